@@ -21,7 +21,7 @@ ETPROF, COUNT, SEED = (
 )
 VERBS = [["analyze", "run", "--full"], ["analyze", "run", "--format", "json"], ["verify", "run"], ["validate", "run"],
          ["stats", "run"],
-         ["report", "run"], ["plan", "run"], ["history", "run"],
+         ["analyze", "run", "--renew"], ["history", "list", "run"],
          ["convert", "run", "--to", "parquet", "--output", "o.parquet"],
          ["whatif", "run", "drop X"], ["explain", "F1", "run"]]
 VALUES = [None, True, -1, 0, 1, 2**31, 2**63, 1e308, "", "x" * 300, "..", "/", "=1", "\x1b[2J", [], {}, [[]]]

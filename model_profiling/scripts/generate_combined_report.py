@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# etprof report MAC ANDROID: the folders that are there, side by side.
+# etprof analyze MAC ANDROID --combined: the folders that are there, side by side.
 import pathlib
 import sys
 
@@ -12,4 +12,4 @@ for absent in sorted({o.mac_dir, o.android_dir} - set(there)):
     say(f"{absent} is not there: the report is without it")
 out = o.out or pathlib.Path(o.mac_dir).parent / "combined_report.md"
 title = ["--title", o.model_name] if o.model_name else []
-become("report", *(there or [o.mac_dir]), "--format", "md", "--output", out, *title)
+become("analyze", *(there or [o.mac_dir]), "--combined", "--format", "md", "--output", out, *title)

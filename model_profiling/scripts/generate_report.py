@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# etprof report FOLDER --format md.
+# etprof analyze FOLDER --renew --format md.
 import pathlib
 import sys
 
@@ -11,4 +11,4 @@ folder = folder_here(o.run_dir)
 if o.title and not o.out:
     say("--title goes with --out: the folder's own report.md is called after its model")
 title = ["--title", o.title] if o.title and o.out else []
-become("report", folder, "--format", "md", "--output", o.out or f"{folder}/report.md", *title)
+become("analyze", folder, "--renew", "--format", "md", "--output", o.out or f"{folder}/report.md", *title)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// etprof analyze: explain a run folder or bare dumps. Never measures.
+// etprof analyze: explain a run folder or bare dumps, or several run folders as one. Never
+// measures.
 #include <stddef.h>
 
 #include "cli/emit.h"
@@ -13,9 +14,9 @@ typedef struct analyze_options {
     const char *baseline;
     double margin;
     const char *out;
-    const char *program, *record, *roofs, *model_id, *phase;
+    const char *program, *record, *roofs, *model_id, *phase, *title;
     uint64_t run_index;
-    bool full, proof, json_rows;
+    bool full, proof, renew, combined, json_rows;
     etp_opt_list fail_on;
     uint64_t limit;
 } analyze_options;
@@ -38,6 +39,12 @@ static const etp_opt k_options[] = {
      NULL},
     {"proof", 0, ETP_OPT_FLAG, offsetof(analyze_options, proof), NULL,
      "operator names side by side: what ran where", NULL},
+    {"title", 0, ETP_OPT_STRING, offsetof(analyze_options, title), "TEXT",
+     "of what is shown (default: the model)", NULL},
+    {"renew", 0, ETP_OPT_FLAG, offsetof(analyze_options, renew), NULL,
+     "write the run folder's report.html, report.md, report.json and tables anew", NULL},
+    {"combined", 0, ETP_OPT_FLAG, offsetof(analyze_options, combined), NULL,
+     "folders of dumps, too, one beside the other (run folders always are)", NULL},
     {"out", 0, ETP_OPT_STRING, offsetof(analyze_options, out), "DIR",
      "write the tables as CSV and JSON files there", NULL},
     {"run-index", 0, ETP_OPT_COUNT, offsetof(analyze_options, run_index), "K",
@@ -56,6 +63,29 @@ static const etp_opt k_options[] = {
     {0},
 };
 
+// One report over several folders. What is about one folder would have no effect and is refused.
+static etp_status show_combined(etp_cli *cli, const analyze_options *o, const etp_ab_options *how,
+                                int argc, char **argv, etp_error *err)
+{
+    const struct {
+        const char *option;
+        bool given;
+    } of_one[] = {
+        {"--renew",   o->renew        },
+        {"--proof",   o->proof        },
+        {"--phase",   o->phase        },
+        {"--out",     o->out          },
+        {"--fail-on", o->fail_on.n > 0}
+    };
+    for (size_t i = 0; i < sizeof of_one / sizeof *of_one; i++) {
+        if (of_one[i].given) {
+            return etp_fail(err, ETP_USAGE, "%s needs a single folder; here are %d",
+                            of_one[i].option, argc);
+        }
+    }
+    return etp_show_combined(cli, (const char *const *)argv, (size_t)argc, how, o->title, err);
+}
+
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
     const analyze_options *o = opts;
@@ -69,29 +99,44 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
         return etp_fail(err, ETP_USAGE,
                         o->model_id ? "--model-id is empty" : "--run-index is too large");
     }
-    // A folder of Arm's kit has no recordings that these options could be about. With any of them
-    // the operands are read as dumps, and the error says what is missing.
-    bool plain = !o->out && !o->program && !o->record && !o->roofs && !o->baseline && !o->proof &&
-                 !o->phase && !o->fail_on.n;
-    bool kit = false;
-    ETP_TRY(argc == 1 && plain ? etp_kit_folder_is(argv[0], &kit, err) : ETP_OK);
-    if (kit) {
-        return etp_show_kit_folder(cli, argv[0], o->full, err);
-    }
-    const char *out = o->out;
-    if (out && cli->newest && etp_run_is(out)) { // tables go where what they are of is
-        ETP_TRY(etp_cli_newest(cli, false, &out, err));
-    }
     etp_ab_options how = {.units = o->units,
                           .baseline = o->baseline,
                           .margin = o->margin,
                           .program = o->program,
                           .record = o->record,
                           .roofs = o->roofs};
+    bool combined = o->combined && argc > 1;
+    for (int i = 0; argc > 1 && i < argc; i++) {
+        combined = combined || etp_run_is(argv[i]);
+    }
+    if (combined) {
+        return show_combined(cli, o, &how, argc, argv, err);
+    }
+    // A folder of Arm's kit has no recordings that these options could be about. With any of them
+    // the operands are read as dumps, and the error says what is missing.
+    bool plain = !o->out && !o->program && !o->record && !o->roofs && !o->baseline && !o->proof &&
+                 !o->phase && !o->renew && !o->fail_on.n;
+    bool kit = false;
+    ETP_TRY(argc == 1 && plain ? etp_kit_folder_is(argv[0], &kit, err) : ETP_OK);
+    if (kit) {
+        return etp_show_kit_folder(cli, argv[0], o->full, err);
+    }
+    if (o->renew && !etp_run_is(argv[0])) {
+        return etp_fail(err, ETP_USAGE,
+                        "--renew writes into a run folder; %s holds no manifest.json of etprof",
+                        argv[0]);
+    }
+    const char *out = o->out;
+    if (out && cli->newest && etp_run_is(out)) { // tables go where what they are of is
+        ETP_TRY(etp_cli_newest(cli, false, &out, err));
+    }
     etp_show_options show = {
         .full = o->full,
         .proof = o->proof,
         .phase = o->phase,
+        .title = o->title,
+        .sweep = !o->baseline, // one arm with the others: that is asked of a sweep's arms, too
+        .write_files = o->renew,
         .tables_dir = out,
         .tables = {.model_id = o->model_id,
                    .run_index = (uint32_t)o->run_index,
@@ -104,16 +149,22 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
 
 const etp_command etp_cmd_analyze = {
     .name = "analyze",
-    .summary = "explain a run folder, or dumps of any runner",
-    .usage = "FOLDER | DUMP...",
-    .description = "A run folder is re-analysed from its raw files. Bare .etdump files (or folders "
-                   "holding them) and\n"
-                   "timeline CSVs become one arm each; times are then traced ones, the grade is D "
-                   "and there is no verdict.\n"
+    .summary = "explain a run folder, several as one, or dumps of any runner",
+    .usage = "FOLDER... | DUMP...",
+    .description = "A run folder is re-analysed from its raw files; several give one report, "
+                   "platform beside platform.\n"
+                   "A sweep and two builds are shown as such, with --baseline as comparisons with "
+                   "that arm.\n"
+                   "Bare .etdump files (or folders holding them) and timeline CSVs become one arm "
+                   "each; times are then\n"
+                   "traced ones, the grade is D and there is no verdict.\n"
                    "A folder that Arm's kit left (flat, or a folder for each experiment; several "
                    "models and thread counts) gives\n"
                    "its latencies as the kit computes them and as they are.",
     .examples = "  etprof analyze out_model\n"
+                "  etprof analyze out_model --full\n"
+                "  etprof analyze out_model -o report.html\n"
+                "  etprof analyze out_model/runs/mac out_model/runs/android -o combined.html\n"
                 "  etprof analyze on.etdump off.etdump --baseline off\n"
                 "  etprof analyze out_model/runs/android",
     .opts = k_options,

@@ -88,11 +88,12 @@ const etp_command etp_cmd_sweep = {
         "stop\n"
         "paying, the geometric mean over the models, and interactions: where one factor does more "
         "or\n"
-        "less when another is changed. Writes one run folder; report, verify and --resume know it.",
+        "less when another is changed. Writes one run folder; analyze, verify and --resume know "
+        "it.",
     .examples = "  etprof sweep --models fp16.pte,int8.pte --levels sme2,neon\n"
                 "  etprof sweep model.pte --levels vnni,avx2 --threads 1,2,4 --budget 5m\n"
                 "  etprof sweep a.pte b.pte --threads 1,2 --prefill 64 --decode 32\n"
-                "  etprof report out_model --format json\n"
+                "  etprof analyze out_model --format json\n"
                 "  etprof sweep --resume out_model",
     .opts = k_options,
     .opts_size = sizeof(sweep_options),

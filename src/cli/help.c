@@ -19,12 +19,11 @@ const etp_command *etp_command_find(const char *name)
 static const struct {
     const char *title, *verbs[12];
 } k_groups[] = {
-    {"measure",          {"ab", "run", "sweep", "rerun", "roofs", NULL}                     },
+    {"measure",          {"ab", "run", "sweep", "rerun", "roofs", NULL}                      },
     {"explain",
-     {"analyze", "compare", "explain", "whatif", "report", "gate", "history", "stats", "kernels",
-      NULL}                                                                                 },
-    {"files",            {"inspect", "ops", "convert", "export", "verify", "validate", NULL}},
-    {"set-up and check", {"doctor", "skills", "mcp", NULL}                                  },
+     {"analyze", "compare", "explain", "whatif", "gate", "history", "stats", "kernels", NULL}},
+    {"files",            {"inspect", "ops", "convert", "export", "verify", "validate", NULL} },
+    {"set-up and check", {"doctor", "skills", "mcp", NULL}                                   },
 };
 
 enum { HELP_AT = 31, USAGE_AT = 7 };

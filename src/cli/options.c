@@ -25,7 +25,7 @@ typedef struct parse_state {
     void *opts;
     int argc, at;
     char **argv;
-    bool help, brief;
+    bool help, brief, format_given;
     int color; // index into k_etp_color_words
 } parse_state;
 
@@ -245,7 +245,20 @@ static etp_status format_option(parse_state *s, const char *value, etp_error *er
     int index = 0;
     ETP_TRY(choice("format", value, names, &index, err));
     s->cli->format = formats[index];
+    s->format_given = true;
     return ETP_OK;
+}
+
+// Without --format the ending of --output says it: report.html is a page.
+static void format_of_output(parse_state *s)
+{
+    const char *ending = strrchr(s->cli->output, '.');
+    for (int f = 0; ending && f < ETP_CLI_FORMATS; f++) {
+        if ((s->cmd->formats & ETP_CLI_FORMAT_BIT(f)) &&
+            strcmp(ending + 1, etp_cli_format_name((etp_cli_format)f)) == 0) {
+            s->cli->format = (etp_cli_format)f;
+        }
+    }
 }
 
 // The value of an option: after '=', or the next word.
@@ -346,6 +359,9 @@ etp_status etp_options_parse(etp_cli *cli, const etp_command *cmd, int argc, cha
         } else {
             ETP_TRY(one_option(&s, err));
         }
+    }
+    if (cli->output && !s.format_given) {
+        format_of_output(&s);
     }
     if (s.color) {
         cli->color = s.color == 1;

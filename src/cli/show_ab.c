@@ -140,20 +140,18 @@ static const char *words_on_more(etp_cli *cli, const char *dir, bool is_sweep)
         return NULL;
     }
     // The commands are quoted for a shell, so that they can be taken as they stand.
-    const char *report = etp_shell_command(&cli->arena, "etprof report %s", dir),
-               *full = etp_shell_command(&cli->arena, "etprof analyze %s --full", dir);
+    const char *full = etp_shell_command(&cli->arena, "etprof analyze %s --full", dir);
     return is_sweep
                ? etp_arena_printf(&cli->arena, "\nmore       %s/report.html · %s/sweep.svg · %s\n",
-                                  dir, dir, report)
-               : etp_arena_printf(&cli->arena, "\nmore       %s/report.html · %s · %s\n", dir,
-                                  report, full);
+                                  dir, dir, full)
+               : etp_arena_printf(&cli->arena, "\nmore       %s/report.html · %s\n", dir, full);
 }
 
 // A table of operators is of one phase.
 static void say_first_phase(const etp_cli *cli, const etp_ab *ab, const etp_show_options *show)
 {
     const char *all = ab->n_phases > 1 ? etp_ab_phase_words(ab, ab->arena) : NULL;
-    if (all && cli->format == ETP_CLI_CSV && !show->phase && !show->sweep && !cli->quiet) {
+    if (all && cli->format == ETP_CLI_CSV && !show->phase && !cli->quiet) {
         etp_say("etprof: the table is of %s; --phase chooses among %s\n", ab->phases[0].name, all);
     }
 }
@@ -195,7 +193,9 @@ static etp_status show_session(etp_cli *cli, const etp_ab_session *session,
         ab->dir && !show->proof && whole ? words_on_more(cli, ab->dir, shown.is_sweep) : NULL;
     etp_status st = etp_cli_emit(cli, &shown.answer, err);
     if (st == ETP_OK) {
-        say_first_phase(cli, ab, show);
+        if (!shown.is_sweep) {
+            say_first_phase(cli, ab, show);
+        }
         if (more) {
             // The answer is on standard output and this on standard error: on a terminal the two
             // must not be mixed.
@@ -257,7 +257,7 @@ etp_status etp_show_combined(etp_cli *cli, const char *const *paths, size_t n_pa
         if (st == ETP_USAGE && etp_kit_folder_is(paths[i], &kit, NULL) == ETP_OK && kit) {
             st = etp_fail(
                 err, ETP_USAGE,
-                "%s is a folder of Arm's kit without its dumps; 'etprof report' reads it alone",
+                "%s is a folder of Arm's kit without its dumps; 'etprof analyze' reads it alone",
                 paths[i]);
         }
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ab, run, analyze and report do alike once the raw data is there.
+// What ab, run and analyze do alike once the raw data is there.
 #ifndef ETP_CLI_SHOW_AB_H
 #define ETP_CLI_SHOW_AB_H
 

@@ -294,7 +294,7 @@ static etp_status check_current(etp_table_folder *f, const char *dir, etp_error 
     if (derived.manifest_sha256.len > 0 && !etp_str_eqz(derived.manifest_sha256, f->id)) {
         return etp_fail(err, ETP_ENVIRONMENT,
                         "%s was made from an earlier state of the folder: make it again with "
-                        "'etprof report %s'",
+                        "'etprof analyze %s --renew'",
                         f->ops.path, dir);
     }
     return ETP_OK;
@@ -314,9 +314,10 @@ static etp_status open_operators(etp_table_folder *f, etp_error *err)
     f->ops.path = etp_run_path(&f->arena, dir, ETP_STR("report.json"));
     ETP_TRY(etp_arena_check(&f->arena, err, "report.json"));
     if (!etp_os_is_file(f->ops.path)) {
-        return etp_fail(err, ETP_IO,
-                        "%s is not there: make it with 'etprof report %s', or take --table samples",
-                        f->ops.path, dir);
+        return etp_fail(
+            err, ETP_IO,
+            "%s is not there: make it with 'etprof analyze %s --renew', or take --table samples",
+            f->ops.path, dir);
     }
     ETP_TRY(check_current(f, dir, err));
     etp_file file;

@@ -441,12 +441,11 @@ static const char *whole_command(const struct etp_ab_view *v, etp_arena *arena)
         return NULL;
     }
     if (v->says_arms) { // a pair of a sweep
-        return etp_shell_command(arena, "etprof compare %s %s --format html -o answer.html",
+        return etp_shell_command(arena, "etprof compare %s %s -o answer.html",
                                  etp_arena_printf(arena, "%s:%s", ab->dir, ab->arms[0].name),
                                  etp_arena_printf(arena, "%s:%s", ab->dir, ab->arms[1].name));
     }
-    return etp_shell_command(arena, "etprof %s %s --format html -o answer.html",
-                             ab->bare ? "analyze" : "report", ab->dir);
+    return etp_shell_command(arena, "etprof analyze %s -o answer.html", ab->dir);
 }
 
 // Each run as its own page has it.
@@ -538,8 +537,8 @@ static const etp_field k_combined_rows[] = {
 static SHAPE(k_combined, k_combined_rows);
 #undef OF
 
-const etp_document k_etp_combined_document = {"etprof.combined/1",
-                                              "what report prints of several folders", &k_combined};
+const etp_document k_etp_combined_document = {
+    "etprof.combined/1", "what analyze prints of several folders", &k_combined};
 
 void etp_combined_json(const void *combined, etp_json *j)
 {

@@ -5,7 +5,8 @@
 #include "report/tree.h"
 
 #define FOLD "\n<details>\n<summary>The whole report</summary>\n\n"
-#define CUT "\n\n*Cut to what a comment holds; `etprof report FOLDER --format md` has all of it.*\n"
+#define CUT \
+    "\n\n*Cut to what a comment holds; `etprof analyze FOLDER --format md` has all of it.*\n"
 #define UNFOLD "\n</details>\n"
 
 // The end of the last TEXT before ROOM that MARK follows; 0: none.

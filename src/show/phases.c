@@ -138,7 +138,7 @@ void etp_ab_phase_first_tab(const etp_ab *ab, etp_report *r)
         etp_report_tab(r, ab->phases[0].name);
         etp_report_medium(r, ETP_ON_PAGE);
         etp_report_section(r, 1, "phase-1", ab->phases[0].name);
-        etp_report_section_whole(r, "etprof report DIR");
+        etp_report_section_whole(r, "etprof analyze DIR --full");
         etp_report_medium(r, ETP_EVERYWHERE);
     }
 }
@@ -163,7 +163,7 @@ void etp_ab_phase_parts(const etp_ab *ab, etp_report *r, etp_arena *arena)
         const char *id = etp_ab_phase_scope(i, arena);
         etp_report_tab(r, ab->phases[i].name);
         etp_report_begin_part(r, id ? id : "", ab->phases[i].name);
-        etp_report_section_whole(r, "etprof report DIR");
+        etp_report_section_whole(r, "etprof analyze DIR --full");
         etp_ab_as_part(one, r, arena);
         etp_ab_blocks_section(one, false, r);
         etp_report_inner(r, true);

@@ -697,7 +697,8 @@ static void more(const etp_ab *ab, etp_screen *s, etp_arena *arena)
     }
     // The files are written when a session ends: one that runs, or was killed, may have none.
     if (ab->state == ETP_RUN_RUNNING) {
-        etp_screen_more(s, "Report", etp_shell_command(arena, "etprof report %s", ab->dir), true);
+        etp_screen_more(s, "Report", etp_shell_command(arena, "etprof analyze %s --renew", ab->dir),
+                        true);
     } else {
         etp_screen_more(s, "Report", etp_arena_printf(arena, "%s/report.html", ab->dir), false);
     }

@@ -79,8 +79,8 @@ def test_operators(tmp):
     run = tmp / "run"
     shutil.copytree(made.EXAMPLE, run)
     done = convert(run)
-    expect(done.returncode == 5 and b"etprof report" in done.stderr, "no report.json", done.returncode, done.stderr)
-    subprocess.run([ETPROF, "report", run], capture_output=True, check=True, timeout=300)
+    expect(done.returncode == 5 and b"--renew" in done.stderr, "no report.json", done.returncode, done.stderr)
+    subprocess.run([ETPROF, "analyze", "--full", "--renew", run], capture_output=True, check=True, timeout=300)
     report = run / "report.json"
     same(table([run], "operators")[1], made.operators(run), "operators")
     measured = json.loads(report.read_text())  # the example withholds its ratios
@@ -107,7 +107,7 @@ def test_operators(tmp):
 def test_phases(tmp):
     """Every row says of which phase it is, and operators of later phases are there too."""
     run = phase_folders.make(tmp / "run", lambda p, level, t, m: (3 if p == "prefill 16" else 1) * 100000, blocks=2)
-    subprocess.run([ETPROF, "report", run], capture_output=True, check=True, timeout=300)
+    subprocess.run([ETPROF, "analyze", "--full", "--renew", run], capture_output=True, check=True, timeout=300)
     for which, rows in (("samples", made.samples(run)), ("operators", made.operators(run))):
         columns = table([run], which)[1]
         same(columns, rows, f"{which} of phases")

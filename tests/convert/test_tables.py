@@ -59,7 +59,7 @@ def main(tmp):
     run, many = made.make(tmp / "run"), made.make(tmp / "many", blocks=2, iterations=20000)
     example = tmp / "example"
     subprocess.run(["cp", "-r", made.EXAMPLE, example], check=True)
-    subprocess.run([ETPROF, "report", example], capture_output=True, check=True, timeout=300)
+    subprocess.run([ETPROF, "analyze", "--full", "--renew", example], capture_output=True, check=True, timeout=300)
     for which, folders, rows in (("samples", [run, many], [*made.samples(run), *made.samples(many)]),
                                  ("launches", [run, many], [*made.launches(run), *made.launches(many)]),
                                  ("operators", [example], list(made.operators(example)))):

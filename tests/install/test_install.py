@@ -67,7 +67,7 @@ class Installed(unittest.TestCase):
         self.need_runner()
         model = self.prefix / "share/etprof/models/toy_cnn_xnnpack_fp32.pte"
         self.etprof("ab", model, "--blocks", "2", "--iterations", "5", "--warmup", "2", "--out", "run")
-        self.assertIn("toy_cnn", self.etprof("report", "run", "--format", "md"))
+        self.assertIn("toy_cnn", self.etprof("analyze", "--full", "--renew", "run", "--format", "md"))
         self.etprof("verify", "run")
         manifest = json.loads((self.elsewhere / "run/manifest.json").read_text())
         self.assertEqual(manifest["state"], "finished")

@@ -112,7 +112,7 @@ class Wheel(unittest.TestCase):
     def test_the_job(self):
         self.etprof("ab", self.package / "tree" / MODEL, "--blocks", "2", "--iterations", "5", "--warmup", "2",
                     "--out", "run")
-        self.assertIn("toy_cnn", self.etprof("report", "run", "--format", "md").stdout)
+        self.assertIn("toy_cnn", self.etprof("analyze", "--full", "--renew", "run", "--format", "md").stdout)
         self.etprof("verify", "run")
         self.assertEqual(list(self.home.rglob("*.pte")), [])
 
@@ -261,7 +261,7 @@ class Wheel(unittest.TestCase):
         self.assertLessEqual(tuple(map(int, glibc.split("."))), (2, 28), "is no old one")
         entered("/etprof/bin/etprof", "ab", f"/etprof/{MODEL}", "--blocks", "2", "--iterations", "5", "--warmup", "2",
                 "--out", "/home/run")
-        self.assertIn("toy_cnn", entered("/etprof/bin/etprof", "report", "/home/run", "--format", "md"))
+        self.assertIn("toy_cnn", entered("/etprof/bin/etprof", "analyze", "--full", "--renew", "/home/run", "--format", "md"))
         entered("/etprof/bin/etprof", "verify", "/home/run")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`etprof analyze DIR` and `report DIR` of folders that Arm's kit left: its medians exactly, models and thread
+"""`etprof analyze DIR` of folders that Arm's kit left: its medians exactly, models and thread
 counts apart.
 usage: test_folders.py ETPROF"""
 import gzip
@@ -63,7 +63,7 @@ class Layouts(Folder):
     def test_flat_as_the_pipeline_leaves_it(self):
         pair = self.pair(noise=0.013)
         self.write(pair)
-        for verb in ("analyze", "report"):
+        for verb in ("analyze",):
             self.analyze(verb)
             self.exactly(pair)
         c, = self.doc["comparisons"]
@@ -107,7 +107,7 @@ class Layouts(Folder):
         """What `compare` says of the two tables stands in the part of their pair, and in no other."""
         pairs = {t: self.pair("toy", t, on=4.0 + t, off=9.0 + t) for t in (1, 4)}
         self.write([e for p in pairs.values() for e in p])
-        whole = etprof("report", self.dir, "--format", "md").stdout
+        whole = etprof("analyze", self.dir, "--format", "md").stdout
         for t, (on, off) in pairs.items():
             title = f"## toy, {t} thread{'s' if t > 1 else ''}: mac_sme2 on against off\n"
             self.assertEqual(whole.count(title), 1, whole[:2000])

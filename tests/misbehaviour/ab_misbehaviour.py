@@ -241,7 +241,7 @@ def resumed():
         expect(before["state"] == "running" and 2 <= before["blocks_done"] < 6, name, before["blocks_done"])
         shown = subprocess.run([ETPROF, "analyze", "run"], cwd=tmp, capture_output=True, text=True, timeout=600,
                                check=False).stdout
-        expect("report.html" not in shown and "Report   etprof report run\n" in shown, name, shown)
+        expect("report.html" not in shown and "Report   etprof analyze run --renew\n" in shown, name, shown)
         kept = samples(tmp)[:4]
         for words in (["model.pte"], ["--seed", "9"], ["--blocks", "3"], ["--levels", "neon"]):
             refused = resume(tmp, *words)

@@ -90,7 +90,7 @@ def planted():
         expect(close(m["estimate"], ratio, 0.002) and m["lo"] <= m["estimate"] <= m["hi"], name, m)
         expect(m["verdict"] == verdict and m["blocks"] == 12 and m["outputs_agree"] is True, name, m)
         expect(m["blocks_to_find"] >= 6, name, m)
-    comment = run([ETPROF, "report", "run", "--format", "md"]).stdout
+    comment = run([ETPROF, "analyze", "--full", "--renew", "run", "--format", "md"]).stdout
     expect(f"in 90 % of sessions of {max(m['blocks_to_find'] for m in d['models'])} blocks" in comment, name, comment)
     mean = math.prod(m["estimate"] for m in d["models"]) ** (1 / 4)
     expect(close(d["mean"]["estimate"], mean) and d["mean_models"] == 4, name, d["mean"], mean)
@@ -108,13 +108,13 @@ def shown(name, d):
     for words in (["verify", "run"], ["validate", "run"]):
         done = run([ETPROF, *words])
         expect(done.returncode == 0, name, words, done.stdout[-500:])
-    expect(json.loads(run([ETPROF, "report", "run", "--format", "json"]).stdout) == d, name, "report differs")
+    expect(json.loads(run([ETPROF, "analyze", "--full", "--renew", "run", "--format", "json"]).stdout) == d, name, "report differs")
     expect(json.loads(pathlib.Path("run/builds.json").read_text()) == d, name, "builds.json")
-    comment = run([ETPROF, "report", "run", "--format", "github"]).stdout
+    comment = run([ETPROF, "analyze", "--full", "--renew", "run", "--format", "github"]).stdout
     for line in ("| `fast` | 1.0", "25 % faster", "25 % slower", "equal ± ", "**`geometric mean`**",
                  "Benjamini–Hochberg"):
         expect(line in comment, name, line, comment[:3000])
-    table = run([ETPROF, "report", "run", "--format", "csv"]).stdout.splitlines()
+    table = run([ETPROF, "analyze", "--full", "--renew", "run", "--format", "csv"]).stdout.splitlines()
     expect(len(table) == 6 and table[0].startswith("model,a_ns,b_ns,speedup,lo,hi,q,verdict"), name, table)
     page = pathlib.Path("run/report.html").read_text()
     expect("25 % slower" in page and "geometric mean" in page, name, "report.html")
@@ -132,7 +132,7 @@ def operators():
     for o in d["operators"]:
         expect(o["label"] == "cumsum.out [1]" and o["b_ns"] - o["a_ns"] == 2000 == o["delta_ns"], name, o)
         expect(o["verdict"] == "slower" and o["q"] <= 0.05, name, o)
-    comment = run([ETPROF, "report", "run", "--format", "github"]).stdout
+    comment = run([ETPROF, "analyze", "--full", "--renew", "run", "--format", "github"]).stdout
     expect("2 of 6 operators changed" in comment and "Benjamini–Yekutieli" in comment, name, comment)
     expect(len([r for r in comment.splitlines() if r.startswith("| `") and "cumsum" in r]) == 2, name, comment)
 
@@ -173,7 +173,7 @@ def one_build_cannot():
         compared = key in ("fine", "last")
         expect((row["operators"] == 3 and row["no_operators"] is None) == compared, name, row)
     expect({o["model"] for o in d["operators"] if o["verdict"] != "unknown"} == {"fine", "last"}, name, d["operators"])
-    text = " ".join(run([ETPROF, "report", "run"]).stdout.split())
+    text = " ".join(run([ETPROF, "analyze", "--full", "--renew", "run"]).stdout.split())
     for words in ("B did not run it: crash", "B did not run it", "the builds' outputs differ beyond tolerance",
                   "B lost launches: crash", "not measured", "withheld"):
         expect(words in text, name, words, text[:3000])
@@ -232,7 +232,7 @@ def extended():
     expect(row["blocks"] == 8 and len(times) == 2, name, row, len(times))
     found, wanted = [math.log(row[end]) for end in ("lo", "hi")], looked_at(times[1], times[0])  # B is the faster one
     expect(all(abs(x - y) < 1e-4 for x, y in zip(found, wanted)), name, found, wanted)
-    text = " ".join(run([ETPROF, "report", "run"]).stdout.split())
+    text = " ".join(run([ETPROF, "analyze", "--full", "--renew", "run"]).stdout.split())
     expect("extended after 6 blocks, whose result was known" in text, name, text[:1500])
 
 
@@ -242,7 +242,7 @@ def same_build():
     pathlib.Path("b").symlink_to("a")
     d = said(run(command([model("one", 1_000_000)])), name, 0)
     expect(d["same_build"] is True and d["mean"] is None and d["models"][0]["verdict"] == "same", name, d)
-    one = run([ETPROF, "report", "run"]).stdout
+    one = run([ETPROF, "analyze", "--full", "--renew", "run"]).stdout
     expect("byte for byte" in " ".join(one.split()), name, one)
     digest = hashlib.sha256(pathlib.Path("a/bundle.json").name.encode() + b"\0" +
                             pathlib.Path("a/bundle.json").read_bytes()).hexdigest()

@@ -66,7 +66,7 @@ def manifests(tmp):
         manifest = json.loads((base / "manifest.json").read_text())
         change(manifest)
         (tmp / "run" / "manifest.json").write_text(json.dumps(manifest, ensure_ascii=False))
-        for verb in (["analyze", "run", "--full"], ["report", "run"], ["verify", "run"], ["validate", "run"],
+        for verb in (["analyze", "run", "--full"], ["verify", "run"], ["validate", "run"],
                      ["rerun", "run"],
                      ["ab", "--resume", "run"], ["stats", "run"], ["history", "run"], ["gate", "run", "noise <= 1 %"],
                      ["analyze", "run", "--format", "json"], ["stats", "run", "--format", "json"],
@@ -137,7 +137,7 @@ def spreadsheets(tmp):
         arm["level"] = "@sse"
     manifest["models"][0]["stem"] = "-model"
     (base / "manifest.json").write_text(json.dumps(manifest))
-    done = call(tmp, "report", "run")
+    done = call(tmp, "analyze", "--full", "--renew", "run")
     expect(done.returncode == 0, "report", done.stderr)
     seen = 0
     tables = [(p.name, p.read_text()) for p in base.rglob("*.csv") if p.name != "samples.csv"]

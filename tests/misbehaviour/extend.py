@@ -114,7 +114,7 @@ def check_sweep(tmp):
            "--iterations", 4, "--warmup", 1, "--seed", 3, "--out", "swept")
     etprof(tmp, "sweep", "--extend", "swept", "--blocks", 1)
     expect(manifest(tmp / "swept")["blocks_done"] == 3, "a sweep, too")
-    shown = " ".join(etprof(tmp, "report", "swept").stdout.split())
+    shown = " ".join(etprof(tmp, "analyze", "--full", "--renew", "swept").stdout.split())
     expect("extended after 2 blocks, whose result was known" in shown, "the sweep says so", shown[:1500])
 
 

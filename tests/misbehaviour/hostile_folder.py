@@ -16,7 +16,7 @@ from checks import expect, finish
 
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
 SECRET = b"secret-of-another-folder\n"
-VERBS = [("analyze",), ("report",), ("verify",), ("validate",), ("stats",), ("kernels",),
+VERBS = [("analyze", "--full", "--renew"), ("verify",), ("validate",), ("stats",), ("kernels",),
          ("gate", "noise <= 1 %"),
          ("convert", "--to", "parquet", "--output", "out.parquet"),
          ("rerun",),
@@ -73,7 +73,7 @@ def case(base, member, kind, state):
             (work / "run/manifest.json").write_text(text.replace('"state": "finished"', f'"state": "{state}"'))
         replace(work / "run" / member, outside, kind)
         before = contents(outside)
-        for verb in VERBS if state == "finished" else [("ab", "--resume"), ("report",)]:
+        for verb in VERBS if state == "finished" else [("ab", "--resume"), ("analyze", "--renew")]:
             done = call(work, verb)
             what = f"{verb[0]} with {member} as {kind} ({state})"
             expect(done is not None, what, "hangs")
@@ -90,7 +90,7 @@ def linked_folder_is_fine(base):
     with tempfile.TemporaryDirectory() as tmp:
         shutil.copytree(base, pathlib.Path(tmp) / "real")
         (pathlib.Path(tmp) / "run").symlink_to("real")
-        for verb in (("analyze",), ("report",), ("verify",), ("validate",)):
+        for verb in (("analyze", "--full", "--renew"), ("verify",), ("validate",)):
             done = call(tmp, verb)
             expect(done is not None and done.returncode in (0, 1), "a link to the folder", verb, done and done.stderr)
 
@@ -98,7 +98,7 @@ def linked_folder_is_fine(base):
 def main():
     with tempfile.TemporaryDirectory() as tmp:
         base = run_folders.make(pathlib.Path(tmp) / "base", 2)
-        subprocess.run([ETPROF, "report", "base"], cwd=tmp, capture_output=True, check=True)
+        subprocess.run([ETPROF, "analyze", "--full", "--renew", "base"], cwd=tmp, capture_output=True, check=True)
         for member in MEMBERS:
             for kind in ("link", "dangling", "fifo"):
                 case(base, member, kind, "finished")

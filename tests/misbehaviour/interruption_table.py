@@ -166,7 +166,7 @@ class Session:
         else:
             # What it leaves when it was killed before it took its lock away, which is a matter of microseconds.
             (self.tmp / "run" / "session.lock").write_text("2147483646\n")
-            done = self.call("report", "run", "--quiet")
+            done = self.call("analyze", "--full", "--renew", "run", "--quiet")
             if done.returncode not in (0, 6):
                 raise loss.Lost(f"report: exit {done.returncode}: {done.stderr[-400:]}")
         last = self.folder()

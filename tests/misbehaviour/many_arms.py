@@ -43,7 +43,7 @@ def folder(directory, n):
         codes = (0, 1, 3) if form != "csv" or n <= 65 else (2,)  # without dumps there is no table of operators
         done = call(directory, "analyze", "run", "--full", "--format", form, codes=codes)
         told(done, arms if form != "csv" or n <= 65 else [], f"analyze of {n} arms as {form}")
-    call(directory, "report", "run", "--format", "text")
+    call(directory, "analyze", "--full", "--renew", "run", "--format", "text")
     for verb in ("verify", "validate", "stats", "kernels", "gate"):
         extra = ["noise_floor<=1"] if verb == "gate" else []
         call(directory, verb, "run", *extra, codes=(0, 1, 2, 3))
@@ -89,7 +89,7 @@ def session(directory, n):
     call(directory, "ab", "model.pte", "--levels", "sme2,neon", "--threads", threads, "--blocks", "2", "--iterations",
          "3",
          "--warmup", "1", "--out", "run", "--runner", FAKE, "--quiet")
-    for verb in ("analyze", "report", "verify", "validate"):
+    for verb in ("analyze", "verify", "validate"):
         call(directory, verb, "run")
     call(directory, "sweep", "--models", "model.pte", "--levels", "sme2,neon", "--threads", threads, "--blocks", "2",
          "--iterations", "3", "--warmup", "1", "--out", "sweep", "--runner", FAKE, "--quiet")
@@ -104,7 +104,7 @@ def with_dumps(directory, n):
     arms = [f"arm{k}" for k in range(n)]
     told(call(directory, "analyze", "run", "--full", "--format", "json"), arms, f"analyze of {n} arms with dumps")
     table_has(directory, n)
-    call(directory, "report", "run", "--format", "json")
+    call(directory, "analyze", "--full", "--renew", "run", "--format", "json")
     listed = {f["path"] for f in json.loads((directory / "run/derived.json").read_text())["files"]}
     missing = [a for a in arms if not any(p.startswith(f"{a}/") and p.endswith("_exec_ops_stats.csv") for p in listed)]
     expect(not missing, f"derived files of {n} arms", f"{len(missing)} arms have none: {missing[:3]}")

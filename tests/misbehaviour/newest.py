@@ -43,7 +43,7 @@ def redate(folder, at):
 
 def every_verb(cwd, above, taken, others):
     """VERB operands → the run that its answer is of must be TAKEN, and stderr names it and the OTHERS."""
-    verbs = [("analyze",), ("report",), ("verify",), ("validate",), ("stats",), ("gate", "speedup >= 1"),
+    verbs = [("analyze",), ("verify",), ("validate",), ("stats",), ("gate", "speedup >= 1"),
              ("convert", "--to", "chrome", "-o", "x.json"),
              ("whatif", "drop nothing*"),
              ("kernels",), ("rerun", "--runner", "nowhere"), ("explain", "F99")]

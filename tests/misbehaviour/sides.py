@@ -90,7 +90,7 @@ def two_models():
         is_about(f"stats {what}", s["comparisons"][0]["speedup"]["estimate"], ratio)
         g = answer("gate", out, "speedup >= 0.1")
         is_about(f"gate {what}", next(c for c in g["checks"] if c["id"].startswith("speedup"))["value"], ratio)
-        page = etprof("report", out, "--format", "md")
+        page = etprof("analyze", "--full", "--renew", out, "--format", "md")
         expect(f"{ratio:.2f}×" in page, f"report {what}", page[:600])
         swapped = one(answer("analyze", out, "--baseline", second), what)
         expect(swapped[:2] == (second, first), f"--baseline {what}", swapped)
@@ -149,7 +149,7 @@ def builds():
                    *SHORT, "--out", f"builds_{a}", code=(0, 1, 3))
         is_about(what, d["models"][0]["estimate"], ratio)
         expect((d["a"]["executorch"], d["b"]["executorch"]) == (a, b), what, d["a"], d["b"])
-        table = etprof("report", f"builds_{a}", "--format", "csv").splitlines()
+        table = etprof("analyze", "--full", "--renew", f"builds_{a}", "--format", "csv").splitlines()
         row = dict(zip(table[0].split(","), table[1].split(",")))
         is_about(what, float(row["a_ns"]) / float(row["b_ns"]), ratio)
         is_about(what, float(row["speedup"]), ratio)
@@ -174,7 +174,7 @@ def sweeps():
             of_b, of_a = (lines[n][0] / lines[n][1] for n in (b, a))
             for x in mixed:  # how much more B gains than A
                 is_about(f"{what} interaction", x["ratio_of_ratios"]["estimate"], of_b / of_a)
-            text = etprof("report", what.replace(" ", "_"))
+            text = etprof("analyze", "--full", "--renew", what.replace(" ", "_"))
             ratio = lines["slow"][0] / lines["fast"][0]
             expect(f"{b} is {ratio:.2f}× [{ratio:.2f}, {ratio:.2f}] {'faster' if a == 'slow' else 'slower'} than {a}"
                    in " ".join(text.split()), what, text[:1500])

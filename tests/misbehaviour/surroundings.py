@@ -31,10 +31,10 @@ def streams(tmp):
     run_folders.make(tmp / "run", 2)
     before = (tmp / "run" / "samples.csv").read_bytes()
     for redirect, code in ((">&-", 5), ("<&- >&-", 5), ("<&- >&- 2>&-", 5), ("<&-", 0), ("2>&-", 0), ("<&- 2>&-", 0)):
-        done = subprocess.run(["sh", "-c", f"'{ETPROF}' report run {redirect}"], cwd=tmp, capture_output=True,
+        done = subprocess.run(["sh", "-c", f"'{ETPROF}' analyze run --renew {redirect}"], cwd=tmp, capture_output=True,
                               text=True, timeout=120,
                               check=False)
-        expect(done.returncode == code, "report", redirect, done.returncode, done.stderr[-200:])
+        expect(done.returncode == code, "analyze", redirect, done.returncode, done.stderr[-200:])
         expect((tmp / "run" / "samples.csv").read_bytes() == before, redirect, "a raw file was written to")
         report = tmp / "run" / "report.json"
         expect(not report.exists() or json.loads(report.read_text()), redirect, "report.json is no JSON")
@@ -131,7 +131,7 @@ def cut_short(tmp):
         ids = {f[0] for f in failed(call(tmp, "validate", root.name, "--format", "json"))}
         expect("run.missing" not in ids, "whole", ids)
         drop(root, block, ("traced", "timed"))
-        call(tmp, "report", root.name)
+        call(tmp, "analyze", "--full", "--renew", root.name)
         bad = failed(call(tmp, "validate", root.name, "--format", "json"))
         bad = [b for b in bad if not b[0].startswith("dump.")]  # times of the made rows are not those of the dumps
         expect(not bad, f"block {block} cut short", bad)
@@ -169,7 +169,8 @@ def empty(tmp):
 def limited(tmp):
     """A limit on file sizes or on the stack is told, and nothing half written stays."""
     run_folders.make(tmp / "run", 2)
-    for verb, at in (("report run", "run"), ("verify run", ".etprof"), ("ops run/*/*_t1.etdump --format json", "run")):
+    for verb, at in (("analyze run --renew", "run"), ("verify run", ".etprof"),
+                     ("ops run/*/*_t1.etdump --format json", "run")):
         done = subprocess.run(["bash", "-c", f"ulimit -f 4; exec '{ETPROF}' {verb}"], cwd=tmp, capture_output=True,
                               text=True, timeout=120, check=False)
         expect(done.returncode in (0, 5), verb, "under a limit of 4 KiB for files", done.returncode, done.stderr[-300:])

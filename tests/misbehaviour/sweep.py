@@ -109,7 +109,7 @@ def cards(text):
 def winner_comes_first(tmp):
     """Fastest of each model, by the planted times: fp16 and int8 both take 1.05 ms at sme2 with 4 threads."""
     name = "winner"
-    first, second, mean = cards(run(tmp, [ETPROF, "report", "run"]).stdout)
+    first, second, mean = cards(run(tmp, [ETPROF, "analyze", "--full", "--renew", "run"]).stdout)
     expect(first[0] == "7.62× faster  [7.62, 7.62]  fp16: SME2 with 4 threads", name, first)  # 8 / 1.05
     detail = " ".join(first[2:])
     expect("1.050 ms against 8.000 ms at NEON with 1 thread" in detail, name, detail)
@@ -149,7 +149,7 @@ def winner_of_one_model():
 
 def folder_knows_itself(tmp, d, name):
     expect(run(tmp, [ETPROF, "verify", "run"]).returncode == 0, name, "verify")
-    again = run(tmp, [ETPROF, "report", "run", "--format", "json"])
+    again = run(tmp, [ETPROF, "analyze", "--full", "--renew", "run", "--format", "json"])
     expect(json.loads(again.stdout) == d, name, "report says something else")
     expect(json.loads((pathlib.Path(tmp) / "run" / "sweep.json").read_text()) == d, name, "sweep.json")
     page = (pathlib.Path(tmp) / "run" / "report.html").read_text()
@@ -236,7 +236,8 @@ def wrong_outputs():
             expect((x["ratio_of_ratios"]["estimate"] is None) != agree, name, x)
         expect(all(g["speedup"]["estimate"] is None for g in d["geometric_means"]), name,
                "a mean over a withheld model")
-        mean = next((c for c in cards(run(tmp, [ETPROF, "report", "run"]).stdout) if "mean" in " ".join(c)), [""])
+        shown = cards(run(tmp, [ETPROF, "analyze", "run", "--full"]).stdout)
+        mean = next((c for c in shown if "mean" in " ".join(c)), [""])
         expect("withheld" in " ".join(mean), name, "the card of the mean does not say why there is none", mean)
         expect([m["correctness"]["ok"] for m in d["models"]] == [True, False], name, d["models"])
 
@@ -308,7 +309,7 @@ def cut_short():
         expect(p.returncode == 130 and "interrupted after 3 whole blocks" in said, name, p.returncode, said)
         expect("3 of at least 6 blocks" in shown, name, "the verdict", shown)
         expect(shown.splitlines()[0].endswith("1 thread count · 3 blocks"), name, "the title", shown.splitlines()[0])
-        full = run(tmp, [ETPROF, "report", "run"]).stdout
+        full = run(tmp, [ETPROF, "analyze", "--full", "--renew", "run"]).stdout
         expect("1 thread count, 3 blocks" in full and "4 blocks" not in full, name, "the report", full[:600])
         expect(json.loads((pathlib.Path(tmp) / "run" / "sweep.json").read_text())["blocks"] == 3, name, "sweep.json")
 
@@ -395,7 +396,7 @@ def emulated():
         for a in m["plan"]["arms"]:
             a["emulated"] = True
         path.write_text(json.dumps(m))
-        done = run(tmp, [ETPROF, "report", "run", "--format", "json"])
+        done = run(tmp, [ETPROF, "analyze", "--full", "--renew", "run", "--format", "json"])
         d = json.loads(done.stdout)
         expect(done.returncode == 0 and d["device"]["emulated"], name, (done.returncode, done.stderr))
         ratios = [x[key] for part in ("speedups", "steps", "interactions", "geometric_means") for x in d.get(part, [])
@@ -405,7 +406,7 @@ def emulated():
         expect(all(x["verdict"] == "unknown" and x["withheld"] == "emulated" for x in d["speedups"]), name,
                d["speedups"])
         expect(any("emulator" in s["text"] for s in d["sentences"]) and not claims(d), name, d["sentences"])
-        shown = run(tmp, [ETPROF, "report", "run"]).stdout
+        shown = run(tmp, [ETPROF, "analyze", "--full", "--renew", "run"]).stdout
         expect("emulator" in shown and "4.00×" not in shown and "2.00×" not in shown, name, shown)
 
 
@@ -448,7 +449,7 @@ def other_floats():
         expect(any(s["text"].startswith("fp16 takes float16, int8 float32: inputs of the same shapes")
                    for s in d["sentences"]),
                name, d["sentences"])
-        shown = run(tmp, [ETPROF, "report", "run", "-q"]).stdout
+        shown = run(tmp, [ETPROF, "analyze", "--full", "--renew", "run", "-q"]).stdout
         expect("no interaction: over 6 blocks each factor does the same" in " ".join(shown.split()), name, shown[:900])
 
 

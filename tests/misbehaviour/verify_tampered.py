@@ -48,7 +48,7 @@ def answers(directory, altered):
                           timeout=600, check=False)
     said = json.loads(done.stdout).get("altered") or ""
     expect(("samples.csv does not have the hash" in said) == altered, "stats", altered, said)
-    for verb in (["analyze", "again"], ["report", "again"]):
+    for verb in (["analyze", "again"], ["analyze", "again", "--renew"]):
         done = subprocess.run([ETPROF, *verb, "--format", "json"], cwd=directory, capture_output=True, text=True,
                               timeout=600, check=False)
         found = [f for f in json.loads(done.stdout)["findings"] if f["kind"] == "folder_altered"]

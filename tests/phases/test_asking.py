@@ -78,7 +78,7 @@ with tempfile.TemporaryDirectory(prefix="etp-asking-") as tmp:
     place = pathlib.Path(tmp)
     session = phase_folders.make(place / "run", lambda p, level, t, m: TIMES[p][level])
     without = phase_folders.make(place / "plain", lambda p, level, t, m: TIMES["decode @0"][level], phases=())
-    subprocess.run([ETPROF, "report", session], stdout=subprocess.DEVNULL, check=True)
+    subprocess.run([ETPROF, "analyze", "--full", "--renew", session], stdout=subprocess.DEVNULL, check=True)
     rules(session)
     refused(session, without)
     same_as_the_document(session)

@@ -80,7 +80,7 @@ def look_at_several(place):
     """One report over two sessions, the second twice as slow: a row for each arm of each phase of each."""
     for name, factor in (("one", 1), ("two", 2)):
         phase_folders.make(place / name, lambda p, level, t, m, factor=factor: factor * TIMES[p][level])
-    said = subprocess.run([ETPROF, "report", "one", "two", "--format", "md"], cwd=place, capture_output=True,
+    said = subprocess.run([ETPROF, "analyze", "one", "two", "--format", "md"], cwd=place, capture_output=True,
                           text=True, check=False).stdout.replace("<!-- -->", "")
     told = {line.split(" | ")[0].strip("| "): line.split(" | ")[1] for line in said.splitlines()
             if line.startswith(("| one · ", "| two · ")) and line.count(" ms ") == 1}
@@ -94,7 +94,7 @@ def look_at_several(place):
 with tempfile.TemporaryDirectory(prefix="etp-phases-kit-") as place:
     look_at_several(pathlib.Path(place))
     run = phase_folders.make(pathlib.Path(place) / "run", lambda p, level, t, m: TIMES[p][level])
-    subprocess.run([ETPROF, "report", run], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+    subprocess.run([ETPROF, "analyze", "--renew", run], capture_output=True, check=True)
     for phase, chosen in TIMES.items():
         look(run, "m0", phase, chosen)
     look_at_documents(run)

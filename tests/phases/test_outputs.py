@@ -77,7 +77,7 @@ def analysis(run, asked, name, end, ratio):
 
 def pictures(run):
     """Each phase has its pictures; times of no other are in one."""
-    subprocess.run([ETPROF, "report", run], stdout=subprocess.DEVNULL, check=True)
+    subprocess.run([ETPROF, "analyze", "--full", "--renew", run], stdout=subprocess.DEVNULL, check=True)
     said = {"": ("3.000 ms", "1.000 ms"), "decode0_": ("1.000 ms", "0.500 ms"), "decode32_": ("1.000 ms", "0.800 ms")}
     for prefix, times in said.items():
         path = run / f"{prefix}latency_comparison.svg"

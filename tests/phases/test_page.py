@@ -121,7 +121,7 @@ def one_unit(tmp):
              "far": ["47.00 s", "1.50 s", "318.00 µs", "250.00 µs", "400.00 µs", "200.00 µs"]}
     for name, times in {"near": near, "far": far}.items():
         folder = phase_folders.make(tmp / name, lambda p, level, t, m, times=times: times[p][level])
-        done = subprocess.run([ETPROF, "report", folder], capture_output=True, text=True, check=True)
+        done = subprocess.run([ETPROF, "analyze", "--renew", folder], capture_output=True, text=True, check=True)
         screen = subprocess.run([ETPROF, "analyze", folder], capture_output=True, text=True, check=True).stdout
         first = (folder / "report.html").read_text(encoding="utf-8").split('<ul class="tabs">')[0]
         found = re.findall(r'<dd><span class="track">.*?</span><b>(.*?)</b>', first)
@@ -135,7 +135,7 @@ def alone(tmp):
     """A session of one phase, and one without, are pages without tabs."""
     for name, phases in (("one", (phase_folders.DECODE, )), ("none", ())):
         folder = phase_folders.make(tmp / name, lambda p, level, t, m: TIMES["decode @0"][level], phases=phases)
-        subprocess.run([ETPROF, "report", folder], stdout=subprocess.DEVNULL, check=True)
+        subprocess.run([ETPROF, "analyze", "--full", "--renew", folder], stdout=subprocess.DEVNULL, check=True)
         text = (folder / "report.html").read_text(encoding="utf-8")
         expect(not re.search(r'class="tabs?"', text), name, "no tabs")
 
@@ -143,7 +143,7 @@ def alone(tmp):
 with tempfile.TemporaryDirectory(prefix="etp-phases-page-") as name:
     place = pathlib.Path(name)
     run = phase_folders.make(place / "run", lambda p, level, t, m: TIMES[p][level])
-    subprocess.run([ETPROF, "report", run], stdout=subprocess.DEVNULL, check=True)
+    subprocess.run([ETPROF, "analyze", "--full", "--renew", run], stdout=subprocess.DEVNULL, check=True)
     written((run / "report.html").read_text(encoding="utf-8"))
     alone(place)
     one_unit(place)

@@ -33,7 +33,8 @@ WINNER = {"prefill 16": ("int8", "avx2", 2), "decode @0": ("int4", "avx2", 2), "
 
 
 def report(tmp, *words):
-    done = subprocess.run([ETPROF, "report", "run", *words], cwd=tmp, capture_output=True, text=True, check=False)
+    done = subprocess.run([ETPROF, "analyze", "run", "--full", "--renew", *words], cwd=tmp, capture_output=True,
+                          text=True, check=False)
     expect(done.returncode == 0, words, done.stderr[-500:])
     return done.stdout
 
@@ -95,8 +96,8 @@ def check_doubt(tmp):
     manifest = json.loads((root / "manifest.json").read_text())
     manifest["files"] = [run_folders.entry(root, f["path"]) for f in manifest["files"]]
     (root / "manifest.json").write_text(json.dumps(manifest))
-    said = {f: subprocess.run([ETPROF, "report", "doubt", "--format", f], cwd=tmp, capture_output=True, text=True,
-                              check=False).stdout for f in ("json", "text", "md")}
+    said = {f: subprocess.run([ETPROF, "analyze", "doubt", "--full", "--format", f], cwd=tmp, capture_output=True,
+                              text=True, check=False).stdout for f in ("json", "text", "md")}
     document = json.loads(said["json"])
     cells = {(c["level"], c["threads"]): c for c in document["cells"]}
     expect(cells["avx2", 2]["withheld"] == "contended", "doubt", cells["avx2", 2])
@@ -115,7 +116,7 @@ with tempfile.TemporaryDirectory() as name:
     check_document(TMP)
     check_tables(TMP)
     check_doubt(TMP)
-    subprocess.run([ETPROF, "report", "run", "--format", "json", "--output", "sweep.json"], cwd=TMP, check=False)
+    subprocess.run([ETPROF, "analyze", "run", "--output", "sweep.json"], cwd=TMP, check=False)
     valid = subprocess.run([ETPROF, "validate", "sweep.json"], cwd=TMP, capture_output=True, text=True, check=False)
     expect(valid.returncode == 0, "validate", valid.stdout + valid.stderr)
     # one phase in which a level is slower is a reason to fail for those who asked

@@ -70,7 +70,7 @@ def session(name, neon, base, *more, noise=0):
     etprof("ab", model, "--levels", "neon,base", "--blocks", 6, "--iterations", 4, "--warmup", 1, "--seed", 7, "--out",
            name, *more)
     every_form("analyze", name)
-    for verb in ("report", "explain", "stats"):
+    for verb in ("analyze", "explain", "stats"):
         etprof(verb, name if verb != "stats" else f"{name}/samples.csv")
     etprof("gate", name, "speedup >= 0.000001", "speedup <= 123456789", "noise <= 0.00001 %", "noise <= 12345 %",
            "latency <= 100000 s", "memory <= 1 GB")
@@ -91,14 +91,14 @@ def sweep():
         pathlib.Path(f"{name}.pte").write_bytes(b"\x10\0\0\0ET12" + f"base neon {ns}\nbase base {ns * 3}\n".encode())
     etprof("sweep", "one.pte", "two.pte", "--levels", "neon,base", "--threads", "1,2", "--blocks", 6, "--iterations", 4,
            "--warmup", 1, "--seed", 7, "--no-trace", "--out", "swept")
-    etprof("report", "swept", "--format", "md")
+    etprof("analyze", "--full", "--renew", "swept", "--format", "md")
     page = pathlib.Path("swept/report.html").read_text(encoding="utf-8")
     look("swept/report.html", words_of(page))
 
 
 def other_verbs():
     """Of the sessions above and of recordings: what else prints figures."""
-    every_form("report", "apart", "few", text=())
+    every_form("analyze", "apart", "few", text=())
     every_form("analyze", DATA / "kit/flat")
     every_form("compare", DATA / "mixed_xnnpack_fp32.etdump", DATA / "mixed_xnnpack_fp32_load.etdump")
     every_form("analyze", DATA / "mixed_xnnpack_fp32.etdump", "--pte", DATA / "mixed_xnnpack_fp32.pte", "--roofs-file",

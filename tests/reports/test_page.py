@@ -44,7 +44,7 @@ def large(tmp):
     shutil.copytree(ROOT / "examples/runs/image_encoder_int8_qemu", folder)
     manifest = folder / "manifest.json"
     manifest.write_text(manifest.read_text().replace('"emulated": true', '"emulated": false'))
-    run(tmp, "report", folder)
+    run(tmp, "analyze", "--full", "--renew", folder)
     return folder
 
 
@@ -52,7 +52,7 @@ def session(tmp):
     """Six blocks of a real model with sampled kernels."""
     with tarfile.open(ROOT / "tests/data/session.tar.xz") as archive:
         archive.extractall(tmp / "session", filter="data")
-    run(tmp, "report", "session")
+    run(tmp, "analyze", "--full", "--renew", "session")
     return tmp / "session"
 
 

@@ -347,7 +347,7 @@ def partly(browsing, tmp, folder):
         writer = csv.DictWriter(f, fields, lineterminator="\n")
         writer.writeheader()
         writer.writerows(samples)
-    run(tmp, "report", copy)
+    run(tmp, "analyze", "--full", "--renew", copy)
     document = json.loads((copy / "report.json").read_text())
     half = [o["id"] for o in document["operators"] if o["engaged"]["state"] == "partly"]
     expect(len(half) == 1, "an operator that is partly engaged", half)

@@ -307,7 +307,7 @@ def main():
         one_scale(session, folder)
         with tarfile.open(DATA / "session.tar.xz") as archive:  # 6 blocks of a real model
             archive.extractall(tmp / "real", filter="data")
-        run(tmp, "report", tmp / "real")
+        run(tmp, "analyze", "--full", "--renew", tmp / "real")
         judged(session, folder)
         kinds = judged(session, tmp / "real")
         without_recorder(session, tmp / "real")

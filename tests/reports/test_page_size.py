@@ -68,7 +68,7 @@ def several(tmp):
     manifest.write_text(manifest.read_text().replace('"emulated": true', '"emulated": false'))
 
     def page(n):
-        return subprocess.run([ETPROF, "report", *["example"] * n, "--format", "html"], cwd=tmp, check=True,
+        return subprocess.run([ETPROF, "analyze", *["example"] * n, "--format", "html"], cwd=tmp, check=True,
                               timeout=600, capture_output=True, text=True).stdout
 
     pages = {n: page(n) for n in (2, 12, 40)}

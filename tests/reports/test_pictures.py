@@ -56,7 +56,7 @@ def rows(path):
 def one_name_per_arm(cwd):
     """An arm that the headline calls SME2 is called so in every picture, not linux_sme2 in some."""
     run(cwd, "ab", "net_xnnpack_fp16.pte", "--levels", "sme2,neon", "--blocks", "6", "--runner", FAKE, "--out", "pair")
-    page = run(cwd, "report", "pair", "--format", "html").stdout
+    page = run(cwd, "analyze", "--full", "--renew", "pair", "--format", "html").stdout
     pictures = re.findall(r"<svg.*?</svg>", page, re.S)
     said = re.findall(r"<(?:text|title|desc)\b[^>]*>([^<]*)", " ".join(pictures))
     expect(any("÷" in s for s in said) and any("block 6, NEON: 6.000 ms" in s for s in said), "every launch", said[:20])
@@ -87,7 +87,7 @@ def study_of_a_blog(cwd):
         run(cwd, "ab", "net_xnnpack_fp16.pte", "--levels", "sme2,neon", "--blocks", "6", "--iterations", "8",
             "--warmup", "3",
             "--runner", FAKE, "--out", name)
-    run(cwd, "report", "one", "two", "--format", "html", "-o", "both.html")
+    run(cwd, "analyze", "one", "two", "--format", "html", "-o", "both.html")
     page = (cwd / "both.html").read_text().split('<section class="part"')[0]  # what is of both
     for level in ("NEON", "SME2"):  # a row of each run, in the picture for wide screens and the one for narrow ones
         expect(len(re.findall(rf"<text[^>]*>(?:[^<]*: )?{level}</text>", page)) == 4, "combined",

@@ -69,10 +69,9 @@ def pages(tmp):
                                blocks=0)
     mixed = [data / "mixed_xnnpack_fp32.etdump", "--pte", data / "mixed_xnnpack_fp32.pte"]
     for name, words in {
-            "long names": ["report", long], "one long name": ["report", alone], "sweep": ["report", swept],
-            "begun": ["report", begun],
-            "phases": ["report", phased], "kit": ["analyze", data / "kit/flat"],
-            "several": ["report", tmp / "measured", tmp / "large", phased, swept],
+            "long names": ["analyze", long], "one long name": ["analyze", alone], "sweep": ["analyze", swept],
+            "begun": ["analyze", begun], "phases": ["analyze", phased], "kit": ["analyze", data / "kit/flat"],
+            "several": ["analyze", tmp / "measured", tmp / "large", phased, swept],
             "roofs": ["analyze", *mixed, "--roofs-file", data / "roofs/round.json"]}.items():
         made[name] = tmp / f"{name}.html"
         done = subprocess.run([ETPROF, *words, "--format", "html", "-o", made[name]], cwd=tmp, capture_output=True,
@@ -112,7 +111,7 @@ def told_apart(session, tmp, made):
         for one, title, _, links in told["drawers"]:
             expect(title.startswith(one.rpartition("-")[2] + " "), name, one, title)
             expect(all(answer(link) == answer(one) for link in links), name, one, "leads to another answer", links)
-    words = ["report", tmp / "measured", tmp / "large", tmp / "phased", tmp / "swept"]
+    words = ["analyze", tmp / "measured", tmp / "large", tmp / "phased", tmp / "swept"]
     said = subprocess.run([ETPROF, *words, "--format", "json"], cwd=tmp, capture_output=True, text=True, timeout=600,
                           check=False).stdout
     titles, linked = {d[0]: d[1] for d in told["drawers"]}, 0
@@ -393,7 +392,7 @@ def main():
         sweep_page(session, made["sweep"])
         by_keys(session, made["large"])
         dozen = pathlib.Path(name) / "dozen.html"
-        subprocess.run([ETPROF, "report", *["large"] * 12, "--format", "html", "-o", dozen], cwd=name, check=True,
+        subprocess.run([ETPROF, "analyze", *["large"] * 12, "--format", "html", "-o", dozen], cwd=name, check=True,
                        capture_output=True, timeout=600)
         nothing_clipped(session, "a dozen answers", dozen)
         for what, page in (("of 194 operators", made["large"]), ("of a dozen such answers", dozen)):

@@ -90,14 +90,14 @@ def sessions(tmp):
                               capture_output=True, text=True, check=False, timeout=300)
         expect(done.returncode in (0, 3), name, done.returncode, done.stderr)
         look(name, done.stdout)
-        for verb in ("analyze", "report"):
+        for verb in ("analyze",):
             ask(verb, name, cwd=tmp)
         ask("gate", name, "speedup >= 1", cwd=tmp)
         ask("stats", tmp / name / "samples.csv")
     subprocess.run([ETPROF, "sweep", model, "--runner", FAKE, "--levels", "sme2,neon", "--threads", "1,2", "--blocks",
                     "2", "--iterations", "4", "--warmup", "1", "--quiet", "--out", "swept"], cwd=tmp, check=False,
                    capture_output=True, timeout=300)
-    ask("report", "swept", cwd=tmp)
+    ask("analyze", "--full", "--renew", "swept", cwd=tmp)
 
 
 def recordings():

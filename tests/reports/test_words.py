@@ -76,10 +76,10 @@ def sweep(tmp):
     folder = phase_folders.make(tmp / "swept", lambda p, level, t, m: times[level], phases=(), threads=(1, 2),
                                 models=("int8", "int4"), sweep={"knee": 0.1})
     for form in ("text", "md", "html"):
-        text = re.sub(r"<[^>]*>", " ", run("report", folder, "--format", form))
+        text = re.sub(r"<[^>]*>", " ", run("analyze", "--full", "--renew", folder, "--format", form))
         expect(not re.search(r"slower: 0\.50", text), "sweep", form,
                re.findall(r".{40}0\.50×.{40}", text)[:3])
-    page = re.sub(r"<[^>]*>", " ", run("report", folder, "--format", "html"))
+    page = re.sub(r"<[^>]*>", " ", run("analyze", "--full", "--renew", folder, "--format", "html"))
     expect("slower: 2.00×" in page, "sweep", "the key of a pair", re.findall(r"slower.{60}", page)[:3])
 
 

@@ -114,7 +114,7 @@ def main():
         code = check_unpacked(work / "run", packed, work)
         check_readers(work / "run", packed, work)
         check_timelines(work / "run", work)
-        etprof("report", work / "run")
+        etprof("analyze", "--full", "--renew", work / "run")
         after = {str(p.relative_to(work / "run")) for p in (work / "run").rglob("*") if p.is_file()}
         expect(after == set(sizes), "report adds no files", after ^ set(sizes))
         kept = measure(work / "plain", "--plain")

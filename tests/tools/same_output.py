@@ -80,7 +80,7 @@ def of_pairs(programs, dumps):
 
 def of_folder(folder):
     """Commands over a run folder; each gets its own copy."""
-    for verb in ("analyze", "report", "validate", "verify", "stats", "kernels"):
+    for verb in ("analyze", "validate", "verify", "stats", "kernels"):
         yield from each_format(verb, folder)
     yield ["analyze", folder, "--full"]
     yield ["analyze", folder, "--proof"]
@@ -92,7 +92,7 @@ def of_folder(folder):
         yield ["explain", *([claim] if claim else []), folder]
     for to in ("parquet", "chrome", "folded"):
         yield ["convert", folder, "--to", to, "-o", f"made.{to}"]
-    yield ["report", folder, folder, "--format", "md"]
+    yield ["analyze", folder, folder, "--format", "md"]
     for pair in ("arm0 arm1", "linux_avx2 linux_sse", "linux_sme2 linux_neon"):
         a, b = pair.split()
         yield from each_format("compare", f"{folder}:{a}", f"{folder}:{b}")

@@ -225,7 +225,7 @@ def asked(d):
 def main(tmp):
     good = tmp / "good"
     shutil.copytree(ROOT / "examples/runs/image_encoder_int8_qemu", good)
-    for words in (("analyze", "good", "--out", "good"), ("report", "good")):  # with the timelines
+    for words in (("analyze", "good", "--out", "good"), ("analyze", "good", "--renew")):  # with the timelines
         subprocess.run([ETPROF, *words, "--quiet"], cwd=tmp, check=True, timeout=600, capture_output=True)
     validate = validating(ETPROF)
     code, answer = asked(good)

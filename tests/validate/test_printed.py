@@ -207,11 +207,11 @@ def sessions(tmp):
     (tmp / "config.json").write_text(json.dumps(config))
     printed(tmp, "run", "config.json", "--runner", FAKE)
     printed(tmp, "rerun", "run", "--runner", FAKE)
-    for verb in ("analyze", "report", "verify", "validate", "stats"):
+    for verb in ("analyze", "verify", "validate", "stats"):
         printed(tmp, verb, "run")
-    for verb in ("report", "analyze", "verify"):
+    for verb in ("analyze", "verify"):
         printed(tmp, verb, "swept")
-    printed(tmp, "report", "run", "swept")
+    printed(tmp, "analyze", "run", "swept")
     printed(tmp, "compare", "emulated:linux_sme2_off", "emulated:linux_sme2_on")
     printed(tmp, "gate", "run", "noise <= 50 %")
     printed(tmp, "gate", "--list")
@@ -228,7 +228,7 @@ def two_builds(tmp):
     shutil.copy(tmp / "model.pte", tmp / "model2.pte")
     printed(tmp, "ab", "model.pte", "model2.pte", "--runner-a", "a", "--runner-b", "b", "--levels", "sme2", "--blocks",
             "6", "--iterations", "4", "--warmup", "1", "--seed", "1", "--out", "builds")
-    for verb in ("report", "validate", "verify"):
+    for verb in ("analyze", "validate", "verify"):
         printed(tmp, verb, "builds")
 
 
@@ -238,7 +238,7 @@ def fixtures(tmp):
     roofs = ("--roofs", DATA / "roofs/round.json")
     run = tmp / "emulated"
     shutil.copytree(ROOT / "examples/runs/image_encoder_int8_qemu", run)
-    for verb in ("report", "analyze", "verify", "validate"):
+    for verb in ("analyze", "verify", "validate"):
         printed(tmp, verb, run)
     printed(tmp, "analyze", mixed, *model, *roofs)
     printed(tmp, "analyze", DATA / "kit/flat")

@@ -114,7 +114,8 @@ TOOLS = {tool.name: tool for tool in (
          "The rows and the formula behind one sentence of a report: a finding (F1), a fix (N1), an operator (op7), "
          "something ruled out (tracer).", ("explain",),
          (Operand("id", o.ID, None, "F1, N1, op7", required=True), RUN, BASELINE, PHASE_OF)),
-    Tool("report", ("analyze",), "What a run folder says: ratio, operators, findings, what to do next.", ("ab", "kit"),
+    Tool("report", ("analyze",), "What a run folder says: ratio, operators, findings, what to do next.",
+         ("ab", "sweep", "builds", "kit"),
          (RUN, BASELINE)),
     Tool("whatif", ("whatif",), "Recomputes an inference with operators dropped, sent back or sped up.", ("whatif",), (
         RUN,

@@ -12,7 +12,7 @@ from typing import Any
 from etprof.validate import runs
 from etprof.validate.notes import NAN, PACKED, File, Notes, agree, close, digits, entries, number, text
 
-AGAIN = "make the derived files again with 'etprof report' or 'etprof analyze --out', and compare"
+AGAIN = "make the derived files again with 'etprof analyze --renew' or 'etprof analyze --out', and compare"
 _MOMENTS = (("median_ms", statistics.median), ("min_ms", min), ("max_ms", max))
 
 
@@ -191,7 +191,7 @@ def _check_paths(notes: Notes, file: File) -> None:
                 name.startswith("/") and notes.find(os.path.basename(name))):
             notes.add(file.name, "paths", False, f"{name} is not there", "files that are in the folder",
                       "a file was removed or renamed after the summary was written: bring it back, or make the "
-                      "derived files again with 'etprof report'")
+                      "derived files again with 'etprof analyze --renew'")
             return
     notes.add(file.name, "paths", True, "all there", "files that are in the folder")
 

@@ -20,13 +20,13 @@ _MOST_LEVELS, _MOST_MEMBERS = 16, 2_000_000
 _RAW_NAMES = ("manifest.json", "samples.csv", "environment.jsonl", "derived.json", "roofs.json", "session.lock")
 _STATES = {  # of verify: check, expected, what to do; the others are no problem
     "altered": ("hash.altered", "the bytes that were recorded", "edited after it was written: raw files from a copy, "
-                "derived ones with 'etprof report'"),
+                "derived ones with 'etprof analyze --renew'"),
     "missing": ("hash.missing", "there, as recorded", "removed or renamed: raw files from a copy, derived ones with "
-                "'etprof report'"),
+                "'etprof analyze --renew'"),
     "added": ("hash.added", "only files that the session recorded", "the session did not write it: move it out of the "
               "folder"),
     "differs": ("derived.differs", "what the raw files give", "its hash was renewed after an edit, or another version "
-                "wrote it: 'etprof report' makes it again"),
+                "wrote it: 'etprof analyze --renew' makes it again"),
 }
 
 
@@ -220,7 +220,7 @@ def _check_headlines(notes: Notes) -> None:
             found = (speedups or {}).get((text(c, "candidate"), text(c, "baseline")), math.nan)
             if not agree(says, found):
                 notes.add(file.name, "summary.speedup", False, digits(says, 6), f"{digits(found, 6)} as in report.json",
-                          "one of the two was edited or is older: make both again with 'etprof report'")
+                          "one of the two was edited or is older: make both again with 'etprof analyze --renew'")
                 return
 
 

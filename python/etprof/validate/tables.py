@@ -17,7 +17,7 @@ from etprof.validate.notes import NAN, File, Notes
 
 # A table of operators has some columns for each of a session's arms, of which there are at most 1,024.
 MOST_COLUMNS = 16384
-AGAIN = "make it again with 'etprof report' or 'etprof analyze --out'"
+AGAIN = "make it again with 'etprof analyze --renew' or 'etprof analyze --out'"
 EDITED = f"the file is not as it was written: {AGAIN}"
 MOVED = f"columns were renamed, moved or lost: {EDITED}"
 _REAL, _WHOLE = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII), re.compile(r"-?\d{1,19}", re.ASCII)

@@ -444,6 +444,7 @@ const etp_screen *etp_sweep_screen(const etp_sweep *s, etp_arena *arena)
         mark_causes(s, out, arena);
     }
     etp_screen_more(out, "Report", etp_arena_printf(arena, "%s/report.html", s->ab->dir), false);
-    etp_screen_more(out, "More", etp_shell_command(arena, "etprof report %s", s->ab->dir), true);
+    etp_screen_more(out, "More", etp_shell_command(arena, "etprof analyze %s --full", s->ab->dir),
+                    true);
     return out;
 }

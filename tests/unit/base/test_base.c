@@ -474,16 +474,16 @@ static void commands_can_be_copied(void **unused)
     static const struct {
         const char *word, *shown;
     } k_cases[] = {
-        {"out_m/runs/linux", "etprof report out_m/runs/linux"},
-        {"my run",           "etprof report 'my run'"        },
-        {"it's",             "etprof report 'it'\\''s'"      },
-        {"~/a",              "etprof report '~/a'"           },
-        {"$(x)",             "etprof report '$(x)'"          },
-        {"",                 "etprof report ''"              },
-        {"100%s",            "etprof report 100%s"           },
+        {"out_m/runs/linux", "etprof analyze out_m/runs/linux"},
+        {"my run",           "etprof analyze 'my run'"        },
+        {"it's",             "etprof analyze 'it'\\''s'"      },
+        {"~/a",              "etprof analyze '~/a'"           },
+        {"$(x)",             "etprof analyze '$(x)'"          },
+        {"",                 "etprof analyze ''"              },
+        {"100%s",            "etprof analyze 100%s"           },
     };
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
-        assert_string_equal(etp_shell_command(&arena, "etprof report %s", k_cases[i].word),
+        assert_string_equal(etp_shell_command(&arena, "etprof analyze %s", k_cases[i].word),
                             k_cases[i].shown);
     }
     assert_string_equal(etp_shell_command(&arena, "%s %s --x", "a", "b c"), "a 'b c' --x");
