@@ -89,20 +89,20 @@ static void add(etp_verify *v, etp_arena *arena, etp_str path, bool raw, etp_ver
     v->n_of[state]++;
 }
 
-static etp_status state_of(const char *dir, const etp_run_file *f, etp_arena *arena,
-                           etp_verify_state *out, etp_error *err)
+// RUN: of a raw file; NULL.
+static etp_status state_of(const etp_run *run, const char *dir, const etp_run_file *f,
+                           etp_arena *arena, etp_verify_state *out, etp_error *err)
 {
     const char *path = etp_run_path(arena, dir, f->path);
-    char hex[65];
-    uint64_t bytes;
+    bool same = false;
     if (!etp_os_is_file(path)) {
         *out = ETP_VERIFY_MISSING;
         return ETP_OK;
     }
-    ETP_TRY(etp_run_hash_file(path, hex, &bytes, err));
     // Length and hash are one record: a wrong length with a right hash means that the manifest was
     // edited.
-    *out = bytes == f->bytes && etp_str_eqz(f->sha256, hex) ? ETP_VERIFY_OK : ETP_VERIFY_ALTERED;
+    ETP_TRY(etp_run_file_is(run, f, path, &same, err));
+    *out = same ? ETP_VERIFY_OK : ETP_VERIFY_ALTERED;
     return ETP_OK;
 }
 
@@ -111,30 +111,24 @@ static etp_status check_raw(const etp_run *run, const char *dir, etp_arena *aren
 {
     for (size_t i = 0; i < run->files.n; i++) {
         etp_verify_state state = ETP_VERIFY_ALTERED;
-        ETP_TRY(state_of(dir, &run->files.items[i], arena, &state, err));
+        ETP_TRY(state_of(run, dir, &run->files.items[i], arena, &state, err));
         add(v, arena, run->files.items[i].path, true, state);
     }
-    etp_run_names
-        names; // of a session that did not end there are no hashes, but there are the files
-    ETP_TRY(etp_run_must_hold(run, arena, &names, err));
-    // With hashes a missing file has been told above.
-    for (size_t i = 0; run->files.n == 0 && i < names.n; i++) {
-        const char *path = etp_run_path(arena, dir, etp_str_from(names.items[i]));
-        if (!etp_os_is_file(path)) {
-            add(v, arena, etp_str_from(names.items[i]), true, ETP_VERIFY_MISSING);
-        }
+    if (!etp_run_has_hashes(run)) {
+        add(v, arena, ETP_STR(ETP_RUN_MANIFEST), true, ETP_VERIFY_ALTERED);
     }
     return ETP_OK;
 }
 
 // What derived.json says of the manifest, which says everything else.
-static etp_status check_manifest(const char *dir, const etp_run_derived *written, etp_arena *arena,
-                                 etp_verify *v, etp_error *err)
+static etp_status check_manifest(const etp_run *run, const char *dir,
+                                 const etp_run_derived *written, etp_arena *arena, etp_verify *v,
+                                 etp_error *err)
 {
     const char *path = etp_run_path(arena, dir, ETP_STR(ETP_RUN_MANIFEST));
     char hex[65];
     uint64_t bytes;
-    if (written->manifest_sha256.len == 0) {
+    if (written->manifest_sha256.len == 0 || !etp_run_has_hashes(run)) { // told already
         return ETP_OK;
     }
     ETP_TRY(etp_run_hash_file(path, hex, &bytes, err));
@@ -277,7 +271,7 @@ static void add_left(const etp_run *run, const etp_strs *left, etp_arena *arena,
     for (size_t i = 0; i < left->n; i++) {
         etp_str path = left->items[i];
         bool raw = path.len > 0 && looks_raw(path, arena);
-        // While it runs a session has no hashes yet, and files that no list has.
+        // Files of a block that has not ended have no hashes yet.
         etp_verify_state running = raw ? ETP_VERIFY_UNRECORDED : ETP_VERIFY_BESIDE;
         etp_verify_state ended = is_table(path) ? ETP_VERIFY_BESIDE : ETP_VERIFY_ADDED;
         if (path.len > 0) {
@@ -330,10 +324,10 @@ static etp_status check_derived(const char *dir, const char *temp, const etp_run
                                 const etp_run_file *computed, etp_arena *arena,
                                 etp_verify_state *out, bool *out_list_wrong, etp_error *err)
 {
-    ETP_TRY(state_of(dir, written, arena, out, err));
+    ETP_TRY(state_of(NULL, dir, written, arena, out, err));
     if (*out == ETP_VERIFY_ALTERED && computed) { // or is it the list that was changed?
         etp_verify_state now = ETP_VERIFY_ALTERED;
-        ETP_TRY(state_of(dir, computed, arena, &now, err));
+        ETP_TRY(state_of(NULL, dir, computed, arena, &now, err));
         *out_list_wrong = *out_list_wrong || now == ETP_VERIFY_OK;
         *out = now == ETP_VERIFY_OK ? ETP_VERIFY_OK : ETP_VERIFY_ALTERED;
         return ETP_OK;
@@ -367,7 +361,7 @@ static etp_status check_all_derived(const etp_run *run, const char *dir, const c
     if (!listed && left.n == 0) { // never reported on: nothing to compare
         return ETP_OK;
     }
-    ETP_TRY(check_manifest(dir, &written, arena, v, err));
+    ETP_TRY(check_manifest(run, dir, &written, arena, v, err));
     ETP_TRY(derive(dir, temp, arena, err));
     ETP_TRY(etp_run_derived_read(temp, arena, &computed, err));
     if (!listed && !holds(&left, &computed)) { // likewise, with files of others in it
@@ -385,7 +379,7 @@ static etp_status check_all_derived(const etp_run *run, const char *dir, const c
     for (size_t i = 0; i < computed.n; i++) { // taken out of derived.json, or of the folder too
         if (!find(written.files, written.n, computed.files[i].path)) {
             etp_verify_state state = ETP_VERIFY_ALTERED;
-            ETP_TRY(state_of(dir, &computed.files[i], arena, &state, err));
+            ETP_TRY(state_of(NULL, dir, &computed.files[i], arena, &state, err));
             add(v, arena, computed.files[i].path, false, state);
             list_wrong = true;
             take_out(&left, computed.files[i].path);
@@ -409,8 +403,8 @@ static etp_status check_all(const char *dir, const char *work_root, etp_arena *a
     *out = (etp_verify){.dir = dir};
     etp_run run;
     etp_status opened = etp_run_open(dir, arena, &run, err);
-    if (opened != ETP_OK &&
-        (opened != ETP_CORRUPT || etp_run_open_manifest(dir, arena, &run, NULL) != ETP_OK)) {
+    bool broken = opened == ETP_CORRUPT || opened == ETP_IO; // rows that are bad, or gone
+    if (opened != ETP_OK && (!broken || etp_run_open_manifest(dir, arena, &run, NULL) != ETP_OK)) {
         return opened;
     }
     out->session = etp_run_state_name(run.state);
@@ -460,7 +454,7 @@ static SHAPE_ON_ONE_LINE(k_file, k_file_rows);
 #define OF etp_verify
 static const etp_field k_rows[] = {
     FIELD("session", TEXT, session, "finished, running, interrupted", .flags = ETP_SET),
-    MADE("ok", MAYBE, verdict, "null: the session did not end, nothing to compare with"),
+    MADE("ok", MAYBE, verdict, "null: of a block that did not end, nothing to compare with"),
     VECTOR("raw", OBJECT, files, "what was recorded", .shape = &k_file, .when = is_raw),
     VECTOR("derived", OBJECT, files, "what was computed of it", .shape = &k_file,
            .when = is_derived),
@@ -506,7 +500,7 @@ static const char *explain(etp_verify_state state)
     case ETP_VERIFY_DIFFERS:
         return "as written, but the raw files give something else (or another etprof wrote it)";
     case ETP_VERIFY_UNRECORDED:
-        return "the session did not end, so there is no hash to compare with";
+        return "of a block that did not end, so there is no hash to compare with";
     case ETP_VERIFY_BESIDE:
         return "a table that a tool wrote beside the session's; not checked";
     case ETP_VERIFY_OK:
@@ -526,7 +520,7 @@ const etp_report *etp_verify_report(const etp_verify *v, bool full, etp_arena *a
     };
     // By the verdict, from -1 on.
     static const char *const k_verdicts[] = {
-        "unknown: the session did not end, so there are no hashes to compare with",
+        "unknown: the session did not end, and files of its last block have no hashes",
         "no: files are not what was recorded or computed",
         "yes: raw files are as recorded, and give the derived files",
     };

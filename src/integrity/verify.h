@@ -15,7 +15,7 @@ typedef enum etp_verify_state {
     ETP_VERIFY_MISSING,
     ETP_VERIFY_ADDED,      // nobody recorded it
     ETP_VERIFY_DIFFERS,    // derived: as written, but the raw files do not give it
-    ETP_VERIFY_UNRECORDED, // raw: the session did not end, so there is no hash
+    ETP_VERIFY_UNRECORDED, // raw: of a block that did not end, so there is no hash
     ETP_VERIFY_BESIDE,     // a table that the kit's tools write, not of this session
     ETP_VERIFY_STATES
 } etp_verify_state;

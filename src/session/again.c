@@ -147,17 +147,12 @@ static etp_status take_extension(const etp_session_again *again, etp_run *run, e
     return ETP_OK;
 }
 
-// Blocks are added to what was recorded, or the hashes of the end would cover what was edited. Of a
-// session that FINISHED samples have one; one that was killed has recorded none yet.
-static etp_status check_recorded(const etp_run *run, bool finished, const char *dir,
-                                 etp_arena *arena, etp_error *err)
+// Blocks are added to what was recorded, or the hashes of the end would cover what was edited.
+static etp_status check_recorded(const etp_run *run, const char *dir, etp_arena *arena,
+                                 etp_error *err)
 {
-    const char *altered = finished ? "the manifest has no hash of " ETP_RUN_SAMPLES : NULL;
-    for (size_t i = 0; i < run->files.n && altered; i++) {
-        bool has = etp_str_starts(run->files.items[i].path, ETP_STR(ETP_RUN_SAMPLES));
-        altered = has ? NULL : altered;
-    }
-    ETP_TRY(altered ? ETP_OK : etp_run_altered(run, arena, &altered, err));
+    const char *altered;
+    ETP_TRY(etp_run_altered(run, arena, &altered, err));
     return !altered
                ? ETP_OK
                : etp_fail(err, ETP_CORRUPT,
@@ -170,10 +165,9 @@ static etp_status run_again(const etp_session_again *again, const etp_session_ca
     etp_run run;
     const char *dir = again->dir;
     ETP_TRY(etp_run_open(dir, arena, &run, err));
-    bool finished = run.state == ETP_RUN_FINISHED;
     ETP_TRY(again->resume ? take_extension(again, &run, err) : ETP_OK);
     ETP_TRY(allowed(again, &run, arena, err)); // before anything that it names is read
-    ETP_TRY(again->resume ? check_recorded(&run, finished, dir, arena, err) : ETP_OK);
+    ETP_TRY(again->resume ? check_recorded(&run, dir, arena, err) : ETP_OK);
     ETP_TRY(etp_run_inputs_are(&run, arena, err)); // others would be another experiment
     etp_session_options o = {
         .call = again->call,

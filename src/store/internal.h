@@ -39,6 +39,11 @@ ETP_NODISCARD etp_status etp_run_manifest_read(etp_str text, etp_arena *arena, e
 // results[] needs the samples of finished sessions; it is empty while running.
 ETP_NODISCARD etp_status etp_run_manifest_write(const etp_run *run, etp_arena *arena, etp_str *out,
                                                 etp_error *err);
+// rows_read.c: the entry of NAME in the manifest's list, or NULL; of TEXT, a file's, what it
+// counts.
+const etp_run_file *etp_run_recorded(const etp_run *run, const char *name);
+bool etp_run_grows(const etp_run *run, etp_str name);
+etp_str etp_run_committed(const etp_run *run, const char *name, etp_str text);
 // named.c: the hash that sessions note. Takes what they find out off MANIFEST.
 ETP_NODISCARD etp_status etp_run_hash_named(json_t *manifest,
                                             char out_hex[static ETP_SHA256_HEX_CHARS],

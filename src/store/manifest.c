@@ -454,7 +454,7 @@ static const etp_field k_manifest_rows[] = {
            .flags = ETP_ONE_LINE),
     ARRAY("notes", OBJECT, notes, n_notes, "what the session noticed", .shape = &k_note,
           .most = 1000, .flags = ETP_LATER),
-    VECTOR("files", OBJECT, files, "every raw file except the manifest, complete at the end",
+    VECTOR("files", OBJECT, files, "every raw file of finished blocks, except the manifest",
            .shape = &k_etp_run_file, .most = 1000000),
     WRITTEN("results", write_results, k_results_schema,
             "for readers of Arm's kit: untraced timed iterations; empty while running",

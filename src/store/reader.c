@@ -140,41 +140,40 @@ etp_status etp_run_open(const char *dir, etp_arena *arena, etp_run *out, etp_err
     return etp_arena_check(arena, err, "the run folder");
 }
 
-etp_status etp_run_must_hold(const etp_run *run, etp_arena *arena, etp_run_names *out,
-                             etp_error *err)
-{
-    *out = (etp_run_names){0};
-    const char *dir = etp_arena_strdup(arena, run->dir);
-    for (size_t i = 0; i < run->files.n; i++) {
-        ETP_ADD(arena, out, etp_arena_strdup(arena, run->files.items[i].path));
-    }
-    if (run->files.n == 0 && run->blocks_done > 0) {
-        ETP_ADD(arena, out, ETP_RUN_SAMPLES);
-        ETP_ADD(arena, out, ETP_RUN_ENVIRONMENT);
-    }
-    for (size_t i = 0; run->files.n == 0 && i < run->launches.n; i++) {
-        const etp_run_launch *l = &run->launches.items[i];
-        if (l->kind == ETP_LAUNCH_TRACED && l->block <= run->blocks_done) {
-            const char *name =
-                etp_run_dump_name(arena, &run->arms.items[l->arm], l->block, ".etdump");
-            ETP_ADD(arena, out, etp_run_stored(arena, dir, name));
-        }
-    }
-    return etp_arena_check(arena, err, "files");
-}
-
-etp_status etp_run_hash_file(const char *path, char out_hex[static 65], uint64_t *out_bytes,
-                             etp_error *err)
+// Of at most the first MOST bytes; *out_bytes is how many there were.
+static etp_status hash_start(const char *path, uint64_t most, char out_hex[static 65],
+                             uint64_t *out_bytes, etp_error *err)
 {
     etp_file file;
     ETP_TRY(etp_file_open(path, UINT64_MAX, &file, err));
     etp_sha256 h;
     etp_sha256_init(&h);
-    etp_sha256_update(&h, file.bytes.ptr, file.bytes.len);
+    *out_bytes = file.bytes.len < most ? file.bytes.len : most;
+    etp_sha256_update(&h, file.bytes.ptr, (size_t)*out_bytes);
     etp_sha256_hex(&h, out_hex);
-    *out_bytes = file.bytes.len;
     etp_file_close(&file);
     return ETP_OK;
+}
+
+etp_status etp_run_hash_file(const char *path, char out_hex[static 65], uint64_t *out_bytes,
+                             etp_error *err)
+{
+    return hash_start(path, UINT64_MAX, out_hex, out_bytes, err);
+}
+
+etp_status etp_run_file_is(const etp_run *run, const etp_run_file *f, const char *path, bool *out,
+                           etp_error *err)
+{
+    char hex[ETP_SHA256_HEX_CHARS];
+    uint64_t bytes, most = etp_run_grows(run, f->path) ? f->bytes : UINT64_MAX;
+    ETP_TRY(hash_start(path, most, hex, &bytes, err));
+    *out = bytes == f->bytes && etp_str_eqz(f->sha256, hex);
+    return ETP_OK;
+}
+
+bool etp_run_has_hashes(const etp_run *run)
+{
+    return run->blocks_done == 0 || etp_run_recorded(run, ETP_RUN_SAMPLES);
 }
 
 etp_status etp_run_check_files(const etp_run *run, etp_arena *arena, const char **out_bad,
@@ -183,12 +182,15 @@ etp_status etp_run_check_files(const etp_run *run, etp_arena *arena, const char 
     const char *bad = NULL;
     etp_status status = ETP_OK;
     const char *dir = etp_arena_strdup(arena, run->dir);
+    if (!etp_run_has_hashes(run)) {
+        bad = etp_run_path(arena, dir, ETP_STR(ETP_RUN_SAMPLES));
+        status = etp_fail(err, ETP_NO, "the manifest has no hash of %s", bad);
+    }
     for (size_t i = 0; i < run->files.n && !bad; i++) {
         const etp_run_file *f = &run->files.items[i];
-        char hex[65];
-        uint64_t bytes;
+        bool same = false;
         const char *path = etp_run_path(arena, dir, f->path);
-        etp_status st = etp_run_hash_file(path, hex, &bytes, err);
+        etp_status st = etp_run_file_is(run, f, path, &same, err);
         if (st == ETP_NOMEM) {
             return st;
         }
@@ -198,7 +200,7 @@ etp_status etp_run_check_files(const etp_run *run, etp_arena *arena, const char 
             if (err) {
                 err->status = ETP_NO;
             }
-        } else if (bytes != f->bytes || !etp_str_eqz(f->sha256, hex)) {
+        } else if (!same) {
             bad = path;
             status = etp_fail(err, ETP_NO, "%s is not what was recorded", path);
         }

@@ -9,6 +9,30 @@
 #include "document/layouts.h"
 #include "store/internal.h"
 
+const etp_run_file *etp_run_recorded(const etp_run *run, const char *name)
+{
+    for (size_t i = 0; i < run->files.n; i++) {
+        if (etp_str_eqz(run->files.items[i].path, name)) {
+            return &run->files.items[i];
+        }
+    }
+    return NULL;
+}
+
+// Files that grow: what a killed session wrote behind the last commit belongs to no block.
+bool etp_run_grows(const etp_run *run, etp_str name)
+{
+    return run && run->state != ETP_RUN_FINISHED &&
+           (etp_str_eqz(name, ETP_RUN_SAMPLES) || etp_str_eqz(name, ETP_RUN_ENVIRONMENT));
+}
+
+etp_str etp_run_committed(const etp_run *run, const char *name, etp_str text)
+{
+    const etp_run_file *f =
+        etp_run_grows(run, etp_str_from(name)) ? etp_run_recorded(run, name) : NULL;
+    return f && f->bytes < text.len ? (etp_str){text.ptr, (size_t)f->bytes} : text;
+}
+
 typedef struct columns {
     int experiment, block, launch, iteration, phase, start, duration, level; // level: or -1
 } columns;
@@ -203,8 +227,13 @@ static etp_status samples_next(sample_reader *r, const etp_run *run, etp_run_sam
 
 etp_status etp_run_samples_read(etp_str text, etp_arena *arena, etp_run *run, etp_error *err)
 {
-    etp_str whole = whole_lines(text);
-    run->samples_ignored += whole.len < text.len;
+    etp_str whole = whole_lines(etp_run_committed(run, ETP_RUN_SAMPLES, text));
+    etp_str rest = {text.ptr + whole.len, text.len - whole.len}; // the last may be torn
+    for (size_t n; rest.len > 0; rest = (etp_str){rest.ptr + n, rest.len - n}) {
+        n = etp_str_find(rest, ETP_STR("\n"));
+        n += n < rest.len;
+        run->samples_ignored++;
+    }
     sample_reader r;
     ETP_TRY(samples_begin(&r, whole, arena, run, err));
     for (;;) {
@@ -256,6 +285,7 @@ etp_status etp_run_environment_read(etp_str text, etp_arena *arena, etp_run *run
 {
     uint64_t at = 0, number_of_line = 0;
     etp_str line;
+    text = etp_run_committed(run, ETP_RUN_ENVIRONMENT, text);
     while (take_line(&text, &line, &at, &number_of_line)) {
         ETP_TRY(read_numbered(line, at, number_of_line, arena, run, err));
     }
@@ -276,7 +306,8 @@ static etp_status rows_open(etp_run_rows *rows, const etp_run *run, const char *
         return ETP_OK;
     }
     ETP_TRY(etp_file_open(rows->path, ETP_RUN_ROWS_LIMIT, &rows->file, err));
-    rows->text = (etp_str){(const char *)rows->file.bytes.ptr, rows->file.bytes.len};
+    const etp_str text = {(const char *)rows->file.bytes.ptr, rows->file.bytes.len};
+    rows->text = etp_run_committed(run, name, text);
     return ETP_OK;
 }
 

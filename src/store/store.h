@@ -10,6 +10,8 @@
 #ifndef ETP_STORE_STORE_H
 #define ETP_STORE_STORE_H
 
+#include "base/index.h"
+#include "base/sha256.h"
 #include "os/os.h"
 #include "store/settings.h"
 
@@ -545,17 +547,14 @@ double etp_run_wait_share(const etp_run_wait *sum);
 // the same wherever the folder lies.
 ETP_NODISCARD etp_status etp_run_altered(const etp_run *run, etp_arena *arena, const char **out,
                                          etp_error *err);
-// What the folder must hold by its manifest and the launches that it vouches for: the files with
-// hashes of a session that ended, else the rows and the trace of each traced launch in a committed
-// block.
-typedef struct etp_run_names {
-    const char **items; // relative
-    size_t n, cap;
-} etp_run_names;
-ETP_NODISCARD etp_status etp_run_must_hold(const etp_run *run, etp_arena *arena, etp_run_names *out,
-                                           etp_error *err);
+// Is the file at PATH what F says? Of a session that did not end, rows behind those that F counts
+// do not matter: no block vouches for them, and no reader takes them. RUN may be NULL.
+ETP_NODISCARD etp_status etp_run_file_is(const etp_run *run, const etp_run_file *f,
+                                         const char *path, bool *out, etp_error *err);
+// Has the manifest the hash of the samples, once there are any?
+bool etp_run_has_hashes(const etp_run *run);
 // Compares every raw file with the manifest's hash. *out_bad (may be NULL) names the first that
-// differs; ETP_NO when one does or is missing.
+// differs; ETP_NO when one does, is missing or has none (etp_run_has_hashes).
 ETP_NODISCARD etp_status etp_run_check_files(const etp_run *run, etp_arena *arena,
                                              const char **out_bad, etp_error *err);
 
@@ -626,12 +625,17 @@ ETP_NODISCARD etp_status etp_run_lock(const char *dir, etp_arena *arena, etp_os_
 // that cannot be written to.
 void etp_run_remove_dead_lock(const char *dir, etp_arena *arena);
 
+typedef struct etp_run_tail { // what is committed of a file that grows
+    uint64_t bytes;
+    etp_sha256 hash;
+} etp_run_tail;
 typedef struct etp_run_writer { // fields are private
     const char *dir;
     etp_arena *arena;
     etp_run *run;
-    uint64_t samples_bytes, environment_bytes; // committed
-    bool without_level;                        // samples.csv was begun by an older etprof
+    etp_run_tail samples, environment;
+    etp_index recorded; // of run->files, by path
+    bool without_level; // samples.csv was begun by an older etprof
 } etp_run_writer;
 
 // Begins a folder made by etp_run_create_folder: writes the manifest with state "running". RUN is
@@ -639,7 +643,8 @@ typedef struct etp_run_writer { // fields are private
 // …).
 ETP_NODISCARD etp_status etp_run_begin(const char *dir, etp_arena *arena, etp_run *run,
                                        etp_run_writer *out, etp_error *err);
-// Continues a folder that etp_run_open has read: cuts off what was not committed.
+// Continues a folder that etp_run_open has read and etp_run_altered found as it was recorded: cuts
+// off what was not committed.
 ETP_NODISCARD etp_status etp_run_resume(const char *dir, etp_arena *arena, etp_run *run,
                                         etp_run_writer *out, etp_error *err);
 // Keeps what explanations need of the model at PATH: the program with its weights left out (a file
@@ -655,7 +660,7 @@ ETP_NODISCARD etp_status etp_run_keep_roofs(etp_run_writer *w, etp_str document,
 // The line of a block for environment.jsonl, without newline, in ARENA; empty on out of memory.
 etp_str etp_run_block_line(const etp_run *run, const etp_run_block *b, etp_arena *arena);
 // Makes the next block durable: its samples, launches and free-form environment lines (each a JSON
-// object without newline), then the manifest with blocks_done + 1.
+// object without newline), then the manifest with blocks_done + 1 and the hash of every raw file.
 ETP_NODISCARD etp_status etp_run_commit(etp_run_writer *w, const etp_run_sample *samples,
                                         size_t n_samples, const etp_run_launch *launches,
                                         size_t n_launches, const etp_str *environment,
@@ -669,7 +674,7 @@ ETP_NODISCARD etp_status etp_run_keep_file(const etp_settings *settings, const c
 ETP_NODISCARD etp_status etp_run_commit_more(etp_run_writer *w, const etp_run_sample *samples,
                                              size_t n_samples, const etp_run_launch *launches,
                                              size_t n_launches, etp_error *err);
-// Writes the last manifest, with the hashes of every raw file and the kit's results[].
+// Writes the last manifest, with the kit's results[]. Files that a commit recorded keep that hash.
 ETP_NODISCARD etp_status etp_run_finish(etp_run_writer *w, etp_run_state state, etp_error *err);
 
 // Removes what killed processes left half-written in a run folder: files that never got their

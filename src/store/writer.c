@@ -27,47 +27,135 @@ static etp_status write_manifest(etp_run_writer *w, etp_error *err)
     return status;
 }
 
+// ---- the hashes of what is committed ----
+
+static bool is_path(const void *ctx, uint32_t position)
+{
+    const etp_run_writer *w = ((const void *const *)ctx)[0];
+    return etp_str_eq(w->run->files.items[position].path, *((const etp_str *const *)ctx)[1]);
+}
+
+static uint32_t find_file(const etp_run_writer *w, etp_str path)
+{
+    const void *const ctx[] = {w, &path};
+    return etp_index_find(&w->recorded, etp_hash_bytes(ETP_HASH_START, path.ptr, path.len), is_path,
+                          ctx);
+}
+
+static void note_file(etp_run_writer *w, etp_run_file f)
+{
+    uint64_t hash = etp_hash_bytes(ETP_HASH_START, f.path.ptr, f.path.len);
+    ETP_ADD(w->arena, &w->run->files, f);
+    etp_index_insert(&w->recorded, w->arena, hash, (uint32_t)w->run->files.n - 1);
+}
+
+static void note_tail(etp_run_writer *w, const char *name, const etp_run_tail *tail)
+{
+    char hex[ETP_SHA256_HEX_CHARS];
+    etp_sha256 hash = tail->hash;
+    etp_sha256_hex(&hash, hex);
+    etp_run_file f = {.path = etp_str_from(name),
+                      .sha256 = etp_str_from(etp_arena_strdup(w->arena, etp_str_from(hex))),
+                      .bytes = tail->bytes};
+    uint32_t at = find_file(w, f.path);
+    if (at == ETP_NO_INDEX) {
+        note_file(w, f);
+    } else {
+        w->run->files.items[at] = f;
+    }
+}
+
+static void note_tails(etp_run_writer *w)
+{
+    note_tail(w, ETP_RUN_SAMPLES, &w->samples);
+    note_tail(w, ETP_RUN_ENVIRONMENT, &w->environment);
+}
+
+static void grow(etp_run_tail *tail, etp_str text)
+{
+    etp_sha256_update(&tail->hash, text.ptr, text.len);
+    tail->bytes += text.len;
+}
+
+// A file that was recorded before keeps its hash: what became of it since is for 'verify' to say.
+static etp_status add_file(etp_run_writer *w, const char *relative, etp_error *err)
+{
+    char hex[ETP_SHA256_HEX_CHARS];
+    etp_run_file f = {.path = etp_str_from(relative)};
+    if (find_file(w, f.path) != ETP_NO_INDEX) {
+        return ETP_OK;
+    }
+    ETP_TRY(etp_run_hash_file(path_of(w, relative, w->arena), hex, &f.bytes, err));
+    f.path = etp_str_from(etp_arena_strdup(w->arena, f.path));
+    f.sha256 = etp_str_from(etp_arena_strdup(w->arena, etp_str_from(hex)));
+    note_file(w, f);
+    return ETP_OK;
+}
+
+// Every raw file below RELATIVE, folders in name order: the experiments' folders belong to the
+// session alone.
+static etp_status add_tree(etp_run_writer *w, const char *relative, int depth, etp_arena *scratch,
+                           etp_error *err)
+{
+    const char *path = path_of(w, relative, scratch);
+    if (depth > 4 || !etp_os_is_dir(path)) {
+        return ETP_OK;
+    }
+    etp_dir_list list;
+    ETP_TRY(etp_os_list(path, scratch, &list, err));
+    for (size_t i = 0; i < list.n; i++) {
+        const char *name = etp_arena_printf(scratch, "%s/%s", relative, list.items[i].name);
+        if (list.items[i].is_dir) {
+            ETP_TRY(add_tree(w, name, depth + 1, scratch, err));
+        } else if (name && etp_run_is_raw(etp_str_from(name))) {
+            ETP_TRY(add_file(w, name, err));
+        }
+    }
+    return ETP_OK;
+}
+
+static etp_status add_files(etp_run_writer *w, etp_arena *scratch, etp_error *err)
+{
+    ETP_TRY(add_tree(w, ETP_RUN_PROGRAMS, 0, scratch, err));
+    if (etp_os_is_file(path_of(w, ETP_RUN_ROOFS, scratch))) {
+        ETP_TRY(add_file(w, ETP_RUN_ROOFS, err));
+    }
+    for (size_t i = 0; i < w->run->arms.n; i++) {
+        const char *name = etp_arena_strdup(scratch, w->run->arms.items[i].name);
+        ETP_TRY(add_tree(w, name, 0, scratch, err));
+    }
+    return etp_arena_check(scratch, err, "raw files");
+}
+
+static etp_status record(etp_run_writer *w, etp_error *err)
+{
+    etp_arena scratch = {0};
+    etp_status st = add_files(w, &scratch, err);
+    etp_arena_dispose(&scratch);
+    return st;
+}
+
+// ---- beginning and going on ----
+
 etp_status etp_run_begin(const char *dir, etp_arena *arena, etp_run *run, etp_run_writer *out,
                          etp_error *err)
 {
     *out = (etp_run_writer){.dir = dir, .arena = arena, .run = run};
     run->state = ETP_RUN_RUNNING;
     run->blocks_done = 0;
+    run->files.n = 0;
+    etp_sha256_init(&out->samples.hash);
+    etp_sha256_init(&out->environment.hash);
     etp_strbuf header;
     etp_strbuf_init(&header, arena);
     etp_sink sink = etp_sink_strbuf(&header);
     etp_layout_header(&sink, ETP_LAYOUT_SAMPLES);
     ETP_TRY(etp_arena_check(arena, err, ETP_RUN_SAMPLES));
     ETP_TRY(etp_os_write_below(dir, ETP_RUN_SAMPLES, etp_strbuf_str(&header), err));
-    out->samples_bytes = etp_strbuf_str(&header).len;
     ETP_TRY(etp_os_write_below(dir, ETP_RUN_ENVIRONMENT, ETP_STR(""), err));
+    grow(&out->samples, etp_strbuf_str(&header));
+    note_tails(out);
     return write_manifest(out, err);
-}
-
-// Length of the part of TEXT whose lines belong to blocks up to LAST. Column BLOCK of a CSV line,
-// or the "block" member of a JSON line, both as this writer wrote them.
-static size_t committed_length(etp_str text, uint32_t last, bool is_csv)
-{
-    size_t at = 0;
-    while (at < text.len) {
-        etp_str rest = {text.ptr + at, text.len - at};
-        size_t n = etp_str_find(rest, ETP_STR("\n"));
-        if (n == rest.len) {
-            break;
-        }
-        etp_str line = {rest.ptr, n};
-        size_t key = etp_str_find(line, is_csv ? ETP_STR(",") : ETP_STR("\"block\":"));
-        key += is_csv ? 1 : 8;
-        unsigned long block = 0;
-        for (size_t i = key; i < n && line.ptr[i] >= '0' && line.ptr[i] <= '9'; i++) {
-            block = block * 10 + (unsigned long)(line.ptr[i] - '0');
-        }
-        if (block > last) { // the header and lines without a block count as block 0
-            break;
-        }
-        at += n + 1;
-    }
-    return at;
 }
 
 // What a launch of a block that was never committed left behind.
@@ -103,23 +191,27 @@ etp_status etp_run_keep_file(const etp_settings *settings, const char *dir, cons
     return st;
 }
 
-static etp_status cut_back(etp_run_writer *w, const char *name, uint32_t last, uint64_t *out_bytes,
-                           etp_error *err)
+// Without what was not committed.
+static etp_status cut_back(etp_run_writer *w, const char *name, etp_run_tail *out, etp_error *err)
 {
+    const etp_run_file *f = etp_run_recorded(w->run, name);
+    *out = (etp_run_tail){0};
+    etp_sha256_init(&out->hash);
+    if (!f) {
+        return etp_fail(err, ETP_CORRUPT, "%s: the manifest has no hash of %s", w->dir, name);
+    }
     etp_file file;
-    const char *path = path_of(w, name, w->arena);
-    bool csv = etp_str_ends(etp_str_from(name), ETP_STR(".csv"));
-    ETP_TRY(etp_file_open(path, ETP_RUN_ROWS_LIMIT, &file, err));
+    ETP_TRY(etp_file_open(path_of(w, name, w->arena), ETP_RUN_ROWS_LIMIT, &file, err));
     etp_str text = {(const char *)file.bytes.ptr, file.bytes.len};
-    size_t keep = committed_length(text, last, csv);
-    if (csv) { // rows are added as those are that it begins with
-        etp_str head = {text.ptr, etp_str_find(text, ETP_STR("\n"))};
+    bool longer = f->bytes < text.len;
+    text.len = longer ? (size_t)f->bytes : text.len;
+    grow(out, text);
+    if (etp_str_ends(etp_str_from(name), ETP_STR(".csv"))) { // rows are added as those are that it
+        etp_str head = {text.ptr, etp_str_find(text, ETP_STR("\n"))}; // begins with
         w->without_level = head.len > 0 && !etp_str_ends(head, ETP_STR(",level"));
     }
-    bool all = keep == text.len;
     etp_file_close(&file);
-    *out_bytes = keep;
-    return all ? ETP_OK : etp_os_truncate_below(w->dir, name, keep, err);
+    return longer ? etp_os_truncate_below(w->dir, name, out->bytes, err) : ETP_OK;
 }
 
 etp_status etp_run_resume(const char *dir, etp_arena *arena, etp_run *run, etp_run_writer *out,
@@ -129,13 +221,20 @@ etp_status etp_run_resume(const char *dir, etp_arena *arena, etp_run *run, etp_r
     if (run->state == ETP_RUN_FINISHED) {
         return etp_fail(err, ETP_USAGE, "the session in %s is finished", dir);
     }
-    ETP_TRY(cut_back(out, ETP_RUN_SAMPLES, run->blocks_done, &out->samples_bytes, err));
-    ETP_TRY(cut_back(out, ETP_RUN_ENVIRONMENT, run->blocks_done, &out->environment_bytes, err));
+    ETP_TRY(cut_back(out, ETP_RUN_SAMPLES, &out->samples, err));
+    ETP_TRY(cut_back(out, ETP_RUN_ENVIRONMENT, &out->environment, err));
     ETP_TRY(remove_leftovers(out, run->blocks_done + 1, err));
     etp_run_remove_leftovers(dir, arena);
+    size_t n = run->files.n;
+    run->files.n = 0;
+    for (size_t i = 0; i < n; i++) { // all but the leftovers
+        etp_run_file f = run->files.items[i];
+        if (etp_os_is_file(etp_run_path(arena, dir, f.path))) {
+            note_file(out, f);
+        }
+    }
     run->state = ETP_RUN_RUNNING;
     run->signal = 0;
-    run->files.n = 0;
     return write_manifest(out, err);
 }
 
@@ -164,8 +263,7 @@ static etp_status append(etp_run_writer *w, const char *name, etp_strbuf *text, 
 
 static etp_status append_block(etp_run_writer *w, etp_arena *scratch, const etp_run_sample *samples,
                                size_t n_samples, const etp_run_launch *launches, size_t n_launches,
-                               const etp_str *environment, size_t n_environment, size_t *out_rows,
-                               size_t *out_lines, etp_error *err)
+                               const etp_str *environment, size_t n_environment, etp_error *err)
 {
     etp_strbuf rows, lines;
     etp_strbuf_init(&rows, scratch);
@@ -183,17 +281,21 @@ static etp_status append_block(etp_run_writer *w, etp_arena *scratch, const etp_
     ETP_TRY(etp_arena_check(scratch, err, "the run folder"));
     ETP_TRY(append(w, ETP_RUN_SAMPLES, &rows, err));
     ETP_TRY(append(w, ETP_RUN_ENVIRONMENT, &lines, err));
-    *out_rows = rows.len;
-    *out_lines = lines.len;
-    return ETP_OK;
+    grow(&w->samples, etp_strbuf_str(&rows));
+    grow(&w->environment, etp_strbuf_str(&lines));
+    note_tails(w);
+    return record(w, err);
 }
 
 // After a failure: readers would leave the rows out, but a later commit must not repeat them.
-static void take_back(etp_run_writer *w)
+static void take_back(etp_run_writer *w, const etp_run_writer *before)
 {
+    w->samples = before->samples;
+    w->environment = before->environment;
+    note_tails(w);
     bool done =
-        etp_os_truncate_below(w->dir, ETP_RUN_SAMPLES, w->samples_bytes, NULL) == ETP_OK &&
-        etp_os_truncate_below(w->dir, ETP_RUN_ENVIRONMENT, w->environment_bytes, NULL) == ETP_OK;
+        etp_os_truncate_below(w->dir, ETP_RUN_SAMPLES, w->samples.bytes, NULL) == ETP_OK &&
+        etp_os_truncate_below(w->dir, ETP_RUN_ENVIRONMENT, w->environment.bytes, NULL) == ETP_OK;
     (void)done; // the disk fails us already; the manifest protects the readers
 }
 
@@ -201,22 +303,19 @@ static etp_status commit(etp_run_writer *w, uint32_t blocks, const etp_run_sampl
                          size_t n_samples, const etp_run_launch *launches, size_t n_launches,
                          const etp_str *environment, size_t n_environment, etp_error *err)
 {
+    const etp_run_writer before = *w;
     etp_arena scratch = {0};
-    size_t rows = 0, lines = 0;
     etp_status status = append_block(w, &scratch, samples, n_samples, launches, n_launches,
-                                     environment, n_environment, &rows, &lines, err);
+                                     environment, n_environment, err);
+    etp_arena_dispose(&scratch);
     if (status == ETP_OK) {
         w->run->blocks_done += blocks;
         status = write_manifest(w, err);
         w->run->blocks_done -= status != ETP_OK ? blocks : 0;
     }
-    if (status == ETP_OK) {
-        w->samples_bytes += rows;
-        w->environment_bytes += lines;
-    } else {
-        take_back(w);
+    if (status != ETP_OK) {
+        take_back(w, &before);
     }
-    etp_arena_dispose(&scratch);
     return status;
 }
 
@@ -240,52 +339,9 @@ etp_status etp_run_keep_roofs(etp_run_writer *w, etp_str document, etp_error *er
 
 // ---- finishing ----
 
-static etp_status add_file(etp_run_writer *w, const char *relative, etp_error *err)
-{
-    char hex[65];
-    etp_run_file f = {.path = etp_str_from(relative)};
-    const char *path = etp_run_path(w->arena, w->dir, f.path);
-    ETP_TRY(etp_run_hash_file(path, hex, &f.bytes, err));
-    f.sha256 = etp_str_from(etp_arena_strdup(w->arena, etp_str_from(hex)));
-    ETP_ADD(w->arena, &w->run->files, f);
-    return ETP_OK;
-}
-
-// Every file below REL, folders in name order: the experiments' folders belong to the session
-// alone.
-static etp_status add_tree(etp_run_writer *w, const char *relative, int depth, etp_error *err)
-{
-    const char *path = etp_run_path(w->arena, w->dir, etp_str_from(relative));
-    if (depth > 4 || !etp_os_is_dir(path)) {
-        return ETP_OK;
-    }
-    etp_dir_list list;
-    ETP_TRY(etp_os_list(path, w->arena, &list, err));
-    for (size_t i = 0; i < list.n; i++) {
-        const char *name = etp_arena_printf(w->arena, "%s/%s", relative, list.items[i].name);
-        if (list.items[i].is_dir) {
-            ETP_TRY(add_tree(w, name, depth + 1, err));
-        } else if (name && etp_run_is_raw(etp_str_from(name))) {
-            ETP_TRY(add_file(w, name, err));
-        }
-    }
-    return ETP_OK;
-}
-
 etp_status etp_run_finish(etp_run_writer *w, etp_run_state state, etp_error *err)
 {
-    w->run->files.n = 0;
-    ETP_TRY(add_file(w, ETP_RUN_SAMPLES, err));
-    ETP_TRY(add_file(w, ETP_RUN_ENVIRONMENT, err));
-    ETP_TRY(add_tree(w, ETP_RUN_PROGRAMS, 0, err));
-    const char *roofs = path_of(w, ETP_RUN_ROOFS, w->arena);
-    if (etp_os_is_file(roofs)) {
-        ETP_TRY(add_file(w, ETP_RUN_ROOFS, err));
-    }
-    for (size_t i = 0; i < w->run->arms.n; i++) {
-        const char *name = etp_arena_strdup(w->arena, w->run->arms.items[i].name);
-        ETP_TRY(add_tree(w, name, 0, err));
-    }
+    ETP_TRY(record(w, err));
     // results[] is made from what was written, not from what we remember having written.
     etp_arena scratch = {0};
     etp_run back;

@@ -4,6 +4,7 @@ that fails in one arm only. The runner is tests/fakes/fake_runner.c.
 
 usage: interruptions.py ETPROF FAKE_RUNNER"""
 import fcntl
+import hashlib
 import json
 import os
 import pathlib
@@ -142,6 +143,60 @@ def stale(name, content):
         (pathlib.Path(tmp) / "run" / "session.lock").write_bytes(content)
         done = resume(tmp)
         expect(done.returncode == 0 and manifest(tmp)["state"] == "finished", name, (done.returncode, done.stderr))
+
+
+def edited():
+    """Blocks that a killed session had finished have hashes: nothing that was edited is taken, or called right."""
+    name = "edited after kill -9"
+    dump = "linux_sme2_off/model_linux_sme2_off_t1_b2.etdump"
+    digit = re.compile(rb"(,timed,\d+,\d+)\d")
+    kinds = {
+        "samples.csv": lambda b: digit.sub(rb"\g<1>1", b, count=1) if digit.search(b)[0][-1:] != b"1"
+        else digit.sub(rb"\g<1>2", b, count=1),
+        "environment.jsonl": lambda b: b.replace(b'"pid":', b'"pid":1', 1),
+        dump: lambda b: b[:-1] + bytes([b[-1] ^ 1]),
+        "linux_sme2_off/outputs/output-0.bin": lambda b: bytes([b[0] ^ 1]) + b[1:],
+    }
+    with tempfile.TemporaryDirectory() as tmp:
+        p = begun(tmp)
+        p.kill()
+        p.wait(timeout=120)
+        run = pathlib.Path(tmp) / "run"
+        files = {f["path"]: f for f in manifest(tmp)["files"]}
+        for path in kinds:
+            data = (run / path).read_bytes()[:files.get(path, {"bytes": 0})["bytes"]]
+            expect(hashlib.sha256(data).hexdigest() == files.get(path, {}).get("sha256"), name, path, list(files))
+        with (run / "samples.csv").open("ab") as f:  # a row that no block vouches for, and a torn one
+            f.write((run / "samples.csv").read_bytes().splitlines(True)[-1] + b"linux_sme2_off,1")
+        verified = subprocess.run([ETPROF, "verify", "run", "--format", "json"], cwd=tmp, capture_output=True,
+                                  text=True)
+        states = {f["path"]: f["state"] for f in json.loads(verified.stdout)["raw"]}
+        expect(all(states[path] == "ok" for path in kinds), name, "as it was left", states)
+        rows = subprocess.run([ETPROF, "stats", "run", "--format", "json"], cwd=tmp, capture_output=True, text=True)
+        before = (run / "samples.csv").read_bytes()[:files["samples.csv"]["bytes"]].count(b"linux_sme2_off,")
+        counted = [a for a in json.loads(rows.stdout)["arms"] if a["name"] == "linux_sme2_off"][0]
+        expect(counted["launches"] == 2 and before > 0, name, "rows behind the recorded ones count", counted)
+        for path, change in kinds.items():
+            data = (run / path).read_bytes()
+            (run / path).write_bytes(change(data))
+            expect((run / path).read_bytes() != data, name, path, "was not changed")
+            verified = subprocess.run([ETPROF, "verify", "run", "--format", "csv"], cwd=tmp, capture_output=True,
+                                      text=True)
+            expect(verified.returncode == 1 and path in verified.stdout, name, path, verified.stdout)
+            done = resume(tmp)
+            expect(done.returncode == 4 and path in done.stderr and "no blocks are added" in done.stderr, name, path,
+                   (done.returncode, done.stderr))
+            (run / path).write_bytes(data)
+        whole = (run / "manifest.json").read_bytes()
+        (run / "manifest.json").write_text(json.dumps(manifest(tmp) | {"files": []}))
+        verified = subprocess.run([ETPROF, "verify", "run"], cwd=tmp, capture_output=True, text=True)
+        expect(verified.returncode == 1 and "manifest.json" in verified.stdout, name, "no list", verified.stdout)
+        expect(resume(tmp).returncode == 4, name, "resumed without a list")
+        (run / "manifest.json").write_bytes(whole)
+        done = resume(tmp)
+        expect(done.returncode == 0 and manifest(tmp)["blocks_done"] == 6, name, (done.returncode, done.stderr))
+        verified = subprocess.run([ETPROF, "verify", "run"], cwd=tmp, capture_output=True, text=True)
+        expect(verified.returncode == 0, name, verified.stdout)
 
 
 def held_by_other():
@@ -359,6 +414,7 @@ still_running()
 stale("stale lock", b"999999999\n")
 stale("lock of another process", f"{os.getpid()}\n".encode())
 stale("empty lock", b"")
+edited()
 held_by_other()
 lock_is_no_file()
 limited()

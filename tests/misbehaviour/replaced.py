@@ -16,6 +16,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 from checks import expect, finish
+from run_folders import cut_short
 
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
 MODEL = b"\x10\0\0\0ET12base sme2 1000000\nbase neon 3000000\n"
@@ -133,11 +134,7 @@ def afterwards(tmp):
             shutil.rmtree(again, ignore_errors=True)
             shutil.copytree(tmp / "run", again)
             if "--resume" in verb:
-                manifest = json.loads((again / "manifest.json").read_text())
-                manifest.update(state="interrupted", files=[], results=[])
-                manifest["plan"]["blocks"] = 2
-                manifest["blocks_done"] = 1
-                (again / "manifest.json").write_text(json.dumps(manifest))
+                cut_short(again, 1)
             before = (again / "manifest.json").read_bytes()
             (tmp / name).write_bytes(content)
             done = subprocess.run([ETPROF, *verb, "again", "--runner", "runner", "--quiet"], cwd=tmp,

@@ -60,7 +60,7 @@ with tempfile.TemporaryDirectory() as tmp:
     root = pathlib.Path(tmp) / "fixed_blocks"
     report = json.loads((root / "run" / "report.json").read_text())["comparisons"][0]
     manifest = json.loads((root / "run" / "manifest.json").read_text())
-    manifest.update(state="running", files=[])
+    manifest.update(state="running")
     (root / "run" / "manifest.json").write_text(json.dumps(manifest))
     arms = [a["name"] for a in manifest["plan"]["arms"]]
     with open(root / "run" / "samples.csv", "a", encoding="ascii") as f:

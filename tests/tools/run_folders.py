@@ -14,6 +14,23 @@ def entry(root, path):
     return {"path": path, "sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
 
 
+def cut_short(folder, blocks, state="interrupted"):
+    """Makes of a finished session one that ended after BLOCKS: its files are recorded as far as that."""
+    root = pathlib.Path(folder)
+    manifest = json.loads((root / "manifest.json").read_text())
+    for block in range(blocks + 1, manifest["blocks_done"] + 1):
+        for path in (p for arm in manifest["plan"]["arms"] for p in (root / arm["name"]).glob(f"*_b{block}[._]*")):
+            path.unlink()
+    rows = (root / "samples.csv").read_text().splitlines(keepends=True)
+    (root / "samples.csv").write_text("".join(rows[:1] + [r for r in rows[1:] if int(r.split(",")[1]) <= blocks]))
+    lines = (root / "environment.jsonl").read_text().splitlines(keepends=True)
+    kept = "".join(line for line in lines if json.loads(line).get("block", 0) <= blocks)
+    (root / "environment.jsonl").write_text(kept)
+    files = [entry(root, f["path"]) for f in manifest["files"] if (root / f["path"]).is_file()]
+    manifest.update(state=state, blocks_done=blocks, files=files, results=[])
+    (root / "manifest.json").write_text(json.dumps(manifest))
+
+
 def launch(block, number, arm, kind, position, start):
     return {"type": "launch", "block": block, "launch": number, "experiment": arm["name"], "kind": kind,
             "position": position, "pid": 1000 + number, "start_ns": start, "wall_ns": 9000000, "load_ns": 7000000,
