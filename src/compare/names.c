@@ -62,7 +62,7 @@ static bool threads_differ(const etp_ab *ab)
 // What a level is called in sentences. One whose name is that of a feature is called after it only
 // where names or samples show that the feature ran; where samples show another one that the
 // baseline does not have, after that. Else it is the level and no more.
-const char *etp_ab_level_called(const etp_ab *ab, const etp_ab_arm *a, etp_arena *arena)
+static const char *level_called(const etp_ab *ab, const etp_ab_arm *a, etp_arena *arena)
 {
     const etp_level_info *info = etp_level_get(a->level);
     if (!info) {
@@ -87,6 +87,14 @@ const char *etp_ab_level_called(const etp_ab *ab, const etp_ab_arm *a, etp_arena
     }
     return seen == ETP_CODE_AVX512_VNNI || seen == ETP_CODE_AVX_VNNI ? "VNNI"
                                                                      : etp_code_title(seen);
+}
+
+// Of one that is only said, the level that is said, whatever ran.
+const char *etp_ab_level_called(const etp_ab *ab, const etp_ab_arm *a, etp_arena *arena)
+{
+    bool said = a->level != ETP_LEVEL_NONE && etp_level_is_said(a->level_name);
+    return said ? etp_arena_printf(arena, "%s (said)", etp_level_get(a->level)->word)
+                : level_called(ab, a, arena);
 }
 
 static const char *measured(const etp_ab *ab, const etp_ab_arm *a, etp_arena *arena)

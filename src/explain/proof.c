@@ -171,7 +171,7 @@ static void judge_x86(const name_counts *c, bool vnni_level, bool amx, etp_arena
                              ETP_STR_ARG(c->not_vnni_example)));
         return;
     }
-    say(proof, arena, false, false, "names of this model's operators are the same at every level");
+    say(proof, arena, false, false, "this model's operators have no names that tell levels apart");
 }
 
 bool etp_names_may_be_amx(etp_level level, const etp_name_book *book, const etp_isa_cpu *cpu)

@@ -64,7 +64,8 @@ bool etp_run_cpu(const etp_run *run, etp_arena *arena, etp_isa_cpu *out)
 etp_level etp_run_arm_level(const etp_run *run, const etp_run_arm *arm, etp_arena *arena)
 {
     etp_isa_cpu cpu;
-    const char *name = arm->level.len ? etp_arena_strdup(arena, arm->level) : NULL;
+    const char *name =
+        arm->level.len ? etp_level_unsaid(etp_arena_strdup(arena, arm->level)) : NULL;
     etp_isa_family family = etp_run_cpu(run, arena, &cpu) ? cpu.family : ETP_ISA_NONE;
     etp_level level = name ? etp_level_find(family, name) : ETP_LEVEL_NONE;
     // A level of another family is a claim too, however odd.

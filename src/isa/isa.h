@@ -113,6 +113,12 @@ const etp_level_info *etp_level_get(etp_level level);
 // The level of that name in that family (ETP_ISA_NONE: in any); ETP_LEVEL_NONE if there is none.
 // "best" is of both families, "-FEATURE" hides that feature alone.
 etp_level etp_level_find(etp_isa_family family, const char *name);
+// In front of the level that a build of others is only said to be: nothing was hidden from it. The
+// word stands wherever a level's name does, so that what is said is no fact in any form.
+#define ETP_LEVEL_SAID "said:"
+bool etp_level_is_said(const char *name); // NULL: no
+// The name without it.
+const char *etp_level_unsaid(const char *name);
 // Where a level stands among those that a session compares, the best first. SINGLE: how many of
 // them hide one feature alone; several are all compared with the one that hides nothing.
 int etp_level_rank(etp_level level, size_t single);

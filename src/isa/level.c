@@ -179,6 +179,16 @@ etp_level etp_level_find(etp_isa_family family, const char *name)
     return ETP_LEVEL_NONE;
 }
 
+bool etp_level_is_said(const char *name)
+{
+    return name && strncmp(name, ETP_LEVEL_SAID, sizeof ETP_LEVEL_SAID - 1) == 0;
+}
+
+const char *etp_level_unsaid(const char *name)
+{
+    return etp_level_is_said(name) ? name + sizeof ETP_LEVEL_SAID - 1 : name;
+}
+
 int etp_level_rank(etp_level level, size_t single)
 {
     bool whole = level == ETP_LEVEL_BEST_AARCH64 || level == ETP_LEVEL_BEST_X86_64;

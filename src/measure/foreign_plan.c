@@ -241,7 +241,9 @@ static void judge_builds(etp_session_plan *p, bool of_one_level, etp_arena *aren
         return;
     }
     for (uint32_t i = 0; i < p->n_arms && !of_one_level; i++) {
-        p->arms[i].mask[0] = '\0'; // the builds are the switch
+        etp_session_plan_arm *arm = &p->arms[i];
+        arm->mask[0] = '\0'; // the builds are the switch
+        arm->level_name = etp_arena_printf(arena, ETP_LEVEL_SAID "%s", arm->level_name);
     }
     const char *what = etp_foreign_differences(a, b, arena);
     etp_plan_note(p, ETP_NOTE_RUNNER_BUILDS_DIFFER,

@@ -431,7 +431,7 @@ static const char *arm_of_level(const etp_session_plan *plan, uint32_t n_arms, c
         if (strcmp(plan->arms[i].name, wanted) == 0) {
             return wanted;
         }
-        if (strcmp(plan->arms[i].level_name, wanted) == 0) {
+        if (strcmp(etp_level_unsaid(plan->arms[i].level_name), wanted) == 0) {
             found = n == 0 ? plan->arms[i].name : found;
             n++;
         }

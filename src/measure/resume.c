@@ -120,6 +120,9 @@ etp_status etp_plan_options_of(const etp_run *run, etp_arena *arena, etp_session
     }
     ETP_TRY(etp_arena_check(arena, err, "the plan")); // each arm is looked up in them
     ETP_TRY(check_product(run, &levels, &threads, err));
+    for (size_t i = 0; i < levels.n; i++) { // the builds say it again
+        levels.items[i] = etp_level_unsaid(levels.items[i]);
+    }
     // The baseline by name: a rule that chose it once could choose another one in a later version.
     *out = (etp_session_plan_options){.models = models.items,
                                       .n_models = models.n,

@@ -173,7 +173,8 @@ static double time_of(const bar *b, etp_category category)
 
 const char *etp_ab_level_word(const etp_ab_arm *a)
 {
-    return a->level == ETP_LEVEL_NONE ? a->level_name : etp_level_get(a->level)->word;
+    bool named = a->level == ETP_LEVEL_NONE || etp_level_is_said(a->level_name);
+    return named ? a->level_name : etp_level_get(a->level)->word;
 }
 
 unsigned etp_ab_category_color(etp_category category)

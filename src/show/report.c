@@ -439,6 +439,9 @@ static const etp_proof_line *main_line(const etp_proof *p)
 // Arms whose proof reads the same share a line; a sweep would else repeat it for each thread count.
 static bool same_proof(const etp_ab_arm *a, const etp_ab_arm *b)
 {
+    if (etp_level_is_said(a->level_name) != etp_level_is_said(b->level_name)) {
+        return false;
+    }
     const etp_proof_line *x = main_line(&a->proof), *y = main_line(&b->proof);
     return x && y && a->proof.truth == b->proof.truth && a->proof.by_table == b->proof.by_table &&
            strcmp(x->text, y->text) == 0;
@@ -449,6 +452,9 @@ void etp_ab_proof_keys(const etp_ab *ab, etp_keys *keys, etp_arena *arena)
     // In the order of etp_proof's `truth`.
     static const char *const k_words[] = {"level set by mask, not provable from names", "confirmed",
                                           "CONTRADICTED"};
+    static const char *const k_said[] = {"level only said, not provable from names",
+                                         "level only said, names do not contradict it",
+                                         "CONTRADICTED"};
     static const etp_severity k_severity[] = {ETP_PLAIN, ETP_GOOD, ETP_BAD};
     const char *key = "proof";
     for (size_t i = 0; i < ab->n_arms; i++) {
@@ -473,9 +479,12 @@ void etp_ab_proof_keys(const etp_ab *ab, etp_keys *keys, etp_arena *arena)
             etp_strbuf_init(&arms, arena);
             etp_strbuf_printf(&arms, "all %zu arms", alike);
         }
+        bool level_said = etp_level_is_said(a->level_name);
         const char *note = line->kind == ETP_PROOF_NAMES ? etp_proof_names_note(&a->proof) : NULL;
         etp_keys_add(keys, k_severity[a->proof.truth], key, "%s: %s; %s%s%s",
-                     etp_strbuf_str(&arms).ptr, k_words[a->proof.truth], line->text,
+                     etp_strbuf_str(&arms).ptr,
+                     (level_said ? k_said : k_words)[a->proof.truth],
+                     line->text,
                      note ? "; " : "", note ? note : "");
         // Lines below the first have no key: they go on with the same answer.
         key = "";

@@ -5,10 +5,12 @@ Expected operator names are ExecuTorch's: a dynamic linear is QDU8 with VNNI and
 two levels that names cannot tell apart, avx2 and sse; there the questions about names are left out.
 
 usage: test_foreign.py ETPROF"""
+import csv
 import json
 import os
 import pathlib
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -74,11 +76,36 @@ class Foreign(unittest.TestCase):
             self.assertIs(arm["proof"]["by_table"], True)
             self.assertIn("no names learned", arm["proof"]["note"])
         self.assertEqual(self.answer["grade"], "C") # two builds differ in more than the level
+        self.said()
         self.assertTrue(self.answer["correctness"]["ok"])
         self.assertLessEqual({"runner_always_traces", "runner_builds_differ"}, self.notes())
         # The off build has no kernels of the level: its linear layer takes longer.
         if VNNI:
             self.assertGreater(self.answer["comparisons"][0]["speedup"]["hi"], 1)
+
+    def said(self):
+        """What nothing hid and nothing can prove is shown as said, in every form and file."""
+        self.assertEqual({a["name"]: a["level"] for a in self.answer["arms"]},
+                         {ON_ARM: f"said:{ON}", OFF_ARM: f"said:{OFF}"})
+        with open(self.dir / "run" / "samples.csv", encoding="utf-8") as f:
+            self.assertEqual({r["level"] for r in csv.DictReader(f)}, {f"said:{ON}", f"said:{OFF}"})
+        word = {"vnni": "VNNI", "avx2": "AVX2", "sse": "SSE"}
+        for words in (["analyze", "run"], ["analyze", "run", "-f", "md"], ["analyze", "run", "--full"],
+                      ["stats", "run"], ["stats", "run/samples.csv", "--full"], ["gate", "run", "speedup >= 0"]):
+            text = self.etprof(*words)
+            bare = re.findall(rf".{{0,30}}\b(?:{ON}|{OFF}|{word[ON]}|{word[OFF]})\b(?! \(said).{{0,20}}", re.sub(
+                rf"said:\w+|linux_\w+|--levels \S+|\w+ names?\b|on (VNNI|{word[ON]})\b|without VNNI|VNNI would", "", text))
+            self.assertEqual(bare, [], (words, text))
+            self.assertNotIn("set by mask", text)
+            self.assertNotIn("confirmed;", text)
+        for path in (self.dir / "run").rglob("*.csv"):
+            with path.open(encoding="utf-8") as f:
+                levels = {r["level"] for r in csv.DictReader(f) if r.get("level")}
+            self.assertLessEqual(levels, {f"said:{ON}", f"said:{OFF}"}, path)
+
+    def etprof(self, *words):
+        return subprocess.run([ETPROF, *words], cwd=self.dir, capture_output=True, text=True, timeout=600,
+                              env={**os.environ, "COLUMNS": "400"}).stdout
 
     def test_one_build_at_its_own_level(self):
         self.assertEqual(self.ab(*ONE, blocks=1), 0, self.stderr)

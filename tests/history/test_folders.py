@@ -13,6 +13,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import phase_folders
+import run_folders
 from asked import ETPROF, document, history, need_duckdb
 from checks import expect, finish
 
@@ -148,6 +149,17 @@ def described(*documents):
                 expect(set(row) <= set(part["items"]["properties"]), name, key, sorted(row))
 
 
+def only_said(tmp):
+    """A level that a build of others is only said to be is no session at that level."""
+    for name, level in (("set", "sse"), ("said", "said:sse")):
+        folder = run_folders.make(tmp / "levels" / name, 2, blocks=2, name="linux_sse_")
+        text = (folder / "manifest.json").read_text()
+        (folder / "manifest.json").write_text(text.replace('"level": "sse"', f'"level": "{level}"'))
+    series = figures(document(tmp, "levels"))
+    names = {s["name"] for s in series.values() if s["name"].endswith("_ns")}
+    expect(len(names) == 4 and len([n for n in names if "_said_t" in n]) == 2, "series of their own", sorted(names))
+
+
 def copies_and_states(tmp):
     """A copy is no second session; one that was interrupted or emulated is left out and counted."""
     shutil.copytree(tmp / "nightly/run3", tmp / "nightly/zcopy")
@@ -213,6 +225,7 @@ with tempfile.TemporaryDirectory() as name:
     without_reports(TMP, TOLD)
     listed(TMP)
     copies_and_states(TMP)
+    only_said(TMP)
     described(TOLD, document(TMP, "list", "nightly"))
     phases(TMP)
 finish("the figures of many sessions")

@@ -18,6 +18,7 @@ MOST_RUNS, MOST_SERIES = 10_000, 5_000
 FEWEST = 6 # a change has three runs on either side
 # What a name ends in, and what the figure is called.
 UNITS = {"_ns": "time", "_speedup": "speedup", "_tokens_per_s": "tokens/s"}
+SAID = "said:"  # of a build of others: nothing was hidden from it
 _LEVELS = {"sme1": "SME", "dotprod": "dot products", "avx512": "AVX-512"} # others in capitals
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
@@ -93,13 +94,14 @@ def _figures(point: dict[str, Any]) -> list[tuple[str, float]]:
 
 def _arm(point: dict[str, Any]) -> str:
     """VNNI of an experiment linux_vnni: what stands behind its level but threads and phase is somebody's own."""
-    experiment, level = point["experiment"] or "?", point["level"] or ""
+    experiment, level = point["experiment"] or "?", (point["level"] or "").removeprefix(SAID)
+    said = ["(said)"] if level != (point["level"] or "") else []
     found = re.search(rf"(?:^|_)(?:linux|android|mac)_(?:{re.escape(level)}|sme2_o(?:n|ff))(?:_(.+))?$", experiment)
     if not level or not found:
-        return experiment
+        return " ".join([experiment, *said])
     phase = re.sub(r"[ @]", "", point["phase_name"] or "")
     rest = [w for w in (found.group(1) or "").split("_") if w and w not in (phase, f"t{point['threads']}")]
-    return " ".join([_LEVELS.get(level, level.upper()), *rest])
+    return " ".join([_LEVELS.get(level, level.upper()), *said, *rest])
 
 
 def called(point: dict[str, Any], end: str) -> str:
@@ -138,7 +140,8 @@ def of_sessions(runs: list[dict[str, Any]], models: list[dict[str, Any]], points
     by_name: dict[str, Series] = {}
     for point in points:
         for end, value in _figures(point):
-            name = f"{point['model']}_{point['experiment']}_t{point['threads']}{end}"
+            said = "_said" if (point["level"] or "").startswith(SAID) else ""  # no mask set it: another series
+            name = f"{point['model']}_{point['experiment']}{said}_t{point['threads']}{end}"
             if name not in by_name and len(by_name) == MOST_SERIES:
                 raise BadInput(f"more than {MOST_SERIES} series: choose with --of")
             one = by_name.setdefault(name, Series(name, called(point, end), point["phase_name"] or "",

@@ -80,8 +80,7 @@ static etp_status find_factors(builder *b, etp_error *err)
         out->levels[i] = levels[i]->level_name;
         // A level of a later version, or of another processor, has no row in our table and keeps
         // its name.
-        out->words[i] = levels[i]->level == ETP_LEVEL_NONE ? levels[i]->level_name
-                                                           : etp_level_get(levels[i]->level)->word;
+        out->words[i] = etp_ab_level_word(levels[i]);
         if (strcmp(out->levels[i], ab->arms[ab->baseline].level_name) == 0) {
             out->grid.reference[ETP_FACTOR_LEVEL] = i;
         }
