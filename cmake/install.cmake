@@ -33,8 +33,10 @@ install(FILES ${PROJECT_BINARY_DIR}/etprof.pc DESTINATION lib/pkgconfig COMPONEN
 
 # What verbs look for beside the program: `export` its Python package and models, `skills` the playbooks.
 install(DIRECTORY python/etprof DESTINATION ${share}/etprof/python COMPONENT etprof PATTERN __pycache__ EXCLUDE)
-install(DIRECTORY model_profiling/models schemas model_profiling/configs
+install(DIRECTORY model_profiling/models model_profiling/configs
   DESTINATION ${share}/etprof/model_profiling COMPONENT etprof PATTERN __pycache__ EXCLUDE)
+install(FILES python/etprof/schemas/config.schema.json # which the configs name
+  DESTINATION ${share}/etprof/model_profiling/schemas COMPONENT etprof)
 install(DIRECTORY agent_skill_ml_profiling agentic-kits DESTINATION ${share}/etprof COMPONENT etprof FILES_MATCHING PATTERN *.md)
 install(DIRECTORY examples/models/ DESTINATION ${share}/etprof/models COMPONENT etprof FILES_MATCHING PATTERN *.pte)
 install(PROGRAMS examples/ci/pull_request.sh DESTINATION ${share}/etprof/ci COMPONENT etprof)

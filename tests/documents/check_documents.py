@@ -205,10 +205,10 @@ def main():
     if twice:
         sys.exit(f"described twice: {', '.join(sorted(twice))}")
     page = source / "docs/documents.md"
-    files = {source / f"schemas/{schema_file(d['name'])}.schema.json":
+    files = {source / f"python/etprof/schemas/{schema_file(d['name'])}.schema.json":
              json.dumps(schema_of(d), indent=2, ensure_ascii=False) + "\n"
              for d in documents if not d["name"].endswith(".jsonl")}
-    files[source / "schemas/tables.json"] = json.dumps(columns_of(described["layouts"]), indent=1) + "\n"
+    files[source / "python/etprof/schemas/tables.json"] = json.dumps(columns_of(described["layouts"]), indent=1) + "\n"
     files[page] = page.read_text().partition(MARK)[0] + MARK + page_of(documents) + tables_of(described["layouts"])
     wrong = [path for path, text in files.items() if not path.exists() or path.read_text() != text]
     for path in wrong:

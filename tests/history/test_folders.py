@@ -141,7 +141,8 @@ def described(*documents):
         return
     for told in documents:
         name = told["schema"].removeprefix("etprof.").removesuffix("/1")
-        schema = json.loads((pathlib.Path(__file__).parents[2] / f"schemas/{name}.schema.json").read_text())
+        schemas = pathlib.Path(__file__).parents[2] / "python/etprof/schemas"
+        schema = json.loads((schemas / f"{name}.schema.json").read_text())
         jsonschema.Draft202012Validator(schema).validate(told)
         expect(set(told) == set(schema["properties"]), name, sorted(set(told) ^ set(schema["properties"])))
         for key, part in schema["properties"].items():

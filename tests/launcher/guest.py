@@ -40,9 +40,9 @@ def compile_to(out, *words):
 
 def make_root(root):
     (root / "lib").mkdir()
-    launcher = [*(ROOT / "launcher" / s for s in SOURCES), *(ROOT / "src/isa" / s for s in ISA)]
+    launcher = [*(ROOT / "runner/launcher" / s for s in SOURCES), *(ROOT / "src/isa" / s for s in ISA)]
     compile_to(root / "launch", "-static", *launcher)
-    compile_to(root / "libetprof-level.so", "-shared", "-fPIC", ROOT / "launcher" / "level_preload.c",
+    compile_to(root / "libetprof-level.so", "-shared", "-fPIC", ROOT / "runner/launcher" / "level_preload.c",
                *[ROOT / "src" / "isa" / s for s in ISA if s != "cpu.c"], "-ldl")
     compile_to(root / "init", "-static", HERE / "init.c")
     for kind in ("dynamic", "static", "static-pie"):

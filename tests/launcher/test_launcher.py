@@ -86,7 +86,7 @@ class Library(unittest.TestCase):
         if found.returncode != 0 or shutil.which(A64) is None:
             self.skipTest("no QEMU or no compiler for arm64")
         program = compiled("dynamic-arm64", A64, "-pthread", HERE / "features.c")
-        library = compiled("libetprof-level.so", A64, "-shared", "-fPIC", ROOT / "launcher" / "level_preload.c",
+        library = compiled("libetprof-level.so", A64, "-shared", "-fPIC", ROOT / "runner/launcher" / "level_preload.c",
                            *(ROOT / "src" / "isa" / name for name in ("level.c", "text.c", "x86.c")), "-ldl")
         masks = {"hwcap=0x0,hwcap2=0x0": "sme 1 sme2 1 i8mm 1\n",
                  "hwcap=0x0,hwcap2=0x2000000000": "sme 1 sme2 0 i8mm 1\n",

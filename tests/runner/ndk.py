@@ -196,7 +196,7 @@ class Script(Ndk):
     def setUp(self):
         super().setUp()
         self.tree = self.dir / "tree"
-        for name in ("runner", "bench/runner", "launcher", "src", "roofs", "include", "cmake",
+        for name in ("runner", "bench/runner", "src", "roofs", "include", "cmake",
                      "model_profiling/scripts", "scripts"):
             if (ROOT / name).is_dir():
                 shutil.copytree(ROOT / name, self.tree / name, ignore=shutil.ignore_patterns("__pycache__"))

@@ -180,7 +180,7 @@ def words(root):
 def json_by_hand(root):
     """JSON that is read or written beside the two that do, and places listed for it that do not."""
     found = {}
-    for path in sorted(p for top in ("src", "include", "launcher", "runner") for p in (root / top).rglob("*")
+    for path in sorted(p for top in ("src", "include", "runner") for p in (root / top).rglob("*")
                        if p.suffix in (".c", ".h", ".cpp")):
         for number, line in enumerate(path.read_text().splitlines(), 1):
             if (SPELT_MEMBER.search(line) and not SCHEMA_WORD.search(line)) or LOOKS_FOR_BRACE.search(line) \

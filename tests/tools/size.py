@@ -14,7 +14,7 @@ import sys
 
 SOURCE, BUILD = map(pathlib.Path, sys.argv[1:3])
 ETPROF = BUILD / "bin/etprof"
-CORE = ("src", "include", "launcher")
+CORE = ("src", "include", "runner/launcher")
 TOKENS = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
 STATIC = re.compile(r"^static (?:inline )?(?:const )?[\w ]+?[ *](\w+)\([^;{]*\)\s*\{", re.MULTILINE)
 

@@ -18,7 +18,7 @@ from checks import skip, validating
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
 SCHEMAS = {p.name.split(".")[0]: json.loads(p.read_text())
-           for p in (ROOT / "schemas").glob("*.schema.json")}
+           for p in (ROOT / "python/etprof/schemas").glob("*.schema.json")}
 DATA = ROOT / "tests/data"
 BUNDLE = ROOT / "build/bundle" / f"{platform.machine()}-linux-gnu"
 # No document on standard output, or one of others: Python's (tests/python looks at what export writes, tests/history at

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from etprof import bootstrap, restart
+from etprof import bootstrap
 from etprof.mcp import operands as o
 from etprof.mcp.operands import Operand
 
@@ -72,14 +72,10 @@ def _outline(document: str) -> dict[str, Any]:
     """The members of a document, without theirs: a model's context is small, and the whole is in docs/documents.md."""
     outline: dict[str, Any] = {"type": "object", "properties": {"schema": {"const": f"etprof.{document}/1"}},
                                "required": ["schema"]}
-    home = Path(restart.ROOT).parent
-    for folder in (home / "schemas", home / "model_profiling/schemas"):
-        file = folder / f"{document}.schema.json"
-        if file.is_file():
-            members = json.loads(file.read_text(encoding="utf-8"))["properties"]
-            typed = {name: {"type": member["type"]} for name, member in members.items() if "type" in member}
-            return {**outline, "properties": {**typed, **outline["properties"]}}
-    return outline
+    file = Path(__file__).parents[1] / "schemas" / f"{document}.schema.json"
+    members = json.loads(file.read_text(encoding="utf-8"))["properties"]
+    typed = {name: {"type": member["type"]} for name, member in members.items() if "type" in member}
+    return {**outline, "properties": {**typed, **outline["properties"]}}
 
 
 TOOLS = {tool.name: tool for tool in (

@@ -9,7 +9,6 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from etprof import restart
 from etprof.errors import EnvironmentProblem
 from etprof.validate.notes import File, Notes, text
 
@@ -107,20 +106,16 @@ def _has_half(value: Any) -> bool:
 
 # ---- schemas ----
 
-@functools.cache
-def folder() -> Path:
-    """Of the schemas: in the source tree, or beside the installed package."""
-    beside = Path(restart.ROOT).parent
-    for found in (beside / "schemas", beside / "model_profiling" / "schemas"):
-        if (found / "run.schema.json").is_file():
-            return found
-    raise EnvironmentProblem(f"no JSON Schemas beside {restart.ROOT}; install etprof again")
+SCHEMAS = Path(__file__).parents[1] / "schemas"
 
 
 @functools.cache
 def known() -> dict[str, dict[str, Any]]:
-    return {path.name.removesuffix(".schema.json"): json.loads(path.read_text(encoding="utf-8"))
-            for path in folder().glob("*.schema.json")}
+    found = {path.name.removesuffix(".schema.json"): json.loads(path.read_text(encoding="utf-8"))
+             for path in SCHEMAS.glob("*.schema.json")}
+    if not found:
+        raise EnvironmentProblem(f"no JSON Schemas in {SCHEMAS}; install etprof again")
+    return found
 
 
 @functools.cache

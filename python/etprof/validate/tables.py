@@ -35,7 +35,7 @@ class Problem(Exception):
 @functools.cache
 def _layouts() -> list[dict[str, Any]]:
     """Written from the program's own table (src/document/layouts.c) by tests/documents."""
-    found: list[dict[str, Any]] = json.loads((documents.folder() / "tables.json").read_text(encoding="utf-8"))
+    found: list[dict[str, Any]] = json.loads((documents.SCHEMAS / "tables.json").read_text(encoding="utf-8"))
     return found
 
 

@@ -416,7 +416,7 @@ static void damaged_records(void **state)
     (void)state;
     char path[512];
     etp_file file;
-    snprintf(path, sizeof path, "%s/fuzz/corpus/etrecord/stored", ETP_TEST_SOURCE_DIR);
+    snprintf(path, sizeof path, "%s/tests/fuzz/corpus/etrecord/stored", ETP_TEST_SOURCE_DIR);
     golden_open(path, &file);
     size_t len = file.bytes.len;
     uint8_t *copy = malloc(len);

@@ -4,7 +4,7 @@ totals.
 
 usage: nightly.py BIN TOTALS SECONDS [TARGET …]
 
-BIN holds fuzz_NAME of the preset "fuzz". TOTALS (fuzz/totals.tsv) has a line per target: executions, seconds,
+BIN holds fuzz_NAME of the preset "fuzz". TOTALS (totals.tsv) has a line per target: executions, seconds,
 findings. New inputs are kept beside TOTALS in corpus-grown/NAME and begin the next night; inputs that end a target
 are kept in findings/. Exit code 1: a target ended badly."""
 import os
