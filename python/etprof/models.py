@@ -12,6 +12,7 @@ from pathlib import Path
 
 from . import bootstrap, packages, registry
 from .errors import EnvironmentProblem, EtprofError, UsageError
+from .shown import safe
 
 INIT = '''\
 # Makes the model known: `etprof export {name}`.
@@ -188,7 +189,7 @@ def main(argv) -> int:
             sys.stdout.write(render(rows, ready, columns()))
         return 0
     except EtprofError as error:
-        print(f"etprof export: {error}", file=sys.stderr)
+        print(safe(f"etprof export: {error}"), file=sys.stderr)
         return error.exit_code
 
 

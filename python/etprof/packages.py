@@ -12,6 +12,7 @@ import tempfile
 from pathlib import Path
 
 from .errors import EnvironmentProblem, UsageError
+from .shown import safe
 
 LOCKS = Path(__file__).resolve().parent / "requirements"
 ENTRY = re.compile(r"^[A-Za-z0-9].*?(?=^\S|\Z)", re.M | re.S)
@@ -38,7 +39,7 @@ class NoSuchBuild(EnvironmentProblem):
 
 
 def say(text):
-    print(f"etprof export: {text}", file=sys.stderr, flush=True)
+    print(safe(f"etprof export: {text}"), file=sys.stderr, flush=True)
 
 
 def last_error(text: str) -> str:

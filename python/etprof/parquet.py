@@ -14,6 +14,7 @@ from typing import IO, Any
 from etprof import extras, runfolders
 from etprof import library as lib
 from etprof.errors import EnvironmentProblem, EtprofError, UsageError
+from etprof.shown import safe
 from etprof.tables import Table
 
 TABLES = ("operators", "samples", "launches")  # in the order of etp_run_table
@@ -108,7 +109,7 @@ def main(argv: list[str]) -> int:
     try:
         return _work(argv)
     except EtprofError as problem:
-        print(f"etprof convert: {problem}", file=sys.stderr)
+        print(safe(f"etprof convert: {problem}"), file=sys.stderr)
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what could not be written is not tried again at the end
         return problem.exit_code
 

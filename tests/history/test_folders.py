@@ -3,7 +3,9 @@
 phases, whose figures are calculated by hand.
 
 usage: test_folders.py ETPROF FAKE_RUNNER"""
+import csv
 import hashlib
+import io
 import json
 import pathlib
 import shutil
@@ -116,6 +118,7 @@ def without_reports(tmp, told):
 
 
 def listed(tmp):
+    run_folders.make(tmp / "none", 1)
     told = document(tmp, "list", "nightly")
     expect(told["schema"] == "etprof.sessions/1" and len(told["sessions"]) == 8, told)
     times = [s["generated_at"] for s in told["sessions"]]
@@ -130,6 +133,8 @@ def listed(tmp):
     expect(len(document(tmp, "list", "nightly", "--on", "local")["sessions"]) == 8, "--on")
     text = history(tmp, "list", "nightly").stdout
     expect(text.count("nightly/run") == 8 and "local" in text, text)
+    table = list(csv.DictReader(io.StringIO(history(tmp, "list", "none", "--format", "csv").stdout)))
+    expect([[row[k] for k in ("speedup", "from", "to")] for row in table] == [["", "", ""]], "unknown is empty", table)
 
 
 def described(*documents):

@@ -32,6 +32,7 @@ def printed(what, done):
         except UnicodeDecodeError as e:
             expect(False, what, name, f"no UTF-8: {e}")
             continue
+        expect(not re.search(r"^\s*(::[a-z]|##\[)", text, re.M), what, name, "a line is a command of CI", text[:200])
         found = RAW.search(text.replace("\r", "") if name == "stderr" else text)
         expect(not found, what, name, repr(text[max(0, found.start() - 30):found.end() + 10]) if found else "")
 
@@ -111,6 +112,18 @@ def programs(tmp):
     printed("ab on adb", call(tmp, "ab", "m.pte", "--device", "adb", PATH=f"{tmp}:{os.environ['PATH']}"))
 
 
+def typed(tmp):
+    """What was typed comes back in messages of every verb, of C and of Python."""
+    word = "x\n::error::y\x1b[2J"
+    for words in (("export", "--new", word), ("export", word), ("export", "m", "--out", word, "--backend", word),
+                  ("history", word), ("history", "--since", word), ("validate", word), ("skills", word),
+                  ("skills", "run", word), ("mcp", word), ("convert", word, "--to", "parquet"), ("ab", word),
+                  ("ab", word, "--levels", word), ("gate", word), ("gate", ".", "--against", word), ("run", word),
+                  ("analyze", word), ("explain", word, word), ("doctor", word), ("stats", word), ("roofs", word),
+                  ("verify", word), ("ops", word), ("inspect", word), ("kernels", word), (word,), ("help", word)):
+        printed(f"typed: {words[:2]}", call(tmp, *words))
+
+
 def recordings(tmp):
     """Names of operators of the same length: none begins a line that a CI runner obeys, in any form."""
     dump = (pathlib.Path(ROOT) / "tests/data/mixed_xnnpack_fp32.etdump").read_bytes()
@@ -159,7 +172,7 @@ def one_place():
                    "prints by itself")
 
 
-for part in (manifests, files, programs, recordings, spreadsheets):
+for part in (manifests, files, typed, programs, recordings, spreadsheets):
     with tempfile.TemporaryDirectory() as tmp:
         part(pathlib.Path(tmp).resolve())
 one_place()

@@ -21,6 +21,7 @@ from ..errors import (
     NotEnoughData,
     UsageError,
 )
+from ..shown import safe
 
 PRECISIONS = ("fp32", "fp16", "int8", "int8-dynamic", "int4", "8da4w", "8da8w")
 DESCRIPTION = """\
@@ -163,10 +164,10 @@ class Talk:
 
     def __call__(self, text):
         if not self.quiet:
-            print(f"[{time.monotonic() - self.start:5.1f} s] {text}", file=sys.stderr, flush=True)
+            print(safe(f"[{time.monotonic() - self.start:5.1f} s] {text}"), file=sys.stderr, flush=True)
 
     def warn(self, text):
-        print(f"etprof export: warning: {text}", file=sys.stderr, flush=True)
+        print(safe(f"etprof export: warning: {text}"), file=sys.stderr, flush=True)
 
 
 def keep_stdout_clean():
@@ -215,7 +216,7 @@ def main(argv) -> int:
         raise_for(entry, options, out)
         return 0
     except EtprofError as error:
-        print(f"etprof export: {error}", file=sys.stderr)
+        print(safe(f"etprof export: {error}"), file=sys.stderr)
         if verbose and error.__cause__ is not None:
             traceback.print_exception(error.__cause__)
         return error.exit_code

@@ -15,6 +15,7 @@ from etprof.fleet import page as pages
 from etprof.fleet import questions
 from etprof.fleet.page import percent
 from etprof.fleet.sources import is_lake, local
+from etprof.shown import printable, safe
 
 # Of each part: its key, its heading, what is said of none, and its columns with how they are shown.
 SLOWER = (("series", ""), ("slower", "%"), ("ends", ""), ("since", ""), ("first_bad_build", ""),
@@ -46,11 +47,6 @@ HEADINGS = {"ends": "95 %", "lo": "from", "hi": "to", "series": "model", "alone"
             "usual_c": "usual °C"}
 LONG = ("example", "operator") # columns whose cells may break
 NAMED = 3 # devices that are named; of more, their number
-
-
-def printable(text: str) -> str:
-    """Names come from files of others: no control reaches a terminal."""
-    return "".join(ch if ch.isprintable() else "?" for ch in text)
 
 
 def many(n: int, what: str) -> str:
@@ -283,7 +279,7 @@ def main() -> int:
     try:
         found = answers(asked.lake, asked.engine, day(asked.since))
     except errors.EtprofError as problem:
-        print(f"etprof fleet: {problem}", file=sys.stderr)
+        print(safe(f"etprof fleet: {problem}"), file=sys.stderr)
         return problem.exit_code
     written = {"text": lambda: text(found, asked.most), "html": lambda: page(found, asked.most),
                "json": lambda: json.dumps(plain(found), indent=1, allow_nan=False) + "\n"}[asked.format]()

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from etprof.fleet import page as pages
-from etprof.fleet.report import aligned, many, printable
+from etprof.fleet.report import aligned, many
 from etprof.history import words
 from etprof.history.series import FEWEST, Change, History, Series
+from etprof.shown import printable
 
 Rows = list[dict[str, Any]]
 _COLORS = {"good": "32", "bad": "31", "warn": "33"}
@@ -50,12 +51,12 @@ def _errors(h: History) -> Table:
     return Table("errors", "What could not be read", [("folder", True), ("why", True), ("byte", False)], rows)
 
 
-def _sessions(rows: Rows) -> Table:
+def _sessions(rows: Rows, unknown: str) -> Table:
     def three(v: float | None) -> str:
-        return "–" if v is None else f"{v:.3f}"
+        return unknown if v is None else f"{v:.3f}"
 
-    cells = [[words.moment(r["generated_at"]), *(printable(r[k] or "–") for k in ("models", "device", "cpu")),
-              str(r["arms"]), printable(r["candidate"] or "–"), three(r["estimate"]), three(r["lo"]), three(r["hi"]),
+    cells = [[words.moment(r["generated_at"]), *(printable(r[k] or unknown) for k in ("models", "device", "cpu")),
+              str(r["arms"]), printable(r["candidate"] or unknown), three(r["estimate"]), three(r["lo"]), three(r["hi"]),
               printable(r["folder"])] for r in rows]
     return Table("sessions", "Sessions", [("began", True), ("model", True), ("device", True), ("processor", True),
                                           ("arms", False), ("arm", True), ("speedup", False), ("from", False),
@@ -160,7 +161,7 @@ def history(h: History, form: str, color: bool) -> str:
 def sessions(rows: Rows, form: str) -> str:
     if form == "json":
         return dumped({"schema": "etprof.sessions/1", "sessions": rows})
-    t, none = _sessions(rows), [] if rows else ["No finished session is there."]
+    t, none = _sessions(rows, "" if form == "csv" else "–"), [] if rows else ["No finished session is there."]
     tables = [t] if rows else []
     if form == "csv":
         return words.table([[name for name, _ in t.columns], *t.rows])

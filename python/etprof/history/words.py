@@ -8,8 +8,9 @@ import math
 from decimal import Decimal
 from typing import Any
 
-from etprof.fleet.report import many, printable
+from etprof.fleet.report import many
 from etprof.history.series import FEWEST, MAX_P, Change, History, Series, ratio
+from etprof.shown import printable
 
 CARDS = 3 # changes on the first screen
 _LADDER = "▁▂▃▄▅▆▇█"

@@ -10,6 +10,7 @@ from typing import NoReturn
 from etprof import extras, restart
 from etprof.errors import EnvironmentProblem, EtprofError, UsageError
 from etprof.mcp.places import Places
+from etprof.shown import safe
 
 DESCRIPTION = """\
 A server of the Model Context Protocol for agents, over standard input and output, until the input ends. Nothing else is
@@ -59,5 +60,5 @@ def main(argv: list[str]) -> int:
         extras.need("mcp", ("mcp", "mcp_types"), argv)  # its second generation has both
         return _serve(options.root)
     except EtprofError as problem:
-        print(f"etprof mcp: {problem}", file=sys.stderr)
+        print(safe(f"etprof mcp: {problem}"), file=sys.stderr)
         return problem.exit_code

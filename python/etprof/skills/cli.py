@@ -12,6 +12,7 @@ from typing import NoReturn
 
 from etprof import restart
 from etprof.errors import EtprofError, UsageError
+from etprof.shown import safe
 from etprof.skills import installing, reading, running
 from etprof.skills.reading import Command, Skill
 
@@ -118,7 +119,7 @@ def _executed(skills: list[Skill], stopped_at: str | None) -> str:
 
 def _told(skill: Skill, command: Command) -> None:
     if command.ok is None:
-        print(f"{skill.id}  {'gate' if command.gate else 'step'}  {command.shown}", file=sys.stderr, flush=True)
+        print(safe(f"{skill.id}  {'gate' if command.gate else 'step'}  {command.shown}"), file=sys.stderr, flush=True)
     elif not command.ok:
         print(f"{skill.id}  failed with exit code {command.exit_code}", file=sys.stderr, flush=True)
 
@@ -137,7 +138,7 @@ def _work(options: argparse.Namespace) -> int:
         skills = reading.select(None, {})
         installing.install(skills, options.words[1])
         if not options.quiet:
-            print(f"{len(skills)} skills in {options.words[1]}", file=sys.stderr)
+            print(safe(f"{len(skills)} skills in {options.words[1]}"), file=sys.stderr)
         return 0
     given, stopped_at = _settings(options.set), None
     skills = reading.select(options.words[-1] if options.words else None, given)
@@ -177,10 +178,10 @@ def main(argv: list[str]) -> int:
     try:
         return _work(_parse(argv))
     except EtprofError as problem:
-        print(f"etprof skills: {problem}", file=sys.stderr)
+        print(safe(f"etprof skills: {problem}"), file=sys.stderr)
         return problem.exit_code
     except OSError as problem:
-        print(f"etprof skills: {problem.filename or 'standard output'}: {problem.strerror}", file=sys.stderr)
+        print(safe(f"etprof skills: {problem.filename or 'standard output'}: {problem.strerror}"), file=sys.stderr)
         return 5
     except _Ended:
         return 128 + ended[0]
