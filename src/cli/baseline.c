@@ -64,9 +64,20 @@ static etp_status by_name(etp_cli *cli, const char **path, etp_error *err)
 
 etp_status etp_cli_resolve_baseline(etp_cli *cli, const char **path, etp_error *err)
 {
-    // What exists, has a slash or cannot be a name is a path: a folder of the working directory
-    // wins over a name that was given to another one.
-    bool is_path = etp_os_is_dir(*path) || etp_os_is_file(*path) || strchr(*path, '/') ||
-                   !etp_baseline_name_ok(*path);
+    // What has a slash or cannot be a name is a path, and so is what exists, unless a run of
+    // another folder has that name: which of the two is meant would be a guess.
+    bool is_path = strchr(*path, '/') || !etp_baseline_name_ok(*path);
+    if (!is_path && (etp_os_is_dir(*path) || etp_os_is_file(*path))) {
+        etp_baseline b;
+        ETP_TRY(etp_baseline_find(etp_cli_state(cli, ""), *path, &cli->arena, &b, err));
+        const char *here = etp_os_absolute(*path, &cli->arena);
+        if (b.state != ETP_BASELINE_NONE && !(b.dir && here && strcmp(b.dir, here) == 0)) {
+            return etp_fail(err, ETP_USAGE,
+                            "--against %s: there is a folder %s here, and a baseline of that name "
+                            "(%s): ./%s is the folder, the baseline's own folder is the baseline",
+                            *path, *path, b.dir ? b.dir : "unreadable", *path);
+        }
+        is_path = true;
+    }
     return is_path ? etp_cli_newest(cli, false, path, err) : by_name(cli, path, err);
 }

@@ -58,12 +58,16 @@ def saved():
     os.chdir("elsewhere")
     against("main", 1, "against:SME2", folder="../slow")
     os.chdir(TMP)
-    # A folder of that name is meant before a name is.
+    # Where there is a folder of that name too, which of the two is meant is asked; the same folder is no question.
     (TMP / "work").mkdir()
     os.symlink(TMP / "slow", "work/main")
     os.chdir("work")
-    against("main", 0, folder="../slow")
+    against("main", 2, "./main", str(TMP / "fast"), folder="../slow")
+    against("./main", 0, folder="../slow")
     os.chdir(TMP)
+    os.symlink(TMP / "fast", "main")
+    against("main", 1, "against:SME2")
+    os.unlink("main")
     done = run("gate", "slow", "--save", "release-1.0")
     expect(done.returncode == 0 and listed()["release-1.0"][:2] == ("same", str(TMP / "slow")), done.stderr)
     expect(sorted(listed()) == ["main", "release-1.0"], listed())
