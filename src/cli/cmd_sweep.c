@@ -52,6 +52,9 @@ static etp_status measure_new(etp_cli *cli, const sweep_options *o, int argc, ch
     etp_session_plan_options *plan = &options.plan;
     ETP_TRY(etp_session_options_of(&o->session, &cli->arena, &options, err));
     ETP_TRY(all_models(cli, o, argc, argv, plan, err));
+    const etp_session_call *c = &o->session.call;
+    ETP_TRY(
+        etp_session_runners(c->runner, NULL, NULL, &cli->arena, plan, &options.call.runner, err));
     const char *note = NULL;
     ETP_TRY(etp_sweep_prepare(plan, &cli->arena, &options.inputs_beside, &note, err));
     if (note && !cli->quiet) {

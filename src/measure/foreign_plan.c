@@ -256,8 +256,10 @@ static void judge_builds(etp_session_plan *p, bool of_one_level, etp_arena *aren
 
 // A level is set by a library that answers for the system's question about CPU features. Programs
 // for x86-64 ask the CPU itself, static ones load no libraries.
-static etp_status check_levels(etp_session_plan *p, etp_error *err)
+static etp_status check_levels(const etp_session_plan_options *o, etp_session_plan *p,
+                               etp_error *err)
 {
+    bool one_twice = o->n_runners > 1 && !o->builds; // two would have no mask left
     for (uint32_t i = 0; i < p->n_arms; i++) {
         etp_session_plan_arm *a = &p->arms[i];
         bool x86 = p->cpu.cpu.family == ETP_ISA_X86_64;
@@ -266,13 +268,18 @@ static etp_status check_levels(etp_session_plan *p, etp_error *err)
         }
         if (!etp_level_hides_nothing(&p->cpu.cpu, a->level)) {
             return etp_fail(err, ETP_UNSUPPORTED,
-                            "level %s cannot be set for %s: %s. Build it twice, with the feature "
-                            "and without, and compare the builds: etprof ab MODEL --runner-on ON "
-                            "--runner-off OFF; or measure it as it is: --levels %s",
+                            "level %s cannot be set for %s: %s. %s; or measure it as it is: "
+                            "%s--levels %s",
                             a->level_name, a->foreign->path,
                             x86 ? "on x86-64 a program asks the CPU itself"
                                 : "it is linked statically and loads no library that would answer "
                                   "for the CPU",
+                            one_twice ? "--runner-on and --runner-off name the same build: give "
+                                        "one without the feature as --runner-off"
+                                      : "Build it twice, with the feature and without, and compare "
+                                        "the builds: etprof ab MODEL --runner-on ON --runner-off "
+                                        "OFF",
+                            one_twice ? "--runner " : "",
                             etp_level_get(etp_isa_best(&p->cpu.cpu))->name);
         }
         a->mask[0] = '\0'; // started as it is
@@ -341,7 +348,7 @@ etp_status etp_foreign_plan(const etp_session_plan_options *o, etp_arena *arena,
     }
     ETP_TRY(check_kinds(p, err));
     judge_builds(p, o->builds != NULL, arena);
-    ETP_TRY(check_levels(p, err));
+    ETP_TRY(check_levels(o, p, err));
     judge_tracers(p, arena);
     return ETP_OK;
 }

@@ -115,13 +115,23 @@ class Foreign(unittest.TestCase):
         """Neither of one binary at two levels, nor of one file that is named twice, nor of two builds at another."""
         stock = str(RUNNERS / "stock")
         for words in (("--runner", stock), ("--runner", stock, "--levels", f"{ON},{OFF}"),
-                      ("--runner", stock, "--levels", OFF), ("--runner-on", stock, "--runner-off", stock),
+                      ("--runner", stock, "--levels", OFF),
                       ("--runner-a", stock, "--runner-b", str(RUNNERS / "limited"), "--levels", OFF)):
             with self.subTest(words=words):
                 self.assertEqual(self.ab(*words), 4, self.stderr)
                 self.assertIn("on x86-64 a program asks the CPU itself", self.stderr)
                 self.assertIn("etprof ab MODEL --runner-on ON --runner-off OFF", self.stderr)
                 self.assertFalse((self.dir / "run" / "manifest.json").exists())
+        copy = shutil.copy(stock, self.dir / "copy")
+        for off in (stock, copy):
+            with self.subTest(off=off):
+                self.assertEqual(self.ab("--runner-on", stock, "--runner-off", str(off)), 4, self.stderr)
+                self.assertIn("--runner-on and --runner-off name the same build: ", self.stderr)
+                self.assertNotIn("etprof ab MODEL", self.stderr)
+        swept = subprocess.run([ETPROF, "sweep", "linear.pte", "--runner", stock, "--levels", f"{ON},{OFF}"],
+                               cwd=self.dir, capture_output=True, text=True, timeout=600)
+        self.assertEqual(swept.returncode, 4, swept.stderr)
+        self.assertIn("on x86-64 a program asks the CPU itself", swept.stderr)
 
     def test_a_script_in_front(self):
         script = self.dir / "front"
