@@ -491,7 +491,7 @@ typedef struct etp_sample_table {
     etp_sample *samples;
     size_t n_samples;
     etp_str *arms;   // names in order of first appearance
-    etp_str *levels; // of each, by a column level; empty: none, or more than one
+    etp_str *levels; // of each, by a column level; empty: none; "sme2 + neon": several
     uint32_t n_arms;
     bool has_phase, has_launch;
 } etp_sample_table;

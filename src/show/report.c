@@ -482,10 +482,8 @@ void etp_ab_proof_keys(const etp_ab *ab, etp_keys *keys, etp_arena *arena)
         bool level_said = etp_level_is_said(a->level_name);
         const char *note = line->kind == ETP_PROOF_NAMES ? etp_proof_names_note(&a->proof) : NULL;
         etp_keys_add(keys, k_severity[a->proof.truth], key, "%s: %s; %s%s%s",
-                     etp_strbuf_str(&arms).ptr,
-                     (level_said ? k_said : k_words)[a->proof.truth],
-                     line->text,
-                     note ? "; " : "", note ? note : "");
+                     etp_strbuf_str(&arms).ptr, (level_said ? k_said : k_words)[a->proof.truth],
+                     line->text, note ? "; " : "", note ? note : "");
         // Lines below the first have no key: they go on with the same answer.
         key = "";
     }

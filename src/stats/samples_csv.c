@@ -20,6 +20,8 @@ typedef struct entry { // a sample and the line it came from
     uint64_t line, offset;
 } entry;
 
+#define LEVELS_TOLD 8 // of one experiment
+
 typedef struct reader {
     etp_arena *arena;
     int column[COLUMNS]; // -1 absent
@@ -87,6 +89,32 @@ static etp_str level_of(const reader *r, const etp_csv_row *row)
     return etp_str_eqz(level, ETP_CSV_UNKNOWN) ? (etp_str){0} : level;
 }
 
+// "sme2 + neon": rows of one experiment that say several.
+static void add_level(reader *r, etp_str *all, etp_str level)
+{
+    static const etp_str k_between = {" + ", 3};
+    if (etp_str_eq(*all, level)) {
+        return;
+    }
+    if (all->len == 0 || level.len == 0) { // rows that say none among others
+        level = level.len ? level : ETP_STR(ETP_CSV_UNKNOWN);
+        *all = all->len ? *all : ETP_STR(ETP_CSV_UNKNOWN);
+    }
+    unsigned n = 1;
+    for (etp_str rest = *all; rest.len > 0; n++) {
+        size_t at = etp_str_find(rest, k_between);
+        if (etp_str_eq((etp_str){rest.ptr, at}, level)) {
+            return;
+        }
+        size_t skip = at < rest.len ? at + k_between.len : rest.len;
+        rest = (etp_str){rest.ptr + skip, rest.len - skip};
+    }
+    if (n <= LEVELS_TOLD) {
+        *all = etp_str_from(
+            etp_arena_printf(r->arena, "%.*s + %.*s", ETP_STR_ARG(*all), ETP_STR_ARG(level)));
+    }
+}
+
 static etp_status find_arm(reader *r, const etp_csv_row *row, uint32_t *out, etp_error *err)
 {
     etp_str name = row->cells[r->column[EXPERIMENT]];
@@ -142,7 +170,7 @@ static etp_status read_row(reader *r, const etp_csv_row *row, etp_error *err)
     uint64_t block = 0, launch = 0;
     ETP_TRY(find_arm(r, row, &e.sample.arm, err));
     etp_str *level = &r->levels.items[e.sample.arm];
-    *level = etp_str_eq(*level, level_of(r, row)) ? *level : (etp_str){0};
+    add_level(r, level, level_of(r, row));
     ETP_TRY(read_number(r, row, BLOCK, 0, UINT32_MAX, &block, err));
     ETP_TRY(read_number(r, row, ITERATION, 0, UINT64_MAX, &e.sample.iteration, err));
     // 2^62 ns are 146 years; beyond, sums of times would not fit

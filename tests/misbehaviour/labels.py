@@ -48,8 +48,10 @@ def samples(tmp):
 
 
 def mixed(tmp):
-    """A table that says several levels of one experiment, or none, tells none."""
-    for levels, said in ((["sme2", "neon"], None), (["unknown"], None), ([""], None), (["a, b"], "a, b")):
+    """A table that says several levels of one experiment tells them, one that says none tells none."""
+    for levels, said in ((["neon", "sme2"], "sme2 + neon"), (["", "sme2"], "sme2 + unknown"),
+                         (["avx2", "sse", "vnni"], "sse + vnni + avx2"),
+                         (["unknown"], None), ([""], None), (["a, b"], "a, b")):
         lines = [f'e{x},{b},{b},{i},timed,{i},{100 + i + x},"{levels[(b + i) % len(levels)]}"'
                  for b in range(1, 7) for x in (0, 1) for i in range(2)]
         (tmp / "mixed.csv").write_text("\n".join([HEAD + ",level", *lines]) + "\n")
