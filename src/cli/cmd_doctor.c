@@ -41,7 +41,14 @@ etp_status etp_cli_check_setup(etp_cli *cli, const char *runner, etp_doctor *out
     }
     bool there = st == ETP_OK;
     const char *reason = etp_arena_strdup(&cli->arena, etp_str_from(why.msg)); // out outlives us
-    st = etp_doctor_runner(out, there ? device : NULL, reason, &cli->arena, err);
+    const char *advice = "build it with scripts/build-runner, or name one with --runner";
+    etp_os_facts facts;
+    etp_os_facts_read(&facts);
+    if (!there && !how.runner && !etp_bundle_beside(cli->program, facts.triple, &cli->arena)) {
+        reason = etp_arena_printf(&cli->arena, "no runner for %s", facts.triple);
+        advice = etp_bundle_advice(facts.triple, &cli->arena);
+    }
+    st = etp_doctor_runner(out, there ? device : NULL, reason, advice, &cli->arena, err);
     etp_status found =
         etp_qemu_find(cli->env_qemu, cli->env_path, cli->program, &cli->arena, &qemu, &why);
     st = st == ETP_OK && found == ETP_NOMEM ? etp_fail(err, found, "%s", why.msg) : st;

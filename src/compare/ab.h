@@ -568,6 +568,7 @@ typedef struct etp_ab {
     etp_arena *arena;
     const char *subject; // what all arms have in common: "toy_cnn_xnnpack_fp16 on AMD EPYC, 1
                          // thread"; NULL bare dumps
+    const char *where;   // of it behind the models: "on AMD EPYC, 1 thread"; "" nothing
     const char
         *misnamed;     // names of experiments that say what did not run, as a sentence; NULL: none
     const char *title; // model stem

@@ -194,11 +194,22 @@ etp_status etp_ab_describe_dumps(etp_arena *arena, const char *const *paths, siz
     return ETP_OK;
 }
 
+// What an error calls a file: in a run folder by its path there, as derived files do not tell where
+// the folder lies: they must come out the same anywhere.
+static const char *called(const etp_ab_session *s, const char *path)
+{
+    size_t inside = s->has_run ? strlen(s->ab.dir) + 1 : 0;
+    bool within = s->has_run && strlen(path) > inside &&
+                  etp_str_starts(etp_str_from(path), etp_str_from(s->ab.dir));
+    return within ? path + inside : path;
+}
+
 // A timeline of several blocks becomes one dump for each of them; all borrow from the file of the
 // first.
-static etp_status open_timeline(etp_arena *arena, const etp_ab_recording *recording,
+static etp_status open_timeline(const etp_ab_session *s, const etp_ab_recording *recording,
                                 etp_ab_dumps *out, etp_error *err)
 {
+    etp_arena *arena = s->ab.arena;
     const etp_ab_dump whole = {.path = recording->path, .arm = recording->arm};
     etp_ab_dump first = whole;
     etp_timeline timeline = {0};
@@ -207,7 +218,7 @@ static etp_status open_timeline(etp_arena *arena, const etp_ab_recording *record
     etp_status st = etp_timeline_open(text, arena, &timeline, err);
     if (st != ETP_OK) {
         etp_file_close(&first.file);
-        return etp_fail_ctx(err, "%s", recording->path);
+        return etp_fail_ctx(err, "%s", called(s, recording->path));
     }
     for (size_t i = 0; i < timeline.n; i++) {
         etp_ab_dump part = i == 0 ? first : whole;
@@ -239,7 +250,7 @@ static etp_status open_dump(const etp_ab_session *s, const etp_ab_recording *rec
                             etp_ab_dumps *out, etp_error *err)
 {
     if (is_timeline_name(recording->path)) {
-        return open_timeline(s->ab.arena, recording, out, err);
+        return open_timeline(s, recording, out, err);
     }
     etp_ab_dump dump = {.path = recording->path, .arm = recording->arm, .block = recording->block};
     ETP_TRY(etp_file_open_unpacked(recording->path, DUMP_LIMIT, &dump.file, err));
@@ -250,7 +261,7 @@ static etp_status open_dump(const etp_ab_session *s, const etp_ab_recording *rec
     if (st != ETP_OK) {
         etp_trace_close(dump.trace);
         etp_file_close(&dump.file);
-        return etp_fail_ctx(err, "%s", recording->path);
+        return etp_fail_ctx(err, "%s", called(s, recording->path));
     }
     if (!ETP_PUSH(s->ab.arena, out, dump)) {
         etp_trace_close(dump.trace);
@@ -344,12 +355,8 @@ static etp_status open_dumps(const etp_ab_session *s, const etp_ab_recordings *r
         if (!s->has_run || st == ETP_NOMEM) {
             return st;
         }
-        // Derived files do not tell where the folder lies: they must come out the same anywhere.
-        size_t at = strlen(s->ab.dir) + 1;
-        bool inside = etp_str_starts(etp_str_from(err->msg), etp_str_from(s->ab.dir)) &&
-                      strlen(err->msg) > at;
         if (unused++ == 0) {
-            first = etp_arena_strdup(s->ab.arena, etp_str_from(err->msg + (inside ? at : 0)));
+            first = etp_arena_strdup(s->ab.arena, etp_str_from(err->msg));
         }
     }
     say_unused(&s->ab, unused, recordings->n, first ? first : "", noticed);

@@ -140,25 +140,34 @@ const char *etp_ab_fact_of(const etp_ab *ab, const char *key)
     return NULL;
 }
 
-static const char *subject(const etp_ab *ab, etp_arena *arena)
+static void subject(const etp_ab *ab, etp_ab_names *out)
 {
     const char *model = etp_ab_fact_of(ab, "model"); // a phone's
     const char *cpu = model ? model : etp_ab_fact_of(ab, "cpu");
+    out->subject = NULL;
+    out->where = "";
     if (ab->bare || ab->n_models == 0 || ab->n_arms == 0) {
-        return NULL;
+        return;
     }
-    etp_strbuf buf;
-    etp_strbuf_init(&buf, arena);
+    etp_strbuf models, threads;
+    etp_strbuf_init(&models, ab->arena);
+    etp_strbuf_init(&threads, ab->arena);
     for (size_t i = 0; i < ab->n_models; i++) {
-        etp_strbuf_printf(&buf, "%s%.*s", i ? ", " : "", ETP_STR_ARG(stem_of(ab, i)));
+        etp_strbuf_printf(&models, "%s%.*s", i ? ", " : "", ETP_STR_ARG(stem_of(ab, i)));
     }
-    etp_strbuf_printf(&buf, "%s%s%s", cpu ? " on " : "",
-                      cpu && ab->emulated ? "an emulator of " : "", cpu ? cpu : "");
     if (ab->arms[0].threads && !threads_differ(ab)) {
-        etp_strbuf_printf(&buf, ", %u thread%s", ab->arms[0].threads,
+        etp_strbuf_printf(&threads, ", %u thread%s", ab->arms[0].threads,
                           ab->arms[0].threads == 1 ? "" : "s");
     }
-    return buf.ptr;
+    if (cpu) {
+        out->where =
+            etp_arena_printf(ab->arena, "on %s%s%.*s", ab->emulated ? "an emulator of " : "", cpu,
+                             ETP_STR_ARG(etp_strbuf_str(&threads)));
+        etp_strbuf_printf(&models, " %s", out->where);
+    } else {
+        etp_strbuf_append(&models, etp_strbuf_str(&threads));
+    }
+    out->subject = etp_strbuf_str(&models).ptr;
 }
 
 static bool is_letter(char c)
@@ -273,7 +282,7 @@ void etp_ab_name(const etp_ab *ab, etp_ab_names *out)
     for (size_t i = 0; i < ab->n_arms && plain; i++) {
         out->arms[i] = ab->arms[i].name;
     }
-    out->subject = subject(ab, ab->arena);
+    subject(ab, out);
     out->misnamed = misnamed(ab, ab->arena);
 }
 

@@ -245,7 +245,7 @@ etp_ab_comparison etp_ab_withhold(const etp_ab *ab, const etp_ab_comparison *mea
 // What the arms are called where a reader takes a figure away: by what was measured.
 typedef struct etp_ab_names {
     const char **arms; // [n_arms]
-    const char *subject, *misnamed;
+    const char *subject, *where, *misnamed;
 } etp_ab_names;
 void etp_ab_name(const etp_ab *ab, etp_ab_names *out);
 // The same of one arm, in a finding of a stage before they are in the answer.

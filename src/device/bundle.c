@@ -133,6 +133,32 @@ static bool has_bundle(const char *dir, etp_arena *arena)
     return dir && etp_os_is_file(etp_arena_printf(arena, "%s/" BUNDLE_FILE, dir));
 }
 
+const char *etp_bundle_beside(const char *program, const char *triple, etp_arena *arena)
+{
+    const char *exe = program ? etp_os_absolute(program, arena) : NULL;
+    if (!exe) {
+        return NULL;
+    }
+    // Installed it is PREFIX/bin/etprof, in a work tree TREE/build/NAME/bin/etprof.
+    etp_str prefix = etp_path_above(etp_str_from(exe), 2);
+    etp_str build = etp_path_above(etp_str_from(exe), 3);
+    const char *installed =
+        etp_arena_printf(arena, "%.*s/libexec/etprof/%s", ETP_STR_ARG(prefix), triple);
+    const char *built = etp_arena_printf(arena, "%.*s/bundle/%s", ETP_STR_ARG(build), triple);
+    if (has_bundle(installed, arena)) {
+        return installed;
+    }
+    return has_bundle(built, arena) ? built : NULL;
+}
+
+const char *etp_bundle_advice(const char *triple, etp_arena *arena)
+{
+    return etp_arena_printf(arena,
+                            "build it with scripts/build-runner %s, or name one with --runner or "
+                            "ETPROF_RUNNER",
+                            triple);
+}
+
 etp_status etp_bundle_find(const char *runner, const char *program, const char *triple,
                            etp_arena *arena, etp_bundle *out, etp_error *err)
 {
@@ -152,25 +178,13 @@ etp_status etp_bundle_find(const char *runner, const char *program, const char *
         return has_bundle(dir, arena) ? open_folder(dir, triple, arena, out, err)
                                       : open_program(runner, arena, out, err);
     }
-    const char *exe = program ? etp_os_absolute(program, arena) : NULL;
-    if (exe) {
-        // Installed it is PREFIX/bin/etprof, in a work tree TREE/build/NAME/bin/etprof.
-        etp_str prefix = etp_path_above(etp_str_from(exe), 2);
-        etp_str build = etp_path_above(etp_str_from(exe), 3);
-        const char *places[] = {
-            etp_arena_printf(arena, "%.*s/libexec/etprof/%s", ETP_STR_ARG(prefix), triple),
-            etp_arena_printf(arena, "%.*s/bundle/%s", ETP_STR_ARG(build), triple)};
-        for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-            if (has_bundle(places[i], arena)) {
-                return open_folder(places[i], triple, arena, out, err);
-            }
-        }
+    const char *beside = etp_bundle_beside(program, triple, arena);
+    if (beside) {
+        return open_folder(beside, triple, arena, out, err);
     }
     ETP_TRY(etp_arena_check(arena, err, "the runner")); // places that could not be named
-    return etp_fail(err, ETP_ENVIRONMENT,
-                    "no runner for %s: build it with scripts/build-runner %s, or name one with "
-                    "--runner or ETPROF_RUNNER",
-                    triple, triple);
+    return etp_fail(err, ETP_ENVIRONMENT, "no runner for %s: %s", triple,
+                    etp_bundle_advice(triple, arena));
 }
 
 static etp_status list_folder(const char *folder, int depth, etp_arena *arena,

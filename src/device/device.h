@@ -115,7 +115,11 @@ void etp_device_close(etp_device *d); // NULL is fine
 // Launches start BUNDLE from now on, whose texts must outlive D.
 ETP_NODISCARD etp_status etp_device_use(etp_device *d, const etp_bundle *bundle, etp_error *err);
 
-// The folders searched for the bundle of TRIPLE are those that `etprof` is installed or built with.
+// The folder of the bundle of TRIPLE that PROGRAM is installed or built with; NULL: there is none.
+const char *etp_bundle_beside(const char *program, const char *triple, etp_arena *arena);
+// What to do then.
+const char *etp_bundle_advice(const char *triple, etp_arena *arena);
+// That of RUNNER, a program or a folder; NULL: the one beside PROGRAM.
 ETP_NODISCARD etp_status etp_bundle_find(const char *runner, const char *program,
                                          const char *triple, etp_arena *arena, etp_bundle *out,
                                          etp_error *err);

@@ -321,7 +321,7 @@ static void put_in_order(reading *r)
         *k = *k == ETP_NO_INDEX ? ETP_NO_INDEX : new_k[*k];
     }
     for (size_t i = 0; i < o->n_kernels; i++) {
-        o->kernels[i].title = etp_kernel_name_make(o, &o->kernels[i], r->arena);
+        etp_kernel_name_make(o, &o->kernels[i], r->arena);
     }
 }
 

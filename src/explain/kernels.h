@@ -18,6 +18,8 @@ typedef struct etp_kernel {
     // What to call it: the symbol; where there is none what it was seen as, with its place: "AVX2
     // kernel of Convolution (NHWC, QC8) IGEMM [libxnnpack.so+0x12340]".
     const char *title;
+    const char *kind;    // of a title without a symbol: "AVX2 kernel", else NULL
+    etp_str of;          // and the operator it names, empty: none
     uint64_t start, end; // addresses of the module
     bool has_bounds;     // false: a window around a sampled address
     etp_machine machine;
@@ -119,8 +121,8 @@ typedef struct etp_kernel_name { // parts borrow from the name; "" where it has 
 // Its library is called after it. In a program that has everything inside nobody knows.
 bool etp_kernel_is_of_xnnpack(const etp_kernel *k);
 bool etp_kernel_in_xnnpack(etp_str module); // by its name
-// What to call K, of kernels that are wholly read; NULL on out of memory.
-const char *etp_kernel_name_make(const etp_kernels *kernels, const etp_kernel *k, etp_arena *arena);
+// Says what to call K, of kernels that are wholly read.
+void etp_kernel_name_make(const etp_kernels *kernels, etp_kernel *k, etp_arena *arena);
 void etp_kernel_name_parse(etp_str name, etp_kernel_name *out);
 // The class of code that a micro-kernel's name says it is written for; ETP_CODE_UNKNOWN: none.
 etp_code etp_kernel_name_code(etp_str name);

@@ -187,21 +187,24 @@ etp_code etp_kernel_name_code(etp_str name)
     return most;
 }
 
-const char *etp_kernel_name_make(const etp_kernels *kernels, const etp_kernel *k, etp_arena *arena)
+void etp_kernel_name_make(const etp_kernels *kernels, etp_kernel *k, etp_arena *arena)
 {
     if (k->symbol.len) {
         etp_str cxx = etp_cxx_name(k->symbol, arena);
-        return etp_arena_strdup(arena, cxx.len ? cxx : k->symbol);
+        k->title = etp_arena_strdup(arena, cxx.len ? cxx : k->symbol);
+        return;
     }
     const char *what = k->code == ETP_CODE_UNKNOWN ? "code" : etp_code_title(k->code);
     const char *noun = k->code == ETP_CODE_UNKNOWN || k->code == ETP_CODE_SCALAR ? ""
                        : k->evidence                                             ? " kernel"
                                                                                  : " code";
-    etp_op_name op = {0};
     if (k->op < kernels->n_ops && k->evidence) {
+        etp_op_name op;
         etp_op_parse(kernels->ops[k->op].name, &op);
+        k->of = op.base;
     }
-    return etp_arena_printf(arena, "%s%s%s%.*s [%.*s+0x%llx]", what, noun,
-                            op.base.len ? " of " : "", ETP_STR_ARG(op.base), ETP_STR_ARG(k->module),
-                            (unsigned long long)k->start);
+    k->kind = etp_arena_printf(arena, "%s%s", what, noun);
+    k->title =
+        etp_arena_printf(arena, "%s%s%.*s [%.*s+0x%llx]", k->kind, k->of.len ? " of " : "",
+                         ETP_STR_ARG(k->of), ETP_STR_ARG(k->module), (unsigned long long)k->start);
 }

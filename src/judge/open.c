@@ -292,6 +292,7 @@ static etp_status explain(etp_ab_session *s, const etp_ab_options *options, etp_
         s->arms[a].measured = names.arms[a];
     }
     ab->subject = names.subject;
+    ab->where = names.where;
     ab->misnamed = names.misnamed;
     etp_ab_aligned aligned = {0};
     etp_ab_align(ab, &aligned);

@@ -91,23 +91,17 @@ static void counters_check(etp_doctor *d, const etp_device_cpu *cpu, etp_arena *
                                cpu->counters_fix[0] ? cpu->counters_fix : NULL, NULL});
 }
 
-etp_status etp_doctor_runner(etp_doctor *d, etp_device *device, const char *why, etp_arena *arena,
-                             etp_error *err)
+etp_status etp_doctor_runner(etp_doctor *d, etp_device *device, const char *why, const char *advice,
+                             etp_arena *arena, etp_error *err)
 {
     etp_device_cpu cpu;
     etp_error probe = {.offset = ETP_NO_OFFSET};
     etp_status answered = device ? etp_session_probe(device, 0, NULL, arena, &cpu, &probe) : ETP_OK;
     bool works = device && answered == ETP_OK;
     ETP_TRY(answered == ETP_NOMEM ? etp_fail_nomem(err, "the runner") : ETP_OK); // no fault of its
-    const char *fix = "build it with scripts/build-runner, or name one with --runner";
-    const char *found = why, *said = device || !why ? NULL : strstr(why, ": build it with ");
-    if (said) { // what to do is said with what is missing: each once
-        found = etp_arena_strdup(arena, (etp_str){why, (size_t)(said - why)});
-        fix = etp_arena_strdup(arena, etp_str_from(said + 2));
-    }
     etp_checks_add(&d->checks, arena,
                    (etp_check){NAME(RUNNER), device != NULL, true,
-                               device ? device->bundle.runner : found, "a runner bundle", fix,
+                               device ? device->bundle.runner : why, "a runner bundle", advice,
                                NULL});
     if (!device) {
         return ETP_OK;
@@ -267,6 +261,17 @@ void etp_doctor_json(const void *doctor, etp_json *j)
     etp_document_write(j, &k_etp_doctor_document, doctor, doctor);
 }
 
+// NULL: it was not asked.
+static const etp_check *check_of(const etp_doctor *d, etp_doctor_check check)
+{
+    for (size_t i = 0; i < d->checks.n; i++) {
+        if (etp_doctor_check_is(&d->checks.items[i], check)) {
+            return &d->checks.items[i];
+        }
+    }
+    return NULL;
+}
+
 const etp_report *etp_doctor_report(const etp_doctor *d, etp_arena *arena)
 {
     static const etp_column k_columns[] = {
@@ -278,38 +283,29 @@ const etp_report *etp_doctor_report(const etp_doctor *d, etp_arena *arena)
     };
     etp_report *r = etp_report_create(arena, "doctor");
     etp_report_section(r, 1, "checks", "Is this machine fit to measure on?");
-    bool fit = etp_doctor_fit(d), shared = false;
-    for (size_t i = 0; i < d->checks.n; i++) {
-        const etp_check *c = &d->checks.items[i];
-        shared = shared || (etp_doctor_check_is(c, ETP_DOCTOR_WAITING) && c->ok == 0);
-    }
-    if (!fit) {
+    const etp_check *waiting = check_of(d, ETP_DOCTOR_WAITING);
+    const etp_check *noise = check_of(d, ETP_DOCTOR_NOISE_FLOOR);
+    if (!etp_doctor_fit(d)) {
         etp_report_note(r, ETP_BAD, "no: something required is missing");
-    } else if (shared) {
+    } else if (waiting && waiting->ok == 0) {
         etp_report_note(r, ETP_WARN, "not now: other programs take its CPUs");
     } else {
         etp_report_note(r, ETP_GOOD, "yes; what says no below adds noise");
     }
-    for (size_t i = 0; i < d->checks.n; i++) {
-        const etp_check *c = &d->checks.items[i];
-        // The noise is the one figure that says how fine a difference can be found today: it stands
-        // above the list, with all that would lower it.
-        if (etp_doctor_check_is(c, ETP_DOCTOR_NOISE_FLOOR)) {
-            etp_report_note(r, c->ok == 1 ? ETP_GOOD : ETP_WARN, "noise now: %s%s%s", c->found,
-                            c->fix ? "; what would lower it: " : "", c->fix ? c->fix : "");
-        }
+    // The noise is the one figure that says how fine a difference can be found today: it stands
+    // above the list, with all that would lower it.
+    if (noise) {
+        etp_report_note(r, noise->ok == 1 ? ETP_GOOD : ETP_WARN, "noise now: %s%s%s", noise->found,
+                        noise->fix ? "; what would lower it: " : "", noise->fix ? noise->fix : "");
     }
     etp_keys *todo = etp_report_keys(r, "What would help");
-    for (size_t i = 0; i < d->checks.n; i++) {
-        const etp_check *c = &d->checks.items[i];
-        if (c->fix && c->ok != 1 && !etp_doctor_check_is(c, ETP_DOCTOR_NOISE_FLOOR)) {
-            etp_keys_add(todo, c->ok == 0 ? (c->required ? ETP_BAD : ETP_WARN) : ETP_PLAIN, c->id,
-                         "%s: %s", c->found, c->fix);
-        }
-    }
     etp_table *t = etp_report_table(r, "checks", NULL, k_columns, 5);
     for (size_t i = 0; i < d->checks.n; i++) {
         const etp_check *c = &d->checks.items[i];
+        if (c->fix && c->ok != 1 && c != noise) {
+            etp_keys_add(todo, c->ok == 0 ? (c->required ? ETP_BAD : ETP_WARN) : ETP_PLAIN, c->id,
+                         "%s: %s", c->found, c->fix);
+        }
         ETP_ROW(t, etp_cell_z(c->id), etp_cell_answer(c->ok, c->required ? ETP_BAD : ETP_WARN),
                 etp_cell_z(c->found), etp_cell_z(c->expected), etp_cell_z(c->fix));
     }

@@ -38,9 +38,10 @@ typedef struct etp_doctor {
     etp_checks checks;
 } etp_doctor;
 
-// What is wrong with the runner: DEVICE NULL, WHY tells. Else its answer and its levels.
+// The runner's answer and its levels. Without DEVICE it could not be had: WHY, and ADVICE what to
+// do.
 ETP_NODISCARD etp_status etp_doctor_runner(etp_doctor *d, etp_device *device, const char *why,
-                                           etp_arena *arena, etp_error *err);
+                                           const char *advice, etp_arena *arena, etp_error *err);
 // Clock, load, frequency, temperature, free space in FOLDER; QEMU NULL: none found.
 void etp_doctor_machine(etp_doctor *d, const char *folder, const char *qemu, etp_arena *arena);
 // Measures for about a second how restless the machine is now, after the checks above, whose

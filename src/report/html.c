@@ -195,10 +195,8 @@ static void write_code(page *p, const etp_block *b)
 {
     z(p, "<figure class=\"code\">");
     element(p, "figcaption", "", b->caption);
-    bool command =
-        etp_str_starts(b->text, ETP_STR("etprof ")) && !memchr(b->text.ptr, '\n', b->text.len);
     z(p, "<pre tabindex=\"0\"><code>");
-    if (command) {
+    if (b->command) {
         etp_html_command(p->sink, b->text);
     } else {
         text(p, b->text);

@@ -437,7 +437,7 @@ void etp_report_note(etp_report *r, etp_severity severity, const char *fmt, ...)
     }
 }
 
-static void add_code(etp_report *r, const char *caption, etp_str text, bool wrapped)
+static etp_block *add_code(etp_report *r, const char *caption, etp_str text)
 {
     // Writers end the last line themselves: a line break of the text's own would be a blank line.
     while (text.len && text.ptr[text.len - 1] == '\n') {
@@ -448,21 +448,30 @@ static void add_code(etp_report *r, const char *caption, etp_str text, bool wrap
     if (b) {
         b->caption = clean_caption;
         b->text = code;
-        b->wrapped = wrapped;
     }
+    return b;
 }
 
 void etp_report_code(etp_report *r, const char *caption, etp_str text)
 {
     if (r) {
-        add_code(r, caption, text, false);
+        (void)add_code(r, caption, text);
+    }
+}
+
+void etp_report_command(etp_report *r, const char *caption, const char *command)
+{
+    etp_block *b = r ? add_code(r, caption, etp_str_from(command)) : NULL;
+    if (b) {
+        b->command = true;
     }
 }
 
 void etp_report_listing(etp_report *r, etp_str text)
 {
-    if (r) {
-        add_code(r, NULL, text, true);
+    etp_block *b = r ? add_code(r, NULL, text) : NULL;
+    if (b) {
+        b->wrapped = true;
     }
 }
 

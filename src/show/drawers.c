@@ -96,23 +96,18 @@ static void source_keys(const etp_ab_operator *op, etp_report *r, etp_keys *keys
     }
 }
 
-// "AVX2 kernel": without its operator, which is that of the drawer, and its place, which the table
-// of kernels has.
-// Titles of kernels without a symbol are "KIND of OPERATOR [PLACE]" (explain/kernels.h).
-static etp_str kernel_title(const etp_kernels *k, const etp_kernel_op *seen,
-                            const etp_ab_operator *op)
+// "AVX2 kernel": without its operator, where that is the one of the drawer, and its place, which
+// the table of kernels has; "" where none was seen.
+static const char *kernel_title(const etp_kernels *k, const etp_kernel_op *seen,
+                                const etp_ab_operator *op, etp_arena *arena)
 {
-    const char *title = seen->kernel != ETP_NO_INDEX ? k->kernels[seen->kernel].title : NULL;
-    if (!title) {
-        return (etp_str){"", 0};
+    const etp_kernel *kernel = seen->kernel != ETP_NO_INDEX ? &k->kernels[seen->kernel] : NULL;
+    if (!kernel || !kernel->kind) {
+        return kernel ? kernel->title : "";
     }
-    const char *place = strstr(title, " ["), *of = strstr(title, " of ");
-    size_t len = place ? (size_t)(place - title) : strlen(title);
-    etp_str name = of && (size_t)(of - title) < len
-                       ? (etp_str){of + 4, len - (size_t)(of + 4 - title)}
-                       : (etp_str){"", 0};
-    bool own = name.len && etp_str_starts(etp_str_from(op->label), name);
-    return (etp_str){title, own ? (size_t)(of - title) : len};
+    bool own = etp_str_starts(etp_str_from(op->label), kernel->of);
+    return own ? kernel->kind
+               : etp_arena_printf(arena, "%s of %.*s", kernel->kind, ETP_STR_ARG(kernel->of));
 }
 
 static void kernel_keys(const etp_ab *ab, const etp_ab_operator *op, etp_keys *keys,
@@ -139,11 +134,10 @@ static void kernel_keys(const etp_ab *ab, const etp_ab_operator *op, etp_keys *k
                                   etp_code_name((etp_code)c));
             }
         }
-        etp_str title = kernel_title(k, seen, op);
-        etp_keys_add(keys, ETP_PLAIN, "kernels", "%s: %" PRIu64 " sample%s%s%s%.*s",
+        const char *title = kernel_title(k, seen, op, arena);
+        etp_keys_add(keys, ETP_PLAIN, "kernels", "%s: %" PRIu64 " sample%s%s%s%s",
                      ab->arms[a].measured, seen->samples, seen->samples == 1 ? "" : "s",
-                     etp_strbuf_str(&text).ptr, title.len ? "; most in " : "", (int)title.len,
-                     title.len ? title.ptr : "");
+                     etp_strbuf_str(&text).ptr, title[0] ? "; most in " : "", title);
     }
 }
 
@@ -276,7 +270,7 @@ static void drawers_of(const etp_ab *ab, size_t most, etp_report *r, etp_arena *
         etp_report_drawer(r, f->id, f->text);
         const char *command = etp_ab_fix_command(f, "DIR", arena);
         if (command) {
-            etp_report_code(r, NULL, etp_str_from(command));
+            etp_report_command(r, NULL, command);
         }
         etp_keys *keys = etp_report_keys(r, NULL);
         if (f->advice) {

@@ -22,9 +22,8 @@ static void drawers(const etp_ab *ab, etp_report *r, etp_arena *arena)
 static void subtitle(const etp_ab *ab, etp_report *r)
 {
     if (ab->subject) {
-        size_t title = strlen(ab->title);
-        bool twice = strncmp(ab->subject, ab->title, title) == 0 && ab->subject[title] == ' ';
-        etp_report_subtitle(r, "%s", ab->subject + (twice ? title + 1 : 0));
+        bool alone = ab->n_models == 1 && ab->where[0]; // else the models are no title
+        etp_report_subtitle(r, "%s", alone ? ab->where : ab->subject);
     } else if (ab->n_comparisons) {
         etp_report_subtitle(r, "%s against %s%s", ab->arms[ab->comparisons[0].candidate].measured,
                             ab->arms[ab->baseline].measured,

@@ -61,8 +61,3 @@ etp_note etp_run_note_kind(const etp_run_note *note)
     (void)etp_note_find(note->id, &kind);
     return kind;
 }
-
-bool etp_run_selftest_tells(const char *text)
-{
-    return text && strstr(text, ": ok") != NULL; // as measure/selftest.c writes it
-}

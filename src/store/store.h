@@ -411,9 +411,6 @@ typedef struct etp_run {
     size_t n_names;
 } etp_run;
 
-// Do its words (NULL: none) say of any level that it was seen to work? Else nothing was learned.
-bool etp_run_selftest_tells(const char *text);
-
 // ---- reading ----
 
 // A run folder's members are regular files and folders beneath it: no links, which lead out of it,
