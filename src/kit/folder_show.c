@@ -369,7 +369,7 @@ static void pairs_table(const etp_kit_folder *f, etp_report *r, etp_arena *arena
                                             file_of(f, p->off, arena), file_of(f, p->on, arena));
     etp_report_text(r, "One launch each decides nothing; 'etprof ab' measures in pairs. Where the "
                        "time went: --full, or");
-    etp_report_command(r, NULL, command ? command : "");
+    etp_report_line(r, NULL, command ? command : "");
     if (silent) {
         etp_report_note(r, ETP_INFO, "%zu %s not explained here; 'etprof compare OFF ON' does one",
                         silent, silent == 1 ? "pair is" : "pairs are");

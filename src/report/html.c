@@ -189,14 +189,14 @@ static void write_note(page *p, const etp_block *b)
     z(p, "</p>\n");
 }
 
-// A command of one line is set in words, so that a narrow screen breaks it between them; copied, it
+// One line to copy is set in words, so that a narrow screen breaks it between them; copied, it
 // is the same line.
 static void write_code(page *p, const etp_block *b)
 {
     z(p, "<figure class=\"code\">");
     element(p, "figcaption", "", b->caption);
     z(p, "<pre tabindex=\"0\"><code>");
-    if (b->command) {
+    if (b->line) {
         etp_html_command(p->sink, b->text);
     } else {
         text(p, b->text);

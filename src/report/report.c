@@ -459,11 +459,11 @@ void etp_report_code(etp_report *r, const char *caption, etp_str text)
     }
 }
 
-void etp_report_command(etp_report *r, const char *caption, const char *command)
+void etp_report_line(etp_report *r, const char *caption, const char *line)
 {
-    etp_block *b = r ? add_code(r, caption, etp_str_from(command)) : NULL;
+    etp_block *b = r ? add_code(r, caption, etp_str_from(line)) : NULL;
     if (b) {
-        b->command = true;
+        b->line = true;
     }
 }
 

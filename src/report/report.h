@@ -140,8 +140,8 @@ void etp_report_text(etp_report *r, const char *fmt, ...) ETP_PRINTF(2, 3);
 void etp_report_note(etp_report *r, etp_severity severity, const char *fmt, ...) ETP_PRINTF(3, 4);
 // Something to paste: shown verbatim, newlines kept.
 void etp_report_code(etp_report *r, const char *caption, etp_str text);
-// Likewise a command: what copies it has one line, however narrow a page shows it.
-void etp_report_command(etp_report *r, const char *caption, const char *command);
+// Likewise one line to copy, a command or a quotation, that a narrow page breaks between its words.
+void etp_report_line(etp_report *r, const char *caption, const char *line);
 // Likewise a list of lines to read, indented by what they belong to: one that is longer than a
 // terminal goes on below, four columns further in.
 void etp_report_listing(etp_report *r, etp_str text);

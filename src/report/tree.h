@@ -180,7 +180,7 @@ typedef struct etp_block {
     bool inner;   // a section that the page shows within the one before
     bool parts;   // a section that lists the parts behind it
     bool wrapped; // code: lines that are too long for a terminal go on below
-    bool command; // code: a command of one line
+    bool line;    // code: one line, broken between words
     bool detail;  // this block is inside a detail section, or is one
     etp_medium medium;
     size_t tab;    // counted from 1; 0: none

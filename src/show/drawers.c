@@ -270,7 +270,7 @@ static void drawers_of(const etp_ab *ab, size_t most, etp_report *r, etp_arena *
         etp_report_drawer(r, f->id, f->text);
         const char *command = etp_ab_fix_command(f, "DIR", arena);
         if (command) {
-            etp_report_command(r, NULL, command);
+            etp_report_line(r, NULL, command);
         }
         etp_keys *keys = etp_report_keys(r, NULL);
         if (f->advice) {

@@ -608,7 +608,7 @@ void etp_ab_reproduce_section(const etp_ab *ab, etp_report *r, etp_arena *arena)
         etp_keys_add(etp_report_keys(r, NULL), ETP_PLAIN, "Config File", "%s", ab->config);
     }
     if (ab->command) {
-        etp_report_command(r, "The command that measures this again", ab->command);
+        etp_report_line(r, "The command that measures this again", ab->command);
     }
     etp_strbuf line;
     etp_strbuf_init(&line, arena);
@@ -636,7 +636,7 @@ void etp_ab_reproduce_section(const etp_ab *ab, etp_report *r, etp_arena *arena)
                           text ? text : "");
     }
     etp_strbuf_printf(&line, " · design %s", ab->judged.grade);
-    etp_report_code(r, "The line to quote", etp_strbuf_str(&line));
+    etp_report_line(r, "The line to quote", etp_strbuf_str(&line).ptr);
 }
 
 static bool is_measured(const etp_ab *ab)

@@ -56,6 +56,8 @@ WORDS = {
     "goto end;": "a goto goes to done", "static int s_count = 0;": "a global that changes",
     "void etp_ab_x(etp_ab_session *s);": "a stage of a comparison gets the session const",
     "strcpy(a, b);": "banned call",
+    'const char *time = strstr(sentence, " takes ");': "a text is looked into",
+    'size_t end = etp_str_find(recipe, ETP_STR("; "));': "a text is looked into",
     'bool slow = strcmp(verdict, "slower") == 0;': "a closed set of ours is an enum",
 }
 

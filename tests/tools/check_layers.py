@@ -62,6 +62,40 @@ READS_WORDS = {"cli/cmd_doctor.c": "levels", "cli/complete.c": "device",
                "session/experiments.c": "etprof-runner", "stats/samples_csv.c": "timed control traced",
                "store/roofs_read.c": "schema", "store/settings.c": "ones", "study/gate/gate.c": "macs time",
                "trace/timeline.c": "portable"}
+# Prose is never parsed: who says something knows it as fields, and each form makes its sentence of them. A room that
+# looks into texts reads what others wrote; in the rest a text that is looked into is a name, a path or a word of
+# others, and its lines are counted here.
+READING = {"base", "os", "binary", "isa", "wire", "operators", "flatbuf", "formats", "trace", "program", "store",
+           "device", "measure", "session", "explain", "inspect", "convert", "report", "cli", "roofs", "stats"}
+LOOKS_INTO = re.compile(r"\b(?:str(?:str|chr|rchr|n?casecmp|ncmp|pbrk|spn|cspn|tok|sep)|mem(?:chr|mem)"
+                        r"|etp_str_(?:find|starts|ends))\s*\(")
+READS_TEXTS = {
+    "compare/arms.c": (2, "names of arms"),
+    "compare/counters.c": (1, "what a manifest has of counters: a word, then why"),
+    "compare/load.c": (6, "paths"),
+    "compare/names.c": (2, "names of models"),
+    "compare/operands.c": (1, "an operand as it was typed"),
+    "compare/outputs.c": (1, "data types of operators"),
+    "compare/phases.c": (1, "names of phases"),
+    "integrity/verify.c": (6, "paths"),
+    "judge/decoder.c": (2, "names of operators"),
+    "judge/fixes/found.c": (3, "the name of a program's file"),
+    "judge/fixes/layout.c": (1, "families of operators"),
+    "judge/grade.c": (1, "paths"),
+    "judge/language.c": (1, "names of operators"),
+    "kit/combined.c": (1, "paths"),
+    "kit/files.c": (6, "names of files"),
+    "kit/folder.c": (6, "files of others"),
+    "kit/folder_text.c": (2, "names of others"),
+    "kit/latency.c": (3, "tables of others"),
+    "library/fleet.c": (1, "paths"),
+    "show/drawers.c": (1, "names of operators"),
+    "show/times.c": (2, "names of operators; the unit behind a figure"),
+    "machine/doctor.c": (1, "what a runner has of counters: a word, then why"),
+    "study/gate/gate.c": (3, "rules as they were typed"),
+    "study/gate/members.c": (3, "rules as they were typed"),
+    "study/stats/samples.c": (1, "names of arms"),
+}
 # JSON is read by base/json_read and written by base/json, in the runner and the launcher too. A member that a text
 # spells out is a second writer, a brace that is looked for a second reader, but here (the places that no longer need
 # their line are refused as well). Texts of a JSON Schema, which tables of documents hold, are known by its words.
@@ -212,6 +246,25 @@ def closed_sets(root):
                        if (where, word) not in known and READS_WORDS.keys() & texts.keys()] # else a tree of its test
 
 
+def prose(root):
+    """Texts that are looked into where sentences are made."""
+    problems = []
+    for path in sorted((root / "src").rglob("*.c")):
+        where = path.relative_to(root / "src").as_posix()
+        if where.split("/")[0] in READING:
+            continue
+        lines = [f"{number}: {line.strip()}" for number, line in enumerate(path.read_text().splitlines(), 1)
+                 if LOOKS_INTO.search(STRING.sub('""', line))]
+        known, _ = READS_TEXTS.get(where, (0, ""))
+        if len(lines) > known:
+            problems += [f"src/{where}:{line}: a text is looked into: what our own sentences say is a field, a word of "
+                         "others is counted in READS_TEXTS of check_layers.py" for line in lines]
+        elif len(lines) < known:
+            problems.append(f"tests/tools/check_layers.py: READS_TEXTS counts {known} lines in {where}, which has "
+                            f"{len(lines)}")
+    return problems
+
+
 def questions(root, rooms):
     """Problems with what a room says of itself: its CMakeLists.txt begins with its question in docs/architecture.md."""
     asked = dict(re.findall(r"^\| `(\w+)` \| (.+?) \| .+? \|$", (root / "docs/architecture.md").read_text(), re.M))
@@ -230,7 +283,7 @@ def main() -> int:
     root, rooms_txt = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
     allowed, private = rooms_of(rooms_txt)
     problems, files = walls(root, allowed, private)
-    problems += words(root) + json_by_hand(root) + closed_sets(root) + questions(root, allowed)
+    problems += words(root) + json_by_hand(root) + closed_sets(root) + prose(root) + questions(root, allowed)
     for problem in problems:
         print(problem)
     print(f"{files} files in {len(allowed)} rooms, {len(problems)} problems")

@@ -667,7 +667,7 @@ static void reproducibility(const etp_sweep *s, etp_report *r)
 {
     etp_report_section(r, 1, "reproduce", "Reproduce");
     if (s->ab->command) {
-        etp_report_command(r, "The command that measures this again", s->ab->command);
+        etp_report_line(r, "The command that measures this again", s->ab->command);
     }
     etp_report_text(
         r,
