@@ -243,6 +243,12 @@ etp_status etp_run_samples_read(etp_str text, etp_arena *arena, etp_run *run, et
         if (!more) {
             return ETP_OK;
         }
+        if (s.block > run->blocks_done && etp_run_grows(run, ETP_STR(ETP_RUN_SAMPLES)) &&
+            etp_run_recorded(run, ETP_RUN_SAMPLES)) { // adding blocks would repeat its number
+            return etp_fail(err, ETP_CORRUPT,
+                            "a row of block %u is recorded, but the manifest counts %u blocks",
+                            s.block, run->blocks_done);
+        }
         if (s.block > run->blocks_done) {
             run->samples_ignored++;
         } else {
