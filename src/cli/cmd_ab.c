@@ -87,6 +87,7 @@ const etp_command etp_cmd_ab = {
     .opts = k_options,
     .opts_size = sizeof(etp_session_arguments),
     .formats = ETP_CLI_STANDARD_FORMATS | ETP_CLI_FORMAT_BIT(ETP_CLI_HTML),
+    .page = etp_write_html,
     .min_args = 0,
     .max_args = 32,
     .run = run,

@@ -195,6 +195,7 @@ const etp_command etp_cmd_kernels = {
     .opts = k_options,
     .opts_size = sizeof(kernels_options),
     .formats = ETP_CLI_STANDARD_FORMATS | ETP_CLI_FORMAT_BIT(ETP_CLI_HTML),
+    .page = etp_write_html,
     .takes_runs = true,
     .min_args = 1,
     .max_args = 2,

@@ -36,16 +36,16 @@ etp_status etp_ops_inspector(etp_cli *cli, const char *dump, const char *record,
         .record = record,
         .buffer = buffer,
     };
-    const etp_analysis_output how = {.struct_size = sizeof how,
-                                     .format = json ? ETP_OUTPUT_JSON : ETP_OUTPUT_TEXT};
     etp_reply *reply;
-    etp_buffer text = {0};
     ETP_TRY(etp_reply_make(etp_reply_inspector, &question, &reply, err));
-    etp_status st = etp_reply_text(reply, &how, &text, err);
+    etp_strbuf text;
+    etp_strbuf_init(&text, &cli->arena);
+    etp_sink sink = etp_sink_strbuf(&text);
+    etp_status st =
+        etp_reply_inspector_write(reply, json ? ETP_OUTPUT_JSON : ETP_OUTPUT_TEXT, &sink, err);
     if (st == ETP_OK) {
-        st = etp_cli_emit_bytes(cli, (etp_str){text.ptr, text.len}, err);
+        st = etp_cli_emit_bytes(cli, etp_strbuf_str(&text), err);
     }
-    etp_buffer_dispose(&text);
     etp_reply_close(reply);
     return st;
 }

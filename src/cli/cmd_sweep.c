@@ -101,6 +101,7 @@ const etp_command etp_cmd_sweep = {
     .opts = k_options,
     .opts_size = sizeof(sweep_options),
     .formats = ETP_CLI_STANDARD_FORMATS | ETP_CLI_FORMAT_BIT(ETP_CLI_HTML),
+    .page = etp_write_html,
     .min_args = 0,
     .max_args = -1,
     .run = run,

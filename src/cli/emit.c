@@ -32,15 +32,16 @@ etp_status etp_cli_emit_by(etp_cli *cli, etp_os_fill *fill, void *ctx, etp_error
                : ETP_OK;
 }
 
-// The format that was asked for; those of Inspector are written by their verb.
-static etp_output_format format_of(const etp_cli *cli)
+// NULL: the JSON document. The tables of Inspector are written by their verb.
+static etp_report_writer *writer_of(const etp_cli *cli)
 {
-    static const etp_output_format k_formats[ETP_CLI_FORMATS] = {
-        [ETP_CLI_TEXT] = ETP_OUTPUT_TEXT, [ETP_CLI_JSON] = ETP_OUTPUT_JSON,
-        [ETP_CLI_CSV] = ETP_OUTPUT_CSV,   [ETP_CLI_MD] = ETP_OUTPUT_MD,
-        [ETP_CLI_HTML] = ETP_OUTPUT_HTML,
+    etp_report_writer *const writers[ETP_CLI_FORMATS] = {
+        [ETP_CLI_TEXT] = etp_write_text,
+        [ETP_CLI_CSV] = etp_write_csv,
+        [ETP_CLI_MD] = etp_write_md,
+        [ETP_CLI_HTML] = cli->page,
     };
-    return k_formats[cli->format];
+    return writers[cli->format];
 }
 
 // The largest leaves room below what GitHub takes as one comment (report.h).
@@ -74,7 +75,7 @@ etp_status etp_cli_emit(etp_cli *cli, const etp_answer *answer, etp_error *err)
     ETP_TRY(cli->format == ETP_CLI_GITHUB
                 ? etp_report_write_github(answer->report,
                                           cli->limit ? cli->limit : ETP_GITHUB_BYTES, &sink, err)
-                : etp_answer_write(answer, format_of(cli), &style, &sink, err));
+                : etp_answer_write(answer, writer_of(cli), &style, &sink, err));
     return etp_cli_emit_bytes(cli, etp_strbuf_str(&buf), err);
 }
 

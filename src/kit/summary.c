@@ -659,5 +659,5 @@ etp_status etp_kit_pipeline_md(const etp_kit *kit, const etp_kit_arm *none, etp_
     experiments_table(kit, r, scratch);
     etp_report_text(r, "Median, mean and CV are of Method::execute in the traced launches, as in "
                        "Arm's kit; the untraced median is what the speedup rests on.");
-    return etp_report_write(r, ETP_FORMAT_MD, &(etp_report_style){.unicode = true}, sink, err);
+    return etp_report_write(r, etp_write_md, &(etp_report_style){.unicode = true}, sink, err);
 }

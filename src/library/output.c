@@ -2,10 +2,21 @@
 // The answer as a document, a report or files.
 #include "base/buffer.h"
 #include "kit/files.h"
+#include "library/forms.h"
 #include "library/handle.h"
 #include "library/sized.h"
 #include "publish/files.h"
 #include "publish/shown.h"
+
+etp_report_writer *etp_output_writer(etp_output_format format)
+{
+    static etp_report_writer *const k_writers[ETP_OUTPUT_FORMATS] = {
+        [ETP_OUTPUT_TEXT] = etp_write_text, [ETP_OUTPUT_CSV] = etp_write_csv,
+        [ETP_OUTPUT_MD] = etp_write_md,     [ETP_OUTPUT_HTML] = etp_write_html,
+        [ETP_OUTPUT_SVG] = etp_write_svg,
+    };
+    return k_writers[format];
+}
 
 typedef struct output { // what is written, and how
     const etp_analysis *analysis;
@@ -54,7 +65,7 @@ static etp_status write_shown(const output *o, etp_arena *arena, etp_sink *sink,
     // A table that memory was lacking for would otherwise look like an answer that has none.
     st = st == ETP_OK ? etp_arena_check(arena, err, "the answer") : st;
     if (st == ETP_OK) {
-        st = etp_answer_write(&shown.answer, o->how.format, &style, sink, err);
+        st = etp_answer_write(&shown.answer, etp_output_writer(o->how.format), &style, sink, err);
     }
     etp_ab_shown_dispose(&shown);
     return st;

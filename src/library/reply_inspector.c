@@ -8,8 +8,8 @@
 #include "library/reply_files.h"
 #include "library/sized.h"
 
-static etp_status write_tables(const etp_reply *r, etp_output_format format, etp_sink *sink,
-                               etp_error *err)
+etp_status etp_reply_inspector_write(const etp_reply *r, etp_output_format format, etp_sink *sink,
+                                     etp_error *err)
 {
     if (format == ETP_OUTPUT_TEXT) {
         etp_inspector_tsv(r->inspector, sink);
@@ -42,7 +42,7 @@ static etp_status build_inspector(const etp_question *q, etp_reply *r, etp_error
     etp_inspector_table *table = ETP_NEW(&r->arena, etp_inspector_table);
     ETP_NEED(dump && table, err, "table");
     r->inspector = table;
-    r->write = write_tables;
+    r->write = etp_reply_inspector_write;
     r->has_buffer = q->buffer != NULL;
     if (q->buffer) {
         ETP_TRY(etp_file_open(q->buffer, ETP_REPLY_DUMP_LIMIT, &r->buffer_file, err));

@@ -17,8 +17,8 @@ typedef struct writer {
     const etp_arena *answer; // of the session: parts of a report are made in it
 } writer;
 
-static etp_status render(const writer *w, const char *name, etp_format format, const char *select,
-                         etp_error *err)
+static etp_status render(const writer *w, const char *name, etp_report_writer *format,
+                         const char *select, etp_error *err)
 {
     etp_strbuf buf;
     etp_strbuf_init(&buf, w->arena);
@@ -56,8 +56,8 @@ static bool has_latency(const etp_ab *ab)
 static etp_status write_pages(writer *w, const etp_report *report, etp_error *err)
 {
     w->report = report;
-    ETP_TRY(render(w, "report.html", ETP_FORMAT_HTML, NULL, err));
-    return render(w, "report.md", ETP_FORMAT_MD, NULL, err);
+    ETP_TRY(render(w, "report.html", etp_write_html, NULL, err));
+    return render(w, "report.md", etp_write_md, NULL, err);
 }
 
 // The report of a sweep is that of its factorial; report.json stays the comparison of its arms.
@@ -71,7 +71,7 @@ static etp_status write_sweep(const etp_ab_session *session, writer *w, etp_erro
         st = write_pages(w, etp_sweep_report(&sweep, w->arena), err);
     }
     if (st == ETP_OK && etp_sweep_has_times(&sweep)) {
-        st = render(w, "sweep.svg", ETP_FORMAT_SVG, ETP_SWEEP_CHART, err);
+        st = render(w, "sweep.svg", etp_write_svg, ETP_SWEEP_CHART, err);
     }
     etp_sweep_close(&sweep);
     return st;
@@ -98,9 +98,9 @@ static etp_status write_pictures(const etp_ab *ab, const etp_report *report, con
     ETP_NEED(latency && stacked, err, "pictures");
     w->report = report;
     if (has_latency(ab)) {
-        ETP_TRY(render(w, latency, ETP_FORMAT_SVG, ETP_AB_CHART_LATENCY, err));
+        ETP_TRY(render(w, latency, etp_write_svg, ETP_AB_CHART_LATENCY, err));
     }
-    return ab->n_categories ? render(w, stacked, ETP_FORMAT_SVG, ETP_AB_CHART_BREAKDOWN, err)
+    return ab->n_categories ? render(w, stacked, etp_write_svg, ETP_AB_CHART_BREAKDOWN, err)
                             : ETP_OK;
 }
 

@@ -4,8 +4,6 @@
 #ifndef ETP_REPORT_ANSWER_H
 #define ETP_REPORT_ANSWER_H
 
-#include <etprof/output.h>
-
 #include "base/json.h"
 #include "report/report.h"
 #include "report/screen.h"
@@ -19,9 +17,10 @@ typedef struct etp_answer {
     const etp_screen *screen; // which is this; NULL: the report without its details
 } etp_answer;
 
-// The caller checks SINK. STYLE may be NULL; its `brief` is the answer's to say, its `select` goes
-// before the answer's own table. Errors: those of etp_report_write.
-ETP_NODISCARD etp_status etp_answer_write(const etp_answer *answer, etp_output_format format,
+// WRITER NULL: the JSON document. The caller checks SINK. STYLE may be NULL; its `brief` is the
+// answer's to say, its `select` goes before the answer's own table. Errors: those of
+// etp_report_write.
+ETP_NODISCARD etp_status etp_answer_write(const etp_answer *answer, etp_report_writer *writer,
                                           const etp_report_style *style, etp_sink *sink,
                                           etp_error *err);
 

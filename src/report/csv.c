@@ -31,8 +31,14 @@ static void write_cell(etp_sink *sink, const etp_column *col, const etp_cell *c)
     }
 }
 
-void etp_table_write_csv(const etp_table *t, etp_sink *sink)
+etp_status etp_write_csv(const etp_report *r, const etp_report_style *style, etp_arena *arena,
+                         etp_sink *sink, etp_error *err)
 {
+    (void)arena;
+    const etp_table *t = etp_report_table_named(r, style->select);
+    if (!t) {
+        return etp_report_lacks("table", style->select, err);
+    }
     for (size_t k = 0; k < t->n_columns; k++) {
         etp_sink_z(sink, k ? "," : "");
         etp_csv_text(sink, etp_str_from(t->columns[k].key), ',');
@@ -46,4 +52,5 @@ void etp_table_write_csv(const etp_table *t, etp_sink *sink)
         }
         etp_sink_char(sink, '\n');
     }
+    return ETP_OK;
 }

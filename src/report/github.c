@@ -52,8 +52,8 @@ static etp_status compose(const etp_report *r, size_t limit, etp_arena *arena, e
     etp_strbuf_init(&brief, arena);
     etp_strbuf_init(&all, arena);
     etp_sink to_brief = etp_sink_strbuf(&brief), to_all = etp_sink_strbuf(&all);
-    etp_report_write_md(r, &k_brief, &to_brief);
-    etp_report_write_md(r, &k_all, &to_all);
+    ETP_TRY(etp_write_md(r, &k_brief, arena, &to_brief, err));
+    ETP_TRY(etp_write_md(r, &k_all, arena, &to_all, err));
     bool cut = false;
     put(&out, etp_strbuf_str(&brief), limit, &cut);
     if (all.len > brief.len && !cut) {

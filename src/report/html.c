@@ -510,9 +510,10 @@ static void enclose(page *p, nesting *n, const etp_block *b)
     n->fold = n->fold || b->kind == ETP_BLOCK_FOLD;
 }
 
-void etp_report_write_html(const etp_report *r, const etp_report_style *style, etp_arena *arena,
-                           etp_sink *sink)
+etp_status etp_write_html(const etp_report *r, const etp_report_style *style, etp_arena *arena,
+                          etp_sink *sink, etp_error *err)
 {
+    (void)err;
     static const etp_block k_end = {.kind = ETP_BLOCK_SECTION}; // of no level, so that none begins
     page p = {.sink = sink, .arena = arena, .report = r, .heading = r->title};
     make_budget(&p, style);
@@ -560,4 +561,5 @@ void etp_report_write_html(const etp_report *r, const etp_report_style *style, e
         z(&p, "</p></footer>\n");
     }
     write_scripts(&p);
+    return ETP_OK;
 }

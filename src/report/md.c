@@ -467,8 +467,11 @@ static void write_block(writer *w, const etp_block *b)
     }
 }
 
-void etp_report_write_md(const etp_report *r, const etp_report_style *style, etp_sink *sink)
+etp_status etp_write_md(const etp_report *r, const etp_report_style *style, etp_arena *arena,
+                        etp_sink *sink, etp_error *err)
 {
+    (void)arena;
+    (void)err;
     writer w = {.sink = sink};
     write_head(&w, r);
     for (size_t i = 0; i < r->blocks.n; i++) {
@@ -481,4 +484,5 @@ void etp_report_write_md(const etp_report *r, const etp_report_style *style, etp
         put(&w, r->footer, true);
         putz(&w, "\n");
     }
+    return ETP_OK;
 }

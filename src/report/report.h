@@ -386,14 +386,6 @@ void etp_plane_add(etp_plane *p, const etp_plane_point *point);
 
 // ---- writing ----
 
-typedef enum etp_format {
-    ETP_FORMAT_TEXT, // for a terminal
-    ETP_FORMAT_MD,   // GitHub Markdown
-    ETP_FORMAT_CSV,  // one table, RFC 4180 with LF
-    ETP_FORMAT_HTML, // one self-contained page
-    ETP_FORMAT_SVG   // one chart as a picture of its own
-} etp_format;
-
 typedef struct etp_report_style { // a zeroed struct is a plain 80-column ASCII file
     int width;                    // TEXT: columns, 0 = 80
     bool color;                   // TEXT: ANSI colours
@@ -402,9 +394,19 @@ typedef struct etp_report_style { // a zeroed struct is a plain 80-column ASCII 
     const char *select;           // CSV: id of the table, SVG: id of the chart; NULL = the first
 } etp_report_style;
 
+// A form of a report. ARENA, which has a guard, is for what it needs while it writes; SINK
+// remembers failed writes. Each stands in a file of its own, so that a verb links those it offers.
+typedef etp_status etp_report_writer(const etp_report *r, const etp_report_style *style,
+                                     etp_arena *arena, etp_sink *sink, etp_error *err);
+etp_report_writer etp_write_text; // for a terminal
+etp_report_writer etp_write_md;   // GitHub Markdown
+etp_report_writer etp_write_csv;  // one table, RFC 4180 with LF
+etp_report_writer etp_write_html; // one self-contained page
+etp_report_writer etp_write_svg;  // one chart as a picture of its own
+
 // STYLE may be NULL. Errors: ETP_NOMEM (building or writing ran out of memory), ETP_USAGE (no such
 // table or chart), ETP_IO (the sink failed).
-ETP_NODISCARD etp_status etp_report_write(const etp_report *r, etp_format format,
+ETP_NODISCARD etp_status etp_report_write(const etp_report *r, etp_report_writer *writer,
                                           const etp_report_style *style, etp_sink *sink,
                                           etp_error *err);
 

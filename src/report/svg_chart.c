@@ -33,11 +33,28 @@ static void svg_chart(etp_svg *o, const etp_chart *c)
     }
 }
 
-void etp_chart_write_svg(const etp_chart *c, etp_arena *arena, etp_sink *sink)
+static const etp_chart *find_chart(const etp_report *r, const char *id)
 {
+    for (size_t i = 0; i < r->blocks.n; i++) {
+        const etp_chart *c = r->blocks.items[i].chart;
+        if (c && r->blocks.items[i].medium != ETP_ON_PAGE && (!id || etp_str_eqz(c->id, id))) {
+            return c;
+        }
+    }
+    return NULL;
+}
+
+etp_status etp_write_svg(const etp_report *r, const etp_report_style *style, etp_arena *arena,
+                         etp_sink *sink, etp_error *err)
+{
+    const etp_chart *c = find_chart(r, style->select);
+    if (!c) {
+        return etp_report_lacks("chart", style->select, err);
+    }
     etp_svg o = {.sink = sink, .width = 860, .standalone = true};
     etp_strbuf_init(&o.scratch, arena);
     svg_chart(&o, c);
+    return ETP_OK;
 }
 
 // A wide picture that is scaled down has letters too small to read, so a phone gets a drawing of

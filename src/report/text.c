@@ -225,9 +225,10 @@ static void write_block(etp_text *o, const etp_report *r, size_t block)
     }
 }
 
-void etp_report_write_text(const etp_report *r, const etp_report_style *style, etp_arena *arena,
-                           etp_sink *sink)
+etp_status etp_write_text(const etp_report *r, const etp_report_style *style, etp_arena *arena,
+                          etp_sink *sink, etp_error *err)
 {
+    (void)err;
     // Narrower terminals get lines of 40 columns, which they break themselves.
     int width = style->width ? style->width : 80;
     etp_text o = {.sink = sink,
@@ -255,4 +256,5 @@ void etp_report_write_text(const etp_report *r, const etp_report_style *style, e
         etp_text_wrap(&o, r->footer, 0, 0);
         etp_text_plain(&o, k_dim);
     }
+    return ETP_OK;
 }

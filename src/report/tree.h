@@ -258,16 +258,7 @@ static inline bool etp_block_shown(const etp_block *b, const etp_report_style *s
 etp_str etp_report_clean(etp_report *r, const char *z);
 etp_str etp_report_link(etp_report *r, const char *id); // to a drawer of the scope; empty: none
 etp_block *etp_report_add_block(etp_report *r, etp_block_kind kind);
-
-// Writers. The sink remembers failed writes; ARENA, which has a guard, is for what they need while
-// they write.
-void etp_report_write_text(const etp_report *r, const etp_report_style *style, etp_arena *arena,
-                           etp_sink *sink);
-void etp_report_write_md(const etp_report *r, const etp_report_style *style, etp_sink *sink);
-void etp_report_write_html(const etp_report *r, const etp_report_style *style, etp_arena *arena,
-                           etp_sink *sink);
-// A document of its own.
-void etp_chart_write_svg(const etp_chart *c, etp_arena *arena, etp_sink *sink);
-void etp_table_write_csv(const etp_table *t, etp_sink *sink);
+// write.c: there is no WHAT of that id; NULL: none at all.
+etp_status etp_report_lacks(const char *what, const char *id, etp_error *err);
 
 #endif

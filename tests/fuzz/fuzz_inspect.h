@@ -44,7 +44,7 @@ static inline void fuzz_inspect(const uint8_t *data, size_t size, etp_file_kind 
         etp_json_init(&json, &sink, true);
         etp_inspect_json(&in, &json);
         const etp_report *report = etp_inspect_report(&in, &arena);
-        FUZZ_CHECK(etp_report_write(report, ETP_FORMAT_TEXT, NULL, &sink, &err) == ETP_OK);
+        FUZZ_CHECK(etp_report_write(report, etp_write_text, NULL, &sink, &err) == ETP_OK);
         if (in.program) {
             report = etp_inspect_tree(&in, &arena);
             FUZZ_CHECK(report != NULL);

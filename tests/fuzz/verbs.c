@@ -58,12 +58,13 @@ static bool count_bytes(etp_sink *sink, const char *ptr, size_t len)
 
 void fuzz_render(const etp_report *report, const char *table)
 {
-    for (int f = ETP_FORMAT_TEXT; report && f <= ETP_FORMAT_CSV; f++) {
+    etp_report_writer *const k_writers[] = {etp_write_text, etp_write_md, etp_write_csv};
+    for (size_t i = 0; report && i < sizeof k_writers / sizeof *k_writers; i++) {
         size_t bytes = 0;
         etp_sink sink = {.write = count_bytes, .target = &bytes};
         const etp_report_style style = {
-            .unicode = true, .select = f == ETP_FORMAT_CSV ? table : NULL, .width = 100};
-        etp_status ignored = etp_report_write(report, (etp_format)f, &style, &sink, NULL);
+            .unicode = true, .select = k_writers[i] == etp_write_csv ? table : NULL, .width = 100};
+        etp_status ignored = etp_report_write(report, k_writers[i], &style, &sink, NULL);
         (void)ignored;
     }
 }

@@ -95,8 +95,8 @@ static etp_status write_files(const etp_kernels_answer *answer, etp_run_deriving
         etp_strbuf_init(&buf, arena);
         etp_sink sink = etp_sink_strbuf(&buf);
         etp_report_style style = {.unicode = true};
-        ETP_TRY(etp_report_write(etp_kernels_view(answer, gemm, arena), ETP_FORMAT_MD, &style,
-                                 &sink, err));
+        ETP_TRY(etp_report_write(etp_kernels_view(answer, gemm, arena), etp_write_md, &style, &sink,
+                                 err));
         ETP_TRY(etp_run_derive(to, gemm ? "kernel_view_gemm.md" : "kernel_view.md",
                                etp_strbuf_str(&buf), err));
     }

@@ -395,8 +395,8 @@ static const etp_field k_sweep_rows[] = {
 static SHAPE(k_sweep, k_sweep_rows);
 #undef OF
 
-const etp_document k_etp_sweep_document = {
-    "etprof.sweep/1", "a sweep, as sweep and analyze print it", &k_sweep};
+const etp_document k_etp_sweep_document = {"etprof.sweep/1",
+                                           "a sweep, as sweep and analyze print it", &k_sweep};
 
 void etp_sweep_json(const void *sweep, etp_json *j)
 {

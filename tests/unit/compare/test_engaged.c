@@ -29,7 +29,7 @@ static etp_ab_session *open_folder(const made *m, folder *f)
     return s;
 }
 
-static etp_str written(const etp_ab *ab, folder *f, etp_format format)
+static etp_str written(const etp_ab *ab, folder *f, etp_report_writer *format)
 {
     etp_strbuf text;
     etp_strbuf_init(&text, &f->arena);
@@ -58,7 +58,7 @@ static json_t *engagement_json(const etp_ab *ab, folder *f, json_t **whole)
 static void says(const etp_ab *ab, folder *f, const char *words)
 {
     for (int k = 0; k < 2; k++) {
-        etp_str all = written(ab, f, k ? ETP_FORMAT_HTML : ETP_FORMAT_TEXT);
+        etp_str all = written(ab, f, k ? etp_write_html : etp_write_text);
         if (etp_str_find(all, etp_str_from(words)) == all.len) {
             fail_msg("%s does not say '%s'", k ? "the report" : "the text", words);
         }

@@ -38,7 +38,7 @@ static bool says(etp_ab_session *s, folder *f, const char *words)
     etp_strbuf buffer;
     etp_strbuf_init(&buffer, &f->arena);
     etp_sink sink = etp_sink_strbuf(&buffer);
-    assert_int_equal(etp_report_write(etp_ab_report(etp_ab_answer(s), &f->arena), ETP_FORMAT_MD,
+    assert_int_equal(etp_report_write(etp_ab_report(etp_ab_answer(s), &f->arena), etp_write_md,
                                       NULL, &sink, NULL),
                      ETP_OK);
     etp_str text = etp_strbuf_str(&buffer);

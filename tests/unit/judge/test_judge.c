@@ -604,7 +604,7 @@ static bool report_says(const etp_ab *ab, folder *f, const char *words)
     etp_sink sink = etp_sink_strbuf(&text);
     etp_report_style how = {.width = 4000};
     assert_int_equal(
-        etp_report_write(etp_ab_report(ab, &f->arena), ETP_FORMAT_HTML, &how, &sink, NULL), ETP_OK);
+        etp_report_write(etp_ab_report(ab, &f->arena), etp_write_html, &how, &sink, NULL), ETP_OK);
     etp_str all = etp_strbuf_str(&text);
     return etp_str_find(all, etp_str_from(words)) < all.len;
 }

@@ -225,7 +225,7 @@ static void rates_are_decimal(void **state)
     etp_strbuf_init(&text, &f->arena);
     etp_sink sink = etp_sink_strbuf(&text);
     const etp_report_style style = {.select = "roofs"};
-    assert_int_equal(etp_report_write(r, ETP_FORMAT_CSV, &style, &sink, NULL), ETP_OK);
+    assert_int_equal(etp_report_write(r, etp_write_csv, &style, &sink, NULL), ETP_OK);
     assert_non_null(strstr(etp_strbuf_str(&text).ptr, "fma_f32,sse,1,,18.181111725,8.065484793,,"));
 }
 
@@ -296,7 +296,7 @@ static void is_short_to_read(void **state)
     etp_sink sink = etp_sink_strbuf(&text);
     const etp_report_style style = {.width = 80};
     assert_int_equal(
-        etp_report_write(etp_roofs_report(&a, &f->arena), ETP_FORMAT_TEXT, &style, &sink, NULL),
+        etp_report_write(etp_roofs_report(&a, &f->arena), etp_write_text, &style, &sink, NULL),
         ETP_OK);
     const char *said = etp_strbuf_str(&text).ptr;
     size_t lines = 0;

@@ -14,17 +14,17 @@ int main(int argc, char **argv)
     }
     static const struct {
         const char *name;
-        etp_format format;
+        etp_report_writer *format;
         etp_report_style style;
     } k_ways[] = {
-        {"text",  ETP_FORMAT_TEXT, {.width = 100, .unicode = true}               },
-        {"brief", ETP_FORMAT_TEXT, {.width = 80, .unicode = true, .brief = true} },
-        {"color", ETP_FORMAT_TEXT, {.width = 100, .unicode = true, .color = true}},
-        {"ascii", ETP_FORMAT_TEXT, {.width = 80}                                 },
-        {"md",    ETP_FORMAT_MD,   {0}                                           },
-        {"html",  ETP_FORMAT_HTML, {0}                                           },
-        {"csv",   ETP_FORMAT_CSV,  {0}                                           },
-        {"svg",   ETP_FORMAT_SVG,  {0}                                           }
+        {"text",  etp_write_text, {.width = 100, .unicode = true}               },
+        {"brief", etp_write_text, {.width = 80, .unicode = true, .brief = true} },
+        {"color", etp_write_text, {.width = 100, .unicode = true, .color = true}},
+        {"ascii", etp_write_text, {.width = 80}                                 },
+        {"md",    etp_write_md,   {0}                                           },
+        {"html",  etp_write_html, {0}                                           },
+        {"csv",   etp_write_csv,  {0}                                           },
+        {"svg",   etp_write_svg,  {0}                                           }
     };
     for (size_t i = 0; i < sizeof k_ways / sizeof *k_ways; i++) {
         if (strcmp(argv[2], k_ways[i].name) != 0) {

@@ -15,11 +15,11 @@
 
 #define NONE ((double)NAN)
 
-static const etp_format k_formats[] = {ETP_FORMAT_TEXT, ETP_FORMAT_MD, ETP_FORMAT_CSV,
-                                       ETP_FORMAT_HTML, ETP_FORMAT_SVG};
+static etp_report_writer *const k_formats[] = {etp_write_text, etp_write_md, etp_write_csv,
+                                               etp_write_html, etp_write_svg};
 enum { N_FORMATS = sizeof k_formats / sizeof *k_formats };
 
-static const char *render(etp_arena *arena, const etp_report *r, etp_format format,
+static const char *render(etp_arena *arena, const etp_report *r, etp_report_writer *format,
                           const etp_report_style *style)
 {
     etp_strbuf buf;
@@ -72,7 +72,7 @@ static void text_is_aligned(void **state)
     etp_arena arena = {0};
     etp_report_style style = {.width = 90, .unicode = true};
     assert_string_equal(
-        render(&arena, small_tree(&arena), ETP_FORMAT_TEXT, &style),
+        render(&arena, small_tree(&arena), etp_write_text, &style),
         "a|b.pte\n"
         "\n"
         "2.00× faster  [1.95, 2.05]  on against off\n"
@@ -107,7 +107,7 @@ static void names_of_cxx_break_behind_their_colons(void **state)
     ETP_ROW(t,
             etp_cell_z("torch::executor::native::optlayernormoutofaverylongname::theverylastpart"));
     etp_report_style narrow = {.width = 60};
-    assert_string_equal(render(&arena, r, ETP_FORMAT_TEXT, &narrow),
+    assert_string_equal(render(&arena, r, etp_write_text, &narrow),
                         "t\n"
                         "\n"
                         "name\n"
@@ -126,7 +126,7 @@ static void figures_keep_their_units(void **state)
     etp_report_text(
         r, "Convolutions of this model take about 36 %% of it, (1.234 ms), and 12 moves 3 µs.");
     etp_report_style narrow = {.width = 40};
-    assert_string_equal(render(&arena, r, ETP_FORMAT_TEXT, &narrow),
+    assert_string_equal(render(&arena, r, etp_write_text, &narrow),
                         "t\n"
                         "\n"
                         "S\n"
@@ -154,7 +154,7 @@ static void text_fits_narrow_terminals(void **state)
     // ASCII: the minor column and the bar are gone, the title takes two lines of eight columns, the
     // name two of the remaining thirty.
     etp_report_style narrow = {.width = 40};
-    assert_string_equal(render(&arena, r, ETP_FORMAT_TEXT, &narrow),
+    assert_string_equal(render(&arena, r, etp_write_text, &narrow),
                         "t\n"
                         "\n"
                         "                                    time\n"
@@ -165,7 +165,7 @@ static void text_fits_narrow_terminals(void **state)
     // Room for everything: bar of ten cells, half of it for the second row; colours by meaning.
     etp_report_style wide = {.width = 100, .unicode = true, .color = true};
     assert_string_equal(
-        render(&arena, r, ETP_FORMAT_TEXT, &wide),
+        render(&arena, r, etp_write_text, &wide),
         "\x1b[1mt\n"
         "\x1b[0m\n"
         "\x1b[2mname                                  time (µs)             a title that needs room"
@@ -181,7 +181,7 @@ static void markdown_is_escaped(void **state)
     (void)state;
     etp_arena arena = {0};
     assert_string_equal(
-        render(&arena, small_tree(&arena), ETP_FORMAT_MD, NULL),
+        render(&arena, small_tree(&arena), etp_write_md, NULL),
         "# a\\|b.pte\n"
         "\n"
         "**2.00× faster** \\[1.95, 2.05\\] on against off\n"
@@ -230,7 +230,7 @@ static void markdown_shows_text_as_it_is(void **state)
         etp_report_text(r, "%s", k_cases[i].in);
         char expected[128];
         snprintf(expected, sizeof expected, "# t\n\n%s\n\n", k_cases[i].out);
-        assert_string_equal(render(&arena, r, ETP_FORMAT_MD, NULL), expected);
+        assert_string_equal(render(&arena, r, etp_write_md, NULL), expected);
         etp_arena_dispose(&arena);
     }
 }
@@ -257,7 +257,7 @@ static void markdown_links_nothing(void **state)
         etp_report_text(r, "%s", k_cases[i].in);
         char expected[128];
         snprintf(expected, sizeof expected, "# t\n\n%s\n\n", k_cases[i].out);
-        assert_string_equal(render(&arena, r, ETP_FORMAT_MD, NULL), expected);
+        assert_string_equal(render(&arena, r, etp_write_md, NULL), expected);
         etp_arena_dispose(&arena);
     }
 }
@@ -271,7 +271,7 @@ static void markdown_fences_grow(void **state)
     etp_keys *k = etp_report_keys(r, NULL);
     etp_keys_add(k, ETP_PLAIN, "proof", "one");
     etp_keys_add(k, ETP_PLAIN, "", "two");
-    assert_string_equal(render(&arena, r, ETP_FORMAT_MD, NULL),
+    assert_string_equal(render(&arena, r, etp_write_md, NULL),
                         "# t\n\n`````\na\n````\nb\n`````\n\n- **proof** one\n  - two\n\n");
     etp_arena_dispose(&arena);
 }
@@ -280,7 +280,7 @@ static void csv_is_exact_and_guarded(void **state)
 {
     (void)state;
     etp_arena arena = {0};
-    assert_string_equal(render(&arena, small_tree(&arena), ETP_FORMAT_CSV, NULL),
+    assert_string_equal(render(&arena, small_tree(&arena), etp_write_csv, NULL),
                         "name,ns,delta_ns,share,speedup,bytes,calls\n"
                         "conv `x`,8000000,-1500000,0.8,1.1875,2500000,3\n"
                         "'=add|2,2000000,250000,0.2,,,18446744073709551615\n"
@@ -298,13 +298,13 @@ static void names_are_for_commands(void **state)
     etp_table *t = etp_report_table(r, "t", NULL, &column, 1);
     ETP_ROW(t, etp_cell_called("linux_vnni", "VNNI"));
     ETP_ROW(t, etp_cell_called("linux_avx2", "linux_avx2"));
-    assert_string_equal(render(&arena, r, ETP_FORMAT_CSV, NULL), "arm\nlinux_vnni\nlinux_avx2\n");
-    const char *md = render(&arena, r, ETP_FORMAT_MD, NULL),
-               *html = render(&arena, r, ETP_FORMAT_HTML, NULL);
+    assert_string_equal(render(&arena, r, etp_write_csv, NULL), "arm\nlinux_vnni\nlinux_avx2\n");
+    const char *md = render(&arena, r, etp_write_md, NULL),
+               *html = render(&arena, r, etp_write_html, NULL);
     assert_non_null(strstr(md, "| VNNI |\n| `linux_avx2` |"));
     assert_non_null(strstr(html, "<th scope=row>VNNI<"));
     assert_non_null(strstr(html, "<th scope=row><code>linux_avx2</code>"));
-    assert_non_null(strstr(render(&arena, r, ETP_FORMAT_TEXT, NULL), "VNNI\nlinux_avx2"));
+    assert_non_null(strstr(render(&arena, r, etp_write_text, NULL), "VNNI\nlinux_avx2"));
     etp_arena_dispose(&arena);
 }
 
@@ -321,7 +321,7 @@ static void csv_guards_long_text(void **state)
     etp_report *r = etp_report_create(&arena, "t");
     etp_table *t = etp_report_table(r, "t", NULL, &column, 1);
     ETP_ROW(t, etp_cell_z(text));
-    const char *csv = render(&arena, r, ETP_FORMAT_CSV, NULL);
+    const char *csv = render(&arena, r, etp_write_csv, NULL);
     assert_memory_equal(csv, "k\n\"'@\"\"", 7);
     assert_int_equal(strlen(csv), 2 + 3 + 2 * 398 + 2);
     etp_arena_dispose(&arena);
@@ -351,7 +351,7 @@ static void strings_become_harmless(void **state)
         etp_report_style style = {.unicode = true};
         char expected[64];
         snprintf(expected, sizeof expected, "%s\n", k_cases[i].out);
-        assert_string_equal(render(&arena, r, ETP_FORMAT_TEXT, &style), expected);
+        assert_string_equal(render(&arena, r, etp_write_text, &style), expected);
         etp_arena_dispose(&arena);
     }
 }
@@ -403,7 +403,7 @@ static void charts_have_a_text_form(void **state)
     etp_chart_total(w, "on", 2e6);
     // 40 columns: 40 − 3 − 2 − 11 = 24 for the stacked bars, the least of 10 for the waterfall.
     etp_report_style style = {.width = 40};
-    assert_string_equal(render(&arena, r, ETP_FORMAT_TEXT, &style),
+    assert_string_equal(render(&arena, r, etp_write_text, &style),
                         "t\n"
                         "\n"
                         "Shares\n"
@@ -435,7 +435,7 @@ static void waterfall_may_dip_below_zero(void **state)
     etp_chart_step(w, "tracer", "tracer", true, 7, NONE, NONE);
     etp_chart_total(w, "on", 3);
     etp_report_style style = {.width = 40}; // ten cells for −4…6
-    assert_string_equal(render(&arena, r, ETP_FORMAT_TEXT, &style),
+    assert_string_equal(render(&arena, r, etp_write_text, &style),
                         "t\n"
                         "\n"
                         "off              6      ######\n"
@@ -457,7 +457,7 @@ static void lists_in_a_row_share_their_columns(void **state)
     etp_keys_add(etp_report_keys(r, "T"), ETP_PLAIN, "k", "%s",
                  "words that run over the line's end");
     etp_report_style style = {.width = 40};
-    assert_string_equal(render(&arena, r, ETP_FORMAT_TEXT, &style),
+    assert_string_equal(render(&arena, r, etp_write_text, &style),
                         "t\n\nwhy        a\n\nruled out  b\n\nx\n\nT\n"
                         "k  words that run over the line's end\n");
     etp_arena_dispose(&arena);
@@ -479,8 +479,8 @@ static void brief_leaves_out_detail(void **state)
     etp_report_section_is_detail(r);
     etp_report_section(r, 2, "e", "E");
     etp_report_style style = {.brief = true};
-    assert_string_equal(render(&arena, r, ETP_FORMAT_TEXT, &style), "t\n\nC\n-\nshown\n\nE\n");
-    assert_string_equal(render(&arena, r, ETP_FORMAT_TEXT, NULL),
+    assert_string_equal(render(&arena, r, etp_write_text, &style), "t\n\nC\n-\nshown\n\nE\n");
+    assert_string_equal(render(&arena, r, etp_write_text, NULL),
                         "t\n\nA\n-\nhidden\n\nB\nhidden\n\nC\n-\nshown\n\nD\nE\n");
     etp_arena_dispose(&arena);
 }
@@ -501,11 +501,11 @@ static void parts_keep_ids_apart(void **state)
     etp_report_end_part(r);
     etp_report_section(r, 1, "s", "After");
     assert_string_equal(
-        render(&arena, r, ETP_FORMAT_TEXT, NULL),
+        render(&arena, r, etp_write_text, NULL),
         "t\n\nFirst\n-----\nInner\nn\n-\n1\n\nSecond\n------\nInner\nn\n-\n2\n\nAfter\n-----\n");
     etp_report_style style = {.select = "p2-n"};
-    assert_string_equal(render(&arena, r, ETP_FORMAT_CSV, &style), "n\n2\n");
-    const char *page = render(&arena, r, ETP_FORMAT_HTML, NULL);
+    assert_string_equal(render(&arena, r, etp_write_csv, &style), "n\n2\n");
+    const char *page = render(&arena, r, etp_write_html, NULL);
     assert_non_null(strstr(page, "<h2 id=\"p1\">"));
     assert_non_null(strstr(page, "<h3 id=\"p1-s\">"));
     assert_non_null(strstr(page, "<h3 id=\"p2-s\">"));
@@ -537,7 +537,7 @@ static void wide_tables_go_on_below(void **state)
     etp_strbuf_init(&text, &arena);
     etp_sink sink = etp_sink_strbuf(&text);
     etp_report_style style = {.width = WIDTH};
-    assert_int_equal(etp_report_write(r, ETP_FORMAT_TEXT, &style, &sink, NULL), ETP_OK);
+    assert_int_equal(etp_report_write(r, etp_write_text, &style, &sink, NULL), ETP_OK);
     const char *out = etp_strbuf_str(&text).ptr;
     size_t rows = 0;
     for (const char *at = out; (at = strstr(at, "the only row")); at++) {
@@ -571,10 +571,10 @@ static void long_tables_are_limited(void **state)
     }
     ETP_ROW(t, etp_cell_i64(15));
     etp_table_row_is_total(t);
-    assert_string_equal(render(&arena, r, ETP_FORMAT_TEXT, NULL),
+    assert_string_equal(render(&arena, r, etp_write_text, NULL),
                         "t\n\n n\n--\n 1\n 2\n--\n15\n3 more rows\n");
-    assert_non_null(strstr(render(&arena, r, ETP_FORMAT_MD, NULL), "| **15** |\n\n3 more rows\n"));
-    assert_string_equal(render(&arena, r, ETP_FORMAT_CSV, NULL), "n\n1\n2\n3\n4\n5\n15\n");
+    assert_non_null(strstr(render(&arena, r, etp_write_md, NULL), "| **15** |\n\n3 more rows\n"));
+    assert_string_equal(render(&arena, r, etp_write_csv, NULL), "n\n1\n2\n3\n4\n5\n15\n");
     etp_arena_dispose(&arena);
 }
 
@@ -596,11 +596,11 @@ static void trouble_becomes_a_status(void **state)
     etp_sink sink = etp_sink_strbuf(&buf);
     etp_error err;
     etp_report_style style = {.select = "nothing"};
-    assert_int_equal(etp_report_write(r, ETP_FORMAT_CSV, &style, &sink, &err), ETP_USAGE);
+    assert_int_equal(etp_report_write(r, etp_write_csv, &style, &sink, &err), ETP_USAGE);
     assert_string_equal(err.msg, "this report has no table named 'nothing'");
-    assert_int_equal(etp_report_write(r, ETP_FORMAT_SVG, NULL, &sink, &err), ETP_USAGE);
+    assert_int_equal(etp_report_write(r, etp_write_svg, NULL, &sink, &err), ETP_USAGE);
     assert_string_equal(err.msg, "this report has no chart");
-    assert_int_equal(etp_report_write(NULL, ETP_FORMAT_MD, NULL, &sink, &err), ETP_NOMEM);
+    assert_int_equal(etp_report_write(NULL, etp_write_md, NULL, &sink, &err), ETP_NOMEM);
     for (size_t i = 0; i < N_FORMATS - 1; i++) {
         etp_sink bad = {.write = refuse};
         assert_int_equal(etp_report_write(r, k_formats[i], NULL, &bad, &err), ETP_IO);
@@ -658,7 +658,7 @@ static void lines_fit_the_terminal(void **state)
     for (int width = 80; width <= 120; width += 10) {
         etp_arena arena = {0};
         etp_report_style style = {.width = width, .unicode = true};
-        const char *p = render(&arena, sample_full(&arena), ETP_FORMAT_TEXT, &style);
+        const char *p = render(&arena, sample_full(&arena), etp_write_text, &style);
         while (*p) {
             size_t n = strcspn(p, "\n");
             assert_true(etp_width((etp_str){p, n}) <= (size_t)width);
@@ -749,7 +749,7 @@ static void every_kind_of_chart_has_a_name(void **state)
         snprintf(named, sizeof named, "\"chart\":\"%s\"", k_names[kind]);
         etp_report *r = etp_report_create(&arena, "t");
         assert_non_null(etp_report_chart(r, (etp_chart_kind)kind, "c", "c", ETP_KIND_NS));
-        assert_non_null(strstr(render(&arena, r, ETP_FORMAT_HTML, NULL), named));
+        assert_non_null(strstr(render(&arena, r, etp_write_html, NULL), named));
         etp_arena_dispose(&arena);
     }
 }

@@ -43,7 +43,7 @@ static etp_str markdown(const etp_report *r, etp_arena *arena)
     etp_strbuf text;
     etp_strbuf_init(&text, arena);
     etp_sink sink = etp_sink_strbuf(&text);
-    assert_int_equal(etp_report_write(r, ETP_FORMAT_MD, NULL, &sink, NULL), ETP_OK);
+    assert_int_equal(etp_report_write(r, etp_write_md, NULL, &sink, NULL), ETP_OK);
     return etp_strbuf_str(&text);
 }
 
