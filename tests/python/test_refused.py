@@ -31,8 +31,26 @@ LINEAR = """
 """
 
 
+FETCHES = """
+    from urllib.error import URLError
+
+    class Net(nn.Module):
+        pass
+
+    class Base:
+        def get_eager_model(self):
+            raise URLError("no network")
+        def get_example_inputs(self):
+            return (torch.randn(2, 4),)
+"""
+
+
 @NEEDS_TORCH
 class Refused(ExportCase):
+    def test_weights_that_cannot_be_fetched(self):
+        self.refused(5, "no network; try again with a network, or put the file into",
+                     f"{self.model_file(FETCHES)}:Base")
+
     def test_unknown_model(self):
         self.refused(2, "did you mean toy_cnn", "toy_cn")
         self.refused(2, "no model 'zzz'", "zzz")
