@@ -32,7 +32,8 @@ def make(tmp):
     """One session and its report, each time with another moment and other times."""
     first = phase_folders.make(tmp / "one", lambda p, level, t, m: 1000000 if level == "avx2" else 3000000, phases=(),
                                outputs=True)
-    subprocess.run([ETPROF, "analyze", "--full", "--renew", first], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    subprocess.run([ETPROF, "analyze", "--renew", first], check=True, stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL)
     manifest, derived, report = ((first / f"{n}.json").read_text() for n in ("manifest", "derived", "report"))
     for n in range(SESSIONS):
         day = f"20{10 + n // 336:02d}-{n // 28 % 12 + 1:02d}-{n % 28 + 1:02d}T06:00:00Z"

@@ -104,7 +104,7 @@ class Text(unittest.TestCase):
             done = subprocess.run([ETPROF, "gate", "run", rule], cwd=self.dir, capture_output=True,
                                   text=True, check=False)
             self.assertEqual(done.returncode, status, (rule, done.stdout, done.stderr))
-        report = subprocess.run([ETPROF, "analyze", "--full", "--renew", "run", "--format", "md"], cwd=self.dir, capture_output=True,
+        report = subprocess.run([ETPROF, "analyze", "run", "--format", "md"], cwd=self.dir, capture_output=True,
                                 text=True, check=False)
         self.assertIn("| clock", report.stdout)
         self.assertIn("125.0 µs", report.stdout)

@@ -88,12 +88,12 @@ def without_reports(tmp, told):
     expect("analysed   8 folders" in done.stderr, "says how many it analysed", done.stderr)
     # with another baseline the report has other ratios: those of the session stay
     report = tmp / "nightly/run0/report.json"
-    subprocess.run([ETPROF, "analyze", "--full", "--renew", "nightly/run0", "--baseline", "linux_sme2_on"], cwd=tmp, check=True,
+    subprocess.run([ETPROF, "analyze", "--renew", "nightly/run0", "--baseline", "linux_sme2_on"], cwd=tmp, check=True,
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     expect(json.loads(report.read_text())["comparisons"][0]["baseline"] == "linux_sme2_on", "the report's baseline")
     done = history(tmp, "nightly", "--format", "json")
     expect(json.loads(done.stdout) == told and "analysed   1 folders" in done.stderr, "another baseline", done.stderr)
-    subprocess.run([ETPROF, "analyze", "--full", "--renew", "nightly/run0"], cwd=tmp, check=True, stdout=subprocess.DEVNULL,
+    subprocess.run([ETPROF, "analyze", "--renew", "nightly/run0"], cwd=tmp, check=True, stdout=subprocess.DEVNULL,
                    stderr=subprocess.DEVNULL)
     # of another version of this program, with its hash in order
     report = tmp / "nightly/run1/report.json"
@@ -192,7 +192,8 @@ def phases(tmp):
             return times[phase][level] + n % 2 * 100
         folder = phase_folders.make(tmp / f"phases/{n}", time_ns, dumps=False, at=f"2026-11-2{n}T09:00:00Z")
         if n % 2: # the others have none
-            subprocess.run([ETPROF, "analyze", "--full", "--renew", folder], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            subprocess.run([ETPROF, "analyze", "--renew", folder], check=True, stdout=subprocess.DEVNULL,
+                           stderr=subprocess.DEVNULL)
     told = document(tmp, "phases")
     expect([s["phase"] for s in told["series"]] == ["prefill 16"] * 5 + ["decode @0"] * 5 + ["decode @32"] * 5,
            "tells all of a phase before the next", [s["name"] for s in told["series"]])

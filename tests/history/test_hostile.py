@@ -28,7 +28,8 @@ def make(folder, n, **more):
 
 
 def report_of(folder):
-    subprocess.run([ETPROF, "analyze", "--full", "--renew", folder], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    subprocess.run([ETPROF, "analyze", "--renew", folder], check=True, stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL)
 
 
 def change(folder, edit):

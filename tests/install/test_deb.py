@@ -158,7 +158,7 @@ class Deb(unittest.TestCase):
     def used(self, root):
         entered(root, "/usr/bin/etprof", "ab", MODEL, "--blocks", "2", "--iterations", "5", "--warmup", "2", "--out",
                 "/root/run")
-        self.assertIn("toy_cnn", entered(root, "/usr/bin/etprof", "analyze", "--full", "--renew", "/root/run", "--format", "md").stdout)
+        self.assertIn("toy_cnn", entered(root, "/usr/bin/etprof", "analyze", "/root/run", "--format", "md").stdout)
         entered(root, "/usr/bin/etprof", "verify", "/root/run")
 
     def test_dpkg_installs_it_in_a_clean_root(self):

@@ -261,7 +261,7 @@ class Wheel(unittest.TestCase):
         self.assertLessEqual(tuple(map(int, glibc.split("."))), (2, 28), "is no old one")
         entered("/etprof/bin/etprof", "ab", f"/etprof/{MODEL}", "--blocks", "2", "--iterations", "5", "--warmup", "2",
                 "--out", "/home/run")
-        self.assertIn("toy_cnn", entered("/etprof/bin/etprof", "analyze", "--full", "--renew", "/home/run", "--format", "md"))
+        self.assertIn("toy_cnn", entered("/etprof/bin/etprof", "analyze", "/home/run", "--format", "md"))
         entered("/etprof/bin/etprof", "verify", "/home/run")
 
 

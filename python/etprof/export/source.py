@@ -425,8 +425,8 @@ def not_built(source: Source, error: Exception, cause: BaseException) -> EtprofE
         import torch
 
         return EnvironmentProblem(
-            f"the model '{source.spec}' fetches its weights and cannot: {cause.reason}; try again with a network, or put "
-            f"the file into {torch.hub.get_dir()}/checkpoints")
+            f"the model '{source.spec}' fetches its weights and cannot: {cause.reason}; try again with a network, or "
+            f"put the file into {torch.hub.get_dir()}/checkpoints")
     if isinstance(cause, ModuleNotFoundError) and root_module(cause) in EXTRAS:
         return missing(f"'{source.spec}'", [root_module(cause)])
     where = user_frame(cause) or user_frame(error)

@@ -56,7 +56,7 @@ def _sessions(rows: Rows, unknown: str) -> Table:
         return unknown if v is None else f"{v:.3f}"
 
     cells = [[words.moment(r["generated_at"]), *(printable(r[k] or unknown) for k in ("models", "device", "cpu")),
-              str(r["arms"]), printable(r["candidate"] or unknown), three(r["estimate"]), three(r["lo"]), three(r["hi"]),
+              str(r["arms"]), printable(r["candidate"] or unknown), *(three(r[k]) for k in ("estimate", "lo", "hi")),
               printable(r["folder"])] for r in rows]
     return Table("sessions", "Sessions", [("began", True), ("model", True), ("device", True), ("processor", True),
                                           ("arms", False), ("arm", True), ("speedup", False), ("from", False),
