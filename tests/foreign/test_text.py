@@ -90,7 +90,7 @@ class Text(unittest.TestCase):
             # a breakdown of the phase's own calls, from the recordings of the real libraries
             self.assertTrue(document["operators"])
         rates = {a["level"]: a["tokens_per_s"] for a in self.answer["phases"][1]["arms"]}
-        self.assertAlmostEqual(rates[ON], 1e6 / 1010, delta=0.13 * 1e6 / 1010)
+        self.assertAlmostEqual(rates[f"said:{ON}"], 1e6 / 1010, delta=0.13 * 1e6 / 1010)
         calls = [document["arms"][0]["traced_runs"] / document["arms"][0]["dumps"] for document in self.documents()]
         self.assertEqual(calls, [1, 8])
         with open(self.dir / "run" / "samples.csv", newline="") as f:
