@@ -451,7 +451,7 @@ static void where(const etp_ab *ab, etp_screen *s, etp_arena *arena)
 // The gain stands in a column, so the time of what it is about is left out.
 static const char *subject_of(const etp_ab_fix *f, etp_arena *arena)
 {
-    const char *splits = f->count == 1 ? " and splits a partition" : " and split partitions";
+    const char *splits = f->count == 1 ? ", which splits a partition" : ", which split partitions";
     return etp_arena_printf(arena, "%zu %s%s", f->count, f->subject, f->splits ? splits : "");
 }
 
