@@ -19,17 +19,20 @@ TIMES = {"small": {("sme2", 1): 250_000, ("sme2", 2): 200_000, ("neon", 1): 1_00
          "large": {("sme2", 1): 2_000_000, ("sme2", 2): 1_250_000, ("neon", 1): 5_000_000, ("neon", 2): 4_000_000}}
 
 
-def measure(tmp, out, *words, models=tuple(TIMES), width=80, locale="C.UTF-8"):
+def in_terminal(tmp, *words, width=80, locale="C.UTF-8"):
+    env = {k: v for k, v in os.environ.items() if k not in ("LC_ALL", "LC_CTYPE", "LANG")}
+    done = subprocess.run([ETPROF, *words, "--quiet"], cwd=tmp, env={**env, "COLUMNS": str(width), "LC_ALL": locale},
+                          capture_output=True, timeout=600, check=False)
+    expect(done.returncode == 0, words, f"exit {done.returncode}", done.stderr.decode()[-400:])
+    return done.stdout.decode("utf-8")
+
+
+def measure(tmp, out, *words, models=tuple(TIMES)):
     for model in models:
         lines = "".join(f"base {level} {ns} {threads}\n" for (level, threads), ns in TIMES[model].items())
         (tmp / f"{model}.pte").write_bytes(b"\x10\0\0\0ET12" + lines.encode())
-    env = {k: v for k, v in os.environ.items() if k not in ("LC_ALL", "LC_CTYPE", "LANG")}
-    done = subprocess.run([ETPROF, "sweep", *(f"{m}.pte" for m in models), "--runner", FAKE, "--iterations", "4",
-                           "--warmup", "1", "--seed", "3", "--out", out, "--quiet", *words], cwd=tmp,
-                          env={**env, "COLUMNS": str(width), "LC_ALL": locale}, capture_output=True, timeout=600,
-                          check=False)
-    expect(done.returncode == 0, out, f"exit {done.returncode}", done.stderr.decode()[-400:])
-    return done.stdout.decode("utf-8")
+    return in_terminal(tmp, "sweep", *(f"{m}.pte" for m in models), "--runner", FAKE, "--iterations", "4", "--warmup",
+                       "1", "--seed", "3", "--out", out, *words)
 
 
 def rows(text):
@@ -68,14 +71,15 @@ def four_cells(tmp):
     proof = re.findall(r"^ *(?:not proven)? +(NEON|SME2): (names do not tell)$", full, re.M)
     expect(sorted(proof) == [("NEON", "names do not tell"), ("SME2", "names do not tell")], "--full", proof, full)
     expect("\nThreads and levels\n" in full and "\nReproduce\n" in full, "--full", full[:300])
-    wide = measure(tmp, "at200", *words, width=200)
+    expect(in_terminal(tmp, "analyze", "out") == text, "analyze shows the same")
+    wide = in_terminal(tmp, "analyze", "out", width=200)
     for width in (60, 120, 200):
-        shown = wide if width == 200 else measure(tmp, f"at{width}", *words, width=width)
+        shown = in_terminal(tmp, "analyze", "out", width=width)
         expect(all(len(line) <= width and line == line.rstrip() for line in shown.splitlines()), width, shown)
         words_of = lambda text: set(re.findall(r"[A-Za-z.]+", text))  # noqa: E731
-        cut = words_of(shown.replace(f"at{width}", "")) - words_of(wide)
+        cut = words_of(shown) - words_of(wide)
         expect(not cut, width, "words that are not in the wide form", cut)
-    plain = measure(tmp, "ascii", *words, locale="C")
+    plain = in_terminal(tmp, "analyze", "out", locale="C")
     expect(plain.isascii() and "5.00x faster" in plain, "ASCII", plain)
 
 
