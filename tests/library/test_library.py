@@ -165,8 +165,8 @@ int main(int argc, char **argv)
         run(CC, "-std=c17", *FLAGS, program, *words, "-o", self.top / "renew")
         document = run(self.top / "renew", folder, env=self.env)
         self.assertEqual(json.loads(document)["schema"], "etprof.ab/1")
-        told = subprocess.run([etprof, "analyze", again, "--format", "json"], capture_output=True, text=True,
-                              check=False)
+        told = subprocess.run([etprof, "analyze", again, "--renew", "--format", "json"], capture_output=True,
+                              text=True, check=False)
         self.assertEqual(document, told.stdout)
         files = sorted(p.relative_to(again) for p in again.rglob("*") if p.is_file())
         self.assertIn(pathlib.Path("report.html"), files)
