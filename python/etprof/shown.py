@@ -14,5 +14,5 @@ def printable(text: str) -> str:
 
 def safe(text: str) -> str:
     """The same for a text of several lines."""
-    safe = "".join(ch if ch.isprintable() or ch in "\n\t" else "?" for ch in text)
-    return _COMMAND.sub(lambda found: found[0] + "'", safe)
+    shown = "".join(ch if ch.isprintable() or ch in "\n\t" else "?" for ch in text)
+    return _COMMAND.sub(lambda found: found[0] + "'", shown)

@@ -141,10 +141,9 @@ static const char *words_on_more(etp_cli *cli, const char *dir, bool is_sweep)
     }
     // The commands are quoted for a shell, so that they can be taken as they stand.
     const char *full = etp_shell_command(&cli->arena, "etprof analyze %s --full", dir);
-    return is_sweep
-               ? etp_arena_printf(&cli->arena, "\nmore       %s/report.html · %s/sweep.svg · %s\n",
-                                  dir, dir, full)
-               : etp_arena_printf(&cli->arena, "\nmore       %s/report.html · %s\n", dir, full);
+    const char *picture = is_sweep ? etp_arena_printf(&cli->arena, " · %s/sweep.svg", dir) : "";
+    return etp_arena_printf(&cli->arena, "\nmore       %s/report.html%s · %s\n", dir, picture,
+                            full);
 }
 
 // A table of operators is of one phase.

@@ -7,12 +7,12 @@ import json
 import sys
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from etprof import bootstrap
 from etprof.mcp import operands as o
 from etprof.mcp.operands import Operand
+from etprof.validate.documents import SCHEMAS
 
 MINUTE_S, HOUR_S = 60.0, 3600.0
 # Parameters that mean the same have the same words in every tool: a model learns them once.
@@ -72,8 +72,7 @@ def _outline(document: str) -> dict[str, Any]:
     """The members of a document, without theirs: a model's context is small, and the whole is in docs/documents.md."""
     outline: dict[str, Any] = {"type": "object", "properties": {"schema": {"const": f"etprof.{document}/1"}},
                                "required": ["schema"]}
-    file = Path(__file__).parents[1] / "schemas" / f"{document}.schema.json"
-    members = json.loads(file.read_text(encoding="utf-8"))["properties"]
+    members = json.loads((SCHEMAS / f"{document}.schema.json").read_text(encoding="utf-8"))["properties"]
     typed = {name: {"type": member["type"]} for name, member in members.items() if "type" in member}
     return {**outline, "properties": {**typed, **outline["properties"]}}
 
