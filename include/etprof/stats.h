@@ -381,7 +381,7 @@ typedef struct etp_launch_stats { // one launch with timed or control iterations
     double value_ln;  // median of what is kept
     double within_ln; // standard deviation of what is kept (robust: 1.4826·MAD)
     size_t first;     // position of its first iteration in the sorted samples; private
-    double cpu_ln;    // median of the CPU times of what is kept; NAN unknown
+    double cpu_ln;    // of an execution, by what is kept and has a CPU time; NAN unknown
     double waited;    // share of its time in which the thread did not run; NAN unknown
     uint64_t timed_cpu, interrupted; // kept iterations with a CPU time; those that waited
     uint64_t tail;                   // kept iterations far above: see etp_stats_arm.tail_share
