@@ -82,6 +82,10 @@ static bool choose_feature(const etp_ab *ab, etp_ab_engagement *e, etp_engage_ca
         e->feature = vnni ? ETP_FEATURE_VNNI : e->feature;
         e->feature_name = vnni ? "VNNI" : etp_code_title(seen);
     }
+    // Nothing was hidden and no sample saw it: the name is only what a build is said to be.
+    if (e->feature_name && seen == ETP_CODE_UNKNOWN && etp_level_is_said(better->level_name)) {
+        e->feature_name = etp_arena_printf(ab->arena, "%s (said)", e->feature_name);
+    }
     common->classes = e->feature == ETP_FEATURE_VNNI ? VNNI_CODE : common->classes;
     common->lower_level = better->level != ETP_LEVEL_NONE && own->level != better->level;
     common->feature = e->feature;
