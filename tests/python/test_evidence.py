@@ -138,6 +138,61 @@ class ProvesNothing(ExportCase):
         run = self.export(f"{self.model_file(CONSTANT)}:Negative")
         self.assertEqual((run.code, run.entry["state"]), (1, "failed"), run.err)
 
+    def test_how_answers_move_by_hand(self):
+        import math
+
+        import torch
+        from etprof.export.evidence import response
+
+        model = [torch.tensor([5.0, 1.0]), torch.tensor([7.0, 1.0]), torch.tensor([9.0, 4.0])]
+        ours = [torch.tensor([0.0, 2.0]), torch.tensor([2.0, 2.0]), torch.tensor([1.0, 2.0])]
+        # Moved by (-2, -1), (0, -1), (2, 2) and by (-1, 0), (1, 0), (0, 0): 2 of sqrt(14 * 2).
+        self.assertAlmostEqual(response(ours, model), 2 / math.sqrt(28))
+        self.assertEqual(response([ours[0]] * 3, model), 0.0)
+        self.assertTrue(math.isnan(response(ours, [model[0]] * 3)))
+
+    def test_a_program_that_always_gives_the_first_answer_is_told(self):
+        """It agrees on the example inputs to the last bit."""
+        import torch
+        from etprof.export import job, lower, verify
+        from etprof.export.source import load, resolve
+
+        found = load(resolve(f"{self.model_file(CONSTANT)}:Beside"))
+        method = lower.prepare(found, job.wanted_methods(found, None), lower.Options())[0][0]
+
+        class Stuck:
+            @staticmethod
+            def execute(_):
+                return verify.asked_eager(method, method.args, method.kwargs)
+
+        check = verify.check_method(Stuck, method, "fp32", None)
+        self.assertEqual((check["state"], check["against_same_precision"]["max_abs"]), ("differs", 0.0))
+        self.assertIn("a correlation of 0.00 (eager PyTorch in fp32: 1.00)", check["why"])
+
+        class Same:
+            @staticmethod
+            def execute(inputs):
+                with torch.no_grad():
+                    return verify.outputs_of(method.module(*inputs))
+
+        check = verify.check_method(Same, method, "fp32", None)
+        self.assertEqual((check["state"], [r["program"] for r in check["responses"]]), ("agrees", [1.0, None]))
+
+    def test_movement_that_eight_bits_lose_proves_nothing(self):
+        """The answers lie near 400 and move by about 0.4; a step of int8 is 1.6."""
+        path = self.model_file(BASE + """
+    class Faint(Base):
+        def __init__(self):
+            super().__init__()
+            self.a = nn.Linear(64, 8)
+            nn.init.constant_(self.a.bias, 400.0)
+        def forward(self, x):
+            return self.a(x)
+        """)
+        run = self.unproven(f"{path}:Faint", "--dtype", "int8")
+        self.assertIn("asked with other inputs, moves as the fp32 model's with a correlation of 0.", run.err)
+        self.assertEqual(self.exported(f"{path}:Faint").entry["checks"][0]["state"], "agrees")
+
     def test_a_random_network_with_a_hidden_part_is_drawn_again(self):
         import torch
         from etprof.export.redraw import redraw

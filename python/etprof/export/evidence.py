@@ -23,6 +23,8 @@ SWITCHES = ("train", "training")  # the same, when False
 class Evidence:
     again: float = 0.0  # largest difference between two runs on the same inputs, of the largest value
     moved: list = field(default_factory=list)  # by output: largest change with other inputs, of the largest value
+    keeps_state: bool = False  # a run leaves other values in the module's buffers
+    others: list = field(default_factory=list)  # ((args, kwargs), the model's answer) of each of those inputs
 
 
 @contextmanager
@@ -30,7 +32,7 @@ def state_kept(module):
     """A run may write buffers, and the next one must begin where it did."""
     saved = [(buffer, buffer.clone()) for buffer in module.buffers()]
     try:
-        yield
+        yield saved
     finally:
         with torch.no_grad():
             for buffer, value in saved:
@@ -75,14 +77,19 @@ def other_inputs(x, generator):
 def of_reference(module, args, kwargs, reference) -> Evidence:
     """Asks the model again what it has answered with REFERENCE, then otherwise."""
 
+    found = Evidence()
+
     def run(args, kwargs):
-        with torch.no_grad(), state_kept(module):
-            return leaves(module(*copy.deepcopy(args), **copy.deepcopy(kwargs)))
+        with torch.no_grad(), state_kept(module) as before:
+            answer = leaves(module(*copy.deepcopy(args), **copy.deepcopy(kwargs)))
+            found.keeps_state |= any(not torch.equal(buffer, value) for buffer, value in before)
+            return answer
 
     first = leaves(reference)
     again = run(args, kwargs)
-    found = Evidence(math.inf if len(again) != len(first) else
-                     max((change(a, b) for a, b in zip(first, again)), default=0.0), [None] * len(first))
+    found.again = (math.inf if len(again) != len(first) else
+                   max((change(a, b) for a, b in zip(first, again)), default=0.0))
+    found.moved = [None] * len(first)
     if found.again > REPEATS:
         return found
     generator = torch.Generator().manual_seed(0)
@@ -97,7 +104,19 @@ def of_reference(module, args, kwargs, reference) -> Evidence:
             continue
         if len(answer) == len(first):
             found.moved = [max(m or 0.0, change(a, b)) for m, a, b in zip(found.moved, first, answer)]
+            found.others.append((others, answer))
     return found
+
+
+def response(ours: list, model: list) -> float:
+    """How one output's answers to several inputs move with the inputs, held against the model's: their correlation
+    after the mean over the inputs is taken away. 0 where only the model's move, NaN where the model's do not."""
+    a, b = (torch.stack([t.detach().double().flatten() for t in answers]) for answers in (ours, model))
+    a, b = a - a.mean(0), b - b.mean(0)
+    norms = a.norm().item() * b.norm().item()
+    if norms:
+        return (a * b).sum().item() / norms
+    return 0.0 if b.any() else math.nan
 
 
 def why_random(method) -> str:

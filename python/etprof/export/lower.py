@@ -84,6 +84,12 @@ def run_eager(what: str, module, args, kwargs):
         ) from error
 
 
+def change_inputs(method, change):
+    """The example inputs, and the others that the check asks with, as the program takes them."""
+    method.args, method.kwargs = change((method.args, method.kwargs))
+    method.evidence.others = [(change(inputs), answer) for inputs, answer in method.evidence.others]
+
+
 def in_precision(what: str, method: Method, options: Options, model: Model):
     """Brings a method to its precision. Returns (warnings, calibration, its trace before that or None)."""
     traced: list = []
@@ -100,8 +106,7 @@ def converted(method: Method, options: Options, model: Model, traced=None):
         return [], None
     if dtype == "fp16":
         method.module = prec.to_half(method.module)
-        method.args = prec.cast_inputs(method.args, torch.float16)
-        method.kwargs = prec.cast_inputs(method.kwargs, torch.float16)
+        change_inputs(method, lambda inputs: prec.cast_inputs(inputs, torch.float16))
         return [], None
     if dtype in prec.OF_LINEAR:
         bits, group = prec.OF_LINEAR[dtype], options.group_size
@@ -140,7 +145,7 @@ def prepare(model: Model, wanted: dict, options: Options) -> tuple[list, list, d
             method.module = copy.deepcopy(module)  # methods share the module; casts are in place
         for fix in options.fixes:
             method.module = fix.on_module(method.module)
-            method.args, method.kwargs = fix.on_inputs((method.args, method.kwargs))
+            change_inputs(method, fix.on_inputs)
         if any(fix.rewrites_graph for fix in options.fixes):
             traced = trace(what, method.module, method.args, method.kwargs, method.dynamic_shapes)
             graph = traced.module()

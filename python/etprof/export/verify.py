@@ -26,6 +26,8 @@ FP32 = {
     "int8": (None, 0.95), "int8-dynamic": (None, 0.97), "int4": (None, 0.85),
     "8da4w": (None, 0.85), "8da8w": (None, 0.97),
 }
+# How the answers to several inputs must move with the inputs, held against the fp32 model's (evidence.response).
+RESPONSE = {"fp32": 0.99, "fp16": 0.99, "int8": 0.9, "int8-dynamic": 0.9, "int4": 0.8, "8da4w": 0.8, "8da8w": 0.9}
 HALF_STEP = 2.0**-11  # what rounding to float16 costs a value at most, relative to it
 AGREES, DIFFERS, NOT_RUN, UNPROVEN, RANDOM = "agrees", "differs", "not_run", "unproven", "not_deterministic"
 
@@ -218,9 +220,34 @@ def check_shapes(loaded, method, same) -> list:
     return checks
 
 
+def responses(loaded, method, got, eager, reference) -> dict[int, tuple[float, float]]:
+    """Of each output that is a tensor of real numbers how the program's and eager's answers move with the inputs.
+
+    A model whose answers hardly depend on what it is asked (random weights) agrees with anything that answers its
+    mean. A method that keeps a state is not asked: the order of calls would be part of the answer."""
+    if method.evidence.keeps_state:
+        return {}
+    asked = [(got, eager, reference)]
+    for (args, kwargs), answer in method.evidence.others:
+        asked.append((executed(loaded, method, args, kwargs), asked_eager(method, args, kwargs), answer))
+    found = {}
+    for i, want in enumerate(reference):
+        if isinstance(want, torch.Tensor) and want.is_floating_point() and want.numel():
+            ours, theirs, model = ([answers[side][i] for answers in asked] for side in range(3))
+            if all(t.shape == want.shape for t in [*ours, *theirs, *model]):
+                found[i] = evidence.response(ours, model), evidence.response(theirs, model)
+    return found
+
+
+def moving_text(output, dtype, ours, theirs) -> str:
+    return (f"output {output}, asked with other inputs, moves as the fp32 model's with a correlation of {ours:.2f} "
+            f"(eager PyTorch in {dtype}: {theirs:.2f})")
+
+
 def check_method(loaded, method, dtype, tolerance_cosine, steps=()) -> dict:
     """Figures of one method; `state` is what they say, `ok` whether they agree."""
     same, fp32 = limits(dtype, method.depth, tolerance_cosine)
+    least = RESPONSE[dtype] if tolerance_cosine is None else min(RESPONSE[dtype], tolerance_cosine)
     got = executed(loaded, method, method.args, method.kwargs)
     eager = asked_eager(method, method.args, method.kwargs)
     against_same = compare(got, eager, same)
@@ -232,13 +259,16 @@ def check_method(loaded, method, dtype, tolerance_cosine, steps=()) -> dict:
     if rounded:
         against_same = replace(against_same, ok=True, why="")
     empty = evidence.empty_answers(got, eager, reference, method.evidence)
+    moves = responses(loaded, method, got, eager, reference)
+    deaf = [i for i, (ours, theirs) in moves.items() if ours < least and 1 - ours > 2 * (1 - theirs)]
+    empty |= {i: moving_text(i, dtype, *pair) for i, pair in moves.items() if pair[0] < least and i not in deaf}
     shapes = check_shapes(loaded, method, same)
     stepped = check_steps(loaded, method, steps, same)
     checks = [against_same, against_fp32]
-    agree = all(c.ok for c in checks) and all(s["ok"] for s in [*shapes, *stepped])
+    agree = all(c.ok for c in checks) and all(s["ok"] for s in [*shapes, *stepped]) and not deaf
     why = next((c.why for c in checks if not c.ok), None) or next(
         (s["why"] for s in [*shapes, *stepped] if not s["ok"]), None
-    )
+    ) or (moving_text(deaf[0], dtype, *moves[deaf[0]]) if deaf else None)
     state = AGREES if agree else DIFFERS
     if against_same.ok and not against_fp32.ok:
         why += f"; eager PyTorch in {dtype} is as far from fp32: " + (
@@ -257,7 +287,9 @@ def check_method(loaded, method, dtype, tolerance_cosine, steps=()) -> dict:
         "against_fp32": against_fp32.as_json(fp32),
         "as_near_as_eager": rounded,
         "depth": method.depth,
-        "unproven": [{"output": i, "why": text} for i, text in empty.items()],
+        "unproven": [{"output": i, "why": text} for i, text in sorted(empty.items())],
+        "responses": [{"output": i, "program": number(ours), "eager": number(theirs)}
+                      for i, (ours, theirs) in moves.items()],
         "other_shapes": shapes,
         "steps": stepped,
     }
@@ -316,7 +348,8 @@ def first_message(lines) -> str:
 def not_run(name, why):
     return {
         "method": name, "ok": False, "state": NOT_RUN, "why": why.strip().splitlines()[0],
-        "against_same_precision": None, "against_fp32": None, "unproven": [], "other_shapes": [], "steps": [],
+        "against_same_precision": None, "against_fp32": None, "unproven": [], "responses": [], "other_shapes": [],
+        "steps": [],
     }
 
 
