@@ -315,6 +315,7 @@ typedef struct etp_ab_fix {
     // What to do: what to type, up to the run folder where it takes one, and what follows that;
     // BEHIND_DIR NULL: it takes none, COMMAND NULL: there is no command.
     const char *command, *behind_dir;
+    const char *typed;  // the same whole, DIR for the folder
     const char *advice; // by hand, or what to know of the command; NULL: nothing
     // Both as sentences, for forms that say all of it: nobody reads these back.
     const char *text, *recipe;

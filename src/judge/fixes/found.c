@@ -471,10 +471,14 @@ static void compose(const etp_fixer *f, etp_ab_fix *fix)
     fix->text = etp_arena_printf(f->ab->arena, "%zu %s %s %s%s", fix->count, fix->subject,
                                  one ? "takes" : "take", ETP_NS((double)fix->time_ns),
                                  fix->splits ? splits : "");
-    const char *behind = fix->behind_dir ? fix->behind_dir : "";
-    fix->recipe = etp_arena_printf(
-        f->ab->arena, "%s%s%s%s%s", fix->command ? fix->command : "", fix->behind_dir ? " DIR" : "",
-        behind, fix->command && fix->advice ? "; " : "", fix->advice ? fix->advice : "");
+    if (fix->behind_dir) {
+        fix->typed = etp_arena_printf(f->ab->arena, "%s DIR%s", fix->command, fix->behind_dir);
+    } else {
+        fix->typed = fix->command;
+    }
+    fix->recipe =
+        etp_arena_printf(f->ab->arena, "%s%s%s", fix->typed ? fix->typed : "",
+                         fix->typed && fix->advice ? "; " : "", fix->advice ? fix->advice : "");
 }
 
 static void show(etp_fixer *f, const etp_fix_found *at, const char **ids, size_t n, size_t count,
