@@ -62,6 +62,64 @@ async def paths(client):
             expect("lies outside" in str(problem) or "no " in str(problem), uri, problem)
 
 
+async def members(client):
+    """What a verb reads or writes without being told: beside any program, within a folder, under an arm's name."""
+    outside, inside = os.path.realpath("kept"), os.path.realpath("inside")
+    pathlib.Path("kept").mkdir()
+    shutil.copytree("run", "kept/run")
+    os.symlink(f"{outside}/run", "inside/run:linux_sme2_off")  # "inside/run" and ":linux_sme2_off" are judged apart
+    for arm in ("inside/run/:linux_sme2_off", "inside/./run/.:linux_sme2_off"):
+        await refused(client, "compare", {"a": arm, "b": HERE_TOO[1]}, "lies outside")
+    os.unlink("inside/run:linux_sme2_off")
+    for name, link in (("a/m.bin", "a/m.bin.etrecord"), ("b/m.bin", "b/m.etrecord"), ("c/m.pte", "c/export.json"),
+                       ("d/m.pte", "d/m.pte.inputs/forward/0.bin"), ("e/m.pte", "e/m.pte.inputs/forward"),
+                       ("f/m.pte", "f/there/forward/0.bin")):
+        for path in (name, link):
+            pathlib.Path("inside", path).parent.mkdir(parents=True, exist_ok=True)
+        pathlib.Path("inside", name).write_bytes(MODEL)
+        if name == "f/m.pte":
+            os.symlink("there", "inside/f/m.pte.inputs")
+        os.symlink(outside, f"inside/{link}")
+        await refused(client, "measure", {"models": [f"inside/{name}"], "out": "inside/never"}, "(a link to", "outside")
+    for folder in ("dumps", "dumps/below"):
+        os.makedirs(f"inside/{folder}")
+        os.symlink(f"{outside}/run/samples.csv", f"inside/{folder}/a.etdump")
+        await refused(client, "report", {"run": "inside/dumps"}, "(a link to", "outside")
+        os.unlink(f"inside/{folder}/a.etdump")
+    # Where nobody names a folder, a session goes into out_MODEL, or beside the artifacts of a program.
+    os.makedirs("inside/out_m/artifacts")
+    pathlib.Path("inside/out_m/artifacts/m.pte").write_bytes(MODEL)
+    os.symlink(outside, "inside/out_m/runs")
+    os.symlink(outside, "inside/out_toy")
+    await refused(client, "export", {"model": "toy_cnn"}, "out_toy", "outside")
+    await refused(client, "measure", {"models": ["inside/out_m/artifacts/m.pte"]}, "out_m/runs", "outside")
+    expect(os.listdir(outside) == ["run"] and not os.path.exists("inside/never"), "nothing was measured")
+    pathlib.Path("inside/plain.pte").write_bytes(MODEL)
+    shutil.copy("fake_runner", "inside")
+    at_work = await client.call_tool("measure", {
+        "models": ["inside/plain.pte"], "levels": ["sme2", "neon"], "blocks": 1, "iterations": 2, "warmup": 1,
+        "runner": "inside/fake_runner"})
+    expect(not at_work.is_error and os.path.isdir(f"{inside}/out_plain/runs") and not os.path.exists("out_plain"),
+           "it works in an allowed folder", text_of(at_work)[:300])
+    shutil.rmtree("inside/out_plain")
+
+
+async def no_text():
+    """Names that are no text, in what the client says and in the folders, end no server."""
+    os.mkdir("odd")
+    shutil.copytree(b"inside/run", b"odd/\xff run")
+    async with connected(NEWEST, "--root", "odd") as client:
+        found = (await client.list_resources()).resources
+        expect([os.path.basename(r.name) for r in found] == ["? run"], found)
+        expect((await client.read_resource(found[0].uri)).contents[0].text, "read by its name")
+        try:
+            await client.read_resource("etprof://run/%ff")
+            expect(False, "was read")
+        except Exception as problem:  # the client's own class of errors of the protocol
+            expect("lies outside" in str(problem), problem)
+        await refused(client, "gate", {"run": "odd", "margin": 10**400}, "margin takes a number")
+
+
 async def operands(client):
     """Operands that are no paths do not become one, and none becomes an option."""
     inside, here = os.path.realpath("inside/run"), os.path.realpath("run")
@@ -99,6 +157,8 @@ async def main():
         async with connected(NEWEST, "--root", "inside") as client:
             await paths(client)
             await operands(client)
+            await members(client)
+        await no_text()
         async with connected(OLDEST, "--root", os.path.realpath("inside")) as client:
             await paths(client)
         os.rename("run", "inside run")

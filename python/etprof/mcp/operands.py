@@ -5,7 +5,6 @@ outside the working directory and no option can match."""
 from __future__ import annotations
 
 import dataclasses
-import math
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -104,7 +103,7 @@ def _word(operand: Operand, value: object, places: Places) -> str:
     if kind.type in ("integer", "number"):
         whole = kind.type == "integer"
         if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)) \
-                or not math.isfinite(value) or not 0 <= value <= MOST_NUMBER:
+                or not 0 <= value <= MOST_NUMBER:  # nor what is no number
             raise Refused(f"{operand.name} takes {kind.said}, 0 or more; found {value!r:.60}")
         return f"{value:.15g}"  # whole numbers without a point, as options take them
     text = _text(operand, value)
@@ -114,7 +113,7 @@ def _word(operand: Operand, value: object, places: Places) -> str:
     if not fits:
         raise Refused(f"{operand.name} takes {' or '.join(kind.words) or kind.said}; found {text!r:.120}")
     # A verb takes the name of an existing file for a path, and this operand was not checked as one.
-    if operand.option is None and os.path.lexists(os.path.join(places.folder, text)):
+    if operand.option is None and os.path.lexists(os.path.join(places.work, text)):
         raise Refused(f"{operand.name} takes {kind.said}; {text!r:.120} is the name of a file")
     # Options that are lists split their value at commas: one item must not become two.
     if operand.option and operand.many and "," in text:
@@ -148,4 +147,6 @@ def words_of(operands: Sequence[Operand], arguments: Mapping[str, object], place
             found += _words(operand, value, places)
         elif operand.required:
             raise Refused(f"{operand.name} is missing: {operand.help}")
+    if any(operand.kind is NEW and arguments.get(operand.name) is None for operand in operands):
+        places.unnamed(found)
     return found

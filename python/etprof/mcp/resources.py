@@ -43,7 +43,7 @@ def run_folders(places: Places) -> list[str]:
 
 
 def uri_of(folder: str) -> str:
-    return RUN_URI + quote(folder)
+    return RUN_URI + quote(os.fsencode(folder))  # a name may be no text
 
 
 def folder_of(uri: str, places: Places) -> str:

@@ -23,6 +23,7 @@ from etprof.mcp.operands import input_schema, words_of
 from etprof.mcp.places import Places
 from etprof.mcp.refused import Refused
 from etprof.mcp.tools import PARTS, TOOLS, Tool
+from etprof.shown import printable, safe
 from etprof.skills import reading
 
 MOST_WAITING = 16
@@ -41,7 +42,7 @@ _Context = Any  # mcp.server.context.ServerRequestContext, whose parameters are 
 
 def _failed(why: str, answer: dict[str, Any] | None = None) -> types.CallToolResult:
     """An answer that the model can read and correct."""
-    return types.CallToolResult(content=[types.TextContent(text=why)], structured_content=answer, is_error=True)
+    return types.CallToolResult(content=[types.TextContent(text=safe(why))], structured_content=answer, is_error=True)
 
 
 def _document(done: child.Done) -> dict[str, Any] | None:
@@ -92,7 +93,7 @@ class Host:
         finally:
             self._waiting -= 1
         try:
-            return await child.run([self._program, *words], self._places.folder, seconds, told)
+            return await child.run([self._program, *words], self._places.work, seconds, told)
         finally:
             self._turn.release()
 
@@ -120,7 +121,8 @@ class Host:
     async def list_resources(self, _: _Context, __: object) -> types.ListResourcesResult:
         found = await run_sync(resources.run_folders, self._places)
         return types.ListResourcesResult(resources=[
-            types.Resource(uri=resources.uri_of(folder), name=folder, mime_type="text/plain") for folder in found])
+            types.Resource(uri=resources.uri_of(folder), name=printable(folder), mime_type="text/plain")
+            for folder in found])
 
     async def list_templates(self, _: _Context, __: object) -> types.ListResourceTemplatesResult:
         return types.ListResourceTemplatesResult(resource_templates=[types.ResourceTemplate(
@@ -135,7 +137,7 @@ class Host:
         try:
             done = await self._run(["analyze", resources.folder_of(uri, self._places)], READ_S, told)
         except (Refused, OSError) as why:
-            raise MCPError(code=types.INVALID_PARAMS, message=str(why)) from why
+            raise MCPError(code=types.INVALID_PARAMS, message=safe(str(why))) from why
         if done.code not in ANSWERS or done.overran or done.too_long:
             raise MCPError(code=types.INVALID_PARAMS, message=done.log or f"{uri:.200} cannot be read")
         text = done.out.decode("utf-8", "replace")
