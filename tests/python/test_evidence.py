@@ -325,6 +325,18 @@ class PartsAt(ExportCase):
         self.assertEqual(run.code, 1, run.err)
         self.assertIn(f"numbers part first at aten.mul.Tensor ({path}:16", run.err)
 
+    def test_what_an_operator_is_held_against_lies_behind_the_steps_to_int8(self):
+        import torch
+        from etprof.export.parting import known_before
+
+        graph = torch.fx.Graph()
+        x, weight = graph.placeholder("x"), graph.placeholder("weight")
+        first = graph.call_function(torch.ops.aten.linear.default, (x, weight), name="first")
+        there = graph.call_function(torch.ops.aten.round.default, (first,), name="there")
+        back = graph.call_function(torch.ops.aten.mul.Tensor, (there, 0.1), name="back")
+        last = graph.call_function(torch.ops.aten.linear.default, (back, weight), name="last")
+        self.assertEqual(known_before(last, {"first": 0.1, "last": 0.3, "x": 0.0}), {"first"})
+
     def test_a_program_that_computes_something_else(self):
         import copy
         from unittest import mock

@@ -85,9 +85,21 @@ def of_precision(fp32, graph_module, args, kwargs, fp32_args, fp32_kwargs, limit
     far = {name: change(value, ours[name]) for name, value in theirs.items() if name in ours and name not in merged}
     for node in graph_module.graph.nodes:
         if far.get(node.name, 0.0) > limit and kind(node) not in EXACT:
-            before = max((far.get(n.name, 0.0) for n in node.all_input_nodes), default=0.0)
-            return described(node, far[node.name], before)
+            return described(node, far[node.name], max((far[n] for n in known_before(node, far)), default=0.0))
     return None
+
+
+def known_before(node, far) -> set:
+    """The nearest operators before NODE whose difference is known: steps to int8 and back have no twin in fp32."""
+    found, seen, left = set(), set(), list(node.all_input_nodes)
+    while left:
+        before = left.pop()
+        if before.name in far:
+            found.add(before.name)
+        elif before not in seen:
+            seen.add(before)
+            left += before.all_input_nodes
+    return found
 
 
 def spread(indices: list, most: int) -> list:
