@@ -14,8 +14,8 @@ ETP_C_BEGIN
 
 typedef struct etp_mapping etp_mapping;
 
-// Errors: ETP_IO when it cannot be read, ETP_UNSUPPORTED when it is no regular file or unpacks to a
-// thousand times its size, ETP_CORRUPT when it cannot be unpacked, ETP_NOMEM.
+// Errors: ETP_IO when it cannot be read, ETP_UNSUPPORTED when it is not a regular file or unpacks
+// to a thousand times its size, ETP_CORRUPT when it cannot be unpacked, ETP_NOMEM.
 ETP_API ETP_NODISCARD etp_status etp_mapping_open(const char *path, etp_mapping **out,
                                                   etp_error *err);
 // Borrowed until etp_mapping_close.

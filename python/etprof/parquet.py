@@ -91,7 +91,7 @@ def _work(argv: list[str]) -> int:
     folders = [folder.rstrip("/") or "/" for folder in o.folders]
     stranger = next((f for f in folders if not runfolders.is_run(f)), None)
     if stranger:
-        raise UsageError(f"{stranger} is no run folder (no manifest.json of etprof in it)")
+        raise UsageError(f"{stranger} is not a run folder (no manifest.json of etprof in it)")
 
     def opener(out: Any) -> None:
         lib.call("etp_tables_stream", TABLES.index(o.table), lib.words(folders), len(folders), out)

@@ -44,7 +44,7 @@ class _Run:
 
 
 def _read_run(folder: str, number: int) -> _Run | None:
-    """None: it is no run folder, or not readable."""
+    """None: it is not a run folder, or not readable."""
     path = Path(folder, "manifest.json")
     try:
         if path.is_symlink() or path.stat().st_size > MANIFEST_BYTES:

@@ -70,7 +70,7 @@ std::optional<std::string> Steps::input(const std::vector<std::string> &words)
     }
     in.dtype = words[2];
     if (!shape(words[3], in.sizes)) {
-        return "'" + words[3] + "' is no shape like 1x64";
+        return "'" + words[3] + "' is not a shape like 1x64";
     }
     const std::string &kind = words[4];
     if (kind == "values") {

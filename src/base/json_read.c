@@ -90,7 +90,7 @@ etp_status etp_json_read(etp_str text, json_t **out, etp_error *err)
     ETP_TRY(etp_json_parse(text, &root, NULL, err));
     if (!json_is_object(root)) {
         json_decref(root);
-        return etp_fail_at(err, ETP_CORRUPT, 0, "JSON is no object");
+        return etp_fail_at(err, ETP_CORRUPT, 0, "the JSON is not an object");
     }
     *out = root;
     return ETP_OK;

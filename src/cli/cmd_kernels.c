@@ -123,11 +123,11 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     // A folder's kernels are of its arms, which have names: none of these options is about it.
     if (argc > 1 || o->filter || o->title || o->name1 || o->name2 || o->model_id) {
         return etp_fail(err, ETP_USAGE,
-                        "%s is no file; two operands and their options are for logs of XNNPACK",
+                        "%s is not a file; two operands and their options are for logs of XNNPACK",
                         argv[0]);
     }
     if (!etp_run_is(argv[0])) {
-        return etp_fail(err, ETP_USAGE, "%s is no run folder (no manifest.json of etprof in it)",
+        return etp_fail(err, ETP_USAGE, "%s is not a run folder (no manifest.json of etprof in it)",
                         argv[0]);
     }
     etp_run folder;

@@ -21,7 +21,7 @@ static const etp_opt k_options[] = {
     {"device", 'd', ETP_OPT_STRING, offsetof(rerun_options, device), "SPEC",
      "another device than the folder's", NULL},
     {"trust", 0, ETP_OPT_FLAG, offsetof(rerun_options, trust), NULL,
-     "use what a folder names although another machine made it", NULL},
+     "trust paths and devices in a run folder made elsewhere", NULL},
     {"runner", 0, ETP_OPT_STRING, offsetof(rerun_options, runner), "PATH",
      "runner program or bundle folder", NULL},
     {"timeout", 0, ETP_OPT_TIME, offsetof(rerun_options, timeout), "TIME",
@@ -54,7 +54,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     const rerun_options *o = opts;
     const char *old_dir = argv[0], *new_dir = NULL;
     if (!etp_run_is(old_dir)) {
-        return etp_fail(err, ETP_USAGE, "%s is no run folder (no manifest.json of etprof in it)",
+        return etp_fail(err, ETP_USAGE, "%s is not a run folder (no manifest.json of etprof in it)",
                         old_dir);
     }
     etp_session_again again = {

@@ -70,7 +70,8 @@ static etp_status show_timelines(etp_cli *cli, const stats_options *o, int argc,
     return etp_cli_emit(cli, &answer, err);
 }
 
-// By its first line; what cannot be read is no timeline here, and said by who reads it as samples.
+// By its first line; what cannot be read is not a timeline here, and said by who reads it as
+// samples.
 static bool is_timeline(const char *path)
 {
     etp_file file;
@@ -93,7 +94,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     if (argc > 1 || o->name1 || o->name2 || o->out) {
         return etp_fail(
             err, ETP_USAGE,
-            "%s is no timeline; a second table, --name1, --name2 and --out are for timelines",
+            "%s is not a timeline; a second table, --name1, --name2 and --out are for timelines",
             argv[0]);
     }
     etp_cli_input in;

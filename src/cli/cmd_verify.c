@@ -21,7 +21,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     const verify_options *o = opts;
     (void)argc;
     if (!etp_run_is(argv[0])) {
-        return etp_fail(err, ETP_USAGE, "%s is no run folder (no manifest.json of etprof in it)",
+        return etp_fail(err, ETP_USAGE, "%s is not a run folder (no manifest.json of etprof in it)",
                         argv[0]);
     }
     etp_verify v;

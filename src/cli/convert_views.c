@@ -2,7 +2,7 @@
 // What the answers know of an operator, as arguments of its slices.
 #include "cli/convert_views.h"
 
-// A scalar or a list is no tensor, and is left out of the shapes.
+// A scalar or a list is not a tensor, and is left out of the shapes.
 static bool tensors(etp_strbuf *buf, const etp_op_facts *f, const uint32_t *which, uint32_t n)
 {
     size_t start = buf->len;

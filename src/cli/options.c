@@ -131,7 +131,7 @@ static etp_status parse_cool(const char *name, const char *text, etp_cool *out, 
     return ok && out->wait_s > 0
                ? ETP_OK
                : etp_fail(err, ETP_USAGE,
-                          "--%s '%s' is no temperature in degrees Celsius, or C,TIME like 38,5m",
+                          "--%s '%s' is not a temperature in degrees Celsius, or C,TIME like 38,5m",
                           name, text);
 }
 

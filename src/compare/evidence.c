@@ -39,7 +39,7 @@ static const char *foreign_mask(const etp_ab_session *s, const etp_run_launch *l
     if (l->mask_hook.len == 0) {
         return "nothing was hidden: this build itself is said to be at the level";
     }
-    return etp_arena_printf(s->ab.arena, "%.*s hid %.*s; who asked for it is not known",
+    return etp_arena_printf(s->ab.arena, "%.*s hid %.*s; the caller is unknown",
                             ETP_STR_ARG(l->mask_hook), ETP_STR_ARG(l->mask_cleared));
 }
 

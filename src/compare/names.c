@@ -265,7 +265,7 @@ static const char *misnamed(const etp_ab *ab, etp_arena *arena)
     if (claims) {
         etp_strbuf_printf(&out,
                           "%swhat ran is unknown: no recording names the level of %s%s, and a "
-                          "label is no evidence for %s",
+                          "label is not evidence for %s",
                           other.n ? "; " : "", unknown.text.ptr,
                           unknown.n > NAMED_MOST ? " and others" : "", unknown.last->word);
     }

@@ -167,7 +167,7 @@ etp_status etp_ab_open_sides_programs(const etp_ab_session *s, etp_ab_findings *
     ETP_UNGUARDED(s->ab.arena, open_programs(s, noticed, out, err));
 }
 
-// The dumps of one operand that is no run folder: of one arm, or of the one that was asked for.
+// The dumps of one operand that is not a run folder: of one arm, or of the one that was asked for.
 // They become those of arm AT.
 static etp_status take_recordings(etp_arena *arena, const etp_ab_side *x, uint32_t at,
                                   etp_ab_arm *out, etp_ab_recordings *to, etp_error *err)

@@ -99,7 +99,7 @@ static etp_status open_folder(etp_run_table_source *s, etp_error *err)
     s->open = true;
     etp_table_folder *f = &s->folder;
     if (!etp_run_is(dir)) {
-        return etp_fail(err, ETP_USAGE, "%s is no run folder (no manifest.json of etprof in it)",
+        return etp_fail(err, ETP_USAGE, "%s is not a run folder (no manifest.json of etprof in it)",
                         dir);
     }
     ETP_TRY(etp_run_open_manifest(dir, &f->arena, &f->run, err));

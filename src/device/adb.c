@@ -179,7 +179,7 @@ etp_status etp_adb_open(etp_device *d, const etp_device_options *o, const char *
         return etp_fail(err, ETP_ENVIRONMENT, "no adb in PATH: install Android's platform tools");
     }
     if (serial && (serial[0] == '\0' || serial[0] == '-')) {
-        return etp_fail(err, ETP_USAGE, "'%s' is no serial of adb", serial);
+        return etp_fail(err, ETP_USAGE, "'%s' is not a serial of adb", serial);
     }
     ETP_TRY(choose(adb, serial ? serial : o->android_serial, &d->arena, &serial, err));
     // -T: a terminal on the other side would change line ends in what a script writes.

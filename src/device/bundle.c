@@ -67,12 +67,12 @@ static etp_status read_start(const json_t *root, etp_arena *arena, etp_bundle *o
     const char **start = ETP_NEW_ARRAY(arena, const char *, n + 1);
     ETP_NEED(start, err, BUNDLE_FILE);
     if (n == 0 || n > MAX_START) {
-        return etp_fail(err, ETP_ENVIRONMENT, "\"start\" is no command line");
+        return etp_fail(err, ETP_ENVIRONMENT, "\"start\" is not a command line");
     }
     for (size_t i = 0; i < n; i++) {
         const char *z = json_string_value(json_array_get(list, i));
         if (!z) {
-            return etp_fail(err, ETP_ENVIRONMENT, "\"start\" is no command line");
+            return etp_fail(err, ETP_ENVIRONMENT, "\"start\" is not a command line");
         }
         start[i] = etp_arena_strdup(arena, etp_str_from(z));
     }

@@ -336,7 +336,8 @@ etp_status etp_remote_pull(etp_device *d, const char *remote, const char *local,
             continue;
         }
         if (!plain_name(name)) {
-            status = etp_fail(err, ETP_CHILD, "%s: %s has a file of an odd name", r->name, remote);
+            status =
+                etp_fail(err, ETP_CHILD, "%s: %s has a file with an invalid name", r->name, remote);
             break;
         }
         if (etp_os_now_ns() - begin >= pull_limit(r, PULL_BYTES - left)) {

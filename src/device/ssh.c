@@ -192,7 +192,7 @@ etp_status etp_ssh_open(etp_device *d, const etp_device_options *o, const char *
                         etp_error *err)
 {
     if (!plain_host(host)) {
-        return etp_fail(err, ETP_USAGE, "'%s' is no host for ssh", host);
+        return etp_fail(err, ETP_USAGE, "'%s' is not a host for ssh", host);
     }
     etp_remote *r = ETP_NEW(&d->arena, etp_remote);
     ssh_client *c = ETP_NEW(&d->arena, ssh_client);

@@ -214,7 +214,7 @@ static const char *member(const json_t *object, const char *key)
     return s ? s : "";
 }
 
-// Of NODE's first result; 0 when it is no tensor or of a size that is only known at run time.
+// Of NODE's first result; 0 when it is not a tensor or of a size that is only known at run time.
 static int64_t elements_of(const json_t *tensors, const json_t *node)
 {
     const json_t *first = json_array_get(json_object_get(node, "outputs"), 0);
@@ -469,8 +469,8 @@ static etp_status read_instructions(reader *r, json_t *map, const json_t *delega
         // JSON has only texts for keys, so the number of an instruction comes as one.
         uint64_t index = 0;
         if (!etp_parse_u64(etp_str_from(key), &index) || index > UINT32_MAX) {
-            return etp_fail(r->err, ETP_CORRUPT, "debug_handle_map: \"%.32s\" is no instruction",
-                            key);
+            return etp_fail(r->err, ETP_CORRUPT,
+                            "debug_handle_map: \"%.32s\" is not an instruction", key);
         }
         items[made].index = (uint32_t)index;
         handles_of(r, value, &items[made].handles, &items[made].n_handles);

@@ -286,7 +286,7 @@ static etp_status read_array(archive *a, uint64_t index, etp_npy *out)
     }
     etp_str name = etp_str_from(stat.name);
     if (!etp_str_ends(name, ETP_STR(".npy"))) {
-        return etp_fail(a->err, ETP_CORRUPT, "entry %s is no .npy array", stat.name);
+        return etp_fail(a->err, ETP_CORRUPT, "entry %s is not a .npy array", stat.name);
     }
     if (stat.size > a->left) {
         return etp_fail(a->err, ETP_CORRUPT, "entry %s unpacks to %llu bytes, more than allowed",

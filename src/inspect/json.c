@@ -42,7 +42,7 @@ static const etp_field k_scale_rows[] = {
 };
 static SHAPE(k_scale, k_scale_rows);
 static const etp_field k_other_rows[] = {
-    FIELD("kind", WORD, kind, "of what is no tensor", .words = &k_value_kind),
+    FIELD("kind", WORD, kind, "of what is not a tensor", .words = &k_value_kind),
 };
 static SHAPE(k_other, k_other_rows);
 static const etp_field k_tensor_rows[] = {

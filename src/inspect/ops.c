@@ -383,7 +383,7 @@ static const etp_field k_answer_rows[] = {
     LIST("operators", OBJECT, table.rows, table.n_rows, "in the file's order",
          .shape = &k_operator),
     LIST("spans", OBJECT, table.spans, table.n_spans,
-         "what delegates logged that is no operator of an inference", .shape = &k_span),
+         "what delegates logged that is not an operator of an inference", .shape = &k_span),
     MADE_PER("damaged", OBJECT, damaged_at, &k_damaged,
              "executions that are left out: their clock jumped",
              .shape = &k_etp_trace_damage_shape),

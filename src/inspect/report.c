@@ -188,7 +188,7 @@ static void times_note(const etp_inspect_times *times, etp_report *r)
                     ETP_NS((double)times->undelegated_ns), ETP_NS((double)all),
                     100 * share(times->undelegated_ns, all));
     if (times->unmatched_ns > 0) {
-        etp_report_text(r, "%s went to operators that a delegate inserted; they are no row here.",
+        etp_report_text(r, "%s went to operators that a delegate inserted; they are not rows here.",
                         ETP_NS((double)times->unmatched_ns));
     }
 }

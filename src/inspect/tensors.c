@@ -245,7 +245,7 @@ static const etp_field k_figure_rows[] = {
     FIELD("max", NUMBER, max, "", .range = ETP_SIGNED),
     FIELD("mean", NUMBER, mean, "", .range = ETP_SIGNED),
     FIELD("sum", NUMBER, sum, "", .range = ETP_SIGNED),
-    FIELD("nan", UINT, n_nan, "elements that are no number"),
+    FIELD("nan", UINT, n_nan, "elements that are not numbers"),
     FIELD("inf", UINT, n_inf, "infinite elements"),
     ARRAY("head", NUMBER, head, n_head, "the first ones", .flags = ETP_ONE_LINE,
           .range = ETP_SIGNED),

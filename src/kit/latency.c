@@ -46,7 +46,8 @@ static etp_status find_columns(const etp_csv_row *head, columns *out, etp_error 
 
 static etp_status bad_cell(const etp_csv_row *row, const char *column, etp_str cell, etp_error *err)
 {
-    return etp_fail_at(err, ETP_CORRUPT, row->offset, "line %llu, column %s: '%.*s' is no number",
+    return etp_fail_at(err, ETP_CORRUPT, row->offset,
+                       "line %llu, column %s: '%.*s' is not a number",
                        (unsigned long long)row->line, column, cell.len > 40 ? 40 : (int)cell.len,
                        cell.ptr ? cell.ptr : "");
 }

@@ -92,7 +92,7 @@ etp_status etp_analysis_open_run(const char *dir, const etp_analysis_options *op
         *out = NULL;
     }
     if (!dir || !etp_run_is(dir)) {
-        return etp_fail(err, ETP_USAGE, "%s is no run folder (no manifest.json of etprof in it)",
+        return etp_fail(err, ETP_USAGE, "%s is not a run folder (no manifest.json of etprof in it)",
                         dir ? dir : "NULL");
     }
     return analysis_open(&dir, 1, options, false, out, err);

@@ -97,7 +97,7 @@ etp_status etp_fleet_known_add(etp_fleet_known *known, const char *id, bool *out
     id_key key = {.known = known};
     *out_new = false;
     if (!parsed(id, &key.id)) {
-        return etp_fail(err, ETP_USAGE, "\"%s\" is no id of a source: 64 digits of hex", id);
+        return etp_fail(err, ETP_USAGE, "\"%s\" is not an id of a source: 64 digits of hex", id);
     }
     uint64_t hash = hash_of(&key.id);
     (void)pthread_mutex_lock(&known->lock);

@@ -290,7 +290,7 @@ const etp_report *etp_doctor_report(const etp_doctor *d, etp_arena *arena)
     } else if (waiting && waiting->ok == 0) {
         etp_report_note(r, ETP_WARN, "not now: other programs take its CPUs");
     } else {
-        etp_report_note(r, ETP_GOOD, "yes; what says no below adds noise");
+        etp_report_note(r, ETP_GOOD, "usable; checks below that say no add noise");
     }
     // The noise is the one figure that says how fine a difference can be found today: it stands
     // above the list, with all that would lower it.

@@ -85,7 +85,7 @@ etp_status etp_decoder_read(const etp_program *program, const char *method, etp_
     out->name = etp_arena_strdup(arena, m->name);
     if (!tokens || !is_tokens(tokens) || m->n_inputs > 2 || (at && !is_positions(at))) {
         return etp_fail(err, ETP_UNSUPPORTED,
-                        "method %s is no text decoder: expected tokens int64 [1, n] and a start "
+                        "method %s is not a text decoder: expected tokens int64 [1, n] and a start "
                         "position int64 [1], or a position int64 [n] for each token, as its inputs",
                         out->name ? out->name : "");
     }

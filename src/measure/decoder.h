@@ -26,8 +26,8 @@ const etp_method *etp_decoder_method(const etp_program *program, const char *nam
 // "those that take inputs are encode, step", for messages. NULL: no memory.
 const char *etp_decoder_methods(const etp_program *program, etp_arena *arena);
 
-// METHOD NULL: "forward", or the only one with inputs. ETP_UNSUPPORTED when it is no text decoder,
-// ETP_USAGE when it is not there.
+// METHOD NULL: "forward", or the only one with inputs. ETP_UNSUPPORTED when it is not a text
+// decoder, ETP_USAGE when it is not there.
 ETP_NODISCARD etp_status etp_decoder_read(const etp_program *program, const char *method,
                                           etp_arena *arena, etp_decoder *out, etp_error *err);
 

@@ -354,7 +354,7 @@ static bool take_answers(foreign_launch *r)
     if (log->answers.n == 0) {
         return mark_lost(r, ETP_LOST_GARBAGE,
                          "no statistics in its output (\"PyTorchObserver {...}\" on a line of its "
-                         "own): it is no runner of language models, or prints them elsewhere "
+                         "own): it is not a runner of language models, or prints them elsewhere "
                          "(Android: logcat)");
     }
     if (log->answers.n != log->executions) {

@@ -59,7 +59,7 @@ static etp_status check_text_flags(const etp_foreign *f, const etp_session_plan 
     if (!has[ETP_FOREIGN_MODEL_PATH] || !has[ETP_FOREIGN_PROMPT] ||
         !(has[ETP_FOREIGN_MAX_NEW_TOKENS] || has[ETP_FOREIGN_SEQ_LEN])) {
         return etp_fail(err, ETP_ENVIRONMENT,
-                        "%s does not take llama_main's --%s: it is no runner of language models",
+                        "%s does not take llama_main's --%s: it is not a runner of language models",
                         f->path,
                         !has[ETP_FOREIGN_MODEL_PATH] ? "model_path"
                         : !has[ETP_FOREIGN_PROMPT]   ? "prompt"
@@ -90,11 +90,12 @@ static etp_status check_flags(const etp_foreign *f, const etp_session_plan *p, u
         return check_text_flags(f, p, threads, err);
     }
     if (!f->flags[ETP_FOREIGN_MODEL_PATH] || !f->flags[ETP_FOREIGN_NUM_EXECUTIONS]) {
-        return etp_fail(
-            err, ETP_ENVIRONMENT,
-            "%s does not take executor_runner's --%s: it is no executor_runner, or one that is too "
-            "old to repeat an inference",
-            f->path, f->flags[ETP_FOREIGN_MODEL_PATH] ? "num_executions" : "model_path");
+        return etp_fail(err, ETP_ENVIRONMENT,
+                        "%s does not take executor_runner's --%s: it is not an executor_runner, or "
+                        "one that is too "
+                        "old to repeat an inference",
+                        f->path,
+                        f->flags[ETP_FOREIGN_MODEL_PATH] ? "num_executions" : "model_path");
     }
     ETP_TRY(need_flag(f, ETP_FOREIGN_CPU_THREADS, threads > 1, "cpu_threads", "--threads", err));
     ETP_TRY(need_flag(f, ETP_FOREIGN_METHOD_NAME, p->settings.method != NULL, "method_name",

@@ -48,7 +48,7 @@ static uint64_t whole(reading *r, const char *key, uint64_t most)
     }
     if (!json_is_integer(v) || json_integer_value(v) < 0 ||
         (uint64_t)json_integer_value(v) > most) {
-        refuse(r, "%s is no whole number from 0 to %llu", key, (unsigned long long)most);
+        refuse(r, "%s is not a whole number from 0 to %llu", key, (unsigned long long)most);
         return 0;
     }
     return (uint64_t)json_integer_value(v);
@@ -72,7 +72,7 @@ bool etp_foreign_stats_read(etp_str text, etp_foreign_stats *out, char *why, siz
     reading r = {.why = why, .why_cap = why_cap, .ok = true};
     *out = (etp_foreign_stats){0};
     if (etp_json_parse(text, &root, &fault, NULL) != ETP_OK || !json_is_object(root)) {
-        refuse(&r, "they are no JSON object%s",
+        refuse(&r, "they are not a JSON object%s",
                fault == ETP_JSON_NAN     ? " (NaN or Infinity in them)"
                : fault == ETP_JSON_TWICE ? " (a key occurs twice)"
                                          : "");

@@ -137,7 +137,7 @@ static etp_status read_folder(const char *dir, etp_arena *arena, folder *out, et
     const json_t *list = sound ? json_object_get(root, "outputs") : NULL;
     etp_status status = ETP_OK;
     if (!json_is_array(list) || json_array_size(list) > MAX_OUTPUTS) {
-        status = etp_fail(err, ETP_CORRUPT, "%s is no list of outputs", path);
+        status = etp_fail(err, ETP_CORRUPT, "%s is not a list of outputs", path);
     } else {
         out->n = json_array_size(list);
         out->items = ETP_NEW_ARRAY(arena, output, out->n);

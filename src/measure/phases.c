@@ -50,7 +50,7 @@ static etp_status parse_shapes(const char *text, shapes *out, size_t *n_out, etp
             return bad_shape(one,
                              !s            ? "names no input"
                              : one.len > 0 ? "is one shape too many"
-                                           : "is no shape",
+                                           : "is not a shape",
                              err);
         }
         s->items[s->n++] = one;

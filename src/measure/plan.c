@@ -84,7 +84,7 @@ etp_status etp_model_check(const char *path, etp_bytes bytes, etp_error *err)
         return etp_fail(err, ETP_CORRUPT, "%s is empty", path);
     }
     if (bytes.len < 12) {
-        return etp_fail(err, ETP_CORRUPT, "%s is no ExecuTorch program: it has only %zu bytes",
+        return etp_fail(err, ETP_CORRUPT, "%s is not an ExecuTorch program: it has only %zu bytes",
                         path, bytes.len);
     }
     if (memcmp(bytes.ptr + 4, "ET", 2) != 0) {

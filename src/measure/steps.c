@@ -78,12 +78,12 @@ static etp_status shape_of(const making *m, const etp_steps_phase *p, const etp_
     }
     out->value = &p->method->values[p->method->inputs[in->index]];
     if (out->value->kind != ETP_EVALUE_TENSOR) {
-        return refuse(m, p, in->index, "it is no tensor; leave it out");
+        return refuse(m, p, in->index, "it is not a tensor; leave it out");
     }
     if (!etp_dims_read(in->shape, out->dims, &out->rank)) {
-        return refuse(
-            m, p, in->index,
-            etp_arena_printf(m->arena, "\"%.*s\" is no shape like 1x64", ETP_STR_ARG(in->shape)));
+        return refuse(m, p, in->index,
+                      etp_arena_printf(m->arena, "\"%.*s\" is not a shape like 1x64",
+                                       ETP_STR_ARG(in->shape)));
     }
     const char *wrong = wrong_shape(m, out);
     if (wrong) {
@@ -184,7 +184,7 @@ static etp_status write_input(making *m, const etp_steps_phase *p, const etp_ste
 // Is it a text decoder, and how many tokens does a call of STEP have?
 static etp_status recognise_decoder(making *m, const etp_steps_phase *p, const etp_step *step)
 {
-    // A method that is no text decoder is nothing wrong here: then only shapes and types can be
+    // A method that is not a text decoder is nothing wrong here: then only shapes and types can be
     // checked.
     etp_error unused;
     const etp_method *method = p->method;

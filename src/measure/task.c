@@ -60,7 +60,7 @@ static bool is_dump(const char *path, char *why, size_t why_cap)
     bool ok = file.bytes.len >= 12 && (memcmp(file.bytes.ptr + 4, "ED00", 4) == 0 ||
                                        memcmp(file.bytes.ptr + 8, "ED00", 4) == 0);
     if (!ok) {
-        snprintf(why, why_cap, "its trace is no ETDump (%zu bytes)", file.bytes.len);
+        snprintf(why, why_cap, "its trace is not an ETDump (%zu bytes)", file.bytes.len);
     }
     etp_file_close(&file);
     return ok;

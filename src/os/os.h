@@ -28,7 +28,8 @@ typedef struct etp_file {
     void *mapping;   // private
 } etp_file;
 
-// ETP_IO when it cannot be read, ETP_UNSUPPORTED when it is no regular file or larger than LIMIT.
+// ETP_IO when it cannot be read, ETP_UNSUPPORTED when it is not a regular file or larger than
+// LIMIT.
 ETP_NODISCARD etp_status etp_file_open(const char *path, uint64_t limit, etp_file *out,
                                        etp_error *err);
 // The same of a file that may be kept compressed (zstd, told by its first bytes): *out has what was

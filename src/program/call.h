@@ -38,7 +38,7 @@ ETP_NODISCARD etp_status etp_program_open_call(etp_bytes bytes, const etp_alloca
 
 // As --shape writes a shape: "1x64", without dimensions "scalar". NULL on out of memory. call.c
 const char *etp_dims_text(const int64_t *dims, uint32_t rank, etp_arena *arena);
-// "1x64"; false when it is no shape. call.c
+// "1x64"; false when it is not a shape. call.c
 bool etp_dims_read(etp_str text, int64_t *dims, uint32_t *rank);
 // INPUTS as "0=1x64,1=1", START a number or empty; ROOM is for ETP_CALL_INPUTS. False when it is
 // no such text.

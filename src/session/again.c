@@ -17,7 +17,7 @@ static etp_status allowed(const etp_session_again *again, const etp_run *run, et
         const char *outside = etp_run_outside(run, arena);
         return outside ? etp_fail(err, ETP_USAGE,
                                   "%s was not measured by you on this machine, and wants %.300s "
-                                  "read, which is no file of its own: --trust lets it",
+                                  "read, which is not a file of its own: --trust lets it",
                                   again->dir, outside)
                        : ETP_OK;
     }
@@ -209,7 +209,7 @@ etp_status etp_session_run_again(const etp_session_again *again,
 {
     *out = (etp_session_outcome){0};
     if (!etp_run_is(again->dir)) {
-        return etp_fail(err, ETP_USAGE, "%s is no run folder (no manifest.json of etprof in it)",
+        return etp_fail(err, ETP_USAGE, "%s is not a run folder (no manifest.json of etprof in it)",
                         again->dir);
     }
     etp_os_lock lock = {0};

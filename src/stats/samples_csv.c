@@ -73,7 +73,7 @@ static etp_status read_number(const reader *r, const etp_csv_row *row, int colum
                               uint64_t max, uint64_t *out, etp_error *err)
 {
     etp_str cell = row->cells[r->column[column]];
-    bool decimal = etp_str_find(cell, ETP_STR("x")) == cell.len && // 0x10 is no number to others
+    bool decimal = etp_str_find(cell, ETP_STR("x")) == cell.len && // 0x10 is not a number to others
                    etp_str_find(cell, ETP_STR("X")) == cell.len;
     if (!decimal || !etp_parse_u64(cell, out) || *out < min || *out > max) {
         return bad_cell(row, column, cell, min > 0 ? "a whole number from 1 up" : "a whole number",

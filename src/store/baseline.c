@@ -31,7 +31,7 @@ etp_status etp_baseline_check(const char *state_dir, const char *name, etp_error
 {
     if (!etp_baseline_name_ok(name)) {
         return etp_fail(err, ETP_USAGE,
-                        "'%s' is no name for a baseline: letters, digits, '.', '_' and '-', at "
+                        "'%s' is not a name for a baseline: letters, digits, '.', '_' and '-', at "
                         "most %d, and no '.' or '-' first",
                         name, LONGEST_NAME);
     }
@@ -135,10 +135,11 @@ etp_status etp_baseline_save(const char *state_dir, const char *name, const char
     char hex[ETP_SHA256_HEX_CHARS];
     ETP_TRY(etp_run_open(dir, arena, &run, err));
     if (run.state != ETP_RUN_FINISHED) {
-        return etp_fail(err, ETP_USAGE,
-                        "%s is not finished, so it is no baseline yet: etprof ab --resume %s goes "
-                        "on with it",
-                        dir, dir);
+        return etp_fail(
+            err, ETP_USAGE,
+            "%s is not finished, so it is not a baseline yet: etprof ab --resume %s goes "
+            "on with it",
+            dir, dir);
     }
     const char *whole = etp_os_absolute(dir, arena);
     const char *folder = etp_arena_printf(arena, "%s/baselines", state_dir);

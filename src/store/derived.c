@@ -173,7 +173,7 @@ static etp_status derive(etp_run_deriving *d, const char *relative, etp_os_fill 
     etp_str name = etp_str_from(relative);
     tee t = {.fill = fill, .ctx = ctx};
     if (!etp_run_path_ok(name) || etp_run_is_raw(name)) {
-        return etp_fail(err, ETP_INTERNAL, "%s is no name for a derived file", relative);
+        return etp_fail(err, ETP_INTERNAL, "%s is not a name for a derived file", relative);
     }
     ETP_TRY(etp_os_stage_below(d->dir, relative, tee_fill, &t, err));
     etp_sha256_hex(&t.hash, hex);

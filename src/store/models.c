@@ -213,7 +213,7 @@ static etp_status read_row(const etp_csv_row *row, source_list *list, etp_arena 
         ok = etp_parse_u64(row->cells[3], &line) && line <= UINT32_MAX;
     }
     if (!ok) {
-        return etp_fail_at(err, ETP_CORRUPT, row->offset, "line %llu is no source",
+        return etp_fail_at(err, ETP_CORRUPT, row->offset, "line %llu is not a source",
                            (unsigned long long)row->line);
     }
     if (is_instruction) {

@@ -119,7 +119,7 @@ etp_status etp_run_open_manifest(const char *dir, etp_arena *arena, etp_run *out
 {
     *out = (etp_run){.dir = etp_str_from(etp_arena_strdup(arena, etp_str_from(dir)))};
     if (!etp_os_is_dir(dir)) {
-        return etp_fail(err, ETP_IO, "%s is no folder", dir);
+        return etp_fail(err, ETP_IO, "%s is not a folder", dir);
     }
     ETP_TRY(etp_run_check_members(dir, err));
     etp_status st = read_part(dir, ETP_RUN_MANIFEST, ETP_RUN_MANIFEST_LIMIT, false,

@@ -70,17 +70,17 @@ static etp_status read_sample(const etp_run *run, const columns *c, const etp_cs
     if (out->arm == ETP_NO_INDEX) {
         what = "experiment is not in the plan";
     } else if (!number(row, c->block, ETP_RUN_MAX_BLOCKS, &block) || block == 0) {
-        what = "block is no block number";
+        what = "block is not a block number";
     } else if (!number(row, c->launch, UINT32_MAX, &launch)) {
-        what = "launch is no number";
+        what = "launch is not a number";
     } else if (!number(row, c->iteration, UINT32_MAX, &iteration)) {
-        what = "iteration is no number";
+        what = "iteration is not a number";
     } else if ((size_t)c->phase >= row->n || !etp_phase_find(row->cells[c->phase], &out->phase)) {
         what = "phase is unknown";
     } else if (!number(row, c->start, UINT64_MAX, &out->start_ns)) {
-        what = "start_ns is no number";
+        what = "start_ns is not a number";
     } else if (!number(row, c->duration, INT64_MAX, &out->duration_ns)) {
-        what = "duration_ns is no number";
+        what = "duration_ns is not a number";
     }
     if (what) {
         return etp_fail_at(err, ETP_CORRUPT, row->offset, "line %llu: %s",

@@ -84,7 +84,7 @@ std::string engine_inputs(const std::string &files)
     for (size_t i = 0; i < meta->num_inputs(); i++) {
         auto info = meta->input_tensor_meta(i);
         if (!info.ok()) {
-            return "input " + std::to_string(i) + " is no tensor";
+            return "input " + std::to_string(i) + " is not a tensor";
         }
         std::vector<uint8_t> data(info->nbytes());
         std::string file;

@@ -176,7 +176,7 @@ def every_member(tmp):
         def refused(what, change, kind=kind, text=text):
             (tmp / kind / "manifest.json").write_text(json.dumps(change(json.loads(text))))
             done = call(tmp, "rerun", kind, "--quiet", **own)
-            said = done.returncode == 2 and re.search("--trust|no run folder", done.stderr)
+            said = done.returncode == 2 and re.search("--trust|not a run folder", done.stderr)
             expect(said or done.returncode == 4, kind, what, done.returncode, done.stderr[-300:])
             expect(not mark.exists(), kind, what, "something was started")
             shutil.rmtree(tmp / f"{kind}.2", ignore_errors=True)

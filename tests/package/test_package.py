@@ -185,7 +185,7 @@ class Files(unittest.TestCase):
             etprof.ops(DATA / "no such file")
         with self.assertRaises(errors.BadInput):
             etprof.ops(DATA / "samples.csv")
-        with self.assertRaisesRegex(errors.UsageError, "no run folder"):
+        with self.assertRaisesRegex(errors.UsageError, "not a run folder"):
             etprof.open(DATA)
         with self.assertRaisesRegex(errors.UsageError, "no table named 'nothing'"):
             etprof.ops(DUMP).table("nothing").rows()

@@ -224,7 +224,7 @@ class Refused(ExportCase):
             (2, "is for llm:NAME", ["toy_cnn", "--attention", "fused"]),
             (2, "multiple of 32", ["llm:stories15M", "--dtype", "8da4w", "--group-size", "31"]),
             (2, "is for --dtype 8da4w", ["llm:stories15M", "--group-size", "128"]),
-            (4, "a member is no number", [f"llm:{bad}"]),
+            (4, "a member is not a number", [f"llm:{bad}"]),
             (4, "evenly", [f"llm:{uneven}"]),
             (2, "knows llama and qwen3", [f"llm:{other}"]),
             (4, "no 'dim' in it", [f"llm:{lacking}"]),

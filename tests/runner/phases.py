@@ -387,7 +387,7 @@ def main():
     refused("give --decode N too", "--depth", "3")
     refused("no method forward to give tokens to (those that take inputs are encode, step): choose one with --method",
             "--decode", "1", model=os.path.join(DATA, "llm", "pipeline.pte"))
-    refused("no text decoder", "--decode", "1", model=os.path.join(DATA, "linear_xnnpack_fp32.pte"))
+    refused("not a text decoder", "--decode", "1", model=os.path.join(DATA, "linear_xnnpack_fp32.pte"))
     with tempfile.TemporaryDirectory() as tmp:
         check_not_asked(tmp)
         check_no_cache(tmp)

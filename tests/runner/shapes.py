@@ -131,7 +131,8 @@ def check_files(tmp):
 
 def check_bad_shapes(tmp):
     for words, spec in (("ends in a comma", "0=1x3x8x8,"), ("not the number of an input", "x=1x3x8x8"),
-                        ("names no input", "1x3x8x8"), ("is no shape", "0="), ("is given twice", "0=1x3x8x8,1x3x8x8"),
+                        ("names no input", "1x3x8x8"), ("is not a shape", "0="),
+                        ("is given twice", "0=1x3x8x8,1x3x8x8"),
                         ("shape 1x3x64x64 is not within 1x3x32x32", "0=1x3x64x64"),
                         ("the method has 1 inputs", "1=1x3x8x8"), ("different numbers", "0=1x3x8x8,1x3x9x9,1=2,3,4")):
         refused(tmp, words, SHAPES, "--shape", spec)

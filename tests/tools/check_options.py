@@ -42,7 +42,7 @@ MEANS = {
     "levels": r"^levels",
     "limit": r"^with --format github",
     "list": r"^list the (runs|models)",
-    "margin": r"same|no regression",
+    "margin": r"same|not a regression",
     "method": r"method",
     "model": r"the same as the operand|this program instead",
     "model-id": r"column model_id",

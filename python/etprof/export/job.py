@@ -83,7 +83,7 @@ def wanted_methods(model, specs) -> dict:
         name, _, attribute = spec.partition("=")
         attribute = attribute or name
         if not name.isidentifier():
-            raise UsageError(f"--method {spec}: '{name}' is no method name")
+            raise UsageError(f"--method {spec}: '{name}' is not a method name")
         if not callable(getattr(model.module, attribute, None)):
             known = [m for m in vars(type(model.module)) if not m.startswith("_")]
             raise UsageError(

@@ -291,7 +291,7 @@ class FoldConvBn(GraphFix):
         channels = len(kernel)
         scale, shift = (per_channel(constant(build.gm, n), channels) for n in (scale, shift))
         if scale is None or shift is None:
-            return self.skip(node, "scale or shift is no constant per channel")
+            return self.skip(node, "scale or shift is not a constant per channel")
         return self.folded(build, conv, scale, shift)
 
     def folded(self, build, conv, factor, shift):

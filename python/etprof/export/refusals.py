@@ -83,7 +83,7 @@ REFUSALS = (
             "an axis cannot vary as it was declared",
             "export with --static, or declare the range that the message names: --dynamic-shape INPUT:AXIS=MIN..MAX"),
     Refusal((EXPORT,), lambda f: f.says("unsupported input type|unsupported output|register_pytree|pytree"),
-            "an input or an output is no tensor, number, tuple or dict of those",
+            "an input or an output is not a tensor, number, tuple or dict of those",
             f"wrap the model so that tensors go in and come out ({GUIDE}, on wrappers)"),
     Refusal((EXPORT,), lambda f: "Unsupported" in f.kinds or "TorchDynamoException" in f.kinds,
             "the tracer cannot follow this Python code",

@@ -206,7 +206,7 @@ def from_hf(spec: str):
         else:
             config = transformers.AutoConfig.for_model(spec)
     except (ValueError, KeyError, OSError) as error:
-        raise UsageError(f"hf:{spec} is no model type of transformers and no config file: {error}") from error
+        raise UsageError(f"hf:{spec} is not a model type of transformers and no config file: {error}") from error
     config.return_dict = False
     config.use_cache = False
 

@@ -238,7 +238,8 @@ def plain(value: Any) -> Any:
 def answers(lake: str, engine: str, since: str) -> dict[str, Any]:
     root = Path(local(lake)).absolute()
     if not is_lake(root):
-        raise errors.EnvironmentProblem(f"{root} is no lake: make it with python -m etprof.fleet SOURCE --out {lake}")
+        raise errors.EnvironmentProblem(
+            f"{root} is not a lake: make it with python -m etprof.fleet SOURCE --out {lake}")
     if engine == "spark":
         from etprof.fleet import spark
 

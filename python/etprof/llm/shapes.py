@@ -71,7 +71,7 @@ def read_config(path: Path) -> Shape:
         raise BadInput(f"{path}: no {error} in it; expected a config.json of Hugging Face "
                        "(hidden_size, …) or a params.json of Meta (dim, n_layers, …)") from error
     except (TypeError, ValueError) as error:
-        raise BadInput(f"{path}: a member is no number: {error}") from error
+        raise BadInput(f"{path}: a member is not a number: {error}") from error
     check(shape, str(path))
     return shape
 

@@ -29,7 +29,7 @@ def parts_of(document: dict[str, Any], parts: list[str]) -> dict[str, Any]:
         if span:
             first, last = (int(number) if number else None for number in span.rstrip("]").split(":"))
             if not isinstance(document[name], list):
-                raise Refused(f"{name} is no list; ask for {name}")
+                raise Refused(f"{name} is not a list; ask for {name}")
             found[name] = document[name][first:last]
     return found
 

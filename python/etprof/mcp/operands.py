@@ -103,7 +103,7 @@ def _word(operand: Operand, value: object, places: Places) -> str:
     if kind.type in ("integer", "number"):
         whole = kind.type == "integer"
         if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)) \
-                or not 0 <= value <= MOST_NUMBER:  # nor what is no number
+                or not 0 <= value <= MOST_NUMBER:  # nor what is not a number
             raise Refused(f"{operand.name} takes {kind.said}, 0 or more; found {value!r:.60}")
         return f"{value:.15g}"  # whole numbers without a point, as options take them
     text = _text(operand, value)

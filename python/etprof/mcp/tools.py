@@ -123,7 +123,7 @@ TOOLS = {tool.name: tool for tool in (
         RUN,
         Operand("rules", o.RULE, None, RULES, many=True),
         Operand("against", o.RUN, "--against", "an earlier run folder"),
-        Operand("margin", o.NUMBER, "--margin", "percent that is no regression"),
+        Operand("margin", o.NUMBER, "--margin", "percent that is not a regression"),
     )),
     Tool("verify_claim", ("gate",),
          "Is what you are about to tell borne out by the data? Write each figure as a rule of a gate. Check every "

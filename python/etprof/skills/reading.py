@@ -120,7 +120,7 @@ class _Reader:
         if indented or key not in ("name", "description", "next", "minutes"):
             raise self._wrong(f"unknown key {key}")
         if key == "minutes" and not value.isdigit():
-            raise self._wrong(f"minutes: {value} is no number")
+            raise self._wrong(f"minutes: {value} is not a number")
         setattr(self.skill, key, int(value) if key == "minutes" else value)
 
     def _value(self, name: str) -> str | None:

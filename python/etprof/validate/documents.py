@@ -23,7 +23,7 @@ FAULTS = {  # id: expected, what to do
                            "again"),
     "json.utf8": ("UTF-8", "save it as UTF-8, or make the file again"),
     "json.truncated": ("a whole document", "the end is missing (disk full, interrupted copy): copy or make it again"),
-    "json.nan": ("numbers, or null", "NaN is no JSON (Arm's kit writes it for a single run): replace it by null, or "
+    "json.nan": ("numbers, or null", "NaN is not JSON (Arm's kit writes it for a single run): replace it by null, or "
                  "make the file again"),
     "json.syntax": ("JSON", "undo the edit at that line, or make the file again"),
     "json.object": ("an object", "this is another kind of file: make it again"),

@@ -51,7 +51,7 @@ def _members(folder: str, depth: int) -> Iterator[str | None]:
 
 
 def stranger(folder: str) -> str | None:
-    """What is no member of a run folder: links, which lead out of it, FIFOs and devices, which never end."""
+    """What is not a member of a run folder: links, which lead out of it, FIFOs and devices, which never end."""
     try:
         for n, problem in enumerate(_members(folder, 0)):
             if problem or n >= 2 * _MOST_MEMBERS:

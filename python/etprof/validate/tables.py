@@ -40,7 +40,7 @@ def _layouts() -> list[dict[str, Any]]:
 
 
 def real(cell: str) -> float:
-    """NAN fails no comparison: a cell that is no number is not judged."""
+    """NAN fails no comparison: a cell that is not a number is not judged."""
     value = float(cell) if len(cell) < 64 and _REAL.fullmatch(cell) else NAN
     return value if math.isfinite(value) else NAN
 
@@ -83,7 +83,7 @@ class _Table:
                               "category,<baseline>_ms,<candidate>_ms,speedup,<baseline>_pct,<candidate>_pct", MOVED)
 
     def check_row(self, line: int, row: list[str]) -> None:
-        """Cells first, then what they say together: a cell that is no number is told as such, not as a wrong sum."""
+        """Cells first, then what they say together: a cell that is not a number is told as such, not as a wrong sum."""
         def fail(name: str, column: str, expected: str, fix: str = EDITED) -> Problem:
             cell = row[self.at[column]] if column in self.at else ""
             return Problem(name, f"line {line}, column {column}: '{cell[:60]}'", expected, fix)

@@ -438,7 +438,7 @@ static const char *formula_of(const etp_fixer *f, const etp_fix_words *w,
         return w->formula;
     }
     if (!factor) {
-        return etp_arena_printf(f->ab->arena, "%s; measured on no model", w->formula);
+        return etp_arena_printf(f->ab->arena, "%s; not yet measured on any model", w->formula);
     }
     if (factor->cases == 1) {
         return etp_arena_printf(f->ab->arena,

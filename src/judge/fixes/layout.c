@@ -553,12 +553,13 @@ static void broadcast(etp_fixer *f)
         }
     }
     etp_fix_goes_away(f, &at);
-    etp_fix_show(f, &at,
-                 &(etp_fix_words){.kind = ETP_FIX_BROADCAST,
-                                  .one = "copy for a broadcast that batched products do not need",
-                                  .many = "copies for broadcasts that batched products do not need",
-                                  .formula = etp_fix_k_goes_away,
-                                  .change = ETP_CHANGE_FOLD_EXPAND});
+    etp_fix_show(
+        f, &at,
+        &(etp_fix_words){.kind = ETP_FIX_BROADCAST,
+                         .one = "unneeded expand_copy operator before a batched matrix product",
+                         .many = "unneeded expand_copy operators before batched matrix products",
+                         .formula = etp_fix_k_goes_away,
+                         .change = ETP_CHANGE_FOLD_EXPAND});
 }
 
 // ---- islands of another type ----

@@ -388,7 +388,7 @@ etp_status etp_os_append_below(const char *root, const char *relative, etp_str c
     } else if (fstat(fd, &st) != 0) {
         status = etp_fail_errno(err, ETP_IO, "cannot write %s", p.shown);
     } else if (!S_ISREG(st.st_mode)) {
-        status = etp_fail(err, ETP_UNSUPPORTED, "%s is no regular file", p.shown);
+        status = etp_fail(err, ETP_UNSUPPORTED, "%s is not a regular file", p.shown);
     } else if (!(write_full(fd, content) && etp_os_full_sync(fd))) {
         status = etp_fail_errno(err, ETP_IO, "cannot write %s", p.shown);
         int ignored = ftruncate(fd, st.st_size); // a cut that fails as well would hide the cause

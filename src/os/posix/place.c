@@ -71,7 +71,7 @@ static etp_status walk(etp_place *p, char *relative, bool make, etp_error *err)
         ETP_TRY(enter(p, relative, make, err));
     }
     if (!plain_part(relative)) {
-        return etp_fail(err, ETP_INTERNAL, "%s is no place below a folder", p->shown);
+        return etp_fail(err, ETP_INTERNAL, "%s is not a place below a folder", p->shown);
     }
     p->name = relative;
     return ETP_OK;

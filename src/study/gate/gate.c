@@ -97,7 +97,7 @@ static etp_status parse(const char *text, rule *out, etp_error *err)
         out->phase = (etp_str){all.ptr, name - 1};
     }
     if (at == all.len || (used == 0 && out->metric == METRICS)) {
-        return etp_fail(err, ETP_USAGE, "'%s' is no rule: %s", text, k_rule_forms);
+        return etp_fail(err, ETP_USAGE, "'%s' is not a rule: %s", text, k_rule_forms);
     }
     out->at_least = at == least;
     out->subject = etp_str_trim((etp_str){all.ptr + word, at - word}, k_blanks);

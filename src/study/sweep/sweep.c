@@ -183,7 +183,7 @@ static etp_status place_arms(builder *b, etp_error *err)
             at[ETP_FACTOR_THREADS]++;
         }
         if (at[ETP_FACTOR_MODEL] >= g->n[0] || at[ETP_FACTOR_LEVEL] >= g->n[1]) {
-            return etp_fail(err, ETP_CORRUPT, "%s: arm %s is no cell of the sweep", ab->dir,
+            return etp_fail(err, ETP_CORRUPT, "%s: arm %s is not a cell of the sweep", ab->dir,
                             ab->arms[a].name);
         }
         uint32_t c = etp_cell_of(g, at);

@@ -166,7 +166,7 @@ static void test_failure(void **state)
     for (int again = 0; again < 2; again++) { // broken stays broken
         assert_int_equal(stream.get_next(&stream, &batch), EINVAL);
         assert_null(batch.release);
-        assert_non_null(strstr(stream.get_last_error(&stream), "nowhere is no run folder"));
+        assert_non_null(strstr(stream.get_last_error(&stream), "nowhere is not a run folder"));
     }
     stream.release(&stream);
     // Released before anything was asked.

@@ -104,8 +104,8 @@ static void attention_that_is_written_out(void **state)
     etp_ab_close(s);
 }
 
-// A method may keep its state in buffers and take nothing: it is no text decoder, and no reason to
-// fall over.
+// A method may keep its state in buffers and take nothing: it is not a text decoder, and no reason
+// to fall over.
 static void a_method_without_inputs(void **state)
 {
     (void)state;

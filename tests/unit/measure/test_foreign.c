@@ -181,21 +181,21 @@ static void statistics_that_cannot_be(void **state)
     static const struct {
         const char *text, *why;
     } k_bad[] = {
-        {"", "no JSON object"},
-        {"{\"prompt_tokens\":", "no JSON object"},
-        {"[1]", "no JSON object"},
+        {"", "not a JSON object"},
+        {"{\"prompt_tokens\":", "not a JSON object"},
+        {"[1]", "not a JSON object"},
         {"{}", "no SCALING_FACTOR"},
         {"{\"prompt_tokens\":1,\"prompt_tokens\":1}", "a key occurs twice"},
         {STATS("46", "31", "1000", "1005", "1019", "1000000"), "1000000 units a second"},
         {STATS("46", "31", "1000", "999", "1019", "1000"), "is before"},
         {STATS("46", "31", "1000", "1005", "1004", "1000"), "is before"},
         {STATS("0", "31", "1000", "1005", "1019", "1000"), "no token"},
-        {STATS("-1", "31", "1000", "1005", "1019", "1000"), "prompt_tokens is no whole"},
+        {STATS("-1", "31", "1000", "1005", "1019", "1000"), "prompt_tokens is not a whole"},
         {STATS("46", "3.5", "1000", "1005", "1019", "1000"), "generated_tokens is no"},
         {STATS("46", "31", "NaN", "1005", "1019", "1000"), "NaN"},
         {STATS("46", "31", "\"1000\"", "1005", "1019", "1000"), "inference_start_ms is no"},
         {STATS("46", "31", "1000", "1005", "99999999999999999", "1000"), "inference_end_ms is no"},
-        {STATS("46", "31", "1000", "1005", "99999999999999999999", "1000"), "no JSON object"},
+        {STATS("46", "31", "1000", "1005", "99999999999999999999", "1000"), "not a JSON object"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof k_bad / sizeof *k_bad; i++) {

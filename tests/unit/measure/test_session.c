@@ -194,7 +194,7 @@ static void a_bad_launch_costs_that_launch(void **state)
         {"error:execute", "timed",  ETP_LOST_ERROR,   "the fake was told to refuse"                 },
         {"error:mask",    "timed",  ETP_LOST_MASK,    "the fake was told to refuse"                 },
         {"no_dump",       "traced", ETP_LOST_FILE,    "trace is missing"                            },
-        {"bad_dump",      "traced", ETP_LOST_FILE,    "trace is no ETDump (18 bytes)"               },
+        {"bad_dump",      "traced", ETP_LOST_FILE,    "trace is not an ETDump (18 bytes)"           },
     };
     fixture *f = *state;
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {

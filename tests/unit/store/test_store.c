@@ -362,7 +362,7 @@ static void hostile_manifests_are_refused(void **state)
     } k_cases[] = {
         {"", ETP_CORRUPT, "the file is empty"},
         {"{", ETP_CORRUPT, "line 1"},
-        {"[]", ETP_CORRUPT, "no object"},
+        {"[]", ETP_CORRUPT, "not an object"},
         {"\xff\xfe", ETP_CORRUPT, "line 1"},
         {"{\"schema\":\"etprof.run/1\",\"schema\":\"etprof.run/1\"}", ETP_CORRUPT, "duplicate"},
         {"{\"schema\":\"etprof.run/2\"}", ETP_UNSUPPORTED, "use a newer etprof"},
