@@ -156,6 +156,9 @@ static etp_status push_files(etp_session *s, etp_error *err)
             ETP_TRY(push(s, k_shared[i].local, k_shared[i].there, err));
         }
     }
+    if (set->kernels_lib && s->device->info.local_pid) { // alone it goes to other devices
+        ETP_TRY(etp_session_watch_needed(s, set->kernels_lib, err));
+    }
     for (etp_str one, rest = etp_str_from(set->data ? set->data : "");
          etp_str_part(&rest, ',', &one);) {
         const char *there = NULL, *local = etp_arena_strdup(&s->arena, one);

@@ -25,7 +25,13 @@ static void watch(etp_session *s, const char *path)
         }
     }
     const etp_planned_file *known = planned(s, path);
-    const etp_watched_file f = {path, known ? known->mark : etp_os_mark_of(path)};
+    etp_watched_file f = {path, known ? known->mark : etp_os_mark_of(path), {0}};
+    char hex[ETP_SHA256_HEX_CHARS] = "";
+    uint64_t bytes;
+    // What cannot be read has no hash that it could have later.
+    if (known || etp_run_hash_file(path, hex, &bytes, NULL) == ETP_OK) {
+        memcpy(f.sha256, known ? known->sha256 : hex, sizeof f.sha256);
+    }
     ETP_ADD(&s->arena, &s->watched, f);
 }
 
@@ -36,6 +42,17 @@ void etp_session_watch(etp_session *s, const char *local, const char *there)
     if (path && strcmp(path, there) == 0) {
         watch(s, path);
     }
+}
+
+etp_status etp_session_watch_needed(etp_session *s, const char *path, etp_error *err)
+{
+    const char *const *libraries = NULL;
+    size_t n = 0;
+    ETP_TRY(etp_foreign_libraries(path, &s->arena, &libraries, &n, err));
+    for (size_t i = 0; i < n; i++) {
+        etp_session_watch(s, libraries[i], libraries[i]);
+    }
+    return ETP_OK;
 }
 
 static etp_status replaced(const char *path, bool removed, etp_error *err)
@@ -67,6 +84,7 @@ etp_status etp_session_watch_bundle(etp_session *s, const etp_bundle *bundle, et
         return ETP_OK; // it was sent there
     }
     watch(s, bundle->runner);
+    ETP_TRY(etp_session_watch_needed(s, bundle->runner, err));
     ETP_TRY(etp_bundle_list(bundle, &s->arena, &files, err)); // libraries lie beside it
     for (size_t i = 0; i < files.n; i++) {
         if (!files.items[i].is_dir) {
@@ -78,12 +96,7 @@ etp_status etp_session_watch_bundle(etp_session *s, const etp_bundle *bundle, et
 
 etp_status etp_session_watch_foreign(etp_session *s, const etp_foreign *foreign, etp_error *err)
 {
-    const char *const *libraries = NULL;
-    size_t n = 0;
-    ETP_TRY(etp_foreign_libraries(foreign->path, &s->arena, &libraries, &n, err));
-    for (size_t i = 0; i < n; i++) {
-        etp_session_watch(s, libraries[i], libraries[i]);
-    }
+    ETP_TRY(etp_session_watch_needed(s, foreign->path, err));
     etp_foreign now;
     ETP_TRY(
         etp_foreign_inspect(foreign->path, s->plan->settings.runner_kind, &s->arena, &now, err));
@@ -98,20 +111,18 @@ static bool same(const etp_os_mark *a, const etp_os_mark *b)
            a->modified_ns == b->modified_ns;
 }
 
-static bool has_hash_of(const etp_session *s, const char *path)
+static bool has_hash(const char *path, const char *sha256)
 {
-    const etp_planned_file *f = planned(s, path);
     char hex[ETP_SHA256_HEX_CHARS];
     uint64_t bytes;
-    return !f || (etp_run_hash_file(path, hex, &bytes, NULL) == ETP_OK && !strcmp(f->sha256, hex));
+    return etp_run_hash_file(path, hex, &bytes, NULL) == ETP_OK && strcmp(sha256, hex) == 0;
 }
 
-static etp_status is_still(const etp_session *s, const char *path, etp_os_mark *mark,
-                           etp_error *err)
+static etp_status is_still(const char *path, etp_os_mark *mark, const char *sha256, etp_error *err)
 {
     const etp_os_mark now = etp_os_mark_of(path);
     bool touched = now.changed_ns != mark->changed_ns;
-    if (!same(&now, mark) || (touched && !has_hash_of(s, path))) {
+    if (!same(&now, mark) || (touched && !has_hash(path, sha256))) {
         return replaced(path, now.inode == 0, err);
     }
     *mark = now;
@@ -123,7 +134,7 @@ etp_status etp_session_as_planned(const etp_session *s, etp_error *err)
     for (size_t i = 0; i < s->plan->files.n; i++) {
         const etp_planned_file *f = &s->plan->files.items[i];
         etp_os_mark mark = f->mark;
-        ETP_TRY(is_still(s, f->path, &mark, err));
+        ETP_TRY(is_still(f->path, &mark, f->sha256, err));
     }
     return ETP_OK;
 }
@@ -132,7 +143,7 @@ etp_status etp_session_unchanged(etp_session *s, etp_error *err)
 {
     for (size_t i = 0; i < s->watched.n; i++) {
         etp_watched_file *f = &s->watched.items[i];
-        ETP_TRY(is_still(s, f->path, &f->mark, err));
+        ETP_TRY(is_still(f->path, &f->mark, f->sha256, err));
     }
     return ETP_OK;
 }

@@ -25,11 +25,26 @@ WEIGHTS = pathlib.Path(__file__).resolve().parents[1] / "data/linear_external.pt
 BLOCKS = 60
 
 
+def build_kernels(tmp):
+    """A library of kernels that brings one of its own, where there is a compiler."""
+    cc = shutil.which("cc")
+    if not cc:
+        (tmp / "kernels.so").write_bytes(b"as it was")
+        return
+    (tmp / "libs").mkdir()
+    (tmp / "help.c").write_text("int help(void) { return 1; }")
+    (tmp / "kernels.c").write_text("int help(void); int kernels(void) { return help(); }")
+    flags = ["-shared", "-fPIC", "-nostdlib"]
+    subprocess.run([cc, *flags, "help.c", "-o", "libs/libhelp.so"], cwd=tmp, check=True)
+    subprocess.run([cc, *flags, "kernels.c", "-Llibs", "-lhelp", "-Wl,-rpath,$ORIGIN/libs", "-o", "kernels.so"],
+                   cwd=tmp, check=True)
+
+
 def lay_out(tmp):
     (tmp / "model.pte").write_bytes(MODEL)
     shutil.copy(WEIGHTS, tmp / "weights.ptd")
     (tmp / "in.bin").write_bytes(bytes(64))
-    (tmp / "kernels.so").write_bytes(b"as it was")
+    build_kernels(tmp)
     (tmp / "runner" / "sdk").mkdir(parents=True)
     shutil.copy(FAKE, tmp / "runner" / "etprof-runner")
     for name in ("libx.so", "sdk/liby.so"):
@@ -93,10 +108,14 @@ def cases(tmp):
     yield "the runner", "etprof-runner", lambda: by_rename(runner, pathlib.Path(FAKE).read_bytes())
     yield "a library of its", "libx.so", lambda: by_rename(tmp / "runner" / "libx.so", other)
     yield "a library in a folder of its", "liby.so", lambda: by_rename(tmp / "runner" / "sdk" / "liby.so", other)
+    yield "a library of its, in place", "libx.so", lambda: in_place(tmp / "runner" / "libx.so", b"otherwise")
+    if shutil.which("cc"):
+        yield "what a library needs", "libhelp.so", lambda: by_rename(tmp / "libs" / "libhelp.so", other)
 
 
 def harmless(tmp):
     (tmp / "model.pte").chmod(0o600)
+    (tmp / "runner" / "libx.so").chmod(0o600)
     os.link(tmp / "model.pte", tmp / "link.pte")
     (tmp / "unrelated").write_bytes(b"x")
 
