@@ -197,11 +197,23 @@ static void keep(foreign_launch *r, const char *text, size_t len)
     etp_strbuf_append(&r->text, (etp_str){text, len < room ? len : room});
 }
 
+// A word now and then is no end: all of it has a time, too. Where it is not known what an execution
+// takes, each, and each token of a text, may take as long as it may be silent.
+static uint64_t whole_limit(const foreign_launch *r, uint64_t silence_limit_ns)
+{
+    const etp_launch_request *q = r->request;
+    uint64_t parts = q->phase ? prompt_tokens(q->phase) + new_tokens(q->phase) : 1;
+    parts = q->expected_iteration_ns > 0 ? 0 : parts * r->log.executions;
+    return silence_limit_ns < UINT64_MAX / (parts + 2) ? (parts + 2) * silence_limit_ns
+                                                       : UINT64_MAX;
+}
+
 // Until it closes its output; false when it was lost or the session is to end.
 static bool read_output(foreign_launch *r, uint64_t silence_limit_ns)
 {
     const etp_launch_request *q = r->request;
-    uint64_t deadline = etp_os_now_ns() + silence_limit_ns;
+    const uint64_t begin = etp_os_now_ns(), whole = whole_limit(r, silence_limit_ns);
+    uint64_t deadline = begin + silence_limit_ns;
     for (;;) {
         char piece[4096];
         size_t got = 0;
@@ -213,6 +225,10 @@ static bool read_output(foreign_launch *r, uint64_t silence_limit_ns)
         if (now >= deadline) {
             return mark_lost(r, ETP_LOST_HANG, "no word for %s s",
                              ETP_DIGITS((double)silence_limit_ns / 1e9, 3));
+        }
+        if (now - begin >= whole) {
+            return mark_lost(r, ETP_LOST_HANG, "its output did not end within %s s",
+                             ETP_DIGITS((double)whole / 1e9, 3));
         }
         etp_process_event e =
             etp_process_read(&r->process, deadline - now, piece, sizeof piece, &got);

@@ -81,7 +81,7 @@ static void take_iteration(etp_foreign_log *log, uint64_t i, uint64_t n, uint64_
     }
     // Numbered from 1 without a gap: a line that is missing or comes twice would put the wrong
     // times into the sample.
-    if (i != log->iterations.n + 1) {
+    if (i != log->iterations.n + 1 || i > n) {
         wrong(log, "its log has iteration", i, "after", log->iterations.n);
         return;
     }

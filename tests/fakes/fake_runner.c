@@ -287,6 +287,9 @@ static void run(fake *f, unsigned long long n)
             signal(SIGSEGV, SIG_DFL); // sanitizers turn it into an exit
             raise(SIGSEGV);
         }
+        if (is(f, "drip") && f->done > 2) {
+            usleep(400000);
+        }
         if (is(f, "hang") && f->done == 2) {
             hang();
         }

@@ -137,6 +137,13 @@ static void misbehave()
     if (fault("latin1")) {
         std::fprintf(stderr, "Mod\xe8le charg\xe9 \xff\xfe\n");
     }
+    if (fault("drip")) {
+        for (;;) {
+            std::printf(".");
+            std::fflush(stdout);
+            usleep(100000);
+        }
+    }
     if (fault("hang")) {
         pause();
     }

@@ -282,6 +282,18 @@ sys.exit(done.returncode)
                 self.assertIn(text, self.stderr)
         self.assertEqual(self.ab(*ONE, "--timeout", "0.3", fault="hang", blocks=1), 6)
         self.assertIn("no word for", self.stderr)
+        self.assertEqual(self.ab(*ONE, "--timeout", "0.3", fault="drip", blocks=1), 6)
+        self.assertIn("its output did not end within", self.stderr)
+
+    def test_the_launcher_of_the_bundle(self):
+        """Beside the program there is none: what starts the runner lies in the bundle, and is what is watched."""
+        (self.dir / "bin").mkdir()
+        program = shutil.copy(ETPROF, self.dir / "bin" / "etprof")
+        bundle = next(p for p in ROOT.glob("build/bundle/*/etprof-launch") if p.parent.name == RUNNERS.name).parent
+        env = {**os.environ, "ETPROF_RUNNER": str(bundle)}
+        done = subprocess.run([program, "ab", "linear.pte", *ONE, "--blocks", "1", "--iterations", "3", "--warmup", "1",
+                               "--out", "run", "--quiet"], cwd=self.dir, env=env, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_talk_around_the_lines_does_no_harm(self):
         for fault in ("longlog", "latin1"):

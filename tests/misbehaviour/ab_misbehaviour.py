@@ -99,6 +99,11 @@ def block_lost(tmp, done, name):
     expect(len(kept) >= 10, name, f"only {len(kept)} launches kept")
 
 
+def dripped(tmp, done, name):
+    block_lost(tmp, done, name)
+    expect("of 300 iterations after" in manifest(tmp)["lost"][0]["detail"], name, manifest(tmp)["lost"])
+
+
 def given_up(tmp, done, name):
     """An arm that crashes in every block is a finding of the answer, not only of the manifest."""
     done = subprocess.run([ETPROF, "analyze", "run", "--format", "json"], cwd=tmp, capture_output=True, text=True,
@@ -384,6 +389,8 @@ case("quiet control", [], 0, check=ruled_out_drift(True))
 case("noisy control", ["base sme2 2970000"] + [f"on neon timed {n} slower" for n in (3, 6)], 0,
      check=ruled_out_drift(False))
 case("hang once", ["on neon timed 3 hang"], 6, extra=("--timeout", "5"), check=block_lost)
+case("an iteration now and then", ["base neon 10000", "on neon timed 3 drip"], 6, check=dripped,
+     extra=("--timeout", "1", "--iterations", "300"))
 case("garbage once", ["on sme2 timed 2 garbage"], 6, check=block_lost)
 case("mask ignored", ["on neon * * ignore_mask"], 6, stderr_has="mask")
 case("no hook calls", ["on neon * * no_calls"], 6)

@@ -105,6 +105,8 @@ static void contradictions_are_kept(void **state)
     } k_logs[] = {
         {"Iteration 1 of 3: 1 ms\n",                            "executions: 3, told was 2"       },
         {"Iteration 2 of 2: 1 ms\n",                            "its log has iteration 2, after 0"},
+        {"Iteration 1 of 2: 1 ms\nIteration 2 of 2: 1 ms\n"
+         "Iteration 3 of 2: 1 ms\n",                   "its log has iteration 3, after 2"},
         {"Model executed successfully 1 time(s) in 24.5 ms.\n", "executions: 1, told was 2"       },
     };
     (void)state;
