@@ -754,8 +754,7 @@ const etp_report *etp_ops_report(const etp_ops_answer *a, etp_arena *arena)
         mode_keys(a, keys, r, arena);
     } else if (t->executions) {
         double n = (double)t->executions;
-        // Sums of several executions would grow with their number: people get means, the document
-        // both sums and count.
+        // Sums grow with the number of executions: people get means, the document sums and count.
         etp_keys_add(keys, ETP_PLAIN, "Method::execute", "%s, mean of %zu executions",
                      time_text(a, (double)t->execute_ns / n, arena), t->executions);
         etp_keys_add(keys, ETP_PLAIN, "operators", "%s, of which %.1f %% delegated",
@@ -793,7 +792,9 @@ const etp_report *etp_ops_report(const etp_ops_answer *a, etp_arena *arena)
     etp_report_section(r, 1, "operators-section", "Operators");
     operator_table(a, r, arena);
     span_table(a, ETP_OP_SPAN_WHOLE, "spans", "Spans of delegates", r, arena);
-    span_table(a, ETP_OP_SPAN_APART, "apart", "By a clock of their own", r, arena);
+    const char *apart =
+        etp_trace_unit_choice(a->trace) ? "By a clock of their own" : "Longer than their whole";
+    span_table(a, ETP_OP_SPAN_APART, "apart", apart, r, arena);
     span_table(a, ETP_OP_SPAN_LOAD, "load", "At load", r, arena);
     return r;
 }

@@ -227,7 +227,10 @@ static void find_containment(state *t)
         while (whole && n_open > 0 && is_part_of(t, open[n_open - 1], i)) {
             t->s->events[open[--n_open]].parent = i;
         }
-        open[n_open++] = i;
+        // What neither nests nor has a place that its name tells would part those around it.
+        if (whole || etp_delegate_span(t->s->events[i].name).within) {
+            open[n_open++] = i;
+        }
     }
 }
 
@@ -261,6 +264,9 @@ static void read_ticks(state *t, const bool *wanted)
 {
     const etp_etdump *dump = &t->s->trace->dump;
     const etp_trace_block *b = t->s->block;
+    if (b->n_runs == 0 || b->runs[0] >= dump->n_runs) {
+        return; // from a table
+    }
     uint32_t *event_at = etp_arena_alloc_raw(t->scratch, t->n, sizeof *event_at);
     for (uint32_t i = 0; i < t->n; i++) {
         event_at[place(t, i)] = i;
@@ -350,10 +356,12 @@ static void withhold_parts(state *t, uint32_t whole, bool own_only)
     }
 }
 
-// With an event its parts are apart. From here on none of them is in the tree.
+// With an event its parts are apart. From here on none of them is in the tree, and their times are
+// ticks, whatever a unit made of them that does not fit.
 static void take_apart(state *t)
 {
     etp_trace_event *events = t->s->events;
+    bool *apart = etp_arena_alloc_array(t->scratch, t->n, sizeof *apart), any = false;
     for (size_t i = t->n; i-- > 0;) {
         uint32_t p = events[i].parent;
         if (!events[i].apart && p != ETP_NO_INDEX) {
@@ -361,10 +369,15 @@ static void take_apart(state *t)
         }
     }
     for (size_t i = 0; i < t->n; i++) {
-        if (events[i].apart) {
+        apart[i] = events[i].apart != ETP_APART_NOT;
+        any = any || apart[i];
+        if (apart[i]) {
             events[i].kind = ETP_EVENT_APART;
             events[i].parent = ETP_NO_INDEX;
         }
+    }
+    if (any) {
+        read_ticks(t, apart);
     }
 }
 

@@ -64,6 +64,13 @@ def unknown_nested():
     return [load(), *executions([*ops, call("DELEGATE_CALL", 50_000, 1_000_000)], 1_010_000)]
 
 
+def clock_between():
+    """Spans of the host in each other, and between them one of a device's clock by a name that nobody knows."""
+    inside = [delegate("ETVK_COMPUTE_GRAPH_EXECUTE", 130_000, 930_000), own("matmul", 9 * MS, 9 * MS + 600_000),
+              delegate("ETVK_EXECUTE", 125_000, 940_000), call("DELEGATE_CALL", 120_000, 950_000)]
+    return [load(), *executions(inside, 970_000)]
+
+
 def beyond_the_call():
     """Whole-number identifiers by another clock, together longer than their call."""
     ops = [own(i, 1000 + 9_000_000 * i, 1000 + 9_000_000 * (i + 1)) for i in range(3)]
@@ -112,6 +119,22 @@ def two_lengths():
         end = 9 * k * MS
         ops = [delegate("Fully Connected (NC, F32) GEMM #1", 2000, end), call("DELEGATE_CALL", 1000, end + 2000)]
         runs += [inference(1000 * MS + 300 * i * MS, 10 * k * MS + 13_000 * i, ops)]
+    return runs
+
+
+def three_lengths(n=30):
+    """In turn inputs of 10, 50 and 400 ms, each execution 10 µs longer than the one before."""
+    def at(i):
+        return (10, 50, 400)[i % 3] * MS + 10_000 * i
+    return [load(), *(inference((1000 + 500 * i) * MS, at(i), gemm(at(i))) for i in range(n))]
+
+
+def long_tail():
+    """One length: forty executions of 10 ms, eight that something else made longer, no two alike."""
+    runs = [load()]
+    for i in range(48):
+        length = 10 * MS + 10_000 * i if i % 6 else int(10 * MS * 1.3 ** (1 + i // 6))
+        runs.append(inference((1000 + 500 * i) * MS, length, gemm(length)))
     return runs
 
 
@@ -189,7 +212,8 @@ def failed():
 
 
 ALL = {f.__name__: f for f in (silent, vulkan, core_ml, at_load, from_zero, unknown_from_zero, unknown_nested,
-                               beyond_the_call, wrapped, cycles, jumped, jumped_kernel, two_lengths, two_methods,
-                               in_turn, reloaded, branches, symbols, tensors, outputs, method_only, failed)}
+                               beyond_the_call, wrapped, cycles, jumped, jumped_kernel, two_lengths, three_lengths,
+                               long_tail, clock_between, two_methods, in_turn, reloaded, branches, symbols, tensors,
+                               outputs, method_only, failed)}
 ALL["vulkan_overlap"] = lambda: vulkan(((0, 1700), (100, 1800)))
 ALL["microseconds"] = lambda: from_zero("", (5400, 290))

@@ -79,6 +79,10 @@ def nesting():
     doc = ops("unknown_nested")
     expect(means(doc) == {"inner a": 200_000, "inner b": 500_000, "after": 50_000}, "nested", means(doc))
     expect(spans(doc, "whole")["outer"]["total_ns"] == 4 * 810_000, "nested: outer", doc["spans"])
+    doc = ops("clock_between")
+    expect(means(doc) == {"ETVK_COMPUTE_GRAPH_EXECUTE": 800_000}, "another clock between", means(doc))
+    expect(set(spans(doc, "whole")) == {"ETVK_EXECUTE"} and set(spans(doc, "apart")) == {"matmul"},
+           "another clock between: spans", doc["spans"])
 
 
 def loading():
@@ -116,6 +120,10 @@ def units():
     # at 1 GHz they are longer than the call
     doc = ops("from_zero", "--delegate-unit", "cycles:1000000000")
     expect(means(doc) == {"DELEGATE_CALL": 5_990_000}, "unit too slow", means(doc))
+    # at 0.5 GHz too, and what is withheld is ticks as recorded
+    doc = ops("from_zero", "--delegate-unit", "cycles:5e8")
+    expect(sorted(s["total_ticks"] for s in spans(doc, "apart").values()) == [4 * 2_900_000, 4 * 5_400_000],
+           "unit too slow: ticks", doc["spans"])
     # 984,000 cycles at 500 MHz are 1.968 ms
     doc = ops("cycles", "--source-unit", "cycles:500e6")
     expect(doc["totals"]["execute_ns"] == 4 * 1_968_000, "source unit", doc["totals"])
