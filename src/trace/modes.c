@@ -43,6 +43,27 @@ static double spread(const run_time *v, size_t n)
     return log((double)v[n - 1 - out].ns) - log((double)v[out].ns);
 }
 
+// How wide the times on one side of the gap at AT spread, of V (n): those up to the next gap that
+// could part populations, where they are LEAST or more, else all. A third population is no spread.
+static double spread_beside(const run_time *v, size_t n, size_t at, bool below, size_t least)
+{
+    const double gap = log(LEAST_RATIO);
+    size_t from = below ? at - 1 : at, to = below ? at : at + 1;
+    if (below) {
+        while (from > 0 && log((double)v[from].ns) - log((double)v[from - 1].ns) < gap) {
+            from--;
+        }
+    } else {
+        while (to < n && log((double)v[to].ns) - log((double)v[to - 1].ns) < gap) {
+            to++;
+        }
+    }
+    if (to - from < least) {
+        return below ? spread(v, at) : spread(v + at, n - at);
+    }
+    return spread(v + from, to - from);
+}
+
 static bool warms_up(const run_time *slow, size_t n, double ratio)
 {
     for (size_t i = 0; i < n; i++) {
@@ -73,7 +94,8 @@ static size_t parting(const run_time *v, size_t n, bool several_loads)
         }
     }
     if (best == 0 || widest < log(LEAST_RATIO) ||
-        widest < GAP_OF_SPREADS * fmax(spread(v, best), spread(v + best, n - best)) ||
+        widest < GAP_OF_SPREADS * fmax(spread_beside(v, n, best, true, least),
+                                       spread_beside(v, n, best, false, least)) ||
         warms_up(v + best, n - best, exp(widest))) {
         return 0;
     }

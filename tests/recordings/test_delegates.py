@@ -143,6 +143,10 @@ def damage():
 def lengths():
     doc = ops("two_lengths")
     expect([b["runs"] for b in doc["blocks"]] == [1, 10, 10], "lengths", doc["blocks"])
+    doc = ops("three_lengths")
+    expect([b["runs"] for b in doc["blocks"]] == [1, 10, 10, 10], "three lengths", doc["blocks"])
+    doc = ops("long_tail")
+    expect([b["runs"] for b in doc["blocks"]] == [1, 48], "a long tail", doc["blocks"])
     code, out, err = run("analyze", TMP / "two_lengths.etdump", "--format", "json")
     arm = json.loads(out)["arms"][0] if code == 0 else {}
     # the ten of 200 ms, of which each is 13 µs longer than the one before
