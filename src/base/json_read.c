@@ -96,22 +96,6 @@ etp_status etp_json_read(etp_str text, json_t **out, etp_error *err)
     return ETP_OK;
 }
 
-static int hash_more(const char *text, size_t len, void *hash)
-{
-    etp_sha256_update(hash, text, len);
-    return 0;
-}
-
-etp_status etp_json_hash(const json_t *json, char out_hex[static ETP_SHA256_HEX_CHARS],
-                         etp_error *err)
-{
-    etp_sha256 h;
-    etp_sha256_init(&h);
-    int done = json_dump_callback(json, hash_more, &h, JSON_SORT_KEYS | JSON_COMPACT);
-    etp_sha256_hex(&h, out_hex);
-    return done == 0 ? ETP_OK : etp_fail_nomem(err, "a hash of JSON");
-}
-
 void etp_json_reject(const etp_json_object *o, const char *key, const char *expected)
 {
     if (*o->status == ETP_OK) {

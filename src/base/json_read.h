@@ -8,8 +8,6 @@
 
 #include <etprof/arena.h>
 
-#include "base/sha256.h"
-
 #define ETP_JSON_MAX_NESTING 16
 
 typedef enum etp_json_fault {
@@ -33,11 +31,6 @@ ETP_NODISCARD etp_status etp_json_parse_deep(etp_str text, int levels, json_t **
                                              etp_json_fault *out_fault, etp_error *err);
 // As etp_json_parse, and an object at the top.
 ETP_NODISCARD etp_status etp_json_read(etp_str text, json_t **out, etp_error *err);
-
-// SHA-256 of JSON in canonical form: members in order of their names, nothing between them.
-// ETP_NOMEM.
-ETP_NODISCARD etp_status etp_json_hash(const json_t *json,
-                                       char out_hex[static ETP_SHA256_HEX_CHARS], etp_error *err);
 
 // Getters of one object that remember their first failure, so that a document is read straight down
 // and judged once. Absent or null members give the zero value; a wrong type is the failure.

@@ -172,6 +172,7 @@ const etp_command etp_cmd_analyze = {
     .formats = ETP_CLI_STANDARD_FORMATS | ETP_CLI_FORMAT_BIT(ETP_CLI_HTML) |
                ETP_CLI_FORMAT_BIT(ETP_CLI_GITHUB),
     .page = etp_write_html,
+    .comment = etp_report_write_github,
     .takes_runs = true,
     .min_args = 1,
     .max_args = -1,

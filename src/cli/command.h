@@ -58,10 +58,10 @@ typedef enum etp_cli_format {
 typedef struct etp_cli {
     etp_arena arena; // lives until exit
     etp_cli_format format;
-    etp_report_writer *page; // of the verb's record
-    bool color;              // on stdout
-    bool progress_lines;     // ETPROF_PROGRESS=lines: for programs that read standard error
-    bool progress;           // stderr is a terminal and --quiet was not given
+    const struct etp_command *verb;
+    bool color;          // on stdout
+    bool progress_lines; // ETPROF_PROGRESS=lines: for programs that read standard error
+    bool progress;       // stderr is a terminal and --quiet was not given
     bool quiet;
     bool terminal;                     // stdout is one
     unsigned width;                    // columns of the terminal, 80 when unknown
@@ -87,13 +87,15 @@ typedef struct etp_command {
     const char *examples;    // lines "etprof …", may be NULL
     const etp_opt *opts;     // ends with a NULL name; may be NULL
     size_t opts_size;
-    const void *defaults;    // opts_size bytes; NULL means all zero
-    unsigned formats;        // ETP_CLI_FORMAT_BITs; 0: the verb has no --format
-    etp_report_writer *page; // with ETP_CLI_HTML: what writes it; other verbs link no page
-    bool raw_args;           // argv goes to run as typed: another program parses it
-    bool grouped;            // the options of a session, under the headings of store/options.def
-    bool takes_runs;         // an operand above runs stands for the newest of them (cli/newest.h)
-    int min_args, max_args;  // operands; max_args -1: any number
+    const void *defaults; // opts_size bytes; NULL means all zero
+    unsigned formats;     // ETP_CLI_FORMAT_BITs; 0: the verb has no --format
+    // With ETP_CLI_HTML, with ETP_CLI_GITHUB: what writes it; other verbs link neither.
+    etp_report_writer *page;
+    etp_comment_writer *comment;
+    bool raw_args;          // argv goes to run as typed: another program parses it
+    bool grouped;           // the options of a session, under the headings of store/options.def
+    bool takes_runs;        // an operand above runs stands for the newest of them (cli/newest.h)
+    int min_args, max_args; // operands; max_args -1: any number
     // Returns ETP_OK also when the answer is bad news; that goes through etp_cli_outcome.
     etp_status (*run)(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err);
 } etp_command;

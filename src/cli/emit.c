@@ -39,7 +39,7 @@ static etp_report_writer *writer_of(const etp_cli *cli)
         [ETP_CLI_TEXT] = etp_write_text,
         [ETP_CLI_CSV] = etp_write_csv,
         [ETP_CLI_MD] = etp_write_md,
-        [ETP_CLI_HTML] = cli->page,
+        [ETP_CLI_HTML] = cli->verb->page,
     };
     return writers[cli->format];
 }
@@ -73,8 +73,8 @@ etp_status etp_cli_emit(etp_cli *cli, const etp_answer *answer, etp_error *err)
     // A comment on GitHub has a largest size and is cut to it: no form of the library
     // (etprof/output.h).
     ETP_TRY(cli->format == ETP_CLI_GITHUB
-                ? etp_report_write_github(answer->report,
-                                          cli->limit ? cli->limit : ETP_GITHUB_BYTES, &sink, err)
+                ? cli->verb->comment(answer->report, cli->limit ? cli->limit : ETP_GITHUB_BYTES,
+                                     &sink, err)
                 : etp_answer_write(answer, writer_of(cli), &style, &sink, err));
     return etp_cli_emit_bytes(cli, etp_strbuf_str(&buf), err);
 }

@@ -225,7 +225,7 @@ static int run_command(etp_cli *cli, const etp_command *cmd, int argc, char **ar
         return 0;
     }
     cli->progress = cli->progress && !cli->quiet;
-    cli->page = cmd->page;
+    cli->verb = cmd;
     // Before the verb sees its operands: a path that stands for a run means the same in all of
     // them.
     if (st == ETP_OK && cmd->takes_runs) {

@@ -29,6 +29,7 @@ static etp_status show_sweep(const etp_ab_session *session, const etp_ab_showing
         .brief = how->brief,
         .report = how->document ? NULL : etp_sweep_report(&out->sweep, arena),
         .screen = how->brief && !how->document ? etp_sweep_screen(&out->sweep, arena) : NULL,
+        .write_screen = etp_screen_write,
     };
     return ETP_OK;
 }
@@ -72,6 +73,7 @@ static etp_answer answer_of(const etp_ab *ab, const etp_ab_showing *how, etp_are
         .brief = how->brief,
         .report = report_of(ab, how, arena),
         .screen = how->brief && !how->proof ? etp_ab_screen(ab, arena) : NULL,
+        .write_screen = etp_screen_write,
     };
 }
 

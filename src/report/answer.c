@@ -15,7 +15,7 @@ etp_status etp_answer_write(const etp_answer *answer, etp_report_writer *writer,
     etp_report_style how = style ? *style : (etp_report_style){0};
     how.brief = answer->brief && writer == etp_write_text;
     if (how.brief && answer->screen) {
-        return etp_screen_write(answer->screen, &how, sink, err);
+        return answer->write_screen(answer->screen, &how, sink, err);
     }
     how.select = how.select || writer != etp_write_csv ? how.select : answer->csv_table;
     return etp_report_write(answer->report, writer, &how, sink, err);

@@ -11,10 +11,11 @@
 typedef struct etp_answer {
     void (*json)(const void *data, etp_json *j); // author of the document, called with `data`
     const void *data;
-    const etp_report *report; // for every other form; NULL where JSON alone is wanted
-    const char *csv_table;    // id of the table that CSV is of; NULL: the first
-    bool brief;               // text shows the short form
-    const etp_screen *screen; // which is this; NULL: the report without its details
+    const etp_report *report;        // for every other form; NULL where JSON alone is wanted
+    const char *csv_table;           // id of the table that CSV is of; NULL: the first
+    bool brief;                      // text shows the short form
+    const etp_screen *screen;        // which is this; NULL: the report without its details
+    etp_screen_writer *write_screen; // with a screen: etp_screen_write, linked by who makes one
 } etp_answer;
 
 // WRITER NULL: the JSON document. The caller checks SINK. STYLE may be NULL; its `brief` is the

@@ -2,16 +2,7 @@
 // The report as GitHub Markdown, for pull requests and issues. Charts become tables.
 #include <math.h>
 
-#include "report/view.h"
-
-typedef struct writer {
-    etp_sink *sink;
-} writer;
-
-static void putz(writer *w, const char *z)
-{
-    etp_sink_z(w->sink, z);
-}
+#include "report/md.h"
 
 static bool is_word(char c)
 {
@@ -106,127 +97,127 @@ static bool begins_link(etp_str s, size_t i)
 }
 
 // Text that GitHub shows as it is. An empty comment in the middle keeps it from becoming a link.
-static void put(writer *w, etp_str s, bool at_start)
+void etp_md_text(etp_sink *sink, etp_str s, bool at_start)
 {
     for (size_t i = 0; i < s.len; i++) {
         char c = s.ptr[i];
         if (c == '<' || c == '>' || c == '&') {
-            putz(w, c == '<' ? "&lt;" : c == '>' ? "&gt;" : "&amp;");
+            etp_sink_z(sink, c == '<' ? "&lt;" : c == '>' ? "&gt;" : "&amp;");
             continue;
         }
         if (is_special(s, i, at_start)) {
-            etp_sink_char(w->sink, '\\');
+            etp_sink_char(sink, '\\');
         }
-        etp_sink_char(w->sink, c);
+        etp_sink_char(sink, c);
         if (begins_link(s, i)) {
-            putz(w, "<!-- -->");
+            etp_sink_z(sink, "<!-- -->");
         }
     }
 }
 
 // A code span; text with a backtick in it is written as ordinary text.
-static void put_code(writer *w, etp_str s)
+static void put_code(etp_sink *sink, etp_str s)
 {
     if (s.len == 0 || memchr(s.ptr, '`', s.len)) {
-        put(w, s, false);
+        etp_md_text(sink, s, false);
         return;
     }
-    etp_sink_char(w->sink, '`');
+    etp_sink_char(sink, '`');
     for (size_t i = 0; i < s.len; i++) {
         if (s.ptr[i] == '|') { // GitHub splits table cells before it looks for code
-            etp_sink_char(w->sink, '\\');
+            etp_sink_char(sink, '\\');
         }
-        etp_sink_char(w->sink, s.ptr[i]);
+        etp_sink_char(sink, s.ptr[i]);
     }
-    etp_sink_char(w->sink, '`');
+    etp_sink_char(sink, '`');
 }
 
-static void write_card(writer *w, const etp_card *card)
+static void write_card(etp_sink *sink, const etp_card *card)
 {
     char buf[ETP_VIEW_CHARS];
     etp_view v = etp_view_card(card);
-    putz(w, "**");
+    etp_sink_z(sink, "**");
     if (isfinite(card->value)) {
-        putz(w, etp_view_value(&v, card->value, buf));
-        putz(w, " ");
+        etp_sink_z(sink, etp_view_value(&v, card->value, buf));
+        etp_sink_z(sink, " ");
     }
-    put(w, card->verdict, false);
-    putz(w, "**");
+    etp_md_text(sink, card->verdict, false);
+    etp_sink_z(sink, "**");
     if (isfinite(card->lo) && isfinite(card->hi)) {
         etp_view bare = etp_view_bare(&v);
         // A bare bracket would begin a link.
-        putz(w, " \\[");
-        putz(w, etp_view_number(&bare, card->lo, buf));
-        putz(w, ", ");
-        putz(w, etp_view_number(&bare, card->hi, buf));
-        putz(w, "\\]");
+        etp_sink_z(sink, " \\[");
+        etp_sink_z(sink, etp_view_number(&bare, card->lo, buf));
+        etp_sink_z(sink, ", ");
+        etp_sink_z(sink, etp_view_number(&bare, card->hi, buf));
+        etp_sink_z(sink, "\\]");
     }
     if (card->label.len) {
-        putz(w, " ");
-        put(w, card->label, false);
+        etp_sink_z(sink, " ");
+        etp_md_text(sink, card->label, false);
     }
     if (card->interval.len) {
-        putz(w, " (");
-        put(w, card->interval, false);
-        putz(w, ")");
+        etp_sink_z(sink, " (");
+        etp_md_text(sink, card->interval, false);
+        etp_sink_z(sink, ")");
     }
-    putz(w, "\n\n");
+    etp_sink_z(sink, "\n\n");
     if (card->detail.len) {
-        put(w, card->detail, true);
-        putz(w, "\n\n");
+        etp_md_text(sink, card->detail, true);
+        etp_sink_z(sink, "\n\n");
     }
 }
 
-static void write_head(writer *w, const etp_report *r)
+static void write_head(etp_sink *sink, const etp_report *r)
 {
-    putz(w, "# ");
-    put(w, r->title, false);
-    putz(w, "\n\n");
+    etp_sink_z(sink, "# ");
+    etp_md_text(sink, r->title, false);
+    etp_sink_z(sink, "\n\n");
     if (r->subtitle.len) {
-        put(w, r->subtitle, true);
-        putz(w, "\n\n");
+        etp_md_text(sink, r->subtitle, true);
+        etp_sink_z(sink, "\n\n");
     }
     for (size_t i = 0; i < r->cards.n; i++) {
-        write_card(w, &r->cards.items[i]);
+        write_card(sink, &r->cards.items[i]);
     }
     for (size_t i = 0; i < r->facts.n; i++) {
-        putz(w, i ? " · " : "");
-        put(w, r->facts.items[i].key, i == 0);
-        putz(w, " **");
-        put(w, r->facts.items[i].value, false);
-        putz(w, "**");
+        etp_sink_z(sink, i ? " · " : "");
+        etp_md_text(sink, r->facts.items[i].key, i == 0);
+        etp_sink_z(sink, " **");
+        etp_md_text(sink, r->facts.items[i].value, false);
+        etp_sink_z(sink, "**");
     }
-    putz(w, r->facts.n ? "\n\n" : "");
+    etp_sink_z(sink, r->facts.n ? "\n\n" : "");
 }
 
-static void write_header(writer *w, const etp_table *t)
+static void write_header(etp_sink *sink, const etp_table *t)
 {
     if (t->caption.len) {
-        put(w, t->caption, true);
-        putz(w, "\n\n");
+        etp_md_text(sink, t->caption, true);
+        etp_sink_z(sink, "\n\n");
     }
     for (size_t k = 0; k < t->n_columns; k++) {
         etp_view v = etp_view_column(t, k);
-        putz(w, k ? " | " : "| ");
-        put(w, etp_str_from(t->columns[k].title), false);
+        etp_sink_z(sink, k ? " | " : "| ");
+        etp_md_text(sink, etp_str_from(t->columns[k].title), false);
         // A unit stands in the heading once, unless every figure brings its own.
         if (v.unit && !v.suffix) {
-            putz(w, " (");
-            put(w, etp_str_from(v.unit), false);
-            putz(w, ")");
+            etp_sink_z(sink, " (");
+            etp_md_text(sink, etp_str_from(v.unit), false);
+            etp_sink_z(sink, ")");
         }
     }
-    putz(w, " |\n");
+    etp_sink_z(sink, " |\n");
     for (size_t k = 0; k < t->n_columns; k++) {
-        putz(w, k ? " | " : "| ");
-        putz(w, etp_column_is_number(&t->columns[k]) ? "---:" : "---");
+        etp_sink_z(sink, k ? " | " : "| ");
+        etp_sink_z(sink, etp_column_is_number(&t->columns[k]) ? "---:" : "---");
     }
-    putz(w, " |\n");
+    etp_sink_z(sink, " |\n");
 }
 
-static void write_table(writer *w, const etp_table *t)
+static void write_table(etp_sink *sink, const etp_table *t)
 {
-    write_header(w, t);
+    write_header(sink, t);
     for (size_t i = 0; i < t->rows.n; i++) {
         const etp_row *row = &t->rows.items[i];
         if (!etp_row_shown(t, i)) {
@@ -236,180 +227,45 @@ static void write_table(writer *w, const etp_table *t)
             char buf[ETP_VIEW_CHARS];
             etp_view v = etp_view_column(t, k);
             etp_str s = etp_view_cell(&v, &row->cells[k], buf);
-            putz(w, k ? " | " : "| ");
-            putz(w, row->total && s.len ? "**" : "");
+            etp_sink_z(sink, k ? " | " : "| ");
+            etp_sink_z(sink, row->total && s.len ? "**" : "");
             // What people read instead of a name is prose, also in a column of code.
             if ((t->columns[k].flags & ETP_COL_CODE) && !row->cells[k].called.len) {
-                put_code(w, s);
+                put_code(sink, s);
             } else {
-                put(w, s, false);
+                etp_md_text(sink, s, false);
             }
-            putz(w, row->total && s.len ? "**" : "");
+            etp_sink_z(sink, row->total && s.len ? "**" : "");
         }
-        putz(w, " |\n");
+        etp_sink_z(sink, " |\n");
     }
     size_t hidden = etp_rows_hidden(t);
     if (hidden) {
-        etp_sink_printf(w->sink, "\n%zu more rows\n", hidden);
+        etp_sink_printf(sink, "\n%zu more rows\n", hidden);
     }
-    putz(w, "\n");
+    etp_sink_z(sink, "\n");
 }
 
-static void put_value(writer *w, const etp_view *v, double value)
-{
-    char buf[ETP_VIEW_CHARS];
-    putz(w, etp_view_value(v, value, buf));
-}
-
-// Rows are series, columns are bars: the two or three arms of a comparison stand side by side.
-static void write_stacked(writer *w, const etp_chart *c, const etp_view *v)
-{
-    etp_view share = etp_view_for(ETP_KIND_PERCENT, 1, NULL, 1);
-    putz(w, "| ");
-    for (size_t i = 0; i < c->entries.n; i++) {
-        putz(w, " | ");
-        put(w, c->entries.items[i].label, false);
-        putz(w, " | share");
-    }
-    putz(w, " |\n| ---");
-    for (size_t i = 0; i < c->entries.n; i++) {
-        putz(w, " | ---: | ---:");
-    }
-    putz(w, " |\n");
-    for (size_t k = 0; k < c->series.n; k++) {
-        putz(w, "| ");
-        put(w, c->series.items[k], false);
-        for (size_t i = 0; i < c->entries.n; i++) {
-            const etp_chart_entry *e = &c->entries.items[i];
-            double sum = 0;
-            for (size_t j = 0; j < e->n_values; j++) {
-                sum += isfinite(e->values[j]) ? e->values[j] : 0;
-            }
-            putz(w, " | ");
-            put_value(w, v, e->values[k]);
-            putz(w, " | ");
-            put_value(w, &share, sum > 0 ? e->values[k] / sum : (double)NAN);
-        }
-        putz(w, " |\n");
-    }
-}
-
-static void put_interval(writer *w, const etp_view *v, const etp_chart_entry *e, size_t k)
-{
-    if (isfinite(e->lo[k]) && isfinite(e->hi[k])) {
-        char buf[ETP_VIEW_CHARS];
-        putz(w, "\\[");
-        putz(w, etp_view_number(v, e->lo[k], buf));
-        putz(w, ", ");
-        putz(w, etp_view_number(v, e->hi[k], buf));
-        putz(w, "\\]");
-    }
-}
-
-// Waterfall and intervals: one value per line.
-static void write_list(writer *w, const etp_chart *c, const etp_view *v)
-{
-    etp_view step = *v;
-    step.sign = true;
-    putz(w, "| | | interval | |\n| --- | ---: | ---: | --- |\n");
-    for (size_t i = 0; i < c->entries.n; i++) {
-        const etp_chart_entry *e = &c->entries.items[i];
-        const char *bold = e->role == ETP_ROLE_TOTAL ? "**" : "";
-        const etp_view *view = e->role == ETP_ROLE_STEP ? &step : v;
-        putz(w, "| ");
-        putz(w, e->label.len ? bold : "");
-        put(w, e->label, false);
-        putz(w, e->label.len ? bold : "");
-        putz(w, " | ");
-        putz(w, bold);
-        put_value(w, view, e->values[0]);
-        putz(w, bold);
-        putz(w, " | ");
-        put_interval(w, view, e, 0);
-        putz(w, " | ");
-        put(w, e->note, false);
-        putz(w, " |\n");
-    }
-}
-
-static void write_matrix(writer *w, const etp_chart *c, const etp_view *v)
-{
-    char buf[ETP_VIEW_CHARS];
-    etp_view x = etp_view_for(ETP_KIND_DOUBLE, 0, NULL, 0);
-    putz(w, "| ");
-    put(w, c->x_title, false);
-    for (size_t k = 0; k < c->series.n; k++) {
-        putz(w, " | ");
-        put(w, c->series.items[k], false);
-    }
-    putz(w, " |\n| ---:");
-    for (size_t k = 0; k < c->series.n; k++) {
-        putz(w, " | ---:");
-    }
-    putz(w, " |\n");
-    for (size_t i = 0; i < c->entries.n; i++) {
-        const etp_chart_entry *e = &c->entries.items[i];
-        putz(w, "| ");
-        if (c->chart == ETP_CHART_LINES) {
-            putz(w, etp_view_number(&x, e->x, buf));
-        } else {
-            put(w, e->label, false);
-        }
-        for (size_t k = 0; k < e->n_values; k++) {
-            putz(w, " | ");
-            put_value(w, v, e->values[k]);
-            putz(w, isfinite(e->lo[k]) && isfinite(e->hi[k]) ? " " : "");
-            put_interval(w, v, e, k);
-        }
-        putz(w, " |\n");
-    }
-}
-
-static void write_chart(writer *w, const etp_chart *c)
-{
-    etp_view v = etp_view_chart(c);
-    if (c->title.len) {
-        putz(w, "**");
-        put(w, c->title, false);
-        putz(w, "**\n\n");
-    }
-    switch (c->chart) {
-    case ETP_CHART_STACKED:
-    case ETP_CHART_COLUMNS:
-        write_stacked(w, c, &v);
-        break;
-    case ETP_CHART_WATERFALL:
-    case ETP_CHART_INTERVALS:
-        write_list(w, c, &v);
-        break;
-    case ETP_CHART_BLOCKS:
-    case ETP_CHART_LINES:
-        write_matrix(w, c, &v);
-        break;
-    }
-    putz(w, "\n");
-}
-
-static void write_keys(writer *w, const etp_keys *k)
+static void write_keys(etp_sink *sink, const etp_keys *k)
 {
     if (k->title.len) {
-        put(w, k->title, true);
-        putz(w, "\n\n");
+        etp_md_text(sink, k->title, true);
+        etp_sink_z(sink, "\n\n");
     }
     for (size_t i = 0; i < k->pairs.n; i++) {
         const etp_key_value *p = &k->pairs.items[i];
-        putz(w, p->key.len ? "- **" : "  - "); // without a key: more of the one before
-        put(w, p->key, false);
-        putz(w, p->key.len ? "** " : "");
-        put(w, p->value, p->key.len == 0);
-        putz(w, "\n");
+        etp_sink_z(sink, p->key.len ? "- **" : "  - "); // without a key: more of the one before
+        etp_md_text(sink, p->key, false);
+        etp_sink_z(sink, p->key.len ? "** " : "");
+        etp_md_text(sink, p->value, p->key.len == 0);
+        etp_sink_z(sink, "\n");
     }
-    putz(w, "\n");
+    etp_sink_z(sink, "\n");
 }
 
 // A fence longer than any run of backticks inside.
 // Three are the least that begin a block of code.
-static void write_code(writer *w, const etp_block *b)
+static void write_code(etp_sink *sink, const etp_block *b)
 {
     size_t longest = 0, run = 0;
     for (size_t i = 0; i < b->text.len; i++) {
@@ -418,43 +274,43 @@ static void write_code(writer *w, const etp_block *b)
     }
     size_t fence = longest < 3 ? 3 : longest + 1;
     if (b->caption.len) {
-        put(w, b->caption, true);
-        putz(w, "\n\n");
+        etp_md_text(sink, b->caption, true);
+        etp_sink_z(sink, "\n\n");
     }
-    etp_sink_repeat(w->sink, '`', fence);
-    putz(w, "\n");
-    etp_sink_write(w->sink, b->text);
-    putz(w, "\n");
-    etp_sink_repeat(w->sink, '`', fence);
-    putz(w, "\n\n");
+    etp_sink_repeat(sink, '`', fence);
+    etp_sink_z(sink, "\n");
+    etp_sink_write(sink, b->text);
+    etp_sink_z(sink, "\n");
+    etp_sink_repeat(sink, '`', fence);
+    etp_sink_z(sink, "\n\n");
 }
 
-static void write_block(writer *w, const etp_block *b)
+static void write_block(etp_sink *sink, const etp_block *b)
 {
     static const char *const k_note[] = {"", "> [!NOTE]\n> ", "> [!TIP]\n> ", "> [!WARNING]\n> ",
                                          "> [!CAUTION]\n> "};
     switch (b->kind) {
     case ETP_BLOCK_SECTION:
-        putz(w, b->level == 1 ? "## " : "### ");
-        put(w, b->text, false);
-        putz(w, "\n\n");
+        etp_sink_z(sink, b->level == 1 ? "## " : "### ");
+        etp_md_text(sink, b->text, false);
+        etp_sink_z(sink, "\n\n");
         break;
     case ETP_BLOCK_TEXT:
-        putz(w, k_note[b->severity]);
-        put(w, b->text, true);
-        putz(w, "\n\n");
+        etp_sink_z(sink, k_note[b->severity]);
+        etp_md_text(sink, b->text, true);
+        etp_sink_z(sink, "\n\n");
         break;
     case ETP_BLOCK_CODE:
-        write_code(w, b);
+        write_code(sink, b);
         break;
     case ETP_BLOCK_KEYS:
-        write_keys(w, b->keys);
+        write_keys(sink, b->keys);
         break;
     case ETP_BLOCK_TABLE:
-        write_table(w, b->table);
+        write_table(sink, b->table);
         break;
     case ETP_BLOCK_CHART:
-        write_chart(w, b->chart);
+        b->chart->md(sink, b->chart);
         break;
     case ETP_BLOCK_FOLD: // of the page alone
     case ETP_BLOCK_DRAWER:
@@ -472,17 +328,16 @@ etp_status etp_write_md(const etp_report *r, const etp_report_style *style, etp_
 {
     (void)arena;
     (void)err;
-    writer w = {.sink = sink};
-    write_head(&w, r);
+    write_head(sink, r);
     for (size_t i = 0; i < r->blocks.n; i++) {
         if (etp_block_shown(&r->blocks.items[i], style, ETP_OFF_PAGE)) {
-            write_block(&w, &r->blocks.items[i]);
+            write_block(sink, &r->blocks.items[i]);
         }
     }
     if (r->footer.len) {
-        putz(&w, "---\n\n");
-        put(&w, r->footer, true);
-        putz(&w, "\n");
+        etp_sink_z(sink, "---\n\n");
+        etp_md_text(sink, r->footer, true);
+        etp_sink_z(sink, "\n");
     }
     return ETP_OK;
 }

@@ -414,7 +414,8 @@ ETP_NODISCARD etp_status etp_report_write(const etp_report *r, etp_report_writer
 // LIMIT bytes, cut at a section or a paragraph; not below ETP_GITHUB_LEAST.
 #define ETP_GITHUB_BYTES 60000 // a comment holds 65,536 characters
 #define ETP_GITHUB_LEAST 1000
-ETP_NODISCARD etp_status etp_report_write_github(const etp_report *r, size_t limit, etp_sink *sink,
-                                                 etp_error *err);
+typedef etp_status etp_comment_writer(const etp_report *r, size_t limit, etp_sink *sink,
+                                      etp_error *err);
+ETP_NODISCARD etp_comment_writer etp_report_write_github;
 
 #endif

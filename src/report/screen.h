@@ -49,7 +49,8 @@ void etp_screen_mark(etp_screen *s, const char *title, etp_severity severity, co
 void etp_screen_more(etp_screen *s, const char *title, const char *text, bool command);
 
 // As etp_report_write does for text.
-ETP_NODISCARD etp_status etp_screen_write(const etp_screen *s, const etp_report_style *style,
-                                          etp_sink *sink, etp_error *err);
+typedef etp_status etp_screen_writer(const etp_screen *s, const etp_report_style *style,
+                                     etp_sink *sink, etp_error *err);
+ETP_NODISCARD etp_screen_writer etp_screen_write;
 
 #endif

@@ -212,7 +212,7 @@ static void write_block(etp_text *o, const etp_report *r, size_t block)
         etp_text_table(o, b->table);
         break;
     case ETP_BLOCK_CHART:
-        etp_text_chart(o, b->chart);
+        b->chart->text(o, b->chart);
         break;
     case ETP_BLOCK_FOLD: // of the page alone
     case ETP_BLOCK_DRAWER:

@@ -30,6 +30,9 @@ void etp_text_wrap(etp_text *o, etp_str s, size_t at, size_t indent);
 
 void etp_text_table(etp_text *o, const etp_table *t);
 void etp_text_chart(etp_text *o, const etp_chart *c);
+// How many of WIDTH cells SHARE fills, which is finite: callers ask before they divide.
+size_t etp_text_cells_of(double share, size_t width);
+void etp_text_repeat(etp_text *o, const char *z, size_t n);
 // A horizontal bar of SHARE (0…1) of WIDTH columns, padded to WIDTH when PAD.
 bool etp_text_bar_shows(const etp_text *o, double share, size_t width); // false: it is empty
 void etp_text_bar(etp_text *o, double share, size_t width, bool pad);

@@ -21,41 +21,6 @@ static const char *fill(const etp_text *o, size_t series)
     return (o->unicode ? k_fill_unicode : k_fill_ascii)[series % N_FILLS];
 }
 
-static void repeat(etp_text *o, const char *z, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        etp_sink_z(o->sink, z);
-    }
-}
-
-// SHARE is finite: callers ask before they divide.
-static size_t cells_of(double share, size_t width)
-{
-    double cells = floor(share * (double)width + 0.5);
-    return cells <= 0 ? 0 : cells >= (double)width ? width : (size_t)cells;
-}
-
-bool etp_text_bar_shows(const etp_text *o, double share, size_t width)
-{
-    return cells_of(share, o->unicode ? width * 8 : width) > 0;
-}
-
-void etp_text_bar(etp_text *o, double share, size_t width, bool pad)
-{
-    static const char *const k_eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-    size_t used = 0;
-    if (o->unicode) {
-        size_t eighths = cells_of(share, width * 8);
-        repeat(o, "█", eighths / 8);
-        etp_sink_z(o->sink, k_eighths[eighths % 8]);
-        used = eighths / 8 + (eighths % 8 != 0);
-    } else {
-        used = cells_of(share, width);
-        repeat(o, "#", used);
-    }
-    etp_sink_repeat(o->sink, ' ', pad ? width - used : 0);
-}
-
 static size_t label_width(const etp_chart *c)
 {
     size_t width = 0;
@@ -90,9 +55,9 @@ static void stacked_bar(etp_text *o, const etp_chart_entry *e, double max, size_
     size_t at = 0;
     for (size_t k = 0; k < e->n_values; k++) {
         running += isfinite(e->values[k]) ? e->values[k] : 0;
-        size_t end = max > 0 ? cells_of(running / max, width) : 0;
+        size_t end = max > 0 ? etp_text_cells_of(running / max, width) : 0;
         etp_text_sgr(o, k_fill_sgr[k % N_FILLS]);
-        repeat(o, fill(o, k), end > at ? end - at : 0);
+        etp_text_repeat(o, fill(o, k), end > at ? end - at : 0);
         etp_text_plain(o, "x");
         at = end > at ? end : at;
     }
@@ -200,8 +165,8 @@ static void waterfall_domain(const etp_chart *c, double *lo, double *hi)
 static void waterfall_bar(etp_text *o, double from, double to, const etp_chart_entry *e, double lo,
                           double hi, size_t width)
 {
-    size_t a = hi > lo ? cells_of((fmin(from, to) - lo) / (hi - lo), width) : 0;
-    size_t b = hi > lo ? cells_of((fmax(from, to) - lo) / (hi - lo), width) : 0;
+    size_t a = hi > lo ? etp_text_cells_of((fmin(from, to) - lo) / (hi - lo), width) : 0;
+    size_t b = hi > lo ? etp_text_cells_of((fmax(from, to) - lo) / (hi - lo), width) : 0;
     if (from == to) {
         return;
     }
@@ -214,9 +179,9 @@ static void waterfall_bar(etp_text *o, double from, double to, const etp_chart_e
     etp_sink_repeat(o->sink, ' ', a);
     etp_text_sgr(o, sgr);
     if (o->unicode) {
-        repeat(o, total ? "█" : to < from ? "░" : "▓", b - a);
+        etp_text_repeat(o, total ? "█" : to < from ? "░" : "▓", b - a);
     } else {
-        repeat(o, total ? "#" : to < from ? "-" : "+", b - a);
+        etp_text_repeat(o, total ? "#" : to < from ? "-" : "+", b - a);
     }
     etp_text_plain(o, sgr);
 }
@@ -302,7 +267,7 @@ static void write_sparklines(etp_text *o, const etp_chart *c)
         size_t room = rest(o, label + 30), n = c->entries.n < room ? c->entries.n : room;
         for (size_t i = 0; o->unicode && i < n; i++) {
             double y = c->entries.items[i].values[k];
-            size_t height = hi > lo && isfinite(y) ? cells_of((y - lo) / (hi - lo), 7) : 0;
+            size_t height = hi > lo && isfinite(y) ? etp_text_cells_of((y - lo) / (hi - lo), 7) : 0;
             etp_sink_z(o->sink, isfinite(y) ? k_height[height] : " ");
         }
         etp_sink_printf(o->sink, o->unicode ? "  " : "");

@@ -3,6 +3,7 @@
 // lines, ASCII where the terminal has no more.
 #include "report/text.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -103,4 +104,38 @@ void etp_text_wrap(etp_text *o, etp_str s, size_t at, size_t indent)
         gap++;
     }
     etp_sink_char(o->sink, '\n');
+}
+
+void etp_text_repeat(etp_text *o, const char *z, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        etp_sink_z(o->sink, z);
+    }
+}
+
+size_t etp_text_cells_of(double share, size_t width)
+{
+    double cells = floor(share * (double)width + 0.5);
+    return cells <= 0 ? 0 : cells >= (double)width ? width : (size_t)cells;
+}
+
+bool etp_text_bar_shows(const etp_text *o, double share, size_t width)
+{
+    return etp_text_cells_of(share, o->unicode ? width * 8 : width) > 0;
+}
+
+void etp_text_bar(etp_text *o, double share, size_t width, bool pad)
+{
+    static const char *const k_eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+    size_t used = 0;
+    if (o->unicode) {
+        size_t eighths = etp_text_cells_of(share, width * 8);
+        etp_text_repeat(o, "█", eighths / 8);
+        etp_sink_z(o->sink, k_eighths[eighths % 8]);
+        used = eighths / 8 + (eighths % 8 != 0);
+    } else {
+        used = etp_text_cells_of(share, width);
+        etp_text_repeat(o, "#", used);
+    }
+    etp_sink_repeat(o->sink, ' ', pad ? width - used : 0);
 }

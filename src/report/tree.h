@@ -73,8 +73,12 @@ typedef struct etp_chart_entry { // one bar, step, block or x
     size_t n_values;
 } etp_chart_entry;
 
+struct etp_text;
+
 struct etp_chart {
     etp_report *report;
+    void (*text)(struct etp_text *o, const etp_chart *c); // writes it
+    void (*md)(etp_sink *sink, const etp_chart *c);       // likewise
     bool next_begins_group, only_names;
     etp_chart_kind chart;
     etp_kind kind;
@@ -256,7 +260,10 @@ static inline bool etp_block_shown(const etp_block *b, const etp_report_style *s
 
 // report.c: for the files that build other parts of the tree.
 etp_str etp_report_clean(etp_report *r, const char *z);
-etp_str etp_report_link(etp_report *r, const char *id); // to a drawer of the scope; empty: none
+etp_str ETP_PRINTF(2, 0) etp_report_format(etp_report *r, const char *fmt, va_list ap);
+etp_str etp_report_id_within(etp_report *r, etp_str outer, const char *id);
+etp_str etp_report_part_id(etp_report *r, const char *id); // within the open part
+etp_str etp_report_link(etp_report *r, const char *id);    // to a drawer of the scope; empty: none
 etp_block *etp_report_add_block(etp_report *r, etp_block_kind kind);
 // write.c: there is no WHAT of that id; NULL: none at all.
 etp_status etp_report_lacks(const char *what, const char *id, etp_error *err);

@@ -9,6 +9,12 @@ static const char *const k_found[] = {"state", "blocks_done", "signal", "stopped
 static const char *const k_found_in_plan[] = {"iterations", "order"};
 #define FOUND_OF_AN_ARM "sampling"
 
+static int hash_more(const char *text, size_t len, void *hash)
+{
+    etp_sha256_update(hash, text, len);
+    return 0;
+}
+
 etp_status etp_run_hash_named(json_t *manifest, char out_hex[static ETP_SHA256_HEX_CHARS],
                               etp_error *err)
 {
@@ -23,5 +29,10 @@ etp_status etp_run_hash_named(json_t *manifest, char out_hex[static ETP_SHA256_H
     for (size_t i = 0; i < json_array_size(arms); i++) {
         json_object_del(json_array_get(arms, i), FOUND_OF_AN_ARM);
     }
-    return etp_json_hash(manifest, out_hex, err);
+    // In canonical form: members in order of their names, nothing between them.
+    etp_sha256 h;
+    etp_sha256_init(&h);
+    int done = json_dump_callback(manifest, hash_more, &h, JSON_SORT_KEYS | JSON_COMPACT);
+    etp_sha256_hex(&h, out_hex);
+    return done == 0 ? ETP_OK : etp_fail_nomem(err, "a hash of JSON");
 }

@@ -42,7 +42,7 @@ static ssize_t read_full(int fd, void *buf, size_t len)
     return (ssize_t)done;
 }
 
-static bool write_full(int fd, etp_str s)
+bool etp_place_write(int fd, etp_str s)
 {
     for (size_t done = 0; done < s.len;) {
         ssize_t n = write(fd, s.ptr + done, s.len - done);
@@ -183,7 +183,7 @@ typedef struct file_stream {
 
 static bool stream_put(file_stream *f, etp_str s)
 {
-    if (f->os_errno == 0 && !write_full(f->fd, s)) {
+    if (f->os_errno == 0 && !etp_place_write(f->fd, s)) {
         f->os_errno = errno;
     }
     return f->os_errno == 0;
@@ -273,8 +273,8 @@ static etp_status name_temporary(const etp_place *p, temporary *out, etp_error *
                : etp_fail_errno(err, ETP_IO, "cannot create %s", p->shown);
 }
 
-// Makes the next content of P under its temporary name.
-static etp_status stage(const etp_place *p, etp_os_fill *fill, void *ctx, bool sync, etp_error *err)
+etp_status etp_place_stage(const etp_place *p, etp_os_fill *fill, void *ctx, bool sync,
+                           etp_error *err)
 {
     temporary temp;
     ETP_TRY(name_temporary(p, &temp, err));
@@ -285,8 +285,7 @@ static etp_status stage(const etp_place *p, etp_os_fill *fill, void *ctx, bool s
     return status;
 }
 
-// Gives it its name, or removes it.
-static etp_status unstage(const etp_place *p, bool keep, bool sync, etp_error *err)
+etp_status etp_place_unstage(const etp_place *p, bool keep, bool sync, etp_error *err)
 {
     temporary temp;
     ETP_TRY(name_temporary(p, &temp, err));
@@ -303,18 +302,18 @@ static etp_status unstage(const etp_place *p, bool keep, bool sync, etp_error *e
     return status;
 }
 
-static etp_status replace(const etp_place *p, etp_os_fill *fill, void *ctx, bool sync,
-                          etp_error *err)
+etp_status etp_place_replace(const etp_place *p, etp_os_fill *fill, void *ctx, bool sync,
+                             etp_error *err)
 {
     ETP_NEED(p->name, err, "a path");
     if (is_no_file(p)) {
         return write_fd(open_retry(p->name, O_WRONLY), p, fill, ctx, false, err);
     }
-    ETP_TRY(stage(p, fill, ctx, sync, err));
-    return unstage(p, true, sync, err);
+    ETP_TRY(etp_place_stage(p, fill, ctx, sync, err));
+    return etp_place_unstage(p, true, sync, err);
 }
 
-static etp_status fill_text(void *ctx, etp_sink *sink, etp_error *err)
+etp_status etp_place_fill(void *ctx, etp_sink *sink, etp_error *err)
 {
     (void)err;
     etp_sink_write(sink, *(etp_str *)ctx);
@@ -324,97 +323,13 @@ static etp_status fill_text(void *ctx, etp_sink *sink, etp_error *err)
 etp_status etp_os_write_atomic(const char *path, etp_str content, etp_error *err)
 {
     const etp_place p = etp_place_of(path);
-    return replace(&p, fill_text, &content, true, err);
+    return etp_place_replace(&p, etp_place_fill, &content, true, err);
 }
 
 etp_status etp_os_replace_by(const char *path, etp_os_fill *fill, void *ctx, etp_error *err)
 {
     const etp_place p = etp_place_of(path);
-    return replace(&p, fill, ctx, false, err);
-}
-
-static etp_status replace_below(const char *root, const char *relative, etp_os_fill *fill,
-                                void *ctx, bool sync, etp_error *err)
-{
-    etp_place p;
-    ETP_TRY(etp_place_below(root, relative, true, &p, err));
-    etp_status status = replace(&p, fill, ctx, sync, err);
-    etp_place_close(&p);
-    return status;
-}
-
-etp_status etp_os_write_below(const char *root, const char *relative, etp_str content,
-                              etp_error *err)
-{
-    return replace_below(root, relative, fill_text, &content, true, err);
-}
-
-etp_status etp_os_replace_below(const char *root, const char *relative, etp_os_fill *fill,
-                                void *ctx, etp_error *err)
-{
-    return replace_below(root, relative, fill, ctx, false, err);
-}
-
-etp_status etp_os_stage_below(const char *root, const char *relative, etp_os_fill *fill, void *ctx,
-                              etp_error *err)
-{
-    etp_place p;
-    ETP_TRY(etp_place_below(root, relative, true, &p, err));
-    etp_status status = stage(&p, fill, ctx, false, err);
-    etp_place_close(&p);
-    return status;
-}
-
-etp_status etp_os_unstage_below(const char *root, const char *relative, bool keep, etp_error *err)
-{
-    etp_place p;
-    ETP_TRY(etp_place_below(root, relative, false, &p, err));
-    etp_status status = unstage(&p, keep, false, err);
-    etp_place_close(&p);
-    return status;
-}
-
-etp_status etp_os_append_below(const char *root, const char *relative, etp_str content,
-                               etp_error *err)
-{
-    etp_place p;
-    ETP_TRY(etp_place_below(root, relative, true, &p, err));
-    int fd =
-        etp_place_open(p.folder, p.name, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK);
-    struct stat st;
-    etp_status status = ETP_OK;
-    if (fd < 0) {
-        status = etp_fail_errno(err, ETP_IO, "cannot open %s", p.shown);
-    } else if (fstat(fd, &st) != 0) {
-        status = etp_fail_errno(err, ETP_IO, "cannot write %s", p.shown);
-    } else if (!S_ISREG(st.st_mode)) {
-        status = etp_fail(err, ETP_UNSUPPORTED, "%s is not a regular file", p.shown);
-    } else if (!(write_full(fd, content) && etp_os_full_sync(fd))) {
-        status = etp_fail_errno(err, ETP_IO, "cannot write %s", p.shown);
-        int ignored = ftruncate(fd, st.st_size); // a cut that fails as well would hide the cause
-        (void)ignored;
-    }
-    if (fd >= 0) {
-        close(fd);
-    }
-    etp_place_close(&p);
-    return status;
-}
-
-etp_status etp_os_truncate_below(const char *root, const char *relative, uint64_t size,
-                                 etp_error *err)
-{
-    etp_place p;
-    ETP_TRY(etp_place_below(root, relative, false, &p, err));
-    int fd = etp_place_open(p.folder, p.name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK);
-    etp_status status = fd >= 0 && ftruncate(fd, (off_t)size) == 0
-                            ? ETP_OK
-                            : etp_fail_errno(err, ETP_IO, "cannot shorten %s", p.shown);
-    if (fd >= 0) {
-        close(fd);
-    }
-    etp_place_close(&p);
-    return status;
+    return etp_place_replace(&p, fill, ctx, false, err);
 }
 
 etp_status etp_os_unlink(const char *path, etp_error *err)

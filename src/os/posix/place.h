@@ -28,6 +28,17 @@ void etp_place_close(etp_place *p);
 // open(2) in FOLDER, again after a signal.
 int etp_place_open(int folder, const char *name, int flags);
 
+// Makes the next content of P under its temporary name; gives it its name, or removes it.
+ETP_NODISCARD etp_status etp_place_stage(const etp_place *p, etp_os_fill *fill, void *ctx,
+                                         bool sync, etp_error *err);
+ETP_NODISCARD etp_status etp_place_unstage(const etp_place *p, bool keep, bool sync,
+                                           etp_error *err);
+// Both.
+ETP_NODISCARD etp_status etp_place_replace(const etp_place *p, etp_os_fill *fill, void *ctx,
+                                           bool sync, etp_error *err);
+etp_os_fill etp_place_fill; // with the etp_str that CTX points to
+bool etp_place_write(int fd, etp_str s);
+
 // What the name of a file ends in until its content is whole; the number of the process follows.
 #define ETP_TEMPORARY ".tmp-"
 
