@@ -21,7 +21,6 @@ typedef struct analyze_options {
     uint64_t limit;
 } analyze_options;
 
-// The rows at the end without a text are words of earlier versions, taken and not shown.
 static const etp_opt k_options[] = {
     {"baseline", 'b', ETP_OPT_STRING, offsetof(analyze_options, baseline), "ARM",
      "compare the others with this arm", NULL},
@@ -58,8 +57,6 @@ static const etp_opt k_options[] = {
     {"limit", 0, ETP_OPT_COUNT, offsetof(analyze_options, limit), "BYTES",
      "with --format github: at most so many (default 60000)", NULL},
     ETP_CLI_UNITS(analyze_options),
-    {"pte", 'p', ETP_OPT_STRING, offsetof(analyze_options, program), "FILE", NULL, NULL},
-    {"roofs", 0, ETP_OPT_STRING, offsetof(analyze_options, roofs), "FILE", NULL, NULL},
     {0},
 };
 

@@ -33,8 +33,6 @@ static const etp_opt k_options[] = {
     {"limit", 0, ETP_OPT_COUNT, offsetof(compare_options, limit), "BYTES",
      "with --format github: at most so many (default 60000)", NULL},
     ETP_CLI_UNITS(compare_options),
-    {"pte", 'p', ETP_OPT_STRING, offsetof(compare_options, program), "FILE", NULL, NULL},
-    {"roofs", 0, ETP_OPT_STRING, offsetof(compare_options, roofs), "FILE", NULL, NULL},
     {0},
 };
 

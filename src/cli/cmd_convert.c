@@ -8,7 +8,6 @@
 #include "base/path.h"
 #include "cli/convert_views.h"
 #include "cli/emit.h"
-#include "cli/ops.h"
 #include "cli/python.h"
 #include "cli/say.h"
 #include "cli/units.h"
@@ -30,10 +29,9 @@ typedef struct convert_options {
 } convert_options;
 
 // In the order of k_to, one higher: an option that was not given is −1, and so 0 is "none".
-enum { TO_NONE, TO_CHROME, TO_SPEEDSCOPE, TO_FOLDED, TO_INSPECTOR, TO_INSPECTOR_JSON, TO_PARQUET };
+enum { TO_NONE, TO_CHROME, TO_SPEEDSCOPE, TO_FOLDED, TO_PARQUET };
 
-static const char *const k_to[] = {"chrome",         "speedscope", "folded", "inspector",
-                                   "inspector-json", "parquet",    NULL};
+static const char *const k_to[] = {"chrome", "speedscope", "folded", "parquet", NULL};
 
 // −1: not given. 0 would be the first word of the list.
 static const convert_options k_defaults = {.to = -1, .table = -1};
@@ -63,8 +61,6 @@ static const etp_opt k_options[] = {
     {"uncompressed", 0, ETP_OPT_FLAG, offsetof(convert_options, uncompressed), NULL,
      "parquet: pages as they are, for readers without zstd", NULL},
     ETP_CLI_UNITS(convert_options),
-    {"pte", 'p', ETP_OPT_STRING, offsetof(convert_options, program), "FILE", NULL, NULL},
-    {"to", 't', ETP_OPT_CHOICE, offsetof(convert_options, to), "FORMAT", NULL, k_to},
     {0},
 };
 
@@ -310,19 +306,11 @@ static etp_status check(const convert_options *o, bool one, bool folder, etp_err
 {
     int to = o->to + 1;
     if (to == TO_NONE) {
-        return etp_fail(
-            err, ETP_USAGE,
-            "--to is missing: chrome, speedscope, folded, inspector, inspector-json or parquet");
+        return etp_fail(err, ETP_USAGE, "--to is missing: chrome, speedscope, folded or parquet");
     }
-    // Inspector's own tables are annotated from the record alone, as Inspector does it.
-    if (o->record && !o->program && to != TO_INSPECTOR && to != TO_INSPECTOR_JSON) {
+    if (o->record && !o->program) {
         return etp_fail(err, ETP_USAGE,
                         "--etrecord needs --pte: the program leads from operators to the record");
-    }
-    if ((to == TO_INSPECTOR || to == TO_INSPECTOR_JSON) && (!one || folder)) {
-        return etp_fail(err, ETP_USAGE,
-                        "--to %s takes one dump: Inspector's tables know nothing else",
-                        k_to[o->to]);
     }
     if (o->negate && (to != TO_FOLDED || (one && !folder))) {
         return etp_fail(err, ETP_USAGE, "--negate is for --to folded of two sides");
@@ -391,10 +379,6 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
         return become_parquet(cli, o, argc, (const char *const *)argv, err);
     }
     ETP_TRY(check(o, one, folder, err));
-    if (o->to + 1 == TO_INSPECTOR || o->to + 1 == TO_INSPECTOR_JSON) {
-        return etp_ops_inspector(cli, argv[0], o->record, NULL, o->to + 1 == TO_INSPECTOR_JSON,
-                                 err);
-    }
     if (!one || folder) {
         return convert_sides(cli, o, (const char *const *)argv, (size_t)argc, err);
     }
@@ -425,11 +409,10 @@ const etp_command etp_cmd_convert = {
         "in chrome both begin at 0, with arrows between equal operators and a counter "
         "of what is saved so far;\n"
         "speedscope has both and their differences.\n"
-        "inspector and inspector-json are what 'etprof ops --format' writes.\n"
         "parquet is the rows of any number of run folders as one file, which pandas, "
         "DuckDB, Spark and others read\n"
         "without etprof. Tables: operators (report.json's, a row for each arm; 'etprof "
-        "report' makes report.json),\n"
+        "analyze' makes report.json),\n"
         "samples (every iteration), launches (every process). All begin with the same "
         "columns, which say what was run\n"
         "where; times are whole nanoseconds, what is unknown is null. docs/tables.md "

@@ -26,8 +26,6 @@ static const etp_opt k_options[] = {
     {"roofs-file", 0, ETP_OPT_STRING, offsetof(explain_options, roofs), "FILE",
      "roofs of the device, from 'etprof roofs --format json'", NULL},
     ETP_CLI_UNITS(explain_options),
-    {"pte", 'p', ETP_OPT_STRING, offsetof(explain_options, program), "FILE", NULL, NULL},
-    {"roofs", 0, ETP_OPT_STRING, offsetof(explain_options, roofs), "FILE", NULL, NULL},
     {0},
 };
 

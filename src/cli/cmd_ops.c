@@ -3,7 +3,6 @@
 #include <stddef.h>
 
 #include "cli/emit.h"
-#include "cli/ops.h"
 #include "cli/units.h"
 #include "library/reply.h"
 
@@ -20,21 +19,20 @@ static const etp_opt k_options[] = {
     {"debug-buffer", 0, ETP_OPT_STRING, offsetof(ops_options, buffer), "FILE",
      "debug buffer written beside the dump (inspector-json)", NULL},
     ETP_CLI_UNITS(ops_options),
-    {"pte", 'p', ETP_OPT_STRING, offsetof(ops_options, program), "FILE", NULL, NULL},
     {0},
 };
 
 // The tables of ExecuTorch's Inspector, its losses included.
-etp_status etp_ops_inspector(etp_cli *cli, const char *dump, const char *record, const char *buffer,
-                             bool json, etp_error *err)
+static etp_status inspector(etp_cli *cli, const char *dump, const ops_options *o, etp_error *err)
 {
+    bool json = cli->format == ETP_CLI_INSPECTOR_JSON;
     const etp_question question = {
         .struct_size = sizeof question,
         .kind = ETP_QUESTION_INSPECTOR,
         .paths = &dump,
         .n_paths = 1,
-        .record = record,
-        .buffer = buffer,
+        .record = o->record,
+        .buffer = o->buffer,
     };
     etp_reply *reply;
     ETP_TRY(etp_reply_make(etp_reply_inspector, &question, &reply, err));
@@ -57,8 +55,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     const char *path = argv[0];
     // These are not formats of our answer but other people's tables, byte for byte.
     if (cli->format == ETP_CLI_INSPECTOR || cli->format == ETP_CLI_INSPECTOR_JSON) {
-        return etp_ops_inspector(cli, path, o->record, o->buffer,
-                                 cli->format == ETP_CLI_INSPECTOR_JSON, err);
+        return inspector(cli, path, o, err);
     }
     const etp_question question = {
         .struct_size = sizeof question,

@@ -28,11 +28,9 @@ typedef struct etp_opt {
     const char *name; // without the dashes
     char short_name;  // 0: none
     etp_opt_type type;
-    size_t offset;   // of the field in the command's options struct
-    const char *arg; // shown in help: "FILE"; NULL for flags
-    // One line, lower case, no full stop. NULL: an old word, taken and not shown; an old letter of
-    // a word is refused with that word.
-    const char *help;
+    size_t offset;             // of the field in the command's options struct
+    const char *arg;           // shown in help: "FILE"; NULL for flags
+    const char *help;          // one line, lower case, no full stop
     const char *const *values; // NULL-terminated, for ETP_OPT_CHOICE
 } etp_opt;
 
@@ -114,9 +112,6 @@ typedef enum etp_cli_help { ETP_HELP_NONE, ETP_HELP_BRIEF, ETP_HELP_WHOLE } etp_
 ETP_NODISCARD etp_status etp_options_parse(etp_cli *cli, const etp_command *cmd, int argc,
                                            char **argv, void *opts, int *n_operands,
                                            etp_cli_help *help, etp_error *err);
-// The first option from O on that is shown to users; the end of the table when there is none.
-const etp_opt *etp_option_shown(const etp_opt *o);
-
 void etp_help_overview(FILE *out, bool all, size_t width);
 // LEFT and behind it TEXT, whose further lines begin where it does.
 void etp_help_line(FILE *out, const char *left, const char *text, size_t width);

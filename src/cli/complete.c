@@ -58,8 +58,7 @@ static void each_option(FILE *out, const etp_command *cmd, print_option *print)
     if (cmd->raw_args) {
         return;
     }
-    for (const etp_opt *o = etp_option_shown(cmd->opts); o && o->name;
-         o = etp_option_shown(o + 1)) {
+    for (const etp_opt *o = cmd->opts; o && o->name; o++) {
         const char *levels[ETP_LEVEL_COUNT];
         print(out, cmd, o, words_of(o, levels));
     }

@@ -180,8 +180,7 @@ static void option_lines(FILE *out, const etp_command *cmd, size_t width)
 {
     const char *const none = "options";
     const char *group = none, *shown = NULL;
-    for (const etp_opt *o = etp_option_shown(cmd->opts); o && o->name;
-         o = etp_option_shown(o + 1)) {
+    for (const etp_opt *o = cmd->opts; o && o->name; o++) {
         group = group_of(cmd, o, group);
         if (group != shown) {
             fprintf(out, "\n%s\n", group);
@@ -253,8 +252,7 @@ void etp_help_brief(FILE *out, const etp_command *cmd, size_t width)
         fputc('\n', out);
         n++;
     }
-    for (const etp_opt *o = cmd->opts ? etp_option_shown(cmd->opts) : NULL;
-         o && o->name && n < SHOWN; o = etp_option_shown(o + 1)) {
+    for (const etp_opt *o = cmd->opts; o && o->name && n < SHOWN; o++) {
         // Counted first: an option that would not fit is left out, and a shorter one after it may
         // still be shown.
         int lines = option_line(NULL, o, width);

@@ -49,8 +49,7 @@ static void manual_option(FILE *out, const etp_opt *o)
 static void manual_options(FILE *out, const etp_command *cmd)
 {
     fputs(".SH OPTIONS\n", out);
-    for (const etp_opt *o = etp_option_shown(cmd->opts); o && o->name;
-         o = etp_option_shown(o + 1)) {
+    for (const etp_opt *o = cmd->opts; o && o->name; o++) {
         manual_option(out, o);
     }
     if (cmd->formats) {

@@ -29,22 +29,11 @@ typedef struct parse_state {
     int color; // index into k_etp_color_words
 } parse_state;
 
-// Options without a help text are words of earlier versions: scripts may still use them, and nobody
-// new should learn them.
-const etp_opt *etp_option_shown(const etp_opt *o)
-{
-    while (o && o->name && !o->help) {
-        o++;
-    }
-    return o;
-}
-
 static etp_status unknown_option(parse_state *s, const char *name, etp_error *err)
 {
     const char *names[64];
     size_t n = 0;
-    for (const etp_opt *o = etp_option_shown(s->cmd->opts); o && o->name && n < 58;
-         o = etp_option_shown(o + 1)) {
+    for (const etp_opt *o = s->cmd->opts; o && o->name && n < 58; o++) {
         names[n++] = o->name;
     }
     // The options that all verbs have are in no table.
@@ -318,14 +307,8 @@ static etp_status one_option(parse_state *s, etp_error *err)
         return etp_fail(err, ETP_USAGE, "options are written --name or -x, not '%s'", word);
     }
     for (const etp_opt *o = s->cmd->opts; o && o->name; o++) {
-        // The first row that fits wins, so a row that is shown stands before the old word of the
-        // same name.
-        bool match = is_long ? strcmp(o->name, name) == 0 : o->short_name == name[0];
-        if (!match) {
+        if (is_long ? strcmp(o->name, name) != 0 : o->short_name != name[0]) {
             continue;
-        }
-        if (!is_long && !o->help) { // another verb's now: a letter means one thing in all
-            return etp_fail(err, ETP_USAGE, "no option -%s: it is --%s", name, o->name);
         }
         const char *value = NULL;
         if (o->type == ETP_OPT_FLAG) {

@@ -65,8 +65,6 @@ def check_dump(dump, flatc=None, *more):
     if flatc:
         check_clock(trace, json.load(gzip.open(flatc)), dump)
     check_stacks_of_dump(dump, ops, totals)
-    for to in ("inspector", "inspector-json"):
-        expect(convert(to, dump) == run("ops", dump, "--format", to).stdout, f"{dump}: {to} is that of ops")
     return trace
 
 

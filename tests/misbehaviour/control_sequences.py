@@ -133,8 +133,9 @@ def recordings(tmp):
         dump = dump.replace(old, new.ljust(len(old), b"x"))
     (tmp / "h.etdump").write_bytes(dump)
     for args in (["ops", "h.etdump"], ["ops", "h.etdump", "--format", "csv"], ["ops", "h.etdump", "--format", "md"],
+                 ["ops", "h.etdump", "--format", "inspector"],
                  ["analyze", "h.etdump"], ["analyze", "h.etdump", "--full"], ["inspect", "h.etdump"],
-                 *(["convert", "h.etdump", "--to", to] for to in ("inspector", "chrome", "folded", "speedscope"))):
+                 *(["convert", "h.etdump", "--to", to] for to in ("chrome", "folded", "speedscope"))):
         done = call(tmp, *args)
         expect(done.returncode == 0, *args, done.stderr)
         printed(" ".join(args), done)

@@ -49,7 +49,7 @@ def folder(directory, n):
         call(directory, verb, "run", *extra, codes=(0, 1, 2, 3))
     call(directory, "whatif", "run", "drop X", codes=(0, 1, 2, 3, 4))
     call(directory, "explain", "F1", "run", codes=(0, 1, 2, 3))
-    for to in ("parquet", "speedscope", "folded", "chrome", "inspector"):
+    for to in ("parquet", "speedscope", "folded", "chrome"):
         call(directory, "convert", "run", "--to", to, "-o", f"out-{to}", codes=(0, 2, 3, 4))
 
 
