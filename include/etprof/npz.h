@@ -24,8 +24,6 @@ typedef struct etp_npy {
     etp_bytes data; // little-endian, exactly elements × element size
 } etp_npy;
 
-// True when BYTES start like a .npy; decides nothing about validity.
-ETP_API bool etp_npy_probe(etp_bytes bytes);
 // The header is parsed strictly: a dictionary of exactly descr, fortran_order and shape.
 // ETP_CORRUPT with the byte position, ETP_UNSUPPORTED (big-endian, objects, structures, text, a
 // newer format).

@@ -23,9 +23,6 @@ ETP_C_BEGIN
 ETP_API double etp_median(double *x, size_t n);
 // Median of |x − median|; not scaled (multiply by 1.4826 for a normal's standard deviation).
 ETP_API double etp_mad(double *x, size_t n);
-// Mean of the middle half: without the ⌊n/4⌋ smallest and largest. Finer than a median where values
-// are whole microseconds, and as little moved by outliers.
-ETP_API double etp_midmean(double *x, size_t n);
 // Linear interpolation between order statistics ("type 7", numpy's default), q in 0…1.
 ETP_API double etp_quantile(double *x, size_t n, double q);
 

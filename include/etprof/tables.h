@@ -62,7 +62,6 @@ typedef enum etp_run_table {
     ETP_RUN_TABLES
 } etp_run_table;
 
-ETP_API const char *etp_run_table_name(etp_run_table table); // static
 ETP_API etp_run_table
 etp_run_table_find(const char *name); // ETP_RUN_TABLES when there is none of that name
 

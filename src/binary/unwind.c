@@ -199,11 +199,3 @@ bool etp_unwind_next(etp_unwind *u, etp_range *out)
     }
     return false;
 }
-
-etp_range etp_unwind_at(etp_unwind *u, uint64_t offset)
-{
-    etp_range out = {0};
-    size_t next = 0;
-    return offset < u->section.len && read_record(u, (size_t)offset, &next, &out) ? out
-                                                                                  : (etp_range){0};
-}

@@ -27,7 +27,5 @@ etp_unwind etp_unwind_begin(etp_bytes section, uint64_t address);
 // The next function, in file order. False behind the last one, and at the first record that makes
 // no sense.
 bool etp_unwind_next(etp_unwind *u, etp_range *out);
-// The function whose record begins at OFFSET of the section; empty when there is none.
-etp_range etp_unwind_at(etp_unwind *u, uint64_t offset);
 
 #endif

@@ -30,19 +30,6 @@ void etp_batch_dispose(etp_batch *b)
     *b = (etp_batch){0};
 }
 
-// Texts are of this batch alone: columns are numbered into them anew, and nobody may keep a
-// position across a clear.
-void etp_batch_clear(etp_batch *b)
-{
-    etp_arena_dispose(&b->text_arena);
-    for (size_t i = 0; i < b->n_columns; i++) {
-        etp_batch_column *c = &b->columns[i];
-        *c = (etp_batch_column){.cells = c->cells, .present = c->present, .last = ETP_NO_INDEX};
-    }
-    b->rows = b->text_bytes = b->at = b->keyed.columns = 0;
-    b->rest_null.row = SIZE_MAX;
-}
-
 void etp_batch_repeat(etp_batch *b, size_t n, size_t text_bytes)
 {
     assert(b->rows > 0 && b->at == 0 && n <= b->n_columns);
@@ -74,13 +61,6 @@ static void store_up_to(etp_batch_column *c, size_t rows)
 void etp_batch_spread(etp_batch *b, size_t column)
 {
     store_up_to(&b->columns[column], b->rows);
-}
-
-size_t etp_batch_nulls(const etp_batch *b, size_t column)
-{
-    const etp_batch_column *c = &b->columns[column];
-    bool ends_null = c->stored < b->rows && !c->present[c->stored - 1];
-    return c->nulls + (ends_null ? b->rows - c->stored : 0);
 }
 
 // A cell that says what the last stored one does is not stored: that one holds for all rows after

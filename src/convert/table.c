@@ -22,11 +22,6 @@ struct etp_run_table_source {
     etp_table_folder folder;
 };
 
-etp_run_table etp_run_table_of(const etp_run_table_source *source)
-{
-    return source->table;
-}
-
 etp_status etp_run_table_open(etp_run_table t, const char *const *folders, size_t n_folders,
                               etp_run_table_source **out, etp_error *err)
 {

@@ -32,7 +32,7 @@ typedef union etp_batch_cell {
 typedef struct etp_batch_column {
     etp_batch_cell *cells; // of the rows that are stored; 0 where null
     uint8_t *present;      // of the rows that are stored: 0 or 1
-    size_t stored, nulls;  // nulls among them; etp_batch_nulls counts all
+    size_t stored, nulls;  // nulls among them
     struct {
         etp_str *items; // each once, by first use
         size_t n, cap;
@@ -68,8 +68,6 @@ typedef struct etp_batch {
     } rest_null;
 } etp_batch;
 
-// Without rows again, its memory kept for the next ones.
-void etp_batch_clear(etp_batch *b);
 // The first N cells of a row are those of the row before, with TEXT_BYTES of text.
 void etp_batch_repeat(etp_batch *b, size_t n, size_t text_bytes);
 // Borrows DEFS.
@@ -79,7 +77,6 @@ void etp_batch_dispose(etp_batch *b);
 bool etp_batch_full(const etp_batch *b);
 // Stores all rows of COLUMN, for who reads its cells by row.
 void etp_batch_spread(etp_batch *b, size_t column);
-size_t etp_batch_nulls(const etp_batch *b, size_t column);
 // The row of COLUMN that is stored and says what ROW does.
 static inline size_t etp_batch_row(const etp_batch_column *column, size_t row)
 {
@@ -111,7 +108,6 @@ ETP_NODISCARD etp_status etp_run_table_open(etp_run_table table, const char *con
 // Fills an empty batch until it is full or there are no more rows. No rows: the end.
 ETP_NODISCARD etp_status etp_run_table_next(etp_run_table_source *source, etp_batch *batch,
                                             etp_error *err);
-etp_run_table etp_run_table_of(const etp_run_table_source *source);
 void etp_run_table_close(etp_run_table_source *source); // NULL does nothing
 
 // Anybody's rows as an Arrow C stream. What it is made of is the stream's, also when that cannot be

@@ -176,11 +176,6 @@ const etp_column_def *etp_fleet_columns(etp_fleet_table t, size_t *out_n)
     return k_fleet_tables[t].columns;
 }
 
-const char *etp_run_table_name(etp_run_table t)
-{
-    return t < ETP_RUN_TABLES ? k_tables[t].name : "";
-}
-
 etp_run_table etp_run_table_find(const char *name)
 {
     etp_run_table t = ETP_RUN_TABLE_OPERATORS;

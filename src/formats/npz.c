@@ -15,7 +15,7 @@
 // More inputs than any method has; put_in_order compares each name with each.
 #define MAX_ARRAYS 1000
 
-bool etp_npy_probe(etp_bytes bytes)
+static bool begins_like_npy(etp_bytes bytes)
 {
     return bytes.len >= 6 && memcmp(bytes.ptr, "\x93NUMPY", 6) == 0;
 }
@@ -218,7 +218,7 @@ static etp_status read_header(cursor *c, etp_npy *out)
 etp_status etp_npy_read(etp_bytes bytes, etp_npy *out, etp_error *err)
 {
     *out = (etp_npy){0};
-    if (!etp_npy_probe(bytes) || bytes.len < 10) {
+    if (!begins_like_npy(bytes) || bytes.len < 10) {
         return etp_fail_at(err, ETP_CORRUPT, 0, "no .npy file (no \\x93NUMPY at its start)");
     }
     // Version 3.0 is 2.0 with a header in UTF-8, which only names of fields in structures need.

@@ -78,23 +78,6 @@ double etp_median(double *x, size_t n)
     return lower + (upper - lower) / 2;
 }
 
-double etp_midmean(double *x, size_t n)
-{
-    size_t from = n / 4, to = n - n / 4;
-    double sum = 0;
-    if (n == 0) {
-        return (double)NAN;
-    }
-    etp_select(x, n, from); // what is smaller lies before it now
-    if (to < n) {
-        etp_select(x + from, n - from, to - from);
-    }
-    for (size_t i = from; i < to; i++) {
-        sum += x[i];
-    }
-    return sum / (double)(to - from);
-}
-
 double etp_mad(double *x, size_t n)
 {
     double median = etp_median(x, n);

@@ -226,14 +226,6 @@ static etp_status ask_session(const char *dir, const etp_sample_file *file, etp_
     return st;
 }
 
-etp_status etp_sample_called(const char *path, const etp_sample_file *file, etp_arena *arena,
-                             const etp_str **out, etp_error *err)
-{
-    *out = file->table.arms;
-    etp_status st = file->run ? ask_session(path, file, NULL, arena, out, err) : ETP_OK;
-    return st == ETP_NOMEM ? st : ETP_OK; // its samples are enough for a plan
-}
-
 etp_status etp_stats_answer_build(const char *path, const etp_str *given, const char *baseline,
                                   const char *phase, double margin, etp_arena *arena,
                                   etp_stats_answer *out, etp_error *err)

@@ -30,10 +30,6 @@ ETP_NODISCARD etp_status etp_sample_file_read(const char *path, const etp_str *g
 // " · decode@0 of prefill16, decode@0" behind the source; nothing without phases. NULL on out of
 // memory.
 const char *etp_sample_phase_words(const char *phase, const char *others, etp_arena *arena);
-// What people read instead of the arms' names: of a run folder by what was measured ("VNNI"), else
-// the names. PATH: as it was read.
-ETP_NODISCARD etp_status etp_sample_called(const char *path, const etp_sample_file *file,
-                                           etp_arena *arena, const etp_str **out, etp_error *err);
 // The answer of `etprof stats` about them. MARGIN 0: the default. Borrows PATH and GIVEN.
 ETP_NODISCARD etp_status etp_stats_answer_build(const char *path, const etp_str *given,
                                                 const char *baseline, const char *phase,
