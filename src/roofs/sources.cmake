@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The files of this room for the processor that is built for.
-set(etp_roofs_sources roofs.c sets.c pool.c)
+set(etp_roofs_sources names.c roofs.c sets.c pool.c)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|amd64|AMD64")
   list(APPEND etp_roofs_sources x86_sse.c x86_ssse3.c x86_avx2.c x86_avx512.c x86_vnni.c x86_fp16.c)
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64|ARM64")

@@ -3,6 +3,7 @@
 // ends; file systems without it fall back to asking whether the named process lives.
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -14,6 +15,11 @@
 // A second in all.
 #define WAITS 20
 #define WAIT_NS 50000000u
+
+bool etp_process_alive(int64_t pid)
+{
+    return pid > 0 && (kill((pid_t)pid, 0) == 0 || errno == EPERM);
+}
 
 // The number that the holder wrote, 0 when there is none.
 static int64_t read_holder(int fd)

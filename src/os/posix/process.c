@@ -428,11 +428,6 @@ int64_t etp_os_self_pid(void)
     return getpid();
 }
 
-bool etp_process_alive(int64_t pid)
-{
-    return pid > 0 && (kill((pid_t)pid, 0) == 0 || errno == EPERM);
-}
-
 void etp_process_kill(etp_process *p)
 {
     if (p->pid <= 0 || reap(p, 0)) {
