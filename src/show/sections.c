@@ -485,8 +485,9 @@ static void spread_chart(const etp_ab *ab, etp_report *r)
     }
     etp_chart *c =
         etp_report_chart(r, ETP_CHART_LINES, "spread", "Every timed iteration", ETP_KIND_NS);
-    etp_chart_describe(c, "Latency by percentile: x %% of an arm's timed iterations took y or less. "
-                          "All launches, with their warm-up.");
+    etp_chart_describe(c,
+                       "Latency by percentile: x %% of an arm's timed iterations took y or less. "
+                       "All launches, with their warm-up.");
     etp_chart_axes(c, "per cent of the iterations", "latency");
     for (size_t i = 0; i < arms; i++) {
         etp_chart_series(c, ab->arms[shown[i]].measured);
