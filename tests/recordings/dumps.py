@@ -111,6 +111,16 @@ def jumped_kernel():
     return [load(), *executions(inside, 30_000, 1)]
 
 
+def calls_too_long():
+    """Calls of two delegates, together longer than the inference."""
+    return [load(), *executions([call("DELEGATE_CALL", 1000, 60_000), call("DELEGATE_CALL", 1000, 60_000, 1)], 74_000)]
+
+
+def all_zero():
+    """No event has a length."""
+    return [load(), *executions([delegate("Add (ND, F32) #1", 0, 0), call("DELEGATE_CALL", 0, 0)], 0)]
+
+
 def two_lengths():
     """Ten executions of 200 ms and ten of 10 ms with equal lists of events."""
     runs = [load()]
@@ -211,9 +221,9 @@ def failed():
     return [*executions(ops, 20_000), ("Execute", [framework("DELEGATE_CALL", 700 * MS, 701 * MS, chain=0)])]
 
 
-ALL = {f.__name__: f for f in (silent, vulkan, core_ml, at_load, from_zero, unknown_from_zero, unknown_nested,
-                               beyond_the_call, wrapped, cycles, jumped, jumped_kernel, two_lengths, three_lengths,
-                               long_tail, clock_between, two_methods, in_turn, reloaded, branches, symbols, tensors,
-                               outputs, method_only, failed)}
+ALL = {f.__name__: f for f in (silent, calls_too_long, all_zero, vulkan, core_ml, at_load, from_zero,
+                               unknown_from_zero, unknown_nested, beyond_the_call, wrapped, cycles, jumped,
+                               jumped_kernel, two_lengths, three_lengths, long_tail, clock_between, two_methods,
+                               in_turn, reloaded, branches, symbols, tensors, outputs, method_only, failed)}
 ALL["vulkan_overlap"] = lambda: vulkan(((0, 1700), (100, 1800)))
 ALL["microseconds"] = lambda: from_zero("", (5400, 290))

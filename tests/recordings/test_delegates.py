@@ -57,6 +57,17 @@ def silence():
     expect(code == 1 and "97.3" in out + err, "silent: gate", code, out, err)
 
 
+    # Nobody knows how much of the 5.0 ms multiplies matrices: neither little nor much.
+    for rule in ("share GEMM <= 50 %", "share GEMM >= 50 %", "category(\"GEMM\").ns <= 1 ms"):
+        code, out, err = run("gate", TMP / "silent.etdump", rule)
+        expect(code == 3 and "more blocks" not in out + err, "silent: gate", rule, code, out, err)
+    code, out, err = run("gate", TMP / "silent.etdump", "share GEMM <= 98 %")
+    expect(code == 0, "silent: gate at most all", code, out, err)
+    for name in ("calls_too_long", "all_zero"):  # nothing of an inference is told
+        code, out, err = run("gate", made(name), "share Other <= 50 %")
+        expect(code == 3, name, "gate", code, out, err)
+
+
 def nesting():
     doc = ops("vulkan")
     shaders = [n for n in means(doc) if "dispatch_id" in n]

@@ -403,6 +403,11 @@ static etp_status check_member(etp_gate *g, const etp_ab *ab, const rule *r, etp
                     ? etp_arena_printf(g->arena, "%.*s:%s", ETP_STR_ARG(r->member.of), arm->name)
                     : arm->name;
             add_figure(g, ab, r, name, f->value, f->lo, f->hi, f->unknown);
+            etp_gate_check *check = &g->checks.items[g->checks.n - 1];
+            if (f->hidden && !f->unknown && check->state == ETP_GATE_UNKNOWN) {
+                check->fix = "delegates logged nothing of the rest, or it is withheld: record with "
+                             "delegates that log their operators; etprof ops says more";
+            }
         }
     }
     return ETP_OK;

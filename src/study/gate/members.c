@@ -150,13 +150,16 @@ static const char *of_arm(const etp_ab_arm *a)
     return a->emulated ? "emulated: its times say nothing" : NULL;
 }
 
-// A share is compared as it is shown, a time with all that its clock can have cut off.
+// A share is compared as it is shown, a time with all that its clock can have cut off. HIDDEN: part
+// of an inference that may be of the member too.
 static void add_part(const etp_ab *ab, const etp_gate_member *m, uint32_t arm, double ns,
-                     double cut_ns, double share, etp_arena *arena, etp_gate_figures *out)
+                     double cut_ns, double share, double hidden, etp_arena *arena,
+                     etp_gate_figures *out)
 {
-    etp_gate_figure f = {share, share, share, arm, NULL};
+    etp_gate_figure f = {share, share, share + hidden, arm, NULL, hidden > 0};
     if (m->row == NS) {
-        f = (etp_gate_figure){ns, ns, ns + cut_ns, arm, of_arm(&ab->arms[arm])};
+        double more = hidden > 0 ? hidden * etp_known_ns(ab->arms[arm].traced_ns) : 0;
+        f = (etp_gate_figure){ns, ns, ns + cut_ns + more, arm, of_arm(&ab->arms[arm]), more > 0};
     }
     ETP_ADD(arena, out, f);
 }
@@ -170,7 +173,7 @@ static etp_status operator_figures(const char *text, const etp_gate_member *m, c
             const etp_ab_part part = etp_ab_operator_part(ab, op, a);
             double ns = etp_known_ns(part.ns);
             double whole = etp_known_ns(ab->arms[a].traced_ns);
-            add_part(ab, m, a, ns, etp_known_ns(part.cut_ns), ns / whole, arena, out);
+            add_part(ab, m, a, ns, etp_known_ns(part.cut_ns), ns / whole, 0, arena, out);
         }
     }
     return out->n > 0 ? ETP_OK
@@ -180,15 +183,50 @@ static etp_status operator_figures(const char *text, const etp_gate_member *m, c
                                  text, ETP_STR_ARG(m->of));
 }
 
+// The parts of an inference itself are withheld: operators, calls of delegates.
+static bool parts_withheld(const etp_profile *p)
+{
+    for (size_t d = 0; d < p->n_dumps; d++) {
+        for (size_t i = 0; i < etp_trace_block_count(p->traces[d]); i++) {
+            const etp_trace_block *b = etp_trace_block_at(p->traces[d], i);
+            for (size_t e = 0; b->has_execute && e < b->n_events; e++) {
+                if (b->events[e].kind == ETP_EVENT_APART && !b->events[e].delegated) {
+                    return true;
+                }
+            }
+        }
+    }
+    return false;
+}
+
+// Part of an inference of which no category is known, beyond SHARE. It is among Other already.
+static double hidden_part(const etp_profile *p, etp_category category, double share)
+{
+    if (!p || p->execute_total_ns <= 0) {
+        return 0;
+    }
+    if (parts_withheld(p)) {
+        return isfinite(share) ? 1 - share : 1;
+    }
+    int64_t ns = 0;
+    for (size_t i = 0; category != ETP_CATEGORY_OTHER && i < p->n_rows; i++) {
+        ns += p->rows[i].silent ? p->rows[i].total_ns : 0;
+    }
+    return (double)ns / (double)p->execute_total_ns;
+}
+
 // The answer has no row of a category that does not occur: it takes no time.
-static void category_times(const etp_gate_member *m, const etp_ab *ab, const etp_ab_category *c,
-                           etp_arena *arena, etp_gate_figures *out)
+static void category_times(const etp_gate_member *m, const etp_ab *ab, etp_category category,
+                           const etp_ab_category *c, etp_arena *arena, etp_gate_figures *out)
 {
     for (uint32_t a = 0; a < ab->n_arms; a++) {
-        double none = ab->arms[a].profile ? 0 : (double)NAN;
+        const etp_profile *p = ab->arms[a].profile;
+        double none = p && p->execute_total_ns > 0 ? 0 : (double)NAN;
+        double share = c ? c->share[a] : none;
         bool timed = c && m->row == NS;
         add_part(ab, m, a, timed ? etp_known_ns(c->ns[a]) : none,
-                 timed ? etp_known_ns(c->cut_ns[a]) : none, c ? c->share[a] : none, arena, out);
+                 timed ? etp_known_ns(c->cut_ns[a]) : none, share, hidden_part(p, category, share),
+                 arena, out);
     }
 }
 
@@ -229,7 +267,7 @@ etp_status etp_gate_member_figures(const char *text, const etp_gate_member *m, c
     if (m->row == SPEEDUP) {
         category_speedups(ab, c, arena, out);
     } else {
-        category_times(m, ab, c, arena, out);
+        category_times(m, ab, wanted, c, arena, out);
     }
     return ETP_OK;
 }
