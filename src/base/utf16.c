@@ -43,19 +43,45 @@ static bool is_low(uint32_t c)
     return c >= 0xDC00 && c < 0xE000;
 }
 
+static bool has_mark(etp_str text, bool big)
+{
+    return text.len >= 2 && memcmp(text.ptr, big ? "\xFE\xFF" : "\xFF\xFE", 2) == 0;
+}
+
+// Without a mark.
+static bool begins_with_ascii(etp_str text, bool big)
+{
+    bool all = text.len >= 8;
+    for (size_t i = 0; all && i < 8; i += 2) {
+        uint32_t c = unit((const uint8_t *)text.ptr + i, big);
+        all = (c >= ' ' && c < 0x7F) || c == '\t' || c == '\r' || c == '\n';
+    }
+    return all;
+}
+
+static bool is_order(etp_str text, bool big)
+{
+    return has_mark(text, big) || begins_with_ascii(text, big);
+}
+
+bool etp_utf16_is(etp_str text)
+{
+    return is_order(text, false) || is_order(text, true);
+}
+
 etp_str etp_utf16_decode(etp_str text, etp_arena *arena)
 {
     const uint8_t *p = (const uint8_t *)text.ptr;
     if (text.len >= 3 && memcmp(p, "\xEF\xBB\xBF", 3) == 0) {
         return (etp_str){text.ptr + 3, text.len - 3};
     }
-    bool big = text.len >= 2 && p[0] == 0xFE && p[1] == 0xFF;
-    if (text.len < 2 || (!big && (p[0] != 0xFF || p[1] != 0xFE))) {
+    if (!etp_utf16_is(text)) {
         return text;
     }
+    bool big = is_order(text, true);
     // A unit of two bytes takes three at most; a pair of them four.
     char *out = etp_arena_alloc_array(arena, text.len / 2 + 1, 3);
-    size_t n = 0, at = 2;
+    size_t n = 0, at = has_mark(text, big) ? 2 : 0;
     while (out && text.len - at >= 2) {
         uint32_t c = unit(p + at, big);
         at += 2;

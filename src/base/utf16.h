@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts that PowerShell and others redirect: UTF-16 with a byte order mark.
+// Texts that PowerShell and others write: UTF-16, with a byte order mark or without.
 #ifndef ETPROF_BASE_UTF16_H
 #define ETPROF_BASE_UTF16_H
+
+#include <stdbool.h>
 
 #include <etprof/arena.h>
 #include <etprof/bytes.h>
 
-// TEXT as UTF-8 in ARENA where it begins with a byte order mark of UTF-16, else TEXT itself without
-// a mark of UTF-8. Half a surrogate pair becomes U+FFFD. ARENA stands under a guard.
+// By its mark, or by four units of ASCII that it begins with.
+bool etp_utf16_is(etp_str text);
+// TEXT as UTF-8 in ARENA where it is UTF-16, else TEXT itself without a mark of UTF-8. Half a
+// surrogate pair becomes U+FFFD. ARENA stands under a guard.
 etp_str etp_utf16_decode(etp_str text, etp_arena *arena);
 
 #endif

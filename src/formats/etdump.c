@@ -3,6 +3,7 @@
 #include <etprof/dtype.h>
 #include <etprof/etdump.h>
 
+#include "base/utf16.h"
 #include "formats/etdump_view.h"
 
 // The version of all files so far; a change that older readers cannot follow would raise it.
@@ -155,6 +156,10 @@ static etp_status fail_not_etdump(etp_bytes b, etp_error *err)
             err, ETP_UNSUPPORTED, b.base,
             "this is a table of ExecuTorch's Inspector, which has lost what encloses "
             "what; give the .etdump that it was made from");
+    }
+    if (etp_utf16_is(text)) {
+        return etp_fail_at(err, ETP_UNSUPPORTED, b.base,
+                           "this is a text in UTF-16; give the .etdump that it was made from");
     }
     if (etp_str_find(text, ETP_STR("run_index")) < text.len &&
         etp_str_find(text, ETP_STR("duration_ms")) < text.len) {
