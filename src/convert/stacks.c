@@ -39,7 +39,7 @@ etp_str etp_delegates_name(etp_delegates *delegates, etp_arena *arena, uint32_t 
     return delegates->items[at].name;
 }
 
-// Of the calls of delegates themselves, without their operators.
+// Of the calls of delegates themselves and of spans that hold others, without their operators.
 // Calls that hold no recorded operators count as operators themselves (etp_ops_mark) and are in the
 // table already.
 static int64_t boundary_ns(const etp_trace *trace, etp_arena *arena)
@@ -51,7 +51,8 @@ static int64_t boundary_ns(const etp_trace *trace, etp_arena *arena)
         etp_ops_mark(b, operators);
         for (uint32_t i = 0; b->has_execute && i < b->n_events; i++) {
             const etp_trace_event *e = &b->events[i];
-            if (e->kind != ETP_EVENT_DELEGATE_CALL || operators[i] || e->parent == ETP_NO_INDEX) {
+            bool around = e->kind == ETP_EVENT_DELEGATE_CALL || e->kind == ETP_EVENT_DELEGATE_OP;
+            if (!around || operators[i] || e->at_load || e->parent == ETP_NO_INDEX) {
                 continue;
             }
             for (size_t r = 0; r < b->n_runs; r++) {

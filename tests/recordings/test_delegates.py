@@ -90,6 +90,9 @@ def nesting():
     doc = ops("unknown_nested")
     expect(means(doc) == {"inner a": 200_000, "inner b": 500_000, "after": 50_000}, "nested", means(doc))
     expect(spans(doc, "whole")["outer"]["total_ns"] == 4 * 810_000, "nested: outer", doc["spans"])
+    # 950 µs of the call, 750 of them told; 60 µs around it, four times
+    _, out, err = run("convert", TMP / "unknown_nested.etdump", "--to", "folded")
+    expect("delegate boundary 800000" in out and "framework 240000" in out, "nested: folded", out, err)
     doc = ops("clock_between")
     expect(means(doc) == {"ETVK_COMPUTE_GRAPH_EXECUTE": 800_000}, "another clock between", means(doc))
     expect(set(spans(doc, "whole")) == {"ETVK_EXECUTE"} and set(spans(doc, "apart")) == {"matmul"},
