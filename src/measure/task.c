@@ -89,9 +89,13 @@ static etp_status take_dump(etp_session *s, const etp_task *t, const char *remot
     const char *name =
         etp_run_dump_name(&s->block_arena, &s->run.arms.items[t->arm], t->block, ".etdump");
     const char *local = scratch(s, "here.etdump");
+    ETP_NEED(name && local, err, "a trace");
     etp_error pull_err;
     char why[600];
     etp_status pulled = s->device->ops->pull(s->device, remote, local, &pull_err);
+    if (pulled == ETP_NOMEM) {
+        return etp_fail_nomem(err, "a trace");
+    }
     if (pulled == ETP_INTERRUPTED) { // the user's wish, not the launch's fault
         o->ok = false;
         o->interrupted = true;
