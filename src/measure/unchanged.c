@@ -103,8 +103,8 @@ etp_status etp_session_watch_foreign(etp_session *s, const etp_foreign *foreign,
     return strcmp(now.sha256, foreign->sha256) == 0 ? ETP_OK : replaced(foreign->path, false, err);
 }
 
-// Its times may be set back, its inode's may not: one that has a new one for another reason (a link
-// more, other rights) has the same content.
+// Its times may be set back, its inode's may not. One that has a new one for a reason that is seen
+// (a link more, other rights) has the same content; else it was moved away, and back.
 static bool same(const etp_os_mark *a, const etp_os_mark *b)
 {
     return a->device == b->device && a->inode == b->inode && a->size == b->size &&
@@ -122,7 +122,8 @@ static etp_status is_still(const char *path, etp_os_mark *mark, const char *sha2
 {
     const etp_os_mark now = etp_os_mark_of(path);
     bool touched = now.changed_ns != mark->changed_ns;
-    if (!same(&now, mark) || (touched && !has_hash(path, sha256))) {
+    bool seen = now.links != mark->links || now.rights != mark->rights;
+    if (!same(&now, mark) || (touched && !(seen && has_hash(path, sha256)))) {
         return replaced(path, now.inode == 0, err);
     }
     *mark = now;

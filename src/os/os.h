@@ -117,7 +117,8 @@ bool etp_os_is_file(const char *path);
 // What tells a file from one that was put in its place, and from itself after it was written to.
 // All zero: there is none.
 typedef struct etp_os_mark {
-    uint64_t device, inode, size;
+    uint64_t device, inode, size, links;
+    uint32_t rights;
     int64_t modified_ns, changed_ns; // its content, and anything of it
 } etp_os_mark;
 etp_os_mark etp_os_mark_of(const char *path);

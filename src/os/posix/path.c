@@ -30,6 +30,8 @@ etp_os_mark etp_os_mark_of(const char *path)
     return (etp_os_mark){.device = (uint64_t)st.st_dev,
                          .inode = (uint64_t)st.st_ino,
                          .size = (uint64_t)st.st_size,
+                         .links = (uint64_t)st.st_nlink,
+                         .rights = (uint32_t)st.st_mode,
                          .modified_ns = nanoseconds(st.MODIFIED),
                          .changed_ns = nanoseconds(st.CHANGED)};
 }
