@@ -36,16 +36,17 @@ typedef struct etp_question {
     size_t n_paths;
     const char *const *changes; // WHATIF: "drop transpose*"
     size_t n_changes;
-    const char *program;  // OPS, WHATIF: the .pte of dumps
-    const char *record;   // OPS, INSPECT, INSPECTOR: an .etrecord
-    const char *buffer;   // INSPECTOR: the debug buffer
-    const char *other;    // INSPECT: another program to compare with
-    const char *roofs;    // WHATIF: etprof.roofs/1 document
-    const char *baseline; // STATS, WHATIF
-    double margin;        // STATS; 0: 0.01
-    bool tree;            // INSPECT
-    const char *phase;    // WHATIF, STATS: "decode@256", "prefill"; NULL: the first
-    // OPS, WHATIF: what ticks of dumps are: "us", "cycles:168e6"; NULL: nanoseconds, and
+    const char *program;   // OPS, WHATIF: the .pte of dumps
+    const char *record;    // OPS, INSPECT, INSPECTOR: an .etrecord
+    const char *buffer;    // INSPECT with tensor, INSPECTOR: the debug buffer
+    const char *recording; // INSPECT: a dump of the program
+    const char *other;     // INSPECT: another program to compare with
+    const char *roofs;     // WHATIF: etprof.roofs/1 document
+    const char *baseline;  // STATS, WHATIF
+    double margin;         // STATS; 0: 0.01
+    bool tree, tensor;     // INSPECT
+    const char *phase;     // WHATIF, STATS: "decode@256", "prefill"; NULL: the first
+    // OPS, INSPECT, WHATIF: what ticks of dumps are: "us", "cycles:168e6"; NULL: nanoseconds, and
     // of delegates' own clocks unknown.
     const char *source_unit, *delegate_unit;
 } etp_question;

@@ -61,9 +61,9 @@ class Output(Sized):
 class Question(Sized):
     _fields_ = [("struct_size", c.c_size_t), ("kind", c.c_int), ("paths", c.POINTER(c.c_char_p)),
                 ("n_paths", c.c_size_t), ("changes", c.POINTER(c.c_char_p)), ("n_changes", c.c_size_t),
-                ("program", c.c_char_p), ("record", c.c_char_p), ("buffer", c.c_char_p), ("other", c.c_char_p),
-                ("roofs", c.c_char_p), ("baseline", c.c_char_p), ("margin", c.c_double),
-                ("tree", c.c_bool), ("phase", c.c_char_p), ("source_unit", c.c_char_p),
+                ("program", c.c_char_p), ("record", c.c_char_p), ("buffer", c.c_char_p), ("recording", c.c_char_p),
+                ("other", c.c_char_p), ("roofs", c.c_char_p), ("baseline", c.c_char_p), ("margin", c.c_double),
+                ("tree", c.c_bool), ("tensor", c.c_bool), ("phase", c.c_char_p), ("source_unit", c.c_char_p),
                 ("delegate_unit", c.c_char_p)]
 
 

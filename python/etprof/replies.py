@@ -62,9 +62,12 @@ def ops(dump: Path, *, pte: Path | None = None, etrecord: Path | None = None, so
     return Ops(ask(OPS, [dump], program=pte, record=etrecord, source_unit=source_unit, delegate_unit=delegate_unit))
 
 
-def inspect(file: Path, *, etrecord: Path | None = None, diff: Path | None = None, tree: bool = False) -> Reply:
-    """What is in a model or recording, and what makes it big."""
-    return Reply(ask(INSPECT, [file], record=etrecord, other=diff, tree=tree))
+def inspect(file: Path, *, etrecord: Path | None = None, etdump: Path | None = None, diff: Path | None = None,
+            tree: bool = False, tensor: bool = False, debug_buffer: Path | None = None, source_unit: str | None = None,
+            delegate_unit: str | None = None) -> Reply:
+    """What is in a model or recording, and what makes it big. Units: as of `ops`."""
+    return Reply(ask(INSPECT, [file], record=etrecord, recording=etdump, other=diff, tree=tree, tensor=tensor,
+                     buffer=debug_buffer, source_unit=source_unit, delegate_unit=delegate_unit))
 
 
 def stats(samples: Path, *, baseline: str | None = None, margin: float = 0, phase: str | None = None) -> Stats:

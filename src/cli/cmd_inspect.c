@@ -3,11 +3,12 @@
 #include <stddef.h>
 
 #include "cli/emit.h"
-#include "library/reply.h"
+#include "cli/units.h"
 
 typedef struct inspect_options {
-    const char *record, *other;
-    bool tree;
+    etp_trace_units units;
+    const char *record, *other, *buffer, *dump;
+    bool tree, tensor;
 } inspect_options;
 
 static const etp_opt k_options[] = {
@@ -17,6 +18,16 @@ static const etp_opt k_options[] = {
      "compare with another program", NULL},
     {"etrecord", 'r', ETP_OPT_STRING, offsetof(inspect_options, record), "FILE",
      "exporter's record: adds source lines and modules", NULL},
+    {"etdump", 0, ETP_OPT_STRING, offsetof(inspect_options, dump), "DUMP",
+     "a recording of the program: adds what its operators cost", NULL},
+    {"tensor", 0, ETP_OPT_FLAG, offsetof(inspect_options, tensor), NULL,
+     "list the tensors and numbers that a recording logged", NULL},
+    {"debug-buffer", 0, ETP_OPT_STRING, offsetof(inspect_options, buffer), "FILE",
+     "debug buffer written beside the dump (--tensor)", NULL},
+    ETP_CLI_UNITS(inspect_options),
+    {"tree", 't', ETP_OPT_FLAG, offsetof(inspect_options, tree), NULL, NULL, NULL},
+    {"diff", 'd', ETP_OPT_STRING, offsetof(inspect_options, other), "OTHER", NULL, NULL},
+    {"debug-buffer", 'b', ETP_OPT_STRING, offsetof(inspect_options, buffer), "FILE", NULL, NULL},
     {0},
 };
 
@@ -32,8 +43,13 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
         .paths = &path,
         .n_paths = 1,
         .record = o->record,
+        .buffer = o->buffer,
+        .recording = o->dump,
         .other = o->other,
         .tree = o->tree,
+        .tensor = o->tensor,
+        .source_unit = o->units.source,
+        .delegate_unit = o->units.delegate,
     };
     return etp_cli_emit_reply(cli, etp_reply_inspect, &question, err);
 }
@@ -48,7 +64,9 @@ const etp_command etp_cmd_inspect = {
         "segments, weights by type and the largest of them.",
     .examples = "  etprof inspect model.pte\n"
                 "  etprof inspect model.pte --tree --etrecord model.etrecord\n"
+                "  etprof inspect model.pte --etdump model.etdump   # and what each costs\n"
                 "  etprof inspect model_fp32.pte --diff model_int8.pte\n"
+                "  etprof inspect model.etdump --tensor --debug-buffer model.debug.bin\n"
                 "  etprof inspect model.pte --format json",
     .opts = k_options,
     .opts_size = sizeof(inspect_options),

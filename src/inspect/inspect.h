@@ -31,7 +31,16 @@ typedef struct etp_inspect_operator { // one name, over all methods
     uint64_t macs, bytes;
     uint64_t unknown; // calls whose work is unknown
     bool bound;       // macs and bytes are at most these
+    bool timed;       // the recording has it (etp_inspect_time)
+    uint64_t ns;      // of all its calls, mean over the executions of their methods
 } etp_inspect_operator;
+
+typedef struct etp_inspect_times { // where the time of a recording went, mean of an execution
+    const char *dump;              // as given
+    // Fused nodes count where the operator that does their work is named.
+    uint64_t undelegated_ns, delegated_ns;
+    uint64_t unmatched_ns; // operators that the program does not name: inserted by the delegate
+} etp_inspect_times;
 
 typedef struct etp_inspect_weight { // one constant of the program, counted once
     etp_str name;                   // fully qualified name or key; empty when it has none
@@ -72,8 +81,9 @@ typedef struct etp_inspect {
     uint64_t scale_bytes; // not in by_dtype
     const etp_inspect_part *parts;
     size_t n_parts;
-    uint64_t shared_bytes;   // saved because blobs are stored once and used several times
-    etp_belonging belonging; // how far a record beside a program agrees with it
+    uint64_t shared_bytes;          // saved because blobs are stored once and used several times
+    const etp_inspect_times *times; // NULL without a recording
+    etp_belonging belonging;        // how far a record beside a program agrees with it
 } etp_inspect;
 
 // What BYTES look like, by their first bytes.
@@ -88,6 +98,11 @@ void etp_inspect_close(etp_inspect *inspect); // a zeroed one is fine
 
 // The first tensor of the test cases whose data are not those of its shape; NULL: there is none.
 const char *etp_inspect_bundle_problem(const etp_bundled *bundled, etp_arena *arena);
+
+// Adds what the operators of a program cost in TRACE, a recording of it that was read from DUMP.
+// ETP_USAGE: INSPECT is no program, or no operator of it is in the recording.
+ETP_NODISCARD etp_status etp_inspect_time(etp_inspect *inspect, const etp_trace *trace,
+                                          const char *dump, etp_arena *arena, etp_error *err);
 
 // Where a node or kernel call comes from, by the record; NULL when unknown.
 const etp_source *etp_inspect_node_source(const etp_inspect *inspect, const etp_method *method,

@@ -204,6 +204,7 @@ static SHAPE(k_partition, k_partition_rows);
 
 FIND(operator_macs, etp_inspect_operator, etp_inspect, it->unknown < it->calls ? &it->macs : NULL)
 FIND(operator_bytes, etp_inspect_operator, etp_inspect, it->unknown < it->calls ? &it->bytes : NULL)
+FIND(operator_ns, etp_inspect_operator, etp_inspect, it->timed ? &it->ns : NULL)
 
 // Keys that depend on the data (types that occur) cannot be rows, so this member is written by a
 // function and brings its schema along.
@@ -231,8 +232,18 @@ static const etp_field k_operator_rows[] = {
     FIELD("bound", BOOL, bound, "true: macs and bytes are at most these", .when = is_true,
           .flags = ETP_ABSENT),
     FIELD("unknown_work", UINT, unknown, "calls whose work is unknown"),
+    MADE("ns", UINT, operator_ns, "of all calls in the recording, mean of an execution"),
 };
 static SHAPE_ON_ONE_LINE(k_operator, k_operator_rows);
+#undef OF
+#define OF etp_inspect_times
+static const etp_field k_times_rows[] = {
+    FIELD("dump", TEXT, dump, "the recording, as given", .flags = ETP_SET),
+    FIELD("undelegated_ns", UINT, undelegated_ns, "of kernels, mean of an execution"),
+    FIELD("delegated_ns", UINT, delegated_ns, "of delegates' operators"),
+    FIELD("unmatched_ns", UINT, unmatched_ns, "of operators that the program does not name"),
+};
+static SHAPE_ON_ONE_LINE(k_times, k_times_rows);
 #undef OF
 #define OF etp_pte_segment
 static const etp_field k_segment_rows[] = {
@@ -284,6 +295,7 @@ static const etp_field k_program_rows[] = {
     POINTER(NULL, program, &k_methods, ""),
     LIST("operators", OBJECT, operators, n_operators, "by name, over all methods",
          .shape = &k_operator),
+    POINTER("times", times, &k_times, "with a recording: where its time went"),
     POINTER(NULL, program, &k_pte, ""),
     LIST("parts", OBJECT, parts, n_parts, "what the bytes of the file are", .shape = &k_part),
     FIELD("shared_bytes", UINT, shared_bytes, "saved: payloads that are used several times"),

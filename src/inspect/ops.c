@@ -92,6 +92,11 @@ etp_status etp_ops_answer_build(const etp_trace *trace, const etp_program *progr
 
 // ---- document ----
 
+static const etp_value *tensor(const etp_value *value)
+{
+    return value->kind == ETP_EVALUE_TENSOR ? value : NULL;
+}
+
 #define ROW ((size_t)(it - doc->table.rows)) // of an operator
 
 // What the program says about an operator; that it says nothing.
@@ -174,7 +179,12 @@ static const char *five_of(etp_category category)
 }
 WORDS(k_category, etp_category_name, etp_category, ETP_CATEGORY_COUNT)
 WORDS(k_five, five_of, etp_category, ETP_CATEGORY_COUNT)
+WORDS(k_dtype, etp_dtype_name, etp_dtype, 0)
+ITS_LENGTH(k_inputs, etp_op_facts, it->n_inputs)
+ITS_LENGTH(k_outputs, etp_op_facts, it->n_outputs)
 LENGTH(k_blocks, etp_ops_answer, etp_trace_block_count(doc->trace))
+FIND(input, etp_op_facts, void, tensor(&it->values[it->inputs[at->index]]))
+FIND(output, etp_op_facts, void, tensor(&it->values[it->outputs[at->index]]))
 FIND(block_at, etp_ops_answer, etp_ops_answer, etp_trace_block_at(doc->trace, at->index))
 FIND(block_method, etp_trace_block, etp_ops_answer, method_of(doc, at->index))
 FIND(block_ambiguous, etp_trace_block, etp_ops_answer,
@@ -221,8 +231,24 @@ FIND(delegated_share, etp_ops_answer, etp_ops_answer,
                     ? (double)it->table.delegated_ns / (double)it->table.operators_ns
                     : (double)NAN))
 
-#define OF etp_op_facts
+#define OF etp_value
 KNOWN(is_true, bool, *it)
+static const etp_field k_tensor_rows[] = {
+    FIELD("dtype", WORD, dtype, "of its elements", .words = &k_dtype, .flags = ETP_SET),
+    LIST("shape", INT, dims, rank, "of it", .flags = ETP_ONE_LINE, .range = ETP_SIGNED),
+    FIELD("upper_bound", BOOL, dynamic, "true: dynamic, the shape is the largest", .when = is_true,
+          .flags = ETP_ABSENT),
+};
+static SHAPE_ON_ONE_LINE(k_tensor, k_tensor_rows);
+#undef OF
+#define OF etp_op_facts
+static const etp_field k_tensors_rows[] = {
+    MADE_PER("inputs", OBJECT, input, &k_inputs, "tensors, in order", .shape = &k_tensor,
+             .flags = ETP_SKIP | ETP_ONE_LINE | ETP_APART), // lists
+    MADE_PER("outputs", OBJECT, output, &k_outputs, "likewise", .shape = &k_tensor,
+             .flags = ETP_SKIP | ETP_ONE_LINE | ETP_APART),
+};
+SHAPE(k_etp_op_tensors, k_tensors_rows);
 // The same words of work as in etprof.inspect/1, of one operator here.
 static const etp_field k_facts_rows[] = {
     GROUP(NULL, &k_etp_op_tensors, ""),
@@ -233,6 +259,14 @@ static const etp_field k_facts_rows[] = {
           .flags = ETP_ABSENT),
 };
 static SHAPE(k_facts, k_facts_rows);
+#undef OF
+#define OF etp_source
+static const etp_field k_source_rows[] = {
+    FIELD("file", STR, file, "of the innermost frame outside installed packages"),
+    FIELD("line", UINT, line, "0: unknown"),
+    FIELD("module", STR, module, "its path in the model"),
+};
+SHAPE_ON_ONE_LINE(k_etp_source, k_source_rows);
 #undef OF
 #define OF etp_trace_event
 static const etp_field k_event_rows[] = {
@@ -309,6 +343,15 @@ static const etp_field k_span_rows[] = {
           .range = ETP_0_TO_1),
 };
 static SHAPE_ON_ONE_LINE(k_span, k_span_rows);
+#undef OF
+#define OF etp_trace_damage
+static const etp_field k_damage_rows[] = {
+    FIELD("run", UINT, run, "number of the execution in the recording, from 0"),
+    FIELD("name", STR, name, "the event that shows it"),
+    FIELD("ns", UINT, ns, "how long it claims to be"),
+    FIELD("whole_ns", UINT, whole_ns, "the event around it; 0: none"),
+};
+SHAPE_ON_ONE_LINE(k_etp_trace_damage_shape, k_damage_rows);
 #undef OF
 #define OF etp_trace_block
 static const etp_field k_block_rows[] = {

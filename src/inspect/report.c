@@ -128,33 +128,68 @@ static bool any_bound(const etp_inspect *in)
 
 static void operators_table(const etp_inspect *in, etp_report *r)
 {
-    static const etp_column k_columns[] = {
+    enum { COLUMNS = 5, TIMES = 2 };
+    etp_column columns[COLUMNS + 1 + TIMES] = {
         {.key = "name", .title = "operator", .flags = ETP_COL_CODE},
         {.key = "delegated", .title = "delegated"},
         {.key = "calls", .title = "calls", .kind = ETP_KIND_INT},
         {.key = "macs", .title = "MACs", .kind = ETP_KIND_INT},
         {.key = "bytes", .title = "data moved", .kind = ETP_KIND_BYTES},
-        {.key = "bound", .title = "sizes"},
     };
-    enum { ALL = sizeof k_columns / sizeof *k_columns };
-    const size_t n = any_bound(in) ? ALL : ALL - 1;
-    etp_table *t = etp_report_table(r, "operators", NULL, k_columns, n);
+    static const etp_column k_sizes = {.key = "bound", .title = "sizes"};
+    static const etp_column k_times[TIMES] = {
+        {.key = "ns", .title = "time", .kind = ETP_KIND_NS},
+        {.key = "time_share", .title = "share", .kind = ETP_KIND_PERCENT, .flags = ETP_COL_BAR},
+    };
+    size_t n = COLUMNS;
+    bool bound = any_bound(in);
+    if (bound) {
+        columns[n++] = k_sizes;
+    }
+    const etp_inspect_times *times = in->times;
+    uint64_t all = times ? times->undelegated_ns + times->delegated_ns + times->unmatched_ns : 0;
+    for (size_t i = 0; times && i < TIMES; i++) {
+        columns[n++] = k_times[i];
+    }
+    etp_table *t = etp_report_table(r, "operators", NULL, columns, n);
     etp_table_limit(t, 2 * MANY_ROWS);
     for (size_t i = 0; i < in->n_operators; i++) {
         const etp_inspect_operator *op = &in->operators[i];
         // With one call whose work is known the sums say something; without any they would be a 0
         // that looks like a result.
         bool known = op->unknown < op->calls;
-        const etp_cell cells[ALL] = {
+        // Columns of times stand last, so that a program without a recording has the same table
+        // without them.
+        etp_cell cells[COLUMNS + 1 + TIMES] = {
             etp_cell_str(op->name),
             etp_cell_judged(etp_cell_z(op->delegated ? "yes" : "no"),
                             op->delegated ? ETP_PLAIN : ETP_WARN),
             etp_cell_u64(op->calls),
             known ? etp_cell_u64(op->macs) : etp_cell_missing(),
             known ? etp_cell_u64(op->bytes) : etp_cell_missing(),
-            at_most(op->bound),
         };
-        etp_table_add_row(t, cells, n);
+        size_t at = COLUMNS;
+        if (bound) {
+            cells[at++] = at_most(op->bound);
+        }
+        if (times) {
+            cells[at++] = op->timed ? etp_cell_u64(op->ns) : etp_cell_missing();
+            cells[at++] = op->timed ? etp_cell_double(share(op->ns, all)) : etp_cell_missing();
+        }
+        etp_table_add_row(t, cells, at);
+    }
+}
+
+static void times_note(const etp_inspect_times *times, etp_report *r)
+{
+    uint64_t all = times->undelegated_ns + times->delegated_ns + times->unmatched_ns;
+    etp_report_note(r, times->undelegated_ns ? ETP_WARN : ETP_GOOD,
+                    "in an execution, operators outside delegates cost %s of %s (%.1f %%)",
+                    ETP_NS((double)times->undelegated_ns), ETP_NS((double)all),
+                    100 * share(times->undelegated_ns, all));
+    if (times->unmatched_ns > 0) {
+        etp_report_text(r, "%s went to operators that a delegate inserted; they are not rows here.",
+                        ETP_NS((double)times->unmatched_ns));
     }
 }
 
@@ -294,6 +329,9 @@ static void program_report(const etp_inspect *in, etp_report *r, etp_arena *aren
     }
     etp_report_section(r, 1, "operators-section", "Operators");
     undelegated_note(in, r);
+    if (in->times) {
+        times_note(in->times, r);
+    }
     operators_table(in, r);
     delegates_table(in, r, arena);
 }

@@ -59,7 +59,7 @@ etp_status etp_reply_make(etp_reply_maker *maker, const etp_question *question, 
     }
     *out = NULL;
     etp_question q;
-    ETP_TRY(etp_options_take(&q, sizeof q, ETP_SIZE_TO(etp_question, tree), question,
+    ETP_TRY(etp_options_take(&q, sizeof q, ETP_SIZE_TO(etp_question, tensor), question,
                              "etp_question", err));
     ETP_TRY(check(&q, err));
     etp_arena arena = {0};

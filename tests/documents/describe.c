@@ -11,6 +11,7 @@
 #include "inspect/kernels/kernels.h"
 #include "inspect/kernels/log.h"
 #include "inspect/ops.h"
+#include "inspect/tensors.h"
 #include "integrity/validation.h"
 #include "integrity/verify.h"
 #include "judge/fixes/whatif.h"
@@ -187,6 +188,7 @@ static void describe_columns(etp_json *j, const char *row, const etp_member_colu
     X(gate)              \
     X(inspect)           \
     X(inspect_diff)      \
+    X(inspect_tensors)   \
     X(kernel_binary)     \
     X(kernel_log)        \
     X(kernels)           \

@@ -44,7 +44,7 @@ COMMANDS = [
     ["ops", DUMP, "--format", "inspector"],
     ["inspect", PROGRAM_FILE, "--tree"], ["inspect", PROGRAM_FILE, "--format", "json"],
     ["inspect", RECORD], ["inspect", DATA / "linear_external.ptd"], ["inspect", DATA / "linear_xnnpack_fp32.bpte"],
-    ["inspect", DUMP],
+    ["inspect", DUMP], ["inspect", PROGRAM_FILE, "--etdump", DUMP],
     ["inspect", PROGRAM_FILE, "--diff", DATA / "linear_xnnpack_fp32.bpte"],
     ["kernels", DATA / "kit/on_xnntrace.log", DATA / "kit/on_xnntrace.log"], ["stats", *KIT, "--out", "made"],
     ["explain", "N1", DUMP], ["whatif", DUMP, "drop *"],
@@ -53,6 +53,7 @@ COMMANDS = [
     ["verify", "RUN"], ["analyze", "RUN", "--format", "md"], ["kernels", DATA / "kit/on_xnntrace.log"],
     ["convert", DUMP, "--to", "chrome", "-o", "made"],
     ["convert", DUMP, "--to", "speedscope", "-o", "made"], ["convert", DUMP, "--to", "folded", "-o", "made"],
+    ["convert", DUMP, "--to", "inspector", "-o", "made"],
     ["doctor", "levels"], ["doctor", "devices"], ["gate", "--list"], ["gate", "RUN", "--save", "night"],
     # Folders of several arms, of phases and of a sweep; those of Arm's kit.
     ["analyze", "PHASES", "--format", "json"], ["analyze", "SWEEP"], ["analyze", "SWEEP", "--format", "csv"],

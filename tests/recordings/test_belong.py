@@ -38,6 +38,7 @@ def recordings(dump, program):
     yield ("ops", dump, "--pte", program)
     yield ("analyze", dump, "--pte", program)
     yield ("compare", dump, dump, "--pte", program)
+    yield ("inspect", program, "--etdump", dump)
     yield ("convert", dump, "--to", "chrome", "--pte", program)
     yield ("whatif", dump, "--pte", program, "drop *")
 

@@ -107,7 +107,8 @@ def other_verbs():
         archive.extractall("sampled", filter="data")
     every_form("analyze", "sampled")
     for words in (("whatif", "sampled", "drop *"), ("kernels", "sampled"), ("explain", "N1", "sampled"),
-                  ("explain", "op1", "sampled"), ("gate", "sampled", "op1.ns <= 0.2 ms", "share GEMM <= 5 %")):
+                  ("explain", "op1", "sampled"), ("gate", "sampled", "op1.ns <= 0.2 ms", "share GEMM <= 5 %"),
+                  ("inspect", DATA / "mixed_xnnpack_fp32.pte", "--etdump", DATA / "mixed_xnnpack_fp32.etdump")):
         etprof(*words)
 
 

@@ -78,6 +78,8 @@ def check_unpacked(folder, packed, work):
     shown = shown.replace(dump.name, plain.name)
     expect(shown.replace(str(dump.parent), str(work)) == etprof("inspect", plain, "--format", "json"),
            "inspect of both")
+    logged = etprof("inspect", dump, "--tensor", "--format", "json").replace(str(dump), str(plain))
+    expect(logged == etprof("inspect", plain, "--tensor", "--format", "json"), "inspect --tensor of both")
     return 0
 
 

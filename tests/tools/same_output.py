@@ -58,6 +58,7 @@ def of_pairs(programs, dumps):
         mine = sorted(d for d in dumps if d.name.split(".")[0] == program.stem)
         for dump in mine:
             yield ["ops", str(dump), "--pte", str(program), "--format", "json"]
+            yield ["inspect", str(program), "--etdump", str(dump)]
             yield ["convert", str(dump), "--pte", str(program), "--to", "chrome", "-o", "made.json"]
             record = program.with_suffix(".etrecord")
             if record.exists():

@@ -255,6 +255,7 @@ def fixtures(tmp):
                  "linear_external.ptd"):
         printed(tmp, "inspect", DATA / file)
     printed(tmp, "inspect", DATA / "linear_xnnpack_fp32.pte", "--diff", DATA / "linear_portable_fp32.pte")
+    printed(tmp, "inspect", mixed, "--tensor")
     printed(tmp, "kernels", DATA / "programs/small.dylib", DATA / "programs/small.elf")
     printed(tmp, "kernels", DATA / "kit/on_xnntrace.log")
     printed(tmp, "stats", DATA / "samples.csv")

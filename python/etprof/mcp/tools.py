@@ -130,9 +130,10 @@ TOOLS = {tool.name: tool for tool in (
          "figure you tell people: yes, no or unknown.", ("gate",),
          (RUN, Operand("claims", o.RULE, None, RULES, required=True, many=True))),
     Tool("inspect", ("inspect",), "What is in a model or recording, and what makes it big.",
-         ("inspect", "inspect_diff"), (
+         ("inspect", "inspect_diff", "inspect_tensors"), (
              Operand("file", o.FILE, None, ".pte, .bpte, .ptd, .etrecord or .etdump", required=True),
              Operand("etrecord", o.FILE, "--etrecord", "adds source lines"),
+             Operand("etdump", o.FILE, "--etdump", "adds what operators cost"),
              Operand("diff", o.FILE, "--diff", "another program to compare with"),
              Operand("tree", o.FLAG, "--tree", "every instruction and node"),
          )),

@@ -14,6 +14,7 @@
 #include "../formats/golden.h"
 
 #include "inspect/inspect.h"
+#include "inspect/tensors.h"
 
 static const char k_data[] = ETP_TEST_SOURCE_DIR "/tests/data";
 
@@ -178,6 +179,111 @@ static void differences(void **state)
     etp_arena_dispose(&arena);
 }
 
+// ---- logged values ----
+
+static bool same_tensor(const json_t *j, const etp_logged_value *v)
+{
+    const json_t *shape = json_object_get(j, "shape");
+    double sum = golden_number(j, "sum");
+    if (!v->has_data || v->rank != json_array_size(shape)) {
+        return false;
+    }
+    for (size_t i = 0; i < v->rank; i++) {
+        if ((double)v->sizes[i] != json_number_value(json_array_get(shape, i))) {
+            return false;
+        }
+    }
+    return fabs(v->sum - sum) <= 1e-5 * (fabs(sum) > 1 ? fabs(sum) : 1);
+}
+
+// Every tensor below VALUE (lists and objects of the Inspector's JSON) is among ours.
+static size_t find_tensors(const json_t *value, const etp_inspect_tensors *t)
+{
+    const json_t *tensor = json_object_get(value, "tensor");
+    const json_t *item = NULL;
+    const char *key = NULL;
+    json_t *member = NULL;
+    size_t i = 0, n = 0;
+    if (json_is_object(tensor)) {
+        if (!json_is_number(json_object_get(tensor, "sum")) ||
+            json_number_value(json_array_get(json_object_get(tensor, "shape"), 0)) == 0.0) {
+            return 0; // empty, or of values that have no sum
+        }
+        for (size_t k = 0; k < t->n_values; k++) {
+            if (same_tensor(tensor, &t->values[k])) {
+                return 1;
+            }
+        }
+        fail_msg("a tensor with the sum %g is missing", golden_number(tensor, "sum"));
+    }
+    json_array_foreach(value, i, item)
+    {
+        n += find_tensors(item, t);
+    }
+    if (json_is_object(value)) {
+        json_object_foreach((json_t *)(uintptr_t)value, key, member)
+        {
+            n += find_tensors(member, t);
+        }
+    }
+    return n;
+}
+
+static size_t check_tensors(const char *dir, const char *dump)
+{
+    etp_arena arena = {0};
+    etp_file files[2];
+    etp_inspect_tensors t;
+    etp_error err = {0};
+    size_t i = 0, n = 0;
+    json_t *row = NULL;
+    json_t *rows = golden_load(etp_arena_printf(&arena, "%s/inspector/%s.json", dir, dump));
+    if (!rows) {
+        rows = golden_load(etp_arena_printf(&arena, "%s/inspector/%s.json.gz", dir, dump));
+    }
+    golden_open(etp_arena_printf(&arena, "%s/dumps/%s", dir, dump), &files[0]);
+    golden_open(etp_arena_printf(&arena, "%s/dumps/%s.debug.bin", dir, dump), &files[1]);
+    const etp_bytes bytes = files[0].bytes;
+    if (etp_inspect_tensors_read(dump, bytes, files[1].bytes, &arena, &t, &err) != ETP_OK) {
+        fail_msg("%s: %s", dump, err.msg);
+    }
+    assert_true(t.n_values > 0);
+    json_array_foreach(rows, i, row)
+    {
+        n += find_tensors(json_object_get(row, "debug_data"), &t);
+    }
+    json_decref(rows);
+    // A buffer that is too short is an error, not a read behind its end.
+    files[1].bytes.len = 16;
+    assert_int_equal(etp_inspect_tensors_read(dump, bytes, files[1].bytes, &arena, &t, &err),
+                     ETP_CORRUPT);
+    etp_file_close(&files[0]);
+    etp_file_close(&files[1]);
+    etp_arena_dispose(&arena);
+    return n;
+}
+
+static void tensors_agree_with_the_inspector(void **state)
+{
+    (void)state;
+    const char *dir = corpus_dir();
+    if (!dir) {
+        print_message("skipped: no reference corpus (set ETPROF_CORPUS)\n");
+        skip();
+    }
+    etp_arena arena = {0};
+    golden_files buffers = {0};
+    size_t n = 0;
+    golden_list(etp_arena_printf(&arena, "%s/dumps", dir), ".debug.bin", &arena, &buffers);
+    for (size_t i = 0; i < buffers.n; i++) {
+        const char *name = strrchr(buffers.items[i], '/') + 1;
+        n += check_tensors(dir, etp_arena_printf(&arena, "%.*s", (int)(strlen(name) - 10), name));
+    }
+    print_message("%zu tensors of %zu recordings\n", n, buffers.n);
+    assert_true(n >= 10);
+    etp_arena_dispose(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -185,6 +291,7 @@ int main(void)
         cmocka_unit_test(corpus_adds_up),
         cmocka_unit_test(kinds_are_told_apart),
         cmocka_unit_test(differences),
+        cmocka_unit_test(tensors_agree_with_the_inspector),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     return failed == 0 && !corpus_dir() ? 77 : failed;
