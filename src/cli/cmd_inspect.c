@@ -25,9 +25,6 @@ static const etp_opt k_options[] = {
     {"debug-buffer", 0, ETP_OPT_STRING, offsetof(inspect_options, buffer), "FILE",
      "debug buffer written beside the dump (--tensor)", NULL},
     ETP_CLI_UNITS(inspect_options),
-    {"tree", 't', ETP_OPT_FLAG, offsetof(inspect_options, tree), NULL, NULL, NULL},
-    {"diff", 'd', ETP_OPT_STRING, offsetof(inspect_options, other), "OTHER", NULL, NULL},
-    {"debug-buffer", 'b', ETP_OPT_STRING, offsetof(inspect_options, buffer), "FILE", NULL, NULL},
     {0},
 };
 

@@ -14,7 +14,10 @@ etp_status etp_cli_levels(etp_cli *cli, etp_error *err)
                               .program = cli->program,
                               .work_root = etp_cli_work(cli)};
     etp_device *device = NULL;
-    etp_status st = etp_device_open(&how, &device, NULL); // without a runner the CPU alone counts
+    etp_status st = etp_device_open(&how, &device, err); // without a runner the CPU alone counts
+    if (st == ETP_NOMEM) {
+        return st;
+    }
     st = etp_levels_here(st == ETP_OK ? device->bundle.dir : NULL, &levels, err);
     etp_device_close(device);
     ETP_TRY(st);

@@ -49,13 +49,18 @@ etp_status etp_kernels_built_in(const char *dir, unsigned *classes, etp_error *e
     for (size_t f = 0; f < sizeof k_folders / sizeof *k_folders && st == ETP_OK; f++) {
         etp_dir_list list = {0};
         const char *folder = etp_arena_printf(&arena, "%s/%s", dir, k_folders[f]);
-        if (!folder || etp_os_list(folder, &arena, &list, NULL) != ETP_OK) {
+        etp_status listed = folder ? etp_os_list(folder, &arena, &list, err)
+                                   : etp_fail(err, ETP_NOMEM, "names of libraries");
+        if (listed != ETP_OK) {
+            st = listed == ETP_NOMEM ? listed : ETP_OK; // no such folder is none
             continue;
         }
         for (size_t i = 0; i < list.n && st == ETP_OK; i++) {
             etp_str name = etp_str_from(list.items[i].name);
             const char *path = etp_arena_printf(&arena, "%s/%s", folder, list.items[i].name);
-            if (path && !list.items[i].is_dir && !list.items[i].is_other && is_library(name)) {
+            if (!path) {
+                st = etp_fail(err, ETP_NOMEM, "names of libraries");
+            } else if (!list.items[i].is_dir && !list.items[i].is_other && is_library(name)) {
                 st = read_file(path, &arena, classes, err);
             }
         }

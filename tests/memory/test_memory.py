@@ -53,7 +53,6 @@ COMMANDS = [
     ["verify", "RUN"], ["analyze", "RUN", "--format", "md"], ["kernels", DATA / "kit/on_xnntrace.log"],
     ["convert", DUMP, "--to", "chrome", "-o", "made"],
     ["convert", DUMP, "--to", "speedscope", "-o", "made"], ["convert", DUMP, "--to", "folded", "-o", "made"],
-    ["convert", DUMP, "--to", "inspector", "-o", "made"],
     ["doctor", "levels"], ["doctor", "devices"], ["gate", "--list"], ["gate", "RUN", "--save", "night"],
     # Folders of several arms, of phases and of a sweep; those of Arm's kit.
     ["analyze", "PHASES", "--format", "json"], ["analyze", "SWEEP"], ["analyze", "SWEEP", "--format", "csv"],

@@ -2,8 +2,7 @@
 """A word means the same in every verb: check_options.py ETPROF
 
 Reads the options of all verbs as `etprof help VERB` prints them from the tables. One word has one kind of value, one
-letter (or none), and a meaning that is written down here; one letter stands for one word. Words of before are taken
-still, although no help shows them."""
+letter (or none), and a meaning that is written down here; one letter stands for one word."""
 import re
 import string
 import subprocess
@@ -70,7 +69,6 @@ MEANS = {
     "runner": r"runner",
     "seed": r"^of (order|weights) and inputs",
     "ssh-config": r"ssh|hosts of this file",
-    "store": r"^store of finished sessions",
     "threads": r"^(threads|thread counts)",
     "timeout": r"^longest silence of a runner|longest time for one command",
     "title": r"of what is shown|heading",
@@ -78,17 +76,6 @@ MEANS = {
     "verbose": r"",
     "warmup": r"warm-up iterations",
 }
-# Words of before, which are taken; the operands are not there.
-OLD = ["analyze no.etdump --roofs no.json", "compare no.etdump no.etdump --roofs no.json",
-       "explain no slower --roofs no.json", "whatif no 'drop op1' --roofs no.json",
-       "rerun no --timeout 60"]
-# Letters of before, which mean something else in other verbs: refused, and the word is named.
-GONE = {"analyze no.etdump -p no.pte": "pte", "compare no.etdump no.etdump -p no.pte": "pte",
-        "explain no slower -p no.pte": "pte", "whatif no 'drop op1' -p no.pte": "pte", "ops no.etdump -p no.pte": "pte",
-        "convert no.etdump -p no.pte": "pte", "convert no.etdump -t chrome": "to", "inspect -t no.pte": "tree",
-        "inspect no.pte -d no.pte": "diff", "inspect no.etdump -b no.bin --tensor": "debug-buffer"}
-
-
 def options(verb):
     """(letter, word, kind of value, help) of each option, from argparse's pages too."""
     text = subprocess.run([ETPROF, verb, "--help"], capture_output=True, text=True, check=True).stdout
@@ -131,13 +118,6 @@ for word, rows in sorted(found.items()):
         expect(re.search(MEANS.get(word, ""), told), f"{verb} --{word}", f"means something else: {told}")
 for letter, words in sorted(letters.items()):
     expect(len(words) == 1, f"-{letter}", f"stands for several words: {words}")
-for line in OLD:
-    done = subprocess.run(f'"{ETPROF}" {line}', shell=True, capture_output=True, text=True, check=False)
-    expect("no option -" not in done.stderr and "takes one of" not in done.stderr, line, done.stderr)
-for line, word in GONE.items():
-    done = subprocess.run(f'"{ETPROF}" {line}', shell=True, capture_output=True, text=True, check=False)
-    letter = re.search(r" (-[a-z]) ", line)[1]
-    expect(done.returncode == 2 and f"no option {letter}: it is --{word}" in done.stderr, line, done.stderr)
 # The tables themselves: every letter that is taken, and what it stands for.
 taken = {}
 for verb in verbs():
