@@ -50,7 +50,7 @@ etp_status etp_kernels_built_in(const char *dir, unsigned *classes, etp_error *e
         etp_dir_list list = {0};
         const char *folder = etp_arena_printf(&arena, "%s/%s", dir, k_folders[f]);
         etp_status listed = folder ? etp_os_list(folder, &arena, &list, err)
-                                   : etp_fail(err, ETP_NOMEM, "names of libraries");
+                                   : etp_fail(err, ETP_NOMEM, "names of libraries: out of memory");
         if (listed != ETP_OK) {
             st = listed == ETP_NOMEM ? listed : ETP_OK; // no such folder is none
             continue;
@@ -59,7 +59,7 @@ etp_status etp_kernels_built_in(const char *dir, unsigned *classes, etp_error *e
             etp_str name = etp_str_from(list.items[i].name);
             const char *path = etp_arena_printf(&arena, "%s/%s", folder, list.items[i].name);
             if (!path) {
-                st = etp_fail(err, ETP_NOMEM, "names of libraries");
+                st = etp_fail(err, ETP_NOMEM, "names of libraries: out of memory");
             } else if (!list.items[i].is_dir && !list.items[i].is_other && is_library(name)) {
                 st = read_file(path, &arena, classes, err);
             }
