@@ -3,6 +3,7 @@
 #include <stddef.h>
 
 #include "cli/emit.h"
+#include "cli/say.h"
 #include "cli/units.h"
 #include "library/reply.h"
 
@@ -26,6 +27,12 @@ static const etp_opt k_options[] = {
 static etp_status inspector(etp_cli *cli, const char *dump, const ops_options *o, etp_error *err)
 {
     bool json = cli->format == ETP_CLI_INSPECTOR_JSON;
+    if (o->units.source || o->units.delegate) {
+        return etp_fail(err, ETP_USAGE,
+                        "the Inspector's tables divide every tick by 1,000,000; leave --%s out, or "
+                        "use another --format",
+                        o->units.source ? "source-unit" : "delegate-unit");
+    }
     const etp_question question = {
         .struct_size = sizeof question,
         .kind = ETP_QUESTION_INSPECTOR,
@@ -43,6 +50,11 @@ static etp_status inspector(etp_cli *cli, const char *dump, const ops_options *o
         etp_reply_inspector_write(reply, json ? ETP_OUTPUT_JSON : ETP_OUTPUT_TEXT, &sink, err);
     if (st == ETP_OK) {
         st = etp_cli_emit_bytes(cli, etp_strbuf_str(&text), err);
+    }
+    if (st == ETP_OK && etp_reply_in_cycles(reply)) {
+        etp_say(
+            "warning: times are cycles of a microcontroller; the Inspector's table divides them "
+            "by 1,000,000 and calls them ms\n");
     }
     etp_reply_close(reply);
     return st;

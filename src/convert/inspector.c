@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "base/guard.h"
+#include "operators/delegates.h"
 #include "trace/ops.h"
 
 // Inspector takes ticks for nanoseconds and shows milliseconds unless it is told otherwise.
@@ -596,4 +597,15 @@ etp_status etp_inspector_build(const etp_etdump *dump, etp_arena *arena, etp_ins
                                etp_error *err)
 {
     ETP_GUARDED(arena, err, "Inspector's table", build(dump, arena, out, err));
+}
+
+bool etp_inspector_in_cycles(const etp_inspector_table *table)
+{
+    for (size_t i = 0; i < table->n_rows; i++) {
+        const etp_delegate *d = etp_delegate_of_event(table->rows[i].event_name);
+        if (d && d->counts_cycles) {
+            return true;
+        }
+    }
+    return false;
 }

@@ -60,6 +60,9 @@ ETP_NODISCARD etp_status etp_inspector_annotate(etp_inspector_table *table,
                                                 const etp_etrecord *record, etp_arena *arena,
                                                 etp_error *err);
 
+// A delegate of a microcontroller wrote it: what the columns call ms is cycles ÷ 1,000,000.
+bool etp_inspector_in_cycles(const etp_inspector_table *table);
+
 // What Inspector.save_data_to_tsv writes.
 void etp_inspector_tsv(const etp_inspector_table *table, etp_sink *sink);
 

@@ -19,6 +19,8 @@ ETP_NODISCARD etp_status etp_reply_make(etp_reply_maker *maker, const etp_questi
 // Of etp_reply_inspector: its tables, as text or JSON.
 ETP_NODISCARD etp_status etp_reply_inspector_write(const etp_reply *reply, etp_output_format format,
                                                    etp_sink *sink, etp_error *err);
+// Of etp_reply_inspector: its ticks are cycles of a microcontroller.
+bool etp_reply_in_cycles(const etp_reply *reply);
 
 // Lives as long as REPLY. WITH_REPORT: for other forms than JSON; the report is made in ARENA.
 etp_answer etp_reply_answer(const etp_reply *reply, bool with_report, etp_arena *arena);

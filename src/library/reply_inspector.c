@@ -21,6 +21,11 @@ etp_status etp_reply_inspector_write(const etp_reply *r, etp_output_format forma
                : etp_fail(err, ETP_USAGE, "Inspector's tables are written as text or JSON");
 }
 
+bool etp_reply_in_cycles(const etp_reply *r)
+{
+    return etp_inspector_in_cycles(r->inspector);
+}
+
 // The Inspector looks instructions up by their number alone, whatever the record is of.
 static etp_status compare_record(const etp_trace *trace, const etp_etrecord *record,
                                  etp_arena *arena, etp_error *err)

@@ -141,6 +141,13 @@ def units():
     # 984,000 cycles at 500 MHz are 1.968 ms
     doc = ops("cycles", "--source-unit", "cycles:500e6")
     expect(doc["totals"]["execute_ns"] == 4 * 1_968_000, "source unit", doc["totals"])
+    # The Inspector divides by 1,000,000 whatever a tick is: its table is its own, and what it is is said.
+    code, table, said = run("ops", made("cycles"), "--format", "inspector")
+    expect(code == 0 and "0.984" in table and "cycles" in said, "the Inspector's table", code, said)
+    code, _, said = run("ops", made("from_zero"), "--format", "inspector")
+    expect(code == 0 and not said, "the Inspector's table of nanoseconds", code, said)
+    code, _, said = run("ops", made("cycles"), "--format", "inspector", "--source-unit", "cycles:500e6")
+    expect(code == 2 and "leave --source-unit out" in said, "a unit for the Inspector's table", code, said)
     for wrong in ("cycles", "cycles:0", "hours", "cycles:-1", "cycles:nan"):
         code, _, err = run("ops", made("cycles"), "--source-unit", wrong)
         expect(code == 2 and "cycles:HZ" in err, "unit", wrong, code, err)
