@@ -207,7 +207,6 @@ def from_hf(spec: str):
             config = transformers.AutoConfig.for_model(spec)
     except (ValueError, KeyError, OSError) as error:
         raise UsageError(f"hf:{spec} is not a model type of transformers and no config file: {error}") from error
-    config.return_dict = False
     config.use_cache = False
 
     class HF:
