@@ -235,7 +235,7 @@ def two_builds(tmp):
 def fixtures(tmp):
     mixed = DATA / "mixed_xnnpack_fp32.etdump"
     model = ("--pte", DATA / "mixed_xnnpack_fp32.pte")
-    roofs = ("--roofs", DATA / "roofs/round.json")
+    roofs = ("--roofs-file", DATA / "roofs/round.json")
     run = tmp / "emulated"
     shutil.copytree(ROOT / "examples/runs/image_encoder_int8_qemu", run)
     for verb in ("analyze", "verify", "validate"):
