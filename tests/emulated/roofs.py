@@ -38,7 +38,8 @@ LOOPS = {
 
 
 def build(root, tmp):
-    sources = ["src/roofs/roofs.c", "src/roofs/sets.c", "src/roofs/pool.c", "tests/emulated/roof_loops.c"]
+    sources = ["src/roofs/roofs.c", "src/roofs/sets.c", "src/roofs/pool.c", "src/roofs/names.c",
+               "tests/emulated/roof_loops.c"]
     sources += sorted(str(p.relative_to(root)) for p in (root / "src/roofs").glob("a64_*.c"))
     sources += [f"src/isa/{n}.c" for n in ("level", "text", "name", "cpu", "x86")]
     program = tmp / "roof_loops"

@@ -66,7 +66,7 @@ def hostile():
         "long row": (good + b"a,9,0,5,6\n", b"line 146"),
         "quote left open": (good + b'"a,9,0,5\n', b"at byte 2055"),
         "a row twice": (good + b"a,1,0,1000000\n", b"line"),
-        "UTF-16": (good.decode().encode("utf-16"), b"column"),
+        "UTF-16": (good.decode().encode("utf-16"), b"a table in UTF-16"),
         "NUL": (good.replace(b"a,1,0", b"a\0b,1,0"), None),
         "2000 experiments": (HEAD + b"".join(b"e%d,1,0,5\n" % i for i in range(2000)), b"1000 experiments"),
         "no column at all": (b"\n\n\n", b"empty"),
