@@ -253,7 +253,29 @@ def from_executorch(name: str):
         if error.name and not error.name.startswith("executorch"):
             raise missing(f"executorch:{name}", [root_module(error)]) from error
         raise
-    return getattr(module, class_name)()
+    found = getattr(module, class_name)()
+    build = found.get_eager_model
+
+    def get_eager_model():
+        import torch
+
+        model, inputs = build(), found.get_example_inputs()
+        only = inputs[0] if len(inputs) == 1 else None
+        if never_trained(model) and isinstance(only, torch.Tensor) and only.is_floating_point():
+            settle(model, only.shape)
+        return model
+
+    found.get_eager_model = get_eager_model
+    return found
+
+
+def never_trained(model) -> bool:
+    """Its batch norms have seen nothing yet."""
+    import torch
+
+    norms = [m for m in model.modules() if isinstance(m, torch.nn.modules.batchnorm._BatchNorm)]
+    return bool(norms) and all(m.running_mean is not None and not m.running_mean.any() and (m.running_var == 1).all()
+                               for m in norms)
 
 
 def from_file(path: Path, class_name: str):
