@@ -315,7 +315,7 @@ typedef struct etp_ab_fix {
     // What to do: what to type, up to the run folder where it takes one, and what follows that;
     // BEHIND_DIR NULL: it takes none, COMMAND NULL: there is no command.
     const char *command, *behind_dir;
-    const char *typed;  // the same whole, DIR for the folder
+    const char *typed;  // etp_ab_fix_command, DIR for the folder
     const char *advice; // by hand, or what to know of the command; NULL: nothing
     // Both as sentences, for forms that say all of it: nobody reads these back.
     const char *text, *recipe;
@@ -331,6 +331,9 @@ typedef struct etp_ab_fix {
     const char **evidence; // ids of operators or ledger rows
     size_t n_evidence;
 } etp_ab_fix;
+
+// What to type, in the run folder DIR; NULL: nothing. In names.c.
+const char *etp_ab_fix_command(const etp_ab_fix *f, const char *dir, etp_arena *arena);
 
 typedef struct etp_ab_fixes {
     etp_ab_fix *items; // largest expected gain first, then by ceiling, then what is likely not

@@ -89,6 +89,12 @@ static const char *level_called(const etp_ab *ab, const etp_ab_arm *a, etp_arena
                                                                      : etp_code_title(seen);
 }
 
+const char *etp_ab_fix_command(const etp_ab_fix *f, const char *dir, etp_arena *arena)
+{
+    return f->behind_dir ? etp_arena_printf(arena, "%s %s%s", f->command, dir, f->behind_dir)
+                         : f->command;
+}
+
 // Of one that is only said, the level that is said, whatever ran.
 const char *etp_ab_level_called(const etp_ab *ab, const etp_ab_arm *a, etp_arena *arena)
 {

@@ -52,7 +52,7 @@ etp_status etp_kernels_built_in(const char *dir, unsigned *classes, etp_error *e
         etp_status listed = folder ? etp_os_list(folder, &arena, &list, err)
                                    : etp_fail(err, ETP_NOMEM, "names of libraries: out of memory");
         if (listed != ETP_OK) {
-            st = listed == ETP_NOMEM ? listed : ETP_OK; // no such folder is none
+            st = listed == ETP_NOMEM ? listed : ETP_OK; // a folder that is absent has none
             continue;
         }
         for (size_t i = 0; i < list.n && st == ETP_OK; i++) {

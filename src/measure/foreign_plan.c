@@ -93,8 +93,7 @@ static etp_status check_flags(const etp_foreign *f, const etp_session_plan *p, u
     if (!f->flags[ETP_FOREIGN_MODEL_PATH] || !f->flags[ETP_FOREIGN_NUM_EXECUTIONS]) {
         return etp_fail(err, ETP_ENVIRONMENT,
                         "%s does not take executor_runner's --%s: it is not an executor_runner, or "
-                        "one that is too "
-                        "old to repeat an inference",
+                        "one that is too old to repeat an inference",
                         f->path,
                         f->flags[ETP_FOREIGN_MODEL_PATH] ? "num_executions" : "model_path");
     }

@@ -282,7 +282,8 @@ static bool run_iterations(launch *l, uint64_t n)
     // The runner may keep quiet over the whole run: ten times what it should take.
     uint64_t each = l->request->expected_iteration_ns;
     uint64_t extra = each < UINT64_MAX / 20 / (n + 1) ? 10 * n * each : 0;
-    const uint64_t begin = etp_os_now_ns();
+    // An iteration just before each limit is no run that ends, either.
+    const uint64_t begin = etp_os_now_ns(), whole = 2 * (l->channel->timeout_ns + extra);
     for (;;) {
         etp_wire_msg msg;
         etp_channel_result r = etp_channel_next(l->channel, extra, &msg, l->why, sizeof l->why);
@@ -297,8 +298,6 @@ static bool run_iterations(launch *l, uint64_t n)
             if (!take_iteration(l, &msg.u.iter)) {
                 return false;
             }
-            // An iteration just before each limit is no run that ends, either.
-            uint64_t whole = 2 * (l->channel->timeout_ns + extra);
             if (each > 0 && etp_os_now_ns() - begin >= whole) {
                 return mark_lost(l, ETP_LOST_HANG, "%zu of %llu iterations after %s s",
                                  l->iterations.n - before, (unsigned long long)n,

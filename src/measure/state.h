@@ -113,10 +113,10 @@ const char *etp_session_runner_hash(const etp_session *s, uint32_t arm);
 
 // LOCAL is read by launches as THERE, its path on the device.
 void etp_session_watch(etp_session *s, const char *local, const char *there);
+// Likewise the libraries that the program or library at PATH brings.
+ETP_NODISCARD etp_status etp_session_watch_needed(etp_session *s, const char *path, etp_error *err);
 // Likewise the files of a runner. ETP_ENVIRONMENT when it has no longer the hash that the manifest
 // has, which is HASH for those of a BUNDLE; empty: none.
-// The libraries that the program or library at PATH brings.
-ETP_NODISCARD etp_status etp_session_watch_needed(etp_session *s, const char *path, etp_error *err);
 ETP_NODISCARD etp_status etp_session_watch_bundle(etp_session *s, const etp_bundle *bundle,
                                                   etp_str hash, etp_error *err);
 ETP_NODISCARD etp_status etp_session_watch_foreign(etp_session *s, const etp_foreign *foreign,

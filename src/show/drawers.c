@@ -268,7 +268,7 @@ static void drawers_of(const etp_ab *ab, size_t most, etp_report *r, etp_arena *
         char table[48];
         snprintf(table, sizeof table, "rows-%s", f->id);
         etp_report_drawer(r, f->id, f->text);
-        const char *command = etp_ab_fix_command(f, "DIR", arena);
+        const char *command = f->typed;
         if (command) {
             etp_report_line(r, NULL, command);
         }

@@ -14,9 +14,6 @@ typedef struct etp_ab_flow { // what leads from one operator to another, by wher
     size_t n, cap;
 } etp_ab_flow;
 
-// What to type, in the run folder DIR; NULL: nothing. In page.c.
-const char *etp_ab_fix_command(const etp_ab_fix *f, const char *dir, etp_arena *arena);
-
 // False where no program says it.
 bool etp_ab_flow_of(const etp_ab *ab, etp_ab_flow *out);
 void etp_ab_graph_section(const etp_ab *ab, const etp_ab_flow *flow, etp_report *r);

@@ -12,12 +12,6 @@
 
 // ---- what to do next ----
 
-const char *etp_ab_fix_command(const etp_ab_fix *f, const char *dir, etp_arena *arena)
-{
-    return f->behind_dir ? etp_arena_printf(arena, "%s %s%s", f->command, dir, f->behind_dir)
-                         : f->command;
-}
-
 // Gains are on the untraced scale where there is one, and so is what they are a part of.
 static double whole_ns(const etp_ab *ab)
 {
@@ -34,7 +28,7 @@ static void action(const etp_ab *ab, const etp_ab_fix *f, const char *of, etp_re
         .of = of,
         .text = phase ? etp_arena_printf(arena, "%s: %s", phase, f->text) : f->text,
         .advice = f->advice,
-        .command = etp_ab_fix_command(f, "DIR", arena),
+        .command = f->typed,
         .whole = whole_ns(ab),
         .gain = etp_known_ns(f->expected_ns),
         .lo = etp_known_ns(f->lo_ns),

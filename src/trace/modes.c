@@ -44,7 +44,8 @@ static double spread(const run_time *v, size_t n)
 }
 
 // How wide the times on one side of the gap at AT spread, of V (n): those up to the next gap that
-// could part populations, where they are LEAST or more, else all. A third population is no spread.
+// could part populations, where they are LEAST or more, else all. A third population does not count
+// as spread.
 static double spread_beside(const run_time *v, size_t n, size_t at, bool below, size_t least)
 {
     const double gap = log(LEAST_RATIO);

@@ -116,6 +116,12 @@ class Simple:
         return (torch.randn(*self._shape),)
 
 
+def batch_norms(model) -> list:
+    from torch.nn.modules.batchnorm import _BatchNorm
+
+    return [m for m in model.modules() if isinstance(m, _BatchNorm)]
+
+
 def settle(model, shape, batch=4, draw=None):
     """Gives the batch norms of a random network the statistics of its own activations.
 
@@ -125,7 +131,7 @@ def settle(model, shape, batch=4, draw=None):
     """
     import torch
 
-    norms = [m for m in model.modules() if isinstance(m, torch.nn.modules.batchnorm._BatchNorm)]
+    norms = batch_norms(model)
     if not norms:
         return model
     momenta = [m.momentum for m in norms]
@@ -271,9 +277,7 @@ def from_executorch(name: str):
 
 def never_trained(model) -> bool:
     """Its batch norms have seen nothing yet."""
-    import torch
-
-    norms = [m for m in model.modules() if isinstance(m, torch.nn.modules.batchnorm._BatchNorm)]
+    norms = batch_norms(model)
     return bool(norms) and all(m.running_mean is not None and not m.running_mean.any() and (m.running_var == 1).all()
                                for m in norms)
 

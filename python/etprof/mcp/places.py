@@ -99,8 +99,8 @@ class Places:
         stem = os.path.splitext(program)[0]
         self._link(os.path.join(os.path.dirname(program), "export.json"))
         for beside in (f"{base}{kind}" for base in (program, stem) for kind in BESIDE):
-            if os.path.isdir(self._link(beside)):
-                self._members(os.path.realpath(beside))
+            if os.path.isdir(real := self._link(beside)):
+                self._members(real)
 
     def _members(self, folder: str) -> None:
         """Verbs read what lies in a folder by its name, links followed."""

@@ -471,11 +471,7 @@ static void compose(const etp_fixer *f, etp_ab_fix *fix)
     fix->text = etp_arena_printf(f->ab->arena, "%zu %s %s %s%s", fix->count, fix->subject,
                                  one ? "takes" : "take", ETP_NS((double)fix->time_ns),
                                  fix->splits ? splits : "");
-    if (fix->behind_dir) {
-        fix->typed = etp_arena_printf(f->ab->arena, "%s DIR%s", fix->command, fix->behind_dir);
-    } else {
-        fix->typed = fix->command;
-    }
+    fix->typed = etp_ab_fix_command(fix, "DIR", f->ab->arena);
     fix->recipe =
         etp_arena_printf(f->ab->arena, "%s%s%s", fix->typed ? fix->typed : "",
                          fix->typed && fix->advice ? "; " : "", fix->advice ? fix->advice : "");
