@@ -393,6 +393,7 @@ etp_status etp_session_measure(etp_device *device, const etp_session_plan *plan,
     out->blocks = s.run.blocks_done - (cut && s.run.blocks_done > 0);
     out->wall_ns = etp_os_now_ns() - s.start_ns;
     etp_sampled_close(&s.libraries);
+    etp_os_moves_close(&s.moves);
     etp_arena_dispose(&s.block_arena);
     etp_arena_dispose(&s.arena);
     return status;

@@ -41,6 +41,11 @@ typedef struct etp_watched_file {
     char sha256[ETP_SHA256_HEX_CHARS]; // "": it could not be read
 } etp_watched_file;
 
+typedef struct etp_watched_folder {
+    const char *path;
+    int number; // as etp_os_moves has it
+} etp_watched_folder;
+
 typedef struct etp_session {
     etp_device *device;
     const etp_session_plan *plan;
@@ -97,6 +102,11 @@ typedef struct etp_session {
         etp_watched_file *items; // that launches read where they lie
         size_t n, cap;
     } watched;
+    struct {
+        etp_watched_folder *items; // above them
+        size_t n, cap;
+    } folders;
+    etp_os_moves moves;
 } etp_session;
 
 typedef struct etp_task {          // one launch to make

@@ -3,6 +3,7 @@
 // was replaced or written to meanwhile would give figures of two things under the name of one.
 #include <string.h>
 
+#include "base/path.h"
 #include "base/sha256.h"
 #include "measure/foreign.h"
 #include "measure/state.h"
@@ -17,6 +18,28 @@ static const etp_planned_file *planned(const etp_session *s, const char *path)
     return NULL;
 }
 
+static bool is_watched(const etp_session *s, etp_str folder)
+{
+    for (size_t i = 0; i < s->folders.n; i++) {
+        if (etp_str_eqz(folder, s->folders.items[i].path)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// A folder that is moved takes what is in it along, and what is put in its place has files of the
+// same names; neither changes the files themselves.
+static void watch_folders(etp_session *s, const char *path)
+{
+    for (etp_str folder = etp_path_folder(path); folder.len > 0 && !is_watched(s, folder);
+         folder = etp_path_above(folder, 1)) {
+        etp_watched_folder f = {.path = etp_arena_strdup(&s->arena, folder)};
+        f.number = f.path ? etp_os_moves_add(&s->moves, f.path) : -1;
+        ETP_ADD(&s->arena, &s->folders, f);
+    }
+}
+
 static void watch(etp_session *s, const char *path)
 {
     for (size_t i = 0; i < s->watched.n; i++) {
@@ -24,6 +47,7 @@ static void watch(etp_session *s, const char *path)
             return;
         }
     }
+    watch_folders(s, path);
     const etp_planned_file *known = planned(s, path);
     etp_watched_file f = {path, known ? known->mark : etp_os_mark_of(path), {0}};
     char hex[ETP_SHA256_HEX_CHARS] = "";
@@ -55,12 +79,28 @@ etp_status etp_session_watch_needed(etp_session *s, const char *path, etp_error 
     return ETP_OK;
 }
 
-static etp_status replaced(const char *path, bool removed, etp_error *err)
+static etp_status not_kept(const char *path, const char *was, etp_error *err)
 {
     return etp_fail(err, ETP_ENVIRONMENT,
                     "%s was %s while it was measured: what this block measured is not kept; leave "
                     "it alone until the session ends",
-                    path, removed ? "removed" : "replaced or written to");
+                    path, was);
+}
+
+static etp_status replaced(const char *path, bool removed, etp_error *err)
+{
+    return not_kept(path, removed ? "removed" : "replaced or written to", err);
+}
+
+static etp_status moved(etp_session *s, etp_error *err)
+{
+    int number = etp_os_moves_next(&s->moves);
+    for (size_t i = 0; number >= 0 && i < s->folders.n; i++) {
+        if (s->folders.items[i].number == number) {
+            return not_kept(s->folders.items[i].path, "moved or removed", err);
+        }
+    }
+    return ETP_OK;
 }
 
 // From here on HASH, which is in the manifest, is held by what is watched.
@@ -146,5 +186,5 @@ etp_status etp_session_unchanged(etp_session *s, etp_error *err)
         etp_watched_file *f = &s->watched.items[i];
         ETP_TRY(is_still(f->path, &f->mark, f->sha256, err));
     }
-    return ETP_OK;
+    return moved(s, err);
 }

@@ -148,6 +148,17 @@ ETP_NODISCARD etp_status etp_os_lock_take(const char *path, etp_os_lock *out, in
                                           etp_error *err);
 void etp_os_lock_release(etp_os_lock *lock); // and removes the file; safe when zeroed
 
+// Tells of folders that are moved or removed, however soon they are back; what is added to them or
+// taken out is nothing. Where the system cannot tell (not Linux), nothing ever moves.
+typedef struct etp_os_moves { // fields are private
+    bool open;
+    int fd;
+} etp_os_moves;
+// The number that FOLDER has from now on, -1: it is not told of.
+int etp_os_moves_add(etp_os_moves *moves, const char *folder);
+int etp_os_moves_next(etp_os_moves *moves);   // the number of one that moved; -1: none has
+void etp_os_moves_close(etp_os_moves *moves); // safe when zeroed
+
 // ---- clock and terminal ----
 
 uint64_t etp_os_now_ns(void);                    // monotonic, the clock the runner reports

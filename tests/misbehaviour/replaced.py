@@ -105,12 +105,28 @@ def there_and_back(path, content):
     os.rename(kept, path)
 
 
+def folder_there_and_back(folder):
+    """Another folder under its name, for less than a block; something is added to it, too."""
+    kept = folder.with_name(folder.name + "-kept")
+    os.rename(folder, kept)
+    shutil.copytree(kept, folder, ignore=lambda at, names: [n for n in names if n == "run"])
+    if (folder / "model.pte").exists():
+        (folder / "model.pte").write_bytes(SLOWER)
+    os.rename(folder, folder.with_name(folder.name + "-other"))
+    os.rename(kept, folder)
+    (folder / "added").write_bytes(b"")
+    shutil.rmtree(folder.with_name(folder.name + "-other"))
+
+
 def cases(tmp):
     other = b"another".ljust(64)
     runner = tmp / "runner" / "etprof-runner"
     yield "the model by another", "model.pte", lambda: by_rename(tmp / "model.pte", SLOWER)
     yield "the model, in place", "model.pte", lambda: in_place(tmp / "model.pte", SLOWER)
     yield "the model, and back", "model.pte", lambda: there_and_back(tmp / "model.pte", SLOWER)
+    if sys.platform == "linux":
+        yield "the folder of the model, and back", tmp.name, lambda: folder_there_and_back(tmp)
+        yield "the folder of the runner, and back", "runner", lambda: folder_there_and_back(tmp / "runner")
     yield "the weights", "weights.ptd", lambda: by_rename(tmp / "weights.ptd", other)
     yield "the inputs", "in.bin", lambda: (tmp / "in.bin").write_bytes(other)
     yield "a library of kernels", "kernels.so", lambda: by_rename(tmp / "kernels.so", other)

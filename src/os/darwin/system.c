@@ -241,3 +241,20 @@ void etp_process_counters_read(int64_t pid, etp_process_counters *out)
         *out = (etp_process_counters){.cycles = old.ri_cycles, .instructions = old.ri_instructions};
     }
 }
+
+int etp_os_moves_add(etp_os_moves *moves, const char *folder)
+{
+    (void)moves, (void)folder;
+    return -1;
+}
+
+int etp_os_moves_next(etp_os_moves *moves)
+{
+    (void)moves;
+    return -1;
+}
+
+void etp_os_moves_close(etp_os_moves *moves)
+{
+    *moves = (etp_os_moves){0};
+}
