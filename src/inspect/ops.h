@@ -6,7 +6,6 @@
 
 #include <etprof/join.h>
 
-#include "program/belong.h"
 #include <etprof/operators.h>
 
 #include "document/fields.h"
@@ -40,5 +39,8 @@ void etp_ops_json(const void *answer, etp_json *j);
 // Of etp_op_facts: "inputs" and "outputs", the tensors among them; of etp_source.
 extern const etp_shape k_etp_op_tensors, k_etp_source;
 const etp_report *etp_ops_report(const etp_ops_answer *answer, etp_arena *arena);
+// Parts of the report: what a recording holds besides operators.
+void etp_ops_report_damage(const etp_ops_answer *answer, etp_report *r, etp_arena *arena);
+void etp_ops_report_spans(const etp_ops_answer *answer, etp_report *r, etp_arena *arena);
 
 #endif

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a recording holds besides operators: spans of delegates, executions that are left out.
+#include "base/number.h"
+#include "inspect/ops.h"
+
+void etp_ops_report_damage(const etp_ops_answer *a, etp_report *r, etp_arena *arena)
+{
+    size_t n = etp_trace_damage_count(a->trace);
+    if (n == 0) {
+        return;
+    }
+    const etp_trace_damage *d = etp_trace_damage_at(a->trace, 0);
+    const char *around =
+        d->whole_ns ? etp_arena_printf(arena, ", inside %s", ETP_NS((double)d->whole_ns)) : "";
+    etp_report_note(r, ETP_WARN,
+                    "%zu %s left out: the clock jumped (first: %.*s in run %u claims %s%s)", n,
+                    n == 1 ? "execution is" : "executions are", ETP_STR_ARG(d->name), d->run,
+                    ETP_NS((double)d->ns), around);
+}
+
+static const char *span_note(etp_op_span_kind kind, const etp_trace *trace, etp_arena *arena)
+{
+    if (kind == ETP_OP_SPAN_WHOLE) {
+        return "Spans of a delegate that hold others. Their parts are among the operators.";
+    }
+    if (kind == ETP_OP_SPAN_LOAD) {
+        return "Logged while a delegate was loaded, outside inferences. Shares are of loading.";
+    }
+    const char *unit = etp_trace_unit_choice(trace);
+    if (!unit) {
+        return "Together these are longer than the event they are parts of, so none of them is "
+               "part of the inference. Shares are of what the same call logged.";
+    }
+    return etp_arena_printf(arena,
+                            "Ticks of the delegate's own clock, whose unit is not recorded. Shares "
+                            "are of what the same call logged. State the unit: --delegate-unit %s.",
+                            unit);
+}
+
+static void span_table(const etp_ops_answer *a, etp_op_span_kind kind, const char *id,
+                       const char *title, etp_report *r, etp_arena *arena)
+{
+    bool apart = kind == ETP_OP_SPAN_APART, ticks = apart || a->cycles;
+    const etp_column columns[] = {
+        {.key = "name", .title = "span", .flags = ETP_COL_CODE},
+        {.key = "instruction", .title = "instr", .kind = ETP_KIND_INT, .flags = ETP_COL_MINOR},
+        {.key = "share", .title = "share", .kind = ETP_KIND_PERCENT, .flags = ETP_COL_BAR},
+        {.key = ticks ? "mean_ticks" : "mean_ns",
+         .title = ticks ? "mean (ticks)" : "mean",
+         .kind = ticks ? ETP_KIND_INT : ETP_KIND_NS},
+        {.key = "calls", .title = "calls", .kind = ETP_KIND_INT, .flags = ETP_COL_MINOR},
+        {.key = "block", .title = "block", .kind = ETP_KIND_INT, .flags = ETP_COL_MINOR},
+    };
+    const etp_op_table *t = &a->table;
+    etp_table *table = NULL;
+    for (size_t i = 0; i < t->n_spans; i++) {
+        const etp_op_span *span = &t->spans[i];
+        if (span->kind != kind) {
+            continue;
+        }
+        if (!table) {
+            etp_report_section(r, 1, id, title);
+            etp_report_note(r, apart ? ETP_WARN : ETP_PLAIN, "%s",
+                            span_note(kind, a->trace, arena));
+            table = etp_report_table(r, etp_arena_printf(arena, "%s-table", id), NULL, columns,
+                                     sizeof columns / sizeof *columns);
+            etp_table_limit(table, 25);
+        }
+        const etp_trace_event *e = &etp_trace_block_at(a->trace, span->block)->events[span->event];
+        ETP_ROW(table, etp_cell_str(e->name), etp_cell_i64(e->instruction),
+                etp_cell_double(span->share),
+                etp_cell_u64((span->total + span->calls / 2) / span->calls),
+                etp_cell_u64(span->calls), etp_cell_u64(span->block));
+    }
+}
+
+void etp_ops_report_spans(const etp_ops_answer *a, etp_report *r, etp_arena *arena)
+{
+    span_table(a, ETP_OP_SPAN_WHOLE, "spans", "Spans of delegates", r, arena);
+    const char *apart =
+        etp_trace_unit_choice(a->trace) ? "By a clock of their own" : "Longer than their whole";
+    span_table(a, ETP_OP_SPAN_APART, "apart", apart, r, arena);
+    span_table(a, ETP_OP_SPAN_LOAD, "load", "At load", r, arena);
+}
