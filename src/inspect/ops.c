@@ -439,13 +439,6 @@ static etp_str shown_name(const etp_ops_answer *a, size_t row, etp_arena *arena)
                     : ETP_OPS_SILENT);
 }
 
-// "1.2 ms", or "1200 cycles" where their rate is unknown.
-static const char *time_text(const etp_ops_answer *a, double ns, etp_arena *arena)
-{
-    return a->cycles ? etp_arena_printf(arena, "%.0f cycles", ns)
-                     : etp_arena_printf(arena, "%s", ETP_NS(ns));
-}
-
 // Columns of times, of a recording that counts cycles too.
 static const etp_column *columns_of(const etp_ops_answer *a, const etp_column *columns, size_t n,
                                     etp_arena *arena)
@@ -637,7 +630,7 @@ static void mode_keys(const etp_ops_answer *a, etp_keys *keys, etp_report *r, et
         if (b->has_execute) {
             etp_keys_add(keys, ETP_PLAIN, "Method::execute",
                          "block %zu: %s, mean of %zu executions", i,
-                         time_text(a, execute_of(b) / (double)b->n_runs, arena), b->n_runs);
+                         etp_ops_time_text(a, execute_of(b) / (double)b->n_runs, arena), b->n_runs);
         }
     }
     etp_report_note(
@@ -683,13 +676,13 @@ const etp_report *etp_ops_report(const etp_ops_answer *a, etp_arena *arena)
         double n = (double)t->executions;
         // Sums grow with the number of executions: people get means, the document sums and count.
         etp_keys_add(keys, ETP_PLAIN, "Method::execute", "%s, mean of %zu executions",
-                     time_text(a, (double)t->execute_ns / n, arena), t->executions);
+                     etp_ops_time_text(a, (double)t->execute_ns / n, arena), t->executions);
         etp_keys_add(keys, ETP_PLAIN, "operators", "%s, of which %.1f %% delegated",
-                     time_text(a, (double)t->operators_ns / n, arena),
+                     etp_ops_time_text(a, (double)t->operators_ns / n, arena),
                      t->operators_ns > 0 ? 100 * (double)t->delegated_ns / (double)t->operators_ns
                                          : 0.0);
         etp_keys_add(keys, ETP_PLAIN, "remainder", "%s (delegate boundary, framework, truncation)",
-                     time_text(a, (double)t->remainder_ns / n, arena));
+                     etp_ops_time_text(a, (double)t->remainder_ns / n, arena));
         if (a->cycles) {
             etp_report_note(r, ETP_WARN,
                             "times are cycles of a microcontroller; the recording does not hold "
@@ -699,6 +692,7 @@ const etp_report *etp_ops_report(const etp_ops_answer *a, etp_arena *arena)
         etp_report_note(r, ETP_WARN,
                         "no execution has a Method::execute event: shares are unknown");
     }
+    etp_ops_report_few(a, r, arena);
     etp_ops_report_damage(a, r, arena);
     if (etp_trace_logs_tensors(a->trace)) {
         etp_report_note(r, ETP_WARN,

@@ -39,7 +39,10 @@ void etp_ops_json(const void *answer, etp_json *j);
 // Of etp_op_facts: "inputs" and "outputs", the tensors among them; of etp_source.
 extern const etp_shape k_etp_op_tensors, k_etp_source;
 const etp_report *etp_ops_report(const etp_ops_answer *answer, etp_arena *arena);
+// "12.3 ms", or cycles of an unknown rate.
+const char *etp_ops_time_text(const etp_ops_answer *answer, double ns, etp_arena *arena);
 // Parts of the report: what a recording holds besides operators.
+void etp_ops_report_few(const etp_ops_answer *answer, etp_report *r, etp_arena *arena);
 void etp_ops_report_damage(const etp_ops_answer *answer, etp_report *r, etp_arena *arena);
 void etp_ops_report_spans(const etp_ops_answer *answer, etp_report *r, etp_arena *arena);
 

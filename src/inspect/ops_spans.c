@@ -3,6 +3,15 @@
 #include "base/number.h"
 #include "inspect/ops.h"
 
+#define FAR_MEAN 1.25 // times the median
+
+// "1.2 ms", or "1200 cycles" where their rate is unknown.
+const char *etp_ops_time_text(const etp_ops_answer *a, double ns, etp_arena *arena)
+{
+    return a->cycles ? etp_arena_printf(arena, "%.0f cycles", ns)
+                     : etp_arena_printf(arena, "%s", ETP_NS(ns));
+}
+
 void etp_ops_report_damage(const etp_ops_answer *a, etp_report *r, etp_arena *arena)
 {
     size_t n = etp_trace_damage_count(a->trace);
@@ -16,6 +25,37 @@ void etp_ops_report_damage(const etp_ops_answer *a, etp_report *r, etp_arena *ar
                     "%zu %s left out: the clock jumped (first: %.*s in run %u claims %s%s)", n,
                     n == 1 ? "execution is" : "executions are", ETP_STR_ARG(d->name), d->run,
                     ETP_NS((double)d->ns), around);
+}
+
+// A mean that few of the executions made, and most are far from.
+void etp_ops_report_few(const etp_ops_answer *a, etp_report *r, etp_arena *arena)
+{
+    for (size_t i = 0; i < etp_trace_block_count(a->trace); i++) {
+        const etp_trace_block *b = etp_trace_block_at(a->trace, i);
+        if (!b->has_execute) {
+            continue;
+        }
+        const uint64_t *d = etp_trace_durations(b, b->execute);
+        uint64_t *scratch = etp_arena_alloc_raw(arena, b->n_runs, sizeof *scratch);
+        uint64_t lo = UINT64_MAX, hi = 0;
+        double sum = 0;
+        for (size_t k = 0; k < b->n_runs; k++) {
+            lo = d[k] < lo ? d[k] : lo;
+            hi = d[k] > hi ? d[k] : hi;
+            sum += (double)d[k];
+        }
+        double half = (double)etp_ops_select(d, b->n_runs, (b->n_runs - 1) / 2, lo, hi, scratch);
+        double mean = sum / (double)b->n_runs;
+        if (mean > FAR_MEAN * half || half > FAR_MEAN * mean) {
+            bool above = mean > half;
+            etp_report_note(r, ETP_WARN,
+                            "block %zu: the mean is that of few executions: half of them take at "
+                            "%s %s, the %s %s",
+                            i, above ? "most" : "least", etp_ops_time_text(a, half, arena),
+                            above ? "longest" : "shortest",
+                            etp_ops_time_text(a, (double)(above ? hi : lo), arena));
+        }
+    }
 }
 
 static const char *span_note(etp_op_span_kind kind, const etp_trace *trace, etp_arena *arena)

@@ -15,6 +15,8 @@
 #define ENOUGH_RUNS 5    // of two stretches: then a small distance tells
 #define SMALL_RATIO 1.05
 #define WARM_UP_RATIO 3.0 // slow first executions up to here warm up
+#define RARE_RATIO 2      // of fewer executions than that half takes twice as long
+#define RARE_EVENTS 3     // and, of a single one, so many events do
 // What differs in so many ways is not methods: a backend logs what it likes in each execution.
 #define MOST_POPULATIONS 8
 
@@ -48,21 +50,16 @@ static double spread(const run_time *v, size_t n)
 // as spread.
 static double spread_beside(const run_time *v, size_t n, size_t at, bool below, size_t least)
 {
-    const double gap = log(LEAST_RATIO);
-    size_t from = below ? at - 1 : at, to = below ? at : at + 1;
-    if (below) {
-        while (from > 0 && log((double)v[from].ns) - log((double)v[from - 1].ns) < gap) {
-            from--;
-        }
-    } else {
-        while (to < n && log((double)v[to].ns) - log((double)v[to - 1].ns) < gap) {
-            to++;
+    const run_time *side = below ? v : v + at;
+    size_t all = below ? at : n - at, k = 1;
+    for (; k < all; k++) {
+        size_t i = below ? at - k : at + k;
+        if (log((double)v[i].ns) - log((double)v[i - 1].ns) >= log(LEAST_RATIO)) {
+            break;
         }
     }
-    if (to - from < least) {
-        return below ? spread(v, at) : spread(v + at, n - at);
-    }
-    return spread(v + from, to - from);
+    k = k < least ? all : k;
+    return spread(below ? side + all - k : side, k);
 }
 
 static bool warms_up(const run_time *slow, size_t n, double ratio)
@@ -75,32 +72,72 @@ static bool warms_up(const run_time *slow, size_t n, double ratio)
     return ratio < WARM_UP_RATIO;
 }
 
-// A method may have run but once where several were loaded: then it is far off instead.
-static bool far_off(size_t n, double widest, bool several_loads)
+// In how many events the one execution takes longer than the other; 0: not throughout, as one that
+// was interrupted.
+static size_t longer_in(const etp_trace_block *block, size_t fast, size_t slow)
 {
-    return n >= LEAST_RUNS || (several_loads && widest >= log(WARM_UP_RATIO));
-}
-
-// Where the sorted times part into two populations; 0: they do not.
-static size_t parting(const run_time *v, size_t n, bool several_loads)
-{
-    size_t few = several_loads ? 1 : LEAST_RUNS, best = 0;
-    size_t least = !several_loads && n / LEAST_PART > few ? n / LEAST_PART : few;
-    double widest = 0;
-    for (size_t i = least; i + least <= n && v[0].ns > 0; i++) {
-        double gap = log((double)v[i].ns) - log((double)v[i - 1].ns);
-        if (gap > widest && far_off(i < n - i ? i : n - i, gap, several_loads)) {
-            widest = gap;
-            best = i;
+    double all = 0, longer = 0;
+    size_t n = 0;
+    for (uint32_t i = 0; i < block->n_events; i++) {
+        const uint64_t *d = etp_trace_durations(block, i);
+        if (block->events[i].leaf && block->events[i].kind != ETP_EVENT_APART) {
+            bool is = d[slow] / RARE_RATIO >= d[fast];
+            all += (double)d[fast];
+            longer += is ? (double)d[fast] : 0;
+            n += is;
         }
     }
-    if (best == 0 || widest < log(LEAST_RATIO) ||
-        widest < GAP_OF_SPREADS * fmax(spread_beside(v, n, best, true, least),
-                                       spread_beside(v, n, best, false, least)) ||
-        warms_up(v + best, n - best, exp(widest))) {
+    return longer * RARE_RATIO >= all ? n : 0;
+}
+
+// Whether the few executions on one side of the gap at AT are a population: a prompt before many
+// tokens. The first one alone warms up, however long it takes.
+static bool few_are_one(const etp_trace_block *block, const run_time *v, size_t n, size_t at)
+{
+    bool slow = at > n - at;
+    size_t from = slow ? at : 0, to = slow ? n : at, usual = v[slow ? at / 2 : (at + n) / 2].run;
+    size_t needed = to - from > 1 ? 1 : v[from].run > 0 ? RARE_EVENTS : SIZE_MAX;
+    for (size_t i = from; i < to; i++) {
+        size_t rare = v[i].run;
+        if (longer_in(block, slow ? usual : rare, slow ? rare : usual) < needed) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Where the sorted times V (n) of BLOCK part into two populations with at least FEWEST executions;
+// 0: they do not. Fewer than LEAST, as where several methods were loaded, must be far off.
+static size_t parting_of(const etp_trace_block *block, const run_time *v, size_t n, size_t fewest,
+                         size_t least)
+{
+    size_t best = 0, side = 0;
+    double widest = log(LEAST_RATIO);
+    for (size_t i = fewest; i + fewest <= n && v[0].ns > 0; i++) {
+        double gap = log((double)v[i].ns) - log((double)v[i - 1].ns);
+        size_t few = i < n - i ? i : n - i;
+        bool tells = few >= LEAST_RUNS && few >= least;
+        if (gap >= widest && (tells || gap >= log(WARM_UP_RATIO))) {
+            widest = gap;
+            best = i;
+            side = few;
+        }
+    }
+    if (best == 0 || widest < GAP_OF_SPREADS * fmax(spread_beside(v, n, best, true, least),
+                                                    spread_beside(v, n, best, false, least))) {
         return 0;
     }
-    return best;
+    bool one =
+        side < least ? few_are_one(block, v, n, best) : !warms_up(v + best, n - best, exp(widest));
+    return one ? best : 0;
+}
+
+// Few that are no population hide no others.
+static size_t parting(const etp_trace_block *block, const run_time *v, size_t n, bool several_loads)
+{
+    size_t part = n / LEAST_PART > LEAST_RUNS ? n / LEAST_PART : LEAST_RUNS;
+    size_t least = several_loads ? 1 : part, at = parting_of(block, v, n, 1, least);
+    return at != 0 ? at : parting_of(block, v, n, least, least);
 }
 
 // The part of BLOCK that is its executions V (n), in the order of the file.
@@ -186,10 +223,11 @@ static void join_stretches(run_time *v, size_t n)
     qsort(v, n, sizeof *v, shortest_first);
 }
 
-// Boundaries of the parts of V (n) in FROM; how many parts.
-static size_t find_parts(run_time *v, size_t n, bool several_loads, size_t *from)
+// Boundaries of the parts of V, the executions of BLOCK, in FROM; how many parts.
+static size_t find_parts(const etp_trace_block *block, run_time *v, bool several_loads,
+                         size_t *from)
 {
-    size_t parts = 0;
+    size_t parts = 0, n = block->n_runs;
     qsort(v, n, sizeof *v, shortest_first);
     join_stretches(v, n);
     for (size_t i = 0; i < n; i++) {
@@ -199,7 +237,7 @@ static size_t find_parts(run_time *v, size_t n, bool several_loads, size_t *from
     }
     from[parts] = n;
     for (size_t i = 0; i < parts && parts < ETP_MODES;) {
-        size_t at = parting(v + from[i], from[i + 1] - from[i], several_loads);
+        size_t at = parting(block, v + from[i], from[i + 1] - from[i], several_loads);
         if (at == 0) {
             i++;
             continue;
@@ -275,7 +313,7 @@ static size_t split(const etp_trace_block *block, const loads *l, etp_arena *are
     for (size_t r = 0; r < n; r++) {
         v[r] = (run_time){d[r], r, loads_before(l, block->runs[r])};
     }
-    size_t parts = find_parts(v, n, l->n > 1, from);
+    size_t parts = find_parts(block, v, l->n > 1, from);
     for (size_t i = 0; i < parts; i++) {
         if (parts == 1) {
             out[i] = *block;

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recordings as backends write them, with times chosen by hand; layouts are those of the backends' public sources."""
+import itertools
+
 from etdump import call, delegate, framework, inference, load, logged, own
 
 MS = 1_000_000
@@ -148,6 +150,20 @@ def long_tail():
     return runs
 
 
+def layers(lengths):
+    """Three matrices one behind the other."""
+    ends = list(itertools.accumulate(lengths, initial=2000))
+    ops = [delegate(f"Fully Connected (NC, F32) GEMM #{i + 1}", *at) for i, at in enumerate(itertools.pairwise(ends))]
+    return [*ops, call("DELEGATE_CALL", 1000, ends[-1] + 1000)]
+
+
+def rare(usual=(4 * MS,) * 3, other=(100 * MS,) * 3, at=(7, 40), n=60):
+    """Executions of 12 ms, and those at AT of 300 ms."""
+    def one(i):
+        return [ns + 1000 * (i % 7) for ns in (other if i in at else usual)]
+    return [load(), *(inference((1000 + 500 * i) * MS, sum(one(i)) + 4000, layers(one(i))) for i in range(n))]
+
+
 def gemm(length):
     return [delegate("Fully Connected (NC, F32) GEMM #1", 2000, length - 3000),
             call("DELEGATE_CALL", 1000, length - 2000)]
@@ -227,3 +243,9 @@ ALL = {f.__name__: f for f in (silent, calls_too_long, all_zero, vulkan, core_ml
                                in_turn, reloaded, branches, symbols, tensors, outputs, method_only, failed)}
 ALL["vulkan_overlap"] = lambda: vulkan(((0, 1700), (100, 1800)))
 ALL["microseconds"] = lambda: from_zero("", (5400, 290))
+ALL["rare"] = rare
+ALL["rare_one"] = lambda: rare(at=(30,))
+ALL["rare_fast"] = lambda: rare(usual=(100 * MS,) * 3, other=(4 * MS,) * 3)
+ALL["rare_and_two"] = lambda: [*rare(), *rare(usual=(20 * MS,) * 3, at=())[1:]]
+ALL["interrupted"] = lambda: rare(other=(4 * MS, 292 * MS, 4 * MS))
+ALL["cold"] = lambda: rare(at=(0,))

@@ -168,6 +168,14 @@ def lengths():
     expect([b["runs"] for b in doc["blocks"]] == [1, 10, 10, 10], "three lengths", doc["blocks"])
     doc = ops("long_tail")
     expect([b["runs"] for b in doc["blocks"]] == [1, 48], "a long tail", doc["blocks"])
+    wanted = {"rare": [1, 58, 2], "rare_one": [1, 59, 1], "rare_fast": [1, 2, 58], "rare_and_two": [1, 58, 60, 2],
+              "interrupted": [1, 60], "cold": [1, 60]}
+    for name, runs in wanted.items():
+        expect([b["runs"] for b in ops(name)["blocks"]] == runs, name, ops(name)["blocks"])
+    # 58 of 12.0 ms and two of 300.0 ms
+    for name in ("interrupted", "cold"):
+        _, out, _ = run("ops", TMP / f"{name}.etdump", "--format", "md")
+        expect("the mean is that of few" in out, name, out[:900])
     code, out, err = run("analyze", TMP / "two_lengths.etdump", "--format", "json")
     arm = json.loads(out)["arms"][0] if code == 0 else {}
     # the ten of 200 ms, of which each is 13 µs longer than the one before
