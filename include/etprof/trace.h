@@ -121,6 +121,9 @@ ETP_API ETP_NODISCARD etp_status etp_trace_need_time(const etp_trace *trace, etp
 // Whether tensors were logged inside an execution: then its times are not the program's.
 ETP_API bool etp_trace_logs_tensors(const etp_trace *trace);
 
+// Whether delegates log what they do in some executions of a method alone.
+ETP_API bool etp_trace_partly_logged(const etp_trace *trace);
+
 // What --delegate-unit can be for events by an unknown clock: "cycles:HZ" where their names say
 // cycles, else "us or cycles:HZ"; NULL: there are none.
 ETP_API const char *etp_trace_unit_choice(const etp_trace *trace);

@@ -429,6 +429,8 @@ typedef struct etp_ab_fixes {
       "sorted Method::execute parted at its widest gap, where that is three times as wide as "       \
       "both "                                                                                        \
       "sides and a fifth of the time")                                                               \
+    X(PARTLY_LOGGED, "partly_logged",                                                                \
+      "executions with equal events, but that a delegate logs nothing in some of them")              \
     X(PROGRAM_UNUSED, "program_not_used",                                                            \
       "events of the recording against the program's instructions")                                  \
     X(PROGRAM_DIFFERS, "program_differs",                                                            \

@@ -121,6 +121,21 @@ static void tell_modes(const etp_ab_session *s, uint32_t arm, const etp_trace *c
     }
 }
 
+static void tell_partly_logged(const etp_ab_session *s, uint32_t arm,
+                               const etp_trace *const *traces, size_t n, etp_ab_findings *to)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (etp_trace_partly_logged(traces[i])) {
+            etp_ab_add_finding(to, ETP_FINDING_PARTLY_LOGGED, ETP_SEVERITY_WARN, NULL,
+                               etp_arena_printf(s->ab.arena,
+                                                "%s: delegates log what they do in some of the "
+                                                "executions alone; 'etprof ops' has each",
+                                                name_of(s, arm)));
+            return;
+        }
+    }
+}
+
 void etp_ab_tell_recordings(const etp_ab_session *s, uint32_t arm, const etp_trace *const *traces,
                             size_t n, etp_ab_findings *to, bool *tensors)
 {
@@ -128,4 +143,5 @@ void etp_ab_tell_recordings(const etp_ab_session *s, uint32_t arm, const etp_tra
     tell_apart(s, arm, traces, n, to);
     *tensors = tell_tensors(s, arm, traces, n, to);
     tell_modes(s, arm, traces, n, to);
+    tell_partly_logged(s, arm, traces, n, to);
 }

@@ -14,6 +14,11 @@ const char *etp_ops_time_text(const etp_ops_answer *a, double ns, etp_arena *are
 
 void etp_ops_report_damage(const etp_ops_answer *a, etp_report *r, etp_arena *arena)
 {
+    if (etp_trace_partly_logged(a->trace)) {
+        etp_report_note(r, ETP_WARN,
+                        "delegates log what they do in some of the executions alone; those in "
+                        "which they do not are a block of their own");
+    }
     size_t n = etp_trace_damage_count(a->trace);
     if (n == 0) {
         return;

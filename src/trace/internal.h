@@ -15,6 +15,7 @@ struct etp_trace {
         etp_trace_damage *items;
         size_t n, cap;
     } damage;
+    bool partly_logged;
     bool unit_told; // of its ticks, by who opened it; a table's are nanoseconds
     // See guess_places in timeline.c.
     bool places_guessed;

@@ -414,17 +414,51 @@ static bool are_paths(const population *p, const etp_trace_event **places, size_
     return shared > 0;
 }
 
-static bool same_events(const etp_trace_block *a, const etp_trace_block *b)
+static bool is_logged(const etp_trace_block *b, size_t event)
 {
-    bool same = a->n_events == b->n_events;
-    for (size_t i = 0; same && i < a->n_events; i++) {
-        same = same_text_and_place(&a->events[i], &b->events[i]);
+    return event < b->n_events && (b->events[event].kind == ETP_EVENT_DELEGATE_OP ||
+                                   b->events[event].kind == ETP_EVENT_APART);
+}
+
+static double mean_of(const etp_trace_block *b)
+{
+    double sum = 0;
+    for (size_t r = 0; r < b->n_runs; r++) {
+        sum += (double)etp_trace_durations(b, b->execute)[r];
+    }
+    return sum / (double)b->n_runs;
+}
+
+static bool take_as_long(const etp_trace_block *a, const etp_trace_block *b)
+{
+    return fabs(log(mean_of(a) / mean_of(b))) < log(LEAST_RATIO);
+}
+
+// Equal events. LOGS: but that some delegates log nothing in one of them.
+static bool same_events(const etp_trace_block *a, const etp_trace_block *b, bool logs)
+{
+    size_t i = 0, j = 0;
+    bool same = true;
+    while (same && (i < a->n_events || j < b->n_events)) {
+        bool more_a = is_logged(a, i), more_b = is_logged(b, j);
+        bool first = (i == 0 || !is_logged(a, i - 1)) && (j == 0 || !is_logged(b, j - 1));
+        if (logs && first && more_a != more_b) {
+            while (is_logged(a, i)) {
+                i++;
+            }
+            while (is_logged(b, j)) {
+                j++;
+            }
+        } else {
+            same = i < a->n_events && j < b->n_events &&
+                   same_text_and_place(&a->events[i++], &b->events[j++]);
+        }
     }
     return same;
 }
 
 // Where there are too many all are one.
-static size_t number_populations(etp_trace *t, const bool *is_part, etp_arena *arena)
+static size_t number_populations(etp_trace *t, const bool *is_part, bool one_load, etp_arena *arena)
 {
     population all[MOST_POPULATIONS];
     size_t n = 0;
@@ -438,9 +472,15 @@ static size_t number_populations(etp_trace *t, const bool *is_part, etp_arena *a
         size_t k = is_part[i] ? n : 0;
         for (; k < n; k++) {
             bool paths = all[k].branches || p.branches;
-            if (!all[k].is_part &&
-                (paths ? are_paths(&all[k], p.places, p.n_places) : same_events(all[k].first, b))) {
+            if (!all[k].is_part && (paths ? are_paths(&all[k], p.places, p.n_places)
+                                          : same_events(all[k].first, b, false))) {
                 break;
+            }
+        }
+        for (size_t j = 0; k == n && one_load && !is_part[i] && j < n; j++) {
+            if (!all[j].is_part && same_events(all[j].first, b, true)) {
+                t->partly_logged = true;
+                k = take_as_long(all[j].first, b) ? j : k;
             }
         }
         if (k == MOST_POPULATIONS) {
@@ -501,7 +541,7 @@ void etp_modes_split(etp_trace *t, etp_arena *arena)
     }
     t->blocks = blocks;
     t->n_blocks = n;
-    size_t populations = number_populations(t, is_part, &scratch);
+    size_t populations = number_populations(t, is_part, l.n <= 1, &scratch);
     if (populations == 1) {
         for (size_t i = 0; i < n; i++) {
             t->blocks[i].population = 0;

@@ -727,6 +727,11 @@ bool etp_trace_places_known(const etp_trace *trace)
     return !trace->places_guessed;
 }
 
+bool etp_trace_partly_logged(const etp_trace *trace)
+{
+    return trace->partly_logged;
+}
+
 // ---- questions about events ----
 
 int64_t etp_trace_exclusive_ns(const etp_trace_block *block, uint32_t event, size_t run)

@@ -164,6 +164,15 @@ def rare(usual=(4 * MS,) * 3, other=(100 * MS,) * 3, at=(7, 40), n=60):
     return [load(), *(inference((1000 + 500 * i) * MS, sum(one(i)) + 4000, layers(one(i))) for i in range(n))]
 
 
+def logs_in(at, length=12 * MS, n=10):
+    """One method, whose delegate logs what it does in the executions AT alone."""
+    runs = [load()]
+    for i in range(n):
+        inside = gemm(length + 10_000 * i)
+        runs.append(inference((1000 + 500 * i) * MS, length + 10_000 * i, inside if i in at else inside[1:]))
+    return runs
+
+
 def gemm(length):
     return [delegate("Fully Connected (NC, F32) GEMM #1", 2000, length - 3000),
             call("DELEGATE_CALL", 1000, length - 2000)]
@@ -249,3 +258,5 @@ ALL["rare_fast"] = lambda: rare(usual=(100 * MS,) * 3, other=(4 * MS,) * 3)
 ALL["rare_and_two"] = lambda: [*rare(), *rare(usual=(20 * MS,) * 3, at=())[1:]]
 ALL["interrupted"] = lambda: rare(other=(4 * MS, 292 * MS, 4 * MS))
 ALL["cold"] = lambda: rare(at=(0,))
+ALL["logs_once"] = lambda: logs_in((0,))
+ALL["logs_by_turns"] = lambda: logs_in((1, 3, 5, 7, 9))

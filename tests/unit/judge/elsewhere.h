@@ -7,7 +7,7 @@
 static inline bool tested_elsewhere(etp_finding_kind k)
 {
     return (k >= ETP_FINDING_DECODE_ROOF && k <= ETP_FINDING_CHUNK) ||
-           (k >= ETP_FINDING_TRACE_DAMAGED && k <= ETP_FINDING_MODES) ||
+           (k >= ETP_FINDING_TRACE_DAMAGED && k <= ETP_FINDING_PARTLY_LOGGED) ||
            k == ETP_FINDING_PROGRAM_DIFFERS || k == ETP_FINDING_OUTPUTS_RANDOM ||
            k == ETP_FINDING_OUTPUTS_EXPECTED || k == ETP_FINDING_ALTERED;
 }
