@@ -135,7 +135,7 @@ ETP_API ETP_NODISCARD etp_status etp_etdump_tensor_data(const etp_etdump_tensor 
                                                         etp_error *err);
 
 // Ticks from START to END when the counter is 64 bits wide or wrapped once at 32 bits; false when
-// END is before START in any other way.
+// END is before START in any other way: a clock that went back is nearer to START that way round.
 static inline bool etp_etdump_elapsed(uint64_t start, uint64_t end, uint64_t *out_ticks)
 {
     if (end >= start) {
@@ -143,7 +143,7 @@ static inline bool etp_etdump_elapsed(uint64_t start, uint64_t end, uint64_t *ou
         return true;
     }
     *out_ticks = (end + ((uint64_t)1 << 32)) - start;
-    return start <= UINT32_MAX;
+    return start <= UINT32_MAX && *out_ticks < (uint64_t)1 << 31;
 }
 
 ETP_C_END

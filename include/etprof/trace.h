@@ -80,7 +80,7 @@ typedef struct etp_trace_block {
 typedef struct etp_trace_damage {
     uint32_t run;      // its RunData
     etp_str name;      // of the event that shows it
-    uint64_t ns;       // how long the event claims to last
+    int64_t ns;        // how long the event claims to last; INT64_MIN: it ends before it starts
     uint64_t whole_ns; // the event that it lies in; 0: none, it is too long for anything
 } etp_trace_damage;
 
@@ -133,6 +133,8 @@ ETP_API const char *etp_trace_unit_choice(const etp_trace *trace);
 ETP_API ETP_NODISCARD etp_status etp_trace_need_sound(const etp_trace *trace, etp_error *err);
 ETP_API size_t etp_trace_damage_count(const etp_trace *trace);
 ETP_API const etp_trace_damage *etp_trace_damage_at(const etp_trace *trace, size_t index);
+// "claims 922 s, inside 71 µs" or "ends before it starts".
+ETP_API const char *etp_trace_damage_claim(const etp_trace_damage *damage, etp_arena *arena);
 
 // The file itself, with what is not a profile event: debug values, allocations, start ticks
 // (etdump.h).

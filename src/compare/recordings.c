@@ -22,11 +22,10 @@ static void tell_damage(const etp_ab_session *s, uint32_t arm, const etp_trace *
     if (first) {
         etp_ab_add_finding(
             to, ETP_FINDING_TRACE_DAMAGED, ETP_SEVERITY_WARN, NULL,
-            etp_arena_printf(s->ab.arena,
-                             "%s: %zu traced %s left out: the clock jumped (%.*s in run %u claims "
-                             "%s)",
-                             name_of(s, arm), damaged, damaged == 1 ? "execution" : "executions",
-                             ETP_STR_ARG(first->name), first->run, ETP_NS((double)first->ns)));
+            etp_arena_printf(
+                s->ab.arena, "%s: %zu traced %s left out: the clock jumped (%.*s in run %u %s)",
+                name_of(s, arm), damaged, damaged == 1 ? "execution" : "executions",
+                ETP_STR_ARG(first->name), first->run, etp_trace_damage_claim(first, s->ab.arena)));
     }
 }
 

@@ -348,7 +348,7 @@ static SHAPE_ON_ONE_LINE(k_span, k_span_rows);
 static const etp_field k_damage_rows[] = {
     FIELD("run", UINT, run, "number of the execution in the recording, from 0"),
     FIELD("name", STR, name, "the event that shows it"),
-    FIELD("ns", UINT, ns, "how long it claims to be"),
+    FIELD("ns", NS, ns, "how long it claims to be; null: it ends before it starts"),
     FIELD("whole_ns", UINT, whole_ns, "the event around it; 0: none"),
 };
 SHAPE_ON_ONE_LINE(k_etp_trace_damage_shape, k_damage_rows);

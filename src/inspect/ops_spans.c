@@ -24,12 +24,9 @@ void etp_ops_report_damage(const etp_ops_answer *a, etp_report *r, etp_arena *ar
         return;
     }
     const etp_trace_damage *d = etp_trace_damage_at(a->trace, 0);
-    const char *around =
-        d->whole_ns ? etp_arena_printf(arena, ", inside %s", ETP_NS((double)d->whole_ns)) : "";
-    etp_report_note(r, ETP_WARN,
-                    "%zu %s left out: the clock jumped (first: %.*s in run %u claims %s%s)", n,
+    etp_report_note(r, ETP_WARN, "%zu %s left out: the clock jumped (first: %.*s in run %u %s)", n,
                     n == 1 ? "execution is" : "executions are", ETP_STR_ARG(d->name), d->run,
-                    ETP_NS((double)d->ns), around);
+                    etp_trace_damage_claim(d, arena));
 }
 
 // A mean that few of the executions made, and most are far from.

@@ -6,6 +6,11 @@
 #include <etprof/etdump.h>
 #include <etprof/trace.h>
 
+// 13 days. A longer event is a counter that jumped or was never set.
+#define ETP_LONGEST_NS ((uint64_t)1 << 50)
+// The duration of an event that ends before it starts, until its block is settled.
+#define ETP_BACKWARDS_NS (ETP_LONGEST_NS + 1)
+
 struct etp_trace {
     etp_arena arena; // holds the trace itself too
     etp_etdump dump; // zeroed when the trace was read from a table

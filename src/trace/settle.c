@@ -3,11 +3,10 @@
 #include "trace/settle.h"
 
 #include "base/guard.h"
+#include "base/number.h"
 #include "formats/etdump_view.h"
 #include "operators/delegates.h"
 
-// 13 days. A longer event is a counter that jumped or was never set.
-#define LONGEST_NS ((uint64_t)1 << 50)
 // Where parts exceed their whole in at most this part of the executions, those are damaged; where
 // in more, the parts are not by the clock of the whole.
 #define ODD_RUNS 4
@@ -252,7 +251,7 @@ static void list_parts(state *t)
 static bool scale(uint64_t ticks, uint64_t num, uint64_t den, uint64_t *out)
 {
     uint64_t whole = ticks / den, rest = ticks % den;
-    if ((whole > 0 && num > LONGEST_NS / whole) || (rest > 0 && num > UINT64_MAX / 2 / rest)) {
+    if ((whole > 0 && num > ETP_LONGEST_NS / whole) || (rest > 0 && num > UINT64_MAX / 2 / rest)) {
         return false;
     }
     *out = whole * num + rest * num / den;
@@ -407,6 +406,7 @@ static void note_damage(state *t, size_t run, uint32_t event, uint32_t whole)
 {
     size_t n_runs = t->s->block->n_runs;
     const uint64_t *columns = t->s->columns;
+    uint64_t ns = columns[event * n_runs + run];
     if (t->bad[run]) {
         return;
     }
@@ -415,7 +415,7 @@ static void note_damage(state *t, size_t run, uint32_t event, uint32_t whole)
             ((etp_trace_damage){
                 .run = t->s->block->runs[run],
                 .name = t->s->events[event].name,
-                .ns = columns[event * n_runs + run],
+                .ns = ns == ETP_BACKWARDS_NS ? ETP_NS_UNKNOWN : (int64_t)ns,
                 .whole_ns = whole == ETP_NO_INDEX ? 0 : columns[whole * n_runs + run],
             }));
 }
@@ -455,13 +455,28 @@ static void check_whole(state *t, uint32_t whole)
     }
 }
 
+// Before clocks are told: no unit makes a time of these.
+static void check_ends(state *t)
+{
+    size_t n_runs = t->s->block->n_runs;
+    for (uint32_t i = 0; i < t->n; i++) {
+        uint64_t *d = t->s->columns + i * n_runs;
+        for (size_t r = 0; r < n_runs; r++) {
+            if (d[r] == ETP_BACKWARDS_NS) {
+                note_damage(t, r, i, ETP_NO_INDEX);
+                d[r] = 0;
+            }
+        }
+    }
+}
+
 static void check_lengths(state *t)
 {
     size_t n_runs = t->s->block->n_runs;
     for (uint32_t i = 0; i < t->n; i++) {
         const uint64_t *d = t->s->columns + i * n_runs;
         for (size_t r = 0; !t->s->events[i].apart && r < n_runs; r++) {
-            if (d[r] > LONGEST_NS) {
+            if (d[r] > ETP_LONGEST_NS) {
                 note_damage(t, r, i, ETP_NO_INDEX);
             }
         }
@@ -523,6 +538,7 @@ void etp_settle_block(const etp_settle *s)
         .next = etp_arena_alloc_array(&scratch, n, sizeof *t.next),
         .sum = etp_arena_alloc_array(&scratch, n_runs, sizeof *t.sum),
     };
+    check_ends(&t);
     if (find_calls(&t)) {
         read_times(&t);
         find_clocks(&t);

@@ -142,15 +142,13 @@ static inline bool same_event(const signature *a, const signature *b)
            same_text(a->name, b->name);
 }
 
-static etp_status duration_ns(grouping *g, const etp_etdump_run *run, size_t index,
-                              const raw_event *e, uint64_t *out)
+static etp_status duration_ns(grouping *g, const raw_event *e, uint64_t *out)
 {
     uint64_t ticks = 0;
     if (!etp_etdump_elapsed(e->start, e->end, &ticks)) {
-        etp_fb_table t = etp_ed_profile_table(run, index);
-        return etp_fail_at(g->err, ETP_CORRUPT, etp_fb_position(g->trace->dump.bytes, t),
-                           "event ends at tick %llu, before its start at %llu",
-                           (unsigned long long)e->end, (unsigned long long)e->start);
+        *out = ETP_BACKWARDS_NS;
+        g->any_bits |= *out;
+        return ETP_OK;
     }
     // Whole multiples of the denominator and what is left of them are multiplied apart: ticks × num
     // need not fit 64 bits, as long as the result does.
@@ -167,15 +165,14 @@ static etp_status duration_ns(grouping *g, const etp_etdump_run *run, size_t ind
 
 // This runs for each event of each execution, and nearly always ticks are nanoseconds and the
 // counter did not wrap.
-static inline etp_status store_duration(grouping *g, const etp_etdump_run *run, size_t index,
-                                        const raw_event *e, uint64_t *out)
+static inline etp_status store_duration(grouping *g, const raw_event *e, uint64_t *out)
 {
     if (e->end >= e->start && g->num == 1 && g->den == 1) {
         *out = e->end - e->start;
         g->any_bits |= *out;
         return ETP_OK;
     }
-    return duration_ns(g, run, index, e, out);
+    return duration_ns(g, e, out);
 }
 
 // ---- finding the group of an execution ----
@@ -240,7 +237,7 @@ static etp_status try_group(grouping *g, const etp_etdump_run *run, const group 
         if (n == gr->n_events || !same_event(&e.sig, &gr->events[n])) {
             return ETP_OK;
         }
-        ETP_TRY(store_duration(g, run, i, &e, &row[n]));
+        ETP_TRY(store_duration(g, &e, &row[n]));
         n++;
     }
     if (n == gr->n_events) {

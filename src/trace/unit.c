@@ -129,6 +129,16 @@ const etp_trace_damage *etp_trace_damage_at(const etp_trace *trace, size_t index
     return &trace->damage.items[index];
 }
 
+const char *etp_trace_damage_claim(const etp_trace_damage *d, etp_arena *arena)
+{
+    if (d->ns == ETP_NS_UNKNOWN) {
+        return "ends before it starts";
+    }
+    return d->whole_ns ? etp_arena_printf(arena, "claims %s, inside %s", ETP_NS((double)d->ns),
+                                          ETP_NS((double)d->whole_ns))
+                       : etp_arena_printf(arena, "claims %s", ETP_NS((double)d->ns));
+}
+
 etp_status etp_trace_need_sound(const etp_trace *trace, etp_error *err)
 {
     if (trace->damage.n == 0) {
@@ -136,8 +146,9 @@ etp_status etp_trace_need_sound(const etp_trace *trace, etp_error *err)
     }
     const etp_trace_damage *d = &trace->damage.items[0];
     return etp_fail(err, ETP_CORRUPT,
-                    "the clock jumped in %zu of its executions (run %u: '%.*s' lasts %llu ns)",
-                    trace->damage.n, d->run, ETP_STR_ARG(d->name), (unsigned long long)d->ns);
+                    "the clock jumped in %zu of its executions (run %u: '%.*s' %s)",
+                    trace->damage.n, d->run, ETP_STR_ARG(d->name),
+                    d->ns == ETP_NS_UNKNOWN ? "ends before it starts" : ETP_NS((double)d->ns));
 }
 
 etp_status etp_trace_need_time(const etp_trace *trace, etp_error *err)

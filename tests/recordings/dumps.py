@@ -107,6 +107,18 @@ def jumped(n=8):
     return runs
 
 
+def went_back(kind="op", start=1000 * MS, n=8):
+    """In one execution an event ends before it starts: an operator, the whole, or one by a delegate's own clock."""
+    runs = [load()]
+    for i in range(n):
+        back = i == 3
+        op = own("x:OpId_1", 1000, 900) if back and kind == "own" else own("x:OpId_1", 0, 900) if kind == "own" else \
+            delegate("Add (ND, F32) #1", 5000, 4000 if back and kind == "op" else 40_000)
+        length = -1000 if back and kind == "whole" else 74_000
+        runs.append(inference(start + i * MS, length, [op, call("DELEGATE_CALL", 1000, 71_000)]))
+    return runs
+
+
 def jumped_kernel():
     """The only execution, and its kernel is longer than the inference."""
     inside = [call("native_call_relu.out", 1000, 900 * 1000 * MS), call("OPERATOR_CALL", 500, 20_000)]
@@ -260,3 +272,6 @@ ALL["interrupted"] = lambda: rare(other=(4 * MS, 292 * MS, 4 * MS))
 ALL["cold"] = lambda: rare(at=(0,))
 ALL["logs_once"] = lambda: logs_in((0,))
 ALL["logs_by_turns"] = lambda: logs_in((1, 3, 5, 7, 9))
+for kind in ("op", "whole", "own"):
+    ALL[f"went_back_{kind}"] = lambda kind=kind: went_back(kind)
+    ALL[f"went_back_late_{kind}"] = lambda kind=kind: went_back(kind, 86_400_000 * MS)

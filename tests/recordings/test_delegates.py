@@ -159,6 +159,12 @@ def damage():
     expect(means(doc) == {"Convolution (NHWC, F32) IGEMM #1": 35_000}, "jumped: means", means(doc))
     code, out, err = run("validate", TMP / "jumped.etdump")
     expect(code == 1 and "clock" in out + err, "jumped: validate", code, out, err)
+    for name in (n for n in dumps.ALL if n.startswith("went_back")):
+        doc = ops(name)
+        expect([(d["run"], d["ns"]) for d in doc["damaged"]] == [(4, None)], name, doc["damaged"])
+        expect(doc["totals"].get("execute_ns") == 7 * 74_000, name, doc["totals"])
+        code, out, err = run("validate", TMP / f"{name}.etdump")
+        expect(code == 1 and "ends before it starts" in out + err, name, "validate", code, out, err)
 
 
 def lengths():

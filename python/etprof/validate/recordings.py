@@ -85,8 +85,9 @@ def _check_dump(notes: Notes, file: File, document: dict[str, Any] | None, words
     damaged = document["damaged"]
     if damaged:
         first = damaged[0]
+        claims = "ends before it starts" if first["ns"] is None else f"claims {_time(first['ns'])}"
         notes.add(file.name, "dump.clock", False, f"{len(damaged)} executions with a damaged clock; in run "
-                  f"{first['run']} {first['name']} claims {_time(first['ns'])}",
+                  f"{first['run']} {first['name']} {claims}",
                   "events that fit into what they are part of",
                   "the clock jumped while it was recorded: measure again; 'etprof ops' leaves these executions out")
     file.readable = bool(file.execute_ns)
