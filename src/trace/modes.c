@@ -416,8 +416,9 @@ static bool are_paths(const population *p, const etp_trace_event **places, size_
 
 static bool is_logged(const etp_trace_block *b, size_t event)
 {
-    return event < b->n_events && (b->events[event].kind == ETP_EVENT_DELEGATE_OP ||
-                                   b->events[event].kind == ETP_EVENT_APART);
+    return event < b->n_events && !b->events[event].at_load &&
+           (b->events[event].kind == ETP_EVENT_DELEGATE_OP ||
+            b->events[event].kind == ETP_EVENT_APART);
 }
 
 static double mean_of(const etp_trace_block *b)
@@ -434,10 +435,18 @@ static bool take_as_long(const etp_trace_block *a, const etp_trace_block *b)
     return fabs(log(mean_of(a) / mean_of(b))) < log(LEAST_RATIO);
 }
 
-// Equal events. LOGS: but that some delegates log nothing in one of them.
+static size_t skip_loads(const etp_trace_block *b, size_t event)
+{
+    while (event < b->n_events && b->events[event].at_load) {
+        event++;
+    }
+    return event;
+}
+
+// Equal events, but for those of loading. LOGS: but that some delegates log nothing in one of them.
 static bool same_events(const etp_trace_block *a, const etp_trace_block *b, bool logs)
 {
-    size_t i = 0, j = 0;
+    size_t i = skip_loads(a, 0), j = skip_loads(b, 0);
     bool same = true;
     while (same && (i < a->n_events || j < b->n_events)) {
         bool more_a = is_logged(a, i), more_b = is_logged(b, j);
@@ -453,6 +462,8 @@ static bool same_events(const etp_trace_block *a, const etp_trace_block *b, bool
             same = i < a->n_events && j < b->n_events &&
                    same_text_and_place(&a->events[i++], &b->events[j++]);
         }
+        i = skip_loads(a, i);
+        j = skip_loads(b, j);
     }
     return same;
 }

@@ -198,7 +198,7 @@ static double whole_of(const etp_trace_block *block, uint32_t event, etp_op_span
     if (kind == ETP_OP_SPAN_APART) {
         return by_call[e->call == ETP_NO_INDEX ? block->n_events : e->call];
     }
-    uint32_t whole = block->execute;
+    uint32_t whole = kind == ETP_OP_SPAN_LOAD ? ETP_NO_INDEX : block->execute;
     for (uint32_t p = e->parent; kind == ETP_OP_SPAN_LOAD && p != ETP_NO_INDEX;
          p = block->events[p].parent) {
         whole = p;

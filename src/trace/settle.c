@@ -119,7 +119,7 @@ static bool in_loading(const state *t, uint32_t event)
 // inference opens its own.
 static bool only_loads(const state *t)
 {
-    if (!etp_str_eqz(t->s->block->name, "Default")) {
+    if (etp_str_eqz(t->s->block->name, "Execute")) {
         return false;
     }
     for (size_t i = 0; i < t->n; i++) {
@@ -152,6 +152,77 @@ static bool find_calls(state *t)
         events[i].at_load = events[i].kind == ETP_EVENT_DELEGATE_OP && (loads || in_loading(t, i));
     }
     return any;
+}
+
+// ---- beside the inference ----
+
+// By its start and end it is over before the inference begins, or begins after it.
+static bool is_beside(const state *t, uint32_t event)
+{
+    uint32_t p = place(t, event), w = place(t, t->s->block->execute);
+    return t->start[p] <= t->end[p] && (t->end[p] <= t->start[w] || t->start[p] >= t->end[w]);
+}
+
+static bool logged_in_execute(const state *t, uint32_t event)
+{
+    const etp_trace_event *e = &t->s->events[event];
+    return e->kind == ETP_EVENT_DELEGATE_OP && e->call == ETP_NO_INDEX &&
+           (e->parent == ETP_NO_INDEX || e->parent == t->s->block->execute);
+}
+
+// Whether a delegate whose names tell no clock logs by that of the runtime, as far as an event
+// inside the inference shows.
+static bool any_inside(const state *t)
+{
+    uint32_t execute = t->s->block->execute;
+    for (uint32_t i = 0; i < t->n; i++) {
+        const etp_trace_event *e = &t->s->events[i];
+        if (e->kind == ETP_EVENT_DELEGATE_OP && t->start[place(t, i)] > 0 &&
+            etp_delegate_span(e->name).clock == ETP_SPAN_BY_TIMES && time_inside(t, i, execute)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// When the runtime was last heard of before the block's first execution; 0: never.
+static uint64_t heard_before(const state *t)
+{
+    uint32_t run = t->s->block->runs[0];
+    uint64_t last = 0;
+    if (run > 0) {
+        etp_etdump_run before = etp_etdump_run_at(&t->s->trace->dump, run - 1);
+        for (size_t i = 0; i < before.n_events; i++) {
+            etp_etdump_profile p;
+            bool runtimes = etp_etdump_profile_of(etp_etdump_event_at(&before, i), &p) &&
+                            p.delegate_id == -1 && p.delegate_id_str.len == 0;
+            last = runtimes && p.end > last ? p.end : last;
+        }
+    }
+    return last;
+}
+
+// What a delegate logs by the runtime's clock, but outside the inference, is of its load: it may be
+// loaded late.
+static void find_beside(state *t)
+{
+    bool asked = false, inside = false;
+    uint64_t heard = 0;
+    for (uint32_t i = 0; t->start && t->s->block->has_execute && i < t->n; i++) {
+        etp_span_clock clock = etp_delegate_span(t->s->events[i].name).clock;
+        if (!logged_in_execute(t, i) || !is_beside(t, i) || clock >= ETP_SPAN_OWN_NS) {
+            continue;
+        }
+        if (!asked) {
+            inside = any_inside(t);
+            heard = heard_before(t);
+            asked = true;
+        }
+        if (clock == ETP_SPAN_RUNTIME || inside || (heard > 0 && t->start[place(t, i)] >= heard)) {
+            t->s->events[i].at_load = true;
+            t->s->events[i].parent = ETP_NO_INDEX;
+        }
+    }
 }
 
 // ---- clocks ----
@@ -541,6 +612,7 @@ void etp_settle_block(const etp_settle *s)
     check_ends(&t);
     if (find_calls(&t)) {
         read_times(&t);
+        find_beside(&t);
         find_clocks(&t);
         find_containment(&t);
         settle_clocks(&t);

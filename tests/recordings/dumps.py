@@ -47,6 +47,27 @@ def at_load():
     return [load(inside=spans), *executions(inside, 2_010_000)]
 
 
+def beside(name="VGF_INIT_TOTAL", late=False, each=False):
+    """Spans by the runtime's clock in the block of an inference, but over before it begins, or LATE, begun after it."""
+    runs = [load()]
+    for i in range(4):
+        at = 80_000 if late else -500_000
+        block, events = inference((1000 + 10 * i) * MS, 74_000, [
+            delegate("VGF_EXECUTE" if name.startswith("VGF") else "work", 5000, 60_000),
+            call("DELEGATE_CALL", 1000, 71_000)])
+        span = delegate(name, (1000 + 10 * i) * MS + at, (1000 + 10 * i) * MS + at + 300_000, chain=-1)
+        more = [span] if each or i == 0 else []
+        runs.append((block, [*events, *more] if late else [*more, *events]))
+    return runs
+
+
+def set_up():
+    """A block that the caller opened, in which a delegate alone logs."""
+    spans = [delegate("compile", 100 * MS, 130 * MS, chain=-1), delegate("upload", 130 * MS, 150 * MS, chain=-1)]
+    inside = [delegate("work", 5000, 60_000), call("DELEGATE_CALL", 1000, 71_000)]
+    return [load(), ("Setup", spans), *executions(inside, 74_000)]
+
+
 def from_zero(unit=" (cycles)", times=(5_400_000, 2_900_000)):
     """QNN: from 0 to a number of cycles or of microseconds."""
     ops = [own(f"aten_convolution_default_{i}:OpId_{i}{unit}", 0, t) for i, t in enumerate(times)]
@@ -275,3 +296,7 @@ ALL["logs_by_turns"] = lambda: logs_in((1, 3, 5, 7, 9))
 for kind in ("op", "whole", "own"):
     ALL[f"went_back_{kind}"] = lambda kind=kind: went_back(kind)
     ALL[f"went_back_late_{kind}"] = lambda kind=kind: went_back(kind, 86_400_000 * MS)
+ALL["set_up"] = set_up
+for name in ("VGF_INIT_TOTAL", "prepare"):
+    for late, each in itertools.product((False, True), repeat=2):
+        ALL[f"beside_{name}_{late}_{each}"] = lambda name=name, late=late, each=each: beside(name, late, each)
