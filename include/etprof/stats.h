@@ -144,6 +144,8 @@ ETP_API etp_verdict etp_verdict_beside(const etp_paired *p, const etp_interval *
 // an even number of blocks (whole pairs of orders), from ETP_MIN_BLOCKS on, and the interval of
 // such a session is widened by this factor of its logarithmic half-width: 1 + 1.5/k. The rule sees
 // the spread alone, never the ratio.
+// The same factor is for virtual machines: neighbours come and go in tens of seconds, so that a few
+// blocks in a row resemble each other more than they resemble the next (bench/conditions).
 ETP_API double etp_sequential_widening(size_t k);
 ETP_API void etp_paired_widen(etp_paired *p, double factor, double margin);
 // How far the mean of N independent readings of a clock that cuts to steps of STEP can be from the
@@ -293,7 +295,7 @@ typedef struct etp_stats_options { // a zeroed struct means the defaults
     double margin;                 // 0: ETP_MARGIN_DEFAULT
     double confidence;             // 0: ETP_CONFIDENCE
     uint64_t seed;                 // of the sign-flip draws
-    bool sequential;               // results were looked at before the end: intervals are widened
+    bool sequential;               // intervals are widened by etp_sequential_widening
     double clock_ns; // step of the clock that the durations were read from, 0: as fine as they are
     const double *waited; // per arm, where samples have no CPU time: see etp_stats_arm.waited; NULL
 } etp_stats_options;

@@ -151,7 +151,7 @@ typedef struct etp_ab_comparison {
     uint32_t baseline, candidate; // arms
     double estimate, lo, hi;      // NAN when withheld or unknown
     uint32_t blocks;
-    double widening; // of the interval, for looking at it during the session; 1: none
+    double widening; // of the interval: looked at during the session, or neighbours; 1: none
     etp_ab_method method;
     size_t launches[2];                  // unpaired: of the baseline and the candidate
     double mann_whitney_p, cliffs_delta; // unpaired, else NAN
@@ -591,6 +591,7 @@ typedef struct etp_ab {
     etp_run_stop stopped; // what ended the session
     double precision;     // asked for, relative; 0: none
     uint32_t extended;    // blocks when --extend went on after the end; 0: never
+    bool neighbours;      // of a virtual machine: intervals are widened for them
     const etp_ab_fact *device;
     size_t n_device;
     etp_ab_environment environment;

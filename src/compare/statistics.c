@@ -54,7 +54,7 @@ etp_stats_options etp_ab_stats_options(const etp_run *run, uint32_t baseline, do
     return (etp_stats_options){.baseline = baseline,
                                .margin = margin,
                                .seed = run->settings.seed,
-                               .sequential = etp_run_was_looked_at(&run->settings),
+                               .sequential = etp_run_is_widened(run),
                                .clock_ns = clock_of(run)};
 }
 

@@ -315,7 +315,8 @@ static const etp_field k_speedup_rows[] = {
     FIELD("blocks", UINT, blocks, "it rests on"),
     FIELD("method", WORD, method, "how it was computed", .words = &k_etp_method_words),
     // No column: how sure it is, in one more way.
-    FIELD("widening", RATIO, widening, "of the interval, for looking at it during the session",
+    FIELD("widening", RATIO, widening,
+          "of the interval: looked at during the session, or measured on a virtual machine",
           .range = ETP_FROM_1, .flags = ETP_SET | ETP_APART),
 };
 static SHAPE_ON_ONE_LINE(k_speedup, k_speedup_rows);

@@ -384,6 +384,16 @@ etp_str etp_run_fact_of(const etp_run *run, const char *key)
     return (etp_str){0};
 }
 
+bool etp_run_has_neighbours(const etp_run *run)
+{
+    return etp_str_eqz(etp_run_fact_of(run, "virtual_machine"), "yes");
+}
+
+bool etp_run_is_widened(const etp_run *run)
+{
+    return etp_run_was_looked_at(&run->settings) || etp_run_has_neighbours(run);
+}
+
 const etp_run_launch *etp_run_launch_find(const etp_run *run, uint32_t block, uint32_t launch,
                                           etp_launch_kind kind)
 {

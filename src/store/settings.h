@@ -56,7 +56,7 @@ bool etp_settings_next_file(etp_str *rest, etp_str *out);
 // ETP_USAGE when a count is above the limit of its row.
 ETP_NODISCARD etp_status etp_settings_check(const etp_settings *s, etp_error *err);
 
-// Whether results were known when it was decided to go on: intervals are wider for it.
+// Whether results were known when it was decided to go on.
 static inline bool etp_run_was_looked_at(const etp_settings *s)
 {
     return s->precision > 0 || s->extended > 0;

@@ -524,6 +524,11 @@ const etp_run_launch *etp_run_launch_find(const etp_run *run, uint32_t block, ui
                                           etp_launch_kind kind);
 // What the device said of itself under KEY; empty: nothing.
 etp_str etp_run_fact_of(const etp_run *run, const char *key);
+// Measured on a virtual machine: programs beside it take turns with it, and nothing here sees them.
+bool etp_run_has_neighbours(const etp_run *run);
+// Whether intervals are widened (etp_sequential_widening): for neighbours, or because results were
+// known when it was decided to go on.
+bool etp_run_is_widened(const etp_run *run);
 // From the facts "cpus" and "cpu_quota": CPUs' worth of time that a run may use; 0 unknown.
 double etp_cpus_allowed(etp_str cpus, etp_str quota);
 // "8 threads on 2 CPUs": more threads than that; NULL: not so, or not known.

@@ -2,8 +2,11 @@
 """etprof stats FOLDER says what the session's own report says: same blocks, same intervals, same things withheld.
 
 usage: stats_folder.py ETPROF FAKE_RUNNER"""
+import csv
 import json
+import math
 import pathlib
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -44,9 +47,32 @@ def same(name, root, report):
         expect(found[key] == report[key], name, f"{key}: {found[key]}, the report says {report[key]}")
 
 
+def by_hand(run, widening):
+    """t interval of the blocks' log ratios, whose launches have eight iterations and no warm-up among them."""
+    launches = {}
+    with open(run / "samples.csv", newline="", encoding="ascii") as f:
+        for row in csv.DictReader(f):
+            if row["phase"] == "timed":
+                launches.setdefault((row["block"], "off" in row["experiment"]), []).append(int(row["duration_ns"]))
+    value = {launch: statistics.median(map(math.log, times)) for launch, times in launches.items()}
+    ratios = [value[block, True] - value[block, False] for block, off in value if off]
+    half = widening * T_8 * statistics.stdev(ratios) / math.sqrt(len(ratios))
+    return {"lo": math.exp(statistics.mean(ratios) - half), "hi": math.exp(statistics.mean(ratios) + half)}
+
+
+def on_a_machine(root, guest):
+    """The same session, told by a machine that is a virtual one or is not."""
+    path = root / "run" / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["device"]["facts"]["virtual_machine"] = "yes" if guest else "no"
+    path.write_text(json.dumps(manifest))
+    return stats(root)["speedup"]
+
+
+T_8 = 2.3646242510  # 97.5 %, 7 degrees of freedom
 with tempfile.TemporaryDirectory() as tmp:
     for name, script, words, check in (
-            ("fixed blocks", [], ["--blocks", "8"], lambda c: c["speedup"]["widening"] == 1),
+            ("fixed blocks", [], ["--blocks", "8"], lambda c: c["speedup"]["blocks"] == 8),
             ("stopped by precision", [], ["--precision", "5%"], lambda c: c["speedup"]["widening"] > 1),
             ("outputs differ", ["on neon * * other_output"], ["--blocks", "6"],
              lambda c: c["withheld"] == "outputs_differ")):
@@ -56,9 +82,15 @@ with tempfile.TemporaryDirectory() as tmp:
         expect(check(report), name, report)
         same(name, root, report)
 
-    # A block that was written and never committed: analyze leaves it out, and so does stats. Its last row may be torn.
     root = pathlib.Path(tmp) / "fixed_blocks"
-    report = json.loads((root / "run" / "report.json").read_text())["comparisons"][0]
+    for guest, widening in ((True, 1 + 1.5 / 8), (False, 1)):
+        found = on_a_machine(root, guest)
+        expect(math.isclose(found["widening"], widening), "virtual machine", f"{guest}: {found}")
+        for end, expected in by_hand(root / "run", widening).items():
+            expect(math.isclose(found[end], expected, rel_tol=2e-5), "virtual machine", f"{guest}: {found}, {expected}")
+
+    # A block that was written and never committed: analyze leaves it out, and so does stats. Its last row may be torn.
+    report = json.loads(etprof(root, "analyze", "run", "--format", "json").stdout)["comparisons"][0]
     manifest = json.loads((root / "run" / "manifest.json").read_text())
     manifest.update(state="running")
     (root / "run" / "manifest.json").write_text(json.dumps(manifest))

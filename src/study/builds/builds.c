@@ -157,7 +157,7 @@ static etp_status judge_models(builder *b, etp_error *err)
                                   .n_pairs = out->n_models,
                                   .silent = silent,
                                   .margin = out->margin,
-                                  .sequential = etp_run_was_looked_at(&b->s->run.settings),
+                                  .sequential = etp_run_is_widened(&b->s->run),
                                   .seed = b->s->run.settings.seed};
     etp_builds_result r;
     ETP_TRY(etp_builds_analyze(&grid, b->arena, &r, err));

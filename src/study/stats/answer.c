@@ -137,7 +137,7 @@ static const etp_field k_speedup_rows[] = {
     MADE("method", WORD, method, "how it was computed", .words = &k_etp_method_words,
          .flags = ETP_SET),
     FIELD("widening", RATIO, paired.widening,
-          "of the interval, for looking at it during the session"),
+          "of the interval: looked at during the session, or measured on a virtual machine"),
 };
 static SHAPE_ON_ONE_LINE(k_speedup, k_speedup_rows);
 static const etp_field k_unpaired_rows[] = {
@@ -346,7 +346,8 @@ static void add_facts(const etp_stats_answer *a, etp_report *r, etp_arena *arena
                     (unsigned)s->blocks_dropped);
     // The factor depends on the number of blocks; comparisons of one session hardly differ in it.
     if (s->n_comparisons > 0 && s->comparisons[0].paired.widening > 1) {
-        etp_report_fact(r, "intervals", "wider by %.1f %% for looking at the result before the end",
+        etp_report_fact(r, "intervals",
+                        "wider by %.1f %%: looked at before the end, or a virtual machine",
                         100 * (s->comparisons[0].paired.widening - 1));
     }
     if (isfinite(s->drift_per_block)) {

@@ -163,7 +163,7 @@ static etp_status place_arms(builder *b, etp_error *err)
     const etp_ab *ab = &b->s->ab;
     etp_sweep *out = b->out;
     etp_factorial *g = &out->grid;
-    g->sequential = etp_run_was_looked_at(&b->s->run.settings);
+    g->sequential = etp_run_is_widened(&b->s->run);
     out->n_cells = g->n[0] * g->n[1] * g->n[2];
     out->cells = ETP_NEW_ARRAY(b->arena, etp_sweep_cell, out->n_cells);
     uint32_t *column = ETP_NEW_ARRAY(b->arena, uint32_t, out->n_cells);
