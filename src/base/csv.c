@@ -2,7 +2,7 @@
 // CSV reading and writing.
 #include "base/csv.h"
 
-#include "base/utf16.h"
+#include "base/unicode.h"
 
 void etp_csv_open(etp_csv_reader *r, etp_str text, char separator, etp_arena *arena)
 {
@@ -180,7 +180,7 @@ etp_status etp_csv_refuse_others(const etp_csv_row *header, etp_error *err)
 {
     static const char *const k_inspector[] = {"event_block_name", "event_name"};
     size_t semicolons = 0;
-    if (header->n > 0 && etp_utf16_is(header->cells[0])) {
+    if (header->n > 0 && etp_unicode_is_wide(header->cells[0])) {
         return etp_fail(err, ETP_UNSUPPORTED,
                         "a table in UTF-16 (\"Unicode text\"); save it in UTF-8, with commas and "
                         "decimal points");

@@ -3,7 +3,7 @@
 #include <etprof/dtype.h>
 #include <etprof/etdump.h>
 
-#include "base/utf16.h"
+#include "base/unicode.h"
 #include "formats/etdump_view.h"
 
 // The version of all files so far; a change that older readers cannot follow would raise it.
@@ -157,7 +157,7 @@ static etp_status fail_not_etdump(etp_bytes b, etp_error *err)
             "this is a table of ExecuTorch's Inspector, which has lost what encloses "
             "what; give the .etdump that it was made from");
     }
-    if (etp_utf16_is(text)) {
+    if (etp_unicode_is_wide(text)) {
         return etp_fail_at(err, ETP_UNSUPPORTED, b.base,
                            "this is a text in UTF-16; give the .etdump that it was made from");
     }

@@ -7,7 +7,7 @@
 #include "base/csv.h"
 #include "base/guard.h"
 #include "base/number.h"
-#include "base/utf16.h"
+#include "base/unicode.h"
 #include "base/utf8.h"
 #include "document/rows.h"
 
@@ -243,7 +243,8 @@ static etp_status read_either(etp_str text, etp_arena *arena, etp_kernel_log *ou
 
 etp_status etp_kernel_log_read(etp_str text, etp_arena *arena, etp_kernel_log *out, etp_error *err)
 {
-    ETP_GUARDED(arena, err, "kernels", read_either(etp_utf16_decode(text, arena), arena, out, err));
+    ETP_GUARDED(arena, err, "kernels",
+                read_either(etp_unicode_decode(text, arena), arena, out, err));
 }
 
 // ---- showing ----

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Texts that PowerShell and others write: UTF-16, with a byte order mark or without.
-#ifndef ETPROF_BASE_UTF16_H
-#define ETPROF_BASE_UTF16_H
+#ifndef ETPROF_BASE_UNICODE_H
+#define ETPROF_BASE_UNICODE_H
 
 #include <stdbool.h>
 
@@ -9,9 +9,9 @@
 #include <etprof/bytes.h>
 
 // By its mark, or by four units of ASCII that it begins with.
-bool etp_utf16_is(etp_str text);
+bool etp_unicode_is_wide(etp_str text);
 // TEXT as UTF-8 in ARENA where it is UTF-16, else TEXT itself without a mark of UTF-8. Half a
 // surrogate pair becomes U+FFFD. ARENA stands under a guard.
-etp_str etp_utf16_decode(etp_str text, etp_arena *arena);
+etp_str etp_unicode_decode(etp_str text, etp_arena *arena);
 
 #endif

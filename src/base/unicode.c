@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // UTF-16 to UTF-8.
-#include "base/utf16.h"
+#include "base/unicode.h"
 
 #include <string.h>
 
@@ -64,18 +64,18 @@ static bool is_order(etp_str text, bool big)
     return has_mark(text, big) || begins_with_ascii(text, big);
 }
 
-bool etp_utf16_is(etp_str text)
+bool etp_unicode_is_wide(etp_str text)
 {
     return is_order(text, false) || is_order(text, true);
 }
 
-etp_str etp_utf16_decode(etp_str text, etp_arena *arena)
+etp_str etp_unicode_decode(etp_str text, etp_arena *arena)
 {
     const uint8_t *p = (const uint8_t *)text.ptr;
     if (text.len >= 3 && memcmp(p, "\xEF\xBB\xBF", 3) == 0) {
         return (etp_str){text.ptr + 3, text.len - 3};
     }
-    if (!etp_utf16_is(text)) {
+    if (!etp_unicode_is_wide(text)) {
         return text;
     }
     bool big = is_order(text, true);
