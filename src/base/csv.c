@@ -179,16 +179,19 @@ void etp_csv_text(etp_sink *sink, etp_str s, char separator)
 etp_status etp_csv_refuse_others(const etp_csv_row *header, etp_error *err)
 {
     static const char *const k_inspector[] = {"event_block_name", "event_name"};
-    size_t semicolons = 0;
-    if (header->n > 0 && etp_unicode_is_wide(header->cells[0])) {
+    size_t semicolons = 0, tabs = 0;
+    const char *wide = header->n > 0 ? etp_unicode_wide(header->cells[0]) : NULL;
+    if (wide) {
         return etp_fail(err, ETP_UNSUPPORTED,
-                        "a table in UTF-16 (\"Unicode text\"); save it in UTF-8, with commas and "
-                        "decimal points");
+                        "a table in %s (\"Unicode text\"); save it in UTF-8, with commas and "
+                        "decimal points",
+                        wide);
     }
     for (size_t i = 0; i < header->n; i++) {
         etp_str cell = header->cells[i];
         for (size_t at = 0; at < cell.len; at++) {
             semicolons += cell.ptr[at] == ';';
+            tabs += cell.ptr[at] == '\t';
         }
         for (size_t k = 0; k < sizeof k_inspector / sizeof *k_inspector; k++) {
             if (etp_str_find(cell, etp_str_from(k_inspector[k])) < cell.len) {
@@ -198,9 +201,10 @@ etp_status etp_csv_refuse_others(const etp_csv_row *header, etp_error *err)
             }
         }
     }
-    return semicolons > 1 && header->n < 3
+    return (semicolons > 1 || tabs > 1) && header->n < 3
                ? etp_fail(err, ETP_UNSUPPORTED,
-                          "a table with semicolons between its cells, as spreadsheets of some "
-                          "languages save it; save it with commas and decimal points")
+                          "a table with %s between its cells, as spreadsheets save it; save it "
+                          "with commas and decimal points",
+                          semicolons > tabs ? "semicolons" : "tabs")
                : ETP_OK;
 }

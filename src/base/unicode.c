@@ -1,12 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// UTF-16 to UTF-8.
+// UTF-16 and UTF-32 to UTF-8.
 #include "base/unicode.h"
 
 #include <string.h>
 
-static uint32_t unit(const uint8_t *p, bool big)
+typedef struct encoding {
+    const char *name;
+    size_t size; // of a unit
+    bool big;
+    const char *mark; // SIZE bytes
+} encoding;
+
+// A mark of UTF-32 begins with one of UTF-16, which would find a zero behind it.
+static const encoding k_encodings[] = {
+    {"UTF-32", 4, false, "\xFF\xFE\0\0"},
+    {"UTF-32", 4, true,  "\0\0\xFE\xFF"},
+    {"UTF-16", 2, false, "\xFF\xFE"    },
+    {"UTF-16", 2, true,  "\xFE\xFF"    },
+};
+
+static uint32_t unit(const encoding *e, const uint8_t *p)
 {
-    return big ? (uint32_t)p[0] << 8 | p[1] : (uint32_t)p[1] << 8 | p[0];
+    uint32_t c = 0;
+    for (size_t i = 0; i < e->size; i++) {
+        c = c << 8 | p[e->big ? i : e->size - 1 - i];
+    }
+    return c;
 }
 
 static size_t put(char *out, uint32_t c)
@@ -43,30 +62,38 @@ static bool is_low(uint32_t c)
     return c >= 0xDC00 && c < 0xE000;
 }
 
-static bool has_mark(etp_str text, bool big)
+static bool has_mark(const encoding *e, etp_str text)
 {
-    return text.len >= 2 && memcmp(text.ptr, big ? "\xFE\xFF" : "\xFF\xFE", 2) == 0;
+    return text.len >= e->size && memcmp(text.ptr, e->mark, e->size) == 0;
 }
 
-// Without a mark.
-static bool begins_with_ascii(etp_str text, bool big)
+// Without a mark: so many units.
+#define ASCII_UNITS 4
+
+static bool begins_with_ascii(const encoding *e, etp_str text)
 {
-    bool all = text.len >= 8;
-    for (size_t i = 0; all && i < 8; i += 2) {
-        uint32_t c = unit((const uint8_t *)text.ptr + i, big);
+    bool all = text.len >= ASCII_UNITS * e->size;
+    for (size_t i = 0; all && i < ASCII_UNITS; i++) {
+        uint32_t c = unit(e, (const uint8_t *)text.ptr + i * e->size);
         all = (c >= ' ' && c < 0x7F) || c == '\t' || c == '\r' || c == '\n';
     }
     return all;
 }
 
-static bool is_order(etp_str text, bool big)
+static const encoding *find(etp_str text)
 {
-    return has_mark(text, big) || begins_with_ascii(text, big);
+    for (size_t i = 0; i < sizeof k_encodings / sizeof *k_encodings; i++) {
+        if (has_mark(&k_encodings[i], text) || begins_with_ascii(&k_encodings[i], text)) {
+            return &k_encodings[i];
+        }
+    }
+    return NULL;
 }
 
-bool etp_unicode_is_wide(etp_str text)
+const char *etp_unicode_wide(etp_str text)
 {
-    return is_order(text, false) || is_order(text, true);
+    const encoding *e = find(text);
+    return e ? e->name : NULL;
 }
 
 etp_str etp_unicode_decode(etp_str text, etp_arena *arena)
@@ -75,21 +102,21 @@ etp_str etp_unicode_decode(etp_str text, etp_arena *arena)
     if (text.len >= 3 && memcmp(p, "\xEF\xBB\xBF", 3) == 0) {
         return (etp_str){text.ptr + 3, text.len - 3};
     }
-    if (!etp_unicode_is_wide(text)) {
+    const encoding *e = find(text);
+    if (!e) {
         return text;
     }
-    bool big = is_order(text, true);
-    // A unit of two bytes takes three at most; a pair of them four.
+    // A unit of two bytes takes three at most; a pair of them, and one of four, four.
     char *out = etp_arena_alloc_array(arena, text.len / 2 + 1, 3);
-    size_t n = 0, at = has_mark(text, big) ? 2 : 0;
-    while (out && text.len - at >= 2) {
-        uint32_t c = unit(p + at, big);
-        at += 2;
-        uint32_t low = text.len - at >= 2 ? unit(p + at, big) : 0;
-        if (is_high(c) && is_low(low)) {
+    size_t n = 0, at = has_mark(e, text) ? e->size : 0;
+    while (out && text.len - at >= e->size) {
+        uint32_t c = unit(e, p + at);
+        at += e->size;
+        uint32_t low = text.len - at >= e->size ? unit(e, p + at) : 0;
+        if (e->size == 2 && is_high(c) && is_low(low)) {
             c = 0x10000 + ((c - 0xD800) << 10) + (low - 0xDC00);
             at += 2;
-        } else if (is_high(c) || is_low(c)) {
+        } else if (is_high(c) || is_low(c) || c > 0x10FFFF) {
             c = 0xFFFD;
         }
         n += put(out + n, c);

@@ -157,9 +157,10 @@ static etp_status fail_not_etdump(etp_bytes b, etp_error *err)
             "this is a table of ExecuTorch's Inspector, which has lost what encloses "
             "what; give the .etdump that it was made from");
     }
-    if (etp_unicode_is_wide(text)) {
+    const char *wide = etp_unicode_wide(text);
+    if (wide) {
         return etp_fail_at(err, ETP_UNSUPPORTED, b.base,
-                           "this is a text in UTF-16; give the .etdump that it was made from");
+                           "this is a text in %s; give the .etdump that it was made from", wide);
     }
     if (etp_str_find(text, ETP_STR("run_index")) < text.len &&
         etp_str_find(text, ETP_STR("duration_ms")) < text.len) {

@@ -300,17 +300,27 @@ def tables():
         expect(code == 4 and "semicolons" in err, "semicolons", verb, code, err)
     code, _, err = run("ops", semicolons)
     expect(code == 4 and "this is a timeline" in err, "a timeline for a dump", code, err)
-    for encoding in ("utf-16", "utf-16-le", "utf-16-be"):  # the first with a mark
+    tabs = TMP / "tab_exec_all_runs_timeline.csv"
+    tabs.write_text("run_index\tname\tduration_ms\n0\tMethod::execute\t12,3\n")
+    samples.write_text("experiment\tblock\titeration\tduration_ns\na\t1\t1\t12,3\n")
+    for verb in (("compare", tabs, tabs), ("stats", tabs), ("stats", samples)):
+        code, _, err = run(*verb)
+        expect(code == 4 and "tabs" in err, "tabs", verb, code, err)
+    code, _, err = run("ops", tabs)
+    expect(code == 4 and "this is a timeline" in err, "a timeline with tabs for a dump", code, err)
+    for encoding in ("utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"):  # two with a mark
         wide = TMP / f"{encoding}_exec_all_runs_timeline.csv"
         wide.write_text("run_index,name,duration_ms\n0,Method::execute,12.3\n", encoding)
         for verb in (("compare", wide, wide), ("stats", wide), ("ops", wide)):
             code, _, err = run(*verb)
-            expect(code == 4 and "UTF-16" in err, encoding, verb, code, err)
+            expect(code == 4 and encoding[:6].upper() in err, encoding, verb, code, err)
     line = "Using gemm microkernel 'xnn_f32_gemm_minmax_ukernel_4x8__neon' für größe 𝄞\r\n"
     answers = []
     for name, data in (("plain", line.encode()), ("le", b"\xff\xfe" + line.encode("utf-16-le")),
                        ("be", b"\xfe\xff" + line.encode("utf-16-be")), ("le_alone", line.encode("utf-16-le")),
-                       ("be_alone", line.encode("utf-16-be")), ("mark", b"\xef\xbb\xbf" + line.encode())):
+                       ("be_alone", line.encode("utf-16-be")), ("32", line.encode("utf-32")),
+                       ("32_le_alone", line.encode("utf-32-le")), ("32_be_alone", line.encode("utf-32-be")),
+                       ("mark", b"\xef\xbb\xbf" + line.encode())):
         (TMP / name).mkdir(exist_ok=True)
         (TMP / name / "x.log").write_bytes(data)
         answers.append(run("kernels", TMP / name / "x.log", "--format", "json"))

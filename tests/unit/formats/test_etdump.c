@@ -228,11 +228,17 @@ static void use_all(etp_bytes bytes, size_t *opened)
     etp_strbuf text;
     etp_strbuf_init(&text, &arena);
     etp_sink sink = etp_sink_strbuf(&text);
-    assert_int_equal(etp_inspector_build(etp_trace_dump(t), &arena, &table, &err), ETP_OK);
-    etp_inspector_tsv(&table, &sink);
-    etp_status json = etp_inspector_json(&table, NULL, &sink, &err);
-    assert_true(json == ETP_OK || err.msg[0] != '\0');
-    assert_int_equal(etp_inspector_columns_write(&table, NULL, &sink, &err), json);
+    etp_status built = etp_inspector_build(etp_trace_dump(t), &arena, &table, &err);
+    if (built == ETP_OK) {
+        etp_inspector_tsv(&table, &sink);
+        etp_status json = etp_inspector_json(&table, NULL, &sink, &err);
+        assert_true(json == ETP_OK || err.msg[0] != '\0');
+        assert_int_equal(etp_inspector_columns_write(&table, NULL, &sink, &err), json);
+    } else { // the Inspector takes no time that goes back beyond 32 bits
+        assert_int_equal(built, ETP_CORRUPT);
+        assert_true(etp_trace_damage_count(t) > 0);
+        assert_non_null(strstr(err.msg, "before its start"));
+    }
     etp_arena_dispose(&arena);
     etp_trace_close(t);
 }
