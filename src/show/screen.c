@@ -387,7 +387,7 @@ static void not_told(const etp_ab *ab, etp_screen *s, etp_arena *arena)
     if (recording_hides(ab) && read_parts(ab, &all)) {
         etp_screen_remark(s, ETP_WARN,
                           etp_arena_printf(arena,
-                                           "%s is not told: recording adds %.0f %%, so most of "
+                                           "%s is left out: recording adds %.0f %%, so most of "
                                            "what was recorded is recording (--full has it)",
                                            where_title(ab, arena),
                                            100 * etp_ab_recording_adds(ab)));

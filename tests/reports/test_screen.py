@@ -328,7 +328,7 @@ with tempfile.TemporaryDirectory() as tmp:  # figures below a headline of severa
         phase_folders.make(tmp / name, twice, phases=None, levels=levels, recording=lambda p, times=times: times)
         text, adds = look(name, "analyze", name), f"recording adds {100 * times - 100:.0f} %"
         title = "Where it came from" if len(levels) > 1 else "Where it goes"
-        said = f"{title} is not told: {adds}, so most of what was recorded is recording"
+        said = f"{title} is left out: {adds}, so most of what was recorded is recording"
         expect((said in " ".join(text.split())) == (times >= 2), name, "whether parts are withheld is not said", text)
         expect(("Whole inference" in text) == (times < 2), name, "parts of a recording", text)
         expect(bool(re.search(r"^  N\d+ +(−|at most |under )\d", text, re.M)) == (times < 2), name, "gains", text)

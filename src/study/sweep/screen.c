@@ -132,7 +132,7 @@ static void headline(const etp_sweep *s, uint32_t cell, bool best, etp_screen *o
     if (rivals) {
         etp_screen_remark(
             out, ETP_PLAIN,
-            etp_arena_printf(arena, "%s%s is not told apart from %s", of, here, rivals));
+            etp_arena_printf(arena, "%s%s cannot be told from %s", of, here, rivals));
     }
 }
 

@@ -122,7 +122,7 @@ static void card(const etp_sweep *s, const winner *w, bool first, etp_report *r,
         etp_strbuf_printf(&detail, " against %s at %s", other, there);
     }
     const char *rivals = etp_sweep_rivals(s, w->cell, first, arena);
-    etp_strbuf_printf(&detail, "%s%s", rivals ? " · not told apart from " : "",
+    etp_strbuf_printf(&detail, "%s%s", rivals ? " · cannot be told from " : "",
                       rivals ? rivals : "");
     const etp_paired *p = &x->relative;
     etp_verdict verdict = is_reference ? ETP_VERDICT_SAME : p->verdict;

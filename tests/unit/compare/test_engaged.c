@@ -302,7 +302,7 @@ static void slower_in(folder *f, const char *a, const char *b, bool expected)
         assert_int_equal(etp_whatif_build(ab, &back, 1, &w, NULL), ETP_OK);
         assert_in_range(w.steps[0].gain_ns, 29500, 30500); // 80 → 50 µs, planted
         assert_non_null(strstr(text, "GEMM #1 [0] got slower by 30."));
-        assert_non_null(strstr(text, "sending only it back: 1"));
+        assert_non_null(strstr(text, "with its old time alone: 1"));
         assert_null(strstr(text, "whatif DIR")); // there is no one folder
         says(ab, f, "GEMM #1 [0] got slower by 30.");
     } else {
