@@ -161,6 +161,14 @@ etp_status etp_ab_join_arm(const etp_ab_session *s, uint32_t arm, etp_profile *p
                                             etp_ab_arm_called(&s->ab, arm),
                                             100 * profile->facts->agreement,
                                             profile->facts->differs));
+    } else if (!s->has_run && profile->facts->compared < ETP_JOIN_TELLS) {
+        etp_ab_add_finding(noticed, ETP_FINDING_PROGRAM_DIFFERS, ETP_SEVERITY_WARN, "program",
+                           etp_arena_printf(s->ab.arena,
+                                            "%s: taken for the program's by %u of its operators "
+                                            "and its calls: a recording holds no sizes, so "
+                                            "another program's would not be noticed",
+                                            etp_ab_arm_called(&s->ab, arm),
+                                            profile->facts->compared));
     }
     return ETP_OK;
 }

@@ -70,6 +70,7 @@ etp_status etp_profile_join(etp_profile *profile, const etp_trace *const *traces
         facts->differs = facts->differs ? facts->differs : join->differs;
         facts->agreement = !join->reason && join->agreement < facts->agreement ? join->agreement
                                                                                : facts->agreement;
+        facts->compared = join->compared > facts->compared ? join->compared : facts->compared;
         fill(&j, join, &profile->rows[i], record, &facts->rows[i]);
         etp_op_name *name = &profile->rows[i].parsed;
         etp_str backend = facts->rows[i].op.backend;

@@ -9,6 +9,9 @@ import sys
 import tempfile
 import zipfile
 
+import dumps
+import etdump
+
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 from checks import expect, finish  # noqa: E402
 
@@ -72,6 +75,14 @@ def small():
         refused(words, "is not a recording of this program", "was recorded")
     for words in recordings(mixed, DATA / "mixed_xnnpack_fp32.pte"):
         accepted(words)
+    # One operator of any size, or none: what cannot be decided is said.
+    for name, inside in (("one", [etdump.delegate("Fully Connected (NC, F32) GEMM #1", 2000, 60_000)]), ("none", [])):
+        few = TMP / f"{name}.etdump"
+        etdump.write(few, dumps.executions([*inside, etdump.call("DELEGATE_CALL", 1000, 70_000)], 74_000))
+        for verb in ("ops", "analyze"):
+            out = accepted((verb, few, "--pte", linear, "--format", "md")).replace("\n", " ")
+            expect("recording holds no sizes" in out, name, verb, out[:900])
+    expect("holds no sizes" not in accepted(("ops", mixed, "--pte", DATA / "mixed_xnnpack_fp32.pte")), "enough")
     record, program = DATA / "mixed_xnnpack_fp32.etrecord", DATA / "mixed_xnnpack_fp32.pte"
     for words in records(DATA / "linear_xnnpack_fp32.etdump", linear, record):
         if "inspector" not in words:

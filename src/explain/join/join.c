@@ -397,6 +397,7 @@ static void choose(const joiner *j, candidate *candidates, size_t n, etp_join *o
     out->events = best->events;
     out->agreement = agreement_of(best);
     out->differs = best->differs;
+    out->compared = best->n_said;
     for (size_t i = 0; i < n; i++) {
         if (!candidates[i].reason && !better(best, &candidates[i])) {
             list[out->n_candidates++] = candidates[i].method->index;
