@@ -43,6 +43,7 @@ struct etp_remote {
         etp_remote_launch *items;
         size_t n, cap;
     } launches;
+    uint64_t pulled; // bytes of files that came from there
     struct {
         const char **items; // hashes of files that are known to be there
         size_t n, cap;
@@ -92,6 +93,8 @@ ETP_NODISCARD etp_status etp_remote_push(etp_device *d, const char *local, etp_a
                                          const char **out_remote, etp_error *err);
 // Sends what differs of the bundle, once a session and after a launch that ended badly.
 ETP_NODISCARD etp_status etp_remote_push_bundle(etp_device *d, etp_error *err);
+// All that comes in a session is bounded, too.
+#define ETP_REMOTE_SESSION_BYTES ((uint64_t)16 << 30)
 ETP_NODISCARD etp_status etp_remote_pull(etp_device *d, const char *remote, const char *local,
                                          etp_error *err);
 

@@ -304,7 +304,7 @@ static uint64_t pull_limit(const etp_remote *r, uint64_t bytes)
 // The script answers with a line for each file, hash and name; a file by itself is called ".".
 etp_status etp_remote_pull(etp_device *d, const char *remote, const char *local, etp_error *err)
 {
-    const etp_remote *r = d->data;
+    etp_remote *r = d->data;
     etp_arena arena = {0};
     const char *q = etp_shell_quoted(&arena, remote);
     etp_remote_call call = {
@@ -319,7 +319,9 @@ etp_status etp_remote_pull(etp_device *d, const char *remote, const char *local,
         status = etp_fail(err, ETP_IO, "%s: %s is not there", r->name, remote);
     }
     bool folder = false;
-    uint64_t left = PULL_BYTES;
+    const uint64_t rest_of_session = ETP_REMOTE_SESSION_BYTES - r->pulled;
+    const uint64_t most = PULL_BYTES < rest_of_session ? PULL_BYTES : rest_of_session;
+    uint64_t left = most;
     const uint64_t begin = etp_os_now_ns();
     for (etp_str rest = call.out; status == ETP_OK && rest.len > 0;) {
         etp_str line = {rest.ptr, etp_str_find(rest, ETP_STR("\n"))};
@@ -340,7 +342,7 @@ etp_status etp_remote_pull(etp_device *d, const char *remote, const char *local,
                 etp_fail(err, ETP_CHILD, "%s: %s has a file with an invalid name", r->name, remote);
             break;
         }
-        if (etp_os_now_ns() - begin >= pull_limit(r, PULL_BYTES - left)) {
+        if (etp_os_now_ns() - begin >= pull_limit(r, most - left)) {
             status = etp_fail(err, ETP_CHILD, "%s: the files of %s did not all come in time",
                               r->name, remote);
             break;
@@ -356,6 +358,7 @@ etp_status etp_remote_pull(etp_device *d, const char *remote, const char *local,
             status = fetch(d, from, hex, to, &left, &arena, err);
         }
     }
+    r->pulled += most - left;
     etp_arena_dispose(&arena);
     return status;
 }

@@ -154,10 +154,37 @@ static void a_folder_has_a_time(void **state)
     etp_arena_dispose(&arena);
 }
 
+// Answers of which none is too large do not fill the disk one after the other.
+static void a_session_is_bounded(void **state)
+{
+    (void)state;
+    char home[] = "/tmp/etprof-pull-XXXXXX";
+    assert_non_null(mkdtemp(home));
+    etp_arena arena = {0};
+    const char *from = etp_arena_printf(&arena, "%s/from", home);
+    const char *to = etp_arena_printf(&arena, "%s/to", home);
+    assert_int_equal(etp_os_write_atomic(from, ETP_STR("0123456789"), NULL), ETP_OK);
+    etp_remote r = {
+        .prefix = {"/bin/sh", "-c"},
+        .n_prefix = 2,
+        .name = "here",
+        .silence_limit_ns = 1000000000u,
+        .pulled = ETP_REMOTE_SESSION_BYTES - 25
+    };
+    etp_device d = {.data = &r};
+    etp_error err;
+    assert_int_equal(etp_remote_pull(&d, from, to, &err), ETP_OK);
+    assert_int_equal(etp_remote_pull(&d, from, to, &err), ETP_OK);
+    assert_int_equal(etp_remote_pull(&d, from, to, &err), ETP_CHILD);
+    assert_non_null(strstr(err.msg, "sent more than"));
+    assert_int_equal(etp_os_remove_tree(home, NULL), ETP_OK);
+    etp_arena_dispose(&arena);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(words_survive_a_shell),
-                                       cmocka_unit_test(a_folder_has_a_time),
-                                       cmocka_unit_test(what_a_device_sends_is_bounded)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(words_survive_a_shell), cmocka_unit_test(a_folder_has_a_time),
+        cmocka_unit_test(a_session_is_bounded), cmocka_unit_test(what_a_device_sends_is_bounded)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
