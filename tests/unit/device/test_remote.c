@@ -66,16 +66,17 @@ static void words_survive_a_shell(void **state)
     etp_arena_dispose(&arena);
 }
 
-// A device whose scripts run here, with a second of silence.
+// Half of it is too little where other work runs beside.
+#define SILENCE_NS 2000000000u
+
+// A device whose scripts run here.
 static etp_status do_here(const char *script, const char *path, uint64_t most, double *seconds,
                           etp_error *err)
 {
     etp_arena arena = {0};
     etp_remote r = {
         .prefix = {"/bin/sh", "-c"},
-        .n_prefix = 2,
-        .name = "here",
-        .silence_limit_ns = 1000000000u
+          .n_prefix = 2, .name = "here", .silence_limit_ns = SILENCE_NS
     };
     etp_device d = {.data = &r};
     etp_remote_call call = {.script = script, .output_path = path, .most_bytes = most};
@@ -112,7 +113,7 @@ static void what_a_device_sends_is_bounded(void **state)
         do_here("for i in $(seq 100); do echo; sleep 0.3; done", NULL, 0, &seconds, &err),
         ETP_CHILD);
     assert_non_null(strstr(err.msg, "did not end"));
-    assert_true(seconds < 10);
+    assert_true(seconds < 20); // all of it takes 30
     // A full disk ends it at the first write that fails.
     if (access("/dev/full", W_OK) == 0) {
         assert_int_equal(do_here(k_endless, "/dev/full", UINT64_MAX, &seconds, &err), ETP_IO);
@@ -140,16 +141,18 @@ static void a_folder_has_a_time(void **state)
                    "/bin/sh", "-c"},
         .n_prefix = 4,
         .name = "here",
-        .silence_limit_ns = 1000000000u
+        .silence_limit_ns = SILENCE_NS
     };
     etp_device d = {.data = &r};
     etp_error err;
-    uint64_t begin = etp_os_now_ns();
     assert_int_equal(etp_remote_pull(&d, etp_arena_printf(&arena, "%s/from", home),
                                      etp_arena_printf(&arena, "%s/to", home), &err),
                      ETP_CHILD);
     assert_non_null(strstr(err.msg, "in time"));
-    assert_true(etp_os_now_ns() - begin < UINT64_C(15000000000)); // all of them take 20 s
+    etp_dir_list came;
+    const char *to = etp_arena_printf(&arena, "%s/to", home);
+    assert_int_equal(etp_os_list(to, &arena, &came, &err), ETP_OK);
+    assert_in_range(came.n, 1, 39);
     assert_int_equal(etp_os_remove_tree(home, NULL), ETP_OK);
     etp_arena_dispose(&arena);
 }
@@ -168,7 +171,7 @@ static void a_session_is_bounded(void **state)
         .prefix = {"/bin/sh", "-c"},
         .n_prefix = 2,
         .name = "here",
-        .silence_limit_ns = 1000000000u,
+        .silence_limit_ns = SILENCE_NS,
         .pulled = ETP_REMOTE_SESSION_BYTES - 25
     };
     etp_device d = {.data = &r};
