@@ -387,6 +387,8 @@ etp_status etp_session_measure(etp_device *device, const etp_session_plan *plan,
     out->state = status == ETP_OK && out->signal == 0 ? ETP_RUN_FINISHED : ETP_RUN_INTERRUPTED;
     if (s.writing) {
         finish_folder(&s, &status, err);
+    } else if (status != ETP_OK && s.arms && !config->resume) { // a full disk
+        remove_folder(&s);
     }
     // The answer counts a block that the budget left without recordings; --resume completes it.
     bool cut = s.cut_short && !(s.out_of_time && s.all_timed);

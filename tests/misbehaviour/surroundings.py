@@ -183,7 +183,26 @@ def limited(tmp):
                done.returncode, done.stderr)
 
 
-for part in (streams, shortened, read_only, cut_short, empty, limited):
+def full_disk(tmp):
+    """A disk without room for the first files of a session: no folder stays that another session could not have."""
+    private = ["unshare", "-rm", "sh", "-e", "-c"]
+    mounted = f"mount -t tmpfs -o size=400k none '{tmp}'\ncd '{tmp}'\n"
+    if subprocess.run([*private, mounted], capture_output=True, check=False).returncode != 0:
+        print("skipped: full_disk: no file system of its own here")
+        return
+    ab = f"'{ETPROF}' ab model.pte {' '.join(AB)} --blocks 2 --no-trace --out run"
+    script = mounted + f"""printf '\\020\\0\\0\\0ET12base sme2 1000000\\nbase neon 3000000\\n' >model.pte
+        dd if=/dev/zero of=ballast bs=1k count=$0 2>/dev/null || true
+        {ab} || echo "exit $?"
+        find run -type f; rm ballast; [ -f run/manifest.json ] || {ab} >answer || echo "again $?" """
+    for kib in (400, 396, 392, 388, 380):
+        done = subprocess.run([*private, script, str(kib)], capture_output=True, text=True, timeout=120, check=False)
+        files = [line for line in done.stdout.splitlines() if line.startswith("run/")]
+        expect("exit 5" in done.stdout and "again" not in done.stdout and (not files or "run/manifest.json" in files),
+               "a full disk", kib, done.stdout[-300:], done.stderr[-300:])
+
+
+for part in (streams, shortened, read_only, cut_short, empty, limited, full_disk):
     with tempfile.TemporaryDirectory() as tmp:
         part(pathlib.Path(tmp).resolve())
 finish()

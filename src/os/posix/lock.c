@@ -74,8 +74,8 @@ static etp_status try_lock(const char *path, etp_os_lock *out, int64_t *holder, 
         *holder = pid > 0 ? pid : -1;
     } else if (!still_there(fd, path)) {
         *again = true;
-    } else {
-        st = sign(fd, path, err);
+    } else if ((st = sign(fd, path, err)) != ETP_OK) {
+        unlink(path); // a full disk: without a name in it nobody has it
     }
     if (taken || *again || st != ETP_OK) {
         close(fd);
