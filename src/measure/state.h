@@ -41,10 +41,10 @@ typedef struct etp_watched_file {
     char sha256[ETP_SHA256_HEX_CHARS]; // "": it could not be read
 } etp_watched_file;
 
-typedef struct etp_watched_folder {
+typedef struct etp_watched_place {
     const char *path;
     int number; // as etp_os_moves has it
-} etp_watched_folder;
+} etp_watched_place;
 
 typedef struct etp_session {
     etp_device *device;
@@ -103,9 +103,9 @@ typedef struct etp_session {
         size_t n, cap;
     } watched;
     struct {
-        etp_watched_folder *items; // above them
+        etp_watched_place *items; // they, and the folders above them
         size_t n, cap;
-    } folders;
+    } places;
     etp_os_moves moves;
 } etp_session;
 

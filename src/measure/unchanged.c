@@ -18,10 +18,10 @@ static const etp_planned_file *planned(const etp_session *s, const char *path)
     return NULL;
 }
 
-static bool is_watched(const etp_session *s, etp_str folder)
+static bool is_watched(const etp_session *s, etp_str place)
 {
-    for (size_t i = 0; i < s->folders.n; i++) {
-        if (etp_str_eqz(folder, s->folders.items[i].path)) {
+    for (size_t i = 0; i < s->places.n; i++) {
+        if (etp_str_eqz(place, s->places.items[i].path)) {
             return true;
         }
     }
@@ -30,13 +30,13 @@ static bool is_watched(const etp_session *s, etp_str folder)
 
 // A folder that is moved takes what is in it along, and what is put in its place has files of the
 // same names; neither changes the files themselves.
-static void watch_folders(etp_session *s, const char *path)
+static void watch_places(etp_session *s, const char *path)
 {
-    for (etp_str folder = etp_path_folder(path); folder.len > 0 && !is_watched(s, folder);
-         folder = etp_path_above(folder, 1)) {
-        etp_watched_folder f = {.path = etp_arena_strdup(&s->arena, folder)};
+    for (etp_str place = etp_str_from(path); place.len > 0 && !is_watched(s, place);
+         place = etp_path_above(place, 1)) {
+        etp_watched_place f = {.path = etp_arena_strdup(&s->arena, place)};
         f.number = f.path ? etp_os_moves_add(&s->moves, f.path) : -1;
-        ETP_ADD(&s->arena, &s->folders, f);
+        ETP_ADD(&s->arena, &s->places, f);
     }
 }
 
@@ -47,7 +47,7 @@ static void watch(etp_session *s, const char *path)
             return;
         }
     }
-    watch_folders(s, path);
+    watch_places(s, path);
     const etp_planned_file *known = planned(s, path);
     etp_watched_file f = {path, known ? known->mark : etp_os_mark_of(path), {0}};
     char hex[ETP_SHA256_HEX_CHARS] = "";
@@ -95,9 +95,9 @@ static etp_status replaced(const char *path, bool removed, etp_error *err)
 static etp_status moved(etp_session *s, etp_error *err)
 {
     int number = etp_os_moves_next(&s->moves);
-    for (size_t i = 0; number >= 0 && i < s->folders.n; i++) {
-        if (s->folders.items[i].number == number) {
-            return not_kept(s->folders.items[i].path, "moved or removed", err);
+    for (size_t i = 0; number >= 0 && i < s->places.n; i++) {
+        if (s->places.items[i].number == number) {
+            return not_kept(s->places.items[i].path, "moved, removed or written to", err);
         }
     }
     return ETP_OK;

@@ -148,14 +148,15 @@ ETP_NODISCARD etp_status etp_os_lock_take(const char *path, etp_os_lock *out, in
                                           etp_error *err);
 void etp_os_lock_release(etp_os_lock *lock); // and removes the file; safe when zeroed
 
-// Tells of folders that are moved or removed, however soon they are back; what is added to them or
-// taken out is nothing. Where the system cannot tell (not Linux), nothing ever moves.
+// Tells of files and folders that are moved or removed and of files that are written to, however
+// soon all is as it was; what is added to a folder or taken out is nothing. Where the system cannot
+// tell (not Linux), nothing ever moves.
 typedef struct etp_os_moves { // fields are private
     bool open;
     int fd;
 } etp_os_moves;
-// The number that FOLDER has from now on, -1: it is not told of.
-int etp_os_moves_add(etp_os_moves *moves, const char *folder);
+// The number that PATH has from now on, -1: it is not told of.
+int etp_os_moves_add(etp_os_moves *moves, const char *path);
 int etp_os_moves_next(etp_os_moves *moves);   // the number of one that moved; -1: none has
 void etp_os_moves_close(etp_os_moves *moves); // safe when zeroed
 

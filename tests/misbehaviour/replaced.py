@@ -105,6 +105,16 @@ def there_and_back(path, content):
     os.rename(kept, path)
 
 
+def written_and_back(path, content):
+    """Its times are put back, and a link more is a reason for a new time of its inode."""
+    was, kept = path.read_bytes(), path.stat()
+    with open(path, "r+b") as f:
+        f.write(content)
+    path.write_bytes(was)
+    os.utime(path, ns=(kept.st_atime_ns, kept.st_mtime_ns))
+    os.link(path, path.with_name("link"))
+
+
 def folder_there_and_back(folder):
     """Another folder under its name, for less than a block; something is added to it, too."""
     kept = folder.with_name(folder.name + "-kept")
@@ -126,6 +136,7 @@ def cases(tmp):
     yield "the model, and back", "model.pte", lambda: there_and_back(tmp / "model.pte", SLOWER)
     if sys.platform == "linux":
         yield "the folder of the model, and back", tmp.name, lambda: folder_there_and_back(tmp)
+        yield "the model, written and back", "model.pte", lambda: written_and_back(tmp / "model.pte", SLOWER)
         yield "the folder of the runner, and back", "runner", lambda: folder_there_and_back(tmp / "runner")
     yield "the weights", "weights.ptd", lambda: by_rename(tmp / "weights.ptd", other)
     yield "the inputs", "in.bin", lambda: (tmp / "in.bin").write_bytes(other)

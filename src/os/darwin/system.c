@@ -242,9 +242,9 @@ void etp_process_counters_read(int64_t pid, etp_process_counters *out)
     }
 }
 
-int etp_os_moves_add(etp_os_moves *moves, const char *folder)
+int etp_os_moves_add(etp_os_moves *moves, const char *path)
 {
-    (void)moves, (void)folder;
+    (void)moves, (void)path;
     return -1;
 }
 

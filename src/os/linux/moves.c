@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Folders that are moved: inotify, which is told by the kernel and not by looking now and then.
+// What is moved or written to: inotify, which is told by the kernel and does not look now and then.
 #include <errno.h>
 #include <string.h>
 #include <sys/inotify.h>
@@ -7,15 +7,16 @@
 
 #include "os/system.h"
 
-int etp_os_moves_add(etp_os_moves *moves, const char *folder)
+int etp_os_moves_add(etp_os_moves *moves, const char *path)
 {
     if (!moves->open) {
         moves->fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
         moves->open = moves->fd >= 0;
     }
-    return moves->open
-               ? inotify_add_watch(moves->fd, folder, IN_MOVE_SELF | IN_DELETE_SELF | IN_ONLYDIR)
-               : -1;
+    // Of a folder the latter would tell of each file in it.
+    const uint32_t written = etp_os_is_file(path) ? IN_MODIFY : 0;
+    return moves->open ? inotify_add_watch(moves->fd, path, IN_MOVE_SELF | IN_DELETE_SELF | written)
+                       : -1;
 }
 
 // One at a time: these events have no name behind them.
@@ -30,7 +31,7 @@ int etp_os_moves_next(etp_os_moves *moves)
         if (n != sizeof event) {
             break;
         }
-        if (event.mask & (IN_MOVE_SELF | IN_DELETE_SELF | IN_UNMOUNT)) {
+        if (event.mask & (IN_MOVE_SELF | IN_DELETE_SELF | IN_UNMOUNT | IN_MODIFY)) {
             return event.wd;
         }
     }
