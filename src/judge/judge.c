@@ -60,10 +60,11 @@ static void slower_findings(const etp_ab_session *s, size_t at, etp_ab_findings 
                          : etp_arena_printf(s->ab.arena, ", etprof whatif DIR 'back %s'%s", row->id,
                                             etp_ab_phase_option(&s->ab, s->ab.arena));
         const char *text = etp_arena_printf(
-            s->ab.arena, "%s got slower by %s [%s, %s]; with its old time alone: %s → %s (traced%s)",
-            row->label, ETP_NS((double)row->delta_ns), ETP_NS((double)row->lo_ns),
-            ETP_NS((double)row->hi_ns), ETP_NS((double)cand->traced_ns),
-            ETP_NS((double)(cand->traced_ns - row->delta_ns)), try_it);
+            s->ab.arena,
+            "%s got slower by %s [%s, %s]; with its old time alone: %s → %s (traced%s)", row->label,
+            ETP_NS((double)row->delta_ns), ETP_NS((double)row->lo_ns), ETP_NS((double)row->hi_ns),
+            ETP_NS((double)cand->traced_ns), ETP_NS((double)(cand->traced_ns - row->delta_ns)),
+            try_it);
         etp_ab_find_rows(to, ETP_FINDING_SLOWER, ETP_SEVERITY_WARN, &row->id, 1, text);
     }
 }

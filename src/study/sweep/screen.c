@@ -130,9 +130,8 @@ static void headline(const etp_sweep *s, uint32_t cell, bool best, etp_screen *o
     etp_screen_headline(out, severity, etp_arena_printf(arena, "%s%s", of, words), parts);
     const char *rivals = etp_sweep_rivals(s, cell, best, arena);
     if (rivals) {
-        etp_screen_remark(
-            out, ETP_PLAIN,
-            etp_arena_printf(arena, "%s%s cannot be told from %s", of, here, rivals));
+        etp_screen_remark(out, ETP_PLAIN,
+                          etp_arena_printf(arena, "%s%s cannot be told from %s", of, here, rivals));
     }
 }
 
