@@ -98,6 +98,9 @@ static etp_ab_part sum_of(const summer *w, uint32_t arm, bool *occurs)
         }
     }
     part.cut_ns += p ? within_calls(w, p) : 0;
+    // Where no call is known it is within the inference.
+    int64_t left = ab->arms[arm].traced_ns > part.ns ? ab->arms[arm].traced_ns - part.ns : 0;
+    part.cut_ns = ab->arms[arm].traced_ns > 0 && part.cut_ns > left ? left : part.cut_ns;
     return part;
 }
 

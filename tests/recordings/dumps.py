@@ -47,6 +47,11 @@ def at_load():
     return [load(inside=spans), *executions(inside, 2_010_000)]
 
 
+def short():
+    """An inference shorter than the microsecond that its operator does not fill."""
+    return [load(), *executions([delegate("Convolution (NHWC, F32) IGEMM #1", 50, 50)], 302)]
+
+
 def beside(name="VGF_INIT_TOTAL", late=False, each=False):
     """Spans by the runtime's clock in the block of an inference, but over before it begins, or LATE, begun after it."""
     runs = [load()]
@@ -300,3 +305,4 @@ ALL["set_up"] = set_up
 for name in ("VGF_INIT_TOTAL", "prepare"):
     for late, each in itertools.product((False, True), repeat=2):
         ALL[f"beside_{name}_{late}_{each}"] = lambda name=name, late=late, each=each: beside(name, late, each)
+ALL["short"] = short
