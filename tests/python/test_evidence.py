@@ -89,6 +89,11 @@ CONDITION = BASE + """
         def forward(self, x):
             return torch.cond(x.sum() > 0, lambda x: self.a(x), lambda x: self.b(self.b(x)), (x,))
 
+    class Loop(Branch):
+        def forward(self, x):
+            return torch._higher_order_ops.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, self.a(x)),
+                                                      (torch.tensor(0), x))[1]
+
     class Complex(Base):
         def forward(self, x):
             return torch.fft.fft(x).abs() * 2.0
@@ -262,6 +267,11 @@ class NextStep(ExportCase):
                 self.assertIn("torch.where", run.err)
                 if not options:
                     self.assertIn("model.py:15", run.err)
+
+    def test_a_loop_in_the_graph(self):
+        said = self.refused(4, "torch.while_loop", f"{self.model_file(CONDITION)}:Loop").err
+        self.assertIn("fixed number of times", said)
+        self.assertNotIn("portable", said)  # which has no such instruction either
 
     def test_complex_numbers(self):
         self.assertIn("real and imaginary", self.refused(4, "complex", f"{self.model_file(CONDITION)}:Complex").err)

@@ -69,13 +69,17 @@ REFUSALS = (
             EnvironmentProblem),
     Refusal((EXPORT, QUANTISE, LOWER, WRITE), lambda f: "RecursionError" in f.kinds,
             "the graph is nested deeper than Python recurses", "export parts of the model with --method"),
+    Refusal((QUANTISE, LOWER, WRITE), lambda f: "while_loop" in f.calls,
+            "the graph repeats with torch.while_loop, for which ExecuTorch has no instruction",
+            "repeat a fixed number of times in Python, or export the body as a method (--method) and loop around it"),
     Refusal((QUANTISE, LOWER, WRITE), lambda f: f.control() is not None,
             lambda f: f"the graph branches with {f.control()}",
             "compute both sides and choose with torch.where, or export each side as a method (--method); "
             "--backend portable runs a branch without the delegate"),
     Refusal((EXPORT,), lambda f: f.kinds & DATA_DEPENDENT or f.says("data-dependent|control flow"),
             "a branch or a shape depends on values",
-            f"use torch.where, torch.cond or masks of a fixed size ({GUIDE}, on control flow and on shapes)"),
+            "use torch.where or masks of a fixed size, or torch.cond with --backend portable "
+            f"({GUIDE}, on control flow and on shapes)"),
     Refusal((EXPORT,), lambda f: f.halves and f.says(MIXED),
             "the model makes float32 tensors of its own",
             f"cast them to the type of its inputs or weights, or export fp32 ({GUIDE}, on half precision)"),
