@@ -39,6 +39,9 @@ void etp_ops_report_few(const etp_ops_answer *a, etp_report *r, etp_arena *arena
         }
         const uint64_t *d = etp_trace_durations(b, b->execute);
         uint64_t *scratch = etp_arena_alloc_raw(arena, b->n_runs, sizeof *scratch);
+        if (!scratch) {
+            return;
+        }
         uint64_t lo = UINT64_MAX, hi = 0;
         double sum = 0;
         for (size_t k = 0; k < b->n_runs; k++) {
