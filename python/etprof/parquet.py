@@ -4,11 +4,8 @@ batch: memory does not grow with the rows."""
 from __future__ import annotations
 
 import argparse
-import contextlib
 import os
-import stat
 import sys
-from collections.abc import Iterator
 from typing import IO, Any
 
 from etprof import extras, runfolders
@@ -16,6 +13,7 @@ from etprof import library as lib
 from etprof.errors import EnvironmentProblem, EtprofError, UsageError
 from etprof.shown import safe
 from etprof.tables import Table
+from etprof.whole import opened
 
 TABLES = ("operators", "samples", "launches")  # in the order of etp_run_table
 
@@ -40,27 +38,6 @@ class _Counted:
         self.closed = True
 
 
-@contextlib.contextmanager
-def _opened(output: str | None) -> Iterator[IO[bytes]]:
-    """A regular file gets its name when it is whole. A FIFO or a device is written to directly."""
-    if output is None:
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
-        return
-    if os.path.exists(output) and not stat.S_ISREG(os.stat(output).st_mode):
-        with open(output, "wb") as file:
-            yield file
-        return
-    unfinished = f"{output}.{os.getpid()}"
-    try:
-        with open(unfinished, "wb") as file:
-            yield file
-        os.replace(unfinished, output)
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(unfinished)
-
-
 def writer(out: Any, schema: Any, compression: str = "zstd") -> Any:
     """Texts repeat and get a dictionary; columns of numbers are shorter without one."""
     import pyarrow.parquet as pq
@@ -72,7 +49,7 @@ def writer(out: Any, schema: Any, compression: str = "zstd") -> Any:
 def _write(table: Table, output: str | None, compression: str) -> int:
     batches, rows = table.batches(), 0
     schema = next(batches)
-    with _opened(output) as file, writer(_Counted(file), schema, compression) as out:
+    with opened(output) as file, writer(_Counted(file), schema, compression) as out:
         for batch in batches:
             out.write_batch(batch)
             rows += batch.num_rows
