@@ -6,6 +6,7 @@ usage: test_tables.py ETPROF FAKE_RUNNER"""
 import json
 import pathlib
 import re
+import subprocess
 import sys
 import tempfile
 
@@ -34,6 +35,17 @@ def planted(tmp):
     expect(all(s["changes"] == [] for s in document(tmp, DATA / "history.csv", "--min-change", "20%")["series"]), "20%")
     table = history(tmp, DATA / "history.csv", "--format", "csv").stdout
     expect(table == (DATA / "history.csv").read_text(), "the table comes back", table[:300])
+
+
+def full_disk(tmp):
+    """The old file stays, and nothing else does."""
+    out = tmp / "full.csv"
+    out.write_text("what was there")
+    script = 'trap "" XFSZ; ulimit -f 1; exec "$0" history "$1" --format csv -o "$2"'
+    words = ["bash", "-c", script, sys.argv[1], DATA / "history.csv", out]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False)
+    expect(done.returncode == 5 and "full.csv" in done.stderr, "a full disk", done.returncode, done.stderr)
+    expect(out.read_text() == "what was there" and not list(tmp.glob("full.csv?*")), "a full disk", list(tmp.iterdir()))
 
 
 def screen(tmp):
@@ -97,6 +109,6 @@ def refused(tmp):
 
 
 with tempfile.TemporaryDirectory() as name:
-    for part in (planted, screen, columns, refused):
+    for part in (planted, screen, columns, refused, full_disk):
         part(pathlib.Path(name).resolve())
 finish("anybody's tables")

@@ -16,6 +16,7 @@ from etprof.fleet import questions
 from etprof.fleet.page import percent
 from etprof.fleet.sources import is_lake, local
 from etprof.shown import printable, safe
+from etprof.whole import opened
 
 # Of each part: its key, its heading, what is said of none, and its columns with how they are shown.
 SLOWER = (("series", ""), ("slower", "%"), ("ends", ""), ("since", ""), ("first_bad_build", ""),
@@ -288,7 +289,8 @@ def main() -> int:
         sys.stdout.write(written)
         return 0
     try:
-        Path(asked.output).write_text(written, encoding="utf-8")
+        with opened(asked.output) as file:
+            file.write(written.encode())
     except OSError as problem:
         print(f"etprof fleet: cannot write {asked.output}: {problem.strerror}", file=sys.stderr)
         return errors.EnvironmentProblem.exit_code

@@ -14,6 +14,7 @@ from etprof.errors import BadInput, EnvironmentProblem, EtprofError, UsageError
 from etprof.fleet.sources import is_lake
 from etprof.history import engine, series, show
 from etprof.history.series import History
+from etprof.whole import opened
 
 DESCRIPTION = """\
 Tells where latency of an arm or speedup over the baseline changed from session to session (E-divisive, p at most 0.001,
@@ -148,7 +149,8 @@ def _answer(asked: argparse.Namespace, argv: list[str]) -> str:
 def _write(text: str, path: str | None) -> None:
     try:
         if path:
-            Path(path).write_text(text, encoding="utf-8")
+            with opened(path) as file:
+                file.write(text.encode())
         else:
             sys.stdout.write(text)
             sys.stdout.flush()

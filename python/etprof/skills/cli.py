@@ -15,6 +15,7 @@ from etprof.errors import EtprofError, UsageError
 from etprof.shown import safe
 from etprof.skills import installing, reading, running
 from etprof.skills.reading import Command, Skill
+from etprof.whole import opened
 
 DESCRIPTION = """\
 Playbooks with gates. Without a name, the catalogue. NAME is a number, a name or a file's name; its Markdown is printed.
@@ -129,8 +130,8 @@ def _emit(text: str, file: str | None) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
     else:
-        with open(file, "w", encoding="utf-8") as out:
-            out.write(text)
+        with opened(file) as out:
+            out.write(text.encode())
 
 
 def _work(options: argparse.Namespace) -> int:
