@@ -22,7 +22,8 @@ typedef struct builder {
     const etp_partition **by_number;
     size_t by_number_cap;
     const etp_call *call; // NULL: any
-    etp_sizing *sizing;   // of the method that is made; NULL: its sizes are upper bounds
+    etp_sizing_maker *follow;
+    etp_sizing *sizing; // of the method that is made; NULL: its sizes are upper bounds
     etp_error *err;
 } builder;
 
@@ -69,7 +70,7 @@ static etp_status make_values(builder *b, const etp_pte_method *m, etp_method *o
     out->values = values;
     out->n_values = m->n_values;
     if (b->call && is_called(b, m)) {
-        b->sizing = etp_sizing_begin(m, values, b->call, b->arena);
+        b->sizing = b->follow(m, values, b->call, b->arena);
     }
     return check_memory(b);
 }
@@ -259,7 +260,7 @@ static etp_status make_call(builder *b, const etp_pte_method *m, const etp_pte_i
         out->weight_bytes = p->weight_bytes;
         ETP_TRY(split_delegate_args(b, m, pte, p, written, out));
         if (b->sizing) {
-            etp_sizing_partition(b->sizing, pte, out, p);
+            b->sizing->partition(b->sizing, pte, out, p);
         }
         return ETP_OK;
     }
@@ -267,7 +268,7 @@ static etp_status make_call(builder *b, const etp_pte_method *m, const etp_pte_i
     ETP_TRY(split_kernel_args(b, m, pte, out));
     // Sizes of the call first: work is counted by them.
     if (b->sizing) {
-        etp_sizing_kernel(b->sizing, pte, out);
+        b->sizing->kernel(b->sizing, pte, out);
     }
     for (uint32_t i = 0; i < out->n_inputs; i++) {
         const etp_value *v = &method->values[out->inputs[i]];
@@ -403,13 +404,13 @@ static etp_status build_guarded(builder *b, etp_bytes bytes)
     ETP_GUARDED(b->arena, b->err, "the program", build(b, bytes));
 }
 
-etp_status etp_program_open_call(etp_bytes bytes, const etp_allocator *alloc, const etp_call *call,
-                                 const etp_program **out, etp_error *err)
+etp_status etp_program_make(etp_bytes bytes, const etp_allocator *alloc, const etp_call *call,
+                            etp_sizing_maker *follow, const etp_program **out, etp_error *err)
 {
     *out = NULL;
     etp_arena arena;
     etp_arena_init(&arena, alloc);
-    builder b = {.arena = &arena, .call = call, .err = err};
+    builder b = {.arena = &arena, .call = call, .follow = follow, .err = err};
     b.limit = (call ? 4 : 2) * (uint64_t)bytes.len + MEMORY_SLACK; // with a call, sizes twice
     etp_status status = build_guarded(&b, bytes);
     if (status != ETP_OK) {
@@ -424,7 +425,7 @@ etp_status etp_program_open_call(etp_bytes bytes, const etp_allocator *alloc, co
 etp_status etp_program_open(etp_bytes bytes, const etp_allocator *alloc, const etp_program **out,
                             etp_error *err)
 {
-    return etp_program_open_call(bytes, alloc, NULL, out, err);
+    return etp_program_make(bytes, alloc, NULL, NULL, out, err);
 }
 
 void etp_program_close(const etp_program *program)

@@ -30,7 +30,8 @@ typedef struct etp_number { // that the program computes with while it runs
     int64_t element;
 } etp_number;
 
-typedef struct etp_sizing {
+typedef struct etp_sizing etp_sizing;
+struct etp_sizing {
     const etp_pte_method *pte;
     const etp_call *call;
     etp_arena *arena;
@@ -40,11 +41,21 @@ typedef struct etp_sizing {
     bool *computed;           // per value: a number that an operator writes
     etp_number (*numbers)[2]; // per value and time: computed ones; what a tensor of one element has
     const uint32_t *n_calls;  // per delegate
-} etp_sizing;
+    // The functions of these names below: who opens no call does not link them. open_call.c
+    void (*kernel)(etp_sizing *z, const etp_pte_instruction *pte, const etp_instruction *call);
+    void (*partition)(etp_sizing *z, const etp_pte_instruction *pte, const etp_instruction *call,
+                      etp_partition *partition);
+    uint64_t (*twice_number)(const etp_sizing *z, uint32_t value);
+};
 
 // Of METHOD, whose VALUES are made; NULL where sizes cannot be followed (control flow).
-etp_sizing *etp_sizing_begin(const etp_pte_method *pte, etp_value *values, const etp_call *call,
-                             etp_arena *arena);
+typedef etp_sizing *etp_sizing_maker(const etp_pte_method *pte, etp_value *values,
+                                     const etp_call *call, etp_arena *arena);
+etp_sizing_maker etp_sizing_begin;
+// As etp_program_open_call; FOLLOW makes the sizing of the method that CALL (NULL: none) is of.
+ETP_NODISCARD etp_status etp_program_make(etp_bytes bytes, const etp_allocator *alloc,
+                                          const etp_call *call, etp_sizing_maker *follow,
+                                          const etp_program **out, etp_error *err);
 
 // False when they are not known.
 bool etp_size_of(const etp_sizing *z, uint32_t value, etp_size_time at, etp_dims *out);

@@ -108,8 +108,8 @@ static const char *attention(const etp_pte_instruction *pte, const etp_evalue *e
     bool masked = tensor_arg(pte, values, ARG_MASK) != NULL;
     bool triangle = causal->kind == ETP_EVALUE_BOOL && causal->u.b && !masked;
     uint64_t n = (uint64_t)q->dims[1], room = (uint64_t)k->dims[1];
-    uint64_t twice = z ? etp_twice_number(z, (uint32_t)etp_i32_at(pte->args, ARG_PLACE))
-                       : ETP_CALL_PLACE_UNKNOWN;
+    uint64_t twice =
+        z ? z->twice_number(z, (uint32_t)etp_i32_at(pte->args, ARG_PLACE)) : ETP_CALL_PLACE_UNKNOWN;
     bool told = twice != ETP_CALL_PLACE_UNKNOWN && twice / 2 + n <= room && !q->dynamic;
     w->bound = !told && !masked;
     twice = told ? twice : 2 * (room - n);
@@ -232,7 +232,7 @@ static bool cache_traffic(const etp_instruction *call, const etp_pte_instruction
     }
     uint64_t n = (uint64_t)a->dims[1], room = (uint64_t)k->dims[1], twice = 2 * room;
     if (!writes && z && !tensor_arg(pte, values, ARG_MASK)) {
-        uint64_t place = etp_twice_number(z, (uint32_t)etp_i32_at(pte->args, ARG_PLACE));
+        uint64_t place = z->twice_number(z, (uint32_t)etp_i32_at(pte->args, ARG_PLACE));
         twice = place != ETP_CALL_PLACE_UNKNOWN && place + 2 * n < twice ? place + 2 * n : twice;
     }
     w->bound = w->bound || a->dynamic;
