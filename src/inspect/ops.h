@@ -34,6 +34,15 @@ ETP_NODISCARD etp_status etp_ops_answer_build(const etp_trace *trace, const etp_
                                               const etp_etrecord *record, const char *dump,
                                               etp_arena *arena, etp_ops_answer *out,
                                               etp_error *err);
+const etp_trace_block *etp_ops_block(const etp_ops_answer *answer, const etp_op_row *row);
+const etp_trace_event *etp_ops_event(const etp_ops_answer *answer, const etp_op_row *row);
+// What the program says about operator ROW; that it says nothing.
+const etp_op_facts *etp_ops_facts(const etp_ops_answer *answer, size_t row);
+// Of executions that may be added up; several are never added up together.
+size_t etp_ops_populations(const etp_trace *trace);
+double etp_ops_execute_ns(const etp_trace_block *block); // of all its executions, 0 without one
+bool etp_ops_is_bound(const etp_ops_answer *answer);     // macs and bytes are at most these
+
 extern const etp_document k_etp_ops_document; // of etp_ops_answer
 void etp_ops_json(const void *answer, etp_json *j);
 // Of etp_op_facts: "inputs" and "outputs", the tensors among them; of etp_source.

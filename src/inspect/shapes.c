@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// What documents of operators, of files and of comparisons say alike: tensors of an operator, where
+// it comes from, an execution whose clock jumped.
+#include "document/rows.h"
+#include "inspect/ops.h"
+
+static const etp_value *tensor(const etp_value *value)
+{
+    return value->kind == ETP_EVALUE_TENSOR ? value : NULL;
+}
+
+WORDS(k_dtype, etp_dtype_name, etp_dtype, 0)
+ITS_LENGTH(k_inputs, etp_op_facts, it->n_inputs)
+ITS_LENGTH(k_outputs, etp_op_facts, it->n_outputs)
+FIND(input, etp_op_facts, void, tensor(&it->values[it->inputs[at->index]]))
+FIND(output, etp_op_facts, void, tensor(&it->values[it->outputs[at->index]]))
+KNOWN(is_true, bool, *it)
+
+#define OF etp_value
+static const etp_field k_tensor_rows[] = {
+    FIELD("dtype", WORD, dtype, "of its elements", .words = &k_dtype, .flags = ETP_SET),
+    LIST("shape", INT, dims, rank, "of it", .flags = ETP_ONE_LINE, .range = ETP_SIGNED),
+    FIELD("upper_bound", BOOL, dynamic, "true: dynamic, the shape is the largest", .when = is_true,
+          .flags = ETP_ABSENT),
+};
+static SHAPE_ON_ONE_LINE(k_tensor, k_tensor_rows);
+#undef OF
+#define OF etp_op_facts
+static const etp_field k_tensors_rows[] = {
+    MADE_PER("inputs", OBJECT, input, &k_inputs, "tensors, in order", .shape = &k_tensor,
+             .flags = ETP_SKIP | ETP_ONE_LINE | ETP_APART), // lists
+    MADE_PER("outputs", OBJECT, output, &k_outputs, "likewise", .shape = &k_tensor,
+             .flags = ETP_SKIP | ETP_ONE_LINE | ETP_APART),
+};
+SHAPE(k_etp_op_tensors, k_tensors_rows);
+#undef OF
+#define OF etp_source
+static const etp_field k_source_rows[] = {
+    FIELD("file", STR, file, "of the innermost frame outside installed packages"),
+    FIELD("line", UINT, line, "0: unknown"),
+    FIELD("module", STR, module, "its path in the model"),
+};
+SHAPE_ON_ONE_LINE(k_etp_source, k_source_rows);
+#undef OF
+#define OF etp_trace_damage
+static const etp_field k_damage_rows[] = {
+    FIELD("run", UINT, run, "number of the execution in the recording, from 0"),
+    FIELD("name", STR, name, "the event that shows it"),
+    FIELD("ns", NS, ns, "how long it claims to be; null: it ends before it starts"),
+    FIELD("whole_ns", UINT, whole_ns, "the event around it; 0: none"),
+};
+SHAPE_ON_ONE_LINE(k_etp_trace_damage_shape, k_damage_rows);
+#undef OF
