@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/number.h"
 #include "convert/inspector.h"
+#include "formats/element.h"
 #include "trace/ops.h"
 
 #define MAX_DATA 64 // tensor elements shown
@@ -157,82 +158,19 @@ void etp_inspector_tsv(const etp_inspector_table *table, etp_sink *sink)
 
 // ---- JSON ----
 
-// Codes are ExecuTorch's ScalarType. PyTorch has no type of 16 plain bits (22), for which Inspector
-// takes uint16.
-static const char *torch_name(int scalar_type) // NULL: a type Inspector cannot show
+// PyTorch has no type of 16 plain bits, for which Inspector takes uint16.
+static etp_dtype torch_dtype(int scalar_type) // UNKNOWN: a type Inspector cannot show
 {
-    switch (scalar_type) {
-    case 0:
-        return "torch.uint8";
-    case 1:
-        return "torch.int8";
-    case 2:
-        return "torch.int16";
-    case 3:
-        return "torch.int32";
-    case 4:
-        return "torch.int64";
-    case 5:
-        return "torch.float16";
-    case 6:
-        return "torch.float32";
-    case 7:
-        return "torch.float64";
-    case 11:
-        return "torch.bool";
-    case 22:
-    case 27:
-        return "torch.uint16";
+    etp_dtype dtype = etp_dtype_from_scalar_type(scalar_type);
+    switch (dtype) {
+    case ETP_DTYPE_BITS16:
+        return ETP_DTYPE_UINT16;
+    case ETP_DTYPE_BFLOAT16:
+    case ETP_DTYPE_UINT32:
+    case ETP_DTYPE_UINT64:
+        return ETP_DTYPE_UNKNOWN;
     default:
-        return NULL;
-    }
-}
-
-// IEEE 754 binary16: five bits of exponent, ten of fraction, no leading one where the exponent is
-// 0.
-static double half_to_double(uint16_t bits)
-{
-    int exponent = bits >> 10 & 31;
-    double fraction = bits & 1023;
-    double v =
-        ldexp(exponent == 0 ? fraction : fraction + 1024, exponent == 0 ? -24 : exponent - 25);
-    if (exponent == 31) {
-        v = (double)(fraction != 0 ? NAN : INFINITY);
-    }
-    return (bits & 0x8000) != 0 ? -v : v;
-}
-
-static double element(const uint8_t *p, int scalar_type, size_t i)
-{
-    switch (scalar_type) {
-    case 0:
-        return p[i];
-    case 1:
-        return (int8_t)p[i];
-    case 2:
-        return (int16_t)etp_load_u16(p + 2 * i);
-    case 3:
-        return (int32_t)etp_load_u32(p + 4 * i);
-    case 4:
-        return (double)(int64_t)etp_load_u64(p + 8 * i);
-    case 5:
-        return half_to_double(etp_load_u16(p + 2 * i));
-    case 6: {
-        uint32_t bits = etp_load_u32(p + 4 * i);
-        float v;
-        memcpy(&v, &bits, sizeof v);
-        return (double)v;
-    }
-    case 7: {
-        uint64_t bits = etp_load_u64(p + 8 * i);
-        double v;
-        memcpy(&v, &bits, sizeof v);
-        return v;
-    }
-    case 11:
-        return p[i] != 0;
-    default:
-        return etp_load_u16(p + 2 * i);
+        return etp_dtype_has_elements(dtype) ? dtype : ETP_DTYPE_UNKNOWN;
     }
 }
 
@@ -247,11 +185,11 @@ static void put_number(etp_json *j, double v) // JSON has no inf and nan
 
 // Compensated, so that the sum does not depend on the order of addition.
 // What each addition rounds off is kept beside the sum and added at the end (Neumaier).
-static double sum_of(const uint8_t *p, int scalar_type, size_t n)
+static double sum_of(const uint8_t *p, etp_dtype dtype, size_t n)
 {
     double sum = 0, lost = 0;
     for (size_t i = 0; i < n; i++) {
-        double v = element(p, scalar_type, i);
+        double v = etp_dtype_element(dtype, p, i);
         double next = sum + v;
         double part = fabs(sum) >= fabs(v) ? (sum - next) + v : (v - next) + sum;
         lost += isfinite(part) ? part : 0;
@@ -284,14 +222,14 @@ typedef struct tensors {
     bool places;             // where in the buffer their elements are, not which
 } tensors;
 
-static void put_elements(etp_json *j, const etp_etdump_tensor *t, const uint8_t *data, size_t n)
+static void put_elements(etp_json *j, etp_dtype dtype, const uint8_t *data, size_t n)
 {
     etp_json_key(j, "sum");
-    put_number(j, data ? sum_of(data, t->scalar_type, n) : 0);
+    put_number(j, data ? sum_of(data, dtype, n) : 0);
     etp_json_key(j, n > MAX_DATA ? "head" : "data");
     etp_json_begin_array(j);
     for (size_t i = 0; i < n && i < MAX_DATA; i++) {
-        put_number(j, data ? element(data, t->scalar_type, i) : 0);
+        put_number(j, data ? etp_dtype_element(dtype, data, i) : 0);
     }
     etp_json_end(j);
 }
@@ -299,9 +237,9 @@ static void put_elements(etp_json *j, const etp_etdump_tensor *t, const uint8_t 
 static etp_status put_tensor(etp_json *j, const etp_etdump_tensor *t, const tensors *how,
                              etp_error *err)
 {
-    const char *dtype = torch_name(t->scalar_type);
+    const etp_dtype dtype = torch_dtype(t->scalar_type);
     uint64_t n = 0;
-    if (!dtype) {
+    if (dtype == ETP_DTYPE_UNKNOWN) {
         return etp_fail(err, ETP_UNSUPPORTED, "Inspector has no tensors of scalar type %d",
                         t->scalar_type);
     }
@@ -315,7 +253,9 @@ static etp_status put_tensor(etp_json *j, const etp_etdump_tensor *t, const tens
     etp_json_begin_object(j);
     etp_json_key(j, "tensor");
     etp_json_begin_object(j);
-    etp_json_kv_z(j, "dtype", dtype);
+    char name[32];
+    snprintf(name, sizeof name, "torch.%s", etp_dtype_name(dtype));
+    etp_json_kv_z(j, "dtype", name);
     etp_json_key(j, "shape");
     etp_json_begin_array(j);
     for (size_t i = 0; i < t->n_dims; i++) {
@@ -326,7 +266,7 @@ static etp_status put_tensor(etp_json *j, const etp_etdump_tensor *t, const tens
         etp_json_kv_u64_if(j, "at", data.ptr ? (uint64_t)(data.ptr - how->buffer->ptr) : 0,
                            data.ptr);
     } else {
-        put_elements(j, t, data.ptr, (size_t)n);
+        put_elements(j, dtype, data.ptr, (size_t)n);
     }
     etp_json_end(j);
     etp_json_end(j);

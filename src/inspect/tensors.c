@@ -8,6 +8,7 @@
 #include "base/guard.h"
 #include "base/path.h"
 #include "document/rows.h"
+#include "formats/element.h"
 
 typedef struct values {
     etp_logged_value *items;
@@ -23,74 +24,6 @@ typedef struct reader {
     etp_error *err;
 } reader;
 
-// ---- elements ----
-
-// IEEE 754 binary16: 1 bit of sign, 5 of exponent (bias 15), 10 of fraction. Exponent 0 is
-// subnormal, in units of 2^−24; else the fraction has a leading 1, and 25 = 15 + 10.
-static double from_half(uint16_t bits)
-{
-    int exponent = bits >> 10 & 31, fraction = bits & 1023;
-    double v = exponent == 0    ? ldexp(fraction, -24)
-               : exponent == 31 ? (fraction ? (double)NAN : (double)INFINITY)
-                                : ldexp(fraction + 1024, exponent - 25);
-    return (bits & 0x8000) != 0 ? -v : v;
-}
-
-static double from_f32(uint32_t bits)
-{
-    float v;
-    memcpy(&v, &bits, sizeof v);
-    return (double)v;
-}
-
-// Loads go byte by byte (etp_load_…): the buffer promises no alignment. What is larger than 53 bits
-// loses its last digits, which minimum and mean can bear.
-static double element(etp_dtype dtype, const uint8_t *p)
-{
-    uint64_t bits;
-    double v;
-    switch (dtype) {
-    case ETP_DTYPE_UINT8:
-    case ETP_DTYPE_BOOL:
-        return *p;
-    case ETP_DTYPE_INT8:
-        return (int8_t)*p;
-    case ETP_DTYPE_INT16:
-        return (int16_t)etp_load_u16(p);
-    case ETP_DTYPE_UINT16:
-        return etp_load_u16(p);
-    case ETP_DTYPE_INT32:
-        return (int32_t)etp_load_u32(p);
-    case ETP_DTYPE_UINT32:
-        return etp_load_u32(p);
-    case ETP_DTYPE_INT64:
-        return (double)(int64_t)etp_load_u64(p);
-    case ETP_DTYPE_UINT64:
-        return (double)etp_load_u64(p);
-    case ETP_DTYPE_FLOAT16:
-        return from_half(etp_load_u16(p));
-    // The upper half of a binary32.
-    case ETP_DTYPE_BFLOAT16:
-        return from_f32((uint32_t)etp_load_u16(p) << 16);
-    case ETP_DTYPE_FLOAT32:
-        return from_f32(etp_load_u32(p));
-    case ETP_DTYPE_FLOAT64:
-        bits = etp_load_u64(p);
-        memcpy(&v, &bits, sizeof v);
-        return v;
-    default:
-        return (double)NAN;
-    }
-}
-
-// Asks `element` itself, so that the list of types it can read exists once: a type it cannot read
-// gives NAN for zero bits, and every other type gives 0.
-static bool has_elements(etp_dtype dtype)
-{
-    const uint8_t zero[8] = {0};
-    return element(dtype, zero) == 0.0;
-}
-
 // One NAN or infinity would hide every other figure, so those are counted apart and the rest
 // describes the finite elements.
 static void take_figures(etp_logged_value *v, etp_bytes data)
@@ -101,7 +34,7 @@ static void take_figures(etp_logged_value *v, etp_bytes data)
     v->min = (double)INFINITY;
     v->max = -(double)INFINITY;
     for (uint64_t i = 0; i < v->elements; i++) {
-        double x = element(v->dtype, data.ptr + i * width);
+        double x = etp_dtype_element(v->dtype, data.ptr, i);
         if (v->n_head < ETP_LOGGED_HEAD) {
             v->head[v->n_head++] = x;
         }
@@ -135,7 +68,7 @@ static etp_status add_tensor(reader *r, etp_logged_value v, const etp_etdump_ten
     v.rank = t->n_dims;
     v.offset = t->buffer_offset;
     // The runtime gives the offset −1 to a tensor without elements: there is nothing to read.
-    if (r->buffer.ptr && v.offset >= 0 && has_elements(v.dtype)) {
+    if (r->buffer.ptr && v.offset >= 0 && etp_dtype_has_elements(v.dtype)) {
         etp_bytes data;
         ETP_TRY(etp_etdump_tensor_data(t, r->buffer, &data, r->err));
         if (data.len > r->left) {
