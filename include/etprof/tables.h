@@ -56,7 +56,7 @@ struct ArrowArrayStream {
 #endif
 
 typedef enum etp_run_table {
-    ETP_RUN_TABLE_OPERATORS, // one row per operator and arm of report.json
+    ETP_RUN_TABLE_OPERATORS, // one row per operator and arm, by the analysis of the session
     ETP_RUN_TABLE_SAMPLES,   // one row per iteration of samples.csv
     ETP_RUN_TABLE_LAUNCHES,  // one row per process of environment.jsonl
     ETP_RUN_TABLES

@@ -287,26 +287,3 @@ etp_status etp_rows_stream(const etp_rows *rows, struct ArrowArrayStream *out, e
                                      .private_data = s};
     return ETP_OK;
 }
-
-// ---- of run folders ----
-
-static etp_status next_of_runs(void *source, etp_batch *batch, etp_error *err)
-{
-    return etp_run_table_next(source, batch, err);
-}
-
-static void close_runs(void *source)
-{
-    etp_run_table_close(source);
-}
-
-etp_status etp_tables_stream(etp_run_table table, const char *const *folders, size_t n_folders,
-                             struct ArrowArrayStream *out, etp_error *err)
-{
-    *out = (struct ArrowArrayStream){0};
-    etp_run_table_source *source;
-    ETP_TRY(etp_run_table_open(table, folders, n_folders, &source, err));
-    etp_rows rows = {.source = source, .next = next_of_runs, .close = close_runs};
-    rows.defs = etp_run_table_columns(table, &rows.n_defs);
-    return etp_rows_stream(&rows, out, err);
-}

@@ -5,42 +5,6 @@
 #include "convert/document_columns.h"
 #include "convert/fleet_source.h"
 
-// Of a document that this program has just written: no hostile types, so that what is not there is
-// all that has to be told apart.
-static const json_t *at(const json_t *object, const char *key)
-{
-    const json_t *m = json_object_get(object, key);
-    return json_is_null(m) ? NULL : m;
-}
-
-static void text(etp_batch *b, const json_t *object, const char *key)
-{
-    etp_batch_text_if(b, etp_str_from(json_string_value(at(object, key))));
-}
-
-static void whole(etp_batch *b, const json_t *object, const char *key)
-{
-    const json_t *m = at(object, key);
-    etp_batch_i64_if(b, (uint64_t)json_integer_value(m),
-                     json_is_integer(m) && json_integer_value(m) >= 0);
-}
-
-static void number(etp_batch *b, const json_t *object, const char *key)
-{
-    const json_t *m = at(object, key);
-    etp_batch_f64_if(b, json_number_value(m), m != NULL);
-}
-
-static void truth(etp_batch *b, const json_t *object, const char *key)
-{
-    const json_t *m = at(object, key);
-    if (json_is_boolean(m)) {
-        etp_batch_bool(b, json_is_true(m));
-    } else {
-        etp_batch_null(b);
-    }
-}
-
 #define COLUMN ETP_MEMBER_COLUMN
 static const etp_member_column k_arm[] = {
 #include "document/ab_arm.def"
@@ -56,13 +20,8 @@ static const etp_member_column k_fix[] = {
 static void members(etp_batch *b, const json_t *row, const etp_member_column *list, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        static void (*const k_put[])(etp_batch *, const json_t *, const char *) = {
-            [ETP_COLUMN_I64] = whole,
-            [ETP_COLUMN_F64] = number,
-            [ETP_COLUMN_BOOL] = truth,
-            [ETP_COLUMN_TEXT] = text,
-        };
-        k_put[list[i].type](b, list[i].outer ? at(row, list[i].outer) : row, list[i].key);
+        const json_t *object = list[i].outer ? etp_member_of(row, list[i].outer) : row;
+        etp_member_put(b, list[i].type, etp_member_of(object, list[i].key));
     }
 }
 
@@ -108,8 +67,8 @@ static etp_status put_session(etp_fleet_rows_of *r, const json_t *report, etp_ba
     etp_batch_text_if(b, run->tool_version);
     etp_batch_text_if(b, run->executorch.version);
     etp_batch_text_if(b, run->executorch.sha);
-    text(b, report, "grade");
-    text(b, report, "grade_reason");
+    etp_member_put(b, ETP_COLUMN_TEXT, etp_member_of(report, "grade"));
+    etp_member_put(b, ETP_COLUMN_TEXT, etp_member_of(report, "grade_reason"));
     etp_batch_i64(b, (int64_t)run->arms.n);
     etp_batch_i64(b, (int64_t)run->models.n);
     etp_batch_i64(b, run->blocks_done);
@@ -120,23 +79,15 @@ static etp_status put_session(etp_fleet_rows_of *r, const json_t *report, etp_ba
     // it.
     etp_batch_f64_if(b, (double)h.cap_lowest / (double)(h.cap > 0 ? h.cap : 1), h.cap > 0);
     etp_batch_i64_if(b, h.slept_ns, h.any_slept);
-    number(b, json_array_get(at(report, "comparisons"), 0), "noise_floor");
+    const json_t *first = json_array_get(etp_member_of(report, "comparisons"), 0);
+    etp_member_put(b, ETP_COLUMN_F64, etp_member_of(first, "noise_floor"));
     return etp_batch_end_row(b, err);
-}
-
-static uint32_t arm_named(const etp_run *run, const char *name)
-{
-    uint32_t i = 0;
-    while (i < run->arms.n && (!name || !etp_str_eqz(run->arms.items[i].name, name))) {
-        i++;
-    }
-    return i;
 }
 
 static etp_status put_arm(etp_fleet_rows_of *r, const json_t *arm, etp_batch *b, etp_error *err)
 {
     const etp_run *run = &r->folder.run;
-    uint32_t index = arm_named(run, json_string_value(at(arm, "name")));
+    uint32_t index = etp_member_arm(run, json_string_value(etp_member_of(arm, "name")));
     // An arm of the report that the manifest does not have: its keys would be another arm's.
     if (index == run->arms.n) {
         return ETP_OK;
@@ -152,9 +103,9 @@ static etp_status put_comparison(etp_fleet_rows_of *r, const json_t *c, etp_batc
                                  etp_error *err)
 {
     const etp_run *run = &r->folder.run;
-    const char *baseline = json_string_value(at(c, "baseline"));
-    uint32_t index = arm_named(run, json_string_value(at(c, "candidate"))),
-             base = arm_named(run, baseline);
+    const char *baseline = json_string_value(etp_member_of(c, "baseline"));
+    uint32_t index = etp_member_arm(run, json_string_value(etp_member_of(c, "candidate"))),
+             base = etp_member_arm(run, baseline);
     if (index == run->arms.n || base == run->arms.n) {
         return ETP_OK;
     }
@@ -187,7 +138,7 @@ static etp_status put_list(etp_fleet_rows_of *r, etp_kept_rows *rows, const json
 static etp_status put_operators(etp_fleet_rows_of *r, etp_kept_rows *rows, json_t *report,
                                 etp_error *err)
 {
-    ETP_TRY(etp_table_take_report(&r->folder, report, r->source->path, err));
+    ETP_TRY(etp_table_take_report(&r->folder, report, err));
     for (bool more = true; more;) {
         etp_batch *b = etp_kept_room(rows, err);
         ETP_TRY(b ? k_etp_operator_rows.next(&r->folder, b, &more, err) : ETP_NOMEM);
@@ -211,16 +162,18 @@ static etp_status put_all(etp_fleet_rows_of *r, etp_kept_rows *rows, json_t *rep
     ETP_TRY(b ? put_session(r, report, b, err) : ETP_NOMEM);
     // The documents of all phases give rows; samples and operators are read once, because they tell
     // phases apart by themselves.
-    const json_t *phases = at(report, "phases"); // the first of them is the report itself
+    const json_t *phases =
+        etp_member_of(report, "phases"); // the first of them is the report itself
     const json_t *document = report;
     for (size_t i = 1; document; i++) {
-        r->baseline =
-            json_string_value(at(json_array_get(at(document, "comparisons"), 0), "baseline"));
-        ETP_TRY(put_list(r, &rows[ETP_FLEET_ARMS], at(document, "arms"), put_arm, err));
-        ETP_TRY(put_list(r, &rows[ETP_FLEET_COMPARISONS], at(document, "comparisons"),
+        r->baseline = json_string_value(
+            etp_member_of(json_array_get(etp_member_of(document, "comparisons"), 0), "baseline"));
+        ETP_TRY(put_list(r, &rows[ETP_FLEET_ARMS], etp_member_of(document, "arms"), put_arm, err));
+        ETP_TRY(put_list(r, &rows[ETP_FLEET_COMPARISONS], etp_member_of(document, "comparisons"),
                          put_comparison, err));
-        ETP_TRY(put_list(r, &rows[ETP_FLEET_FIXES], at(document, "next_fixes"), put_fix, err));
-        document = at(json_array_get(phases, i), "document");
+        ETP_TRY(put_list(r, &rows[ETP_FLEET_FIXES], etp_member_of(document, "next_fixes"), put_fix,
+                         err));
+        document = etp_member_of(json_array_get(phases, i), "document");
     }
     ETP_TRY(put_samples(r, &rows[ETP_FLEET_SAMPLES], err));
     return put_operators(r, &rows[ETP_FLEET_OPERATORS], report, err);

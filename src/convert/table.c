@@ -18,12 +18,14 @@ struct etp_run_table_source {
     etp_run_table table;
     const char **folders;
     size_t n_folders, next;
+    etp_table_analyse *analyse;
     bool open; // folder next − 1
     etp_table_folder folder;
 };
 
 etp_status etp_run_table_open(etp_run_table t, const char *const *folders, size_t n_folders,
-                              etp_run_table_source **out, etp_error *err)
+                              etp_table_analyse *analyse, etp_run_table_source **out,
+                              etp_error *err)
 {
     *out = NULL;
     etp_arena arena = {0};
@@ -40,7 +42,7 @@ etp_status etp_run_table_open(etp_run_table t, const char *const *folders, size_
         return etp_fail_nomem(err, "folders");
     }
     *s = (etp_run_table_source){
-        .arena = arena, .table = t, .folders = names, .n_folders = n_folders};
+        .arena = arena, .table = t, .folders = names, .n_folders = n_folders, .analyse = analyse};
     *out = s;
     return ETP_OK;
 }
@@ -89,7 +91,7 @@ bool etp_table_utc(etp_str s, int64_t *out)
 static etp_status open_folder(etp_run_table_source *s, etp_error *err)
 {
     const char *dir = s->folders[s->next++];
-    s->folder = (etp_table_folder){0};
+    s->folder = (etp_table_folder){.analyse = s->analyse};
     // Before anything of it can fail: close_folder has to undo whatever was done.
     s->open = true;
     etp_table_folder *f = &s->folder;

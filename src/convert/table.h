@@ -4,6 +4,8 @@
 #ifndef ETP_CONVERT_TABLE_H
 #define ETP_CONVERT_TABLE_H
 
+#include <jansson.h>
+
 #include "base/index.h"
 
 #include <etprof/arena.h>
@@ -101,10 +103,12 @@ const etp_column_def *etp_run_table_columns(etp_run_table table, size_t *out_n);
 
 // The rows of folders, read as they are asked for: memory does not grow with their number.
 typedef struct etp_run_table_source etp_run_table_source;
-// Copies the names.
+// The etprof.ab/1 document of the session in DIR, for the caller to free.
+typedef etp_status etp_table_analyse(const char *dir, json_t **out, etp_error *err);
+// Copies the names. ANALYSE is asked where TABLE has operators.
 ETP_NODISCARD etp_status etp_run_table_open(etp_run_table table, const char *const *folders,
-                                            size_t n_folders, etp_run_table_source **out,
-                                            etp_error *err);
+                                            size_t n_folders, etp_table_analyse *analyse,
+                                            etp_run_table_source **out, etp_error *err);
 // Fills an empty batch until it is full or there are no more rows. No rows: the end.
 ETP_NODISCARD etp_status etp_run_table_next(etp_run_table_source *source, etp_batch *batch,
                                             etp_error *err);

@@ -3,8 +3,6 @@
 #ifndef ETP_CONVERT_TABLE_ROWS_H
 #define ETP_CONVERT_TABLE_ROWS_H
 
-#include <jansson.h>
-
 #include "convert/table.h"
 #include "store/store.h"
 
@@ -22,14 +20,14 @@ typedef struct etp_table_folder {
     etp_str cpu;
     const etp_table_fleet *fleet; // NULL: rows of run folders alone
     etp_run_rows rows;            // of samples and launches
-    struct {                      // of operators
+    etp_table_analyse *analyse;
+    struct { // of operators
         json_t *report;
         const json_t *document; // of one phase: the report itself, then those in its phases[]
         size_t phase;           // in phases[], of the document
-        const char *path;
         const json_t *operators;
-        size_t n, operator_at, arm_at;
-        uint32_t *arms; // of the report, as indices in the manifest
+        size_t operator_at, arm_at;
+        uint32_t *arms; // of the document, as indices in the manifest
         size_t n_arms;
         size_t *comparison; // of each arm: in which it is the candidate, when it has a baseline
         const char **names, **baseline; // borrow from report; baseline NULL: none
@@ -53,8 +51,7 @@ void etp_table_session_keys(const etp_table_folder *f, etp_batch *b);
 bool etp_table_utc(etp_str s, int64_t *out);
 ETP_NODISCARD etp_status etp_table_put_sample(const etp_table_folder *f, const etp_run_sample *s,
                                               etp_batch *b, etp_error *err);
-// Takes REPORT, an etprof.ab/1 document named PATH in messages, as the source of operators.
-ETP_NODISCARD etp_status etp_table_take_report(etp_table_folder *f, json_t *report,
-                                               const char *path, etp_error *err);
+// Takes REPORT, an etprof.ab/1 document, as the source of operators.
+ETP_NODISCARD etp_status etp_table_take_report(etp_table_folder *f, json_t *report, etp_error *err);
 
 #endif

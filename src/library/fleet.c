@@ -2,14 +2,10 @@
 // Sources of a fleet: which kind each is, what it is known by, and its rows.
 #include <etprof/fleet.h>
 
-#include "base/buffer.h"
-#include "base/json.h"
-#include "base/json_read.h"
 #include "base/sha256.h"
 #include "convert/fleet_rows.h"
-#include "judge/open.h"
 #include "library/fleet_known.h"
-#include "show/json.h"
+#include "library/run_tables.h"
 
 // A bound on what one hostile file makes a reader of a lake map.
 #define DUMP_LIMIT ((uint64_t)8 << 30)
@@ -69,30 +65,14 @@ etp_status etp_fleet_id(const char *path, char out_hex[65], etp_error *err)
 
 // ---- rows ----
 
-static etp_status write_json(void *ctx, etp_sink *sink, etp_error *err)
-{
-    (void)err;
-    etp_json j;
-    etp_json_init(&j, sink, false);
-    etp_ab_json(ctx, &j);
-    return ETP_OK;
-}
-
-// The rows come from the same etprof.ab/1 document that a report is made of: a lake cannot say
-// anything else than the report of the folder.
 static etp_status put_analysis(etp_fleet *fleet, const etp_fleet_source *source,
                                const etp_ab_session *session, etp_error *err)
 {
-    etp_buffer text = {0};
     etp_arena arena = {0};
     const etp_run *run = etp_ab_run(session);
     etp_run whole; // a session of several phases has the first one's
     json_t *report = NULL;
-    etp_status status =
-        etp_buffer_make(write_json, (void *)(uintptr_t)etp_ab_answer(session), &text, err);
-    if (status == ETP_OK) {
-        status = etp_json_read((etp_str){text.ptr, text.len}, &report, err);
-    }
+    etp_status status = etp_session_document(session, &report, err);
     if (status == ETP_OK && run->phases.n > 0) {
         status = etp_run_open(source->path, &arena, &whole, err);
         run = &whole;
@@ -102,7 +82,6 @@ static etp_status put_analysis(etp_fleet *fleet, const etp_fleet_source *source,
     }
     etp_arena_dispose(&arena);
     json_decref(report);
-    etp_buffer_dispose(&text);
     return status;
 }
 

@@ -2,7 +2,6 @@
 """The Parquet files of `etprof convert` against values computed here from the raw files; and what the command does with
 damage. Skipped (77) without pyarrow. usage: test_parquet.py ETPROF"""
 import io
-import json
 import os
 import pathlib
 import resource
@@ -76,32 +75,14 @@ def test_tables(tmp):
 
 
 def test_operators(tmp):
+    """They are those of the analysis, whatever report.json says."""
     run = tmp / "run"
     shutil.copytree(made.EXAMPLE, run)
-    done = convert(run)
-    expect(done.returncode == 5 and b"--renew" in done.stderr, "no report.json", done.returncode, done.stderr)
+    without = table([run], "operators")[1]
     subprocess.run([ETPROF, "analyze", "--full", "--renew", run], capture_output=True, check=True, timeout=300)
-    report = run / "report.json"
-    same(table([run], "operators")[1], made.operators(run), "operators")
-    measured = json.loads(report.read_text())  # the example withholds its ratios
-    for i, op in enumerate(measured["operators"]):
-        op["speedup"] = [1 + i / 8, None if i % 3 == 0 else 2 + i / 8]
-    report.write_text(text := json.dumps(measured))
-    same(table([run], "operators")[1], made.operators(run), "operators with ratios")
-    wrong = {"cut": text[:-200], "type": text.replace('"aligned_by": "', '"aligned_by": 5, "was": "', 1),
-             "other": text.replace("etprof.ab/1", "etprof.ab/2", 1), "empty": "", "list": "[]",
-             "arm": text.replace('"name": "linux_sme1"', '"name": "x"', 1),
-             "twice": text.replace('"name": "linux_sme1"', '"name": "linux_sme2_on"', 1)}
-    for what, content in wrong.items():
-        expect(content != text, f"{what} is no damage")
-        report.write_text(content)
-        done = convert(run)
-        expect(done.returncode == 4 and b"report.json" in done.stderr, f"damage: {what}", done.returncode, done.stderr)
-    report.write_text(text)
-    manifest = run / "manifest.json"
-    manifest.write_text(manifest.read_text().replace('"seed": 1', '"seed": 2', 1))
-    done = convert(run)
-    expect(done.returncode == 5 and b"earlier state" in done.stderr, "an old report", done.returncode, done.stderr)
+    same(without, made.operators(run), "operators")
+    (run / "report.json").write_text("{}")
+    expect(table([run], "operators")[1] == without, "operators beside a report of somebody else")
 
 
 def test_phases(tmp):
@@ -111,6 +92,7 @@ def test_phases(tmp):
     for which, rows in (("samples", made.samples(run)), ("operators", made.operators(run))):
         columns = table([run], which)[1]
         same(columns, rows, f"{which} of phases")
+        expect(which == "samples" or any(columns["speedup"]), "operators with a speedup")
         found = set(zip(*(columns[f"phase_{x}"] for x in ("name", "kind", "tokens", "depth"))))
         expect(found == {("prefill 16", "prefill", 16, 0), ("decode @0", "decode", 1, 0),
                          ("decode @32", "decode", 1, 32)}, which, "of every phase", found)

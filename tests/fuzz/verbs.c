@@ -2,7 +2,8 @@
 // What the verbs do with a run folder, in this process.
 #include "verbs.h"
 
-#include "convert/table.h"
+#include <etprof/tables.h>
+
 #include "inspect/kernels/kernels.h"
 #include "integrity/verify.h"
 #include "judge/fixes/whatif.h"
@@ -80,23 +81,15 @@ void fuzz_as_json(void (*write)(const void *, etp_json *), const void *data)
 
 static void as_tables(const char *dir, etp_run_table table)
 {
-    etp_run_table_source *source = NULL;
-    if (etp_run_table_open(table, &dir, 1, &source, NULL) != ETP_OK) {
+    struct ArrowArrayStream stream;
+    if (etp_tables_stream(table, &dir, 1, &stream, NULL) != ETP_OK) {
         return;
     }
-    size_t n_defs;
-    const etp_column_def *defs = etp_run_table_columns(table, &n_defs);
-    for (size_t n = 0; n < 64; n++) {
-        etp_batch batch = {0};
-        etp_status st = etp_batch_init(&batch, defs, n_defs, NULL);
-        st = st == ETP_OK ? etp_run_table_next(source, &batch, NULL) : st;
-        bool end = st != ETP_OK || batch.rows == 0;
-        etp_batch_dispose(&batch);
-        if (end) {
-            break;
-        }
+    struct ArrowArray batch;
+    for (size_t n = 0; n < 64 && stream.get_next(&stream, &batch) == 0 && batch.release; n++) {
+        batch.release(&batch);
     }
-    etp_run_table_close(source);
+    stream.release(&stream);
 }
 
 // What analyze, report, explain, whatif, kernels and sweep make of an open session.
