@@ -7,6 +7,7 @@
 #include "base/guard.h"
 #include "base/json_read.h"
 #include "base/number.h"
+#include "formats/element.h"
 #include "os/os.h"
 
 #define LIST_FILE "outputs.json"
@@ -16,42 +17,9 @@
 #define MAX_DIMS 64
 #define MIN_COSINE 0.99
 
-typedef enum kind {
-    KIND_FLOAT32,
-    KIND_FLOAT64,
-    KIND_FLOAT16,
-    KIND_BFLOAT16,
-    KIND_SIGNED,
-    KIND_UNSIGNED
-} kind;
-
-typedef struct dtype {
-    const char *name;
-    uint8_t size;
-    kind kind;
-} dtype;
-
-// By the names that ExecuTorch gives its scalar types. Outputs of other types are listed without a
-// file, and not compared.
-static const dtype k_dtypes[] = {
-    {"float32",  4, KIND_FLOAT32 },
-    {"float64",  8, KIND_FLOAT64 },
-    {"float16",  2, KIND_FLOAT16 },
-    {"bfloat16", 2, KIND_BFLOAT16},
-    {"int8",     1, KIND_SIGNED  },
-    {"uint8",    1, KIND_UNSIGNED},
-    {"int16",    2, KIND_SIGNED  },
-    {"uint16",   2, KIND_UNSIGNED},
-    {"int32",    4, KIND_SIGNED  },
-    {"uint32",   4, KIND_UNSIGNED},
-    {"int64",    8, KIND_SIGNED  },
-    {"uint64",   8, KIND_UNSIGNED},
-    {"bool",     1, KIND_UNSIGNED},
-};
-
 typedef struct output { // one entry of outputs.json
     const char *file;   // NULL: listed without data
-    const dtype *type;  // NULL: unknown
+    etp_dtype type;     // UNKNOWN: listed without a file, and not compared
     size_t n_dims;
     uint64_t dims[MAX_DIMS], order[MAX_DIMS];
     uint64_t elements;
@@ -65,14 +33,19 @@ typedef struct folder {
 
 // ---- reading a folder ----
 
-static const dtype *find_dtype(const char *name)
+static etp_dtype find_dtype(const char *name)
 {
-    for (size_t i = 0; name && i < sizeof k_dtypes / sizeof *k_dtypes; i++) {
-        if (strcmp(k_dtypes[i].name, name) == 0) {
-            return &k_dtypes[i];
+    for (int i = 1; name && i < ETP_DTYPE_COUNT; i++) {
+        if (strcmp(etp_dtype_name((etp_dtype)i), name) == 0) {
+            return etp_dtype_has_elements((etp_dtype)i) ? (etp_dtype)i : ETP_DTYPE_UNKNOWN;
         }
     }
-    return NULL;
+    return ETP_DTYPE_UNKNOWN;
+}
+
+static uint64_t bytes_of(const output *o)
+{
+    return o->elements * (etp_dtype_bits(o->type) / 8);
 }
 
 // "output-<digits>.bin": nothing else is opened.
@@ -119,7 +92,7 @@ static bool read_output(const json_t *entry, etp_arena *arena, output *out)
         }
         out->elements *= out->dims[i];
     }
-    if (file && (!is_file_name(file) || !out->type)) {
+    if (file && (!is_file_name(file) || out->type == ETP_DTYPE_UNKNOWN)) {
         return false;
     }
     out->file = file ? etp_arena_strdup(arena, etp_str_from(file)) : NULL;
@@ -155,68 +128,23 @@ static etp_status read_folder(const char *dir, etp_arena *arena, folder *out, et
 
 // ---- elements ----
 
-// IEEE 754 binary16: 5 bits of exponent with bias 15, 10 bits of fraction; exponent 0 holds zero
-// and the subnormal numbers.
-static double half_to_double(uint16_t h)
-{
-    unsigned exponent = h >> 10 & 31u, fraction = h & 1023u;
-    double v = exponent == 0    ? ldexp(fraction, -24)
-               : exponent == 31 ? (fraction ? (double)NAN : (double)INFINITY)
-                                : ldexp(fraction + 1024.0, (int)exponent - 25);
-    return h >> 15 ? -v : v;
-}
-
-static double float_from_bits(uint32_t bits)
-{
-    float f;
-    memcpy(&f, &bits, sizeof f);
-    return (double)f;
-}
-
-// Every type as a double, in which all but 64-bit integers above 2^53 are exact.
-static double load(const uint8_t *p, const dtype *t)
-{
-    uint64_t bits = 0;
-    for (unsigned i = 0; i < t->size; i++) { // files are little-endian
-        bits |= (uint64_t)p[i] << 8 * i;
-    }
-    double d;
-    switch (t->kind) {
-    case KIND_FLOAT32:
-        return float_from_bits((uint32_t)bits);
-    case KIND_FLOAT64:
-        memcpy(&d, &bits, sizeof d);
-        return d;
-    case KIND_FLOAT16:
-        return half_to_double((uint16_t)bits);
-    case KIND_BFLOAT16:
-        return float_from_bits((uint32_t)bits << 16);
-    case KIND_SIGNED: {
-        unsigned shift = 64u - 8u * t->size;
-        return (double)((int64_t)(bits << shift) >> shift);
-    }
-    case KIND_UNSIGNED:
-        break;
-    }
-    return (double)bits;
-}
-
 typedef struct tolerance {
     double absolute, relative; // absolute: part of the largest magnitude, or steps of an integer
     bool steps;
 } tolerance;
 
-static tolerance tolerance_for(const dtype *t, etp_output_precision precision)
+static tolerance tolerance_for(etp_dtype t, etp_output_precision precision)
 {
     static const double k_parts[] = {1e-3, 2e-2, 1e-1};
-    if (t->kind == KIND_SIGNED || t->kind == KIND_UNSIGNED) {
+    bool half = t == ETP_DTYPE_FLOAT16 || t == ETP_DTYPE_BFLOAT16;
+    if (!half && t != ETP_DTYPE_FLOAT32 && t != ETP_DTYPE_FLOAT64) {
         bool quantised =
-            precision == ETP_OUTPUTS_INT8 && t->size == 1 && strcmp(t->name, "bool") != 0;
+            precision == ETP_OUTPUTS_INT8 && (t == ETP_DTYPE_INT8 || t == ETP_DTYPE_UINT8);
         return (tolerance){.absolute = quantised ? 2 : 0, .steps = true};
     }
     // Results that are stored in 16 bits cannot agree more closely than those bits allow, however
     // the program computes.
-    if (precision == ETP_OUTPUTS_FLOAT32 && t->size == 2) {
+    if (precision == ETP_OUTPUTS_FLOAT32 && half) {
         precision = ETP_OUTPUTS_FLOAT16;
     }
     return (tolerance){k_parts[precision], k_parts[precision], false};
@@ -230,7 +158,7 @@ static void compare_elements(const uint8_t *a, const uint8_t *b, const output *o
     double dot = 0, aa = 0, bb = 0;
     uint64_t finite = 0;
     for (uint64_t i = 0; i < o->elements; i++) {
-        double x = load(a + i * o->type->size, o->type);
+        double x = etp_dtype_element(o->type, a, i);
         if (isfinite(x)) {
             d->max_magnitude = fmax(d->max_magnitude, fabs(x));
         }
@@ -239,7 +167,7 @@ static void compare_elements(const uint8_t *a, const uint8_t *b, const output *o
     // cancelled, and their relative error says nothing.
     double floor_abs = tol.steps ? tol.absolute : tol.absolute * d->max_magnitude;
     for (uint64_t i = 0; i < o->elements; i++) {
-        double x = load(a + i * o->type->size, o->type), y = load(b + i * o->type->size, o->type);
+        double x = etp_dtype_element(o->type, a, i), y = etp_dtype_element(o->type, b, i);
         d->nan_a += isnan(x) != 0;
         d->nan_b += isnan(y) != 0;
         d->nan_both += isnan(x) && isnan(y);
@@ -275,12 +203,12 @@ static void compare_elements(const uint8_t *a, const uint8_t *b, const output *o
     d->within = d->mismatched == 0 && (tol.steps || !(d->cosine < MIN_COSINE));
 }
 
-static uint64_t largest_of(const uint8_t *row, uint64_t n, const dtype *t)
+static uint64_t largest_of(const uint8_t *data, uint64_t from, uint64_t n, etp_dtype t)
 {
     uint64_t best = 0;
-    double top = load(row, t);
+    double top = etp_dtype_element(t, data, from);
     for (uint64_t i = 1; i < n; i++) {
-        double v = load(row + i * t->size, t);
+        double v = etp_dtype_element(t, data, from + i);
         // The first of equal ones; a NaN is never the largest.
         if (v > top || (isnan(top) && !isnan(v))) {
             top = v;
@@ -299,9 +227,8 @@ static void compare_argmax(const uint8_t *a, const uint8_t *b, const output *o,
         return;
     }
     for (uint64_t at = 0; at < o->elements; at += n) {
-        const size_t offset = (size_t)at * o->type->size;
         d->rows++;
-        d->same_argmax += largest_of(a + offset, n, o->type) == largest_of(b + offset, n, o->type);
+        d->same_argmax += largest_of(a, at, n, o->type) == largest_of(b, at, n, o->type);
     }
 }
 
@@ -310,10 +237,9 @@ static etp_status open_data(const folder *f, const output *o, etp_arena *arena, 
 {
     const char *path = etp_arena_printf(arena, "%s/%s", f->dir, o->file);
     ETP_TRY(etp_file_open(path, DATA_LIMIT, out, err));
-    if (out->bytes.len != o->elements * o->type->size) {
-        etp_status status =
-            etp_fail(err, ETP_CORRUPT, "%s has %zu bytes, its shape needs %llu", path,
-                     out->bytes.len, (unsigned long long)(o->elements * o->type->size));
+    if (out->bytes.len != bytes_of(o)) {
+        etp_status status = etp_fail(err, ETP_CORRUPT, "%s has %zu bytes, its shape needs %llu",
+                                     path, out->bytes.len, (unsigned long long)bytes_of(o));
         etp_file_close(out);
         return status;
     }
@@ -354,7 +280,8 @@ static etp_status compare_output(const folder *fa, const folder *fb, size_t i,
     etp_status status = open_data(fb, b, arena, &y, err);
     if (status == ETP_OK) {
         etp_output_difference *d = &out->outputs[out->n++];
-        *d = (etp_output_difference){.index = i, .dtype = a->type->name, .elements = a->elements};
+        *d = (etp_output_difference){
+            .index = i, .dtype = etp_dtype_name(a->type), .elements = a->elements};
         compare_elements(x.bytes.ptr, y.bytes.ptr, a, tolerance_for(a->type, precision), d);
         compare_argmax(x.bytes.ptr, y.bytes.ptr, a, d);
         if (d->rows > 0) {
