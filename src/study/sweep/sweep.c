@@ -88,59 +88,14 @@ static etp_status find_factors(builder *b, etp_error *err)
     return ETP_OK;
 }
 
-static bool is_separator(char c)
-{
-    return c == '_' || c == '-' || c == '.' || c == ' ';
-}
-
-// Lengths of what all names begin and end with, cut back to whole words; names stay non-empty.
-static void common_ends(const etp_str *names, size_t n, size_t *out_head, size_t *out_tail)
-{
-    size_t head = names[0].len, tail = names[0].len, shortest = names[0].len;
-    for (size_t i = 1; i < n; i++) {
-        size_t k = 0;
-        while (k < head && k < names[i].len && names[i].ptr[k] == names[0].ptr[k]) {
-            k++;
-        }
-        head = k;
-        k = 0;
-        while (k < tail && k < names[i].len &&
-               names[i].ptr[names[i].len - 1 - k] == names[0].ptr[names[0].len - 1 - k]) {
-            k++;
-        }
-        tail = k;
-        shortest = names[i].len < shortest ? names[i].len : shortest;
-    }
-    while (head > 0 && !is_separator(names[0].ptr[head - 1])) {
-        head--;
-    }
-    while (tail > 0 && !is_separator(names[0].ptr[names[0].len - tail])) {
-        tail--;
-    }
-    // In the shortest name head and tail may overlap ("a_b" beside "a_b_a_b"): then only the head
-    // is cut off, and not even that where it is a whole name.
-    tail = head + tail < shortest ? tail : 0;
-    *out_head = head < shortest ? head : 0;
-    *out_tail = tail;
-}
-
 // "net_fp16" and "net_int8" are "fp16" and "int8" in every table: the shared words say nothing.
 static void name_models(builder *b)
 {
-    const etp_run *run = &b->s->run;
-    size_t n = run->models.n, head = 0, tail = 0;
-    b->out->models = ETP_NEW_ARRAY(b->arena, etp_sweep_model, n);
-    etp_str *stems = ETP_NEW_ARRAY(b->arena, etp_str, n);
-    for (size_t i = 0; i < n; i++) {
-        stems[i] = run->models.items[i].stem;
-    }
-    if (n > 1) {
-        common_ends(stems, n, &head, &tail);
-    }
-    for (size_t i = 0; i < n; i++) {
-        etp_str name = {stems[i].ptr + head, stems[i].len - head - tail};
+    const etp_ab *ab = &b->s->ab;
+    b->out->models = ETP_NEW_ARRAY(b->arena, etp_sweep_model, ab->n_models);
+    for (size_t i = 0; i < ab->n_models; i++) {
         b->out->models[i] = (etp_sweep_model){
-            .name = etp_arena_strdup(b->arena, name),
+            .name = etp_ab_model_word(ab, i, b->arena),
             .correctness = {-1, NAN, NAN, NAN, NAN, false, false}
         };
     }
