@@ -5,6 +5,7 @@
 // function around them reads so from its begin.
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "binary/flow.h"
 #include "binary/image_parts.h"
 
@@ -107,12 +108,6 @@ static void seek_a64(seeker *s, etp_bytes code, uint64_t address)
     }
 }
 
-static int by_address(const void *pa, const void *pb)
-{
-    const uint64_t *a = pa, *b = pb;
-    return (*a > *b) - (*a < *b);
-}
-
 void etp_image_references(const etp_image *image, etp_x86_reader *reader, etp_arena *arena,
                           etp_addresses *out)
 {
@@ -135,6 +130,6 @@ void etp_image_references(const etp_image *image, etp_x86_reader *reader, etp_ar
         }
     }
     if (out->n > 1) {
-        qsort(out->items, out->n, sizeof *out->items, by_address);
+        qsort(out->items, out->n, sizeof *out->items, etp_order_u64);
     }
 }

@@ -6,6 +6,7 @@
 
 #include "base/guard.h"
 #include "base/index.h"
+#include "base/order.h"
 #include "trace/ops.h"
 
 typedef struct row_key {
@@ -185,12 +186,6 @@ typedef struct choice { // executions of a block, each as a whole
     size_t n_keep, n_usual;
 } choice;
 
-static int smaller_first(const void *pa, const void *pb)
-{
-    uint64_t a = *(const uint64_t *)pa, b = *(const uint64_t *)pb;
-    return (a > b) - (a < b);
-}
-
 // How far from the median an execution may lie: three times as far as half of them do, and a tenth
 // of it. Where a third of them was interrupted, some of those are in the middle half.
 static uint64_t far_from(const run_order *order, size_t n, uint64_t median, uint64_t *apart)
@@ -198,7 +193,7 @@ static uint64_t far_from(const run_order *order, size_t n, uint64_t median, uint
     for (size_t i = 0; i < n; i++) {
         apart[i] = order[i].ns > median ? order[i].ns - median : median - order[i].ns;
     }
-    qsort(apart, n, sizeof *apart, smaller_first);
+    qsort(apart, n, sizeof *apart, etp_order_u64);
     uint64_t spread = n ? apart[n / 2] : 0, tenth = median / 10;
     return spread > UINT64_MAX / 3 || 3 * spread < tenth ? tenth : 3 * spread;
 }

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "document/rows.h"
 
 // The mean is taken first and squares are of the differences from it: sums of squares of
@@ -35,13 +36,7 @@ etp_kit_moments etp_kit_describe(double *ns, size_t n)
     return m;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-// Mean without ⌊part · n⌋ values at either end. SORTED ascending.
+// Mean without ⌊part · n⌋ values at either end. SORTED etp_order_double.
 // As scipy.stats.trim_mean, which the kit calls.
 static double trimmed_mean(const double *sorted, size_t n, double part)
 {
@@ -62,7 +57,7 @@ etp_kit_robust etp_kit_robust_of(const etp_kit_series *x, etp_arena *scratch)
     for (size_t i = 0; i < n; i++) {
         sorted[i] = (double)x->ns[i];
     }
-    qsort(sorted, n, sizeof *sorted, ascending);
+    qsort(sorted, n, sizeof *sorted, etp_order_double);
     memcpy(work, sorted, n * sizeof *work);
     // Finding a median reorders, and percentiles are taken of `sorted` as late as the file is
     // written: so it gets a copy.

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/order.h"
+
 static void swap(double *x, size_t i, size_t j)
 {
     double t = x[i];
@@ -49,16 +51,10 @@ double etp_select(double *x, size_t n, size_t k)
     return x[k];
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 void etp_sort_doubles(double *x, size_t n)
 {
     if (n > 1) {
-        qsort(x, n, sizeof *x, compare_doubles);
+        qsort(x, n, sizeof *x, etp_order_double);
     }
 }
 

@@ -2,13 +2,8 @@
 // results[] of the manifest, as Arm's kit reads them.
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "store/internal.h"
-
-static int by_value(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
 
 static double milliseconds(double ns)
 {
@@ -49,7 +44,7 @@ static etp_status write_result(etp_json *j, const etp_run *run, size_t arm, etp_
     etp_json_kv_u64(j, "warmup", run->arms.items[arm].warmup);
     etp_json_kv_u64(j, "threads", run->arms.items[arm].threads);
     if (n > 0) {
-        qsort(ns, n, sizeof *ns, by_value);
+        qsort(ns, n, sizeof *ns, etp_order_u64);
         double median = n % 2 ? (double)ns[n / 2] : ((double)ns[n / 2 - 1] + (double)ns[n / 2]) / 2;
         etp_json_kv_double(j, "median_ms", milliseconds(median));
         etp_json_kv_double(j, "min_ms", milliseconds((double)ns[0]));

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/guard.h"
+#include "base/order.h"
 
 #define LEAST_RUNS 3     // of a population
 #define LEAST_PART 10    // one tenth of the executions
@@ -256,12 +257,6 @@ typedef struct loads { // RunData in which a method was loaded
     size_t n;
 } loads;
 
-static int ascending(const void *pa, const void *pb)
-{
-    const uint32_t *a = pa, *b = pb;
-    return (*a > *b) - (*a < *b);
-}
-
 static bool loads_a_method(const etp_trace_block *b)
 {
     for (size_t i = 0; i < b->n_events; i++) {
@@ -286,7 +281,7 @@ static loads find_loads(const etp_trace *t, etp_arena *arena)
             l.n += b->n_runs;
         }
     }
-    qsort(l.runs, l.n, sizeof *l.runs, ascending);
+    qsort(l.runs, l.n, sizeof *l.runs, etp_order_u32);
     return l;
 }
 

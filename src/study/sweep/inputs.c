@@ -3,6 +3,7 @@
 // after it, of the programs that were kept.
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "measure/decoder.h"
 #include "os/os.h"
 #include "study/sweep/sweep.h"
@@ -79,12 +80,6 @@ static size_t least_alike(const etp_session_plan_options *o, etp_sweep_inputs *m
     return different;
 }
 
-static int ascending(const void *pa, const void *pb)
-{
-    uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
-    return (a > b) - (a < b);
-}
-
 // Sorted, because the knee is looked for from fewer threads to more.
 static etp_status sort_threads(etp_session_plan_options *plan, etp_arena *arena, etp_error *err)
 {
@@ -94,7 +89,7 @@ static etp_status sort_threads(etp_session_plan_options *plan, etp_arena *arena,
     for (size_t i = 0; i < n; i++) {
         threads[i] = plan->threads[i];
     }
-    qsort(threads, n, sizeof *threads, ascending);
+    qsort(threads, n, sizeof *threads, etp_order_u32);
     for (size_t i = 1; i < n; i++) {
         if (threads[i] == threads[i - 1]) {
             return etp_fail(err, ETP_USAGE, "--threads %u is given twice", (unsigned)threads[i]);

@@ -8,6 +8,7 @@
 
 #include "base/guard.h"
 #include "base/number.h"
+#include "base/order.h"
 #include "compare/session.h"
 #include "measure/decoder.h"
 #include "measure/outputs.h"
@@ -23,12 +24,6 @@ typedef struct builder {
 } builder;
 
 // ---- factors ----
-
-static int by_number(const void *pa, const void *pb)
-{
-    uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
-    return (a > b) - (a < b);
-}
 
 // Lowest first: ranks count from the best level.
 static int by_level(const void *pa, const void *pb)
@@ -72,7 +67,7 @@ static etp_status find_factors(builder *b, etp_error *err)
         return etp_fail(err, ETP_CORRUPT, "%s: a sweep without arms", ab->dir);
     }
     qsort(levels, n_levels, sizeof *levels, by_level);
-    qsort(out->threads, n_threads, sizeof *out->threads, by_number);
+    qsort(out->threads, n_threads, sizeof *out->threads, etp_order_u32);
     out->grid.n[ETP_FACTOR_MODEL] = (uint32_t)ab->n_models;
     out->grid.n[ETP_FACTOR_LEVEL] = n_levels;
     out->grid.n[ETP_FACTOR_THREADS] = n_threads;
