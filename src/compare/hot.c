@@ -50,7 +50,7 @@ static void add_row(etp_ab_split *out, const etp_profile *p, const etp_profile_r
     if (row->event == ETP_EVENT_DELEGATE_CALL) {
         out->calls++;
     }
-    if (!etp_means_is_operator(row->kind)) {
+    if (!etp_row_is_operator(row->kind)) {
         return;
     }
     bool portable = row->kind == ETP_ROW_PORTABLE, moves = moves_data(row->parsed.category);

@@ -5,11 +5,6 @@
 
 #include "compare/ab.h"
 
-static inline bool etp_means_is_operator(etp_row_kind kind)
-{
-    return kind == ETP_ROW_OPERATOR || kind == ETP_ROW_PORTABLE;
-}
-
 // Means per inference as whole nanoseconds that add up to execute_ns exactly.
 typedef struct etp_means {
     int64_t *row_ns; // [profile->n_rows] ETP_NS_UNKNOWN for rows that are no operator

@@ -55,11 +55,6 @@ static int by_place_then_order(const void *pa, const void *pb)
     return c ? c : (a->index > b->index) - (a->index < b->index);
 }
 
-static bool is_operator(const etp_profile_row *row)
-{
-    return row->kind == ETP_ROW_OPERATOR || row->kind == ETP_ROW_PORTABLE;
-}
-
 static void list_operators(const etp_profile *p, etp_arena *scratch, op_list *out)
 {
     sort_item *items = ETP_NEW_ARRAY(scratch, sort_item, p->n_rows);
@@ -67,7 +62,7 @@ static void list_operators(const etp_profile *p, etp_arena *scratch, op_list *ou
                      .rows = ETP_NEW_ARRAY(scratch, uint32_t, p->n_rows),
                      .instruction = ETP_NEW_ARRAY(scratch, uint32_t, p->n_rows)};
     for (uint32_t i = 0; i < p->n_rows; i++) {
-        if (is_operator(&p->rows[i])) {
+        if (etp_row_is_operator(p->rows[i].kind)) {
             items[out->n++] = (sort_item){&p->rows[i], i};
         }
     }

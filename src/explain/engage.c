@@ -191,7 +191,7 @@ static bool is_eligible(const etp_profile_row *row)
     case ETP_CATEGORY_CONVOLUTION:
     case ETP_CATEGORY_GEMM:
     case ETP_CATEGORY_ATTENTION:
-        return row->kind == ETP_ROW_OPERATOR || row->kind == ETP_ROW_PORTABLE;
+        return etp_row_is_operator(row->kind);
     default:
         return false;
     }

@@ -32,6 +32,11 @@ typedef enum etp_row_kind { // kinds of a ledger row
     ETP_ROW_UNEXPLAINED     // events the rules above do not cover
 } etp_row_kind;
 
+static inline bool etp_row_is_operator(etp_row_kind kind)
+{
+    return kind == ETP_ROW_OPERATOR || kind == ETP_ROW_PORTABLE;
+}
+
 const char *etp_row_kind_name(etp_row_kind kind);
 // Of an event inside Method::execute: OPERATOR, PORTABLE, BOUNDARY, FRAMEWORK or UNEXPLAINED.
 etp_row_kind etp_row_kind_of(const etp_trace_event *event);

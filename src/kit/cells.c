@@ -78,7 +78,7 @@ etp_str etp_kit_delegate_of(const etp_profile *p)
 {
     etp_str backend = {0};
     for (size_t i = 0; p && i < p->n_rows; i++) {
-        bool delegated = p->rows[i].delegated && etp_means_is_operator(p->rows[i].kind);
+        bool delegated = p->rows[i].delegated && etp_row_is_operator(p->rows[i].kind);
         etp_str own = delegated ? backend_of(p, i) : (etp_str){0};
         if (own.len > 0 && backend.len > 0 && !etp_str_eq(own, backend)) {
             return ETP_STR("delegated");

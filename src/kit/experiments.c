@@ -50,7 +50,7 @@ static int64_t category_total(const etp_profile *p, etp_category c)
     int64_t sum = 0;
     for (size_t i = 0; i < p->n_rows; i++) {
         const etp_profile_row *row = &p->rows[i];
-        sum += etp_means_is_operator(row->kind) && row->parsed.category == c ? row->all_ns : 0;
+        sum += etp_row_is_operator(row->kind) && row->parsed.category == c ? row->all_ns : 0;
     }
     return sum;
 }

@@ -275,7 +275,7 @@ static etp_status take_profile(etp_kit_folder *f, etp_kit_unit *u, const etp_tra
     u->profile = p;
     memset(u->five_ns, 0, sizeof u->five_ns);
     for (size_t i = 0; i < p->n_rows; i++) {
-        if (etp_means_is_operator(p->rows[i].kind)) {
+        if (etp_row_is_operator(p->rows[i].kind)) {
             double mean = etp_profile_all_mean(p, &p->rows[i]);
             u->five_ns[etp_kit_category_of(p->rows[i].parsed.category)] += llround(mean);
         }

@@ -86,7 +86,7 @@ static etp_str tail_text(const timeline *t, const etp_trace_event *e, bool insid
     etp_strbuf buf;
     etp_strbuf_init(&buf, t->scratch);
     etp_row_kind kind = etp_row_kind_of(e);
-    bool is_operator = inside && etp_means_is_operator(kind);
+    bool is_operator = inside && etp_row_is_operator(kind);
     etp_category c = is_operator ? etp_op_category(e->name) : ETP_CATEGORY_OTHER;
     int64_t parent = e->parent == ETP_NO_INDEX ? -1 : (int64_t)first_node + e->parent;
     etp_strbuf_printf(&buf, ",%s,%s,%s,%ld,%ld,%lld,%lu,%lu,",
@@ -289,7 +289,7 @@ static type_stats *type_of(type_table *t, etp_str name, bool delegated, etp_row_
     if (at != ETP_NO_INDEX) {
         return &t->types.items[at];
     }
-    bool is_operator = etp_means_is_operator(kind);
+    bool is_operator = etp_row_is_operator(kind);
     type_stats fresh = {
         .type = q.type,
         .delegated = delegated,

@@ -49,25 +49,19 @@ static void compare_event(const comparison *c, const etp_trace_event *e)
     }
 }
 
-static void compare_block(const etp_trace_block *block, const etp_record_method *method,
-                          etp_arena *arena, etp_belonging *out)
-{
-    const comparison c = {method, arena, out};
-    *out = (etp_belonging){0};
-    for (size_t i = 0; i < block->n_events; i++) {
-        compare_event(&c, &block->events[i]);
-    }
-}
-
 void etp_record_is_of(const etp_trace *trace, const etp_etrecord *record, etp_arena *arena,
                       etp_belonging *out)
 {
     *out = (etp_belonging){0};
     for (size_t b = 0; b < etp_trace_block_count(trace); b++) {
+        const etp_trace_block *block = etp_trace_block_at(trace, b);
         etp_belonging best = {0};
         for (uint32_t m = 0; m < record->n_methods; m++) {
-            etp_belonging one;
-            compare_block(etp_trace_block_at(trace, b), &record->methods[m], arena, &one);
+            etp_belonging one = {0};
+            const comparison c = {&record->methods[m], arena, &one};
+            for (size_t i = 0; i < block->n_events; i++) {
+                compare_event(&c, &block->events[i]);
+            }
             best = m == 0 || etp_belonging_share(&one) > etp_belonging_share(&best) ? one : best;
         }
         out->compared += best.compared;
