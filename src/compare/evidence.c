@@ -153,11 +153,16 @@ etp_withheld etp_ab_noise_reason(etp_contention contention, bool control_differs
 etp_withheld etp_ab_first_reason(const etp_ab *ab, bool outputs_differ, bool refuted,
                                  etp_withheld noise)
 {
-    return outputs_differ                ? ETP_WITHHELD_OUTPUTS_DIFFER
-           : refuted                     ? ETP_WITHHELD_PROOF_FAILED
-           : ab->emulated                ? ETP_WITHHELD_EMULATED
-           : noise && etp_ab_crowded(ab) ? ETP_WITHHELD_CROWDED
-                                         : noise;
+    if (outputs_differ) {
+        return ETP_WITHHELD_OUTPUTS_DIFFER;
+    }
+    if (refuted) {
+        return ETP_WITHHELD_PROOF_FAILED;
+    }
+    if (ab->emulated) {
+        return ETP_WITHHELD_EMULATED;
+    }
+    return noise && etp_ab_crowded(ab) ? ETP_WITHHELD_CROWDED : noise;
 }
 
 etp_ab_comparison etp_ab_withhold(const etp_ab *ab, const etp_ab_comparison *measured,

@@ -12,11 +12,6 @@
 #define DUMP_LIMIT ((uint64_t)4 << 30)
 #define TIMELINE_LIMIT ((uint64_t)1 << 30)
 
-static bool is_timeline_name(const char *path)
-{
-    return etp_str_ends(etp_str_from(path), ETP_STR(".csv"));
-}
-
 // File name without folder and ".etdump"/".etdp" or what timelines of it are called.
 static etp_str stem_of_file(const char *path)
 {
@@ -249,7 +244,7 @@ static uint64_t calls_of(const etp_ab_session *s, uint32_t arm)
 static etp_status open_dump(const etp_ab_session *s, const etp_ab_recording *recording,
                             etp_ab_dumps *out, etp_error *err)
 {
-    if (is_timeline_name(recording->path)) {
+    if (etp_str_ends(etp_str_from(recording->path), ETP_STR(".csv"))) {
         return open_timeline(s, recording, out, err);
     }
     etp_ab_dump dump = {.path = recording->path, .arm = recording->arm, .block = recording->block};
@@ -328,19 +323,6 @@ etp_status etp_ab_take_traces(const etp_ab_session *s, etp_ab_findings *noticed,
     return etp_ab_need_program(s, arms, err);
 }
 
-// A folder of many blocks may have lost many: they are said once, with the first.
-static void say_unused(const etp_ab *ab, size_t unused, size_t all, const char *first,
-                       etp_ab_findings *noticed)
-{
-    const char *text =
-        unused == 1 ? etp_arena_printf(ab->arena, "trace not used: %s", first)
-                    : etp_arena_printf(ab->arena, "%zu of %zu traces not used; the first: %s",
-                                       unused, all, first);
-    if (unused > 0) {
-        etp_ab_add_finding(noticed, ETP_FINDING_TRACE_UNUSED, ETP_SEVERITY_WARN, NULL, text);
-    }
-}
-
 static etp_status open_dumps(const etp_ab_session *s, const etp_ab_recordings *recordings,
                              etp_ab_findings *noticed, etp_ab_dumps *out, etp_error *err)
 {
@@ -359,7 +341,15 @@ static etp_status open_dumps(const etp_ab_session *s, const etp_ab_recordings *r
             first = etp_arena_strdup(s->ab.arena, etp_str_from(err->msg));
         }
     }
-    say_unused(&s->ab, unused, recordings->n, first ? first : "", noticed);
+    // A folder of many blocks may have lost many: they are said once, with the first.
+    if (unused > 0) {
+        first = first ? first : "";
+        const char *text =
+            unused == 1 ? etp_arena_printf(s->ab.arena, "trace not used: %s", first)
+                        : etp_arena_printf(s->ab.arena, "%zu of %zu traces not used; the first: %s",
+                                           unused, recordings->n, first);
+        etp_ab_add_finding(noticed, ETP_FINDING_TRACE_UNUSED, ETP_SEVERITY_WARN, NULL, text);
+    }
     return ETP_OK;
 }
 

@@ -49,9 +49,10 @@ etp_output_precision etp_ab_precision_of(const etp_ab_session *s, uint32_t arm)
     uint32_t model = s->programs.n == 1 ? 0 : s->ab.arms[arm].model;
     const etp_program *program = model < s->programs.n ? s->programs.items[model].program : NULL;
     const etp_profile *profile = s->ab.arms[arm].profile;
-    return profile   ? precision_of_rows(profile)
-           : program ? precision_of_program(program)
-                     : ETP_OUTPUTS_FLOAT32;
+    if (profile) {
+        return precision_of_rows(profile);
+    }
+    return program ? precision_of_program(program) : ETP_OUTPUTS_FLOAT32;
 }
 
 typedef struct comparing {
@@ -110,7 +111,9 @@ static const etp_ab_correctness k_none = {-1, NAN, NAN, NAN, NAN, false, false};
 
 void etp_ab_take_worse(etp_ab_correctness *out, const etp_ab_correctness *c)
 {
-    out->ok = out->ok < 0 || c->ok < 0 ? (out->ok < 0 ? c->ok : out->ok) : out->ok && c->ok;
+    if (out->ok < 0 || c->ok == 0) { // what was not compared says nothing
+        out->ok = c->ok;
+    }
     out->not_finite = out->not_finite || c->not_finite;
     out->random = out->random || c->random;
     out->ok = out->not_finite && out->ok > 0 ? -1 : out->ok;

@@ -4,15 +4,8 @@
 #include <stdlib.h>
 
 #include "base/guard.h"
+#include "base/order.h"
 #include "compare/session.h"
-
-static etp_sample_use use_of(etp_phase phase)
-{
-    return phase == ETP_PHASE_TIMED     ? ETP_SAMPLE_TIMED
-           : phase == ETP_PHASE_CONTROL ? ETP_SAMPLE_CONTROL
-           : phase == ETP_PHASE_TRACED  ? ETP_SAMPLE_TRACED
-                                        : ETP_SAMPLE_UNUSED;
-}
 
 // Of several threads the CPU time is a sum, which says nothing of waiting.
 static uint64_t cpu_of(const etp_run *run, const etp_run_sample *in, const etp_run_launch *launch)
@@ -60,11 +53,16 @@ etp_stats_options etp_ab_stats_options(const etp_run *run, uint32_t baseline, do
 
 void etp_ab_samples_of(const etp_run *run, etp_arena *arena, etp_sample **out)
 {
+    static const etp_sample_use k_uses[ETP_PHASES] = {
+        [ETP_PHASE_WARMUP] = ETP_SAMPLE_UNUSED,   [ETP_PHASE_TIMED] = ETP_SAMPLE_TIMED,
+        [ETP_PHASE_TRACED] = ETP_SAMPLE_TRACED,   [ETP_PHASE_SAMPLED] = ETP_SAMPLE_UNUSED,
+        [ETP_PHASE_CONTROL] = ETP_SAMPLE_CONTROL, [ETP_PHASE_RESIDENT] = ETP_SAMPLE_UNUSED,
+    };
     *out = ETP_NEW_ARRAY(arena, etp_sample, run->samples.n);
     size_t at = 0;
     for (size_t i = 0; i < run->samples.n; i++) {
         const etp_run_sample *in = &run->samples.items[i];
-        etp_sample_use use = use_of(in->phase);
+        etp_sample_use use = k_uses[in->phase];
         bool compared = use == ETP_SAMPLE_TIMED || use == ETP_SAMPLE_CONTROL;
         (*out)[i] = (etp_sample){.arm = in->arm,
                                  .block = in->block,
@@ -118,12 +116,6 @@ etp_status etp_ab_run_statistics(const etp_ab_session *s, double margin,
     return ETP_OK;
 }
 
-static int ascending(const void *pa, const void *pb)
-{
-    const double *a = pa, *b = pb;
-    return (*a > *b) - (*a < *b);
-}
-
 static void spread_of(const etp_ab_session *s, uint32_t arm, const double **out)
 {
     const etp_run *run = &s->run;
@@ -139,7 +131,7 @@ static void spread_of(const etp_ab_session *s, uint32_t arm, const double **out)
         }
     }
     if (n > 0) {
-        qsort(all, n, sizeof *all, ascending);
+        qsort(all, n, sizeof *all, etp_order_double);
         for (size_t q = 0; q < ETP_AB_SPREAD; q++) {
             spread[q] = all[(size_t)llround((double)(q * (n - 1)) / (ETP_AB_SPREAD - 1))];
         }

@@ -16,13 +16,19 @@ typedef struct common {
 
 static shared same_text(etp_str a, etp_str b)
 {
-    return a.len == 0 || b.len == 0 ? UNKNOWN : etp_str_eq(a, b) ? SAME : DIFFERENT;
+    if (a.len == 0 || b.len == 0) {
+        return UNKNOWN;
+    }
+    return etp_str_eq(a, b) ? SAME : DIFFERENT;
 }
 
 // One difference is enough; the same needs both to be known.
 static shared both(shared a, shared b)
 {
-    return a == DIFFERENT || b == DIFFERENT ? DIFFERENT : a == SAME && b == SAME ? SAME : UNKNOWN;
+    if (a == DIFFERENT || b == DIFFERENT) {
+        return DIFFERENT;
+    }
+    return a == SAME && b == SAME ? SAME : UNKNOWN;
 }
 
 // What the CPU can do, and whatever else both sessions wrote down of the machine.
@@ -45,7 +51,10 @@ static shared same_settings(const etp_run *x, const etp_run *y)
 {
     // Here one empty text beside a set one is a difference: only one of the sessions was prepared.
     etp_str a = etp_run_fact_of(x, "prepare"), b = etp_run_fact_of(y, "prepare");
-    shared found = a.len + b.len == 0 ? UNKNOWN : etp_str_eq(a, b) ? SAME : DIFFERENT;
+    shared found = same_text(a, b);
+    if (a.len + b.len > 0 && found == UNKNOWN) {
+        found = DIFFERENT;
+    }
     static const char *const k_keys[] = {"governor", "settings"};
     for (size_t i = 0; i < sizeof k_keys / sizeof *k_keys; i++) {
         shared fact = same_text(etp_run_fact_of(x, k_keys[i]), etp_run_fact_of(y, k_keys[i]));
@@ -95,21 +104,15 @@ static common of_session(const etp_ab *ab)
     return c;
 }
 
-static const char *builds(shared binary)
-{
-    return binary == SAME        ? "one binary"
-           : binary == DIFFERENT ? "different builds"
-                                 : "unknown builds";
-}
-
 static const char *distance(const common *c)
 {
     if (c->day == DIFFERENT && c->machine == DIFFERENT) {
         return "different days and machines";
     }
-    return c->machine == DIFFERENT ? "different machines"
-           : c->day == DIFFERENT   ? "different days"
-                                   : "unknown days or machines";
+    if (c->machine == DIFFERENT) {
+        return "different machines";
+    }
+    return c->day == DIFFERENT ? "different days" : "unknown days or machines";
 }
 
 // Somebody's runner, whose recordings hold no operators: no names prove the levels.
@@ -137,16 +140,17 @@ static bool lacks_names(const etp_ab *ab, const etp_run *run)
 
 static const char *reason_of_sides(const etp_ab_session *s, const common *c)
 {
+    static const char *const k_builds[] = {"unknown builds", "one binary", "different builds"};
+    const char *builds = k_builds[c->binary];
     etp_strbuf text;
     etp_strbuf_init(&text, s->ab.arena);
     if (c->session == SAME) {
-        etp_strbuf_printf(&text, "%s, one session%s", builds(c->binary),
+        etp_strbuf_printf(&text, "%s, one session%s", builds,
                           c->binary == SAME ? ", paired launches" : "");
     } else if (c->day == SAME && c->machine == SAME) {
-        etp_strbuf_printf(&text, "%s, two sessions of one day on one kind of machine",
-                          builds(c->binary));
+        etp_strbuf_printf(&text, "%s, two sessions of one day on one kind of machine", builds);
     } else {
-        etp_strbuf_printf(&text, "sessions of %s, %s", distance(c), builds(c->binary));
+        etp_strbuf_printf(&text, "sessions of %s, %s", distance(c), builds);
     }
     bool nameless = lacks_names(&s->ab, &s->sides[0].run) || lacks_names(&s->ab, &s->sides[1].run);
     etp_strbuf_appendz(&text, nameless ? WITHOUT_NAMES : "");
@@ -199,13 +203,17 @@ void etp_ab_grade(const etp_ab_session *s, etp_ab_judgement *out)
     if (sides) {
         c = of_sides(&s->sides[0], &s->sides[1]);
         bool near = c.day == SAME && c.machine == SAME && c.settings != DIFFERENT;
-        // What follows only lowers it. The letter says nothing of models and threads: they may be
-        // what is compared, so they stand in the reason.
-        out->grade = c.binary == SAME ? (c.session == SAME ? "A" : "B") : "C";
         bool nameless =
             lacks_names(&s->ab, &s->sides[0].run) || lacks_names(&s->ab, &s->sides[1].run);
-        out->grade = nameless && out->grade[0] == 'A' ? "B" : out->grade;
-        out->grade = near ? out->grade : "D";
+        // The letter says nothing of models and threads: they may be what is compared, so they
+        // stand in the reason.
+        if (!near) {
+            out->grade = "D";
+        } else if (c.binary != SAME) {
+            out->grade = "C";
+        } else {
+            out->grade = c.session == SAME && !nameless ? "A" : "B";
+        }
         out->grade_reason = reason_of_sides(s, &c);
     } else if (ab->bare) {
         out->grade = "D";

@@ -279,12 +279,14 @@ static void note_findings(const etp_ab_session *s, etp_ab_findings *to)
             (clocks && (note == ETP_NOTE_CLOCK_JUMP || note == ETP_NOTE_SLEPT))) {
             continue; // said with its blocks, or weighed among the causes
         }
+        etp_finding_kind kind = ETP_FINDING_NOTE;
+        if (note == ETP_NOTE_KERNELS_OURS || note == ETP_NOTE_KERNELS_LIB) {
+            kind =
+                note == ETP_NOTE_KERNELS_OURS ? ETP_FINDING_KERNELS_OURS : ETP_FINDING_KERNELS_LIB;
+        }
         etp_ab_add_finding(
-            to,
-            note == ETP_NOTE_KERNELS_OURS  ? ETP_FINDING_KERNELS_OURS
-            : note == ETP_NOTE_KERNELS_LIB ? ETP_FINDING_KERNELS_LIB
-                                           : ETP_FINDING_NOTE,
-            note == ETP_NOTE_ARM_GIVEN_UP ? ETP_SEVERITY_BAD : ETP_SEVERITY_WARN, "manifest.json",
+            to, kind, note == ETP_NOTE_ARM_GIVEN_UP ? ETP_SEVERITY_BAD : ETP_SEVERITY_WARN,
+            "manifest.json",
             etp_arena_printf(s->ab.arena, "%.*s", ETP_STR_ARG(s->run.notes[i].text)));
     }
 }

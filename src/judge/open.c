@@ -86,9 +86,10 @@ static etp_status read_run(const char *dir, const etp_ab_options *options, etp_a
 
 static etp_status take_statistics(etp_ab_session *s, const etp_ab_options *options, etp_error *err)
 {
-    const etp_ab_session *whole = options->pair   ? options->pair->whole
-                                  : options->part ? options->part->first
-                                                  : NULL;
+    const etp_ab_session *whole = options->pair ? options->pair->whole : NULL;
+    if (options->part && !whole) {
+        whole = options->part->first;
+    }
     etp_ab_statistics found;
     ETP_TRY(etp_ab_run_statistics(s, options->margin, whole, &found, err));
     s->stats = found.stats;
@@ -155,16 +156,6 @@ static void describe_phase(etp_ab_session *s, uint32_t at, etp_ab_phase *out)
                           .calls = p->calls,
                           .clock_ns = p->clock_ns,
                           .ab = &s->ab};
-}
-
-// Which phase this is: what is proposed asks for it.
-static void take_own_phase(etp_ab_session *s)
-{
-    if (s->has_run && s->run.phases.n > 0 && s->run.arms.n > 0) {
-        etp_ab_phase *own = ETP_NEW(&s->arena, etp_ab_phase);
-        describe_phase(s, s->run.arms.items[0].phase, own);
-        s->ab.phase = own;
-    }
 }
 
 // The answer of the first phase holds those of all.
@@ -326,7 +317,12 @@ static etp_status answer(etp_ab_session *s, const char *const *paths, size_t n_p
     ETP_TRY(!options->two_sides && n_paths == 1 && etp_run_is(paths[0])
                 ? open_run(s, paths[0], options, err)
                 : open_bare(s, paths, n_paths, options, err));
-    take_own_phase(s);
+    if (s->has_run && s->run.phases.n > 0 && s->run.arms.n > 0) {
+        // Which phase this is: what is proposed asks for it.
+        etp_ab_phase *own = ETP_NEW(&s->arena, etp_ab_phase);
+        describe_phase(s, s->run.arms.items[0].phase, own);
+        s->ab.phase = own;
+    }
     ETP_TRY(explain(s, options, err));
     ETP_TRY(open_phases(s, options, err));
     return etp_ab_judge(s, &s->ab.judged, err);

@@ -83,9 +83,10 @@ static etp_cell cell_of(etp_kind kind, double v)
     if (!isfinite(v)) {
         return etp_cell_missing();
     }
-    return kind == ETP_KIND_DOUBLE || kind == ETP_KIND_PERCENT ? etp_cell_double(v)
-           : kind == ETP_KIND_NS                               ? etp_cell_ns(llround(v))
-                                                               : etp_cell_u64((uint64_t)llround(v));
+    if (kind == ETP_KIND_DOUBLE || kind == ETP_KIND_PERCENT) {
+        return etp_cell_double(v);
+    }
+    return kind == ETP_KIND_NS ? etp_cell_ns(llround(v)) : etp_cell_u64((uint64_t)llround(v));
 }
 
 // Settings that all blocks had, or that they changed.

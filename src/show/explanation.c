@@ -290,11 +290,11 @@ static void operator_keys(const etp_explanation *c, etp_keys *keys)
     static const char *const k_states[ETP_ENGAGEMENTS] = {"yes", "no", "unknown", "partly"};
     if (op->engaged.eligible) {
         const char *reason = etp_reason_text(op->engaged.reason);
+        if (!reason && op->engaged.state == ETP_ENGAGEMENT_UNKNOWN) {
+            reason = "nothing here tells";
+        }
         etp_keys_add(keys, ETP_PLAIN, "engaged", "%s%s%s%s%s", k_states[op->engaged.state],
-                     reason || op->engaged.state == ETP_ENGAGEMENT_UNKNOWN ? ": " : "",
-                     reason                                        ? reason
-                     : op->engaged.state == ETP_ENGAGEMENT_UNKNOWN ? "nothing here tells"
-                                                                   : "",
+                     reason ? ": " : "", reason ? reason : "",
                      op->engaged.evidence ? "; from: " : "",
                      op->engaged.evidence ? op->engaged.evidence : "");
     }

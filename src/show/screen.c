@@ -24,10 +24,6 @@ enum {
     WITH_TIMES = 3 // headlines of a session of phases: the others are a line each
 };
 
-// Not etp_format_ns, which chooses a unit for each time by itself: figures of a table are compared
-// by eye and added.
-// Four digits of the largest, so that a small part still shows its first.
-// COMMON: ns of the unit that others beside it have; 0: its own.
 // ---- how much faster ----
 
 typedef struct pair_of_times {
@@ -43,14 +39,6 @@ static pair_of_times times_of(const etp_ab *ab, const etp_ab_comparison *c)
     double from = traced ? a->traced_median_ns : (double)a->median_ns;
     double to = traced ? b->traced_median_ns : (double)b->median_ns;
     return (pair_of_times){from, to, !ab->emulated && isfinite(from) && isfinite(to), traced};
-}
-
-static const char *ends(const etp_ab *ab, const etp_ab_comparison *c, double common,
-                        etp_arena *arena)
-{
-    pair_of_times t = times_of(ab, c);
-    return t.known ? etp_screen_from_to(t.from, t.to, common, t.traced ? " traced" : "", arena)
-                   : NULL;
 }
 
 // "first token 3.0 → 1.0 ms" of the prompt that a phase begins; NULL for others.
@@ -70,9 +58,11 @@ static const char *first_token(const etp_ab *whole, const etp_ab *ab, const etp_
     }
     const char *times = etp_screen_from_to((double)from, (double)to, common, "", arena);
     bool all = p->calls * p->tokens == p->prompt; // else what follows is needed for it too
-    return !times ? NULL
-           : all  ? etp_arena_printf(arena, "first token %s", times)
-                  : etp_arena_printf(arena, "first token of %" PRIu64 ": %s", p->prompt, times);
+    if (!times) {
+        return NULL;
+    }
+    return all ? etp_arena_printf(arena, "first token %s", times)
+               : etp_arena_printf(arena, "first token of %" PRIu64 ": %s", p->prompt, times);
 }
 
 // A recording that takes longer than the inference has no parts of the inference to show.
@@ -128,26 +118,30 @@ static void headline(const etp_ab *whole, const etp_ab *ab, const etp_ab_compari
     // Only "slower" turns the ratio round; what is undecided stays baseline ÷ candidate.
     etp_ratio_as_said(slower ? ETP_VERDICT_SLOWER : ETP_VERDICT_UNKNOWN, &x, &lo, &hi);
     const double common = common_unit(whole);
-    const char *parts[ETP_SCREEN_PARTS] = {ends(ab, c, common, arena), NULL};
+    const char *parts[ETP_SCREEN_PARTS] = {NULL};
     const char *words = NULL;
+    const pair_of_times t = times_of(ab, c);
+    if (t.known && !c->withheld) {
+        parts[0] = etp_screen_from_to(t.from, t.to, common, t.traced ? " traced" : "", arena);
+    }
     if (c->withheld) {
         words = etp_arena_printf(arena, "no speedup of %s over %s is given", cand, base);
-        parts[0] = NULL;
     } else if (c->verdict == ETP_VERDICT_FASTER || slower) {
         words = etp_arena_printf(arena, "%s is %.2f× %s than %s", cand, x,
                                  slower ? "slower" : "faster", base);
     } else if (c->verdict == ETP_VERDICT_SAME) {
         words = etp_arena_printf(arena, "%s is as fast as %s", cand, base);
     } else {
-        const char *noise = etp_ab_noise_words(c, arena);
-        const char *why = ab->bare ? "no verdict without blocks"
-                          : noise  ? noise
-                                   : etp_verdict_words(arena, c->verdict, c->lo, c->blocks);
-        words =
-            !why ? NULL
-            : isfinite(c->estimate)
-                ? etp_arena_printf(arena, "%s against %s: %.2f×, %s", cand, base, c->estimate, why)
-                : etp_arena_printf(arena, "%s against %s: %s", cand, base, why);
+        const char *noise = etp_ab_noise_words(c, arena), *why = "no verdict without blocks";
+        if (!ab->bare) {
+            why = noise ? noise : etp_verdict_words(arena, c->verdict, c->lo, c->blocks);
+        }
+        if (why && isfinite(c->estimate)) {
+            words =
+                etp_arena_printf(arena, "%s against %s: %.2f×, %s", cand, base, c->estimate, why);
+        } else if (why) {
+            words = etp_arena_printf(arena, "%s against %s: %s", cand, base, why);
+        }
     }
     if (!c->withheld && isfinite(lo) && isfinite(hi)) {
         parts[1] = etp_interval_tells(lo, hi)
@@ -338,7 +332,9 @@ static void add_part(const parts *all, const part *p, bool total, etp_screen *s,
         row.figures[2] = times(arena, p->speedup);
         row.figures[3] = etp_screen_in_unit(&all->unit, change, arena);
         row.bar = total ? 0 : fmax(change, 0);
-        row.severity = !much || total ? ETP_PLAIN : change > 0 ? ETP_GOOD : ETP_BAD;
+        if (much && !total) {
+            row.severity = change > 0 ? ETP_GOOD : ETP_BAD;
+        }
     } else {
         // Not one whole microsecond of XNNPACK's clock: it took something.
         bool cut = p->after == 0 && p->cut > 0;
@@ -448,13 +444,6 @@ static void where(const etp_ab *ab, etp_screen *s, etp_arena *arena)
 
 // ---- what to do next ----
 
-// The gain stands in a column, so the time of what it is about is left out.
-static const char *subject_of(const etp_ab_fix *f, etp_arena *arena)
-{
-    const char *splits = f->count == 1 ? ", which splits a partition" : ", which split partitions";
-    return etp_arena_printf(arena, "%zu %s%s", f->count, f->subject, f->splits ? splits : "");
-}
-
 // What a step saves, likely or at most.
 static double gain_ns(const etp_ab_fix *f)
 {
@@ -482,7 +471,10 @@ static const char *gain_text(const etp_ab_fix *f, const etp_screen_unit *u, etp_
     bool likely = f->expected_ns != ETP_NS_UNKNOWN, visible = fabs(ns) / u->ns >= least / 2;
     const char *time = visible ? etp_screen_in_unit(u, ns, arena)
                                : etp_arena_printf(arena, "%.*f", u->decimals, least);
-    const char *sign = !visible ? "under " : likely ? "−" : "at most ";
+    const char *sign = likely ? "−" : "at most ";
+    if (!visible) {
+        sign = "under ";
+    }
     return likely
                ? etp_arena_printf(arena, "%s%s %s (%.0f %%)", sign, time, u->name, 100 * f->share)
                : etp_arena_printf(arena, "%s%s %s", sign, time, u->name);
@@ -495,8 +487,14 @@ static void next(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         const etp_ab_fix *f = &ab->fixes.items[i];
         const char *command = etp_ab_fix_command(f, command_dir(ab, arena), arena);
         const char *gain = recording_hides(ab) ? NULL : gain_text(f, &u, arena);
+        // The gain stands in a column, so the time of what it is about is left out.
+        const char *splits = "";
+        if (f->splits) {
+            splits = f->count == 1 ? ", which splits a partition" : ", which split partitions";
+        }
         etp_screen_step(s, of_phase(ab, "What to do next", arena), f->id, gain,
-                        subject_of(f, arena), command ? command : f->advice, command != NULL);
+                        etp_arena_printf(arena, "%zu %s%s", f->count, f->subject, splits),
+                        command ? command : f->advice, command != NULL);
     }
 }
 
@@ -533,14 +531,6 @@ static bool shared_level(const etp_ab *ab, uint32_t arm)
     return shared;
 }
 
-// "VNNI"; what tells the arm from others where several have its level.
-static const char *arm_word(const etp_ab *ab, uint32_t arm, etp_arena *arena)
-{
-    const etp_ab_arm *a = &ab->arms[arm];
-    return a->level == ETP_LEVEL_NONE || shared_level(ab, arm) ? a->measured
-                                                               : etp_ab_level_called(ab, a, arena);
-}
-
 // Four arms at most: the marks are lines of a screen, and a sweep has a table. "Clean": nothing
 // above its level ran in the arm, which is what a baseline has to prove.
 static void mark_levels(const etp_ab *ab, etp_screen *s, etp_arena *arena)
@@ -550,7 +540,9 @@ static void mark_levels(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         size_t k = (i + 1) % ab->n_arms;
         const etp_ab_arm *a = &ab->arms[ab->shown ? ab->shown[k] : k];
         uint32_t at = (uint32_t)(a - ab->arms);
-        const char *name = arm_word(ab, at, arena);
+        // "VNNI"; what tells the arm from others where several have its level.
+        bool plain = a->level == ETP_LEVEL_NONE || shared_level(ab, at);
+        const char *name = plain ? a->measured : etp_ab_level_called(ab, a, arena);
         if (a->proof.truth == ETP_CONTRADICTED) {
             mark(s, ETP_BAD, etp_arena_printf(arena, "%s did NOT run as such", name));
         } else if (a->level == ETP_LEVEL_NONE && a->proof.truth != ETP_CONFIRMED) {
@@ -584,11 +576,10 @@ static void mark_outputs(const etp_ab *ab, etp_screen *s)
     }
     // Without a cosine no element was compared.
     bool asked = c->ok >= 0 && isfinite(c->cosine);
-    if (asked) {
-        mark(s, c->ok ? ETP_GOOD : ETP_BAD,
-             !c->ok            ? "outputs DIFFER"
-             : c->max_abs == 0 ? "outputs equal"
-                               : "outputs agree");
+    if (asked && !c->ok) {
+        mark(s, ETP_BAD, "outputs DIFFER");
+    } else if (asked) {
+        mark(s, ETP_GOOD, c->max_abs == 0 ? "outputs equal" : "outputs agree");
     } else if (ab->n_arms > 1 && !ab->bare) {
         mark(s, ETP_PLAIN, "outputs not compared");
     }
@@ -702,10 +693,12 @@ static void more(const etp_ab *ab, etp_screen *s, etp_arena *arena)
     } else {
         etp_screen_more(s, "Report", etp_arena_printf(arena, "%s/report.html", ab->dir), false);
     }
-    const char *id = ab->fixes.n             ? ab->fixes.items[0].id
-                     : ab->judged.findings.n ? ab->judged.findings.items[0].id
-                                             : NULL;
-    const char *phase = etp_ab_phase_option(ab, arena);
+    const char *phase = etp_ab_phase_option(ab, arena), *id = NULL;
+    if (ab->fixes.n > 0) {
+        id = ab->fixes.items[0].id;
+    } else if (ab->judged.findings.n > 0) {
+        id = ab->judged.findings.items[0].id;
+    }
     const char *full = etp_shell_command(arena, "etprof analyze %s", ab->dir);
     const char *ask = id ? etp_shell_command(arena, "etprof explain %s %s", id, ab->dir) : NULL;
     if (full && phase) {
@@ -727,10 +720,10 @@ const etp_screen *etp_ab_screen(const etp_ab *ab, etp_arena *arena)
 {
     const char *title = ab->subject ? ab->subject : ab->title;
     uint32_t blocks = ab->n_comparisons && !ab->bare ? ab->comparisons[0].blocks : 0;
-    etp_screen *s =
-        etp_screen_create(arena, blocks ? etp_arena_printf(arena, "%s · %u block%s", title, blocks,
-                                                           blocks == 1 ? "" : "s")
-                                        : title);
+    if (blocks > 0) {
+        title = etp_arena_printf(arena, "%s · %u block%s", title, blocks, blocks == 1 ? "" : "s");
+    }
+    etp_screen *s = etp_screen_create(arena, title);
     headlines(ab, s, arena);
     settle(ab, s, arena);
     warnings(ab, s, arena);

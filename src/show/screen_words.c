@@ -37,14 +37,24 @@ etp_severity etp_ab_severity_of_verdict(etp_verdict v)
     return k_severity[v];
 }
 
+// Not etp_format_ns, which chooses a unit for each time by itself: figures of a table are compared
+// by eye and added. Four digits of the largest, so that a small part still shows its first.
+// COMMON: ns of the unit that others beside it have; 0: its own.
 etp_screen_unit etp_screen_unit_among(double largest_ns, double common)
 {
+    static const etp_screen_unit k_units[] = {
+        {1e9, 3, "s"  },
+        {1e6, 3, "ms" },
+        {1e3, 3, "µs"}
+    };
     double by = common > 0 ? common : largest_ns;
-    etp_screen_unit u = by >= 1e9   ? (etp_screen_unit){1e9, 0, "s"}
-                        : by >= 1e6 ? (etp_screen_unit){1e6, 0, "ms"}
-                                    : (etp_screen_unit){1e3, 0, "µs"};
+    size_t i = 0;
+    while (i < 2 && !(by >= k_units[i].ns)) {
+        i++;
+    }
+    etp_screen_unit u = k_units[i];
     double v = largest_ns / u.ns;
-    u.decimals = v >= 100 ? 1 : v >= 10 ? 2 : 3;
+    u.decimals -= (v >= 10) + (v >= 100);
     return u;
 }
 

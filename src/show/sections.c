@@ -354,12 +354,6 @@ static size_t add_levels(const etp_ab *ab, etp_column *columns)
     return ab->misnamed ? ab->n_arms : 0;
 }
 
-static etp_cell engaged_cell(const etp_ab_operator *op)
-{
-    etp_cell word = etp_cell_z(etp_ab_engaged_word(op->engaged.state));
-    return op->engaged.state == ETP_ENGAGED ? etp_cell_judged(word, ETP_GOOD) : word;
-}
-
 static void operator_table(const etp_ab *ab, etp_report *r, uint32_t candidate)
 {
     size_t fixed = (ab->roofs ? 6 : 3) + (ab->misnamed ? ab->n_arms : 0); // behind the arms'
@@ -430,7 +424,8 @@ static void operator_table(const etp_ab *ab, etp_report *r, uint32_t candidate)
             cells[at + 2] = etp_cell_z(etp_roof_verdict_name(p->verdict));
         }
         at += ab->roofs ? 3 : 0;
-        cells[at++] = engaged_cell(op);
+        cells[at++] = etp_cell_judged(etp_cell_z(etp_ab_engaged_word(op->engaged.state)),
+                                      op->engaged.state == ETP_ENGAGED ? ETP_GOOD : ETP_PLAIN);
         cells[at++] =
             op->names[candidate].len ? etp_cell_str(op->names[candidate]) : etp_cell_missing();
         cells[at++] = etp_cell_z(etp_reason_text(op->engaged.reason));
@@ -581,20 +576,15 @@ static void arms_of_page(const etp_ab *ab, bool times, etp_report *r)
            "of the launches' medians.");
 }
 
-// Has the headline a bar for each arm, so that there is no need for another picture of them?
-// What the headline draws is drawn there alone.
-static bool headline_has_times(const etp_ab *ab)
-{
-    return ab->n_arms == 2 && ab->n_comparisons == 1 && !ab->comparisons[0].withheld &&
-           !ab->emulated && ab->arms[0].median_ns != ETP_NS_UNKNOWN &&
-           ab->arms[1].median_ns != ETP_NS_UNKNOWN;
-}
-
 // The headline, a picture or a table above has the times of the arms; else the table of the arms.
 static void latency_of_page(const etp_ab *ab, bool times_above, etp_report *r)
 {
     enum { DRAWN = 32 };
-    bool headline = times_above || headline_has_times(ab);
+    // The headline has a bar for each of two arms: what it draws is drawn there alone.
+    bool drawn = ab->n_arms == 2 && ab->n_comparisons == 1 && !ab->comparisons[0].withheld &&
+                 !ab->emulated && ab->arms[0].median_ns != ETP_NS_UNKNOWN &&
+                 ab->arms[1].median_ns != ETP_NS_UNKNOWN;
+    bool headline = times_above || drawn;
     if (!headline) {
         etp_ab_latency_chart(&(etp_ab_views){&(struct etp_ab_view){.ab = ab}, 1}, r);
     }
@@ -686,14 +676,14 @@ static void proof_table(const etp_ab *ab, etp_report *r)
     for (size_t i = 0; i < ab->n_arms; i++) {
         for (size_t k = 0; k < ab->arms[i].proof.lines.n; k++) {
             const etp_proof_line *line = &ab->arms[i].proof.lines.items[k];
-            etp_severity s = line->contradicts ? ETP_BAD : line->supports ? ETP_GOOD : ETP_PLAIN;
+            etp_cell says = etp_cell_z("nothing");
+            if (line->contradicts) {
+                says = etp_cell_judged(etp_cell_z("contradicted"), ETP_BAD);
+            } else if (line->supports) {
+                says = etp_cell_judged(etp_cell_z("confirmed"), ETP_GOOD);
+            }
             ETP_ROW(t, etp_cell_called(ab->arms[i].name, ab->arms[i].measured),
-                    etp_cell_z(etp_proof_kind_name(line->kind)),
-                    etp_cell_judged(etp_cell_z(line->contradicts ? "contradicted"
-                                               : line->supports  ? "confirmed"
-                                                                 : "nothing"),
-                                    s),
-                    etp_cell_z(line->text));
+                    etp_cell_z(etp_proof_kind_name(line->kind)), says, etp_cell_z(line->text));
         }
         if (ab->arms[i].proof.by_table) {
             ETP_ROW(t, etp_cell_called(ab->arms[i].name, ab->arms[i].measured),
@@ -719,20 +709,13 @@ static void device_fact(const etp_ab_fact *f, etp_keys *keys, etp_arena *arena)
     etp_keys_add(keys, ETP_PLAIN, key ? key : f->key, "%s", is_size ? ETP_BYTES(bytes) : f->value);
 }
 
-// Something besides the arms, which the page has above.
-static bool has_evidence(const etp_ab *ab)
-{
-    bool proof = false;
-    for (size_t i = 0; i < ab->n_arms; i++) {
-        proof = proof || ab->arms[i].proof.lines.n > 0;
-    }
-    return proof || ab->lost.n > 0 || ab->n_device > 0;
-}
-
 void etp_ab_evidence_section(const etp_ab *ab, etp_report *r)
 {
     etp_medium medium = etp_report_medium(r, ETP_OFF_PAGE);
-    bool has = has_evidence(ab);
+    bool has = ab->lost.n > 0 || ab->n_device > 0; // something besides the arms, which stand above
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        has = has || ab->arms[i].proof.lines.n > 0;
+    }
     if (has || medium == ETP_ON_PAGE) {
         etp_report_medium(r, medium);
     }

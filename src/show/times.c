@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "base/order.h"
 
 enum { STEPS = 24, RANGE_CHARS = 2 * ETP_NUMBER_CHARS + 8, BLOCKS = 512, RUNS = 1 << 20 };
 #define DRAWN_SHARE 0.0005 // of an inference: shorter operators have no picture of their runs
@@ -56,15 +57,9 @@ static const char *range_text(double lo, double hi, const char *between, char bu
 // ---- single runs ----
 
 typedef struct runs { // of one arm
-    uint64_t *ns;     // ascending
+    uint64_t *ns;     // etp_order_u64
     size_t n;
 } runs;
-
-static int ascending(const void *pa, const void *pb)
-{
-    uint64_t a = *(const uint64_t *)pa, b = *(const uint64_t *)pb;
-    return (a > b) - (a < b);
-}
 
 // Of the row that names the operator alone: runs of several rows cannot be added one by one.
 static runs runs_of(const etp_ab *ab, const etp_ab_operator *op, uint32_t arm, etp_arena *arena)
@@ -76,7 +71,7 @@ static runs runs_of(const etp_ab *ab, const etp_ab_operator *op, uint32_t arm, e
         return (runs){0};
     }
     n = etp_profile_samples(p, op->rows[arm], ns, n);
-    qsort(ns, n, sizeof *ns, ascending);
+    qsort(ns, n, sizeof *ns, etp_order_u64);
     return (runs){ns, n};
 }
 
@@ -205,12 +200,9 @@ static void change_key(const etp_ab *ab, const etp_ab_operator *op, size_t k, et
         snprintf(ratio, sizeof ratio, " · %.2f×", op->speedup[k]);
     }
     bool several = ab->n_comparisons > 1;
-    etp_keys_add(keys,
-                 etp_ledger_row_slower(row)   ? ETP_WARN
-                 : etp_ledger_row_faster(row) ? ETP_GOOD
-                                              : ETP_PLAIN,
-                 k ? "" : "saved", "%s%s%s%s%s", ETP_NS(0.0 - (double)row->delta_ns), interval,
-                 ratio, several ? " · " : "",
+    etp_severity change = etp_ab_row_change(row);
+    etp_keys_add(keys, change == ETP_BAD ? ETP_WARN : change, k ? "" : "saved", "%s%s%s%s%s",
+                 ETP_NS(0.0 - (double)row->delta_ns), interval, ratio, several ? " · " : "",
                  several ? ab->arms[ab->ledgers[k].candidate].measured : "");
 }
 

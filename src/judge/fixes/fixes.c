@@ -31,11 +31,6 @@ static double best_rate(const etp_fixer *f)
     return best > 0 ? best : (double)NAN;
 }
 
-static int compare_ns(int64_t a, int64_t b)
-{
-    return a == b ? 0 : a > b ? -1 : 1; // ETP_NS_UNKNOWN is the least
-}
-
 // 0 what a command does that the exporter was asked for; 1 what another command does; 2 what the
 // model or its export can do better by hand; 3 a distance to a roof, which says where time is and
 // not what to do; 4 more threads, which mend nothing and cost the other CPUs; 5 what is hardly
@@ -48,29 +43,35 @@ static int tier_of(const etp_ab_fix *f)
     if (f->kind == ETP_FIX_THREADS || f->kind == ETP_FIX_ROOF_GAP) {
         return f->kind == ETP_FIX_THREADS ? 4 : 3;
     }
-    return f->places > 0 ? 0 : f->by_command ? 1 : 2;
+    if (f->places > 0) {
+        return 0;
+    }
+    return f->by_command ? 1 : 2;
 }
 
 // The likely gain of a fix that cannot but gain; what is at stake where nothing bounds the gain
 // from below: the ceiling, and no more than the time that the fix concerns.
 static int64_t rank_of(const etp_ab_fix *f)
 {
-    bool bounded = f->lo_ns > 0 && f->expected_ns != ETP_NS_UNKNOWN;
-    return bounded ? f->expected_ns : f->hi_ns < f->concerns_ns ? f->hi_ns : f->concerns_ns;
+    if (f->lo_ns > 0 && f->expected_ns != ETP_NS_UNKNOWN) {
+        return f->expected_ns;
+    }
+    return f->hi_ns < f->concerns_ns ? f->hi_ns : f->concerns_ns;
 }
 
 static int best_first(const void *pa, const void *pb)
 {
     const etp_ab_fix *a = pa, *b = pb;
-    int by_tier = tier_of(a) - tier_of(b);
-    int by_rank = compare_ns(rank_of(a), rank_of(b));
-    int by_ceiling = compare_ns(a->hi_ns, b->hi_ns);
-    int by_kind = (a->kind > b->kind) - (a->kind < b->kind);
-    return by_tier      ? by_tier
-           : by_rank    ? by_rank
-           : by_ceiling ? by_ceiling
-           : by_kind    ? by_kind
-                        : strcmp(a->text, b->text);
+    if (tier_of(a) != tier_of(b)) {
+        return tier_of(a) - tier_of(b);
+    }
+    if (rank_of(a) != rank_of(b)) { // ETP_NS_UNKNOWN is the least
+        return rank_of(a) > rank_of(b) ? -1 : 1;
+    }
+    if (a->hi_ns != b->hi_ns) {
+        return a->hi_ns > b->hi_ns ? -1 : 1;
+    }
+    return a->kind != b->kind ? (int)a->kind - (int)b->kind : strcmp(a->text, b->text);
 }
 
 static int longest_first(const void *pa, const void *pb)

@@ -196,9 +196,10 @@ static int64_t places_of(const etp_fixer *f, etp_fix_change change)
 const char *etp_fix_export(const etp_fixer *f, etp_fix_change change)
 {
     const etp_run_model *m = exported_as(f);
-    const char *option = change == ETP_CHANGE_INT8      ? "--dtype"
-                         : change == ETP_CHANGE_XNNPACK ? "--backend"
-                                                        : k_apply;
+    const char *option = k_apply;
+    if (change == ETP_CHANGE_INT8 || change == ETP_CHANGE_XNNPACK) {
+        option = change == ETP_CHANGE_INT8 ? "--dtype" : "--backend";
+    }
     etp_strbuf out;
     etp_strbuf_init(&out, f->ab->arena);
     if (m) {
@@ -358,8 +359,10 @@ double etp_fix_copy_ns(const etp_fixer *f, uint32_t op)
 {
     double roof = etp_fix_memory_ns(f, op);
     const etp_op_facts *facts = etp_fix_facts(f, op);
-    bool known = etp_fix_knows_work(facts);
-    return isfinite(roof) ? roof : known ? (double)facts->work.bytes / f->best_rate : (double)NAN;
+    if (isfinite(roof)) {
+        return roof;
+    }
+    return etp_fix_knows_work(facts) ? (double)facts->work.bytes / f->best_rate : (double)NAN;
 }
 
 // A large copy also pushes other data out of the caches: without it, what comes next may save as

@@ -197,11 +197,6 @@ static uint32_t arm_with_threads(const etp_ab *ab, uint32_t arm, uint64_t thread
     return ETP_NO_INDEX;
 }
 
-static bool has_roof(const etp_ab_operator *op, uint32_t arm)
-{
-    return op->roofs && op->roofs[arm].verdict != ETP_ROOF_UNKNOWN;
-}
-
 // From here on the times of the arm that ran with so many threads count; what was asked before
 // holds there.
 static etp_status use_threads(redo *w, const change *c, const char *text, size_t *out_operators,
@@ -254,18 +249,20 @@ static etp_status apply(redo *w, const change *c, const char *text, size_t *out_
         if (!op->rows[w->in] || !matches(ab, op, c->pattern)) {
             continue;
         }
-        if (c->kind == CHANGE_ROOF && !has_roof(op, w->in)) {
+        bool has_roof = op->roofs && op->roofs[w->in].verdict != ETP_ROOF_UNKNOWN;
+        if (c->kind == CHANGE_ROOF && !has_roof) {
             unknown++;
             continue;
         }
         (*out_operators)++;
-        w->faster[i] = c->kind == CHANGE_ROOF    ? 1
-                       : c->kind == CHANGE_SCALE ? w->faster[i] * c->factor // NAN stays
-                                                 : (double)NAN;
-        w->back[i] = c->kind == CHANGE_BACK || (c->kind == CHANGE_SCALE && w->back[i]);
-        w->factor[i] = c->kind == CHANGE_DROP    ? 0
-                       : c->kind == CHANGE_SCALE ? w->factor[i] / c->factor
-                                                 : 1;
+        if (c->kind == CHANGE_SCALE) { // on top of what was asked before
+            w->faster[i] *= c->factor; // NAN stays
+            w->factor[i] /= c->factor;
+        } else {
+            w->faster[i] = c->kind == CHANGE_ROOF ? 1 : (double)NAN;
+            w->back[i] = c->kind == CHANGE_BACK;
+            w->factor[i] = c->kind == CHANGE_DROP ? 0 : 1;
+        }
     }
     if (*out_operators == 0 && unknown > 0) {
         return etp_fail(
