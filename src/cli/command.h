@@ -58,6 +58,7 @@ typedef struct etp_cli {
     etp_cli_format format;
     const struct etp_command *verb;
     bool color;          // on stdout
+    bool utf8;           // the terminal shows it
     bool progress_lines; // ETPROF_PROGRESS=lines: for programs that read standard error
     bool progress;       // stderr is a terminal and --quiet was not given
     bool quiet;

@@ -2,7 +2,6 @@
 // Output of answers.
 #include "cli/emit.h"
 
-#include "cli/say.h"
 #include "library/reply.h"
 
 // Asks for all memory that the answer took: a verb that wrote its text into a buffer need not.
@@ -68,7 +67,7 @@ etp_status etp_cli_emit(etp_cli *cli, const etp_answer *answer, etp_error *err)
         // A file is read by programs and in editors: no escape sequences, and UTF-8 whatever this
         // terminal can show.
         .color = cli->color && !cli->output,
-        .unicode = cli->output || etp_terminal_is_utf8(),
+        .unicode = cli->output || cli->utf8,
     };
     // A comment on GitHub has a largest size and is cut to it: no form of the library
     // (etprof/output.h).

@@ -252,6 +252,7 @@ int main(int argc, char **argv)
     etp_cli cli = {
         .width = known_width() ? known_width() : 80,
         .color = isatty(STDOUT_FILENO) && !environment("NO_COLOR"),
+        .utf8 = etp_terminal_is_utf8(),
         .progress = isatty(STDERR_FILENO),
         .progress_lines = is_word(environment("ETPROF_PROGRESS"), "lines"),
         .terminal = isatty(STDOUT_FILENO),
