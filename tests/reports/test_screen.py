@@ -168,8 +168,7 @@ def held_steps(name, fixes, text):
     steps = re.findall(r"^  (N\d+) +(−|at most |under )([\d.]+) (\S+) ", text, re.M)
     expect(len(steps) == min(len(fixes), 3), name, "steps without a gain", steps, len(fixes))
     for (label, sign, figure, shown), fix in zip(steps, fixes):
-        known = fix["gain_ns"] if sign == "at most " else fix["estimate_ns"]
-        ns = known["hi"] if isinstance(known, dict) else known[-1] if isinstance(known, list) else known
+        ns = fix["gain_ns"]["hi" if sign == "at most " else "expected"]
         scale, half = {"s": 1e9, "ms": 1e6, "µs": 1e3}[shown], 0.51 * 10 ** -len(figure.partition(".")[2])
         expect(label == fix["id"] and shown == unit and len(figure.replace(".", "").lstrip("0")) <= 3, name, label,
                figure, shown, unit)

@@ -151,7 +151,7 @@ FINDINGS = {
     "lost_launch": plain, "clock_jump": plain, "session_note": plain, "outputs_differ": plain,
     "outputs_not_compared": plain, "groupwise_4bit": plain, "decode_roof": plain, "above_roof": above_roof,
     "outputs_nan": plain, "no_execution": plain, "trace_not_used": plain, "program_not_used": plain,
-    "samples_not_used": plain, "misnamed": plain, "folder_altered": plain,
+    "samples_not_used": plain, "misnamed": plain, "folder_altered": plain, "program_differs": plain,
 }
 
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What changes brought where they were measured, as shares of what their formula estimates. The
-// table is made from the rows "tuning" of bench/fixes/table.tsv whose interval is no wider than the
-// estimate, and the test factors holds it against them.
+// table is made from the rows "tuning" and "made" of bench/fixes/table.tsv whose interval is no
+// wider than the estimate; a change that only networks made for it have has none. The test factors
+// holds it against them.
 #ifndef ETP_JUDGE_FIXES_FACTORS_H
 #define ETP_JUDGE_FIXES_FACTORS_H
 
