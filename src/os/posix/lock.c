@@ -74,7 +74,11 @@ static etp_status try_lock(const char *path, etp_os_lock *out, int64_t *holder, 
         *holder = pid > 0 ? pid : -1;
     } else if (!still_there(fd, path)) {
         *again = true;
-    } else if ((st = sign(fd, path, err)) != ETP_OK) {
+    } else {
+        st = sign(fd, path, err);
+    }
+    struct stat is;
+    if (st != ETP_OK && fstat(fd, &is) == 0 && S_ISREG(is.st_mode)) {
         unlink(path); // a full disk: without a name in it nobody has it
     }
     if (taken || *again || st != ETP_OK) {
