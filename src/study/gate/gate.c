@@ -640,7 +640,8 @@ static etp_status against_arm(etp_gate *g, const etp_ab *ab, uint32_t arm, const
         ETP_TRY(etp_unpaired_compare(now, n, then, n_then, ETP_CONFIDENCE, g->arena, &u, err));
     }
     double most = 1 + margin;
-    bool emulated = ab->arms[arm].emulated || old->arms[old_arm].emulated;
+    const char *why = etp_gate_arm_unknown(&ab->arms[arm]);
+    why = why ? why : etp_gate_arm_unknown(&old->arms[old_arm]);
     etp_gate_check c = {
         .id = etp_arena_printf(g->arena, "against:%s", ab->arms[arm].name),
         .expected = etp_arena_printf(g->arena, "at most +%s %% time", ETP_DIGITS(100 * margin, 4)),
@@ -649,10 +650,10 @@ static etp_status against_arm(etp_gate *g, const etp_ab *ab, uint32_t arm, const
         .lo = exp(u.lo),
         .hi = exp(u.hi),
         .limit = most,
-        .state = emulated ? ETP_GATE_UNKNOWN : etp_gate_judge(exp(u.lo), exp(u.hi), false, most)};
+        .state = why ? ETP_GATE_UNKNOWN : etp_gate_judge(exp(u.lo), exp(u.hi), false, most)};
     c.fix = c.state == ETP_GATE_NO    ? "etprof compare of the two folders says where the time went"
             : c.state == ETP_GATE_YES ? NULL
-            : emulated                ? "emulated: its times say nothing"
+            : why                     ? why
             : !isfinite(u.shift)      ? n < ETP_MIN_BLOCKS
                                             ? to_settle(g, ab, (double)NAN, 0, 0, most, NULL)
                                             : to_settle(g, old, (double)NAN, 0, 0, most, NULL)

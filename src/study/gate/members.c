@@ -145,9 +145,12 @@ bool etp_gate_limit_parse(etp_str s, etp_gate_unit dim, double *out)
 
 // ---- figures ----
 
-static const char *of_arm(const etp_ab_arm *a)
+const char *etp_gate_arm_unknown(const etp_ab_arm *a)
 {
-    return a->emulated ? "emulated: its times say nothing" : NULL;
+    if (a->emulated) {
+        return "emulated: its times say nothing";
+    }
+    return a->waited > ETP_WAIT_MOST ? "other programs had the CPU while it was measured" : NULL;
 }
 
 // A share is compared as it is shown, a time with all that its clock can have cut off. HIDDEN: part
@@ -156,10 +159,13 @@ static void add_part(const etp_ab *ab, const etp_gate_member *m, uint32_t arm, d
                      double cut_ns, double share, double hidden, etp_arena *arena,
                      etp_gate_figures *out)
 {
+    const etp_ab_arm *of = &ab->arms[arm];
     etp_gate_figure f = {share, share, share + hidden, arm, NULL, hidden > 0};
+    f.unknown = of->emulated ? NULL : etp_gate_arm_unknown(of);
     if (m->row == NS) {
         double more = hidden > 0 ? hidden * etp_known_ns(ab->arms[arm].traced_ns) : 0;
-        f = (etp_gate_figure){ns, ns, ns + cut_ns + more, arm, of_arm(&ab->arms[arm]), more > 0};
+        f = (etp_gate_figure){
+            ns, ns, ns + cut_ns + more, arm, etp_gate_arm_unknown(&ab->arms[arm]), more > 0};
     }
     ETP_ADD(arena, out, f);
 }
@@ -239,7 +245,7 @@ static void category_speedups(const etp_ab *ab, const etp_ab_category *c, etp_ar
                              .lo = c ? c->lo[i] : (double)NAN,
                              .hi = c ? c->hi[i] : (double)NAN,
                              .arm = k->candidate,
-                             .unknown = of_arm(&ab->arms[k->candidate])};
+                             .unknown = etp_gate_arm_unknown(&ab->arms[k->candidate])};
         if (k->withheld) {
             f.unknown = etp_arena_printf(arena, "withheld: %s", etp_withheld_name(k->withheld));
         }
