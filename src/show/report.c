@@ -169,7 +169,8 @@ void etp_ab_end_facts(const etp_ab *ab, etp_report *r)
     }
     if (ab->neighbours && ab->n_comparisons > 0) {
         etp_report_fact(r, "virtual machine",
-                        "its neighbours are not seen: intervals widened by 1 + 1.5/blocks");
+                        "its neighbours are not seen: the speedup's interval is widened by 1 + "
+                        "1.5/blocks");
     }
     if (etp_ab_is_unfinished(ab)) {
         etp_report_fact(r, "state", "%s", etp_run_state_name(ab->state));
