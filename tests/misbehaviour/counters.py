@@ -247,7 +247,8 @@ def contended():
                        done.stdout[:900])
                 expect("etprof rerun run" in gate.stderr + gate.stdout, at, gate.stdout)
             same = etprof(tmp, "gate", "run", "--against", "run", "--margin", "50%")
-            expect(same.returncode == (3 if max(neon, sme2) >= 30 else 0), (at, "against"), (same.returncode, same.stdout))
+            expect(same.returncode == (3 if max(neon, sme2) >= 30 else 0), (at, "against"),
+                   (same.returncode, same.stdout))
 
 
 planted()
