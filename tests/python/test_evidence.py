@@ -299,6 +299,7 @@ class NextStep(ExportCase):
 
         cases = (
             (refusals.LOWER, MemoryError(), {}), (refusals.LOWER, RecursionError(), {}),
+            (refusals.LOWER, IndexError(), {"calls": {"while_loop": "a.py:1"}}),
             (refusals.LOWER, IndexError(), {"calls": {"cond": "a.py:1"}}),
             (refusals.EXPORT, RuntimeError("Could not guard on data-dependent expression"), {}),
             (refusals.EXPORT, RuntimeError("expected scalar type Half but found Float"), {"halves": True}),
