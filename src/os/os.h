@@ -155,7 +155,7 @@ typedef struct etp_os_moves { // fields are private
     bool open;
     int fd;
 } etp_os_moves;
-// The number that PATH has from now on, -1: it is not told of.
+// The number by which etp_os_moves_next names PATH; -1: the system does not watch it.
 int etp_os_moves_add(etp_os_moves *moves, const char *path);
 int etp_os_moves_next(etp_os_moves *moves);   // the number of one that moved; -1: none has
 void etp_os_moves_close(etp_os_moves *moves); // safe when zeroed

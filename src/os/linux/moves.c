@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is moved or written to: inotify, which is told by the kernel and does not look now and then.
 #include <errno.h>
-#include <string.h>
 #include <sys/inotify.h>
 #include <unistd.h>
 

@@ -368,16 +368,7 @@ static void check_arm(etp_gate *g, const etp_ab *ab, uint32_t arm, const rule *r
         lo = v * known(a->median_ns) / a->hi_ns;
         hi = v * known(a->median_ns) / a->lo_ns;
     }
-    const char *why = NULL;
-    if (a->emulated && r->metric != MEMORY) {
-        why = "emulated: its times say nothing";
-    } else if (a->waited > ETP_WAIT_MOST && r->metric != MEMORY) {
-        const char *crowded = etp_ab_crowded(ab);
-        why = crowded
-                  ? crowded
-                  : etp_arena_printf(g->arena, "other programs had the CPU for %.0f %% of its time",
-                                     100 * a->waited);
-    }
+    const char *why = r->metric == MEMORY ? NULL : etp_gate_arm_unknown(ab, arm, g->arena);
     add_figure(g, ab, r, a->name, v, lo, hi, why);
 }
 
@@ -640,8 +631,8 @@ static etp_status against_arm(etp_gate *g, const etp_ab *ab, uint32_t arm, const
         ETP_TRY(etp_unpaired_compare(now, n, then, n_then, ETP_CONFIDENCE, g->arena, &u, err));
     }
     double most = 1 + margin;
-    const char *why = etp_gate_arm_unknown(&ab->arms[arm]);
-    why = why ? why : etp_gate_arm_unknown(&old->arms[old_arm]);
+    const char *why = etp_gate_arm_unknown(ab, arm, g->arena);
+    why = why ? why : etp_gate_arm_unknown(old, old_arm, g->arena);
     etp_gate_check c = {
         .id = etp_arena_printf(g->arena, "against:%s", ab->arms[arm].name),
         .expected = etp_arena_printf(g->arena, "at most +%s %% time", ETP_DIGITS(100 * margin, 4)),

@@ -145,12 +145,19 @@ bool etp_gate_limit_parse(etp_str s, etp_gate_unit dim, double *out)
 
 // ---- figures ----
 
-const char *etp_gate_arm_unknown(const etp_ab_arm *a)
+const char *etp_gate_arm_unknown(const etp_ab *ab, uint32_t arm, etp_arena *arena)
 {
+    const etp_ab_arm *a = &ab->arms[arm];
     if (a->emulated) {
         return "emulated: its times say nothing";
     }
-    return a->waited > ETP_WAIT_MOST ? "other programs had the CPU while it was measured" : NULL;
+    if (!(a->waited > ETP_WAIT_MOST)) {
+        return NULL;
+    }
+    const char *crowded = etp_ab_crowded(ab);
+    return crowded ? crowded
+                   : etp_arena_printf(arena, "other programs had the CPU for %.0f %% of its time",
+                                      100 * a->waited);
 }
 
 // A share is compared as it is shown, a time with all that its clock can have cut off. HIDDEN: part
@@ -159,13 +166,13 @@ static void add_part(const etp_ab *ab, const etp_gate_member *m, uint32_t arm, d
                      double cut_ns, double share, double hidden, etp_arena *arena,
                      etp_gate_figures *out)
 {
-    const etp_ab_arm *of = &ab->arms[arm];
-    etp_gate_figure f = {share, share, share + hidden, arm, NULL, hidden > 0};
-    f.unknown = of->emulated ? NULL : etp_gate_arm_unknown(of);
+    const char *unknown = etp_gate_arm_unknown(ab, arm, arena);
+    // An emulator's shares may be asked for.
+    etp_gate_figure f = {
+        share, share, share + hidden, arm, ab->arms[arm].emulated ? NULL : unknown, hidden > 0};
     if (m->row == NS) {
         double more = hidden > 0 ? hidden * etp_known_ns(ab->arms[arm].traced_ns) : 0;
-        f = (etp_gate_figure){
-            ns, ns, ns + cut_ns + more, arm, etp_gate_arm_unknown(&ab->arms[arm]), more > 0};
+        f = (etp_gate_figure){ns, ns, ns + cut_ns + more, arm, unknown, more > 0};
     }
     ETP_ADD(arena, out, f);
 }
@@ -245,7 +252,7 @@ static void category_speedups(const etp_ab *ab, const etp_ab_category *c, etp_ar
                              .lo = c ? c->lo[i] : (double)NAN,
                              .hi = c ? c->hi[i] : (double)NAN,
                              .arm = k->candidate,
-                             .unknown = etp_gate_arm_unknown(&ab->arms[k->candidate])};
+                             .unknown = etp_gate_arm_unknown(ab, k->candidate, arena)};
         if (k->withheld) {
             f.unknown = etp_arena_printf(arena, "withheld: %s", etp_withheld_name(k->withheld));
         }

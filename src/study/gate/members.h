@@ -44,8 +44,8 @@ ETP_NODISCARD etp_status etp_gate_member_parse(const char *text, etp_str head, e
 bool etp_gate_limit_parse(etp_str text, etp_gate_unit unit, double *out);
 // category("CATEGORY").share
 etp_gate_member etp_gate_share_of(etp_str category);
-// Why nothing that was measured of an arm's time can be judged; static, NULL: it can.
-const char *etp_gate_arm_unknown(const etp_ab_arm *arm);
+// Why nothing that was measured of an arm's time can be judged; NULL: it can.
+const char *etp_gate_arm_unknown(const etp_ab *ab, uint32_t arm, etp_arena *arena);
 // Its figure for each arm, or for each comparison of AB. ETP_USAGE: AB has no such operator, or
 // there is no such category.
 ETP_NODISCARD etp_status etp_gate_member_figures(const char *text, const etp_gate_member *member,
