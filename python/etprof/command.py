@@ -17,6 +17,6 @@ def command():
         try:
             os.execv(PROGRAM, ["etprof", *sys.argv[1:]])
         except OSError as e:
-            why = f"cannot start {PROGRAM}: {e.strerror}; install it again: pip install --force-reinstall etprof"
+            why = f"cannot start {PROGRAM}: {e.strerror}; install the wheel again"
     print(f"etprof: this package {why}", file=sys.stderr)
     return 5

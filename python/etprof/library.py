@@ -209,8 +209,7 @@ def library() -> Any:
         raise errors.EnvironmentProblem(f"{found[0]} cannot be loaded: {e}") from e
     if version != __version__:
         raise errors.EnvironmentProblem(
-            f"{found[0]} is version {version} and this package {__version__}; install both anew: "
-            "pip install --force-reinstall etprof")
+            f"{found[0]} is version {version} and this package {__version__}; install the wheel anew")
     return lib
 
 

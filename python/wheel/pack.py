@@ -19,7 +19,7 @@ MADE = (1980, 1, 1, 0, 0, 0)
 # developers; pages and completions are where a shell looks for them only below a prefix.
 TAKEN = ("bin/", "share/etprof/", "share/doc/etprof/LICENSE", "share/doc/etprof/copyright",
          "share/doc/etprof/README.md", "share/doc/etprof/CHANGELOG.md")
-# What `pip install etprof[…]` may add.
+# What the wheel's extras add.
 EXTRAS = ("export", "fleet", "mcp", "parquet", "validate")
 # Said where pip and people look.
 NOT_RUN = {"arm64-macos": "The programs in this wheel were compiled and linked for macOS on another system. Nobody has "
@@ -38,7 +38,7 @@ def project():
 
 
 def requirements(purpose):
-    """What `pip install etprof[PURPOSE]` adds: the lines that the lock file is made from."""
+    """What the extra PURPOSE adds: the lines that the lock file is made from."""
     lines = (ROOT / f"python/etprof/requirements/{purpose}.in").read_text(encoding="utf-8").splitlines()
     found = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
     return found or die(f"{purpose}.in requires nothing")

@@ -21,7 +21,7 @@ def need(engine):
         for module in wanted:
             __import__(module)
     except ImportError as e:
-        skip(f"{e.name} is not here: pip install 'etprof[fleet]', and ETPROF_TESTS_PYTHON=that python "
+        skip(f"{e.name} is not here; install it, and ETPROF_TESTS_PYTHON=that python "
              "(scripts/check brings it where Java is)")
     if engine == "spark" and not (shutil.which("java") or os.environ.get("JAVA_HOME")):
         skip("no java here: apt-get install default-jre-headless")

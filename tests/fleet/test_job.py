@@ -277,7 +277,7 @@ def check_refused(tmp, source):
         expect("lake.json: not what a lake keeps there" in said, "a damaged lake", text, said)
     said = job(source, "--out", tmp / "none", "--engine", "spark", code=5,
                before="import os\nos.environ['PATH'] = ''\nos.environ.pop('JAVA_HOME', None)").stderr
-    expect("apt-get install default-jre-headless" in said or "pip install 'etprof[fleet]'" in said, "no Java", said)
+    expect("apt-get install default-jre-headless" in said or " -m pip install 'pyspark>=4,<5'" in said, "no Java", said)
 
 
 # A bucket without a network: Hadoop's own table of mounts answers to the scheme.

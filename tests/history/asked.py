@@ -17,7 +17,7 @@ def need_duckdb():
     try:
         __import__("duckdb")
     except ImportError:
-        skip("no Python package duckdb: pip install 'etprof[fleet]'")
+        skip("no Python package duckdb")
 
 
 def history(folder, *words):

@@ -214,7 +214,7 @@ class Wheel(unittest.TestCase):
                 ("os.confstr = lambda name: 'glibc 2.17'", "needs glibc 2.28 or newer; this system has 2.17"),
                 ("os.confstr = lambda name: None", "this system has another C library"),
                 ("platform.machine = lambda: 'aarch64'", "is for x86_64 Linux; this is aarch64 Linux"),
-                ("etprof.command.PROGRAM += '.gone'", "No such file or directory; install it again")):
+                ("etprof.command.PROGRAM += '.gone'", "No such file or directory; install the wheel again")):
             done = run(self.bin / "python", "-c", start.format(change), code=5, env=self.env)
             self.assertEqual((done.stdout, done.stderr.count("\n")), ("", 1), done.stderr)
             self.assertIn(says, done.stderr)

@@ -67,7 +67,8 @@ def pinned():
         text = (SOURCE / name).read_text()
         for used in re.findall(r"uses: (\S+)", text):
             expect(re.fullmatch(r"\S+@([0-9a-f]{40}|COMMIT)", used), name, "an action without a commit", used)
-        expect(text.count("-m pip install ") == text.count("-m pip install --no-deps --require-hashes "), name, "pip")
+        expect(text.count("-m pip install ") == text.count("-m pip install --no-index --no-deps --require-hashes "),
+               name, "pip is asked for a name")
 
 
 def repository(top):
@@ -127,7 +128,7 @@ def github(top, package, source):
                    {"ref": "refs/heads/main" if branch == "main" else "refs/pull/1/merge", "sha": name, "token": "t",
                     "event_name": "pull_request" if number else "push", "event": {"number": number or ""}}, env)
         code, steps = made.run(SOURCE / "examples/ci/pull_request.yml",
-                               **{"package": package, "sha256": hash_of(package), "options": OPTIONS,
+                               **{"wheel": package, "sha256": hash_of(package), "options": OPTIONS,
                                   **changes})
         for text in made.summaries:
             expect(len(text.encode()) <= 1 << 20, name, "the summary's size", len(text.encode()))
@@ -173,7 +174,7 @@ def gitlab(top, package, source):
         merge = {} if branch == "main" else {"CI_MERGE_REQUEST_IID": "3", "ETPROF_TOKEN": "t"}
         done = subprocess.run(["bash", "-eo", "pipefail", "-c", "\n".join(recipe["script"])], cwd=work, text=True,
                               capture_output=True, check=False, stdin=subprocess.DEVNULL, timeout=600, env={
-                                  **env, **recipe["variables"], "PACKAGE": package, "SHA256": hash_of(package),
+                                  **env, **recipe["variables"], "WHEEL": package, "SHA256": hash_of(package),
                                   "OPTIONS": OPTIONS,
                                   "CI_COMMIT_BRANCH": branch, "CI_DEFAULT_BRANCH": "main", "CI_PROJECT_ID": "7",
                                   "CI_API_V4_URL": "https://gitlab.example/api/v4", **merge})

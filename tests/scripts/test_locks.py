@@ -90,4 +90,16 @@ for path in [ROOT / "tests/python/run", *(ROOT / "python/etprof").rglob("*.py")]
     for found in re.finditer(r'"pip", "install"|pip\([^)]*"install"', text):
         around = text[found.start():found.start() + 300]
         expect("--require-hashes" in around, path.relative_to(ROOT), f"installs without hashes: {around[:80]!r}")
+# Nobody owns our name in an index yet: who registers it would run code wherever it is installed by name.
+LOOKED = [ROOT / "action.yml", ROOT / "README.md", ROOT / "AGENTS.md", *(
+    path for folder in ("docs", "examples", "python", "scripts", "src", "tests", "agentic-kits", "model_profiling")
+    for path in (ROOT / folder).rglob("*")
+    if path.suffix in (".md", ".yml", ".py", ".sh", ".c", ".ipynb", ".txt", ".in", ".json", "") and path.is_file())]
+# NAME, NAME==1, NAME[mcp] and "NAME @" as words of a call of pip; a path or an address ends in .whl.
+BY_NAME = re.compile(r"""\bpip[3x]? install\b[^\n`#]*?[\s'"]etprof(?=[\s'"`,;)\]]|\[|==|$)|\betprof==[0-9X]""")
+for path in LOOKED:
+    if path.resolve() != pathlib.Path(__file__).resolve() and "build" not in path.relative_to(ROOT).parts:
+        found = BY_NAME.search(path.read_text(errors="replace"))
+        expect(not found, path.relative_to(ROOT), "installs etprof by a name that nobody has registered", found)
+expect("Before the first release" in (ROOT / "docs/install.md").read_text(), "docs/install.md", "what must be registered")
 finish(f"{rows} packages in {len(locks)} files")

@@ -9,7 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from etprof import errors
+from etprof import extras
 from etprof.fleet.lake import Lake, parts
 from etprof.fleet.reading import TABLES, Known, Part, schema_of, write_part
 from etprof.fleet.sources import Source
@@ -20,7 +20,7 @@ def engine() -> Any:
         import duckdb
         import pyarrow  # noqa: F401  (rows come through it)
     except ImportError as e:
-        raise errors.EnvironmentProblem(f"{e.name} is missing: pip install 'etprof[fleet]'") from e
+        raise extras.missing("fleet", str(e.name)) from e
     return duckdb
 
 
@@ -32,7 +32,7 @@ class Duck:
     def __init__(self, workers: int) -> None:
         for needed in ("duckdb", "pyarrow"): # the report asks it; loading it here would take longer than 1,000 dumps
             if importlib.util.find_spec(needed) is None:
-                raise errors.EnvironmentProblem(f"{needed} is missing: pip install 'etprof[fleet]'")
+                raise extras.missing("fleet", needed)
         self.workers = workers
 
     def write(self, chunks: Iterator[list[Source]], lake: Lake, staged: Path,

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from etprof import errors
+from etprof import errors, extras
 from etprof.fleet import far
 from etprof.fleet.lake import Lake, ids_of, parts
 from etprof.fleet.reading import TABLES, Known, Part, schema_of, write_part
@@ -27,7 +27,7 @@ def _conf(master: str, java: str = "") -> Any:
         import pyarrow  # noqa: F401  (rows come through it)
         from pyspark import SparkConf
     except ImportError as e:
-        raise errors.EnvironmentProblem(f"{e.name} is missing: pip install 'etprof[fleet]'") from e
+        raise extras.missing("spark", str(e.name)) from e
     home = os.environ.get("JAVA_HOME")
     if not (os.access(os.path.join(home, "bin/java"), os.X_OK) if home else shutil.which("java")):
         where = f"JAVA_HOME is {home}, which has no bin/java" if home else "there is no java here"
