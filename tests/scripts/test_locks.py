@@ -101,5 +101,6 @@ for path in LOOKED:
     if path.resolve() != pathlib.Path(__file__).resolve() and "build" not in path.relative_to(ROOT).parts:
         found = BY_NAME.search(path.read_text(errors="replace"))
         expect(not found, path.relative_to(ROOT), "installs etprof by a name that nobody has registered", found)
-expect("Before the first release" in (ROOT / "docs/install.md").read_text(), "docs/install.md", "what must be registered")
+text = (ROOT / "docs/install.md").read_text()
+expect("Before the first release" in text, "docs/install.md", "what must be registered")
 finish(f"{rows} packages in {len(locks)} files")
