@@ -20,7 +20,7 @@ MADE = (1980, 1, 1, 0, 0, 0)
 TAKEN = ("bin/", "share/etprof/", "share/doc/etprof/LICENSE", "share/doc/etprof/copyright",
          "share/doc/etprof/README.md", "share/doc/etprof/CHANGELOG.md")
 # What the wheel's extras add.
-EXTRAS = ("export", "fleet", "mcp", "parquet", "validate")
+EXTRAS = ("export", "fleet", "mcp", "parquet", "spark", "validate")
 # Said where pip and people look.
 NOT_RUN = {"arm64-macos": "The programs in this wheel were compiled and linked for macOS on another system. Nobody has "
                           "run them yet."}
@@ -41,7 +41,13 @@ def requirements(purpose):
     """What the extra PURPOSE adds: the lines that the lock file is made from."""
     lines = (ROOT / f"python/etprof/requirements/{purpose}.in").read_text(encoding="utf-8").splitlines()
     found = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
-    return found or die(f"{purpose}.in requires nothing")
+    if not found:
+        die(f"{purpose}.in requires nothing")
+    # On Linux a bare torch is the build with CUDA, gigabytes that exporting never uses. The CPU build has a name of its
+    # own; where pip is told of no index that has it, it installs nothing.
+    return [each for line in found for each in ([f"{line}+cpu ; sys_platform == 'linux'",
+                                                 f"{line} ; sys_platform != 'linux'"]
+                                                if line.startswith("torch==") else [line])]
 
 
 def platform(triple, glibc, macos):
@@ -58,7 +64,9 @@ def metadata(version, summary, triple):
             "License: Apache-2.0", "Requires-Python: >=3.9"]
     for purpose in EXTRAS:
         head += [f"Provides-Extra: {purpose}"]
-        head += [f'Requires-Dist: {line} ; extra == "{purpose}"' for line in requirements(purpose)]
+        for line in requirements(purpose):
+            what, _, where = line.partition(" ; ")
+            head.append(f"Requires-Dist: {what} ; " + f"{where} and " * bool(where) + f'extra == "{purpose}"')
     head += ["Description-Content-Type: text/markdown"]
     note = f"**{NOT_RUN[triple]}**\n\n" if triple in NOT_RUN else ""
     return "\n".join(head) + "\n\n" + note + (ROOT / "README.md").read_text(encoding="utf-8")

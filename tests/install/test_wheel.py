@@ -193,12 +193,19 @@ class Wheel(unittest.TestCase):
         show = ("import importlib.metadata as m, json; d = m.metadata('etprof'); "
                 "print(json.dumps([d.get_all('Provides-Extra'), m.requires('etprof')]))")
         extras, lines = json.loads(run(self.bin / "python", "-c", show, env=self.env).stdout)
-        self.assertEqual(sorted(extras), ["export", "fleet", "mcp", "parquet", "validate"])
+        self.assertEqual(sorted(extras), ["export", "fleet", "mcp", "parquet", "spark", "validate"])
         needs = {name: set() for name in extras}
         for line in lines:
             needs[re.search(r'extra == "(\w+)"$', line)[1]].add(re.match(r"[\w-]+", line)[0])
         self.assertEqual(needs["export"], {"torch", "executorch", "torchao"})
-        self.assertTrue({"duckdb", "pyspark"} <= needs["fleet"], needs)
+        self.assertEqual(needs["fleet"], {"duckdb", "pyarrow"})
+        self.assertEqual(needs["spark"], {"pyspark", "pandas", "pyarrow"})
+        # What pip finds under the bare name on Linux is the build with CUDA.
+        torch = [line for line in lines if line.startswith("torch==")]
+        torch = [re.sub(r"[0-9.]+", "N", line.partition(" and ")[0]).replace('"', "'") for line in torch]
+        self.assertEqual(sorted(torch), ["torch==N ; sys_platform != 'linux'",
+                                         "torch==N+cpu ; sys_platform == 'linux'"])
+        self.assertFalse([line for line in lines if re.match(r"pandas\b.*<", line)], "a cap on pandas")
 
     def test_pip_refuses_other_platforms(self):
         for platform in ("macosx_11_0_arm64", "manylinux_2_28_aarch64", "manylinux_2_17_x86_64", "win_amd64"):

@@ -42,8 +42,8 @@ def chosen(path, environment):
 
 
 locks = {p.stem: p for home in HOMES for p in sorted(home.glob("*.txt"))}
-expect({"build", "sdist", "zig", "tests", "mcp", "lint", "lock", "wheel", "export", "fleet", "models", "torch-cpu",
-        "torch-default", "parquet", "validate"} ==
+expect({"build", "sdist", "zig", "tests", "mcp", "lint", "lock", "wheel", "export", "fleet", "models", "spark",
+        "torch-cpu", "torch-default", "parquet", "validate"} ==
        set(locks), sorted(locks))
 for home in HOMES:
     for source in home.glob("*.in"):
@@ -90,6 +90,14 @@ for path in [ROOT / "tests/python/run", *(ROOT / "python/etprof").rglob("*.py")]
     for found in re.finditer(r'"pip", "install"|pip\([^)]*"install"', text):
         around = text[found.start():found.start() + 300]
         expect("--require-hashes" in around, path.relative_to(ROOT), f"installs without hashes: {around[:80]!r}")
+# What a verb tells of what is missing is what its lock was made from.
+sys.path.insert(0, str(ROOT / "python"))
+from etprof.extras import NEEDS
+
+for purpose, told in NEEDS.items():
+    source = HOMES[1] / f"{purpose}.in"
+    listed = tuple(w for w in source.read_text().splitlines() if w and w[0] != "#") if source.is_file() else told
+    expect(told == listed, "extras.py", purpose, f"tells {told}, {source.name} has {listed}")
 # Nobody owns our name in an index yet: who registers it would run code wherever it is installed by name.
 LOOKED = [ROOT / "action.yml", ROOT / "README.md", ROOT / "AGENTS.md", *(
     path for folder in ("docs", "examples", "python", "scripts", "src", "tests", "agentic-kits", "model_profiling")
