@@ -83,6 +83,19 @@ def is_own(python: str) -> bool:
     return Path(python).parent.absolute() == venv_python(own_environment()).parent
 
 
+def agreed(folder: Path) -> bool:
+    """Whether somebody at a terminal wants them in FOLDER."""
+    if not packages.somebody_is_there():
+        return False
+    say(f"PyTorch and ExecuTorch are missing here; {', '.join(PACKAGES)} would go into {folder} ({NEEDS})")
+    return packages.answered("Install them? [y/N]").lower() in ("y", "yes")
+
+
+def not_installed() -> str:
+    return (f"PyTorch and ExecuTorch are missing here and nothing was installed. They would go into {own_environment()} "
+            f"({NEEDS}); etprof export MODEL --install does it")
+
+
 def make_venv(folder: Path, pip_args=(), wheel_dir=None, allow_cuda=False) -> Path:
     """Creates FOLDER with the packages, or completes it. Returns its interpreter."""
     python = venv_python(folder)
@@ -153,9 +166,8 @@ def find_python(options) -> str:
             f"{options.python} -m pip install {' '.join(PACKAGES)}")
     if interpreter_in(Path(".venv")):
         say("the .venv of this folder is not used unless named: --python .venv/bin/python")
-    if options.no_install:
-        raise EnvironmentProblem(f"no Python here has {', '.join(MODULES)}; without --no-install they go into "
-                                 f"{own_environment()} ({NEEDS})")
+    if options.no_install or not (options.install or options.allow_cuda or agreed(own_environment())):
+        raise EnvironmentProblem(not_installed())
     return str(make_venv(own_environment(), options.pip_arg, options.wheel_dir, options.allow_cuda))
 
 

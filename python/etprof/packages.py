@@ -98,22 +98,29 @@ def wheel_folder(wheel_dir) -> list[str]:
     return ["--find-links", str(wheel_dir)]
 
 
+def somebody_is_there() -> bool:
+    return bool(sys.stdin and sys.stdin.isatty() and sys.stderr.isatty())
+
+
+def answered(question: str) -> str:
+    print(question, end=" ", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip()
+
+
 def ask() -> str:
-    """The one question. Returns "default" or where CPU builds are; a no ends the export."""
+    """The one question about builds. Returns "default" or where CPU builds are; a no ends the export."""
     choices = (
         f"the default build brings CUDA, which exporting never uses ({TORCH_DEFAULT}); "
         f"PyTorch's CPU build ({TORCH_CPU}) is in an index of its own, whose address stands on PyTorch's "
         "page \"Get Started\" under \"CPU\""
     )
-    if not (sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):
+    if not somebody_is_there():
         raise EnvironmentProblem(
             "pip's configuration here offers no CPU build of torch, and nobody can be asked: "
             f"{choices}. Name that index or a folder with its files, ETPROF_TORCH_INDEX=ADDRESS, "
             "or accept the default build with --allow-cuda")
     say(f"torch: {choices}")
-    print("Take the default build? [y/N, or the address of the index, or a folder] ", end="",
-          file=sys.stderr, flush=True)
-    answer = sys.stdin.readline().strip()
+    answer = answered("Take the default build? [y/N, or the address of the index, or a folder]")
     if answer.lower() in ("y", "yes"):
         return "default"
     if answer.lower() in ("", "n", "no"):

@@ -60,15 +60,19 @@ class FakeInterpreter(unittest.TestCase):
         """The lock files with torch that pip was given, in order."""
         return [c[-1] for c in self.installs() if re.search(r"^torch==", c[-1], re.M)]
 
+    def export_env(self):
+        """That of an export where nothing but our own environment could have the packages."""
+        return {**os.environ, "PYTHONPATH": str(ROOT / "python"), "ETPROF_VENV": str(self.venv), "VIRTUAL_ENV": ""}
+
     def offer_cpu(self):
         (self.bin / "cpu").touch()
 
-    def at_a_terminal(self, typed):
-        """(exit code, what it printed) of the set-up at a terminal where TYPED is typed."""
+    def at_a_terminal(self, typed, words=None):
+        """(exit code, what it printed) of WORDS, the set-up, at a terminal where TYPED is typed."""
         ours, theirs = pty.openpty()
         child = subprocess.Popen(
-            [sys.executable, "-m", "etprof.bootstrap", "--venv", str(self.venv)], stdin=theirs, stderr=theirs,
-            stdout=subprocess.DEVNULL, env={**os.environ, "PYTHONPATH": str(ROOT / "python")}, close_fds=True)
+            [sys.executable, *(words or ("-m", "etprof.bootstrap", "--venv", str(self.venv)))], stdin=theirs,
+            stderr=theirs, stdout=subprocess.DEVNULL, close_fds=True, env=self.export_env())
         os.close(theirs)
         os.write(ours, typed.encode())
         said = b""
@@ -141,6 +145,28 @@ class FakeVenv(FakeInterpreter):
         code, said = self.at_a_terminal("maybe\n")
         self.assertEqual(code, 2, said)
         self.assertIn("neither", said)
+
+    # An export by a Python that has no packages of others; that of our environment notes what it is told.
+    EXPORT = ("-S", "-c", "import sys; from etprof import bootstrap; from etprof.export import cli; "
+              "print(bootstrap.find_python(cli.parse(sys.argv[1:])))", "toy_cnn")
+
+    def test_an_export_installs_nothing_unasked(self):
+        """Where PyTorch's CPU build is at hand, too."""
+        self.offer_cpu()
+        done = command(*self.EXPORT, env=self.export_env())
+        self.assertIn("EnvironmentProblem", done.stderr)
+        for word in ("nothing was installed", bootstrap.NEEDS, str(self.venv), "--install"):
+            self.assertIn(word, done.stderr)
+        self.assertEqual(self.installs(), [])
+        self.assertEqual(command(*self.EXPORT, "--install", env=self.export_env()).stdout, f"{self.bin}/python\n")
+        self.assertTrue(self.installs())
+
+    def test_an_export_asks_at_a_terminal(self):
+        self.offer_cpu()
+        for answer, code in (("n\n", 1), ("\n", 1), ("y\n", 0)):
+            found, said = self.at_a_terminal(answer, self.EXPORT)
+            self.assertEqual(found, code, said)
+            self.assertEqual((said.count("? [y/N"), bool(self.installs())), (1, code == 0), said)
 
     def test_allow_cuda_asks_nothing(self):
         bootstrap.make_venv(self.venv, allow_cuda=True)

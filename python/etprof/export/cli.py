@@ -112,8 +112,11 @@ def parser() -> argparse.ArgumentParser:
     setup.add_argument("--pip-arg", action="append", default=[], metavar="ARG",
                        help="pass to pip when they are installed into .venv; repeat for several")
     setup.add_argument("--wheel-dir", metavar="DIR", help="look for their wheels here too")
-    setup.add_argument("--no-install", action="store_true",
-                       help="install nothing that a model needs: say what is missing")
+    install = setup.add_mutually_exclusive_group()
+    install.add_argument("--install", action="store_true",
+                         help="install PyTorch and ExecuTorch (1.6 GB) where they are missing, without a question")
+    install.add_argument("--no-install", action="store_true",
+                         help="install nothing, what a model needs neither: say what is missing")
     setup.add_argument("--allow-cuda", action="store_true",
                        help="accept torch with CUDA where there is no CPU build, without a question")
     return p

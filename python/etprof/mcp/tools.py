@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import sys
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -32,8 +31,7 @@ PARTS = Operand("parts", o.PART, None, "only these members of the document, such
 def _cannot_export() -> str | None:
     if bootstrap.present_python():
         return None
-    return (f"PyTorch and ExecuTorch are missing here and nothing was installed. They take {bootstrap.NEEDS}. "
-            f"Ask the user, who can install them with: {sys.executable} -m etprof.bootstrap")
+    return f"{bootstrap.not_installed()}. Ask the user first."
 
 
 @dataclasses.dataclass(frozen=True)
