@@ -131,7 +131,8 @@ typedef enum etp_withheld {
     ETP_WITHHELD_NOISE_FLOOR,
     ETP_WITHHELD_COUNT
 } etp_withheld;
-const char *etp_withheld_name(etp_withheld w); // "outputs_differ"; NULL: they are given
+const char *etp_withheld_name(etp_withheld w);      // "outputs_differ"; NULL: they are given
+const char *etp_ab_withheld_text(etp_withheld why); // for people; a literal
 
 typedef enum etp_ab_method {
     ETP_PAIRED_BLOCKS,

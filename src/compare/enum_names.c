@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words of closed sets, as documents have them.
+// The words of closed sets, as documents have them, and of reasons as people read them.
 #include "compare/ab.h"
 
 const char *etp_withheld_name(etp_withheld w)
@@ -14,6 +14,22 @@ const char *etp_withheld_name(etp_withheld w)
         [ETP_WITHHELD_NOISE_FLOOR] = "noise_floor",
     };
     return w < ETP_WITHHELD_COUNT ? k_names[w] : NULL;
+}
+
+const char *etp_ab_withheld_text(etp_withheld why)
+{
+    static const char *const k_texts[ETP_WITHHELD_COUNT] = {
+        [ETP_WITHHELD_NOT] = "",
+        [ETP_WITHHELD_OUTPUTS_DIFFER] = "the arms' outputs differ beyond tolerance",
+        [ETP_WITHHELD_PROOF_FAILED] = "the evidence contradicts an arm's level",
+        [ETP_WITHHELD_EMULATED] = "an emulator's times say nothing about speed",
+        [ETP_WITHHELD_TENSORS] = "a recording also logged tensors, which takes time",
+        [ETP_WITHHELD_CROWDED] = "more threads than CPUs are allowed: they waited for CPU time",
+        [ETP_WITHHELD_CONTENDED] = "other programs had the CPU while the arms were measured",
+        [ETP_WITHHELD_NOISE_FLOOR] =
+            "equal launches of the baseline differ too much: the machine is too noisy",
+    };
+    return k_texts[why];
 }
 
 const char *etp_ab_method_name(etp_ab_method m)

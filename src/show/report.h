@@ -21,9 +21,6 @@ const etp_report *etp_ab_proof_report(const etp_ab *ab, etp_arena *arena);
 // Lines "proof": what the evidence says of each arm.
 void etp_ab_proof_keys(const etp_ab *ab, etp_keys *keys, etp_arena *arena);
 
-// Why the figures are not given, in words; the text is a literal.
-const char *etp_ab_withheld_text(etp_withheld why);
-
 // How a sentence and a verdict are shown.
 etp_severity etp_ab_severity_of(etp_finding_severity s);
 etp_severity etp_ab_severity_of_verdict(etp_verdict v);

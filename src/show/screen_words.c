@@ -8,22 +8,6 @@
 #include "show/report.h"
 #include "show/screen.h"
 
-const char *etp_ab_withheld_text(etp_withheld why)
-{
-    static const char *const k_texts[ETP_WITHHELD_COUNT] = {
-        [ETP_WITHHELD_NOT] = "",
-        [ETP_WITHHELD_OUTPUTS_DIFFER] = "the arms' outputs differ beyond tolerance",
-        [ETP_WITHHELD_PROOF_FAILED] = "the evidence contradicts an arm's level",
-        [ETP_WITHHELD_EMULATED] = "an emulator's times say nothing about speed",
-        [ETP_WITHHELD_TENSORS] = "a recording also logged tensors, which takes time",
-        [ETP_WITHHELD_CROWDED] = "more threads than CPUs are allowed: they waited for CPU time",
-        [ETP_WITHHELD_CONTENDED] = "other programs had the CPU while the arms were measured",
-        [ETP_WITHHELD_NOISE_FLOOR] =
-            "equal launches of the baseline differ too much: the machine is too noisy",
-    };
-    return k_texts[why];
-}
-
 etp_severity etp_ab_severity_of(etp_finding_severity s)
 {
     static const etp_severity k_severity[] = {ETP_INFO, ETP_GOOD, ETP_WARN, ETP_BAD};
