@@ -655,6 +655,9 @@ double etp_ab_recording_adds(const etp_ab *ab);
 
 // Whether a time of NS says something of code beside a clock that can have cut off CUT_NS.
 bool etp_ab_resolved(int64_t ns, int64_t cut_ns);
+// Whether figures that hold arms of COMPARISON against each other are given: ratios, differences,
+// intervals, what got slower. Times of single arms always are.
+bool etp_ab_told(const etp_ab *ab, size_t comparison);
 // BEFORE ÷ AFTER of one comparison; NAN when its figures are withheld, or when a clock does not
 // resolve either.
 double etp_ab_part_ratio(const etp_ab *ab, size_t comparison, const etp_ab_part *before,

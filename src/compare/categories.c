@@ -18,8 +18,7 @@ bool etp_ab_resolved(int64_t ns, int64_t cut_ns)
 double etp_ab_part_ratio(const etp_ab *ab, size_t comparison, const etp_ab_part *before,
                          const etp_ab_part *after)
 {
-    const etp_ab_comparison *c = &ab->comparisons[comparison];
-    bool shown = !c->withheld && !ab->emulated && etp_ab_resolved(before->ns, before->cut_ns) &&
+    bool shown = etp_ab_told(ab, comparison) && etp_ab_resolved(before->ns, before->cut_ns) &&
                  etp_ab_resolved(after->ns, after->cut_ns);
     return shown ? (double)before->ns / (double)after->ns : (double)NAN;
 }
@@ -29,8 +28,9 @@ bool etp_ab_below_clock(const etp_ab *ab, double speedup, const etp_ab_part *bef
 {
     bool both = before->ns != ETP_NS_UNKNOWN && after->ns != ETP_NS_UNKNOWN &&
                 before->ns + before->cut_ns > 0 && after->ns + after->cut_ns > 0;
-    return isnan(speedup) && both && !ab->emulated && ab->n_comparisons > 0 &&
-           !ab->comparisons[0].withheld;
+    bool resolved =
+        etp_ab_resolved(before->ns, before->cut_ns) && etp_ab_resolved(after->ns, after->cut_ns);
+    return isnan(speedup) && both && !resolved && etp_ab_told(ab, 0);
 }
 
 // ---- sums over the operators of a category ----
@@ -133,9 +133,8 @@ static void interval(const summer *w, size_t at, etp_ab_category *c)
     const etp_ab_comparison *cmp = &ab->comparisons[at];
     const etp_profile *base = ab->arms[cmp->baseline].profile,
                       *cand = ab->arms[cmp->candidate].profile;
-    size_t n = base && cand && base->n_dumps == cand->n_dumps && !cmp->withheld && !ab->emulated
-                   ? base->n_dumps
-                   : 0;
+    size_t n =
+        base && cand && base->n_dumps == cand->n_dumps && etp_ab_told(ab, at) ? base->n_dumps : 0;
     size_t known = 0;
     for (size_t d = 0; d < n; d++) {
         double before = dump_mean(w, cmp->baseline, d), after = dump_mean(w, cmp->candidate, d);

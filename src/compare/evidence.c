@@ -165,6 +165,12 @@ etp_withheld etp_ab_first_reason(const etp_ab *ab, bool outputs_differ, bool ref
     return noise && etp_ab_crowded(ab) ? ETP_WITHHELD_CROWDED : noise;
 }
 
+bool etp_ab_told(const etp_ab *ab, size_t comparison)
+{
+    return comparison < ab->n_comparisons &&
+           ab->comparisons[comparison].withheld == ETP_WITHHELD_NOT;
+}
+
 etp_ab_comparison etp_ab_withhold(const etp_ab *ab, const etp_ab_comparison *measured,
                                   bool control_differs, etp_withheld otherwise)
 {

@@ -82,7 +82,7 @@ etp_status etp_ab_split_arm(const etp_ab_session *s, uint32_t arm, etp_ab_traced
 // Of the first comparison's traced means, NAN: nothing is compared, or its figures are withheld.
 static double whole_speedup(const etp_ab *ab)
 {
-    if (ab->n_comparisons == 0 || ab->comparisons[0].withheld) {
+    if (!etp_ab_told(ab, 0)) {
         return (double)NAN;
     }
     int64_t before = ab->arms[ab->comparisons[0].baseline].traced_ns;

@@ -417,6 +417,16 @@ static void make(maker *m, const etp_ledger_end ends[2])
     m->out->delta_ns = m->out->candidate_ns - m->out->baseline_ns;
 }
 
+void etp_ledger_withhold(etp_ledger *l)
+{
+    for (size_t i = 0; i < l->n; i++) {
+        etp_ledger_row *row = &l->items[i];
+        row->lo_ns = row->hi_ns = ETP_NS_UNKNOWN;
+        row->ratio_lo = row->ratio_hi = row->p = row->q = (double)NAN;
+        row->each_longer = false;
+    }
+}
+
 void etp_ledger_build(const etp_profile *baseline, const etp_profile *candidate,
                       const etp_alignment *alignment, const etp_ledger_end ends[2],
                       etp_arena *arena, etp_ledger *out)

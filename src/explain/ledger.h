@@ -55,6 +55,10 @@ void etp_ledger_build(const etp_profile *baseline, const etp_profile *candidate,
                       const etp_alignment *alignment, const etp_ledger_end ends[2],
                       etp_arena *arena, etp_ledger *out);
 
+// Takes away what says that a row differs: intervals, chances, comparisons of iterations. Times
+// stay, so that the ledger adds up.
+void etp_ledger_withhold(etp_ledger *l);
+
 // True when the operator's time grew beyond doubt: by more than 5 % and than its clock can have cut
 // off, interval above 0, and q ≤ 0.05, so that of all operators claimed in a ledger one in twenty
 // is wrong at most, however many there are.

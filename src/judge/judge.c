@@ -8,17 +8,11 @@
 #include "compare/phases.h"
 #include "judge/judge.h"
 
-// Sentences about times are as little to be had as the figures themselves.
-static bool silent(const etp_ab *ab, size_t comparison)
-{
-    return ab->emulated || ab->comparisons[comparison].withheld;
-}
-
 static void shift_finding(const etp_ab_session *s, size_t at, etp_ab_findings *to)
 {
     const etp_ab *ab = &s->ab;
     const etp_ab_shift *shift = &ab->shifts[at];
-    if (!shift->moved || silent(ab, at)) {
+    if (!shift->moved || !etp_ab_told(ab, at)) {
         return;
     }
     const char *before = etp_ab_part_name(shift->before), *after = etp_ab_part_name(shift->after);
@@ -40,7 +34,7 @@ static void slower_findings(const etp_ab_session *s, size_t at, etp_ab_findings 
     const etp_ledger *l = &s->ab.ledgers[at].ledger;
     const etp_ab_arm *cand = &s->ab.arms[s->ab.ledgers[at].candidate];
     const etp_ledger_row *worst[SHOWN] = {NULL};
-    for (size_t i = 0; !silent(&s->ab, at) && i < l->n; i++) {
+    for (size_t i = 0; i < l->n; i++) {
         const etp_ledger_row *row = &l->items[i];
         for (size_t k = 0; k < SHOWN && row && etp_ledger_row_slower(row); k++) {
             if (!worst[k] || row->delta_ns > worst[k]->delta_ns) {

@@ -244,13 +244,17 @@ static etp_status open_bare(etp_ab_session *s, const char *const *paths, size_t 
         }
         double after = ab->arms[a].traced_median_ns;
         bool tensors = ab->arms[ab->baseline].tensors_logged || ab->arms[a].tensors_logged;
+        etp_withheld withheld = ab->emulated ? ETP_WITHHELD_EMULATED
+                                : tensors    ? ETP_WITHHELD_TENSORS
+                                             : ETP_WITHHELD_NOT;
+        bool known = withheld == ETP_WITHHELD_NOT && before > 0 && after > 0;
         all[n_all++] = (etp_ab_comparison){
             .baseline = ab->baseline,
             .candidate = a,
             // A ratio of traced medians. Recordings have no blocks, so there is no interval and no
             // verdict.
-            .estimate = before > 0 && after > 0 && !tensors ? before / after : (double)NAN,
-            .withheld = tensors ? ETP_WITHHELD_TENSORS : ETP_WITHHELD_NOT,
+            .estimate = known ? before / after : (double)NAN,
+            .withheld = withheld,
             .lo = NAN,
             .hi = NAN,
             .widening = 1,

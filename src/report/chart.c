@@ -106,6 +106,13 @@ void etp_chart_only_names(etp_chart *c)
     }
 }
 
+void etp_chart_no_ratio(etp_chart *c)
+{
+    if (c) {
+        c->no_ratio = true;
+    }
+}
+
 void etp_chart_group(etp_chart *c)
 {
     if (c) {

@@ -323,6 +323,7 @@ void etp_chart_series(etp_chart *c, const char *label);
 void etp_chart_series_colored(etp_chart *c, const char *label, unsigned color);
 // STACKED: what the colours mean, without the figures: a table beside it has them.
 void etp_chart_only_names(etp_chart *c);
+void etp_chart_no_ratio(etp_chart *c); // of two series of blocks: their quotient is not drawn
 // STACKED, INTERVALS: the next bar begins a group; its first one is what the others are compared
 // with.
 void etp_chart_group(etp_chart *c);

@@ -115,7 +115,7 @@ static double labels_width(const etp_svg *o)
 void etp_svg_blocks(etp_svg *o, const etp_chart *c)
 {
     static const double k_height = 104;
-    bool ratio = c->series.n == 2;
+    bool ratio = c->series.n == 2 && !c->no_ratio;
     double panels = (double)c->series.n + (ratio ? 1 : 0), bottom = panels * k_height;
     double left = labels_width(o);
     etp_svg_begin(o, c, bottom + 40);

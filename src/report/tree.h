@@ -79,7 +79,7 @@ struct etp_chart {
     etp_report *report;
     void (*text)(struct etp_text *o, const etp_chart *c); // writes it
     void (*md)(etp_sink *sink, const etp_chart *c);       // likewise
-    bool next_begins_group, only_names;
+    bool next_begins_group, only_names, no_ratio;
     etp_chart_kind chart;
     etp_kind kind;
     etp_severity severity;

@@ -9,6 +9,7 @@
 #include "compare/phases.h"
 #include "document/rows.h"
 #include "show/json.h"
+#include "show/times.h"
 
 static bool from_findings(const etp_ab_finding *items, size_t n, const char *id,
                           etp_explanation *out)
@@ -216,6 +217,12 @@ static void operator_ratios(const etp_explanation *c, etp_keys *keys)
 {
     for (size_t k = 0; k < c->ab->n_comparisons; k++) {
         const etp_ab_ledger *l = &c->ab->ledgers[k];
+        if (!etp_ab_told(c->ab, k)) {
+            etp_keys_add(keys, ETP_WARN, "speedup", "%s withheld: %s",
+                         c->ab->arms[l->candidate].measured,
+                         etp_ab_withheld_text(c->ab->comparisons[k].withheld));
+            continue;
+        }
         const char *name = c->ab->arms[l->candidate].measured;
         for (size_t i = 0; i < l->ledger.n; i++) {
             const etp_ledger_row *row = &l->ledger.items[i];
@@ -343,7 +350,7 @@ const etp_report *etp_explanation_report(const etp_explanation *c, etp_arena *ar
                 t = t ? t : etp_report_table(r, "rows", NULL, k_columns, 5);
                 ETP_ROW(t, etp_cell_z(l->items[i].id), etp_cell_z(l->items[i].label),
                         etp_cell_ns(l->items[i].baseline_ns), etp_cell_ns(l->items[i].candidate_ns),
-                        etp_cell_ns(l->items[i].delta_ns));
+                        etp_ab_delta_cell(c->ab, k, l->items[i].delta_ns));
             }
         }
     }

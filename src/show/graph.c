@@ -173,7 +173,7 @@ void etp_ab_graph_section(const etp_ab *ab, const etp_ab_flow *flow, etp_report 
         return;
     }
     uint32_t after = ab->hot_arm, before = ab->baseline;
-    bool compared = ab->n_comparisons && !ab->emulated;
+    bool compared = etp_ab_told(ab, 0);
     const char *const views[ETP_GRAPH_VIEWS] = {"time", compared ? "time saved" : "",
                                                 ab->engagement.feature_name ? "engagement" : ""};
     etp_report_section(r, 1, "graph", "The model");
@@ -318,7 +318,7 @@ void etp_ab_spans_section(const etp_ab *ab, etp_report *r, etp_arena *arena)
         }
     }
     change *changes = ETP_NEW_ARRAY(arena, change, ab->n_operators);
-    if (ab->n_comparisons && !ab->emulated && changes) {
+    if (etp_ab_told(ab, 0) && changes) {
         s = etp_report_spans(r, "difference", "The difference", ETP_KIND_NS);
         change_track(ab, 1, "saved", changes, s);
         change_track(ab, -1, "lost", changes, s);

@@ -298,7 +298,7 @@ static void operator_row(const etp_ab *ab, const etp_ab_operator *op, uint32_t c
                                     etp_cell_colored(etp_cell_z(etp_category_name(op->category)),
                                                      etp_ab_category_color(op->category))};
     size_t n = 2;
-    bool compared = ab->n_comparisons && !ab->emulated;
+    bool compared = etp_ab_told(ab, 0);
     int64_t before = op->ns[ab->baseline], after = op->ns[candidate];
     for (size_t a = 0; a < ab->n_arms; a++) {
         cells[n++] = ns_cell(op->ns[ab->shown[a]]);
@@ -339,7 +339,7 @@ static void operators(const etp_ab *ab, etp_report *r, etp_arena *arena)
         {.key = "category", .title = "category", .flags = ETP_COL_CHOICE},
     };
     size_t n = 2;
-    bool compared = ab->n_comparisons && !ab->emulated, sources = false;
+    bool compared = etp_ab_told(ab, 0), sources = false;
     for (size_t i = 0; i < ab->n_arms; i++) {
         columns[n++] = (etp_column){.key = ab->arms[ab->shown[i]].name,
                                     .title = ab->arms[ab->shown[i]].measured,
@@ -423,11 +423,11 @@ static void steps(const etp_ab *ab, etp_report *r)
             const etp_ledger_row *row = &l->items[i];
             if (row->category == ETP_CATEGORY_COUNT) {
                 ETP_ROW(t, etp_cell_z(row->label), etp_cell_ns(row->baseline_ns),
-                        etp_cell_ns(row->candidate_ns), etp_cell_ns(row->delta_ns));
+                        etp_cell_ns(row->candidate_ns), etp_ab_delta_cell(ab, k, row->delta_ns));
             }
         }
         ETP_ROW(t, etp_cell_z("all of it, operators included"), etp_cell_ns(l->baseline_ns),
-                etp_cell_ns(l->candidate_ns), etp_cell_ns(l->delta_ns));
+                etp_cell_ns(l->candidate_ns), etp_ab_delta_cell(ab, k, l->delta_ns));
         etp_table_row_is_total(t);
     }
 }

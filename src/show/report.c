@@ -564,7 +564,7 @@ static void answer_keys(const etp_ab *ab, etp_report *r, etp_arena *arena)
                                      ab->arms[ab->comparisons[i].baseline].measured);
         }
         etp_keys *keys = etp_report_keys(r, title);
-        if (ab->ledgers[i].ledger.n && !ab->emulated) {
+        if (ab->ledgers[i].ledger.n && etp_ab_told(ab, i)) {
             why(ab, i, keys, arena);
             etp_ab_shift_key(ab, i, keys);
             slower(ab, i, keys, arena);

@@ -271,6 +271,14 @@ static int by_saved(const void *x, const void *y)
     return a != b ? (a < b) - (a > b) : strcmp(((const part *)x)->label, ((const part *)y)->label);
 }
 
+// Where nothing is held against each other: the larger time first.
+static int by_time(const void *x, const void *y)
+{
+    const part *a = x, *b = y;
+    return a->after != b->after ? (a->after < b->after) - (a->after > b->after)
+                                : strcmp(a->label, b->label);
+}
+
 static bool known(int64_t ns)
 {
     return ns != ETP_NS_UNKNOWN;
@@ -326,13 +334,13 @@ static void add_part(const parts *all, const part *p, bool total, etp_screen *s,
     etp_screen_row row = {.label = p->label, .total = total};
     if (shift) {
         // Colour is for changes that a reader can act on: one per cent of the inference.
-        bool much = fabs(change) >= 0.01 * (double)all->before;
+        bool told = etp_ab_told(ab, 0), much = fabs(change) >= 0.01 * (double)all->before;
         row.figures[0] = etp_screen_in_unit(&all->unit, (double)p->before, arena);
         row.figures[1] = etp_screen_in_unit(&all->unit, (double)p->after, arena);
-        row.figures[2] = times(arena, p->speedup);
-        row.figures[3] = etp_screen_in_unit(&all->unit, change, arena);
-        row.bar = total ? 0 : fmax(change, 0);
-        if (much && !total) {
+        row.figures[2] = told ? times(arena, p->speedup) : "";
+        row.figures[3] = told ? etp_screen_in_unit(&all->unit, change, arena) : "";
+        row.bar = total || !told ? 0 : fmax(change, 0);
+        if (told && much && !total) {
             row.severity = change > 0 ? ETP_GOOD : ETP_BAD;
         }
     } else {
@@ -349,8 +357,9 @@ static void add_part(const parts *all, const part *p, bool total, etp_screen *s,
         row.bar = total ? 0 : (double)p->after;
     }
     if (p->bottleneck && shift) {
-        row.note = etp_arena_printf(arena, "%.0f %% ← %s", 100 * shift->after_share,
-                                    shift->moved ? "new bottleneck" : "bottleneck");
+        row.note =
+            etp_arena_printf(arena, "%.0f %% ← %s", 100 * shift->after_share,
+                             shift->moved && etp_ab_told(ab, 0) ? "new bottleneck" : "bottleneck");
         row.short_note = etp_arena_printf(arena, "%.0f %% ←", 100 * shift->after_share);
     }
     if (total) {
@@ -374,7 +383,7 @@ static size_t categories_shown(const etp_ab *ab)
 
 static const char *where_title(const etp_ab *ab, etp_arena *arena)
 {
-    return of_phase(ab, ab->n_comparisons ? "Where it came from" : "Where it goes", arena);
+    return of_phase(ab, etp_ab_told(ab, 0) ? "Where it came from" : "Where it goes", arena);
 }
 
 static void not_told(const etp_ab *ab, etp_screen *s, etp_arena *arena)
@@ -401,6 +410,7 @@ static void where(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         return;
     }
     const char *columns[ETP_SCREEN_FIGURES] = {all.unit.name, "share", "", ""};
+    bool told = etp_ab_told(ab, 0), untold = ab->n_comparisons && !told;
     if (ab->n_comparisons) {
         const etp_ab_comparison *c = &ab->comparisons[0];
         const char *base = ab->arms[c->baseline].measured, *cand = ab->arms[c->candidate].measured;
@@ -408,11 +418,11 @@ static void where(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         bool brief = strlen(base) <= 10 && strlen(cand) <= 10;
         columns[0] = brief ? base : "before";
         columns[1] = brief ? cand : "after";
-        columns[2] = "speedup";
-        columns[3] = "saved";
+        columns[2] = told ? "speedup" : "";
+        columns[3] = told ? "saved" : "";
     }
     etp_screen_grid(s, where_title(ab, arena), ab->n_comparisons ? all.unit.name : NULL, columns);
-    qsort(all.items, all.n, sizeof *all.items, by_change);
+    qsort(all.items, all.n, sizeof *all.items, untold ? by_time : by_change);
     // One more is shown rather than put away: "Everything else" would take its line anyhow.
     size_t most = categories_shown(ab), shown = all.n <= most + 1 ? all.n : most;
     for (size_t i = shown; i < all.n; i++) { // the bottleneck is always among them
@@ -422,7 +432,7 @@ static void where(const etp_ab *ab, etp_screen *s, etp_arena *arena)
             all.items[i] = last;
         }
     }
-    qsort(all.items, shown, sizeof *all.items, by_saved);
+    qsort(all.items, shown, sizeof *all.items, untold ? by_time : by_saved);
     part rest = {"Everything else", all.before, all.after, (double)NAN, false, 0};
     for (size_t i = 0; i < shown; i++) {
         add_part(&all, &all.items[i], false, s, arena);
@@ -432,7 +442,7 @@ static void where(const etp_ab *ab, etp_screen *s, etp_arena *arena)
     rest.bottleneck = ab->n_comparisons && ab->shifts[0].after == ETP_AB_OUTSIDE &&
                       isfinite(ab->shifts[0].after_share);
     add_part(&all, &rest, false, s, arena);
-    bool given = ab->n_comparisons && !ab->comparisons[0].withheld && all.after > 0;
+    bool given = told && all.after > 0;
     const part whole = {"Whole inference",
                         all.before,
                         all.after,

@@ -186,6 +186,11 @@ static void waterfall_step(const etp_ledger *l, etp_category category, etp_row_k
 void etp_ab_waterfall(const etp_ab *ab, size_t at, etp_report *r)
 {
     const etp_ledger *l = &ab->ledgers[at].ledger;
+    if (!etp_ab_told(ab, at)) {
+        etp_report_note(r, ETP_WARN, "differences are withheld: %s",
+                        etp_ab_withheld_text(ab->comparisons[at].withheld));
+        return;
+    }
     // The rows that tie the recording to the headline (`ties`: around, tracer, iterations) are
     // taken off both ends, so that the picture leads from one recorded inference to the other.
     int64_t ends[2] = {l->baseline_ns, l->candidate_ns};
@@ -265,13 +270,14 @@ static void ledger_table(const etp_ab *ab, size_t at, etp_report *r)
                 etp_cell_z(row->category == ETP_CATEGORY_COUNT ? NULL
                                                                : etp_category_name(row->category)),
                 etp_cell_ns(row->baseline_ns), etp_cell_ns(row->candidate_ns),
-                etp_cell_judged(etp_cell_ns(row->delta_ns), etp_ab_row_change(row)),
+                etp_cell_judged(etp_ab_delta_cell(ab, at, row->delta_ns), etp_ab_row_change(row)),
                 etp_cell_ns(row->lo_ns), etp_cell_ns(row->hi_ns), etp_cell_double(row->q),
                 etp_cell_ns(row->bound_ns));
     }
     ETP_ROW(t, etp_cell_z("total"), etp_cell_z("total"), etp_cell_missing(), etp_cell_missing(),
-            etp_cell_ns(l->baseline_ns), etp_cell_ns(l->candidate_ns), etp_cell_ns(l->delta_ns),
-            etp_cell_missing(), etp_cell_missing(), etp_cell_missing(), etp_cell_missing());
+            etp_cell_ns(l->baseline_ns), etp_cell_ns(l->candidate_ns),
+            etp_ab_delta_cell(ab, at, l->delta_ns), etp_cell_missing(), etp_cell_missing(),
+            etp_cell_missing(), etp_cell_missing());
     etp_table_row_is_total(t);
 }
 
@@ -621,6 +627,9 @@ void etp_ab_blocks_section(const etp_ab *ab, bool times_above, etp_report *r)
                        "right after each other and are joined.%s",
                        arms < ab->n_arms ? " The first sixteen arms are shown." : "");
     etp_chart_axes(c, "block", "latency");
+    if (!etp_ab_told(ab, 0)) {
+        etp_chart_no_ratio(c);
+    }
     for (size_t i = 0; i < arms; i++) {
         etp_chart_series(c, ab->arms[ab->shown[i]].measured);
     }

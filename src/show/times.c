@@ -209,8 +209,10 @@ static void change_key(const etp_ab *ab, const etp_ab_operator *op, size_t k, et
 void etp_ab_time_keys(const etp_ab *ab, const etp_ab_operator *op, etp_keys *keys, etp_arena *arena)
 {
     arm_keys(ab, op, keys, arena);
-    for (size_t k = 0; k < ab->n_comparisons && !ab->emulated; k++) {
-        change_key(ab, op, k, keys);
+    for (size_t k = 0; k < ab->n_comparisons; k++) {
+        if (etp_ab_told(ab, k)) {
+            change_key(ab, op, k, keys);
+        }
     }
 }
 
@@ -223,9 +225,9 @@ const etp_severity *etp_ab_operator_changes(const etp_ab *ab, size_t comparison,
 {
     // Zeroed memory is ETP_PLAIN: an operator without a row of the ledger did not change beyond
     // doubt.
-    etp_severity *of = ab->emulated || comparison >= ab->n_comparisons
-                           ? NULL
-                           : ETP_NEW_ARRAY(arena, etp_severity, ab->n_operators + 1);
+    etp_severity *of = etp_ab_told(ab, comparison)
+                           ? ETP_NEW_ARRAY(arena, etp_severity, ab->n_operators + 1)
+                           : NULL;
     const etp_ledger *l = of ? &ab->ledgers[comparison].ledger : NULL;
     for (size_t i = 0; l && i < l->n; i++) {
         if (l->items[i].op != ETP_NO_INDEX) {
@@ -233,6 +235,11 @@ const etp_severity *etp_ab_operator_changes(const etp_ab *ab, size_t comparison,
         }
     }
     return of;
+}
+
+etp_cell etp_ab_delta_cell(const etp_ab *ab, size_t comparison, int64_t delta_ns)
+{
+    return etp_ab_told(ab, comparison) ? etp_cell_ns(delta_ns) : etp_cell_missing();
 }
 
 etp_cell etp_ab_time_cell(etp_arena *arena, double ns)

@@ -22,4 +22,7 @@ const etp_severity *etp_ab_operator_changes(const etp_ab *ab, size_t comparison,
 // The text of a time in a column that holds other things too; not finite is missing.
 etp_cell etp_ab_time_cell(etp_arena *arena, double ns);
 
+// DELTA_NS of a ledger's row, where differences of that comparison are given.
+etp_cell etp_ab_delta_cell(const etp_ab *ab, size_t comparison, int64_t delta_ns);
+
 #endif

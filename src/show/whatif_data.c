@@ -163,7 +163,7 @@ void etp_ab_whatif_section(const etp_ab *ab, const char *command, etp_report *r,
     uint32_t arm = ab->n_comparisons ? ab->comparisons[0].candidate : ab->baseline;
     const etp_profile *p = ab->n_arms ? ab->arms[arm].profile : NULL;
     const etp_profile *base = ab->n_arms ? ab->arms[ab->baseline].profile : NULL;
-    bool compared = arm != ab->baseline && base;
+    bool compared = arm != ab->baseline && base && etp_ab_told(ab, 0);
     if (!p || ab->emulated || ab->n_operators == 0 || p->execute_total_ns <= 0) {
         return;
     }

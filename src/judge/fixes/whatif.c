@@ -197,6 +197,20 @@ static uint32_t arm_with_threads(const etp_ab *ab, uint32_t arm, uint64_t thread
     return ETP_NO_INDEX;
 }
 
+// Times of another arm count for this one only where the two are held against each other.
+static etp_status told(const etp_ab *ab, uint32_t arm, const char *text, etp_error *err)
+{
+    for (size_t i = 0; i < ab->n_comparisons; i++) {
+        const etp_ab_comparison *c = &ab->comparisons[i];
+        if (c->candidate == arm && c->withheld) {
+            return etp_fail(err, ETP_UNKNOWN, "'%s': %s against %s is withheld: %s", text,
+                            ab->arms[arm].name, ab->arms[c->baseline].name,
+                            etp_ab_withheld_text(c->withheld));
+        }
+    }
+    return ETP_OK;
+}
+
 // From here on the times of the arm that ran with so many threads count; what was asked before
 // holds there.
 static etp_status use_threads(redo *w, const change *c, const char *text, size_t *out_operators,
@@ -218,6 +232,8 @@ static etp_status use_threads(redo *w, const change *c, const char *text, size_t
                 text, ab->operators[i].id, ab->arms[in].name, ab->operators[i].roofs[in].missing);
         }
     }
+    ETP_TRY(told(ab, w->arm, text, err));
+    ETP_TRY(told(ab, in, text, err));
     w->in = in;
     *out_operators = ab->n_operators;
     return ETP_OK;
@@ -233,6 +249,9 @@ static etp_status apply(redo *w, const change *c, const char *text, size_t *out_
     }
     if (c->kind == CHANGE_BACK && w->arm == ab->baseline) {
         return etp_fail(err, ETP_USAGE, "'%s': there is no baseline to go back to", text);
+    }
+    if (c->kind == CHANGE_BACK) {
+        ETP_TRY(told(ab, w->arm, text, err));
     }
     if (c->kind == CHANGE_ROOF && !ab->roofs) {
         return etp_fail(
@@ -354,7 +373,7 @@ static etp_status build(const etp_ab *ab, const char *const *expressions, size_t
     out->then_ns = llround(before);
     out->speedup = before > 0 ? now / before : (double)NAN;
     const etp_profile *base = ab->arms[ab->baseline].profile;
-    if (arm != ab->baseline && base && before > 0) {
+    if (etp_ab_told(ab, 0) && base && before > 0) {
         out->against_baseline = execute_mean(base, SIZE_MAX) / before;
     }
     intervals(&w, out);

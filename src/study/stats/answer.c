@@ -323,7 +323,7 @@ static void add_headline(const etp_stats_answer *a, const etp_stats_comparison *
                                            ETP_NS((double)after))
                         : "? → ?",
     };
-    if (is_unpaired(c)) {
+    if (is_unpaired(c) && !hidden) {
         h.interval = isfinite(ratio.lo) ? "Hodges–Lehmann interval of launches, unpaired" : NULL;
         h.detail =
             etp_arena_printf(arena, "Mann–Whitney p %s, Cliff's delta %s",
@@ -550,6 +550,9 @@ static void blocks_chart(const etp_stats_answer *a, etp_report *r, etp_arena *ar
     etp_chart_describe(chart,
                        "Each dot is one launch: the median of its iterations. Lines join the "
                        "launches of one block.");
+    if (s->n_comparisons > 0 && stats_withheld(a, &s->comparisons[0]) != ETP_WITHHELD_NOT) {
+        etp_chart_no_ratio(chart);
+    }
     for (uint32_t i = 0; i < s->n_arms; i++) {
         etp_chart_series(chart, etp_arena_strdup(arena, a->called[i]));
     }

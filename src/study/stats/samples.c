@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/guard.h"
+#include "base/path.h"
 #include "compare/phases.h"
 #include "isa/isa.h"
 #include "judge/open.h"
@@ -122,7 +123,9 @@ static etp_status take_folder(const char *path, const etp_run *whole, const char
     if (run->baseline < run->arms.n) {
         recorded = run->arms.items[run->baseline].name;
     }
-    out->name = etp_run_path(arena, path, ETP_STR(ETP_RUN_SAMPLES));
+    if (etp_run_is(out->name)) { // else the samples themselves were named
+        out->name = etp_run_path(arena, path, ETP_STR(ETP_RUN_SAMPLES));
+    }
     take_run(arena, run, &out->table);
     ETP_TRY(find_baseline(arena, wanted, recorded, out, err));
     const char *twin = out->phase ? twin_of(whole, &run->arms.items[out->baseline], arena) : NULL;
@@ -162,16 +165,28 @@ static etp_status call_by_level(const etp_sample_table *t, etp_arena *arena, con
     return etp_arena_check(arena, err, "names");
 }
 
+// The run folder that PATH is, or whose samples it is: what its session withholds is not told of
+// its table either. NULL: it is neither.
+static const char *folder_of(const char *path, etp_arena *arena)
+{
+    if (etp_run_is(path) || strcmp(etp_path_name(path), ETP_RUN_SAMPLES) != 0) {
+        return etp_run_is(path) ? path : NULL;
+    }
+    etp_str above = etp_path_folder(path);
+    const char *dir = !above.ptr ? "." : above.len > 0 ? etp_arena_strdup(arena, above) : "/";
+    return dir && etp_run_is(dir) ? dir : NULL;
+}
+
 etp_status etp_sample_file_read(const char *path, const etp_str *given, const char *wanted,
                                 const char *phase, etp_arena *arena, etp_sample_file *out,
                                 etp_error *err)
 {
-    *out = (etp_sample_file){.name = path};
+    *out = (etp_sample_file){.name = path, .dir = given ? NULL : folder_of(path, arena)};
     etp_str text = {0};
     // A folder is read as what its session was, phases and lost blocks included. Anything else is a
     // table, whatever its name.
-    if (!given && etp_run_is(path)) {
-        return read_run(path, wanted, phase, arena, out, err);
+    if (out->dir) {
+        return read_run(out->dir, wanted, phase, arena, out, err);
     }
     if (phase) {
         return etp_fail(err, ETP_USAGE,
@@ -253,7 +268,7 @@ etp_status etp_stats_answer_build(const char *path, const etp_str *given, const 
         ETP_TRY(etp_run_altered(file.run, arena, &out->altered, err));
         ETP_TRY(etp_stats_take_records(out, file.run, arena, err));
         // What 'analyze' withholds of this folder is not to be had here either.
-        ETP_TRY(ask_session(path, &file, out, arena, &out->called, err));
+        ETP_TRY(ask_session(file.dir, &file, out, arena, &out->called, err));
     }
     return ETP_OK;
 }

@@ -11,7 +11,8 @@
 typedef struct etp_sample_file {
     const char *name; // for people: the path, or "standard input"
     etp_sample_table table;
-    const etp_run *run; // NULL: not a run folder
+    const char *dir;    // the run folder; NULL: a table
+    const etp_run *run; // likewise
     const char *phase;  // of a session of several that these are of, as people name it; else NULL
     const char *others; // the names of all of its phases
     const char *asked;  // of a run folder: the experiment that makes its answer have this baseline
@@ -20,9 +21,9 @@ typedef struct etp_sample_file {
 
 #define ETP_SAMPLES_LIMIT ((size_t)2 << 30) // bytes of a CSV
 
-// GIVEN: the CSV itself, PATH then being what to call it; NULL: PATH is the file or the run folder.
-// WANTED names the baseline, NULL leaves it to the rule. PHASE: of a session of several phases, as
-// people name it; NULL: the first. Everything lives in ARENA.
+// GIVEN: the CSV itself, PATH then being what to call it; NULL: PATH is the file, the run folder or
+// its samples.csv. WANTED names the baseline, NULL leaves it to the rule. PHASE: of a session of
+// several phases, as people name it; NULL: the first. Everything lives in ARENA.
 ETP_NODISCARD etp_status etp_sample_file_read(const char *path, const etp_str *given,
                                               const char *wanted, const char *phase,
                                               etp_arena *arena, etp_sample_file *out,

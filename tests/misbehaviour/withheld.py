@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A ratio that is withheld must be in no form: not as a number, not as a difference, not in a picture, not in advice.
+The same folder, as it was measured on a quiet machine, has it in each of them, or the checks would say nothing.
+
+usage: withheld.py ETPROF"""
+import json
+import math
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tarfile
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+import run_folders  # noqa: E402
+from checks import expect, finish  # noqa: E402
+
+ETPROF = os.path.abspath(sys.argv[1])
+REASONS = {"contended": "other programs had the CPU", "noise_floor": "equal launches of the baseline differ too much"}
+SLOWER = "op35"  # an operator that got slower in the session
+# What holds arms against each other, in words; each is in one of the forms of the quiet session.
+WORDS = re.compile(r"× faster|got slower (by|with)|new bottleneck|bottleneck\W+moved|\bsaved\b|÷ VNNI|without recording\)|Where it came from")
+
+
+def ask(tmp, *words):
+    return subprocess.run([ETPROF, *map(str, words)], cwd=tmp, capture_output=True, text=True, timeout=600, check=False)
+
+
+def record(root):
+    """The folder's manifest says what is in it now."""
+    manifest = json.loads((root / "manifest.json").read_text())
+    manifest["files"] = [run_folders.entry(root, f["path"]) for f in manifest["files"] if (root / f["path"]).is_file()]
+    (root / "manifest.json").write_text(json.dumps(manifest))
+
+
+def contend(root):
+    """Timed launches of the baseline were ready without a CPU for two fifths of their time."""
+    path, out = root / "environment.jsonl", []
+    for line in map(json.loads, path.read_text().splitlines()):
+        if line["type"] == "launch" and line["kind"] == "timed" and line["experiment"] == "linux_avx2":
+            line |= {"run_span_ns": 1000000, "run_wait_ns": 400000}
+        out.append(json.dumps(line))
+    path.write_text("\n".join(out) + "\n")
+
+
+def disturb(root):
+    """The A/A control takes two fifths more in odd blocks, less in even ones."""
+    path, out = root / "samples.csv", []
+    for line in path.read_text().splitlines():
+        row = line.split(",")
+        if row[4] == "control":
+            row[6] = str(int(row[6]) * (14 if int(row[1]) % 2 else 6) // 10)
+        out.append(",".join(row))
+    path.write_text("\n".join(out) + "\n")
+
+
+def numbers(value, path=""):
+    """(path, number) of every number in a document."""
+    if isinstance(value, dict):
+        for key, v in value.items():
+            yield from numbers(v, f"{path}.{key}")
+    elif isinstance(value, list):
+        for v in value:
+            yield from numbers(v, path)
+    elif isinstance(value, (int, float)) and not isinstance(value, bool):
+        yield path, value
+
+
+def compared(document):
+    """Numbers of `etprof.ab/1` that hold arms against each other; differences of the ledger are its arithmetic."""
+    of = re.compile(r"\.comparisons\.(speedup\.(estimate|lo|hi)|sign_flip_p|load|first|peak_rss|by_cpu|resident)"
+                    r"|\.(categories|operators)\.(speedup|speedup_lo|speedup_hi)"
+                    r"|\.ledgers\.rows\.(lo_ns|hi_ns|ratio_lo|ratio_hi|q)$")
+    return [p for p, _ in numbers(document) if of.match(p)]
+
+
+def forms(tmp):
+    """{form: text} of everything that is written about the session."""
+    expect(ask(tmp, "analyze", "run", "--renew").returncode == 0, "renews")
+    out = {str(p.relative_to(tmp)): p.read_text() for p in sorted((tmp / "run").rglob("*"))
+           if p.suffix in (".md", ".html", ".svg") and p.is_file()}
+    for words in (["analyze", "run"], ["analyze", "run", "--full"], ["analyze", "run", "--format", "md"],
+                  ["analyze", "run", "--format", "html"], ["compare", "run:linux_avx2", "run:linux_vnni", "--full"],
+                  ["stats", "run"], ["stats", "run/samples.csv"], ["stats", "run/samples.csv", "--format", "html"],
+                  ["explain", SLOWER, "run"], ["explain", "op6", "run"], ["whatif", "run", "drop conv*"]):
+        out[" ".join(words)] = ask(tmp, *words).stdout
+    return out
+
+
+def visible(text):
+    """Of a page, without its script and style, whose words are the same in every page."""
+    text = re.sub(r"<script(?![^>]*json).*?</script>|<style.*?</style>", "", text, flags=re.S)
+    return re.sub(r"<[^>]+>", " ", text)
+
+
+def planted(tmp, how, reason):
+    (tmp / "run").mkdir()
+    with tarfile.open(run_folders.DATA / "session.tar.xz") as archive:
+        archive.extractall(tmp / "run", filter="data")
+    how(tmp / "run")
+    record(tmp / "run")
+    told = forms(tmp)
+    document = json.loads((tmp / "run" / "report.json").read_text())
+    c = document["comparisons"][0]
+    expect(c["withheld"] == reason, reason, c)
+    base, cand = ([a for a in document["arms"] if a["name"] == f"linux_{n}"][0] for n in ("avx2", "vnni"))
+    ratios = [base[k] / cand[k] for k in ("median_ns", "traced_ns", "traced_mean_ns", "traced_median_ns")]
+    digits = {f"{r:.{d}f}×" for r in ratios for d in (1, 2, 3)}
+    found = {form for form, text in told.items() if WORDS.search(visible(text))}
+    drawn = {form for form, text in told.items() if any(d in visible(text) for d in digits)}
+    against = json.loads(ask(tmp, "whatif", "run", "drop conv*", "--format", "json").stdout)["against_baseline"]
+    back = ask(tmp, "whatif", "run", f"back {SLOWER}")
+    kinds = {f["kind"] for f in document["findings"] + document["next_fixes"]}
+    stats = json.loads(ask(tmp, "stats", "run/samples.csv", "--format", "json").stdout)
+    if not reason:
+        expect(len(found) >= 9 and len(drawn) >= 9, "quiet", "the checks find what is there", found, drawn)
+        expect(compared(document) and against > 1 and back.returncode == 0 and "slower" in kinds, "quiet",
+               against, back.stderr, kinds)
+        expect(stats["speedup"]["estimate"] == c["speedup"]["estimate"], "quiet", stats["speedup"])
+        return
+    expect(not found, reason, "words", {f: WORDS.search(visible(told[f])).group(0) for f in found})
+    expect(not drawn, reason, "ratios", drawn, digits)
+    expect(not compared(document), reason, "report.json", set(compared(document)))
+    expect(against is None, reason, "against_baseline", against)
+    expect(back.returncode == 3 and REASONS[reason] in back.stderr, reason, "back", back.returncode, back.stderr)
+    expect("slower" not in kinds and "shift" not in kinds, reason, kinds)
+    expect(stats["withheld"] == reason and stats["speedup"]["estimate"] is None, reason, "samples.csv", stats["speedup"])
+    for form in ("explain op6 run", f"explain {SLOWER} run", "stats run/samples.csv", "run/report.md"):
+        told[form] = " ".join(told[form].split())
+        expect(REASONS[reason] in told[form], reason, form, "says why", told[form][:400])
+        expect("clock resolves" not in told[form], reason, form, "another reason")
+    expect(math.isfinite(base["median_ns"]) and "6.2" in told["stats run/samples.csv"], reason, "times stay")
+
+
+for maker, why in ((lambda root: None, None), (contend, "contended"), (disturb, "noise_floor")):
+    with tempfile.TemporaryDirectory() as name:
+        planted(pathlib.Path(name), maker, why)
+finish("what is withheld is in no form")
