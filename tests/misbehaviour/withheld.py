@@ -21,7 +21,8 @@ ETPROF = os.path.abspath(sys.argv[1])
 REASONS = {"contended": "other programs had the CPU", "noise_floor": "equal launches of the baseline differ too much"}
 SLOWER = "op35"  # an operator that got slower in the session
 # What holds arms against each other, in words; each is in one of the forms of the quiet session.
-WORDS = re.compile(r"× faster|got slower (by|with)|new bottleneck|bottleneck\W+moved|\bsaved\b|÷ VNNI|without recording\)|Where it came from")
+WORDS = re.compile(r"× faster|got slower (by|with)|new bottleneck|bottleneck\W+moved|\bsaved\b|÷ VNNI|"
+                   r"without recording\)|Where it came from")
 
 
 def ask(tmp, *words):
@@ -126,7 +127,8 @@ def planted(tmp, how, reason):
     expect(against is None, reason, "against_baseline", against)
     expect(back.returncode == 3 and REASONS[reason] in back.stderr, reason, "back", back.returncode, back.stderr)
     expect("slower" not in kinds and "shift" not in kinds, reason, kinds)
-    expect(stats["withheld"] == reason and stats["speedup"]["estimate"] is None, reason, "samples.csv", stats["speedup"])
+    given = stats["speedup"]["estimate"]
+    expect(stats["withheld"] == reason and given is None, reason, "samples.csv", given)
     for form in ("explain op6 run", f"explain {SLOWER} run", "stats run/samples.csv", "run/report.md"):
         told[form] = " ".join(told[form].split())
         expect(REASONS[reason] in told[form], reason, form, "says why", told[form][:400])
