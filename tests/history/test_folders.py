@@ -26,6 +26,9 @@ TIMES = {"prefill 16": {"avx2": 1000000, "sse": 3000000}, "decode @0": {"avx2": 
          "decode @32": {"avx2": 800000, "sse": 1000000}}
 
 
+OVER = "model_linux_sme2_on_t1_over_linux_sme2_off_speedup"
+
+
 def measure(folder, out, sme2_ns, seed):
     (folder / "model.pte").write_bytes(b"\x10\0\0\0ET12base sme2 %d\nbase neon 3000000\nnoise 4\n" % sme2_ns)
     subprocess.run([ETPROF, "ab", "model.pte", "--levels", "sme2,neon", "--blocks", "6", "--iterations", "4",
@@ -48,8 +51,8 @@ def measured(tmp):
     expect(told.get("schema") == "etprof.history/1" and len(told["runs"]) == 8 and told["errors"] == [], told["runs"])
     series = figures(told)
     expect(sorted(series) == ["model_linux_sme2_off_t1_ns", "model_linux_sme2_on_t1_ns",
-                              "model_linux_sme2_on_t1_speedup"], sorted(series))
-    for name, factor in (("model_linux_sme2_on_t1_ns", 1.1), ("model_linux_sme2_on_t1_speedup", 1 / 1.1)):
+                              "model_linux_sme2_on_t1_over_linux_sme2_off_speedup"], sorted(series))
+    for name, factor in (("model_linux_sme2_on_t1_ns", 1.1), (OVER, 1 / 1.1)):
         found = series[name]["changes"]
         expect([c["run"] for c in found] == [4], name, found)
         expect(found and abs(found[0]["after"] / found[0]["before"] / factor - 1) < 0.02, name, found)
@@ -200,13 +203,15 @@ def phases(tmp):
     series = figures(told)
     expect(len(series) == 6 + 3 + 6, "has times, speedups and rates of every phase", sorted(series))
     changed = {n: [c["run"] for c in s["changes"]] for n, s in series.items() if s["changes"]}
-    expect(changed == {f"m0_linux_avx2_decode32_t1_{what}": [4] for what in ("ns", "speedup", "tokens_per_s")},
+    expect(changed == {f"m0_linux_avx2_decode32_t1_{what}": [4] for what in
+                        ("ns", "over_linux_sse_decode32_speedup", "tokens_per_s")},
            "finds what changed, where it did", changed)
     rates = series["m0_linux_avx2_decode32_t1_tokens_per_s"]["values"]
     expect(abs(rates[0] / 1250 - 1) < 1e-3 and abs(rates[4] / (1e9 / 1040000) - 1) < 1e-3, "rates", rates)
-    speedups = series["m0_linux_avx2_prefill16_t1_speedup"]["values"]
+    speedups = series["m0_linux_avx2_prefill16_t1_over_linux_sse_prefill16_speedup"]["values"]
     expect(all(abs(v / 3 - 1) < 1e-3 for v in speedups), "speedups", speedups)
     text = history(tmp, "phases").stdout
+    expect("m0, AVX2 over SSE, decode @32, 1 thread: speedup" in text, "what it is a ratio of", text[:900])
     expect("m0, AVX2, decode @32, 1 thread: time" in text and "linux_" not in text, "levels and phases", text[:900])
     page = history(tmp, "phases", "--format", "html").stdout
     expect(page.count("<svg ") == 15 and page.count("since 2026-11-24 09:00") == 3 and "<script" not in page,
@@ -226,6 +231,43 @@ def phases(tmp):
     expect(len(document(tmp, "phases", "--on", "ssh:board")["runs"]) == 1, "--on")
 
 
+def baselines(tmp):
+    """One arm, compared with two others: ratios of two kinds."""
+    ns = {"vnni": 1000000, "avx2": 1500000, "sse": 3000000}
+    for n in range(8):
+        phase_folders.make(tmp / f"baselines/{n}", lambda _p, level, _t, _m: ns[level], phases=(), dumps=False,
+                           levels=("vnni", "avx2" if n < 4 else "sse"), at=f"2026-11-2{n}T09:00:00Z")
+    told = document(tmp, "baselines")
+    series = {n: s["values"] for n, s in figures(told).items() if n.endswith("speedup")}
+    want = {"m0_linux_vnni_t1_over_linux_avx2_speedup": [1.5] * 4 + [None] * 4,
+            "m0_linux_vnni_t1_over_linux_sse_speedup": [None] * 4 + [3] * 4}
+    expect({n: [v and round(v, 3) for v in values] for n, values in series.items()} == want, "baselines", series)
+    expect(told["withheld"] == [] and not any(s["changes"] for s in told["series"]), "no change", told["withheld"])
+
+
+def withheld(tmp):
+    """What a session withholds is in no series, and said; times of arms that waited with it, others stay."""
+    ns = {"vnni": 1000000, "avx2": 1500000, "sse": 3000000}
+    for n in range(8):
+        root = phase_folders.make(tmp / f"withheld/{n}", lambda _p, level, _t, _m, n=n:
+                                  ns[level] * (7 if n == 5 and level == "vnni" else 1), phases=(), dumps=False,
+                                  levels=("vnni", "avx2", "sse"), at=f"2026-11-2{n}T09:00:00Z")
+        if n == 5:
+            run_folders.contend(root, "linux_vnni")
+    told = document(tmp, "withheld")
+    series = {n: s["values"] for n, s in figures(told).items()}
+    gone = ["m0_linux_sse_t1_ns", "m0_linux_vnni_t1_ns", "m0_linux_vnni_t1_over_linux_sse_speedup"]
+    expect(sorted(n for n, values in series.items() if values[5] is None) == gone, "withheld", series)
+    expect(sorted((w["run"], w["series"], w["reason"]) for w in told["withheld"]) ==
+           [(5, n, "contended") for n in gone], "says which", told["withheld"])
+    said = "figures are withheld in 1 of 8 runs, and in no series: 3 contended"
+    for form in ("text", "md", "html"):
+        text = " ".join(history(tmp, "withheld", "--format", form).stdout.replace("\\", "").split())
+        expect(said in text, form, text[:900])
+    expect(said in history(tmp, "withheld", "--format", "csv").stderr, "csv")
+    described(told)
+
+
 with tempfile.TemporaryDirectory() as name:
     TMP = pathlib.Path(name).resolve()
     TOLD = measured(TMP)
@@ -235,4 +277,6 @@ with tempfile.TemporaryDirectory() as name:
     only_said(TMP)
     described(TOLD, document(TMP, "list", "nightly"))
     phases(TMP)
+    baselines(TMP)
+    withheld(TMP)
 finish("the figures of many sessions")

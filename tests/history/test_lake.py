@@ -39,7 +39,8 @@ def main(tmp):
         expect(one["attributes"] == other["attributes"], one["attributes"], other["attributes"])
     expect(lake["series"] == folders["series"], [s for s in lake["series"] if s not in folders["series"]][:1])
     changed = {s["name"]: [c["run"] for c in s["changes"]] for s in lake["series"] if s["changes"]}
-    expect(changed == {f"m0_linux_avx2_decode0_t1_{what}": [5] for what in ("ns", "speedup", "tokens_per_s")}, changed)
+    expect(changed == {f"m0_linux_avx2_decode0_t1_{what}": [5] for what in
+                        ("ns", "over_linux_sse_decode0_speedup", "tokens_per_s")}, changed)
     expect(len(lake["errors"]) == len(folders["errors"]) == 1, lake["errors"], folders["errors"])
     listed = document(tmp, "list", "lake", *words, "--since", "2026-11-15")["sessions"]
     expect([s["generated_at"][:10] for s in listed] == [f"2026-11-{n}" for n in range(18, 14, -1)], listed)

@@ -29,21 +29,8 @@ def ask(tmp, *words):
     return subprocess.run([ETPROF, *map(str, words)], cwd=tmp, capture_output=True, text=True, timeout=600, check=False)
 
 
-def record(root):
-    """The folder's manifest says what is in it now."""
-    manifest = json.loads((root / "manifest.json").read_text())
-    manifest["files"] = [run_folders.entry(root, f["path"]) for f in manifest["files"] if (root / f["path"]).is_file()]
-    (root / "manifest.json").write_text(json.dumps(manifest))
-
-
 def contend(root):
-    """Timed launches of the baseline were ready without a CPU for two fifths of their time."""
-    path, out = root / "environment.jsonl", []
-    for line in map(json.loads, path.read_text().splitlines()):
-        if line["type"] == "launch" and line["kind"] == "timed" and line["experiment"] == "linux_avx2":
-            line |= {"run_span_ns": 1000000, "run_wait_ns": 400000}
-        out.append(json.dumps(line))
-    path.write_text("\n".join(out) + "\n")
+    run_folders.contend(root, "linux_avx2")
 
 
 def disturb(root):
@@ -55,6 +42,7 @@ def disturb(root):
             row[6] = str(int(row[6]) * (14 if int(row[1]) % 2 else 6) // 10)
         out.append(",".join(row))
     path.write_text("\n".join(out) + "\n")
+    run_folders.record(root)
 
 
 def numbers(value, path=""):
@@ -100,8 +88,8 @@ def planted(tmp, how, reason):
     (tmp / "run").mkdir()
     with tarfile.open(run_folders.DATA / "session.tar.xz") as archive:
         archive.extractall(tmp / "run", filter="data")
+    run_folders.record(tmp / "run") # a file of kernels was left out of the archive
     how(tmp / "run")
-    record(tmp / "run")
     told = forms(tmp)
     document = json.loads((tmp / "run" / "report.json").read_text())
     c = document["comparisons"][0]

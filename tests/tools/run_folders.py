@@ -31,6 +31,25 @@ def cut_short(folder, blocks, state="interrupted"):
     (root / "manifest.json").write_text(json.dumps(manifest))
 
 
+def record(folder):
+    """The folder's manifest says what is in it now."""
+    root = pathlib.Path(folder)
+    manifest = json.loads((root / "manifest.json").read_text())
+    manifest["files"] = [entry(root, f["path"]) for f in manifest["files"] if (root / f["path"]).is_file()]
+    (root / "manifest.json").write_text(json.dumps(manifest))
+
+
+def contend(folder, experiment, share=0.4):
+    """Timed launches of EXPERIMENT were ready without a CPU for that SHARE of their time."""
+    path, out = pathlib.Path(folder) / "environment.jsonl", []
+    for line in map(json.loads, path.read_text().splitlines()):
+        if line["type"] == "launch" and line["kind"] == "timed" and line["experiment"] == experiment:
+            line |= {"run_span_ns": 1000000, "run_wait_ns": round(1000000 * share)}
+        out.append(json.dumps(line))
+    path.write_text("\n".join(out) + "\n")
+    record(folder)
+
+
 def launch(block, number, arm, kind, position, start):
     return {"type": "launch", "block": block, "launch": number, "experiment": arm["name"], "kind": kind,
             "position": position, "pid": 1000 + number, "start_ns": start, "wall_ns": 9000000, "load_ns": 7000000,

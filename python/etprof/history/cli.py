@@ -12,7 +12,7 @@ from typing import NoReturn
 from etprof import extras
 from etprof.errors import BadInput, EnvironmentProblem, EtprofError, UsageError
 from etprof.fleet.sources import is_lake
-from etprof.history import engine, series, show
+from etprof.history import engine, series, show, words
 from etprof.history.series import History
 from etprof.whole import opened
 
@@ -139,6 +139,8 @@ def _answer(asked: argparse.Namespace, argv: list[str]) -> str:
                                "; unfinished and emulated ones do not count")
             found = series.of_sessions(runs, source.ask("models", bound), source.ask("points", bound))
             found.errors, found.left_out = unread, left_out
+            if found.withheld and asked.format == "csv" and not asked.quiet: # which has no line for it
+                print(f"withheld   {words.not_given(found)}", file=sys.stderr)
         finally:
             source.close()
     found.min_change = asked.min_change

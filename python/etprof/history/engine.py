@@ -44,7 +44,7 @@ CREATE TABLE sessions (run VARCHAR, run_id VARCHAR, kind VARCHAR, generated_at V
 CREATE TABLE arms (run_id VARCHAR, experiment VARCHAR, level VARCHAR, model VARCHAR, model_sha256 VARCHAR,
   threads BIGINT, phase_name VARCHAR, phase_kind VARCHAR, phase_tokens BIGINT, phase_depth BIGINT, launches BIGINT,
   median_ns BIGINT);
-CREATE TABLE comparisons (run_id VARCHAR, experiment VARCHAR, phase_name VARCHAR, phase_kind VARCHAR,
+CREATE TABLE comparisons (run_id VARCHAR, baseline VARCHAR, experiment VARCHAR, phase_name VARCHAR, phase_kind VARCHAR,
   phase_depth BIGINT, speedup DOUBLE, lo DOUBLE, hi DOUBLE, withheld VARCHAR);
 CREATE TABLE errors (run VARCHAR, message VARCHAR, at_byte BIGINT);
 """

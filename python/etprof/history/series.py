@@ -18,6 +18,7 @@ MOST_RUNS, MOST_SERIES = 10_000, 5_000
 FEWEST = 6 # a change has three runs on either side
 # What a name ends in, and what the figure is called.
 UNITS = {"_ns": "time", "_speedup": "speedup", "_tokens_per_s": "tokens/s"}
+WAITED = ("contended", "crowded") # a time of such an arm is that of the others, too
 SAID = "said:"  # of a build of others: nothing was hidden from it
 _LEVELS = {"sme1": "SME", "dotprod": "dot products", "avx512": "AVX-512"} # others in capitals
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
@@ -58,6 +59,15 @@ class Series:
 
 
 @dataclass
+class Withheld:
+    """A figure that a run does not give."""
+
+    run: int
+    series: str
+    reason: str # a word of etprof.ab/1
+
+
+@dataclass
 class History:
     attributes: list[str]
     runs: list[Run]
@@ -65,6 +75,7 @@ class History:
     min_change: float = MIN_CHANGE
     errors: list[dict[str, Any]] = field(default_factory=list)
     left_out: int = 0
+    withheld: list[Withheld] = field(default_factory=list)
 
     def find_changes(self) -> None:
         for one in self.series:
@@ -84,18 +95,22 @@ def ratio(v: float) -> float:
     return float(f"{v:.6g}")
 
 
-def _figures(point: dict[str, Any]) -> list[tuple[str, float]]:
+def _figures(point: dict[str, Any]) -> list[tuple[str, float | None]]:
+    """None: withheld."""
     ns, tokens, speedup = point["median_ns"], point["phase_tokens"], point["speedup"]
-    found = [("_ns", float(ns))] if ns and ns > 0 else []
+    known = point["withheld"] not in WAITED
+    found: list[tuple[str, float | None]] = [("_ns", float(ns) if known else None)] if ns and ns > 0 else []
     if found and tokens:
-        found.append(("_tokens_per_s", ratio(1e9 * tokens / ns)))
-    return found + ([("_speedup", ratio(speedup))] if speedup is not None else [])
+        found.append(("_tokens_per_s", ratio(1e9 * tokens / ns) if known else None))
+    if speedup is not None or (point["baseline"] and point["withheld"]):
+        found.append(("_speedup", None if speedup is None else ratio(speedup)))
+    return found
 
 
-def _arm(point: dict[str, Any]) -> str:
+def _arm(point: dict[str, Any], name: str, of: str) -> str:
     """VNNI of an experiment linux_vnni: what stands behind its level but threads and phase is somebody's own."""
-    experiment, level = point["experiment"] or "?", (point["level"] or "").removeprefix(SAID)
-    said = ["(said)"] if level != (point["level"] or "") else []
+    experiment, level = name or "?", (of or "").removeprefix(SAID)
+    said = ["(said)"] if level != (of or "") else []
     found = re.search(rf"(?:^|_)(?:linux|android|mac)_(?:{re.escape(level)}|sme2_o(?:n|ff))(?:_(.+))?$", experiment)
     if not level or not found:
         return " ".join([experiment, *said])
@@ -107,7 +122,9 @@ def _arm(point: dict[str, Any]) -> str:
 def called(point: dict[str, Any], end: str) -> str:
     """What people read for a series: "net, VNNI, 1 thread: time"."""
     n = point["threads"] or 0
-    words = [point["model"] or "?", _arm(point), *([point["phase_name"]] if point["phase_name"] else []),
+    arm = _arm(point, point["experiment"], point["level"])
+    over = f" over {_arm(point, point['baseline'], point['baseline_level'])}" if end == "_speedup" else ""
+    words = [point["model"] or "?", arm + over, *([point["phase_name"]] if point["phase_name"] else []),
              *([f"{n} thread" + ("" if n == 1 else "s")] if n else [])]
     return f"{', '.join(words)}: {UNITS[end]}"
 
@@ -141,12 +158,17 @@ def of_sessions(runs: list[dict[str, Any]], models: list[dict[str, Any]], points
     for point in points:
         for end, value in _figures(point):
             said = "_said" if (point["level"] or "").startswith(SAID) else ""  # no mask set it: another series
-            name = f"{point['model']}_{point['experiment']}{said}_t{point['threads']}{end}"
+            over = f"_over_{point['baseline']}" if end == "_speedup" else ""  # ratios of others are another series
+            name = f"{point['model']}_{point['experiment']}{said}_t{point['threads']}{over}{end}"
+            run = place[point["run_id"]]
+            if value is None:
+                found.withheld.append(Withheld(run, name, point["withheld"]))
+                continue
             if name not in by_name and len(by_name) == MOST_SERIES:
                 raise BadInput(f"more than {MOST_SERIES} series: choose with --of")
             one = by_name.setdefault(name, Series(name, called(point, end), point["phase_name"] or "",
                                                   [None] * len(runs)))
-            one.values[place[point["run_id"]]] = value
+            one.values[run] = value
     found.series = list(by_name.values())
     return found
 

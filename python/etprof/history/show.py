@@ -81,6 +81,8 @@ def _facts(h: History) -> list[str]:
     told = [f"changes {words.looked_for(h)}"]
     if len(h.runs) < FEWEST:
         told.append("a change needs three runs on either side: with fewer than six none is found")
+    if words.not_given(h):
+        told.append(words.not_given(h))
     if h.errors:
         told.append(f"{many(len(h.errors), 'folder')} could not be read: the table below says why")
     return told

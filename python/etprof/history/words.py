@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+from collections import Counter
 from decimal import Decimal
 from typing import Any
 
@@ -78,6 +79,14 @@ def over(h: History) -> str:
     return f"{many(len(h.runs), 'run')}, {first}" + ("" if first == last else f" to {last}")
 
 
+def not_given(h: History) -> str:
+    """What sessions withhold, by reason: "figures are withheld in 2 of 8 runs: 3 contended, 1 noise_floor"; ""."""
+    reasons = Counter(w.reason for w in h.withheld)
+    told = ", ".join(f"{n} {printable(reason)}" for reason, n in sorted(reasons.items()))
+    runs = len({w.run for w in h.withheld})
+    return f"figures are withheld in {runs} of {many(len(h.runs), 'run')}, and in no series: {told}" if told else ""
+
+
 def looked_for(h: History) -> str:
     return (f"{sum(len(one.changes) for one in h.series)} in {len(h.series)} series (at least "
             f"{digits(100 * h.min_change, 6)} %, p ≤ {digits(MAX_P, 6)}, E-divisive)")
@@ -125,6 +134,7 @@ def document(h: History) -> dict[str, Any]:
         series.append({"name": one.name, **({"phase": one.phase} if one.phase else {}),
                        "values": [number(v) for v in one.values], "changes": changes})
     return {"schema": "etprof.history/1", "min_change": number(ratio(h.min_change)), "runs": runs, "series": series,
+            "withheld": [{"run": w.run, "series": w.series, "reason": w.reason} for w in h.withheld],
             "left_out": h.left_out, "errors": h.errors}
 
 

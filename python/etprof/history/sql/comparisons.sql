@@ -6,6 +6,6 @@ WITH parts AS (
   UNION ALL
   SELECT run_id, r.phases[i], r.phases[i].document.comparisons
   FROM (SELECT *, unnest(range(2, len(r.phases) + 1)) AS i FROM documents))
-SELECT run_id, c.candidate, phase.name, phase.kind, phase.depth, c.speedup.estimate, c.speedup.lo, c.speedup.hi,
+SELECT run_id, c.baseline, c.candidate, phase.name, phase.kind, phase.depth, c.speedup.estimate, c.speedup.lo, c.speedup.hi,
        c.withheld
 FROM (SELECT run_id, phase, unnest(comparisons) AS c FROM parts)
