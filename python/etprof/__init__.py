@@ -1,6 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """etprof: measure, compare and explain ExecuTorch models. What is here asks the C library (docs/python.md); the
-exporter is etprof.export. Importing this needs no other package and loads nothing."""
+exporter is etprof.export. Importing this needs no other package and loads nothing.
+
+>>> import etprof
+>>> run = etprof.ab("x.pte")                       # measures; etprof.open("out_x/runs/linux") opens it later
+>>> run.comparisons[0].speedup, run.comparisons[0].verdict
+>>> run.operators.to_pandas()
+"""
 # Readable by Pythons older than 3.10 too: start.py needs it before it refuses them.
 
 from typing import TYPE_CHECKING

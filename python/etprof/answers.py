@@ -4,32 +4,54 @@ first row waits for it."""
 from __future__ import annotations
 
 import ctypes as c
+import functools
 import json
 import os
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Union
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar, Union
 
+from etprof import errors
 from etprof import library as lib
 
 if TYPE_CHECKING:
     from etprof.tables import Table
 
 Path = Union[str, "os.PathLike[str]"]
+A = TypeVar("A", bound="Answer")
 OPS, INSPECT, STATS, WHATIF, INSPECTOR = range(5)
 
 
 class Answer:
-    """What the library answered: a document, reports, tables."""
+    """What the library answered: a document, reports, tables. `with` ends it early; pickled it is its question, which
+    is asked again of the same files."""
 
     _text = _table = _table_name = _close = ""
 
-    def __init__(self, handle: c.c_void_p) -> None:
-        self._handle = handle
+    def __init__(self, handle: c.c_void_p, again: Callable[[], Answer]) -> None:
+        self._handle, self._again = handle, again
 
-    def __del__(self) -> None:
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self._again, ()
+
+    def close(self) -> None:
+        """What is asked of it later is an error. Its tables and texts that are there already stay."""
         if getattr(self, "_handle", None):
             lib.function(self._close)(self._handle)
             self._handle = c.c_void_p()
+
+    def __del__(self) -> None:
+        self.close()
+
+    def __enter__(self: A) -> A:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        if not self._handle:
+            return f"<etprof.{type(self).__name__}, closed>"
+        return f"<etprof.{type(self).__name__} {self.document['schema']}: {', '.join(self.tables) or 'no tables'}>"
 
     def report(self, format: str = "text", *, table: str | None = None, brief: bool = False, width: int = 0) -> str:
         """The report as text, md, html, json, csv (of TABLE) or svg (of the chart TABLE)."""
@@ -57,10 +79,14 @@ class Answer:
         """One of them; None: the main one."""
         from etprof.tables import Table
 
-        def opener(out: Any) -> None:
-            lib.call(self._table, self._handle, name.encode() if name else None, out)
+        if name is not None and name not in self.tables:
+            raise errors.UsageError(f"this answer has no table named '{name}'; it has {', '.join(self.tables)}"
+                                    f"{errors.suggest(name, self.tables)}")
 
-        return Table(name or "main", opener, self)
+        return Table(name or "main", functools.partial(self._stream, name.encode() if name else None), self)
+
+    def _stream(self, name: bytes | None, out: Any) -> None:
+        lib.call(self._table, self._handle, name, out)
 
     def __str__(self) -> str:
         return self.report(brief=True)
@@ -72,12 +98,17 @@ class Answer:
 
 
 class Reply(Answer):
+    """The answer to KIND, asked of PATHS. Texts are paths or words; None leaves one out."""
+
     _text, _close = "etp_reply_text", "etp_reply_close"
     _table, _table_name = "etp_reply_table", "etp_reply_table_name"
 
+    def __init__(self, kind: int, paths: Sequence[Path], changes: Sequence[str] = (), **members: Any) -> None:
+        super().__init__(_ask(kind, paths, changes, **members),
+                         functools.partial(type(self), kind, paths, changes, **members))
 
-def ask(kind: int, paths: Sequence[Path], changes: Sequence[str] = (), **members: Any) -> c.c_void_p:
-    """The handle of a reply. Texts are paths or words; None leaves one out."""
+
+def _ask(kind: int, paths: Sequence[Path], changes: Sequence[str], **members: Any) -> c.c_void_p:
     handle = c.c_void_p()
     given = {k: v if isinstance(v, (bool, int, float)) else lib.path(v) for k, v in members.items()}
     question = lib.Question(kind=kind, paths=lib.words(paths), n_paths=len(paths), changes=lib.words(changes),

@@ -92,8 +92,8 @@ def agreed(folder: Path) -> bool:
 
 
 def not_installed() -> str:
-    return (f"PyTorch and ExecuTorch are missing here and nothing was installed. They would go into {own_environment()} "
-            f"({NEEDS}); etprof export MODEL --install does it")
+    return ("PyTorch and ExecuTorch are missing here and nothing was installed. They would go into "
+            f"{own_environment()} ({NEEDS}); etprof export MODEL --install does it")
 
 
 def make_venv(folder: Path, pip_args=(), wheel_dir=None, allow_cuda=False) -> Path:

@@ -15,11 +15,11 @@ class CheckFailed(EtprofError):
     exit_code = 1
 
 
-class UsageError(EtprofError):
+class UsageError(EtprofError, ValueError):
     exit_code = 2
 
 
-class BadInput(EtprofError):
+class BadInput(EtprofError, ValueError):
     """A model, data or calibration file that is broken or that the exporter cannot take."""
 
     exit_code = 4
@@ -29,6 +29,14 @@ class EnvironmentProblem(EtprofError):
     """Something is missing or not permitted on this machine."""
 
     exit_code = 5
+
+
+class FileProblem(EnvironmentProblem, OSError):
+    """The system refused a file; `errno` says how."""
+
+
+class NoSuchFile(FileProblem, FileNotFoundError):
+    pass
 
 
 class NotEnoughData(EtprofError):
@@ -54,7 +62,7 @@ class Interrupted(EtprofError):
 class MissingPackage(EnvironmentProblem):
     """A model needs Python packages that this interpreter has not; MODULES are what it imports."""
 
-    def __init__(self, text, modules):
+    def __init__(self, text, modules=()):
         super().__init__(text)
         self.modules = list(modules)
 

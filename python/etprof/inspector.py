@@ -11,12 +11,14 @@ from typing import Any, NamedTuple
 
 from etprof import errors
 from etprof import library as lib
-from etprof.answers import INSPECTOR, Path, Reply, ask
+from etprof.answers import INSPECTOR, Path, Reply
 
 _UNIT = " (ms)"
 _STATISTICS = ("p10", "p50", "p90", "avg", "min", "max")
 _AFTER = ("op_types", "delegate_debug_identifier", "stack_traces", "module_hierarchy", "is_delegated_op",
           "delegate_backend_name", "debug_data")
+_OFFICIAL = {"get_exported_program": "get_exported_program()", "calculate_numeric_gap": 'calculate_numeric_gap("MSE")',
+             "get_op_list": "get_op_list(…)", "write_tensorboard_artifact": "write_tensorboard_artifact(…)"}
 # Cells of a column that the library leaves out because it says nothing in any row.
 _EMPTY: dict[str, type] = {"op_types": list, "stack_traces": dict, "module_hierarchy": dict, "debug_data": list,
                            "is_delegated_op": bool, "delegate_debug_identifier": type(None),
@@ -62,7 +64,10 @@ def _kind(name: str, cells: list[Any]) -> Any:
 
 
 class Inspector:
-    """Inspector(etdump_path=…, etrecord=…, debug_buffer_path=…): files in, tables out."""
+    """Inspector(etdump_path=…, etrecord=…, debug_buffer_path=…): files in, tables out.
+
+    >>> Inspector(etdump_path="x.etdump", etrecord="x.etrecord").to_dataframe()
+    """
 
     def __init__(self, etdump_path: Path | None = None, etrecord: Path | None = None, *,
                  debug_buffer_path: Path | None = None, **others: Any) -> None:
@@ -73,7 +78,8 @@ class Inspector:
         for name in others:
             raise errors.UsageError(f"Inspector of etprof has no {name}: times are nanoseconds, shown as ms")
         self._buffer_path = debug_buffer_path
-        self._reply = Reply(ask(INSPECTOR, [etdump_path], record=etrecord, buffer=debug_buffer_path))
+        self._reply = Reply(INSPECTOR, [etdump_path], record=etrecord, buffer=debug_buffer_path)
+        self._path = etdump_path
 
     def _columns(self) -> _Columns:
         """What the library has, in one call."""
@@ -95,6 +101,11 @@ class Inspector:
                                        "raw": [ms[a:b] if a < b else None for a, b in ends]}
         for name in _AFTER:
             cells[name] = words[name] if name in words else [_EMPTY[name]() for _ in range(n)]
+        if "module_hierarchy" in words: # of each operator {path: (name, type)}; JSON has no pairs
+            for operators in cells["module_hierarchy"]:
+                for paths in operators.values():
+                    for path, module in paths.items():
+                        paths[path] = tuple(module)
         if "debug_data" in words:
             from etprof import tensors
 
@@ -102,6 +113,30 @@ class Inspector:
             cells["debug_data"] = tensors.shown(words["debug_data"], buffer)
         cells["start_time"] = [ticks[a:b] if a < b else None for a, b in ends]
         return _Columns(n, statistics, complete, cells)
+
+    def __repr__(self) -> str:
+        return f"<etprof.Inspector {self._path}>"
+
+    def __getattr__(self, name: str) -> Any:
+        """What the official one has and this has not names the official call."""
+        if name in _OFFICIAL:
+            raise AttributeError(f"etprof's Inspector has no {name}, which needs PyTorch: "
+                                 f"executorch.devtools.Inspector(etdump_path=…, etrecord=…).{_OFFICIAL[name]}")
+        raise AttributeError(f"'Inspector' object has no attribute '{name}'")
+
+    @property
+    def event_blocks(self) -> list[Any]:
+        """The events of each block, as the official one has them (etprof.blocks)."""
+        from etprof.blocks import event_blocks
+
+        return event_blocks(self.rows())
+
+    def find_total_for_module(self, module_name: str) -> float:
+        """Milliseconds on average in operators that a module whose path has MODULE_NAME in it made, as the official one
+        adds them: what runs in a delegate counts once for each of its events."""
+        return sum((event.perf_data.avg for block in self.event_blocks for event in block.events
+                   if event.name != "OPERATOR_CALL" and event.perf_data is not None and
+                   any(module_name in path for paths in event.module_hierarchy.values() for path in paths or ())), 0.0)
 
     def rows(self) -> list[dict[str, Any]]:
         """The rows of the data frame, missing values None."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes as c
+import errno
 import functools
 import os
 import sys
@@ -19,7 +20,7 @@ FORMATS = {"text": TEXT, "json": JSON, "csv": CSV, "md": MD, "html": HTML, "svg"
 # In the order of etp_status; the library's words go with them.
 _EXCEPTIONS: list[type[errors.EtprofError]] = [
     errors.EtprofError, errors.CheckFailed, errors.UsageError, errors.NotEnoughData, errors.BadInput, errors.BadInput,
-    errors.EnvironmentProblem, errors.EnvironmentProblem, errors.EnvironmentProblem, errors.EnvironmentProblem,
+    errors.FileProblem, errors.EnvironmentProblem, errors.EnvironmentProblem, errors.EnvironmentProblem,
     errors.RunFailed, errors.Interrupted, errors.EtprofError,
 ]
 
@@ -229,8 +230,12 @@ def failure(err: Error) -> errors.EtprofError:
     text = err.msg.decode(errors="replace")
     at = None if err.offset == NO_OFFSET or not err.offset else int(err.offset)
     kind = _EXCEPTIONS[err.status] if 0 < err.status < len(_EXCEPTIONS) else errors.EtprofError
+    if kind is errors.FileProblem and err.os_errno == errno.ENOENT:
+        kind = errors.NoSuchFile
     problem = kind(text if at is None else f"{text} (at byte {at})")
     problem.byte = at
+    if isinstance(problem, OSError) and err.os_errno:
+        problem.errno = err.os_errno # its words stay those of the library
     return problem
 
 

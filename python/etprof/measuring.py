@@ -20,7 +20,10 @@ from etprof.runs import open as open_run
 
 @dataclasses.dataclass(frozen=True)
 class Progress:
-    """How far a session is: BLOCK from 1; 0 outside blocks. REMAINING_S is None while it is unknown."""
+    """How far a session is: BLOCK from 1; 0 outside blocks. REMAINING_S is None while it is unknown.
+
+    >>> etprof.ab("x.pte", progress=lambda progress: print(progress.block, progress.remaining_s))
+    """
 
     stage: str
     arm: str
@@ -172,7 +175,11 @@ def ab(*models: Path, levels: Sequence[str] = (), threads: Sequence[int] = (), b
        progress: bool | Callable[[Progress], None] = True) -> Analysis:
     """Measures models at CPU-feature levels, block by block, and opens the run folder. Words mean what the options of
     `etprof ab` mean (docs/options.md); PRECISION is relative (0.01), times are seconds. PROGRESS: True shows a line,
-    a function is called with each Progress. Ctrl-C ends the session; `etprof.resume` goes on with it."""
+    a function is called with each Progress. Ctrl-C ends the session; `etprof.resume` goes on with it.
+
+    >>> run = etprof.ab("x.pte", levels=["avx2", "avx512"], precision=0.01)
+    >>> run.comparisons[0].speedup, run.comparisons[0].verdict
+    """
     counts = (c.c_uint32 * len(threads))(*threads) if threads else None
     return _measure(lib.MeasurementOptions(
         models=lib.words(models), n_models=len(models), levels=lib.words(levels), n_levels=len(levels), threads=counts,
@@ -186,7 +193,10 @@ def ab(*models: Path, levels: Sequence[str] = (), threads: Sequence[int] = (), b
 
 def resume(folder: Path, *, device: str | None = None, runner: Path | None = None, trust: bool = False,
            progress: bool | Callable[[Progress], None] = True) -> Analysis:
-    """Goes on with an interrupted session, same plan and seed."""
+    """Goes on with an interrupted session, same plan and seed.
+
+    >>> etprof.resume("out_x/runs/linux")
+    """
     return _measure(lib.MeasurementOptions(
         resume=lib.path(folder), device=lib.path(device), trust=trust,
         runner=lib.path(runner or os.environ.get("ETPROF_RUNNER") or None), **_surroundings()), progress)

@@ -75,6 +75,8 @@ def _work(argv: list[str]) -> int:
 
     try:
         rows = _write(Table(o.table, opener), o.output, "none" if o.uncompressed else "zstd")
+    except EtprofError: # of the folders, in words of its own
+        raise
     except OSError as problem:
         raise EnvironmentProblem(f"writing {o.output or 'standard output'}: {problem.strerror or problem}") from problem
     if not o.quiet:

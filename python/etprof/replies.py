@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
-from etprof.answers import INSPECT, OPS, STATS, WHATIF, Path, Reply, ask
+from etprof.answers import INSPECT, OPS, STATS, WHATIF, Path, Reply
 from etprof.tables import Table
 
 
@@ -58,29 +58,42 @@ class Stats(Reply):
 def ops(dump: Path, *, pte: Path | None = None, etrecord: Path | None = None, source_unit: str | None = None,
         delegate_unit: str | None = None) -> Ops:
     """The operators of a recording with their times. Units of its ticks: "us", "cycles:168e6"; None: nanoseconds, and
-    a delegate's own clock has no known unit."""
-    return Ops(ask(OPS, [dump], program=pte, record=etrecord, source_unit=source_unit, delegate_unit=delegate_unit))
+    a delegate's own clock has no known unit.
+
+    >>> for time in etprof.ops("x.etdump", pte="x.pte").times:
+    ...     print(time.name, time.mean_ns)
+    """
+    return Ops(OPS, [dump], program=pte, record=etrecord, source_unit=source_unit, delegate_unit=delegate_unit)
 
 
 def inspect(file: Path, *, etrecord: Path | None = None, etdump: Path | None = None, diff: Path | None = None,
             tree: bool = False, tensor: bool = False, debug_buffer: Path | None = None, source_unit: str | None = None,
             delegate_unit: str | None = None) -> Reply:
-    """What is in a model or recording, and what makes it big. Units: as of `ops`."""
-    return Reply(ask(INSPECT, [file], record=etrecord, recording=etdump, other=diff, tree=tree, tensor=tensor,
-                     buffer=debug_buffer, source_unit=source_unit, delegate_unit=delegate_unit))
+    """What is in a model or recording, and what makes it big. Units: as of `ops`.
+
+    >>> etprof.inspect("x.pte").document["weights"]["bytes"]
+    """
+    return Reply(INSPECT, [file], record=etrecord, recording=etdump, other=diff, tree=tree, tensor=tensor,
+                 buffer=debug_buffer, source_unit=source_unit, delegate_unit=delegate_unit)
 
 
 def stats(samples: Path, *, baseline: str | None = None, margin: float = 0, phase: str | None = None) -> Stats:
     """The paired statistics of a CSV of samples or of a run folder. PHASE: of a session of several, "decode@256"; else
-    the first."""
-    return Stats(ask(STATS, [samples], baseline=baseline, margin=float(margin), phase=phase))
+    the first.
+
+    >>> etprof.stats("samples.csv").comparisons[0].speedup
+    """
+    return Stats(STATS, [samples], baseline=baseline, margin=float(margin), phase=phase)
 
 
 def whatif(source: Path | Sequence[Path], *changes: str, baseline: str | None = None,
            pte: Path | None = None, roofs: Path | None = None, phase: str | None = None, source_unit: str | None = None,
            delegate_unit: str | None = None) -> Reply:
     """An inference with some operators changed: whatif("run/", "drop transpose*", "scale conv* 2"). PHASE: of a session
-    of several, "decode@256"; else the first. Units: as of `ops`."""
+    of several, "decode@256"; else the first. Units: as of `ops`.
+
+    >>> print(etprof.whatif("out_x/runs/linux", "drop transpose*", "threads 4"))
+    """
     paths = list(source) if isinstance(source, (list, tuple)) else [source]
-    return Reply(ask(WHATIF, paths, changes, baseline=baseline, program=pte, roofs=roofs, phase=phase,  # type: ignore[arg-type]
-                     source_unit=source_unit, delegate_unit=delegate_unit))
+    return Reply(WHATIF, paths, changes, baseline=baseline, program=pte, roofs=roofs, phase=phase,  # type: ignore[arg-type]
+                 source_unit=source_unit, delegate_unit=delegate_unit)

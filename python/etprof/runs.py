@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ctypes as c
 import dataclasses
+import functools
 import math
 from typing import Any, Callable, TypeVar
 
+from etprof import errors
 from etprof import library as lib
 from etprof.answers import Answer, Path
 from etprof.tables import Table
@@ -91,14 +93,22 @@ def _typed(kind: Callable[..., R], struct: Any, **others: Any) -> R:
     return kind(**{name: _plain(getattr(struct, name)) for name in names}, **others)
 
 
+def _stream(name: str, folder: str, out: Any) -> None:
+    lib.call("etp_tables_stream", _RUN_TABLES.index(name), lib.words([folder]), 1, out)
+
+
 class Analysis(Answer):
-    """A run folder, recordings, or two sides of a comparison."""
+    """A run folder, recordings, or two sides of a comparison.
+
+    >>> run = etprof.open("out_x/runs/linux")
+    >>> run["linux_avx2"].median_ns, run.comparisons[0].verdict
+    """
 
     _text, _close = "etp_analysis_text", "etp_analysis_close"
     _table, _table_name = "etp_analysis_table", "etp_analysis_table_name"
 
-    def __init__(self, handle: c.c_void_p) -> None:
-        super().__init__(handle)
+    def __init__(self, handle: c.c_void_p, again: Callable[[], Answer]) -> None:
+        super().__init__(handle, again)
         about = lib.Summary()
         lib.call("etp_analysis_about", handle, c.byref(about))
         self._counts = (about.arms, about.comparisons, about.findings)
@@ -139,21 +149,26 @@ class Analysis(Answer):
         """Every process of the run folder."""
         return self.rows("launches")
 
+    def __getitem__(self, arm: str) -> Arm:
+        """The arm of that name."""
+        arms = {a.name: a for a in self.arms}
+        if arm not in arms:
+            raise KeyError(f"no arm '{arm}'; there are {', '.join(arms)}{errors.suggest(arm, arms)}")
+        return arms[arm]
+
     def rows(self, name: str) -> Table:
         """A table of the run folder in the long form of docs/tables.md: operators, samples or launches."""
-        folders = lib.words([self.summary.folder])
-
-        def opener(out: Any) -> None:
-            lib.call("etp_tables_stream", _RUN_TABLES.index(name), folders, 1, out)
-
-        return Table(name, opener, self)
+        if name not in _RUN_TABLES:
+            raise errors.UsageError(f"a run folder has no table '{name}'; it has {', '.join(_RUN_TABLES)}"
+                                    f"{errors.suggest(name, _RUN_TABLES)}")
+        return Table(name, functools.partial(_stream, name, self.summary.folder), self)
 
     def renew(self) -> None:
         """Writes the reports into the run folder again."""
         lib.call("etp_analysis_renew_folder", self._handle)
 
     def __repr__(self) -> str:
-        return f"<etprof.Analysis {self.summary.title}>"
+        return f"<etprof.Analysis {self.summary.title}{'' if self._handle else ', closed'}>"
 
 
 def _options(baseline: str | None, margin: float, pte: Path | None, etrecord: Path | None,
@@ -163,24 +178,34 @@ def _options(baseline: str | None, margin: float, pte: Path | None, etrecord: Pa
 
 
 def open(folder: Path, *, baseline: str | None = None, margin: float = 0, roofs: Path | None = None) -> Analysis:
-    """A run folder."""
+    """A run folder.
+
+    >>> etprof.open("out_x/runs/linux").comparisons[0].speedup
+    """
     handle, how = c.c_void_p(), _options(baseline, margin, None, None, roofs)
     lib.call("etp_analysis_open_run", lib.path(folder), c.byref(how), c.byref(handle))
-    return Analysis(handle)
+    return Analysis(handle, functools.partial(open, folder, baseline=baseline, margin=margin, roofs=roofs))
 
 
 def dumps(*paths: Path, baseline: str | None = None, margin: float = 0, pte: Path | None = None,
           etrecord: Path | None = None) -> Analysis:
-    """Recordings of any runner, one arm each."""
+    """Recordings of any runner, one arm each.
+
+    >>> etprof.dumps("a.etdump", "b.etdump", pte="x.pte").operators.to_pandas()
+    """
     handle, how = c.c_void_p(), _options(baseline, margin, pte, etrecord, None)
     lib.call("etp_analysis_open_dumps", lib.words(paths), len(paths), c.byref(how), c.byref(handle))
-    return Analysis(handle)
+    return Analysis(handle, functools.partial(dumps, *paths, baseline=baseline, margin=margin, pte=pte,
+                                              etrecord=etrecord))
 
 
 def compare(a: Path, b: Path, *, pte: Path | None = None, etrecord: Path | None = None, margin: float = 0,
             names: tuple[str | None, str | None] = (None, None)) -> Analysis:
-    """Two sides, the first being the baseline: recordings, timelines, or run folders ("DIR:ARM")."""
+    """Two sides, the first being the baseline: recordings, timelines, or run folders ("DIR:ARM").
+
+    >>> print(etprof.compare("before.etdump", "after.etdump"))
+    """
     handle, how = c.c_void_p(), _options(None, margin, pte, etrecord, None)
     how.names[0], how.names[1] = lib.path(names[0]), lib.path(names[1])
     lib.call("etp_analysis_compare", lib.path(a), lib.path(b), c.byref(how), c.byref(handle))
-    return Analysis(handle)
+    return Analysis(handle, functools.partial(compare, a, b, pte=pte, etrecord=etrecord, margin=margin, names=names))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes as c
 import errno
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, overload
 
 from etprof import errors
 
@@ -69,7 +69,11 @@ def _cells(kind: bytes, array: ArrowArray) -> list[Any]:
 
 
 class Table:
-    """Rows of an answer. Hand it to pandas, Polars, DuckDB or pyarrow as it is, or ask for columns or rows."""
+    """Rows of an answer. Hand it to pandas, Polars, DuckDB or pyarrow as it is, or ask for columns or rows.
+
+    >>> table = etprof.ops("x.etdump").operators
+    >>> table[0]["name"], table["mean_ns"], polars.DataFrame(table)
+    """
 
     def __init__(self, name: str, opener: Callable[[Any], None], owner: object = None) -> None:
         self.name = name
@@ -161,5 +165,22 @@ class Table:
         more = f"<p>{len(rows) - 50} more rows</p>" if len(rows) > 50 else ""
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
 
+    @overload
+    def __getitem__(self, key: str) -> list[Any]: ...
+    @overload
+    def __getitem__(self, key: int) -> dict[str, Any]: ...
+    @overload
+    def __getitem__(self, key: slice) -> list[dict[str, Any]]: ...
+
+    def __getitem__(self, key: str | int | slice) -> list[Any] | dict[str, Any]:
+        """The column of that name, the row at that place, or rows."""
+        columns = self.columns()
+        if not isinstance(key, str):
+            return [dict(zip(columns, cells)) for cells in zip(*columns.values())][key]
+        if key not in columns:
+            raise KeyError(f"no column '{key}'; there are {', '.join(columns)}{errors.suggest(key, columns)}")
+        return columns[key]
+
     def __repr__(self) -> str:
-        return f"<etprof.Table {self.name}>"
+        columns = self.columns()
+        return f"<etprof.Table {self.name}: {len(self)} rows of {', '.join(columns)}>"

@@ -70,6 +70,8 @@ def read_config(path: Path) -> Shape:
     except KeyError as error:
         raise BadInput(f"{path}: no {error} in it; expected a config.json of Hugging Face "
                        "(hidden_size, …) or a params.json of Meta (dim, n_layers, …)") from error
+    except UsageError:
+        raise
     except (TypeError, ValueError) as error:
         raise BadInput(f"{path}: a member is not a number: {error}") from error
     check(shape, str(path))

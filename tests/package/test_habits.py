@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What Python programs expect of any package: exceptions of the kinds they catch, wrong names that fail at once, reprs,
+`with`, indexing, pickling, help with an example. usage: test_habits.py SOURCE_DIR LIBETPROF"""
+import ast
+import errno
+import inspect
+import os
+import pathlib
+import pickle
+import re
+import subprocess
+import sys
+import unittest
+
+SOURCE, LIBRARY = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
+sys.path.insert(0, str(SOURCE / "python"))
+os.environ["ETPROF_LIBRARY"] = str(LIBRARY)
+sys.dont_write_bytecode = True
+import etprof
+from etprof import errors
+
+DATA, RUN = SOURCE / "tests/data", SOURCE / "examples/runs/image_encoder_int8_qemu"
+DUMP, RECORD = DATA / "mixed_xnnpack_fp32.etdump", DATA / "mixed_xnnpack_fp32.etrecord"
+
+
+class Exceptions(unittest.TestCase):
+    def test_files(self):
+        with self.assertRaises(FileNotFoundError) as caught:
+            etprof.ops("/nowhere/x.etdump")
+        self.assertEqual((caught.exception.errno, caught.exception.exit_code), (errno.ENOENT, 5))
+        self.assertEqual(str(caught.exception), "cannot open /nowhere/x.etdump: No such file or directory")
+        with self.assertRaises(OSError) as caught:
+            etprof.ops("x" * 5000)
+        self.assertEqual(caught.exception.errno, errno.ENAMETOOLONG)
+        self.assertNotIsInstance(caught.exception, FileNotFoundError)
+
+    def test_words_and_broken_files(self):
+        for wrong in (lambda: etprof.ops(DUMP).report("pdf"), lambda: etprof.ops(DATA / "samples.csv"),
+                      lambda: etprof.open(DATA)):
+            self.assertRaises(ValueError, wrong)
+
+    def test_they_are_pickled(self):
+        for kind in vars(errors).values():
+            if isinstance(kind, type) and issubclass(kind, errors.EtprofError):
+                problem = kind("words", ["a"]) if kind is errors.MissingPackage else kind("words")
+                problem.byte = 7
+                again = pickle.loads(pickle.dumps(problem))
+                self.assertEqual((type(again), str(again), again.byte, getattr(again, "modules", None)),
+                                 (kind, "words", 7, getattr(problem, "modules", None)))
+
+
+class Names(unittest.TestCase):
+    def test_a_wrong_one_fails_at_once(self):
+        with self.assertRaisesRegex(ValueError, "no table named 'operator'; it has .*operators.* did you mean"):
+            etprof.ops(DUMP).table("operator")
+        with self.assertRaisesRegex(errors.UsageError, "no table 'sample'; it has operators, samples, launches; did"):
+            etprof.open(RUN).rows("sample")
+        with self.assertRaisesRegex(KeyError, "no column 'mean'; there are name, .*mean_ns"):
+            etprof.ops(DUMP).operators["mean"]
+        with self.assertRaisesRegex(KeyError, "no arm 'linux_sme3'; there are .*did you mean"):
+            etprof.open(RUN)["linux_sme3"]
+
+    def test_indexing(self):
+        table, run = etprof.ops(DUMP).operators, etprof.open(RUN)
+        rows = table.rows()
+        self.assertEqual((table[0], table[-1], table[1:]), (rows[0], rows[-1], rows[1:]))
+        self.assertEqual(table["name"], [row["name"] for row in rows])
+        self.assertRaises(IndexError, lambda: table[3])
+        self.assertEqual([run[arm.name] for arm in run.arms], run.arms)
+
+
+class Objects(unittest.TestCase):
+    def answers(self):
+        return (etprof.ops(DUMP), etprof.inspect(DUMP, etrecord=RECORD), etprof.stats(DATA / "samples.csv"),
+                etprof.whatif([DUMP, DUMP], "drop *cumsum*"), etprof.open(RUN), etprof.dumps(DUMP),
+                etprof.compare(DUMP, DUMP, names=("first", "second")))
+
+    def test_reprs(self):
+        for answer in (*self.answers(), etprof.ops(DUMP).operators, etprof.Inspector(etdump_path=DUMP)):
+            self.assertRegex(repr(answer), r"^<etprof\.(?!.* at 0x).+>$")
+        self.assertIn("3 rows of name, instruction", repr(etprof.ops(DUMP).operators))
+
+    def test_with_ends_them(self):
+        for answer in self.answers():
+            with answer as same:
+                self.assertIs(same, answer)
+                table = same.table(same.tables[0])
+            self.assertIn("closed", repr(answer))
+            self.assertRaises(errors.UsageError, answer.report)
+            self.assertRaises(errors.UsageError, table.rows)
+            answer.close()
+
+    def test_pickled_they_are_asked_again(self):
+        for answer in self.answers():
+            again = pickle.loads(pickle.dumps(answer))
+            self.assertEqual((type(again), again.document), (type(answer), answer.document))
+            table = answer.table(answer.tables[0])
+            self.assertEqual(pickle.loads(pickle.dumps(table)).rows(), table.rows())
+        run = etprof.open(RUN)
+        self.assertEqual(pickle.loads(pickle.dumps(run.samples)).rows(), run.samples.rows())
+        self.assertEqual(pickle.loads(pickle.dumps(run.arms)), run.arms)
+
+    def test_pickled_they_reach_another_process(self):
+        code = "import pickle, sys; print(len(pickle.load(sys.stdin.buffer)))"
+        done = subprocess.run([sys.executable, "-c", code], input=pickle.dumps(etprof.ops(DUMP).operators), check=True,
+                              stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(SOURCE / "python")})
+        self.assertEqual(done.stdout, b"3\n")
+
+
+class Help(unittest.TestCase):
+    def test_every_name_has_an_example(self):
+        for name in (None, *etprof.__all__):
+            text = inspect.getdoc(getattr(etprof, name) if name else etprof)
+            lines = re.findall(r"^(?:>>>|\.\.\.) (.*)$", text, re.M)
+            self.assertTrue(lines, name)
+            ast.parse("\n".join(lines))
+            if name not in ("Analysis", "Table", "Progress"): # nobody makes one
+                self.assertTrue(any((name or "ab") in line for line in lines), name)
+
+
+class Inspector(unittest.TestCase):
+    def test_modules_are_tuples(self):
+        """As the official frame has them; JSON, in which they come from the library, knows lists alone."""
+        seen = [module for row in etprof.Inspector(etdump_path=DUMP, etrecord=RECORD).rows()
+                for paths in row["module_hierarchy"].values() for module in paths.values()]
+        self.assertTrue(seen)
+        self.assertEqual({(type(module), len(module)) for module in seen}, {(tuple, 2)})
+
+    def test_event_blocks(self):
+        inspector = etprof.Inspector(etdump_path=DUMP, etrecord=RECORD)
+        block, = inspector.event_blocks
+        self.assertEqual([e.name for e in block.events], [row["event_name"] for row in inspector.rows()])
+        kernel = next(e for e in block.events if e.name == "native_call_cumsum.out")
+        # ExecuTorch's Inspector: mixed_xnnpack_fp32.etdump.tsv
+        times = kernel.perf_data
+        self.assertEqual((times.avg, times.max, len(times.raw)), (0.000227, 0.000511, 3))
+        paths = {path for paths in kernel.module_hierarchy.values() for path in paths}
+        self.assertTrue(paths)
+        self.assertGreaterEqual(inspector.find_total_for_module(max(paths)), kernel.perf_data.avg)
+        self.assertEqual(inspector.find_total_for_module("no such module"), 0.0)
+
+    def test_what_is_missing_names_the_official_call(self):
+        inspector = etprof.Inspector(etdump_path=DUMP)
+        for name in ("get_exported_program", "calculate_numeric_gap"):
+            with self.assertRaisesRegex(AttributeError, rf"executorch\.devtools\.Inspector\(.*\)\.{name}\("):
+                getattr(inspector, name)
+        self.assertFalse(hasattr(inspector, "nothing"))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
