@@ -55,14 +55,20 @@ uint64_t rss_bytes()
 
 uint64_t peak_rss_bytes()
 {
-    rusage usage;
-    if (getrusage(RUSAGE_SELF, &usage) != 0) {
-        return 0;
+#if defined(__linux__)
+    // Not ru_maxrss: it keeps the peak of the process that called exec.
+    unsigned long long kib = 0;
+    if (std::FILE *f = std::fopen("/proc/self/status", "r")) {
+        char line[256];
+        while (kib == 0 && std::fgets(line, sizeof line, f) != nullptr) {
+            (void)std::sscanf(line, "VmHWM: %llu kB", &kib);
+        }
+        std::fclose(f);
     }
-#if defined(__APPLE__)
-    return static_cast<uint64_t>(usage.ru_maxrss);
+    return kib * 1024;
 #else
-    return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
+    rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? static_cast<uint64_t>(usage.ru_maxrss) : 0;
 #endif
 }
 

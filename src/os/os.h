@@ -202,7 +202,8 @@ typedef struct etp_process {
     int signal;    // that ended it, 0 when it exited
     bool killed;   // by etp_process_kill
     uint64_t start_ns, end_ns;
-    struct { // valid when ended; 0 where the system does not tell
+    struct { // valid when ended; 0 where the system does not tell. The peak is 0 where it is not
+             // above what the process had before it became the program (Linux).
         uint64_t user_ns, system_ns, peak_rss_bytes;
         uint64_t minor_faults, major_faults, voluntary_switches, involuntary_switches;
     } usage;

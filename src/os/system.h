@@ -4,6 +4,7 @@
 #define ETP_OS_SYSTEM_H
 
 #include <stdbool.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -29,6 +30,9 @@ size_t etp_os_descendants(pid_t *out, size_t cap);
 void etp_os_close_from(int first, int keep);
 // rusage.ru_maxrss in bytes.
 uint64_t etp_os_rss_bytes(long ru_maxrss);
+// Whether the peak memory of CHILD, which has ended, may be that of MAKER, which forked it, before
+// exec, rather than of the program that ran.
+bool etp_os_peak_is_inherited(const struct rusage *child, const struct rusage *maker);
 char **etp_os_environ(void);
 // Makes descriptor FD really reach the disk.
 bool etp_os_full_sync(int fd);

@@ -150,6 +150,15 @@ class Protocol(Case):
         self.assertEqual([d["n"] for d in r.of("done")], [3, 2])
         self.assertGreaterEqual(r.of("done")[1]["peak_rss_bytes"], r.one("load")["rss_bytes"])
 
+    def test_peak_memory_is_the_runner_s_own(self):
+        # The process that starts it holds 300 MB, which ru_maxrss would hand on through exec.
+        held = bytearray(b"x") * 300_000_000
+        p = self.popen("--model", LINEAR, close_fds=False)
+        self.assertEqual(len(held), 300_000_000)
+        out, _ = p.communicate("run 1\n", timeout=60)
+        done = [line for line in map(json.loads, out.splitlines()) if line["type"] == "done"]
+        self.assertTrue(1 << 20 < done[0]["peak_rss_bytes"] < 200_000_000, done)
+
     def test_pid_and_end_of_input(self):
         p = self.popen("--model", LINEAR)
         self.assertEqual(json.loads(p.stdout.readline())["pid"], p.pid)

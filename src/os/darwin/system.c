@@ -63,6 +63,13 @@ uint64_t etp_os_rss_bytes(long ru_maxrss)
     return (uint64_t)ru_maxrss; // bytes here, unlike everywhere else
 }
 
+bool etp_os_peak_is_inherited(const struct rusage *child, const struct rusage *maker)
+{
+    (void)child;
+    (void)maker;
+    return false; // exec makes a new task, whose peak starts anew
+}
+
 bool etp_os_full_sync(int fd)
 {
     // fsync alone leaves the data in the drive's cache; some file systems know only fsync.

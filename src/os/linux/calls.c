@@ -28,6 +28,13 @@ uint64_t etp_os_rss_bytes(long ru_maxrss)
     return (uint64_t)ru_maxrss * 1024u;
 }
 
+// What a child had of its maker's memory before exec counts as its own for ever (exec_mmap keeps
+// the high-water mark), so that a peak up to the maker's says nothing of the program.
+bool etp_os_peak_is_inherited(const struct rusage *child, const struct rusage *maker)
+{
+    return child->ru_maxrss <= maker->ru_maxrss;
+}
+
 bool etp_os_full_sync(int fd)
 {
     return fsync(fd) == 0;

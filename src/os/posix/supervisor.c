@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -80,6 +81,10 @@ static void collect(supervisor *s)
         int status = 0;
         struct rusage usage;
         if (wait4(info.si_pid, &status, 0, &usage) == info.si_pid && main) {
+            struct rusage ours;
+            if (getrusage(RUSAGE_SELF, &ours) == 0 && etp_os_peak_is_inherited(&usage, &ours)) {
+                usage.ru_maxrss = 0;
+            }
             s->end_report.status = status;
             s->end_report.usage = usage;
             s->ended = true;

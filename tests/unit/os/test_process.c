@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -45,7 +46,28 @@ static void a_child_gets_its_arguments_environment_and_folder(void **state)
     assert_true(p.ended);
     assert_int_equal(p.exit_code, 3);
     assert_int_equal(p.signal, 0);
-    assert_true(p.usage.peak_rss_bytes > 100000);
+}
+
+// Of the program alone: what the maker holds when it forks is not the program's.
+static void peak_memory_is_that_of_the_program(void **state)
+{
+    fixture *f = *state;
+    etp_process p;
+    etp_str out, err_text;
+    etp_error err;
+    const size_t held = (size_t)64 << 20;
+    char *ours = malloc(held);
+    assert_non_null(ours);
+    memset(ours, 1, held);
+    const uint64_t patience = 60 * (uint64_t)SECOND;
+    assert_int_equal(capture(f, "exit 0", patience, &p, &out, &err_text, &err), ETP_OK);
+    assert_true(p.usage.peak_rss_bytes < held);
+    assert_int_equal(capture(f, "exec dd if=/dev/zero of=/dev/null bs=256M count=1", patience, &p,
+                             &out, &err_text, &err),
+                     ETP_OK);
+    assert_true(p.usage.peak_rss_bytes > (uint64_t)256 << 20);
+    assert_true(p.usage.peak_rss_bytes < (uint64_t)320 << 20);
+    free(ours);
 }
 
 // At once: it does not go on until the time is over.
@@ -381,6 +403,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_child_gets_its_arguments_environment_and_folder, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(peak_memory_is_that_of_the_program, set_up, tear_down),
         cmocka_unit_test_setup_teardown(output_beyond_the_limit_is_an_error, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_signal_is_told_from_an_exit, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_program_that_cannot_start_is_named, set_up, tear_down),
