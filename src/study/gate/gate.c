@@ -433,7 +433,7 @@ static etp_status check_engaged(etp_gate *g, const etp_ab *ab, const rule *r, et
     return ETP_OK;
 }
 
-static etp_status check_part(etp_gate *g, const etp_ab *ab, const rule *r, etp_error *err)
+static etp_status check_answer(etp_gate *g, const etp_ab *ab, const rule *r, etp_error *err)
 {
     switch (r->metric) {
     case SPEEDUP:
@@ -450,6 +450,33 @@ static etp_status check_part(etp_gate *g, const etp_ab *ab, const rule *r, etp_e
         check_arms(g, ab, r);
         return ETP_OK;
     }
+}
+
+// NULL: AB is of no sweep.
+static const etp_sweep *sweep_of(const etp_gate *g, const etp_ab *ab)
+{
+    for (size_t i = 0; g->sweep && i < etp_sweep_n_phases(g->sweep); i++) {
+        const etp_sweep *s = etp_sweep_phase(g->sweep, i);
+        if (s->ab == ab) {
+            return s;
+        }
+    }
+    return NULL;
+}
+
+// A cell of a sweep is compared with the one of its own model and threads alone: each such pair is
+// an answer of its own.
+static etp_status check_part(etp_gate *g, const etp_ab *ab, const rule *r, etp_error *err)
+{
+    bool compares = unit_of(r) == ETP_GATE_RATIO || r->metric == NOISE;
+    const etp_sweep *sweep = compares ? sweep_of(g, ab) : NULL;
+    if (!sweep) {
+        return check_answer(g, ab, r, err);
+    }
+    for (size_t i = 0; i < sweep->n_pairs; i++) {
+        ETP_TRY(check_answer(g, sweep->pairs[i].ab, r, err));
+    }
+    return ETP_OK;
 }
 
 static bool is_about(const rule *r, const etp_ab_phase *phase, const char *word)
@@ -577,7 +604,11 @@ static void check_grade(etp_gate *g, const etp_ab *ab, const etp_gate_options *o
 // What is asked when nothing is: no comparison is slower.
 static void check_verdicts(etp_gate *g, const etp_ab *ab)
 {
-    for (size_t i = 0; i < ab->n_comparisons; i++) {
+    const etp_sweep *sweep = sweep_of(g, ab);
+    for (size_t p = 0; sweep && p < sweep->n_pairs; p++) {
+        check_verdicts(g, sweep->pairs[p].ab); // which is of no sweep
+    }
+    for (size_t i = 0; !sweep && i < ab->n_comparisons; i++) {
         const etp_ab_comparison *c = &ab->comparisons[i];
         bool unknown = c->withheld || c->verdict == ETP_VERDICT_UNKNOWN;
         etp_gate_check check = {
@@ -750,6 +781,6 @@ etp_status etp_gate_build(const etp_ab *ab, const char *const *rules, size_t n,
                           const etp_gate_options *options, etp_arena *arena, etp_gate *out,
                           etp_error *err)
 {
-    *out = (etp_gate){.arena = arena, .title = ab->title, .dir = ab->dir};
+    *out = (etp_gate){.arena = arena, .sweep = options->sweep, .title = ab->title, .dir = ab->dir};
     ETP_GUARDED(arena, err, "the gate's checks", build(ab, rules, n, options, out, err));
 }

@@ -7,6 +7,7 @@
 #include "compare/ab.h"
 #include "document/fields.h"
 #include "report/report.h"
+#include "study/sweep/sweep.h"
 
 // Sessions of different days differ by the machine's state too, not only by chance.
 #define ETP_GATE_MARGIN 0.05
@@ -28,6 +29,7 @@ typedef struct etp_gate_check {
 
 typedef struct etp_gate { // lives in the arena given to etp_gate_build
     etp_arena *arena;
+    const etp_sweep *sweep; // as the options'
     const char *title, *dir;
     const char *phase; // that is being looked at
     struct {
@@ -42,6 +44,7 @@ typedef struct etp_gate_options {
     const etp_ab *against; // an earlier measurement, NULL: none
     double margin;         // of the comparison with it, 0: ETP_GATE_MARGIN
     const char *altered;   // of either, that it is not what was recorded (etp_run_altered); or NULL
+    const etp_sweep *sweep; // of the run when its plan is one, NULL
 } etp_gate_options;
 
 // RULES: "METRIC [SUBJECT] >= VALUE" or "<=", METRIC one of speedup, latency, load, first, memory,
