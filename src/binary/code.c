@@ -13,6 +13,8 @@ static const struct {
     [ETP_CODE_SCALAR] = {"scalar",         "no vector instructions"},
     [ETP_CODE_SSE] = {"sse",            "SSE"                   },
     [ETP_CODE_AVX] = {"avx",            "AVX"                   },
+    [ETP_CODE_F16C] = {"f16c",           "F16C"                  },
+    [ETP_CODE_FMA] = {"fma",            "FMA"                   },
     [ETP_CODE_AVX2] = {"avx2",           "AVX2"                  },
     [ETP_CODE_AVX_VNNI] = {"avx-vnni",       "AVX-VNNI"              },
     [ETP_CODE_AVX_VNNI_INT8] = {"avx-vnni-int8",  "AVX-VNNI-INT8"         },

@@ -12,7 +12,9 @@ typedef enum etp_code {
     // x86-64
     ETP_CODE_SSE,
     ETP_CODE_AVX,
-    ETP_CODE_AVX2, // with FMA3 and F16C
+    ETP_CODE_F16C,
+    ETP_CODE_FMA, // FMA3
+    ETP_CODE_AVX2,
     ETP_CODE_AVX_VNNI,
     ETP_CODE_AVX_VNNI_INT8,
     ETP_CODE_AVX_VNNI_INT16,
@@ -42,6 +44,9 @@ typedef enum etp_code {
     ETP_CODE_SME2,
     ETP_CODES
 } etp_code;
+
+typedef uint64_t etp_codes; // a set of classes: ETP_CODE_BIT of each
+#define ETP_CODE_BIT(code) (UINT64_C(1) << (code))
 
 typedef struct etp_code_count {
     uint32_t instructions;  // decoded

@@ -6,10 +6,6 @@
 #include "compare/session.h"
 #include "explain/sampled.h"
 
-#define VNNI_CODE                                                                          \
-    (1u << ETP_CODE_AVX512_VNNI | 1u << ETP_CODE_AVX_VNNI | 1u << ETP_CODE_AVX_VNNI_INT8 | \
-     1u << ETP_CODE_AVX_VNNI_INT16)
-
 static const char *feature_name(etp_feature feature, etp_level level, etp_level lower)
 {
     switch (feature) {
@@ -69,15 +65,24 @@ static bool choose_feature(const etp_ab *ab, etp_ab_engagement *e, etp_engage_ca
     etp_level lower = better == own ? other->level : own->level;
     lower = lower == better->level ? ETP_LEVEL_NONE : lower;
     etp_code seen = seen_at_work(better, lower);
-    bool vnni = (VNNI_CODE >> seen & 1) != 0;
+    bool vnni = (ETP_VNNI_CODES >> seen & 1) != 0;
     common->classes = etp_kernels_classes(better->level, lower);
     // Where VNNI did run, the question stays what of the program it ran, however much else there
     // is.
-    bool some = etp_kernels_most(better->kernels, VNNI_CODE & common->classes) != ETP_CODE_UNKNOWN;
+    bool some =
+        etp_kernels_most(better->kernels, ETP_VNNI_CODES & common->classes) != ETP_CODE_UNKNOWN;
     if (seen != ETP_CODE_UNKNOWN && e->feature == ETP_FEATURE_VNNI && !vnni && !some) {
         e->feature = ETP_FEATURE_X86;
     }
     e->feature_name = feature_name(e->feature, better->level, lower);
+    // Names can show VNNI and nothing else, whatever the lower level hides beside it.
+    bool named = seen == ETP_CODE_UNKNOWN && (common->classes & ETP_VNNI_CODES) &&
+                 better->profile &&
+                 etp_feature_of_names(better->profile, common->names) == ETP_FEATURE_VNNI;
+    if (e->feature == ETP_FEATURE_X86 && named) {
+        e->feature = ETP_FEATURE_VNNI;
+        e->feature_name = "VNNI";
+    }
     if (e->feature == ETP_FEATURE_X86 && seen != ETP_CODE_UNKNOWN) {
         e->feature = vnni ? ETP_FEATURE_VNNI : e->feature;
         e->feature_name = vnni ? "VNNI" : etp_code_title(seen);
@@ -86,7 +91,7 @@ static bool choose_feature(const etp_ab *ab, etp_ab_engagement *e, etp_engage_ca
     if (e->feature_name && seen == ETP_CODE_UNKNOWN && etp_level_is_said(better->level_name)) {
         e->feature_name = etp_arena_printf(ab->arena, "%s (said)", e->feature_name);
     }
-    common->classes = e->feature == ETP_FEATURE_VNNI ? VNNI_CODE : common->classes;
+    common->classes = e->feature == ETP_FEATURE_VNNI ? ETP_VNNI_CODES : common->classes;
     common->lower_level = better->level != ETP_LEVEL_NONE && own->level != better->level;
     common->feature = e->feature;
     return own->profile != NULL;

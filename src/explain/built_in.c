@@ -7,7 +7,7 @@
 #define LIBRARY_LIMIT ((uint64_t)1 << 30)
 
 // Adds to CLASSES what the functions of a file need.
-static etp_status read_file(const char *path, etp_arena *arena, unsigned *classes, etp_error *err)
+static etp_status read_file(const char *path, etp_arena *arena, etp_codes *classes, etp_error *err)
 {
     etp_file file;
     etp_image *image;
@@ -25,7 +25,7 @@ static etp_status read_file(const char *path, etp_arena *arena, unsigned *classe
         }
         st = etp_code_of(etp_image_machine(image), bytes, &count, &most, err);
         for (unsigned c = 0; c < ETP_CODES && st == ETP_OK; c++) {
-            *classes |= count.of[c] > 0 ? 1u << c : 0;
+            *classes |= count.of[c] > 0 ? ETP_CODE_BIT(c) : 0;
         }
     }
     etp_file_close(&file);
@@ -39,7 +39,7 @@ static bool is_library(etp_str name)
             etp_str_find(name, ETP_STR(".dylib")) < name.len);
 }
 
-etp_status etp_kernels_built_in(const char *dir, unsigned *classes, etp_error *err)
+etp_status etp_kernels_built_in(const char *dir, etp_codes *classes, etp_error *err)
 {
     static const char *const k_folders[] = {"sdk", "lib", "."};
     etp_arena arena;
@@ -72,7 +72,7 @@ etp_status etp_kernels_built_in(const char *dir, unsigned *classes, etp_error *e
 etp_status etp_kernels_usable_in(const char *dir, const etp_isa_cpu *cpu, etp_isa_cpu *out,
                                  etp_error *err)
 {
-    unsigned classes = 0;
+    etp_codes classes = 0;
     if (dir) {
         ETP_TRY(etp_kernels_built_in(dir, &classes, err));
     }

@@ -277,7 +277,7 @@ static void judge_x86(const etp_engage_case *c, etp_name_proof proof, etp_engage
         not_engaged(out, off, "operator name: XNNPACK has no VNNI kernel of this kind");
         return;
     }
-    if (proof == ETP_PROVES_NOT_VNNI && !c->may_be_amx) {
+    if (proof == ETP_PROVES_NOT_VNNI && !c->may_be_amx && c->feature == ETP_FEATURE_VNNI) {
         not_engaged(out, c->masked ? ETP_REASON_MASKED : ETP_REASON_NO_VNNI,
                     "operator name QD8 instead of QDU8");
         return;
@@ -297,7 +297,9 @@ static void judge_by_names(const etp_engage_case *c, etp_engage *out)
     }
     etp_name_proof proof =
         etp_isa_name_proof_in(c->names, c->row->parsed.base.ptr, c->row->parsed.base.len);
-    bool shown = c->feature == ETP_FEATURE_SME ? proof == ETP_PROVES_SME : proof == ETP_PROVES_VNNI;
+    bool vnni = c->feature == ETP_FEATURE_VNNI || (c->classes & ETP_VNNI_CODES);
+    bool shown =
+        c->feature == ETP_FEATURE_SME ? proof == ETP_PROVES_SME : vnni && proof == ETP_PROVES_VNNI;
     if (shown) {
         out->state = ETP_ENGAGED;
         bool names_known = c->names && c->names->off;
@@ -322,7 +324,7 @@ static void judge_by_names(const etp_engage_case *c, etp_engage *out)
     }
 }
 
-static uint64_t count_on(const etp_kernel_op *op, unsigned classes)
+static uint64_t count_on(const etp_kernel_op *op, etp_codes classes)
 {
     uint64_t on = 0;
     for (unsigned k = 0; k < ETP_CODES; k++) {

@@ -19,6 +19,10 @@ typedef enum etp_engagement {
     ETP_ENGAGEMENTS
 } etp_engagement;
 
+#define ETP_VNNI_CODES                                                      \
+    (ETP_CODE_BIT(ETP_CODE_AVX512_VNNI) | ETP_CODE_BIT(ETP_CODE_AVX_VNNI) | \
+     ETP_CODE_BIT(ETP_CODE_AVX_VNNI_INT8) | ETP_CODE_BIT(ETP_CODE_AVX_VNNI_INT16))
+
 typedef enum etp_feature { // what the level adds
     ETP_FEATURE_NONE,
     ETP_FEATURE_SME,  // SME or SME2: names do not tell them apart
@@ -108,8 +112,8 @@ typedef struct etp_engage_case {
     bool any_delegate;            // the program has delegates; true when unknown
     const etp_kernel_op *sampled; // program counters inside the operator, NULL none
     const etp_kernel_op
-        *pool;        // those inside all operators of the same kernel and configuration, NULL none
-    unsigned classes; // of code that is the feature's (etp_kernels_classes)
+        *pool;         // those inside all operators of the same kernel and configuration, NULL none
+    etp_codes classes; // of code that is the feature's (etp_kernels_classes)
 } etp_engage_case;
 
 typedef struct etp_engage {

@@ -93,17 +93,17 @@ void etp_kernels_judge(const etp_kernels_arm *arms, size_t n_arms, size_t index,
 void etp_kernels_judge_symbols(const etp_profile *profile, etp_level level, etp_arena *arena,
                                etp_proof *proof);
 
-// Classes of code that a level adds to OTHER, a lower one: 1 << etp_code each. SME levels count SME
+// Classes of code that a level adds to OTHER, a lower one: a set. SME levels count SME
 // and SME2 alike against a level without either: packing is SME code at both. 0: unknown.
-unsigned etp_kernels_classes(etp_level level, etp_level other);
+etp_codes etp_kernels_classes(etp_level level, etp_level other);
 // The class that most of the evidence of K lies in, of those in CLASSES; ETP_CODE_UNKNOWN where
 // they are a twentieth of it together at most, or there is too little.
-etp_code etp_kernels_most(const etp_kernels *k, unsigned classes);
-// Classes of code in XNNPACK's library of the runner bundle in DIR: 1 << etp_code each; 0 where the
+etp_code etp_kernels_most(const etp_kernels *k, etp_codes classes);
+// Classes of code in XNNPACK's library of the runner bundle in DIR: a set; 0 where the
 // bundle has no such library. Takes about a second.
-ETP_NODISCARD etp_status etp_kernels_built_in(const char *dir, unsigned *classes, etp_error *err);
+ETP_NODISCARD etp_status etp_kernels_built_in(const char *dir, etp_codes *classes, etp_error *err);
 // CPU without the features for which there is no code among CLASSES; CPU itself where these are 0.
-etp_isa_cpu etp_kernels_usable(const etp_isa_cpu *cpu, unsigned classes);
+etp_isa_cpu etp_kernels_usable(const etp_isa_cpu *cpu, etp_codes classes);
 // The same with what is built into the runner bundle in DIR; NULL: unknown.
 ETP_NODISCARD etp_status etp_kernels_usable_in(const char *dir, const etp_isa_cpu *cpu,
                                                etp_isa_cpu *out, etp_error *err);

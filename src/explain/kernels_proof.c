@@ -16,29 +16,28 @@
 #define STRAY_RISK 1e-4
 #define PLENTY_SHARE 0.05
 
-#define BIT(code) (1u << ETP_CODE_##code)
+#define BIT(code) ETP_CODE_BIT(ETP_CODE_##code)
 #define AMX \
     (BIT(AMX) | BIT(AMX_INT8) | BIT(AMX_BF16) | BIT(AMX_FP16) | BIT(AMX_FP8) | BIT(AMX_TF32))
 #define WIDE \
     (BIT(AVX512) | BIT(AVX512_VNNI) | BIT(AVX512_BF16) | BIT(AVX512_FP16) | BIT(AVX10_2) | AMX)
-#define VEX                                                                            \
-    (BIT(AVX) | BIT(AVX2) | BIT(AVX_VNNI) | BIT(AVX_VNNI_INT8) | BIT(AVX_VNNI_INT16) | \
-     BIT(AVX_NE_CONVERT))
+#define VEX                                                                             \
+    (BIT(AVX) | BIT(F16C) | BIT(FMA) | BIT(AVX2) | BIT(AVX_VNNI) | BIT(AVX_VNNI_INT8) | \
+     BIT(AVX_VNNI_INT16) | BIT(AVX_NE_CONVERT))
 #define MATRIX (BIT(SME) | BIT(SME2))
 
-_Static_assert(ETP_CODES <= 32, "a set of classes is an unsigned");
+_Static_assert(ETP_CODES <= 64, "a set of classes is an etp_codes");
 
-// The feature that code of a class needs, one of several where it has several rows; SSE and NEON
-// need none that can be hidden.
+// The feature that code of a class needs; SSE and NEON need none that can be hidden.
 static const struct {
     etp_code code;
     etp_isa_family family;
     etp_isa_feature needs;
 } k_needs[] = {
     {ETP_CODE_AVX,            ETP_ISA_X86_64,  ETP_HAS_AVX           },
+    {ETP_CODE_F16C,           ETP_ISA_X86_64,  ETP_HAS_F16C          },
+    {ETP_CODE_FMA,            ETP_ISA_X86_64,  ETP_HAS_FMA           },
     {ETP_CODE_AVX2,           ETP_ISA_X86_64,  ETP_HAS_AVX2          },
-    {ETP_CODE_AVX2,           ETP_ISA_X86_64,  ETP_HAS_FMA           },
-    {ETP_CODE_AVX2,           ETP_ISA_X86_64,  ETP_HAS_F16C          },
     {ETP_CODE_AVX_VNNI,       ETP_ISA_X86_64,  ETP_HAS_AVX_VNNI      },
     {ETP_CODE_AVX_VNNI_INT8,  ETP_ISA_X86_64,  ETP_HAS_AVX_VNNI_INT8 },
     {ETP_CODE_AVX_VNNI_INT16, ETP_ISA_X86_64,  ETP_HAS_AVX_VNNI_INT16},
@@ -68,37 +67,40 @@ static const struct {
 
 // What the samples of an arm are held against.
 typedef struct rule {
-    unsigned own;          // classes that are this level's own
-    unsigned forbidden;    // classes that need what it hides
-    unsigned allowed_best; // classes whose want contradicts when another arm shows plenty
+    etp_codes own;          // classes that are this level's own
+    etp_codes forbidden;    // classes that need what it hides
+    etp_codes allowed_best; // classes whose want contradicts when another arm shows plenty
+    // Visible classes that hide the hidden ones: an instruction counts as what the most demanding
+    // one beside it needs.
+    etp_codes covering;
 } rule;
 
 // Classes of which a level hides all features that they may need.
-static unsigned hidden_classes(etp_level level)
+static etp_codes hidden_classes(etp_level level)
 {
-    unsigned hidden = 0, visible = 0;
+    etp_codes hidden = 0, visible = 0;
     for (size_t i = 0; i < sizeof k_needs / sizeof *k_needs; i++) {
         bool hides = etp_level_hides(level, k_needs[i].needs);
-        *(hides ? &hidden : &visible) |= 1u << k_needs[i].code;
+        *(hides ? &hidden : &visible) |= ETP_CODE_BIT(k_needs[i].code);
     }
     return hidden & ~visible;
 }
 
-static unsigned classes_of_family(etp_isa_family family)
+static etp_codes classes_of_family(etp_isa_family family)
 {
-    unsigned classes = 0;
+    etp_codes classes = 0;
     for (size_t i = 0; i < sizeof k_needs / sizeof *k_needs; i++) {
-        classes |= k_needs[i].family == family ? 1u << k_needs[i].code : 0;
+        classes |= k_needs[i].family == family ? ETP_CODE_BIT(k_needs[i].code) : 0;
     }
     return classes;
 }
 
 // What a level has that the next lower step of the ladder has not; what the lowest is left with.
-static unsigned own_classes(etp_level level, etp_isa_family family)
+static etp_codes own_classes(etp_level level, etp_isa_family family)
 {
     etp_level steps[ETP_LEVEL_COUNT];
     size_t n = etp_level_list(family, steps);
-    unsigned hidden = hidden_classes(level);
+    etp_codes hidden = hidden_classes(level);
     for (size_t i = 0; i < n; i++) {
         if (steps[i] == level && i + 1 < n) {
             return hidden_classes(steps[i + 1]) & ~hidden;
@@ -118,8 +120,15 @@ static bool rule_of(etp_level level, rule *out)
     if (!info) {
         return false;
     }
-    unsigned hidden = hidden_classes(level);
+    etp_codes hidden = hidden_classes(level);
     *out = (rule){.own = own_classes(level, info->family), .forbidden = hidden};
+    if (etp_level_without(level) != ETP_HAS_COUNT) {
+        etp_codes up_to = hidden; // the highest hidden class and all below it
+        for (unsigned shift = 1; shift < 64; shift *= 2) {
+            up_to |= up_to >> shift;
+        }
+        out->covering = classes_of_family(info->family) & ~up_to;
+    }
     if (level == ETP_LEVEL_NEON) { // all without SME
         out->own = BIT(NEON) | (classes_of_family(info->family) & ~hidden);
     }
@@ -133,13 +142,13 @@ static bool rule_of(etp_level level, rule *out)
     return true;
 }
 
-unsigned etp_kernels_classes(etp_level level, etp_level other)
+etp_codes etp_kernels_classes(etp_level level, etp_level other)
 {
     const etp_level_info *info = etp_level_get(level);
     if (!info) {
         return 0;
     }
-    unsigned hidden = hidden_classes(level), added = hidden_classes(other) & ~hidden;
+    etp_codes hidden = hidden_classes(level), added = hidden_classes(other) & ~hidden;
     if (added) {
         return added;
     }
@@ -147,13 +156,13 @@ unsigned etp_kernels_classes(etp_level level, etp_level other)
     return sme && other == ETP_LEVEL_NONE ? MATRIX : own_classes(level, info->family);
 }
 
-etp_isa_cpu etp_kernels_usable(const etp_isa_cpu *cpu, unsigned classes)
+etp_isa_cpu etp_kernels_usable(const etp_isa_cpu *cpu, etp_codes classes)
 {
     etp_isa_cpu usable = *cpu;
     etp_level single[ETP_LEVEL_COUNT];
     size_t n = etp_level_list_single(cpu->family, single);
     for (size_t i = 0; i < n; i++) {
-        unsigned needed = hidden_classes(single[i]);
+        etp_codes needed = hidden_classes(single[i]);
         // Of several features that share a class none can be ruled out.
         if (needed && classes && !(needed & classes)) {
             etp_isa_mask mask = etp_level_mask(single[i]);
@@ -163,7 +172,7 @@ etp_isa_cpu etp_kernels_usable(const etp_isa_cpu *cpu, unsigned classes)
     return usable;
 }
 
-static uint64_t sum(const uint64_t of[ETP_CODES], unsigned classes)
+static uint64_t sum(const uint64_t of[ETP_CODES], etp_codes classes)
 {
     uint64_t n = 0;
     for (unsigned c = 0; c < ETP_CODES; c++) {
@@ -172,7 +181,7 @@ static uint64_t sum(const uint64_t of[ETP_CODES], unsigned classes)
     return n;
 }
 
-static uint64_t count(const etp_kernels *k, unsigned classes)
+static uint64_t count(const etp_kernels *k, etp_codes classes)
 {
     return sum(k->evidence_of, classes);
 }
@@ -196,7 +205,7 @@ static bool at_least(const etp_kernels *k, uint64_t n, double share)
 // "AVX-512 VNNI 41 %, AVX-512 30 %, SSE 3 %", most first.
 static void list_shares(const etp_kernels *k, etp_strbuf *buf)
 {
-    unsigned said = 0;
+    etp_codes said = 0;
     for (;;) {
         unsigned best = ETP_CODES;
         for (unsigned c = 0; c < ETP_CODES; c++) {
@@ -210,11 +219,11 @@ static void list_shares(const etp_kernels *k, etp_strbuf *buf)
         }
         etp_strbuf_printf(buf, "%s%s %s %%", said ? ", " : "", etp_code_title((etp_code)best),
                           ETP_DIGITS(100 * (double)k->evidence_of[best] / (double)k->evidence, 3));
-        said |= 1u << best;
+        said |= ETP_CODE_BIT(best);
     }
 }
 
-static const etp_kernel *example(const etp_kernels *k, unsigned classes)
+static const etp_kernel *example(const etp_kernels *k, etp_codes classes)
 {
     for (size_t i = 0; i < k->n_kernels; i++) {
         if (k->kernels[i].evidence && (classes >> k->kernels[i].code & 1)) {
@@ -233,7 +242,7 @@ static void say_example(const etp_kernel *k, etp_strbuf *buf)
 
 // An arm of the same model that shows plenty of CLASSES, or NULL.
 static const etp_kernels *shows_plenty(const etp_kernels_arm *arms, size_t n, size_t index,
-                                       unsigned classes)
+                                       etp_codes classes)
 {
     for (size_t i = 0; i < n; i++) {
         const etp_kernels *k = arms[i].kernels;
@@ -245,7 +254,7 @@ static const etp_kernels *shows_plenty(const etp_kernels_arm *arms, size_t n, si
     return NULL;
 }
 
-etp_code etp_kernels_most(const etp_kernels *k, unsigned classes)
+etp_code etp_kernels_most(const etp_kernels *k, etp_codes classes)
 {
     etp_code most = ETP_CODE_UNKNOWN;
     if (!k || k->evidence < ENOUGH || !at_least(k, count(k, classes), PLENTY_SHARE)) {
@@ -337,6 +346,9 @@ void etp_kernels_judge(const etp_kernels_arm *arms, size_t n_arms, size_t index,
         etp_strbuf_appendz(&buf,
                            "; another arm of this model runs much code that this level allows and "
                            "that is missing here");
+    } else if (at_least(k, count(k, r->covering), SOME_SHARE)) {
+        etp_strbuf_appendz(&buf, "; code that needs more than the hidden feature may use it too, "
+                                 "and samples do not tell");
     } else if (at_least(k, own, SOME_SHARE)) {
         supports = true;
         etp_strbuf_appendz(&buf,

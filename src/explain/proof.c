@@ -66,6 +66,7 @@ typedef struct name_counts {
     uint32_t sme, vnni, not_vnni; // operators whose names prove it
     uint32_t must_sme;            // that would have to change at an SME level
     etp_str sme_example, vnni_example, not_vnni_example, must_example;
+    const char *unnamed; // the feature that the level hides and no name shows; NULL: none
 } name_counts;
 
 static name_counts count_names(const etp_profile *profile, const etp_name_book *book)
@@ -97,35 +98,40 @@ static name_counts count_names(const etp_profile *profile, const etp_name_book *
     return c;
 }
 
-static void say(etp_proof *proof, etp_arena *arena, bool supports, bool contradicts,
-                const char *text)
+// A level that hides one feature alone is confirmed by names where these show that very feature.
+static void say(const name_counts *c, etp_proof *proof, etp_arena *arena, bool supports,
+                bool contradicts, const char *text)
 {
+    if (supports && c->unnamed) {
+        supports = false;
+        text = etp_arena_printf(arena, "%s; names do not show %s", text, c->unnamed);
+    }
     etp_proof_add(proof, arena, (etp_proof_line){ETP_PROOF_NAMES, text, supports, contradicts});
 }
 
 static void judge_sme_level(const name_counts *c, etp_arena *arena, etp_proof *proof)
 {
     if (c->sme) {
-        say(proof, arena, true, false,
+        say(c, proof, arena, true, false,
             etp_arena_printf(arena, "%u operators carry SME names, e.g. '%.*s'", c->sme,
                              ETP_STR_ARG(c->sme_example)));
         return;
     }
     if (c->must_sme) {
-        say(proof, arena, false, true,
+        say(c, proof, arena, false, true,
             etp_arena_printf(arena,
                              "%u operators would have to run on SME and do not, e.g. "
                              "'%.*s'",
                              c->must_sme, ETP_STR_ARG(c->must_example)));
         return;
     }
-    say(proof, arena, false, false, "no operator of this model shows SME in its name");
+    say(c, proof, arena, false, false, "no operator of this model shows SME in its name");
 }
 
 static void judge_no_sme_level(const name_counts *c, etp_arena *arena, etp_proof *proof)
 {
     if (c->sme) {
-        say(proof, arena, false, true,
+        say(c, proof, arena, false, true,
             etp_arena_printf(arena,
                              "%u operators carry SME names although SME is hidden, "
                              "e.g. '%.*s'",
@@ -133,14 +139,14 @@ static void judge_no_sme_level(const name_counts *c, etp_arena *arena, etp_proof
         return;
     }
     if (c->must_sme) {
-        say(proof, arena, true, false,
+        say(c, proof, arena, true, false,
             etp_arena_printf(arena,
                              "%u operators that SME would have renamed kept their "
                              "names, e.g. '%.*s'",
                              c->must_sme, ETP_STR_ARG(c->must_example)));
         return;
     }
-    say(proof, arena, false, false, "no operator of this model shows SME in its name");
+    say(c, proof, arena, false, false, "no operator of this model shows SME in its name");
 }
 
 // AMX: kernels of AMX may stand where those of VNNI would, and keep the names of neither.
@@ -148,14 +154,14 @@ static void judge_x86(const name_counts *c, bool vnni_level, bool amx, etp_arena
                       etp_proof *proof)
 {
     if (c->vnni) {
-        say(proof, arena, vnni_level, !vnni_level,
+        say(c, proof, arena, vnni_level, !vnni_level,
             etp_arena_printf(arena, "%u operators carry VNNI names%s, e.g. '%.*s'", c->vnni,
                              vnni_level ? "" : " although VNNI is hidden",
                              ETP_STR_ARG(c->vnni_example)));
         return;
     }
     if (c->not_vnni && vnni_level && amx) {
-        say(proof, arena, false, false,
+        say(c, proof, arena, false, false,
             etp_arena_printf(arena,
                              "%u dynamically quantised operators carry no VNNI names, e.g. '%.*s'; "
                              "with AMX in the CPU that does not show what they ran on",
@@ -163,7 +169,7 @@ static void judge_x86(const name_counts *c, bool vnni_level, bool amx, etp_arena
         return;
     }
     if (c->not_vnni) {
-        say(proof, arena, !vnni_level, vnni_level,
+        say(c, proof, arena, !vnni_level, vnni_level,
             etp_arena_printf(arena, "%u dynamically quantised operators %s, e.g. '%.*s'",
                              c->not_vnni,
                              vnni_level ? "would have to run on VNNI and do not"
@@ -171,7 +177,8 @@ static void judge_x86(const name_counts *c, bool vnni_level, bool amx, etp_arena
                              ETP_STR_ARG(c->not_vnni_example)));
         return;
     }
-    say(proof, arena, false, false, "this model's operators have no names that tell levels apart");
+    say(c, proof, arena, false, false,
+        "this model's operators have no names that tell levels apart");
 }
 
 bool etp_names_may_be_amx(etp_level level, const etp_name_book *book, const etp_isa_cpu *cpu)
@@ -189,12 +196,16 @@ void etp_proof_from_names(const etp_profile *profile, etp_level level, const etp
 {
     const etp_level_info *info = etp_level_get(level);
     if (!info) {
-        say(proof, arena, false, false, "no level is claimed");
+        etp_proof_add(proof, arena,
+                      (etp_proof_line){ETP_PROOF_NAMES, "no level is claimed", false, false});
         return;
     }
     proof->by_table =
         !book || !book->off; // a name proves what the build has with the feature alone
     name_counts c = count_names(profile, book);
+    etp_isa_feature alone = etp_level_without(level);
+    bool shown = alone == ETP_HAS_COUNT || alone == ETP_HAS_SME || alone == ETP_HAS_AVX512_VNNI;
+    c.unnamed = shown ? NULL : etp_isa_feature_title(alone);
     if (info->family == ETP_ISA_X86_64) {
         // VNNI that the CPU has not cannot have been asked for.
         bool vnni = !etp_level_hides(level, ETP_HAS_AVX512_VNNI) &&

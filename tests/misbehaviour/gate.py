@@ -124,13 +124,14 @@ def bisection(tmp):
 
 
 def sweep(tmp):
-    """Each model and thread count is compared with its own cell: SLOW is ten times slower than QUICK at every level, and
-    both are three times as fast with the feature."""
+    """Each model and thread count is compared with its own cell: SLOW is ten times slower than QUICK at every level,
+    and both are three times as fast with the feature."""
     for name, ns in (("quick", 1000000), ("slow", 10000000)):
         (tmp / f"{name}.pte").write_bytes(b"\x10\0\0\0ET12base sme2 %d\nbase neon %d\n" % (ns, 3 * ns))
-    done = subprocess.run([ETPROF, "sweep", "--models", "quick.pte,slow.pte", "--levels", "sme2,neon", "--threads", "1,2",
-                           "--blocks", "6", "--iterations", "4", "--warmup", "3", "--seed", "7", "--quiet", "--out",
-                           "swept", "--runner", FAKE], cwd=tmp, capture_output=True, text=True, timeout=600, check=False)
+    words = "sweep --models quick.pte,slow.pte --levels sme2,neon --threads 1,2 --blocks 6 --iterations 4 --warmup 3 " \
+            "--seed 7 --quiet --out swept --runner"
+    done = subprocess.run([ETPROF, *words.split(), FAKE], cwd=tmp, capture_output=True, text=True, timeout=600,
+                          check=False)
     expect(done.returncode in (0, 3), "a sweep", done.returncode, done.stderr[-500:])
     for rule, code, kind in (("speedup >= 2.9", 0, "speedup"), ("speedup >= 3.1", 1, "speedup"), (None, 0, "verdict"),
                              ("noise <= 1 %", 0, "noise")):

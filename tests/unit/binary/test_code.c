@@ -30,7 +30,7 @@ static const x86_case k_x86[] = {
     {"pmaddubsw %xmm1,%xmm0",                                    {0x66, 0x0f, 0x38, 0x04, 0xc1},                5,  ETP_CODE_SSE           },
     {"pblendw $1,%xmm1,%xmm0",                                   {0x66, 0x0f, 0x3a, 0x0e, 0xc1, 1},             6,  ETP_CODE_SSE           },
     {"vaddps %ymm2,%ymm1,%ymm0",                                 {0xc5, 0xf4, 0x58, 0xc2},                      4,  ETP_CODE_AVX           },
-    {"vfmadd231ps (%rdi),%ymm1,%ymm0",                           {0xc4, 0xe2, 0x75, 0xb8, 0x07},                5,  ETP_CODE_AVX2          },
+    {"vfmadd231ps (%rdi),%ymm1,%ymm0",                           {0xc4, 0xe2, 0x75, 0xb8, 0x07},                5,  ETP_CODE_FMA           },
     {"vpblendd $1,%ymm2,%ymm1,%ymm0",                            {0xc4, 0xe3, 0x75, 0x02, 0xc2, 1},             6,  ETP_CODE_AVX2          },
     {"vzeroupper",                                               {0xc5, 0xf8, 0x77},                            3,  ETP_CODE_SCALAR        },
     {"andn %edx,%ecx,%eax",                                      {0xc4, 0xe2, 0x70, 0xf2, 0xc2},                5,  ETP_CODE_SCALAR        },

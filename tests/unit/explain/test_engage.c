@@ -87,6 +87,11 @@ static const case_of k_cases[] = {
      0,                                                                                                                                         0,  0 },
     {"Fully Connected (NC, QD8, F32, QC8W) GEMM #1",       ETP_FEATURE_VNNI, OFF,                R(MASKED),             NULL,          1, 0,
      0,                                                                                                                                         0,  0 },
+    // Names of VNNI say nothing of another feature.
+    {"Fully Connected (NC, QDU8, F32, QC8W) GEMM #1",      ETP_FEATURE_X86,  MAYBE,              R(SAME_NAMES),         NULL,
+     0,                                                                                                                                   0, 0, 0,  0 },
+    {"Fully Connected (NC, QD8, F32, QC8W) GEMM #1",       ETP_FEATURE_X86,  MAYBE,              R(SAME_NAMES),         NULL,          0,
+     0,                                                                                                                                      0, 0,  0 },
     // The rest of XNNPACK's table of SME kernels: what has one…
     {"Convolution (NHWC, PF16) IGEMM #1",                  SME,              ON,                 R(NONE),               NULL,          0, 0, 0, 0,  0 },
     {"Convolution (NHWC, PQS8, QS8, QC8W) IGEMM #1",       SME,              ON,                 R(NONE),               NULL,          0, 0, 0, 0,  0 },
@@ -193,7 +198,7 @@ static void judge(const case_of *c, etp_engage *out)
     sampled.sure_of[ETP_CODE_SME2] = c->on;
     sampled.sure_of[ETP_CODE_NEON] = c->sure - c->on;
     e.sampled = c->sure ? &sampled : NULL;
-    e.classes = 1u << ETP_CODE_SME2;
+    e.classes = ETP_CODE_BIT(ETP_CODE_SME2);
     etp_engage_judge(&e, out);
 }
 
@@ -246,7 +251,7 @@ static void unknown_code_decides_nothing(void **state)
                              .feature = SME,
                              .any_delegate = true,
                              .sampled = &sampled,
-                             .classes = 1u << ETP_CODE_SME2};
+                             .classes = ETP_CODE_BIT(ETP_CODE_SME2)};
         etp_engage out;
         etp_engage_judge(&e, &out);
         if (out.state != k_unknown[i].state || out.reason != k_unknown[i].reason) {
@@ -285,7 +290,7 @@ static void logged_kernels_decide(void **state)
                              .feature = SME,
                              .masked = k_logged[i].masked,
                              .any_delegate = true,
-                             .classes = 1u << ETP_CODE_SME2};
+                             .classes = ETP_CODE_BIT(ETP_CODE_SME2)};
         etp_engage out;
         etp_engage_judge(&e, &out);
         if (out.state != k_logged[i].state || out.reason != k_logged[i].reason) {
@@ -323,7 +328,7 @@ static void equal_kernels_are_joined(void **state)
                              .any_delegate = true,
                              .sampled = own.sure ? &own : NULL,
                              .pool = &pool,
-                             .classes = 1u << ETP_CODE_AVX512_VNNI};
+                             .classes = ETP_CODE_BIT(ETP_CODE_AVX512_VNNI)};
         etp_engage_judge(&c, &e);
         assert_int_equal(e.state, k_pools[i].state);
         assert_int_equal(e.pooled, k_pools[i].pooled);

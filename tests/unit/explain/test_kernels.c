@@ -176,6 +176,18 @@ static void each_feature_has_its_classes(void **state)
         {"sse",         ETP_CODE_AVX,            ETP_CONTRADICTED},
         {"-avx512fp16", ETP_CODE_AVX512_FP16,    ETP_CONTRADICTED},
         {"-avx512fp16", ETP_CODE_AVX512_VNNI,    ETP_CONFIRMED   },
+        {"avx2",        ETP_CODE_FMA,            ETP_CONFIRMED   },
+        {"sse",         ETP_CODE_FMA,            ETP_CONTRADICTED},
+        {"-avx2",       ETP_CODE_AVX2,           ETP_CONTRADICTED},
+        {"-avx2",       ETP_CODE_FMA,            ETP_CONFIRMED   },
+        {"-fma",        ETP_CODE_FMA,            ETP_CONTRADICTED},
+        {"-fma",        ETP_CODE_AVX,            ETP_CONFIRMED   },
+        {"-f16c",       ETP_CODE_F16C,           ETP_CONTRADICTED},
+        // Beside what needs more these do not show.
+        {"-f16c",       ETP_CODE_AVX512,         ETP_UNPROVEN    },
+        {"-gfni",       ETP_CODE_AVX512,         ETP_UNPROVEN    },
+        {"-avxvnni",    ETP_CODE_AVX512_VNNI,    ETP_UNPROVEN    },
+        {"-avx512bf16", ETP_CODE_AVX512_VNNI,    ETP_CONFIRMED   },
         {"best",        ETP_CODE_AVX512_FP16,    ETP_CONFIRMED   },
         {"neon",        ETP_CODE_SME,            ETP_CONTRADICTED},
         {"sme1",        ETP_CODE_SME2,           ETP_CONTRADICTED},
@@ -337,8 +349,8 @@ static void names_say_their_code(void **state)
         {"xnn_qs8_qc8w_gemm_minmax_fp32_ukernel_7x16c8__avx512skx_prfm",           ETP_CODE_AVX512     },
         {"xnn_f32_gemm_minmax_ukernel_7x16__avx512f_broadcast",                    ETP_CODE_AVX512     },
         {"xnn_f16_gemm_minmax_ukernel_7x32__avx512fp16_broadcast",                 ETP_CODE_AVX512_FP16},
-        {"xnn_f32_gemm_minmax_ukernel_5x16__fma3_broadcast",                       ETP_CODE_AVX2       },
-        {"xnn_f16_f32_vcvt_ukernel__f16c_u16",                                     ETP_CODE_AVX2       },
+        {"xnn_f32_gemm_minmax_ukernel_5x16__fma3_broadcast",                       ETP_CODE_FMA        },
+        {"xnn_f16_f32_vcvt_ukernel__f16c_u16",                                     ETP_CODE_F16C       },
         {"xnn_qs8_qc8w_igemm_minmax_fp32_ukernel_4x8c8__avx2",                     ETP_CODE_AVX2       },
         {"xnn_f32_gemm_minmax_ukernel_5x16__avx_broadcast",                        ETP_CODE_AVX        },
         {"xnn_f32_gemm_minmax_ukernel_4x8__sse_load1",                             ETP_CODE_SSE        },
@@ -461,7 +473,7 @@ static void broken_files_are_errors(void **state)
     etp_arena_dispose(&arena);
 }
 
-#define BIT(code) (1u << ETP_CODE_##code)
+#define BIT(code) ETP_CODE_BIT(ETP_CODE_##code)
 
 static void a_feature_without_code_is_not_usable(void **state)
 {
@@ -473,7 +485,7 @@ static void a_feature_without_code_is_not_usable(void **state)
                           "avx512vnni,avx512fp16,amx_tile,amx_int8",
                           &cpu, why, sizeof why));
     assert_int_equal(etp_isa_best(&cpu), ETP_LEVEL_AMX);
-    const unsigned vnni = BIT(SSE) | BIT(AVX) | BIT(AVX2) | BIT(AVX512) | BIT(AVX512_VNNI);
+    const etp_codes vnni = BIT(SSE) | BIT(AVX) | BIT(AVX2) | BIT(AVX512) | BIT(AVX512_VNNI);
 
     usable = etp_kernels_usable(&cpu, vnni | BIT(AVX512_FP16));
     assert_false(etp_isa_has(&usable, ETP_HAS_AMX));
@@ -496,7 +508,7 @@ static void code_of_a_library_is_found(void **state)
 {
     (void)state;
     char dir[] = "/tmp/etp-built-in-XXXXXX", path[128];
-    unsigned classes = 1;
+    etp_codes classes = 1;
     etp_error err = {0};
     assert_non_null(mkdtemp(dir));
     assert_int_equal(etp_kernels_built_in(dir, &classes, &err), ETP_OK);
