@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Starts a verb that Python carries out so that nothing of the working directory is imported:
-#   python3 -I DIR/etprof/start.py export|skills|mcp|history|validate|parquet ARGUMENTS
+#   python3 -I DIR/etprof/start.py export|fix|skills|mcp|history|validate|parquet ARGUMENTS
 # Readable by older Pythons too, which are told that they are; so are __init__.py and restart.py.
 import os
 import sys
@@ -40,6 +40,13 @@ def export(argv):
 
         again(sys.executable, "export", argv)
     from etprof.export.cli import main
+
+    return main(argv)
+
+
+def fix(argv):
+    refuse_old("fix", "ETPROF_PYTHON", (3, 9))
+    from etprof.fix.cli import main
 
     return main(argv)
 
@@ -84,5 +91,5 @@ if __name__ == "__main__":
     here = os.path.dirname(os.path.abspath(__file__))
     root = os.path.dirname(here)
     sys.path[:] = [root] + [p for p in sys.path if os.path.realpath(p) not in (os.path.realpath(here), root)]
-    sys.exit({"export": export, "skills": skills, "mcp": mcp, "history": history,
+    sys.exit({"export": export, "fix": fix, "skills": skills, "mcp": mcp, "history": history,
               "validate": validate, "parquet": parquet}[sys.argv[1]](sys.argv[2:]))

@@ -19,7 +19,7 @@ const etp_command *etp_command_find(const char *name)
 static const struct {
     const char *title, *verbs[12];
 } k_groups[] = {
-    {"measure",          {"ab", "run", "sweep", "rerun", "roofs", NULL}                      },
+    {"measure",          {"ab", "fix", "run", "sweep", "rerun", "roofs", NULL}               },
     {"explain",
      {"analyze", "compare", "explain", "whatif", "gate", "history", "stats", "kernels", NULL}},
     {"files",            {"inspect", "ops", "convert", "export", "verify", "validate", NULL} },

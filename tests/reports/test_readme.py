@@ -57,18 +57,18 @@ def show(tmp):
     return done.stdout.decode()
 
 
-def eight(tmp, text):
+def commands_of(tmp, text):
     """FOLDER, model.pte, a.pte and b.pte are there under these names; the runner is a fake, whose times mean nothing.
     What exports needs PyTorch: here only that its command is taken."""
-    block = re.search(r"## Eight commands\n+```\n(.*?)```", text, re.S).group(1)
+    block = re.search(r"## Nine commands\n+```\n(.*?)```", text, re.S).group(1)
     commands = [shlex.split(line, comments=True) for line in block.splitlines()]
-    expect(len(commands) == 8 and all(c[0] == "etprof" for c in commands), "eight commands", commands)
+    expect(len(commands) == 9 and all(c[0] == "etprof" for c in commands), "nine commands", commands)
     shutil.copytree(tmp / FOLDER, tmp / "FOLDER")
     for name in ("model", "a", "b"):
         shutil.copy(TREE / "examples/models/image_encoder_xnnpack_int8.pte", tmp / f"{name}.pte")
     env = {"PATH": os.environ["PATH"], "HOME": str(tmp), "LC_ALL": "C.UTF-8", "COLUMNS": "80", "ETPROF_RUNNER": FAKE}
     for words in commands:
-        more = ["-h"] if words[1] == "export" else []
+        more = ["-h"] if words[1] in ("export", "fix") else []
         done = subprocess.run([ETPROF, *words[1:], *more], cwd=tmp, env=env, capture_output=True, timeout=600,
                               check=False, stdin=subprocess.DEVNULL)
         expect(done.returncode == 0 and done.stdout, *words, "exit", done.returncode, done.stderr.decode()[-400:])
@@ -79,7 +79,7 @@ with tempfile.TemporaryDirectory() as folder:
     command = unpack(tmp)["command"]
     printed = show(tmp)
     text = README.read_text()
-    eight(tmp, text)
+    commands_of(tmp, text)
 start = text.index("$ etprof ab ")
 end = text.index("```", start)
 wanted = f"$ {command}\n{printed}"

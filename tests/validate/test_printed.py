@@ -22,8 +22,8 @@ SCHEMAS = {p.name.split(".")[0]: json.loads(p.read_text())
 DATA = ROOT / "tests/data"
 BUNDLE = ROOT / "build/bundle" / f"{platform.machine()}-linux-gnu"
 # No document on standard output, or one of others: Python's (tests/python looks at what export writes, tests/history at
-# history's), of other viewers, of a protocol (tests/mcp).
-SILENT = {"export", "help", "history", "convert", "mcp"}
+# history's, tests/fix at fix's), of other viewers, of a protocol (tests/mcp).
+SILENT = {"export", "fix", "help", "history", "convert", "mcp"}
 # In the journal of --prepare: nothing that a user is given as a document.
 INSIDE = {"prepare"}
 CODES = {0, 1, 3}  # complete, no, unknown: with a document in any case

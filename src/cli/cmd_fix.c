@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// etprof fix: applies what an answer proposes, measures it and says what it brought. The Python
+// package does it, whose exporter makes the programs; what may be typed is here.
+#include <stddef.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/measure.h"
+#include "cli/python.h"
+#include "store/store.h"
+
+typedef struct fix_options {
+    bool all, trust, no_install;
+    const char *source, *out, *blocks, *precision, *budget, *iterations, *device, *runner, *python;
+} fix_options;
+
+#define TEXT(name, field, arg, help) \
+    {name, 0, ETP_OPT_STRING, offsetof(fix_options, field), arg, help, NULL}
+#define FLAG(name, field, help) \
+    {name, 0, ETP_OPT_FLAG, offsetof(fix_options, field), NULL, help, NULL}
+
+static const etp_opt k_options[] = {
+    FLAG("all", all, "one fix after the other while they help, each on top of those before"),
+    TEXT("source", source, "MODEL",
+         "for a program without export.json: what was exported, as given to 'etprof export'"),
+    {"blocks", 'k', ETP_OPT_STRING, offsetof(fix_options, blocks), "K",
+       "exactly K blocks (default 10); with --precision at most", NULL},
+    {"precision", 'p', ETP_OPT_STRING, offsetof(fix_options, precision), "PERCENT",
+       "stop when every speedup's interval is this narrow on either side, e.g. 1%", NULL},
+    TEXT("budget", budget, "TIME", "stop after the last whole block that fits, e.g. 2m"),
+    TEXT("iterations", iterations, "N", "timed iterations per launch (default: 0.5 s worth)"),
+    {"device", 'd', ETP_OPT_STRING, offsetof(fix_options, device), "SPEC",
+       "local (default), adb[:SERIAL], ssh:HOST or qemu[:CPU]", NULL},
+    TEXT("runner", runner, "PATH", "runner program or bundle folder"),
+    TEXT("out", out, "DIR", "folder to make for the steps (default: fixes, beside the runs)"),
+    TEXT("python", python, "PATH", "an interpreter that has torch and executorch"),
+    FLAG("no-install", no_install, "install nothing that a model needs: say what is missing"),
+    FLAG("trust", trust, "export and measure what a run folder made elsewhere names"),
+    {0},
+};
+
+// A run folder says which Python code is run and where it is measured.
+static etp_status allowed(etp_cli *cli, const fix_options *o, const char *dir, etp_error *err)
+{
+    etp_run run;
+    if (o->trust || !etp_run_is(dir)) {
+        return ETP_OK;
+    }
+    ETP_TRY(etp_run_open_manifest(dir, &cli->arena, &run, err));
+    return etp_run_trusted(etp_cli_state(cli, ""), &run)
+               ? ETP_OK
+               : etp_fail(err, ETP_USAGE,
+                          "%s was not measured by you on this machine, and says which model is "
+                          "exported and where it runs: look at its manifest.json; --trust uses it",
+                          dir);
+}
+
+static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
+{
+    const char *at = opts;
+    struct {
+        const char **items;
+        size_t n, cap;
+    } words = {0};
+    ETP_TRY(allowed(cli, opts, argv[0], err));
+    for (const etp_opt *o = k_options; o->name; o++) {
+        const char *text = NULL;
+        bool on = false;
+        if (o->type == ETP_OPT_FLAG) {
+            memcpy(&on, at + o->offset, sizeof on);
+        } else {
+            memcpy(&text, at + o->offset, sizeof text);
+        }
+        if (on || text) {
+            ETP_ADD(&cli->arena, &words,
+                    etp_arena_printf(&cli->arena, "--%s%s%s", o->name, text ? "=" : "",
+                                     text ? text : ""));
+        }
+    }
+    ETP_ADD(&cli->arena, &words,
+            etp_arena_printf(&cli->arena, "--format=%s", etp_cli_format_name(cli->format)));
+    if (cli->output) {
+        ETP_ADD(&cli->arena, &words, etp_arena_printf(&cli->arena, "--output=%s", cli->output));
+    }
+    if (cli->quiet) {
+        ETP_ADD(&cli->arena, &words, "--quiet");
+    }
+    ETP_ADD(&cli->arena, &words, "--");
+    for (int i = 0; i < argc; i++) {
+        ETP_ADD(&cli->arena, &words, argv[i]);
+    }
+    ETP_TRY(etp_arena_check(&cli->arena, err, "arguments"));
+    return etp_cli_become_python(cli, "fix", (int)words.n, words.items, err);
+}
+
+const etp_command etp_cmd_fix = {
+    .name = "fix",
+    .summary = "apply a fix of an answer, measure it, and hold it against what was predicted",
+    .usage = "FOLDER | MODEL.pte [N1 ...]",
+    .description =
+        "Exports the model with the fix N1 (without a name: the first that an export makes), "
+        "checks the\n"
+        "outputs, measures the old program against the new one in pairs at the level that the "
+        "answer is of,\n"
+        "and prints what was predicted and what was measured. What exporting again without the "
+        "fix brings is\n"
+        "told apart. Several fixes are taken one after the other; one that does not help is "
+        "undone. MODEL.pte\n"
+        "is measured first.\n"
+        "\n"
+        "Every step stays in a folder with its program, its run folder and fix.json. The same "
+        "command goes on\n"
+        "after an interruption. The model is told by the export.json beside the program, whose "
+        "Python code is\n"
+        "run.\n"
+        "\n"
+        "Exit code 0: a fix made the program faster; 1: none did; 3: the measurements cannot "
+        "tell.",
+    .examples = "  etprof fix out_model\n"
+                "  etprof fix out_model N2 --blocks 20\n"
+                "  etprof fix model.pte --all",
+    .opts = k_options,
+    .opts_size = sizeof(fix_options),
+    .formats = ETP_CLI_FORMAT_BIT(ETP_CLI_TEXT) | ETP_CLI_FORMAT_BIT(ETP_CLI_JSON),
+    .takes_runs = true,
+    .min_args = 1,
+    .max_args = -1,
+    .run = run,
+};

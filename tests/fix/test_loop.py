@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""etprof fix, with planted durations: what is predicted and measured, what is kept and undone, what exporting again
+brings. The exporter is planted, as PyTorch is not here; tests/python/test_fix.py has the real one.
+
+usage: test_loop.py ETPROF FAKE_RUNNER"""
+import json
+import pathlib
+import re
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import expect, finish, validating
+from planted import ETPROF, Planted
+
+
+def planted_at(ns):
+    return f"base neon {ns}\nnoise 2\n"
+
+
+def near(found, ns, what):
+    gain = found["gain_ns"]
+    ok = gain["estimate"] is not None and abs(gain["estimate"] - ns) < 8000
+    expect(ok and gain["lo"] <= gain["estimate"] <= gain["hi"], what, "gain", ns, found)
+
+
+def document(done, what, code):
+    expect(done.returncode == code, what, "exit code", done.returncode, done.stderr)
+    return json.loads(done.stdout) if done.stdout.startswith("{") else None
+
+
+def one_fix(folder):
+    """The first fix; another export of the old recipe makes the same program."""
+    p = Planted(folder)
+    p.exports(layer_norm=planted_at(800000), int8=planted_at(500000))
+    run = p.measured()
+    found = document(p.fix(run, "--format", "json"), "one fix", 0)
+    step = found["steps"][0]
+    expect(len(found["steps"]) == 1 and step["fix"] == "N1" and step["change"] == ["--apply", "layer-norm"], step)
+    expect(step["kept"] and step["measured"]["verdict"] == "faster" and step["itself"] is None, step)
+    near(step["measured"], 200000, "one fix")
+    told = json.loads((p.folder / run / "report.json").read_text())["next_fixes"][0]
+    expect(step["predicted_ns"] == told["gain_ns"] and step["text"] == told["text"], "what was predicted", step)
+    expect(found["again"]["same_bytes"] and found["again"]["measured"] is None, found["again"])
+    expect(found["total"] == step["measured"] and found["best"] == step["program"], found["total"])
+    kept = p.folder / "out_planted/fixes/fix.json"
+    expect(json.loads(kept.read_text()) == found, "fix.json is what was printed")
+    validate = validating(ETPROF)
+    expect(validate(kept)["failed"] == 0, "fix.json as its schema says", validate(kept))
+    kept.write_text(kept.read_text().replace('"gain_ns"', '"gains"', 1))
+    expect(validate(kept)["failed"] > 0, "fix.json without its gain")
+    text = p.fix(run)
+    expect(text.returncode == 0, text.stderr)
+    lines = text.stdout.splitlines()
+    expect(any(line.startswith("     predicted at most −") and ", measured −200 µs [" in line and
+               line.endswith("], faster") for line in lines), text.stdout)
+    expect("     kept: etprof export planted --apply layer-norm" in lines, text.stdout)
+    expect((p.folder / "out_planted/fixes.2/fix.json").exists(), "a second session has a folder of its own")
+
+
+def told_apart(folder):
+    """An exporter of today makes another program of the old recipe: half of the gain is its."""
+    p = Planted(folder)
+    p.exports(plain=planted_at(900000), layer_norm=planted_at(800000))
+    found = document(p.fix(p.measured(), "--format", "json"), "told apart", 0)
+    step = found["steps"][0]
+    expect(not found["again"]["same_bytes"] and step["kept"], found["again"])
+    near(step["measured"], 200000, "old against new")
+    near(found["again"]["measured"], 100000, "old against the export without the fix")
+    near(step["itself"], 100000, "the fix by itself")
+    shown = p.fix("out_planted/runs/linux").stdout
+    for words in ("exporting again without the fix", "the fix by itself"):
+        expect(re.search(rf"^     {words}: −\d+\.?\d* µs \[.*\], faster$", shown, re.M), words, shown)
+
+
+def only_again(folder):
+    """All of the gain is the exporter's: the fix is undone, and the export without it is the best program."""
+    p = Planted(folder)
+    p.exports(plain=planted_at(700000), layer_norm=planted_at(710000))
+    found = document(p.fix(p.measured(), "--format", "json"), "only again", 1)
+    expect(not found["steps"][0]["kept"] and found["steps"][0]["measured"]["verdict"] == "faster", found["steps"])
+    expect(found["best"] == found["again"]["program"] and found["total"] == found["again"]["measured"], found["best"])
+
+
+def loses(folder):
+    p = Planted(folder)
+    p.exports(layer_norm=planted_at(1200000))
+    run = p.measured()
+    done = p.fix(run)
+    expect(done.returncode == 1 and "measured +200 µs [" in done.stdout and "     undone: " in done.stdout and
+           "Best     the program as it was" in done.stdout, done.stdout, done.stderr)
+    done = p.fix(run, blocks=2)
+    expect(done.returncode == 3 and "unknown (2 of at least 6 blocks)" in done.stdout and
+           "the same command again" in done.stdout, done.returncode, done.stdout)
+    p.exports(layer_norm=p.data[8:].decode())
+    done = p.fix(run)
+    expect(done.returncode == 1 and "the export makes the same program" in done.stdout, done.stdout)
+
+
+def all_of_them(folder):
+    p = Planted(folder)
+    p.exports(layer_norm=planted_at(800000), layer_norm__int8=planted_at(400000), int8=planted_at(650000))
+    run = p.measured()
+    found = document(p.fix(run, "--all", "--format", "json"), "all", 0)
+    steps = found["steps"]
+    expect([s["change"][1] for s in steps] == ["layer-norm", "int8"] and all(s["kept"] for s in steps), steps)
+    expect(steps[1]["command"] == ["etprof", "export", "planted", "--apply", "layer-norm", "--dtype", "int8"],
+           steps[1]["command"])
+    expect(steps[1]["of"] == steps[0]["program"]["sha256"] and steps[1]["told_by"].endswith("1-layer-norm/run"), steps)
+    near(steps[0]["measured"], 200000, "the first")
+    near(steps[1]["measured"], 400000, "the second, on top of the first")
+    near(found["total"], 600000, "both, against the program as it was")
+    expect(found["best"] == steps[1]["program"], found["best"])
+    p.exports(layer_norm__int8=planted_at(900000))
+    found = document(p.fix(run, "--all", "--format", "json"), "one is undone", 0)
+    expect([s["kept"] for s in found["steps"]] == [True, False], found["steps"])
+    expect(found["best"] == found["steps"][0]["program"], found["best"])
+    p.exports(layer_norm=[1, "the program does not agree with eager PyTorch"])
+    found = document(p.fix(run, "--all", "--format", "json"), "one is not exported", 0)
+    expect(found["steps"][0]["program"] is None and "does not agree" in found["steps"][0]["why"], found["steps"][0])
+    expect([s["kept"] for s in found["steps"]] == [False, True] and found["steps"][1]["command"][3:] ==
+           ["--dtype", "int8"], found["steps"])
+    p.exports(int8__layer_norm=planted_at(500000))
+    found = document(p.fix(run, "N2", "N1", "--format", "json"), "in the order of the names", 0)
+    expect([(s["fix"], s["kept"]) for s in found["steps"]] == [("N2", True), ("N1", True)], found["steps"])
+    near(found["steps"][1]["measured"], 150000, "the second of two that were named")
+
+
+def main():
+    for case in (one_fix, told_apart, only_again, loses, all_of_them):
+        with tempfile.TemporaryDirectory() as folder:
+            case(folder)
+    finish()
+
+
+main()

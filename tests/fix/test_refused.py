@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""etprof fix where it cannot go on: what is missing is said, and an interrupted session goes on. The exporter is
+planted, as PyTorch is not here.
+
+usage: test_refused.py ETPROF FAKE_RUNNER"""
+import json
+import pathlib
+import signal
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import expect, finish, hear_signals
+from planted import Planted
+
+OUT = "out_planted/fixes"
+
+
+def refused(done, code, *said):
+    lines = [line for line in done.stderr.splitlines() if line.startswith("etprof fix: ")]
+    expect(done.returncode == code and len(lines) == 1 and all(word in lines[0] for word in said) and
+           "Traceback" not in done.stderr and not done.stdout, said, done.returncode, done.stderr, done.stdout)
+
+
+def questions(folder):
+    p = Planted(folder)
+    p.exports(layer_norm="base neon 800000\nnoise 2\n")
+    run = p.measured()
+    refused(p.fix(run, "N9"), 2, "no fix N9", "N1, N2")
+    refused(p.fix(run, "N3"), 2, "N3 is not made by an export", "fewer, larger partitions")
+    refused(p.fix(run, "N1", "--all"), 2, "--all")
+    refused(p.fix("nowhere"), 5, "nowhere", "no such file or folder")
+    refused(p.fix("plan.json"), 2, "neither a run folder nor a .pte")
+    refused(p.fix(run, "--out", "out_planted/artifacts"), 2, "not empty")
+    refused(p.run("fix", run, "--levels", "neon"), 2, "--levels")
+    p.exports(layer_norm=[1, "the program does not agree with eager PyTorch"])
+    done = p.fix(run)
+    expect(done.returncode == 1 and "not exported: the program does not agree" in done.stdout, done.stdout, done.stderr)
+    p.exports(layer_norm=[5, "no Python here has torch"])
+    refused(p.fix(run), 5, "no Python here has torch")
+    refused(p.fix(run, XDG_STATE_HOME=str(p.folder / "other")), 2, "was not measured by you", "--trust")
+    p.exports(layer_norm="base neon 800000\nnoise 2\n")
+    refused(p.fix(run, "--out", "there", "--device", "nowhere"), 2, "measuring", "nowhere")
+    done = p.fix(run, "--trust", XDG_STATE_HOME=str(p.folder / "other"))
+    expect(done.returncode == 0, "--trust", done.stderr)
+    p.program.write_bytes(p.data + b"\n")
+    refused(p.fix(run), 4, "another SHA-256", "etprof fix")
+    p.program.unlink()
+    refused(p.fix(run), 4, "is not there any more")
+
+
+def unknown_source(folder):
+    p = Planted(folder)
+    p.exports(layer_norm="base neon 800000\nnoise 2\n")
+    (p.program.parent / "export.json").unlink()
+    run = p.measured()
+    refused(p.fix(run), 2, "no export.json beside it", "--source MODEL")
+    done = p.fix(run, "--source", "planted")
+    expect(done.returncode == 0 and "kept: etprof export planted --apply layer-norm" in done.stdout, done.stdout,
+           done.stderr)
+
+
+def of_a_program(folder):
+    """A .pte is measured first. Its operators' names say that SME2 did not run, so nothing is given."""
+    p = Planted(folder, before="base sme2 1000000\nnoise 2\n")
+    p.exports(layer_norm="base sme2 800000\nnoise 2\n")
+    dump = p.environment["FAKE_ETDUMP_neon"]
+    done = p.fix(p.program.relative_to(p.folder), FAKE_ETDUMP_sme2=dump)
+    expect(done.returncode == 3 and "measured not known: " in done.stdout and "undone" in done.stdout and
+           (p.folder / OUT / "before/manifest.json").exists(), done.stdout, done.stderr)
+
+
+def stops(folder, number):
+    """Ended while the new program is measured: what was exported and every whole block stay."""
+    p = Planted(folder)
+    p.exports(layer_norm="base neon 800000\nnoise 2\nwall timed 4 60000\n")
+    run = p.measured()
+    process = p.started("fix", run, "--blocks", 6, "--iterations", 4)
+    session = p.folder / OUT / "1-layer-norm/run"
+    samples = session / "samples.csv"
+    end = time.monotonic() + 120
+    while time.monotonic() < end and not (samples.exists() and ",2," in samples.read_text()):
+        time.sleep(0.05)
+    time.sleep(0.5)  # into the launch of block 3 that takes a minute
+    process.send_signal(number)
+    out, err = process.communicate(timeout=120)
+    expect(process.returncode == 128 + number and f"stopped by {number.name}; the same command goes on" in err, err)
+    expect(json.loads((p.folder / OUT / "fix.json").read_text())["state"] == "interrupted", "its state")
+    exported, blocks = p.exported(), json.loads((session / "manifest.json").read_text())["blocks_done"]
+    expect(blocks >= 1, "blocks that stay", blocks)
+    begun = samples.read_text()
+    done = p.fix(run, "--format", "json")
+    expect(done.returncode == 0 and json.loads(done.stdout)["steps"][0]["measured"]["blocks"] == 6, done.stderr)
+    expect(p.exported() == exported, "nothing is exported again", p.exported())
+    expect(samples.read_text().startswith(begun[:begun.rindex("\n")][:2000]), "no block is measured again")
+    expect(not (p.folder / f"{OUT}.2").exists(), "the same folder")
+
+
+def main():
+    hear_signals()
+    for case in (questions, unknown_source, of_a_program, lambda f: stops(f, signal.SIGINT),
+                 lambda f: stops(f, signal.SIGTERM)):
+        with tempfile.TemporaryDirectory() as folder:
+            case(folder)
+    finish()
+
+
+main()
