@@ -19,6 +19,8 @@ SHOWN = {"object": "object", "written": "…", "uint": "integer", "rounded": "in
          "maybe": "boolean", "not": "boolean", "bool": "boolean", "ns": "integer", "int": "integer", "ratio": "number"}
 
 
+PLACE = "https://etprof.invalid/schemas/"  # a name, not an address: nobody can own it
+CLOSED = [True]  # whether the document that is described is
 ANSWER = {}  # the members of etprof.ab/1
 
 
@@ -91,7 +93,10 @@ def of_member(m):
     return {"type": "object", "additionalProperties": value} if m["many"] == "per" else value
 
 
-def of_object(members):
+def of_object(members, closed=None):
+    """CLOSED: no other keys; those of a file that others write too (Arm's kit) are theirs to add."""
+    if closed is not None:
+        CLOSED[:] = [closed]
     schema = {"type": "object", "required": [], "properties": {}}
     for m in spliced(members):
         if m.get("part_of") and m.get("together"):  # none of them is required
@@ -104,18 +109,22 @@ def of_object(members):
         schema["properties"][m["key"]] = of_member(m)
         if not m["absent"] and not m["later"]:
             schema["required"].append(m["key"])
+    if CLOSED[0] and "additionalProperties" not in schema:
+        schema["unevaluatedProperties" if "allOf" in schema else "additionalProperties"] = False
     return schema
 
 
 def schema_of(document):
     """That of a file of the kit's names no schema in it."""
-    inner = of_object(document["members"])
     own = document["name"].startswith("etprof.")
+    inner = of_object(document["members"], own)
     return {"$schema": "https://json-schema.org/draft/2020-12/schema",
+            "$id": f"{PLACE}{schema_file(document['name'])}.schema.json",
             "title": f"{document['title']} ({document['name']})" if own else document["title"], "type": "object",
             "required": ["schema"] * own + inner["required"],
             "properties": ({"schema": {"type": "string", "const": document["name"]}} if own else {}) |
-                          inner["properties"], **{k: inner[k] for k in ("allOf",) if k in inner},
+                          inner["properties"],
+            **{k: v for k, v in inner.items() if k in ("allOf", "additionalProperties", "unevaluatedProperties")},
             **({"$defs": {name: {"type": "object", "properties": of_object(members)["properties"]}
                           for name, members in sorted(parts_of(document["members"]).items())}}
                if document["name"] == "etprof.ab/1" else {})}

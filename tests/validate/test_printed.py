@@ -128,6 +128,25 @@ def is_required(schema, document, path):
     return False
 
 
+def member(document, path):
+    for key in path:
+        document = document[key]
+    return document
+
+
+def is_closed(schema, document, path):
+    """Whether the names of the keys there are the writer's: neither data nor those of a document in the document."""
+    for key in path:
+        schema = whole(schema)
+        schema = schema.get("items", {}) if isinstance(key, int) else schema.get("properties", {}).get(
+            key, schema.get("additionalProperties", {}))
+        document = document[key]
+        if not isinstance(schema, dict) or "schema" in document:
+            return False
+    schema = whole(schema)
+    return "properties" in schema and not isinstance(schema.get("additionalProperties", False), dict)
+
+
 def replaced(document, path, value):
     document = copy.deepcopy(document)
     at = document
@@ -151,6 +170,7 @@ def judge(tmp, label, document):
     first = name not in seen
     if first:
         jsonschema.Draft202012Validator.check_schema(SCHEMAS[name])
+        check(SCHEMAS[name]["$id"] == f"https://etprof.invalid/schemas/{name}.schema.json", f"{name}: $id")
     seen.setdefault(name, []).append(label)
     schema, path = SCHEMAS[name], tmp / "document.json"
     path.write_text(json.dumps(document))
@@ -166,6 +186,13 @@ def judge(tmp, label, document):
     for gone in required[:: max(1, len(required) // 12)]:
         path.write_text(json.dumps(without(document, gone)))
         check(all(not ok for _, ok, _ in validated(path)), f"{name}: without {gone} it still fits")
+    objects = [(), *(p for p in places(document) if isinstance(member(document, p), dict) and
+                     is_closed(schema, document, p))] if first else []
+    for at in objects[:: max(1, len(objects) // 12)]:
+        path.write_text(json.dumps(replaced(document, (*at, "surprise"), 1)))
+        said = validated(path)
+        check([i for i, _, _ in said] == ["schema.unknown_key"] and "surprise: " in said[0][2],
+              f"{name}: with one more key in {at}: {said}")
     parts = [*taken_over(schema, document)] if first else []
     check(not first or name != "sweep" or parts, "no cell of the sweep says what a comparison says")
     for at in parts:

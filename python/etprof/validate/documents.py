@@ -124,7 +124,7 @@ def _validator(name: str) -> Validator:
     import referencing
 
     registry: Any = referencing.Registry().with_resources(  # a $ref names a file beside the schema
-        (f"{other}.schema.json", referencing.Resource.from_contents(schema)) for other, schema in known().items())
+        (schema["$id"], referencing.Resource.from_contents(schema)) for schema in known().values())
     return jsonschema.Draft202012Validator(known()[name], registry=registry)
 
 
@@ -165,6 +165,9 @@ def _problem(error: Any) -> tuple[str, str, str]:
         name, found, expected = "schema.missing_key", "absent", f'key "{missing}"'
     elif error.validator == "additionalProperties":
         place.append(next(key for key in value if key not in error.schema.get("properties", {})))
+        name, found, expected = "schema.unknown_key", "a key the schema does not have", "only known keys"
+    elif error.validator == "unevaluatedProperties":
+        place.append(next(key for key in value if repr(key) in error.message))
         name, found, expected = "schema.unknown_key", "a key the schema does not have", "only known keys"
     elif error.validator in _LIMITS:
         name, found = "schema.range", _value(value)
@@ -216,8 +219,8 @@ def check(notes: Notes, file: File, data: bytes) -> None:
         notes.add(file.name, "schema", True, "fits", f"as in {name}.schema.json")
         return
     problem, found, expected = _problem(error)
-    notes.add(file.name, problem, False, found, expected,
-              f"see schemas/{name}.schema.json; undo the edit, or make the file again")
+    again = "ask the version of etprof that wrote it" if problem == "schema.unknown_key" else "make the file again"
+    notes.add(file.name, problem, False, found, expected, f"see schemas/{name}.schema.json; undo the edit, or {again}")
 
 
 def check_lines(notes: Notes, file: File, data: bytes) -> None:
