@@ -226,6 +226,9 @@ def main():
         else:
             print(f"{path} is not what the tables say: run this with --write")
     forgotten = check_columns(documents, described["columns"])
+    for path in (source / "python/etprof/schemas").glob("*.schema.json"): # those written by hand, too
+        if json.loads(path.read_text()).get("$id") != PLACE + path.name:
+            forgotten.append(f"{path} has no \"$id\": \"{PLACE}{path.name}\"")
     print("".join(line + "\n" for line in forgotten), end="")
     print(f"{len(documents)} documents, {len(wrong)} files {'written' if write else 'differ'}")
     return 1 if not documents or forgotten or (wrong and not write) else 0
