@@ -223,7 +223,7 @@ static verdict contention(const etp_ab_session *s)
     return say(
         most > ETP_WAIT_MUCH ? ETP_CAUSE_SUSPECT : ETP_CAUSE_RULED_OUT,
         etp_arena_printf(s->ab.arena,
-                         "other programs (an arm waited for a CPU for up to %.1f %% of its time)",
+                         "other programs (inferences waited for a CPU for up to %.1f %% of their time)",
                          100 * most));
 }
 
@@ -345,10 +345,25 @@ static const struct {
                              "outputs of all arms with the same model, element by element",           "outputs"          },
 };
 
+// Of one arm nothing is compared, but its time may be that of others.
+static void find_contention(const etp_ab *ab, etp_ab_judgement *out)
+{
+    if (ab->n_arms == 1 && ab->arms[0].waited > ETP_WAIT_MOST && !etp_ab_crowded(ab)) {
+        etp_ab_add_finding(&out->findings, ETP_FINDING_CONTENTION, ETP_SEVERITY_WARN,
+                           k_rules[ETP_CAUSE_CONTENTION].evidence,
+                           etp_arena_printf(ab->arena,
+                                            "other programs had the CPU for %.0f %% of the time: "
+                                            "an inference alone is faster; measure again when "
+                                            "the machine is quiet",
+                                            100 * ab->arms[0].waited));
+    }
+}
+
 void etp_ab_weigh_causes(const etp_ab_session *s, etp_ab_judgement *out)
 {
     const etp_ab *ab = &s->ab;
     if (ab->n_comparisons == 0) {
+        find_contention(ab, out);
         return;
     }
     for (int c = 0; c < ETP_CAUSE_COUNT; c++) {

@@ -21,7 +21,7 @@ const char *etp_screen_from_to(double from, double to, double common, const char
                                etp_arena *arena);
 // "A/A −0.4 to +1.9 %"
 const char *etp_screen_control(const etp_interval *control, etp_arena *arena);
-// "quiet machine"; NULL: no word is lost about it.
+// "undisturbed"; NULL: no word is lost about it.
 const char *etp_screen_cause(etp_cause cause, etp_cause_state state);
 // Why nothing proves the level of an arm whose proof is neither confirmed nor contradicted.
 const char *etp_ab_unproven(const etp_ab *ab, const etp_ab_arm *a);

@@ -72,7 +72,7 @@ const char *etp_screen_cause(etp_cause cause, etp_cause_state state)
     // By state: not known, ruled out, suspect.
     static const char *const k_words[ETP_CAUSE_COUNT][ETP_CAUSE_STATES] = {
         [ETP_CAUSE_THERMAL] = {"heat not readable",        "no throttling", "it throttled"           },
-        [ETP_CAUSE_CONTENTION] = {"other programs not known", "quiet machine",
+        [ETP_CAUSE_CONTENTION] = {"other programs not known", "undisturbed",
                                "other programs ran"                                                  },
         [ETP_CAUSE_TRACER] = {NULL,                       NULL,            "recording slows it much"},
         [ETP_CAUSE_THREADS] = {NULL,                       NULL,            "thread counts differ"   },
@@ -102,12 +102,10 @@ void etp_screen_open_questions(const etp_ab *ab, unsigned *said, etp_screen *s)
                           etp_arena_printf(ab->arena, "%s: they waited for CPU time", crowded));
         *said |= 1u << ETP_WITHHELD_CROWDED;
     }
-    if (ab->n_arms == 1 && !crowded && ab->arms[0].waited > ETP_WAIT_MOST) {
-        etp_screen_remark(s, ETP_WARN,
-                          etp_arena_printf(ab->arena,
-                                           "other programs had the CPU for %.0f %% of the time: an "
-                                           "inference alone is faster; measure again when the "
-                                           "machine is quiet",
-                                           100 * ab->arms[0].waited));
+    for (size_t i = 0; ab->n_arms == 1 && i < ab->judged.findings.n; i++) {
+        const etp_ab_finding *f = &ab->judged.findings.items[i];
+        if (f->kind == ETP_FINDING_CONTENTION) {
+            etp_screen_remark(s, etp_ab_severity_of(f->severity), f->text);
+        }
     }
 }

@@ -31,9 +31,9 @@ def etprof(directory, *words, **env):
                           env={**os.environ, **env})
 
 
-def session(tmp, directives, *extra, **env):
+def session(tmp, directives, *extra, levels="sme2,neon", **env):
     (pathlib.Path(tmp) / "model.pte").write_bytes(b"\x10\0\0\0ET12" + "\n".join(directives).encode() + b"\n")
-    return etprof(tmp, "ab", "model.pte", "--levels", "sme2,neon", "--blocks", "8", "--iterations", "9", "--warmup",
+    return etprof(tmp, "ab", "model.pte", "--levels", levels, "--blocks", "8", "--iterations", "9", "--warmup",
                   "2", "--seed", "7", "--no-trace", "--runner", FAKE, "--out", "run", "--full",
                   *extra, **env)
 
@@ -251,8 +251,23 @@ def contended():
                    (same.returncode, same.stdout))
 
 
+def contended_alone():
+    """One arm that waited is told so in every form; one that hardly did is not."""
+    name = "contended alone"
+    for share in (40, 1):
+        with tempfile.TemporaryDirectory() as tmp:
+            done = session(tmp, [*BASE, "waits neon %d" % share], levels="neon")
+            report, said = document(tmp, "report.json"), "other programs had the CPU for 40 % of the time"
+            found = [f["text"] for f in report["findings"] if said in f["text"]]
+            expect(len(found) == (share == 40), (name, share), report["findings"])
+            for form in ("text", "md", "html"):
+                text = " ".join(etprof(tmp, "analyze", "run", "--format", form, "--full").stdout.split())
+                expect((said in text) == (share == 40), (name, share, form), done.stdout[:600])
+
+
 planted()
 contended()
+contended_alone()
 some_missing()
 shared()
 one_arm()
