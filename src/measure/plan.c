@@ -195,6 +195,17 @@ static etp_status check_level(const etp_session_plan_options *o, const char *nam
                         level_list(cpu->family, elsewhere ? cpu : NULL, arena));
     }
     etp_level_state state = etp_level_state_of(cpu, *out);
+    bool alone = etp_level_without(*out) != ETP_HAS_COUNT;
+    if (alone && !state.available) {
+        return etp_fail(err, ETP_ENVIRONMENT, "cannot hide %s: %s; it has: %s", name + 1, state.how,
+                        feature_list(cpu, arena));
+    }
+    if (alone && o->usable && !etp_level_state_of(o->usable, *out).available) {
+        return etp_fail(err, ETP_ENVIRONMENT,
+                        "hiding %s changes nothing: this runner's XNNPACK has no code for it; it "
+                        "has code for: %s",
+                        name + 1, feature_list(o->usable, arena));
+    }
     if (state.available && o->usable && !etp_level_state_of(o->usable, *out).available) {
         return etp_fail(err, ETP_ENVIRONMENT,
                         "level %s cannot be had with this runner: its XNNPACK has no code for it, "

@@ -264,7 +264,11 @@ static etp_status make_plan(request *r, etp_session_plan *out, etp_error *err)
     // Of these XNNPACK is built without code for some.
     bool newest = etp_isa_has(&cpu.cpu, ETP_HAS_AMX) || etp_isa_has(&cpu.cpu, ETP_HAS_AVX10_2) ||
                   etp_isa_has(&cpu.cpu, ETP_HAS_AVX512_FP16) || etp_isa_has(&cpu.cpu, ETP_HAS_SME);
-    if (p->n_runners == 0 && (newest || p->which_feature)) {
+    bool alone = p->which_feature || p->n_hide > 0;
+    for (size_t i = 0; i < p->n_levels; i++) {
+        alone = alone || p->levels[i][0] == '-';
+    }
+    if (p->n_runners == 0 && (newest || alone)) {
         etp_isa_cpu *usable = ETP_NEW(r->arena, etp_isa_cpu);
         ETP_NEED(usable, err, "the plan");
         ETP_TRY(etp_kernels_usable_in(r->device->bundle.dir, &cpu.cpu, usable, err));

@@ -40,6 +40,14 @@ static void features_are_hidden_one_by_one(void **state)
     assert_non_null(strstr(err.msg, "no feature nope; this CPU has: sme2, sme"));
     o.hide = k_elsewhere;
     assert_int_equal(plan_error(f, &o, &err), ETP_ENVIRONMENT);
+    etp_isa_mask mask = etp_level_mask(ETP_LEVEL_WITHOUT_I8MM); // a runner without code for I8MM
+    etp_isa_cpu usable = etp_isa_cpu_masked(&f->cpu.cpu, &mask);
+    o.hide = &k_hide[1];
+    o.usable = &usable;
+    assert_int_equal(plan_error(f, &o, &err), ETP_ENVIRONMENT);
+    assert_non_null(strstr(err.msg, "hiding i8mm changes nothing: this runner's XNNPACK has no "
+                                    "code for it; it has code for: sme2"));
+    o.usable = NULL;
     o.n_hide = 0;
     o.which_feature = true;
     assert_int_equal(etp_session_plan_make(&o, f->device, &f->cpu, &f->arena, &plan, &err), ETP_OK);
