@@ -58,14 +58,15 @@ const etp_command etp_cmd_whatif = {
     .usage = "FOLDER | DUMP... CHANGE...",
     .description =
         "Adds up the measured times with the changes applied: ExecuTorch runs operators one after\n"
-        "another. Changes: 'drop GLOB', 'back GLOB' (to the baseline's time), 'scale GLOB N' (N "
-        "times\n"
-        "faster), 'GLOB at-roof' (the least time possible, where roofs are known), 'threads N' "
-        "(another\n"
-        "measured arm). A glob that matches a category's name means its operators ('conv*': "
-        "Convolution);\n"
-        "any other is looked for in names, labels and ids.",
+        "another. Changes: 'fix N1' (a fix of the answer), 'drop GLOB', 'back GLOB' (to the "
+        "baseline's\n"
+        "time), 'scale GLOB N' (N times faster), 'GLOB at-roof' (the least time possible, where "
+        "roofs are\n"
+        "known), 'threads N' (another measured arm). A glob that matches a category's name means "
+        "its\n"
+        "operators ('conv*': Convolution); any other is looked for in names, labels and ids.",
     .examples = "  etprof whatif out_model 'drop transpose*' 'scale conv* 2'\n"
+                "  etprof whatif out_model 'fix N1'\n"
                 "  etprof whatif off.etdump on.etdump 'back op7'",
     .opts = k_options,
     .opts_size = sizeof(whatif_options),

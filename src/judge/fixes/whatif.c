@@ -74,7 +74,8 @@ typedef enum change_kind {
     CHANGE_BACK,
     CHANGE_SCALE,
     CHANGE_ROOF,
-    CHANGE_THREADS
+    CHANGE_THREADS,
+    CHANGE_FIX
 } change_kind;
 
 typedef struct change {
@@ -94,6 +95,10 @@ typedef struct redo {
     double *factor; // per operator: share of its time (of the baseline's, when back) that is left
     bool *back;     // per operator: the baseline's time instead
     double *faster; // per operator: this many times faster than its roof instead, NAN none
+    // Gains of fixes as shares of an inference, which hold for recorded and for untraced ones.
+    double fixed, fixed_lo, fixed_hi;
+    bool fixes;
+    bool *touched, twice; // per operator: by a change so far; by a fix besides
 } redo;
 
 static size_t split(etp_str s, etp_str *tokens, size_t max)
@@ -123,6 +128,8 @@ static etp_status parse(const char *text, change *out, etp_error *err)
         *out = (change){.kind = CHANGE_DROP, .pattern = tokens[1]};
     } else if (n == 2 && etp_str_eqz(tokens[0], "back")) {
         *out = (change){.kind = CHANGE_BACK, .pattern = tokens[1]};
+    } else if (n == 2 && etp_str_eqz(tokens[0], "fix")) {
+        *out = (change){.kind = CHANGE_FIX, .pattern = tokens[1]};
     } else if (n == 3 && etp_str_eqz(tokens[0], "scale")) {
         *out = (change){.kind = CHANGE_SCALE, .pattern = tokens[1]};
         if (!etp_parse_double(tokens[2], &out->factor) || !(out->factor > 0)) {
@@ -138,7 +145,8 @@ static etp_status parse(const char *text, change *out, etp_error *err)
     } else {
         return etp_fail(
             err, ETP_USAGE,
-            "'%s' is none of: drop GLOB, back GLOB, scale GLOB N, GLOB at-roof, threads N", text);
+            "'%s' is none of: fix N1, drop GLOB, back GLOB, scale GLOB N, GLOB at-roof, threads N",
+            text);
     }
     return ETP_OK;
 }
@@ -172,7 +180,7 @@ static double execute_mean(const etp_profile *p, size_t dump)
 static double total(const redo *w, size_t dump)
 {
     const etp_ab *ab = w->ab;
-    double sum = execute_mean(ab->arms[w->in].profile, dump);
+    double sum = execute_mean(ab->arms[w->in].profile, dump) * (1 - w->fixed);
     for (size_t i = 0; i < ab->n_operators; i++) {
         double now = op_mean(ab, &ab->operators[i], w->in, dump);
         if (w->back[i]) {
@@ -218,6 +226,10 @@ static etp_status use_threads(redo *w, const change *c, const char *text, size_t
 {
     const etp_ab *ab = w->ab;
     uint32_t in = arm_with_threads(ab, w->arm, c->threads);
+    if (w->fixes) {
+        return etp_fail(err, ETP_USAGE, "'%s': a fix is of %s, and not of other thread counts",
+                        text, ab->arms[w->arm].measured);
+    }
     if (in == ETP_NO_INDEX) {
         return etp_fail(err, ETP_USAGE,
                         "'%s': no arm of this level ran with that many threads; measure one with "
@@ -239,6 +251,47 @@ static etp_status use_threads(redo *w, const change *c, const char *text, size_t
     return ETP_OK;
 }
 
+// A fix is of one arm, and its gain of an inference of it. What is likely, else half of what is
+// possible.
+static etp_status use_fix(redo *w, const change *c, const char *text, size_t *out_operators,
+                          etp_error *err)
+{
+    const etp_ab *ab = w->ab;
+    const etp_ab_fix *fix = NULL;
+    for (size_t i = 0; i < ab->fixes.n && !fix; i++) {
+        fix = etp_str_eqz(c->pattern, ab->fixes.items[i].id) ? &ab->fixes.items[i] : NULL;
+    }
+    if (!fix) {
+        return etp_fail(err, ETP_USAGE, "'%s': no such fix here; there are %zu (N1 ...)", text,
+                        ab->fixes.n);
+    }
+    if (w->in != w->arm) {
+        return etp_fail(err, ETP_USAGE, "'%s' is of %s, and not of other thread counts", text,
+                        ab->arms[w->arm].measured);
+    }
+    const etp_ab_arm *arm = &ab->arms[w->arm];
+    double inference = arm->median_ns != ETP_NS_UNKNOWN && arm->median_ns > 0
+                           ? (double)arm->median_ns
+                           : (double)arm->traced_ns;
+    double likely = fix->expected_ns != ETP_NS_UNKNOWN
+                        ? (double)fix->expected_ns
+                        : ((double)fix->lo_ns + (double)fix->hi_ns) / 2;
+    w->fixed += likely / inference;
+    w->fixed_lo += (double)fix->lo_ns / inference;
+    w->fixed_hi += (double)fix->hi_ns / inference;
+    w->fixes = true;
+    for (size_t i = 0; i < ab->n_operators; i++) {
+        for (size_t k = 0; k < fix->n_evidence; k++) {
+            if (strcmp(ab->operators[i].id, fix->evidence[k]) == 0) {
+                (*out_operators)++;
+                w->twice = w->twice || w->touched[i];
+                w->touched[i] = true;
+            }
+        }
+    }
+    return ETP_OK;
+}
+
 static etp_status apply(redo *w, const change *c, const char *text, size_t *out_operators,
                         etp_error *err)
 {
@@ -246,6 +299,9 @@ static etp_status apply(redo *w, const change *c, const char *text, size_t *out_
     *out_operators = 0;
     if (c->kind == CHANGE_THREADS) {
         return use_threads(w, c, text, out_operators, err);
+    }
+    if (c->kind == CHANGE_FIX) {
+        return use_fix(w, c, text, out_operators, err);
     }
     if (c->kind == CHANGE_BACK && w->arm == ab->baseline) {
         return etp_fail(err, ETP_USAGE, "'%s': there is no baseline to go back to", text);
@@ -274,6 +330,8 @@ static etp_status apply(redo *w, const change *c, const char *text, size_t *out_
             continue;
         }
         (*out_operators)++;
+        w->twice = w->twice || (w->fixes && w->touched[i]);
+        w->touched[i] = true;
         if (c->kind == CHANGE_SCALE) { // on top of what was asked before
             w->faster[i] *= c->factor; // NAN stays
             w->factor[i] /= c->factor;
@@ -330,7 +388,11 @@ static etp_status build(const etp_ab *ab, const char *const *expressions, size_t
 {
     uint32_t arm = ab->n_comparisons ? ab->comparisons[0].candidate : ab->baseline;
     redo w = {.ab = ab, .arm = arm, .in = arm};
-    *out = (etp_whatif){.ab = ab, .arm = arm, .against_baseline = NAN};
+    *out = (etp_whatif){.ab = ab,
+                        .arm = arm,
+                        .against_baseline = NAN,
+                        .least_ns = ETP_NS_UNKNOWN,
+                        .most_ns = ETP_NS_UNKNOWN};
     if (ab->n_arms == 0 || !ab->arms[arm].profile) {
         return etp_fail(err, ETP_UNKNOWN, "there is no trace to recompute");
     }
@@ -343,6 +405,7 @@ static etp_status build(const etp_ab *ab, const char *const *expressions, size_t
     w.factor = ETP_NEW_ARRAY(ab->arena, double, ab->n_operators);
     w.back = ETP_NEW_ARRAY(ab->arena, bool, ab->n_operators);
     w.faster = ETP_NEW_ARRAY(ab->arena, double, ab->n_operators);
+    w.touched = ETP_NEW_ARRAY(ab->arena, bool, ab->n_operators);
     out->steps = ETP_NEW_ARRAY(ab->arena, etp_whatif_step, n);
     for (size_t i = 0; i < ab->n_operators; i++) {
         w.factor[i] = 1;
@@ -371,12 +434,23 @@ static etp_status build(const etp_ab *ab, const char *const *expressions, size_t
         before = after;
     }
     out->then_ns = llround(before);
+    if (w.fixes) { // what a fix brings is less sure than what was measured
+        double whole = execute_mean(ab->arms[w.arm].profile, SIZE_MAX);
+        out->fixes = true;
+        out->twice = w.twice;
+        out->least_ns = llround(before - whole * (w.fixed_hi - w.fixed));
+        out->most_ns = llround(before + whole * (w.fixed - w.fixed_lo));
+    }
     out->speedup = before > 0 ? now / before : (double)NAN;
     const etp_profile *base = ab->arms[ab->baseline].profile;
     if (etp_ab_told(ab, 0) && base && before > 0) {
         out->against_baseline = execute_mean(base, SIZE_MAX) / before;
     }
-    intervals(&w, out);
+    if (w.fixes) {
+        out->lo = out->hi = (double)NAN;
+    } else {
+        intervals(&w, out);
+    }
     return ETP_OK;
 }
 
@@ -402,7 +476,7 @@ static SHAPE_ON_ONE_LINE(k_step, k_step_rows);
 #define OF etp_whatif
 static const etp_field k_speedup_rows[] = {
     FIELD("estimate", RATIO, speedup, "now ÷ then"),
-    FIELD("lo", RATIO, lo, "low end of its 95 % interval"),
+    FIELD("lo", RATIO, lo, "low end of its 95 % interval; null with fixes, which have a range"),
     FIELD("hi", RATIO, hi, "high end"),
     FIELD("blocks", UINT, blocks, "it rests on"),
 };
@@ -412,6 +486,10 @@ static const etp_field k_rows[] = {
     MADE("method", TEXT, method, "how it was computed", .flags = ETP_SET),
     FIELD("now_ns", INT, now_ns, "traced inference"),
     FIELD("then_ns", INT, then_ns, "likewise", .range = ETP_SIGNED),
+    FIELD("least_ns", NS, least_ns, "then, when all fixes reach their ceilings; null: no fix",
+          .range = ETP_SIGNED, .flags = ETP_LATER),
+    FIELD("most_ns", NS, most_ns, "then, when all fixes bring their floors", .range = ETP_SIGNED,
+          .flags = ETP_LATER),
     GROUP("speedup", &k_speedup, "of the change"),
     FIELD("against_baseline", RATIO, against_baseline, "baseline ÷ then"),
     LIST("steps", OBJECT, steps, n_steps, "in order", .shape = &k_step),
@@ -438,7 +516,10 @@ const etp_report *etp_whatif_report(const etp_whatif *w, etp_arena *arena)
     etp_keys *keys = etp_report_keys(r, NULL);
     etp_keys_add(keys, ETP_PLAIN, "inference", "%s → %s (traced)", ETP_NS((double)w->now_ns),
                  ETP_NS((double)w->then_ns));
-    if (isfinite(w->lo)) {
+    if (w->fixes) {
+        etp_keys_add(keys, ETP_PLAIN, "speedup", "%.3f×, %s to %s by the ranges of the fixes",
+                     w->speedup, ETP_NS((double)w->least_ns), ETP_NS((double)w->most_ns));
+    } else if (isfinite(w->lo)) {
         etp_keys_add(keys, ETP_PLAIN, "speedup", "%s (%zu blocks)",
                      ETP_ESTIMATE(w->speedup, w->lo, w->hi, 3), w->blocks);
     } else {
@@ -448,6 +529,10 @@ const etp_report *etp_whatif_report(const etp_whatif *w, etp_arena *arena)
     if (isfinite(w->against_baseline)) {
         etp_keys_add(keys, ETP_PLAIN, "altogether", "%.3f× against %s", w->against_baseline,
                      w->ab->arms[w->ab->baseline].measured);
+    }
+    if (w->twice) {
+        etp_keys_add(keys, ETP_WARN, "not a sum",
+                     "some changes are about the same operators: their gains do not add up");
     }
     etp_keys_add(keys, ETP_PLAIN, "by",
                  "plain addition of measured times: operators run one after "

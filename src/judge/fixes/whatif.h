@@ -20,15 +20,18 @@ typedef struct etp_whatif {
     etp_whatif_step *steps;
     size_t n_steps;
     int64_t now_ns, then_ns; // traced inference
-    double speedup, lo, hi;  // now ÷ then; the interval NAN below 2 blocks
+    bool fixes;              // some are among the steps: then lies between the next two
+    bool twice;              // two changes are about one operator, one of them a fix
+    int64_t least_ns, most_ns;
+    double speedup, lo, hi; // now ÷ then; the interval NAN below 2 blocks
     size_t blocks;
     bool uses_roofs;
     double against_baseline; // baseline ÷ then, NAN without a comparison
 } etp_whatif;
 
-// Expressions: "drop GLOB", "back GLOB" (to the baseline's time), "GLOB at-roof", "scale GLOB N"
-// (N times faster), "threads N". Globs (* and ?) match labels, names, categories and ids, in any
-// case. ETP_USAGE for what cannot be understood or has no data, ETP_UNKNOWN without a trace.
+// Expressions: "fix N1", "drop GLOB", "back GLOB" (to the baseline's time), "GLOB at-roof", "scale
+// GLOB N" (N times faster), "threads N". Globs (* and ?) match labels, names, categories and ids,
+// in any case. ETP_USAGE for what cannot be understood or has no data, ETP_UNKNOWN without a trace.
 ETP_NODISCARD etp_status etp_whatif_build(const etp_ab *ab, const char *const *expressions,
                                           size_t n, etp_whatif *out, etp_error *err);
 void etp_whatif_json(const void *whatif, etp_json *j);

@@ -669,6 +669,52 @@ static void changes_follow_each_other(void **state)
     folder_remove(&f);
 }
 
+// A fix takes the share off a recorded inference that its gain is of an untraced one, between its
+// ceiling and its floor. A second change of the same operators is no sum, another thread count
+// another arm.
+static void fixes_are_changes(void **state)
+{
+    (void)state;
+    made m = made_base();
+    folder f;
+    etp_ab_session *s = NULL;
+    folder_make(&f);
+    const char *dir = made_write(&m, &f);
+    assert_int_equal(etp_ab_open(&dir, 1, NULL, &s, NULL), ETP_OK);
+    const etp_ab *ab = etp_ab_answer(s);
+    assert_true(ab->fixes.n > 0);
+    for (size_t i = 0; i < ab->fixes.n; i++) {
+        const etp_ab_fix *fix = &ab->fixes.items[i];
+        etp_arena arena = {0};
+        const char *one = etp_arena_printf(&arena, "fix %s", fix->id);
+        const char *both[] = {one, etp_arena_printf(&arena, "drop %s", fix->evidence[0])};
+        etp_whatif w;
+        assert_int_equal(etp_whatif_build(ab, &one, 1, &w, NULL), ETP_OK);
+        int64_t told =
+            fix->expected_ns != ETP_NS_UNKNOWN ? fix->expected_ns : (fix->lo_ns + fix->hi_ns) / 2;
+        double scale = (double)w.now_ns / (double)ab->arms[w.arm].median_ns;
+        assert_int_equal(w.steps[0].operators, fix->n_evidence);
+        assert_true(llabs(w.steps[0].gain_ns - llround((double)told * scale)) <= 2);
+        assert_true(llabs(w.now_ns - w.least_ns - llround((double)fix->hi_ns * scale)) <= 2);
+        assert_true(llabs(w.now_ns - w.most_ns - llround((double)fix->lo_ns * scale)) <= 2);
+        assert_true(w.fixes && !w.twice && isnan(w.lo));
+        assert_int_equal(etp_whatif_build(ab, both, 2, &w, NULL), ETP_OK);
+        assert_true(w.twice);
+        assert_int_equal(etp_whatif_build(ab, (const char *[]){both[1], one}, 2, &w, NULL), ETP_OK);
+        assert_true(w.twice);
+        etp_arena_dispose(&arena);
+    }
+    etp_whatif w;
+    assert_int_equal(etp_whatif_build(ab, (const char *[]){"fix N99"}, 1, &w, NULL), ETP_USAGE);
+    assert_int_equal(etp_whatif_build(ab, (const char *[]){"fix N1", "threads 1"}, 2, &w, NULL),
+                     ETP_USAGE);
+    assert_int_equal(etp_whatif_build(ab, (const char *[]){"drop op1", "drop op1"}, 2, &w, NULL),
+                     ETP_OK);
+    assert_true(!w.fixes && !w.twice && w.least_ns == ETP_NS_UNKNOWN);
+    etp_ab_close(s);
+    folder_remove(&f);
+}
+
 static void every_kind_was_seen(void **state)
 {
     (void)state;
@@ -736,6 +782,7 @@ int main(void)
         cmocka_unit_test(recipe_repeats_the_export),
         cmocka_unit_test(patterns_of_categories),
         cmocka_unit_test(changes_follow_each_other),
+        cmocka_unit_test(fixes_are_changes),
         cmocka_unit_test(findings_by_the_time_they_concern),
         cmocka_unit_test(attention_is_one_fix),
         cmocka_unit_test(many_go_back_by_their_loss),
