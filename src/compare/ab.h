@@ -593,6 +593,7 @@ typedef struct etp_ab {
     double precision;     // asked for, relative; 0: none
     uint32_t extended;    // blocks when --extend went on after the end; 0: never
     bool neighbours;      // of a virtual machine: intervals are widened for them
+    uint32_t controls;    // blocks with launches of the A/A control, as planned
     const etp_ab_fact *device;
     size_t n_device;
     etp_ab_environment environment;
@@ -687,6 +688,12 @@ const char *etp_ab_extend_command(const etp_ab *ab, uint32_t more, etp_arena *ar
 // The command that would settle an unknown verdict; NULL when C has a verdict, or when something
 // else than blocks withholds it.
 const char *etp_ab_settle_command(const etp_ab *ab, const etp_ab_comparison *c, etp_arena *arena);
+// What is measured anew where other programs or noise are in the way: the session on a quieter
+// machine, or with threads that have CPUs; NULL when it cannot be.
+const char *etp_ab_again_command(const etp_ab *ab, etp_arena *arena);
+// Where the A/A control of C reaches too far: blocks while more of them have control launches,
+// which those after the plan's have not; else as etp_ab_again_command.
+const char *etp_ab_quieter_command(const etp_ab *ab, const etp_ab_comparison *c, etp_arena *arena);
 
 // What the level of an arm is called: after a feature only where it ran.
 const char *etp_ab_level_called(const etp_ab *ab, const etp_ab_arm *a, etp_arena *arena);

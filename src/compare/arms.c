@@ -58,6 +58,7 @@ static void describe_device(const etp_run *run, etp_ab *ab)
     ab->precision = run->settings.precision;
     ab->extended = (uint32_t)run->settings.extended;
     ab->neighbours = etp_run_has_neighbours(run);
+    ab->controls = run->control_blocks;
     ab->selftest = text_or_null(ab->arena, run->selftest);
     etp_ab_fact *device = ETP_NEW_ARRAY(ab->arena, etp_ab_fact, run->facts.n + 1);
     for (size_t i = 0; i < run->facts.n; i++) {

@@ -87,22 +87,36 @@ static const char *fewer_threads(const etp_ab *ab, etp_arena *arena)
     return cpus > 0 && command ? etp_arena_printf(arena, "%s --threads %u", command, cpus) : NULL;
 }
 
-const char *etp_ab_settle_command(const etp_ab *ab, const etp_ab_comparison *c, etp_arena *arena)
+const char *etp_ab_again_command(const etp_ab *ab, etp_arena *arena)
 {
-    bool noise = c->withheld == ETP_WITHHELD_NOISE_FLOOR || c->withheld == ETP_WITHHELD_CONTENDED;
     if (etp_ab_crowded(ab)) { // neither blocks nor a quiet machine end that
         return fewer_threads(ab, arena);
     }
-    if (noise && ab->dir && !ab->bare) {
-        return etp_shell_command(arena, "etprof rerun %s", ab->dir); // on a quieter machine
+    return ab->dir && !ab->bare && !ab->emulated
+               ? etp_shell_command(arena, "etprof rerun %s", ab->dir)
+               : NULL;
+}
+
+const char *etp_ab_quieter_command(const etp_ab *ab, const etp_ab_comparison *c, etp_arena *arena)
+{
+    bool grows = c->control_blocks < ab->controls && ab->n_blocks < ab->controls;
+    return grows ? etp_ab_extend_command(ab, ab->controls - ab->n_blocks, arena)
+                 : etp_ab_again_command(ab, arena);
+}
+
+const char *etp_ab_settle_command(const etp_ab *ab, const etp_ab_comparison *c, etp_arena *arena)
+{
+    bool folder = ab->dir && !ab->bare;
+    if (etp_ab_crowded(ab) || (folder && c->withheld == ETP_WITHHELD_CONTENDED)) {
+        return etp_ab_again_command(ab, arena);
+    }
+    if (folder && (c->withheld == ETP_WITHHELD_NOISE_FLOOR || etp_ab_noise_words(c, arena))) {
+        return etp_ab_quieter_command(ab, c, arena);
     }
     if (c->withheld || c->verdict != ETP_VERDICT_UNKNOWN || ab->emulated) {
         return NULL;
     }
-    if (etp_ab_noise_words(c, arena) && ab->dir && !ab->bare) { // more blocks do not end the noise
-        return etp_shell_command(arena, "etprof rerun %s", ab->dir);
-    }
-    if (c->method == ETP_PAIRED_BLOCKS && ab->dir && !ab->bare) {
+    if (c->method == ETP_PAIRED_BLOCKS && folder) {
         return etp_ab_extend_command(ab, of_verdict(c), arena);
     }
     const char *a = ab->n_models > 0 ? ab->models[0].path : NULL,

@@ -172,15 +172,19 @@ static verdict drift(const etp_ab_session *s)
     if (!isfinite(reach) || s->ab.emulated) {
         return say(ETP_CAUSE_UNKNOWN, "drift of the machine (no A/A control)");
     }
-    bool fine = s->ab.n_comparisons > 0;
+    bool fine = s->ab.n_comparisons > 0, given = false;
     for (size_t i = 0; i < s->ab.n_comparisons; i++) {
         const etp_ab_comparison *c = &s->ab.comparisons[i];
+        bool told = etp_ab_told(&s->ab, i);
         // Every comparison of the answer, because the sentence is about all of them.
-        fine = fine && (reach <= log1p(c->margin) || reach <= SMALL_SHARE * fabs(log(c->estimate)));
+        fine = fine && (reach <= log1p(c->margin) ||
+                        (told && reach <= SMALL_SHARE * fabs(log(c->estimate))));
+        given = given || told;
     }
+    const char *why = given ? ": too wide beside the effect" : ": no effect is given to hold it to";
     return say(fine ? ETP_CAUSE_RULED_OUT : ETP_CAUSE_UNKNOWN,
                etp_arena_printf(s->ab.arena, "drift of the machine (A/A control %s%s)", text,
-                                fine ? "" : ": too wide beside the effect"));
+                                fine ? "" : why));
 }
 
 // As the system counts it, from the start of a process to its end: of runners of others, too.

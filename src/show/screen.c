@@ -595,6 +595,21 @@ static void mark_outputs(const etp_ab *ab, etp_screen *s)
     }
 }
 
+// Of a session of several phases the gravest: what was quiet in one of them may not have been.
+static etp_cause_state state_of(const etp_ab *ab, etp_cause cause)
+{
+    size_t n[ETP_CAUSE_STATES] = {0};
+    for (size_t p = 0; p < answers(ab); p++) {
+        const etp_ab_judgement *j = &answer_of(ab, p)->judged;
+        for (size_t i = 0; i < j->n_causes; i++) {
+            n[j->causes[i].state] += j->causes[i].cause == cause;
+        }
+    }
+    return n[ETP_CAUSE_SUSPECT]   ? ETP_CAUSE_SUSPECT
+           : n[ETP_CAUSE_UNKNOWN] ? ETP_CAUSE_UNKNOWN
+                                  : ETP_CAUSE_RULED_OUT;
+}
+
 // A word for each cause that a reader would ask about; what was ruled out and nobody would suspect
 // is left to --full.
 static void mark_causes(const etp_ab *ab, etp_screen *s, etp_arena *arena)
@@ -605,7 +620,8 @@ static void mark_causes(const etp_ab *ab, etp_screen *s, etp_arena *arena)
     }
     for (size_t i = 0; i < ab->judged.n_causes && !ab->bare && !ab->emulated; i++) {
         const etp_ab_cause *c = &ab->judged.causes[i];
-        const char *text = etp_screen_cause(c->cause, c->state);
+        const etp_cause_state state = state_of(ab, c->cause);
+        const char *text = etp_screen_cause(c->cause, state);
         if (c->cause == ETP_CAUSE_CONTENTION && etp_ab_crowded(ab)) {
             text = etp_ab_crowded(ab);
         }
@@ -619,7 +635,7 @@ static void mark_causes(const etp_ab *ab, etp_screen *s, etp_arena *arena)
                                     fabs(100 * adds));
         }
         if (text) {
-            mark(s, etp_screen_cause_severity(c->state), text);
+            mark(s, etp_screen_cause_severity(state), text);
         }
     }
     const uint64_t clock_ns = ab->phase ? ab->phase->clock_ns : 0;

@@ -85,6 +85,10 @@ def check_gate(tmp):
     new(tmp, "noisy", "--blocks", 6, noise=30)
     done = etprof(tmp, "gate", "noisy", "speedup >= 1", "--format", "json")
     fixes = [c["fix"] for c in json.loads(done.stdout)["checks"] if c["ok"] is None]
+    expect(fixes == ["etprof rerun noisy"], "more blocks bring no more control launches", fixes)
+    arm = json.loads((tmp / "noisy/report.json").read_text())["arms"][0]
+    done = etprof(tmp, "gate", "noisy", f"latency {arm['name']} <= {arm['median_ns']} ns", "--format", "json")
+    fixes = [c["fix"] for c in json.loads(done.stdout)["checks"] if c["ok"] is None]
     expect(done.returncode == 3 and fixes, "gate is unknown", done.returncode, done.stdout[:300])
     for fix in fixes:
         expect(re.match(r"etprof ab --extend \S+ --blocks \d+", fix or ""), "the fix is a command", fix)

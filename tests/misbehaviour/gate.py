@@ -10,10 +10,12 @@ import pathlib
 import re
 import subprocess
 import sys
+import tarfile
 import tempfile
 import xml.etree.ElementTree as ET
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+import run_folders
 from checks import expect, finish
 
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
@@ -74,6 +76,30 @@ def folders(tmp):
         expect(done.returncode == code or (code == 4 and done.returncode in (2, 4, 5)), " ".join(args),
                f"exit {done.returncode}: {done.stderr}")
         expect(done.stderr.startswith("etprof gate: "), " ".join(args), done.stderr)
+
+
+def noisy(tmp):
+    """Control launches are in the first blocks of a plan: more blocks narrow no A/A control."""
+    root = tmp / "noisy"
+    root.mkdir()
+    with tarfile.open(run_folders.DATA / "session.tar.xz") as archive:
+        archive.extractall(root, filter="data")
+    run_folders.record(root)
+    # A/A −8.5 to +5.0 %, speedup 1.50 [1.48, 1.53]
+    fix = json.loads(gate(tmp, "noisy", "speedup >= 1.45", "--format", "json").stdout)["checks"][-1]
+    expect("noise" in fix["found"] and fix["fix"] == "etprof rerun noisy", "beside the limit", fix)
+    manifest = json.loads((root / "manifest.json").read_text())
+    manifest["plan"]["control_blocks"] = 10 # four of them are to come
+    (root / "manifest.json").write_text(json.dumps(manifest))
+    fix = json.loads(gate(tmp, "noisy", "speedup >= 1.45", "--format", "json").stdout)["checks"][-1]
+    expect(fix["fix"] == "etprof ab --extend noisy --blocks 4", "controls to come", fix)
+    run_folders.disturb(root)
+    manifest["plan"]["control_blocks"] = 6
+    (root / "manifest.json").write_text(json.dumps(manifest))
+    run_folders.record(root)
+    for rule in ("speedup >= 1.1", 'category("GEMM").speedup >= 1.1'):
+        fix = json.loads(gate(tmp, "noisy", rule, "--format", "json").stdout)["checks"][-1]
+        expect(fix["ok"] is None and fix["fix"] == "etprof rerun noisy", "withheld", fix)
 
 
 def altered(tmp):
@@ -147,5 +173,6 @@ with tempfile.TemporaryDirectory() as name:
     folders(TMP)
     sweep(TMP)
     altered(TMP)
+    noisy(TMP)
     bisection(TMP)
 finish("as documented")

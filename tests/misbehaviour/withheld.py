@@ -14,6 +14,7 @@ import tarfile
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+import phase_folders  # noqa: E402
 import run_folders  # noqa: E402
 from checks import expect, finish  # noqa: E402
 
@@ -31,18 +32,6 @@ def ask(tmp, *words):
 
 def contend(root):
     run_folders.contend(root, "linux_avx2")
-
-
-def disturb(root):
-    """The A/A control takes two fifths more in odd blocks, less in even ones."""
-    path, out = root / "samples.csv", []
-    for line in path.read_text().splitlines():
-        row = line.split(",")
-        if row[4] == "control":
-            row[6] = str(int(row[6]) * (14 if int(row[1]) % 2 else 6) // 10)
-        out.append(",".join(row))
-    path.write_text("\n".join(out) + "\n")
-    run_folders.record(root)
 
 
 def numbers(value, path=""):
@@ -121,10 +110,28 @@ def planted(tmp, how, reason):
         told[form] = " ".join(told[form].split())
         expect(REASONS[reason] in told[form], reason, form, "says why", told[form][:400])
         expect("clock resolves" not in told[form], reason, form, "another reason")
+    drift = " ".join(ask(tmp, "explain", "drift", "run").stdout.split())
+    expect("too wide" not in drift, reason, "nothing is given that a control could be too wide beside", drift)
     expect(math.isfinite(base["median_ns"]) and "6.2" in told["stats run/samples.csv"], reason, "times stay")
 
 
-for maker, why in ((lambda root: None, None), (contend, "contended"), (disturb, "noise_floor")):
+def phases(tmp):
+    """One phase of two was disturbed: its ratio is withheld, and the machine was not quiet."""
+    root = phase_folders.make(tmp / "run", lambda p, level, t, m: 2000000 if level == "sse" else 900000,
+                              phases=(phase_folders.PREFILL, phase_folders.DECODE))
+    run_folders.contend(root, "linux_sse_decode0")
+    said = ask(tmp, "analyze", "run").stdout
+    expect("2.22× faster" in said and REASONS["contended"] in said, "phases", said[:900])
+    expect("other programs ran" in said and "quiet machine" not in said, "phases", said[-900:])
+    said = ask(tmp, "gate", "run", "decode@0.speedup >= 1.5", "prefill16.speedup >= 1.5", "--format", "json").stdout
+    checks = {c["id"]: c["ok"] for c in json.loads(said)["checks"]}
+    expect(checks["decode@0.speedup:linux_avx2_decode0"] is None, "phases", checks)
+    expect(checks["prefill16.speedup:linux_avx2_prefill16"] is True, "phases", checks)
+
+
+for maker, why in ((lambda root: None, None), (contend, "contended"), (run_folders.disturb, "noise_floor")):
     with tempfile.TemporaryDirectory() as name:
         planted(pathlib.Path(name), maker, why)
+with tempfile.TemporaryDirectory() as name:
+    phases(pathlib.Path(name))
 finish("what is withheld is in no form")

@@ -109,6 +109,17 @@ def check_doubt(tmp):
         expect("other programs had the CPU" in " ".join(said[form].split()), form, said[form][:1000])
 
 
+def check_control(tmp):
+    """The A/A control speaks for the machine where it is small beside each effect, as in a session of two arms."""
+    for name, slower, mark in (("large", 2000000, "✓"), ("small", 1200000, "?")):
+        root = phase_folders.make(tmp / name, lambda p, level, t, m, slower=slower:
+                                  (slower if level == "sse" else 1000000) // t, phases=(), threads=(1, 2),
+                                  levels=("avx2", "sse"), sweep={"knee": 0.1})
+        run_folders.disturb(root, 0.8)
+        said = subprocess.run([ETPROF, "analyze", name], cwd=tmp, capture_output=True, text=True, check=False).stdout
+        expect(f"{mark} A/A −8" in said, name, said[-900:])
+
+
 with tempfile.TemporaryDirectory() as name:
     TMP = pathlib.Path(name)
     phase_folders.make(TMP / "run", time_ns, levels=("avx2", "sse"), threads=(1, 2), models=("int8", "int4"),
@@ -116,6 +127,7 @@ with tempfile.TemporaryDirectory() as name:
     check_document(TMP)
     check_tables(TMP)
     check_doubt(TMP)
+    check_control(TMP)
     subprocess.run([ETPROF, "analyze", "run", "--output", "sweep.json"], cwd=TMP, check=False)
     valid = subprocess.run([ETPROF, "validate", "sweep.json"], cwd=TMP, capture_output=True, text=True, check=False)
     expect(valid.returncode == 0, "validate", valid.stdout + valid.stderr)

@@ -50,6 +50,18 @@ def contend(folder, experiment, share=0.4):
     record(folder)
 
 
+def disturb(folder, tenths=4):
+    """The A/A control takes that many TENTHS more in odd blocks, less in even ones."""
+    path, out = pathlib.Path(folder) / "samples.csv", []
+    for line in path.read_text().splitlines():
+        row = line.split(",")
+        if row[4] == "control":
+            row[6] = str(round(int(row[6]) * (1 + tenths / 10 * (1 if int(row[1]) % 2 else -1))))
+        out.append(",".join(row))
+    path.write_text("\n".join(out) + "\n")
+    record(folder)
+
+
 def launch(block, number, arm, kind, position, start):
     return {"type": "launch", "block": block, "launch": number, "experiment": arm["name"], "kind": kind,
             "position": position, "pid": 1000 + number, "start_ns": start, "wall_ns": 9000000, "load_ns": 7000000,

@@ -179,31 +179,22 @@ static const char *changes(etp_arena *arena, double ratio, double lo, double hi)
 }
 
 // What would bring an answer to a check that has none.
-static const char *to_settle(etp_gate *g, const etp_ab *ab, double v, double lo, double hi,
-                             double limit, const char *withheld)
+static const char *to_settle(etp_gate *g, const etp_ab *ab, const etp_gate_figure *f, double limit)
 {
     if (ab->emulated) { // more blocks of that make no speed
         return "measure on a device: an emulator's times say nothing";
     }
-    for (size_t i = 0; i < ab->n_comparisons && withheld; i++) {
-        const char *again = etp_ab_settle_command(ab, &ab->comparisons[i], g->arena);
-        if (ab->comparisons[i].withheld && again) {
-            return again;
-        }
+    if (f->unknown) { // blocks do not lift what is withheld, or what equal launches differ by
+        return f->settles ? f->settles : "see in the report what withholds it";
     }
-    // More blocks narrow an interval but do not lift what is withheld, so both are said then.
-    uint32_t more = etp_ab_blocks_to_tell(v, lo, hi, ab->n_blocks, limit);
+    uint32_t more = etp_ab_blocks_to_tell(f->value, f->lo, f->hi, ab->n_blocks, limit);
     const char *command = etp_ab_extend_command(ab, more, g->arena);
-    return !command ? "measure more blocks; the report says what else withholds it"
-           : withheld
-               ? etp_arena_printf(g->arena, "%s; the report says what else withholds it", command)
-               : command;
+    return command ? command : "measure more blocks";
 }
 
-// One check of a rule. WHY_UNKNOWN makes it unknown whatever the interval says; NULL leaves it to
-// the interval.
-static void add_figure(etp_gate *g, const etp_ab *ab, const rule *r, const char *of, double v,
-                       double lo, double hi, const char *why_unknown)
+// One check of a rule. What makes a figure unknown does so whatever its interval says.
+static void add_figure(etp_gate *g, const etp_ab *ab, const rule *r, const char *of,
+                       const etp_gate_figure *f)
 {
     etp_gate_unit dim = unit_of(r);
     etp_str name = r->metric == MEMBER ? r->member.name : etp_str_from(k_metrics[r->metric].name);
@@ -211,21 +202,22 @@ static void add_figure(etp_gate *g, const etp_ab *ab, const rule *r, const char 
         .id = etp_arena_printf(g->arena, "%.*s:%s", ETP_STR_ARG(name), of),
         .expected = etp_arena_printf(g->arena, "%s %s",
                                      r->at_least ? ">=" : "<=", figure(g->arena, dim, r->limit)),
-        .found = with_interval(g->arena, dim, v, lo, hi),
-        .value = v,
-        .lo = lo,
-        .hi = hi,
+        .found = with_interval(g->arena, dim, f->value, f->lo, f->hi),
+        .value = f->value,
+        .lo = f->lo,
+        .hi = f->hi,
         .limit = r->limit,
-        .state = why_unknown ? ETP_GATE_UNKNOWN : etp_gate_judge(lo, hi, r->at_least, r->limit),
+        .state =
+            f->unknown ? ETP_GATE_UNKNOWN : etp_gate_judge(f->lo, f->hi, r->at_least, r->limit),
     };
-    if (!why_unknown && !isfinite(v)) {
+    if (!f->unknown && !isfinite(f->value)) {
         c.found = "unknown: the folder does not hold it";
     }
-    if (why_unknown) {
-        c.found = etp_arena_printf(g->arena, "%s (%s)", c.found, why_unknown);
+    if (f->unknown) {
+        c.found = etp_arena_printf(g->arena, "%s (%s)", c.found, f->unknown);
     }
     if (c.state == ETP_GATE_UNKNOWN) {
-        c.fix = why_unknown || isfinite(v) ? to_settle(g, ab, v, lo, hi, r->limit, why_unknown)
+        c.fix = f->unknown || isfinite(f->value) ? to_settle(g, ab, f, r->limit)
                 : r->metric == ENGAGED && ab->engagement.eligible > 0
                     ? "names do not tell what ran: measure with --kernels, which samples it"
                     : "the folder does not hold this figure; measure it again with this version";
@@ -335,11 +327,19 @@ static void check_comparisons(etp_gate *g, const etp_ab *ab, const rule *r)
         }
         if (r->metric == NOISE) {
             double noise = expm1(etp_interval_reach(&c->control));
-            add_figure(g, ab, r, name, noise, noise, noise, NULL);
+            add_figure(g, ab, r, name,
+                       &(etp_gate_figure){.value = noise, .lo = noise, .hi = noise});
         } else {
-            const char *why = unsettled(c, g->arena);
-            add_figure(g, ab, r, name, c->estimate, c->lo, c->hi,
-                       why ? why : beside_limit(c, r->limit, g->arena));
+            etp_gate_figure f = {.value = c->estimate,
+                                 .lo = c->lo,
+                                 .hi = c->hi,
+                                 .unknown = unsettled(c, g->arena),
+                                 .settles = etp_ab_settle_command(ab, c, g->arena)};
+            if (!f.unknown && beside_limit(c, r->limit, g->arena)) {
+                f.unknown = beside_limit(c, r->limit, g->arena);
+                f.settles = etp_ab_quieter_command(ab, c, g->arena);
+            }
+            add_figure(g, ab, r, name, &f);
         }
     }
 }
@@ -368,8 +368,13 @@ static void check_arm(etp_gate *g, const etp_ab *ab, uint32_t arm, const rule *r
         lo = v * known(a->median_ns) / a->hi_ns;
         hi = v * known(a->median_ns) / a->lo_ns;
     }
-    const char *why = r->metric == MEMORY ? NULL : etp_gate_arm_unknown(ab, arm, g->arena);
-    add_figure(g, ab, r, a->name, v, lo, hi, why);
+    const etp_gate_figure f = {
+        .value = v,
+        .lo = lo,
+        .hi = hi,
+        .unknown = r->metric == MEMORY ? NULL : etp_gate_arm_unknown(ab, arm, g->arena),
+        .settles = etp_ab_again_command(ab, g->arena)};
+    add_figure(g, ab, r, a->name, &f);
 }
 
 static void check_arms(etp_gate *g, const etp_ab *ab, const rule *r)
@@ -393,7 +398,7 @@ static etp_status check_member(etp_gate *g, const etp_ab *ab, const rule *r, etp
                 r->metric == SHARE
                     ? etp_arena_printf(g->arena, "%.*s:%s", ETP_STR_ARG(r->member.of), arm->name)
                     : arm->name;
-            add_figure(g, ab, r, name, f->value, f->lo, f->hi, f->unknown);
+            add_figure(g, ab, r, name, f);
             etp_gate_check *check = &g->checks.items[g->checks.n - 1];
             if (f->hidden && !f->unknown && check->state == ETP_GATE_UNKNOWN) {
                 check->fix = "delegates logged nothing of the rest, or it is withheld: record with "
@@ -428,8 +433,9 @@ static etp_status check_engaged(etp_gate *g, const etp_ab *ab, const rule *r, et
     const etp_ab_engagement *e = &ab->engagement;
     double v = macs ? e->macs_share : e->time_share, lo = macs ? e->macs_lo : e->time_lo;
     // Where some operators cannot be told, the share is an interval from "none of them" to "all".
-    add_figure(g, ab, r, macs ? "macs" : "time", isfinite(v) ? v : lo, lo,
-               macs ? e->macs_hi : e->time_hi, NULL);
+    const etp_gate_figure f = {
+        .value = isfinite(v) ? v : lo, .lo = lo, .hi = macs ? e->macs_hi : e->time_hi};
+    add_figure(g, ab, r, macs ? "macs" : "time", &f);
     return ETP_OK;
 }
 
@@ -661,25 +667,34 @@ static etp_status against_arm(etp_gate *g, const etp_ab *ab, uint32_t arm, const
     if (n >= ETP_MIN_BLOCKS && n_then >= ETP_MIN_BLOCKS) {
         ETP_TRY(etp_unpaired_compare(now, n, then, n_then, ETP_CONFIDENCE, g->arena, &u, err));
     }
+    const etp_ab *few = n < ETP_MIN_BLOCKS ? ab : old;
     double most = 1 + margin;
-    const char *why = etp_gate_arm_unknown(ab, arm, g->arena);
-    why = why ? why : etp_gate_arm_unknown(old, old_arm, g->arena);
+    etp_gate_figure f = {.value = exp(u.shift),
+                         .lo = exp(u.lo),
+                         .hi = exp(u.hi),
+                         .unknown = etp_gate_arm_unknown(ab, arm, g->arena),
+                         .settles = etp_ab_again_command(ab, g->arena)};
+    if (!f.unknown && etp_gate_arm_unknown(old, old_arm, g->arena)) {
+        f.unknown = etp_gate_arm_unknown(old, old_arm, g->arena);
+        f.settles = etp_ab_again_command(old, g->arena);
+    }
+    if (f.unknown) { // a time that says nothing makes no ratio
+        f.value = f.lo = f.hi = (double)NAN;
+        f.settles = f.settles ? f.settles : f.unknown;
+    }
     etp_gate_check c = {
         .id = etp_arena_printf(g->arena, "against:%s", ab->arms[arm].name),
         .expected = etp_arena_printf(g->arena, "at most +%s %% time", ETP_DIGITS(100 * margin, 4)),
-        .found = changes(g->arena, exp(u.shift), exp(u.lo), exp(u.hi)),
-        .value = exp(u.shift),
-        .lo = exp(u.lo),
-        .hi = exp(u.hi),
+        .found = f.unknown ? etp_arena_printf(g->arena, "unknown (%s)", f.unknown)
+                           : changes(g->arena, f.value, f.lo, f.hi),
+        .value = f.value,
+        .lo = f.lo,
+        .hi = f.hi,
         .limit = most,
-        .state = why ? ETP_GATE_UNKNOWN : etp_gate_judge(exp(u.lo), exp(u.hi), false, most)};
+        .state = f.unknown ? ETP_GATE_UNKNOWN : etp_gate_judge(f.lo, f.hi, false, most)};
     c.fix = c.state == ETP_GATE_NO    ? "etprof compare of the two folders says where the time went"
             : c.state == ETP_GATE_YES ? NULL
-            : why                     ? why
-            : !isfinite(u.shift)      ? n < ETP_MIN_BLOCKS
-                                            ? to_settle(g, ab, (double)NAN, 0, 0, most, NULL)
-                                            : to_settle(g, old, (double)NAN, 0, 0, most, NULL)
-                                 : to_settle(g, ab, exp(u.shift), exp(u.lo), exp(u.hi), most, NULL);
+                                      : to_settle(g, isfinite(u.shift) ? ab : few, &f, most);
     add(g, c);
     return ETP_OK;
 }

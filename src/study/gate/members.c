@@ -168,11 +168,19 @@ static void add_part(const etp_ab *ab, const etp_gate_member *m, uint32_t arm, d
 {
     const char *unknown = etp_gate_arm_unknown(ab, arm, arena);
     // An emulator's shares may be asked for.
-    etp_gate_figure f = {
-        share, share, share + hidden, arm, ab->arms[arm].emulated ? NULL : unknown, hidden > 0};
+    etp_gate_figure f = {.value = share,
+                         .lo = share,
+                         .hi = share + hidden,
+                         .arm = arm,
+                         .unknown = ab->arms[arm].emulated ? NULL : unknown,
+                         .settles = etp_ab_again_command(ab, arena),
+                         .hidden = hidden > 0};
     if (m->row == NS) {
         double more = hidden > 0 ? hidden * etp_known_ns(ab->arms[arm].traced_ns) : 0;
-        f = (etp_gate_figure){ns, ns, ns + cut_ns + more, arm, unknown, more > 0};
+        f.value = f.lo = ns;
+        f.hi = ns + cut_ns + more;
+        f.unknown = unknown;
+        f.hidden = more > 0;
     }
     ETP_ADD(arena, out, f);
 }
@@ -252,8 +260,10 @@ static void category_speedups(const etp_ab *ab, const etp_ab_category *c, etp_ar
                              .lo = c ? c->lo[i] : (double)NAN,
                              .hi = c ? c->hi[i] : (double)NAN,
                              .arm = k->candidate,
-                             .unknown = etp_gate_arm_unknown(ab, k->candidate, arena)};
+                             .unknown = etp_gate_arm_unknown(ab, k->candidate, arena),
+                             .settles = etp_ab_again_command(ab, arena)};
         if (k->withheld) {
+            f.settles = etp_ab_settle_command(ab, k, arena);
             f.unknown = etp_arena_printf(arena, "withheld: %s", etp_withheld_name(k->withheld));
         }
         ETP_ADD(arena, out, f);

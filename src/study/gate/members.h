@@ -26,6 +26,7 @@ typedef struct etp_gate_figure {
     double value, lo, hi; // NAN unknown
     uint32_t arm;         // of the comparison: the candidate
     const char *unknown;  // why it cannot be told whatever the figures are; NULL: it can
+    const char *settles;  // what would tell it then; NULL: nothing is known to
     bool hidden;          // up to `hi` because delegates logged nothing, or parts are withheld
 } etp_gate_figure;
 

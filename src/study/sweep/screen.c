@@ -397,15 +397,6 @@ static void mark_outputs(const etp_sweep *s, etp_screen *out)
 // The gravest of what the pairs say.
 static void mark_causes(const etp_sweep *s, etp_screen *out, etp_arena *arena)
 {
-    if (s->control_blocks > 1) {
-        const char *text = etp_screen_control(&s->control, arena);
-        // A control that wide speaks neither for nor against the machine.
-        etp_screen_mark(out, "Trust",
-                        s->control_differs                 ? ETP_WARN
-                        : etp_control_is_wide(&s->control) ? ETP_PLAIN
-                                                           : ETP_GOOD,
-                        text);
-    }
     for (etp_cause cause = 0; cause < ETP_CAUSE_COUNT; cause++) {
         size_t n[ETP_CAUSE_STATES] = {0};
         for (size_t i = 0; i < s->n_pairs; i++) {
@@ -420,6 +411,10 @@ static void mark_causes(const etp_sweep *s, etp_screen *out, etp_arena *arena)
         bool said = n[ETP_CAUSE_SUSPECT] + n[ETP_CAUSE_UNKNOWN] + n[ETP_CAUSE_RULED_OUT] > 0;
         const char *text =
             said && cause != ETP_CAUSE_THREADS ? etp_screen_cause(cause, state) : NULL;
+        if (cause == ETP_CAUSE_DRIFT && s->control_blocks > 1) {
+            text = etp_screen_control(&s->control, arena);
+            state = said ? state : s->control_differs ? ETP_CAUSE_SUSPECT : ETP_CAUSE_UNKNOWN;
+        }
         if (text) {
             etp_screen_mark(out, "Trust", etp_screen_cause_severity(state), text);
         }
