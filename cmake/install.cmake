@@ -13,23 +13,35 @@ foreach(inserted etprof-mask etprof-level)
 endforeach()
 
 # For programs of others: the library, its headers, pkg-config, find_package(etprof).
-install(TARGETS etprof_static ARCHIVE DESTINATION lib COMPONENT etprof)
-install(TARGETS etprof_shared EXPORT etprof LIBRARY DESTINATION lib COMPONENT etprof)
-install(EXPORT etprof NAMESPACE etprof:: FILE etprofConfig.cmake DESTINATION lib/cmake/etprof COMPONENT etprof)
+set(lib ${CMAKE_INSTALL_LIBDIR})
+set(needs jansson libzstd libzip capstone)
+install(TARGETS etprof_static ARCHIVE DESTINATION ${lib} COMPONENT etprof)
+install(TARGETS etprof_shared EXPORT etprof LIBRARY DESTINATION ${lib} COMPONENT etprof)
+install(EXPORT etprof NAMESPACE etprof:: FILE etprofTargets.cmake DESTINATION ${lib}/cmake/etprof COMPONENT etprof)
 include(CMakePackageConfigHelpers)
-write_basic_package_version_file(${PROJECT_BINARY_DIR}/etprofConfigVersion.cmake COMPATIBILITY SameMajorVersion)
-install(FILES ${PROJECT_BINARY_DIR}/etprofConfigVersion.cmake DESTINATION lib/cmake/etprof COMPONENT etprof)
-install(DIRECTORY include/etprof DESTINATION include COMPONENT etprof)
-file(WRITE ${PROJECT_BINARY_DIR}/etprof.pc "prefix=\${pcfiledir}/../..
-Name: etprof
+configure_package_config_file(cmake/etprofConfig.cmake.in ${PROJECT_BINARY_DIR}/etprofConfig.cmake
+  INSTALL_DESTINATION ${lib}/cmake/etprof PATH_VARS lib CMAKE_INSTALL_INCLUDEDIR)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/etprofConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/etprofConfig.cmake ${PROJECT_BINARY_DIR}/etprofConfigVersion.cmake
+  DESTINATION ${lib}/cmake/etprof COMPONENT etprof)
+install(DIRECTORY include/etprof DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT etprof)
+# pkg-config --static changes nothing about a library that is there both ways: the static one is a package of its own.
+file(RELATIVE_PATH up /prefix/${lib}/pkgconfig /prefix)
+function(etp_pkg_config name libs)
+  file(WRITE ${PROJECT_BINARY_DIR}/${name}.pc "prefix=\${pcfiledir}/${up}
+libdir=\${prefix}/${lib}
+Name: ${name}
 Description: ${PROJECT_DESCRIPTION}
 Version: ${PROJECT_VERSION}
-Requires.private: jansson libzstd libzip capstone
-Cflags: -I\${prefix}/include
-Libs: -L\${prefix}/lib -letprof
-Libs.private: -lm -pthread
+Requires: ${ARGN}
+Cflags: -I\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}
+Libs: ${libs}
 ")
-install(FILES ${PROJECT_BINARY_DIR}/etprof.pc DESTINATION lib/pkgconfig COMPONENT etprof)
+  install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${lib}/pkgconfig COMPONENT etprof)
+endfunction()
+list(JOIN needs " " needed)
+etp_pkg_config(etprof "-L\${libdir} -letprof")
+etp_pkg_config(etprof-static "\${libdir}/libetprof.a -lm -l${CMAKE_DL_LIBS} -pthread" ${needed})
 
 # What verbs look for beside the program: `export` its Python package and models, `skills` the playbooks.
 install(DIRECTORY python/etprof DESTINATION ${share}/etprof/python COMPONENT etprof PATTERN __pycache__ EXCLUDE)

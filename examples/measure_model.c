@@ -6,13 +6,13 @@
 
 static void progress(void *ctx, const etp_measurement_progress *p)
 {
-    fprintf(ctx, "block %u of %u: %.*s\n", p->block, p->blocks, ETP_STR_ARG(p->arm));
+    fprintf((FILE *)ctx, "block %u of %u: %.*s\n", p->block, p->blocks, ETP_STR_ARG(p->arm));
 }
 
 static etp_status speedup(const char *folder, etp_error *err)
 {
     etp_analysis *a = NULL;
-    etp_comparison_result c = {.struct_size = sizeof c};
+    etp_comparison_result c = {sizeof c};
     etp_status st = etp_analysis_open_run(folder, NULL, &a, err);
     st = st == ETP_OK ? etp_analysis_comparison(a, 0, &c, err) : st;
     if (st == ETP_OK) {
@@ -25,15 +25,15 @@ static etp_status speedup(const char *folder, etp_error *err)
 
 int main(int argc, char **argv)
 {
-    etp_error err = {.msg = "usage: measure_model MODEL.pte NEW_FOLDER"};
+    etp_error err = {ETP_USAGE, 0, ETP_NO_OFFSET, "usage: measure_model MODEL.pte NEW_FOLDER"};
     const char *const models[] = {argv[1]};
-    etp_measurement_options o = {sizeof o, .models = models, .n_models = 1, .blocks = 2};
-    etp_measurement_callbacks on = {sizeof on, .ctx = stderr, .progress = progress};
+    etp_measurement_options o = {sizeof o, models, 1};
+    etp_measurement_callbacks on = {sizeof on, stderr, progress};
     etp_measurement *m = NULL;
-    o.folder = argc == 3 ? argv[2] : NULL;
+    o.blocks = 2, o.folder = argv[2];
     etp_status st = argc == 3 ? etp_measurement_create(&o, &on, &m, &err) : ETP_USAGE;
     st = st == ETP_OK ? etp_measurement_run(m, &err) : st;
-    st = st == ETP_OK ? speedup(o.folder, &err) : st;
+    st = st == ETP_OK ? speedup(argv[2], &err) : st;
     fputs(st == ETP_OK ? "" : err.msg, stderr);
     etp_measurement_destroy(m);
     return etp_status_exit_code(st);

@@ -22,7 +22,7 @@ static void print_block(const etp_trace_block *block)
 
 int main(int argc, char **argv)
 {
-    etp_error err = {.msg = "usage: read_etdump FILE.etdump", .offset = ETP_NO_OFFSET};
+    etp_error err = {ETP_USAGE, 0, ETP_NO_OFFSET, "usage: read_etdump FILE.etdump"};
     etp_mapping *file = NULL;
     etp_trace *trace = NULL;
     etp_status st = argc == 2 ? etp_mapping_open(argv[1], &file, &err) : ETP_USAGE;

@@ -181,7 +181,8 @@ def _places() -> Iterator[Path]:
         yield Path(named)
         return
     here = Path(__file__).resolve().parent
-    file = "libetprof.0.dylib" if sys.platform == "darwin" else "libetprof.so.0"
+    minor = __version__.rpartition(".")[0]
+    file = f"libetprof.{minor}.dylib" if sys.platform == "darwin" else f"libetprof.so.{minor}"
     yield from (_tree() / name for name in ("libetprof.so", "libetprof.dylib"))
     prefix = here.parents[3] if len(here.parents) > 3 else here
     for folder in ("lib", "lib64"):

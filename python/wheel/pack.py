@@ -32,9 +32,10 @@ def die(why):
 
 def project():
     """Version and description, from where the program has them."""
-    text = (ROOT / "CMakeLists.txt").read_text(encoding="utf-8")
-    found = re.search(r'project\(etprof VERSION ([0-9.]+) .*DESCRIPTION "([^"]+)"\)', text)
-    return found.groups() if found else die("CMakeLists.txt names no version")
+    header, build = (ROOT / name for name in ("include/etprof/version.h", "CMakeLists.txt"))
+    version = re.search(r'define ETP_VERSION "([0-9.]+)"', header.read_text(encoding="utf-8"))
+    summary = re.search(r'DESCRIPTION "([^"]+)"\)', build.read_text(encoding="utf-8"))
+    return (version[1], summary[1]) if version and summary else die("no version or no description")
 
 
 def requirements(purpose):

@@ -52,6 +52,10 @@ static void version_is_that_of_the_headers(void **state)
 {
     (void)state;
     assert_string_equal(etp_version(), ETP_VERSION);
+    char numbers[32];
+    snprintf(numbers, sizeof numbers, "%d.%d.%d", ETP_VERSION_NUMBER / 10000,
+             ETP_VERSION_NUMBER / 100 % 100, ETP_VERSION_NUMBER % 100);
+    assert_string_equal(numbers, ETP_VERSION);
 }
 
 static void a_mapping_has_the_bytes(void **state)
