@@ -224,11 +224,11 @@ static verdict contention(const etp_ab_session *s)
     if (!isfinite(most)) {
         return say(ETP_CAUSE_UNKNOWN, "other programs (time without a CPU is not readable here)");
     }
-    return say(
-        most > ETP_WAIT_MUCH ? ETP_CAUSE_SUSPECT : ETP_CAUSE_RULED_OUT,
-        etp_arena_printf(s->ab.arena,
-                         "other programs (inferences waited for a CPU for up to %.1f %% of their time)",
-                         100 * most));
+    return say(most > ETP_WAIT_MUCH ? ETP_CAUSE_SUSPECT : ETP_CAUSE_RULED_OUT,
+               etp_arena_printf(
+                   s->ab.arena,
+                   "other programs (inferences waited for a CPU for up to %.1f %% of their time)",
+                   100 * most));
 }
 
 // ---- the rest ----

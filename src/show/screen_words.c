@@ -72,8 +72,7 @@ const char *etp_screen_cause(etp_cause cause, etp_cause_state state)
     // By state: not known, ruled out, suspect.
     static const char *const k_words[ETP_CAUSE_COUNT][ETP_CAUSE_STATES] = {
         [ETP_CAUSE_THERMAL] = {"heat not readable",        "no throttling", "it throttled"           },
-        [ETP_CAUSE_CONTENTION] = {"other programs not known", "undisturbed",
-                               "other programs ran"                                                  },
+        [ETP_CAUSE_CONTENTION] = {"other programs not known", "undisturbed",   "other programs ran"     },
         [ETP_CAUSE_TRACER] = {NULL,                       NULL,            "recording slows it much"},
         [ETP_CAUSE_THREADS] = {NULL,                       NULL,            "thread counts differ"   },
         [ETP_CAUSE_BUILDS] = {NULL,                       "one binary",    "different binaries"     },
