@@ -185,9 +185,9 @@ static void take_recorded(const etp_ab_session *s, states *x, double *scratch)
     }
 }
 
-// exp of the mean difference of two columns over the blocks that have both.
+// exp of the mean difference of two columns over the blocks that have both. WIDEN: as the headline.
 static etp_ab_ratio ratio_of(const etp_ab_session *s, const double *top, uint32_t top_arm,
-                             const double *bottom, uint32_t bottom_arm, double *scratch)
+                             const double *bottom, uint32_t bottom_arm, bool widen, double *scratch)
 {
     const etp_stats *st = &s->stats;
     size_t k = 0;
@@ -203,7 +203,27 @@ static etp_ab_ratio ratio_of(const etp_ab_session *s, const double *top, uint32_
     }
     etp_paired p =
         etp_paired_estimate(scratch, k, st->margin, st->confidence, s->run.settings.seed);
+    if (widen) {
+        etp_paired_widen(&p, etp_sequential_widening(k), st->margin);
+    }
     return (etp_ab_ratio){p.estimate, p.lo, p.hi, p.blocks, p.verdict};
+}
+
+// What is not known within a factor of two has no estimate.
+static etp_ab_ratio resolved(etp_ab_ratio r)
+{
+    if (r.hi > 2 * r.lo) {
+        r.estimate = (double)NAN;
+        r.verdict = ETP_VERDICT_UNKNOWN;
+    }
+    return r;
+}
+
+static etp_ab_ratio compared(const etp_ab_session *s, const double *of, const etp_ab_comparison *c,
+                             double *scratch)
+{
+    bool widen = etp_run_is_widened(&s->run);
+    return resolved(ratio_of(s, of, c->baseline, of, c->candidate, widen, scratch));
 }
 
 static void take_states(const etp_ab_session *s, double *scratch, const etp_ab_all_states *out)
@@ -223,16 +243,16 @@ static void take_states(const etp_ab_session *s, double *scratch, const etp_ab_a
     take_traced(s, &x, rows);
     take_recorded(s, &x, rows);
     for (uint32_t a = 0; a < s->ab.n_arms; a++) {
-        out->cold[a] = ratio_of(s, x.first, a, st->value_ln, a, scratch);
-        out->observer[a] = ratio_of(s, x.traced, a, st->value_ln, a, scratch);
+        out->cold[a] = resolved(ratio_of(s, x.first, a, st->value_ln, a, false, scratch));
+        out->observer[a] = ratio_of(s, x.traced, a, st->value_ln, a, false, scratch);
     }
     for (size_t i = 0; i < s->ab.n_comparisons; i++) {
         const etp_ab_comparison *c = &s->ab.comparisons[i];
         etp_ab_states *to = &out->comparisons[i];
         if (!c->withheld) {
-            to->load = ratio_of(s, x.load, c->baseline, x.load, c->candidate, scratch);
-            to->first = ratio_of(s, x.first, c->baseline, x.first, c->candidate, scratch);
-            to->peak_rss = ratio_of(s, x.peak, c->baseline, x.peak, c->candidate, scratch);
+            to->load = compared(s, x.load, c, scratch);
+            to->first = compared(s, x.first, c, scratch);
+            to->peak_rss = compared(s, x.peak, c, scratch);
         }
     }
 }

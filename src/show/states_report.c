@@ -133,7 +133,10 @@ void etp_ab_states_section(const etp_ab_views *v, const etp_ab *arms, etp_report
         return;
     }
     for (size_t k = 0; k < v->n; k++) {
-        compared += v->items[k].ab->n_comparisons;
+        const etp_ab *ab = v->items[k].ab;
+        for (size_t i = 0; i < ab->n_comparisons; i++) {
+            compared += !ab->comparisons[i].withheld;
+        }
     }
     etp_report_section(r, 1, "states", "Cold, warm, traced");
     etp_report_section_is_detail(r);

@@ -48,13 +48,19 @@ def dropped(x):
     return w if np.median(x[:w]) - np.median(x[w:]) > max(0.02, 3 * 1.4826 * mad / math.sqrt(w)) else 0
 
 
-def check_ratio(name, found, logs):
+def check_ratio(name, found, logs, guest=False, observer=False):
+    """GUEST: on a virtual machine the interval is wider by 1 + 1.5/blocks. Beyond a factor of two there is no estimate,
+    but of the observer."""
     logs = np.array(logs)
     if found is None:
         expect(len(logs) == 0, f"{name}: not there, {len(logs)} blocks have it")
         return
-    near(f"{name}, estimate", found["estimate"], math.exp(logs.mean()))
     half = sp.t.ppf(0.975, len(logs) - 1) * logs.std(ddof=1) / math.sqrt(len(logs))
+    half *= 1 + 1.5 / len(logs) if guest else 1
+    if math.exp(2 * half) > 2 and not observer:
+        expect(found["estimate"] is None, f"{name}: an estimate beside ±{half}")
+    else:
+        near(f"{name}, estimate", found["estimate"], math.exp(logs.mean()))
     near(f"{name}, lo", found["lo"], math.exp(logs.mean() - half))
     near(f"{name}, hi", found["hi"], math.exp(logs.mean() + half))
     expect(found["blocks"] == len(logs), f"{name}: {found['blocks']} blocks, {len(logs)} in the raw files")
@@ -67,6 +73,7 @@ def check(folder):
     launches = [json.loads(line) for line in (folder / "environment.jsonl").read_text().splitlines()]
     timed = {(line["experiment"], line["block"]): line for line in launches
              if line["type"] == "launch" and line["kind"] == "timed"}
+    guest = json.loads((folder / "manifest.json").read_text())["device"]["facts"].get("virtual_machine") == "yes"
     rows = {}
     with open(folder / "samples.csv", newline="", encoding="ascii") as f:
         for r in csv.DictReader(f):
@@ -79,7 +86,7 @@ def check(folder):
         base, cand = c["baseline"], c["candidate"]
         for key, field in (("load", "load_ns"), ("first", "first_ns"), ("peak_rss", "peak_rss_bytes")):
             check_ratio(f"{folder.name}, {cand}, {key}", c[key],
-                        [math.log(timed[base, b][field] / timed[cand, b][field]) for b in blocks])
+                        [math.log(timed[base, b][field] / timed[cand, b][field]) for b in blocks], guest)
         turns = [np.median(ln[base, b, "resident"] - ln[cand, b, "resident"]) for b in blocks
                  if (base, b, "resident") in ln]
         if turns:
@@ -92,7 +99,8 @@ def check(folder):
         check_ratio(f"{folder.name}, {name}, cold", arm["cold"],
                     [math.log(timed[name, b]["first_ns"]) - value[name, b] for b in blocks])
         check_ratio(f"{folder.name}, {name}, observer", arm["observer"],
-                    [np.median(ln[name, b, "traced"]) - value[name, b] for b in blocks if (name, b, "traced") in ln])
+                    [np.median(ln[name, b, "traced"]) - value[name, b] for b in blocks if (name, b, "traced") in ln],
+                    observer=True)
         mine = np.array([value[name, b] for b in blocks])
         half = sp.t.ppf(0.975, len(mine) - 1) * mine.std(ddof=1) / math.sqrt(len(mine))
         for key, wanted in (("lo", mine.mean() - half), ("hi", mine.mean() + half)):
