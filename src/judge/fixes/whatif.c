@@ -122,6 +122,7 @@ static size_t split(etp_str s, etp_str *tokens, size_t max)
 static etp_status parse(const char *text, change *out, etp_error *err)
 {
     etp_str tokens[4];
+    uint64_t number;
     size_t n = split(etp_str_from(text), tokens, 4);
     *out = (change){0};
     if (n == 2 && etp_str_eqz(tokens[0], "drop")) {
@@ -130,6 +131,9 @@ static etp_status parse(const char *text, change *out, etp_error *err)
         *out = (change){.kind = CHANGE_BACK, .pattern = tokens[1]};
     } else if (n == 2 && etp_str_eqz(tokens[0], "fix")) {
         *out = (change){.kind = CHANGE_FIX, .pattern = tokens[1]};
+    } else if (n == 1 && tokens[0].len > 1 && tokens[0].ptr[0] == 'N' &&
+               etp_parse_u64((etp_str){tokens[0].ptr + 1, tokens[0].len - 1}, &number)) {
+        *out = (change){.kind = CHANGE_FIX, .pattern = tokens[0]};
     } else if (n == 3 && etp_str_eqz(tokens[0], "scale")) {
         *out = (change){.kind = CHANGE_SCALE, .pattern = tokens[1]};
         if (!etp_parse_double(tokens[2], &out->factor) || !(out->factor > 0)) {

@@ -29,9 +29,10 @@ typedef struct etp_whatif {
     double against_baseline; // baseline ÷ then, NAN without a comparison
 } etp_whatif;
 
-// Expressions: "fix N1", "drop GLOB", "back GLOB" (to the baseline's time), "GLOB at-roof", "scale
-// GLOB N" (N times faster), "threads N". Globs (* and ?) match labels, names, categories and ids,
-// in any case. ETP_USAGE for what cannot be understood or has no data, ETP_UNKNOWN without a trace.
+// Expressions: "fix N1" or "N1", "drop GLOB", "back GLOB" (to the baseline's time), "GLOB at-roof",
+// "scale GLOB N" (N times faster), "threads N". Globs (* and ?) match labels, names, categories and
+// ids, in any case. ETP_USAGE for what cannot be understood or has no data, ETP_UNKNOWN without a
+// trace.
 ETP_NODISCARD etp_status etp_whatif_build(const etp_ab *ab, const char *const *expressions,
                                           size_t n, etp_whatif *out, etp_error *err);
 void etp_whatif_json(const void *whatif, etp_json *j);

@@ -698,6 +698,9 @@ static void fixes_are_changes(void **state)
         assert_true(llabs(w.now_ns - w.least_ns - llround((double)fix->hi_ns * scale)) <= 2);
         assert_true(llabs(w.now_ns - w.most_ns - llround((double)fix->lo_ns * scale)) <= 2);
         assert_true(w.fixes && !w.twice && isnan(w.lo));
+        int64_t gain = w.steps[0].gain_ns;
+        assert_int_equal(etp_whatif_build(ab, &fix->id, 1, &w, NULL), ETP_OK);
+        assert_int_equal(w.steps[0].gain_ns, gain);
         assert_int_equal(etp_whatif_build(ab, both, 2, &w, NULL), ETP_OK);
         assert_true(w.twice);
         assert_int_equal(etp_whatif_build(ab, (const char *[]){both[1], one}, 2, &w, NULL), ETP_OK);
