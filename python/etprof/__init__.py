@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from etprof.fixes import Fix as Fix
+    from etprof.fixes import Fixed as Fixed
     from etprof.inspector import Inspector as Inspector
     from etprof.measuring import Progress as Progress
     from etprof.measuring import ab as ab
@@ -29,12 +31,12 @@ if TYPE_CHECKING:
     from etprof.tables import Table as Table
 
 _PLACES = {
-    "Inspector": "inspector", "Progress": "measuring", "ab": "measuring", "resume": "measuring", "inspect": "replies",
-    "ops": "replies", "stats": "replies", "whatif": "replies", "Analysis": "runs", "compare": "runs", "dumps": "runs",
-    "open": "runs", "Table": "tables",
+    "Fix": "fixes", "Fixed": "fixes", "Inspector": "inspector", "Progress": "measuring", "ab": "measuring",
+    "resume": "measuring", "inspect": "replies", "ops": "replies", "stats": "replies", "whatif": "replies",
+    "Analysis": "runs", "compare": "runs", "dumps": "runs", "open": "runs", "Table": "tables",
 }
-__all__ = ["Analysis", "Inspector", "Progress", "Table", "ab", "compare", "dumps", "inspect", "open", "ops", "resume",
-           "stats", "whatif"]
+__all__ = ["Analysis", "Fix", "Fixed", "Inspector", "Progress", "Table", "ab", "compare", "dumps", "inspect", "open",
+           "ops", "resume", "stats", "whatif"]
 
 
 def __getattr__(name: str) -> object:

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 
 from etprof.answers import INSPECT, OPS, STATS, WHATIF, Path, Reply
+from etprof.runfolders import newest_below
 from etprof.tables import Table
 
 
@@ -94,6 +95,6 @@ def whatif(source: Path | Sequence[Path], *changes: str, baseline: str | None = 
 
     >>> print(etprof.whatif("out_x/runs/linux", "drop transpose*", "threads 4"))
     """
-    paths = list(source) if isinstance(source, (list, tuple)) else [source]
-    return Reply(WHATIF, paths, changes, baseline=baseline, program=pte, roofs=roofs, phase=phase,  # type: ignore[arg-type]
+    paths = list(source) if isinstance(source, (list, tuple)) else [newest_below(source)]  # type: ignore[arg-type]
+    return Reply(WHATIF, paths, changes, baseline=baseline, program=pte, roofs=roofs, phase=phase,
                  source_unit=source_unit, delegate_unit=delegate_unit)

@@ -69,6 +69,21 @@ def _runs_called(name: str) -> list[_Run]:
     return sorted((run for run in found if run), reverse=True)
 
 
+def newest_below(folder: str | os.PathLike[str]) -> str:
+    """FOLDER, where it is a run or has none; else the newest run in it and in its runs/, as for out_<model>."""
+    top = os.fsdecode(folder)
+    if is_run(top):
+        return top
+    found = []
+    for place in (top, os.path.join(top, "runs")):
+        for entry in os.scandir(place) if os.path.isdir(place) else ():
+            number = re.search(r"\.(\d+)$", entry.name)
+            if entry.is_dir(follow_symlinks=False):
+                found.append(_read_run(entry.path, int(number[1]) if number else 1))
+    runs = [run for run in found if run]
+    return max(runs).folder if runs else top
+
+
 def sha256(path: str | os.PathLike[str]) -> str:
     digest = hashlib.sha256()
     with open(path, "rb") as file:

@@ -10,7 +10,10 @@ from typing import Any, Callable, TypeVar
 
 from etprof import errors
 from etprof import library as lib
-from etprof.answers import Answer, Path
+from etprof.answers import Answer, Path, Reply
+from etprof.fixes import Fix
+from etprof.replies import whatif
+from etprof.runfolders import newest_below
 from etprof.tables import Table
 
 _RUN_TABLES = ("operators", "samples", "launches")
@@ -97,6 +100,17 @@ def _stream(name: str, folder: str, out: Any) -> None:
     lib.call("etp_tables_stream", _RUN_TABLES.index(name), lib.words([folder]), 1, out)
 
 
+def _speedup(found: Comparison) -> str:
+    if found.speedup is None:
+        return f"withheld, {found.withheld or 'no whole block'}"
+    interval = "" if found.lo is None else f" [{found.lo:.2f}, {found.hi:.2f}]"
+    return f"{found.speedup:.2f}×{interval}, {found.verdict}"
+
+
+def _milliseconds(ns: int | None) -> str:
+    return "without a time" if ns is None else f"{ns / 1e6:.3f} ms"
+
+
 class Analysis(Answer):
     """A run folder, recordings, or two sides of a comparison.
 
@@ -135,6 +149,20 @@ class Analysis(Answer):
         return [_typed(Finding, f) for f in self._each("etp_analysis_finding", lib.FindingResult, self._counts[2])]
 
     @property
+    def fixes(self) -> list[Fix]:
+        """What is worth changing, in the order of the answer; `apply()` does it and measures it."""
+        def one(f: dict[str, Any]) -> Fix:
+            gain = {f"{key}_ns": f["gain_ns"][key] for key in ("lo", "expected", "hi")}
+            return Fix(**{k: f[k] for k in ("id", "kind", "text", "share", "command", "advice")}, **gain,
+                       folder=self.summary.folder)
+
+        return [one(f) for f in self.document["next_fixes"]]
+
+    def whatif(self, *changes: str) -> Reply:
+        """An inference of this run folder with changes: whatif("N1"), whatif("drop transpose*")."""
+        return whatif(self.summary.folder, *changes)
+
+    @property
     def operators(self) -> Table:
         """The operators with their times in every arm."""
         return self.table("operators")
@@ -168,7 +196,13 @@ class Analysis(Answer):
         lib.call("etp_analysis_renew_folder", self._handle)
 
     def __repr__(self) -> str:
-        return f"<etprof.Analysis {self.summary.title}{'' if self._handle else ', closed'}>"
+        if not self._handle:
+            return f"<etprof.Analysis {self.summary.title}, closed>"
+        arms = self.arms
+        found = [f"{arms[x.candidate].measured} against {arms[x.baseline].measured} {_speedup(x)}"
+                 for x in self.comparisons]
+        found = found or [f"{arm.measured} {_milliseconds(arm.median_ns or arm.traced_ns)}" for arm in arms]
+        return f"<etprof.Analysis {self.summary.title}: {'; '.join(found) or 'nothing measured'}>"
 
 
 def _options(baseline: str | None, margin: float, pte: Path | None, etrecord: Path | None,
@@ -178,10 +212,11 @@ def _options(baseline: str | None, margin: float, pte: Path | None, etrecord: Pa
 
 
 def open(folder: Path, *, baseline: str | None = None, margin: float = 0, roofs: Path | None = None) -> Analysis:
-    """A run folder.
+    """A run folder, or the newest one below a folder.
 
-    >>> etprof.open("out_x/runs/linux").comparisons[0].speedup
+    >>> etprof.open("out_x").comparisons[0].speedup
     """
+    folder = newest_below(folder)
     handle, how = c.c_void_p(), _options(baseline, margin, None, None, roofs)
     lib.call("etp_analysis_open_run", lib.path(folder), c.byref(how), c.byref(handle))
     return Analysis(handle, functools.partial(open, folder, baseline=baseline, margin=margin, roofs=roofs))

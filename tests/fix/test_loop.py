@@ -6,12 +6,13 @@ usage: test_loop.py ETPROF FAKE_RUNNER"""
 import json
 import pathlib
 import re
+import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 from checks import expect, finish, validating
-from planted import ETPROF, Planted
+from planted import ETPROF, ROOT, Planted
 
 
 def planted_at(ns):
@@ -126,8 +127,48 @@ def all_of_them(folder):
     near(found["steps"][1]["measured"], 150000, "the second of two that were named")
 
 
+def from_python(folder):
+    """open(…).fixes[0].apply() is the command, and errors are exceptions with its words."""
+    p = Planted(folder)
+    p.exports(layer_norm=planted_at(800000), int8=[1, "the program does not agree with eager PyTorch"])
+    p.measured()
+    library = str(pathlib.Path(ETPROF).resolve().parents[1] / "libetprof.so.0")
+    environment = {**p.environment, "PYTHONPATH": str(ROOT / "python"), "ETPROF": ETPROF, "ETPROF_LIBRARY": library}
+    done = subprocess.run([sys.executable, "-c", PYTHON], cwd=p.folder, env=environment, capture_output=True, text=True,
+                          check=False, timeout=300)
+    expect(done.returncode == 0, "from Python", done.stderr)
+    found = json.loads(done.stdout) if done.returncode == 0 else {}
+    kept = json.loads((p.folder / "out_planted/fixes/fix.json").read_text())
+    step = kept["steps"][0]
+    expect(found.get("gain") == [step["measured"]["gain_ns"][k] for k in ("estimate", "lo", "hi")] and
+           found["kept"] and found["program"] == step["program"]["path"], found)
+    near(step["measured"], 200000, "from Python")
+    expect(found.get("repr", "").startswith("<etprof.Fixed N1 predicted at most −") and
+           found["repr"].endswith("], faster>"), found)
+    expect(found.get("failed") == [False, None, None], "an export that failed", found)
+    expect(found.get("error") == ["BadInput", True], "a program that is gone", found)
+
+
+PYTHON = """
+import etprof, etprof.errors, json, os
+run = etprof.open("out_planted")
+how = dict(blocks=6, iterations=4, progress=False)
+one = run.fixes[0].apply(**how)
+two = run.fixes[1].apply(**how)
+session = etprof.open(one.run_folder)
+assert session.comparisons[0].verdict == "faster", repr(session)
+os.unlink("out_planted/artifacts/planted_xnnpack_fp32.pte")
+try:
+    run.fixes[0].apply(**how)
+except etprof.errors.EtprofError as e:
+    error = [type(e).__name__, "is not there any more" in str(e)]
+print(json.dumps({"gain": [one.gain_ns, one.lo_ns, one.hi_ns], "kept": one.kept, "program": one.program,
+                  "repr": repr(one), "failed": [two.kept, two.gain_ns, two.program], "error": error}))
+"""
+
+
 def main():
-    for case in (one_fix, told_apart, only_again, loses, all_of_them):
+    for case in (one_fix, told_apart, only_again, loses, all_of_them, from_python):
         with tempfile.TemporaryDirectory() as folder:
             case(folder)
     finish()

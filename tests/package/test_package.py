@@ -36,7 +36,7 @@ import etprof
 from etprof import errors, measuring, runs
 
 DATA, RUN = SOURCE / "tests/data", SOURCE / "examples/runs/image_encoder_int8_qemu"
-DUMP = DATA / "mixed_xnnpack_fp32.etdump"
+DUMP, FIXED = DATA / "mixed_xnnpack_fp32.etdump", DATA / "fixes/broadcast.etdump"
 MODEL = SOURCE / "examples/models/toy_cnn_xnnpack_fp32.pte"
 RUNNER = next(SOURCE.glob(f"build/bundle/{platform.machine()}-linux-gnu"), None)
 if RUNNER:
@@ -154,6 +154,31 @@ class Files(unittest.TestCase):
             etprof.whatif([DUMP, DUMP])
         found = etprof.whatif([DUMP, DUMP], "drop *cumsum*")
         self.assertEqual(found.document["schema"], "etprof.whatif/1")
+
+    def test_fixes(self):
+        """They are those of the document, and whatif takes them by their names."""
+        run = etprof.dumps(FIXED, pte=FIXED.with_suffix(".pte"))
+        told = run.document["next_fixes"]
+        self.assertEqual([(f.id, f.text, f.lo_ns, f.expected_ns, f.hi_ns, f.command) for f in run.fixes],
+                         [(f["id"], f["text"], *(f["gain_ns"][k] for k in ("lo", "expected", "hi")), f["command"])
+                          for f in told])
+        found = etprof.whatif(FIXED, "N1", pte=FIXED.with_suffix(".pte")).document
+        self.assertEqual(found["steps"][0]["gain_ns"], told[0]["gain_ns"]["expected"])
+        with self.assertRaisesRegex(errors.UsageError, "not a run folder's"):
+            run.fixes[0].apply()
+
+    def test_the_newest_run_below_a_folder(self):
+        with tempfile.TemporaryDirectory() as top:
+            runs = pathlib.Path(top, "out_x", "runs")
+            for name, time in (("linux", "2026-01-02T00:00:00Z"), ("linux.2", "2026-01-03T00:00:00Z"),
+                               ("linux.3", "2026-01-03T00:00:00Z"), ("mac", "2026-01-01T00:00:00Z")):
+                shutil.copytree(RUN, runs / name)
+                manifest = json.loads((runs / name / "manifest.json").read_text())
+                (runs / name / "manifest.json").write_text(json.dumps({**manifest, "generated_at": time}))
+            for folder in (runs.parent, runs, str(runs)):
+                self.assertEqual(etprof.open(folder).summary.folder, str(runs / "linux.3"))
+            self.assertEqual(etprof.open(runs / "mac").summary.folder, str(runs / "mac"))
+            self.assertRaises(errors.EtprofError, lambda: etprof.open(top))
 
     def test_compare(self):
         found = etprof.compare(DUMP, DUMP, names=("first", "second"))

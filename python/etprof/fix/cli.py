@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 from etprof.errors import EnvironmentProblem, EtprofError, UsageError
 from etprof.fix import loop, words, work
 from etprof.shown import printable
+from etprof.verbs import program
 from etprof.whole import opened
 
 _MEASURING = ("blocks", "precision", "budget", "iterations", "device", "runner")
@@ -40,7 +41,7 @@ def tools(quiet: bool, **options: Any) -> work.Tools:
     exporting = [f"--python={options['python']}"] if options.get("python") else []
     exporting += ["--no-install"] if options.get("no_install") else []
     measuring = [f"--{name}={options[name]}" for name in _MEASURING if options.get(name)]
-    return work.Tools(work.program(), exporting, measuring, quiet)
+    return work.Tools(program(), exporting, measuring, quiet)
 
 
 def _stop(number: int, _frame: Any) -> NoReturn:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import shlex
+from typing import Any
 
-from etprof.fix.told import Document
 from etprof.shown import printable
 
+Document = dict[str, Any]
 BLOCKS = 6  # fewer give no verdict
 _UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"))
 
@@ -52,12 +53,16 @@ def _measured(found: Document) -> str:
     return f"{text} ({found['blocks']} of at least {BLOCKS} blocks)" if few else text
 
 
+def outcome(step: Document) -> str:
+    found = step["measured"]
+    what = f"measured {_measured(found)}" if found else step["why"] or "not finished"
+    return f"{step['fix']} predicted {change(step['predicted_ns'], 'expected')}, {what}"
+
+
 def _step(step: Document, again: Document | None) -> list[str]:
     """The prediction beside what came out; below it what exporting again has of that, and the command."""
     found = step["measured"]
-    outcome = f"measured {_measured(found)}" if found else step["why"] or "not finished"
-    lines = [f"  {step['fix']} {step['text']}:",
-             f"     predicted {change(step['predicted_ns'], 'expected')}, {outcome}"]
+    lines = [f"  {step['fix']} {step['text']}:", f"     {outcome(step).partition(' ')[2]}"]
     if step["itself"] and again:
         lines += [f"     exporting again without the fix: {_measured(again['measured'])}",
                   f"     the fix by itself: {_measured(step['itself'])}"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 import shlex
 import signal
 import subprocess
@@ -14,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from etprof import errors, runs
-from etprof.command import PROGRAM
 from etprof.fix.told import Document, Told, manifest
 from etprof.runfolders import sha256
 from etprof.shown import printable
+from etprof.verbs import error_of
 
 INPUTS = ".pte.inputs/"  # of the program itself: another one brings its own
 ANSWERED = (0, 1, 3, 6)  # exit codes with which `ab` may leave a whole session behind
@@ -28,17 +27,6 @@ class Stopped(BaseException):
 
     def __init__(self, number: int) -> None:
         self.number = number
-
-
-def program() -> str:
-    """The etprof that started this, or the one beside this package."""
-    here = Path(__file__).resolve().parents[1]
-    places = [os.environ.get("ETPROF"), PROGRAM, *(str(p / "bin/etprof") for p in here.parents[3:4]),
-              str(here.parents[1] / "build/release/bin/etprof")]
-    for place in places:
-        if place and os.access(place, os.X_OK):
-            return place
-    raise errors.EnvironmentProblem("no etprof beside this package; name the program in ETPROF")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -152,9 +140,7 @@ def measure(tools: Tools, run: Path, programs: list[str], told: Told | None) -> 
     if not (run / "manifest.json").exists() or manifest(run)["state"] != "finished":
         code, said = tools.run(_start(run, programs, told, tools))
         if code not in ANSWERED or manifest(run)["state"] != "finished":
-            kind = next((k for k in vars(errors).values() if isinstance(k, type) and
-                         issubclass(k, errors.EtprofError) and k.exit_code == code), errors.EtprofError)
-            raise kind(f"measuring {programs[-1]} failed: {said or f'exit code {code}'}")
+            raise error_of(code)(f"measuring {programs[-1]} failed: {said or f'exit code {code}'}")
     return str(run)
 
 
