@@ -18,6 +18,10 @@
 #define WARM_UP_RATIO 3.0 // slow first executions up to here warm up
 #define RARE_RATIO 2      // of fewer executions than that half takes twice as long
 #define RARE_EVENTS 3     // and, of a single one, so many events do
+// A single slow one may have been interrupted in each event that is longer than a slice of time, by
+// as many programs as wait: it is another input where nearly all of it takes far longer.
+#define ALONE_RATIO 8
+#define ALONE_SHARE 0.9
 // What differs in so many ways is not methods: a backend logs what it likes in each execution.
 #define MOST_POPULATIONS 8
 
@@ -73,34 +77,37 @@ static bool warms_up(const run_time *slow, size_t n, double ratio)
     return ratio < WARM_UP_RATIO;
 }
 
-// In how many events the one execution takes longer than the other; 0: not throughout, as one that
-// was interrupted.
-static size_t longer_in(const etp_trace_block *block, size_t fast, size_t slow)
+// In how many events the one execution takes longer than the other, RATIO times; 0: not in events
+// of that SHARE of the time, as one that was interrupted.
+static size_t longer_in(const etp_trace_block *block, size_t fast, size_t slow, double ratio,
+                        double share)
 {
     double all = 0, longer = 0;
     size_t n = 0;
     for (uint32_t i = 0; i < block->n_events; i++) {
         const uint64_t *d = etp_trace_durations(block, i);
         if (block->events[i].leaf && block->events[i].kind != ETP_EVENT_APART) {
-            bool is = d[slow] / RARE_RATIO >= d[fast];
+            bool is = (double)d[slow] >= ratio * (double)d[fast];
             all += (double)d[fast];
             longer += is ? (double)d[fast] : 0;
             n += is;
         }
     }
-    return longer * RARE_RATIO >= all ? n : 0;
+    return longer >= share * all ? n : 0;
 }
 
 // Whether the few executions on one side of the gap at AT are a population: a prompt before many
-// tokens. The first one alone warms up, however long it takes.
+// tokens. The first one alone warms up, however long it takes; another one may have waited.
 static bool few_are_one(const etp_trace_block *block, const run_time *v, size_t n, size_t at)
 {
     bool slow = at > n - at;
     size_t from = slow ? at : 0, to = slow ? n : at, usual = v[slow ? at / 2 : (at + n) / 2].run;
     size_t needed = to - from > 1 ? 1 : v[from].run > 0 ? RARE_EVENTS : SIZE_MAX;
+    bool alone = slow && to - from == 1;
+    double ratio = alone ? ALONE_RATIO : RARE_RATIO, share = alone ? ALONE_SHARE : 1.0 / RARE_RATIO;
     for (size_t i = from; i < to; i++) {
         size_t rare = v[i].run;
-        if (longer_in(block, slow ? usual : rare, slow ? rare : usual) < needed) {
+        if (longer_in(block, slow ? usual : rare, slow ? rare : usual, ratio, share) < needed) {
             return false;
         }
     }
@@ -128,8 +135,10 @@ static size_t parting_of(const etp_trace_block *block, const run_time *v, size_t
                                                     spread_beside(v, n, best, false, least))) {
         return 0;
     }
-    bool one =
-        side < least ? few_are_one(block, v, n, best) : !warms_up(v + best, n - best, exp(widest));
+    // Among the executions of several methods, too, a single one was more likely interrupted,
+    // unless it is the first.
+    bool few = side < least || (n - best == 1 && v[best].run > 0);
+    bool one = few ? few_are_one(block, v, n, best) : !warms_up(v + best, n - best, exp(widest));
     return one ? best : 0;
 }
 

@@ -122,7 +122,7 @@ def phases(tmp):
     run_folders.contend(root, "linux_sse_decode0")
     said = ask(tmp, "analyze", "run").stdout
     expect("2.22× faster" in said and REASONS["contended"] in said, "phases", said[:900])
-    expect("other programs ran" in said and "quiet machine" not in said, "phases", said[-900:])
+    expect("other programs ran" in said and "undisturbed" not in said, "phases", said[-900:])
     said = ask(tmp, "gate", "run", "decode@0.speedup >= 1.5", "prefill16.speedup >= 1.5", "--format", "json").stdout
     checks = {c["id"]: c["ok"] for c in json.loads(said)["checks"]}
     expect(checks["decode@0.speedup:linux_avx2_decode0"] is None, "phases", checks)

@@ -295,6 +295,8 @@ ALL["rare_one"] = lambda: rare(at=(30,))
 ALL["rare_fast"] = lambda: rare(usual=(100 * MS,) * 3, other=(4 * MS,) * 3)
 ALL["rare_and_two"] = lambda: [*rare(), *rare(usual=(20 * MS,) * 3, at=())[1:]]
 ALL["interrupted"] = lambda: rare(other=(4 * MS, 292 * MS, 4 * MS))
+ALL["waited"] = lambda: rare(other=(16 * MS, 20 * MS, 12 * MS), at=(30,))
+ALL["waited_of_two"] = lambda: [load(), *rare(other=(16 * MS, 20 * MS, 12 * MS), at=(30,))]
 ALL["cold"] = lambda: rare(at=(0,))
 ALL["logs_once"] = lambda: logs_in((0,))
 ALL["logs_by_turns"] = lambda: logs_in((1, 3, 5, 7, 9))

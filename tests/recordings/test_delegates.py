@@ -189,9 +189,14 @@ def lengths():
     doc = ops("long_tail")
     expect([b["runs"] for b in doc["blocks"]] == [1, 48], "a long tail", doc["blocks"])
     wanted = {"rare": [1, 58, 2], "rare_one": [1, 59, 1], "rare_fast": [1, 2, 58], "rare_and_two": [1, 58, 60, 2],
-              "interrupted": [1, 60], "cold": [1, 60]}
+              "interrupted": [1, 60], "cold": [1, 60], "waited": [1, 60], "waited_of_two": [2, 60]}
     for name, runs in wanted.items():
         expect([b["runs"] for b in ops(name)["blocks"]] == runs, name, ops(name)["blocks"])
+    # each of its three events had to wait for other programs: no input of another length
+    for words in (("analyze", TMP / "waited.etdump"), ("compare", TMP / "waited.etdump", TMP / "rare_one.etdump")):
+        code, out, err = run(*words, "--format", "json")
+        told = [f["text"] for f in json.loads(out)["findings"] if f["kind"] == "several_lengths"]
+        expect(code == 0 and [text[:9] for text in told] == ["rare_one:"] * (len(words) - 2), words, err, told)
     # 58 of 12.0 ms and two of 300.0 ms
     for name in ("interrupted", "cold"):
         _, out, _ = run("ops", TMP / f"{name}.etdump", "--format", "md")

@@ -330,15 +330,13 @@ static void check_comparisons(etp_gate *g, const etp_ab *ab, const rule *r)
             add_figure(g, ab, r, name,
                        &(etp_gate_figure){.value = noise, .lo = noise, .hi = noise});
         } else {
+            const char *why = unsettled(c, g->arena);
             etp_gate_figure f = {.value = c->estimate,
                                  .lo = c->lo,
                                  .hi = c->hi,
-                                 .unknown = unsettled(c, g->arena),
-                                 .settles = etp_ab_settle_command(ab, c, g->arena)};
-            if (!f.unknown && beside_limit(c, r->limit, g->arena)) {
-                f.unknown = beside_limit(c, r->limit, g->arena);
-                f.settles = etp_ab_quieter_command(ab, c, g->arena);
-            }
+                                 .unknown = why ? why : beside_limit(c, r->limit, g->arena),
+                                 .settles = why ? etp_ab_settle_command(ab, c, g->arena)
+                                                : etp_ab_quieter_command(ab, c, g->arena)};
             add_figure(g, ab, r, name, &f);
         }
     }
@@ -667,7 +665,6 @@ static etp_status against_arm(etp_gate *g, const etp_ab *ab, uint32_t arm, const
     if (n >= ETP_MIN_BLOCKS && n_then >= ETP_MIN_BLOCKS) {
         ETP_TRY(etp_unpaired_compare(now, n, then, n_then, ETP_CONFIDENCE, g->arena, &u, err));
     }
-    const etp_ab *few = n < ETP_MIN_BLOCKS ? ab : old;
     double most = 1 + margin;
     etp_gate_figure f = {.value = exp(u.shift),
                          .lo = exp(u.lo),
@@ -692,9 +689,10 @@ static etp_status against_arm(etp_gate *g, const etp_ab *ab, uint32_t arm, const
         .hi = f.hi,
         .limit = most,
         .state = f.unknown ? ETP_GATE_UNKNOWN : etp_gate_judge(f.lo, f.hi, false, most)};
-    c.fix = c.state == ETP_GATE_NO    ? "etprof compare of the two folders says where the time went"
-            : c.state == ETP_GATE_YES ? NULL
-                                      : to_settle(g, isfinite(u.shift) ? ab : few, &f, most);
+    c.fix = c.state == ETP_GATE_NO ? "etprof compare of the two folders says where the time went"
+            : c.state == ETP_GATE_YES
+                ? NULL
+                : to_settle(g, isfinite(u.shift) || n < ETP_MIN_BLOCKS ? ab : old, &f, most);
     add(g, c);
     return ETP_OK;
 }
