@@ -53,6 +53,7 @@ install(DIRECTORY agent_skill_ml_profiling agentic-kits DESTINATION ${share}/etp
 install(DIRECTORY examples/models/ DESTINATION ${share}/etprof/models COMPONENT etprof FILES_MATCHING PATTERN *.pte)
 install(PROGRAMS examples/ci/pull_request.sh DESTINATION ${share}/etprof/ci COMPONENT etprof)
 install(FILES LICENSE README.md CHANGELOG.md cmake/copyright DESTINATION ${share}/doc/etprof COMPONENT etprof)
+install(DIRECTORY cmake/licenses DESTINATION ${share}/doc/etprof COMPONENT etprof)
 install(DIRECTORY docs/ DESTINATION ${share}/doc/etprof/docs COMPONENT etprof)
 
 set(ETPROF_INSTALL_RUNS ON)

@@ -21,6 +21,16 @@ TAKEN = ("bin/", "share/etprof/", "share/doc/etprof/LICENSE", "share/doc/etprof/
          "share/doc/etprof/README.md", "share/doc/etprof/CHANGELOG.md")
 # What the wheel's extras add.
 EXTRAS = ("export", "fleet", "mcp", "parquet", "spark", "validate")
+# Of everything in it: etprof, KleidiAI, flatcc and FlatBuffers; ExecuTorch, XNNPACK, libzip, zstd and Capstone; cpuinfo
+# and pthreadpool; jansson, FP16 and FXdiv; zlib; LLVM's tables in Capstone; the C library; GCC's libraries.
+LICENSES = ("Apache-2.0", "BSD-3-Clause", "BSD-2-Clause", "MIT", "Zlib", "NCSA", "LGPL-2.1-or-later",
+            "GPL-3.0-or-later WITH GCC-exception-3.1")
+CLASSIFIERS = ("Development Status :: 4 - Beta", "Environment :: Console", "Intended Audience :: Developers",
+               "Programming Language :: C", "Programming Language :: Python :: 3",
+               *(f"Programming Language :: Python :: 3.{minor}" for minor in (9, 10, 11, 12, 13)),
+               "Topic :: Scientific/Engineering :: Artificial Intelligence", "Topic :: Software Development",
+               "Topic :: System :: Benchmark", "Typing :: Typed")
+SYSTEM = {"x86_64-linux-gnu": "POSIX :: Linux", "aarch64-linux-gnu": "POSIX :: Linux", "arm64-macos": "MacOS"}
 # Said where pip and people look.
 NOT_RUN = {"arm64-macos": "The programs in this wheel were compiled and linked for macOS on another system. Nobody has "
                           "run them yet."}
@@ -59,10 +69,19 @@ def platform(triple, glibc, macos):
     return f"manylinux_{glibc.replace('.', '_')}_{machine}"
 
 
+def texts_of_licenses():
+    """{name in dist-info/licenses: path}"""
+    texts = {f"licenses/{text.name}": text for text in sorted((ROOT / "cmake/licenses").iterdir())}
+    return {"LICENSE": ROOT / "LICENSE", "copyright": ROOT / "cmake/copyright", **texts}
+
+
 def metadata(version, summary, triple):
-    head = ["Metadata-Version: 2.1", "Name: etprof", f"Version: {version}",
+    head = ["Metadata-Version: 2.4", "Name: etprof", f"Version: {version}",
             f"Summary: {summary}{' (never run on this system)' if triple in NOT_RUN else ''}",
-            "License: Apache-2.0", "Requires-Python: >=3.9"]
+            "Author: the etprof authors", "Keywords: executorch,profiler,benchmark,xnnpack,sme2,pytorch",
+            f"License-Expression: {' AND '.join(LICENSES)}", *(f"License-File: {name}" for name in texts_of_licenses()),
+            *(f"Classifier: {words}" for words in CLASSIFIERS), f"Classifier: Operating System :: {SYSTEM[triple]}",
+            "Requires-Python: >=3.9"]
     for purpose in EXTRAS:
         head += [f"Provides-Extra: {purpose}"]
         for line in requirements(purpose):
@@ -98,8 +117,7 @@ def contents(prefix, triple, tag, version, summary):
     texts = {"METADATA": metadata(version, summary, triple),
              "entry_points.txt": "[console_scripts]\netprof = etprof.command:command\n",
              "WHEEL": f"Wheel-Version: 1.0\nGenerator: etprof\nRoot-Is-Purelib: false\nTag: {tag}\n",
-             "licenses/LICENSE": (ROOT / "LICENSE").read_text(encoding="utf-8"),
-             "licenses/copyright": (ROOT / "cmake/copyright").read_text(encoding="utf-8")}
+             **{f"licenses/{name}": path.read_text(encoding="utf-8") for name, path in texts_of_licenses().items()}}
     for name, text in texts.items():
         files[f"{info}/{name}"] = (text.encode(), False)
     return files, info

@@ -9,6 +9,7 @@ so on): the wheel's programs are then run in a root that has these and nothing e
 import base64
 import csv
 import hashlib
+import importlib.util
 import io
 import json
 import os
@@ -188,6 +189,46 @@ class Wheel(unittest.TestCase):
         shutil.copytree(SOURCE / "scripts", tree / "scripts")
         done = run(tree / "scripts/wheel", self.top / "never", code=77)
         self.assertEqual(done.stderr, f"wheel: needs a source tree without blanks in its path: {tree.resolve()}\n")
+
+    def test_it_says_whose_it_is(self):
+        """Fields, licences and their texts: of every library in the bundle and of those that are linked in."""
+        show = ("import importlib.metadata as m, json; d = m.distribution('etprof'); "
+                "print(json.dumps([list(d.metadata.items()), [str(f) for f in d.files if '/licenses/' in str(f)]]))")
+        fields, files = json.loads(run(self.bin / "python", "-c", show, env=self.env).stdout)
+        found = {}
+        for name, value in fields:
+            found.setdefault(name, []).append(value)
+        self.assertEqual(found["Metadata-Version"], ["2.4"])
+        self.assertEqual(found["Author"], ["the etprof authors"])
+        self.assertNotIn("License", found) # the older field, which the other one forbids
+        self.assertTrue({"Typing :: Typed", "Programming Language :: Python :: 3.13",
+                         "Operating System :: POSIX :: Linux"} <= set(found["Classifier"]), found["Classifier"])
+        self.assertFalse([c for c in found["Classifier"] if c.startswith("License ::")])
+        info = self.package.parent / files[0].partition("/")[0]
+        self.assertEqual(sorted(found["License-File"]), sorted(f.partition("/licenses/")[2] for f in files))
+        texts = {name: (info / "licenses" / name).read_text() for name in found["License-File"]}
+        whose = dict(re.findall(r"^---- (?:lib[a-z]+\.a: )?([\w-]+), (.+), https://", texts["copyright"], re.M))
+        for part in ("ExecuTorch", "XNNPACK", "pthreadpool", "cpuinfo", "FXdiv", "FP16", "KleidiAI", "flatcc",
+                     "FlatBuffers", "Jansson", "libzip", "zlib", "Zstandard", "Capstone"):
+            self.assertIn(part, whose)
+        expression = found["License-Expression"][0]
+        for license in whose.values():
+            for each in re.findall(r"\b(?:Apache-2\.0|BSD-[23]-Clause|MIT|Zlib|NCSA)\b", license):
+                self.assertIn(each, expression.split(" AND "))
+        for name, title, each in (("LGPL-2.1", "GNU LESSER GENERAL PUBLIC LICENSE", "LGPL-2.1-or-later"),
+                                  ("GPL-3.0", "GNU GENERAL PUBLIC LICENSE", "GPL-3.0-or-later WITH GCC-exception-3.1"),
+                                  ("GCC-exception-3.1", "GCC RUNTIME LIBRARY EXCEPTION", "GPL-3.0-or-later WITH")):
+            self.assertIn(title, texts[f"licenses/{name}.txt"])
+            self.assertIn(each, expression)
+        told = texts["copyright"].partition("----")[0]
+        for file in json.loads((self.package / f"tree/libexec/etprof/{TRIPLE}/bundle.json").read_text())["files"]:
+            name = re.match(r"etprof|ld-linux|libexecutorch|[^.]+", pathlib.PurePath(file["path"]).name)[0]
+            self.assertIn(name, told)
+
+    def test_a_registry_would_take_it(self):
+        if not importlib.util.find_spec("twine"):
+            self.skipTest("no twine")
+        run(sys.executable, "-m", "twine", "check", "--strict", self.wheel)
 
     def test_extras_are_declared(self):
         show = ("import importlib.metadata as m, json; d = m.metadata('etprof'); "

@@ -74,6 +74,11 @@ class Importing(unittest.TestCase):
         text = (SOURCE / "include/etprof/version.h").read_text()
         self.assertIn(f'ETP_VERSION "{etprof.__version__}"', text)
 
+    def test_the_folder_is_no_second_package(self):
+        """Installed by pip as it lies, it would be an etprof without the program."""
+        for name in ("pyproject.toml", "setup.py", "setup.cfg"):
+            self.assertFalse((SOURCE / "python" / name).exists(), name)
+
     def test_another_library_is_refused(self):
         code = ("import etprof\netprof.__version__ = '9.9.9'\nfrom etprof import errors\ntry:\n    etprof.ops('x')\n"
                 "except errors.EnvironmentProblem as e:\n    print(e)")
