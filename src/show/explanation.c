@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "base/shell.h"
 #include "compare/phases.h"
 #include "document/rows.h"
 #include "show/json.h"
@@ -52,6 +53,7 @@ static bool from_fixes(const etp_ab *ab, const char *id, etp_explanation *out)
             out->text = f->text;
             out->formula = f->formula;
             out->recipe = f->recipe;
+            out->fix = f;
             out->evidence = f->evidence;
             out->n_evidence = f->n_evidence;
             return true;
@@ -312,6 +314,57 @@ static void operator_keys(const etp_explanation *c, etp_keys *keys)
     }
 }
 
+// What it would bring, and what does it.
+static void fix_keys(const etp_explanation *c, etp_keys *keys, etp_arena *arena)
+{
+    const etp_ab_fix *f = c->fix;
+    const char *likely =
+        f->expected_ns == ETP_NS_UNKNOWN
+            ? ""
+            : etp_arena_printf(arena, "%s an inference expected, ", ETP_NS((double)f->expected_ns));
+    etp_keys_add(keys, ETP_PLAIN, "gain", "%sfrom %s to %s", likely, ETP_NS((double)f->lo_ns),
+                 ETP_NS((double)f->hi_ns));
+    if (f->by_command && c->ab->dir && !c->ab->bare) {
+        etp_keys_add(keys, ETP_PLAIN, "apply", "%s",
+                     etp_shell_command(arena, "etprof fix %s %s", c->ab->dir, f->id));
+    }
+}
+
+// "net.py:12 blocks.0.norm"; NULL: not known.
+static const char *source_of(const etp_ab_operator *op, etp_arena *arena)
+{
+    return op->source_file ? etp_arena_printf(arena, "%s:%u%s%s", op->source_file, op->source_line,
+                                              op->module ? " " : "", op->module ? op->module : "")
+                           : NULL;
+}
+
+// What a fix or a finding rests on, by name: in the arm that fixes are of, where it ran.
+static void operators_named(const etp_explanation *c, etp_report *r, etp_arena *arena)
+{
+    static const etp_column k_columns[] = {
+        {.key = "id", .title = "id"},
+        {.key = "name", .title = "operator", .flags = ETP_COL_CODE},
+        {.key = "ns", .title = "time", .kind = ETP_KIND_NS},
+        {.key = "source", .title = "source", .flags = ETP_COL_CODE},
+    };
+    const etp_ab *ab = c->ab;
+    uint32_t arm = ab->n_comparisons ? ab->comparisons[0].candidate : ab->baseline;
+    etp_table *t = NULL;
+    for (size_t i = 0; i < ab->n_operators && !c->op; i++) {
+        const etp_ab_operator *op = &ab->operators[i];
+        bool named = false;
+        for (size_t k = 0; k < c->n_evidence; k++) {
+            named = named || strcmp(op->id, c->evidence[k]) == 0;
+        }
+        if (named && op->rows[arm]) {
+            t = t ? t : etp_report_table(r, "operators", ab->arms[arm].measured, k_columns, 4);
+            ETP_ROW(t, etp_cell_z(op->id), etp_cell_str(op->names[arm]),
+                    etp_cell_ns(ab->emulated ? ETP_NS_UNKNOWN : op->ns[arm]),
+                    etp_cell_z(source_of(op, arena)));
+        }
+    }
+}
+
 const etp_report *etp_explanation_report(const etp_explanation *c, etp_arena *arena)
 {
     static const etp_column k_columns[] = {
@@ -328,6 +381,9 @@ const etp_report *etp_explanation_report(const etp_explanation *c, etp_arena *ar
     if (c->op) {
         operator_keys(c, keys);
     }
+    if (c->fix) {
+        fix_keys(c, keys, arena);
+    }
     if (c->formula) {
         etp_keys_add(keys, ETP_PLAIN, "formula", "%s", c->formula);
     }
@@ -342,6 +398,7 @@ const etp_report *etp_explanation_report(const etp_explanation *c, etp_arena *ar
     if (c->n_evidence && !c->op) { // an operator rests on itself
         etp_keys_add(keys, ETP_PLAIN, "rests on", "%s", etp_strbuf_str(&text).ptr);
     }
+    operators_named(c, r, arena);
     etp_table *t = NULL;
     for (size_t k = 0; k < c->ab->n_comparisons; k++) {
         const etp_ledger *l = &c->ab->ledgers[k].ledger;

@@ -13,6 +13,7 @@ typedef struct etp_explanation { // a finding, a fix, something ruled out, or an
     const char *const *evidence;
     size_t n_evidence;
     const etp_ab_operator *op; // the operator itself, else NULL
+    const etp_ab_fix *fix;     // the fix itself, else NULL
 } etp_explanation;
 
 // ETP_USAGE with the known ids when there is no such sentence.

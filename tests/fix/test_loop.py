@@ -50,6 +50,8 @@ def one_fix(folder):
     expect(validate(kept)["failed"] == 0, "fix.json as its schema says", validate(kept))
     kept.write_text(kept.read_text().replace('"gain_ns"', '"gains"', 1))
     expect(validate(kept)["failed"] > 0, "fix.json without its gain")
+    said = p.run("explain", "N1", run).stdout
+    expect(f"etprof fix {run} N1" in said and "native_call_native_layer_norm.out" in said, "explain N1", said)
     text = p.fix(run)
     expect(text.returncode == 0, text.stderr)
     lines = text.stdout.splitlines()
