@@ -298,6 +298,7 @@ typedef struct etp_stats_options { // a zeroed struct means the defaults
     bool sequential;               // intervals are widened by etp_sequential_widening
     double clock_ns; // step of the clock that the durations were read from, 0: as fine as they are
     const double *waited; // per arm, where samples have no CPU time: see etp_stats_arm.waited; NULL
+    const uint32_t *against; // per arm, the arm that it is compared with; NULL: the baseline
 } etp_stats_options;
 
 // ---- other programs ----

@@ -387,6 +387,11 @@ static double clock_doubt_ln(const work *w, uint32_t arm, size_t k)
     return part < 0.9 ? -log1p(-part) : (double)NAN;
 }
 
+static uint32_t compared_with(const work *w, uint32_t arm)
+{
+    return w->options->against ? w->options->against[arm] : w->out->baseline;
+}
+
 static void compare_arms(work *w)
 {
     etp_stats *out = w->out;
@@ -398,38 +403,40 @@ static void compare_arms(work *w)
     flag_arms(w, ratios, times);
     uint32_t n_others = out->n_arms > 1 ? out->n_arms - 1 : 1;
     for (uint32_t arm = 0; arm < out->n_arms; arm++) {
-        if (arm == out->baseline) {
+        uint32_t base = compared_with(w, arm);
+        if (arm == base) {
             continue;
         }
-        etp_compare_tails(&out->arms[out->baseline], &out->arms[arm]);
-        etp_compare_scatter(&out->arms[out->baseline], &out->arms[arm], out->margin, n_others);
+        etp_compare_tails(&out->arms[base], &out->arms[arm]);
+        etp_compare_scatter(&out->arms[base], &out->arms[arm], out->margin, n_others);
     }
     for (uint32_t arm = 0; arm < out->n_arms; arm++) {
-        if (arm == out->baseline) {
+        uint32_t base = compared_with(w, arm);
+        if (arm == base) {
             continue;
         }
         size_t k = 0;
         for (size_t b = 0; b < out->n_blocks_seen; b++) {
             const double *values = out->value_ln + b * out->n_arms;
-            double ratio = values[out->baseline] - values[arm];
+            double ratio = values[base] - values[arm];
             if (out->block_complete[b] && isfinite(ratio)) {
                 ratios[k++] = ratio;
             }
         }
         etp_stats_comparison *c = &out->comparisons[out->n_comparisons++];
-        c->baseline = out->baseline;
+        c->baseline = base;
         c->candidate = arm;
         c->paired = etp_paired_estimate(ratios, k, out->margin, out->confidence, w->options->seed);
         if (w->options->sequential) {
             etp_paired_widen(&c->paired, etp_sequential_widening(k), out->margin);
         }
         if (w->options->clock_ns > 0) {
-            double doubt = hypot(clock_doubt_ln(w, out->baseline, k), clock_doubt_ln(w, arm, k));
+            double doubt = hypot(clock_doubt_ln(w, base, k), clock_doubt_ln(w, arm, k));
             etp_paired_blur(&c->paired, doubt, out->margin);
         }
-        c->spread = etp_spread_of(&set, out->baseline, arm, w->arena);
+        c->spread = etp_spread_of(&set, base, arm, w->arena);
         c->more_blocks = blocks_to_expect(c, out->margin);
-        c->flags = out->arms[out->baseline].flags | out->arms[arm].flags;
+        c->flags = out->arms[base].flags | out->arms[arm].flags;
         c->wilcoxon_p = etp_wilcoxon(ratios, k, w->arena);
         c->unpaired = k == 0 ? compare_unpaired(w, c) : (etp_unpaired){.p = (double)NAN};
     }
@@ -488,6 +495,12 @@ static etp_status analyze(const etp_sample *samples, size_t n_samples, uint32_t 
     if (out->baseline >= n_arms) {
         return etp_fail(err, ETP_CORRUPT, "baseline %u of %u arms", (unsigned)out->baseline,
                         (unsigned)n_arms);
+    }
+    for (uint32_t a = 0; options->against && a < n_arms; a++) {
+        if (options->against[a] >= n_arms) {
+            return etp_fail(err, ETP_CORRUPT, "arm %u is compared with arm %u of %u", (unsigned)a,
+                            (unsigned)options->against[a], (unsigned)n_arms);
+        }
     }
     work w = {.options = options, .arena = arena, .out = out};
     ETP_TRY(take_rows(&w, samples, n_samples, err));

@@ -166,6 +166,12 @@ def sweep(tmp):
         expect((done.returncode, len(checks)) == (code, 4), "of a sweep", rule, done.returncode, checks)
         if kind == "speedup":
             expect(all(abs(c["value"] - 3) < 0.01 for c in checks), "each against its own", checks)
+    done = subprocess.run([ETPROF, "stats", "swept", "--format", "json"], cwd=tmp, capture_output=True, text=True,
+                          timeout=600, check=False)
+    compared = json.loads(done.stdout)["comparisons"]
+    expect(len(compared) == 4, "stats of a sweep", [c["candidate"] for c in compared])
+    for c in compared:
+        expect(abs(c["speedup"]["estimate"] - 3) < 0.01, "stats of a sweep", c)
 
 
 with tempfile.TemporaryDirectory() as name:
