@@ -489,8 +489,7 @@ static bool is_about(const rule *r, const etp_ab_phase *phase, const char *word)
                                        etp_str_eqz(r->phase, word)));
 }
 
-// Each phase that the rule is about, by itself.
-// A rule that judges nothing is an error: a misspelt arm must not pass for a yes.
+// Of each phase that it is about. A rule that judges nothing is an error: a misspelt arm is no yes.
 static etp_status check_rule(etp_gate *g, const etp_ab *ab, const rule *r, etp_error *err)
 {
     size_t before = g->checks.n, parts = 0;
