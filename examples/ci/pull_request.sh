@@ -4,7 +4,8 @@
 #   pull_request.sh MODEL.pte BASELINE OUT [etprof ab's options]
 # OUT/run: what was measured; OUT/comment.md: the comment (at most 60,000 bytes): the gate's answer, for each arm that
 # became slower what became slower in it, and the report. Exit code: 0 no arm became slower, 1 one did, 3 unknown; any
-# other is that of the command that failed, which the comment says too.
+# other is that of the command that failed, which the comment says too. Where the gate says unknown, as many blocks as it
+# asks for are measured, at most 40 more, and it is asked again; what would settle it then stands in the comment.
 # Without a BASELINE folder the run is measured and told, and the exit code is 0.
 set -eu
 [ $# -ge 3 ] || { echo "usage: pull_request.sh MODEL.pte BASELINE OUT [OPTION...]" >&2; exit 2; }
@@ -13,8 +14,11 @@ shift 3
 etprof=${ETPROF:-etprof}
 most=60000
 mkdir -p "$out"
-rm -f "$out/comment.md"
 said=$out/said.txt
+# Who updates one comment knows it by this.
+mark='<!-- etprof -->'
+# What is there when this is cut off by somebody's timeout.
+printf '%s\n## No answer: cut off\n\nThe measurement was ended before it was done.\n' "$mark" >"$out/comment.md"
 
 # lines MOST: whole lines of standard input, at most that many bytes
 lines() { LC_ALL=C awk -v most="$1" '{ n += length($0) + 1; if (n > most) exit; print }'; }
@@ -23,6 +27,7 @@ lines() { LC_ALL=C awk -v most="$1" '{ n += length($0) + 1; if (n > most) exit; 
 failed() {
     cat "$said" >&2
     {
+        printf '%s\n' "$mark"
         printf '## No answer: %s failed\n\nExit code %s. Nothing was compared.\n\n```text\n' "$2" "$1"
         tail -n 60 "$said" | tr '\140' "'" | lines 20000
         printf '```\n'
@@ -41,9 +46,10 @@ code=0
 case $code in 0 | 1 | 3) cat "$said" >&2 ;; *) failed "$code" "etprof ab" ;; esac
 if [ ! -f "$baseline/manifest.json" ]; then
     code=0
-    "$etprof" analyze "$out/run" --format github -o "$out/comment.md" 2>"$said" || code=$?
+    "$etprof" analyze "$out/run" --format github -o "$out/report.md" 2>"$said" || code=$?
     [ "$code" = 0 ] || failed "$code" "etprof analyze"
-    rm -f "$said"
+    { printf '%s\n' "$mark"; cat "$out/report.md"; } >"$out/comment.md"
+    rm -f "$said" "$out/report.md"
     echo "no run folder of the branch it goes to at $baseline: nothing to hold it against" >&2
     exit 0
 fi
@@ -52,11 +58,23 @@ comment=$out/comment.part
 # What may still be written, less what stands between the parts.
 room() { echo $((most - $(wc -c <"$comment") - 200)); }
 
-code=0
-"$etprof" gate "$out/run" --against "$baseline" --format md -o "$out/gate.md" 2>"$said" || code=$?
-case $code in 0 | 1 | 3) cat "$said" >&2 ;; *) failed "$code" "etprof gate" ;; esac
+ask() {
+    code=0
+    "$etprof" gate "$out/run" --against "$baseline" --format md -o "$out/gate.md" 2>"$said" || code=$?
+    case $code in 0 | 1 | 3) cat "$said" >&2 ;; *) failed "$code" "etprof gate" ;; esac
+}
+ask
+left=40
+while [ "$code" = 3 ] && [ "$left" -gt 0 ]; do
+    more=$(grep -F -- "--extend $out/run --blocks " "$out/gate.md" | sed 's/.* --blocks \([0-9]*\).*/\1/' | sort -n | tail -n 1)
+    [ -n "$more" ] || break
+    [ "$more" -le "$left" ] || more=$left
+    left=$((left - more))
+    "$etprof" ab --extend "$out/run" --blocks "$more" --quiet >/dev/null 2>"$said" || case $? in 1 | 3) ;; *) break ;; esac
+    ask
+done
 # A table of very many arms is cut.
-lines 20000 <"$out/gate.md" >"$comment"
+{ printf '%s\n' "$mark"; lines 20000 <"$out/gate.md"; } >"$comment"
 rm "$out/gate.md"
 
 # An arm that became slower: what became slower in it. Half of the room is left for the others and the report.

@@ -6,6 +6,7 @@ recorded model.
 
 usage: recipes.py ETPROF FAKE_RUNNER SOURCE_DIR BUILD_DIR CMAKE"""
 import hashlib
+import json
 import os
 import pathlib
 import re
@@ -29,7 +30,28 @@ ETPROF, FAKE, SOURCE, BUILD = (pathlib.Path(p).resolve() for p in sys.argv[1:5])
 CMAKE = sys.argv[5]
 RECORDING = SOURCE / "tests/data/mixed_xnnpack_fp32.etdump"
 OPTIONS = f"--levels neon,base --blocks 6 --iterations 3 --warmup 1 --seed 7 --runner {FAKE}"
-GH = '#!/bin/sh\n[ "$1 $2 $4" = "pr comment --body-file" ] || exit 9\ncp "$5" "$COMMENTS/$3.md"\n'
+# What GitHub answers: the artifact of the run, the pull request of a branch of somebody's, comments as files.
+GH = """#!/usr/bin/env python3
+import os, pathlib, shutil, sys
+words, place = sys.argv[1:], pathlib.Path(os.environ["COMMENTS"])
+if words[:2] == ["run", "download"]:
+    os.makedirs(words[words.index("--dir") + 1])
+    shutil.copy(os.environ["ARTIFACT"], words[words.index("--dir") + 1] + "/comment.md")
+elif words[1:4] == ["--method", "GET", "repos/me/it/pulls"]:
+    assert "state=open" in words and "head=stranger:change" in words and os.environ["SHA"] in words[-1], words
+    print(os.environ["NUMBER"])
+elif words[1:3] == ["--paginate", f"repos/me/it/issues/{os.environ['NUMBER']}/comments"]:
+    assert 'user.type == "Bot"' in words[-1], words
+    print(*[f.stem.split(".")[1] for f in place.glob(f"{os.environ['NUMBER']}.*.md")
+            if f.read_text().startswith("<!-- etprof -->")], sep="\\n")
+elif words[1:3] == ["--method", "PATCH"]:
+    file, = place.glob(f"*.{words[3].rsplit('/', 1)[1]}.md")
+    shutil.copy(words[5].partition("@")[2], file)
+elif words[1:3] == ["--method", "POST"]:
+    shutil.copy(words[5].partition("@")[2], place / f"{words[3].split('/')[4]}.{100 + len(list(place.iterdir()))}.md")
+else:
+    sys.exit(9)
+"""
 CURL = """#!/bin/sh
 for word; do last=$word; case $word in body@*) cp "${word#body@}" "$COMMENTS/gitlab.md" ;; esac; done
 case $last in */projects/7/merge_requests/3/notes) ;; *) exit 9 ;; esac
@@ -63,7 +85,8 @@ def hash_of(package):
 
 def pinned():
     """What a recipe or the action takes from elsewhere is named by its bytes."""
-    for name in ("action.yml", "examples/ci/pull_request.yml", "examples/ci/profile.yml", "examples/ci/gitlab.yml"):
+    for name in ("action.yml", *(f"examples/ci/{name}.yml" for name in (
+            "pull_request", "pull_request_comment", "profile", "gitlab"))):
         text = (SOURCE / name).read_text()
         for used in re.findall(r"uses: (\S+)", text):
             expect(re.fullmatch(r"\S+@([0-9a-f]{40}|COMMIT)", used), name, "an action without a commit", used)
@@ -80,7 +103,7 @@ def repository(top):
     for branch, ns, dump, more in (
             ("main", 3178, sound, b""), ("same", 3178, sound, b""),
             ("slow", 5178, slowed(RECORDING, "native_call_cumsum.out", 2000), b""),
-            ("broken", 3178, sound, b"on * * 1+ crash\n")):
+            ("broken", 3178, sound, b"on * * 1+ crash\n"), ("noisy", 3178, sound, b"noise 106\n")):
         git("checkout", "-q", "-B", branch, *([] if branch == "main" else ["main"]), cwd=place)
         (place / "model.pte").write_bytes(b"\x10\0\0\0ET12base neon %d\nbase base %d\n%s" % (ns, ns + 100, more))
         (place / "now.etdump").write_bytes(dump)
@@ -103,7 +126,8 @@ def surroundings(top, name):
     place.mkdir()
     dump = str(place / "work/now.etdump")
     return place, {"PATH": f"{top}/venv/bin:/usr/bin:/bin", "HOME": str(place), "LC_ALL": "C.UTF-8",
-                   "COMMENTS": str(top / "comments"), "PIP_NO_INDEX": "1", "FAKE_ETDUMP_neon": dump,
+                   "COMMENTS": str(top / "comments"), "ETPROF_RUNNER": str(FAKE), "PIP_NO_INDEX": "1",
+                   "FAKE_ETDUMP_neon": dump,
                    "FAKE_ETDUMP_base": dump}
 
 
@@ -119,11 +143,35 @@ def names_the_operator(comment):
            "one operator is named", first)
 
 
+def commented(top, name, env, number):
+    """The second workflow, on what the first one left: the text of the request's only comment."""
+    workflow = yaml.safe_load((SOURCE / "examples/ci/pull_request_comment.yml").read_text())
+    expect(workflow["permissions"] == {"actions": "read", "pull-requests": "write"}, workflow["permissions"])
+    step, = workflow["jobs"]["comment"]["steps"]
+    known = {"REPO": "me/it", "RUN": "7", "SHA": name, "HEAD": "stranger:change", "GH_TOKEN": "t"}
+    expect(set(known) == set(step["env"]), "what the second workflow knows", step["env"])
+    place = top / name / "second"
+    place.mkdir(exist_ok=True)
+    shutil.rmtree(place / "etprof-out", ignore_errors=True)
+    artifact = str(top / name / "comment")
+    run("bash", "-eo", "pipefail", "-c", step["run"], cwd=place,
+        env={**env, **known, "NUMBER": number, "ARTIFACT": artifact})
+    comment, = (top / "comments").glob(f"{number}.*.md")
+    return comment.read_text()
+
+
 def github(top, package, source):
     (top / "caches").mkdir()
+    measuring = yaml.safe_load((SOURCE / "examples/ci/pull_request.yml").read_text())
+    expect(measuring["permissions"] == {"contents": "read"}, "what runs a stranger's program may only read")
 
-    def job(branch, name, number=None, **changes):
+    def job(branch, name, number=None, cut=False, **changes):
         place, env = surroundings(top, name)
+        if cut:  # as GitHub ends a step whose time is over: no trap is waited for
+            (place / "etprof").write_text(
+                '#!/bin/sh\nmkdir -p "$4"\necho \'{ "state": "running" }\' >"$4/manifest.json"\nkill -9 $PPID\n')
+            (place / "etprof").chmod(0o755)
+            env["ETPROF"] = str(place / "etprof")
         made = Job(place / "work", SOURCE / "action.yml", source, branch, top / "caches",
                    {"ref": "refs/heads/main" if branch == "main" else "refs/pull/1/merge", "sha": name, "token": "t",
                     "event_name": "pull_request" if number else "push", "event": {"number": number or ""}}, env)
@@ -133,9 +181,7 @@ def github(top, package, source):
         for text in made.summaries:
             expect(len(text.encode()) <= 1 << 20, name, "the summary's size", len(text.encode()))
         said = "\n".join(map(str, made.log))
-        comment = top / f"comments/{number}.md"
-        expect(not number or comment.is_file(), name, "a comment is left", said)
-        text = comment.read_text() if number and comment.is_file() else ""
+        text = commented(top, name, env, number) if number else ""
         expect(not number or text in made.summaries, name, "the summary is the comment", said)
         return code, steps["etprof"]["outputs"], text, said
 
@@ -153,12 +199,20 @@ def github(top, package, source):
     expect(code == 6 and outputs["code"] == "6", "launches that die", code, outputs, said)
     expect("No answer: etprof ab failed" in comment and "Exit code 6" in comment, comment[:500])
     sound(comment)
-    for policy, wanted in (("false", 0), ("true", 3)):
-        short = f"unknown-{policy}"
-        code, outputs, comment, said = job("same", short, f"2{wanted}", **{
-            "options": OPTIONS.replace("--blocks 6", "--blocks 2"), "fail-on-unknown": policy})
-        expect(code == wanted and outputs["code"] == "3", short, code, outputs, said)
+    code, outputs, comment, said = job("same", "again", "13")
+    expect("No answer" not in comment and code == 0, "one comment, written anew", comment[:500])
+    code, outputs, comment, said = job("same", "few", "14", options=OPTIONS.replace("--blocks 6", "--blocks 2"))
+    blocks = json.loads((top / "few/work/etprof-out/run/manifest.json").read_text())["blocks_done"]
+    expect((code, outputs["code"], blocks) == (0, "0", 6), "where blocks are too few more are measured", blocks, said)
+    for policy, wanted in (({}, 3), ({"fail-on-unknown": "false"}, 0)):
+        code, outputs, comment, said = job("noisy", f"unknown-{wanted}", f"2{wanted}", **policy)
+        expect(code == wanted and outputs["code"] == "3", "unknown", policy, code, outputs, said)
+        expect(re.search(r"next: etprof ab --extend etprof-out/run --blocks \d+", comment), "what it takes", comment)
         sound(comment)
+    code, outputs, comment, said = job("slow", "cut", "15", cut=True)
+    expect(code != 0 and "No answer: cut off" in comment, "a run that is cut off", code, comment, said)
+    code, _, _, said = job("main", "cut-main", cut=True)
+    expect(code != 0 and [p.name for p in (top / "caches").iterdir()] == ["etprof-main-first"], "is no baseline", said)
 
 
 def gitlab(top, package, source):

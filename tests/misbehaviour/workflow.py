@@ -71,6 +71,8 @@ class Job:
             subprocess.run(["git", "clone", "-q", "--branch", self.branch, self.source, self.folder], check=True)
         elif what.startswith("actions/cache/"):
             self.cache(what.rsplit("/", 1)[1], given)
+        elif what == "actions/upload-artifact":
+            shutil.copy(self.folder / given["path"], self.folder.parent / given["name"])
         elif what == "OWNER/etprof":
             return self.composite(given)
         else:
