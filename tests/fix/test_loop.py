@@ -94,7 +94,12 @@ def loses(folder):
            "Best     the program as it was" in done.stdout, done.stdout, done.stderr)
     done = p.fix(run, blocks=2)
     expect(done.returncode == 3 and "unknown (2 of at least 6 blocks)" in done.stdout and
-           "the same command again" in done.stdout, done.returncode, done.stdout)
+           "the same command on a quiet machine" in done.stdout, done.returncode, done.stdout)
+    exported = p.exported()
+    found = document(p.fix(run, "--format", "json"), "what was unsure is measured anew", 1)
+    expect(found["steps"][0]["run"] == "1-layer-norm/run.2" and found["unsure"] == ["1-layer-norm/run"] and
+           found["steps"][0]["measured"]["verdict"] == "slower", found["steps"])
+    expect(p.exported() == exported and found["folder"].endswith("fixes.2"), "its programs stay", found["folder"])
     p.exports(layer_norm=p.data[8:].decode())
     done = p.fix(run)
     expect(done.returncode == 1 and "the export makes the same program" in done.stdout, done.stdout)

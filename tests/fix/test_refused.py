@@ -44,6 +44,11 @@ def questions(folder):
     refused(p.fix(run, "--out", "there", "--device", "nowhere"), 2, "measuring", "nowhere")
     done = p.fix(run, "--trust", XDG_STATE_HOME=str(p.folder / "other"))
     expect(done.returncode == 0, "--trust", done.stderr)
+    for broken in ("{", "[]", '{"schema": "etprof.fix/1", "asked": 1, "state": "running", "steps": [{}]}'):
+        there = p.folder / "broken"
+        there.mkdir(exist_ok=True)
+        (there / "fix.json").write_text(broken)
+        refused(p.fix(run, "--out", "broken"), 2, "broken is not empty")
     p.program.write_bytes(p.data + b"\n")
     refused(p.fix(run), 4, "another SHA-256", "etprof fix")
     p.program.unlink()

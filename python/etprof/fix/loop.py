@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from etprof import __version__, errors
 from etprof.fix import told as answers
@@ -22,6 +21,7 @@ from etprof.whole import opened
 SCHEMA = "etprof.fix/1"
 MOST_STEPS = 20
 FASTER = "faster"
+NOT_TOLD = 3
 
 
 @dataclasses.dataclass
@@ -43,11 +43,28 @@ def _fixes_folder(path: str) -> Path:
 
 
 def _recorded(folder: Path) -> Document | None:
+    """The record in FOLDER, if it is one that can be gone on with."""
     try:
-        found = json.loads((folder / "fix.json").read_text(encoding="utf-8"))
-        return found if found["schema"] == SCHEMA else None
+        found: Document = json.loads((folder / "fix.json").read_text(encoding="utf-8"))
+        _set_aside(found)
+        return found if found["schema"] == SCHEMA and found["asked"] and found["state"] else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
+
+
+def _set_aside(old: Document) -> list[str]:
+    """Run folders that did not tell."""
+    unsure = (str(s["run"]) for s in old["steps"] if s["run"] and _is_unsure(s))
+    return sorted({*map(str, old["unsure"]), *unsure})
+
+
+def _is_unsure(step: Document) -> bool:
+    return any(m["verdict"] == "unknown" for m in (step["measured"], step["itself"]) if m)
+
+
+def _goes_on(old: Document) -> bool:
+    """Whether the same question is one of this session: it was interrupted, or did not tell."""
+    return old["state"] != "finished" or exit_code(old) == NOT_TOLD
 
 
 def _identity(asked: Asked) -> Document:
@@ -58,12 +75,12 @@ def _identity(asked: Asked) -> Document:
 
 
 def _place(asked: Asked, identity: Document) -> Path:
-    """An interrupted session of the same question, else a folder of that name that nobody has."""
+    """A session of the same question that has no answer yet, else a folder of that name that nobody has."""
     wanted = Path(asked.out) if asked.out else _fixes_folder(asked.operand)
     number, folder = 1, wanted
     while folder.exists():
         old = _recorded(folder)
-        if old and old["asked"] == identity and old["state"] != "finished":
+        if old and old["asked"] == identity and _goes_on(old):
             return folder
         if folder.is_dir() and not any(folder.iterdir()):
             return folder
@@ -114,7 +131,10 @@ class Session:
         self.asked, self.tools, self.folder = asked, tools, folder
         self.document: Document = {"schema": SCHEMA, "tool": {"version": __version__}, "state": "running",
                                    "folder": str(folder), "asked": identity, "before": None, "again": None,
-                                   "steps": [], "best": None, "total": None}
+                                   "unsure": [], "steps": [], "best": None, "total": None}
+        old = _recorded(folder)
+        self.document["unsure"] = _set_aside(old) if old else []
+        self.unsure = [str(folder / run) for run in self.document["unsure"]]
         self.again: work.Program | None = None
         self.changes: list[tuple[str, str]] = []
         self.tried: set[tuple[str, str]] = set()
@@ -192,7 +212,8 @@ class Session:
         again = self.again if self.current.sha256 == self.told.sha256 else None
         arms = [self.current, made, *([again] if again else [])]
         self.save()
-        run = work.measure(self.tools, self.folder / step["folder"] / "run", [p.path for p in arms], self.told)
+        run = work.measure(self.tools, self.folder / step["folder"] / "run", [p.path for p in arms], self.told,
+                           self.unsure)
         step["run"] = os.path.relpath(run, self.folder)
         step["measured"] = work.held_against(run, self.current.sha256, made.sha256)
         itself = step["measured"]
@@ -248,11 +269,9 @@ class Session:
 
 def exit_code(document: Document) -> int:
     """0: a fix helped; 3: the measurements cannot tell; 1: none helped."""
-    steps = document["steps"]
-    if any(s["kept"] for s in steps):
+    if any(s["kept"] for s in document["steps"]):
         return 0
-    measured: list[Any] = [m for s in steps for m in (s["measured"], s["itself"]) if m]
-    return 3 if any(m["verdict"] == "unknown" for m in measured) else 1
+    return NOT_TOLD if any(_is_unsure(s) for s in document["steps"]) else 1
 
 
 def fix(asked: Asked, tools: work.Tools) -> Document:

@@ -63,7 +63,8 @@ def _step(step: Document, again: Document | None) -> list[str]:
     """The prediction beside what came out; below it what exporting again has of that, and the command."""
     found = step["measured"]
     lines = [f"  {step['fix']} {step['text']}:", f"     {outcome(step).partition(' ')[2]}"]
-    if step["itself"] and again:
+    told = [m for m in (step["itself"], again and again["measured"]) if m and m["gain_ns"]["estimate"] is not None]
+    if step["itself"] and again and told:
         lines += [f"     exporting again without the fix: {_measured(again['measured'])}",
                   f"     the fix by itself: {_measured(step['itself'])}"]
     lines.append(f"     {'kept' if step['kept'] else 'undone' if found else 'left out'}: {shlex.join(step['command'])}")
@@ -115,6 +116,6 @@ def render(document: Document) -> str:
     if runs:
         lines.append(f"Report   {os.path.join(document['folder'], runs[-1], 'report.html')}")
     if _unsure(document):
-        lines.append("To settle  the same command again on a quiet machine, with more --blocks")
+        lines.append("To settle it: the same command on a quiet machine, with more --blocks; it keeps the programs")
     lines.append(f"Steps    {os.path.join(document['folder'], 'fix.json')}")
     return "".join(printable(line) + "\n" for line in lines)

@@ -9,6 +9,7 @@ import shlex
 import signal
 import subprocess
 import sys
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -131,10 +132,10 @@ def _start(run: Path, programs: list[str], told: Told | None, tools: Tools) -> l
     return ["ab", *programs, *plan, *tools.measuring, "--out", str(run)]
 
 
-def measure(tools: Tools, run: Path, programs: list[str], told: Told | None) -> str:
-    """The folder of a finished session of PROGRAMS: RUN, or beside it when RUN is of other programs."""
+def measure(tools: Tools, run: Path, programs: list[str], told: Told | None, unsure: Collection[str] = ()) -> str:
+    """The folder of a finished session of PROGRAMS: RUN, or beside it when RUN is UNSURE or of other programs."""
     number, base = 1, run
-    while (run / "manifest.json").exists() and not _is_of(run, programs):
+    while (run / "manifest.json").exists() and (str(run) in unsure or not _is_of(run, programs)):
         number += 1
         run = base.with_name(f"{base.name}.{number}")
     if not (run / "manifest.json").exists() or manifest(run)["state"] != "finished":
