@@ -66,6 +66,18 @@ def unknown_source(folder):
            done.stderr)
 
 
+def hostile_export(folder):
+    """An export.json that names an interpreter of its own is not believed, and nothing of it is run."""
+    p = Planted(folder)
+    p.exports(layer_norm="base neon 800000\nnoise 2\n")
+    evil = p.folder / "evil"
+    evil.write_text("#!/bin/sh\ntouch ran\n")
+    evil.chmod(0o755)
+    p.told(command=("etprof", "export", "planted", "--python", str(evil)))
+    refused(p.fix(p.measured()), 2, "no export.json beside it", "--source MODEL")
+    expect(not (p.folder / "ran").exists() and not p.exported(), "it was run")
+
+
 def of_a_program(folder):
     """A .pte is measured first. Its operators' names say that SME2 did not run, so nothing is given."""
     p = Planted(folder, before="base sme2 1000000\nnoise 2\n")
@@ -104,7 +116,7 @@ def stops(folder, number):
 
 def main():
     hear_signals()
-    for case in (questions, unknown_source, of_a_program, lambda f: stops(f, signal.SIGINT),
+    for case in (questions, unknown_source, hostile_export, of_a_program, lambda f: stops(f, signal.SIGINT),
                  lambda f: stops(f, signal.SIGTERM)):
         with tempfile.TemporaryDirectory() as folder:
             case(folder)

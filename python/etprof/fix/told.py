@@ -84,8 +84,11 @@ def read(folder: str, baseline: str | None = None) -> Told:
     arm = _arm(document)
     model = next((m for m in kept["models"] if m["path"] == arm["model"]), kept["models"][0])
     offers, others = _offers(document)
-    return Told(folder, model["path"], model["sha256"], list(model.get("command") or []), arm["name"], arm["level"],
-                arm["threads"], arm["median_ns"], kept["device"]["spec"], kept["plan"], offers, others)
+    # An export.json may be anybody's: a command with options that say more than what the program is is not printed.
+    known = any(shlex.split(offer.fix["command"])[2] != UNKNOWN_SOURCE for offer in offers)
+    command = [str(word) for word in model.get("command") or ()] if known else []
+    return Told(folder, model["path"], model["sha256"], command, arm["name"], arm["level"], arm["threads"],
+                arm["median_ns"], kept["device"]["spec"], kept["plan"], offers, others)
 
 
 def check(told: Told) -> None:
@@ -117,7 +120,7 @@ def source_of(told: Told, given: str | None) -> list[str]:
         # Of a program without export.json the printed commands repeat what its name says; the fix is their end.
         words = told.command or shlex.split(first.fix["command"])[:-2]
         return [*EXPORT, given, *words[3:]]
-    raise UsageError(f"how {told.program} was exported is not known: no export.json beside it has its SHA-256 (etprof "
+    raise UsageError(f"how {told.program} was exported is not known: no export.json beside it tells it (etprof "
                      "export writes one). Say what was exported, as you gave it to etprof export: --source MODEL")
 
 
