@@ -15,15 +15,17 @@ const etp_command *etp_command_find(const char *name)
 }
 
 // Every verb in one group: the golden cases of help hold that none is missing. The order is by what
-// somebody wants to do, not by the alphabet.
+// somebody wants to do, not by the alphabet. The first OFTEN of each are in the short help.
 static const struct {
     const char *title, *verbs[12];
+    size_t often;
 } k_groups[] = {
-    {"measure",          {"ab", "fix", "run", "sweep", "rerun", "roofs", NULL}               },
+    {"measure",          {"ab", "fix", "sweep", "run", "rerun", "roofs", NULL},                3},
     {"explain",
-     {"analyze", "compare", "explain", "whatif", "gate", "history", "stats", "kernels", NULL}},
-    {"files",            {"inspect", "ops", "convert", "export", "verify", "validate", NULL} },
-    {"set-up and check", {"doctor", "skills", "mcp", NULL}                                   },
+     {"analyze", "compare", "explain", "whatif", "gate", "history", "stats", "kernels", NULL},
+     6                                                                                          },
+    {"files",            {"inspect", "ops", "convert", "export", "verify", "validate", NULL},  5},
+    {"set-up and check", {"doctor", "skills", "mcp", NULL},                                    2},
 };
 
 enum { HELP_AT = 31, USAGE_AT = 7 };
@@ -83,7 +85,7 @@ void etp_help_overview(FILE *out, bool all, size_t width)
                 0, 0, width);
     for (size_t g = 0; g < sizeof k_groups / sizeof *k_groups; g++) {
         fprintf(out, "%s%s\n", g ? "\n" : "", k_groups[g].title);
-        for (size_t i = 0; k_groups[g].verbs[i]; i++) {
+        for (size_t i = 0; k_groups[g].verbs[i] && (all || i < k_groups[g].often); i++) {
             const etp_command *c = etp_command_find(k_groups[g].verbs[i]);
             fprintf(out, "  %-12s ", c->name);
             put_wrapped(out, c->summary, SUMMARY_AT, SUMMARY_AT, width);
@@ -96,8 +98,12 @@ void etp_help_overview(FILE *out, bool all, size_t width)
         }
     }
     fputs("\n"
-          "Start with   etprof ab MODEL.pte\n"
-          "More about   etprof help VERB, etprof help exit-codes,\n"
+          "Start with   etprof ab MODEL.pte\n",
+          out);
+    if (!all) {
+        fputs("More verbs   etprof help --all\n", out);
+    }
+    fputs("More about   etprof help VERB, etprof help exit-codes,\n"
           "             etprof --version\n"
           "             etprof help --man VERB | man -l -\n"
           "             eval \"$(etprof help --completion bash)\"\n"

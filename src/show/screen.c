@@ -209,12 +209,19 @@ static void headlines(const etp_ab *ab, etp_screen *s, etp_arena *arena)
     if (n == 0 && ab->n_arms == 1 && ab->arms[0].traced_ns != ETP_NS_UNKNOWN) {
         const etp_ab_arm *a = &ab->arms[0];
         bool traced = a->median_ns == ETP_NS_UNKNOWN;
-        const char *const none[ETP_SCREEN_PARTS] = {NULL};
+        const char *parts[ETP_SCREEN_PARTS] = {NULL};
+        if (!traced && isfinite(a->lo_ns) && isfinite(a->hi_ns)) {
+            parts[0] =
+                etp_arena_printf(arena, "95 %% [%s, %s]", ETP_NS(a->lo_ns), ETP_NS(a->hi_ns));
+        }
+        if (isfinite(a->waited)) {
+            parts[1] = etp_arena_printf(arena, "waited for a CPU %.1f %%", 100 * a->waited);
+        }
         etp_screen_headline(s, ETP_INFO,
                             etp_arena_printf(arena, "%s takes %s an inference%s", a->measured,
                                              ETP_NS((double)(traced ? a->traced_ns : a->median_ns)),
                                              traced ? ", traced" : ""),
-                            none);
+                            parts);
     }
 }
 
@@ -410,7 +417,7 @@ static void where(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         return;
     }
     const char *columns[ETP_SCREEN_FIGURES] = {all.unit.name, "share", "", ""};
-    bool told = etp_ab_told(ab, 0), untold = ab->n_comparisons && !told;
+    bool told = etp_ab_told(ab, 0), compared = told && ab->n_comparisons > 0;
     if (ab->n_comparisons) {
         const etp_ab_comparison *c = &ab->comparisons[0];
         const char *base = ab->arms[c->baseline].measured, *cand = ab->arms[c->candidate].measured;
@@ -422,7 +429,7 @@ static void where(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         columns[3] = told ? "saved" : "";
     }
     etp_screen_grid(s, where_title(ab, arena), ab->n_comparisons ? all.unit.name : NULL, columns);
-    qsort(all.items, all.n, sizeof *all.items, untold ? by_time : by_change);
+    qsort(all.items, all.n, sizeof *all.items, compared ? by_change : by_time);
     // One more is shown rather than put away: "Everything else" would take its line anyhow.
     size_t most = categories_shown(ab), shown = all.n <= most + 1 ? all.n : most;
     for (size_t i = shown; i < all.n; i++) { // the bottleneck is always among them
@@ -432,7 +439,7 @@ static void where(const etp_ab *ab, etp_screen *s, etp_arena *arena)
             all.items[i] = last;
         }
     }
-    qsort(all.items, shown, sizeof *all.items, untold ? by_time : by_saved);
+    qsort(all.items, shown, sizeof *all.items, compared ? by_saved : by_time);
     part rest = {"Everything else", all.before, all.after, (double)NAN, false, 0};
     for (size_t i = 0; i < shown; i++) {
         add_part(&all, &all.items[i], false, s, arena);

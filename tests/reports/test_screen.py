@@ -334,6 +334,12 @@ with tempfile.TemporaryDirectory() as tmp:  # figures below a headline of severa
         expect(len(levels) == 1 or adds in text.split("Trust")[1], name, "no mark", text)
         full = " ".join(run("analyze", name, "--full", width=200)[0].split())
         expect(len(levels) == 1 or ("most of them is recording" in full) == (times >= 2), name, "--full", full)
+    # One arm: its time with the interval, and the largest part first.
+    phase_folders.make(tmp / "alone", twice, phases=None, levels=("avx2", ))
+    text = look("alone", "analyze", "alone")
+    expect(re.search(r"takes 500\.\d µs an inference +95 % \[\d+\.\d µs, \d+\.\d µs\]", text), "alone", text)
+    rows = re.findall(r"^  .*?(\d+) %  █+", text.split("Everything else")[0], re.M)
+    expect(rows and rows == sorted(rows, key=int, reverse=True), "alone", "the largest part first", text)
     phase_folders.make(tmp / "dear later", twice, recording=lambda p: 7.67 if p == "decode @0" else 1)
     text = look("dear later", "analyze", "dear later").split("Where it came from")[0]
     first, later = re.split(r"^  decode @32: ", text.split("decode @0: ")[1], maxsplit=1, flags=re.M)
