@@ -101,7 +101,7 @@ typedef struct etp_comparison_result { // of an arm with its baseline
     etp_str verdict_text;  // "faster", "slower", "same", "unknown"
     etp_str withheld;      // why no ratio is given: "emulated", "outputs_differ", …; empty
     etp_str withheld_text; // the same in words
-    etp_str method;        // "paired-blocks", "unpaired-launches", "traced-medians"
+    etp_str method;        // "paired-blocks", "unpaired-launches", "traced-means"
     uint32_t blocks;
     double margin, noise_floor; // relative; half-width of the A/A control's interval of ln
 } etp_comparison_result;

@@ -137,7 +137,8 @@ const char *etp_ab_withheld_text(etp_withheld why); // for people; a literal
 typedef enum etp_ab_method {
     ETP_PAIRED_BLOCKS,
     ETP_UNPAIRED_LAUNCHES,
-    ETP_TRACED_MEDIANS
+    ETP_TRACED_MEDIANS, // of recordings, in documents of before
+    ETP_TRACED_MEANS    // of recordings: executions around the median
 } etp_ab_method;
 const char *etp_ab_method_name(etp_ab_method m); // "paired-blocks"
 
@@ -430,6 +431,9 @@ typedef struct etp_ab_fixes {
       "sorted Method::execute parted at its widest gap, where that is three times as wide as "       \
       "both "                                                                                        \
       "sides and a fifth of the time")                                                               \
+    X(MEAN_OF_FEW, "mean_of_few",                                                                    \
+      "mean of the kept executions against the median of all, of recordings alone: a quarter "       \
+      "apart")                                                                                       \
     X(PARTLY_LOGGED, "partly_logged",                                                                \
       "executions with equal events, but that a delegate logs nothing in some of them")              \
     X(PROGRAM_UNUSED, "program_not_used",                                                            \

@@ -34,7 +34,8 @@ const char *etp_ab_withheld_text(etp_withheld why)
 
 const char *etp_ab_method_name(etp_ab_method m)
 {
-    static const char *const k_names[] = {"paired-blocks", "unpaired-launches", "traced-medians"};
+    static const char *const k_names[] = {"paired-blocks", "unpaired-launches", "traced-medians",
+                                          "traced-means"};
     return k_names[m];
 }
 

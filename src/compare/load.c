@@ -157,6 +157,29 @@ static size_t common_prefix(const etp_ab *ab)
     return n;
 }
 
+// Whether the run folder that PATH lies in, RUN/EXPERIMENT/FILE, says that an emulator ran it. A
+// folder that cannot be read says nothing.
+static etp_status ran_emulated(const char *path, bool *out, etp_error *err)
+{
+    etp_str folder = etp_path_folder(path), above = etp_path_above(etp_str_from(path), 2);
+    etp_str experiment = folder.len ? etp_path_last(folder) : (etp_str){0};
+    etp_arena scratch = {0};
+    etp_run run;
+    const char *dir = !folder.ptr ? ".." : above.len > 0 ? etp_arena_strdup(&scratch, above) : ".";
+    etp_status st = ETP_OK;
+    *out = false;
+    if (etp_run_is(dir)) {
+        st = etp_run_open(dir, &scratch, &run, err);
+        *out = st == ETP_OK && run.emulated;
+        for (size_t i = 0; st == ETP_OK && i < run.arms.n; i++) {
+            const etp_run_arm *arm = &run.arms.items[i];
+            *out = *out || (arm->emulated && etp_str_eq(arm->name, experiment));
+        }
+    }
+    etp_arena_dispose(&scratch);
+    return st == ETP_NOMEM ? st : ETP_OK;
+}
+
 etp_status etp_ab_describe_dumps(etp_arena *arena, const char *const *paths, size_t n_paths,
                                  size_t room, etp_ab_described *out, etp_error *err)
 {
@@ -179,6 +202,15 @@ etp_status etp_ab_describe_dumps(etp_arena *arena, const char *const *paths, siz
         } else {
             ETP_TRY(add_dump(&c, paths[i], err));
         }
+    }
+    for (size_t i = 0; i < out->recordings.n; i++) {
+        etp_ab_arm *arm = &out->arms[out->recordings.items[i].arm];
+        bool emulated = arm->emulated;
+        if (!emulated) {
+            ETP_TRY(ran_emulated(out->recordings.items[i].path, &emulated, err));
+        }
+        arm->emulated = emulated;
+        out->ab.emulated = out->ab.emulated || emulated;
     }
     name_single_blocks(out);
     size_t prefix = common_prefix(&out->ab);

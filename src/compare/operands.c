@@ -274,8 +274,8 @@ etp_status etp_ab_describe_sides(etp_arena *arena, const etp_ab_side *sides,
     for (uint32_t i = 0; i < 2; i++) {
         if (sides[i].dir) {
             describe_run_arm(arena, &sides[i], &out->arms[i]);
-            out->ab.emulated = out->ab.emulated || out->arms[i].emulated;
         }
+        out->ab.emulated = out->ab.emulated || out->arms[i].emulated;
     }
     out->arms[0].model = 0;
     out->arms[1].model = same_model(&sides[0], &sides[1]) ? 0 : 1;

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a reader has to know of a recording before its figures: executions that are left out, times
 // that are no part of the inference, tensors that were logged.
+#include <inttypes.h>
+#include <math.h>
+
 #include "base/number.h"
 #include "compare/session.h"
+
+#define FAR_MEAN 1.25 // from the median
 
 static const char *name_of(const etp_ab_session *s, uint32_t arm)
 {
@@ -132,6 +137,22 @@ static void tell_partly_logged(const etp_ab_session *s, uint32_t arm,
                                                 name_of(s, arm)));
             return;
         }
+    }
+}
+
+// Of a few executions all are kept, the first one too, which may have been cold.
+void etp_ab_tell_mean(const etp_ab *ab, uint32_t arm, etp_ab_findings *to)
+{
+    const etp_ab_arm *a = &ab->arms[arm];
+    double mean = etp_known_ns(a->traced_ns);
+    if (fabs(log(mean / a->traced_median_ns)) > log(FAR_MEAN)) { // false where one is unknown
+        etp_ab_add_finding(to, ETP_FINDING_MEAN_OF_FEW, ETP_SEVERITY_WARN, NULL,
+                           etp_arena_printf(ab->arena,
+                                            "%s: few of its %" PRIu64
+                                            " executions make the mean: it "
+                                            "is %s, their median %s",
+                                            etp_ab_arm_called(ab, arm), a->traced_runs,
+                                            ETP_NS(mean), ETP_NS(a->traced_median_ns)));
     }
 }
 

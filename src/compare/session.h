@@ -87,6 +87,8 @@ extern const etp_ab_arm k_etp_ab_unknown_arm;
 // Room for MOST arms.
 void etp_ab_begin_arms(etp_ab_described *d, size_t most);
 // recordings.c: what the recordings of an arm cannot say, or say of less than all of it.
+// Recordings whose mean is that of few of their executions.
+void etp_ab_tell_mean(const etp_ab *ab, uint32_t arm, etp_ab_findings *to);
 void etp_ab_tell_recordings(const etp_ab_session *s, uint32_t arm, const etp_trace *const *traces,
                             size_t n, etp_ab_findings *to, bool *tensors);
 // load.c: opens the recordings. What was opened stands in OUT after a failure too.

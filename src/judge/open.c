@@ -235,14 +235,17 @@ static etp_status open_bare(etp_ab_session *s, const char *const *paths, size_t 
     }
     ETP_TRY(load(s, &described, options, err));
     etp_ab *ab = &s->ab;
+    for (uint32_t a = 0; a < ab->n_arms && ab->bare && !ab->emulated; a++) {
+        etp_ab_tell_mean(ab, a, &s->noticed);
+    }
     etp_ab_comparison *all = ETP_NEW_ARRAY(&s->arena, etp_ab_comparison, ab->n_arms);
     size_t n_all = 0;
-    double before = ab->arms[ab->baseline].traced_median_ns;
+    double before = etp_known_ns(ab->arms[ab->baseline].traced_ns);
     for (uint32_t a = 0; a < ab->n_arms; a++) {
         if (a == ab->baseline) {
             continue;
         }
-        double after = ab->arms[a].traced_median_ns;
+        double after = etp_known_ns(ab->arms[a].traced_ns);
         bool tensors = ab->arms[ab->baseline].tensors_logged || ab->arms[a].tensors_logged;
         etp_withheld withheld = ab->emulated ? ETP_WITHHELD_EMULATED
                                 : tensors    ? ETP_WITHHELD_TENSORS
@@ -251,14 +254,14 @@ static etp_status open_bare(etp_ab_session *s, const char *const *paths, size_t 
         all[n_all++] = (etp_ab_comparison){
             .baseline = ab->baseline,
             .candidate = a,
-            // A ratio of traced medians. Recordings have no blocks, so there is no interval and no
-            // verdict.
+            // A ratio of the means that its parts add up to. Recordings have no blocks, so there is
+            // no interval and no verdict.
             .estimate = known ? before / after : (double)NAN,
             .withheld = withheld,
             .lo = NAN,
             .hi = NAN,
             .widening = 1,
-            .method = ETP_TRACED_MEDIANS,
+            .method = ETP_TRACED_MEANS,
             .sign_flip_p = NAN,
             .verdict = ETP_VERDICT_UNKNOWN,
             .margin = ETP_MARGIN_DEFAULT,

@@ -40,7 +40,7 @@ static const char *ends_text(const etp_ab *ab, const etp_ab_comparison *c, etp_a
     const char *rates = etp_ab_rates_text(ab, c, arena);
     return etp_arena_printf(arena, "%s%s%s → %s%s", rates ? rates : "", rates ? "; " : "",
                             ETP_NS((double)from), ETP_NS((double)to),
-                            base->median_ns == ETP_NS_UNKNOWN ? " (traced)" : "");
+                            base->median_ns == ETP_NS_UNKNOWN ? " (traced, mean)" : "");
 }
 
 static bool is_unpaired(const etp_ab_comparison *c)

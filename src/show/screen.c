@@ -36,8 +36,8 @@ static pair_of_times times_of(const etp_ab *ab, const etp_ab_comparison *c)
     const etp_ab_arm *a = &ab->arms[c->baseline], *b = &ab->arms[c->candidate];
     // Both ends of one kind: an untraced time against a traced one would be no pair.
     bool traced = a->median_ns == ETP_NS_UNKNOWN || b->median_ns == ETP_NS_UNKNOWN;
-    double from = traced ? a->traced_median_ns : (double)a->median_ns;
-    double to = traced ? b->traced_median_ns : (double)b->median_ns;
+    double from = etp_known_ns(traced ? a->traced_ns : a->median_ns);
+    double to = etp_known_ns(traced ? b->traced_ns : b->median_ns);
     return (pair_of_times){from, to, !ab->emulated && isfinite(from) && isfinite(to), traced};
 }
 
@@ -122,7 +122,7 @@ static void headline(const etp_ab *whole, const etp_ab *ab, const etp_ab_compari
     const char *words = NULL;
     const pair_of_times t = times_of(ab, c);
     if (t.known && !c->withheld) {
-        parts[0] = etp_screen_from_to(t.from, t.to, common, t.traced ? " traced" : "", arena);
+        parts[0] = etp_screen_from_to(t.from, t.to, common, t.traced ? " traced, mean" : "", arena);
     }
     if (c->withheld) {
         words = etp_arena_printf(arena, "no speedup of %s over %s is given", cand, base);
@@ -370,7 +370,7 @@ static void add_part(const parts *all, const part *p, bool total, etp_screen *s,
         row.short_note = etp_arena_printf(arena, "%.0f %% ←", 100 * shift->after_share);
     }
     if (total) {
-        row.note = "with recording on";
+        row.note = "mean, with recording on";
         row.short_note = "recorded";
     }
     etp_screen_add(s, &row);
@@ -687,7 +687,7 @@ static void warnings(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         ETP_FINDING_TRACE_DAMAGED,  ETP_FINDING_OWN_CLOCK,      ETP_FINDING_PARTS_EXCEED,
         ETP_FINDING_TENSORS_LOGGED, ETP_FINDING_MODES,          ETP_FINDING_OUTPUTS_UNREAD,
         ETP_FINDING_OUTPUTS_NAN,    ETP_FINDING_OUTPUTS_RANDOM, ETP_FINDING_NO_EXECUTION,
-        ETP_FINDING_PARTLY_LOGGED,  ETP_FINDING_SAMPLES_UNUSED,
+        ETP_FINDING_PARTLY_LOGGED,  ETP_FINDING_SAMPLES_UNUSED, ETP_FINDING_MEAN_OF_FEW,
     };
     size_t n = 0;
     not_told(ab, s, arena);

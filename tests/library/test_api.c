@@ -124,7 +124,7 @@ static void a_recording_against_itself(void **state)
     etp_comparison_result c = {.struct_size = sizeof c};
     assert_int_equal(etp_analysis_comparison(a, 0, &c, NULL), ETP_OK);
     assert_float_equal(c.speedup, 1.0, 1e-12);
-    assert_true(c.verdict == ETP_VERDICT_UNKNOWN && etp_str_eqz(c.method, "traced-medians"));
+    assert_true(c.verdict == ETP_VERDICT_UNKNOWN && etp_str_eqz(c.method, "traced-means"));
     etp_arm_result arm = {.struct_size = sizeof arm};
     assert_int_equal(etp_analysis_arm(a, c.candidate, &arm, NULL), ETP_OK);
     assert_true(etp_str_eqz(arm.name, "second") && arm.median_ns == ETP_UNKNOWN_NS);

@@ -129,9 +129,23 @@ def phases(tmp):
     expect(checks["prefill16.speedup:linux_avx2_prefill16"] is True, "phases", checks)
 
 
+def emulated():
+    """Recordings of an emulator's run folder, wherever one stands: a ratio of one or both is none."""
+    run = pathlib.Path(__file__).resolve().parents[2] / "examples/runs/image_encoder_int8_qemu"
+    on, off = (next((run / f"linux_sme2_{x}").glob("*.etdump")) for x in ("on", "off"))
+    other = run_folders.DATA / f"{run_folders.MODEL}.etdump"
+    for tmp, words in ((".", (off, on)), (".", (other, on)), (".", (f"{run}:linux_sme2_off", on)),
+                       (run, (off.relative_to(run), on.relative_to(run))), (on.parent, (on.name, other))):
+        c = json.loads(ask(tmp, "compare", *words, "--format", "json").stdout)["comparisons"][0]
+        expect(c["withheld"] == "emulated" and c["speedup"]["estimate"] is None, words, c)
+        said = ask(tmp, "compare", *words, "--full").stdout
+        expect("times say nothing about speed" in " ".join(said.split()) and "×  " not in said, words, said[:600])
+
+
 for maker, why in ((lambda root: None, None), (contend, "contended"), (run_folders.disturb, "noise_floor")):
     with tempfile.TemporaryDirectory() as name:
         planted(pathlib.Path(name), maker, why)
+emulated()
 with tempfile.TemporaryDirectory() as name:
     phases(pathlib.Path(name))
 finish("what is withheld is in no form")

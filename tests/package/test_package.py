@@ -189,7 +189,7 @@ class Files(unittest.TestCase):
         found = etprof.compare(DUMP, DUMP, names=("first", "second"))
         self.assertEqual([a.name for a in found.arms], ["first", "second"])
         only, = found.comparisons
-        self.assertEqual((only.baseline, only.candidate, only.method), (0, 1, "traced-medians"))
+        self.assertEqual((only.baseline, only.candidate, only.method), (0, 1, "traced-means"))
         self.assertTrue(math.isclose(only.speedup, 1))
         self.assertTrue(found.summary.bare)
 

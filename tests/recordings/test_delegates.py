@@ -197,6 +197,15 @@ def lengths():
         code, out, err = run(*words, "--format", "json")
         told = [f["text"] for f in json.loads(out)["findings"] if f["kind"] == "several_lengths"]
         expect(code == 0 and [text[:9] for text in told] == ["rare_one:"] * (len(words) - 2), words, err, told)
+    # one centre: the ratio of two recordings is that of the times beside it; of three executions the first was cold
+    data = pathlib.Path(__file__).resolve().parents[1] / "data"
+    code, out, err = run("compare", data / "mixed_xnnpack_fp32.etdump", data / "mixed_xnnpack_fp32_load.etdump",
+                         "--format", "json")
+    doc = json.loads(out)
+    a, b = (arm["traced_ns"] for arm in doc["arms"])
+    speedup = doc["comparisons"][0]["speedup"]
+    expect(abs(speedup["estimate"] - a / b) < 1e-5 and speedup["method"] == "traced-means", speedup, a / b)
+    expect([f["kind"] for f in doc["findings"]][0] == "mean_of_few", doc["findings"][:1])
     # 58 of 12.0 ms and two of 300.0 ms
     for name in ("interrupted", "cold"):
         _, out, _ = run("ops", TMP / f"{name}.etdump", "--format", "md")
