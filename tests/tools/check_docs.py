@@ -12,7 +12,7 @@ from checks import expect, finish
 
 ETPROF, TREE = str(pathlib.Path(sys.argv[1]).resolve()), pathlib.Path(sys.argv[2])
 PYTHON = ("export", "skills", "mcp")  # verbs whose options it parses
-README_LINES, SCREEN_LINES, SCREEN_COLUMNS = 130, 30, 80
+README_LINES, SCREEN_LINES, SCREEN_COLUMNS = 100, 30, 80
 
 
 def prose(page):
@@ -53,8 +53,10 @@ def session():
 
 
 def brief_help():
-    verbs = re.findall(r"^  ([a-z-]+) +\S", subprocess.run([ETPROF, "help"], capture_output=True, text=True,
-                                                         check=True).stdout, re.M)
+    brief, verbs = (re.findall(r"^  ([a-z-]+) +\S", subprocess.run([ETPROF, "help", *words], capture_output=True,
+                                                                   text=True, check=True).stdout, re.M)
+                    for words in ((), ("--all",)))
+    expect(len(brief) <= 16 and set(brief) <= set(verbs), "help", "its short form", brief)
     written = {name for path in (TREE / "src/cli").glob("cmd_*.c")
                for name in re.findall(r'^ {4}\.name = "([a-z-]+)"', path.read_text(), re.M)}
     expect(written and written == set(verbs), "help", "its verbs and those of src/cli differ", written ^ set(verbs))
