@@ -284,6 +284,16 @@ def failed():
     return [*executions(ops, 20_000), ("Execute", [framework("DELEGATE_CALL", 700 * MS, 701 * MS, chain=0)])]
 
 
+def around_a_norm(multiplies):
+    """A layer norm between two delegate calls, of operators that multiply."""
+    parts = [delegate(f"{multiplies} #1", 2000, 2 * MS), call("DELEGATE_CALL", 1000, 2_001_000),
+             call("native_call_native_layer_norm.out", 2_100_000, 4_000_000, 1),
+             call("OPERATOR_CALL", 2_090_000, 4_010_000, 1),
+             delegate(f"{multiplies} #1", 4_102_000, 6 * MS, instruction=2),
+             call("DELEGATE_CALL", 4_101_000, 6_001_000, 2)]
+    return [load(), *executions(parts, 6_100_000, 8)]
+
+
 ALL = {f.__name__: f for f in (silent, calls_too_long, all_zero, vulkan, core_ml, at_load, from_zero,
                                unknown_from_zero, unknown_nested, beyond_the_call, wrapped, cycles, jumped,
                                jumped_kernel, two_lengths, three_lengths, long_tail, clock_between, two_methods,

@@ -181,6 +181,22 @@ def damage():
         expect(code == 1 and "ends before it starts" in out + err, name, "validate", code, out, err)
 
 
+def types():
+    """Of recordings alone no name says how the program was exported: its operators do."""
+    for name, type_ in (("Fully Connected (NC, F32) GEMM", None), ("Fully Connected (NC, F16) GEMM", "fp16"),
+                        ("Fully Connected (NC, PF16) GEMM", "fp16"), ("Convolution (NHWC, QC8) IGEMM", "int8"),
+                        ("Fully Connected (NC, QS8, QC8W) GEMM", "int8"),
+                        ("Fully Connected (NC, QD8, F32, QC8W) GEMM", "int8-dynamic"),
+                        ("Fully Connected (NC, QDU8, F32, QC8W) GEMM", "int8-dynamic"),
+                        ("Fully Connected (NC, QP8, F32, QB4W) GEMM", "int4")):
+        path = TMP / "typed.etdump"
+        etdump.write(path, dumps.around_a_norm(name))
+        code, out, err = run("analyze", path, "--format", "json")
+        fixes = {f["kind"]: f["command"] for f in json.loads(out)["next_fixes"] if f["command"]}
+        wanted = "etprof export MODEL" + (f" --dtype {type_}" if type_ else "") + " --apply layer-norm"
+        expect(code == 0 and fixes.get("delegate") == wanted, name, wanted, fixes, err)
+
+
 def lengths():
     doc = ops("two_lengths")
     expect([b["runs"] for b in doc["blocks"]] == [1, 10, 10], "lengths", doc["blocks"])
@@ -341,7 +357,8 @@ def tables():
     expect(answers[0][0] == 0 and all(a == answers[0] for a in answers), "UTF-16", answers)
 
 
-for check in (silence, nesting, loading, clocks, units, damage, lengths, methods, symbols, findings, tables):
+for check in (silence, nesting, loading, clocks, units, damage, types, lengths, methods, symbols, findings,
+              tables):
     if check.__name__ in sys.argv[2:] or len(sys.argv) == 2:
         check()
 finish("what other backends log is read as they log it")

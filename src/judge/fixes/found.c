@@ -134,13 +134,69 @@ static bool is_recipe(const char *name, size_t len)
     return false;
 }
 
+// Types that an operator that multiplies can have been exported in, by the words of its name.
+enum { FP16, INT8_DYNAMIC, INT8, INT4, N_TYPES };
+static const char *const k_types[N_TYPES] = {"fp16", "int8-dynamic", "int8", "int4"};
+
+static int type_of(const etp_fixer *f, uint32_t op)
+{
+    static const struct {
+        const char *word;
+        int type;
+    } k_words[] = {
+        {"QC4W", INT4        }, // of the weights, which stand last: they say more than what is beside them
+        {"QB4W", INT4        },
+        {"QD8",  INT8_DYNAMIC},
+        {"QDU8", INT8_DYNAMIC},
+        {"QP8",  INT8_DYNAMIC},
+        {"QS8",  INT8        },
+        {"QU8",  INT8        },
+        {"QC8",  INT8        },
+        {"PQS8", INT8        },
+        {"F16",  FP16        },
+        {"PF16", FP16        },
+    };
+    const etp_op_name *name = &etp_fix_row(f, op)->parsed;
+    for (size_t k = 0; k < sizeof k_words / sizeof *k_words; k++) {
+        for (size_t i = 0; i < name->n_dtypes; i++) {
+            if (etp_str_eqz(name->dtypes[i], k_words[k].word)) {
+                return k_words[k].type;
+            }
+        }
+    }
+    // A level without kernels of float16 computes such a program in float32.
+    const etp_op_facts *facts = etp_fix_facts(f, op);
+    bool half = false;
+    for (uint32_t i = 0; facts && i < facts->n_inputs; i++) {
+        half = half || facts->values[facts->inputs[i]].dtype == ETP_DTYPE_FLOAT16;
+    }
+    return half ? FP16 : N_TYPES;
+}
+
+// The type that most of what multiplies has, of what is not in float32: a program of float32 has
+// none of these. NULL: there is none.
+static const char *recorded_type(const etp_fixer *f)
+{
+    size_t n[N_TYPES + 1] = {0}, best = N_TYPES;
+    for (uint32_t i = 0; i < f->ab->n_operators; i++) {
+        etp_category category = f->ab->operators[i].category;
+        if (etp_fix_row(f, i) &&
+            (category == ETP_CATEGORY_CONVOLUTION || category == ETP_CATEGORY_GEMM)) {
+            n[type_of(f, i)]++;
+        }
+    }
+    n[N_TYPES] = 0;
+    for (size_t t = 0; t < N_TYPES; t++) {
+        best = n[t] > n[best] ? t : best;
+    }
+    return best < N_TYPES ? k_types[best] : NULL;
+}
+
 // How the arm's program was exported, from its name: MODEL_BACKEND_DTYPE[_RECIPE …].pte. Somebody
 // may have added words of their own, which are no recipes.
 static void exported(etp_strbuf *out, const etp_fixer *f, bool dtype)
 {
-    static const char *const k_backends[] = {"_xnnpack_", "_portable_"}, *const k_dtypes[] = {
-                                                                             "fp16", "int8-dynamic",
-                                                                             "int8", "int4"};
+    static const char *const k_backends[] = {"_xnnpack_", "_portable_"};
     const char *path = model_path(f), *name = path ? etp_path_name(path) : "", *at = NULL;
     for (size_t i = 0; i < 2; i++) {
         for (const char *found = name; (found = strstr(found, k_backends[i])) != NULL;) {
@@ -150,10 +206,12 @@ static void exported(etp_strbuf *out, const etp_fixer *f, bool dtype)
     }
     etp_strbuf_appendz(out, "etprof export MODEL");
     size_t len = at ? strcspn(at, "_.") : 0;
-    for (size_t i = 0; dtype && i < sizeof k_dtypes / sizeof *k_dtypes; i++) {
-        if (at && strlen(k_dtypes[i]) == len && memcmp(at, k_dtypes[i], len) == 0) {
-            etp_strbuf_printf(out, " --dtype %s", k_dtypes[i]);
-        }
+    const char *type = at ? NULL : recorded_type(f); // of recordings no name is known
+    for (size_t i = 0; at && i < N_TYPES; i++) {
+        type = etp_str_eqz((etp_str){at, len}, k_types[i]) ? k_types[i] : type;
+    }
+    if (dtype && type) {
+        etp_strbuf_printf(out, " --dtype %s", type);
     }
     for (at = at ? at + len : NULL; at && *at == '_'; at += len) {
         len = strspn(++at, "abcdefghijklmnopqrstuvwxyz0123456789-");
