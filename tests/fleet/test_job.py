@@ -136,7 +136,8 @@ def check_copies(tmp):
     shutil.copytree(ROOT_RUN, source / "run.etdump")
     for words in ((), ("--workers", 1)):
         lake = tmp / f"copies-{len(words)}"
-        said = job(source, "--out", lake, "--engine", ENGINE, *(words or ("--workers", 4))).stdout
+        said = job(source, "--out", lake, "--engine", ENGINE, "--partition", "day,device,model",
+                   *(words or ("--workers", 4))).stdout
         expect("25 sources, 15 new" in said, words, said)
         told = ask(lake, "select device, kind from sessions order by kind")
         expect(told == [("d01", "dump"), ("qemu", "run")], words, "one copy", told)
@@ -181,10 +182,11 @@ def killed_at(step, words):
             return act
 
         os.rename, os.replace, os.mkdir = map(counted, (os.rename, os.replace, os.mkdir))
+        shutil.rmtree = counted(shutil.rmtree)
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         try:
-            from etprof.fleet.__main__ import job as run
             from etprof.fleet.__main__ import parse
+            from etprof.fleet.__main__ import work as run
 
             os._exit(run(parse([str(w) for w in words])))
         except BaseException:
@@ -235,6 +237,39 @@ def peak():
     with open("/proc/self/status") as f:
         print("peak", next(line.split()[1] for line in f if line.startswith("VmHWM:")), file=sys.stderr)
 atexit.register(peak)"""
+
+
+def check_compacted(tmp):
+    """Jobs one by one, then one file in each folder: the same rows, and nothing comes in twice. Killed at any step that
+    changes a folder, readers have all rows once."""
+    source, lake = tmp / "of-three", tmp / "compacted"
+    dump, start = (sources.DATA / "mixed_xnnpack_fp32.etdump").read_bytes(), struct.Struct("<Q")
+    began = start.pack(sources.executions("mixed_xnnpack_fp32")[0][0])
+    for night in range(2):
+        for n in range(4):
+            place = source / f"day=2026-11-20/device=d{n % 2}/model=m{n // 2}"
+            place.mkdir(parents=True, exist_ok=True)
+            moved = start.pack(start.unpack(began)[0] - 8 * night - n)
+            (place / f"{night}.etdump").write_bytes(dump.replace(began, moved))
+        expect("4 new" in job(source, "--out", lake).stdout, "a night")
+    expect([*lake.glob("samples/*/day=*/device=*/*")] and not [*lake.glob("**/model=*")], "folders of a new lake")
+    rows, seen, step = all_rows(lake), seen_by_readers(lake), 1
+    while True:
+        copy = tmp / "compacted-copy"
+        shutil.rmtree(copy, ignore_errors=True)
+        shutil.copytree(lake, copy)
+        ended = killed_at(step, ["--compact", "--out", copy])
+        expect(seen_by_readers(copy) == seen, "readers after a kill", step, seen_by_readers(copy))
+        expect("nothing new" in job(source, "--out", copy, "--compact").stdout, "what is there comes in again", step)
+        expect(all_rows(copy) == rows, "rows after a compaction", step)
+        left = {t: len([*copy.glob(f"{t}/**/*.parquet")]) for t in rows}
+        expect(set(left.values()) == {2} and not [*copy.glob("_staging/*")], "files after a compaction", step, left)
+        if ended:
+            break
+        step += 1
+    expect(step > 15, "steps of a compaction", step)
+    said = job("--compact", "--out", tmp / "nowhere", code=2).stderr
+    expect("is not a lake" in said and not (tmp / "nowhere").exists(), said)
 
 
 def check_memory(tmp):
@@ -337,6 +372,7 @@ def main(tmp):
         check_copies(tmp)
         check_folders(tmp)
         check_killed(tmp)
+        check_compacted(tmp)
         check_memory(tmp)
         check_refused(tmp, source)
     check_again(tmp, lake, source)

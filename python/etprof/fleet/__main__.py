@@ -16,7 +16,7 @@ from typing import Any
 from etprof import errors
 from etprof.fleet.lake import PARTITIONS, Lake, SourceList, ids_of, seen_as
 from etprof.fleet.reading import TABLES, Known, Part, part_name
-from etprof.fleet.sources import Source, chunks, find, is_far
+from etprof.fleet.sources import Source, chunks, find, is_far, local
 
 
 def parse(words: list[str] | None = None) -> argparse.Namespace:
@@ -24,16 +24,19 @@ def parse(words: list[str] | None = None) -> argparse.Namespace:
         prog="python -m etprof.fleet", description="Writes the rows of every run folder and dump below SOURCE as "
         "tables of Parquet (docs/fleet.md). What LAKE holds already is left out; what is damaged becomes a row of the "
         "table errors.")
-    parser.add_argument("sources", metavar="SOURCE", nargs="+", help="a folder of them, or one of them; with "
+    parser.add_argument("sources", metavar="SOURCE", nargs="*", help="a folder of them, or one of them; with "
                         "Spark also s3a://, gs://, abfs:// and hdfs://")
     parser.add_argument("--out", metavar="LAKE", required=True, help="folder of the tables; made when it is not there")
     parser.add_argument("--engine", choices=("duckdb", "spark"), default="duckdb")
     parser.add_argument("--workers", metavar="N", type=int, default=os.cpu_count() or 1, help="default: one per CPU")
     parser.add_argument("--master", metavar="URL", help="Spark's; default: local[N]")
     parser.add_argument("--partition", metavar="KEYS", type=lambda t: tuple(t.split(",")),
-                        help="folders of a new lake, default day,device,model; day,device where models are many and "
-                        "rows of each few")
+                        help="folders of a new lake, default day,device; day,device,model where rows of each are many")
+    parser.add_argument("--compact", action="store_true", help="afterwards one file in each folder of a table, for all "
+                        "jobs so far; without SOURCE that alone")
     found = parser.parse_args(words)
+    if not found.sources and not found.compact:
+        parser.error("no SOURCE")
     if found.workers < 1:
         parser.error("--workers is 1 or more")
     if found.partition and found.partition != PARTITIONS[:len(found.partition)]:
@@ -95,6 +98,15 @@ class Job:
         return kept
 
 
+def compact(asked: argparse.Namespace) -> int:
+    if not os.path.isfile(os.path.join(local(asked.out), "_etprof", "lake.json")):
+        raise errors.UsageError(f"{asked.out} is not a lake")
+    with Lake(asked.out, asked.partition) as lake:
+        before, after = lake.compact()
+    print(f"{before:,} files are {after:,} now")
+    return 0
+
+
 def job(asked: argparse.Namespace) -> int:
     begun = time.monotonic()
     far = [place for place in asked.sources if is_far(place)]
@@ -117,11 +129,16 @@ def job(asked: argparse.Namespace) -> int:
     return 0
 
 
+def work(asked: argparse.Namespace) -> int:
+    code = job(asked) if asked.sources else 0
+    return compact(asked) if asked.compact and code == 0 else code
+
+
 def main() -> int:
     # pyarrow loads numpy, whose threads for matrices wait by turning round: 3 % of the job, for nothing.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
-        return job(parse())
+        return work(parse())
     except errors.EtprofError as problem:
         print(f"etprof fleet: {problem}", file=sys.stderr)
         return problem.exit_code

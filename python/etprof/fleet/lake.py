@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The lake: a folder of Parquet, a commit at a time.
 
-    LAKE/<table>/commit=000001/day=2026-11-21/device=pixel9/model=mv2/….parquet
+    LAKE/<table>/commit=000001/day=2026-11-21/device=pixel9/….parquet
     LAKE/_etprof/lake.json, commits/000001.json, sources/000001.parquet
     LAKE/_staging/000002/…      of a job at work
 
 A job writes below _staging. When all of it is there it writes commit.json: from then on the commit counts, and whoever
-comes next finishes it. Before, what a killed job left is removed. A table's part of a commit appears by one rename.
+comes next finishes it. Before, what a killed job left is removed. A table's part of a commit appears by one rename. A
+commit may take the place of others, which count no more from the moment that it does.
 """
 from __future__ import annotations
 
@@ -26,9 +27,11 @@ from typing import Any
 from etprof import errors
 from etprof.fleet.reading import TABLES
 from etprof.fleet.sources import Source, local
+from etprof.fleet.writing import merge
 
 FORMAT = 1
 PARTITIONS = ("day", "device", "model")
+DEFAULT = PARTITIONS[:2]  # a file for each model of each device of each day holds next to nothing
 
 
 def _write(path: Path, content: dict[str, Any]) -> None:
@@ -153,7 +156,7 @@ class Lake:
     def _settle(self) -> tuple[str, ...]:
         about = self.own / "lake.json"
         if not about.exists():
-            partition = self._wanted or PARTITIONS
+            partition = self._wanted or DEFAULT
             _write(about, {"format": FORMAT, "partition": list(partition)})
             return partition
         try:
@@ -211,10 +214,43 @@ class Lake:
         shutil.copyfile(staged / "commit.json", self.own / "commits" / f"{name}.tmp")
         os.replace(self.own / "commits" / f"{name}.tmp", self.own / "commits" / f"{name}.json")
         _sync_one(self.own / "commits")
+        for old in _replaced(staged / "commit.json"):
+            for table in TABLES:
+                shutil.rmtree(self.root / table / f"commit={old}", ignore_errors=True)
+            (self.own / "commits" / f"{old}.json").unlink(missing_ok=True)
         shutil.rmtree(staged)
+
+    def compact(self) -> tuple[int, int]:
+        """All commits as one that takes their place, with one file in each folder of a table. How many files there were
+        and are. Rows stay in the order of the commits."""
+        commits = _standing(self.own)
+        folders: dict[str, dict[str, list[Path]]] = {table: {} for table in TABLES}
+        for table, places in folders.items():
+            for commit in (self.root / table / f"commit={name}" for name in commits):
+                for file in sorted(commit.rglob("*.parquet")):
+                    places.setdefault(str(file.parent.relative_to(commit)), []).append(file)
+        before = sum(len(files) for places in folders.values() for files in places.values())
+        after = sum(map(len, folders.values()))
+        if after < before:
+            staged = self.stage()
+            for table, places in folders.items():
+                for place, files in places.items():
+                    merge(files, staged / table / place)
+            self.commit(staged, {"replaces": commits})
+        return before, after
+
+
+def _replaced(commit: Path) -> list[str]:
+    return list(json.loads(commit.read_text(encoding="utf-8")).get("replaces", ()))
+
+
+def _standing(own: Path) -> list[str]:
+    """The commits that count: neither replaced nor without a file, as one that a job was killed at."""
+    files = sorted((own / "commits").glob("*.json"))
+    gone = {old for file in files for old in _replaced(file)}
+    return [file.stem for file in files if file.stem not in gone]
 
 
 def parts(root: Path, table: str) -> list[Path]:
-    """The folders of TABLE that count: one that a job was killed at has no commit yet."""
-    named = sorted(p.stem for p in (root / "_etprof/commits").glob("*.json"))
-    return [p for p in (root / table / f"commit={name}" for name in named) if p.is_dir()]
+    """The folders of TABLE that count."""
+    return [p for p in (root / table / f"commit={name}" for name in _standing(root / "_etprof")) if p.is_dir()]

@@ -36,6 +36,18 @@ def _runs(batch: Any, keys: Sequence[str]) -> Iterator[tuple[tuple[str | None, .
         start = end
 
 
+def merge(files: Sequence[os.PathLike[str]], folder: str | os.PathLike[str]) -> None:
+    """The rows of FILES as one in FOLDER. A column that only later ones have is empty in the others' rows."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    tables = [pq.ParquetFile(file).read() for file in files]
+    whole = pa.concat_tables(tables, promote_options="default")
+    os.makedirs(folder)
+    with open(os.path.join(folder, "part-000000.parquet"), "wb") as file, writer(file, whole.schema) as out:
+        out.write_table(whole)
+
+
 def write(rows: Any, root: str | os.PathLike[str], keys: Sequence[str], name: str) -> None:
     """ROWS, a pyarrow.Table, as ROOT/<key>=<value>/…/NAME."""
     import pyarrow as pa
