@@ -61,10 +61,10 @@ class Planted:
                             "ETPROF_RUNNER": FAKE, f"FAKE_ETDUMP_{LEVEL}": str(DUMPS / f"{dump}.etdump")}
         self.told()
 
-    def told(self, command=("etprof", "export", "planted")):
+    def told(self, command=("etprof", "export", "planted"), **options):
         entry = {"file": self.program.name, "kept_as": self.program.name, "state": "ok", "bytes": len(self.data),
                  "sha256": hashlib.sha256(self.data).hexdigest(), "command": list(command),
-                 "recipes": self.plan["recipes"]}
+                 "options": options, "recipes": self.plan["recipes"]}
         (self.program.parent / "export.json").write_text(
             json.dumps({"schema": "etprof.export/1", "tool": {}, "artifacts": [entry]}))
 

@@ -36,6 +36,7 @@ def one_fix(folder):
     p.exports(layer_norm=planted_at(800000), int8=planted_at(500000))
     run = p.measured()
     found = document(p.fix(run, "--format", "json"), "one fix", 0)
+    expect(p.exported() == [["planted", "--name", "planted_again"], ["planted", "--apply", "layer-norm"]], p.exported())
     step = found["steps"][0]
     expect(len(found["steps"]) == 1 and step["fix"] == "N1" and step["change"] == ["--apply", "layer-norm"], step)
     expect(step["kept"] and step["measured"]["verdict"] == "faster" and step["itself"] is None, step)
@@ -80,7 +81,9 @@ def only_again(folder):
     """All of the gain is the exporter's: the fix is undone, and the export without it is the best program."""
     p = Planted(folder)
     p.exports(plain=planted_at(700000), layer_norm=planted_at(710000))
+    p.told(accept_unproven=True)
     found = document(p.fix(p.measured(), "--format", "json"), "only again", 1)
+    expect(all(words[-1] == "--accept-unproven" for words in p.exported()) and p.exported(), "as it was", p.exported())
     expect(not found["steps"][0]["kept"] and found["steps"][0]["measured"]["verdict"] == "faster", found["steps"])
     expect(found["best"] == found["again"]["program"] and found["total"] == found["again"]["measured"], found["best"])
 
@@ -174,7 +177,27 @@ print(json.dumps({"gain": [one.gain_ns, one.lo_ns, one.hi_ns], "kept": one.kept,
 """
 
 
+def forms():
+    """By hand: gains as changes of the latency, and options of a command that are given anew."""
+    sys.path.insert(0, str(ROOT / "python"))
+    from etprof.fix import loop, words
+
+    for middle, lo, hi, wanted in ((12.4e6, 9.7e6, 13.9e6, "−12.4 ms [9.70, 13.9]"),
+                                   (-3.1e6, -5.2e6, -1e6, "+3.10 ms [1.00, 5.20]"),
+                                   (1e5, -2e5, 3e5, "−100 µs [−300, +200]"), (174, 0, 1761, "−174 ns [0, 1761]"),
+                                   (None, 0, 166859, "at most −167 µs"), (2.5e9, None, None, "−2.50 s")):
+        found = words.change({"expected": middle, "lo": lo, "hi": hi}, "expected")
+        expect(found == wanted, "a gain", wanted, found)
+    command = ["etprof", "export", "m", "--dtype", "fp16", "--apply", "keep-dims", "--name", "n"]
+    found = loop.changed(command, [("--dtype", "int8"), ("--apply", "layer-norm")])
+    expect(found == ["etprof", "export", "m", "--apply", "keep-dims", "--name", "n", "--dtype", "int8", "--apply",
+                     "layer-norm"], "options given anew", found)
+    found = loop.renamed(command, "out_n/artifacts/n_xnnpack_fp16.pte")
+    expect(found == [*command[:7], "--name", "n_again"], "another name", found)
+
+
 def main():
+    forms()
     for case in (one_fix, told_apart, only_again, loses, all_of_them, from_python):
         with tempfile.TemporaryDirectory() as folder:
             case(folder)

@@ -159,6 +159,8 @@ class Session:
         answers.check(self.told)
         chosen = answers.choose(self.told, asked.names)
         self.command = answers.source_of(self.told, asked.source)
+        if answers.accepts_unproven(self.told):
+            self.tools.exporting.append("--accept-unproven")
         self.current = work.Program(self.told.program, self.told.sha256, os.path.getsize(self.told.program))
         self.document["before"] = {"run": run, "arm": self.told.arm, "level": self.told.level,
                                    "threads": self.told.threads, "median_ns": self.told.median_ns,

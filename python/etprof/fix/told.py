@@ -124,6 +124,16 @@ def source_of(told: Told, given: str | None) -> list[str]:
                      "export writes one). Say what was exported, as you gave it to etprof export: --source MODEL")
 
 
+def accepts_unproven(told: Told) -> bool:
+    """Whether the program was taken though its check proves nothing: then the same is asked of those with fixes."""
+    try:
+        path = Path(told.program).with_name("export.json")
+        entries = json.loads(path.read_text(encoding="utf-8"))["artifacts"]
+        return any(e["sha256"] == told.sha256 and e["options"]["accept_unproven"] is True for e in entries)
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
 def choose(told: Told, names: list[str]) -> list[Offer]:
     """Those that are asked for; without names the first."""
     if not told.offers and not names:
