@@ -38,8 +38,8 @@ def told():
             (words("verify_claim", run="run", claims=["decode@256.op3.ns <= 0.2ms",
                                                           'category("Data movement").share <= 0.3']),
              [f"{real}/run", "decode@256.op3.ns <= 0.2ms", 'category("Data movement").share <= 0.3']),
-            (words("whatif", run="run", changes=["Convolution* at-roof", "threads 4"], phase="decode@256"),
-             [f"{real}/run", "Convolution* at-roof", "threads 4", "--phase", "decode@256"])):
+            (words("whatif", run="run", changes=["Convolution* at-roof", "threads 4", "fix N1"], phase="decode@256"),
+             [f"{real}/run", "Convolution* at-roof", "threads 4", "fix N1", "--phase", "decode@256"])):
         expect(found == expected, found, expected)
 
 

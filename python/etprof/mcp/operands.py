@@ -49,8 +49,9 @@ PHASE = Kind("a phase such as decode@256", pattern=r"[A-Za-z][A-Za-z0-9@ _]{0,39
 DEVICE = Kind("local, adb, adb:SERIAL, ssh:HOST or qemu",
               pattern=r"local|adb(?::[A-Za-z0-9][A-Za-z0-9.:_-]*)?|ssh:[A-Za-z0-9][A-Za-z0-9._@:-]*|"
                       r"qemu(?::[A-Za-z0-9][A-Za-z0-9_,=+-]*)?")
-CHANGE = Kind("'drop GLOB', 'back GLOB', 'scale GLOB N', 'GLOB at-roof' or 'threads N'",
-              pattern=rf"(?:drop|back) {_WORD}|scale {_WORD} \d+(?:\.\d+)?|{_WORD} at-roof|threads \d{{1,4}}")
+CHANGE = Kind("'fix N1', 'drop GLOB', 'back GLOB', 'scale GLOB N', 'GLOB at-roof' or 'threads N'",
+              pattern=rf"fix N\d{{1,4}}|(?:drop|back) {_WORD}|scale {_WORD} \d+(?:\.\d+)?|{_WORD} at-roof|"
+                      r"threads \d{1,4}")
 RULE = Kind("a rule such as 'speedup >= 1.3', 'op35.ns ARM <= 0.2 ms' or 'category(\"GEMM\").share <= 30 %'",
             pattern=r"[A-Za-z][^/\\\x00-\x1f]{0,199}?(?:<=|>=)\s*\d[\d.]*(?:e-?\d+)?\s*(?:[A-Za-zµ%×]{0,3}|tok/s)")
 # The exporter runs the code of a FILE.py:Class and of a folder, and reads FILE.json.

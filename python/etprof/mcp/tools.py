@@ -112,7 +112,7 @@ TOOLS = {tool.name: tool for tool in (
          (RUN, BASELINE)),
     Tool("whatif", ("whatif",), "Recomputes an inference with operators dropped, sent back or sped up.", ("whatif",), (
         RUN,
-        Operand("changes", o.CHANGE, None, "'drop transpose*', 'back GLOB', 'scale conv* 2', 'GLOB at-roof', "
+        Operand("changes", o.CHANGE, None, "'fix N1', 'drop transpose*', 'back GLOB', 'scale conv* 2', 'GLOB at-roof', "
                 "'threads N'", required=True, many=True),
         BASELINE,
         PHASE_OF,
