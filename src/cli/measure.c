@@ -35,7 +35,9 @@ static void ratio_words(const etp_session_progress *p, bool named, char *out, si
 {
     const char *name = named ? p->candidate : "", *gap = *name ? " " : "";
     out[0] = '\0';
-    if (*p->candidate && etp_interval_tells(p->lo, p->hi)) {
+    if (p->disturbed) {
+        snprintf(out, size, "  no ratio: an arm waits for a CPU");
+    } else if (*p->candidate && etp_interval_tells(p->lo, p->hi)) {
         snprintf(out, size, "  %.60s%s%s", name, gap, ETP_ESTIMATE(p->ratio, p->lo, p->hi, 2));
     } else if (*p->candidate && isfinite(p->ratio)) {
         snprintf(out, size, "  %.60s%s%.2f×, no interval yet", name, gap, p->ratio);

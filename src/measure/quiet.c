@@ -14,18 +14,19 @@
 
 // One thread that does not run waits. Of several the system's own figure is known on this machine
 // only.
-void etp_quiet_add(etp_session *s, uint32_t arm, const etp_launch_outcome *o)
+void etp_quiet_add(const etp_session *s, uint32_t arm, const etp_launch_outcome *o,
+                   etp_run_wait *sum)
 {
     const etp_run_launch *r = &o->record;
     if (s->plan->arms[arm].threads != 1 || r->counted.n == 0) {
-        etp_run_wait_add(&s->lately, r);
+        etp_run_wait_add(sum, r);
         return;
     }
     for (uint64_t i = o->n_warmup; i < r->counted.n; i++) {
         uint64_t ns = o->iterations[i].ns, cpu = r->counted.items[i].cpu_ns;
         if (cpu > 0) {
-            s->lately.wall_ns += ns;
-            s->lately.wait_ns += ns > cpu ? ns - cpu : 0;
+            sum->wall_ns += ns;
+            sum->wait_ns += ns > cpu ? ns - cpu : 0;
         }
     }
 }

@@ -166,6 +166,7 @@ typedef struct etp_session_progress {
     // 64: 2 threads"; its name where neither level nor threads do. Empty: none has a ratio.
     char candidate[ETP_CANDIDATE_CHARS];
     double ratio, lo, hi; // of it to what it is compared with; lo and hi NAN: one block
+    bool disturbed;       // one of the two waited for a CPU: no ratio is told
 } etp_session_progress;
 
 // How much of one arm the samples so far cover: shares of the time of those operators whose kernels

@@ -30,6 +30,7 @@ typedef struct etp_arm_state {
     uint32_t outputs_block;
     uint64_t outputs_warmup, outputs_iterations; // of the launch that they are of; 0: not known
     uint32_t lost_in_row;
+    etp_run_wait waited;                    // of its iterations in the blocks so far
     etp_arm_cost cost;                      // known where sampling was weighed
     uint64_t sampled_wall_ns;               // of the last sampled launch; 0: none
     uint64_t timed_wall_ns, traced_wall_ns; // of the last one in a block; 0: none

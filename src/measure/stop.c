@@ -184,6 +184,7 @@ void etp_session_ratio_so_far(const etp_session *s, etp_session_progress *out)
     double *ratios = ETP_NEW_ARRAY(&scratch, double, s->values.n + 1);
     *out->candidate = '\0';
     out->ratio = out->lo = out->hi = (double)NAN;
+    out->disturbed = false;
     // The line has room for one ratio, that of the first candidate.
     for (uint32_t a = 0; ratios && a < s->plan->n_arms && !*out->candidate; a++) {
         uint32_t reference = reference_of(s, a);
@@ -191,6 +192,12 @@ void etp_session_ratio_so_far(const etp_session *s, etp_session_progress *out)
         if (k > 0) {
             etp_paired p = etp_paired_estimate(ratios, k, ETP_MARGIN_DEFAULT, ETP_CONFIDENCE, 0);
             candidate_words(s, reference, a, out->candidate);
+            // Less than withholds it in the end: nobody needs a ratio before that.
+            if (etp_run_wait_share(&s->arms[a].waited) > ETP_WAIT_MUCH ||
+                etp_run_wait_share(&s->arms[reference].waited) > ETP_WAIT_MUCH) {
+                out->disturbed = true;
+                continue;
+            }
             out->ratio = exp(p.mean_ln);
             const etp_session_plan_phase *phase = etp_session_phase_of(s->plan, a);
             if (!phase ||

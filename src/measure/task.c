@@ -457,11 +457,12 @@ static void add_totals(etp_session *s, const etp_task *t, const etp_launch_outco
     }
     // Pilots have another number of iterations and would make blocks look shorter.
     if (t->kind == ETP_LAUNCH_TIMED && o->ok) {
-        etp_quiet_add(s, t->arm, o);
+        etp_quiet_add(s, t->arm, o, &s->lately);
     }
     if (t->kind == ETP_LAUNCH_TIMED && t->block > 0 && o->ok) {
         s->arms[t->arm].timed_wall_ns = o->record.wall_ns;
         etp_run_wait_add(&s->waited, &o->record);
+        etp_quiet_add(s, t->arm, o, &s->arms[t->arm].waited);
         r->timed_wall_ns += o->record.wall_ns;
         for (uint64_t i = 0; i < o->n_iterations; i++) {
             r->timed_ns += o->iterations[o->n_warmup + i].ns;

@@ -9,6 +9,7 @@ import json
 import math
 import os
 import pathlib
+import re
 import statistics
 import subprocess
 import sys
@@ -242,6 +243,9 @@ def contended():
             expect((c["verdict"] == "unknown") == bool(withheld), at, c["verdict"])
             gate = etprof(tmp, "gate", "run", "speedup >= 1.1", "latency %s <= 1 s" % OFF)
             expect(gate.returncode == (3 if withheld else 0), at, (gate.returncode, gate.stdout, gate.stderr))
+            lines_ = [line for line in done.stderr.splitlines() if re.match(r"block +\d+/8 ", line)]
+            expect(lines_ and all(("no ratio: an arm waits for a CPU" if withheld else "SME2 ") in line and
+                                  ("×" in line) != bool(withheld) for line in lines_), at, lines_)
             if withheld:
                 expect("other programs had the CPU" in done.stdout and "faster" not in done.stdout, at,
                        done.stdout[:900])
