@@ -41,7 +41,8 @@ Libs: ${libs}
 endfunction()
 list(JOIN needs " " needed)
 etp_pkg_config(etprof "-L\${libdir} -letprof")
-etp_pkg_config(etprof-static "\${libdir}/libetprof.a -lm -l${CMAKE_DL_LIBS} -pthread" ${needed})
+list(TRANSFORM CMAKE_DL_LIBS PREPEND -l OUTPUT_VARIABLE dl) # none on a Mac
+etp_pkg_config(etprof-static "\${libdir}/libetprof.a -lm ${dl} -pthread" ${needed})
 
 # What verbs look for beside the program: `export` its Python package and models, `skills` the playbooks.
 install(DIRECTORY python/etprof DESTINATION ${share}/etprof/python COMPONENT etprof PATTERN __pycache__ EXCLUDE)
