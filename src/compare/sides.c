@@ -114,11 +114,18 @@ static etp_verdict unpaired_verdict(const etp_unpaired *u, const size_t n[2], do
                           : ETP_VERDICT_UNKNOWN;
 }
 
-// Two sessions have no blocks in common: only how long their arms waited can be said.
-static etp_contention other_programs(const etp_ab_session *s, const etp_stats st[2])
+// Two sessions have no blocks in common: what can be said is how long their arms waited, and how
+// far the controls of both reach beside the effect (SHIFT, ln).
+static etp_contention other_programs(const etp_ab_session *s, const etp_stats st[2], double shift)
 {
     double a = st[0].arms[s->sides[0].arm].waited, b = st[1].arms[s->sides[1].arm].waited;
-    return a > ETP_WAIT_MOST || b > ETP_WAIT_MOST ? ETP_CONTENTION_WAITED : ETP_CONTENTION_NONE;
+    double reach =
+        fmax(etp_interval_reach(&st[0].control), etp_interval_reach(&st[1].control)); // or NAN
+    if (a > ETP_WAIT_MOST || b > ETP_WAIT_MOST) {
+        return ETP_CONTENTION_WAITED;
+    }
+    return reach > log1p(ETP_NOISE_MOST) && reach > fabs(shift) / 2 ? ETP_CONTENTION_NOISE
+                                                                    : ETP_CONTENTION_NONE;
 }
 
 static etp_status time_unpaired(const etp_ab_session *s, double margin, etp_ab_sides_times *out,
@@ -162,7 +169,7 @@ static etp_status time_unpaired(const etp_ab_session *s, double margin, etp_ab_s
         .cliffs_delta = u.cliffs_delta,
         .verdict = unpaired_verdict(&u, n, st[0].margin, st),
         .margin = st[0].margin,
-        .contention = other_programs(s, st),
+        .contention = other_programs(s, st, u.shift),
         .noise_floor = st[noisier].noise_floor,
         .control = st[noisier].control,
         .control_blocks = st[noisier].control_blocks,

@@ -129,6 +129,22 @@ def phases(tmp):
     expect(checks["prefill16.speedup:linux_avx2_prefill16"] is True, "phases", checks)
 
 
+def sessions(tmp):
+    """Arms of two sessions, one of which had a restless control: no ratio either."""
+    for n, how in (("a", None), ("b", run_folders.disturb)):
+        (tmp / n).mkdir()
+        with tarfile.open(run_folders.DATA / "session.tar.xz") as archive:
+            archive.extractall(tmp / n, filter="data")
+        manifest = json.loads((tmp / n / "manifest.json").read_text())
+        (tmp / n / "manifest.json").write_text(json.dumps({**manifest, "command": n, "generated_at":
+                                                           f"2026-11-2{len(n) if how else 4}T09:00:00Z"}))
+        run_folders.record(tmp / n)
+        if how:
+            how(tmp / n)
+    c = json.loads(ask(tmp, "compare", "a:linux_avx2", "b:linux_vnni", "--format", "json").stdout)["comparisons"][0]
+    expect(c["withheld"] == "noise_floor" and c["speedup"]["estimate"] is None, "two sessions", c)
+
+
 def emulated():
     """Recordings of an emulator's run folder, wherever one stands: a ratio of one or both is none."""
     run = pathlib.Path(__file__).resolve().parents[2] / "examples/runs/image_encoder_int8_qemu"
@@ -146,6 +162,8 @@ for maker, why in ((lambda root: None, None), (contend, "contended"), (run_folde
     with tempfile.TemporaryDirectory() as name:
         planted(pathlib.Path(name), maker, why)
 emulated()
+with tempfile.TemporaryDirectory() as name:
+    sessions(pathlib.Path(name))
 with tempfile.TemporaryDirectory() as name:
     phases(pathlib.Path(name))
 finish("what is withheld is in no form")
