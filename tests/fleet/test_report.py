@@ -89,7 +89,7 @@ def check_recorded(folder, found):
     expect(told == {k: (ns, len(models)) for k, (ns, models) in worth.items()}, "fixes", told, worth)
     order = [r["gain_ns"] for r in found["fixes"]]
     expect(order == sorted(order, reverse=True), "the order of fixes", order)
-    expect({("broadcast_copies", 3), ("reshape_chain", 1)} <= {(k[0], n) for k, (_, n) in told.items()}, told)
+    expect({("broadcast_copies", 2), ("reshape_chain", 1)} <= {(k[0], n) for k, (_, n) in told.items()}, told)
     names = [r["operator"] for r in found["slowest_operators"]]
     expect(len(set(names)) == len(names) > 5, "operators", names)
 

@@ -60,8 +60,7 @@ def norm(found):
 
 usual = fixes(None)
 expect(norm(usual) is not None and norm(usual)["places"] is None, "usual", usual)
-expect(norm(usual)["command"] == "etprof export MODEL --apply layer-norm", "usual", usual)
-expect(norm(usual)["advice"] == "MODEL is what was exported, as given to etprof export", "usual", usual)
+expect(norm(usual)["recipe"] == "etprof export MODEL --apply layer-norm", "usual", usual)
 
 asked = of_entry()
 expect(asked[0] == norm(asked) and asked[0]["places"] == 4, "asked", asked)

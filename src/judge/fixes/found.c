@@ -538,17 +538,6 @@ static void compose(const etp_fixer *f, etp_ab_fix *fix)
                          fix->typed && fix->advice ? "; " : "", fix->advice ? fix->advice : "");
 }
 
-// A command that is not complete says what it needs.
-static const char *advice_of(const etp_fixer *f, const etp_fix_words *w)
-{
-    if (!w->change || exported_as(f)) {
-        return w->advice;
-    }
-    return etp_arena_printf(f->ab->arena,
-                            "%s%sMODEL is what was exported, as given to etprof export",
-                            w->advice ? w->advice : "", w->advice ? "; " : "");
-}
-
 static void show(etp_fixer *f, const etp_fix_found *at, const char **ids, size_t n, size_t count,
                  const etp_fix_words *w)
 {
@@ -560,7 +549,7 @@ static void show(etp_fixer *f, const etp_fix_found *at, const char **ids, size_t
                       .splits = w->splits,
                       .command = w->change ? etp_fix_export(f, w->change) : w->command,
                       .behind_dir = w->behind_dir,
-                      .advice = advice_of(f, w),
+                      .advice = w->advice,
                       .formula = formula_of(f, w, factor),
                       .by_command = w->change != ETP_CHANGE_NONE,
                       .places = places_of(f, w->change),
