@@ -33,26 +33,57 @@ static const char *percent(double share, etp_arena *arena)
     return etp_arena_printf(arena, "%s%.1f", share <= -0.0005 ? "−" : "", fabs(100 * share));
 }
 
-static void most(const etp_ab *ab, etp_screen *s, etp_arena *arena)
+static bool helps(const etp_ab *ab, const etp_ab_comparison *c)
 {
-    const etp_ab_comparison *best = NULL;
-    bool all = true; // have a figure
+    return hidden_by(ab, c) < ETP_HAS_COUNT && !c->withheld && c->verdict == ETP_VERDICT_SLOWER;
+}
+
+// How many features the arm without one is without: those that need it go with it.
+static size_t hidden_with(const etp_ab *ab, const etp_ab_comparison *c)
+{
+    size_t n = 0;
+    for (int f = 0; f < ETP_HAS_COUNT; f++) {
+        n += etp_level_hides(ab->arms[c->candidate].level, (etp_isa_feature)f);
+    }
+    return n;
+}
+
+// The one whose arm is slowest; of those that may be as slow the one that hides least, because what
+// the others hide beyond that changes nothing.
+static const etp_ab_comparison *brings_most(const etp_ab *ab)
+{
+    const etp_ab_comparison *slowest = NULL, *best = NULL;
     for (size_t i = 0; i < ab->n_comparisons; i++) {
         const etp_ab_comparison *c = &ab->comparisons[i];
-        bool helps = hidden_by(ab, c) < ETP_HAS_COUNT && c->verdict == ETP_VERDICT_SLOWER;
-        all = all && !c->withheld;
-        best = helps && !c->withheld && (!best || c->estimate < best->estimate) ? c : best;
+        slowest = helps(ab, c) && (!slowest || c->estimate < slowest->estimate) ? c : slowest;
+    }
+    for (size_t i = 0; slowest && i < ab->n_comparisons; i++) {
+        const etp_ab_comparison *c = &ab->comparisons[i];
+        bool as_slow = helps(ab, c) && (c == slowest || c->lo <= slowest->hi);
+        best = as_slow && (!best || hidden_with(ab, c) < hidden_with(ab, best)) ? c : best;
+    }
+    return best;
+}
+
+static void most(const etp_ab *ab, etp_screen *s, etp_arena *arena)
+{
+    const etp_ab_comparison *best = brings_most(ab);
+    bool all = true; // have a figure
+    for (size_t i = 0; i < ab->n_comparisons; i++) {
+        all = all && !ab->comparisons[i].withheld;
     }
     const char *parts[ETP_SCREEN_PARTS] = {NULL};
     if (best) {
         parts[0] = etp_arena_printf(arena, "95 %% [%s, %s]", percent(1 - best->hi, arena),
                                     percent(1 - best->lo, arena));
-        etp_screen_headline(s, ETP_GOOD,
-                            etp_arena_printf(arena, "%s brings most: it saves %s %% of the time%s",
-                                             etp_isa_feature_title(hidden_by(ab, best)),
-                                             percent(1 - best->estimate, arena),
-                                             all ? "" : " (not all features have a figure)"),
-                            parts);
+        etp_screen_headline(
+            s, ETP_GOOD,
+            etp_arena_printf(
+                arena, "%s %s %s %% of the time%s", etp_isa_feature_title(hidden_by(ab, best)),
+                hidden_with(ab, best) > 1 ? "and what needs it bring most: they save"
+                                          : "brings most: it saves",
+                percent(1 - best->estimate, arena), all ? "" : " (not all features have a figure)"),
+            parts);
     } else if (all) {
         etp_screen_headline(s, ETP_INFO, "no feature changes the time beyond the noise", parts);
     }

@@ -60,6 +60,13 @@ def features(tmp):
             expect(abs(told - share) < 1 and lo <= told <= hi, f"{name} brings {told} [{lo}, {hi}], not {share}")
     expect("SME2 brings most: it saves 50." in text, f"features: no headline in\n{text}")
     expect("slower than best" not in text, f"features: told twice\n{text}")
+    # Hiding SME takes SME2 along: where both cost the same, the one that hides less is told.
+    script = "base * 400000\nbase sme1 800000\nbase neon 800000\nnoise 4"
+    both = measure(tmp, "both", script, "--hide", "sme,sme2", "--blocks", "8", "--no-kernels", "--no-trace")[0]
+    expect("SME2 brings most: it saves 50." in both, f"features: what is hidden along is credited in\n{both}")
+    script = "base * 400000\nbase sme1 500000\nbase neon 800000\nnoise 4"
+    more = measure(tmp, "more", script, "--hide", "sme,sme2", "--blocks", "8", "--no-kernels", "--no-trace")[0]
+    expect("SME and what needs it bring most: they save 50." in more, f"features: not told in\n{more}")
     table = run("analyze", tmp / "features", "--full")[0]
     expect("What each feature brings" in table, "features: --full has no table")
 

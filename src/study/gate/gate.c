@@ -28,16 +28,18 @@ typedef enum metric {
 static const struct {
     const char *name;
     etp_gate_unit dim;
+    const char *next; // what to do where the answer is no; NULL: as of times
 } k_metrics[METRICS] = {
-    [SPEEDUP] = {"speedup", ETP_GATE_RATIO   },
-      [LATENCY] = {"latency", ETP_GATE_TIME    },
-    [LOAD] = {"load",    ETP_GATE_TIME    },
-      [FIRST] = {"first",   ETP_GATE_TIME    },
-    [MEMORY] = {"memory",  ETP_GATE_BYTES   },
-      [SHARE] = {"share",   ETP_GATE_PERCENT },
-    [NOISE] = {"noise",   ETP_GATE_PERCENT },
-      [ENGAGED] = {"engaged", ETP_GATE_PERCENT },
-    [RATE] = {"rate",    ETP_GATE_A_SECOND},
+    [SPEEDUP] = {"speedup", ETP_GATE_RATIO},
+    [LATENCY] = {"latency", ETP_GATE_TIME},
+    [LOAD] = {"load", ETP_GATE_TIME},
+    [FIRST] = {"first", ETP_GATE_TIME},
+    [MEMORY] = {"memory", ETP_GATE_BYTES, "etprof inspect says what makes a program large"},
+    [SHARE] = {"share", ETP_GATE_PERCENT},
+    [NOISE] = {"noise", ETP_GATE_PERCENT,
+                 "quieten the machine (etprof doctor says what disturbs it)"},
+    [ENGAGED] = {"engaged", ETP_GATE_PERCENT},
+    [RATE] = {"rate", ETP_GATE_A_SECOND},
 };
 
 static const char k_blanks[] = " \t\n\v\f\r"; // as isspace in the C locale
@@ -131,53 +133,6 @@ static void add(etp_gate *g, etp_gate_check check)
     ETP_ADD(g->arena, &g->checks, check);
 }
 
-static const char *figure(etp_arena *arena, etp_gate_unit dim, double v)
-{
-    if (!isfinite(v)) {
-        return "unknown";
-    }
-    switch (dim) {
-    case ETP_GATE_TIME:
-        return etp_arena_strdup(arena, etp_str_from(ETP_NS(v)));
-    case ETP_GATE_BYTES:
-        return etp_arena_strdup(arena, etp_str_from(ETP_BYTES((uint64_t)v)));
-    case ETP_GATE_PERCENT:
-        return etp_arena_printf(arena, "%s %%", ETP_DIGITS(100 * v, 3));
-    case ETP_GATE_A_SECOND:
-        return etp_arena_printf(arena, "%s tok/s", ETP_DIGITS(v, 5));
-    case ETP_GATE_RATIO:
-        break;
-    }
-    return etp_arena_printf(arena, "%s\xC3\x97", ETP_DIGITS(v, 4));
-}
-
-static const char *with_interval(etp_arena *arena, etp_gate_unit dim, double v, double lo,
-                                 double hi)
-{
-    const char *value = figure(arena, dim, v);
-    // A figure whose ends are itself has no interval worth printing.
-    if (!isfinite(lo) || !isfinite(hi) || (lo == v && hi == v)) {
-        return value;
-    }
-    return etp_arena_printf(arena, "%s [%s, %s]", value, figure(arena, dim, lo),
-                            figure(arena, dim, hi));
-}
-
-// ETP_GATE_RATIO of two times, baseline first, as the change of the second: "+20.0 % time".
-static const char *change(etp_arena *arena, double ratio)
-{
-    return isfinite(ratio) ? etp_arena_printf(arena, "%s %%", ETP_CHANGE(100 * (ratio - 1), 1))
-                           : "unknown";
-}
-
-static const char *changes(etp_arena *arena, double ratio, double lo, double hi)
-{
-    const char *is = change(arena, ratio);
-    return isfinite(ratio) ? etp_arena_printf(arena, "%s time [%s, %s]", is, change(arena, lo),
-                                              change(arena, hi))
-                           : is;
-}
-
 // What would bring an answer to a check that has none.
 static const char *to_settle(etp_gate *g, const etp_ab *ab, const etp_gate_figure *f, double limit)
 {
@@ -200,9 +155,9 @@ static void add_figure(etp_gate *g, const etp_ab *ab, const rule *r, const char 
     etp_str name = r->metric == MEMBER ? r->member.name : etp_str_from(k_metrics[r->metric].name);
     etp_gate_check c = {
         .id = etp_arena_printf(g->arena, "%.*s:%s", ETP_STR_ARG(name), of),
-        .expected = etp_arena_printf(g->arena, "%s %s",
-                                     r->at_least ? ">=" : "<=", figure(g->arena, dim, r->limit)),
-        .found = with_interval(g->arena, dim, f->value, f->lo, f->hi),
+        .expected = etp_arena_printf(g->arena, "%s %s", r->at_least ? ">=" : "<=",
+                                     etp_gate_figure_words(g->arena, dim, r->limit)),
+        .found = etp_gate_interval_words(g->arena, dim, f->value, f->lo, f->hi),
         .value = f->value,
         .lo = f->lo,
         .hi = f->hi,
@@ -210,21 +165,21 @@ static void add_figure(etp_gate *g, const etp_ab *ab, const rule *r, const char 
         .state =
             f->unknown ? ETP_GATE_UNKNOWN : etp_gate_judge(f->lo, f->hi, r->at_least, r->limit),
     };
-    if (!f->unknown && !isfinite(f->value)) {
+    bool bounded = isfinite(f->lo) && isfinite(f->hi);
+    if (!f->unknown && !isfinite(f->value) && !bounded) {
         c.found = "unknown: the folder does not hold it";
     }
     if (f->unknown) {
         c.found = etp_arena_printf(g->arena, "%s (%s)", c.found, f->unknown);
     }
     if (c.state == ETP_GATE_UNKNOWN) {
-        c.fix = f->unknown || isfinite(f->value) ? to_settle(g, ab, f, r->limit)
+        c.fix = f->unknown || isfinite(f->value) || bounded ? to_settle(g, ab, f, r->limit)
                 : r->metric == ENGAGED && ab->engagement.eligible > 0
                     ? "names do not tell what ran: measure with --kernels, which samples it"
                     : "the folder does not hold this figure; measure it again with this version";
     } else if (c.state == ETP_GATE_NO) {
-        c.fix = r->metric == NOISE
-                    ? "quieten the machine (etprof doctor says what disturbs it)"
-                    : "etprof analyze says where the time went, and what to fix first";
+        const char *next = r->metric < METRICS ? k_metrics[r->metric].next : NULL;
+        c.fix = next ? next : "etprof analyze says where the time went, and what to fix first";
     }
     add(g, c);
 }
@@ -264,8 +219,12 @@ static etp_status no_such(const rule *r, const etp_ab *ab, etp_error *err)
             snprintf(names + at, sizeof names - at, "%s%.36s", at ? ", " : "", part->arms[i].name);
         }
     }
-    return etp_fail(err, ETP_USAGE, "'%s': the folder has no '%.*s' of that kind; its arms are %s",
-                    r->text, ETP_STR_ARG(r->subject), names);
+    return r->subject.len == 0
+               ? etp_fail(err, ETP_USAGE, "'%s': the folder compares no arms; it has %s", r->text,
+                          names)
+               : etp_fail(err, ETP_USAGE,
+                          "'%s': the folder has no '%.*s' of that kind; its arms are %s", r->text,
+                          ETP_STR_ARG(r->subject), names);
 }
 
 static etp_status no_such_phase(const etp_gate *g, const rule *r, const etp_ab *ab, etp_error *err)
@@ -619,7 +578,7 @@ static void check_verdicts(etp_gate *g, const etp_ab *ab)
             .found = etp_arena_printf(
                 g->arena, "%s: %s",
                 c->withheld ? etp_withheld_name(c->withheld) : etp_verdict_name(c->verdict),
-                with_interval(g->arena, ETP_GATE_RATIO, c->estimate, c->lo, c->hi)),
+                etp_gate_interval_words(g->arena, ETP_GATE_RATIO, c->estimate, c->lo, c->hi)),
             .expected = "not slower than the baseline",
             .state = unknown                            ? ETP_GATE_UNKNOWN
                      : c->verdict == ETP_VERDICT_SLOWER ? ETP_GATE_NO
@@ -682,7 +641,7 @@ static etp_status against_arm(etp_gate *g, const etp_ab *ab, uint32_t arm, const
         .id = etp_arena_printf(g->arena, "against:%s", ab->arms[arm].name),
         .expected = etp_arena_printf(g->arena, "at most +%s %% time", ETP_DIGITS(100 * margin, 4)),
         .found = f.unknown ? etp_arena_printf(g->arena, "unknown (%s)", f.unknown)
-                           : changes(g->arena, f.value, f.lo, f.hi),
+                           : etp_gate_change_words(g->arena, f.value, f.lo, f.hi),
         .value = f.value,
         .lo = f.lo,
         .hi = f.hi,

@@ -53,4 +53,12 @@ ETP_NODISCARD etp_status etp_gate_member_figures(const char *text, const etp_gat
                                                  const etp_ab *ab, etp_arena *arena,
                                                  etp_gate_figures *out, etp_error *err);
 
+// "1.52×", "4.77 ms", "30 %"; "unknown" where V is not finite.
+const char *etp_gate_figure_words(etp_arena *arena, etp_gate_unit unit, double v);
+// The same with [LO, HI] behind it where they are known and not V itself; without V their range.
+const char *etp_gate_interval_words(etp_arena *arena, etp_gate_unit unit, double v, double lo,
+                                    double hi);
+// A ratio of two times, baseline first, as the change of the second: "+20.0 % time [+19.0 %, …]".
+const char *etp_gate_change_words(etp_arena *arena, double ratio, double lo, double hi);
+
 #endif

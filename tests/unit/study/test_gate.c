@@ -233,6 +233,23 @@ static void nonsense_is_refused(void **state)
     }
 }
 
+// A part that is not known within a factor of two has bounds, which may decide.
+static void bounds_without_a_figure_decide(void **state)
+{
+    fixture *f = *state;
+    f->category_speedup = (double)NAN;
+    f->category_lo = 2.3;
+    f->category_hi = 6.1;
+    assert_int_equal(ask(f, "category(\"Data movement\").speedup >= 1", NULL), ETP_GATE_YES);
+    const char *found = find(f, "category(\"Data movement\").speedup:on")->found;
+    assert_string_equal(found, "2.3\xC3\x97 to 6.1\xC3\x97");
+    assert_int_equal(ask(f, "category(\"Data movement\").speedup >= 3", NULL), ETP_GATE_UNKNOWN);
+    const char *fix = find(f, "category(\"Data movement\").speedup:on")->fix;
+    assert_null(strstr(fix, "does not hold"));
+    assert_int_equal(ask(f, "memory <= 1 MB", NULL), ETP_GATE_NO);
+    assert_non_null(strstr(find(f, "memory:on")->fix, "etprof inspect"));
+}
+
 static void unsound_measurements_fail(void **state)
 {
     fixture *f = *state;
@@ -402,6 +419,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(an_interval_decides, set_up, tear_down),
         cmocka_unit_test_setup_teardown(every_metric_has_its_rule, set_up, tear_down),
         cmocka_unit_test_setup_teardown(nonsense_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(bounds_without_a_figure_decide, set_up, tear_down),
         cmocka_unit_test_setup_teardown(unsound_measurements_fail, set_up, tear_down),
         cmocka_unit_test_setup_teardown(no_rule_passes_on_less_than_the_answer_says, set_up,
                                         tear_down),
