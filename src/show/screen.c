@@ -535,7 +535,10 @@ const char *etp_ab_unproven(const etp_ab *ab, const etp_ab_arm *a)
     if (a->kernels && etp_kernels_too_few(a->kernels, HUGE_VAL)) {
         return "too few samples";
     }
-    const char *why = e->sampled ? NULL : k_why[e->sampling];
+    if (a->kernels && a->kernels->evidence > 0) {
+        return "samples do not tell";
+    }
+    const char *why = e->sampled ? "this arm was not sampled" : k_why[e->sampling];
     return why ? why : "names do not tell";
 }
 
@@ -548,15 +551,31 @@ static bool shared_level(const etp_ab *ab, uint32_t arm)
     return shared;
 }
 
-// Four arms at most: the marks are lines of a screen, and a sweep has a table. "Clean": nothing
-// above its level ran in the arm, which is what a baseline has to prove.
+// Four arms at most: the marks are lines of a screen, and a sweep has a table. Where there are
+// more, those that are not proven come first. "Clean": nothing above its level ran in the arm,
+// which is what a baseline has to prove.
 static void mark_levels(const etp_ab *ab, etp_screen *s, etp_arena *arena)
 {
+    enum { MOST = 4 };
     const etp_ab_engagement *e = &ab->engagement;
-    for (size_t i = 0; i < ab->n_arms && i < 4; i++) { // the baseline is shown first: it goes last
-        size_t k = (i + 1) % ab->n_arms;
-        const etp_ab_arm *a = &ab->arms[ab->shown ? ab->shown[k] : k];
+    const etp_ab_arm *arms[MOST];
+    size_t n = 0;
+    for (int proven = 0; proven < 2; proven++) {
+        for (size_t i = 0; i < ab->n_arms && n < MOST;
+             i++) { // the baseline is shown first: it goes last
+            size_t k = (i + 1) % ab->n_arms;
+            const etp_ab_arm *a = &ab->arms[ab->shown ? ab->shown[k] : k];
+            bool is = a->proof.truth == ETP_CONFIRMED;
+            if (ab->n_arms <= MOST ? proven == 0 : is == (proven == 1)) {
+                arms[n++] = a;
+            }
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        const etp_ab_arm *a = arms[i];
         uint32_t at = (uint32_t)(a - ab->arms);
+        // It hides nothing: what could be in it that should not be?
+        bool best = a->level == ETP_LEVEL_BEST_X86_64 || a->level == ETP_LEVEL_BEST_AARCH64;
         // "VNNI"; what tells the arm from others where several have its level.
         bool plain = a->level == ETP_LEVEL_NONE || shared_level(ab, at);
         const char *name = plain ? a->measured : etp_ab_level_called(ab, a, arena);
@@ -567,7 +586,7 @@ static void mark_levels(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         } else if (a->proof.truth != ETP_CONFIRMED) {
             mark(s, ETP_PLAIN,
                  etp_arena_printf(arena, "%s not proven: %s", name, etp_ab_unproven(ab, a)));
-        } else if ((at == ab->baseline && ab->n_arms > 1 && !shared_level(ab, at)) ||
+        } else if ((at == ab->baseline && ab->n_arms > 1 && !best && !shared_level(ab, at)) ||
                    etp_level_without(a->level) < ETP_HAS_COUNT) {
             mark(s, ETP_GOOD, etp_arena_printf(arena, "%s arm clean", name));
         } else if (at == e->arm && e->feature_name && e->engaged) {

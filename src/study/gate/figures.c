@@ -26,7 +26,7 @@ const char *etp_gate_figure_words(etp_arena *arena, etp_gate_unit dim, double v)
 }
 
 const char *etp_gate_interval_words(etp_arena *arena, etp_gate_unit dim, double v, double lo,
-                                 double hi)
+                                    double hi)
 {
     if (!isfinite(v) && isfinite(lo) && isfinite(hi)) { // not known within a factor of two
         return etp_arena_printf(arena, "%s to %s", etp_gate_figure_words(arena, dim, lo),
