@@ -140,6 +140,13 @@ def same_as_cause(cause):
     return rule
 
 
+def mean_of_few(a, f):
+    figures = times(f["text"])
+    held = [name for name, arm in a.arms.items()
+            if says(figures, arm["traced_ns"]) and says(figures, arm["traced_median_ns"])]
+    a.fail_unless(held, f["text"], "is of no arm", list(a.arms))
+
+
 def plain(a, f):
     """Has no figure that a table of the answer holds."""
 
@@ -152,6 +159,7 @@ FINDINGS = {
     "outputs_not_compared": plain, "groupwise_4bit": plain, "decode_roof": plain, "above_roof": above_roof,
     "outputs_nan": plain, "no_execution": plain, "trace_not_used": plain, "program_not_used": plain,
     "samples_not_used": plain, "misnamed": plain, "folder_altered": plain, "program_differs": plain,
+    "mean_of_few": mean_of_few,
 }
 
 

@@ -55,13 +55,13 @@ def completions(wanted):
         given = set(re.sub(r"\\", "", row.rpartition(":")[2] if ":(" not in row else row.rpartition(":(")[2])
                     .strip("') ").split())
         expect({w.rstrip(":") for w in words} <= {w.rstrip(":") for w in given}, "zsh", verb, option, row)
-    for verb in re.findall(r"^  ([a-z-]+) +\S", said("help"), re.M):
+    for verb in re.findall(r"^  ([a-z-]+) +\S", said("help", "--all"), re.M):
         expect(verb in bash(script, verb[:2]) and f"-a {verb} " in fish and f"'{verb}:" in zsh, "no verb", verb)
 
 
 def helps():
     """-h is at most 15 lines of 80 columns; --help of what measures has its options in groups, `help` its verbs."""
-    page = said("help")
+    page = said("help", "--all")
     for verb in re.findall(r"^  ([a-z-]+) +\S", page, re.M):
         lines = said(verb, "-h").splitlines()
         expect(verb == "export" or len(lines) <= 15, verb, f"-h has {len(lines)} lines")

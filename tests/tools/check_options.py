@@ -90,7 +90,7 @@ def options(verb):
 
 
 def verbs():
-    said = subprocess.run([ETPROF, "help"], capture_output=True, text=True, check=True).stdout
+    said = subprocess.run([ETPROF, "help", "--all"], capture_output=True, text=True, check=True).stdout
     return re.findall(r"^  ([a-z-]+) +\S", said, re.M)
 
 
