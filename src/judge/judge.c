@@ -33,6 +33,7 @@ static void slower_findings(const etp_ab_session *s, size_t at, etp_ab_findings 
     enum { SHOWN = 3 };
     const etp_ledger *l = &s->ab.ledgers[at].ledger;
     const etp_ab_arm *cand = &s->ab.arms[s->ab.ledgers[at].candidate];
+    const bool several = s->ab.n_comparisons > 1; // then the sentence says of which arm it is
     const etp_ledger_row *worst[SHOWN] = {NULL};
     for (size_t i = 0; i < l->n; i++) {
         const etp_ledger_row *row = &l->items[i];
@@ -48,14 +49,17 @@ static void slower_findings(const etp_ab_session *s, size_t at, etp_ab_findings 
     }
     for (size_t k = 0; k < SHOWN && worst[k]; k++) {
         const etp_ledger_row *row = worst[k];
-        // Ids of two sides are their own: a folder's whatif may number its operators otherwise.
+        // Ids of two sides are their own: a folder's whatif may number its operators otherwise. And
+        // it is about the first comparison.
         const char *try_it =
-            s->two_sides ? ""
-                         : etp_arena_printf(s->ab.arena, ", etprof whatif DIR 'back %s'%s", row->id,
-                                            etp_ab_phase_option(&s->ab, s->ab.arena));
+            s->two_sides || at > 0
+                ? ""
+                : etp_arena_printf(s->ab.arena, ", etprof whatif DIR 'back %s'%s", row->id,
+                                   etp_ab_phase_option(&s->ab, s->ab.arena));
         const char *text = etp_arena_printf(
             s->ab.arena,
-            "%s got slower by %s [%s, %s]; with its old time alone: %s → %s (traced%s)", row->label,
+            "%s%s%s got slower by %s [%s, %s]; with its old time alone: %s → %s (traced%s)",
+            several ? cand->measured : "", several ? ": " : "", row->label,
             ETP_NS((double)row->delta_ns), ETP_NS((double)row->lo_ns), ETP_NS((double)row->hi_ns),
             ETP_NS((double)cand->traced_ns), ETP_NS((double)(cand->traced_ns - row->delta_ns)),
             try_it);

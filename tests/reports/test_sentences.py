@@ -71,6 +71,9 @@ def slower(a, f):
     row = a.rows[f["evidence"][0]]
     figures = times(f["text"])
     a.fail_unless(row["label"] in f["text"], f["text"], "another operator than its row", row["label"])
+    before = f["text"].partition(row["label"])[0]
+    several = len(a.d["comparisons"]) > 1
+    a.fail_unless(before.endswith(": ") == several and bool(before) == several, f["text"], "of which arm it is")
     for key in ("delta_ns", "lo_ns", "hi_ns"):
         a.fail_unless(says(figures[:3], row[key]), f["text"], key, row[key])
     if len(figures) >= 5:
