@@ -13,7 +13,7 @@ import tarfile
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish
+from checks import expect, finish, unpack
 
 ETPROF, FAKE, DATA = (pathlib.Path(p).resolve() for p in sys.argv[1:4])
 CODES, STATES = (0, 1, 3), ("yes", "no", "unknown")
@@ -69,7 +69,7 @@ def spoiled(rng, says):
 
 def unpacked():
     with tarfile.open(DATA / "session.tar.xz") as archive:
-        archive.extractall("session", filter="data")
+        unpack(archive, "session")
     return "session"
 
 

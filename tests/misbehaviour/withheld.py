@@ -16,7 +16,7 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import phase_folders  # noqa: E402
 import run_folders  # noqa: E402
-from checks import expect, finish  # noqa: E402
+from checks import expect, finish, unpack  # noqa: E402
 
 ETPROF = os.path.abspath(sys.argv[1])
 REASONS = {"contended": "other programs had the CPU", "noise_floor": "equal launches of the baseline differ too much"}
@@ -76,7 +76,7 @@ def visible(text):
 def planted(tmp, how, reason):
     (tmp / "run").mkdir()
     with tarfile.open(run_folders.DATA / "session.tar.xz") as archive:
-        archive.extractall(tmp / "run", filter="data")
+        unpack(archive, tmp / "run")
     run_folders.record(tmp / "run") # a file of kernels was left out of the archive
     how(tmp / "run")
     told = forms(tmp)
@@ -134,7 +134,7 @@ def sessions(tmp):
     for n, how in (("a", None), ("b", run_folders.disturb)):
         (tmp / n).mkdir()
         with tarfile.open(run_folders.DATA / "session.tar.xz") as archive:
-            archive.extractall(tmp / n, filter="data")
+            unpack(archive, tmp / n)
         manifest = json.loads((tmp / n / "manifest.json").read_text())
         (tmp / n / "manifest.json").write_text(json.dumps({**manifest, "command": n, "generated_at":
                                                            f"2026-11-2{len(n) if how else 4}T09:00:00Z"}))

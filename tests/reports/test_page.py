@@ -20,7 +20,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import browser  # noqa: E402
-from checks import expect, finish  # noqa: E402
+from checks import expect, finish, unpack  # noqa: E402
 
 ETPROF, ROOT, FAKE, RENDER = (pathlib.Path(p).resolve() for p in sys.argv[1:5])
 
@@ -51,7 +51,7 @@ def large(tmp):
 def session(tmp):
     """Six blocks of a real model with sampled kernels."""
     with tarfile.open(ROOT / "tests/data/session.tar.xz") as archive:
-        archive.extractall(tmp / "session", filter="data")
+        unpack(archive, tmp / "session")
     run(tmp, "analyze", "--full", "--renew", "session")
     return tmp / "session"
 

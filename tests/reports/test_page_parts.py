@@ -13,7 +13,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import browser  # noqa: E402
-from checks import expect, finish  # noqa: E402
+from checks import expect, finish, unpack  # noqa: E402
 from test_page import ROOT, large, measured, run  # noqa: E402
 
 DATA = ROOT / "tests/data"
@@ -306,7 +306,7 @@ def main():
         colours(session, folder)
         one_scale(session, folder)
         with tarfile.open(DATA / "session.tar.xz") as archive:  # 6 blocks of a real model
-            archive.extractall(tmp / "real", filter="data")
+            unpack(archive, tmp / "real")
         run(tmp, "analyze", "--full", "--renew", tmp / "real")
         judged(session, folder)
         kinds = judged(session, tmp / "real")

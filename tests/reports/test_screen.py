@@ -21,7 +21,7 @@ import termios
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import phase_folders  # noqa: E402
-from checks import expect, finish  # noqa: E402
+from checks import expect, finish, unpack  # noqa: E402
 
 ETPROF, TREE, FAKE = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve(), os.path.abspath(sys.argv[3])
 DATA = TREE / "tests/data"
@@ -356,7 +356,7 @@ with tempfile.TemporaryDirectory() as tmp:  # figures below a headline of severa
 
 with tempfile.TemporaryDirectory() as tmp:  # every file of a session cut off: warnings take the place of steps
     with tarfile.open(DATA / "session.tar.xz") as archive:
-        archive.extractall(tmp, filter="data")
+        unpack(archive, tmp)
     full = run("analyze", tmp, "--full", width=200)[0]  # arms are called what they are, where no command asks for more
     why = re.search(r"^why +(.*?)\n\S", full, re.M | re.S).group(1)  # what recording adds differs by 0.18 ms here
     expect("tracer" not in why and "without recording" in why, "session", "the tracer is a reason", why)

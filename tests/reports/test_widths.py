@@ -12,7 +12,7 @@ import tarfile
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish  # noqa: E402
+from checks import expect, finish, unpack  # noqa: E402
 
 ETPROF, TREE = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
 DATA = TREE / "tests/data"
@@ -57,7 +57,7 @@ def look(words, cwd):
 with tempfile.TemporaryDirectory() as folder:
     tmp = pathlib.Path(folder)
     with tarfile.open(DATA / "session.tar.xz") as archive:
-        archive.extractall(tmp / "out/runs/linux", filter="data")
+        unpack(archive, tmp / "out/runs/linux")
     for line in ("analyze out", "analyze out --full", "analyze out --proof", "stats out", "kernels out",
                  "gate out", "explain out", "explain N1 out", "explain F1 out", "explain op35 out", "verify out",
                  "whatif out", "doctor levels", "help", "help --all", "help exit-codes"):

@@ -30,16 +30,16 @@ static const struct {
     etp_gate_unit dim;
     const char *next; // what to do where the answer is no; NULL: as of times
 } k_metrics[METRICS] = {
-    [SPEEDUP] = {"speedup", ETP_GATE_RATIO},
-    [LATENCY] = {"latency", ETP_GATE_TIME},
-    [LOAD] = {"load", ETP_GATE_TIME},
-    [FIRST] = {"first", ETP_GATE_TIME},
-    [MEMORY] = {"memory", ETP_GATE_BYTES, "etprof inspect says what makes a program large"},
-    [SHARE] = {"share", ETP_GATE_PERCENT},
-    [NOISE] = {"noise", ETP_GATE_PERCENT,
-                 "quieten the machine (etprof doctor says what disturbs it)"},
-    [ENGAGED] = {"engaged", ETP_GATE_PERCENT},
-    [RATE] = {"rate", ETP_GATE_A_SECOND},
+    [SPEEDUP] = {"speedup", ETP_GATE_RATIO,    NULL                                            },
+    [LATENCY] = {"latency", ETP_GATE_TIME,     NULL                                            },
+    [LOAD] = {"load",    ETP_GATE_TIME,     NULL                                            },
+    [FIRST] = {"first",   ETP_GATE_TIME,     NULL                                            },
+    [MEMORY] = {"memory",  ETP_GATE_BYTES,    "etprof inspect says what makes a program large"},
+    [SHARE] = {"share",   ETP_GATE_PERCENT,  NULL                                            },
+    [NOISE] = {"noise",   ETP_GATE_PERCENT,
+                 "quieten the machine (etprof doctor says what disturbs it)"                   },
+    [ENGAGED] = {"engaged", ETP_GATE_PERCENT,  NULL                                            },
+    [RATE] = {"rate",    ETP_GATE_A_SECOND, NULL                                            },
 };
 
 static const char k_blanks[] = " \t\n\v\f\r"; // as isspace in the C locale
