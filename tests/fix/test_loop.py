@@ -142,7 +142,7 @@ def from_python(folder):
     p = Planted(folder)
     p.exports(layer_norm=planted_at(800000), int8=[1, "the program does not agree with eager PyTorch"])
     p.measured()
-    library = str(pathlib.Path(ETPROF).resolve().parents[1] / "libetprof.so.0")
+    library = str(pathlib.Path(ETPROF).resolve().parents[1] / "libetprof.so")
     environment = {**p.environment, "PYTHONPATH": str(ROOT / "python"), "ETPROF": ETPROF, "ETPROF_LIBRARY": library}
     done = subprocess.run([sys.executable, "-c", PYTHON], cwd=p.folder, env=environment, capture_output=True, text=True,
                           check=False, timeout=300)
