@@ -58,10 +58,8 @@ static etp_status allowed(etp_cli *cli, const fix_options *o, const char *dir, e
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
     const char *at = opts;
-    struct {
-        const char **items;
-        size_t n, cap;
-    } words = {0};
+    const char *how[sizeof k_options / sizeof *k_options + 3];
+    size_t n = 0;
     ETP_TRY(allowed(cli, opts, argv[0], err));
     for (const etp_opt *o = k_options; o->name; o++) {
         const char *text = NULL;
@@ -72,25 +70,14 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
             memcpy(&text, at + o->offset, sizeof text);
         }
         if (on || text) {
-            ETP_ADD(&cli->arena, &words,
-                    etp_arena_printf(&cli->arena, "--%s%s%s", o->name, text ? "=" : "",
-                                     text ? text : ""));
+            how[n++] = etp_arena_printf(&cli->arena, "--%s%s%s", o->name, text ? "=" : "",
+                                        text ? text : "");
         }
     }
-    ETP_ADD(&cli->arena, &words,
-            etp_arena_printf(&cli->arena, "--format=%s", etp_cli_format_name(cli->format)));
-    if (cli->output) {
-        ETP_ADD(&cli->arena, &words, etp_arena_printf(&cli->arena, "--output=%s", cli->output));
-    }
-    if (cli->quiet) {
-        ETP_ADD(&cli->arena, &words, "--quiet");
-    }
-    ETP_ADD(&cli->arena, &words, "--");
-    for (int i = 0; i < argc; i++) {
-        ETP_ADD(&cli->arena, &words, argv[i]);
-    }
-    ETP_TRY(etp_arena_check(&cli->arena, err, "arguments"));
-    return etp_cli_become_python(cli, "fix", (int)words.n, words.items, err);
+    how[n++] = etp_arena_printf(&cli->arena, "--format=%s", etp_cli_format_name(cli->format));
+    how[n++] = cli->output ? etp_arena_printf(&cli->arena, "--output=%s", cli->output) : NULL;
+    how[n++] = cli->quiet ? "--quiet" : NULL;
+    return etp_cli_become_python_with(cli, "fix", how, n, argc, argv, err);
 }
 
 const etp_command etp_cmd_fix = {

@@ -101,8 +101,7 @@ static etp_status judge(etp_cli *cli, const gate_options *o, int argc, char **ar
     const char *altered = NULL;
     st = st == ETP_OK ? check_recorded(session, &cli->arena, &altered, err) : st;
     st = st == ETP_OK ? check_recorded(earlier, &cli->arena, &altered, err) : st;
-    const etp_run *run = st == ETP_OK ? etp_ab_run(session) : NULL;
-    bool swept = run && run->settings.knee > 0;
+    bool swept = st == ETP_OK && etp_run_is_sweep(etp_ab_run(session));
     if (swept) {
         st = etp_sweep_build(session, &cli->arena, &sweep, err);
     }

@@ -32,10 +32,6 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
 {
     const history_options *o = opts;
     etp_arena *a = &cli->arena;
-    struct {
-        const char **items;
-        size_t n, cap;
-    } words = {0};
     const char *const how[] = {
         etp_arena_printf(a, "--format=%s", etp_cli_format_name(cli->format)),
         etp_arena_printf(a, "--engine=%s", k_engines[o->engine]),
@@ -48,18 +44,9 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
         o->device ? etp_arena_printf(a, "--on=%s", o->device) : NULL,
         o->since ? etp_arena_printf(a, "--since=%s", o->since) : NULL,
         cli->output ? etp_arena_printf(a, "--output=%s", cli->output) : NULL,
-        "--",
     };
-    for (size_t i = 0; i < sizeof how / sizeof *how; i++) {
-        if (how[i]) {
-            ETP_ADD(a, &words, how[i]);
-        }
-    }
-    for (int i = 0; i < argc; i++) {
-        ETP_ADD(a, &words, argv[i]);
-    }
-    ETP_TRY(etp_arena_check(a, err, "arguments"));
-    return etp_cli_become_python(cli, "history", (int)words.n, words.items, err);
+    return etp_cli_become_python_with(cli, "history", how, sizeof how / sizeof *how, argc, argv,
+                                      err);
 }
 
 const etp_command etp_cmd_history = {

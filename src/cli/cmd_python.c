@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The verbs that the Python package carries out: export, because PyTorch's exporter is Python,
 // skills, and mcp, whose protocol the official SDK speaks. They find it and become it, as do
-// history and convert for Parquet; validate asks it.
+// history, fix and convert for Parquet; validate asks it.
 #include <string.h>
 
 #include "base/path.h"
@@ -78,6 +78,26 @@ etp_status etp_cli_become_python(etp_cli *cli, const char *verb, int argc, const
     // This process becomes Python: signals, the terminal and the exit code are Python's own. It
     // only comes back when that failed. Verbs that Python starts are this very program's.
     return etp_os_exec(words, set, err);
+}
+
+etp_status etp_cli_become_python_with(etp_cli *cli, const char *verb, const char *const *options,
+                                      size_t n, int argc, char **argv, etp_error *err)
+{
+    struct {
+        const char **items;
+        size_t n, cap;
+    } words = {0};
+    for (size_t i = 0; i < n; i++) {
+        if (options[i]) {
+            ETP_ADD(&cli->arena, &words, options[i]);
+        }
+    }
+    ETP_ADD(&cli->arena, &words, "--");
+    for (int i = 0; i < argc; i++) {
+        ETP_ADD(&cli->arena, &words, argv[i]);
+    }
+    ETP_TRY(etp_arena_check(&cli->arena, err, "arguments"));
+    return etp_cli_become_python(cli, verb, (int)words.n, words.items, err);
 }
 
 etp_status etp_cli_ask_python(etp_cli *cli, const char *verb, const char *operand, etp_str *out,

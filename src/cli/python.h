@@ -8,6 +8,10 @@
 // This process becomes `python -m etprof.VERB ARGV`; comes back only when that failed.
 ETP_NODISCARD etp_status etp_cli_become_python(etp_cli *cli, const char *verb, int argc,
                                                const char *const *argv, etp_error *err);
+// The same with N OPTIONS, of which NULL are left out, then "--" and ARGV.
+ETP_NODISCARD etp_status etp_cli_become_python_with(etp_cli *cli, const char *verb,
+                                                    const char *const *options, size_t n, int argc,
+                                                    char **argv, etp_error *err);
 // What `python -m etprof.VERB OPERAND` prints. The error has its words and its kind.
 ETP_NODISCARD etp_status etp_cli_ask_python(etp_cli *cli, const char *verb, const char *operand,
                                             etp_str *out, etp_error *err);

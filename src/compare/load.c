@@ -169,7 +169,7 @@ static etp_status ran_emulated(const char *path, bool *out, etp_error *err)
     etp_status st = ETP_OK;
     *out = false;
     if (etp_run_is(dir)) {
-        st = etp_run_open(dir, &scratch, &run, err);
+        st = etp_run_open_manifest(dir, &scratch, &run, err);
         *out = st == ETP_OK && run.emulated;
         for (size_t i = 0; st == ETP_OK && i < run.arms.n; i++) {
             const etp_run_arm *arm = &run.arms.items[i];
@@ -203,14 +203,17 @@ etp_status etp_ab_describe_dumps(etp_arena *arena, const char *const *paths, siz
             ETP_TRY(add_dump(&c, paths[i], err));
         }
     }
+    bool emulated = false; // as the manifest says of the folder that the last recording lies in
     for (size_t i = 0; i < out->recordings.n; i++) {
-        etp_ab_arm *arm = &out->arms[out->recordings.items[i].arm];
-        bool emulated = arm->emulated;
-        if (!emulated) {
-            ETP_TRY(ran_emulated(out->recordings.items[i].path, &emulated, err));
+        const char *path = out->recordings.items[i].path;
+        const char *last = i > 0 ? out->recordings.items[i - 1].path : "";
+        etp_str folder = etp_path_folder(path);
+        if (!folder.ptr || !etp_str_eq(folder, etp_path_folder(last))) {
+            ETP_TRY(ran_emulated(path, &emulated, err));
         }
-        arm->emulated = emulated;
-        out->ab.emulated = out->ab.emulated || emulated;
+        etp_ab_arm *arm = &out->arms[out->recordings.items[i].arm];
+        arm->emulated = arm->emulated || emulated;
+        out->ab.emulated = out->ab.emulated || arm->emulated;
     }
     name_single_blocks(out);
     size_t prefix = common_prefix(&out->ab);

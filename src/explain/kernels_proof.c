@@ -75,15 +75,15 @@ typedef struct rule {
     etp_codes covering;
 } rule;
 
-// Classes of which a level hides all features that they may need.
+// Classes that need what a level hides.
 static etp_codes hidden_classes(etp_level level)
 {
-    etp_codes hidden = 0, visible = 0;
+    etp_codes hidden = 0;
     for (size_t i = 0; i < sizeof k_needs / sizeof *k_needs; i++) {
         bool hides = etp_level_hides(level, k_needs[i].needs);
-        *(hides ? &hidden : &visible) |= ETP_CODE_BIT(k_needs[i].code);
+        hidden |= hides ? ETP_CODE_BIT(k_needs[i].code) : 0;
     }
-    return hidden & ~visible;
+    return hidden;
 }
 
 static etp_codes classes_of_family(etp_isa_family family)
@@ -163,7 +163,6 @@ etp_isa_cpu etp_kernels_usable(const etp_isa_cpu *cpu, etp_codes classes)
     size_t n = etp_level_list_single(cpu->family, single);
     for (size_t i = 0; i < n; i++) {
         etp_codes needed = hidden_classes(single[i]);
-        // Of several features that share a class none can be ruled out.
         if (needed && classes && !(needed & classes)) {
             etp_isa_mask mask = etp_level_mask(single[i]);
             usable = etp_isa_cpu_masked(&usable, &mask);

@@ -40,12 +40,11 @@ static const etp_report *report_of_analysis(const void *about, etp_arena *arena)
 
 static const char *main_table(const etp_analysis *analysis)
 {
-    const etp_run *run = etp_ab_run(analysis->session);
     // A sweep or a comparison of builds has a table of its own that answers what was asked;
     // operators are the main table of everything else.
-    return run && run->settings.knee > 0      ? ETP_SWEEP_TABLE_CELLS
-           : etp_builds_is(analysis->session) ? ETP_BUILDS_TABLE_MODELS
-                                              : ETP_AB_TABLE_OPERATORS;
+    return etp_run_is_sweep(etp_ab_run(analysis->session)) ? ETP_SWEEP_TABLE_CELLS
+           : etp_builds_is(analysis->session)              ? ETP_BUILDS_TABLE_MODELS
+                                                           : ETP_AB_TABLE_OPERATORS;
 }
 
 static etp_status check_table(const void *about, const void *out, etp_error *err)

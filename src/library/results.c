@@ -51,7 +51,7 @@ etp_status etp_analysis_about(const etp_analysis *analysis, etp_analysis_summary
         .emulated = ab->emulated,
         // The knee (the gain below which more threads do not pay) is set in sessions that are shown
         // as a sweep, and in no other.
-        .sweep = run && run->settings.knee > 0,
+        .sweep = etp_run_is_sweep(run),
         .outputs = (int8_t)ab->correctness.ok,
         .launch_lost = ab->block_lost,
     };

@@ -120,12 +120,11 @@ static etp_status write_phase_pictures(const etp_ab *ab, writer *w, etp_error *e
 static etp_status write_all(const etp_ab_session *session, writer *w, etp_error *err)
 {
     const etp_ab *ab = etp_ab_answer(session);
-    const etp_run *run = etp_ab_run(session);
     ETP_TRY(document(w, "report.json", etp_ab_json, ab, err));
     const etp_report *plain = etp_ab_report(ab, w->arena);
-    ETP_TRY(run && run->settings.knee > 0 ? write_sweep(session, w, err)
-            : etp_builds_is(session)      ? write_builds(session, w, err)
-                                          : write_pages(w, plain, err));
+    ETP_TRY(etp_run_is_sweep(etp_ab_run(session)) ? write_sweep(session, w, err)
+            : etp_builds_is(session)              ? write_builds(session, w, err)
+                                                  : write_pages(w, plain, err));
     ETP_TRY(write_pictures(ab, plain, "", w, err));
     return write_phase_pictures(ab, w, err);
 }

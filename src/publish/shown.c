@@ -7,12 +7,6 @@
 #include "show/report.h"
 #include "show/screen.h"
 
-// A sweep is known by its knee, which the manifest keeps and no other session has.
-static bool is_sweep(const etp_run *run)
-{
-    return run && run->settings.knee > 0;
-}
-
 static etp_status show_sweep(const etp_ab_session *session, const etp_ab_showing *how,
                              etp_arena *arena, etp_ab_shown *out, etp_error *err)
 {
@@ -100,7 +94,7 @@ etp_status etp_ab_show(const etp_ab_session *session, const etp_ab_showing *how,
     if (how->phase) {
         return show_phase(session, how, arena, out, err);
     }
-    if (how->sweep && is_sweep(run)) {
+    if (how->sweep && etp_run_is_sweep(run)) {
         return show_sweep(session, how, arena, out, err);
     }
     if (how->sweep && !how->proof && etp_builds_is(session)) {
@@ -133,7 +127,7 @@ etp_status etp_combined_show(etp_ab_session *const *sessions, size_t n, const ch
     for (size_t i = 0; i < n; i++) {
         answers[i] = etp_ab_answer(sessions[i]);
         // Pairs of a sweep are on the page alone; the document has the answers as they are.
-        if (!document && is_sweep(etp_ab_run(sessions[i]))) {
+        if (!document && etp_run_is_sweep(etp_ab_run(sessions[i]))) {
             etp_sweep *s = &out->sweeps[out->n_sweeps];
             ETP_TRY(etp_sweep_build(sessions[i], arena, s, err));
             // Counted when it stands: only those counted are closed.

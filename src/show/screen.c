@@ -417,7 +417,7 @@ static void where(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         return;
     }
     const char *columns[ETP_SCREEN_FIGURES] = {all.unit.name, "share", "", ""};
-    bool told = etp_ab_told(ab, 0), compared = told && ab->n_comparisons > 0;
+    bool told = etp_ab_told(ab, 0);
     if (ab->n_comparisons) {
         const etp_ab_comparison *c = &ab->comparisons[0];
         const char *base = ab->arms[c->baseline].measured, *cand = ab->arms[c->candidate].measured;
@@ -429,7 +429,7 @@ static void where(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         columns[3] = told ? "saved" : "";
     }
     etp_screen_grid(s, where_title(ab, arena), ab->n_comparisons ? all.unit.name : NULL, columns);
-    qsort(all.items, all.n, sizeof *all.items, compared ? by_change : by_time);
+    qsort(all.items, all.n, sizeof *all.items, told ? by_change : by_time);
     // One more is shown rather than put away: "Everything else" would take its line anyhow.
     size_t most = categories_shown(ab), shown = all.n <= most + 1 ? all.n : most;
     for (size_t i = shown; i < all.n; i++) { // the bottleneck is always among them
@@ -439,7 +439,7 @@ static void where(const etp_ab *ab, etp_screen *s, etp_arena *arena)
             all.items[i] = last;
         }
     }
-    qsort(all.items, shown, sizeof *all.items, compared ? by_saved : by_time);
+    qsort(all.items, shown, sizeof *all.items, told ? by_saved : by_time);
     part rest = {"Everything else", all.before, all.after, (double)NAN, false, 0};
     for (size_t i = 0; i < shown; i++) {
         add_part(&all, &all.items[i], false, s, arena);
@@ -561,9 +561,8 @@ static void mark_levels(const etp_ab *ab, etp_screen *s, etp_arena *arena)
     const etp_ab_arm *arms[MOST];
     size_t n = 0;
     for (int proven = 0; proven < 2; proven++) {
-        for (size_t i = 0; i < ab->n_arms && n < MOST;
-             i++) { // the baseline is shown first: it goes last
-            size_t k = (i + 1) % ab->n_arms;
+        for (size_t i = 0; i < ab->n_arms && n < MOST; i++) {
+            size_t k = (i + 1) % ab->n_arms; // the baseline is shown first: it goes last
             const etp_ab_arm *a = &ab->arms[ab->shown ? ab->shown[k] : k];
             bool is = a->proof.truth == ETP_CONFIRMED;
             if (ab->n_arms <= MOST ? proven == 0 : is == (proven == 1)) {

@@ -245,7 +245,7 @@ static etp_status ask_session(const char *dir, const etp_sample_file *file, etp_
 // BASELINE, as the sweep itself compares them; an arm without one with itself. NULL: no sweep.
 static const uint32_t *cells_of_sweep(const etp_run *run, uint32_t baseline, etp_arena *arena)
 {
-    if (run->settings.knee <= 0) {
+    if (!etp_run_is_sweep(run)) {
         return NULL;
     }
     uint32_t *out = ETP_NEW_ARRAY(arena, uint32_t, run->arms.n + 1);

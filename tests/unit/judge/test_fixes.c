@@ -22,6 +22,16 @@
 
 static bool seen[ETP_FIX_COUNT];
 
+// F holds the folder, to be removed after the session is closed.
+static etp_ab_session *opened(const made *m, folder *f)
+{
+    etp_ab_session *s = NULL;
+    folder_make(f);
+    const char *dir = made_write(m, f);
+    assert_int_equal(etp_ab_open(&dir, 1, NULL, &s, NULL), ETP_OK);
+    return s;
+}
+
 static etp_ab_session *open_program(const char *name, const char *roofs)
 {
     static char paths[2][512], program[512];
@@ -415,10 +425,7 @@ static void threads_of_a_phase(void **state)
     };
     made m = made_base();
     folder f;
-    etp_ab_session *s = NULL;
-    folder_make(&f);
-    const char *dir = made_write(&m, &f);
-    assert_int_equal(etp_ab_open(&dir, 1, NULL, &s, NULL), ETP_OK);
+    etp_ab_session *s = opened(&m, &f);
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
         etp_ab ab = *etp_ab_answer(s);
         ab.phase = &k_cases[i].phase;
@@ -450,10 +457,7 @@ static void threads_that_were_measured(void **state)
     };
     made m = made_base();
     folder f;
-    etp_ab_session *s = NULL;
-    folder_make(&f);
-    const char *dir = made_write(&m, &f);
-    assert_int_equal(etp_ab_open(&dir, 1, NULL, &s, NULL), ETP_OK);
+    etp_ab_session *s = opened(&m, &f);
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
         etp_ab ab = *etp_ab_answer(s);
         assert_int_equal(ab.n_arms, 2);
@@ -652,10 +656,7 @@ static void changes_follow_each_other(void **state)
     };
     made m = made_base();
     folder f;
-    etp_ab_session *s = NULL;
-    folder_make(&f);
-    const char *dir = made_write(&m, &f);
-    assert_int_equal(etp_ab_open(&dir, 1, NULL, &s, NULL), ETP_OK);
+    etp_ab_session *s = opened(&m, &f);
     for (size_t i = 0; i < 2; i++) {
         etp_whatif w;
         assert_int_equal(etp_whatif_build(etp_ab_answer(s), k_orders[i], 2, &w, NULL), ETP_OK);
@@ -677,10 +678,7 @@ static void fixes_are_changes(void **state)
     (void)state;
     made m = made_base();
     folder f;
-    etp_ab_session *s = NULL;
-    folder_make(&f);
-    const char *dir = made_write(&m, &f);
-    assert_int_equal(etp_ab_open(&dir, 1, NULL, &s, NULL), ETP_OK);
+    etp_ab_session *s = opened(&m, &f);
     const etp_ab *ab = etp_ab_answer(s);
     assert_true(ab->fixes.n > 0);
     for (size_t i = 0; i < ab->fixes.n; i++) {
