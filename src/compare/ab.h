@@ -137,8 +137,7 @@ const char *etp_ab_withheld_text(etp_withheld why); // for people; a literal
 typedef enum etp_ab_method {
     ETP_PAIRED_BLOCKS,
     ETP_UNPAIRED_LAUNCHES,
-    ETP_TRACED_MEDIANS, // of recordings, in documents of before
-    ETP_TRACED_MEANS    // of recordings: executions around the median
+    ETP_TRACED_MEANS // of recordings: executions around the median
 } etp_ab_method;
 const char *etp_ab_method_name(etp_ab_method m); // "paired-blocks"
 

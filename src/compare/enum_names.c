@@ -34,8 +34,7 @@ const char *etp_ab_withheld_text(etp_withheld why)
 
 const char *etp_ab_method_name(etp_ab_method m)
 {
-    static const char *const k_names[] = {"paired-blocks", "unpaired-launches", "traced-medians",
-                                          "traced-means"};
+    static const char *const k_names[] = {"paired-blocks", "unpaired-launches", "traced-means"};
     return k_names[m];
 }
 
