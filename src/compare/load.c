@@ -157,9 +157,9 @@ static size_t common_prefix(const etp_ab *ab)
     return n;
 }
 
-// Whether the run folder that PATH lies in, RUN/EXPERIMENT/FILE, says that an emulator ran it. A
-// folder that cannot be read says nothing.
-static etp_status ran_emulated(const char *path, bool *out, etp_error *err)
+// What the run folder that PATH lies in, RUN/EXPERIMENT/FILE, says of that arm: whether an emulator
+// ran it, and how long it waited for a CPU. A folder that cannot be read says nothing.
+static etp_status ask_run_folder(const char *path, bool *emulated, double *waited, etp_error *err)
 {
     etp_str folder = etp_path_folder(path), above = etp_path_above(etp_str_from(path), 2);
     etp_str experiment = folder.len ? etp_path_last(folder) : (etp_str){0};
@@ -167,13 +167,19 @@ static etp_status ran_emulated(const char *path, bool *out, etp_error *err)
     etp_run run;
     const char *dir = !folder.ptr ? ".." : above.len > 0 ? etp_arena_strdup(&scratch, above) : ".";
     etp_status st = ETP_OK;
-    *out = false;
+    *emulated = false;
+    *waited = NAN;
     if (etp_run_is(dir)) {
-        st = etp_run_open_manifest(dir, &scratch, &run, err);
-        *out = st == ETP_OK && run.emulated;
+        bool whole = etp_run_open(dir, &scratch, &run, err) == ETP_OK;
+        st = whole ? ETP_OK : etp_run_open_manifest(dir, &scratch, &run, err);
+        *emulated = st == ETP_OK && run.emulated;
+        const double *waits = whole ? etp_ab_waited_of(&run, &scratch) : NULL;
         for (size_t i = 0; st == ETP_OK && i < run.arms.n; i++) {
             const etp_run_arm *arm = &run.arms.items[i];
-            *out = *out || (arm->emulated && etp_str_eq(arm->name, experiment));
+            if (etp_str_eq(arm->name, experiment)) {
+                *emulated = *emulated || arm->emulated;
+                *waited = waits ? waits[i] : (double)NAN;
+            }
         }
     }
     etp_arena_dispose(&scratch);
@@ -203,16 +209,18 @@ etp_status etp_ab_describe_dumps(etp_arena *arena, const char *const *paths, siz
             ETP_TRY(add_dump(&c, paths[i], err));
         }
     }
-    bool emulated = false; // as the manifest says of the folder that the last recording lies in
+    bool emulated = false; // both of the folder that the last recording lies in
+    double waited = NAN;
     for (size_t i = 0; i < out->recordings.n; i++) {
         const char *path = out->recordings.items[i].path;
         const char *last = i > 0 ? out->recordings.items[i - 1].path : "";
         etp_str folder = etp_path_folder(path);
         if (!folder.ptr || !etp_str_eq(folder, etp_path_folder(last))) {
-            ETP_TRY(ran_emulated(path, &emulated, err));
+            ETP_TRY(ask_run_folder(path, &emulated, &waited, err));
         }
         etp_ab_arm *arm = &out->arms[out->recordings.items[i].arm];
         arm->emulated = arm->emulated || emulated;
+        arm->waited = fmax(arm->waited, waited); // passes over a NAN
         out->ab.emulated = out->ab.emulated || arm->emulated;
     }
     name_single_blocks(out);

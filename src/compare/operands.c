@@ -55,6 +55,27 @@ static etp_status choose_arm(etp_arena *arena, etp_ab_side *x, etp_error *err)
                           x->wanted, list_arms(arena, &x->run));
 }
 
+// DIR is RUN/ARM, the folder of an arm of a run: then the same as RUN:ARM.
+static etp_status find_arm_folder(etp_arena *arena, const char *dir, etp_ab_side *out,
+                                  etp_error *err)
+{
+    etp_str trimmed = etp_path_trimmed(etp_str_from(dir));
+    etp_str above = etp_path_above(trimmed, 1), name = etp_path_last(trimmed);
+    const char *run = above.len ? etp_arena_strdup(arena, above) : ".";
+    if (!etp_run_is(run)) {
+        return ETP_OK;
+    }
+    ETP_TRY(etp_run_open(run, arena, &out->run, err));
+    const char *wanted = etp_arena_strdup(arena, name);
+    uint32_t arm = find_arm(&out->run, wanted);
+    if (arm != ETP_NO_INDEX && etp_str_eq(out->run.arms.items[arm].name, name)) {
+        out->operand = out->dir = run;
+        out->wanted = wanted;
+        out->arm = arm;
+    }
+    return ETP_OK;
+}
+
 // What OPERAND is, and with "DIR:ARM" which arm of it. What exists under the whole name wins.
 static etp_status open_side(etp_arena *arena, const char *operand, etp_ab_side *out, etp_error *err)
 {
@@ -69,7 +90,7 @@ static etp_status open_side(etp_arena *arena, const char *operand, etp_ab_side *
         out->wanted = colon + 1;
     }
     if (!etp_run_is(dir)) {
-        return ETP_OK;
+        return etp_os_is_dir(dir) && !out->wanted ? find_arm_folder(arena, dir, out, err) : ETP_OK;
     }
     ETP_TRY(etp_run_open(dir, arena, &out->run, err));
     out->dir = dir;

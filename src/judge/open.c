@@ -247,9 +247,16 @@ static etp_status open_bare(etp_ab_session *s, const char *const *paths, size_t 
         }
         double after = etp_known_ns(ab->arms[a].traced_ns);
         bool tensors = ab->arms[ab->baseline].tensors_logged || ab->arms[a].tensors_logged;
-        etp_withheld withheld = ab->emulated ? ETP_WITHHELD_EMULATED
-                                : tensors    ? ETP_WITHHELD_TENSORS
-                                             : ETP_WITHHELD_NOT;
+        // Recordings of a run folder, whose launches tell that others had the CPU.
+        double waited = fmax(ab->arms[ab->baseline].waited, ab->arms[a].waited);
+        etp_withheld withheld = ETP_WITHHELD_NOT;
+        if (ab->emulated) {
+            withheld = ETP_WITHHELD_EMULATED;
+        } else if (tensors) {
+            withheld = ETP_WITHHELD_TENSORS;
+        } else if (waited > ETP_WAIT_MOST) {
+            withheld = ETP_WITHHELD_CONTENDED;
+        }
         bool known = withheld == ETP_WITHHELD_NOT && before > 0 && after > 0;
         all[n_all++] = (etp_ab_comparison){
             .baseline = ab->baseline,

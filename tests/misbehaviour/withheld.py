@@ -61,6 +61,7 @@ def forms(tmp):
            if p.suffix in (".md", ".html", ".svg") and p.is_file()}
     for words in (["analyze", "run"], ["analyze", "run", "--full"], ["analyze", "run", "--format", "md"],
                   ["analyze", "run", "--format", "html"], ["compare", "run:linux_avx2", "run:linux_vnni", "--full"],
+                  ["compare", "run/linux_avx2", "run/linux_vnni/", "--full"],
                   ["stats", "run"], ["stats", "run/samples.csv"], ["stats", "run/samples.csv", "--format", "html"],
                   ["explain", SLOWER, "run"], ["explain", "op6", "run"], ["whatif", "run", "drop conv*"]):
         out[" ".join(words)] = ask(tmp, *words).stdout
@@ -110,6 +111,14 @@ def planted(tmp, how, reason):
         told[form] = " ".join(told[form].split())
         expect(REASONS[reason] in told[form], reason, form, "says why", told[form][:400])
         expect("clock resolves" not in told[form], reason, form, "another reason")
+    if reason == "contended": # recordings of the session, wherever they are named
+        off, on = (next((tmp / "run" / f"linux_{n}").glob("*.etdump")) for n in ("avx2", "vnni"))
+        for words in (["compare", off, on], ["compare", run_folders.DATA / f"{run_folders.MODEL}.etdump", off],
+                      ["analyze", "run/linux_avx2", "run/linux_vnni"]):
+            bare = json.loads(ask(tmp, *words, "--format", "json").stdout)["comparisons"][0]
+            expect(bare["withheld"] == reason and bare["speedup"]["estimate"] is None, words, bare)
+        said = ask(tmp, "analyze", off).stdout
+        expect("waited for a CPU" in said and REASONS[reason] in said, "one recording", said[:400])
     drift = " ".join(ask(tmp, "explain", "drift", "run").stdout.split())
     expect("too wide" not in drift, reason, "nothing is given that a control could be too wide beside", drift)
     expect(math.isfinite(base["median_ns"]) and "6.2" in told["stats run/samples.csv"], reason, "times stay")
