@@ -64,9 +64,18 @@ typedef struct etp_ab_resident {
     int agrees; // with them, within the margin: 1 yes, 0 no, -1 the interval cannot tell
 } etp_ab_resident;
 
+// What an arm costs beside its steady inference: what a timed launch says once.
+typedef enum etp_cost { ETP_COST_LOAD, ETP_COST_FIRST, ETP_COST_PEAK, ETP_COSTS } etp_cost;
+typedef struct etp_cost_row {
+    const char *title;
+    bool bytes;       // else ns
+    size_t of_launch; // where a launch (etp_run_launch) has it
+} etp_cost_row;
+extern const etp_cost_row k_etp_costs[ETP_COSTS]; // states.c; in the order of tables
+
 typedef struct etp_ab_states { // of a comparison, beside the headline
     etp_ab_resident resident;
-    etp_ab_ratio load, first, peak_rss; // of the timed launches
+    etp_ab_ratio costs[ETP_COSTS];
 } etp_ab_states;
 
 // What hiding features added to an inference: medians over the timed launches; NAN unknown.
@@ -103,7 +112,7 @@ typedef struct etp_ab_arm {
     uint64_t traced_runs, traced_kept; // executions: all, and those behind traced_ns
     int64_t around_ns;  // an iteration of a traced launch less its Method::execute, ETP_NS_UNKNOWN
     etp_ab_split split; // where traced_ns went
-    int64_t load_ns, first_ns, peak_rss_bytes; // medians over the launches
+    int64_t costs[ETP_COSTS]; // medians over the launches
     etp_ab_hook hook;
     etp_proof proof;
     const etp_kernels *kernels; // sampled program counters, NULL without

@@ -16,9 +16,7 @@ const etp_ab_arm k_etp_ab_unknown_arm = {
     .traced_ns = ETP_NS_UNKNOWN,
     .traced_mean_ns = ETP_NS_UNKNOWN,
     .around_ns = ETP_NS_UNKNOWN,
-    .load_ns = ETP_NS_UNKNOWN,
-    .first_ns = ETP_NS_UNKNOWN,
-    .peak_rss_bytes = ETP_NS_UNKNOWN,
+    .costs = {ETP_NS_UNKNOWN, ETP_NS_UNKNOWN, ETP_NS_UNKNOWN},
     .expected = {-1, NAN, NAN, NAN, NAN, false, false},
 };
 

@@ -14,23 +14,18 @@ static int64_t rounded(double v)
 static void take_medians(const etp_run *run, uint32_t run_arm, etp_arena *arena,
                          etp_ab_launched *out)
 {
-    double *v[3];
-    size_t n[3] = {0};
-    for (int k = 0; k < 3; k++) {
-        v[k] = ETP_NEW_ARRAY(arena, double, run->launches.n);
-    }
-    for (size_t i = 0; i < run->launches.n; i++) {
-        const etp_run_launch *l = &run->launches.items[i];
-        const uint64_t fields[3] = {l->load_ns, l->first_ns, l->peak_rss_bytes};
-        for (int k = 0; k < 3 && l->arm == run_arm && l->kind == ETP_LAUNCH_TIMED; k++) {
-            if (fields[k]) {
-                v[k][n[k]++] = (double)fields[k];
+    double *v = ETP_NEW_ARRAY(arena, double, run->launches.n + 1);
+    for (etp_cost cost = 0; cost < ETP_COSTS; cost++) {
+        size_t n = 0;
+        for (size_t i = 0; i < run->launches.n; i++) {
+            const etp_run_launch *l = &run->launches.items[i];
+            uint64_t is = etp_cost_of(l, cost);
+            if (is && l->arm == run_arm && l->kind == ETP_LAUNCH_TIMED) {
+                v[n++] = (double)is;
             }
         }
+        out->costs[cost] = rounded(etp_median(v, n));
     }
-    out->load_ns = rounded(etp_median(v[0], n[0]));
-    out->first_ns = rounded(etp_median(v[1], n[1]));
-    out->peak_rss_bytes = rounded(etp_median(v[2], n[2]));
 }
 
 // What etprof-launch did for a runner that is not etprof's.

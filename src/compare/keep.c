@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Puts into an answer what the stages returned of its arms, for who runs them: no stage writes
 // there.
+#include <string.h>
+
 #include "compare/session.h"
 
 void etp_ab_keep_described(etp_ab_session *s, const etp_ab_described *described)
@@ -58,9 +60,7 @@ void etp_ab_keep_times(etp_ab_session *s, const etp_ab_times *times)
 void etp_ab_keep_launched(etp_ab_session *s, const etp_ab_launched *arms)
 {
     for (size_t i = 0; i < s->ab.n_arms; i++) {
-        s->arms[i].load_ns = arms[i].load_ns;
-        s->arms[i].first_ns = arms[i].first_ns;
-        s->arms[i].peak_rss_bytes = arms[i].peak_rss_bytes;
+        memcpy(s->arms[i].costs, arms[i].costs, sizeof arms[i].costs);
         s->arms[i].hook = arms[i].hook;
         s->arms[i].proof = arms[i].proof;
         s->arms[i].kernels = arms[i].kernels;

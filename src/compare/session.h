@@ -221,7 +221,7 @@ ETP_NODISCARD etp_status etp_ab_compare_sides_outputs(const etp_ab_session *s, b
                                                       etp_error *err);
 // evidence.c: what an arm's launches say of it.
 typedef struct etp_ab_launched {
-    int64_t load_ns, first_ns, peak_rss_bytes;
+    int64_t costs[ETP_COSTS];
     etp_ab_hook hook;
     etp_proof proof;
     const etp_kernels *kernels; // NULL without samples
@@ -292,6 +292,7 @@ typedef struct etp_ab_all_states {
     etp_ab_states *comparisons;    // [n_comparisons]
 } etp_ab_all_states;
 void etp_ab_take_states(const etp_ab_session *s, etp_ab_all_states *out);
+uint64_t etp_cost_of(const etp_run_launch *l, etp_cost cost); // 0: not known
 
 // keep.c: puts results of stages into the answer of S, for who runs them. No stage writes there.
 void etp_ab_keep_described(etp_ab_session *s, const etp_ab_described *described);

@@ -3,6 +3,8 @@
 // others, with the tracer. Each is compared as the headline is: one log ratio per block, t over the
 // blocks.
 #include <math.h>
+#include <stddef.h>
+#include <string.h>
 
 #include <etprof/stats.h>
 
@@ -97,9 +99,24 @@ static void take_turns(const etp_ab_session *s, double *ratios, double *changes,
 
 // ---- once per launch ----
 
+#define COST(what, unit_is_bytes, member) \
+    {.title = what, .bytes = unit_is_bytes, .of_launch = offsetof(etp_run_launch, member)}
+const etp_cost_row k_etp_costs[ETP_COSTS] = {
+    [ETP_COST_LOAD] = COST("loading", false, load_ns),
+    [ETP_COST_FIRST] = COST("first inference", false, first_ns),
+    [ETP_COST_PEAK] = COST("peak memory", true, peak_rss_bytes),
+};
+
+uint64_t etp_cost_of(const etp_run_launch *l, etp_cost cost)
+{
+    uint64_t is;
+    memcpy(&is, (const char *)l + k_etp_costs[cost].of_launch, sizeof is);
+    return is;
+}
+
 // Per block and arm, ln; NAN where a launch does not tell.
 typedef struct states {
-    double *load, *first, *peak, *traced; // [block * n_arms + arm]
+    double *costs[ETP_COSTS], *traced; // [block * n_arms + arm]
     uint32_t n_arms;
 } states;
 
@@ -126,9 +143,9 @@ static void take_launches(const etp_ab_session *s, states *x)
         size_t b = l->kind == ETP_LAUNCH_TIMED ? block_index(&s->stats, l->block) : SIZE_MAX;
         if (b != SIZE_MAX && l->arm < x->n_arms) {
             size_t at = b * x->n_arms + l->arm;
-            x->load[at] = ln_or_nan(l->load_ns);
-            x->first[at] = ln_or_nan(l->first_ns);
-            x->peak[at] = ln_or_nan(l->peak_rss_bytes);
+            for (etp_cost cost = 0; cost < ETP_COSTS; cost++) {
+                x->costs[cost][at] = ln_or_nan(etp_cost_of(l, cost));
+            }
         }
     }
 }
@@ -226,33 +243,38 @@ static etp_ab_ratio compared(const etp_ab_session *s, const double *of, const et
     return resolved(ratio_of(s, of, c->baseline, of, c->candidate, widen, scratch));
 }
 
+static double *unknown(const etp_ab_session *s, size_t cells)
+{
+    double *column = ETP_NEW_ARRAY(s->ab.arena, double, cells + 1);
+    for (size_t i = 0; i < cells; i++) {
+        column[i] = (double)NAN;
+    }
+    return column;
+}
+
 static void take_states(const etp_ab_session *s, double *scratch, const etp_ab_all_states *out)
 {
     const etp_stats *st = &s->stats;
     size_t cells = (size_t)st->n_blocks_seen * st->n_arms;
     states x = {.n_arms = st->n_arms};
-    double **columns_of[] = {&x.load, &x.first, &x.peak, &x.traced};
-    for (size_t c = 0; c < 4; c++) {
-        *columns_of[c] = ETP_NEW_ARRAY(s->ab.arena, double, cells + 1);
-        for (size_t i = 0; i < cells; i++) {
-            (*columns_of[c])[i] = (double)NAN;
-        }
+    for (etp_cost cost = 0; cost < ETP_COSTS; cost++) {
+        x.costs[cost] = unknown(s, cells);
     }
+    x.traced = unknown(s, cells);
     double *rows = ETP_NEW_ARRAY(s->ab.arena, double, s->run.samples.n + 1);
     take_launches(s, &x);
     take_traced(s, &x, rows);
     take_recorded(s, &x, rows);
     for (uint32_t a = 0; a < s->ab.n_arms; a++) {
-        out->cold[a] = resolved(ratio_of(s, x.first, a, st->value_ln, a, false, scratch));
+        out->cold[a] =
+            resolved(ratio_of(s, x.costs[ETP_COST_FIRST], a, st->value_ln, a, false, scratch));
         out->observer[a] = ratio_of(s, x.traced, a, st->value_ln, a, false, scratch);
     }
     for (size_t i = 0; i < s->ab.n_comparisons; i++) {
         const etp_ab_comparison *c = &s->ab.comparisons[i];
         etp_ab_states *to = &out->comparisons[i];
-        if (!c->withheld) {
-            to->load = compared(s, x.load, c, scratch);
-            to->first = compared(s, x.first, c, scratch);
-            to->peak_rss = compared(s, x.peak, c, scratch);
+        for (etp_cost cost = 0; cost < ETP_COSTS && !c->withheld; cost++) {
+            to->costs[cost] = compared(s, x.costs[cost], c, scratch);
         }
     }
 }

@@ -78,9 +78,9 @@ etp_status etp_analysis_arm(const etp_analysis *analysis, uint32_t index, etp_ar
         .lo_ns = arm->lo_ns,
         .hi_ns = arm->hi_ns,
         .traced_ns = arm->traced_ns,
-        .load_ns = arm->load_ns,
-        .first_ns = arm->first_ns,
-        .peak_rss_bytes = arm->peak_rss_bytes,
+        .load_ns = arm->costs[ETP_COST_LOAD],
+        .first_ns = arm->costs[ETP_COST_FIRST],
+        .peak_rss_bytes = arm->costs[ETP_COST_PEAK],
     };
     return etp_result_give(&result, sizeof result, ETP_SIZE_TO(etp_arm_result, peak_rss_bytes), out,
                            "etp_arm_result", err);

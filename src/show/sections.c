@@ -562,9 +562,9 @@ static void arms_of_page(const etp_ab *ab, bool times, etp_report *r)
             etp_cell_ns(a->traced_mean_ns),
             etp_cell_rounded_ns(a->traced_median_ns),
             a->traced_runs ? etp_cell_u64(a->traced_runs) : etp_cell_missing(),
-            etp_cell_ns(a->load_ns),
-            etp_cell_ns(a->first_ns),
-            etp_cell_ns(a->peak_rss_bytes),
+            etp_cell_ns(a->costs[ETP_COST_LOAD]),
+            etp_cell_ns(a->costs[ETP_COST_FIRST]),
+            etp_cell_ns(a->costs[ETP_COST_PEAK]),
         };
         etp_cell cells[ALL];
         size_t at = 0;
@@ -667,8 +667,8 @@ static void arm_table(const etp_ab *ab, etp_report *r)
         ETP_ROW(t, etp_cell_z(a->name), etp_cell_called(a->level_name, etp_ab_level_word(a)),
                 a->threads ? etp_cell_u64(a->threads) : etp_cell_missing(),
                 etp_cell_u64(a->launches), etp_cell_u64(a->samples), etp_cell_ns(a->median_ns),
-                etp_cell_ns(a->traced_ns), etp_cell_ns(a->load_ns), etp_cell_ns(a->first_ns),
-                etp_cell_ns(a->peak_rss_bytes));
+                etp_cell_ns(a->traced_ns), etp_cell_ns(a->costs[ETP_COST_LOAD]),
+                etp_cell_ns(a->costs[ETP_COST_FIRST]), etp_cell_ns(a->costs[ETP_COST_PEAK]));
     }
 }
 

@@ -26,10 +26,14 @@ static const etp_column k_states[] = {
     {.key = "verdict", .title = "verdict"},
 };
 
-static etp_cell bytes_cell(int64_t bytes, etp_arena *arena)
+static etp_cell cost_cell(const etp_ab_arm *arm, etp_cost cost, etp_arena *arena)
 {
-    return etp_cell_z(
-        bytes == ETP_NS_UNKNOWN ? NULL : etp_arena_printf(arena, "%.1f MB", (double)bytes / 1e6));
+    int64_t is = arm->costs[cost];
+    if (!k_etp_costs[cost].bytes) {
+        return etp_ab_time_cell(arena, etp_known_ns(is));
+    }
+    return etp_cell_z(is == ETP_NS_UNKNOWN ? NULL
+                                           : etp_arena_printf(arena, "%.1f MB", (double)is / 1e6));
 }
 
 static void put(etp_table *t, etp_cell of, const row *r, etp_arena *arena)
@@ -66,20 +70,22 @@ static void put_comparison(etp_table *t, const struct etp_ab_view *view, const e
     const char *agrees = turns->agrees > 0    ? "agrees"
                          : turns->agrees == 0 ? "differs"
                                               : "unknown: no interval of the steady ratio";
-    const row rows[] = {
-        {"loading", etp_ab_time_cell(arena, etp_known_ns(b->load_ns)),
-         etp_ab_time_cell(arena, etp_known_ns(x->load_ns)), &c->states.load, NULL},
-        {"first inference", etp_ab_time_cell(arena, etp_known_ns(b->first_ns)),
-         etp_ab_time_cell(arena, etp_known_ns(x->first_ns)), &c->states.first, NULL},
+    const etp_cell of = view->run ? etp_cell_z(view->run) : etp_cell_called(x->name, x->measured);
+    const row inferences[] = {
         {"steady", etp_ab_time_cell(arena, etp_known_ns(b->median_ns)),
          etp_ab_time_cell(arena, etp_known_ns(x->median_ns)), &steady, NULL},
         // It has no times beside it: the rounds are of other processes than the launches.
         {"taking turns", etp_cell_missing(), etp_cell_missing(), &resident, agrees},
-        {"peak memory", bytes_cell(b->peak_rss_bytes, arena), bytes_cell(x->peak_rss_bytes, arena),
-         &c->states.peak_rss, memory_words(c->states.peak_rss.verdict)},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        put(t, view->run ? etp_cell_z(view->run) : etp_cell_called(x->name, x->measured), &rows[i],
+    for (etp_cost cost = 0; cost < ETP_COSTS; cost++) {
+        const etp_ab_ratio *ratio = &c->states.costs[cost];
+        if (cost == ETP_COST_PEAK) {
+            put(t, of, &inferences[0], arena);
+            put(t, of, &inferences[1], arena);
+        }
+        put(t, of,
+            &(row){k_etp_costs[cost].title, cost_cell(b, cost, arena), cost_cell(x, cost, arena),
+                   ratio, k_etp_costs[cost].bytes ? memory_words(ratio->verdict) : NULL},
             arena);
     }
 }

@@ -310,9 +310,9 @@ static double known(int64_t v)
 static void check_arm(etp_gate *g, const etp_ab *ab, uint32_t arm, const rule *r)
 {
     const etp_ab_arm *a = &ab->arms[arm];
-    double v = known(r->metric == LOAD    ? a->load_ns
-                     : r->metric == FIRST ? a->first_ns
-                                          : a->peak_rss_bytes);
+    double v = known(a->costs[r->metric == LOAD    ? ETP_COST_LOAD
+                              : r->metric == FIRST ? ETP_COST_FIRST
+                                                   : ETP_COST_PEAK]);
     // Load, first and memory are medians without an interval.
     double lo = v, hi = v;
     if (r->metric == LATENCY) { // one block gives no interval, and then no answer

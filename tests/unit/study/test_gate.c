@@ -34,14 +34,16 @@ static int set_up(void **state)
 {
     static fixture f;
     f = (fixture){.err = {.offset = ETP_NO_OFFSET}};
-    f.arms[0] = (etp_ab_arm){.name = "off",
-                             .median_ns = 10000000,
-                             .lo_ns = 9.9e6,
-                             .hi_ns = 10.1e6,
-                             .load_ns = 3000000,
-                             .first_ns = ETP_NS_UNKNOWN,
-                             .peak_rss_bytes = 50000000,
-                             .profile = (const etp_profile *)&f}; // only asked whether there is one
+    f.arms[0] = (etp_ab_arm){
+        .name = "off",
+        .median_ns = 10000000,
+        .lo_ns = 9.9e6,
+        .hi_ns = 10.1e6,
+        .costs = {[ETP_COST_LOAD] = 3000000,
+                  [ETP_COST_FIRST] = ETP_NS_UNKNOWN,
+                  [ETP_COST_PEAK] = 50000000},
+        .profile = (const etp_profile *)&f
+    }; // only asked whether there is one
     f.arms[1] = f.arms[0];
     f.arms[1].name = "on";
     f.arms[1].median_ns = 5000000;
