@@ -91,6 +91,9 @@ typedef struct etp_arm_result {
     double lo_ns, hi_ns;                       // its 95 % interval
     int64_t traced_ns;                         // mean of the traced executions that count
     int64_t load_ns, first_ns, peak_rss_bytes; // medians over the launches
+    // Likewise, after the measured iterations: pages that were written, and those of files that
+    // were not. Then the size of the program and of the weights beside it.
+    int64_t dirty_bytes, clean_bytes, disk_bytes;
 } etp_arm_result;
 
 typedef struct etp_comparison_result { // of an arm with its baseline

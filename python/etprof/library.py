@@ -79,7 +79,8 @@ class ArmResult(Sized):
     _fields_ = [("struct_size", c.c_size_t), ("name", Str), ("measured", Str), ("level", Str), ("model", Str),
                 ("proof", Str), ("threads", c.c_uint32), ("launches", c.c_uint64), ("samples", c.c_uint64),
                 ("median_ns", c.c_int64), ("lo_ns", c.c_double), ("hi_ns", c.c_double), ("traced_ns", c.c_int64),
-                ("load_ns", c.c_int64), ("first_ns", c.c_int64), ("peak_rss_bytes", c.c_int64)]
+                ("load_ns", c.c_int64), ("first_ns", c.c_int64), ("peak_rss_bytes", c.c_int64),
+                ("dirty_bytes", c.c_int64), ("clean_bytes", c.c_int64), ("disk_bytes", c.c_int64)]
 
 
 class ComparisonResult(Sized):

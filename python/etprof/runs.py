@@ -39,6 +39,9 @@ class Arm:
     load_ns: int | None
     first_ns: int | None
     peak_rss_bytes: int | None
+    dirty_bytes: int | None
+    clean_bytes: int | None
+    disk_bytes: int | None
 
 
 @dataclasses.dataclass(frozen=True)

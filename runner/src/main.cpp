@@ -42,7 +42,7 @@ const char k_usage[] =
     "Environment: ETPROF_MASK (features to hide), ETPROF_NONCE (echoed in the hello line),\n"
     "ETPROF_COUNTERS=off (no hardware counters), =software (the kernel's events instead, for "
     "tests).\n"
-    "Commands on stdin: run N, dump FILE, samples FILE, outputs DIR, quit.\n";
+    "Commands on stdin: run N, dump FILE, samples FILE, outputs DIR, memory, quit.\n";
 
 enum class Mode { run, probe, selftest, roofs };
 
@@ -155,6 +155,7 @@ std::optional<Failure> hello(const Options &o, const etp_hook_state &hook, etp_w
     if (etp_hook_seen(&seen)) {
         (void)etp_isa_cpu_format(&seen, h.flags, sizeof h.flags);
     }
+    h.memory = 1;
     etprof::counters_describe(h);
     return std::nullopt;
 }
@@ -238,6 +239,11 @@ bool obey(const std::string &line, etprof::Session &session, etprof::Lines &line
     case ETP_WIRE_SAMPLES:
         copy(done.cmd, "samples");
         failure = session.samples(cmd.path, done.n, done.bytes);
+        break;
+    case ETP_WIRE_MEMORY:
+        copy(done.cmd, "memory");
+        done.n = 1;
+        etprof::resident(done.dirty_bytes, done.clean_bytes);
         break;
     case ETP_WIRE_OUTPUTS:
         copy(done.cmd, "outputs");

@@ -16,7 +16,7 @@ typedef struct analyze_options {
     const char *out;
     const char *program, *record, *roofs, *model_id, *phase, *title;
     uint64_t run_index;
-    bool full, proof, renew, combined, json_rows;
+    bool full, proof, price, renew, combined, json_rows;
     etp_opt_list fail_on;
     uint64_t limit;
 } analyze_options;
@@ -38,6 +38,8 @@ static const etp_opt k_options[] = {
      NULL},
     {"proof", 0, ETP_OPT_FLAG, offsetof(analyze_options, proof), NULL,
      "operator names side by side: what ran where", NULL},
+    {"price", 0, ETP_OPT_FLAG, offsetof(analyze_options, price), NULL,
+     "what each arm costs: inferences, loading, memory, size on disk", NULL},
     {"title", 0, ETP_OPT_STRING, offsetof(analyze_options, title), "TEXT",
      "of what is shown (default: the model)", NULL},
     {"renew", 0, ETP_OPT_FLAG, offsetof(analyze_options, renew), NULL,
@@ -70,6 +72,7 @@ static etp_status show_combined(etp_cli *cli, const analyze_options *o, const et
     } of_one[] = {
         {"--renew",   o->renew        },
         {"--proof",   o->proof        },
+        {"--price",   o->price        },
         {"--phase",   o->phase        },
         {"--out",     o->out          },
         {"--fail-on", o->fail_on.n > 0}
@@ -112,7 +115,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     // A folder of Arm's kit has no recordings that these options could be about. With any of them
     // the operands are read as dumps, and the error says what is missing.
     bool plain = !o->out && !o->program && !o->record && !o->roofs && !o->baseline && !o->proof &&
-                 !o->phase && !o->renew && !o->fail_on.n;
+                 !o->price && !o->phase && !o->renew && !o->fail_on.n;
     bool kit = false;
     ETP_TRY(argc == 1 && plain ? etp_kit_folder_is(argv[0], &kit, err) : ETP_OK);
     if (kit) {
@@ -130,6 +133,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     etp_show_options show = {
         .full = o->full,
         .proof = o->proof,
+        .price = o->price,
         .phase = o->phase,
         .title = o->title,
         .sweep = !o->baseline, // one arm with the others: that is asked of a sweep's arms, too

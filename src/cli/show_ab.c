@@ -179,6 +179,7 @@ static etp_status show_session(etp_cli *cli, const etp_ab_session *session,
     const etp_ab_showing how = {
         .brief = !show->full,
         .proof = show->proof,
+        .price = show->price,
         .sweep = show->sweep,
         .document = cli->format == ETP_CLI_JSON,
         .phase = show->phase,
@@ -292,6 +293,7 @@ etp_status etp_show_measured(etp_cli *cli, const char *dir, const etp_ab_options
 {
     const etp_show_options show = {
         .full = call->full,
+        .price = call->price,
         .sweep = sweep,
         .write_files = true,
         .fail_on = call->fail_on.items,

@@ -11,6 +11,7 @@
 typedef struct etp_show_options {
     bool full;                  // every section also in text
     bool proof;                 // operator names side by side instead of times
+    bool price;                 // what the arms cost instead of where time goes
     const char *tables_dir;     // write the tables as files there; NULL: do not
     etp_kit_options tables;     // what they are to be like
     bool sweep;                 // a sweep is shown as one, not as comparisons with one arm

@@ -65,7 +65,14 @@ typedef struct etp_ab_resident {
 } etp_ab_resident;
 
 // What an arm costs beside its steady inference: what a timed launch says once.
-typedef enum etp_cost { ETP_COST_LOAD, ETP_COST_FIRST, ETP_COST_PEAK, ETP_COSTS } etp_cost;
+typedef enum etp_cost {
+    ETP_COST_LOAD,
+    ETP_COST_FIRST,
+    ETP_COST_PEAK,
+    ETP_COST_DIRTY, // after the measured iterations: pages that only swap could free
+    ETP_COST_CLEAN, // likewise: pages of files, which the system can drop and read again
+    ETP_COSTS
+} etp_cost;
 typedef struct etp_cost_row {
     const char *title;
     bool bytes;       // else ns
@@ -113,6 +120,7 @@ typedef struct etp_ab_arm {
     int64_t around_ns;  // an iteration of a traced launch less its Method::execute, ETP_NS_UNKNOWN
     etp_ab_split split; // where traced_ns went
     int64_t costs[ETP_COSTS]; // medians over the launches
+    int64_t disk_bytes;       // its program and the weights beside it
     etp_ab_hook hook;
     etp_proof proof;
     const etp_kernels *kernels; // sampled program counters, NULL without

@@ -16,7 +16,8 @@ const etp_ab_arm k_etp_ab_unknown_arm = {
     .traced_ns = ETP_NS_UNKNOWN,
     .traced_mean_ns = ETP_NS_UNKNOWN,
     .around_ns = ETP_NS_UNKNOWN,
-    .costs = {ETP_NS_UNKNOWN, ETP_NS_UNKNOWN, ETP_NS_UNKNOWN},
+    .costs = {ETP_NS_UNKNOWN, ETP_NS_UNKNOWN, ETP_NS_UNKNOWN, ETP_NS_UNKNOWN, ETP_NS_UNKNOWN},
+    .disk_bytes = ETP_NS_UNKNOWN,
     .expected = {-1, NAN, NAN, NAN, NAN, false, false},
 };
 
@@ -82,6 +83,15 @@ static void describe_models(const etp_run *run, etp_ab *ab)
     ab->title = ab->title ? ab->title : "run";
 }
 
+int64_t etp_ab_disk_bytes(const etp_run *run, uint32_t model)
+{
+    uint64_t program = model < run->models.n ? run->models.items[model].bytes : 0;
+    uint64_t data = run->hashes.data_bytes;
+    bool known = program > 0 && program <= INT64_MAX / 2 && data <= INT64_MAX / 2 &&
+                 (data > 0 || !run->settings.data);
+    return known ? (int64_t)(program + data) : ETP_NS_UNKNOWN;
+}
+
 static void describe_arms(const etp_run *run, etp_ab_described *out)
 {
     etp_ab *ab = &out->ab;
@@ -96,6 +106,7 @@ static void describe_arms(const etp_run *run, etp_ab_described *out)
         arm.build = run->builds.n > 0 ? "AB"[in->side] : '\0';
         arm.runner_sha256 = text_or_null(ab->arena, in->runner_sha256);
         arm.emulated = in->emulated;
+        arm.disk_bytes = etp_ab_disk_bytes(run, in->model);
         arm.level = etp_run_arm_level(run, in, ab->arena);
         out->arms[ab->n_arms++] = arm;
     }

@@ -134,6 +134,7 @@ static void describe_run_arm(etp_arena *arena, const etp_ab_side *x, etp_ab_arm 
     out->threads = in->threads;
     out->runner_sha256 = in->runner_sha256.len ? etp_arena_strdup(arena, in->runner_sha256) : NULL;
     out->emulated = in->emulated;
+    out->disk_bytes = etp_ab_disk_bytes(&x->run, in->model);
 }
 
 static const etp_run_model *model_of(const etp_ab_side *x)

@@ -84,6 +84,8 @@ typedef struct etp_ab_described {
 } etp_ab_described;
 // arms.c: of which nothing is known yet, not even the name.
 extern const etp_ab_arm k_etp_ab_unknown_arm;
+// What lies on a disk of MODEL: its program and the weights beside it.
+int64_t etp_ab_disk_bytes(const etp_run *run, uint32_t model);
 // Room for MOST arms.
 void etp_ab_begin_arms(etp_ab_described *d, size_t most);
 // recordings.c: what the recordings of an arm cannot say, or say of less than all of it.

@@ -105,6 +105,8 @@ const etp_cost_row k_etp_costs[ETP_COSTS] = {
     [ETP_COST_LOAD] = COST("loading", false, load_ns),
     [ETP_COST_FIRST] = COST("first inference", false, first_ns),
     [ETP_COST_PEAK] = COST("peak memory", true, peak_rss_bytes),
+    [ETP_COST_DIRTY] = COST("dirty memory", true, dirty_bytes),
+    [ETP_COST_CLEAN] = COST("clean memory", true, clean_bytes),
 };
 
 uint64_t etp_cost_of(const etp_run_launch *l, etp_cost cost)

@@ -81,6 +81,9 @@ etp_status etp_analysis_arm(const etp_analysis *analysis, uint32_t index, etp_ar
         .load_ns = arm->costs[ETP_COST_LOAD],
         .first_ns = arm->costs[ETP_COST_FIRST],
         .peak_rss_bytes = arm->costs[ETP_COST_PEAK],
+        .dirty_bytes = arm->costs[ETP_COST_DIRTY],
+        .clean_bytes = arm->costs[ETP_COST_CLEAN],
+        .disk_bytes = arm->disk_bytes,
     };
     return etp_result_give(&result, sizeof result, ETP_SIZE_TO(etp_arm_result, peak_rss_bytes), out,
                            "etp_arm_result", err);

@@ -22,6 +22,7 @@ struct etp_launch {
     etp_channel *channel;
     etp_launch_outcome *out;
     char nonce[17];
+    bool tells_memory; // when it is asked
     struct {
         etp_launch_iteration *items;
         size_t n, cap;
@@ -191,6 +192,7 @@ static bool hear_hello(launch *l)
                          (unsigned long long)h->pid, (long long)t->process.pid);
     }
     t->pid = h->pid;
+    l->tells_memory = h->memory == 1;
     if (!keep(l, &r->mask_requested, h->mask.requested) || !keep(l, &r->mask_hook, h->mask.hook) ||
         !keep(l, &r->mask_cleared, h->mask.cleared) || !keep(l, &r->flags, h->flags)) {
         return mark_lost(l, ETP_LOST_START, "out of memory");
@@ -326,20 +328,20 @@ static bool run_iterations(launch *l, uint64_t n)
     }
 }
 
-// A command that writes a file is answered with "done" when the file is complete.
-static bool command(launch *l, const char *cmd, const char *path)
+// PATH NULL: it takes none. A command that writes a file is answered when the file is complete.
+static bool command(launch *l, const char *cmd, const char *path, etp_wire_msg *msg)
 {
-    char *line = etp_arena_printf(l->arena, "%s %s\n", cmd, path);
-    etp_wire_msg msg;
+    char *line = path ? etp_arena_printf(l->arena, "%s %s\n", cmd, path)
+                      : etp_arena_printf(l->arena, "%s\n", cmd);
     if (!line) {
         return mark_lost(l, ETP_LOST_START, "out of memory");
     }
     (void)etp_channel_send(l->channel, etp_str_from(line));
-    if (!expect(l, ETP_WIRE_DONE, 0, "writing its files", &msg)) {
+    if (!expect(l, ETP_WIRE_DONE, 0, path ? "writing its files" : "telling its memory", msg)) {
         return false;
     }
-    if (strcmp(msg.u.done.cmd, cmd) != 0) {
-        return mark_lost(l, ETP_LOST_GARBAGE, "answer to \"%s\" instead of \"%s\"", msg.u.done.cmd,
+    if (strcmp(msg->u.done.cmd, cmd) != 0) {
+        return mark_lost(l, ETP_LOST_GARBAGE, "answer to \"%s\" instead of \"%s\"", msg->u.done.cmd,
                          cmd);
     }
     return true;
@@ -378,10 +380,27 @@ static bool warm_up_pilot(launch *l)
     }
 }
 
+// What is resident when the measured iterations are over: nothing of it is in their time.
+static bool ask_memory(launch *l)
+{
+    etp_wire_msg msg;
+    // An emulator's process is more than the program that it runs.
+    if (l->request->kind != ETP_LAUNCH_TIMED || !l->tells_memory || l->device->info.emulated) {
+        return true;
+    }
+    if (!command(l, "memory", NULL, &msg)) {
+        return false;
+    }
+    l->out->record.dirty_bytes = msg.u.done.dirty_bytes;
+    l->out->record.clean_bytes = msg.u.done.clean_bytes;
+    return true;
+}
+
 // The commands of one launch, in their order (wire/wire.h).
 static bool converse(launch *l)
 {
     const etp_launch_request *q = l->request;
+    etp_wire_msg msg;
     if (!hear_hello(l) || !hear_load(l)) {
         return false;
     }
@@ -391,20 +410,20 @@ static bool converse(launch *l)
     }
     l->out->n_warmup = l->iterations.n;
     // Throws away what was recorded of the load and the warm-up.
-    if (q->dump && q->warmup > 0 && !command(l, "dump", "-")) {
+    if (q->dump && q->warmup > 0 && !command(l, "dump", "-", &msg)) {
         return false;
     }
-    if (!run_iterations(l, q->iterations)) {
+    if (!run_iterations(l, q->iterations) || !ask_memory(l)) {
         return false;
     }
-    if (q->samples && !command(l, "samples", q->samples)) {
+    if (q->samples && !command(l, "samples", q->samples, &msg)) {
         return false;
     }
-    if (q->dump && !command(l, "dump", q->dump)) {
+    if (q->dump && !command(l, "dump", q->dump, &msg)) {
         return false;
     }
     // Last: writing outputs takes time and memory that belong to no iteration.
-    return !q->outputs || command(l, "outputs", q->outputs);
+    return !q->outputs || command(l, "outputs", q->outputs, &msg);
 }
 
 // ---- from start to end ----

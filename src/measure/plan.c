@@ -636,9 +636,10 @@ static etp_status make_phases(const etp_session_plan_options *o, const etp_devic
 // Absolute paths and hashes of the files of LIST (NULL: none), which people know as WHAT.
 static etp_status hash_files(const char *list, const char *what, etp_arena *arena,
                              etp_session_plan *plan, const char **out_paths, etp_str *out_hashes,
-                             etp_error *err)
+                             uint64_t *out_bytes, etp_error *err)
 {
     const char *paths = NULL, *hashes = NULL;
+    uint64_t sum = 0;
     for (etp_str one, rest = etp_str_from(list ? list : ""); etp_settings_next_file(&rest, &one);) {
         char hex[ETP_SHA256_HEX_CHARS];
         uint64_t bytes;
@@ -646,6 +647,7 @@ static etp_status hash_files(const char *list, const char *what, etp_arena *aren
         ETP_TRY(absolute_file(etp_arena_strdup(arena, one), what, arena, &f.path, err));
         f.mark = etp_os_mark_of(f.path);
         ETP_TRY(etp_run_hash_file(f.path, hex, &bytes, err));
+        sum += bytes;
         f.sha256 = etp_arena_strdup(arena, etp_str_from(hex));
         ETP_ADD(arena, &plan->files, f);
         paths = paths ? etp_arena_printf(arena, "%s,%s", paths, f.path) : f.path;
@@ -654,6 +656,9 @@ static etp_status hash_files(const char *list, const char *what, etp_arena *aren
     }
     *out_paths = paths;
     *out_hashes = etp_str_from(hashes);
+    if (out_bytes) {
+        *out_bytes = sum;
+    }
     return ETP_OK;
 }
 
@@ -667,7 +672,7 @@ static etp_status prepare_inputs(const etp_session_plan_options *o, const etp_de
     out->inputs = ETP_NEW_ARRAY(arena, etp_inputs, out->n_models);
     ETP_NEED(out->inputs, err, "inputs");
     const char *given = etp_input_kind_of(spec) == ETP_INPUTS_FILES ? spec : NULL;
-    ETP_TRY(hash_files(given, "input", arena, out, &given, &out->hashes.inputs, err));
+    ETP_TRY(hash_files(given, "input", arena, out, &given, &out->hashes.inputs, NULL, err));
     for (size_t m = 0; m < out->n_models; m++) {
         const char *dir = etp_arena_printf(arena, "%s/inputs-%zu", device->work_dir, m);
         ETP_TRY(etp_inputs_prepare(spec, out->model_paths[m], o->settings.method, dir, arena,
@@ -701,7 +706,7 @@ static etp_status read_library(const etp_session_plan_options *o, etp_arena *are
                         "build the kernels into yours");
     }
     return hash_files(o->settings.kernels_lib, "library of kernels", arena, out,
-                      &out->settings.kernels_lib, &out->hashes.kernels_lib, err);
+                      &out->settings.kernels_lib, &out->hashes.kernels_lib, NULL, err);
 }
 
 // Of two builds, or of runners of others, builds and arms have the hashes.
@@ -738,9 +743,9 @@ static etp_status make_plan(const etp_session_plan_options *options, const etp_d
     ETP_TRY(set_counts(options, device->info.emulated, out, err));
     ETP_TRY(check_resident(options, device, out->n_arms, err));
     ETP_TRY(hash_files(options->settings.data, "data file", arena, out, &out->settings.data,
-                       &out->hashes.data, err));
+                       &out->hashes.data, &out->hashes.data_bytes, err));
     ETP_TRY(hash_files(options->settings.tokenizer, "tokenizer", arena, out,
-                       &out->settings.tokenizer, &out->hashes.tokenizer, err));
+                       &out->settings.tokenizer, &out->hashes.tokenizer, NULL, err));
     ETP_TRY(hash_bundle(options, device, arena, out, err));
     ETP_TRY(read_library(options, arena, out, err));
     ETP_TRY(etp_foreign_plan(options, arena, out, err));

@@ -55,6 +55,9 @@ static const etp_report *report_of(const etp_ab *ab, const etp_ab_showing *how, 
     // The answer belongs to the session, so a title of the user's goes into a copy.
     etp_ab titled = *ab;
     titled.title = how->title ? how->title : ab->title;
+    if (how->price) {
+        return etp_ab_price_report(&titled, arena);
+    }
     return how->proof ? etp_ab_proof_report(ab, arena) : etp_ab_report(&titled, arena);
 }
 
@@ -63,10 +66,10 @@ static etp_answer answer_of(const etp_ab *ab, const etp_ab_showing *how, etp_are
     return (etp_answer){
         .json = etp_ab_json,
         .data = ab,
-        .csv_table = ETP_AB_TABLE_OPERATORS,
+        .csv_table = how->price ? ETP_AB_TABLE_PRICE : ETP_AB_TABLE_OPERATORS,
         .brief = how->brief,
         .report = report_of(ab, how, arena),
-        .screen = how->brief && !how->proof ? etp_ab_screen(ab, arena) : NULL,
+        .screen = how->brief && !how->proof && !how->price ? etp_ab_screen(ab, arena) : NULL,
         .write_screen = etp_screen_write,
     };
 }
@@ -94,10 +97,10 @@ etp_status etp_ab_show(const etp_ab_session *session, const etp_ab_showing *how,
     if (how->phase) {
         return show_phase(session, how, arena, out, err);
     }
-    if (how->sweep && etp_run_is_sweep(run)) {
+    if (how->sweep && !how->price && etp_run_is_sweep(run)) {
         return show_sweep(session, how, arena, out, err);
     }
-    if (how->sweep && !how->proof && etp_builds_is(session)) {
+    if (how->sweep && !how->proof && !how->price && etp_builds_is(session)) {
         return show_builds(session, how, arena, out, err);
     }
     out->answer = answer_of(etp_ab_answer(session), how, arena);

@@ -13,6 +13,7 @@
 typedef struct etp_ab_showing { // zeroed: comparisons, every section
     bool brief;                 // the short form in text
     bool proof;                 // operator names side by side instead of times
+    bool price;                 // what the arms cost instead
     bool sweep;                 // a sweep, or two builds, as one, not as comparisons with one arm
     bool document;              // JSON alone is wanted: no report is made
     const char *phase;          // that of a session of several alone, NULL: all

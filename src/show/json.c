@@ -334,6 +334,10 @@ static const etp_field k_states_rows[] = {
           .when = has_blocks),
     FIELD("peak_rss", OBJECT, states.costs[ETP_COST_PEAK], "of peak memory", .shape = &k_judged,
           .when = has_blocks),
+    FIELD("dirty", OBJECT, states.costs[ETP_COST_DIRTY], "of dirty memory", .shape = &k_judged,
+          .when = has_blocks, .flags = ETP_LATER),
+    FIELD("clean", OBJECT, states.costs[ETP_COST_CLEAN], "of clean memory", .shape = &k_judged,
+          .when = has_blocks, .flags = ETP_LATER),
     MADE("counters", OBJECT, comparison_counters, "the speedup as work, clock and waiting",
          .shape = &k_etp_counters_split),
 };

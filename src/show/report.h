@@ -11,12 +11,16 @@
 #define ETP_AB_CHART_LATENCY "latency"
 #define ETP_AB_CHART_BREAKDOWN "breakdown"
 #define ETP_AB_TABLE_OPERATORS "operators"
+#define ETP_AB_TABLE_PRICE "price"
 
 // The report lives in ARENA; the answer may go afterwards.
 const etp_report *etp_ab_report(const etp_ab *ab, etp_arena *arena);
 
 // What ran where: operator names of all arms side by side, no times. For emulated runs and reviews.
 const etp_report *etp_ab_proof_report(const etp_ab *ab, etp_arena *arena);
+
+// What the arms cost: a row for each cost, a column for each arm. In price.c.
+const etp_report *etp_ab_price_report(const etp_ab *ab, etp_arena *arena);
 
 // Lines "proof": what the evidence says of each arm.
 void etp_ab_proof_keys(const etp_ab *ab, etp_keys *keys, etp_arena *arena);
@@ -114,6 +118,9 @@ void etp_ab_operator_section(const etp_ab *ab, etp_report *r);
 // Comparisons of all views; what each arm is against itself is of ARMS. In states_report.c.
 void etp_ab_states_section(const etp_ab_views *v, const etp_ab *arms, etp_report *r,
                            etp_arena *arena);
+// One row of it: COST of two arms, and of bytes the verdict's words ("less").
+etp_cell etp_ab_cost_cell(const etp_ab_arm *arm, etp_cost cost, etp_arena *arena);
+const char *etp_ab_memory_words(etp_verdict verdict); // NULL: the verdict's own
 void etp_ab_counters_section(const etp_ab *ab, etp_report *r, etp_arena *arena); // counters.c
 // TIMES_ABOVE: the page has the arms' times in another table.
 void etp_ab_blocks_section(const etp_ab *ab, bool times_above, etp_report *r);

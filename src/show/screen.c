@@ -778,6 +778,7 @@ const etp_screen *etp_ab_screen(const etp_ab *ab, etp_arena *arena)
     headlines(ab, s, arena);
     settle(ab, s, arena);
     warnings(ab, s, arena);
+    etp_ab_price_remarks(ab, s, arena);
     where(ab, s, arena);
     next(ab, s, arena);
     mark_levels(ab, s, arena);

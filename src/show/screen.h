@@ -35,6 +35,10 @@ void etp_ab_feature_grid(const etp_ab *ab, etp_screen *s, etp_arena *arena);
 // Remarks on why there is no verdict, each reason once: bit i of *SAID is that of etp_withheld i.
 void etp_screen_open_questions(const etp_ab *ab, unsigned *said, etp_screen *s);
 
+// At most two remarks: where loading or memory of an arm is clearly more than the baseline's. In
+// price.c.
+void etp_ab_price_remarks(const etp_ab *ab, etp_screen *s, etp_arena *arena);
+
 // Lives in ARENA, borrows from AB. NULL on out of memory.
 const etp_screen *etp_ab_screen(const etp_ab *ab, etp_arena *arena);
 

@@ -26,7 +26,7 @@ static const etp_column k_states[] = {
     {.key = "verdict", .title = "verdict"},
 };
 
-static etp_cell cost_cell(const etp_ab_arm *arm, etp_cost cost, etp_arena *arena)
+etp_cell etp_ab_cost_cell(const etp_ab_arm *arm, etp_cost cost, etp_arena *arena)
 {
     int64_t is = arm->costs[cost];
     if (!k_etp_costs[cost].bytes) {
@@ -50,7 +50,7 @@ static void put(etp_table *t, etp_cell of, const row *r, etp_arena *arena)
 }
 
 // Of bytes nothing is fast.
-static const char *memory_words(etp_verdict verdict)
+const char *etp_ab_memory_words(etp_verdict verdict)
 {
     return verdict == ETP_VERDICT_FASTER ? "less" : verdict == ETP_VERDICT_SLOWER ? "more" : NULL;
 }
@@ -84,8 +84,9 @@ static void put_comparison(etp_table *t, const struct etp_ab_view *view, const e
             put(t, of, &inferences[1], arena);
         }
         put(t, of,
-            &(row){k_etp_costs[cost].title, cost_cell(b, cost, arena), cost_cell(x, cost, arena),
-                   ratio, k_etp_costs[cost].bytes ? memory_words(ratio->verdict) : NULL},
+            &(row){k_etp_costs[cost].title, etp_ab_cost_cell(b, cost, arena),
+                   etp_ab_cost_cell(x, cost, arena), ratio,
+                   k_etp_costs[cost].bytes ? etp_ab_memory_words(ratio->verdict) : NULL},
             arena);
     }
 }

@@ -347,6 +347,8 @@ static const etp_field k_plan_rows[] = {
     FIELD(NULL, OBJECT, settings, "", .shape = &k_etp_plan_settings),
     FIELD("data_sha256", STR, hashes.data, "of the files of data, commas between",
           .flags = ETP_ABSENT | ETP_EMPTY | ETP_LATER),
+    FIELD("data_bytes", UINT, hashes.data_bytes, "of them together",
+          .flags = ETP_ABSENT | ETP_ZERO | ETP_LATER),
     FIELD("inputs_sha256", STR, hashes.inputs, "of the files that inputs names, commas between",
           .flags = ETP_ABSENT | ETP_EMPTY | ETP_LATER),
     FIELD("kernels_lib_sha256", STR, hashes.kernels_lib, "of the library kernels_lib",

@@ -193,6 +193,8 @@ typedef struct etp_run_launch {
     uint64_t first_ns;               // first inference of the process
     uint64_t rss_bytes;              // after loading
     uint64_t peak_rss_bytes;
+    uint64_t dirty_bytes, clean_bytes; // resident after the measured iterations: pages that were
+                                       // written, and those of files that were not
     uint64_t user_ns, system_ns;
     uint64_t minor_faults, major_faults, voluntary_switches, involuntary_switches;
     uint64_t env_pad_bytes; // by which its environment was made larger, drawn anew for each launch
@@ -316,6 +318,7 @@ typedef struct etp_run_named { // what the runner's self-test called operators o
 // Empty: the session has no such file, or its folder is older and kept no hash.
 typedef struct etp_run_hashes {
     etp_str data, inputs, kernels_lib, tokenizer; // of the files that the settings name
+    uint64_t data_bytes;                          // of the first; 0: none, or an older folder
     etp_str bundle;                               // of all files of the runner's
 } etp_run_hashes;
 

@@ -38,6 +38,9 @@ static void hello(etp_json *j, const etp_wire_hello *h)
     etp_json_end(j);
     etp_json_kv_z(j, "cpu", h->cpu);
     etp_json_kv_z(j, "flags", h->flags);
+    if (h->memory != 0) {
+        etp_json_kv_u64(j, "memory", h->memory);
+    }
     if (h->counters.events[0] == '\0') {
         return;
     }
@@ -102,6 +105,10 @@ static void done(etp_json *j, const etp_wire_done *d)
     if (d->span_ns != 0) {
         etp_json_kv_u64(j, "span_ns", d->span_ns);
         etp_json_kv_u64(j, "wait_ns", d->wait_ns);
+    }
+    if (d->dirty_bytes + d->clean_bytes != 0) {
+        etp_json_kv_u64(j, "dirty_bytes", d->dirty_bytes);
+        etp_json_kv_u64(j, "clean_bytes", d->clean_bytes);
     }
 }
 

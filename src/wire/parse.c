@@ -489,6 +489,7 @@ static bool hello_fields(in *s, etp_wire_hello *h)
         {.name = "mask",     .object = mask,     .object_count = COUNT(mask)    },
         TEXT("cpu", h->cpu, false),
         TEXT("flags", h->flags, false),
+        NUMBER("memory", h->memory, false),
         {.name = "counters", .object = counters, .object_count = COUNT(counters)}
     };
     return object(s, f, COUNT(f), 0);
@@ -536,7 +537,9 @@ static bool fields_of(in *s, etp_wire_msg *m)
                            NUMBER("hook_calls", d->hook_calls, false),
                            NUMBER("hook_call_ps", d->hook_call_ps, false),
                            NUMBER("span_ns", d->span_ns, false),
-                           NUMBER("wait_ns", d->wait_ns, false)};
+                           NUMBER("wait_ns", d->wait_ns, false),
+                           NUMBER("dirty_bytes", d->dirty_bytes, false),
+                           NUMBER("clean_bytes", d->clean_bytes, false)};
         return object(s, f, COUNT(f), 0);
     }
     case ETP_WIRE_ERROR: {
@@ -657,6 +660,10 @@ bool etp_wire_cmd_parse(const char *line, size_t len, etp_wire_cmd *out, char *w
         out->verb = ETP_WIRE_QUIT;
         return s.at == s.len || bad(&s, "quit takes nothing");
     }
+    if (verb(&s, "memory")) {
+        out->verb = ETP_WIRE_MEMORY;
+        return s.at == s.len || bad(&s, "memory takes nothing");
+    }
     if (verb(&s, "run")) {
         out->verb = ETP_WIRE_RUN;
         return u64(&s, &out->n) && (s.at == s.len || bad(&s, "run takes one number")) &&
@@ -682,5 +689,6 @@ bool etp_wire_cmd_parse(const char *line, size_t len, etp_wire_cmd *out, char *w
         out->path[s.len - s.at] = '\0';
         return true;
     }
-    return bad(&s, "unknown command; there are run N, dump FILE, outputs DIR, samples FILE, quit");
+    return bad(&s, "unknown command; there are run N, dump FILE, outputs DIR, samples FILE, "
+                   "memory, quit");
 }

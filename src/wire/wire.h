@@ -9,7 +9,7 @@
 //   {"type":"hello","protocol":1,"pid":7,"nonce":"","executorch":"1.5.1","kind":"timed",
 //    "threads":1,"mask":{"requested":"x86_64:...","hook":"cpuinfo_initialize",
 //    "cleared":"x86_64:...","calls":2,"caller":"lib..."},"cpu":"x86_64:...","flags":"x86_64:...",
-//    "counters":{"events":"hardware","cache":"cache-misses","why":"","fix":""}}
+//    "memory":1,"counters":{"events":"hardware","cache":"cache-misses","why":"","fix":""}}
 //   {"type":"load","ns":1,"rss_bytes":1,"hook_calls":2,"epoch_ns":1,"method":"forward",
 //    "inputs":1,"outputs":1,"kernels_ours":"llama::custom_sdpa.out",
 //    "kernels_theirs":"llama::update_cache.out"}
@@ -17,6 +17,8 @@
 //    "cache_misses":1}
 //   {"type":"done","cmd":"run","n":10,"bytes":0,"peak_rss_bytes":1,"hook_calls":27,
 //    "hook_call_ps":400}
+//   {"type":"done","cmd":"memory","n":1,"bytes":0,"peak_rss_bytes":9,"dirty_bytes":2,
+//    "clean_bytes":3}
 //   {"type":"error","code":"method","message":"..."}
 // lines of `--roofs`, which come between hello and done (best and median 0: checked, not timed):
 //   {"type":"roof","isa":"avx2","what":"fma_f32","unit":"op/s","threads":1,"bytes":0,"best":1,
@@ -35,6 +37,7 @@
 //   samples FILE with kind "sampled": the program counters taken during the runs since
 //                the last time, as CSV (columns in runner/src/sampler.h)
 //   outputs DIR  outputs of the last iteration as DIR/output-<i>.bin and DIR/outputs.json
+//   memory       what of the process is resident now; only where the hello line has "memory"
 //   quit         as does the end of the input
 #ifndef ETP_WIRE_WIRE_H
 #define ETP_WIRE_WIRE_H
@@ -86,6 +89,7 @@ typedef struct etp_wire_hello {
     } mask;
     char cpu[ETP_WIRE_TEXT_MAX];   // etp_isa_cpu text, nothing hidden
     char flags[ETP_WIRE_TEXT_MAX]; // the same as the SDK sees it, read back
+    uint64_t memory;               // 1: it knows the command memory
     struct {
         char events[ETP_WIRE_WORD_MAX +
                     1]; // hardware, process (as the system counts, kernel included), software (no
@@ -126,15 +130,17 @@ typedef struct etp_wire_iter {
 } etp_wire_iter;
 
 typedef struct etp_wire_done {
-    char cmd[ETP_WIRE_WORD_MAX + 1]; // run, dump, outputs, samples; roofs
-    uint64_t n;     // * iterations of this run; files of outputs; samples; 1 for dump
+    char cmd[ETP_WIRE_WORD_MAX + 1]; // run, dump, outputs, samples, memory; roofs
+    uint64_t n;     // * iterations of this run; files of outputs; samples; 1 for dump, memory
     uint64_t bytes; // dump, outputs, samples: bytes written
     uint64_t peak_rss_bytes;
     uint64_t hook_calls; // run: by SDK libraries during the second execution (the first asks more)
     uint64_t hook_call_ps; // run: what the hook adds to a call since then, in picoseconds; 0 not
                            // measured
-    uint64_t span_ns, wait_ns; // run, roofs: how long it took, and for how long its threads
-                               // together were ready without a CPU; span_ns 0: not known
+    uint64_t span_ns, wait_ns;         // run, roofs: how long it took, and for how long its threads
+                                       // together were ready without a CPU; span_ns 0: not known
+    uint64_t dirty_bytes, clean_bytes; // memory: resident pages that were written, and those of
+                                       // files that were not; both 0: not known here
 } etp_wire_done;
 
 typedef enum etp_wire_code {
@@ -221,6 +227,7 @@ typedef enum etp_wire_verb {
     ETP_WIRE_DUMP,
     ETP_WIRE_OUTPUTS,
     ETP_WIRE_SAMPLES,
+    ETP_WIRE_MEMORY,
     ETP_WIRE_QUIT
 } etp_wire_verb;
 

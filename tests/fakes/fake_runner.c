@@ -7,6 +7,7 @@
 //   warm LEVEL N PERCENT       the first N iterations of a launch take PERCENT of it
 //   drift NS                   added per launch that went before (of any level)
 //   load LEVEL NS              loading takes that long
+//   memory LEVEL PEAK DIRTY CLEAN   bytes; without it 5 MB of peak, and it is not asked
 //   kernels LEVEL NAMES        said of the load, to the end of the line: its kernels are ours
 //   turns                      every `run 1` is noted in <file>.turns by its level
 //   noise PERMILLE             a launch takes up to that much more or less, by its number
@@ -46,6 +47,7 @@ typedef struct fake {
         unsigned long long cycles, cpu_ns, instructions, misses;
     } counts;
     unsigned long long waits;
+    unsigned long long peak_bytes, dirty_bytes, clean_bytes;
     char what[64], kernels[512];
     unsigned long long done;
     unsigned long long clock_ns;
@@ -135,6 +137,9 @@ static void read_directive(fake *f, const char *line)
         f->drift_ns = a;
     } else if (sscanf(line, "load %63s %llu", level, &a) == 2 && matches(level, f->level)) {
         f->load_ns = a;
+    } else if (sscanf(line, "memory %63s %llu %llu %llu", level, &a, &b, &c) == 4 &&
+               matches(level, f->level)) {
+        f->peak_bytes = a, f->dirty_bytes = b, f->clean_bytes = c;
     } else if (sscanf(line, "kernels %63s %n", level, &at) == 1 && at > 0) {
         if (matches(level, f->level)) {
             snprintf(f->kernels, sizeof f->kernels, "%s", line + at);
@@ -174,6 +179,7 @@ static void read_script(fake *f)
     fclose(file);
     f->base_ns = 1000000;
     f->load_ns = 7000000;
+    f->peak_bytes = 5000000;
     f->warm_percent = 100;
     char *rest = f->script + (n > 8 ? 8 : n);
     while (*rest) {
@@ -206,6 +212,7 @@ static void say_hello(fake *f, int probe)
     snprintf(h->executorch, sizeof h->executorch, "fake");
     snprintf(h->kind, sizeof h->kind, "%s", f->kind);
     h->threads = f->threads;
+    h->memory = f->dirty_bytes > 0;
     const char *counters = getenv("FAKE_COUNTERS");
     if (counters && strcmp(counters, "denied") == 0) {
         snprintf(h->counters.events, sizeof h->counters.events, "none");
@@ -310,7 +317,7 @@ static void run(fake *f, unsigned long long n)
     etp_wire_msg m = {.type = ETP_WIRE_DONE};
     snprintf(m.u.done.cmd, sizeof m.u.done.cmd, "run");
     m.u.done.n = n;
-    m.u.done.peak_rss_bytes = 5000000;
+    m.u.done.peak_rss_bytes = f->peak_bytes;
     m.u.done.hook_calls = 27, m.u.done.hook_call_ps = 400;
     send(&m);
 }
@@ -329,6 +336,16 @@ static void finish(const char *cmd)
     etp_wire_msg m = {.type = ETP_WIRE_DONE};
     snprintf(m.u.done.cmd, sizeof m.u.done.cmd, "%s", cmd);
     m.u.done.n = 1;
+    send(&m);
+}
+
+static void tell_memory(const fake *f)
+{
+    etp_wire_msg m = {.type = ETP_WIRE_DONE};
+    snprintf(m.u.done.cmd, sizeof m.u.done.cmd, "memory");
+    m.u.done.n = 1;
+    m.u.done.dirty_bytes = f->dirty_bytes;
+    m.u.done.clean_bytes = f->clean_bytes;
     send(&m);
 }
 
@@ -416,6 +433,8 @@ static void serve(fake *f)
             outputs(f, cmd.path);
         } else if (cmd.verb == ETP_WIRE_SAMPLES) {
             samples(cmd.path);
+        } else if (cmd.verb == ETP_WIRE_MEMORY && f->dirty_bytes > 0) {
+            tell_memory(f);
         } else if (cmd.verb == ETP_WIRE_QUIT) {
             break;
         }

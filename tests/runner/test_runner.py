@@ -159,6 +159,25 @@ class Protocol(Case):
         done = [line for line in map(json.loads, out.splitlines()) if line["type"] == "done"]
         self.assertTrue(1 << 20 < done[0]["peak_rss_bytes"] < 200_000_000, done)
 
+    @unittest.skipUnless(sys.platform == "linux", "smaps is Linux's")
+    def test_memory_is_what_smaps_says(self):
+        p = self.popen("--model", LINEAR)
+        p.stdin.write("run 3\nmemory\n")
+        p.stdin.flush()
+        lines = []
+        while not lines or lines[-1].get("cmd") != "memory":
+            lines.append(json.loads(p.stdout.readline()))
+        with open("/proc/%d/smaps" % p.pid) as f:  # it waits: what is resident does not change
+            pages = re.findall(r"^(?:Private|Shared)_(Clean|Dirty): +(\d+) kB", f.read(), re.M)
+        p.communicate("quit\n", timeout=60)
+        self.assertEqual(lines[0]["memory"], 1)
+        for what in ("Clean", "Dirty"):
+            there = sum(int(kb) * 1024 for kind, kb in pages if kind == what)
+            # Between its reading and ours it has sent a line: a page or two of its library's buffers.
+            self.assertLess(abs(lines[-1][what.lower() + "_bytes"] - there), 300_000, what)
+        whole = lines[-1]["dirty_bytes"] + lines[-1]["clean_bytes"]
+        self.assertTrue(1 << 20 < whole <= lines[-1]["peak_rss_bytes"] + 300_000, lines[-1])
+
     def test_pid_and_end_of_input(self):
         p = self.popen("--model", LINEAR)
         self.assertEqual(json.loads(p.stdout.readline())["pid"], p.pid)

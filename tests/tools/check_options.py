@@ -56,6 +56,7 @@ MEANS = {
     "prefill": r"^text decoders: a prompt",
     "prepare": r"",
     "phase": r"^of a session of several phases",
+    "price": r"what each arm costs",
     "pte": r"^the program",
     "python": r"^an interpreter that has",
     "quiet": r"^no progress",

@@ -34,6 +34,9 @@ static void good(void **unused)
     assert_string_equal(cmd.path, "out");
     assert_true(parse("samples s.csv"));
     assert_int_equal(cmd.verb, ETP_WIRE_SAMPLES);
+    assert_true(parse("memory"));
+    assert_int_equal(cmd.verb, ETP_WIRE_MEMORY);
+    assert_false(parse("memory all"));
     assert_true(parse("quit"));
     assert_int_equal(cmd.verb, ETP_WIRE_QUIT);
     assert_true(parse("\n"));

@@ -180,6 +180,9 @@ static void liberal_where_it_may(void **unused)
     parses("{\"type\":\"done\",\"n\":3,\"hook_calls\":27,\"hook_call_ps\":400}");
     assert_int_equal(msg.u.done.hook_calls, 27);
     assert_int_equal(msg.u.done.hook_call_ps, 400);
+    parses("{\"type\":\"done\",\"n\":1,\"dirty_bytes\":4096,\"clean_bytes\":8192}");
+    assert_int_equal(msg.u.done.dirty_bytes, 4096);
+    assert_int_equal(msg.u.done.clean_bytes, 8192);
     parses("{\"type\":\"progress\",\"x\":1}");
     assert_int_equal(msg.type, ETP_WIRE_UNKNOWN);
     assert_string_equal(msg.word, "progress");

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the arms cost: steady and first inference, loading, memory, size on disk; each beside the
+// other arm's, with its interval and verdict as the headline has them.
+#include <math.h>
+
+#include "base/number.h"
+#include "document/document.h"
+#include "show/report.h"
+#include "show/screen.h"
+#include "show/times.h"
+
+static const char k_not_known[] = "not known here";
+
+// From here on a difference is worth a line of the first screen.
+#define CLEARLY 1.1
+#define LEAST_NS 1e6
+#define LEAST_BYTES 1e6
+
+enum { COLUMNS = 6 };
+
+typedef struct row {
+    const char *what;
+    etp_cell baseline, candidate;
+    double ratio, lo, hi;
+    const char *verdict;
+} row;
+
+static etp_cell or_not_known(etp_cell cell)
+{
+    return cell.type == ETP_CELL_MISSING ? etp_cell_z(k_not_known) : cell;
+}
+
+static etp_cell disk_cell(const etp_ab_arm *arm, etp_arena *arena)
+{
+    return arm->disk_bytes == ETP_NS_UNKNOWN
+               ? etp_cell_missing()
+               : etp_cell_z(etp_arena_strdup(
+                     arena, etp_str_from(ETP_BYTES((uint64_t)arm->disk_bytes))));
+}
+
+static void put(etp_table *t, const row *r, bool compared)
+{
+    if (!compared) {
+        ETP_ROW(t, etp_cell_z(r->what), or_not_known(r->baseline));
+        return;
+    }
+    ETP_ROW(t, etp_cell_z(r->what), or_not_known(r->baseline), or_not_known(r->candidate),
+            etp_cell_double(r->ratio), etp_cell_double(r->lo), etp_cell_double(r->hi),
+            etp_cell_z(r->verdict));
+}
+
+static void put_steady(etp_table *t, const etp_ab_arm *b, const etp_ab_arm *x,
+                       const etp_ab_comparison *c, etp_arena *arena)
+{
+    const double none = (double)NAN;
+    row r = {"steady inference", etp_ab_time_cell(arena, etp_known_ns(b->median_ns)),
+             etp_ab_time_cell(arena, etp_known_ns(x->median_ns)), none, none, none, NULL};
+    if (c && c->withheld) {
+        r.verdict = "withheld";
+    } else if (c) {
+        r.ratio = c->estimate, r.lo = c->lo, r.hi = c->hi;
+        r.verdict = etp_verdict_cell(arena, c->verdict, c->lo, c->blocks);
+    }
+    put(t, &r, c != NULL);
+}
+
+static void put_cost(etp_table *t, etp_cost cost, const etp_ab_arm *b, const etp_ab_arm *x,
+                     const etp_ab_comparison *c, etp_arena *arena)
+{
+    const double none = (double)NAN;
+    row r = {k_etp_costs[cost].title, etp_ab_cost_cell(b, cost, arena),
+             etp_ab_cost_cell(x, cost, arena), none, none, none, NULL};
+    const etp_ab_ratio *ratio = c ? &c->states.costs[cost] : NULL;
+    if (ratio && ratio->blocks > 0) {
+        const char *memory =
+            k_etp_costs[cost].bytes ? etp_ab_memory_words(ratio->verdict) : NULL;
+        r.ratio = ratio->estimate, r.lo = ratio->lo, r.hi = ratio->hi;
+        r.verdict = memory ? memory
+                           : etp_verdict_cell(arena, ratio->verdict, ratio->lo, ratio->blocks);
+    } else if (c && c->withheld) {
+        r.verdict = "withheld";
+    }
+    put(t, &r, c != NULL);
+}
+
+// A size is no estimate: it has no interval.
+static void put_disk(etp_table *t, const etp_ab_arm *b, const etp_ab_arm *x,
+                     const etp_ab_comparison *c, etp_arena *arena)
+{
+    const double none = (double)NAN;
+    row r = {"size on disk", disk_cell(b, arena), disk_cell(x, arena), none, none, none, NULL};
+    if (b->disk_bytes != ETP_NS_UNKNOWN && x->disk_bytes != ETP_NS_UNKNOWN) {
+        r.ratio = (double)b->disk_bytes / (double)x->disk_bytes;
+        r.verdict = b->disk_bytes == x->disk_bytes  ? "same"
+                    : x->disk_bytes < b->disk_bytes ? "less"
+                                                    : "more";
+    }
+    put(t, &r, c != NULL);
+}
+
+// C NULL: of one arm alone.
+static void price_table(const char *id, const etp_ab_arm *b, const etp_ab_arm *x,
+                        const etp_ab_comparison *c, etp_report *r, etp_arena *arena)
+{
+    const etp_column columns[] = {
+        {.key = "what", .title = "what"},
+        {.key = b->name, .title = b->measured, .flags = ETP_COL_FIGURES},
+        {.key = x->name, .title = x->measured, .flags = ETP_COL_FIGURES},
+        {.key = "ratio", .title = "ratio", .kind = ETP_KIND_RATIO},
+        {.key = "lo", .title = "from", .kind = ETP_KIND_RATIO},
+        {.key = "hi", .title = "to", .kind = ETP_KIND_RATIO},
+        {.key = "verdict", .title = "verdict"},
+    };
+    etp_table *t = etp_report_table(r, id, NULL, columns, c ? COLUMNS + 1 : 2);
+    put_steady(t, b, x, c, arena);
+    put_cost(t, ETP_COST_FIRST, b, x, c, arena);
+    put_cost(t, ETP_COST_LOAD, b, x, c, arena);
+    for (etp_cost cost = ETP_COST_PEAK; cost < ETP_COSTS; cost++) {
+        put_cost(t, cost, b, x, c, arena);
+    }
+    put_disk(t, b, x, c, arena);
+}
+
+static const char *id_of(size_t n, etp_arena *arena)
+{
+    return n == 0 ? ETP_AB_TABLE_PRICE : etp_arena_printf(arena, ETP_AB_TABLE_PRICE "-%zu", n + 1);
+}
+
+// N: tables so far.
+static void price_of(const etp_ab *ab, size_t *n, etp_report *r, etp_arena *arena)
+{
+    for (size_t i = 0; i < ab->n_comparisons; i++) {
+        const etp_ab_comparison *c = &ab->comparisons[i];
+        price_table(id_of((*n)++, arena), &ab->arms[c->baseline], &ab->arms[c->candidate], c, r,
+                    arena);
+        if (c->withheld) {
+            etp_report_note(r, ETP_WARN, "Withheld: %s.", etp_ab_withheld_text(c->withheld));
+        }
+    }
+    for (size_t i = 0; i < ab->n_arms && ab->n_comparisons == 0; i++) {
+        price_table(id_of((*n)++, arena), &ab->arms[i], &ab->arms[i], NULL, r, arena);
+    }
+}
+
+const etp_report *etp_ab_price_report(const etp_ab *ab, etp_arena *arena)
+{
+    etp_report *r = etp_report_create(arena, ab->title);
+    etp_report_subtitle(r, "what it costs%s", ab->emulated ? " (emulated)" : "");
+    size_t n = 0;
+    if (ab->n_phases < 2) {
+        etp_report_section(r, 1, "price-section", "Price");
+        price_of(ab, &n, r, arena);
+    }
+    for (size_t p = 0; p < ab->n_phases && ab->n_phases > 1; p++) {
+        const char *id = etp_arena_printf(arena, "price-section-%zu", p + 1);
+        etp_report_section(r, 1, id, ab->phases[p].name);
+        price_of(ab->phases[p].ab, &n, r, arena);
+    }
+    etp_report_text(r, "Ratios are baseline ÷ candidate: below 1 the candidate costs more. "
+                       "Loading packs the weights; the program was in the page cache.");
+    etp_report_text(r, "Dirty and clean memory is what is resident after the measured iterations: "
+                       "pages that the process has written, which only swap could free, and pages "
+                       "of files, which the system can drop and read again.");
+    return r;
+}
+
+// ---- the first screen ----
+
+static bool clearly_more(const etp_ab_arm *b, const etp_ab_arm *x, etp_cost cost,
+                         const etp_ab_ratio *ratio)
+{
+    double least = k_etp_costs[cost].bytes ? LEAST_BYTES : LEAST_NS;
+    return ratio->blocks > 0 && ratio->verdict == ETP_VERDICT_SLOWER &&
+           1 / ratio->hi >= CLEARLY &&
+           (double)x->costs[cost] - (double)b->costs[cost] >= least;
+}
+
+static void say(const etp_ab *ab, const etp_ab_comparison *c, etp_cost cost, etp_screen *s,
+                etp_arena *arena)
+{
+    const etp_ab_arm *b = &ab->arms[c->baseline], *x = &ab->arms[c->candidate];
+    const etp_ab_ratio *ratio = &c->states.costs[cost];
+    etp_cell from = etp_ab_cost_cell(b, cost, arena), to = etp_ab_cost_cell(x, cost, arena);
+    etp_screen_remark(
+        s, ETP_WARN,
+        etp_arena_printf(arena, "%s: %s costs %s× as much, 95 %% [%s, %s]: %.*s → %.*s (--price)",
+                         k_etp_costs[cost].title, x->measured, ETP_DIGITS(1 / ratio->estimate, 3),
+                         ETP_DIGITS(1 / ratio->hi, 3), ETP_DIGITS(1 / ratio->lo, 3),
+                         ETP_STR_ARG(from.v.text), ETP_STR_ARG(to.v.text)));
+}
+
+void etp_ab_price_remarks(const etp_ab *ab, etp_screen *s, etp_arena *arena)
+{
+    static const etp_cost k_memory[] = {ETP_COST_PEAK, ETP_COST_DIRTY};
+    bool load = false, memory = false;
+    for (size_t i = 0; i < ab->n_comparisons; i++) {
+        const etp_ab_comparison *c = &ab->comparisons[i];
+        const etp_ab_arm *b = &ab->arms[c->baseline], *x = &ab->arms[c->candidate];
+        const etp_ab_ratio *costs = c->states.costs;
+        if (!load && clearly_more(b, x, ETP_COST_LOAD, &costs[ETP_COST_LOAD])) {
+            load = true;
+            say(ab, c, ETP_COST_LOAD, s, arena);
+        }
+        for (size_t k = 0; k < 2 && !memory; k++) {
+            memory = clearly_more(b, x, k_memory[k], &costs[k_memory[k]]);
+            if (memory) {
+                say(ab, c, k_memory[k], s, arena);
+            }
+        }
+    }
+}

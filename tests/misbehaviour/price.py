@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""etprof ab --price: what a fake runner is told to say of loading and memory comes out in the table, in report.json and
+on the first screen, with intervals worked out here from environment.jsonl; the size on disk is that of stat.
+
+usage: price.py ETPROF FAKE_RUNNER"""
+import json
+import math
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import expect, finish
+
+ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
+T975 = {8: 2.36462}  # Student's t, 97.5 %, printed table, by number of blocks
+ON, OFF = "linux_sme2_on", "linux_sme2_off"
+
+
+def etprof(directory, *words):
+    return subprocess.run([ETPROF, *words], cwd=directory, capture_output=True, text=True, timeout=600, check=False)
+
+
+def session(tmp, directives, *extra):
+    (pathlib.Path(tmp) / "model.pte").write_bytes(
+        b"\x10\0\0\0ET12" + "\n".join(("base sme2 1000000", "base neon 3000000", *directives)).encode() + b"\n")
+    return etprof(tmp, "ab", "model.pte", "--levels", "sme2,neon", "--blocks", "8", "--iterations", "8", "--warmup",
+                  "2", "--seed", "7", "--out", "run", "--runner", FAKE, *extra)
+
+
+def rows(text):
+    """{what: [cells]} of a CSV table, as this script reads it."""
+    return {line.split(",")[0]: line.split(",")[1:] for line in text.splitlines()[1:]}
+
+
+def launches(tmp):
+    lines = map(json.loads, (pathlib.Path(tmp) / "run" / "environment.jsonl").read_text().splitlines())
+    return [line for line in lines if line["type"] == "launch"]
+
+
+def planted():
+    name = "planted"
+    with tempfile.TemporaryDirectory() as tmp:
+        done = session(tmp, ["memory sme2 50000000 42000000 8000000", "memory neon 20000000 12000000 8000000",
+                             "load sme2 14000000"], "--price")
+        expect(done.returncode == 0, name, (done.returncode, done.stderr[-400:]))
+        for what in ("steady inference", "first inference", "loading", "peak memory", "dirty memory", "clean memory",
+                     "size on disk"):
+            expect(what in done.stdout, name, (what, done.stdout))
+        timed = [line for line in launches(tmp) if line["kind"] == "timed"]
+        expect(len(timed) >= 16 and all(line["clean_bytes"] == 8000000 for line in timed), name, timed[:1])
+        others = [line for line in launches(tmp) if line["kind"] != "timed"]
+        expect(others and not any("dirty_bytes" in line for line in others), name, "asked outside timed launches")
+        report = json.loads((pathlib.Path(tmp) / "run" / "report.json").read_text())
+        arms = {arm["name"]: arm for arm in report["arms"]}
+        comparison = report["comparisons"][0]
+        expect(arms[ON]["dirty_bytes"] == 42000000 and arms[OFF]["dirty_bytes"] == 12000000, name, arms)
+        size = (pathlib.Path(tmp) / "model.pte").stat().st_size
+        expect(all(arm["disk_bytes"] == size for arm in report["arms"]), name, (size, arms[ON]["disk_bytes"]))
+        by = {}
+        for line in timed:
+            by.setdefault(line["block"], {})[line["experiment"]] = line
+        for key in ("dirty", "clean"):
+            logs = [math.log(b[OFF][key + "_bytes"] / b[ON][key + "_bytes"]) for b in by.values()]
+            half = comparison["speedup"]["widening"] * T975[len(logs)] * statistics.stdev(logs) / len(logs) ** 0.5
+            wanted = [math.exp(statistics.mean(logs) + x) for x in (0, -half, half)]
+            found = [comparison[key][k] for k in ("estimate", "lo", "hi")]
+            expect(all(abs(a / b - 1) < 1e-5 for a, b in zip(found, wanted)), name, (key, found, wanted))
+        found = [comparison[key]["verdict"] for key in ("dirty", "clean")]
+        expect(found == ["slower", "same"], name, found)
+        table = rows(etprof(tmp, "analyze", "run", "--price", "--format", "csv").stdout)
+        expect(table["dirty memory"][:2] == ["12.0 MB", "42.0 MB"] and table["dirty memory"][-1] == "more", name, table)
+        expect(table["clean memory"][-1] == "same" and table["size on disk"][-1] == "same", name, table)
+        screen = re.sub(r"\s+", " ", etprof(tmp, "analyze", "run").stdout)
+        expect("loading: SME2 costs 2× as much" in screen and "7.000 ms → 14.00 ms" in screen, name, screen)
+        expect("peak memory: SME2 costs 2.5× as much" in screen and screen.count("--price") == 2, name, screen)
+
+
+def nothing_to_say():
+    name = "alike"
+    with tempfile.TemporaryDirectory() as tmp:
+        done = session(tmp, [])
+        expect(done.returncode == 0 and "--price" not in done.stdout, name, done.stdout)
+        table = rows(etprof(tmp, "analyze", "run", "--price", "--format", "csv").stdout)
+        expect(table["dirty memory"][:2] == ["not known here"] * 2, name, table)
+        report = json.loads((pathlib.Path(tmp) / "run" / "report.json").read_text())
+        expect(all(arm["dirty_bytes"] is None for arm in report["arms"]), name, report["arms"])
+        expect(report["comparisons"][0]["dirty"] is None, name, report["comparisons"][0]["dirty"])
+
+
+def withheld():
+    name = "withheld"
+    with tempfile.TemporaryDirectory() as tmp:
+        session(tmp, ["memory sme2 50000000 42000000 8000000", "memory neon 20000000 12000000 8000000",
+                      "on sme2 * * other_output"])
+        table = rows(etprof(tmp, "analyze", "run", "--price", "--format", "csv").stdout)
+        expect(table["dirty memory"] == ["12.0 MB", "42.0 MB", "", "", "", "withheld"], name, table)
+        expect("--price" not in etprof(tmp, "analyze", "run").stdout, name, "a remark on figures that are withheld")
+
+
+planted()
+nothing_to_say()
+withheld()
+finish()
