@@ -179,20 +179,22 @@ const etp_command etp_cmd_gate = {
     .name = "gate",
     .summary = "yes, no or unknown: is this measurement good enough",
     .usage = "FOLDER [RULE...] | FOLDER --save NAME | --list | --forget NAME",
-    .description = "Judges a run folder by rules and exits with 0 (yes), 1 (no) or 3 (unknown: the "
-                   "interval reaches\n"
-                   "across a limit). Rules: 'speedup [ARM] >= 1.3', 'latency [ARM] <= 5 ms', "
-                   "'load', 'first' likewise,\n"
-                   "'memory [ARM] <= 60 MB', 'share CATEGORY [of ARM] <= 30 %', 'noise <= 1 %', "
-                   "'engaged macs >= 90 %', 'rate [ARM] >= 2000 tok/s'. Of phases: "
-                   "'decode.speedup >= 1.5',\n"
-                   "'decode@256.rate >= 500'; without one a rule holds for each.\n"
-                   "Without a rule no arm may be slower than the baseline. Contradicted proofs, "
-                   "different outputs and\n"
-                   "lost blocks always fail. A name stands for a run folder and the hash of its "
-                   "manifest; --list says\n"
-                   "whether the folder is still the run that was saved "
-                   "(~/.local/state/etprof/baselines).",
+    .description =
+        "Judges a run folder by rules and exits with 0 (yes), 1 (no) or 3 (unknown: the "
+        "interval reaches\n"
+        "across a limit). Rules: 'speedup [ARM] >= 1.3', 'latency [ARM] <= 5 ms', "
+        "'load', 'first' likewise,\n"
+        "'peak_memory [ARM] <= 60 MB', 'dirty_memory', 'clean_memory', 'disk' likewise,\n"
+        "'share CATEGORY [of ARM] <= 30 %', 'noise <= 1 %', "
+        "'engaged macs >= 90 %', 'rate [ARM] >= 2000 tok/s'. Of phases: "
+        "'decode.speedup >= 1.5',\n"
+        "'decode@256.rate >= 500'; without one a rule holds for each.\n"
+        "Without a rule no arm may be slower than the baseline. Contradicted proofs, "
+        "different outputs and\n"
+        "lost blocks always fail. A name stands for a run folder and the hash of its "
+        "manifest; --list says\n"
+        "whether the folder is still the run that was saved "
+        "(~/.local/state/etprof/baselines).",
     .examples = "  etprof gate out_model 'speedup >= 1.3' 'share Data movement <= 35 %'\n"
                 "  etprof gate out_model --against main/out_model --junit gate.xml\n"
                 "  etprof gate out_llama 'decode.speedup >= 1.5' 'prefill.speedup >= 2'\n"

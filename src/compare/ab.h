@@ -120,7 +120,9 @@ typedef struct etp_ab_arm {
     int64_t around_ns;  // an iteration of a traced launch less its Method::execute, ETP_NS_UNKNOWN
     etp_ab_split split; // where traced_ns went
     int64_t costs[ETP_COSTS]; // medians over the launches
-    int64_t disk_bytes;       // its program and the weights beside it
+    // 95 % intervals of these medians, whatever the distribution; NAN below six launches.
+    double costs_lo[ETP_COSTS], costs_hi[ETP_COSTS];
+    int64_t disk_bytes; // its program and the weights beside it
     etp_ab_hook hook;
     etp_proof proof;
     const etp_kernels *kernels; // sampled program counters, NULL without

@@ -17,6 +17,8 @@ const etp_ab_arm k_etp_ab_unknown_arm = {
     .traced_mean_ns = ETP_NS_UNKNOWN,
     .around_ns = ETP_NS_UNKNOWN,
     .costs = {ETP_NS_UNKNOWN, ETP_NS_UNKNOWN, ETP_NS_UNKNOWN, ETP_NS_UNKNOWN, ETP_NS_UNKNOWN},
+    .costs_lo = {NAN, NAN, NAN, NAN, NAN},
+    .costs_hi = {NAN, NAN, NAN, NAN, NAN},
     .disk_bytes = ETP_NS_UNKNOWN,
     .expected = {-1, NAN, NAN, NAN, NAN, false, false},
 };

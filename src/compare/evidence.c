@@ -24,7 +24,11 @@ static void take_medians(const etp_run *run, uint32_t run_arm, etp_arena *arena,
                 v[n++] = (double)is;
             }
         }
-        out->costs[cost] = rounded(etp_median(v, n));
+        out->costs[cost] = rounded(etp_median(v, n)); // sorts them
+        size_t lo, hi;
+        bool known = etp_quantile_ranks(n, 0.5, ETP_CONFIDENCE, &lo, &hi);
+        out->costs_lo[cost] = known ? v[lo] : (double)NAN;
+        out->costs_hi[cost] = known ? v[hi] : (double)NAN;
     }
 }
 

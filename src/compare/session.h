@@ -224,6 +224,7 @@ ETP_NODISCARD etp_status etp_ab_compare_sides_outputs(const etp_ab_session *s, b
 // evidence.c: what an arm's launches say of it.
 typedef struct etp_ab_launched {
     int64_t costs[ETP_COSTS];
+    double costs_lo[ETP_COSTS], costs_hi[ETP_COSTS];
     etp_ab_hook hook;
     etp_proof proof;
     const etp_kernels *kernels; // NULL without samples

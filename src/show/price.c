@@ -34,8 +34,8 @@ static etp_cell disk_cell(const etp_ab_arm *arm, etp_arena *arena)
 {
     return arm->disk_bytes == ETP_NS_UNKNOWN
                ? etp_cell_missing()
-               : etp_cell_z(etp_arena_strdup(
-                     arena, etp_str_from(ETP_BYTES((uint64_t)arm->disk_bytes))));
+               : etp_cell_z(
+                     etp_arena_strdup(arena, etp_str_from(ETP_BYTES((uint64_t)arm->disk_bytes))));
 }
 
 static void put(etp_table *t, const row *r, bool compared)
@@ -53,8 +53,13 @@ static void put_steady(etp_table *t, const etp_ab_arm *b, const etp_ab_arm *x,
                        const etp_ab_comparison *c, etp_arena *arena)
 {
     const double none = (double)NAN;
-    row r = {"steady inference", etp_ab_time_cell(arena, etp_known_ns(b->median_ns)),
-             etp_ab_time_cell(arena, etp_known_ns(x->median_ns)), none, none, none, NULL};
+    row r = {"steady inference",
+             etp_ab_time_cell(arena, etp_known_ns(b->median_ns)),
+             etp_ab_time_cell(arena, etp_known_ns(x->median_ns)),
+             none,
+             none,
+             none,
+             NULL};
     if (c && c->withheld) {
         r.verdict = "withheld";
     } else if (c) {
@@ -68,15 +73,19 @@ static void put_cost(etp_table *t, etp_cost cost, const etp_ab_arm *b, const etp
                      const etp_ab_comparison *c, etp_arena *arena)
 {
     const double none = (double)NAN;
-    row r = {k_etp_costs[cost].title, etp_ab_cost_cell(b, cost, arena),
-             etp_ab_cost_cell(x, cost, arena), none, none, none, NULL};
+    row r = {k_etp_costs[cost].title,
+             etp_ab_cost_cell(b, cost, arena),
+             etp_ab_cost_cell(x, cost, arena),
+             none,
+             none,
+             none,
+             NULL};
     const etp_ab_ratio *ratio = c ? &c->states.costs[cost] : NULL;
     if (ratio && ratio->blocks > 0) {
-        const char *memory =
-            k_etp_costs[cost].bytes ? etp_ab_memory_words(ratio->verdict) : NULL;
+        const char *memory = k_etp_costs[cost].bytes ? etp_ab_memory_words(ratio->verdict) : NULL;
         r.ratio = ratio->estimate, r.lo = ratio->lo, r.hi = ratio->hi;
-        r.verdict = memory ? memory
-                           : etp_verdict_cell(arena, ratio->verdict, ratio->lo, ratio->blocks);
+        r.verdict =
+            memory ? memory : etp_verdict_cell(arena, ratio->verdict, ratio->lo, ratio->blocks);
     } else if (c && c->withheld) {
         r.verdict = "withheld";
     }
@@ -170,8 +179,7 @@ static bool clearly_more(const etp_ab_arm *b, const etp_ab_arm *x, etp_cost cost
                          const etp_ab_ratio *ratio)
 {
     double least = k_etp_costs[cost].bytes ? LEAST_BYTES : LEAST_NS;
-    return ratio->blocks > 0 && ratio->verdict == ETP_VERDICT_SLOWER &&
-           1 / ratio->hi >= CLEARLY &&
+    return ratio->blocks > 0 && ratio->verdict == ETP_VERDICT_SLOWER && 1 / ratio->hi >= CLEARLY &&
            (double)x->costs[cost] - (double)b->costs[cost] >= least;
 }
 

@@ -24,11 +24,11 @@ def etprof(directory, *words):
     return subprocess.run([ETPROF, *words], cwd=directory, capture_output=True, text=True, timeout=600, check=False)
 
 
-def session(tmp, directives, *extra):
+def session(tmp, directives, *extra, blocks=8):
     (pathlib.Path(tmp) / "model.pte").write_bytes(
         b"\x10\0\0\0ET12" + "\n".join(("base sme2 1000000", "base neon 3000000", *directives)).encode() + b"\n")
-    return etprof(tmp, "ab", "model.pte", "--levels", "sme2,neon", "--blocks", "8", "--iterations", "8", "--warmup",
-                  "2", "--seed", "7", "--out", "run", "--runner", FAKE, *extra)
+    return etprof(tmp, "ab", "model.pte", "--levels", "sme2,neon", "--blocks", str(blocks), "--iterations", "8",
+                  "--warmup", "2", "--seed", "7", "--out", "run", "--runner", FAKE, *extra)
 
 
 def rows(text):
@@ -74,6 +74,11 @@ def planted():
         table = rows(etprof(tmp, "analyze", "run", "--price", "--format", "csv").stdout)
         expect(table["dirty memory"][:2] == ["12.0 MB", "42.0 MB"] and table["dirty memory"][-1] == "more", name, table)
         expect(table["clean memory"][-1] == "same" and table["size on disk"][-1] == "same", name, table)
+        for rule, code in (("peak_memory linux_sme2_on <= 40MB", 1), ("peak_memory linux_sme2_off <= 20 MB", 0),
+                           ("dirty_memory linux_sme2_on <= 43000 kB", 0), ("clean_memory <= 7.5 MiB", 1),
+                           ("load linux_sme2_on <= 13ms", 1), ("load <= 50ms", 0), (f"disk <= {size} B", 0)):
+            gate = etprof(tmp, "gate", "run", rule)
+            expect(gate.returncode == code, name, (rule, gate.returncode, gate.stdout, gate.stderr))
         screen = re.sub(r"\s+", " ", etprof(tmp, "analyze", "run").stdout)
         expect("loading: SME2 costs 2× as much" in screen and "7.000 ms → 14.00 ms" in screen, name, screen)
         expect("peak memory: SME2 costs 2.5× as much" in screen and screen.count("--price") == 2, name, screen)
@@ -101,7 +106,16 @@ def withheld():
         expect("--price" not in etprof(tmp, "analyze", "run").stdout, name, "a remark on figures that are withheld")
 
 
+def few():
+    name = "four launches"
+    with tempfile.TemporaryDirectory() as tmp:
+        session(tmp, ["memory * 50000000 42000000 8000000"], blocks=4)
+        gate = etprof(tmp, "gate", "run", "dirty_memory <= 1 GB", "disk <= 1 MB")
+        expect(gate.returncode == 3 and "4 of at least 6 launches" in gate.stdout, name, gate.stdout)
+
+
 planted()
+few()
 nothing_to_say()
 withheld()
 finish()

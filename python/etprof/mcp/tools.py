@@ -22,7 +22,7 @@ BASELINE = Operand("baseline", o.ARM, "--baseline", "arm or level that the other
 PHASE_OF = Operand("phase", o.PHASE, "--phase", "of a session of several phases: 'decode@256'; default: the first")
 RULES = ("'speedup >= 1.3', 'latency ARM <= 5 ms', 'op35.ns ARM <= 0.2 ms', "
          "'category(\"Data movement\").share <= 30 %', 'category(\"GEMM\").speedup >= 1.5', "
-         "'memory <= 60 MB', 'noise <= 1 %'")
+         "'peak_memory <= 60 MB', 'noise <= 1 %'")
 # For the server, not for the verb.
 PARTS = Operand("parts", o.PART, None, "only these members of the document, such as findings, or operators[20:40] of a "
                 "list; more of each fits then", many=True)

@@ -3,6 +3,7 @@
 #include "study/gate/gate.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -17,6 +18,10 @@ typedef enum metric {
     LOAD,
     FIRST,
     MEMORY,
+    PEAK_MEMORY, // the same
+    DIRTY_MEMORY,
+    CLEAN_MEMORY,
+    DISK,
     SHARE,
     NOISE,
     ENGAGED,
@@ -25,28 +30,37 @@ typedef enum metric {
     MEMBER = METRICS // of an operator or a category, not of k_metrics
 } metric;
 
+#define NO_COST ETP_COSTS // what is none of an arm's costs
+static const char k_large[] = "etprof inspect says what makes a program large";
+
 static const struct {
     const char *name;
     etp_gate_unit dim;
+    etp_cost cost;
     const char *next; // what to do where the answer is no; NULL: as of times
 } k_metrics[METRICS] = {
-    [SPEEDUP] = {"speedup", ETP_GATE_RATIO,    NULL                                            },
-    [LATENCY] = {"latency", ETP_GATE_TIME,     NULL                                            },
-    [LOAD] = {"load",    ETP_GATE_TIME,     NULL                                            },
-    [FIRST] = {"first",   ETP_GATE_TIME,     NULL                                            },
-    [MEMORY] = {"memory",  ETP_GATE_BYTES,    "etprof inspect says what makes a program large"},
-    [SHARE] = {"share",   ETP_GATE_PERCENT,  NULL                                            },
-    [NOISE] = {"noise",   ETP_GATE_PERCENT,
-                 "quieten the machine (etprof doctor says what disturbs it)"                   },
-    [ENGAGED] = {"engaged", ETP_GATE_PERCENT,  NULL                                            },
-    [RATE] = {"rate",    ETP_GATE_A_SECOND, NULL                                            },
+    [SPEEDUP] = {"speedup",      ETP_GATE_RATIO,    NO_COST,        NULL    },
+    [LATENCY] = {"latency",      ETP_GATE_TIME,     NO_COST,        NULL    },
+    [LOAD] = {"load",         ETP_GATE_TIME,     ETP_COST_LOAD,  NULL    },
+    [FIRST] = {"first",        ETP_GATE_TIME,     ETP_COST_FIRST, NULL    },
+    [MEMORY] = {"memory",       ETP_GATE_BYTES,    ETP_COST_PEAK,  k_large },
+    [PEAK_MEMORY] = {"peak_memory",  ETP_GATE_BYTES,    ETP_COST_PEAK,  k_large },
+    [DIRTY_MEMORY] = {"dirty_memory", ETP_GATE_BYTES,    ETP_COST_DIRTY, k_large },
+    [CLEAN_MEMORY] = {"clean_memory", ETP_GATE_BYTES,    ETP_COST_CLEAN, k_large },
+    [DISK] = {"disk",         ETP_GATE_BYTES,    NO_COST,        k_large },
+    [SHARE] = {"share",        ETP_GATE_PERCENT,  NO_COST,        NULL    },
+    [NOISE] = {"noise",        ETP_GATE_PERCENT,  NO_COST,
+                 "quieten the machine (etprof doctor says what disturbs it)"},
+    [ENGAGED] = {"engaged",      ETP_GATE_PERCENT,  NO_COST,        NULL    },
+    [RATE] = {"rate",         ETP_GATE_A_SECOND, NO_COST,        NULL    },
 };
 
 static const char k_blanks[] = " \t\n\v\f\r"; // as isspace in the C locale
 
 static const char k_rule_forms[] =
     "rules are 'speedup [ARM] >= 1.3', 'latency [ARM] <= 5 ms', 'load', 'first' likewise, "
-    "'memory [ARM] <= 60 MB', 'share CATEGORY [of ARM] <= 30 %', 'noise <= 1 %', "
+    "'peak_memory [ARM] <= 60 MB', 'dirty_memory', 'clean_memory', 'disk' likewise, 'share "
+    "CATEGORY [of ARM] <= 30 %', 'noise <= 1 %', "
     "'engaged macs|time >= 90 %', 'rate [ARM] >= 2000 tok/s', 'op35.ns [ARM] <= 0.2 ms', "
     "'category(\"Data movement\").share [ARM] <= 30 %'; in front of any a phase: "
     "'decode.speedup >= 1.3', 'decode@256.latency <= 5 ms'";
@@ -307,30 +321,44 @@ static double known(int64_t v)
     return v == ETP_NS_UNKNOWN || v < 0 ? (double)NAN : (double)v;
 }
 
+// A median of few launches has no interval, and then no answer.
+static etp_gate_figure cost_of(etp_gate *g, const etp_ab *ab, const etp_ab_arm *a, etp_cost cost)
+{
+    etp_gate_figure f = {
+        .value = known(a->costs[cost]), .lo = a->costs_lo[cost], .hi = a->costs_hi[cost]};
+    if (isfinite(f.value) && !isfinite(f.hi - f.lo)) {
+        f.unknown = etp_arena_printf(g->arena, "%" PRIu64 " of at least %d launches", a->launches,
+                                     ETP_MIN_BLOCKS);
+        f.settles = etp_ab_extend_command(ab, ETP_MIN_BLOCKS, g->arena);
+    }
+    return f;
+}
+
 static void check_arm(etp_gate *g, const etp_ab *ab, uint32_t arm, const rule *r)
 {
     const etp_ab_arm *a = &ab->arms[arm];
-    double v = known(a->costs[r->metric == LOAD    ? ETP_COST_LOAD
-                              : r->metric == FIRST ? ETP_COST_FIRST
-                                                   : ETP_COST_PEAK]);
-    // Load, first and memory are medians without an interval.
-    double lo = v, hi = v;
-    if (r->metric == LATENCY) { // one block gives no interval, and then no answer
-        v = known(a->median_ns);
-        lo = a->lo_ns;
-        hi = a->hi_ns;
+    const etp_cost cost = k_metrics[r->metric].cost;
+    etp_gate_figure f = {.value = (double)NAN};
+    if (cost != NO_COST) {
+        f = cost_of(g, ab, a, cost);
+    } else if (r->metric == DISK) { // no estimate
+        f.value = f.lo = f.hi = known(a->disk_bytes);
+    } else if (r->metric == LATENCY) { // one block gives no interval, and then no answer
+        f = (etp_gate_figure){.value = known(a->median_ns), .lo = a->lo_ns, .hi = a->hi_ns};
     } else if (r->metric == RATE) {
-        v = etp_ab_token_rate(ab, arm);
         // Tokens a second are tokens ÷ time: the interval of the latency, turned over.
-        lo = v * known(a->median_ns) / a->hi_ns;
-        hi = v * known(a->median_ns) / a->lo_ns;
+        double v = etp_ab_token_rate(ab, arm), time = known(a->median_ns);
+        f = (etp_gate_figure){.value = v, .lo = v * time / a->hi_ns, .hi = v * time / a->lo_ns};
     }
-    const etp_gate_figure f = {
-        .value = v,
-        .lo = lo,
-        .hi = hi,
-        .unknown = r->metric == MEMORY ? NULL : etp_gate_arm_unknown(ab, arm, g->arena),
-        .settles = etp_ab_again_command(ab, g->arena)};
+    // What makes times doubtful does not change how many bytes there are.
+    const char *why =
+        k_metrics[r->metric].dim == ETP_GATE_BYTES ? NULL : etp_gate_arm_unknown(ab, arm, g->arena);
+    if (why) {
+        f.unknown = why;
+    }
+    if (!f.settles || why) {
+        f.settles = etp_ab_again_command(ab, g->arena);
+    }
     add_figure(g, ab, r, a->name, &f);
 }
 

@@ -29,21 +29,29 @@ typedef struct fixture {
     etp_error err;
 } fixture;
 
+static const etp_ab_arm k_off = {
+    .name = "off",
+    .median_ns = 10000000,
+    .lo_ns = 9.9e6,
+    .hi_ns = 10.1e6,
+    .costs = {[ETP_COST_LOAD] = 3000000,
+              [ETP_COST_FIRST] = ETP_NS_UNKNOWN,
+              [ETP_COST_PEAK] = 50000000,
+              [ETP_COST_DIRTY] = 30000000,
+              [ETP_COST_CLEAN] = 9000000                        },
+    .costs_lo = {2.9e6,                     NAN,    49e6, 28e6, NAN},
+    .costs_hi = {3.1e6,                     NAN,    50e6, 33e6, NAN},
+    .disk_bytes = 4096,
+    .launches = 3,
+};
+
 // off 10 ms [9.9, 10.1], on 5 ms [4.9, 5.1]: 2.00 [1.95, 2.05].
 static int set_up(void **state)
 {
     static fixture f;
     f = (fixture){.err = {.offset = ETP_NO_OFFSET}};
-    f.arms[0] = (etp_ab_arm){
-        .name = "off",
-        .median_ns = 10000000,
-        .lo_ns = 9.9e6,
-        .hi_ns = 10.1e6,
-        .costs = {[ETP_COST_LOAD] = 3000000,
-                  [ETP_COST_FIRST] = ETP_NS_UNKNOWN,
-                  [ETP_COST_PEAK] = 50000000},
-        .profile = (const etp_profile *)&f
-    }; // only asked whether there is one
+    f.arms[0] = k_off;
+    f.arms[0].profile = (const etp_profile *)&f; // only asked whether there is one
     f.arms[1] = f.arms[0];
     f.arms[1].name = "on";
     f.arms[1].median_ns = 5000000;
@@ -162,11 +170,20 @@ static void every_metric_has_its_rule(void **state)
         {"latency on <= 5.2 ms",                         ETP_GATE_YES    },
         {"latency on <= 5000us",                         ETP_GATE_UNKNOWN},
         {"latency <= 0.0052 s",                          ETP_GATE_NO     }, // of both arms
-        {"load <= 3ms",                                  ETP_GATE_YES    },
-        {"load on <= 2.9 ms",                            ETP_GATE_NO     },
+        {"load <= 3.1ms",                                ETP_GATE_YES    },
+        {"load <= 3 ms",                                 ETP_GATE_UNKNOWN}, // in its interval
+        {"load on <= 2.8 ms",                            ETP_GATE_NO     },
         {"first on <= 1 s",                              ETP_GATE_UNKNOWN}, // not recorded
         {"memory <= 50 MB",                              ETP_GATE_YES    },
-        {"memory <= 47 MiB",                             ETP_GATE_NO     }, // 49.3 MB
+        {"peak_memory <= 50MB",                          ETP_GATE_YES    },
+        {"peak_memory <= 49.5 MB",                       ETP_GATE_UNKNOWN},
+        {"dirty_memory on >= 27 MB",                     ETP_GATE_YES    },
+        {"dirty_memory on <= 32 MB",                     ETP_GATE_UNKNOWN},
+        {"dirty_memory on <= 27.9 MB",                   ETP_GATE_NO     },
+        {"clean_memory <= 1 GB",                         ETP_GATE_UNKNOWN}, // of three launches
+        {"disk <= 4 kB",                                 ETP_GATE_NO     },
+        {"disk <= 4.1 kB",                               ETP_GATE_YES    },
+        {"memory <= 46 MiB",                             ETP_GATE_NO     }, // 48.2 MB
         {"share Data movement <= 31 %",                  ETP_GATE_YES    },
         {"share Data movement of on <= 30%",             ETP_GATE_NO     },
         {"share Data movement of off <= 0.2",            ETP_GATE_YES    },
