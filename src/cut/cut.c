@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prefixes and capsules of a program.
+#include "base/guard.h"
+#include "cut/internal.h"
+#include "formats/pte_schema.h"
+
+const char *etp_cut_place_text(const etp_cut_place *at, etp_arena *arena)
+{
+    const etp_instruction *i = &at->method->instructions[at->instruction];
+    if (at->node == ETP_NO_INDEX) {
+        return etp_arena_printf(arena, "instruction %lu (%.*s)", (unsigned long)i->index,
+                                ETP_STR_ARG(i->op));
+    }
+    const etp_partition *p = &at->method->partitions[i->partition];
+    return etp_arena_printf(arena, "node %lu (%.*s) of delegate %lu", (unsigned long)at->node,
+                            ETP_STR_ARG(p->nodes[at->node].type_name), (unsigned long)p->index);
+}
+
+static etp_status check_place(const etp_cut_place *at, etp_error *err)
+{
+    const etp_instruction *i = &at->method->instructions[at->instruction];
+    if (i->kind != ETP_INSTR_DELEGATE && (i->kind != ETP_INSTR_KERNEL || i->n_outputs == 0)) {
+        return etp_fail(err, ETP_UNSUPPORTED, "it makes no tensor");
+    }
+    if (at->node == ETP_NO_INDEX) {
+        return ETP_OK;
+    }
+    const etp_partition *p = &at->method->partitions[i->partition];
+    if (!p->graph) {
+        return etp_fail(err, ETP_UNSUPPORTED, "only payloads of XNNPACK can be cut: %s",
+                        p->problem ? p->problem : "this is of another backend");
+    }
+    return ETP_OK;
+}
+
+static void fill(bool *items, size_t n)
+{
+    memset(items, true, n * sizeof *items);
+}
+
+// Data of what stays before the cut.
+static etp_status keep_before(etp_cut_program *c, const etp_cut_place *at, uint32_t n_delegates)
+{
+    const etp_pte *pte = c->program->pte;
+    const etp_method *m = at->method;
+    for (uint32_t i = 0; i < pte->n_segments; i++) {
+        c->used[i] = pte->segments[i].kind == ETP_PTE_SEGMENT_CONSTANT ||
+                     pte->segments[i].kind == ETP_PTE_SEGMENT_MUTABLE;
+    }
+    for (uint32_t i = 0; i < n_delegates; i++) {
+        const etp_partition *p = &m->partitions[i];
+        if (!p->graph) { // who knows which names it asks for
+            fill(c->used, pte->n_segments);
+            return ETP_OK;
+        }
+        bool *all = ETP_NEW_ARRAY(c->arena, bool, p->graph->n_constants);
+        fill(all, p->graph->n_constants);
+        etp_cut_program_keep_named(c, p, all);
+        if (p->delegate->in_segment) {
+            c->used[p->delegate->data_index] = true;
+        }
+    }
+    for (uint32_t i = 0; i < m->n_values; i++) {
+        const etp_evalue *v = &m->pte->values[i];
+        uint32_t named = v->kind == ETP_EVALUE_TENSOR && v->u.tensor->fqn.len
+                             ? etp_pte_find_named(pte, v->u.tensor->fqn)
+                             : ETP_PTE_NO_SEGMENT;
+        if (named != ETP_PTE_NO_SEGMENT) {
+            c->used[named] = true;
+        }
+    }
+    return ETP_OK;
+}
+
+// Chains and instructions up to the cut. *LAST is the last one that stays, *N_DELEGATES how many
+// delegates those before it call.
+static etp_status cut_chains(etp_cut_program *c, const etp_cut_place *at, etp_fb_node **last,
+                             uint32_t *n_delegates)
+{
+    const etp_method *m = at->method;
+    const etp_instruction *i = &m->instructions[at->instruction];
+    *n_delegates = 0;
+    for (uint32_t k = 0; k <= at->instruction; k++) {
+        const etp_instruction *x = &m->instructions[k];
+        if (x->kind == ETP_INSTR_JUMP_FALSE) {
+            return etp_fail(c->err, ETP_UNSUPPORTED,
+                            "control flow leads there (instruction %lu jumps)",
+                            (unsigned long)x->index);
+        }
+        bool calls =
+            x->kind == ETP_INSTR_DELEGATE && (k < at->instruction || at->node == ETP_NO_INDEX);
+        *n_delegates = calls && x->partition >= *n_delegates ? x->partition + 1 : *n_delegates;
+    }
+    etp_fb_slot *chains = &c->plan->slots[PLAN_CHAINS];
+    chains->n = i->chain + 1;
+    etp_fb_node *chain = chains->tables[i->chain];
+    chain->slots[CHAIN_INSTRUCTIONS].n = i->index + 1;
+    if (chain->slots[CHAIN_STACKTRACE].n > i->index) {
+        chain->slots[CHAIN_STACKTRACE].n = i->index + 1;
+    }
+    *last = chain->slots[CHAIN_INSTRUCTIONS].tables[i->index]->slots[UNION_VALUE].tables[0];
+    c->plan->slots[PLAN_DELEGATES].n = *n_delegates;
+    for (uint32_t k = 0; k < c->root->slots[PROGRAM_INLINE_DATA].n; k++) {
+        bool kept = false;
+        for (uint32_t d = 0; d < *n_delegates; d++) {
+            const etp_pte_delegate *x = m->partitions[d].delegate;
+            kept = kept || (!x->in_segment && x->data_index == k);
+        }
+        if (!kept) {
+            etp_fb_put_bytes(c->root->slots[PROGRAM_INLINE_DATA].tables[k], 0, NULL, 0);
+        }
+    }
+    return keep_before(c, at, *n_delegates);
+}
+
+// The call of what was cut: its arguments are those of the old call, but for the new output.
+static etp_status cut_call(etp_cut_program *c, const etp_cut_place *at, const etp_cut_payload *cut,
+                           uint32_t wanted, etp_fb_node *call, uint32_t *output)
+{
+    const etp_method *m = at->method;
+    const etp_instruction *i = &m->instructions[at->instruction];
+    const etp_partition *p = &m->partitions[i->partition];
+    etp_i32s old = m->pte->chains[i->chain].instructions[i->index].args;
+    uint32_t *args = ETP_NEW_ARRAY(c->arena, uint32_t, cut->n_args);
+    for (uint32_t k = 0; k < cut->n_args; k++) {
+        const etp_value *v = &p->values[cut->args[k]];
+        if (v->external == ETP_NO_INDEX) {
+            ETP_TRY(etp_cut_program_add_value(c, v, &args[k]));
+        } else if (v->external >= old.n) {
+            return etp_fail(c->err, ETP_UNSUPPORTED, "the call has no argument %lu",
+                            (unsigned long)v->external);
+        } else {
+            args[k] = (uint32_t)etp_i32_at(old, v->external);
+        }
+        *output = cut->args[k] == wanted ? args[k] : *output;
+    }
+    etp_fb_put_u32s(call, CALL_ARGS, args, cut->n_args, c->arena);
+    etp_fb_put(call, CALL_INDEX, etp_cut_program_add_delegate(c, p, cut->bytes));
+    etp_cut_program_keep_named(c, p, cut->constants);
+    return ETP_OK;
+}
+
+static etp_status cut_prefix(etp_bytes file, const etp_program *program, const etp_cut_place *at,
+                             etp_arena *arena, etp_bytes *out, etp_error *err)
+{
+    const etp_instruction *i = &at->method->instructions[at->instruction];
+    etp_cut_program c;
+    etp_fb_node *last = NULL;
+    uint32_t n_delegates, output = i->n_outputs ? i->outputs[0] : 0;
+    ETP_TRY(check_place(at, err));
+    ETP_TRY(etp_cut_program_begin(file, program, at->method, arena, &c, err));
+    ETP_TRY(cut_chains(&c, at, &last, &n_delegates));
+    if (at->node != ETP_NO_INDEX) {
+        const etp_partition *p = &at->method->partitions[i->partition];
+        etp_cut_payload cut;
+        uint32_t wanted = p->nodes[at->node].outputs[0];
+        bool *nodes = ETP_NEW_ARRAY(arena, bool, p->n_nodes);
+        fill(nodes, (size_t)at->node + 1);
+        ETP_TRY(etp_cut_payload_make(p, nodes, wanted, arena, &cut, err));
+        ETP_TRY(cut_call(&c, at, &cut, wanted, last, &output));
+    } else if (at->method->values[output].kind != ETP_EVALUE_TENSOR) {
+        return etp_fail(err, ETP_UNSUPPORTED, "it makes no tensor");
+    }
+    etp_fb_put_u32s(c.plan, PLAN_OUTPUTS, &output, 1, arena);
+    return etp_cut_program_end(&c, out);
+}
+
+// The node, and those before it that make what cannot be handed over: its converts.
+static void select_capsule(const etp_partition *p, uint32_t node, bool *nodes)
+{
+    nodes[node] = true;
+    for (uint32_t n = node + 1; n-- > 0;) {
+        for (uint32_t k = 0; nodes[n] && k < p->nodes[n].n_inputs; k++) {
+            uint32_t v = p->nodes[n].inputs[k];
+            bool hidden = !p->values[v].constant && etp_cut_scalar_type(p->values[v].dtype) < 0;
+            for (uint32_t m = 0; hidden && m < n; m++) {
+                nodes[m] = nodes[m] || p->nodes[m].outputs[0] == v;
+            }
+        }
+    }
+}
+
+static etp_status cut_capsule(etp_bytes file, const etp_program *program, const etp_cut_place *at,
+                              etp_arena *arena, etp_bytes *out, etp_error *err)
+{
+    etp_cut_program c;
+    etp_cut_payload cut;
+    ETP_TRY(check_place(at, err));
+    if (at->node == ETP_NO_INDEX) {
+        return etp_fail(err, ETP_UNSUPPORTED,
+                        "only an operator of an XNNPACK delegate can stand "
+                        "alone");
+    }
+    const etp_instruction *i = &at->method->instructions[at->instruction];
+    const etp_partition *p = &at->method->partitions[i->partition];
+    bool *nodes = ETP_NEW_ARRAY(arena, bool, p->n_nodes);
+    select_capsule(p, at->node, nodes);
+    ETP_TRY(etp_cut_payload_make(p, nodes, p->nodes[at->node].outputs[0], arena, &cut, err));
+    ETP_TRY(etp_cut_program_begin(file, program, at->method, arena, &c, err));
+    static const unsigned k_of_program[] = {PROGRAM_CONSTANT_BUFFER, PROGRAM_INLINE_DATA,
+                                            PROGRAM_MUTABLE_SEGMENTS};
+    static const unsigned k_of_plan[] = {PLAN_VALUES, PLAN_OPERATORS, PLAN_DELEGATES};
+    for (size_t k = 0; k < ETP_FB_COUNT(k_of_program); k++) {
+        c.root->slots[k_of_program[k]] = (etp_fb_slot){0};
+    }
+    for (size_t k = 0; k < ETP_FB_COUNT(k_of_plan); k++) {
+        c.plan->slots[k_of_plan[k]] = (etp_fb_slot){.present = true};
+    }
+    // ExecuTorch takes a program without this list for one of an old format; its first entry is
+    // reserved.
+    etp_fb_slot *constants = &c.root->slots[PROGRAM_CONSTANT_SEGMENT];
+    if (constants->present && constants->tables[0]->slots[SUBSEGMENT_OFFSETS].n) {
+        etp_fb_put(constants->tables[0], SUBSEGMENT_INDEX, 0);
+        constants->tables[0]->slots[SUBSEGMENT_OFFSETS].n = 1;
+    }
+    c.plan->slots[PLAN_META] = (etp_fb_slot){0};
+    c.plan->slots[PLAN_BUFFER_SIZES] = (etp_fb_slot){.present = true};
+    uint32_t *args = ETP_NEW_ARRAY(arena, uint32_t, cut.n_args);
+    for (uint32_t k = 0; k < cut.n_args; k++) {
+        ETP_TRY(etp_cut_program_add_value(&c, &p->values[cut.args[k]], &args[k]));
+    }
+    etp_fb_slot *chains = &c.plan->slots[PLAN_CHAINS];
+    etp_fb_node *chain = chains->tables[i->chain];
+    etp_fb_node *call = chain->slots[CHAIN_INSTRUCTIONS].tables[i->index];
+    chains->tables[0] = chain;
+    chains->n = 1;
+    chain->slots[CHAIN_INSTRUCTIONS].tables[0] = call;
+    chain->slots[CHAIN_INSTRUCTIONS].n = 1;
+    for (unsigned k = 0; k < chain->schema->n_fields; k++) {
+        if (k != CHAIN_INSTRUCTIONS) { // they name values and frames that are gone
+            chain->slots[k] = (etp_fb_slot){0};
+        }
+    }
+    etp_fb_node *body = call->slots[UNION_VALUE].tables[0];
+    etp_fb_put_u32s(body, CALL_ARGS, args, cut.n_args, arena);
+    etp_fb_put(body, CALL_INDEX, etp_cut_program_add_delegate(&c, p, cut.bytes));
+    etp_cut_program_keep_named(&c, p, cut.constants);
+    etp_fb_put_u32s(c.plan, PLAN_INPUTS, args, cut.n_inputs, arena);
+    etp_fb_put_u32s(c.plan, PLAN_OUTPUTS, args + cut.n_inputs, cut.n_args - cut.n_inputs, arena);
+    return etp_cut_program_end(&c, out);
+}
+
+typedef etp_status cutter(etp_bytes file, const etp_program *program, const etp_cut_place *at,
+                          etp_arena *arena, etp_bytes *out, etp_error *err);
+
+static etp_status named(cutter *cut, etp_bytes file, const etp_program *program,
+                        const etp_cut_place *at, etp_arena *arena, etp_bytes *out, etp_error *err)
+{
+    etp_error local = {0};
+    err = err ? err : &local;
+    etp_status status = cut(file, program, at, arena, out, err);
+    return status == ETP_OK ? ETP_OK : etp_fail_ctx(err, "%s", etp_cut_place_text(at, arena));
+}
+
+etp_status etp_cut_prefix(etp_bytes file, const etp_program *program, const etp_cut_place *at,
+                          etp_arena *arena, etp_bytes *out, etp_error *err)
+{
+    ETP_GUARDED(arena, err, "the program", named(cut_prefix, file, program, at, arena, out, err));
+}
+
+etp_status etp_cut_capsule(etp_bytes file, const etp_program *program, const etp_cut_place *at,
+                           etp_arena *arena, etp_bytes *out, etp_error *err)
+{
+    ETP_GUARDED(arena, err, "the program", named(cut_capsule, file, program, at, arena, out, err));
+}

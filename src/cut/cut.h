@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// A program made of a part of another one: bytes in, bytes out, without PyTorch.
+//
+// A prefix has the inputs of its method and one output, what the operator at the cut makes; a
+// capsule has the operator alone, whose operands are its inputs. Nodes of an XNNPACK payload keep
+// their values' types, shapes, quantisation and layout. XNNPACK may merge an operator with the one
+// behind it: what a prefix hands out is then a value that the whole program never holds, the same
+// mathematically.
+//
+// ETP_UNSUPPORTED: it cannot be cut there, and the message names the operator. Nothing that could
+// not be carried over is left out in silence.
+#ifndef ETP_CUT_CUT_H
+#define ETP_CUT_CUT_H
+
+#include <etprof/program.h>
+
+typedef struct etp_cut_place {
+    const etp_method *method; // of the program
+    uint32_t instruction;     // of the method's
+    uint32_t node;            // of the partition called there; ETP_NO_INDEX: the call as a whole
+} etp_cut_place;
+
+// FILE is what PROGRAM was opened on. *out lives in ARENA.
+ETP_NODISCARD etp_status etp_cut_prefix(etp_bytes file, const etp_program *program,
+                                        const etp_cut_place *at, etp_arena *arena, etp_bytes *out,
+                                        etp_error *err);
+ETP_NODISCARD etp_status etp_cut_capsule(etp_bytes file, const etp_program *program,
+                                         const etp_cut_place *at, etp_arena *arena, etp_bytes *out,
+                                         etp_error *err);
+
+// "node 3 (Conv2d) of delegate 0", "instruction 4 (aten::mean.out)".
+const char *etp_cut_place_text(const etp_cut_place *at, etp_arena *arena);
+
+#endif

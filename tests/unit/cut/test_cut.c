@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every prefix and every capsule of the programs in tests/data is a sound program with what it
+// should have, and no more. That they compute the same is bench/cut's and tests/numerics' to say.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "cut/cut.h"
+#include "os/os.h"
+
+static const char *const k_programs[] = {
+    "linear_xnnpack_fp32.pte", "mixed_xnnpack_fp32.pte", "linear_portable_fp32.pte",
+    "fixes/batch_norm.pte",    "fixes/broadcast.pte",    "fixes/decode_token.pte",
+    "fixes/islands.pte",       "fixes/layer_norm.pte",   "fixes/odd_sizes.pte",
+    "fixes/recurrent.pte",     "fixes/unbind.pte",       "llm/decoder_cache.pte",
+    "llm/decoder_grouped.pte", "llm/pipeline.pte",       "llm/shapes.pte",
+};
+
+typedef struct opened {
+    etp_file file;
+    const etp_program *program;
+} opened;
+
+static opened open_program(const char *name)
+{
+    opened o = {0};
+    char path[512];
+    etp_error err = {0};
+    snprintf(path, sizeof path, "%s/tests/data/%s", ETP_TEST_SOURCE_DIR, name);
+    if (etp_file_open(path, UINT64_MAX, &o.file, &err) != ETP_OK ||
+        etp_program_open(o.file.bytes, NULL, &o.program, &err) != ETP_OK) {
+        fail_msg("%s: %s", path, err.msg);
+    }
+    return o;
+}
+
+static void close_program(opened *o)
+{
+    etp_program_close(o->program);
+    etp_file_close(&o->file);
+}
+
+static const etp_value *made_at(const etp_cut_place *at)
+{
+    const etp_instruction *i = &at->method->instructions[at->instruction];
+    if (at->node == ETP_NO_INDEX) {
+        return &at->method->values[i->outputs[0]];
+    }
+    const etp_partition *p = &at->method->partitions[i->partition];
+    return &p->values[p->nodes[at->node].outputs[0]];
+}
+
+static void assert_same_shape(const etp_value *got, const etp_value *want)
+{
+    uint64_t n = 1, m = 1;
+    for (uint32_t i = 0; i < got->rank; i++) {
+        n *= (uint64_t)got->dims[i];
+    }
+    for (uint32_t i = 0; i < want->rank; i++) {
+        m *= (uint64_t)want->dims[i];
+    }
+    assert_int_equal(n, m);
+    assert_int_equal(got->bytes, want->bytes);
+}
+
+static bool is_dynamic_quantised(const etp_value *v)
+{
+    return v->dtype == ETP_DTYPE_QDINT8 || v->dtype == ETP_DTYPE_QPINT8;
+}
+
+static void check_prefix(const opened *o, const etp_cut_place *at)
+{
+    etp_arena arena = {0};
+    etp_error err = {0};
+    etp_bytes bytes;
+    const etp_program *cut = NULL;
+    etp_status status = etp_cut_prefix(o->file.bytes, o->program, at, &arena, &bytes, &err);
+    if (status == ETP_UNSUPPORTED) { // each with its reason, which names the operator
+        assert_non_null(strstr(err.msg, etp_cut_place_text(at, &arena)));
+        const etp_instruction *i = &at->method->instructions[at->instruction];
+        assert_true(at->node != ETP_NO_INDEX
+                        ? is_dynamic_quantised(made_at(at))
+                        : i->n_outputs == 0 || made_at(at)->kind != ETP_EVALUE_TENSOR);
+        etp_arena_dispose(&arena);
+        return;
+    }
+    if (status != ETP_OK || etp_program_open(bytes, NULL, &cut, &err) != ETP_OK) {
+        fail_msg("%s: %s", etp_cut_place_text(at, &arena), err.msg);
+    }
+    assert_int_equal(cut->n_methods, 1);
+    const etp_method *m = &cut->methods[0];
+    assert_int_equal(m->n_inputs, at->method->n_inputs);
+    assert_int_equal(m->n_outputs, 1);
+    assert_int_equal(m->n_instructions, at->instruction + 1);
+    assert_same_shape(&m->values[m->outputs[0]], made_at(at));
+    if (at->node != ETP_NO_INDEX) {
+        const etp_partition *p = &m->partitions[m->instructions[at->instruction].partition];
+        assert_null(p->problem);
+        assert_int_equal(p->n_nodes, at->node + 1);
+        assert_int_equal(m->instructions[at->instruction].outputs[0] < m->n_values, 1);
+    }
+    etp_program_close(cut);
+    etp_arena_dispose(&arena);
+}
+
+static void check_capsule(const opened *o, const etp_cut_place *at)
+{
+    etp_arena arena = {0};
+    etp_error err = {0};
+    etp_bytes bytes;
+    const etp_program *cut = NULL;
+    etp_status status = etp_cut_capsule(o->file.bytes, o->program, at, &arena, &bytes, &err);
+    if (status == ETP_UNSUPPORTED) {
+        assert_true(at->node == ETP_NO_INDEX || is_dynamic_quantised(made_at(at)));
+        etp_arena_dispose(&arena);
+        return;
+    }
+    if (status != ETP_OK || etp_program_open(bytes, NULL, &cut, &err) != ETP_OK) {
+        fail_msg("%s: %s", etp_cut_place_text(at, &arena), err.msg);
+    }
+    const etp_method *m = &cut->methods[0];
+    const etp_partition *p = &m->partitions[0];
+    const etp_partition *old =
+        &at->method->partitions[at->method->instructions[at->instruction].partition];
+    assert_int_equal(m->n_instructions, 1);
+    assert_int_equal(p->nodes[p->n_nodes - 1].type, old->nodes[at->node].type);
+    assert_int_equal(p->nodes[p->n_nodes - 1].work.macs, old->nodes[at->node].work.macs);
+    uint64_t weights = 0;
+    for (uint32_t i = 0; i < cut->pte->n_named_data; i++) {
+        weights += cut->pte->segments[cut->pte->named_data[i].segment].data.len;
+    }
+    assert_in_range(bytes.len - weights - p->graph->constant_bytes, 1, 20000);
+    etp_program_close(cut);
+    etp_arena_dispose(&arena);
+}
+
+static void all_cuts_are_programs(void **state)
+{
+    (void)state;
+    size_t nodes = 0;
+    for (size_t f = 0; f < sizeof k_programs / sizeof *k_programs; f++) {
+        opened o = open_program(k_programs[f]);
+        for (uint32_t k = 0; k < o.program->n_methods; k++) {
+            const etp_method *m = &o.program->methods[k];
+            for (uint32_t i = 0; i < m->n_instructions; i++) {
+                const etp_instruction *x = &m->instructions[i];
+                etp_cut_place at = {m, i, ETP_NO_INDEX};
+                check_prefix(&o, &at);
+                uint32_t n =
+                    x->kind == ETP_INSTR_DELEGATE ? m->partitions[x->partition].n_nodes : 0;
+                for (at.node = 0; at.node < n; at.node++, nodes++) {
+                    check_prefix(&o, &at);
+                    check_capsule(&o, &at);
+                }
+            }
+        }
+        close_program(&o);
+    }
+    assert_in_range(nodes, 300, 2000);
+}
+
+// The last node of the only delegate: a prefix there is the program again.
+static void whole_prefix_has_all_weights(void **state)
+{
+    (void)state;
+    opened o = open_program("linear_xnnpack_fp32.pte");
+    etp_arena arena = {0};
+    etp_bytes bytes;
+    const etp_program *cut = NULL;
+    const etp_method *m = &o.program->methods[0];
+    etp_cut_place at = {m, 0, m->partitions[0].n_nodes - 1};
+    assert_int_equal(etp_cut_prefix(o.file.bytes, o.program, &at, &arena, &bytes, NULL), ETP_OK);
+    assert_int_equal(etp_program_open(bytes, NULL, &cut, NULL), ETP_OK);
+    const etp_partition *a = &m->partitions[0], *b = &cut->methods[0].partitions[0];
+    assert_int_equal(b->weight_bytes, a->weight_bytes);
+    assert_int_equal(b->graph->n_externs, a->graph->n_externs);
+    assert_int_equal(b->delegate->n_specs, a->delegate->n_specs);
+    etp_program_close(cut);
+    etp_arena_dispose(&arena);
+    close_program(&o);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_cuts_are_programs),
+        cmocka_unit_test(whole_prefix_has_all_weights),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
