@@ -371,8 +371,10 @@ static void judge_by_samples(const etp_engage_case *c, etp_engage *out)
         return;
     }
     bool most = on * 2 >= sure, hardly = on * 20 <= sure;
-    if (!most && unknown * 20 > sure) { // it could have been either
-        out->reason = out->reason == ETP_REASON_SAME_NAMES ? ETP_REASON_UNKNOWN_CODE : out->reason;
+    uint64_t covered = from ? count_on(from, c->covering) : 0;
+    if (!most && (unknown + covered) * 20 > sure) { // it could have been either
+        etp_reason why = covered > unknown ? ETP_REASON_COVERED_CODE : ETP_REASON_UNKNOWN_CODE;
+        out->reason = out->reason == ETP_REASON_SAME_NAMES ? why : out->reason;
         return;
     }
     bool named = out->state == ETP_ENGAGED;

@@ -83,6 +83,8 @@ typedef enum etp_feature { // what the level adds
       "one name for the kernels of every level, and too few samples inside it")                  \
     X(UNKNOWN_CODE, "unknown_code",                                                              \
       "one name for the kernels of every level, and the code sampled inside it is not known")    \
+    X(COVERED_CODE, "covered_code",                                                              \
+      "the code sampled inside it needs other features too: this one does not show in it")       \
     X(PART_OF_TIME, "part_of_time",                                                              \
       "sampled: part of its time is in code without the feature, such as packing")               \
     X(DISAGREE, "disagree",                                                                      \
@@ -114,6 +116,7 @@ typedef struct etp_engage_case {
     const etp_kernel_op
         *pool;         // those inside all operators of the same kernel and configuration, NULL none
     etp_codes classes; // of code that is the feature's (etp_kernels_classes)
+    etp_codes covering; // of code that may hold the feature's beside what needs more
 } etp_engage_case;
 
 typedef struct etp_engage {

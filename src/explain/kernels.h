@@ -96,6 +96,9 @@ void etp_kernels_judge_symbols(const etp_profile *profile, etp_level level, etp_
 // Classes of code that a level adds to OTHER, a lower one: a set. SME levels count SME
 // and SME2 alike against a level without either: packing is SME code at both. 0: unknown.
 etp_codes etp_kernels_classes(etp_level level, etp_level other);
+// Visible classes whose code may hold what a level that hides one feature hides: an instruction
+// counts as what the most demanding one beside it needs. 0 for other levels.
+etp_codes etp_kernels_covering(etp_level level);
 // The class that most of the evidence of K lies in, of those in CLASSES; ETP_CODE_UNKNOWN where
 // they are a twentieth of it together at most, or there is too little.
 etp_code etp_kernels_most(const etp_kernels *k, etp_codes classes);

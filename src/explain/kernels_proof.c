@@ -70,9 +70,7 @@ typedef struct rule {
     etp_codes own;          // classes that are this level's own
     etp_codes forbidden;    // classes that need what it hides
     etp_codes allowed_best; // classes whose want contradicts when another arm shows plenty
-    // Visible classes that hide the hidden ones: an instruction counts as what the most demanding
-    // one beside it needs.
-    etp_codes covering;
+    etp_codes covering;     // etp_kernels_covering
 } rule;
 
 // Classes that need what a level hides.
@@ -113,6 +111,18 @@ static etp_codes own_classes(etp_level level, etp_isa_family family)
     return classes_of_family(family) & ~hidden;
 }
 
+etp_codes etp_kernels_covering(etp_level level)
+{
+    if (etp_level_without(level) == ETP_HAS_COUNT) {
+        return 0;
+    }
+    etp_codes up_to = hidden_classes(level); // the highest hidden class and all below it
+    for (unsigned shift = 1; shift < 64; shift *= 2) {
+        up_to |= up_to >> shift;
+    }
+    return classes_of_family(etp_level_get(level)->family) & ~up_to;
+}
+
 // False for a level that nothing is known of.
 static bool rule_of(etp_level level, rule *out)
 {
@@ -122,13 +132,7 @@ static bool rule_of(etp_level level, rule *out)
     }
     etp_codes hidden = hidden_classes(level);
     *out = (rule){.own = own_classes(level, info->family), .forbidden = hidden};
-    if (etp_level_without(level) != ETP_HAS_COUNT) {
-        etp_codes up_to = hidden; // the highest hidden class and all below it
-        for (unsigned shift = 1; shift < 64; shift *= 2) {
-            up_to |= up_to >> shift;
-        }
-        out->covering = classes_of_family(info->family) & ~up_to;
-    }
+    out->covering = etp_kernels_covering(level);
     if (level == ETP_LEVEL_NEON) { // all without SME
         out->own = BIT(NEON) | (classes_of_family(info->family) & ~hidden);
     }

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "explain/engage.h"
+#include "explain/kernels.h"
 
 typedef struct shape { // what the program says of the operands
     etp_dtype input, weight;
@@ -217,7 +218,7 @@ static void every_reason(void **state)
         seen[e.reason] = true;
     }
     for (int r = 0; r < ETP_REASON_COUNT; r++) {
-        if (!seen[r] && r != ETP_REASON_UNKNOWN_CODE) { // below
+        if (!seen[r] && r != ETP_REASON_UNKNOWN_CODE && r != ETP_REASON_COVERED_CODE) { // below
             fail_msg("no case for %s", etp_reason_id((etp_reason)r));
         }
     }
@@ -255,6 +256,45 @@ static void unknown_code_decides_nothing(void **state)
         etp_engage out;
         etp_engage_judge(&e, &out);
         if (out.state != k_unknown[i].state || out.reason != k_unknown[i].reason) {
+            fail_msg("%zu: state %d, reason %s", i, (int)out.state,
+                     out.reason ? etp_reason_id(out.reason) : "none");
+        }
+    }
+}
+
+// F16C code counts as what needs more beside it: FMA code may hold it, AVX code cannot.
+static void covering_code_decides_nothing(void **state)
+{
+    (void)state;
+    static const struct {
+        etp_code code;
+        etp_engagement state;
+        etp_reason reason;
+    } k_seen[] = {
+        {ETP_CODE_F16C, ON,    R(NONE)        },
+        {ETP_CODE_FMA,  MAYBE, R(COVERED_CODE)},
+        {ETP_CODE_AVX,  OFF,   R(OTHER_KERNEL)},
+    };
+    etp_level without = etp_level_find(ETP_ISA_X86_64, "-f16c");
+    etp_codes covering = etp_kernels_covering(without);
+    assert_true((covering & ETP_CODE_BIT(ETP_CODE_FMA)) &&
+                !(covering & ETP_CODE_BIT(ETP_CODE_AVX)));
+    assert_int_equal(etp_kernels_covering(ETP_LEVEL_AVX2), 0);
+    for (size_t i = 0; i < sizeof k_seen / sizeof *k_seen; i++) {
+        etp_profile_row row = {.name = ETP_STR("Convolution (NHWC, F16) IGEMM #1"),
+                               .kind = ETP_ROW_OPERATOR};
+        etp_op_parse(row.name, &row.parsed);
+        etp_kernel_op sampled = {.sure = 20};
+        sampled.sure_of[k_seen[i].code] = 20;
+        etp_engage_case e = {.row = &row,
+                             .feature = ETP_FEATURE_X86,
+                             .any_delegate = true,
+                             .sampled = &sampled,
+                             .classes = ETP_CODE_BIT(ETP_CODE_F16C),
+                             .covering = covering};
+        etp_engage out;
+        etp_engage_judge(&e, &out);
+        if (out.state != k_seen[i].state || out.reason != k_seen[i].reason) {
             fail_msg("%zu: state %d, reason %s", i, (int)out.state,
                      out.reason ? etp_reason_id(out.reason) : "none");
         }
@@ -361,6 +401,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_reason),
         cmocka_unit_test(unknown_code_decides_nothing),
+        cmocka_unit_test(covering_code_decides_nothing),
+        cmocka_unit_test(covering_code_decides_nothing),
         cmocka_unit_test(logged_kernels_decide),
         cmocka_unit_test(equal_kernels_are_joined),
         cmocka_unit_test(other_work_is_not_asked),
