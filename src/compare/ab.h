@@ -642,7 +642,7 @@ typedef struct etp_ab {
     const etp_ab_operator *operators; // program order
     const uint32_t *by_time;          // their indices, slowest in the baseline first
     size_t n_operators;
-    uint32_t hot_arm; // the candidate of the first comparison, or the only arm
+    uint32_t hot_arm; // as etp_ab_subject
     etp_ab_hot_list hot;
     struct {
         etp_ab_lost *items;
@@ -681,6 +681,11 @@ bool etp_ab_resolved(int64_t ns, int64_t cut_ns);
 // Whether figures that hold arms of COMPARISON against each other are given: ratios, differences,
 // intervals, what got slower. Times of single arms always are.
 bool etp_ab_told(const etp_ab *ab, size_t comparison);
+// Two arms or more hide one CPU feature each, and the baseline none.
+bool etp_ab_tells_features(const etp_ab *ab);
+// The arm that fixes, bottlenecks and the engaged feature are of: the first candidate. Where each
+// candidate lacks a feature it is the baseline, which is what people run.
+uint32_t etp_ab_subject(const etp_ab *ab);
 // BEFORE ÷ AFTER of one comparison; NAN when its figures are withheld, or when a clock does not
 // resolve either.
 double etp_ab_part_ratio(const etp_ab *ab, size_t comparison, const etp_ab_part *before,

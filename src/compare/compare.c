@@ -276,7 +276,6 @@ static void facts_of(const etp_ab *ab, etp_ab_operator *op, uint32_t candidate)
 
 static void finish_operators(const etp_ab *ab, etp_ab_aligned *out)
 {
-    uint32_t candidate = ab->n_comparisons ? ab->comparisons[0].candidate : ab->baseline;
     for (size_t i = 0; i < out->n_operators; i++) {
         etp_ab_operator *op = &out->operators[i];
         for (size_t c = 0; c < ab->n_comparisons; c++) {
@@ -284,7 +283,7 @@ static void finish_operators(const etp_ab *ab, etp_ab_aligned *out)
             etp_ab_part after = etp_ab_operator_part(ab, op, ab->comparisons[c].candidate);
             op->speedup[c] = etp_ab_part_ratio(ab, c, &before, &after);
         }
-        facts_of(ab, op, candidate);
+        facts_of(ab, op, etp_ab_subject(ab));
     }
     for (size_t c = 0; c < ab->n_comparisons; c++) {
         etp_ledger *l = &out->ledgers[c].ledger;

@@ -67,6 +67,7 @@ static bool choose_feature(const etp_ab *ab, etp_ab_engagement *e, etp_engage_ca
     etp_code seen = seen_at_work(better, lower);
     bool vnni = (ETP_VNNI_CODES >> seen & 1) != 0;
     common->classes = etp_kernels_classes(better->level, lower);
+    common->covering = etp_kernels_covering(lower);
     // Where VNNI did run, the question stays what of the program it ran, however much else there
     // is.
     bool some =
@@ -399,7 +400,7 @@ void etp_ab_engage(const etp_ab_session *s, etp_ab_engagement *e, etp_engage *ea
         each[i] = (etp_engage){.state = ETP_ENGAGEMENT_UNKNOWN};
     }
     etp_engage_case common = {0};
-    e->arm = ab->n_comparisons ? ab->comparisons[0].candidate : ab->baseline;
+    e->arm = etp_ab_subject(ab);
     if (ab->n_arms > 0 && run_of(s, e->arm)) {
         common.names = etp_ab_name_book(run_of(s, e->arm), ab->arena);
     }

@@ -164,6 +164,21 @@ etp_withheld etp_ab_first_reason(const etp_ab *ab, bool outputs_differ, bool ref
     return noise && etp_ab_crowded(ab) ? ETP_WITHHELD_CROWDED : noise;
 }
 
+bool etp_ab_tells_features(const etp_ab *ab)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < ab->n_comparisons; i++) {
+        n += etp_level_without(ab->arms[ab->comparisons[i].candidate].level) < ETP_HAS_COUNT;
+    }
+    return n >= 2 && !ab->emulated;
+}
+
+uint32_t etp_ab_subject(const etp_ab *ab)
+{
+    return ab->n_comparisons && !etp_ab_tells_features(ab) ? ab->comparisons[0].candidate
+                                                           : ab->baseline;
+}
+
 bool etp_ab_told(const etp_ab *ab, size_t comparison)
 {
     return comparison < ab->n_comparisons &&

@@ -220,13 +220,14 @@ void etp_ab_grade(const etp_ab_session *s, etp_ab_judgement *out)
         out->grade_reason = reason_of_recordings(s);
     } else {
         c = of_session(ab);
-        out->grade = c.binary == SAME ? "A" : "C";
-        out->grade_reason = c.binary == SAME ? "one binary, one session, paired launches"
-                                             : "the arms ran different or unknown builds";
-        if (c.binary == SAME && lacks_names(ab, &s->run)) {
-            out->grade = "B";
-            out->grade_reason = "one binary, one session, paired launches" WITHOUT_NAMES;
-        }
+        bool nameless = lacks_names(ab, &s->run);
+        const char *pairs = ab->n_arms > 1 ? ", paired launches" : "";
+        out->grade = nameless ? "B" : "A";
+        out->grade = c.binary == SAME ? out->grade : "C";
+        out->grade_reason = c.binary == SAME
+                                ? etp_arena_printf(ab->arena, "one binary, one session%s%s", pairs,
+                                                   nameless ? WITHOUT_NAMES : "")
+                                : "the arms ran different or unknown builds";
     }
     note_facts(out, &c);
 }

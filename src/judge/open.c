@@ -320,7 +320,7 @@ static etp_status explain(etp_ab_session *s, const etp_ab_options *options, etp_
         const etp_ab_operator *worst;
         ab->roofs_low = ab->roofs_low || etp_ab_above_roof(ab, a, &worst) >= ETP_ROOF_MANY;
     }
-    ab->hot_arm = ab->engagement.arm;
+    ab->hot_arm = etp_ab_subject(ab);
     ab->hot = etp_ab_find_hot(ab);
     return etp_ab_next_fixes(ab, &ab->fixes, err);
 }

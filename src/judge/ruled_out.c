@@ -251,7 +251,8 @@ static verdict tracer(const etp_ab_session *s)
     return say(small ? ETP_CAUSE_RULED_OUT : ETP_CAUSE_SUSPECT,
                etp_arena_printf(
                    s->ab.arena,
-                   small ? "tracer (at most %s %%, and not in the headline)"
+                   small
+                       ? "tracer (recording adds %s %% where it adds most, and not in the headline)"
                    : adds < ETP_RECORDING_MOST
                        ? "tracer (traced inferences take %s %% against untraced ones; the "
                          "breakdown is of the traced ones)"

@@ -348,7 +348,7 @@ static void operators_named(const etp_explanation *c, etp_report *r, etp_arena *
         {.key = "source", .title = "source", .flags = ETP_COL_CODE},
     };
     const etp_ab *ab = c->ab;
-    uint32_t arm = ab->n_comparisons ? ab->comparisons[0].candidate : ab->baseline;
+    uint32_t arm = ab->hot_arm;
     etp_table *t = NULL;
     for (size_t i = 0; i < ab->n_operators && !c->op; i++) {
         const etp_ab_operator *op = &ab->operators[i];

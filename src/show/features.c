@@ -12,15 +12,6 @@ static etp_isa_feature hidden_by(const etp_ab *ab, const etp_ab_comparison *c)
     return etp_level_without(ab->arms[c->candidate].level);
 }
 
-bool etp_ab_tells_features(const etp_ab *ab)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < ab->n_comparisons; i++) {
-        n += hidden_by(ab, &ab->comparisons[i]) < ETP_HAS_COUNT;
-    }
-    return n >= 2 && !ab->emulated;
-}
-
 // The estimate is time with it ÷ time without.
 static double saves(double ratio, const etp_ab_comparison *c)
 {

@@ -256,8 +256,7 @@ static void categories(const etp_ab *ab, etp_report *r)
     etp_chart_only_names(
         etp_ab_breakdown_chart(&(etp_ab_views){&(struct etp_ab_view){.ab = ab}, 1}, r));
     etp_table *t = etp_report_table(r, "categories-page", NULL, columns, n);
-    category_rows(ab, ratios, ab->n_comparisons ? ab->comparisons[0].candidate : ab->baseline, t,
-                  n);
+    category_rows(ab, ratios, ab->hot_arm, t, n);
 }
 
 // ---- operators ----
@@ -312,7 +311,7 @@ static void operator_row(const etp_ab *ab, const etp_ab_operator *op, uint32_t c
     double whole = etp_known_ns(ab->arms[ab->hot_arm].traced_ns);
     cells[n++] = etp_cell_double(etp_known_ns(op->ns[ab->hot_arm]) / whole);
     if (ab->roofs) {
-        const etp_roof_place *p = op->roofs ? &op->roofs[candidate] : NULL;
+        const etp_roof_place *p = op->roofs ? &op->roofs[ab->hot_arm] : NULL;
         cells[n++] = p ? etp_cell_double(p->efficiency) : etp_cell_missing();
         cells[n++] = p ? etp_cell_z(etp_roof_verdict_name(p->verdict)) : etp_cell_missing();
     }

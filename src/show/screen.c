@@ -589,8 +589,10 @@ static void mark_levels(const etp_ab *ab, etp_screen *s, etp_arena *arena)
                    etp_level_without(a->level) < ETP_HAS_COUNT) {
             mark(s, ETP_GOOD, etp_arena_printf(arena, "%s arm clean", name));
         } else if (at == e->arm && e->feature_name && e->engaged) {
+            bool same = strcmp(name, e->feature_name) == 0;
             mark(s, ETP_GOOD,
-                 etp_arena_printf(arena, "%s ran (%u of %u matrix operators)", name, e->engaged,
+                 etp_arena_printf(arena, "%s ran (%s%s%u of %u matrix operators)", name,
+                                  same ? "" : e->feature_name, same ? "" : " in ", e->engaged,
                                   e->eligible));
         } else {
             mark(s, ETP_GOOD, etp_arena_printf(arena, "%s ran", name));

@@ -27,9 +27,8 @@ const char *etp_screen_cause(etp_cause cause, etp_cause_state state);
 const char *etp_ab_unproven(const etp_ab *ab, const etp_ab_arm *a);
 etp_severity etp_screen_cause_severity(etp_cause_state state);
 
-// Do two arms or more hide one CPU feature each? Then a grid says what each brings: the share of
-// the time without it. In features.c.
-bool etp_ab_tells_features(const etp_ab *ab);
+// Where etp_ab_tells_features: what each feature brings, the share of the time without it. In
+// features.c.
 void etp_ab_feature_grid(const etp_ab *ab, etp_screen *s, etp_arena *arena);
 
 // Remarks on why there is no verdict, each reason once: bit i of *SAID is that of etp_withheld i.

@@ -125,7 +125,7 @@ static void category_table(const etp_ab *ab, etp_report *r)
             cells[at++] = etp_cell_double(isfinite(c->hi[0]) ? c->hi[0] : (double)NAN);
         }
         if (limits) {
-            cells[at++] = etp_cell_double(c->ceiling[judged]);
+            cells[at++] = etp_cell_double(c->ceiling[ab->hot_arm]);
         }
         etp_table_add_row(t, cells, n);
     }
@@ -318,18 +318,18 @@ static bool any_engagement(const etp_ab *ab)
 
 // Where the roofs are from, or how to get some: only where the work is known that they are for.
 // Three cases: no roofs at all, none for this arm's level and threads, or those that were used.
-static void roofs_note(const etp_ab *ab, etp_report *r, uint32_t candidate)
+static void roofs_note(const etp_ab *ab, etp_report *r)
 {
     bool known = false, placed = false;
     for (size_t i = 0; i < ab->n_operators; i++) {
         const etp_ab_operator *op = &ab->operators[i];
         known = known || (op->facts && op->facts->op.work.known);
-        placed = placed || (op->roofs && op->roofs[candidate].verdict != ETP_ROOF_UNKNOWN);
+        placed = placed || (op->roofs && op->roofs[ab->hot_arm].verdict != ETP_ROOF_UNKNOWN);
     }
     if (!known || ab->emulated) {
         return;
     }
-    const etp_ab_arm *arm = &ab->arms[candidate];
+    const etp_ab_arm *arm = &ab->arms[ab->hot_arm];
     if (!ab->roofs) {
         etp_report_note(
             r, ETP_PLAIN,
@@ -360,7 +360,7 @@ static size_t add_levels(const etp_ab *ab, etp_column *columns)
     return ab->misnamed ? ab->n_arms : 0;
 }
 
-static void operator_table(const etp_ab *ab, etp_report *r, uint32_t candidate)
+static void operator_table(const etp_ab *ab, etp_report *r)
 {
     size_t fixed = (ab->roofs ? 6 : 3) + (ab->misnamed ? ab->n_arms : 0); // behind the arms'
     if (ab->n_arms > MAX_COLUMNS || 3 + ab->n_arms + speedups_of(ab) + fixed > MAX_COLUMNS) {
@@ -423,7 +423,7 @@ static void operator_table(const etp_ab *ab, etp_report *r, uint32_t candidate)
             cells[at++] = etp_cell_judged(etp_cell_double(op->speedup[c]), change);
         }
         if (ab->roofs && op->roofs) {
-            const etp_roof_place *p = &op->roofs[candidate];
+            const etp_roof_place *p = &op->roofs[ab->hot_arm];
             cells[at] =
                 etp_cell_rounded_ns(p->verdict == ETP_ROOF_UNKNOWN ? (double)NAN : p->roof_ns);
             cells[at + 1] = etp_cell_double(p->efficiency);
@@ -433,7 +433,7 @@ static void operator_table(const etp_ab *ab, etp_report *r, uint32_t candidate)
         cells[at++] = etp_cell_judged(etp_cell_z(etp_ab_engaged_word(op->engaged.state)),
                                       op->engaged.state == ETP_ENGAGED ? ETP_GOOD : ETP_PLAIN);
         cells[at++] =
-            op->names[candidate].len ? etp_cell_str(op->names[candidate]) : etp_cell_missing();
+            op->names[ab->hot_arm].len ? etp_cell_str(op->names[ab->hot_arm]) : etp_cell_missing();
         cells[at++] = etp_cell_z(etp_reason_text(op->engaged.reason));
         for (size_t a = 0; at < n; at++, a++) {
             cells[at] = etp_cell_z(ab->arms[ab->shown[a]].level_name);
@@ -449,7 +449,7 @@ void etp_ab_operator_section(const etp_ab *ab, etp_report *r)
     }
     etp_report_section(r, 1, "operators", "Operators");
     uint32_t candidate = ab->n_comparisons ? ab->comparisons[0].candidate : ab->baseline;
-    operator_table(ab, r, candidate);
+    operator_table(ab, r);
     size_t short_ones = 0;
     for (size_t i = 0; i < ab->n_operators; i++) {
         const etp_ab_operator *op = &ab->operators[i];
@@ -464,7 +464,7 @@ void etp_ab_operator_section(const etp_ab *ab, etp_report *r)
                         "arms (under 5 µs: XNNPACK records whole microseconds)",
                         short_ones, short_ones == 1 ? "" : "s");
     }
-    roofs_note(ab, r, candidate);
+    roofs_note(ab, r);
 }
 
 // ---- raw blocks ----

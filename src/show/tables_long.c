@@ -85,7 +85,6 @@ void etp_ab_long_operator_table(const etp_ab *ab, etp_report *r)
     etp_table *t = etp_report_table(r, ETP_AB_TABLE_OPERATORS, NULL, columns, n);
     // Fifteen operators, as in the wide table.
     etp_table_limit(t, 15 * ab->n_arms);
-    uint32_t candidate = ab->n_comparisons ? ab->comparisons[0].candidate : ab->baseline;
     for (size_t i = 0; i < ab->n_operators; i++) {
         const etp_ab_operator *op = &ab->operators[ab->by_time[i]];
         for (size_t k = 0; k < ab->n_arms; k++) {
@@ -108,7 +107,7 @@ void etp_ab_long_operator_table(const etp_ab *ab, etp_report *r)
                 cells[at + 2] = etp_cell_z(etp_roof_verdict_name(p->verdict));
             }
             at += ab->roofs ? ROOFS : 0;
-            bool judged = a == candidate; // the others' features were not looked for
+            bool judged = a == ab->hot_arm; // the others' features were not looked for
             cells[at++] = etp_cell_z(judged ? etp_ab_engaged_word(op->engaged.state) : NULL);
             cells[at++] = op->names[a].len ? etp_cell_str(op->names[a]) : etp_cell_missing();
             cells[at++] = etp_cell_z(judged ? etp_reason_text(op->engaged.reason) : NULL);
@@ -128,15 +127,14 @@ void etp_ab_long_name_table(const etp_ab *ab, etp_report *r)
         {.key = "reason", .title = "why"},
     };
     etp_table *t = etp_report_table(r, "names", NULL, k_columns, 5);
-    uint32_t candidate = ab->n_comparisons ? ab->comparisons[0].candidate : ab->baseline;
     for (size_t i = 0; i < ab->n_operators; i++) {
         const etp_ab_operator *op = &ab->operators[i];
         for (size_t k = 0; k < ab->n_arms; k++) {
             uint32_t a = ab->shown[k];
             ETP_ROW(t, etp_cell_z(op->id), etp_cell_called(ab->arms[a].name, ab->arms[a].measured),
                     op->names[a].len ? etp_cell_str(op->names[a]) : etp_cell_missing(),
-                    etp_cell_z(a == candidate ? etp_ab_engaged_word(op->engaged.state) : NULL),
-                    etp_cell_z(a == candidate ? etp_reason_text(op->engaged.reason) : NULL));
+                    etp_cell_z(a == ab->hot_arm ? etp_ab_engaged_word(op->engaged.state) : NULL),
+                    etp_cell_z(a == ab->hot_arm ? etp_reason_text(op->engaged.reason) : NULL));
         }
     }
 }

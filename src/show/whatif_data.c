@@ -160,7 +160,7 @@ const etp_document k_etp_page_document = {
 
 void etp_ab_whatif_section(const etp_ab *ab, const char *command, etp_report *r, etp_arena *arena)
 {
-    uint32_t arm = ab->n_comparisons ? ab->comparisons[0].candidate : ab->baseline;
+    uint32_t arm = ab->hot_arm;
     const etp_profile *p = ab->n_arms ? ab->arms[arm].profile : NULL;
     const etp_profile *base = ab->n_arms ? ab->arms[ab->baseline].profile : NULL;
     bool compared = arm != ab->baseline && base && etp_ab_told(ab, 0);

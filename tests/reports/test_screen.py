@@ -69,6 +69,16 @@ def features(tmp):
     expect("SME and what needs it bring most: they save 50." in more, f"features: not told in\n{more}")
     table = run("analyze", tmp / "features", "--full")[0]
     expect("What each feature brings" in table, "features: --full has no table")
+    # What is to be mended is what people run, the arm with all features, not the first one without.
+    times = {"best": 900000, "-i8mm": 2000000, "-sme2": 950000}
+    phase_folders.make(tmp / "subject", lambda p, level, t, m: times[level], phases=(),
+                       levels=("-i8mm", "-sme2", "best"))
+    asked = json.loads(run("whatif", tmp / "subject", "drop fully*", "--format", "json")[0])
+    document = json.loads((run("analyze", tmp / "subject", "--format", "json"))[0])
+    expect(asked["arm"] == document["engagement"]["arm"] == "linux_best", "features: fixes of", asked["arm"])
+    expect(asked["against_baseline"] is None, "features: the arm against itself", asked["against_baseline"])
+    back = run("whatif", tmp / "subject", "back fully*")
+    expect(back[2] == 2 and "no baseline to go back to" in back[1], "features: back", back)
 
 
 def on_terminal(columns, locale, *words, **more):

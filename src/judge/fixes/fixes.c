@@ -149,7 +149,7 @@ static void read_boundary(etp_fixer *f)
 static etp_status find_fixes(const etp_ab *ab, etp_ab_fixes *out)
 {
     etp_fixer f = {.ab = ab, .out = out};
-    f.arm = ab->n_comparisons ? ab->comparisons[0].candidate : ab->baseline;
+    f.arm = etp_ab_subject(ab);
     if (ab->n_arms == 0 || ab->emulated || !ab->arms[f.arm].profile ||
         ab->arms[f.arm].tensors_logged || ab->arms[f.arm].traced_ns <= 0) {
         return ETP_OK;

@@ -97,6 +97,7 @@ typedef struct redo {
     double *faster; // per operator: this many times faster than its roof instead, NAN none
     // Gains of fixes as shares of an inference, which hold for recorded and for untraced ones.
     double fixed, fixed_lo, fixed_hi;
+    bool open; // of one of them nothing but the range is known
     bool fixes;
     bool *touched, twice; // per operator: by a change so far; by a fix besides
 } redo;
@@ -255,8 +256,8 @@ static etp_status use_threads(redo *w, const change *c, const char *text, size_t
     return ETP_OK;
 }
 
-// A fix is of one arm, and its gain of an inference of it. What is likely, else half of what is
-// possible.
+// A fix is of one arm, and its gain of an inference of it. Where only its range is known the sums
+// go on with the middle of it, which nothing tells.
 static etp_status use_fix(redo *w, const change *c, const char *text, size_t *out_operators,
                           etp_error *err)
 {
@@ -280,6 +281,7 @@ static etp_status use_fix(redo *w, const change *c, const char *text, size_t *ou
     double likely = fix->expected_ns != ETP_NS_UNKNOWN
                         ? (double)fix->expected_ns
                         : ((double)fix->lo_ns + (double)fix->hi_ns) / 2;
+    w->open = w->open || fix->expected_ns == ETP_NS_UNKNOWN;
     w->fixed += likely / inference;
     w->fixed_lo += (double)fix->lo_ns / inference;
     w->fixed_hi += (double)fix->hi_ns / inference;
@@ -390,7 +392,7 @@ static bool fits(double ns)
 static etp_status build(const etp_ab *ab, const char *const *expressions, size_t n, etp_whatif *out,
                         etp_error *err)
 {
-    uint32_t arm = ab->n_comparisons ? ab->comparisons[0].candidate : ab->baseline;
+    uint32_t arm = etp_ab_subject(ab);
     redo w = {.ab = ab, .arm = arm, .in = arm};
     *out = (etp_whatif){.ab = ab,
                         .arm = arm,
@@ -427,14 +429,16 @@ static etp_status build(const etp_ab *ab, const char *const *expressions, size_t
         etp_whatif_step *step = &out->steps[out->n_steps++];
         step->expression = expressions[i];
         ETP_TRY(parse(expressions[i], &c, err));
+        w.open = false;
         ETP_TRY(apply(&w, &c, expressions[i], &step->operators, err));
+        out->open = out->open || w.open;
         out->uses_roofs = out->uses_roofs || c.kind == CHANGE_ROOF;
         double after = total(&w, SIZE_MAX);
         if (!fits(after)) {
             return etp_fail(err, ETP_USAGE, "'%s': with it an inference takes more than 146 years",
                             expressions[i]);
         }
-        step->gain_ns = llround(before) - llround(after);
+        step->gain_ns = w.open ? ETP_NS_UNKNOWN : llround(before) - llround(after);
         before = after;
     }
     out->then_ns = llround(before);
@@ -445,9 +449,12 @@ static etp_status build(const etp_ab *ab, const char *const *expressions, size_t
         out->least_ns = llround(before - whole * (w.fixed_hi - w.fixed));
         out->most_ns = llround(before + whole * (w.fixed - w.fixed_lo));
     }
-    out->speedup = before > 0 ? now / before : (double)NAN;
+    if (out->open) {
+        out->then_ns = ETP_NS_UNKNOWN;
+    }
+    out->speedup = before > 0 && !out->open ? now / before : (double)NAN;
     const etp_profile *base = ab->arms[ab->baseline].profile;
-    if (etp_ab_told(ab, 0) && base && before > 0) {
+    if (arm != ab->baseline && etp_ab_told(ab, 0) && base && before > 0 && !out->open) {
         out->against_baseline = execute_mean(base, SIZE_MAX) / before;
     }
     if (w.fixes) {
@@ -473,7 +480,8 @@ FIND(method, etp_whatif, etp_whatif,
 static const etp_field k_step_rows[] = {
     FIELD("expression", TEXT, expression, "as given", .flags = ETP_SET),
     FIELD("operators", UINT, operators, "that it touched"),
-    FIELD("gain_ns", INT, gain_ns, "of an inference", .range = ETP_SIGNED),
+    FIELD("gain_ns", NS, gain_ns, "of an inference; null: a fix of which only the range is known",
+          .range = ETP_SIGNED),
 };
 static SHAPE_ON_ONE_LINE(k_step, k_step_rows);
 #undef OF
@@ -489,7 +497,8 @@ static const etp_field k_rows[] = {
     MADE("arm", TEXT, arm_name, "that is asked about", .flags = ETP_SET),
     MADE("method", TEXT, method, "how it was computed", .flags = ETP_SET),
     FIELD("now_ns", INT, now_ns, "traced inference"),
-    FIELD("then_ns", INT, then_ns, "likewise", .range = ETP_SIGNED),
+    FIELD("then_ns", NS, then_ns, "likewise; null: between `least_ns` and `most_ns`",
+          .range = ETP_SIGNED),
     FIELD("least_ns", NS, least_ns, "then, when all fixes reach their ceilings; null: no fix",
           .range = ETP_SIGNED, .flags = ETP_LATER),
     FIELD("most_ns", NS, most_ns, "then, when all fixes bring their floors", .range = ETP_SIGNED,
@@ -518,15 +527,22 @@ const etp_report *etp_whatif_report(const etp_whatif *w, etp_arena *arena)
     etp_report_subtitle(r, "what if, for %s", w->ab->arms[w->arm].measured);
     etp_report_section(r, 1, "whatif", "What if");
     etp_keys *keys = etp_report_keys(r, NULL);
-    etp_keys_add(keys, ETP_PLAIN, "inference", "%s → %s (traced)", ETP_NS((double)w->now_ns),
-                 ETP_NS((double)w->then_ns));
-    if (w->fixes) {
+    if (w->open) {
+        etp_keys_add(keys, ETP_PLAIN, "inference", "%s → %s to %s (traced)",
+                     ETP_NS((double)w->now_ns), ETP_NS((double)w->least_ns),
+                     ETP_NS((double)w->most_ns));
+        etp_keys_add(keys, ETP_PLAIN, "speedup", "unknown: of a fix only the range is known");
+    } else {
+        etp_keys_add(keys, ETP_PLAIN, "inference", "%s → %s (traced)", ETP_NS((double)w->now_ns),
+                     ETP_NS((double)w->then_ns));
+    }
+    if (w->fixes && !w->open) {
         etp_keys_add(keys, ETP_PLAIN, "speedup", "%.3f×, %s to %s by the ranges of the fixes",
                      w->speedup, ETP_NS((double)w->least_ns), ETP_NS((double)w->most_ns));
     } else if (isfinite(w->lo)) {
         etp_keys_add(keys, ETP_PLAIN, "speedup", "%s (%zu blocks)",
                      ETP_ESTIMATE(w->speedup, w->lo, w->hi, 3), w->blocks);
-    } else {
+    } else if (!w->open) {
         etp_keys_add(keys, ETP_PLAIN, "speedup", "%.3f× (no interval: fewer than 2 blocks)",
                      w->speedup);
     }

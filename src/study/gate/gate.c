@@ -780,6 +780,7 @@ etp_status etp_gate_build(const etp_ab *ab, const char *const *rules, size_t n,
                           const etp_gate_options *options, etp_arena *arena, etp_gate *out,
                           etp_error *err)
 {
-    *out = (etp_gate){.arena = arena, .sweep = options->sweep, .title = ab->title, .dir = ab->dir};
+    const char *title = ab->n_models > 1 && ab->subject ? ab->subject : ab->title;
+    *out = (etp_gate){.arena = arena, .sweep = options->sweep, .title = title, .dir = ab->dir};
     ETP_GUARDED(arena, err, "the gate's checks", build(ab, rules, n, options, out, err));
 }

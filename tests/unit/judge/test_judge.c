@@ -521,7 +521,7 @@ static const struct {
     {ETP_CAUSE_CONTENTION, waits,              ETP_CAUSE_SUSPECT,   "up to 30.0 %"                  },
     {ETP_CAUSE_CONTENTION, two_threads_wait,   ETP_CAUSE_SUSPECT,   "up to 100.0 %"                 },
     {ETP_CAUSE_CONTENTION, wait_unread,        ETP_CAUSE_UNKNOWN,   "not readable"                  },
-    {ETP_CAUSE_TRACER,     NULL,               ETP_CAUSE_RULED_OUT, "at most"                       },
+    {ETP_CAUSE_TRACER,     NULL,               ETP_CAUSE_RULED_OUT, "where it adds most"            },
     {ETP_CAUSE_TRACER,     tracer_dear,        ETP_CAUSE_SUSPECT,   "+100."                         },
     {ETP_CAUSE_TRACER,     never_ends,         ETP_CAUSE_UNKNOWN,   "lacks"                         },
     {ETP_CAUSE_THREADS,    NULL,               ETP_CAUSE_RULED_OUT, "1 in every arm"                },
