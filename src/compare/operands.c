@@ -21,21 +21,35 @@ static const char *list_arms(etp_arena *arena, const etp_run *run)
     return etp_strbuf_str(&text).ptr;
 }
 
-// The arm by its name, else by its level when only one has it.
-static uint32_t find_arm(const etp_run *run, const char *wanted)
+// The arm by its name, else by its level when only one has it, else the only one whose level hides
+// less: what a report calls VNNI may have been measured as "best".
+static uint32_t find_arm(etp_arena *arena, const etp_run *run, const char *wanted)
 {
-    uint32_t by_level = ETP_NO_INDEX;
-    size_t of_level = 0;
+    uint32_t by_level = ETP_NO_INDEX, above = ETP_NO_INDEX;
+    size_t of_level = 0, of_above = 0;
     for (uint32_t i = 0; i < run->arms.n; i++) {
-        if (etp_str_eqz(run->arms.items[i].name, wanted)) {
+        const etp_run_arm *arm = &run->arms.items[i];
+        etp_level own = etp_run_arm_level(run, arm, arena);
+        const etp_level_info *info = etp_level_get(own);
+        if (etp_str_eqz(arm->name, wanted)) {
             return i;
         }
-        if (etp_str_eqz(run->arms.items[i].level, wanted)) {
+        if (etp_str_eqz(arm->level, wanted)) {
             by_level = i;
             of_level++;
         }
+        etp_level level = info ? etp_level_find(info->family, wanted) : ETP_LEVEL_NONE;
+        bool steps = level != ETP_LEVEL_NONE && etp_level_without(level) == ETP_HAS_COUNT &&
+                     etp_level_without(own) == ETP_HAS_COUNT;
+        if (steps && own < level) { // levels of one family are numbered from the best down
+            above = i;
+            of_above++;
+        }
     }
-    return of_level == 1 ? by_level : ETP_NO_INDEX;
+    if (of_level > 0) {
+        return of_level == 1 ? by_level : ETP_NO_INDEX;
+    }
+    return of_above == 1 ? above : ETP_NO_INDEX;
 }
 
 static etp_status choose_arm(etp_arena *arena, etp_ab_side *x, etp_error *err)
@@ -48,7 +62,7 @@ static etp_status choose_arm(etp_arena *arena, etp_ab_side *x, etp_error *err)
                         x->run.arms.n, list_arms(arena, &x->run), x->dir,
                         ETP_STR_ARG(x->run.arms.items[0].name));
     }
-    x->arm = x->wanted ? find_arm(&x->run, x->wanted) : 0;
+    x->arm = x->wanted ? find_arm(arena, &x->run, x->wanted) : 0;
     return x->arm != ETP_NO_INDEX
                ? ETP_OK
                : etp_fail(err, ETP_USAGE, "%s has no one arm '%s'; its arms are %s", x->dir,
@@ -67,7 +81,7 @@ static etp_status find_arm_folder(etp_arena *arena, const char *dir, etp_ab_side
     }
     ETP_TRY(etp_run_open(run, arena, &out->run, err));
     const char *wanted = etp_arena_strdup(arena, name);
-    uint32_t arm = find_arm(&out->run, wanted);
+    uint32_t arm = find_arm(arena, &out->run, wanted);
     if (arm != ETP_NO_INDEX && etp_str_eq(out->run.arms.items[arm].name, name)) {
         out->operand = out->dir = run;
         out->wanted = wanted;

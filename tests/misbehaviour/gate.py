@@ -15,6 +15,7 @@ import tempfile
 import xml.etree.ElementTree as ET
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+import phase_folders
 import run_folders
 from checks import expect, finish, unpack
 
@@ -102,6 +103,25 @@ def noisy(tmp):
         expect(fix["ok"] is None and fix["fix"] == "etprof rerun noisy", "withheld", fix)
 
 
+def called_otherwise(tmp):
+    """Arms of other names that are of one level, number of threads and phase: as when a session measured more threads.
+    What two arms of one side could be is compared with neither."""
+    times = {"sme2": 1000000, "neon": 3000000}
+    for name, of, how in (("one", 1, {}), ("threads", 1.2, {"threads": (1, 2)}), ("models", 1, {"models": ("a", "b")})):
+        phase_folders.make(tmp / name, lambda p, level, t, m, of=of: round(times[level] * of), phases=(),
+                           levels=("sme2", "neon"), **how)
+    found = gate(tmp, "threads", "--against", "one", "--format", "json")
+    checks = {c["id"]: c for c in json.loads(found.stdout)["checks"] if c["id"].startswith("against:")}
+    expect(found.returncode == 1 and set(checks) == {"against:linux_sme2_t1", "against:linux_neon_t1"}, "threads", checks)
+    expect(all(abs(c["value"] - 1.2) < 1e-3 for c in checks.values()), "threads", checks)
+    found = gate(tmp, "models", "--against", "one")
+    expect(found.returncode == 2 and "or the level and the threads, of one of the other" in found.stderr, found.stderr)
+    found = subprocess.run([ETPROF, "compare", "one:sme1", "threads:linux_sme2_t1", "--format", "json"], cwd=tmp,
+                           capture_output=True, text=True, check=False)
+    arms = [a["name"] for a in json.loads(found.stdout or '{"arms": []}')["arms"]]
+    expect(arms == ["linux_sme2", "linux_sme2_t1"], "the only arm with the feature", arms, found.stderr)
+
+
 def altered(tmp):
     """Samples that were made faster afterwards: of the run itself, and of the one it is held against."""
     kept = (tmp / "slow" / "samples.csv").read_text()
@@ -178,6 +198,7 @@ with tempfile.TemporaryDirectory() as name:
     TMP = pathlib.Path(name)
     folders(TMP)
     sweep(TMP)
+    called_otherwise(TMP)
     altered(TMP)
     noisy(TMP)
     bisection(TMP)

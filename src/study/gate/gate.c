@@ -683,15 +683,50 @@ static etp_status against_arm(etp_gate *g, const etp_ab *ab, uint32_t arm, const
     return ETP_OK;
 }
 
-// Arms of the same name; that of an arm of phases says the phase too.
+static uint32_t arm_named(const etp_ab *ab, const char *name)
+{
+    for (uint32_t i = 0; i < ab->n_arms; i++) {
+        if (strcmp(ab->arms[i].name, name) == 0) {
+            return i;
+        }
+    }
+    return ETP_NO_INDEX;
+}
+
+static size_t arms_like(const etp_ab *ab, const etp_ab_arm *a, uint32_t *last)
+{
+    size_t n = 0;
+    for (uint32_t i = 0; i < ab->n_arms; i++) {
+        if (ab->arms[i].level == a->level && ab->arms[i].threads == a->threads) {
+            *last = i;
+            n++;
+        }
+    }
+    return n;
+}
+
+// The arm of OLD of the same name, which says model, level, threads and phase. Where programs are
+// called otherwise, the one of that level and number of threads, of the same phase.
+static uint32_t counterpart(const etp_ab *ab, uint32_t arm, const etp_ab *old)
+{
+    const etp_ab_arm *a = &ab->arms[arm];
+    const char *phase = ab->phase ? ab->phase->name : "", *of = old->phase ? old->phase->name : "";
+    uint32_t found = arm_named(old, a->name), own;
+    if (found != ETP_NO_INDEX || a->level == ETP_LEVEL_NONE || strcmp(phase, of) != 0) {
+        return found;
+    }
+    bool only = arms_like(ab, a, &own) == 1 && arms_like(old, a, &found) == 1 &&
+                arm_named(ab, old->arms[found].name) == ETP_NO_INDEX;
+    return only ? found : ETP_NO_INDEX;
+}
+
 static etp_status against_part(etp_gate *g, const etp_ab *ab, const etp_ab *old, double margin,
                                etp_error *err)
 {
     for (uint32_t i = 0; i < ab->n_arms; i++) {
-        for (uint32_t k = 0; k < old->n_arms; k++) {
-            if (strcmp(ab->arms[i].name, old->arms[k].name) == 0) {
-                ETP_TRY(against_arm(g, ab, i, old, k, margin, err));
-            }
+        uint32_t k = counterpart(ab, i, old);
+        if (k != ETP_NO_INDEX) {
+            ETP_TRY(against_arm(g, ab, i, old, k, margin, err));
         }
     }
     return ETP_OK;
@@ -714,7 +749,7 @@ static etp_status check_against(etp_gate *g, const etp_ab *ab, const etp_gate_op
     }
     return g->checks.n > before
                ? ETP_OK
-               : etp_fail(err, ETP_USAGE, "the two folders have no arm of the same name");
+               : etp_fail(err, ETP_USAGE, "no arm of one folder has the name, or the level and the threads, of one of the other");
 }
 
 // "speedup:VNNI" for "speedup:linux_vnni".
