@@ -766,6 +766,14 @@ static void more(const etp_ab *ab, etp_screen *s, etp_arena *arena)
     if (ask && phase) {
         etp_screen_more(s, "", etp_arena_printf(arena, "%s%s", ask, phase), true);
     }
+    const etp_ab_fix *first = NULL; // that a command applies; 'etprof fix' takes no phases
+    for (size_t i = 0; i < ab->fixes.n && !first && !ab->phase; i++) {
+        first = ab->fixes.items[i].by_command ? &ab->fixes.items[i] : NULL;
+    }
+    if (first) {
+        etp_screen_more(s, "", etp_shell_command(arena, "etprof fix %s %s", ab->dir, first->id),
+                        true);
+    }
 }
 
 // In the order in which a reader asks.

@@ -726,7 +726,7 @@ static const char *send_back(const etp_fixer *f, const etp_ledger *l)
 // Operators that lost with the feature on, beyond their noise: sending only them back.
 static void slower(etp_fixer *f)
 {
-    if (f->ab->n_comparisons == 0) {
+    if (f->arm == f->ab->baseline) { // nothing was switched on
         return;
     }
     etp_fix_found at = {0};
