@@ -228,7 +228,7 @@ static void categories(const etp_ab *ab, etp_report *r)
     }
     for (size_t i = 0; i < ab->n_arms; i++) {
         const etp_ab_arm *arm = &ab->arms[ab->shown[i]];
-        columns[n++] = (etp_column){.key = arm->name, .title = arm->measured, .kind = ETP_KIND_NS};
+        columns[n++] = etp_ab_time_column(ab, arm);
         columns[n++] = (etp_column){.key = "share", .title = "share", .kind = ETP_KIND_PERCENT};
     }
     for (size_t i = 0; i < ab->n_comparisons && ratios; i++) {
@@ -340,13 +340,11 @@ static void operators(const etp_ab *ab, etp_report *r, etp_arena *arena)
     size_t n = 2;
     bool compared = etp_ab_told(ab, 0), sources = false;
     for (size_t i = 0; i < ab->n_arms; i++) {
-        columns[n++] = (etp_column){.key = ab->arms[ab->shown[i]].name,
-                                    .title = ab->arms[ab->shown[i]].measured,
-                                    .kind = ETP_KIND_NS,
-                                    .flags = ETP_COL_BAR};
+        columns[n] = etp_ab_time_column(ab, &ab->arms[ab->shown[i]]);
+        columns[n++].flags = ETP_COL_BAR;
     }
     if (compared) {
-        columns[n++] = (etp_column){.key = "saved",
+        columns[n++] = (etp_column){.key = "saved_ns",
                                     .title = "saved",
                                     .kind = ETP_KIND_NS,
                                     .flags = ETP_COL_SIGNED,

@@ -113,6 +113,8 @@ void etp_ab_long_name_table(const etp_ab *ab, etp_report *r);
 
 // Sections, in sections.c.
 void etp_ab_category_section(const etp_ab *ab, etp_report *r);
+// Of an arm's times, in tables as wide as there are arms: in nanoseconds, which its name says.
+etp_column etp_ab_time_column(const etp_ab *ab, const etp_ab_arm *arm);
 void etp_ab_ledger_section(const etp_ab *ab, etp_report *r);
 void etp_ab_operator_section(const etp_ab *ab, etp_report *r);
 // Comparisons of all views; what each arm is against itself is of ARMS. In states_report.c.

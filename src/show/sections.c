@@ -57,6 +57,13 @@ void etp_ab_delegation_chart(const etp_ab *ab, etp_report *r)
     }
 }
 
+etp_column etp_ab_time_column(const etp_ab *ab, const etp_ab_arm *arm)
+{
+    return (etp_column){.key = etp_arena_printf(ab->arena, "%s_ns", arm->name),
+                        .title = arm->measured,
+                        .kind = ETP_KIND_NS};
+}
+
 // As wide as there are arms and comparisons, so columns are put together here; with one comparison
 // there is room for its interval too.
 static void category_table(const etp_ab *ab, etp_report *r)
@@ -74,7 +81,7 @@ static void category_table(const etp_ab *ab, etp_report *r)
     size_t n = 2, arms = ab->n_arms;
     for (size_t i = 0; i < arms; i++) {
         const etp_ab_arm *arm = &ab->arms[ab->shown[i]];
-        columns[n++] = (etp_column){.key = arm->name, .title = arm->measured, .kind = ETP_KIND_NS};
+        columns[n++] = etp_ab_time_column(ab, arm);
         columns[n++] = (etp_column){.key = "share", .title = "share", .kind = ETP_KIND_PERCENT};
     }
     for (size_t i = 0; i < speedups_of(ab); i++) {
@@ -375,10 +382,8 @@ static void operator_table(const etp_ab *ab, etp_report *r)
     size_t n = 3;
     for (size_t i = 0; i < ab->n_arms; i++) {
         const etp_ab_arm *arm = &ab->arms[ab->shown[i]];
-        columns[n++] = (etp_column){.key = arm->name,
-                                    .title = arm->measured,
-                                    .kind = ETP_KIND_NS,
-                                    .flags = i == 0 ? ETP_COL_BAR : 0};
+        columns[n] = etp_ab_time_column(ab, arm);
+        columns[n++].flags = i == 0 ? ETP_COL_BAR : 0;
     }
     for (size_t i = 0; i < speedups_of(ab); i++) {
         columns[n++] = (etp_column){.key = "speedup", .title = "speedup", .kind = ETP_KIND_RATIO};

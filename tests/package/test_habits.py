@@ -60,6 +60,13 @@ class Names(unittest.TestCase):
         with self.assertRaisesRegex(KeyError, "no arm 'linux_sme3'; there are .*did you mean"):
             etprof.open(RUN)["linux_sme3"]
 
+    def test_times_of_arms_say_their_unit(self):
+        run = etprof.open(RUN)
+        names = {arm.name for arm in run.arms}
+        for name in ("operators", "categories"):
+            found = [column for column in run.table(name).columns() if column.removesuffix("_ns") in names]
+            self.assertEqual(sorted(found), sorted(f"{arm}_ns" for arm in names), name)
+
     def test_indexing(self):
         table, run = etprof.ops(DUMP).operators, etprof.open(RUN)
         rows = table.rows()
