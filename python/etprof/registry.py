@@ -10,7 +10,7 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import model_base
+from . import model_base, system
 from .errors import BadInput, UsageError
 
 INFO_FILE = "model.json"
@@ -47,7 +47,8 @@ def search_path() -> list[Path]:
     """Folders that hold model folders, first match wins: ETPROF_MODELS, the workspace, the tree."""
     path = [Path(p) for p in os.environ.get("ETPROF_MODELS", "").split(os.pathsep) if p]
     path.append(Path.cwd() / "model_profiling" / "models")
-    path.append(Path(__file__).resolve().parents[2] / "model_profiling" / "models")
+    for tree in (Path(__file__).resolve().parents[2], Path(system.TREE, "share", "etprof")):
+        path.append(tree / "model_profiling" / "models")
     return list(dict.fromkeys(p.absolute() for p in path))
 
 

@@ -86,10 +86,23 @@ def parquet(argv):
     return main(argv)
 
 
-if __name__ == "__main__":
+def settle(here):
+    """Makes the package in HERE the one that is imported, and nothing beside it where that is another's."""
     # The folder of a started script would come first, and ours has names that others have too.
-    here = os.path.dirname(os.path.abspath(__file__))
     root = os.path.dirname(here)
-    sys.path[:] = [root] + [p for p in sys.path if os.path.realpath(p) not in (os.path.realpath(here), root)]
+    if not os.path.isdir(os.path.join(here, "tree")):
+        sys.path[:] = [root] + [p for p in sys.path if os.path.realpath(p) not in (os.path.realpath(here), root)]
+        return
+    # Of the wheel: ROOT holds the packages of the Python that it was installed for, and this may be another one.
+    from importlib import util
+
+    sys.path[:] = [p for p in sys.path if os.path.realpath(p) != os.path.realpath(here)]
+    spec = util.spec_from_file_location("etprof", os.path.join(here, "__init__.py"), submodule_search_locations=[here])
+    sys.modules["etprof"] = util.module_from_spec(spec)
+    spec.loader.exec_module(sys.modules["etprof"])
+
+
+if __name__ == "__main__":
+    settle(os.path.dirname(os.path.abspath(__file__)))
     sys.exit({"export": export, "fix": fix, "skills": skills, "mcp": mcp, "history": history,
               "validate": validate, "parquet": parquet}[sys.argv[1]](sys.argv[2:]))

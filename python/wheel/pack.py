@@ -19,6 +19,7 @@ MADE = (1980, 1, 1, 0, 0, 0)
 # developers; pages and completions are where a shell looks for them only below a prefix.
 TAKEN = ("bin/", "share/etprof/", "share/doc/etprof/LICENSE", "share/doc/etprof/copyright",
          "share/doc/etprof/README.md", "share/doc/etprof/CHANGELOG.md")
+PACKAGE = "share/etprof/python/" # is in the wheel as what Python imports, and the program finds it there
 # What the wheel's extras add.
 EXTRAS = ("export", "fleet", "mcp", "parquet", "spark", "validate")
 # Of everything in it: etprof, KleidiAI, flatcc and FlatBuffers; ExecuTorch, XNNPACK, libzip, zstd and Capstone; cpuinfo
@@ -97,7 +98,8 @@ def tree(prefix, triple):
     bundle = f"libexec/etprof/{triple}/"
     for path in sorted(prefix.rglob("*")):
         name = path.relative_to(prefix).as_posix()
-        if path.is_file() and not path.is_symlink() and name.startswith((*TAKEN, bundle)):
+        taken = name.startswith((*TAKEN, bundle)) and not name.startswith(PACKAGE)
+        if taken and path.is_file() and not path.is_symlink():
             yield f"etprof/tree/{name}", path.read_bytes(), os.access(path, os.X_OK)
     library = "lib/libetprof.dylib" if triple.endswith("-macos") else "lib/libetprof.so"
     yield f"etprof/tree/{library}", (prefix / library).read_bytes(), True # a link, which wheels cannot hold

@@ -13,13 +13,17 @@
 #define MOST_NS ((uint64_t)24 * 3600 * 1000000000) // a folder of hundreds of gigabytes is hashed
 #define MOST_BYTES ((size_t)256 << 20)
 
-// Folder that holds the Python package: installed beside the program, or in the source tree.
+// Folder that holds the Python package: installed beside the program, in the source tree, or around
+// the program in a wheel (etprof/tree/bin).
 static const char *package_folder(etp_cli *cli)
 {
-    static const char *const k_places[] = {"../share/etprof/python", "../../../python",
-                                           "../python"};
+    static const char *const k_places[] = {"../share/etprof/python", "../../../python", "../python",
+                                           "../../.."};
+    static const char k_of_wheel[] = "/etprof/tree/bin"; // above any other is not ours
     etp_str folder = cli->program ? etp_path_folder(cli->program) : (etp_str){0};
-    for (size_t i = 0; folder.ptr && i < sizeof k_places / sizeof *k_places; i++) {
+    size_t own = sizeof k_of_wheel - 1, n = sizeof k_places / sizeof *k_places;
+    n -= folder.len < own || memcmp(folder.ptr + folder.len - own, k_of_wheel, own) != 0;
+    for (size_t i = 0; folder.ptr && i < n; i++) {
         const char *path = etp_arena_printf(&cli->arena, "%.*s/%s/etprof/export",
                                             ETP_STR_ARG(folder), k_places[i]);
         if (path && etp_os_is_dir(path)) {

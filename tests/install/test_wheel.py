@@ -18,6 +18,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import unittest
 import zipfile
@@ -119,6 +120,30 @@ class Wheel(unittest.TestCase):
 
     def test_the_python_part_and_the_models_are_found(self):
         self.assertIn("toy_cnn", self.etprof("export", "--list").stdout)
+
+    def test_the_python_part_is_in_it_once(self):
+        with zipfile.ZipFile(self.wheel) as wheel:
+            self.assertEqual([name for name in wheel.namelist() if name.endswith("/start.py")], ["etprof/start.py"])
+        # Another Python that carries out a verb sees nothing of what this one has installed.
+        other, trap = empty_environment(self.top / "other Python"), self.package.parent / "argparse.py"
+        trap.write_text("raise SystemExit('of the Python that the wheel was installed for')")
+        self.addCleanup(trap.unlink)
+        env = {**self.env, "ETPROF_PYTHON": str(other / "python")}
+        self.assertIn("04_run_profiling", run(self.bin / "etprof", "skills", cwd=self.elsewhere, env=env).stdout)
+
+    def test_the_sdist_has_the_tree(self):
+        for name in ("sources", "sources again"):
+            (self.top / name).mkdir()
+            path = run(sys.executable, SOURCE / "python/wheel/backend.py", self.top / name).stdout.strip()
+        with tarfile.open(path) as sources:
+            top, names = pathlib.Path(path).name.removesuffix(".tar.gz"), set(sources.getnames())
+            about = sources.extractfile(f"{top}/PKG-INFO").read().decode()
+        for name in run("git", "-C", SOURCE, "ls-files", "-z").stdout.split("\0"):
+            self.assertTrue(f"{top}/{name}" in names or not (SOURCE / name).is_file(), name)
+        self.assertFalse([name for name in names if name.startswith((f"{top}/build/", f"{top}/.venv/"))])
+        self.assertRegex(about, r"^Metadata-Version: 2\.4\nName: etprof\nVersion: " + top.rpartition("-")[2])
+        first = self.top / "sources" / pathlib.Path(path).name
+        self.assertTrue(first.read_bytes() == pathlib.Path(path).read_bytes(), "other bytes")
 
     def test_the_library_loads(self):
         run(self.bin / "python", "-c", "import ctypes, sys; ctypes.CDLL(sys.argv[1]).etp_version",

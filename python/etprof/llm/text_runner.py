@@ -13,7 +13,9 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve()
-sys.path[:] = [str(HERE.parents[2]), *(p for p in sys.path if p and Path(p).resolve() != HERE.parent)]
+sys.path[:] = [p for p in sys.path if p and Path(p).resolve() != HERE.parent]
+# In the wheel that folder holds the packages of another Python, maybe.
+sys.path.insert(len(sys.path) if (HERE.parents[1] / "tree").is_dir() else 0, str(HERE.parents[2]))
 
 
 def options(argv):
