@@ -64,15 +64,12 @@ endif()
 configure_file(cmake/install_made.cmake.in ${PROJECT_BINARY_DIR}/install_made.cmake @ONLY)
 install(SCRIPT ${PROJECT_BINARY_DIR}/install_made.cmake COMPONENT etprof)
 
-# Packages: scripts/install --package.
+# The archive of scripts/install --package; scripts/deb makes Debian's packages.
 set(CPACK_PACKAGE_NAME etprof)
 set(CPACK_PACKAGE_VENDOR "etprof")
-set(CPACK_PACKAGE_CONTACT "etprof <etprof@localhost>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY ${PROJECT_DESCRIPTION})
 string(TOLOWER "etprof-${PROJECT_VERSION}-${CMAKE_SYSTEM_NAME}-${CMAKE_SYSTEM_PROCESSOR}" CPACK_PACKAGE_FILE_NAME)
 set(CPACK_VERBATIM_VARIABLES ON)
 set(CPACK_STRIP_FILES OFF) # a bundle holds the hashes of its files
 set(CPACK_GENERATOR TGZ)
-set(CPACK_DEBIAN_PACKAGE_SECTION devel)
-set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 include(CPack)

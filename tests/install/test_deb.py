@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The .deb of this build: made twice, read by apt from a repository that scripts/apt-repository made, installed by dpkg
-in a root that holds what it depends on and nothing else, and used there. With ETPROF_TESTS_BARE_ROOT=1 also by apt in a
-bare Debian that mmdebstrap makes (a minute, and 40 MB from this machine's mirror).
+"""Debian's packages of this build: made twice, held against what Debian asks, read by apt from a repository that
+scripts/apt-repository made, installed by dpkg in a root that holds what the program depends on and nothing else, and
+used there. With ETPROF_TESTS_SUITES="bookworm trixie noble" they are also compiled in a root of each suite, without a
+network, and installed by apt in a bare one (four minutes and 300 MB from a mirror for each).
 
 usage: test_deb.py SOURCE_DIR"""
+import gzip
+import hashlib
+import json
 import os
 import pathlib
 import re
@@ -16,6 +20,12 @@ import unittest
 SOURCE = pathlib.Path(sys.argv[1]).resolve()
 ENV = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"}
 MODEL = "/usr/share/etprof/models/toy_cnn_xnnpack_fp32.pte"
+VERSION = re.search(r'ETP_VERSION "([0-9]+)[.]([0-9]+)[.]', (SOURCE / "include/etprof/version.h").read_text()).groups()
+LIBRARY = "libetprof" + (".".join(VERSION) if VERSION[0] == "0" else VERSION[0])
+SUITES = os.environ.get("ETPROF_TESTS_SUITES", "").split()
+# Compiles an example with what pkg-config says of DESTDIR's development files, or of the system's.
+USE = ('cc -o /tmp/reader "$1" $(pkg-config --cflags --libs etprof) && /tmp/reader "$2" && '
+       'cc -o /tmp/static "$1" $(pkg-config --cflags --libs etprof-static) && /tmp/static "$2"')
 
 
 def run(*words, code=0, **options):
@@ -38,20 +48,86 @@ class Deb(unittest.TestCase):
         folder = tempfile.TemporaryDirectory(prefix="etprof-deb-", dir="/tmp")
         cls.addClassCleanup(folder.cleanup)
         cls.top = pathlib.Path(folder.name)
-        cls.package = cls.made("first")
+        cls.packages = cls.made("first")
+        cls.package = cls.packages["etprof"]
         cls.architecture = run("dpkg-deb", "-f", cls.package, "Architecture").stdout.strip()
         cls.repository = cls.top / "repository"
-        run(SOURCE / "scripts/apt-repository", cls.repository, cls.package)
+        run(SOURCE / "scripts/apt-repository", cls.repository, *cls.packages.values())
+        cls.laid = {name: cls.top / f"laid-{name}" for name in cls.packages}
+        for name, package in cls.packages.items():
+            run("dpkg-deb", "-x", package, cls.laid[name])
 
     @classmethod
     def made(cls, name, **options):
+        """The packages by their names."""
         done = run(SOURCE / "scripts/install", "--package", "--no-build", cls.top / name, **options)
-        return pathlib.Path(next(line for line in done.stdout.splitlines() if line.endswith(".deb")))
+        found = [pathlib.Path(line) for line in done.stdout.splitlines() if line.endswith(".deb")]
+        return {path.name.partition("_")[0]: path for path in found}
 
     def test_twice_the_same_bytes(self):
         again = self.made("another place", preexec_fn=lambda: os.umask(0o077), cwd="/")
-        self.assertEqual(again.name, self.package.name)
-        self.assertTrue(again.read_bytes() == self.package.read_bytes(), "other bytes")
+        for name, package in self.packages.items():
+            self.assertEqual(again[name].name, package.name)
+            self.assertTrue(again[name].read_bytes() == package.read_bytes(), f"{name}: other bytes")
+
+    # --- what they say and hold
+
+    def files(self, name):
+        return {str(p.relative_to(self.laid[name])) for p in self.laid[name].rglob("*")
+                if p.is_symlink() or p.is_file()}
+
+    def field(self, name, field):
+        return run("dpkg-deb", "-f", self.packages[name], field).stdout.strip()
+
+    def test_program_library_and_development_files_are_apart(self):
+        self.assertEqual(sorted(self.packages), sorted(["etprof", LIBRARY, "libetprof-dev"]))
+        triplet = f"usr/lib/{os.uname().machine}-linux-gnu"
+        soname = LIBRARY.replace("libetprof", "libetprof.so.")
+        for name in self.files(LIBRARY):
+            self.assertRegex(name, f"^({triplet}/{soname}|usr/share/doc/{LIBRARY}/)")
+        self.assertIn(f"{triplet}/{soname}", self.files(LIBRARY))
+        for name in self.files("libetprof-dev"):
+            self.assertRegex(name, f"^(usr/include/etprof/|{triplet}/|usr/share/doc/libetprof-dev/)")
+        for part in ("libetprof.a", "libetprof.so", "pkgconfig/etprof.pc", "cmake/etprof/etprofConfig.cmake"):
+            self.assertIn(f"{triplet}/{part}", self.files("libetprof-dev"))
+        self.assertFalse([name for name in self.files("etprof") if name.startswith(("usr/lib/", "usr/include/"))])
+        version = self.field("etprof", "Version")
+        self.assertIn(f"{LIBRARY} (= {version})", self.field("libetprof-dev", "Depends"))
+        self.assertIn(f"{LIBRARY} (= {version})", self.field("etprof", "Recommends"))
+        for name in (LIBRARY, "libetprof-dev"):
+            self.assertEqual(self.field(name, "Multi-Arch"), "same")
+        shlibs = run("dpkg-deb", "-I", self.packages[LIBRARY], "shlibs").stdout.split()
+        self.assertEqual(shlibs[:2], ["libetprof", soname.rpartition(".so.")[2]])
+
+    def test_pages_are_compressed_and_have_a_date(self):
+        pages = [name for name in self.files("etprof") if "/man/" in name]
+        self.assertGreater(len(pages), 20)
+        changes = gzip.decompress((self.laid["etprof"] / "usr/share/doc/etprof/changelog.gz").read_bytes()).decode()
+        day = run("date", "-u", "+%Y-%m-%d", "-d", re.search(r"^ -- .*>  (.+)$", changes, re.M)[1]).stdout.strip()
+        for page in pages:
+            self.assertTrue(page.endswith(".1.gz"), page)
+            self.assertRegex(gzip.decompress((self.laid["etprof"] / page).read_bytes()).decode(),
+                             f'^[.]TH \\S+ 1 "{day}" "etprof ')
+
+    def test_each_has_its_changes_and_licences(self):
+        for name in self.packages:
+            doc = f"usr/share/doc/{name}"
+            self.assertIn(f"{doc}/changelog.gz", self.files(name))
+            told = (self.laid[name] / doc / "copyright").read_text()
+            for licence in ("LGPL-2.1", "GPL-3", "Apache-2.0"):
+                self.assertIn(f"/usr/share/common-licenses/{licence}", told)
+
+    def test_the_runner_is_as_it_was_built(self):
+        bundle = self.laid["etprof"] / f"usr/libexec/etprof/{os.uname().machine}-linux-gnu"
+        for file in json.loads((bundle / "bundle.json").read_text())["files"]:
+            data = (bundle / file["path"]).read_bytes()
+            self.assertEqual(hashlib.sha256(data).hexdigest(), file["sha256"], file["path"])
+
+    def test_lintian_finds_nothing(self):
+        if not shutil.which("lintian"):
+            self.skipTest("no lintian")
+        self.assertEqual(run("lintian", "--allow-root", "--tag-display-limit", "0", *self.packages.values(), code=None,
+                             env={**os.environ, "LC_ALL": "C.UTF-8"}).stdout, "")
 
     def depends(self):
         text = run("dpkg-deb", "-f", self.package, "Depends").stdout
@@ -78,7 +154,7 @@ class Deb(unittest.TestCase):
 
     def test_apt_reads_the_repository(self):
         got, _ = self.apt(f"deb [trusted=yes] copy:{self.repository} stable main")
-        self.assertEqual([p.name for p in got], [self.package.name])
+        self.assertEqual([p.name.replace("%7e", "~") for p in got], [self.package.name])
         self.assertTrue(got[0].read_bytes() == self.package.read_bytes())
 
     def test_apt_refuses_what_was_changed(self):
@@ -181,31 +257,65 @@ class Deb(unittest.TestCase):
         done = run("dpkg", "--root", root, "--log", "/dev/null", "-i", self.package, env=ENV, code=1)
         self.assertIn("etprof depends on libjansson4", done.stderr)
 
-    def test_apt_installs_it_in_a_bare_debian(self):
-        if not os.environ.get("ETPROF_TESTS_BARE_ROOT"):
-            self.skipTest("takes a minute and a mirror: ETPROF_TESTS_BARE_ROOT=1")
-        keyring = "/usr/share/keyrings/debian-archive-keyring.gpg"
+    # --- in other suites
+
+    def bare(self, suite, name, packages, *sources):
+        """A root of SUITE with PACKAGES, by mmdebstrap."""
+        owner = "ubuntu" if suite == "noble" else "debian"
+        keyring = f"/usr/share/keyrings/{owner}-archive-keyring.gpg"
         if os.getuid() != 0 or not shutil.which("mmdebstrap") or not os.path.exists(keyring):
-            self.skipTest("needs root, mmdebstrap and Debian's keyring")
-        found = run("apt-get", "indextargets", "--format", "$(REPO_URI) $(CODENAME)").stdout.splitlines()
-        mirror, suite = next((line.split() for line in found if re.search(r"/debian/? [a-z]+$", line)), (None, None))
+            self.skipTest(f"{suite}: needs root, mmdebstrap and {keyring}")
+        found = run("apt-get", "indextargets", "--format", "$(REPO_URI)").stdout.split()
+        mirror = next((uri for uri in found if re.search(f"/{owner}/?$", uri)), None)
         if not mirror:
-            self.skipTest("this machine's apt has no Debian mirror")
+            self.skipTest(f"{suite}: this machine's apt has no mirror of {owner}")
         said = run("apt-config", "dump").stdout
         how = re.findall(r'^Acquire::(?:https?|Check-|Retries|Force|Proxy)\S* "[^"].*$', said, re.M)
         (self.top / "apt.conf").write_text("".join(f"{line}\n" for line in how))
-        root = self.top / "bare"
+        root = self.top / f"{suite}-{name}"
         done = run("mmdebstrap", "--mode=root", "--variant=essential", f"--aptopt={self.top}/apt.conf",
-                   "--format=directory", "--include=etprof", suite, root,
-                   f"deb [trusted=yes] copy:{self.repository} stable main",
-                   f"deb [signed-by={keyring}] {mirror} {suite} main", code=None)
+                   "--format=directory", f"--include={','.join(packages)}", suite, root, *sources,
+                   f"deb [signed-by={keyring}] {mirror} {suite} main{' universe' * (owner == 'ubuntu')}", code=None)
         if done.returncode != 0:
-            self.skipTest(f"mmdebstrap made no root: {done.stderr.strip()[-300:]}")
-        self.used(root)
+            self.skipTest(f"mmdebstrap made no root of {suite}: {done.stderr.strip()[-300:]}")
+        return root
+
+    @unittest.skipUnless(SUITES, 'takes minutes and a mirror for each: ETPROF_TESTS_SUITES="bookworm trixie"')
+    def test_built_and_installed_in_each_suite(self):
+        for suite in SUITES:
+            with self.subTest(suite):
+                self.build_and_install(suite)
+
+    def build_and_install(self, suite):
+        wants = re.search(r"^Build-Depends: (.*(?:\n .*)*)", (SOURCE / "cmake/debian/control").read_text(), re.M)[1]
+        wants = [re.split(r"[ (|]", each.strip())[0] for each in wants.split(",")]
+        root = self.bare(suite, "build", ["debhelper" if name == "debhelper-compat" else name for name in wants] +
+                         ["build-essential", "libcmocka-dev", "lintian", "python3"])
+        for name in run("git", "-C", SOURCE, "ls-files", "-z", "-c", "-o", "--exclude-standard").stdout.split("\0"):
+            if name and os.path.lexists(SOURCE / name):
+                (root / "tree" / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(SOURCE / name, root / "tree" / name, follow_symlinks=False)
+        shutil.copytree(SOURCE / "build/bundle", root / "tree/build/bundle", symlinks=True)
+        # The oldest CMake that is supported is that of bookworm, and nothing is fetched.
+        entered(root, "/bin/sh", "-c", "cd /tree && cmake --preset release")
+        made = entered(root, "/tree/scripts/deb", "/packages").stdout.split()
+        self.assertEqual(len(made), 3)
+        self.assertEqual(entered(root, "/bin/sh", "-c", "lintian --allow-root /packages/*.deb").stdout, "")
+        repository = self.top / f"{suite}-repository"
+        run(SOURCE / "scripts/apt-repository", repository, *(root / "packages").glob("*.deb"))
+        bare = self.bare(suite, "bare", ["etprof", "libetprof-dev", "gcc", "libc6-dev", "pkgconf"],
+                         f"deb [trusted=yes] copy:{repository} stable main")
+        self.used(bare)
+        for path in ("examples/read_etdump.c", "tests/data/mixed_xnnpack_fp32.etdump"):
+            shutil.copy(SOURCE / path, bare / "tmp")
+        told = entered(bare, "/bin/sh", "-c", USE, "sh", "/tmp/read_etdump.c", "/tmp/mixed_xnnpack_fp32.etdump").stdout
+        self.assertEqual(told.count("Execute: 3 executions of 7 events"), 2)
+        for place in (root, bare):
+            shutil.rmtree(place)
 
 
 if __name__ == "__main__":
-    for tool in ("dpkg-deb", "dpkg-shlibdeps", "apt-get"):
+    for tool in ("dpkg-buildpackage", "dh", "apt-get"):
         if not shutil.which(tool):
             print(f"skipped: no {tool}")
             sys.exit(77)
