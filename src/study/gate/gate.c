@@ -136,8 +136,8 @@ etp_gate_state etp_gate_judge(double lo, double hi, bool at_least, double limit)
     return low && high ? ETP_GATE_YES : low || high ? ETP_GATE_UNKNOWN : ETP_GATE_NO;
 }
 
-// The id names the phase ("decode@256.speedup:…"), so that checks of two phases are two test cases.
-static void add(etp_gate *g, etp_gate_check check)
+// "decode@256.speedup:…": checks of two phases are two test cases.
+void etp_gate_add(etp_gate *g, etp_gate_check check)
 {
     check.phase = g->phase;
     if (g->phase && check.id) {
@@ -147,8 +147,8 @@ static void add(etp_gate *g, etp_gate_check check)
     ETP_ADD(g->arena, &g->checks, check);
 }
 
-// What would bring an answer to a check that has none.
-static const char *to_settle(etp_gate *g, const etp_ab *ab, const etp_gate_figure *f, double limit)
+const char *etp_gate_to_settle(etp_gate *g, const etp_ab *ab, const etp_gate_figure *f,
+                               double limit)
 {
     if (ab->emulated) { // more blocks of that make no speed
         return "measure on a device: an emulator's times say nothing";
@@ -187,7 +187,7 @@ static void add_figure(etp_gate *g, const etp_ab *ab, const rule *r, const char 
         c.found = etp_arena_printf(g->arena, "%s (%s)", c.found, f->unknown);
     }
     if (c.state == ETP_GATE_UNKNOWN) {
-        c.fix = f->unknown || isfinite(f->value) || bounded ? to_settle(g, ab, f, r->limit)
+        c.fix = f->unknown || isfinite(f->value) || bounded ? etp_gate_to_settle(g, ab, f, r->limit)
                 : r->metric == ENGAGED && ab->engagement.eligible > 0
                     ? "names do not tell what ran: measure with --kernels, which samples it"
                     : "the folder does not hold this figure; measure it again with this version";
@@ -195,7 +195,7 @@ static void add_figure(etp_gate *g, const etp_ab *ab, const rule *r, const char 
         const char *next = r->metric < METRICS ? k_metrics[r->metric].next : NULL;
         c.fix = next ? next : "etprof analyze says where the time went, and what to fix first";
     }
-    add(g, c);
+    etp_gate_add(g, c);
 }
 
 // By its name, or as answers call it.
@@ -516,7 +516,7 @@ static void check_proofs(etp_gate *g, const etp_ab *ab)
         c.fix = c.state == ETP_GATE_NO
                     ? "the arm did not run at its level: etprof analyze DIR --proof"
                     : NULL;
-        add(g, c);
+        etp_gate_add(g, c);
     }
 }
 
@@ -538,13 +538,13 @@ static void check_outputs(etp_gate *g, const etp_ab *ab)
         c.state = ETP_GATE_UNKNOWN;
         c.found = ETP_AB_NOT_FINITE;
         c.fix = "give inputs that the model can compute with: --inputs FILE";
-        add(g, c);
+        etp_gate_add(g, c);
         return;
     }
     c.state = ok ? ETP_GATE_YES : ETP_GATE_NO;
     c.found = ok ? "agree within tolerance" : "differ";
     c.fix = ok ? NULL : "a speedup with other results is none: see outputs in the report";
-    add(g, c);
+    etp_gate_add(g, c);
 }
 
 static void check_soundness(etp_gate *g, const etp_ab *ab)
@@ -560,7 +560,7 @@ static void check_soundness(etp_gate *g, const etp_ab *ab)
         c.state = ab->block_lost ? ETP_GATE_NO : ETP_GATE_YES;
         c.found = ab->block_lost ? "a block is missing for good" : "every block";
         c.fix = ab->block_lost ? "etprof ab --resume DIR measures what is missing" : NULL;
-        add(g, c);
+        etp_gate_add(g, c);
     }
 }
 
@@ -574,7 +574,7 @@ static void check_recorded(etp_gate *g, const char *altered)
         c.state = ETP_GATE_NO;
         c.found = altered;
         c.fix = "etprof verify DIR";
-        add(g, c);
+        etp_gate_add(g, c);
     }
 }
 
@@ -588,7 +588,7 @@ static void check_grade(etp_gate *g, const etp_ab *ab, const etp_gate_options *o
                                ab->judged.grade_reason ? ab->judged.grade_reason : "");
     c.fix = c.state == ETP_GATE_NO ? "measure the arms in one session with one runner: etprof ab"
                                    : NULL;
-    add(g, c);
+    etp_gate_add(g, c);
 }
 
 // What is asked when nothing is: no comparison is slower.
@@ -620,117 +620,11 @@ static void check_verdicts(etp_gate *g, const etp_ab *ab)
                         ? settles ? settles : "see in the report what withholds it"
                     : check.state == ETP_GATE_NO ? "etprof analyze says which operators lose"
                                                  : NULL;
-        add(g, check);
+        etp_gate_add(g, check);
     }
 }
 
 // ---- an earlier measurement ----
-
-// NAN is a block that lacks the arm. Values are times; their logarithms make the shift a ratio.
-static size_t launch_values(const etp_ab *ab, uint32_t arm, double *out)
-{
-    size_t n = 0;
-    for (uint32_t b = 0; b < ab->n_blocks; b++) {
-        double v = ab->block_values[(size_t)b * ab->n_arms + arm];
-        if (isfinite(v) && v > 0) {
-            out[n++] = log(v);
-        }
-    }
-    return n;
-}
-
-// Launches of different sessions are no pairs: Hodges-Lehmann shift of the logarithms.
-static etp_status against_arm(etp_gate *g, const etp_ab *ab, uint32_t arm, const etp_ab *old,
-                              uint32_t old_arm, double margin, etp_error *err)
-{
-    double *now = ETP_NEW_ARRAY(g->arena, double, ab->n_blocks + 1);
-    double *then = ETP_NEW_ARRAY(g->arena, double, old->n_blocks + 1);
-    size_t n = launch_values(ab, arm, now), n_then = launch_values(old, old_arm, then);
-    etp_unpaired u = {.shift = (double)NAN, .lo = (double)NAN, .hi = (double)NAN};
-    // With fewer on either side the check is unknown, as a verdict is.
-    if (n >= ETP_MIN_BLOCKS && n_then >= ETP_MIN_BLOCKS) {
-        ETP_TRY(etp_unpaired_compare(now, n, then, n_then, ETP_CONFIDENCE, g->arena, &u, err));
-    }
-    double most = 1 + margin;
-    etp_gate_figure f = {.value = exp(u.shift),
-                         .lo = exp(u.lo),
-                         .hi = exp(u.hi),
-                         .unknown = etp_gate_arm_unknown(ab, arm, g->arena),
-                         .settles = etp_ab_again_command(ab, g->arena)};
-    if (!f.unknown && etp_gate_arm_unknown(old, old_arm, g->arena)) {
-        f.unknown = etp_gate_arm_unknown(old, old_arm, g->arena);
-        f.settles = etp_ab_again_command(old, g->arena);
-    }
-    if (f.unknown) { // a time that says nothing makes no ratio
-        f.value = f.lo = f.hi = (double)NAN;
-        f.settles = f.settles ? f.settles : f.unknown;
-    }
-    etp_gate_check c = {
-        .id = etp_arena_printf(g->arena, "against:%s", ab->arms[arm].name),
-        .expected = etp_arena_printf(g->arena, "at most +%s %% time", ETP_DIGITS(100 * margin, 4)),
-        .found = f.unknown ? etp_arena_printf(g->arena, "unknown (%s)", f.unknown)
-                           : etp_gate_change_words(g->arena, f.value, f.lo, f.hi),
-        .value = f.value,
-        .lo = f.lo,
-        .hi = f.hi,
-        .limit = most,
-        .state = f.unknown ? ETP_GATE_UNKNOWN : etp_gate_judge(f.lo, f.hi, false, most)};
-    c.fix = c.state == ETP_GATE_NO ? "etprof compare of the two folders says where the time went"
-            : c.state == ETP_GATE_YES
-                ? NULL
-                : to_settle(g, isfinite(u.shift) || n < ETP_MIN_BLOCKS ? ab : old, &f, most);
-    add(g, c);
-    return ETP_OK;
-}
-
-static uint32_t arm_named(const etp_ab *ab, const char *name)
-{
-    for (uint32_t i = 0; i < ab->n_arms; i++) {
-        if (strcmp(ab->arms[i].name, name) == 0) {
-            return i;
-        }
-    }
-    return ETP_NO_INDEX;
-}
-
-static size_t arms_like(const etp_ab *ab, const etp_ab_arm *a, uint32_t *last)
-{
-    size_t n = 0;
-    for (uint32_t i = 0; i < ab->n_arms; i++) {
-        if (ab->arms[i].level == a->level && ab->arms[i].threads == a->threads) {
-            *last = i;
-            n++;
-        }
-    }
-    return n;
-}
-
-// The arm of OLD of the same name, which says model, level, threads and phase. Where programs are
-// called otherwise, the one of that level and number of threads, of the same phase.
-static uint32_t counterpart(const etp_ab *ab, uint32_t arm, const etp_ab *old)
-{
-    const etp_ab_arm *a = &ab->arms[arm];
-    const char *phase = ab->phase ? ab->phase->name : "", *of = old->phase ? old->phase->name : "";
-    uint32_t found = arm_named(old, a->name), own;
-    if (found != ETP_NO_INDEX || a->level == ETP_LEVEL_NONE || strcmp(phase, of) != 0) {
-        return found;
-    }
-    bool only = arms_like(ab, a, &own) == 1 && arms_like(old, a, &found) == 1 &&
-                arm_named(ab, old->arms[found].name) == ETP_NO_INDEX;
-    return only ? found : ETP_NO_INDEX;
-}
-
-static etp_status against_part(etp_gate *g, const etp_ab *ab, const etp_ab *old, double margin,
-                               etp_error *err)
-{
-    for (uint32_t i = 0; i < ab->n_arms; i++) {
-        uint32_t k = counterpart(ab, i, old);
-        if (k != ETP_NO_INDEX) {
-            ETP_TRY(against_arm(g, ab, i, old, k, margin, err));
-        }
-    }
-    return ETP_OK;
-}
 
 static etp_status check_against(etp_gate *g, const etp_ab *ab, const etp_gate_options *o,
                                 etp_error *err)
@@ -744,12 +638,13 @@ static etp_status check_against(etp_gate *g, const etp_ab *ab, const etp_gate_op
     for (size_t p = 0; p < n_parts(ab); p++) {
         for (size_t q = 0; q < n_parts(o->against); q++) {
             g->phase = phase_of(part_of(ab, p));
-            ETP_TRY(against_part(g, part_of(ab, p), part_of(o->against, q), margin, err));
+            ETP_TRY(etp_gate_against(g, part_of(ab, p), part_of(o->against, q), margin, err));
         }
     }
-    return g->checks.n > before
-               ? ETP_OK
-               : etp_fail(err, ETP_USAGE, "no arm of one folder has the name, or the level and the threads, of one of the other");
+    return g->checks.n > before ? ETP_OK
+                                : etp_fail(err, ETP_USAGE,
+                                           "no arm of one folder has the name, or the level and "
+                                           "the threads, of one of the other");
 }
 
 // "speedup:VNNI" for "speedup:linux_vnni".

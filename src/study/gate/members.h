@@ -5,6 +5,7 @@
 #define ETP_STUDY_GATE_MEMBERS_H
 
 #include "compare/ab.h"
+#include "study/gate/gate.h"
 
 typedef enum etp_gate_unit {
     ETP_GATE_RATIO,
@@ -60,5 +61,15 @@ const char *etp_gate_interval_words(etp_arena *arena, etp_gate_unit unit, double
                                     double hi);
 // A ratio of two times, baseline first, as the change of the second: "+20.0 % time [+19.0 %, …]".
 const char *etp_gate_change_words(etp_arena *arena, double ratio, double lo, double hi);
+
+// gate.c: adds a check; its id names the gate's phase.
+void etp_gate_add(etp_gate *g, etp_gate_check check);
+// What would bring an answer to a check that has none.
+const char *etp_gate_to_settle(etp_gate *g, const etp_ab *ab, const etp_gate_figure *f,
+                               double limit);
+// against.c: each arm of AB against its counterpart in OLD, a measurement of another session; both
+// are one phase. An arm without one gets no check.
+ETP_NODISCARD etp_status etp_gate_against(etp_gate *g, const etp_ab *ab, const etp_ab *old,
+                                          double margin, etp_error *err);
 
 #endif
