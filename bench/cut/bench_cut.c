@@ -9,6 +9,12 @@
 typedef etp_status cutter(etp_bytes file, const etp_program *program, const etp_cut_place *at,
                           etp_arena *arena, etp_bytes *out, etp_error *err);
 
+static etp_status capsule(etp_bytes file, const etp_program *program, const etp_cut_place *at,
+                          etp_arena *arena, etp_bytes *out, etp_error *err)
+{
+    return etp_cut_capsule(file, program, at, arena, out, NULL, NULL, err);
+}
+
 static etp_status write_one(cutter *cut, const char *kind, etp_bytes file,
                             const etp_program *program, const etp_cut_place *at, const char *dir,
                             etp_error *err)
@@ -52,7 +58,7 @@ static etp_status write_method(etp_bytes file, const etp_program *program, const
              x->kind == ETP_INSTR_DELEGATE && n < m->partitions[x->partition].n_nodes; n++) {
             at.node = n;
             ETP_TRY(write_one(etp_cut_prefix, "prefix", file, program, &at, dir, err));
-            ETP_TRY(write_one(etp_cut_capsule, "capsule", file, program, &at, dir, err));
+            ETP_TRY(write_one(capsule, "capsule", file, program, &at, dir, err));
         }
     }
     return ETP_OK;

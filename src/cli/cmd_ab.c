@@ -3,10 +3,12 @@
 #include <stddef.h>
 
 #include "cli/baseline.h"
+#include "cli/emit.h"
 #include "cli/measure.h"
 #include "cli/say.h"
 #include "cli/session_options.h"
 #include "cli/show_ab.h"
+#include "numerics/numerics.h"
 
 // The column `ab` of store/options.def says which of its rows are options here.
 static const etp_opt k_options[] = {
@@ -15,6 +17,30 @@ static const etp_opt k_options[] = {
 #include "store/options.def"
     {0},
 };
+
+typedef struct comparing {
+    etp_arena *arena;
+    etp_numerics out;
+} comparing;
+
+static etp_status compare_numbers(void *ctx, etp_device *device, const etp_session_plan *plan,
+                                  const etp_session_hooks *hooks, etp_error *err)
+{
+    comparing *c = ctx;
+    return etp_numerics_measure(device, plan, hooks, c->arena, &c->out, err);
+}
+
+static etp_status show_numbers(etp_cli *cli, const etp_numerics *numerics, etp_error *err)
+{
+    static const int k_codes[] = {3, 0, 1, 1}; // by etp_numerics_verdict
+    etp_answer answer = {.json = etp_numerics_json,
+                         .data = numerics,
+                         .report = etp_numerics_report(numerics, &cli->arena),
+                         .csv_table = "operators"};
+    ETP_TRY(etp_cli_emit(cli, &answer, err));
+    etp_cli_outcome(cli, k_codes[numerics->verdict]);
+    return ETP_OK;
+}
 
 static etp_status measure_new(etp_cli *cli, const etp_session_arguments *g, int argc, char **argv,
                               const char **out_dir, etp_error *err)
@@ -35,7 +61,13 @@ static etp_status measure_new(etp_cli *cli, const etp_session_arguments *g, int 
                                 &options.call.runner, err));
     ETP_TRY(
         etp_session_builds(c->runner_a, c->runner_b, &cli->arena, plan, &options.call.runner, err));
-    return etp_cli_measure(cli, &options, out_dir, err);
+    comparing numbers = {.arena = &cli->arena};
+    if (c->numerics) {
+        options.instead = compare_numbers;
+        options.instead_ctx = &numbers;
+    }
+    ETP_TRY(etp_cli_measure(cli, &options, out_dir, err));
+    return c->numerics ? show_numbers(cli, &numbers.out, err) : ETP_OK;
 }
 
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
@@ -50,6 +82,9 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
         ETP_TRY(etp_cli_resume(cli, g, argc > 0 ? "the model" : NULL, &dir, err));
     } else {
         ETP_TRY(measure_new(cli, g, argc, argv, &dir, err));
+    }
+    if (c->numerics) { // there is none
+        return ETP_OK;
     }
     // The folder is read back as `analyze` would read it: what is shown now can be shown again at
     // any time.
@@ -82,6 +117,7 @@ const etp_command etp_cmd_ab = {
                 "  etprof ab model.pte --save main\n"
                 "  etprof ab a.pte b.pte --runner-a BUNDLE --runner-b BUNDLE2\n"
                 "  etprof ab model.pte --device qemu --levels sme2,sme1,neon\n"
+                "  etprof ab model.pte --levels avx512,avx2 --numerics\n"
                 "  etprof ab --resume out_model\n"
                 "  etprof ab --extend out_model --blocks 8",
     .opts = k_options,

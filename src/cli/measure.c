@@ -169,7 +169,7 @@ static etp_status say_what_happened(etp_cli *cli, terminal *t, etp_status st,
         // As a shell reports a program that a signal ended, although this one ended by itself and
         // kept everything.
         etp_cli_outcome(cli, 128 + r->signal);
-    } else if (st == ETP_OK && !cli->quiet) {
+    } else if (st == ETP_OK && o->dir && !cli->quiet) {
         etp_say("measured   %u block%s, %u launches in %.1f s (%.0f %% of it inside launches)\n",
                 r->blocks, r->blocks == 1 ? "" : "s", r->launches, (double)r->wall_ns / 1e9,
                 100 * (double)r->launch_wall_ns / (double)r->wall_ns);

@@ -181,7 +181,8 @@ static void select_capsule(const etp_partition *p, uint32_t node, bool *nodes)
 }
 
 static etp_status cut_capsule(etp_bytes file, const etp_program *program, const etp_cut_place *at,
-                              etp_arena *arena, etp_bytes *out, etp_error *err)
+                              etp_arena *arena, etp_bytes *out, const uint32_t **out_inputs,
+                              uint32_t *out_n, etp_error *err)
 {
     etp_cut_program c;
     etp_cut_payload cut;
@@ -236,30 +237,48 @@ static etp_status cut_capsule(etp_bytes file, const etp_program *program, const 
     etp_fb_put(body, CALL_INDEX, etp_cut_program_add_delegate(&c, p, cut.bytes));
     etp_cut_program_keep_named(&c, p, cut.constants);
     etp_fb_put_u32s(c.plan, PLAN_INPUTS, args, cut.n_inputs, arena);
+    if (out_inputs) {
+        *out_inputs = cut.args;
+        *out_n = cut.n_inputs;
+    }
     etp_fb_put_u32s(c.plan, PLAN_OUTPUTS, args + cut.n_inputs, cut.n_args - cut.n_inputs, arena);
     return etp_cut_program_end(&c, out);
 }
 
-typedef etp_status cutter(etp_bytes file, const etp_program *program, const etp_cut_place *at,
-                          etp_arena *arena, etp_bytes *out, etp_error *err);
-
-static etp_status named(cutter *cut, etp_bytes file, const etp_program *program,
-                        const etp_cut_place *at, etp_arena *arena, etp_bytes *out, etp_error *err)
+bool etp_cut_makes(const etp_cut_place *at)
 {
-    etp_error local = {0};
-    err = err ? err : &local;
-    etp_status status = cut(file, program, at, arena, out, err);
-    return status == ETP_OK ? ETP_OK : etp_fail_ctx(err, "%s", etp_cut_place_text(at, arena));
+    const etp_instruction *i = &at->method->instructions[at->instruction];
+    if (check_place(at, NULL) != ETP_OK) {
+        return false;
+    }
+    if (at->node == ETP_NO_INDEX) {
+        return i->n_outputs > 0 && at->method->values[i->outputs[0]].kind == ETP_EVALUE_TENSOR;
+    }
+    const etp_partition *p = &at->method->partitions[i->partition];
+    const etp_node *n = &p->nodes[at->node];
+    return n->n_outputs > 0 && etp_cut_scalar_type(p->values[n->outputs[0]].dtype) >= 0;
+}
+
+// An error says where.
+static etp_status at_place(etp_status status, const etp_cut_place *at, etp_arena *arena,
+                           etp_error *err)
+{
+    return status == ETP_OK || !err ? status
+                                    : etp_fail_ctx(err, "%s", etp_cut_place_text(at, arena));
 }
 
 etp_status etp_cut_prefix(etp_bytes file, const etp_program *program, const etp_cut_place *at,
                           etp_arena *arena, etp_bytes *out, etp_error *err)
 {
-    ETP_GUARDED(arena, err, "the program", named(cut_prefix, file, program, at, arena, out, err));
+    ETP_GUARDED(arena, err, "the program",
+                at_place(cut_prefix(file, program, at, arena, out, err), at, arena, err));
 }
 
 etp_status etp_cut_capsule(etp_bytes file, const etp_program *program, const etp_cut_place *at,
-                           etp_arena *arena, etp_bytes *out, etp_error *err)
+                           etp_arena *arena, etp_bytes *out, const uint32_t **out_inputs,
+                           uint32_t *out_n, etp_error *err)
 {
-    ETP_GUARDED(arena, err, "the program", named(cut_capsule, file, program, at, arena, out, err));
+    ETP_GUARDED(arena, err, "the program",
+                at_place(cut_capsule(file, program, at, arena, out, out_inputs, out_n, err), at,
+                         arena, err));
 }

@@ -24,9 +24,13 @@ typedef struct etp_cut_place {
 ETP_NODISCARD etp_status etp_cut_prefix(etp_bytes file, const etp_program *program,
                                         const etp_cut_place *at, etp_arena *arena, etp_bytes *out,
                                         etp_error *err);
+// Its inputs are *OUT_N values of the partition, in the order of *OUT_INPUTS; both may be NULL.
 ETP_NODISCARD etp_status etp_cut_capsule(etp_bytes file, const etp_program *program,
                                          const etp_cut_place *at, etp_arena *arena, etp_bytes *out,
+                                         const uint32_t **out_inputs, uint32_t *out_n,
                                          etp_error *err);
+// Does the operator make what a program can hand out? No promise that it can be cut there.
+bool etp_cut_makes(const etp_cut_place *at);
 
 // "node 3 (Conv2d) of delegate 0", "instruction 4 (aten::mean.out)".
 const char *etp_cut_place_text(const etp_cut_place *at, etp_arena *arena);

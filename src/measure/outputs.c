@@ -155,7 +155,7 @@ static tolerance tolerance_for(etp_dtype t, etp_output_precision precision)
 static void compare_elements(const uint8_t *a, const uint8_t *b, const output *o, tolerance tol,
                              etp_output_difference *d)
 {
-    double dot = 0, aa = 0, bb = 0;
+    double dot = 0, aa = 0, bb = 0, noise = 0;
     uint64_t finite = 0;
     for (uint64_t i = 0; i < o->elements; i++) {
         double x = etp_dtype_element(o->type, a, i);
@@ -190,6 +190,7 @@ static void compare_elements(const uint8_t *a, const uint8_t *b, const output *o
         dot += x * y;
         aa += x * x;
         bb += y * y;
+        noise += (x - y) * (x - y);
         double diff = fabs(x - y), larger = fmax(fabs(x), fabs(y));
         d->max_abs = fmax(d->max_abs, diff);
         if (larger > floor_abs) {
@@ -199,6 +200,7 @@ static void compare_elements(const uint8_t *a, const uint8_t *b, const output *o
     }
     d->cosine = aa == 0 && bb == 0 ? 1 : aa == 0 || bb == 0 ? 0 : dot / sqrt(aa * bb);
     d->cosine = finite > 0 || o->elements == 0 ? d->cosine : (double)NAN;
+    d->snr_db = 10 * log10(aa / noise);
     // Under one large element everything else could be noise and still lie within a part of it.
     d->within = d->mismatched == 0 && (tol.steps || !(d->cosine < MIN_COSINE));
 }

@@ -13,6 +13,7 @@ typedef struct etp_output_difference {
     double max_rel; // largest |a − b| ÷ max(|a|, |b|), over elements above the absolute tolerance
     double cosine;  // of the two as vectors, NaN and infinite elements left out; 1 when both are
                     // zero, NAN when nothing is left
+    double snr_db;  // power of the first ÷ power of the difference; infinite without a difference
     double max_magnitude;            // largest finite |a|
     uint64_t nan_a, nan_b, nan_both; // NaNs on each side, and in the same places
     uint64_t not_finite;             // elements that are NaN or infinite on both sides

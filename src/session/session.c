@@ -284,6 +284,10 @@ static etp_status measure(request *r, etp_error *err)
     etp_session_plan planned;
     etp_str known = ETP_STR("");
     ETP_TRY(make_plan(r, &planned, err));
+    const etp_session_hooks hooks = hooks_of(r);
+    if (o->instead) {
+        return o->instead(o->instead_ctx, r->device, &planned, &hooks, err);
+    }
     // Before the folder is made: roofs that cannot be measured end the session, and leave nothing
     // behind.
     ETP_TRY(roofs(r, &planned, &known, err));
@@ -299,7 +303,6 @@ static etp_status measure(request *r, etp_error *err)
                                  .roofs = known,
                                  .state_dir = o->place.state_dir,
                                  .cache_dir = ".etprof/cache"};
-    const etp_session_hooks hooks = hooks_of(r);
     etp_status st = etp_session_measure(r->device, &planned, &config, &hooks, &r->out->result, err);
     etp_os_lock_release(&lock);
     return st;

@@ -40,6 +40,10 @@ typedef struct etp_session_options {
     etp_status (*settle)(void *ctx, const etp_device *device, const etp_device_cpu *cpu,
                          etp_session_plan_options *plan, etp_error *err);
     void *settle_ctx;
+    // Does something else with the plan, and there is no run folder; NULL: it is measured.
+    etp_status (*instead)(void *ctx, etp_device *device, const etp_session_plan *plan,
+                          const etp_session_hooks *hooks, etp_error *err);
+    void *instead_ctx;
     bool inputs_beside; // where none are asked for: those that an export left beside the model
     etp_run *resume;    // the folder `dir` as it was read: go on with it; NULL: a new session
     etp_session_place place;

@@ -21,6 +21,7 @@
 #include "machine/devices.h"
 #include "machine/doctor.h"
 #include "machine/levels.h"
+#include "numerics/numerics.h"
 #include "show/explanation.h"
 #include "show/json.h"
 #include "show/whatif_data.h"
@@ -197,6 +198,7 @@ static void describe_columns(etp_json *j, const char *row, const etp_member_colu
     X(launch)            \
     X(levels)            \
     X(metrics)           \
+    X(numerics)          \
     X(ops)               \
     X(page)              \
     X(pipeline_summary)  \

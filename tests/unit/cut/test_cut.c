@@ -114,7 +114,8 @@ static void check_capsule(const opened *o, const etp_cut_place *at)
     etp_error err = {0};
     etp_bytes bytes;
     const etp_program *cut = NULL;
-    etp_status status = etp_cut_capsule(o->file.bytes, o->program, at, &arena, &bytes, &err);
+    etp_status status =
+        etp_cut_capsule(o->file.bytes, o->program, at, &arena, &bytes, NULL, NULL, &err);
     if (status == ETP_UNSUPPORTED) {
         assert_true(at->node == ETP_NO_INDEX || is_dynamic_quantised(made_at(at)));
         etp_arena_dispose(&arena);
