@@ -243,7 +243,7 @@ bool obey(const std::string &line, etprof::Session &session, etprof::Lines &line
     case ETP_WIRE_MEMORY:
         copy(done.cmd, "memory");
         done.n = 1;
-        etprof::resident(done.dirty_bytes, done.clean_bytes);
+        session.memory(done);
         break;
     case ETP_WIRE_OUTPUTS:
         copy(done.cmd, "outputs");

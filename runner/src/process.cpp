@@ -72,29 +72,6 @@ uint64_t peak_rss_bytes()
 #endif
 }
 
-void resident(uint64_t &dirty, uint64_t &clean)
-{
-    dirty = clean = 0;
-#if defined(__linux__)
-    if (std::FILE *f = std::fopen("/proc/self/smaps_rollup", "r")) {
-        char line[256], what[64];
-        unsigned long long kib = 0;
-        while (std::fgets(line, sizeof line, f) != nullptr) {
-            if (std::sscanf(line, "%63[A-Za-z_]: %llu kB", what, &kib) != 2) {
-                continue;
-            }
-            bool written =
-                std::strcmp(what, "Private_Dirty") == 0 || std::strcmp(what, "Shared_Dirty") == 0;
-            bool not_written =
-                std::strcmp(what, "Private_Clean") == 0 || std::strcmp(what, "Shared_Clean") == 0;
-            dirty += written ? kib * 1024 : 0;
-            clean += not_written ? kib * 1024 : 0;
-        }
-        std::fclose(f);
-    }
-#endif
-}
-
 uint64_t waited_ns()
 {
     uint64_t sum = UINT64_MAX;

@@ -15,8 +15,6 @@ namespace etprof
 uint64_t now_ns(); // CLOCK_MONOTONIC
 uint64_t rss_bytes();
 uint64_t peak_rss_bytes();
-// Resident pages that were written, and those of files that were not; both 0: not known here.
-void resident(uint64_t &dirty, uint64_t &clean);
 // For how long this process's threads together were ready without a CPU (Linux); UINT64_MAX: the
 // system does not tell.
 uint64_t waited_ns();

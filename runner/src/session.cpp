@@ -22,6 +22,7 @@ extern "C" {
 #include "crash.h"
 #include "hook.h"
 #include "kernels.h"
+#include "owners.h"
 #include "process.h"
 #include "sampler.h"
 
@@ -394,6 +395,7 @@ std::optional<Failure> Session::load(etp_wire_load &out)
     std::snprintf(out.kernels_ours, sizeof out.kernels_ours, "%s", whose.ours.c_str());
     std::snprintf(out.kernels_theirs, sizeof out.kernels_theirs, "%s", whose.theirs.c_str());
     out.ns = now_ns() - start;
+    etp_memory_loaded();
     out.rss_bytes = rss_bytes();
     std::snprintf(out.method, sizeof out.method, "%s", method_name_.c_str());
     const auto *method = module_->loaded(method_name_);
@@ -516,6 +518,43 @@ std::optional<Failure> Session::run(uint64_t n, Lines &lines)
     crash_doing("waiting for a command");
     done_ += i;
     return failure;
+}
+
+static std::string absolute(const std::string &path)
+{
+    std::unique_ptr<char, void (*)(void *)> whole(realpath(path.c_str(), nullptr), std::free);
+    return whole ? whole.get() : path;
+}
+
+void Session::memory(etp_wire_done &out)
+{
+    std::vector<std::string> paths = {absolute(options_.model)};
+    for (const std::string &file : split(options_.data)) {
+        paths.push_back(absolute(file));
+    }
+    std::vector<const char *> files;
+    for (const std::string &path : paths) {
+        files.push_back(path.c_str());
+    }
+    std::set<std::string> methods;
+    for (const Call &call : calls_) {
+        methods.insert(call.name);
+    }
+    std::vector<etp_memory_span> spans;
+    for (const std::string &name : methods) {
+        for (const auto &span : module_->planned(name)) {
+            spans.push_back({span.data(), span.size()});
+        }
+    }
+    etp_memory memory;
+    if (!etp_memory_read(files.data(), files.size(), spans.data(), spans.size(), &memory)) {
+        return;
+    }
+    out.dirty_bytes = memory.dirty_bytes;
+    out.clean_bytes = memory.clean_bytes;
+    if (memory.known) {
+        out.memory = memory.rows;
+    }
 }
 
 std::optional<Failure> Session::dump(const std::string &path, uint64_t &bytes)

@@ -91,6 +91,8 @@ class Session
     {
         return hook_call_ps_;
     }
+    // Who holds this process's memory; 0: not known here.
+    void memory(etp_wire_done &out);
     std::optional<Failure> dump(const std::string &path, uint64_t &bytes);
     std::optional<Failure> samples(const std::string &path, uint64_t &count, uint64_t &bytes);
     std::optional<Failure> outputs(const std::string &folder, uint64_t &files, uint64_t &bytes);

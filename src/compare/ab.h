@@ -6,6 +6,7 @@
 #ifndef ETP_COMPARE_AB_H
 #define ETP_COMPARE_AB_H
 
+#include "base/memory_rows.h"
 #include "compare/counters.h"
 #include "explain/engage.h"
 #include "explain/kernels.h"
@@ -122,7 +123,8 @@ typedef struct etp_ab_arm {
     int64_t costs[ETP_COSTS]; // medians over the launches
     // 95 % intervals of these medians, whatever the distribution; NAN below six launches.
     double costs_lo[ETP_COSTS], costs_hi[ETP_COSTS];
-    int64_t disk_bytes; // its program and the weights beside it
+    etp_memory_rows memory; // of the launch with the median of their sum; code 0: not known
+    int64_t disk_bytes;     // its program and the weights beside it
     etp_ab_hook hook;
     etp_proof proof;
     const etp_kernels *kernels; // sampled program counters, NULL without

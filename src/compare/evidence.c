@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What backs or takes back a headline: the proof of each arm's level.
 #include <math.h>
+#include <stdlib.h>
 
+#include "base/order.h"
 #include "compare/session.h"
 #include "explain/sampled.h"
 
@@ -29,6 +31,28 @@ static void take_medians(const etp_run *run, uint32_t run_arm, etp_arena *arena,
         bool known = etp_quantile_ranks(n, 0.5, ETP_CONFIDENCE, &lo, &hi);
         out->costs_lo[cost] = known ? v[lo] : (double)NAN;
         out->costs_hi[cost] = known ? v[hi] : (double)NAN;
+    }
+}
+
+// A sum of medians is no median: the rows are those of one launch, so that they add up.
+static void take_memory(const etp_run *run, uint32_t run_arm, etp_arena *arena,
+                        etp_ab_launched *out)
+{
+    double *sums = ETP_NEW_ARRAY(arena, double, run->launches.n + 1);
+    size_t n = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        double middle = n > 0 ? sums[(n - 1) / 2] : (double)NAN;
+        for (size_t i = 0; i < run->launches.n; i++) {
+            const etp_run_launch *l = &run->launches.items[i];
+            bool has = l->arm == run_arm && l->kind == ETP_LAUNCH_TIMED && l->memory.code > 0;
+            double sum = (double)l->dirty_bytes + (double)l->clean_bytes;
+            if (has && pass == 0) {
+                sums[n++] = sum;
+            } else if (has && out->memory.code == 0 && sum >= middle && sum <= middle) {
+                out->memory = l->memory;
+            }
+        }
+        qsort(sums, n, sizeof *sums, etp_order_double);
     }
 }
 
@@ -66,6 +90,7 @@ static void prove_arm(const etp_ab_session *s, const etp_run *run, uint32_t run_
 {
     const etp_ab_arm *arm = &s->ab.arms[at];
     take_medians(run, run_arm, s->ab.arena, out);
+    take_memory(run, run_arm, s->ab.arena, out);
     etp_ab_take_hook(run, run_arm, arm->median_ns, s->ab.arena, &out->hook);
     if (arm->level == ETP_LEVEL_NONE) {
         return;

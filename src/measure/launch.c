@@ -393,6 +393,7 @@ static bool ask_memory(launch *l)
     }
     l->out->record.dirty_bytes = msg.u.done.dirty_bytes;
     l->out->record.clean_bytes = msg.u.done.clean_bytes;
+    l->out->record.memory = msg.u.done.memory;
     return true;
 }
 

@@ -132,6 +132,7 @@ static const void *untraced_ns(const etp_place *at, etp_made *made)
 
 KNOWN(is_positive, double, *it > 0)
 KNOWN(has_hook, etp_ab_arm, it->hook.call_ns > 0) // not of bare recordings, runners of others
+KNOWN(has_memory, etp_ab_arm, it->memory.code > 0)
 KNOWN(has_interval, etp_ab_arm, isfinite(it->hi_ns - it->lo_ns))
 KNOWN(has_blocks, etp_ab_ratio, it->blocks > 0)
 KNOWN(has_drift, etp_ab_drift, it->known)
@@ -259,6 +260,10 @@ static const etp_field k_hook_rows[] = {
     FIELD("share", RATIO, hook.share, "of the untraced median"),
 };
 static SHAPE(k_hook, k_hook_rows);
+#define ROW(member, title, what) FIELD(#member, UINT, memory.member, what),
+static const etp_field k_memory_rows[] = {ETP_MEMORY_ROWS(ROW)};
+#undef ROW
+static SHAPE(k_memory, k_memory_rows);
 static const etp_field k_interval_rows[] = {
     FIELD("lo", ROUNDED, lo_ns, "at least"),
     FIELD("hi", ROUNDED, hi_ns, "at most"),

@@ -122,6 +122,8 @@ void etp_ab_states_section(const etp_ab_views *v, const etp_ab *arms, etp_report
                            etp_arena *arena);
 // One row of it: COST of two arms, and of bytes the verdict's words ("less").
 etp_cell etp_ab_cost_cell(const etp_ab_arm *arm, etp_cost cost, etp_arena *arena);
+// Who holds the memory of the arms; *N: tables so far. In holders.c.
+void etp_ab_memory_tables(const etp_ab *ab, size_t *n, etp_report *r, etp_arena *arena);
 const char *etp_ab_memory_words(etp_verdict verdict); // NULL: the verdict's own
 void etp_ab_counters_section(const etp_ab *ab, etp_report *r, etp_arena *arena); // counters.c
 // TIMES_ABOVE: the page has the arms' times in another table.

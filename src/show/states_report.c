@@ -7,6 +7,8 @@
 #include "show/report.h"
 #include "show/times.h"
 
+enum { TABLES_OF_MEMORY = 3 }; // a sweep has many comparisons
+
 typedef struct row { // what is compared
     const char *what;
     etp_cell baseline, candidate;
@@ -157,4 +159,8 @@ void etp_ab_states_section(const etp_ab_views *v, const etp_ab *arms, etp_report
     }
     etp_report_medium(r, medium);
     observer_table(arms, r);
+    size_t tables = 0;
+    if (arms->n_comparisons <= TABLES_OF_MEMORY) {
+        etp_ab_memory_tables(arms, &tables, r, arena);
+    }
 }

@@ -9,6 +9,7 @@ static const char k_launch_type[] = "launch", k_block_type[] = "block";
 WORDS(k_kinds, etp_launch_kind_name, etp_launch_kind, ETP_LAUNCH_KINDS)
 FIND(launch_type, etp_run_launch, etp_run, MAKE(text, k_launch_type))
 KNOWN(has_counters, etp_run_launch, it->cycles > 0)
+KNOWN(has_memory, etp_run_launch, it->memory.code > 0)
 KNOWN(has_hook_cost, etp_run_launch, it->hook_cost.call_ps > 0)
 KNOWN(has_waits, etp_run_launch, it->run_span_ns > 0)
 KNOWN(has_cache, etp_run_launch, it->counted.cache.len > 0)
@@ -152,6 +153,10 @@ static const etp_field k_hook_rows[] = {
     FIELD("call_ps", UINT, hook_cost.call_ps, "picoseconds added to each"),
 };
 static SHAPE(k_hook, k_hook_rows);
+#define ROW(member, title, what) FIELD(#member, UINT, memory.member, what),
+static const etp_field k_memory_rows[] = {ETP_MEMORY_ROWS(ROW)};
+#undef ROW
+static SHAPE(k_memory, k_memory_rows);
 static const etp_field k_launch_rows[] = {
     MADE("type", TEXT, launch_type, "launch", .flags = ETP_SET),
     FIELD("block", UINT, block, "from 1", .most = ETP_RUN_MAX_BLOCKS),
@@ -171,6 +176,8 @@ static const etp_field k_launch_rows[] = {
           .flags = ETP_ABSENT | ETP_ZERO),
     FIELD("clean_bytes", UINT, clean_bytes, "likewise: pages of files, not written",
           .flags = ETP_ABSENT | ETP_ZERO),
+    GROUP("memory", &k_memory, "both together, by who holds them", .when = has_memory,
+          .flags = ETP_ABSENT),
     NUMBER(user_ns, "CPU time"),
     NUMBER(system_ns, "likewise, in the kernel"),
     NUMBER(minor_faults, "page faults without reading"),

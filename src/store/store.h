@@ -11,6 +11,7 @@
 #define ETP_STORE_STORE_H
 
 #include "base/index.h"
+#include "base/memory_rows.h"
 #include "base/sha256.h"
 #include "os/os.h"
 #include "store/settings.h"
@@ -195,6 +196,7 @@ typedef struct etp_run_launch {
     uint64_t peak_rss_bytes;
     uint64_t dirty_bytes, clean_bytes; // resident after the measured iterations: pages that were
                                        // written, and those of files that were not
+    etp_memory_rows memory;            // who holds them; code 0: not known
     uint64_t user_ns, system_ns;
     uint64_t minor_faults, major_faults, voluntary_switches, involuntary_switches;
     uint64_t env_pad_bytes; // by which its environment was made larger, drawn anew for each launch

@@ -110,6 +110,15 @@ static void done(etp_json *j, const etp_wire_done *d)
         etp_json_kv_u64(j, "dirty_bytes", d->dirty_bytes);
         etp_json_kv_u64(j, "clean_bytes", d->clean_bytes);
     }
+    if (d->memory.code == 0) { // no program runs without any
+        return;
+    }
+    etp_json_key(j, "memory");
+    etp_json_begin_object(j);
+#define ROW(member, title, what) etp_json_kv_u64(j, #member, d->memory.member);
+    ETP_MEMORY_ROWS(ROW)
+#undef ROW
+    etp_json_end(j);
 }
 
 static void selftest(etp_json *j, const etp_wire_selftest *t)

@@ -530,16 +530,22 @@ static bool fields_of(in *s, etp_wire_msg *m)
     }
     case ETP_WIRE_DONE: {
         etp_wire_done *d = &m->u.done;
-        const field f[] = {TEXT("cmd", d->cmd, false),
-                           NUMBER("n", d->n, true),
-                           NUMBER("bytes", d->bytes, false),
-                           NUMBER("peak_rss_bytes", d->peak_rss_bytes, false),
-                           NUMBER("hook_calls", d->hook_calls, false),
-                           NUMBER("hook_call_ps", d->hook_call_ps, false),
-                           NUMBER("span_ns", d->span_ns, false),
-                           NUMBER("wait_ns", d->wait_ns, false),
-                           NUMBER("dirty_bytes", d->dirty_bytes, false),
-                           NUMBER("clean_bytes", d->clean_bytes, false)};
+#define ROW(member, title, what) NUMBER(#member, d->memory.member, false),
+        const field memory[] = {ETP_MEMORY_ROWS(ROW)};
+#undef ROW
+        const field f[] = {
+            TEXT("cmd", d->cmd, false),
+            NUMBER("n", d->n, true),
+            NUMBER("bytes", d->bytes, false),
+            NUMBER("peak_rss_bytes", d->peak_rss_bytes, false),
+            NUMBER("hook_calls", d->hook_calls, false),
+            NUMBER("hook_call_ps", d->hook_call_ps, false),
+            NUMBER("span_ns", d->span_ns, false),
+            NUMBER("wait_ns", d->wait_ns, false),
+            NUMBER("dirty_bytes", d->dirty_bytes, false),
+            NUMBER("clean_bytes", d->clean_bytes, false),
+            {.name = "memory", .object = memory, .object_count = COUNT(memory)}
+        };
         return object(s, f, COUNT(f), 0);
     }
     case ETP_WIRE_ERROR: {

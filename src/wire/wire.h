@@ -18,7 +18,7 @@
 //   {"type":"done","cmd":"run","n":10,"bytes":0,"peak_rss_bytes":1,"hook_calls":27,
 //    "hook_call_ps":400}
 //   {"type":"done","cmd":"memory","n":1,"bytes":0,"peak_rss_bytes":9,"dirty_bytes":2,
-//    "clean_bytes":3}
+//    "clean_bytes":3,"memory":{"program":1,"code":2,"unaccounted":2}}
 //   {"type":"error","code":"method","message":"..."}
 // lines of `--roofs`, which come between hello and done (best and median 0: checked, not timed):
 //   {"type":"roof","isa":"avx2","what":"fma_f32","unit":"op/s","threads":1,"bytes":0,"best":1,
@@ -45,6 +45,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "base/memory_rows.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -141,6 +143,7 @@ typedef struct etp_wire_done {
                                        // together were ready without a CPU; span_ns 0: not known
     uint64_t dirty_bytes, clean_bytes; // memory: resident pages that were written, and those of
                                        // files that were not; both 0: not known here
+    etp_memory_rows memory;            // memory: who holds them; all 0: not known
 } etp_wire_done;
 
 typedef enum etp_wire_code {

@@ -7,7 +7,8 @@
 //   warm LEVEL N PERCENT       the first N iterations of a launch take PERCENT of it
 //   drift NS                   added per launch that went before (of any level)
 //   load LEVEL NS              loading takes that long
-//   memory LEVEL PEAK DIRTY CLEAN   bytes; without it 5 MB of peak, and it is not asked
+//   memory LEVEL PEAK DIRTY CLEAN   bytes; without it 5 MB of peak, and it is not asked;
+//                              code is what is clean, packed and planned half of what is dirty
 //   kernels LEVEL NAMES        said of the load, to the end of the line: its kernels are ours
 //   turns                      every `run 1` is noted in <file>.turns by its level
 //   noise PERMILLE             a launch takes up to that much more or less, by its number
@@ -346,6 +347,8 @@ static void tell_memory(const fake *f)
     m.u.done.n = 1;
     m.u.done.dirty_bytes = f->dirty_bytes;
     m.u.done.clean_bytes = f->clean_bytes;
+    m.u.done.memory = (etp_memory_rows){
+        .code = f->clean_bytes, .packed = f->dirty_bytes / 2, .planned = f->dirty_bytes / 2};
     send(&m);
 }
 

@@ -60,6 +60,13 @@ def planted():
         expect(arms[ON]["dirty_bytes"] == 42000000 and arms[OFF]["dirty_bytes"] == 12000000, name, arms)
         size = (pathlib.Path(tmp) / "model.pte").stat().st_size
         expect(all(arm["disk_bytes"] == size for arm in report["arms"]), name, (size, arms[ON]["disk_bytes"]))
+        for arm, dirty in ((ON, 42000000), (OFF, 12000000)):
+            rows_of = arms[arm]["memory"]
+            expect(sum(rows_of.values()) == dirty + 8000000 and rows_of["packed"] == dirty // 2, name, rows_of)
+        lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
+        for line in ("XNNPACK at load 6.00 MB 21.00 MB +15.00 MB", "code 8.00 MB 8.00 MB +0.00 MB",
+                     "resident 20.00 MB 50.00 MB +30.00 MB"):
+            expect(line in lines, name, (line, done.stdout))
         by = {}
         for line in timed:
             by.setdefault(line["block"], {})[line["experiment"]] = line
@@ -93,6 +100,7 @@ def nothing_to_say():
         expect(table["dirty memory"][:2] == ["not known here"] * 2, name, table)
         report = json.loads((pathlib.Path(tmp) / "run" / "report.json").read_text())
         expect(all(arm["dirty_bytes"] is None for arm in report["arms"]), name, report["arms"])
+        expect("memory" not in report["arms"][0], name, report["arms"][0])
         expect(report["comparisons"][0]["dirty"] is None, name, report["comparisons"][0]["dirty"])
 
 

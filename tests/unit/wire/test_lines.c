@@ -183,6 +183,10 @@ static void liberal_where_it_may(void **unused)
     parses("{\"type\":\"done\",\"n\":1,\"dirty_bytes\":4096,\"clean_bytes\":8192}");
     assert_int_equal(msg.u.done.dirty_bytes, 4096);
     assert_int_equal(msg.u.done.clean_bytes, 8192);
+    parses("{\"type\":\"done\",\"n\":1,\"memory\":{\"code\":3,\"packed\":5,\"later\":7}}");
+    assert_int_equal(msg.u.done.memory.code, 3);
+    assert_int_equal(msg.u.done.memory.packed, 5);
+    assert_int_equal(msg.u.done.memory.program, 0);
     parses("{\"type\":\"progress\",\"x\":1}");
     assert_int_equal(msg.type, ETP_WIRE_UNKNOWN);
     assert_string_equal(msg.word, "progress");

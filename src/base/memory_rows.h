@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who holds the memory of a process: its resident bytes by owner. The rows add up to the whole, so
+// what nobody is known to hold is a row too. Shared by runner and tool. libc only.
+#ifndef ETP_BASE_MEMORY_ROWS_H
+#define ETP_BASE_MEMORY_ROWS_H
+
+#include <stdint.h>
+
+// ROW(member, title for people, what it is)
+#define ETP_MEMORY_ROWS(ROW)                                                                 \
+    ROW(program, "program", "pages of the program's files that were touched")                \
+    ROW(planned, "planned arenas", "tensors and mutable buffers, as the program plans them") \
+    ROW(packed, "XNNPACK at load", "allocated while loading: packed weights, operators")     \
+    ROW(workspace, "XNNPACK later", "allocated since: workspace")                            \
+    ROW(code, "code", "pages of the runner and its libraries")                               \
+    ROW(allocator, "other objects", "in use of malloc by everything else")                   \
+    ROW(stack, "stack", "of the main thread")                                                \
+    ROW(unaccounted, "unaccounted", "free in malloc, stacks of threads, and what is not known")
+
+typedef struct etp_memory_rows { // bytes
+#define ETP_MEMORY_MEMBER(member, title, what) uint64_t member;
+    ETP_MEMORY_ROWS(ETP_MEMORY_MEMBER)
+#undef ETP_MEMORY_MEMBER
+} etp_memory_rows;
+
+#endif

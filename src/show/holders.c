@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who holds the memory of the arms after their measured iterations, row by row up to the whole.
+#include <math.h>
+
+#include "show/report.h"
+
+static etp_cell held(uint64_t bytes, etp_arena *arena)
+{
+    return etp_cell_z(etp_arena_printf(arena, "%.2f MB", (double)bytes / 1e6));
+}
+
+static etp_cell grown(uint64_t from, uint64_t to, etp_arena *arena)
+{
+    double by = ((double)to - (double)from) / 1e6;
+    return etp_cell_z(etp_arena_printf(arena, "%s%.2f MB", by < 0 ? "−" : "+", fabs(by)));
+}
+
+// X NULL: of one arm alone.
+static void holders_table(const char *id, const etp_ab_arm *b, const etp_ab_arm *x, etp_report *r,
+                          etp_arena *arena)
+{
+    const etp_ab_arm *y = x ? x : b;
+    const etp_column columns[] = {
+        {.key = "holder", .title = "who holds it"},
+        {.key = b->name, .title = b->measured, .flags = ETP_COL_FIGURES},
+        {.key = y->name, .title = y->measured, .flags = ETP_COL_FIGURES},
+        {.key = "change", .title = "change", .flags = ETP_COL_FIGURES},
+        {.key = "what", .title = "what it is", .flags = ETP_COL_MINOR},
+    };
+    const struct {
+        const char *title, *what;
+        uint64_t from, to;
+    } rows[] = {
+#define ROW(member, title, what) {title, what, b->memory.member, y->memory.member},
+        ETP_MEMORY_ROWS(ROW)
+#undef ROW
+    };
+    const etp_column alone[] = {columns[0], columns[1], columns[4]};
+    etp_table *t =
+        etp_report_table(r, id, "Resident after the measured iterations, by who holds it",
+                         x ? columns : alone, x ? 5 : 3);
+    uint64_t from = 0, to = 0;
+    for (size_t i = 0; i <= sizeof rows / sizeof *rows; i++) {
+        bool total = i == sizeof rows / sizeof *rows;
+        uint64_t was = total ? from : rows[i].from, is = total ? to : rows[i].to;
+        const char *title = total ? "resident" : rows[i].title;
+        const char *what = total ? "the rows together" : rows[i].what;
+        if (x) {
+            ETP_ROW(t, etp_cell_z(title), held(was, arena), held(is, arena), grown(was, is, arena),
+                    etp_cell_z(what));
+        } else {
+            ETP_ROW(t, etp_cell_z(title), held(was, arena), etp_cell_z(what));
+        }
+        from += total ? 0 : was;
+        to += total ? 0 : is;
+    }
+}
+
+void etp_ab_memory_tables(const etp_ab *ab, size_t *n, etp_report *r, etp_arena *arena)
+{
+    size_t pairs = ab->n_comparisons;
+    for (size_t i = 0; i < (pairs ? pairs : ab->n_arms); i++) {
+        const etp_ab_comparison *c = pairs ? &ab->comparisons[i] : NULL;
+        const etp_ab_arm *b = &ab->arms[c ? c->baseline : i];
+        const etp_ab_arm *x = c ? &ab->arms[c->candidate] : NULL;
+        if (b->memory.code > 0 && (!x || x->memory.code > 0)) {
+            const char *id = etp_arena_printf(arena, "memory-%zu", ++*n);
+            holders_table(*n == 1 ? "memory" : id, b, x, r, arena);
+        }
+    }
+}
