@@ -249,6 +249,7 @@ typedef struct part {
     double speedup;
     bool bottleneck;
     int64_t cut; // most that its clock can have cut off AFTER
+    bool large;  // a fifth of AFTER's whole, or the bottleneck: it has a row
 } part;
 
 typedef struct parts {
@@ -264,10 +265,14 @@ static int64_t saved(const part *p)
     return p->before - p->after;
 }
 
-// The larger change first; of one arm, the larger time.
+// What is large, then the larger change; of one arm, the larger time.
 static int by_change(const void *x, const void *y)
 {
+    const part *p = x, *q = y;
     int64_t a = llabs(saved(x)), b = llabs(saved(y));
+    if (p->large != q->large) {
+        return p->large ? -1 : 1;
+    }
     return a != b ? (a < b) - (a > b) : strcmp(((const part *)x)->label, ((const part *)y)->label);
 }
 
@@ -311,14 +316,16 @@ static bool read_parts(const etp_ab *ab, parts *out)
         if (!known(c->ns[base]) || !known(c->ns[cand])) {
             continue;
         }
+        bool shift =
+            pair && isfinite(ab->shifts[0].after_share) && ab->shifts[0].after == (int)c->category;
         out->items[out->n++] = (part){
             .label = etp_category_name(c->category),
             .before = pair ? c->ns[base] : 0,
             .after = c->ns[cand],
             .cut = c->cut_ns[cand],
             .speedup = pair ? c->speedup[0] : (double)NAN,
-            .bottleneck = pair && isfinite(ab->shifts[0].after_share) &&
-                          ab->shifts[0].after == (int)c->category,
+            .bottleneck = shift,
+            .large = shift || c->ns[cand] >= out->after / 5,
         };
     }
     return out->n > 0;
@@ -432,15 +439,8 @@ static void where(const etp_ab *ab, etp_screen *s, etp_arena *arena)
     qsort(all.items, all.n, sizeof *all.items, told ? by_change : by_time);
     // One more is shown rather than put away: "Everything else" would take its line anyhow.
     size_t most = categories_shown(ab), shown = all.n <= most + 1 ? all.n : most;
-    for (size_t i = shown; i < all.n; i++) { // the bottleneck is always among them
-        if (all.items[i].bottleneck) {
-            part last = all.items[shown - 1];
-            all.items[shown - 1] = all.items[i];
-            all.items[i] = last;
-        }
-    }
     qsort(all.items, shown, sizeof *all.items, told ? by_saved : by_time);
-    part rest = {"Everything else", all.before, all.after, (double)NAN, false, 0};
+    part rest = {"Everything else", all.before, all.after, (double)NAN, false, 0, false};
     for (size_t i = 0; i < shown; i++) {
         add_part(&all, &all.items[i], false, s, arena);
         rest.before -= all.items[i].before;
@@ -455,7 +455,8 @@ static void where(const etp_ab *ab, etp_screen *s, etp_arena *arena)
                         all.after,
                         given ? (double)all.before / (double)all.after : (double)NAN,
                         false,
-                        0};
+                        0,
+                        false};
     add_part(&all, &whole, true, s, arena);
 }
 
@@ -497,11 +498,23 @@ static const char *gain_text(const etp_ab_fix *f, const etp_screen_unit *u, etp_
                : etp_arena_printf(arena, "%s%s %s", sign, time, u->name);
 }
 
+// Worth a line: one per cent of an inference, and more than sending single operators back.
+static bool pays(const etp_ab *ab, const etp_ab_fix *f)
+{
+    const etp_ab_arm *arm = &ab->arms[ab->hot_arm];
+    int64_t whole = known(arm->median_ns) ? arm->median_ns : arm->traced_ns;
+    return f->kind != ETP_FIX_SLOWER && gain_ns(f) >= 0.01 * (double)whole;
+}
+
 static void next(const etp_ab *ab, etp_screen *s, etp_arena *arena)
 {
     const etp_screen_unit u = unit_of_steps(ab);
-    for (size_t i = 0; i < ab->fixes.n && i < SHOWN_STEPS; i++) {
+    for (size_t i = 0, shown = 0; i < ab->fixes.n && shown < SHOWN_STEPS; i++) {
         const etp_ab_fix *f = &ab->fixes.items[i];
+        if (!pays(ab, f)) {
+            continue;
+        }
+        shown++;
         const char *command = etp_ab_fix_command(f, command_dir(ab, arena), arena);
         const char *gain = recording_hides(ab) ? NULL : gain_text(f, &u, arena);
         // The gain stands in a column, so the time of what it is about is left out.
@@ -520,26 +533,6 @@ static void next(const etp_ab *ab, etp_screen *s, etp_arena *arena)
 static void mark(etp_screen *s, etp_severity severity, const char *text)
 {
     etp_screen_mark(s, "Trust", severity, text);
-}
-
-// Sampling tells what names do not: say how it is had where a session went without it.
-const char *etp_ab_unproven(const etp_ab *ab, const etp_ab_arm *a)
-{
-    const etp_ab_engagement *e = &ab->engagement;
-    static const char *const k_why[ETP_SAMPLES_ENDS] = {
-        [ETP_SAMPLES_PART] = "too short to sample, --kernels does",
-        [ETP_SAMPLES_BLOCKS] = "too short to sample, --kernels does",
-        [ETP_SAMPLES_OFF] = "--no-kernels",
-        [ETP_SAMPLES_UNTRACED] = "--no-trace",
-    };
-    if (a->kernels && etp_kernels_too_few(a->kernels, HUGE_VAL)) {
-        return "too few samples";
-    }
-    if (a->kernels && a->kernels->evidence > 0) {
-        return "samples do not tell";
-    }
-    const char *why = e->sampled ? "this arm was not sampled" : k_why[e->sampling];
-    return why ? why : "names do not tell";
 }
 
 static bool shared_level(const etp_ab *ab, uint32_t arm)
@@ -747,10 +740,11 @@ static void more(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         etp_screen_more(s, "Report", etp_arena_printf(arena, "%s/report.html", ab->dir), false);
     }
     const char *phase = etp_ab_phase_option(ab, arena), *id = NULL;
-    if (ab->fixes.n > 0) {
-        id = ab->fixes.items[0].id;
-    } else if (ab->judged.findings.n > 0) {
+    if (ab->judged.findings.n > 0) {
         id = ab->judged.findings.items[0].id;
+    }
+    for (size_t i = ab->fixes.n; i-- > 0;) {
+        id = pays(ab, &ab->fixes.items[i]) ? ab->fixes.items[i].id : id;
     }
     const char *full = etp_shell_command(arena, "etprof analyze %s", ab->dir);
     const char *ask = id ? etp_shell_command(arena, "etprof explain %s %s", id, ab->dir) : NULL;
@@ -768,7 +762,8 @@ static void more(const etp_ab *ab, etp_screen *s, etp_arena *arena)
     }
     const etp_ab_fix *first = NULL; // that a command applies; 'etprof fix' takes no phases
     for (size_t i = 0; i < ab->fixes.n && !first && !ab->phase; i++) {
-        first = ab->fixes.items[i].by_command ? &ab->fixes.items[i] : NULL;
+        const etp_ab_fix *f = &ab->fixes.items[i];
+        first = f->by_command && pays(ab, f) ? f : NULL;
     }
     if (first) {
         etp_screen_more(s, "", etp_shell_command(arena, "etprof fix %s %s", ab->dir, first->id),

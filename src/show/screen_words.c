@@ -108,3 +108,23 @@ void etp_screen_open_questions(const etp_ab *ab, unsigned *said, etp_screen *s)
         }
     }
 }
+
+// Sampling tells what names do not: say how it is had where a session went without it.
+const char *etp_ab_unproven(const etp_ab *ab, const etp_ab_arm *a)
+{
+    const etp_ab_engagement *e = &ab->engagement;
+    static const char *const k_why[ETP_SAMPLES_ENDS] = {
+        [ETP_SAMPLES_PART] = "too short to sample, --kernels does",
+        [ETP_SAMPLES_BLOCKS] = "too short to sample, --kernels does",
+        [ETP_SAMPLES_OFF] = "--no-kernels",
+        [ETP_SAMPLES_UNTRACED] = "--no-trace",
+    };
+    if (a->kernels && etp_kernels_too_few(a->kernels, HUGE_VAL)) {
+        return "too few samples";
+    }
+    if (a->kernels && a->kernels->evidence > 0) {
+        return "samples do not tell";
+    }
+    const char *why = e->sampled ? "this arm was not sampled" : k_why[e->sampling];
+    return why ? why : "names do not tell";
+}

@@ -55,10 +55,11 @@ static etp_status against_arm(etp_gate *g, const etp_ab *ab, uint32_t arm, const
         .hi = f.hi,
         .limit = most,
         .state = f.unknown ? ETP_GATE_UNKNOWN : etp_gate_judge(f.lo, f.hi, false, most)};
-    c.fix = c.state == ETP_GATE_NO ? "etprof compare of the two folders says where the time went"
-            : c.state == ETP_GATE_YES
-                ? NULL
-                : etp_gate_to_settle(g, isfinite(u.shift) || n < ETP_MIN_BLOCKS ? ab : old, &f, most);
+    c.fix =
+        c.state == ETP_GATE_NO ? "etprof compare of the two folders says where the time went"
+        : c.state == ETP_GATE_YES
+            ? NULL
+            : etp_gate_to_settle(g, isfinite(u.shift) || n < ETP_MIN_BLOCKS ? ab : old, &f, most);
     etp_gate_add(g, c);
     return ETP_OK;
 }
@@ -101,7 +102,7 @@ static uint32_t counterpart(const etp_ab *ab, uint32_t arm, const etp_ab *old)
 }
 
 etp_status etp_gate_against(etp_gate *g, const etp_ab *ab, const etp_ab *old, double margin,
-                               etp_error *err)
+                            etp_error *err)
 {
     for (uint32_t i = 0; i < ab->n_arms; i++) {
         uint32_t k = counterpart(ab, i, old);
