@@ -7,6 +7,7 @@ import os
 import pathlib
 import random
 import sys
+import tempfile
 
 TREE, BUILD = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
 sys.path[:0] = [str(TREE / "tests/tools"), str(TREE / "python")]
@@ -280,7 +281,20 @@ def unreadable():
     expect(told == [("dump", "corrupt", "d", 3, "no dump", "a")], "errors", told)
 
 
+def bounded():
+    """A question takes no more memory on a machine that has more; what goes beyond lies in no folder of somebody's
+    work."""
+    with tempfile.TemporaryDirectory() as folder, duck.asking(pathlib.Path(folder)) as connection:
+        beyond, most = connection.execute("SELECT current_setting('temp_directory'), "
+                                          "current_setting('memory_limit')").fetchone()
+        expect(os.path.isabs(beyond) and os.path.isdir(beyond), "a folder for what goes beyond", beyond)
+        size, unit = most.split()
+        gib = float(size) / {"MiB": 1024, "GiB": 1}[unit]
+        expect(gib <= 1 + (os.cpu_count() or 1) / 4, "memory of a question", most)
+    expect(not os.path.exists(beyond), "it stays", beyond)
+
+
 for question in (slowest, fixes, speedups, devices, engagement, regressions, noisy_device, newest, some_devices,
-                 answered, unreadable):
+                 answered, unreadable, bounded):
     question()
 finish()

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
+import os
+import tempfile
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +72,17 @@ def views(connection: Any, root: Path) -> None:
                                "hive_partitioning = true, hive_types_autocast = false)")
         else:
             connection.register(table, columns.empty_table())
+
+
+@contextmanager
+def asking(root: Path) -> Iterator[Any]:
+    """A connection to the tables of a lake. It groups in memory that does not grow with the lake (of 200,000
+    recordings' operators that took 3.7 GB); what goes beyond lies on disk meanwhile, not where somebody works."""
+    with tempfile.TemporaryDirectory(prefix="etprof-fleet-") as beyond:
+        most = f"{1024 + 256 * (os.cpu_count() or 1)}MB"
+        with engine().connect(config={"memory_limit": most, "temp_directory": beyond}) as connection:
+            views(connection, root)
+            yield connection
 
 
 def rows(connection: Any, query: str) -> Iterator[dict[str, Any]]:

@@ -252,9 +252,8 @@ def answers(lake: str, engine: str, since: str) -> dict[str, Any]:
             session.stop()
     from etprof.fleet import duck
 
-    connection = duck.engine().connect()
-    duck.views(connection, root)
-    return questions.everything(lambda q: list(duck.rows(connection, q)), since)
+    with duck.asking(root) as connection:
+        return questions.everything(lambda q: list(duck.rows(connection, q)), since)
 
 
 def day(text: str) -> str:
