@@ -79,5 +79,5 @@ etp_status etp_cli_resolve_baseline(etp_cli *cli, const char **path, etp_error *
         }
         is_path = true;
     }
-    return is_path ? etp_cli_newest(cli, false, path, err) : by_name(cli, path, err);
+    return is_path ? etp_cli_newest(cli, path, err) : by_name(cli, path, err);
 }

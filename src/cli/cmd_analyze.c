@@ -128,7 +128,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     }
     const char *out = o->out;
     if (out && cli->newest && etp_run_is(out)) { // tables go where what they are of is
-        ETP_TRY(etp_cli_newest(cli, false, &out, err));
+        ETP_TRY(etp_cli_newest(cli, &out, err));
     }
     etp_show_options show = {
         .full = o->full,

@@ -72,7 +72,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
                               "F1 FOLDER'",
                         argv[0], argv[0]);
     } else if (argc == 1) {
-        ETP_TRY(etp_cli_newest(cli, true, &here, err));
+        ETP_TRY(etp_cli_newest(cli, &here, err));
     }
     const char *const *paths = argc > 1 ? (const char *const *)(argv + 1) : &here;
     ETP_TRY(etp_ab_open(paths, argc > 1 ? (size_t)(argc - 1) : 1, &how, &session, err));

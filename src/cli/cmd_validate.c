@@ -32,7 +32,7 @@ static etp_status validate(etp_cli *cli, const validate_options *o, const char *
             return etp_fail(err, ETP_USAGE, "--runner is for 'etprof validate setup'");
         }
         etp_str text;
-        ETP_TRY(etp_cli_newest(cli, true, &what, err));
+        ETP_TRY(etp_cli_newest(cli, &what, err));
         ETP_TRY(etp_cli_ask_python(cli, "validate", what, &text, err));
         return etp_validation_read(text, &cli->arena, v, err);
     }

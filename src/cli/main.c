@@ -175,17 +175,11 @@ static int help(int argc, char **argv)
     return 0;
 }
 
-// How many folders there are decides whether a newer run of one of them is worth a word: of two
-// that are compared, both were chosen.
 static etp_status newest_runs(etp_cli *cli, int n, char **operands, etp_error *err)
 {
-    int folders = 0;
-    for (int i = 0; i < n; i++) {
-        folders += etp_os_is_dir(operands[i]);
-    }
     for (int i = 0; i < n; i++) {
         const char *path = operands[i];
-        ETP_TRY(etp_cli_newest(cli, folders == 1, &path, err));
+        ETP_TRY(etp_cli_newest(cli, &path, err));
         memcpy(&operands[i], &path, sizeof path); // verbs do not write into their operands
     }
     return ETP_OK;

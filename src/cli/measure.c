@@ -244,7 +244,7 @@ etp_status etp_cli_resume(etp_cli *cli, const etp_session_arguments *given, cons
 {
     etp_session_again again;
     ETP_TRY(etp_session_again_of(given, operands, &again, err));
-    ETP_TRY(etp_cli_newest(cli, true, &again.dir, err));
+    ETP_TRY(etp_cli_newest(cli, &again.dir, err));
     *out_dir = again.dir;
     return etp_cli_measure_again(cli, &again, out_dir, err);
 }

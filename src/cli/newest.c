@@ -86,20 +86,6 @@ static etp_status newest_of_name(etp_cli *cli, const char *run, const char **pat
     return ETP_OK;
 }
 
-static etp_status say_newer(const etp_cli *cli, const char *run, etp_error *err)
-{
-    etp_run_found found;
-    etp_arena arena = {0};
-    etp_status st = etp_run_find_named(run, &arena, &found, err);
-    if (st == ETP_OK && found.n > 1 && found.items[0].readable && !cli->quiet &&
-        !etp_str_eqz(etp_str_from(found.items[0].dir), run)) {
-        etp_say("note: %s (%.*s) is newer than %s\n", found.items[0].dir,
-                ETP_STR_ARG(found.items[0].generated_at), run);
-    }
-    etp_arena_dispose(&arena);
-    return st;
-}
-
 static etp_status newest_below(etp_cli *cli, const char **path, etp_error *err)
 {
     etp_run_found found;
@@ -111,7 +97,7 @@ static etp_status newest_below(etp_cli *cli, const char **path, etp_error *err)
     return ETP_OK;
 }
 
-etp_status etp_cli_newest(etp_cli *cli, bool alone, const char **path, etp_error *err)
+etp_status etp_cli_newest(etp_cli *cli, const char **path, etp_error *err)
 {
     // Names of runs are compared, so a slash at the end must not make two of one.
     const etp_str p = etp_path_trimmed(etp_str_from(*path));
@@ -121,9 +107,7 @@ etp_status etp_cli_newest(etp_cli *cli, bool alone, const char **path, etp_error
             return newest_below(cli, path, err);
         }
         *path = cli->newest ? dir : *path;
-        return cli->newest ? newest_of_name(cli, dir, path, err)
-               : alone     ? say_newer(cli, dir, err)
-                           : ETP_OK;
+        return cli->newest ? newest_of_name(cli, dir, path, err) : ETP_OK;
     }
     if (etp_os_is_file(*path)) {
         const char *run = cli->newest ? run_around(*path, &cli->arena) : NULL;
@@ -138,7 +122,7 @@ etp_status etp_cli_newest(etp_cli *cli, bool alone, const char **path, etp_error
         return ETP_OK; // who opens it says that it is not there
     }
     // The folder stands for the newest run below it here too, with the arm behind it.
-    ETP_TRY(etp_cli_newest(cli, alone, &dir, err));
+    ETP_TRY(etp_cli_newest(cli, &dir, err));
     *path = etp_arena_printf(&cli->arena, "%s%s", dir, colon);
     return etp_arena_check(&cli->arena, err, "paths");
 }

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a path of a run means, the same for all verbs. A folder that is no run itself but holds runs
-// (out_<model>, out_<model>/runs) stands for the newest of them. A run folder is itself, and when
-// its name has got a later run (NAME.2) a line says so; with ETPROF_NEWEST set, as the entries of
-// model_profiling do, whose paths are fixed, the name stands for the newest run of that name, and
-// so does a file in it.
+// (out_<model>, out_<model>/runs, or a folder that out_<model> is in) stands for the newest of
+// them. A run folder is itself; with ETPROF_NEWEST set, as the entries of model_profiling do, whose
+// paths are fixed, its name stands for the newest run of that name, and so does a file in it.
 #ifndef ETP_CLI_NEWEST_H
 #define ETP_CLI_NEWEST_H
 
 #include "cli/command.h"
 
-// Replaces *PATH where it stands for another one and says which was taken. ALONE: no other run is
-// given beside it, so that a newer one of its name is worth a word.
-ETP_NODISCARD etp_status etp_cli_newest(etp_cli *cli, bool alone, const char **path,
-                                        etp_error *err);
+// Replaces *PATH where it stands for another one and says which was taken.
+ETP_NODISCARD etp_status etp_cli_newest(etp_cli *cli, const char **path, etp_error *err);
 
 #endif

@@ -76,6 +76,28 @@ static etp_status add_children(const char *dir, etp_arena *arena, etp_run_found 
     return ETP_OK;
 }
 
+static etp_status add_outputs(const char *dir, etp_arena *arena, etp_run_found *out, etp_error *err)
+{
+    etp_dir_list list = {0};
+    ETP_TRY(etp_os_list(dir, arena, &list, err));
+    for (size_t i = 0; i < list.n; i++) {
+        if (!list.items[i].is_dir &&
+            etp_str_ends(etp_str_from(list.items[i].name), ETP_STR(".etdump"))) {
+            return ETP_OK;
+        }
+    }
+    for (size_t i = 0; i < list.n; i++) {
+        etp_str name = etp_str_from(list.items[i].name);
+        if (list.items[i].is_dir && !list.items[i].is_other &&
+            etp_str_starts(name, ETP_STR("out_"))) {
+            const char *below = etp_run_path(arena, dir, name);
+            ETP_TRY(add_children(below, arena, out, err));
+            ETP_TRY(add_children(etp_run_path(arena, below, ETP_STR("runs")), arena, out, err));
+        }
+    }
+    return ETP_OK;
+}
+
 etp_status etp_run_find_below(const char *path, etp_arena *arena, etp_run_found *out,
                               etp_error *err)
 {
@@ -84,6 +106,7 @@ etp_status etp_run_find_below(const char *path, etp_arena *arena, etp_run_found 
     const char *runs = etp_run_path(arena, dir, ETP_STR("runs"));
     ETP_TRY(add_children(dir, arena, out, err));
     ETP_TRY(add_children(runs, arena, out, err));
+    ETP_TRY(out->n == 0 ? add_outputs(dir, arena, out, err) : ETP_OK);
     sort_found(out);
     return etp_arena_check(arena, err, "run folders");
 }

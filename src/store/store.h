@@ -492,7 +492,8 @@ typedef struct etp_run_found { // newest first; by the time of measuring, not by
     etp_run_found_item *items;
     size_t n, cap;
 } etp_run_found;
-// The run folders in PATH and in PATH/runs: those of a folder like out_<model>.
+// The run folders in PATH and in PATH/runs: those of a folder like out_<model>. Where there are
+// none, and no recordings either, those of all folders PATH/out_*.
 ETP_NODISCARD etp_status etp_run_find_below(const char *path, etp_arena *arena, etp_run_found *out,
                                             etp_error *err);
 // Those that were wanted as PATH: PATH, PATH.2, PATH.3 … (see etp_run_create_folder).
