@@ -275,8 +275,14 @@ static void take_states(const etp_ab_session *s, double *scratch, const etp_ab_a
     for (size_t i = 0; i < s->ab.n_comparisons; i++) {
         const etp_ab_comparison *c = &s->ab.comparisons[i];
         etp_ab_states *to = &out->comparisons[i];
-        for (etp_cost cost = 0; cost < ETP_COSTS && !c->withheld; cost++) {
-            to->costs[cost] = compared(s, x.costs[cost], c, scratch);
+        // What makes times doubtful does not change how many bytes there are.
+        bool times_only = c->withheld == ETP_WITHHELD_CONTENDED ||
+                          c->withheld == ETP_WITHHELD_NOISE_FLOOR ||
+                          c->withheld == ETP_WITHHELD_CROWDED;
+        for (etp_cost cost = 0; cost < ETP_COSTS; cost++) {
+            if (!c->withheld || (times_only && k_etp_costs[cost].bytes)) {
+                to->costs[cost] = compared(s, x.costs[cost], c, scratch);
+            }
         }
     }
 }

@@ -48,7 +48,7 @@ def numbers(value, path=""):
 
 def compared(document):
     """Numbers of `etprof.ab/1` that hold arms against each other; differences of the ledger are its arithmetic."""
-    of = re.compile(r"\.comparisons\.(speedup\.(estimate|lo|hi)|sign_flip_p|load|first|peak_rss|by_cpu|resident)"
+    of = re.compile(r"\.comparisons\.(speedup\.(estimate|lo|hi)|sign_flip_p|load|first|by_cpu|resident)"
                     r"|\.(categories|operators)\.(speedup|speedup_lo|speedup_hi)"
                     r"|\.ledgers\.rows\.(lo_ns|hi_ns|ratio_lo|ratio_hi|q)$")
     return [p for p, _ in numbers(document) if of.match(p)]
@@ -103,6 +103,7 @@ def planted(tmp, how, reason):
     expect(not drawn, reason, "ratios", drawn, digits)
     expect(not compared(document), reason, "report.json", set(compared(document)))
     expect(against is None, reason, "against_baseline", against)
+    expect(c["peak_rss"]["estimate"] > 0.5, reason, "bytes do not wait for a CPU", c["peak_rss"])
     expect(back.returncode == 3 and REASONS[reason] in back.stderr, reason, "back", back.returncode, back.stderr)
     expect("slower" not in kinds and "shift" not in kinds, reason, kinds)
     given = stats["speedup"]["estimate"]
