@@ -20,7 +20,7 @@ static const struct {
     const char *title, *verbs[12];
     size_t often;
 } k_groups[] = {
-    {"measure",          {"ab", "fix", "sweep", "run", "rerun", "roofs", NULL},                3},
+    {"measure",          {"ab", "fix", "sweep", "run", "rerun", "replay", "roofs", NULL},      3},
     {"explain",
      {"analyze", "compare", "explain", "whatif", "gate", "history", "stats", "kernels", NULL},
      6                                                                                          },

@@ -29,6 +29,10 @@ ETP_NODISCARD etp_status etp_cut_capsule(etp_bytes file, const etp_program *prog
                                          const etp_cut_place *at, etp_arena *arena, etp_bytes *out,
                                          const uint32_t **out_inputs, uint32_t *out_n,
                                          etp_error *err);
+// The same program with the elements of every weight of its delegates in another order, by a fixed
+// seed: their statistics stay to the last digit, and the model's weights are not given away.
+ETP_NODISCARD etp_status etp_cut_reorder(etp_bytes file, etp_arena *arena, etp_bytes *out,
+                                         etp_error *err);
 // Does the operator make what a program can hand out? No promise that it can be cut there.
 bool etp_cut_makes(const etp_cut_place *at);
 

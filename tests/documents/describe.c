@@ -30,6 +30,7 @@
 #include "study/builds/builds.h"
 #include "study/gate/baselines.h"
 #include "study/gate/gate.h"
+#include "study/replay.h"
 #include "study/rerun.h"
 #include "study/stats/answer.h"
 #include "study/sweep/sweep.h"
@@ -202,6 +203,7 @@ static void describe_columns(etp_json *j, const char *row, const etp_member_colu
     X(ops)               \
     X(page)              \
     X(pipeline_summary)  \
+    X(replay)            \
     X(rerun)             \
     X(restored)          \
     X(robust_comparison) \

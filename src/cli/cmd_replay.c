@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// etprof replay MODEL OP: one operator as a program of its own, measured beside the model.
+#include <stddef.h>
+
+#include "base/path.h"
+#include "base/shell.h"
+#include "cli/emit.h"
+#include "cli/measure.h"
+#include "cli/say.h"
+#include "judge/open.h"
+#include "measure/decoder.h"
+#include "publish/files.h"
+#include "study/replay.h"
+
+typedef struct replay_options {
+    etp_session_arguments session; // of which the rows below may be typed
+    bool weights, issue, no_measure;
+} replay_options;
+
+#define CALL(name, letter, type, field, arg, help) \
+    {name, letter, type, offsetof(replay_options, session.call.field), arg, help, NULL}
+#define PLAN(name, letter, type, field, arg, help) \
+    {name, letter, type, offsetof(replay_options, session.settings.field), arg, help, NULL}
+#define FLAG(name, field, help) \
+    {name, 0, ETP_OPT_FLAG, offsetof(replay_options, field), NULL, help, NULL}
+
+static const etp_opt k_options[] = {
+    CALL("levels", 'l', ETP_OPT_LIST, levels, "LEVEL,...",
+         "levels to measure at (default: all that this CPU has)"),
+    CALL("threads", 't', ETP_OPT_LIST, threads, "N,...", "thread counts of the runner (default 1)"),
+    PLAN("blocks", 'k', ETP_OPT_COUNT, blocks, "K", "exactly K blocks (default 10)"),
+    PLAN("budget", 0, ETP_OPT_TIME, budget_s, "TIME",
+         "stop after the last whole block that fits, e.g. 2m"),
+    PLAN("iterations", 0, ETP_OPT_COUNT, iterations, "N",
+         "timed iterations per launch (default: 0.5 s worth)"),
+    PLAN("method", 0, ETP_OPT_STRING, method, "NAME",
+         "method of the program (default: forward, or the only one)"),
+    PLAN("data", 0, ETP_OPT_FILES, data, "FILE.ptd",
+         "external weights; again, or separated by commas, for several files"),
+    CALL("device", 'd', ETP_OPT_STRING, device, "SPEC",
+         "local (default), adb[:SERIAL], ssh:HOST or qemu[:CPU]"),
+    CALL("runner", 0, ETP_OPT_STRING, runner, "PATH", "runner program or bundle folder"),
+    CALL("out", 0, ETP_OPT_STRING, out, "DIR", "run folder; must be empty or new"),
+    FLAG("real-weights", weights,
+         "keep the model's weights (default: their elements in another order)"),
+    FLAG("no-measure", no_measure, "write the capsule and measure nothing"),
+    FLAG("issue", issue, "print Markdown for the author of a kernel"),
+    {0},
+};
+
+typedef struct opened {
+    etp_file file;
+    const etp_program *program;
+    etp_cut_place at;
+} opened;
+
+static etp_status open_model(const char *path, const char *method, const char *op, opened *out,
+                             etp_error *err)
+{
+    ETP_TRY(etp_file_open(path, UINT64_MAX, &out->file, err));
+    ETP_TRY(etp_program_open(out->file.bytes, NULL, &out->program, err));
+    const etp_method *m = etp_decoder_method(out->program, method);
+    return m ? etp_replay_place(m, op, &out->at, err)
+             : etp_fail(err, ETP_USAGE, "%s has no such method", path);
+}
+
+// Beside the working directory's run folders: "mobilenet.0-3.pte".
+static etp_status write_capsule(etp_cli *cli, const opened *in, const char *model, bool weights,
+                                etp_replay *out, etp_error *err)
+{
+    etp_bytes bytes;
+    ETP_TRY(etp_cut_capsule(in->file.bytes, in->program, &in->at, &cli->arena, &bytes, NULL, NULL,
+                            err));
+    if (!weights) {
+        ETP_TRY(etp_cut_reorder(bytes, &cli->arena, &bytes, err));
+    }
+    const etp_instruction *i = &in->at.method->instructions[in->at.instruction];
+    const etp_partition *p = &in->at.method->partitions[i->partition];
+    etp_str stem = etp_path_stem(model);
+    out->capsule = etp_arena_printf(&cli->arena, "%.*s.%lu-%lu.pte", ETP_STR_ARG(stem),
+                                    (unsigned long)p->index, (unsigned long)in->at.node);
+    out->bytes = bytes.len;
+    out->real_weights = weights;
+    out->model = model;
+    out->name = etp_cut_place_text(&in->at, &cli->arena);
+    out->type = etp_arena_strdup(&cli->arena, p->nodes[in->at.node].type_name);
+    out->shapes = etp_replay_shapes(&in->at, &cli->arena);
+    ETP_TRY(etp_arena_check(&cli->arena, err, "the capsule"));
+    return etp_os_write_atomic(out->capsule, (etp_str){(const char *)bytes.ptr, bytes.len}, err);
+}
+
+// All levels of the device, where none is asked for.
+static etp_status all_levels(void *ctx, const etp_device *device, const etp_device_cpu *cpu,
+                             etp_session_plan_options *plan, etp_error *err)
+{
+    etp_cli *cli = ctx;
+    (void)device;
+    etp_level levels[ETP_LEVEL_COUNT];
+    size_t n = plan->n_levels ? 0 : etp_level_list(cpu->cpu.family, levels);
+    const char **names = ETP_NEW_ARRAY(&cli->arena, const char *, ETP_LEVEL_COUNT);
+    ETP_NEED(names, err, "levels");
+    for (size_t i = 0; i < n; i++) {
+        etp_level_state state = etp_level_state_of(&cpu->cpu, levels[i]);
+        if (state.available && state.switchable) {
+            names[plan->n_levels++] = etp_level_get(levels[i])->name;
+            plan->levels = names;
+        }
+    }
+    return ETP_OK;
+}
+
+static etp_status measure(etp_cli *cli, const replay_options *o, const opened *in, etp_replay *out,
+                          etp_error *err)
+{
+    etp_session_options options;
+    const char *models[] = {out->model, out->capsule}, *dir = NULL;
+    ETP_TRY(etp_session_options_of(&o->session, &cli->arena, &options, err));
+    options.plan.models = models;
+    options.plan.n_models = 2;
+    options.inputs_beside = false; // they are the model's
+    options.settle = all_levels;
+    options.settle_ctx = cli;
+    ETP_TRY(etp_cli_measure(cli, &options, &dir, err));
+    etp_ab_session *session = NULL;
+    ETP_TRY(etp_ab_open(&dir, 1, &(etp_ab_options){0}, &session, err));
+    etp_status st = etp_replay_take(etp_ab_answer(session), &in->at, &cli->arena, out, err);
+    if (st == ETP_OK) {
+        st = etp_ab_write_files(session, dir, err);
+    }
+    etp_ab_close(session);
+    return st;
+}
+
+static etp_status show(etp_cli *cli, const replay_options *o, const etp_replay *replay,
+                       etp_error *err)
+{
+    if (o->issue) {
+        return etp_cli_emit_bytes(cli, etp_replay_issue(replay, &cli->arena), err);
+    }
+    etp_answer answer = {.json = etp_replay_json,
+                         .data = replay,
+                         .report = etp_replay_report(replay, &cli->arena),
+                         .csv_table = "levels"};
+    return etp_cli_emit(cli, &answer, err);
+}
+
+static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
+{
+    const replay_options *o = opts;
+    (void)argc;
+    opened in = {0};
+    etp_replay replay = {.command = cli->command_line};
+    etp_status st = open_model(argv[0], o->session.settings.method, argv[1], &in, err);
+    if (st == ETP_OK) {
+        st = write_capsule(cli, &in, argv[0], o->weights, &replay, err);
+    }
+    if (st == ETP_OK && !o->no_measure) {
+        st = measure(cli, o, &in, &replay, err);
+    }
+    etp_program_close(in.program);
+    etp_file_close(&in.file);
+    return st == ETP_OK ? show(cli, o, &replay, err) : st;
+}
+
+const etp_command etp_cmd_replay = {
+    .name = "replay",
+    .summary = "one operator by itself: a program of its own, its time beside the model's",
+    .usage = "MODEL.pte DELEGATE:NODE",
+    .description =
+        "Cuts a node out of an XNNPACK delegate and writes it as a program: same shapes, types, "
+        "quantisation\n"
+        "and delegate, the converts that belong to it, and the model's weights with their elements "
+        "in another\n"
+        "order. Measures it beside the model in one session, at all levels, and prints both times. "
+        "'etprof\n"
+        "inspect MODEL --tree' numbers delegates and nodes.",
+    .examples = "  etprof replay model.pte 0:3\n"
+                "  etprof replay model.pte 0:3 --levels avx512,avx2 --threads 1,2\n"
+                "  etprof replay model.pte 0:3 --issue > issue.md\n"
+                "  etprof replay model.pte 0:3 --no-measure --real-weights",
+    .opts = k_options,
+    .opts_size = sizeof(replay_options),
+    .formats = ETP_CLI_STANDARD_FORMATS,
+    .min_args = 2,
+    .max_args = 2,
+    .run = run,
+};

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+// An operator in its model and alone.
+#include "study/replay.h"
+
+#include <math.h>
+
+#include <etprof/stats.h>
+
+#include "base/guard.h"
+#include "document/rows.h"
+#include "explain/engage.h"
+#include "program/call.h"
+
+#define CLOCK_NS 1000.0 // what XNNPACK's clock cuts off
+
+etp_status etp_replay_place(const etp_method *m, const char *word, etp_cut_place *out,
+                            etp_error *err)
+{
+    etp_str delegate, rest = etp_str_from(word);
+    uint64_t d = 0, n = 0;
+    if (!etp_str_part(&rest, ':', &delegate) || !etp_parse_u64(delegate, &d) ||
+        !etp_parse_u64(rest, &n)) {
+        return etp_fail(err, ETP_USAGE,
+                        "an operator is DELEGATE:NODE, as 'etprof inspect --tree' numbers them "
+                        "(0:3), not '%s'",
+                        word);
+    }
+    for (uint32_t i = 0; i < m->n_instructions; i++) {
+        const etp_instruction *x = &m->instructions[i];
+        if (x->kind == ETP_INSTR_DELEGATE && m->partitions[x->partition].index == d) {
+            const etp_partition *p = &m->partitions[x->partition];
+            *out = (etp_cut_place){m, i, (uint32_t)n};
+            return n < p->n_nodes
+                       ? ETP_OK
+                       : etp_fail(err, ETP_USAGE, "delegate %llu has no node %llu, it has %lu",
+                                  (unsigned long long)d, (unsigned long long)n,
+                                  (unsigned long)p->n_nodes);
+        }
+    }
+    return etp_fail(err, ETP_USAGE, "no delegate %llu is called, the method has %lu",
+                    (unsigned long long)d, (unsigned long)m->n_partitions);
+}
+
+static void add_shape(etp_strbuf *text, const etp_value *v, const char *before)
+{
+    etp_strbuf_printf(text, "%s%s%s[", before, v->constant ? "constant " : "",
+                      etp_dtype_name(v->dtype));
+    for (uint32_t i = 0; i < v->rank; i++) {
+        etp_strbuf_printf(text, "%s%lld", i ? "," : "", (long long)v->dims[i]);
+    }
+    etp_strbuf_appendz(text, "]");
+}
+
+const char *etp_replay_shapes(const etp_cut_place *at, etp_arena *arena)
+{
+    const etp_instruction *i = &at->method->instructions[at->instruction];
+    const etp_partition *p = &at->method->partitions[i->partition];
+    const etp_node *n = &p->nodes[at->node];
+    etp_strbuf text;
+    etp_strbuf_init(&text, arena);
+    for (uint32_t k = 0; k < n->n_inputs; k++) {
+        add_shape(&text, &p->values[n->inputs[k]], k ? ", " : "");
+    }
+    for (uint32_t k = 0; k < n->n_outputs; k++) {
+        add_shape(&text, &p->values[n->outputs[k]], k ? ", " : " → ");
+    }
+    return text.ptr;
+}
+
+// ---- times ----
+
+// The row of NODE of the call at CHAIN and INSTRUCTION, with all nodes that ran as one with it.
+static const etp_profile_row *find_row(const etp_profile *p, uint32_t chain, uint32_t instruction,
+                                       uint32_t node, uint32_t *n_nodes)
+{
+    for (size_t i = 0; p && p->facts && i < p->n_rows; i++) {
+        const etp_profile_row *row = &p->rows[i];
+        const etp_row_facts *facts = &p->facts->rows[i];
+        bool here = row->delegated && row->chain == (int32_t)chain &&
+                    row->instruction == (int32_t)instruction;
+        for (uint32_t k = 0; here && k < facts->n_nodes; k++) {
+            if (facts->nodes[k] == node) {
+                *n_nodes = facts->n_nodes;
+                return row;
+            }
+        }
+    }
+    return NULL;
+}
+
+static etp_replay_time time_of(const etp_profile *p, const etp_profile_row *row, etp_arena *arena)
+{
+    etp_replay_time t = {(double)NAN, (double)NAN, (double)NAN, NULL};
+    if (!row) {
+        return t;
+    }
+    double *x = ETP_NEW_ARRAY(arena, double, p->n_dumps);
+    size_t n = 0;
+    for (size_t d = 0; d < p->n_dumps; d++) {
+        x[n] = row->per_dump_typical_ns[d];
+        n += x[n] > 0;
+    }
+    etp_interval mean = etp_mean_interval(x, n, ETP_CONFIDENCE);
+    t = (etp_replay_time){.name = etp_arena_strdup(arena, row->name)};
+    t.ns = n ? mean.estimate : (double)NAN;
+    t.lo = n ? mean.lo : (double)NAN;
+    t.hi = n ? mean.hi : (double)NAN;
+    return t;
+}
+
+static void judge(etp_replay_row *row, bool same_nodes)
+{
+    const etp_replay_time *a = &row->model, *b = &row->alone;
+    row->agrees = -1;
+    if (!a->name || !b->name) {
+        row->why = "the recordings do not name the operator";
+    } else if (!isfinite(a->ns) || !isfinite(b->ns)) {
+        row->why = "it is shorter than XNNPACK's clock tells";
+    } else if (!same_nodes) {
+        row->why = "the model runs it as one with its neighbours";
+    } else if (!isfinite(a->lo) || !isfinite(b->lo)) {
+        row->why = "an interval takes two blocks";
+    } else if (fabs(a->ns - b->ns) <= CLOCK_NS || (b->lo <= a->hi && a->lo <= b->hi)) {
+        row->agrees = 1; // their intervals meet, or the clock cannot tell them apart
+    } else {
+        row->agrees = 0;
+        row->why = b->ns < a->ns ? "alone its operands and weights stay in the caches"
+                                 : "in the model its neighbours leave its operands in the caches";
+    }
+}
+
+// Converts that belong to the operator come before it.
+static uint32_t last_node(const etp_profile *p)
+{
+    const etp_method *m = p && p->facts && p->facts->program ? p->facts->program->methods : NULL;
+    return m && m->n_partitions > 0 ? m->partitions[0].n_nodes - 1 : 0;
+}
+
+static etp_status take(const etp_ab *ab, const etp_cut_place *at, etp_arena *arena, etp_replay *out)
+{
+    const etp_instruction *i = &at->method->instructions[at->instruction];
+    out->rows = ETP_NEW_ARRAY(arena, etp_replay_row, ab->n_arms);
+    for (size_t k = 0; k < ab->n_arms; k++) {
+        const etp_ab_arm *model = &ab->arms[ab->shown[k]], *alone = NULL;
+        for (size_t c = 0; c < ab->n_arms && model->model == 0; c++) {
+            const etp_ab_arm *x = &ab->arms[c];
+            alone = x->model == 1 && x->level == model->level && x->threads == model->threads
+                        ? x
+                        : alone;
+        }
+        if (!alone) {
+            continue;
+        }
+        etp_replay_row *row = &out->rows[out->n_rows++];
+        uint32_t n = 0, n_alone = 0;
+        const etp_profile *p = alone->profile;
+        const etp_profile_row *in = find_row(model->profile, i->chain, i->index, at->node, &n);
+        const etp_profile_row *by_itself = find_row(p, 0, 0, last_node(p), &n_alone);
+        *row = (etp_replay_row){
+            .level = model->level_name ? etp_arena_printf(arena, "%s", model->level_name) : NULL,
+            .threads = model->threads,
+            .model = time_of(model->profile, in, arena),
+            .alone = time_of(p, by_itself, arena)};
+        judge(row, n == n_alone);
+    }
+    return ETP_OK;
+}
+
+etp_status etp_replay_take(const etp_ab *ab, const etp_cut_place *at, etp_arena *arena,
+                           etp_replay *out, etp_error *err)
+{
+    ETP_GUARDED(arena, err, "the replay", take(ab, at, arena, out));
+}
+
+// ---- forms ----
+
+#define OF etp_replay_time
+static const etp_field k_time_rows[] = {
+    FIELD("ns", RATIO, ns, "of an execution, mean over the blocks"),
+    FIELD("lo", RATIO, lo, "95 % interval over the blocks; null: fewer than two",
+          .range = ETP_SIGNED),
+    FIELD("hi", RATIO, hi, "likewise", .range = ETP_SIGNED),
+    FIELD("name", TEXT, name, "of the operator as it ran"),
+};
+static SHAPE_ON_ONE_LINE(k_time, k_time_rows);
+#undef OF
+#define OF etp_replay_row
+static const etp_field k_row_rows[] = {
+    FIELD("level", TEXT, level, ""),
+    FIELD("threads", UINT, threads, ""),
+    FIELD("model", OBJECT, model, "in the model", .shape = &k_time),
+    FIELD("alone", OBJECT, alone, "in the capsule", .shape = &k_time),
+    FIELD("agrees", MAYBE, agrees,
+          "the two intervals meet, or the clock of whole microseconds cannot tell the times apart"),
+    FIELD("why", TEXT, why, "they do not, or it is not known"),
+};
+static SHAPE(k_row, k_row_rows);
+#undef OF
+#define OF etp_replay
+static const etp_field k_rows[] = {
+    FIELD("operator", TEXT, name, "in the model", .flags = ETP_SET),
+    FIELD("type", TEXT, type, "of the node", .flags = ETP_SET),
+    FIELD("shapes", TEXT, shapes, "operands → results", .flags = ETP_SET),
+    FIELD("model", TEXT, model, "", .flags = ETP_SET),
+    FIELD("capsule", TEXT, capsule, "a program of this operator alone", .flags = ETP_SET),
+    FIELD("bytes", UINT, bytes, "of the capsule"),
+    FIELD("real_weights", BOOL, real_weights, "false: their elements stand in another order"),
+    FIELD("command", TEXT, command, "that measures it again", .flags = ETP_SET),
+    LIST("levels", OBJECT, rows, n_rows, "in the order of a report", .shape = &k_row),
+};
+static SHAPE(k_replay, k_rows);
+#undef OF
+const etp_document k_etp_replay_document = {"etprof.replay/1", "What replay prints", &k_replay};
+
+void etp_replay_json(const void *replay, etp_json *j)
+{
+    etp_document_write(j, &k_etp_replay_document, replay, replay);
+}
+
+const etp_report *etp_replay_report(const etp_replay *a, etp_arena *arena)
+{
+    static const etp_column k_columns[] = {
+        {.key = "level", .title = "level"},
+        {.key = "threads", .title = "threads", .kind = ETP_KIND_INT, .flags = ETP_COL_MINOR},
+        {.key = "model_ns", .title = "in the model", .kind = ETP_KIND_NS},
+        {.key = "alone_ns", .title = "alone", .kind = ETP_KIND_NS},
+        {.key = "alone_lo_ns", .title = "from", .kind = ETP_KIND_NS, .flags = ETP_COL_MINOR},
+        {.key = "alone_hi_ns", .title = "to", .kind = ETP_KIND_NS, .flags = ETP_COL_MINOR},
+        {.key = "agrees", .title = "agree"},
+        {.key = "name", .title = "ran as", .flags = ETP_COL_CODE},
+        {.key = "why", .title = "why"},
+    };
+    static const char *const k_agrees[] = {"unknown", "no", "yes"};
+    etp_report *r = etp_report_create(arena, a->name);
+    etp_report_section(r, 1, "levels", "In the model and alone");
+    etp_report_text(r, "%s %s", a->type, a->shapes);
+    etp_report_text(r, "%s: %llu bytes, %s", a->capsule, (unsigned long long)a->bytes,
+                    a->real_weights ? "with the weights of the model"
+                                    : "with the model's weights in another order");
+    etp_table *t = etp_report_table(r, "levels", NULL, k_columns, 9);
+    for (size_t i = 0; i < a->n_rows; i++) {
+        const etp_replay_row *x = &a->rows[i];
+        ETP_ROW(t, etp_cell_z(x->level), etp_cell_u64(x->threads), etp_cell_double(x->model.ns),
+                etp_cell_double(x->alone.ns), etp_cell_double(x->alone.lo),
+                etp_cell_double(x->alone.hi), etp_cell_z(k_agrees[x->agrees + 1]),
+                etp_cell_z(x->alone.name), etp_cell_z(x->why));
+    }
+    return r;
+}
+
+static void add_us(etp_strbuf *text, const etp_replay_time *t)
+{
+    if (!isfinite(t->ns)) {
+        etp_strbuf_appendz(text, " – |");
+        return;
+    }
+    etp_strbuf_printf(text, " %s µs", ETP_DIGITS(t->ns / 1e3, 4));
+    if (isfinite(t->lo)) {
+        etp_strbuf_printf(text, " (%s–%s)", ETP_DIGITS(t->lo / 1e3, 4), ETP_DIGITS(t->hi / 1e3, 4));
+    }
+    etp_strbuf_appendz(text, " |");
+}
+
+etp_str etp_replay_issue(const etp_replay *a, etp_arena *arena)
+{
+    etp_strbuf text;
+    etp_strbuf_init(&text, arena);
+    etp_strbuf_printf(
+        &text,
+        "### %s, one operator by itself\n\n`%s`\n\n"
+        "| level | threads | in the model | alone | ran as |\n|---|---|---|---|---|\n",
+        a->type, a->shapes);
+    for (size_t i = 0; i < a->n_rows; i++) {
+        const etp_replay_row *x = &a->rows[i];
+        etp_strbuf_printf(&text, "| %s | %lu |", x->level ? x->level : "–",
+                          (unsigned long)x->threads);
+        add_us(&text, &x->model);
+        add_us(&text, &x->alone);
+        etp_strbuf_printf(&text, " `%s` |\n", x->alone.name ? x->alone.name : "");
+    }
+    etp_strbuf_printf(&text,
+                      "\nTimes of an execution with 95 %% intervals over the blocks, as XNNPACK's "
+                      "clock tells them (whole microseconds).\nThe program of the operator: `%s`, "
+                      "%llu bytes, %s.\n\n```\n%s\n```\n",
+                      a->capsule, (unsigned long long)a->bytes,
+                      a->real_weights ? "real weights" : "weights in another order", a->command);
+    return etp_strbuf_str(&text);
+}

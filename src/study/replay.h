@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// One operator by itself: its time in a model and in a capsule of it (cut/cut.h), level by level,
+// of one session that measured both.
+#ifndef ETP_STUDY_REPLAY_H
+#define ETP_STUDY_REPLAY_H
+
+#include "compare/ab.h"
+#include "cut/cut.h"
+#include "document/fields.h"
+#include "report/report.h"
+
+typedef struct etp_replay_time { // of an execution; lo and hi over the blocks, NAN below two
+    double ns, lo, hi;           // all NAN: its recordings do not name the operator
+    const char *name;            // of the operator as it ran, NULL likewise
+} etp_replay_time;
+
+typedef struct etp_replay_row {
+    const char *level; // NULL unknown
+    uint32_t threads;
+    etp_replay_time model, alone;
+    int agrees;      // 1, 0; −1 not known
+    const char *why; // they differ, or it is not known
+} etp_replay_row;
+
+typedef struct etp_replay {  // lives in the arena given
+    const char *name, *type; // "node 3 (Conv2d) of delegate 0", "Conv2d"
+    const char *shapes;      // "float32[1,8,8,16], … → float32[1,8,8,32]"
+    const char *model, *capsule;
+    uint64_t bytes;    // of the capsule
+    bool real_weights; // else their elements in another order
+    const char *command;
+    etp_replay_row *rows; // in the order of a report
+    size_t n_rows;
+} etp_replay;
+
+// "0:3": node 3 of delegate 0 of METHOD. ETP_USAGE says what there is.
+ETP_NODISCARD etp_status etp_replay_place(const etp_method *method, const char *word,
+                                          etp_cut_place *out, etp_error *err);
+// The rows: AB has the model as its first program and the capsule as its second. OUT has the rest.
+ETP_NODISCARD etp_status etp_replay_take(const etp_ab *ab, const etp_cut_place *at,
+                                         etp_arena *arena, etp_replay *out, etp_error *err);
+const char *etp_replay_shapes(const etp_cut_place *at, etp_arena *arena);
+
+void etp_replay_json(const void *replay, etp_json *j); // etprof.replay/1
+extern const etp_document k_etp_replay_document;
+const etp_report *etp_replay_report(const etp_replay *replay, etp_arena *arena);
+// For an issue of a kernel's author, Markdown.
+etp_str etp_replay_issue(const etp_replay *replay, etp_arena *arena);
+
+#endif

@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""One operator by itself, with the real runner: replay.py ETPROF SOURCE"""
+import collections
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import expect, finish, skip
+
+ETPROF, SOURCE = sys.argv[1:3]
+DATA = pathlib.Path(SOURCE, "tests", "data")
+SHORT = ["--blocks", "2", "--iterations", "4", "--quiet"]
+
+
+def run(*words):
+    done = subprocess.run([ETPROF, *map(str, words)], text=True, capture_output=True)
+    return done.returncode, done.stdout, done.stderr
+
+
+def ask(*words):
+    code, said, error = run("replay", *words, "--format", "json")
+    return code, json.loads(said) if said else None, error
+
+
+def check_capsule(folder):
+    """Without a runner: what is in it, and that its weights are the model's in another order."""
+    model = DATA / "linear_xnnpack_fp32.pte"
+    for words, real in ((["--real-weights"], True), ([], False)):
+        code, answer, error = ask(model, "0:0", "--no-measure", *words)
+        expect(code == 0 and answer["real_weights"] == real and answer["levels"] == [], "no measure", answer, error)
+        capsule = pathlib.Path(folder, answer["capsule"])
+        expect(capsule.stat().st_size == answer["bytes"] < 20000, "the capsule", answer)
+        code, said, error = run("inspect", capsule, "--format", "json")
+        expect(code == 0, "inspect", error)
+        inside, whole = json.loads(said), json.loads(run("inspect", model, "--format", "json")[1])
+        expect(inside["delegates"][0]["nodes"] == whole["delegates"][0]["nodes"], "its node", inside)
+        first = lambda d, file: file[s[0]["offset"]:][:s[0]["size"]] if (  # noqa: E731
+            s := [x for x in d["segments"] if x["kind"] == "named"]) else b""
+        mine, theirs = first(inside, capsule.read_bytes()), first(whole, model.read_bytes())
+        words_of = lambda data: collections.Counter(data[i:i + 4] for i in range(0, len(data), 4))  # noqa: E731
+        expect(words_of(mine) == words_of(theirs) and (mine == theirs) == (real or not theirs), "weights", real)
+
+
+def check_refused():
+    for words, part in (((DATA / "linear_xnnpack_fp32.pte", "3"), "DELEGATE:NODE"),
+                        ((DATA / "linear_xnnpack_fp32.pte", "0:9"), "delegate 0 has no node 9"),
+                        ((DATA / "linear_xnnpack_fp32.pte", "7:0"), "no delegate 7 is called"),
+                        ((DATA / "linear_portable_fp32.pte", "0:0"), "no delegate 0 is called")):
+        code, answer, error = ask(*words)
+        expect(code == 2 and part in error and answer is None, words[1], error)
+    code, answer, error = ask(DATA / "llm" / "decoder_grouped.pte", "2:0", "--no-measure")
+    expect(code == 4 and "node 0 (Convert) of delegate 2" in error and "hand over" in error, "a dynamic convert", error)
+
+
+def check_measured():
+    model = DATA / "fixes" / "odd_sizes.pte"
+    code, answer, error = ask(model, "0:2", *SHORT)
+    if code == 5 and "runner" in error:
+        skip(error.strip())
+    expect(code == 0 and answer["type"] == "Conv2d" and answer["levels"], "measured", answer, error)
+    for row in answer["levels"]:
+        expect(row["model"]["name"] == row["alone"]["name"] and row["alone"]["ns"] > 0, "ran as the same", row)
+    code, said, error = run("replay", model, "0:2", *SHORT, "--levels", "best", "--issue")
+    expect(code == 0 and said.startswith("### Conv2d") and "float32[33,3,3,33]" in said, "an issue", said, error)
+    expect("etprof replay" in said and "| in the model | alone |" in said, "an issue", said)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        check_capsule(folder)
+        check_refused()
+        check_measured()
+    finish()
+
+
+main()
