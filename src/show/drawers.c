@@ -260,7 +260,7 @@ static void evidence(const etp_ab *ab, const char *const *ids, size_t n, const c
 static void drawers_of(const etp_ab *ab, size_t most, etp_report *r, etp_arena *arena)
 {
     etp_ab_flow flow;
-    if (!etp_ab_flow_of(ab, &flow)) {
+    if (!etp_ab_flow_of(ab, arena, &flow)) {
         flow = (etp_ab_flow){0};
     }
     for (size_t i = 0; i < ab->fixes.n; i++) {

@@ -17,6 +17,7 @@ typedef struct maker {
 // call begins.
 typedef struct tracing {
     const etp_ab *ab;
+    etp_arena *arena; // of the report, which is known to be incomplete where it had no room
     etp_ab_flow *out;
     const etp_method *method;
     maker method_values, partition_values;
@@ -62,7 +63,7 @@ static bool add_edge(tracing *t, uint32_t from, uint32_t to)
             return true;
         }
     }
-    return ETP_PUSH(t->ab->arena, t->out, ((etp_ab_edge){from, to}));
+    return ETP_PUSH(t->arena, t->out, ((etp_ab_edge){from, to}));
 }
 
 static bool trace_operator(tracing *t, uint32_t op)
@@ -77,7 +78,7 @@ static bool trace_operator(tracing *t, uint32_t op)
                                  : NULL;
     if (p && call != t->call) {
         t->call = call;
-        if (!new_maker(&t->partition_values, p->n_values, t->ab->arena)) {
+        if (!new_maker(&t->partition_values, p->n_values, t->arena)) {
             return false;
         }
     }
@@ -124,14 +125,14 @@ static const etp_method *method_of(const etp_ab *ab)
     return NULL;
 }
 
-bool etp_ab_flow_of(const etp_ab *ab, etp_ab_flow *out)
+bool etp_ab_flow_of(const etp_ab *ab, etp_arena *arena, etp_ab_flow *out)
 {
     *out = (etp_ab_flow){0};
-    tracing t = {.ab = ab, .out = out, .method = method_of(ab)};
+    tracing t = {.ab = ab, .arena = arena, .out = out, .method = method_of(ab)};
     if (!t.method) {
         return false;
     }
-    bool ok = new_maker(&t.method_values, t.method->n_values, ab->arena);
+    bool ok = new_maker(&t.method_values, t.method->n_values, arena);
     for (uint32_t i = 0; ok && i < ab->n_operators; i++) {
         const etp_row_facts *f = ab->operators[i].facts;
         if (f && f->method == t.method->index && ab->operators[i].chain >= 0 &&

@@ -15,7 +15,7 @@ typedef struct etp_ab_flow { // what leads from one operator to another, by wher
 } etp_ab_flow;
 
 // False where no program says it.
-bool etp_ab_flow_of(const etp_ab *ab, etp_ab_flow *out);
+bool etp_ab_flow_of(const etp_ab *ab, etp_arena *arena, etp_ab_flow *out);
 void etp_ab_graph_section(const etp_ab *ab, const etp_ab_flow *flow, etp_report *r);
 void etp_ab_roofline_section(const etp_ab *ab, etp_report *r); // roofline.c; nothing without roofs
 void etp_ab_spans_section(const etp_ab *ab, etp_report *r, etp_arena *arena);

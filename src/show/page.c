@@ -454,7 +454,7 @@ void etp_ab_page_more(const etp_ab *ab, const char *whatif, etp_report *r, etp_a
     etp_ab_whatif_section(ab, whatif, r, arena);
     etp_ab_spans_section(ab, r, arena);
     etp_ab_flow flow;
-    if (etp_ab_flow_of(ab, &flow)) {
+    if (etp_ab_flow_of(ab, arena, &flow)) {
         etp_ab_graph_section(ab, &flow, r);
     }
     etp_ab_roofline_section(ab, r);
