@@ -62,7 +62,7 @@ const char *etp_gate_interval_words(etp_arena *arena, etp_gate_unit unit, double
 // A ratio of two times, baseline first, as the change of the second: "+20.0 % time [+19.0 %, …]".
 const char *etp_gate_change_words(etp_arena *arena, double ratio, double lo, double hi);
 
-// gate.c: adds a check; its id names the gate's phase.
+// checks.c: adds a check; its id names the gate's phase.
 void etp_gate_add(etp_gate *g, etp_gate_check check);
 // What would bring an answer to a check that has none.
 const char *etp_gate_to_settle(etp_gate *g, const etp_ab *ab, const etp_gate_figure *f,
