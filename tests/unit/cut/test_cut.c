@@ -186,11 +186,68 @@ static void whole_prefix_has_all_weights(void **state)
     close_program(&o);
 }
 
+static void cut_all(etp_bytes file)
+{
+    etp_error err;
+    const etp_program *p = NULL;
+    if (etp_program_open(file, NULL, &p, &err) != ETP_OK) {
+        return;
+    }
+    for (uint32_t k = 0; k < p->n_methods; k++) {
+        const etp_method *m = &p->methods[k];
+        for (uint32_t i = 0; i < m->n_instructions; i++) {
+            const etp_instruction *x = &m->instructions[i];
+            uint32_t n = x->kind == ETP_INSTR_DELEGATE ? m->partitions[x->partition].n_nodes : 0;
+            for (uint32_t node = 0; node <= n; node++) {
+                etp_cut_place at = {m, i, node < n ? node : ETP_NO_INDEX};
+                etp_arena arena = {0};
+                etp_bytes out;
+                (void)!etp_cut_prefix(file, p, &at, &arena, &out, &err);
+                if (etp_cut_capsule(file, p, &at, &arena, &out, NULL, NULL, &err) == ETP_OK) {
+                    (void)!etp_cut_reorder(out, &arena, &out, &err);
+                }
+                etp_arena_dispose(&arena);
+            }
+        }
+    }
+    etp_program_close(p);
+}
+
+// What the readers take may still lack what a cut needs.
+static void damaged_programs_are_refused_or_cut(void **state)
+{
+    (void)state;
+    static const char *const k_small[] = {"linear_xnnpack_fp32.pte", "mixed_xnnpack_fp32.pte",
+                                          "llm/pipeline.pte", "llm/attention.pte"};
+    for (size_t f = 0; f < sizeof k_small / sizeof *k_small; f++) {
+        opened o = open_program(k_small[f]);
+        const etp_bytes whole = o.file.bytes;
+        uint8_t *copy = malloc(whole.len);
+        memcpy(copy, whole.ptr, whole.len);
+        for (size_t at = 0; at + 1 < whole.len; at++) { // a field that is gone, another number
+            static const uint8_t k_bytes[][2] = {
+                {0,    0   },
+                {0xff, 0xff},
+                {1,    0   },
+                {2,    0   }
+            };
+            for (size_t k = 0; k < sizeof k_bytes / sizeof *k_bytes; k++) {
+                memcpy(copy + at, k_bytes[k], 2);
+                cut_all((etp_bytes){copy, whole.len, 0});
+            }
+            memcpy(copy + at, whole.ptr + at, 2);
+        }
+        free(copy);
+        close_program(&o);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_cuts_are_programs),
         cmocka_unit_test(whole_prefix_has_all_weights),
+        cmocka_unit_test(damaged_programs_are_refused_or_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
