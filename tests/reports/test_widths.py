@@ -18,6 +18,7 @@ ETPROF, TREE = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
 DATA = TREE / "tests/data"
 WIDTHS = (60, 80, 120, 200)
 LONG = 24  # columns of a name that may be broken
+SHORT = {"recorded", "from"}  # the first screen's narrow note; its title without the unit behind a comma
 DRAWN = re.compile(r"[█▉▊▋▌▍▎▏▓▒░▚╱╳·▞◦═┆─┈▁▂▃▄▅▆▇]+")
 
 
@@ -37,7 +38,7 @@ def pieces(word):
 
 def look(words, cwd):
     wide = show(words, 400, cwd)
-    known = set(wide.split())
+    known = set(wide.split()) | SHORT
     for word in list(known):
         known |= pieces(word) if len(word) > LONG else set()
     units = set(re.findall(r"\d (?:%|ns|µs|ms|kB|MB|GB)(?=[\s,.;)]|$)", wide))
