@@ -112,7 +112,9 @@ static void judge(etp_replay_row *row, bool same_nodes)
 {
     const etp_replay_time *a = &row->model, *b = &row->alone;
     row->agrees = -1;
-    if (!a->name || !b->name) {
+    if (row->waited > ETP_WAIT_MOST) {
+        row->why = "other programs had the CPU";
+    } else if (!a->name || !b->name) {
         row->why = "the recordings do not name the operator";
     } else if (!isfinite(a->ns) || !isfinite(b->ns)) {
         row->why = "it is shorter than XNNPACK's clock tells";
@@ -124,8 +126,9 @@ static void judge(etp_replay_row *row, bool same_nodes)
         row->agrees = 1; // their intervals meet, or the clock cannot tell them apart
     } else {
         row->agrees = 0;
-        row->why = b->ns < a->ns ? "alone its operands and weights stay in the caches"
-                                 : "in the model its neighbours leave its operands in the caches";
+        row->why = b->ns < a->ns
+                       ? "alone its operands and weights may stay in the caches"
+                       : "in the model its neighbours may leave its operands in the caches";
     }
 }
 
@@ -159,6 +162,7 @@ static etp_status take(const etp_ab *ab, const etp_cut_place *at, etp_arena *are
         *row = (etp_replay_row){
             .level = model->level_name ? etp_arena_printf(arena, "%s", model->level_name) : NULL,
             .threads = model->threads,
+            .waited = fmax(model->waited, alone->waited), // passes over a NAN
             .model = time_of(model->profile, in, arena),
             .alone = time_of(p, by_itself, arena)};
         judge(row, n == n_alone);
@@ -190,6 +194,7 @@ static const etp_field k_row_rows[] = {
     FIELD("threads", UINT, threads, ""),
     FIELD("model", OBJECT, model, "in the model", .shape = &k_time),
     FIELD("alone", OBJECT, alone, "in the capsule", .shape = &k_time),
+    FIELD("waited", RATIO, waited, "for a CPU, share of the time of the arm that waited longer"),
     FIELD("agrees", MAYBE, agrees,
           "the two intervals meet, or the clock of whole microseconds cannot tell the times apart"),
     FIELD("why", TEXT, why, "they do not, or it is not known"),
@@ -264,6 +269,7 @@ static void add_us(etp_strbuf *text, const etp_replay_time *t)
 etp_str etp_replay_issue(const etp_replay *a, etp_arena *arena)
 {
     etp_strbuf text;
+    double busy = (double)NAN;
     etp_strbuf_init(&text, arena);
     etp_strbuf_printf(
         &text,
@@ -277,6 +283,13 @@ etp_str etp_replay_issue(const etp_replay *a, etp_arena *arena)
         add_us(&text, &x->model);
         add_us(&text, &x->alone);
         etp_strbuf_printf(&text, " `%s` |\n", x->alone.name ? x->alone.name : "");
+        busy = fmax(busy, x->waited);
+    }
+    if (busy > ETP_WAIT_MOST) {
+        etp_strbuf_printf(&text,
+                          "\n**Other programs had the CPU for up to %.0f %% of the time: measure "
+                          "again before this is sent.**\n",
+                          100 * busy);
     }
     etp_strbuf_printf(&text,
                       "\nTimes of an execution with 95 %% intervals over the blocks, as XNNPACK's "

@@ -18,6 +18,7 @@ typedef struct etp_replay_row {
     const char *level; // NULL unknown
     uint32_t threads;
     etp_replay_time model, alone;
+    double waited;   // for a CPU, share of the time of the arm that waited longer; NAN unknown
     int agrees;      // 1, 0; −1 not known
     const char *why; // they differ, or it is not known
 } etp_replay_row;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every kind of check of a gate does alike: judge a figure, say what would settle it, be added.
+// What every kind of check of a gate does alike: judge a figure, say what would settle it, be
+// added.
 #include <math.h>
 
 #include "compare/phases.h"
