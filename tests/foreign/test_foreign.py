@@ -80,8 +80,9 @@ class Foreign(unittest.TestCase):
         self.assertTrue(self.answer["correctness"]["ok"])
         self.assertLessEqual({"runner_always_traces", "runner_builds_differ"}, self.notes())
         # The off build has no kernels of the level: its linear layer takes longer.
-        if VNNI:
-            self.assertGreater(self.answer["comparisons"][0]["speedup"]["hi"], 1)
+        c = self.answer["comparisons"][0]
+        if VNNI and not c["withheld"]:  # beside other programs no ratio is given
+            self.assertGreater(c["speedup"]["hi"], 1)
 
     def said(self):
         """What nothing hid and nothing can prove is shown as said, in every form and file."""
