@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What would settle an unknown answer: how many more blocks, and the command that measures them.
 #include <math.h>
+#include <string.h>
 
 #include "base/number.h"
 #include "base/shell.h"
@@ -112,6 +113,12 @@ const char *etp_ab_settle_command(const etp_ab *ab, const etp_ab_comparison *c, 
     }
     if (folder && (c->withheld == ETP_WITHHELD_NOISE_FLOOR || etp_ab_noise_words(c, arena))) {
         return etp_ab_quieter_command(ab, c, arena);
+    }
+    const char *on = ab->arms[c->candidate].level_name, *off = ab->arms[c->baseline].level_name;
+    if (folder && c->withheld == ETP_WITHHELD_OUTPUTS_DIFFER && ab->n_models == 1 && on && off &&
+        strcmp(on, off) != 0) { // which operator makes them differ
+        return etp_shell_command(arena, "etprof ab %s --levels %s,%s --numerics",
+                                 ab->models[0].path, on, off);
     }
     if (c->withheld || c->verdict != ETP_VERDICT_UNKNOWN || ab->emulated) {
         return NULL;

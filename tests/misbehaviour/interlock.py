@@ -95,6 +95,10 @@ with tempfile.TemporaryDirectory() as tmp:
     next((root / "run").glob("*/outputs/output-0.bin")).write_bytes(b"\0\0\x80\x3f\0\0\x80\x3f")
     report = json.loads(etprof(root, "analyze", "run", "--format", "json").stdout)
     expect(report["comparisons"][0]["withheld"] == "outputs_differ", root.name, report["comparisons"][0])
+    said = " ".join(etprof(root, "analyze", "run").stdout.split())
+    levels = ",".join(next(a["level"] for a in report["arms"] if a["name"] == report["comparisons"][0][side])
+                      for side in ("candidate", "baseline"))
+    expect(f"m.pte --levels {levels} --numerics" in said, root.name, said)
 
     # A name that is no text could not be found again in the manifest.
     root = make(tmp, "name")
