@@ -26,6 +26,7 @@ REASON = re.compile(r"unknown(:[ …]| \(|, each row says why)\S*")
 SENTENCES = [re.compile(p) for p in (
     r"(dumps alone|timelines in CSV|its)[:,]?.*\b(are|is) unknown",  # the kind of file is why
     r"different or unknown (builds|days)|unknown (builds|days or machines)",  # of sides that the line names
+    r"unknown\W+\S+: the fastest is unknown",  # a card's title: the line below it has the reason
     r"how much of it is unknown → ",  # the fix's formula, named beside it, says what is missing
     r"unknown without (byte counts|bytes|roofs)",
     r"its threads are unknown, one is assumed",
