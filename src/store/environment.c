@@ -11,10 +11,17 @@ FIND(launch_type, etp_run_launch, etp_run, MAKE(text, k_launch_type))
 KNOWN(has_counters, etp_run_launch, it->cycles > 0)
 KNOWN(has_memory, etp_run_launch, it->memory.code > 0)
 KNOWN(has_hook_cost, etp_run_launch, it->hook_cost.call_ps > 0)
-KNOWN(has_waits, etp_run_launch, it->run_span_ns > 0)
 KNOWN(has_cache, etp_run_launch, it->counted.cache.len > 0)
 KNOWN(has_counted, etp_run_launch, it->counted.n > 0)
 KNOWN(has_events, etp_run_launch, it->counted.events != ETP_EVENTS_NONE)
+
+// Of one member, which VALUE is: the launch is where it stands. Without a span 0 would say that
+// nothing waited.
+static bool has_waits(const void *value, const etp_place *at)
+{
+    (void)value;
+    return ((const etp_run_launch *)at->object)->run_span_ns > 0;
+}
 
 // ---- what one iteration cost, by column, as the iterations of samples.csv ----
 

@@ -57,7 +57,7 @@ def views(run, asked, name, end):
 def analysis(run, asked, name, end, ratio):
     table, said = ask("analyze", run, "--format", "csv", *phase_words(asked))
     columns = next(csv.reader(io.StringIO(table)))
-    expect([c for c in columns if c.startswith("linux_")] == [f"linux_sse_{end}", f"linux_avx2_{end}"], name,
+    expect([c for c in columns if c.startswith("linux_")] == [f"linux_sse_{end}_ns", f"linux_avx2_{end}_ns"], name,
            "operators of its arms", columns)
     expect(("the table is of prefill 16" in said and "decode@32" in said) == (asked is None), name,
            "a table of one phase says so where nobody asked for it", said)
