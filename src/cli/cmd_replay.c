@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // etprof replay MODEL OP: one operator as a program of its own, measured beside the model.
 #include <stddef.h>
+#include <string.h>
 
 #include "base/path.h"
 #include "base/shell.h"
@@ -9,6 +10,7 @@
 #include "cli/say.h"
 #include "judge/open.h"
 #include "measure/decoder.h"
+#include "program/data_file.h"
 #include "publish/files.h"
 #include "study/replay.h"
 
@@ -54,17 +56,46 @@ typedef struct opened {
     etp_cut_place at;
 } opened;
 
-static etp_status open_model(const char *path, const char *method, const char *op, opened *out,
-                             etp_error *err)
+static etp_status open_model(etp_arena *arena, const char *path, const char *method, const char *op,
+                             opened *out, etp_error *err)
 {
     ETP_TRY(etp_file_open(path, UINT64_MAX, &out->file, err));
     ETP_TRY(etp_program_open(out->file.bytes, NULL, &out->program, err));
     const etp_method *m = etp_decoder_method(out->program, method);
     return m ? etp_replay_place(m, op, &out->at, err)
-             : etp_fail(err, ETP_USAGE, "%s has no such method", path);
+             : etp_decoder_no_method(path, out->program, method, arena, err);
 }
 
-// Beside the working directory's run folders: "mobilenet.0-3.pte".
+// The tensors that a capsule needs of the model's .ptd files, which stay as they are.
+static etp_status count_outside(etp_bytes capsule, etp_arena *arena, size_t *n, etp_error *err)
+{
+    const etp_program *program;
+    etp_outside outside;
+    ETP_TRY(etp_program_open(capsule, NULL, &program, err));
+    etp_program_outside(program, arena, &outside);
+    *n = outside.n;
+    etp_program_close(program);
+    return ETP_OK;
+}
+
+// A file of that name that is something else stays.
+static etp_status write_new(const char *path, etp_bytes bytes, etp_error *err)
+{
+    if (etp_os_is_file(path)) {
+        etp_file there;
+        ETP_TRY(etp_file_open(path, UINT64_MAX, &there, err));
+        bool same =
+            there.bytes.len == bytes.len && memcmp(there.bytes.ptr, bytes.ptr, bytes.len) == 0;
+        etp_file_close(&there);
+        return same
+                   ? ETP_OK
+                   : etp_fail(err, ETP_USAGE,
+                              "%s is there and is not this operator's program; move it away", path);
+    }
+    return etp_os_write_atomic(path, (etp_str){(const char *)bytes.ptr, bytes.len}, err);
+}
+
+// Beside the working directory's run folders: "mobilenet.0-3.pte", "mobilenet.0-3.real.pte".
 static etp_status write_capsule(etp_cli *cli, const opened *in, const char *model, bool weights,
                                 etp_replay *out, etp_error *err)
 {
@@ -77,8 +108,9 @@ static etp_status write_capsule(etp_cli *cli, const opened *in, const char *mode
     const etp_instruction *i = &in->at.method->instructions[in->at.instruction];
     const etp_partition *p = &in->at.method->partitions[i->partition];
     etp_str stem = etp_path_stem(model);
-    out->capsule = etp_arena_printf(&cli->arena, "%.*s.%lu-%lu.pte", ETP_STR_ARG(stem),
-                                    (unsigned long)p->index, (unsigned long)in->at.node);
+    out->capsule = etp_arena_printf(&cli->arena, "%.*s.%lu-%lu%s.pte", ETP_STR_ARG(stem),
+                                    (unsigned long)p->index, (unsigned long)in->at.node,
+                                    weights ? ".real" : "");
     out->bytes = bytes.len;
     out->real_weights = weights;
     out->model = model;
@@ -86,7 +118,8 @@ static etp_status write_capsule(etp_cli *cli, const opened *in, const char *mode
     out->type = etp_arena_strdup(&cli->arena, p->nodes[in->at.node].type_name);
     out->shapes = etp_replay_shapes(&in->at, &cli->arena);
     ETP_TRY(etp_arena_check(&cli->arena, err, "the capsule"));
-    return etp_os_write_atomic(out->capsule, (etp_str){(const char *)bytes.ptr, bytes.len}, err);
+    ETP_TRY(count_outside(bytes, &cli->arena, &out->outside, err));
+    return write_new(out->capsule, bytes, err);
 }
 
 // All levels of the device, where none is asked for.
@@ -150,7 +183,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     (void)argc;
     opened in = {0};
     etp_replay replay = {.command = cli->command_line};
-    etp_status st = open_model(argv[0], o->session.settings.method, argv[1], &in, err);
+    etp_status st = open_model(&cli->arena, argv[0], o->session.settings.method, argv[1], &in, err);
     if (st == ETP_OK) {
         st = write_capsule(cli, &in, argv[0], o->weights, &replay, err);
     }

@@ -57,6 +57,13 @@ const char *etp_decoder_methods(const etp_program *program, etp_arena *arena)
     return text ? text : "";
 }
 
+etp_status etp_decoder_no_method(const char *path, const etp_program *program, const char *method,
+                                 etp_arena *arena, etp_error *err)
+{
+    return etp_fail(err, ETP_USAGE, "%s has no method %s (%s); choose one with --method", path,
+                    method ? method : "forward", etp_decoder_methods(program, arena));
+}
+
 static bool is_tokens(const etp_value *v)
 {
     return v->kind == ETP_EVALUE_TENSOR && v->dtype == ETP_DTYPE_INT64 && v->rank == 2 &&

@@ -25,6 +25,10 @@ const etp_method *etp_decoder_method(const etp_program *program, const char *nam
 
 // "those that take inputs are encode, step", for messages. NULL: no memory.
 const char *etp_decoder_methods(const etp_program *program, etp_arena *arena);
+// Fails: PROGRAM, of the file PATH, has no method METHOD, or several and none was named.
+ETP_NODISCARD etp_status etp_decoder_no_method(const char *path, const etp_program *program,
+                                               const char *method, etp_arena *arena,
+                                               etp_error *err);
 
 // METHOD NULL: "forward", or the only one with inputs. ETP_UNSUPPORTED when it is not a text
 // decoder, ETP_USAGE when it is not there.

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/guard.h"
 #include "measure/decoder.h"
@@ -160,17 +161,19 @@ static etp_status add_row(search *s, uint32_t place, bool alone, uint32_t *out_r
         .alone = alone,
         .snr_db = (double)NAN};
     ETP_TRY(etp_outputs_compare(a, b, s->precision, s->arena, &c, s->err));
+    if (c.n == 0) { // of another type or shape: nothing is said of its numbers
+        return etp_fail(s->err, ETP_UNSUPPORTED, "what %s makes cannot be compared: %s", row.name,
+                        c.why ? c.why : "it hands nothing out");
+    }
     ETP_TRY(etp_outputs_equal(a, b, s->arena, &row.same_bits, s->err));
     row.within = c.ok;
     row.max_abs = c.max_abs;
     row.max_rel = c.max_rel;
     row.cosine = c.cosine;
-    if (c.n > 0) {
-        row.dtype = c.outputs[0].dtype;
-        row.elements = c.outputs[0].elements;
-        row.mismatched = c.outputs[0].mismatched;
-        row.snr_db = c.outputs[0].snr_db;
-    }
+    row.dtype = c.outputs[0].dtype;
+    row.elements = c.outputs[0].elements;
+    row.mismatched = c.outputs[0].mismatched;
+    row.snr_db = c.outputs[0].snr_db;
     *out_row = (uint32_t)s->out->rows.n;
     ETP_ADD(s->arena, &s->out->rows, row);
     return ETP_OK;
@@ -323,20 +326,44 @@ static etp_status run_alone(search *s, uint32_t place, bool *ran, etp_numerics_r
     return ETP_OK;
 }
 
+// Of two programs: does the operator itself differ, as in a weight? Its program alone tells.
+static etp_status hold_own(search *s, uint32_t place)
+{
+    const side *x = s->sides;
+    etp_bytes own[2];
+    if (x[BASELINE].arm->model == x[CANDIDATE].arm->model) {
+        return ETP_OK;
+    }
+    etp_status status =
+        x[BASELINE].ops.items[place].at.node == ETP_NO_INDEX ? ETP_UNSUPPORTED : ETP_OK;
+    for (int which = BASELINE; which <= CANDIDATE && status == ETP_OK; which++) {
+        status =
+            etp_cut_capsule(x[which].file.bytes, x[which].program, &x[which].ops.items[place].at,
+                            s->arena, &own[which], NULL, NULL, s->err);
+    }
+    if (status == ETP_UNSUPPORTED) {
+        s->out->why = "its constants were not held against each other";
+        return ETP_OK;
+    }
+    ETP_TRY(status);
+    bool same = own[0].len == own[1].len && memcmp(own[0].ptr, own[1].ptr, own[0].len) == 0;
+    s->out->why = same ? "its weights and parameters are the same in both programs"
+                       : "its weights or parameters are not the same in both programs";
+    return ETP_OK;
+}
+
 static etp_status judge(search *s, uint32_t place, bool same_bits)
 {
     etp_numerics *out = s->out;
     etp_numerics_row alone;
     bool ran = false;
     out->parts = etp_cut_place_text(&s->sides[BASELINE].ops.items[place].at, s->arena);
-    if (same_bits) {
-        out->verdict = ETP_NUMERICS_PART;
-        return ETP_OK;
+    if (!same_bits) {
+        ETP_TRY(run_alone(s, place, &ran, &alone));
     }
-    ETP_TRY(run_alone(s, place, &ran, &alone));
-    if (ran) {
-        out->verdict = parted(s, &alone) ? ETP_NUMERICS_PART : ETP_NUMERICS_GROW;
-        return ETP_OK;
+    if (same_bits || ran) {
+        out->verdict = same_bits || parted(s, &alone) ? ETP_NUMERICS_PART : ETP_NUMERICS_GROW;
+        return out->verdict == ETP_NUMERICS_PART ? hold_own(s, place) : ETP_OK;
     }
     out->why = "its operands differ within the tolerance, and it cannot be run alone";
     return ETP_OK;
@@ -451,7 +478,9 @@ static etp_status open_side(search *s, int which, const char *path, const etp_me
     ETP_TRY(etp_file_open(path, UINT64_MAX, &x->file, s->err));
     ETP_TRY(etp_program_open(x->file.bytes, NULL, &x->program, s->err));
     *method = etp_decoder_method(x->program, s->plan->settings.method);
-    return *method ? ETP_OK : etp_fail(s->err, ETP_USAGE, "%s has no such method", path);
+    return *method ? ETP_OK
+                   : etp_decoder_no_method(path, x->program, s->plan->settings.method, s->arena,
+                                           s->err);
 }
 
 static etp_status inputs_of(const search *s, const etp_inputs *in, const char **out)

@@ -40,7 +40,8 @@ static const etp_field k_rows[] = {
           .words = &k_verdicts),
     FIELD("exact", BOOL, exact, "true: the rule is the same bits, false: the tolerance"),
     FIELD("operator", TEXT, parts, "part: which; grow: the first whose output is outside"),
-    FIELD("why", TEXT, why, "it is unknown"),
+    FIELD("why", TEXT, why,
+          "it is unknown; part of two programs: is the operator the same in both"),
     FIELD("operators", UINT, operators, "of the method, those in delegates too"),
     FIELD("not_cut", UINT, not_cut, "of them: what they make cannot be handed out"),
     FIELD("launches", UINT, launches, "that it took"),
@@ -66,8 +67,9 @@ static void say(const etp_numerics *a, etp_report *r)
         return;
     case ETP_NUMERICS_PART:
         etp_report_note(r, ETP_BAD,
-                        "they part at %s: its operands are equal, what it makes is not %s",
-                        a->parts, rule);
+                        "they part at %s: what other operators hand it is equal, what it makes is "
+                        "not %s%s%s",
+                        a->parts, rule, a->why ? "; " : "", a->why ? a->why : "");
         return;
     case ETP_NUMERICS_GROW:
         etp_report_note(r, ETP_WARN,
@@ -101,7 +103,7 @@ const etp_report *etp_numerics_report(const etp_numerics *a, etp_arena *arena)
     etp_report_text(r, "%s against %s; %lu of %lu operators can be compared, %lu launches",
                     a->candidate, a->baseline, (unsigned long)(a->operators - a->not_cut),
                     (unsigned long)a->operators, (unsigned long)a->launches);
-    etp_table *t = etp_report_table(r, "operators", NULL, k_columns, 10);
+    etp_table *t = a->rows.n ? etp_report_table(r, "operators", NULL, k_columns, 10) : NULL;
     for (size_t i = 0; i < a->rows.n; i++) {
         const etp_numerics_row *row = &a->rows.items[i];
         const bool apart = a->exact ? !row->same_bits : !row->within;

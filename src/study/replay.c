@@ -210,6 +210,7 @@ static const etp_field k_rows[] = {
     FIELD("capsule", TEXT, capsule, "a program of this operator alone", .flags = ETP_SET),
     FIELD("bytes", UINT, bytes, "of the capsule"),
     FIELD("real_weights", BOOL, real_weights, "false: their elements stand in another order"),
+    FIELD("outside", UINT, outside, "tensors that it needs of the model's .ptd files"),
     FIELD("command", TEXT, command, "that measures it again", .flags = ETP_SET),
     LIST("levels", OBJECT, rows, n_rows, "in the order of a report", .shape = &k_row),
 };
@@ -220,6 +221,16 @@ const etp_document k_etp_replay_document = {"etprof.replay/1", "What replay prin
 void etp_replay_json(const void *replay, etp_json *j)
 {
     etp_document_write(j, &k_etp_replay_document, replay, replay);
+}
+
+static const char *weights_of(const etp_replay *a, etp_arena *arena)
+{
+    if (a->outside > 0) {
+        return etp_arena_printf(
+            arena, "%zu of its tensors are in the model's .ptd: it needs --data", a->outside);
+    }
+    return a->real_weights ? "with the weights of the model"
+                           : "with the model's weights in another order";
 }
 
 const etp_report *etp_replay_report(const etp_replay *a, etp_arena *arena)
@@ -240,9 +251,8 @@ const etp_report *etp_replay_report(const etp_replay *a, etp_arena *arena)
     etp_report_section(r, 1, "levels", "In the model and alone");
     etp_report_text(r, "%s %s", a->type, a->shapes);
     etp_report_text(r, "%s: %llu bytes, %s", a->capsule, (unsigned long long)a->bytes,
-                    a->real_weights ? "with the weights of the model"
-                                    : "with the model's weights in another order");
-    etp_table *t = etp_report_table(r, "levels", NULL, k_columns, 9);
+                    weights_of(a, arena));
+    etp_table *t = a->n_rows ? etp_report_table(r, "levels", NULL, k_columns, 9) : NULL;
     for (size_t i = 0; i < a->n_rows; i++) {
         const etp_replay_row *x = &a->rows[i];
         ETP_ROW(t, etp_cell_z(x->level), etp_cell_u64(x->threads), etp_cell_double(x->model.ns),
@@ -295,7 +305,6 @@ etp_str etp_replay_issue(const etp_replay *a, etp_arena *arena)
                       "\nTimes of an execution with 95 %% intervals over the blocks, as XNNPACK's "
                       "clock tells them (whole microseconds).\nThe program of the operator: `%s`, "
                       "%llu bytes, %s.\n\n```\n%s\n```\n",
-                      a->capsule, (unsigned long long)a->bytes,
-                      a->real_weights ? "real weights" : "weights in another order", a->command);
+                      a->capsule, (unsigned long long)a->bytes, weights_of(a, arena), a->command);
     return etp_strbuf_str(&text);
 }

@@ -29,6 +29,7 @@ typedef struct etp_replay {  // lives in the arena given
     const char *model, *capsule;
     uint64_t bytes;    // of the capsule
     bool real_weights; // else their elements in another order
+    size_t outside;    // tensors that the capsule needs of the model's .ptd files, as they are
     const char *command;
     etp_replay_row *rows; // in the order of a report
     size_t n_rows;

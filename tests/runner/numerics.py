@@ -81,6 +81,7 @@ def check_levels(program, path):
         code, answer, said = ask(path, "--levels", "best,sse")
         expect(code == 1 and answer["verdict"] == verdict and answer["operator"].startswith(f"node {node} ("),
                make.__name__, answer, said)
+        expect(answer["why"] is None, "one program has one weight", answer["why"])
         rows = {(r["place"], r["alone"]): r for r in answer["rows"]}
         expect(not rows[node - 1, False]["same_bits"] and rows[node - 1, False]["within"], "its operands", rows)
         expect(rows[node, True]["within"] == (verdict == "grow"), "alone", rows[node, True])
@@ -112,6 +113,7 @@ def main():
             name = answer and answer["operator"] or ""
             expect(code == 1 and answer["verdict"] == "part" and name.startswith(f"node {node} (")
                    and name.endswith(f" of delegate {delegate}"), f"a fault in node {node}", answer, said)
+            expect("not the same in both programs" in (answer["why"] or ""), "whose weights differ", answer["why"])
             row = next(r for r in answer["rows"] if r["name"] == name)
             expect(not row["same_bits"] and row["mismatched"] > 0 and row["snr_db"] < 60, "its row", row)
             before = [r for r in answer["rows"] if r["place"] < row["place"]]

@@ -46,6 +46,19 @@ def check_capsule(folder):
         expect(words_of(mine) == words_of(theirs) and (mine == theirs) == (real or not theirs), "weights", real)
 
 
+def check_in_the_way():
+    """A file of the capsule's name that is another one stays; the capsule itself may be written again."""
+    model = DATA / "linear_xnnpack_fp32.pte"
+    code, answer, error = ask(model, "0:0", "--no-measure")
+    expect(code == 0 and answer["outside"] == 0, "again", error)
+    there = pathlib.Path(answer["capsule"])
+    there.write_bytes(model.read_bytes())
+    code, answer, error = ask(model, "0:0", "--no-measure")
+    expect(code == 2 and "is not this operator's program" in error, "in the way", error)
+    expect(there.read_bytes() == model.read_bytes(), "in the way", "it stays")
+    there.unlink()
+
+
 def check_refused():
     for words, part in (((DATA / "linear_xnnpack_fp32.pte", "3"), "DELEGATE:NODE"),
                         ((DATA / "linear_xnnpack_fp32.pte", "0:9"), "delegate 0 has no node 9"),
@@ -76,6 +89,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         check_capsule(folder)
+        check_in_the_way()
         check_refused()
         check_measured()
     finish()
