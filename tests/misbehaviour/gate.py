@@ -68,6 +68,8 @@ def folders(tmp):
     shown = gate(tmp, "slow", "--against", "fast").stdout
     expect(re.search(r"^against:SME2 +no +\+20\.0 % time \[\+20\.0 %, \+20\.0 %\] +at most \+5 % time$", shown,
                      re.M), "a change of time", shown)
+    shown = " ".join(gate(tmp, "fast", "latency linux_sme2_on <= 0.99999 ms").stdout.split())
+    expect(re.search(r"1\.000 ms.* \(1000000 against 999990\)", shown), "a limit missed by less than the digits", shown)
     done = gate(tmp, "slow", "--against", "fast", "--junit", "gate.xml")
     suite = ET.parse(tmp / "gate.xml").getroot()
     failed = [c.get("name") for c in suite if c.find("failure") is not None]

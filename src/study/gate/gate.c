@@ -147,6 +147,13 @@ static void add_figure(etp_gate *g, const etp_ab *ab, const rule *r, const char 
     if (!f->unknown && !isfinite(f->value) && !bounded) {
         c.found = "unknown: the folder does not hold it";
     }
+    // Both sides of a limit that is missed by less than the digits shown.
+    if (c.state == ETP_GATE_NO && f->value != r->limit &&
+        strcmp(etp_gate_figure_words(g->arena, dim, f->value),
+               etp_gate_figure_words(g->arena, dim, r->limit)) == 0) {
+        c.found = etp_arena_printf(g->arena, "%s (%s against %s)", c.found,
+                                   ETP_DIGITS(f->value, 10), ETP_DIGITS(r->limit, 10));
+    }
     if (f->unknown) {
         c.found = etp_arena_printf(g->arena, "%s (%s)", c.found, f->unknown);
     }
