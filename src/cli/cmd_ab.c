@@ -75,6 +75,11 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     const etp_session_arguments *g = opts;
     const etp_session_call *c = &g->call;
     const char *dir = NULL;
+    if (c->numerics && (c->price || c->save || c->resume || c->extend)) {
+        return etp_fail(err, ETP_USAGE,
+                        "--numerics measures nothing: leave out --price, --save, --resume and "
+                        "--extend");
+    }
     if (c->save) { // before anything is measured
         ETP_TRY(etp_baseline_check(etp_cli_state(cli, ""), c->save, err));
     }

@@ -121,6 +121,9 @@ def main():
             expect(answer["launches"] <= 3 + 2 * (2 + answer["operators"].bit_length() + 3), "launches", answer)
         code, answer, said = ask(model, DATA / "fixes" / "recurrent.pte")
         expect(code == 2 and "not the same operators: one has" in said, "another program", said)
+        for words in (["--price"], ["--save", "name"]):
+            code, answer, said = ask(model, *words)
+            expect(code == 2 and "--numerics measures nothing" in said, words, said)
         code, answer, said = ask(model, "--threads", "1,2,3", "--levels", "best")
         expect(code == 2 and "two arms" in said, "three arms", said)
         code, answer, said = ask(DATA / "fixes" / "islands.pte", "--threads", "1,2", "--levels", "best")
