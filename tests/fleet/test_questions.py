@@ -79,16 +79,23 @@ def fixes():
 
 def speedups():
     lake = Lake()
+
+    def compare(run, **row):
+        place = {"run_id": run, "run": run, "day": "2026-01-01"}
+        lake.put("comparisons", **{"level": "sme2", "baseline_level": "neon", "model": "m", "threads": 1, "blocks": 6,
+                                   "confidence": 0.95, "experiment": "x", "baseline": "base", **place, **row})
+        lake.put("arms", experiment="base", level="neon", model="m", threads=1, **place)
+
     for device, speedup, withheld, emulated in (("d1", 1.2, None, False), ("d1", 1.5, None, False),
                                                 ("d1", 9.0, "too few blocks", False), ("d1", 9.0, None, True),
                                                 ("d2", 2.0, None, False)):
-        lake.put("comparisons", device=device, model="m", level="sme2", baseline_level="neon", threads=1,
-                 speedup=speedup, lo=speedup / 1.01, hi=speedup * 1.01, confidence=0.95, blocks=6, withheld=withheld,
-                 emulated=emulated, run=str(speedup), experiment="x", day="2026-01-01")
+        compare(f"{device} {speedup} {emulated}", device=device, speedup=speedup, lo=speedup / 1.01, hi=speedup * 1.01,
+                withheld=withheld, emulated=emulated)
     for ln, width in ((0.0, 0.01), (0.001, 0.03)): # as near to each other as their own errors let expect
-        lake.put("comparisons", device="d3", model="m", level="sme2", baseline_level="neon", threads=1,
-                 speedup=math.exp(ln), lo=math.exp(ln - width), hi=math.exp(ln + width), confidence=0.95, blocks=6,
-                 run=str(ln), experiment="x", day="2026-01-01")
+        compare(str(ln), device="d3", speedup=math.exp(ln), lo=math.exp(ln - width), hi=math.exp(ln + width))
+    # Of a sweep: another model, another number of threads, and nothing but the program.
+    for other in ({"model": "int8"}, {"threads": 2}, {"level": "neon"}):
+        compare(str(other), device="d2", speedup=9.0, lo=8.9, hi=9.1, **other)
     told = questions.speedups(lake.ask)
     expect([(r["device"], r["sessions"]) for r in told] == [("d1", 2), ("d2", 1), ("d3", 2)], "which count", told)
     expect(near(told[0]["speedup"], math.sqrt(1.2 * 1.5)) and near(told[1]["speedup"], 2.0), "geometric mean", told)
