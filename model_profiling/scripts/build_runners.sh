@@ -33,7 +33,7 @@ toolchain=$ndk/build/cmake/android.toolchain.cmake
 executorch=${ETPROF_EXECUTORCH:-}
 if [ -z "$executorch" ]; then
     say "ANDROID_NDK is set, but no ExecuTorch is named for it to link (ETPROF_EXECUTORCH=a checkout, or the folder
-it was installed into): building the bundle for phones that needs no NDK, with its own C library (docs/android.md)"
+it was installed into): building the bundle for phones that needs no NDK, with its own C library (docs/phone.md)"
     "$root/scripts/build-runner" aarch64-linux-gnu || exit "$?"
     exit 0
 fi

@@ -232,10 +232,10 @@ def changed_settings(where, made):
 
 
 def tutorial_blocks(kind):
-    for page in sorted((source / "docs/tutorial").glob("0*.md")):
-        for block in re.findall(rf"```sh {kind}\n(.*?)```", page.read_text(), re.S):
-            for line in block.splitlines():
-                yield page.name, line.replace("{platform}", answer_platform())
+    page = source / "docs/tutorial.md"
+    for block in re.findall(rf"```sh {kind}\n(.*?)```", page.read_text(), re.S):
+        for line in block.splitlines():
+            yield page.name, line.replace("{platform}", answer_platform())
 
 
 def follow_tutorial(kind, where):
@@ -252,12 +252,11 @@ def follow_tutorial(kind, where):
 
 def tutorial(where):
     need_runner()
-    pages = sorted(p.name for p in (source / "docs/tutorial").glob("0*.md"))
-    check("six pages", len(pages) == 6 and all(f"]({p})" in (source / "docs/tutorial/readme.md").read_text()
-                                               for p in pages))
-    for page in (source / "docs/tutorial").glob("*.md"):
-        for link in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
-            check(f"{page.name}: link {link}", (page.parent / link).exists())
+    page = source / "docs/tutorial.md"
+    steps = re.findall(r"^## (\d)\. ", page.read_text(), re.M)
+    check("six steps", steps == list("123456"), str(steps))
+    for link in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
+        check(f"{page.name}: link {link}", (page.parent / link).exists())
     dry = etp("skills", "run", "01,02", "--dry-run", cwd=source).stdout.splitlines()
     for page, line in tutorial_blocks("setup"):
         check(f"{page}: {line} is what the skills run", line in dry)
