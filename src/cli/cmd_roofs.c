@@ -98,7 +98,7 @@ const etp_command etp_cmd_roofs = {
         "the clock's resolution, for one and more threads. Remembered in .etprof/roofs of the "
         "working\n"
         "directory per device, CPU, governor, highest clock and boost; 'etprof ab' puts what is\n"
-        "remembered into its run folder and places every operator below it (docs/roofs.md).",
+        "remembered into its run folder and places every operator below it (docs/statistics.md).",
     .examples = "  etprof roofs\n  etprof roofs --threads 1,4 --fresh --format json\n  etprof "
                 "roofs --device ssh:board",
     .opts = k_options,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators below the roofs of their device: the least time that the work of one can take there,
-// and what its own time says beside it. docs/roofs.md has the rules in words.
+// and what its own time says beside it. docs/statistics.md has the rules in words.
 #ifndef ETP_EXPLAIN_ROOF_H
 #define ETP_EXPLAIN_ROOF_H
 
@@ -15,7 +15,7 @@ typedef enum etp_roof_type {
     ETP_ROOF_I8
 } etp_roof_type;
 
-// Which of XNNPACK's kernels multiply, where that makes a difference (docs/roofs.md has the table).
+// Which of XNNPACK's kernels multiply, where that makes a difference (see docs/statistics.md).
 typedef enum etp_roof_kernel {
     ETP_ROOF_KERNEL_PRODUCT,   // GEMM, indirect GEMM
     ETP_ROOF_KERNEL_DEPTHWISE, // one product after another in every lane: no dot products, no

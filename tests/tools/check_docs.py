@@ -136,6 +136,7 @@ def main():
         expect(indexed, page.name, "is not in the index")
         links(page)
     links(readme)
+    links(TREE / "bench/README.md")
     session()
     finish(f"{len(pages)} pages")
 
