@@ -317,7 +317,7 @@ static const etp_field k_arm_rows[] = {
     GROUP(NULL, &k_foreign, "", .when = has_runner, .flags = ETP_ABSENT),
     FIELD("prefix", STR, prefix, "of its files", .flags = ETP_SET),
     FIELD("emulated", BOOL, emulated, "an emulator runs it"),
-    FIELD("sampling", WORD, sampling, "why no more was sampled, or nothing (docs/kernels.md)",
+    FIELD("sampling", WORD, sampling, "why no more was sampled, or nothing (docs/explain.md)",
           .words = &k_samples_ends, .when = is_told, .flags = ETP_ABSENT | ETP_OPEN),
 };
 static SHAPE_CHECKED(k_arm, k_arm_rows, check_arm);

@@ -11,7 +11,7 @@
 #include "base/utf8.h"
 #include "document/rows.h"
 
-// Far more than a library has (1,485 with names in that of docs/kernels.md): a file with more is no
+// Far more than a library has (1,485 with names in that of bench/README.md): a file with more is no
 // such log.
 #define MOST_KERNELS 100000
 
