@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lines of docs/services.md, run as they stand there: PyTorch's benchmark database (types of its table, written
+"""The lines of docs/gate.md, run as they stand there: PyTorch's benchmark database (types of its table, written
 down from pytorch/test-infra, clickhouse_db_schema/oss_ci_benchmark_v3), github-action-benchmark (what its
 src/extract.ts takes), OpenMetrics (prometheus_client's parser where it is there), Otava's tables. Values are held
 against the planted durations of the fake runner.
@@ -19,7 +19,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 from checks import expect, finish, in_python_with, skip
 
 if not shutil.which("jq"):
-    skip("THERE IS NO jq HERE: NO LINE OF docs/services.md WAS RUN")
+    skip("THERE IS NO jq HERE: NO LINE OF docs/gate.md WAS RUN")
 in_python_with("prometheus_client")
 try:
     from prometheus_client.openmetrics.parser import text_string_to_metric_families
@@ -29,7 +29,8 @@ except ImportError:
 ETPROF, FAKE = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
 TREE = pathlib.Path(__file__).resolve().parents[2]
 PLANTED = {"linux_sme2_on": 1000000, "linux_sme2_off": 3000000}
-LINES = re.findall(r"^```\n(.+?)\n```$", (TREE / "docs/services.md").read_text(), re.M | re.S)
+PART = (TREE / "docs/gate.md").read_text().split("\n## Services of others\n")[1]
+LINES = re.findall(r"^```\n(.+?)\n```$", PART, re.M | re.S)
 # A tuple's members; a list is an array of one kind, (str, kind) a map.
 TEXTS = (str, str)
 TABLE = {

@@ -21,7 +21,7 @@ Tells where latency of an arm or speedup over the baseline changed from session 
 three runs on either side) and what else changed there: program, runner, ExecuTorch, etprof, CPU. Reads run folders and
 folders that have some in them (the working directory where none is named), a lake of python -m etprof.fleet, or a
 table: --format csv writes one row a run with a column per series, and any such table that has a column 'time' is read.
-`list` shows which sessions there are. docs/history.md has more.
+`list` shows which sessions there are. docs/fleet.md has more.
 """
 _TABLE_BYTES = 256 << 20
 _SHOWN = 5 # folders that could not be read
