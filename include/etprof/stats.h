@@ -372,6 +372,8 @@ enum {                       // what to be careful about; bits of etp_stats_arm.
 };
 // Text of one flag bit: "launches bimodal", "heavy tail", "drift".
 ETP_API const char *etp_stats_flag_name(unsigned flag);
+// The same in a sentence: "launches fall into two groups of times". Static.
+ETP_API const char *etp_stats_flag_words(unsigned flag);
 
 typedef struct etp_launch_stats { // one launch with timed or control iterations
     uint32_t arm, block, launch;

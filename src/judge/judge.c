@@ -117,30 +117,34 @@ static void engagement_finding(const etp_ab_session *s, etp_ab_findings *to)
     }
     etp_ab_find_rows(
         to, ETP_FINDING_OFF_FEATURE, ETP_SEVERITY_INFO, ids.items, ids.n,
-        etp_arena_printf(s->ab.arena,
-                         "%u operators with %.0f %% of an inference stay off "
-                         "%s: %s",
-                         e->reasons[0].operators,
-                         100 * (double)e->reasons[0].ns / (double)ab->arms[e->arm].traced_ns,
-                         e->feature_name ? e->feature_name : "XNNPACK",
-                         etp_reason_text(e->reasons[0].reason)));
+        etp_arena_printf(
+            s->ab.arena, "%u operator%s with %.0f %% of an inference stay%s off %s: %s",
+            e->reasons[0].operators, e->reasons[0].operators == 1 ? "" : "s",
+            100 * (double)e->reasons[0].ns / (double)ab->arms[e->arm].traced_ns,
+            e->reasons[0].operators == 1 ? "s" : "", e->feature_name ? e->feature_name : "XNNPACK",
+            etp_reason_text(e->reasons[0].reason)));
 }
 
+// Of the arm that has it. A baseline's is told once, however many arms are compared with it.
 static void flag_findings(const etp_ab_session *s, size_t at, etp_ab_findings *to)
 {
-    unsigned flags = s->stats.comparisons[at].flags;
-    for (unsigned bit = 1; bit <= ETP_FLAG_DRIFT; bit <<= 1) {
-        if (!(flags & bit)) {
-            continue;
+    const etp_ab_comparison *c = &s->ab.comparisons[at];
+    const uint32_t arms[] = {c->candidate, c->baseline};
+    for (size_t i = 0; i < (at == 0 ? 2 : 1); i++) {
+        for (unsigned bit = 1; bit < ETP_FLAG_DRIFT; bit <<= 1) {
+            if (s->stats.arms[arms[i]].flags & bit) {
+                etp_ab_add_finding(to, ETP_FINDING_STATISTICS, ETP_SEVERITY_WARN, "samples.csv",
+                                   etp_arena_printf(s->ab.arena, "%s: %s",
+                                                    s->ab.arms[arms[i]].measured,
+                                                    etp_stats_flag_words(bit)));
+            }
         }
-        const etp_ab_comparison *c = &s->ab.comparisons[at];
-        const char *what =
-            bit == ETP_FLAG_DRIFT ? etp_ab_drift_words(&s->ab, c) : etp_stats_flag_name(bit);
+    }
+    if (s->stats.comparisons[at].flags & ETP_FLAG_DRIFT) {
         etp_ab_add_finding(
-            to, ETP_FINDING_STATISTICS,
-            bit == ETP_FLAG_DRIFT ? ETP_SEVERITY_INFO : ETP_SEVERITY_WARN, "samples.csv",
+            to, ETP_FINDING_STATISTICS, ETP_SEVERITY_INFO, "samples.csv",
             etp_arena_printf(s->ab.arena, "%s against %s: %s", s->ab.arms[c->candidate].measured,
-                             s->ab.arms[c->baseline].measured, what));
+                             s->ab.arms[c->baseline].measured, etp_ab_drift_words(&s->ab, c)));
     }
 }
 
@@ -176,8 +180,9 @@ static void portable_finding(const etp_ab_session *s, etp_ab_findings *to)
     etp_ab_find_rows(
         to, ETP_FINDING_PORTABLE, ETP_SEVERITY_WARN, ids.items, ids.n,
         etp_arena_printf(s->ab.arena,
-                         "%zu kernels outside any delegate take %.0f %% of an inference of %s%s",
-                         ids.n, 100 * share, ab->arms[arm].measured, was));
+                         "%zu kernel%s outside any delegate take%s %.0f %% of an inference of %s%s",
+                         ids.n, ids.n == 1 ? "" : "s", ids.n == 1 ? "s" : "", 100 * share,
+                         ab->arms[arm].measured, was));
 }
 
 static void lost_findings(const etp_ab_session *s, etp_ab_findings *to)

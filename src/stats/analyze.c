@@ -546,3 +546,17 @@ const char *etp_stats_flag_name(unsigned flag)
         return "";
     }
 }
+
+const char *etp_stats_flag_words(unsigned flag)
+{
+    switch (flag) {
+    case ETP_FLAG_BIMODAL:
+        return "launches fall into two groups of times";
+    case ETP_FLAG_HEAVY_TAIL:
+        return "some launches or inferences take far longer than the others";
+    case ETP_FLAG_DRIFT:
+        return "times move over the session";
+    default:
+        return "";
+    }
+}

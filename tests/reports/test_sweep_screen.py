@@ -27,9 +27,10 @@ def in_terminal(tmp, *words, width=80, locale="C.UTF-8"):
     return done.stdout.decode("utf-8")
 
 
-def measure(tmp, out, *words, models=tuple(TIMES)):
+def measure(tmp, out, *words, models=tuple(TIMES), more=None):
     for model in models:
         lines = "".join(f"base {level} {ns} {threads}\n" for (level, threads), ns in TIMES[model].items())
+        lines += (more or {}).get(model, "")
         (tmp / f"{model}.pte").write_bytes(b"\x10\0\0\0ET12" + lines.encode())
     return in_terminal(tmp, "sweep", *(f"{m}.pte" for m in models), "--runner", FAKE, "--iterations", "4", "--warmup",
                        "1", "--seed", "3", "--out", out, *words)
@@ -98,7 +99,25 @@ def others(tmp):
     expect(len(text.splitlines()) <= 30 and "and 4 more: --full" in text, "many", text)
 
 
+def waiting(tmp):
+    """One model waited for a CPU: nothing of that is told of the other, and the cell that is repeated is named."""
+    text = measure(tmp, "waits", "--levels", "sme2,neon", "--threads", "1", "--blocks", "6",
+                   more={"large": "waits sme2 14\nwaits neon 3\n"})
+    told = " ".join(text.split())
+    expect("W1 other programs had the CPU for 14 % of the time of large at SME2: no ratio is made of it" in told, text)
+    expect(rows(text)["large"][-1] == "withheld" and rows(text)["small"][2] == "4.00×", rows(text))
+    expect("other programs ran (1/2 pairs)" in told and re.search(r"A/A [^ ]+ to [^ ]+ % of small at NEON", told), text)
+    text = measure(tmp, "both", "--levels", "sme2,neon", "--threads", "1", "--blocks", "6", "--full",
+                   more={"large": "waits sme2 14\nwaits neon 3\n", "small": "waits sme2 12\n"})
+    told = " ".join(text.split())
+    expect("for 14 % of the time of large at SME2 and for less of 1 more cell: no ratio is made of them" in told, text)
+    for model, share in ("small", "12"), ("large", "14"):
+        told_of = rf"{model}: SME2 against NEON: other programs \([^)]*up to {share}(\.0)? %"
+        expect(re.search(told_of, told), model, text)
+
+
 with tempfile.TemporaryDirectory(prefix="etp-") as name:
     four_cells(pathlib.Path(name))
+    waiting(pathlib.Path(name))
     others(pathlib.Path(name))
 finish("a sweep is one screen")

@@ -520,7 +520,7 @@ static void add_notes(const etp_stats_answer *a, etp_report *r, etp_arena *arena
         for (unsigned bit = 1; bit <= ETP_FLAG_DRIFT; bit <<= 1) {
             if (s->arms[i].flags & bit) {
                 etp_report_note(r, bit == ETP_FLAG_DRIFT ? ETP_INFO : ETP_WARN, "%.*s: %s",
-                                ETP_STR_ARG(a->called[i]), etp_stats_flag_name(bit));
+                                ETP_STR_ARG(a->called[i]), etp_stats_flag_words(bit));
             }
         }
     }

@@ -101,7 +101,8 @@ static void facts(const etp_sweep *s, etp_report *r, etp_arena *arena)
     etp_report_fact(r, "design", "%s: %s", s->ab->judged.grade, s->ab->judged.grade_reason);
     const char *control = s->control_blocks > 1 ? etp_control_text(arena, &s->control, 2) : NULL;
     if (control) {
-        etp_report_fact(r, "A/A control", "%s", control);
+        etp_report_fact(r, "A/A control", "%s of %s", control,
+                        s->ab->arms[s->ab->baseline].measured);
     }
     if (s->ab->precision > 0) {
         bool reached = s->ab->stopped == ETP_STOP_PRECISION;
@@ -164,32 +165,40 @@ static bool any_interaction(const etp_sweep *s)
     return false;
 }
 
-// What may have made a difference, and which pairs it touches.
-// One line for each cause, not for each pair: heat is heat in all of them. Up to three pairs are
-// named, beyond that they are counted.
-static void suspects(const etp_sweep *s, etp_keys *keys, etp_arena *arena)
+// What may have made a difference, and which pairs it touches: of the first three the words of
+// each, since their figures differ. What is said alike of all stands once.
+static void suspects(const etp_sweep *s, etp_keys *keys)
 {
+    enum { SHOWN = 3 };
     for (etp_cause cause = 0; cause < ETP_CAUSE_COUNT; cause++) {
-        const char *text = NULL;
-        etp_strbuf where;
-        etp_strbuf_init(&where, arena);
+        const char *texts[SHOWN], *labels[SHOWN];
         size_t hits = 0;
+        bool alike = true;
         for (size_t i = 0; i < s->n_pairs; i++) {
             const etp_ab_judgement *j = &s->pairs[i].ab->judged;
             for (size_t c = 0; c < j->n_causes; c++) {
-                if (j->causes[c].cause == cause && j->causes[c].state == ETP_CAUSE_SUSPECT) {
-                    etp_strbuf_printf(&where, "%s%s", hits++ ? "; " : "", s->pairs[i].label);
-                    text = text ? text : j->causes[c].text;
+                const etp_ab_cause *x = &j->causes[c];
+                if (x->cause != cause || x->state != ETP_CAUSE_SUSPECT) {
+                    continue;
                 }
+                if (hits < SHOWN) {
+                    texts[hits] = x->text;
+                    labels[hits] = s->pairs[i].label;
+                }
+                alike = hits == 0 || (alike && strcmp(texts[0], x->text) == 0);
+                hits++;
             }
         }
-        if (hits == s->n_pairs && hits > 1) {
-            etp_keys_add(keys, ETP_WARN, "suspect", "%s (and alike in all %zu pairs)", text, hits);
-        } else if (hits > 3) {
-            etp_keys_add(keys, ETP_WARN, "suspect", "%s (in %zu of %zu pairs)", text, hits,
+        if (hits == s->n_pairs && hits > 1 && alike) {
+            etp_keys_add(keys, ETP_WARN, "suspect", "%s (in all %zu pairs)", texts[0], hits);
+            continue;
+        }
+        for (size_t i = 0; i < hits && i < SHOWN; i++) {
+            etp_keys_add(keys, ETP_WARN, i ? "" : "suspect", "%s: %s", labels[i], texts[i]);
+        }
+        if (hits > SHOWN) {
+            etp_keys_add(keys, ETP_WARN, "", "likewise in %zu more of %zu pairs", hits - SHOWN,
                          s->n_pairs);
-        } else if (hits) {
-            etp_keys_add(keys, ETP_WARN, "suspect", "%s (in %s)", text, etp_strbuf_str(&where).ptr);
         }
     }
 }
@@ -256,7 +265,7 @@ static void soundness(const etp_sweep *s, etp_report *r, etp_arena *arena)
     }
     etp_ab_proof_keys(s->ab, keys, arena);
     unproven_levels(s, keys);
-    suspects(s, keys, arena);
+    suspects(s, keys);
 }
 
 static void screen(const etp_sweep *s, etp_report *r, etp_arena *arena)

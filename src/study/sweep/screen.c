@@ -411,8 +411,15 @@ static void mark_causes(const etp_sweep *s, etp_screen *out, etp_arena *arena)
         bool said = n[ETP_CAUSE_SUSPECT] + n[ETP_CAUSE_UNKNOWN] + n[ETP_CAUSE_RULED_OUT] > 0;
         const char *text =
             said && cause != ETP_CAUSE_THREADS ? etp_screen_cause(cause, state) : NULL;
+        if (text && n[state] < s->n_pairs) {
+            text = etp_arena_printf(arena, "%s (%zu/%zu pairs)", text, n[state], s->n_pairs);
+        }
         if (cause == ETP_CAUSE_DRIFT && s->control_blocks > 1) {
+            // One cell is repeated; another may be less steady.
             text = etp_screen_control(&s->control, arena);
+            text = s->n_cells > 2 ? etp_arena_printf(arena, "%s of %s", text,
+                                                     s->ab->arms[s->ab->baseline].measured)
+                                  : text;
             state = said ? state : s->control_differs ? ETP_CAUSE_SUSPECT : ETP_CAUSE_UNKNOWN;
         }
         if (text) {

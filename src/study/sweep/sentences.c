@@ -208,6 +208,36 @@ static void say_knee(speaker *w, const etp_knee *k)
 
 // ---- warnings ----
 
+// One sentence for all of them: beside other programs it is often every cell.
+static void warn_of_waiting(speaker *w)
+{
+    const etp_sweep *s = w->s;
+    const char *most = NULL;
+    double waited = 0;
+    uint32_t n = 0;
+    for (uint32_t c = 0; c < s->n_cells; c++) {
+        if (s->cells[c].withheld != ETP_WITHHELD_CONTENDED) {
+            continue;
+        }
+        const etp_ab_arm *arm = &s->ab->arms[s->cells[c].arm];
+        n++;
+        most = arm->waited > waited ? arm->measured : most;
+        waited = fmax(waited, arm->waited);
+    }
+    if (most) {
+        say(w, 'W', ETP_SEVERITY_WARN,
+            etp_arena_printf(
+                w->arena,
+                "other programs had the CPU for %.0f %% of the time of %s%s: no ratio is "
+                "made of %s",
+                100 * waited, most,
+                n == 1 ? ""
+                       : etp_arena_printf(w->arena, " and for less of %u more cell%s",
+                                          (unsigned)n - 1, n == 2 ? "" : "s"),
+                n == 1 ? "it" : "them"));
+    }
+}
+
 static void warn_of_cells(speaker *w)
 {
     const etp_sweep *s = w->s;
@@ -290,6 +320,7 @@ static void warn(speaker *w)
                 "%u threads on %u CPUs: those cells measure how the system shares its CPUs too",
                 (unsigned)most, (unsigned)s->cpus));
     }
+    warn_of_waiting(w);
     warn_of_cells(w);
 }
 

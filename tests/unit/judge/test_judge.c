@@ -384,7 +384,7 @@ static const struct {
      "got slower by 30."                                                                                                   }, // 4 % of one operator is below its margin
     {ETP_FINDING_LAYOUT,         NULL,             transpose_short,    transpose_long,          "34 %"                     }, // 340 of 1000
     {ETP_FINDING_OFF_FEATURE,    NULL,             depthwise_short,    depthwise_long,
-     "10 % of an inference stay off SME2: depthwise"                                                                       },
+     "10 % of an inference stays off SME2: depthwise"                                                                      },
     {ETP_FINDING_SHIFT,          NULL,             convolution_equal,  transpose_long,
      "now Data movement is the largest part with 34 %"                                                                     },
     {ETP_FINDING_PORTABLE,       NULL,             kernel_short,       kernel_long,             "27 %"                     },
