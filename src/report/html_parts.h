@@ -42,7 +42,7 @@ void etp_html_table(etp_sink *sink, const etp_table *t, size_t ordinal, etp_str 
                     size_t most, const etp_html_links *links);
 
 // What all answers of a page together may have, when it has several (parts or tabs): what is of
-// all of them comes on top. The drawers have bytes of their own. docs/reports.md tells the rule.
+// all of them comes on top. The drawers have bytes of their own. docs/reading.md tells the rule.
 #define ETP_HTML_ANSWER_BYTES 1100000
 #define ETP_HTML_DRAWER_BYTES 500000
 typedef struct etp_html_budget {
