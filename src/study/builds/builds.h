@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The answer of `etprof ab --runner-a A --runner-b B`: two builds over several models, from a run
-// folder. json.c and report.c only present it. docs/builds.md says what the parts mean.
+// folder. json.c and report.c only present it. docs/runners.md says what the parts mean.
 #ifndef ETP_STUDY_BUILDS_BUILDS_H
 #define ETP_STUDY_BUILDS_BUILDS_H
 
