@@ -206,8 +206,8 @@ static etp_status check_object(reader *r, node object, const char *const *keys)
             return etp_fail_at(r->err, ETP_CORRUPT, at, "\"%s\" does not belong in %s but %s", key,
                                in, home);
         }
-        return etp_fail_at(r->err, ETP_CORRUPT, at,
-                           "%s has no key \"%.60s\" (see docs/run-config.md)", in, key);
+        return etp_fail_at(r->err, ETP_CORRUPT, at, "%s has no key \"%.60s\" (see docs/measure.md)",
+                           in, key);
     }
     return ETP_OK;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The JSON that `etprof run` carries out: that of Arm's kit with its documents' aliases and ours.
-// docs/run-config.md describes every key.
+// docs/measure.md describes every key.
 #ifndef ETP_SESSION_CONFIG_H
 #define ETP_SESSION_CONFIG_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The answer of `etprof sweep`: a factorial of models, levels and threads, from its run folder.
-// json.c and report.c only present it. docs/sweep.md says what the parts mean.
+// json.c and report.c only present it. docs/measure.md says what the parts mean.
 #ifndef ETP_STUDY_SWEEP_SWEEP_H
 #define ETP_STUDY_SWEEP_SWEEP_H
 
