@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The examples of docs/onboarding.md run as printed, and the EdgeTAM loader with a stand-in checkout.
+# The examples of docs/export.md run as printed, and the EdgeTAM loader with a stand-in checkout.
 import os
 import re
 import sys
@@ -10,7 +10,7 @@ from unittest import mock
 
 from support import NEEDS_TORCH, ROOT, ExportCase, hidden, operators
 
-GUIDE = ROOT / "docs" / "onboarding.md"
+GUIDE = ROOT / "docs" / "export.md"
 
 
 def examples():

@@ -17,7 +17,7 @@ from .source import first_line, user_frame
 
 EXPORT, QUANTISE, LOWER, WRITE, CHECK = "export", "quantise", "lower", "write", "check"
 CONTROL = ("cond", "while_loop", "map_impl", "scan", "associative_scan")
-GUIDE = "docs/onboarding.md"
+GUIDE = "docs/export.md"
 
 
 @dataclass
