@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""etprof: measure, compare and explain ExecuTorch models. What is here asks the C library (docs/python.md); the
+"""etprof: measure, compare and explain ExecuTorch models. What is here asks the C library (docs/library.md); the
 exporter is etprof.export. Importing this needs no other package and loads nothing.
 
 >>> import etprof

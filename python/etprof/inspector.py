@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ExecuTorch's Inspector with the same face and the same tables, its losses included (docs/python.md): notebooks move
+"""ExecuTorch's Inspector with the same face and the same tables, its losses included (docs/library.md): notebooks move
 by changing one import. `etprof.ops` has what it loses."""
 from __future__ import annotations
 

@@ -205,7 +205,8 @@ const etp_command etp_cmd_mcp = {
         "devices; run\n"
         "folders as resources, the playbooks as prompts. Each tool is a verb of this program. "
         "Nothing is listened\n"
-        "to but standard input. Needs the Python package mcp. docs/mcp.md says how agents are told "
+        "to but standard input. Needs the Python package mcp. docs/library.md says how agents are "
+        "told "
         "of it.",
     .examples = "  etprof mcp\n"
                 "  etprof mcp --root ~/models",

@@ -14,7 +14,7 @@ from etprof.shown import safe
 
 DESCRIPTION = """\
 A server of the Model Context Protocol for agents, over standard input and output, until the input ends. Nothing else is
-listened to. Each tool is a verb of this program; run folders are resources, the playbooks prompts (docs/mcp.md).
+listened to. Each tool is a verb of this program; run folders are resources, the playbooks prompts (docs/library.md).
 """
 
 
