@@ -182,8 +182,8 @@ ETP_API ETP_NODISCARD etp_status etp_analysis_text(const etp_analysis *analysis,
 // there is none.
 ETP_API ETP_NODISCARD etp_status etp_analysis_renew_folder(const etp_analysis *analysis,
                                                            etp_error *err);
-// Writes the tables of docs/artifacts.md into DIR, which is made when it is not there. The record
-// of a run folder is left as it is.
+// Writes the tables of docs/from-the-kit.md into DIR, which is made when it is not there. The
+// record of a run folder is left as it is.
 ETP_API ETP_NODISCARD etp_status etp_analysis_write_tables(const etp_analysis *analysis,
                                                            const char *dir, etp_error *err);
 

@@ -122,7 +122,7 @@ static const etp_layout_column k_latency[] = {
 };
 
 static const etp_layout_column k_comparison[] = {
-    TEXT("category", "of operators; the other columns are named in artifacts.md"),
+    TEXT("category", "of operators; the other columns are named in from-the-kit.md"),
 };
 
 static const etp_layout_column k_kernels[] = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The derived files that Arm's kit writes too: timelines, operator statistics, robust statistics,
 // category and operator tables, metrics.json, analysis_summary.json, the pipeline summary.
-// docs/artifacts.md describes every key and column.
+// docs/from-the-kit.md describes every key and column.
 #ifndef ETP_KIT_FILES_H
 #define ETP_KIT_FILES_H
 

@@ -386,9 +386,8 @@ class Table(unittest.TestCase):
         lines = (ROOT / "docs/from-the-kit.md").read_text().splitlines()
         page = {m[1]: line for line in lines if (m := re.match(r"\| (D\d+) \|", line))}
         self.assertEqual(set(page), known)
-        for defect, line in page.items():
-            name = "kit.defects" if defect in here else ELSEWHERE[defect][0] if defect in ELSEWHERE else "tests/python"
-            self.assertIn(name, line.split("|")[-2], line)
+        for line in page.values():
+            self.assertEqual(line.count(" | "), 2, line)
 
 
 if __name__ == "__main__":

@@ -59,7 +59,7 @@ static void write_kernel_row(etp_sink *sink, const etp_kernels_of_arm *a, const 
     etp_sink_char(sink, '\n');
 }
 
-// The header comes from the table that docs/artifacts.md describes and `validate` checks
+// The header comes from the table that docs/from-the-kit.md describes and `validate` checks
 // (document/layouts.h); a cell more or less here shows there.
 static etp_status write_arm(const etp_kernels_of_arm *a, etp_run_deriving *to, etp_arena *arena,
                             etp_error *err)
