@@ -144,7 +144,7 @@ static void result(const etp_ab *ab, etp_report *r)
         return;
     }
     // Half of the interval's width on the scale of ratios, where it is symmetric. The words are
-    // those of the glossary (*result*).
+    // those of docs/statistics.md (*result*).
     double half = expm1(0.5 * log(c->hi / c->lo)); // NAN: no interval
     const char *word = !isfinite(half)              ? "none"
                        : c->blocks < ETP_MIN_BLOCKS ? "too few blocks"
