@@ -11,7 +11,7 @@
 #define SOME_SHARE 0.005 // of the evidence; with SOME samples this is no accident
 #define SOME 3u
 // Samples whose instructions the level hides although it was right, per sample: an upper bound, see
-// bench/README.md. And how often an arm may be contradicted by these alone.
+// bench/results.md. And how often an arm may be contradicted by these alone.
 #define STRAY_RATE 2e-4
 #define STRAY_RISK 1e-4
 #define PLENTY_SHARE 0.05

@@ -47,7 +47,7 @@ class Names(unittest.TestCase):
                     self.assertFalse(false(by_book, ran), by_book)
                     self.assertFalse(false(by_table, ran), by_table)
                 names, proofs = names + 1, proofs + (by_book != "nothing")
-        # bench/README.md says these figures
+        # bench/results.md says these figures
         self.assertEqual((len(builds()), names, proofs), (11, 224, 41))
 
 

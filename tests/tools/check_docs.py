@@ -137,6 +137,7 @@ def main():
         links(page)
     links(readme)
     links(TREE / "bench/README.md")
+    links(TREE / "bench/results.md")
     session()
     finish(f"{len(pages)} pages")
 

@@ -43,15 +43,15 @@ for name, which in sets.items():
     expect(f'"{name}"' in body, name, "is not of the set that its row names")
 expect(sum(r["set"] == "held-out" for r in rows) >= 20, "fewer than 20 cases judge")
 expect(sum(n for n, _, _ in told.values()) >= 30, "fewer than 30 cases set factors")
-# bench/README.md says of the held-out set what the table says.
-document, page = ((ROOT / name).read_text() for name in ("bench/README.md", "docs/fixes.md"))
+# bench/results.md says of the held-out set what the table says.
+document, page = ((ROOT / name).read_text() for name in ("bench/results.md", "docs/fixes.md"))
 judged = [r for r in rows if r["set"] == "held-out"]
 measured = [r for r in judged if r["gain_us"]]
 known = [r for r in measured if r["within_1.5"]]
 for r in judged:
     row = ("| {case} | `{command}` | {before_us} | {floor_us} / {expected_us} / {ceiling_us} | "
            "{gain_us} [{gain_lo_us}, {gain_hi_us}] |")
-    expect(row.format(**r) in document, "bench/README.md lacks a row of the table", r["case"], r["command"])
+    expect(row.format(**r) in document, "bench/results.md lacks a row of the table", r["case"], r["command"])
 counts = {
     "applies": f"{sum(r['applies'] == 'yes' for r in judged)} of {len(judged)} commands that were tried apply",
     "inside": f"{sum(r['range'] in ('inside', 'noise') for r in measured)} of {len(measured)} gains lie in their range",
@@ -59,6 +59,6 @@ counts = {
     "near": f"{sum(r['within_1.5'] == 'yes' for r in known)} of {len(known)} within a factor of 1.5",
 }
 for what, sentence in counts.items():
-    expect(sentence in document, f"bench/README.md: {what}", f"the table says: {sentence}")
+    expect(sentence in document, f"bench/results.md: {what}", f"the table says: {sentence}")
     expect(sentence in page, f"docs/fixes.md: {what}", f"the table says: {sentence}")
 finish(f"{len(told)} changes, {sum(n for n, _, _ in told.values())} cases")

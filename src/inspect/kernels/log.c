@@ -11,8 +11,8 @@
 #include "base/utf8.h"
 #include "document/rows.h"
 
-// Far more than a library has (1,485 with names in that of bench/README.md): a file with more is no
-// such log.
+// Far more than a library has (1,485 with names in that of bench/results.md): a file with more is
+// no such log.
 #define MOST_KERNELS 100000
 
 // What a regular expression calls \w, in ASCII.

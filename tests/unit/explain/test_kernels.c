@@ -251,7 +251,7 @@ static void only_what_was_about_to_run_contradicts(void **state)
     }
 }
 
-// Arms at the right level whose samples are misplaced at the rate that bench/README.md states, and
+// Arms at the right level whose samples are misplaced at the rate that bench/results.md states, and
 // arms of which one sample in fifty is of hidden code: how many are contradicted?
 static void strays_are_no_contradiction(void **state)
 {
