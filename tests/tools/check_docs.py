@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""check_docs.py ETPROF SOURCE_DIR: the README is short, the index has every page, every page opens with its question,
-links lead somewhere, the session in the README looks like the
-screen that the tool shows today, and -h of each verb is short."""
+"""check_docs.py ETPROF SOURCE_DIR: README, docs/, its index and its glossary are short, the index has every page, every
+page opens with its question, links lead somewhere, the session in the README looks like the screen that the tool shows
+today, and -h of each verb is short."""
 import os
 import pathlib
 import re
@@ -13,6 +13,7 @@ from checks import expect, finish
 ETPROF, TREE = str(pathlib.Path(sys.argv[1]).resolve()), pathlib.Path(sys.argv[2])
 PYTHON = ("export", "skills", "mcp")  # verbs whose options it parses
 README_LINES, SCREEN_LINES, SCREEN_COLUMNS = 100, 30, 80
+PAGES, PAGE_LINES, INDEX_ROWS, GLOSSARY_ROWS = 25, 3500, 20, 25  # of docs/, without what tools write
 
 
 def prose(page):
@@ -119,6 +120,26 @@ def notes():
         expect(f"`{word}`" in row, "docs/run-folder.md", "does not name the note", word)
 
 
+def written(page):
+    """The lines of a page that nobody's tool wrote: those in front of the mark, which stands on the line above."""
+    return re.split(r"^<!-- made by .* -->$", page.read_text(), flags=re.M)[0].count("\n")
+
+
+def rows(page):
+    table = re.findall(r"^\|.*\|$", prose(page), re.M)[2:]
+    return [row for row in table if not re.fullmatch(r"\| \*\*\w[\w-]*\*\* \|[ |]*", row)]  # without headings of parts
+
+
+def size(pages):
+    expect(len(pages) <= PAGES, "docs", f"{len(pages)} pages, at most {PAGES}: which ask one question?")
+    lines = sum(written(page) for page in pages)
+    expect(lines <= PAGE_LINES, "docs", f"{lines} lines, at most {PAGE_LINES}")
+    for name, most in (("README.md", INDEX_ROWS), ("glossary.md", GLOSSARY_ROWS)):
+        n = len(rows(TREE / "docs" / name))
+        expect(0 < n <= most, f"docs/{name}", f"{n} rows, at most {most}")
+    return lines
+
+
 def main():
     brief_help()
     notes()
@@ -128,6 +149,7 @@ def main():
     expect(n <= README_LINES, "README", f"{n} lines, at most {README_LINES}")
     index = (TREE / "docs/README.md").read_text()
     pages = sorted((TREE / "docs").glob("*.md"))
+    lines = size(pages)
     for page in pages:
         head = page.read_text().splitlines()
         question = head[0].endswith("?") or (len(head) > 2 and re.fullmatch(r"\*[^*]+\?\*", head[2]))
@@ -139,7 +161,7 @@ def main():
     links(TREE / "bench/README.md")
     links(TREE / "bench/results.md")
     session()
-    finish(f"{len(pages)} pages")
+    finish(f"{len(pages)} pages, {lines} lines that are written by hand")
 
 
 main()
