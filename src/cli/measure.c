@@ -29,14 +29,14 @@ static void clear_progress(terminal *t)
     }
 }
 
-// "VNNI 1.72× [1.70, 1.75]": what the blocks so far say; nothing of one block's chance as if it
+// "vnni 1.72× [1.70, 1.75]": what the blocks so far say; nothing of one block's chance as if it
 // were known.
 static void ratio_words(const etp_session_progress *p, bool named, char *out, size_t size)
 {
     const char *name = named ? p->candidate : "", *gap = *name ? " " : "";
     out[0] = '\0';
     if (p->disturbed) {
-        snprintf(out, size, "  no ratio: an arm waits for a CPU");
+        snprintf(out, size, "  no ratio yet: an arm waits for a CPU");
     } else if (*p->candidate && etp_interval_tells(p->lo, p->hi)) {
         snprintf(out, size, "  %.60s%s%s", name, gap, ETP_ESTIMATE(p->ratio, p->lo, p->hi, 2));
     } else if (*p->candidate && isfinite(p->ratio)) {

@@ -44,6 +44,27 @@ static etp_ledger_end end_of(const etp_ab_arm *a)
     return end;
 }
 
+// Alignments with one baseline; a sweep has several.
+static void agree(const etp_ab *ab, uint32_t baseline, etp_alignment *all)
+{
+    etp_alignment *some = ETP_NEW_ARRAY(ab->arena, etp_alignment, ab->n_comparisons);
+    size_t n = 0, back = 0;
+    for (size_t i = 0; i < ab->n_comparisons; i++) {
+        if (ab->comparisons[i].baseline == baseline) {
+            some[n++] = all[i];
+        }
+    }
+    if (n == 0 || !ab->arms[baseline].profile) {
+        return;
+    }
+    etp_align_agree(some, n, ab->arms[baseline].profile->n_rows, ab->arena);
+    for (size_t i = 0; i < ab->n_comparisons; i++) {
+        if (ab->comparisons[i].baseline == baseline) {
+            all[i] = some[back++];
+        }
+    }
+}
+
 static void build_ledgers(const etp_ab *ab, etp_ab_aligned *out)
 {
     out->ledgers = ETP_NEW_ARRAY(ab->arena, etp_ab_ledger, ab->n_comparisons);
@@ -57,9 +78,8 @@ static void build_ledgers(const etp_ab *ab, etp_ab_aligned *out)
         }
         etp_align(base->profile, cand->profile, ab->arena, &out->alignments[i]);
     }
-    const etp_profile *common = ab->n_arms ? ab->arms[ab->baseline].profile : NULL;
-    if (common) {
-        etp_align_agree(out->alignments, ab->n_comparisons, common->n_rows, ab->arena);
+    for (uint32_t a = 0; a < ab->n_arms; a++) {
+        agree(ab, a, out->alignments);
     }
     for (size_t i = 0; i < ab->n_comparisons; i++) {
         const etp_ab_arm *base = &ab->arms[ab->comparisons[i].baseline];
@@ -85,8 +105,38 @@ typedef struct groups {
         etp_ab_operator *items;
         size_t n, cap;
     } ops;
-    uint32_t *of_baseline_row; // group of each row of the baseline's profile
+    uint32_t **of_row; // [arm] of baselines, group of each row of its profile; NULL: not met yet
 } groups;
+
+// Other baselines of a model, as a sweep over threads has, run the same operators as its first.
+static uint32_t *rows_of(groups *g, uint32_t arm)
+{
+    const etp_ab *ab = g->ab;
+    const etp_profile *p = ab->arms[arm].profile;
+    if (g->of_row[arm]) {
+        return g->of_row[arm];
+    }
+    uint32_t first = 0;
+    while (first < ab->n_arms &&
+           !(g->of_row[first] && ab->arms[first].model == ab->arms[arm].model)) {
+        first++;
+    }
+    uint32_t *rows = g->of_row[arm] = ETP_NEW_ARRAY(ab->arena, uint32_t, p->n_rows);
+    for (size_t i = 0; i < p->n_rows; i++) {
+        rows[i] = ETP_NO_INDEX;
+    }
+    if (first < ab->n_arms) {
+        etp_alignment bridge;
+        etp_align(ab->arms[first].profile, p, ab->arena, &bridge);
+        for (size_t i = 0; i < bridge.n; i++) {
+            const etp_aligned_pair *pair = &bridge.items[i];
+            if (pair->baseline != ETP_NO_INDEX && pair->candidate != ETP_NO_INDEX) {
+                rows[pair->candidate] = g->of_row[first][pair->baseline];
+            }
+        }
+    }
+    return rows;
+}
 
 static uint32_t new_group(groups *g, const etp_profile_row *row)
 {
@@ -151,7 +201,7 @@ static void merge_comparison(groups *g, size_t at, const uint32_t *group_of_pair
         etp_ab_operator *op = &g->ops.items[group];
         op->confidence = p->confidence < op->confidence ? p->confidence : op->confidence;
         if (p->baseline != ETP_NO_INDEX) {
-            g->of_baseline_row[p->baseline] = group;
+            rows_of(g, c->baseline)[p->baseline] = group;
             put_merged(g, op, c->baseline, &ab->arms[c->baseline].profile->rows[p->baseline]);
         }
         if (p->candidate != ETP_NO_INDEX) {
@@ -161,14 +211,16 @@ static void merge_comparison(groups *g, size_t at, const uint32_t *group_of_pair
 }
 
 // An operator that only candidates have: the same one in two candidates is one group.
-static uint32_t find_inserted(const groups *g, const etp_profile_row *row, uint32_t arm)
+static uint32_t find_inserted(const groups *g, const etp_profile_row *row, uint32_t arm,
+                              uint32_t baseline)
 {
     for (size_t i = 0; i < g->ops.n; i++) {
         const etp_ab_operator *op = &g->ops.items[i];
-        if (op->names[g->ab->baseline].len == 0 && op->names[arm].len == 0 &&
-            op->chain == row->chain && op->instruction == row->instruction) {
+        if (op->names[baseline].len == 0 && op->names[arm].len == 0 && op->chain == row->chain &&
+            op->instruction == row->instruction) {
             for (size_t a = 0; a < g->ab->n_arms; a++) {
-                if (etp_str_eq(op->names[a], row->name)) {
+                if (g->ab->arms[a].model == g->ab->arms[arm].model &&
+                    etp_str_eq(op->names[a], row->name)) {
                     return (uint32_t)i;
                 }
             }
@@ -184,6 +236,7 @@ static void group_comparison(groups *g, size_t at)
     const etp_profile *base = ab->arms[c->baseline].profile, *cand = ab->arms[c->candidate].profile;
     etp_ledger *ledger = &g->aligned->ledgers[at].ledger;
     uint32_t *group_of_pair = ETP_NEW_ARRAY(g->ab->arena, uint32_t, g->aligned->alignments[at].n);
+    uint32_t *of_row = rows_of(g, c->baseline);
     for (size_t r = 0; r < ledger->n; r++) {
         etp_ledger_row *row = &ledger->items[r];
         if (row->pair == ETP_NO_INDEX) {
@@ -192,16 +245,16 @@ static void group_comparison(groups *g, size_t at)
         etp_aligned_pair pair = g->aligned->alignments[at].items[row->pair];
         uint32_t group = ETP_NO_INDEX;
         if (pair.baseline != ETP_NO_INDEX) {
-            group = g->of_baseline_row[pair.baseline];
+            group = of_row[pair.baseline];
         } else if (at > 0) { // the first candidate's are all new
-            group = find_inserted(g, &cand->rows[pair.candidate], c->candidate);
+            group = find_inserted(g, &cand->rows[pair.candidate], c->candidate, c->baseline);
         }
         const etp_profile_row *any = pair.baseline != ETP_NO_INDEX ? &base->rows[pair.baseline]
                                                                    : &cand->rows[pair.candidate];
         group = group != ETP_NO_INDEX ? group : new_group(g, any);
         etp_ab_operator *op = &g->ops.items[group];
         if (pair.baseline != ETP_NO_INDEX) {
-            g->of_baseline_row[pair.baseline] = group;
+            of_row[pair.baseline] = group;
             put(op, c->baseline, &base->rows[pair.baseline], row->baseline_ns);
         }
         if (pair.candidate != ETP_NO_INDEX) {
@@ -279,7 +332,7 @@ static void finish_operators(const etp_ab *ab, etp_ab_aligned *out)
     for (size_t i = 0; i < out->n_operators; i++) {
         etp_ab_operator *op = &out->operators[i];
         for (size_t c = 0; c < ab->n_comparisons; c++) {
-            etp_ab_part before = etp_ab_operator_part(ab, op, ab->baseline);
+            etp_ab_part before = etp_ab_operator_part(ab, op, ab->comparisons[c].baseline);
             etp_ab_part after = etp_ab_operator_part(ab, op, ab->comparisons[c].candidate);
             op->speedup[c] = etp_ab_part_ratio(ab, c, &before, &after);
         }
@@ -334,12 +387,8 @@ static void build_operators(const etp_ab *ab, etp_ab_aligned *out)
     if (!base) {
         return;
     }
-    groups g = {.ab = ab,
-                .aligned = out,
-                .of_baseline_row = ETP_NEW_ARRAY(ab->arena, uint32_t, base->n_rows)};
-    for (size_t i = 0; i < base->n_rows; i++) {
-        g.of_baseline_row[i] = ETP_NO_INDEX;
-    }
+    groups g = {
+        .ab = ab, .aligned = out, .of_row = ETP_NEW_ARRAY(ab->arena, uint32_t *, ab->n_arms)};
     bool any = false;
     for (size_t i = 0; i < ab->n_comparisons; i++) {
         if (out->ledgers[i].ledger.n) {

@@ -170,10 +170,11 @@ typedef struct etp_ab_statistics {
     bool known; // false: no timed launch
     etp_stats stats;
 } etp_ab_statistics;
-// WHOLE: the session whose control speaks for arms that have none; NULL.
+// WHOLE: the session whose control speaks for arms that have none; NULL. OWN_BASELINE: somebody
+// named it; else a sweep's cells are compared as etp_ab_cells_of_sweep says.
 ETP_NODISCARD etp_status etp_ab_run_statistics(const etp_ab_session *s, double margin,
-                                               const etp_ab_session *whole, etp_ab_statistics *out,
-                                               etp_error *err);
+                                               bool own_baseline, const etp_ab_session *whole,
+                                               etp_ab_statistics *out, etp_error *err);
 // What the statistics say of the arms.
 typedef struct etp_ab_timed {
     uint64_t launches, samples;

@@ -199,6 +199,17 @@ static double waited_of_launches(const etp_run *run)
     return etp_run_wait_share(&waited);
 }
 
+// While the inferences ran, those of the arm that waited most.
+static double waited_while_timed(const etp_ab_session *s)
+{
+    const double *waited = s->has_run ? etp_ab_waited_of(&s->run, s->ab.arena) : NULL;
+    double most = (double)NAN;
+    for (size_t i = 0; waited && i < s->ab.n_arms; i++) {
+        most = fmax(most, waited[i]);
+    }
+    return most;
+}
+
 // Only timed launches make the headline; what the others waited is not its matter.
 static verdict contention(const etp_ab_session *s)
 {
@@ -220,9 +231,17 @@ static verdict contention(const etp_ab_session *s)
         return say(ETP_CAUSE_SUSPECT,
                    "other programs (CPU time and the clock give different ratios)");
     }
+    const double launches = waited_while_timed(s);
     most = isfinite(most) ? most : waited_of_launches(&s->run);
     if (!isfinite(most)) {
         return say(ETP_CAUSE_UNKNOWN, "other programs (time without a CPU is not readable here)");
+    }
+    if (launches > ETP_WAIT_MOST && most <= ETP_WAIT_MUCH) { // few inferences were cut, for long
+        return say(ETP_CAUSE_SUSPECT,
+                   etp_arena_printf(ab->arena,
+                                    "other programs (launches waited for a CPU for up to %.0f %% "
+                                    "of their time; the inferences that count for up to %.1f %%)",
+                                    100 * launches, 100 * most));
     }
     return say(most > ETP_WAIT_MUCH ? ETP_CAUSE_SUSPECT : ETP_CAUSE_RULED_OUT,
                etp_arena_printf(
@@ -336,9 +355,10 @@ static const struct {
                              "ruled out: the farther end of the A/A control's interval (ln) is below "
                          "the margin or a quarter of each effect; "
                          "suspect: that interval lies outside the margin",                            "samples.csv"      },
-    [ETP_CAUSE_CONTENTION] = {contention, ETP_FINDING_CONTENTION,
-                             "Σ time the threads of timed launches were ready without a CPU ÷ Σ "
-                              "time of the launches; suspect above 2 %",                              "environment.jsonl"},
+    [ETP_CAUSE_CONTENTION] =
+        {contention, ETP_FINDING_CONTENTION,
+                             "1 − Σ CPU time ÷ Σ time of the inferences that count; suspect above 2 %, "
+         "or where timed launches were ready without a CPU for 5 % of their time",                    "environment.jsonl"},
     [ETP_CAUSE_TRACER] = {tracer,     ETP_FINDING_TRACER,
                              "largest |traced ÷ untraced − 1| over the arms, medians of iterations "
                           "paired by block; suspect above 10 %",                                      "tracer"           },

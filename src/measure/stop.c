@@ -173,7 +173,7 @@ static void candidate_words(const etp_session *s, uint32_t reference, uint32_t a
     snprintf(out, ETP_CANDIDATE_CHARS, "%s%s%s%s", known && phase ? phase->name : "",
              known && phase ? ": " : "",
              !known  ? arm->name
-             : level ? etp_level_get(arm->level)->word
+             : level ? etp_level_get(arm->level)->name // which kernels ran is known in the end
                      : "",
              known ? count : "");
 }

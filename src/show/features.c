@@ -39,8 +39,8 @@ static size_t hidden_with(const etp_ab *ab, const etp_ab_comparison *c)
     return n;
 }
 
-// The one whose arm is slowest; of those that may be as slow the one that hides least, because what
-// the others hide beyond that changes nothing.
+// The one whose arm is slowest; of those as slow within its interval the one that hides least,
+// because what the others hide beyond that changes nothing.
 static const etp_ab_comparison *brings_most(const etp_ab *ab)
 {
     const etp_ab_comparison *slowest = NULL, *best = NULL;
@@ -50,7 +50,7 @@ static const etp_ab_comparison *brings_most(const etp_ab *ab)
     }
     for (size_t i = 0; slowest && i < ab->n_comparisons; i++) {
         const etp_ab_comparison *c = &ab->comparisons[i];
-        bool as_slow = helps(ab, c) && (c == slowest || c->lo <= slowest->hi);
+        bool as_slow = helps(ab, c) && c->estimate <= slowest->hi;
         best = as_slow && (!best || hidden_with(ab, c) < hidden_with(ab, best)) ? c : best;
     }
     return best;
@@ -59,9 +59,13 @@ static const etp_ab_comparison *brings_most(const etp_ab *ab)
 static void most(const etp_ab *ab, etp_screen *s, etp_arena *arena)
 {
     const etp_ab_comparison *best = brings_most(ab);
-    bool all = true; // have a figure
+    bool all = true, none = true; // all have a figure; none of them excludes that nothing changes
+    uint32_t blocks = 0;
     for (size_t i = 0; i < ab->n_comparisons; i++) {
-        all = all && !ab->comparisons[i].withheld;
+        const etp_ab_comparison *c = &ab->comparisons[i];
+        all = all && !c->withheld;
+        none = none && c->lo <= 1 && c->hi >= 1;
+        blocks = c->blocks > blocks ? c->blocks : blocks;
     }
     const char *parts[ETP_SCREEN_PARTS] = {NULL};
     if (best) {
@@ -75,8 +79,16 @@ static void most(const etp_ab *ab, etp_screen *s, etp_arena *arena)
                                           : "brings most: it saves",
                 percent(1 - best->estimate, arena), all ? "" : " (not all features have a figure)"),
             parts);
+    } else if (blocks < ETP_MIN_BLOCKS) {
+        etp_screen_headline(s, ETP_WARN,
+                            etp_arena_printf(arena, "no verdict yet: %u of at least %u blocks",
+                                             blocks, (unsigned)ETP_MIN_BLOCKS),
+                            parts);
     } else if (all) {
-        etp_screen_headline(s, ETP_INFO, "no feature changes the time beyond the noise", parts);
+        etp_screen_headline(s, none ? ETP_INFO : ETP_WARN,
+                            none ? "no feature changes the time beyond the noise"
+                                 : "no feature is known to change the time",
+                            parts);
     }
 }
 

@@ -99,6 +99,17 @@ static double gained(const etp_ab *ab, uint32_t arm, int64_t before, int64_t aft
     return gained_part(ab, arm, (etp_ab_part){before, 0}, (etp_ab_part){after, 0});
 }
 
+// Of a sweep the cell of its own model and threads.
+static const etp_ab_arm *compared_with(const etp_ab *ab, uint32_t arm)
+{
+    for (size_t i = 0; i < ab->n_comparisons; i++) {
+        if (ab->comparisons[i].candidate == arm) {
+            return &ab->arms[ab->comparisons[i].baseline];
+        }
+    }
+    return &ab->arms[ab->baseline];
+}
+
 // The untraced one, with its interval.
 static etp_cell speedup_of(const etp_ab *ab, uint32_t arm, int64_t before)
 {
@@ -228,10 +239,9 @@ void etp_ab_latency_table(const etp_ab_views *v, etp_report *r)
     views_table t = VIEWS_TABLE(v, k_columns, "latencies", "Latency Comparison");
     for (size_t k = 0; k < v->n; k++) {
         const etp_ab *ab = v->items[k].ab;
-        const etp_ab_arm *base = &ab->arms[ab->baseline];
         for (size_t i = 0; i < ab->n_arms; i++) {
             uint32_t at = ab->shown[i];
-            const etp_ab_arm *a = &ab->arms[at];
+            const etp_ab_arm *a = &ab->arms[at], *base = compared_with(ab, at);
             // The tracer's part by paired blocks, not as a quotient of the two columns beside it:
             // they are means of different launches.
             double cost = a->observer.blocks > 0 ? a->observer.estimate - 1 : (double)NAN;

@@ -15,6 +15,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+import run_folders  # noqa: E402
+
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
 FAILURES = []
 T975 = {4: 3.18245, 7: 2.44691, 8: 2.36462}  # Student's t, 97.5 %, printed tables, by number of blocks
@@ -244,7 +247,7 @@ def contended():
             gate = etprof(tmp, "gate", "run", "speedup >= 1.1", "latency %s <= 1 s" % OFF)
             expect(gate.returncode == (3 if withheld else 0), at, (gate.returncode, gate.stdout, gate.stderr))
             lines_ = [line for line in done.stderr.splitlines() if re.match(r"block +\d+/8 ", line)]
-            expect(lines_ and all(("no ratio: an arm waits for a CPU" if withheld else "SME2 ") in line and
+            expect(lines_ and all(("no ratio yet: an arm waits for a CPU" if withheld else "sme2 ") in line and
                                   ("×" in line) != bool(withheld) for line in lines_), at, lines_)
             if withheld:
                 expect("other programs had the CPU" in done.stdout and "faster" not in done.stdout, at,
@@ -253,6 +256,21 @@ def contended():
             same = etprof(tmp, "gate", "run", "--against", "run", "--margin", "50%")
             expect(same.returncode == (3 if max(neon, sme2) >= 30 else 0), (at, "against"),
                    (same.returncode, same.stdout))
+
+
+def contended_between():
+    """The inferences that were asked had the CPU, the launch around them had not: the ratio stands, but other programs
+    are not ruled out."""
+    name = "contended between"
+    for share, state in ((0.75, "suspect"), (0.01, None)):
+        with tempfile.TemporaryDirectory() as tmp:
+            session(tmp, BASE)
+            run_folders.contend(pathlib.Path(tmp) / "run", OFF, share)
+            answer = json.loads(etprof(tmp, "analyze", "run", "--format", "json").stdout)
+            expect(answer["comparisons"][0]["withheld"] is None, (name, share), answer["comparisons"][0])
+            cause = [c for c in answer["ruled_out"] + answer["not_ruled_out"] if c["id"] == "contention"][0]
+            expect(cause.get("state") == state and ("up to 75 % of their time" in cause["text"]) == (share == 0.75),
+                   (name, share), cause)
 
 
 def contended_alone():
@@ -271,6 +289,7 @@ def contended_alone():
 
 planted()
 contended()
+contended_between()
 contended_alone()
 some_missing()
 shared()

@@ -2,6 +2,7 @@
 """test_sweep_screen.py ETPROF FAKE_RUNNER: what `etprof sweep` prints in a terminal is one screen of at most thirty
 lines. A fake runner takes times that are chosen here, so that the fastest cells, every time and every ratio are known
 beforehand; --full has the sections, at 60, 80, 120 and 200 columns no line is too long, without UTF-8 it is ASCII."""
+import json
 import os
 import pathlib
 import re
@@ -11,6 +12,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+import run_folders  # noqa: E402
 from checks import expect, finish  # noqa: E402
 
 ETPROF, FAKE = map(os.path.abspath, sys.argv[1:3])
@@ -116,8 +118,33 @@ def waiting(tmp):
         expect(re.search(told_of, told), model, text)
 
 
+def of_models(tmp):
+    """Two models at levels vnni and avx2. VNNI is the name of a feature, too: where nothing shows that it ran, only the
+    level has that name. Each cell is compared with that of its own model, in every document."""
+    folder = run_folders.make(tmp / "models", 4, blocks=6, sweep=True)
+    document = json.loads((folder / "manifest.json").read_text())
+    document["models"].append({**document["models"][0], "stem": "other"})
+    document["plan"]["baseline"] = 1
+    for k, arm in enumerate(document["plan"]["arms"]):
+        arm.update(level=("vnni", "avx2")[k % 2], threads=1, model=k // 2)
+    (folder / "manifest.json").write_text(json.dumps(document))
+    text = in_terminal(tmp, "analyze", "models")
+    expect("level vnni" in text and not re.search(r"\bVNNI\b", text), "level, not feature", text)
+    in_terminal(tmp, "analyze", "models", "--renew")
+    answer = json.loads((folder / "report.json").read_text())
+    told = [(c["candidate"], c["baseline"]) for c in answer["comparisons"]]
+    expect(told == [("arm0", "arm1"), ("arm2", "arm3")], "pairs", told)
+    for c, arms in zip(answer["comparisons"], ((0, 1), (2, 3))):
+        ratio = (1000000 + 1000 * arms[1]) / (1000000 + 1000 * arms[0])
+        expect(abs(c["speedup"]["estimate"] / ratio - 1) < 1e-4, "of its own model", c["speedup"], ratio)
+    for op in answer["operators"]:
+        known = [k for k in range(4) if op["ns"].get(f"arm{k}") is not None]
+        expect(known in ([0, 1], [2, 3], [0, 1, 2, 3]), "operators of one model", known)
+
+
 with tempfile.TemporaryDirectory(prefix="etp-") as name:
     four_cells(pathlib.Path(name))
+    of_models(pathlib.Path(name))
     waiting(pathlib.Path(name))
     others(pathlib.Path(name))
 finish("a sweep is one screen")

@@ -241,26 +241,6 @@ static etp_status ask_session(const char *dir, const etp_sample_file *file, etp_
     return st;
 }
 
-// Of a sweep the arm that each is compared with: that of its model and threads at the level of the
-// BASELINE, as the sweep itself compares them; an arm without one with itself. NULL: no sweep.
-static const uint32_t *cells_of_sweep(const etp_run *run, uint32_t baseline, etp_arena *arena)
-{
-    if (!etp_run_is_sweep(run)) {
-        return NULL;
-    }
-    uint32_t *out = ETP_NEW_ARRAY(arena, uint32_t, run->arms.n + 1);
-    for (uint32_t a = 0; out && a < run->arms.n; a++) {
-        const etp_run_arm *arm = &run->arms.items[a];
-        out[a] = a;
-        for (uint32_t b = 0; b < run->arms.n; b++) {
-            const etp_run_arm *other = &run->arms.items[b];
-            bool own = other->model == arm->model && other->threads == arm->threads;
-            out[a] = own && etp_str_eq(other->level, run->arms.items[baseline].level) ? b : out[a];
-        }
-    }
-    return out;
-}
-
 etp_status etp_stats_answer_build(const char *path, const etp_str *given, const char *baseline,
                                   const char *phase, double margin, etp_arena *arena,
                                   etp_stats_answer *out, etp_error *err)
@@ -279,7 +259,7 @@ etp_status etp_stats_answer_build(const char *path, const etp_str *given, const 
     if (file.run) {
         // A run folder brings its seed, and says whether its intervals are to be widened.
         how = etp_ab_stats_options(file.run, file.baseline, margin);
-        how.against = baseline ? NULL : cells_of_sweep(file.run, file.baseline, arena);
+        how.against = baseline ? NULL : etp_ab_cells_of_sweep(file.run, file.baseline, arena);
     }
     if (etp_stats_analyze(file.table.samples, file.table.n_samples, file.table.n_arms, &how, arena,
                           &out->stats, err) != ETP_OK) {

@@ -32,6 +32,23 @@ static int by_level(const void *pa, const void *pb)
     return ((*a)->level < (*b)->level) - ((*a)->level > (*b)->level);
 }
 
+// What ran at a level, where it is the same in all of its cells; else the level: VNNI has no kernel
+// for an fp32 model.
+static const char *word_of(const etp_ab *ab, const char *level, etp_arena *arena)
+{
+    const char *word = NULL;
+    for (size_t a = 0; a < ab->n_arms; a++) {
+        if (strcmp(ab->arms[a].level_name, level) == 0) {
+            const char *one = etp_ab_level_called(ab, &ab->arms[a], arena);
+            if (word && one && strcmp(word, one) != 0) {
+                return etp_arena_printf(arena, "level %s", level);
+            }
+            word = one;
+        }
+    }
+    return word;
+}
+
 // The factors come from the arms, not from the plan's options: a folder that others wrote, or whose
 // plan was cut short, has the cells that its arms have. The models keep the order in which they
 // were given; levels and threads are sorted, so that the first value is the least of each.
@@ -73,9 +90,7 @@ static etp_status find_factors(builder *b, etp_error *err)
     out->grid.n[ETP_FACTOR_THREADS] = n_threads;
     for (uint32_t i = 0; i < n_levels; i++) {
         out->levels[i] = levels[i]->level_name;
-        // A level of a later version, or of another processor, has no row in our table and keeps
-        // its name.
-        out->words[i] = etp_ab_level_word(levels[i]);
+        out->words[i] = word_of(ab, out->levels[i], b->arena);
         if (strcmp(out->levels[i], ab->arms[ab->baseline].level_name) == 0) {
             out->grid.reference[ETP_FACTOR_LEVEL] = i;
         }
@@ -315,6 +330,18 @@ static size_t blocks_of(const etp_factorial_result *r, uint32_t n_cells)
     return ratio > 0 ? ratio : cell;
 }
 
+// Another input is other work: there is no effect of one model against another, only what it does
+// to the effects of levels and threads.
+static void forget_models(etp_factorial_result *r)
+{
+    for (size_t i = 0; i < r->n_interactions; i++) {
+        etp_interaction *x = &r->interactions[i];
+        for (int k = 0; k < 2 && x->a == ETP_FACTOR_MODEL; k++) {
+            x->a_effect[k].estimate = x->a_effect[k].lo = x->a_effect[k].hi = (double)NAN;
+        }
+    }
+}
+
 static etp_status build_phase(const etp_ab_session *session, etp_arena *arena, etp_sweep *out,
                               etp_error *err)
 {
@@ -343,6 +370,9 @@ static etp_status build_phase(const etp_ab_session *session, etp_arena *arena, e
     out->grid.knee = run->settings.knee > 0 ? run->settings.knee : ETP_DEFAULT_KNEE;
     out->grid.seed = run->settings.seed;
     ETP_TRY(etp_factorial_analyze(&out->grid, arena, &out->result, err));
+    if (!out->same_inputs) {
+        forget_models(&out->result);
+    }
     out->blocks = blocks_of(&out->result, out->n_cells);
     ETP_TRY(etp_sweep_open_pairs(out, session, arena, err));
     etp_sweep_say(out, arena);
