@@ -53,7 +53,9 @@ install(FILES python/etprof/schemas/config.schema.json # which the configs name
 install(DIRECTORY agent_skill_ml_profiling agentic-kits DESTINATION ${share}/etprof COMPONENT etprof FILES_MATCHING PATTERN *.md)
 install(DIRECTORY examples/models/ DESTINATION ${share}/etprof/models COMPONENT etprof FILES_MATCHING PATTERN *.pte)
 install(PROGRAMS examples/ci/pull_request.sh DESTINATION ${share}/etprof/ci COMPONENT etprof)
-install(FILES LICENSE README.md CHANGELOG.md cmake/copyright DESTINATION ${share}/doc/etprof COMPONENT etprof)
+install(FILES LICENSE README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md cmake/copyright DESTINATION ${share}/doc/etprof
+  COMPONENT etprof)
+install(FILES bench/README.md bench/results.md DESTINATION ${share}/doc/etprof/bench COMPONENT etprof) # pages lead to them
 install(DIRECTORY cmake/licenses DESTINATION ${share}/doc/etprof COMPONENT etprof)
 install(DIRECTORY docs/ DESTINATION ${share}/doc/etprof/docs COMPONENT etprof)
 

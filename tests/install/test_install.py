@@ -106,6 +106,14 @@ class Installed(unittest.TestCase):
             self.assertIn("NAME", done.stdout)
         return None
 
+    def test_links_between_the_pages_lead_somewhere(self):
+        pages = [self.prefix / "share/doc/etprof/README.md", *(self.prefix / "share/doc/etprof/docs").glob("*.md")]
+        self.assertGreater(len(pages), 20)
+        for page in pages:
+            prose = re.sub(r"```.*?```", "", page.read_text(), flags=re.S)
+            for link in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", prose):
+                self.assertTrue((page.parent / link).exists(), f"{page.name}: {link}")
+
     def complete(self, *words):
         script = ('. "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _etprof; '
                   'printf "%s\\n" "${COMPREPLY[@]}"')
