@@ -380,6 +380,21 @@ static bool warm_up_pilot(launch *l)
     }
 }
 
+// In parts: the runner has room for the times of one part, and of a fast arm, which warms up with
+// more iterations, that room would be told as memory that the model needs.
+static bool warm_up(launch *l, uint64_t n)
+{
+    enum { PART = 1000 }; // as many as are timed at most
+    while (n > 0) {
+        uint64_t part = n < PART ? n : PART;
+        if (!run_iterations(l, part)) {
+            return false;
+        }
+        n -= part;
+    }
+    return true;
+}
+
 // What is resident when the measured iterations are over: nothing of it is in their time.
 static bool ask_memory(launch *l)
 {
@@ -405,8 +420,7 @@ static bool converse(launch *l)
     if (!hear_hello(l) || !hear_load(l)) {
         return false;
     }
-    if (q->pilot_warmup_ns > 0 ? !warm_up_pilot(l)
-                               : q->warmup > 0 && !run_iterations(l, q->warmup)) {
+    if (q->pilot_warmup_ns > 0 ? !warm_up_pilot(l) : !warm_up(l, q->warmup)) {
         return false;
     }
     l->out->n_warmup = l->iterations.n;
