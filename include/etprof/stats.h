@@ -140,7 +140,7 @@ ETP_API etp_verdict etp_verdict_beside(const etp_paired *p, const etp_interval *
                                        double margin);
 // Fixed-precision stop rule. A session that looks at its interval until it is narrow enough stops
 // more readily where the spread happens to look small; the interval would then hold the truth in as
-// few as 93.2 % of sessions instead of 95 % (simulated, docs/statistics.md). So it looks only after
+// few as 93.2 % of sessions instead of 95 % (simulated, bench/results.md). So it looks only after
 // an even number of blocks (whole pairs of orders), from ETP_MIN_BLOCKS on, and the interval of
 // such a session is widened by this factor of its logarithmic half-width: 1 + 1.5/k. The rule sees
 // the spread alone, never the ratio.
