@@ -727,6 +727,9 @@ const char *etp_ab_quieter_command(const etp_ab *ab, const etp_ab_comparison *c,
 
 // What the level of an arm is called: after a feature only where it ran.
 const char *etp_ab_level_called(const etp_ab *ab, const etp_ab_arm *a, etp_arena *arena);
+// Of level vnni, "AVX-512": what samples show where the baseline's level lacks it and they show no
+// VNNI, as of an fp32 model. NULL: nothing, or VNNI.
+const char *etp_ab_ran_instead(const etp_ab *ab, const etp_ab_arm *a);
 
 // The worse of two; what one comparison of outputs says.
 void etp_ab_take_worse(etp_ab_correctness *out, const etp_ab_correctness *c);

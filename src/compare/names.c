@@ -59,6 +59,32 @@ static bool threads_differ(const etp_ab *ab)
     return false;
 }
 
+// Named after no feature that may be absent from a model.
+static bool is_plain(etp_level level)
+{
+    return level == ETP_LEVEL_AVX512 || level == ETP_LEVEL_AVX2 || level == ETP_LEVEL_SSE ||
+           etp_level_without(level) < ETP_HAS_COUNT;
+}
+
+// Of most samples in kernels that the baseline's level lacks; NULL: of none.
+static const char *seen_at(const etp_ab *ab, const etp_ab_arm *a)
+{
+    const etp_ab_arm *base = &ab->arms[ab->baseline];
+    etp_level lower = base->level != a->level ? base->level : ETP_LEVEL_NONE;
+    etp_code seen = etp_kernels_most(a->kernels, etp_kernels_classes(a->level, lower));
+    bool vnni = seen == ETP_CODE_AVX512_VNNI || seen == ETP_CODE_AVX_VNNI;
+    if (seen == ETP_CODE_UNKNOWN) {
+        return NULL;
+    }
+    return vnni ? "VNNI" : etp_code_title(seen);
+}
+
+const char *etp_ab_ran_instead(const etp_ab *ab, const etp_ab_arm *a)
+{
+    const char *seen = a->level == ETP_LEVEL_VNNI ? seen_at(ab, a) : NULL;
+    return seen && strcmp(seen, "VNNI") != 0 ? seen : NULL;
+}
+
 // What a level is called in sentences. One whose name is that of a feature is called after it only
 // where names or samples show that the feature ran; where samples show another one that the
 // baseline does not have, after that. Else it is the level and no more.
@@ -68,25 +94,24 @@ static const char *level_called(const etp_ab *ab, const etp_ab_arm *a, etp_arena
     if (!info) {
         return a->level_name;
     }
-    bool plain = a->level == ETP_LEVEL_AVX512 || a->level == ETP_LEVEL_AVX2 ||
-                 a->level == ETP_LEVEL_SSE || etp_level_without(a->level) < ETP_HAS_COUNT;
     bool best = a->level == ETP_LEVEL_BEST_X86_64 || a->level == ETP_LEVEL_BEST_AARCH64;
-    if (plain || (info->family == ETP_ISA_AARCH64 && !best)) {
+    if (is_plain(a->level) || (info->family == ETP_ISA_AARCH64 && !best)) {
         return info->word;
     }
-    const etp_ab_arm *base = &ab->arms[ab->baseline];
-    if (best && a == base) { // what the others hide differs
+    if (best && a == &ab->arms[ab->baseline]) { // what the others hide differs
         return info->word;
     }
-    etp_level lower = base->level != a->level ? base->level : ETP_LEVEL_NONE;
-    etp_code seen = etp_kernels_most(a->kernels, etp_kernels_classes(a->level, lower));
+    const char *word = seen_at(ab, a);
     bool named = a->profile && a->level == ETP_LEVEL_VNNI && a->proof.truth == ETP_CONFIRMED &&
                  etp_feature_of_names(a->profile, NULL) == ETP_FEATURE_VNNI;
-    if (seen == ETP_CODE_UNKNOWN) {
-        return named ? info->word : etp_arena_printf(arena, "level %s", info->name);
+    word = word || !named ? word : info->word;
+    for (size_t i = 0; word && i < ab->n_arms; i++) { // another arm of that name
+        const etp_ab_arm *other = &ab->arms[i];
+        bool taken = other->level != a->level && is_plain(other->level) &&
+                     strcmp(etp_level_get(other->level)->word, word) == 0;
+        word = taken ? NULL : word;
     }
-    return seen == ETP_CODE_AVX512_VNNI || seen == ETP_CODE_AVX_VNNI ? "VNNI"
-                                                                     : etp_code_title(seen);
+    return word ? word : etp_arena_printf(arena, "level %s", info->name);
 }
 
 const char *etp_ab_fix_command(const etp_ab_fix *f, const char *dir, etp_arena *arena)

@@ -575,6 +575,10 @@ static void mark_levels(const etp_ab *ab, etp_screen *s, etp_arena *arena)
             mark(s, ETP_BAD, etp_arena_printf(arena, "%s did NOT run as such", name));
         } else if (a->level == ETP_LEVEL_NONE && a->proof.truth != ETP_CONFIRMED) {
             continue; // dumps: no level was claimed
+        } else if (a->proof.truth != ETP_CONFIRMED && etp_ab_ran_instead(ab, a)) {
+            mark(s, ETP_GOOD,
+                 etp_arena_printf(arena, "%s ran at level vnni, no VNNI seen",
+                                  etp_ab_ran_instead(ab, a)));
         } else if (a->proof.truth != ETP_CONFIRMED) {
             mark(s, ETP_PLAIN,
                  etp_arena_printf(arena, "%s not proven: %s", name, etp_ab_unproven(ab, a)));
