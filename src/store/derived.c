@@ -242,6 +242,14 @@ static void merge(file_list *list, const etp_run_deriving *d, etp_arena *arena)
     *list = out;
 }
 
+static etp_status write_list(const char *dir, const file_list *list, etp_arena *arena,
+                             etp_error *err)
+{
+    etp_str text = format_list(list, arena);
+    ETP_TRY(etp_arena_check(arena, err, ETP_RUN_DERIVED));
+    return etp_os_replace_below(dir, ETP_RUN_DERIVED, fill_text, &text, err);
+}
+
 // The manifest holds the hashes of the raw files and can hold none of itself: here is one.
 static etp_status record(const etp_run_deriving *d, etp_error *err)
 {
@@ -251,17 +259,33 @@ static etp_status record(const etp_run_deriving *d, etp_error *err)
     uint64_t bytes;
     const char *list_path = etp_run_path(&arena, d->dir, ETP_STR(ETP_RUN_DERIVED));
     const char *manifest = etp_run_path(&arena, d->dir, ETP_STR(ETP_RUN_MANIFEST));
-    if (read_list(list_path, &arena, &list, NULL) != ETP_OK) {
-        list.n = 0; // a broken list is written anew: it can always be computed again
+    etp_status status = read_list(list_path, &arena, &list, err);
+    if (status == ETP_CORRUPT) { // a broken list is written anew: it can always be computed again
+        list.n = 0;
+        status = ETP_OK;
     }
-    list.manifest = etp_run_hash_file(manifest, manifest_hex, &bytes, NULL) == ETP_OK
-                        ? etp_str_from(manifest_hex)
-                        : (etp_str){0};
-    merge(&list, d, &arena);
-    etp_str text = format_list(&list, &arena);
-    etp_status status = etp_arena_check(&arena, err, ETP_RUN_DERIVED);
+    // Files that are made again later are no witness that the manifest is still the session's.
+    if (status == ETP_OK && list.manifest.len == 0 && etp_os_is_file(manifest)) {
+        status = etp_run_hash_file(manifest, manifest_hex, &bytes, err);
+        list.manifest = etp_str_from(manifest_hex);
+    }
     if (status == ETP_OK) {
-        status = etp_os_replace_below(d->dir, ETP_RUN_DERIVED, fill_text, &text, err);
+        merge(&list, d, &arena);
+        status = write_list(d->dir, &list, &arena, err);
+    }
+    etp_arena_dispose(&arena);
+    return status;
+}
+
+etp_status etp_run_manifest_moves_on(const char *dir, etp_error *err)
+{
+    etp_arena arena = {0};
+    file_list list = {0};
+    const char *path = etp_run_path(&arena, dir, ETP_STR(ETP_RUN_DERIVED));
+    etp_status status = etp_arena_check(&arena, err, ETP_RUN_DERIVED);
+    if (status == ETP_OK && read_list(path, &arena, &list, NULL) == ETP_OK && list.n > 0) {
+        list.manifest = (etp_str){0};
+        status = write_list(dir, &list, &arena, err);
     }
     etp_arena_dispose(&arena);
     return status;

@@ -579,6 +579,9 @@ typedef struct etp_run_derived { // derived.json; zeroed when there is none
 // ETP_CORRUPT when it cannot be read.
 ETP_NODISCARD etp_status etp_run_derived_read(const char *dir, etp_arena *arena,
                                               etp_run_derived *out, etp_error *err);
+// Blocks are added: the manifest that derived.json names is no longer the session's. The next files
+// that are made name the new one.
+ETP_NODISCARD etp_status etp_run_manifest_moves_on(const char *dir, etp_error *err);
 // Raw files have fixed names, or names like what a launch leaves behind.
 bool etp_run_is_raw(etp_str relative);
 // The choices that the folder's report.json was made with: NULL and 0 where it does not tell.

@@ -235,6 +235,7 @@ etp_status etp_run_resume(const char *dir, etp_arena *arena, etp_run *run, etp_r
     }
     run->state = ETP_RUN_RUNNING;
     run->signal = 0;
+    ETP_TRY(etp_run_manifest_moves_on(dir, err));
     return write_manifest(out, err);
 }
 

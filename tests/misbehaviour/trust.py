@@ -34,6 +34,7 @@ def edit(run, change):
     manifest = json.loads((run / "manifest.json").read_text())
     change(manifest)
     (run / "manifest.json").write_text(json.dumps(manifest))
+    (run / "derived.json").unlink(missing_ok=True)  # which names the manifest as it was
 
 
 def program(path, mark):

@@ -58,6 +58,33 @@ def answers(directory, altered):
     shutil.rmtree(directory / "again")
 
 
+def manifests(directory, samples):
+    """A manifest that was edited is named by all who read the folder, and no file that is made again hides it."""
+    whole = (directory / "run/manifest.json").read_text()
+    faster = re.sub(rb"(?m)^(linux_sme2_on,.*,)\d(\d{5,})(,|$)", rb"\g<1>\2\3", samples)
+    row = {f["path"]: f for f in json.loads(whole)["files"]}["samples.csv"]
+    rehashed = whole.replace(row["sha256"], hashlib.sha256(faster).hexdigest()).replace(
+        f'"bytes": {row["bytes"]}', f'"bytes": {len(faster)}')
+    stopped = rehashed.replace('"state": "finished"', '"state": "interrupted"')
+    for name, text, rows in (("hash", rehashed, faster), ("cpu", re.sub(r'"cpu": "', '"cpu": "M', whole), samples),
+                             ("interrupted", stopped, faster)):
+        expect(text != whole, name, "nothing was edited")
+        shutil.copytree(directory / "run", directory / "again")
+        (directory / "again/manifest.json").write_text(text)
+        (directory / "again/samples.csv").write_bytes(rows)
+        more = ["ab", "--resume" if name == "interrupted" else "--extend", "again"]
+        for words, code in ((["gate", "again", "speedup >= 1.01"], 1), (["verify", "again"], 1),
+                            (["stats", "again"], None), (["analyze", "again"], None),
+                            (["analyze", "again", "--renew"], None), (more, 2 if name == "cpu" else 4),
+                            (["verify", "again"], 1)):
+            done = subprocess.run([ETPROF, *words], cwd=directory, capture_output=True, text=True, timeout=600,
+                                  check=False)
+            said = " ".join((done.stdout + done.stderr).split())
+            expect(code is None or done.returncode == code, name, words, done.returncode, said[-300:])
+            expect("manifest.json" in said, name, words, "does not name it", said[-300:])
+        shutil.rmtree(directory / "again")
+
+
 def change_byte(path, old=None, new=None):
     data = path.read_bytes()
     if old is None:
@@ -284,6 +311,7 @@ with tempfile.TemporaryDirectory() as tmp:
     manifest.write_text(whole)
     expect(verify(tmp)[2].get("samples.csv") == "altered", "an edited file", "has another hash now")
     (tmp / "run/samples.csv").write_bytes(samples)
+    manifests(tmp, samples)
 
     # Every file of the folder, changed in one byte, cut or longer: verify never says yes, and names that file.
     rng = random.Random(5)

@@ -29,6 +29,7 @@ def cut_short(folder, blocks, state="interrupted"):
     files = [entry(root, f["path"]) for f in manifest["files"] if (root / f["path"]).is_file()]
     manifest.update(state=state, blocks_done=blocks, files=files, results=[])
     (root / "manifest.json").write_text(json.dumps(manifest))
+    (pathlib.Path(folder) / "derived.json").unlink(missing_ok=True)  # it ended before its reports
 
 
 def record(folder):
@@ -37,6 +38,7 @@ def record(folder):
     manifest = json.loads((root / "manifest.json").read_text())
     manifest["files"] = [entry(root, f["path"]) for f in manifest["files"] if (root / f["path"]).is_file()]
     (root / "manifest.json").write_text(json.dumps(manifest))
+    (root / "derived.json").unlink(missing_ok=True)  # which names the manifest as it was
 
 
 def contend(folder, experiment, share=0.4):
