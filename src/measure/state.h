@@ -18,12 +18,13 @@ typedef struct etp_arm_cost { // as the timed launch of a block shows it
 
 typedef struct etp_arm_state {
     etp_arm_counts counts;
-    const char *model;  // path on the device
-    const char *inputs; // as the runner takes them
-    const char *steps;  // path on the device, NULL: the method alone
-    bool succeeded;     // at least once
-    bool dead;          // given up
-    etp_status refusal; // what the runner said of an arm that never worked; ETP_OK: nothing
+    const char *model;   // path on the device
+    const char *inputs;  // as the runner takes them
+    const char *steps;   // path on the device, NULL: the method alone
+    bool maps, maps_not; // of its launches: had the measured model mapped, had it not
+    bool succeeded;      // at least once
+    bool dead;           // given up
+    etp_status refusal;  // what the runner said of an arm that never worked; ETP_OK: nothing
     const char *refusal_text;
     bool has_outputs;
     bool has_again; // a second launch was held against them
@@ -134,7 +135,11 @@ ETP_NODISCARD etp_status etp_session_watch_foreign(etp_session *s, const etp_for
                                                    etp_error *err);
 // ETP_ENVIRONMENT when a file that was hashed is another one since, asked once it was copied.
 ETP_NODISCARD etp_status etp_session_as_planned(const etp_session *s, etp_error *err);
-// ETP_ENVIRONMENT when one of them is not the file that it was.
+// Mark of a file that is watched; NULL: none is.
+const etp_os_mark *etp_session_mark_of(const etp_session *s, const char *path);
+// Which file a launch of ARM that went well had as its model.
+void etp_session_opened(etp_session *s, uint32_t arm, const etp_launch_outcome *o);
+// ETP_ENVIRONMENT when one of them is not the file that it was, or was not in a launch.
 ETP_NODISCARD etp_status etp_session_unchanged(etp_session *s, etp_error *err);
 
 // ---- progress.c ----

@@ -92,6 +92,36 @@ static etp_status replaced(const char *path, bool removed, etp_error *err)
     return not_kept(path, removed ? "removed" : "replaced or written to", err);
 }
 
+const etp_os_mark *etp_session_mark_of(const etp_session *s, const char *path)
+{
+    for (size_t i = 0; i < s->watched.n; i++) {
+        if (strcmp(s->watched.items[i].path, path) == 0) {
+            return &s->watched.items[i].mark;
+        }
+    }
+    return NULL;
+}
+
+// Runners map their model. Where some launches are seen to have mapped the measured file, those
+// that have not had another one, by whatever way its name led there.
+void etp_session_opened(etp_session *s, uint32_t arm, const etp_launch_outcome *o)
+{
+    if (!s->plan->arms[arm].foreign && o->ok) {
+        s->arms[arm].maps = s->arms[arm].maps || o->maps_measured;
+        s->arms[arm].maps_not = s->arms[arm].maps_not || !o->maps_measured;
+    }
+}
+
+static etp_status opened_another(const etp_session *s, etp_error *err)
+{
+    for (uint32_t i = 0; i < s->plan->n_arms; i++) {
+        if (s->arms[i].maps && s->arms[i].maps_not) {
+            return replaced(s->arms[i].model, false, err);
+        }
+    }
+    return ETP_OK;
+}
+
 static etp_status moved(etp_session *s, etp_error *err)
 {
     int number = etp_os_moves_next(&s->moves);
@@ -186,5 +216,6 @@ etp_status etp_session_unchanged(etp_session *s, etp_error *err)
         etp_watched_file *f = &s->watched.items[i];
         ETP_TRY(is_still(f->path, &f->mark, f->sha256, err));
     }
+    ETP_TRY(opened_another(s, err));
     return moved(s, err);
 }

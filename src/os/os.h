@@ -312,6 +312,9 @@ typedef struct etp_process_counters {
     uint64_t energy_nj;
 } etp_process_counters;
 void etp_process_counters_read(int64_t pid, etp_process_counters *out);
+// Has it the file of that mark mapped, whatever the name by which it is found now? False
+// unreadable.
+bool etp_process_maps(int64_t pid, const etp_os_mark *file);
 // CPUs on which its threads may run, "0-3" or "0-3 2"; empty unreadable.
 etp_str etp_process_affinity_read(int64_t pid, etp_arena *arena);
 bool etp_process_alive(int64_t pid);

@@ -3,12 +3,15 @@
 runs: the session ends, says which, keeps only the blocks before it. Other rights or one link more change nothing.
 
 usage: replaced.py ETPROF FAKE_RUNNER"""
+import ctypes
+import errno
 import hashlib
 import json
 import os
 import pathlib
 import platform
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -70,10 +73,23 @@ def arguments(blocks):
             "--kernels-lib", "kernels.so", "--out", "run", "--no-trace"]
 
 
-def session(tmp, change):
+def no_inotify():
+    """From here on the system has none for this process, as where all are taken."""
+    number, arch = {"x86_64": (294, 0xC000003E), "aarch64": (26, 0xC00000B7)}[platform.machine()]
+    steps = [(0x20, 0, 0, 4), (0x15, 0, 3, arch), (0x20, 0, 0, 0), (0x15, 0, 1, number),
+             (0x06, 0, 0, 0x00050000 | errno.EMFILE), (0x06, 0, 0, 0x7FFF0000)]
+    code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in steps))
+    libc = ctypes.CDLL(None, use_errno=True)
+    program = ctypes.create_string_buffer(struct.pack("HP", len(steps), ctypes.addressof(code)))
+    if libc.prctl(38, 1, 0, 0, 0) != 0 or libc.prctl(22, 2, program, 0, 0) != 0:
+        os._exit(77)
+
+
+def session(tmp, change, watched=True, model="model.pte"):
     """Runs a session in TMP and calls CHANGE when three of its blocks are done."""
-    with subprocess.Popen([ETPROF, *arguments(BLOCKS)], cwd=tmp, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          text=True) as p:
+    args = [model if a == "model.pte" else a for a in arguments(BLOCKS)]
+    with subprocess.Popen([ETPROF, *args], cwd=tmp, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          preexec_fn=None if watched else no_inotify) as p:
         end = time.monotonic() + 60
         while p.poll() is None and blocks_done(tmp / "run") < 3 and time.monotonic() < end:
             time.sleep(0.002)
@@ -156,6 +172,28 @@ def harmless(tmp):
     (tmp / "unrelated").write_bytes(b"x")
 
 
+def swapped_unwatched(tmp):
+    """The model's folder by another for one launch, where the system does not tell of moves."""
+    for name, content in (("m", MODEL), ("other", SLOWER + b"wall * * 500\n")):
+        (tmp / name).mkdir()
+        (tmp / name / "model.pte").write_bytes(content)
+
+    def swap():
+        os.rename(tmp / "m", tmp / "kept")
+        os.rename(tmp / "other", tmp / "m")
+        end = time.monotonic() + 60
+        while not (tmp / "m" / "model.pte.count").exists() and time.monotonic() < end:
+            time.sleep(0.002)
+        os.rename(tmp / "m", tmp / "other")
+        os.rename(tmp / "kept", tmp / "m")
+
+    code, said = session(tmp, swap, watched=False, model="m/model.pte")
+    expect(code == 5 and "model.pte was replaced" in said, "a swap that is not watched", code, said[-400:])
+    slow = [line for line in (tmp / "run" / "samples.csv").read_text().splitlines()[1:]
+            if int(line.split(",")[6]) > 8000000]
+    expect(not slow, "times of the other model are in the folder", slow[:2])
+
+
 def replaced(tmp, name, at, change):
     code, said = session(tmp, change)
     manifest = json.loads((tmp / "run" / "manifest.json").read_text())
@@ -214,6 +252,10 @@ for i in range(n_cases + 1):
         else:
             code, said = session(tmp, lambda tmp=tmp: harmless(tmp))
             expect(code == 0, "other rights and one link more", code, said[-400:])
+if sys.platform == "linux":
+    with tempfile.TemporaryDirectory() as scratch:
+        lay_out(pathlib.Path(scratch).resolve())
+        swapped_unwatched(pathlib.Path(scratch).resolve())
 with tempfile.TemporaryDirectory() as scratch:
     lay_out(pathlib.Path(scratch).resolve())
     afterwards(pathlib.Path(scratch).resolve())

@@ -249,6 +249,12 @@ void etp_process_counters_read(int64_t pid, etp_process_counters *out)
     }
 }
 
+bool etp_process_maps(int64_t pid, const etp_os_mark *file)
+{
+    (void)pid, (void)file;
+    return false;
+}
+
 int etp_os_moves_add(etp_os_moves *moves, const char *path)
 {
     (void)moves, (void)path;

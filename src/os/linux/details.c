@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What decides how steady this machine can be: virtual machine, quotas, SMT, address randomisation;
 // and how one process was scheduled.
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/number.h"
@@ -166,6 +167,21 @@ void etp_process_sched_read(int64_t pid, etp_process_sched *out)
     out->wait_ns = has_wait ? wait : UINT64_MAX;
     out->migrations = has_moves ? moves : UINT64_MAX;
     etp_arena_dispose(&arena);
+}
+
+// Its line is "7f12a000-7f12b000 r--p 00000000 08:01 1234 /path".
+bool etp_process_maps(int64_t pid, const etp_os_mark *file)
+{
+    etp_arena arena = {0};
+    etp_str text = {0};
+    const char *path = etp_arena_printf(&arena, "/proc/%lld/maps", (long long)pid);
+    const char *name = etp_arena_printf(&arena, " %02x:%02x %llu ", major(file->device),
+                                        minor(file->device), (unsigned long long)file->inode);
+    bool maps = path && name &&
+                etp_os_read_text(path, ETP_PROC_LIMIT, &arena, &text, NULL) == ETP_OK &&
+                etp_str_find(text, etp_str_from(name)) < text.len;
+    etp_arena_dispose(&arena);
+    return maps;
 }
 
 void etp_process_counters_read(int64_t pid, etp_process_counters *out)
