@@ -285,16 +285,19 @@ static void put_category_percent(etp_sink *sink, const etp_kit_arm *arm, int c)
     etp_kit_put_ratio(sink, percent_of(arm, category_of(arm, c)));
 }
 
+// The answer's, over the executions around the median: a mean of all holds those that other
+// programs cut, and two such means make a ratio that the answer's interval excludes.
 static void put_category_speedup(etp_sink *sink, const etp_kit *kit, const etp_kit_arm *arm, int c)
 {
-    const etp_kit_arm *base = &kit->arms[0];
-    // No ratio of what is so short that the clocks may have cut most of it off.
-    bool resolved = etp_ab_resolved(category_of(base, c), base->mean.category_cut_ns[c]) &&
-                    etp_ab_resolved(category_of(arm, c), arm->mean.category_cut_ns[c]);
-    double speedup = etp_kit_speedup(kit, etp_kit_comparison_of(kit, arm), category_of(base, c),
-                                     category_of(arm, c));
+    const etp_ab *ab = kit->ab;
+    const etp_ab_comparison *of = etp_kit_comparison_of(kit, arm);
+    double speedup = (double)NAN;
+    for (size_t i = 0; of && i < ab->n_categories; i++) {
+        const etp_ab_category *x = &ab->categories[i];
+        speedup = x->category == (etp_category)c ? x->speedup[of - ab->comparisons] : speedup;
+    }
     etp_sink_char(sink, ',');
-    etp_kit_put_ratio(sink, resolved ? speedup : (double)NAN);
+    etp_kit_put_ratio(sink, speedup);
 }
 
 static void comparison_line(const etp_kit *kit, int c, etp_sink *sink)

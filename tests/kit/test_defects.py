@@ -245,6 +245,16 @@ class OfASession(Case):
                          arm["execute_ns"])
         self.assertAlmostEqual(sum(doc["category_totals_ms"].values()), sum(arm["categories_ns"].values()) / 1e6, 9)
 
+    def test_speedups_of_categories_are_the_answers(self):
+        answer = {c["category"]: c["speedup"][0] for c in self.report["categories"]}
+        table = {r["category"]: float(r["speedup"]) if r["speedup"] else None
+                 for r in rows(next(self.out.glob("*_comparison.csv")))}
+        self.assertEqual(set(answer), set(table))
+        for category, speedup in answer.items():
+            said = table[category]
+            self.assertEqual(speedup is None, said is None, category)
+            self.assertTrue(speedup is None or abs(said / speedup - 1) < 1e-5, (category, speedup, said))
+
     def test_D3_the_quick_test_succeeds(self):
         self.assertEqual(self.quick.returncode, 0, self.quick.stdout)
         run(ETPROF, "validate", self.out, code=0)

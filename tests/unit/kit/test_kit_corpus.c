@@ -145,7 +145,8 @@ static void comparison_of_levels(void **state)
     assert_true(etp_str_eqz(cell(&c, 0, "category"), "Convolution"));
     assert_true(etp_parse_double(cell(&c, 0, "speedup"), &speedup));
     double ratio = (double)number(&c, 0, "sse_ns") / (double)number(&c, 0, "full_ns");
-    assert_true(fabs(speedup - ratio) < 1e-5 * ratio); // the lower level is the baseline
+    // The lower level is the baseline. The answer's is over the executions around the median.
+    assert_true(fabs(speedup - ratio) < 0.05 * ratio);
     assert_true(ratio > 2);
     folder_remove(&f);
 }
