@@ -58,6 +58,20 @@ static const char *digest_files(const json_t *files, etp_arena *arena)
     return etp_arena_strdup(arena, etp_str_from(hex));
 }
 
+// The one that FILES have of the runner, NULL: none.
+static const char *runner_hash(const json_t *files, const etp_bundle *b)
+{
+    etp_str name = etp_path_last(etp_str_from(b->runner ? b->runner : ""));
+    for (size_t i = 0; i < json_array_size(files); i++) {
+        const json_t *file = json_array_get(files, i);
+        const char *path = json_string_value(json_object_get(file, "path"));
+        if (path && etp_str_eqz(name, path)) {
+            return json_string_value(json_object_get(file, "sha256"));
+        }
+    }
+    return NULL;
+}
+
 // A bundle for an older system starts with its own loader and names the runner last; one word alone
 // is a runner that takes the system's C library.
 static etp_status read_start(const json_t *root, etp_arena *arena, etp_bundle *out, etp_error *err)
@@ -121,11 +135,15 @@ static etp_status open_folder(const char *dir, const char *triple, etp_arena *ar
     } else {
         status = read_start(root, arena, out, err);
     }
-    json_decref(root);
     if (status != ETP_OK) {
+        json_decref(root);
         return etp_fail_ctx(err, "%s", path);
     }
-    return hash_runner(out, err);
+    status = hash_runner(out, err);
+    const char *hash = runner_hash(json_object_get(root, "files"), out);
+    out->altered = status == ETP_OK && hash && strcmp(hash, out->runner_sha256) != 0;
+    json_decref(root);
+    return status;
 }
 
 static bool has_bundle(const char *dir, etp_arena *arena)

@@ -17,6 +17,7 @@ typedef struct etp_bundle {
     const char *const *start; // NULL-terminated: loader and its options, then the runner
     bool own_libraries;       // starts with its own loader and C library
     char runner_sha256[65];
+    bool altered;                      // bundle.json has another hash of the runner
     const char *sdk_version, *sdk_sha; // "" unknown
     const char *sdk_digest;            // sha256 over all files' hashes, "" for a bare program
 } etp_bundle;

@@ -106,6 +106,12 @@ static etp_status probe(etp_device *device, double timeout_s, const etp_session_
     }
     etp_channel_dispose(channel);
     etp_arena_dispose(&scratch);
+    if (status != ETP_OK && status != ETP_INTERRUPTED && device->bundle.altered) {
+        return etp_fail_ctx(err,
+                            "%s is not the file that its bundle.json names: it is damaged or was "
+                            "replaced, so put the bundle's own back or build it again",
+                            device->bundle.runner);
+    }
     return status;
 }
 

@@ -242,6 +242,17 @@ def afterwards(tmp):
             expect((again / "manifest.json").read_bytes() == before, verb, name, "the folder was changed")
 
 
+def damaged(tmp):
+    """The runner of a session is damaged: what is wrong with it is said, not only that it does not start."""
+    done = subprocess.run([ETPROF, *arguments(1)], cwd=tmp, capture_output=True, text=True, timeout=300, check=False)
+    expect(done.returncode == 0, "the session", done.stderr)
+    (tmp / "runner" / "etprof-runner").write_bytes(b"no program")
+    done = subprocess.run([ETPROF, "ab", "--extend", "run", "--runner", "runner", "--quiet"], cwd=tmp,
+                          capture_output=True, text=True, timeout=300, check=False)
+    expect(done.returncode == 5 and "etprof-runner is not the file that its bundle.json names" in done.stderr,
+           "a damaged runner", done.returncode, done.stderr)
+
+
 n_cases = len(list(cases(pathlib.Path("/"))))
 for i in range(n_cases + 1):
     with tempfile.TemporaryDirectory() as scratch:
@@ -259,4 +270,7 @@ if sys.platform == "linux":
 with tempfile.TemporaryDirectory() as scratch:
     lay_out(pathlib.Path(scratch).resolve())
     afterwards(pathlib.Path(scratch).resolve())
+with tempfile.TemporaryDirectory() as scratch:
+    lay_out(pathlib.Path(scratch).resolve())
+    damaged(pathlib.Path(scratch).resolve())
 finish()
