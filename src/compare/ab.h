@@ -674,8 +674,12 @@ uint32_t etp_ab_whole_cpus(const etp_ab *ab); // allowed to a run, whole ones; 0
 double etp_ab_token_rate(const etp_ab *ab, uint32_t arm);
 
 // What recording adds to an inference, of the arm that it changes most: 0.5 for half as long again.
-// NAN: no arm has launches with and without it.
+// NAN: of no arm it is known.
 double etp_ab_recording_adds(const etp_ab *ab);
+#define ETP_RECORDING_MUCH 0.10 // it bends the breakdown
+// Has the arm launches with and without it, within a factor of two of each other, and more than
+// MUCH only where the interval excludes that it adds nothing?
+bool etp_ab_recording_known(const etp_ab_ratio *observer);
 // From here on most of what was recorded is recording.
 #define ETP_RECORDING_MOST 1.0
 

@@ -38,7 +38,8 @@ void etp_ab_part_add(etp_ab_part *sum, const etp_ab_part *part)
 static etp_ledger_end end_of(const etp_ab_arm *a)
 {
     etp_ledger_end end = {a->median_ns, ETP_NS_UNKNOWN, a->around_ns};
-    if (a->median_ns != ETP_NS_UNKNOWN && a->observer.blocks > 0) {
+    if (a->median_ns != ETP_NS_UNKNOWN && a->observer.blocks > 0 &&
+        isfinite(a->observer.estimate)) {
         end.traced_ns = llround((double)a->median_ns * a->observer.estimate);
     }
     return end;

@@ -270,7 +270,7 @@ static void take_states(const etp_ab_session *s, double *scratch, const etp_ab_a
     for (uint32_t a = 0; a < s->ab.n_arms; a++) {
         out->cold[a] =
             resolved(ratio_of(s, x.costs[ETP_COST_FIRST], a, st->value_ln, a, false, scratch));
-        out->observer[a] = ratio_of(s, x.traced, a, st->value_ln, a, false, scratch);
+        out->observer[a] = resolved(ratio_of(s, x.traced, a, st->value_ln, a, false, scratch));
     }
     for (size_t i = 0; i < s->ab.n_comparisons; i++) {
         const etp_ab_comparison *c = &s->ab.comparisons[i];
@@ -287,12 +287,19 @@ static void take_states(const etp_ab_session *s, double *scratch, const etp_ab_a
     }
 }
 
+bool etp_ab_recording_known(const etp_ab_ratio *observer)
+{
+    const etp_ab_ratio *o = observer;
+    return o->blocks > 0 && isfinite(o->estimate) &&
+           (fabs(o->estimate - 1) <= ETP_RECORDING_MUCH || o->lo > 1 || o->hi < 1);
+}
+
 double etp_ab_recording_adds(const etp_ab *ab)
 {
     double most = (double)NAN;
     for (size_t i = 0; i < ab->n_arms; i++) {
         const etp_ab_ratio *o = &ab->arms[i].observer;
-        if (o->blocks > 0 && !(fabs(o->estimate - 1) <= fabs(most))) {
+        if (etp_ab_recording_known(o) && !(fabs(o->estimate - 1) <= fabs(most))) {
             most = o->estimate - 1;
         }
     }

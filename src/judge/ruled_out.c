@@ -257,16 +257,21 @@ static verdict tracer(const etp_ab_session *s)
 {
     const etp_ab *ab = &s->ab;
     double adds = etp_ab_recording_adds(ab);
-    size_t known = 0;
+    size_t there = 0, known = 0;
     for (size_t i = 0; i < ab->n_arms; i++) {
-        known += ab->arms[i].observer.blocks > 0;
+        there += ab->arms[i].observer.blocks > 0;
+        known += etp_ab_recording_known(&ab->arms[i].observer);
     }
-    if (known < ab->n_arms || ab->emulated) {
+    if (there < ab->n_arms || ab->emulated) {
         return say(ETP_CAUSE_UNKNOWN, "tracer (an arm lacks traced or untraced launches)");
     }
     // One such arm is enough: the breakdown compares arms, and a tracer that slows one of them down
     // more bends every row.
-    bool small = fabs(adds) <= 0.10;
+    bool small = !(fabs(adds) > ETP_RECORDING_MUCH);
+    if (small && known < ab->n_arms) {
+        return say(ETP_CAUSE_UNKNOWN,
+                   "tracer (launches with and without recording differ from block to block)");
+    }
     return say(small ? ETP_CAUSE_RULED_OUT : ETP_CAUSE_SUSPECT,
                etp_arena_printf(
                    s->ab.arena,
