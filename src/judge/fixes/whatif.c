@@ -476,6 +476,8 @@ FIND(method, etp_whatif, etp_whatif,
      MAKE(text, it->uses_roofs ? "plain addition of traced times and roofs"
                                : "plain addition of traced times"))
 
+FIND(waited_share, etp_whatif, etp_whatif, MAKE(real, it->ab->arms[it->arm].waited))
+
 #define OF etp_whatif_step
 static const etp_field k_step_rows[] = {
     FIELD("expression", TEXT, expression, "as given", .flags = ETP_SET),
@@ -505,6 +507,9 @@ static const etp_field k_rows[] = {
           .flags = ETP_LATER),
     GROUP("speedup", &k_speedup, "of the change"),
     FIELD("against_baseline", RATIO, against_baseline, "baseline ÷ then"),
+    MADE("waited_share", RATIO, waited_share,
+         "of the arm's time that it waited for a CPU; above 0.05 the times are not its own",
+         .range = ETP_0_TO_1, .flags = ETP_LATER),
     LIST("steps", OBJECT, steps, n_steps, "in order", .shape = &k_step),
 };
 static SHAPE(k_whatif, k_rows);
@@ -549,6 +554,13 @@ const etp_report *etp_whatif_report(const etp_whatif *w, etp_arena *arena)
     if (isfinite(w->against_baseline)) {
         etp_keys_add(keys, ETP_PLAIN, "altogether", "%.3f× against %s", w->against_baseline,
                      w->ab->arms[w->ab->baseline].measured);
+    }
+    const double waited = w->ab->arms[w->arm].waited;
+    if (waited > ETP_WAIT_MOST) {
+        etp_keys_add(keys, ETP_WARN, "not alone",
+                     "the arm waited for a CPU for %.0f %% of its time: these times are those of a "
+                     "machine with other programs",
+                     100 * waited);
     }
     if (w->twice) {
         etp_keys_add(keys, ETP_WARN, "not a sum",

@@ -270,9 +270,16 @@ static void check_comparisons(etp_gate *g, const etp_ab *ab, const rule *r)
             continue;
         }
         if (r->metric == NOISE) {
-            double noise = expm1(etp_interval_reach(&c->control));
+            // The control is the baseline's: of an arm that waited for others it says nothing.
+            const double noise = expm1(etp_interval_reach(&c->control));
+            const bool others =
+                c->withheld == ETP_WITHHELD_CONTENDED || c->withheld == ETP_WITHHELD_CROWDED;
             add_figure(g, ab, r, name,
-                       &(etp_gate_figure){.value = noise, .lo = noise, .hi = noise});
+                       &(etp_gate_figure){.value = noise,
+                                          .lo = noise,
+                                          .hi = noise,
+                                          .unknown = others ? unsettled(c, g->arena) : NULL,
+                                          .settles = etp_ab_settle_command(ab, c, g->arena)});
         } else {
             const char *why = unsettled(c, g->arena);
             etp_gate_figure f = {.value = c->estimate,

@@ -14,9 +14,12 @@ static void known(void **state)
 {
     (void)state;
     const double nan = (double)NAN;
-    const etp_ab_ratio k_known[] = {{.estimate = 1.04, .lo = 0.99, .hi = 1.09, .blocks = 6},
-                                    {.estimate = 1.4, .lo = 1.36, .hi = 1.47, .blocks = 6},
-                                    {.estimate = 0.8, .lo = 0.7, .hi = 0.9, .blocks = 6}},
+    const etp_ab_ratio k_known[] =
+        {
+            {.estimate = 1.04, .lo = 0.99, .hi = 1.09, .blocks = 6},
+            {.estimate = 1.4,  .lo = 1.36, .hi = 1.47, .blocks = 6},
+            {.estimate = 0.8,  .lo = 0.7,  .hi = 0.9,  .blocks = 6}
+    },
                        k_unknown[] = {{.estimate = 0.88, .lo = 0.63, .hi = 1.22, .blocks = 6},
                                       {.estimate = 1.12, .lo = 0.79, .hi = 1.59, .blocks = 6},
                                       {.estimate = nan, .lo = 0.57, .hi = 105.83, .blocks = 6},
@@ -28,10 +31,7 @@ static void known(void **state)
         assert_false(etp_ab_recording_known(&k_unknown[i]));
     }
     etp_ab_arm arms[] = {
-        {.observer = k_unknown[0]},
-          {.observer = k_known[0]  },
-        {.observer = k_unknown[2]}
-    };
+        {.observer = k_unknown[0]}, {.observer = k_known[0]}, {.observer = k_unknown[2]}};
     etp_ab ab = {.arms = arms, .n_arms = 3};
     assert_true(fabs(etp_ab_recording_adds(&ab) - 0.04) < 1e-9);
     arms[1].observer = k_unknown[1];
