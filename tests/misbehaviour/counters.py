@@ -246,7 +246,7 @@ def contended():
             expect((c["verdict"] == "unknown") == bool(withheld), at, c["verdict"])
             gate = etprof(tmp, "gate", "run", "speedup >= 1.1", "latency %s <= 1 s" % OFF)
             expect(gate.returncode == (3 if withheld else 0), at, (gate.returncode, gate.stdout, gate.stderr))
-            quiet = etprof(tmp, "gate", "run", "noise <= 90 %")  # the control is the baseline's, who may not have waited
+            quiet = etprof(tmp, "gate", "run", "noise <= 90 %")  # of the baseline alone
             expect(quiet.returncode == (3 if withheld else 0), (at, "noise"), (quiet.returncode, quiet.stdout))
             lines_ = [line for line in done.stderr.splitlines() if re.match(r"block +\d+/8 ", line)]
             expect(lines_ and all(("no ratio yet: an arm waits for a CPU" if withheld else "sme2 ") in line and
