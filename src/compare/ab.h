@@ -605,6 +605,7 @@ typedef struct etp_ab {
         *misnamed;     // names of experiments that say what did not run, as a sentence; NULL: none
     const char *title; // model stem
     const char *dir;   // folder it was read from; not part of documents
+    const char *both_of;        // of two operands, the session that both are arms of; NULL
     const etp_ab_phase *phase;  // that this is the answer of; NULL: the method alone
     const etp_ab_phase *phases; // of the session, in the answer of the first only
     size_t n_phases;

@@ -126,10 +126,18 @@ const char *etp_ab_settle_command(const etp_ab *ab, const etp_ab_comparison *c, 
     if (c->method == ETP_PAIRED_BLOCKS && folder) {
         return etp_ab_extend_command(ab, of_verdict(c), arena);
     }
+    if (c->method == ETP_PAIRED_BLOCKS && ab->both_of) {
+        const char *again = etp_shell_command(arena, "etprof ab --extend %s", ab->both_of);
+        return again ? etp_arena_printf(arena, "%s --blocks %u", again, of_verdict(c)) : NULL;
+    }
+    const char *levels = on && off && strcmp(on, off) != 0
+                             ? etp_shell_command(arena, " --levels %s,%s", on, off)
+                             : "";
     const char *a = ab->n_models > 0 ? ab->models[0].path : NULL,
                *b = ab->n_models > 1 ? ab->models[1].path : NULL;
     const char *models = b ? etp_shell_command(arena, "%s %s", a, b)
                            : etp_shell_command(arena, "%s", a ? a : "MODEL.pte");
-    return models ? etp_arena_printf(arena, "etprof ab %s --blocks %d", models, ETP_MIN_BLOCKS)
-                  : NULL;
+    return models && levels ? etp_arena_printf(arena, "etprof ab %s%s --blocks %d", models, levels,
+                                               ETP_MIN_BLOCKS)
+                            : NULL;
 }

@@ -126,7 +126,7 @@ static etp_status add_run_dumps(etp_arena *arena, const etp_ab_side *x, uint32_t
     size_t before = out->n;
     for (size_t i = 0; i < x->run.dumps.n; i++) {
         const etp_run_dump *d = &x->run.dumps.items[i];
-        etp_ab_recording recording = {.arm = arm, .block = d->block};
+        etp_ab_recording recording = {.arm = arm, .block = d->block, .of_session = true};
         if (d->arm != x->arm) {
             continue;
         }

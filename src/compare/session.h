@@ -10,7 +10,8 @@
 typedef struct etp_ab_recording { // where a dump or a timeline lies
     const char *path;             // NULL on out of memory
     uint32_t arm;
-    uint32_t block; // from 1; order within the arm for bare dumps
+    uint32_t block;  // from 1; order within the arm for bare dumps
+    bool of_session; // ours: one method with one input, so executions that differ were disturbed
 } etp_ab_recording;
 typedef struct etp_ab_recordings {
     etp_ab_recording *items;

@@ -47,9 +47,16 @@ void etp_ratio_as_said(etp_verdict verdict, double *speedup, double *lo, double 
 
 const char *etp_verdict_words(etp_arena *arena, etp_verdict verdict, double lo, uint64_t blocks)
 {
-    return verdict != ETP_VERDICT_UNKNOWN ? etp_verdict_name(verdict)
-           : !isfinite(lo)                ? "unknown: no interval"
-           : blocks < ETP_MIN_BLOCKS
+    if (verdict != ETP_VERDICT_UNKNOWN) {
+        return etp_verdict_name(verdict);
+    }
+    if (!isfinite(lo)) {
+        return "unknown: no interval";
+    }
+    if (blocks == 0) { // of two sessions
+        return "unknown: the launches were not paired";
+    }
+    return blocks < ETP_MIN_BLOCKS
                ? etp_arena_printf(arena, "unknown (%" PRIu64 " of at least %d blocks)", blocks,
                                   ETP_MIN_BLOCKS)
                : "unknown: the interval is too wide to tell";
@@ -57,6 +64,9 @@ const char *etp_verdict_words(etp_arena *arena, etp_verdict verdict, double lo, 
 
 const char *etp_verdict_cell(etp_arena *arena, etp_verdict verdict, double lo, uint64_t blocks)
 {
+    if (verdict == ETP_VERDICT_UNKNOWN && isfinite(lo) && blocks == 0) {
+        return "unknown: not paired";
+    }
     if (verdict == ETP_VERDICT_UNKNOWN && isfinite(lo)) {
         return blocks < ETP_MIN_BLOCKS
                    ? etp_arena_printf(arena, "unknown: %" PRIu64 " of %d", blocks, ETP_MIN_BLOCKS)

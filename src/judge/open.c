@@ -204,6 +204,7 @@ static etp_status judge_sides(etp_ab_session *s, const etp_ab_options *options,
         s->stats = found.paired.stats;
         s->has_stats = found.paired.known;
     }
+    s->ab.both_of = etp_ab_same_session(&s->sides[0], &s->sides[1]) ? s->sides[0].dir : NULL;
     etp_ab_launched launched[2] = {{.kernels = NULL}, {.kernels = NULL}};
     for (uint32_t i = 0; i < 2; i++) {
         ETP_TRY(etp_ab_take_launches(s, &s->sides[i].run, s->sides[i].arm, i, &s->noticed, launched,

@@ -16,6 +16,7 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "kit"))
 import kit_writer
+import run_folders
 from checks import expect, finish
 from slow_operator import slowed
 
@@ -291,6 +292,16 @@ def kit():
         is_about("kit", c["traced_medians"], medians[0] / medians[1])
 
 
+def what_settles():
+    """Two arms of a session need more of its blocks; two sessions were never paired, however many blocks they have."""
+    run_folders.make("few", 2, blocks=4)
+    text = " ".join(etprof("compare", "few:arm1", "few:arm0").split())
+    expect("(4 of at least 6 blocks)" in text and "To settle it: etprof ab --extend few --blocks " in text, text[:500])
+    run_folders.make("other", 2, blocks=6, name="there")
+    text = " ".join(etprof("compare", "few:arm1", "other:there1").split())
+    expect("unknown: the launches were not paired" in text and "0 of at least" not in text, text[:500])
+
+
 with tempfile.TemporaryDirectory() as scratch:
     os.chdir(scratch)
     os.environ["HOME"] = scratch
@@ -303,5 +314,6 @@ with tempfile.TemporaryDirectory() as scratch:
     timelines()
     programs()
     kit()
+    what_settles()
     os.chdir("/")
 finish(f"{asked} ratios turn with their sides")

@@ -48,16 +48,16 @@ def dropped(x):
     return w if np.median(x[:w]) - np.median(x[w:]) > max(0.02, 3 * 1.4826 * mad / math.sqrt(w)) else 0
 
 
-def check_ratio(name, found, logs, guest=False, observer=False):
-    """GUEST: on a virtual machine the interval is wider by 1 + 1.5/blocks. Beyond a factor of two there is no estimate,
-    but of the observer."""
+def check_ratio(name, found, logs, guest=False):
+    """GUEST: on a virtual machine the interval is wider by 1 + 1.5/blocks. Beyond a factor of two there is no
+    estimate."""
     logs = np.array(logs)
     if found is None:
         expect(len(logs) == 0, f"{name}: not there, {len(logs)} blocks have it")
         return
     half = sp.t.ppf(0.975, len(logs) - 1) * logs.std(ddof=1) / math.sqrt(len(logs))
     half *= 1 + 1.5 / len(logs) if guest else 1
-    if math.exp(2 * half) > 2 and not observer:
+    if math.exp(2 * half) > 2:
         expect(found["estimate"] is None, f"{name}: an estimate beside ±{half}")
     else:
         near(f"{name}, estimate", found["estimate"], math.exp(logs.mean()))
@@ -99,8 +99,7 @@ def check(folder):
         check_ratio(f"{folder.name}, {name}, cold", arm["cold"],
                     [math.log(timed[name, b]["first_ns"]) - value[name, b] for b in blocks])
         check_ratio(f"{folder.name}, {name}, observer", arm["observer"],
-                    [np.median(ln[name, b, "traced"]) - value[name, b] for b in blocks if (name, b, "traced") in ln],
-                    observer=True)
+                    [np.median(ln[name, b, "traced"]) - value[name, b] for b in blocks if (name, b, "traced") in ln])
         mine = np.array([value[name, b] for b in blocks])
         half = sp.t.ppf(0.975, len(mine) - 1) * mine.std(ddof=1) / math.sqrt(len(mine))
         for key, wanted in (("lo", mine.mean() - half), ("hi", mine.mean() + half)):
