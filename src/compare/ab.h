@@ -681,6 +681,9 @@ double etp_ab_recording_adds(const etp_ab *ab);
 // Has the arm launches with and without it, within a factor of two of each other, and more than
 // MUCH only where the interval excludes that it adds nothing?
 bool etp_ab_recording_known(const etp_ab_ratio *observer);
+// A recording that takes longer than the inference has no parts of the inference to show; nor has
+// one of an arm whose recordings other programs cut to an unknown length.
+bool etp_ab_recording_hides(const etp_ab *ab);
 // From here on most of what was recorded is recording.
 #define ETP_RECORDING_MOST 1.0
 

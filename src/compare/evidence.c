@@ -195,6 +195,10 @@ bool etp_ab_tells_features(const etp_ab *ab)
     for (size_t i = 0; i < ab->n_comparisons; i++) {
         n += etp_level_without(ab->arms[ab->comparisons[i].candidate].level) < ETP_HAS_COUNT;
     }
+    // Beside an arm that lacks a feature itself, no other's ratio is what one feature brings.
+    for (int f = 0; f < ETP_HAS_COUNT && n > 0; f++) {
+        n = etp_level_hides(ab->arms[ab->baseline].level, (etp_isa_feature)f) ? 0 : n;
+    }
     return n >= 2 && !ab->emulated;
 }
 

@@ -306,6 +306,17 @@ double etp_ab_recording_adds(const etp_ab *ab)
     return most;
 }
 
+bool etp_ab_recording_hides(const etp_ab *ab)
+{
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        const etp_ab_ratio *o = &ab->arms[i].observer;
+        if (o->blocks > 1 && !isfinite(o->estimate)) {
+            return true;
+        }
+    }
+    return etp_ab_recording_adds(ab) >= ETP_RECORDING_MOST;
+}
+
 void etp_ab_take_states(const etp_ab_session *s, etp_ab_all_states *out)
 {
     *out = (etp_ab_all_states){

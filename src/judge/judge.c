@@ -173,7 +173,7 @@ static void portable_finding(const etp_ab_session *s, etp_ab_findings *to)
         return;
     }
     const char *was = "";
-    if (ab->n_comparisons && isfinite(ab->shifts[0].portable_before)) {
+    if (ab->n_comparisons && arm != ab->baseline && isfinite(ab->shifts[0].portable_before)) {
         was = etp_arena_printf(s->ab.arena, " (%s: %.0f %%)", ab->arms[ab->baseline].measured,
                                100 * ab->shifts[0].portable_before);
     }

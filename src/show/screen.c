@@ -65,17 +65,11 @@ static const char *first_token(const etp_ab *whole, const etp_ab *ab, const etp_
                : etp_arena_printf(arena, "first token of %" PRIu64 ": %s", p->prompt, times);
 }
 
-// A recording that takes longer than the inference has no parts of the inference to show.
-static bool recording_hides(const etp_ab *ab)
-{
-    return etp_ab_recording_adds(ab) >= ETP_RECORDING_MOST;
-}
-
 // "Data movement 45 %": what most of a later phase's time is; the table below is the first one's.
 static const char *mostly(const etp_ab *ab, etp_arena *arena)
 {
     const etp_ab_shift *s = ab->n_comparisons ? &ab->shifts[0] : NULL;
-    return s && !ab->emulated && isfinite(s->after_share) && !recording_hides(ab)
+    return s && !ab->emulated && isfinite(s->after_share) && !etp_ab_recording_hides(ab)
                ? etp_arena_printf(arena, "%s %.0f %%", etp_ab_part_name(s->after),
                                   100 * s->after_share)
                : NULL;
@@ -403,13 +397,17 @@ static const char *where_title(const etp_ab *ab, etp_arena *arena)
 static void not_told(const etp_ab *ab, etp_screen *s, etp_arena *arena)
 {
     parts all;
-    if (recording_hides(ab) && read_parts(ab, &all)) {
+    if (etp_ab_recording_hides(ab) && read_parts(ab, &all)) {
+        const double adds = etp_ab_recording_adds(ab);
+        const char *why = adds >= ETP_RECORDING_MOST
+                              ? etp_arena_printf(arena,
+                                                 "recording adds %.0f %%, so most of what was "
+                                                 "recorded is recording",
+                                                 100 * adds)
+                              : "recorded inferences are longer than others by an unknown factor";
         etp_screen_remark(s, ETP_WARN,
-                          etp_arena_printf(arena,
-                                           "%s is left out: recording adds %.0f %%, so most of "
-                                           "what was recorded is recording (--full has it)",
-                                           where_title(ab, arena),
-                                           100 * etp_ab_recording_adds(ab)));
+                          etp_arena_printf(arena, "%s is left out: %s (--full has it)",
+                                           where_title(ab, arena), why));
     }
 }
 
@@ -420,7 +418,7 @@ static void where(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         etp_ab_feature_grid(ab, s, arena);
         return;
     }
-    if (recording_hides(ab) || !read_parts(ab, &all)) {
+    if (etp_ab_recording_hides(ab) || !read_parts(ab, &all)) {
         return;
     }
     const char *columns[ETP_SCREEN_FIGURES] = {all.unit.name, "share", "", ""};
@@ -516,7 +514,7 @@ static void next(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         }
         shown++;
         const char *command = etp_ab_fix_command(f, command_dir(ab, arena), arena);
-        const char *gain = recording_hides(ab) ? NULL : gain_text(f, &u, arena);
+        const char *gain = etp_ab_recording_hides(ab) ? NULL : gain_text(f, &u, arena);
         // The gain stands in a column, so the time of what it is about is left out.
         const char *splits = "";
         if (f->splits) {

@@ -75,6 +75,9 @@ def features(tmp):
     expect(most in near, f"features: {told} in\n{near}")
     few = measure(tmp, "few_blocks", script, "--hide", "sme,sme2", "--blocks", "4", "--no-kernels", "--no-trace")[0]
     expect("no verdict yet: 4 of at least 6 blocks" in few and "no feature" not in few, f"features: too few in\n{few}")
+    # Against an arm that lacks a feature itself no other's ratio is that of one feature.
+    lacks = run("analyze", tmp / "features", "--baseline", "linux_-sme2")[0]
+    expect("brings" not in lacks and "faster than no sme2" in lacks, f"features: another baseline in\n{lacks}")
     table = run("analyze", tmp / "features", "--full")[0]
     expect("What each feature brings" in table, "features: --full has no table")
     # What is to be mended is what people run, the arm with all features, not the first one without.

@@ -726,8 +726,9 @@ static const char *send_back(const etp_fixer *f, const etp_ledger *l)
 // Operators that lost with the feature on, beyond their noise: sending only them back.
 static void slower(etp_fixer *f)
 {
-    if (f->arm == f->ab->baseline) { // nothing was switched on
-        return;
+    const etp_ab_arm *on = &f->ab->arms[f->arm], *off = &f->ab->arms[f->ab->baseline];
+    if (on == off || (on->level != ETP_LEVEL_NONE && on->level == off->level)) {
+        return; // nothing was switched on: two programs at one level
     }
     etp_fix_found at = {0};
     bool rows = true;
