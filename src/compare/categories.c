@@ -293,7 +293,7 @@ void etp_ab_find_shifts(const etp_ab *ab, const etp_ab_shift **out)
             shift.before_is = share_of(ab, cand, shift.before);
             shift.after_was = share_of(ab, base, shift.after);
             shift.after_share = share_of(ab, cand, shift.after);
-            shift.moved = shift.before_share - shift.after_was > clear &&
+            shift.moved = etp_ab_told(ab, i) && shift.before_share - shift.after_was > clear &&
                           shift.after_share - shift.before_is > clear;
         }
         shift.portable_before = portable_share(&ab->arms[base]);

@@ -519,7 +519,9 @@ static const etp_field k_shift_rows[] = {
     MADE("candidate", TEXT, shift_candidate, "an arm", .flags = ETP_SET),
     MADE("before", TEXT, shift_before, "largest part of the baseline"),
     MADE("after", TEXT, shift_after, "largest part of the candidate"),
-    FIELD("moved", BOOL, moved, "false with two names: as good as equal in one of the arms"),
+    FIELD(
+        "moved", BOOL, moved,
+        "false with two names: as good as equal in one of the arms, or nothing is told of the two"),
     SHARE("before_share", before_share, "of the baseline"),
     SHARE("after_share", after_share, "of the candidate"),
     SHARE("before_is", before_is, "share of `before` in the candidate"),

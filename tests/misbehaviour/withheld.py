@@ -102,6 +102,7 @@ def planted(tmp, how, reason):
     expect(not found, reason, "words", {f: WORDS.search(visible(told[f])).group(0) for f in found})
     expect(not drawn, reason, "ratios", drawn, digits)
     expect(not compared(document), reason, "report.json", set(compared(document)))
+    expect(not any(b["moved"] for b in document["bottlenecks"]), reason, "bottleneck", document["bottlenecks"])
     expect(against is None, reason, "against_baseline", against)
     expect(c["peak_rss"]["estimate"] > 0.5, reason, "bytes do not wait for a CPU", c["peak_rss"])
     expect(back.returncode == 3 and REASONS[reason] in back.stderr, reason, "back", back.returncode, back.stderr)
