@@ -383,7 +383,7 @@ static void find_contention(const etp_ab *ab, etp_ab_judgement *out)
                            k_rules[ETP_CAUSE_CONTENTION].evidence,
                            etp_arena_printf(ab->arena,
                                             "other programs had the CPU for %.0f %% of the time: "
-                                            "an inference alone is faster; measure again when "
+                                            "an inference alone may be faster; measure again when "
                                             "the machine is quiet",
                                             100 * ab->arms[0].waited));
     }

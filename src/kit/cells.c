@@ -109,16 +109,6 @@ const etp_ab_comparison *etp_kit_comparison_of(const etp_kit *kit, const etp_kit
     return NULL;
 }
 
-// Where the comparison's own figure is not given, none of its parts is: they would tell what was
-// withheld.
-double etp_kit_speedup(const etp_kit *kit, const etp_ab_comparison *c, int64_t before,
-                       int64_t after)
-{
-    bool shown = c && !c->withheld && !kit->ab->emulated && before != ETP_NS_UNKNOWN &&
-                 after != ETP_NS_UNKNOWN && before > 0 && after > 0;
-    return shown ? (double)before / (double)after : (double)NAN;
-}
-
 const char *etp_kit_arm_file(const etp_kit *kit, const etp_kit_arm *arm, const char *suffix)
 {
     return etp_arena_printf(kit->arena, "%s%s%s", arm->folder, arm->stem, suffix);

@@ -112,9 +112,6 @@ extern const etp_document k_etp_metrics_document, k_etp_analysis_summary_documen
 
 // The comparison that has ARM as its candidate, NULL for the baseline.
 const etp_ab_comparison *etp_kit_comparison_of(const etp_kit *kit, const etp_kit_arm *arm);
-// BEFORE ÷ AFTER, NAN when unknown or when the comparison's figures are withheld.
-double etp_kit_speedup(const etp_kit *kit, const etp_ab_comparison *c, int64_t before,
-                       int64_t after);
 
 // The backend of delegates as the program names it, without one as only that backend names its
 // operators; "delegated" where neither tells, or they are of several backends. P may be NULL.
