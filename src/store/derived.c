@@ -356,3 +356,45 @@ bool etp_run_records(const char *path, etp_arena *arena)
     }
     return false;
 }
+
+// Reports are computed from the manifest and say from which one, until blocks are added
+// (etp_run_manifest_moves_on).
+static etp_status check_reported(const etp_run *run, etp_arena *arena, bool *out, etp_error *err)
+{
+    etp_run_derived made;
+    char hex[65];
+    uint64_t bytes;
+    const char *dir = etp_arena_strdup(arena, run->dir);
+    const char *path = etp_run_path(arena, dir, ETP_STR(ETP_RUN_MANIFEST));
+    *out = true;
+    etp_status st = etp_run_derived_read(dir, arena, &made, err);
+    if (st != ETP_OK || made.manifest_sha256.len == 0) { // of no report 'verify' says so
+        return st == ETP_CORRUPT ? ETP_OK : st;
+    }
+    ETP_TRY(etp_run_hash_file(path, hex, &bytes, err));
+    *out = etp_str_eqz(made.manifest_sha256, hex);
+    return ETP_OK;
+}
+
+etp_status etp_run_altered(const etp_run *run, etp_arena *arena, const char **out, etp_error *err)
+{
+    const char *bad = NULL;
+    etp_status st = etp_run_check_files(run, arena, &bad, err);
+    bool reported = true;
+    *out = NULL;
+    if (st == ETP_NO) {
+        *out = etp_arena_printf(arena,
+                                "the folder is not what was recorded: %s does not have the hash in "
+                                "the manifest; 'etprof verify' names all",
+                                bad + run->dir.len + 1);
+        return etp_arena_check(arena, err, "raw files");
+    }
+    ETP_TRY(st);
+    ETP_TRY(check_reported(run, arena, &reported, err));
+    if (!reported) {
+        *out =
+            "the folder is not what was recorded: manifest.json is not the one that derived.json "
+            "names; 'etprof verify' names all";
+    }
+    return ETP_OK;
+}
