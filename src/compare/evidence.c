@@ -208,6 +208,16 @@ uint32_t etp_ab_subject(const etp_ab *ab)
                                                            : ab->baseline;
 }
 
+const etp_ab_comparison *etp_ab_comparison_of(const etp_ab *ab, uint32_t arm)
+{
+    for (size_t i = 0; i < ab->n_comparisons; i++) {
+        if (ab->comparisons[i].candidate == arm) {
+            return &ab->comparisons[i];
+        }
+    }
+    return NULL;
+}
+
 bool etp_ab_told(const etp_ab *ab, size_t comparison)
 {
     return comparison < ab->n_comparisons &&

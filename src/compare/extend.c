@@ -35,6 +35,12 @@ bool etp_ab_is_unfinished(const etp_ab *ab)
     return ab->state != ETP_RUN_NO_SESSION && ab->state != ETP_RUN_FINISHED;
 }
 
+static const char *more_blocks(const char *dir, uint32_t more, etp_arena *arena)
+{
+    const char *again = etp_shell_command(arena, "etprof ab --extend %s", dir);
+    return again ? etp_arena_printf(arena, "%s --blocks %u", again, more) : NULL;
+}
+
 const char *etp_ab_extend_command(const etp_ab *ab, uint32_t more, etp_arena *arena)
 {
     if (!ab->dir || ab->bare || ab->emulated) {
@@ -43,8 +49,7 @@ const char *etp_ab_extend_command(const etp_ab *ab, uint32_t more, etp_arena *ar
     if (ab->state != ETP_RUN_FINISHED) {
         return etp_shell_command(arena, "etprof ab --resume %s", ab->dir);
     }
-    const char *again = etp_shell_command(arena, "etprof ab --extend %s", ab->dir);
-    return again ? etp_arena_printf(arena, "%s --blocks %u", again, more) : NULL;
+    return more_blocks(ab->dir, more, arena);
 }
 
 const char *etp_ab_noise_words(const etp_ab_comparison *c, etp_arena *arena)
@@ -127,8 +132,7 @@ const char *etp_ab_settle_command(const etp_ab *ab, const etp_ab_comparison *c, 
         return etp_ab_extend_command(ab, of_verdict(c), arena);
     }
     if (c->method == ETP_PAIRED_BLOCKS && ab->both_of) {
-        const char *again = etp_shell_command(arena, "etprof ab --extend %s", ab->both_of);
-        return again ? etp_arena_printf(arena, "%s --blocks %u", again, of_verdict(c)) : NULL;
+        return more_blocks(ab->both_of, of_verdict(c), arena);
     }
     const char *levels = on && off && strcmp(on, off) != 0
                              ? etp_shell_command(arena, " --levels %s,%s", on, off)

@@ -287,9 +287,8 @@ static void take_states(const etp_ab_session *s, double *scratch, const etp_ab_a
     }
 }
 
-bool etp_ab_recording_known(const etp_ab_ratio *observer)
+bool etp_ab_recording_known(const etp_ab_ratio *o)
 {
-    const etp_ab_ratio *o = observer;
     return o->blocks > 0 && isfinite(o->estimate) &&
            (fabs(o->estimate - 1) <= ETP_RECORDING_MUCH || o->lo > 1 || o->hi < 1);
 }

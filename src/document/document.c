@@ -64,10 +64,10 @@ const char *etp_verdict_words(etp_arena *arena, etp_verdict verdict, double lo, 
 
 const char *etp_verdict_cell(etp_arena *arena, etp_verdict verdict, double lo, uint64_t blocks)
 {
-    if (verdict == ETP_VERDICT_UNKNOWN && isfinite(lo) && blocks == 0) {
-        return "unknown: not paired";
-    }
     if (verdict == ETP_VERDICT_UNKNOWN && isfinite(lo)) {
+        if (blocks == 0) {
+            return "unknown: not paired";
+        }
         return blocks < ETP_MIN_BLOCKS
                    ? etp_arena_printf(arena, "unknown: %" PRIu64 " of %d", blocks, ETP_MIN_BLOCKS)
                    : "unknown: wide";

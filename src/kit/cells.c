@@ -99,16 +99,6 @@ void etp_kit_put_level(etp_sink *sink, const etp_kit_arm *arm)
     etp_csv_text(sink, etp_str_from(level ? level : ETP_CSV_UNKNOWN), ',');
 }
 
-const etp_ab_comparison *etp_kit_comparison_of(const etp_kit *kit, const etp_kit_arm *arm)
-{
-    for (size_t i = 0; i < kit->ab->n_comparisons; i++) {
-        if (kit->ab->comparisons[i].candidate == arm->index) {
-            return &kit->ab->comparisons[i];
-        }
-    }
-    return NULL;
-}
-
 const char *etp_kit_arm_file(const etp_kit *kit, const etp_kit_arm *arm, const char *suffix)
 {
     return etp_arena_printf(kit->arena, "%s%s%s", arm->folder, arm->stem, suffix);

@@ -290,7 +290,7 @@ static void put_category_percent(etp_sink *sink, const etp_kit_arm *arm, int c)
 static void put_category_speedup(etp_sink *sink, const etp_kit *kit, const etp_kit_arm *arm, int c)
 {
     const etp_ab *ab = kit->ab;
-    const etp_ab_comparison *of = etp_kit_comparison_of(kit, arm);
+    const etp_ab_comparison *of = etp_ab_comparison_of(ab, arm->index);
     double speedup = (double)NAN;
     for (size_t i = 0; of && i < ab->n_categories; i++) {
         const etp_ab_category *x = &ab->categories[i];

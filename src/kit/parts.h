@@ -110,9 +110,6 @@ extern const etp_document k_etp_robust_stats_document;
 extern const etp_document k_etp_metrics_document, k_etp_analysis_summary_document,
     k_etp_pipeline_summary_document;
 
-// The comparison that has ARM as its candidate, NULL for the baseline.
-const etp_ab_comparison *etp_kit_comparison_of(const etp_kit *kit, const etp_kit_arm *arm);
-
 // The backend of delegates as the program names it, without one as only that backend names its
 // operators; "delegated" where neither tells, or they are of several backends. P may be NULL.
 etp_str etp_kit_delegate_of(const etp_profile *p);

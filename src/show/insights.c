@@ -82,15 +82,10 @@ static void add_row(views_table *t, etp_report *r, size_t view, const etp_cell *
 #define ADD_ROW(t, r, view, ...) add_row((t), (r), (view), (const etp_cell[]){__VA_ARGS__})
 
 // The baseline's time ÷ the arm's, NAN for the baseline and where figures are withheld.
-// Each arm is the candidate of one comparison at most, that with the baseline.
 static double gained_part(const etp_ab *ab, uint32_t arm, etp_ab_part before, etp_ab_part after)
 {
-    for (size_t i = 0; i < ab->n_comparisons; i++) {
-        if (ab->comparisons[i].candidate == arm) {
-            return etp_ab_part_ratio(ab, i, &before, &after);
-        }
-    }
-    return (double)NAN;
+    const etp_ab_comparison *c = etp_ab_comparison_of(ab, arm);
+    return c ? etp_ab_part_ratio(ab, (size_t)(c - ab->comparisons), &before, &after) : (double)NAN;
 }
 
 // Of times whose clock cuts nothing off: untraced medians, and Method::execute in nanoseconds.
@@ -99,27 +94,12 @@ static double gained(const etp_ab *ab, uint32_t arm, int64_t before, int64_t aft
     return gained_part(ab, arm, (etp_ab_part){before, 0}, (etp_ab_part){after, 0});
 }
 
-// Of a sweep the cell of its own model and threads.
-static const etp_ab_arm *compared_with(const etp_ab *ab, uint32_t arm)
-{
-    for (size_t i = 0; i < ab->n_comparisons; i++) {
-        if (ab->comparisons[i].candidate == arm) {
-            return &ab->arms[ab->comparisons[i].baseline];
-        }
-    }
-    return &ab->arms[ab->baseline];
-}
-
 // The untraced one, with its interval.
 static etp_cell speedup_of(const etp_ab *ab, uint32_t arm, int64_t before)
 {
     double ratio = gained(ab, arm, before, ab->arms[arm].median_ns);
-    for (size_t i = 0; i < ab->n_comparisons; i++) {
-        if (ab->comparisons[i].candidate == arm) {
-            return etp_cell_gain(ratio, ab->comparisons[i].lo, ab->comparisons[i].hi);
-        }
-    }
-    return etp_cell_double(ratio);
+    const etp_ab_comparison *c = etp_ab_comparison_of(ab, arm);
+    return c ? etp_cell_gain(ratio, c->lo, c->hi) : etp_cell_double(ratio);
 }
 
 static const char *prefix(const etp_ab_views *v, size_t view, etp_arena *arena)
@@ -241,7 +221,8 @@ void etp_ab_latency_table(const etp_ab_views *v, etp_report *r)
         const etp_ab *ab = v->items[k].ab;
         for (size_t i = 0; i < ab->n_arms; i++) {
             uint32_t at = ab->shown[i];
-            const etp_ab_arm *a = &ab->arms[at], *base = compared_with(ab, at);
+            const etp_ab_comparison *c = etp_ab_comparison_of(ab, at);
+            const etp_ab_arm *a = &ab->arms[at], *base = &ab->arms[c ? c->baseline : ab->baseline];
             // The tracer's part by paired blocks, not as a quotient of the two columns beside it:
             // they are means of different launches.
             double cost = a->observer.blocks > 0 ? a->observer.estimate - 1 : (double)NAN;

@@ -533,30 +533,33 @@ etp_status etp_stats_analyze(const etp_sample *samples, size_t n_samples, uint32
         analyze(samples, n_samples, n_arms, options ? options : &k_defaults, arena, out, err));
 }
 
+static const struct {
+    unsigned flag;
+    const char *name, *words;
+} k_flags[] = {
+    {ETP_FLAG_BIMODAL,    "launches bimodal", "launches fall into two groups of times"},
+    {ETP_FLAG_HEAVY_TAIL, "heavy tail",
+     "some launches or inferences take far longer than the others"                    },
+    {ETP_FLAG_DRIFT,      "drift",            "times move over the session"           },
+    {0,                   "",                 ""                                      }
+};
+
+// The last row where FLAG is none of them.
+static size_t flag_row(unsigned flag)
+{
+    size_t i = 0;
+    while (k_flags[i].flag != 0 && k_flags[i].flag != flag) {
+        i++;
+    }
+    return i;
+}
+
 const char *etp_stats_flag_name(unsigned flag)
 {
-    switch (flag) {
-    case ETP_FLAG_BIMODAL:
-        return "launches bimodal";
-    case ETP_FLAG_HEAVY_TAIL:
-        return "heavy tail";
-    case ETP_FLAG_DRIFT:
-        return "drift";
-    default:
-        return "";
-    }
+    return k_flags[flag_row(flag)].name;
 }
 
 const char *etp_stats_flag_words(unsigned flag)
 {
-    switch (flag) {
-    case ETP_FLAG_BIMODAL:
-        return "launches fall into two groups of times";
-    case ETP_FLAG_HEAVY_TAIL:
-        return "some launches or inferences take far longer than the others";
-    case ETP_FLAG_DRIFT:
-        return "times move over the session";
-    default:
-        return "";
-    }
+    return k_flags[flag_row(flag)].words;
 }

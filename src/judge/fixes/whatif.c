@@ -213,15 +213,11 @@ static uint32_t arm_with_threads(const etp_ab *ab, uint32_t arm, uint64_t thread
 // Times of another arm count for this one only where the two are held against each other.
 static etp_status told(const etp_ab *ab, uint32_t arm, const char *text, etp_error *err)
 {
-    for (size_t i = 0; i < ab->n_comparisons; i++) {
-        const etp_ab_comparison *c = &ab->comparisons[i];
-        if (c->candidate == arm && c->withheld) {
-            return etp_fail(err, ETP_UNKNOWN, "'%s': %s against %s is withheld: %s", text,
-                            ab->arms[arm].name, ab->arms[c->baseline].name,
-                            etp_ab_withheld_text(c->withheld));
-        }
-    }
-    return ETP_OK;
+    const etp_ab_comparison *c = etp_ab_comparison_of(ab, arm);
+    return !c || !c->withheld ? ETP_OK
+                              : etp_fail(err, ETP_UNKNOWN, "'%s': %s against %s is withheld: %s",
+                                         text, ab->arms[arm].name, ab->arms[c->baseline].name,
+                                         etp_ab_withheld_text(c->withheld));
 }
 
 // From here on the times of the arm that ran with so many threads count; what was asked before
