@@ -274,7 +274,7 @@ static etp_status keep_expected(etp_session *s, etp_error *err)
     return from ? etp_os_move_below(from, s->config->dir, ETP_RUN_EXPECTED, err) : ETP_OK;
 }
 
-// From the beginning: also what a killed session leaves can be gone on with.
+// Before the manifest is written: a session that is killed right after that can be gone on with.
 static void trust(etp_session *s)
 {
     etp_error why;
@@ -287,14 +287,15 @@ static etp_status measure(etp_session *s, etp_error *err)
 {
     if (s->config->resume) {
         ETP_TRY(etp_session_resume(s, err));
+        trust(s);
         ETP_TRY(etp_run_resume(s->config->dir, &s->arena, &s->run, &s->writer, err));
     } else {
         ETP_TRY(describe(s, err));
+        trust(s);
         ETP_TRY(etp_run_begin(s->config->dir, &s->arena, &s->run, &s->writer, err));
     }
     // From here on the folder has a manifest, which every way out brings to an end.
     s->writing = true;
-    trust(s);
     if (!s->config->resume) {
         ETP_TRY(keep_programs(s, err));
         ETP_TRY(keep_expected(s, err));

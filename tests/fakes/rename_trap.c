@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loaded before libc (LD_PRELOAD): the Nth rename to a file of a name fails as on a full disk, or
-// is never reached because somebody killed the process. RENAME_TRAP="NAME N fail|kill".
+// the process is killed before or right after it. RENAME_TRAP="NAME N fail|kill|after".
 #include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
@@ -9,22 +9,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Fills errno, or ends the process, when it is this rename's turn.
-static bool trapped(const char *to)
+// Is it this rename's turn? HOW says what happens then.
+static bool its_turn(const char *to, char how[8])
 {
     static unsigned seen;
-    char name[64], how[8];
+    char name[64];
     unsigned nth;
     const char *trap = getenv("RENAME_TRAP"), *slash = strrchr(to, '/');
-    if (!trap || sscanf(trap, "%63s %u %7s", name, &nth, how) != 3 ||
-        strcmp(slash ? slash + 1 : to, name) != 0 || ++seen != nth) {
-        return false;
-    }
-    if (strcmp(how, "kill") == 0) {
+    return trap && sscanf(trap, "%63s %u %7s", name, &nth, how) == 3 &&
+           strcmp(slash ? slash + 1 : to, name) == 0 && ++seen == nth;
+}
+
+// Fills errno, or ends the process, when it is this rename's turn and not to be done before.
+static bool trapped(bool turn, const char *how)
+{
+    if (turn && strcmp(how, "kill") == 0) {
         raise(SIGKILL);
     }
     errno = ENOSPC;
-    return true;
+    return turn && strcmp(how, "after") != 0;
+}
+
+static int done(int result, bool turn)
+{
+    if (turn) {
+        raise(SIGKILL);
+    }
+    return result;
 }
 
 int rename(const char *from, const char *to)
@@ -33,7 +44,9 @@ int rename(const char *from, const char *to)
         void *object;
         int (*function)(const char *, const char *);
     } next = {.object = dlsym(RTLD_NEXT, "rename")};
-    return trapped(to) ? -1 : next.function(from, to);
+    char how[8];
+    bool turn = its_turn(to, how);
+    return trapped(turn, how) ? -1 : done(next.function(from, to), turn);
 }
 
 int renameat(int from_folder, const char *from, int to_folder, const char *to)
@@ -42,5 +55,8 @@ int renameat(int from_folder, const char *from, int to_folder, const char *to)
         void *object;
         int (*function)(int, const char *, int, const char *);
     } next = {.object = dlsym(RTLD_NEXT, "renameat")};
-    return trapped(to) ? -1 : next.function(from_folder, from, to_folder, to);
+    char how[8];
+    bool turn = its_turn(to, how);
+    return trapped(turn, how) ? -1
+                              : done(next.function(from_folder, from, to_folder, to), turn);
 }

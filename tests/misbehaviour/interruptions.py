@@ -281,8 +281,8 @@ def asked_counts():
 
 
 def renames(how):
-    """Replacing manifest.json fails with a full disk, or etprof is killed right before: each time a session writes
-    it."""
+    """Replacing manifest.json fails with a full disk, or etprof is killed right before or after: each time a session
+    writes it."""
     if len(sys.argv) < 4:
         print("skipped: renames: no LD_PRELOAD here")
         return
@@ -425,6 +425,7 @@ lock_is_no_file()
 limited()
 renames("fail")
 renames("kill")
+renames("after")
 moved()
 two_at_once()
 read_only()
