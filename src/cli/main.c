@@ -265,7 +265,9 @@ int main(int argc, char **argv)
     int code = 0;
     etp_error err;
     if (etp_os_need_stack(STACK_BYTES, &err) != ETP_OK) { // else the system ends us without a word
-        print_error(NULL, &err);
+        etp_say_ours("etprof: ");
+        etp_say_ours(err.msg);
+        etp_say_ours("\n");
         return 5;
     }
     // A call without a verb is a mistake, and so its help goes to standard error.

@@ -6,7 +6,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "base/sink.h"
 
@@ -66,6 +68,12 @@ void etp_say(const char *fmt, ...)
         show(big, (size_t)n);
     }
     etp_arena_dispose(&arena);
+}
+
+void etp_say_ours(const char *text)
+{
+    ssize_t ignored = write(STDERR_FILENO, text, strlen(text)); // where else could that be said?
+    (void)ignored;
 }
 
 size_t etp_say_again(const char *text, size_t width, size_t columns)

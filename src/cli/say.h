@@ -9,6 +9,8 @@
 #include <etprof/error.h>
 
 void etp_say(const char *fmt, ...) ETP_PRINTF(1, 2);
+// Words of our own, as they are, with next to no stack.
+void etp_say_ours(const char *text);
 // Whether the locale that the environment names has more than ASCII: LC_ALL, LC_CTYPE, LANG, in
 // this order.
 bool etp_terminal_is_utf8(void);
