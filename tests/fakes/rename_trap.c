@@ -57,6 +57,5 @@ int renameat(int from_folder, const char *from, int to_folder, const char *to)
     } next = {.object = dlsym(RTLD_NEXT, "renameat")};
     char how[8];
     bool turn = its_turn(to, how);
-    return trapped(turn, how) ? -1
-                              : done(next.function(from_folder, from, to_folder, to), turn);
+    return trapped(turn, how) ? -1 : done(next.function(from_folder, from, to_folder, to), turn);
 }
