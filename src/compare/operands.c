@@ -239,11 +239,9 @@ static etp_status take_recordings(etp_arena *arena, const etp_ab_side *x, uint32
     return ETP_OK;
 }
 
-// Names that the user gave, else those of the arms; always two different ones.
-static etp_status name_arms(etp_arena *arena, const char *const *operands,
-                            const etp_ab_options *options, etp_ab_arm *arms, etp_error *err)
+etp_status etp_ab_name_sides(etp_arena *arena, const char *const *operands,
+                             const char *const names[2], etp_ab_arm *arms, etp_error *err)
 {
-    const char *const *names = options->names;
     if (names[0] && names[1] && strcmp(names[0], names[1]) == 0) {
         return etp_fail(err, ETP_USAGE, "both sides are called '%s'; give two names", names[0]);
     }
@@ -315,7 +313,7 @@ etp_status etp_ab_describe_sides(etp_arena *arena, const etp_ab_side *sides,
     }
     out->arms[0].model = 0;
     out->arms[1].model = same_model(&sides[0], &sides[1]) ? 0 : 1;
-    ETP_TRY(name_arms(arena, operands, options, out->arms, err));
+    ETP_TRY(etp_ab_name_sides(arena, operands, options->names, out->arms, err));
     describe_models(sides, &out->ab);
     return ETP_OK;
 }

@@ -15,7 +15,9 @@ etp_status etp_ab_read_roofs(const etp_ab_session *s, const char *file, const et
     const char *path = file;
     *out = NULL;
     if (!path) {
-        path = s->has_run ? etp_run_path(s->ab.arena, s->ab.dir, ETP_STR(ETP_RUN_ROOFS)) : NULL;
+        path = s->has_run ? etp_run_path(s->ab.arena, etp_arena_strdup(s->ab.arena, s->run.dir),
+                                         ETP_STR(ETP_RUN_ROOFS))
+                          : NULL;
         if (!path || !etp_os_is_file(path)) {
             return ETP_OK;
         }

@@ -141,6 +141,10 @@ ETP_NODISCARD etp_status etp_ab_describe_sides(etp_arena *arena, const etp_ab_si
                                                const char *const *operands,
                                                const etp_ab_options *options, etp_ab_described *out,
                                                etp_error *err);
+// Names that the user gave, else those of the arms; always two different ones.
+ETP_NODISCARD etp_status etp_ab_name_sides(etp_arena *arena, const char *const *operands,
+                                           const char *const names[2], etp_ab_arm *arms,
+                                           etp_error *err);
 ETP_NODISCARD etp_status etp_ab_open_sides_programs(const etp_ab_session *s,
                                                     etp_ab_findings *noticed, etp_ab_programs *out,
                                                     etp_error *err);
@@ -192,18 +196,14 @@ typedef struct etp_ab_times {
 void etp_ab_take_statistics(const etp_ab_session *s, const etp_stats *st, etp_ab_times *out);
 // Of ARM of ST. LN [n_blocks_seen]: takes its launch values in complete blocks.
 etp_ab_timed etp_ab_time_arm(const etp_stats *st, uint32_t arm, double *ln, size_t *out_n);
-// Comparison AT of ST, not yet held against any evidence.
-etp_ab_comparison etp_ab_paired_blocks(const etp_stats *st, uint32_t at);
 // sides.c: of two sides that are run folders.
 typedef struct etp_ab_sides_times {
-    etp_ab_statistics paired; // of arms of one session
     etp_ab_times times;
     etp_ab_comparison comparison; // as the recordings have it where launches tell nothing
     bool control_differs;
 } etp_ab_sides_times;
 bool etp_ab_sides_timed(const etp_ab_session *s); // both have timed launches
 ETP_NODISCARD etp_status etp_ab_time_sides(const etp_ab_session *s, double margin,
-                                           const etp_ab_comparison *recorded,
                                            etp_ab_sides_times *out, etp_error *err);
 // The comparisons of s->stats, as they are given (see etp_ab_withhold).
 etp_ab_comparison *etp_ab_compare_times(const etp_ab_session *s, etp_withheld otherwise);

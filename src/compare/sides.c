@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Headline, proof and outputs of two operands that are run folders: paired by block when they are
-// arms of one session, launches without pairs otherwise.
+// Headline of two operands that are run folders, from launches that nothing pairs.
 #include <math.h>
 #include <string.h>
 
@@ -61,42 +60,6 @@ static etp_status analyze_session(etp_arena *arena, const etp_run *run, double m
     return etp_stats_analyze(samples, run->samples.n, (uint32_t)run->arms.n, &o, arena, out, err);
 }
 
-// Both arms of one session: their blocks are pairs, just as in the session's own report.
-static etp_status time_pairs(const etp_ab_session *s, double margin, etp_ab_sides_times *out,
-                             etp_error *err)
-{
-    const etp_ab_side *x = &s->sides[0], *y = &s->sides[1];
-    const etp_run *run = &x->run;
-    etp_arena *arena = s->ab.arena;
-    etp_stats whole, *st = &out->paired.stats;
-    ETP_TRY(analyze_session(arena, run, margin, &whole, err));
-    etp_sample *all, *samples = ETP_NEW_ARRAY(arena, etp_sample, 2 * run->samples.n + 1);
-    size_t n = 0;
-    etp_ab_samples_of(run, arena, &all);
-    for (size_t i = 0; i < run->samples.n; i++) {
-        const etp_run_sample *in = &run->samples.items[i];
-        bool control = in->phase == ETP_PHASE_CONTROL && in->arm == x->arm;
-        if (is_timed(in, x->arm) || control) {
-            samples[n] = all[i];
-            samples[n++].arm = 0;
-        }
-        if (is_timed(in, y->arm)) {
-            samples[n] = all[i];
-            samples[n++].arm = 1;
-        }
-    }
-    etp_stats_options o = etp_ab_stats_options(run, 0, margin);
-    const double waited[] = {whole.arms[x->arm].waited, whole.arms[y->arm].waited};
-    o.waited = waited;
-    ETP_TRY(etp_stats_analyze(samples, n, 2, &o, arena, st, err));
-    etp_stats_take_control(st, &whole); // it may have been of another arm
-    out->paired.known = true;
-    out->control_differs = st->control_differs;
-    out->comparison = etp_ab_paired_blocks(st, 0);
-    etp_ab_take_statistics(s, st, &out->times);
-    return ETP_OK;
-}
-
 // Nothing paired the launches, so what changed between the sessions is in the ratio: a verdict
 // needs an interval that stays clear of the margin and of both sessions' own noise, and is never
 // "same".
@@ -128,8 +91,8 @@ static etp_contention other_programs(const etp_ab_session *s, const etp_stats st
                                                                     : ETP_CONTENTION_NONE;
 }
 
-static etp_status time_unpaired(const etp_ab_session *s, double margin, etp_ab_sides_times *out,
-                                etp_error *err)
+etp_status etp_ab_time_sides(const etp_ab_session *s, double margin, etp_ab_sides_times *out,
+                             etp_error *err)
 {
     etp_stats st[2];
     etp_ab_timed *arms = ETP_NEW_ARRAY(s->ab.arena, etp_ab_timed, 2);
@@ -175,13 +138,4 @@ static etp_status time_unpaired(const etp_ab_session *s, double margin, etp_ab_s
         .control_blocks = st[noisier].control_blocks,
     };
     return ETP_OK;
-}
-
-etp_status etp_ab_time_sides(const etp_ab_session *s, double margin,
-                             const etp_ab_comparison *recorded, etp_ab_sides_times *out,
-                             etp_error *err)
-{
-    *out = (etp_ab_sides_times){.comparison = *recorded};
-    return (etp_ab_same_session(&s->sides[0], &s->sides[1]) ? time_pairs : time_unpaired)(s, margin,
-                                                                                          out, err);
 }

@@ -204,7 +204,7 @@ void etp_ab_take_statistics(const etp_ab_session *s, const etp_stats *st, etp_ab
     }
 }
 
-etp_ab_comparison etp_ab_paired_blocks(const etp_stats *st, uint32_t at)
+static etp_ab_comparison paired_blocks(const etp_stats *st, uint32_t at)
 {
     const etp_stats_comparison *c = &st->comparisons[at];
     return (etp_ab_comparison){
@@ -234,7 +234,7 @@ etp_ab_comparison *etp_ab_compare_times(const etp_ab_session *s, etp_withheld ot
     const etp_stats *st = &s->stats;
     etp_ab_comparison *out = ETP_NEW_ARRAY(s->ab.arena, etp_ab_comparison, st->n_comparisons + 1);
     for (uint32_t i = 0; i < st->n_comparisons; i++) {
-        const etp_ab_comparison measured = etp_ab_paired_blocks(st, i);
+        const etp_ab_comparison measured = paired_blocks(st, i);
         out[i] = etp_ab_withhold(&s->ab, &measured, st->control_differs, otherwise);
     }
     return out;

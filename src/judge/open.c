@@ -127,6 +127,9 @@ static etp_status open_run(etp_ab_session *s, const char *dir, const etp_ab_opti
         etp_str name = s->run.phases.items[options->part->phase].name;
         described.ab.later_phase = etp_arena_strdup(&s->arena, name);
     }
+    if (options->pair) {
+        ETP_TRY(etp_ab_name_sides(&s->arena, NULL, options->names, described.arms, err));
+    }
     etp_ab_keep_described(s, &described);
     if (!options->as_is && !options->pair && !options->part) {
         ETP_TRY(notice_altered(s, &s->run, err));
@@ -167,13 +170,13 @@ static etp_status open_phases(etp_ab_session *s, const etp_ab_options *options, 
         return ETP_OK;
     }
     etp_ab_phase *phases = ETP_NEW_ARRAY(&s->arena, etp_ab_phase, n);
-    s->later = ETP_NEW_ARRAY(&s->arena, etp_ab_session *, n);
     s->ab.phase = &phases[0];
     if (options->pair || options->part) {
         uint32_t own = s->run.arms.items[0].phase;
         describe_phase(s, own, &phases[0]);
         return ETP_OK;
     }
+    s->later = ETP_NEW_ARRAY(&s->arena, etp_ab_session *, n);
     describe_phase(s, 0, &phases[0]);
     s->ab.phases = phases;
     for (s->ab.n_phases = 1; s->ab.n_phases < n; s->ab.n_phases++) {
@@ -190,6 +193,46 @@ static etp_status open_phases(etp_ab_session *s, const etp_ab_options *options, 
     return ETP_OK;
 }
 
+// ---- two arms of one folder ----
+
+static uint32_t arm_of(const etp_run *run, etp_str name)
+{
+    uint32_t i = 0;
+    while (i < run->arms.n && !etp_str_eq(run->arms.items[i].name, name)) {
+        i++;
+    }
+    return i;
+}
+
+// The answer of the whole folder, which stays open with S, and of it the pair that the sides name:
+// two arms of one session and phase get what `ab` says of them. *out->whole NULL: they are not such
+// a pair.
+static etp_status pair_of_sides(etp_ab_session *s, const etp_ab_options *options, etp_ab_pair *out,
+                                etp_error *err)
+{
+    const etp_ab_side *x = &s->sides[0], *y = &s->sides[1];
+    *out = (etp_ab_pair){0};
+    if (!etp_ab_same_session(x, y) || x->arm == y->arm ||
+        x->run.arms.items[x->arm].phase != y->run.arms.items[y->arm].phase) {
+        return ETP_OK;
+    }
+    const uint32_t phase = x->run.arms.items[x->arm].phase;
+    const etp_ab_options all = {.margin = options->margin, .roofs = options->roofs};
+    s->later = ETP_NEW_ARRAY(&s->arena, etp_ab_session *, 1);
+    ETP_TRY(etp_ab_open(&x->dir, 1, &all, &s->later[0], err));
+    s->n_later = 1;
+    out->whole = phase > 0 ? s->later[0]->later[phase - 1] : s->later[0];
+    out->arms[0] = arm_of(&out->whole->run, x->run.arms.items[x->arm].name);
+    out->arms[1] = arm_of(&out->whole->run, y->run.arms.items[y->arm].name);
+    const etp_ab *ab = &out->whole->ab;
+    for (size_t i = 0; i < ab->n_comparisons; i++) {
+        const etp_ab_comparison *c = &ab->comparisons[i];
+        bool same = c->baseline == out->arms[0] && c->candidate == out->arms[1];
+        out->withheld = same ? c->withheld : out->withheld;
+    }
+    return notice_altered(s, &s->later[0]->run, err);
+}
+
 // ---- bare dumps ----
 
 // Headline, proof and outputs of two sides that are run folders. COMPARISON comes as the recordings
@@ -199,12 +242,9 @@ static etp_status judge_sides(etp_ab_session *s, const etp_ab_options *options,
 {
     etp_ab_sides_times found = {.comparison = *comparison};
     if (etp_ab_sides_timed(s)) {
-        ETP_TRY(etp_ab_time_sides(s, options->margin, comparison, &found, err));
+        ETP_TRY(etp_ab_time_sides(s, options->margin, &found, err));
         etp_ab_keep_times(s, &found.times);
-        s->stats = found.paired.stats;
-        s->has_stats = found.paired.known;
     }
-    s->ab.both_of = etp_ab_same_session(&s->sides[0], &s->sides[1]) ? s->sides[0].dir : NULL;
     etp_ab_launched launched[2] = {{.kernels = NULL}, {.kernels = NULL}};
     for (uint32_t i = 0; i < 2; i++) {
         ETP_TRY(etp_ab_take_launches(s, &s->sides[i].run, s->sides[i].arm, i, &s->noticed, launched,
@@ -223,10 +263,6 @@ static etp_status open_bare(etp_ab_session *s, const char *const *paths, size_t 
                             const etp_ab_options *options, etp_error *err)
 {
     etp_ab_described described;
-    s->two_sides = options->two_sides;
-    if (options->two_sides) {
-        ETP_TRY(etp_ab_open_sides(&s->arena, paths, s->sides, err));
-    }
     ETP_TRY(options->two_sides
                 ? etp_ab_describe_sides(&s->arena, s->sides, paths, options, &described, err)
                 : etp_ab_describe_dumps(&s->arena, paths, n, ETP_AB_BARE_DUMPS, &described, err));
@@ -330,9 +366,27 @@ static etp_status explain(etp_ab_session *s, const etp_ab_options *options, etp_
 static etp_status answer(etp_ab_session *s, const char *const *paths, size_t n_paths,
                          const etp_ab_options *options, etp_error *err)
 {
-    ETP_TRY(!options->two_sides && n_paths == 1 && etp_run_is(paths[0])
-                ? open_run(s, paths[0], options, err)
+    etp_ab_options of_pair;
+    etp_ab_pair pair = {0};
+    s->two_sides = options->two_sides;
+    if (options->two_sides) {
+        ETP_TRY(etp_ab_open_sides(&s->arena, paths, s->sides, err));
+        ETP_TRY(pair_of_sides(s, options, &pair, err));
+    }
+    if (pair.whole) {
+        of_pair = *options;
+        of_pair.two_sides = false;
+        of_pair.pair = &pair;
+        options = &of_pair;
+    }
+    const char *dir = pair.whole ? s->sides[0].dir : paths[0];
+    ETP_TRY(!options->two_sides && (pair.whole || (n_paths == 1 && etp_run_is(dir)))
+                ? open_run(s, dir, options, err)
                 : open_bare(s, paths, n_paths, options, err));
+    if (pair.whole) { // its rows are numbered for these two arms: the folder's are others
+        s->ab.both_of = s->ab.dir;
+        s->ab.dir = NULL;
+    }
     if (s->has_run && s->run.phases.n > 0 && s->run.arms.n > 0) {
         // Which phase this is: what is proposed asks for it.
         etp_ab_phase *own = ETP_NEW(&s->arena, etp_ab_phase);

@@ -117,6 +117,19 @@ def levels():
     configs(net)
 
 
+def arms_of_a_folder():
+    """compare DIR:A DIR:B says of two arms what their session says, and nothing else."""
+    said = json.loads(pathlib.Path("levels_sme2,neon", "report.json").read_text())
+    names = [said["comparisons"][0][key] for key in ("baseline", "candidate")]
+    d = answer("compare", *(f"levels_sme2,neon:{name}" for name in names))
+    expect(sorted(d["arms"], key=str) == sorted(said["arms"], key=str), "compare DIR:A DIR:B", "arms", d["arms"])
+    for key in ("comparisons", "ledgers", "bottlenecks", "ruled_out", "not_ruled_out", "next_fixes", "findings",
+                "environment"):
+        expect(d[key] == said[key], "compare DIR:A DIR:B", key, d[key], "ab", said[key])
+    turned = one(answer("compare", *(f"levels_sme2,neon:{name}" for name in names[::-1])), "turned")
+    is_about("compare DIR:B DIR:A", turned[2], 1 / RATIO)
+
+
 def configs(net):
     """run: the first of compare_pairs says it, whatever the experiments are called and wherever they stand."""
     arms = [{"name": "linux_alpha", "level": "sme2"}, {"name": "linux_beta", "level": "neon"}]
@@ -307,6 +320,7 @@ with tempfile.TemporaryDirectory() as scratch:
     os.environ["HOME"] = scratch
     two_models()
     levels()
+    arms_of_a_folder()
     builds()
     two_sessions()
     sweeps()

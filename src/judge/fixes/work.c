@@ -750,8 +750,8 @@ static void slower(etp_fixer *f)
         .kind = ETP_FIX_SLOWER,
         .one = "operator that got slower with the change",
         .many = "operators that got slower with the change",
-        .command = "etprof whatif",
-        .behind_dir = back,
+        .command = f->ab->both_of ? NULL : "etprof whatif", // whose rows are other ones there
+        .behind_dir = f->ab->both_of ? NULL : back,
         .formula =
             "Σ (candidate − baseline) of rows whose 95 % interval over the blocks lies above "
             "0, with q ≤ 0.05; floor and ceiling: Σ of its ends"};
@@ -759,7 +759,8 @@ static void slower(etp_fixer *f)
     if (rows) {
         words.command = etp_fix_export(f, ETP_CHANGE_KEEP_GEMV);
         words.behind_dir = NULL;
-        or = etp_arena_printf(f->ab->arena, "or: etprof whatif DIR%s; ", back);
+        or = f->ab->both_of ? ""
+                            : etp_arena_printf(f->ab->arena, "or: etprof whatif DIR%s; ", back);
     }
     words.advice = etp_arena_printf(f->ab->arena,
                                     "%s%sa level is chosen per process: report them, or run that "
