@@ -115,8 +115,16 @@ static double group_mean(const maker *m, uint32_t pair, int side)
     return (double)sum / (double)m->arm[side]->executions;
 }
 
-// Intervals of a row's difference and ratio from those of the single blocks. PAIR ETP_NO_INDEX: all
-// rows of the row's kind.
+// Of the difference the part that the clocks cannot have made: the truth of either side lies
+// between what was measured and that plus what was cut off.
+static double beyond_clocks(double difference, const int64_t cut_ns[2])
+{
+    return difference > 0 ? fmax(0, difference - (double)cut_ns[0])
+                          : fmin(0, difference + (double)cut_ns[1]);
+}
+
+// Intervals of a row's difference and ratio from those of the single blocks, as wide as the row's
+// clocks demand. PAIR ETP_NO_INDEX: all rows of the row's kind.
 static void interval(maker *m, etp_ledger_row *row, uint32_t pair)
 {
     row->lo_ns = row->hi_ns = ETP_NS_UNKNOWN;
@@ -139,15 +147,22 @@ static void interval(maker *m, etp_ledger_row *row, uint32_t pair)
         return;
     }
     etp_interval ci = etp_mean_interval(m->block_difference, n, 0.95);
-    row->lo_ns = llround(ci.lo);
-    row->hi_ns = llround(ci.hi);
+    row->lo_ns = llround(ci.lo) - row->cut_ns[0];
+    row->hi_ns = llround(ci.hi) + row->cut_ns[1];
     if (ratios == n) { // else some block knows no ratio, and the others would not speak for it
         etp_interval ln = etp_mean_interval(m->block_ratio_ln, n, 0.95);
         row->ratio_lo = exp(ln.lo);
         row->ratio_hi = exp(ln.hi);
     }
     row->blocks = (uint32_t)n;
+    const double change = beyond_clocks(ci.estimate, row->cut_ns);
+    for (size_t k = 0; k < n; k++) {
+        m->block_difference[k] += change - ci.estimate;
+    }
     row->p = pair == ETP_NO_INDEX ? (double)NAN : etp_mean_p(m->block_difference, n);
+    if (isfinite(row->p) && change != 0 && !(ci.hi > ci.lo)) { // equal in whole ticks: the signs alone are evidence
+        row->p = fmax(row->p, exp2(1 - (double)n));
+    }
     row->q = row->p; // adjusted later
 }
 
@@ -166,22 +181,21 @@ static void adjust_for_many(maker *m)
     }
 }
 
-// A change by CHANGE_NS > 0 in one direction, whose interval leaves out 0 when CLEAR. CUT_NS: what
-// the clock may have taken off the smaller side.
-static bool beyond_doubt(const etp_ledger_row *row, bool clear, int64_t change_ns, int64_t cut_ns)
+// A change by CHANGE_NS > 0 in one direction, whose interval leaves out 0 when CLEAR.
+static bool beyond_doubt(const etp_ledger_row *row, bool clear, int64_t change_ns)
 {
     return row->pair != ETP_NO_INDEX && row->lo_ns != ETP_NS_UNKNOWN && clear && row->q <= 0.05 &&
-           change_ns > cut_ns && (double)change_ns > ETP_OPERATOR_MARGIN * (double)row->baseline_ns;
+           (double)change_ns > ETP_OPERATOR_MARGIN * (double)row->baseline_ns;
 }
 
 bool etp_ledger_row_slower(const etp_ledger_row *row)
 {
-    return beyond_doubt(row, row->lo_ns > 0, row->delta_ns, row->cut_ns[0]);
+    return beyond_doubt(row, row->lo_ns > 0, row->delta_ns);
 }
 
 bool etp_ledger_row_faster(const etp_ledger_row *row)
 {
-    return beyond_doubt(row, row->hi_ns < 0, -row->delta_ns, row->cut_ns[1]);
+    return beyond_doubt(row, row->hi_ns < 0, -row->delta_ns);
 }
 
 // One launch on each side has no blocks. What can be seen all the same: the shortest iteration of
@@ -209,16 +223,6 @@ static bool each_longer(const maker *m, uint32_t pair)
 double etp_cut_factor(double ns, double cut_ns)
 {
     return ns > 0 ? (ns + cut_ns) / ns : HUGE_VAL;
-}
-
-// The truth lies between what was measured and that plus what the clock cut off, on either side.
-static void widen(etp_ledger_row *row, int64_t cut_before, int64_t cut_after, double before,
-                  double after)
-{
-    row->cut_ns[0] = cut_before;
-    row->cut_ns[1] = cut_after;
-    row->ratio_lo /= etp_cut_factor(after, (double)cut_after); // NAN stays
-    row->ratio_hi *= etp_cut_factor(before, (double)cut_before);
 }
 
 static void add_row(maker *m, etp_ledger_row row, double base_mean, double cand_mean)
@@ -263,10 +267,11 @@ static void operator_rows(maker *m)
             .bound_ns = ETP_NS_UNKNOWN,
             .pair = i,
             .op = ETP_NO_INDEX,
+            .cut_ns = {group_cut(m, i, 0), group_cut(m, i, 1)},
         };
         interval(m, &row, i);
-        widen(&row, group_cut(m, i, 0), group_cut(m, i, 1), group_mean(m, i, 0),
-              group_mean(m, i, 1));
+        row.ratio_lo /= etp_cut_factor(group_mean(m, i, 1), (double)row.cut_ns[1]); // NAN stays
+        row.ratio_hi *= etp_cut_factor(group_mean(m, i, 0), (double)row.cut_ns[0]);
         row.each_longer = m->n_blocks < 2 && each_longer(m, i);
         add_row(m, row, group_mean(m, i, 0), group_mean(m, i, 1));
     }

@@ -8,11 +8,19 @@
 #include "compare/phases.h"
 #include "judge/judge.h"
 
+// Such an arm is there to say what its feature is worth: that it is slower is the answer.
+static bool hides_one(const etp_ab_arm *a)
+{
+    return etp_level_without(a->level) < ETP_HAS_COUNT;
+}
+
 static void shift_finding(const etp_ab_session *s, size_t at, etp_ab_findings *to)
 {
     const etp_ab *ab = &s->ab;
     const etp_ab_shift *shift = &ab->shifts[at];
-    if (!shift->moved || !etp_ab_told(ab, at)) {
+    const etp_ab_arm *cand = &ab->arms[ab->comparisons[at].candidate];
+    const bool several = ab->n_comparisons > 1; // then the sentence says of which arm it is
+    if (!shift->moved || !etp_ab_told(ab, at) || hides_one(cand)) {
         return;
     }
     const char *before = etp_ab_part_name(shift->before), *after = etp_ab_part_name(shift->after);
@@ -20,9 +28,9 @@ static void shift_finding(const etp_ab_session *s, size_t at, etp_ab_findings *t
     etp_ab_find_rows(
         to, ETP_FINDING_SHIFT, ETP_SEVERITY_INFO, evidence, 2,
         etp_arena_printf(s->ab.arena,
-                         "the bottleneck moved: %s was %.0f %% of an inference, now %s is the "
+                         "%s%sthe bottleneck moved: %s was %.0f %% of an inference, now %s is the "
                          "largest part with %.0f %% (before: %.0f %%)",
-                         before, 100 * shift->before_share, after, 100 * shift->after_share,
+                         several ? cand->measured : "", several ? ": " : "", before, 100 * shift->before_share, after, 100 * shift->after_share,
                          100 * shift->after_was));
 }
 
@@ -33,9 +41,9 @@ static void slower_findings(const etp_ab_session *s, size_t at, etp_ab_findings 
     enum { SHOWN = 3 };
     const etp_ledger *l = &s->ab.ledgers[at].ledger;
     const etp_ab_arm *cand = &s->ab.arms[s->ab.ledgers[at].candidate];
-    const bool several = s->ab.n_comparisons > 1; // then the sentence says of which arm it is
+    const bool several = s->ab.n_comparisons > 1;
     const etp_ledger_row *worst[SHOWN] = {NULL};
-    for (size_t i = 0; i < l->n; i++) {
+    for (size_t i = 0; i < l->n && !hides_one(cand); i++) {
         const etp_ledger_row *row = &l->items[i];
         for (size_t k = 0; k < SHOWN && row && etp_ledger_row_slower(row); k++) {
             if (!worst[k] || row->delta_ns > worst[k]->delta_ns) {

@@ -221,8 +221,10 @@ static verdict contention(const etp_ab_session *s)
         return say(ETP_CAUSE_SUSPECT,
                    etp_arena_printf(ab->arena, "more threads than CPUs allowed (%s)", crowded));
     }
+    uint32_t threads = 1;
     for (size_t i = 0; i < ab->n_arms; i++) {
         most = fmax(most, ab->arms[i].waited); // passes over a NAN
+        threads = ab->arms[i].waited >= most ? ab->arms[i].threads : threads;
     }
     for (size_t i = 0; i < ab->n_comparisons; i++) {
         disagree = disagree || ab->comparisons[i].contention == ETP_CONTENTION_CLOCKS;
@@ -244,10 +246,10 @@ static verdict contention(const etp_ab_session *s)
                                     100 * launches, 100 * most));
     }
     return say(most > ETP_WAIT_MUCH ? ETP_CAUSE_SUSPECT : ETP_CAUSE_RULED_OUT,
-               etp_arena_printf(
-                   s->ab.arena,
-                   "other programs (inferences waited for a CPU for up to %.1f %% of their time)",
-                   100 * most));
+               etp_arena_printf(ab->arena,
+                                "other programs (inferences waited for a CPU for up to %.1f %% of "
+                                "their time%s)",
+                                100 * most, threads > 1 ? ", the waits of all threads added" : ""));
 }
 
 // ---- the rest ----

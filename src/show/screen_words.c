@@ -114,13 +114,17 @@ const char *etp_ab_unproven(const etp_ab *ab, const etp_ab_arm *a)
 {
     const etp_ab_engagement *e = &ab->engagement;
     static const char *const k_why[ETP_SAMPLES_ENDS] = {
-        [ETP_SAMPLES_PART] = "too short to sample, --kernels does",
-        [ETP_SAMPLES_BLOCKS] = "too short to sample, --kernels does",
+        [ETP_SAMPLES_PART] = "not sampled, --kernels samples",
+        [ETP_SAMPLES_BLOCKS] = "not sampled, --kernels samples",
         [ETP_SAMPLES_OFF] = "--no-kernels",
         [ETP_SAMPLES_UNTRACED] = "--no-trace",
     };
     if (a->kernels && etp_kernels_too_few(a->kernels, HUGE_VAL)) {
         return "too few samples";
+    }
+    const char *seen = etp_ab_ran_instead(ab, a);
+    if (seen) {
+        return etp_arena_printf(ab->arena, "samples show %s, no VNNI", seen);
     }
     if (a->kernels && a->kernels->evidence > 0) {
         return "samples do not tell";

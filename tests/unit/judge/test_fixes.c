@@ -279,7 +279,8 @@ static void threads_and_losses(void **state)
     assert_true(x->lo_ns == 0 && x->expected_ns == ETP_NS_UNKNOWN);
     assert_true(llabs(x->hi_ns - 720000 * 7 / 8) < 5000); // 200 + 100 + 80 + 340 µs on 8 CPUs
     x = fix_of(etp_ab_answer(s), ETP_FIX_SLOWER, "'back ");
-    assert_true(x->lo_ns > 29000 && x->lo_ns <= 30000 && x->hi_ns >= 30000 && x->hi_ns < 31000);
+    // 30 µs, and what whole microseconds can cut off on either side
+    assert_true(x->lo_ns > 28000 && x->lo_ns <= 29000 && x->hi_ns >= 31000 && x->hi_ns < 32000);
     etp_ab_close(s);
     folder_remove(&f);
     m.cpus = "1"; // nothing to gain with one CPU
