@@ -50,6 +50,45 @@ static const etp_opt k_options[] = {
     {0},
 };
 
+// The operator ID of a run folder's answer. The folder says which model is read and measured.
+static etp_status of_folder(etp_cli *cli, const char *dir, const char *id, const char **out_model,
+                            const char **out_word, etp_error *err)
+{
+    etp_ab_session *session = NULL;
+    ETP_TRY(etp_ab_open(&dir, 1, NULL, &session, err));
+    const char *model = NULL;
+    etp_status st =
+        etp_run_trusted(etp_cli_state(cli, ""), etp_ab_run(session))
+            ? etp_replay_operator(etp_ab_answer(session), id, &cli->arena, &model, out_word, err)
+            : etp_fail(err, ETP_USAGE,
+                       "%s was not measured by you on this machine: name the model and the node "
+                       "(DELEGATE:NODE), as 'etprof inspect MODEL --tree' numbers them",
+                       dir);
+    if (st == ETP_OK) {
+        *out_model = etp_arena_printf(&cli->arena, "%s", model);
+        st = etp_arena_check(&cli->arena, err, "the model");
+    }
+    etp_ab_close(session);
+    return st;
+}
+
+// What a session would refuse is refused before the capsule is written.
+static etp_status check_options(etp_cli *cli, const replay_options *o, etp_error *err)
+{
+    const char *out = o->session.call.out, *made;
+    etp_str file, rest = etp_str_from(o->session.settings.data ? o->session.settings.data : "");
+    while (etp_settings_next_file(&rest, &file)) {
+        const char *path = etp_arena_strdup(&cli->arena, file);
+        ETP_NEED(path, err, "a path");
+        if (!etp_os_is_file(path)) {
+            return etp_fail(err, ETP_USAGE, "--data: %s does not exist", path);
+        }
+    }
+    return out && !o->no_measure && etp_os_is_dir(out)
+               ? etp_run_create_folder(out, true, &cli->arena, &made, err)
+               : ETP_OK;
+}
+
 typedef struct opened {
     etp_file file;
     const etp_program *program;
@@ -183,9 +222,14 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     (void)argc;
     opened in = {0};
     etp_replay replay = {.command = cli->command_line};
-    etp_status st = open_model(&cli->arena, argv[0], o->session.settings.method, argv[1], &in, err);
+    const char *model = argv[0], *word = argv[1];
+    if (etp_run_is(model)) {
+        ETP_TRY(of_folder(cli, argv[0], argv[1], &model, &word, err));
+    }
+    ETP_TRY(check_options(cli, o, err));
+    etp_status st = open_model(&cli->arena, model, o->session.settings.method, word, &in, err);
     if (st == ETP_OK) {
-        st = write_capsule(cli, &in, argv[0], o->weights, &replay, err);
+        st = write_capsule(cli, &in, model, o->weights, &replay, err);
     }
     if (st == ETP_OK && !o->no_measure) {
         st = measure(cli, o, &in, &replay, err);
@@ -198,7 +242,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
 const etp_command etp_cmd_replay = {
     .name = "replay",
     .summary = "one operator by itself: a program of its own, its time beside the model's",
-    .usage = "MODEL.pte DELEGATE:NODE",
+    .usage = "MODEL.pte DELEGATE:NODE | FOLDER OPERATOR",
     .description =
         "Cuts a node out of an XNNPACK delegate and writes it as a program: same shapes, types, "
         "quantisation\n"
@@ -206,14 +250,18 @@ const etp_command etp_cmd_replay = {
         "in another\n"
         "order. Measures it beside the model in one session, at all levels, and prints both times. "
         "'etprof\n"
-        "inspect MODEL --tree' numbers delegates and nodes.",
+        "inspect MODEL --tree' numbers delegates and nodes; of a run folder the operator is named "
+        "as its\n"
+        "answer names it (op12).",
     .examples = "  etprof replay model.pte 0:3\n"
+                "  etprof replay out_model op12\n"
                 "  etprof replay model.pte 0:3 --levels avx512,avx2 --threads 1,2\n"
                 "  etprof replay model.pte 0:3 --issue > issue.md\n"
                 "  etprof replay model.pte 0:3 --no-measure --real-weights",
     .opts = k_options,
     .opts_size = sizeof(replay_options),
     .formats = ETP_CLI_STANDARD_FORMATS,
+    .takes_runs = true,
     .min_args = 2,
     .max_args = 2,
     .run = run,

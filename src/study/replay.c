@@ -13,13 +13,21 @@
 
 #define CLOCK_NS 1000.0 // what XNNPACK's clock cuts off
 
+static bool decimal(etp_str s, uint64_t *out)
+{
+    bool digits = true; // not 0x10
+    for (size_t i = 0; i < s.len; i++) {
+        digits = digits && s.ptr[i] >= '0' && s.ptr[i] <= '9';
+    }
+    return digits && etp_parse_u64(s, out);
+}
+
 etp_status etp_replay_place(const etp_method *m, const char *word, etp_cut_place *out,
                             etp_error *err)
 {
     etp_str delegate, rest = etp_str_from(word);
     uint64_t d = 0, n = 0;
-    if (!etp_str_part(&rest, ':', &delegate) || !etp_parse_u64(delegate, &d) ||
-        !etp_parse_u64(rest, &n)) {
+    if (!etp_str_part(&rest, ':', &delegate) || !decimal(delegate, &d) || !decimal(rest, &n)) {
         return etp_fail(err, ETP_USAGE,
                         "an operator is DELEGATE:NODE, as 'etprof inspect --tree' numbers them "
                         "(0:3), not '%s'",
@@ -39,6 +47,51 @@ etp_status etp_replay_place(const etp_method *m, const char *word, etp_cut_place
     }
     return etp_fail(err, ETP_USAGE, "no delegate %llu is called, the method has %lu",
                     (unsigned long long)d, (unsigned long)m->n_partitions);
+}
+
+// The partition that ROW's instruction calls; ETP_NO_INDEX: it calls no delegate.
+static uint32_t partition_of(const etp_method *m, const etp_profile_row *row)
+{
+    for (uint32_t i = 0; i < m->n_instructions; i++) {
+        const etp_instruction *x = &m->instructions[i];
+        if (x->kind == ETP_INSTR_DELEGATE && row->chain == (int32_t)x->chain &&
+            row->instruction == (int32_t)x->index) {
+            return m->partitions[x->partition].index;
+        }
+    }
+    return ETP_NO_INDEX;
+}
+
+etp_status etp_replay_operator(const etp_ab *ab, const char *id, etp_arena *arena,
+                               const char **out_model, const char **out_word, etp_error *err)
+{
+    const etp_ab_operator *op = NULL;
+    for (size_t i = 0; i < ab->n_operators; i++) {
+        op = strcmp(ab->operators[i].id, id) == 0 ? &ab->operators[i] : op;
+    }
+    if (!op) {
+        return etp_fail(err, ETP_USAGE, "the answer has no operator '%s', it has op1 to op%zu", id,
+                        ab->n_operators);
+    }
+    for (uint32_t k = 0; k <= ab->n_arms; k++) { // the arm that the answer is about, then others
+        const uint32_t arm = k == 0 ? ab->hot_arm : k - 1;
+        const etp_profile *p = arm < ab->n_arms ? ab->arms[arm].profile : NULL;
+        const etp_profile_row *row = p && p->facts ? op->rows[arm] : NULL;
+        const etp_row_facts *facts = row ? &p->facts->rows[row - p->rows] : NULL;
+        if (!facts || facts->method == ETP_NO_INDEX || facts->n_nodes == 0) {
+            continue;
+        }
+        const uint32_t d = partition_of(&p->facts->program->methods[facts->method], row);
+        if (d != ETP_NO_INDEX) { // converts that belong to it come before it
+            *out_model = ab->models[ab->arms[arm].model].path;
+            *out_word = etp_arena_printf(arena, "%lu:%lu", (unsigned long)d,
+                                         (unsigned long)facts->nodes[facts->n_nodes - 1]);
+            return etp_arena_check(arena, err, "the operator");
+        }
+    }
+    return etp_fail(err, ETP_USAGE,
+                    "%s (%s) is not a node of an XNNPACK delegate: only those can be cut out", id,
+                    op->label);
 }
 
 static void add_shape(etp_strbuf *text, const etp_value *v, const char *before)

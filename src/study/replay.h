@@ -38,6 +38,10 @@ typedef struct etp_replay {  // lives in the arena given
 // "0:3": node 3 of delegate 0 of METHOD. ETP_USAGE says what there is.
 ETP_NODISCARD etp_status etp_replay_place(const etp_method *method, const char *word,
                                           etp_cut_place *out, etp_error *err);
+// Of operator ID ("op12") of an answer: its model and the word that etp_replay_place takes.
+ETP_NODISCARD etp_status etp_replay_operator(const etp_ab *ab, const char *id, etp_arena *arena,
+                                             const char **out_model, const char **out_word,
+                                             etp_error *err);
 // The rows: AB has the model as its first program and the capsule as its second. OUT has the rest.
 ETP_NODISCARD etp_status etp_replay_take(const etp_ab *ab, const etp_cut_place *at,
                                          etp_arena *arena, etp_replay *out, etp_error *err);

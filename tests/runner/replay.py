@@ -12,7 +12,7 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 from checks import expect, finish, skip
 
-ETPROF, SOURCE = sys.argv[1:3]
+ETPROF, SOURCE = (os.path.abspath(p) for p in sys.argv[1:3])
 DATA = pathlib.Path(SOURCE, "tests", "data")
 SHORT = ["--blocks", "2", "--iterations", "4", "--quiet"]
 
@@ -59,8 +59,41 @@ def check_in_the_way():
     there.unlink()
 
 
+def check_nothing_written():
+    """What is refused later is refused before the capsule is written."""
+    model = DATA / "linear_xnnpack_fp32.pte"
+    pathlib.Path("taken").mkdir()
+    pathlib.Path("taken", "mine").write_text("")
+    for words, part in ((["--out", "taken"], "folder taken is not empty"),
+                        (["--no-measure", "--data", "none.ptd"], "none.ptd does not exist")):
+        code, answer, error = ask(model, "0:0", *words)
+        expect(code == 2 and part in error and not list(pathlib.Path().glob("*.pte")), words, error,
+               list(pathlib.Path().glob("*.pte")))
+
+
+def check_operator_of_an_answer():
+    """op5 of a run folder is the node that its row names; who did not measure the folder names model and node."""
+    model = DATA / "fixes" / "odd_sizes.pte"
+    code, said, error = run("ab", model, *SHORT, "--out", "measured", "--format", "json")
+    if code == 5 and "runner" in error:
+        skip(error.strip())
+    operators = {o["id"]: o for o in json.loads(said)["operators"]}
+    at = next(o for o in operators.values() if "IGEMM" in str(o["names"]))
+    code, answer, error = ask("measured", at["id"], "--no-measure")
+    expect(code == 0 and answer["type"] == "Conv2d" and answer["model"] == str(model), at["id"], answer, error)
+    pathlib.Path(answer["capsule"]).unlink()
+    code, answer, error = ask("measured", "op999", "--no-measure")
+    expect(code == 2 and f"it has op1 to op{len(operators)}" in error, "op999", error)
+    os.environ["XDG_STATE_HOME"] = str(pathlib.Path("another's").resolve())
+    code, answer, error = ask("measured", at["id"], "--no-measure")
+    expect(code == 2 and "was not measured by you" in error and not list(pathlib.Path().glob("*.pte")), "not ours",
+           error)
+    del os.environ["XDG_STATE_HOME"]
+
+
 def check_refused():
     for words, part in (((DATA / "linear_xnnpack_fp32.pte", "3"), "DELEGATE:NODE"),
+                        ((DATA / "linear_xnnpack_fp32.pte", "0x0:0x0"), "DELEGATE:NODE"),
                         ((DATA / "linear_xnnpack_fp32.pte", "0:9"), "delegate 0 has no node 9"),
                         ((DATA / "linear_xnnpack_fp32.pte", "7:0"), "no delegate 7 is called"),
                         ((DATA / "linear_portable_fp32.pte", "0:0"), "no delegate 0 is called")):
@@ -89,6 +122,10 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         check_capsule(folder)
+        for capsule in pathlib.Path(folder).glob("*.pte"):
+            capsule.unlink()
+        check_nothing_written()
+        check_operator_of_an_answer()
         check_in_the_way()
         check_refused()
         check_measured()
