@@ -30,7 +30,8 @@ static void shift_finding(const etp_ab_session *s, size_t at, etp_ab_findings *t
         etp_arena_printf(s->ab.arena,
                          "%s%sthe bottleneck moved: %s was %.0f %% of an inference, now %s is the "
                          "largest part with %.0f %% (before: %.0f %%)",
-                         several ? cand->measured : "", several ? ": " : "", before, 100 * shift->before_share, after, 100 * shift->after_share,
+                         several ? cand->measured : "", several ? ": " : "", before,
+                         100 * shift->before_share, after, 100 * shift->after_share,
                          100 * shift->after_was));
 }
 

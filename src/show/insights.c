@@ -104,8 +104,7 @@ static etp_cell speedup_of(const etp_ab *ab, uint32_t arm, int64_t before)
 {
     double ratio = gained(ab, arm, before, ab->arms[arm].median_ns);
     const etp_ab_comparison *c = etp_ab_comparison_of(ab, arm);
-    return c && isfinite(ratio) ? etp_cell_gain(c->estimate, c->lo, c->hi)
-                                : etp_cell_double(ratio);
+    return c && isfinite(ratio) ? etp_cell_gain(c->estimate, c->lo, c->hi) : etp_cell_double(ratio);
 }
 
 static const char *prefix(const etp_ab_views *v, size_t view, etp_arena *arena)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the arms cost: steady and first inference, loading, memory, size on disk; each beside the
 // other arm's, with its interval and verdict as the headline has them.
+#include <inttypes.h>
 #include <math.h>
 
 #include "base/number.h"
@@ -16,95 +17,111 @@ static const char k_not_known[] = "not known here";
 #define LEAST_NS 1e6
 #define LEAST_BYTES 1e6
 
-enum { COLUMNS = 6 };
+enum { COLUMNS = 8 };
 
 typedef struct row {
     const char *what;
-    etp_cell baseline, candidate;
-    double ratio, lo, hi;
-    const char *verdict;
+    bool bytes;           // else nanoseconds
+    int64_t is[2];        // of the baseline and the candidate
+    etp_cell shown[2];    // the same, for people
+    double ratio, lo, hi; // NAN: none
+    const char *verdict;  // NULL: none
 } row;
 
-static etp_cell or_not_known(etp_cell cell)
+// In a table for programs the whole number in the row's unit.
+static etp_cell amount(const row *r, int side, etp_arena *arena)
 {
-    return cell.type == ETP_CELL_MISSING ? etp_cell_z(k_not_known) : cell;
+    if (r->is[side] == ETP_NS_UNKNOWN || r->shown[side].type == ETP_CELL_MISSING) {
+        return etp_cell_called("", k_not_known);
+    }
+    etp_cell cell = etp_cell_z(etp_arena_printf(arena, "%" PRId64, r->is[side]));
+    cell.called = r->shown[side].v.text;
+    return cell;
 }
 
-static etp_cell disk_cell(const etp_ab_arm *arm, etp_arena *arena)
+static etp_cell disk_cell(int64_t bytes, etp_arena *arena)
 {
-    return arm->disk_bytes == ETP_NS_UNKNOWN
+    return bytes == ETP_NS_UNKNOWN
                ? etp_cell_missing()
-               : etp_cell_z(
-                     etp_arena_strdup(arena, etp_str_from(ETP_BYTES((uint64_t)arm->disk_bytes))));
+               : etp_cell_z(etp_arena_strdup(arena, etp_str_from(ETP_BYTES((uint64_t)bytes))));
 }
 
-static void put(etp_table *t, const row *r, bool compared)
+static void put(etp_table *t, const row *r, bool compared, etp_arena *arena)
 {
+    const etp_cell what = etp_cell_z(r->what), unit = etp_cell_z(r->bytes ? "bytes" : "ns");
     if (!compared) {
-        ETP_ROW(t, etp_cell_z(r->what), or_not_known(r->baseline));
+        ETP_ROW(t, what, unit, amount(r, 0, arena));
         return;
     }
-    ETP_ROW(t, etp_cell_z(r->what), or_not_known(r->baseline), or_not_known(r->candidate),
-            etp_cell_double(r->ratio), etp_cell_double(r->lo), etp_cell_double(r->hi),
-            etp_cell_z(r->verdict));
+    ETP_ROW(t, what, unit, amount(r, 0, arena), amount(r, 1, arena), etp_cell_double(r->ratio),
+            etp_cell_double(r->lo), etp_cell_double(r->hi), etp_cell_z(r->verdict));
 }
 
 static void put_steady(etp_table *t, const etp_ab_arm *b, const etp_ab_arm *x,
                        const etp_ab_comparison *c, etp_arena *arena)
 {
-    const double none = (double)NAN;
-    row r = {"steady inference",
-             etp_ab_time_cell(arena, etp_known_ns(b->median_ns)),
-             etp_ab_time_cell(arena, etp_known_ns(x->median_ns)),
-             none,
-             none,
-             none,
-             NULL};
+    row r = {
+        .what = "steady inference",
+        .is = {b->median_ns, x->median_ns},
+        .shown = {etp_ab_time_cell(arena, etp_known_ns(b->median_ns)),
+               etp_ab_time_cell(arena, etp_known_ns(x->median_ns))},
+        .ratio = NAN,
+        .lo = NAN,
+        .hi = NAN
+    };
     if (c && c->withheld) {
         r.verdict = "withheld";
     } else if (c) {
         r.ratio = c->estimate, r.lo = c->lo, r.hi = c->hi;
         r.verdict = etp_verdict_cell(arena, c->verdict, c->lo, c->blocks);
     }
-    put(t, &r, c != NULL);
+    put(t, &r, c != NULL, arena);
 }
 
 static void put_cost(etp_table *t, etp_cost cost, const etp_ab_arm *b, const etp_ab_arm *x,
                      const etp_ab_comparison *c, etp_arena *arena)
 {
-    const double none = (double)NAN;
-    row r = {k_etp_costs[cost].title,
-             etp_ab_cost_cell(b, cost, arena),
-             etp_ab_cost_cell(x, cost, arena),
-             none,
-             none,
-             none,
-             NULL};
+    row r = {
+        .what = k_etp_costs[cost].title,
+        .bytes = k_etp_costs[cost].bytes,
+        .is = {b->costs[cost], x->costs[cost]},
+        .shown = {etp_ab_cost_cell(b, cost, arena), etp_ab_cost_cell(x, cost, arena)},
+        .ratio = NAN,
+        .lo = NAN,
+        .hi = NAN
+    };
     const etp_ab_ratio *ratio = c ? &c->states.costs[cost] : NULL;
     if (ratio && ratio->blocks > 0) {
-        const char *memory = k_etp_costs[cost].bytes ? etp_ab_memory_words(ratio->verdict) : NULL;
+        const char *memory = r.bytes ? etp_ab_memory_words(ratio->verdict) : NULL;
         r.ratio = ratio->estimate, r.lo = ratio->lo, r.hi = ratio->hi;
         r.verdict =
             memory ? memory : etp_verdict_cell(arena, ratio->verdict, ratio->lo, ratio->blocks);
     } else if (c && c->withheld) {
         r.verdict = "withheld";
     }
-    put(t, &r, c != NULL);
+    put(t, &r, c != NULL, arena);
 }
 
 // A size is no estimate: it has no interval.
 static void put_disk(etp_table *t, const etp_ab_arm *b, const etp_ab_arm *x,
                      const etp_ab_comparison *c, etp_arena *arena)
 {
-    const double none = (double)NAN;
-    row r = {"size on disk", disk_cell(b, arena), disk_cell(x, arena), none, none, none, NULL};
+    row r = {
+        .what = "size on disk",
+        .bytes = true,
+        .is = {b->disk_bytes, x->disk_bytes},
+        .shown = {disk_cell(b->disk_bytes, arena), disk_cell(x->disk_bytes, arena)},
+        .ratio = NAN,
+        .lo = NAN,
+        .hi = NAN
+    };
     if (b->disk_bytes != ETP_NS_UNKNOWN && x->disk_bytes != ETP_NS_UNKNOWN) {
         r.ratio = (double)b->disk_bytes / (double)x->disk_bytes;
         r.verdict = b->disk_bytes == x->disk_bytes  ? "same"
                     : x->disk_bytes < b->disk_bytes ? "less"
                                                     : "more";
     }
-    put(t, &r, c != NULL);
+    put(t, &r, c != NULL, arena);
 }
 
 // C NULL: of one arm alone.
@@ -113,6 +130,7 @@ static void price_table(const char *id, const etp_ab_arm *b, const etp_ab_arm *x
 {
     const etp_column columns[] = {
         {.key = "what", .title = "what"},
+        {.key = "unit", .title = "unit", .flags = ETP_COL_MINOR},
         {.key = b->name, .title = b->measured, .flags = ETP_COL_FIGURES},
         {.key = x->name, .title = x->measured, .flags = ETP_COL_FIGURES},
         {.key = "ratio", .title = "ratio", .kind = ETP_KIND_RATIO},
@@ -120,7 +138,7 @@ static void price_table(const char *id, const etp_ab_arm *b, const etp_ab_arm *x
         {.key = "hi", .title = "to", .kind = ETP_KIND_RATIO},
         {.key = "verdict", .title = "verdict"},
     };
-    etp_table *t = etp_report_table(r, id, NULL, columns, c ? COLUMNS + 1 : 2);
+    etp_table *t = etp_report_table(r, id, NULL, columns, c ? COLUMNS : 3);
     put_steady(t, b, x, c, arena);
     put_cost(t, ETP_COST_FIRST, b, x, c, arena);
     put_cost(t, ETP_COST_LOAD, b, x, c, arena);
