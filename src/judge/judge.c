@@ -296,9 +296,14 @@ static void note_findings(const etp_ab_session *s, etp_ab_findings *to)
             kind =
                 note == ETP_NOTE_KERNELS_OURS ? ETP_FINDING_KERNELS_OURS : ETP_FINDING_KERNELS_LIB;
         }
+        etp_severity severity = ETP_SEVERITY_WARN;
+        if (note == ETP_NOTE_ARM_GIVEN_UP) {
+            severity = ETP_SEVERITY_BAD;
+        } else if (note == ETP_NOTE_NOT_WATCHED) { // of the system, whatever was measured
+            severity = ETP_SEVERITY_INFO;
+        }
         etp_ab_add_finding(
-            to, kind, note == ETP_NOTE_ARM_GIVEN_UP ? ETP_SEVERITY_BAD : ETP_SEVERITY_WARN,
-            "manifest.json",
+            to, kind, severity, "manifest.json",
             etp_arena_printf(s->ab.arena, "%.*s", ETP_STR_ARG(s->run.notes[i].text)));
     }
 }

@@ -504,8 +504,10 @@ static void finish(launch *l, bool good)
             // While the process still lives: /proc forgets it with its end.
             etp_process_sched_read(t->process.pid, &sched);
             etp_process_counters_read(t->process.pid, &counters);
-            const etp_os_mark *file = l->request->measured;
-            out->maps_measured = file && etp_process_maps(t->process.pid, file);
+            if (l->request->before_end) {
+                l->request->before_end(l->request->interrupted_ctx, l->request->arm,
+                                       t->process.pid);
+            }
         }
         (void)etp_channel_send(t, ETP_STR("quit\n"));
         // It has said everything and still does not end: no sound launch, whatever its figures.

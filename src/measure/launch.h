@@ -20,14 +20,16 @@ typedef struct etp_launch_request {
     // The pilot: warm-up until this long and this many, then `iterations`. 0: not a pilot.
     uint64_t pilot_warmup_ns;
     uint64_t expected_iteration_ns; // 0 unknown; lengthens the timeout with long runs
-    const char *dump;            // where to write the trace (device path); kinds TRACED and SAMPLED
-    const char *samples;         // where to write program counters (device path); kind SAMPLED
-    const etp_os_mark *measured; // of the model's file, NULL: it was sent to the device
-    const char *outputs;         // where to write the outputs (device path), NULL: not wanted
+    const char *dump;    // where to write the trace (device path); kinds TRACED and SAMPLED
+    const char *samples; // where to write program counters (device path); kind SAMPLED
+    const char *outputs; // where to write the outputs (device path), NULL: not wanted
     uint64_t timeout_ns;
     const etp_isa_cpu *cpu; // of the device, nothing hidden
     int (*interrupted)(void *ctx);
-    void *interrupted_ctx;
+    // While the process of a launch that went well still lives, on this machine; NULL: nothing is
+    // asked of it.
+    void (*before_end)(void *ctx, const etp_session_plan_arm *arm, int64_t pid);
+    void *interrupted_ctx; // of both
 } etp_launch_request;
 
 typedef struct etp_launch_iteration {
@@ -43,7 +45,6 @@ typedef struct etp_launch_outcome {
     etp_run_launch record;            // numbers as far as they came; arm, block, launch left 0
     etp_launch_iteration *iterations; // warm-up first; in the arena
     uint64_t n_warmup, n_iterations;  // n_iterations without the warm-up
-    bool maps_measured;               // it ran with the file that `measured` is of
     bool mean_only;                   // the runner told their sum alone
     uint64_t epoch_ns;                // the iterations' clock at tick 0 of the trace
     etp_str said, log;                // stdout, stderr; a foreign runner's both are in the log

@@ -18,13 +18,12 @@ typedef struct etp_arm_cost { // as the timed launch of a block shows it
 
 typedef struct etp_arm_state {
     etp_arm_counts counts;
-    const char *model;   // path on the device
-    const char *inputs;  // as the runner takes them
-    const char *steps;   // path on the device, NULL: the method alone
-    bool maps, maps_not; // of its launches: had the measured model mapped, had it not
-    bool succeeded;      // at least once
-    bool dead;           // given up
-    etp_status refusal;  // what the runner said of an arm that never worked; ETP_OK: nothing
+    const char *model;  // path on the device
+    const char *inputs; // as the runner takes them
+    const char *steps;  // path on the device, NULL: the method alone
+    bool succeeded;     // at least once
+    bool dead;          // given up
+    etp_status refusal; // what the runner said of an arm that never worked; ETP_OK: nothing
     const char *refusal_text;
     bool has_outputs;
     bool has_again; // a second launch was held against them
@@ -37,10 +36,15 @@ typedef struct etp_arm_state {
     uint64_t timed_wall_ns, traced_wall_ns; // of the last one in a block; 0: none
 } etp_arm_state;
 
+typedef struct etp_mapped {
+    bool by_some, not_by_all;
+} etp_mapped;
+
 typedef struct etp_watched_file {
     const char *path;
     etp_os_mark mark;
     char sha256[ETP_SHA256_HEX_CHARS]; // "": it could not be read
+    etp_mapped *mapped;                // by launches of each arm
 } etp_watched_file;
 
 typedef struct etp_watched_place {
@@ -135,10 +139,8 @@ ETP_NODISCARD etp_status etp_session_watch_foreign(etp_session *s, const etp_for
                                                    etp_error *err);
 // ETP_ENVIRONMENT when a file that was hashed is another one since, asked once it was copied.
 ETP_NODISCARD etp_status etp_session_as_planned(const etp_session *s, etp_error *err);
-// Mark of a file that is watched; NULL: none is.
-const etp_os_mark *etp_session_mark_of(const etp_session *s, const char *path);
-// Which file a launch of ARM that went well had as its model.
-void etp_session_opened(etp_session *s, uint32_t arm, const etp_launch_outcome *o);
+// Which of the files that are watched a launch of ARM has mapped, of a SESSION.
+void etp_session_before_end(void *session, const etp_session_plan_arm *arm, int64_t pid);
 // ETP_ENVIRONMENT when one of them is not the file that it was, or was not in a launch.
 ETP_NODISCARD etp_status etp_session_unchanged(etp_session *s, etp_error *err);
 

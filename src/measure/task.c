@@ -414,9 +414,9 @@ static etp_status make_request(etp_session *s, const etp_task *t, bool pilot, et
                                : arm->counts.iterations,
         .expected_iteration_ns = iteration_ns,
         .timeout_ns = s->plan->timeout_ns,
-        .measured = etp_session_mark_of(s, arm->model),
         .cpu = &s->plan->cpu.cpu,
         .interrupted = etp_session_interrupted,
+        .before_end = etp_session_before_end,
         .interrupted_ctx = s,
     };
     q->phase = etp_session_phase_of(s->plan, t->arm);
@@ -489,7 +489,6 @@ static etp_status launch_task(etp_session *s, const etp_task *t, bool pilot, uin
     s->next_launch++;
     ETP_TRY(etp_launch_run(s->device, &q, &s->block_arena, o, err));
     add_totals(s, t, o);
-    etp_session_opened(s, t->arm, o);
     if (o->interrupted) {
         s->cut_short = !pilot;
         return ETP_OK;
@@ -572,7 +571,6 @@ etp_status etp_session_request(etp_session *s, const etp_task *t, etp_launch_req
 etp_status etp_session_keep(etp_session *s, const etp_task *t, const etp_launch_outcome *o,
                             etp_error *err)
 {
-    etp_session_opened(s, t->arm, o);
     return record_launch(s, t, o, err);
 }
 

@@ -36,6 +36,12 @@ static void watch_places(etp_session *s, const char *path)
          place = etp_path_above(place, 1)) {
         etp_watched_place f = {.path = etp_arena_strdup(&s->arena, place)};
         f.number = f.path ? etp_os_moves_add(&s->moves, f.path) : -1;
+        if (f.number < 0) {
+            etp_session_note(
+                s, ETP_NOTE_NOT_WATCHED,
+                "this system does not tell of moves here: a file that was swapped and back within "
+                "a block is noticed only where a launch that did so has mapped it");
+        }
         ETP_ADD(&s->arena, &s->places, f);
     }
 }
@@ -49,7 +55,10 @@ static void watch(etp_session *s, const char *path)
     }
     watch_places(s, path);
     const etp_planned_file *known = planned(s, path);
-    etp_watched_file f = {path, known ? known->mark : etp_os_mark_of(path), {0}};
+    etp_watched_file f = {path,
+                          known ? known->mark : etp_os_mark_of(path),
+                          {0},
+                          ETP_NEW_ARRAY(&s->arena, etp_mapped, s->plan->n_arms)};
     char hex[ETP_SHA256_HEX_CHARS] = "";
     uint64_t bytes;
     // What cannot be read has no hash that it could have later.
@@ -92,31 +101,34 @@ static etp_status replaced(const char *path, bool removed, etp_error *err)
     return not_kept(path, removed ? "removed" : "replaced or written to", err);
 }
 
-const etp_os_mark *etp_session_mark_of(const etp_session *s, const char *path)
+// Runners map their model, weights and libraries, and are mapped themselves. A launch that has not
+// mapped what others of its arm have had another file, by whatever way its name led there. Of the
+// model that is known without others.
+void etp_session_before_end(void *session, const etp_session_plan_arm *arm, int64_t pid)
 {
-    for (size_t i = 0; i < s->watched.n; i++) {
-        if (strcmp(s->watched.items[i].path, path) == 0) {
-            return &s->watched.items[i].mark;
-        }
+    etp_session *s = session;
+    size_t at = (size_t)(arm - s->plan->arms);
+    etp_arena arena = {0};
+    etp_str maps = etp_process_maps_read(pid, &arena);
+    for (size_t i = 0; i < s->watched.n && maps.len > 0; i++) {
+        const etp_watched_file *f = &s->watched.items[i];
+        bool maps_it = etp_process_maps_have(maps, &f->mark);
+        bool must =
+            !maps_it && strcmp(f->path, s->arms[at].model) == 0 && etp_process_maps_tell(f->path);
+        f->mapped[at].by_some = f->mapped[at].by_some || maps_it || must;
+        f->mapped[at].not_by_all = f->mapped[at].not_by_all || !maps_it;
     }
-    return NULL;
-}
-
-// Runners map their model. Where some launches are seen to have mapped the measured file, those
-// that have not had another one, by whatever way its name led there.
-void etp_session_opened(etp_session *s, uint32_t arm, const etp_launch_outcome *o)
-{
-    if (!s->plan->arms[arm].foreign && o->ok) {
-        s->arms[arm].maps = s->arms[arm].maps || o->maps_measured;
-        s->arms[arm].maps_not = s->arms[arm].maps_not || !o->maps_measured;
-    }
+    etp_arena_dispose(&arena);
 }
 
 static etp_status opened_another(const etp_session *s, etp_error *err)
 {
-    for (uint32_t i = 0; i < s->plan->n_arms; i++) {
-        if (s->arms[i].maps && s->arms[i].maps_not) {
-            return replaced(s->arms[i].model, false, err);
+    for (size_t i = 0; i < s->watched.n; i++) {
+        for (uint32_t k = 0; k < s->plan->n_arms; k++) {
+            const etp_mapped *m = &s->watched.items[i].mapped[k];
+            if (m->by_some && m->not_by_all) {
+                return replaced(s->watched.items[i].path, false, err);
+            }
         }
     }
     return ETP_OK;

@@ -312,9 +312,11 @@ typedef struct etp_process_counters {
     uint64_t energy_nj;
 } etp_process_counters;
 void etp_process_counters_read(int64_t pid, etp_process_counters *out);
-// Has it the file of that mark mapped, whatever the name by which it is found now? False
-// unreadable.
-bool etp_process_maps(int64_t pid, const etp_os_mark *file);
+// What it has mapped, by the numbers of files and not by names; empty unreadable.
+etp_str etp_process_maps_read(int64_t pid, etp_arena *arena);
+bool etp_process_maps_have(etp_str maps, const etp_os_mark *file);
+// Has the file at PATH the same numbers there? Some file systems give it others.
+bool etp_process_maps_tell(const char *path);
 // CPUs on which its threads may run, "0-3" or "0-3 2"; empty unreadable.
 etp_str etp_process_affinity_read(int64_t pid, etp_arena *arena);
 bool etp_process_alive(int64_t pid);

@@ -52,7 +52,7 @@ NAMES(note, NULL, "slept", "clock_jump", "cpu_contended", "kernels_ours", "kerne
       "arm_given_up", "resident_given_up", "affinity_not_kept", "sme_units_shared", "started_hot",
       "temperature_unreadable", "builds_same", "runner_tracers_differ", "runner_no_tracer",
       "runner_always_traces", "runner_no_xnnpack", "runner_no_sme", "runner_builds_differ",
-      "runner_clock", "runner_whole", "runner_mean_only")
+      "runner_clock", "runner_whole", "runner_mean_only", "not_watched")
 FIND(note)
 
 etp_note etp_run_note_kind(const etp_run_note *note)

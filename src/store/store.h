@@ -299,6 +299,7 @@ typedef enum etp_note { // what a session can notice
     ETP_NOTE_RUNNER_CLOCK,
     ETP_NOTE_RUNNER_WHOLE,
     ETP_NOTE_RUNNER_MEAN_ONLY,
+    ETP_NOTE_NOT_WATCHED,
     ETP_NOTES
 } etp_note;
 

@@ -18,6 +18,7 @@
 //                              ones count as much more
 //   side NAME DIRECTIVE        only where FAKE_SIDE in the environment is NAME
 //   helper                     every launch leaves one behind, in a session of its own
+//   unmapped                   it has not mapped this file, as one that was given another has not
 //   wall KIND NTH MS           launches of that kind really take that long, whatever they say
 //   on LEVEL KIND NTH WHAT [THREADS]
 //                              the NTH launch (from 1; *: all; 3+: from the 3rd on) of that level
@@ -41,9 +42,9 @@
 
 typedef struct fake {
     char script[8192];
-    const char *model, *kind, *level, *mask;
+    const char *model, *data, *kind, *level, *mask;
     unsigned threads, nth, total;
-    int turns, helper;
+    int turns, helper, unmapped;
     unsigned long long load_ns, base_ns, drift_ns, warm_n, warm_percent, noise, wall_ms;
     struct {
         unsigned long long cycles, cpu_ns, instructions, misses;
@@ -159,6 +160,8 @@ static void read_directive(fake *f, const char *line)
         f->wall_ms = a;
     } else if (strcmp(line, "turns") == 0) {
         f->turns = 1;
+    } else if (strcmp(line, "unmapped") == 0) {
+        f->unmapped = 1;
     } else if (strcmp(line, "helper") == 0) {
         f->helper = 1;
     } else if (sscanf(line, "noise %llu", &a) == 1) {
@@ -170,6 +173,16 @@ static void read_directive(fake *f, const char *line)
     }
 }
 
+// As a runner has its model and its weights, until it ends.
+static void map(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    if (file) {
+        (void)mmap(NULL, 1, PROT_READ, MAP_PRIVATE, fileno(file), 0);
+        fclose(file);
+    }
+}
+
 static void read_script(fake *f)
 {
     FILE *file = fopen(f->model, "rb");
@@ -178,7 +191,6 @@ static void read_script(fake *f)
         exit(1);
     }
     size_t n = fread(f->script, 1, sizeof f->script - 1, file);
-    (void)mmap(NULL, n + 1, PROT_READ, MAP_PRIVATE, fileno(file), 0); // as a runner has its model
     fclose(file);
     f->base_ns = 1000000;
     f->load_ns = 7000000;
@@ -192,6 +204,12 @@ static void read_script(fake *f)
             *end = '\0';
         }
         read_directive(f, line);
+    }
+    if (!f->unmapped) {
+        map(f->model);
+    }
+    if (f->data) {
+        map(f->data);
     }
 }
 
@@ -508,6 +526,7 @@ int main(int argc, char **argv)
     int probe = 0, self = 0;
     for (int i = 1; i < argc; i++) {
         f.model = strcmp(argv[i], "--model") == 0 && i + 1 < argc ? argv[i + 1] : f.model;
+        f.data = strcmp(argv[i], "--data") == 0 && i + 1 < argc ? argv[i + 1] : f.data;
         f.kind = strcmp(argv[i], "--kind") == 0 && i + 1 < argc ? argv[i + 1] : f.kind;
         f.threads = strcmp(argv[i], "--threads") == 0 && i + 1 < argc ? (unsigned)atol(argv[i + 1])
                                                                       : f.threads;

@@ -85,9 +85,9 @@ def no_inotify():
         os._exit(77)
 
 
-def session(tmp, change, watched=True, model="model.pte"):
+def session(tmp, change, watched=True, model="model.pte", weights="weights.ptd"):
     """Runs a session in TMP and calls CHANGE when three of its blocks are done."""
-    args = [model if a == "model.pte" else a for a in arguments(BLOCKS)]
+    args = [{"model.pte": model, "weights.ptd": weights}.get(a, a) for a in arguments(BLOCKS)]
     with subprocess.Popen([ETPROF, *args], cwd=tmp, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                           preexec_fn=None if watched else no_inotify) as p:
         end = time.monotonic() + 60
@@ -172,27 +172,42 @@ def harmless(tmp):
     (tmp / "unrelated").write_bytes(b"x")
 
 
-def swapped_unwatched(tmp):
-    """The model's folder by another for a launch or two, where the system does not tell of moves."""
-    for name, content in (("m", MODEL), ("other", SLOWER + b"wall * * 500\n")):
-        (tmp / name).mkdir()
-        (tmp / name / "model.pte").write_bytes(content)
+def swapped_unwatched(tmp, name, there, content):
+    """The folder at THERE by another for a launch or two, where the system does not tell of moves."""
+    (tmp / "m").mkdir()
+    (tmp / "m" / "model.pte").write_bytes(MODEL)
+    (tmp / "w").mkdir()
+    os.rename(tmp / "weights.ptd", tmp / "w" / "weights.ptd")
+    folder, file = tmp / pathlib.Path(there).parent, pathlib.Path(there).name
+    shutil.copytree(folder, tmp / "other")
+    (tmp / "other" / file).write_bytes(content)
 
     def swap():
-        os.rename(tmp / "m", tmp / "kept")
-        os.rename(tmp / "other", tmp / "m")
+        os.rename(folder, tmp / "kept")
+        os.rename(tmp / "other", folder)
         counted, end = tmp / "m" / "model.pte.count", time.monotonic() + 60
-        # The first may have opened the model before and count itself here; the next one began here.
-        while time.monotonic() < end and not (counted.exists() and len(counted.read_text().splitlines()) > 1):
+        before = 0 if name == "model" else len(counted.read_text().splitlines())
+        # The first may have opened what lay there before and count itself here; the next one began here.
+        while time.monotonic() < end and not (counted.exists() and len(counted.read_text().splitlines()) > before + 1):
             time.sleep(0.002)
-        os.rename(tmp / "m", tmp / "other")
-        os.rename(tmp / "kept", tmp / "m")
+        os.rename(folder, tmp / "other")
+        os.rename(tmp / "kept", folder)
 
-    code, said = session(tmp, swap, watched=False, model="m/model.pte")
-    expect(code == 5 and "model.pte was replaced" in said, "a swap that is not watched", code, said[-400:])
+    code, said = session(tmp, swap, watched=False, model="m/model.pte", weights="w/weights.ptd")
+    expect(code == 5 and f"{file} was replaced" in said, f"another {name}, and back, not watched", code, said[-400:])
     slow = [line for line in (tmp / "run" / "samples.csv").read_text().splitlines()[1:]
             if int(line.split(",")[6]) > 8000000]
     expect(not slow, "times of the other model are in the folder", slow[:2])
+    notes = [note["id"] for note in json.loads((tmp / "run" / "manifest.json").read_text())["notes"]]
+    expect("not_watched" in notes, "what is not watched is not noted", notes)
+
+
+def never_mapped(tmp):
+    """Another model in every launch, and the measured one back where its name is looked at."""
+    (tmp / "model.pte").write_bytes(MODEL + b"unmapped\n")
+    done = subprocess.run([ETPROF, *arguments(2)], cwd=tmp, capture_output=True, text=True, timeout=300, check=False)
+    expect(done.returncode == 5 and "model.pte was replaced" in done.stderr, "another model in every launch",
+           done.returncode, done.stderr)
 
 
 def replaced(tmp, name, at, change):
@@ -265,9 +280,15 @@ for i in range(n_cases + 1):
             code, said = session(tmp, lambda tmp=tmp: harmless(tmp))
             expect(code == 0, "other rights and one link more", code, said[-400:])
 if sys.platform == "linux":
+    wall = b"wall * * 500\n"
+    for case in (("model", "m/model.pte", SLOWER + wall), ("file of weights", "w/weights.ptd", WEIGHTS.read_bytes()),
+                 ("runner", "runner/etprof-runner", pathlib.Path(FAKE).read_bytes())):
+        with tempfile.TemporaryDirectory() as scratch:
+            lay_out(pathlib.Path(scratch).resolve())
+            swapped_unwatched(pathlib.Path(scratch).resolve(), *case)
     with tempfile.TemporaryDirectory() as scratch:
         lay_out(pathlib.Path(scratch).resolve())
-        swapped_unwatched(pathlib.Path(scratch).resolve())
+        never_mapped(pathlib.Path(scratch).resolve())
 with tempfile.TemporaryDirectory() as scratch:
     lay_out(pathlib.Path(scratch).resolve())
     afterwards(pathlib.Path(scratch).resolve())

@@ -249,9 +249,21 @@ void etp_process_counters_read(int64_t pid, etp_process_counters *out)
     }
 }
 
-bool etp_process_maps(int64_t pid, const etp_os_mark *file)
+etp_str etp_process_maps_read(int64_t pid, etp_arena *arena)
 {
-    (void)pid, (void)file;
+    (void)pid, (void)arena;
+    return (etp_str){0};
+}
+
+bool etp_process_maps_have(etp_str maps, const etp_os_mark *file)
+{
+    (void)maps, (void)file;
+    return false;
+}
+
+bool etp_process_maps_tell(const char *path)
+{
+    (void)path;
     return false;
 }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What decides how steady this machine can be: virtual machine, quotas, SMT, address randomisation;
 // and how one process was scheduled.
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -169,19 +172,39 @@ void etp_process_sched_read(int64_t pid, etp_process_sched *out)
     etp_arena_dispose(&arena);
 }
 
+etp_str etp_process_maps_read(int64_t pid, etp_arena *arena)
+{
+    etp_str text = {0};
+    const char *path = etp_arena_printf(arena, "/proc/%lld/maps", (long long)pid);
+    bool known = path && etp_os_read_text(path, ETP_PROC_LIMIT, arena, &text, NULL) == ETP_OK;
+    return known ? text : (etp_str){0};
+}
+
 // Its line is "7f12a000-7f12b000 r--p 00000000 08:01 1234 /path".
-bool etp_process_maps(int64_t pid, const etp_os_mark *file)
+bool etp_process_maps_have(etp_str maps, const etp_os_mark *file)
+{
+    char name[64];
+    snprintf(name, sizeof name, " %02x:%02x %llu ", major(file->device), minor(file->device),
+             (unsigned long long)file->inode);
+    return etp_str_find(maps, etp_str_from(name)) < maps.len;
+}
+
+bool etp_process_maps_tell(const char *path)
 {
     etp_arena arena = {0};
-    etp_str text = {0};
-    const char *path = etp_arena_printf(&arena, "/proc/%lld/maps", (long long)pid);
-    const char *name = etp_arena_printf(&arena, " %02x:%02x %llu ", major(file->device),
-                                        minor(file->device), (unsigned long long)file->inode);
-    bool maps = path && name &&
-                etp_os_read_text(path, ETP_PROC_LIMIT, &arena, &text, NULL) == ETP_OK &&
-                etp_str_find(text, etp_str_from(name)) < text.len;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    void *at = fd >= 0 ? mmap(NULL, 1, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+    const etp_os_mark mark = etp_os_mark_of(path);
+    bool tell =
+        at != MAP_FAILED && etp_process_maps_have(etp_process_maps_read(getpid(), &arena), &mark);
+    if (at != MAP_FAILED) {
+        munmap(at, 1);
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
     etp_arena_dispose(&arena);
-    return maps;
+    return tell;
 }
 
 void etp_process_counters_read(int64_t pid, etp_process_counters *out)
