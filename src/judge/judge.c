@@ -296,7 +296,7 @@ static void note_findings(const etp_ab_session *s, etp_ab_findings *to)
             kind =
                 note == ETP_NOTE_KERNELS_OURS ? ETP_FINDING_KERNELS_OURS : ETP_FINDING_KERNELS_LIB;
         }
-        etp_severity severity = ETP_SEVERITY_WARN;
+        etp_finding_severity severity = ETP_SEVERITY_WARN;
         if (note == ETP_NOTE_ARM_GIVEN_UP) {
             severity = ETP_SEVERITY_BAD;
         } else if (note == ETP_NOTE_NOT_WATCHED) { // of the system, whatever was measured
