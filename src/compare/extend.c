@@ -35,21 +35,23 @@ bool etp_ab_is_unfinished(const etp_ab *ab)
     return ab->state != ETP_RUN_NO_SESSION && ab->state != ETP_RUN_FINISHED;
 }
 
-static const char *more_blocks(const char *dir, uint32_t more, etp_arena *arena)
+// The folder to measure on in, also of two of its arms.
+static const char *session_of(const etp_ab *ab)
 {
-    const char *again = etp_shell_command(arena, "etprof ab --extend %s", dir);
-    return again ? etp_arena_printf(arena, "%s --blocks %u", again, more) : NULL;
+    return ab->dir ? ab->dir : ab->both_of;
 }
 
 const char *etp_ab_extend_command(const etp_ab *ab, uint32_t more, etp_arena *arena)
 {
-    if (!ab->dir || ab->bare || ab->emulated) {
+    const char *dir = session_of(ab);
+    if (!dir || ab->bare || ab->emulated) {
         return NULL;
     }
     if (ab->state != ETP_RUN_FINISHED) {
-        return etp_shell_command(arena, "etprof ab --resume %s", ab->dir);
+        return etp_shell_command(arena, "etprof ab --resume %s", dir);
     }
-    return more_blocks(ab->dir, more, arena);
+    const char *again = etp_shell_command(arena, "etprof ab --extend %s", dir);
+    return again ? etp_arena_printf(arena, "%s --blocks %u", again, more) : NULL;
 }
 
 const char *etp_ab_noise_words(const etp_ab_comparison *c, etp_arena *arena)
@@ -98,9 +100,9 @@ const char *etp_ab_again_command(const etp_ab *ab, etp_arena *arena)
     if (etp_ab_crowded(ab)) { // neither blocks nor a quiet machine end that
         return fewer_threads(ab, arena);
     }
-    return ab->dir && !ab->bare && !ab->emulated
-               ? etp_shell_command(arena, "etprof rerun %s", ab->dir)
-               : NULL;
+    const char *dir = session_of(ab);
+    return dir && !ab->bare && !ab->emulated ? etp_shell_command(arena, "etprof rerun %s", dir)
+                                             : NULL;
 }
 
 const char *etp_ab_quieter_command(const etp_ab *ab, const etp_ab_comparison *c, etp_arena *arena)
@@ -112,7 +114,7 @@ const char *etp_ab_quieter_command(const etp_ab *ab, const etp_ab_comparison *c,
 
 const char *etp_ab_settle_command(const etp_ab *ab, const etp_ab_comparison *c, etp_arena *arena)
 {
-    bool folder = ab->dir && !ab->bare;
+    bool folder = session_of(ab) && !ab->bare;
     if (etp_ab_crowded(ab) || (folder && c->withheld == ETP_WITHHELD_CONTENDED)) {
         return etp_ab_again_command(ab, arena);
     }
@@ -130,9 +132,6 @@ const char *etp_ab_settle_command(const etp_ab *ab, const etp_ab_comparison *c, 
     }
     if (c->method == ETP_PAIRED_BLOCKS && folder) {
         return etp_ab_extend_command(ab, of_verdict(c), arena);
-    }
-    if (c->method == ETP_PAIRED_BLOCKS && ab->both_of) {
-        return more_blocks(ab->both_of, of_verdict(c), arena);
     }
     const char *levels = on && off && strcmp(on, off) != 0
                              ? etp_shell_command(arena, " --levels %s,%s", on, off)

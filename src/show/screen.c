@@ -219,8 +219,7 @@ static void headlines(const etp_ab *ab, etp_screen *s, etp_arena *arena)
     }
 }
 
-// One command is enough on a screen: that of the first comparison that is open.
-static void settle(const etp_ab *ab, etp_screen *s, etp_arena *arena)
+void etp_ab_settle(const etp_ab *ab, etp_screen *s, etp_arena *arena)
 {
     for (size_t p = 0; p < answers(ab); p++) {
         const etp_ab *one = answer_of(ab, p);
@@ -783,7 +782,7 @@ const etp_screen *etp_ab_screen(const etp_ab *ab, etp_arena *arena)
     }
     etp_screen *s = etp_screen_create(arena, title);
     headlines(ab, s, arena);
-    settle(ab, s, arena);
+    etp_ab_settle(ab, s, arena);
     warnings(ab, s, arena);
     etp_ab_price_remarks(ab, s, arena);
     where(ab, s, arena);

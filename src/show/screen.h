@@ -23,6 +23,9 @@ const char *etp_screen_from_to(double from, double to, double common, const char
 const char *etp_screen_control(const etp_interval *control, etp_arena *arena);
 // "undisturbed"; NULL: no word is lost about it.
 const char *etp_screen_cause(etp_cause cause, etp_cause_state state);
+// "To settle it: etprof rerun DIR". One command is enough on a screen: that of the first comparison
+// that is open.
+void etp_ab_settle(const etp_ab *ab, etp_screen *s, etp_arena *arena);
 // Why nothing proves the level of an arm whose proof is neither confirmed nor contradicted.
 const char *etp_ab_unproven(const etp_ab *ab, const etp_ab_arm *a);
 etp_severity etp_screen_cause_severity(etp_cause_state state);

@@ -130,6 +130,17 @@ def arms_of_a_folder():
     is_about("compare DIR:B DIR:A", turned[2], 1 / RATIO)
 
 
+def contended_arms():
+    """Arms that waited are measured again, by the same command that their session's own answer prints."""
+    net = model("waits", f"base neon {SLOW}", f"base sme2 {FAST}", "waits * 60")
+    text = " ".join(etprof("ab", net, "--levels", "sme2,neon", "--blocks", 6, *SHORT, "--no-wait", "--out", "waits",
+                           code=(0, 1, 3)).split())
+    expect("To settle it: etprof rerun waits" in text, "ab that waited", text[:600])
+    arms = sorted(p.name for p in pathlib.Path("waits").glob("linux*"))
+    text = " ".join(etprof("compare", *(f"waits:{arm}" for arm in arms)).split())
+    expect("To settle it: etprof rerun waits" in text, "compare of arms that waited", text[:600])
+
+
 def configs(net):
     """run: the first of compare_pairs says it, whatever the experiments are called and wherever they stand."""
     arms = [{"name": "linux_alpha", "level": "sme2"}, {"name": "linux_beta", "level": "neon"}]
@@ -321,6 +332,7 @@ with tempfile.TemporaryDirectory() as scratch:
     two_models()
     levels()
     arms_of_a_folder()
+    contended_arms()
     builds()
     two_sessions()
     sweeps()

@@ -107,6 +107,8 @@ def check_doubt(tmp):
     for form in ("text", "md"):
         expect("the fastest is unknown" in " ".join(said[form].split()), form, said[form][:1000])
         expect("other programs had the CPU" in " ".join(said[form].split()), form, said[form][:1000])
+    screen = subprocess.run([ETPROF, "analyze", "doubt"], cwd=tmp, capture_output=True, text=True, check=False).stdout
+    expect("To settle it: etprof rerun doubt" in " ".join(screen.split()), "screen", screen[:600])
 
 
 def check_control(tmp):

@@ -154,12 +154,14 @@ static void no_winner(const etp_sweep *s, uint32_t model, etp_screen *out, etp_a
 static void headlines(const etp_sweep *whole, etp_screen *out, etp_arena *arena)
 {
     size_t shown = 0, more = 0;
+    bool open = false;
     for (size_t p = 0; p < etp_sweep_n_phases(whole); p++) {
         const etp_sweep *s = etp_sweep_phase(whole, p);
         const uint32_t winner = etp_sweep_winner(s), models = s->grid.n[ETP_FACTOR_MODEL];
         for (uint32_t m = 0; m < models; m++) {
             uint32_t cell = etp_sweep_fastest(s, m);
             bool best = models > 1 && cell == winner && cell != ETP_NO_INDEX;
+            open = open || cell == ETP_NO_INDEX;
             if (shown == SHOWN_MODELS) {
                 more++;
                 continue;
@@ -174,6 +176,9 @@ static void headlines(const etp_sweep *whole, etp_screen *out, etp_arena *arena)
     }
     if (more) {
         etp_screen_remark(out, ETP_PLAIN, etp_arena_printf(arena, "and %zu more: --full", more));
+    }
+    if (open) {
+        etp_ab_settle(whole->ab, out, arena);
     }
 }
 
