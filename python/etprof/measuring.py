@@ -11,7 +11,7 @@ import threading
 from collections.abc import Sequence
 from typing import Any, Callable
 
-from etprof import errors
+from etprof import errors, made
 from etprof import library as lib
 from etprof.answers import Path
 from etprof.runs import Analysis
@@ -127,20 +127,13 @@ class _Session:
         lib.function("etp_measurement_destroy")(self.handle)
 
 
-def _state_dir() -> bytes | None:
-    """Where the user's programs keep what they know, by the rule of XDG."""
-    state, home = os.environ.get("XDG_STATE_HOME", ""), os.environ.get("HOME", "")
-    if state.startswith("/"):
-        return os.fsencode(f"{state}/etprof")
-    return os.fsencode(f"{home}/.local/state/etprof") if home.startswith("/") else None
-
-
 def _surroundings() -> dict[str, Any]:
     """What the command takes from the environment."""
     names = {"search_path": "PATH", "qemu": "ETPROF_QEMU", "ssh_config": "ETPROF_SSH_CONFIG",
              "android_serial": "ANDROID_SERIAL"}
     found = {member: os.environ.get(name) for member, name in names.items()}
-    return {"state_dir": _state_dir(), **{k: lib.path(v) for k, v in found.items() if v}}
+    state = made.state_dir()
+    return {"state_dir": os.fsencode(state) if state else None, **{k: lib.path(v) for k, v in found.items() if v}}
 
 
 def _measure(options: lib.MeasurementOptions, progress: bool | Callable[[Progress], None]) -> Analysis:

@@ -5,6 +5,7 @@ planted, as PyTorch is not here.
 usage: test_refused.py ETPROF FAKE_RUNNER"""
 import json
 import pathlib
+import shutil
 import signal
 import sys
 import tempfile
@@ -78,6 +79,25 @@ def hostile_export(folder):
     expect(not (p.folder / "ran").exists() and not p.exported(), "it was run")
 
 
+def foreign_export(folder):
+    """A program and its export.json from elsewhere, measured here: the Python code that it names is not run."""
+    p = Planted(folder)
+    p.exports(layer_norm="base neon 800000\nnoise 2\n")
+    for source in ("./evil.py:Evil", "../evil", "other", "executorch:../x", "hf:/evil/config.json"):
+        shutil.rmtree(p.folder / "out_planted/runs", ignore_errors=True)
+        p.told(command=("etprof", "export", source), ours=False)
+        refused(p.fix(p.measured()), 2, f"names the model {source},", "--trust", "--source MODEL")
+    expect(not p.exported(), "it was exported", p.exported())
+    for more in (("--trust", ), ("--source", "mine")):
+        done = p.fix("out_planted/runs/linux", *more, "--out", "fixes" + more[0])
+        expect(done.returncode in (0, 3), more, done.returncode, done.stderr)
+    shutil.rmtree(p.folder / "out_planted/runs")
+    p.told(command=("etprof", "export", "torchvision:resnet18"), ours=False)
+    done = p.fix(p.measured(), "--out", "packaged")
+    expect(done.returncode in (0, 3), "code of a package", done.returncode, done.stderr)
+    expect({w[0] for w in p.exported()} == {"hf:/evil/config.json", "mine", "torchvision:resnet18"}, p.exported())
+
+
 def of_a_program(folder):
     """A .pte is measured first. Its operators' names say that SME2 did not run, so nothing is given."""
     p = Planted(folder, before="base sme2 1000000\nnoise 2\n")
@@ -116,8 +136,8 @@ def stops(folder, number):
 
 def main():
     hear_signals()
-    for case in (questions, unknown_source, hostile_export, of_a_program, lambda f: stops(f, signal.SIGINT),
-                 lambda f: stops(f, signal.SIGTERM)):
+    for case in (questions, unknown_source, hostile_export, foreign_export, of_a_program,
+                 lambda f: stops(f, signal.SIGINT), lambda f: stops(f, signal.SIGTERM)):
         with tempfile.TemporaryDirectory() as folder:
             case(folder)
     finish()

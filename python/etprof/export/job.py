@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-from .. import __version__, runfolders
+from .. import __version__, made, runfolders
 from ..errors import EnvironmentProblem, MissingPackage, UsageError, suggest
 from . import source as sources
 
@@ -254,6 +254,7 @@ def make(options, talk, found, model, wanted, fixes, names, out):
         tool = {"version": __version__, **versions()}
         artifacts.publish(scratch, out, files, suffix)
         artifacts.update_export_json(scratch, out, entry, tool)
+        made.note(entry["sha256"], entry["command"])
     talk("done")
     return entry, tool, out
 

@@ -52,7 +52,7 @@ def _answer(argv: list[str]) -> int:
     asked = _parse(argv)
     given = vars(asked)
     how = tools(given.pop("quiet"), **given)
-    document = loop.fix(loop.Asked(asked.operand, asked.names, asked.all, asked.source, asked.out), how)
+    document = loop.fix(loop.Asked(asked.operand, asked.names, asked.all, asked.source, asked.out, asked.trust), how)
     text = words.render(document)
     if asked.format == "json":
         text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"

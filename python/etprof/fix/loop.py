@@ -31,6 +31,7 @@ class Asked:
     all: bool = False
     source: str | None = None
     out: str | None = None
+    trust: bool = False
 
 
 def _fixes_folder(path: str) -> Path:
@@ -158,7 +159,7 @@ class Session:
         self.told: Told = answers.read(run)
         answers.check(self.told)
         chosen = answers.choose(self.told, asked.names)
-        self.command = answers.source_of(self.told, asked.source)
+        self.command = answers.source_of(self.told, asked.source, asked.trust)
         if answers.accepts_unproven(self.told):
             self.tools.exporting.append("--accept-unproven")
         self.current = work.Program(self.told.program, self.told.sha256, os.path.getsize(self.told.program))

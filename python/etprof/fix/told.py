@@ -6,15 +6,17 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import re
 import shlex
 from pathlib import Path
 from typing import Any
 
-from etprof import runs
+from etprof import made, runs
 from etprof.errors import BadInput, UsageError
 from etprof.runfolders import sha256
 
 EXPORT = ("etprof", "export")
+PACKAGED = re.compile(r"(executorch|timm|torchvision):[\w.]+")  # models whose code is an installed package's
 UNKNOWN_SOURCE = "MODEL"  # what a printed command says where the source is not known
 
 Document = dict[str, Any]
@@ -111,9 +113,14 @@ def check(told: Told) -> None:
                          "measure the program at one")
 
 
-def source_of(told: Told, given: str | None) -> list[str]:
-    """The command that made the program, as far as it is known."""
+def source_of(told: Told, given: str | None, trusted: bool) -> list[str]:
+    """The command that made the program, as far as it is known. It may be anybody's, and run a model's code."""
     if told.command and not given:
+        source = told.command[2]
+        if not (trusted or PACKAGED.fullmatch(source) or made.noted(told.sha256, told.command)):
+            raise UsageError(f"the export.json beside {told.program} names the model {source}, whose Python code an "
+                             "export runs, and no export here made that program: look at it; --trust uses it, "
+                             "--source MODEL says what you exported")
         return told.command
     first = told.offers[0] if told.offers else None
     if given and first:
