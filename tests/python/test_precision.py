@@ -238,6 +238,30 @@ class Quantised(ExportCase):
         """)
         self.exported(f"{path}:Next", "--dtype", "int8")
 
+    def test_what_a_norm_reads_is_not_rounded(self):
+        """A token a hundred times smaller than the patches beside it: a step of int8 for both leaves nothing of it."""
+        path = self.model_file("""
+            class M(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.token = nn.Parameter(0.005 * torch.randn(1, 1, 32))
+                    self.a, self.b, self.c = nn.Linear(32, 32), nn.Linear(32, 32), nn.Linear(32, 8)
+                    self.first, self.last = nn.LayerNorm(32), nn.LayerNorm(32)
+                def forward(self, x):
+                    token = self.token + 0.005 * x.mean(1, keepdim=True)
+                    y = torch.cat((token, self.a(x)), 1)
+                    y = y + 0.001 * self.b(self.first(y))
+                    return self.c(self.last(y[:, 0]))
+
+            class Token:
+                def get_eager_model(self):
+                    return M()
+                def get_example_inputs(self):
+                    return (torch.randn(1, 4, 32),)
+        """)
+        entry = self.exported(f"{path}:Token", "--dtype", "int8").entry
+        self.assertGreater(entry["checks"][0]["responses"][0]["program"], 0.95)
+
     def test_layers_that_stay_fp32_are_named(self):
         path = self.model_file("""
             class M(nn.Module):

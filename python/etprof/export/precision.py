@@ -8,6 +8,7 @@ import torch
 from torch.utils import _pytree as pytree
 
 from ..errors import BadInput, UsageError
+from . import norms
 
 OF_LINEAR = {"int4": 4, "8da4w": 4, "8da8w": 8}  # of linear layers alone: bits of a weight
 HALF_MAX = 65504.0
@@ -110,12 +111,15 @@ def quantize_pt2e(graph, samples, dynamic: bool):
         get_symmetric_quantization_config,
     )
     from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
+    from torchao.quantization.pt2e.quantizer import QuantizationAnnotation
 
     class Quantizer(XNNPACKQuantizer):
         def transform_for_annotation(self, model):
             return with_whole_numbers(model, super().transform_for_annotation)
 
         def annotate(self, model):
+            for node in norms.sums_that_norms_read(model.graph):
+                node.meta["quantization_annotation"] = QuantizationAnnotation(_annotated=True)
             return without_scalars(super().annotate(model))
 
     quantizer = Quantizer()
