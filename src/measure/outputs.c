@@ -257,6 +257,17 @@ static bool same_layout(const output *a, const output *b)
            memcmp(a->order, b->order, a->n_dims * sizeof *a->order) == 0;
 }
 
+// float32 2×3
+static const char *layout_text(const output *o, etp_arena *arena)
+{
+    const char *text = etp_dtype_name(o->type);
+    for (size_t i = 0; i < o->n_dims; i++) {
+        text = etp_arena_printf(arena, "%s%s%llu", text, i ? "×" : " ",
+                                (unsigned long long)o->dims[i]);
+    }
+    return text;
+}
+
 static void set_reason(etp_outputs_comparison *out, const char *why)
 {
     out->ok = false;
@@ -269,7 +280,9 @@ static etp_status compare_output(const folder *fa, const folder *fb, size_t i,
 {
     const output *a = &fa->items[i], *b = &fb->items[i];
     if (!same_layout(a, b)) {
-        set_reason(out, etp_arena_printf(arena, "output %zu differs in type or shape", i));
+        set_reason(out,
+                   etp_arena_printf(arena, "output %zu differs in type or shape: %s against %s", i,
+                                    layout_text(b, arena), layout_text(a, arena)));
         return ETP_OK;
     }
     // Neither of them has the data (same_layout): an output that no runner could write is no
@@ -296,10 +309,13 @@ static etp_status compare_output(const folder *fa, const folder *fb, size_t i,
         out->nan_both += d->nan_both;
         out->not_finite += d->elements > 0 && d->not_finite == d->elements;
         if (!d->within) {
-            set_reason(out, etp_arena_printf(
-                                arena, "output %zu (%s): %llu of %llu elements differ, by up to %s",
-                                i, d->dtype, (unsigned long long)d->mismatched,
-                                (unsigned long long)d->elements, ETP_DIGITS(d->max_abs, 6)));
+            const char *by = isfinite(d->max_abs)
+                                 ? etp_arena_printf(arena, "by up to %s", ETP_DIGITS(d->max_abs, 6))
+                                 : "infinities or NaN of one side alone among them";
+            set_reason(out,
+                       etp_arena_printf(arena, "output %zu (%s): %llu of %llu elements differ, %s",
+                                        i, d->dtype, (unsigned long long)d->mismatched,
+                                        (unsigned long long)d->elements, by));
         }
         etp_file_close(&y);
     }

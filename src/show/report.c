@@ -532,12 +532,17 @@ static void agreement(etp_keys *keys, const char *key, int ok, const etp_ab_corr
     if (ok < 0 && c->random) {
         etp_keys_add(keys, ETP_WARN, key, "not compared: the program is not deterministic");
     }
+    if (ok == 0 && !(isfinite(c->cosine) && isfinite(c->max_abs))) { // other shapes, infinities
+        etp_keys_add(keys, ETP_BAD, key, "%s", wrong);
+    }
     if (ok < 0 || !isfinite(c->cosine)) { // nothing was compared
         return;
     }
-    etp_keys_add(keys, ok ? ETP_GOOD : ETP_BAD, key,
-                 "%s (largest difference %s, relative %s, cosine %.6f)", ok ? right : wrong,
-                 ETP_DIGITS(c->max_abs, 3), ETP_DIGITS(c->max_rel, 3), c->cosine);
+    if (isfinite(c->max_abs)) {
+        etp_keys_add(keys, ok ? ETP_GOOD : ETP_BAD, key,
+                     "%s (largest difference %s, relative %s, cosine %.6f)", ok ? right : wrong,
+                     ETP_DIGITS(c->max_abs, 3), ETP_DIGITS(c->max_rel, 3), c->cosine);
+    }
     if (isfinite(c->argmax) && c->argmax < 1) {
         etp_keys_add(keys, ETP_WARN, "", "the largest element is another one in %s %% of the rows",
                      ETP_DIGITS(100 * (1 - c->argmax), 3));

@@ -605,14 +605,18 @@ static void mark_outputs(const etp_ab *ab, etp_screen *s)
         mark(s, ETP_WARN, "not deterministic");
         return;
     }
-    // Without a cosine no element was compared.
-    bool asked = c->ok >= 0 && isfinite(c->cosine);
-    if (asked && !c->ok) {
+    if (c->ok == 0) {
         mark(s, ETP_BAD, "outputs DIFFER");
-    } else if (asked) {
+    } else if (c->ok == 1 && isfinite(c->cosine)) { // without a cosine no element was compared
         mark(s, ETP_GOOD, c->max_abs == 0 ? "outputs equal" : "outputs agree");
     } else if (ab->n_arms > 1 && !ab->bare) {
         mark(s, ETP_PLAIN, "outputs not compared");
+    }
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        if (ab->arms[i].expected.ok == 0) {
+            mark(s, ETP_BAD, "outputs NOT as expected");
+            return;
+        }
     }
 }
 

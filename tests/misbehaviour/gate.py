@@ -5,9 +5,11 @@ The fake runner's durations are exact: base LEVEL NS in its model file plants ev
 
 usage: gate.py ETPROF FAKE_RUNNER"""
 import json
+import math
 import os
 import pathlib
 import re
+import struct
 import subprocess
 import sys
 import tarfile
@@ -26,14 +28,18 @@ def model(sme2_ns, noise=0):
     return b"\x10\0\0\0ET12base sme2 %d\nbase neon 3000000\n%s" % (sme2_ns, b"noise %d\n" % noise if noise else b"")
 
 
-def measure(folder, out, blocks=6):
-    subprocess.run([ETPROF, "ab", "model.pte", "--levels", "sme2,neon", "--blocks", str(blocks), "--iterations", "4",
-                    "--warmup", "3", "--seed", "7", "--quiet", "--out", out, "--runner", FAKE], cwd=folder, check=False,
-                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+def measure(folder, out, blocks=6, *more):
+    return subprocess.run([ETPROF, "ab", "model.pte", "--levels", "sme2,neon", "--blocks", str(blocks), "--iterations",
+                           "4", "--warmup", "3", "--seed", "7", "--quiet", "--out", out, "--runner", FAKE, *more],
+                          cwd=folder, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def gate(folder, *args):
     return subprocess.run([ETPROF, "gate", *args], cwd=folder, capture_output=True, text=True, timeout=600, check=False)
+
+
+def analyze(folder, *args):
+    return subprocess.run([ETPROF, "analyze", *args], cwd=folder, capture_output=True, text=True, check=False).stdout
 
 
 def folders(tmp):
@@ -79,6 +85,38 @@ def folders(tmp):
         expect(done.returncode == code or (code == 4 and done.returncode in (2, 4, 5)), " ".join(args),
                f"exit {done.returncode}: {done.stderr}")
         expect(done.stderr.startswith("etprof gate: "), " ".join(args), done.stderr)
+
+
+def expecting(values):
+    """The bundle of the fixtures, whose case expects float32 2×3; VALUES: two, as the fake runner answers."""
+    whole = bytearray((run_folders.DATA / "linear_xnnpack_fp32.bpte").read_bytes())
+    if values:
+        data, sizes = whole.rindex(struct.pack("<I", 24)), whole.rindex(struct.pack("<3i", 2, 2, 3))
+        order = whole.rindex(struct.pack("<I", 2) + b"\0\1", 0, data)
+        for at, now in ((order, struct.pack("<I", 1)), (data, struct.pack("<Iff", 8, *values)),
+                        (sizes, struct.pack("<2i", 1, 2))):
+            whole[at:at + len(now)] = now
+    return whole
+
+
+def expected(tmp):
+    """Arms that agree with each other, and inputs that came with their answers: a second question."""
+    (tmp / "model.pte").write_bytes((run_folders.DATA / "linear_xnnpack_fp32.pte").read_bytes())
+    for name, values, right, why in (
+            ("right", (1, 2), True, None), ("weights", (1.5, 2.5), False, "2 of 2 elements differ, by up to 0.5"),
+            ("not_finite", (math.nan, 2), False, "infinities or NaN of one side alone among them"),
+            ("shape", None, False, "float32 2 against float32 2×3")):
+        (tmp / "inputs.bpte").write_bytes(expecting(values))
+        measured = measure(tmp, name, 6, "--inputs", "inputs.bpte#0")
+        done = gate(tmp, name, "--format", "json")
+        answer = {c["id"]: c["ok"] for c in json.loads(done.stdout)["checks"]}
+        expect((measured.returncode, done.returncode) == ((0, 0) if right else (1, 1)), name, answer)
+        expect(answer["outputs"] is True and answer["expected:linux_sme2_on"] is right
+               and answer["expected:linux_sme2_off"] is right, name, answer)
+        screen, full = (" ".join(analyze(tmp, name, *more).split()) for more in ((), ("--full",)))
+        expect("outputs equal" in screen and ("outputs NOT as expected" in screen) is not right, name, screen)
+        expect(full.count("NOT what its inputs' author expects") == (0 if right else 2), name, full[:2000])
+        expect("999999999" not in full and (why is None or why in full), name, full[:3000])
 
 
 def noisy(tmp):
@@ -201,6 +239,7 @@ def sweep(tmp):
 with tempfile.TemporaryDirectory() as name:
     TMP = pathlib.Path(name)
     folders(TMP)
+    expected(TMP)
     sweep(TMP)
     called_otherwise(TMP)
     altered(TMP)

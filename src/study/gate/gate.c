@@ -525,11 +525,30 @@ static void check_outputs(etp_gate *g, const etp_ab *ab)
     etp_gate_add(g, c);
 }
 
+// Arms that agree with each other may all be wrong: asked where the inputs came with the answers.
+static void check_expected(etp_gate *g, const etp_ab *ab)
+{
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        int ok = ab->arms[i].expected.ok;
+        if (ok >= 0) {
+            etp_gate_check c = k_no_figure;
+            c.id = etp_arena_printf(g->arena, "expected:%s", ab->arms[i].name);
+            c.expected = "outputs as the inputs expect";
+            c.state = ok ? ETP_GATE_YES : ETP_GATE_NO;
+            c.found = ok ? "agree within tolerance" : "not as expected";
+            c.fix =
+                ok ? NULL : "the inputs' expectations are of other weights, or the model is wrong";
+            etp_gate_add(g, c);
+        }
+    }
+}
+
 static void check_soundness(etp_gate *g, const etp_ab *ab)
 {
     etp_gate_check c;
     check_proofs(g, ab);
     check_outputs(g, ab);
+    check_expected(g, ab);
     // Bare dumps were not measured by blocks.
     if (!ab->bare) {
         c = k_no_figure;

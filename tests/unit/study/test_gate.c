@@ -38,11 +38,12 @@ static const etp_ab_arm k_off = {
               [ETP_COST_FIRST] = ETP_NS_UNKNOWN,
               [ETP_COST_PEAK] = 50000000,
               [ETP_COST_DIRTY] = 30000000,
-              [ETP_COST_CLEAN] = 9000000                        },
-    .costs_lo = {2.9e6,                     NAN,    49e6, 28e6, NAN},
-    .costs_hi = {3.1e6,                     NAN,    50e6, 33e6, NAN},
+              [ETP_COST_CLEAN] = 9000000},
+    .costs_lo = {2.9e6, NAN, 49e6, 28e6, NAN},
+    .costs_hi = {3.1e6, NAN, 50e6, 33e6, NAN},
     .disk_bytes = 4096,
     .launches = 3,
+    .expected = {.ok = -1},
 };
 
 // off 10 ms [9.9, 10.1], on 5 ms [4.9, 5.1]: 2.00 [1.95, 2.05].
@@ -327,6 +328,12 @@ static void outputs_not_compared_are_not_said(void **state)
     f->ab.correctness.ok = 1;
     assert_int_equal(ask(f, "speedup >= 1.5", NULL), ETP_GATE_YES);
     assert_true(has_check(f, "outputs"));
+    assert_false(has_check(f, "expected:on"));
+    f->arms[1].expected.ok = 0;
+    assert_int_equal(ask(f, "speedup >= 1.5", NULL), ETP_GATE_NO);
+    assert_true(has_check(f, "outputs") && has_check(f, "expected:on"));
+    assert_false(has_check(f, "expected:off"));
+    f->arms[1].expected.ok = -1;
     f->ab.correctness.ok = 0; // of one arm: not what the inputs' author expects
     f->ab.n_arms = 1;
     f->ab.n_comparisons = 0;
