@@ -107,8 +107,8 @@ static etp_codes own_classes(etp_level level, etp_isa_family family)
             return family == ETP_ISA_X86_64 ? BIT(SSE) : BIT(NEON);
         }
     }
-    // No step: everything that can be hidden and is not.
-    return classes_of_family(family) & ~hidden;
+    // No step: everything that can be hidden and is not; without AVX, SSE is what vectors have.
+    return (classes_of_family(family) & ~hidden) | (hidden & BIT(AVX) ? BIT(SSE) : 0);
 }
 
 etp_codes etp_kernels_covering(etp_level level)

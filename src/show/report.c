@@ -426,19 +426,20 @@ static void next_fix(const etp_ab *ab, etp_keys *keys)
 }
 
 // The line of an arm's proof that a reader needs first: what contradicts, else what confirms, else
-// names.
+// what samples show, else names.
 static const etp_proof_line *main_line(const etp_proof *p)
 {
-    const etp_proof_line *names = NULL, *supports = NULL;
+    const etp_proof_line *open = NULL, *supports = NULL;
     for (size_t k = 0; k < p->lines.n; k++) {
         const etp_proof_line *line = &p->lines.items[k];
         if (line->contradicts) {
             return line;
         }
-        names = line->kind == ETP_PROOF_NAMES ? line : names;
+        bool names = line->kind == ETP_PROOF_NAMES && !open;
+        open = names || line->kind == ETP_PROOF_SAMPLES ? line : open;
         supports = line->supports && !supports ? line : supports;
     }
-    return supports ? supports : names;
+    return supports ? supports : open;
 }
 
 // Arms whose proof reads the same share a line; a sweep would else repeat it for each thread count.

@@ -122,12 +122,18 @@ const char *etp_ab_unproven(const etp_ab *ab, const etp_ab_arm *a)
     if (a->kernels && etp_kernels_too_few(a->kernels, HUGE_VAL)) {
         return "too few samples";
     }
-    const char *seen = etp_ab_ran_instead(ab, a);
-    if (seen) {
-        return etp_arena_printf(ab->arena, "samples show %s, no VNNI", seen);
-    }
     if (a->kernels && a->kernels->evidence > 0) {
-        return "samples do not tell";
+        const etp_level_info *info = etp_level_get(a->level);
+        const etp_code most = etp_kernels_most(a->kernels, ~(etp_codes)0);
+        const bool own =
+            etp_kernels_most(a->kernels, etp_kernels_classes(a->level, ETP_LEVEL_NONE)) !=
+            ETP_CODE_UNKNOWN;
+        // Code above a hidden feature may use it too: of such an arm they do not tell.
+        bool hides_one = etp_level_without(a->level) < ETP_HAS_COUNT;
+        return !info || own || most == ETP_CODE_UNKNOWN || hides_one
+                   ? "samples do not tell"
+                   : etp_arena_printf(ab->arena, "samples show %s, no %s", etp_code_title(most),
+                                      info->word);
     }
     const char *why = e->sampled ? "this arm was not sampled" : k_why[e->sampling];
     return why ? why : "names do not tell";

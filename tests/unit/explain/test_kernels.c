@@ -150,6 +150,9 @@ static void levels_are_judged(void **state)
     // A float model has no VNNI kernels: cannot tell. Too few samples: likewise.
     JUDGE({ETP_LEVEL_VNNI, {{20, 10, 70, 0, 0}}, ETP_UNPROVEN});
     JUDGE({ETP_LEVEL_SSE, {{1, 28, 0, 0, 0}}, ETP_UNPROVEN});
+    // Without AVX, SSE is what such an arm has.
+    JUDGE({ETP_LEVEL_WITHOUT_AVX, {{100, 0, 0, 0, 9}}, ETP_CONFIRMED});
+    JUDGE({ETP_LEVEL_WITHOUT_AVX, {{20, 80, 0, 0, 0}}, ETP_CONTRADICTED});
     // Two stray samples in a thousand are no contradiction, five are.
     JUDGE({ETP_LEVEL_AVX2, {{200, 798, 2, 0, 0}}, ETP_CONFIRMED});
     JUDGE({ETP_LEVEL_AVX2, {{200, 795, 5, 0, 0}}, ETP_CONTRADICTED});
