@@ -7,11 +7,26 @@ import hashlib
 import json
 import os
 import re
+import stat
 from pathlib import Path
+from typing import Any
 
 from etprof.errors import UsageError
 
 MANIFEST_BYTES = 64 << 20
+
+
+def read_json(path: str | os.PathLike[str]) -> Any:
+    """Of a file that may be anybody's. ValueError: it is no regular file (a FIFO never ends), too large or too deep."""
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with open(handle, "rb") as file:
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode) or found.st_size > MANIFEST_BYTES:
+            raise ValueError("it is no regular file or too large")
+        try:
+            return json.loads(file.read().decode("utf-8"))
+        except RecursionError:
+            raise ValueError("its JSON is nested too deeply") from None
 
 
 def is_run(folder: str) -> bool:
@@ -47,9 +62,9 @@ def _read_run(folder: str, number: int) -> _Run | None:
     """None: it is not a run folder, or not readable."""
     path = Path(folder, "manifest.json")
     try:
-        if path.is_symlink() or path.stat().st_size > MANIFEST_BYTES:
+        if path.is_symlink():
             return None
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = read_json(path)
         if not found["schema"].startswith("etprof.run/"):
             return None
         models = tuple((str(m["path"]), str(m["sha256"])) for m in found["models"])

@@ -3,7 +3,9 @@
 planted, as PyTorch is not here.
 
 usage: test_refused.py ETPROF FAKE_RUNNER"""
+import hashlib
 import json
+import os
 import pathlib
 import shutil
 import signal
@@ -98,6 +100,43 @@ def foreign_export(folder):
     expect({w[0] for w in p.exported()} == {"hf:/evil/config.json", "mine", "torchvision:resnet18"}, p.exported())
 
 
+def hostile_record(folder):
+    """Steps that somebody else prepared: nothing waits for ever, is written outside, or taken from there."""
+    p = Planted(folder)
+    p.exports(layer_norm="base neon 800000\nnoise 2\n")
+    run, there = p.measured(), p.folder / "out_planted/fixes"
+    outside = p.folder / "outside"
+    outside.mkdir()
+    (outside / "other.pte").write_bytes(p.data)
+    done = p.fix(run)
+    record = json.loads((there / "fix.json").read_text()) | {"state": "running"}
+    (there / "fix.json").write_text(json.dumps(record))
+    shutil.rmtree(there / "again")
+    (there / "again").symlink_to(outside)
+    done = p.fix(run)
+    expect((p.folder / "out_planted/fixes.2/fix.json").exists(), "a link among the steps", done.stderr)
+    expect([f.name for f in outside.iterdir()] == ["other.pte"], "written outside", list(outside.iterdir()))
+    (there / "again").unlink()
+    (there / "again").mkdir()
+    for kept in (str(outside / "other.pte"), "../../../outside/other.pte"):
+        (there / "again/export.json").write_text(json.dumps({"artifacts": [
+            {"file": kept, "kept_as": kept, "sha256": hashlib.sha256(p.data).hexdigest(), "bytes": 1}]}))
+        (there / "fix.json").write_text(json.dumps(record))
+        before = len(p.exported())
+        done = p.fix(run)
+        expect(p.exported()[before][-1] == "planted_again", "taken from outside", kept, p.exported()[before:])
+    def nested(path):
+        path.write_text(200000 * "[")
+
+    for name, spoil in (("fix.json", os.mkfifo), ("fix.json", nested), ("again/export.json", nested)):
+        (there / "fix.json").unlink()
+        (there / "fix.json").write_text(json.dumps(record))
+        (there / name).unlink()
+        spoil(there / name)
+        done = p.fix(run)
+        expect("Traceback" not in done.stderr and done.returncode in (0, 1, 3), name, done.returncode, done.stderr)
+
+
 def of_a_program(folder):
     """A .pte is measured first. Its operators' names say that SME2 did not run, so nothing is given."""
     p = Planted(folder, before="base sme2 1000000\nnoise 2\n")
@@ -136,7 +175,8 @@ def stops(folder, number):
 
 def main():
     hear_signals()
-    for case in (questions, unknown_source, hostile_export, foreign_export, of_a_program,
+    for case in (questions, unknown_source, hostile_export, foreign_export, hostile_record,
+                 of_a_program,
                  lambda f: stops(f, signal.SIGINT), lambda f: stops(f, signal.SIGTERM)):
         with tempfile.TemporaryDirectory() as folder:
             case(folder)

@@ -14,6 +14,7 @@ import torch
 from torch.utils import _pytree as pytree
 
 from ..errors import EnvironmentProblem
+from ..runfolders import read_json
 
 SCRATCH = ".etprof-export-"
 SUFFIXES = {"ok": "", "failed": ".failed", "unproven": ".unproven"}  # by the state of the program
@@ -129,7 +130,7 @@ def update_export_json(scratch: Path, out: Path, entry: dict, tool: dict) -> Non
     path = out / "export.json"
     entries = []
     try:
-        old = json.loads(path.read_text(encoding="utf-8"))
+        old = read_json(path)
         entries = [e for e in old["artifacts"] if e["file"] != entry["file"]]
     except FileNotFoundError:
         pass

@@ -2,7 +2,6 @@
 # One export from model source to published files.
 from __future__ import annotations
 
-import json
 import os
 import sys
 from dataclasses import dataclass
@@ -195,7 +194,7 @@ def same_source(one: dict, other: dict) -> bool:
 def refuse_taken(out: Path, file: str, found):
     """Two models may have one name; the second must not take the files of the first."""
     try:
-        entries = json.loads((out / "export.json").read_text(encoding="utf-8"))["artifacts"]
+        entries = runfolders.read_json(out / "export.json")["artifacts"]
         taken = [e["model"] for e in entries if e["file"] == file]
     except (OSError, ValueError, KeyError, TypeError):
         return  # none, or not ours: it is replaced

@@ -15,7 +15,7 @@ from etprof import __version__, errors
 from etprof.fix import told as answers
 from etprof.fix import work
 from etprof.fix.told import Document, Offer, Told
-from etprof.runfolders import default_folder, sha256
+from etprof.runfolders import default_folder, read_json, sha256
 from etprof.whole import opened
 
 SCHEMA = "etprof.fix/1"
@@ -44,9 +44,11 @@ def _fixes_folder(path: str) -> Path:
 
 
 def _recorded(folder: Path) -> Document | None:
-    """The record in FOLDER, if it is one that can be gone on with."""
+    """The record in FOLDER, if it is one that can be gone on with: steps that are links lead out of it."""
     try:
-        found: Document = json.loads((folder / "fix.json").read_text(encoding="utf-8"))
+        if any(entry.is_symlink() for entry in folder.iterdir()):
+            return None
+        found: Document = read_json(folder / "fix.json")
         _set_aside(found)
         return found if found["schema"] == SCHEMA and found["asked"] and found["state"] else None
     except (OSError, ValueError, KeyError, TypeError):

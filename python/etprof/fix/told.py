@@ -4,7 +4,6 @@ measured?"""
 from __future__ import annotations
 
 import dataclasses
-import json
 import os
 import re
 import shlex
@@ -13,7 +12,7 @@ from typing import Any
 
 from etprof import made, runs
 from etprof.errors import BadInput, UsageError
-from etprof.runfolders import sha256
+from etprof.runfolders import read_json, sha256
 
 EXPORT = ("etprof", "export")
 PACKAGED = re.compile(r"(executorch|timm|torchvision):[\w.]+")  # models whose code is an installed package's
@@ -50,12 +49,12 @@ class Told:
 def manifest(folder: str | os.PathLike[str]) -> Document:
     path = Path(folder, "manifest.json")
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found: Document = read_json(path)
         if not found["schema"].startswith("etprof.run/"):
             raise ValueError("it is not of etprof.run/1")
     except (OSError, ValueError, KeyError, TypeError) as e:
         raise BadInput(f"{path} cannot be read: {getattr(e, 'strerror', None) or e}") from e
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def _offers(document: Document) -> tuple[list[Offer], dict[str, str]]:
@@ -135,7 +134,7 @@ def accepts_unproven(told: Told) -> bool:
     """Whether the program was taken though its check proves nothing: then the same is asked of those with fixes."""
     try:
         path = Path(told.program).with_name("export.json")
-        entries = json.loads(path.read_text(encoding="utf-8"))["artifacts"]
+        entries = read_json(path)["artifacts"]
         return any(e["sha256"] == told.sha256 and e["options"]["accept_unproven"] is True for e in entries)
     except (OSError, ValueError, KeyError, TypeError):
         return False

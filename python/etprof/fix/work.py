@@ -4,7 +4,6 @@ program, as it can be typed; what is there whole is not made again."""
 from __future__ import annotations
 
 import dataclasses
-import json
 import shlex
 import signal
 import subprocess
@@ -15,7 +14,7 @@ from typing import Any
 
 from etprof import errors, runs
 from etprof.fix.told import Document, Told, manifest
-from etprof.runfolders import sha256
+from etprof.runfolders import read_json, sha256
 from etprof.shown import printable
 from etprof.verbs import error_of
 
@@ -85,9 +84,10 @@ class Tools:
 def _entry(folder: Path) -> Program | None:
     """The checked program that an export left in FOLDER, whole."""
     try:
-        entry = json.loads((folder / "export.json").read_text(encoding="utf-8"))["artifacts"][0]
+        entry = read_json(folder / "export.json")["artifacts"][0]
         file = folder / entry["kept_as"]
-        whole = entry["kept_as"] == entry["file"] and sha256(file) == entry["sha256"]
+        inside = file.parent == folder and file.is_file() and not file.is_symlink()
+        whole = inside and entry["kept_as"] == entry["file"] and sha256(file) == entry["sha256"]
         return Program(str(file), entry["sha256"], int(entry["bytes"])) if whole else None
     except (OSError, ValueError, KeyError, TypeError, IndexError):
         return None
