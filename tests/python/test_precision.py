@@ -262,6 +262,26 @@ class Quantised(ExportCase):
         entry = self.exported(f"{path}:Token", "--dtype", "int8").entry
         self.assertGreater(entry["checks"][0]["responses"][0]["program"], 0.95)
 
+    def test_a_product_with_a_weight_is_a_linear_layer(self):
+        """GPT-2 writes its layers so; the quantiser would pass over all of them."""
+        path = self.model_file("""
+            class M(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.weight = nn.Parameter(0.2 * torch.randn(64, 32))
+                    self.bias = nn.Parameter(torch.randn(32))
+                def forward(self, x):
+                    return torch.addmm(self.bias, x, self.weight)
+
+            class Product:
+                def get_eager_model(self):
+                    return M()
+                def get_example_inputs(self):
+                    return (torch.randn(4, 64),)
+        """)
+        delegation = self.exported(f"{path}:Product", "--dtype", "int8-dynamic").entry["delegation"]
+        self.assertEqual((delegation["macs"], delegation["macs_share"]), (4 * 64 * 32, 1.0))
+
     def test_layers_that_stay_fp32_are_named(self):
         path = self.model_file("""
             class M(nn.Module):

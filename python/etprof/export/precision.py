@@ -8,7 +8,7 @@ import torch
 from torch.utils import _pytree as pytree
 
 from ..errors import BadInput, UsageError
-from . import norms
+from . import linears, norms
 
 OF_LINEAR = {"int4": 4, "8da4w": 4, "8da8w": 8}  # of linear layers alone: bits of a weight
 HALF_MAX = 65504.0
@@ -122,6 +122,7 @@ def quantize_pt2e(graph, samples, dynamic: bool):
                 node.meta["quantization_annotation"] = QuantizationAnnotation(_annotated=True)
             return without_scalars(super().annotate(model))
 
+    linears.WrittenAsProducts().on_graph(graph)
     quantizer = Quantizer()
     config = get_symmetric_quantization_config(is_per_channel=True, is_dynamic=dynamic)
     if dynamic:
