@@ -23,7 +23,7 @@ static const void *handle_of(const etp_ops_answer *a, size_t row, etp_made *made
     return handle >= 0 ? MAKE(integer, handle) : NULL;
 }
 
-// Without any known work the sum is unknown, not 0.
+// Without any known work the sum is unknown, not 0, and so is one that 64 bits do not hold.
 static const void *macs_of(const etp_ops_answer *a, etp_made *made)
 {
     if (etp_ops_populations(a->trace) > 1) {
@@ -32,8 +32,12 @@ static const void *macs_of(const etp_ops_answer *a, etp_made *made)
     uint64_t macs = 0;
     bool any = false;
     for (size_t i = 0; a->facts && i < a->table.n_rows; i++) {
-        macs += a->facts[i].work.known ? a->facts[i].work.macs : 0;
-        any = any || a->facts[i].work.known;
+        const etp_work *w = &a->facts[i].work;
+        if (w->known && w->macs > UINT64_MAX - macs) {
+            return NULL;
+        }
+        macs += w->known ? w->macs : 0;
+        any = any || w->known;
     }
     return any ? MAKE(number, macs) : NULL;
 }

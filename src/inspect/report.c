@@ -197,15 +197,16 @@ static void times_note(const etp_inspect_times *times, etp_report *r)
 // delegate has no MACs and may still be what is slow. Shares leave out what is unknown and say so.
 static void undelegated_note(const etp_inspect *in, etp_report *r)
 {
-    uint64_t calls = 0, macs = 0, bytes = 0, all_macs = 0, all_bytes = 0, unknown = 0;
+    uint64_t calls = 0, unknown = 0;
+    double macs = 0, bytes = 0, all_macs = 0, all_bytes = 0; // of several operators: beyond 64 bits
     for (size_t i = 0; i < in->n_operators; i++) {
         const etp_inspect_operator *op = &in->operators[i];
-        all_macs += op->macs;
-        all_bytes += op->bytes;
+        all_macs += (double)op->macs;
+        all_bytes += (double)op->bytes;
         if (!op->delegated) {
             calls += op->calls;
-            macs += op->macs;
-            bytes += op->bytes;
+            macs += (double)op->macs;
+            bytes += (double)op->bytes;
             unknown += op->unknown;
         }
     }
@@ -213,11 +214,21 @@ static void undelegated_note(const etp_inspect *in, etp_report *r)
         etp_report_note(r, ETP_GOOD, "every operator runs inside a delegate");
         return;
     }
+    if (!(all_bytes > 0)) {
+        etp_report_note(r, ETP_WARN,
+                        "%" PRIu64
+                        " kernel call%s outside delegates, all operators of unknown work",
+                        calls, calls == 1 ? "" : "s");
+        return;
+    }
+    char of_macs[40] = "";
+    if (all_macs > 0 || unknown == 0) {
+        snprintf(of_macs, sizeof of_macs, "%.1f %% of the MACs and ",
+                 all_macs > 0 ? 100 * macs / all_macs : 0);
+    }
     etp_report_note(r, ETP_WARN,
-                    "%" PRIu64 " kernel call%s outside delegates: %.1f %% of the MACs and "
-                    "%.1f %% of the data moved%s",
-                    calls, calls == 1 ? "" : "s", 100 * share(macs, all_macs),
-                    100 * share(bytes, all_bytes),
+                    "%" PRIu64 " kernel call%s outside delegates: %s%.1f %% of the data moved%s",
+                    calls, calls == 1 ? "" : "s", of_macs, 100 * bytes / all_bytes,
                     unknown ? " (without those of unknown work)" : "");
 }
 

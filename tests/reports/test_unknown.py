@@ -10,6 +10,7 @@ import os
 import pathlib
 import random
 import re
+import struct
 import subprocess
 import sys
 import tempfile
@@ -101,6 +102,20 @@ def sessions(tmp):
     ask("analyze", "--full", "--renew", "swept", cwd=tmp)
 
 
+def shapes(tmp):
+    """Operators of shapes that no number holds: their share of nothing is none."""
+    path = tmp / "shapes.pte"
+    content = (DATA / "linear_portable_fp32.pte").read_bytes()
+    for sizes, said in (((2, 4), None), ((2, 3), ": 100.0 % of the data moved (without those of unknown work)"),
+                        ((4, 3), ", all operators of unknown work")):
+        content = content.replace(struct.pack("<3i", 2, *sizes), struct.pack("<3i", 2, 2**31 - 1, 2**31 - 1))
+        path.write_bytes(content)
+        ask("inspect", path)
+        done = subprocess.run([ETPROF, "inspect", path], capture_output=True, text=True, check=False, timeout=60)
+        shown = " ".join(done.stdout.split())
+        expect(said is None or f"2 kernel calls outside delegates{said} " in shown, "shapes", done.returncode, shown)
+
+
 def recordings():
     for home in (DATA, CORPUS / "dumps"):
         dumps = sorted(home.glob("*.etdump")) if home.is_dir() else []
@@ -116,6 +131,7 @@ def main():
             look(golden.parent.name, golden.read_text())
     recordings()
     with tempfile.TemporaryDirectory() as name:
+        shapes(pathlib.Path(name))
         stats_tables(pathlib.Path(name))
         sessions(pathlib.Path(name))
     # Without the corpus there are 32.

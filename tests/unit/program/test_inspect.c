@@ -13,7 +13,12 @@
 #include "../corpus.h"
 #include "../formats/golden.h"
 
+#include <etprof/program.h>
+#include <etprof/trace.h>
+
+#include "base/json.h"
 #include "inspect/inspect.h"
+#include "inspect/ops.h"
 #include "inspect/tensors.h"
 
 static const char k_data[] = ETP_TEST_SOURCE_DIR "/tests/data";
@@ -284,9 +289,44 @@ static void tensors_agree_with_the_inspector(void **state)
     etp_arena_dispose(&arena);
 }
 
+// Shapes of a hostile file can claim anything: no sum comes out smaller than its parts.
+static void sums_beyond_64_bits_are_unknown(void **state)
+{
+    (void)state;
+    etp_arena arena = {0};
+    etp_file dump, program;
+    golden_open(etp_arena_printf(&arena, "%s/mixed_xnnpack_fp32.etdump", k_data), &dump);
+    golden_open(etp_arena_printf(&arena, "%s/mixed_xnnpack_fp32.pte", k_data), &program);
+    etp_trace *trace = NULL;
+    const etp_program *p = NULL;
+    etp_ops_answer a;
+    assert_int_equal(etp_trace_open(dump.bytes, NULL, &trace, NULL), ETP_OK);
+    assert_int_equal(etp_program_open(program.bytes, NULL, &p, NULL), ETP_OK);
+    assert_int_equal(etp_ops_answer_build(trace, p, NULL, "dump", &arena, &a, NULL), ETP_OK);
+    assert_true(a.table.n_rows >= 2);
+    for (size_t i = 0; i < 2; i++) {
+        a.facts[i].work = (etp_work){.known = true, .macs = UINT64_MAX / 2 + 1};
+    }
+    etp_strbuf text;
+    etp_strbuf_init(&text, &arena);
+    etp_sink sink = etp_sink_strbuf(&text);
+    etp_json j;
+    etp_json_init(&j, &sink, true);
+    etp_ops_json(&a, &j);
+    const char *totals =
+        strstr(etp_arena_strdup(&arena, etp_strbuf_str(&text)), "\"delegated_share\"") - 60;
+    assert_non_null(strstr(totals, "\"macs\": null"));
+    etp_trace_close(trace);
+    etp_program_close(p);
+    etp_file_close(&dump);
+    etp_file_close(&program);
+    etp_arena_dispose(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sums_beyond_64_bits_are_unknown),
         cmocka_unit_test(fixtures_add_up),
         cmocka_unit_test(corpus_adds_up),
         cmocka_unit_test(kinds_are_told_apart),
