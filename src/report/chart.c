@@ -43,6 +43,13 @@ void etp_chart_describe(etp_chart *c, const char *fmt, ...)
     }
 }
 
+void etp_chart_lacks(etp_chart *c, const char *sentence)
+{
+    if (c) {
+        c->lacks = etp_report_clean(c->report, sentence);
+    }
+}
+
 void etp_chart_axes(etp_chart *c, const char *x_title, const char *y_title)
 {
     if (c) {

@@ -238,6 +238,11 @@ static void write_chart(page *p, const etp_chart *c)
     drawn.entries.n = bars && c->entries.n > MOST_BARS ? MOST_BARS : c->entries.n;
     z(p, "<figure class=\"chart\">\n");
     element(p, "figcaption", "", c->title);
+    if (c->lacks.len && c->entries.n == 0) { // a sentence breaks its lines where a drawing cannot
+        element(p, "p", "", c->lacks);
+        z(p, "</figure>\n");
+        return;
+    }
     etp_svg_for_page(p->sink, &drawn, (unsigned)p->ordinal, p->arena);
     element(p, "p", "caption", c->description);
     if (drawn.entries.n < c->entries.n) {

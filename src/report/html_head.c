@@ -224,13 +224,11 @@ static void write_range(etp_sink *sink, const etp_action_card *a, const etp_view
 
 // The bar is on the scale of the whole: dark up to the floor, light up to the ceiling, a tick at
 // the likely gain. Without a likely gain only the ceiling is told, as "up to".
-static void write_action(etp_sink *sink, const etp_action_card *a, double unit,
-                         const etp_html_links *all)
+static void write_gain(etp_sink *sink, const etp_action_card *a, double unit)
 {
-    const etp_html_links *links = &(etp_html_links){all->items, all->n, a->scope};
     char buf[ETP_VIEW_CHARS];
     etp_view v = gain_view(a, unit);
-    z(sink, "<li><p class=\"gain\">");
+    z(sink, "<p class=\"gain\">");
     double least = v.divide / pow(10, v.decimals); // what its digits tell apart
     if (isfinite(a->gain) && a->gain < least / 2) {
         etp_sink_printf(sink, "<b>under %s</b>", etp_view_value(&v, least, buf));
@@ -252,6 +250,16 @@ static void write_action(etp_sink *sink, const etp_action_card *a, double unit,
     }
     z(sink, "</p>\n");
     write_range(sink, a, &v, unit);
+}
+
+static void write_action(etp_sink *sink, const etp_action_card *a, double unit,
+                         const etp_html_links *all)
+{
+    const etp_html_links *links = &(etp_html_links){all->items, all->n, a->scope};
+    z(sink, "<li>");
+    if (isfinite(a->hi)) { // else what it gains is not known
+        write_gain(sink, a, unit);
+    }
     bool link = etp_html_links_have(links, a->id);
     element(sink, "p", "of", a->of);
     z(sink, link ? "<p class=\"what\"><a class=\"id\" href=\"#" : "<p class=\"what\"><b>");

@@ -312,8 +312,12 @@ static void write_block(etp_sink *sink, const etp_block *b)
     case ETP_BLOCK_CHART:
         b->chart->md(sink, b->chart);
         break;
-    case ETP_BLOCK_FOLD: // of the page alone
-    case ETP_BLOCK_DRAWER:
+    case ETP_BLOCK_FOLD: // ended in etp_write_md
+        etp_sink_z(sink, "<details>\n<summary>");
+        etp_md_text(sink, b->text, false);
+        etp_sink_z(sink, "</summary>\n\n");
+        break;
+    case ETP_BLOCK_DRAWER: // of the page alone
     case ETP_BLOCK_GRAPH:
     case ETP_BLOCK_SPANS:
     case ETP_BLOCK_PLANE:
@@ -323,17 +327,28 @@ static void write_block(etp_sink *sink, const etp_block *b)
     }
 }
 
+static const char k_unfold[] = "</details>\n\n";
+
 etp_status etp_write_md(const etp_report *r, const etp_report_style *style, etp_arena *arena,
                         etp_sink *sink, etp_error *err)
 {
     (void)arena;
     (void)err;
     write_head(sink, r);
+    bool folded = false;
     for (size_t i = 0; i < r->blocks.n; i++) {
-        if (etp_block_shown(&r->blocks.items[i], style, ETP_OFF_PAGE)) {
-            write_block(sink, &r->blocks.items[i]);
+        const etp_block *b = &r->blocks.items[i];
+        if (!etp_block_shown(b, style, ETP_OFF_PAGE)) {
+            continue;
         }
+        if (folded && (b->kind == ETP_BLOCK_SECTION || b->kind == ETP_BLOCK_FOLD)) {
+            etp_sink_z(sink, k_unfold);
+            folded = false;
+        }
+        folded = folded || b->kind == ETP_BLOCK_FOLD;
+        write_block(sink, b);
     }
+    etp_sink_z(sink, folded ? k_unfold : "");
     if (r->footer.len) {
         etp_sink_z(sink, "---\n\n");
         etp_md_text(sink, r->footer, true);

@@ -122,6 +122,11 @@ void etp_md_chart(etp_sink *sink, const etp_chart *c)
         etp_md_text(sink, c->title, false);
         etp_sink_z(sink, "**\n\n");
     }
+    if (c->lacks.len && c->entries.n == 0) {
+        etp_md_text(sink, c->lacks, true);
+        etp_sink_z(sink, "\n\n");
+        return;
+    }
     switch (c->chart) {
     case ETP_CHART_STACKED:
     case ETP_CHART_COLUMNS:

@@ -143,7 +143,6 @@ void etp_report_fold(etp_report *r, const char *title)
         etp_str text = etp_report_clean(r, title);
         etp_block *b = etp_report_add_block(r, ETP_BLOCK_FOLD);
         if (b) {
-            b->medium = ETP_ON_PAGE;
             b->text = text;
         }
     }

@@ -97,7 +97,8 @@ void etp_report_no_action(etp_report *r, const char *fmt, ...) ETP_PRINTF(2, 3);
 // it. Gives what was so before.
 typedef enum etp_medium { ETP_EVERYWHERE, ETP_ON_PAGE, ETP_OFF_PAGE } etp_medium;
 etp_medium etp_report_medium(etp_report *r, etp_medium medium);
-// What follows, until the next section or fold, is folded away under TITLE in HTML: for who asks.
+// What follows, until the next section or fold, is folded away under TITLE in HTML and Markdown:
+// for who asks.
 void etp_report_fold(etp_report *r, const char *title);
 
 // Starts a drawer: what is known of one thing, by its id ("op12": letters, then digits). What
@@ -317,6 +318,8 @@ etp_chart *etp_report_chart(etp_report *r, etp_chart_kind chart, const char *id,
                             etp_kind kind);
 // What the picture shows, for people who cannot see it and as its caption.
 void etp_chart_describe(etp_chart *c, const char *fmt, ...) ETP_PRINTF(2, 3);
+// What stands in the place of a picture without bars: a sentence instead of "no data".
+void etp_chart_lacks(etp_chart *c, const char *sentence);
 void etp_chart_axes(etp_chart *c, const char *x_title, const char *y_title);
 void etp_chart_series(etp_chart *c, const char *label);
 // STACKED: the same with one of the colours 1 … 18, so that it has the same in every picture.

@@ -7,7 +7,8 @@ static void svg_chart(etp_svg *o, const etp_chart *c)
 {
     if (c->entries.n == 0) {
         etp_svg_begin(o, c, 30);
-        etp_svg_textz(o, 0, 20, ETP_LEFT, "m", "no data");
+        etp_svg_text(o, 0, 20, ETP_LEFT, "m", c->lacks.len ? c->lacks : ETP_STR("no data"),
+                     o->width);
         etp_svg_end(o);
         return;
     }

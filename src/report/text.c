@@ -214,8 +214,10 @@ static void write_block(etp_text *o, const etp_report *r, size_t block)
     case ETP_BLOCK_CHART:
         b->chart->text(o, b->chart);
         break;
-    case ETP_BLOCK_FOLD: // of the page alone
-    case ETP_BLOCK_DRAWER:
+    case ETP_BLOCK_FOLD: // a terminal has it below its title
+        etp_text_wrap(o, b->text, 0, 0);
+        break;
+    case ETP_BLOCK_DRAWER: // of the page alone
     case ETP_BLOCK_GRAPH:
     case ETP_BLOCK_SPANS:
     case ETP_BLOCK_PLANE:

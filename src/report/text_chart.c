@@ -285,6 +285,10 @@ void etp_text_chart(etp_text *o, const etp_chart *c)
         etp_text_wrap(o, c->title, 0, 0);
         etp_text_plain(o, "1");
     }
+    if (c->lacks.len && c->entries.n == 0) {
+        etp_text_wrap(o, c->lacks, 0, 0);
+        return;
+    }
     switch (c->chart) {
     case ETP_CHART_STACKED:
     case ETP_CHART_COLUMNS:

@@ -10,7 +10,7 @@
 // list (html.c: enclose).
 typedef enum etp_block_kind {
     ETP_BLOCK_SECTION,
-    ETP_BLOCK_FOLD,    // HTML only
+    ETP_BLOCK_FOLD,    // text has its title alone
     ETP_BLOCK_DRAWER,  // HTML only
     ETP_BLOCK_GRAPH,   // HTML only
     ETP_BLOCK_SPANS,   // HTML only
@@ -83,7 +83,7 @@ struct etp_chart {
     etp_chart_kind chart;
     etp_kind kind;
     etp_severity severity;
-    etp_str id, title, description, x_title, y_title;
+    etp_str id, title, description, lacks, x_title, y_title;
     struct {
         etp_str *items;
         size_t n, cap;

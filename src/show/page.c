@@ -30,11 +30,16 @@ static void action(const etp_ab *ab, const etp_ab_fix *f, const char *of, etp_re
         .advice = f->advice,
         .command = f->typed,
         .whole = whole_ns(ab),
-        .gain = etp_known_ns(f->expected_ns),
-        .lo = etp_known_ns(f->lo_ns),
-        .hi = etp_known_ns(f->hi_ns),
+        .gain = (double)NAN,
+        .lo = (double)NAN,
+        .hi = (double)NAN,
         .kind = ETP_KIND_NS,
     };
+    if (!etp_ab_recording_hides(ab)) { // gains are parts of what was recorded
+        a.gain = etp_known_ns(f->expected_ns);
+        a.lo = etp_known_ns(f->lo_ns);
+        a.hi = etp_known_ns(f->hi_ns);
+    }
     etp_report_action(r, &a);
 }
 
@@ -255,6 +260,7 @@ static void categories(const etp_ab *ab, etp_report *r)
     etp_report_section(r, 1, "categories", "Where the time goes");
     etp_chart_only_names(
         etp_ab_breakdown_chart(&(etp_ab_views){&(struct etp_ab_view){.ab = ab}, 1}, r));
+    etp_ab_fold_recorded(ab, r);
     etp_table *t = etp_report_table(r, "categories-page", NULL, columns, n);
     category_rows(ab, ratios, ab->hot_arm, t, n);
 }

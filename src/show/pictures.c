@@ -123,6 +123,36 @@ static void ratio_note(const bar *b, char *note, size_t cap)
     }
 }
 
+const char *etp_ab_where_title(const etp_ab *ab)
+{
+    return etp_ab_told(ab, 0) ? "Where it came from" : "Where it goes";
+}
+
+const char *etp_ab_left_out(const etp_ab *ab, const char *title, etp_arena *arena)
+{
+    const double adds = etp_ab_recording_adds(ab);
+    title = title ? title : etp_ab_where_title(ab);
+    if (!etp_ab_recording_hides(ab)) {
+        return NULL;
+    }
+    return adds >= ETP_RECORDING_MOST
+               ? etp_arena_printf(arena,
+                                  "%s is left out: recording adds %.0f %%, so most of what was "
+                                  "recorded is recording",
+                                  title, 100 * adds)
+               : etp_arena_printf(arena,
+                                  "%s is left out: recorded inferences are longer than others by "
+                                  "an unknown factor",
+                                  title);
+}
+
+void etp_ab_fold_recorded(const etp_ab *ab, etp_report *r)
+{
+    if (etp_ab_recording_hides(ab)) {
+        etp_report_fold(r, "The recorded times, which are mostly recording");
+    }
+}
+
 void etp_ab_latency_chart(const etp_ab_views *views, etp_report *r)
 {
     bars all = collect(views, r);
@@ -215,6 +245,9 @@ etp_chart *etp_ab_breakdown_chart(const etp_ab_views *views, etp_report *r)
     etp_chart_describe(
         c, "%s%sMean time of one traced inference by operator category, one bar per arm.%s",
         what ? what : "", what ? ". " : "", emulated ? " Times of an emulator." : "");
+    if (views->n == 1 && r) {
+        etp_chart_lacks(c, etp_ab_left_out(views->items[0].ab, NULL, etp_report_arena(r)));
+    }
     for (size_t k = 0; k < n; k++) {
         etp_chart_series_colored(c, etp_category_name(shown[k]), etp_ab_category_color(shown[k]));
     }
@@ -225,7 +258,7 @@ etp_chart *etp_ab_breakdown_chart(const etp_ab_views *views, etp_report *r)
         if (b->begins_group && all.groups) {
             etp_chart_group(c);
         }
-        if (!b->ab->arms[b->arm].profile) {
+        if (!b->ab->arms[b->arm].profile || etp_ab_recording_hides(b->ab)) {
             continue;
         }
         for (size_t k = 0; k < n; k++) {

@@ -65,6 +65,12 @@ const char *etp_rate_text(double rate, etp_arena *arena);       // "2,556"
 const char *etp_ab_rates_text(const etp_ab *ab, const etp_ab_comparison *c, etp_arena *arena);
 
 // Sections of either, in insights.c.
+// "Where it came from is left out: recording adds 667 %, so …": NULL where the parts are told.
+// TITLE: NULL for that of the answer alone.
+const char *etp_ab_left_out(const etp_ab *ab, const char *title, etp_arena *arena); // pictures.c
+const char *etp_ab_where_title(const etp_ab *ab); // "Where it came from"
+// Where the parts are left out, what follows is folded away and said to be mostly recording.
+void etp_ab_fold_recorded(const etp_ab *ab, etp_report *r);
 void etp_ab_latency_chart(const etp_ab_views *v, etp_report *r); // pictures.c
 etp_chart *etp_ab_breakdown_chart(const etp_ab_views *v, etp_report *r);
 void etp_ab_category_table(const etp_ab_views *v, etp_report *r);

@@ -388,25 +388,13 @@ static size_t categories_shown(const etp_ab *ab)
     return SHOWN_CATEGORIES - (more < most ? more : most);
 }
 
-static const char *where_title(const etp_ab *ab, etp_arena *arena)
-{
-    return of_phase(ab, etp_ab_told(ab, 0) ? "Where it came from" : "Where it goes", arena);
-}
-
 static void not_told(const etp_ab *ab, etp_screen *s, etp_arena *arena)
 {
     parts all;
-    if (etp_ab_recording_hides(ab) && read_parts(ab, &all)) {
-        const double adds = etp_ab_recording_adds(ab);
-        const char *why = adds >= ETP_RECORDING_MOST
-                              ? etp_arena_printf(arena,
-                                                 "recording adds %.0f %%, so most of what was "
-                                                 "recorded is recording",
-                                                 100 * adds)
-                              : "recorded inferences are longer than others by an unknown factor";
-        etp_screen_remark(s, ETP_WARN,
-                          etp_arena_printf(arena, "%s is left out: %s (--full has it)",
-                                           where_title(ab, arena), why));
+    const char *title = of_phase(ab, etp_ab_where_title(ab), arena);
+    const char *why = read_parts(ab, &all) ? etp_ab_left_out(ab, title, arena) : NULL;
+    if (why) {
+        etp_screen_remark(s, ETP_WARN, etp_arena_printf(arena, "%s (--full has it)", why));
     }
 }
 
@@ -432,7 +420,8 @@ static void where(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         columns[2] = told ? "speedup" : "";
         columns[3] = told ? "saved" : "";
     }
-    etp_screen_grid(s, where_title(ab, arena), ab->n_comparisons ? all.unit.name : NULL, columns);
+    etp_screen_grid(s, of_phase(ab, etp_ab_where_title(ab), arena),
+                    ab->n_comparisons ? all.unit.name : NULL, columns);
     qsort(all.items, all.n, sizeof *all.items, told ? by_change : by_time);
     // One more is shown rather than put away: "Everything else" would take its line anyhow.
     size_t most = categories_shown(ab), shown = all.n <= most + 1 ? all.n : most;

@@ -153,6 +153,7 @@ void etp_ab_category_section(const etp_ab *ab, etp_report *r)
     etp_report_section(r, 1, "categories", "Where the time goes");
     etp_chart_only_names(
         etp_ab_breakdown_chart(&(etp_ab_views){&(struct etp_ab_view){.ab = ab}, 1}, r));
+    etp_ab_fold_recorded(ab, r);
     etp_ab_delegation_chart(ab, r);
     category_table(ab, r);
 }

@@ -141,6 +141,25 @@ def live(tmp, columns, locale):
     expect("NEON is 1.73" in said, name, "no answer below", said)
 
 
+def told_elsewhere(folder, said, told):
+    """The page, the Markdown report and the picture leave the parts out where the terminal does, with its sentence; the
+    table is folded away, and the page gives no gains."""
+    run("analyze", folder, "--renew")
+    picture = "operator_breakdown_stacked.svg"
+    shown = {name: (folder / name).read_text() for name in ("report.html", "report.md", picture)}
+    for name, text in shown.items():
+        expect((said in " ".join(text.split())) == (not told), folder.name, name, "are parts withheld?")
+    fold = "The recorded times, which are mostly recording</summary>"
+    for name, heading, ends, table in (("report.html", ">Where the time goes</h2>", "<h2", "<table"),
+                                       ("report.md", "## Where the time goes", "\n## ", "| category |")):
+        part = shown[name].split(heading, 1)[1].split(ends, 1)[0]
+        expect((fold in part) == (not told) and table in part, folder.name, name, "no fold", part[:600])
+        expect(told or part.index(fold) < part.index(table), folder.name, name, "the table stands before its fold")
+        expect(part.count("<details") == part.count("</details"), folder.name, name, "folds that do not end", part)
+    expect(('class="gain"' in shown["report.html"]) == told, folder.name, "gains of recorded times on the page")
+    expect(("<rect" in shown[picture].split("<g transform")[1]) == told, folder.name, "bars")
+
+
 def look(name, *words):
     """The screen of `etprof WORDS` at every width; gives that of 80 columns."""
     shown = {}
@@ -369,6 +388,7 @@ with tempfile.TemporaryDirectory() as tmp:  # figures below a headline of severa
         expect(bool(re.search(r"^  N\d+ +(−|at most |under )\d", text, re.M)) == (times < 2), name, "gains", text)
         expect(len(levels) == 1 or adds in text.split("Trust")[1], name, "no mark", text)
         full = " ".join(run("analyze", name, "--full", width=200)[0].split())
+        told_elsewhere(tmp / name, said, times < 2)
         expect(len(levels) == 1 or ("most of them is recording" in full) == (times >= 2), name, "--full", full)
     # One arm: its time with the interval, and the largest part first.
     phase_folders.make(tmp / "alone", twice, phases=None, levels=("avx2", ))
