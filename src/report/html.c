@@ -528,9 +528,9 @@ etp_status etp_write_html(const etp_report *r, const etp_report_style *style, et
     write_head(&p);
     write_navigation(&p, style);
     z(&p, "<main>\n");
-    etp_html_summary(sink, r, &p.links);
+    etp_html_summary(sink, r);
     nesting n = {0};
-    bool in_drawer = false;
+    bool in_drawer = false, decided = false;
     for (size_t i = 0; i < r->blocks.n; i++) {
         const etp_block *b = &r->blocks.items[i];
         if (!is_shown(&p, i, style)) {
@@ -543,6 +543,10 @@ etp_status etp_write_html(const etp_report *r, const etp_report_style *style, et
         if (hidden && in_drawer) {
             continue;
         }
+        if (!decided && b->kind == ETP_BLOCK_SECTION) {
+            etp_html_decides(sink, r, &p.links);
+            decided = true;
+        }
         enclose(&p, &n, b);
         p.ordinal = i;
         p.links.scope = b->scope;
@@ -553,6 +557,9 @@ etp_status etp_write_html(const etp_report *r, const etp_report_style *style, et
         }
     }
     enclose(&p, &n, &k_end);
+    if (!decided) {
+        etp_html_decides(sink, r, &p.links);
+    }
     if (p.budget.drawers_left) {
         etp_sink_printf(sink,
                         "<p class=\"left\">To keep this page small it has %zu of %zu details. "

@@ -350,11 +350,15 @@ static void write_facts(etp_sink *sink, const etp_facts *facts)
     }
 }
 
-void etp_html_summary(etp_sink *sink, const etp_report *r, const etp_html_links *links)
+void etp_html_summary(etp_sink *sink, const etp_report *r)
 {
     const double unit = unit_of_cards(r);
     write_cards(sink, &r->cards, unit);
     write_cards(sink, &r->page_cards, unit);
+}
+
+void etp_html_decides(etp_sink *sink, const etp_report *r, const etp_html_links *links)
+{
     etp_html_actions(sink, &r->actions, etp_str_from("next"), 2, links);
     if (r->facts.n + r->page_facts.n) {
         z(sink, "<dl class=\"facts\">\n");

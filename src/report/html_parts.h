@@ -35,7 +35,9 @@ void etp_html_command(etp_sink *sink, etp_str s);
 void etp_html_actions(etp_sink *sink, const etp_actions *a, etp_str id, int level,
                       const etp_html_links *links);
 // The big numbers, what to do next, small facts.
-void etp_html_summary(etp_sink *sink, const etp_report *r, const etp_html_links *links);
+void etp_html_summary(etp_sink *sink, const etp_report *r);
+// What to do next, and the facts: behind what stands before the first section.
+void etp_html_decides(etp_sink *sink, const etp_report *r, const etp_html_links *links);
 // HEADING of the section names a table without a caption to those who cannot see the page. MOST:
 // rows beside totals.
 void etp_html_table(etp_sink *sink, const etp_table *t, size_t ordinal, etp_str heading,

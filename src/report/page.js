@@ -308,7 +308,7 @@
       return sum;
     }
     var now = data.inference[1] / data.inference[0], then = total(0), ln = [];
-    var out = {now: Math.round(now), then: Math.round(then), speedup: now / then, lo: null, hi: null};
+    var out = {now: Math.round(now * data.scale), then: Math.round(then * data.scale), speedup: now / then, lo: null, hi: null};
     for (var k = 1; 2 * k + 1 < data.inference.length; k++) {
       var ratio = data.inference[2 * k + 1] / data.inference[2 * k] / total(k);
       if (isFinite(ratio) && ratio > 0) ln.push(Math.log(ratio));
@@ -408,7 +408,7 @@
         .filter(Boolean).forEach(function (o) { select.appendChild(make('option', o[0])).value = o[1]; });
       select.onchange = function () { changes[op.id] = Number(select.value); renew(); };
       select.name = op.id;
-      var text = title(scope + op.id).slice(op.id.length + 1) + ' ' + time(op.ns[0] / data.inference[0]);
+      var text = title(scope + op.id).slice(op.id.length + 1) + ' ' + time(data.scale * op.ns[0] / data.inference[0]);
       items.push({item: row(second, text, op.id, select), text: (op.id + ' ' + text).toLowerCase()});
     });
     if (known.length < data.operators.length) second.appendChild(make('li', 'The page has no details of ' + (data.operators.length - known.length) + ' more; the command takes each.'));

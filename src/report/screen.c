@@ -327,15 +327,20 @@ static void write_grid(etp_text *o, const etp_screen *s)
     }
     size_t unit = etp_width(s->grid_unit);
     size_t title = etp_width(s->grid_title) + (unit ? 2 + unit : 0);
-    grid g = layout(s, o->width, title);
+    grid g = layout(s, o->width, title), bare = layout(s, o->width, 0);
     // Where the title with its unit is what makes the column of labels wide, and that leaves no
-    // room for bars, the unit goes to the next line.
-    bool beside = g.room >= BAR_LEAST || g.label > title || !unit;
-    g = beside ? g : layout(s, o->width, 0);
+    // room for bars or triples the column, the unit goes to the next line.
+    bool beside = !unit || g.label > title || (g.room >= BAR_LEAST && title <= 3 * bare.label);
+    g = beside ? g : bare;
     etp_sink_char(o->sink, '\n');
     etp_text_sgr(o, "1");
-    etp_text_put(o, s->grid_title);
-    etp_text_putz(o, !beside ? "\n  " : unit ? ", " : "");
+    if (beside) {
+        etp_text_put(o, s->grid_title);
+        etp_text_putz(o, unit ? ", " : "");
+    } else {
+        etp_text_wrap(o, s->grid_title, 0, INDENT);
+        etp_sink_repeat(o->sink, ' ', INDENT);
+    }
     etp_text_cell(o, s->grid_unit, g.label - (beside ? title - unit : INDENT), false);
     etp_text_plain(o, "1");
     etp_text_sgr(o, "2");

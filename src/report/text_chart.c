@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Charts in the terminal: a compact picture out of block characters, always with the numbers.
 #include <math.h>
+#include <string.h>
 
 #include "report/text.h"
 
@@ -216,10 +217,19 @@ static void write_waterfall(etp_text *o, const etp_chart *c)
 
 // ---- intervals ----
 
+static etp_str before_bracket(etp_str s)
+{
+    const char *at = s.len ? memchr(s.ptr, '[', s.len) : NULL;
+    size_t n = at ? (size_t)(at - s.ptr) : s.len;
+    return (etp_str){s.ptr, n > 0 && at ? n - 1 : n};
+}
+
 static void write_intervals(etp_text *o, const etp_chart *c)
 {
     etp_view v = etp_view_chart(c);
+    enum { FIGURES = 14, RANGES = 38 }; // the value; its interval and a ratio with its own
     size_t label = label_width(c), width = rest(o, label + 2 + 12 + 36);
+    bool narrow = label + FIGURES + width + RANGES > o->width; // a ratio without its interval
     double max = 0;
     for (size_t i = 0; i < c->entries.n; i++) {
         max = fmax(max, c->entries.items[i].values[0]);
@@ -235,7 +245,7 @@ static void write_intervals(etp_text *o, const etp_chart *c)
         write_range(o, &v, e);
         if (e->note.len) {
             etp_text_putz(o, "  ");
-            etp_text_put(o, e->note);
+            etp_text_put(o, narrow ? before_bracket(e->note) : e->note);
         }
         etp_sink_char(o->sink, '\n');
     }

@@ -18,12 +18,24 @@ static void drawers(const etp_ab *ab, etp_report *r, etp_arena *arena)
     etp_ab_drawers(&(etp_ab_views){views, views ? n : 0}, r, arena);
 }
 
+// Every model; a session is named after its first.
+static const char *title_of(const etp_ab *ab, etp_arena *arena)
+{
+    etp_strbuf text;
+    etp_strbuf_init(&text, arena);
+    for (size_t i = 0; i < ab->n_models; i++) {
+        const char *stem = ab->models[i].stem;
+        etp_strbuf_printf(&text, "%s%s", i && stem ? ", " : "", stem ? stem : "");
+    }
+    return ab->n_models > 1 && text.len ? etp_strbuf_str(&text).ptr : ab->title;
+}
+
 // What was measured on what, without the model's name above it.
 static void subtitle(const etp_ab *ab, etp_report *r)
 {
     if (ab->subject) {
-        bool alone = ab->n_models == 1 && ab->where[0]; // else the models are no title
-        etp_report_subtitle(r, "%s", alone ? ab->where : ab->subject);
+        bool named = ab->n_models > 0 && ab->where[0]; // by the title
+        etp_report_subtitle(r, "%s", named ? ab->where : ab->subject);
     } else if (ab->n_comparisons) {
         etp_report_subtitle(r, "%s against %s%s", ab->arms[ab->comparisons[0].candidate].measured,
                             ab->arms[ab->baseline].measured,
@@ -36,13 +48,16 @@ static void subtitle(const etp_ab *ab, etp_report *r)
 const etp_report *etp_ab_report(const etp_ab *ab, etp_arena *arena)
 {
     const etp_ab_views one = {&(struct etp_ab_view){.ab = ab}, 1};
-    etp_report *r = etp_report_create(arena, ab->title);
+    etp_report *r = etp_report_create(arena, title_of(ab, arena));
     subtitle(ab, r);
     if (ab->n_phases > 0) {
         etp_ab_phase_cards(ab, r, arena);
     } else {
         etp_ab_headline_cards(one.items, r, arena);
     }
+    etp_report_medium(r, ETP_ON_PAGE);
+    etp_ab_pictures(ab, r);
+    etp_report_medium(r, ETP_EVERYWHERE);
     etp_ab_facts(ab, r, arena);
     if (ab->n_phases > 0) {
         etp_ab_phase_section(ab, r, arena);

@@ -258,8 +258,10 @@ static void categories(const etp_ab *ab, etp_report *r)
                                     .help = "speedup of a whole inference without the category"};
     }
     etp_report_section(r, 1, "categories", "Where the time goes");
-    etp_chart_only_names(
-        etp_ab_breakdown_chart(&(etp_ab_views){&(struct etp_ab_view){.ab = ab}, 1}, r));
+    if (!etp_ab_pictures_first(ab, r)) {
+        etp_chart_only_names(
+            etp_ab_breakdown_chart(&(etp_ab_views){&(struct etp_ab_view){.ab = ab}, 1}, r));
+    }
     etp_ab_fold_recorded(ab, r);
     etp_table *t = etp_report_table(r, "categories-page", NULL, columns, n);
     category_rows(ab, ratios, ab->hot_arm, t, n);

@@ -25,7 +25,7 @@ typedef struct bars {
 static bool same_group(const bar *a, const bar *b)
 {
     const etp_ab_arm *x = &a->ab->arms[a->arm], *y = &b->ab->arms[b->arm];
-    return a->ab == b->ab && (a->ab->bare || (x->model == y->model && x->threads == y->threads));
+    return a->ab == b->ab && (a->ab->bare || (etp_ab_same_group(x, y)));
 }
 
 // Runs stay in their order; within one by model, threads, then from the lowest level up. Dumps keep
@@ -99,17 +99,22 @@ static int64_t latency_of(const etp_ab_arm *a)
 // Of the arm against the first of its group. With two arms that is the headline; a withheld one is
 // none here either.
 // The order of bars is by level, so the first of a group need not be the session's baseline.
-static void ratio_note(const bar *b, char *note, size_t cap)
+static void ratio_note(const bar *b, char *note, size_t cap, etp_arena *arena)
 {
     const etp_ab *ab = b->ab;
     const etp_ab_arm *a = &ab->arms[b->arm];
-    for (size_t i = 0; i < ab->n_comparisons; i++) {
-        const etp_ab_comparison *c = &ab->comparisons[i];
+    size_t n;
+    const etp_ab_comparison *const *all = etp_ab_all_comparisons(ab, arena, &n);
+    for (size_t i = 0; i < n; i++) {
+        const etp_ab_comparison *c = all[i];
         if (c->withheld) {
             return; // nothing of this session is shown as a ratio
         }
         if (c->candidate == b->arm && &ab->arms[c->baseline] == b->first && isfinite(c->estimate)) {
-            snprintf(note, cap, "%.2f×", c->estimate);
+            const char *text = etp_interval_tells(c->lo, c->hi)
+                                   ? ETP_ESTIMATE(c->estimate, c->lo, c->hi, 2)
+                                   : etp_arena_printf(arena, "%.2f×", c->estimate);
+            snprintf(note, cap, "%s", text ? text : "");
             return;
         }
     }
@@ -181,7 +186,7 @@ void etp_ab_latency_chart(const etp_ab_views *views, etp_report *r)
         if (b->begins_group && all.groups) {
             etp_chart_group(c);
         }
-        ratio_note(b, note, sizeof note);
+        ratio_note(b, note, sizeof note, etp_report_arena(r));
         if (views->n > 1 && a->median_ns == ETP_NS_UNKNOWN) {
             snprintf(note, sizeof note, "traced");
         }
@@ -270,4 +275,21 @@ etp_chart *etp_ab_breakdown_chart(const etp_ab_views *views, etp_report *r)
         etp_chart_row(c, label_of(b, r), values, n + 1);
     }
     return c;
+}
+
+bool etp_ab_pictures_first(const etp_ab *ab, const etp_report *r)
+{
+    return ab->n_phases < 2 && ab->n_categories > 0 && !etp_report_in_part(r);
+}
+
+// Of two arms the headline has the bars, and what to do next stays on the first screen.
+void etp_ab_pictures(const etp_ab *ab, etp_report *r)
+{
+    const etp_ab_views one = {&(struct etp_ab_view){.ab = ab}, 1};
+    if (etp_ab_pictures_first(ab, r)) {
+        if (ab->n_arms > 2) {
+            etp_ab_latency_chart(&one, r);
+        }
+        etp_chart_only_names(etp_ab_breakdown_chart(&one, r));
+    }
 }

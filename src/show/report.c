@@ -90,8 +90,10 @@ static void headline_ends(const etp_ab *ab, const etp_ab_comparison *c, etp_head
 void etp_ab_headline_cards(const struct etp_ab_view *view, etp_report *r, etp_arena *arena)
 {
     const etp_ab *ab = view->ab;
-    for (size_t i = 0; i < ab->n_comparisons; i++) {
-        const etp_ab_comparison *c = &ab->comparisons[i];
+    size_t n;
+    const etp_ab_comparison *const *all = etp_ab_all_comparisons(ab, arena, &n);
+    for (size_t i = 0; i < n; i++) {
+        const etp_ab_comparison *c = all[i];
         const char *verdict = etp_verdict_name(c->verdict);
         if (c->withheld) {
             verdict = etp_arena_printf(arena, "withheld: %s", etp_ab_withheld_text(c->withheld));

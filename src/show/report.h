@@ -45,6 +45,18 @@ typedef struct etp_ab_views {
     size_t n;
 } etp_ab_views;
 
+// Of several models or thread counts: each level against the baseline's level within them, where
+// the session has no such comparison. In within.c.
+const etp_ab_comparison *etp_ab_within_models(const etp_ab *ab, etp_arena *arena, size_t *out_n);
+bool etp_ab_same_group(const etp_ab_arm *a, const etp_ab_arm *b); // one model and thread count
+// All comparisons as a reader asks: levels within a model, then the others.
+const etp_ab_comparison *const *etp_ab_all_comparisons(const etp_ab *ab, etp_arena *arena,
+                                                       size_t *out_n);
+
+// "fp32 at AVX2 to fp32 at AVX-512": what a table of two arms is of, where there are more; NULL
+// where the headline says it.
+const char *etp_ab_pair_of_table(const etp_ab *ab, etp_arena *arena);
+
 // Cards of an answer's comparisons, and where the bottleneck was and is in one of them.
 void etp_ab_headline_cards(const struct etp_ab_view *view, etp_report *r, etp_arena *arena);
 void etp_ab_shift_key(const etp_ab *ab, size_t comparison, etp_keys *keys);
@@ -71,7 +83,10 @@ const char *etp_ab_left_out(const etp_ab *ab, const char *title, etp_arena *aren
 const char *etp_ab_where_title(const etp_ab *ab); // "Where it came from"
 // Where the parts are left out, what follows is folded away and said to be mostly recording.
 void etp_ab_fold_recorded(const etp_ab *ab, etp_report *r);
-void etp_ab_latency_chart(const etp_ab_views *v, etp_report *r); // pictures.c
+// The two pictures, before the page's first section; nothing where tabs or parts have their own.
+void etp_ab_pictures(const etp_ab *ab, etp_report *r);
+bool etp_ab_pictures_first(const etp_ab *ab, const etp_report *r); // are they there?
+void etp_ab_latency_chart(const etp_ab_views *v, etp_report *r);   // pictures.c
 etp_chart *etp_ab_breakdown_chart(const etp_ab_views *v, etp_report *r);
 void etp_ab_category_table(const etp_ab_views *v, etp_report *r);
 void etp_ab_latency_table(const etp_ab_views *v, etp_report *r);

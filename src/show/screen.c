@@ -185,10 +185,11 @@ static void headlines(const etp_ab *ab, etp_screen *s, etp_arena *arena)
     for (size_t p = 0; p < answers(ab); p++) {
         const etp_ab *one = answer_of(ab, p);
         bool grid = etp_ab_tells_features(one); // which has them
-        for (size_t i = 0; i < one->n_comparisons && !grid; i++, n++) {
+        size_t found;
+        const etp_ab_comparison *const *all = etp_ab_all_comparisons(one, arena, &found);
+        for (size_t i = 0; i < found && !grid; i++, n++) {
             if (n < SHOWN_HEADLINES) {
-                headline(ab, one, &one->comparisons[i], ab->n_phases > 1 && n >= WITH_TIMES, s,
-                         arena);
+                headline(ab, one, all[i], ab->n_phases > 1 && n >= WITH_TIMES, s, arena);
             }
         }
     }
@@ -420,8 +421,11 @@ static void where(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         columns[2] = told ? "speedup" : "";
         columns[3] = told ? "saved" : "";
     }
-    etp_screen_grid(s, of_phase(ab, etp_ab_where_title(ab), arena),
-                    ab->n_comparisons ? all.unit.name : NULL, columns);
+    const char *title = of_phase(ab, etp_ab_where_title(ab), arena);
+    if (etp_ab_pair_of_table(ab, arena)) {
+        title = etp_arena_printf(arena, "%s: %s", title, etp_ab_pair_of_table(ab, arena));
+    }
+    etp_screen_grid(s, title, ab->n_comparisons ? all.unit.name : NULL, columns);
     qsort(all.items, all.n, sizeof *all.items, told ? by_change : by_time);
     // One more is shown rather than put away: "Everything else" would take its line anyhow.
     size_t most = categories_shown(ab), shown = all.n <= most + 1 ? all.n : most;

@@ -597,7 +597,7 @@ static void latency_of_page(const etp_ab *ab, bool times_above, etp_report *r)
                  !ab->emulated && ab->arms[0].median_ns != ETP_NS_UNKNOWN &&
                  ab->arms[1].median_ns != ETP_NS_UNKNOWN;
     bool headline = times_above || drawn;
-    if (!headline) {
+    if (!headline && !(ab->n_arms > 2 && etp_ab_pictures_first(ab, r))) {
         etp_ab_latency_chart(&(etp_ab_views){&(struct etp_ab_view){.ab = ab}, 1}, r);
     }
     arms_of_page(ab, !headline && ab->n_arms > DRAWN, r);

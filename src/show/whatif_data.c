@@ -26,6 +26,7 @@ typedef struct page_data {
     const char *arm, *baseline, *command;
     page_times inference, before;
     double factor; // NAN
+    double scale;
     const etp_ab_fix *fixes;
     size_t n_fixes;
     page_operator *operators;
@@ -148,6 +149,10 @@ static const etp_field k_rows[] = {
     FIELD("factor", NUMBER, factor,
           "half of a 95 % t interval ÷ standard error of a mean over the recordings",
           .flags = ETP_ABSENT),
+    FIELD("scale", NUMBER, scale,
+          "time of an inference without recording ÷ with it, which turns recorded times into those "
+          "that the page tells; 1: no time without recording is known",
+          .flags = ETP_SET),
     LIST("fixes", OBJECT, fixes, n_fixes, "as `next_fixes` of `etprof.ab/1`", .shape = &k_fix),
     LIST("operators", OBJECT, operators, n_operators, "from 0.05 % of an inference, longest first",
          .shape = &k_operator),
@@ -157,6 +162,13 @@ static SHAPE(k_page, k_rows);
 const etp_document k_etp_page_document = {
     "etprof.page/1", "What the script of report.html computes What if from, in the page itself",
     &k_page};
+
+// Gains of fixes and headlines are of inferences that are not recorded: one scale for all of them.
+static double scale_of(const etp_ab_arm *a)
+{
+    bool both = a->median_ns != ETP_NS_UNKNOWN && a->traced_ns > 0;
+    return both ? (double)a->median_ns / (double)a->traced_ns : 1;
+}
 
 void etp_ab_whatif_section(const etp_ab *ab, const char *command, etp_report *r, etp_arena *arena)
 {
@@ -174,6 +186,7 @@ void etp_ab_whatif_section(const etp_ab *ab, const char *command, etp_report *r,
                       .command = command,
                       .baseline = compared ? ab->arms[ab->baseline].measured : NULL,
                       .factor = pairs ? interval_factor(p->n_dumps, arena) : (double)NAN,
+                      .scale = scale_of(&ab->arms[arm]),
                       .fixes = ab->fixes.items,
                       .n_fixes = ab->fixes.n};
     executions(p, &data.inference, arena);
@@ -186,8 +199,8 @@ void etp_ab_whatif_section(const etp_ab *ab, const char *command, etp_report *r,
     etp_report_text(r,
                     "An inference of %s recomputed by addition of measured times, with operators "
                     "taken out, as they were before, or at their roof: the arithmetic of 'etprof "
-                    "whatif'. Fixes count with their likely gain, their floor and their ceiling.",
-                    ab->arms[arm].measured);
+                    "whatif'%s. Fixes count with their likely gain, their floor and their ceiling.",
+                    ab->arms[arm].measured, data.scale != 1 ? ", in times without recording" : "");
     if (text.len > 0 && data.inference.items && data.operators) {
         etp_report_attach_json(r, "whatif-data", text);
     }

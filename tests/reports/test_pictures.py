@@ -11,6 +11,7 @@ import tempfile
 import xml.etree.ElementTree as ET
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+import phase_folders
 from checks import expect, finish
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -79,8 +80,9 @@ def study_of_a_blog(cwd):
     everything = " ".join(t for _, _, _, t in texts(picture))
     expect("…" not in everything, "nothing is cut off", everything)
     expect("net_xnnpack_fp16" in everything and "net_xnnpack_int8" in everything, "the models are named", everything)
-    notes = [t for _, _, _, t in texts(picture) if re.fullmatch(r"[0-9.]+×", t)]
-    expect(notes == ["3.00×", "3.00×", "6.00×", "6.00×"], "ratios are within precision and thread count", notes)
+    notes = [t for _, _, _, t in texts(picture) if re.match(r"[0-9.]+×", t)]
+    expect(notes == [f"{x} [{x[:-1]}, {x[:-1]}]" for x in ("3.00×", "3.00×", "6.00×", "6.00×")],
+           "ratios are within precision and thread count", notes)
     one_name_per_arm(cwd)
     # The same of a report over two run folders.
     for name in ("one", "two"):
@@ -92,6 +94,30 @@ def study_of_a_blog(cwd):
     for level in ("NEON", "SME2"):  # a row of each run, in the picture for wide screens and the one for narrow ones
         expect(len(re.findall(rf"<text[^>]*>(?:[^<]*: )?{level}</text>", page)) == 4, "combined",
                f"{level} is a row of each run")
+
+
+def two_models(cwd):
+    """Two models at two levels: a level is answered within each model (3 and 4) and precisions at one level (1.5); all
+    are named, and the table says which two arms it is of. `compare` of the two arms is another way to the same."""
+    times = {"net_fp32": {"avx2": 200000, "sse": [600000, 618000]},
+             "net_int8": {"avx2": 100000, "sse": [400000, 412000]}}
+    phase_folders.make(cwd / "grid", lambda p, level, t, m: times[m][level], phases=None, models=tuple(times))
+    text = " ".join(run(cwd, "analyze", "--renew", "grid").stdout.split())
+    for pair in ("fp32 at AVX2 is 3.04× faster than fp32 at SSE", "int8 at AVX2 is 4.06× faster than int8 at SSE",
+                 "int8 at SSE is 1.50× faster than fp32 at SSE"):
+        expect(pair in text, "two models", pair, text[:900])
+    expect("Where it came from: fp32 at SSE to fp32 at AVX2" in text, "two models", "of which pair is the table?", text)
+    said = [" ".join(run(cwd, "compare", *(f"grid:{m}_linux_{level}" for level in ("sse", "avx2"))).stdout.split())
+            for m in times]
+    intervals = [re.search(r"95 % (\[[^]]*\])", s).group(1) for s in said]
+    page = (cwd / "grid/report.html").read_text()
+    expect("<title>net_fp32, net_int8" in page and "<h1>net_fp32, net_int8</h1>" in page, "two models", "the title")
+    found = [t for _, _, _, t in texts(cwd / "grid/latency_comparison.svg") if re.match(r"[0-9.]+×", t)]
+    expect(found == [f"{x} {ci}" for x, ci in zip(("3.04×", "4.06×"), intervals)], "two models", found, intervals)
+    pictures = [f"<figcaption>{title}<" for title in ("Latency of one inference", "One inference by operator category")]
+    at = [page.find(words) for words in (">int8 at AVX2 against int8 at SSE<", *pictures, ">What to do next</h2>")]
+    expect(at == sorted(at) and at[0] > 0, "two models", "the two pictures come first", at)
+    expect(all(page.count(picture) == 1 for picture in pictures), "two models", "a picture twice")
 
 
 def names_of_wishes(cwd):
@@ -166,6 +192,7 @@ def breakdown(cwd):
 with tempfile.TemporaryDirectory() as tmp:
     tmp = pathlib.Path(tmp)
     study_of_a_blog(tmp)
+    two_models(tmp)
     names_of_wishes(tmp)
     threads_of_a_config(tmp)
     code = breakdown(tmp)
