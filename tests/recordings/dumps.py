@@ -284,6 +284,38 @@ def failed():
     return [*executions(ops, 20_000), ("Execute", [framework("DELEGATE_CALL", 700 * MS, 701 * MS, chain=0)])]
 
 
+def half_silent():
+    """One delegate logs what it does, a kernel follows, the other logs nothing: 3.6 of 5 ms."""
+    inside = [delegate("Convolution (NHWC, F32) IGEMM #1", 2000, MS), call("DELEGATE_CALL", 1000, MS + 2000),
+              call("native_call_relu.out", 1_100_000, 1_200_000, 1), call("OPERATOR_CALL", 1_090_000, 1_210_000, 1),
+              call("DELEGATE_CALL", 1_300_000, 4_900_000, 2)]
+    return [load(), *executions(inside, 5 * MS)]
+
+
+def side_by_side():
+    """Kernels of a backend that nobody knows run at the same time: together more than their call."""
+    inside = [delegate("a", 30_000, 1_530_000), delegate("b", 500_000, 1_930_000), delegate("c", 600_000, 2 * MS),
+              call("DELEGATE_CALL", 20_000, 2_030_000)]
+    return [load(), *executions(inside, 2_050_000)]
+
+
+def host_wraps():
+    """All clocks have 32 bits; the third execution crosses their end inside its operator."""
+    def low(event):
+        return {**event, "start": event["start"] % (1 << 32), "end": event["end"] % (1 << 32)}
+    ops = [delegate("Add (ND, F32) #1", 2000, 90_000), call("DELEGATE_CALL", 1000, 100_000)]
+    blocks = [inference((1 << 32) - 450_000 + 200_000 * i, 150_000, ops) for i in range(5)]
+    return [load(), *((name, [low(e) for e in events]) for name, events in blocks)]
+
+
+def two_calls_from_zero():
+    """QNN: two calls in an inference, each from 0, one event without a length."""
+    inside = [own("a:OpId_1 (cycles)", 0, 5_000_000), own("b:OpId_2 (cycles)", 0, 0),
+              call("DELEGATE_CALL", 10_000, 3 * MS), own("c:OpId_3 (cycles)", 0, 1_000_000, instruction=1),
+              call("DELEGATE_CALL", 3_100_000, 6 * MS, 1)]
+    return [load(), *executions(inside, 6_020_000)]
+
+
 def around_a_norm(multiplies):
     """A layer norm between two delegate calls, of operators that multiply."""
     parts = [delegate(f"{multiplies} #1", 2000, 2 * MS), call("DELEGATE_CALL", 1000, 2_001_000),
@@ -297,7 +329,8 @@ def around_a_norm(multiplies):
 ALL = {f.__name__: f for f in (silent, calls_too_long, all_zero, vulkan, core_ml, at_load, from_zero,
                                unknown_from_zero, unknown_nested, beyond_the_call, wrapped, cycles, jumped,
                                jumped_kernel, two_lengths, three_lengths, long_tail, clock_between, two_methods,
-                               in_turn, reloaded, branches, symbols, tensors, outputs, method_only, failed)}
+                               in_turn, reloaded, branches, symbols, tensors, outputs, method_only, failed,
+                               half_silent, side_by_side, host_wraps, two_calls_from_zero)}
 ALL["vulkan_overlap"] = lambda: vulkan(((0, 1700), (100, 1800)))
 ALL["microseconds"] = lambda: from_zero("", (5400, 290))
 ALL["rare"] = rare

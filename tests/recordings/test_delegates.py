@@ -63,6 +63,9 @@ def silence():
         expect(code == 3 and "more blocks" not in out + err, "silent: gate", rule, code, out, err)
     code, out, err = run("gate", TMP / "silent.etdump", "share GEMM <= 98 %")
     expect(code == 0, "silent: gate at most all", code, out, err)
+    doc = ops("half_silent")
+    expect(means(doc) == {"Convolution (NHWC, F32) IGEMM #1": 998_000, "native_call_relu.out": 100_000,
+                          "DELEGATE_CALL": 3_600_000}, "half_silent", means(doc))
     for name in ("calls_too_long", "all_zero"):  # nothing of an inference is told
         code, out, err = run("gate", made(name), "share Other <= 50 %")
         expect(code == 3, name, "gate", code, out, err)
@@ -131,6 +134,12 @@ def clocks():
         expect(abs(sum(s["share"] for s in apart.values()) - 1) < 1e-5, name, "shares", doc["spans"])
     doc = ops("wrapped")
     expect(means(doc) == {"0": 400_000, "1": 600_000}, "wrapped", means(doc))
+    doc = ops("host_wraps")
+    expect(means(doc) == {"Add (ND, F32) #1": 88_000} and doc["totals"]["execute_ns"] == 5 * 150_000, "host_wraps", doc)
+    doc = ops("side_by_side")
+    expect(means(doc) == {"DELEGATE_CALL": 2_010_000}, "side_by_side", means(doc))
+    expect({n: round(s["share"], 3) for n, s in spans(doc, "apart").items()} ==
+           {"a": 0.346, "b": 0.33, "c": 0.323}, "side_by_side", doc["spans"])
 
 
 def units():
