@@ -206,7 +206,8 @@ void etp_ab_chunk_finding(const etp_ab_session *s, etp_ab_findings *to)
         // From an empty cache only: at a depth attention reads more, and calls of two lengths would
         // differ by that too.
         bool whole = p->kind == ETP_PHASE_OF_PREFILL && p->depth == 0 && p->tokens > 0 &&
-                     arm < p->ab->n_arms && etp_ab_token_rate(p->ab, arm) > 0;
+                     arm < p->ab->n_arms && etp_ab_token_rate(p->ab, arm) > 0 &&
+                     !(p->ab->arms[arm].waited > ETP_WAIT_MOST);
         least = whole && (!least || p->tokens < least->tokens) ? p : least;
         most = whole && (!most || p->tokens > most->tokens) ? p : most;
     }

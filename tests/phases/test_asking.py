@@ -12,6 +12,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import phase_folders
+import run_folders
 from checks import expect, finish
 
 ETPROF = sys.argv[1]
@@ -74,6 +75,24 @@ def printed(run):
         expect(code == 0, phase, "a command that is not taken", err)
 
 
+def prompts(place):
+    """Prompts of 16 and 64 tokens, 2 ms each: four times as fast a token. Nothing is said of an arm that waited."""
+    longer = phase_folders.PREFILL | {"name": "prefill 64", "tokens": 64, "prompt": 64}
+    for name, waits in (("calm", 0), ("busy", 3000000)):
+        root = phase_folders.make(place / name, lambda p, level, t, m: 2000000 if level == "avx2" else 4000000,
+                                  phases=(phase_folders.PREFILL, longer))
+        lines = [json.loads(line) for line in (root / "environment.jsonl").read_text().splitlines()]
+        for line in lines:
+            if line["type"] == "launch" and line["experiment"] == "linux_avx2_prefill64":
+                line |= {"run_span_ns": 5000000, "run_wait_ns": waits}
+        (root / "environment.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+        run_folders.record(root)
+        code, out, err = ask("analyze", root, "--format", "json")
+        found = [f["text"] for f in json.loads(out)["findings"] if f["kind"] == "prompt_chunk"]
+        expect(len(found) == (waits == 0), name, found, err)
+        expect(not found or "long calls are 4.00× as fast a token" in found[0], name, found)
+
+
 with tempfile.TemporaryDirectory(prefix="etp-asking-") as tmp:
     place = pathlib.Path(tmp)
     session = phase_folders.make(place / "run", lambda p, level, t, m: TIMES[p][level])
@@ -83,4 +102,5 @@ with tempfile.TemporaryDirectory(prefix="etp-asking-") as tmp:
     refused(session, without)
     same_as_the_document(session)
     printed(session)
+    prompts(place)
 finish()

@@ -188,13 +188,20 @@ def check_advice(tmp):
     last, all_of = 64 * 32 * 4, (2 * (4 * 32 * 32 + 3 * 64 * 32) + 64 * 32) * 4
     wanted = {"attention_written_out": "28 kernels of a call write as much as a whole cache of 8.19 kB",
               "last_matrix": f"aten::linear.out, {last / 1e3:.2f} kB or {100 * last / all_of:.0f} % of all weights"}
+    # Prompts are compared only where none of them waited for a CPU: on a busy machine there may be nothing to say.
+    prompts = [first, first["phases"][1]["document"]]
+    waited = any(a["waited_share"] is not None and a["waited_share"] > 0.05 for d in prompts for a in d["arms"])
     for d in [first] + [p["document"] for p in first["phases"][1:]]:
         found = {f["kind"]: f["text"] for f in d["findings"]}
         for kind, words in wanted.items():
             expect(words in found.get(kind, ""), d["phase"], f"says '{words}'", found.get(kind))
         expect("the embedding (aten::embedding.out)" in found.get("last_matrix", ""), d["phase"],
                "names the embedding", found.get("last_matrix"))
-        expect(("prompt_chunk" in found) == (d["phase"] == "prefill 8"), d["phase"], "compares prompts once", found)
+        compared = "prompt_chunk" in found
+        expect(compared == (d["phase"] == "prefill 8") or (waited and not compared), d["phase"],
+               "compares prompts once", found)
+    if waited:
+        return
     text = next((f["text"] for f in first["findings"] if f["kind"] == "prompt_chunk"), "")
     arm = first["comparisons"][0]["candidate"]
     few, many = (p["tokens"] * 1e9 / a["median_ns"] for p in first["phases"][:2] for a in p["arms"]
