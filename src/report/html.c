@@ -321,11 +321,12 @@ static void write_section(page *p, const etp_block *b, const etp_report_style *s
     p->heading = b->text;
     p->told = false;
     int level = b->level + 1 + b->inner;
+    z(p, b->folded ? "<details class=\"shut\"><summary>" : "");
     etp_sink_printf(p->sink, "<h%d id=\"", level);
     section_id(p, p->ordinal);
     z(p, "\">");
     text(p, b->text);
-    etp_sink_printf(p->sink, "</h%d>\n", level);
+    etp_sink_printf(p->sink, "</h%d>%s\n", level, b->folded ? "</summary>" : "");
     if (b->parts) {
         list_parts(p, p->ordinal, style);
     }
@@ -456,6 +457,7 @@ static void write_scripts(page *p)
 // What is open at the moment, from the outside: tab, section, drawer, fold.
 typedef struct nesting {
     bool section, fold, drawer;
+    int shut; // level of the section whose details are open; 0: of none
     size_t tab;
 } nesting;
 
@@ -491,6 +493,11 @@ static void enclose(page *p, nesting *n, const etp_block *b)
         z(p, "</details>\n");
         n->fold = false;
     }
+    bool ends = b->kind == ETP_BLOCK_SECTION && !b->inner && b->level <= n->shut;
+    if (n->shut && (turns || ends || b->kind == ETP_BLOCK_DRAWER)) {
+        z(p, "</details>\n");
+        n->shut = 0;
+    }
     if (n->drawer && breaks) {
         z(p, "</section>\n");
         n->drawer = false;
@@ -513,6 +520,7 @@ static void enclose(page *p, nesting *n, const etp_block *b)
     }
     n->drawer = n->drawer || b->kind == ETP_BLOCK_DRAWER;
     n->fold = n->fold || b->kind == ETP_BLOCK_FOLD;
+    n->shut = b->kind == ETP_BLOCK_SECTION && b->folded ? b->level : n->shut;
 }
 
 etp_status etp_write_html(const etp_report *r, const etp_report_style *style, etp_arena *arena,

@@ -424,6 +424,14 @@
     renew();
   });
 
+  // What is shut opens for who follows a link into it.
+  function unfold() {
+    var target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    for (var e = target; e; e = e.parentElement) if (e.tagName === 'DETAILS') e.open = true;
+  }
+  addEventListener('hashchange', unfold);
+  unfold();
+
   // Tabs: one of them is shown, that of the address or the first, and of the sections above only its own.
   (function () {
     var tabs = Array.prototype.slice.call(document.querySelectorAll('.tab'));

@@ -185,6 +185,14 @@ void etp_report_section_is_detail(etp_report *r)
     }
 }
 
+void etp_report_section_is_folded(etp_report *r)
+{
+    if (r && !r->arena->failed && r->blocks.n > 0) {
+        assert(r->blocks.items[r->blocks.n - 1].kind == ETP_BLOCK_SECTION);
+        r->blocks.items[r->blocks.n - 1].folded = !r->inner;
+    }
+}
+
 static void ETP_PRINTF(3, 0)
     add_paragraph(etp_report *r, etp_severity severity, const char *fmt, va_list ap)
 {

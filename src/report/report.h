@@ -116,6 +116,9 @@ void etp_report_scope(etp_report *r, const char *id, const char *title);
 void etp_report_section(etp_report *r, int level, const char *id, const char *title);
 // The section just started (with its level-2 sections) is left out when the style is `brief`.
 void etp_report_section_is_detail(etp_report *r);
+// The section just started is shut on the HTML page, with those inside it, until its heading is
+// clicked: for who asks. One inside another changes nothing.
+void etp_report_section_is_folded(etp_report *r);
 // Sections that start while this is on stand within the one before on the HTML page: a level
 // deeper, and not in its list of sections.
 void etp_report_inner(etp_report *r, bool inner);

@@ -185,6 +185,7 @@ typedef struct etp_block {
     bool parts;   // a section that lists the parts behind it
     bool wrapped; // code: lines that are too long for a terminal go on below
     bool line;    // code: one line, broken between words
+    bool folded;  // a section that is shut on the page
     bool detail;  // this block is inside a detail section, or is one
     etp_medium medium;
     size_t tab;    // counted from 1; 0: none

@@ -204,6 +204,7 @@ void etp_ab_environment_section(const etp_ab *ab, etp_report *r, etp_arena *aren
         }
     }
     etp_report_section(r, 1, "environment", "Environment");
+    etp_report_section_is_folded(r);
     etp_report_section_is_detail(r);
     settings(ab, r, arena);
     etp_medium medium = etp_report_medium(r, ETP_ON_PAGE);

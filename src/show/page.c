@@ -19,6 +19,21 @@ static double whole_ns(const etp_ab *ab)
     return etp_known_ns(arm->median_ns != ETP_NS_UNKNOWN ? arm->median_ns : arm->traced_ns);
 }
 
+bool etp_ab_fix_pays(const etp_ab *ab, const etp_ab_fix *f)
+{
+    double ns = etp_known_ns(f->expected_ns != ETP_NS_UNKNOWN ? f->expected_ns : f->hi_ns);
+    return f->kind != ETP_FIX_SLOWER && ns >= 0.01 * whole_ns(ab);
+}
+
+// The first that pays from AT on; n: none.
+static size_t paying(const etp_ab *ab, size_t at)
+{
+    while (at < ab->fixes.n && !etp_ab_fix_pays(ab, &ab->fixes.items[at])) {
+        at++;
+    }
+    return at;
+}
+
 static void action(const etp_ab *ab, const etp_ab_fix *f, const char *of, etp_report *r,
                    etp_arena *arena)
 {
@@ -46,6 +61,9 @@ static void action(const etp_ab *ab, const etp_ab_fix *f, const char *of, etp_re
 // Why there is nothing to do: a page without cards says it in their place.
 static const char *no_fix(const etp_ab *ab)
 {
+    if (ab->fixes.n > 0) {
+        return "No fix that etprof knows gains one per cent of an inference.";
+    }
     return ab->n_operators == 0
                ? "No operator was recorded, so nothing says what could be done about one."
                : "None of the fixes etprof knows fits the operators that were recorded.";
@@ -53,10 +71,10 @@ static const char *no_fix(const etp_ab *ab)
 
 static void own_actions(const etp_ab *ab, etp_report *r, etp_arena *arena)
 {
-    for (size_t i = 0; i < ab->fixes.n; i++) {
+    for (size_t i = paying(ab, 0); i < ab->fixes.n; i = paying(ab, i + 1)) {
         action(ab, &ab->fixes.items[i], NULL, r, arena);
     }
-    if (ab->fixes.n == 0) {
+    if (paying(ab, 0) == ab->fixes.n) {
         etp_report_no_action(r, "%s", no_fix(ab));
     }
 }
@@ -65,15 +83,17 @@ static void own_actions(const etp_ab *ab, etp_report *r, etp_arena *arena)
 static void actions(const etp_ab *ab, etp_report *r, etp_arena *arena)
 {
     size_t left = ab->n_phases, said = 0;
-    for (size_t i = 0; left > 0; i++) {
+    size_t *at = ETP_NEW_ARRAY(arena, size_t, ab->n_phases + 1); // of each the next that pays
+    while (left > 0) {
         left = 0;
         for (size_t p = 0; p < ab->n_phases; p++) {
             const etp_ab *one = p ? ab->phases[p].ab : ab;
-            if (i >= one->fixes.n) {
+            at[p] = paying(one, at[p]);
+            if (at[p] >= one->fixes.n) {
                 continue;
             }
             etp_report_scope(r, p ? etp_ab_phase_scope(p, arena) : NULL, NULL);
-            action(one, &one->fixes.items[i], NULL, r, arena);
+            action(one, &one->fixes.items[at[p]++], NULL, r, arena);
             left++;
             said++;
         }
@@ -152,7 +172,7 @@ void etp_ab_page_actions(const etp_ab_views *v, etp_report *r, etp_arena *arena)
     n = 0;
     for (size_t i = 0; i < v->n; i++) {
         const etp_ab *ab = v->items[i].ab;
-        for (size_t f = 0; f < ab->fixes.n; f++) {
+        for (size_t f = paying(ab, 0); f < ab->fixes.n; f = paying(ab, f + 1)) {
             const etp_ab_fix *fix = &ab->fixes.items[f];
             all[n++] = (choice){&v->items[i], fix, share_of(ab, fix), 0};
         }
@@ -421,6 +441,7 @@ static void steps(const etp_ab *ab, etp_report *r)
         snprintf(title, sizeof title, "From %s to %s", ab->arms[ab->ledgers[k].baseline].measured,
                  ab->arms[ab->ledgers[k].candidate].measured);
         etp_report_section(r, 1, id, title);
+        etp_report_section_is_folded(r);
         etp_ab_waterfall(ab, k, r);
         snprintf(id, sizeof id, "beside-%zu", k + 1);
         etp_table *t = etp_report_table(r, id, NULL, k_columns, 4);

@@ -83,6 +83,8 @@ const char *etp_ab_left_out(const etp_ab *ab, const char *title, etp_arena *aren
 const char *etp_ab_where_title(const etp_ab *ab); // "Where it came from"
 // Where the parts are left out, what follows is folded away and said to be mostly recording.
 void etp_ab_fold_recorded(const etp_ab *ab, etp_report *r);
+// Worth a line: one per cent of an inference, and more than sending single operators back.
+bool etp_ab_fix_pays(const etp_ab *ab, const etp_ab_fix *f); // page.c
 // The two pictures, before the page's first section; nothing where tabs or parts have their own.
 void etp_ab_pictures(const etp_ab *ab, etp_report *r);
 bool etp_ab_pictures_first(const etp_ab *ab, const etp_report *r); // are they there?

@@ -488,20 +488,12 @@ static const char *gain_text(const etp_ab_fix *f, const etp_screen_unit *u, etp_
                : etp_arena_printf(arena, "%s%s %s", sign, time, u->name);
 }
 
-// Worth a line: one per cent of an inference, and more than sending single operators back.
-static bool pays(const etp_ab *ab, const etp_ab_fix *f)
-{
-    const etp_ab_arm *arm = &ab->arms[ab->hot_arm];
-    int64_t whole = known(arm->median_ns) ? arm->median_ns : arm->traced_ns;
-    return f->kind != ETP_FIX_SLOWER && gain_ns(f) >= 0.01 * (double)whole;
-}
-
 static void next(const etp_ab *ab, etp_screen *s, etp_arena *arena)
 {
     const etp_screen_unit u = unit_of_steps(ab);
     for (size_t i = 0, shown = 0; i < ab->fixes.n && shown < SHOWN_STEPS; i++) {
         const etp_ab_fix *f = &ab->fixes.items[i];
-        if (!pays(ab, f)) {
+        if (!etp_ab_fix_pays(ab, f)) {
             continue;
         }
         shown++;
@@ -742,7 +734,7 @@ static void more(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         id = ab->judged.findings.items[0].id;
     }
     for (size_t i = ab->fixes.n; i-- > 0;) {
-        id = pays(ab, &ab->fixes.items[i]) ? ab->fixes.items[i].id : id;
+        id = etp_ab_fix_pays(ab, &ab->fixes.items[i]) ? ab->fixes.items[i].id : id;
     }
     const char *full = etp_shell_command(arena, "etprof analyze %s", ab->dir);
     const char *ask = id ? etp_shell_command(arena, "etprof explain %s %s", id, ab->dir) : NULL;
@@ -761,7 +753,7 @@ static void more(const etp_ab *ab, etp_screen *s, etp_arena *arena)
     const etp_ab_fix *first = NULL; // that a command applies; 'etprof fix' takes no phases
     for (size_t i = 0; i < ab->fixes.n && !first && !ab->phase; i++) {
         const etp_ab_fix *f = &ab->fixes.items[i];
-        first = f->by_command && pays(ab, f) ? f : NULL;
+        first = f->by_command && etp_ab_fix_pays(ab, f) ? f : NULL;
     }
     if (first) {
         etp_screen_more(s, "", etp_shell_command(arena, "etprof fix %s %s", ab->dir, first->id),

@@ -607,6 +607,7 @@ static void latency_of_page(const etp_ab *ab, bool times_above, etp_report *r)
 void etp_ab_blocks_section(const etp_ab *ab, bool times_above, etp_report *r)
 {
     etp_report_section(r, 1, "latency-section", "Latency");
+    etp_report_section_is_folded(r);
     etp_report_section_is_detail(r);
     const etp_ab_views one = {&(struct etp_ab_view){.ab = ab}, 1};
     etp_medium medium = etp_report_medium(r, ETP_OFF_PAGE);
@@ -738,6 +739,7 @@ void etp_ab_evidence_section(const etp_ab *ab, etp_report *r)
         return;
     }
     etp_report_section(r, 1, "evidence", "Evidence");
+    etp_report_section_is_folded(r);
     etp_report_section_is_detail(r);
     etp_report_medium(r, ETP_OFF_PAGE);
     if (medium != ETP_ON_PAGE) { // where Latency has them

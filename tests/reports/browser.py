@@ -22,13 +22,17 @@ def find():
     return browser
 
 
-def ask(browser, tmp, page, script, width=1280, height=800, flags=()):
+UNFOLD = "document.querySelectorAll('details.shut').forEach(function (d) { d.open = true; });"
+
+
+def ask(browser, tmp, page, script, width=1280, height=800, flags=(), shut=False):
     """Runs SCRIPT, the body of a function that returns what can be JSON, in a copy of the file PAGE after its own
-    scripts. An error of any script of the page is told as {"error": …}."""
+    scripts; sections that it has shut are open, unless SHUT. An error of any script is told as {"error": …}."""
     text = page.read_text(encoding="utf-8")
     assert text.count("</body>") == 1, "one end of the body"
     head = ("<script>window.onerror = function (m) { window.failed = window.failed || String(m); };"
             "window.alert = function (m) { window.failed = window.failed || 'a dialog: ' + m; };</script>")
+    script = script if shut else UNFOLD + script
     driver = ("<script>(function () { var told; try { told = (function () {" + script + "})(); } catch (e) "
               "{ told = {error: String(e)}; } if (window.failed) told = {error: window.failed};"
               "parent.postMessage(JSON.stringify(told), '*'); })();</script>")
@@ -112,7 +116,7 @@ class Session:
         assert "result" in told, (method, told)
         return told["result"]
 
-    def open(self, page, width=1280, height=900):
+    def open(self, page, width=1280, height=900, shut=False):
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
         self.events.clear()
         self.requests.clear()
@@ -124,6 +128,8 @@ class Session:
             if (document.documentElement.classList.contains('painted')) done();
             else if (Date.now() > end) failed(new Error('not painted: ' + location));
             else setTimeout(look, 5); })(); });""")
+        if not shut:
+            self.run(UNFOLD)
 
     def run(self, script):
         """What the body of a function in the page returns; a promise is waited for."""

@@ -19,7 +19,7 @@ TIMES = {"NEON": 3.0, "SME2": 1.0}  # ms with one thread, half of it with two (t
 
 def table(session, name):
     """Heads and rows of the first table behind the heading of this id."""
-    return session.run("""var t = document.querySelector('#%s ~ figure.table table');
+    return session.run("""var t = document.querySelector('#%s').closest('section').querySelector('figure.table table');
       return [Array.from(t.tHead.rows[0].cells), Array.from(t.tBodies[0].rows).map(function (r) {
         return Array.from(r.cells); })].map(function texts(x) {
           return Array.isArray(x) ? x.map(texts) : x.textContent.trim(); });""" % name)

@@ -92,7 +92,7 @@ def one_scale(session, folder):
     session.open(folder / "report.html")
     document = json.loads((folder / "report.json").read_text())
     operators = {o["id"]: o["ns"] for o in document["operators"]}
-    told = session.run("""var tracks = document.querySelectorAll('#icicle ~ figure.spans .track');
+    told = session.run("""var tracks = document.querySelectorAll('section:has(> details #icicle) figure.spans .track');
       return Array.from(tracks).map(function (t) {
         var all = Array.from(t.querySelectorAll('a.d'));
         return (all.length ? all : Array.from(t.querySelectorAll('a'))).map(function (a) {
@@ -154,7 +154,7 @@ def without_recorder(session, folder):
     other, and the caption has what was measured without. The subtitle does not say the title again."""
     session.open(folder / "report.html")
     document = json.loads((folder / "report.json").read_text())
-    told = session.run("""var c = document.querySelector('#steps-1 ~ figure.chart');
+    told = session.run("""var c = document.querySelector('section:has(> details #steps-1) figure.chart');
       return {texts: Array.from(c.querySelectorAll('svg.wide text')).map(function (t) { return t.textContent; }),
         caption: c.textContent, title: document.querySelector('h1').textContent,
         subtitle: document.querySelector('.subtitle').textContent};""")
