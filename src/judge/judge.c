@@ -376,15 +376,21 @@ static etp_status judge(const etp_ab_session *s, etp_ab_judgement *out)
     for (size_t i = 0; i < s->ab.n_comparisons; i++) {
         slower_findings(s, i, to);
     }
-    layout_finding(s, to);
-    portable_finding(s, to);
-    engagement_finding(s, to);
+    // Shares of a recording that is mostly recording are not those of an inference.
+    const bool shares = !etp_ab_recording_hides(&s->ab);
+    if (shares) {
+        layout_finding(s, to);
+        portable_finding(s, to);
+        engagement_finding(s, to);
+    }
     etp_ab_groupwise_finding(s, to);
     etp_ab_above_roof_findings(s, to);
     etp_ab_decode_finding(s, to);
     etp_ab_program_findings(s, to);
     for (size_t i = 0; i < s->ab.n_comparisons; i++) {
-        shift_finding(s, i, to);
+        if (shares) {
+            shift_finding(s, i, to);
+        }
         etp_ab_resident_finding(s, i, to);
         etp_ab_clock_findings(s, i, to);
         if (s->has_stats && !s->ab.emulated) {

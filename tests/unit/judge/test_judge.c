@@ -388,6 +388,8 @@ static const struct {
     {ETP_FINDING_SHIFT,          NULL,             convolution_equal,  transpose_long,
      "now Data movement is the largest part with 34 %"                                                                     },
     {ETP_FINDING_PORTABLE,       NULL,             kernel_short,       kernel_long,             "27 %"                     },
+    {ETP_FINDING_LAYOUT,         NULL,             tracer_dearer,      NULL,                    "34 %"                     }, // mostly recording: no share
+    {ETP_FINDING_PORTABLE,       NULL,             tracer_dearer,      NULL,                    "27 %"                     },
     {ETP_FINDING_STATISTICS,     launch_astray,    launch_in_line,     NULL,                    ""                         },
     {ETP_FINDING_TRACER,         tracer_dear,      tracer_free,        tracer_dearer,
      "+100."                                                                                                               }, // 1000 traced, 500 untraced
