@@ -640,6 +640,10 @@ typedef struct etp_ab {
     const etp_ab_ledger *ledgers;         // parallel, n = 0 rows when an arm has no dump
     const etp_ab_shift *shifts;           // parallel
     size_t n_comparisons;
+    // Of several models or thread counts: each level against the baseline's level within them,
+    // where `comparisons` has no such pair.
+    const etp_ab_comparison *within;
+    size_t n_within;
     etp_counters counters;             // arms and splits as arms and comparisons; zeroed: not known
     const etp_ab_category *categories; // in table order, only those that occur
     size_t n_categories;
@@ -734,6 +738,8 @@ const char *etp_ab_again_command(const etp_ab *ab, etp_arena *arena);
 // Where the A/A control of C reaches too far: blocks while more of them have control launches,
 // which those after the plan's have not; else as etp_ab_again_command.
 const char *etp_ab_quieter_command(const etp_ab *ab, const etp_ab_comparison *c, etp_arena *arena);
+
+bool etp_ab_same_group(const etp_ab_arm *a, const etp_ab_arm *b); // one model and thread count
 
 // What the level of an arm is called: after a feature only where it ran.
 const char *etp_ab_level_called(const etp_ab *ab, const etp_ab_arm *a, etp_arena *arena);

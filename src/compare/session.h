@@ -207,6 +207,8 @@ ETP_NODISCARD etp_status etp_ab_time_sides(const etp_ab_session *s, double margi
                                            etp_ab_sides_times *out, etp_error *err);
 // The comparisons of s->stats, as they are given (see etp_ab_withhold).
 etp_ab_comparison *etp_ab_compare_times(const etp_ab_session *s, etp_withheld otherwise);
+// within.c: as etp_ab.within, after the phase and the comparisons are known.
+const etp_ab_comparison *etp_ab_within_models(const etp_ab *ab, size_t *out_n);
 // outputs.c: outputs of the run's arms, or of two sides, against each other and against expected
 // ones.
 typedef struct etp_ab_arm_outputs {

@@ -329,6 +329,7 @@ static etp_status open_bare(etp_ab_session *s, const char *const *paths, size_t 
 static etp_status explain(etp_ab_session *s, const etp_ab_options *options, etp_error *err)
 {
     etp_ab *ab = &s->ab;
+    ab->within = etp_ab_within_models(ab, &ab->n_within);
     etp_ab_names names;
     etp_ab_name(ab, &names);
     for (size_t a = 0; a < ab->n_arms; a++) {

@@ -325,6 +325,13 @@ static const etp_field k_speedup_rows[] = {
           .range = ETP_FROM_1, .flags = ETP_SET | ETP_APART),
 };
 static SHAPE_ON_ONE_LINE(k_speedup, k_speedup_rows);
+static const etp_field k_within_rows[] = {
+    FIELD("baseline", WORD, baseline, "an arm", .words = &k_arm_name),
+    FIELD("candidate", WORD, candidate, "another", .words = &k_arm_name),
+    GROUP("speedup", &k_speedup, "as in comparisons"),
+    FIELD("verdict", WORD, verdict, "of the candidate", .words = &k_etp_verdict_words),
+};
+static SHAPE_ON_ONE_LINE(k_within, k_within_rows);
 // The interval of two equal arms, as every document has it (document/document.h).
 static const etp_field k_control_rows[] = {
     ETP_CONTROL_ROWS,
@@ -734,6 +741,10 @@ static const etp_field k_ab_rows[] = {
     LIST("arms", OBJECT, arms, n_arms, "what was measured against each other", .shape = &k_arm),
     LIST("comparisons", OBJECT, comparisons, n_comparisons, "each other arm against the baseline",
          .shape = &k_etp_ab_comparison),
+    LIST("within", OBJECT, within, n_within,
+         "of several models or thread counts each level within them, where comparisons have no "
+         "such pair",
+         .shape = &k_within, .flags = ETP_ABSENT),
     LIST("ledgers", OBJECT, ledgers, n_comparisons, "likewise, of arms with recordings",
          .shape = &k_ledger, .when = has_rows),
     LIST("categories", OBJECT, categories, n_categories, "those that occur",

@@ -45,10 +45,6 @@ typedef struct etp_ab_views {
     size_t n;
 } etp_ab_views;
 
-// Of several models or thread counts: each level against the baseline's level within them, where
-// the session has no such comparison. In within.c.
-const etp_ab_comparison *etp_ab_within_models(const etp_ab *ab, etp_arena *arena, size_t *out_n);
-bool etp_ab_same_group(const etp_ab_arm *a, const etp_ab_arm *b); // one model and thread count
 // All comparisons as a reader asks: levels within a model, then the others.
 const etp_ab_comparison *const *etp_ab_all_comparisons(const etp_ab *ab, etp_arena *arena,
                                                        size_t *out_n);

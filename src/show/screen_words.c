@@ -138,3 +138,39 @@ const char *etp_ab_unproven(const etp_ab *ab, const etp_ab_arm *a)
     const char *why = e->sampled ? "this arm was not sampled" : k_why[e->sampling];
     return why ? why : "names do not tell";
 }
+
+static bool is_within(const etp_ab *ab, const etp_ab_comparison *c)
+{
+    return etp_ab_same_group(&ab->arms[c->baseline], &ab->arms[c->candidate]);
+}
+
+const etp_ab_comparison *const *etp_ab_all_comparisons(const etp_ab *ab, etp_arena *arena,
+                                                       size_t *out_n)
+{
+    const size_t more = ab->n_within;
+    size_t n = 0;
+    const etp_ab_comparison **out =
+        ETP_NEW_ARRAY(arena, const etp_ab_comparison *, ab->n_comparisons + more + 1);
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t i = 0; i < ab->n_comparisons; i++) {
+            bool now = more == 0 || is_within(ab, &ab->comparisons[i]) == (pass == 0);
+            if (now && (more > 0 || pass == 0)) {
+                out[n++] = &ab->comparisons[i];
+            }
+        }
+        for (size_t i = 0; i < more && pass == 0; i++) {
+            out[n++] = &ab->within[i];
+        }
+    }
+    *out_n = n;
+    return out;
+}
+
+const char *etp_ab_pair_of_table(const etp_ab *ab, etp_arena *arena)
+{
+    const etp_ab_comparison *c = &ab->comparisons[0];
+    return ab->n_comparisons > 1
+               ? etp_arena_printf(arena, "%s to %s", ab->arms[c->baseline].measured,
+                                  ab->arms[c->candidate].measured)
+               : NULL;
+}

@@ -110,6 +110,11 @@ def two_models(cwd):
     said = [" ".join(run(cwd, "compare", *(f"grid:{m}_linux_{level}" for level in ("sse", "avx2"))).stdout.split())
             for m in times]
     intervals = [re.search(r"95 % (\[[^]]*\])", s).group(1) for s in said]
+    one, = json.loads((cwd / "grid/report.json").read_text())["within"]
+    pair = [f"grid:net_int8_linux_{level}" for level in ("sse", "avx2")]
+    same, = json.loads(run(cwd, "compare", *pair, "--format", "json").stdout)["comparisons"]
+    for key in ("baseline", "candidate", "speedup", "verdict"):
+        expect(one[key] == same[key], "two models", key, one[key], same[key])
     page = (cwd / "grid/report.html").read_text()
     expect("<title>net_fp32, net_int8" in page and "<h1>net_fp32, net_int8</h1>" in page, "two models", "the title")
     found = [t for _, _, _, t in texts(cwd / "grid/latency_comparison.svg") if re.match(r"[0-9.]+×", t)]

@@ -4,7 +4,8 @@
 // the other models' pairs are answered in the same way.
 #include <math.h>
 
-#include "show/report.h"
+#include "base/guard.h"
+#include "compare/session.h"
 
 bool etp_ab_same_group(const etp_ab_arm *a, const etp_ab_arm *b)
 {
@@ -63,10 +64,10 @@ static etp_ab_comparison within(const etp_ab *ab, uint32_t reference,
     return out;
 }
 
-const etp_ab_comparison *etp_ab_within_models(const etp_ab *ab, etp_arena *arena, size_t *out_n)
+const etp_ab_comparison *etp_ab_within_models(const etp_ab *ab, size_t *out_n)
 {
-    etp_ab_comparison *out = ETP_NEW_ARRAY(arena, etp_ab_comparison, ab->n_arms + 1);
-    double *scratch = ETP_NEW_ARRAY(arena, double, ab->n_blocks + 1);
+    etp_ab_comparison *out = ETP_NEW_ARRAY(ab->arena, etp_ab_comparison, ab->n_arms + 1);
+    double *scratch = ETP_NEW_ARRAY(ab->arena, double, ab->n_blocks + 1);
     *out_n = 0;
     // A runner's own clock cuts each ratio by what only the session knows.
     bool clock = ab->phase && ab->phase->clock_ns > 0;
@@ -80,40 +81,4 @@ const etp_ab_comparison *etp_ab_within_models(const etp_ab *ab, etp_arena *arena
         }
     }
     return out;
-}
-
-static bool is_within(const etp_ab *ab, const etp_ab_comparison *c)
-{
-    return etp_ab_same_group(&ab->arms[c->baseline], &ab->arms[c->candidate]);
-}
-
-const etp_ab_comparison *const *etp_ab_all_comparisons(const etp_ab *ab, etp_arena *arena,
-                                                       size_t *out_n)
-{
-    size_t more, n = 0;
-    const etp_ab_comparison *added = etp_ab_within_models(ab, arena, &more);
-    const etp_ab_comparison **out =
-        ETP_NEW_ARRAY(arena, const etp_ab_comparison *, ab->n_comparisons + more + 1);
-    for (int pass = 0; pass < 2; pass++) {
-        for (size_t i = 0; i < ab->n_comparisons; i++) {
-            bool now = more == 0 || is_within(ab, &ab->comparisons[i]) == (pass == 0);
-            if (now && (more > 0 || pass == 0)) {
-                out[n++] = &ab->comparisons[i];
-            }
-        }
-        for (size_t i = 0; i < more && pass == 0; i++) {
-            out[n++] = &added[i];
-        }
-    }
-    *out_n = n;
-    return out;
-}
-
-const char *etp_ab_pair_of_table(const etp_ab *ab, etp_arena *arena)
-{
-    const etp_ab_comparison *c = &ab->comparisons[0];
-    return ab->n_comparisons > 1
-               ? etp_arena_printf(arena, "%s to %s", ab->arms[c->baseline].measured,
-                                  ab->arms[c->candidate].measured)
-               : NULL;
 }
