@@ -464,11 +464,13 @@ static void to_headline(const etp_fixer *f, etp_ab_fix *fix, const etp_fix_found
     double scale = a->median_ns != ETP_NS_UNKNOWN && a->median_ns > 0
                        ? (double)a->median_ns / (double)f->total
                        : 1;
-    double most =
-        (double)f->total * scale; // no gain is more than the inference that it is a part of
-    double hi = fmin(fmax(0, at->hi) * fmax(1, scale), most);
-    double lo = fmin(at->lo * (at->lo > 0 ? fmin(1, scale) : fmax(1, scale)), hi);
+    // No gain is more than the inference that it is a part of. A ceiling that reaches it says
+    // nothing: what the fix concerns is then the most.
+    double most = (double)f->total * scale;
     fix->concerns_ns = llround(fmin((double)fix->concerns_ns, (double)f->total) * scale);
+    double hi = fmax(0, at->hi) * fmax(1, scale);
+    hi = hi < most ? hi : fmin(most, (double)fix->concerns_ns);
+    double lo = fmin(at->lo * (at->lo > 0 ? fmin(1, scale) : fmax(1, scale)), hi);
     fix->lo_ns = llround(lo);
     fix->hi_ns = llround(hi);
     fix->estimate_ns =

@@ -52,7 +52,8 @@ static etp_ab_session *open_program(const char *name, const char *roofs)
 static const etp_ab_fix *fix_of(const etp_ab *ab, etp_fix_kind kind, const char *words)
 {
     for (size_t i = 0; i < ab->fixes.n; i++) {
-        const etp_ab_fix *f = &ab->fixes.items[i];
+        const etp_ab_fix *f = &ab->fixes.items[i]; // a ceiling is never the whole inference
+        assert_true(f->hi_ns < ab->arms[ab->engagement.arm].traced_ns || ab->arms[0].median_ns > 0);
         if (f->kind == kind && (strstr(f->recipe, words) || strstr(f->text, words))) {
             seen[kind] = true;
             return f;
