@@ -75,7 +75,7 @@ const char *etp_screen_cause(etp_cause cause, etp_cause_state state)
         [ETP_CAUSE_CONTENTION] = {"other programs not known", "undisturbed",   "other programs ran"     },
         [ETP_CAUSE_TRACER] = {NULL,                       NULL,            "recording slows it much"},
         [ETP_CAUSE_THREADS] = {NULL,                       NULL,            "thread counts differ"   },
-        [ETP_CAUSE_BUILDS] = {NULL,                       "one binary",    "different binaries"     },
+        [ETP_CAUSE_BUILDS] = {NULL,                       NULL,            "different binaries"     },
     };
     return k_words[cause][state];
 }
