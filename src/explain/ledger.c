@@ -298,6 +298,15 @@ static bool has_kind(const etp_profile *p, etp_row_kind kind)
     return false;
 }
 
+static int64_t cut_of_operators(const etp_profile *p)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < p->n_rows; i++) {
+        sum += p->rows[i].event == ETP_EVENT_DELEGATE_OP ? etp_profile_cut_ns(p, &p->rows[i]) : 0;
+    }
+    return sum;
+}
+
 static void sum_row(maker *m, etp_row_kind kind, const char *label)
 {
     if (!has_kind(m->arm[0], kind) && !has_kind(m->arm[1], kind)) {
@@ -316,8 +325,15 @@ static void sum_row(maker *m, etp_row_kind kind, const char *label)
         // XNNPACK truncates every operator to whole microseconds; what it cuts off lands here.
         uint64_t before = delegate_operators(m->arm[0]), after = delegate_operators(m->arm[1]);
         row.bound_ns = (int64_t)(before > after ? before : after) * 1000;
+        // The other way round than for an operator: what is cut off there is too much here.
+        row.cut_ns[0] = cut_of_operators(m->arm[1]);
+        row.cut_ns[1] = cut_of_operators(m->arm[0]);
     }
     interval(m, &row, ETP_NO_INDEX);
+    if (row.cut_ns[0] + row.cut_ns[1] > 0) {
+        row.ratio_lo = row.ratio_hi = (double)NAN;
+        row.cut_ns[0] = row.cut_ns[1] = 0;
+    }
     add_row(m, row, total_mean(m->arm[0], kind), total_mean(m->arm[1], kind));
 }
 

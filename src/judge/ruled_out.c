@@ -172,16 +172,20 @@ static verdict drift(const etp_ab_session *s)
     if (!isfinite(reach) || s->ab.emulated) {
         return say(ETP_CAUSE_UNKNOWN, "drift of the machine (no A/A control)");
     }
-    bool fine = s->ab.n_comparisons > 0, given = false;
+    bool fine = s->ab.n_comparisons > 0, given = false, wide = false;
     for (size_t i = 0; i < s->ab.n_comparisons; i++) {
         const etp_ab_comparison *c = &s->ab.comparisons[i];
         bool told = etp_ab_told(&s->ab, i);
         // Every comparison of the answer, because the sentence is about all of them.
-        fine = fine && (reach <= log1p(c->margin) ||
-                        (told && reach <= SMALL_SHARE * fabs(log(c->estimate))));
+        bool small =
+            reach <= log1p(c->margin) || (told && reach <= SMALL_SHARE * fabs(log(c->estimate)));
+        fine = fine && small;
         given = given || told;
+        wide = wide || (told && !small);
     }
-    const char *why = given ? ": too wide beside the effect" : ": no effect is given to hold it to";
+    const char *why = wide    ? ": too wide beside the effect"
+                      : given ? ": one comparison gives no effect to hold it to"
+                              : ": no effect is given to hold it to";
     return say(fine ? ETP_CAUSE_RULED_OUT : ETP_CAUSE_UNKNOWN,
                etp_arena_printf(s->ab.arena, "drift of the machine (A/A control %s%s)", text,
                                 fine ? "" : why));
@@ -331,6 +335,13 @@ static verdict outputs(const etp_ab_session *s)
     }
     switch (s->ab.correctness.ok) {
     case 1:
+        for (size_t i = 0; i < s->ab.n_comparisons; i++) {
+            const etp_ab_comparison *c = &s->ab.comparisons[i];
+            if (s->ab.arms[c->baseline].model != s->ab.arms[c->candidate].model) {
+                return say(ETP_CAUSE_UNKNOWN, "wrong outputs (those of each program's arms agree; "
+                                              "programs are not compared with each other)");
+            }
+        }
         return say(ETP_CAUSE_RULED_OUT, "wrong outputs (those of all arms agree)");
     case 0:
         return say(ETP_CAUSE_SUSPECT, "wrong outputs (they differ beyond tolerance)");

@@ -439,7 +439,8 @@ static void where(const etp_ab *ab, etp_screen *s, etp_arena *arena)
     rest.bottleneck = ab->n_comparisons && ab->shifts[0].after == ETP_AB_OUTSIDE &&
                       isfinite(ab->shifts[0].after_share);
     add_part(&all, &rest, false, s, arena);
-    bool given = told && all.after > 0;
+    // A ratio of wholes that are partly recording is another one than the headline's.
+    bool given = told && all.after > 0 && !(fabs(etp_ab_recording_adds(ab)) > ETP_RECORDING_MUCH);
     const part whole = {"Whole inference",
                         all.before,
                         all.after,

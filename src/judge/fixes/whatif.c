@@ -379,6 +379,28 @@ static void intervals(const redo *w, etp_whatif *out)
     }
 }
 
+// The truth of an operator lies between its time and that plus what its clock cut off, which is in
+// the delegate's call and stays there. No ratio is told where that is more than half of what is
+// left.
+static void hold_against_clocks(const redo *w, double then, etp_whatif *out)
+{
+    double cut = 0;
+    for (size_t i = 0; i < w->ab->n_operators; i++) {
+        const etp_ab_operator *op = &w->ab->operators[i];
+        const etp_profile_row *own = op->rows[w->arm], *base = op->rows[w->ab->baseline];
+        bool other = w->back[i] || isfinite(w->faster[i]);
+        double gone = other ? 1 : fmax(0, 1 - w->factor[i]);
+        cut += own ? gone * (double)etp_profile_cut_ns(w->ab->arms[w->arm].profile, own) : 0;
+        cut += w->back[i] && base
+                   ? (double)etp_profile_cut_ns(w->ab->arms[w->ab->baseline].profile, base)
+                   : 0;
+    }
+    if (cut > then / 2) {
+        out->unresolved = true;
+        out->speedup = out->lo = out->hi = out->against_baseline = (double)NAN;
+    }
+}
+
 // As nanoseconds, of which two can be subtracted.
 static bool fits(double ns)
 {
@@ -457,6 +479,7 @@ static etp_status build(const etp_ab *ab, const char *const *expressions, size_t
         out->lo = out->hi = (double)NAN;
     } else {
         intervals(&w, out);
+        hold_against_clocks(&w, before, out);
     }
     return ETP_OK;
 }
@@ -537,7 +560,10 @@ const etp_report *etp_whatif_report(const etp_whatif *w, etp_arena *arena)
         etp_keys_add(keys, ETP_PLAIN, "inference", "%s → %s (traced)", ETP_NS((double)w->now_ns),
                      ETP_NS((double)w->then_ns));
     }
-    if (w->fixes && !w->open) {
+    if (w->unresolved) {
+        etp_keys_add(keys, ETP_PLAIN, "speedup",
+                     "unknown: below what the clock of what is changed resolves");
+    } else if (w->fixes && !w->open) {
         etp_keys_add(keys, ETP_PLAIN, "speedup", "%.3f×, %s to %s by the ranges of the fixes",
                      w->speedup, ETP_NS((double)w->least_ns), ETP_NS((double)w->most_ns));
     } else if (isfinite(w->lo)) {

@@ -62,7 +62,9 @@ static etp_launch_record record_of(const etp_run *run, const etp_launch_stats *l
     if (l) {
         etp_run_wait waited = {0};
         etp_run_wait_add(&waited, l);
-        out.waited_share = etp_run_wait_share(&waited);
+        // While the inferences ran, where that is recorded; else of the launch with its loading.
+        out.waited_share = l->run_span_ns > 0 ? (double)l->run_wait_ns / (double)l->run_span_ns
+                                              : etp_run_wait_share(&waited);
         out.migrations = l->migrations != UINT64_MAX ? (double)l->migrations : (double)NAN;
         out.major_faults = (double)l->major_faults;
         out.switches = (double)l->involuntary_switches;

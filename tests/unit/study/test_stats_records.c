@@ -91,6 +91,10 @@ static void slow_iterations_have_causes(void **state)
     static const uint64_t k_none[ETP_SLOW_CAUSES] = {0};
     assert_memory_equal(a.slow[1], k_none, sizeof k_none);
     assert_int_equal(a.stats.arms[0].iterations, BLOCKS * ITERATIONS); // and none is dropped
+    s.launches[0].run_span_ns = 900000; // it waited while it loaded, not while it was timed
+    analyse(&s, &arena, &a);
+    assert_int_equal(a.slow[0][ETP_SLOW_WAITED], 0);
+    assert_int_equal(a.slow[0][ETP_SLOW_FAULTS], 4);
     s.run.launches.n = 0;
     analyse(&s, &arena, &a);
     assert_int_equal(a.slow[0][ETP_SLOW_CLOCK], 2); // of the block, which is known still
