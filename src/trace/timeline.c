@@ -69,6 +69,7 @@ typedef struct reading {
     etp_csv_row row;
     int at[COLUMNS];
     bool places; // chain, instruction and event_block are there
+    size_t columns;
     etp_str model, level;
     struct {
         event *items;
@@ -112,6 +113,7 @@ static etp_status read_header(reading *r, etp_error *err)
                             k_columns[c]);
         }
     }
+    r->columns = r->row.n;
     r->places = r->at[C_CHAIN] >= 0 && r->at[C_INSTRUCTION] >= 0 && r->at[C_EVENT_BLOCK] >= 0;
     return ETP_OK;
 }
@@ -192,6 +194,13 @@ static etp_status read_line(reading *r, etp_error *err)
         return etp_fail_at(err, ETP_CORRUPT, r->row.offset,
                            "line %llu has %zu cells, too few; was the file cut off?",
                            (unsigned long long)r->row.line, r->row.n);
+    }
+    if (r->row.n > r->columns) {
+        return etp_fail_at(
+            err, ETP_CORRUPT, r->row.offset,
+            "line %llu has %zu cells, the header %zu; decimal commas must be quoted, "
+            "or cells separated by semicolons",
+            (unsigned long long)r->row.line, r->row.n, r->columns);
     }
     if (r->at[C_NODE] < 0 && !etp_str_eqz(cell(r, C_NAME), "Method::execute")) {
         return etp_fail_at(err, ETP_UNSUPPORTED, r->row.offset,

@@ -133,6 +133,8 @@ static void refused(void **state)
         {"experiment,block,iteration,duration_ns\na,1,0,5\n",                                  ETP_UNSUPPORTED, "column 'name'"                       },
         {"run_index,name,duration_ms\n0,Clamp (NC) #1,1\n",                                    ETP_UNSUPPORTED,
          "line 2: 'Clamp (NC) #1', but the table"                                                                                                     },
+        {"run_index,name,duration_ms\n0,Method::execute,1,90\n",                               ETP_CORRUPT,
+         "line 2 has 4 cells, the header 3; decimal commas"                                                                                           },
         {KIT,                                                                                  ETP_UNKNOWN,     "no execution"                        },
         {KIT "m,a,a,portable,1,2,nan,1,0,0,Execute\n",                                         ETP_CORRUPT,     "line 2: duration_ms is 'nan'"        },
         {KIT "m,a,a,portable,1,2,-0.5,1,0,0,Execute\n",                                        ETP_CORRUPT,     "duration_ms is '-0.5'"               },
