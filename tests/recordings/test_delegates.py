@@ -69,6 +69,12 @@ def silence():
     for name in ("calls_too_long", "all_zero"):  # nothing of an inference is told
         code, out, err = run("gate", made(name), "share Other <= 50 %")
         expect(code == 3, name, "gate", code, out, err)
+    # The whole alone; of a call of 4.9 ms one span of 30 us by a delegate that nobody knows.
+    little = [dumps.delegate("step 1", 2000, 32_000), dumps.call("DELEGATE_CALL", 1000, 4_901_000)]
+    for name, inside in (("whole", []), ("little", little)):
+        etdump.write(TMP / f"{name}.etdump", dumps.executions(inside, 5 * dumps.MS))
+        code, out, err = run("gate", TMP / f"{name}.etdump", "share Other <= 5 %")
+        expect(code == 3, name, "gate", code, out, err)
 
 
 def nesting():

@@ -220,6 +220,20 @@ static bool parts_withheld(const etp_profile *p)
     return false;
 }
 
+// A call whose delegate logs what XNNPACK does not: what the call takes besides may be anything,
+// and not only what a call costs.
+static bool may_hide_more(const etp_profile *p, const etp_profile_row *call)
+{
+    bool may = false;
+    for (size_t i = 0; i < p->n_rows && call->kind == ETP_ROW_BOUNDARY; i++) {
+        const etp_profile_row *row = &p->rows[i];
+        may =
+            may || (row->delegated && row->kind == ETP_ROW_OPERATOR && row->chain == call->chain &&
+                    row->instruction == call->instruction && row->parsed.kind != ETP_OP_XNNPACK);
+    }
+    return may;
+}
+
 // Part of an inference of which no category is known, beyond SHARE. It is among Other already.
 static double hidden_part(const etp_profile *p, etp_category category, double share)
 {
@@ -233,6 +247,9 @@ static double hidden_part(const etp_profile *p, etp_category category, double sh
     for (size_t i = 0; category != ETP_CATEGORY_OTHER && i < p->n_rows; i++) {
         ns += p->rows[i].silent ? p->rows[i].total_ns : 0;
     }
+    for (size_t i = 0; i < p->n_rows; i++) {
+        ns += may_hide_more(p, &p->rows[i]) ? p->rows[i].total_ns : 0;
+    }
     return (double)ns / (double)p->execute_total_ns;
 }
 
@@ -245,9 +262,13 @@ static void category_times(const etp_gate_member *m, const etp_ab *ab, etp_categ
         double none = p && p->execute_total_ns > 0 ? 0 : (double)NAN;
         double share = c ? c->share[a] : none;
         bool timed = c && m->row == NS;
+        bool logged = false; // any part of an inference, of whatever category
+        for (size_t i = 0; i < ab->n_categories; i++) {
+            logged = logged || ab->categories[i].share[a] > 0;
+        }
+        double hidden = logged || !(none == 0) ? hidden_part(p, category, share) : 1;
         add_part(ab, m, a, timed ? etp_known_ns(c->ns[a]) : none,
-                 timed ? etp_known_ns(c->cut_ns[a]) : none, share, hidden_part(p, category, share),
-                 arena, out);
+                 timed ? etp_known_ns(c->cut_ns[a]) : none, share, hidden, arena, out);
     }
 }
 
