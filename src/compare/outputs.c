@@ -277,8 +277,10 @@ static etp_status compare_two(const comparing *w, const etp_run *base, uint32_t 
     ETP_TRY(compare_dirs(w, at, against, outputs_dir(w, base, base_arm),
                          outputs_dir(w, cand, cand_arm), words, ETP_FINDING_OUTPUTS, &one, err));
     etp_ab_take_worse(&w->out->all, &one);
-    w->agrees[at] |= one.ok == 1;
-    w->agrees[against] |= one.ok == 1;
+    // Two that are not finite in the same places do not differ either.
+    bool alike = one.ok == 1 || (one.ok < 0 && one.not_finite);
+    w->agrees[at] |= alike;
+    w->agrees[against] |= alike;
     // Which of the two is wrong is not known. The baseline is part of every comparison as it is.
     w->out->arms[at].differ |= one.ok == 0;
     w->out->arms[against].differ |= one.ok == 0 && !first;

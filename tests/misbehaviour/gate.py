@@ -117,6 +117,12 @@ def expected(tmp):
         expect("outputs equal" in screen and ("outputs NOT as expected" in screen) is not right, name, screen)
         expect(full.count("NOT what its inputs' author expects") == (0 if right else 2), name, full[:2000])
         expect("999999999" not in full and (why is None or why in full), name, full[:3000])
+    # Both arms answer with infinities: they do not differ, and what was expected is something else.
+    for output in (tmp / "weights").glob("linux_*/outputs/output-0.bin"):
+        output.write_bytes(struct.pack("<2f", math.inf, math.inf))
+    run_folders.record(tmp / "weights")
+    answer = {c["id"]: c["ok"] for c in json.loads(gate(tmp, "weights", "--format", "json").stdout)["checks"]}
+    expect(answer["outputs"] is None and answer["expected:linux_sme2_on"] is False, "infinite", answer)
 
 
 def noisy(tmp):
