@@ -151,7 +151,7 @@ const etp_ab_comparison *const *etp_ab_all_comparisons(const etp_ab *ab, etp_are
     size_t n = 0;
     const etp_ab_comparison **out =
         ETP_NEW_ARRAY(arena, const etp_ab_comparison *, ab->n_comparisons + more + 1);
-    for (int pass = 0; pass < 2; pass++) {
+    for (int pass = 0; out && pass < 2; pass++) {
         for (size_t i = 0; i < ab->n_comparisons; i++) {
             bool now = more == 0 || is_within(ab, &ab->comparisons[i]) == (pass == 0);
             if (now && (more > 0 || pass == 0)) {
