@@ -82,8 +82,9 @@ static void own_actions(const etp_ab *ab, etp_report *r, etp_arena *arena)
 // Of each phase the first, then of each the second: their gains are of different times.
 static void actions(const etp_ab *ab, etp_report *r, etp_arena *arena)
 {
-    size_t left = ab->n_phases, said = 0;
+    size_t said = 0;
     size_t *at = ETP_NEW_ARRAY(arena, size_t, ab->n_phases + 1); // of each the next that pays
+    size_t left = at ? ab->n_phases : 0;
     while (left > 0) {
         left = 0;
         for (size_t p = 0; p < ab->n_phases; p++) {
