@@ -318,3 +318,8 @@ double etp_known_ns(int64_t ns)
 {
     return ns == ETP_NS_UNKNOWN ? (double)NAN : (double)ns;
 }
+
+int64_t etp_whole_ns(double ns)
+{
+    return isfinite(ns) ? llround(ns) : ETP_NS_UNKNOWN;
+}

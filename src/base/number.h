@@ -11,6 +11,8 @@
 
 // NS where arithmetic follows: NAN for ETP_NS_UNKNOWN.
 double etp_known_ns(int64_t ns);
+// The other way: ETP_NS_UNKNOWN for what is not finite.
+int64_t etp_whole_ns(double ns);
 
 // Whole string, decimal or 0x hexadecimal, no blanks, no sign for unsigned; false when it is not a
 // number or does not fit.

@@ -739,6 +739,8 @@ const char *etp_ab_again_command(const etp_ab *ab, etp_arena *arena);
 // which those after the plan's have not; else as etp_ab_again_command.
 const char *etp_ab_quieter_command(const etp_ab *ab, const etp_ab_comparison *c, etp_arena *arena);
 
+// The operator that answers call ID ("op12"); NULL: none.
+const etp_ab_operator *etp_ab_operator_of(const etp_ab *ab, const char *id);
 bool etp_ab_same_group(const etp_ab_arm *a, const etp_ab_arm *b); // one model and thread count
 
 // What the level of an arm is called: after a feature only where it ran.

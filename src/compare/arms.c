@@ -167,7 +167,7 @@ etp_status etp_ab_choose_baseline(const etp_ab_session *s, const char *asked, et
     etp_arm_name *names = ETP_NEW_ARRAY(ab->arena, etp_arm_name, ab->n_arms);
     size_t single = 0;
     for (size_t i = 0; i < ab->n_arms; i++) {
-        single += etp_level_without(ab->arms[i].level) < ETP_HAS_COUNT;
+        single += etp_level_hides_one(ab->arms[i].level);
     }
     for (size_t i = 0; i < ab->n_arms; i++) {
         // etp_level is in order within its family, best first.

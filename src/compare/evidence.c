@@ -7,11 +7,6 @@
 #include "compare/session.h"
 #include "explain/sampled.h"
 
-static int64_t rounded(double v)
-{
-    return isfinite(v) ? llround(v) : ETP_NS_UNKNOWN;
-}
-
 // Medians over the timed launches of what the runner reports once per process.
 static void take_medians(const etp_run *run, uint32_t run_arm, etp_arena *arena,
                          etp_ab_launched *out)
@@ -26,7 +21,7 @@ static void take_medians(const etp_run *run, uint32_t run_arm, etp_arena *arena,
                 v[n++] = (double)is;
             }
         }
-        out->costs[cost] = rounded(etp_median(v, n)); // sorts them
+        out->costs[cost] = etp_whole_ns(etp_median(v, n)); // sorts them
         size_t lo, hi;
         bool known = etp_quantile_ranks(n, 0.5, ETP_CONFIDENCE, &lo, &hi);
         out->costs_lo[cost] = known ? v[lo] : (double)NAN;
@@ -193,7 +188,7 @@ bool etp_ab_tells_features(const etp_ab *ab)
 {
     size_t n = 0;
     for (size_t i = 0; i < ab->n_comparisons; i++) {
-        n += etp_level_without(ab->arms[ab->comparisons[i].candidate].level) < ETP_HAS_COUNT;
+        n += etp_level_hides_one(ab->arms[ab->comparisons[i].candidate].level);
     }
     // Beside an arm that lacks a feature itself, no other's ratio is what one feature brings.
     for (int f = 0; f < ETP_HAS_COUNT && n > 0; f++) {

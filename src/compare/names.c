@@ -63,7 +63,7 @@ static bool threads_differ(const etp_ab *ab)
 static bool is_plain(etp_level level)
 {
     return level == ETP_LEVEL_AVX512 || level == ETP_LEVEL_AVX2 || level == ETP_LEVEL_SSE ||
-           etp_level_without(level) < ETP_HAS_COUNT;
+           etp_level_hides_one(level);
 }
 
 // Of most samples in kernels that the baseline's level lacks; NULL: of none.
@@ -281,7 +281,7 @@ static const char *misnamed(const etp_ab *ab, etp_arena *arena)
         if (info && !own && !shown_by_names(a)) {
             add_naming(&unknown, ", ", info, a->name);
             claims = claims || !has_word(a->name, "off");
-        } else if (info && own && etp_level_without(a->level) == ETP_HAS_COUNT &&
+        } else if (info && own && !etp_level_hides_one(a->level) &&
                    !has_word(a->name, "off")) { // "…_sme2_off" claims no SME2
             add_naming(&other, "; ", info,
                        etp_arena_printf(arena, "the experiment %s was measured at %s, not at %s",
@@ -322,4 +322,14 @@ const char *etp_ab_arm_called(const etp_ab *ab, uint32_t arm)
     etp_ab_names names;
     etp_ab_name(ab, &names);
     return names.arms[arm];
+}
+
+const etp_ab_operator *etp_ab_operator_of(const etp_ab *ab, const char *id)
+{
+    for (size_t i = 0; i < ab->n_operators; i++) {
+        if (strcmp(ab->operators[i].id, id) == 0) {
+            return &ab->operators[i];
+        }
+    }
+    return NULL;
 }

@@ -39,8 +39,8 @@ static uint32_t find_arm(etp_arena *arena, const etp_run *run, const char *wante
             of_level++;
         }
         etp_level level = info ? etp_level_find(info->family, wanted) : ETP_LEVEL_NONE;
-        bool steps = level != ETP_LEVEL_NONE && etp_level_without(level) == ETP_HAS_COUNT &&
-                     etp_level_without(own) == ETP_HAS_COUNT;
+        bool steps =
+            level != ETP_LEVEL_NONE && !etp_level_hides_one(level) && !etp_level_hides_one(own);
         if (steps && own < level) { // levels of one family are numbered from the best down
             above = i;
             of_above++;

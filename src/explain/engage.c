@@ -33,7 +33,7 @@ etp_feature etp_feature_of(etp_level level)
     if (info->family == ETP_ISA_X86_64) {
         return level == ETP_LEVEL_VNNI ? ETP_FEATURE_VNNI : ETP_FEATURE_X86;
     }
-    if (level == ETP_LEVEL_BEST_AARCH64 || etp_level_without(level) < ETP_HAS_COUNT) {
+    if (level == ETP_LEVEL_BEST_AARCH64 || etp_level_hides_one(level)) {
         return ETP_FEATURE_X86;
     }
     return level == ETP_LEVEL_SME2 || level == ETP_LEVEL_SME1 ? ETP_FEATURE_SME : ETP_FEATURE_NONE;

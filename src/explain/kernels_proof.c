@@ -113,7 +113,7 @@ static etp_codes own_classes(etp_level level, etp_isa_family family)
 
 etp_codes etp_kernels_covering(etp_level level)
 {
-    if (etp_level_without(level) == ETP_HAS_COUNT) {
+    if (!etp_level_hides_one(level)) {
         return 0;
     }
     etp_codes up_to = hidden_classes(level); // the highest hidden class and all below it

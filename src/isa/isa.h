@@ -137,6 +137,7 @@ const char *etp_isa_feature_name(etp_isa_feature feature);  // "avx512fp16"
 const char *etp_isa_feature_title(etp_isa_feature feature); // "AVX512-FP16"
 // The feature that alone is hidden; ETP_HAS_COUNT for other levels.
 etp_isa_feature etp_level_without(etp_level level);
+bool etp_level_hides_one(etp_level level); // such a level is meant
 
 const char *etp_isa_family_name(etp_isa_family family); // "aarch64", "x86_64", "none"
 

@@ -273,6 +273,11 @@ etp_isa_feature etp_level_without(etp_level level)
     return single ? feature_of(r->hides, strlen(r->hides)) : ETP_HAS_COUNT;
 }
 
+bool etp_level_hides_one(etp_level level)
+{
+    return etp_level_without(level) != ETP_HAS_COUNT;
+}
+
 // The features of a list, separated by commas, and those that cannot be used without them.
 static uint64_t features_of(const char *names)
 {

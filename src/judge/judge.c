@@ -8,19 +8,15 @@
 #include "compare/phases.h"
 #include "judge/judge.h"
 
-// Such an arm is there to say what its feature is worth: that it is slower is the answer.
-static bool hides_one(const etp_ab_arm *a)
-{
-    return etp_level_without(a->level) < ETP_HAS_COUNT;
-}
-
 static void shift_finding(const etp_ab_session *s, size_t at, etp_ab_findings *to)
 {
     const etp_ab *ab = &s->ab;
     const etp_ab_shift *shift = &ab->shifts[at];
     const etp_ab_arm *cand = &ab->arms[ab->comparisons[at].candidate];
     const bool several = ab->n_comparisons > 1; // then the sentence says of which arm it is
-    if (!shift->moved || !etp_ab_told(ab, at) || hides_one(cand)) {
+    // An arm that hides one feature is there to say what that is worth: that it is slower is the
+    // answer.
+    if (!shift->moved || !etp_ab_told(ab, at) || etp_level_hides_one(cand->level)) {
         return;
     }
     const char *before = etp_ab_part_name(shift->before), *after = etp_ab_part_name(shift->after);
@@ -44,7 +40,7 @@ static void slower_findings(const etp_ab_session *s, size_t at, etp_ab_findings 
     const etp_ab_arm *cand = &s->ab.arms[s->ab.ledgers[at].candidate];
     const bool several = s->ab.n_comparisons > 1;
     const etp_ledger_row *worst[SHOWN] = {NULL};
-    for (size_t i = 0; i < l->n && !hides_one(cand); i++) {
+    for (size_t i = 0; i < l->n && !etp_level_hides_one(cand->level); i++) {
         const etp_ledger_row *row = &l->items[i];
         for (size_t k = 0; k < SHOWN && row && etp_ledger_row_slower(row); k++) {
             if (!worst[k] || row->delta_ns > worst[k]->delta_ns) {

@@ -195,15 +195,6 @@ static etp_status open_phases(etp_ab_session *s, const etp_ab_options *options, 
 
 // ---- two arms of one folder ----
 
-static uint32_t arm_of(const etp_run *run, etp_str name)
-{
-    uint32_t i = 0;
-    while (i < run->arms.n && !etp_str_eq(run->arms.items[i].name, name)) {
-        i++;
-    }
-    return i;
-}
-
 // The answer of the whole folder, which stays open with S, and of it the pair that the sides name:
 // two arms of one session and phase get what `ab` says of them. *out->whole NULL: they are not such
 // a pair.
@@ -222,14 +213,11 @@ static etp_status pair_of_sides(etp_ab_session *s, const etp_ab_options *options
     ETP_TRY(etp_ab_open(&x->dir, 1, &all, &s->later[0], err));
     s->n_later = 1;
     out->whole = phase > 0 ? s->later[0]->later[phase - 1] : s->later[0];
-    out->arms[0] = arm_of(&out->whole->run, x->run.arms.items[x->arm].name);
-    out->arms[1] = arm_of(&out->whole->run, y->run.arms.items[y->arm].name);
-    const etp_ab *ab = &out->whole->ab;
-    for (size_t i = 0; i < ab->n_comparisons; i++) {
-        const etp_ab_comparison *c = &ab->comparisons[i];
-        bool same = c->baseline == out->arms[0] && c->candidate == out->arms[1];
-        out->withheld = same ? c->withheld : out->withheld;
-    }
+    const etp_run *run = &out->whole->run;
+    out->arms[0] = etp_run_arm_find(run, x->run.arms.items[x->arm].name, x->arm);
+    out->arms[1] = etp_run_arm_find(run, y->run.arms.items[y->arm].name, y->arm);
+    const etp_ab_comparison *c = etp_ab_comparison_of(&out->whole->ab, out->arms[1]);
+    out->withheld = c && c->baseline == out->arms[0] ? c->withheld : ETP_WITHHELD_NOT;
     return notice_altered(s, &s->later[0]->run, err);
 }
 

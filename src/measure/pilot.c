@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many iterations a launch gets. Warm-up: at least 3 and 0.2 s, as far as samples.csv stays one
-// that is read. Timed: 0.5 s, and three times
-// what the launch spends on everything else, so that at least three quarters of it are measurement;
-// between 10 and 1000.
+// How many iterations a launch gets. Warm-up: at least 3 and 0.2 s, but no more rows than
+// samples.csv may have to be read again. Timed: 0.5 s, and three times what the launch spends on
+// everything else, so that at least three quarters of it are measurement; between 10 and 1000.
 #include "measure/pilot.h"
 
 #include <math.h>
@@ -83,7 +82,8 @@ etp_arm_counts etp_pilot_counts(const etp_session_plan *plan, const etp_launch_o
     // clocks warm, and its first iterations are then no longer than the others.
     uint64_t later = count_for(WARMUP_NS, each, WARMUP_MIN, 1000000);
     c.warmup = c.warmup > later ? c.warmup : later;
-    c.warmup = c.warmup < most_warmup(plan) ? c.warmup : most_warmup(plan);
+    const uint64_t most = most_warmup(plan);
+    c.warmup = c.warmup < most ? c.warmup : most;
     c.warmup = plan->settings.warmup ? plan->settings.warmup : c.warmup;
     double rest = other + (double)c.warmup * each;
     c.iterations = plan->settings.iterations

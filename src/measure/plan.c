@@ -195,7 +195,7 @@ static etp_status check_level(const etp_session_plan_options *o, const char *nam
                         level_list(cpu->family, elsewhere ? cpu : NULL, arena));
     }
     etp_level_state state = etp_level_state_of(cpu, *out);
-    bool alone = etp_level_without(*out) != ETP_HAS_COUNT;
+    bool alone = etp_level_hides_one(*out);
     if (alone && !state.available) {
         return etp_fail(err, ETP_ENVIRONMENT, "cannot hide %s: %s; it has: %s", name + 1, state.how,
                         feature_list(cpu, arena));
@@ -476,7 +476,7 @@ static etp_status choose_baseline(const etp_session_plan_options *o, etp_arena *
     ETP_NEED(names, err, "the plan");
     size_t single = 0;
     for (uint32_t i = 0; i < n; i++) {
-        single += etp_level_without(out->arms[i].level) < ETP_HAS_COUNT;
+        single += etp_level_hides_one(out->arms[i].level);
     }
     for (uint32_t i = 0; i < n; i++) {
         names[i] = (etp_arm_name){etp_str_from(out->arms[i].name),

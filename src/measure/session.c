@@ -274,7 +274,7 @@ static etp_status keep_expected(etp_session *s, etp_error *err)
     return from ? etp_os_move_below(from, s->config->dir, ETP_RUN_EXPECTED, err) : ETP_OK;
 }
 
-// Before the manifest is written: a session that is killed right after that can be gone on with.
+// Called before the manifest is written, so that --resume works however early a session is killed.
 static void trust(etp_session *s)
 {
     etp_error why;

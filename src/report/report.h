@@ -97,8 +97,8 @@ void etp_report_no_action(etp_report *r, const char *fmt, ...) ETP_PRINTF(2, 3);
 // it. Gives what was so before.
 typedef enum etp_medium { ETP_EVERYWHERE, ETP_ON_PAGE, ETP_OFF_PAGE } etp_medium;
 etp_medium etp_report_medium(etp_report *r, etp_medium medium);
-// What follows, until the next section or fold, is folded away under TITLE in HTML and Markdown:
-// for who asks.
+// What follows, until the next section or fold, is shut under TITLE in HTML and Markdown until the
+// reader opens it.
 void etp_report_fold(etp_report *r, const char *title);
 
 // Starts a drawer: what is known of one thing, by its id ("op12": letters, then digits). What
@@ -117,7 +117,7 @@ void etp_report_section(etp_report *r, int level, const char *id, const char *ti
 // The section just started (with its level-2 sections) is left out when the style is `brief`.
 void etp_report_section_is_detail(etp_report *r);
 // The section just started is shut on the HTML page, with those inside it, until its heading is
-// clicked: for who asks. One inside another changes nothing.
+// clicked. One inside another stays as it is.
 void etp_report_section_is_folded(etp_report *r);
 // Sections that start while this is on stand within the one before on the HTML page: a level
 // deeper, and not in its list of sections.

@@ -267,7 +267,7 @@ static etp_status make_plan(request *r, etp_session_plan *out, etp_error *err)
     bool alone = p->which_feature || p->n_hide > 0;
     for (size_t i = 0; i < p->n_levels; i++) {
         etp_level level = etp_level_find(ETP_ISA_NONE, p->levels[i]);
-        alone = alone || etp_level_without(level) != ETP_HAS_COUNT;
+        alone = alone || etp_level_hides_one(level);
     }
     if (p->n_runners == 0 && (newest || alone)) {
         etp_isa_cpu *usable = ETP_NEW(r->arena, etp_isa_cpu);

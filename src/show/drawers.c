@@ -199,16 +199,6 @@ static void operator_drawer(const etp_ab *ab, const etp_ab_operator *op, const e
 
 // ---- findings and fixes ----
 
-static const etp_ab_operator *find_operator(const etp_ab *ab, const char *id)
-{
-    for (size_t i = 0; i < ab->n_operators; i++) {
-        if (strcmp(ab->operators[i].id, id) == 0) {
-            return &ab->operators[i];
-        }
-    }
-    return NULL;
-}
-
 static etp_cell ns_cell(int64_t ns)
 {
     return ns == ETP_NS_UNKNOWN ? etp_cell_missing() : etp_cell_ns(ns);
@@ -238,7 +228,7 @@ static void evidence(const etp_ab *ab, const char *const *ids, size_t n, const c
     etp_table *t = NULL;
     size_t rows = 0;
     for (size_t i = 0; i < n; i++) {
-        const etp_ab_operator *op = find_operator(ab, ids[i]);
+        const etp_ab_operator *op = etp_ab_operator_of(ab, ids[i]);
         if (!op || rows >= ROWS) {
             etp_strbuf_printf(&others, "%s%s", others.len ? ", " : "", ids[i]);
             continue;

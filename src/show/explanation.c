@@ -64,18 +64,15 @@ static bool from_fixes(const etp_ab *ab, const char *id, etp_explanation *out)
 
 static bool from_operators(const etp_ab *ab, const char *id, etp_explanation *out)
 {
-    for (size_t i = 0; i < ab->n_operators; i++) {
-        const etp_ab_operator *op = &ab->operators[i];
-        if (strcmp(op->id, id) == 0) {
-            out->id = op->id;
-            out->text = op->label;
-            out->op = op;
-            out->evidence = &op->id;
-            out->n_evidence = 1;
-            return true;
-        }
+    const etp_ab_operator *op = etp_ab_operator_of(ab, id);
+    if (op) {
+        out->id = op->id;
+        out->text = op->label;
+        out->op = op;
+        out->evidence = &op->id;
+        out->n_evidence = 1;
     }
-    return false;
+    return op != NULL;
 }
 
 // Ids of different lists do not overlap: F1, N1 and op1 have letters of their own, and causes are

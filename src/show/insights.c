@@ -94,11 +94,6 @@ static double gained(const etp_ab *ab, uint32_t arm, int64_t before, int64_t aft
     return gained_part(ab, arm, (etp_ab_part){before, 0}, (etp_ab_part){after, 0});
 }
 
-static int64_t whole_ns(double ns)
-{
-    return isfinite(ns) ? llround(ns) : ETP_NS_UNKNOWN;
-}
-
 // The untraced one, with its interval.
 static etp_cell speedup_of(const etp_ab *ab, uint32_t arm, int64_t before)
 {
@@ -238,8 +233,8 @@ void etp_ab_latency_table(const etp_ab_views *v, etp_report *r)
                     etp_cell_rounded_ns(a->hi_ns), speedup_of(ab, at, base->median_ns),
                     etp_cell_ns(a->traced_mean_ns), etp_cell_rounded_ns(a->traced_median_ns),
                     a->traced_runs ? etp_cell_u64(a->traced_runs) : etp_cell_missing(),
-                    etp_cell_double(gained(ab, at, whole_ns(base->traced_median_ns),
-                                           whole_ns(a->traced_median_ns))),
+                    etp_cell_double(gained(ab, at, etp_whole_ns(base->traced_median_ns),
+                                           etp_whole_ns(a->traced_median_ns))),
                     etp_cell_double(cost));
         }
     }

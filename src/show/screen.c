@@ -422,9 +422,8 @@ static void where(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         columns[3] = told ? "saved" : "";
     }
     const char *title = of_phase(ab, etp_ab_where_title(ab), arena);
-    if (etp_ab_pair_of_table(ab, arena)) {
-        title = etp_arena_printf(arena, "%s: %s", title, etp_ab_pair_of_table(ab, arena));
-    }
+    const char *pair = etp_ab_pair_of_table(ab, arena);
+    title = pair ? etp_arena_printf(arena, "%s: %s", title, pair) : title;
     etp_screen_grid(s, title, ab->n_comparisons ? all.unit.name : NULL, columns);
     qsort(all.items, all.n, sizeof *all.items, told ? by_change : by_time);
     // One more is shown rather than put away: "Everything else" would take its line anyhow.
@@ -566,7 +565,7 @@ static void mark_levels(const etp_ab *ab, etp_screen *s, etp_arena *arena)
             mark(s, ETP_PLAIN,
                  etp_arena_printf(arena, "%s not proven: %s", name, etp_ab_unproven(ab, a)));
         } else if ((at == ab->baseline && ab->n_arms > 1 && !best && !shared_level(ab, at)) ||
-                   etp_level_without(a->level) < ETP_HAS_COUNT) {
+                   etp_level_hides_one(a->level)) {
             mark(s, ETP_GOOD, etp_arena_printf(arena, "%s arm clean", name));
         } else if (at == e->arm && e->feature_name && e->engaged) {
             bool same = strcmp(name, e->feature_name) == 0;

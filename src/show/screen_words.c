@@ -129,8 +129,7 @@ const char *etp_ab_unproven(const etp_ab *ab, const etp_ab_arm *a)
             etp_kernels_most(a->kernels, etp_kernels_classes(a->level, ETP_LEVEL_NONE)) !=
             ETP_CODE_UNKNOWN;
         // Code above a hidden feature may use it too: of such an arm they do not tell.
-        bool hides_one = etp_level_without(a->level) < ETP_HAS_COUNT;
-        return !info || own || most == ETP_CODE_UNKNOWN || hides_one
+        return !info || own || most == ETP_CODE_UNKNOWN || etp_level_hides_one(a->level)
                    ? "samples do not tell"
                    : etp_arena_printf(ab->arena, "samples show %s, no %s", etp_code_title(most),
                                       info->word);

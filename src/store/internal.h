@@ -57,8 +57,6 @@ ETP_NODISCARD etp_status etp_run_samples_read(etp_str text, etp_arena *arena, et
 ETP_NODISCARD etp_status etp_run_line_read(etp_str line, etp_arena *arena, etp_run *run,
                                            etp_error *err);
 void etp_run_launch_write(etp_sink *sink, const etp_run *run, const etp_run_launch *l);
-// Index of the arm, tried first at HINT; ETP_NO_INDEX: no such arm.
-uint32_t etp_run_arm_find(const etp_run *run, etp_str name, uint32_t hint);
 ETP_NODISCARD etp_status etp_run_environment_read(etp_str text, etp_arena *arena, etp_run *run,
                                                   etp_error *err);
 

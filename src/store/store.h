@@ -590,6 +590,8 @@ ETP_NODISCARD etp_status etp_run_report_options(const char *dir, etp_arena *aren
                                                 const char **out_baseline, double *out_margin,
                                                 etp_error *err);
 
+// Index of the arm, tried first at HINT; ETP_NO_INDEX: no such arm.
+uint32_t etp_run_arm_find(const etp_run *run, etp_str name, uint32_t hint);
 // Paths inside the folder, NUL-terminated, NULL on out of memory.
 const char *etp_run_path(etp_arena *arena, const char *dir, etp_str relative);
 const char *etp_run_dump_name(etp_arena *arena, const etp_run_arm *arm, uint32_t block,

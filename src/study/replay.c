@@ -65,10 +65,7 @@ static uint32_t partition_of(const etp_method *m, const etp_profile_row *row)
 etp_status etp_replay_operator(const etp_ab *ab, const char *id, etp_arena *arena,
                                const char **out_model, const char **out_word, etp_error *err)
 {
-    const etp_ab_operator *op = NULL;
-    for (size_t i = 0; i < ab->n_operators; i++) {
-        op = strcmp(ab->operators[i].id, id) == 0 ? &ab->operators[i] : op;
-    }
+    const etp_ab_operator *op = etp_ab_operator_of(ab, id);
     if (!op) {
         return etp_fail(err, ETP_USAGE, "the answer has no operator '%s', it has op1 to op%zu", id,
                         ab->n_operators);

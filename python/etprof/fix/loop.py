@@ -44,7 +44,7 @@ def _fixes_folder(path: str) -> Path:
 
 
 def _recorded(folder: Path) -> Document | None:
-    """The record in FOLDER, if it is one that can be gone on with: steps that are links lead out of it."""
+    """The unfinished record in FOLDER; None where there is none, or a step is a link, which leads out of the folder."""
     try:
         if any(entry.is_symlink() for entry in folder.iterdir()):
             return None

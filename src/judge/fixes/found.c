@@ -473,8 +473,7 @@ static void to_headline(const etp_fixer *f, etp_ab_fix *fix, const etp_fix_found
     double lo = fmin(at->lo * (at->lo > 0 ? fmin(1, scale) : fmax(1, scale)), hi);
     fix->lo_ns = llround(lo);
     fix->hi_ns = llround(hi);
-    fix->estimate_ns =
-        isfinite(estimate->expected) ? llround(estimate->expected * scale) : ETP_NS_UNKNOWN;
+    fix->estimate_ns = etp_whole_ns(estimate->expected * scale);
     fix->expected_ns =
         isfinite(at->expected) ? llround(fmin(fmax(at->expected * scale, lo), hi)) : ETP_NS_UNKNOWN;
     fix->share = fix->expected_ns == ETP_NS_UNKNOWN
