@@ -161,7 +161,7 @@ static void interval(maker *m, etp_ledger_row *row, uint32_t pair)
     }
     row->p = pair == ETP_NO_INDEX ? (double)NAN : etp_mean_p(m->block_difference, n);
     bool whole = row->cut_ns[0] + row->cut_ns[1] > 0; // a clock of whole microseconds
-    if (whole && change != 0 &&
+    if (isfinite(row->p) && whole && change != 0 &&
         !(ci.hi > ci.lo)) { // equal in whole ticks: the signs alone are evidence
         row->p = fmax(row->p, exp2(1 - (double)n));
     }
