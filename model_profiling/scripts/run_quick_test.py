@@ -12,7 +12,7 @@ model.parent.mkdir(parents=True, exist_ok=True)
 if not o.no_export and has_torch():
     then("export", "toy_cnn", "--dtype", "fp16", "--outdir", model.parent)
 else:
-    say("left out: exporting; to have it: bash model_profiling/scripts/setup_repo.sh --export")
+    say("left out: exporting; to have it: bash model_profiling/scripts/setup_repo.sh")
     model.write_bytes((ROOT / "examples/models" / model.name).read_bytes())
 device, out = ["--device", "adb"] if o.platform == "android" else [], fresh(f"out_toy_cnn/runs/{o.platform}")
 then("ab", model, *"--blocks 2 --iterations 10 --warmup 3 --out".split(), out, *device)

@@ -286,9 +286,13 @@ def failure(where):
 def setup(where):
     if pathlib.Path(etprof).resolve() != (source / "build/release/bin/etprof").resolve():
         skip("the set-up skills build build/release; run them from that build's tests")
+    (where / ".venv").unlink()  # the tests' own has what the set-up would have to install
     all_ok("01,02", where)
     check("the link", (where / "etprof").is_symlink())
     all_ok("setup-agent", where)
+    done = subprocess.run([where / ".venv/bin/python", "-c", "import jsonschema"], capture_output=True, text=True,
+                          check=False)
+    check("what validating needs is set up", done.returncode == 0, done.stderr)
 
 
 def export(where):
