@@ -711,6 +711,10 @@ double etp_ab_part_ratio(const etp_ab *ab, size_t comparison, const etp_ab_part 
 // not withheld.
 bool etp_ab_below_clock(const etp_ab *ab, double speedup, const etp_ab_part *before,
                         const etp_ab_part *after);
+// That of a category in comparison AT; CHANGE: what it gained is not known either (within a
+// factor of two), and lies in the boundary as much as in the category.
+bool etp_ab_category_below_clock(const etp_ab *ab, const etp_ab_category *c, size_t at,
+                                 bool change);
 // An operator's time in an arm, and what its clocks can have cut off.
 etp_ab_part etp_ab_operator_part(const etp_ab *ab, const etp_ab_operator *op, uint32_t arm);
 void etp_ab_part_add(etp_ab_part *sum, const etp_ab_part *part);

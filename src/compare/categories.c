@@ -2,6 +2,7 @@
 // Categories of an arm's operators: their times, how far those can be trusted, and the shift of the
 // bottleneck.
 #include <math.h>
+#include <stdlib.h>
 
 #include "compare/session.h"
 
@@ -31,6 +32,20 @@ bool etp_ab_below_clock(const etp_ab *ab, double speedup, const etp_ab_part *bef
     bool resolved =
         etp_ab_resolved(before->ns, before->cut_ns) && etp_ab_resolved(after->ns, after->cut_ns);
     return isnan(speedup) && both && !resolved && etp_ab_told(ab, 0);
+}
+
+bool etp_ab_category_below_clock(const etp_ab *ab, const etp_ab_category *c, size_t at, bool change)
+{
+    const etp_ab_comparison *of = &ab->comparisons[at];
+    const etp_ab_part before = {c->ns[of->baseline], c->cut_ns[of->baseline]};
+    const etp_ab_part after = {c->ns[of->candidate], c->cut_ns[of->candidate]};
+    // The truth of what was saved lies between these two; as for ratios, a factor of two is too
+    // wide.
+    const int64_t saved = before.ns - after.ns;
+    const int64_t least = llabs(saved) - (saved > 0 ? after.cut_ns : before.cut_ns);
+    const int64_t most = llabs(saved) + (saved > 0 ? before.cut_ns : after.cut_ns);
+    return etp_ab_below_clock(ab, c->speedup[at], &before, &after) &&
+           !(change && most <= 2 * least);
 }
 
 // ---- sums over the operators of a category ----

@@ -211,23 +211,15 @@ void etp_ab_facts(const etp_ab *ab, etp_report *r, etp_arena *arena)
     etp_ab_end_facts(ab, r);
 }
 
-// Sum of the ledger's differences of one category, or of one kind that is no operator.
-static int64_t delta_of(const etp_ledger *l, etp_category category, etp_row_kind kind)
+// Of the tracer's row.
+static int64_t recording_of(const etp_ledger *l)
 {
     int64_t sum = 0;
     for (size_t i = 0; i < l->n; i++) {
-        const etp_ledger_row *row = &l->items[i];
-        bool hit =
-            row->category == category && (category != ETP_CATEGORY_COUNT || row->kind == kind);
-        sum += hit ? row->delta_ns : 0;
+        sum += l->items[i].kind == ETP_ROW_TRACER ? l->items[i].delta_ns : 0;
     }
     return sum;
 }
-
-typedef struct part {
-    const char *label;
-    int64_t delta;
-} part;
 
 // "−0.941 ms": all parts of a sum in the unit of its largest.
 // One unit for all: "1.2 ms · 300 µs" cannot be added by eye.
@@ -258,23 +250,23 @@ static const char *in_unit_of(int64_t largest, int64_t ns, etp_arena *arena)
 static void why(const etp_ab *ab, size_t at, etp_keys *keys, etp_arena *arena)
 {
     const etp_ledger *l = &ab->ledgers[at].ledger;
-    part parts[ETP_CATEGORY_COUNT + 4];
+    etp_ab_step parts[ETP_CATEGORY_COUNT + 3];
+    const char *shorts = NULL;
     size_t n = 0;
     for (int c = 0; c < ETP_CATEGORY_COUNT; c++) {
-        parts[n++] = (part){etp_category_name((etp_category)c),
-                            delta_of(l, (etp_category)c, ETP_ROW_OPERATOR)};
+        parts[n++] = etp_ab_step_of(ab, at, (etp_category)c, ETP_ROW_OPERATOR, true);
     }
     // What recording costs is a row of the ledger and no reason: the parts are of recorded
     // inferences.
     static const etp_row_kind k_kinds[] = {ETP_ROW_BOUNDARY, ETP_ROW_FRAMEWORK,
                                            ETP_ROW_UNEXPLAINED};
     for (size_t i = 0; i < sizeof k_kinds / sizeof *k_kinds; i++) {
-        parts[n++] =
-            (part){etp_row_kind_name(k_kinds[i]), delta_of(l, ETP_CATEGORY_COUNT, k_kinds[i])};
+        parts[n++] = etp_ab_step_of(ab, at, ETP_CATEGORY_COUNT, k_kinds[i], true);
+        shorts = parts[n - 1].shorts ? parts[n - 1].shorts : shorts;
     }
     for (size_t i = 1; i < n; i++) { // by size, stable
         for (size_t k = i; k > 0 && llabs(parts[k].delta) > llabs(parts[k - 1].delta); k--) {
-            part t = parts[k];
+            etp_ab_step t = parts[k];
             parts[k] = parts[k - 1];
             parts[k - 1] = t;
         }
@@ -283,7 +275,7 @@ static void why(const etp_ab *ab, size_t at, etp_keys *keys, etp_arena *arena)
     etp_strbuf_init(&text, arena);
     // Parts below one per cent of the biggest go together, so that the line still adds up.
     int64_t rest = 0;
-    int64_t recorded = l->delta_ns - delta_of(l, ETP_CATEGORY_COUNT, ETP_ROW_TRACER);
+    int64_t recorded = l->delta_ns - recording_of(l);
     int64_t largest = llabs(recorded) > llabs(parts[0].delta) ? recorded : parts[0].delta;
     largest = llabs(l->delta_ns) > llabs(largest) ? l->delta_ns : largest;
     // Sorted by size, so the first 0 ends the list.
@@ -305,6 +297,11 @@ static void why(const etp_ab *ab, size_t at, etp_keys *keys, etp_arena *arena)
                  recorded != l->delta_ns ? "%s = %s recorded (%s without recording)" : "%s = %s",
                  etp_strbuf_str(&text).ptr, in_unit_of(largest, recorded, arena),
                  in_unit_of(largest, l->delta_ns, arena));
+    if (shorts) {
+        etp_keys_add(keys, ETP_PLAIN, "short",
+                     "%s: below what the clock resolves; what it cut off is in the boundary",
+                     shorts);
+    }
 }
 
 void etp_ab_shift_key(const etp_ab *ab, size_t at, etp_keys *keys)

@@ -244,6 +244,7 @@ typedef struct part {
     bool bottleneck;
     int64_t cut; // most that its clock can have cut off AFTER
     bool large;  // a fifth of AFTER's whole, or the bottleneck: it has a row
+    bool below;  // its clock, or of what else lies there: what was saved is not known
 } part;
 
 typedef struct parts {
@@ -320,6 +321,7 @@ static bool read_parts(const etp_ab *ab, parts *out)
             .speedup = pair ? c->speedup[0] : (double)NAN,
             .bottleneck = shift,
             .large = shift || c->ns[cand] >= out->after / 5,
+            .below = pair && etp_ab_category_below_clock(ab, c, 0, true),
         };
     }
     return out->n > 0;
@@ -347,8 +349,10 @@ static void add_part(const parts *all, const part *p, bool total, etp_screen *s,
         row.figures[1] = etp_screen_in_unit(&all->unit, (double)p->after, arena);
         row.figures[2] = told ? times(arena, p->speedup) : "";
         row.figures[3] = told ? etp_screen_in_unit(&all->unit, change, arena) : "";
-        row.bar = total || !told ? 0 : fmax(change, 0);
-        if (told && much && !total) {
+        row.figures[3] = told && p->below ? "–" : row.figures[3];
+        row.bar = total || !told || p->below ? 0 : fmax(change, 0);
+        row.note = row.short_note = p->below ? "below the clock" : NULL;
+        if (told && much && !total && !p->below) {
             row.severity = change > 0 ? ETP_GOOD : ETP_BAD;
         }
     } else {
@@ -429,24 +433,25 @@ static void where(const etp_ab *ab, etp_screen *s, etp_arena *arena)
     // One more is shown rather than put away: "Everything else" would take its line anyhow.
     size_t most = categories_shown(ab), shown = all.n <= most + 1 ? all.n : most;
     qsort(all.items, shown, sizeof *all.items, told ? by_saved : by_time);
-    part rest = {"Everything else", all.before, all.after, (double)NAN, false, 0, false};
+    part rest = {.label = "Everything else",
+                 .before = all.before,
+                 .after = all.after,
+                 .speedup = (double)NAN};
     for (size_t i = 0; i < shown; i++) {
         add_part(&all, &all.items[i], false, s, arena);
         rest.before -= all.items[i].before;
         rest.after -= all.items[i].after;
+        rest.below = rest.below || all.items[i].below;
     }
     rest.bottleneck = ab->n_comparisons && ab->shifts[0].after == ETP_AB_OUTSIDE &&
                       isfinite(ab->shifts[0].after_share);
     add_part(&all, &rest, false, s, arena);
     // A ratio of wholes that are partly recording is another one than the headline's.
     bool given = told && all.after > 0 && !(fabs(etp_ab_recording_adds(ab)) > ETP_RECORDING_MUCH);
-    const part whole = {"Whole inference",
-                        all.before,
-                        all.after,
-                        given ? (double)all.before / (double)all.after : (double)NAN,
-                        false,
-                        0,
-                        false};
+    const part whole = {.label = "Whole inference",
+                        .before = all.before,
+                        .after = all.after,
+                        .speedup = given ? (double)all.before / (double)all.after : (double)NAN};
     add_part(&all, &whole, true, s, arena);
 }
 

@@ -99,7 +99,6 @@ static void category_table(const etp_ab *ab, etp_report *r)
             .key = "speedup_hi", .title = "high", .kind = ETP_KIND_RATIO, .flags = ETP_COL_MINOR};
     }
     bool limits = !ab->emulated;
-    uint32_t judged = ab->n_comparisons ? ab->comparisons[0].candidate : ab->baseline;
     if (limits) { // speedup of the whole if the category took no time in the arm that is explained
         columns[n++] = (etp_column){.key = "ceiling",
                                     .title = "if it took none",
@@ -121,11 +120,7 @@ static void category_table(const etp_ab *ab, etp_report *r)
         }
         for (size_t i = 0; i < speedups_of(ab); i++) {
             cells[at++] = etp_cell_gain(c->speedup[i], c->lo[i], c->hi[i]);
-            short_ones +=
-                i == 0 &&
-                etp_ab_below_clock(ab, c->speedup[0],
-                                   &(etp_ab_part){c->ns[ab->baseline], c->cut_ns[ab->baseline]},
-                                   &(etp_ab_part){c->ns[judged], c->cut_ns[judged]});
+            short_ones += i == 0 && etp_ab_category_below_clock(ab, c, 0, false);
         }
         if (interval) {
             cells[at++] = etp_cell_double(c->lo[0]);
@@ -160,33 +155,50 @@ void etp_ab_category_section(const etp_ab *ab, etp_report *r)
 
 // ---- ledger ----
 
-// Sum over the rows of a category (or of a kind, when category is negative) of difference and, for
-// single rows, its interval.
-// The interval of a sum is not the sum of the intervals, and the ledger has none for it.
-static void waterfall_step(const etp_ledger *l, etp_category category, etp_row_kind kind,
-                           const char *label, etp_chart *c)
+// The interval of a sum is not the sum of the intervals, and the ledger has none for it. What a
+// category below its clock gained is the boundary's as much as its own: the two are one step.
+etp_ab_step etp_ab_step_of(const etp_ab *ab, size_t at, etp_category category, etp_row_kind kind,
+                           bool ties)
 {
-    bool operators = category != ETP_CATEGORY_COUNT;
-    int64_t delta = 0;
-    size_t hits = 0;
-    double lo = NAN, hi = NAN;
+    const etp_ledger *l = &ab->ledgers[at].ledger;
+    bool operators = category != ETP_CATEGORY_COUNT, below[ETP_CATEGORY_COUNT + 1] = {false};
+    etp_ab_step s = {.label = operators ? etp_category_name(category) : etp_row_kind_name(kind),
+                     .lo = NAN,
+                     .hi = NAN};
+    for (size_t i = 0; i < ab->n_categories; i++) {
+        const etp_ab_category *c = &ab->categories[i];
+        below[c->category] = etp_ab_category_below_clock(ab, c, at, true);
+        if (below[c->category] && !operators && kind == ETP_ROW_BOUNDARY) {
+            s.label = "short + boundary";
+            s.shorts = etp_arena_printf(ab->arena, "%s%s%s", s.shorts ? s.shorts : "",
+                                        s.shorts ? ", " : "", etp_category_name(c->category));
+        }
+    }
     for (size_t i = 0; i < l->n; i++) {
         const etp_ledger_row *row = &l->items[i];
-        if (row->ties || row->category != category || (!operators && row->kind != kind)) {
-            continue;
+        bool own = row->category == category && !below[category] &&
+                   (operators || (row->kind == kind && (ties || !row->ties)));
+        if (own || (below[row->category] && !operators && kind == ETP_ROW_BOUNDARY)) {
+            s.delta += row->delta_ns;
+            s.rows++;
+            s.lo = s.rows == 1 ? etp_known_ns(row->lo_ns) : (double)NAN;
+            s.hi = s.rows == 1 ? etp_known_ns(row->hi_ns) : (double)NAN;
         }
-        delta += row->delta_ns;
-        hits++;
-        lo = etp_known_ns(row->lo_ns);
-        hi = etp_known_ns(row->hi_ns);
     }
-    if (hits == 0) {
-        return;
-    }
+    return s;
+}
+
+static void waterfall_step(const etp_ab *ab, size_t at, etp_category category, etp_row_kind kind,
+                           etp_chart *c)
+{
+    bool operators = category != ETP_CATEGORY_COUNT;
+    const etp_ab_step s = etp_ab_step_of(ab, at, category, kind, false);
     // A step that no rule explains is drawn pale: it is no work of the model's.
     bool muted = !operators && kind == ETP_ROW_UNEXPLAINED;
-    etp_chart_step(c, label, operators ? "operator" : etp_row_kind_name(kind), muted, (double)delta,
-                   hits == 1 ? lo : (double)NAN, hits == 1 ? hi : (double)NAN);
+    if (s.rows > 0) {
+        etp_chart_step(c, s.label, operators ? "operator" : etp_row_kind_name(kind), muted,
+                       (double)s.delta, s.lo, s.hi);
+    }
 }
 
 // Its steps are those of an inference that is recorded: what recording costs is no reason for the
@@ -227,13 +239,12 @@ void etp_ab_waterfall(const etp_ab *ab, size_t at, etp_report *r)
     }
     etp_chart_total(c, base, (double)ends[0]);
     for (size_t k = 0; k < ab->n_categories; k++) {
-        etp_category category = ab->categories[k].category;
-        waterfall_step(l, category, ETP_ROW_OPERATOR, etp_category_name(category), c);
+        waterfall_step(ab, at, ab->categories[k].category, ETP_ROW_OPERATOR, c);
     }
     static const etp_row_kind k_kinds[] = {ETP_ROW_BOUNDARY, ETP_ROW_FRAMEWORK,
                                            ETP_ROW_UNEXPLAINED};
     for (size_t i = 0; i < sizeof k_kinds / sizeof *k_kinds; i++) {
-        waterfall_step(l, ETP_CATEGORY_COUNT, k_kinds[i], etp_row_kind_name(k_kinds[i]), c);
+        waterfall_step(ab, at, ETP_CATEGORY_COUNT, k_kinds[i], c);
     }
     etp_chart_total(c, cand, (double)ends[1]);
 }
