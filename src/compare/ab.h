@@ -715,6 +715,9 @@ bool etp_ab_below_clock(const etp_ab *ab, double speedup, const etp_ab_part *bef
 // factor of two), and lies in the boundary as much as in the category.
 bool etp_ab_category_below_clock(const etp_ab *ab, const etp_ab_category *c, size_t at,
                                  bool change);
+// Time of the arm's inference without recording ÷ with it, which brings what was recorded to the
+// scale of headlines; 1 where no time without recording is known.
+double etp_ab_untraced(const etp_ab_arm *a);
 // An operator's time in an arm, and what its clocks can have cut off.
 etp_ab_part etp_ab_operator_part(const etp_ab *ab, const etp_ab_operator *op, uint32_t arm);
 void etp_ab_part_add(etp_ab_part *sum, const etp_ab_part *part);

@@ -27,6 +27,12 @@ etp_ab_part etp_ab_operator_part(const etp_ab *ab, const etp_ab_operator *op, ui
     return part;
 }
 
+double etp_ab_untraced(const etp_ab_arm *a)
+{
+    bool both = a->median_ns != ETP_NS_UNKNOWN && a->traced_ns > 0;
+    return both ? (double)a->median_ns / (double)a->traced_ns : 1;
+}
+
 void etp_ab_part_add(etp_ab_part *sum, const etp_ab_part *part)
 {
     sum->ns += part->ns == ETP_NS_UNKNOWN ? 0 : part->ns;

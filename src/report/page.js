@@ -320,6 +320,14 @@
       out.lo = Math.exp(middle - half);
       out.hi = Math.exp(middle + half);
     }
+    var less = 0, more = 0; // what clocks cut off what is taken away, and what comes instead
+    data.operators.forEach(function (op) {
+      less += changes[op.id] ? op.cut : 0;
+      more += changes[op.id] === BACK ? op.cut_before : 0;
+    });
+    out.lo = out.lo && out.lo * then / (then + more);
+    out.hi = out.hi && out.hi * then / (then - less);
+    if (less + more > then / 2) out.speedup = out.lo = out.hi = null;
     out.least = out.then; // with the fixes
     out.likely = out.then;
     out.most = out.then;
@@ -360,6 +368,7 @@
       sum.textContent = '';
       sum.appendChild(make('b', time(r.now) + ' → ' + time(any ? r.likely : r.then)));
       var ratio = r.now / (any ? r.likely : r.then), rest = ' ' + ratio.toFixed(2) + '×';
+      if (r.speedup === null && !any) rest = ' (a ratio is not known: below what the clock of what is changed resolves)';
       if (any) rest += ', ' + time(Math.max(r.least, 0)) + ' to ' + time(r.most) + ' by the fixes’ ranges';
       else if (r.lo !== null && parts.length) rest += ' [' + r.lo.toFixed(2) + ', ' + r.hi.toFixed(2) + ']';
       sum.appendChild(document.createTextNode(rest));

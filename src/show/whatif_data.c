@@ -19,6 +19,7 @@ typedef struct page_times {
 typedef struct page_operator {
     const char *id;
     page_times ns, before;
+    int64_t cut_ns, cut_before_ns;
     double roof_ns; // NAN
 } page_operator;
 
@@ -100,8 +101,10 @@ static void operators(const etp_ab *ab, uint32_t arm, bool compared, page_data *
         page_operator *o = &out->operators[out->n_operators++];
         o->id = op->id;
         times(ab, op, arm, &o->ns, arena);
+        o->cut_ns = etp_ab_operator_part(ab, op, arm).cut_ns;
         if (compared) {
             times(ab, op, ab->baseline, &o->before, arena);
+            o->cut_before_ns = etp_ab_operator_part(ab, op, ab->baseline).cut_ns;
         }
         bool roof = op->roofs && op->roofs[arm].verdict != ETP_ROOF_UNKNOWN;
         o->roof_ns = roof ? op->roofs[arm].roof_ns : (double)NAN;
@@ -130,6 +133,8 @@ static const etp_field k_operator_rows[] = {
          .flags = ETP_ONE_LINE),
     LIST("before", INT, before.items, before.n, "likewise of the baseline; empty without one",
          .flags = ETP_ONE_LINE),
+    FIELD("cut", INT, cut_ns, "most that the clocks can have cut off it in an inference"),
+    FIELD("cut_before", INT, cut_before_ns, "likewise of the baseline"),
     FIELD("roof", NUMBER, roof_ns, "least time the device could do it in, nanoseconds",
           .flags = ETP_ABSENT),
 };
@@ -163,13 +168,6 @@ const etp_document k_etp_page_document = {
     "etprof.page/1", "What the script of report.html computes What if from, in the page itself",
     &k_page};
 
-// Gains of fixes and headlines are of inferences that are not recorded: one scale for all of them.
-static double scale_of(const etp_ab_arm *a)
-{
-    bool both = a->median_ns != ETP_NS_UNKNOWN && a->traced_ns > 0;
-    return both ? (double)a->median_ns / (double)a->traced_ns : 1;
-}
-
 void etp_ab_whatif_section(const etp_ab *ab, const char *command, etp_report *r, etp_arena *arena)
 {
     uint32_t arm = ab->hot_arm;
@@ -186,7 +184,7 @@ void etp_ab_whatif_section(const etp_ab *ab, const char *command, etp_report *r,
                       .command = command,
                       .baseline = compared ? ab->arms[ab->baseline].measured : NULL,
                       .factor = pairs ? interval_factor(p->n_dumps, arena) : (double)NAN,
-                      .scale = scale_of(&ab->arms[arm]),
+                      .scale = etp_ab_untraced(&ab->arms[arm]),
                       .fixes = ab->fixes.items,
                       .n_fixes = ab->fixes.n};
     executions(p, &data.inference, arena);

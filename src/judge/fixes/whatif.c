@@ -380,22 +380,22 @@ static void intervals(const redo *w, etp_whatif *out)
 }
 
 // The truth of an operator lies between its time and that plus what its clock cut off, which is in
-// the delegate's call and stays there. No ratio is told where that is more than half of what is
-// left.
+// the delegate's call and stays there: then may be less by what is taken off, more by what is put
+// on. No ratio is told where the two are more than half of what is left. page.js does the same.
 static void hold_against_clocks(const redo *w, double then, etp_whatif *out)
 {
-    double cut = 0;
+    double less = 0, more = 0;
     for (size_t i = 0; i < w->ab->n_operators; i++) {
         const etp_ab_operator *op = &w->ab->operators[i];
-        const etp_profile_row *own = op->rows[w->arm], *base = op->rows[w->ab->baseline];
         bool other = w->back[i] || isfinite(w->faster[i]);
-        double gone = other ? 1 : fmax(0, 1 - w->factor[i]);
-        cut += own ? gone * (double)etp_profile_cut_ns(w->ab->arms[w->arm].profile, own) : 0;
-        cut += w->back[i] && base
-                   ? (double)etp_profile_cut_ns(w->ab->arms[w->ab->baseline].profile, base)
-                   : 0;
+        double own = (double)etp_ab_operator_part(w->ab, op, w->in).cut_ns;
+        double base = (double)etp_ab_operator_part(w->ab, op, w->ab->baseline).cut_ns;
+        less += own * (other ? 1 : fmax(0, 1 - w->factor[i]));
+        more += w->back[i] ? base * w->factor[i] : other ? 0 : own * fmax(0, w->factor[i] - 1);
     }
-    if (cut > then / 2) {
+    out->lo *= then / (then + more);
+    out->hi *= then / (then - less);
+    if (less + more > then / 2) {
         out->unresolved = true;
         out->speedup = out->lo = out->hi = out->against_baseline = (double)NAN;
     }
@@ -473,7 +473,9 @@ static etp_status build(const etp_ab *ab, const char *const *expressions, size_t
     out->speedup = before > 0 && !out->open ? now / before : (double)NAN;
     const etp_profile *base = ab->arms[ab->baseline].profile;
     if (arm != ab->baseline && etp_ab_told(ab, 0) && base && before > 0 && !out->open) {
-        out->against_baseline = execute_mean(base, SIZE_MAX) / before;
+        out->against_baseline = execute_mean(base, SIZE_MAX) / before *
+                                etp_ab_untraced(&ab->arms[ab->baseline]) /
+                                etp_ab_untraced(&ab->arms[w.in]);
     }
     if (w.fixes) {
         out->lo = out->hi = (double)NAN;
@@ -509,7 +511,10 @@ static SHAPE_ON_ONE_LINE(k_step, k_step_rows);
 #define OF etp_whatif
 static const etp_field k_speedup_rows[] = {
     FIELD("estimate", RATIO, speedup, "now ÷ then"),
-    FIELD("lo", RATIO, lo, "low end of its 95 % interval; null with fixes, which have a range"),
+    FIELD(
+        "lo", RATIO, lo,
+        "low end of its 95 % interval, as much wider as clocks cut off what is changed; null with "
+        "fixes, which have a range"),
     FIELD("hi", RATIO, hi, "high end"),
     FIELD("blocks", UINT, blocks, "it rests on"),
 };
@@ -525,7 +530,8 @@ static const etp_field k_rows[] = {
     FIELD("most_ns", NS, most_ns, "then, when all fixes bring their floors", .range = ETP_SIGNED,
           .flags = ETP_LATER),
     GROUP("speedup", &k_speedup, "of the change"),
-    FIELD("against_baseline", RATIO, against_baseline, "baseline ÷ then"),
+    FIELD("against_baseline", RATIO, against_baseline,
+          "baseline ÷ then, both as without recording where that is known, as headlines"),
     MADE("waited_share", RATIO, waited_share,
          "of the arm's time that it waited for a CPU; above 0.05 the times are not its own",
          .range = ETP_0_TO_1, .flags = ETP_LATER),
@@ -574,8 +580,9 @@ const etp_report *etp_whatif_report(const etp_whatif *w, etp_arena *arena)
                      w->speedup);
     }
     if (isfinite(w->against_baseline)) {
-        etp_keys_add(keys, ETP_PLAIN, "altogether", "%.3f× against %s", w->against_baseline,
-                     w->ab->arms[w->ab->baseline].measured);
+        bool untraced = w->ab->arms[w->arm].median_ns != ETP_NS_UNKNOWN;
+        etp_keys_add(keys, ETP_PLAIN, "altogether", "%.3f× against %s%s", w->against_baseline,
+                     w->ab->arms[w->ab->baseline].measured, untraced ? ", without recording" : "");
     }
     const double waited = w->ab->arms[w->arm].waited;
     if (waited > ETP_WAIT_MOST) {

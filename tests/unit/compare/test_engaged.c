@@ -301,6 +301,13 @@ static void slower_in(folder *f, const char *a, const char *b, bool expected)
             etp_arena_printf(&f->arena, "back %s", ab->judged.findings.items[0].evidence[0]);
         assert_int_equal(etp_whatif_build(ab, &back, 1, &w, NULL), ETP_OK);
         assert_in_range(w.steps[0].gain_ns, 29500, 30500); // 80 → 50 µs, planted
+        // Either clock cuts off up to a microsecond; the headline is of what is not recorded.
+        const double now = (double)w.now_ns, then = (double)w.then_ns;
+        assert_true(w.lo <= now / (then + 1000) && w.hi >= now / (then - 1000));
+        const etp_ab_arm *base = &ab->arms[ab->baseline], *arm = &ab->arms[w.arm];
+        const double left = then * (double)arm->median_ns / (double)arm->traced_ns;
+        assert_true(arm->median_ns != arm->traced_ns); // else nothing would be tested
+        assert_true(fabs(w.against_baseline * left / (double)base->median_ns - 1) < 1e-4);
         assert_non_null(strstr(text, "GEMM #1 [0] got slower by 30."));
         assert_non_null(strstr(text, "with its old time alone: 1"));
         assert_null(strstr(text, "whatif DIR")); // there is no one folder
