@@ -45,7 +45,6 @@ typedef struct etp_measurement_options { // zero or NULL: the default
     bool exact_folder;    // it must be empty or new; else a taken one becomes <folder>.2
     bool no_trace;        // latency alone
     bool kernels;         // also sample which kernels ran
-    bool resident;        // also let the arms take turns
     uint32_t blocks;      // 0: 10; with precision at most
     double budget_s;      // stop after the last whole block that fits
     double precision;     // stop when every interval is this narrow, relative: 0.01

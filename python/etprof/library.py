@@ -99,7 +99,7 @@ class MeasurementOptions(Sized):
                 ("levels", c.POINTER(c.c_char_p)), ("n_levels", c.c_size_t), ("threads", c.POINTER(c.c_uint32)),
                 ("n_threads", c.c_size_t), ("baseline", c.c_char_p), ("device", c.c_char_p), ("runner", c.c_char_p),
                 ("folder", c.c_char_p), ("exact_folder", c.c_bool), ("no_trace", c.c_bool), ("kernels", c.c_bool),
-                ("resident", c.c_bool), ("blocks", c.c_uint32), ("budget_s", c.c_double), ("precision", c.c_double),
+                ("blocks", c.c_uint32), ("budget_s", c.c_double), ("precision", c.c_double),
                 ("warmup", c.c_uint64), ("iterations", c.c_uint64), ("seed", c.c_uint64), ("timeout_s", c.c_double),
                 ("method", c.c_char_p), ("inputs", c.c_char_p), ("data", c.c_char_p), ("cpus", c.c_char_p),
                 ("work_dir", c.c_char_p), ("state_dir", c.c_char_p), ("search_path", c.c_char_p), ("qemu", c.c_char_p),

@@ -56,15 +56,6 @@ typedef struct etp_ab_drift { // of the launch values over the session
         with_clock; // rank correlation over the blocks, NAN: not read or unchanged
 } etp_ab_drift;
 
-// Inferences of processes that stayed loaded and took turns: the second estimate.
-typedef struct etp_ab_resident {
-    uint32_t blocks; // 0: not measured
-    uint64_t rounds; // over all blocks
-    double estimate, lo, hi;
-    double change, change_lo, change_hi; // its ratio to that of the launches of the same blocks
-    int agrees; // with them, within the margin: 1 yes, 0 no, -1 the interval cannot tell
-} etp_ab_resident;
-
 // What an arm costs beside its steady inference: what a timed launch says once.
 typedef enum etp_cost {
     ETP_COST_LOAD,
@@ -82,7 +73,6 @@ typedef struct etp_cost_row {
 extern const etp_cost_row k_etp_costs[ETP_COSTS]; // states.c; in the order of tables
 
 typedef struct etp_ab_states { // of a comparison, beside the headline
-    etp_ab_resident resident;
     etp_ab_ratio costs[ETP_COSTS];
 } etp_ab_states;
 
@@ -411,9 +401,6 @@ typedef struct etp_ab_fixes {
       "1 − Σ CPU time ÷ Σ time of the inferences that count, above 0.02, or Σ time "           \
       "ready without a CPU ÷ Σ time of the timed launches, above 0.05; samples.csv, "              \
       "environment.jsonl")                                                                           \
-    X(RESIDENT, "resident_differs",                                                                  \
-      "per block: median over the rounds of ln(baseline ÷ candidate), less the log ratio of the "   \
-      "block's launches; its t interval over the blocks lies outside ± the margin")                  \
     X(CLOCK_EFFECT, "clock_effect",                                                                  \
       "per block: ln of cycles ÷ CPU time, candidate − baseline; its t interval over the blocks " \
       "lies outside ± the margin; speedup = cycles · clock · CPUs at work (docs/statistics.md)")     \

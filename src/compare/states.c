@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The states of an arm, block by block: loading, first inference, steady, taking turns with the
-// others, with the tracer. Each is compared as the headline is: one log ratio per block, t over the
+// The states of an arm, block by block: loading, first inference, steady, with the
+// tracer. Each is compared as the headline is: one log ratio per block, t over the
 // blocks.
 #include <math.h>
 #include <stddef.h>
@@ -9,93 +9,6 @@
 #include <etprof/stats.h>
 
 #include "compare/session.h"
-
-// ---- taking turns ----
-
-typedef struct columns { // per block: ln durations of both arms, round by round
-    double *a, *b, *logs;
-    size_t n_a, n_b;
-} columns;
-
-// Median over the rounds of ln(baseline ÷ candidate); NAN when the block has no such rounds.
-static double block_ratio(columns *c, uint64_t *rounds)
-{
-    size_t n = c->n_a < c->n_b ? c->n_a : c->n_b;
-    for (size_t i = 0; i < n; i++) {
-        c->logs[i] = c->a[i] - c->b[i];
-    }
-    bool whole = n > 0 && c->n_a == c->n_b; // the session keeps all arms of a block or none
-    *rounds += whole ? n : 0;
-    return whole ? etp_median(c->logs, n) : (double)NAN;
-}
-
-static size_t column(const etp_run *run, uint32_t arm, uint32_t block, double *out)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < run->samples.n; i++) {
-        const etp_run_sample *s = &run->samples.items[i];
-        if (s->phase == ETP_PHASE_RESIDENT && s->arm == arm && s->block == block &&
-            s->duration_ns > 0) {
-            out[n++] = log((double)s->duration_ns);
-        }
-    }
-    return n;
-}
-
-static etp_ab_resident compare(const etp_ab_session *s, const etp_ab_comparison *c, columns *work,
-                               double *ratios, double *changes)
-{
-    const etp_stats *st = &s->stats;
-    size_t k = 0, both = 0;
-    uint64_t rounds = 0;
-    for (uint32_t b = 0; b < st->n_blocks_seen; b++) {
-        work->n_a = column(&s->run, c->baseline, st->block_numbers[b], work->a);
-        work->n_b = column(&s->run, c->candidate, st->block_numbers[b], work->b);
-        double ratio = block_ratio(work, &rounds);
-        if (!isfinite(ratio)) {
-            continue;
-        }
-        ratios[k++] = ratio;
-        const double *values = st->value_ln + (size_t)b * st->n_arms;
-        double launches = values[c->baseline] - values[c->candidate];
-        if (isfinite(launches)) {
-            changes[both++] = ratio - launches;
-        }
-    }
-    if (k == 0) {
-        return (etp_ab_resident){.blocks = 0};
-    }
-    etp_paired p = etp_paired_estimate(ratios, k, st->margin, st->confidence, s->run.settings.seed);
-    etp_paired d =
-        etp_paired_estimate(changes, both, st->margin, st->confidence, s->run.settings.seed);
-    return (etp_ab_resident){.blocks = p.blocks,
-                             .rounds = rounds,
-                             .estimate = p.estimate,
-                             .lo = p.lo,
-                             .hi = p.hi,
-                             .change = d.estimate,
-                             .change_lo = d.lo,
-                             .change_hi = d.hi,
-                             .agrees = d.verdict == ETP_VERDICT_SAME      ? 1
-                                       : d.verdict == ETP_VERDICT_UNKNOWN ? -1
-                                                                          : 0};
-}
-
-static void take_turns(const etp_ab_session *s, double *ratios, double *changes, etp_ab_states *out)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < s->run.samples.n; i++) {
-        n += s->run.samples.items[i].phase == ETP_PHASE_RESIDENT;
-    }
-    columns work = {.a = ETP_NEW_ARRAY(s->ab.arena, double, n + 1),
-                    .b = ETP_NEW_ARRAY(s->ab.arena, double, n + 1),
-                    .logs = ETP_NEW_ARRAY(s->ab.arena, double, n + 1)};
-    for (size_t i = 0; i < s->ab.n_comparisons && n > 0; i++) {
-        if (!s->ab.comparisons[i].withheld) {
-            out[i].resident = compare(s, &s->ab.comparisons[i], &work, ratios, changes);
-        }
-    }
-}
 
 // ---- once per launch ----
 
@@ -327,7 +240,5 @@ void etp_ab_take_states(const etp_ab_session *s, etp_ab_all_states *out)
         return;
     }
     double *a = ETP_NEW_ARRAY(s->ab.arena, double, s->stats.n_blocks_seen + 1);
-    double *b = ETP_NEW_ARRAY(s->ab.arena, double, s->stats.n_blocks_seen + 1);
-    take_turns(s, a, b, out->comparisons);
     take_states(s, a, out);
 }

@@ -56,7 +56,7 @@ void etp_ab_samples_of(const etp_run *run, etp_arena *arena, etp_sample **out)
     static const etp_sample_use k_uses[ETP_PHASES] = {
         [ETP_PHASE_WARMUP] = ETP_SAMPLE_UNUSED,   [ETP_PHASE_TIMED] = ETP_SAMPLE_TIMED,
         [ETP_PHASE_TRACED] = ETP_SAMPLE_TRACED,   [ETP_PHASE_SAMPLED] = ETP_SAMPLE_UNUSED,
-        [ETP_PHASE_CONTROL] = ETP_SAMPLE_CONTROL, [ETP_PHASE_RESIDENT] = ETP_SAMPLE_UNUSED,
+        [ETP_PHASE_CONTROL] = ETP_SAMPLE_CONTROL,
     };
     *out = ETP_NEW_ARRAY(arena, etp_sample, run->samples.n);
     size_t at = 0;

@@ -30,7 +30,7 @@ static const etp_layout_column k_samples[] = {
     INTEGER("block", "of the session, from 1"),
     INTEGER("launch", "of the session, from 0"),
     INTEGER("iteration", "of the launch, from 0"),
-    TEXT("phase", "`warmup`, `timed`, `traced`, `sampled`, `control` or `resident`"),
+    TEXT("phase", "`warmup`, `timed`, `traced`, `sampled` or `control`"),
     INTEGER("start_ns", "on the device's clock"),
     INTEGER("duration_ns", "of `Method::execute` alone"),
     LEVEL,

@@ -137,24 +137,3 @@ const char *etp_ab_drift_words(const etp_ab *ab, const etp_ab_comparison *c)
     etp_strbuf_printf(&text, "; pairs of blocks cancel it in the ratio");
     return text.ptr;
 }
-
-void etp_ab_resident_finding(const etp_ab_session *s, size_t at, etp_ab_findings *to)
-{
-    const etp_ab_comparison *c = &s->ab.comparisons[at];
-    const etp_ab_resident *r = &c->states.resident;
-    // `agrees` is −1 where the interval cannot tell; only a difference that is sure is a finding.
-    if (r->blocks == 0 || r->agrees != 0 || c->withheld) {
-        return;
-    }
-    etp_ab_add_finding(
-        to, ETP_FINDING_RESIDENT, ETP_SEVERITY_WARN, "samples.csv",
-        etp_arena_printf(s->ab.arena,
-                         "%s against %s: taking turns they differ by %s× [%s, "
-                         "%s], launched alone by %s×: a factor of %s "
-                         "[%s, %s] comes from how they are run (caches between "
-                         "inferences, clock, placement in memory)",
-                         s->ab.arms[c->candidate].measured, s->ab.arms[c->baseline].measured,
-                         ETP_DIGITS(r->estimate, 3), ETP_DIGITS(r->lo, 3), ETP_DIGITS(r->hi, 3),
-                         ETP_DIGITS(c->estimate, 3), ETP_DIGITS(r->change, 3),
-                         ETP_DIGITS(r->change_lo, 3), ETP_DIGITS(r->change_hi, 3)));
-}

@@ -387,7 +387,6 @@ static etp_status judge(const etp_ab_session *s, etp_ab_judgement *out)
         if (shares) {
             shift_finding(s, i, to);
         }
-        etp_ab_resident_finding(s, i, to);
         etp_ab_clock_findings(s, i, to);
         if (s->has_stats && !s->ab.emulated) {
             flag_findings(s, i, to);

@@ -32,7 +32,6 @@ void etp_ab_chunk_finding(const etp_ab_session *s, etp_ab_findings *to);
 
 // conditions.c
 void etp_ab_hook_findings(const etp_ab_session *s, etp_ab_findings *to);
-void etp_ab_resident_finding(const etp_ab_session *s, size_t at, etp_ab_findings *to);
 void etp_ab_clock_findings(const etp_ab_session *s, size_t at, etp_ab_findings *to);
 const char *etp_ab_drift_words(const etp_ab *ab, const etp_ab_comparison *c);
 

@@ -122,7 +122,6 @@ static etp_status keep_numbers(etp_measurement *m, const etp_measurement_options
     set->kernels = o->kernels;
     // The tool samples unasked where that costs little; a program gets exactly what it asked for.
     set->no_kernels = !o->kernels;
-    set->resident = o->resident;
     ETP_TRY(etp_settings_check(set, err));
     m->options.call.timeout = o->timeout_s;
     m->options.exact = o->exact_folder;

@@ -202,20 +202,6 @@ static etp_status launch_block(etp_session *s, uint32_t block, const block_order
     }
     // From here on the block counts for the headline, whatever ends it.
     s->all_timed = true;
-    if (s->plan->settings.resident) {
-        // Processes that take turns run for as long as all of them together: a launch of each is
-        // the bound.
-        uint64_t ns = etp_session_launch_ns(s, s->plan->baseline, ETP_LAUNCH_RESIDENT) * n;
-        if (!etp_session_has_time(s, block, ns)) {
-            s->cut_short = s->out_of_time = true;
-            return ETP_OK;
-        }
-        ETP_TRY(etp_session_resident(s, block, order->arms, lost, position, err));
-        position += n;
-        if (etp_session_interrupted(s) != 0) {
-            return ETP_OK;
-        }
-    }
     for (uint32_t i = 0; i < n && !s->plan->settings.no_trace; i++) {
         const etp_task t = {order->arms[i], block, position, ETP_LAUNCH_TRACED, 0};
         if (s->arms[t.arm].dead || lost[t.arm]) {

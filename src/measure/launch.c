@@ -15,7 +15,7 @@
 #define WARMUP_MIN 3
 
 // One launch from its start to its end. `counts` has an item for each of `iterations`.
-struct etp_launch {
+typedef struct launch {
     const etp_launch_request *request;
     etp_device *device;
     etp_arena *arena;
@@ -32,8 +32,7 @@ struct etp_launch {
         size_t n, cap;
     } counts;
     char why[512];
-};
-typedef struct etp_launch launch;
+} launch;
 
 static bool mark_lost(launch *l, etp_lost_reason reason, const char *fmt, ...) ETP_PRINTF(3, 4);
 
@@ -610,42 +609,4 @@ etp_status etp_launch_run(etp_device *device, const etp_launch_request *request,
         etp_channel_dispose(l.channel);
     }
     return ETP_OK;
-}
-
-// ---- step by step ----
-
-etp_status etp_launch_open(etp_device *device, const etp_launch_request *request, etp_arena *arena,
-                           etp_launch_outcome *out, etp_launch **out_launch, etp_error *err)
-{
-    bool started;
-    *out_launch = NULL;
-    launch *l = ETP_NEW(arena, launch);
-    ETP_NEED(l, err, "a launch");
-    *l = (launch){.request = request, .device = device, .arena = arena, .out = out};
-    if (request->arm->bundle) {
-        ETP_TRY(etp_device_use(device, request->arm->bundle, err));
-    }
-    ETP_TRY(start(l, &started, err));
-    if (started && hear_hello(l) && hear_load(l)) {
-        *out_launch = l;
-    } else if (started) {
-        etp_launch_close(l, false);
-    }
-    return ETP_OK;
-}
-
-bool etp_launch_iterate(etp_launch *l, uint64_t n)
-{
-    return n == 0 || run_iterations(l, n);
-}
-
-void etp_launch_warm(etp_launch *l)
-{
-    l->out->n_warmup = l->iterations.n;
-}
-
-void etp_launch_close(etp_launch *l, bool good)
-{
-    finish(l, good);
-    etp_channel_dispose(l->channel);
 }

@@ -57,18 +57,4 @@ typedef struct etp_launch_outcome {
 ETP_NODISCARD etp_status etp_launch_run(etp_device *device, const etp_launch_request *request,
                                         etp_arena *arena, etp_launch_outcome *out, etp_error *err);
 
-// ---- step by step, for several at once ----
-
-typedef struct etp_launch etp_launch; // lives in the arena of its opening
-
-// Starts and loads. *out_launch NULL: lost, *out says why. REQUEST and OUT must outlive it; a
-// request for a foreign runner cannot be taken in steps.
-ETP_NODISCARD etp_status etp_launch_open(etp_device *device, const etp_launch_request *request,
-                                         etp_arena *arena, etp_launch_outcome *out,
-                                         etp_launch **out_launch, etp_error *err);
-bool etp_launch_iterate(etp_launch *l, uint64_t n); // false: lost or interrupted, see its outcome
-void etp_launch_warm(etp_launch *l);                // what ran so far was warm-up
-// Ends it and fills its outcome; GOOD false: without ceremony.
-void etp_launch_close(etp_launch *l, bool good);
-
 #endif

@@ -505,27 +505,6 @@ static etp_status absolute_file(const char *path, const char *what, etp_arena *a
     return ETP_OK;
 }
 
-// Processes that take turns must be ours to take turns at all, and their times must be the
-// device's.
-static etp_status check_resident(const etp_session_plan_options *o, const etp_device *device,
-                                 uint32_t n_arms, etp_error *err)
-{
-    const char *why = NULL;
-    if (device->info.emulated) {
-        why = "an emulator's times say nothing";
-    } else if (o->n_runners > 0) {
-        why = "a stock executor_runner cannot wait between inferences";
-    } else if (n_arms < 2) {
-        why = "there is one arm only";
-    }
-    return o->settings.resident && why
-               ? etp_fail(err, ETP_USAGE,
-                          "resident pairs are not possible here: %s; leave out "
-                          "--resident (in a config: \"resident\")",
-                          why)
-               : ETP_OK;
-}
-
 static etp_status set_counts(const etp_session_plan_options *o, bool emulated,
                              etp_session_plan *out, etp_error *err)
 {
@@ -741,7 +720,6 @@ static etp_status make_plan(const etp_session_plan_options *options, const etp_d
     ETP_TRY(make_arms(options, device->info.platform, &cpu->cpu, arena, out, err));
     ETP_TRY(choose_baseline(options, arena, out, err));
     ETP_TRY(set_counts(options, device->info.emulated, out, err));
-    ETP_TRY(check_resident(options, device, out->n_arms, err));
     ETP_TRY(hash_files(options->settings.data, "data file", arena, out, &out->settings.data,
                        &out->hashes.data, &out->hashes.data_bytes, err));
     ETP_TRY(hash_files(options->settings.tokenizer, "tokenizer", arena, out,

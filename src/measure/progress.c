@@ -77,8 +77,6 @@ uint64_t etp_session_block_ns(const etp_session *s, bool control)
             sum += again ? etp_session_launch_ns(s, i, ETP_LAUNCH_CONTROL) : 0;
             sum += etp_session_launch_ns(s, i, ETP_LAUNCH_TIMED);
             sum += !s->plan->settings.no_trace ? etp_session_launch_ns(s, i, ETP_LAUNCH_TRACED) : 0;
-            sum += s->plan->settings.resident ? etp_session_launch_ns(s, i, ETP_LAUNCH_RESIDENT)
-                                              : 0; // at most
         }
     }
     return sum;
@@ -99,8 +97,7 @@ void etp_session_show(etp_session *s, const char *stage, const etp_task *t)
     p->remaining_s = (double)NAN;
     if (t && t->block > 0 && p->launches > p->launch) {
         // By the share of launches still to come, priced at what the plan expects of them.
-        uint32_t per_block = s->plan->n_arms *
-                             ((!s->plan->settings.no_trace ? 2u : 1u) + s->plan->settings.resident);
+        uint32_t per_block = s->plan->n_arms * (!s->plan->settings.no_trace ? 2u : 1u);
         double each = (double)etp_session_block_ns(s, false) / per_block;
         p->remaining_s = (p->launches - p->launch) * each / 1e9;
         // The budget ends the session even when launches are left.

@@ -63,11 +63,10 @@ typedef struct etp_session {
     etp_run run;
     etp_run_writer writer;
     bool writing;
-    bool cut_short;   // a signal or the end of the budget came in the middle of the last block
-    bool all_timed;   // the last block has the timed launch of each arm: the answer counts it
-    bool out_of_time; // it was the budget
-    uint32_t resident_lost; // blocks in a row whose resident pairs failed
-    uint32_t incomplete;    // blocks of the resumed session that lack an arm
+    bool cut_short;      // a signal or the end of the budget came in the middle of the last block
+    bool all_timed;      // the last block has the timed launch of each arm: the answer counts it
+    bool out_of_time;    // it was the budget
+    uint32_t incomplete; // blocks of the resumed session that lack an arm
     etp_arm_state *arms;
     const char *data, *kernels_lib, *tokenizer; // paths on the device, or NULL
     uint64_t start_ns;
@@ -178,12 +177,6 @@ ETP_NODISCARD etp_status etp_session_keep(etp_session *s, const etp_task *t,
                                           const etp_launch_outcome *o, etp_error *err);
 ETP_NODISCARD etp_status etp_session_note_lost(etp_session *s, const etp_task *t,
                                                const etp_launch_outcome *o, etp_error *err);
-
-// ---- resident.c ----
-
-// One process per living arm of the block, all loaded, taking turns; LOST arms sit out.
-ETP_NODISCARD etp_status etp_session_resident(etp_session *s, uint32_t block, const uint32_t *order,
-                                              const bool *lost, uint32_t position, etp_error *err);
 
 // ---- sampling.c ----
 

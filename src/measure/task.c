@@ -285,7 +285,7 @@ static etp_status record_launch(etp_session *s, const etp_task *t, const etp_lau
 {
     // By the numbers of etp_launch_kind.
     static const etp_phase k_phase_of[] = {ETP_PHASE_TIMED, ETP_PHASE_TRACED, ETP_PHASE_CONTROL,
-                                           ETP_PHASE_SAMPLED, ETP_PHASE_RESIDENT};
+                                           ETP_PHASE_SAMPLED};
     for (uint64_t i = 0; i < o->n_warmup + o->n_iterations; i++) {
         etp_run_sample row = {.arm = t->arm,
                               .block = t->block,

@@ -136,7 +136,6 @@ KNOWN(has_memory, etp_ab_arm, it->memory.code > 0)
 KNOWN(has_interval, etp_ab_arm, isfinite(it->hi_ns - it->lo_ns))
 KNOWN(has_blocks, etp_ab_ratio, it->blocks > 0)
 KNOWN(has_drift, etp_ab_drift, it->known)
-KNOWN(has_rounds, etp_ab_resident, it->blocks > 0)
 KNOWN(has_control, etp_ab_comparison, it->control_blocks > 0)
 KNOWN(has_rows, etp_ab_ledger, it->ledger.n > 0)
 KNOWN(is_pair, etp_ledger_row, it->pair != ETP_NO_INDEX)
@@ -295,22 +294,6 @@ static SHAPE_ON_ONE_LINE(k_delegation, k_delegation_rows);
 
 // ---- comparisons ----
 
-#define OF etp_ab_resident
-static const etp_field k_to_launches_rows[] = {
-    FIELD("estimate", RATIO, change, "its ratio to that of the launches of the same blocks"),
-    FIELD("lo", RATIO, change_lo, "low end of its 95 % interval"),
-    FIELD("hi", RATIO, change_hi, "high end"),
-};
-static SHAPE_ON_ONE_LINE(k_to_launches, k_to_launches_rows);
-// The second estimate, and how far it is from the first: two ratios, each with its own interval.
-static const etp_field k_resident_rows[] = {
-    ESTIMATE("speedup of processes that stay loaded and take turns"),
-    FIELD("blocks", UINT, blocks, "it rests on", .range = ETP_FROM_1),
-    FIELD("rounds", UINT, rounds, "over all blocks"),
-    GROUP("to_launches", &k_to_launches, "beside the first estimate"),
-    FIELD("agrees", MAYBE, agrees, "within the margin; null: the interval cannot tell"),
-};
-static SHAPE_ON_ONE_LINE(k_resident, k_resident_rows);
 #undef OF
 #define OF etp_ab_comparison
 static const etp_field k_speedup_rows[] = {
@@ -338,8 +321,6 @@ static const etp_field k_control_rows[] = {
 };
 static SHAPE_ON_ONE_LINE(k_control, k_control_rows);
 static const etp_field k_states_rows[] = {
-    FIELD("resident", OBJECT, states.resident, "the second estimate: processes that take turns",
-          .shape = &k_resident, .when = has_rounds),
     FIELD("load", OBJECT, states.costs[ETP_COST_LOAD], "ratio of loading times", .shape = &k_judged,
           .when = has_blocks),
     FIELD("first", OBJECT, states.costs[ETP_COST_FIRST], "of first inferences", .shape = &k_judged,

@@ -64,26 +64,17 @@ static void put_comparison(etp_table *t, const struct etp_ab_view *view, const e
 {
     const etp_ab *ab = view->ab;
     const etp_ab_arm *b = &ab->arms[c->baseline], *x = &ab->arms[c->candidate];
-    const etp_ab_resident *turns = &c->states.resident;
     const etp_ab_ratio steady = {c->estimate, c->lo, c->hi, c->withheld || page ? 0 : c->blocks,
                                  c->verdict};
-    const etp_ab_ratio resident = {turns->estimate, turns->lo, turns->hi, turns->blocks,
-                                   ETP_VERDICT_UNKNOWN};
-    const char *agrees = turns->agrees > 0    ? "agrees"
-                         : turns->agrees == 0 ? "differs"
-                                              : "unknown: no interval of the steady ratio";
     const etp_cell of = view->run ? etp_cell_z(view->run) : etp_cell_called(x->name, x->measured);
     const row inferences[] = {
         {"steady", etp_ab_time_cell(arena, etp_known_ns(b->median_ns)),
          etp_ab_time_cell(arena, etp_known_ns(x->median_ns)), &steady, NULL},
-        // It has no times beside it: the rounds are of other processes than the launches.
-        {"taking turns", etp_cell_missing(), etp_cell_missing(), &resident, agrees},
     };
     for (etp_cost cost = 0; cost < ETP_COSTS; cost++) {
         const etp_ab_ratio *ratio = &c->states.costs[cost];
         if (cost == ETP_COST_PEAK) {
             put(t, of, &inferences[0], arena);
-            put(t, of, &inferences[1], arena);
         }
         put(t, of,
             &(row){k_etp_costs[cost].title, etp_ab_cost_cell(b, cost, arena),

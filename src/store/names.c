@@ -39,8 +39,8 @@ static bool find(const char *const *names, size_t n, etp_str s, size_t *out)
 
 NAMES(run_state, NULL, "running", "finished", "interrupted")
 NAMES(run_stop, "", "precision", "budget", "blocks")
-NAMES(launch_kind, "timed", "traced", "control", "sampled", "resident")
-NAMES(phase, "warmup", "timed", "traced", "sampled", "control", "resident")
+NAMES(launch_kind, "timed", "traced", "control", "sampled")
+NAMES(phase, "warmup", "timed", "traced", "sampled", "control")
 FIND(phase)
 NAMES(phase_kind, "prefill", "decode", "shape")
 NAMES(lost_reason, "crash", "hang", "garbage", "mask", "error", "start", "file", "connection")
@@ -49,7 +49,7 @@ NAMES(samples_end, NULL, "known", "budget", "part", "bound", "no_gain", "off", "
 NAMES(counter_events, NULL, "hardware", "software", "process")
 FIND(counter_events)
 NAMES(note, NULL, "slept", "clock_jump", "cpu_contended", "kernels_ours", "kernels_lib",
-      "arm_given_up", "resident_given_up", "affinity_not_kept", "sme_units_shared", "started_hot",
+      "arm_given_up", "affinity_not_kept", "sme_units_shared", "started_hot",
       "temperature_unreadable", "builds_same", "runner_tracers_differ", "runner_no_tracer",
       "runner_always_traces", "runner_no_xnnpack", "runner_no_sme", "runner_builds_differ",
       "runner_clock", "runner_whole", "runner_mean_only", "not_watched")

@@ -49,7 +49,6 @@ typedef enum etp_launch_kind { // of a process
     ETP_LAUNCH_TRACED,
     ETP_LAUNCH_CONTROL, // one more baseline launch: the A/A control
     ETP_LAUNCH_SAMPLED,
-    ETP_LAUNCH_RESIDENT, // one of several processes that take turns, an inference each
     ETP_LAUNCH_KINDS
 } etp_launch_kind;
 
@@ -59,7 +58,6 @@ typedef enum etp_phase { // of an iteration
     ETP_PHASE_TRACED,
     ETP_PHASE_SAMPLED,
     ETP_PHASE_CONTROL,
-    ETP_PHASE_RESIDENT,
     ETP_PHASES
 } etp_phase;
 
@@ -284,7 +282,6 @@ typedef enum etp_note { // what a session can notice
     ETP_NOTE_KERNELS_OURS,
     ETP_NOTE_KERNELS_LIB,
     ETP_NOTE_ARM_GIVEN_UP,
-    ETP_NOTE_RESIDENT_GIVEN_UP,
     ETP_NOTE_AFFINITY_NOT_KEPT,
     ETP_NOTE_SME_UNITS_SHARED,
     ETP_NOTE_STARTED_HOT,

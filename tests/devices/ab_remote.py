@@ -500,84 +500,6 @@ def other_verbs(b: Bench):
     assert "kernels" in json.dumps(kernels) and list(out.rglob("*.samples*")), done.stderr
 
 
-def resident_pairs(b: Bench):
-    """Both processes loaded side by side over there, one computing while the other sleeps; what is kept are the
-    runner's own times, in which the way to the device has no part. One that dies costs its block's turns, not the other
-    launches."""
-    words, out = b.command("--resident", "--blocks", "2", "--iterations", "20", "--warmup", "1", "--no-trace")
-    p = subprocess.Popen(words, cwd=b.work, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=b.env)
-    side_by_side = set()
-    while p.poll() is None:
-        now = [pid for pid, line in b.runners() if pid not in b.old and line.startswith(b"./ld-")
-               and b"\0--model\0" in line]
-        if len(now) >= 2:
-            side_by_side.update(now)
-        time.sleep(0.03)
-    text, words = p.communicate()
-    assert p.returncode == 0, (p.returncode, words)
-    assert len(side_by_side) >= 2, "no two runners were seen at one time"
-    lines = [json.loads(line) for line in (out / "environment.jsonl").read_text().splitlines()]
-    turns = [line for line in lines if line["type"] == "launch" and line["kind"] == "resident"]
-    assert len(turns) == 4 and len({line["pid"] for line in turns}) == 4, turns
-    with open(out / "samples.csv", newline="") as f:
-        rows = [r for r in csv.DictReader(f) if r["phase"] == "resident"]
-    assert len(rows) == 2 * 2 * 20, len(rows)
-    # The runner's clock: within a block the inferences of both lie one after the other, and none holds a way there and
-    # back.
-    for block in "12":
-        order = sorted((int(r["start_ns"]), int(r["start_ns"]) + int(r["duration_ns"])) for r in rows
-                       if r["block"] == block)
-        assert all(a[1] <= c[0] for a, c in zip(order, order[1:])), "turns overlap"
-    comparison = json.loads(text)["comparisons"][0]
-    ratio = comparison["resident"]
-    if comparison["withheld"] in ("noise_floor", "contended"):  # tests run beside this one
-        assert ratio is None, comparison
-    else:
-        assert ratio["rounds"] == 40 and ratio["blocks"] == 2, comparison
-    b.assert_no_orphans(1)
-
-
-def resident_runner_dies(b: Bench):
-    words, out = b.command("--resident", "--iterations", "60", "--warmup", "1", "--no-trace", "--blocks", "2")
-    p = subprocess.Popen(words, cwd=b.work, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=b.env)
-    killed = None
-    while p.poll() is None and not killed:
-        now = [pid for pid, line in b.runners() if pid not in b.old and line.startswith(b"./ld-")
-               and b"\0--model\0" in line]
-        if len(now) >= 2:
-            killed = max(now)
-            os.kill(killed, signal.SIGKILL)
-    _, text = p.communicate(timeout=600)
-    manifest = json.loads((out / "manifest.json").read_text())
-    lost = [(loss["kind"], loss["reason"]) for loss in manifest["lost"]]
-    assert p.returncode == 6 and lost == [("resident", "crash")], (p.returncode, manifest["lost"], text)
-    lines = [json.loads(line) for line in (out / "environment.jsonl").read_text().splitlines()]
-    kinds = [(line["kind"], line["block"]) for line in lines if line["type"] == "launch"]
-    lost = manifest["lost"][0]["block"]
-    assert kinds.count(("timed", 1)) == kinds.count(("timed", 2)) == 2, kinds
-    assert kinds.count(("resident", lost)) == 0 and kinds.count(("resident", 3 - lost)) == 2, kinds
-    b.assert_no_orphans() # the other one was left by its client: its shell looks every 5 s
-
-
-def sweep_with_turns(b: Bench):
-    """More processes than one connection of ssh may carry (MaxSessions is 10 there, 4 here)."""
-    out = b.work / "sweep"
-    done = subprocess.run([b.etprof, "sweep", str(b.model), "--device", b.device, "--levels", "avx512,avx2,sse",
-                           "--threads", "1,2",
-                           "--resident", "--blocks", "1", "--iterations", "3", "--warmup", "1", "--no-trace",
-                           "--format", "json",
-                           "--out", str(out)], cwd=b.work, env=b.env, capture_output=True, text=True, check=False,
-                          timeout=600)
-    if done.returncode == 5 and "avx512" in done.stderr:
-        print("skipped: sweep_with_turns: this CPU has no AVX-512")
-        return
-    assert done.returncode == 0, (done.returncode, done.stderr)
-    lines = [json.loads(line) for line in (out / "environment.jsonl").read_text().splitlines()]
-    turns = [line for line in lines if line["type"] == "launch" and line["kind"] == "resident"]
-    assert len(turns) == 6, turns
-    b.assert_no_orphans(1)
-
-
 def affinity_is_checked(b: Bench):
     """A runner that does not do what --cpus says is found out by its /proc. Here, where its bundle is known."""
     if os.cpu_count() < 2:
@@ -659,7 +581,7 @@ def leftovers_are_swept(b: Bench):
 
 COMMON = [measures_and_proves, sends_only_what_changed, leftovers_are_swept, arguments_stay_arguments, read_only_device,
           runner_goes_with_us, helpers_go_with_us, helper_marked_late, gone_before_watched, gone_after_its_end,
-          interrupt_ends_at_once, other_verbs, resident_pairs, resident_runner_dies, sweep_with_turns, bad_runners,
+          interrupt_ends_at_once, other_verbs, bad_runners,
           daemon_dies_mid_run, gone_and_resumed, decoder_in_phases, killed_while_decoding, cut_off_push, stalled_daemon]
 
 

@@ -37,9 +37,9 @@ _loader.exec_module(loss)
 BLOCKS = 3
 # The launch in which it happens: level, kind, number as the fake counts. The pilot's come first; which of the
 # baseline's is the control of block 2 is a matter of the seed (find_control).
-PHASES = {"pilot": ("sme2", "timed", 1), "control": None, "resident": ("neon", "timed", 7),
+PHASES = {"pilot": ("sme2", "timed", 1), "control": None,
           "traced": ("sme2", "traced", 2), "between": None, "derived": None}
-COMMITTED = {"pilot": 0, "control": 1, "resident": 1, "traced": 1, "between": 1, "derived": BLOCKS}
+COMMITTED = {"pilot": 0, "control": 1, "traced": 1, "between": 1, "derived": BLOCKS}
 SIGNALS = {"SIGINT": signal.SIGINT, "SIGTERM": signal.SIGTERM, "kill -9": signal.SIGKILL}
 
 
@@ -67,8 +67,7 @@ class Session:
         self.process = None
 
     def words(self, *extra):
-        return [ETPROF, "ab", "model.pte", "--levels", "sme2,neon", "--blocks", str(BLOCKS), "--resident", "--seed",
-                "7",
+        return [ETPROF, "ab", "model.pte", "--levels", "sme2,neon", "--blocks", str(BLOCKS), "--seed", "7",
                 "--quiet", "--out", "run", "--runner", FAKE, *extra]
 
     def begin(self, *extra, **how):

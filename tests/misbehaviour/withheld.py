@@ -48,7 +48,7 @@ def numbers(value, path=""):
 
 def compared(document):
     """Numbers of `etprof.ab/1` that hold arms against each other; differences of the ledger are its arithmetic."""
-    of = re.compile(r"\.comparisons\.(speedup\.(estimate|lo|hi)|sign_flip_p|load|first|by_cpu|resident)"
+    of = re.compile(r"\.comparisons\.(speedup\.(estimate|lo|hi)|sign_flip_p|load|first|by_cpu)"
                     r"|\.(categories|operators)\.(speedup|speedup_lo|speedup_hi)"
                     r"|\.ledgers\.rows\.(lo_ns|hi_ns|ratio_lo|ratio_hi|q)$")
     return [p for p, _ in numbers(document) if of.match(p)]

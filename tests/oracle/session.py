@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cold, warm, resident, traced: the intervals of a session's report computed again from its raw files with numpy and
+"""Cold, warm, traced: the intervals of a session's report computed again from its raw files with numpy and
 scipy.
 
 usage: session.py ETPROF FAKE_RUNNER [FOLDER...]      FOLDER: finished sessions to check beside the made one
@@ -87,13 +87,6 @@ def check(folder):
         for key, field in (("load", "load_ns"), ("first", "first_ns"), ("peak_rss", "peak_rss_bytes")):
             check_ratio(f"{folder.name}, {cand}, {key}", c[key],
                         [math.log(timed[base, b][field] / timed[cand, b][field]) for b in blocks], guest)
-        turns = [np.median(ln[base, b, "resident"] - ln[cand, b, "resident"]) for b in blocks
-                 if (base, b, "resident") in ln]
-        if turns:
-            check_ratio(f"{folder.name}, {cand}, resident", c["resident"], turns)
-            change = [t - (value[base, b] - value[cand, b]) for t, b in zip(turns, blocks)]
-            near(f"{folder.name}, {cand}, to the launches", c["resident"]["to_launches"]["estimate"],
-                 math.exp(np.mean(change)))
     for arm in report["arms"]:
         name = arm["name"]
         check_ratio(f"{folder.name}, {name}, cold", arm["cold"],
@@ -145,7 +138,7 @@ with tempfile.TemporaryDirectory() as tmp:
     )
     subprocess.run([ETPROF, "ab", "model.pte", "--levels", "sme2,neon", "--blocks", "8", "--iterations", "12",
                     "--warmup", "3", "--seed", "7",
-                    "--resident", "--quiet", "--out", "run", "--runner", FAKE], cwd=tmp, check=False,
+                    "--quiet", "--out", "run", "--runner", FAKE], cwd=tmp, check=False,
                    stdout=subprocess.DEVNULL)
     check(tmp / "run")
     for path in sys.argv[3:]:

@@ -157,7 +157,7 @@ def plain(a, f):
 FINDINGS = {
     "slower": slower, "layout": layout, "portable": portable, "off_feature": off_feature, "bottleneck": bottleneck,
     "tracer": same_as_cause("tracer"), "thermal": same_as_cause("thermal"), "contention": same_as_cause("contention"),
-    "statistics": plain, "resident_differs": plain, "clock_effect": plain, "waits": plain, "arm_fails": plain,
+    "statistics": plain, "clock_effect": plain, "waits": plain, "arm_fails": plain,
     "lost_launch": plain, "clock_jump": plain, "session_note": plain, "outputs_differ": plain,
     "outputs_not_compared": plain, "groupwise_4bit": plain, "decode_roof": plain, "above_roof": above_roof,
     "outputs_nan": plain, "no_execution": plain, "trace_not_used": plain, "program_not_used": plain,

@@ -86,7 +86,7 @@ def sessions(tmp):
     model = tmp / "model.pte"
     model.write_bytes(b"\x10\0\0\0ET12base sme2 1000000\nbase neon 1010000\nload sme2 7000000\nwarm sme2 4 150\n"
                       b"noise 60\n")
-    for name, words in (("few", ("--blocks", "2")), ("noisy", ("--blocks", "7", "--resident"))):
+    for name, words in (("few", ("--blocks", "2")), ("noisy", ("--blocks", "7"))):
         done = subprocess.run([ETPROF, "ab", model, "--runner", FAKE, "--levels", "sme2,neon", "--iterations", "4",
                                "--warmup", "1", "--seed", "7", "--quiet", "--out", name, *words], cwd=tmp,
                               capture_output=True, text=True, check=False, timeout=300)

@@ -61,7 +61,6 @@ MEANS = {
     "python": r"^an interpreter that has",
     "quiet": r"^no progress",
     "remote": r"adb device",
-    "resident": r"",
     "save": r"^give the finished run",
     "kernels": r"which kernels ran",
     "kernels-lib": r"library whose kernels the runner loads",

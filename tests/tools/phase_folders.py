@@ -90,7 +90,7 @@ def make(folder, time_ns, phases=(PREFILL, DECODE, DEEP), levels=("avx2", "sse")
         "plan": {"seed": 7, "blocks": blocks, "control_blocks": blocks, "budget_s": None, "precision": None,
                  "baseline": baseline, "method": "", "inputs": "random:0", "data": "", "cpus": "",
                  "asked": {"warmup": 0, "timed": iterations, "traced": iterations if dumps else 0, "trace": dumps,
-                           "kernels": False, "sampling": True, "resident": False},
+                           "kernels": False, "sampling": True},
                  **({"phases": list(phases)} if phases else {}), **plan, "arms": arms,
                  "iterations": [{"warmup": 0, "timed": iterations, "traced": iterations}] * len(arms), "order": order},
         "device": {"spec": "local", "platform": "linux", "emulated": False, "isa": "", "facts": {"system": "Linux 6"}},

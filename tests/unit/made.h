@@ -46,8 +46,7 @@ typedef struct made {
     double warm;                    // factor of the candidate's first 3 iterations, 0 none
     double ghz[2], busy[2];         // clock and CPUs at work of each arm; clock 0: not counted
     uint64_t hook_calls,
-        hook_ps;  // questions of an inference, picoseconds added to each; 0: not measured
-    double turns; // speedup when taking turns ÷ that of launches; 0: not measured
+        hook_ps; // questions of an inference, picoseconds added to each; 0: not measured
 } made;
 
 // 1.57 ms at neon, 1 ms at sme2: the convolution gains 600 µs, the linear loses 30.
@@ -248,15 +247,6 @@ static inline void made_block(const made *m, folder *f, etp_run *run, etp_run_wr
                   broken ? dump.len / 2 : dump.len);
     }
     made_launch(m, 0, block, 3 * block, true, samples, &n);
-    for (int arm = 0; arm < 2 && m->turns > 0; arm++) {
-        size_t from = n;
-        made_launch(m, arm, block, 100 + 2 * block + (uint32_t)arm, false, samples, &n);
-        for (size_t i = from; i < n; i++) {
-            samples[i].phase = ETP_PHASE_RESIDENT;
-            samples[i].duration_ns =
-                (uint64_t)((double)samples[i].duration_ns * (arm == 0 ? m->turns : 1));
-        }
-    }
     launches[2] = launches[1];
     launches[2].kind = ETP_LAUNCH_SAMPLED; // whose samples are missing
     etp_str line = made_environment(m, block, &f->arena);

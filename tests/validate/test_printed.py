@@ -227,7 +227,7 @@ def sessions(tmp):
     (tmp / "model.pte").write_bytes(b"\x10\0\0\0ET12base sme2 1000000\nbase neon 3000000\nnoise 4\n" + b"\n" * 40)
     counts = ("--runner", FAKE, "--blocks", "6", "--iterations", "4", "--warmup", "1")
     levels = ("--levels", "sme2,neon")
-    printed(tmp, "ab", "model.pte", *levels, *counts, "--resident", "--seed", "1", "--out", "run")
+    printed(tmp, "ab", "model.pte", *levels, *counts, "--seed", "1", "--out", "run")
     printed(tmp, "sweep", "model.pte", *levels, "--threads", "1,2", *counts, "--seed", "2", "--out", "swept")
     config = {"model": "model.pte", "output_root": "from_config", "blocks": 1,
               "experiments": [{"name": n, "level": n, "runs": 2, "warmup": 1} for n in ("sme2", "neon")]}

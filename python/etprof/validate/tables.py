@@ -25,7 +25,7 @@ _REAL, _WHOLE = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCI
 _INTEGERS = ("_ns", "chain", "instruction", "parent", "threads", "calls", "event_block", "session_block", "occurrence")
 _NUMBERS = ("_ms", "_us", "_pct", "speedup", "share")
 _COMPARISON = ("category", "_ms", "_ms", "speedup", "_pct", "_pct")
-PHASES = ("warmup", "timed", "traced", "sampled", "control", "resident")
+PHASES = ("warmup", "timed", "traced", "sampled", "control")
 
 
 class Problem(Exception):

@@ -190,18 +190,6 @@ static void never_sleeps(made *m) // as far as is told
 {
     m->slept_ns = UINT64_MAX;
 }
-static void turns_differ(made *m)
-{
-    m->turns = 0.5;
-}
-static void turns_differ_more(made *m)
-{
-    m->turns = 0.25;
-}
-static void turns_agree(made *m)
-{
-    m->turns = 1;
-}
 static void counted(made *m, double before, double after)
 {
     m->ghz[0] = before;
@@ -397,8 +385,6 @@ static const struct {
     {ETP_FINDING_CONTENTION,     waits,            waits_little,       waits_more,              "up to 30.0 %"             },
     {ETP_FINDING_LOST,           loses_one,        loses_none,         NULL,                    "crash: signal 11"         },
     {ETP_FINDING_ARM_FAILS,      loses_one,        both_lose,          loses_more,              "only SME2 fails: 1 of its"},
-    {ETP_FINDING_RESIDENT,       turns_differ,     turns_agree,        turns_differ_more,
-     "a factor of 0.5 [0.5, 0.5] comes from"                                                                               },
     {ETP_FINDING_CLOCK_EFFECT,   clock_below,      clock_the_same,     clock_far_below,
      "the clock takes 8 % [8, 8] of it (2.76 GHz against 3 GHz)"                                                           },
     {ETP_FINDING_WAITS,          busy_less,        busy_the_same,      busy_much_less,

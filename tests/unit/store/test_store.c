@@ -83,7 +83,6 @@ static etp_run new_run(void)
         .settings.cool = {38, 300},
         .settings.iterations = 7,
         .settings.no_trace = true,
-        .settings.resident = true,
         .command = ETP_STR("etprof ab x.pte")
     };
     r.executorch.present = true;
@@ -155,7 +154,7 @@ static void assert_settings(const etp_settings *s)
     assert_true(s->cool.celsius == 38 && s->cool.wait_s == 300);
     assert_int_equal(s->iterations, 7);
     assert_int_equal(s->warmup, 0);
-    assert_true(s->no_trace && s->resident && !s->kernels);
+    assert_true(s->no_trace && !s->kernels);
 }
 
 static void a_session_comes_back_as_it_was_written(void **state)
