@@ -190,7 +190,7 @@ def pipeline(wanted):
             f"model_profiling/configs/templates/{host()}_template.json is the template for this machine")
     words = ["run", o.config]
     if o.remote_device:
-        words += ["--remote-device", o.remote_device]
+        words += ["--device", f"adb:{o.remote_device}"]
     elif not named and not o.analysis_only:
         words += ["--device", {"mac": "local", "android": "adb"}[wanted]]
     words += [w for name in o.only for w in ("--only", name)]

@@ -9,15 +9,13 @@
 #include "machine/doctor.h"
 
 typedef struct doctor_options {
-    const char *runner, *ssh_config;
+    const char *runner;
     bool force;
 } doctor_options;
 
 static const etp_opt k_options[] = {
     {"runner", 0, ETP_OPT_STRING, offsetof(doctor_options, runner), "PATH",
      "runner program or bundle folder", NULL},
-    {"ssh-config", 0, ETP_OPT_STRING, offsetof(doctor_options, ssh_config), "FILE",
-     "devices: list the hosts of this file (default: ETPROF_SSH_CONFIG, else ~/.ssh/config)", NULL},
     {"force", 0, ETP_OPT_FLAG, offsetof(doctor_options, force), NULL,
      "devices restore: also what a session that seems to run has set", NULL},
     {0},
@@ -76,9 +74,8 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
                         "'devices restore [SPEC...]'",
                         levels ? argv[1] : word);
     }
-    if (!devices && (o->ssh_config || o->force)) {
-        return etp_fail(err, ETP_USAGE, "--%s is an option of 'doctor devices'",
-                        o->force ? "force" : "ssh-config");
+    if (!devices && o->force) {
+        return etp_fail(err, ETP_USAGE, "--force is an option of 'doctor devices'");
     }
     if (argc > 0 && o->runner) {
         return etp_fail(err, ETP_USAGE, "--runner is an option of doctor alone");
@@ -87,7 +84,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
         return etp_cli_levels(cli, err);
     }
     if (devices) {
-        return etp_cli_devices(cli, o->ssh_config, o->force, argc - 1, argv + 1, err);
+        return etp_cli_devices(cli, o->force, argc - 1, argv + 1, err);
     }
     etp_doctor doctor = {0};
     ETP_TRY(etp_cli_check_setup(cli, o->runner, &doctor, err));

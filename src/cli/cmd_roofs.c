@@ -9,7 +9,7 @@
 typedef struct roofs_options {
     bool fresh;
     double seconds;
-    const char *device, *runner, *ssh_config;
+    const char *device, *runner;
     etp_opt_list threads;
 } roofs_options;
 
@@ -21,8 +21,6 @@ static const etp_opt k_options[] = {
         "thread counts (default 1, 2, 4 ... and all processors)"),
     OPT("device", 'd', ETP_OPT_STRING, device, "SPEC",
         "local (default), adb[:SERIAL], ssh:HOST or qemu[:CPU]"),
-    OPT("ssh-config", 0, ETP_OPT_STRING, ssh_config, "FILE",
-        "of ssh:HOST, instead of the user's own"),
     OPT("runner", 0, ETP_OPT_STRING, runner, "PATH",
         "runner program or bundle folder (not for local)"),
     OPT("fresh", 0, ETP_OPT_FLAG, fresh, NULL, "measure again even if it was done before"),
@@ -65,7 +63,6 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     ETP_TRY(parse_threads(&o->threads, &what, err));
     etp_device *device = NULL; // this machine needs no runner
     if (etp_device_kind_of(o->device) != ETP_DEVICE_LOCAL) {
-        cli->env_ssh_config = o->ssh_config ? o->ssh_config : cli->env_ssh_config;
         ETP_TRY(etp_os_catch_signals(err));
         etp_session_place place = etp_cli_place(cli);
         ETP_TRY(etp_session_open_device(&place, o->device, o->runner, 0, &device, err));

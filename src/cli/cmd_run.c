@@ -27,8 +27,6 @@ static const etp_opt k_options[] = {
     OPT("trace", ETP_OPT_FLAG, trace, NULL,
         "with --init: which kernels run (mode xnntrace), no latency"),
     OPT("platform", ETP_OPT_STRING, platform, "NAME", "with --init: mac, android or linux"),
-    OPT("remote-device", ETP_OPT_STRING, session.call.remote, "HOST:PORT",
-        "an adb device in the network"),
 #define OPTION(where, field, type, key, limit, ab, sweep, run, resume, config, ...) \
     ETP_ROW_##run(where, field, type, __VA_ARGS__)
 #include "store/options.def"

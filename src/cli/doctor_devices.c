@@ -76,14 +76,13 @@ static etp_status restore(etp_cli *cli, const etp_device_options *how, bool forc
     return etp_cli_emit(cli, &answer, err);
 }
 
-etp_status etp_cli_devices(etp_cli *cli, const char *ssh_config, bool force, int argc, char **argv,
-                           etp_error *err)
+etp_status etp_cli_devices(etp_cli *cli, bool force, int argc, char **argv, etp_error *err)
 {
     etp_device_options how = {
         .qemu = cli->env_qemu,
         .search_path = cli->env_path,
         .program = cli->program,
-        .ssh_config = ssh_config ? ssh_config : cli->env_ssh_config,
+        .ssh_config = cli->env_ssh_config,
     };
     if (argc > 0 && strcmp(argv[0], "restore") != 0) {
         return etp_fail(err, ETP_USAGE,

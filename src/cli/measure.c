@@ -203,20 +203,12 @@ etp_session_place etp_cli_place(etp_cli *cli)
                                .state_dir = etp_cli_state(cli, "")};
 }
 
-// What was typed for this session goes before the environment.
-static etp_session_place place_of(etp_cli *cli, const etp_session_call *call)
-{
-    etp_session_place place = etp_cli_place(cli);
-    place.ssh_config = call->ssh_config ? call->ssh_config : place.ssh_config;
-    return place;
-}
-
 etp_status etp_cli_measure(etp_cli *cli, etp_session_options *options, const char **out_dir,
                            etp_error *err)
 {
     ETP_TRY(etp_os_catch_signals(err));
     options->command = cli->command_line;
-    options->place = place_of(cli, &options->call);
+    options->place = etp_cli_place(cli);
     terminal t = {.live = cli->progress, .columns = cli->width};
     etp_session_callbacks callbacks = callbacks_of(cli, &t);
     etp_session_outcome out;
@@ -230,7 +222,7 @@ etp_status etp_cli_measure_again(etp_cli *cli, etp_session_again *again, const c
 {
     ETP_TRY(etp_os_catch_signals(err));
     again->command = cli->command_line;
-    again->place = place_of(cli, &again->call);
+    again->place = etp_cli_place(cli);
     terminal t = {.live = cli->progress, .columns = cli->width};
     etp_session_callbacks callbacks = callbacks_of(cli, &t);
     etp_session_outcome out;

@@ -12,7 +12,7 @@ ETP_NODISCARD etp_status etp_cli_check_setup(etp_cli *cli, const char *runner, e
 
 // `etprof doctor levels`, `etprof doctor devices`: ARGV are the words behind "devices".
 ETP_NODISCARD etp_status etp_cli_levels(etp_cli *cli, etp_error *err);
-ETP_NODISCARD etp_status etp_cli_devices(etp_cli *cli, const char *ssh_config, bool force, int argc,
-                                         char **argv, etp_error *err);
+ETP_NODISCARD etp_status etp_cli_devices(etp_cli *cli, bool force, int argc, char **argv,
+                                         etp_error *err);
 
 #endif

@@ -24,20 +24,6 @@ const char *etp_device_fact_of(const etp_device_facts *facts, const char *key)
     return NULL;
 }
 
-etp_status etp_device_at(const char *spec, const char *address, etp_arena *arena, const char **out,
-                         etp_error *err)
-{
-    *out = spec;
-    if (!address) {
-        return ETP_OK;
-    }
-    if (spec && strcmp(spec, "adb") != 0) {
-        return etp_fail(err, ETP_USAGE, "--remote is for adb devices, --device says %s", spec);
-    }
-    *out = etp_arena_printf(arena, "adb:%s", address);
-    return etp_arena_check(arena, err, "options"); // NULL would be this machine
-}
-
 static etp_status open_kind(etp_device *d, const etp_device_options *o, etp_error *err)
 {
     const char *colon = o->spec ? strchr(o->spec, ':') : NULL, *more = colon ? colon + 1 : NULL;

@@ -86,7 +86,7 @@ typedef struct etp_device_options {
     const char *spec;       // NULL: "local"
     const char *runner;     // --runner or ETPROF_RUNNER: program or bundle folder; NULL: look up
     const char *qemu;       // ETPROF_QEMU; NULL: look up
-    const char *ssh_config; // --ssh-config or ETPROF_SSH_CONFIG; NULL: the user's own
+    const char *ssh_config; // ETPROF_SSH_CONFIG; NULL: the user's own
     const char *android_serial; // ANDROID_SERIAL: the device meant by "adb" alone; may be NULL
     const char *search_path;    // PATH; may be NULL
     bool no_runner;             // nothing will be started: do not look for a runner
@@ -104,11 +104,6 @@ typedef enum etp_device_kind {
 } etp_device_kind;
 // Of a specification, whether there is such a device or not. NULL is "local".
 etp_device_kind etp_device_kind_of(const char *spec);
-// The spec of the adb device at ADDRESS (HOST:PORT); without one SPEC itself. ETP_USAGE when SPEC
-// names another device.
-ETP_NODISCARD etp_status etp_device_at(const char *spec, const char *address, etp_arena *arena,
-                                       const char **out, etp_error *err);
-
 // ETP_USAGE for an unknown spec, ETP_ENVIRONMENT when runner or emulator is missing.
 ETP_NODISCARD etp_status etp_device_open(const etp_device_options *options, etp_device **out,
                                          etp_error *err);

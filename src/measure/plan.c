@@ -529,7 +529,7 @@ static etp_status set_counts(const etp_session_plan_options *o, bool emulated,
     uint32_t most = emulated ? 1 : open ? ETP_BUDGET_BLOCKS : ETP_DEFAULT_BLOCKS;
     out->blocks = set->blocks ? (uint32_t)set->blocks : most;
     set->blocks = out->blocks;
-    out->control_blocks = set->controls ? (uint32_t)set->controls : ETP_CONTROL_BLOCKS;
+    out->control_blocks = ETP_CONTROL_BLOCKS;
     if (o->no_control || emulated || out->n_arms < 2) {
         out->control_blocks = 0;
     }

@@ -214,7 +214,7 @@ bool etp_session_precise(const etp_session *s)
 {
     progress p;
     const etp_settings *set = &s->plan->settings;
-    return set->precision > 0 && s->run.blocks_done >= set->min_blocks && find_widest(s, &p) &&
+    return set->precision > 0 && s->run.blocks_done >= ETP_MIN_BLOCKS && find_widest(s, &p) &&
            p.enough;
 }
 
@@ -321,9 +321,7 @@ void etp_session_say_plan(etp_session *s)
 {
     const etp_session_plan *p = s->plan;
     uint32_t left = p->blocks > s->run.blocks_done ? p->blocks - s->run.blocks_done : 0;
-    uint32_t first =
-        p->settings.min_blocks > ETP_MIN_BLOCKS ? (uint32_t)p->settings.min_blocks : ETP_MIN_BLOCKS;
-    uint32_t least = p->settings.precision > 0 && left > first ? first : left;
+    uint32_t least = p->settings.precision > 0 && left > ETP_MIN_BLOCKS ? ETP_MIN_BLOCKS : left;
     double each = (double)etp_session_block_ns(s, false);
     double control = (double)etp_session_block_ns(s, true) - each;
     if (!(each > 0) || left == 0) {

@@ -142,7 +142,6 @@ static etp_status take_extension(const etp_session_again *again, etp_run *run, e
     run->settings.blocks = run->blocks_done + blocks;
     run->settings.budget_s = more->budget_s;
     run->settings.precision = more->precision;
-    run->settings.min_blocks = more->min_blocks ? more->min_blocks : run->settings.min_blocks;
     run->state = ETP_RUN_INTERRUPTED;
     return ETP_OK;
 }

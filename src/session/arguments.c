@@ -36,9 +36,6 @@ void etp_session_arguments_override(const etp_session_arguments *typed,
                    k_rows[i].size);
         }
     }
-    if (typed->call.remote) {
-        config->call.device = NULL; // the address is the device
-    }
 }
 
 static etp_status parse_threads(const etp_opt_list *list, etp_arena *arena, const uint32_t **out,
@@ -77,14 +74,13 @@ etp_status etp_session_options_of(const etp_session_arguments *arguments, etp_ar
         .exact = call->out != NULL,
         .inputs_beside = true
     };
-    ETP_TRY(etp_device_at(call->device, call->remote, arena, &out->call.device, err));
     ETP_TRY(etp_settings_check(&arguments->settings, err));
     return parse_threads(&call->threads, arena, &out->plan.threads, err);
 }
 
 static bool says_how_far(const char *name)
 {
-    static const char *const k_how_far[] = {"blocks", "budget", "precision", "min-blocks"};
+    static const char *const k_how_far[] = {"blocks", "budget", "precision"};
     for (size_t i = 0; i < sizeof k_how_far / sizeof *k_how_far; i++) {
         if (strcmp(k_how_far[i], name) == 0) {
             return true;

@@ -46,11 +46,11 @@ class Bench:
                  "--format", "json", "--out", str(out), *map(str, extra)]
         return words, out
 
-    def ab(self, *extra, model=None, device=None, timeout=600):
+    def ab(self, *extra, model=None, device=None, timeout=600, env=None):
         words, out = self.command(*extra, model=model, device=device)
         try:
             done = subprocess.run(words, cwd=self.work, capture_output=True, text=True, errors="replace", check=False,
-                                  timeout=timeout, env=self.env)
+                                  timeout=timeout, env={**self.env, **(env or {})})
         except subprocess.TimeoutExpired as e:
             raise AssertionError((words, f"not over after {timeout} s", (e.stderr or b"")[-3000:])) from None
         return done, out
@@ -622,7 +622,7 @@ def test_ssh(etprof, root, bundle, tmp):
                 assert json.loads((out / "manifest.json").read_text())["state"] == "interrupted", texts
                 for file in (config, lenient):
                     before = b.under("work")
-                    done, out = b.ab("--ssh-config", file)
+                    done, out = b.ab(env={"ETPROF_SSH_CONFIG": str(file)})
                     assert done.returncode == 5 and not out.exists(), (file, done.returncode, done.stderr)
                     assert b.under("work") == before, "something was done there"
                     texts.append(done.stderr)

@@ -142,15 +142,13 @@ def wrong_devices(b):
     subprocess.run(adb + ["connect", b.server.serial], env=env, capture_output=True, check=True)
     done, _ = b.ab(device="adb:R5CT000000")
     assert done.returncode == 5 and b.server.serial in done.stderr, (done.returncode, done.stderr)
-    done, _ = b.ab("--remote", "127.0.0.1:1", device="adb")
+    done, _ = b.ab(device="adb:127.0.0.1:1")
     assert done.returncode == 5, (done.returncode, done.stderr)
     done, _ = b.ab(device="adb:-s")
     assert done.returncode == 2, (done.returncode, done.stderr)
     # By its address, and not connected yet.
     subprocess.run(adb + ["disconnect"], env=env, capture_output=True, check=False)
-    words, out = b.command("--no-trace", "--remote", b.server.serial)
-    del words[words.index("--device"):words.index("--device") + 2]
-    done = subprocess.run(words, cwd=b.work, env=env, capture_output=True, text=True, check=False, timeout=300)
+    done, out = b.ab("--no-trace", device=f"adb:{b.server.serial}")
     assert done.returncode == 0, done.stderr
     assert json.loads((out / "manifest.json").read_text())["device"]["spec"] == b.device
 
@@ -245,7 +243,7 @@ def test(_etprof, root, bundle, tmp, bench, run, common):
     def storage(b):
         for port, options, words in ((15559, "size=3m", "no space for"), (15561, "ro", "cannot make a folder there")):
             server = Server(prefix, tmp / f"storage-{port}", port, options)
-            done, _ = b.ab("--remote", server.serial, device="adb")
+            done, _ = b.ab(device=f"adb:{server.serial}")
             server.stop()
             assert done.returncode == 5 and words in done.stderr, (options, done.returncode, done.stderr)
 

@@ -375,8 +375,6 @@ case("crash once", ["on neon timed 3 crash"], 6, check=block_lost)
 case("crash always", ["on neon timed * crash"], 6)
 case("precise at the first look", [], 0, extra=("--precision", "1%", "--blocks", "50"),
      check=stopped("precision", 6, 6))
-case("precise, but not before", [], 0, extra=("--precision", "1%", "--blocks", "50", "--min-blocks", "9"),
-     check=stopped("precision", 10, 10))
 says_how_many()
 case("precise later", ["noise 60"], 0, extra=("--precision", "2.5%", "--blocks", "50"),
      check=stopped("precision", 8, 40))

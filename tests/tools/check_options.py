@@ -20,7 +20,6 @@ KINDS = {"NAME[=ATTR]": "NAME"}
 MEANS = {
     "baseline": r"compared with|compare the others with|to start from",
     "blocks": r"^exactly K blocks",
-    "min-blocks": r"^with --precision",
     "budget": r"",
     "color": r"^auto, always, never",
     "cool": r"",
@@ -60,7 +59,6 @@ MEANS = {
     "pte": r"^the program",
     "python": r"^an interpreter that has",
     "quiet": r"^no progress",
-    "remote": r"adb device",
     "save": r"^give the finished run",
     "kernels": r"which kernels ran",
     "kernels-lib": r"library whose kernels the runner loads",
@@ -70,7 +68,6 @@ MEANS = {
     "roofs-file": r"^roofs of the device",
     "runner": r"runner",
     "seed": r"^of (order|weights) and inputs",
-    "ssh-config": r"ssh|hosts of this file",
     "threads": r"^(threads|thread counts)",
     "timeout": r"^longest silence of a runner|longest time for one command",
     "title": r"of what is shown|heading",

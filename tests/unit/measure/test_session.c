@@ -73,27 +73,6 @@ static void a_session_records_what_was_planted(void **state)
     assert_string_equal(f->messages, "");
 }
 
-// As many as are asked for, in the first blocks, and a session that is repeated has as many again.
-static void as_many_blocks_have_a_control_as_are_asked_for(void **state)
-{
-    fixture *f = *state;
-    for (uint32_t wanted = 1; wanted <= 9; wanted += 4) { // fewer and more than the default of 6
-        outcome o;
-        etp_session_plan_options opts = {.settings.blocks = 8,
-                                         .settings.warmup = 1,
-                                         .settings.iterations = 2,
-                                         .settings.controls = wanted};
-        session(f, "", &opts, &o);
-        assert_int_equal(o.status, ETP_OK);
-        assert_int_equal(o.run.settings.controls, wanted);
-        assert_int_equal(o.run.control_blocks, wanted);
-        for (uint32_t block = 1; block <= 8; block++) {
-            assert_int_equal(count_samples(&o.run, 1, block, ETP_PHASE_CONTROL),
-                             block <= wanted ? 2 : 0);
-        }
-    }
-}
-
 static void launches_follow_the_seeded_order(void **state)
 {
     fixture *f = *state;
@@ -767,7 +746,6 @@ int main(void)
         TEST(kernels_are_told_by_whole_names),
         TEST(an_interrupted_pull_loses_nothing),
         TEST(a_session_records_what_was_planted),
-        TEST(as_many_blocks_have_a_control_as_are_asked_for),
         TEST(launches_follow_the_seeded_order),
         TEST(the_pilot_fixes_the_counts),
         TEST(slow_and_fast_models_stay_within_limits),
