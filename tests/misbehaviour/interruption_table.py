@@ -358,7 +358,7 @@ def whole_table():
             rows.append(("reader gone", phase, [], by_reader))
     rows.append(("kill -9, runner ignores signals", "traced", hangs_at("traced", "stubborn"),
                  lambda s, p, w: by_signal(s, p, w, signal.SIGKILL)))
-    rows.append(("one arm crashes from block 3 on", "traced", ["on sme2 timed 6+ crash"], crashes_from_block_3))
+    rows.append(("one arm crashes from block 3 on", "traced", ["on sme2 timed 4+ crash"], crashes_from_block_3))
     return rows
 
 
