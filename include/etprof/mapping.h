@@ -2,9 +2,9 @@
 // The bytes of a file of any size, for the readers that take bytes.
 //
 // A large file is mapped, not read; one that is kept compressed (zstd: recordings in a run folder,
-// P.etdump.zst) is read and unpacked. Whoever shortens a mapped file ends the process that looks at
-// it (SIGBUS, the system's rule); etprof itself replaces files, it never shortens them. Thread
-// rule: immutable after open, any number of readers.
+// P.etdump.zst) is read and unpacked. A program that shortens a mapped file ends the process that
+// looks at it (SIGBUS, the system's rule); etprof itself replaces files, it never shortens them.
+// Thread rule: immutable after open, any number of readers.
 #ifndef ETPROF_MAPPING_H
 #define ETPROF_MAPPING_H
 

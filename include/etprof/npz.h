@@ -32,7 +32,7 @@ ETP_API ETP_NODISCARD etp_status etp_npy_read(etp_bytes bytes, etp_npy *out, etp
 // The arrays of an archive as positional arguments: by number when all are called arr_0, arr_1 …
 // (np.savez(file, a, b)), else in the order of the archive (np.savez(file, x=a, y=b)). LIMIT bounds
 // the unpacked bytes of all of them. ETP_CORRUPT also for names that come twice, missing numbers
-// and entries that are no arrays.
+// and entries that are not arrays.
 ETP_API ETP_NODISCARD etp_status etp_npz_read(etp_bytes bytes, uint64_t limit, etp_arena *arena,
                                               const etp_npy **out, size_t *out_n, etp_error *err);
 

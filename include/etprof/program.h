@@ -115,7 +115,7 @@ typedef struct etp_program {
 } etp_program;
 
 // Errors: ETP_CORRUPT with the byte position, ETP_UNSUPPORTED (not a .pte, newer version),
-// ETP_NOMEM. A delegate blob that cannot be read is no error: see etp_partition.problem.
+// ETP_NOMEM. A delegate blob that cannot be read is not an error: see etp_partition.problem.
 ETP_API ETP_NODISCARD etp_status etp_program_open(etp_bytes bytes, const etp_allocator *alloc,
                                                   const etp_program **out, etp_error *err);
 ETP_API void etp_program_close(const etp_program *program); // NULL is fine

@@ -35,7 +35,7 @@ typedef enum etp_event_kind {
     ETP_EVENT_APART          // its time cannot be held against that of others: see etp_apart
 } etp_event_kind;
 
-// Why an event's time is no part of any other's. Its durations are ticks as recorded.
+// Why an event's time is not part of any other's. Its durations are ticks as recorded.
 typedef enum etp_apart {
     ETP_APART_NOT,
     ETP_APART_CLOCK, // a delegate's own clock, whose unit the recording does not hold

@@ -108,7 +108,7 @@ class _Session:
         return self.about()
 
     def end(self) -> None:
-        """Waits until nothing is measured, however often Ctrl-C is pressed. A thread is no witness: before Python 3.13
+        """Waits until nothing is measured, however often Ctrl-C is pressed. The thread cannot tell: before Python 3.13
         a join that is interrupted takes it for ended."""
         while not self.ended.is_set():
             try:

@@ -58,7 +58,7 @@ etp_status etp_ab_open_pair(const etp_ab_pair *p, etp_arena *arena, etp_run *out
 {
     const etp_run *whole = &p->whole->run;
     if (p->arms[0] >= whole->arms.n || p->arms[1] >= whole->arms.n || p->arms[0] == p->arms[1]) {
-        return etp_fail(err, ETP_USAGE, "arms %u and %u are no pair of %zu arms", p->arms[0],
+        return etp_fail(err, ETP_USAGE, "arms %u and %u are not two of %zu arms", p->arms[0],
                         p->arms[1], whole->arms.n);
     }
     uint32_t *place = places(arena, whole->arms.n);

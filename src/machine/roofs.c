@@ -200,7 +200,7 @@ const etp_report *etp_roofs_report(const etp_roofs_answer *a, etp_arena *arena)
     if (table->emulated) {
         etp_report_note(
             r, ETP_PLAIN,
-            "emulated: every loop computed what it must; times of an emulator are no roofs");
+            "emulated: every loop computed what it must; the times of an emulator are not roofs");
     }
     size_t low = roofs_disturbed(table), apart = 0;
     for (size_t i = 0; i < table->n; i++) {

@@ -10,8 +10,9 @@ import tempfile
 ROOT = pathlib.Path(sys.argv[1]).resolve()
 sys.path.insert(0, str(ROOT / "tests/tools"))
 from checks import expect, finish, in_python_with, skip
+from words import RULES
 
-in_python_with("clang_format", "ruff")
+in_python_with("clang_format", "ruff", "codespell_lib")
 HEAD = {"c": "// SPDX-License-Identifier: Apache-2.0\n", "py": "# SPDX-License-Identifier: Apache-2.0\n",
         "sh": "#!/usr/bin/env bash\n# SPDX-License-Identifier: Apache-2.0\n"}
 CLEAN = {
@@ -43,6 +44,8 @@ SINS = {
     "a script of Python without an ending": (
         "tools/two", "#!/usr/bin/env python3\n" + HEAD["py"] + "import os\n", "F401"),
     "an unquoted word in a script": ("tools/start", HEAD["sh"] + "rm -f $1\n", "SC2086"),
+    "a word that is spelled otherwise": ("docs/one.md", "It reci" "eves a file.\n", "receives"),
+    **{f"a riddle: {name}": ("docs/one.md", red + "\n", f"'{name}'") for name, _, red, _ in RULES},
     "a long script": ("tools/start", HEAD["sh"] + "echo\n" * 800, "802 lines, at most 800"),
 }
 

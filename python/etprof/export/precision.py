@@ -149,7 +149,7 @@ def quantize_pt2e(graph, samples, dynamic: bool):
 
 def with_whole_numbers(graph, transform):
     """TRANSFORM without what it does to integers: the quantiser of executorch 1.5.1 makes a float32 tensor of every
-    number that is added or multiplied, so that positions and masks are no integers any more (IndexError in BERT)."""
+    number that is added or multiplied, so that positions and masks are floats afterwards (IndexError in BERT)."""
     values = {node: node.meta.get("val") for node in graph.graph.nodes}
     kept = {node: node.args for node, value in values.items()
             if isinstance(value, torch.Tensor) and not value.is_floating_point()}

@@ -303,7 +303,7 @@ def from_file(path: Path, class_name: str):
 
 
 def language_model(spec: str, options) -> Source:
-    """llm:NAME; what it is called tells the choices that are no precision."""
+    """llm:NAME; its name tells the choices besides the precision."""
     from ..llm import program
 
     shape, name = program.describe(spec.removeprefix("llm:"))

@@ -5,8 +5,8 @@
     LAKE/_etprof/lake.json, commits/000001.json, sources/000001.parquet
     LAKE/_staging/000002/…      of a job at work
 
-A job writes below _staging. When all of it is there it writes commit.json: from then on the commit counts, and whoever
-comes next finishes it. Before, what a killed job left is removed. A table's part of a commit appears by one rename. A
+A job writes below _staging. When all of it is there it writes commit.json: from then on the commit counts, and the
+next job finishes it. Before, what a killed job left is removed. A table's part of a commit appears by one rename. A
 commit may take the place of others, which count no more from the moment that it does.
 """
 from __future__ import annotations
@@ -163,7 +163,7 @@ class Lake:
             said = json.loads(about.read_text(encoding="utf-8"))
             written, partition = int(said["format"]), tuple(said["partition"])
             if not isinstance(said["partition"], list) or not all(isinstance(column, str) for column in partition):
-                raise TypeError("the partition is no list of columns")
+                raise TypeError("the partition is not a list of columns")
         except (ValueError, TypeError, LookupError) as e:
             raise errors.BadInput(f"{about}: not what a lake keeps there, a format and a partition ({e}); put back a "
                                   "copy of it, or take another --out") from e

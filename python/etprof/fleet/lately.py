@@ -88,7 +88,7 @@ def _silent(series: list[Series], newest: str) -> list[str]:
 
 
 def _steps_up(nights: dict[str, float], max_p: float, since: str) -> list[tuple[str, stats.Change]]:
-    """Steps of a single device's NIGHTS that are no slow change."""
+    """Steps of a single device's NIGHTS that are not slow changes."""
     days, values = list(nights), list(nights.values())
     steps = stats.changes([math.exp(v) for v in values], max_p, SMALLEST)
     ends = [0, *(s.at for s in steps), len(days)]

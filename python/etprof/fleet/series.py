@@ -88,7 +88,7 @@ class Series:
 
 def _without_devices(series: list[Series]) -> dict[str, dict[str, float]]:
     """Takes out of each series what all models of one device did together and those of other devices did not, and
-    returns it: a device that warms or ages is no regression of a model. What all devices did stays."""
+    returns it: a device that warms or ages is not a regression of a model. What all devices did stays."""
     own: dict[tuple[str, str], list[float]] = defaultdict(list)
     for one in series:
         for device, nights in one.devices.items():

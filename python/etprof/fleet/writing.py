@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rows as Parquet in the folders of a lake: "day=2026-11-21/device=pixel9/part-000001.parquet". What a folder's
-name says is no column of its files, as Hive, DuckDB and Spark have it."""
+name says is not a column of its files, as Hive, DuckDB and Spark have it."""
 from __future__ import annotations
 
 import os

@@ -69,7 +69,7 @@ class _Run:
 
 
 async def _drain(stream: ByteReceiveStream | None) -> None:
-    """Who is asked to end may have to print something first."""
+    """A child that is asked to end may have to print something first."""
     if stream:
         with contextlib.suppress(anyio.ClosedResourceError, anyio.BrokenResourceError, anyio.EndOfStream):
             while True:

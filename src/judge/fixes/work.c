@@ -312,11 +312,11 @@ static void odd_sizes(etp_fixer *f)
         &(etp_fix_words){
             .kind = ETP_FIX_ODD_SIZES,
             .one = etp_arena_printf(f->ab->arena,
-                                    "convolution or linear layer with channels that are no "
+                                    "convolution or linear layer with channels that are not a "
                                     "multiple of %lld (an idle part of a tile)",
                                     (long long)tile),
             .many = etp_arena_printf(f->ab->arena,
-                                     "convolutions and linear layers with channels that are no "
+                                     "convolutions and linear layers with channels that are not a "
                                      "multiple of %lld (an idle part of a tile)",
                                      (long long)tile),
             .advice = "train with channel counts that are multiples of 32 (16 below AVX-512 and "
