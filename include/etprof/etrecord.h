@@ -10,6 +10,7 @@
 
 #include <etprof/arena.h>
 #include <etprof/bytes.h>
+#include <etprof/dtype.h>
 #include <etprof/error.h>
 
 ETP_C_BEGIN
@@ -26,6 +27,7 @@ typedef struct etp_source {
     etp_str node;         // name in the edge graph, "aten_addmm_default_1"
     etp_str module_stack; // as recorded: "key,path,type" joined by ';'
     int64_t elements;     // of its first result; 0 when unknown
+    etp_dtype dtype;      // of its first result, of the kinds of float; UNKNOWN: of others
     bool nested;          // in a graph inside another one (branches of torch.cond)
 } etp_source;
 

@@ -24,7 +24,6 @@ typedef struct etp_join_event {
 } etp_join_event;
 
 #define ETP_JOIN_BELONGS 0.9
-#define ETP_JOIN_TELLS 3
 
 typedef struct etp_join {
     uint32_t method;            // index of etp_program.methods, ETP_NO_INDEX when no method fits
@@ -40,9 +39,11 @@ typedef struct etp_join {
     // do not; below 1 `differs` has the first that does.
     double agreement;
     const char *differs;
-    // How many such operators there are. Below ETP_JOIN_TELLS another program may well have the
-    // same: a recording holds no sizes.
-    uint32_t compared;
+    // How sure it is that this program ran, by how much agrees with it: below 1, since a recording
+    // holds no sizes, and a wider model of the same layers has the same names. `thin` says so where
+    // there is little that could tell; else NULL. The events' confidence does not have it.
+    double identity;
+    const char *thin;
     const etp_join_event *events; // one per event of the block
     uint32_t n_events;
 } etp_join;

@@ -448,7 +448,7 @@ typedef struct etp_ab_fixes {
       "events of the recording against the program's instructions")                                  \
     X(PROGRAM_DIFFERS, "program_differs",                                                            \
       "operators of the recording, or points of the record, that are not those of the program: "     \
-      "some, below a tenth; or fewer than three operators that could tell")                          \
+      "some, below a tenth; or fewer than ten names and calls that could tell")                      \
     X(HOOK, "hook_cost",                                                                             \
       "questions of the SDK in an inference × what the hook adds to each (both by the runner, "     \
       "environment.jsonl) ÷ untraced median, above 0.005")                                           \

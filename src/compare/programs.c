@@ -144,9 +144,11 @@ etp_status etp_ab_join_arm(const etp_ab_session *s, uint32_t arm, etp_profile *p
     }
     ETP_TRY(etp_profile_join(profile, traces, p->program, p->has_record ? &p->record : NULL,
                              s->ab.arena, err));
-    for (size_t i = 0; p->has_record && i < profile->n_rows; i++) {
+    // A run folder's programs are those that it ran.
+    double identity = s->has_run && !s->programs.named ? 1 : profile->facts->identity;
+    for (size_t i = 0; i < profile->n_rows; i++) {
         etp_row_facts *row = &profile->facts->rows[i];
-        row->confidence *= row->has_source ? p->record_share : 1;
+        row->confidence *= identity * (row->has_source ? p->record_share : 1);
     }
     if (profile->facts->problem) {
         etp_ab_add_finding(noticed, ETP_FINDING_PROGRAM_UNUSED, ETP_SEVERITY_WARN, "program",
@@ -161,14 +163,10 @@ etp_status etp_ab_join_arm(const etp_ab_session *s, uint32_t arm, etp_profile *p
                                             etp_ab_arm_called(&s->ab, arm),
                                             100 * profile->facts->agreement,
                                             profile->facts->differs));
-    } else if (!s->has_run && profile->facts->compared < ETP_JOIN_TELLS) {
+    } else if (identity < 1 && profile->facts->thin) {
         etp_ab_add_finding(noticed, ETP_FINDING_PROGRAM_DIFFERS, ETP_SEVERITY_WARN, "program",
-                           etp_arena_printf(s->ab.arena,
-                                            "%s: taken for the program's by %u of its operators "
-                                            "and its calls: a recording holds no sizes, so "
-                                            "another program's would not be noticed",
-                                            etp_ab_arm_called(&s->ab, arm),
-                                            profile->facts->compared));
+                           etp_arena_printf(s->ab.arena, "%s: %s", etp_ab_arm_called(&s->ab, arm),
+                                            profile->facts->thin));
     }
     return ETP_OK;
 }

@@ -2,6 +2,8 @@
 // Joining the rows of a profile to the program.
 #include "explain/nodes.h"
 
+#include <math.h>
+
 typedef struct joined_block {
     uint32_t dump, block;
     etp_join join;
@@ -55,7 +57,7 @@ etp_status etp_profile_join(etp_profile *profile, const etp_trace *const *traces
     joiner j = {.traces = traces, .program = program, .arena = arena};
     etp_profile_facts *facts = ETP_NEW(arena, etp_profile_facts);
     facts->program = program;
-    facts->agreement = 1;
+    facts->agreement = facts->identity = 1;
     facts->rows = ETP_NEW_ARRAY(arena, etp_row_facts, profile->n_rows);
     for (uint32_t m = 0; m < program->n_methods; m++) {
         facts->any_delegate = facts->any_delegate || program->methods[m].n_partitions > 0;
@@ -68,9 +70,11 @@ etp_status etp_profile_join(etp_profile *profile, const etp_trace *const *traces
         ETP_TRY(join_of(&j, &profile->rows[i], &join, err));
         facts->problem = facts->problem ? facts->problem : join->reason;
         facts->differs = facts->differs ? facts->differs : join->differs;
-        facts->agreement = !join->reason && join->agreement < facts->agreement ? join->agreement
-                                                                               : facts->agreement;
-        facts->compared = join->compared > facts->compared ? join->compared : facts->compared;
+        if (!join->reason) {
+            facts->agreement = fmin(facts->agreement, join->agreement);
+            facts->thin = facts->identity > join->identity ? join->thin : facts->thin;
+            facts->identity = fmin(facts->identity, join->identity);
+        }
         fill(&j, join, &profile->rows[i], record, &facts->rows[i]);
         etp_op_name *name = &profile->rows[i].parsed;
         etp_str backend = facts->rows[i].op.backend;

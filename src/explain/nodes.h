@@ -24,8 +24,9 @@ typedef struct etp_profile_facts {
     const char *problem; // why nothing could be joined, else NULL
     const char *differs; // the first operator that the program has not run as it was recorded
     double agreement;    // least of the blocks', as etp_join has it
-    uint32_t compared;   // most of the blocks', as etp_join has it
-    bool any_delegate;   // the joined program has delegates at all
+    double identity;     // likewise, with `thin`
+    const char *thin;
+    bool any_delegate; // the joined program has delegates at all
 } etp_profile_facts;
 
 // TRACES as given to etp_profile_build. RECORD may be NULL. A recording that does not fit the

@@ -214,12 +214,32 @@ static const char *member(const json_t *object, const char *key)
     return s ? s : "";
 }
 
-// Of NODE's first result; 0 when it is not a tensor or of a size that is only known at run time.
-static int64_t elements_of(const json_t *tensors, const json_t *node)
+// NODE's first result, where it is a tensor.
+static const json_t *result_of(const json_t *tensors, const json_t *node)
 {
     const json_t *first = json_array_get(json_object_get(node, "outputs"), 0);
-    const char *name = member(json_object_get(first, "as_tensor"), "name");
-    const json_t *sizes = json_object_get(json_object_get(tensors, name), "sizes"), *size = NULL;
+    return json_object_get(tensors, member(json_object_get(first, "as_tensor"), "name"));
+}
+
+// Of torch.export's ScalarType.
+static etp_dtype float_of(const json_t *type)
+{
+    switch (json_integer_value(type)) {
+    case 6:
+        return ETP_DTYPE_FLOAT16;
+    case 7:
+        return ETP_DTYPE_FLOAT32;
+    case 13:
+        return ETP_DTYPE_BFLOAT16;
+    default:
+        return ETP_DTYPE_UNKNOWN;
+    }
+}
+
+// 0 when TENSOR is of a size that is only known at run time.
+static int64_t elements_of(const json_t *tensor)
+{
+    const json_t *sizes = json_object_get(tensor, "sizes"), *size = NULL;
     int64_t n = json_is_array(sizes) ? 1 : 0;
     size_t i = 0;
     json_array_foreach(sizes, i, size)
@@ -245,7 +265,9 @@ static void add_source(reader *r, const json_t *tensors, const json_t *node, boo
     if (strncmp(target, k_edge, sizeof k_edge - 1) == 0) {
         target += sizeof k_edge - 1;
     }
-    s.elements = elements_of(tensors, node);
+    const json_t *result = result_of(tensors, node);
+    s.elements = elements_of(result);
+    s.dtype = float_of(json_object_get(result, "dtype"));
     s.node = copy(r, member(node, "name"));
     s.op = copy(r, target);
     s.stack = copy(r, member(metadata, "stack_trace"));

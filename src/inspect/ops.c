@@ -53,7 +53,8 @@ static etp_status join_program(etp_ops_answer *a, const etp_etrecord *record, et
         const etp_op_row *row = &a->table.rows[i];
         etp_join_facts(a->program, &joins[row->block], row->event, &a->facts[i]);
         a->names[i].category = etp_op_facts_category(&a->names[i], &a->facts[i]);
-        a->confidence[i] = joins[row->block].events[row->event].confidence;
+        a->confidence[i] =
+            joins[row->block].events[row->event].confidence * joins[row->block].identity;
         if (!etp_join_source(a->program, &joins[row->block], row->event, record, &sources[i])) {
             sources[i] = (etp_source){0};
         } else if (record) {

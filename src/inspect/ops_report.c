@@ -224,14 +224,8 @@ static void warn_of_other_files(const etp_ops_answer *a, etp_report *r)
                             "%.0f %% of the operators of block %u are those of the program: %s",
                             100 * join->agreement, (unsigned)block, join->differs);
             said = block;
-        } else if (block != said && join->method != ETP_NO_INDEX &&
-                   join->compared < ETP_JOIN_TELLS) {
-            etp_report_note(r, ETP_WARN,
-                            "block %u is taken for the program's by %u %s and its calls: a "
-                            "recording holds no sizes, so another program's with the same would "
-                            "not be noticed",
-                            (unsigned)block, join->compared,
-                            join->compared == 1 ? "operator's name" : "operators' names");
+        } else if (block != said && join->method != ETP_NO_INDEX && join->thin) {
+            etp_report_note(r, ETP_WARN, "block %u is %s", (unsigned)block, join->thin);
             said = block;
         }
     }

@@ -120,6 +120,11 @@ static int64_t elements_of(const etp_value *v)
     return v->dynamic ? 0 : n;
 }
 
+static bool is_float(etp_dtype d)
+{
+    return d == ETP_DTYPE_FLOAT16 || d == ETP_DTYPE_BFLOAT16 || d == ETP_DTYPE_FLOAT32;
+}
+
 static bool node_is(const etp_partition *p, const etp_node *n, const etp_source *s)
 {
     if (!is_anchor(n->type)) {
@@ -128,8 +133,13 @@ static bool node_is(const etp_partition *p, const etp_node *n, const etp_source 
     if (etp_op_category(n->type_name) != etp_op_category(s->op)) {
         return false;
     }
-    int64_t have = n->n_outputs > 0 ? elements_of(&p->values[n->outputs[0]]) : 0;
-    return have == 0 || s->elements == 0 || have == s->elements;
+    if (n->n_outputs == 0) {
+        return true;
+    }
+    const etp_value *v = &p->values[n->outputs[0]];
+    int64_t have = elements_of(v);
+    return (have == 0 || s->elements == 0 || have == s->elements) &&
+           (!is_float(v->dtype) || !is_float(s->dtype) || v->dtype == s->dtype);
 }
 
 static void compare_node(const comparison *c, const etp_partition *p, const etp_node *n)
@@ -144,7 +154,7 @@ static void compare_node(const comparison *c, const etp_partition *p, const etp_
          s ? DIFFERS(c, "debug handle %lld is %.*s, in the record %.*s%s",
                      (long long)n->debug_handle, ETP_STR_ARG(n->type_name), ETP_STR_ARG(s->op),
                      etp_op_category(n->type_name) == etp_op_category(s->op)
-                         ? " with a result of another size"
+                         ? " with a result of another size or type"
                          : "")
            : DIFFERS(c, "debug handle %lld (%.*s) is not in the record", (long long)n->debug_handle,
                      ETP_STR_ARG(n->type_name)));

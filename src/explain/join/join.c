@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The join of a trace block to a program: which method ran, which instruction and which node each
 // event belongs to. What several methods would explain equally well is reported as ambiguous.
+#include <math.h>
+
 #include "base/guard.h"
 #include "explain/join/parts.h"
+
+#define TELLS 10 // names and calls from which a program is not taken for another
+#define LEAST_DOUBT 1e-4
+// 100 tera-MAC/s: several times what any CPU can do with all its cores.
+#define MOST_MACS_PER_NS 1e5
+#define STEP_NS 1000 // of the clock of XNNPACK's operators
 
 typedef struct candidate {
     const etp_method *method;
@@ -310,6 +318,29 @@ static void place_operators(const joiner *j, candidate *c)
     }
 }
 
+// An operator that does more in its time than a CPU can is one of another size.
+static void check_rates(const joiner *j, candidate *c)
+{
+    const etp_join only = {
+        .method = c->method->index, .events = c->events, .n_events = (uint32_t)j->block->n_events};
+    for (uint32_t i = 0; !c->reason && i < only.n_events; i++) {
+        const uint64_t *ns = etp_trace_durations(j->block, i);
+        double sum = 0;
+        etp_op_facts facts;
+        etp_join_facts(j->program, &only, i, &facts);
+        for (size_t r = 0; r < j->block->n_runs; r++) {
+            sum += (double)ns[r];
+        }
+        double mean = sum / (double)j->block->n_runs;
+        if (facts.work.known && !facts.work.bound && j->block->events[i].apart == ETP_APART_NOT &&
+            (double)facts.work.macs > MOST_MACS_PER_NS * (mean + STEP_NS)) {
+            c->reason = etp_arena_printf(
+                j->arena, "'%.*s' took %.0f ns, in which no CPU does the %llu MACs of the program",
+                ETP_STR_ARG(j->block->events[i].name), mean, (unsigned long long)facts.work.macs);
+        }
+    }
+}
+
 // ---- choosing a method ----
 
 static void try_method(const joiner *j, const etp_method *method, candidate *c)
@@ -324,6 +355,7 @@ static void try_method(const joiner *j, const etp_method *method, candidate *c)
     judge(j, c, seen);
     if (!c->reason) {
         place_operators(j, c);
+        check_rates(j, c);
     }
 }
 
@@ -375,6 +407,23 @@ static bool better(const candidate *a, const candidate *b)
     return a->fit > b->fit + 0.02;
 }
 
+static void tell_identity(const joiner *j, const candidate *c, etp_join *out)
+{
+    uint32_t names = c->n_said - c->n_other;
+    double agreed = (double)names + c->n_calls_seen;
+    out->agreement = agreement_of(c);
+    out->differs = c->differs;
+    out->identity = 1 - fmax(1 / (1 + agreed * agreed), LEAST_DOUBT);
+    if (agreed < TELLS) {
+        out->thin = etp_arena_printf(j->arena,
+                                     "taken for the program's by %u %s and %u %s: a recording "
+                                     "holds no sizes, so another program with the same would not "
+                                     "be noticed",
+                                     names, names == 1 ? "operator's name" : "operators' names",
+                                     c->n_calls_seen, c->n_calls_seen == 1 ? "call" : "calls");
+    }
+}
+
 static void choose(const joiner *j, candidate *candidates, size_t n, etp_join *out)
 {
     candidate *best = NULL;
@@ -395,9 +444,7 @@ static void choose(const joiner *j, candidate *candidates, size_t n, etp_join *o
     out->method = best->method->index;
     out->complete = best->complete;
     out->events = best->events;
-    out->agreement = agreement_of(best);
-    out->differs = best->differs;
-    out->compared = best->n_said;
+    tell_identity(j, best, out);
     for (size_t i = 0; i < n; i++) {
         if (!candidates[i].reason && !better(best, &candidates[i])) {
             list[out->n_candidates++] = candidates[i].method->index;

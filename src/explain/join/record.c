@@ -49,6 +49,40 @@ static void compare_event(const comparison *c, const etp_trace_event *e)
     }
 }
 
+static bool has_call(const etp_trace_block *block, int64_t instruction)
+{
+    for (size_t i = 0; i < block->n_events; i++) {
+        const etp_trace_event *e = &block->events[i];
+        if (e->kind == ETP_EVENT_DELEGATE_CALL && e->chain == 0 &&
+            (instruction < 0 || e->instruction == instruction)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// An execution that ended without a branch made every call.
+static void compare_calls(const comparison *c, const etp_trace_block *block)
+{
+    bool all = block->has_execute && has_call(block, -1);
+    for (size_t i = 0; all && i < block->n_events; i++) {
+        all = block->events[i].kind != ETP_EVENT_CONTROL ||
+              !etp_str_eqz(block->events[i].name, "JF_CALL");
+    }
+    for (uint32_t i = 0; all && i < c->method->n_instructions; i++) {
+        const etp_record_instruction *in = &c->method->instructions[i];
+        if (in->delegate.len > 0 && !has_call(block, in->index)) {
+            c->out->compared++;
+            c->out->differs = c->out->differs
+                                  ? c->out->differs
+                                  : etp_arena_printf(c->arena,
+                                                     "no delegate call was recorded at instruction "
+                                                     "%u, where the record has one",
+                                                     in->index);
+        }
+    }
+}
+
 void etp_record_is_of(const etp_trace *trace, const etp_etrecord *record, etp_arena *arena,
                       etp_belonging *out)
 {
@@ -62,6 +96,7 @@ void etp_record_is_of(const etp_trace *trace, const etp_etrecord *record, etp_ar
             for (size_t i = 0; i < block->n_events; i++) {
                 compare_event(&c, &block->events[i]);
             }
+            compare_calls(&c, block);
             best = m == 0 || etp_belonging_share(&one) > etp_belonging_share(&best) ? one : best;
         }
         out->compared += best.compared;

@@ -148,6 +148,24 @@ static void another_models_recording_is_refused(void **state)
     close_pair(&j);
 }
 
+// What a recording holds of sizes: more work than any CPU can do in its time.
+static void more_than_can_be_done_is_refused(void **state)
+{
+    (void)state;
+    joined j;
+    open_fixture("mixed_xnnpack_fp32.pte", "mixed_xnnpack_fp32.etdump", &j);
+    etp_node *linear = (etp_node *)(uintptr_t)&j.program->methods[0].partitions[1].nodes[0];
+    linear->work.macs = UINT64_C(1) << 26; // within the microsecond of the clock
+    assert_int_equal(join_block(&j, 0).method, 0);
+    linear->work.macs = UINT64_C(1) << 40;
+    etp_join join = join_block(&j, 0);
+    assert_int_equal(join.method, ETP_NO_INDEX);
+    assert_non_null(strstr(join.reason, "no CPU does"));
+    linear->work.bound = true; // the largest of many sizes
+    assert_int_equal(join_block(&j, 0).method, 0);
+    close_pair(&j);
+}
+
 // The block of the mixed model, changed: without the kernel's events, or with another kernel's
 // name.
 static etp_join join_changed(joined *j, bool without_kernel, const char *kernel)
@@ -547,6 +565,7 @@ int main(void)
         cmocka_unit_test(facts_say_the_category),
         cmocka_unit_test(every_event_of_the_mixed_model),
         cmocka_unit_test(load_blocks_belong_to_no_method),
+        cmocka_unit_test(more_than_can_be_done_is_refused),
         cmocka_unit_test(another_models_recording_is_refused),
         cmocka_unit_test(almost_the_same_program_is_refused),
         cmocka_unit_test(corpus_is_placed),
