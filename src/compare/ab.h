@@ -21,7 +21,8 @@ typedef struct etp_ab_correctness {
     double max_abs, max_rel, cosine;
     double argmax;   // least share of rows whose largest element is the same, NAN without such rows
     bool not_finite; // an output has no finite element on either side; ok is 0 or -1 then
-    bool random;     // an arm's own launches differ, so that no two arms can be held together
+    bool constant; // no output of the reference varies, so that agreement proves nothing; likewise
+    bool random;   // an arm's own launches differ, so that no two arms can be held together
 } etp_ab_correctness;
 typedef struct etp_ab_fact {
     const char *key, *value;
@@ -747,7 +748,8 @@ const char *etp_ab_ran_instead(const etp_ab *ab, const etp_ab_arm *a);
 void etp_ab_take_worse(etp_ab_correctness *out, const etp_ab_correctness *c);
 struct etp_outputs_comparison; // measure/outputs.h
 etp_ab_correctness etp_ab_correctness_of(const struct etp_outputs_comparison *c);
-// Why nothing was compared, for people.
-#define ETP_AB_NOT_FINITE "not finite: an output is NaN or infinite in every place"
+#define ETP_AB_NOT_COMPARED ((etp_ab_correctness){-1, NAN, NAN, NAN, NAN, false, false, false})
+// Why outputs that were held together say nothing, for people; NULL: they do, or none were.
+const char *etp_ab_outputs_mute(const etp_ab_correctness *c);
 
 #endif

@@ -20,7 +20,7 @@ const etp_ab_arm k_etp_ab_unknown_arm = {
     .costs_lo = {NAN, NAN, NAN, NAN, NAN},
     .costs_hi = {NAN, NAN, NAN, NAN, NAN},
     .disk_bytes = ETP_NS_UNKNOWN,
-    .expected = {-1, NAN, NAN, NAN, NAN, false, false},
+    .expected = {-1, NAN, NAN, NAN, NAN, false, false, false},
 };
 
 void etp_ab_begin_arms(etp_ab_described *d, size_t most)

@@ -193,7 +193,7 @@ etp_status etp_ab_describe_dumps(etp_arena *arena, const char *const *paths, siz
         .ab = {.arena = arena,
                .bare = true,
                .title = n_paths == 1 ? etp_path_name(paths[0]) : "dumps",
-               .correctness = {-1, NAN, NAN, NAN, NAN, false, false}}
+               .correctness = ETP_AB_NOT_COMPARED}
     };
     const collecting c = {out, room};
     etp_ab_begin_arms(out, ETP_AB_BARE_DUMPS);

@@ -295,7 +295,7 @@ etp_status etp_ab_describe_sides(etp_arena *arena, const etp_ab_side *sides,
     *out = (etp_ab_described){
         .ab = {.arena = arena,
                .bare = !sides[0].dir || !sides[1].dir,
-               .correctness = {-1, NAN, NAN, NAN, NAN, false, false}}
+               .correctness = ETP_AB_NOT_COMPARED}
     };
     etp_ab_begin_arms(out, 2);
     out->ab.n_arms = 2;

@@ -107,7 +107,17 @@ static void mention_not_finite(const comparing *w, const char *whose, const char
             c->nan_both == c->elements ? "; nothing was compared: look at the inputs" : ""));
 }
 
-static const etp_ab_correctness k_none = {-1, NAN, NAN, NAN, NAN, false, false};
+const char *etp_ab_outputs_mute(const etp_ab_correctness *c)
+{
+    if (c->ok >= 0) {
+        return NULL;
+    }
+    const char *constant = "all outputs have one value in every place, so that agreement "
+                           "proves nothing";
+    return c->not_finite ? "not finite: an output is NaN or infinite in every place"
+           : c->constant ? constant
+                         : NULL;
+}
 
 void etp_ab_take_worse(etp_ab_correctness *out, const etp_ab_correctness *c)
 {
@@ -116,7 +126,8 @@ void etp_ab_take_worse(etp_ab_correctness *out, const etp_ab_correctness *c)
     }
     out->not_finite = out->not_finite || c->not_finite;
     out->random = out->random || c->random;
-    out->ok = out->not_finite && out->ok > 0 ? -1 : out->ok;
+    out->constant = out->constant || c->constant;
+    out->ok = (out->not_finite || out->constant) && out->ok > 0 ? -1 : out->ok;
     out->max_abs = fmax(out->max_abs, c->max_abs); // fmax and fmin pass over a NAN
     out->max_rel = fmax(out->max_rel, c->max_rel);
     out->cosine = fmin(out->cosine, c->cosine);
@@ -125,9 +136,16 @@ void etp_ab_take_worse(etp_ab_correctness *out, const etp_ab_correctness *c)
 
 etp_ab_correctness etp_ab_correctness_of(const etp_outputs_comparison *c)
 {
-    etp_ab_correctness one = {c->ok,     c->max_abs,        c->max_rel, c->cosine,
-                              c->argmax, c->not_finite > 0, false};
-    etp_ab_correctness out = k_none;
+    bool constant = c->elements > 0 && c->varied == 0;
+    etp_ab_correctness one = {c->ok,
+                              c->max_abs,
+                              c->max_rel,
+                              constant ? (double)NAN : c->cosine,
+                              constant ? (double)NAN : c->argmax,
+                              c->not_finite > 0,
+                              constant,
+                              false};
+    etp_ab_correctness out = ETP_AB_NOT_COMPARED;
     etp_ab_take_worse(&out, &one);
     return out;
 }
@@ -263,7 +281,7 @@ static etp_status compare_two(const comparing *w, const etp_run *base, uint32_t 
                               etp_error *err)
 {
     const etp_ab *ab = &w->s->ab;
-    etp_ab_correctness one = k_none;
+    etp_ab_correctness one = ETP_AB_NOT_COMPARED;
     bool random = false, other = false;
     ETP_TRY(is_random(w, base, base_arm, against, &random, err));
     ETP_TRY(is_random(w, cand, cand_arm, at, &other, err));
@@ -277,8 +295,8 @@ static etp_status compare_two(const comparing *w, const etp_run *base, uint32_t 
     ETP_TRY(compare_dirs(w, at, against, outputs_dir(w, base, base_arm),
                          outputs_dir(w, cand, cand_arm), words, ETP_FINDING_OUTPUTS, &one, err));
     etp_ab_take_worse(&w->out->all, &one);
-    // Two that are not finite in the same places do not differ either.
-    bool alike = one.ok == 1 || (one.ok < 0 && one.not_finite);
+    // Two that say nothing, as ones that are not finite in the same places, do not differ either.
+    bool alike = one.ok == 1 || etp_ab_outputs_mute(&one);
     w->agrees[at] |= alike;
     w->agrees[against] |= alike;
     // Which of the two is wrong is not known. The baseline is part of every comparison as it is.
@@ -310,9 +328,10 @@ static etp_status compare_expected(const comparing *w, const etp_run *run, uint3
 
 static void begin(const etp_ab *ab, etp_ab_outputs *out)
 {
-    *out = (etp_ab_outputs){k_none, ETP_NEW_ARRAY(ab->arena, etp_ab_arm_outputs, ab->n_arms + 1)};
+    *out = (etp_ab_outputs){ETP_AB_NOT_COMPARED,
+                            ETP_NEW_ARRAY(ab->arena, etp_ab_arm_outputs, ab->n_arms + 1)};
     for (size_t i = 0; i < ab->n_arms; i++) {
-        out->arms[i].expected = k_none;
+        out->arms[i].expected = ETP_AB_NOT_COMPARED;
     }
 }
 

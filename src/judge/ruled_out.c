@@ -327,6 +327,7 @@ static verdict builds(const etp_ab_session *s)
 
 static verdict outputs(const etp_ab_session *s)
 {
+    const char *mute = etp_ab_outputs_mute(&s->ab.correctness);
     for (size_t i = 0; s->ab.correctness.ok == 1 && i < s->ab.n_arms; i++) {
         if (s->ab.arms[i].expected.ok == 0) {
             return say(ETP_CAUSE_SUSPECT,
@@ -350,9 +351,9 @@ static verdict outputs(const etp_ab_session *s)
             return say(ETP_CAUSE_UNKNOWN,
                        "wrong outputs (not compared: the program is not deterministic)");
         }
-        return say(ETP_CAUSE_UNKNOWN, s->ab.correctness.not_finite
-                                          ? "wrong outputs (not compared, " ETP_AB_NOT_FINITE ")"
-                                          : "wrong outputs (not compared)");
+        return say(ETP_CAUSE_UNKNOWN,
+                   mute ? etp_arena_printf(s->ab.arena, "wrong outputs (not compared, %s)", mute)
+                        : "wrong outputs (not compared)");
     }
 }
 

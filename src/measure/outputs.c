@@ -157,8 +157,12 @@ static void compare_elements(const uint8_t *a, const uint8_t *b, const output *o
 {
     double dot = 0, aa = 0, bb = 0, noise = 0;
     uint64_t finite = 0;
+    // A single number was computed unless it is 0.0; a class may be 0.
+    double alone = tol.steps ? (double)NAN : 0;
+    double first = o->elements > 1 ? etp_dtype_element(o->type, a, 0) : alone;
     for (uint64_t i = 0; i < o->elements; i++) {
         double x = etp_dtype_element(o->type, a, i);
+        d->varies = d->varies || x != first;
         if (isfinite(x)) {
             d->max_magnitude = fmax(d->max_magnitude, fabs(x));
         }
@@ -306,6 +310,7 @@ static etp_status compare_output(const folder *fa, const folder *fb, size_t i,
         out->max_rel = fmax(out->max_rel, d->max_rel);
         out->cosine = fmin(out->cosine, d->cosine);
         out->elements += d->elements;
+        out->varied += d->varies;
         out->nan_both += d->nan_both;
         out->not_finite += d->elements > 0 && d->not_finite == d->elements;
         if (!d->within) {

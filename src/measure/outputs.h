@@ -18,6 +18,7 @@ typedef struct etp_output_difference {
     uint64_t nan_a, nan_b, nan_both; // NaNs on each side, and in the same places
     uint64_t not_finite;             // elements that are NaN or infinite on both sides
     uint64_t mismatched;             // elements outside the tolerance
+    bool varies; // the first has different values, or is a single integer, or one that is not 0.0
     uint64_t rows, same_argmax; // along the last dimension: how many, and in how many the largest
                                 // element is the same; 0 rows where there is nothing to choose from
     bool within;
@@ -30,6 +31,7 @@ typedef struct etp_outputs_comparison {
     double max_abs, max_rel, cosine; // worst over the outputs; NAN when nothing could be compared
     uint64_t elements, nan_both;     // of all that were compared
     size_t not_finite;               // outputs without a finite element on either side
+    size_t varied;   // outputs of the first that vary; agreement with others proves nothing
     double argmax;   // least share of rows with the same largest element, NAN likewise
     const char *why; // first reason for !ok, NULL
 } etp_outputs_comparison;

@@ -526,8 +526,8 @@ static void causes(const etp_ab *ab, etp_keys *keys, etp_arena *arena)
 static void agreement(etp_keys *keys, const char *key, int ok, const etp_ab_correctness *c,
                       const char *right, const char *wrong)
 {
-    if (ok < 0 && c->not_finite) {
-        etp_keys_add(keys, ETP_BAD, key, "%s", ETP_AB_NOT_FINITE);
+    if (etp_ab_outputs_mute(c)) {
+        etp_keys_add(keys, ETP_BAD, key, "%s", etp_ab_outputs_mute(c));
     }
     if (ok < 0 && c->random) {
         etp_keys_add(keys, ETP_WARN, key, "not compared: the program is not deterministic");

@@ -591,6 +591,10 @@ static void mark_outputs(const etp_ab *ab, etp_screen *s)
         mark(s, ETP_BAD, "outputs NOT finite");
         return;
     }
+    if (c->ok < 0 && c->constant) {
+        mark(s, ETP_BAD, "outputs prove nothing");
+        return;
+    }
     if (c->ok < 0 && c->random) {
         mark(s, ETP_WARN, "not deterministic");
         return;

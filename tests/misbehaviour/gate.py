@@ -117,12 +117,18 @@ def expected(tmp):
         expect("outputs equal" in screen and ("outputs NOT as expected" in screen) is not right, name, screen)
         expect(full.count("NOT what its inputs' author expects") == (0 if right else 2), name, full[:2000])
         expect("999999999" not in full and (why is None or why in full), name, full[:3000])
-    # Both arms answer with infinities: they do not differ, and what was expected is something else.
-    for output in (tmp / "weights").glob("linux_*/outputs/output-0.bin"):
-        output.write_bytes(struct.pack("<2f", math.inf, math.inf))
-    run_folders.record(tmp / "weights")
-    answer = {c["id"]: c["ok"] for c in json.loads(gate(tmp, "weights", "--format", "json").stdout)["checks"]}
-    expect(answer["outputs"] is None and answer["expected:linux_sme2_on"] is False, "infinite", answer)
+    # Both arms answer with one value everywhere: they do not differ, and what was expected is something else.
+    for value, said, key in ((math.inf, "NaN or infinite", "not_finite"), (0.0, "proves nothing", "constant"),
+                             (3.0, "proves nothing", "constant")):
+        for output in (tmp / "weights").glob("linux_*/outputs/output-0.bin"):
+            output.write_bytes(struct.pack("<2f", value, value))
+        run_folders.record(tmp / "weights")
+        answer = {c["id"]: c["ok"] for c in json.loads(gate(tmp, "weights", "--format", "json").stdout)["checks"]}
+        expect(answer["outputs"] is None and answer["expected:linux_sme2_on"] is False, value, answer)
+        full = " ".join(analyze(tmp, "weights", "--full").split())
+        expect(said in full and "cosine 1" not in full and "those of all arms agree" not in full, value, full[:3000])
+        found = json.loads(analyze(tmp, "weights", "--format", "json"))["correctness"]
+        expect(found["ok"] is None and found[key] is True and found["cosine"] is None, value, found)
 
 
 def noisy(tmp):

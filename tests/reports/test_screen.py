@@ -445,7 +445,7 @@ with tempfile.TemporaryDirectory() as tmp:  # every file of a session cut off: w
     shutil.copytree(tmp, bare, ignore=lambda at, names: [n for n in names if n.endswith(".etdump") or n == "bare"])
     for arm, value in (("linux_avx2", 0.5), ("linux_vnni", 0.515)):
         (bare / arm / "outputs").mkdir()
-        (bare / arm / "outputs/output-0.bin").write_bytes(struct.pack("<f", value) * 64)
+        (bare / arm / "outputs/output-0.bin").write_bytes(struct.pack("<2f", value, 2 * value) * 32)
         (bare / arm / "outputs/outputs.json").write_text(json.dumps({"outputs": [
             {"index": 0, "file": "output-0.bin", "dtype": "float32", "shape": [1, 64], "dim_order": [0, 1],
              "bytes": 256}]}))

@@ -507,15 +507,17 @@ static void check_outputs(etp_gate *g, const etp_ab *ab)
 {
     etp_gate_check c = k_no_figure;
     int ok = ab->correctness.ok;
-    if (ok < 0 && !ab->correctness.not_finite) {
+    const char *mute = etp_ab_outputs_mute(&ab->correctness);
+    if (ok < 0 && !mute) {
         return;
     }
     c.id = "outputs";
     c.expected = "no difference";
     if (ok < 0) {
         c.state = ETP_GATE_UNKNOWN;
-        c.found = ETP_AB_NOT_FINITE;
-        c.fix = "give inputs that the model can compute with: --inputs FILE";
+        c.found = mute;
+        c.fix = "give inputs that the model can compute with, and weights that its outputs depend "
+                "on: --inputs FILE";
         etp_gate_add(g, c);
         return;
     }

@@ -110,6 +110,9 @@ static const etp_field k_correctness_rows[] = {
     FIELD("cosine", RATIO, cosine, "least cosine similarity", .range = ETP_SIGNED),
     FIELD("not_finite", BOOL, not_finite, "an output is NaN or infinite in every place",
           .when = is_true, .flags = ETP_ABSENT | ETP_LATER),
+    FIELD("constant", BOOL, constant,
+          "no output of the reference varies, so that agreement proves nothing", .when = is_true,
+          .flags = ETP_ABSENT | ETP_LATER),
 };
 static SHAPE_ON_ONE_LINE(k_correctness, k_correctness_rows);
 #undef OF

@@ -250,9 +250,9 @@ static void soundness(const etp_sweep *s, etp_report *r, etp_arena *arena)
     etp_keys *keys = etp_report_keys(r, NULL);
     for (uint32_t m = 0; m < s->grid.n[ETP_FACTOR_MODEL]; m++) {
         const etp_ab_correctness *c = &s->models[m].correctness;
-        if (c->ok < 0 && c->not_finite) {
+        if (etp_ab_outputs_mute(c)) {
             etp_keys_add(keys, ETP_BAD, m ? "" : "outputs", "%s: %s", s->models[m].name,
-                         ETP_AB_NOT_FINITE);
+                         etp_ab_outputs_mute(c));
         } else if (c->ok >= 0) {
             etp_keys_add(
                 keys, c->ok ? ETP_GOOD : ETP_BAD, m ? "" : "outputs",

@@ -385,14 +385,18 @@ static void mark_levels(const etp_sweep *s, etp_screen *out, etp_arena *arena)
 
 static void mark_outputs(const etp_sweep *s, etp_screen *out)
 {
-    bool compared = false, differ = false, not_finite = false;
+    bool compared = false, differ = false, not_finite = false, constant = false;
     for (uint32_t m = 0; m < s->grid.n[ETP_FACTOR_MODEL]; m++) {
         compared = compared || s->models[m].correctness.ok >= 0;
         differ = differ || s->models[m].correctness.ok == 0;
         not_finite = not_finite || s->models[m].correctness.not_finite;
+        constant = constant || s->models[m].correctness.constant;
     }
-    if (differ || not_finite) {
-        etp_screen_mark(out, "Trust", ETP_BAD, differ ? "outputs DIFFER" : "outputs NOT finite");
+    if (differ || not_finite || constant) {
+        etp_screen_mark(out, "Trust", ETP_BAD,
+                        differ       ? "outputs DIFFER"
+                        : not_finite ? "outputs NOT finite"
+                                     : "outputs prove nothing");
         return;
     }
     etp_screen_mark(out, "Trust", compared ? ETP_GOOD : ETP_PLAIN,

@@ -104,10 +104,8 @@ static void name_models(builder *b)
     const etp_ab *ab = &b->s->ab;
     b->out->models = ETP_NEW_ARRAY(b->arena, etp_sweep_model, ab->n_models);
     for (size_t i = 0; i < ab->n_models; i++) {
-        b->out->models[i] = (etp_sweep_model){
-            .name = etp_ab_model_word(ab, i, b->arena),
-            .correctness = {-1, NAN, NAN, NAN, NAN, false, false}
-        };
+        b->out->models[i] = (etp_sweep_model){.name = etp_ab_model_word(ab, i, b->arena),
+                                              .correctness = ETP_AB_NOT_COMPARED};
     }
 }
 

@@ -110,6 +110,33 @@ static void nan_and_infinity_are_not_overlooked(void **state)
     assert_true(isinf(c.max_abs));
 }
 
+// Zeros agree with zeros, and one value everywhere with itself, whatever was computed.
+static void outputs_that_do_not_vary_are_told(void **state)
+{
+    etp_arena *arena = *state;
+    static const struct {
+        float a[4];
+        const char *dtype, *shape;
+        size_t n, varied;
+    } k_cases[] = {
+        {{0, 0, 0, 0}, "float32", "[2,2]", 4, 0},
+        {{3, 3, 3, 3}, "float32", "[4]",   4, 0},
+        {{3, 3, 3, 4}, "float32", "[4]",   4, 1},
+        {{0},          "float32", "[1]",   1, 0},
+        {{3},          "float32", "[1]",   1, 1}, // a single number is one that was computed
+        {{0},          "int32",   "[1]",   1, 1}, // the first class
+        {{0},          "int32",   "[2]",   2, 0},
+    };
+    for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
+        size_t size = k_cases[i].n * sizeof(float);
+        const char *x = make(arena, "a", k_cases[i].dtype, k_cases[i].shape, k_cases[i].a, size);
+        etp_outputs_comparison c;
+        assert_int_equal(etp_outputs_compare(x, x, ETP_OUTPUTS_FLOAT32, arena, &c, NULL), ETP_OK);
+        assert_true(c.ok);
+        assert_int_equal(c.varied, k_cases[i].varied);
+    }
+}
+
 // Nothing finite is nothing compared: of a kind or mixed, in one output of several.
 static void outputs_without_a_finite_element_are_told(void **state)
 {
@@ -251,6 +278,7 @@ int main(void)
         TEST(floats_differ_by_hand),
         TEST(each_precision_has_its_bound),
         TEST(nan_and_infinity_are_not_overlooked),
+        TEST(outputs_that_do_not_vary_are_told),
         TEST(outputs_without_a_finite_element_are_told),
         TEST(noise_under_one_large_element_is_not_within),
         TEST(every_type_is_decoded),
