@@ -111,13 +111,25 @@ static etp_status open_side(etp_arena *arena, const char *operand, etp_ab_side *
     return choose_arm(arena, out, err);
 }
 
+static const etp_run_phase *phase_of(const etp_ab_side *x)
+{
+    static const etp_run_phase k_none;
+    return x->run.phases.n > 0 ? &x->run.phases.items[x->run.arms.items[x->arm].phase] : &k_none;
+}
+
 etp_status etp_ab_open_sides(etp_arena *arena, const char *const *operands, etp_ab_side *sides,
                              etp_error *err)
 {
     for (uint32_t i = 0; i < 2; i++) {
         ETP_TRY(open_side(arena, operands[i], &sides[i], err));
     }
-    return ETP_OK;
+    etp_str a = phase_of(&sides[0])->name, b = phase_of(&sides[1])->name;
+    return a.len == 0 || b.len == 0 || etp_str_eq(a, b)
+               ? ETP_OK
+               : etp_fail(err, ETP_USAGE,
+                          "%s is of phase '%.*s', %s of '%.*s': they do different work; give two "
+                          "arms of one phase",
+                          operands[0], ETP_STR_ARG(a), operands[1], ETP_STR_ARG(b));
 }
 
 static etp_status add_run_dumps(etp_arena *arena, const etp_ab_side *x, uint32_t arm,
@@ -161,12 +173,6 @@ static bool same_model(const etp_ab_side *x, const etp_ab_side *y)
 {
     const etp_run_model *a = model_of(x), *b = model_of(y);
     return a && b && a->sha256.len > 0 && etp_str_eq(a->sha256, b->sha256);
-}
-
-static const etp_run_phase *phase_of(const etp_ab_side *x)
-{
-    static const etp_run_phase k_none;
-    return x->run.phases.n > 0 ? &x->run.phases.items[x->run.arms.items[x->arm].phase] : &k_none;
 }
 
 static bool same_calls(const etp_ab_side *x, const etp_ab_side *y)

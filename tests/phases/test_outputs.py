@@ -92,6 +92,11 @@ def refused(run, plain):
     for words in (["stats", run], ["convert", run, "--to", "chrome"], ["analyze", run]):
         said = ask(*words, "--phase", "decode", code=2)[1]
         expect("several are of this kind" in said and "decode@0, decode@32" in said, words, "names what there is", said)
+    arms = [f"{run}:linux_avx2_{end}" for end in ("prefill16", "decode0", "decode32")]
+    for a, b in ((0, 1), (1, 2)):
+        said = ask("compare", arms[a], arms[b], code=2)[1]
+        expect("do different work" in said and said.count(" phase '") == 1, "two phases", said)
+    ask("compare", f"{run}:linux_sse_decode0", arms[1])
     for words in (["stats", plain], ["convert", plain, "--to", "chrome"], ["analyze", plain]):
         said = ask(*words, "--phase", "decode", code=2)[1]
         expect("nothing here was measured in phases" in said, words, "has none", said)
