@@ -352,6 +352,18 @@ static double longest_share(const etp_ab *ab, uint32_t *out_longest)
                : (double)NAN;
 }
 
+// The most that can have been cut off an operator which would be hot with it; 0: none would.
+static double most_cut(const etp_ab *ab)
+{
+    double total = etp_known_ns(ab->arms[ab->hot_arm].traced_ns), most = 0;
+    for (uint32_t i = 0; i < ab->n_operators; i++) {
+        const etp_ab_part p = etp_ab_operator_part(ab, &ab->operators[i], ab->hot_arm);
+        bool hot = (double)p.ns + (double)p.cut_ns > ETP_HOT_SHARE * total;
+        most = hot ? fmax(most, (double)p.cut_ns) : most;
+    }
+    return most;
+}
+
 // The clock of a delegate need not be that of the runtime around it, and what does not fit into the
 // inference has no share of it.
 bool etp_ab_clock_note(const etp_ab *ab, const char *who, etp_report *r)
@@ -384,7 +396,15 @@ static void hot_notes(const etp_ab_views *v, size_t view, etp_report *r, etp_are
     }
     uint32_t longest;
     double most = ab->hot.n == 0 ? longest_share(ab, &longest) : (double)NAN;
-    if (isfinite(most)) {
+    double cut = isfinite(most) ? most_cut(ab) : 0;
+    if (cut > 0) {
+        char time[2][ETP_NUMBER_CHARS];
+        etp_report_note(r, ETP_INFO,
+                        "%swhether an operator takes more than %.0f %% of an inference is not "
+                        "known: the clock can have cut off %s, an inference takes %s",
+                        who, 100 * ETP_HOT_SHARE, etp_format_ns(cut, time[0]),
+                        etp_format_ns(total, time[1]));
+    } else if (isfinite(most)) {
         etp_report_note(
             r, ETP_INFO,
             "%sno operator takes more than %.0f %% of an inference; the longest, %s, %.1f %%", who,
