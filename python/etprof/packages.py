@@ -44,7 +44,8 @@ def say(text):
 
 def last_error(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    errors = [line for line in lines if line.startswith("ERROR")]
+    # the last line of a conflict is its title and an address; the one before it says what conflicts
+    errors = [line for line in lines if line.startswith("ERROR") and "ResolutionImpossible" not in line]
     return (errors or lines or ["no message"])[-1].removeprefix("ERROR: ")
 
 

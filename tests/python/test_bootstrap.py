@@ -32,6 +32,15 @@ if "executorch==" in lock:
 '''
 
 
+class Reasons(unittest.TestCase):
+    def test_a_conflict_is_said_by_its_reason(self):
+        said = ("ERROR: Cannot install a==1 and b==2 because these versions conflict.\n\n"
+                "ERROR: ResolutionImpossible: for help visit ADDRESS\n")
+        self.assertIn("Cannot install a==1 and b==2", packages.last_error(said))
+        missing = "ERROR: Could not find\nERROR: No matching distribution found for a==1\n[notice] a new pip\n"
+        self.assertEqual(packages.last_error(missing), "No matching distribution found for a==1")
+
+
 class FakeInterpreter(unittest.TestCase):
     """An environment whose interpreter notes how it is called."""
 
