@@ -208,7 +208,9 @@ static etp_status put_tensor(preparation *p, size_t i, const tensor *given)
         memcpy(wanted.sizes, given->sizes, sizeof wanted.sizes);
         note_shape(p, i, given);
     } else if (!same) {
-        return refuse(p, i, shape_text(given, p->arena), shape_text(&wanted, p->arena));
+        const char *most = meta->dynamism == ETP_SHAPE_STATIC ? "" : "at most ";
+        return refuse(p, i, shape_text(given, p->arena),
+                      etp_arena_printf(p->arena, "%s%s", most, shape_text(&wanted, p->arena)));
     }
     size_t item = etp_dtype_bits(wanted.dtype) / 8;
     uint64_t bytes;

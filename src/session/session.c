@@ -133,6 +133,7 @@ typedef struct data_files { // of a session
     const char *list;       // as planned
     etp_flat_tensor *items;
     etp_file *files;
+    bool *needed; // by a program
     size_t n;
 } data_files;
 
@@ -144,10 +145,11 @@ static etp_status open_data(const char *list, etp_arena *arena, data_files *out,
     }
     out->items = ETP_NEW_ARRAY(arena, etp_flat_tensor, out->n);
     out->files = ETP_NEW_ARRAY(arena, etp_file, out->n);
+    out->needed = ETP_NEW_ARRAY(arena, bool, out->n);
     size_t i = 0;
     for (etp_str one, rest = etp_str_from(list ? list : ""); etp_str_part(&rest, ',', &one); i++) {
         const char *path = etp_arena_strdup(arena, one);
-        ETP_NEED(out->items && out->files && path, err, "data files");
+        ETP_NEED(out->items && out->files && out->needed && path, err, "data files");
         ETP_TRY(etp_file_open(path, UINT64_MAX, &out->files[i], err));
         if (etp_flat_tensor_read(out->files[i].bytes, arena, &out->items[i], err) != ETP_OK) {
             return etp_fail_ctx(err, "%s", path);
@@ -158,12 +160,24 @@ static etp_status open_data(const char *list, etp_arena *arena, data_files *out,
 
 static bool is_in(const data_files *data, etp_str key)
 {
+    bool found = false;
     for (size_t i = 0; i < data->n; i++) {
-        if (etp_flat_tensor_find(&data->items[i], key)) {
-            return true;
+        bool has = etp_flat_tensor_find(&data->items[i], key) != NULL;
+        data->needed[i] = data->needed[i] || has;
+        found = found || has;
+    }
+    return found;
+}
+
+static void tell_unneeded(const request *r, const data_files *data)
+{
+    size_t i = 0;
+    for (etp_str one, rest = etp_str_from(data->list ? data->list : "");
+         etp_str_part(&rest, ',', &one); i++) {
+        if (!data->needed[i]) {
+            tell(r, "data       %.*s has nothing that the program keeps outside", ETP_STR_ARG(one));
         }
     }
-    return false;
 }
 
 #define NAMED 3 // of the missing tensors
@@ -207,6 +221,9 @@ static etp_status check_model(const char *model, const data_files *data, etp_byt
     const etp_program *program = NULL;
     ETP_TRY(etp_model_check(model, bytes, err));
     if (etp_program_open(bytes, NULL, &program, NULL) != ETP_OK) {
+        for (size_t i = 0; i < data->n; i++) {
+            data->needed[i] = true; // as far as is known
+        }
         return ETP_OK;
     }
     etp_status st = read_needs(model, program, data, arena, err);
@@ -216,8 +233,10 @@ static etp_status check_model(const char *model, const data_files *data, etp_byt
 
 // Before anything is launched: what is no program, or has not all its weights, ends the runner
 // while it is loaded, launch after launch.
-static etp_status check_models(const etp_session_plan_options *p, etp_arena *arena, etp_error *err)
+static etp_status check_models(const request *r, etp_error *err)
 {
+    const etp_session_plan_options *p = &r->o->plan;
+    etp_arena *arena = r->arena;
     data_files data;
     etp_status st = open_data(p->settings.data, arena, &data, err);
     for (uint32_t i = 0; i < p->n_models && st == ETP_OK; i++) {
@@ -227,6 +246,9 @@ static etp_status check_models(const etp_session_plan_options *p, etp_arena *are
             st = check_model(p->models[i], &data, file.bytes, arena, err);
             etp_file_close(&file);
         }
+    }
+    if (st == ETP_OK) {
+        tell_unneeded(r, &data);
     }
     for (size_t i = 0; data.files && i < data.n; i++) {
         etp_file_close(&data.files[i]);
@@ -409,7 +431,7 @@ etp_status etp_session_run(const etp_session_options *o, const etp_session_callb
     etp_prepare_mode mode;
     ETP_TRY(etp_prepare_mode_read(o->call.prepare, &mode, err));
     // Who mistyped a name need not look for a runner first.
-    ETP_TRY(check_models(&o->plan, r.arena, err));
+    ETP_TRY(check_models(&r, err));
     bool local = etp_device_kind_of(o->call.device) == ETP_DEVICE_LOCAL;
     const char *runner = o->call.runner;
     if (o->plan.n_runners > 0) { // the device needs no runner of ours

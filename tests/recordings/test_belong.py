@@ -145,7 +145,9 @@ def weights():
         expect(code == 2 and "fc.weight" in err and "fc.bias" not in err or not data, "missing", data, code, err)
     for data in (("--data", renamed, "--data", whole), ("--data", f"{renamed},{whole}")):
         code, _, err = run("ab", program, *data, *other)
-        expect(code == 5 and "absent/runner" in err, "both files", data, code, err)
+        expect(code == 5 and "absent/runner" in err and "nothing that" not in err, "both files", data, code, err)
+    code, _, err = run("ab", DATA / "linear_portable_fp32.pte", "--data", whole, *other)
+    expect(code == 5 and "linear_external.ptd has nothing that the program keeps outside" in err, "unneeded", err)
 
 
 def bounds():
