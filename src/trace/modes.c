@@ -22,6 +22,8 @@
 // as many programs as wait: it is another input where nearly all of it takes far longer.
 #define ALONE_RATIO 8
 #define ALONE_SHARE 0.9
+// Clocks of whole microseconds give what one operator has to the next.
+#define OPPOSITE_NS 5000
 // What differs in so many ways is not methods: a backend logs what it likes in each execution.
 #define MOST_POPULATIONS 8
 
@@ -148,6 +150,45 @@ static size_t parting(const etp_trace_block *block, const run_time *v, size_t n,
     size_t part = n / LEAST_PART > LEAST_RUNS ? n / LEAST_PART : LEAST_RUNS;
     size_t least = several_loads ? 1 : part, at = parting_of(block, v, n, 1, least);
     return at != 0 ? at : parting_of(block, v, n, least, least);
+}
+
+// Does EVENT take its time the other way round, longer in all executions of V (n) before AT?
+static bool is_opposite(const etp_trace_block *block, const run_time *v, size_t n, size_t at,
+                        uint32_t event)
+{
+    const uint64_t *d = etp_trace_durations(block, event);
+    uint64_t lo = UINT64_MAX, hi = 0;
+    for (size_t i = 0; i < n; i++) {
+        lo = i < at && d[v[i].run] < lo ? d[v[i].run] : lo;
+        hi = i >= at && d[v[i].run] > hi ? d[v[i].run] : hi;
+    }
+    return lo > hi && lo - hi >= OPPOSITE_NS && (double)lo >= LEAST_RATIO * (double)hi;
+}
+
+// As parting, where the totals do not tell: one operator is longer in some executions and another
+// one shorter. Sorts V by the first.
+static size_t parting_by_operators(const etp_trace_block *block, run_time *v)
+{
+    size_t n = block->n_runs, least = n / LEAST_PART > LEAST_RUNS ? n / LEAST_PART : LEAST_RUNS;
+    for (uint32_t e = 0; e < block->n_events && n >= 2 * least; e++) {
+        const uint64_t *d = etp_trace_durations(block, e);
+        if (!block->events[e].leaf || block->events[e].apart != ETP_APART_NOT) {
+            continue;
+        }
+        for (size_t i = 0; i < n; i++) {
+            v[i] = (run_time){d[i], i, 0};
+        }
+        qsort(v, n, sizeof *v, shortest_first);
+        size_t at = parting_of(block, v, n, least, least);
+        bool tells = at != 0 && v[at].ns - v[at - 1].ns >= OPPOSITE_NS;
+        for (uint32_t f = 0; tells && f < block->n_events; f++) {
+            if (block->events[f].leaf && block->events[f].apart == ETP_APART_NOT &&
+                is_opposite(block, v, n, at, f)) {
+                return at;
+            }
+        }
+    }
+    return 0;
 }
 
 // The part of BLOCK that is its executions V (n), in the order of the file.
@@ -318,6 +359,10 @@ static size_t split(const etp_trace_block *block, const loads *l, etp_arena *are
         v[r] = (run_time){d[r], r, loads_before(l, block->runs[r])};
     }
     size_t parts = find_parts(block, v, l->n > 1, from);
+    if (parts == 1 && (from[1] = parting_by_operators(block, v)) != 0) {
+        from[2] = n;
+        parts = 2;
+    }
     for (size_t i = 0; i < parts; i++) {
         if (parts == 1) {
             out[i] = *block;

@@ -195,6 +195,12 @@ def layers(lengths):
     return [*ops, call("DELEGATE_CALL", 1000, ends[-1] + 1000)]
 
 
+def by_turns(a, b, n=20):
+    """Executions of equal totals, of which every other one has the times A of its layers, the others B."""
+    runs = [inference(1000 * MS + 100 * i * MS, sum(a) + 10_000 + 100 * i, layers(b if i % 2 else a)) for i in range(n)]
+    return [load(), *runs]
+
+
 def rare(usual=(4 * MS,) * 3, other=(100 * MS,) * 3, at=(7, 40), n=60):
     """Executions of 12 ms, and those at AT of 300 ms."""
     def one(i):
@@ -333,6 +339,8 @@ ALL = {f.__name__: f for f in (silent, calls_too_long, all_zero, vulkan, core_ml
                                half_silent, side_by_side, host_wraps, two_calls_from_zero)}
 ALL["vulkan_overlap"] = lambda: vulkan(((0, 1700), (100, 1800)))
 ALL["microseconds"] = lambda: from_zero("", (5400, 290))
+ALL["opposite"] = lambda: by_turns((8 * MS, 2 * MS, 2 * MS), (2 * MS, 8 * MS, 2 * MS))
+ALL["whole_microseconds"] = lambda: by_turns((5000, 4000, 9000), (4000, 5000, 9000))
 ALL["rare"] = rare
 ALL["rare_one"] = lambda: rare(at=(30,))
 ALL["rare_fast"] = lambda: rare(usual=(100 * MS,) * 3, other=(4 * MS,) * 3)

@@ -220,7 +220,8 @@ def lengths():
     doc = ops("long_tail")
     expect([b["runs"] for b in doc["blocks"]] == [1, 48], "a long tail", doc["blocks"])
     wanted = {"rare": [1, 58, 2], "rare_one": [1, 59, 1], "rare_fast": [1, 2, 58], "rare_and_two": [1, 58, 60, 2],
-              "interrupted": [1, 60], "cold": [1, 60], "waited": [1, 60], "waited_of_two": [2, 60]}
+              "opposite": [1, 10, 10], "whole_microseconds": [1, 20], "interrupted": [1, 60], "cold": [1, 60],
+              "waited": [1, 60], "waited_of_two": [2, 60]}
     for name, runs in wanted.items():
         expect([b["runs"] for b in ops(name)["blocks"]] == runs, name, ops(name)["blocks"])
     # each of its three events had to wait for other programs: no input of another length
