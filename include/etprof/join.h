@@ -40,10 +40,10 @@ typedef struct etp_join {
     double agreement;
     const char *differs;
     // How sure it is that this program ran, by how much agrees with it: below 1, since a recording
-    // holds no sizes, and a wider model of the same layers has the same names. `thin` says so where
-    // there is little that could tell; else NULL. The events' confidence does not have it.
+    // holds no sizes, and a wider model of the same layers has the same names. The events'
+    // confidence does not have it.
     double identity;
-    const char *thin;
+    const char *doubt; // what differs, or that little could tell, for people; NULL: neither
     const etp_join_event *events; // one per event of the block
     uint32_t n_events;
 } etp_join;

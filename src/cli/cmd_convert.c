@@ -202,6 +202,10 @@ static etp_status convert_dump(etp_cli *cli, const convert_options *o, const cha
     etp_ops_answer ops;
     ETP_TRY(etp_ops_answer_build(in->trace, in->program, o->record ? &in->record : NULL, path,
                                  &cli->arena, &ops, err));
+    const char *doubt = cli->quiet ? NULL : etp_ops_doubt(&ops);
+    if (doubt) {
+        etp_say("etprof: %s: %s\n", path, doubt);
+    }
     return write_dump(cli, o, &ops, o->name1 ? etp_str_from(o->name1) : stem(path), err);
 }
 

@@ -155,18 +155,10 @@ etp_status etp_ab_join_arm(const etp_ab_session *s, uint32_t arm, etp_profile *p
                            etp_arena_printf(s->ab.arena, "%s: explained by names alone: %s",
                                             etp_ab_arm_called(&s->ab, arm),
                                             profile->facts->problem));
-    } else if (profile->facts->differs) {
-        etp_ab_add_finding(noticed, ETP_FINDING_PROGRAM_DIFFERS, ETP_SEVERITY_WARN, "program",
-                           etp_arena_printf(s->ab.arena,
-                                            "%s: %.0f %% of its operators are those of the "
-                                            "program: %s",
-                                            etp_ab_arm_called(&s->ab, arm),
-                                            100 * profile->facts->agreement,
-                                            profile->facts->differs));
-    } else if (identity < 1 && profile->facts->thin) {
+    } else if (profile->facts->differs || (identity < 1 && profile->facts->doubt)) {
         etp_ab_add_finding(noticed, ETP_FINDING_PROGRAM_DIFFERS, ETP_SEVERITY_WARN, "program",
                            etp_arena_printf(s->ab.arena, "%s: %s", etp_ab_arm_called(&s->ab, arm),
-                                            profile->facts->thin));
+                                            profile->facts->doubt));
     }
     return ETP_OK;
 }

@@ -57,7 +57,7 @@ etp_status etp_profile_join(etp_profile *profile, const etp_trace *const *traces
     joiner j = {.traces = traces, .program = program, .arena = arena};
     etp_profile_facts *facts = ETP_NEW(arena, etp_profile_facts);
     facts->program = program;
-    facts->agreement = facts->identity = 1;
+    facts->identity = 1;
     facts->rows = ETP_NEW_ARRAY(arena, etp_row_facts, profile->n_rows);
     for (uint32_t m = 0; m < program->n_methods; m++) {
         facts->any_delegate = facts->any_delegate || program->methods[m].n_partitions > 0;
@@ -71,8 +71,7 @@ etp_status etp_profile_join(etp_profile *profile, const etp_trace *const *traces
         facts->problem = facts->problem ? facts->problem : join->reason;
         facts->differs = facts->differs ? facts->differs : join->differs;
         if (!join->reason) {
-            facts->agreement = fmin(facts->agreement, join->agreement);
-            facts->thin = facts->identity > join->identity ? join->thin : facts->thin;
+            facts->doubt = facts->doubt ? facts->doubt : join->doubt;
             facts->identity = fmin(facts->identity, join->identity);
         }
         fill(&j, join, &profile->rows[i], record, &facts->rows[i]);

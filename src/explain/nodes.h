@@ -23,10 +23,9 @@ typedef struct etp_profile_facts {
     etp_row_facts *rows; // parallel to the profile's
     const char *problem; // why nothing could be joined, else NULL
     const char *differs; // the first operator that the program has not run as it was recorded
-    double agreement;    // least of the blocks', as etp_join has it
-    double identity;     // likewise, with `thin`
-    const char *thin;
-    bool any_delegate; // the joined program has delegates at all
+    double identity;     // least of the blocks', as etp_join has it
+    const char *doubt;   // the first of them, likewise
+    bool any_delegate;   // the joined program has delegates at all
 } etp_profile_facts;
 
 // TRACES as given to etp_profile_build. RECORD may be NULL. A recording that does not fit the

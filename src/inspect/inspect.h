@@ -40,6 +40,7 @@ typedef struct etp_inspect_times { // where the time of a recording went, mean o
     // Fused nodes count where the operator that does their work is named.
     uint64_t undelegated_ns, delegated_ns;
     uint64_t unmatched_ns; // operators that the program does not name: inserted by the delegate
+    const char *doubt;     // of a block that it is the program's, as etp_join has it; NULL: none
 } etp_inspect_times;
 
 typedef struct etp_inspect_weight { // one constant of the program, counted once

@@ -100,6 +100,15 @@ size_t etp_ops_populations(const etp_trace *trace)
     return etp_trace_block_count(trace) ? etp_trace_block_at(trace, 0)->n_populations : 0;
 }
 
+const char *etp_ops_doubt(const etp_ops_answer *a)
+{
+    const char *doubt = NULL;
+    for (size_t i = 0; a->joins && !doubt && i < etp_trace_block_count(a->trace); i++) {
+        doubt = a->joins[i].doubt;
+    }
+    return doubt;
+}
+
 bool etp_ops_is_bound(const etp_ops_answer *a)
 {
     bool bound = false;

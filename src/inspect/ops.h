@@ -40,6 +40,7 @@ const etp_trace_event *etp_ops_event(const etp_ops_answer *answer, const etp_op_
 const etp_op_facts *etp_ops_facts(const etp_ops_answer *answer, size_t row);
 // Of executions that may be added up; several are never added up together.
 size_t etp_ops_populations(const etp_trace *trace);
+const char *etp_ops_doubt(const etp_ops_answer *a);      // the first of the blocks', NULL: none
 double etp_ops_execute_ns(const etp_trace_block *block); // of all its executions, 0 without one
 bool etp_ops_is_bound(const etp_ops_answer *answer);     // macs and bytes are at most these
 

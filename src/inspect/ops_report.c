@@ -219,13 +219,8 @@ static void warn_of_other_files(const etp_ops_answer *a, etp_report *r)
             etp_report_note(r, ETP_WARN, "nothing of the program is told of block %u: %s",
                             (unsigned)block, join->reason);
             said = block;
-        } else if (block != said && join->method != ETP_NO_INDEX && join->differs) {
-            etp_report_note(r, ETP_WARN,
-                            "%.0f %% of the operators of block %u are those of the program: %s",
-                            100 * join->agreement, (unsigned)block, join->differs);
-            said = block;
-        } else if (block != said && join->method != ETP_NO_INDEX && join->thin) {
-            etp_report_note(r, ETP_WARN, "block %u is %s", (unsigned)block, join->thin);
+        } else if (block != said && join->method != ETP_NO_INDEX && join->doubt) {
+            etp_report_note(r, ETP_WARN, "block %u: %s", (unsigned)block, join->doubt);
             said = block;
         }
     }

@@ -187,6 +187,9 @@ static void times_note(const etp_inspect_times *times, etp_report *r)
                     "in an execution, operators outside delegates cost %s of %s (%.1f %%)",
                     ETP_NS((double)times->undelegated_ns), ETP_NS((double)all),
                     100 * share(times->undelegated_ns, all));
+    if (times->doubt) {
+        etp_report_note(r, ETP_WARN, "%s: %s", times->dump, times->doubt);
+    }
     if (times->unmatched_ns > 0) {
         etp_report_text(r, "%s went to operators that a delegate inserted; they are not rows here.",
                         ETP_NS((double)times->unmatched_ns));

@@ -81,7 +81,7 @@ static etp_status take_times(etp_inspect *in, const etp_trace *trace, const char
     etp_inspect_operator *list = ETP_NEW_ARRAY(arena, etp_inspect_operator, in->n_operators);
     double *sums = ETP_NEW_ARRAY(arena, double, in->n_operators);
     etp_inspect_times *times = ETP_NEW(arena, etp_inspect_times);
-    *times = (etp_inspect_times){.dump = dump};
+    *times = (etp_inspect_times){.dump = dump, .doubt = etp_ops_doubt(&ops)};
     for (size_t i = 0; i < in->n_operators; i++) {
         list[i] = in->operators[i];
         sums[i] = 0;

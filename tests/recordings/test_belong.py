@@ -87,9 +87,13 @@ def small():
     for name, inside in (("one", [etdump.delegate("Fully Connected (NC, F32) GEMM #1", 2000, 60_000)]), ("none", [])):
         few = TMP / f"{name}.etdump"
         etdump.write(few, dumps.executions([*inside, etdump.call("DELEGATE_CALL", 1000, 70_000)], 74_000))
-        for verb in ("ops", "analyze"):
-            out = accepted((verb, few, "--pte", linear, "--format", "md")).replace("\n", " ")
-            expect("recording holds no sizes" in out, name, verb, out[:900])
+        for words in (("ops", few, "--pte", linear, "--format", "md"),
+                      ("analyze", few, "--pte", linear, "--format", "md"),
+                      ("convert", few, "--to", "chrome", "--pte", linear),
+                      *([("inspect", linear, "--etdump", few, "--format", "md")] if inside else [])):
+            code, out, err = run(*words)
+            said = (out + err).replace("\n", " ")
+            expect(code == 0 and "recording holds no sizes" in said, name, *words, said[:900])
     record, program = DATA / "mixed_xnnpack_fp32.etrecord", DATA / "mixed_xnnpack_fp32.pte"
     for words in records(DATA / "linear_xnnpack_fp32.etdump", linear, record):
         refused(words, "the record is of another program")

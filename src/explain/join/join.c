@@ -414,13 +414,17 @@ static void tell_identity(const joiner *j, const candidate *c, etp_join *out)
     out->agreement = agreement_of(c);
     out->differs = c->differs;
     out->identity = 1 - fmax(1 / (1 + agreed * agreed), LEAST_DOUBT);
-    if (agreed < TELLS) {
-        out->thin = etp_arena_printf(j->arena,
-                                     "taken for the program's by %u %s and %u %s: a recording "
-                                     "holds no sizes, so another program with the same would not "
-                                     "be noticed",
-                                     names, names == 1 ? "operator's name" : "operators' names",
-                                     c->n_calls_seen, c->n_calls_seen == 1 ? "call" : "calls");
+    if (c->differs) {
+        out->doubt =
+            etp_arena_printf(j->arena, "%.0f %% of its operators are those of the program: %s",
+                             100 * out->agreement, c->differs);
+    } else if (agreed < TELLS) {
+        out->doubt = etp_arena_printf(j->arena,
+                                      "taken for the program's by %u %s and %u %s: a recording "
+                                      "holds no sizes, so another program with the same would not "
+                                      "be noticed",
+                                      names, names == 1 ? "operator's name" : "operators' names",
+                                      c->n_calls_seen, c->n_calls_seen == 1 ? "call" : "calls");
     }
 }
 
