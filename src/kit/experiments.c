@@ -265,61 +265,50 @@ static void comparison_header(const etp_kit *kit, etp_sink *sink, etp_arena *scr
     etp_sink_char(sink, '\n');
 }
 
-// A category that an experiment has none of took 0; only without a profile is it unknown.
-static int64_t category_of(const etp_kit_arm *arm, int c)
-{
-    return arm->arm->profile ? arm->mean.category_ns[c] : ETP_NS_UNKNOWN;
-}
-
-static void put_category_ms(etp_sink *sink, const etp_kit_arm *arm, int c)
+// All columns are the answer's, of the executions around the median: a mean of all holds those
+// that other programs cut, and two such means make a ratio that the answer's interval excludes.
+static void put_ms(const etp_kit_arm *arm, const etp_ab_category *c, etp_sink *sink)
 {
     etp_sink_char(sink, ',');
-    if (arm->arm->profile) {
-        etp_kit_put_ms(sink, arm->mean.category_ns[c]);
+    if (c->ns[arm->index] != ETP_NS_UNKNOWN) {
+        etp_kit_put_ms(sink, c->ns[arm->index]);
     }
 }
 
-static void put_category_percent(etp_sink *sink, const etp_kit_arm *arm, int c)
+static void put_percent(const etp_kit_arm *arm, const etp_ab_category *c, etp_sink *sink)
 {
     etp_sink_char(sink, ',');
-    etp_kit_put_ratio(sink, percent_of(arm, category_of(arm, c)));
+    etp_kit_put_ratio(sink, 100 * c->share[arm->index]);
 }
 
-// The answer's, over the executions around the median: a mean of all holds those that other
-// programs cut, and two such means make a ratio that the answer's interval excludes.
-static void put_category_speedup(etp_sink *sink, const etp_kit *kit, const etp_kit_arm *arm, int c)
+static void put_speedup(const etp_kit *kit, const etp_kit_arm *arm, const etp_ab_category *c,
+                        etp_sink *sink)
 {
-    const etp_ab *ab = kit->ab;
-    const etp_ab_comparison *of = etp_ab_comparison_of(ab, arm->index);
-    double speedup = (double)NAN;
-    for (size_t i = 0; of && i < ab->n_categories; i++) {
-        const etp_ab_category *x = &ab->categories[i];
-        speedup = x->category == (etp_category)c ? x->speedup[of - ab->comparisons] : speedup;
-    }
+    const etp_ab_comparison *of = etp_ab_comparison_of(kit->ab, arm->index);
     etp_sink_char(sink, ',');
-    etp_kit_put_ratio(sink, speedup);
+    etp_kit_put_ratio(sink, of ? c->speedup[of - kit->ab->comparisons] : (double)NAN);
 }
 
-static void comparison_line(const etp_kit *kit, int c, etp_sink *sink)
+static void comparison_line(const etp_kit *kit, const etp_ab_category *c, etp_sink *sink)
 {
     const etp_kit_arm *base = &kit->arms[0], *first = &kit->arms[1];
-    etp_sink_z(sink, etp_category_name((etp_category)c));
-    put_category_ms(sink, base, c);
-    put_category_ms(sink, first, c);
-    put_category_speedup(sink, kit, first, c);
-    put_category_percent(sink, base, c);
-    put_category_percent(sink, first, c);
+    etp_sink_z(sink, etp_category_name(c->category));
+    put_ms(base, c, sink);
+    put_ms(first, c, sink);
+    put_speedup(kit, first, c, sink);
+    put_percent(base, c, sink);
+    put_percent(first, c, sink);
     for (size_t i = 2; i < kit->n_arms; i++) {
-        put_category_ms(sink, &kit->arms[i], c);
-        put_category_speedup(sink, kit, &kit->arms[i], c);
-        put_category_percent(sink, &kit->arms[i], c);
+        put_ms(&kit->arms[i], c, sink);
+        put_speedup(kit, &kit->arms[i], c, sink);
+        put_percent(&kit->arms[i], c, sink);
     }
-    etp_sink_printf(sink, ",%s", etp_kit_category_name(etp_kit_category_of((etp_category)c)));
+    etp_sink_printf(sink, ",%s", etp_kit_category_name(etp_kit_category_of(c->category)));
     for (size_t i = 0; i < kit->n_arms; i++) {
         etp_sink_char(sink, ',');
-        etp_kit_put_ns(sink, category_of(&kit->arms[i], c));
+        etp_kit_put_ns(sink, c->ns[kit->arms[i].index]);
     }
-    etp_sink_z(sink, ",mean of all traced executions");
+    etp_sink_z(sink, ",mean of the executions around the median");
     for (size_t i = 0; i < kit->n_arms; i++) {
         etp_sink_char(sink, ',');
         etp_kit_put_level(sink, &kit->arms[i]);
@@ -332,14 +321,8 @@ etp_status etp_kit_comparison(const etp_kit *kit, const etp_kit_arm *none, etp_s
 {
     (void)none, (void)err;
     comparison_header(kit, sink, scratch);
-    for (int c = 0; c < ETP_CATEGORY_COUNT; c++) {
-        bool occurs = false;
-        for (size_t i = 0; i < kit->n_arms; i++) {
-            occurs = occurs || kit->arms[i].mean.category_rows[c] > 0;
-        }
-        if (occurs) {
-            comparison_line(kit, c, sink);
-        }
+    for (size_t i = 0; i < kit->ab->n_categories; i++) {
+        comparison_line(kit, &kit->ab->categories[i], sink);
     }
     return ETP_OK;
 }

@@ -247,9 +247,15 @@ class OfASession(Case):
 
     def test_speedups_of_categories_are_the_answers(self):
         answer = {c["category"]: c["speedup"][0] for c in self.report["categories"]}
-        table = {r["category"]: float(r["speedup"]) if r["speedup"] else None
-                 for r in rows(next(self.out.glob("*_comparison.csv")))}
+        told = rows(next(self.out.glob("*_comparison.csv")))
+        table = {r["category"]: float(r["speedup"]) if r["speedup"] else None for r in told}
         self.assertEqual(set(answer), set(table))
+        arms = {c["category"]: c["arms"] for c in self.report["categories"]}
+        for row in told:  # one population for all columns
+            self.assertEqual(row["average"], "mean of the executions around the median")
+            for name, part in arms[row["category"]].items():
+                self.assertEqual((int(row[f"{name}_ns"]), float(row[f"{name}_ms"])), (part["ns"], part["ns"] / 1e6))
+                self.assertAlmostEqual(float(row[f"{name}_pct"]), 100 * part["share"], 3)
         for category, speedup in answer.items():
             said = table[category]
             self.assertEqual(speedup is None, said is None, category)

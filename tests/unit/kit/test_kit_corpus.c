@@ -114,7 +114,9 @@ static void every_dump_closes(void **state)
     etp_arena_dispose(&arena);
 }
 
-// Categories of a comparison sum up what the operators do, arm by arm, whatever the alignment.
+// Categories of a comparison sum up what the operators do, arm by arm, whatever the alignment: but
+// for the executions far from the median, which the operators' means have and the comparison has
+// not.
 static void comparison_of_levels(void **state)
 {
     const char *dir = *state;
@@ -138,15 +140,15 @@ static void comparison_of_levels(void **state)
                     sum += number(&o, k, "mean_ns");
                 }
             }
-            assert_int_equal(sum, number(&c, i, column));
+            assert_true(llabs(sum - number(&c, i, column)) < sum / 10 + 1000);
         }
     }
     double speedup = 0;
     assert_true(etp_str_eqz(cell(&c, 0, "category"), "Convolution"));
     assert_true(etp_parse_double(cell(&c, 0, "speedup"), &speedup));
     double ratio = (double)number(&c, 0, "sse_ns") / (double)number(&c, 0, "full_ns");
-    // The lower level is the baseline. The answer's is over the executions around the median.
-    assert_true(fabs(speedup - ratio) < 0.05 * ratio);
+    // The lower level is the baseline. All columns are of the same executions.
+    assert_true(fabs(speedup - ratio) < 1e-5 * ratio);
     assert_true(ratio > 2);
     folder_remove(&f);
 }
