@@ -45,7 +45,27 @@ void etp_ratio_as_said(etp_verdict verdict, double *speedup, double *lo, double 
     }
 }
 
-const char *etp_verdict_words(etp_arena *arena, etp_verdict verdict, double lo, uint64_t blocks)
+// Why an interval of enough blocks tells nothing, in a word and as a sentence.
+static const char *why_unknown(etp_arena *arena, double lo, double hi, double margin, bool sentence)
+{
+    if (lo > 1 + margin || hi < 1 / (1 + margin)) {
+        return sentence ? "unknown: clear of the margin, but not of the noise" : "unknown: noise";
+    }
+    // As narrow as what is the same may be: it lies in the wrong place.
+    if (hi / lo <= (1 + margin) * (1 + margin)) {
+        return sentence
+                   ? etp_arena_printf(arena,
+                                      "unknown: between %s %% and %s %%, the margin of %s %% "
+                                      "lies inside",
+                                      ETP_CHANGE(100 * (lo - 1), 1), ETP_CHANGE(100 * (hi - 1), 1),
+                                      ETP_DIGITS(100 * margin, 3))
+                   : "unknown: at margin";
+    }
+    return sentence ? "unknown: the interval is too wide to tell" : "unknown: wide";
+}
+
+const char *etp_verdict_words(etp_arena *arena, etp_verdict verdict, double lo, double hi,
+                              uint64_t blocks, double margin)
 {
     if (verdict != ETP_VERDICT_UNKNOWN) {
         return etp_verdict_name(verdict);
@@ -59,18 +79,19 @@ const char *etp_verdict_words(etp_arena *arena, etp_verdict verdict, double lo, 
     return blocks < ETP_MIN_BLOCKS
                ? etp_arena_printf(arena, "unknown (%" PRIu64 " of at least %d blocks)", blocks,
                                   ETP_MIN_BLOCKS)
-               : "unknown: the interval is too wide to tell";
+               : why_unknown(arena, lo, hi, margin, true);
 }
 
-const char *etp_verdict_cell(etp_arena *arena, etp_verdict verdict, double lo, uint64_t blocks)
+const char *etp_verdict_cell(etp_arena *arena, etp_verdict verdict, double lo, double hi,
+                             uint64_t blocks, double margin)
 {
-    if (verdict == ETP_VERDICT_UNKNOWN && isfinite(lo)) {
-        if (blocks == 0) {
-            return "unknown: not paired";
-        }
-        return blocks < ETP_MIN_BLOCKS
-                   ? etp_arena_printf(arena, "unknown: %" PRIu64 " of %d", blocks, ETP_MIN_BLOCKS)
-                   : "unknown: wide";
+    if (verdict != ETP_VERDICT_UNKNOWN || !isfinite(lo)) {
+        return etp_verdict_words(arena, verdict, lo, hi, blocks, margin);
     }
-    return etp_verdict_words(arena, verdict, lo, blocks);
+    if (blocks == 0) {
+        return "unknown: not paired";
+    }
+    return blocks < ETP_MIN_BLOCKS
+               ? etp_arena_printf(arena, "unknown: %" PRIu64 " of %d", blocks, ETP_MIN_BLOCKS)
+               : why_unknown(arena, lo, hi, margin, false);
 }

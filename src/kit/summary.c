@@ -622,7 +622,8 @@ static void speedup_table(const etp_kit *kit, etp_report *r, etp_arena *scratch)
                 etp_cell_double(c->estimate), etp_cell_double(c->lo), etp_cell_double(c->hi),
                 c->blocks ? etp_cell_u64(c->blocks) : etp_cell_missing(),
                 etp_cell_z(c->withheld ? "withheld"
-                                       : etp_verdict_cell(scratch, c->verdict, c->lo, c->blocks)),
+                                       : etp_verdict_cell(scratch, c->verdict, c->lo, c->hi,
+                                                          c->blocks, c->margin)),
                 etp_cell_z(etp_withheld_name(c->withheld)),
                 etp_cell_z(etp_ab_method_name(c->method)));
     }

@@ -104,7 +104,8 @@ static void put(etp_table *t, const char *what, const char *of, etp_cell before,
     if (p->blocks > 0) {
         ETP_ROW(t, etp_cell_z(what), etp_cell_z(of), before, after, etp_cell_double(p->estimate),
                 etp_cell_double(p->lo), etp_cell_double(p->hi), etp_cell_u64(p->blocks),
-                etp_cell_z(etp_verdict_cell(arena, p->verdict, p->lo, p->blocks)));
+                etp_cell_z(etp_verdict_cell(arena, p->verdict, p->lo, p->hi, p->blocks,
+                                            ETP_MARGIN_DEFAULT)));
     }
 }
 

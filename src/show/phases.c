@@ -29,7 +29,7 @@ static void phase_row(const etp_ab_phase *p, size_t at, etp_table *t, size_t n, 
     const etp_ab *ab = p->ab;
     const etp_ab_comparison *c = &ab->comparisons[at];
     bool told = c->withheld == ETP_WITHHELD_NOT;
-    const char *verdict = etp_verdict_words(arena, c->verdict, c->lo, c->blocks);
+    const char *verdict = etp_verdict_words(arena, c->verdict, c->lo, c->hi, c->blocks, c->margin);
     const etp_cell cells[] = {etp_cell_z(p->name),
                               etp_cell_z(ab->arms[c->candidate].measured),
                               etp_cell_z(ab->arms[c->baseline].measured),

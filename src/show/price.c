@@ -73,7 +73,7 @@ static void put_steady(etp_table *t, const etp_ab_arm *b, const etp_ab_arm *x,
         r.verdict = "withheld";
     } else if (c) {
         r.ratio = c->estimate, r.lo = c->lo, r.hi = c->hi;
-        r.verdict = etp_verdict_cell(arena, c->verdict, c->lo, c->blocks);
+        r.verdict = etp_verdict_cell(arena, c->verdict, c->lo, c->hi, c->blocks, c->margin);
     }
     put(t, &r, c != NULL, arena);
 }
@@ -94,8 +94,9 @@ static void put_cost(etp_table *t, etp_cost cost, const etp_ab_arm *b, const etp
     if (ratio && ratio->blocks > 0) {
         const char *memory = r.bytes ? etp_ab_memory_words(ratio->verdict) : NULL;
         r.ratio = ratio->estimate, r.lo = ratio->lo, r.hi = ratio->hi;
-        r.verdict =
-            memory ? memory : etp_verdict_cell(arena, ratio->verdict, ratio->lo, ratio->blocks);
+        r.verdict = memory ? memory
+                           : etp_verdict_cell(arena, ratio->verdict, ratio->lo, ratio->hi,
+                                              ratio->blocks, c->margin);
     } else if (c && c->withheld) {
         r.verdict = "withheld";
     }

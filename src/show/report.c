@@ -18,7 +18,7 @@ static const char *ab_headline_text(const etp_ab_comparison *c, etp_arena *arena
         return etp_arena_printf(arena, "withheld: %s", etp_ab_withheld_text(c->withheld));
     }
     if (!isfinite(c->estimate)) {
-        return etp_verdict_words(arena, c->verdict, NAN, c->blocks);
+        return etp_verdict_words(arena, c->verdict, NAN, NAN, c->blocks, c->margin);
     }
     if (!etp_interval_tells(c->lo, c->hi)) {
         return etp_arena_printf(arena, "%s: %.2f× (no interval)", etp_verdict_name(c->verdict),
@@ -101,7 +101,9 @@ void etp_ab_headline_cards(const struct etp_ab_view *view, etp_report *r, etp_ar
             verdict = "unknown: two sessions, and the difference is not clear of their noise";
         } else {
             const char *noise = etp_ab_noise_words(c, arena);
-            verdict = noise ? noise : etp_verdict_words(arena, c->verdict, c->lo, c->blocks);
+            verdict =
+                noise ? noise
+                      : etp_verdict_words(arena, c->verdict, c->lo, c->hi, c->blocks, c->margin);
         }
         const char *label = headline_label(view, c, arena);
         etp_headline h = {

@@ -128,7 +128,8 @@ static void headline(const etp_ab *whole, const etp_ab *ab, const etp_ab_compari
     } else {
         const char *noise = etp_ab_noise_words(c, arena), *why = "no verdict without blocks";
         if (!ab->bare) {
-            why = noise ? noise : etp_verdict_words(arena, c->verdict, c->lo, c->blocks);
+            why = noise ? noise
+                        : etp_verdict_words(arena, c->verdict, c->lo, c->hi, c->blocks, c->margin);
         }
         if (why && isfinite(c->estimate)) {
             words =

@@ -38,7 +38,7 @@ etp_cell etp_ab_cost_cell(const etp_ab_arm *arm, etp_cost cost, etp_arena *arena
                                            : etp_arena_printf(arena, "%.1f MB", (double)is / 1e6));
 }
 
-static void put(etp_table *t, etp_cell of, const row *r, etp_arena *arena)
+static void put(etp_table *t, etp_cell of, const row *r, double margin, etp_arena *arena)
 {
     if (r->ratio->blocks == 0) {
         return;
@@ -48,7 +48,7 @@ static void put(etp_table *t, etp_cell of, const row *r, etp_arena *arena)
             etp_cell_double(r->ratio->hi), etp_cell_u64(r->ratio->blocks),
             etp_cell_z(r->verdict ? r->verdict
                                   : etp_verdict_cell(arena, r->ratio->verdict, r->ratio->lo,
-                                                     r->ratio->blocks)));
+                                                     r->ratio->hi, r->ratio->blocks, margin)));
 }
 
 // Of bytes nothing is fast.
@@ -74,13 +74,13 @@ static void put_comparison(etp_table *t, const struct etp_ab_view *view, const e
     for (etp_cost cost = 0; cost < ETP_COSTS; cost++) {
         const etp_ab_ratio *ratio = &c->states.costs[cost];
         if (cost == ETP_COST_PEAK) {
-            put(t, of, &inferences[0], arena);
+            put(t, of, &inferences[0], c->margin, arena);
         }
         put(t, of,
             &(row){k_etp_costs[cost].title, etp_ab_cost_cell(b, cost, arena),
                    etp_ab_cost_cell(x, cost, arena), ratio,
                    k_etp_costs[cost].bytes ? etp_ab_memory_words(ratio->verdict) : NULL},
-            arena);
+            c->margin, arena);
     }
 }
 

@@ -327,7 +327,7 @@ def memory(page):
     row = re.search(r"<tr><th scope=row>peak memory.*?</tr>", text, re.S).group(0)
     verdict = re.sub(r"<[^>]*>", " ", row).split()[-1]
     before, after = (float(v) for v in re.findall(r"([\d.]+) MB", row))
-    fits = {"more": before < after, "less": before > after}.get(verdict, verdict in ("same", "wide"))
+    fits = {"more": before < after, "less": before > after}.get(verdict, verdict in ("same", "wide", "margin"))
     expect(fits, "peak memory", before, after, verdict)
 
 

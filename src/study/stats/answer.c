@@ -293,7 +293,7 @@ static const char *verdict_text(const etp_stats_answer *a, const etp_stats_compa
         return etp_arena_printf(arena, "unknown (about %u more blocks would tell)",
                                 (unsigned)c->more_blocks);
     }
-    return etp_verdict_words(arena, p->verdict, p->lo, p->blocks);
+    return etp_verdict_words(arena, p->verdict, p->lo, p->hi, p->blocks, a->stats.margin);
 }
 
 static void add_headline(const etp_stats_answer *a, const etp_stats_comparison *c, etp_report *r,
@@ -417,7 +417,8 @@ static void comparisons_table(const etp_stats_answer *a, etp_report *r, etp_aren
             etp_cell_double(ratio.hi + gone),
             etp_cell_z(withheld         ? "withheld"
                        : is_unpaired(c) ? "unpaired"
-                                        : etp_verdict_cell(arena, p->verdict, p->lo, p->blocks)),
+                                        : etp_verdict_cell(arena, p->verdict, p->lo, p->hi,
+                                                           p->blocks, a->stats.margin)),
             etp_cell_u64(p->blocks),
             etp_cell_double(p->sign_flip_p + gone),
             etp_cell_double(c->wilcoxon_p + gone),

@@ -19,17 +19,19 @@ static etp_severity severity_of(etp_verdict v)
 
 // ---- first screen ----
 
-static const char *verdict_cell(const etp_effect *e, etp_arena *arena)
+static const char *verdict_cell(const etp_effect *e, double margin, etp_arena *arena)
 {
-    return etp_verdict_cell(arena, e->verdict, e->paired.lo, e->paired.blocks);
+    return etp_verdict_cell(arena, e->verdict, e->paired.lo, e->paired.hi, e->paired.blocks,
+                            margin);
 }
 
-static void card(const char *label, const etp_effect *e, etp_withheld withheld, const char *detail,
-                 etp_report *r, etp_arena *arena)
+static void card(const char *label, const etp_effect *e, double margin, etp_withheld withheld,
+                 const char *detail, etp_report *r, etp_arena *arena)
 {
     const char *verdict =
         withheld ? etp_arena_printf(arena, "withheld: %s", etp_ab_withheld_text(withheld))
-                 : etp_verdict_words(arena, e->verdict, e->paired.lo, e->paired.blocks);
+                 : etp_verdict_words(arena, e->verdict, e->paired.lo, e->paired.hi,
+                                     e->paired.blocks, margin);
     // An interval of few blocks may reach from 0.02 to 700: the verdict says how few they are.
     unsigned n = (unsigned)e->paired.blocks;
     bool unknown = e->verdict == ETP_VERDICT_UNKNOWN,
@@ -80,7 +82,7 @@ static void headlines(const etp_sweep *s, etp_report *r, etp_arena *arena)
     for (size_t i = 0; i < s->result.n_means; i++) {
         const etp_level_mean *m = &s->result.means[i];
         if (m->threads == g->reference[ETP_FACTOR_THREADS]) {
-            card(against(s, m->level, arena), &m->effect, mean_withheld(s, m),
+            card(against(s, m->level, arena), &m->effect, s->grid.margin, mean_withheld(s, m),
                  etp_arena_printf(arena, "geometric mean of %u models, %s", (unsigned)g->n[0],
                                   threads),
                  r, arena);
@@ -89,8 +91,8 @@ static void headlines(const etp_sweep *s, etp_report *r, etp_arena *arena)
     for (size_t i = 0; i < s->result.n_speedups && s->result.n_means == 0; i++) {
         const etp_cell_speedup *x = &s->result.speedups[i];
         if (x->at[ETP_FACTOR_THREADS] == g->reference[ETP_FACTOR_THREADS]) {
-            card(against(s, x->at[1], arena), &x->effect, etp_sweep_withheld(s, x->at), threads, r,
-                 arena);
+            card(against(s, x->at[1], arena), &x->effect, s->grid.margin,
+                 etp_sweep_withheld(s, x->at), threads, r, arena);
         }
     }
 }
@@ -330,9 +332,9 @@ static void cell_row(const etp_sweep *s, const uint32_t at[ETP_FACTORS], bool ph
            : etp_cell_missing(),
         etp_cell_double(up ? up->effect.paired.lo : gone),
         etp_cell_double(up ? up->effect.paired.hi : gone),
-        up ? etp_cell_judged(
-                 etp_cell_called(verdict_cell(&up->effect, arena), withheld ? "withheld" : NULL),
-                 severity_of(up->effect.verdict))
+        up ? etp_cell_judged(etp_cell_called(verdict_cell(&up->effect, s->grid.margin, arena),
+                                             withheld ? "withheld" : NULL),
+                             severity_of(up->effect.verdict))
            : etp_cell_z("reference"),
         etp_cell_double(up ? up->effect.q : gone),
         etp_cell_u64(x->blocks),
@@ -521,8 +523,8 @@ static void mean_table(const etp_sweep *s, etp_report *r, etp_arena *arena)
                 etp_cell_u64(s->threads[m->threads]),
                 etp_cell_gain(m->effect.paired.estimate, m->effect.paired.lo, m->effect.paired.hi),
                 etp_cell_double(m->effect.paired.lo), etp_cell_double(m->effect.paired.hi),
-                etp_cell_z(verdict_cell(&m->effect, arena)), etp_cell_double(m->models_lo),
-                etp_cell_double(m->models_hi));
+                etp_cell_z(verdict_cell(&m->effect, s->grid.margin, arena)),
+                etp_cell_double(m->models_lo), etp_cell_double(m->models_hi));
     }
 }
 
@@ -574,7 +576,7 @@ static void interaction_table(const etp_sweep *s, etp_report *r, etp_arena *aren
                 etp_cell_z(yes ? "yes"
                            : x->ratio.verdict == ETP_VERDICT_SAME
                                ? "none"
-                               : verdict_cell(&x->ratio, arena)));
+                               : verdict_cell(&x->ratio, s->grid.margin, arena)));
     }
 }
 
@@ -660,7 +662,7 @@ static void parts(const etp_sweep *s, size_t phase, etp_report *r, etp_arena *ar
                    hi = x->effect.paired.hi;
             etp_ratio_as_said(x->effect.verdict, &speedup, &lo, &hi);
             etp_keys_add(etp_report_keys(r, NULL), severity_of(x->effect.verdict), "speedup",
-                         "%s: %s, %u blocks", verdict_cell(&x->effect, arena),
+                         "%s: %s, %u blocks", verdict_cell(&x->effect, s->grid.margin, arena),
                          ETP_ESTIMATE(speedup, lo, hi, 2), (unsigned)x->effect.paired.blocks);
         } else if (withheld) {
             etp_keys_add(etp_report_keys(r, NULL), ETP_WARN, "speedup", "withheld: %s",

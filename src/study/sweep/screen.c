@@ -81,7 +81,7 @@ static const char *rates(const etp_sweep *s, uint32_t from, uint32_t to, etp_are
 
 // "VNNI is 3.39× faster than AVX2", with the verdict that the ratio has.
 static const char *ratio_words(const etp_paired *p, const char *here, const char *there,
-                               etp_arena *arena)
+                               double margin, etp_arena *arena)
 {
     double ratio = p->estimate, lo = p->lo, hi = p->hi;
     etp_ratio_as_said(p->verdict, &ratio, &lo, &hi);
@@ -92,7 +92,7 @@ static const char *ratio_words(const etp_paired *p, const char *here, const char
     if (p->verdict == ETP_VERDICT_SAME) {
         return etp_arena_printf(arena, "%s is as fast as %s", here, there);
     }
-    const char *why = etp_verdict_words(arena, p->verdict, p->lo, p->blocks);
+    const char *why = etp_verdict_words(arena, p->verdict, p->lo, p->hi, p->blocks, margin);
     return etp_arena_printf(arena, "%s against %s: %.2f×, %s", here, there, ratio, why);
 }
 
@@ -113,7 +113,7 @@ static void headline(const etp_sweep *s, uint32_t cell, bool best, etp_screen *o
         words = etp_arena_printf(arena, "%s is the fastest", here);
         parts[0] = etp_arena_printf(arena, "%s", etp_format_ns(to, time));
     } else {
-        words = ratio_words(p, here, there, arena);
+        words = ratio_words(p, here, there, s->grid.margin, arena);
         const char *both = etp_screen_from_to(from, to, times_of(s).common, "", arena);
         parts[0] = etp_arena_printf(arena, "%s%s", rates(s, reference, cell, arena), both);
         double ratio = p->estimate, lo = p->lo, hi = p->hi;

@@ -127,7 +127,8 @@ static void card(const etp_sweep *s, const winner *w, bool first, etp_report *r,
     const etp_paired *p = &x->relative;
     etp_verdict verdict = is_reference ? ETP_VERDICT_SAME : p->verdict;
     const char *words =
-        is_reference ? "fastest" : etp_verdict_words(arena, verdict, p->lo, p->blocks);
+        is_reference ? "fastest"
+                     : etp_verdict_words(arena, verdict, p->lo, p->hi, p->blocks, s->grid.margin);
     const char *phase = etp_sweep_phase_name(s);
     const char *label =
         etp_arena_printf(arena, "%s%s%s: %s%s", phase ? phase : "", phase ? " · " : "",

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a level is called, by hand-made samples: after a feature only where that ran.
+// What a level is called, by hand-made samples: after a feature only where that ran. And why a
+// verdict is unknown.
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,6 +11,7 @@
 #include <cmocka.h>
 
 #include "compare/session.h"
+#include "document/document.h"
 
 static etp_kernels samples_of(etp_code code)
 {
@@ -53,9 +56,39 @@ static void another_arm_has_that_name(void **state)
     check(ETP_CODE_AVX512, true, "level vnni", "AVX-512");
 }
 
+static void why_a_verdict_is_unknown(void **state)
+{
+    (void)state;
+    static const struct {
+        double lo, hi, margin;
+        uint64_t blocks;
+        const char *words;
+    } k_cases[] = {
+        {0.995, 1.012, 0.01, 10,
+         "unknown: between −0.5 % and +1.2 %, the margin of 1 % lies inside"       },
+        {0.995, 1.012, 0.05, 4,  "unknown (4 of at least 6 blocks)"                  },
+        {0.90,  0.97,  0.05, 10,
+         "unknown: between −10.0 % and −3.0 %, the margin of 5 % lies inside"    },
+        {0.98,  1.02,  0.01, 10, "unknown: the interval is too wide to tell"         },
+        {0.995, 1.30,  0.01, 10, "unknown: the interval is too wide to tell"         },
+        {1.02,  1.30,  0.01, 10, "unknown: clear of the margin, but not of the noise"},
+        {0.70,  0.80,  0.01, 10, "unknown: clear of the margin, but not of the noise"},
+        {0.70,  0.80,  0.01, 0,  "unknown: the launches were not paired"             },
+        {NAN,   NAN,   0.01, 0,  "unknown: no interval"                              },
+    };
+    etp_arena arena = {0};
+    for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
+        assert_string_equal(etp_verdict_words(&arena, ETP_VERDICT_UNKNOWN, k_cases[i].lo,
+                                              k_cases[i].hi, k_cases[i].blocks, k_cases[i].margin),
+                            k_cases[i].words);
+    }
+    etp_arena_dispose(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(why_a_verdict_is_unknown),
         cmocka_unit_test(a_feature_that_ran),
         cmocka_unit_test(another_arm_has_that_name),
     };
