@@ -196,25 +196,26 @@ static etp_status check_level(const etp_session_plan_options *o, const char *nam
     }
     etp_level_state state = etp_level_state_of(cpu, *out);
     bool alone = etp_level_hides_one(*out);
+    bool coded = !o->usable || etp_level_state_of(o->usable, *out).available;
     if (alone && !state.available) {
         return etp_fail(err, ETP_ENVIRONMENT, "cannot hide %s: %s; it has: %s", name + 1, state.how,
                         feature_list(cpu, arena));
     }
-    if (alone && o->usable && !etp_level_state_of(o->usable, *out).available) {
+    if (!state.available) {
+        return etp_fail(err, ETP_ENVIRONMENT, "level %s cannot be had on this CPU: %s; it has: %s",
+                        name, state.how, level_list(cpu->family, cpu, arena));
+    }
+    if (alone && !coded) {
         return etp_fail(err, ETP_ENVIRONMENT,
                         "hiding %s changes nothing: this runner's XNNPACK has no code for it; it "
                         "has code for: %s",
                         name + 1, feature_list(o->usable, arena));
     }
-    if (state.available && o->usable && !etp_level_state_of(o->usable, *out).available) {
+    if (!coded) {
         return etp_fail(err, ETP_ENVIRONMENT,
                         "level %s cannot be had with this runner: its XNNPACK has no code for it, "
                         "the CPU has the feature; it has: %s",
                         name, level_list(cpu->family, o->usable, arena));
-    }
-    if (!state.available) {
-        return etp_fail(err, ETP_ENVIRONMENT, "level %s cannot be had on this CPU: %s; it has: %s",
-                        name, state.how, level_list(cpu->family, cpu, arena));
     }
     return ETP_OK;
 }

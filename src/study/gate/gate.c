@@ -424,8 +424,9 @@ static etp_status check_answer(etp_gate *g, const etp_ab *ab, const rule *r, etp
 // NULL: AB is of no sweep.
 static const etp_sweep *sweep_of(const etp_gate *g, const etp_ab *ab)
 {
-    for (size_t i = 0; g->sweep && i < etp_sweep_n_phases(g->sweep); i++) {
-        const etp_sweep *s = etp_sweep_phase(g->sweep, i);
+    const etp_sweep *all = g->options->sweep;
+    for (size_t i = 0; all && i < etp_sweep_n_phases(all); i++) {
+        const etp_sweep *s = etp_sweep_phase(all, i);
         if (s->ab == ab) {
             return s;
         }
@@ -577,12 +578,13 @@ static void check_recorded(etp_gate *g, const char *altered)
     }
 }
 
-static void check_grade(etp_gate *g, const etp_ab *ab, const etp_gate_options *o)
+static void check_grade(etp_gate *g, const etp_ab *ab)
 {
+    const char *least = g->options->min_grade;
     etp_gate_check c = k_no_figure;
     c.id = "grade";
-    c.expected = etp_arena_printf(g->arena, "%s or better", o->min_grade);
-    c.state = ab->judged.grade[0] <= o->min_grade[0] ? ETP_GATE_YES : ETP_GATE_NO;
+    c.expected = etp_arena_printf(g->arena, "%s or better", least);
+    c.state = ab->judged.grade[0] <= least[0] ? ETP_GATE_YES : ETP_GATE_NO;
     c.found = etp_arena_printf(g->arena, "%s: %s", ab->judged.grade,
                                ab->judged.grade_reason ? ab->judged.grade_reason : "");
     c.fix = c.state == ETP_GATE_NO ? "measure the arms in one session with one runner: etprof ab"
@@ -625,9 +627,9 @@ static void check_verdicts(etp_gate *g, const etp_ab *ab)
 
 // ---- an earlier measurement ----
 
-static etp_status check_against(etp_gate *g, const etp_ab *ab, const etp_gate_options *o,
-                                etp_error *err)
+static etp_status check_against(etp_gate *g, const etp_ab *ab, etp_error *err)
 {
+    const etp_gate_options *o = g->options;
     size_t before = g->checks.n;
     double margin = o->margin > 0 ? o->margin : ETP_GATE_MARGIN;
     if (!ab->block_values || !o->against->block_values) {
@@ -668,9 +670,10 @@ static void call(etp_gate *g, const etp_ab *ab, etp_gate_check *c)
     }
 }
 
-static etp_status build(const etp_ab *ab, const char *const *rules, size_t n,
-                        const etp_gate_options *options, etp_gate *out, etp_error *err)
+static etp_status build(const etp_ab *ab, const char *const *rules, size_t n, etp_gate *out,
+                        etp_error *err)
 {
+    const etp_gate_options *options = out->options;
     for (size_t i = 0; i < n_parts(ab); i++) {
         out->phase = phase_of(part_of(ab, i));
         check_soundness(out, part_of(ab, i));
@@ -678,7 +681,7 @@ static etp_status build(const etp_ab *ab, const char *const *rules, size_t n,
     out->phase = NULL;
     check_recorded(out, options->altered);
     if (options->min_grade) {
-        check_grade(out, ab, options);
+        check_grade(out, ab);
     }
     for (size_t i = 0; i < n; i++) {
         rule r;
@@ -686,7 +689,7 @@ static etp_status build(const etp_ab *ab, const char *const *rules, size_t n,
         ETP_TRY(check_rule(out, ab, &r, err));
     }
     if (options->against) {
-        ETP_TRY(check_against(out, ab, options, err));
+        ETP_TRY(check_against(out, ab, err));
         // --against is a question of its own: without rules it does not ask for verdicts besides.
     } else if (n == 0) {
         for (size_t i = 0; i < n_parts(ab); i++) {
@@ -710,6 +713,6 @@ etp_status etp_gate_build(const etp_ab *ab, const char *const *rules, size_t n,
                           etp_error *err)
 {
     const char *title = ab->n_models > 1 && ab->subject ? ab->subject : ab->title;
-    *out = (etp_gate){.arena = arena, .sweep = options->sweep, .title = title, .dir = ab->dir};
-    ETP_GUARDED(arena, err, "the gate's checks", build(ab, rules, n, options, out, err));
+    *out = (etp_gate){.arena = arena, .options = options, .title = title, .dir = ab->dir};
+    ETP_GUARDED(arena, err, "the gate's checks", build(ab, rules, n, out, err));
 }

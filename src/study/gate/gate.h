@@ -29,7 +29,7 @@ typedef struct etp_gate_check {
 
 typedef struct etp_gate { // lives in the arena given to etp_gate_build
     etp_arena *arena;
-    const etp_sweep *sweep; // as the options'
+    const struct etp_gate_options *options; // the caller's, while the gate is built
     const char *title, *dir;
     const char *phase; // that is being looked at
     struct {
