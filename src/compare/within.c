@@ -12,6 +12,11 @@ bool etp_ab_same_group(const etp_ab_arm *a, const etp_ab_arm *b)
     return a->model == b->model && a->threads == b->threads;
 }
 
+const etp_ab_comparison *etp_ab_comparison_at(const etp_ab *ab, size_t i)
+{
+    return i < ab->n_comparisons ? &ab->comparisons[i] : &ab->within[i - ab->n_comparisons];
+}
+
 // The arm that CANDIDATE is held against within its model; ETP_NO_INDEX: none, or the session has
 // that comparison.
 static uint32_t reference_of(const etp_ab *ab, uint32_t candidate)

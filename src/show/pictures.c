@@ -103,10 +103,8 @@ static void ratio_note(const bar *b, char *note, size_t cap, etp_arena *arena)
 {
     const etp_ab *ab = b->ab;
     const etp_ab_arm *a = &ab->arms[b->arm];
-    size_t n;
-    const etp_ab_comparison *const *all = etp_ab_all_comparisons(ab, arena, &n);
-    for (size_t i = 0; i < n; i++) {
-        const etp_ab_comparison *c = all[i];
+    for (size_t i = 0; i < ab->n_comparisons + ab->n_within; i++) {
+        const etp_ab_comparison *c = etp_ab_comparison_at(ab, i);
         if (c->withheld) {
             return; // nothing of this session is shown as a ratio
         }

@@ -115,6 +115,11 @@ def two_models(cwd):
     same, = json.loads(run(cwd, "compare", *pair, "--format", "json").stdout)["comparisons"]
     for key in ("baseline", "candidate", "speedup", "verdict"):
         expect(one[key] == same[key], "two models", key, one[key], same[key])
+    for rules in (("speedup >= 1.0001",), ()): # a gate asks of it too
+        gate = run(cwd, "gate", "grid", *rules, "--format", "json")
+        check, = [c for c in json.loads(gate.stdout)["checks"] if " against " in c["id"]]
+        expect(check["id"].endswith(f":{one['candidate']} against {one['baseline']}") and
+               f"{one['speedup']['estimate']:.2f}×" in check["found"], "two models", "gate", check, one)
     page = (cwd / "grid/report.html").read_text()
     expect("<title>net_fp32, net_int8" in page and "<h1>net_fp32, net_int8</h1>" in page, "two models", "the title")
     found = [t for _, _, _, t in texts(cwd / "grid/latency_comparison.svg") if re.match(r"[0-9.]+×", t)]

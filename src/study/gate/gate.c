@@ -261,11 +261,23 @@ static const char *beside_limit(const etp_ab_comparison *c, double limit, etp_ar
                   : NULL;
 }
 
+// What a level brings within another model has the baseline in its name: its candidate is judged
+// against the session's too.
+static const char *judged_name(const etp_ab *ab, size_t i, etp_arena *arena)
+{
+    const etp_ab_comparison *c = etp_ab_comparison_at(ab, i);
+    const char *name = ab->arms[c->candidate].name;
+    return i < ab->n_comparisons
+               ? name
+               : etp_arena_printf(arena, "%s against %s", name, ab->arms[c->baseline].name);
+}
+
 static void check_comparisons(etp_gate *g, const etp_ab *ab, const rule *r)
 {
-    for (size_t i = 0; i < ab->n_comparisons; i++) {
-        const etp_ab_comparison *c = &ab->comparisons[i];
-        const char *name = ab->arms[c->candidate].name;
+    const size_t within = r->metric == SPEEDUP ? ab->n_within : 0;
+    for (size_t i = 0; i < ab->n_comparisons + within; i++) {
+        const etp_ab_comparison *c = etp_ab_comparison_at(ab, i);
+        const char *name = judged_name(ab, i, g->arena);
         if (!is_of(r, &ab->arms[c->candidate])) {
             continue;
         }
@@ -599,11 +611,11 @@ static void check_verdicts(etp_gate *g, const etp_ab *ab)
     for (size_t p = 0; sweep && p < sweep->n_pairs; p++) {
         check_verdicts(g, sweep->pairs[p].ab); // which is of no sweep
     }
-    for (size_t i = 0; !sweep && i < ab->n_comparisons; i++) {
-        const etp_ab_comparison *c = &ab->comparisons[i];
+    for (size_t i = 0; !sweep && i < ab->n_comparisons + ab->n_within; i++) {
+        const etp_ab_comparison *c = etp_ab_comparison_at(ab, i);
         bool unknown = c->withheld || c->verdict == ETP_VERDICT_UNKNOWN;
         etp_gate_check check = {
-            .id = etp_arena_printf(g->arena, "verdict:%s", ab->arms[c->candidate].name),
+            .id = etp_arena_printf(g->arena, "verdict:%s", judged_name(ab, i, g->arena)),
             .found = etp_arena_printf(
                 g->arena, "%s: %s",
                 c->withheld ? etp_withheld_name(c->withheld) : etp_verdict_name(c->verdict),
