@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many iterations a launch gets. Warm-up: at least 3 and 0.2 s, but no more rows than
-// samples.csv may have to be read again. Timed: 0.5 s, and three times what the launch spends on
-// everything else, so that at least three quarters of it are measurement; between 10 and 1000.
+// How many iterations a launch gets. Warm-up: at least 3 and 0.2 s. Timed: 0.5 s, and three times
+// what the launch spends on everything else, so that at least three quarters of it are measurement;
+// between 10 and 1000.
 #include "measure/pilot.h"
 
 #include <math.h>
@@ -10,9 +10,6 @@
 
 #define WARMUP_MIN 3
 #define WARMUP_NS 2e8
-// Each iteration has a row, and a folder with more than ETP_RUN_ROWS_LIMIT is lost. Of a model that
-// takes a microsecond 0.2 s are 200,000 rows of each launch. Blocks may be added later.
-#define WARMUP_ROWS 6000000u
 #define TIMED_NS 5e8
 #define TIMED_MIN 10
 #define TIMED_MAX 1000
@@ -32,13 +29,6 @@ static uint64_t traced_count(const etp_session_plan *plan, uint64_t iterations)
     return plan->settings.traced     ? plan->settings.traced
            : iterations < TRACED_MAX ? iterations
                                      : TRACED_MAX;
-}
-
-static uint64_t most_warmup(const etp_session_plan *plan)
-{
-    uint64_t launches = 2 * (uint64_t)plan->n_arms * (plan->blocks > 0 ? plan->blocks : 1);
-    uint64_t most = WARMUP_ROWS / launches; // timed and traced ones
-    return most > WARMUP_MIN ? most : WARMUP_MIN;
 }
 
 bool etp_pilot_needed(const etp_session_plan *plan)
@@ -82,8 +72,6 @@ etp_arm_counts etp_pilot_counts(const etp_session_plan *plan, const etp_launch_o
     // clocks warm, and its first iterations are then no longer than the others.
     uint64_t later = count_for(WARMUP_NS, each, WARMUP_MIN, 1000000);
     c.warmup = c.warmup > later ? c.warmup : later;
-    const uint64_t most = most_warmup(plan);
-    c.warmup = c.warmup < most ? c.warmup : most;
     c.warmup = plan->settings.warmup ? plan->settings.warmup : c.warmup;
     double rest = other + (double)c.warmup * each;
     c.iterations = plan->settings.iterations

@@ -135,6 +135,8 @@ static void slow_and_fast_models_stay_within_limits(void **state)
     session(f, "base sme2 100000\nbase neon 900000000\n", &opts, &o);
     assert_int_equal(o.status, ETP_OK);
     assert_int_equal(o.run.arms.items[0].warmup, 2000);
+    // Of the 2000 those at the ends: nobody reads the others.
+    assert_int_equal(count_samples(&o.run, 0, 1, ETP_PHASE_WARMUP), 1000);
     assert_int_equal(o.run.arms.items[0].iterations, 1000); // at most
     assert_int_equal(o.run.arms.items[1].warmup, 3);        // at least
     assert_int_equal(o.run.arms.items[1].iterations, 10);   // 3.2 × 2.7 s would be 9.6
