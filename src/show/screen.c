@@ -352,7 +352,8 @@ static void add_part(const parts *all, const part *p, bool total, etp_screen *s,
         row.figures[3] = told ? etp_screen_in_unit(&all->unit, change, arena) : "";
         row.figures[3] = told && p->below ? "–" : row.figures[3];
         row.bar = total || !told || p->below ? 0 : fmax(change, 0);
-        row.note = row.short_note = p->below ? "below the clock" : NULL;
+        bool none = !told && p->after == 0 && p->cut > 0; // not one whole tick of its clock
+        row.note = row.short_note = p->below || none ? "below the clock" : NULL;
         if (told && much && !total && !p->below) {
             row.severity = change > 0 ? ETP_GOOD : ETP_BAD;
         }
@@ -585,6 +586,21 @@ static void mark_levels(const etp_ab *ab, etp_screen *s, etp_arena *arena)
     }
 }
 
+// Of a session of several phases the gravest: what was quiet in one of them may not have been.
+static etp_cause_state state_of(const etp_ab *ab, etp_cause cause)
+{
+    size_t n[ETP_CAUSE_STATES] = {0};
+    for (size_t p = 0; p < answers(ab); p++) {
+        const etp_ab_judgement *j = &answer_of(ab, p)->judged;
+        for (size_t i = 0; i < j->n_causes; i++) {
+            n[j->causes[i].state] += j->causes[i].cause == cause;
+        }
+    }
+    return n[ETP_CAUSE_SUSPECT]   ? ETP_CAUSE_SUSPECT
+           : n[ETP_CAUSE_UNKNOWN] ? ETP_CAUSE_UNKNOWN
+                                  : ETP_CAUSE_RULED_OUT;
+}
+
 static void mark_outputs(const etp_ab *ab, etp_screen *s)
 {
     const etp_ab_correctness *c = &ab->correctness;
@@ -603,7 +619,9 @@ static void mark_outputs(const etp_ab *ab, etp_screen *s)
     if (c->ok == 0) {
         mark(s, ETP_BAD, "outputs DIFFER");
     } else if (c->ok == 1 && isfinite(c->cosine)) { // without a cosine no element was compared
-        mark(s, ETP_GOOD, c->max_abs == 0 ? "outputs equal" : "outputs agree");
+        bool all = state_of(ab, ETP_CAUSE_OUTPUTS) != ETP_CAUSE_UNKNOWN;
+        const char *words = c->max_abs == 0 ? "outputs equal" : "outputs agree";
+        mark(s, all ? ETP_GOOD : ETP_PLAIN, all ? words : "outputs agree within each program");
     } else if (ab->n_arms > 1 && !ab->bare) {
         mark(s, ETP_PLAIN, "outputs not compared");
     }
@@ -613,21 +631,6 @@ static void mark_outputs(const etp_ab *ab, etp_screen *s)
             return;
         }
     }
-}
-
-// Of a session of several phases the gravest: what was quiet in one of them may not have been.
-static etp_cause_state state_of(const etp_ab *ab, etp_cause cause)
-{
-    size_t n[ETP_CAUSE_STATES] = {0};
-    for (size_t p = 0; p < answers(ab); p++) {
-        const etp_ab_judgement *j = &answer_of(ab, p)->judged;
-        for (size_t i = 0; i < j->n_causes; i++) {
-            n[j->causes[i].state] += j->causes[i].cause == cause;
-        }
-    }
-    return n[ETP_CAUSE_SUSPECT]   ? ETP_CAUSE_SUSPECT
-           : n[ETP_CAUSE_UNKNOWN] ? ETP_CAUSE_UNKNOWN
-                                  : ETP_CAUSE_RULED_OUT;
 }
 
 // A word for each cause that a reader would ask about; what was ruled out and nobody would suspect

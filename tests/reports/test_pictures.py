@@ -101,11 +101,16 @@ def two_models(cwd):
     are named, and the table says which two arms it is of. `compare` of the two arms is another way to the same."""
     times = {"net_fp32": {"avx2": 200000, "sse": [600000, 618000]},
              "net_int8": {"avx2": 100000, "sse": [400000, 412000]}}
-    phase_folders.make(cwd / "grid", lambda p, level, t, m: times[m][level], phases=None, models=tuple(times))
+    phase_folders.make(cwd / "grid", lambda p, level, t, m: times[m][level], phases=None, models=tuple(times),
+                        outputs=True)
     text = " ".join(run(cwd, "analyze", "--renew", "grid").stdout.split())
     for pair in ("fp32 at AVX2 is 3.04× faster than fp32 at SSE", "int8 at AVX2 is 4.06× faster than int8 at SSE",
                  "int8 at SSE is 1.50× faster than fp32 at SSE"):
         expect(pair in text, "two models", pair, text[:900])
+    full = " ".join(run(cwd, "analyze", "grid", "--full").stdout.split())
+    ruled, rest = full.split(" ruled out ")[1:3]
+    expect("wrong outputs" not in ruled and "programs are not compared with each other" in rest and
+           "? outputs agree within each program" in text, "two models", "outputs", ruled, rest[:300], text[-400:])
     expect("Where it came from: fp32 at SSE to fp32 at AVX2" in text, "two models", "of which pair is the table?", text)
     said = [" ".join(run(cwd, "compare", *(f"grid:{m}_linux_{level}" for level in ("sse", "avx2"))).stdout.split())
             for m in times]
