@@ -111,6 +111,9 @@ static void interruptions_are_no_boundary(void **state)
         assert_true(fabs(arm->observer.estimate - 1) < 0.001); // medians of 1570 and 1570
         assert_true(fabs((double)arm->split.boundary_ns - 10000) < 1);
     }
+    // Of the four operators in the call up to a microsecond each was cut off, on either side.
+    assert_true(row_of(ab, "boundary")->delta_ns == 0 && row_of(ab, "boundary")->lo_ns == -4000 &&
+                row_of(ab, "boundary")->hi_ns == 4000);
     assert_true(llabs(row_of(ab, "tracer")->baseline_ns) < 1600); // not 1 ms
     assert_true(llabs(row_of(ab, "iterations")->baseline_ns) < 8000);
     for (size_t i = 0; i < ab->judged.n_causes; i++) {
