@@ -684,6 +684,9 @@ bool etp_ab_resolved(int64_t ns, int64_t cut_ns);
 // Whether figures that hold arms of COMPARISON against each other are given: ratios, differences,
 // intervals, what got slower. Times of single arms always are.
 bool etp_ab_told(const etp_ab *ab, size_t comparison);
+// A comparison is of two programs, whose outputs nobody compares: where outputs agree they do so
+// within each program.
+bool etp_ab_programs_apart(const etp_ab *ab);
 // Of `comparisons`, then of `within`.
 const etp_ab_comparison *etp_ab_comparison_at(const etp_ab *ab, size_t i);
 // The comparison that has ARM as its candidate: of each arm one at most. NULL: a baseline.

@@ -370,3 +370,13 @@ etp_status etp_ab_compare_outputs(const etp_ab_session *s, etp_ab_findings *noti
     }
     return ETP_OK;
 }
+
+bool etp_ab_programs_apart(const etp_ab *ab)
+{
+    bool apart = false;
+    for (size_t i = 0; i < ab->n_comparisons; i++) {
+        const etp_ab_comparison *c = &ab->comparisons[i];
+        apart = apart || ab->arms[c->baseline].model != ab->arms[c->candidate].model;
+    }
+    return apart;
+}

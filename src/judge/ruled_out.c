@@ -336,14 +336,10 @@ static verdict outputs(const etp_ab_session *s)
     }
     switch (s->ab.correctness.ok) {
     case 1:
-        for (size_t i = 0; i < s->ab.n_comparisons; i++) {
-            const etp_ab_comparison *c = &s->ab.comparisons[i];
-            if (s->ab.arms[c->baseline].model != s->ab.arms[c->candidate].model) {
-                return say(ETP_CAUSE_UNKNOWN, "wrong outputs (those of each program's arms agree; "
-                                              "programs are not compared with each other)");
-            }
-        }
-        return say(ETP_CAUSE_RULED_OUT, "wrong outputs (those of all arms agree)");
+        return etp_ab_programs_apart(&s->ab)
+                   ? say(ETP_CAUSE_UNKNOWN, "wrong outputs (those of each program's arms agree; "
+                                            "programs are not compared with each other)")
+                   : say(ETP_CAUSE_RULED_OUT, "wrong outputs (those of all arms agree)");
     case 0:
         return say(ETP_CAUSE_SUSPECT, "wrong outputs (they differ beyond tolerance)");
     default:

@@ -581,7 +581,8 @@ static void answer_keys(const etp_ab *ab, etp_report *r, etp_arena *arena)
     etp_ab_engaged_key(ab, keys, arena);
     next_fix(ab, keys);
     etp_ab_proof_keys(ab, keys, arena);
-    agreement(keys, "outputs", ab->correctness.ok, &ab->correctness, "agree within tolerance",
+    agreement(keys, "outputs", ab->correctness.ok, &ab->correctness,
+              etp_ab_programs_apart(ab) ? "agree within each program" : "agree within tolerance",
               "DIFFER beyond tolerance");
     for (size_t i = 0; i < ab->n_arms; i++) {
         const char *right =

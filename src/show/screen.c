@@ -619,9 +619,9 @@ static void mark_outputs(const etp_ab *ab, etp_screen *s)
     if (c->ok == 0) {
         mark(s, ETP_BAD, "outputs DIFFER");
     } else if (c->ok == 1 && isfinite(c->cosine)) { // without a cosine no element was compared
-        bool all = state_of(ab, ETP_CAUSE_OUTPUTS) != ETP_CAUSE_UNKNOWN;
+        bool apart = etp_ab_programs_apart(ab);
         const char *words = c->max_abs == 0 ? "outputs equal" : "outputs agree";
-        mark(s, all ? ETP_GOOD : ETP_PLAIN, all ? words : "outputs agree within each program");
+        mark(s, apart ? ETP_PLAIN : ETP_GOOD, apart ? "outputs agree within each program" : words);
     } else if (ab->n_arms > 1 && !ab->bare) {
         mark(s, ETP_PLAIN, "outputs not compared");
     }

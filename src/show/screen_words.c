@@ -114,8 +114,8 @@ const char *etp_ab_unproven(const etp_ab *ab, const etp_ab_arm *a)
 {
     const etp_ab_engagement *e = &ab->engagement;
     static const char *const k_why[ETP_SAMPLES_ENDS] = {
-        [ETP_SAMPLES_PART] = "not sampled, --kernels samples",
-        [ETP_SAMPLES_BLOCKS] = "not sampled, --kernels samples",
+        [ETP_SAMPLES_PART] = "not sampled, as --kernels does",
+        [ETP_SAMPLES_BLOCKS] = "not sampled, as --kernels does",
         [ETP_SAMPLES_OFF] = "--no-kernels",
         [ETP_SAMPLES_UNTRACED] = "--no-trace",
     };

@@ -110,7 +110,8 @@ def two_models(cwd):
     full = " ".join(run(cwd, "analyze", "grid", "--full").stdout.split())
     ruled, rest = full.split(" ruled out ")[1:3]
     expect("wrong outputs" not in ruled and "programs are not compared with each other" in rest and
-           "? outputs agree within each program" in text, "two models", "outputs", ruled, rest[:300], text[-400:])
+           "? outputs agree within each program" in text and
+           " outputs agree within each program (" in full, "two models", "outputs", ruled, rest[:300], text[-400:])
     expect("Where it came from: fp32 at SSE to fp32 at AVX2" in text, "two models", "of which pair is the table?", text)
     said = [" ".join(run(cwd, "compare", *(f"grid:{m}_linux_{level}" for level in ("sse", "avx2"))).stdout.split())
             for m in times]
@@ -123,6 +124,8 @@ def two_models(cwd):
     for rules in (("speedup >= 1.0001",), ()): # a gate asks of it too
         gate = run(cwd, "gate", "grid", *rules, "--format", "json")
         check, = [c for c in json.loads(gate.stdout)["checks"] if " against " in c["id"]]
+        outputs, = [c["found"] for c in json.loads(gate.stdout)["checks"] if c["id"] == "outputs"]
+        expect(outputs == "agree within each program", "two models", "gate", outputs)
         expect(check["id"].endswith(f":{one['candidate']} against {one['baseline']}") and
                f"{one['speedup']['estimate']:.2f}×" in check["found"], "two models", "gate", check, one)
     page = (cwd / "grid/report.html").read_text()
