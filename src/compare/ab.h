@@ -702,8 +702,8 @@ double etp_ab_part_ratio(const etp_ab *ab, size_t comparison, const etp_ab_part 
                          const etp_ab_part *after);
 // True where SPEEDUP is not given although both times are known and the comparison's figures are
 // not withheld.
-bool etp_ab_below_clock(const etp_ab *ab, double speedup, const etp_ab_part *before,
-                        const etp_ab_part *after);
+bool etp_ab_below_clock(const etp_ab *ab, size_t comparison, double speedup,
+                        const etp_ab_part *before, const etp_ab_part *after);
 // That of a category in comparison AT; CHANGE: what it gained is not known either (within a
 // factor of two), and lies in the boundary as much as in the category.
 bool etp_ab_category_below_clock(const etp_ab *ab, const etp_ab_category *c, size_t at,

@@ -24,14 +24,14 @@ double etp_ab_part_ratio(const etp_ab *ab, size_t comparison, const etp_ab_part 
     return shown ? (double)before->ns / (double)after->ns : (double)NAN;
 }
 
-bool etp_ab_below_clock(const etp_ab *ab, double speedup, const etp_ab_part *before,
-                        const etp_ab_part *after)
+bool etp_ab_below_clock(const etp_ab *ab, size_t comparison, double speedup,
+                        const etp_ab_part *before, const etp_ab_part *after)
 {
     bool both = before->ns != ETP_NS_UNKNOWN && after->ns != ETP_NS_UNKNOWN &&
                 before->ns + before->cut_ns > 0 && after->ns + after->cut_ns > 0;
     bool resolved =
         etp_ab_resolved(before->ns, before->cut_ns) && etp_ab_resolved(after->ns, after->cut_ns);
-    return isnan(speedup) && both && !resolved && etp_ab_told(ab, 0);
+    return isnan(speedup) && both && !resolved && etp_ab_told(ab, comparison);
 }
 
 bool etp_ab_category_below_clock(const etp_ab *ab, const etp_ab_category *c, size_t at, bool change)
@@ -44,7 +44,7 @@ bool etp_ab_category_below_clock(const etp_ab *ab, const etp_ab_category *c, siz
     const int64_t saved = before.ns - after.ns;
     const int64_t least = llabs(saved) - (saved > 0 ? after.cut_ns : before.cut_ns);
     const int64_t most = llabs(saved) + (saved > 0 ? before.cut_ns : after.cut_ns);
-    return etp_ab_below_clock(ab, c->speedup[at], &before, &after) &&
+    return etp_ab_below_clock(ab, at, c->speedup[at], &before, &after) &&
            !(change && most <= 2 * least);
 }
 

@@ -473,7 +473,7 @@ void etp_ab_operator_section(const etp_ab *ab, etp_report *r)
         const etp_ab_part before = etp_ab_operator_part(ab, op, ab->baseline),
                           after = etp_ab_operator_part(ab, op, candidate);
         short_ones +=
-            ab->n_comparisons > 0 && etp_ab_below_clock(ab, op->speedup[0], &before, &after);
+            ab->n_comparisons > 0 && etp_ab_below_clock(ab, 0, op->speedup[0], &before, &after);
     }
     if (short_ones > 0) {
         etp_report_note(r, ETP_PLAIN,

@@ -185,6 +185,27 @@ static void ratios_below_the_clock(void **state)
     }
 }
 
+// What is withheld of one comparison does not hide that another's change is below the clock; and a
+// change that is known within a factor of two is told although its ratio is not.
+static void changes_below_the_clock(void **state)
+{
+    (void)state;
+    const etp_ab_arm arms[4] = {{.name = "a"}, {.name = "b"}, {.name = "c"}, {.name = "d"}};
+    const etp_ab_comparison pairs[3] = {
+        {.candidate = 1, .withheld = ETP_WITHHELD_CONTENDED},
+        {.candidate = 2},
+        {.candidate = 3}
+    };
+    int64_t ns[4] = {9000, 4000, 8000, 2000}, cut_ns[4] = {2000, 2000, 2000, 2000};
+    double speedup[3] = {NAN, NAN, NAN};
+    const etp_ab_category c = {.ns = ns, .cut_ns = cut_ns, .speedup = speedup};
+    const etp_ab ab = {.arms = arms, .n_arms = 4, .comparisons = pairs, .n_comparisons = 3};
+    assert_false(etp_ab_category_below_clock(&ab, &c, 0, true));
+    assert_true(etp_ab_category_below_clock(&ab, &c, 1, true));  // 1 µs, of −1 to 3
+    assert_false(etp_ab_category_below_clock(&ab, &c, 2, true)); // 7 µs, of 5 to 9
+    assert_true(etp_ab_category_below_clock(&ab, &c, 2, false));
+}
+
 // From 1 to 2 µs whole microseconds alone can make every execution longer: nothing got slower
 // beyond doubt.
 static void slower_is_more_than_truncation(void **state)
@@ -288,6 +309,7 @@ int main(void)
         cmocka_unit_test(interruptions_are_no_boundary),
         cmocka_unit_test(tracer_is_a_ratio_of_medians),
         cmocka_unit_test(ratios_below_the_clock),
+        cmocka_unit_test(changes_below_the_clock),
         cmocka_unit_test(slower_is_more_than_truncation),
         cmocka_unit_test(calls_bound_what_is_hidden),
         cmocka_unit_test(fewer_calls_save_what_calls_took),
