@@ -493,6 +493,12 @@ typedef struct etp_ab_findings {
     etp_arena *arena; // of the texts
 } etp_ab_findings;
 
+// What is wrong with the recordings themselves, appended in the order of the findings.
+typedef struct etp_ab_doubts {
+    const char **items;
+    size_t n, cap;
+} etp_ab_doubts;
+
 // What else could have made the difference, and whether it did.
 #define ETP_CAUSE_MAP(X)        \
     X(THERMAL, "thermal")       \
@@ -756,5 +762,7 @@ etp_ab_correctness etp_ab_correctness_of(const struct etp_outputs_comparison *c)
 #define ETP_AB_NOT_COMPARED ((etp_ab_correctness){-1, NAN, NAN, NAN, NAN, false, false, false})
 // Why outputs that were held together say nothing, for people; NULL: they do, or none were.
 const char *etp_ab_outputs_mute(const etp_ab_correctness *c);
+
+void etp_ab_add_doubts(const etp_ab *ab, etp_arena *arena, etp_ab_doubts *to);
 
 #endif

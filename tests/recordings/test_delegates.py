@@ -358,6 +358,14 @@ def tables():
         wide = TMP / f"{encoding}_exec_all_runs_timeline.csv"
         wide.write_text("run_index,name,duration_ms\n0,Method::execute,12.3\n", encoding)
         for verb in (("compare", wide, wide), ("stats", wide), ("ops", wide)):
+    for verb, rule in (("gate", "share Other <= 100 %"), ("whatif", "drop *")):
+        for name, wanted in (("tensors", "logged tensors"), ("two_lengths", "10 of 200"), ("silent", None)):
+            code, out, err = run(verb, made(name), rule, "--format", "json")
+            noticed = json.loads(out)["noticed"] if out else [err]
+            said = run(verb, made(name), rule, "--format", "md")[1]
+            expect(len(noticed) == (wanted is not None), name, verb, noticed)
+            expect(wanted is None or (wanted in noticed[0] and wanted in said), name, verb, noticed, said)
+            expect(code == (3 if (verb, name) == ("gate", "tensors") else 0), name, verb, code, out, err)
             code, _, err = run(*verb)
             expect(code == 4 and encoding[:6].upper() in err, encoding, verb, code, err)
     line = "Using gemm microkernel 'xnn_f32_gemm_minmax_ukernel_4x8__neon' für größe 𝄞\r\n"

@@ -426,6 +426,7 @@ static etp_status build(const etp_ab *ab, const char *const *expressions, size_t
     if (n > MAX_STEPS) {
         return etp_fail(err, ETP_USAGE, "more than %d changes at once", MAX_STEPS);
     }
+    etp_ab_add_doubts(ab, ab->arena, &out->noticed);
     w.factor = ETP_NEW_ARRAY(ab->arena, double, ab->n_operators);
     w.back = ETP_NEW_ARRAY(ab->arena, bool, ab->n_operators);
     w.faster = ETP_NEW_ARRAY(ab->arena, double, ab->n_operators);
@@ -536,6 +537,8 @@ static const etp_field k_rows[] = {
          "of the arm's time that it waited for a CPU; above 0.05 the times are not its own",
          .range = ETP_0_TO_1, .flags = ETP_LATER),
     LIST("steps", OBJECT, steps, n_steps, "in order", .shape = &k_step),
+    VECTOR("noticed", TEXT, noticed, "what is wrong with the recordings",
+           .flags = ETP_SET | ETP_LATER),
 };
 static SHAPE(k_whatif, k_rows);
 #undef OF
@@ -608,6 +611,9 @@ const etp_report *etp_whatif_report(const etp_whatif *w, etp_arena *arena)
     for (size_t i = 0; i < w->n_steps; i++) {
         ETP_ROW(t, etp_cell_z(w->steps[i].expression), etp_cell_u64(w->steps[i].operators),
                 etp_cell_ns(w->steps[i].gain_ns));
+    }
+    for (size_t i = 0; i < w->noticed.n; i++) {
+        etp_report_note(r, ETP_WARN, "%s", w->noticed.items[i]);
     }
     return r;
 }

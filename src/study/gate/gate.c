@@ -691,6 +691,7 @@ static etp_status build(const etp_ab *ab, const char *const *rules, size_t n, et
     for (size_t i = 0; i < n_parts(ab); i++) {
         out->phase = phase_of(part_of(ab, i));
         check_soundness(out, part_of(ab, i));
+        etp_ab_add_doubts(part_of(ab, i), out->arena, &out->noticed);
     }
     out->phase = NULL;
     check_recorded(out, options->altered);

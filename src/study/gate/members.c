@@ -151,6 +151,9 @@ const char *etp_gate_arm_unknown(const etp_ab *ab, uint32_t arm, etp_arena *aren
     if (a->emulated) {
         return "emulated: its times say nothing";
     }
+    if (a->tensors_logged) {
+        return "tensors were logged: its times are not the program's";
+    }
     if (!(a->waited > ETP_WAIT_MOST)) {
         return NULL;
     }

@@ -44,6 +44,8 @@ static SHAPE_ON_ONE_LINE(k_check, k_check_rows);
 static const etp_field k_rows[] = {
     FIELD("verdict", WORD, state, "of all checks", .words = &k_states),
     VECTOR("checks", OBJECT, checks, "in order", .shape = &k_check),
+    VECTOR("noticed", TEXT, noticed, "what is wrong with the recordings",
+           .flags = ETP_SET | ETP_LATER),
 };
 static SHAPE(k_gate, k_rows);
 #undef OF
@@ -75,6 +77,9 @@ const etp_report *etp_gate_report(const etp_gate *g, etp_arena *arena)
         ETP_ROW(t, etp_cell_called(c->id, c->called),
                 etp_cell_judged(etp_cell_z(k_words[c->state]), k_severity[c->state]),
                 etp_cell_z(c->found), etp_cell_z(c->expected));
+    }
+    for (size_t i = 0; i < g->noticed.n; i++) {
+        etp_report_note(r, ETP_WARN, "%s", g->noticed.items[i]);
     }
     for (size_t i = 0; i < g->checks.n; i++) {
         const etp_gate_check *c = &g->checks.items[i];
