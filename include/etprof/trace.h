@@ -125,7 +125,7 @@ ETP_API bool etp_trace_logs_tensors(const etp_trace *trace);
 ETP_API bool etp_trace_partly_logged(const etp_trace *trace);
 
 // What --delegate-unit can be for events by an unknown clock: "cycles:HZ" where their names say
-// cycles, else "us or cycles:HZ"; NULL: there are none.
+// cycles, else "ns, us or cycles:HZ"; NULL: there are none.
 ETP_API const char *etp_trace_unit_choice(const etp_trace *trace);
 
 // Executions with a damaged clock, in the order of the file. Their blocks do not have them.

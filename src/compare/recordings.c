@@ -53,8 +53,8 @@ static void tell_apart(const etp_ab_session *s, uint32_t arm, const etp_trace *c
             to, ETP_FINDING_OWN_CLOCK, ETP_SEVERITY_WARN, NULL,
             etp_arena_printf(
                 s->ab.arena,
-                "%s: the delegate's events are by a clock of its own in an unknown "
-                "unit, so they have no milliseconds ('etprof ops' shows their shares); "
+                "%s: the delegate's events are by a clock of its own whose unit is not "
+                "recorded, so they have no milliseconds ('etprof ops' shows their shares); "
                 "state the unit: --delegate-unit %s",
                 name_of(s, arm), unit));
     }
@@ -62,7 +62,7 @@ static void tell_apart(const etp_ab_session *s, uint32_t arm, const etp_trace *c
         etp_ab_add_finding(
             to, ETP_FINDING_PARTS_EXCEED, ETP_SEVERITY_WARN, NULL,
             etp_arena_printf(s->ab.arena,
-                             "%s: parts of an event are longer than the event: the parts are "
+                             "%s: parts of an event overlap or are longer than the event: they are "
                              "withheld ('etprof ops' lists them)",
                              name_of(s, arm)));
     }

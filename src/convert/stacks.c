@@ -39,30 +39,6 @@ etp_str etp_delegates_name(etp_delegates *delegates, etp_arena *arena, uint32_t 
     return delegates->items[at].name;
 }
 
-// Of the calls of delegates themselves and of spans that hold others, without their operators.
-// Calls that hold no recorded operators count as operators themselves (etp_ops_mark) and are in the
-// table already.
-static int64_t boundary_ns(const etp_trace *trace, etp_arena *arena)
-{
-    int64_t ns = 0;
-    for (size_t k = 0; k < etp_trace_block_count(trace); k++) {
-        const etp_trace_block *b = etp_trace_block_at(trace, k);
-        bool *operators = ETP_NEW_ARRAY(arena, bool, b->n_events);
-        etp_ops_mark(b, operators);
-        for (uint32_t i = 0; b->has_execute && i < b->n_events; i++) {
-            const etp_trace_event *e = &b->events[i];
-            bool around = e->kind == ETP_EVENT_DELEGATE_CALL || e->kind == ETP_EVENT_DELEGATE_OP;
-            if (!around || operators[i] || e->at_load || e->parent == ETP_NO_INDEX) {
-                continue;
-            }
-            for (size_t r = 0; r < b->n_runs; r++) {
-                ns += etp_trace_exclusive_ns(b, i, r);
-            }
-        }
-    }
-    return ns;
-}
-
 // Viewers know no negative widths, so what is below zero is added up beside the stacks, for the
 // caller to tell.
 static void push_sum(etp_stacks *out, etp_arena *arena, etp_str title, const char *label,
@@ -103,14 +79,13 @@ static etp_status stack_up(const etp_trace *trace, const etp_op_table *table,
         }
         stack.frames[stack.n_frames++] = under;
         stack.frames[stack.n_frames++] = etp_str_from(categories[i]);
-        stack.frames[stack.n_frames++] = e->name;
+        stack.frames[stack.n_frames++] = etp_ops_is_silent(e) ? ETP_STR(ETP_OPS_SILENT) : e->name;
         ETP_ADD(arena, out, stack);
     }
-    int64_t boundary = boundary_ns(trace, arena);
-    push_sum(out, arena, title, "delegate boundary", boundary);
+    push_sum(out, arena, title, "delegate boundary", table->boundary_ns);
     // The remainder is all of Method::execute that no operator took, the boundary the part of it
     // that lies in calls of delegates.
-    push_sum(out, arena, title, "framework", table->remainder_ns - boundary);
+    push_sum(out, arena, title, "framework", table->remainder_ns - table->boundary_ns);
     return ETP_OK;
 }
 

@@ -178,18 +178,19 @@ static const etp_field k_span_rows[] = {
     FIELD("block", UINT, block, "index in `blocks`"),
     MADE(NULL, OBJECT, span_event, "", .shape = &k_event),
     FIELD("kind", WORD, kind,
-          "whole: holds other spans; load: logged while the delegate was loaded; apart: its time "
+          "whole: holds other spans; load: logged outside every inference, as the delegate is "
+          "loaded or freed; apart: its time "
           "cannot be held against the inference",
           .words = &k_span_kind, .flags = ETP_SET),
     MADE("apart", WORD, span_apart,
-         "clock: a clock of its own in a unit that the recording does not hold; sum: longer with "
-         "its neighbours than what they are parts of",
+         "clock: a clock of its own in a unit that the recording does not hold; sum: it overlaps "
+         "with its neighbours or is longer with them than what they are parts of",
          .words = &k_apart),
     FIELD("calls", UINT, calls, "executions"),
     MADE("total_ns", UINT, span_ns, "of all calls"),
     MADE("total_ticks", UINT, span_ticks, "likewise, as recorded"),
     FIELD("share", RATIO, share,
-          "of Method::execute, of loading, or of all that its call logged apart",
+          "of Method::execute, of loading, or of all that its call logged apart in its unit",
           .range = ETP_0_TO_1),
 };
 static SHAPE_ON_ONE_LINE(k_span, k_span_rows);

@@ -280,16 +280,32 @@ const etp_report *etp_ops_report(const etp_ops_answer *a, etp_arena *arena)
         // Sums grow with the number of executions: people get means, the document sums and count.
         etp_keys_add(keys, ETP_PLAIN, "Method::execute", "%s, mean of %zu executions",
                      etp_ops_time_text(a, (double)t->execute_ns / n, arena), t->executions);
-        etp_keys_add(keys, ETP_PLAIN, "operators", "%s, of which %.1f %% delegated",
-                     etp_ops_time_text(a, (double)t->operators_ns / n, arena),
-                     t->operators_ns > 0 ? 100 * (double)t->delegated_ns / (double)t->operators_ns
-                                         : 0.0);
+        double delegated = (double)t->delegated_ns / (double)t->operators_ns;
+        const char *of_which =
+            t->operators_ns > 0
+                ? etp_arena_printf(arena, ", of which %.1f %% delegated", 100 * delegated)
+                : ": none was recorded";
+        etp_keys_add(keys, ETP_PLAIN, "operators", "%s%s",
+                     etp_ops_time_text(a, (double)t->operators_ns / n, arena), of_which);
         etp_keys_add(keys, ETP_PLAIN, "remainder", "%s (delegate boundary, framework, truncation)",
                      etp_ops_time_text(a, (double)t->remainder_ns / n, arena));
+        int64_t cut = 0; // clocks of whole microseconds may lose so much, at both ends
+        for (size_t i = 0; i < t->n_rows; i++) {
+            bool inside = etp_ops_is_delegated(etp_ops_event(a, &t->rows[i]));
+            cut += inside ? 2000 * (int64_t)t->rows[i].calls : 0;
+        }
+        if (t->boundary_ns > t->delegated_ns + cut) {
+            double whole = (double)(t->boundary_ns + t->delegated_ns) / n;
+            etp_report_note(r, ETP_WARN,
+                            "of %s in calls of delegates %s are inside them, not logged",
+                            etp_ops_time_text(a, whole, arena),
+                            etp_ops_time_text(a, (double)t->boundary_ns / n, arena));
+        }
         if (a->cycles) {
             etp_report_note(r, ETP_WARN,
                             "times are cycles of a microcontroller; the recording does not hold "
-                            "their rate. State it for milliseconds: --source-unit cycles:HZ");
+                            "their rate. State it for milliseconds: --source-unit cycles:HZ, or ns "
+                            "where the NPU runs beside Linux");
         }
     } else {
         etp_report_note(r, ETP_WARN,

@@ -63,29 +63,30 @@ void etp_ops_report_few(const etp_ops_answer *a, etp_report *r, etp_arena *arena
     }
 }
 
-static const char *span_note(etp_op_span_kind kind, const etp_trace *trace, etp_arena *arena)
+static const char *span_note(etp_op_span_kind kind, etp_apart apart, const etp_trace *trace,
+                             etp_arena *arena)
 {
     if (kind == ETP_OP_SPAN_WHOLE) {
         return "Spans of a delegate that hold others. Their parts are among the operators.";
     }
     if (kind == ETP_OP_SPAN_LOAD) {
-        return "Logged while a delegate was loaded, outside inferences. Shares are of loading.";
+        return "Logged outside inferences, as a delegate is loaded or freed. Shares are of "
+               "loading.";
     }
-    const char *unit = etp_trace_unit_choice(trace);
-    if (!unit) {
-        return "Together these are longer than the event they are parts of, so none of them is "
-               "part of the inference. Shares are of what the same call logged.";
+    if (apart == ETP_APART_SUM) {
+        return "These overlap, or together are longer than the event they are parts of, so none of "
+               "them is part of the inference. Shares are of what the same call logged.";
     }
     return etp_arena_printf(arena,
                             "Ticks of the delegate's own clock, whose unit is not recorded. Shares "
                             "are of what the same call logged. State the unit: --delegate-unit %s.",
-                            unit);
+                            etp_trace_unit_choice(trace));
 }
 
-static void span_table(const etp_ops_answer *a, etp_op_span_kind kind, const char *id,
-                       const char *title, etp_report *r, etp_arena *arena)
+static void span_table(const etp_ops_answer *a, etp_op_span_kind kind, etp_apart apart,
+                       const char *id, const char *title, etp_report *r, etp_arena *arena)
 {
-    bool apart = kind == ETP_OP_SPAN_APART, ticks = apart || a->cycles;
+    bool ticks = apart || a->cycles;
     const etp_column columns[] = {
         {.key = "name", .title = "span", .flags = ETP_COL_CODE},
         {.key = "instruction", .title = "instr", .kind = ETP_KIND_INT, .flags = ETP_COL_MINOR},
@@ -100,18 +101,18 @@ static void span_table(const etp_ops_answer *a, etp_op_span_kind kind, const cha
     etp_table *table = NULL;
     for (size_t i = 0; i < t->n_spans; i++) {
         const etp_op_span *span = &t->spans[i];
-        if (span->kind != kind) {
+        const etp_trace_event *e = &etp_trace_block_at(a->trace, span->block)->events[span->event];
+        if (span->kind != kind || e->apart != apart) {
             continue;
         }
         if (!table) {
             etp_report_section(r, 1, id, title);
             etp_report_note(r, apart ? ETP_WARN : ETP_PLAIN, "%s",
-                            span_note(kind, a->trace, arena));
+                            span_note(kind, apart, a->trace, arena));
             table = etp_report_table(r, etp_arena_printf(arena, "%s-table", id), NULL, columns,
                                      sizeof columns / sizeof *columns);
             etp_table_limit(table, 25);
         }
-        const etp_trace_event *e = &etp_trace_block_at(a->trace, span->block)->events[span->event];
         ETP_ROW(table, etp_cell_str(e->name), etp_cell_i64(e->instruction),
                 etp_cell_double(span->share),
                 etp_cell_u64((span->total + span->calls / 2) / span->calls),
@@ -121,9 +122,9 @@ static void span_table(const etp_ops_answer *a, etp_op_span_kind kind, const cha
 
 void etp_ops_report_spans(const etp_ops_answer *a, etp_report *r, etp_arena *arena)
 {
-    span_table(a, ETP_OP_SPAN_WHOLE, "spans", "Spans of delegates", r, arena);
-    const char *apart =
-        etp_trace_unit_choice(a->trace) ? "By a clock of their own" : "Longer than their whole";
-    span_table(a, ETP_OP_SPAN_APART, "apart", apart, r, arena);
-    span_table(a, ETP_OP_SPAN_LOAD, "load", "At load", r, arena);
+    span_table(a, ETP_OP_SPAN_WHOLE, ETP_APART_NOT, "spans", "Spans of delegates", r, arena);
+    span_table(a, ETP_OP_SPAN_APART, ETP_APART_CLOCK, "apart", "By a clock of their own", r, arena);
+    span_table(a, ETP_OP_SPAN_APART, ETP_APART_SUM, "too-long", "Longer than their whole", r,
+               arena);
+    span_table(a, ETP_OP_SPAN_LOAD, ETP_APART_NOT, "load", "Outside inferences", r, arena);
 }

@@ -17,10 +17,15 @@ const etp_delegate *etp_delegate_of_event(etp_str event)
     return NULL;
 }
 
+bool etp_delegate_says_cycles(etp_str event)
+{
+    return etp_str_ends(event, ETP_STR("(cycles)"));
+}
+
 etp_span etp_delegate_span(etp_str event)
 {
     const etp_delegate *d = etp_delegate_of_event(event);
-    if (etp_str_ends(event, ETP_STR("(cycles)"))) {
+    if (etp_delegate_says_cycles(event)) {
         return (etp_span){.clock = ETP_SPAN_OWN};
     }
     return d ? d->span(event) : (etp_span){.clock = ETP_SPAN_BY_TIMES};

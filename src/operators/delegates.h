@@ -34,6 +34,7 @@ typedef struct etp_delegate {
 // NULL when the name is none that only one backend writes.
 const etp_delegate *etp_delegate_of_event(etp_str event);
 // Of an event that any backend can have written: its name may say that it counts cycles.
+bool etp_delegate_says_cycles(etp_str event);
 etp_span etp_delegate_span(etp_str event);
 etp_str etp_delegate_family(etp_str event);
 etp_str etp_delegate_kernel(etp_str event, etp_str metadata);

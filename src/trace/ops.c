@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/guard.h"
+#include "operators/delegates.h"
 
 // What encloses work: an interpreter's instruction, timed from outside.
 static bool is_call(const etp_trace_event *e)
@@ -143,8 +144,24 @@ static void mark_inside(const etp_trace_block *block, bool *inside)
     }
 }
 
+// Calls that hold no recorded operators count as operators themselves and are in the table already.
+static int64_t boundary_ns(const etp_trace_block *block, const bool *is_operator)
+{
+    int64_t ns = 0;
+    for (uint32_t i = 0; i < block->n_events; i++) {
+        const etp_trace_event *e = &block->events[i];
+        if (!etp_ops_is_delegated(e) || is_operator[i] || e->at_load || e->parent == ETP_NO_INDEX) {
+            continue;
+        }
+        for (size_t r = 0; r < block->n_runs; r++) {
+            ns += etp_trace_exclusive_ns(block, i, r);
+        }
+    }
+    return ns;
+}
+
 // Only what lies inside Method::execute may be held against it: an operator outside would make the
-// remainder smaller than it is.
+// remainder smaller than it is. INSIDE: which events are operators, and scratch.
 static void add_totals(const etp_trace_block *block, const etp_op_row *rows, size_t n, bool *inside,
                        etp_op_table *out)
 {
@@ -152,6 +169,7 @@ static void add_totals(const etp_trace_block *block, const etp_op_row *rows, siz
         return;
     }
     const uint64_t *execute = etp_trace_durations(block, block->execute);
+    out->boundary_ns += boundary_ns(block, inside);
     mark_inside(block, inside);
     out->executions += block->n_runs;
     for (size_t r = 0; r < block->n_runs; r++) {
@@ -190,13 +208,21 @@ static uint64_t total_of(const etp_trace_block *block, uint32_t event)
     return total;
 }
 
-// What EVENT's share is of; for APART the sum is BY_CALL's, at the last place without a call.
+// What is held against each other APART: what a call (the last: none) logged in one unit.
+static size_t apart_with(const etp_trace_block *block, uint32_t event)
+{
+    const etp_trace_event *e = &block->events[event];
+    size_t call = e->call == ETP_NO_INDEX ? block->n_events : e->call;
+    return 2 * call + etp_delegate_says_cycles(e->name);
+}
+
+// What EVENT's share is of; for APART the sum is BY_CALL's.
 static double whole_of(const etp_trace_block *block, uint32_t event, etp_op_span_kind kind,
                        const double *by_call)
 {
     const etp_trace_event *e = &block->events[event];
     if (kind == ETP_OP_SPAN_APART) {
-        return by_call[e->call == ETP_NO_INDEX ? block->n_events : e->call];
+        return by_call[apart_with(block, event)];
     }
     uint32_t whole = kind == ETP_OP_SPAN_LOAD ? ETP_NO_INDEX : block->execute;
     for (uint32_t p = e->parent; kind == ETP_OP_SPAN_LOAD && p != ETP_NO_INDEX;
@@ -209,13 +235,11 @@ static double whole_of(const etp_trace_block *block, uint32_t event, etp_op_span
 static void list_spans(const etp_trace_block *block, uint32_t index, etp_arena *arena,
                        etp_op_span *spans, size_t *n)
 {
-    double *by_call = ETP_NEW_ARRAY(arena, double, block->n_events + 1);
+    double *by_call = ETP_NEW_ARRAY(arena, double, 2 * (block->n_events + 1));
     etp_op_span_kind kind;
     for (uint32_t i = 0; i < block->n_events; i++) {
-        const etp_trace_event *e = &block->events[i];
-        if (e->kind == ETP_EVENT_APART) {
-            by_call[e->call == ETP_NO_INDEX ? block->n_events : e->call] +=
-                (double)total_of(block, i);
+        if (block->events[i].kind == ETP_EVENT_APART) {
+            by_call[apart_with(block, i)] += (double)total_of(block, i);
         }
     }
     for (uint32_t i = 0; i < block->n_events; i++) {

@@ -31,7 +31,7 @@ typedef struct etp_op_span { // what a delegate logged besides operators
     size_t calls;
     uint64_t total; // nanoseconds; of APART ticks as recorded, whatever they count
     // WHOLE: of Method::execute. LOAD: of what was loaded. APART: of all that its call logged
-    // apart.
+    // apart in its unit.
     double share;
 } etp_op_span;
 
@@ -52,6 +52,7 @@ typedef struct etp_op_table {
     int64_t operators_ns; // operators inside it
     int64_t remainder_ns; // execute_ns - operators_ns, exactly; never below 0
     int64_t delegated_ns; // of operators_ns: operators of delegates
+    int64_t boundary_ns;  // of remainder_ns: in delegates' calls and spans, beside what is in them
 } etp_op_table;
 
 // OUT (n_events): which events of BLOCK are operators by the definition above.

@@ -2,6 +2,8 @@
 // Clocks and containment of what delegates log, and the check that parts fit into their wholes.
 #include "trace/settle.h"
 
+#include <stdlib.h>
+
 #include "base/guard.h"
 #include "base/number.h"
 #include "formats/etdump_view.h"
@@ -10,16 +12,22 @@
 // Where parts exceed their whole in at most this part of the executions, those are damaged; where
 // in more, the parts are not by the clock of the whole.
 #define ODD_RUNS 4
+// What no part of an event accounts for is a clock that jumped, or a device that slept, where it is
+// longer than a minute and than so many times the usual.
+#define JUMP_NS 60000000000
+#define JUMP_FROM 10000
 
 typedef struct state {
     const etp_settle *s;
     etp_arena *scratch;
     size_t n;
-    uint64_t *start, *end;  // of the first execution, NULL: not recorded
+    uint32_t run;           // the first sound execution
+    uint64_t *start, *end;  // its times, NULL: not recorded
     uint8_t *clock;         // etp_span_clock
     bool *flat, *bad;       // by event; by execution
     uint32_t *first, *next; // parts of an event: index + 1
     uint64_t *sum;          // by execution
+    bool long_runs;         // some event is longer than JUMP_NS
 } state;
 
 static bool same_instruction(const etp_trace_event *a, const etp_trace_event *b)
@@ -67,16 +75,19 @@ bool etp_settle_order(etp_trace_event *events, size_t n, uint32_t *in_file)
     return moved;
 }
 
-// ---- what the file says of the first execution ----
+// ---- what the file says of the first sound execution ----
 
 static void read_times(state *t)
 {
     const etp_etdump *dump = &t->s->trace->dump;
     const etp_trace_block *b = t->s->block;
-    if (b->n_runs == 0 || b->runs[0] >= dump->n_runs) {
+    for (size_t r = b->n_runs; r-- > 0;) {
+        t->run = t->bad[r] ? t->run : b->runs[r];
+    }
+    if (b->n_runs == 0 || t->run >= dump->n_runs) {
         return; // from a table
     }
-    etp_etdump_run run = etp_etdump_run_at(dump, b->runs[0]);
+    etp_etdump_run run = etp_etdump_run_at(dump, t->run);
     uint64_t *start = etp_arena_alloc_raw(t->scratch, t->n, sizeof *start);
     uint64_t *end = etp_arena_alloc_raw(t->scratch, t->n, sizeof *end);
     size_t k = 0;
@@ -185,13 +196,12 @@ static bool any_inside(const state *t)
     return false;
 }
 
-// When the runtime was last heard of before the block's first execution; 0: never.
+// When the runtime was last heard of before that execution; 0: never.
 static uint64_t heard_before(const state *t)
 {
-    uint32_t run = t->s->block->runs[0];
     uint64_t last = 0;
-    if (run > 0) {
-        etp_etdump_run before = etp_etdump_run_at(&t->s->trace->dump, run - 1);
+    if (t->run > 0) {
+        etp_etdump_run before = etp_etdump_run_at(&t->s->trace->dump, t->run - 1);
         for (size_t i = 0; i < before.n_events; i++) {
             etp_etdump_profile p;
             bool runtimes = etp_etdump_profile_of(etp_etdump_event_at(&before, i), &p) &&
@@ -227,49 +237,35 @@ static void find_beside(state *t)
 
 // ---- clocks ----
 
+// A span outside the event that it was logged in is by another clock, and no file says of which
+// unit: microseconds of a late counter look like few nanoseconds.
 static etp_span_clock clock_by_times(const state *t, uint32_t event)
 {
     uint32_t whole = t->s->events[event].parent;
-    if (!t->start || whole == ETP_NO_INDEX || time_inside(t, event, whole)) {
-        return ETP_SPAN_RUNTIME;
-    }
-    return t->start[place(t, event)] == 0 ? ETP_SPAN_OWN : ETP_SPAN_OWN_NS;
+    bool inside = !t->start || whole == ETP_NO_INDEX || time_inside(t, event, whole);
+    return inside ? ETP_SPAN_RUNTIME : ETP_SPAN_OWN;
 }
 
 static void find_clocks(state *t)
 {
-    const etp_trace_event *events = t->s->events;
     for (uint32_t i = 0; i < t->n; i++) {
-        if (events[i].kind != ETP_EVENT_DELEGATE_OP) {
-            continue;
-        }
-        etp_span span = etp_delegate_span(events[i].name);
-        t->flat[i] = span.flat;
-        t->clock[i] =
-            (uint8_t)(span.clock == ETP_SPAN_BY_TIMES ? clock_by_times(t, i) : span.clock);
-        // A unit that is told is that of all clocks of their own whose unit no layout tells.
-        bool told = t->s->delegate.den > 0 && span.clock == ETP_SPAN_BY_TIMES;
-        if (told && t->clock[i] == ETP_SPAN_OWN_NS) {
-            t->clock[i] = ETP_SPAN_OWN;
-        }
-    }
-    // One that begins at 0 says for its neighbours that the clock is not that of the call.
-    for (uint32_t i = 0; i + 1 < t->n; i++) {
-        bool neighbours = t->clock[i] >= ETP_SPAN_OWN_NS && t->clock[i + 1] >= ETP_SPAN_OWN_NS &&
-                          events[i].parent == events[i + 1].parent && !t->flat[i] &&
-                          !t->flat[i + 1];
-        if (neighbours && t->clock[i] == ETP_SPAN_OWN) {
-            t->clock[i + 1] = ETP_SPAN_OWN;
+        if (t->s->events[i].kind == ETP_EVENT_DELEGATE_OP) {
+            etp_span span = etp_delegate_span(t->s->events[i].name);
+            bool by_times = span.clock == ETP_SPAN_BY_TIMES;
+            t->flat[i] = span.flat;
+            t->clock[i] = (uint8_t)(by_times ? clock_by_times(t, i) : span.clock);
         }
     }
 }
 
 // ---- containment ----
 
+// By a clock of its own as well, when its unit was told; not where each span begins at 0.
 static bool nests(const state *t, uint32_t event)
 {
-    return t->s->events[event].kind == ETP_EVENT_DELEGATE_OP && !t->flat[event] &&
-           t->clock[event] == ETP_SPAN_RUNTIME && t->start;
+    return t->s->events[event].kind == ETP_EVENT_DELEGATE_OP && !t->flat[event] && t->start &&
+           (t->clock[event] == ETP_SPAN_RUNTIME ||
+            (t->s->delegate.den > 0 && t->start[place(t, event)] > 0));
 }
 
 static bool is_part_of(const state *t, uint32_t part, uint32_t whole)
@@ -280,26 +276,71 @@ static bool is_part_of(const state *t, uint32_t part, uint32_t whole)
     }
     const char *within = etp_delegate_span(p->name).within;
     return (within && etp_str_eqz(w->name, within)) ||
-           (nests(t, part) && time_inside(t, part, whole));
+           (nests(t, part) && t->clock[part] == t->clock[whole] && time_inside(t, part, whole));
 }
 
 // Events are in the order in which they ended, so that a whole takes the newest that nothing holds
 // yet. What has no length is a part of nothing: its whole would be a whole for nothing.
-static void find_containment(state *t)
+static void find_containment(state *t, etp_span_clock clock)
 {
     uint32_t *open = etp_arena_alloc_raw(t->scratch, t->n, sizeof *open);
     size_t n_open = 0;
     for (uint32_t i = 0; i < t->n; i++) {
-        bool whole = nests(t, i);
+        bool whole = nests(t, i) && t->clock[i] == clock;
         if (whole && t->start[place(t, i)] == t->end[place(t, i)]) {
             continue;
         }
         while (whole && n_open > 0 && is_part_of(t, open[n_open - 1], i)) {
             t->s->events[open[--n_open]].parent = i;
         }
-        // What neither nests nor has a place that its name tells would part those around it.
+        // What neither nests by this clock nor has a place that its name tells would part those
+        // around it.
         if (whole || etp_delegate_span(t->s->events[i].name).within) {
             open[n_open++] = i;
+        }
+    }
+}
+
+typedef struct stretch {
+    uint64_t start, end;
+    uint32_t parent, event;
+    uint8_t clock;
+} stretch;
+
+static int by_place(const void *pa, const void *pb)
+{
+    const stretch *a = pa, *b = pb;
+    if (a->parent != b->parent || a->clock != b->clock) {
+        return a->parent != b->parent ? (a->parent > b->parent) - (a->parent < b->parent)
+                                      : a->clock - b->clock;
+    }
+    return (a->start > b->start) - (a->start < b->start);
+}
+
+// Spans that ran side by side, or lie in one that was logged before them, are more than the time
+// that passed: which of them it was spent in, nobody knows.
+static void find_overlaps(state *t)
+{
+    stretch *v = etp_arena_alloc_raw(t->scratch, t->n, sizeof *v);
+    bool *beside = etp_arena_alloc_array(t->scratch, t->n + 1, sizeof *beside);
+    size_t n = 0;
+    for (uint32_t i = 0; i < t->n; i++) {
+        const etp_trace_event *e = &t->s->events[i];
+        if (nests(t, i) && !e->at_load && e->parent != ETP_NO_INDEX) {
+            uint32_t at = place(t, i);
+            v[n++] = (stretch){t->start[at], t->end[at], e->parent, i, t->clock[i]};
+        }
+    }
+    qsort(v, n, sizeof *v, by_place);
+    uint64_t last = 0;
+    for (size_t i = 0; i < n; i++) {
+        bool first = i == 0 || v[i].parent != v[i - 1].parent || v[i].clock != v[i - 1].clock;
+        beside[v[i].parent] = beside[v[i].parent] || (!first && v[i].start < last);
+        last = first || v[i].end > last ? v[i].end : last;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (beside[v[i].parent]) {
+            t->s->events[v[i].event].apart = ETP_APART_SUM;
         }
     }
 }
@@ -359,27 +400,28 @@ static void read_ticks(state *t, const bool *wanted)
     }
 }
 
-static bool to_nanoseconds(state *t, uint32_t event)
+// Where some names say cycles, the unit that was told is that of these or that of the others.
+static bool to_nanoseconds(state *t, uint32_t event, bool some_say_cycles)
 {
     uint64_t *d = t->s->columns + event * t->s->block->n_runs;
     uint64_t ns = 0;
-    bool fits = t->s->delegate.den > 0;
+    bool says = etp_delegate_says_cycles(t->s->events[event].name);
+    bool fits = t->s->delegate.den > 0 && (!some_say_cycles || says == t->s->cycles);
     for (size_t r = 0; fits && r < t->s->block->n_runs; r++) {
-        fits = scale(d[r], t->s->delegate.num, t->s->delegate.den, &ns);
+        fits = t->bad[r] || scale(d[r], t->s->delegate.num, t->s->delegate.den, &ns);
     }
     for (size_t r = 0; fits && r < t->s->block->n_runs; r++) {
-        fits = scale(d[r], t->s->delegate.num, t->s->delegate.den, &d[r]);
+        fits = t->bad[r] || scale(d[r], t->s->delegate.num, t->s->delegate.den, &d[r]);
     }
     return fits;
 }
 
 // A call that has parts by its own clock cannot take others beside them: both would be its whole.
-static bool has_clock(const state *t, uint32_t whole, etp_span_clock least)
+static bool has_runtimes(const state *t, uint32_t whole)
 {
     for (uint32_t at = t->first[whole]; at; at = t->next[at - 1]) {
-        bool own = t->clock[at - 1] >= ETP_SPAN_OWN_NS;
-        if (t->s->events[at - 1].kind == ETP_EVENT_DELEGATE_OP && !t->s->events[at - 1].apart &&
-            own == (least >= ETP_SPAN_OWN_NS)) {
+        const etp_trace_event *e = &t->s->events[at - 1];
+        if (e->kind == ETP_EVENT_DELEGATE_OP && !e->apart && t->clock[at - 1] < ETP_SPAN_OWN_NS) {
             return true;
         }
     }
@@ -389,10 +431,11 @@ static bool has_clock(const state *t, uint32_t whole, etp_span_clock least)
 static void settle_clocks(state *t)
 {
     etp_trace_event *events = t->s->events;
-    bool *own = etp_arena_alloc_array(t->scratch, t->n, sizeof *own), any = false;
+    bool *own = etp_arena_alloc_array(t->scratch, t->n, sizeof *own), any = false, cycles = false;
     for (uint32_t i = 0; i < t->n; i++) {
         own[i] = events[i].kind == ETP_EVENT_DELEGATE_OP && t->clock[i] >= ETP_SPAN_OWN_NS;
         any = any || own[i];
+        cycles = cycles || (own[i] && etp_delegate_says_cycles(events[i].name));
     }
     if (!any) {
         return;
@@ -407,21 +450,31 @@ static void settle_clocks(state *t)
         }
         if (events[i].parent != parent) {
             parent = events[i].parent;
-            beside = parent != ETP_NO_INDEX && has_clock(t, parent, ETP_SPAN_RUNTIME);
+            beside = parent != ETP_NO_INDEX && has_runtimes(t, parent);
         }
-        bool known = t->clock[i] == ETP_SPAN_OWN_NS || to_nanoseconds(t, i);
+        if (events[i].apart) {
+            continue;
+        }
+        bool known = t->clock[i] == ETP_SPAN_OWN_NS || to_nanoseconds(t, i, cycles);
         events[i].apart = known && !beside ? ETP_APART_NOT : ETP_APART_CLOCK;
     }
 }
 
 // ---- sums ----
 
-static void withhold_parts(state *t, uint32_t whole, bool own_only)
+// Those by a clock of their own first, then what else delegates logged, then what the runtime did.
+static void withhold_parts(state *t, uint32_t whole)
 {
-    for (uint32_t at = t->first[whole]; at; at = t->next[at - 1]) {
-        etp_trace_event *e = &t->s->events[at - 1];
-        if (!e->apart && (!own_only || t->clock[at - 1] >= ETP_SPAN_OWN_NS)) {
-            e->apart = ETP_APART_SUM;
+    bool any = false;
+    for (int k = 0; k < 3 && !any; k++) {
+        for (uint32_t at = t->first[whole]; at; at = t->next[at - 1]) {
+            etp_trace_event *e = &t->s->events[at - 1];
+            bool logged = e->kind == ETP_EVENT_DELEGATE_OP;
+            int turn = !logged ? 2 : t->clock[at - 1] >= ETP_SPAN_OWN_NS ? 0 : 1;
+            if (!e->apart && turn == k) {
+                e->apart = ETP_APART_SUM;
+                any = true;
+            }
         }
     }
 }
@@ -468,7 +521,7 @@ static size_t count_longer(state *t, uint32_t whole)
         if (t->sum[r] > w[r] && t->sum[r] - w[r] <= t->s->slack_ns * (parts + 1)) {
             w[r] = t->sum[r];
         }
-        longer += t->sum[r] > w[r];
+        longer += !t->bad[r] && t->sum[r] > w[r];
     }
     return longer;
 }
@@ -486,7 +539,9 @@ static void note_damage(state *t, size_t run, uint32_t event, uint32_t whole)
             ((etp_trace_damage){
                 .run = t->s->block->runs[run],
                 .name = t->s->events[event].name,
-                .ns = ns == ETP_BACKWARDS_NS ? ETP_NS_UNKNOWN : (int64_t)ns,
+                .ns = ns == ETP_BACKWARDS_NS ? ETP_NS_UNKNOWN
+                      : ns > INT64_MAX       ? INT64_MAX
+                                             : (int64_t)ns,
                 .whole_ns = whole == ETP_NO_INDEX ? 0 : columns[whole * n_runs + run],
             }));
 }
@@ -505,13 +560,22 @@ static uint32_t longest_part(const state *t, uint32_t whole, size_t run)
     return longest;
 }
 
+static size_t count_sound(const state *t)
+{
+    size_t sound = 0;
+    for (size_t r = 0; r < t->s->block->n_runs; r++) {
+        sound += !t->bad[r];
+    }
+    return sound;
+}
+
 static void check_whole(state *t, uint32_t whole)
 {
     size_t n_runs = t->s->block->n_runs, longer = count_longer(t, whole);
     if (longer == 0) {
         return;
     }
-    if (longer * ODD_RUNS <= n_runs) {
+    if (longer * ODD_RUNS <= count_sound(t)) {
         for (size_t r = 0; r < n_runs; r++) {
             if (t->sum[r] > t->s->columns[whole * n_runs + r]) {
                 note_damage(t, r, longest_part(t, whole, r), whole);
@@ -519,37 +583,56 @@ static void check_whole(state *t, uint32_t whole)
         }
         return;
     }
-    bool own = has_clock(t, whole, ETP_SPAN_OWN_NS);
-    withhold_parts(t, whole, own);
-    if (own) {
-        check_whole(t, whole);
-    }
+    withhold_parts(t, whole);
+    check_whole(t, whole);
 }
 
-// Before clocks are told: no unit makes a time of these.
-static void check_ends(state *t)
+// Before clocks are told: no unit makes a time of these, and no other execution is judged by them.
+static void check_lengths(state *t)
 {
     size_t n_runs = t->s->block->n_runs;
     for (uint32_t i = 0; i < t->n; i++) {
         uint64_t *d = t->s->columns + i * n_runs;
         for (size_t r = 0; r < n_runs; r++) {
-            if (d[r] == ETP_BACKWARDS_NS) {
+            if (d[r] > ETP_LONGEST_NS) {
                 note_damage(t, r, i, ETP_NO_INDEX);
-                d[r] = 0;
             }
+            d[r] = d[r] == ETP_BACKWARDS_NS ? 0 : d[r];
+            t->long_runs = t->long_runs || d[r] > JUMP_NS;
         }
     }
 }
 
-static void check_lengths(state *t)
+static int by_length(const void *pa, const void *pb)
 {
-    size_t n_runs = t->s->block->n_runs;
-    for (uint32_t i = 0; i < t->n; i++) {
-        const uint64_t *d = t->s->columns + i * n_runs;
-        for (size_t r = 0; !t->s->events[i].apart && r < n_runs; r++) {
-            if (d[r] > ETP_LONGEST_NS) {
-                note_damage(t, r, i, ETP_NO_INDEX);
-            }
+    const uint64_t *a = pa, *b = pb;
+    return (*a > *b) - (*a < *b);
+}
+
+// Of EVENT without its parts, behind check_whole.
+static void check_jumps(state *t, uint32_t event)
+{
+    size_t n_runs = t->s->block->n_runs, n = 0, jumps = 0;
+    const uint64_t *d = t->s->columns + event * n_runs;
+    uint64_t *own = etp_arena_alloc_raw(t->scratch, n_runs, sizeof *own);
+    count_longer(t, event);
+    for (size_t r = 0; r < n_runs; r++) {
+        if (!t->bad[r]) {
+            own[n++] = d[r] - t->sum[r];
+        }
+    }
+    if (n == 0) {
+        return;
+    }
+    qsort(own, n, sizeof *own, by_length);
+    uint64_t least = JUMP_FROM * own[(n - 1) / 2];
+    least = least > JUMP_NS ? least : JUMP_NS;
+    while (jumps < n && own[n - 1 - jumps] > least) {
+        jumps++;
+    }
+    for (size_t r = 0; jumps * ODD_RUNS <= n && r < n_runs; r++) {
+        if (!t->bad[r] && d[r] - t->sum[r] > least) {
+            note_damage(t, r, event, ETP_NO_INDEX);
         }
     }
 }
@@ -609,19 +692,25 @@ void etp_settle_block(const etp_settle *s)
         .next = etp_arena_alloc_array(&scratch, n, sizeof *t.next),
         .sum = etp_arena_alloc_array(&scratch, n_runs, sizeof *t.sum),
     };
-    check_ends(&t);
+    check_lengths(&t);
     if (find_calls(&t)) {
         read_times(&t);
         find_beside(&t);
         find_clocks(&t);
-        find_containment(&t);
+        find_containment(&t, ETP_SPAN_RUNTIME);
+        find_containment(&t, ETP_SPAN_OWN);
+        find_overlaps(&t);
         settle_clocks(&t);
     }
-    check_lengths(&t);
     list_parts(&t);
     for (uint32_t i = 0; i < n; i++) {
         if (t.first[i]) {
             check_whole(&t, i);
+        }
+    }
+    for (uint32_t i = 0; t.long_runs && i < n; i++) {
+        if (!s->events[i].apart) {
+            check_jumps(&t, i);
         }
     }
     take_apart(&t);

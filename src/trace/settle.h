@@ -19,6 +19,7 @@ typedef struct etp_settle {
     uint64_t *columns;       // the block's durations
     uint32_t *runs;          // the block's
     etp_ratio delegate;      // of delegates' clocks; den 0: their unit is unknown
+    bool cycles;             // it was told as cycles
     uint64_t slack_ns;       // a time is rounded by up to this (tables)
     etp_arena *arena;        // the trace's
 } etp_settle;

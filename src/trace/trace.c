@@ -62,6 +62,7 @@ typedef struct grouping {
     uint64_t num, den;
     bool modes;
     etp_ratio delegate; // den 0: unknown
+    bool cycles;        // it was told as cycles
     struct {
         group *items;
         size_t n, cap;
@@ -142,37 +143,30 @@ static inline bool same_event(const signature *a, const signature *b)
            same_text(a->name, b->name);
 }
 
-static etp_status duration_ns(grouping *g, const raw_event *e, uint64_t *out)
+// What is no time is too long for one, so that its execution is left out.
+static uint64_t duration_ns(const grouping *g, const raw_event *e)
 {
     uint64_t ticks = 0;
     if (!etp_etdump_elapsed(e->start, e->end, &ticks)) {
-        *out = ETP_BACKWARDS_NS;
-        g->any_bits |= *out;
-        return ETP_OK;
+        return ETP_BACKWARDS_NS;
     }
     // Whole multiples of the denominator and what is left of them are multiplied apart: ticks × num
     // need not fit 64 bits, as long as the result does.
     uint64_t whole = ticks / g->den, rest = ticks % g->den;
     if ((whole > 0 && g->num > UINT64_MAX / 2 / whole) ||
         (rest > 0 && g->num > UINT64_MAX / 2 / rest)) {
-        return etp_fail(g->err, ETP_CORRUPT, "%llu ticks are too many nanoseconds",
-                        (unsigned long long)ticks);
+        return INT64_MAX;
     }
-    *out = whole * g->num + rest * g->num / g->den;
-    g->any_bits |= *out;
-    return ETP_OK;
+    return whole * g->num + rest * g->num / g->den;
 }
 
 // This runs for each event of each execution, and nearly always ticks are nanoseconds and the
 // counter did not wrap.
-static inline etp_status store_duration(grouping *g, const raw_event *e, uint64_t *out)
+static inline void store_duration(grouping *g, const raw_event *e, uint64_t *out)
 {
-    if (e->end >= e->start && g->num == 1 && g->den == 1) {
-        *out = e->end - e->start;
-        g->any_bits |= *out;
-        return ETP_OK;
-    }
-    return duration_ns(g, e, out);
+    bool plain = e->end >= e->start && g->num == 1 && g->den == 1;
+    *out = plain ? e->end - e->start : duration_ns(g, e);
+    g->any_bits |= *out;
 }
 
 // ---- finding the group of an execution ----
@@ -216,16 +210,15 @@ static uint64_t hash_run(grouping *g, const etp_etdump_run *run, size_t *out_eve
     return h;
 }
 
-// Compares RUN with the group and appends its durations to the rows; *out is false, with nothing
-// appended, when the lists differ.
+// Compares RUN with the group and appends its durations to the rows; false, with nothing appended,
+// when the lists differ.
 // A comparison that fails has written behind the end of the rows, where there is room for all
 // events of the file, and what comes next writes over it.
-static etp_status try_group(grouping *g, const etp_etdump_run *run, const group *gr, bool *out)
+static bool try_group(grouping *g, const etp_etdump_run *run, const group *gr)
 {
-    *out = false;
     if (run->bundled_input != gr->run.bundled_input || run->n_events < gr->n_events ||
         !etp_str_eq(run->name, gr->run.name)) {
-        return ETP_OK;
+        return false;
     }
     uint64_t *row = g->rows + g->rows_n;
     size_t n = 0;
@@ -235,16 +228,14 @@ static etp_status try_group(grouping *g, const etp_etdump_run *run, const group 
             continue;
         }
         if (n == gr->n_events || !same_event(&e.sig, &gr->events[n])) {
-            return ETP_OK;
+            return false;
         }
-        ETP_TRY(store_duration(g, &e, &row[n]));
+        store_duration(g, &e, &row[n]);
         n++;
     }
-    if (n == gr->n_events) {
-        g->rows_n += n;
-        *out = true;
-    }
-    return ETP_OK;
+    bool same = n == gr->n_events;
+    g->rows_n += same ? n : 0;
+    return same;
 }
 
 static void new_group(grouping *g, const etp_etdump_run *run, uint64_t hash, size_t n_events)
@@ -315,7 +306,7 @@ static const layout *find_layout(grouping *g, uint32_t index, size_t n_events)
 
 // Appends the durations of run INDEX, which is known to repeat run MODEL of group GR.
 // Its table is laid out as that of MODEL to the byte, so the times lie at the same distances.
-static etp_status read_repeated(grouping *g, size_t index, const group *gr, const layout *l)
+static void read_repeated(grouping *g, size_t index, const group *gr, const layout *l)
 {
     const uint8_t *from = run_ptr(g, index);
     uint64_t *row = g->rows + g->rows_n;
@@ -331,40 +322,30 @@ static etp_status read_repeated(grouping *g, size_t index, const group *gr, cons
     if (plain) {
         g->any_bits |= bits;
         g->rows_n += gr->n_events;
-        return ETP_OK;
+        return;
     }
     etp_etdump_run run = etp_etdump_run_at(&g->trace->dump, index);
-    bool found = false;
-    return try_group(g, &run, gr, &found);
+    try_group(g, &run, gr);
 }
 
-// *out: index of the group of RUN, whose durations are in the rows then.
-static etp_status find_group(grouping *g, const etp_etdump_run *run, size_t guess, size_t *out)
+// Index of the group of RUN, whose durations are in the rows then.
+static size_t find_group(grouping *g, const etp_etdump_run *run, size_t guess)
 {
-    bool found = false;
-    if (guess != 0) {
-        ETP_TRY(try_group(g, run, &g->groups.items[guess - 1], &found));
-        if (found) {
-            *out = guess - 1;
-            return ETP_OK;
-        }
+    if (guess != 0 && try_group(g, run, &g->groups.items[guess - 1])) {
+        return guess - 1;
     }
     size_t n_events = 0;
     uint64_t hash = hash_run(g, run, &n_events);
     for (size_t i = g->buckets[hash & g->bucket_mask]; i != 0;) {
         const group *gr = &g->groups.items[i - 1];
-        if (gr->hash == hash && i != guess) {
-            ETP_TRY(try_group(g, run, gr, &found));
-            if (found) {
-                *out = i - 1;
-                return ETP_OK;
-            }
+        if (gr->hash == hash && i != guess && try_group(g, run, gr)) {
+            return i - 1;
         }
         i = gr->next_same_hash;
     }
     new_group(g, run, hash, n_events);
-    *out = g->groups.n - 1;
-    return try_group(g, run, &g->groups.items[*out], &found);
+    try_group(g, run, &g->groups.items[g->groups.n - 1]);
+    return g->groups.n - 1;
 }
 
 // Sums over any of the durations fit in an int64_t: a promise of trace.h.
@@ -377,6 +358,9 @@ static etp_status check_sums(const grouping *g)
     }
     uint64_t left = INT64_MAX;
     for (size_t i = 0; i < g->rows_n; i++) {
+        if (g->rows[i] > ETP_LONGEST_NS) {
+            continue; // damage, whose execution is left out
+        }
         if (g->rows[i] > left) {
             return etp_fail_at(g->err, ETP_CORRUPT, g->trace->dump.bytes.base,
                                "durations add up to more than 2^63 ns");
@@ -536,6 +520,7 @@ static void make_columns(grouping *g)
             .columns = columns,
             .runs = runs[i],
             .delegate = g->delegate,
+            .cycles = g->cycles,
             .arena = &t->arena,
         };
         etp_settle_block(&settle);
@@ -580,10 +565,10 @@ static etp_status group_runs(grouping *g)
         size_t i = model < r ? g->group_of[model] : 0;
         const layout *l = model < r ? find_layout(g, model, g->groups.items[i].n_events) : NULL;
         if (l) {
-            ETP_TRY(read_repeated(g, r, &g->groups.items[i], l));
+            read_repeated(g, r, &g->groups.items[i], l);
         } else {
             etp_etdump_run run = etp_etdump_run_at(&t->dump, r);
-            ETP_TRY(find_group(g, &run, guess ? guess : last, &i));
+            i = find_group(g, &run, guess ? guess : last);
         }
         g->groups.items[i].n_runs++;
         g->group_of[r] = (uint32_t)i;
@@ -643,6 +628,7 @@ static etp_status take_units(const etp_trace_options *o, grouping *g, etp_error 
         g->num = source.num;
         g->den = source.den;
     }
+    g->cycles = o->units.delegate && strncmp(o->units.delegate, "cycles:", 7) == 0;
     return o->units.delegate
                ? etp_unit_parse(o->units.delegate, "--delegate-unit", &g->delegate, err)
                : ETP_OK;

@@ -73,20 +73,17 @@ bool etp_trace_counts_cycles(const etp_trace *trace)
 
 const char *etp_trace_unit_choice(const etp_trace *trace)
 {
-    const char *choice = NULL;
+    bool any[2] = {false};
     for (size_t b = 0; b < trace->n_blocks; b++) {
         const etp_trace_block *block = &trace->blocks[b];
         for (size_t i = 0; i < block->n_events; i++) {
-            if (block->events[i].apart != ETP_APART_CLOCK) {
-                continue;
+            if (block->events[i].apart == ETP_APART_CLOCK) {
+                any[etp_delegate_says_cycles(block->events[i].name)] = true;
             }
-            if (etp_str_ends(block->events[i].name, ETP_STR("(cycles)"))) {
-                return "cycles:HZ";
-            }
-            choice = "us or cycles:HZ";
         }
     }
-    return choice;
+    const char *for_cycles = any[0] ? "us, or cycles:HZ for those that say so" : "cycles:HZ";
+    return any[1] ? for_cycles : any[0] ? "ns, us or cycles:HZ" : NULL;
 }
 
 static bool logs_tensors(const etp_etdump *dump, uint32_t run_index)
@@ -154,8 +151,10 @@ etp_status etp_trace_need_sound(const etp_trace *trace, etp_error *err)
 etp_status etp_trace_need_time(const etp_trace *trace, etp_error *err)
 {
     return etp_trace_counts_cycles(trace)
-               ? etp_fail(err, ETP_UNSUPPORTED,
-                          "its times are cycles of a microcontroller, and it does not hold their "
-                          "rate; state it: --source-unit cycles:HZ ('etprof ops' shows the cycles)")
+               ? etp_fail(
+                     err, ETP_UNSUPPORTED,
+                     "its times are cycles of a microcontroller, and it does not hold their "
+                     "rate; state it: --source-unit cycles:HZ, or ns where the NPU runs beside "
+                     "Linux ('etprof ops' shows the cycles)")
                : ETP_OK;
 }

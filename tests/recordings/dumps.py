@@ -257,6 +257,52 @@ def branches():
     return runs
 
 
+def late_counter():
+    """A backend that nobody knows counts microseconds since it was switched on: 5.9 of 6.0 ms."""
+    runs = [load()]
+    for i in range(6):
+        at = 1_000_000 + 10_000 * i
+        ops = [own("k1", at, at + 5400), own("k2", at + 5400, at + 5900)]
+        runs += executions([*ops, call("DELEGATE_CALL", 10_000, 6_000_000)], 6_020_000, 1)
+    return runs
+
+
+def both_units():
+    """QNN: microseconds, and what they took in cycles."""
+    ops = [own("conv:OpId_1", 0, 4800), own("relu:OpId_2", 0, 1000), own("conv:OpId_1 (cycles)", 0, 3_000_000),
+           own("relu:OpId_2 (cycles)", 0, 1_000_000)]
+    return [load(), *executions([*ops, call("DELEGATE_CALL", 10_000, 6_000_000)], 6_020_000)]
+
+
+def crossing(a=(100_000, 500_000), b=(400_000, 900_000)):
+    """Two spans that run side by side for a while, together no longer than their call."""
+    inside = [delegate("a", *a), delegate("b", *b), call("DELEGATE_CALL", 50_000, 1_000_000)]
+    return [load(), *executions(inside, 1_010_000)]
+
+
+def around_the_call():
+    """A span around the call that it is logged in."""
+    return [load(), *executions([call("DELEGATE_CALL", 50_000, 1_000_000), delegate("session", 10_000, 1_005_000)],
+                                1_010_000)]
+
+
+def jumped_few():
+    """The clock jumps in the first and the third of three executions of an operator that nobody knows."""
+    return [load(), *(inference((500 + 10 * i) * MS, 74_000, [
+        delegate("work", 5000, 40_000 if i == 1 else 922_000_000 * 1000 * MS), call("DELEGATE_CALL", 1000, 71_000)])
+        for i in range(3))]
+
+
+def jumped_between(jump=922_000 * MS):
+    """The clock jumps between two instructions of the fourth execution, by 922 s."""
+    def one(at):
+        return [delegate("Add (ND, F32) #1", 5000, 40_000), call("DELEGATE_CALL", 1000, 71_000),
+                call("native_call_relu.out", at + 80_000, at + 90_000, 1),
+                call("OPERATOR_CALL", at + 79_000, at + 91_000, 1)]
+    at = [jump if i == 3 else 0 for i in range(9)]
+    return [load(), *(inference((500 + 10 * i) * MS, ns + 100_000, one(ns)) for i, ns in enumerate(at))]
+
+
 def symbols():
     """Newer XNNPACK: the micro-kernel's symbol and a number beside the operator; another text at the second."""
     ops = [delegate("Fully Connected (NC, F32) GEMM #1", 2000, 9000,
@@ -336,7 +382,9 @@ ALL = {f.__name__: f for f in (silent, calls_too_long, all_zero, vulkan, core_ml
                                unknown_from_zero, unknown_nested, beyond_the_call, wrapped, cycles, jumped,
                                jumped_kernel, two_lengths, three_lengths, long_tail, clock_between, two_methods,
                                in_turn, reloaded, branches, symbols, tensors, outputs, method_only, failed,
-                               half_silent, side_by_side, host_wraps, two_calls_from_zero)}
+                               half_silent, side_by_side, host_wraps, two_calls_from_zero, late_counter, both_units,
+                               crossing, around_the_call, jumped_few, jumped_between)}
+ALL["whole_first"] = lambda: crossing((100_000, 900_000), (200_000, 600_000))
 ALL["vulkan_overlap"] = lambda: vulkan(((0, 1700), (100, 1800)))
 ALL["microseconds"] = lambda: from_zero("", (5400, 290))
 ALL["opposite"] = lambda: by_turns((8 * MS, 2 * MS, 2 * MS), (2 * MS, 8 * MS, 2 * MS))

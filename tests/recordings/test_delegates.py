@@ -63,6 +63,8 @@ def silence():
         expect(code == 3 and "more blocks" not in out + err, "silent: gate", rule, code, out, err)
     code, out, err = run("gate", TMP / "silent.etdump", "share GEMM <= 98 %")
     expect(code == 0, "silent: gate at most all", code, out, err)
+    _, out, err = run("convert", TMP / "silent.etdump", "--to", "folded")
+    expect("Other;inside the delegate, not logged 20000000" in out, "silent: folded", out, err)
     doc = ops("half_silent")
     expect(means(doc) == {"Convolution (NHWC, F32) IGEMM #1": 998_000, "native_call_relu.out": 100_000,
                           "DELEGATE_CALL": 3_600_000}, "half_silent", means(doc))
@@ -75,6 +77,8 @@ def silence():
         etdump.write(TMP / f"{name}.etdump", dumps.executions(inside, 5 * dumps.MS))
         code, out, err = run("gate", TMP / f"{name}.etdump", "share Other <= 5 %")
         expect(code == 3, name, "gate", code, out, err)
+        said = run("ops", TMP / f"{name}.etdump", "--format", "md")[1]
+        expect(("4.870 ms are inside them, not logged" if inside else "none was recorded") in said, name, said[:900])
 
 
 def nesting():
@@ -138,8 +142,27 @@ def clocks():
         apart = spans(doc, "apart")
         expect(len(apart) >= 2 and all(s["total_ns"] is None for s in apart.values()), name, "apart", doc["spans"])
         expect(abs(sum(s["share"] for s in apart.values()) - 1) < 1e-5, name, "shares", doc["spans"])
-    doc = ops("wrapped")
+    doc = ops("wrapped", "--delegate-unit", "ns")
     expect(means(doc) == {"0": 400_000, "1": 600_000}, "wrapped", means(doc))
+    # Microseconds of another origin are no nanoseconds: 5.4 of 5.99 ms, not 5.4 µs.
+    doc = ops("late_counter", "--delegate-unit", "us")
+    expect(means(doc) == {"k1": 5_400_000, "k2": 500_000}, "late_counter", means(doc))
+    for name in ("late_counter", "wrapped"):
+        doc = ops(name)
+        expect(set(means(doc)) == {"DELEGATE_CALL"} and {s["apart"] for s in doc["spans"]} == {"clock"}, name, doc)
+    # Each unit has a sum of its own, and the one that is told is not that of the other.
+    wanted = {"conv:OpId_1": 0.828, "relu:OpId_2": 0.172, "conv:OpId_1 (cycles)": 0.75, "relu:OpId_2 (cycles)": 0.25}
+    found = {n: round(s["share"], 3) for n, s in spans(ops("both_units"), "apart").items()}
+    expect(found == wanted, "both_units", found)
+    for unit, named in (("us", {"conv:OpId_1": 4_800_000, "relu:OpId_2": 1_000_000}),
+                        ("cycles:1e9", {"conv:OpId_1 (cycles)": 3_000_000, "relu:OpId_2 (cycles)": 1_000_000})):
+        doc = ops("both_units", "--delegate-unit", unit)
+        expect(means(doc) == named and {s["apart"] for s in doc["spans"]} == {"clock"}, "both_units", unit, doc)
+    # Spans that cross are not added up, be they shorter than their call.
+    for name, n in (("crossing", 2), ("whole_first", 2), ("around_the_call", 1)):
+        doc = ops(name)
+        apart = [s["apart"] for s in doc["spans"]]
+        expect(means(doc) == {"DELEGATE_CALL": 950_000} and apart == ["sum"] * n, name, doc)
     doc = ops("host_wraps")
     expect(means(doc) == {"Add (ND, F32) #1": 88_000} and doc["totals"]["execute_ns"] == 5 * 150_000, "host_wraps", doc)
     doc = ops("side_by_side")
@@ -157,7 +180,7 @@ def units():
         said = run(verb, made("from_zero"), "--format", "md")[1].replace("\n", " ")
         expect("--delegate-unit cycles:HZ" in said, verb, "the unit to state", said[-400:])
         said = run(verb, made("unknown_from_zero"), "--format", "md")[1].replace("\n", " ")
-        expect("--delegate-unit us or cycles:HZ" in said, verb, "the units to choose from", said[-400:])
+        expect("--delegate-unit ns, us or cycles:HZ" in said, verb, "the units to choose from", said[-400:])
     doc = ops("from_zero", "--delegate-unit", "cycles:2e9")
     expect(sorted(means(doc).values()) == [1_450_000, 2_700_000], "unit cycles", means(doc))
     # at 1 GHz they are longer than the call
@@ -188,6 +211,13 @@ def damage():
     expect(means(doc) == {"Convolution (NHWC, F32) IGEMM #1": 35_000}, "jumped: means", means(doc))
     code, out, err = run("validate", TMP / "jumped.etdump")
     expect(code == 1 and "clock" in out + err, "jumped: validate", code, out, err)
+    doc = ops("jumped_few")
+    expect(means(doc) == {"work": 35_000} and [d["run"] for d in doc["damaged"]] == [1, 3], "jumped_few", doc)
+    doc = ops("jumped_between")
+    expect(doc["totals"].get("execute_ns") == 8 * 100_000 and [d["run"] for d in doc["damaged"]] == [4],
+           "jumped_between", doc)
+    code, out, err = run("validate", TMP / "jumped_between.etdump")
+    expect(code == 1 and "clock" in out + err, "jumped_between: validate", code, out, err)
     for name in (n for n in dumps.ALL if n.startswith("went_back")):
         doc = ops(name)
         expect([(d["run"], d["ns"]) for d in doc["damaged"]] == [(4, None)], name, doc["damaged"])
@@ -312,7 +342,8 @@ def findings():
              "tensors": {"tensors_logged"}, "two_lengths": {"several_lengths"}, "outputs": set(), "vulkan": set(),
              "silent": set(), "two_methods": {"several_lengths"}, "in_turn": {"several_lengths"},
              "reloaded": set(), "branches": set(), "logs_once": {"partly_logged"},
-             "at_load": set(), "wrapped": set(), "method_only": set()}
+             "at_load": set(), "crossing": {"parts_exceed_whole"}, "late_counter": {"own_clock"},
+             "jumped_between": {"clock_damaged"}, "method_only": set()}
     for name, wanted in kinds.items():
         code, out, err = run("analyze", made(name), "--format", "json")
         found = {f["kind"] for f in json.loads(out)["findings"]} if code == 0 else {err}
@@ -327,6 +358,14 @@ def findings():
     code, out, _ = run("analyze", made("tensors"), "--format", "json")
     expect(code == 0 and json.loads(out)["next_fixes"] == [], "tensors: fixes", out[:200])
     expect("logged tensors" in run("inspect", made("tensors"))[1], "tensors: inspect")
+    for verb, rule in (("gate", "share Other <= 100 %"), ("whatif", "drop *")):
+        for name, wanted in (("tensors", "logged tensors"), ("two_lengths", "10 of 200"), ("silent", None)):
+            code, out, err = run(verb, made(name), rule, "--format", "json")
+            noticed = json.loads(out)["noticed"] if out else [err]
+            said = run(verb, made(name), rule, "--format", "md")[1]
+            expect(len(noticed) == (wanted is not None), name, verb, noticed)
+            expect(wanted is None or (wanted in noticed[0] and wanted in said), name, verb, noticed, said)
+            expect(code == (3 if (verb, name) == ("gate", "tensors") else 0), name, verb, code, out, err)
 
 
 def tables():
@@ -358,14 +397,6 @@ def tables():
         wide = TMP / f"{encoding}_exec_all_runs_timeline.csv"
         wide.write_text("run_index,name,duration_ms\n0,Method::execute,12.3\n", encoding)
         for verb in (("compare", wide, wide), ("stats", wide), ("ops", wide)):
-    for verb, rule in (("gate", "share Other <= 100 %"), ("whatif", "drop *")):
-        for name, wanted in (("tensors", "logged tensors"), ("two_lengths", "10 of 200"), ("silent", None)):
-            code, out, err = run(verb, made(name), rule, "--format", "json")
-            noticed = json.loads(out)["noticed"] if out else [err]
-            said = run(verb, made(name), rule, "--format", "md")[1]
-            expect(len(noticed) == (wanted is not None), name, verb, noticed)
-            expect(wanted is None or (wanted in noticed[0] and wanted in said), name, verb, noticed, said)
-            expect(code == (3 if (verb, name) == ("gate", "tensors") else 0), name, verb, code, out, err)
             code, _, err = run(*verb)
             expect(code == 4 and encoding[:6].upper() in err, encoding, verb, code, err)
     line = "Using gemm microkernel 'xnn_f32_gemm_minmax_ukernel_4x8__neon' für größe 𝄞\r\n"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ethos-U: spans by name, "+EthosUBackend::execute()NPU" inside "EthosUBackend::execute()". It runs
-// beside a microcontroller, whose runtime counts cycles.
+// beside a microcontroller, whose runtime counts cycles, or beside Linux, whose counts nanoseconds:
+// the names are the same.
 #include "operators/delegates.h"
 
 static bool wrote(etp_str event)
