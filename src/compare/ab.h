@@ -434,7 +434,10 @@ typedef struct etp_ab_fixes {
       "events that are longer than what they are parts of, in a quarter of the executions at "       \
       "most")                                                                                        \
     X(OWN_CLOCK, "own_clock", "start and end of delegates' events against those of their calls")     \
-    X(PARTS_EXCEED, "parts_exceed_whole", "Σ time of the parts of an event > its time")              \
+    X(PARTS_EXCEED, "parts_exceed_whole",                                                            \
+      "parts of an event that cross in time, or Σ of their times > its time")                        \
+    X(NOT_LOGGED, "not_logged",                                                                      \
+      "time of delegates' calls without, and of, what is logged in them")                            \
     X(TENSORS_LOGGED, "tensors_logged", "debug events before Method::execute ends")                  \
     X(MODES, "several_lengths",                                                                      \
       "sorted Method::execute parted at its widest gap, where that is three times as wide as "       \

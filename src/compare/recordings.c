@@ -140,10 +140,42 @@ static void tell_partly_logged(const etp_ab_session *s, uint32_t arm,
     }
 }
 
+// What calls of delegates did, as far as the recording does not say. XNNPACK logs all that it does.
+static void tell_unlogged(const etp_ab *ab, uint32_t arm, etp_ab_findings *to)
+{
+    const etp_profile *p = ab->arms[arm].profile;
+    size_t n_rows = p ? p->n_rows : 0;
+    bool *all = ETP_NEW_ARRAY(ab->arena, bool, n_rows + 1); // by row of a call
+    int64_t logged = 0, unlogged = 0;
+    for (size_t i = 0; i < n_rows; i++) {
+        const etp_profile_row *row = &p->rows[i];
+        if (row->parsed.kind == ETP_OP_XNNPACK && row->call != ETP_NO_INDEX) {
+            all[row->call] = true;
+        }
+    }
+    for (size_t i = 0; i < n_rows; i++) {
+        const etp_profile_row *row = &p->rows[i];
+        bool around = (row->silent || row->kind == ETP_ROW_BOUNDARY) && !all[i];
+        unlogged += around ? row->total_ns : 0;
+        logged += row->kind == ETP_ROW_OPERATOR && !row->silent ? row->total_ns : 0;
+    }
+    if (unlogged > logged) {
+        double n = (double)p->executions;
+        etp_ab_add_finding(to, ETP_FINDING_NOT_LOGGED, ETP_SEVERITY_WARN, NULL,
+                           etp_arena_printf(ab->arena,
+                                            "%s: calls of delegates spend %s in what they did not "
+                                            "log, %s in what they did",
+                                            etp_ab_arm_called(ab, arm),
+                                            ETP_NS((double)unlogged / n),
+                                            ETP_NS((double)logged / n)));
+    }
+}
+
 // Of a few executions all are kept, the first one too, which may have been cold.
 void etp_ab_tell_mean(const etp_ab *ab, uint32_t arm, etp_ab_findings *to)
 {
     const etp_ab_arm *a = &ab->arms[arm];
+    tell_unlogged(ab, arm, to);
     double mean = etp_known_ns(a->traced_ns);
     if (fabs(log(mean / a->traced_median_ns)) > log(FAR_MEAN)) { // false where one is unknown
         etp_ab_add_finding(to, ETP_FINDING_MEAN_OF_FEW, ETP_SEVERITY_WARN, NULL,

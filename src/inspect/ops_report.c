@@ -284,7 +284,8 @@ const etp_report *etp_ops_report(const etp_ops_answer *a, etp_arena *arena)
         const char *of_which =
             t->operators_ns > 0
                 ? etp_arena_printf(arena, ", of which %.1f %% delegated", 100 * delegated)
-                : ": none was recorded";
+            : t->n_rows ? ""
+                        : ": none was recorded";
         etp_keys_add(keys, ETP_PLAIN, "operators", "%s%s",
                      etp_ops_time_text(a, (double)t->operators_ns / n, arena), of_which);
         etp_keys_add(keys, ETP_PLAIN, "remainder", "%s (delegate boundary, framework, truncation)",

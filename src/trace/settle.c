@@ -167,10 +167,10 @@ static bool find_calls(state *t)
 
 // ---- beside the inference ----
 
-// By its start and end it is over before the inference begins, or begins after it.
-static bool is_beside(const state *t, uint32_t event)
+// By its start and end it is over before WHOLE begins, or begins after it.
+static bool is_beside(const state *t, uint32_t event, uint32_t whole)
 {
-    uint32_t p = place(t, event), w = place(t, t->s->block->execute);
+    uint32_t p = place(t, event), w = place(t, whole);
     return t->start[p] <= t->end[p] && (t->end[p] <= t->start[w] || t->start[p] >= t->end[w]);
 }
 
@@ -220,7 +220,8 @@ static void find_beside(state *t)
     uint64_t heard = 0;
     for (uint32_t i = 0; t->start && t->s->block->has_execute && i < t->n; i++) {
         etp_span_clock clock = etp_delegate_span(t->s->events[i].name).clock;
-        if (!logged_in_execute(t, i) || !is_beside(t, i) || clock >= ETP_SPAN_OWN_NS) {
+        if (!logged_in_execute(t, i) || !is_beside(t, i, t->s->block->execute) ||
+            clock >= ETP_SPAN_OWN_NS) {
             continue;
         }
         if (!asked) {
@@ -238,11 +239,13 @@ static void find_beside(state *t)
 // ---- clocks ----
 
 // A span outside the event that it was logged in is by another clock, and no file says of which
-// unit: microseconds of a late counter look like few nanoseconds.
+// unit: microseconds of a late counter look like few nanoseconds. So is one from 0, whatever else
+// began there.
 static etp_span_clock clock_by_times(const state *t, uint32_t event)
 {
     uint32_t whole = t->s->events[event].parent;
-    bool inside = !t->start || whole == ETP_NO_INDEX || time_inside(t, event, whole);
+    bool inside = !t->start || whole == ETP_NO_INDEX || time_inside(t, event, whole) ||
+                  (t->start[place(t, event)] > 0 && !is_beside(t, event, whole));
     return inside ? ETP_SPAN_RUNTIME : ETP_SPAN_OWN;
 }
 

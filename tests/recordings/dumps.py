@@ -286,6 +286,12 @@ def around_the_call():
                                 1_010_000)]
 
 
+def early():
+    """By the runtime's clock, but begun before the call is: 0.29 and 0.6 ms."""
+    inside = [delegate("a", 9000, 300_000), delegate("b", 300_000, 900_000), call("DELEGATE_CALL", 10_000, 1_000_000)]
+    return [load(), *executions(inside, 1_010_000)]
+
+
 def jumped_few():
     """The clock jumps in the first and the third of three executions of an operator that nobody knows."""
     return [load(), *(inference((500 + 10 * i) * MS, 74_000, [
@@ -383,7 +389,7 @@ ALL = {f.__name__: f for f in (silent, calls_too_long, all_zero, vulkan, core_ml
                                jumped_kernel, two_lengths, three_lengths, long_tail, clock_between, two_methods,
                                in_turn, reloaded, branches, symbols, tensors, outputs, method_only, failed,
                                half_silent, side_by_side, host_wraps, two_calls_from_zero, late_counter, both_units,
-                               crossing, around_the_call, jumped_few, jumped_between)}
+                               crossing, around_the_call, early, jumped_few, jumped_between)}
 ALL["whole_first"] = lambda: crossing((100_000, 900_000), (200_000, 600_000))
 ALL["vulkan_overlap"] = lambda: vulkan(((0, 1700), (100, 1800)))
 ALL["microseconds"] = lambda: from_zero("", (5400, 290))

@@ -77,6 +77,8 @@ def silence():
         etdump.write(TMP / f"{name}.etdump", dumps.executions(inside, 5 * dumps.MS))
         code, out, err = run("gate", TMP / f"{name}.etdump", "share Other <= 5 %")
         expect(code == 3, name, "gate", code, out, err)
+        said = run("analyze", TMP / f"{name}.etdump", "--format", "json")[1]
+        expect(("4.870 ms in what they did not log, 30.00" in said) == bool(inside), name, "not logged", said[:900])
         said = run("ops", TMP / f"{name}.etdump", "--format", "md")[1]
         expect(("4.870 ms are inside them, not logged" if inside else "none was recorded") in said, name, said[:900])
 
@@ -158,6 +160,7 @@ def clocks():
                         ("cycles:1e9", {"conv:OpId_1 (cycles)": 3_000_000, "relu:OpId_2 (cycles)": 1_000_000})):
         doc = ops("both_units", "--delegate-unit", unit)
         expect(means(doc) == named and {s["apart"] for s in doc["spans"]} == {"clock"}, "both_units", unit, doc)
+    expect(means(ops("early")) == {"a": 291_000, "b": 600_000}, "early", ops("early"))
     # Spans that cross are not added up, be they shorter than their call.
     for name, n in (("crossing", 2), ("whole_first", 2), ("around_the_call", 1)):
         doc = ops(name)
@@ -359,7 +362,8 @@ def findings():
     expect(code == 0 and json.loads(out)["next_fixes"] == [], "tensors: fixes", out[:200])
     expect("logged tensors" in run("inspect", made("tensors"))[1], "tensors: inspect")
     for verb, rule in (("gate", "share Other <= 100 %"), ("whatif", "drop *")):
-        for name, wanted in (("tensors", "logged tensors"), ("two_lengths", "10 of 200"), ("silent", None)):
+        for name, wanted in (("tensors", "logged tensors"), ("two_lengths", "10 of 200"),
+                             ("silent", "5.000 ms in what they did not log"), ("vulkan", None)):
             code, out, err = run(verb, made(name), rule, "--format", "json")
             noticed = json.loads(out)["noticed"] if out else [err]
             said = run(verb, made(name), rule, "--format", "md")[1]
