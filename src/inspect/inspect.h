@@ -114,6 +114,8 @@ const etp_source *etp_inspect_call_source(const etp_inspect *inspect, const etp_
 extern const etp_document k_etp_inspect_document; // of etp_inspect
 void etp_inspect_json(const void *inspect, etp_json *j);
 const etp_report *etp_inspect_report(const etp_inspect *inspect, etp_arena *arena);
+// A note of the executions that are left out, if any.
+void etp_report_damage(const etp_trace *trace, etp_report *r, etp_arena *arena);
 // Every method, instruction and node as an indented list (programs only).
 const etp_report *etp_inspect_tree(const etp_inspect *inspect, etp_arena *arena);
 

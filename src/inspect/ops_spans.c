@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a recording holds besides operators: spans of delegates, executions that are left out.
 #include "base/number.h"
+#include "inspect/inspect.h"
 #include "inspect/ops.h"
 
 #define FAR_MEAN 1.25 // times the median
@@ -19,14 +20,7 @@ void etp_ops_report_damage(const etp_ops_answer *a, etp_report *r, etp_arena *ar
                         "delegates log what they do in some of the executions alone; those in "
                         "which they do not are a block of their own");
     }
-    size_t n = etp_trace_damage_count(a->trace);
-    if (n == 0) {
-        return;
-    }
-    const etp_trace_damage *d = etp_trace_damage_at(a->trace, 0);
-    etp_report_note(r, ETP_WARN, "%zu %s left out: the clock jumped (first: %.*s in run %u %s)", n,
-                    n == 1 ? "execution is" : "executions are", ETP_STR_ARG(d->name), d->run,
-                    etp_trace_damage_claim(d, arena));
+    etp_report_damage(a->trace, r, arena);
 }
 
 // A mean that few of the executions made, and most are far from.

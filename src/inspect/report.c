@@ -399,7 +399,18 @@ static void record_report(const etp_etrecord *record, etp_report *r, etp_arena *
     }
 }
 
-static void trace_report(const etp_trace *trace, etp_report *r)
+void etp_report_damage(const etp_trace *trace, etp_report *r, etp_arena *arena)
+{
+    size_t n = etp_trace_damage_count(trace);
+    if (n > 0) {
+        const etp_trace_damage *d = etp_trace_damage_at(trace, 0);
+        etp_report_note(r, ETP_WARN, "%zu %s left out: the clock jumped (first: %.*s in run %u %s)",
+                        n, n == 1 ? "execution is" : "executions are", ETP_STR_ARG(d->name), d->run,
+                        etp_trace_damage_claim(d, arena));
+    }
+}
+
+static void trace_report(const etp_trace *trace, etp_report *r, etp_arena *arena)
 {
     static const etp_column k_columns[] = {
         {.key = "name", .title = "block"},
@@ -426,6 +437,7 @@ static void trace_report(const etp_trace *trace, etp_report *r)
         etp_report_note(r, ETP_WARN,
                         "the recording also logged tensors, so its times are not the program's");
     }
+    etp_report_damage(trace, r, arena);
     etp_report_text(r, "`etprof ops` shows the operators with their times.");
 }
 
@@ -463,7 +475,7 @@ const etp_report *etp_inspect_report(const etp_inspect *in, etp_arena *arena)
         record_report(in->record, r, arena);
     }
     if (in->trace) {
-        trace_report(in->trace, r);
+        trace_report(in->trace, r, arena);
     }
     return r;
 }

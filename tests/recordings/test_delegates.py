@@ -221,6 +221,7 @@ def damage():
            "jumped_between", doc)
     code, out, err = run("validate", TMP / "jumped_between.etdump")
     expect(code == 1 and "clock" in out + err, "jumped_between: validate", code, out, err)
+    expect("1 execution is left out" in run("inspect", TMP / "jumped_between.etdump")[1], "jumped_between: inspect")
     for name in (n for n in dumps.ALL if n.startswith("went_back")):
         doc = ops(name)
         expect([(d["run"], d["ns"]) for d in doc["damaged"]] == [(4, None)], name, doc["damaged"])

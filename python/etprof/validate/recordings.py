@@ -93,6 +93,7 @@ def _check_dump(notes: Notes, file: File, document: dict[str, Any] | None, words
     file.readable = bool(file.execute_ns)
     notes.add(file.name, "dump" if file.readable else "dump.execute", file.readable,
               f"{len(file.execute_ns)} executions", "executions with a Method::execute",
+              "none is sound: measure again" if damaged else
               "no inference finished while it was recorded: read the .log beside it, measure again")
 
 
