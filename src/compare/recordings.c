@@ -163,8 +163,8 @@ static void tell_unlogged(const etp_ab *ab, uint32_t arm, etp_ab_findings *to)
         double n = (double)p->executions;
         etp_ab_add_finding(to, ETP_FINDING_NOT_LOGGED, ETP_SEVERITY_WARN, NULL,
                            etp_arena_printf(ab->arena,
-                                            "%s: calls of delegates spend %s in what they did not "
-                                            "log, %s in what they did",
+                                            "%s: %s inside calls of delegates have no event with "
+                                            "a time, %s have",
                                             etp_ab_arm_called(ab, arm),
                                             ETP_NS((double)unlogged / n),
                                             ETP_NS((double)logged / n)));

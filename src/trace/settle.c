@@ -431,6 +431,29 @@ static bool has_runtimes(const state *t, uint32_t whole)
     return false;
 }
 
+// A counter of another origin whose ticks, read as nanoseconds, make more than half of their call
+// and no more than all of it counts nanoseconds, as ExecuTorch's own tools take it. Microseconds
+// would make a thousandth of the call. One that begins at 0 does not count from an origin.
+static bool counts_nanoseconds(const state *t, uint32_t whole)
+{
+    size_t n_runs = t->s->block->n_runs;
+    bool fits = t->s->delegate.den == 0;
+    for (size_t r = 0; fits && r < n_runs; r++) {
+        const uint64_t length = t->s->columns[whole * n_runs + r];
+        uint64_t sum = 0;
+        for (uint32_t at = t->first[whole]; fits && at; at = t->next[at - 1]) {
+            if (t->clock[at - 1] == ETP_SPAN_OWN) {
+                uint64_t ticks = t->s->columns[(at - 1) * n_runs + r];
+                fits = t->start && t->start[place(t, at - 1)] > 0 && ticks <= length - sum &&
+                       !etp_delegate_says_cycles(t->s->events[at - 1].name);
+                sum += fits ? ticks : 0;
+            }
+        }
+        fits = t->bad[r] || (fits && sum >= length / 2);
+    }
+    return fits;
+}
+
 static void settle_clocks(state *t)
 {
     etp_trace_event *events = t->s->events;
@@ -446,7 +469,7 @@ static void settle_clocks(state *t)
     read_ticks(t, own);
     list_parts(t);
     uint32_t parent = ETP_NO_INDEX;
-    bool beside = false;
+    bool beside = false, as_ns = false;
     for (uint32_t i = 0; i < t->n; i++) {
         if (!own[i]) {
             continue;
@@ -454,11 +477,12 @@ static void settle_clocks(state *t)
         if (events[i].parent != parent) {
             parent = events[i].parent;
             beside = parent != ETP_NO_INDEX && has_runtimes(t, parent);
+            as_ns = parent != ETP_NO_INDEX && counts_nanoseconds(t, parent);
         }
         if (events[i].apart) {
             continue;
         }
-        bool known = t->clock[i] == ETP_SPAN_OWN_NS || to_nanoseconds(t, i, cycles);
+        bool known = t->clock[i] == ETP_SPAN_OWN_NS || as_ns || to_nanoseconds(t, i, cycles);
         events[i].apart = known && !beside ? ETP_APART_NOT : ETP_APART_CLOCK;
     }
 }

@@ -78,7 +78,8 @@ def silence():
         code, out, err = run("gate", TMP / f"{name}.etdump", "share Other <= 5 %")
         expect(code == 3, name, "gate", code, out, err)
         said = run("analyze", TMP / f"{name}.etdump", "--format", "json")[1]
-        expect(("4.870 ms in what they did not log, 30.00" in said) == bool(inside), name, "not logged", said[:900])
+        told = "4.870 ms inside calls of delegates have no event with a time, 30.00" in said
+        expect(told == bool(inside), name, "not logged", said[:900])
         said = run("ops", TMP / f"{name}.etdump", "--format", "md")[1]
         expect(("4.870 ms are inside them, not logged" if inside else "none was recorded") in said, name, said[:900])
 
@@ -149,9 +150,11 @@ def clocks():
     # Microseconds of another origin are no nanoseconds: 5.4 of 5.99 ms, not 5.4 µs.
     doc = ops("late_counter", "--delegate-unit", "us")
     expect(means(doc) == {"k1": 5_400_000, "k2": 500_000}, "late_counter", means(doc))
-    for name in ("late_counter", "wrapped"):
-        doc = ops(name)
-        expect(set(means(doc)) == {"DELEGATE_CALL"} and {s["apart"] for s in doc["spans"]} == {"clock"}, name, doc)
+    doc = ops("late_counter")
+    apart = {s["apart"] for s in doc["spans"]}
+    expect(set(means(doc)) == {"DELEGATE_CALL"} and apart == {"clock"}, "late_counter", doc)
+    # 1.0 of 1.4 ms, as the Inspector has it: no other unit is as near.
+    expect(means(ops("wrapped")) == {"0": 400_000, "1": 600_000}, "wrapped", ops("wrapped"))
     # Each unit has a sum of its own, and the one that is told is not that of the other.
     wanted = {"conv:OpId_1": 0.828, "relu:OpId_2": 0.172, "conv:OpId_1 (cycles)": 0.75, "relu:OpId_2 (cycles)": 0.25}
     found = {n: round(s["share"], 3) for n, s in spans(ops("both_units"), "apart").items()}
@@ -364,7 +367,7 @@ def findings():
     expect("logged tensors" in run("inspect", made("tensors"))[1], "tensors: inspect")
     for verb, rule in (("gate", "share Other <= 100 %"), ("whatif", "drop *")):
         for name, wanted in (("tensors", "logged tensors"), ("two_lengths", "10 of 200"),
-                             ("silent", "5.000 ms in what they did not log"), ("vulkan", None)):
+                             ("silent", "5.000 ms inside calls of delegates"), ("vulkan", None)):
             code, out, err = run(verb, made(name), rule, "--format", "json")
             noticed = json.loads(out)["noticed"] if out else [err]
             said = run(verb, made(name), rule, "--format", "md")[1]
