@@ -50,6 +50,36 @@ static void a_feature_that_ran(void **state)
     check(ETP_CODE_AVX2, false, "level vnni", NULL); // nothing that the baseline lacks
 }
 
+// Half of the gain of an int8 model is VNNI's where a third of the samples is: named after both.
+static void two_features_that_ran(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t vnni, avx512;
+        const char *name, *instead;
+    } k_cases[] = {
+        {300, 500, "AVX-512 + VNNI", NULL     },
+        {500, 300, "VNNI",           NULL     },
+        {500, 100, "VNNI",           NULL     },
+        {100, 600, "AVX-512",        "AVX-512"},
+    };
+    for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
+        etp_kernels k = {.samples = 1000, .evidence = 1000}, avx2 = samples_of(ETP_CODE_AVX2);
+        k.evidence_of[ETP_CODE_AVX512_VNNI] = k_cases[i].vnni;
+        k.evidence_of[ETP_CODE_AVX512] = k_cases[i].avx512;
+        etp_ab_arm arms[] = {
+            {.name = "a", .level = ETP_LEVEL_VNNI, .level_name = "vnni", .kernels = &k   },
+            {.name = "b", .level = ETP_LEVEL_AVX2, .level_name = "avx2", .kernels = &avx2},
+        };
+        etp_arena arena = {0};
+        const etp_ab ab = {.arena = &arena, .arms = arms, .n_arms = 2, .baseline = 1};
+        assert_string_equal(etp_ab_level_called(&ab, &arms[0], &arena), k_cases[i].name);
+        const char *told = etp_ab_ran_instead(&ab, &arms[0]);
+        assert_true(k_cases[i].instead ? told && strcmp(told, k_cases[i].instead) == 0 : !told);
+        etp_arena_dispose(&arena);
+    }
+}
+
 static void another_arm_has_that_name(void **state)
 {
     (void)state;
@@ -133,6 +163,7 @@ int main(void)
         cmocka_unit_test(engaged_is_named_after_the_widest),
         cmocka_unit_test(why_a_verdict_is_unknown),
         cmocka_unit_test(a_feature_that_ran),
+        cmocka_unit_test(two_features_that_ran),
         cmocka_unit_test(another_arm_has_that_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
