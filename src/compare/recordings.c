@@ -140,23 +140,14 @@ static void tell_partly_logged(const etp_ab_session *s, uint32_t arm,
     }
 }
 
-// What calls of delegates did, as far as the recording does not say. XNNPACK logs all that it does.
+// What calls of delegates did, as far as the recording does not say.
 static void tell_unlogged(const etp_ab *ab, uint32_t arm, etp_ab_findings *to)
 {
     const etp_profile *p = ab->arms[arm].profile;
-    size_t n_rows = p ? p->n_rows : 0;
-    bool *all = ETP_NEW_ARRAY(ab->arena, bool, n_rows + 1); // by row of a call
     int64_t logged = 0, unlogged = 0;
-    for (size_t i = 0; i < n_rows; i++) {
+    for (size_t i = 0; p && i < p->n_rows; i++) {
         const etp_profile_row *row = &p->rows[i];
-        if (row->parsed.kind == ETP_OP_XNNPACK && row->call != ETP_NO_INDEX) {
-            all[row->call] = true;
-        }
-    }
-    for (size_t i = 0; i < n_rows; i++) {
-        const etp_profile_row *row = &p->rows[i];
-        bool around = (row->silent || row->kind == ETP_ROW_BOUNDARY) && !all[i];
-        unlogged += around ? row->total_ns : 0;
+        unlogged += etp_profile_row_hides(p, i) ? row->total_ns : 0;
         logged += row->kind == ETP_ROW_OPERATOR && !row->silent ? row->total_ns : 0;
     }
     if (unlogged > logged) {

@@ -434,3 +434,24 @@ size_t etp_profile_samples(const etp_profile *p, const etp_profile_row *row, uin
     }
     return n;
 }
+
+// What a call of XNNPACK may take to set up beside its operators, at most: shapes, memory.
+#define SET_UP_NS 100000
+
+bool etp_profile_row_hides(const etp_profile *p, size_t row)
+{
+    const etp_profile_row *call = &p->rows[row];
+    const int64_t n = (int64_t)p->executions;
+    int64_t logged = 0, around = SET_UP_NS * n;
+    bool stranger = false;
+    for (size_t i = 0; i < p->n_rows && call->kind == ETP_ROW_BOUNDARY; i++) {
+        const etp_profile_row *part = &p->rows[i];
+        if (part->call == row && part->kind == ETP_ROW_OPERATOR) {
+            stranger = stranger || part->parsed.kind != ETP_OP_XNNPACK;
+            logged += part->total_ns;
+            around += 1000 * n; // cut off by a clock of whole microseconds
+        }
+    }
+    return call->silent || (call->kind == ETP_ROW_BOUNDARY &&
+                            (stranger || (logged > 0 && call->total_ns > logged + around)));
+}

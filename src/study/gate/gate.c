@@ -157,7 +157,11 @@ static void add_figure(etp_gate *g, const etp_ab *ab, const rule *r, const char 
     if (f->unknown) {
         c.found = etp_arena_printf(g->arena, "%s (%s)", c.found, f->unknown);
     }
-    if (c.state == ETP_GATE_UNKNOWN) {
+    if (c.state == ETP_GATE_UNKNOWN && f->cut && !f->unknown) {
+        c.found = etp_arena_printf(g->arena, "unknown: %s, as its clock counts whole microseconds",
+                                   c.found);
+        c.fix = "a larger input or batch makes its operators longer than the clock's step";
+    } else if (c.state == ETP_GATE_UNKNOWN) {
         c.fix = f->unknown || isfinite(f->value) || bounded ? etp_gate_to_settle(g, ab, f, r->limit)
                 : r->metric == ENGAGED && ab->engagement.eligible > 0
                     ? "names do not tell what ran: measure with --kernels, which samples it"

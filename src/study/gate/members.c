@@ -163,20 +163,22 @@ const char *etp_gate_arm_unknown(const etp_ab *ab, uint32_t arm, etp_arena *aren
                                       100 * a->waited);
 }
 
-// A share is compared as it is shown, a time with all that its clock can have cut off. HIDDEN: part
-// of an inference that may be of the member too.
+// With all that its clock can have cut off. HIDDEN: part of an inference that may be of the member
+// too.
 static void add_part(const etp_ab *ab, const etp_gate_member *m, uint32_t arm, double ns,
                      double cut_ns, double share, double hidden, etp_arena *arena,
                      etp_gate_figures *out)
 {
     const char *unknown = etp_gate_arm_unknown(ab, arm, arena);
+    double whole = etp_known_ns(ab->arms[arm].traced_ns), cut = whole > 0 ? cut_ns / whole : 0;
     // An emulator's shares may be asked for.
     etp_gate_figure f = {.value = share,
                          .lo = share,
-                         .hi = share + hidden,
+                         .hi = fmin(share + hidden + (cut > 0 ? cut : 0), fmax(share, 1)),
                          .arm = arm,
                          .unknown = ab->arms[arm].emulated ? NULL : unknown,
                          .settles = etp_ab_again_command(ab, arena),
+                         .cut = cut > 0,
                          .hidden = hidden > 0};
     if (m->row == NS) {
         double more = hidden > 0 ? hidden * etp_known_ns(ab->arms[arm].traced_ns) : 0;
@@ -223,20 +225,6 @@ static bool parts_withheld(const etp_profile *p)
     return false;
 }
 
-// A call whose delegate logs what XNNPACK does not: what the call takes besides may be anything,
-// and not only what a call costs.
-static bool may_hide_more(const etp_profile *p, const etp_profile_row *call)
-{
-    bool may = false;
-    for (size_t i = 0; i < p->n_rows && call->kind == ETP_ROW_BOUNDARY; i++) {
-        const etp_profile_row *row = &p->rows[i];
-        may =
-            may || (row->delegated && row->kind == ETP_ROW_OPERATOR && row->chain == call->chain &&
-                    row->instruction == call->instruction && row->parsed.kind != ETP_OP_XNNPACK);
-    }
-    return may;
-}
-
 // Part of an inference of which no category is known, beyond SHARE. It is among Other already.
 static double hidden_part(const etp_profile *p, etp_category category, double share)
 {
@@ -247,11 +235,9 @@ static double hidden_part(const etp_profile *p, etp_category category, double sh
         return isfinite(share) ? 1 - share : 1;
     }
     int64_t ns = 0;
-    for (size_t i = 0; category != ETP_CATEGORY_OTHER && i < p->n_rows; i++) {
-        ns += p->rows[i].silent ? p->rows[i].total_ns : 0;
-    }
     for (size_t i = 0; i < p->n_rows; i++) {
-        ns += may_hide_more(p, &p->rows[i]) ? p->rows[i].total_ns : 0;
+        bool counts = !p->rows[i].silent || category != ETP_CATEGORY_OTHER;
+        ns += counts && etp_profile_row_hides(p, i) ? p->rows[i].total_ns : 0;
     }
     return (double)ns / (double)p->execute_total_ns;
 }
@@ -264,14 +250,13 @@ static void category_times(const etp_gate_member *m, const etp_ab *ab, etp_categ
         const etp_profile *p = ab->arms[a].profile;
         double none = p && p->execute_total_ns > 0 ? 0 : (double)NAN;
         double share = c ? c->share[a] : none;
-        bool timed = c && m->row == NS;
         bool logged = false; // any part of an inference, of whatever category
         for (size_t i = 0; i < ab->n_categories; i++) {
             logged = logged || ab->categories[i].share[a] > 0;
         }
         double hidden = logged || !(none == 0) ? hidden_part(p, category, share) : 1;
-        add_part(ab, m, a, timed ? etp_known_ns(c->ns[a]) : none,
-                 timed ? etp_known_ns(c->cut_ns[a]) : none, share, hidden, arena, out);
+        add_part(ab, m, a, c ? etp_known_ns(c->ns[a]) : none, c ? etp_known_ns(c->cut_ns[a]) : none,
+                 share, hidden, arena, out);
     }
 }
 

@@ -28,6 +28,7 @@ typedef struct etp_gate_figure {
     uint32_t arm;         // of the comparison: the candidate
     const char *unknown;  // why it cannot be told whatever the figures are; NULL: it can
     const char *settles;  // what would tell it then; NULL: nothing is known to
+    bool cut;             // up to `hi` because of what a clock of whole microseconds cut off
     bool hidden;          // up to `hi` because delegates logged nothing, or parts are withheld
 } etp_gate_figure;
 
