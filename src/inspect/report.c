@@ -399,17 +399,6 @@ static void record_report(const etp_etrecord *record, etp_report *r, etp_arena *
     }
 }
 
-void etp_report_damage(const etp_trace *trace, etp_report *r, etp_arena *arena)
-{
-    size_t n = etp_trace_damage_count(trace);
-    if (n > 0) {
-        const etp_trace_damage *d = etp_trace_damage_at(trace, 0);
-        etp_report_note(r, ETP_WARN, "%zu %s left out: the clock jumped (first: %.*s in run %u %s)",
-                        n, n == 1 ? "execution is" : "executions are", ETP_STR_ARG(d->name), d->run,
-                        etp_trace_damage_claim(d, arena));
-    }
-}
-
 static void trace_report(const etp_trace *trace, etp_report *r, etp_arena *arena)
 {
     static const etp_column k_columns[] = {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What documents of operators, of files and of comparisons say alike: tensors of an operator, where
 // it comes from, an execution whose clock jumped.
+#include "base/number.h"
 #include "document/rows.h"
+#include "inspect/inspect.h"
 #include "inspect/ops.h"
 
 static const etp_value *tensor(const etp_value *value)
@@ -51,3 +53,14 @@ static const etp_field k_damage_rows[] = {
 };
 SHAPE_ON_ONE_LINE(k_etp_trace_damage_shape, k_damage_rows);
 #undef OF
+
+void etp_report_damage(const etp_trace *trace, etp_report *r, etp_arena *arena)
+{
+    size_t n = etp_trace_damage_count(trace);
+    if (n > 0) {
+        const etp_trace_damage *d = etp_trace_damage_at(trace, 0);
+        etp_report_note(r, ETP_WARN, "%zu %s left out: the clock jumped (first: %.*s in run %u %s)",
+                        n, n == 1 ? "execution is" : "executions are", ETP_STR_ARG(d->name), d->run,
+                        etp_trace_damage_claim(d, arena));
+    }
+}
