@@ -122,6 +122,7 @@ typedef struct etp_ab_arm {
     const etp_profile *profile; // NULL when the arm has no usable dump
     size_t n_dumps;
     bool tensors_logged;   // in recordings: their times are not the program's
+    bool several_lengths;  // in recordings: what is shown is less than three quarters of them
     etp_ab_ratio cold;     // first inference of a process ÷ steady
     etp_ab_ratio observer; // traced ÷ untraced
     etp_ab_drift drift;
@@ -138,6 +139,7 @@ typedef enum etp_withheld {
     ETP_WITHHELD_PROOF_FAILED,
     ETP_WITHHELD_EMULATED,
     ETP_WITHHELD_TENSORS,   // recordings that also logged tensors
+    ETP_WITHHELD_LENGTHS,   // recordings of several methods or input lengths, none of them most
     ETP_WITHHELD_CROWDED,   // more threads than CPUs allowed
     ETP_WITHHELD_CONTENDED, // other programs had the CPU
     ETP_WITHHELD_NOISE_FLOOR,

@@ -9,6 +9,7 @@ const char *etp_withheld_name(etp_withheld w)
         [ETP_WITHHELD_PROOF_FAILED] = "proof_failed",
         [ETP_WITHHELD_EMULATED] = "emulated",
         [ETP_WITHHELD_TENSORS] = "tensors_logged",
+        [ETP_WITHHELD_LENGTHS] = "several_lengths",
         [ETP_WITHHELD_CROWDED] = "crowded",
         [ETP_WITHHELD_CONTENDED] = "contended",
         [ETP_WITHHELD_NOISE_FLOOR] = "noise_floor",
@@ -24,6 +25,7 @@ const char *etp_ab_withheld_text(etp_withheld why)
         [ETP_WITHHELD_PROOF_FAILED] = "the evidence contradicts an arm's level",
         [ETP_WITHHELD_EMULATED] = "an emulator's times say nothing about speed",
         [ETP_WITHHELD_TENSORS] = "a recording also logged tensors, which takes time",
+        [ETP_WITHHELD_LENGTHS] = "a recording is of several methods or input lengths",
         [ETP_WITHHELD_CROWDED] = "more threads than CPUs are allowed: they waited for CPU time",
         [ETP_WITHHELD_CONTENDED] = "other programs had the CPU while the arms were measured",
         [ETP_WITHHELD_NOISE_FLOOR] =

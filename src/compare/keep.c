@@ -36,6 +36,7 @@ void etp_ab_keep_traces(etp_ab_session *s, const etp_ab_traced *arms)
         s->arms[i].traced_kept = arms[i].kept;
         s->arms[i].split = arms[i].split;
         s->arms[i].tensors_logged = arms[i].tensors;
+        s->arms[i].several_lengths = arms[i].lengths;
         s->ab.program_problem =
             p && p->facts && p->facts->problem ? p->facts->problem : s->ab.program_problem;
     }

@@ -339,7 +339,7 @@ static etp_status profile_arm(const etp_ab_session *s, uint32_t arm, etp_ab_find
     if (n == 0) {
         return ETP_OK;
     }
-    etp_ab_tell_recordings(s, arm, traces, n, noticed, &out->tensors);
+    etp_ab_tell_recordings(s, arm, traces, n, noticed, out);
     etp_status st = etp_profile_build(traces, n, s->ab.arena, profile, err);
     if (st == ETP_UNKNOWN) {
         etp_ab_add_finding(

@@ -106,7 +106,23 @@ static const char *populations(const etp_trace *trace, size_t n, etp_arena *aren
     return text;
 }
 
-static void tell_modes(const etp_ab_session *s, uint32_t arm, const etp_trace *const *traces,
+// Whether fewer than three quarters of the executions are those that are shown.
+static bool none_is_most(const etp_trace *trace, size_t n)
+{
+    size_t all = 0, most = 0;
+    for (size_t k = 0; k < n; k++) {
+        size_t runs = 0;
+        for (size_t i = 0; i < etp_trace_block_count(trace); i++) {
+            const etp_trace_block *b = etp_trace_block_at(trace, i);
+            runs += b->has_execute && b->population == k ? b->n_runs : 0;
+        }
+        all += runs;
+        most = runs > most ? runs : most;
+    }
+    return 4 * most < 3 * all;
+}
+
+static bool tell_modes(const etp_ab_session *s, uint32_t arm, const etp_trace *const *traces,
                        size_t n, etp_ab_findings *to)
 {
     for (size_t i = 0; i < n; i++) {
@@ -120,9 +136,10 @@ static void tell_modes(const etp_ab_session *s, uint32_t arm, const etp_trace *c
                                  "most frequent (of equally many the longest) are shown, 'etprof "
                                  "ops' has each",
                                  name_of(s, arm), populations(traces[i], several, s->ab.arena)));
-            return;
+            return none_is_most(traces[i], several);
         }
     }
+    return false;
 }
 
 static void tell_partly_logged(const etp_ab_session *s, uint32_t arm,
@@ -180,11 +197,11 @@ void etp_ab_tell_mean(const etp_ab *ab, uint32_t arm, etp_ab_findings *to)
 }
 
 void etp_ab_tell_recordings(const etp_ab_session *s, uint32_t arm, const etp_trace *const *traces,
-                            size_t n, etp_ab_findings *to, bool *tensors)
+                            size_t n, etp_ab_findings *to, etp_ab_traced *out)
 {
     tell_damage(s, arm, traces, n, to);
     tell_apart(s, arm, traces, n, to);
-    *tensors = tell_tensors(s, arm, traces, n, to);
-    tell_modes(s, arm, traces, n, to);
+    out->tensors = tell_tensors(s, arm, traces, n, to);
+    out->lengths = tell_modes(s, arm, traces, n, to);
     tell_partly_logged(s, arm, traces, n, to);
 }

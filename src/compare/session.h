@@ -91,9 +91,10 @@ int64_t etp_ab_disk_bytes(const etp_run *run, uint32_t model);
 void etp_ab_begin_arms(etp_ab_described *d, size_t most);
 // recordings.c: what the recordings of an arm cannot say, or say of less than all of it.
 // Recordings whose mean is that of few of their executions.
+struct etp_ab_traced;
 void etp_ab_tell_mean(const etp_ab *ab, uint32_t arm, etp_ab_findings *to);
 void etp_ab_tell_recordings(const etp_ab_session *s, uint32_t arm, const etp_trace *const *traces,
-                            size_t n, etp_ab_findings *to, bool *tensors);
+                            size_t n, etp_ab_findings *to, struct etp_ab_traced *out);
 // load.c: opens the recordings. What was opened stands in OUT after a failure too.
 ETP_NODISCARD etp_status etp_ab_open_dumps(const etp_ab_session *s,
                                            const etp_ab_recordings *recordings,
@@ -109,6 +110,7 @@ typedef struct etp_ab_traced {
     uint64_t runs, kept;
     etp_ab_split split;
     bool tensors; // its recordings also logged tensors
+    bool lengths; // what is shown of them is less than three quarters of their executions
 } etp_ab_traced;
 ETP_NODISCARD etp_status etp_ab_take_traces(const etp_ab_session *s, etp_ab_findings *noticed,
                                             etp_ab_traced *arms, etp_error *err);

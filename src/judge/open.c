@@ -273,6 +273,7 @@ static etp_status open_bare(etp_ab_session *s, const char *const *paths, size_t 
         }
         double after = etp_known_ns(ab->arms[a].traced_ns);
         bool tensors = ab->arms[ab->baseline].tensors_logged || ab->arms[a].tensors_logged;
+        bool lengths = ab->arms[ab->baseline].several_lengths || ab->arms[a].several_lengths;
         // Recordings of a run folder, whose launches tell that others had the CPU.
         double waited = fmax(ab->arms[ab->baseline].waited, ab->arms[a].waited);
         etp_withheld withheld = ETP_WITHHELD_NOT;
@@ -280,6 +281,8 @@ static etp_status open_bare(etp_ab_session *s, const char *const *paths, size_t 
             withheld = ETP_WITHHELD_EMULATED;
         } else if (tensors) {
             withheld = ETP_WITHHELD_TENSORS;
+        } else if (lengths) {
+            withheld = ETP_WITHHELD_LENGTHS;
         } else if (waited > ETP_WAIT_MOST) {
             withheld = ETP_WITHHELD_CONTENDED;
         }

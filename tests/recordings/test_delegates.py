@@ -363,6 +363,11 @@ def findings():
     told = json.loads(out)["comparisons"][0] if code == 0 else {}
     given = told.get("speedup", {}).get("estimate", 0), told.get("withheld")
     expect(given == (None, "tensors_logged"), "tensors: compare", told, err)
+    # Which of two lengths is the most frequent is chance: 10 ms of one recording are not held against 200 of another.
+    code, out, err = run("compare", made("two_lengths"), made("two_lengths"), "--format", "json")
+    told = json.loads(out)["comparisons"][0] if code == 0 else {}
+    given = told.get("speedup", {}).get("estimate", 0), told.get("withheld")
+    expect(given == (None, "several_lengths"), "two_lengths: compare", told, err)
     code, out, _ = run("analyze", made("tensors"), "--format", "json")
     expect(code == 0 and json.loads(out)["next_fixes"] == [], "tensors: fixes", out[:200])
     expect("logged tensors" in run("inspect", made("tensors"))[1], "tensors: inspect")
@@ -374,7 +379,8 @@ def findings():
             said = run(verb, made(name), rule, "--format", "md")[1]
             expect(len(noticed) == (wanted is not None), name, verb, noticed)
             expect(wanted is None or (wanted in noticed[0] and wanted in said), name, verb, noticed, said)
-            expect(code == (3 if (verb, name) == ("gate", "tensors") else 0), name, verb, code, out, err)
+            unknown = verb == "gate" and name in ("tensors", "two_lengths")
+            expect(code == (3 if unknown else 0), name, verb, code, out, err)
 
 
 def tables():

@@ -154,6 +154,9 @@ const char *etp_gate_arm_unknown(const etp_ab *ab, uint32_t arm, etp_arena *aren
     if (a->tensors_logged) {
         return "tensors were logged: its times are not the program's";
     }
+    if (ab->bare && a->several_lengths) {
+        return "executions of several methods or input lengths";
+    }
     if (!(a->waited > ETP_WAIT_MOST)) {
         return NULL;
     }
