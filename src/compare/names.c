@@ -80,8 +80,8 @@ typedef struct at_work {
     etp_code most, second; // ETP_CODE_UNKNOWN: none
 } at_work;
 
-// Of the samples in kernels that the baseline's level lacks: what most of them are in, and beside
-// AVX-512 or a wider register what at least a quarter as many are in. A gain is of both.
+// Of the samples in kernels that the baseline's level lacks: what most of them are in, and where
+// that is not VNNI what at least a quarter as many are in. A gain is of both.
 static at_work seen_at(const etp_ab *ab, const etp_ab_arm *a)
 {
     const etp_ab_arm *base = &ab->arms[ab->baseline];

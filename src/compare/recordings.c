@@ -85,20 +85,28 @@ static bool tell_tensors(const etp_ab_session *s, uint32_t arm, const etp_trace 
     return false;
 }
 
+// Executions of population K, and the sum of their times.
+static size_t population(const etp_trace *trace, size_t k, double *out_ns)
+{
+    size_t runs = 0;
+    *out_ns = 0;
+    for (size_t i = 0; i < etp_trace_block_count(trace); i++) {
+        const etp_trace_block *b = etp_trace_block_at(trace, i);
+        for (size_t r = 0; b->has_execute && b->population == k && r < b->n_runs; r++) {
+            *out_ns += (double)etp_trace_durations(b, b->execute)[r];
+            runs++;
+        }
+    }
+    return runs;
+}
+
 // "10 of 10.0 ms and 10 of 200.1 ms".
 static const char *populations(const etp_trace *trace, size_t n, etp_arena *arena)
 {
     const char *text = "";
     for (size_t k = 0; k < n; k++) {
-        double sum = 0;
-        size_t runs = 0;
-        for (size_t i = 0; i < etp_trace_block_count(trace); i++) {
-            const etp_trace_block *b = etp_trace_block_at(trace, i);
-            for (size_t r = 0; b->has_execute && b->population == k && r < b->n_runs; r++) {
-                sum += (double)etp_trace_durations(b, b->execute)[r];
-                runs++;
-            }
-        }
+        double sum;
+        size_t runs = population(trace, k, &sum);
         const char *between = k == 0 ? "" : k + 1 == n ? " and " : ", ";
         text = etp_arena_printf(arena, "%s%s%zu of %s", text, between, runs,
                                 ETP_NS(sum / (double)runs));
@@ -111,11 +119,8 @@ static bool none_is_most(const etp_trace *trace, size_t n)
 {
     size_t all = 0, most = 0;
     for (size_t k = 0; k < n; k++) {
-        size_t runs = 0;
-        for (size_t i = 0; i < etp_trace_block_count(trace); i++) {
-            const etp_trace_block *b = etp_trace_block_at(trace, i);
-            runs += b->has_execute && b->population == k ? b->n_runs : 0;
-        }
+        double sum;
+        size_t runs = population(trace, k, &sum);
         all += runs;
         most = runs > most ? runs : most;
     }

@@ -89,12 +89,8 @@ extern const etp_ab_arm k_etp_ab_unknown_arm;
 int64_t etp_ab_disk_bytes(const etp_run *run, uint32_t model);
 // Room for MOST arms.
 void etp_ab_begin_arms(etp_ab_described *d, size_t most);
-// recordings.c: what the recordings of an arm cannot say, or say of less than all of it.
-// Recordings whose mean is that of few of their executions.
-struct etp_ab_traced;
+// recordings.c: what their calls of delegates did not log, and means of few of the executions.
 void etp_ab_tell_mean(const etp_ab *ab, uint32_t arm, etp_ab_findings *to);
-void etp_ab_tell_recordings(const etp_ab_session *s, uint32_t arm, const etp_trace *const *traces,
-                            size_t n, etp_ab_findings *to, struct etp_ab_traced *out);
 // load.c: opens the recordings. What was opened stands in OUT after a failure too.
 ETP_NODISCARD etp_status etp_ab_open_dumps(const etp_ab_session *s,
                                            const etp_ab_recordings *recordings,
@@ -112,6 +108,9 @@ typedef struct etp_ab_traced {
     bool tensors; // its recordings also logged tensors
     bool lengths; // what is shown of them is less than three quarters of their executions
 } etp_ab_traced;
+// recordings.c: what the recordings of an arm cannot say, or say of less than all of it.
+void etp_ab_tell_recordings(const etp_ab_session *s, uint32_t arm, const etp_trace *const *traces,
+                            size_t n, etp_ab_findings *to, etp_ab_traced *out);
 ETP_NODISCARD etp_status etp_ab_take_traces(const etp_ab_session *s, etp_ab_findings *noticed,
                                             etp_ab_traced *arms, etp_error *err);
 // Bare dumps from paths, one arm each (P_b<k>.etdump joins its P.etdump). No more than ROOM.

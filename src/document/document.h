@@ -54,11 +54,11 @@ extern const etp_words k_etp_verdict_words;
 bool etp_control_is_wide(const etp_interval *control); // its digits say nothing
 const char *etp_control_text(etp_arena *arena, const etp_interval *control, int decimals);
 
-// VERDICT for a reader: "unknown" says why. LO and HI are the interval's ends, NAN without one.
-// NULL on out of memory. SPEEDUP and its interval as they stand before the word of VERDICT: of
-// "slower" the inverse
+// SPEEDUP and its interval as they stand before the word of VERDICT: of "slower" the inverse
 // ("2.00× slower").
 void etp_ratio_as_said(etp_verdict verdict, double *speedup, double *lo, double *hi);
+// VERDICT for a reader: "unknown" says why. LO and HI are the interval's ends, NAN without one.
+// NULL on out of memory.
 const char *etp_verdict_words(etp_arena *arena, etp_verdict verdict, double lo, double hi,
                               uint64_t blocks, double margin);
 

@@ -442,16 +442,19 @@ bool etp_profile_row_hides(const etp_profile *p, size_t row)
 {
     const etp_profile_row *call = &p->rows[row];
     const int64_t n = (int64_t)p->executions;
+    if (call->silent || call->kind != ETP_ROW_BOUNDARY) {
+        return call->silent;
+    }
     int64_t logged = 0, around = SET_UP_NS * n;
-    bool stranger = false;
-    for (size_t i = 0; i < p->n_rows && call->kind == ETP_ROW_BOUNDARY; i++) {
+    for (size_t i = 0; i < p->n_rows; i++) {
         const etp_profile_row *part = &p->rows[i];
         if (part->call == row && part->kind == ETP_ROW_OPERATOR) {
-            stranger = stranger || part->parsed.kind != ETP_OP_XNNPACK;
+            if (part->parsed.kind != ETP_OP_XNNPACK) {
+                return true;
+            }
             logged += part->total_ns;
             around += 1000 * n; // cut off by a clock of whole microseconds
         }
     }
-    return call->silent || (call->kind == ETP_ROW_BOUNDARY &&
-                            (stranger || (logged > 0 && call->total_ns > logged + around)));
+    return logged > 0 && call->total_ns > logged + around;
 }

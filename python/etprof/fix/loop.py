@@ -44,7 +44,7 @@ def _fixes_folder(path: str) -> Path:
 
 
 def _recorded(folder: Path) -> Document | None:
-    """The unfinished record in FOLDER; None where there is none, or a step is a link, which leads out of the folder."""
+    """The unfinished record in FOLDER. None: FOLDER has no such record, or a step is a link and may lead out of it."""
     try:
         if any(entry.is_symlink() for entry in folder.iterdir()):
             return None

@@ -157,9 +157,15 @@ static void add_figure(etp_gate *g, const etp_ab *ab, const rule *r, const char 
     if (f->unknown) {
         c.found = etp_arena_printf(g->arena, "%s (%s)", c.found, f->unknown);
     }
-    if (c.state == ETP_GATE_UNKNOWN && f->cut && !f->unknown) {
+    bool within = c.state == ETP_GATE_UNKNOWN && !f->unknown; // the limit is in the interval
+    if (within && f->cut) {
         c.found = etp_arena_printf(g->arena, "unknown: %s, as its clock counts whole microseconds",
                                    c.found);
+    }
+    if (within && f->hidden) {
+        c.fix = "delegates logged nothing of the rest, or it is withheld: record with delegates "
+                "that log their operators; etprof ops says more";
+    } else if (within && f->cut) {
         c.fix = "a larger input or batch makes its operators longer than the clock's step";
     } else if (c.state == ETP_GATE_UNKNOWN) {
         c.fix = f->unknown || isfinite(f->value) || bounded ? etp_gate_to_settle(g, ab, f, r->limit)
@@ -378,11 +384,6 @@ static etp_status check_member(etp_gate *g, const etp_ab *ab, const rule *r, etp
                     ? etp_arena_printf(g->arena, "%.*s:%s", ETP_STR_ARG(r->member.of), arm->name)
                     : arm->name;
             add_figure(g, ab, r, name, f);
-            etp_gate_check *check = &g->checks.items[g->checks.n - 1];
-            if (f->hidden && !f->unknown && check->state == ETP_GATE_UNKNOWN) {
-                check->fix = "delegates logged nothing of the rest, or it is withheld: record with "
-                             "delegates that log their operators; etprof ops says more";
-            }
         }
     }
     return ETP_OK;
