@@ -67,14 +67,12 @@ static void put_comparison(etp_table *t, const struct etp_ab_view *view, const e
     const etp_ab_ratio steady = {c->estimate, c->lo, c->hi, c->withheld || page ? 0 : c->blocks,
                                  c->verdict};
     const etp_cell of = view->run ? etp_cell_z(view->run) : etp_cell_called(x->name, x->measured);
-    const row inferences[] = {
-        {"steady", etp_ab_time_cell(arena, etp_known_ns(b->median_ns)),
-         etp_ab_time_cell(arena, etp_known_ns(x->median_ns)), &steady, NULL},
-    };
+    const row inference = {"steady", etp_ab_time_cell(arena, etp_known_ns(b->median_ns)),
+                           etp_ab_time_cell(arena, etp_known_ns(x->median_ns)), &steady, NULL};
     for (etp_cost cost = 0; cost < ETP_COSTS; cost++) {
         const etp_ab_ratio *ratio = &c->states.costs[cost];
         if (cost == ETP_COST_PEAK) {
-            put(t, of, &inferences[0], c->margin, arena);
+            put(t, of, &inference, c->margin, arena);
         }
         put(t, of,
             &(row){k_etp_costs[cost].title, etp_ab_cost_cell(b, cost, arena),
