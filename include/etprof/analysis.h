@@ -73,7 +73,6 @@ typedef struct etp_analysis_summary {
     uint32_t arms, comparisons, operators, findings;
     bool bare;        // from dumps alone
     bool emulated;    // an emulator's times say nothing about speed
-    bool sweep;       // a factorial of models, levels and threads
     int8_t outputs;   // the arms' outputs: 1 agree, 0 differ, -1 not known
     bool launch_lost; // a block is missing for good
 } etp_analysis_summary;
@@ -149,8 +148,8 @@ ETP_API ETP_NODISCARD etp_status etp_analysis_finding(const etp_analysis *analys
 
 // ---- documents and reports ----
 
-// The whole answer as one document: etprof.ab/1, of a sweep's folder etprof.sweep/1. The caller
-// disposes of *out.
+// The whole answer as one document: etprof.ab/1, of two builds etprof.builds/1. The
+// caller disposes of *out.
 ETP_API ETP_NODISCARD etp_status etp_analysis_json(const etp_analysis *analysis, etp_buffer *out,
                                                    etp_error *err);
 
@@ -161,7 +160,7 @@ typedef struct etp_analysis_output { // NULL instead of it: the whole report as 
     bool color, ascii;  // TEXT: ANSI colours; no sign beyond ASCII
     bool brief;         // TEXT: the short form
     bool proof;         // operator names side by side instead of times
-    bool as_arms;       // a sweep as comparisons with one arm (etprof.ab/1)
+    bool as_arms;       // two builds as comparisons with one arm (etprof.ab/1)
     const char *title;  // of the report, NULL: the model's
     const char *select; // CSV: id of the table; SVG: id of the chart; NULL: the main one
 } etp_analysis_output;

@@ -181,8 +181,6 @@ ETP_API void etp_benjamini_hochberg(const double *p, size_t n, uint32_t *scratch
 // tests depend on each other (Benjamini and Yekutieli, The control of the false discovery rate in
 // multiple testing under dependency, Annals of Statistics 29 (2001), theorem 1.3).
 ETP_API void etp_benjamini_yekutieli(const double *p, size_t n, uint32_t *scratch, double *out_q);
-// The same by Holm: the chance of one or more false claims among all of them.
-ETP_API void etp_holm(const double *p, size_t n, uint32_t *scratch, double *out_q);
 
 // Geometric mean of ratios; interval by seeded bootstrap over the items, NAN below 3.
 // ETP_UNSUPPORTED for a ratio that is not above 0, or not finite.
@@ -298,7 +296,6 @@ typedef struct etp_stats_options { // a zeroed struct means the defaults
     bool sequential;               // intervals are widened by etp_sequential_widening
     double clock_ns; // step of the clock that the durations were read from, 0: as fine as they are
     const double *waited; // per arm, where samples have no CPU time: see etp_stats_arm.waited; NULL
-    const uint32_t *against; // per arm, the arm that it is compared with; NULL: the baseline
 } etp_stats_options;
 
 // ---- other programs ----

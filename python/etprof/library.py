@@ -72,7 +72,7 @@ class Summary(Sized):
     _fields_ = [("struct_size", c.c_size_t), ("title", Str), ("folder", Str), ("state", Str), ("grade", Str),
                 ("grade_reason", Str), ("baseline", c.c_uint32), ("arms", c.c_uint32), ("comparisons", c.c_uint32),
                 ("operators", c.c_uint32), ("findings", c.c_uint32), ("bare", c.c_bool), ("emulated", c.c_bool),
-                ("sweep", c.c_bool), ("outputs", c.c_int8), ("launch_lost", c.c_bool)]
+                ("outputs", c.c_int8), ("launch_lost", c.c_bool)]
 
 
 class ArmResult(Sized):

@@ -80,7 +80,6 @@ class Summary:
     baseline: int
     bare: bool
     emulated: bool
-    sweep: bool
     outputs: bool | None
     launch_lost: bool
 

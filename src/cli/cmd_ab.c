@@ -12,7 +12,7 @@
 
 // The column `ab` of store/options.def says which of its rows are options here.
 static const etp_opt k_options[] = {
-#define OPTION(where, field, type, key, limit, ab, sweep, run, resume, config, ...) \
+#define OPTION(where, field, type, key, limit, ab, run, resume, config, ...) \
     ETP_ROW_##ab(where, field, type, __VA_ARGS__)
 #include "store/options.def"
     {0},

@@ -136,7 +136,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
         .price = o->price,
         .phase = o->phase,
         .title = o->title,
-        .sweep = !o->baseline, // one arm with the others: that is asked of a sweep's arms, too
+        .builds = !o->baseline, // one arm with the others: that is asked of their arms, too
         .write_files = o->renew,
         .tables_dir = out,
         .tables = {.model_id = o->model_id,
@@ -154,8 +154,7 @@ const etp_command etp_cmd_analyze = {
     .usage = "FOLDER... | DUMP...",
     .description = "A run folder is re-analysed from its raw files; several give one report, "
                    "platform beside platform.\n"
-                   "A sweep and two builds are shown as such, with --baseline as comparisons with "
-                   "that arm.\n"
+                   "Two builds are shown as such, with --baseline as comparisons with that arm.\n"
                    "Bare .etdump files (or folders holding them) and timeline CSVs become one arm "
                    "each; times are then\n"
                    "traced ones, the grade is D and there is no verdict.\n"

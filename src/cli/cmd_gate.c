@@ -85,7 +85,6 @@ static etp_status judge(etp_cli *cli, const gate_options *o, int argc, char **ar
 {
     etp_ab_options how = {.units = o->units, .baseline = o->baseline, .as_is = true};
     etp_ab_session *session = NULL, *earlier = NULL;
-    etp_sweep sweep = {0};
     etp_gate gate;
     const char *dir = argv[0];
     etp_status st = etp_ab_open(&dir, 1, &how, &session, err);
@@ -101,23 +100,17 @@ static etp_status judge(etp_cli *cli, const gate_options *o, int argc, char **ar
     const char *altered = NULL;
     st = st == ETP_OK ? check_recorded(session, &cli->arena, &altered, err) : st;
     st = st == ETP_OK ? check_recorded(earlier, &cli->arena, &altered, err) : st;
-    bool swept = st == ETP_OK && etp_run_is_sweep(etp_ab_run(session));
-    if (swept) {
-        st = etp_sweep_build(session, &cli->arena, &sweep, err);
-    }
     if (st == ETP_OK) {
         etp_gate_options options = {.min_grade = o->min_grade ? k_grades[o->min_grade] : NULL,
                                     .against = earlier ? etp_ab_answer(earlier) : NULL,
                                     .margin = o->margin,
-                                    .altered = altered,
-                                    .sweep = swept ? &sweep : NULL};
+                                    .altered = altered};
         st = etp_gate_build(etp_ab_answer(session), (const char *const *)argv + 1, (size_t)argc - 1,
                             &options, &cli->arena, &gate, err);
     }
     if (st == ETP_OK) {
         st = show(cli, o, &gate, err);
     }
-    etp_sweep_close(&sweep);
     etp_ab_close(earlier);
     etp_ab_close(session);
     return st;

@@ -27,7 +27,7 @@ static const etp_opt k_options[] = {
     OPT("trace", ETP_OPT_FLAG, trace, NULL,
         "with --init: which kernels run (mode xnntrace), no latency"),
     OPT("platform", ETP_OPT_STRING, platform, "NAME", "with --init: mac, android or linux"),
-#define OPTION(where, field, type, key, limit, ab, sweep, run, resume, config, ...) \
+#define OPTION(where, field, type, key, limit, ab, run, resume, config, ...) \
     ETP_ROW_##run(where, field, type, __VA_ARGS__)
 #include "store/options.def"
     {0},
@@ -84,8 +84,8 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     // been measured for another pair.
     etp_ab_options answer = {.baseline =
                                  o->analysis_only ? etp_experiments_baseline(experiments) : NULL};
-    bool sweep = cli->format != ETP_CLI_JSON; // it is etprof.ab/1, several thread counts or not
-    return etp_show_measured(cli, dir, &answer, c, sweep, err);
+    bool builds = cli->format != ETP_CLI_JSON; // it is etprof.ab/1, several runners or not
+    return etp_show_measured(cli, dir, &answer, c, builds, err);
 }
 
 const etp_command etp_cmd_run = {

@@ -20,7 +20,7 @@ static const struct {
     const char *title, *verbs[12];
     size_t often;
 } k_groups[] = {
-    {"measure",          {"ab", "fix", "sweep", "run", "rerun", "replay", "roofs", NULL},      3},
+    {"measure",          {"ab", "fix", "run", "rerun", "replay", "roofs", NULL},               3},
     {"explain",
      {"analyze", "compare", "explain", "whatif", "gate", "history", "stats", "kernels", NULL},
      6                                                                                          },
@@ -161,8 +161,7 @@ static const struct {
     const char *group, *name;
 } k_session_options[] = {
 #define OPTION_GROUP(title) {title, NULL},
-#define OPTION(where, field, type, key, limit, ab, sweep, run, resume, config, name, ...) \
-    {NULL, name},
+#define OPTION(where, field, type, key, limit, ab, run, resume, config, name, ...) {NULL, name},
 #include "store/options.def"
 };
 

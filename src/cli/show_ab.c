@@ -14,7 +14,6 @@
 #include "os/os.h"
 #include "publish/files.h"
 #include "publish/shown.h"
-#include "study/sweep/sweep.h"
 
 static bool contains(const etp_show_options *show, const char *word)
 {
@@ -70,30 +69,6 @@ static void record_outcome(etp_cli *cli, const etp_ab *ab, const etp_show_option
     }
 }
 
-static void record_sweep_phase(etp_cli *cli, const etp_sweep *s, const etp_show_options *show)
-{
-    record_arms(cli, s->ab);
-    for (uint32_t m = 0; m < s->grid.n[ETP_FACTOR_MODEL]; m++) {
-        if (s->models[m].correctness.ok == 0) {
-            etp_cli_outcome(cli, 1);
-        }
-    }
-    for (size_t i = 0; i < s->result.n_speedups; i++) {
-        const etp_cell_speedup *x = &s->result.speedups[i];
-        etp_withheld withheld = etp_sweep_withheld(s, x->at);
-        if (contains(show, withheld ? "withheld" : etp_verdict_name(x->effect.verdict))) {
-            etp_cli_outcome(cli, 1);
-        }
-    }
-}
-
-static void record_sweep(etp_cli *cli, const etp_sweep *s, const etp_show_options *show)
-{
-    for (size_t i = 0; i < etp_sweep_n_phases(s); i++) {
-        record_sweep_phase(cli, etp_sweep_phase(s, i), show);
-    }
-}
-
 static void record_builds(etp_cli *cli, const etp_builds *b, const etp_show_options *show)
 {
     record_arms(cli, b->ab);
@@ -134,16 +109,14 @@ void etp_cli_say_kept(const etp_cli *cli, const etp_kit_kept *kept)
 
 // Where the rest is; NULL: nothing is said. Made before the answer is written: afterwards there is
 // nothing left that could fail.
-static const char *words_on_more(etp_cli *cli, const char *dir, bool is_sweep)
+static const char *words_on_more(etp_cli *cli, const char *dir)
 {
     if (cli->format != ETP_CLI_TEXT || cli->output || cli->quiet) {
         return NULL;
     }
     // The commands are quoted for a shell, so that they can be taken as they stand.
     const char *full = etp_shell_command(&cli->arena, "etprof analyze %s --full", dir);
-    const char *picture = is_sweep ? etp_arena_printf(&cli->arena, " · %s/sweep.svg", dir) : "";
-    return etp_arena_printf(&cli->arena, "\nmore       %s/report.html%s · %s\n", dir, picture,
-                            full);
+    return etp_arena_printf(&cli->arena, "\nmore       %s/report.html · %s\n", dir, full);
 }
 
 // A table of operators is of one phase.
@@ -180,7 +153,7 @@ static etp_status show_session(etp_cli *cli, const etp_ab_session *session,
         .brief = !show->full,
         .proof = show->proof,
         .price = show->price,
-        .sweep = show->sweep,
+        .builds = show->builds,
         .document = cli->format == ETP_CLI_JSON,
         .phase = show->phase,
         .title = show->title,
@@ -189,22 +162,17 @@ static etp_status show_session(etp_cli *cli, const etp_ab_session *session,
     ETP_TRY(etp_ab_show(session, &how, &cli->arena, &shown, err));
     // The short form of an answer names its files itself.
     bool whole = show->full || shown.is_builds;
-    const char *more =
-        ab->dir && !show->proof && whole ? words_on_more(cli, ab->dir, shown.is_sweep) : NULL;
+    const char *more = ab->dir && !show->proof && whole ? words_on_more(cli, ab->dir) : NULL;
     etp_status st = etp_cli_emit(cli, &shown.answer, err);
     if (st == ETP_OK) {
-        if (!shown.is_sweep) {
-            say_first_phase(cli, ab, show);
-        }
+        say_first_phase(cli, ab, show);
         if (more) {
             // The answer is on standard output and this on standard error: on a terminal the two
             // must not be mixed.
             fflush(stdout);
             etp_say("%s", more);
         }
-        if (shown.is_sweep) {
-            record_sweep(cli, &shown.sweep, show);
-        } else if (shown.is_builds) {
+        if (shown.is_builds) {
             record_builds(cli, &shown.builds, show);
         } else {
             record_outcome(cli, ab, show);
@@ -240,7 +208,6 @@ static etp_status show_combined(etp_cli *cli, etp_ab_session *const *sessions, s
         // count.
         record_outcome(cli, etp_ab_answer(sessions[i]), &k_nothing_asked);
     }
-    etp_combined_shown_dispose(&shown);
     return st;
 }
 
@@ -289,12 +256,12 @@ etp_status etp_show_kit_folder(etp_cli *cli, const char *path, bool full, etp_er
 }
 
 etp_status etp_show_measured(etp_cli *cli, const char *dir, const etp_ab_options *how,
-                             const etp_session_call *call, bool sweep, etp_error *err)
+                             const etp_session_call *call, bool builds, etp_error *err)
 {
     const etp_show_options show = {
         .full = call->full,
         .price = call->price,
-        .sweep = sweep,
+        .builds = builds,
         .write_files = true,
         .fail_on = call->fail_on.items,
         .n_fail_on = call->fail_on.n,

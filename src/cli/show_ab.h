@@ -14,7 +14,7 @@ typedef struct etp_show_options {
     bool price;                 // what the arms cost instead of where time goes
     const char *tables_dir;     // write the tables as files there; NULL: do not
     etp_kit_options tables;     // what they are to be like
-    bool sweep;                 // a sweep is shown as one, not as comparisons with one arm
+    bool builds;                // two builds as such, not as comparisons with one arm
     const char *phase;          // of a session of several that alone; NULL: all
     const char *title;          // of the report, NULL: the model's
     bool write_files;           // renew the derived files of the run folder
@@ -40,9 +40,9 @@ ETP_NODISCARD etp_status etp_show_kit_folder(etp_cli *cli, const char *path, boo
                                              etp_error *err);
 
 // The end of every verb that has measured: derived files, the answer, what --fail-on makes of it.
-// SWEEP: as in etp_show_options.
+// BUILDS: as in etp_show_options.
 ETP_NODISCARD etp_status etp_show_measured(etp_cli *cli, const char *dir, const etp_ab_options *how,
-                                           const etp_session_call *call, bool sweep,
+                                           const etp_session_call *call, bool builds,
                                            etp_error *err);
 
 // Rows of option tables that several verbs share.

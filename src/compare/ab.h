@@ -754,6 +754,8 @@ const char *etp_ab_quieter_command(const etp_ab *ab, const etp_ab_comparison *c,
 const etp_ab_operator *etp_ab_operator_of(const etp_ab *ab, const char *id);
 bool etp_ab_same_group(const etp_ab_arm *a, const etp_ab_arm *b); // one model and thread count
 
+// What tells a model from the others of the session; NULL on out of memory.
+const char *etp_ab_model_word(const etp_ab *ab, size_t model, etp_arena *arena);
 // What the level of an arm is called: after a feature only where it ran.
 const char *etp_ab_level_called(const etp_ab *ab, const etp_ab_arm *a, etp_arena *arena);
 // Of level vnni, "AVX-512": what samples show where the baseline's level lacks it and they show no

@@ -51,27 +51,6 @@ static etp_ledger_end end_of(const etp_ab_arm *a)
     return end;
 }
 
-// Alignments with one baseline; a sweep has several.
-static void agree(const etp_ab *ab, uint32_t baseline, etp_alignment *all)
-{
-    etp_alignment *some = ETP_NEW_ARRAY(ab->arena, etp_alignment, ab->n_comparisons);
-    size_t n = 0, back = 0;
-    for (size_t i = 0; i < ab->n_comparisons; i++) {
-        if (ab->comparisons[i].baseline == baseline) {
-            some[n++] = all[i];
-        }
-    }
-    if (n == 0 || !ab->arms[baseline].profile) {
-        return;
-    }
-    etp_align_agree(some, n, ab->arms[baseline].profile->n_rows, ab->arena);
-    for (size_t i = 0; i < ab->n_comparisons; i++) {
-        if (ab->comparisons[i].baseline == baseline) {
-            all[i] = some[back++];
-        }
-    }
-}
-
 static void build_ledgers(const etp_ab *ab, etp_ab_aligned *out)
 {
     out->ledgers = ETP_NEW_ARRAY(ab->arena, etp_ab_ledger, ab->n_comparisons);
@@ -85,8 +64,9 @@ static void build_ledgers(const etp_ab *ab, etp_ab_aligned *out)
         }
         etp_align(base->profile, cand->profile, ab->arena, &out->alignments[i]);
     }
-    for (uint32_t a = 0; a < ab->n_arms; a++) {
-        agree(ab, a, out->alignments);
+    const etp_profile *common = ab->n_arms ? ab->arms[ab->baseline].profile : NULL;
+    if (common) {
+        etp_align_agree(out->alignments, ab->n_comparisons, common->n_rows, ab->arena);
     }
     for (size_t i = 0; i < ab->n_comparisons; i++) {
         const etp_ab_arm *base = &ab->arms[ab->comparisons[i].baseline];
@@ -112,38 +92,8 @@ typedef struct groups {
         etp_ab_operator *items;
         size_t n, cap;
     } ops;
-    uint32_t **of_row; // [arm] of baselines, group of each row of its profile; NULL: not met yet
+    uint32_t *of_row; // group of each row of the baseline's profile; ETP_NO_INDEX: none yet
 } groups;
-
-// Other baselines of a model, as a sweep over threads has, run the same operators as its first.
-static uint32_t *rows_of(groups *g, uint32_t arm)
-{
-    const etp_ab *ab = g->ab;
-    const etp_profile *p = ab->arms[arm].profile;
-    if (g->of_row[arm]) {
-        return g->of_row[arm];
-    }
-    uint32_t first = 0;
-    while (first < ab->n_arms &&
-           !(g->of_row[first] && ab->arms[first].model == ab->arms[arm].model)) {
-        first++;
-    }
-    uint32_t *rows = g->of_row[arm] = ETP_NEW_ARRAY(ab->arena, uint32_t, p->n_rows);
-    for (size_t i = 0; i < p->n_rows; i++) {
-        rows[i] = ETP_NO_INDEX;
-    }
-    if (first < ab->n_arms) {
-        etp_alignment bridge;
-        etp_align(ab->arms[first].profile, p, ab->arena, &bridge);
-        for (size_t i = 0; i < bridge.n; i++) {
-            const etp_aligned_pair *pair = &bridge.items[i];
-            if (pair->baseline != ETP_NO_INDEX && pair->candidate != ETP_NO_INDEX) {
-                rows[pair->candidate] = g->of_row[first][pair->baseline];
-            }
-        }
-    }
-    return rows;
-}
 
 static uint32_t new_group(groups *g, const etp_profile_row *row)
 {
@@ -208,7 +158,7 @@ static void merge_comparison(groups *g, size_t at, const uint32_t *group_of_pair
         etp_ab_operator *op = &g->ops.items[group];
         op->confidence = p->confidence < op->confidence ? p->confidence : op->confidence;
         if (p->baseline != ETP_NO_INDEX) {
-            rows_of(g, c->baseline)[p->baseline] = group;
+            g->of_row[p->baseline] = group;
             put_merged(g, op, c->baseline, &ab->arms[c->baseline].profile->rows[p->baseline]);
         }
         if (p->candidate != ETP_NO_INDEX) {
@@ -243,7 +193,6 @@ static void group_comparison(groups *g, size_t at)
     const etp_profile *base = ab->arms[c->baseline].profile, *cand = ab->arms[c->candidate].profile;
     etp_ledger *ledger = &g->aligned->ledgers[at].ledger;
     uint32_t *group_of_pair = ETP_NEW_ARRAY(g->ab->arena, uint32_t, g->aligned->alignments[at].n);
-    uint32_t *of_row = rows_of(g, c->baseline);
     for (size_t r = 0; r < ledger->n; r++) {
         etp_ledger_row *row = &ledger->items[r];
         if (row->pair == ETP_NO_INDEX) {
@@ -252,7 +201,7 @@ static void group_comparison(groups *g, size_t at)
         etp_aligned_pair pair = g->aligned->alignments[at].items[row->pair];
         uint32_t group = ETP_NO_INDEX;
         if (pair.baseline != ETP_NO_INDEX) {
-            group = of_row[pair.baseline];
+            group = g->of_row[pair.baseline];
         } else if (at > 0) { // the first candidate's are all new
             group = find_inserted(g, &cand->rows[pair.candidate], c->candidate, c->baseline);
         }
@@ -261,7 +210,7 @@ static void group_comparison(groups *g, size_t at)
         group = group != ETP_NO_INDEX ? group : new_group(g, any);
         etp_ab_operator *op = &g->ops.items[group];
         if (pair.baseline != ETP_NO_INDEX) {
-            of_row[pair.baseline] = group;
+            g->of_row[pair.baseline] = group;
             put(op, c->baseline, &base->rows[pair.baseline], row->baseline_ns);
         }
         if (pair.candidate != ETP_NO_INDEX) {
@@ -395,7 +344,10 @@ static void build_operators(const etp_ab *ab, etp_ab_aligned *out)
         return;
     }
     groups g = {
-        .ab = ab, .aligned = out, .of_row = ETP_NEW_ARRAY(ab->arena, uint32_t *, ab->n_arms)};
+        .ab = ab, .aligned = out, .of_row = ETP_NEW_ARRAY(ab->arena, uint32_t, base->n_rows + 1)};
+    for (size_t i = 0; i < base->n_rows; i++) {
+        g.of_row[i] = ETP_NO_INDEX;
+    }
     bool any = false;
     for (size_t i = 0; i < ab->n_comparisons; i++) {
         if (out->ledgers[i].ledger.n) {

@@ -43,10 +43,6 @@ void etp_ab_samples_of(const etp_run *run, etp_arena *arena, etp_sample **out);
 // Of each arm's timed launches, the share of their time that they waited for a CPU as the system
 // counts it; NAN unknown.
 const double *etp_ab_waited_of(const etp_run *run, etp_arena *arena);
-// Of a sweep the arm that each is compared with: that of its model and threads at the level of the
-// BASELINE, as the sweep itself compares them; with one level that of the fewest threads. An arm
-// without one with itself. NULL: no sweep.
-const uint32_t *etp_ab_cells_of_sweep(const etp_run *run, uint32_t baseline, etp_arena *arena);
 // How they are analysed: by the session's seed, and wider where it stopped by a precision.
 etp_stats_options etp_ab_stats_options(const etp_run *run, uint32_t baseline, double margin);
 const etp_ab *etp_ab_answer(const etp_ab_session *session);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Some arms of a session with more, as if they had been measured alone: so that each pair of a
-// sweep, and each phase, gets the answer that `ab` gives.
+// Some arms of a session with more, as if they had been measured alone: so that a pair of them, and
+// each phase, gets the answer that `ab` gives.
 #include <math.h>
 
 #include "compare/phases.h"
@@ -66,7 +66,6 @@ etp_status etp_ab_open_pair(const etp_ab_pair *p, etp_arena *arena, etp_run *out
     place[p->arms[1]] = 1;
     *out = *whole;
     keep_arms(out, place, 2, 0, arena);
-    out->settings.knee = 0;
     return ETP_OK;
 }
 

@@ -159,8 +159,6 @@ ETP_NODISCARD etp_status etp_ab_open_pair(const etp_ab_pair *p, etp_arena *arena
 // the first.
 ETP_NODISCARD etp_status etp_ab_open_phase(const etp_run *whole, const etp_ab_part_phase *part,
                                            etp_arena *arena, etp_run *out, etp_error *err);
-// names.c: what tells a model from the others of the session; NULL on out of memory.
-const char *etp_ab_model_word(const etp_ab *ab, size_t model, etp_arena *arena);
 // arms.c: device, models and arms of RUN, whose folder is DIR.
 ETP_NODISCARD etp_status etp_ab_describe_run(etp_arena *arena, const etp_run *run, const char *dir,
                                              etp_ab_described *out, etp_error *err);
@@ -176,11 +174,10 @@ typedef struct etp_ab_statistics {
     bool known; // false: no timed launch
     etp_stats stats;
 } etp_ab_statistics;
-// WHOLE: the session whose control speaks for arms that have none; NULL. OWN_BASELINE: somebody
-// named it; else a sweep's cells are compared as etp_ab_cells_of_sweep says.
+// WHOLE: the session whose control speaks for arms that have none; NULL.
 ETP_NODISCARD etp_status etp_ab_run_statistics(const etp_ab_session *s, double margin,
-                                               bool own_baseline, const etp_ab_session *whole,
-                                               etp_ab_statistics *out, etp_error *err);
+                                               const etp_ab_session *whole, etp_ab_statistics *out,
+                                               etp_error *err);
 // What the statistics say of the arms.
 typedef struct etp_ab_timed {
     uint64_t launches, samples;

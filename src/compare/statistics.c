@@ -90,32 +90,7 @@ const double *etp_ab_waited_of(const etp_run *run, etp_arena *arena)
     return out;
 }
 
-const uint32_t *etp_ab_cells_of_sweep(const etp_run *run, uint32_t baseline, etp_arena *arena)
-{
-    if (!etp_run_is_sweep(run)) {
-        return NULL;
-    }
-    const etp_run_arm *arms = run->arms.items;
-    uint32_t *out = ETP_NEW_ARRAY(arena, uint32_t, run->arms.n + 1);
-    bool levels = false;
-    for (uint32_t a = 0; a < run->arms.n; a++) {
-        out[a] = a;
-        for (uint32_t b = 0; b < run->arms.n; b++) {
-            bool own = arms[b].model == arms[a].model && arms[b].threads == arms[a].threads;
-            out[a] = own && etp_str_eq(arms[b].level, arms[baseline].level) ? b : out[a];
-        }
-        levels = levels || out[a] != a;
-    }
-    for (uint32_t a = 0; !levels && a < run->arms.n; a++) {
-        for (uint32_t b = 0; b < run->arms.n; b++) {
-            bool fewer = arms[b].model == arms[a].model && arms[b].threads < arms[out[a]].threads;
-            out[a] = fewer ? b : out[a];
-        }
-    }
-    return out;
-}
-
-etp_status etp_ab_run_statistics(const etp_ab_session *s, double margin, bool own_baseline,
+etp_status etp_ab_run_statistics(const etp_ab_session *s, double margin,
                                  const etp_ab_session *whole, etp_ab_statistics *out,
                                  etp_error *err)
 {
@@ -132,7 +107,6 @@ etp_status etp_ab_run_statistics(const etp_ab_session *s, double margin, bool ow
     }
     etp_stats_options o = etp_ab_stats_options(run, s->ab.baseline, margin);
     o.waited = etp_ab_waited_of(run, s->ab.arena);
-    o.against = own_baseline ? NULL : etp_ab_cells_of_sweep(run, s->ab.baseline, s->ab.arena);
     ETP_TRY(etp_stats_analyze(samples, run->samples.n, (uint32_t)s->ab.n_arms, &o, s->ab.arena,
                               &out->stats, err));
     if (whole) {

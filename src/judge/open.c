@@ -91,8 +91,7 @@ static etp_status take_statistics(etp_ab_session *s, const etp_ab_options *optio
         whole = options->part->first;
     }
     etp_ab_statistics found;
-    const bool own = options->pair || s->ab.baseline != s->run.baseline;
-    ETP_TRY(etp_ab_run_statistics(s, options->margin, own, whole, &found, err));
+    ETP_TRY(etp_ab_run_statistics(s, options->margin, whole, &found, err));
     s->stats = found.stats;
     s->has_stats = found.known;
     if (found.known) {

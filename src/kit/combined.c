@@ -279,48 +279,8 @@ static etp_ab_views phases_of(const etp_combined *c)
     return (etp_ab_views){views, n};
 }
 
-// Views of phases lie in the order of the runs, so those of one run are next to each other.
-static bool is_of(const struct etp_ab_view *phase, const struct etp_ab_view *run)
-{
-    bool is = phase->ab == run->ab;
-    for (size_t p = 1; p < run->ab->n_phases; p++) {
-        is = is || phase->ab == run->ab->phases[p].ab;
-    }
-    return is;
-}
-
-// A sweep is told by its pairs alone. Its own answer would be one more part about the same arms.
-static etp_ab_views entries_of(const etp_combined *c, const etp_ab_views *pairs)
-{
-    size_t n = c->phases.n;
-    for (size_t i = 0; pairs && i < c->runs.n; i++) {
-        n += pairs[i].n;
-    }
-    struct etp_ab_view *views = ETP_NEW_ARRAY(c->arena, struct etp_ab_view, n + 1);
-    n = 0;
-    for (size_t i = 0, at = 0; i < c->runs.n; i++) {
-        const struct etp_ab_view *run = &c->runs.items[i];
-        bool swept = pairs && pairs[i].n > 0;
-        for (; at < c->phases.n && is_of(&c->phases.items[at], run); at++) {
-            if (!swept) {
-                views[n++] = c->phases.items[at];
-            }
-        }
-        for (size_t k = 0; swept && k < pairs[i].n; k++) {
-            const struct etp_ab_view *pair = &pairs[i].items[k];
-            views[n++] = (struct etp_ab_view){
-                .ab = pair->ab,
-                .run = etp_arena_printf(c->arena, "%s · %s", run->run, pair->run),
-                .scope =
-                    etp_arena_printf(c->arena, "%s-%s", run->scope, pair->scope ? pair->scope : ""),
-                .says_arms = true};
-        }
-    }
-    return (etp_ab_views){views, n};
-}
-
-static etp_status build(const etp_ab *const *answers, const etp_ab_views *pairs, size_t n,
-                        const char *title, etp_arena *arena, etp_combined *out)
+static etp_status build(const etp_ab *const *answers, size_t n, const char *title, etp_arena *arena,
+                        etp_combined *out)
 {
     *out = (etp_combined){.arena = arena};
     struct etp_ab_view *views = ETP_NEW_ARRAY(arena, struct etp_ab_view, n);
@@ -331,18 +291,16 @@ static etp_status build(const etp_ab *const *answers, const etp_ab_views *pairs,
     }
     name_runs(answers, views, out);
     out->phases = phases_of(out);
-    out->entries = entries_of(out, pairs);
     compare_runs(out);
     common_fixes(out);
     out->title = title ? title : title_of(out);
     return ETP_OK;
 }
 
-etp_status etp_combined_build(const etp_ab *const *answers, const etp_ab_views *pairs, size_t n,
-                              const char *title, etp_arena *arena, etp_combined *out,
-                              etp_error *err)
+etp_status etp_combined_build(const etp_ab *const *answers, size_t n, const char *title,
+                              etp_arena *arena, etp_combined *out, etp_error *err)
 {
-    ETP_GUARDED(arena, err, "the report", build(answers, pairs, n, title, arena, out));
+    ETP_GUARDED(arena, err, "the report", build(answers, n, title, arena, out));
 }
 
 // ---- report ----
@@ -439,11 +397,6 @@ static const char *whole_command(const struct etp_ab_view *v, etp_arena *arena)
     if (!ab->dir) {
         return NULL;
     }
-    if (v->says_arms) { // a pair of a sweep
-        return etp_shell_command(arena, "etprof compare %s %s -o answer.html",
-                                 etp_arena_printf(arena, "%s:%s", ab->dir, ab->arms[0].name),
-                                 etp_arena_printf(arena, "%s:%s", ab->dir, ab->arms[1].name));
-    }
     return etp_shell_command(arena, "etprof analyze %s -o answer.html", ab->dir);
 }
 
@@ -454,14 +407,13 @@ static void parts(const etp_combined *c, etp_report *r, etp_arena *arena)
     enum { MOST_ARMS = 4 }; // whose launches are drawn
     etp_report_medium(r, ETP_ON_PAGE);
     etp_report_parts(r, "each", "Run by run");
-    for (size_t i = 0; i < c->entries.n; i++) {
-        const struct etp_ab_view *v = &c->entries.items[i];
+    for (size_t i = 0; i < c->phases.n; i++) {
+        const struct etp_ab_view *v = &c->phases.items[i];
         etp_report_begin_part(r, v->scope, v->run);
         etp_report_section_whole(r, whole_command(v, arena));
         const char *option = etp_ab_phase_option(v->ab, arena);
-        const char *whatif = v->ab->bare || v->says_arms || !option
-                                 ? NULL
-                                 : etp_arena_printf(arena, "etprof whatif DIR%s", option);
+        const char *whatif =
+            v->ab->bare || !option ? NULL : etp_arena_printf(arena, "etprof whatif DIR%s", option);
         etp_ab_page_findings(v->ab, whatif, r, arena);
         if (v->ab->n_arms <= MOST_ARMS) {
             etp_ab_blocks_section(v->ab, true, r);
@@ -479,12 +431,12 @@ const etp_report *etp_combined_report(const etp_combined *c, etp_arena *arena)
     for (size_t i = 0; i < c->runs.n; i++) {
         etp_strbuf_printf(&names, "%s%s", i ? ", " : "", c->runs.items[i].run);
     }
-    for (size_t i = 0; i < c->entries.n; i++) {
-        etp_ab_headline_cards(&c->entries.items[i], r, arena);
+    for (size_t i = 0; i < c->phases.n; i++) {
+        etp_ab_headline_cards(&c->phases.items[i], r, arena);
     }
     etp_report_subtitle(r, "%zu runs: %s", c->runs.n,
                         names.failed ? "" : etp_strbuf_str(&names).ptr);
-    etp_ab_page_actions(&c->entries, r, arena);
+    etp_ab_page_actions(&c->phases, r, arena);
     what_ran(c, r, arena);
     latency(c, r);
     etp_report_section(r, 1, "categories", "Where the time goes");
@@ -499,7 +451,7 @@ const etp_report *etp_combined_report(const etp_combined *c, etp_arena *arena)
     parts(c, r, arena);
     proofs(c, r, arena);
     etp_report_medium(r, ETP_ON_PAGE);
-    etp_ab_drawers(&c->entries, r, arena);
+    etp_ab_drawers(&c->phases, r, arena);
     return r;
 }
 

@@ -9,9 +9,8 @@
 
 typedef struct etp_combined {
     const char *title;
-    etp_ab_views runs;    // as given
-    etp_ab_views phases;  // the same, with each phase of one: what tables have rows of
-    etp_ab_views entries; // with each pair of a sweep instead of it: what the page has one by one
+    etp_ab_views runs;   // as given
+    etp_ab_views phases; // the same, with each phase of one: rows of tables, and parts of the page
     struct {
         const char *
             *items; // what keeps them from being like for like, and what they have in common
@@ -22,11 +21,11 @@ typedef struct etp_combined {
 
 #define ETP_COMBINED_TABLE "latencies" // the table for CSV
 
-// ANSWERS[n], at least one, must outlive the result, which lives in ARENA. PAIRS[n]: of those that
-// are a sweep, others have none; NULL: of none. TITLE NULL: by the models.
-ETP_NODISCARD etp_status etp_combined_build(const etp_ab *const *answers, const etp_ab_views *pairs,
-                                            size_t n, const char *title, etp_arena *arena,
-                                            etp_combined *out, etp_error *err);
+// ANSWERS[n], at least one, must outlive the result, which lives in ARENA. TITLE NULL: by the
+// models.
+ETP_NODISCARD etp_status etp_combined_build(const etp_ab *const *answers, size_t n,
+                                            const char *title, etp_arena *arena, etp_combined *out,
+                                            etp_error *err);
 const etp_report *etp_combined_report(const etp_combined *c, etp_arena *arena);
 extern const etp_document k_etp_combined_document; // of etp_combined
 void etp_combined_json(const void *combined, etp_json *j);

@@ -50,7 +50,7 @@ static etp_status write_shown(const output *o, etp_arena *arena, etp_sink *sink,
     const etp_ab_showing showing = {
         .brief = o->how.brief,
         .proof = o->how.proof,
-        .sweep = !o->how.as_arms,
+        .builds = !o->how.as_arms,
         .document = o->how.format == ETP_OUTPUT_JSON,
         .title = o->how.title,
     };

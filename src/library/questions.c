@@ -29,9 +29,9 @@ etp_status etp_reply_open(const etp_question *question, etp_reply **out, etp_err
 static const etp_report *report_of_analysis(const void *about, etp_arena *arena)
 {
     const etp_analysis *analysis = about;
-    const etp_ab_showing showing = {.sweep = true};
+    const etp_ab_showing showing = {.builds = true};
     etp_ab_shown shown;
-    // The report has copies of everything, and of a sweep nothing else is disposed of.
+    // The report has copies of everything.
     etp_status st = etp_ab_show(analysis->session, &showing, arena, &shown, NULL);
     const etp_report *report = st == ETP_OK ? shown.answer.report : NULL;
     etp_ab_shown_dispose(&shown);
@@ -40,11 +40,7 @@ static const etp_report *report_of_analysis(const void *about, etp_arena *arena)
 
 static const char *main_table(const etp_analysis *analysis)
 {
-    // A sweep or a comparison of builds has a table of its own that answers what was asked;
-    // operators are the main table of everything else.
-    return etp_run_is_sweep(etp_ab_run(analysis->session)) ? ETP_SWEEP_TABLE_CELLS
-           : etp_builds_is(analysis->session)              ? ETP_BUILDS_TABLE_MODELS
-                                                           : ETP_AB_TABLE_OPERATORS;
+    return etp_builds_is(analysis->session) ? ETP_BUILDS_TABLE_MODELS : ETP_AB_TABLE_OPERATORS;
 }
 
 static etp_status check_table(const void *about, const void *out, etp_error *err)

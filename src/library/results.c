@@ -35,7 +35,6 @@ etp_status etp_analysis_about(const etp_analysis *analysis, etp_analysis_summary
 {
     ETP_TRY(item(analysis, "analysis", 0, 1, err));
     const etp_ab *ab = answer_of(analysis);
-    const etp_run *run = etp_ab_run(analysis->session);
     const etp_analysis_summary result = {
         .title = text(ab->title),
         .folder = text(ab->dir),
@@ -49,9 +48,6 @@ etp_status etp_analysis_about(const etp_analysis *analysis, etp_analysis_summary
         .findings = (uint32_t)ab->judged.findings.n,
         .bare = ab->bare,
         .emulated = ab->emulated,
-        // The knee (the gain below which more threads do not pay) is set in sessions that are shown
-        // as a sweep, and in no other.
-        .sweep = etp_run_is_sweep(run),
         .outputs = (int8_t)ab->correctness.ok,
         .launch_lost = ab->block_lost,
     };

@@ -28,11 +28,10 @@ static uint32_t count_living(const etp_session *s)
     return n;
 }
 
-// Can a comparison still come of it? In a sweep any two cells make one.
+// Can a comparison still come of it?
 static bool comparable(const etp_session *s)
 {
-    bool has_baseline =
-        !s->arms[s->plan->baseline].dead || s->plan->settings.knee > 0 || s->plan->n_builds > 0;
+    bool has_baseline = !s->arms[s->plan->baseline].dead || s->plan->n_builds > 0;
     return has_baseline && count_living(s) >= (s->plan->n_arms > 1 ? 2u : 1u);
 }
 

@@ -299,12 +299,7 @@ static etp_status choose_levels(const etp_session_plan_options *o, const etp_isa
     out->items[out->n++] = best;
     // Several models or thread counts are a comparison already.
     bool one_model = o->n_models == 1 && o->n_threads <= 1 && !o->builds;
-    if (one_model || o->settings.knee > 0) {
-        // A sweep over models or threads needs no second level; `ab` of one model has nothing else
-        // to compare.
-        if (plain == ETP_LEVEL_NONE && o->settings.knee > 0) {
-            return ETP_OK;
-        }
+    if (one_model) {
         if (plain == ETP_LEVEL_NONE) {
             return etp_fail(err, ETP_ENVIRONMENT,
                             "this CPU has one level only (%s): nothing to compare with",
@@ -433,8 +428,7 @@ static etp_status make_arms(const etp_session_plan_options *o, etp_platform plat
     return ETP_OK;
 }
 
-// A level names its arm as long as only one arm has it; in a sweep it names the level that all
-// others are compared with, and its first arm stands for it.
+// A level names its arm as long as only one arm has it.
 static const char *arm_of_level(const etp_session_plan *plan, uint32_t n_arms, const char *wanted)
 {
     const char *found = wanted;
@@ -448,7 +442,7 @@ static const char *arm_of_level(const etp_session_plan *plan, uint32_t n_arms, c
             n++;
         }
     }
-    return n == 1 || plan->settings.knee > 0 ? found : wanted;
+    return n == 1 ? found : wanted;
 }
 
 // Of the arms that differ from ARM in their threads alone; which was named first says nothing, as

@@ -34,7 +34,7 @@ typedef struct etp_session_plan_options { // zeroed = the defaults
     const char *const *models;            // paths of .pte files; at least one
     size_t n_models;
     const char *const *levels; // none: the best level against plain SIMD; with several models the
-                               // best alone, unless it is a sweep
+                               // best alone
     size_t n_levels;
     const char *const *hide; // features, each of which is hidden alone in an arm of its own
     size_t n_hide;

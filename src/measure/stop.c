@@ -71,18 +71,10 @@ etp_status etp_session_take_values(etp_session *s, const etp_run_sample *samples
     return st;
 }
 
-// The arm that ARM is compared with: the baseline; in a sweep the one at the baseline's level that
-// has its model and threads. ETP_NO_INDEX: it is compared with nothing, or that arm has died.
+// The arm that ARM is compared with. ETP_NO_INDEX: nothing, or that arm has died.
 static uint32_t reference_of(const etp_session *s, uint32_t arm)
 {
-    const etp_session_plan_arm *arms = s->plan->arms, *a = &arms[arm];
-    uint32_t found =
-        s->plan->settings.knee > 0 ? ETP_NO_INDEX : etp_session_baseline_of(s->plan, arm);
-    for (uint32_t i = 0; i < s->plan->n_arms && s->plan->settings.knee > 0; i++) {
-        bool same =
-            arms[i].model == a->model && arms[i].threads == a->threads && arms[i].phase == a->phase;
-        found = same && arms[i].level == arms[s->plan->baseline].level ? i : found;
-    }
+    uint32_t found = etp_session_baseline_of(s->plan, arm);
     bool none = found == arm || found == ETP_NO_INDEX || s->arms[arm].dead || s->arms[found].dead;
     return none ? ETP_NO_INDEX : found;
 }

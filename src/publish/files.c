@@ -8,7 +8,6 @@
 #include "show/json.h"
 #include "show/report.h"
 #include "study/builds/builds.h"
-#include "study/sweep/sweep.h"
 
 typedef struct writer {
     etp_run_deriving *to;
@@ -60,23 +59,7 @@ static etp_status write_pages(writer *w, const etp_report *report, etp_error *er
     return render(w, "report.md", etp_write_md, NULL, err);
 }
 
-// The report of a sweep is that of its factorial; report.json stays the comparison of its arms.
-static etp_status write_sweep(const etp_ab_session *session, writer *w, etp_error *err)
-{
-    // The report borrows from the sweep, so that is closed when everything is written.
-    etp_sweep sweep;
-    ETP_TRY(etp_sweep_build(session, w->arena, &sweep, err));
-    etp_status st = document(w, "sweep.json", etp_sweep_json, &sweep, err);
-    if (st == ETP_OK) {
-        st = write_pages(w, etp_sweep_report(&sweep, w->arena), err);
-    }
-    if (st == ETP_OK && etp_sweep_has_times(&sweep)) {
-        st = render(w, "sweep.svg", etp_write_svg, ETP_SWEEP_CHART, err);
-    }
-    etp_sweep_close(&sweep);
-    return st;
-}
-
+// report.json stays the comparison of the arms.
 static etp_status write_builds(const etp_ab_session *session, writer *w, etp_error *err)
 {
     etp_builds builds;
@@ -122,9 +105,7 @@ static etp_status write_all(const etp_ab_session *session, writer *w, etp_error 
     const etp_ab *ab = etp_ab_answer(session);
     ETP_TRY(document(w, "report.json", etp_ab_json, ab, err));
     const etp_report *plain = etp_ab_report(ab, w->arena);
-    ETP_TRY(etp_run_is_sweep(etp_ab_run(session)) ? write_sweep(session, w, err)
-            : etp_builds_is(session)              ? write_builds(session, w, err)
-                                                  : write_pages(w, plain, err));
+    ETP_TRY(etp_builds_is(session) ? write_builds(session, w, err) : write_pages(w, plain, err));
     ETP_TRY(write_pictures(ab, plain, "", w, err));
     return write_phase_pictures(ab, w, err);
 }

@@ -7,27 +7,6 @@
 #include "show/report.h"
 #include "show/screen.h"
 
-static etp_status show_sweep(const etp_ab_session *session, const etp_ab_showing *how,
-                             etp_arena *arena, etp_ab_shown *out, etp_error *err)
-{
-    if (how->title) {
-        return etp_fail(err, ETP_USAGE,
-                        "the report of a sweep is called after its models; leave out --title");
-    }
-    ETP_TRY(etp_sweep_build(session, arena, &out->sweep, err));
-    out->is_sweep = true;
-    out->answer = (etp_answer){
-        .json = etp_sweep_json,
-        .data = &out->sweep,
-        .csv_table = ETP_SWEEP_TABLE_CELLS,
-        .brief = how->brief,
-        .report = how->document ? NULL : etp_sweep_report(&out->sweep, arena),
-        .screen = how->brief && !how->document ? etp_sweep_screen(&out->sweep, arena) : NULL,
-        .write_screen = etp_screen_write,
-    };
-    return ETP_OK;
-}
-
 static etp_status show_builds(const etp_ab_session *session, const etp_ab_showing *how,
                               etp_arena *arena, etp_ab_shown *out, etp_error *err)
 {
@@ -91,16 +70,12 @@ static etp_status show_phase(const etp_ab_session *session, const etp_ab_showing
 etp_status etp_ab_show(const etp_ab_session *session, const etp_ab_showing *how, etp_arena *arena,
                        etp_ab_shown *out, etp_error *err)
 {
-    const etp_run *run = etp_ab_run(session);
     *out = (etp_ab_shown){0};
     // A phase by itself is a comparison, whatever the session is.
     if (how->phase) {
         return show_phase(session, how, arena, out, err);
     }
-    if (how->sweep && !how->price && etp_run_is_sweep(run)) {
-        return show_sweep(session, how, arena, out, err);
-    }
-    if (how->sweep && !how->proof && !how->price && etp_builds_is(session)) {
+    if (how->builds && !how->proof && !how->price && etp_builds_is(session)) {
         return show_builds(session, how, arena, out, err);
     }
     out->answer = answer_of(etp_ab_answer(session), how, arena);
@@ -109,10 +84,6 @@ etp_status etp_ab_show(const etp_ab_session *session, const etp_ab_showing *how,
 
 void etp_ab_shown_dispose(etp_ab_shown *shown)
 {
-    if (shown->is_sweep) {
-        etp_sweep_close(&shown->sweep);
-        shown->is_sweep = false;
-    }
     if (shown->is_builds) {
         etp_builds_close(&shown->builds);
         shown->is_builds = false;
@@ -123,22 +94,13 @@ etp_status etp_combined_show(etp_ab_session *const *sessions, size_t n, const ch
                              bool document, etp_arena *arena, etp_combined_shown *out,
                              etp_error *err)
 {
-    *out = (etp_combined_shown){.sweeps = ETP_NEW_ARRAY(arena, etp_sweep, n + 1)};
+    *out = (etp_combined_shown){0};
     const etp_ab **answers = ETP_NEW_ARRAY(arena, const etp_ab *, n + 1);
-    etp_ab_views *pairs = ETP_NEW_ARRAY(arena, etp_ab_views, n + 1);
-    ETP_NEED(out->sweeps && answers && pairs, err, "report");
+    ETP_NEED(answers, err, "report");
     for (size_t i = 0; i < n; i++) {
         answers[i] = etp_ab_answer(sessions[i]);
-        // Pairs of a sweep are on the page alone; the document has the answers as they are.
-        if (!document && etp_run_is_sweep(etp_ab_run(sessions[i]))) {
-            etp_sweep *s = &out->sweeps[out->n_sweeps];
-            ETP_TRY(etp_sweep_build(sessions[i], arena, s, err));
-            // Counted when it stands: only those counted are closed.
-            out->n_sweeps++;
-            pairs[i] = etp_sweep_views(s, arena);
-        }
     }
-    ETP_TRY(etp_combined_build(answers, pairs, n, title, arena, &out->combined, err));
+    ETP_TRY(etp_combined_build(answers, n, title, arena, &out->combined, err));
     out->answer = (etp_answer){
         .json = etp_combined_json,
         .data = &out->combined,
@@ -146,12 +108,4 @@ etp_status etp_combined_show(etp_ab_session *const *sessions, size_t n, const ch
         .report = document ? NULL : etp_combined_report(&out->combined, arena),
     };
     return ETP_OK;
-}
-
-void etp_combined_shown_dispose(etp_combined_shown *shown)
-{
-    for (size_t i = 0; i < shown->n_sweeps; i++) {
-        etp_sweep_close(&shown->sweeps[i]);
-    }
-    shown->n_sweeps = 0;
 }

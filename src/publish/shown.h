@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a session is shown as: its comparisons, the operator names that prove them, or the factorial
-// that a sweep is.
+// What a session is shown as: its comparisons, the operator names that prove them, or two builds.
 #ifndef ETP_PUBLISH_SHOWN_H
 #define ETP_PUBLISH_SHOWN_H
 
@@ -8,23 +7,21 @@
 #include "kit/combined.h"
 #include "report/answer.h"
 #include "study/builds/builds.h"
-#include "study/sweep/sweep.h"
 
 typedef struct etp_ab_showing { // zeroed: comparisons, every section
     bool brief;                 // the short form in text
     bool proof;                 // operator names side by side instead of times
     bool price;                 // what the arms cost instead
-    bool sweep;                 // a sweep, or two builds, as one, not as comparisons with one arm
+    bool builds;                // two builds as such, not as comparisons with one arm
     bool document;              // JSON alone is wanted: no report is made
     const char *phase;          // that of a session of several alone, NULL: all
-    const char *title;          // of the report, NULL: the model's; not of a sweep
+    const char *title;          // of the report, NULL: the model's
 } etp_ab_showing;
 
 typedef struct etp_ab_shown {
     etp_answer answer;
-    bool is_sweep, is_builds;
-    etp_builds builds; // of two builds
-    etp_sweep sweep;   // when it is one
+    bool is_builds;
+    etp_builds builds; // when it is of two
 } etp_ab_shown;
 
 // *out lives in ARENA and borrows from SESSION; the caller disposes of it in any case.
@@ -36,15 +33,12 @@ void etp_ab_shown_dispose(etp_ab_shown *shown);
 typedef struct etp_combined_shown {
     etp_answer answer;
     etp_combined combined;
-    etp_sweep *sweeps; // of those that are one
-    size_t n_sweeps;
 } etp_combined_shown;
 
-// *out lives in ARENA and borrows from SESSIONS; the caller disposes of it in any case. TITLE NULL:
-// by the models. DOCUMENT: JSON alone is wanted.
+// *out lives in ARENA and borrows from SESSIONS. TITLE NULL: by the models. DOCUMENT: JSON alone is
+// wanted.
 ETP_NODISCARD etp_status etp_combined_show(etp_ab_session *const *sessions, size_t n,
                                            const char *title, bool document, etp_arena *arena,
                                            etp_combined_shown *out, etp_error *err);
-void etp_combined_shown_dispose(etp_combined_shown *shown);
 
 #endif

@@ -313,7 +313,7 @@ void etp_html_actions(etp_sink *sink, const etp_actions *a, etp_str id, int leve
     z(sink, a->n > ACTIONS_SHOWN ? "</ol></details></section>\n" : "</ol></section>\n");
 }
 
-// A sweep has dozens of comparisons: the first six stand open.
+// Cells have dozens of comparisons: the first six stand open.
 static void write_cards(etp_sink *sink, const etp_cards *cards, double unit)
 {
     size_t n = 0, written = 0;

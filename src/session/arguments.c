@@ -13,7 +13,7 @@ typedef struct row {
 } row;
 
 static const row k_rows[] = {
-#define OPTION(where, field, type, key, limit, ab, sweep, run, resume, config, name, ...) \
+#define OPTION(where, field, type, key, limit, ab, run, resume, config, name, ...) \
     {name, ETP_AT_##where(field), sizeof(ETP_C_##type), resume},
 #include "store/options.def"
 };

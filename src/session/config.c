@@ -17,7 +17,7 @@
 #define NAME_0(name)
 static const char *const k_top_keys[] = {"$schema",  "model",    "output_root", "experiments",
                                          "analysis", "fallback", "description",
-#define OPTION(where, field, type, key, limit, ab, sweep, run, resume, config, name, ...) \
+#define OPTION(where, field, type, key, limit, ab, run, resume, config, name, ...) \
     NAME_##config(name)
 #include "store/options.def"
                                          NULL};
@@ -570,7 +570,7 @@ static etp_status read_time(reader *r, node root, const config_key *key, void *f
 #define KEY_0(...)
 #define KEY_1(where, field, type, limit, name) {name, READ_##type, ETP_AT_##where(field), limit},
 static const config_key k_session_keys[] = {
-#define OPTION(where, field, type, key, limit, ab, sweep, run, resume, config, name, ...) \
+#define OPTION(where, field, type, key, limit, ab, run, resume, config, name, ...) \
     KEY_##config(where, field, type, limit, name)
 #include "store/options.def"
 };

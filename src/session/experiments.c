@@ -234,20 +234,6 @@ static void say_arms(const etp_experiments *p, const etp_isa_cpu *cpu)
     }
 }
 
-// Several thread counts of several levels are a grid: each count is compared with the same count of
-// the baseline's level, as in a sweep.
-static bool is_grid(const etp_experiments *p, const etp_session_plan_options *options)
-{
-    for (size_t i = 0; i < p->n_arms; i++) {
-        for (size_t k = 0; k < i; k++) {
-            if (strcmp(p->levels[i], p->levels[k]) == 0) {
-                return false;
-            }
-        }
-    }
-    return p->n_arms > 1 && options->n_threads > 1 && options->n_runners == 0;
-}
-
 // Levels and names of arms, when the processor is known.
 static etp_status settle(void *experiments, const etp_device *device, const etp_device_cpu *cpu,
                          etp_session_plan_options *options, etp_error *err)
@@ -272,8 +258,6 @@ static etp_status settle(void *experiments, const etp_device *device, const etp_
     options->names = p->names;
     options->levels = p->levels;
     options->n_levels = p->n_arms;
-    // A knee is what makes a session a sweep for its readers.
-    options->settings.knee = is_grid(p, options) ? ETP_DEFAULT_KNEE : 0;
     say_arms(p, &cpu->cpu);
     if (p->kernels && device->info.emulated) {
         options->settings.kernels = false;

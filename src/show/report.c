@@ -48,15 +48,11 @@ static bool is_unpaired(const etp_ab_comparison *c)
     return c->method == ETP_UNPAIRED_LAUNCHES;
 }
 
-// What was measured; what the experiments are called, the sections say.
-// Of several runs the run's name comes first; where that name already says what is against what, it
-// is enough.
+// What was measured; what the experiments are called, the sections say. Of several runs the run's
+// name comes first.
 static const char *headline_label(const struct etp_ab_view *view, const etp_ab_comparison *c,
                                   etp_arena *arena)
 {
-    if (view->says_arms) {
-        return view->run;
-    }
     const etp_ab_arm *base = &view->ab->arms[c->baseline], *cand = &view->ab->arms[c->candidate];
     return etp_arena_printf(arena, "%s%s%s against %s", view->run ? view->run : "",
                             view->run ? ": " : "", cand->measured, base->measured);
@@ -443,7 +439,7 @@ static const etp_proof_line *main_line(const etp_proof *p)
     return supports ? supports : open;
 }
 
-// Arms whose proof reads the same share a line; a sweep would else repeat it for each thread count.
+// Arms whose proof reads the same share a line; cells would else repeat it for each thread count.
 static bool same_proof(const etp_ab_arm *a, const etp_ab_arm *b)
 {
     if (etp_level_is_said(a->level_name) != etp_level_is_said(b->level_name)) {
@@ -482,7 +478,7 @@ void etp_ab_proof_keys(const etp_ab *ab, etp_keys *keys, etp_arena *arena)
                 etp_strbuf_printf(&arms, "%s%s", alike++ ? ", " : "", ab->arms[k].measured);
             }
         }
-        if (alike == ab->n_arms && alike > 4) { // a sweep has dozens
+        if (alike == ab->n_arms && alike > 4) { // cells are dozens
             etp_strbuf_init(&arms, arena);
             etp_strbuf_printf(&arms, "all %zu arms", alike);
         }

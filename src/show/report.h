@@ -40,7 +40,6 @@ typedef struct etp_ab_views {
         const etp_ab *ab;
         const char *run;   // its name among several
         const char *scope; // of its drawers, etp_report_scope; NULL alone
-        bool says_arms;    // its name says already what is against what
     } *items;
     size_t n;
 } etp_ab_views;

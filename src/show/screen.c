@@ -18,6 +18,7 @@
 
 enum {
     SHOWN_HEADLINES = 6,
+    BESIDE_CELLS = 3, // headlines: the table of cells has the others
     SHOWN_CATEGORIES = 5,
     SHOWN_STEPS = 3,
     SHOWN_WARNINGS = 4,
@@ -182,6 +183,8 @@ static const char *command_dir(const etp_ab *ab, etp_arena *arena)
 // All comparisons of all phases in one list: the screen has thirty lines, whatever there is to say.
 static void headlines(const etp_ab *ab, etp_screen *s, etp_arena *arena)
 {
+    const bool cells = etp_ab_has_cells(ab);
+    const size_t most = cells ? BESIDE_CELLS : SHOWN_HEADLINES;
     size_t n = 0;
     for (size_t p = 0; p < answers(ab); p++) {
         const etp_ab *one = answer_of(ab, p);
@@ -189,14 +192,13 @@ static void headlines(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         size_t found;
         const etp_ab_comparison *const *all = etp_ab_all_comparisons(one, arena, &found);
         for (size_t i = 0; i < found && !grid; i++, n++) {
-            if (n < SHOWN_HEADLINES) {
+            if (n < most) {
                 headline(ab, one, all[i], ab->n_phases > 1 && n >= WITH_TIMES, s, arena);
             }
         }
     }
-    if (n > SHOWN_HEADLINES) {
-        etp_screen_remark(s, ETP_PLAIN,
-                          etp_arena_printf(arena, "and %zu more: --full", n - SHOWN_HEADLINES));
+    if (n > most) {
+        etp_screen_remark(s, ETP_PLAIN, etp_arena_printf(arena, "and %zu more: --full", n - most));
     }
     unsigned said = 0;
     for (size_t p = 0; p < answers(ab); p++) {
@@ -412,7 +414,7 @@ static void where(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         etp_ab_feature_grid(ab, s, arena);
         return;
     }
-    if (etp_ab_recording_hides(ab) || !read_parts(ab, &all)) {
+    if (etp_ab_cell_grid(ab, s, arena) || etp_ab_recording_hides(ab) || !read_parts(ab, &all)) {
         return;
     }
     const char *columns[ETP_SCREEN_FIGURES] = {all.unit.name, "share", "", ""};
@@ -533,9 +535,9 @@ static bool shared_level(const etp_ab *ab, uint32_t arm)
     return shared;
 }
 
-// Four arms at most: the marks are lines of a screen, and a sweep has a table. Where there are
-// more, those that are not proven come first. "Clean": nothing above its level ran in the arm,
-// which is what a baseline has to prove.
+// Four arms at most: the marks are lines of a screen. Where there are more, those that are not
+// proven come first. "Clean": nothing above its level ran in the arm, which is what a baseline has
+// to prove.
 static void mark_levels(const etp_ab *ab, etp_screen *s, etp_arena *arena)
 {
     enum { MOST = 4 };

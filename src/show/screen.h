@@ -34,6 +34,12 @@ etp_severity etp_screen_cause_severity(etp_cause_state state);
 // features.c.
 void etp_ab_feature_grid(const etp_ab *ab, etp_screen *s, etp_arena *arena);
 
+// More than four arms, with several of two of models, levels and threads; no builds, emulator or
+// bare recordings.
+bool etp_ab_has_cells(const etp_ab *ab);
+// Their times and what the best level brings; FALSE: AB has none, or too many levels. In cells.c.
+bool etp_ab_cell_grid(const etp_ab *ab, etp_screen *s, etp_arena *arena);
+
 // Remarks on why there is no verdict, each reason once: bit i of *SAID is that of etp_withheld i.
 void etp_screen_open_questions(const etp_ab *ab, unsigned *said, etp_screen *s);
 

@@ -7,7 +7,7 @@
 #include "show/report.h"
 #include "show/times.h"
 
-enum { TABLES_OF_MEMORY = 3 }; // a sweep has many comparisons
+enum { TABLES_OF_MEMORY = 3 }; // cells have many comparisons
 
 typedef struct row { // what is compared
     const char *what;

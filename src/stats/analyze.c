@@ -387,11 +387,6 @@ static double clock_doubt_ln(const work *w, uint32_t arm, size_t k)
     return part < 0.9 ? -log1p(-part) : (double)NAN;
 }
 
-static uint32_t compared_with(const work *w, uint32_t arm)
-{
-    return w->options->against ? w->options->against[arm] : w->out->baseline;
-}
-
 static void compare_arms(work *w)
 {
     etp_stats *out = w->out;
@@ -401,9 +396,8 @@ static void compare_arms(work *w)
     const etp_launch_set set = {out->launches, out->n_launches, out->traced, out->n_traced};
     // Flags first: those of a comparison are its arms' flags, which the two calls below may add to.
     flag_arms(w, ratios, times);
-    uint32_t n_others = out->n_arms > 1 ? out->n_arms - 1 : 1;
+    uint32_t n_others = out->n_arms > 1 ? out->n_arms - 1 : 1, base = out->baseline;
     for (uint32_t arm = 0; arm < out->n_arms; arm++) {
-        uint32_t base = compared_with(w, arm);
         if (arm == base) {
             continue;
         }
@@ -411,7 +405,6 @@ static void compare_arms(work *w)
         etp_compare_scatter(&out->arms[base], &out->arms[arm], out->margin, n_others);
     }
     for (uint32_t arm = 0; arm < out->n_arms; arm++) {
-        uint32_t base = compared_with(w, arm);
         if (arm == base) {
             continue;
         }
@@ -495,12 +488,6 @@ static etp_status analyze(const etp_sample *samples, size_t n_samples, uint32_t 
     if (out->baseline >= n_arms) {
         return etp_fail(err, ETP_CORRUPT, "baseline %u of %u arms", (unsigned)out->baseline,
                         (unsigned)n_arms);
-    }
-    for (uint32_t a = 0; options->against && a < n_arms; a++) {
-        if (options->against[a] >= n_arms) {
-            return etp_fail(err, ETP_CORRUPT, "arm %u is compared with arm %u of %u", (unsigned)a,
-                            (unsigned)options->against[a], (unsigned)n_arms);
-        }
     }
     work w = {.options = options, .arena = arena, .out = out};
     ETP_TRY(take_rows(&w, samples, n_samples, err));

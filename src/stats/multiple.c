@@ -53,18 +53,6 @@ void etp_benjamini_yekutieli(const double *p, size_t n, uint32_t *scratch, doubl
     }
 }
 
-void etp_holm(const double *p, size_t n, uint32_t *scratch, double *out_q)
-{
-    size_t known = sort_known(p, n, scratch, out_q);
-    // q of rank i is the largest p_j · (n − j + 1) over j ≤ i, at most 1
-    double most = 0;
-    for (size_t i = 0; i < known; i++) {
-        double scaled = fmin(p[scratch[i]] * (double)(known - i), 1);
-        most = scaled > most ? scaled : most;
-        out_q[scratch[i]] = most;
-    }
-}
-
 #define RESAMPLES 10000
 
 etp_status etp_geometric_mean(const double *ratios, size_t n, uint64_t seed, etp_arena *scratch,

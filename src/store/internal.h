@@ -20,7 +20,6 @@
     2000000u // arms x blocks: tables of that size are made for what a manifest says
 #define ETP_RUN_MAX_LAUNCHES 100000000u       // of a session, its lost ones included
 #define ETP_RUN_MAX_BYTES ((uint64_t)1 << 50) // of a file
-#define ETP_RUN_MAX_SWEPT 64u                 // arms of a sweep, every pair of which is compared
 
 bool etp_phase_find(etp_str s, etp_phase *out);
 

@@ -200,9 +200,6 @@ static void check_run(const etp_json_object *root, const void *object, const voi
     if (cells > ETP_RUN_MAX_CELLS) {
         etp_json_reject(root, "blocks_done", "at most 2000000 divided by the number of arms");
     }
-    if (run->settings.knee > 0 && run->arms.n > ETP_RUN_MAX_SWEPT) {
-        etp_json_reject(root, "plan", "a sweep of at most 64 arms");
-    }
 }
 
 // ---- tables ----

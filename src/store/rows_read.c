@@ -389,11 +389,6 @@ bool etp_run_has_neighbours(const etp_run *run)
     return etp_str_eqz(etp_run_fact_of(run, "virtual_machine"), "yes");
 }
 
-bool etp_run_is_sweep(const etp_run *run)
-{
-    return run && run->settings.knee > 0;
-}
-
 bool etp_run_is_widened(const etp_run *run)
 {
     return etp_run_was_looked_at(&run->settings) || etp_run_has_neighbours(run);

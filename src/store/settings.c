@@ -22,16 +22,7 @@ bool etp_settings_next_file(etp_str *rest, etp_str *out)
     return found;
 }
 
-KNOWN(has_knee, etp_settings, it->knee > 0)
 KNOWN(has_cool, etp_cool, it->celsius > 0)
-
-static void check_knee(const etp_json_object *o, const void *settings, const void *root)
-{
-    (void)root;
-    if (!(((const etp_settings *)settings)->knee > 0)) {
-        etp_json_reject(o, "knee", "a gain above 0");
-    }
-}
 
 #define OF etp_cool
 static const etp_field k_cool_rows[] = {
@@ -43,12 +34,6 @@ static SHAPE_ON_ONE_LINE(k_cool, k_cool_rows);
 #undef OF
 
 #define OF etp_settings
-static const etp_field k_knee_rows[] = {
-    FIELD("knee", NUMBER, knee, "gain that more threads must reach", .most = ETP_MAX_RATIO,
-          .flags = ETP_ZERO),
-};
-static const etp_shape k_knee = {k_knee_rows, 1, sizeof(OF), true, check_knee, false};
-
 #define ROW_TEXT(key, field, limit, help) \
     FIELD(key, TEXT, field, help, .flags = ETP_BLANK | ETP_LATER),
 #define ROW_FILES(...) ROW_TEXT(__VA_ARGS__)
@@ -62,11 +47,8 @@ static const etp_shape k_knee = {k_knee_rows, 1, sizeof(OF), true, check_knee, f
 #define ROW_OFF(key, field, limit, help) FIELD(key, NOT, field, help, .flags = ETP_LATER),
 #define ROW_COOL(key, field, limit, help) \
     FIELD(key, OBJECT, field, help, .shape = &k_cool, .when = has_cool, .flags = ETP_ABSENT),
-#define ROW_KNEE(key, field, limit, help) \
-    GROUP(key, &k_knee, help, .when = has_knee, .flags = ETP_ABSENT),
 #define NONE(...)
-#define OPTION(where, field, type, key, limit, ab, sweep, run, resume, config, name, letter, arg, \
-               help)                                                                              \
+#define OPTION(where, field, type, key, limit, ab, run, resume, config, name, letter, arg, help) \
     IN_##where(ROW_##type)(key, field, limit, help)
 
 static const etp_field k_plan_rows[] = {
@@ -78,8 +60,7 @@ static const etp_field k_plan_rows[] = {
 SHAPE(k_etp_plan_settings, k_plan_rows);
 #undef IN_PLAN
 #undef IN_REQUESTED
-#define OPTION(where, field, type, key, limit, ab, sweep, run, resume, config, name, letter, arg, \
-               help)                                                                              \
+#define OPTION(where, field, type, key, limit, ab, run, resume, config, name, letter, arg, help) \
     IN_##where(ROW_##type)(key, field, limit, help)
 static const etp_field k_requested_rows[] = {
 #define IN_PLAN(row) NONE
@@ -91,7 +72,6 @@ SHAPE(k_etp_requested_settings, k_requested_rows);
 // What no option, config or manifest may exceed, by type. Texts have no such limit.
 #define LIMIT_COUNT(limit) limit, false
 #define LIMIT_RATIO(limit) ETP_MAX_RATIO, true
-#define LIMIT_KNEE(limit) ETP_MAX_RATIO, true
 #define LIMIT_TIME(limit) ETP_MAX_SECONDS, true
 #define LIMIT_COOL(limit) ETP_MAX_CELSIUS, true // its first member
 #define LIMIT_TEXT(limit) 0, false
@@ -108,7 +88,7 @@ static const struct {
     uint64_t most; // 0: no number
     bool real;
 } k_limits[] = {
-#define OPTION(where, field, type, key, limit, ab, sweep, run, resume, config, name, ...) \
+#define OPTION(where, field, type, key, limit, ab, run, resume, config, name, ...) \
     MOST_##where(type, field, limit, name)
 #include "store/options.def"
 };

@@ -15,7 +15,6 @@
 #define ETP_MAX_RATIO 100
 #define ETP_MAX_SECONDS 1000000000 // 31 years
 #define ETP_MAX_CELSIUS 150
-#define ETP_DEFAULT_KNEE 0.1                   // a step is worth its threads from 10 % on
 #define ETP_MAX_SEED (((uint64_t)1 << 53) - 1) // JSON readers everywhere keep that many bits
 
 typedef struct etp_cool { // start temperature of blocks, and how long to wait for it; 0: none
@@ -38,7 +37,6 @@ typedef struct etp_opt_list { // words of an option
 #define ETP_C_FLAG bool
 #define ETP_C_OFF bool
 #define ETP_C_COOL etp_cool
-#define ETP_C_KNEE double // above 0: a sweep
 #define ETP_FIELD_PLAN(type, field) ETP_C_##type field;
 #define ETP_FIELD_REQUESTED(type, field) ETP_C_##type field;
 #define ETP_FIELD_CALL(type, field)

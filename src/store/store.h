@@ -533,8 +533,6 @@ bool etp_run_has_neighbours(const etp_run *run);
 // Whether intervals are widened (etp_sequential_widening): for neighbours, or because results were
 // known when it was decided to go on.
 bool etp_run_is_widened(const etp_run *run);
-// A sweep is known by its knee, which the manifest keeps and no other session has. NULL: no.
-bool etp_run_is_sweep(const etp_run *run);
 // From the facts "cpus" and "cpu_quota": CPUs' worth of time that a run may use; 0 unknown.
 double etp_cpus_allowed(etp_str cpus, etp_str quota);
 // "8 threads on 2 CPUs": more threads than that; NULL: not so, or not known.

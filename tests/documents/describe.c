@@ -33,7 +33,6 @@
 #include "study/replay.h"
 #include "study/rerun.h"
 #include "study/stats/answer.h"
-#include "study/sweep/sweep.h"
 
 static const char *const k_kinds[] = {"text",   "str",     "str",  "bool",  "not",
                                       "maybe",  "uint",    "int",  "ns",    "ratio",
@@ -211,7 +210,6 @@ static void describe_columns(etp_json *j, const char *row, const etp_member_colu
     X(roofs)             \
     X(run)               \
     X(stats)             \
-    X(sweep)             \
     X(validate)          \
     X(verify)            \
     X(whatif)

@@ -93,7 +93,7 @@ def speedups():
                 withheld=withheld, emulated=emulated)
     for ln, width in ((0.0, 0.01), (0.001, 0.03)): # as near to each other as their own errors let expect
         compare(str(ln), device="d3", speedup=math.exp(ln), lo=math.exp(ln - width), hi=math.exp(ln + width))
-    # Of a sweep: another model, another number of threads, and nothing but the program.
+    # Of other cells: another model, another number of threads, and nothing but the program.
     for other in ({"model": "int8"}, {"threads": 2}, {"level": "neon"}):
         compare(str(other), device="d2", speedup=9.0, lo=8.9, hi=9.1, **other)
     told = questions.speedups(lake.ask)

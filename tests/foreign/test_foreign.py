@@ -130,10 +130,6 @@ class Foreign(unittest.TestCase):
                 self.assertEqual(self.ab("--runner-on", stock, "--runner-off", str(off)), 4, self.stderr)
                 self.assertIn("--runner-on and --runner-off name the same build: ", self.stderr)
                 self.assertNotIn("etprof ab MODEL", self.stderr)
-        swept = subprocess.run([ETPROF, "sweep", "linear.pte", "--runner", stock, "--levels", f"{ON},{OFF}"],
-                               cwd=self.dir, capture_output=True, text=True, timeout=600)
-        self.assertEqual(swept.returncode, 4, swept.stderr)
-        self.assertIn("on x86-64 a program asks the CPU itself", swept.stderr)
 
     def test_a_script_in_front(self):
         script = self.dir / "front"

@@ -85,8 +85,7 @@ def change(r, root):
 executions = findings = 0
 with tempfile.TemporaryDirectory() as tmp:
     tmp = pathlib.Path(tmp)
-    bases = [run_folders.make(tmp / f"base{n}", n, blocks=b, sweep=s) for n, b,
-             s in ((1, 2, False), (2, 6, False), (3, 2, True), (17, 1, False))]
+    bases = [run_folders.make(tmp / f"base{n}", n, blocks=b) for n, b in ((1, 2), (2, 6), (3, 2), (17, 1))]
     for i in range(COUNT):
         r = random.Random(SEED * 1000003 + i)
         shutil.rmtree(tmp / "run", ignore_errors=True)

@@ -55,10 +55,9 @@ static void write_manifest(etp_strbuf *m, bytes *b, unsigned arms, unsigned bloc
                           "\"m.pte\",\"stem\":\"m\",\"sha256\":\"\",\"bytes\":1}],");
     etp_strbuf_printf(m,
                       "\"blocks_done\":%u,\"plan\":{\"seed\":%u,\"blocks\":%u,\"control_blocks\":"
-                      "%u,\"baseline\":%u,%s\"asked\":{\"warmup\":0,\"timed\":2,\"traced\":0},"
+                      "%u,\"baseline\":%u,\"asked\":{\"warmup\":0,\"timed\":2,\"traced\":0},"
                       "\"arms\":[",
-                      blocks, next(b), blocks, next(b) % 2 ? blocks : 0, next(b) % (arms + 1),
-                      next(b) % 4 == 0 ? "\"sweep\":{\"knee\":0.1}," : "");
+                      blocks, next(b), blocks, next(b) % 2 ? blocks : 0, next(b) % (arms + 1));
     write_arms(m, b, arms);
     etp_strbuf_appendz(m, "],\"order\":[");
     for (unsigned k = 0; order && k < blocks; k++) {

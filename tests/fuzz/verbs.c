@@ -12,7 +12,6 @@
 #include "show/explanation.h"
 #include "show/json.h"
 #include "show/report.h"
-#include "study/sweep/sweep.h"
 
 typedef struct fuzz_folder {
     etp_arena arena;
@@ -92,14 +91,13 @@ static void as_tables(const char *dir, etp_run_table table)
     stream.release(&stream);
 }
 
-// What analyze, report, explain, whatif, kernels and sweep make of an open session.
+// What analyze, report, explain, whatif and kernels make of an open session.
 static void of_session(const etp_ab_session *session, const char *dir, unsigned verb)
 {
     etp_arena arena = {0};
     const etp_ab *ab = etp_ab_answer(session);
     static const char *const k_changes[] = {"drop X", "scale op1 2"};
     static const char *const k_claims[] = {"F1", "N1", "op1", "tracer"};
-    etp_sweep sweep;
     etp_explanation claim;
     etp_whatif w;
     if (verb == 0) {
@@ -108,11 +106,6 @@ static void of_session(const etp_ab_session *session, const char *dir, unsigned 
     } else if (verb == 1 && etp_ab_run(session)) { // bare dumps have no folder to write into
         etp_status ignored = etp_ab_write_files(session, dir, NULL);
         (void)ignored;
-    } else if (verb == 2 && etp_ab_run(session) && etp_ab_run(session)->settings.knee > 0 &&
-               etp_sweep_build(session, &arena, &sweep, NULL) == ETP_OK) {
-        fuzz_render(etp_sweep_report(&sweep, &arena), NULL);
-        fuzz_as_json(etp_sweep_json, &sweep);
-        etp_sweep_close(&sweep);
     } else if (verb == 3) {
         for (size_t i = 0; i < 4; i++) {
             if (etp_explanation_find(ab, k_claims[i], &claim, NULL) == ETP_OK) {

@@ -135,7 +135,7 @@ class Installed(unittest.TestCase):
         self.assertEqual(self.complete("help", "--completion", ""), ["bash", "zsh", "fish"])
         self.assertEqual(self.complete("ab", "--levels", "sm"), ["sme2", "sme1"])
         self.assertEqual(self.complete("ab", "-l", "vnni,av"), ["vnni,avx512", "vnni,avx2"])
-        self.assertEqual(self.complete("sweep", "--levels", "sme2,sme1,n"), ["sme2,sme1,neon"])
+        self.assertEqual(self.complete("ab", "--levels", "sme2,sme1,n"), ["sme2,sme1,neon"])
         self.assertEqual(self.complete("ab", "--device", "q"), ["qemu"])
         self.assertEqual(self.complete("roofs", "-d", ""), ["local", "adb", "ssh:", "qemu"])
         self.assertIn("parquet", self.complete("convert", "--to", ""))

@@ -147,14 +147,14 @@ class Kernels(unittest.TestCase):
         self.assertIn("linux_avx2", r.stderr)
 
     def test_sampling_is_what_every_verb_does_by_itself(self):
-        """ab, sweep and run sample where that takes little, without being asked; --no-kernels keeps them from it."""
+        """ab and run sample where that takes little, without being asked; --no-kernels keeps them from it."""
         model, top = MODELS / "toy_cnn_xnnpack_fp32.pte", pathlib.Path(self.dir.name)
         config = top / "config.json"
         config.write_text(json.dumps({"model": str(model), "output_root": str(top / "by_run"), "blocks": 1,
                                       "experiments": [{"name": n, "level": n, "runs": 5, "warmup": 1}
                                                       for n in ("sse", "avx2")]}))
         for words in ([], ["--no-kernels"]):
-            for verb in ("ab", "sweep", "run"):
+            for verb in ("ab", "run"):
                 out = top / f"by_{verb}"
                 shutil.rmtree(out, ignore_errors=True)
                 given = [config] if verb == "run" else [model, "--levels", "sse,avx2", "--blocks", "1", "--iterations",

@@ -89,7 +89,7 @@ static void a_run_folder_tells_its_arms(void **state)
     assert_int_equal(etp_analysis_about(a, &about, NULL), ETP_OK);
     assert_int_equal(about.arms, 3);
     assert_int_equal(about.comparisons, 2);
-    assert_true(about.emulated && !about.bare && !about.sweep);
+    assert_true(about.emulated && !about.bare);
     assert_true(etp_str_eqz(about.state, "finished"));
     assert_true(etp_str_ends(about.folder, ETP_STR("image_encoder_int8_qemu")));
     bool seen[3] = {false};

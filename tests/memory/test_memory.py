@@ -54,11 +54,11 @@ COMMANDS = [
     ["convert", DUMP, "--to", "chrome", "-o", "made"],
     ["convert", DUMP, "--to", "speedscope", "-o", "made"], ["convert", DUMP, "--to", "folded", "-o", "made"],
     ["doctor", "levels"], ["doctor", "devices"], ["gate", "--list"], ["gate", "RUN", "--save", "night"],
-    # Folders of several arms, of phases and of a sweep; those of Arm's kit.
-    ["analyze", "PHASES", "--format", "json"], ["analyze", "SWEEP"], ["analyze", "SWEEP", "--format", "csv"],
+    # Folders of several arms, of phases; those of Arm's kit.
+    ["analyze", "PHASES", "--format", "json"], ["analyze", "CELLS"], ["analyze", "CELLS", "--format", "csv"],
     ["analyze", DATA / "kit/flat"], ["analyze", "RUN", "--out", "made"], ["analyze", DUMP, "--out", "made"],
     ["analyze", "RUN", "--full", "--renew"], ["analyze", "PHASES", "--renew", "--format", "html"],
-    ["analyze", "SWEEP", "--renew", "--format", "json"], ["analyze", "RUN", "PHASES", "--format", "md"],
+    ["analyze", "CELLS", "--renew", "--format", "json"], ["analyze", "RUN", "PHASES", "--format", "md"],
     ["analyze", "RUN", "--format", "github"],
     ["explain", "N1", "RUN"], ["explain", "RUN"], ["explain", "op1", "RUN"], ["whatif", "RUN", "drop *", "threads 2"],
     ["gate", "RUN", "speedup >= 1", "noise <= 1 %"], ["gate", "RUN", "speedup >= 1", "--format", "md"],
@@ -68,16 +68,16 @@ COMMANDS = [
     ["compare", "RUN:arm0", "RUN:arm1"], ["compare", KIT[0], DUMP],
     ["convert", "RUN", "--to", "chrome", "-o", "made"],
     ["convert", DUMP, DUMP, "--to", "folded", "-o", "made"],
-    ["library", "analysis", "RUN"], ["library", "analysis", "SWEEP"], ["library", "dumps", DUMP],
+    ["library", "analysis", "RUN"], ["library", "analysis", "CELLS"], ["library", "dumps", DUMP],
     ["library", "tables", "RUN"], ["library", "ops", DUMP], ["library", "inspect", PROGRAM_FILE],
     ["library", "inspector", DUMP], ["library", "stats", DATA / "samples.csv"], ["library", "whatif", DUMP],
 ]
-FOLDERS = ("RUN", "PHASES", "SWEEP")
+FOLDERS = ("RUN", "PHASES", "CELLS")
 
 
 def make_folders(scratch):
     run_folders.make(scratch / "run", 2)
-    run_folders.make(scratch / "sweep", 4, blocks=2, sweep=True)
+    run_folders.make(scratch / "cells", 4, blocks=2)
     phase_folders.make(scratch / "phases", lambda phase, level, *_: 1000000 + 1000 * len(phase + level), blocks=2)
 
 

@@ -69,11 +69,11 @@ def manifests(tmp):
     def change(root, **blocks):
         m = json.loads((root / "manifest.json").read_text())
         m["plan"]["arms"] = [{**m["plan"]["arms"][0], "name": f"arm{k}", "prefix": f"p{k}"} for k in range(1024)]
-        m["plan"].update(baseline=0, order=[], iterations=[], **({"sweep": {"knee": 0.1}} if "sweep" in blocks else {}))
+        m["plan"].update(baseline=0, order=[], iterations=[])
         m["blocks_done"] = blocks["blocks"]
         m["files"] = m["results"] = []
         (root / "manifest.json").write_text(json.dumps(m))
-    for name, blocks in (("many blocks", {"blocks": 100000}), ("a sweep of many", {"blocks": 2, "sweep": True}),
+    for name, blocks in (("many blocks", {"blocks": 100000}),
                          ("as many as are allowed", {"blocks": 1953})):
         root = run_folders.make(tmp / name.replace(" ", "-"), 2, dumps=False)
         change(root, **blocks)

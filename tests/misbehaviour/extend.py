@@ -113,22 +113,12 @@ def check_refusals(tmp):
     done = etprof(tmp, "analyze", "few")
 
 
-def check_sweep(tmp):
-    etprof(tmp, "sweep", "few.pte", "--runner", FAKE, "--levels", "sme2,neon", "--threads", "1,2", "--blocks", 2,
-           "--iterations", 4, "--warmup", 1, "--seed", 3, "--out", "swept")
-    etprof(tmp, "sweep", "--extend", "swept", "--blocks", 1)
-    expect(manifest(tmp / "swept")["blocks_done"] == 3, "a sweep, too")
-    shown = " ".join(etprof(tmp, "analyze", "--full", "--renew", "swept").stdout.split())
-    expect("extended after 2 blocks, whose result was known" in shown, "the sweep says so", shown[:1500])
-
-
 def main():
     with tempfile.TemporaryDirectory(prefix="etp-extend-") as name:
         tmp = pathlib.Path(name)
         check_few(tmp)
         check_gate(tmp)
         check_refusals(tmp)
-        check_sweep(tmp)
     finish()
 
 

@@ -223,36 +223,10 @@ def bisection(tmp):
     expect(named == [5, 6], "git bisect", f"{named}\n{said.stdout}{said.stderr}")
 
 
-def sweep(tmp):
-    """Each model and thread count is compared with its own cell: SLOW is ten times slower than QUICK at every level,
-    and both are three times as fast with the feature."""
-    for name, ns in (("quick", 1000000), ("slow", 10000000)):
-        (tmp / f"{name}.pte").write_bytes(b"\x10\0\0\0ET12base sme2 %d\nbase neon %d\n" % (ns, 3 * ns))
-    words = "sweep --models quick.pte,slow.pte --levels sme2,neon --threads 1,2 --blocks 6 --iterations 4 --warmup 3 " \
-            "--seed 7 --quiet --out swept --runner"
-    done = subprocess.run([ETPROF, *words.split(), FAKE], cwd=tmp, capture_output=True, text=True, timeout=600,
-                          check=False)
-    expect(done.returncode in (0, 3), "a sweep", done.returncode, done.stderr[-500:])
-    for rule, code, kind in (("speedup >= 2.9", 0, "speedup"), ("speedup >= 3.1", 1, "speedup"), (None, 0, "verdict"),
-                             ("noise <= 1 %", 0, "noise")):
-        done = gate(tmp, "swept", *([rule] if rule else []), "--format", "json")
-        checks = [c for c in json.loads(done.stdout)["checks"] if c["id"].startswith(kind + ":")]
-        expect((done.returncode, len(checks)) == (code, 4), "of a sweep", rule, done.returncode, checks)
-        if kind == "speedup":
-            expect(all(abs(c["value"] - 3) < 0.01 for c in checks), "each against its own", checks)
-    done = subprocess.run([ETPROF, "stats", "swept", "--format", "json"], cwd=tmp, capture_output=True, text=True,
-                          timeout=600, check=False)
-    compared = json.loads(done.stdout)["comparisons"]
-    expect(len(compared) == 4, "stats of a sweep", [c["candidate"] for c in compared])
-    for c in compared:
-        expect(abs(c["speedup"]["estimate"] - 3) < 0.01, "stats of a sweep", c)
-
-
 with tempfile.TemporaryDirectory() as name:
     TMP = pathlib.Path(name)
     folders(TMP)
     expected(TMP)
-    sweep(TMP)
     called_otherwise(TMP)
     altered(TMP)
     noisy(TMP)

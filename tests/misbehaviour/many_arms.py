@@ -92,10 +92,8 @@ def session(directory, n):
          "--warmup", "1", "--out", "run", "--runner", FAKE, "--quiet")
     for verb in ("analyze", "verify", "validate"):
         call(directory, verb, "run")
-    call(directory, "sweep", "--models", "model.pte", "--levels", "sme2,neon", "--threads", threads, "--blocks", "2",
-         "--iterations", "3", "--warmup", "1", "--out", "sweep", "--runner", FAKE, "--quiet")
     for form in FORMATS[:-1]:  # without traces there is no table of operators
-        call(directory, "analyze", "sweep", "--format", form)
+        call(directory, "analyze", "run", "--format", form)
 
 
 def with_dumps(directory, n):

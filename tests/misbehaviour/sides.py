@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A is the baseline: two sides with known times are given in either order to every verb that compares, and each ratio,
-difference and pair of columns must turn with them, as calculated here by hand. Where a level is named (ab, sweep, run)
+difference and pair of columns must turn with them, as calculated here by hand. Where a level is named (ab, run)
 the order of the words says nothing: the lower level is the baseline unless --baseline names another.
 
 usage: sides.py ETPROF FAKE_RUNNER SOURCE_DIR"""
@@ -180,29 +180,38 @@ def builds():
         is_about(what, float(row["speedup"]), ratio)
 
 
-def sweeps():
-    """Over the lowest level with the fewest threads of the same model, and of models over the first."""
+def cells():
+    """Models x levels x threads: each level over the baseline's of the same model and threads, and the table of the
+    first screen with the times the runner was told."""
     lines = {"slow": (4 * SLOW, 3 * SLOW), "fast": (2 * SLOW, SLOW)}  # neon, sme2
     for name, (neon, sme2) in lines.items():
-        model(f"swept_{name}", f"base neon {neon} 1", f"base neon {neon // 2} 2", f"base sme2 {sme2} 1",
+        model(f"cells_{name}", f"base neon {neon} 1", f"base neon {neon // 2} 2", f"base sme2 {sme2} 1",
               f"base sme2 {sme2 // 2} 2")
     for a, b, _ in orders():
         for levels_, threads in (("sme2,neon", "2,1"), ("neon,sme2", "1,2")):
-            what = f"sweep {a} {b} {levels_} {threads}"
-            d = answer("sweep", f"swept_{a}.pte", f"swept_{b}.pte", "--levels", levels_, "--threads", threads,
-                       "--blocks", 6, *SHORT, "--no-trace", "--out", what.replace(" ", "_"))
-            for x in d["speedups"]:
-                neon, sme2 = lines[x["model"]]
-                is_about(f"{what} {x['model']}", x["speedup"]["estimate"], neon / sme2)
-            mixed = [x for x in d["interactions"] if x["of"] == "model" and x["with"] == "level"]
-            expect(mixed and all((x["value"], x["with_value"]) == (b, "sme2") for x in mixed), what, d["interactions"])
-            of_b, of_a = (lines[n][0] / lines[n][1] for n in (b, a))
-            for x in mixed:  # how much more B gains than A
-                is_about(f"{what} interaction", x["ratio_of_ratios"]["estimate"], of_b / of_a)
-            text = etprof("analyze", "--full", "--renew", what.replace(" ", "_"))
-            ratio = lines["slow"][0] / lines["fast"][0]
-            expect(f"{b} is {ratio:.2f}× [{ratio:.2f}, {ratio:.2f}] {'faster' if a == 'slow' else 'slower'} than {a}"
-                   in " ".join(text.split()), what, text[:1500])
+            what = f"cells {a} {b} {levels_} {threads}"
+            out = what.replace(" ", "_")
+            d = answer("ab", f"cells_{a}.pte", f"cells_{b}.pte", "--levels", levels_, "--threads", threads,
+                       "--blocks", 6, *SHORT, "--no-trace", "--out", out)
+            arms, found = {x["name"]: x for x in d["arms"]}, {}
+            for c in [*d["comparisons"], *d["within"]]:
+                base, arm = arms[c["baseline"]], arms[c["candidate"]]
+                if (base["model"], base["threads"]) == (arm["model"], arm["threads"]):
+                    found[arm["model"], arm["threads"]] = c["speedup"]["estimate"], base["level"], arm["level"]
+            expect(len(found) == 4, what, found)
+            for (name, _), (estimate, base, level) in found.items():
+                expect((base, level) == ("neon", "sme2"), what, base, level)
+                neon, sme2 = lines[pathlib.Path(name).stem.removeprefix("cells_")]
+                is_about(f"{what} {name}", estimate, neon / sme2)
+            rows = etprof("analyze", out).split("Every cell")[1].splitlines()[1:5]
+            told = {tuple(re.findall(r"(\w+), (\d) thread", row)[0]): re.findall(r"[\d.]+×?", row.split("thread")[1])
+                    for row in rows}
+            expect(len(told) == 4, what, rows)
+            for (name, n), figures in told.items():
+                neon, sme2 = (ns // int(n) for ns in lines[name])
+                times = sorted((neon, sme2), reverse=True)
+                is_about(f"{what} {name} {n}", float(figures[0]) / float(figures[1]), times[0] / times[1])
+                is_about(f"{what} {name} {n}", float(figures[2].rstrip("×")), round(neon / sme2, 2))
 
 
 def two_sessions():
@@ -335,7 +344,7 @@ with tempfile.TemporaryDirectory() as scratch:
     contended_arms()
     builds()
     two_sessions()
-    sweeps()
+    cells()
     recordings()
     timelines()
     programs()

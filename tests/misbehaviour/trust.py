@@ -59,8 +59,7 @@ def ours_and_others(tmp):
     done = call(tmp, "ab", "--resume", "moved", "--runner", FAKE, "--quiet")
     expect(done.returncode == 0, "going on with one's own", done.stderr)
 
-    for name, verb in (("rerun", ["rerun", "theirs"]), ("resume", ["ab", "--resume", "theirs"]),
-                       ("sweep", ["sweep", "--resume", "theirs"])):
+    for name, verb in (("rerun", ["rerun", "theirs"]), ("resume", ["ab", "--resume", "theirs"])):
         for way in (["--trust"], ["--device", "local"]):
             with tempfile.TemporaryDirectory() as other:  # another user, or another machine
                 theirs = tmp / "theirs"

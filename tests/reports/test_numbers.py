@@ -86,16 +86,6 @@ def tables():
     etprof("stats", "close.csv", "--baseline", "off")
 
 
-def sweep():
-    for name, ns in (("one", 7), ("two", 900000000000)):
-        pathlib.Path(f"{name}.pte").write_bytes(b"\x10\0\0\0ET12" + f"base neon {ns}\nbase base {ns * 3}\n".encode())
-    etprof("sweep", "one.pte", "two.pte", "--levels", "neon,base", "--threads", "1,2", "--blocks", 6, "--iterations", 4,
-           "--warmup", 1, "--seed", 7, "--no-trace", "--out", "swept")
-    etprof("analyze", "--full", "--renew", "swept", "--format", "md")
-    page = pathlib.Path("swept/report.html").read_text(encoding="utf-8")
-    look("swept/report.html", words_of(page))
-
-
 def other_verbs():
     """Of the sessions above and of recordings: what else prints figures."""
     every_form("analyze", "apart", "few", text=())
@@ -133,7 +123,6 @@ with tempfile.TemporaryDirectory(prefix="etp-") as scratch:
     session("noisy", 1000, 1000, noise=90)
     session("few", 1000000, 1300000, "--blocks", 2)
     tables()
-    sweep()
     phase_folders.make(pathlib.Path("phases"), lambda p, level, t, m: {"avx2": 5, "sse": 100000000}[level])
     every_form("analyze", "phases")
     every_form("analyze", TREE / "examples/runs/image_encoder_int8_qemu")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pages of several answers: a sweep, several runs, a folder of the kit. Their figures are those that the folders were
+"""Pages of several answers: several runs, a folder of the kit. Their figures are those that the folders were
 made with, by hand; arms have one name, runs their dates and models.
 
 usage: test_page_answers.py ETPROF SOURCE_ROOT FAKE_RUNNER RENDER_REPORT"""
@@ -28,35 +28,6 @@ def table(session, name):
 def cards(text):
     found = re.findall(r'<article class="card.*?</article>', text, re.S)
     return [re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]*>", " ", c))).strip() for c in found]
-
-
-def sweep(session, page):
-    """Two models, two levels, one and two threads. The names of this model's operators contradict SME2, so the winner
-    is among NEON's."""
-    session.open(page)
-    heads, rows = table(session, "cells-section")
-    at = {h.split(" ")[0]: k for k, h in enumerate(heads)}
-    wanted = [(model, str(threads), level, f"{TIMES[level] / threads:.3f}") for model in ("encoder_int8", "decoder")
-              for threads in (1, 2) for level in ("NEON", "SME2")]
-    told = [tuple(r[at[c]] for c in ("model", "threads", "level", "time")) for r in rows]
-    expect(told == wanted, "sweep: each cell once, with its time", told, wanted)
-    for r in rows:
-        bad = r[at["level"]] == "SME2"
-        expect(r[at["verdict"]] == ("withheld" if bad else "reference"), "sweep: verdict", r)
-        expect(("the evidence contradicts" in r[at["withheld"]]) == bad, "sweep: why", r)
-    first = cards(page.read_text())
-    for card, model in zip(first, ("encoder_int8", "decoder")):
-        expect(card.startswith(f"{model}: NEON with 2 threads 2.00× faster 2.00 … 2.00 95 %"), "sweep: winner", card)
-        expect("1.500 ms against 3.000 ms" in card, "sweep: its times", card)
-    expect("SME2 against NEON withheld" in first[-1], "sweep: what is withheld", first[-1:])
-    details = re.findall(r'<p class="detail">(.*?)</p>', page.read_text())
-    expect(len(details) == 3 and not [d for d in details if re.search(r"\d (ms|µs|ns|s|%)", d)],
-           "sweep: a line may end before a unit", details)
-    points = session.run("""var f = Array.from(document.querySelectorAll('figure.chart')).find(function (f) {
-        return f.querySelector('figcaption').textContent === 'Speedup by threads and level'; });
-      return Array.from(f.querySelectorAll('svg.wide g > title')).map(function (t) { return t.textContent; });""")
-    expect(sorted(points) == sorted(f"{model} NEON at {n}: {n}.00×" for model in ("encoder_int8", "decoder")
-                                    for n in (1, 2)), "sweep: its picture", points)
 
 
 def one_name(name, page, experiments):
@@ -109,7 +80,7 @@ def few_rows_of_navigation(session, made):
         session.open(page)
         tops = session.run("""return Array.from(document.querySelectorAll('nav li')).filter(function (li) {
           return li.getClientRects().length; }).map(function (li) { return li.getBoundingClientRect().top; });""")
-        most = 1 if name in ("ab", "sweep", "kit", "several") else 2
+        most = 1 if name in ("ab", "kit", "several") else 2
         expect(len(set(tops)) <= most, name, "rows of navigation", len(set(tops)), len(tops))
 
 
@@ -124,8 +95,6 @@ def pairs_once(session, page):
 def main():
     with tempfile.TemporaryDirectory(prefix="etp-") as name, browser.Session(browser.find()) as session:
         made = pages(pathlib.Path(name))
-        sweep(session, made["sweep"])
-        one_name("sweep", made["sweep"], r"\w+_linux_\w+|\b(?:sme2|neon)\b(?!: )")
         several(session, made["several"])
         one_name("several", made["several"], r"(?<![\w/])linux_\w+(?![\w/.])|\b(?:sme2|neon)\b(?!: )")
         kit(made["kit"])

@@ -465,7 +465,7 @@ def main():
         made = pages(tmp)
         real = session(tmp)
         made["real"] = real / "report.html"
-        kinds = ("real", "large", "kit", "sweep", "several", "phases")
+        kinds = ("real", "large", "kit", "several", "phases")
         all_of = [colours(browsing, kind, made[kind]) for kind in kinds]
         expect(all("Delegated" in of for of in all_of[-3:]), "pages with delegates", list(map(list, all_of)))
         for category in set.union(*(set(of) for of in all_of)):

@@ -57,8 +57,7 @@ def pages(tmp):
     made = {"ab": measured(tmp) / "report.html", "large": large(tmp) / "report.html"}
     times = {"neon": 3_000_000, "sme2": 1_000_000}
     swept = phase_folders.make(tmp / "swept", lambda p, level, t, m: times[level] // t, phases=(),
-                               levels=("sme2", "neon"), threads=(1, 2), models=("encoder_int8", "decoder"),
-                               sweep={"knee": 0.1})
+                               levels=("sme2", "neon"), threads=(1, 2), models=("encoder_int8", "decoder"))
     phased = phase_folders.make(tmp / "phased", lambda p, level, t, m: times[level], levels=("sme2", "neon"))
     words = ("encoder" * 9, "segment" * 8)  # nothing in them where a line may be broken
     long = phase_folders.make(tmp / "long", lambda p, level, t, m: times[level], phases=(), levels=("sme2", "neon"),
@@ -69,7 +68,7 @@ def pages(tmp):
                                blocks=0)
     mixed = [data / "mixed_xnnpack_fp32.etdump", "--pte", data / "mixed_xnnpack_fp32.pte"]
     for name, words in {
-            "long names": ["analyze", long], "one long name": ["analyze", alone], "sweep": ["analyze", swept],
+            "long names": ["analyze", long], "one long name": ["analyze", alone],
             "begun": ["analyze", begun], "phases": ["analyze", phased], "kit": ["analyze", data / "kit/flat"],
             "several": ["analyze", tmp / "measured", tmp / "large", phased, swept],
             "roofs": ["analyze", *mixed, "--roofs-file", data / "roofs/round.json"]}.items():
@@ -82,7 +81,7 @@ def pages(tmp):
 
 def told_apart(session, tmp, made):
     """Of several answers each has an "op1" of its own: every id is a link, and to the drawer of its answer."""
-    for name, scopes in {"sweep": 4, "kit": 2, "phases": 3, "several": 9}.items():
+    for name, scopes in {"kit": 2, "phases": 3, "several": 6}.items():
         session.open(made[name])
         told = session.run(r"""
           var bare = [], broken = [];
@@ -127,23 +126,20 @@ def told_apart(session, tmp, made):
 
 
 def each_reachable(made):
-    """In a page of several folders each phase of one and each pair of a sweep is an answer by itself, and says what the
+    """In a page of several folders each phase of one is an answer by itself, and says what the
     folder's own page says of it."""
     text = made["several"].read_text()
     listed = re.search(r'<ul class="answers">.*?</ul>', text, re.S).group(0)
     listed = re.findall(r'<li><a href="#([^"]+)">(.*?)</a>', listed)
-    pairs = [f"2 models · {model}, {n}: SME2 against NEON" for model in ("encoder_int8", "decoder")
-             for n in ("1 thread", "2 threads")]
-    expect([name for _, name in listed][2:] == ["m0 · prefill 16", "m0 · decode @0", "m0 · decode @32", *pairs],
-           "an answer for each phase and pair", listed)
+    expect([name for _, name in listed][2:] == ["m0 · prefill 16", "m0 · decode @0", "m0 · decode @32", "2 models"],
+           "an answer for each phase", listed)
 
     def rows(page, heading):
         part = re.search(rf'id="{heading}">.*?<tbody>(.*?)</table>', page, re.S)
         return re.sub(r"<[^>]*>", " ", part.group(1)) if part else None
 
     own = {"run-3": ("phases", "operators"), "run-3-phase-2": ("phases", "phase-2-operators"),
-           "run-3-phase-3": ("phases", "phase-3-operators"),
-           **{f"run-4-pair-{k}": ("sweep", f"pair-{k}-operators") for k in range(1, 5)}}
+           "run-3-phase-3": ("phases", "phase-3-operators")}
     for one, (kind, heading) in own.items():
         here, there = rows(text, one + "-operators"), rows(made[kind].read_text(), heading)
         expect(here and here == there, one, "says what its own page says", here, there)
@@ -154,7 +150,7 @@ def each_reachable(made):
 def one_at_a_time(session, made):
     """Of several answers one is shown, by its tab or choice, with keys, too, and each has what a single answer's page
     has. Without a script all of them are there, on paper as well."""
-    parts = {"sweep": "operators whatif icicle graph", "kit": "operators whatif icicle",
+    parts = {"kit": "operators whatif icicle",
              "several": "operators icicle"}
     for name, sections in parts.items():
         text = made[name].read_text()
@@ -252,15 +248,6 @@ def kit_page(session, tmp, page):
     best = [link for _, link in sorted(wanted.values(), reverse=True)]
     expect(told["actions"] == best, "what to do next, once, most of an inference first", told["actions"], best)
     expect(told["action"] < 800, "it is on the first screen", told["action"])
-
-
-def sweep_page(session, page):
-    """The first things are the winner, the table and the picture."""
-    session.open(page)
-    told = session.run("""var at = function (q) { return document.querySelector(q).getBoundingClientRect().top; };
-      return [at('.card'), at('.table'), at('.chart'), at('.note'),
-        document.querySelector('.card .label').textContent];""")
-    expect(told[0] < told[1] < told[2] < told[3], "winner, table, picture, notes", told)
 
 
 def nothing_clipped(session, name, page):
@@ -389,7 +376,6 @@ def main():
         each_reachable(made)
         one_at_a_time(session, made)
         kit_page(session, pathlib.Path(name), made["kit"])
-        sweep_page(session, made["sweep"])
         by_keys(session, made["large"])
         dozen = pathlib.Path(name) / "dozen.html"
         subprocess.run([ETPROF, "analyze", *["large"] * 12, "--format", "html", "-o", dozen], cwd=name, check=True,

@@ -96,7 +96,7 @@ def sessions(tmp):
             ask(verb, name, cwd=tmp)
         ask("gate", name, "speedup >= 1", cwd=tmp)
         ask("stats", tmp / name / "samples.csv")
-    subprocess.run([ETPROF, "sweep", model, "--runner", FAKE, "--levels", "sme2,neon", "--threads", "1,2", "--blocks",
+    subprocess.run([ETPROF, "ab", model, "--runner", FAKE, "--levels", "sme2,neon", "--threads", "1,2", "--blocks",
                     "2", "--iterations", "4", "--warmup", "1", "--quiet", "--out", "swept"], cwd=tmp, check=False,
                    capture_output=True, timeout=300)
     ask("analyze", "--full", "--renew", "swept", cwd=tmp)

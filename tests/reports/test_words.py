@@ -11,7 +11,6 @@ import tarfile
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-import phase_folders  # noqa: E402
 import run_folders  # noqa: E402
 from checks import expect, finish, unpack  # noqa: E402
 
@@ -70,19 +69,6 @@ def environment(folder):
            section[:1500])
 
 
-def sweep(tmp):
-    """A level of half the speed is 2.00 times slower wherever it is said."""
-    times = {"avx2": 2000000, "sse": 1000000}
-    folder = phase_folders.make(tmp / "swept", lambda p, level, t, m: times[level], phases=(), threads=(1, 2),
-                                models=("int8", "int4"), sweep={"knee": 0.1})
-    for form in ("text", "md", "html"):
-        text = re.sub(r"<[^>]*>", " ", run("analyze", "--full", "--renew", folder, "--format", form))
-        expect(not re.search(r"slower: 0\.50", text), "sweep", form,
-               re.findall(r".{40}0\.50×.{40}", text)[:3])
-    page = re.sub(r"<[^>]*>", " ", run("analyze", "--full", "--renew", folder, "--format", "html"))
-    expect("slower: 2.00×" in page, "sweep", "the key of a pair", re.findall(r"slower.{60}", page)[:3])
-
-
 with tempfile.TemporaryDirectory() as scratch:
     tmp = pathlib.Path(scratch)
     folder = tmp / "out/runs/linux"
@@ -95,6 +81,5 @@ with tempfile.TemporaryDirectory() as scratch:
     (folder / "manifest.json").write_text(json.dumps(manifest, indent=2))
     names(folder)
     kernels(folder)
-    sweep(tmp)
     environment(folder)
 finish()

@@ -222,22 +222,6 @@ def check_threads(out):
         expect(all(asked[d["phase"]] in r for r in recipes), d["phase"], "says how to measure more threads", recipes)
 
 
-def check_sweep(tmp):
-    """Threads x phases in one session: a row for each, a winner of each phase."""
-    done = run("sweep", DECODER, "--threads", "1,2", "--prefill", "16", "--decode", "4", "--blocks", "2",
-               "--warmup", "1", "--iterations", "4", "--no-trace", "--out", os.path.join(tmp, "swept"), "--format",
-               "json")
-    expect(done.returncode == 0, "sweep", "measures phases", done.stderr[-500:])
-    document = json.loads(done.stdout or "{}")
-    phases = document.get("phases", [])
-    expect([p["name"] for p in phases] == ["prefill 16", "decode @0"], "sweep", "has the phases", phases)
-    for p in phases:
-        cells = (p["document"] or document)["cells"]
-        expect(len(cells) == 4 and all(c["tokens_per_s"] for c in cells), p["name"], "has its cells", cells)
-        expect(p["winner"] is None or p["winner"]["time_ns"] == min(c["time_ns"] for c in cells), p["name"],
-               "has its winner", p["winner"])
-
-
 def check_no_cache(tmp):
     """A decoder that says it keeps no cache: its use_sdpa_with_kv_cache (false) takes the name of the other."""
     model = renamed(tmp, (b"use_kv_cache", b"use_xx_cache"), (b"use_sdpa_with_kv_cache", b"use_kv_cache"))
@@ -407,7 +391,6 @@ def main():
         check_places(tmp)
         check_kernels_ours(tmp)
         check_advice(tmp)
-        check_sweep(tmp)
     finish()
 
 

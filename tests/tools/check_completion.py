@@ -12,7 +12,7 @@ import sys
 from checks import expect, finish
 
 ETPROF = os.path.abspath(sys.argv[1])
-AT = {"ab": "--levels", "sweep": "--levels", "roofs": "--device", "convert": "--to"}
+AT = {"ab": "--levels", "roofs": "--device", "convert": "--to"}
 
 
 def said(*words):
@@ -44,7 +44,7 @@ def expected():
 
 def completions(wanted):
     script, zsh, fish = (said("help", "--completion", shell) for shell in ("bash", "zsh", "fish"))
-    for verb, option in (*AT.items(), ("ab", "--device"), ("sweep", "--device")):
+    for verb, option in (*AT.items(), ("ab", "--device")):
         words = wanted[option]
         expect(words <= set(bash(script, verb, option, "")), "bash", verb, option, bash(script, verb, option, ""))
         line = re.search(rf"^complete -c etprof -n '\w+ {verb}' -l {option[2:]}\b.*", fish, re.M)
@@ -67,7 +67,7 @@ def helps():
         expect(verb == "export" or len(lines) <= 15, verb, f"-h has {len(lines)} lines")
     for group in ("measure", "explain", "files", "set-up and check"):
         expect(f"\n{group}\n  " in page, "help", "no group", group)
-    for verb in ("ab", "sweep"):
+    for verb in ("ab",):
         groups = re.findall(r"^([a-z][^\n]*)\n  +-", said(verb, "--help"), re.M)
         expect(len(groups) >= 4, verb, "--help", groups)
 

@@ -6,8 +6,8 @@ import re
 import subprocess
 import sys
 
-COLUMNS = "where field type key limit ab sweep run resume config name letter arg help".split()
-VERBS = ("ab", "sweep", "run")
+COLUMNS = "where field type key limit ab run resume config name letter arg help".split()
+VERBS = ("ab", "run")
 
 
 def split(text):
@@ -29,7 +29,7 @@ def rows(source):
 
 
 def page_of(options):
-    lines = ["| Option | `ab` | `sweep` | `run` | config | manifest | with `--resume` | |",
+    lines = ["| Option | `ab` | `run` | config | manifest | with `--resume` | |",
              "|---|---|---|---|---|---|---|---|"]
     for o in options:
         if not any(o[v] == "1" for v in VERBS):

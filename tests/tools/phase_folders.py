@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run folders of phases made from nothing, with times that the caller chooses: what history, gate, sweep and tables say
+"""Run folders of phases made from nothing, with times that the caller chooses: what history, gate and tables say
 of them can be calculated by hand. Recordings are those of another small model, the same for every arm."""
 import json
 import pathlib

@@ -73,7 +73,7 @@ def launch(block, number, arm, kind, position, start):
             "mask": {"requested": "", "hook": "", "cleared": "", "caller": ""}, "hook_calls": 3, "flags": ""}
 
 
-def make(folder, n_arms, blocks=2, iterations=3, dumps=True, sweep=False, control=True, name="arm"):
+def make(folder, n_arms, blocks=2, iterations=3, dumps=True, control=True, name="arm"):
     """Arm k takes 1000000 + 1000 k ns; the last one is the baseline. FOLDER must not exist."""
     root = pathlib.Path(folder)
     root.mkdir(parents=True)
@@ -121,7 +121,6 @@ def make(folder, n_arms, blocks=2, iterations=3, dumps=True, sweep=False, contro
                  "baseline": n_arms - 1, "method": "", "inputs": "random:0", "data": "", "cpus": "",
                  "asked": {"warmup": 0, "timed": iterations, "traced": iterations if dumps else 0, "trace": dumps,
                            "kernels": False, "sampling": True},
-                 **({"sweep": {"knee": 0.1}} if sweep else {}),
                  "arms": arms, "iterations": [{"warmup": 0, "timed": iterations, "traced": iterations}] * n_arms,
                  "order": order},
         "device": {"spec": "local", "platform": "linux", "emulated": False, "isa": "", "facts": {"system": "Linux 6"}},

@@ -107,7 +107,7 @@ def of_words():
         yield ["help", topic]
     for shell in ("bash", "zsh", "fish"):
         yield ["help", "--completion", shell]
-    verbs = ("ab run sweep analyze compare explain whatif gate report convert validate verify rerun kernels "
+    verbs = ("ab run analyze compare explain whatif gate report convert validate verify rerun kernels "
              "ops inspect stats export doctor roofs").split()
     for verb in verbs:
         yield ["help", verb]
@@ -168,7 +168,6 @@ def main():
                        cwd=scratch)
         made = scratch / "made"
         run_folders.make(made / "arms", 3, blocks=6)
-        run_folders.make(made / "sweep", 4, blocks=6, sweep=True)
         phase_folders.make(made / "phases", lambda phase, level, threads, model: 1000000 + 1000 * len(phase + level))
         phase_folders.make(made / "cells", lambda *arm: 1000000 + 1000 * len(str(arm)), threads=(1, 2),
                            models=("m0", "m1"))

@@ -194,7 +194,6 @@ def judge(tmp, label, document):
         check([i for i, _, _ in said] == ["schema.unknown_key"] and "surprise: " in said[0][2],
               f"{name}: with one more key in {at}: {said}")
     parts = [*taken_over(schema, document)] if first else []
-    check(not first or name != "sweep" or parts, "no cell of the sweep says what a comparison says")
     for at in parts:
         path.write_text(json.dumps(replaced(document, at, "a text")))
         check(all(not ok for _, ok, _ in validated(path)), f"{name}: with a text as {at} it still fits")
@@ -228,7 +227,7 @@ def sessions(tmp):
     counts = ("--runner", FAKE, "--blocks", "6", "--iterations", "4", "--warmup", "1")
     levels = ("--levels", "sme2,neon")
     printed(tmp, "ab", "model.pte", *levels, *counts, "--seed", "1", "--out", "run")
-    printed(tmp, "sweep", "model.pte", *levels, "--threads", "1,2", *counts, "--seed", "2", "--out", "swept")
+    printed(tmp, "ab", "model.pte", *levels, "--threads", "1,2", *counts, "--seed", "2", "--out", "cells")
     config = {"model": "model.pte", "output_root": "from_config", "blocks": 1,
               "experiments": [{"name": n, "level": n, "runs": 2, "warmup": 1} for n in ("sme2", "neon")]}
     (tmp / "config.json").write_text(json.dumps(config))

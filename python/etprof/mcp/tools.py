@@ -108,7 +108,7 @@ TOOLS = {tool.name: tool for tool in (
          "something ruled out (tracer).", ("explain",),
          (Operand("id", o.ID, None, "F1, N1, op7", required=True), RUN, BASELINE, PHASE_OF)),
     Tool("report", ("analyze",), "What a run folder says: ratio, operators, findings, what to do next.",
-         ("ab", "sweep", "builds", "kit"),
+         ("ab", "builds", "kit"),
          (RUN, BASELINE)),
     Tool("whatif", ("whatif",), "Recomputes an inference with operators dropped, sent back or sped up.", ("whatif",), (
         RUN,

@@ -438,34 +438,6 @@ static etp_status check_answer(etp_gate *g, const etp_ab *ab, const rule *r, etp
     }
 }
 
-// NULL: AB is of no sweep.
-static const etp_sweep *sweep_of(const etp_gate *g, const etp_ab *ab)
-{
-    const etp_sweep *all = g->options->sweep;
-    for (size_t i = 0; all && i < etp_sweep_n_phases(all); i++) {
-        const etp_sweep *s = etp_sweep_phase(all, i);
-        if (s->ab == ab) {
-            return s;
-        }
-    }
-    return NULL;
-}
-
-// A cell of a sweep is compared with the one of its own model and threads alone: each such pair is
-// an answer of its own.
-static etp_status check_part(etp_gate *g, const etp_ab *ab, const rule *r, etp_error *err)
-{
-    bool compares = unit_of(r) == ETP_GATE_RATIO || r->metric == NOISE;
-    const etp_sweep *sweep = compares ? sweep_of(g, ab) : NULL;
-    if (!sweep) {
-        return check_answer(g, ab, r, err);
-    }
-    for (size_t i = 0; i < sweep->n_pairs; i++) {
-        ETP_TRY(check_answer(g, sweep->pairs[i].ab, r, err));
-    }
-    return ETP_OK;
-}
-
 static bool is_about(const rule *r, const etp_ab_phase *phase, const char *word)
 {
     return !r->phase.ptr || (phase && (etp_str_eqz(r->phase, etp_phase_kind_name(phase->kind)) ||
@@ -488,7 +460,7 @@ static etp_status check_rule(etp_gate *g, const etp_ab *ab, const rule *r, etp_e
         const char *word = g->phase ? etp_ab_phase_word(g->phase, g->arena) : "";
         if (is_about(r, part->phase, word)) {
             parts++;
-            ETP_TRY(check_part(g, part, r, err));
+            ETP_TRY(check_answer(g, part, r, err));
         }
     }
     return parts == 0             ? no_such_phase(g, r, ab, err)
@@ -614,11 +586,7 @@ static void check_grade(etp_gate *g, const etp_ab *ab)
 // What is asked when nothing is: no comparison is slower.
 static void check_verdicts(etp_gate *g, const etp_ab *ab)
 {
-    const etp_sweep *sweep = sweep_of(g, ab);
-    for (size_t p = 0; sweep && p < sweep->n_pairs; p++) {
-        check_verdicts(g, sweep->pairs[p].ab); // which is of no sweep
-    }
-    for (size_t i = 0; !sweep && i < ab->n_comparisons + ab->n_within; i++) {
+    for (size_t i = 0; i < ab->n_comparisons + ab->n_within; i++) {
         const etp_ab_comparison *c = etp_ab_comparison_at(ab, i);
         bool unknown = c->withheld || c->verdict == ETP_VERDICT_UNKNOWN;
         etp_gate_check check = {

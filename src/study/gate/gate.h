@@ -6,8 +6,8 @@
 
 #include "compare/ab.h"
 #include "document/fields.h"
+#include "judge/open.h"
 #include "report/report.h"
-#include "study/sweep/sweep.h"
 
 // Sessions of different days differ by the machine's state too, not only by chance.
 #define ETP_GATE_MARGIN 0.05
@@ -45,7 +45,6 @@ typedef struct etp_gate_options {
     const etp_ab *against; // an earlier measurement, NULL: none
     double margin;         // of the comparison with it, 0: ETP_GATE_MARGIN
     const char *altered;   // of either, that it is not what was recorded (etp_run_altered); or NULL
-    const etp_sweep *sweep; // of the run when its plan is one, NULL
 } etp_gate_options;
 
 // RULES: "METRIC [SUBJECT] >= VALUE" or "<=", METRIC one of speedup, latency, load, first, memory,

@@ -30,9 +30,6 @@ static etp_interval ratio_of(const etp_stats_comparison *c)
 static etp_withheld stats_withheld(const etp_stats_answer *answer, const etp_stats_comparison *c)
 {
     etp_withheld why = c && answer->withheld ? answer->withheld[c->candidate] : ETP_WITHHELD_NOT;
-    if (why == ETP_WITHHELD_NOT && c && answer->withheld) { // in a sweep it is a candidate, too
-        why = answer->withheld[c->baseline];
-    }
     return why != ETP_WITHHELD_NOT ? why
                                    : etp_ab_noise_reason(c ? c->contention : ETP_CONTENTION_NONE,
                                                          answer->stats.control_differs);

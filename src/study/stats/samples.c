@@ -259,7 +259,6 @@ etp_status etp_stats_answer_build(const char *path, const etp_str *given, const 
     if (file.run) {
         // A run folder brings its seed, and says whether its intervals are to be widened.
         how = etp_ab_stats_options(file.run, file.baseline, margin);
-        how.against = baseline ? NULL : etp_ab_cells_of_sweep(file.run, file.baseline, arena);
     }
     if (etp_stats_analyze(file.table.samples, file.table.n_samples, file.table.n_arms, &how, arena,
                           &out->stats, err) != ETP_OK) {

@@ -299,7 +299,7 @@ static etp_combined combine(etp_ab_session *a, etp_ab_session *b, folder *f)
 {
     const etp_ab *answers[] = {etp_ab_answer(a), etp_ab_answer(b)};
     etp_combined c;
-    assert_int_equal(etp_combined_build(answers, NULL, 2, NULL, &f->arena, &c, NULL), ETP_OK);
+    assert_int_equal(etp_combined_build(answers, 2, NULL, &f->arena, &c, NULL), ETP_OK);
     return c;
 }
 
@@ -370,7 +370,7 @@ static void common_fixes_are_said_once(void **state)
     two.platform = "android";
     const etp_ab *answers[] = {&one, &two};
     etp_combined c;
-    assert_int_equal(etp_combined_build(answers, NULL, 2, NULL, &f.arena, &c, NULL), ETP_OK);
+    assert_int_equal(etp_combined_build(answers, 2, NULL, &f.arena, &c, NULL), ETP_OK);
     assert_int_equal(c.notes.n, 1);
     assert_string_equal(c.notes.items[0], "fixes that several runs want: N1 of mac = N1 of android "
                                           "· N2 of mac = N2 of android");

@@ -79,7 +79,6 @@ static etp_run new_run(void)
         .settings.cpus = "0-3",
         .settings.precision = 0.01,
         .settings.budget_s = 90,
-        .settings.knee = 0.25,
         .settings.cool = {38, 300},
         .settings.iterations = 7,
         .settings.no_trace = true,
@@ -150,7 +149,7 @@ static void assert_settings(const etp_settings *s)
     assert_string_equal(s->inputs, "random:0");
     assert_string_equal(s->cpus, "0-3");
     assert_null(s->method);
-    assert_true(s->precision == 0.01 && s->budget_s == 90 && s->knee == 0.25);
+    assert_true(s->precision == 0.01 && s->budget_s == 90);
     assert_true(s->cool.celsius == 38 && s->cool.wait_s == 300);
     assert_int_equal(s->iterations, 7);
     assert_int_equal(s->warmup, 0);

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every cell of models x levels x threads, where a session has several of two of them and more arms
+// than headlines could tell: a row for each model and thread count, a column for each level, and what
+// the best level brings there.
+#include <math.h>
+
+#include "base/number.h"
+#include "show/report.h"
+#include "show/screen.h"
+
+enum {
+    FEW_ARMS = 4,     // up to which each comparison has a headline
+    SHOWN_LEVELS = 3, // columns of times; the last one of the screen is the speedup
+    SHOWN_ROWS = 10
+};
+
+typedef struct cells {
+    etp_level levels[SHOWN_LEVELS];
+    size_t n_levels;
+    bool models, threads; // more than one of them
+} cells;
+
+bool etp_ab_has_cells(const etp_ab *ab)
+{
+    bool models = false, levels = false, threads = false, builds = false;
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        const etp_ab_arm *a = &ab->arms[i], *first = &ab->arms[0];
+        models = models || a->model != first->model;
+        levels = levels || a->level != first->level;
+        threads = threads || a->threads != first->threads;
+        builds = builds || a->build != 0;
+    }
+    return ab->n_arms > FEW_ARMS && models + levels + threads > 1 && !builds && !ab->bare && !ab->emulated;
+}
+
+// FALSE: more levels than there are columns.
+static bool find_levels(const etp_ab *ab, cells *out)
+{
+    *out = (cells){.n_levels = 0};
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        const etp_ab_arm *a = &ab->arms[ab->shown ? ab->shown[i] : i];
+        size_t at = 0;
+        while (at < out->n_levels && out->levels[at] != a->level) {
+            at++;
+        }
+        if (at == SHOWN_LEVELS) {
+            return false;
+        }
+        if (at == out->n_levels) {
+            out->levels[out->n_levels++] = a->level;
+        }
+        out->models = out->models || a->model != ab->arms[0].model;
+        out->threads = out->threads || a->threads != ab->arms[0].threads;
+    }
+    return true;
+}
+
+static const char *label_of(const etp_ab *ab, const cells *c, const etp_ab_arm *a, etp_arena *arena)
+{
+    const char *phase = ab->phase ? ab->phase->name : "";
+    const char *model = c->models ? etp_ab_model_word(ab, a->model, arena) : "";
+    const char *threads =
+        c->threads ? etp_arena_printf(arena, "%u thread%s", a->threads, a->threads == 1 ? "" : "s")
+                   : "";
+    return etp_arena_printf(arena, "%s%s%s%s%s", phase, phase[0] && (model[0] || threads[0]) ? " · " : "",
+                            model, model[0] && threads[0] ? ", " : "", threads);
+}
+
+// Of the arms with the model and threads of FIRST: their times, and the largest speedup of a level
+// over the baseline's.
+static void add_row(const etp_ab *ab, const cells *c, const etp_ab_arm *first,
+                    const etp_screen_unit *unit, etp_screen *s, etp_arena *arena)
+{
+    etp_screen_row row = {
+        .label = label_of(ab, c, first, arena), .figures = {"", "", "", NULL}
+    };
+    const etp_ab_comparison *best = NULL;
+    bool withheld = false;
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        const etp_ab_arm *a = &ab->arms[i];
+        for (size_t l = 0; etp_ab_same_group(a, first) && l < c->n_levels; l++) {
+            if (a->level == c->levels[l]) {
+                row.figures[l] = a->median_ns == ETP_NS_UNKNOWN
+                                     ? NULL
+                                     : etp_screen_in_unit(unit, (double)a->median_ns, arena);
+            }
+        }
+    }
+    for (size_t i = 0; i < ab->n_comparisons + ab->n_within; i++) {
+        const etp_ab_comparison *x = etp_ab_comparison_at(ab, i);
+        const etp_ab_arm *from = &ab->arms[x->baseline], *to = &ab->arms[x->candidate];
+        bool level = etp_ab_same_group(to, first) && etp_ab_same_group(from, to);
+        withheld = withheld || (etp_ab_same_group(to, first) && x->withheld);
+        if (level && !x->withheld && isfinite(x->estimate)) {
+            best = best && best->estimate >= x->estimate ? best : x;
+        }
+    }
+    if (best) {
+        row.figures[ETP_SCREEN_FIGURES - 1] = etp_arena_printf(arena, "%.2f×", best->estimate);
+        row.severity = etp_ab_severity_of_verdict(best->verdict);
+        bool faster = best->verdict == ETP_VERDICT_FASTER;
+        row.bar = faster ? best->estimate : 0;
+        row.note = row.short_note = faster ? NULL : etp_verdict_name(best->verdict);
+    } else if (withheld && c->n_levels > 1) {
+        row.note = row.short_note = "withheld";
+    } else if (c->n_levels == 1) {
+        row.figures[ETP_SCREEN_FIGURES - 1] = "";
+    }
+    etp_screen_add(s, &row);
+}
+
+bool etp_ab_cell_grid(const etp_ab *ab, etp_screen *s, etp_arena *arena)
+{
+    cells c;
+    if (!etp_ab_has_cells(ab) || !find_levels(ab, &c)) {
+        return false;
+    }
+    double longest = 0;
+    size_t n_phases = ab->n_phases > 1 ? ab->n_phases : 1, rows = 0;
+    for (size_t p = 0; p < n_phases; p++) {
+        const etp_ab *one = p ? ab->phases[p].ab : ab;
+        for (size_t i = 0; i < one->n_arms; i++) {
+            longest = fmax(longest, etp_known_ns(one->arms[i].median_ns));
+        }
+    }
+    const etp_screen_unit unit = etp_screen_unit_among(longest, 0);
+    const char *columns[ETP_SCREEN_FIGURES] = {"", "", "", c.n_levels > 1 ? "speedup" : ""};
+    for (size_t l = 0; l < c.n_levels; l++) {
+        columns[l] = etp_level_get(c.levels[l])->word;
+    }
+    etp_screen_grid(s, "Every cell", unit.name, columns);
+    for (size_t p = 0; p < n_phases; p++) {
+        const etp_ab *one = p ? ab->phases[p].ab : ab;
+        for (size_t i = 0; i < one->n_arms; i++) {
+            const etp_ab_arm *a = &one->arms[i];
+            bool met = false;
+            for (size_t k = 0; k < i; k++) {
+                met = met || etp_ab_same_group(&one->arms[k], a);
+            }
+            if (!met && rows++ < SHOWN_ROWS) {
+                add_row(one, &c, a, &unit, s, arena);
+            }
+        }
+    }
+    if (rows > SHOWN_ROWS) {
+        etp_screen_remark(s, ETP_PLAIN,
+                          etp_arena_printf(arena, "and %zu more rows: --full", rows - SHOWN_ROWS));
+    }
+    return true;
+}
