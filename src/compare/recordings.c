@@ -6,6 +6,7 @@
 
 #include "base/number.h"
 #include "compare/session.h"
+#include "trace/ops.h"
 
 #define FAR_MEAN 1.25 // from the median
 
@@ -176,8 +177,7 @@ static void tell_unlogged(const etp_ab *ab, uint32_t arm, etp_ab_findings *to)
         double n = (double)p->executions;
         etp_ab_add_finding(to, ETP_FINDING_NOT_LOGGED, ETP_SEVERITY_WARN, NULL,
                            etp_arena_printf(ab->arena,
-                                            "%s: %s inside calls of delegates have no event with "
-                                            "a time, %s have",
+                                            "%s: " ETP_OPS_UNLOGGED,
                                             etp_ab_arm_called(ab, arm),
                                             ETP_NS((double)unlogged / n),
                                             ETP_NS((double)logged / n)));
