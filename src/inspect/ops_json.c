@@ -165,11 +165,11 @@ static const char *span_kind(etp_op_span_kind kind)
 }
 static const char *apart_word(etp_apart apart)
 {
-    static const char *const k_names[] = {NULL, "clock", "sum"};
+    static const char *const k_names[] = {NULL, "clock", "sum", "ticks"};
     return k_names[apart];
 }
 WORDS(k_span_kind, span_kind, etp_op_span_kind, ETP_OP_SPAN_APART + 1)
-WORDS(k_apart, apart_word, etp_apart, ETP_APART_SUM + 1)
+WORDS(k_apart, apart_word, etp_apart, ETP_APARTS)
 FIND(span_apart, etp_op_span, etp_ops_answer,
      it->kind == ETP_OP_SPAN_APART
          ? &etp_trace_block_at(doc->trace, it->block)->events[it->event].apart
@@ -184,7 +184,8 @@ static const etp_field k_span_rows[] = {
           .words = &k_span_kind, .flags = ETP_SET),
     MADE("apart", WORD, span_apart,
          "clock: a clock of its own in a unit that the recording does not hold; sum: it overlaps "
-         "with its neighbours or is longer with them than what they are parts of",
+         "with its neighbours, reaches beyond what it is a part of or is longer with them than "
+         "that; ticks: it ends before it starts, or counts in two units by turns",
          .words = &k_apart),
     FIELD("calls", UINT, calls, "executions"),
     MADE("total_ns", UINT, span_ns, "of all calls"),

@@ -68,8 +68,13 @@ static const char *span_note(etp_op_span_kind kind, etp_apart apart, const etp_t
                "loading.";
     }
     if (apart == ETP_APART_SUM) {
-        return "These overlap, or together are longer than the event they are parts of, so none of "
-               "them is part of the inference. Shares are of what the same call logged.";
+        return "These overlap, reach beyond the event they are parts of or together are longer "
+               "than it, so none of them is part of the inference. Shares are of what the same "
+               "call logged.";
+    }
+    if (apart == ETP_APART_TICKS) {
+        return "In many executions these end before they start, or count a thousand times as much "
+               "as in the others, in calls that take as long. No unit makes times of such ticks.";
     }
     return etp_arena_printf(arena,
                             "Ticks of the delegate's own clock, whose unit is not recorded. Shares "
@@ -118,7 +123,7 @@ void etp_ops_report_spans(const etp_ops_answer *a, etp_report *r, etp_arena *are
 {
     span_table(a, ETP_OP_SPAN_WHOLE, ETP_APART_NOT, "spans", "Spans of delegates", r, arena);
     span_table(a, ETP_OP_SPAN_APART, ETP_APART_CLOCK, "apart", "By a clock of their own", r, arena);
-    span_table(a, ETP_OP_SPAN_APART, ETP_APART_SUM, "too-long", "Longer than their whole", r,
-               arena);
+    span_table(a, ETP_OP_SPAN_APART, ETP_APART_SUM, "too-long", "Beyond their whole", r, arena);
+    span_table(a, ETP_OP_SPAN_APART, ETP_APART_TICKS, "ticks", "Ticks that are no times", r, arena);
     span_table(a, ETP_OP_SPAN_LOAD, ETP_APART_NOT, "load", "Outside inferences", r, arena);
 }

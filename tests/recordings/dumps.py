@@ -280,6 +280,37 @@ def crossing(a=(100_000, 500_000), b=(400_000, 900_000)):
     return [load(), *executions(inside, 1_010_000)]
 
 
+def half_outside(a=(100_000, 500_000), b=(500_000, 900_000)):
+    """One of two spans begins before the call that it is logged in, or ends after it."""
+    inside = [delegate("a", *a), delegate("b", *b), call("DELEGATE_CALL", 200_000, 1_000_000)]
+    return [load(), *executions(inside, 1_210_000)]
+
+
+def crosses_later():
+    """Two spans one after the other, in the third execution side by side for a while."""
+    return [load(), *(inference((500 + 10 * i) * MS, 1_010_000, [
+        delegate("a", 100_000, 500_000), delegate("b", 400_000 if i == 2 else 500_000, 800_000),
+        call("DELEGATE_CALL", 50_000, 1_000_000)]) for i in range(4))]
+
+
+def across_a_call():
+    """A span that is logged outside the call that it crosses."""
+    inside = [call("DELEGATE_CALL", 50_000, 400_000), delegate("a", 300_000, 500_000, chain=-1)]
+    return [load(), *executions(inside, 1_010_000)]
+
+
+def wraps_within(start=(1 << 32) - 2700, end=2700):
+    """A counter of microseconds and 32 bits, which wraps within the one event of each execution: 5.4 of 6.0 ms."""
+    return [load(), *executions([own("k1", start, end), call("DELEGATE_CALL", 10_000, 6_000_000)], 6_020_000)]
+
+
+def two_units(n=6, short=5400):
+    """An event that counts microseconds and nanoseconds by turns."""
+    return [load(), *(inference((500 + 10 * i) * MS, 6_020_000, [
+        delegate("k1", 20_000, 20_000 + (short * 1000 if i % 2 else short)), delegate("k2", 5_500_000, 5_900_000),
+        call("DELEGATE_CALL", 10_000, 6_000_000)]) for i in range(n))]
+
+
 def around_the_call():
     """A span around the call that it is logged in."""
     return [load(), *executions([call("DELEGATE_CALL", 50_000, 1_000_000), delegate("session", 10_000, 1_005_000)],
@@ -389,7 +420,8 @@ ALL = {f.__name__: f for f in (silent, calls_too_long, all_zero, vulkan, core_ml
                                jumped_kernel, two_lengths, three_lengths, long_tail, clock_between, two_methods,
                                in_turn, reloaded, branches, symbols, tensors, outputs, method_only, failed,
                                half_silent, side_by_side, host_wraps, two_calls_from_zero, late_counter, both_units,
-                               crossing, around_the_call, early, jumped_few, jumped_between)}
+                               crossing, around_the_call, early, jumped_few, half_outside,
+                               crosses_later, across_a_call, wraps_within, two_units, jumped_between)}
 ALL["whole_first"] = lambda: crossing((100_000, 900_000), (200_000, 600_000))
 ALL["vulkan_overlap"] = lambda: vulkan(((0, 1700), (100, 1800)))
 ALL["microseconds"] = lambda: from_zero("", (5400, 290))
@@ -413,3 +445,5 @@ for name in ("VGF_INIT_TOTAL", "prepare"):
     for late, each in itertools.product((False, True), repeat=2):
         ALL[f"beside_{name}_{late}_{each}"] = lambda name=name, late=late, each=each: beside(name, late, each)
 ALL["short"] = short
+ALL["outside_end"] = lambda: half_outside((200_000, 500_000), (500_000, 1_100_000))
+ALL["back_always"] = lambda: wraps_within(9000 * MS, 8000 * MS)

@@ -190,10 +190,24 @@ def clocks():
         expect(means(doc) == named and {s["apart"] for s in doc["spans"]} == {"clock"}, "both_units", unit, doc)
     expect(means(ops("early")) == {"a": 291_000, "b": 600_000}, "early", ops("early"))
     # Spans that cross are not added up, be they shorter than their call.
-    for name, n in (("crossing", 2), ("whole_first", 2), ("around_the_call", 1)):
+    for name, ns, n in (("crossing", 950_000, 2), ("whole_first", 950_000, 2), ("around_the_call", 950_000, 1),
+                        ("crosses_later", 950_000, 2), ("half_outside", 800_000, 2), ("outside_end", 800_000, 2),
+                        ("across_a_call", 350_000, 1)):
         doc = ops(name)
         apart = [s["apart"] for s in doc["spans"]]
-        expect(means(doc) == {"DELEGATE_CALL": 950_000} and apart == ["sum"] * n, name, doc)
+        expect(means(doc) == {"DELEGATE_CALL": ns} and apart == ["sum"] * n and not doc["damaged"], name, doc)
+    # 5,400 ticks are no 5.4 µs of a call of 5.99 ms; where they are told to be microseconds they are its most.
+    for name, apart, unit in (("wraps_within", "clock", 5_400_000), ("back_always", "ticks", None)):
+        doc = ops(name)
+        expect(means(doc) == {"DELEGATE_CALL": 5_990_000} and [s["apart"] for s in doc["spans"]] == [apart] and
+               not doc["damaged"], name, doc)
+        expect(means(ops(name, "--delegate-unit", "us")).get("k1") == unit, name, "us")
+    for more in ((), ("--delegate-unit", "us")):
+        doc = ops("two_units", *more)
+        expect(means(doc) == {"k2": 400_000} and rests(doc) == [5_590_000] and
+               [(s["name"], s["apart"]) for s in doc["spans"]] == [("k1", "ticks")], "two_units", more, doc)
+    said = run("analyze", TMP / "two_units.etdump", "--format", "md")[1].replace("\n", " ")
+    expect("in two units by turns" in said, "two_units: analyze", said[:900])
     doc = ops("host_wraps")
     expect(means(doc) == {"Add (ND, F32) #1": 88_000} and doc["totals"]["execute_ns"] == 5 * 150_000, "host_wraps", doc)
     doc = ops("side_by_side")
