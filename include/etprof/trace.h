@@ -73,7 +73,9 @@ typedef struct etp_trace_block {
     // method, with inputs of one length) these are of. Times are added up within one alone; paths
     // of a branch are blocks of one population.
     uint32_t population, n_populations;
-    bool rare; // of another population than the most frequent, of equally many the longest
+    // Of another population than the most frequent, of equally many the longest; or of the first
+    // executions, which set up what later ones of it use.
+    bool rare;
     const uint32_t *in_file; // [n_events] the event's number among those of its RunData; NULL:
                              // its own index
 } etp_trace_block;

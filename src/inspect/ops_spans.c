@@ -31,6 +31,13 @@ void etp_ops_report_few(const etp_ops_answer *a, etp_report *r, etp_arena *arena
         if (!b->has_execute) {
             continue;
         }
+        if (b->rare && b->n_populations == 1) {
+            etp_report_note(r, ETP_WARN,
+                            "block %zu: the first executions, of %s, set up what later ones use; "
+                            "'etprof analyze' leaves them out",
+                            i,
+                            etp_ops_time_text(a, etp_ops_execute_ns(b) / (double)b->n_runs, arena));
+        }
         const uint64_t *d = etp_trace_durations(b, b->execute);
         uint64_t *scratch = etp_arena_alloc_raw(arena, b->n_runs, sizeof *scratch);
         if (!scratch) {

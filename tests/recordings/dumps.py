@@ -208,6 +208,19 @@ def rare(usual=(4 * MS,) * 3, other=(100 * MS,) * 3, at=(7, 40), n=60):
     return [load(), *(inference((1000 + 500 * i) * MS, sum(one(i)) + 4000, layers(one(i))) for i in range(n))]
 
 
+def lazy(cold=1, more=("compile",), n=12):
+    """The delegate sets itself up in the first executions: an event more, and 300 ms instead of 12."""
+    runs = [load()]
+    for i in range(n):
+        first = i < cold
+        length = 300 * MS if first else 12 * MS + 1000 * (i % 7)
+        spans = [delegate(name, 2000 + k, 250 * MS) for k, name in enumerate(more if first else ())]
+        at = 251 * MS if first else 2000
+        runs.append(inference((1000 + 500 * i) * MS, length, [
+            *spans, delegate("matmul", at, length - 3000), call("DELEGATE_CALL", 1000, length - 2000)]))
+    return runs
+
+
 def logs_in(at, length=12 * MS, n=10):
     """One method, whose delegate logs what it does in the executions AT alone."""
     runs = [load()]
@@ -435,6 +448,10 @@ ALL["interrupted"] = lambda: rare(other=(4 * MS, 292 * MS, 4 * MS))
 ALL["waited"] = lambda: rare(other=(16 * MS, 20 * MS, 12 * MS), at=(30,))
 ALL["waited_of_two"] = lambda: [load(), *rare(other=(16 * MS, 20 * MS, 12 * MS), at=(30,))]
 ALL["cold"] = lambda: rare(at=(0,))
+ALL["cold_two"] = lambda: rare(at=(0, 1))
+ALL["cold_few"] = lambda: rare(at=(0, 1), n=8)
+ALL["lazy"] = lazy
+ALL["lazy_two"] = lambda: lazy(2)
 ALL["logs_once"] = lambda: logs_in((0,))
 ALL["logs_by_turns"] = lambda: logs_in((1, 3, 5, 7, 9))
 for kind in ("op", "whole", "own"):

@@ -298,6 +298,16 @@ def lengths():
     wanted = {"rare": [1, 58, 2], "rare_one": [1, 59, 1], "rare_fast": [1, 2, 58], "rare_and_two": [1, 58, 60, 2],
               "opposite": [1, 10, 10], "whole_microseconds": [1, 20], "interrupted": [1, 60], "cold": [1, 60],
               "waited": [1, 60], "waited_of_two": [2, 60]}
+    # What comes once, at the beginning, is no input of another length.
+    wanted |= {"cold_two": [1, 60], "cold_few": [1, 8], "lazy": [1, 1, 11], "lazy_two": [1, 2, 10]}
+    for name in ("cold", "cold_two", "cold_few", "lazy", "lazy_two"):
+        code, out, err = run("analyze", made(name), "--format", "json")
+        doc = json.loads(out)
+        expect("several_lengths" not in [f["kind"] for f in doc["findings"]], name, doc["findings"])
+        if "lazy" in name:  # 12 ms and 0 to 6 µs
+            expect(12 * MS <= doc["arms"][0]["traced_ns"] <= 12 * MS + 6000, name, doc["arms"][0])
+            said = run("ops", TMP / f"{name}.etdump", "--format", "md")[1].replace("\n", " ")
+            expect("the first executions, of 300.0 ms, set up" in said, name, said[:900])
     for name, runs in wanted.items():
         expect([b["runs"] for b in ops(name)["blocks"]] == runs, name, ops(name)["blocks"])
     # each of its three events had to wait for other programs: no input of another length
