@@ -538,12 +538,12 @@ static bool same_events(const etp_trace_block *a, const etp_trace_block *b, like
     return same;
 }
 
-// The run behind the first executions of the recording; UINT32_MAX: there are no more.
+// The run behind the first executions of the recording; ETP_NO_INDEX: there are no more.
 static uint32_t first_warm(const etp_trace *t)
 {
-    uint32_t from = 0, found = UINT32_MAX;
+    uint32_t from = 0, found = ETP_NO_INDEX;
     for (int k = 0; k <= COLD_RUNS; k++, from = found + 1) {
-        found = UINT32_MAX;
+        found = ETP_NO_INDEX;
         for (size_t i = 0; i < t->n_blocks; i++) {
             const etp_trace_block *b = &t->blocks[i];
             size_t r = 0;
@@ -552,7 +552,7 @@ static uint32_t first_warm(const etp_trace *t)
             }
             found = b->has_execute && r < b->n_runs && b->runs[r] < found ? b->runs[r] : found;
         }
-        if (found == UINT32_MAX) {
+        if (found == ETP_NO_INDEX) {
             break;
         }
     }

@@ -119,6 +119,16 @@ def large():
     program, record = CORPUS / "models/vit_tiny_xnnpack_fp32.pte", CORPUS / "models/vit_tiny_xnnpack_fp32.etrecord"
     refused(("ops", dump, "--format", "inspector", "--etrecord", CORPUS / "models/toy_cnn_xnnpack_fp32.etrecord"),
             "the record is of another program")
+    # Without the program the types that the names tell are held against those of the record.
+    for model in ("toy_cnn_xnnpack", "mlp_xnnpack", "vit_tiny_xnnpack"):
+        for dump_of in sorted((CORPUS / "dumps").glob(f"{model}_*.etdump")):
+            for kept in sorted((CORPUS / "models").glob(f"{model}_*.etrecord")):
+                ran, other = (p.name.removeprefix(f"{model}_").split(".")[0].split("_")[0] for p in (dump_of, kept))
+                words = ("ops", dump_of, "--format", "inspector", "--etrecord", kept)
+                if ran == other and dump_of.name.startswith(f"{kept.stem}."):
+                    accepted(words)
+                elif ran != other and "methodonly" not in dump_of.name:
+                    refused(words, "the record is of another program")
     never_sure(dump, program, record, thin=False)
     for ran, other in (("external", "dynshape"), ("dynshape", "external")):  # three linears each
         other = CORPUS / f"models/mlp_xnnpack_fp32_{other}"
