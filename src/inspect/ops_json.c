@@ -94,6 +94,8 @@ FIND(op_handle, etp_op_row, etp_ops_answer, handle_of(doc, ROW, made))
 FIND(op_source, etp_op_row, etp_ops_answer,
      doc->sources && doc->sources[ROW].file.len > 0 ? &doc->sources[ROW] : NULL)
 FIND(op_confidence, etp_op_row, etp_ops_answer, &doc->confidence[ROW])
+FIND(op_doubt, etp_op_row, etp_ops_answer,
+     doc->joins && doc->joins[it->block].doubt ? &doc->joins[it->block].doubt : NULL)
 FIND(known_macs, etp_op_facts, etp_ops_answer, it->work.known ? &it->work.macs : NULL)
 FIND(known_bytes, etp_op_facts, etp_ops_answer, it->work.known ? &it->work.bytes : NULL)
 FIND(all_macs, etp_ops_answer, etp_ops_answer, macs_of(doc, made))
@@ -154,6 +156,7 @@ static const etp_field k_operator_rows[] = {
     MADE(NULL, OBJECT, op_facts, "", .shape = &k_facts),
     MADE("source", OBJECT, op_source, "where it comes from", .shape = &k_etp_source),
     MADE("confidence", RATIO, op_confidence, "that the node is right", .range = ETP_0_TO_1),
+    MADE("doubt", TEXT, op_doubt, "why the program may be another's", .flags = ETP_ABSENT),
 };
 static SHAPE(k_operator, k_operator_rows);
 #undef OF

@@ -75,6 +75,11 @@ def never_sure(dump, program, record, thin):
     sure = [o["confidence"] for o in json.loads(accepted((*words, "json")))["operators"] if o["source"]]
     expect(sure and all(0.9 < c < (0.99 if thin else 1) for c in sure), "confidence", dump, sure)
     expect(("holds no sizes" in accepted((*words, "md")).replace("\n", " ")) == thin, "thin", dump)
+    rows = [o for o in json.loads(accepted((*words, "json")))["operators"] if o["node_type"]]
+    expect(rows and all(("holds no sizes" in o.get("doubt", "")) == thin for o in rows), "thin: rows", dump, rows[:1])
+    drawn = json.loads(accepted(("convert", dump, "--to", "chrome", "--pte", program)))["traceEvents"]
+    args = [e["args"] for e in drawn if "node" in e.get("args", {})]
+    expect(args and all(("holds no sizes" in a.get("doubt", "")) == thin for a in args), "thin: chrome", dump, args[:1])
 
 
 def small():
