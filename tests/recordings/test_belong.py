@@ -165,6 +165,8 @@ def weights():
     for data in (("--data", renamed, "--data", whole), ("--data", f"{renamed},{whole}")):
         code, _, err = run("ab", program, *data, *other)
         expect(code == 5 and "absent/runner" in err and "nothing that" not in err, "both files", data, code, err)
+    code, _, err = run("ab", program, "--data", whole, "--data", renamed, "--data", whole, *other)
+    expect(code == 2 and "linear_external.ptd is given twice" in err, "given twice", code, err)
     code, _, err = run("ab", DATA / "linear_portable_fp32.pte", "--data", whole, *other)
     expect(code == 5 and "linear_external.ptd has nothing that the program keeps outside" in err, "unneeded", err)
 

@@ -463,8 +463,13 @@ def tables():
             code, _, err = run(*verb)
             expect(code == 4 and encoding[:6].upper() in err, encoding, verb, code, err)
     line = "Using gemm microkernel 'xnn_f32_gemm_minmax_ukernel_4x8__neon' für größe 𝄞\r\n"
+    samples.write_text("experiment;duration_ns\na;12,3\n")
+    code, _, err = run("stats", samples)
+    expect(code == 4 and "semicolons" in err, "two columns", code, err)
     answers = []
-    for name, data in (("plain", line.encode()), ("le", b"\xff\xfe" + line.encode("utf-16-le")),
+    first = "é: " + line
+    for name, data in (("first", first.encode()), ("first_le", first.encode("utf-16-le")),
+                       ("first_be", first.encode("utf-16-be")), ("plain", line.encode()), ("le", b"\xff\xfe" + line.encode("utf-16-le")),
                        ("be", b"\xfe\xff" + line.encode("utf-16-be")), ("le_alone", line.encode("utf-16-le")),
                        ("be_alone", line.encode("utf-16-be")), ("32", line.encode("utf-32")),
                        ("32_le_alone", line.encode("utf-32-le")), ("32_be_alone", line.encode("utf-32-be")),
