@@ -131,6 +131,6 @@ void etp_ops_report_spans(const etp_ops_answer *a, etp_report *r, etp_arena *are
     span_table(a, ETP_OP_SPAN_WHOLE, ETP_APART_NOT, "spans", "Spans of delegates", r, arena);
     span_table(a, ETP_OP_SPAN_APART, ETP_APART_CLOCK, "apart", "By a clock of their own", r, arena);
     span_table(a, ETP_OP_SPAN_APART, ETP_APART_SUM, "too-long", "Beyond their whole", r, arena);
-    span_table(a, ETP_OP_SPAN_APART, ETP_APART_TICKS, "ticks", "Ticks that are no times", r, arena);
+    span_table(a, ETP_OP_SPAN_APART, ETP_APART_TICKS, "ticks", "Ticks without a unit", r, arena);
     span_table(a, ETP_OP_SPAN_LOAD, ETP_APART_NOT, "load", "Outside inferences", r, arena);
 }

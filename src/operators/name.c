@@ -158,7 +158,8 @@ static bool is_plain(etp_str s)
     return s.len > 0;
 }
 
-// A call of a delegate that is an operator itself, as it is recorded and as etp_ops_unlogged has it.
+// A call of a delegate that is an operator itself, as it is recorded and as etp_ops_unlogged has
+// it.
 static bool is_unlogged(etp_str name)
 {
     return etp_str_eqz(name, "DELEGATE_CALL") || (etp_str_starts(name, ETP_STR("inside ")) &&

@@ -353,8 +353,7 @@ static etp_status fill(const etp_trace *trace, bool percentiles, etp_arena *aren
                         take_rest(block, is_operator, (uint32_t)e, own);
             if (is_operator[e] || rest) {
                 is_operator[e] = true;
-                rows[n] =
-                    (etp_op_row){.block = (uint32_t)b, .event = (uint32_t)e, .rest = rest};
+                rows[n] = (etp_op_row){.block = (uint32_t)b, .event = (uint32_t)e, .rest = rest};
                 fill_row(rest ? own : etp_trace_durations(block, (uint32_t)e), block->n_runs,
                          &rows[n++], percentiles ? scratch : NULL);
             }

@@ -46,7 +46,9 @@ def rests(doc, whole=False):
 
 def means(doc):
     found = {o["name"]: o["ns"]["mean"] for o in doc["operators"] if o["name"] != "DELEGATE_CALL"}
-    return {**found, **{"DELEGATE_CALL": ns for ns in rests(doc, True)}}
+    for ns in rests(doc, True):
+        found["DELEGATE_CALL"] = ns
+    return found
 
 
 def spans(doc, kind):
@@ -120,7 +122,8 @@ def nesting():
     doc = ops("core_ml")
     expect([(o["name"], o["category"]) for o in doc["operators"]] ==
            [("conv_7_cast_fp16:ios17.conv", "Convolution"), ("softmax_0:ios18.softmax", "Normalization"),
-            ("%linear_2", "Other"), ("DELEGATE_CALL", "Not logged")], "core_ml", [(o["name"], o["category"]) for o in doc["operators"]])
+            ("%linear_2", "Other"), ("DELEGATE_CALL", "Not logged")], "core_ml",
+           [(o["name"], o["category"]) for o in doc["operators"]])
     expect(means(doc)["softmax_0:ios18.softmax"] == 70_000, "core_ml: times", means(doc))
     # two shaders that ran side by side: 3.4 ms of 1.8
     doc = ops("vulkan_overlap")
@@ -133,7 +136,8 @@ def nesting():
     # 950 µs of the call, 750 of them told, 110 in "outer" beside what is in it; 60 µs around it, four times
     expect(rests(doc) == [90_000], "nested: the rest", doc["operators"])
     _, out, err = run("convert", TMP / "unknown_nested.etdump", "--to", "folded")
-    expect("not logged 360000" in out and "delegate boundary 440000" in out and "framework 240000" in out, "nested: folded", out, err)
+    expect("not logged 360000" in out and "delegate boundary 440000" in out and "framework 240000" in out,
+           "nested: folded", out, err)
     doc = ops("clock_between")
     expect(means(doc) == {"ETVK_COMPUTE_GRAPH_EXECUTE": 800_000}, "another clock between", means(doc))
     expect(set(spans(doc, "whole")) == {"ETVK_EXECUTE"} and set(spans(doc, "apart")) == {"matmul"},
@@ -469,7 +473,8 @@ def tables():
     answers = []
     first = "é: " + line
     for name, data in (("first", first.encode()), ("first_le", first.encode("utf-16-le")),
-                       ("first_be", first.encode("utf-16-be")), ("plain", line.encode()), ("le", b"\xff\xfe" + line.encode("utf-16-le")),
+                       ("first_be", first.encode("utf-16-be")), ("plain", line.encode()),
+                       ("le", b"\xff\xfe" + line.encode("utf-16-le")),
                        ("be", b"\xfe\xff" + line.encode("utf-16-be")), ("le_alone", line.encode("utf-16-le")),
                        ("be_alone", line.encode("utf-16-be")), ("32", line.encode("utf-32")),
                        ("32_le_alone", line.encode("utf-32-le")), ("32_be_alone", line.encode("utf-32-be")),
