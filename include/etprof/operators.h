@@ -32,7 +32,8 @@ ETP_C_BEGIN
     X(SEARCH, "Sort/search", OTHER)                  \
     X(FILL, "Fill", OTHER)                           \
     X(CONTROL, "Control flow", OTHER)                \
-    X(OTHER, "Other", OTHER)
+    X(OTHER, "Other", OTHER)                         \
+    X(UNLOGGED, "Not logged", OTHER)
 
 typedef enum etp_category {
 #define ETP_CATEGORY_ENUM(name, text, five) ETP_CATEGORY_##name,

@@ -39,7 +39,9 @@ typedef enum etp_event_kind {
 typedef enum etp_apart {
     ETP_APART_NOT,
     ETP_APART_CLOCK, // a delegate's own clock, whose unit the recording does not hold
-    ETP_APART_SUM,   // it and its neighbours are longer than the event that they are parts of
+    ETP_APART_SUM, // it crosses its neighbours or the event it is a part of, or is longer with them
+    ETP_APART_TICKS, // no unit makes its ticks a time: backwards, or in two units by turns
+    ETP_APARTS
 } etp_apart;
 
 typedef struct etp_trace_event { // equal in every execution of its block
@@ -71,7 +73,9 @@ typedef struct etp_trace_block {
     // method, with inputs of one length) these are of. Times are added up within one alone; paths
     // of a branch are blocks of one population.
     uint32_t population, n_populations;
-    bool rare; // of another population than the most frequent, of equally many the longest
+    // Of another population than the most frequent, of equally many the longest; or of the first
+    // executions, which set up what later ones of it use.
+    bool rare;
     const uint32_t *in_file; // [n_events] the event's number among those of its RunData; NULL:
                              // its own index
 } etp_trace_block;

@@ -67,17 +67,18 @@ static bool has_mark(const encoding *e, etp_str text)
     return text.len >= e->size && memcmp(text.ptr, e->mark, e->size) == 0;
 }
 
-// Without a mark: so many units.
-#define ASCII_UNITS 4
+// Without a mark: so many units, of which three quarters are of ASCII.
+#define LEAST_UNITS 4
+#define MOST_UNITS 64
 
 static bool begins_with_ascii(const encoding *e, etp_str text)
 {
-    bool all = text.len >= ASCII_UNITS * e->size;
-    for (size_t i = 0; all && i < ASCII_UNITS; i++) {
+    size_t n = text.len / e->size < MOST_UNITS ? text.len / e->size : MOST_UNITS, ascii = 0;
+    for (size_t i = 0; i < n; i++) {
         uint32_t c = unit(e, (const uint8_t *)text.ptr + i * e->size);
-        all = (c >= ' ' && c < 0x7F) || c == '\t' || c == '\r' || c == '\n';
+        ascii += (c >= ' ' && c < 0x7F) || c == '\t' || c == '\r' || c == '\n';
     }
-    return all;
+    return n >= LEAST_UNITS && ascii * 4 >= n * 3;
 }
 
 static const encoding *find(etp_str text)

@@ -74,6 +74,8 @@ static bool op_args(const etp_ops_answer *a, size_t i, etp_arena *arena, etp_sli
     if (ok && a->facts) {
         ok = facts_args(args, arena, &a->facts[i], a->joins[row->block].events[row->event].node) &&
              source_args(args, arena, a->sources[i].file, a->sources[i].line, a->sources[i].module);
+        const char *doubt = a->joins[row->block].doubt;
+        ok = ok && (!doubt || etp_slice_text(args, arena, "doubt", etp_str_from(doubt)));
     }
     return ok;
 }

@@ -6,6 +6,7 @@
 
 #include "base/number.h"
 #include "compare/session.h"
+#include "trace/ops.h"
 
 #define FAR_MEAN 1.25 // from the median
 
@@ -37,7 +38,7 @@ static void tell_damage(const etp_ab_session *s, uint32_t arm, const etp_trace *
 static void tell_apart(const etp_ab_session *s, uint32_t arm, const etp_trace *const *traces,
                        size_t n, etp_ab_findings *to)
 {
-    size_t apart[ETP_APART_SUM + 1] = {0};
+    size_t apart[ETP_APARTS] = {0};
     const char *unit = NULL;
     for (size_t i = 0; i < n; i++) {
         unit = unit ? unit : etp_trace_unit_choice(traces[i]);
@@ -58,13 +59,22 @@ static void tell_apart(const etp_ab_session *s, uint32_t arm, const etp_trace *c
                 "state the unit: --delegate-unit %s",
                 name_of(s, arm), unit));
     }
+    if (apart[ETP_APART_TICKS]) {
+        etp_ab_add_finding(to, ETP_FINDING_OWN_CLOCK, ETP_SEVERITY_WARN, NULL,
+                           etp_arena_printf(s->ab.arena,
+                                            "%s: events of the delegate end before they start, or "
+                                            "count in two units by turns: they have no "
+                                            "milliseconds ('etprof ops' lists them)",
+                                            name_of(s, arm)));
+    }
     if (apart[ETP_APART_SUM]) {
         etp_ab_add_finding(
             to, ETP_FINDING_PARTS_EXCEED, ETP_SEVERITY_WARN, NULL,
-            etp_arena_printf(s->ab.arena,
-                             "%s: parts of an event overlap or are longer than the event: they are "
-                             "withheld ('etprof ops' lists them)",
-                             name_of(s, arm)));
+            etp_arena_printf(
+                s->ab.arena,
+                "%s: parts of an event overlap, reach beyond it or are longer than the "
+                "event: they are withheld ('etprof ops' lists them)",
+                name_of(s, arm)));
     }
 }
 
@@ -174,13 +184,10 @@ static void tell_unlogged(const etp_ab *ab, uint32_t arm, etp_ab_findings *to)
     }
     if (unlogged > logged) {
         double n = (double)p->executions;
-        etp_ab_add_finding(to, ETP_FINDING_NOT_LOGGED, ETP_SEVERITY_WARN, NULL,
-                           etp_arena_printf(ab->arena,
-                                            "%s: %s inside calls of delegates have no event with "
-                                            "a time, %s have",
-                                            etp_ab_arm_called(ab, arm),
-                                            ETP_NS((double)unlogged / n),
-                                            ETP_NS((double)logged / n)));
+        etp_ab_add_finding(
+            to, ETP_FINDING_NOT_LOGGED, ETP_SEVERITY_WARN, NULL,
+            etp_arena_printf(ab->arena, "%s: " ETP_OPS_UNLOGGED, etp_ab_arm_called(ab, arm),
+                             ETP_NS((double)unlogged / n), ETP_NS((double)logged / n)));
     }
 }
 

@@ -117,8 +117,10 @@ static void plan_blocks(drawing *d, const etp_op_table *table, const etp_slice_o
     }
     for (size_t i = 0; i < table->n_rows; i++) {
         block_layout *p = &d->layouts[table->rows[i].block];
-        p->args[table->rows[i].event] = ops[i].args;
-        p->category[table->rows[i].event] = ops[i].category;
+        if (!table->rows[i].rest) { // the slice of that event is the whole call
+            p->args[table->rows[i].event] = ops[i].args;
+            p->category[table->rows[i].event] = ops[i].category;
+        }
     }
     d->start = ETP_NEW_ARRAY(d->arena, uint64_t, most + 1);
     d->extent = ETP_NEW_ARRAY(d->arena, uint64_t, most + 1);

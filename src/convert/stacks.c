@@ -79,7 +79,8 @@ static etp_status stack_up(const etp_trace *trace, const etp_op_table *table,
         }
         stack.frames[stack.n_frames++] = under;
         stack.frames[stack.n_frames++] = etp_str_from(categories[i]);
-        stack.frames[stack.n_frames++] = etp_ops_is_silent(e) ? ETP_STR(ETP_OPS_SILENT) : e->name;
+        stack.frames[stack.n_frames++] =
+            e->kind == ETP_EVENT_DELEGATE_CALL ? etp_ops_unlogged((etp_str){0}, arena) : e->name;
         ETP_ADD(arena, out, stack);
     }
     push_sum(out, arena, title, "delegate boundary", table->boundary_ns);

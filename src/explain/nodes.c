@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "trace/ops.h"
+
 typedef struct joined_block {
     uint32_t dump, block;
     etp_join join;
@@ -78,9 +80,7 @@ etp_status etp_profile_join(etp_profile *profile, const etp_trace *const *traces
         etp_op_name *name = &profile->rows[i].parsed;
         etp_str backend = facts->rows[i].op.backend;
         if (profile->rows[i].silent && backend.len > 0) {
-            const char *text =
-                etp_arena_printf(arena, "inside %.*s, not logged", ETP_STR_ARG(backend));
-            profile->rows[i].name = etp_str_from(text);
+            profile->rows[i].name = etp_ops_unlogged(backend, arena);
             etp_op_parse(profile->rows[i].name, name);
         }
         name->category = etp_op_facts_category(name, &facts->rows[i].op);

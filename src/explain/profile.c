@@ -99,7 +99,7 @@ static uint32_t new_row(builder *b, const etp_trace_event *e, uint32_t occurrenc
 {
     bool silent = etp_ops_is_silent(e);
     etp_profile_row row = {
-        .name = silent ? ETP_STR(ETP_OPS_SILENT) : e->name,
+        .name = silent ? etp_ops_unlogged((etp_str){0}, b->arena) : e->name,
         .kernel = e->kernel,
         .event = e->kind,
         .kind = etp_row_kind_of(e),
@@ -435,26 +435,17 @@ size_t etp_profile_samples(const etp_profile *p, const etp_profile_row *row, uin
     return n;
 }
 
-// What a call of XNNPACK may take to set up beside its operators, at most: shapes, memory.
-#define SET_UP_NS 100000
-
 bool etp_profile_row_hides(const etp_profile *p, size_t row)
 {
-    const etp_profile_row *call = &p->rows[row];
-    const int64_t n = (int64_t)p->executions;
-    if (call->silent || call->kind != ETP_ROW_BOUNDARY) {
-        return call->silent;
-    }
-    int64_t logged = 0, around = SET_UP_NS * n;
+    const etp_profile_row *whole = &p->rows[row];
+    etp_op_call call = {.beside_ns = whole->total_ns};
     for (size_t i = 0; i < p->n_rows; i++) {
         const etp_profile_row *part = &p->rows[i];
         if (part->call == row && part->kind == ETP_ROW_OPERATOR) {
-            if (part->parsed.kind != ETP_OP_XNNPACK) {
-                return true;
-            }
-            logged += part->total_ns;
-            around += 1000 * n; // cut off by a clock of whole microseconds
+            call.foreign = call.foreign || part->parsed.kind != ETP_OP_XNNPACK;
+            call.logged_ns += part->total_ns;
+            call.operators++;
         }
     }
-    return logged > 0 && call->total_ns > logged + around;
+    return whole->silent || etp_op_call_hides(&call, p->executions);
 }

@@ -118,8 +118,8 @@ static inline double etp_profile_all_mean(const etp_profile *p, const etp_profil
     return (double)row->all_ns / (double)p->all_executions;
 }
 
-// Whether a row's time may be anything: of a delegate's call that logged nothing, only what XNNPACK
-// does not, or less than half of what setting up and clocks of whole microseconds leave of it.
+// Whether a row's time may be anything: of a delegate's call that logged nothing, or that hides
+// what it did beside its operators (trace/ops.h).
 bool etp_profile_row_hides(const etp_profile *p, size_t row);
 // Mean over the kept executions, as a double for rounding by largest remainder.
 static inline double etp_profile_mean(const etp_profile *p, const etp_profile_row *row)

@@ -94,6 +94,8 @@ FIND(op_handle, etp_op_row, etp_ops_answer, handle_of(doc, ROW, made))
 FIND(op_source, etp_op_row, etp_ops_answer,
      doc->sources && doc->sources[ROW].file.len > 0 ? &doc->sources[ROW] : NULL)
 FIND(op_confidence, etp_op_row, etp_ops_answer, &doc->confidence[ROW])
+FIND(op_doubt, etp_op_row, etp_ops_answer,
+     doc->joins && doc->joins[it->block].doubt ? &doc->joins[it->block].doubt : NULL)
 FIND(known_macs, etp_op_facts, etp_ops_answer, it->work.known ? &it->work.macs : NULL)
 FIND(known_bytes, etp_op_facts, etp_ops_answer, it->work.known ? &it->work.bytes : NULL)
 FIND(all_macs, etp_ops_answer, etp_ops_answer, macs_of(doc, made))
@@ -154,6 +156,7 @@ static const etp_field k_operator_rows[] = {
     MADE(NULL, OBJECT, op_facts, "", .shape = &k_facts),
     MADE("source", OBJECT, op_source, "where it comes from", .shape = &k_etp_source),
     MADE("confidence", RATIO, op_confidence, "that the node is right", .range = ETP_0_TO_1),
+    MADE("doubt", TEXT, op_doubt, "why the program may be another's", .flags = ETP_ABSENT),
 };
 static SHAPE(k_operator, k_operator_rows);
 #undef OF
@@ -165,11 +168,11 @@ static const char *span_kind(etp_op_span_kind kind)
 }
 static const char *apart_word(etp_apart apart)
 {
-    static const char *const k_names[] = {NULL, "clock", "sum"};
+    static const char *const k_names[] = {NULL, "clock", "sum", "ticks"};
     return k_names[apart];
 }
 WORDS(k_span_kind, span_kind, etp_op_span_kind, ETP_OP_SPAN_APART + 1)
-WORDS(k_apart, apart_word, etp_apart, ETP_APART_SUM + 1)
+WORDS(k_apart, apart_word, etp_apart, ETP_APARTS)
 FIND(span_apart, etp_op_span, etp_ops_answer,
      it->kind == ETP_OP_SPAN_APART
          ? &etp_trace_block_at(doc->trace, it->block)->events[it->event].apart
@@ -184,7 +187,8 @@ static const etp_field k_span_rows[] = {
           .words = &k_span_kind, .flags = ETP_SET),
     MADE("apart", WORD, span_apart,
          "clock: a clock of its own in a unit that the recording does not hold; sum: it overlaps "
-         "with its neighbours or is longer with them than what they are parts of",
+         "with its neighbours, reaches beyond what it is a part of or is longer with them than "
+         "that; ticks: it ends before it starts, or counts in two units by turns",
          .words = &k_apart),
     FIELD("calls", UINT, calls, "executions"),
     MADE("total_ns", UINT, span_ns, "of all calls"),

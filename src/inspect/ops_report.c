@@ -36,12 +36,7 @@ static etp_str shown_name(const etp_ops_answer *a, size_t row, etp_arena *arena)
 {
     const etp_trace_event *e = etp_ops_event(a, &a->table.rows[row]);
     etp_str backend = etp_ops_facts(a, row)->backend;
-    if (!etp_ops_is_silent(e)) {
-        return e->name;
-    }
-    return etp_str_from(
-        backend.len ? etp_arena_printf(arena, "inside %.*s, not logged", ETP_STR_ARG(backend))
-                    : ETP_OPS_SILENT);
+    return e->kind == ETP_EVENT_DELEGATE_CALL ? etp_ops_unlogged(backend, arena) : e->name;
 }
 
 // Columns of times, of a recording that counts cycles too.
@@ -290,17 +285,11 @@ const etp_report *etp_ops_report(const etp_ops_answer *a, etp_arena *arena)
                      etp_ops_time_text(a, (double)t->operators_ns / n, arena), of_which);
         etp_keys_add(keys, ETP_PLAIN, "remainder", "%s (delegate boundary, framework, truncation)",
                      etp_ops_time_text(a, (double)t->remainder_ns / n, arena));
-        int64_t cut = 0; // clocks of whole microseconds may lose so much, at both ends
-        for (size_t i = 0; i < t->n_rows; i++) {
-            bool inside = etp_ops_is_delegated(etp_ops_event(a, &t->rows[i]));
-            cut += inside ? 2000 * (int64_t)t->rows[i].calls : 0;
-        }
-        if (t->boundary_ns > t->delegated_ns + cut) {
-            double whole = (double)(t->boundary_ns + t->delegated_ns) / n;
-            etp_report_note(r, ETP_WARN,
-                            "of %s in calls of delegates %s are inside them, not logged",
-                            etp_ops_time_text(a, whole, arena),
-                            etp_ops_time_text(a, (double)t->boundary_ns / n, arena));
+        int64_t logged = t->delegated_ns - t->unlogged_ns;
+        if (t->unlogged_ns > logged) {
+            etp_report_note(r, ETP_WARN, ETP_OPS_UNLOGGED,
+                            etp_ops_time_text(a, (double)t->unlogged_ns / n, arena),
+                            etp_ops_time_text(a, (double)logged / n, arena));
         }
         if (a->cycles) {
             etp_report_note(r, ETP_WARN,

@@ -31,6 +31,13 @@ void etp_ops_report_few(const etp_ops_answer *a, etp_report *r, etp_arena *arena
         if (!b->has_execute) {
             continue;
         }
+        if (b->rare && b->n_populations == 1) {
+            etp_report_note(r, ETP_WARN,
+                            "block %zu: the first executions, of %s, set up what later ones use; "
+                            "'etprof analyze' leaves them out",
+                            i,
+                            etp_ops_time_text(a, etp_ops_execute_ns(b) / (double)b->n_runs, arena));
+        }
         const uint64_t *d = etp_trace_durations(b, b->execute);
         uint64_t *scratch = etp_arena_alloc_raw(arena, b->n_runs, sizeof *scratch);
         if (!scratch) {
@@ -68,8 +75,13 @@ static const char *span_note(etp_op_span_kind kind, etp_apart apart, const etp_t
                "loading.";
     }
     if (apart == ETP_APART_SUM) {
-        return "These overlap, or together are longer than the event they are parts of, so none of "
-               "them is part of the inference. Shares are of what the same call logged.";
+        return "These overlap, reach beyond the event they are parts of or together are longer "
+               "than it, so none of them is part of the inference. Shares are of what the same "
+               "call logged.";
+    }
+    if (apart == ETP_APART_TICKS) {
+        return "In many executions these end before they start, or count a thousand times as much "
+               "as in the others, in calls that take as long. No unit makes times of such ticks.";
     }
     return etp_arena_printf(arena,
                             "Ticks of the delegate's own clock, whose unit is not recorded. Shares "
@@ -118,7 +130,7 @@ void etp_ops_report_spans(const etp_ops_answer *a, etp_report *r, etp_arena *are
 {
     span_table(a, ETP_OP_SPAN_WHOLE, ETP_APART_NOT, "spans", "Spans of delegates", r, arena);
     span_table(a, ETP_OP_SPAN_APART, ETP_APART_CLOCK, "apart", "By a clock of their own", r, arena);
-    span_table(a, ETP_OP_SPAN_APART, ETP_APART_SUM, "too-long", "Longer than their whole", r,
-               arena);
+    span_table(a, ETP_OP_SPAN_APART, ETP_APART_SUM, "too-long", "Beyond their whole", r, arena);
+    span_table(a, ETP_OP_SPAN_APART, ETP_APART_TICKS, "ticks", "Ticks without a unit", r, arena);
     span_table(a, ETP_OP_SPAN_LOAD, ETP_APART_NOT, "load", "Outside inferences", r, arena);
 }

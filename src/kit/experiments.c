@@ -120,7 +120,7 @@ static void operator_line(const etp_kit_arm *arm, uint32_t index, etp_sink *s)
 static bool is_other(etp_category c)
 {
     return c == ETP_CATEGORY_OTHER || c == ETP_CATEGORY_EMBEDDING || c == ETP_CATEGORY_SEARCH ||
-           c == ETP_CATEGORY_FILL || c == ETP_CATEGORY_CONTROL;
+           c == ETP_CATEGORY_FILL || c == ETP_CATEGORY_CONTROL || c == ETP_CATEGORY_UNLOGGED;
 }
 
 // Operators of one experiment, slowest first, at most LIMIT. OTHERS: only those that the kit has no

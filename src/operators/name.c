@@ -158,6 +158,14 @@ static bool is_plain(etp_str s)
     return s.len > 0;
 }
 
+// A call of a delegate that is an operator itself, as it is recorded and as etp_ops_unlogged has
+// it.
+static bool is_unlogged(etp_str name)
+{
+    return etp_str_eqz(name, "DELEGATE_CALL") || (etp_str_starts(name, ETP_STR("inside ")) &&
+                                                  etp_str_ends(name, ETP_STR(", not logged")));
+}
+
 // The order matters: the prefix of kernels and XNNPACK's parentheses are certain, a bare word is
 // believed only when the table knows its family, and a graph target is tried last, since any text
 // with a dot looks like one.
@@ -189,6 +197,9 @@ void etp_op_parse(etp_str name, etp_op_name *out)
         } else {
             family = etp_op_family_find(etp_delegate_family(name), true);
         }
+    }
+    if (is_unlogged(name)) {
+        out->category = ETP_CATEGORY_UNLOGGED;
     }
     if (family) {
         out->known = true;

@@ -173,6 +173,7 @@ static bool ops_of_kernel(const etp_instruction *call, const etp_value *values, 
     case ETP_CATEGORY_CONVOLUTION:
     case ETP_CATEGORY_GEMM:
     case ETP_CATEGORY_ATTENTION:
+    case ETP_CATEGORY_UNLOGGED:
     case ETP_CATEGORY_COUNT:
         return false; // arithmetic we have no rule for
     case ETP_CATEGORY_OTHER:

@@ -150,6 +150,11 @@ static etp_status open_data(const char *list, etp_arena *arena, data_files *out,
     for (etp_str one, rest = etp_str_from(list ? list : ""); etp_str_part(&rest, ',', &one); i++) {
         const char *path = etp_arena_strdup(arena, one);
         ETP_NEED(out->items && out->files && out->needed && path, err, "data files");
+        for (etp_str other, others = rest; etp_str_part(&others, ',', &other);) {
+            if (etp_str_eq(one, other)) { // the runtime would find each of its tensors twice
+                return etp_fail(err, ETP_USAGE, "--data: %s is given twice", path);
+            }
+        }
         ETP_TRY(etp_file_open(path, UINT64_MAX, &out->files[i], err));
         if (etp_flat_tensor_read(out->files[i].bytes, arena, &out->items[i], err) != ETP_OK) {
             return etp_fail_ctx(err, "%s", path);

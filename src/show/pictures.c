@@ -221,6 +221,7 @@ unsigned etp_ab_category_color(etp_category category)
         [ETP_CATEGORY_RESIZE] = 7,      [ETP_CATEGORY_EMBEDDING] = 13,
         [ETP_CATEGORY_SEARCH] = 14,     [ETP_CATEGORY_FILL] = 15,
         [ETP_CATEGORY_CONTROL] = 16,    [ETP_CATEGORY_OTHER] = 19,
+        [ETP_CATEGORY_UNLOGGED] = 17,
     };
     return k_colors[category];
 }

@@ -16,6 +16,7 @@
 #define ENOUGH_RUNS 5    // of two stretches: then a small distance tells
 #define SMALL_RATIO 1.05
 #define WARM_UP_RATIO 3.0 // slow first executions up to here warm up
+#define COLD_RUNS 2       // so many behind a load may be slow without being another input's
 #define RARE_RATIO 2      // of fewer executions than that half takes twice as long
 #define RARE_EVENTS 3     // and, of a single one, so many events do
 // A single slow one may have been interrupted in each event that is longer than a slice of time, by
@@ -31,6 +32,7 @@ typedef struct run_time {
     uint64_t ns;
     size_t run;
     size_t stretch; // what was loaded before it
+    size_t since;   // executions since then
 } run_time;
 
 static int shortest_first(const void *pa, const void *pb)
@@ -77,6 +79,16 @@ static bool warms_up(const run_time *slow, size_t n, double ratio)
         }
     }
     return ratio < WARM_UP_RATIO;
+}
+
+// Another input comes back; what is set up late is in the first executions alone.
+static bool are_cold(const run_time *slow, size_t n)
+{
+    bool cold = true;
+    for (size_t i = 0; i < n; i++) {
+        cold = cold && slow[i].since < COLD_RUNS;
+    }
+    return cold;
 }
 
 // In how many events the one execution takes longer than the other, RATIO times; 0: not in events
@@ -141,6 +153,7 @@ static size_t parting_of(const etp_trace_block *block, const run_time *v, size_t
     // unless it is the first.
     bool few = side < least || (n - best == 1 && v[best].run > 0);
     bool one = few ? few_are_one(block, v, n, best) : !warms_up(v + best, n - best, exp(widest));
+    one = one && !are_cold(v + best, n - best);
     return one ? best : 0;
 }
 
@@ -176,7 +189,7 @@ static size_t parting_by_operators(const etp_trace_block *block, run_time *v)
             continue;
         }
         for (size_t i = 0; i < n; i++) {
-            v[i] = (run_time){d[i], i, 0};
+            v[i] = (run_time){.ns = d[i], .run = i, .since = i};
         }
         qsort(v, n, sizeof *v, shortest_first);
         size_t at = parting_of(block, v, n, least, least);
@@ -356,7 +369,9 @@ static size_t split(const etp_trace_block *block, const loads *l, etp_arena *are
     run_time *v = etp_arena_alloc_raw(arena, n, sizeof *v);
     const uint64_t *d = etp_trace_durations(block, block->execute);
     for (size_t r = 0; r < n; r++) {
-        v[r] = (run_time){d[r], r, loads_before(l, block->runs[r])};
+        size_t loaded = loads_before(l, block->runs[r]);
+        bool next = r > 0 && v[r - 1].stretch == loaded;
+        v[r] = (run_time){d[r], r, loaded, next ? v[r - 1].since + 1 : 0};
     }
     size_t parts = find_parts(block, v, l->n > 1, from);
     if (parts == 1 && (from[1] = parting_by_operators(block, v)) != 0) {
@@ -484,23 +499,29 @@ static bool take_as_long(const etp_trace_block *a, const etp_trace_block *b)
     return fabs(log(mean_of(a) / mean_of(b))) < log(LEAST_RATIO);
 }
 
-static size_t skip_loads(const etp_trace_block *b, size_t event)
+typedef enum likeness { // of events, but for those of loading
+    LIKE_ALL,
+    LIKE_LOGGING, // some delegates log nothing in one of two
+    LIKE_CALLS    // whatever delegates log
+} likeness;
+
+static size_t skip(const etp_trace_block *b, size_t event, likeness like)
 {
-    while (event < b->n_events && b->events[event].at_load) {
+    while (event < b->n_events &&
+           (b->events[event].at_load || (like == LIKE_CALLS && is_logged(b, event)))) {
         event++;
     }
     return event;
 }
 
-// Equal events, but for those of loading. LOGS: but that some delegates log nothing in one of them.
-static bool same_events(const etp_trace_block *a, const etp_trace_block *b, bool logs)
+static bool same_events(const etp_trace_block *a, const etp_trace_block *b, likeness like)
 {
-    size_t i = skip_loads(a, 0), j = skip_loads(b, 0);
+    size_t i = skip(a, 0, like), j = skip(b, 0, like);
     bool same = true;
     while (same && (i < a->n_events || j < b->n_events)) {
         bool more_a = is_logged(a, i), more_b = is_logged(b, j);
         bool first = (i == 0 || !is_logged(a, i - 1)) && (j == 0 || !is_logged(b, j - 1));
-        if (logs && first && more_a != more_b) {
+        if (like == LIKE_LOGGING && first && more_a != more_b) {
             while (is_logged(a, i)) {
                 i++;
             }
@@ -511,20 +532,57 @@ static bool same_events(const etp_trace_block *a, const etp_trace_block *b, bool
             same = i < a->n_events && j < b->n_events &&
                    same_text_and_place(&a->events[i++], &b->events[j++]);
         }
-        i = skip_loads(a, i);
-        j = skip_loads(b, j);
+        i = skip(a, i, like);
+        j = skip(b, j, like);
     }
     return same;
 }
 
+// The run behind the first executions of the recording; ETP_NO_INDEX: there are no more.
+static uint32_t first_warm(const etp_trace *t)
+{
+    uint32_t from = 0, found = ETP_NO_INDEX;
+    for (int k = 0; k <= COLD_RUNS; k++, from = found + 1) {
+        found = ETP_NO_INDEX;
+        for (size_t i = 0; i < t->n_blocks; i++) {
+            const etp_trace_block *b = &t->blocks[i];
+            size_t r = 0;
+            while (r < b->n_runs && b->runs[r] < from) {
+                r++;
+            }
+            found = b->has_execute && r < b->n_runs && b->runs[r] < found ? b->runs[r] : found;
+        }
+        if (found == ETP_NO_INDEX) {
+            break;
+        }
+    }
+    return found;
+}
+
+// What the first executions do besides what later ones do, in calls of delegates, they set up. The
+// block of such later ones that BLOCK is of, which is faster; NULL: it is not of the first.
+static const etp_trace_block *warm_of(const etp_trace *t, const etp_trace_block *block,
+                                      uint32_t warm)
+{
+    const etp_trace_block *of = NULL;
+    bool first = block->has_execute && block->runs[block->n_runs - 1] < warm;
+    for (size_t i = 0; first && !of && i < t->n_blocks; i++) {
+        const etp_trace_block *b = &t->blocks[i];
+        bool later = b->has_execute && b->runs[b->n_runs - 1] >= warm;
+        of = later && mean_of(b) < mean_of(block) && same_events(b, block, LIKE_CALLS) ? b : of;
+    }
+    return of;
+}
+
 // Where there are too many all are one.
-static size_t number_populations(etp_trace *t, const bool *is_part, bool one_load, etp_arena *arena)
+static size_t number_populations(etp_trace *t, const bool *is_part, bool one_load,
+                                 const etp_trace_block **warm, etp_arena *arena)
 {
     population all[MOST_POPULATIONS];
     size_t n = 0;
     for (size_t i = 0; i < t->n_blocks; i++) {
         etp_trace_block *b = &t->blocks[i];
-        if (!b->has_execute) {
+        if (!b->has_execute || warm[i]) {
             continue;
         }
         population p = {.first = b, .is_part = is_part[i], .branches = branches(b)};
@@ -533,12 +591,12 @@ static size_t number_populations(etp_trace *t, const bool *is_part, bool one_loa
         for (; k < n; k++) {
             bool paths = all[k].branches || p.branches;
             if (!all[k].is_part && (paths ? are_paths(&all[k], p.places, p.n_places)
-                                          : same_events(all[k].first, b, false))) {
+                                          : same_events(all[k].first, b, LIKE_ALL))) {
                 break;
             }
         }
         for (size_t j = 0; k == n && one_load && !is_part[i] && j < n; j++) {
-            if (!all[j].is_part && same_events(all[j].first, b, true)) {
+            if (!all[j].is_part && same_events(all[j].first, b, LIKE_LOGGING)) {
                 t->partly_logged = true;
                 k = take_as_long(all[j].first, b) ? j : k;
             }
@@ -551,10 +609,13 @@ static size_t number_populations(etp_trace *t, const bool *is_part, bool one_loa
         }
         b->population = (uint32_t)k;
     }
+    for (size_t i = 0; i < t->n_blocks; i++) {
+        t->blocks[i].population = warm[i] ? warm[i]->population : t->blocks[i].population;
+    }
     return n;
 }
 
-static void find_rare(etp_trace *t, size_t n)
+static void find_rare(etp_trace *t, size_t n, const etp_trace_block **warm)
 {
     struct {
         size_t runs;
@@ -574,7 +635,8 @@ static void find_rare(etp_trace *t, size_t n)
         usual = more ? k : usual;
     }
     for (size_t i = 0; i < t->n_blocks; i++) {
-        t->blocks[i].rare = t->blocks[i].has_execute && t->blocks[i].population != usual;
+        bool counts = t->blocks[i].population == usual && !warm[i];
+        t->blocks[i].rare = t->blocks[i].has_execute && !counts;
         t->blocks[i].n_populations = (uint32_t)n;
     }
 }
@@ -601,12 +663,17 @@ void etp_modes_split(etp_trace *t, etp_arena *arena)
     }
     t->blocks = blocks;
     t->n_blocks = n;
-    size_t populations = number_populations(t, is_part, l.n <= 1, &scratch);
+    const etp_trace_block **warm = etp_arena_alloc_array(&scratch, n, sizeof *warm);
+    uint32_t from = first_warm(t);
+    for (size_t i = 0; l.n <= 1 && i < n; i++) {
+        warm[i] = is_part[i] ? NULL : warm_of(t, &t->blocks[i], from);
+    }
+    size_t populations = number_populations(t, is_part, l.n <= 1, warm, &scratch);
     if (populations == 1) {
         for (size_t i = 0; i < n; i++) {
             t->blocks[i].population = 0;
         }
     }
-    find_rare(t, populations);
+    find_rare(t, populations, warm);
     etp_arena_dispose(&scratch);
 }

@@ -51,6 +51,54 @@ void etp_ops_mark(const etp_trace_block *block, bool *out)
     }
 }
 
+etp_str etp_ops_unlogged(etp_str backend, etp_arena *arena)
+{
+    const etp_str of = backend.len > 0 ? backend : ETP_STR("the delegate");
+    return etp_str_from(etp_arena_printf(arena, "inside %.*s, not logged", ETP_STR_ARG(of)));
+}
+
+// What a call of XNNPACK may take to set up beside its operators, at most: shapes, memory.
+#define SET_UP_NS 100000
+#define CLOCK_CUT_NS 1000 // of an operator, by its clock of whole microseconds
+
+bool etp_op_call_hides(const etp_op_call *c, uint64_t executions)
+{
+    int64_t around =
+        (int64_t)executions * (SET_UP_NS + CLOCK_CUT_NS * (int64_t)c->operators) + c->logged_ns;
+    return c->operators > 0 && c->beside_ns > (c->foreign ? 0 : around);
+}
+
+// OWN (n_runs): what EVENT takes beside its parts. Whether it is a call that hides that.
+static bool take_rest(const etp_trace_block *block, const bool *is_operator, uint32_t event,
+                      uint64_t *own)
+{
+    const uint64_t *whole = etp_trace_durations(block, event);
+    etp_op_call call = {0};
+    memcpy(own, whole, block->n_runs * sizeof *own);
+    for (uint32_t i = event; i-- > 0;) {
+        const etp_trace_event *e = &block->events[i];
+        const uint64_t *d = etp_trace_durations(block, i);
+        bool logged = e->call == event && is_operator[i];
+        if (e->kind != ETP_EVENT_APART && (e->parent == ETP_NO_INDEX || e->parent > event)) {
+            break; // what is in the call comes right before it
+        }
+        for (size_t r = 0; r < block->n_runs; r++) {
+            own[r] -= e->parent == event ? d[r] : 0;
+            call.logged_ns += logged ? (int64_t)d[r] : 0;
+        }
+        if (logged) {
+            etp_op_name name;
+            etp_op_parse(e->name, &name);
+            call.foreign = call.foreign || name.kind != ETP_OP_XNNPACK;
+            call.operators++;
+        }
+    }
+    for (size_t r = 0; r < block->n_runs; r++) {
+        call.beside_ns += (int64_t)own[r];
+    }
+    return etp_op_call_hides(&call, block->n_runs);
+}
+
 // A histogram of the upper bits tells in which 256th of the range the K-th value lies; only what
 // falls into that part is looked at again. Unlike quickselect this has no input for which it is
 // slow.
@@ -113,11 +161,9 @@ static uint64_t percentile(const uint64_t *values, size_t n, unsigned tenths, ui
     return a + gap / 10 * fraction + (gap % 10 * fraction + 5) / 10;
 }
 
-// SCRATCH NULL: no percentiles.
-static void fill_row(const etp_trace_block *block, etp_op_row *row, uint64_t *scratch)
+// Of its durations V (n). SCRATCH NULL: no percentiles.
+static void fill_row(const uint64_t *v, size_t n, etp_op_row *row, uint64_t *scratch)
 {
-    const uint64_t *v = etp_trace_durations(block, row->event);
-    size_t n = block->n_runs;
     uint64_t lo = UINT64_MAX, hi = 0, total = 0;
     for (size_t i = 0; i < n; i++) {
         lo = v[i] < lo ? v[i] : lo;
@@ -180,9 +226,9 @@ static void add_totals(const etp_trace_block *block, const etp_op_row *rows, siz
             continue;
         }
         out->operators_ns += (int64_t)rows[i].total_ns;
-        if (etp_ops_is_delegated(&block->events[rows[i].event])) {
-            out->delegated_ns += (int64_t)rows[i].total_ns;
-        }
+        const etp_trace_event *e = &block->events[rows[i].event];
+        out->delegated_ns += etp_ops_is_delegated(e) ? (int64_t)rows[i].total_ns : 0;
+        out->unlogged_ns += e->kind == ETP_EVENT_DELEGATE_CALL ? (int64_t)rows[i].total_ns : 0;
     }
 }
 
@@ -294,6 +340,7 @@ static etp_status fill(const etp_trace *trace, bool percentiles, etp_arena *aren
     }
     etp_op_row *rows = ETP_NEW_ARRAY(arena, etp_op_row, n_events);
     uint64_t *scratch = etp_arena_alloc_raw(arena, most_runs, sizeof *scratch);
+    uint64_t *own = etp_arena_alloc_raw(arena, most_runs, sizeof *own);
     bool *is_operator = etp_arena_alloc_raw(arena, most_events, sizeof *is_operator);
     size_t n = 0;
     for (size_t b = 0; b < n_blocks; b++) {
@@ -301,9 +348,14 @@ static etp_status fill(const etp_trace *trace, bool percentiles, etp_arena *aren
         size_t first = n;
         etp_ops_mark(block, is_operator);
         for (size_t e = 0; e < block->n_events; e++) {
-            if (is_operator[e]) {
-                rows[n] = (etp_op_row){.block = (uint32_t)b, .event = (uint32_t)e};
-                fill_row(block, &rows[n++], percentiles ? scratch : NULL);
+            const etp_trace_event *event = &block->events[e];
+            bool rest = event->kind == ETP_EVENT_DELEGATE_CALL && !event->leaf &&
+                        take_rest(block, is_operator, (uint32_t)e, own);
+            if (is_operator[e] || rest) {
+                is_operator[e] = true;
+                rows[n] = (etp_op_row){.block = (uint32_t)b, .event = (uint32_t)e, .rest = rest};
+                fill_row(rest ? own : etp_trace_durations(block, (uint32_t)e), block->n_runs,
+                         &rows[n++], percentiles ? scratch : NULL);
             }
         }
         add_totals(block, rows + first, n - first, is_operator, out);

@@ -3,8 +3,8 @@
 //
 // An operator is a delegate's operator, a portable kernel (native_call_…), or an OPERATOR_CALL or
 // DELEGATE_CALL that holds neither of them; of spans of a delegate that lie in each other the
-// innermost, and none of what it logs while it is loaded. No operator contains another one, so rows
-// can be added.
+// innermost, and none of what it logs while it is loaded. What a call hides beside its operators is
+// a row too. No row contains another one's time, so rows can be added.
 #ifndef ETP_TRACE_OPS_H
 #define ETP_TRACE_OPS_H
 
@@ -14,6 +14,7 @@ typedef struct etp_op_row {
     uint32_t block; // index in the trace
     uint32_t event; // index in the block
     size_t calls;   // executions
+    bool rest;      // of a delegate's call, what it hides beside its operators
     // Percentiles by linear interpolation between order statistics ("type 7"), like the mean
     // rounded to whole nanoseconds, halves up.
     uint64_t min_ns, p50_ns, p90_ns, mean_ns, max_ns, total_ns;
@@ -35,8 +36,23 @@ typedef struct etp_op_span { // what a delegate logged besides operators
     double share;
 } etp_op_span;
 
-// A call in which nothing is logged that could be held against its time; its name for people.
-#define ETP_OPS_SILENT "inside the delegate, not logged"
+typedef struct etp_op_call {      // a delegate's call, over some executions
+    int64_t beside_ns, logged_ns; // beside the operators in it, and in them
+    size_t operators;
+    bool foreign; // one of them is not XNNPACK's
+} etp_op_call;
+
+// Whether what it took beside its operators may have been anything: always where others than
+// XNNPACK logged them; of XNNPACK's where it is longer than they are, than setting up takes and
+// than clocks of whole microseconds cut off.
+bool etp_op_call_hides(const etp_op_call *call, uint64_t executions);
+// The same words in every answer, with both times.
+#define ETP_OPS_UNLOGGED "%s inside calls of delegates have no event with a time, %s have"
+
+// What is shown for such time: "inside BACKEND, not logged"; BACKEND may be empty.
+etp_str etp_ops_unlogged(etp_str backend, etp_arena *arena);
+
+// A call in which nothing is logged that could be held against its time.
 bool etp_ops_is_silent(const etp_trace_event *event);
 // Part of a delegate's work: an operator of it, or its call as a whole.
 bool etp_ops_is_delegated(const etp_trace_event *event);
@@ -52,6 +68,7 @@ typedef struct etp_op_table {
     int64_t operators_ns; // operators inside it
     int64_t remainder_ns; // execute_ns - operators_ns, exactly; never below 0
     int64_t delegated_ns; // of operators_ns: operators of delegates
+    int64_t unlogged_ns;  // of delegated_ns: in calls that logged nothing, or hide the rest
     int64_t boundary_ns;  // of remainder_ns: in delegates' calls and spans, beside what is in them
 } etp_op_table;
 

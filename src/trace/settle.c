@@ -6,6 +6,7 @@
 
 #include "base/guard.h"
 #include "base/number.h"
+#include "base/order.h"
 #include "formats/etdump_view.h"
 #include "operators/delegates.h"
 
@@ -16,6 +17,10 @@
 // longer than a minute and than so many times the usual.
 #define JUMP_NS 60000000000
 #define JUMP_FROM 10000
+// One event in microseconds and nanoseconds by turns, in calls of one length.
+#define TURNS_RATIO 1000.0
+#define TURNS_GAP 100
+#define TURNS_SAME 1.2
 
 typedef struct state {
     const etp_settle *s;
@@ -30,77 +35,33 @@ typedef struct state {
     bool long_runs;         // some event is longer than JUMP_NS
 } state;
 
-static bool same_instruction(const etp_trace_event *a, const etp_trace_event *b)
-{
-    return a->chain == b->chain && a->instruction == b->instruction;
-}
-
-// ---- order ----
-
-// How many of the same call may stand between a span and those that are logged after it.
-#define LOGGED_BEHIND 8
-
-// Where the event that AT is a part of stands, shortly before it in the same call; AT: nowhere.
-static size_t whole_before(const etp_trace_event *events, size_t at, const char *within)
-{
-    for (size_t i = at; i-- > 0 && at - i <= LOGGED_BEHIND;) {
-        const etp_trace_event *e = &events[i];
-        if (!e->delegated || !same_instruction(e, &events[at])) {
-            return at; // another call
-        }
-        if (etp_str_eqz(e->name, within)) {
-            return i;
-        }
-    }
-    return at;
-}
-
-bool etp_settle_order(etp_trace_event *events, size_t n, uint32_t *in_file)
-{
-    bool moved = false;
-    for (size_t i = 0; i < n; i++) {
-        const char *within = events[i].delegated ? etp_delegate_span(events[i].name).within : NULL;
-        size_t at = within ? whole_before(events, i, within) : i;
-        in_file[i] = (uint32_t)i;
-        if (at == i) {
-            continue;
-        }
-        const etp_trace_event e = events[i];
-        memmove(&events[at + 1], &events[at], (i - at) * sizeof *events);
-        memmove(&in_file[at + 1], &in_file[at], (i - at) * sizeof *in_file);
-        events[at] = e;
-        in_file[at] = (uint32_t)i;
-        moved = true;
-    }
-    return moved;
-}
-
 // ---- what the file says of the first sound execution ----
 
-static void read_times(state *t)
+static void read_times_of(state *t, uint32_t index)
 {
-    const etp_etdump *dump = &t->s->trace->dump;
-    const etp_trace_block *b = t->s->block;
-    for (size_t r = b->n_runs; r-- > 0;) {
-        t->run = t->bad[r] ? t->run : b->runs[r];
-    }
-    if (b->n_runs == 0 || t->run >= dump->n_runs) {
-        return; // from a table
-    }
-    etp_etdump_run run = etp_etdump_run_at(dump, t->run);
-    uint64_t *start = etp_arena_alloc_raw(t->scratch, t->n, sizeof *start);
-    uint64_t *end = etp_arena_alloc_raw(t->scratch, t->n, sizeof *end);
+    etp_etdump_run run = etp_etdump_run_at(&t->s->trace->dump, index);
     size_t k = 0;
     for (size_t i = 0; i < run.n_events && k < t->n; i++) {
         etp_fb_table p = etp_ed_profile_table(&run, i);
         if (p.ptr) {
-            start[k] = etp_fb_u64(p, ETP_ED_PROFILE_START, 0);
-            end[k] = etp_fb_u64(p, ETP_ED_PROFILE_END, 0);
+            t->start[k] = etp_fb_u64(p, ETP_ED_PROFILE_START, 0);
+            t->end[k] = etp_fb_u64(p, ETP_ED_PROFILE_END, 0);
             k++;
         }
     }
-    t->start = start;
-    t->end = end;
+}
+
+static void read_times(state *t)
+{
+    const etp_trace_block *b = t->s->block;
+    for (size_t r = b->n_runs; r-- > 0;) {
+        t->run = t->bad[r] ? t->run : b->runs[r];
+    }
+    if (b->n_runs > 0 && t->run < t->s->trace->dump.n_runs) { // else from a table
+        t->start = etp_arena_alloc_array(t->scratch, t->n, sizeof *t->start);
+        t->end = etp_arena_alloc_array(t->scratch, t->n, sizeof *t->end);
+        read_times_of(t, t->run);
+    }
 }
 
 static uint32_t place(const state *t, uint32_t event)
@@ -108,10 +69,21 @@ static uint32_t place(const state *t, uint32_t event)
     return t->s->block->in_file ? t->s->block->in_file[event] : event;
 }
 
-static bool time_inside(const state *t, uint32_t part, uint32_t whole)
+// SLACK: how far it may begin before and end after. A counter of 32 bits that wraps in the whole
+// wraps in the part, before or behind it.
+static bool lies_inside(const state *t, uint32_t part, uint32_t whole, uint64_t slack)
 {
     uint32_t p = place(t, part), w = place(t, whole);
-    return t->start[w] <= t->start[p] && t->end[p] <= t->end[w] && t->start[p] <= t->end[p];
+    bool begun = t->start[w] <= t->start[p] || t->start[w] - t->start[p] <= slack;
+    bool over = t->end[p] <= t->end[w] || t->end[p] - t->end[w] <= slack;
+    bool wraps = t->start[p] > t->end[p];
+    return t->start[w] > t->end[w] && !wraps ? begun || over
+                                             : begun && over && (!wraps || t->start[w] > t->end[w]);
+}
+
+static bool time_inside(const state *t, uint32_t part, uint32_t whole)
+{
+    return lies_inside(t, part, whole, 0);
 }
 
 // ---- calls, loading ----
@@ -240,12 +212,13 @@ static void find_beside(state *t)
 
 // A span outside the event that it was logged in is by another clock, and no file says of which
 // unit: microseconds of a late counter look like few nanoseconds. So is one from 0, whatever else
-// began there.
+// began there, and one whose counter wraps where that of the event does not.
 static etp_span_clock clock_by_times(const state *t, uint32_t event)
 {
     uint32_t whole = t->s->events[event].parent;
+    uint32_t p = place(t, event);
     bool inside = !t->start || whole == ETP_NO_INDEX || time_inside(t, event, whole) ||
-                  (t->start[place(t, event)] > 0 && !is_beside(t, event, whole));
+                  (t->start[p] > 0 && t->start[p] <= t->end[p] && !is_beside(t, event, whole));
     return inside ? ETP_SPAN_RUNTIME : ETP_SPAN_OWN;
 }
 
@@ -306,7 +279,7 @@ static void find_containment(state *t, etp_span_clock clock)
 
 typedef struct stretch {
     uint64_t start, end;
-    uint32_t parent, event;
+    uint32_t parent;
     uint8_t clock;
 } stretch;
 
@@ -320,30 +293,65 @@ static int by_place(const void *pa, const void *pb)
     return (a->start > b->start) - (a->start < b->start);
 }
 
-// Spans that ran side by side, or lie in one that was logged before them, are more than the time
-// that passed: which of them it was spent in, nobody knows.
-static void find_overlaps(state *t)
+static bool has_place(const state *t, uint32_t event)
 {
-    stretch *v = etp_arena_alloc_raw(t->scratch, t->n, sizeof *v);
-    bool *beside = etp_arena_alloc_array(t->scratch, t->n + 1, sizeof *beside);
+    const etp_trace_event *e = &t->s->events[event];
+    return nests(t, event) && !e->at_load && e->parent != ETP_NO_INDEX;
+}
+
+// Begins before or ends after what it is a part of, by the same clock.
+static bool crosses(const state *t, uint32_t event)
+{
+    uint32_t whole = t->s->events[event].parent;
+    uint8_t of = t->s->events[whole].kind == ETP_EVENT_DELEGATE_OP ? t->clock[whole]
+                                                                   : (uint8_t)ETP_SPAN_RUNTIME;
+    return of == t->clock[event] && !lies_inside(t, event, whole, t->s->step);
+}
+
+// Marks in WITHHELD what has such parts in the execution whose times are read. V: room for all. Of
+// a counter that wraps in one of them places tell nothing.
+static void find_crossing(const state *t, stretch *v, bool *withheld)
+{
     size_t n = 0;
     for (uint32_t i = 0; i < t->n; i++) {
         const etp_trace_event *e = &t->s->events[i];
-        if (nests(t, i) && !e->at_load && e->parent != ETP_NO_INDEX) {
+        bool span = has_place(t, i), call = e->kind == ETP_EVENT_DELEGATE_CALL;
+        if (span || (call && e->parent != ETP_NO_INDEX)) {
             uint32_t at = place(t, i);
-            v[n++] = (stretch){t->start[at], t->end[at], e->parent, i, t->clock[i]};
+            uint8_t clock = span ? t->clock[i] : (uint8_t)ETP_SPAN_RUNTIME;
+            withheld[e->parent] = withheld[e->parent] || (span && crosses(t, i));
+            v[n++] = (stretch){t->start[at], t->end[at], e->parent, clock};
         }
     }
     qsort(v, n, sizeof *v, by_place);
     uint64_t last = 0;
     for (size_t i = 0; i < n; i++) {
         bool first = i == 0 || v[i].parent != v[i - 1].parent || v[i].clock != v[i - 1].clock;
-        beside[v[i].parent] = beside[v[i].parent] || (!first && v[i].start < last);
+        bool wraps = v[i].start > v[i].end;
+        withheld[v[i].parent] = withheld[v[i].parent] || (!first && v[i].start < last);
         last = first || v[i].end > last ? v[i].end : last;
+        last = wraps ? 0 : last;
     }
-    for (size_t i = 0; i < n; i++) {
-        if (beside[v[i].parent]) {
-            t->s->events[v[i].event].apart = ETP_APART_SUM;
+}
+
+// Spans that ran side by side, lie in one that was logged before them or reach beyond what they are
+// a part of are more than the time that passed: which of them it was spent in, nobody knows.
+static void find_overlaps(state *t)
+{
+    stretch *v = etp_arena_alloc_raw(t->scratch, t->n, sizeof *v);
+    bool *withheld = etp_arena_alloc_array(t->scratch, t->n + 1, sizeof *withheld), any = false;
+    for (uint32_t i = 0; i < t->n; i++) {
+        any = any || has_place(t, i);
+    }
+    for (size_t r = t->s->block->n_runs; any && r-- > 0;) { // the first sound one is read last
+        if (!t->bad[r]) {
+            read_times_of(t, t->s->block->runs[r]);
+            find_crossing(t, v, withheld);
+        }
+    }
+    for (uint32_t i = 0; any && i < t->n; i++) {
+        if (has_place(t, i) && withheld[t->s->events[i].parent]) {
+            t->s->events[i].apart = ETP_APART_SUM;
         }
     }
 }
@@ -361,16 +369,6 @@ static void list_parts(state *t)
             t->first[p] = i + 1;
         }
     }
-}
-
-static bool scale(uint64_t ticks, uint64_t num, uint64_t den, uint64_t *out)
-{
-    uint64_t whole = ticks / den, rest = ticks % den;
-    if ((whole > 0 && num > ETP_LONGEST_NS / whole) || (rest > 0 && num > UINT64_MAX / 2 / rest)) {
-        return false;
-    }
-    *out = whole * num + rest * num / den;
-    return true;
 }
 
 // Ticks as recorded, for what was multiplied by the runtime's ratio.
@@ -411,10 +409,10 @@ static bool to_nanoseconds(state *t, uint32_t event, bool some_say_cycles)
     bool says = etp_delegate_says_cycles(t->s->events[event].name);
     bool fits = t->s->delegate.den > 0 && (!some_say_cycles || says == t->s->cycles);
     for (size_t r = 0; fits && r < t->s->block->n_runs; r++) {
-        fits = t->bad[r] || scale(d[r], t->s->delegate.num, t->s->delegate.den, &ns);
+        fits = t->bad[r] || etp_unit_scale(d[r], t->s->delegate, &ns);
     }
     for (size_t r = 0; fits && r < t->s->block->n_runs; r++) {
-        fits = t->bad[r] || scale(d[r], t->s->delegate.num, t->s->delegate.den, &d[r]);
+        fits = t->bad[r] || etp_unit_scale(d[r], t->s->delegate, &d[r]);
     }
     return fits;
 }
@@ -484,6 +482,58 @@ static void settle_clocks(state *t)
         }
         bool known = t->clock[i] == ETP_SPAN_OWN_NS || as_ns || to_nanoseconds(t, i, cycles);
         events[i].apart = known && !beside ? ETP_APART_NOT : ETP_APART_CLOCK;
+    }
+}
+
+// ---- two units by turns ----
+
+// Of those executions that give EVENT so many ticks, the mean of what it is a part of.
+static double mean_around(const state *t, uint32_t event, uint64_t least, uint64_t most)
+{
+    size_t n_runs = t->s->block->n_runs, n = 0;
+    const uint64_t *d = t->s->columns + event * n_runs;
+    double sum = 0;
+    for (size_t r = 0; r < n_runs; r++) {
+        bool counts = !t->bad[r] && d[r] >= least && d[r] <= most;
+        sum += counts ? (double)t->s->columns[t->s->events[event].parent * n_runs + r] : 0;
+        n += counts;
+    }
+    return sum / (double)n;
+}
+
+// In part of the executions a thousand times as many ticks as in the others, in calls that take as
+// long: neither number is a time.
+static bool takes_turns(const state *t, uint32_t event, uint64_t *v)
+{
+    size_t n_runs = t->s->block->n_runs, n = 0, at = 0;
+    for (size_t r = 0; r < n_runs; r++) {
+        if (!t->bad[r]) {
+            v[n++] = t->s->columns[event * n_runs + r];
+        }
+    }
+    qsort(v, n, sizeof *v, etp_order_u64);
+    for (size_t i = 1; i < n; i++) {
+        at = v[i - 1] > 0 && v[i] / v[i - 1] >= TURNS_GAP ? i : at;
+    }
+    if (at < 2 || n - at < 2 || at * ODD_RUNS < n || (n - at) * ODD_RUNS < n) {
+        return false;
+    }
+    double ratio = (double)v[at + (n - at) / 2] / (double)v[at / 2];
+    double few = mean_around(t, event, 0, v[at - 1]),
+           many = mean_around(t, event, v[at], UINT64_MAX);
+    return ratio > TURNS_RATIO / 1.5 && ratio < TURNS_RATIO * 1.5 && few < many * TURNS_SAME &&
+           many < few * TURNS_SAME;
+}
+
+static void find_turns(state *t)
+{
+    uint64_t *v = etp_arena_alloc_raw(t->scratch, t->s->block->n_runs, sizeof *v);
+    for (uint32_t i = 0; i < t->n; i++) {
+        etp_trace_event *e = &t->s->events[i];
+        if (e->kind == ETP_EVENT_DELEGATE_OP && !e->at_load && e->parent != ETP_NO_INDEX &&
+            etp_delegate_span(e->name).clock == ETP_SPAN_BY_TIMES && takes_turns(t, i, v)) {
+            e->apart = ETP_APART_TICKS;
+        }
     }
 }
 
@@ -615,25 +665,26 @@ static void check_whole(state *t, uint32_t whole)
 }
 
 // Before clocks are told: no unit makes a time of these, and no other execution is judged by them.
+// Where a delegate's event ends before it starts in many executions, its ticks are odd, not they.
 static void check_lengths(state *t)
 {
     size_t n_runs = t->s->block->n_runs;
     for (uint32_t i = 0; i < t->n; i++) {
         uint64_t *d = t->s->columns + i * n_runs;
+        size_t back = 0;
+        for (size_t r = 0; t->s->events[i].delegated && r < n_runs; r++) {
+            back += d[r] == ETP_BACKWARDS_NS;
+        }
+        bool odd = back > 1 && back * ODD_RUNS > n_runs;
+        t->s->events[i].apart = odd ? ETP_APART_TICKS : ETP_APART_NOT;
         for (size_t r = 0; r < n_runs; r++) {
-            if (d[r] > ETP_LONGEST_NS) {
+            if (d[r] > ETP_LONGEST_NS && !(odd && d[r] == ETP_BACKWARDS_NS)) {
                 note_damage(t, r, i, ETP_NO_INDEX);
             }
             d[r] = d[r] == ETP_BACKWARDS_NS ? 0 : d[r];
             t->long_runs = t->long_runs || d[r] > JUMP_NS;
         }
     }
-}
-
-static int by_length(const void *pa, const void *pb)
-{
-    const uint64_t *a = pa, *b = pb;
-    return (*a > *b) - (*a < *b);
 }
 
 // Of EVENT without its parts, behind check_whole.
@@ -651,7 +702,7 @@ static void check_jumps(state *t, uint32_t event)
     if (n == 0) {
         return;
     }
-    qsort(own, n, sizeof *own, by_length);
+    qsort(own, n, sizeof *own, etp_order_u64);
     uint64_t least = JUMP_FROM * own[(n - 1) / 2];
     least = least > JUMP_NS ? least : JUMP_NS;
     while (jumps < n && own[n - 1 - jumps] > least) {
@@ -728,6 +779,7 @@ void etp_settle_block(const etp_settle *s)
         find_containment(&t, ETP_SPAN_OWN);
         find_overlaps(&t);
         settle_clocks(&t);
+        find_turns(&t);
     }
     list_parts(&t);
     for (uint32_t i = 0; i < n; i++) {

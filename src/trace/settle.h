@@ -8,16 +8,13 @@
 #include "trace/internal.h"
 #include "trace/unit.h"
 
-// Brings events that were logged after what they are a part of in front of it, and fills IN_FILE
-// (n): where each was. False when all are where they were.
-bool etp_settle_order(etp_trace_event *events, size_t n, uint32_t *in_file);
-
 typedef struct etp_settle {
     etp_trace *trace;
     etp_trace_block *block;
     etp_trace_event *events; // those of the block, with a tree by names and file order
     uint64_t *columns;       // the block's durations
     uint32_t *runs;          // the block's
+    uint64_t step;           // ticks of the runtime in the microsecond by which clocks differ
     etp_ratio delegate;      // of delegates' clocks; den 0: their unit is unknown
     bool cycles;             // it was told as cycles
     uint64_t slack_ns;       // a time is rounded by up to this (tables)

@@ -12,6 +12,7 @@
 #include "trace/settle.h"
 #include "trace/tree.h"
 
+#define STEP_NS 1000 // the coarsest clock that a delegate logs by, that of XNNPACK
 #define MEMORY_FLOOR ((uint64_t)16 << 20) // memory an ETDump of any size may take
 
 // Tables with the same fields share a vtable, so what was found for one event holds for nearly all
@@ -450,7 +451,7 @@ static void finish_block(grouping *g, const group *gr, etp_trace_block *out)
     }
     take_kernels(&gr->run, events, gr->n_events);
     uint32_t *in_file = etp_arena_alloc_raw(arena, gr->n_events, sizeof *in_file);
-    out->in_file = etp_settle_order(events, gr->n_events, in_file) ? in_file : NULL;
+    out->in_file = etp_tree_order(events, gr->n_events, in_file) ? in_file : NULL;
     etp_tree_build(events, gr->n_events, open);
     size_t n_execute = 0;
     for (size_t i = 0; i < gr->n_events; i++) {
@@ -519,6 +520,7 @@ static void make_columns(grouping *g)
             .events = g->events[i],
             .columns = columns,
             .runs = runs[i],
+            .step = STEP_NS * g->den / g->num,
             .delegate = g->delegate,
             .cycles = g->cycles,
             .arena = &t->arena,

@@ -4,6 +4,8 @@
 // contains yet, as far back as they can be its parts.
 #include "trace/tree.h"
 
+#include "operators/delegates.h"
+
 static etp_event_kind kind_of(const etp_trace_event *e)
 {
     // The names that ExecuTorch's runtime gives to its own events.
@@ -84,4 +86,49 @@ void etp_tree_build(etp_trace_event *events, size_t n, uint32_t *scratch)
         }
         scratch[n_open++] = (uint32_t)i;
     }
+}
+
+static bool same_instruction(const etp_trace_event *a, const etp_trace_event *b)
+{
+    return a->chain == b->chain && a->instruction == b->instruction;
+}
+
+// ---- order ----
+
+// How many of the same call may stand between a span and those that are logged after it.
+#define LOGGED_BEHIND 8
+
+// Where the event that AT is a part of stands, shortly before it in the same call; AT: nowhere.
+static size_t whole_before(const etp_trace_event *events, size_t at, const char *within)
+{
+    for (size_t i = at; i-- > 0 && at - i <= LOGGED_BEHIND;) {
+        const etp_trace_event *e = &events[i];
+        if (!e->delegated || !same_instruction(e, &events[at])) {
+            return at; // another call
+        }
+        if (etp_str_eqz(e->name, within)) {
+            return i;
+        }
+    }
+    return at;
+}
+
+bool etp_tree_order(etp_trace_event *events, size_t n, uint32_t *in_file)
+{
+    bool moved = false;
+    for (size_t i = 0; i < n; i++) {
+        const char *within = events[i].delegated ? etp_delegate_span(events[i].name).within : NULL;
+        size_t at = within ? whole_before(events, i, within) : i;
+        in_file[i] = (uint32_t)i;
+        if (at == i) {
+            continue;
+        }
+        const etp_trace_event e = events[i];
+        memmove(&events[at + 1], &events[at], (i - at) * sizeof *events);
+        memmove(&in_file[at + 1], &in_file[at], (i - at) * sizeof *in_file);
+        events[at] = e;
+        in_file[at] = (uint32_t)i;
+        moved = true;
+    }
+    return moved;
 }

@@ -55,6 +55,17 @@ etp_status etp_unit_parse(const char *text, const char *option, etp_ratio *out, 
     return ETP_OK;
 }
 
+bool etp_unit_scale(uint64_t ticks, etp_ratio unit, uint64_t *out)
+{
+    uint64_t whole = ticks / unit.den, rest = ticks % unit.den;
+    if ((whole > 0 && unit.num > ETP_LONGEST_NS / whole) ||
+        (rest > 0 && unit.num > UINT64_MAX / 2 / rest)) {
+        return false;
+    }
+    *out = whole * unit.num + rest * unit.num / unit.den;
+    return true;
+}
+
 bool etp_trace_counts_cycles(const etp_trace *trace)
 {
     for (size_t b = 0; b < trace->n_blocks && !trace->unit_told; b++) {

@@ -13,4 +13,7 @@ typedef struct etp_ratio { // nanoseconds = ticks × num ÷ den
 ETP_NODISCARD etp_status etp_unit_parse(const char *text, const char *option, etp_ratio *out,
                                         etp_error *err);
 
+// False: the result is longer than ETP_LONGEST_NS.
+bool etp_unit_scale(uint64_t ticks, etp_ratio unit, uint64_t *out);
+
 #endif

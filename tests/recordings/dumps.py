@@ -208,6 +208,19 @@ def rare(usual=(4 * MS,) * 3, other=(100 * MS,) * 3, at=(7, 40), n=60):
     return [load(), *(inference((1000 + 500 * i) * MS, sum(one(i)) + 4000, layers(one(i))) for i in range(n))]
 
 
+def lazy(cold=1, more=("compile",), n=12):
+    """The delegate sets itself up in the first executions: an event more, and 300 ms instead of 12."""
+    runs = [load()]
+    for i in range(n):
+        first = i < cold
+        length = 300 * MS if first else 12 * MS + 1000 * (i % 7)
+        spans = [delegate(name, 2000 + k, 250 * MS) for k, name in enumerate(more if first else ())]
+        at = 251 * MS if first else 2000
+        runs.append(inference((1000 + 500 * i) * MS, length, [
+            *spans, delegate("matmul", at, length - 3000), call("DELEGATE_CALL", 1000, length - 2000)]))
+    return runs
+
+
 def logs_in(at, length=12 * MS, n=10):
     """One method, whose delegate logs what it does in the executions AT alone."""
     runs = [load()]
@@ -278,6 +291,37 @@ def crossing(a=(100_000, 500_000), b=(400_000, 900_000)):
     """Two spans that run side by side for a while, together no longer than their call."""
     inside = [delegate("a", *a), delegate("b", *b), call("DELEGATE_CALL", 50_000, 1_000_000)]
     return [load(), *executions(inside, 1_010_000)]
+
+
+def half_outside(a=(100_000, 500_000), b=(500_000, 900_000)):
+    """One of two spans begins before the call that it is logged in, or ends after it."""
+    inside = [delegate("a", *a), delegate("b", *b), call("DELEGATE_CALL", 200_000, 1_000_000)]
+    return [load(), *executions(inside, 1_210_000)]
+
+
+def crosses_later():
+    """Two spans one after the other, in the third execution side by side for a while."""
+    return [load(), *(inference((500 + 10 * i) * MS, 1_010_000, [
+        delegate("a", 100_000, 500_000), delegate("b", 400_000 if i == 2 else 500_000, 800_000),
+        call("DELEGATE_CALL", 50_000, 1_000_000)]) for i in range(4))]
+
+
+def across_a_call():
+    """A span that is logged outside the call that it crosses."""
+    inside = [call("DELEGATE_CALL", 50_000, 400_000), delegate("a", 300_000, 500_000, chain=-1)]
+    return [load(), *executions(inside, 1_010_000)]
+
+
+def wraps_within(start=(1 << 32) - 2700, end=2700):
+    """A counter of microseconds and 32 bits, which wraps within the one event of each execution: 5.4 of 6.0 ms."""
+    return [load(), *executions([own("k1", start, end), call("DELEGATE_CALL", 10_000, 6_000_000)], 6_020_000)]
+
+
+def two_units(n=6, short=5400):
+    """An event that counts microseconds and nanoseconds by turns."""
+    return [load(), *(inference((500 + 10 * i) * MS, 6_020_000, [
+        delegate("k1", 20_000, 20_000 + (short * 1000 if i % 2 else short)), delegate("k2", 5_500_000, 5_900_000),
+        call("DELEGATE_CALL", 10_000, 6_000_000)]) for i in range(n))]
 
 
 def around_the_call():
@@ -389,7 +433,8 @@ ALL = {f.__name__: f for f in (silent, calls_too_long, all_zero, vulkan, core_ml
                                jumped_kernel, two_lengths, three_lengths, long_tail, clock_between, two_methods,
                                in_turn, reloaded, branches, symbols, tensors, outputs, method_only, failed,
                                half_silent, side_by_side, host_wraps, two_calls_from_zero, late_counter, both_units,
-                               crossing, around_the_call, early, jumped_few, jumped_between)}
+                               crossing, around_the_call, early, jumped_few, half_outside,
+                               crosses_later, across_a_call, wraps_within, two_units, jumped_between)}
 ALL["whole_first"] = lambda: crossing((100_000, 900_000), (200_000, 600_000))
 ALL["vulkan_overlap"] = lambda: vulkan(((0, 1700), (100, 1800)))
 ALL["microseconds"] = lambda: from_zero("", (5400, 290))
@@ -403,6 +448,10 @@ ALL["interrupted"] = lambda: rare(other=(4 * MS, 292 * MS, 4 * MS))
 ALL["waited"] = lambda: rare(other=(16 * MS, 20 * MS, 12 * MS), at=(30,))
 ALL["waited_of_two"] = lambda: [load(), *rare(other=(16 * MS, 20 * MS, 12 * MS), at=(30,))]
 ALL["cold"] = lambda: rare(at=(0,))
+ALL["cold_two"] = lambda: rare(at=(0, 1))
+ALL["cold_few"] = lambda: rare(at=(0, 1), n=8)
+ALL["lazy"] = lazy
+ALL["lazy_two"] = lambda: lazy(2)
 ALL["logs_once"] = lambda: logs_in((0,))
 ALL["logs_by_turns"] = lambda: logs_in((1, 3, 5, 7, 9))
 for kind in ("op", "whole", "own"):
@@ -413,3 +462,5 @@ for name in ("VGF_INIT_TOTAL", "prepare"):
     for late, each in itertools.product((False, True), repeat=2):
         ALL[f"beside_{name}_{late}_{each}"] = lambda name=name, late=late, each=each: beside(name, late, each)
 ALL["short"] = short
+ALL["outside_end"] = lambda: half_outside((200_000, 500_000), (500_000, 1_100_000))
+ALL["back_always"] = lambda: wraps_within(9000 * MS, 8000 * MS)

@@ -75,6 +75,11 @@ def never_sure(dump, program, record, thin):
     sure = [o["confidence"] for o in json.loads(accepted((*words, "json")))["operators"] if o["source"]]
     expect(sure and all(0.9 < c < (0.99 if thin else 1) for c in sure), "confidence", dump, sure)
     expect(("holds no sizes" in accepted((*words, "md")).replace("\n", " ")) == thin, "thin", dump)
+    rows = [o for o in json.loads(accepted((*words, "json")))["operators"] if o["node_type"]]
+    expect(rows and all(("holds no sizes" in o.get("doubt", "")) == thin for o in rows), "thin: rows", dump, rows[:1])
+    drawn = json.loads(accepted(("convert", dump, "--to", "chrome", "--pte", program)))["traceEvents"]
+    args = [e["args"] for e in drawn if "node" in e.get("args", {})]
+    expect(args and all(("holds no sizes" in a.get("doubt", "")) == thin for a in args), "thin: chrome", dump, args[:1])
 
 
 def small():
@@ -119,6 +124,16 @@ def large():
     program, record = CORPUS / "models/vit_tiny_xnnpack_fp32.pte", CORPUS / "models/vit_tiny_xnnpack_fp32.etrecord"
     refused(("ops", dump, "--format", "inspector", "--etrecord", CORPUS / "models/toy_cnn_xnnpack_fp32.etrecord"),
             "the record is of another program")
+    # Without the program the types that the names tell are held against those of the record.
+    for model in ("toy_cnn_xnnpack", "mlp_xnnpack", "vit_tiny_xnnpack"):
+        for dump_of in sorted((CORPUS / "dumps").glob(f"{model}_*.etdump")):
+            for kept in sorted((CORPUS / "models").glob(f"{model}_*.etrecord")):
+                ran, other = (p.name.removeprefix(f"{model}_").split(".")[0].split("_")[0] for p in (dump_of, kept))
+                words = ("ops", dump_of, "--format", "inspector", "--etrecord", kept)
+                if ran == other and dump_of.name.startswith(f"{kept.stem}."):
+                    accepted(words)
+                elif ran != other and "methodonly" not in dump_of.name:
+                    refused(words, "the record is of another program")
     never_sure(dump, program, record, thin=False)
     for ran, other in (("external", "dynshape"), ("dynshape", "external")):  # three linears each
         other = CORPUS / f"models/mlp_xnnpack_fp32_{other}"
@@ -150,6 +165,8 @@ def weights():
     for data in (("--data", renamed, "--data", whole), ("--data", f"{renamed},{whole}")):
         code, _, err = run("ab", program, *data, *other)
         expect(code == 5 and "absent/runner" in err and "nothing that" not in err, "both files", data, code, err)
+    code, _, err = run("ab", program, "--data", whole, "--data", renamed, "--data", whole, *other)
+    expect(code == 2 and "linear_external.ptd is given twice" in err, "given twice", code, err)
     code, _, err = run("ab", DATA / "linear_portable_fp32.pte", "--data", whole, *other)
     expect(code == 5 and "linear_external.ptd has nothing that the program keeps outside" in err, "unneeded", err)
 

@@ -2,6 +2,8 @@
 // A recording against a record, without the program between them: instructions and what they call.
 #include "explain/join/record.h"
 
+#include <etprof/operators.h>
+
 typedef struct comparison {
     const etp_record_method *method;
     etp_arena *arena;
@@ -83,6 +85,75 @@ static void compare_calls(const comparison *c, const etp_trace_block *block)
     }
 }
 
+typedef struct types { // of a delegate call's operators
+    bool quantised, half, single;
+} types;
+
+static types types_of_record(const etp_record_method *method, const etp_record_instruction *in)
+{
+    types t = {0};
+    for (uint32_t i = 0; i < method->n_nodes; i++) {
+        const etp_source *s = &method->nodes[i];
+        bool here = false;
+        for (uint32_t k = 0; !here && k < in->n_handles; k++) {
+            here = in->handles[k] == s->handle;
+        }
+        if (here) {
+            bool converts = etp_str_find(s->op, ETP_STR("quantize")) < s->op.len ||
+                            etp_str_find(s->op, ETP_STR("qparams")) < s->op.len;
+            t.quantised = t.quantised || converts;
+            t.half = t.half || (!converts &&
+                                (s->dtype == ETP_DTYPE_FLOAT16 || s->dtype == ETP_DTYPE_BFLOAT16));
+            t.single = t.single || (!converts && s->dtype == ETP_DTYPE_FLOAT32);
+        }
+    }
+    return t;
+}
+
+static types types_of_name(const etp_op_name *op)
+{
+    types t = {0};
+    for (size_t i = 0; i < op->n_dtypes; i++) {
+        bool q = etp_str_find(op->dtypes[i], ETP_STR("Q")) < op->dtypes[i].len;
+        t.quantised = t.quantised || q;
+        t.half = t.half || etp_str_ends(op->dtypes[i], ETP_STR("16"));
+        t.single = t.single || (!q && etp_str_ends(op->dtypes[i], ETP_STR("F32")));
+    }
+    return t;
+}
+
+// A call of a quantised graph may leave operators as they are, but not all of them, and one of half
+// floats runs as single ones between conversions where the CPU has no others.
+static void compare_types(const comparison *c, const etp_trace_block *block,
+                          const etp_record_instruction *in)
+{
+    const types has = types_of_record(c->method, in);
+    types any = {0};
+    bool converts = false;
+    for (int pass = 0; pass < 2; pass++) {
+        bool agrees = !has.quantised == !any.quantised && (has.half || !any.half) &&
+                      (has.single || has.quantised || !any.single || any.half || converts);
+        for (size_t i = 0; (has.half || has.single) && i < block->n_events; i++) {
+            const etp_trace_event *e = &block->events[i];
+            etp_op_name op;
+            if (e->kind != ETP_EVENT_DELEGATE_OP || e->chain != 0 ||
+                e->instruction != (int32_t)in->index) {
+                continue;
+            }
+            etp_op_parse(e->name, &op);
+            const types t = types_of_name(&op);
+            if (pass == 0) {
+                any.quantised = any.quantised || t.quantised;
+                any.half = any.half || t.half;
+                any.single = any.single || t.single;
+                converts = converts || op.category == ETP_CATEGORY_QUANTIZE;
+            } else if (op.n_dtypes > 0 && !agrees) { // types that agree prove little
+                take(c, agrees, e, has.quantised ? "quantised operators" : "another type");
+            }
+        }
+    }
+}
+
 void etp_record_is_of(const etp_trace *trace, const etp_etrecord *record, etp_arena *arena,
                       etp_belonging *out)
 {
@@ -97,6 +168,11 @@ void etp_record_is_of(const etp_trace *trace, const etp_etrecord *record, etp_ar
                 compare_event(&c, &block->events[i]);
             }
             compare_calls(&c, block);
+            for (uint32_t i = 0; i < record->methods[m].n_instructions; i++) {
+                if (record->methods[m].instructions[i].delegate.len > 0) {
+                    compare_types(&c, block, &record->methods[m].instructions[i]);
+                }
+            }
             best = m == 0 || etp_belonging_share(&one) > etp_belonging_share(&best) ? one : best;
         }
         out->compared += best.compared;

@@ -228,7 +228,8 @@ static bool parts_withheld(const etp_profile *p)
     return false;
 }
 
-// Part of an inference of which no category is known, beyond SHARE. It is among Other already.
+// Part of an inference of which no category is known, beyond SHARE. What a category of its
+// own has is there already.
 static double hidden_part(const etp_profile *p, etp_category category, double share)
 {
     if (!p || p->execute_total_ns <= 0) {
@@ -239,7 +240,7 @@ static double hidden_part(const etp_profile *p, etp_category category, double sh
     }
     int64_t ns = 0;
     for (size_t i = 0; i < p->n_rows; i++) {
-        bool counts = !p->rows[i].silent || category != ETP_CATEGORY_OTHER;
+        bool counts = !p->rows[i].silent || category != ETP_CATEGORY_UNLOGGED;
         ns += counts && etp_profile_row_hides(p, i) ? p->rows[i].total_ns : 0;
     }
     return (double)ns / (double)p->execute_total_ns;

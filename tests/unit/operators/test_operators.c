@@ -142,7 +142,7 @@ static const expected_category k_real[] = {
     {"XNNConv2d",                                          "Convolution",      "CONV"         },
     {"XNNStaticResizeBilinear2D",                          "Resize",           "Other"        },
     {"Method::execute",                                    "Other",            "Other"        },
-    {"DELEGATE_CALL",                                      "Other",            "Other"        },
+    {"DELEGATE_CALL",                                      "Not logged",       "Other"        },
     {"",                                                   "Other",            "Other"        },
 };
 

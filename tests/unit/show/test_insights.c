@@ -160,8 +160,7 @@ static void longer_than_the_whole(void **state)
     made m = made_base();
     m.execute_us = 170; // the transpose alone takes 340
     assert_int_equal(
-        hot_operators(
-            &m, "parts of an event overlap or are longer than the event: they are withheld", &said),
+        hot_operators(&m, "reach beyond it or are longer than the event: they are withheld", &said),
         0);
     assert_true(said);
     m.execute_us = 0; // as long as its parts
