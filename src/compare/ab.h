@@ -85,11 +85,12 @@ typedef struct etp_ab_hook {
 #define ETP_AB_SPREAD 21
 
 typedef struct etp_ab_arm {
-    const char *name;       // of the experiment; for bare dumps what tells the file names apart
-    const char *measured;   // what a reader takes away: "VNNI", "int8 at VNNI, 2 threads"; the name
-                            // where no level is known
-    const char *full_name;  // bare dumps: the whole file stem, else NULL
-    const char *level_name; // NULL unknown (bare dumps; tables that do not say it)
+    const char *name;     // of the experiment; for bare dumps what tells the file names apart
+    const char *measured; // what a reader takes away: "VNNI", "int8 at VNNI, 2 threads"; the name
+                          // where no level is known
+    const char *level_called; // of MEASURED what its level is called
+    const char *full_name;    // bare dumps: the whole file stem, else NULL
+    const char *level_name;   // NULL unknown (bare dumps; tables that do not say it)
     etp_level level;
     uint32_t threads; // 0 unknown
     uint32_t model;   // index, ETP_NO_INDEX unknown

@@ -559,7 +559,7 @@ static void mark_levels(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         bool best = a->level == ETP_LEVEL_BEST_X86_64 || a->level == ETP_LEVEL_BEST_AARCH64;
         // "VNNI"; what tells the arm from others where several have its level.
         bool plain = a->level == ETP_LEVEL_NONE || shared_level(ab, at);
-        const char *name = plain ? a->measured : etp_ab_level_called(ab, a, arena);
+        const char *name = plain ? a->measured : a->level_called;
         if (a->proof.truth == ETP_CONTRADICTED) {
             mark(s, ETP_BAD, etp_arena_printf(arena, "%s did NOT run as such", name));
         } else if (a->level == ETP_LEVEL_NONE && a->proof.truth != ETP_CONFIRMED) {
