@@ -263,7 +263,8 @@ static etp_ab_kernels *group_at(group_list *l, const etp_ab_kernels *key, etp_ar
 size_t etp_ab_kernel_groups(const etp_ab *ab, etp_arena *arena, etp_ab_kernels **out)
 {
     group_list list = {0};
-    bool compared = ab->n_comparisons > 0;
+    // Where each candidate lacks a feature the arm that is judged is the baseline itself.
+    bool compared = ab->n_comparisons > 0 && ab->hot_arm != ab->baseline;
     for (size_t i = 0; i < ab->n_operators; i++) {
         const etp_ab_operator *op = &ab->operators[i];
         etp_ab_kernels key = {.before =

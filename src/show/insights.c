@@ -593,7 +593,7 @@ static bool is_word(char c)
 static const char *change_text(const etp_ab *ab, const etp_ab_kernels *g, etp_arena *arena)
 {
     etp_str a = g->before, b = g->now;
-    if (ab->n_comparisons == 0 || etp_str_eq(a, b)) {
+    if (ab->n_comparisons == 0 || ab->hot_arm == ab->baseline || etp_str_eq(a, b)) {
         return etp_arena_printf(arena, "%.*s", (int)b.len, b.ptr);
     }
     if (a.len == 0 || b.len == 0) {
