@@ -713,6 +713,17 @@ uint32_t etp_ab_subject(const etp_ab *ab);
 // resolve either.
 double etp_ab_part_ratio(const etp_ab *ab, size_t comparison, const etp_ab_part *before,
                          const etp_ab_part *after);
+// Whether less of P is known than its clock can have cut off: nothing rests on such a time.
+bool etp_ab_part_below_clock(const etp_ab_part *p);
+// Whether clocks leave what was saved from BEFORE to AFTER unknown within a factor of two.
+bool etp_ab_change_below_clock(const etp_ab_part *before, const etp_ab_part *after);
+// SPEEDUP of OP in a comparison, by the rules of a category's: with what clocks resolve, and where
+// the interval over the blocks is within a factor of two and holds it. LOGS: scratch, per block.
+double etp_ab_operator_speedup(const etp_ab *ab, size_t comparison, const etp_ab_operator *op,
+                               double *logs);
+// The same of all operators that are IN [n_operators], whose sums are BEFORE and AFTER.
+double etp_ab_sum_speedup(const etp_ab *ab, size_t comparison, const bool *in,
+                          const etp_ab_part *before, const etp_ab_part *after, etp_arena *scratch);
 // True where SPEEDUP is not given although both times are known and the comparison's figures are
 // not withheld.
 bool etp_ab_below_clock(const etp_ab *ab, size_t comparison, double speedup,
