@@ -85,11 +85,12 @@ typedef struct etp_ab_hook {
 #define ETP_AB_SPREAD 21
 
 typedef struct etp_ab_arm {
-    const char *name;       // of the experiment; for bare dumps what tells the file names apart
-    const char *measured;   // what a reader takes away: "VNNI", "int8 at VNNI, 2 threads"; the name
-                            // where no level is known
-    const char *full_name;  // bare dumps: the whole file stem, else NULL
-    const char *level_name; // NULL unknown (bare dumps; tables that do not say it)
+    const char *name;     // of the experiment; for bare dumps what tells the file names apart
+    const char *measured; // what a reader takes away: "VNNI", "int8 at VNNI, 2 threads"; the name
+                          // where no level is known
+    const char *level_called; // of MEASURED what its level is called
+    const char *full_name;    // bare dumps: the whole file stem, else NULL
+    const char *level_name;   // NULL unknown (bare dumps; tables that do not say it)
     etp_level level;
     uint32_t threads; // 0 unknown
     uint32_t model;   // index, ETP_NO_INDEX unknown
@@ -359,8 +360,9 @@ typedef struct etp_ab_fixes {
 #define ETP_AB_NO_MACS UINT64_MAX
 
 // What a finding can be about: id in documents, and how its figures come about. The test
-// answer_words holds that each of them goes or changes with the data it rests on.
-#define ETP_FINDING_MAP(X)                                                                           \
+// answer_words holds that each of them goes or changes with the data it rests on. R: of what is
+// wrong with a recording itself, which every verb says that rests on one (etp_ab_add_doubts).
+#define ETP_FINDING_MAP(X, R)                                                                        \
     X(SLOWER, "slower",                                                                              \
       "candidate − baseline, means over the traced iterations; its 95 % t interval over the "      \
       "blocks lies above 0, and q ≤ 0.05 (Benjamini–Hochberg over operators)")                       \
@@ -432,23 +434,23 @@ typedef struct etp_ab_fixes {
       "outputs/ of both sides: elements that are NaN in both, any; outputs without a finite one")    \
     X(NO_EXECUTION, "no_execution", "executions with Method::execute in the arm's traces: none")     \
     X(TRACE_UNUSED, "trace_not_used", "a recording of the folder could not be read")                 \
-    X(TRACE_DAMAGED, "clock_damaged",                                                                \
+    R(TRACE_DAMAGED, "clock_damaged",                                                                \
       "events that are longer than what they are parts of, in a quarter of the executions at "       \
       "most")                                                                                        \
-    X(OWN_CLOCK, "own_clock", "start and end of delegates' events against those of their calls")     \
-    X(PARTS_EXCEED, "parts_exceed_whole",                                                            \
+    R(OWN_CLOCK, "own_clock", "start and end of delegates' events against those of their calls")     \
+    R(PARTS_EXCEED, "parts_exceed_whole",                                                            \
       "parts of an event that cross in time, or Σ of their times > its time")                        \
-    X(NOT_LOGGED, "not_logged",                                                                      \
+    R(NOT_LOGGED, "not_logged",                                                                      \
       "time of delegates' calls without, and of, what is logged in them")                            \
-    X(TENSORS_LOGGED, "tensors_logged", "debug events before Method::execute ends")                  \
-    X(MODES, "several_lengths",                                                                      \
+    R(TENSORS_LOGGED, "tensors_logged", "debug events before Method::execute ends")                  \
+    R(MODES, "several_lengths",                                                                      \
       "sorted Method::execute parted at its widest gap, where that is three times as wide as "       \
       "both "                                                                                        \
       "sides and a fifth of the time")                                                               \
-    X(MEAN_OF_FEW, "mean_of_few",                                                                    \
+    R(MEAN_OF_FEW, "mean_of_few",                                                                    \
       "mean of the kept executions against the median of all, of recordings alone: a quarter "       \
       "apart")                                                                                       \
-    X(PARTLY_LOGGED, "partly_logged",                                                                \
+    R(PARTLY_LOGGED, "partly_logged",                                                                \
       "executions with equal events, but that a delegate logs nothing in some of them")              \
     X(PROGRAM_UNUSED, "program_not_used",                                                            \
       "events of the recording against the program's instructions")                                  \
@@ -466,7 +468,7 @@ typedef struct etp_ab_fixes {
 
 typedef enum etp_finding_kind {
 #define ETP_FINDING_ENUM(name, id, formula) ETP_FINDING_##name,
-    ETP_FINDING_MAP(ETP_FINDING_ENUM)
+    ETP_FINDING_MAP(ETP_FINDING_ENUM, ETP_FINDING_ENUM)
 #undef ETP_FINDING_ENUM
         ETP_FINDING_COUNT
 } etp_finding_kind;
@@ -711,6 +713,17 @@ uint32_t etp_ab_subject(const etp_ab *ab);
 // resolve either.
 double etp_ab_part_ratio(const etp_ab *ab, size_t comparison, const etp_ab_part *before,
                          const etp_ab_part *after);
+// Whether less of P is known than its clock can have cut off: nothing rests on such a time.
+bool etp_ab_part_below_clock(const etp_ab_part *p);
+// Whether clocks leave what was saved from BEFORE to AFTER unknown within a factor of two.
+bool etp_ab_change_below_clock(const etp_ab_part *before, const etp_ab_part *after);
+// SPEEDUP of OP in a comparison, by the rules of a category's: with what clocks resolve, and where
+// the interval over the blocks is within a factor of two and holds it. LOGS: scratch, per block.
+double etp_ab_operator_speedup(const etp_ab *ab, size_t comparison, const etp_ab_operator *op,
+                               double *logs);
+// The same of all operators that are IN [n_operators], whose sums are BEFORE and AFTER.
+double etp_ab_sum_speedup(const etp_ab *ab, size_t comparison, const bool *in,
+                          const etp_ab_part *before, const etp_ab_part *after, etp_arena *scratch);
 // True where SPEEDUP is not given although both times are known and the comparison's figures are
 // not withheld.
 bool etp_ab_below_clock(const etp_ab *ab, size_t comparison, double speedup,

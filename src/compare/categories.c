@@ -16,6 +16,57 @@ bool etp_ab_resolved(int64_t ns, int64_t cut_ns)
            (double)ns >= ETP_AB_CLOCKS * (double)cut_ns;
 }
 
+// What reading the clock twice takes stands for the resolution of clocks that cut nothing off.
+// The operators of a call ran within it, and its own clock counts nanoseconds: what theirs cut off
+// is at most what the call took besides them.
+static int64_t row_cut(const etp_profile *p, const etp_profile_row *row)
+{
+    int64_t cut = etp_profile_cut_ns(p, row);
+    if (cut && row->call != ETP_NO_INDEX) {
+        int64_t besides = llround(fmax(0, etp_profile_mean(p, &p->rows[row->call])));
+        return cut <= besides ? cut : besides;
+    }
+    return cut ? cut : ETP_AB_READING_NS;
+}
+
+etp_ab_part etp_ab_operator_part(const etp_ab *ab, const etp_ab_operator *op, uint32_t arm)
+{
+    const etp_profile *p = ab->arms[arm].profile;
+    etp_ab_part part = {op->ns[arm], 0};
+    if (!op->rows[arm]) {
+        return part;
+    }
+    part.cut_ns = row_cut(p, op->rows[arm]);
+    for (size_t i = 0; i < op->merged.n; i++) {
+        const etp_ab_merged *m = &op->merged.items[i];
+        part.cut_ns += m->arm == arm && m->row != op->rows[arm] ? row_cut(p, m->row) : 0;
+    }
+    return part;
+}
+
+void etp_ab_part_add(etp_ab_part *sum, const etp_ab_part *part)
+{
+    sum->ns += part->ns == ETP_NS_UNKNOWN ? 0 : part->ns;
+    sum->cut_ns += part->cut_ns;
+}
+
+bool etp_ab_part_below_clock(const etp_ab_part *p)
+{
+    return p->ns != ETP_NS_UNKNOWN && p->cut_ns != ETP_NS_UNKNOWN && p->ns < p->cut_ns;
+}
+
+bool etp_ab_change_below_clock(const etp_ab_part *before, const etp_ab_part *after)
+{
+    // The truth of what was saved lies between these two; as for ratios, a factor of two is too
+    // wide.
+    const int64_t saved = before->ns - after->ns;
+    const int64_t least = llabs(saved) - (saved > 0 ? after->cut_ns : before->cut_ns);
+    const int64_t most = llabs(saved) + (saved > 0 ? before->cut_ns : after->cut_ns);
+    bool resolved =
+        etp_ab_resolved(before->ns, before->cut_ns) && etp_ab_resolved(after->ns, after->cut_ns);
+    return !resolved && before->cut_ns + after->cut_ns > 0 && most > 2 * least;
+}
+
 double etp_ab_part_ratio(const etp_ab *ab, size_t comparison, const etp_ab_part *before,
                          const etp_ab_part *after)
 {
@@ -39,13 +90,8 @@ bool etp_ab_category_below_clock(const etp_ab *ab, const etp_ab_category *c, siz
     const etp_ab_comparison *of = &ab->comparisons[at];
     const etp_ab_part before = {c->ns[of->baseline], c->cut_ns[of->baseline]};
     const etp_ab_part after = {c->ns[of->candidate], c->cut_ns[of->candidate]};
-    // The truth of what was saved lies between these two; as for ratios, a factor of two is too
-    // wide.
-    const int64_t saved = before.ns - after.ns;
-    const int64_t least = llabs(saved) - (saved > 0 ? after.cut_ns : before.cut_ns);
-    const int64_t most = llabs(saved) + (saved > 0 ? before.cut_ns : after.cut_ns);
     return etp_ab_below_clock(ab, at, c->speedup[at], &before, &after) &&
-           !(change && most <= 2 * least);
+           (!change || etp_ab_change_below_clock(&before, &after));
 }
 
 // ---- sums over the operators of a category ----
@@ -56,6 +102,7 @@ typedef struct summer {
     int64_t *cut_in; // scratch, per row of the arm's profile: what clocks can have cut off the
                      // parts of that delegate call
     double *logs;    // scratch, per block
+    const bool *in;  // [n_operators] instead of a category's; NULL: those of CATEGORY
 } summer;
 
 // What the clocks can have cut off an operator's row, and of which delegate call that is a part.
@@ -119,30 +166,39 @@ static etp_ab_part sum_of(const summer *w, uint32_t arm, bool *occurs)
     return part;
 }
 
-// Mean over the kept executions of one dump.
-static double dump_mean(const summer *w, uint32_t arm, size_t dump)
+// All of the kept executions of one dump.
+static int64_t operator_in_dump(const etp_ab_operator *op, uint32_t arm, size_t dump)
+{
+    int64_t sum = op->rows[arm] ? op->rows[arm]->per_dump_ns[dump] : 0;
+    for (size_t k = 0; k < op->merged.n; k++) {
+        const etp_ab_merged *m = &op->merged.items[k];
+        sum += m->arm == arm && m->row != op->rows[arm] ? m->row->per_dump_ns[dump] : 0;
+    }
+    return sum;
+}
+
+// Mean over the kept executions of one dump: of OP, without one of the category.
+static double dump_mean(const summer *w, const etp_ab_operator *op, uint32_t arm, size_t dump)
 {
     const etp_ab *ab = w->ab;
     const etp_profile *p = ab->arms[arm].profile;
-    int64_t sum = 0;
-    for (size_t i = 0; i < ab->n_operators; i++) {
-        const etp_ab_operator *op = &ab->operators[i];
-        if (!belongs(w, op, arm)) {
-            continue;
-        }
-        sum += op->rows[arm] ? op->rows[arm]->per_dump_ns[dump] : 0;
-        for (size_t k = 0; k < op->merged.n; k++) {
-            const etp_ab_merged *m = &op->merged.items[k];
-            sum += m->arm == arm && m->row != op->rows[arm] ? m->row->per_dump_ns[dump] : 0;
-        }
+    int64_t sum = op ? operator_in_dump(op, arm, dump) : 0;
+    for (size_t i = 0; !op && i < ab->n_operators; i++) {
+        bool own = w->in ? w->in[i] : belongs(w, &ab->operators[i], arm);
+        sum += own ? operator_in_dump(&ab->operators[i], arm, dump) : 0;
     }
     return p->per_dump_executions[dump] ? (double)sum / (double)p->per_dump_executions[dump]
                                         : (double)NAN;
 }
 
+typedef struct part_ratio {
+    double speedup, lo, hi; // NAN: not known
+} part_ratio;
+
 // t over the blocks' log ratios, as the headline's; then each end is moved by what the clocks can
-// have cut off.
-static void interval(const summer *w, size_t at, etp_ab_category *c)
+// have cut off, and the ratio is taken back where blocks do not bear it.
+static void interval(const summer *w, const etp_ab_operator *op, size_t at,
+                     const etp_ab_part *before, const etp_ab_part *after, part_ratio *c)
 {
     const etp_ab *ab = w->ab;
     const etp_ab_comparison *cmp = &ab->comparisons[at];
@@ -152,22 +208,45 @@ static void interval(const summer *w, size_t at, etp_ab_category *c)
         base && cand && base->n_dumps == cand->n_dumps && etp_ab_told(ab, at) ? base->n_dumps : 0;
     size_t known = 0;
     for (size_t d = 0; d < n; d++) {
-        double before = dump_mean(w, cmp->baseline, d), after = dump_mean(w, cmp->candidate, d);
-        if (before > 0 && after > 0) { // false for NAN
-            w->logs[known++] = log(before / after);
+        double was = dump_mean(w, op, cmp->baseline, d), is = dump_mean(w, op, cmp->candidate, d);
+        if (was > 0 && is > 0) { // false for NAN
+            w->logs[known++] = log(was / is);
         }
     }
     if (known < 2 || known != n) {
         return;
     }
     etp_interval ci = etp_mean_interval(w->logs, n, ETP_CONFIDENCE);
-    double before = (double)c->ns[cmp->baseline], after = (double)c->ns[cmp->candidate];
-    c->lo[at] = exp(ci.lo) / etp_cut_factor(after, (double)c->cut_ns[cmp->candidate]);
-    c->hi[at] = exp(ci.hi) * etp_cut_factor(before, (double)c->cut_ns[cmp->baseline]);
+    c->lo = exp(ci.lo) / etp_cut_factor((double)after->ns, (double)after->cut_ns);
+    c->hi = exp(ci.hi) * etp_cut_factor((double)before->ns, (double)before->cut_ns);
     // The ratio is of means over all blocks: where blocks differ this much it says nothing of them.
-    bool resolved = c->hi[at] <= 2 * c->lo[at] && c->speedup[at] >= c->lo[at] / ROUNDING &&
-                    c->speedup[at] <= c->hi[at] * ROUNDING;
-    c->speedup[at] = resolved ? c->speedup[at] : (double)NAN;
+    bool resolved =
+        c->hi <= 2 * c->lo && c->speedup >= c->lo / ROUNDING && c->speedup <= c->hi * ROUNDING;
+    c->speedup = resolved ? c->speedup : (double)NAN;
+}
+
+double etp_ab_operator_speedup(const etp_ab *ab, size_t comparison, const etp_ab_operator *op,
+                               double *logs)
+{
+    const etp_ab_comparison *of = &ab->comparisons[comparison];
+    const etp_ab_part before = etp_ab_operator_part(ab, op, of->baseline),
+                      after = etp_ab_operator_part(ab, op, of->candidate);
+    part_ratio r = {etp_ab_part_ratio(ab, comparison, &before, &after), NAN, NAN};
+    interval(&(summer){.ab = ab, .logs = logs}, op, comparison, &before, &after, &r);
+    return r.speedup;
+}
+
+double etp_ab_sum_speedup(const etp_ab *ab, size_t comparison, const bool *in,
+                          const etp_ab_part *before, const etp_ab_part *after, etp_arena *scratch)
+{
+    const etp_profile *p = ab->arms[ab->comparisons[comparison].baseline].profile;
+    const summer w = {
+        .ab = ab, .in = in, .logs = ETP_NEW_ARRAY(scratch, double, (p ? p->n_dumps : 0) + 1)};
+    part_ratio r = {etp_ab_part_ratio(ab, comparison, before, after), NAN, NAN};
+    if (w.logs) { // what shows an answer has no guard
+        interval(&w, NULL, comparison, before, after, &r);
+    }
+    return r.speedup;
 }
 
 static void take_arm(summer *w, uint32_t a, etp_ab_category *c, bool *occurs)
@@ -237,9 +316,12 @@ void etp_ab_categorize(const etp_ab *ab, const etp_ab_category **out, size_t *ou
             const etp_ab_part before = {c.ns[base],
                                         c.cut_ns[base] + readings(ab, c.category, base)};
             const etp_ab_part after = {c.ns[cand], c.cut_ns[cand] + readings(ab, c.category, cand)};
-            c.lo[i] = c.hi[i] = (double)NAN;
-            c.speedup[i] = etp_ab_part_ratio(ab, i, &before, &after);
-            interval(&w, i, &c);
+            const etp_ab_part was = {c.ns[base], c.cut_ns[base]}, is = {c.ns[cand], c.cut_ns[cand]};
+            part_ratio r = {etp_ab_part_ratio(ab, i, &before, &after), NAN, NAN};
+            interval(&w, NULL, i, &was, &is, &r);
+            c.speedup[i] = r.speedup;
+            c.lo[i] = r.lo;
+            c.hi[i] = r.hi;
         }
         if (occurs) {
             all[n++] = c;

@@ -5,38 +5,10 @@
 
 #include "compare/session.h"
 
-// What reading the clock twice takes stands for the resolution of clocks that cut nothing off.
-static int64_t row_cut(const etp_profile *p, const etp_profile_row *row)
-{
-    int64_t cut = etp_profile_cut_ns(p, row);
-    return cut ? cut : ETP_AB_READING_NS;
-}
-
-etp_ab_part etp_ab_operator_part(const etp_ab *ab, const etp_ab_operator *op, uint32_t arm)
-{
-    const etp_profile *p = ab->arms[arm].profile;
-    etp_ab_part part = {op->ns[arm], 0};
-    if (!op->rows[arm]) {
-        return part;
-    }
-    part.cut_ns = row_cut(p, op->rows[arm]);
-    for (size_t i = 0; i < op->merged.n; i++) {
-        const etp_ab_merged *m = &op->merged.items[i];
-        part.cut_ns += m->arm == arm && m->row != op->rows[arm] ? row_cut(p, m->row) : 0;
-    }
-    return part;
-}
-
 double etp_ab_untraced(const etp_ab_arm *a)
 {
     bool both = a->median_ns != ETP_NS_UNKNOWN && a->traced_ns > 0;
     return both ? (double)a->median_ns / (double)a->traced_ns : 1;
-}
-
-void etp_ab_part_add(etp_ab_part *sum, const etp_ab_part *part)
-{
-    sum->ns += part->ns == ETP_NS_UNKNOWN ? 0 : part->ns;
-    sum->cut_ns += part->cut_ns;
 }
 
 // The ends of a ledger of one arm. Like with like: what the tracer costs is known as the ratio of
@@ -285,12 +257,16 @@ static void facts_of(const etp_ab *ab, etp_ab_operator *op, uint32_t candidate)
 
 static void finish_operators(const etp_ab *ab, etp_ab_aligned *out)
 {
+    size_t dumps = 0;
+    for (size_t a = 0; a < ab->n_arms; a++) {
+        const etp_profile *p = ab->arms[a].profile;
+        dumps = p && p->n_dumps > dumps ? p->n_dumps : dumps;
+    }
+    double *logs = ETP_NEW_ARRAY(ab->arena, double, dumps + 1);
     for (size_t i = 0; i < out->n_operators; i++) {
         etp_ab_operator *op = &out->operators[i];
         for (size_t c = 0; c < ab->n_comparisons; c++) {
-            etp_ab_part before = etp_ab_operator_part(ab, op, ab->comparisons[c].baseline);
-            etp_ab_part after = etp_ab_operator_part(ab, op, ab->comparisons[c].candidate);
-            op->speedup[c] = etp_ab_part_ratio(ab, c, &before, &after);
+            op->speedup[c] = etp_ab_operator_speedup(ab, c, op, logs);
         }
         facts_of(ab, op, etp_ab_subject(ab));
     }

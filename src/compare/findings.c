@@ -4,9 +4,12 @@
 
 static const struct {
     const char *id, *formula;
+    bool of_recording;
 } k_findings[ETP_FINDING_COUNT] = {
-#define FINDING_ROW(name, id, formula) [ETP_FINDING_##name] = {id, formula},
-    ETP_FINDING_MAP(FINDING_ROW)
+#define FINDING_ROW(name, id, formula) [ETP_FINDING_##name] = {id, formula, false},
+#define RECORDING_ROW(name, id, formula) [ETP_FINDING_##name] = {id, formula, true},
+    ETP_FINDING_MAP(FINDING_ROW, RECORDING_ROW)
+#undef RECORDING_ROW
 #undef FINDING_ROW
 };
 
@@ -45,7 +48,7 @@ void etp_ab_add_doubts(const etp_ab *ab, etp_arena *arena, etp_ab_doubts *to)
 {
     for (size_t i = 0; i < ab->judged.findings.n; i++) {
         const etp_ab_finding *f = &ab->judged.findings.items[i];
-        if (f->kind >= ETP_FINDING_TRACE_DAMAGED && f->kind <= ETP_FINDING_PARTLY_LOGGED) {
+        if (k_findings[f->kind].of_recording) {
             ETP_ADD(arena, to, f->text);
         }
     }

@@ -129,7 +129,8 @@ etp_ab_hot_list etp_ab_find_hot(const etp_ab *ab)
         const etp_ab_operator *op = &ab->operators[i];
         int64_t ns = op->ns[ab->hot_arm];
         etp_ab_hot hot = {.op = i, .share = (double)ns / (double)total};
-        if (ns == ETP_NS_UNKNOWN || hot.share <= ETP_HOT_SHARE) {
+        const etp_ab_part part = etp_ab_operator_part(ab, op, ab->hot_arm);
+        if (ns == ETP_NS_UNKNOWN || hot.share <= ETP_HOT_SHARE || etp_ab_part_below_clock(&part)) {
             continue;
         }
         if (hot.share > 1) { // two clocks: what part of an inference anything took is not known
@@ -263,7 +264,8 @@ static etp_ab_kernels *group_at(group_list *l, const etp_ab_kernels *key, etp_ar
 size_t etp_ab_kernel_groups(const etp_ab *ab, etp_arena *arena, etp_ab_kernels **out)
 {
     group_list list = {0};
-    bool compared = ab->n_comparisons > 0;
+    // Where each candidate lacks a feature the arm that is judged is the baseline itself.
+    bool compared = ab->n_comparisons > 0 && ab->hot_arm != ab->baseline;
     for (size_t i = 0; i < ab->n_operators; i++) {
         const etp_ab_operator *op = &ab->operators[i];
         etp_ab_kernels key = {.before =
@@ -280,7 +282,7 @@ size_t etp_ab_kernel_groups(const etp_ab *ab, etp_arena *arena, etp_ab_kernels *
         }
         const etp_ab_part before = etp_ab_operator_part(ab, op, ab->baseline),
                           now = etp_ab_operator_part(ab, op, ab->hot_arm);
-        g->operators++;
+        g->first = g->operators++ ? g->first : op;
         etp_ab_part_add(&g->before_time, &before);
         etp_ab_part_add(&g->now_time, &now);
     }

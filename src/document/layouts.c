@@ -84,6 +84,7 @@ static const etp_layout_column k_categories[] = {
     EXPERIMENT,
     MAYBE_TEXT("five", "the kit's group of that category"),
     MAYBE_INTEGER("mean_ns", "per inference"),
+    MAYBE_TEXT("average", "of which executions the times are"),
 };
 
 static const etp_layout_column k_operators[] = {

@@ -93,19 +93,29 @@ static etp_codes classes_of_family(etp_isa_family family)
     return classes;
 }
 
-// What a level has that the next lower step of the ladder has not; what the lowest is left with.
-static etp_codes own_classes(etp_level level, etp_isa_family family)
+// The next lower step of the ladder; the level itself: it is the lowest; none: it is no step.
+static etp_level lower_step(etp_level level, etp_isa_family family)
 {
     etp_level steps[ETP_LEVEL_COUNT];
     size_t n = etp_level_list(family, steps);
-    etp_codes hidden = hidden_classes(level);
     for (size_t i = 0; i < n; i++) {
-        if (steps[i] == level && i + 1 < n) {
-            return hidden_classes(steps[i + 1]) & ~hidden;
-        }
         if (steps[i] == level) {
-            return family == ETP_ISA_X86_64 ? BIT(SSE) : BIT(NEON);
+            return i + 1 < n ? steps[i + 1] : level;
         }
+    }
+    return ETP_LEVEL_NONE;
+}
+
+// What a level has that the next lower step has not; what the lowest is left with.
+static etp_codes own_classes(etp_level level, etp_isa_family family)
+{
+    const etp_level lower = lower_step(level, family);
+    etp_codes hidden = hidden_classes(level);
+    if (lower != ETP_LEVEL_NONE && lower != level) {
+        return hidden_classes(lower) & ~hidden;
+    }
+    if (lower == level) {
+        return family == ETP_ISA_X86_64 ? BIT(SSE) : BIT(NEON);
     }
     // No step: everything that can be hidden and is not; without AVX, SSE is what vectors have.
     return (classes_of_family(family) & ~hidden) | (hidden & BIT(AVX) ? BIT(SSE) : 0);
@@ -173,6 +183,18 @@ etp_isa_cpu etp_kernels_usable(const etp_isa_cpu *cpu, etp_codes classes)
         }
     }
     return usable;
+}
+
+// Nothing that ran is among the level's own classes: it says nothing against the step below.
+static void say_none_own(etp_level level, etp_strbuf *text)
+{
+    const etp_level lower = lower_step(level, etp_level_get(level)->family);
+    if (lower != ETP_LEVEL_NONE && lower != level) {
+        etp_strbuf_printf(text, "none needs more than level %s, so they do not tell the two apart",
+                          etp_level_get(lower)->name);
+    } else {
+        etp_strbuf_appendz(text, "none needs a feature of the level");
+    }
 }
 
 static uint64_t sum(const uint64_t of[ETP_CODES], etp_codes classes)
@@ -310,8 +332,8 @@ void etp_kernels_judge_symbols(const etp_profile *profile, etp_level level, etp_
         etp_strbuf_printf(&text, "%u of %u operators logged a micro-kernel of the level, e.g. %.*s",
                           own, n, ETP_STR_ARG(own_example));
     } else {
-        etp_strbuf_printf(&text, "%u operators logged their micro-kernels, none of the level's own",
-                          n);
+        etp_strbuf_printf(&text, "%u operators logged their micro-kernels; ", n);
+        say_none_own(level, &text);
     }
     etp_proof_add(
         proof, arena,
@@ -358,7 +380,8 @@ void etp_kernels_judge(const etp_kernels_arm *arms, size_t n_arms, size_t index,
                            r->forbidden ? "; none that needs more than the level allows" : "");
         say_example(example(k, r->own), &buf);
     } else {
-        etp_strbuf_appendz(&buf, "; this model has no kernel of the level's own");
+        etp_strbuf_appendz(&buf, "; ");
+        say_none_own(arms[index].level, &buf);
     }
     etp_proof_add(proof, arena,
                   (etp_proof_line){ETP_PROOF_SAMPLES, buf.ptr, supports, contradicts});

@@ -324,6 +324,12 @@ static etp_status explain(etp_ab_session *s, const etp_ab_options *options, etp_
     etp_ab_name(ab, &names);
     for (size_t a = 0; a < ab->n_arms; a++) {
         s->arms[a].measured = names.arms[a];
+        s->arms[a].level_called = etp_ab_level_called(ab, &ab->arms[a], ab->arena);
+        if (options->pair) { // an arm has one name, whichever others stand beside it
+            const etp_ab_arm *same = &options->pair->whole->ab.arms[options->pair->arms[a]];
+            s->arms[a].measured = same->measured;
+            s->arms[a].level_called = same->level_called;
+        }
     }
     ab->subject = names.subject;
     ab->where = names.where;

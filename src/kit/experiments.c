@@ -75,8 +75,8 @@ static void arm_categories(const etp_kit_arm *arm, etp_sink *s)
         etp_kit_put_ratio(s, percent_of(arm, order[i].ns));
         etp_sink_printf(s, ",%zu", arm->mean.category_rows[c]);
         put_experiment(s, arm);
-        etp_sink_printf(s, ",%s,%lld\n", etp_kit_category_name(etp_kit_category_of(c)),
-                        (long long)order[i].ns);
+        etp_sink_printf(s, ",%s,%lld,mean of all executions\n",
+                        etp_kit_category_name(etp_kit_category_of(c)), (long long)order[i].ns);
     }
 }
 

@@ -99,13 +99,12 @@ static etp_cell number_cell(double v, const char *unit, etp_arena *arena)
 // Units differ from row to row, so the arms' figures are texts; only the factor is a number that
 // can be sorted.
 static void put(etp_table *t, const char *what, const char *of, etp_cell before, etp_cell after,
-                const etp_paired *p, etp_arena *arena)
+                const etp_paired *p, double margin, etp_arena *arena)
 {
     if (p->blocks > 0) {
         ETP_ROW(t, etp_cell_z(what), etp_cell_z(of), before, after, etp_cell_double(p->estimate),
                 etp_cell_double(p->lo), etp_cell_double(p->hi), etp_cell_u64(p->blocks),
-                etp_cell_z(etp_verdict_cell(arena, p->verdict, p->lo, p->hi, p->blocks,
-                                            ETP_MARGIN_DEFAULT)));
+                etp_cell_z(etp_verdict_cell(arena, p->verdict, p->lo, p->hi, p->blocks, margin)));
     }
 }
 
@@ -116,18 +115,19 @@ static void put_split(const etp_counters *c, const etp_counters_names *who,
 {
     const etp_counters_arm *b = &c->arms[who->baseline_arm], *x = &c->arms[who->candidate_arm];
     const char *of = who->candidate;
+    const double margin = who->margin;
     put(t, "speedup", of, etp_ab_time_cell(arena, b->time_ns), etp_ab_time_cell(arena, x->time_ns),
-        &s->speedup, arena);
+        &s->speedup, margin, arena);
     put(t, "= cycles", of, count_cell(b->cycles, arena), count_cell(x->cycles, arena), &s->cycles,
-        arena);
+        margin, arena);
     put(t, "× clock", of, number_cell(b->clock_ghz, " GHz", arena),
-        number_cell(x->clock_ghz, " GHz", arena), &s->clock, arena);
+        number_cell(x->clock_ghz, " GHz", arena), &s->clock, margin, arena);
     put(t, "× CPUs at work", of, number_cell(b->busy, "", arena), number_cell(x->busy, "", arena),
-        &s->busy, arena);
+        &s->busy, margin, arena);
     put(t, "instructions", of, count_cell(b->instructions, arena),
-        count_cell(x->instructions, arena), &s->instructions, arena);
+        count_cell(x->instructions, arena), &s->instructions, margin, arena);
     put(t, "per cycle", of, number_cell(b->per_cycle, "", arena),
-        number_cell(x->per_cycle, "", arena), &s->per_cycle, arena);
+        number_cell(x->per_cycle, "", arena), &s->per_cycle, margin, arena);
 }
 
 static void arms_alone(const etp_counters *c, const etp_counters_names *who, etp_table *t,
@@ -196,9 +196,12 @@ void etp_ab_counters_section(const etp_ab *ab, etp_report *r, etp_arena *arena)
     etp_counters_names *names = ETP_NEW_ARRAY(arena, etp_counters_names, ab->n_comparisons + 1);
     for (size_t i = 0; names && i < ab->n_comparisons; i++) {
         const etp_ab_comparison *c = &ab->comparisons[i];
-        names[i] =
-            (etp_counters_names){ab->arms[c->baseline].measured, ab->arms[c->candidate].measured,
-                                 c->baseline, c->candidate, c->withheld != ETP_WITHHELD_NOT};
+        names[i] = (etp_counters_names){ab->arms[c->baseline].measured,
+                                        ab->arms[c->candidate].measured,
+                                        c->baseline,
+                                        c->candidate,
+                                        c->withheld != ETP_WITHHELD_NOT,
+                                        c->margin};
     }
     if (names) {
         etp_counters_section(&ab->counters, names, ab->n_comparisons, r, arena);

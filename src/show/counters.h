@@ -16,6 +16,7 @@ typedef struct etp_counters_names {
     const char *baseline, *candidate;
     uint32_t baseline_arm, candidate_arm;
     bool withheld;
+    double margin;    // of the session
 } etp_counters_names; // of a comparison
 
 // The section "Cycles and clock"; nothing where the folder does not tell.

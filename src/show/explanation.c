@@ -238,9 +238,14 @@ static void operator_ratios(const etp_explanation *c, etp_keys *keys)
                     ratio / etp_cut_factor((double)row->candidate_ns, (double)row->cut_ns[1]);
                 double most =
                     ratio * etp_cut_factor((double)row->baseline_ns, (double)row->cut_ns[0]);
-                etp_keys_add(keys, ETP_PLAIN, "speedup",
-                             "with %s below what the clock resolves: anything from %s× to %s×",
-                             name, ETP_DIGITS(isfinite(row->ratio_lo) ? row->ratio_lo : least, 3),
+                const etp_ab_part before =
+                    etp_ab_operator_part(c->ab, c->op, c->ab->comparisons[k].baseline);
+                const etp_ab_part after =
+                    etp_ab_operator_part(c->ab, c->op, c->ab->comparisons[k].candidate);
+                bool clock = etp_ab_below_clock(c->ab, k, c->op->speedup[k], &before, &after);
+                etp_keys_add(keys, ETP_PLAIN, "speedup", "with %s %s: anything from %s× to %s×",
+                             name, clock ? "below what the clock resolves" : "differs by block",
+                             ETP_DIGITS(isfinite(row->ratio_lo) ? row->ratio_lo : least, 3),
                              ETP_DIGITS(isfinite(row->ratio_hi) ? row->ratio_hi : most, 3));
             } else if (isfinite(row->ratio_lo)) {
                 etp_keys_add(keys, ETP_PLAIN, "speedup", "%s with %s",

@@ -39,6 +39,26 @@ static size_t hidden_with(const etp_ab *ab, const etp_ab_comparison *c)
     return n;
 }
 
+// What was hidden, so what the difference belongs to: "AVX512F and what needs it".
+static const char *hidden_title(const etp_ab *ab, const etp_ab_comparison *c, etp_arena *arena)
+{
+    return etp_arena_printf(arena, "%s%s", etp_isa_feature_title(hidden_by(ab, c)),
+                            hidden_with(ab, c) > 1 ? " and what needs it" : "");
+}
+
+// Where a row is of several features, others are of some of the same; NULL: nowhere.
+static const char *overlap(const etp_ab *ab)
+{
+    for (size_t i = 0; i < ab->n_comparisons; i++) {
+        const etp_ab_comparison *c = &ab->comparisons[i];
+        if (hidden_by(ab, c) < ETP_HAS_COUNT && hidden_with(ab, c) > 1) {
+            return "A feature is hidden with those that need it: what the rows bring does not add "
+                   "up.";
+        }
+    }
+    return NULL;
+}
+
 // The one whose arm is slowest; of those as slow within its interval the one that hides least,
 // because what the others hide beyond that changes nothing.
 static const etp_ab_comparison *brings_most(const etp_ab *ab)
@@ -74,9 +94,8 @@ static void most(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         etp_screen_headline(
             s, ETP_GOOD,
             etp_arena_printf(
-                arena, "%s %s %s %% of the time%s", etp_isa_feature_title(hidden_by(ab, best)),
-                hidden_with(ab, best) > 1 ? "and what needs it bring most: they save"
-                                          : "brings most: it saves",
+                arena, "%s %s %s %% of the time%s", hidden_title(ab, best, arena),
+                hidden_with(ab, best) > 1 ? "bring most: they save" : "brings most: it saves",
                 percent(1 - best->estimate, arena), all ? "" : " (not all features have a figure)"),
             parts);
     } else if (blocks < ETP_MIN_BLOCKS) {
@@ -127,12 +146,16 @@ void etp_ab_feature_grid(const etp_ab *ab, etp_screen *s, etp_arena *arena)
             c->verdict == ETP_VERDICT_SLOWER ? ETP_VERDICT_FASTER : ETP_VERDICT_UNKNOWN);
         etp_screen_add(s, &row);
     }
+    const char *words = overlap(ab);
+    if (words) {
+        etp_screen_remark(s, ETP_PLAIN, words);
+    }
 }
 
 void etp_ab_feature_table(const etp_ab *ab, etp_report *r)
 {
     static const etp_column k_columns[] = {
-        {.key = "feature", .title = "feature", .flags = ETP_COL_CODE},
+        {.key = "feature", .title = "feature"},
         {.key = "with_ns", .title = "with", .kind = ETP_KIND_NS},
         {.key = "without_ns", .title = "without", .kind = ETP_KIND_NS},
         {.key = "brings", .title = "brings", .kind = ETP_KIND_PERCENT},
@@ -150,7 +173,9 @@ void etp_ab_feature_table(const etp_ab *ab, etp_report *r)
             continue;
         }
         bool tells = !c->withheld && etp_interval_tells(c->lo, c->hi);
-        ETP_ROW(t, etp_cell_z(etp_isa_feature_name(hidden_by(ab, c))),
+        ETP_ROW(t,
+                etp_cell_called(etp_isa_feature_name(hidden_by(ab, c)),
+                                hidden_title(ab, c, etp_report_arena(r))),
                 etp_cell_ns(ab->arms[c->baseline].median_ns),
                 etp_cell_ns(ab->arms[c->candidate].median_ns),
                 etp_cell_double(tells ? 1 - c->estimate : (double)NAN),
@@ -159,5 +184,9 @@ void etp_ab_feature_table(const etp_ab *ab, etp_report *r)
                 etp_cell_z(c->withheld ? etp_ab_withheld_text(c->withheld)
                            : tells     ? ""
                                        : "no interval yet"));
+    }
+    const char *words = overlap(ab);
+    if (words) {
+        etp_report_note(r, ETP_PLAIN, "%s", words);
     }
 }

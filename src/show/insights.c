@@ -94,6 +94,20 @@ static double gained(const etp_ab *ab, uint32_t arm, int64_t before, int64_t aft
     return gained_part(ab, arm, (etp_ab_part){before, 0}, (etp_ab_part){after, 0});
 }
 
+// Of what delegates did, or of all kernels outside them.
+static double gained_side(const etp_ab *ab, uint32_t arm, bool delegated, etp_ab_part before,
+                          etp_ab_part after, etp_arena *arena)
+{
+    const etp_ab_comparison *c = etp_ab_comparison_of(ab, arm);
+    bool *in = ETP_NEW_ARRAY(arena, bool, ab->n_operators + 1);
+    for (size_t i = 0; in && i < ab->n_operators; i++) {
+        in[i] = ab->operators[i].delegated == delegated;
+    }
+    return c && in
+               ? etp_ab_sum_speedup(ab, (size_t)(c - ab->comparisons), in, &before, &after, arena)
+               : (double)NAN;
+}
+
 // The untraced one, with its interval.
 static etp_cell speedup_of(const etp_ab *ab, uint32_t arm, int64_t before)
 {
@@ -454,7 +468,7 @@ void etp_ab_hot_section(const etp_ab_views *v, etp_report *r, etp_arena *arena)
 
 // ---- delegates against kernels outside ----
 
-static void split_table(const etp_ab_views *v, etp_report *r)
+static void split_table(const etp_ab_views *v, etp_report *r, etp_arena *arena)
 {
     static const etp_column k_columns[] = {
         {.key = "experiment", .title = "experiment", .flags = ETP_COL_CODE},
@@ -499,21 +513,21 @@ static void split_table(const etp_ab_views *v, etp_report *r)
                 continue;
             }
             double total = etp_known_ns(a->traced_ns);
-            ADD_ROW(
-                &t, r, k, etp_cell_called(a->name, a->measured), etp_cell_ns(s->delegated_ns),
-                etp_cell_double((double)s->delegated_ns / total), etp_cell_u64(s->delegated),
-                etp_cell_double(
-                    gained_part(ab, at, (etp_ab_part){base->delegated_ns, base->delegated_cut_ns},
-                                (etp_ab_part){s->delegated_ns, s->delegated_cut_ns})),
-                etp_cell_ns(s->portable_ns), etp_cell_double((double)s->portable_ns / total),
-                etp_cell_u64(s->portable),
-                etp_cell_double(gained_part(
-                    ab, at, (etp_ab_part){base->portable_ns, base->portable * ETP_AB_READING_NS},
-                    // Kernels outside delegates are timed in nanoseconds: what their clock can hide
-                    // is two readings of it for each.
-                    (etp_ab_part){s->portable_ns, s->portable * ETP_AB_READING_NS})),
-                etp_cell_ns(s->boundary_ns), etp_cell_u64(s->calls),
-                etp_cell_ns(s->framework_ns + s->unexplained_ns), etp_cell_ns(a->traced_ns));
+            ADD_ROW(&t, r, k, etp_cell_called(a->name, a->measured), etp_cell_ns(s->delegated_ns),
+                    etp_cell_double((double)s->delegated_ns / total), etp_cell_u64(s->delegated),
+                    etp_cell_double(gained_side(
+                        ab, at, true, (etp_ab_part){base->delegated_ns, base->delegated_cut_ns},
+                        (etp_ab_part){s->delegated_ns, s->delegated_cut_ns}, arena)),
+                    etp_cell_ns(s->portable_ns), etp_cell_double((double)s->portable_ns / total),
+                    etp_cell_u64(s->portable),
+                    etp_cell_double(gained_side(
+                        ab, at, false,
+                        (etp_ab_part){base->portable_ns, base->portable * ETP_AB_READING_NS},
+                        // Kernels outside delegates are timed in nanoseconds: what their clock can
+                        // hide is two readings of it for each.
+                        (etp_ab_part){s->portable_ns, s->portable * ETP_AB_READING_NS}, arena)),
+                    etp_cell_ns(s->boundary_ns), etp_cell_u64(s->calls),
+                    etp_cell_ns(s->framework_ns + s->unexplained_ns), etp_cell_ns(a->traced_ns));
         }
     }
 }
@@ -567,7 +581,7 @@ void etp_ab_split_section(const etp_ab_views *v, etp_report *r, etp_arena *arena
                     "Means of one traced inference, over the executions around each launch's "
                     "median; delegated, portable, around operators and rest add up to it.%s",
                     emulated ? " Times of an emulator say nothing about speed." : "");
-    split_table(v, r);
+    split_table(v, r, arena);
     portable_table(v, r, arena);
 }
 
@@ -593,7 +607,7 @@ static bool is_word(char c)
 static const char *change_text(const etp_ab *ab, const etp_ab_kernels *g, etp_arena *arena)
 {
     etp_str a = g->before, b = g->now;
-    if (ab->n_comparisons == 0 || etp_str_eq(a, b)) {
+    if (ab->n_comparisons == 0 || ab->hot_arm == ab->baseline || etp_str_eq(a, b)) {
         return etp_arena_printf(arena, "%.*s", (int)b.len, b.ptr);
     }
     if (a.len == 0 || b.len == 0) {
@@ -619,6 +633,14 @@ static const char *change_text(const etp_ab *ab, const etp_ab_kernels *g, etp_ar
                             b.ptr + head, (int)tail, a.ptr + a.len - tail);
 }
 
+// A group of one is that operator, with its speedup.
+static double group_speedup(const etp_ab *ab, const etp_ab_kernels *g)
+{
+    const etp_ab_comparison *c = etp_ab_comparison_of(ab, ab->hot_arm);
+    return c && g->operators == 1 ? g->first->speedup[c - ab->comparisons]
+                                  : gained_part(ab, ab->hot_arm, g->before_time, g->now_time);
+}
+
 static void kernel_rows(views_table *t, size_t view, etp_report *r, etp_arena *arena)
 {
     static const char *const k_words[ETP_ENGAGEMENTS] = {"engaged", "not", NULL, "partly"};
@@ -633,7 +655,7 @@ static void kernel_rows(views_table *t, size_t view, etp_report *r, etp_arena *a
         ADD_ROW(t, r, view, etp_cell_z(change_text(ab, g, arena)), etp_cell_u64(g->operators),
                 timed && g->before.len ? etp_cell_ns(g->before_time.ns) : etp_cell_missing(),
                 timed && g->now.len ? etp_cell_ns(g->now_time.ns) : etp_cell_missing(),
-                etp_cell_double(gained_part(ab, ab->hot_arm, g->before_time, g->now_time)),
+                etp_cell_double(group_speedup(ab, g)),
                 g->state == ETP_ENGAGED ? etp_cell_judged(engaged, ETP_GOOD) : engaged,
                 etp_cell_z(etp_reason_text(g->reason)));
     }

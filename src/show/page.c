@@ -419,6 +419,7 @@ static void operators(const etp_ab *ab, etp_report *r, etp_arena *arena)
         operator_row(ab, &ab->operators[op], candidate, changes ? changes[op] : ETP_PLAIN, sources,
                      t, arena);
     }
+    etp_ab_short_note(ab, r);
 }
 
 // ---- steps ----

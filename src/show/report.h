@@ -56,6 +56,8 @@ const char *etp_ab_pair_of_table(const etp_ab *ab, etp_arena *arena);
 void etp_ab_headline_cards(const struct etp_ab_view *view, etp_report *r, etp_arena *arena);
 void etp_ab_shift_key(const etp_ab *ab, size_t comparison, etp_keys *keys);
 
+// How many operators of the only arm took less than their clock can have cut off.
+void etp_ab_short_note(const etp_ab *ab, etp_report *r);
 // What each CPU feature brings, where one at a time is hidden; else nothing. In features.c.
 void etp_ab_feature_table(const etp_ab *ab, etp_report *r);
 

@@ -180,6 +180,30 @@ static const char *command_dir(const etp_ab *ab, etp_arena *arena)
     return dir ? dir : "DIR";
 }
 
+// What the only arm takes; of a phase, with its name.
+static void time_alone(const etp_ab *ab, etp_screen *s, etp_arena *arena)
+{
+    if (ab->n_arms != 1 || ab->arms[0].traced_ns == ETP_NS_UNKNOWN) {
+        return;
+    }
+    const etp_ab_arm *a = &ab->arms[0];
+    bool traced = a->median_ns == ETP_NS_UNKNOWN;
+    const char *parts[ETP_SCREEN_PARTS] = {NULL};
+    if (!traced && isfinite(a->lo_ns) && isfinite(a->hi_ns)) {
+        parts[0] = etp_arena_printf(arena, "95 %% [%s, %s]", ETP_NS(a->lo_ns), ETP_NS(a->hi_ns));
+    }
+    if (isfinite(a->waited)) {
+        parts[1] = etp_arena_printf(arena, "waited for a CPU %.1f %%", 100 * a->waited);
+    }
+    etp_screen_headline(s, ETP_INFO,
+                        etp_arena_printf(arena, "%s%s%s takes %s an inference%s",
+                                         ab->phase ? ab->phase->name : "", ab->phase ? ": " : "",
+                                         a->measured,
+                                         ETP_NS((double)(traced ? a->traced_ns : a->median_ns)),
+                                         traced ? ", traced" : ""),
+                        parts);
+}
+
 // All comparisons of all phases in one list: the screen has thirty lines, whatever there is to say.
 static void headlines(const etp_ab *ab, etp_screen *s, etp_arena *arena)
 {
@@ -204,22 +228,8 @@ static void headlines(const etp_ab *ab, etp_screen *s, etp_arena *arena)
     for (size_t p = 0; p < answers(ab); p++) {
         etp_screen_open_questions(answer_of(ab, p), &said, s);
     }
-    if (n == 0 && ab->n_arms == 1 && ab->arms[0].traced_ns != ETP_NS_UNKNOWN) {
-        const etp_ab_arm *a = &ab->arms[0];
-        bool traced = a->median_ns == ETP_NS_UNKNOWN;
-        const char *parts[ETP_SCREEN_PARTS] = {NULL};
-        if (!traced && isfinite(a->lo_ns) && isfinite(a->hi_ns)) {
-            parts[0] =
-                etp_arena_printf(arena, "95 %% [%s, %s]", ETP_NS(a->lo_ns), ETP_NS(a->hi_ns));
-        }
-        if (isfinite(a->waited)) {
-            parts[1] = etp_arena_printf(arena, "waited for a CPU %.1f %%", 100 * a->waited);
-        }
-        etp_screen_headline(s, ETP_INFO,
-                            etp_arena_printf(arena, "%s takes %s an inference%s", a->measured,
-                                             ETP_NS((double)(traced ? a->traced_ns : a->median_ns)),
-                                             traced ? ", traced" : ""),
-                            parts);
+    for (size_t p = 0; n == 0 && p < answers(ab); p++) {
+        time_alone(answer_of(ab, p), s, arena);
     }
 }
 
@@ -245,9 +255,9 @@ typedef struct part {
     int64_t before, after; // AFTER alone without a comparison
     double speedup;
     bool bottleneck;
-    int64_t cut; // most that its clock can have cut off AFTER
-    bool large;  // a fifth of AFTER's whole, or the bottleneck: it has a row
-    bool below;  // its clock, or of what else lies there: what was saved is not known
+    etp_ab_part was, is; // the least of both, and what clocks can have cut off them
+    bool large;          // a fifth of AFTER's whole, or the bottleneck: it has a row
+    const char *open; // why what was saved, or the time of the only arm, is not known; NULL: it is
 } part;
 
 typedef struct parts {
@@ -289,6 +299,20 @@ static int by_time(const void *x, const void *y)
                                 : strcmp(a->label, b->label);
 }
 
+// Of a pair what was saved; of one arm its time.
+static const char *below_clock(bool pair, const etp_ab_part *was, const etp_ab_part *is)
+{
+    bool below = pair ? etp_ab_change_below_clock(was, is) : etp_ab_part_below_clock(is);
+    return below ? "below the clock" : NULL;
+}
+
+// A speedup that clocks resolve and that is not given is one that blocks do not bear.
+static const char *blocks_differ(const etp_ab *ab, const etp_ab_category *c)
+{
+    return etp_ab_told(ab, 0) && isnan(c->speedup[0]) && isfinite(c->lo[0]) ? "differs by block"
+                                                                            : NULL;
+}
+
 static bool known(int64_t ns)
 {
     return ns != ETP_NS_UNKNOWN;
@@ -320,12 +344,17 @@ static bool read_parts(const etp_ab *ab, parts *out)
             .label = etp_category_name(c->category),
             .before = pair ? c->ns[base] : 0,
             .after = c->ns[cand],
-            .cut = c->cut_ns[cand],
+            .was = {pair ? c->ns[base] : 0, pair ? c->cut_ns[base] : 0},
+            .is = {c->ns[cand],            c->cut_ns[cand]           },
             .speedup = pair ? c->speedup[0] : (double)NAN,
             .bottleneck = shift,
             .large = shift || c->ns[cand] >= out->after / 5,
-            .below = pair && etp_ab_category_below_clock(ab, c, 0, true),
         };
+        part *p = &out->items[out->n - 1];
+        p->open = below_clock(pair, &p->was, &p->is);
+        p->open = p->open || !pair ? p->open : blocks_differ(ab, c);
+        // Nothing was seen of it on either side: it is there, so it took something.
+        p->open = pair && p->before == 0 && p->after == 0 ? "below the clock" : p->open;
     }
     return out->n > 0;
 }
@@ -352,25 +381,23 @@ static void add_part(const parts *all, const part *p, bool total, etp_screen *s,
         row.figures[1] = etp_screen_in_unit(&all->unit, (double)p->after, arena);
         row.figures[2] = told ? times(arena, p->speedup) : "";
         row.figures[3] = told ? etp_screen_in_unit(&all->unit, change, arena) : "";
-        row.figures[3] = told && p->below ? "–" : row.figures[3];
-        row.bar = total || !told || p->below ? 0 : fmax(change, 0);
-        bool none = !told && p->after == 0 && p->cut > 0; // not one whole tick of its clock
-        row.note = row.short_note = p->below || none ? "below the clock" : NULL;
-        if (told && much && !total && !p->below) {
+        row.figures[3] = told && p->open ? "–" : row.figures[3];
+        row.bar = total || !told || p->open ? 0 : fmax(change, 0);
+        row.note = row.short_note = told || etp_ab_part_below_clock(&p->is) ? p->open : NULL;
+        if (told && much && !total && !p->open) {
             row.severity = change > 0 ? ETP_GOOD : ETP_BAD;
         }
     } else {
-        // Not one whole microsecond of XNNPACK's clock: it took something.
-        bool cut = p->after == 0 && p->cut > 0;
-        double most = (double)(cut ? p->cut : p->after);
-        const char *sign = cut ? "up to " : "";
+        double most = (double)(p->open ? p->is.ns + p->is.cut_ns : p->after);
+        const char *sign = p->open ? "up to " : "";
         row.figures[0] =
             etp_arena_printf(arena, "%s%s", sign, etp_screen_in_unit(&all->unit, most, arena));
         row.figures[1] = all->after > 0 ? etp_arena_printf(arena, "%s%.0f %%", sign,
                                                            100 * most / (double)all->after)
                                         : "–"; // nothing has no parts
+        row.note = row.short_note = p->open;
         row.figures[2] = row.figures[3] = "";
-        row.bar = total ? 0 : (double)p->after;
+        row.bar = total || p->open ? 0 : (double)p->after;
     }
     if (p->bottleneck && shift) {
         row.note =
@@ -405,6 +432,13 @@ static void not_told(const etp_ab *ab, etp_screen *s, etp_arena *arena)
     if (why) {
         etp_screen_remark(s, ETP_WARN, etp_arena_printf(arena, "%s (--full has it)", why));
     }
+}
+
+// P is what is left of NS beside all that others' clocks can have cut off, which is in NS.
+static void lies_within(int64_t ns, etp_ab_part *p)
+{
+    p->cut_ns = p->cut_ns < ns ? p->cut_ns : ns;
+    p->ns = ns - p->cut_ns;
 }
 
 static void where(const etp_ab *ab, etp_screen *s, etp_arena *arena)
@@ -445,8 +479,13 @@ static void where(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         add_part(&all, &all.items[i], false, s, arena);
         rest.before -= all.items[i].before;
         rest.after -= all.items[i].after;
-        rest.below = rest.below || all.items[i].below;
+        rest.was.cut_ns += all.items[i].was.cut_ns;
+        rest.is.cut_ns += all.items[i].is.cut_ns;
     }
+    // What clocks cut off the rows above lies here.
+    lies_within(rest.before, &rest.was);
+    lies_within(rest.after, &rest.is);
+    rest.open = below_clock(ab->n_comparisons > 0, &rest.was, &rest.is);
     rest.bottleneck = ab->n_comparisons && ab->shifts[0].after == ETP_AB_OUTSIDE &&
                       isfinite(ab->shifts[0].after_share);
     add_part(&all, &rest, false, s, arena);
@@ -561,7 +600,7 @@ static void mark_levels(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         bool best = a->level == ETP_LEVEL_BEST_X86_64 || a->level == ETP_LEVEL_BEST_AARCH64;
         // "VNNI"; what tells the arm from others where several have its level.
         bool plain = a->level == ETP_LEVEL_NONE || shared_level(ab, at);
-        const char *name = plain ? a->measured : etp_ab_level_called(ab, a, arena);
+        const char *name = plain ? a->measured : a->level_called;
         if (a->proof.truth == ETP_CONTRADICTED) {
             mark(s, ETP_BAD, etp_arena_printf(arena, "%s did NOT run as such", name));
         } else if (a->level == ETP_LEVEL_NONE && a->proof.truth != ETP_CONFIRMED) {
@@ -586,21 +625,6 @@ static void mark_levels(const etp_ab *ab, etp_screen *s, etp_arena *arena)
             mark(s, ETP_GOOD, etp_arena_printf(arena, "%s ran", name));
         }
     }
-}
-
-// Of a session of several phases the gravest: what was quiet in one of them may not have been.
-static etp_cause_state state_of(const etp_ab *ab, etp_cause cause)
-{
-    size_t n[ETP_CAUSE_STATES] = {0};
-    for (size_t p = 0; p < answers(ab); p++) {
-        const etp_ab_judgement *j = &answer_of(ab, p)->judged;
-        for (size_t i = 0; i < j->n_causes; i++) {
-            n[j->causes[i].state] += j->causes[i].cause == cause;
-        }
-    }
-    return n[ETP_CAUSE_SUSPECT]   ? ETP_CAUSE_SUSPECT
-           : n[ETP_CAUSE_UNKNOWN] ? ETP_CAUSE_UNKNOWN
-                                  : ETP_CAUSE_RULED_OUT;
 }
 
 static void mark_outputs(const etp_ab *ab, etp_screen *s)
@@ -632,43 +656,6 @@ static void mark_outputs(const etp_ab *ab, etp_screen *s)
             mark(s, ETP_BAD, "outputs NOT as expected");
             return;
         }
-    }
-}
-
-// A word for each cause that a reader would ask about; what was ruled out and nobody would suspect
-// is left to --full.
-static void mark_causes(const etp_ab *ab, etp_screen *s, etp_arena *arena)
-{
-    const etp_interval *control = NULL;
-    for (size_t i = 0; i < ab->n_comparisons && !control; i++) {
-        control = isfinite(ab->comparisons[i].noise_floor) ? &ab->comparisons[i].control : NULL;
-    }
-    for (size_t i = 0; i < ab->judged.n_causes && !ab->bare && !ab->emulated; i++) {
-        const etp_ab_cause *c = &ab->judged.causes[i];
-        const etp_cause_state state = state_of(ab, c->cause);
-        const char *text = etp_screen_cause(c->cause, state);
-        if (c->cause == ETP_CAUSE_CONTENTION && etp_ab_crowded(ab)) {
-            text = etp_ab_crowded(ab);
-        }
-        if (c->cause == ETP_CAUSE_DRIFT && control) {
-            // The bounds of a control this wide are figures without meaning.
-            text = etp_screen_control(control, arena);
-        }
-        if (text && c->cause == ETP_CAUSE_TRACER) {
-            double adds = etp_ab_recording_adds(ab);
-            text = etp_arena_printf(arena, "recording %s %.0f %%", adds < 0 ? "saves" : "adds",
-                                    fabs(100 * adds));
-        }
-        if (text) {
-            mark(s, etp_screen_cause_severity(state), text);
-        }
-    }
-    const uint64_t clock_ns = ab->phase ? ab->phase->clock_ns : 0;
-    if (clock_ns > 0) { // of a runner of others
-        mark(s, ETP_PLAIN, etp_arena_printf(arena, "clock ±%s a call", ETP_NS((double)clock_ns)));
-    }
-    if (ab->bare) {
-        mark(s, ETP_PLAIN, "recordings alone: nothing more is known");
     }
 }
 
@@ -794,7 +781,7 @@ const etp_screen *etp_ab_screen(const etp_ab *ab, etp_arena *arena)
     next(ab, s, arena);
     mark_levels(ab, s, arena);
     mark_outputs(ab, s);
-    mark_causes(ab, s, arena);
+    etp_screen_mark_causes(ab, s, arena);
     more(ab, s, arena);
     return s;
 }

@@ -28,6 +28,8 @@ const char *etp_screen_cause(etp_cause cause, etp_cause_state state);
 void etp_ab_settle(const etp_ab *ab, etp_screen *s, etp_arena *arena);
 // Why nothing proves the level of an arm whose proof is neither confirmed nor contradicted.
 const char *etp_ab_unproven(const etp_ab *ab, const etp_ab_arm *a);
+// A mark of trust for each cause that a reader would ask about, and for clocks and recordings.
+void etp_screen_mark_causes(const etp_ab *ab, etp_screen *s, etp_arena *arena);
 etp_severity etp_screen_cause_severity(etp_cause_state state);
 
 // Where etp_ab_tells_features: what each feature brings, the share of the time without it. In

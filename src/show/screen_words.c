@@ -104,8 +104,83 @@ void etp_screen_open_questions(const etp_ab *ab, unsigned *said, etp_screen *s)
     for (size_t i = 0; ab->n_arms == 1 && i < ab->judged.findings.n; i++) {
         const etp_ab_finding *f = &ab->judged.findings.items[i];
         if (f->kind == ETP_FINDING_CONTENTION) {
-            etp_screen_remark(s, etp_ab_severity_of(f->severity), f->text);
+            const char *phase = ab->phase ? ab->phase->name : NULL;
+            etp_screen_remark(s, etp_ab_severity_of(f->severity),
+                              etp_arena_printf(ab->arena, "%s%s%s", phase ? phase : "",
+                                               phase ? ": " : "", f->text));
         }
+    }
+}
+
+// Of a session of several phases the gravest: what was quiet in one of them may not have been.
+static etp_cause_state state_of(const etp_ab *ab, etp_cause cause)
+{
+    size_t n[ETP_CAUSE_STATES] = {0};
+    for (size_t p = 0; p == 0 || p < ab->n_phases; p++) {
+        const etp_ab_judgement *j = &(p ? ab->phases[p].ab : ab)->judged;
+        for (size_t i = 0; i < j->n_causes; i++) {
+            n[j->causes[i].state] += j->causes[i].cause == cause;
+        }
+    }
+    return n[ETP_CAUSE_SUSPECT]   ? ETP_CAUSE_SUSPECT
+           : n[ETP_CAUSE_UNKNOWN] ? ETP_CAUSE_UNKNOWN
+                                  : ETP_CAUSE_RULED_OUT;
+}
+
+// Other programs had the CPU in one of its phases, or in all there is.
+static bool disturbed(const etp_ab *ab)
+{
+    for (size_t p = 0; p == 0 || p < ab->n_phases; p++) {
+        const etp_ab_findings *f = &(p ? ab->phases[p].ab : ab)->judged.findings;
+        for (size_t i = 0; i < f->n; i++) {
+            if (f->items[i].kind == ETP_FINDING_CONTENTION) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+// A word for each cause that a reader would ask about; what was ruled out and nobody would suspect
+// is left to --full.
+void etp_screen_mark_causes(const etp_ab *ab, etp_screen *s, etp_arena *arena)
+{
+    const etp_interval *control = NULL;
+    for (size_t i = 0; i < ab->n_comparisons && !control; i++) {
+        control = isfinite(ab->comparisons[i].noise_floor) ? &ab->comparisons[i].control : NULL;
+    }
+    for (size_t i = 0; i < ab->judged.n_causes && !ab->bare && !ab->emulated; i++) {
+        const etp_ab_cause *c = &ab->judged.causes[i];
+        const etp_cause_state state = state_of(ab, c->cause);
+        const char *text = etp_screen_cause(c->cause, state);
+        if (c->cause == ETP_CAUSE_CONTENTION && etp_ab_crowded(ab)) {
+            text = etp_ab_crowded(ab);
+        }
+        if (c->cause == ETP_CAUSE_DRIFT && control) {
+            // The bounds of a control this wide are figures without meaning.
+            text = etp_screen_control(control, arena);
+        }
+        if (text && c->cause == ETP_CAUSE_TRACER) {
+            double adds = etp_ab_recording_adds(ab);
+            text = etp_arena_printf(arena, "recording %s %.0f %%", adds < 0 ? "saves" : "adds",
+                                    fabs(100 * adds));
+        }
+        if (text) {
+            etp_screen_mark(s, "Trust", etp_screen_cause_severity(state), text);
+        }
+    }
+    // Of one arm no causes of a difference are asked; of its time others can have a part.
+    if (ab->n_arms == 1 && disturbed(ab)) {
+        etp_screen_mark(s, "Trust", ETP_WARN,
+                        etp_screen_cause(ETP_CAUSE_CONTENTION, ETP_CAUSE_SUSPECT));
+    }
+    const uint64_t clock_ns = ab->phase ? ab->phase->clock_ns : 0;
+    if (clock_ns > 0) { // of a runner of others
+        etp_screen_mark(s, "Trust", ETP_PLAIN,
+                        etp_arena_printf(arena, "clock ±%s a call", ETP_NS((double)clock_ns)));
+    }
+    if (ab->bare) {
+        etp_screen_mark(s, "Trust", ETP_PLAIN, "recordings alone: nothing more is known");
     }
 }
 

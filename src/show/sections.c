@@ -459,6 +459,23 @@ static void operator_table(const etp_ab *ab, etp_report *r)
     }
 }
 
+// Of one arm alone; where arms are compared speedups are left out and say why.
+void etp_ab_short_note(const etp_ab *ab, etp_report *r)
+{
+    size_t n = 0;
+    bool single = ab->n_arms == 1 && !ab->emulated;
+    for (size_t i = 0; single && i < ab->n_operators; i++) {
+        const etp_ab_part part = etp_ab_operator_part(ab, &ab->operators[i], 0);
+        n += ab->operators[i].delegated && etp_ab_part_below_clock(&part);
+    }
+    if (n > 0) {
+        etp_report_note(r, ETP_PLAIN,
+                        "%zu operator%s below the clock: it can have cut off more than the time "
+                        "that is told (XNNPACK records whole microseconds)",
+                        n, n == 1 ? "" : "s");
+    }
+}
+
 void etp_ab_operator_section(const etp_ab *ab, etp_report *r)
 {
     if (ab->n_operators == 0) {
@@ -481,6 +498,7 @@ void etp_ab_operator_section(const etp_ab *ab, etp_report *r)
                         "arms (under 5 µs: XNNPACK records whole microseconds)",
                         short_ones, short_ones == 1 ? "" : "s");
     }
+    etp_ab_short_note(ab, r);
     roofs_note(ab, r);
 }
 

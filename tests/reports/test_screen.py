@@ -21,7 +21,11 @@ import termios
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import phase_folders  # noqa: E402
+import run_folders  # noqa: E402
 from checks import expect, finish, unpack  # noqa: E402
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "misbehaviour"))
+from slow_operator import slowed  # noqa: E402
 
 ETPROF, TREE, FAKE = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve(), os.path.abspath(sys.argv[3])
 DATA = TREE / "tests/data"
@@ -80,6 +84,13 @@ def features(tmp):
     expect("brings" not in lacks and "faster than no sme2" in lacks, f"features: another baseline in\n{lacks}")
     table = run("analyze", tmp / "features", "--full")[0]
     expect("What each feature brings" in table, "features: --full has no table")
+    # Rows of what was hidden together are no parts of a sum, in any form. SME hides SME2 along, I8MM and SME2 nothing.
+    words = "what the rows bring does not add up"
+    for form in ([], ["--full"], ["--format", "md"], ["--format", "html"]):
+        said = re.sub(r"\s+", " ", run("analyze", tmp / "more", *form)[0])
+        expect(words in said, "features: a sum", form, said[:900])
+        expect(words not in re.sub(r"\s+", " ", run("analyze", tmp / "features", *form)[0]), "features: no sum", form)
+        expect(not form or "SME and what needs it" in said.split("What each feature brings")[-1], "features: row", form)
     # What is to be mended is what people run, the arm with all features, not the first one without.
     times = {"best": 900000, "-i8mm": 2000000, "-sme2": 950000}
     phase_folders.make(tmp / "subject", lambda p, level, t, m: times[level], phases=(),
@@ -88,8 +99,49 @@ def features(tmp):
     document = json.loads((run("analyze", tmp / "subject", "--format", "json"))[0])
     expect(asked["arm"] == document["engagement"]["arm"] == "linux_best", "features: fixes of", asked["arm"])
     expect(asked["against_baseline"] is None, "features: the arm against itself", asked["against_baseline"])
+    # Kernels are those of that arm: there is no other for them to be held against.
+    kernels = re.search(r"^Kernel insights\n.*?^Next|\Z", run("analyze", tmp / "subject", "--full")[0], re.M | re.S)[0]
+    expect(re.search(r"^Fully Connected.* GEMM +– ", kernels, re.M), "features: kernels against themselves", kernels)
     back = run("whatif", tmp / "subject", "back fully*")
     expect(back[2] == 2 and "no baseline to go back to" in back[1], "features: back", back)
+
+
+def one_rule(tmp):
+    """An operator that takes 2 µs more in every other block of an arm, and is all of its category: neither has a
+    speedup, and nothing is said to be saved, in any form. What is left is exact."""
+    times = {"avx2": 1000000, "sse": 1500000}
+    root = phase_folders.make(tmp / "rule", lambda p, level, t, m: times[level], phases=())
+    for block in (2, 4, 6):
+        path = next(root.glob(f"linux_avx2/*_b{block}.etdump"))
+        path.write_bytes(slowed(DATA / f"{run_folders.MODEL}.etdump", "native_call_cumsum.out", 2000))
+        run_folders.record(root)
+    document = json.loads(run("analyze", root, "--format", "json")[0])
+    part = next(c for c in document["categories"] if c["category"] == "Reduction")
+    own = [o for o in document["operators"] if o["category"] == "Reduction"]
+    expect(len(own) == 1 and part["speedup"] == own[0]["speedup"] == [None], "one rule", part, own)
+    expect(part["speedup_hi"][0] > 2 * part["speedup_lo"][0], "one rule: the fixture", part)
+    for form in ("md", "html", "text"):
+        told = run("analyze", root, "--format", form, *["--full"] * (form == "text"))[0]
+        expect("0.19×" not in told and "0.18×" not in told, "one rule", form)
+    expect(re.search(r"^  Reduction +0\.227 +1\.227 +– +–  differs by block$", run("analyze", root)[0], re.M),
+           "one rule: saved", run("analyze", root)[0])
+    asked = run("explain", own[0]["id"], root)[0]
+    expect("with AVX2 differs by block: anything from 0.0859× to 1.19×" in asked, "one rule: explain", asked)
+
+
+def alone(tmp):
+    """One arm: each phase has its name beside its time, and what other programs took of it is a mark of trust."""
+    times = {"prefill 16": 8000000, "decode @0": 2000000}
+    phases = (phase_folders.PREFILL, phase_folders.DECODE)
+    root = phase_folders.make(tmp / "alone", lambda p, level, t, m: times[p], phases=phases, levels=("avx2", ))
+    text = run("analyze", root)[0]
+    for phase, time in (("prefill 16", "8.000 ms"), ("decode @0", "2.000 ms")):
+        expect(f"\n  {phase}: AVX2 takes {time} an inference" in text, "alone: phases", text)
+    expect("other programs ran" not in text, "alone: quiet", text)
+    run_folders.contend(root, "linux_avx2_decode0", 0.4)
+    text = run("analyze", root)[0]
+    expect("✗ other programs ran" in text.split("\nTrust ")[-1], "alone: no mark", text)
+    expect("\n  decode @0: other programs had the CPU for" in text, "alone: of which phase", text)
 
 
 def on_terminal(columns, locale, *words, **more):
@@ -491,6 +543,8 @@ with tempfile.TemporaryDirectory() as tmp:  # of a folder of Arm's kit whose nam
 
 with tempfile.TemporaryDirectory() as tmp:
     features(pathlib.Path(tmp))
+    one_rule(pathlib.Path(tmp))
+    alone(pathlib.Path(tmp))
 
 cut = run("analyze", DATA / "linear_xnnpack_fp32.etdump")[0]  # its linear takes no whole microsecond
 expect(re.search(r"^  GEMM +up to \d+\.\d+ +up to \d\d %", cut, re.M), "below the clock", cut)
@@ -506,6 +560,17 @@ for pair in ((delegated, delegated), (portable, delegated)):
 told = re.sub(r"\s+", " ", run("compare", portable, delegated, "--full")[0])
 expect("why short + boundary +" in told and " short GEMM: below what the clock resolves" in told,
        "below the clock: why", told)
+# What took less than its clock can have cut off (two linears, up to 1 µs each) has no bar, and says up to how much
+# it may be.
+mixed = json.loads(run("analyze", DATA / "mixed_xnnpack_fp32_load.etdump", "--format", "json")[0])
+gemm = next(c for c in mixed["categories"] if c["category"] == "GEMM")["arms"]["mixed_xnnpack_fp32_load"]
+told = run("analyze", DATA / "mixed_xnnpack_fp32_load.etdump")[0]
+line = next(x for x in told.splitlines() if x.startswith("  GEMM "))
+expect(0 < gemm["ns"] < gemm["cut_ns"], "below the clock: the fixture", gemm)
+expect(f"up to {(gemm['ns'] + gemm['cut_ns']) / 1000:.2f} " in line and "█" not in line, line)
+expect(line.endswith("  below the clock"), line)
+expect("2 operators below the clock" in re.sub(r"\s+", " ", run("analyze", DATA / "mixed_xnnpack_fp32_load.etdump",
+                                                                    "--full")[0]), "below the clock: --full")
 look("emulated", "analyze", TREE / "examples/runs/image_encoder_int8_qemu")
 expect("×" not in run("analyze", TREE / "examples/runs/image_encoder_int8_qemu")[0], "an emulator's times are given")
 for dump in ("mixed_xnnpack_fp32", "linear_portable_fp32", "fixes/broadcast", "fixes/islands"):

@@ -578,9 +578,21 @@ static bool worth(const etp_fixer *f, const etp_fix_found *at, const etp_fix_wor
     return at->hi >= least && !hardly && places_of(f, w->change) != 0;
 }
 
+// What it is about took less than its clocks can have cut off: nobody knows that it is there.
+static bool below_clock(const etp_fixer *f, const etp_fix_found *at)
+{
+    etp_ab_part sum = {llround(isfinite(at->concerns) ? at->concerns : 0), 0};
+    for (size_t i = 0; i < at->ops.n; i++) {
+        const etp_ab_operator *op = &f->ab->operators[at->ops.items[i]];
+        const etp_ab_part part = etp_ab_operator_part(f->ab, op, f->arm);
+        etp_ab_part_add(&sum, &part);
+    }
+    return etp_ab_part_below_clock(&sum);
+}
+
 void etp_fix_show(etp_fixer *f, const etp_fix_found *at, const etp_fix_words *w)
 {
-    if (at->ops.n == 0 || !worth(f, at, w)) {
+    if (at->ops.n == 0 || !worth(f, at, w) || below_clock(f, at)) {
         return;
     }
     const char **ids = ETP_NEW_ARRAY(f->ab->arena, const char *, at->ops.n);

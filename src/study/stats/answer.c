@@ -573,10 +573,12 @@ static void counters_section(const etp_stats_answer *a, etp_report *r, etp_arena
         ETP_NEW_ARRAY(arena, etp_counters_names, a->stats.n_comparisons + 1);
     for (uint32_t i = 0; names && i < a->stats.n_comparisons; i++) {
         const etp_stats_comparison *c = &a->stats.comparisons[i];
-        names[i] =
-            (etp_counters_names){etp_arena_strdup(arena, a->called[c->baseline]),
-                                 etp_arena_strdup(arena, a->called[c->candidate]), c->baseline,
-                                 c->candidate, stats_withheld(a, c) != ETP_WITHHELD_NOT};
+        names[i] = (etp_counters_names){etp_arena_strdup(arena, a->called[c->baseline]),
+                                        etp_arena_strdup(arena, a->called[c->candidate]),
+                                        c->baseline,
+                                        c->candidate,
+                                        stats_withheld(a, c) != ETP_WITHHELD_NOT,
+                                        a->stats.margin};
     }
     if (names) {
         etp_counters_section(&a->counters, names, a->stats.n_comparisons, r, arena);

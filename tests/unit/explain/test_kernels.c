@@ -159,6 +159,41 @@ static void levels_are_judged(void **state)
 }
 
 // The class that is hidden contradicts, whichever level hides it, and no other does.
+// AVX-512 ran at level vnni: the model lacks VNNI kernels, not kernels of that level, and what is
+// said is up to which level the samples reach.
+static void unproven_says_what_is_missing(void **state)
+{
+    (void)state;
+    static const struct {
+        etp_level level;
+        mix m;
+        const char *ends;
+    } k_cases[] = {
+        {ETP_LEVEL_VNNI,
+         {{20, 10, 70, 0, 0}},
+         "; none needs more than level avx512, so they do "
+         "not tell the two apart"},
+        {ETP_LEVEL_AVX512,
+         {{20, 80, 0, 0, 0}},
+         "; none needs more than level avx2, so they do "
+         "not tell the two apart"},
+    };
+    for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
+        etp_arena arena = {0};
+        etp_kernels k;
+        etp_proof proof = {0};
+        read_mix(k_cases[i].m, &arena, &k);
+        const etp_kernels_arm arm = {&k, k_cases[i].level, 0};
+        etp_kernels_judge(&arm, 1, 0, &arena, &proof);
+        const char *text = proof.lines.items[0].text;
+        const size_t n = strlen(text), tail = strlen(k_cases[i].ends);
+        assert_int_equal(proof.truth, ETP_UNPROVEN);
+        assert_true(n > tail);
+        assert_string_equal(text + n - tail, k_cases[i].ends);
+        etp_arena_dispose(&arena);
+    }
+}
+
 static void each_feature_has_its_classes(void **state)
 {
     (void)state;
@@ -539,6 +574,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(samples_are_counted),
         cmocka_unit_test(levels_are_judged),
+        cmocka_unit_test(unproven_says_what_is_missing),
         cmocka_unit_test(each_feature_has_its_classes),
         cmocka_unit_test(only_what_was_about_to_run_contradicts),
         cmocka_unit_test(strays_are_no_contradiction),
