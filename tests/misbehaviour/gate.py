@@ -169,7 +169,18 @@ def called_otherwise(tmp):
     expect(set(checks) == {"against:linux_sme2_t1", "against:linux_neon_t1"}, "threads", checks)
     expect(all(abs(c["value"] - 1.2) < 1e-3 for c in checks.values()), "threads", checks)
     found = gate(tmp, "models", "--against", "one")
-    expect(found.returncode == 2 and "or the level and the threads, of one of the other" in found.stderr, found.stderr)
+    expect(found.returncode == 2 and re.search(r"the run \(.*_linux_sme2.*\) can be .*the earlier run \(linux_sme2, "
+                                               "linux_neon\\)", found.stderr), found.stderr)
+    # Of two arms of one level the one of the same program; another model is named.
+    path = tmp / "models/manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["models"][1]["sha256"] = "c" * 64
+    path.write_text(json.dumps(manifest))
+    found = gate(tmp, "models", "--against", "one", "--format", "json")
+    checks = {c["id"]: c["expected"] for c in json.loads(found.stdout or '{"checks": []}')["checks"]
+              if c["id"].startswith("against:")}
+    expect(checks == dict.fromkeys(("against:a_linux_sme2", "against:a_linux_neon"), "at most +5 % time of m0"),
+           "the same program", checks, found.stderr)
     found = subprocess.run([ETPROF, "compare", "one:sme1", "threads:linux_sme2_t1", "--format", "json"], cwd=tmp,
                            capture_output=True, text=True, check=False)
     arms = [a["name"] for a in json.loads(found.stdout or '{"arms": []}')["arms"]]
