@@ -244,7 +244,7 @@ typedef struct part {
     double speedup;
     bool bottleneck;
     int64_t cut; // most that its clock can have cut off AFTER
-    bool large;  // a fifth of AFTER's whole, or the bottleneck: it has a row
+    bool large;  // a fifth of either whole, or the bottleneck: it has a row
     bool below;  // its clock, or of what else lies there: what was saved is not known
 } part;
 
@@ -321,7 +321,8 @@ static bool read_parts(const etp_ab *ab, parts *out)
             .cut = c->cut_ns[cand],
             .speedup = pair ? c->speedup[0] : (double)NAN,
             .bottleneck = shift,
-            .large = shift || c->ns[cand] >= out->after / 5,
+            .large =
+                shift || c->ns[cand] >= out->after / 5 || (pair && c->ns[base] >= out->before / 5),
             .below = pair && etp_ab_category_below_clock(ab, c, 0, true),
         };
     }
@@ -633,24 +634,24 @@ static void mark_outputs(const etp_ab *ab, etp_screen *s)
     }
 }
 
+static void mark_noise(const etp_ab *ab, etp_screen *s, etp_arena *arena)
+{
+    const char *text = ab->bare || ab->emulated ? NULL : etp_screen_noise(ab, arena);
+    if (text) {
+        mark(s, etp_screen_cause_severity(state_of(ab, ETP_CAUSE_DRIFT)), text);
+    }
+}
+
 // A word for each cause that a reader would ask about; what was ruled out and nobody would suspect
 // is left to --full.
 static void mark_causes(const etp_ab *ab, etp_screen *s, etp_arena *arena)
 {
-    const etp_interval *control = NULL;
-    for (size_t i = 0; i < ab->n_comparisons && !control; i++) {
-        control = isfinite(ab->comparisons[i].noise_floor) ? &ab->comparisons[i].control : NULL;
-    }
     for (size_t i = 0; i < ab->judged.n_causes && !ab->bare && !ab->emulated; i++) {
         const etp_ab_cause *c = &ab->judged.causes[i];
         const etp_cause_state state = state_of(ab, c->cause);
         const char *text = etp_screen_cause(c->cause, state);
         if (c->cause == ETP_CAUSE_CONTENTION && etp_ab_crowded(ab)) {
             text = etp_ab_crowded(ab);
-        }
-        if (c->cause == ETP_CAUSE_DRIFT && control) {
-            // The bounds of a control this wide are figures without meaning.
-            text = etp_screen_control(control, arena);
         }
         if (text && c->cause == ETP_CAUSE_TRACER) {
             double adds = etp_ab_recording_adds(ab);
@@ -790,6 +791,7 @@ const etp_screen *etp_ab_screen(const etp_ab *ab, etp_arena *arena)
     etp_ab_price_remarks(ab, s, arena);
     where(ab, s, arena);
     next(ab, s, arena);
+    mark_noise(ab, s, arena);
     mark_levels(ab, s, arena);
     mark_outputs(ab, s);
     mark_causes(ab, s, arena);

@@ -21,6 +21,7 @@ const char *etp_screen_from_to(double from, double to, double common, const char
                                etp_arena *arena);
 // "A/A −0.4 to +1.9 %"
 const char *etp_screen_control(const etp_interval *control, etp_arena *arena);
+const char *etp_screen_noise(const etp_ab *ab, etp_arena *arena); // NULL: not known
 // "undisturbed"; NULL: no word is lost about it.
 const char *etp_screen_cause(etp_cause cause, etp_cause_state state);
 // "To settle it: etprof rerun DIR". One command is enough on a screen: that of the first comparison

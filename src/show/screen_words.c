@@ -67,6 +67,38 @@ const char *etp_screen_control(const etp_interval *control, etp_arena *arena)
                                   etp_format_change(100 * (control->hi - 1), 1, hi));
 }
 
+// "noise ±0.4 %; the effect is above it": the one figure that decides whether to believe the other.
+const char *etp_screen_noise(const etp_ab *ab, etp_arena *arena)
+{
+    size_t given = 0, inside = 0;
+    const etp_ab_comparison *known = NULL;
+    for (size_t i = 0; i < ab->n_comparisons; i++) {
+        const etp_ab_comparison *c = &ab->comparisons[i];
+        if (!isfinite(c->noise_floor)) {
+            continue;
+        }
+        known = known ? known : c;
+        given += isfinite(c->estimate);
+        inside += isfinite(c->estimate) && fabs(log(c->estimate)) <= c->noise_floor;
+    }
+    if (!known) {
+        return NULL;
+    }
+    // The bounds of a control this wide are figures without meaning.
+    const char *noise =
+        etp_control_is_wide(&known->control)
+            ? "noise above 2×"
+            : etp_arena_printf(arena, "noise ±%.1f %%", 100 * expm1(known->noise_floor));
+    // Of several phases this is the first's noise, and the effects are each beside its own.
+    if (given == 0 || ab->n_phases > 1 || (given > 1 && inside == 0)) {
+        return noise;
+    }
+    if (given > 1) {
+        return etp_arena_printf(arena, "%s; %zu of %zu inside", noise, inside, given);
+    }
+    return etp_arena_printf(arena, "%s; the effect is %s it", noise, inside ? "inside" : "above");
+}
+
 const char *etp_screen_cause(etp_cause cause, etp_cause_state state)
 {
     // By state: not known, ruled out, suspect.

@@ -138,7 +138,12 @@ def noisy(tmp):
     with tarfile.open(run_folders.DATA / "session.tar.xz") as archive:
         unpack(archive, root)
     run_folders.record(root)
-    # A/A −8.5 to +5.0 %, speedup 1.50 [1.48, 1.53]
+    # A/A −8.5 to +5.0 %, speedup 1.50 [1.48, 1.53]: ln 1.50 is above half of ln 1.05 − ln 0.915, 7.1 % as a ratio
+    expect("noise ±7.1 %; the effect is above it" in analyze(tmp, "noisy"), "above", analyze(tmp, "noisy"))
+    # Twins ln 1.04 and ln 0.96 apart in turns: 2.571 × 0.0438 ÷ √6 = 0.0460, 4.7 % as a ratio, beside one of 1.001
+    run_folders.make(tmp / "inside", 2, blocks=6)
+    run_folders.disturb(tmp / "inside", 0.4)
+    expect("noise ±4.7 %; the effect is inside it" in analyze(tmp, "inside"), "inside", analyze(tmp, "inside"))
     fix = json.loads(gate(tmp, "noisy", "speedup >= 1.45", "--format", "json").stdout)["checks"][-1]
     expect("noise" in fix["found"] and fix["fix"] == "etprof rerun noisy", "beside the limit", fix)
     manifest = json.loads((root / "manifest.json").read_text())
