@@ -10,6 +10,7 @@
 
 #include "base/number.h"
 #include "document/document.h"
+#include "show/screen.h"
 
 // "faster: 2.31× [2.28, 2.34]", "withheld: emulated": one comparison in words, without its arms.
 static const char *ab_headline_text(const etp_ab_comparison *c, etp_arena *arena)
@@ -170,7 +171,8 @@ void etp_ab_facts(const etp_ab *ab, etp_report *r, etp_arena *arena)
             isfinite(c->noise_floor) ? etp_control_text(arena, &c->control, 2) : NULL;
         // All comparisons of a session have the same control, so one line says it.
         if (control) {
-            etp_report_fact(r, "A/A control", "%s", control);
+            etp_report_fact(r, "trust", "%s (A/A control %s)", etp_screen_noise(ab, arena),
+                            control);
             break;
         }
     }
