@@ -56,6 +56,19 @@ class Stats(Reply):
                                  x["speedup"]["hi"], x["verdict"], x["withheld"]) for x in self.document["comparisons"]]
 
 
+class WhatIf(Reply):
+    def __repr__(self) -> str:
+        if not self._handle:
+            return super().__repr__()
+        found = self.document
+        changes = ", ".join(step["expression"] for step in found["steps"]) or "no change"
+        now, then = found["now_ns"], found["then_ns"]
+        ends = [found["least_ns"], found["most_ns"]] if then is None else [then]
+        factor, unit = (1e6, "ms") if now >= 1e6 else (1e3, "µs")
+        after = "not known" if None in ends else " to ".join(f"{end / factor:.3f}" for end in ends)
+        return f"<etprof.WhatIf {found['arm']}, {changes}: {now / factor:.3f} → {after} {unit}, traced>"
+
+
 def ops(dump: Path, *, pte: Path | None = None, etrecord: Path | None = None, source_unit: str | None = None,
         delegate_unit: str | None = None) -> Ops:
     """The operators of a recording with their times. Units of its ticks: "us", "cycles:168e6"; None: nanoseconds, and
@@ -89,12 +102,12 @@ def stats(samples: Path, *, baseline: str | None = None, margin: float = 0, phas
 
 def whatif(source: Path | Sequence[Path], *changes: str, baseline: str | None = None,
            pte: Path | None = None, roofs: Path | None = None, phase: str | None = None, source_unit: str | None = None,
-           delegate_unit: str | None = None) -> Reply:
+           delegate_unit: str | None = None) -> WhatIf:
     """An inference with some operators changed: whatif("run/", "drop transpose*", "scale conv* 2"). PHASE: of a session
     of several, "decode@256"; else the first. Units: as of `ops`.
 
     >>> print(etprof.whatif("out_x/runs/linux", "drop transpose*", "threads 4"))
     """
     paths = list(source) if isinstance(source, (list, tuple)) else [newest_below(source)]  # type: ignore[arg-type]
-    return Reply(WHATIF, paths, changes, baseline=baseline, program=pte, roofs=roofs, phase=phase,
+    return WhatIf(WHATIF, paths, changes, baseline=baseline, program=pte, roofs=roofs, phase=phase,
                  source_unit=source_unit, delegate_unit=delegate_unit)

@@ -10,9 +10,9 @@ from typing import Any, Callable, TypeVar
 
 from etprof import errors
 from etprof import library as lib
-from etprof.answers import Answer, Path, Reply
+from etprof.answers import Answer, Path
 from etprof.fixes import Fix
-from etprof.replies import whatif
+from etprof.replies import WhatIf, whatif
 from etprof.runfolders import newest_below
 from etprof.tables import Table
 
@@ -160,7 +160,7 @@ class Analysis(Answer):
 
         return [one(f) for f in self.document["next_fixes"]]
 
-    def whatif(self, *changes: str) -> Reply:
+    def whatif(self, *changes: str) -> WhatIf:
         """An inference of this run folder with changes: whatif("N1"), whatif("drop transpose*")."""
         return whatif(self.summary.folder, *changes)
 

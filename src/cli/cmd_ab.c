@@ -57,10 +57,8 @@ static etp_status measure_new(etp_cli *cli, const etp_session_arguments *g, int 
     plan->models = (const char *const *)argv;
     plan->n_models = (size_t)argc;
     // Decides whether the runner is ours: one of others goes from RUNNER into the plan.
-    ETP_TRY(etp_session_runners(c->runner, c->runner_on, c->runner_off, &cli->arena, plan,
+    ETP_TRY(etp_session_runners(c->runner, c->runner_a, c->runner_b, &cli->arena, plan,
                                 &options.call.runner, err));
-    ETP_TRY(
-        etp_session_builds(c->runner_a, c->runner_b, &cli->arena, plan, &options.call.runner, err));
     comparing numbers = {.arena = &cli->arena};
     if (c->numerics) {
         options.instead = compare_numbers;

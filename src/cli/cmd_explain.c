@@ -52,6 +52,11 @@ static etp_status list(etp_cli *cli, const etp_ab *ab, etp_error *err)
     return etp_cli_emit(cli, &answer, err);
 }
 
+static bool is_path(const char *operand)
+{
+    return etp_os_is_file(operand) || etp_os_is_dir(operand);
+}
+
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
     const explain_options *o = opts;
@@ -74,12 +79,15 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     } else if (argc == 1) {
         ETP_TRY(etp_cli_newest(cli, &here, err));
     }
-    const char *const *paths = argc > 1 ? (const char *const *)(argv + 1) : &here;
+    // The ID stands first or, as the change of whatif does, last.
+    const bool last = argc > 1 && is_path(argv[0]) && !is_path(argv[argc - 1]);
+    const char *id = argv[last ? argc - 1 : 0];
+    const char *const *paths = argc > 1 ? (const char *const *)argv + !last : &here;
     ETP_TRY(etp_ab_open(paths, argc > 1 ? (size_t)(argc - 1) : 1, &how, &session, err));
     const etp_ab *ab;
     etp_status st = etp_ab_of_phase(etp_ab_answer(session), o->phase, &ab, err);
     if (st == ETP_OK) {
-        st = all ? list(cli, ab, err) : show(cli, ab, argv[0], err);
+        st = all ? list(cli, ab, err) : show(cli, ab, id, err);
     }
     etp_ab_close(session);
     return st;

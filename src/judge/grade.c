@@ -140,7 +140,7 @@ static bool lacks_names(const etp_ab *ab, const etp_run *run)
 
 static const char *reason_of_sides(const etp_ab_session *s, const common *c)
 {
-    static const char *const k_builds[] = {"unknown builds", "one binary", "different builds"};
+    static const char *const k_builds[] = {"unknown builds", "the same build", "different builds"};
     const char *builds = k_builds[c->binary];
     etp_strbuf text;
     etp_strbuf_init(&text, s->ab.arena);
@@ -225,8 +225,8 @@ void etp_ab_grade(const etp_ab_session *s, etp_ab_judgement *out)
         out->grade = nameless ? "B" : "A";
         out->grade = c.binary == SAME ? out->grade : "C";
         out->grade_reason = c.binary == SAME
-                                ? etp_arena_printf(ab->arena, "one binary, one session%s%s", pairs,
-                                                   nameless ? WITHOUT_NAMES : "")
+                                ? etp_arena_printf(ab->arena, "the same build, one session%s%s",
+                                                   pairs, nameless ? WITHOUT_NAMES : "")
                                 : "the arms ran different or unknown builds";
     }
     note_facts(out, &c);

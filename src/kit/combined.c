@@ -332,7 +332,7 @@ static void what_ran(const etp_combined *c, etp_report *r, etp_arena *arena)
         {.key = "executorch", .title = "ExecuTorch"},
         {.key = "executorch_sha", .title = "revision", .flags = ETP_COL_CODE | ETP_COL_MINOR},
         {.key = "measured_at", .title = "measured (UTC)", .flags = ETP_COL_MINOR},
-        {.key = "grade", .title = "design"},
+        {.key = "grade", .title = "grade"},
         {.key = "config", .title = "Config File", .flags = ETP_COL_CODE | ETP_COL_MINOR},
     };
     etp_report_section(r, 1, "runs", "Runs");
@@ -379,8 +379,7 @@ static void proofs(const etp_combined *c, etp_report *r, etp_arena *arena)
         const etp_ab *ab = c->runs.items[i].ab;
         etp_report_scope(r, c->runs.items[i].scope, NULL);
         etp_keys *keys = etp_report_keys(r, c->runs.items[i].run);
-        etp_keys_add(keys, ETP_PLAIN, "design", "%s: %s", ab->judged.grade,
-                     ab->judged.grade_reason);
+        etp_keys_add(keys, ETP_PLAIN, "grade", "%s: %s", ab->judged.grade, ab->judged.grade_reason);
         etp_ab_proof_keys(ab, keys, arena);
         for (size_t f = 0; f < ab->judged.findings.n; f++) {
             bool bad = ab->judged.findings.items[f].severity == ETP_SEVERITY_BAD;

@@ -275,11 +275,11 @@ static etp_status check_levels(const etp_session_plan_options *o, etp_session_pl
                             x86 ? "on x86-64 a program asks the CPU itself"
                                 : "it is linked statically and loads no library that would answer "
                                   "for the CPU",
-                            one_twice ? "--runner-on and --runner-off name the same build: give "
-                                        "one without the feature as --runner-off"
+                            one_twice ? "--runner-a and --runner-b name the same build: give one "
+                                        "without the feature as --runner-a"
                                       : "Build it twice, with the feature and without, and compare "
-                                        "the builds: etprof ab MODEL --runner-on ON --runner-off "
-                                        "OFF",
+                                        "the builds: etprof ab MODEL --runner-a OFF --runner-b "
+                                        "ON --levels OFF,ON",
                             one_twice ? "--runner " : "",
                             etp_level_get(etp_isa_best(&p->cpu.cpu))->name);
         }

@@ -29,62 +29,25 @@ static etp_status allowed(const etp_session_again *again, const etp_run *run, et
         again->dir, names ? names : "what to start");
 }
 
-etp_status etp_session_runners(const char *runner, const char *on, const char *off,
-                               etp_arena *arena, etp_session_plan_options *plan,
-                               const char **out_runner, etp_error *err)
+static etp_status two_builds(const char *a, const char *b, etp_arena *arena,
+                             etp_session_plan_options *plan, const char **out_runner,
+                             etp_error *err)
 {
-    *out_runner = runner;
-    bool declared = plan->settings.runner_kind != NULL;
-    // A folder is a bundle of etprof's own runner; of a file its bytes tell, or --runner-kind does.
-    bool foreign = runner && !etp_os_is_dir(runner) && (declared || etp_foreign_is(runner));
-    if (declared && !foreign && !on) {
-        return etp_fail(err, ETP_USAGE, "--runner-kind says what --runner is: give --runner PATH");
-    }
-    if (!on && !off && !foreign) {
-        return ETP_OK;
-    }
-    if ((on != NULL) != (off != NULL) || (on && runner)) {
-        return etp_fail(err, ETP_USAGE, "%s",
-                        on && runner ? "--runner is for both, --runner-on and "
-                                       "--runner-off for one each: not all three"
-                                     : "--runner-on and --runner-off go together");
-    }
-    if (on && plan->n_levels != 0 && plan->n_levels != 2) {
-        return etp_fail(err, ETP_USAGE,
-                        "--runner-on and --runner-off are two builds: give two --levels, "
-                        "what they are said to run at, or none");
-    }
-    const char **list = ETP_NEW_ARRAY(arena, const char *, 2);
-    ETP_NEED(list, err, "options");
-    list[0] = on ? on : runner;
-    list[1] = off;
-    plan->runners = list;
-    plan->n_runners = on ? 2 : 1;
-    *out_runner = NULL;
-    return ETP_OK;
-}
-
-etp_status etp_session_builds(const char *a, const char *b, etp_arena *arena,
-                              etp_session_plan_options *plan, const char **out_runner,
-                              etp_error *err)
-{
-    if (!a && !b) {
-        return ETP_OK;
-    }
-    if (!a || !b || *out_runner || plan->n_runners > 0) {
+    if (!a || !b || *out_runner) {
         return etp_fail(err, ETP_USAGE, "%s",
                         !a || !b ? "--runner-a and --runner-b go together"
-                                 : "--runner-a and --runner-b are the runners: leave out --runner, "
-                                   "--runner-on and --runner-off");
+                                 : "--runner-a and --runner-b are the runners: leave out --runner");
     }
-    // The builds are what is compared. Levels or threads beside them would ask a second question of
-    // the same blocks.
-    if (plan->n_levels > 1 || plan->n_threads > 1 || plan->baseline) {
+    // Of two levels each is what a build is said to be; else the builds are what is compared, and
+    // levels or threads beside them would ask a second question of the same blocks.
+    const bool said = plan->n_levels == 2;
+    if (!said && (plan->n_levels > 2 || plan->n_threads > 1 || plan->baseline)) {
         return etp_fail(err, ETP_USAGE, "%s",
                         plan->baseline ? "the build of --runner-a is the baseline: leave out "
                                          "--baseline"
-                                       : "two builds are compared at one level with one number of "
-                                         "threads: give one --levels and one --threads, or none");
+                                       : "two builds are compared at one level, or at two --levels "
+                                         "of which A has the first and B the second, with one "
+                                         "number of threads");
     }
     const char **list = ETP_NEW_ARRAY(arena, const char *, 2);
     ETP_NEED(list, err, "options");
@@ -95,7 +58,13 @@ etp_status etp_session_builds(const char *a, const char *b, etp_arena *arena,
         if (!etp_os_is_dir(list[i]) && !etp_os_is_file(list[i])) {
             return etp_fail(err, ETP_ENVIRONMENT, "build %s does not exist", list[i]);
         }
-        foreign[i] = !etp_os_is_dir(list[i]) && etp_foreign_is(list[i]);
+        foreign[i] = !etp_os_is_dir(list[i]) && (said || etp_foreign_is(list[i]));
+        if (said && !foreign[i]) {
+            return etp_fail(err, ETP_USAGE,
+                            "%s is a bundle of etprof's runner, which runs at any level: two "
+                            "--levels are for two executor_runners",
+                            list[i]);
+        }
     }
     if (foreign[0] != foreign[1]) {
         return etp_fail(err, ETP_USAGE,
@@ -103,12 +72,37 @@ etp_status etp_session_builds(const char *a, const char *b, etp_arena *arena,
                         "give two executor_runners, or two bundles of etprof's runner",
                         list[foreign[1]], list[foreign[0]]);
     }
-    plan->builds = list;
+    plan->builds = said ? NULL : list;
     if (foreign[0]) {
         plan->runners = list;
         plan->n_runners = 2;
     } else {
         *out_runner = a;
+    }
+    return ETP_OK;
+}
+
+etp_status etp_session_runners(const char *runner, const char *a, const char *b, etp_arena *arena,
+                               etp_session_plan_options *plan, const char **out_runner,
+                               etp_error *err)
+{
+    *out_runner = runner;
+    if (a || b) {
+        return two_builds(a, b, arena, plan, out_runner, err);
+    }
+    // A folder is a bundle of etprof's own runner; of a file its bytes tell, or --runner-kind does.
+    bool declared = plan->settings.runner_kind != NULL;
+    bool foreign = runner && !etp_os_is_dir(runner) && (declared || etp_foreign_is(runner));
+    if (declared && !foreign) {
+        return etp_fail(err, ETP_USAGE, "--runner-kind says what --runner is: give --runner PATH");
+    }
+    if (foreign) {
+        const char **list = ETP_NEW_ARRAY(arena, const char *, 1);
+        ETP_NEED(list, err, "options");
+        list[0] = runner;
+        plan->runners = list;
+        plan->n_runners = 1;
+        *out_runner = NULL;
     }
     return ETP_OK;
 }

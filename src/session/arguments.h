@@ -24,7 +24,7 @@ void etp_session_arguments_override(const etp_session_arguments *typed,
                                     etp_session_arguments *config);
 
 // The session that ARGUMENTS ask for; its models are still to be named, and builds and runners of
-// others to be taken (etp_session_runners, etp_session_builds). Texts are borrowed.
+// others to be taken (etp_session_runners). Texts are borrowed.
 ETP_NODISCARD etp_status etp_session_options_of(const etp_session_arguments *arguments,
                                                 etp_arena *arena, etp_session_options *out,
                                                 etp_error *err);

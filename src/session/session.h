@@ -97,15 +97,10 @@ ETP_NODISCARD etp_status etp_session_run_again(const etp_session_again *again,
 ETP_NODISCARD etp_status etp_session_open_device(const etp_session_place *place, const char *spec,
                                                  const char *runner, double timeout_s,
                                                  etp_device **out, etp_error *err);
-// RUNNER, or one runner per arm of two (ON, OFF): a stock executor_runner goes into PLAN;
-// *out_runner is what is left for the device.
-ETP_NODISCARD etp_status etp_session_runners(const char *runner, const char *on, const char *off,
+// RUNNER, or two builds A and B: they and a stock executor_runner go into PLAN; *out_runner is what
+// is left for the device.
+ETP_NODISCARD etp_status etp_session_runners(const char *runner, const char *a, const char *b,
                                              etp_arena *arena, etp_session_plan_options *plan,
                                              const char **out_runner, etp_error *err);
-
-// Two builds A and B, or NULL twice: they go into PLAN; *out_runner is changed then.
-ETP_NODISCARD etp_status etp_session_builds(const char *a, const char *b, etp_arena *arena,
-                                            etp_session_plan_options *plan, const char **out_runner,
-                                            etp_error *err);
 
 #endif

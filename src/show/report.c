@@ -10,6 +10,7 @@
 
 #include "base/number.h"
 #include "document/document.h"
+#include "show/screen.h"
 
 // "faster: 2.31× [2.28, 2.34]", "withheld: emulated": one comparison in words, without its arms.
 static const char *ab_headline_text(const etp_ab_comparison *c, etp_arena *arena)
@@ -136,29 +137,6 @@ void etp_ab_headline_cards(const struct etp_ab_view *view, etp_report *r, etp_ar
     }
 }
 
-// How much the result itself tells, beside how well the session was designed.
-static void result(const etp_ab *ab, etp_report *r)
-{
-    const etp_ab_comparison *c = ab->n_comparisons ? &ab->comparisons[0] : NULL;
-    if (!c || c->withheld || ab->bare) {
-        return;
-    }
-    // Half of the interval's width on the scale of ratios, where it is symmetric. The words are
-    // those of docs/statistics.md (*result*).
-    double half = expm1(0.5 * log(c->hi / c->lo)); // NAN: no interval
-    const char *word = !isfinite(half)              ? "none"
-                       : c->blocks < ETP_MIN_BLOCKS ? "too few blocks"
-                       : half <= 0.01               ? "precise"
-                       : half <= 0.05               ? "good"
-                       : half <= 0.2                ? "rough"
-                                                    : "vague";
-    if (isfinite(half)) {
-        etp_report_fact(r, "result", "%s: ±%.1f %%", word, 100 * half);
-    } else {
-        etp_report_fact(r, "result", "%s: no interval", word);
-    }
-}
-
 void etp_ab_end_facts(const etp_ab *ab, etp_report *r)
 {
     if (ab->extended > 0) {
@@ -182,15 +160,15 @@ void etp_ab_end_facts(const etp_ab *ab, etp_report *r)
 
 void etp_ab_facts(const etp_ab *ab, etp_report *r, etp_arena *arena)
 {
-    etp_report_fact(r, "design", "%s: %s", ab->judged.grade, ab->judged.grade_reason);
-    result(ab, r);
+    etp_report_fact(r, "grade", "%s: %s", ab->judged.grade, ab->judged.grade_reason);
     for (size_t i = 0; i < ab->n_comparisons; i++) {
         const etp_ab_comparison *c = &ab->comparisons[i];
         const char *control =
             isfinite(c->noise_floor) ? etp_control_text(arena, &c->control, 2) : NULL;
         // All comparisons of a session have the same control, so one line says it.
         if (control) {
-            etp_report_fact(r, "A/A control", "%s", control);
+            etp_report_fact(r, "trust", "%s (A/A control %s)", etp_screen_noise(ab, arena),
+                            control);
             break;
         }
     }
@@ -644,7 +622,7 @@ void etp_ab_reproduce_section(const etp_ab *ab, etp_report *r, etp_arena *arena)
         etp_strbuf_printf(&line, " · %s against %s %s", cand->measured, base->measured,
                           text ? text : "");
     }
-    etp_strbuf_printf(&line, " · design %s", ab->judged.grade);
+    etp_strbuf_printf(&line, " · grade %s", ab->judged.grade);
     etp_report_line(r, "The line to quote", etp_strbuf_str(&line).ptr);
 }
 

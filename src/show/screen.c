@@ -256,7 +256,7 @@ typedef struct part {
     double speedup;
     bool bottleneck;
     etp_ab_part was, is; // the least of both, and what clocks can have cut off them
-    bool large;          // a fifth of AFTER's whole, or the bottleneck: it has a row
+    bool large;          // a fifth of either whole, or the bottleneck: it has a row
     const char *open; // why what was saved, or the time of the only arm, is not known; NULL: it is
 } part;
 
@@ -348,7 +348,8 @@ static bool read_parts(const etp_ab *ab, parts *out)
             .is = {c->ns[cand],            c->cut_ns[cand]           },
             .speedup = pair ? c->speedup[0] : (double)NAN,
             .bottleneck = shift,
-            .large = shift || c->ns[cand] >= out->after / 5,
+            .large =
+                shift || c->ns[cand] >= out->after / 5 || (pair && c->ns[base] >= out->before / 5),
         };
         part *p = &out->items[out->n - 1];
         p->open = below_clock(pair, &p->was, &p->is);
@@ -779,6 +780,7 @@ const etp_screen *etp_ab_screen(const etp_ab *ab, etp_arena *arena)
     etp_ab_price_remarks(ab, s, arena);
     where(ab, s, arena);
     next(ab, s, arena);
+    etp_screen_mark_noise(ab, s, arena);
     mark_levels(ab, s, arena);
     mark_outputs(ab, s);
     etp_screen_mark_causes(ab, s, arena);

@@ -19,10 +19,8 @@ const char *etp_screen_in_unit(const etp_screen_unit *u, double ns, etp_arena *a
 // "4.772 → 2.755 ms" and WHAT.
 const char *etp_screen_from_to(double from, double to, double common, const char *what,
                                etp_arena *arena);
-// "A/A −0.4 to +1.9 %"
-const char *etp_screen_control(const etp_interval *control, etp_arena *arena);
-// "undisturbed"; NULL: no word is lost about it.
-const char *etp_screen_cause(etp_cause cause, etp_cause_state state);
+const char *etp_screen_noise(const etp_ab *ab, etp_arena *arena); // NULL: not known
+void etp_screen_mark_noise(const etp_ab *ab, etp_screen *s, etp_arena *arena);
 // "To settle it: etprof rerun DIR". One command is enough on a screen: that of the first comparison
 // that is open.
 void etp_ab_settle(const etp_ab *ab, etp_screen *s, etp_arena *arena);
@@ -30,7 +28,6 @@ void etp_ab_settle(const etp_ab *ab, etp_screen *s, etp_arena *arena);
 const char *etp_ab_unproven(const etp_ab *ab, const etp_ab_arm *a);
 // A mark of trust for each cause that a reader would ask about, and for clocks and recordings.
 void etp_screen_mark_causes(const etp_ab *ab, etp_screen *s, etp_arena *arena);
-etp_severity etp_screen_cause_severity(etp_cause_state state);
 
 // Where etp_ab_tells_features: what each feature brings, the share of the time without it. In
 // features.c.

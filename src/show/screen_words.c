@@ -57,17 +57,40 @@ const char *etp_screen_from_to(double from, double to, double common, const char
     return x && y ? etp_arena_printf(arena, "%s → %s %s%s", x, y, u.name, what) : NULL;
 }
 
-const char *etp_screen_control(const etp_interval *control, etp_arena *arena)
+// "noise ±0.4 %; the effect is above it": the one figure that decides whether to believe the other.
+const char *etp_screen_noise(const etp_ab *ab, etp_arena *arena)
 {
-    char lo[ETP_NUMBER_CHARS], hi[ETP_NUMBER_CHARS];
-    return etp_control_is_wide(control)
-               ? "A/A not known within 2×"
-               : etp_arena_printf(arena, "A/A %s to %s %%",
-                                  etp_format_change(100 * (control->lo - 1), 1, lo),
-                                  etp_format_change(100 * (control->hi - 1), 1, hi));
+    size_t given = 0, inside = 0;
+    const etp_ab_comparison *known = NULL;
+    for (size_t i = 0; i < ab->n_comparisons; i++) {
+        const etp_ab_comparison *c = &ab->comparisons[i];
+        if (!isfinite(c->noise_floor)) {
+            continue;
+        }
+        known = known ? known : c;
+        given += isfinite(c->estimate);
+        inside += isfinite(c->estimate) &&
+                  fabs(log(c->estimate)) <= etp_interval_reach(&c->control);
+    }
+    if (!known) {
+        return NULL;
+    }
+    // The bounds of a control this wide are figures without meaning.
+    const char *noise =
+        etp_control_is_wide(&known->control)
+            ? "noise above 2×"
+            : etp_arena_printf(arena, "noise ±%.1f %%", 100 * expm1(etp_interval_reach(&known->control)));
+    // Of several phases this is the first's noise, and the effects are each beside its own.
+    if (given == 0 || ab->n_phases > 1 || (given > 1 && inside == 0)) {
+        return noise;
+    }
+    if (given > 1) {
+        return etp_arena_printf(arena, "%s; %zu of %zu inside", noise, inside, given);
+    }
+    return etp_arena_printf(arena, "%s; the effect is %s it", noise, inside ? "inside" : "above");
 }
 
-const char *etp_screen_cause(etp_cause cause, etp_cause_state state)
+static const char *cause_words(etp_cause cause, etp_cause_state state)
 {
     // By state: not known, ruled out, suspect.
     static const char *const k_words[ETP_CAUSE_COUNT][ETP_CAUSE_STATES] = {
@@ -80,7 +103,7 @@ const char *etp_screen_cause(etp_cause cause, etp_cause_state state)
     return k_words[cause][state];
 }
 
-etp_severity etp_screen_cause_severity(etp_cause_state state)
+static etp_severity severity_of_cause(etp_cause_state state)
 {
     static const etp_severity k_severity[ETP_CAUSE_STATES] = {ETP_PLAIN, ETP_GOOD, ETP_WARN};
     return k_severity[state];
@@ -141,24 +164,24 @@ static bool disturbed(const etp_ab *ab)
     return false;
 }
 
+void etp_screen_mark_noise(const etp_ab *ab, etp_screen *s, etp_arena *arena)
+{
+    const char *text = ab->bare || ab->emulated ? NULL : etp_screen_noise(ab, arena);
+    if (text) {
+        etp_screen_mark(s, "Trust", severity_of_cause(state_of(ab, ETP_CAUSE_DRIFT)), text);
+    }
+}
+
 // A word for each cause that a reader would ask about; what was ruled out and nobody would suspect
 // is left to --full.
 void etp_screen_mark_causes(const etp_ab *ab, etp_screen *s, etp_arena *arena)
 {
-    const etp_interval *control = NULL;
-    for (size_t i = 0; i < ab->n_comparisons && !control; i++) {
-        control = isfinite(ab->comparisons[i].noise_floor) ? &ab->comparisons[i].control : NULL;
-    }
     for (size_t i = 0; i < ab->judged.n_causes && !ab->bare && !ab->emulated; i++) {
         const etp_ab_cause *c = &ab->judged.causes[i];
         const etp_cause_state state = state_of(ab, c->cause);
-        const char *text = etp_screen_cause(c->cause, state);
+        const char *text = cause_words(c->cause, state);
         if (c->cause == ETP_CAUSE_CONTENTION && etp_ab_crowded(ab)) {
             text = etp_ab_crowded(ab);
-        }
-        if (c->cause == ETP_CAUSE_DRIFT && control) {
-            // The bounds of a control this wide are figures without meaning.
-            text = etp_screen_control(control, arena);
         }
         if (text && c->cause == ETP_CAUSE_TRACER) {
             double adds = etp_ab_recording_adds(ab);
@@ -166,13 +189,13 @@ void etp_screen_mark_causes(const etp_ab *ab, etp_screen *s, etp_arena *arena)
                                     fabs(100 * adds));
         }
         if (text) {
-            etp_screen_mark(s, "Trust", etp_screen_cause_severity(state), text);
+            etp_screen_mark(s, "Trust", severity_of_cause(state), text);
         }
     }
     // Of one arm no causes of a difference are asked; of its time others can have a part.
     if (ab->n_arms == 1 && disturbed(ab)) {
         etp_screen_mark(s, "Trust", ETP_WARN,
-                        etp_screen_cause(ETP_CAUSE_CONTENTION, ETP_CAUSE_SUSPECT));
+                        cause_words(ETP_CAUSE_CONTENTION, ETP_CAUSE_SUSPECT));
     }
     const uint64_t clock_ns = ab->phase ? ab->phase->clock_ns : 0;
     if (clock_ns > 0) { // of a runner of others

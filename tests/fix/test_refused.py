@@ -31,7 +31,7 @@ def questions(folder):
     p.exports(layer_norm="base neon 800000\nnoise 2\n")
     run = p.measured()
     refused(p.fix(run, "N9"), 2, "no fix N9", "N1, N2")
-    refused(p.fix(run, "N3"), 2, "N3 is not made by an export", "fewer, larger partitions")
+    refused(p.fix(run, "N3"), 2, "etprof fix cannot apply N3", "fewer, larger partitions")
     refused(p.fix(run, "N1", "--all"), 2, "--all")
     refused(p.fix("nowhere"), 5, "nowhere", "no such file or folder")
     refused(p.fix("plan.json"), 2, "neither a run folder nor a .pte")
@@ -63,7 +63,7 @@ def unknown_source(folder):
     p.exports(layer_norm="base neon 800000\nnoise 2\n")
     (p.program.parent / "export.json").unlink()
     run = p.measured()
-    refused(p.fix(run), 2, "no export.json beside it", "--source MODEL")
+    refused(p.fix(run), 2, "no export.json beside", "--source MODEL")
     done = p.fix(run, "--source", "planted")
     expect(done.returncode == 0 and "kept: etprof export planted --apply layer-norm" in done.stdout, done.stdout,
            done.stderr)
@@ -77,7 +77,7 @@ def hostile_export(folder):
     evil.write_text("#!/bin/sh\ntouch ran\n")
     evil.chmod(0o755)
     p.told(command=("etprof", "export", "planted", "--python", str(evil)))
-    refused(p.fix(p.measured()), 2, "no export.json beside it", "--source MODEL")
+    refused(p.fix(p.measured()), 2, "no export.json beside", "--source MODEL")
     expect(not (p.folder / "ran").exists() and not p.exported(), "it was run")
 
 

@@ -33,7 +33,7 @@ VNNI = "avx512_vnni" in pathlib.Path("/proc/cpuinfo").read_text()
 ON, OFF = ("vnni", "avx2") if VNNI else ("avx2", "sse")
 ON_ARM, OFF_ARM = f"linux_{ON}", f"linux_{OFF}"
 ONE = ("--runner", str(RUNNERS / "stock"), "--levels", ON)
-TWO = ("--runner-on", str(RUNNERS / "stock"), "--runner-off", str(RUNNERS / "limited"), "--levels", f"{ON},{OFF}")
+TWO = ("--runner-a", str(RUNNERS / "stock"), "--runner-b", str(RUNNERS / "limited"), "--levels", f"{ON},{OFF}")
 
 
 class Foreign(unittest.TestCase):
@@ -122,13 +122,14 @@ class Foreign(unittest.TestCase):
             with self.subTest(words=words):
                 self.assertEqual(self.ab(*words), 4, self.stderr)
                 self.assertIn("on x86-64 a program asks the CPU itself", self.stderr)
-                self.assertIn("etprof ab MODEL --runner-on ON --runner-off OFF", self.stderr)
+                self.assertIn("etprof ab MODEL --runner-a OFF --runner-b ON --levels OFF,ON", self.stderr)
                 self.assertFalse((self.dir / "run" / "manifest.json").exists())
         copy = shutil.copy(stock, self.dir / "copy")
         for off in (stock, copy):
             with self.subTest(off=off):
-                self.assertEqual(self.ab("--runner-on", stock, "--runner-off", str(off)), 4, self.stderr)
-                self.assertIn("--runner-on and --runner-off name the same build: ", self.stderr)
+                words = ("--runner-a", str(off), "--runner-b", stock, "--levels", f"{OFF},{ON}")
+                self.assertEqual(self.ab(*words), 4, self.stderr)
+                self.assertIn("--runner-a and --runner-b name the same build: ", self.stderr)
                 self.assertNotIn("etprof ab MODEL", self.stderr)
 
     def test_a_script_in_front(self):
@@ -141,7 +142,7 @@ class Foreign(unittest.TestCase):
 
     @unittest.skipUnless(VNNI, "names could not tell levels apart")
     def test_two_builds_of_which_neither_is_off(self):
-        status = self.ab("--runner-on", str(RUNNERS / "stock"), "--runner-off", str(RUNNERS / "other"), "--levels",
+        status = self.ab("--runner-a", str(RUNNERS / "stock"), "--runner-b", str(RUNNERS / "other"), "--levels",
                          f"{ON},{OFF}")
         self.assertEqual(status, 6, self.stderr)
         self.assertEqual(self.answer["comparisons"][0]["withheld"], "proof_failed")
@@ -211,7 +212,7 @@ sys.exit(done.returncode)
 """)
         noisy.chmod(0o755)
         for runner, random in ((RUNNERS / "slower", None), (noisy, True)):
-            self.ab("--runner-on", str(runner), "--runner-off", str(RUNNERS / "stock"), blocks=2)
+            self.ab("--runner-a", str(runner), "--runner-b", str(RUNNERS / "stock"), *TWO[4:], blocks=2)
             self.assertEqual(self.answer["correctness"].get("not_deterministic") or None, random, self.answer)
             self.assertNotIn("outputs_differ", {f["kind"] for f in self.answer["findings"]})
 
@@ -242,7 +243,7 @@ sys.exit(done.returncode)
         self.assertEqual(self.answer["operators"], [])
 
     def test_one_build_of_two_without_tracer(self):
-        self.assertEqual(self.ab("--runner-on", str(RUNNERS / "untraced"), *TWO[2:]), 0, self.stderr)
+        self.assertEqual(self.ab("--runner-a", str(RUNNERS / "untraced"), *TWO[2:]), 0, self.stderr)
         self.assertEqual(set(self.proofs().values()), {None})
         self.assertIn("runner_tracers_differ", self.notes())
         self.assertEqual(self.answer["operators"], [])
@@ -262,10 +263,11 @@ sys.exit(done.returncode)
         for words, status, text in ((["--runner", str(RUNNERS / "silent")], 5, "EXECUTORCH_ENABLE_LOGGING"),
                                     (["--runner", str(RUNNERS / "stock"), "--kernels"], 4, "--kernels"),
                                     (["--runner", str(RUNNERS / "stock"), "--inputs", "random:3"], 2, "random"),
-                                    (["--runner-on", str(RUNNERS / "stock")], 2, "go together"),
-                                    (["--runner", "a", "--runner-on", "b", "--runner-off", "c"], 2, "not all three"),
-                                    (["--runner-on", "/bin/true", "--runner-off", "/bin/false"], 5, "executor_runner"),
-                                    (["--runner-on", "nothing", "--runner-off", "nothing"], 5, "does not exist")):
+                                    (["--runner", "a", "--runner-a", "b", "--runner-b", "c"], 2, "leave out --runner"),
+                                    (["--runner-a", "/bin/true", "--runner-b", "/bin/false", *TWO[4:]], 5,
+                                     "executor_runner"),
+                                    (["--runner-a", "/bin", "--runner-b", "/bin", *TWO[4:]], 2, "two executor_runners"),
+                                    (["--runner-a", "nothing", "--runner-b", "nothing"], 5, "does not exist")):
             with self.subTest(words=words):
                 self.assertEqual(self.ab(*words), status, self.stderr)
                 self.assertIn(text, self.stderr)
@@ -328,7 +330,7 @@ sys.exit(done.returncode)
                                "--add-section", ".comment=comment", "--add-section", ".GCC.command.line=flags",
                                str(RUNNERS / "other"), str(other)], cwd=self.dir, capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.ab("--runner-on", str(RUNNERS / "stock"), "--runner-off", str(other), blocks=1)
+        self.ab("--runner-a", str(RUNNERS / "stock"), "--runner-b", str(other), *TWO[4:], blocks=1)
         text = next(n["text"] for n in json.loads((self.dir / "run" / "manifest.json").read_text())["notes"]
                     if n["id"] == "runner_builds_differ")
         self.assertRegex(text, r"compiler: GCC: \(.* against clang version 18.0.1 \(Android\)")

@@ -44,7 +44,7 @@ class Text(unittest.TestCase):
         path = runner if isinstance(runner, pathlib.Path) else RUNNERS / runner
         how = ["--runner", path, "--levels", ON]
         if off:
-            how = ["--runner-on", path, "--runner-off", RUNNERS / off, "--levels", f"{ON},{OFF}"]
+            how = ["--runner-a", path, "--runner-b", RUNNERS / off, "--levels", f"{ON},{OFF}"]
         done = subprocess.run([ETPROF, "ab", MODEL, *how, *given, "--blocks", str(blocks), "--out", run,
                                "--format", "json", *words], cwd=self.dir,
                               env={**os.environ, **env}, capture_output=True, text=True, timeout=600)

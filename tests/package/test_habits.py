@@ -86,6 +86,7 @@ class Objects(unittest.TestCase):
         for answer in (*self.answers(), etprof.ops(DUMP).operators, etprof.Inspector(etdump_path=DUMP)):
             self.assertRegex(repr(answer), r"^<etprof\.(?!.* at 0x).+>$")
         self.assertIn("3 rows of name, instruction", repr(etprof.ops(DUMP).operators))
+        self.assertIn(", drop *cumsum*: 3.178 → ", repr(etprof.whatif(DUMP, "drop *cumsum*"))) # 3178 ticks of 1 ns
 
     def test_with_ends_them(self):
         for answer in self.answers():

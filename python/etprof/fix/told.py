@@ -126,8 +126,8 @@ def source_of(told: Told, given: str | None, trusted: bool) -> list[str]:
         # Of a program without export.json the printed commands repeat what its name says; the fix is their end.
         words = told.command or shlex.split(first.fix["command"])[:-2]
         return [*EXPORT, given, *words[3:]]
-    raise UsageError(f"how {told.program} was exported is not known: no export.json beside it tells it (etprof "
-                     "export writes one). Say what was exported, as you gave it to etprof export: --source MODEL")
+    raise UsageError(f"no export.json beside {told.program} says how it was exported (etprof export writes one): give "
+                     "the model as you gave it to etprof export: --source MODEL")
 
 
 def accepts_unproven(told: Told) -> bool:
@@ -144,12 +144,12 @@ def choose(told: Told, names: list[str]) -> list[Offer]:
     """Those that are asked for; without names the first."""
     if not told.offers and not names:
         more = "; ".join(f"{name}: {text}" for name, text in told.others.items())
-        raise UsageError(f"{told.folder} offers no fix that an export makes" + (f" ({more})" if more else ""))
+        raise UsageError(f"{told.folder} offers no fix that a new export applies" + (f" ({more})" if more else ""))
     offers = {offer.id: offer for offer in told.offers}
     for name in names:
         if name in told.others:
-            raise UsageError(f"{name} is not made by an export: {told.others[name]}")
+            raise UsageError(f"etprof fix cannot apply {name}, which needs more than a new export: {told.others[name]}")
         if name not in offers:
-            known = ", ".join(offers) or "none that an export makes"
+            known = ", ".join(offers) or "none that a new export applies"
             raise UsageError(f"no fix {name} in {told.folder}; it has {known}")
     return [offers[name] for name in names] or told.offers[:1]

@@ -19,6 +19,12 @@ static size_t launch_values(const etp_ab *ab, uint32_t arm, double *out)
     return n;
 }
 
+static etp_ab_model model_of(const etp_ab *ab, uint32_t arm)
+{
+    const uint32_t model = ab->arms[arm].model;
+    return model < ab->n_models ? ab->models[model] : (etp_ab_model){0};
+}
+
 // Launches of different sessions are no pairs: Hodges-Lehmann shift of the logarithms.
 static etp_status against_arm(etp_gate *g, const etp_ab *ab, uint32_t arm, const etp_ab *old,
                               uint32_t old_arm, double margin, etp_error *err)
@@ -32,6 +38,9 @@ static etp_status against_arm(etp_gate *g, const etp_ab *ab, uint32_t arm, const
         ETP_TRY(etp_unpaired_compare(now, n, then, n_then, ETP_CONFIDENCE, g->arena, &u, err));
     }
     double most = 1 + margin;
+    // A program that was trained or exported again keeps its name; another model is named.
+    const char *stem = model_of(ab, arm).stem, *of = model_of(old, old_arm).stem;
+    of = stem && of && strcmp(stem, of) != 0 ? of : NULL;
     etp_gate_figure f = {.value = exp(u.shift),
                          .lo = exp(u.lo),
                          .hi = exp(u.hi),
@@ -47,7 +56,8 @@ static etp_status against_arm(etp_gate *g, const etp_ab *ab, uint32_t arm, const
     }
     etp_gate_check c = {
         .id = etp_arena_printf(g->arena, "against:%s", ab->arms[arm].name),
-        .expected = etp_arena_printf(g->arena, "at most +%s %% time", ETP_DIGITS(100 * margin, 4)),
+        .expected = etp_arena_printf(g->arena, "at most +%s %% time%s%s",
+                                     ETP_DIGITS(100 * margin, 4), of ? " of " : "", of ? of : ""),
         .found = f.unknown ? etp_arena_printf(g->arena, "unknown (%s)", f.unknown)
                            : etp_gate_change_words(g->arena, f.value, f.lo, f.hi),
         .value = f.value,
@@ -74,11 +84,14 @@ static uint32_t arm_named(const etp_ab *ab, const char *name)
     return ETP_NO_INDEX;
 }
 
-static size_t arms_like(const etp_ab *ab, const etp_ab_arm *a, uint32_t *last)
+// Those of A's level and number of threads; SHA256: of this program alone.
+static size_t arms_like(const etp_ab *ab, const etp_ab_arm *a, const char *sha256, uint32_t *last)
 {
     size_t n = 0;
     for (uint32_t i = 0; i < ab->n_arms; i++) {
-        if (ab->arms[i].level == a->level && ab->arms[i].threads == a->threads) {
+        const char *own = model_of(ab, i).sha256;
+        if (ab->arms[i].level == a->level && ab->arms[i].threads == a->threads &&
+            (!sha256 || (own && strcmp(own, sha256) == 0))) {
             *last = i;
             n++;
         }
@@ -86,8 +99,9 @@ static size_t arms_like(const etp_ab *ab, const etp_ab_arm *a, uint32_t *last)
     return n;
 }
 
-// The arm of OLD of the same name, which says model, level, threads and phase. Where programs are
-// called otherwise, the one of that level and number of threads, of the same phase.
+// The arm of OLD of the same name, which says model, level, threads and phase. Where arms are
+// called otherwise, the one of that level and number of threads, of the same phase: of the same
+// program where several have them.
 static uint32_t counterpart(const etp_ab *ab, uint32_t arm, const etp_ab *old)
 {
     const etp_ab_arm *a = &ab->arms[arm];
@@ -96,8 +110,14 @@ static uint32_t counterpart(const etp_ab *ab, uint32_t arm, const etp_ab *old)
     if (found != ETP_NO_INDEX || a->level == ETP_LEVEL_NONE || strcmp(phase, of) != 0) {
         return found;
     }
-    bool only = arms_like(ab, a, &own) == 1 && arms_like(old, a, &found) == 1 &&
-                arm_named(ab, old->arms[found].name) == ETP_NO_INDEX;
+    const char *sha256 = NULL;
+    bool only = arms_like(ab, a, NULL, &own) == 1 && arms_like(old, a, NULL, &found) == 1;
+    if (!only) {
+        sha256 = model_of(ab, arm).sha256;
+        only =
+            sha256 && arms_like(ab, a, sha256, &own) == 1 && arms_like(old, a, sha256, &found) == 1;
+    }
+    only = only && arm_named(ab, old->arms[found].name) == ETP_NO_INDEX;
     return only ? found : ETP_NO_INDEX;
 }
 

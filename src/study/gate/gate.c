@@ -614,6 +614,17 @@ static void check_verdicts(etp_gate *g, const etp_ab *ab)
 
 // ---- an earlier measurement ----
 
+// "linux_vnni, linux_avx2"
+static const char *names_of(const etp_ab *ab, etp_arena *arena)
+{
+    etp_strbuf text;
+    etp_strbuf_init(&text, arena);
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        etp_strbuf_printf(&text, "%s%s", i ? ", " : "", ab->arms[i].name);
+    }
+    return etp_strbuf_str(&text).ptr;
+}
+
 static etp_status check_against(etp_gate *g, const etp_ab *ab, etp_error *err)
 {
     const etp_gate_options *o = g->options;
@@ -629,10 +640,14 @@ static etp_status check_against(etp_gate *g, const etp_ab *ab, etp_error *err)
             ETP_TRY(etp_gate_against(g, part_of(ab, p), part_of(o->against, q), margin, err));
         }
     }
-    return g->checks.n > before ? ETP_OK
-                                : etp_fail(err, ETP_USAGE,
-                                           "no arm of one folder has the name, or the level and "
-                                           "the threads, of one of the other");
+    if (g->checks.n == before) {
+        return etp_fail(
+            err, ETP_USAGE,
+            "no arm of the run (%s) can be paired with one arm of the earlier run (%s): "
+            "neither by name nor by level and threads",
+            names_of(ab, g->arena), names_of(o->against, g->arena));
+    }
+    return ETP_OK;
 }
 
 // "speedup:VNNI" for "speedup:linux_vnni".

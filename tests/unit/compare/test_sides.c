@@ -201,13 +201,13 @@ static void two_sessions(void **state)
         const char *grade, *words, *verdict;
     } k_cases[] = {
         {"2026-01-02T13:00:00Z", "aaaa", "avx2 fma", "5a", 0.001, 100000000, 1, "B",
-         "one binary, two sessions of one day",                                                        "faster"},
+         "the same build, two sessions of one day",                                                    "faster"},
         {"2026-01-02T13:00:00Z", "bbbb", "avx2 fma", "5a", 0.001, 100000000, 1, "C",
          "different builds, two sessions of one day",                                                  "faster"},
         {"2026-01-02T13:00:00Z", "",     "avx2 fma", "5a", 0.001, 100000000, 1, "C", "unknown builds",
          "faster"                                                                                              },
         {"2026-01-03T03:04:05Z", "aaaa", "avx2 fma", "5a", 0.001, 100000000, 1, "D",
-         "different days, one binary",                                                                 "faster"},
+         "different days, the same build",                                                             "faster"},
         {"2026-01-02T13:00:00Z", "aaaa", "avx2",     "5a", 0.001, 100000000, 1, "D",
          "different machines",                                                                         "faster"},
         {"2026-01-03T03:04:05Z", "bbbb", "avx2",     "5a", 0.001, 100000000, 1, "D",
