@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every cell of models x levels x threads, where a session has several of two of them and more arms
-// than headlines could tell: a row for each model and thread count, a column for each level, and what
-// the best level brings there.
+// than headlines could tell: a row for each model and thread count, a column for each level, and
+// what the best level brings there.
 #include <math.h>
 
 #include "base/number.h"
@@ -30,7 +30,8 @@ bool etp_ab_has_cells(const etp_ab *ab)
         threads = threads || a->threads != first->threads;
         builds = builds || a->build != 0;
     }
-    return ab->n_arms > FEW_ARMS && models + levels + threads > 1 && !builds && !ab->bare && !ab->emulated;
+    return ab->n_arms > FEW_ARMS && models + levels + threads > 1 && !builds && !ab->bare &&
+           !ab->emulated;
 }
 
 // FALSE: more levels than there are columns.
@@ -62,8 +63,9 @@ static const char *label_of(const etp_ab *ab, const cells *c, const etp_ab_arm *
     const char *threads =
         c->threads ? etp_arena_printf(arena, "%u thread%s", a->threads, a->threads == 1 ? "" : "s")
                    : "";
-    return etp_arena_printf(arena, "%s%s%s%s%s", phase, phase[0] && (model[0] || threads[0]) ? " · " : "",
-                            model, model[0] && threads[0] ? ", " : "", threads);
+    return etp_arena_printf(arena, "%s%s%s%s%s", phase,
+                            phase[0] && (model[0] || threads[0]) ? " · " : "", model,
+                            model[0] && threads[0] ? ", " : "", threads);
 }
 
 // Of the arms with the model and threads of FIRST: their times, and the largest speedup of a level

@@ -69,17 +69,17 @@ const char *etp_screen_noise(const etp_ab *ab, etp_arena *arena)
         }
         known = known ? known : c;
         given += isfinite(c->estimate);
-        inside += isfinite(c->estimate) &&
-                  fabs(log(c->estimate)) <= etp_interval_reach(&c->control);
+        inside +=
+            isfinite(c->estimate) && fabs(log(c->estimate)) <= etp_interval_reach(&c->control);
     }
     if (!known) {
         return NULL;
     }
     // The bounds of a control this wide are figures without meaning.
-    const char *noise =
-        etp_control_is_wide(&known->control)
-            ? "noise above 2×"
-            : etp_arena_printf(arena, "noise ±%.1f %%", 100 * expm1(etp_interval_reach(&known->control)));
+    const char *noise = etp_control_is_wide(&known->control)
+                            ? "noise above 2×"
+                            : etp_arena_printf(arena, "noise ±%.1f %%",
+                                               100 * expm1(etp_interval_reach(&known->control)));
     // Of several phases this is the first's noise, and the effects are each beside its own.
     if (given == 0 || ab->n_phases > 1 || (given > 1 && inside == 0)) {
         return noise;
@@ -194,8 +194,7 @@ void etp_screen_mark_causes(const etp_ab *ab, etp_screen *s, etp_arena *arena)
     }
     // Of one arm no causes of a difference are asked; of its time others can have a part.
     if (ab->n_arms == 1 && disturbed(ab)) {
-        etp_screen_mark(s, "Trust", ETP_WARN,
-                        cause_words(ETP_CAUSE_CONTENTION, ETP_CAUSE_SUSPECT));
+        etp_screen_mark(s, "Trust", ETP_WARN, cause_words(ETP_CAUSE_CONTENTION, ETP_CAUSE_SUSPECT));
     }
     const uint64_t clock_ns = ab->phase ? ab->phase->clock_ns : 0;
     if (clock_ns > 0) { // of a runner of others

@@ -140,8 +140,8 @@ def noisy(tmp):
     run_folders.record(root)
     # A/A −8.5 to +5.0 %, speedup 1.50 [1.48, 1.53]: the farther end is 1 ÷ 0.915, 9.3 %, as the rule "noise" has it
     expect("noise ±9.3 %; the effect is above it" in analyze(tmp, "noisy"), "above", analyze(tmp, "noisy"))
-    # Twins ln 1.04 and ln 0.96 apart in turns: their mean −0.0008 and 2.571 × 0.0438 ÷ √6 = 0.0460 reach to 0.0468, 4.8 %
-    # as a ratio, beside a speedup of 1.001
+    # Twins ln 1.04 and ln 0.96 apart in turns: their mean −0.0008 and 2.571 × 0.0438 ÷ √6 = 0.0460 reach to 0.0468,
+    # 4.8 % as a ratio, beside a speedup of 1.001
     run_folders.make(tmp / "inside", 2, blocks=6)
     run_folders.disturb(tmp / "inside", 0.4)
     expect("noise ±4.8 %; the effect is inside it" in analyze(tmp, "inside"), "inside", analyze(tmp, "inside"))

@@ -240,8 +240,8 @@ def sessions(tmp):
     for verb in ("analyze", "verify", "validate", "stats"):
         printed(tmp, verb, "run")
     for verb in ("analyze", "verify"):
-        printed(tmp, verb, "swept")
-    printed(tmp, "analyze", "run", "swept")
+        printed(tmp, verb, "cells")
+    printed(tmp, "analyze", "run", "cells")
     printed(tmp, "compare", "emulated:linux_sme2_off", "emulated:linux_sme2_on")
     printed(tmp, "gate", "run", "noise <= 50 %")
     printed(tmp, "gate", "--list")
