@@ -22,11 +22,13 @@ static const char *list_arms(etp_arena *arena, const etp_run *run)
 }
 
 // The arm by its name, else by its level when only one has it, else the only one whose level hides
-// less: what a report calls VNNI may have been measured as "best".
+// less: what a report calls VNNI may have been measured as "best". Beside arms that hide one
+// feature each the latter would be the arm that hides none, whatever was asked for.
 static uint32_t find_arm(etp_arena *arena, const etp_run *run, const char *wanted)
 {
     uint32_t by_level = ETP_NO_INDEX, above = ETP_NO_INDEX;
     size_t of_level = 0, of_above = 0;
+    bool hides_one = false;
     for (uint32_t i = 0; i < run->arms.n; i++) {
         const etp_run_arm *arm = &run->arms.items[i];
         etp_level own = etp_run_arm_level(run, arm, arena);
@@ -34,13 +36,13 @@ static uint32_t find_arm(etp_arena *arena, const etp_run *run, const char *wante
         if (etp_str_eqz(arm->name, wanted)) {
             return i;
         }
+        hides_one = hides_one || etp_level_hides_one(own);
         if (etp_str_eqz(arm->level, wanted)) {
             by_level = i;
             of_level++;
         }
         etp_level level = info ? etp_level_find(info->family, wanted) : ETP_LEVEL_NONE;
-        bool steps =
-            level != ETP_LEVEL_NONE && !etp_level_hides_one(level) && !etp_level_hides_one(own);
+        bool steps = level != ETP_LEVEL_NONE && !etp_level_hides_one(level);
         if (steps && own < level) { // levels of one family are numbered from the best down
             above = i;
             of_above++;
@@ -49,7 +51,7 @@ static uint32_t find_arm(etp_arena *arena, const etp_run *run, const char *wante
     if (of_level > 0) {
         return of_level == 1 ? by_level : ETP_NO_INDEX;
     }
-    return of_above == 1 ? above : ETP_NO_INDEX;
+    return of_above == 1 && !hides_one ? above : ETP_NO_INDEX;
 }
 
 static etp_status choose_arm(etp_arena *arena, etp_ab_side *x, etp_error *err)

@@ -438,6 +438,9 @@ size_t etp_profile_samples(const etp_profile *p, const etp_profile_row *row, uin
 bool etp_profile_row_hides(const etp_profile *p, size_t row)
 {
     const etp_profile_row *whole = &p->rows[row];
+    if (whole->kind == ETP_ROW_BOUNDARY && whole->call != ETP_NO_INDEX) {
+        return whole->total_ns > 0; // a span that holds others: what it took itself has no name
+    }
     etp_op_call call = {.beside_ns = whole->total_ns};
     for (size_t i = 0; i < p->n_rows; i++) {
         const etp_profile_row *part = &p->rows[i];

@@ -128,7 +128,7 @@ bool etp_ab_cell_grid(const etp_ab *ab, etp_screen *s, etp_arena *arena)
     const etp_screen_unit unit = etp_screen_unit_among(longest, 0);
     const char *columns[ETP_SCREEN_FIGURES] = {"", "", "", c.n_levels > 1 ? "speedup" : ""};
     for (size_t l = 0; l < c.n_levels; l++) {
-        columns[l] = etp_level_get(c.levels[l])->word;
+        columns[l] = etp_level_get(c.levels[l])->name; // not a feature: what ran, the marks say
     }
     etp_screen_grid(s, "Every cell", unit.name, columns);
     for (size_t p = 0; p < n_phases; p++) {

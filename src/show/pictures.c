@@ -144,15 +144,17 @@ const char *etp_ab_left_out(const etp_ab *ab, const char *title, etp_arena *aren
                                   "recorded is recording",
                                   title, 100 * adds)
                : etp_arena_printf(arena,
-                                  "%s is left out: recorded inferences are longer than others by "
-                                  "an unknown factor",
+                                  "%s is left out: how much of what was recorded is recording is "
+                                  "not known",
                                   title);
 }
 
 void etp_ab_fold_recorded(const etp_ab *ab, etp_report *r)
 {
     if (etp_ab_recording_hides(ab)) {
-        etp_report_fold(r, "The recorded times, which are mostly recording");
+        etp_report_fold(r, etp_ab_recording_adds(ab) >= ETP_RECORDING_MOST
+                               ? "The recorded times, which are mostly recording"
+                               : "The recorded times, of which recording has an unknown part");
     }
 }
 

@@ -78,7 +78,7 @@ const char *etp_ab_rates_text(const etp_ab *ab, const etp_ab_comparison *c, etp_
 // TITLE: NULL for that of the answer alone.
 const char *etp_ab_left_out(const etp_ab *ab, const char *title, etp_arena *arena); // pictures.c
 const char *etp_ab_where_title(const etp_ab *ab); // "Where it came from"
-// Where the parts are left out, what follows is folded away and said to be mostly recording.
+// Where the parts are left out, what follows is folded away, with what recording has of it.
 void etp_ab_fold_recorded(const etp_ab *ab, etp_report *r);
 // Worth a line: one per cent of an inference, and more than sending single operators back.
 bool etp_ab_fix_pays(const etp_ab *ab, const etp_ab_fix *f); // page.c

@@ -102,6 +102,9 @@ def features(tmp):
     # Kernels are those of that arm: there is no other for them to be held against.
     kernels = re.search(r"^Kernel insights\n.*?^Next|\Z", run("analyze", tmp / "subject", "--full")[0], re.M | re.S)[0]
     expect(re.search(r"^Fully Connected.* GEMM +– ", kernels, re.M), "features: kernels against themselves", kernels)
+    # An arm without SME2 is not one at the level of another name, and the arm with all features is no stand-in for it.
+    refused = run("compare", f"{tmp / 'subject'}:best", f"{tmp / 'subject'}:sme1")
+    expect(refused[2] == 2 and "has no one arm 'sme1'" in refused[1], "features: an arm that is not there", refused)
     back = run("whatif", tmp / "subject", "back fully*")
     expect(back[2] == 2 and "no baseline to go back to" in back[1], "features: back", back)
 

@@ -578,6 +578,8 @@ const etp_report *etp_whatif_report(const etp_whatif *w, etp_arena *arena)
     } else if (isfinite(w->lo)) {
         etp_keys_add(keys, ETP_PLAIN, "speedup", "%s (%zu blocks)",
                      ETP_ESTIMATE(w->speedup, w->lo, w->hi, 3), w->blocks);
+    } else if (!w->open && !(isfinite(w->speedup) && w->speedup > 0)) {
+        etp_keys_add(keys, ETP_PLAIN, "speedup", "unknown: no time was recorded");
     } else if (!w->open) {
         etp_keys_add(keys, ETP_PLAIN, "speedup", "%.3f× (no interval: fewer than 2 blocks)",
                      w->speedup);
