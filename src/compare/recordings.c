@@ -3,8 +3,11 @@
 // that are no part of the inference, tensors that were logged.
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/number.h"
+#include "base/order.h"
 #include "compare/session.h"
 #include "trace/ops.h"
 
@@ -124,17 +127,46 @@ static const char *populations(const etp_trace *trace, size_t n, etp_arena *aren
     return text;
 }
 
-// Whether fewer than three quarters of the executions are those that are shown.
+// Whether those that are shown, the most frequent, are fewer than three quarters of the executions or
+// of their time.
 static bool none_is_most(const etp_trace *trace, size_t n)
 {
     size_t all = 0, most = 0;
+    double all_ns = 0, most_ns = 0;
     for (size_t k = 0; k < n; k++) {
         double sum;
         size_t runs = population(trace, k, &sum);
         all += runs;
+        all_ns += sum;
+        most_ns = runs > most ? sum : most_ns;
         most = runs > most ? runs : most;
     }
-    return 4 * most < 3 * all;
+    return 4 * most < 3 * all || 4 * most_ns < 3 * all_ns;
+}
+
+// What is shown has no middle: the middle half of few executions, too few for populations to be told,
+// or the medians of two blocks (of other inputs, or of phases) lie more than a factor of two apart.
+// A mean over them is that of none.
+static bool no_middle(const etp_trace *trace)
+{
+    enum { FEWEST = 4, MANY = 16 };
+    uint64_t least = UINT64_MAX, most = 0;
+    for (size_t i = 0; i < etp_trace_block_count(trace); i++) {
+        const etp_trace_block *b = etp_trace_block_at(trace, i);
+        const size_t n = b->n_runs < MANY ? b->n_runs : MANY;
+        if (!b->has_execute || b->rare || b->population != 0 || n < 2) {
+            continue;
+        }
+        uint64_t order[MANY]; // of many the first say where its median lies
+        memcpy(order, etp_trace_durations(b, b->execute), n * sizeof *order);
+        qsort(order, n, sizeof *order, etp_order_u64);
+        if (n >= FEWEST && n < MANY && order[n - 1 - n / 4] / 2 > order[n / 4]) {
+            return true;
+        }
+        least = order[n / 2] < least ? order[n / 2] : least;
+        most = order[n / 2] > most ? order[n / 2] : most;
+    }
+    return most / 2 > least;
 }
 
 static bool tell_modes(const etp_ab_session *s, uint32_t arm, const etp_trace *const *traces,
@@ -215,5 +247,8 @@ void etp_ab_tell_recordings(const etp_ab_session *s, uint32_t arm, const etp_tra
     tell_apart(s, arm, traces, n, to);
     out->tensors = tell_tensors(s, arm, traces, n, to);
     out->lengths = tell_modes(s, arm, traces, n, to);
+    for (size_t i = 0; i < n; i++) {
+        out->lengths = out->lengths || no_middle(traces[i]);
+    }
     tell_partly_logged(s, arm, traces, n, to);
 }

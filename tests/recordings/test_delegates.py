@@ -326,6 +326,20 @@ def lengths():
         code, out, err = run(*words, "--format", "json")
         told = [f["text"] for f in json.loads(out)["findings"] if f["kind"] == "several_lengths"]
         expect(code == 0 and [text[:9] for text in told] == ["rare_one:"] * (len(words) - 2), words, err, told)
+    # Inputs of 10 and 200 ms in two mixtures: no input became faster. A cold start alone is no second input.
+    mixtures = {"two_two": (10, 200) * 2, "one_three": (200, 10, 200, 200), "nine_three": (10, 10, 200, 10) * 3,
+                "three_nine": (200, 10, 200, 200) * 3, "cold_three": (30, 10, 10, 10)}
+    for name, times in mixtures.items():
+        at = [(1000 + 500 * i, ms * MS + 1000 * i) for i, ms in enumerate(times)]
+        etdump.write(TMP / f"{name}.etdump",
+                     [dumps.load(), *(dumps.inference(begin * MS, ns, dumps.gemm(ns)) for begin, ns in at)])
+    for a, b in (("two_two", "one_three"), ("nine_three", "three_nine"), ("one_three", "two_two")):
+        code, out, err = run("compare", TMP / f"{a}.etdump", TMP / f"{b}.etdump", "--format", "json")
+        c = json.loads(out)["comparisons"][0]
+        expect((c["withheld"], c["speedup"]["estimate"]) == ("several_lengths", None), a, b, c)
+    code, out, err = run("compare", TMP / "cold_three.etdump", TMP / "cold_three.etdump", "--format", "json")
+    expect(json.loads(out)["comparisons"][0]["speedup"]["estimate"] == 1, "a cold start of four", out[:900])
+    expect(run("gate", TMP / "nine_three.etdump", "share GEMM >= 50 %")[0] == 3, "nine of twelve: gate")
     # one centre: the ratio of two recordings is that of the times beside it; of three executions the first was cold
     data = pathlib.Path(__file__).resolve().parents[1] / "data"
     code, out, err = run("compare", data / "mixed_xnnpack_fp32.etdump", data / "mixed_xnnpack_fp32_load.etdump",

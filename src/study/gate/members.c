@@ -155,7 +155,7 @@ const char *etp_gate_arm_unknown(const etp_ab *ab, uint32_t arm, etp_arena *aren
         return "tensors were logged: its times are not the program's";
     }
     if (ab->bare && a->several_lengths) {
-        return "executions of several methods or input lengths";
+        return etp_ab_withheld_text(ETP_WITHHELD_LENGTHS);
     }
     if (!(a->waited > ETP_WAIT_MOST)) {
         return NULL;
