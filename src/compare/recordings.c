@@ -127,8 +127,8 @@ static const char *populations(const etp_trace *trace, size_t n, etp_arena *aren
     return text;
 }
 
-// Whether those that are shown, the most frequent, are fewer than three quarters of the executions or
-// of their time.
+// Whether those that are shown, the most frequent, are fewer than three quarters of the executions
+// or of their time.
 static bool none_is_most(const etp_trace *trace, size_t n)
 {
     size_t all = 0, most = 0;
@@ -144,9 +144,9 @@ static bool none_is_most(const etp_trace *trace, size_t n)
     return 4 * most < 3 * all || 4 * most_ns < 3 * all_ns;
 }
 
-// What is shown has no middle: the middle half of few executions, too few for populations to be told,
-// or the medians of two blocks (of other inputs, or of phases) lie more than a factor of two apart.
-// A mean over them is that of none.
+// What is shown has no middle: the middle half of few executions, too few for populations to be
+// told, or the medians of two blocks (of other inputs, or of phases) lie more than a factor of two
+// apart. A mean over them is that of none.
 static bool no_middle(const etp_trace *trace)
 {
     enum { FEWEST = 4, MANY = 16 };

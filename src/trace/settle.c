@@ -13,10 +13,10 @@
 // Where parts exceed their whole in at most this part of the executions, those are damaged; where
 // in more, the parts are not by the clock of the whole.
 #define ODD_RUNS 4
-// What no part of an event accounts for is a clock that jumped, or a device that slept, where it is
-// longer than a minute and than so many times the usual.
-#define JUMP_NS 60000000000
-#define JUMP_FROM 10000
+// Beyond this and so many times the usual, what no part of an event accounts for is a clock that
+// jumped, or a device that slept; the first executions may set much up.
+#define JUMP_NS(run) ((run) < 2 ? 60000000000 : 1000000000)
+#define JUMP_FROM(run) ((run) < 2 ? 10000 : 1000)
 // One event in microseconds and nanoseconds by turns, in calls of one length.
 #define TURNS_RATIO 1000.0
 #define TURNS_GAP 100
@@ -682,7 +682,7 @@ static void check_lengths(state *t)
                 note_damage(t, r, i, ETP_NO_INDEX);
             }
             d[r] = d[r] == ETP_BACKWARDS_NS ? 0 : d[r];
-            t->long_runs = t->long_runs || d[r] > JUMP_NS;
+            t->long_runs = t->long_runs || d[r] > JUMP_NS(r);
         }
     }
 }
@@ -703,13 +703,14 @@ static void check_jumps(state *t, uint32_t event)
         return;
     }
     qsort(own, n, sizeof *own, etp_order_u64);
-    uint64_t least = JUMP_FROM * own[(n - 1) / 2];
-    least = least > JUMP_NS ? least : JUMP_NS;
-    while (jumps < n && own[n - 1 - jumps] > least) {
-        jumps++;
+    bool *jumped = ETP_NEW_ARRAY(t->scratch, bool, n_runs);
+    for (size_t r = 0; r < n_runs; r++) {
+        uint64_t self = t->bad[r] ? 0 : d[r] - t->sum[r];
+        jumped[r] = self > JUMP_NS(r) && self > JUMP_FROM(r) * own[(n - 1) / 2];
+        jumps += jumped[r];
     }
     for (size_t r = 0; jumps * ODD_RUNS <= n && r < n_runs; r++) {
-        if (!t->bad[r] && d[r] - t->sum[r] > least) {
+        if (jumped[r]) {
             note_damage(t, r, event, ETP_NO_INDEX);
         }
     }

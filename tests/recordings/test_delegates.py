@@ -267,6 +267,14 @@ def damage():
     expect(means(doc) == {"Convolution (NHWC, F32) IGEMM #1": 35_000}, "jumped: means", means(doc))
     code, out, err = run("validate", TMP / "jumped.etdump")
     expect(code == 1 and "clock" in out + err, "jumped: validate", code, out, err)
+    # The end of one of ten is 2^32 ns late; first ones that take seconds set up.
+    for name, late, runs in (("late_end", (4,), 9), ("slow_first", (0, 1), 10)):
+        lengths = [dumps.MS + (i in late) * 2**32 for i in range(10)]
+        etdump.write(TMP / f"{name}.etdump", [dumps.inference((1000 + 10_000 * i) * dumps.MS, ns, dumps.gemm(dumps.MS))
+                                              for i, ns in enumerate(lengths)])
+        doc = json.loads(run("ops", TMP / f"{name}.etdump", "--format", "json")[1])
+        told = doc["totals"]["executions"], [d["run"] for d in doc["damaged"]]
+        expect(told == (runs, [4] * (10 - runs)), name, doc)
     doc = ops("jumped_few")
     expect(means(doc) == {"work": 35_000} and [d["run"] for d in doc["damaged"]] == [1, 3], "jumped_few", doc)
     doc = ops("jumped_between")
