@@ -203,6 +203,11 @@ def cells():
                 expect((base, level) == ("neon", "sme2"), what, base, level)
                 neon, sme2 = lines[pathlib.Path(name).stem.removeprefix("cells_")]
                 is_about(f"{what} {name}", estimate, neon / sme2)
+            # Each level within its model and threads, 4/3 or 2; the other model is half or twice as fast and not asked.
+            for rule, code in ((("speedup >= 1.3",), 0), (("speedup >= 1.4",), 1), ((), 0)):
+                checks = [c for c in answer("gate", out, *rule, code=(code,))["checks"]
+                          if c["id"].split(":")[0] in ("speedup", "verdict")]
+                expect(len(checks) == 4, f"{what}: gate {rule}", checks)
             rows = etprof("analyze", out).split("Every cell")[1].splitlines()[1:5]
             told = {tuple(re.findall(r"(\w+), (\d) thread", row)[0]): re.findall(r"[\d.]+×?", row.split("thread")[1])
                     for row in rows}

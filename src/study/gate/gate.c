@@ -282,13 +282,23 @@ static const char *judged_name(const etp_ab *ab, size_t i, etp_arena *arena)
                : etp_arena_printf(arena, "%s against %s", name, ab->arms[c->baseline].name);
 }
 
+// Where levels are compared within several models or thread counts, what is between those is judged
+// only where a rule names its arm: int8 against fp32 is another question. What is withheld stays: it
+// may be why a comparison within is missing.
+static bool is_beside(const etp_ab *ab, const etp_ab_comparison *c)
+{
+    return ab->n_within > 0 && !c->withheld &&
+           !etp_ab_same_group(&ab->arms[c->baseline], &ab->arms[c->candidate]);
+}
+
 static void check_comparisons(etp_gate *g, const etp_ab *ab, const rule *r)
 {
     const size_t within = r->metric == SPEEDUP ? ab->n_within : 0;
     for (size_t i = 0; i < ab->n_comparisons + within; i++) {
         const etp_ab_comparison *c = etp_ab_comparison_at(ab, i);
         const char *name = judged_name(ab, i, g->arena);
-        if (!is_of(r, &ab->arms[c->candidate])) {
+        bool asked = r->subject.len > 0 || r->metric == NOISE || !is_beside(ab, c);
+        if (!is_of(r, &ab->arms[c->candidate]) || !asked) {
             continue;
         }
         if (r->metric == NOISE) {
@@ -589,6 +599,9 @@ static void check_verdicts(etp_gate *g, const etp_ab *ab)
     for (size_t i = 0; i < ab->n_comparisons + ab->n_within; i++) {
         const etp_ab_comparison *c = etp_ab_comparison_at(ab, i);
         bool unknown = c->withheld || c->verdict == ETP_VERDICT_UNKNOWN;
+        if (is_beside(ab, c)) {
+            continue;
+        }
         etp_gate_check check = {
             .id = etp_arena_printf(g->arena, "verdict:%s", judged_name(ab, i, g->arena)),
             .found = etp_arena_printf(
