@@ -283,8 +283,8 @@ static const char *judged_name(const etp_ab *ab, size_t i, etp_arena *arena)
 }
 
 // Where levels are compared within several models or thread counts, what is between those is judged
-// only where a rule names its arm: int8 against fp32 is another question. What is withheld stays: it
-// may be why a comparison within is missing.
+// only where a rule names its arm: int8 against fp32 is another question. What is withheld stays:
+// it may be why a comparison within is missing.
 static bool is_beside(const etp_ab *ab, const etp_ab_comparison *c)
 {
     return ab->n_within > 0 && !c->withheld &&
