@@ -68,9 +68,9 @@ const char *etp_screen_noise(const etp_ab *ab, etp_arena *arena)
             continue;
         }
         known = known ? known : c;
-        given += isfinite(c->estimate);
-        inside +=
-            isfinite(c->estimate) && fabs(log(c->estimate)) <= etp_interval_reach(&c->control);
+        bool known_effect = isfinite(c->estimate);
+        given += known_effect;
+        inside += known_effect && fabs(log(c->estimate)) <= etp_interval_reach(&c->control);
     }
     if (!known) {
         return NULL;
