@@ -765,7 +765,8 @@ const char *etp_ab_quieter_command(const etp_ab *ab, const etp_ab_comparison *c,
 
 // The operator that answers call ID ("op12"); NULL: none.
 const etp_ab_operator *etp_ab_operator_of(const etp_ab *ab, const char *id);
-bool etp_ab_same_group(const etp_ab_arm *a, const etp_ab_arm *b); // one model and thread count
+bool etp_ab_same_group(const etp_ab_arm *a, const etp_ab_arm *b);    // one model and thread count
+bool etp_ab_is_within(const etp_ab *ab, const etp_ab_comparison *c); // its arms are of one group
 
 // What tells a model from the others of the session; NULL on out of memory.
 const char *etp_ab_model_word(const etp_ab *ab, size_t model, etp_arena *arena);

@@ -12,6 +12,11 @@ bool etp_ab_same_group(const etp_ab_arm *a, const etp_ab_arm *b)
     return a->model == b->model && a->threads == b->threads;
 }
 
+bool etp_ab_is_within(const etp_ab *ab, const etp_ab_comparison *c)
+{
+    return etp_ab_same_group(&ab->arms[c->baseline], &ab->arms[c->candidate]);
+}
+
 const etp_ab_comparison *etp_ab_comparison_at(const etp_ab *ab, size_t i)
 {
     return i < ab->n_comparisons ? &ab->comparisons[i] : &ab->within[i - ab->n_comparisons];

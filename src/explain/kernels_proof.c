@@ -93,7 +93,8 @@ static etp_codes classes_of_family(etp_isa_family family)
     return classes;
 }
 
-// The next lower step of the ladder; the level itself: it is the lowest; none: it is no step.
+// The next lower level of those that lie below each other; the level itself if it is the lowest,
+// none if it hides single features.
 static etp_level lower_step(etp_level level, etp_isa_family family)
 {
     etp_level steps[ETP_LEVEL_COUNT];

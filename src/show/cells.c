@@ -20,23 +20,10 @@ typedef struct cells {
     bool models, threads; // more than one of them
 } cells;
 
-bool etp_ab_has_cells(const etp_ab *ab)
+// FALSE: AB has no cells that a table of the screen could hold.
+static bool find_cells(const etp_ab *ab, cells *out)
 {
-    bool models = false, levels = false, threads = false, builds = false;
-    for (size_t i = 0; i < ab->n_arms; i++) {
-        const etp_ab_arm *a = &ab->arms[i], *first = &ab->arms[0];
-        models = models || a->model != first->model;
-        levels = levels || a->level != first->level;
-        threads = threads || a->threads != first->threads;
-        builds = builds || a->build != 0;
-    }
-    return ab->n_arms > FEW_ARMS && models + levels + threads > 1 && !builds && !ab->bare &&
-           !ab->emulated;
-}
-
-// FALSE: more levels than there are columns.
-static bool find_levels(const etp_ab *ab, cells *out)
-{
+    bool builds = false;
     *out = (cells){.n_levels = 0};
     for (size_t i = 0; i < ab->n_arms; i++) {
         const etp_ab_arm *a = &ab->arms[ab->shown ? ab->shown[i] : i];
@@ -52,8 +39,16 @@ static bool find_levels(const etp_ab *ab, cells *out)
         }
         out->models = out->models || a->model != ab->arms[0].model;
         out->threads = out->threads || a->threads != ab->arms[0].threads;
+        builds = builds || a->build != 0;
     }
-    return true;
+    return ab->n_arms > FEW_ARMS && out->models + out->threads + (out->n_levels > 1) > 1 &&
+           !builds && !ab->bare && !ab->emulated;
+}
+
+bool etp_ab_has_cells(const etp_ab *ab)
+{
+    cells c;
+    return find_cells(ab, &c);
 }
 
 static const char *label_of(const etp_ab *ab, const cells *c, const etp_ab_arm *a, etp_arena *arena)
@@ -90,10 +85,9 @@ static void add_row(const etp_ab *ab, const cells *c, const etp_ab_arm *first,
     }
     for (size_t i = 0; i < ab->n_comparisons + ab->n_within; i++) {
         const etp_ab_comparison *x = etp_ab_comparison_at(ab, i);
-        const etp_ab_arm *from = &ab->arms[x->baseline], *to = &ab->arms[x->candidate];
-        bool level = etp_ab_same_group(to, first) && etp_ab_same_group(from, to);
-        withheld = withheld || (etp_ab_same_group(to, first) && x->withheld);
-        if (level && !x->withheld && isfinite(x->estimate)) {
+        bool here = etp_ab_same_group(&ab->arms[x->candidate], first);
+        withheld = withheld || (here && x->withheld);
+        if (here && etp_ab_is_within(ab, x) && !x->withheld && isfinite(x->estimate)) {
             best = best && best->estimate >= x->estimate ? best : x;
         }
     }
@@ -114,7 +108,7 @@ static void add_row(const etp_ab *ab, const cells *c, const etp_ab_arm *first,
 bool etp_ab_cell_grid(const etp_ab *ab, etp_screen *s, etp_arena *arena)
 {
     cells c;
-    if (!etp_ab_has_cells(ab) || !find_levels(ab, &c)) {
+    if (!find_cells(ab, &c)) {
         return false;
     }
     double longest = 0;

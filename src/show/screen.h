@@ -33,10 +33,10 @@ void etp_screen_mark_causes(const etp_ab *ab, etp_screen *s, etp_arena *arena);
 // features.c.
 void etp_ab_feature_grid(const etp_ab *ab, etp_screen *s, etp_arena *arena);
 
-// More than four arms, with several of two of models, levels and threads; no builds, emulator or
-// bare recordings.
+// More than four arms, with several of two of models, levels (three at most) and threads; no
+// builds, emulator or bare recordings.
 bool etp_ab_has_cells(const etp_ab *ab);
-// Their times and what the best level brings; FALSE: AB has none, or too many levels. In cells.c.
+// Their times and what the best level brings; FALSE: AB has none. In cells.c.
 bool etp_ab_cell_grid(const etp_ab *ab, etp_screen *s, etp_arena *arena);
 
 // Remarks on why there is no verdict, each reason once: bit i of *SAID is that of etp_withheld i.

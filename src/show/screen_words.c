@@ -235,11 +235,6 @@ const char *etp_ab_unproven(const etp_ab *ab, const etp_ab_arm *a)
     return why ? why : "names do not tell";
 }
 
-static bool is_within(const etp_ab *ab, const etp_ab_comparison *c)
-{
-    return etp_ab_same_group(&ab->arms[c->baseline], &ab->arms[c->candidate]);
-}
-
 const etp_ab_comparison *const *etp_ab_all_comparisons(const etp_ab *ab, etp_arena *arena,
                                                        size_t *out_n)
 {
@@ -249,7 +244,7 @@ const etp_ab_comparison *const *etp_ab_all_comparisons(const etp_ab *ab, etp_are
         ETP_NEW_ARRAY(arena, const etp_ab_comparison *, ab->n_comparisons + more + 1);
     for (int pass = 0; out && pass < 2; pass++) {
         for (size_t i = 0; i < ab->n_comparisons; i++) {
-            bool now = more == 0 || is_within(ab, &ab->comparisons[i]) == (pass == 0);
+            bool now = more == 0 || etp_ab_is_within(ab, &ab->comparisons[i]) == (pass == 0);
             if (now && (more > 0 || pass == 0)) {
                 out[n++] = &ab->comparisons[i];
             }

@@ -43,8 +43,8 @@ typedef struct etp_op_call {      // a delegate's call, over some executions
 } etp_op_call;
 
 // Whether what it took beside its operators may have been anything: always where others than
-// XNNPACK logged them; of XNNPACK's where it is longer than they are, than setting up takes and
-// than clocks of whole microseconds cut off.
+// XNNPACK logged them; of XNNPACK's where it is longer than setting up takes, an eighth of their
+// time among it, and clocks of whole microseconds cut off.
 bool etp_op_call_hides(const etp_op_call *call, uint64_t executions);
 // The same words in every answer, with both times.
 #define ETP_OPS_UNLOGGED "%s inside calls of delegates have no event with a time, %s have"

@@ -32,7 +32,7 @@ typedef struct state {
     bool *flat, *bad;       // by event; by execution
     uint32_t *first, *next; // parts of an event: index + 1
     uint64_t *sum;          // by execution
-    bool long_runs;         // some event is longer than JUMP_NS
+    bool long_runs;         // some event is longer than JUMP_NS of its execution
 } state;
 
 // ---- what the file says of the first sound execution ----

@@ -287,8 +287,7 @@ static const char *judged_name(const etp_ab *ab, size_t i, etp_arena *arena)
 // it may be why a comparison within is missing.
 static bool is_beside(const etp_ab *ab, const etp_ab_comparison *c)
 {
-    return ab->n_within > 0 && !c->withheld &&
-           !etp_ab_same_group(&ab->arms[c->baseline], &ab->arms[c->candidate]);
+    return ab->n_within > 0 && !c->withheld && !etp_ab_is_within(ab, c);
 }
 
 static void check_comparisons(etp_gate *g, const etp_ab *ab, const rule *r)
