@@ -54,7 +54,7 @@ def runner(o, bundle, script, calls, folder, repetitions):
     path.write_text(script)
     env = dict(os.environ, ETPROF_MASK=paired.NOTHING_HIDDEN)
     words = [os.path.join(bundle, "etprof-runner"), "--model", str(o.model), "--steps", str(path),
-             "--threads", str(o.threads), *(["--kernels-lib", o.kernels_lib] if o.kernels_lib else [])]
+             "--threads", str(o.threads), *(["--custom-ops", o.custom_ops] if o.custom_ops else [])]
     return paired.each(words, o.warmup * calls, repetitions * calls, env=env)
 
 
@@ -141,7 +141,7 @@ def loop_alone(o, bundle, build):
     """The plain loop in a process of its own, with the files that etprof's runner loads."""
     words = [os.path.join(build, "text_calls"), str(o.model), str(o.prefill), str(o.decode), str(o.answers)]
     env = dict(paired.libraries(bundle), OMP_NUM_THREADS="1")  # the library's attention asks OpenMP, as in the runner
-    done = subprocess.run([*words, *([o.kernels_lib] if o.kernels_lib else [])], check=True, stdout=subprocess.PIPE,
+    done = subprocess.run([*words, *([o.custom_ops] if o.custom_ops else [])], check=True, stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL, env=env)
     return loop((int(x) for x in done.stdout.split()), o)
 

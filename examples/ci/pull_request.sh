@@ -66,11 +66,11 @@ ask() {
 ask
 left=40
 while [ "$code" = 3 ] && [ "$left" -gt 0 ]; do
-    more=$(grep -F -- "--extend $out/run --blocks " "$out/gate.md" | sed 's/.* --blocks \([0-9]*\).*/\1/' | sort -n | tail -n 1)
+    more=$(grep -F -- "--resume $out/run --blocks " "$out/gate.md" | sed 's/.* --blocks \([0-9]*\).*/\1/' | sort -n | tail -n 1)
     [ -n "$more" ] || break
     [ "$more" -le "$left" ] || more=$left
     left=$((left - more))
-    "$etprof" ab --extend "$out/run" --blocks "$more" --quiet >/dev/null 2>"$said" || case $? in 1 | 3) ;; *) break ;; esac
+    "$etprof" ab --resume "$out/run" --blocks "$more" --quiet >/dev/null 2>"$said" || case $? in 1 | 3) ;; *) break ;; esac
     ask
 done
 # A table of very many arms is cut.

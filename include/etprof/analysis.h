@@ -148,7 +148,7 @@ ETP_API ETP_NODISCARD etp_status etp_analysis_finding(const etp_analysis *analys
 
 // ---- documents and reports ----
 
-// The whole answer as one document: etprof.ab/1, of two builds etprof.builds/1. The
+// The whole answer as one document: etprof.ab/1. The
 // caller disposes of *out.
 ETP_API ETP_NODISCARD etp_status etp_analysis_json(const etp_analysis *analysis, etp_buffer *out,
                                                    etp_error *err);
@@ -160,7 +160,6 @@ typedef struct etp_analysis_output { // NULL instead of it: the whole report as 
     bool color, ascii;  // TEXT: ANSI colours; no sign beyond ASCII
     bool brief;         // TEXT: the short form
     bool proof;         // operator names side by side instead of times
-    bool as_arms;       // two builds as comparisons with one arm (etprof.ab/1)
     const char *title;  // of the report, NULL: the model's
     const char *select; // CSV: id of the table; SVG: id of the chart; NULL: the main one
 } etp_analysis_output;

@@ -24,6 +24,8 @@ typedef struct etp_join_event {
 } etp_join_event;
 
 #define ETP_JOIN_BELONGS 0.9
+// Identity from which a program of other layers would have been noticed: ten names and calls agree.
+#define ETP_JOIN_TELLS 0.99
 
 typedef struct etp_join {
     uint32_t method;            // index of etp_program.methods, ETP_NO_INDEX when no method fits
@@ -43,7 +45,7 @@ typedef struct etp_join {
     // holds no sizes, and a wider model of the same layers has the same names. The events'
     // confidence does not have it.
     double identity;
-    const char *doubt; // what differs, or that little could tell, for people; NULL: neither
+    const char *doubt;            // what differs, or what agrees and does not tell, for people
     const etp_join_event *events; // one per event of the block
     uint32_t n_events;
 } etp_join;

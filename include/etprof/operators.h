@@ -53,6 +53,8 @@ typedef enum etp_kit_category {
 
 ETP_API const char *etp_category_name(etp_category category); // "Data movement"
 ETP_API etp_kit_category etp_kit_category_of(etp_category category);
+// Operators that multiply and accumulate: convolutions, products of matrices, attention.
+ETP_API bool etp_category_multiplies(etp_category category);
 ETP_API const char *
 etp_kit_category_name(etp_kit_category category); // "CONV", "GEMM", "Data Movement", …
 // The category of that exact text, ETP_CATEGORY_COUNT when there is none.

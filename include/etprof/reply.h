@@ -74,7 +74,9 @@ typedef struct etp_inspector_columns {
     const uint64_t *start;    // n_times, in ticks
     const char *others;       // the other columns as a JSON object: {name: [n_rows cells], …};
     size_t others_len;        // left out when each cell is [], {}, null or false; of a tensor the
-                              // dtype, the shape, and "at", the byte of the buffer, or null
+                              // dtype, the shape, and "at", the byte of the buffer, or null;
+                              // of op_types all, where the table shortens five or more;
+                              // "event_block", from 0, which the table has not
     etp_buffer memory;        // in which all this lies: the caller disposes of it
 } etp_inspector_columns;
 

@@ -85,6 +85,7 @@ ETP_API uint32_t etp_control_position(uint64_t seed, uint32_t block, uint32_t n_
 #define ETP_CONFIDENCE 0.95
 #define ETP_MIN_BLOCKS 6 // exact sign-flip p cannot go below 0.05 under this
 #define ETP_CONTROL_BLOCKS 6
+#define ETP_TREND_P 0.01 // of no trend: up to here a change over the session is called drift
 
 typedef enum etp_warmup_class {
     ETP_WARM_FLAT,     // no change found, nothing dropped
@@ -177,16 +178,6 @@ ETP_API ETP_NODISCARD etp_status etp_unpaired_compare(const double *a, size_t n_
 
 // Adjusted p-values (Benjamini–Hochberg), NAN stays NAN and does not count. SCRATCH: n indices.
 ETP_API void etp_benjamini_hochberg(const double *p, size_t n, uint32_t *scratch, double *out_q);
-// The same by Benjamini–Yekutieli: q of the former times 1 + 1/2 + … + 1/n, which holds however the
-// tests depend on each other (Benjamini and Yekutieli, The control of the false discovery rate in
-// multiple testing under dependency, Annals of Statistics 29 (2001), theorem 1.3).
-ETP_API void etp_benjamini_yekutieli(const double *p, size_t n, uint32_t *scratch, double *out_q);
-
-// Geometric mean of ratios; interval by seeded bootstrap over the items, NAN below 3.
-// ETP_UNSUPPORTED for a ratio that is not above 0, or not finite.
-ETP_API ETP_NODISCARD etp_status etp_geometric_mean(const double *ratios, size_t n, uint64_t seed,
-                                                    etp_arena *scratch, etp_interval *out,
-                                                    etp_error *err);
 
 typedef struct etp_effects {
     etp_interval mean;

@@ -80,12 +80,14 @@ typedef struct etp_trace_block {
                              // its own index
 } etp_trace_block;
 
-// An execution that is left out of its block: the clock jumped in it.
+// An execution that is left out of its block: the clock jumped in it, or what a delegate logged
+// while it set itself up cannot be added.
 typedef struct etp_trace_damage {
     uint32_t run;      // its RunData
     etp_str name;      // of the event that shows it
     int64_t ns;        // how long the event claims to last; INT64_MIN: it ends before it starts
     uint64_t whole_ns; // the event that it lies in; 0: none, it is too long for anything
+    bool crosses;      // it is not long: its parts overlap or reach beyond it
 } etp_trace_damage;
 
 // What a tick is, as people write it: "ns", "us", "ms", "s" or "cycles:168000000" (of so many Hz).
@@ -137,7 +139,7 @@ ETP_API const char *etp_trace_unit_choice(const etp_trace *trace);
 ETP_API ETP_NODISCARD etp_status etp_trace_need_sound(const etp_trace *trace, etp_error *err);
 ETP_API size_t etp_trace_damage_count(const etp_trace *trace);
 ETP_API const etp_trace_damage *etp_trace_damage_at(const etp_trace *trace, size_t index);
-// "claims 922 s, inside 71 µs" or "ends before it starts".
+// "the clock jumped (x in run 3 claims 922 s, inside 71 µs)".
 ETP_API const char *etp_trace_damage_claim(const etp_trace_damage *damage, etp_arena *arena);
 
 // The file itself, with what is not a profile event: debug values, allocations, start ticks

@@ -55,7 +55,7 @@ class Answer:
 
     def report(self, format: str = "text", *, table: str | None = None, brief: bool = False, width: int = 0) -> str:
         """The report as text, md, html, json, csv (of TABLE) or svg (of the chart TABLE)."""
-        how = lib.output(format, brief=brief, width=width, select=table.encode() if table else None)
+        how = lib.output(format, brief=brief, width=width, select=table)
         return lib.take(self._text, self._handle, c.byref(how))
 
     @property
@@ -110,8 +110,7 @@ class Reply(Answer):
 
 def _ask(kind: int, paths: Sequence[Path], changes: Sequence[str], **members: Any) -> c.c_void_p:
     handle = c.c_void_p()
-    given = {k: v if isinstance(v, (bool, int, float)) else lib.path(v) for k, v in members.items()}
     question = lib.Question(kind=kind, paths=lib.words(paths), n_paths=len(paths), changes=lib.words(changes),
-                            n_changes=len(changes), **given)
+                            n_changes=len(changes), **members)
     lib.call("etp_reply_open", c.byref(question), c.byref(handle))
     return handle

@@ -21,7 +21,7 @@ class PerfData:
 
 @dataclasses.dataclass(frozen=True)
 class Event:
-    """PERF_DATA is None where nothing was timed; OP_TYPES are those of the data frame, which shortens long lists."""
+    """PERF_DATA is None where nothing was timed."""
 
     name: str
     perf_data: PerfData | None
@@ -41,12 +41,12 @@ class EventBlock:
     events: list[Event]
 
 
-def event_blocks(rows: list[dict[str, Any]]) -> list[EventBlock]:
-    """ROWS of the Inspector, block by block. Blocks of one name that follow each other cannot be told apart in rows."""
+def event_blocks(rows: list[dict[str, Any]], places: list[int]) -> list[EventBlock]:
+    """ROWS of the Inspector, block by block: PLACES has the block of each."""
     names = [f.name for f in dataclasses.fields(Event)][2:]
     blocks: list[EventBlock] = []
-    for row in rows:
-        if not blocks or blocks[-1].name != row["event_block_name"]:
+    for row, place, before in zip(rows, places, [-1, *places]):
+        if place != before:
             blocks.append(EventBlock(row["event_block_name"], []))
         times = None if row["raw"] is None else PerfData(
             row["raw"], *(row[f"{s} (ms)"] for s in ("p10", "p50", "p90", "avg", "min", "max")))

@@ -204,8 +204,12 @@ def main(argv) -> int:
     parser.add_argument("--pip-arg", action="append", default=[])
     parser.add_argument("--wheel-dir")
     parser.add_argument("--allow-cuda", action="store_true")
+    parser.add_argument("--ask", action="store_true", help="install only what somebody at a terminal agrees to")
     options = parser.parse_args(argv)
     try:
+        if options.ask and not present_python(str(venv_python(options.venv))) and not agreed(options.venv):
+            say(not_installed())
+            return 0
         print(make_venv(options.venv, options.pip_arg, options.wheel_dir, options.allow_cuda))
         return 0
     except EtprofError as error:

@@ -19,6 +19,10 @@ class UsageError(EtprofError, ValueError):
     exit_code = 2
 
 
+class WrongType(UsageError, TypeError):
+    """A text where a number is taken, and the like."""
+
+
 class BadInput(EtprofError, ValueError):
     """A model, data or calibration file that is broken or that the exporter cannot take."""
 

@@ -7,6 +7,7 @@ import ctypes as c
 import functools
 import itertools
 import json
+import os
 from typing import Any, NamedTuple
 
 from etprof import errors
@@ -17,8 +18,11 @@ _UNIT = " (ms)"
 _STATISTICS = ("p10", "p50", "p90", "avg", "min", "max")
 _AFTER = ("op_types", "delegate_debug_identifier", "stack_traces", "module_hierarchy", "is_delegated_op",
           "delegate_backend_name", "debug_data")
+_PARSER = "delegate_debug_metadata needs a parser in Python: use the official Inspector"
 _OFFICIAL = {"get_exported_program": "get_exported_program()", "calculate_numeric_gap": 'calculate_numeric_gap("MSE")',
              "get_op_list": "get_op_list(…)", "write_tensorboard_artifact": "write_tensorboard_artifact(…)"}
+_HIDDEN = ["raw", "delegate_debug_identifier", "stack_traces", "module_hierarchy", "debug_data"]  # when printed
+_LONG = 5  # op types, from which on the data frame has a text of them
 # Cells of a column that the library leaves out because it says nothing in any row.
 _EMPTY: dict[str, type] = {"op_types": list, "stack_traces": dict, "module_hierarchy": dict, "debug_data": list,
                            "is_delegated_op": bool, "delegate_debug_identifier": type(None),
@@ -30,6 +34,7 @@ class _Columns(NamedTuple):
     statistics: bytes # six columns of doubles, NaN where there are no times
     complete: bool    # every row has times
     cells: dict[str, list[Any]]
+    blocks: list[int] # of each row
 
 
 @functools.lru_cache(maxsize=2)
@@ -73,16 +78,17 @@ class Inspector:
                  debug_buffer_path: Path | None = None, **others: Any) -> None:
         if etdump_path is None:
             raise errors.UsageError("Inspector needs etdump_path; etdump_data is not taken: write it to a file")
-        if etrecord is not None and not isinstance(etrecord, str) and not hasattr(etrecord, "__fspath__"):
+        if etrecord is not None and not isinstance(etrecord, (str, bytes, os.PathLike)):
             raise errors.UsageError("Inspector takes the path of an ETRecord: etrecord.save(path)")
         for name in others:
             raise errors.UsageError(f"Inspector of etprof has no {name}: times are nanoseconds, shown as ms")
         self._buffer_path = debug_buffer_path
+        self._files = {"etdump_path": etdump_path, "etrecord": etrecord, "debug_buffer_path": debug_buffer_path}
         self._reply = Reply(INSPECTOR, [etdump_path], record=etrecord, buffer=debug_buffer_path)
         self._path = etdump_path
 
-    def _columns(self) -> _Columns:
-        """What the library has, in one call."""
+    def _columns(self, whole: bool = False) -> _Columns:
+        """What the library has, in one call. WHOLE: all op types; else as the data frame has them."""
         found = lib.InspectorColumns()
         lib.call("etp_reply_columns", self._reply._handle, c.byref(found))
         try:
@@ -101,6 +107,10 @@ class Inspector:
                                        "raw": [ms[a:b] if a < b else None for a, b in ends]}
         for name in _AFTER:
             cells[name] = words[name] if name in words else [_EMPTY[name]() for _ in range(n)]
+        if "op_types" in words and not whole:
+            cells["op_types"] = [types if len(types) < _LONG else
+                                 f"['{types[0]}', '{types[1]}' ... '{types[-1]}'] ({len(types)} total)"
+                                 for types in cells["op_types"]]
         if "module_hierarchy" in words: # of each operator {path: (name, type)}; JSON has no pairs
             for operators in cells["module_hierarchy"]:
                 for paths in operators.values():
@@ -112,24 +122,31 @@ class Inspector:
             buffer = None if self._buffer_path is None else tensors.Buffer(self._buffer_path)
             cells["debug_data"] = tensors.shown(words["debug_data"], buffer)
         cells["start_time"] = [ticks[a:b] if a < b else None for a, b in ends]
-        return _Columns(n, statistics, complete, cells)
+        return _Columns(n, statistics, complete, cells, words["event_block"])
 
     def __repr__(self) -> str:
         return f"<etprof.Inspector {self._path}>"
 
     def __getattr__(self, name: str) -> Any:
-        """What the official one has and this has not names the official call."""
-        if name in _OFFICIAL:
-            raise AttributeError(f"etprof's Inspector has no {name}, which needs PyTorch: "
-                                 f"executorch.devtools.Inspector(etdump_path=…, etrecord=…).{_OFFICIAL[name]}")
-        raise AttributeError(f"'Inspector' object has no attribute '{name}'")
+        """What needs PyTorch the official one answers, of the same files; where it is not installed the official call
+        is named."""
+        if name not in _OFFICIAL:
+            raise AttributeError(f"'Inspector' object has no attribute '{name}'")
+        try:
+            from executorch.devtools import Inspector as Official
+        except ImportError:
+            raise AttributeError(f"etprof's Inspector has no {name} without PyTorch and ExecuTorch: "
+                                 f"executorch.devtools.Inspector(etdump_path=…, etrecord=…).{_OFFICIAL[name]}"
+                                 ) from None
+        return getattr(Official(**{key: path and os.fsdecode(path) for key, path in self._files.items()}), name)
 
     @property
     def event_blocks(self) -> list[Any]:
         """The events of each block, as the official one has them (etprof.blocks)."""
         from etprof.blocks import event_blocks
 
-        return event_blocks(self.rows())
+        found = self._columns(whole=True)
+        return event_blocks(self._rows(found), found.blocks)
 
     def find_total_for_module(self, module_name: str) -> float:
         """Milliseconds on average in operators that a module whose path has MODULE_NAME in it made, as the official one
@@ -140,7 +157,9 @@ class Inspector:
 
     def rows(self) -> list[dict[str, Any]]:
         """The rows of the data frame, missing values None."""
-        found = self._columns()
+        return self._rows(self._columns())
+
+    def _rows(self, found: _Columns) -> list[dict[str, Any]]:
         if any(found.cells["debug_data"]):
             from etprof import tensors
 
@@ -159,7 +178,7 @@ class Inspector:
         import pandas
 
         if include_delegate_debug_data:
-            raise errors.UsageError("delegate_debug_metadata needs a parser in Python: use the official Inspector")
+            raise errors.UsageError(_PARSER)
         found = self._columns()
         labels, places, numbers = _labels(include_units)
         n = found.n
@@ -195,12 +214,25 @@ class Inspector:
         frame.columns = labels
         return frame
 
-    def print_data_tabular(self, include_units: bool = True, include_delegate_debug_data: bool = False) -> None:
-        """Prints the data frame; in a notebook to_dataframe() shows it."""
-        print(self.to_dataframe(include_units, include_delegate_debug_data).to_string())
+    def print_data_tabular(self, file: Any = None, include_units: bool = True,
+                           include_delegate_debug_data: bool = False) -> None:
+        """Prints what the official one prints of the data frame, to FILE or standard output: with a grid where the
+        package tabulate is there, which the official one needs."""
+        frame = self.to_dataframe(include_units, include_delegate_debug_data).drop(columns=_HIDDEN)
+        frame = frame[~frame["event_name"].str.contains("OPERATOR_CALL")].reset_index(drop=True)
+        try:
+            from tabulate import tabulate
 
-    def save_data_to_tsv(self, file: Any, include_units: bool = True) -> None:
+            text = tabulate(frame, headers="keys", tablefmt="fancy_grid")
+        except ImportError:
+            text = frame.to_string()
+        print(text, file=file)
+
+    def save_data_to_tsv(self, file: Any, include_units: bool = True,
+                         include_delegate_debug_data: bool = False) -> None:
         """Writes the official table to an open FILE or to a path."""
+        if include_delegate_debug_data:
+            raise errors.UsageError(_PARSER)
         if not include_units:
             raise errors.UsageError("the table has its units; to_dataframe(include_units=False).to_csv has none")
         if hasattr(file, "write"):

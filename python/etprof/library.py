@@ -5,6 +5,8 @@ from __future__ import annotations
 import ctypes as c
 import errno
 import functools
+import math
+import operator
 import os
 import sys
 from collections.abc import Iterator
@@ -40,10 +42,44 @@ class Str(c.Structure):
         return c.string_at(self.ptr, self.len).decode(errors="replace") if self.len else ""
 
 
+def path(value: str | bytes | os.PathLike[Any] | None) -> bytes | None:
+    """A text or path as the library takes it."""
+    if value is None:
+        return None
+    if not isinstance(value, (str, bytes, os.PathLike)):
+        raise errors.WrongType(f"{value!r} is neither a text nor a path")
+    found = os.fsencode(value)
+    if b"\0" in found:
+        raise errors.UsageError(f"{value!r}: a text ends at its \\0")
+    return found
+
+
+def number(name: str, kind: Any, value: Any) -> Any:
+    """VALUE, if KIND holds it: ctypes cuts a whole number that is too large and says of no argument which it is."""
+    real, most = kind is c.c_double, 2 ** (8 * c.sizeof(kind)) - 1
+    try:
+        found = math.fsum([value]) if real else operator.index(value)
+    except (TypeError, ValueError, OverflowError):
+        raise errors.WrongType(f"{name}={value!r} is not a {'number' if real else 'whole number'}") from None
+    if real and not 0 <= found < math.inf:
+        raise errors.UsageError(f"{name}={value!r} is not a number from 0 on")
+    if not real and not 0 <= found <= most:
+        raise errors.UsageError(f"{name}={value!r} is not a whole number from 0 to {most}")
+    return found
+
+
 class Sized(c.Structure):
-    """A struct that begins with its size."""
+    """A struct that begins with its size. Its members are checked: they are arguments of somebody's program."""
 
     def __init__(self, **members: Any) -> None:
+        kinds = dict(self._fields_) # type: ignore[arg-type]
+        for name, value in members.items():
+            if kinds[name] is c.c_char_p:
+                members[name] = path(value)
+            elif kinds[name] in (c.c_uint32, c.c_uint64, c.c_double):
+                members[name] = number(name.removesuffix("_s"), kinds[name], value) # in seconds, as all times
+            elif kinds[name] is c.c_bool and value not in (True, False):
+                raise errors.WrongType(f"{name}={value!r} is neither True nor False")
         super().__init__(**members)
         self.struct_size = c.sizeof(self)
 
@@ -55,7 +91,7 @@ class AnalysisOptions(Sized):
 
 class Output(Sized):
     _fields_ = [("struct_size", c.c_size_t), ("format", c.c_int), ("width", c.c_uint32), ("color", c.c_bool),
-                ("ascii", c.c_bool), ("brief", c.c_bool), ("proof", c.c_bool), ("as_arms", c.c_bool),
+                ("ascii", c.c_bool), ("brief", c.c_bool), ("proof", c.c_bool),
                 ("title", c.c_char_p), ("select", c.c_char_p)]
 
 
@@ -232,7 +268,7 @@ def failure(err: Error) -> errors.EtprofError:
     text = err.msg.decode(errors="replace")
     at = None if err.offset == NO_OFFSET or not err.offset else int(err.offset)
     kind = _EXCEPTIONS[err.status] if 0 < err.status < len(_EXCEPTIONS) else errors.EtprofError
-    if kind is errors.FileProblem and err.os_errno == errno.ENOENT:
+    if issubclass(errors.NoSuchFile, kind) and err.os_errno == errno.ENOENT:
         kind = errors.NoSuchFile
     problem = kind(text if at is None else f"{text} (at byte {at})")
     problem.byte = at
@@ -247,12 +283,10 @@ def call(name: str, *arguments: Any) -> None:
         raise failure(err)
 
 
-def path(value: str | os.PathLike[str] | None) -> bytes | None:
-    return None if value is None else os.fsencode(os.fspath(value))
-
-
 def words(values: Any) -> Any:
     """A C array of texts; None for none."""
+    if isinstance(values, (str, bytes, os.PathLike)):
+        raise errors.WrongType(f"{values!r} is one text; a list of them is taken: [{values!r}]")
     listed = [path(v) for v in values]
     return (c.c_char_p * len(listed))(*listed) if listed else None
 

@@ -132,13 +132,14 @@ def _surroundings() -> dict[str, Any]:
     names = {"search_path": "PATH", "qemu": "ETPROF_QEMU", "ssh_config": "ETPROF_SSH_CONFIG",
              "android_serial": "ANDROID_SERIAL"}
     found = {member: os.environ.get(name) for member, name in names.items()}
-    state = made.state_dir()
-    return {"state_dir": os.fsencode(state) if state else None, **{k: lib.path(v) for k, v in found.items() if v}}
+    return {"state_dir": made.state_dir() or None, **{k: v for k, v in found.items() if v}}
 
 
 def _measure(options: lib.MeasurementOptions, progress: bool | Callable[[Progress], None]) -> Analysis:
     line = _Line()
     show = line if progress is True else progress or None
+    if show and not callable(show):
+        raise errors.WrongType(f"progress={progress!r} is neither True, False nor a function")
     session = _Session(options)
     try:
         try:
@@ -173,15 +174,16 @@ def ab(*models: Path, levels: Sequence[str] = (), threads: Sequence[int] = (), b
     >>> run = etprof.ab("x.pte", levels=["avx2", "avx512"], precision=0.01)
     >>> run.comparisons[0].speedup, run.comparisons[0].verdict
     """
-    counts = (c.c_uint32 * len(threads))(*threads) if threads else None
+    if not isinstance(threads, Sequence):
+        raise errors.WrongType(f"threads={threads!r} is not a list of whole numbers")
+    counts = (c.c_uint32 * len(threads))(*(lib.number("threads", c.c_uint32, n) for n in threads)) if threads else None
     return _measure(lib.MeasurementOptions(
         models=lib.words(models), n_models=len(models), levels=lib.words(levels), n_levels=len(levels), threads=counts,
-        n_threads=len(threads), baseline=lib.path(baseline), device=lib.path(device),
-        runner=lib.path(runner or os.environ.get("ETPROF_RUNNER") or None), folder=lib.path(out),
+        n_threads=len(threads), baseline=baseline, device=device,
+        runner=runner or os.environ.get("ETPROF_RUNNER") or None, folder=out,
         exact_folder=out is not None, no_trace=not trace, kernels=kernels, blocks=blocks,
         budget_s=budget, precision=precision, warmup=warmup, iterations=iterations, seed=seed, timeout_s=timeout,
-        method=lib.path(method), inputs=lib.path(inputs), data=lib.path(data), cpus=lib.path(cpus), **_surroundings()),
-        progress)
+        method=method, inputs=inputs, data=data, cpus=cpus, **_surroundings()), progress)
 
 
 def resume(folder: Path, *, device: str | None = None, runner: Path | None = None, trust: bool = False,
@@ -191,5 +193,5 @@ def resume(folder: Path, *, device: str | None = None, runner: Path | None = Non
     >>> etprof.resume("out_x/runs/linux")
     """
     return _measure(lib.MeasurementOptions(
-        resume=lib.path(folder), device=lib.path(device), trust=trust,
-        runner=lib.path(runner or os.environ.get("ETPROF_RUNNER") or None), **_surroundings()), progress)
+        resume=folder, device=device, trust=trust, runner=runner or os.environ.get("ETPROF_RUNNER") or None,
+        **_surroundings()), progress)

@@ -10,7 +10,7 @@ from typing import IO, Any
 
 from etprof import extras, runfolders
 from etprof import library as lib
-from etprof.errors import EnvironmentProblem, EtprofError, UsageError
+from etprof.errors import EnvironmentProblem, EtprofError, NoSuchFile, UsageError
 from etprof.shown import safe
 from etprof.tables import Table
 from etprof.whole import opened
@@ -67,6 +67,8 @@ def _work(argv: list[str]) -> int:
     extras.need("parquet", ("pyarrow",), argv)
     folders = [folder.rstrip("/") or "/" for folder in o.folders]
     stranger = next((f for f in folders if not runfolders.is_run(f)), None)
+    if stranger and not os.path.exists(stranger):
+        raise NoSuchFile(f"cannot open {stranger}: No such file or directory")
     if stranger:
         raise UsageError(f"{stranger} is not a run folder (no manifest.json of etprof in it)")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
+from etprof import library as lib
 from etprof.answers import INSPECT, OPS, STATS, WHATIF, Path, Reply
 from etprof.runfolders import newest_below
 from etprof.tables import Table
@@ -97,7 +98,7 @@ def stats(samples: Path, *, baseline: str | None = None, margin: float = 0, phas
 
     >>> etprof.stats("samples.csv").comparisons[0].speedup
     """
-    return Stats(STATS, [samples], baseline=baseline, margin=float(margin), phase=phase)
+    return Stats(STATS, [samples], baseline=baseline, margin=margin, phase=phase)
 
 
 def whatif(source: Path | Sequence[Path], *changes: str, baseline: str | None = None,
@@ -108,6 +109,7 @@ def whatif(source: Path | Sequence[Path], *changes: str, baseline: str | None = 
 
     >>> print(etprof.whatif("out_x/runs/linux", "drop transpose*", "threads 4"))
     """
-    paths = list(source) if isinstance(source, (list, tuple)) else [newest_below(source)]  # type: ignore[arg-type]
+    one = None if isinstance(source, (list, tuple)) else lib.path(source)  # type: ignore[arg-type]
+    paths = list(source) if one is None else [newest_below(one)]  # type: ignore[arg-type]
     return WhatIf(WHATIF, paths, changes, baseline=baseline, program=pte, roofs=roofs, phase=phase,
                  source_unit=source_unit, delegate_unit=delegate_unit)

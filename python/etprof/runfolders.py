@@ -84,7 +84,7 @@ def _runs_called(name: str) -> list[_Run]:
     return sorted((run for run in found if run), reverse=True)
 
 
-def newest_below(folder: str | os.PathLike[str]) -> str:
+def newest_below(folder: str | bytes | os.PathLike[str]) -> str:
     """FOLDER, where it is a run or has none; else the newest run in it and in its runs/, as for out_<model>."""
     top = os.fsdecode(folder)
     if is_run(top):

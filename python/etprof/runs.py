@@ -209,8 +209,7 @@ class Analysis(Answer):
 
 def _options(baseline: str | None, margin: float, pte: Path | None, etrecord: Path | None,
              roofs: Path | None) -> lib.AnalysisOptions:
-    return lib.AnalysisOptions(baseline=lib.path(baseline), margin=margin, program=lib.path(pte),
-                               record=lib.path(etrecord), roofs=lib.path(roofs))
+    return lib.AnalysisOptions(baseline=baseline, margin=margin, program=pte, record=etrecord, roofs=roofs)
 
 
 def open(folder: Path, *, baseline: str | None = None, margin: float = 0, roofs: Path | None = None) -> Analysis:
@@ -218,7 +217,7 @@ def open(folder: Path, *, baseline: str | None = None, margin: float = 0, roofs:
 
     >>> etprof.open("out_x").comparisons[0].speedup
     """
-    folder = newest_below(folder)
+    folder = newest_below(lib.path(folder) or "")
     handle, how = c.c_void_p(), _options(baseline, margin, None, None, roofs)
     lib.call("etp_analysis_open_run", lib.path(folder), c.byref(how), c.byref(handle))
     return Analysis(handle, functools.partial(open, folder, baseline=baseline, margin=margin, roofs=roofs))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Starts a verb that Python carries out so that nothing of the working directory is imported:
-#   python3 -I DIR/etprof/start.py export|fix|skills|mcp|history|validate|parquet ARGUMENTS
+#   python3 -I DIR/etprof/start.py export|fix|skills|mcp|history|validate|parquet|releases ARGUMENTS
 # Readable by older Pythons too, which are told that they are; so are __init__.py and restart.py.
 import os
 import sys
@@ -79,6 +79,13 @@ def validate(argv):
     return main(argv)
 
 
+def releases(argv):
+    refuse_old("ab --executorch", "ETPROF_PYTHON")
+    from etprof.releases.cli import main
+
+    return main(argv)
+
+
 def parquet(argv):
     refuse_old("convert --to parquet", "ETPROF_PYTHON")
     from etprof.parquet import main
@@ -105,4 +112,4 @@ def settle(here):
 if __name__ == "__main__":
     settle(os.path.dirname(os.path.abspath(__file__)))
     sys.exit({"export": export, "fix": fix, "skills": skills, "mcp": mcp, "history": history,
-              "validate": validate, "parquet": parquet}[sys.argv[1]](sys.argv[2:]))
+              "validate": validate, "parquet": parquet, "releases": releases}[sys.argv[1]](sys.argv[2:]))

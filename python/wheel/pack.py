@@ -32,6 +32,8 @@ CLASSIFIERS = ("Development Status :: 4 - Beta", "Environment :: Console", "Inte
                "Topic :: Scientific/Engineering :: Artificial Intelligence", "Topic :: Software Development",
                "Topic :: System :: Benchmark", "Typing :: Typed")
 SYSTEM = {"x86_64-linux-gnu": "POSIX :: Linux", "aarch64-linux-gnu": "POSIX :: Linux", "arm64-macos": "MacOS"}
+# Below the project's place, as GitHub lays them out.
+URLS = (("Homepage", ""), ("Source", ""), ("Changelog", "/blob/HEAD/CHANGELOG.md"), ("Issues", "/issues"))
 # Said where pip and people look.
 NOT_RUN = {"arm64-macos": "The programs in this wheel were compiled and linked for macOS on another system. Nobody has "
                           "run them yet."}
@@ -43,10 +45,16 @@ def die(why):
 
 def project():
     """Version and description, from where the program has them."""
-    header, build = (ROOT / name for name in ("include/etprof/version.h", "CMakeLists.txt"))
-    version = re.search(r'define ETP_VERSION "([0-9.]+)"', header.read_text(encoding="utf-8"))
-    summary = re.search(r'DESCRIPTION "([^"]+)"\)', build.read_text(encoding="utf-8"))
-    return (version[1], summary[1]) if version and summary else die("no version or no description")
+    header = (ROOT / "include/etprof/version.h").read_text(encoding="utf-8")
+    version, summary = re.search(r'define ETP_VERSION "([0-9.]+)"', header), said_of_project("DESCRIPTION")
+    return (version[1], summary) if version and summary else die("no version or no description")
+
+
+def said_of_project(word):
+    """What CMake's project() has for WORD; None where it does not have it."""
+    build = (ROOT / "CMakeLists.txt").read_text(encoding="utf-8")
+    found = re.search(rf'^project\([^)]*\b{word} "([^"]+)"', build, re.M)
+    return found and found[1]
 
 
 def requirements(purpose):
@@ -83,6 +91,8 @@ def metadata(version, summary, triple):
             f"License-Expression: {' AND '.join(LICENSES)}", *(f"License-File: {name}" for name in texts_of_licenses()),
             *(f"Classifier: {words}" for words in CLASSIFIERS), f"Classifier: Operating System :: {SYSTEM[triple]}",
             "Requires-Python: >=3.9"]
+    home = said_of_project("HOMEPAGE_URL") # none before the project has a place: docs/install.md
+    head += [f"Project-URL: {what}, {home}{path}" for what, path in URLS] if home else []
     for purpose in EXTRAS:
         head += [f"Provides-Extra: {purpose}"]
         for line in requirements(purpose):

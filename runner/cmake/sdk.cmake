@@ -25,7 +25,7 @@ elseif(EXISTS "${ETPROF_SDK}/lib/cmake/ExecuTorch/executorch-config.cmake")
       "so that reports can")
   endif()
 else()
-  message(FATAL_ERROR "ETPROF_SDK='${ETPROF_SDK}' is no ExecuTorch: neither an unpacked package (scripts/sdk "
+  message(FATAL_ERROR "ETPROF_SDK='${ETPROF_SDK}' is not an ExecuTorch: neither an unpacked package (scripts/sdk "
     "TRIPLE) nor an install folder (lib/cmake/ExecuTorch/executorch-config.cmake)")
 endif()
 

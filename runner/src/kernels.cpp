@@ -344,7 +344,7 @@ Failure lacks(const std::string &path, const Missing &missing)
             path + " calls operators that this runner's ExecuTorch lacks (OperatorMissing): " +
                 list + ", together " + std::to_string(missing.sum) + " of its " +
                 std::to_string(missing.of) + " instructions (" + share +
-                " %); export without them, or give a library that has them (--kernels-lib), or "
+                " %); export without them, or give a library that has them (--custom-ops), or "
                 "a runner (--runner)"};
 }
 
@@ -367,11 +367,11 @@ std::optional<Failure> kernels_load(const std::string &path, size_t threads)
     // for.
     setenv("OMP_NUM_THREADS", std::to_string(threads).c_str(), 1);
     const size_t before = executorch::runtime::get_registered_kernels().size();
-    crash_doing("loading --kernels-lib"); // two kernels of one operator end the process
+    crash_doing("loading --custom-ops"); // two kernels of one operator end the process
     // Stays: what it registers points into it.
     if (dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | k_own_first) == nullptr) {
         const char *why = dlerror();
-        return Failure{"load", std::string("--kernels-lib: ") + (why != nullptr ? why : "unknown")};
+        return Failure{"load", std::string("--custom-ops: ") + (why != nullptr ? why : "unknown")};
     }
     auto now = executorch::runtime::get_registered_kernels();
     for (size_t i = before; i < now.size(); i++) {
@@ -379,7 +379,7 @@ std::optional<Failure> kernels_load(const std::string &path, size_t threads)
     }
     if (k_theirs.empty()) {
         return Failure{"load",
-                       "--kernels-lib: " + path +
+                       "--custom-ops: " + path +
                            " registers no kernel with this runner's ExecuTorch; it has to be "
                            "linked with the SDK's libexecutorch, not with a copy of its own"};
     }

@@ -31,7 +31,8 @@ const char k_usage[] =
     "usage: etprof-runner --model FILE.pte [--data FILE.ptd,...] [--method NAME] [--threads N]\n"
     "                     [--cpus 0-3,6] [--inputs random:SEED|ones|FILE,...]\n"
     "                     [--kind timed|traced|sampled] [--rate HZ] [--level NAME]\n"
-    "                     [--kernels-lib FILE.so]  a library that registers kernels, loaded first\n"
+    "                     [--custom-ops FILE.so]  a library that registers kernels, loaded first\n"
+    "                     [--packed-cache cold:FILE|warm:FILE]  XNNPACK's cache of packed weights\n"
     "                     [--steps FILE]  calls as a script says (runner/src/steps.h), each an "
     "iteration\n"
     "       etprof-runner --probe       print the hello line and end\n"
@@ -71,19 +72,20 @@ std::optional<Failure> parse(int argc, char **argv, Options &o, etprof::RoofOpti
     };
     std::string threads = "1", rate = "1000";
     const Known known[] = {
-        {"--model",       &o.model      },
-        {"--data",        &o.data       },
-        {"--method",      &o.method     },
-        {"--kernels-lib", &o.kernels_lib},
-        {"--cpus",        &o.cpus       },
-        {"--inputs",      &o.inputs     },
-        {"--steps",       &o.steps      },
-        {"--kind",        &o.kind       },
-        {"--level",       &o.level      },
-        {"--threads",     &threads      },
-        {"--rate",        &rate         },
-        {"--roofs",       &roofs.seconds},
-        {"--counts",      &roofs.counts }
+        {"--model",        &o.model       },
+        {"--data",         &o.data        },
+        {"--method",       &o.method      },
+        {"--custom-ops",   &o.kernels_lib },
+        {"--packed-cache", &o.packed_cache},
+        {"--cpus",         &o.cpus        },
+        {"--inputs",       &o.inputs      },
+        {"--steps",        &o.steps       },
+        {"--kind",         &o.kind        },
+        {"--level",        &o.level       },
+        {"--threads",      &threads       },
+        {"--rate",         &rate          },
+        {"--roofs",        &roofs.seconds },
+        {"--counts",       &roofs.counts  }
     };
     for (int i = 1; i < argc; i++) {
         std::string arg = argv[i];

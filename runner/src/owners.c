@@ -152,10 +152,18 @@ static uint64_t resident(const void *at, size_t size)
 typedef struct mapping {
     // Not Private_Dirty and so on: a library that was just copied is dirty in the page cache, too.
     unsigned long long rss, anonymous;
-    enum { ANONYMOUS, STACK, PROGRAM, FILE_OF_CODE } kind;
+    enum { ANONYMOUS, STACK, PROGRAM, PACKED_CACHE, FILE_OF_CODE } kind;
 } mapping;
 
-static void begin(const char *line, const char *const *files, size_t n_files, mapping *m)
+// Is PATH, which a line ends, that of FILE?
+static bool is_file(const char *path, const char *file)
+{
+    size_t n = strlen(file);
+    return n > 0 && strncmp(path, file, n) == 0 && path[n] == '\n';
+}
+
+static void begin(const char *line, const char *const *files, size_t n_files, const char *cache,
+                  mapping *m)
 {
     const char *path = strchr(line, '/');
     *m = (mapping){.kind = path != NULL ? FILE_OF_CODE : ANONYMOUS};
@@ -163,10 +171,10 @@ static void begin(const char *line, const char *const *files, size_t n_files, ma
         m->kind = STACK;
     }
     for (size_t i = 0; path != NULL && i < n_files; i++) {
-        size_t n = strlen(files[i]);
-        if (strncmp(path, files[i], n) == 0 && path[n] == '\n') {
-            m->kind = PROGRAM;
-        }
+        m->kind = is_file(path, files[i]) ? PROGRAM : m->kind;
+    }
+    if (path != NULL && is_file(path, cache)) {
+        m->kind = PACKED_CACHE;
     }
 }
 
@@ -177,12 +185,13 @@ static void end(const mapping *m, uint64_t *anonymous, etp_memory *out)
     *anonymous += m->kind == ANONYMOUS ? m->rss : 0;
     out->rows.stack += m->kind == STACK ? m->rss : 0;
     out->rows.program += m->kind == PROGRAM ? m->rss : 0;
+    out->rows.cache += m->kind == PACKED_CACHE ? m->rss : 0;
     out->rows.code += m->kind == FILE_OF_CODE ? m->rss : 0;
 }
 
 // Every mapping: false where the system does not tell.
-static bool read_mappings(const char *const *files, size_t n_files, uint64_t *anonymous,
-                          etp_memory *out)
+static bool read_mappings(const char *const *files, size_t n_files, const char *cache,
+                          uint64_t *anonymous, etp_memory *out)
 {
     FILE *f = fopen("/proc/self/smaps", "r");
     if (f == NULL) {
@@ -198,7 +207,7 @@ static bool read_mappings(const char *const *files, size_t n_files, uint64_t *an
         if (sscanf(line, "%63[A-Za-z_]: %llu kB", what, &kib) != 2) {
             if (strchr("0123456789abcdef", line[0]) != NULL) {
                 end(&m, anonymous, out);
-                begin(line, files, n_files, &m);
+                begin(line, files, n_files, cache, &m);
                 any = true;
             }
         } else if (strcmp(what, "Rss") == 0) {
@@ -220,12 +229,12 @@ static uint64_t take(uint64_t amount, uint64_t *left)
     return taken;
 }
 
-bool etp_memory_read(const char *const *files, size_t n_files, const etp_memory_span *planned,
-                     size_t n_planned, etp_memory *out)
+bool etp_memory_read(const char *const *files, size_t n_files, const char *cache,
+                     const etp_memory_span *planned, size_t n_planned, etp_memory *out)
 {
     uint64_t left = 0, sizes = 0, arenas = 0, packed = 0, later = 0;
     *out = (etp_memory){0};
-    if (!read_mappings(files, n_files, &left, out)) {
+    if (!read_mappings(files, n_files, cache, &left, out)) {
         return false;
     }
     for (size_t i = 0; i < n_planned; i++) {
@@ -259,10 +268,10 @@ void etp_memory_loaded(void)
 {
 }
 
-bool etp_memory_read(const char *const *files, size_t n_files, const etp_memory_span *planned,
-                     size_t n_planned, etp_memory *out)
+bool etp_memory_read(const char *const *files, size_t n_files, const char *cache,
+                     const etp_memory_span *planned, size_t n_planned, etp_memory *out)
 {
-    (void)files, (void)n_files, (void)planned, (void)n_planned;
+    (void)files, (void)n_files, (void)cache, (void)planned, (void)n_planned;
     memset(out, 0, sizeof *out);
     return false;
 }

@@ -27,9 +27,10 @@ typedef struct etp_memory {
     etp_memory_rows rows;
 } etp_memory;
 
-// FILES: paths of the program and its data. PLANNED: its arenas. False: not known here.
-bool etp_memory_read(const char *const *files, size_t n_files, const etp_memory_span *planned,
-                     size_t n_planned, etp_memory *out);
+// FILES: paths of the program and its data. CACHE: that of packed weights, "" none. PLANNED: its
+// arenas. False: not known here.
+bool etp_memory_read(const char *const *files, size_t n_files, const char *cache,
+                     const etp_memory_span *planned, size_t n_planned, etp_memory *out);
 
 #ifdef __cplusplus
 }

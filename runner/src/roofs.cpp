@@ -71,7 +71,7 @@ std::optional<Failure> measure_roofs(const RoofOptions &options, const etp_isa_c
     }
     if (!etp_roof_threads_parse(options.counts.c_str(), request.threads, &request.n_threads)) {
         return Failure{"usage", "--counts: '" + options.counts +
-                                    "' is no ascending list of numbers from 1 to 256"};
+                                    "' is not an ascending list of numbers from 1 to 256"};
     }
     std::unique_ptr<char[]> memory(request.seconds > 0 ? new (std::nothrow) char[ETP_ROOF_MEMORY]
                                                        : nullptr);

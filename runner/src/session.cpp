@@ -10,7 +10,11 @@
 #include <set>
 
 #include <sys/stat.h>
+#include <unistd.h>
 
+#if __has_include(<executorch/runtime/backend/backend_options_map.h>)
+#include <executorch/runtime/backend/backend_options_map.h>
+#endif
 #include <executorch/runtime/backend/interface.h>
 #include <executorch/runtime/platform/clock.h>
 #include <executorch/runtime/platform/platform.h>
@@ -159,7 +163,7 @@ std::optional<Failure> check_program(const std::string &path)
         return Failure{"not_pte",
                        path + " has program format '" + id + "', this runner's SDK reads ET12"};
     }
-    return Failure{"not_pte", path + " is no ExecuTorch program (no ET12 at byte 4)"};
+    return Failure{"not_pte", path + " is not an ExecuTorch program (no ET12 at byte 4)"};
 }
 
 // The files of a list, "A,B".
@@ -351,6 +355,76 @@ std::optional<Failure> Session::save()
     return std::nullopt;
 }
 
+// Where XNNPACK keeps its packed weights; empty: in memory alone.
+static std::string cache_file(const std::string &packed_cache)
+{
+    size_t colon = packed_cache.find(':');
+    return colon == std::string::npos ? "" : packed_cache.substr(colon + 1);
+}
+
+#if __has_include(<executorch/runtime/backend/backend_options_map.h>)
+static Error load_program(executorch::extension::Module &module, const std::string &file)
+{
+    namespace rt = executorch::runtime;
+    // Checks the whole structure, not only the header: a damaged file is an error, not a crash.
+    const auto check = rt::Program::Verification::InternalConsistency;
+    if (file.empty()) {
+        return module.load(check);
+    }
+    rt::BackendOptions<2> options;
+    rt::LoadBackendOptionsMap map; // the module takes a copy of both
+    Error error = file.size() < rt::kMaxOptionValueLength
+                      ? options.set_option("packed_cache_path", file.c_str())
+                      : Error::InvalidArgument;
+    error = error == Error::Ok ? options.set_option("weight_cache_enabled", true) : error;
+    error = error == Error::Ok ? map.set_options("XnnpackBackend", options.view()) : error;
+    return error == Error::Ok ? module.load(map, check) : error;
+}
+constexpr bool k_has_packed_cache = true;
+#else
+static Error load_program(executorch::extension::Module &module, const std::string &)
+{
+    return module.load(executorch::runtime::Program::Verification::InternalConsistency);
+}
+constexpr bool k_has_packed_cache = false;
+#endif
+
+// A cold start finds no file. A warm one finds the file that an earlier load wrote; where none did,
+// one does now, before anything is timed.
+std::optional<Failure> Session::prepare_cache()
+{
+    const std::string file = cache_file(options_.packed_cache);
+    const bool cold = options_.packed_cache.rfind("cold:", 0) == 0;
+    if (options_.packed_cache.empty()) {
+        return std::nullopt;
+    }
+    if (file.empty() || (!cold && options_.packed_cache.rfind("warm:", 0) != 0)) {
+        return Failure{"usage", "--packed-cache takes cold:FILE or warm:FILE, not '" +
+                                    options_.packed_cache + "'"};
+    }
+    if (!k_has_packed_cache) {
+        return Failure{"usage", "--packed-cache: this runner's ExecuTorch has no cache of packed "
+                                "weights (1.5.1 has)"};
+    }
+    if (cold) {
+        (void)unlink(file.c_str());
+    } else if (access(file.c_str(), F_OK) != 0) {
+        auto mode = OpenModule::LoadMode::Mmap;
+        auto writer =
+            options_.data.empty()
+                ? std::make_unique<OpenModule>(options_.model, mode)
+                : std::make_unique<OpenModule>(options_.model, split(options_.data), mode);
+        // What fails here fails again in the load that is measured, and is said there.
+        if (load_program(*writer, file) == Error::Ok) {
+            auto names = writer->method_names();
+            for (const auto &name : names.ok() ? *names : std::unordered_set<std::string>{}) {
+                (void)writer->load_method(name);
+            }
+        }
+    }
+    return std::nullopt;
+}
+
 std::optional<Failure> Session::load(etp_wire_load &out)
 {
     if (auto failure = set_threads()) {
@@ -364,6 +438,9 @@ std::optional<Failure> Session::load(etp_wire_load &out)
     crash_doing(options_.data.empty()
                     ? "loading the model; if its weights are in a .ptd file, give it with --data"
                     : "loading the model");
+    if (auto failure = prepare_cache()) {
+        return failure;
+    }
     uint64_t start = now_ns();
     std::unique_ptr<executorch::etdump::ETDumpGen> tracer;
     if (options_.kind != "timed") {
@@ -375,8 +452,7 @@ std::optional<Failure> Session::load(etp_wire_load &out)
                   ? std::make_unique<OpenModule>(options_.model, mode, std::move(tracer))
                   : std::make_unique<OpenModule>(options_.model, split(options_.data), mode,
                                                  std::move(tracer));
-    // Checks the whole structure, not only the header: a damaged file is an error, not a crash.
-    Error error = module_->load(executorch::runtime::Program::Verification::InternalConsistency);
+    Error error = load_program(*module_, cache_file(options_.packed_cache));
     if (error != Error::Ok) {
         return Failure{"load",
                        options_.model + ": the SDK cannot load the program: " + reason(error)};
@@ -528,6 +604,7 @@ static std::string absolute(const std::string &path)
 
 void Session::memory(etp_wire_done &out)
 {
+    const std::string cache = absolute(cache_file(options_.packed_cache));
     std::vector<std::string> paths = {absolute(options_.model)};
     for (const std::string &file : split(options_.data)) {
         paths.push_back(absolute(file));
@@ -547,7 +624,8 @@ void Session::memory(etp_wire_done &out)
         }
     }
     etp_memory memory;
-    if (!etp_memory_read(files.data(), files.size(), spans.data(), spans.size(), &memory)) {
+    if (!etp_memory_read(files.data(), files.size(), cache.c_str(), spans.data(), spans.size(),
+                         &memory)) {
         return;
     }
     out.dirty_bytes = memory.dirty_bytes;

@@ -23,10 +23,11 @@ namespace etprof
 
 struct Options {
     std::string model;
-    std::string data;        // .ptd files, separated by commas; may be empty
-    std::string kernels_lib; // likewise
-    std::string method;      // empty: forward, or the only one
-    std::string cpus;        // empty: where the system likes
+    std::string data;         // .ptd files, separated by commas; may be empty
+    std::string kernels_lib;  // likewise
+    std::string packed_cache; // "cold:FILE" is written anew, "warm:FILE" read; empty: the SDK's way
+    std::string method;       // empty: forward, or the only one
+    std::string cpus;         // empty: where the system likes
     std::string inputs = "random:1";
     std::string steps; // file; empty: the method alone, again and again
     std::string kind = "timed";
@@ -101,6 +102,7 @@ class Session
     std::optional<Failure> set_threads();
     std::optional<Failure> choose_method();
     std::string lacking_backends(const std::string &method);
+    std::optional<Failure> prepare_cache();
     std::optional<Failure> load_methods(Whose &whose);
     std::optional<Failure> make_calls();
     std::optional<Failure> once();

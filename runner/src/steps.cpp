@@ -148,7 +148,7 @@ std::optional<Failure> Steps::read(const std::string &path)
     }
     std::string text;
     if (!std::getline(file, text) || text != "etprof-steps 1") {
-        return Failure{"usage", path + " is no script of steps (its first line is not "
+        return Failure{"usage", path + " is not a script of steps (its first line is not "
                                        "'etprof-steps 1')"};
     }
     for (size_t at = 2; std::getline(file, text); at++) {

@@ -11,6 +11,7 @@
     ROW(program, "program", "pages of the program's files that were touched")                \
     ROW(planned, "planned arenas", "tensors and mutable buffers, as the program plans them") \
     ROW(packed, "XNNPACK at load", "allocated while loading: packed weights, operators")     \
+    ROW(cache, "packed cache", "pages of the file of packed weights that were touched")      \
     ROW(workspace, "XNNPACK later", "allocated since: workspace")                            \
     ROW(code, "code", "pages of the runner and its libraries")                               \
     ROW(allocator, "other objects", "in use of malloc by everything else")                   \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Run folders by name: --save of ab, --against, --list, --save and --forget of gate.
+// Run folders by name: --against, --list, --save and --forget of gate.
 #ifndef ETP_CLI_BASELINE_H
 #define ETP_CLI_BASELINE_H
 

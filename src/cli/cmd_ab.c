@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // etprof ab MODEL…: measure two or more arms in paired launches and explain the difference.
 #include <stddef.h>
+#include <string.h>
 
-#include "cli/baseline.h"
 #include "cli/emit.h"
 #include "cli/measure.h"
+#include "cli/python.h"
 #include "cli/say.h"
 #include "cli/session_options.h"
 #include "cli/show_ab.h"
@@ -42,22 +43,54 @@ static etp_status show_numbers(etp_cli *cli, const etp_numerics *numerics, etp_e
     return ETP_OK;
 }
 
+// The line of TEXT that begins at *REST, and goes on behind it.
+static const char *next_line(etp_str *rest, etp_arena *arena)
+{
+    const char *end = rest->len ? memchr(rest->ptr, '\n', rest->len) : NULL;
+    size_t n = end ? (size_t)(end - rest->ptr) : rest->len;
+    const char *line = etp_arena_strdup(arena, (etp_str){rest->ptr, n});
+    n += end != NULL;
+    *rest = (etp_str){rest->ptr + n, rest->len - n};
+    return line;
+}
+
+// Releases are builds like others once the Python package has made bundles of them.
+static etp_status take_releases(etp_cli *cli, etp_session_call *call, etp_error *err)
+{
+    if (call->runner_a || call->runner_b || call->runner) {
+        return etp_fail(err, ETP_USAGE,
+                        "--executorch brings the runners of two releases: leave out --runner, "
+                        "--runner-a and --runner-b");
+    }
+    if (!cli->quiet) {
+        etp_say("releases   ExecuTorch %s: pip fetches a wheel of about 20 MB that is not here "
+                "yet\n",
+                call->executorch);
+    }
+    etp_str folders;
+    ETP_TRY(etp_cli_ask_python(cli, "releases", call->executorch, &folders, err));
+    call->runner_a = next_line(&folders, &cli->arena);
+    call->runner_b = next_line(&folders, &cli->arena);
+    return etp_arena_check(&cli->arena, err, "the releases");
+}
+
 static etp_status measure_new(etp_cli *cli, const etp_session_arguments *g, int argc, char **argv,
                               const char **out_dir, etp_error *err)
 {
     if (argc == 0) {
-        return etp_fail(
-            err, ETP_USAGE,
-            "a MODEL.pte is missing (or --resume DIR, --extend DIR); see 'etprof help ab'");
+        return etp_fail(err, ETP_USAGE,
+                        "a MODEL.pte is missing (or --resume DIR); see 'etprof help ab'");
     }
     etp_session_options options;
     etp_session_plan_options *plan = &options.plan;
     const etp_session_call *c = &g->call;
+    etp_session_call builds = *c;
     ETP_TRY(etp_session_options_of(g, &cli->arena, &options, err));
+    ETP_TRY(c->executorch ? take_releases(cli, &builds, err) : ETP_OK);
     plan->models = (const char *const *)argv;
     plan->n_models = (size_t)argc;
     // Decides whether the runner is ours: one of others goes from RUNNER into the plan.
-    ETP_TRY(etp_session_runners(c->runner, c->runner_a, c->runner_b, &cli->arena, plan,
+    ETP_TRY(etp_session_runners(builds.runner, builds.runner_a, builds.runner_b, &cli->arena, plan,
                                 &options.call.runner, err));
     comparing numbers = {.arena = &cli->arena};
     if (c->numerics) {
@@ -73,15 +106,11 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     const etp_session_arguments *g = opts;
     const etp_session_call *c = &g->call;
     const char *dir = NULL;
-    if (c->numerics && (c->price || c->save || c->resume || c->extend)) {
+    if (c->numerics && (c->price || c->resume)) {
         return etp_fail(err, ETP_USAGE,
-                        "--numerics measures nothing: leave out --price, --save, --resume and "
-                        "--extend");
+                        "--numerics measures nothing: leave out --price and --resume");
     }
-    if (c->save) { // before anything is measured
-        ETP_TRY(etp_baseline_check(etp_cli_state(cli, ""), c->save, err));
-    }
-    if (c->resume || c->extend) {
+    if (c->resume) {
         ETP_TRY(etp_cli_resume(cli, g, argc > 0 ? "the model" : NULL, &dir, err));
     } else {
         ETP_TRY(measure_new(cli, g, argc, argv, &dir, err));
@@ -92,19 +121,14 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     // The folder is read back as `analyze` would read it: what is shown now can be shown again at
     // any time.
     etp_ab_options answer = {.margin = c->margin};
-    ETP_TRY(etp_show_measured(cli, dir, &answer, c, true, err));
-    if (c->save && cli->exit_code >= 128) { // a signal: what was measured is told already
-        etp_say("baseline   %s is not saved: the session is not finished\n", c->save);
-        return ETP_OK;
-    }
-    return c->save ? etp_cli_save(cli, c->save, dir, err) : ETP_OK;
+    return etp_show_measured(cli, dir, &answer, c, err);
 }
 
 const etp_command etp_cmd_ab = {
     .name = "ab",
     .grouped = true,
     .summary = "how much faster is a model at another level, why, and what proves it",
-    .usage = "MODEL.pte [MODEL2.pte ...] [--levels LEVEL,...] | --resume DIR | --extend DIR",
+    .usage = "MODEL.pte [MODEL2.pte ...] [--levels LEVEL,...] | --resume DIR",
     .description = "Launches the arms in paired blocks, in an order that cancels drift, with one "
                    "runner whose CPU\n"
                    "features are masked at start. Latency comes from untraced launches, the "
@@ -116,13 +140,14 @@ const etp_command etp_cmd_ab = {
                 "  etprof ab model.pte --hide avx512fp16\n"
                 "  etprof ab model.pte --which-feature --blocks 12\n"
                 "  etprof ab model.pte --precision 1% --budget 5m\n"
+                "  etprof ab model.pte --sustain 10m\n"
                 "  etprof ab fp16.pte int8.pte --levels sme2 --budget 60s\n"
-                "  etprof ab model.pte --save main\n"
                 "  etprof ab a.pte b.pte --runner-a BUNDLE --runner-b BUNDLE2\n"
+                "  etprof ab model.pte --executorch 1.4.1,1.5.1\n"
                 "  etprof ab model.pte --device qemu --levels sme2,sme1,neon\n"
                 "  etprof ab model.pte --levels avx512,avx2 --numerics\n"
                 "  etprof ab --resume out_model\n"
-                "  etprof ab --extend out_model --blocks 8",
+                "  etprof ab --resume out_model --blocks 8",
     .opts = k_options,
     .opts_size = sizeof(etp_session_arguments),
     .formats = ETP_CLI_STANDARD_FORMATS | ETP_CLI_FORMAT_BIT(ETP_CLI_HTML),

@@ -17,7 +17,6 @@ typedef struct analyze_options {
     const char *program, *record, *roofs, *model_id, *phase, *title;
     uint64_t run_index;
     bool full, proof, price, renew, combined, json_rows;
-    etp_opt_list fail_on;
     uint64_t limit;
 } analyze_options;
 
@@ -33,7 +32,7 @@ static const etp_opt k_options[] = {
     {"roofs-file", 0, ETP_OPT_STRING, offsetof(analyze_options, roofs), "FILE",
      "roofs of the device, from 'etprof roofs --format json'", NULL},
     {"phase", 0, ETP_OPT_STRING, offsetof(analyze_options, phase), "NAME",
-     "of a session of several phases that of this name, 'decode@256' (default: all)", NULL},
+     "only the phase of this name, e.g. 'decode@256' (default: all)", NULL},
     {"full", 0, ETP_OPT_FLAG, offsetof(analyze_options, full), NULL, "every section, also in text",
      NULL},
     {"proof", 0, ETP_OPT_FLAG, offsetof(analyze_options, proof), NULL,
@@ -41,11 +40,11 @@ static const etp_opt k_options[] = {
     {"price", 0, ETP_OPT_FLAG, offsetof(analyze_options, price), NULL,
      "what each arm costs: inferences, loading, memory, size on disk", NULL},
     {"title", 0, ETP_OPT_STRING, offsetof(analyze_options, title), "TEXT",
-     "of what is shown (default: the model)", NULL},
+     "title of the report (default: the model)", NULL},
     {"renew", 0, ETP_OPT_FLAG, offsetof(analyze_options, renew), NULL,
      "write the run folder's report.html, report.md, report.json and tables anew", NULL},
     {"combined", 0, ETP_OPT_FLAG, offsetof(analyze_options, combined), NULL,
-     "folders of dumps, too, one beside the other (run folders always are)", NULL},
+     "show folders of dumps side by side, as run folders always are", NULL},
     {"out", 0, ETP_OPT_STRING, offsetof(analyze_options, out), "DIR",
      "write the tables as CSV and JSON files there", NULL},
     {"run-index", 0, ETP_OPT_COUNT, offsetof(analyze_options, run_index), "K",
@@ -54,8 +53,6 @@ static const etp_opt k_options[] = {
      "with --out: timelines and operator statistics also as JSON", NULL},
     {"model-id", 0, ETP_OPT_STRING, offsetof(analyze_options, model_id), "ID",
      "with --out, of one dump: the column model_id", NULL},
-    {"fail-on", 0, ETP_OPT_LIST, offsetof(analyze_options, fail_on), "WORDS", ETP_FAIL_ON_HELP,
-     NULL},
     {"limit", 0, ETP_OPT_COUNT, offsetof(analyze_options, limit), "BYTES",
      "with --format github: at most so many (default 60000)", NULL},
     ETP_CLI_UNITS(analyze_options),
@@ -70,12 +67,11 @@ static etp_status show_combined(etp_cli *cli, const analyze_options *o, const et
         const char *option;
         bool given;
     } of_one[] = {
-        {"--renew",   o->renew        },
-        {"--proof",   o->proof        },
-        {"--price",   o->price        },
-        {"--phase",   o->phase        },
-        {"--out",     o->out          },
-        {"--fail-on", o->fail_on.n > 0}
+        {"--renew", o->renew},
+        {"--proof", o->proof},
+        {"--price", o->price},
+        {"--phase", o->phase},
+        {"--out",   o->out  }
     };
     for (size_t i = 0; i < sizeof of_one / sizeof *of_one; i++) {
         if (of_one[i].given) {
@@ -115,7 +111,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     // A folder of Arm's kit has no recordings that these options could be about. With any of them
     // the operands are read as dumps, and the error says what is missing.
     bool plain = !o->out && !o->program && !o->record && !o->roofs && !o->baseline && !o->proof &&
-                 !o->price && !o->phase && !o->renew && !o->fail_on.n;
+                 !o->price && !o->phase && !o->renew;
     bool kit = false;
     ETP_TRY(argc == 1 && plain ? etp_kit_folder_is(argv[0], &kit, err) : ETP_OK);
     if (kit) {
@@ -136,14 +132,11 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
         .price = o->price,
         .phase = o->phase,
         .title = o->title,
-        .builds = !o->baseline, // one arm with the others: that is asked of their arms, too
         .write_files = o->renew,
         .tables_dir = out,
         .tables = {.model_id = o->model_id,
                    .run_index = (uint32_t)o->run_index,
                    .json = o->json_rows},
-        .fail_on = o->fail_on.items,
-        .n_fail_on = o->fail_on.n,
     };
     return etp_show_ab(cli, (const char *const *)argv, (size_t)argc, &how, &show, err);
 }
@@ -154,7 +147,6 @@ const etp_command etp_cmd_analyze = {
     .usage = "FOLDER... | DUMP...",
     .description = "A run folder is re-analysed from its raw files; several give one report, "
                    "platform beside platform.\n"
-                   "Two builds are shown as such, with --baseline as comparisons with that arm.\n"
                    "Bare .etdump files (or folders holding them) and timeline CSVs become one arm "
                    "each; times are then\n"
                    "traced ones, the grade is D and there is no verdict.\n"

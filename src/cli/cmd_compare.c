@@ -11,7 +11,6 @@ typedef struct compare_options {
     etp_trace_units units;
     const char *program, *record, *roofs, *name1, *name2, *out;
     bool full;
-    etp_opt_list fail_on;
     uint64_t limit;
 } compare_options;
 
@@ -27,8 +26,6 @@ static const etp_opt k_options[] = {
     {"out", 0, ETP_OPT_STRING, offsetof(compare_options, out), "DIR",
      "write the tables as CSV and JSON files there", NULL},
     {"full", 0, ETP_OPT_FLAG, offsetof(compare_options, full), NULL, "every section, also in text",
-     NULL},
-    {"fail-on", 0, ETP_OPT_LIST, offsetof(compare_options, fail_on), "WORDS", ETP_FAIL_ON_HELP,
      NULL},
     {"limit", 0, ETP_OPT_COUNT, offsetof(compare_options, limit), "BYTES",
      "with --format github: at most so many (default 60000)", NULL},
@@ -62,8 +59,6 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     etp_show_options show = {
         .full = o->full,
         .tables_dir = out,
-        .fail_on = o->fail_on.items,
-        .n_fail_on = o->fail_on.n,
     };
     return etp_show_ab(cli, (const char *const *)argv, (size_t)argc, &how, &show, err);
 }

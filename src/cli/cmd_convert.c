@@ -49,7 +49,7 @@ static const etp_opt k_options[] = {
     {"candidate", 'c', ETP_OPT_STRING, offsetof(convert_options, candidate), "ARM",
      "of a run folder: the arm to end at (default the first other one)", NULL},
     {"phase", 0, ETP_OPT_STRING, offsetof(convert_options, phase), "NAME",
-     "of a session of several phases that of this name, 'decode@256' (default: the first)", NULL},
+     "only the phase of this name, e.g. 'decode@256' (default: the first)", NULL},
     {"name1", 0, ETP_OPT_STRING, offsetof(convert_options, name1), "NAME",
      "what to call the first of two", NULL},
     {"name2", 0, ETP_OPT_STRING, offsetof(convert_options, name2), "NAME",
@@ -109,7 +109,7 @@ static void tell_left_out(const etp_cli *cli, const etp_stacks *s)
         // A mean of differences may be negative (a remainder that is over-explained); a width
         // cannot.
         if (s->below_zero_ns[side]) {
-            etp_say("etprof: %.*s: %s ns of sums below zero are in no stack\n",
+            etp_say("etprof: %.*s: the stacks leave out %s ns of negative sums\n",
                     ETP_STR_ARG(s->names[side]), ETP_CHANGE((double)s->below_zero_ns[side], 0));
         }
         if (s->tracer_ns[side]) {
@@ -298,7 +298,7 @@ static etp_status check_kind(const convert_options *o, int operands, etp_error *
     if (rows && (o->program || o->record || o->baseline || o->candidate || o->phase || o->name1 ||
                  o->name2 || o->negate)) {
         return etp_fail(err, ETP_USAGE,
-                        "--to parquet writes what is in the folders; of the other options it knows "
+                        "--to parquet writes what is in the folders; its only other options are "
                         "--table, --uncompressed and --output");
     }
     return ETP_OK;

@@ -17,7 +17,7 @@ static const etp_opt k_options[] = {
     {"runner", 0, ETP_OPT_STRING, offsetof(doctor_options, runner), "PATH",
      "runner program or bundle folder", NULL},
     {"force", 0, ETP_OPT_FLAG, offsetof(doctor_options, force), NULL,
-     "devices restore: also what a session that seems to run has set", NULL},
+     "devices restore: also the settings of a session that seems to be running", NULL},
     {0},
 };
 

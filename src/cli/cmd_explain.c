@@ -22,7 +22,7 @@ static const etp_opt k_options[] = {
     {"pte", 0, ETP_OPT_STRING, offsetof(explain_options, program), "FILE",
      "the program of bare dumps", NULL},
     {"phase", 0, ETP_OPT_STRING, offsetof(explain_options, phase), "NAME",
-     "of a session of several phases that of this name, 'decode@256' (default: the first)", NULL},
+     "only the phase of this name, e.g. 'decode@256' (default: the first)", NULL},
     {"roofs-file", 0, ETP_OPT_STRING, offsetof(explain_options, roofs), "FILE",
      "roofs of the device, from 'etprof roofs --format json'", NULL},
     ETP_CLI_UNITS(explain_options),

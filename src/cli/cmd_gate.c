@@ -29,7 +29,7 @@ static const char *const k_grades[] = {"any", "A", "B", "C", "D", NULL};
 
 static const etp_opt k_options[] = {
     {"against", 'a', ETP_OPT_STRING, offsetof(gate_options, against), "RUN",
-     "an earlier run, its folder or its name (ab --save): no arm may have become slower", NULL},
+     "an earlier run, its folder or its name (--save): no arm may have become slower", NULL},
     {"margin", 0, ETP_OPT_PERCENT, offsetof(gate_options, margin), "PERCENT",
      "how much slower than the earlier one is not a regression (default 5%)", NULL},
     {"min-grade", 0, ETP_OPT_CHOICE, offsetof(gate_options, min_grade), "GRADE",

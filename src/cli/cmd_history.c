@@ -16,15 +16,15 @@ typedef struct history_options {
 static const char *const k_engines[] = {"duckdb", "spark", NULL};
 static const etp_opt k_options[] = {
     {"min-change", 0, ETP_OPT_PERCENT, offsetof(history_options, min_change), "PERCENT",
-     "smaller changes are not worth telling (default 2%)", NULL},
+     "ignore smaller changes (default 2%)", NULL},
     {"of", 0, ETP_OPT_STRING, offsetof(history_options, model), "MODEL",
-     "sessions of this model alone", NULL},
+     "only sessions of this model", NULL},
     {"on", 0, ETP_OPT_STRING, offsetof(history_options, device), "DEVICE",
-     "of this device, by its address or its processor", NULL},
+     "only sessions on this device, by address or processor", NULL},
     {"since", 0, ETP_OPT_STRING, offsetof(history_options, since), "DATE",
-     "from then on, like 2026-03 or 2026-03-01", NULL},
+     "only sessions since then, e.g. 2026-03 or 2026-03-01", NULL},
     {"engine", 0, ETP_OPT_CHOICE, offsetof(history_options, engine), "NAME",
-     "that asks a lake: duckdb (default), spark", k_engines},
+     "engine that reads a lake: duckdb (default) or spark", k_engines},
     {0},
 };
 

@@ -126,10 +126,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
                         "%s is not a file; two operands and their options are for logs of XNNPACK",
                         argv[0]);
     }
-    if (!etp_run_is(argv[0])) {
-        return etp_fail(err, ETP_USAGE, "%s is not a run folder (no manifest.json of etprof in it)",
-                        argv[0]);
-    }
+    ETP_TRY(etp_run_expect(argv[0], err));
     etp_run folder;
     etp_kernels_answer answer;
     ETP_TRY(etp_run_open(argv[0], &cli->arena, &folder, err));
@@ -142,9 +139,10 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
         damaged = damaged || answer.arms[i].problem;
     }
     if (answer.n_sampled == 0 && !damaged) {
-        return etp_fail(err, ETP_USAGE,
-                        "%s has no sampled launches; measure with 'etprof ab MODEL.pte --kernels'",
-                        argv[0]);
+        return etp_fail(
+            err, ETP_USAGE,
+            "%s has no sampled launches; measure with 'etprof ab MODEL.pte --kernels always'",
+            argv[0]);
     }
     // The files are derived ones of the folder: written together, with their hashes, or not at all.
     etp_run_deriving deriving;

@@ -13,10 +13,12 @@
 #include "program/data_file.h"
 #include "publish/files.h"
 #include "study/replay.h"
+#include "study/replay_sweep.h"
 
 typedef struct replay_options {
     etp_session_arguments session; // of which the rows below may be typed
     bool weights, issue, no_measure;
+    etp_opt_list sweep;
 } replay_options;
 
 #define CALL(name, letter, type, field, arg, help) \
@@ -28,9 +30,9 @@ typedef struct replay_options {
 
 static const etp_opt k_options[] = {
     CALL("levels", 'l', ETP_OPT_LIST, levels, "LEVEL,...",
-         "levels to measure at (default: all that this CPU has)"),
+         "levels to measure at (default: all; --sweep: plain SIMD and those above)"),
     CALL("threads", 't', ETP_OPT_LIST, threads, "N,...", "thread counts of the runner (default 1)"),
-    PLAN("blocks", 'k', ETP_OPT_COUNT, blocks, "K", "exactly K blocks (default 10)"),
+    PLAN("blocks", 'k', ETP_OPT_COUNT, blocks, "K", "exactly K blocks (default 10; --sweep: 6)"),
     PLAN("budget", 0, ETP_OPT_TIME, budget_s, "TIME",
          "stop after the last whole block that fits, e.g. 2m"),
     PLAN("iterations", 0, ETP_OPT_COUNT, iterations, "N",
@@ -43,6 +45,8 @@ static const etp_opt k_options[] = {
          "local (default), adb[:SERIAL], ssh:HOST or qemu[:CPU]"),
     CALL("runner", 0, ETP_OPT_STRING, runner, "PATH", "runner program or bundle folder"),
     CALL("out", 0, ETP_OPT_STRING, out, "DIR", "run folder; must be empty or new"),
+    {"sweep", 0, ETP_OPT_LIST, offsetof(replay_options, sweep), "M=1,2,...",
+                                                                                "with these numbers of rows instead: from which on a level pays", NULL},
     FLAG("real-weights", weights,
          "keep the model's weights (default: their elements in another order)"),
     FLAG("no-measure", no_measure, "write the capsule and measure nothing"),
@@ -134,46 +138,61 @@ static etp_status write_new(const char *path, etp_bytes bytes, etp_error *err)
     return etp_os_write_atomic(path, (etp_str){(const char *)bytes.ptr, bytes.len}, err);
 }
 
-// Beside the working directory's run folders: "mobilenet.0-3.pte", "mobilenet.0-3.real.pte".
-static etp_status write_capsule(etp_cli *cli, const opened *in, const char *model, bool weights,
-                                etp_replay *out, etp_error *err)
+static void describe(etp_cli *cli, const opened *in, const char *model, bool weights,
+                     etp_replay *out)
 {
-    etp_bytes bytes;
-    ETP_TRY(etp_cut_capsule(in->file.bytes, in->program, &in->at, &cli->arena, &bytes, NULL, NULL,
-                            err));
-    if (!weights) {
-        ETP_TRY(etp_cut_reorder(bytes, &cli->arena, &bytes, err));
-    }
     const etp_instruction *i = &in->at.method->instructions[in->at.instruction];
     const etp_partition *p = &in->at.method->partitions[i->partition];
-    etp_str stem = etp_path_stem(model);
-    out->capsule = etp_arena_printf(&cli->arena, "%.*s.%lu-%lu%s.pte", ETP_STR_ARG(stem),
-                                    (unsigned long)p->index, (unsigned long)in->at.node,
-                                    weights ? ".real" : "");
-    out->bytes = bytes.len;
     out->real_weights = weights;
     out->model = model;
     out->name = etp_cut_place_text(&in->at, &cli->arena);
     out->type = etp_arena_strdup(&cli->arena, p->nodes[in->at.node].type_name);
     out->shapes = etp_replay_shapes(&in->at, &cli->arena);
-    ETP_TRY(etp_arena_check(&cli->arena, err, "the capsule"));
-    ETP_TRY(count_outside(bytes, &cli->arena, &out->outside, err));
-    return write_new(out->capsule, bytes, err);
 }
 
-// All levels of the device, where none is asked for.
+// Beside the working directory's run folders: "mobilenet.0-3.pte", "mobilenet.0-3.real.pte", with
+// ROWS "mobilenet.0-3.M8.pte".
+static etp_status write_capsule(etp_cli *cli, const opened *in, const etp_replay *of, uint64_t rows,
+                                const char **out_path, etp_bytes *bytes, etp_error *err)
+{
+    etp_arena *arena = &cli->arena;
+    ETP_TRY(
+        rows
+            ? etp_cut_capsule_rows(in->file.bytes, in->program, &in->at, rows, arena, bytes, err)
+            : etp_cut_capsule(in->file.bytes, in->program, &in->at, arena, bytes, NULL, NULL, err));
+    if (!of->real_weights) {
+        ETP_TRY(etp_cut_reorder(*bytes, arena, bytes, err));
+    }
+    const etp_instruction *i = &in->at.method->instructions[in->at.instruction];
+    const char *m = rows ? etp_arena_printf(arena, ".M%llu", (unsigned long long)rows) : "";
+    *out_path =
+        etp_arena_printf(arena, "%.*s.%lu-%lu%s%s.pte", ETP_STR_ARG(etp_path_stem(of->model)),
+                         (unsigned long)in->at.method->partitions[i->partition].index,
+                         (unsigned long)in->at.node, m, of->real_weights ? ".real" : "");
+    ETP_TRY(etp_arena_check(arena, err, "the capsule"));
+    return write_new(*out_path, *bytes, err);
+}
+
+typedef struct settling {
+    etp_arena *arena;
+    bool sweep;
+} settling;
+
+// All levels of the device, where none is asked for. Below plain SIMD no level is worth a question
+// of what pays.
 static etp_status all_levels(void *ctx, const etp_device *device, const etp_device_cpu *cpu,
                              etp_session_plan_options *plan, etp_error *err)
 {
-    etp_cli *cli = ctx;
+    const settling *s = ctx;
     (void)device;
-    etp_level levels[ETP_LEVEL_COUNT];
+    etp_level levels[ETP_LEVEL_COUNT], plain = etp_isa_plain(&cpu->cpu);
     size_t n = plan->n_levels ? 0 : etp_level_list(cpu->cpu.family, levels);
-    const char **names = ETP_NEW_ARRAY(&cli->arena, const char *, ETP_LEVEL_COUNT);
+    const char **names = ETP_NEW_ARRAY(s->arena, const char *, ETP_LEVEL_COUNT);
     ETP_NEED(names, err, "levels");
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++) { // best first
         etp_level_state state = etp_level_state_of(&cpu->cpu, levels[i]);
-        if (state.available && state.switchable) {
+        bool below = s->sweep && plain != ETP_LEVEL_NONE && levels[i] > plain;
+        if (state.available && state.switchable && !below) {
             names[plan->n_levels++] = etp_level_get(levels[i])->name;
             plan->levels = names;
         }
@@ -181,26 +200,27 @@ static etp_status all_levels(void *ctx, const etp_device *device, const etp_devi
     return ETP_OK;
 }
 
-static etp_status measure(etp_cli *cli, const replay_options *o, const opened *in, etp_replay *out,
+// *OUT is closed by the caller.
+static etp_status measure(etp_cli *cli, const replay_options *o, const char **models,
+                          size_t n_models, const char **out_dir, etp_ab_session **out,
                           etp_error *err)
 {
     etp_session_options options;
-    const char *models[] = {out->model, out->capsule}, *dir = NULL;
+    settling s = {&cli->arena, o->sweep.n > 0};
     ETP_TRY(etp_session_options_of(&o->session, &cli->arena, &options, err));
     options.plan.models = models;
-    options.plan.n_models = 2;
+    options.plan.n_models = n_models;
     options.inputs_beside = false; // they are the model's
     options.settle = all_levels;
-    options.settle_ctx = cli;
-    ETP_TRY(etp_cli_measure(cli, &options, &dir, err));
-    etp_ab_session *session = NULL;
-    ETP_TRY(etp_ab_open(&dir, 1, &(etp_ab_options){0}, &session, err));
-    etp_status st = etp_replay_take(etp_ab_answer(session), &in->at, &cli->arena, out, err);
-    if (st == ETP_OK) {
-        st = etp_ab_write_files(session, dir, err);
+    options.settle_ctx = &s;
+    etp_settings *settings = &options.plan.settings;
+    if (s.sweep) { // many arms: the fewest blocks that give verdicts, and nothing beside them
+        settings->blocks = settings->blocks ? settings->blocks : ETP_MIN_BLOCKS;
+        settings->no_kernels = true;
     }
-    etp_ab_close(session);
-    return st;
+    ETP_TRY(etp_cli_measure(cli, &options, out_dir, err));
+    ETP_TRY(etp_ab_open(out_dir, 1, &(etp_ab_options){0}, out, err));
+    return etp_ab_write_files(*out, *out_dir, err);
 }
 
 static etp_status show(etp_cli *cli, const replay_options *o, const etp_replay *replay,
@@ -216,6 +236,90 @@ static etp_status show(etp_cli *cli, const replay_options *o, const etp_replay *
     return etp_cli_emit(cli, &answer, err);
 }
 
+// The operator alone beside its model.
+static etp_status one(etp_cli *cli, const replay_options *o, const opened *in, etp_replay *out,
+                      etp_error *err)
+{
+    etp_bytes bytes;
+    ETP_TRY(write_capsule(cli, in, out, 0, &out->capsule, &bytes, err));
+    out->bytes = bytes.len;
+    ETP_TRY(count_outside(bytes, &cli->arena, &out->outside, err));
+    const char *models[] = {out->model, out->capsule}, *dir = NULL;
+    etp_ab_session *session = NULL;
+    etp_status st = o->no_measure ? ETP_OK : measure(cli, o, models, 2, &dir, &session, err);
+    if (st == ETP_OK && session) {
+        st = etp_replay_take(etp_ab_answer(session), &in->at, &cli->arena, out, err);
+    }
+    etp_ab_close(session);
+    return st == ETP_OK ? show(cli, o, out, err) : st;
+}
+
+// The operator of a capsule is its last node.
+static etp_status shapes_of(etp_bytes capsule, etp_arena *arena, const char **out, etp_error *err)
+{
+    const etp_program *program;
+    ETP_TRY(etp_program_open(capsule, NULL, &program, err));
+    const etp_method *m = &program->methods[0];
+    const etp_cut_place at = {m, 0, m->partitions[0].n_nodes - 1};
+    *out = etp_replay_shapes(&at, arena);
+    etp_program_close(program);
+    return etp_arena_check(arena, err, "the shapes");
+}
+
+// A size that cannot be made says why; MODELS are the others.
+static etp_status write_sizes(etp_cli *cli, const opened *in, etp_sweep *sweep, const char **models,
+                              size_t *n_models, etp_error *err)
+{
+    for (size_t i = 0; i < sweep->n_sizes; i++) {
+        etp_sweep_size *size = &sweep->sizes[i];
+        etp_bytes bytes;
+        etp_error why = {0};
+        etp_status st = write_capsule(cli, in, sweep->of, size->m, &size->capsule, &bytes, &why);
+        if (st == ETP_UNSUPPORTED) {
+            size->why = etp_arena_printf(&cli->arena, "%s", why.msg);
+            size->capsule = NULL;
+            continue;
+        }
+        if (st != ETP_OK) {
+            *err = why;
+            return st;
+        }
+        size->bytes = bytes.len;
+        models[(*n_models)++] = size->capsule;
+        ETP_TRY(shapes_of(bytes, &cli->arena, &size->shapes, err));
+    }
+    return *n_models ? ETP_OK
+                     : etp_fail(err, ETP_UNSUPPORTED, "no size of it can be made: %s",
+                                sweep->sizes[0].why);
+}
+
+static etp_status sweep(etp_cli *cli, const replay_options *o, const opened *in,
+                        const etp_replay *of, etp_error *err)
+{
+    etp_sweep s = {.of = of};
+    ETP_TRY(etp_sweep_read(o->sweep.items, o->sweep.n, &cli->arena, &s, err));
+    if (etp_cut_rows(&in->at, &s.m, err) != ETP_OK) {
+        return etp_fail_ctx(err, "%s", of->name);
+    }
+    const char **models = ETP_NEW_ARRAY(&cli->arena, const char *, s.n_sizes);
+    ETP_NEED(models, err, "the sweep");
+    size_t n_models = 0;
+    ETP_TRY(write_sizes(cli, in, &s, models, &n_models, err));
+    etp_ab_session *session = NULL;
+    etp_status st =
+        o->no_measure ? ETP_OK : measure(cli, o, models, n_models, &s.dir, &session, err);
+    if (st == ETP_OK && session) {
+        st = etp_sweep_take(etp_ab_answer(session), &cli->arena, &s, err);
+    }
+    etp_ab_close(session);
+    ETP_TRY(st);
+    etp_answer answer = {.json = etp_sweep_json,
+                         .data = &s,
+                         .report = etp_sweep_report(&s, &cli->arena),
+                         .csv_table = "sweep"};
+    return etp_cli_emit(cli, &answer, err);
+}
+
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
     const replay_options *o = opts;
@@ -223,20 +327,25 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     opened in = {0};
     etp_replay replay = {.command = cli->command_line};
     const char *model = argv[0], *word = argv[1];
+    if (o->issue && o->sweep.n) {
+        return etp_fail(err, ETP_USAGE,
+                        "--issue is of the operator as it is: leave it out, or --sweep");
+    }
     if (etp_run_is(model)) {
         ETP_TRY(of_folder(cli, argv[0], argv[1], &model, &word, err));
     }
     ETP_TRY(check_options(cli, o, err));
     etp_status st = open_model(&cli->arena, model, o->session.settings.method, word, &in, err);
     if (st == ETP_OK) {
-        st = write_capsule(cli, &in, model, o->weights, &replay, err);
+        describe(cli, &in, model, o->weights, &replay);
+        st = etp_arena_check(&cli->arena, err, "the operator");
     }
-    if (st == ETP_OK && !o->no_measure) {
-        st = measure(cli, o, &in, &replay, err);
+    if (st == ETP_OK) {
+        st = o->sweep.n ? sweep(cli, o, &in, &replay, err) : one(cli, o, &in, &replay, err);
     }
     etp_program_close(in.program);
     etp_file_close(&in.file);
-    return st == ETP_OK ? show(cli, o, &replay, err) : st;
+    return st;
 }
 
 const etp_command etp_cmd_replay = {
@@ -252,15 +361,20 @@ const etp_command etp_cmd_replay = {
         "'etprof\n"
         "inspect MODEL --tree' numbers delegates and nodes; of a run folder the operator is named "
         "as its\n"
-        "answer names it (op12).",
+        "answer names it (op12). --sweep measures it with other numbers of rows M: of a linear "
+        "layer "
+        "the\n"
+        "product of its leading dimensions, of a convolution the pixels of its result.",
     .examples = "  etprof replay model.pte 0:3\n"
                 "  etprof replay out_model op12\n"
                 "  etprof replay model.pte 0:3 --levels avx512,avx2 --threads 1,2\n"
                 "  etprof replay model.pte 0:3 --issue > issue.md\n"
+                "  etprof replay model.pte 0:3 --sweep M=1,2,4,8,16,32,64,128,256,512\n"
                 "  etprof replay model.pte 0:3 --no-measure --real-weights",
     .opts = k_options,
     .opts_size = sizeof(replay_options),
-    .formats = ETP_CLI_STANDARD_FORMATS,
+    .formats = ETP_CLI_STANDARD_FORMATS | ETP_CLI_FORMAT_BIT(ETP_CLI_HTML),
+    .page = etp_write_html,
     .takes_runs = true,
     .min_args = 2,
     .max_args = 2,

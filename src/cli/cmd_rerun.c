@@ -53,10 +53,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     (void)argc;
     const rerun_options *o = opts;
     const char *old_dir = argv[0], *new_dir = NULL;
-    if (!etp_run_is(old_dir)) {
-        return etp_fail(err, ETP_USAGE, "%s is not a run folder (no manifest.json of etprof in it)",
-                        old_dir);
-    }
+    ETP_TRY(etp_run_expect(old_dir, err));
     etp_session_again again = {
         .dir = old_dir,
         .call = {

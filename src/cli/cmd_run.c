@@ -20,7 +20,7 @@ typedef struct run_options {
     {name, 0, type, offsetof(run_options, field), arg, help, NULL}
 
 static const etp_opt k_options[] = {
-    OPT("only", ETP_OPT_LIST, only, "NAMES", "run these experiments alone"),
+    OPT("only", ETP_OPT_LIST, only, "NAMES", "run only these experiments"),
     OPT("analysis-only", ETP_OPT_FLAG, analysis_only, NULL,
         "measure nothing; analyse output_root again"),
     OPT("init", ETP_OPT_STRING, init, "MODEL.pte", "write a config for this model and stop"),
@@ -84,8 +84,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     // been measured for another pair.
     etp_ab_options answer = {.baseline =
                                  o->analysis_only ? etp_experiments_baseline(experiments) : NULL};
-    bool builds = cli->format != ETP_CLI_JSON; // it is etprof.ab/1, several runners or not
-    return etp_show_measured(cli, dir, &answer, c, builds, err);
+    return etp_show_measured(cli, dir, &answer, c, err);
 }
 
 const etp_command etp_cmd_run = {

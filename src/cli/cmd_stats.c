@@ -23,7 +23,7 @@ static const etp_opt k_options[] = {
     {"baseline", 'b', ETP_OPT_STRING, offsetof(stats_options, baseline), "ARM",
      "experiment the others are compared with", NULL},
     {"phase", 0, ETP_OPT_STRING, offsetof(stats_options, phase), "NAME",
-     "of a session of several phases that of this name, 'decode@256' (default: the first)", NULL},
+     "only the phase of this name, e.g. 'decode@256' (default: the first)", NULL},
     {"margin", 0, ETP_OPT_PERCENT, offsetof(stats_options, margin), "PERCENT",
      "differences below this are 'same' (default 1)", NULL},
     {"name1", 0, ETP_OPT_STRING, offsetof(stats_options, name1), "NAME",

@@ -20,10 +20,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
 {
     const verify_options *o = opts;
     (void)argc;
-    if (!etp_run_is(argv[0])) {
-        return etp_fail(err, ETP_USAGE, "%s is not a run folder (no manifest.json of etprof in it)",
-                        argv[0]);
-    }
+    ETP_TRY(etp_run_expect(argv[0], err));
     etp_verify v;
     ETP_TRY(etp_verify_folder(argv[0], etp_cli_work(cli), &cli->arena, &v, err));
     etp_answer answer = {

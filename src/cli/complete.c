@@ -234,7 +234,7 @@ static void complete_zsh(FILE *out)
           "_etprof() {\n"
           "    local -a verbs\n"
           "    verbs=(\n"
-          "        'help:what there is; help VERB explains one'\n",
+          "        'help:list of verbs; help VERB explains one'\n",
           out);
     for (const etp_command *const *c = k_etp_commands; *c; c++) {
         fprintf(out, "        '%s:", (*c)->name);

@@ -67,8 +67,7 @@ static bool op_args(const etp_ops_answer *a, size_t i, etp_arena *arena, etp_sli
 {
     const etp_op_row *row = &a->table.rows[i];
     const etp_trace_event *e = &etp_trace_block_at(a->trace, row->block)->events[row->event];
-    const char *id = etp_arena_printf(arena, "op%zu", i + 1); // as the document of `ops` counts
-    bool ok = id && etp_slice_text(args, arena, "op", etp_str_from(id)) &&
+    bool ok = etp_slice_text(args, arena, "op", etp_str_from(a->ids[i])) &&
               etp_slice_number(args, arena, "chain", e->chain) &&
               etp_slice_number(args, arena, "instruction", e->instruction);
     if (ok && a->facts) {

@@ -48,7 +48,9 @@ static void left_words(const etp_session_progress *p, char *out, size_t size)
 {
     double s = ceil(p->remaining_s);
     out[0] = '\0';
-    if (isfinite(s) && s < 120) {
+    if (isfinite(s) && s < 1) { // the budget is spent, the launch at hand is not over
+        snprintf(out, size, "  nearly done");
+    } else if (isfinite(s) && s < 120) {
         snprintf(out, size, "  %.0f s left", s);
     } else if (isfinite(s)) {
         snprintf(out, size, "  %.0f min left", ceil(s / 60));

@@ -25,8 +25,8 @@ ETP_NODISCARD etp_status etp_cli_measure(etp_cli *cli, etp_session_options *opti
                                          const char **out_dir, etp_error *err);
 ETP_NODISCARD etp_status etp_cli_measure_again(etp_cli *cli, etp_session_again *again,
                                                const char **out_dir, etp_error *err);
-// --resume, --extend: goes on with the session of the folder that it names (or the newest one
-// there). OPERANDS as of etp_session_again_of.
+// --resume: goes on with the session of the folder that it names (or the newest one there).
+// OPERANDS as of etp_session_again_of.
 ETP_NODISCARD etp_status etp_cli_resume(etp_cli *cli, const etp_session_arguments *given,
                                         const char *operands, const char **out_dir, etp_error *err);
 

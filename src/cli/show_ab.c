@@ -2,8 +2,6 @@
 // Showing an ab answer.
 #include "cli/show_ab.h"
 
-#include <string.h>
-
 #include "base/shell.h"
 #include "cli/emit.h"
 #include "cli/say.h"
@@ -15,87 +13,32 @@
 #include "publish/files.h"
 #include "publish/shown.h"
 
-static bool contains(const etp_show_options *show, const char *word)
+// A contradicted level and a lost block are failures of the measurement; different outputs are a
+// "no". A verdict is one for `gate` alone.
+static void record_phase(etp_cli *cli, const etp_ab *ab)
 {
-    for (size_t i = 0; i < show->n_fail_on; i++) {
-        if (strcmp(show->fail_on[i], word) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-// What is the same for every answer over measured arms: a contradicted level, a lost block.
-static void record_arms(etp_cli *cli, const etp_ab *ab)
-{
+    bool wrong = ab->correctness.ok == 0;
     for (size_t i = 0; i < ab->n_arms; i++) {
         if (ab->arms[i].proof.truth == ETP_CONTRADICTED) {
             etp_cli_outcome(cli, 6);
         }
+        wrong = wrong || ab->arms[i].expected.ok == 0;
     }
     if (ab->block_lost) {
         etp_cli_outcome(cli, 6);
     }
-}
-
-// Different outputs are a "no" whatever was asked for; a verdict is one only where --fail-on names
-// it.
-static void record_phase(etp_cli *cli, const etp_ab *ab, const etp_show_options *show)
-{
-    record_arms(cli, ab);
-    bool wrong = ab->correctness.ok == 0;
-    for (size_t i = 0; i < ab->n_arms; i++) {
-        wrong = wrong || ab->arms[i].expected.ok == 0;
-    }
     if (wrong) {
         etp_cli_outcome(cli, 1);
-    }
-    for (size_t i = 0; i < ab->n_comparisons; i++) {
-        const etp_ab_comparison *c = &ab->comparisons[i];
-        // A comparison that is withheld has the verdict unknown, and is told by its own word alone.
-        if ((c->withheld && contains(show, "withheld")) ||
-            (!c->withheld && contains(show, etp_verdict_name(c->verdict)))) {
-            etp_cli_outcome(cli, 1);
-        }
     }
 }
 
 // The first phase's answer is the one at hand; the later ones hang on it.
-static void record_outcome(etp_cli *cli, const etp_ab *ab, const etp_show_options *show)
+static void record_outcome(etp_cli *cli, const etp_ab *ab)
 {
-    record_phase(cli, ab, show);
+    record_phase(cli, ab);
     for (size_t i = 1; i < ab->n_phases; i++) {
-        record_phase(cli, ab->phases[i].ab, show);
+        record_phase(cli, ab->phases[i].ab);
     }
-}
-
-static void record_builds(etp_cli *cli, const etp_builds *b, const etp_show_options *show)
-{
-    record_arms(cli, b->ab);
-    for (size_t i = 0; i < b->n_models; i++) {
-        const etp_builds_model *m = &b->models[i];
-        const char *word = m->withheld ? "withheld" : etp_verdict_name(m->verdict);
-        if (m->outputs == 0 || contains(show, word)) {
-            etp_cli_outcome(cli, 1);
-        }
-    }
-}
-
-// Before anything is opened: a word that is mistyped would never fail.
-static etp_status check_fail_on(const etp_show_options *show, etp_error *err)
-{
-    static const char *const k_words[] = {"slower", "unknown", "withheld", NULL};
-    for (size_t i = 0; i < show->n_fail_on; i++) {
-        bool known = false;
-        for (size_t k = 0; k_words[k]; k++) {
-            known = known || strcmp(show->fail_on[i], k_words[k]) == 0;
-        }
-        if (!known) {
-            return etp_fail(err, ETP_USAGE, "--fail-on takes slower, unknown, withheld, not '%s'",
-                            show->fail_on[i]);
-        }
-    }
-    return ETP_OK;
 }
 
 void etp_cli_say_kept(const etp_cli *cli, const etp_kit_kept *kept)
@@ -153,39 +96,29 @@ static etp_status show_session(etp_cli *cli, const etp_ab_session *session,
         .brief = !show->full,
         .proof = show->proof,
         .price = show->price,
-        .builds = show->builds,
         .document = cli->format == ETP_CLI_JSON,
         .phase = show->phase,
         .title = show->title,
     };
-    etp_ab_shown shown;
-    ETP_TRY(etp_ab_show(session, &how, &cli->arena, &shown, err));
+    etp_answer answer;
+    ETP_TRY(etp_ab_show(session, &how, &cli->arena, &answer, err));
     // The short form of an answer names its files itself.
-    bool whole = show->full || shown.is_builds;
-    const char *more = ab->dir && !show->proof && whole ? words_on_more(cli, ab->dir) : NULL;
-    etp_status st = etp_cli_emit(cli, &shown.answer, err);
-    if (st == ETP_OK) {
-        say_first_phase(cli, ab, show);
-        if (more) {
-            // The answer is on standard output and this on standard error: on a terminal the two
-            // must not be mixed.
-            fflush(stdout);
-            etp_say("%s", more);
-        }
-        if (shown.is_builds) {
-            record_builds(cli, &shown.builds, show);
-        } else {
-            record_outcome(cli, ab, show);
-        }
+    const char *more = ab->dir && !show->proof && show->full ? words_on_more(cli, ab->dir) : NULL;
+    ETP_TRY(etp_cli_emit(cli, &answer, err));
+    say_first_phase(cli, ab, show);
+    if (more) {
+        // The answer is on standard output and this on standard error: on a terminal the two must
+        // not be mixed.
+        fflush(stdout);
+        etp_say("%s", more);
     }
-    etp_ab_shown_dispose(&shown);
-    return st;
+    record_outcome(cli, ab);
+    return ETP_OK;
 }
 
 etp_status etp_show_ab(etp_cli *cli, const char *const *paths, size_t n_paths,
                        const etp_ab_options *how, const etp_show_options *show, etp_error *err)
 {
-    ETP_TRY(check_fail_on(show, err));
     etp_ab_session *session = NULL;
     ETP_TRY(etp_ab_open(paths, n_paths, how, &session, err));
     etp_status st = show_session(cli, session, show, err);
@@ -196,7 +129,6 @@ etp_status etp_show_ab(etp_cli *cli, const char *const *paths, size_t n_paths,
 static etp_status show_combined(etp_cli *cli, etp_ab_session *const *sessions, size_t n,
                                 const char *title, etp_error *err)
 {
-    static const etp_show_options k_nothing_asked = {0};
     etp_combined_shown shown;
     etp_status st = etp_combined_show(sessions, n, title, cli->format == ETP_CLI_JSON, &cli->arena,
                                       &shown, err);
@@ -204,9 +136,7 @@ static etp_status show_combined(etp_cli *cli, etp_ab_session *const *sessions, s
         st = etp_cli_emit(cli, &shown.answer, err);
     }
     for (size_t i = 0; st == ETP_OK && i < n; i++) {
-        // There is no --fail-on for several folders; contradicted proofs and lost blocks still
-        // count.
-        record_outcome(cli, etp_ab_answer(sessions[i]), &k_nothing_asked);
+        record_outcome(cli, etp_ab_answer(sessions[i]));
     }
     return st;
 }
@@ -256,15 +186,12 @@ etp_status etp_show_kit_folder(etp_cli *cli, const char *path, bool full, etp_er
 }
 
 etp_status etp_show_measured(etp_cli *cli, const char *dir, const etp_ab_options *how,
-                             const etp_session_call *call, bool builds, etp_error *err)
+                             const etp_session_call *call, etp_error *err)
 {
     const etp_show_options show = {
         .full = call->full,
         .price = call->price,
-        .builds = builds,
         .write_files = true,
-        .fail_on = call->fail_on.items,
-        .n_fail_on = call->fail_on.n,
     };
     etp_ab_options own = *how;
     own.as_is = true; // its files have just been hashed

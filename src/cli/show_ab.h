@@ -9,17 +9,14 @@
 #include "session/session.h"
 
 typedef struct etp_show_options {
-    bool full;                  // every section also in text
-    bool proof;                 // operator names side by side instead of times
-    bool price;                 // what the arms cost instead of where time goes
-    const char *tables_dir;     // write the tables as files there; NULL: do not
-    etp_kit_options tables;     // what they are to be like
-    bool builds;                // two builds as such, not as comparisons with one arm
-    const char *phase;          // of a session of several that alone; NULL: all
-    const char *title;          // of the report, NULL: the model's
-    bool write_files;           // renew the derived files of the run folder
-    const char *const *fail_on; // "slower", "unknown", "withheld": exit 1 on these
-    size_t n_fail_on;
+    bool full;              // every section also in text
+    bool proof;             // operator names side by side instead of times
+    bool price;             // what the arms cost instead of where time goes
+    const char *tables_dir; // write the tables as files there; NULL: do not
+    etp_kit_options tables; // what they are to be like
+    const char *phase;      // of a session of several that alone; NULL: all
+    const char *title;      // of the report, NULL: the model's
+    bool write_files;       // renew the derived files of the run folder
 } etp_show_options;
 
 // Opens, writes derived files, prints, and records the outcome for the exit code.
@@ -39,13 +36,8 @@ ETP_NODISCARD etp_status etp_show_combined(etp_cli *cli, const char *const *path
 ETP_NODISCARD etp_status etp_show_kit_folder(etp_cli *cli, const char *path, bool full,
                                              etp_error *err);
 
-// The end of every verb that has measured: derived files, the answer, what --fail-on makes of it.
-// BUILDS: as in etp_show_options.
+// The end of every verb that has measured: derived files and the answer.
 ETP_NODISCARD etp_status etp_show_measured(etp_cli *cli, const char *dir, const etp_ab_options *how,
-                                           const etp_session_call *call, bool builds,
-                                           etp_error *err);
-
-// Rows of option tables that several verbs share.
-#define ETP_FAIL_ON_HELP "exit 1 when a verdict is one of slower, unknown, withheld"
+                                           const etp_session_call *call, etp_error *err);
 
 #endif

@@ -8,6 +8,9 @@
 
 #include "base/memory_rows.h"
 #include "compare/counters.h"
+#include "compare/finding_map.h"
+#include "compare/sustained.h"
+#include "compare/why.h"
 #include "explain/engage.h"
 #include "explain/kernels.h"
 #include "explain/ledger.h"
@@ -76,9 +79,7 @@ extern const etp_cost_row k_etp_costs[ETP_COSTS]; // states.c; in the order of t
 typedef struct etp_ab_states { // of a comparison, beside the headline
     etp_ab_ratio costs[ETP_COSTS];
 } etp_ab_states;
-
-// What hiding features added to an inference: medians over the timed launches; NAN unknown.
-typedef struct etp_ab_hook {
+typedef struct etp_ab_hook { // what hiding features added to an inference: medians; NAN unknown
     double calls, call_ns, share;
 } etp_ab_hook;
 
@@ -92,9 +93,11 @@ typedef struct etp_ab_arm {
     const char *full_name;    // bare dumps: the whole file stem, else NULL
     const char *level_name;   // NULL unknown (bare dumps; tables that do not say it)
     etp_level level;
-    uint32_t threads; // 0 unknown
-    uint32_t model;   // index, ETP_NO_INDEX unknown
-    char build;       // 'A' or 'B' of two builds, 0 without any
+    uint32_t threads;       // 0 unknown
+    uint32_t model;         // index, ETP_NO_INDEX unknown
+    char build;             // 'A' or 'B' of two builds, 0 without any
+    const char *executorch; // the release that it ran, where that of two builds differs, else NULL
+    etp_packed_cache cache;
     const char *runner_sha256;
     bool emulated;
     uint64_t launches;    // timed, kept
@@ -105,13 +108,12 @@ typedef struct etp_ab_arm {
     double waited, interrupted; // shares of its time without a CPU, of its iterations that were
                                 // interrupted; NAN unknown
     int64_t median_ns; // exp(mean over complete blocks of the launch value); bare dumps: unknown
-    int64_t traced_ns; // mean Method::execute of the executions kept of the traced launches
-                       // (explain/profile.h)
+    int64_t traced_ns; // mean Method::execute of the traced executions kept (explain/profile.h)
     int64_t traced_mean_ns;            // and of all of them: the ETDumps' latency
     double traced_median_ns;           // and their median, NAN unknown
     uint64_t traced_runs, traced_kept; // executions: all, and those behind traced_ns
-    int64_t around_ns;  // an iteration of a traced launch less its Method::execute, ETP_NS_UNKNOWN
-    etp_ab_split split; // where traced_ns went
+    int64_t call_overhead_ns; // a traced iteration less its Method::execute, ETP_NS_UNKNOWN
+    etp_ab_split split;       // where traced_ns went
     int64_t costs[ETP_COSTS]; // medians over the launches
     // 95 % intervals of these medians, whatever the distribution; NAN below six launches.
     double costs_lo[ETP_COSTS], costs_hi[ETP_COSTS];
@@ -182,6 +184,7 @@ typedef struct etp_ab_comparison {
     etp_contention contention;
     etp_withheld withheld;
     etp_ab_states states;
+    etp_ab_sustained sustained;
 } etp_ab_comparison;
 
 typedef struct etp_ab_ledger {
@@ -195,6 +198,7 @@ typedef struct etp_ab_category {
     int64_t *cut_ns; // [n_arms] most that the clocks can have cut off it: by operators, and by the
                      // delegate calls around them
     double *share;   // [n_arms] of traced_ns
+    double *most;    // [n_arms] with what may be of the category too, as nothing tells its own
     double *speedup; // [n_comparisons], NAN also below what the clocks resolve
     double *lo, *hi; // [n_comparisons] 95 % interval over the blocks, moved by what the clocks can
                      // have cut off; NAN
@@ -223,6 +227,7 @@ typedef struct etp_ab_operator {
     } merged;
     etp_engage engaged;          // of the candidate of the first comparison, or the only arm
     const etp_roof_place *roofs; // [n_arms] below the roofs of the device; NULL without roofs
+    etp_why why;
     double confidence;
     bool by_nodes;              // aligned through the program
     const etp_row_facts *facts; // what the program says, NULL unknown
@@ -358,113 +363,6 @@ typedef struct etp_ab_fixes {
 } etp_ab_fixes;
 
 #define ETP_AB_NO_MACS UINT64_MAX
-
-// What a finding can be about: id in documents, and how its figures come about. The test
-// answer_words holds that each of them goes or changes with the data it rests on. R: of what is
-// wrong with a recording itself, which every verb says that rests on one (etp_ab_add_doubts).
-#define ETP_FINDING_MAP(X, R)                                                                        \
-    X(SLOWER, "slower",                                                                              \
-      "candidate − baseline, means over the traced iterations; its 95 % t interval over the "      \
-      "blocks lies above 0, and q ≤ 0.05 (Benjamini–Hochberg over operators)")                       \
-    X(LAYOUT, "layout",                                                                              \
-      "Σ exclusive time of Data movement and Quantize/convert ÷ Method::execute, at least 0.3")      \
-    X(OFF_FEATURE, "off_feature",                                                                    \
-      "Σ time of the operators ÷ Method::execute of the arm, at least 0.05")                         \
-    X(GROUPWISE, "groupwise_4bit",                                                                   \
-      "Σ multiply-accumulates (time, where the program is not known) of operators on the "          \
-      "feature, "                                                                                    \
-      "and of those with 4-bit weights in groups, ÷ those of everything that multiplies")            \
-    X(DECODE_ROOF, "decode_roof",                                                                    \
-      "(weights of matrix products + key-value cache, each read once) ÷ measured bandwidth of "     \
-      "reading that much, ÷ median of a call with one token")                                        \
-    X(ABOVE_ROOF, "above_roof",                                                                      \
-      "Σ time of operators with roof ÷ time above 1.05 ÷ Σ time of operators with a roof, at "   \
-      "least "                                                                                       \
-      "0.05")                                                                                        \
-    X(ATTENTION, "attention_written_out",                                                            \
-      "Σ time of kernels that write a tensor of the size of a key-value cache ÷ Method::execute; " \
-      "calls "                                                                                       \
-      "counted in the program")                                                                      \
-    X(LAST_MATRIX, "last_matrix",                                                                    \
-      "Σ time of the kernel that multiplies to the width of the logits ÷ Method::execute; its "    \
-      "weights ÷ those of everything that multiplies")                                               \
-    X(CHUNK, "prompt_chunk",                                                                         \
-      "tokens ÷ median of the shortest and of the longest prompt that was measured from an empty "  \
-      "cache")                                                                                       \
-    X(SHIFT, "bottleneck",                                                                           \
-      "share: Σ exclusive time of the category ÷ Method::execute, each arm by itself")               \
-    X(PORTABLE, "portable",                                                                          \
-      "Σ time of kernels outside delegates ÷ Method::execute, at least 0.25")                        \
-    X(STATISTICS, "statistics", "launch values ln(median) by block; docs/statistics.md")             \
-    X(TRACER, "tracer",                                                                              \
-      "exp(mean over blocks of ln(median traced iteration ÷ median untraced one)) − 1, beyond "   \
-      "±0.1")                                                                                        \
-    X(THERMAL, "thermal",                                                                            \
-      "thermal status, limits of the clocks, clock of the last third of the blocks ÷ the first "    \
-      "third, and temperature; environment.jsonl")                                                   \
-    X(CONTENTION, "contention",                                                                      \
-      "1 − Σ CPU time ÷ Σ time of the inferences that count, above 0.02, or Σ time "           \
-      "ready without a CPU ÷ Σ time of the timed launches, above 0.05; samples.csv, "              \
-      "environment.jsonl")                                                                           \
-    X(CLOCK_EFFECT, "clock_effect",                                                                  \
-      "per block: ln of cycles ÷ CPU time, candidate − baseline; its t interval over the blocks " \
-      "lies outside ± the margin; speedup = cycles · clock · CPUs at work (docs/statistics.md)")     \
-    X(WAITS, "waits",                                                                                \
-      "per block: ln of CPU time ÷ time, candidate − baseline; its t interval over the blocks "   \
-      "lies outside ± the margin; speedup = cycles · clock · CPUs at work (docs/statistics.md)")     \
-    X(ARM_FAILS, "arm_fails",                                                                        \
-      "launches that gave nothing and were not made up for, by arm; those of every other arm: "      \
-      "none")                                                                                        \
-    X(LOST, "lost_launch", "launches the manifest lists as lost")                                    \
-    X(CLOCK, "clock_jump", "slept_ns and clock_jump_s of the blocks; environment.jsonl")             \
-    X(KERNELS_OURS, "kernels_ours",                                                                  \
-      "what the runner said when it loaded the program; notes of the manifest")                      \
-    X(KERNELS_LIB, "kernels_lib",                                                                    \
-      "likewise, of the library that --kernels-lib gave it; SHA-256 of that file")                   \
-    X(NOTE, "session_note",                                                                          \
-      "what the session wrote down while it measured; notes of the manifest")                        \
-    X(OUTPUTS, "outputs_differ",                                                                     \
-      "outputs of the arms compared element by element; tolerances in docs/run-folder.md")           \
-    X(OUTPUTS_RANDOM, "not_deterministic", "operators of the program that draw random numbers")      \
-    X(OUTPUTS_EXPECTED, "not_as_expected",                                                           \
-      "outputs of the arm against those that its inputs came with; tolerances in "                   \
-      "docs/run-folder.md")                                                                          \
-    X(OUTPUTS_UNREAD, "outputs_not_compared", "the recorded outputs could not be read")              \
-    X(OUTPUTS_NAN, "outputs_nan",                                                                    \
-      "outputs/ of both sides: elements that are NaN in both, any; outputs without a finite one")    \
-    X(NO_EXECUTION, "no_execution", "executions with Method::execute in the arm's traces: none")     \
-    X(TRACE_UNUSED, "trace_not_used", "a recording of the folder could not be read")                 \
-    R(TRACE_DAMAGED, "clock_damaged",                                                                \
-      "events that are longer than what they are parts of, in a quarter of the executions at "       \
-      "most")                                                                                        \
-    R(OWN_CLOCK, "own_clock", "start and end of delegates' events against those of their calls")     \
-    R(PARTS_EXCEED, "parts_exceed_whole",                                                            \
-      "parts of an event that cross in time, or Σ of their times > its time")                        \
-    R(NOT_LOGGED, "not_logged",                                                                      \
-      "time of delegates' calls without, and of, what is logged in them")                            \
-    R(TENSORS_LOGGED, "tensors_logged", "debug events before Method::execute ends")                  \
-    R(MODES, "several_lengths",                                                                      \
-      "sorted Method::execute parted at its widest gap, where that is three times as wide as "       \
-      "both "                                                                                        \
-      "sides and a fifth of the time")                                                               \
-    R(MEAN_OF_FEW, "mean_of_few",                                                                    \
-      "mean of the kept executions against the median of all, of recordings alone: a quarter "       \
-      "apart")                                                                                       \
-    R(PARTLY_LOGGED, "partly_logged",                                                                \
-      "executions with equal events, but that a delegate logs nothing in some of them")              \
-    X(PROGRAM_UNUSED, "program_not_used",                                                            \
-      "events of the recording against the program's instructions")                                  \
-    X(PROGRAM_DIFFERS, "program_differs",                                                            \
-      "operators of the recording, or points of the record, that are not those of the program: "     \
-      "some, below a tenth; or fewer than ten names and calls that could tell")                      \
-    X(HOOK, "hook_cost",                                                                             \
-      "questions of the SDK in an inference × what the hook adds to each (both by the runner, "     \
-      "environment.jsonl) ÷ untraced median, above 0.005")                                           \
-    X(MISNAMED, "misnamed",                                                                          \
-      "words in the experiments' names against the levels they were measured at, where known")       \
-    X(ALTERED, "folder_altered",                                                                     \
-      "SHA-256 of the folder's raw files against those of its manifest")                             \
-    X(SAMPLES_UNUSED, "samples_not_used", "sampled program counters against the runner's libraries")
 
 typedef enum etp_finding_kind {
 #define ETP_FINDING_ENUM(name, id, formula) ETP_FINDING_##name,
@@ -603,9 +501,11 @@ typedef struct etp_ab {
                          // thread"; NULL bare dumps
     const char *where;   // of it behind the models: "on AMD EPYC, 1 thread"; "" nothing
     const char
-        *misnamed;     // names of experiments that say what did not run, as a sentence; NULL: none
-    const char *title; // model stem
-    const char *dir;   // folder it was read from; not part of documents
+        *misnamed; // names of experiments that say what did not run, as a sentence; NULL: none
+    const char *unrelated;      // arms are of different models, as a sentence; NULL: not so
+    const bool *logged_unlike;  // [n_comparisons] one side logged what the other did not
+    const char *title;          // model stem
+    const char *dir;            // folder it was read from; not part of documents
     const char *both_of;        // of two operands, the session that both are arms of; NULL
     const etp_ab_phase *phase;  // that this is the answer of; NULL: the method alone
     const etp_ab_phase *phases; // of the session, in the answer of the first only
@@ -618,7 +518,7 @@ typedef struct etp_ab {
     int signal;
     etp_run_stop stopped; // what ended the session
     double precision;     // asked for, relative; 0: none
-    uint32_t extended;    // blocks when --extend went on after the end; 0: never
+    uint32_t extended;    // blocks when --resume went on after the end; 0: never
     bool neighbours;      // of a virtual machine: intervals are widened for them
     uint32_t controls;    // blocks with launches of the A/A control, as planned
     const etp_ab_fact *device;
@@ -641,8 +541,8 @@ typedef struct etp_ab {
     const etp_ab_ledger *ledgers;         // parallel, n = 0 rows when an arm has no dump
     const etp_ab_shift *shifts;           // parallel
     size_t n_comparisons;
-    // Of several models or thread counts: each level against the baseline's level within them,
-    // where `comparisons` has no such pair.
+    // Of several models or thread counts: each arm against the one of the baseline's level and
+    // build within them, where `comparisons` has no such pair.
     const etp_ab_comparison *within;
     size_t n_within;
     etp_counters counters;             // arms and splits as arms and comparisons; zeroed: not known
@@ -737,6 +637,15 @@ bool etp_ab_category_below_clock(const etp_ab *ab, const etp_ab_category *c, siz
 double etp_ab_untraced(const etp_ab_arm *a);
 // An operator's time in an arm, and what its clocks can have cut off.
 etp_ab_part etp_ab_operator_part(const etp_ab *ab, const etp_ab_operator *op, uint32_t arm);
+bool etp_ab_logs_partly(const etp_profile *p); // in some of its executions alone
+// Whether OP, of ARM, can take the time that it took in the baseline: only where both logged it, in
+// each execution. What one of them lacks is in something else there.
+bool etp_ab_goes_back(const etp_ab *ab, const etp_ab_operator *op, uint32_t arm);
+// What clocks can have counted too much of what calls did not log, in an inference: too little of
+// the operators beside it, or too much of the call.
+int64_t etp_ab_rests_over(const etp_profile *p);
+// SHARE with what may be of the category too: not logged, withheld, of unknown names of a delegate.
+double etp_ab_category_most(const etp_ab *ab, uint32_t arm, etp_category category, double share);
 void etp_ab_part_add(etp_ab_part *sum, const etp_ab_part *part);
 
 // What share of the time of the operators that are asked about is known, or would be with TIMES as
@@ -750,8 +659,8 @@ double etp_ab_engage_reach(const etp_ab *ab, double times);
 uint32_t etp_ab_blocks_to_tell(double estimate, double lo, double hi, uint32_t blocks,
                                double limit);
 bool etp_ab_is_unfinished(const etp_ab *ab); // of a session that runs, or was interrupted
-// "etprof ab --extend DIR --blocks 8" (--resume while the session is unfinished); NULL when more of
-// this session cannot be measured.
+// "etprof ab --resume DIR --blocks 8" (without --blocks while the session is unfinished); NULL when
+// more of this session cannot be measured.
 const char *etp_ab_extend_command(const etp_ab *ab, uint32_t more, etp_arena *arena);
 // The command that would settle an unknown verdict; NULL when C has a verdict, or when something
 // else than blocks withholds it.
@@ -772,6 +681,8 @@ bool etp_ab_is_within(const etp_ab *ab, const etp_ab_comparison *c); // its arms
 const char *etp_ab_model_word(const etp_ab *ab, size_t model, etp_arena *arena);
 // What the level of an arm is called: after a feature only where it ran.
 const char *etp_ab_level_called(const etp_ab *ab, const etp_ab_arm *a, etp_arena *arena);
+// What its build is called: by the release where that of two builds differs, else by its letter.
+const char *etp_ab_build_called(const etp_ab_arm *a, etp_arena *arena);
 // Of level vnni, "AVX-512": what samples show where the baseline's level lacks it and they show no
 // VNNI, as of an fp32 model. NULL: nothing, or VNNI.
 const char *etp_ab_ran_instead(const etp_ab *ab, const etp_ab_arm *a);

@@ -15,7 +15,7 @@ const etp_ab_arm k_etp_ab_unknown_arm = {
     .median_ns = ETP_NS_UNKNOWN,
     .traced_ns = ETP_NS_UNKNOWN,
     .traced_mean_ns = ETP_NS_UNKNOWN,
-    .around_ns = ETP_NS_UNKNOWN,
+    .call_overhead_ns = ETP_NS_UNKNOWN,
     .costs = {ETP_NS_UNKNOWN, ETP_NS_UNKNOWN, ETP_NS_UNKNOWN, ETP_NS_UNKNOWN, ETP_NS_UNKNOWN},
     .costs_lo = {NAN, NAN, NAN, NAN, NAN},
     .costs_hi = {NAN, NAN, NAN, NAN, NAN},
@@ -94,6 +94,25 @@ int64_t etp_ab_disk_bytes(const etp_run *run, uint32_t model)
     return known ? (int64_t)(program + data) : ETP_NS_UNKNOWN;
 }
 
+// "1.5.1" of "1.5.1+cpu".
+static etp_str public_version(etp_str version)
+{
+    const char *plus = version.len > 0 ? memchr(version.ptr, '+', version.len) : NULL;
+    return plus ? (etp_str){version.ptr, (size_t)(plus - version.ptr)} : version;
+}
+
+// NULL: not known of both builds, or the same.
+static const char *release_of(const etp_run *run, uint32_t side, etp_arena *arena)
+{
+    if (run->builds.n != 2) {
+        return NULL;
+    }
+    etp_str a = public_version(run->builds.items[0].executorch);
+    etp_str b = public_version(run->builds.items[1].executorch);
+    bool differ = a.len > 0 && b.len > 0 && !etp_str_eq(a, b);
+    return differ ? etp_arena_strdup(arena, side ? b : a) : NULL;
+}
+
 static void describe_arms(const etp_run *run, etp_ab_described *out)
 {
     etp_ab *ab = &out->ab;
@@ -106,6 +125,8 @@ static void describe_arms(const etp_run *run, etp_ab_described *out)
         arm.threads = in->threads;
         arm.model = in->model;
         arm.build = run->builds.n > 0 ? "AB"[in->side] : '\0';
+        arm.executorch = release_of(run, in->side, ab->arena);
+        arm.cache = in->cache;
         arm.runner_sha256 = text_or_null(ab->arena, in->runner_sha256);
         arm.emulated = in->emulated;
         arm.disk_bytes = etp_ab_disk_bytes(run, in->model);

@@ -17,12 +17,12 @@ bool etp_ab_resolved(int64_t ns, int64_t cut_ns)
 }
 
 // What reading the clock twice takes stands for the resolution of clocks that cut nothing off.
-// The operators of a call ran within it, and its own clock counts nanoseconds: what theirs cut off
-// is at most what the call took besides them.
+// The operators of a call ran within it, and where its own clock counts nanoseconds, what theirs
+// cut off is at most what the call took besides them.
 static int64_t row_cut(const etp_profile *p, const etp_profile_row *row)
 {
     int64_t cut = etp_profile_cut_ns(p, row);
-    if (cut && row->call != ETP_NO_INDEX) {
+    if (cut && row->call != ETP_NO_INDEX && row->tick_ns == 0) {
         int64_t besides = llround(fmax(0, etp_profile_mean(p, &p->rows[row->call])));
         return cut <= besides ? cut : besides;
     }
@@ -70,7 +70,8 @@ bool etp_ab_change_below_clock(const etp_ab_part *before, const etp_ab_part *aft
 double etp_ab_part_ratio(const etp_ab *ab, size_t comparison, const etp_ab_part *before,
                          const etp_ab_part *after)
 {
-    bool shown = etp_ab_told(ab, comparison) && etp_ab_resolved(before->ns, before->cut_ns) &&
+    bool shown = etp_ab_told(ab, comparison) && !ab->logged_unlike[comparison] &&
+                 etp_ab_resolved(before->ns, before->cut_ns) &&
                  etp_ab_resolved(after->ns, after->cut_ns);
     return shown ? (double)before->ns / (double)after->ns : (double)NAN;
 }
@@ -82,7 +83,8 @@ bool etp_ab_below_clock(const etp_ab *ab, size_t comparison, double speedup,
                 before->ns + before->cut_ns > 0 && after->ns + after->cut_ns > 0;
     bool resolved =
         etp_ab_resolved(before->ns, before->cut_ns) && etp_ab_resolved(after->ns, after->cut_ns);
-    return isnan(speedup) && both && !resolved && etp_ab_told(ab, comparison);
+    return isnan(speedup) && both && !resolved && etp_ab_told(ab, comparison) &&
+           !ab->logged_unlike[comparison];
 }
 
 bool etp_ab_category_below_clock(const etp_ab *ab, const etp_ab_category *c, size_t at, bool change)
@@ -110,7 +112,7 @@ static void add_cut(const summer *w, const etp_profile *p, const etp_profile_row
                     etp_ab_part *out)
 {
     int64_t cut = etp_profile_cut_ns(p, row);
-    if (cut && row->call != ETP_NO_INDEX) {
+    if (cut && row->call != ETP_NO_INDEX && row->tick_ns == 0) {
         w->cut_in[row->call] += cut;
     } else {
         out->cut_ns += cut;
@@ -126,6 +128,48 @@ static int64_t within_calls(const summer *w, const etp_profile *p)
         double besides = fmax(0, etp_profile_mean(p, &p->rows[i]));
         sum += (double)w->cut_in[i] <= besides ? w->cut_in[i] : llround(besides);
         w->cut_in[i] = 0;
+    }
+    return sum;
+}
+
+// What a call took beside the operators that it logged, where that may have been anything: no
+// operator has it, and it is not logged.
+static bool is_rest(const etp_profile *p, size_t row)
+{
+    return p->rows[row].event == ETP_EVENT_DELEGATE_CALL && !p->rows[row].silent &&
+           etp_profile_row_hides(p, row);
+}
+
+// What clocks may have moved between such rests and the operators beside them; TICKS: by ticks
+// alone, which may be too many as well as too few.
+static int64_t rests_moved(const etp_profile *p, bool ticks)
+{
+    int64_t sum = 0;
+    for (size_t call = 0; call < p->n_rows; call++) {
+        const bool rest = is_rest(p, call);
+        for (size_t i = 0; rest && i < p->n_rows; i++) {
+            const etp_profile_row *row = &p->rows[i];
+            bool counts = (i == call || row->call == call) && (row->tick_ns || !ticks);
+            sum += counts ? etp_profile_cut_ns(p, row) : 0;
+        }
+    }
+    return sum;
+}
+
+int64_t etp_ab_rests_over(const etp_profile *p)
+{
+    return rests_moved(p, false);
+}
+
+// Over DUMP (SIZE_MAX: all).
+static int64_t rests(const etp_profile *p, size_t dump)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < p->n_rows; i++) {
+        const etp_profile_row *row = &p->rows[i];
+        if (is_rest(p, i)) {
+            sum += dump == SIZE_MAX ? row->total_ns : row->per_dump_ns[dump];
+        }
     }
     return sum;
 }
@@ -159,9 +203,16 @@ static etp_ab_part sum_of(const summer *w, uint32_t arm, bool *occurs)
             }
         }
     }
+    if (p && w->category->category == ETP_CATEGORY_UNLOGGED && p->executions > 0) {
+        int64_t rest = llround((double)rests(p, SIZE_MAX) / (double)p->executions);
+        part.ns += rest;
+        part.cut_ns += rests_moved(p, true);
+        *occurs = *occurs || rest > 0;
+    }
     part.cut_ns += p ? within_calls(w, p) : 0;
-    // Where no call is known it is within the inference.
-    int64_t left = ab->arms[arm].traced_ns > part.ns ? ab->arms[arm].traced_ns - part.ns : 0;
+    // Where no call is known it is within the inference, whose clock may count ticks, too.
+    int64_t left = ab->arms[arm].traced_ns - part.ns + (int64_t)(p ? p->tick_ns : 0);
+    left = left > 0 ? left : 0;
     part.cut_ns = ab->arms[arm].traced_ns > 0 && part.cut_ns > left ? left : part.cut_ns;
     return part;
 }
@@ -183,6 +234,7 @@ static double dump_mean(const summer *w, const etp_ab_operator *op, uint32_t arm
     const etp_ab *ab = w->ab;
     const etp_profile *p = ab->arms[arm].profile;
     int64_t sum = op ? operator_in_dump(op, arm, dump) : 0;
+    sum += !op && !w->in && w->category->category == ETP_CATEGORY_UNLOGGED ? rests(p, dump) : 0;
     for (size_t i = 0; !op && i < ab->n_operators; i++) {
         bool own = w->in ? w->in[i] : belongs(w, &ab->operators[i], arm);
         sum += own ? operator_in_dump(&ab->operators[i], arm, dump) : 0;
@@ -204,8 +256,8 @@ static void interval(const summer *w, const etp_ab_operator *op, size_t at,
     const etp_ab_comparison *cmp = &ab->comparisons[at];
     const etp_profile *base = ab->arms[cmp->baseline].profile,
                       *cand = ab->arms[cmp->candidate].profile;
-    size_t n =
-        base && cand && base->n_dumps == cand->n_dumps && etp_ab_told(ab, at) ? base->n_dumps : 0;
+    bool told = etp_ab_told(ab, at) && !ab->logged_unlike[at];
+    size_t n = base && cand && base->n_dumps == cand->n_dumps && told ? base->n_dumps : 0;
     size_t known = 0;
     for (size_t d = 0; d < n; d++) {
         double was = dump_mean(w, op, cmp->baseline, d), is = dump_mean(w, op, cmp->candidate, d);
@@ -249,14 +301,45 @@ double etp_ab_sum_speedup(const etp_ab *ab, size_t comparison, const bool *in,
     return r.speedup;
 }
 
+// Whether the time of a row may be of a category that its own does not tell: not logged, or of an
+// operator of a delegate whose names are not understood.
+static bool of_any(const etp_profile *p, size_t i, etp_category category)
+{
+    const etp_profile_row *row = &p->rows[i];
+    if (category == ETP_CATEGORY_UNLOGGED) {
+        return !row->silent && !is_rest(p, i) && etp_profile_row_hides(p, i);
+    }
+    bool foreign = row->event == ETP_EVENT_DELEGATE_OP && row->kind == ETP_ROW_OPERATOR &&
+                   !row->parsed.known && category != ETP_CATEGORY_OTHER;
+    return foreign || etp_profile_row_hides(p, i);
+}
+
+double etp_ab_category_most(const etp_ab *ab, uint32_t arm, etp_category category, double share)
+{
+    const etp_profile *p = ab->arms[arm].profile;
+    if (!p || p->execute_total_ns <= 0 || p->parts_withheld) {
+        return p && p->execute_total_ns > 0 ? 1 : share;
+    }
+    int64_t ns = p->overlapping_ns;
+    for (size_t i = 0; i < p->n_rows; i++) {
+        ns += of_any(p, i, category) ? p->rows[i].total_ns : 0;
+    }
+    return fmin(share + (double)ns / (double)p->execute_total_ns, fmax(share, 1));
+}
+
 static void take_arm(summer *w, uint32_t a, etp_ab_category *c, bool *occurs)
 {
     const etp_ab_arm *arm = &w->ab->arms[a];
-    etp_ab_part part = sum_of(w, a, occurs);
-    bool known = arm->profile && arm->traced_ns > 0;
-    c->ns[a] = arm->profile ? part.ns : ETP_NS_UNKNOWN;
-    c->cut_ns[a] = arm->profile ? part.cut_ns : ETP_NS_UNKNOWN;
+    bool seen = false;
+    etp_ab_part part = sum_of(w, a, &seen);
+    // Of what an arm does not show, all may be in what it did not log: that is not 0.
+    bool sure = arm->profile && (seen || !(etp_ab_category_most(w->ab, a, c->category, 0) > 0));
+    bool known = sure && arm->traced_ns > 0;
+    *occurs = *occurs || seen;
+    c->ns[a] = sure ? part.ns : ETP_NS_UNKNOWN;
+    c->cut_ns[a] = sure ? part.cut_ns : ETP_NS_UNKNOWN;
     c->share[a] = known ? (double)part.ns / (double)arm->traced_ns : (double)NAN;
+    c->most[a] = etp_ab_category_most(w->ab, a, c->category, known ? c->share[a] : 0);
     c->ceiling[a] = known && part.ns < arm->traced_ns
                         ? (double)arm->traced_ns / (double)(arm->traced_ns - part.ns)
                         : (double)NAN;
@@ -271,6 +354,7 @@ static etp_ab_category make(const etp_ab *ab, etp_category category)
         .ns = ETP_NEW_ARRAY(arena, int64_t, arms),
         .cut_ns = ETP_NEW_ARRAY(arena, int64_t, arms),
         .share = ETP_NEW_ARRAY(arena, double, arms),
+        .most = ETP_NEW_ARRAY(arena, double, arms),
         .speedup = ETP_NEW_ARRAY(arena, double, pairs),
         .lo = ETP_NEW_ARRAY(arena, double, pairs),
         .hi = ETP_NEW_ARRAY(arena, double, pairs),
@@ -313,10 +397,10 @@ void etp_ab_categorize(const etp_ab *ab, const etp_ab_category **out, size_t *ou
         }
         for (size_t i = 0; i < ab->n_comparisons; i++) {
             uint32_t base = ab->comparisons[i].baseline, cand = ab->comparisons[i].candidate;
-            const etp_ab_part before = {c.ns[base],
-                                        c.cut_ns[base] + readings(ab, c.category, base)};
-            const etp_ab_part after = {c.ns[cand], c.cut_ns[cand] + readings(ab, c.category, cand)};
             const etp_ab_part was = {c.ns[base], c.cut_ns[base]}, is = {c.ns[cand], c.cut_ns[cand]};
+            etp_ab_part before = was, after = is;
+            before.cut_ns += readings(ab, c.category, base);
+            after.cut_ns += readings(ab, c.category, cand);
             part_ratio r = {etp_ab_part_ratio(ab, i, &before, &after), NAN, NAN};
             interval(&w, NULL, i, &was, &is, &r);
             c.speedup[i] = r.speedup;
@@ -342,7 +426,7 @@ static double share_of(const etp_ab *ab, uint32_t arm, int part)
         if ((int)c->category == part) {
             return c->share[arm];
         }
-        rest -= c->share[arm];
+        rest -= isfinite(c->share[arm]) ? c->share[arm] : 0;
     }
     return part == ETP_AB_OUTSIDE ? fmax(0, rest) : 0;
 }
@@ -385,7 +469,7 @@ void etp_ab_find_shifts(const etp_ab *ab, const etp_ab_shift **out)
                               .after_share = NAN,
                               .before_is = NAN,
                               .after_was = NAN};
-        if (shift.before >= 0 && shift.after >= 0) {
+        if (shift.before >= 0 && shift.after >= 0 && !ab->logged_unlike[i]) {
             shift.before_share = share_of(ab, base, shift.before);
             shift.before_is = share_of(ab, cand, shift.before);
             shift.after_was = share_of(ab, base, shift.after);

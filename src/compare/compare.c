@@ -2,6 +2,7 @@
 // From profiles to ledgers and operator groups.
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "compare/session.h"
 
@@ -15,12 +16,29 @@ double etp_ab_untraced(const etp_ab_arm *a)
 // medians.
 static etp_ledger_end end_of(const etp_ab_arm *a)
 {
-    etp_ledger_end end = {a->median_ns, ETP_NS_UNKNOWN, a->around_ns};
+    etp_ledger_end end = {a->median_ns, ETP_NS_UNKNOWN, a->call_overhead_ns};
     if (a->median_ns != ETP_NS_UNKNOWN && a->observer.blocks > 0 &&
         isfinite(a->observer.estimate)) {
         end.traced_ns = llround((double)a->median_ns * a->observer.estimate);
     }
     return end;
+}
+
+static const char *program_of(const etp_ab *ab, const etp_ab_arm *a)
+{
+    return a->model < ab->n_models ? ab->models[a->model].sha256 : NULL;
+}
+
+// Known to be: a bare recording does not say which one it is of.
+static bool two_programs(const etp_ab *ab, const etp_ab_arm *x, const etp_ab_arm *y)
+{
+    return program_of(ab, x) && program_of(ab, y) && !etp_ab_one_program(ab, x, y);
+}
+
+bool etp_ab_one_program(const etp_ab *ab, const etp_ab_arm *x, const etp_ab_arm *y)
+{
+    const char *p = program_of(ab, x), *q = program_of(ab, y);
+    return p && q && strcmp(p, q) == 0;
 }
 
 static void build_ledgers(const etp_ab *ab, etp_ab_aligned *out)
@@ -35,6 +53,7 @@ static void build_ledgers(const etp_ab *ab, etp_ab_aligned *out)
             continue;
         }
         etp_align(base->profile, cand->profile, ab->arena, &out->alignments[i]);
+        out->alignments[i].two_programs = two_programs(ab, base, cand);
     }
     const etp_profile *common = ab->n_arms ? ab->arms[ab->baseline].profile : NULL;
     if (common) {

@@ -7,11 +7,6 @@
 
 #include "compare/session.h"
 
-static double mean_of(double a, double b)
-{
-    return isfinite(a) && isfinite(b) ? (a + b) / 2 : isfinite(a) ? a : b;
-}
-
 static double clock_of(uint64_t khz)
 {
     return khz == UINT64_MAX || khz == 0 ? (double)NAN : (double)khz;
@@ -21,12 +16,10 @@ static double clock_of(uint64_t khz)
 static void temperature_and_clock(const etp_run *run, uint32_t block, double *celsius, double *khz)
 {
     *celsius = *khz = (double)NAN;
-    for (size_t i = 0; i < run->blocks.n; i++) {
-        const etp_run_block *b = &run->blocks.items[i];
-        if (b->block == block) {
-            *celsius = mean_of(b->start.temperature_c, b->end.temperature_c);
-            *khz = mean_of(clock_of(b->start.freq_max_khz), clock_of(b->end.freq_max_khz));
-        }
+    const etp_run_block *b = etp_run_block_of(run, block);
+    if (b) {
+        *celsius = etp_run_between(b->start.temperature_c, b->end.temperature_c);
+        *khz = etp_run_between(clock_of(b->start.freq_max_khz), clock_of(b->end.freq_max_khz));
     }
 }
 

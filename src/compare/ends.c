@@ -39,7 +39,7 @@ static bool less_executions(const etp_trace *trace, double *v, size_t n)
     return true;
 }
 
-void etp_ab_take_ends(const etp_ab_session *s, int64_t *around_ns)
+void etp_ab_take_ends(const etp_ab_session *s, int64_t *call_overhead_ns)
 {
     double *v = ETP_NEW_ARRAY(s->ab.arena, double, s->run.samples.n + 1);
     double *sum = ETP_NEW_ARRAY(s->ab.arena, double, s->ab.n_arms + 1);
@@ -60,6 +60,6 @@ void etp_ab_take_ends(const etp_ab_session *s, int64_t *around_ns)
     }
     for (size_t a = 0; a < s->ab.n_arms; a++) {
         double around = n[a] ? sum[a] / (double)n[a] : (double)NAN;
-        around_ns[a] = around >= 0 ? llround(around) : ETP_NS_UNKNOWN;
+        call_overhead_ns[a] = around >= 0 ? llround(around) : ETP_NS_UNKNOWN;
     }
 }

@@ -26,8 +26,8 @@ const char *etp_ab_withheld_text(etp_withheld why)
         [ETP_WITHHELD_EMULATED] = "an emulator's times say nothing about speed",
         [ETP_WITHHELD_TENSORS] = "a recording also logged tensors, which takes time",
         [ETP_WITHHELD_LENGTHS] =
-            ("executions of a recording are of several methods or input lengths, or "
-             "lie more than a factor of two apart"),
+            ("executions of a recording have several durations, or lie more than a factor of two "
+             "apart"),
         [ETP_WITHHELD_CROWDED] = "more threads than CPUs are allowed: they waited for CPU time",
         [ETP_WITHHELD_CONTENDED] = "other programs had the CPU while the arms were measured",
         [ETP_WITHHELD_NOISE_FLOOR] =

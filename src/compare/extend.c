@@ -47,11 +47,10 @@ const char *etp_ab_extend_command(const etp_ab *ab, uint32_t more, etp_arena *ar
     if (!dir || ab->bare || ab->emulated) {
         return NULL;
     }
-    if (ab->state != ETP_RUN_FINISHED) {
-        return etp_shell_command(arena, "etprof ab --resume %s", dir);
-    }
-    const char *again = etp_shell_command(arena, "etprof ab --extend %s", dir);
-    return again ? etp_arena_printf(arena, "%s --blocks %u", again, more) : NULL;
+    const char *again = etp_shell_command(arena, "etprof ab --resume %s", dir);
+    return again && ab->state == ETP_RUN_FINISHED
+               ? etp_arena_printf(arena, "%s --blocks %u", again, more)
+               : again;
 }
 
 const char *etp_ab_noise_words(const etp_ab_comparison *c, etp_arena *arena)

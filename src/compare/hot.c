@@ -20,6 +20,17 @@ const char *etp_hot_kind_name(etp_hot_kind kind)
     return kind < ETP_HOT_KINDS ? k_names[kind] : "";
 }
 
+const char *etp_why_name(etp_why why)
+{
+    static const char *const k_names[ETP_WHYS] = {
+        [ETP_WHY_SMALL] = "small",         [ETP_WHY_PORTABLE] = "portable",
+        [ETP_WHY_MOVEMENT] = "moves data", [ETP_WHY_MEMORY] = "memory-bound",
+        [ETP_WHY_OFF] = "off feature",     [ETP_WHY_COMPUTE] = "compute-bound",
+        [ETP_WHY_BELOW] = "below roof",
+    };
+    return why < ETP_WHYS ? k_names[why] : NULL;
+}
+
 static bool moves_data(etp_category category)
 {
     return category == ETP_CATEGORY_DATA_MOVEMENT || category == ETP_CATEGORY_QUANTIZE;
@@ -90,10 +101,15 @@ static double whole_speedup(const etp_ab *ab)
     return before > 0 && after > 0 ? (double)before / (double)after : (double)NAN;
 }
 
-static etp_hot_kind kind_of(const etp_ab *ab, const etp_ab_operator *op, double whole)
+static bool is_outside(const etp_ab *ab, const etp_ab_operator *op)
 {
     const etp_profile_row *row = op->rows[ab->hot_arm];
-    if (row ? row->kind == ETP_ROW_PORTABLE : !op->delegated) {
+    return row ? row->kind == ETP_ROW_PORTABLE : !op->delegated;
+}
+
+static etp_hot_kind kind_of(const etp_ab *ab, const etp_ab_operator *op, double whole)
+{
+    if (is_outside(ab, op)) {
         return ETP_HOT_PORTABLE;
     }
     if (moves_data(op->category)) {
@@ -105,7 +121,7 @@ static etp_hot_kind kind_of(const etp_ab *ab, const etp_ab_operator *op, double 
     return lags ? ETP_HOT_LITTLE : ETP_HOT_LARGE;
 }
 
-static int first_things_first(const void *pa, const void *pb)
+static int by_kind_then_share(const void *pa, const void *pb)
 {
     const etp_ab_hot *a = pa, *b = pb;
     if (a->kind != b->kind) {
@@ -140,9 +156,35 @@ etp_ab_hot_list etp_ab_find_hot(const etp_ab *ab)
         ETP_ADD(ab->arena, &found, hot);
     }
     if (found.n) {
-        qsort(found.items, found.n, sizeof *found.items, first_things_first);
+        qsort(found.items, found.n, sizeof *found.items, by_kind_then_share);
     }
     return found;
+}
+
+etp_why etp_ab_why(const etp_ab *ab, const etp_ab_operator *op)
+{
+    static const etp_why k_of_verdict[ETP_ROOF_VERDICTS] = {
+        [ETP_ROOF_OVERHEAD_BOUND] = ETP_WHY_SMALL, [ETP_ROOF_COMPUTE_BOUND] = ETP_WHY_COMPUTE,
+        [ETP_ROOF_MEMORY_BOUND] = ETP_WHY_MEMORY,  [ETP_ROOF_BELOW_BANDWIDTH] = ETP_WHY_BELOW,
+        [ETP_ROOF_INEFFICIENT] = ETP_WHY_BELOW,
+    };
+    if (op->ns[ab->hot_arm] == ETP_NS_UNKNOWN) {
+        return ETP_WHY_UNKNOWN;
+    }
+    const etp_ab_part part = etp_ab_operator_part(ab, op, ab->hot_arm);
+    etp_why roof = op->roofs && !ab->roofs_low ? k_of_verdict[op->roofs[ab->hot_arm].verdict]
+                                               : ETP_WHY_UNKNOWN;
+    if (roof == ETP_WHY_SMALL || (!ab->emulated && etp_ab_part_below_clock(&part))) {
+        return ETP_WHY_SMALL;
+    }
+    if (is_outside(ab, op)) {
+        return ETP_WHY_PORTABLE;
+    }
+    if (moves_data(op->category)) {
+        return ETP_WHY_MOVEMENT;
+    }
+    bool off = op->engaged.eligible && op->engaged.state == ETP_NOT_ENGAGED;
+    return off && roof != ETP_WHY_MEMORY ? ETP_WHY_OFF : roof;
 }
 
 // ---- by name ----

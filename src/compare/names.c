@@ -153,6 +153,16 @@ const char *etp_ab_level_called(const etp_ab *ab, const etp_ab_arm *a, etp_arena
                 : level_called(ab, a, arena);
 }
 
+static bool levels_differ(const etp_ab *ab)
+{
+    for (size_t i = 1; i < ab->n_arms; i++) {
+        if (ab->arms[i].level != ab->arms[0].level) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static const char *measured(const etp_ab *ab, const etp_ab_arm *a, etp_arena *arena)
 {
     if (a->level == ETP_LEVEL_NONE) {
@@ -163,14 +173,26 @@ static const char *measured(const etp_ab *ab, const etp_ab_arm *a, etp_arena *ar
     if (ab->n_models > 1 && a->model < ab->n_models) {
         etp_strbuf_printf(&buf, "%s at ", etp_ab_model_word(ab, a->model, arena));
     }
-    etp_strbuf_appendz(&buf, etp_ab_level_called(ab, a, arena));
+    const bool cache_alone = a->cache && !levels_differ(ab);
+    etp_strbuf_appendz(
+        &buf, cache_alone ? etp_arena_printf(arena, "cache %s", etp_packed_cache_name(a->cache))
+                          : etp_ab_level_called(ab, a, arena));
+    if (a->cache && !cache_alone) {
+        etp_strbuf_printf(&buf, ", cache %s", etp_packed_cache_name(a->cache));
+    }
     if (a->threads && threads_differ(ab)) {
         etp_strbuf_printf(&buf, ", %u thread%s", a->threads, a->threads == 1 ? "" : "s");
     }
     if (a->build) {
-        etp_strbuf_printf(&buf, ", build %c", a->build);
+        etp_strbuf_printf(&buf, ", %s", etp_ab_build_called(a, arena));
     }
     return buf.ptr;
+}
+
+const char *etp_ab_build_called(const etp_ab_arm *a, etp_arena *arena)
+{
+    return a->executorch ? etp_arena_printf(arena, "ExecuTorch %s", a->executorch)
+                         : etp_arena_printf(arena, "build %c", a->build);
 }
 
 // Different builds, folders or days of one level: the names are what tells them apart.

@@ -67,7 +67,7 @@ static etp_status choose_arm(etp_arena *arena, etp_ab_side *x, etp_error *err)
     x->arm = x->wanted ? find_arm(arena, &x->run, x->wanted) : 0;
     return x->arm != ETP_NO_INDEX
                ? ETP_OK
-               : etp_fail(err, ETP_USAGE, "%s has no one arm '%s'; its arms are %s", x->dir,
+               : etp_fail(err, ETP_USAGE, "%s has no arm '%s', or several; its arms are %s", x->dir,
                           x->wanted, list_arms(arena, &x->run));
 }
 

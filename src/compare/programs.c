@@ -156,7 +156,9 @@ etp_status etp_ab_join_arm(const etp_ab_session *s, uint32_t arm, etp_profile *p
                                             etp_ab_arm_called(&s->ab, arm),
                                             profile->facts->problem));
     } else if (profile->facts->differs || (identity < 1 && profile->facts->doubt)) {
-        etp_ab_add_finding(noticed, ETP_FINDING_PROGRAM_DIFFERS, ETP_SEVERITY_WARN, "program",
+        bool little = profile->facts->differs || identity < ETP_JOIN_TELLS;
+        etp_ab_add_finding(noticed, ETP_FINDING_PROGRAM_DIFFERS,
+                           little ? ETP_SEVERITY_WARN : ETP_SEVERITY_INFO, "program",
                            etp_arena_printf(s->ab.arena, "%s: %s", etp_ab_arm_called(&s->ab, arm),
                                             profile->facts->doubt));
     }

@@ -29,12 +29,11 @@ static void tell_damage(const etp_ab_session *s, uint32_t arm, const etp_trace *
         damaged += here;
     }
     if (first) {
-        etp_ab_add_finding(
-            to, ETP_FINDING_TRACE_DAMAGED, ETP_SEVERITY_WARN, NULL,
-            etp_arena_printf(
-                s->ab.arena, "%s: %zu traced %s left out: the clock jumped (%.*s in run %u %s)",
-                name_of(s, arm), damaged, damaged == 1 ? "execution" : "executions",
-                ETP_STR_ARG(first->name), first->run, etp_trace_damage_claim(first, s->ab.arena)));
+        etp_ab_add_finding(to, ETP_FINDING_TRACE_DAMAGED, ETP_SEVERITY_WARN, NULL,
+                           etp_arena_printf(s->ab.arena, "%s: %zu traced %s left out: %s",
+                                            name_of(s, arm), damaged,
+                                            damaged == 1 ? "execution" : "executions",
+                                            etp_trace_damage_claim(first, s->ab.arena)));
     }
 }
 
@@ -113,18 +112,55 @@ static size_t population(const etp_trace *trace, size_t k, double *out_ns)
     return runs;
 }
 
-// "10 of 10.0 ms and 10 of 200.1 ms".
+static bool same_events(const etp_trace_block *a, const etp_trace_block *b)
+{
+    bool same = a->n_events == b->n_events;
+    for (size_t i = 0; same && i < a->n_events; i++) {
+        same = etp_str_eq(a->events[i].name, b->events[i].name) &&
+               a->events[i].instruction == b->events[i].instruction;
+    }
+    return same;
+}
+
+// The recording tells why there are several populations: they did other things.
+static bool differ_in_events(const etp_trace *trace)
+{
+    const etp_trace_block *first = NULL;
+    for (size_t i = 0; i < etp_trace_block_count(trace); i++) {
+        const etp_trace_block *b = etp_trace_block_at(trace, i);
+        if (first && b->has_execute && !same_events(first, b)) {
+            return true;
+        }
+        first = !first && b->has_execute ? b : first;
+    }
+    return false;
+}
+
+// "executions of 2 durations: 10 near 10.0 ms and 10 near 200.1 ms; the recording does …".
 static const char *populations(const etp_trace *trace, size_t n, etp_arena *arena)
 {
-    const char *text = "";
+    const char *text = "", *first = NULL;
+    bool told = differ_in_events(trace), apart = false;
     for (size_t k = 0; k < n; k++) {
         double sum;
         size_t runs = population(trace, k, &sum);
         const char *between = k == 0 ? "" : k + 1 == n ? " and " : ", ";
-        text = etp_arena_printf(arena, "%s%s%zu of %s", text, between, runs,
-                                ETP_NS(sum / (double)runs));
+        const char *near = etp_arena_printf(arena, "%s", ETP_NS(sum / (double)runs));
+        apart = apart || (first && strcmp(first, near) != 0);
+        first = first ? first : near;
+        text = etp_arena_printf(arena, "%s%s%zu near %s", text, between, runs, near);
     }
-    return text;
+    if (told) {
+        return etp_arena_printf(arena, "executions of several methods or input lengths: %s", text);
+    }
+    return apart ? etp_arena_printf(arena,
+                                    "executions of %zu durations: %s; the recording does not tell "
+                                    "why (method, input length, a slower clock)",
+                                    n, text)
+                 : etp_arena_printf(arena,
+                                    "executions of %zu kinds that take equally long (%s) by other "
+                                    "operators; the recording does not tell why",
+                                    n, text);
 }
 
 // Whether those that are shown, the most frequent, are fewer than three quarters of the executions
@@ -169,6 +205,44 @@ static bool no_middle(const etp_trace *trace)
     return most / 2 > least;
 }
 
+// Executions that are left out of the figures and took far longer: a prompt, an interruption. A few
+// of a recording of whatever program, not of a session's launches, whose machine is watched.
+static void tell_left_out(const etp_ab_session *s, uint32_t arm, const etp_trace *const *traces,
+                          size_t n, etp_ab_findings *to)
+{
+    size_t far = 0, left = 0, all = 0;
+    uint64_t longest = 0;
+    for (size_t i = 0; i < n && !s->has_run; i++) {
+        for (size_t k = 0; k < etp_trace_block_count(traces[i]); k++) {
+            const etp_trace_block *b = etp_trace_block_at(traces[i], k);
+            uint64_t from =
+                b->has_execute && !b->rare ? etp_ops_far_ns(b, s->ab.arena) : UINT64_MAX;
+            if (from == UINT64_MAX) {
+                continue;
+            }
+            const uint64_t *d = etp_trace_durations(b, b->execute);
+            size_t longer = 0;
+            for (size_t r = 0; r < b->n_runs; r++) {
+                longer += d[r] >= from;
+                longest = d[r] >= from && d[r] > longest ? d[r] : longest;
+            }
+            far += longer;
+            left += longer < b->n_runs / 4 ? longer : b->n_runs / 4; // of the longest quarter
+            all += b->n_runs;
+        }
+    }
+    if (left > 0) {
+        const char *some = far == left ? "" : etp_arena_printf(s->ab.arena, "%zu of them ", left);
+        etp_ab_add_finding(
+            to, ETP_FINDING_LEFT_OUT, ETP_SEVERITY_WARN, NULL,
+            etp_arena_printf(s->ab.arena,
+                             "%s: %zu of %zu executions took more than twice their median, up to "
+                             "%s, and %s%s left out of the figures",
+                             name_of(s, arm), far, all, ETP_NS((double)longest), some,
+                             left == 1 ? "is" : "are"));
+    }
+}
+
 static bool tell_modes(const etp_ab_session *s, uint32_t arm, const etp_trace *const *traces,
                        size_t n, etp_ab_findings *to)
 {
@@ -179,9 +253,8 @@ static bool tell_modes(const etp_ab_session *s, uint32_t arm, const etp_trace *c
             etp_ab_add_finding(
                 to, ETP_FINDING_MODES, ETP_SEVERITY_WARN, NULL,
                 etp_arena_printf(s->ab.arena,
-                                 "%s: executions of several methods or input lengths, %s; only the "
-                                 "most frequent (of equally many the longest) are shown, 'etprof "
-                                 "ops' has each",
+                                 "%s: %s; only the most frequent (of equally many the longest) are "
+                                 "shown, 'etprof ops' has each",
                                  name_of(s, arm), populations(traces[i], several, s->ab.arena)));
             return none_is_most(traces[i], several);
         }
@@ -201,6 +274,31 @@ static void tell_partly_logged(const etp_ab_session *s, uint32_t arm,
                                                 name_of(s, arm)));
             return;
         }
+    }
+}
+
+// Executions of operators that did not end, or whose end was not recorded, beside others that did.
+static void tell_unfinished(const etp_ab_session *s, uint32_t arm, const etp_trace *const *traces,
+                            size_t n, etp_ab_findings *to)
+{
+    size_t ended = 0, not_ended = 0;
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < etp_trace_block_count(traces[i]); k++) {
+            const etp_trace_block *b = etp_trace_block_at(traces[i], k);
+            bool calls = false;
+            for (size_t e = 0; e < b->n_events && !calls; e++) {
+                calls = etp_ops_is_call(&b->events[e]);
+            }
+            ended += b->has_execute ? b->n_runs : 0;
+            not_ended += calls && !b->has_execute ? b->n_runs : 0;
+        }
+    }
+    if (ended > 0 && not_ended > 0) {
+        etp_ab_add_finding(to, ETP_FINDING_NO_EXECUTION, ETP_SEVERITY_WARN, NULL,
+                           etp_arena_printf(s->ab.arena,
+                                            "%s: %zu of %zu executions have no Method::execute "
+                                            "event and are left out",
+                                            name_of(s, arm), not_ended, ended + not_ended));
     }
 }
 
@@ -251,4 +349,6 @@ void etp_ab_tell_recordings(const etp_ab_session *s, uint32_t arm, const etp_tra
         out->lengths = out->lengths || no_middle(traces[i]);
     }
     tell_partly_logged(s, arm, traces, n, to);
+    tell_unfinished(s, arm, traces, n, to);
+    tell_left_out(s, arm, traces, n, to);
 }

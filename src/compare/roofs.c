@@ -100,9 +100,8 @@ static uint64_t out_bytes(const etp_op_facts *f)
 
 static bool may_use_matrix(const etp_ab_operator *op, const etp_profile_row *row)
 {
-    bool products = op->category == ETP_CATEGORY_CONVOLUTION || op->category == ETP_CATEGORY_GEMM ||
-                    op->category == ETP_CATEGORY_ATTENTION;
-    return products && row->delegated && !etp_op_is_depthwise(&row->parsed) &&
+    return etp_category_multiplies(op->category) && row->delegated &&
+           !etp_op_is_depthwise(&row->parsed) &&
            !(op->engaged.state == ETP_NOT_ENGAGED && op->engaged.reason != ETP_REASON_MASKED);
 }
 
@@ -116,7 +115,7 @@ static void place(const etp_ab *ab, const etp_ab_operator *op, uint32_t arm, etp
         return;
     }
     if (!f || !f->work.known || f->work.bound) {
-        out->missing = "the program does not say how much work it is";
+        out->missing = "the program does not describe its work";
         return;
     }
     uint64_t executions = ab->arms[arm].profile->all_executions, written = out_bytes(f);

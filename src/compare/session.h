@@ -70,10 +70,10 @@ struct etp_ab_session {
     bool has_stats;
     etp_ab_dumps dumps;
     etp_ab_programs programs; // of the run's models; one for bare dumps with --pte
-    etp_ab_session **later;   // of a session of several phases, all but the first
-    size_t n_later;
-    etp_ab_findings noticed; // while it was loaded and compared
-    etp_ab_arm *arms;        // those of ab, for keep.c
+    etp_ab_session **later;   // of a session of several phases, all but the first; then those of
+    size_t n_later;           // pairs within its models
+    etp_ab_findings noticed;  // while it was loaded and compared
+    etp_ab_arm *arms;         // those of ab, for keep.c
     etp_ab ab;
 };
 
@@ -205,8 +205,9 @@ ETP_NODISCARD etp_status etp_ab_time_sides(const etp_ab_session *s, double margi
                                            etp_ab_sides_times *out, etp_error *err);
 // The comparisons of s->stats, as they are given (see etp_ab_withhold).
 etp_ab_comparison *etp_ab_compare_times(const etp_ab_session *s, etp_withheld otherwise);
-// within.c: as etp_ab.within, after the phase and the comparisons are known.
-const etp_ab_comparison *etp_ab_within_models(const etp_ab *ab, size_t *out_n);
+// within.c: where there are several models or thread counts, the arm that CANDIDATE is held against
+// within its own; ETP_NO_INDEX: none.
+uint32_t etp_ab_reference_within(const etp_ab *ab, uint32_t candidate);
 // outputs.c: outputs of the run's arms, or of two sides, against each other and against expected
 // ones.
 typedef struct etp_ab_arm_outputs {
@@ -258,11 +259,16 @@ typedef struct etp_ab_names {
 void etp_ab_name(const etp_ab *ab, etp_ab_names *out);
 // The same of one arm, in a finding of a stage before they are in the answer.
 const char *etp_ab_arm_called(const etp_ab *ab, uint32_t arm);
+// compare.c: known to be. models.c: that two arms are of models that have nothing in common, as a
+// sentence; NULL: they have, or nothing tells.
+bool etp_ab_one_program(const etp_ab *ab, const etp_ab_arm *x, const etp_ab_arm *y);
+const char *etp_ab_unrelated(const etp_ab *ab);
 // hot.c: the executions of ARM, and where the time of its profile, which may be NULL, went; then
-// what takes most of it.
+// what takes most of it, and why one operator takes its time.
 ETP_NODISCARD etp_status etp_ab_split_arm(const etp_ab_session *s, uint32_t arm, etp_ab_traced *out,
                                           etp_error *err);
 etp_ab_hot_list etp_ab_find_hot(const etp_ab *ab);
+etp_why etp_ab_why(const etp_ab *ab, const etp_ab_operator *op);
 // engage.c: engagement per operator and in sum.
 // What the names of the build mean that RUN was measured with; NULL: it was not asked.
 const etp_name_book *etp_ab_name_book(const etp_run *run, etp_arena *arena);
@@ -282,14 +288,18 @@ double etp_ab_above_roof(const etp_ab *ab, uint32_t arm, const etp_ab_operator *
 etp_output_precision etp_ab_precision_of(const etp_ab_session *s, uint32_t arm);
 // compare.c: ledgers and operators from profiles and comparisons.
 void etp_ab_align(const etp_ab *ab, etp_ab_aligned *out);
+// logged.c: [n_comparisons] whether delegates of one side logged what those of the other did not.
+void etp_ab_take_logged(const etp_ab *ab, const bool **out);
 // categories.c: of operators; of these, per comparison, where the bottleneck was and is.
 void etp_ab_categorize(const etp_ab *ab, const etp_ab_category **out, size_t *out_n);
 void etp_ab_find_shifts(const etp_ab *ab, const etp_ab_shift **out);
 // ends.c: what is around Method::execute in traced launches. AROUND_NS [n_arms]
-void etp_ab_take_ends(const etp_ab_session *s, int64_t *around_ns);
+void etp_ab_take_ends(const etp_ab_session *s, int64_t *call_overhead_ns);
 // environment.c: what surrounded the blocks. Borrows from RUN.
 void etp_ab_take_environment(const etp_run *run, etp_arena *arena, etp_ab_environment *out);
-// drift.c: change over the session, and what else changed; with statistics.
+// sustained.c: C's ratio at the two ends of the session; with statistics.
+etp_ab_sustained etp_ab_sustained_of(const etp_ab_session *s, const etp_ab_comparison *c);
+// drift.c: change over the session, and what else changed; likewise.
 ETP_NODISCARD etp_status etp_ab_drift_of(const etp_ab_session *s, uint32_t arm, etp_ab_drift *out,
                                          etp_error *err);
 // states.c: cold, warm, taking turns, traced.

@@ -152,12 +152,14 @@ etp_ab_timed etp_ab_time_arm(const etp_stats *st, uint32_t arm, double *ln, size
     const etp_stats_arm *in = &st->arms[arm];
     const etp_interval ci = n ? etp_mean_interval(ln, n, ETP_CONFIDENCE)
                               : (etp_interval){(double)NAN, (double)NAN, (double)NAN};
+    // A few equal medians do not show that there is no spread.
+    bool shown = n >= ETP_MIN_BLOCKS || ci.lo < ci.hi;
     *out_n = n;
     return (etp_ab_timed){.launches = in->launches,
                           .samples = in->iterations,
                           .median_ns = in->median_ns < 0 ? ETP_NS_UNKNOWN : in->median_ns,
-                          .lo_ns = exp(ci.lo),
-                          .hi_ns = exp(ci.hi),
+                          .lo_ns = shown ? exp(ci.lo) : (double)NAN,
+                          .hi_ns = shown ? exp(ci.hi) : (double)NAN,
                           .waited = in->waited,
                           .interrupted = in->interrupted};
 }

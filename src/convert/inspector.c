@@ -561,6 +561,7 @@ static etp_status make_rows(builder *b, etp_inspector_table *out)
             const item *it = &s->items[k];
             etp_inspector_row *row = &out->rows[out->n_rows++];
             *row = (etp_inspector_row){
+                .block = i,
                 .block_name = s->block_name,
                 .instruction_id = it->instruction_id,
                 .event_name = {"", 0}

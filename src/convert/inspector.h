@@ -21,6 +21,7 @@ typedef struct etp_inspector_node { // a graph node of the ETRecord
 } etp_inspector_node;
 
 typedef struct etp_inspector_row {
+    size_t block;       // from 0: those of one name may differ in their events
     etp_str block_name; // ptr NULL: none
     int32_t instruction_id;
     etp_str event_name;

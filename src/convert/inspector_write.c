@@ -219,7 +219,7 @@ static bool count_elements(const etp_etdump_tensor *t, uint64_t *out)
 // How logged tensors are shown.
 typedef struct tensors {
     const etp_bytes *buffer; // NULL: there is none
-    bool places;             // where in the buffer their elements are, not which
+    bool whole; // for columns: where in the buffer their elements are, not which; all op types
 } tensors;
 
 static void put_elements(etp_json *j, etp_dtype dtype, const uint8_t *data, size_t n)
@@ -262,7 +262,7 @@ static etp_status put_tensor(etp_json *j, const etp_etdump_tensor *t, const tens
         etp_json_i64(j, etp_etdump_tensor_size(t, i));
     }
     etp_json_end(j);
-    if (how->places) {
+    if (how->whole) {
         etp_json_kv_u64_if(j, "at", data.ptr ? (uint64_t)(data.ptr - how->buffer->ptr) : 0,
                            data.ptr);
     } else {
@@ -385,8 +385,8 @@ static bool has_op_types(const etp_inspector_row *row)
 static etp_status put_types(etp_json *j, const etp_inspector_row *row, const tensors *how,
                             etp_error *err)
 {
-    (void)how, (void)err;
-    if (row->op_types_text.ptr) {
+    (void)err;
+    if (row->op_types_text.ptr && !how->whole) {
         etp_json_str(j, row->op_types_text);
         return ETP_OK;
     }
@@ -607,11 +607,17 @@ static void put_numbers(const etp_inspector_table *table, etp_sink *sink)
 etp_status etp_inspector_columns_write(const etp_inspector_table *table, const etp_bytes *buffer,
                                        etp_sink *sink, etp_error *err)
 {
-    const tensors how = {.buffer = buffer, .places = true};
+    const tensors how = {.buffer = buffer, .whole = true};
     put_numbers(table, sink);
     etp_json j;
     etp_json_init(&j, sink, false);
     etp_json_begin_object(&j);
+    etp_json_key(&j, "event_block");
+    etp_json_begin_array(&j);
+    for (size_t i = 0; i < table->n_rows; i++) {
+        etp_json_u64(&j, table->rows[i].block);
+    }
+    etp_json_end(&j);
     for (size_t c = 0; c < N_COLUMNS; c++) {
         if (!column_says(table, &k_columns[c])) {
             continue;

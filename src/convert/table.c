@@ -95,10 +95,7 @@ static etp_status open_folder(etp_run_table_source *s, etp_error *err)
     // Before anything of it can fail: close_folder has to undo whatever was done.
     s->open = true;
     etp_table_folder *f = &s->folder;
-    if (!etp_run_is(dir)) {
-        return etp_fail(err, ETP_USAGE, "%s is not a run folder (no manifest.json of etprof in it)",
-                        dir);
-    }
+    ETP_TRY(etp_run_expect(dir, err));
     ETP_TRY(etp_run_open_manifest(dir, &f->arena, &f->run, err));
     const char *manifest = etp_run_path(&f->arena, dir, ETP_STR(ETP_RUN_MANIFEST));
     uint64_t bytes;

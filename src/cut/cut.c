@@ -180,9 +180,20 @@ static void select_capsule(const etp_partition *p, uint32_t node, bool *nodes)
     }
 }
 
+// P with values of its own, those of ROWS.
+static etp_status with_rows(const etp_cut_place *at, const bool *nodes, uint64_t rows,
+                            etp_arena *arena, etp_partition *p, etp_error *err)
+{
+    etp_value *values = ETP_NEW_ARRAY(arena, etp_value, p->n_values);
+    memcpy(values, p->values, p->n_values * sizeof *values);
+    p->values = values;
+    return etp_cut_set_rows(at, nodes, rows, arena, values, err);
+}
+
+// ROWS 0: as many as the operator has.
 static etp_status cut_capsule(etp_bytes file, const etp_program *program, const etp_cut_place *at,
-                              etp_arena *arena, etp_bytes *out, const uint32_t **out_inputs,
-                              uint32_t *out_n, etp_error *err)
+                              uint64_t rows, etp_arena *arena, etp_bytes *out,
+                              const uint32_t **out_inputs, uint32_t *out_n, etp_error *err)
 {
     etp_cut_program c;
     etp_cut_payload cut;
@@ -193,9 +204,13 @@ static etp_status cut_capsule(etp_bytes file, const etp_program *program, const 
                         "alone");
     }
     const etp_instruction *i = &at->method->instructions[at->instruction];
-    const etp_partition *p = &at->method->partitions[i->partition];
+    etp_partition sized = at->method->partitions[i->partition];
+    const etp_partition *p = &sized;
     bool *nodes = ETP_NEW_ARRAY(arena, bool, p->n_nodes);
     select_capsule(p, at->node, nodes);
+    if (rows > 0) {
+        ETP_TRY(with_rows(at, nodes, rows, arena, &sized, err));
+    }
     ETP_TRY(etp_cut_payload_make(p, nodes, p->nodes[at->node].outputs[0], arena, &cut, err));
     ETP_TRY(etp_cut_program_begin(file, program, at->method, arena, &c, err));
     static const unsigned k_of_program[] = {PROGRAM_CONSTANT_BUFFER, PROGRAM_INLINE_DATA,
@@ -279,6 +294,14 @@ etp_status etp_cut_capsule(etp_bytes file, const etp_program *program, const etp
                            uint32_t *out_n, etp_error *err)
 {
     ETP_GUARDED(arena, err, "the program",
-                at_place(cut_capsule(file, program, at, arena, out, out_inputs, out_n, err), at,
+                at_place(cut_capsule(file, program, at, 0, arena, out, out_inputs, out_n, err), at,
+                         arena, err));
+}
+
+etp_status etp_cut_capsule_rows(etp_bytes file, const etp_program *program, const etp_cut_place *at,
+                                uint64_t rows, etp_arena *arena, etp_bytes *out, etp_error *err)
+{
+    ETP_GUARDED(arena, err, "the program",
+                at_place(cut_capsule(file, program, at, rows, arena, out, NULL, NULL, err), at,
                          arena, err));
 }

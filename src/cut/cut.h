@@ -29,6 +29,14 @@ ETP_NODISCARD etp_status etp_cut_capsule(etp_bytes file, const etp_program *prog
                                          const etp_cut_place *at, etp_arena *arena, etp_bytes *out,
                                          const uint32_t **out_inputs, uint32_t *out_n,
                                          etp_error *err);
+// M of an operator that multiplies: the rows of its operand, for a convolution pixels of its
+// result, of a batch of matrices those of each. ETP_UNSUPPORTED: it has none, or it cannot be told.
+ETP_NODISCARD etp_status etp_cut_rows(const etp_cut_place *at, uint64_t *out, etp_error *err);
+// A capsule of the operator with ROWS of them: one batch, its pixels as close to a square as they
+// can be. Weights, quantisation and all else stay.
+ETP_NODISCARD etp_status etp_cut_capsule_rows(etp_bytes file, const etp_program *program,
+                                              const etp_cut_place *at, uint64_t rows,
+                                              etp_arena *arena, etp_bytes *out, etp_error *err);
 // The same program with the elements of every weight of its delegates in another order, by a fixed
 // seed: their statistics stay to the last digit, and the model's weights are not given away.
 ETP_NODISCARD etp_status etp_cut_reorder(etp_bytes file, etp_arena *arena, etp_bytes *out,

@@ -18,6 +18,11 @@ typedef struct etp_cut_payload {
 etp_status etp_cut_payload_make(const etp_partition *p, const bool *nodes, uint32_t wanted,
                                 etp_arena *arena, etp_cut_payload *out, etp_error *err);
 
+// Gives those of VALUES, a copy of the partition's, that the operator AT makes and multiplies, and
+// what a convert among NODES takes in front of it, the sizes of ROWS. rows.c
+etp_status etp_cut_set_rows(const etp_cut_place *at, const bool *nodes, uint64_t rows,
+                            etp_arena *arena, etp_value *values, etp_error *err);
+
 // A program that is being made of another one; its segments are those of the old one, and new ones.
 typedef struct etp_cut_program {
     etp_bytes file;

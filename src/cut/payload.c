@@ -84,6 +84,21 @@ static void mark(etp_fb_node *tensor, uint32_t external, uint32_t flag)
     etp_fb_put(tensor, TV_FLAGS, flags | flag);
 }
 
+// The payload's own stay as they are written; the partition may have been given others.
+static void put_dims(const cutting *c, uint32_t value, etp_fb_node *tensor)
+{
+    const etp_value *v = &c->p->values[value];
+    uint32_t *dims = ETP_NEW_ARRAY(c->arena, uint32_t, v->rank);
+    bool others = false;
+    for (uint32_t i = 0; i < v->rank; i++) {
+        dims[i] = (uint32_t)v->dims[i];
+        others = others || dims[i] != (uint32_t)etp_i32_at(c->g->values[value].dims, i);
+    }
+    if (others) {
+        etp_fb_put_u32s(tensor, TV_DIMS, dims, v->rank, c->arena);
+    }
+}
+
 static void cut_values(cutting *c)
 {
     etp_fb_slot *s = &c->root->slots[GRAPH_VALUES];
@@ -100,6 +115,8 @@ static void cut_values(cutting *c)
         }
         if (c->roles[v] == CONSTANT) {
             c->out->constants[x->constant] = true;
+        } else {
+            put_dims(c, v, tensor_of(s->tables[v]));
         }
         if (x->quant.scale_constant < c->g->n_constants) {
             c->out->constants[x->quant.scale_constant] = true;

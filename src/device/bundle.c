@@ -30,7 +30,7 @@ static etp_status open_program(const char *path, etp_arena *arena, etp_bundle *o
     ETP_NEED(out->runner && out->dir && start, err, "the runner");
     start[0] = out->runner;
     out->start = start;
-    out->sdk_version = out->sdk_sha = out->sdk_digest = "";
+    out->sdk_version = out->sdk_sha = out->sdk_digest = out->wheel_sha256 = "";
     if (!etp_os_is_executable(out->runner)) {
         return etp_fail(err, ETP_ENVIRONMENT, "runner %s is not executable", out->runner);
     }
@@ -125,6 +125,9 @@ static etp_status open_folder(const char *dir, const char *triple, etp_arena *ar
     out->sdk_version = text_member(sdk, "version", arena);
     out->sdk_sha = text_member(sdk, "sha", arena);
     out->sdk_digest = digest_files(json_object_get(root, "files"), arena);
+    out->wheel_sha256 = text_member(json_object_get(root, "wheel"), "sha256", arena);
+    out->python = json_is_true(json_object_get(root, "python"));
+    out->no_tracer = json_is_false(json_object_get(root, "tracer"));
     etp_status status = etp_arena_check(arena, err, BUNDLE_FILE);
     if (status != ETP_OK) { // its members are not what they say
     } else if (strcmp(schema, "etprof.bundle/1") != 0) {
@@ -186,7 +189,7 @@ etp_status etp_bundle_find(const char *runner, const char *program, const char *
             return open_folder(runner, triple, arena, out, err);
         }
         if (!etp_os_is_file(runner)) {
-            return etp_fail(err, ETP_ENVIRONMENT, "runner %s does not exist", runner);
+            return etp_os_fail_absent("runner", runner, ETP_ENVIRONMENT, err);
         }
         const char *real = etp_os_absolute(runner, arena);
         // Who names the program of a bundle means the bundle: without its libraries it would not

@@ -225,7 +225,7 @@ etp_status etp_cpus_resolve(etp_device *d, const char *word, etp_arena *arena, c
     etp_topology_parse(etp_str_from(text), &t);
     if (t.n == 0) {
         return etp_fail(err, ETP_USAGE,
-                        "--cpus %s: %s does not tell its clusters; name a list like 0-3", word,
+                        "--cpus %s: %s does not report its clusters; give a list like 0-3", word,
                         d->info.spec);
     }
     etp_cpu_set set = {0};

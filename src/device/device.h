@@ -16,10 +16,13 @@ typedef struct etp_bundle {
     const char *runner;       // absolute path of the runner program
     const char *const *start; // NULL-terminated: loader and its options, then the runner
     bool own_libraries;       // starts with its own loader and C library
+    bool python;    // the Python runtime of a release: no levels, no sampling, this machine alone
+    bool no_tracer; // which was built without event tracer and writes no recordings
     char runner_sha256[65];
     bool altered;                      // bundle.json has another hash of the runner
     const char *sdk_version, *sdk_sha; // "" unknown
     const char *sdk_digest;            // sha256 over all files' hashes, "" for a bare program
+    const char *wheel_sha256;          // of the published wheel whose ExecuTorch it is, "" unknown
 } etp_bundle;
 
 typedef struct etp_device_info {

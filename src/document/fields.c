@@ -27,7 +27,7 @@ static bool is_unknown(const etp_field *f, const void *value)
     case ETP_FIELD_UINT: {
         uint64_t v = unsigned_at(value, f->size);
         uint64_t most = f->size == 4 ? UINT32_MAX : UINT64_MAX;
-        return ((f->flags & ETP_ZERO) && v == 0) || ((f->flags & ETP_MOST) && v == most);
+        return ((f->flags & ETP_ZERO) && v == 0) || ((f->flags & ETP_MAX_IS_NULL) && v == most);
     }
     case ETP_FIELD_NS:
         return *(const int64_t *)value == ETP_NS_UNKNOWN;

@@ -35,18 +35,19 @@ typedef enum etp_field_many {
 } etp_field_many;
 
 typedef enum etp_field_flag {
-    ETP_ABSENT = 1,   // what is unknown is left out, not null
-    ETP_ONE_LINE = 2, // of an array: written on one line
-    ETP_SHA256 = 128, // 64 hexadecimal digits
-    ETP_SET = 4,      // a text that is never empty, a number that is never unknown
-    ETP_EMPTY = 8,    // an empty text is null
-    ETP_BLANK = 256,  // TEXT: NULL is an empty text
-    ETP_ZERO = 16,    // 0 is null; NUMBER: less, too
-    ETP_MOST = 32,    // the largest number is null
-    ETP_LATER = 64,   // was added: documents that lack it are sound
-    ETP_SKIP = 512,   // PER: entries without a value are left out, not null
-    ETP_OPEN = 1024,  // WORD: one that is not in the table, of a later version, is the first in it
-    ETP_APART = 2048  // tables (Parquet, Arrow) have no column of it, for a reason said beside it
+    ETP_ABSENT = 1,       // what is unknown is left out, not null
+    ETP_ONE_LINE = 2,     // of an array: written on one line
+    ETP_SHA256 = 128,     // 64 hexadecimal digits
+    ETP_SET = 4,          // a text that is never empty, a number that is never unknown
+    ETP_EMPTY = 8,        // an empty text is null
+    ETP_BLANK = 256,      // TEXT: NULL is an empty text
+    ETP_ZERO = 16,        // 0 is null; NUMBER: less, too
+    ETP_MAX_IS_NULL = 32, // the largest number is null
+    ETP_LATER = 64,       // was added: documents that lack it are sound
+    ETP_SKIP = 512,       // PER: entries without a value are left out, not null
+    ETP_OPEN = 1024, // WORD: one that is not in the table, of a later version, is the first in it
+    ETP_NO_COLUMN =
+        2048 // tables (Parquet, Arrow) have no column of it, for a reason said beside it
 } etp_field_flag;
 
 typedef enum etp_field_range { // of numbers

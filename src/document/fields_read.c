@@ -51,7 +51,7 @@ static uint64_t read_number(const etp_json_object *o, const etp_field *f)
     uint64_t fits = f->size == 8 ? INT64_MAX : f->kind == ETP_FIELD_INT ? INT32_MAX : UINT32_MAX;
     uint64_t least = f->range == ETP_FROM_1, most = f->most ? f->most : fits;
     if (is_unknown(o, f->key)) {
-        return f->flags & ETP_MOST ? UINT64_MAX : 0;
+        return f->flags & ETP_MAX_IS_NULL ? UINT64_MAX : 0;
     }
     const json_t *v = json_object_get(o->object, f->key);
     json_int_t i = json_is_integer(v) ? json_integer_value(v) : -1;

@@ -5,8 +5,6 @@
 #include "base/index.h"
 #include "explain/nodes.h"
 
-#include <stdlib.h>
-
 #define MAX_CELLS ((size_t)4 << 20) // of one subsequence table; larger ones are matched in order
 
 typedef struct op_list { // operator rows of one profile, by instruction, then file order
@@ -35,42 +33,14 @@ static const etp_profile_row *row_at(const op_list *list, size_t i)
     return &list->profile->rows[list->rows[i]];
 }
 
-static int compare_place(const etp_profile_row *a, const etp_profile_row *b)
-{
-    if (a->chain != b->chain) {
-        return a->chain < b->chain ? -1 : 1;
-    }
-    return (a->instruction > b->instruction) - (a->instruction < b->instruction);
-}
-
-typedef struct sort_item {
-    const etp_profile_row *row;
-    uint32_t index;
-} sort_item;
-
-static int by_place_then_order(const void *pa, const void *pb)
-{
-    const sort_item *a = pa, *b = pb;
-    int c = compare_place(a->row, b->row);
-    return c ? c : (a->index > b->index) - (a->index < b->index);
-}
-
 static void list_operators(const etp_profile *p, etp_arena *scratch, op_list *out)
 {
-    sort_item *items = ETP_NEW_ARRAY(scratch, sort_item, p->n_rows);
-    *out = (op_list){.profile = p,
-                     .rows = ETP_NEW_ARRAY(scratch, uint32_t, p->n_rows),
-                     .instruction = ETP_NEW_ARRAY(scratch, uint32_t, p->n_rows)};
-    for (uint32_t i = 0; i < p->n_rows; i++) {
-        if (etp_row_is_operator(p->rows[i].kind)) {
-            items[out->n++] = (sort_item){&p->rows[i], i};
-        }
-    }
-    qsort(items, out->n, sizeof *items, by_place_then_order);
-    for (size_t i = 0; i < out->n; i++) {
-        out->rows[i] = items[i].index;
-        bool next = i > 0 && compare_place(items[i].row, items[i - 1].row) != 0;
-        out->instruction[i] = i > 0 ? out->instruction[i - 1] + next : 0;
+    *out = (op_list){.profile = p, .rows = ETP_NEW_ARRAY(scratch, uint32_t, p->n_rows)};
+    out->n = etp_profile_operators(p, scratch, out->rows);
+    out->instruction = ETP_NEW_ARRAY(scratch, uint32_t, out->n);
+    for (size_t i = 1; i < out->n; i++) {
+        bool next = etp_profile_by_place(row_at(out, i), row_at(out, i - 1)) != 0;
+        out->instruction[i] = out->instruction[i - 1] + next;
     }
 }
 
@@ -123,7 +93,7 @@ static bool same_nodes(const etp_row_facts *x, const etp_row_facts *y)
 
 static bool same_place(const etp_profile_row *x, const etp_profile_row *y)
 {
-    return compare_place(x, y) == 0 && x->occurrence == y->occurrence;
+    return etp_profile_by_place(x, y) == 0 && x->occurrence == y->occurrence;
 }
 
 // How well two rows fit: 0 not at all; more when also the kind of kernel and the counter agree,
@@ -267,7 +237,7 @@ static void align_spans(aligner *a, span b, span c)
 static bool same_instruction(const aligner *a, const etp_profile_row *x, const etp_profile_row *y)
 {
     if (!a->counted) {
-        return compare_place(x, y) == 0;
+        return etp_profile_by_place(x, y) == 0;
     }
     return x->kind == y->kind &&
            (x->kind == ETP_ROW_OPERATOR || etp_op_same_key(&x->parsed, &y->parsed));
@@ -366,7 +336,7 @@ static void merge_groups(aligner *a)
             y = q->baseline != ETP_NO_INDEX ? &a->base.profile->rows[q->baseline]
                                             : &a->cand.profile->rows[q->candidate];
         }
-        if (q && (!p || compare_place(x, y) != 0)) {
+        if (q && (!p || etp_profile_by_place(x, y) != 0)) {
             merge_one_sided(a, from, i);
             from = i;
         }

@@ -26,6 +26,7 @@ typedef struct etp_alignment {
     etp_aligned_pair *items; // each operator row of both profiles exactly once, in program order
     size_t n, cap;
     bool same_skeleton; // both arms execute the same instructions
+    bool two_programs;  // the arms are known to be of two programs; set by who knows it
 } etp_alignment;
 
 // Rows of kind operator and portable take part; boundary and framework rows are sums anyway. ARENA

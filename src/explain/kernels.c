@@ -91,7 +91,7 @@ static etp_status read_code(reading *r, etp_str text, etp_error *err)
         k.has_bounds = !etp_str_eqz(cell(&t, 5), etp_bounds_name(ETP_BOUNDS_NONE));
         if (!etp_parse_u64(cell(&t, 3), &k.start) || !etp_parse_u64(cell(&t, 4), &k.end) ||
             k.end <= k.start || code.len / 2 > MAX_CODE_BYTES || !etp_parse_hex(code, bytes)) {
-            return etp_fail_at(err, ETP_CORRUPT, t.row.offset, "line %llu of the code is none",
+            return etp_fail_at(err, ETP_CORRUPT, t.row.offset, "line %llu is not a line of code",
                                (unsigned long long)t.row.line);
         }
         etp_code_count count;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Building the ledger: one row per aligned pair, sums for what is no operator, integers that close.
 #include "explain/ledger.h"
+#include "explain/nodes.h"
 
 #include <math.h>
 
@@ -186,8 +187,8 @@ static void adjust_for_many(maker *m)
 // A change by CHANGE_NS > 0 in one direction, whose interval leaves out 0 when CLEAR.
 static bool beyond_doubt(const etp_ledger_row *row, bool clear, int64_t change_ns)
 {
-    return row->pair != ETP_NO_INDEX && row->lo_ns != ETP_NS_UNKNOWN && clear && row->q <= 0.05 &&
-           (double)change_ns > ETP_OPERATOR_MARGIN * (double)row->baseline_ns;
+    return row->pair != ETP_NO_INDEX && row->same && row->lo_ns != ETP_NS_UNKNOWN && clear &&
+           row->q <= 0.05 && (double)change_ns > ETP_OPERATOR_MARGIN * (double)row->baseline_ns;
 }
 
 bool etp_ledger_row_slower(const etp_ledger_row *row)
@@ -247,6 +248,28 @@ static const char *label_of(etp_arena *arena, const etp_profile_row *base,
     return etp_arena_printf(arena, "%.*s [%d]", ETP_STR_ARG(shown), (int)row->instruction);
 }
 
+static const etp_work *work_of(const etp_profile *p, const etp_profile_row *row)
+{
+    const bool joined = p->facts && !p->facts->problem;
+    return joined ? &p->facts->rows[row - p->rows].op.work : NULL;
+}
+
+// Operators of two programs are paired by name and order: another one may have taken the place.
+// Only what computes as much in the same way has a time before and after; where the work is not
+// known, a kernel of equal name in a program of the same instructions.
+static bool same_operator(const maker *m, const etp_profile_row *base, const etp_profile_row *cand)
+{
+    if (!m->alignment->two_programs) {
+        return true;
+    }
+    const etp_work *x = base ? work_of(m->arm[0], base) : NULL;
+    const etp_work *y = cand ? work_of(m->arm[1], cand) : NULL;
+    const bool named = base && cand && etp_str_eq(base->parsed.base, cand->parsed.base);
+    return named && (x && y && x->known && y->known
+                         ? x->macs == y->macs && x->ops == y->ops && x->bytes == y->bytes
+                         : base->kind == ETP_ROW_PORTABLE && m->alignment->same_skeleton);
+}
+
 static void operator_rows(maker *m)
 {
     for (uint32_t i = 0; i < m->alignment->n; i++) {
@@ -270,11 +293,12 @@ static void operator_rows(maker *m)
             .pair = i,
             .op = ETP_NO_INDEX,
             .cut_ns = {group_cut(m, i, 0), group_cut(m, i, 1)},
+            .same = same_operator(m, base, cand),
         };
         interval(m, &row, i);
         row.ratio_lo /= etp_cut_factor(group_mean(m, i, 1), (double)row.cut_ns[1]); // NAN stays
         row.ratio_hi *= etp_cut_factor(group_mean(m, i, 0), (double)row.cut_ns[0]);
-        row.each_longer = m->n_blocks < 2 && each_longer(m, i);
+        row.each_longer = row.same && m->n_blocks < 2 && each_longer(m, i);
         add_row(m, row, group_mean(m, i, 0), group_mean(m, i, 1));
     }
 }
@@ -389,11 +413,11 @@ static void end_rows(maker *m, const etp_ledger_end ends[2])
             return;
         }
         known = known && ends[side].traced_ns != ETP_NS_UNKNOWN;
-        called = called && ends[side].around_ns != ETP_NS_UNKNOWN;
+        called = called && ends[side].call_overhead_ns != ETP_NS_UNKNOWN;
     }
     for (int side = 0; side < 2; side++) {
         const etp_ledger_end *e = &ends[side];
-        around[side] = known && called ? e->around_ns : 0;
+        around[side] = known && called ? e->call_overhead_ns : 0;
         tracer[side] = e->median_ns - (known ? e->traced_ns : etp_profile_traced_ns(m->arm[side]));
         rest[side] =
             e->median_ns - tracer[side] - around[side] - etp_profile_traced_ns(m->arm[side]);

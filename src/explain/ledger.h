@@ -20,7 +20,8 @@ typedef struct etp_ledger_row {
     int64_t cut_ns[2]; // most that the clocks can have cut off the operator, baseline and candidate
     uint32_t blocks;   // that have both sides; 0 without any
     double p;          // of no difference over the blocks, of this operator alone; NAN: none
-    double q; // of the difference: Benjamini–Hochberg over the ledger's operators; NAN: none
+    double q;  // of the difference: Benjamini–Hochberg over the ledger's operators; NAN: none
+    bool same; // one operator in both arms: of one program, or of two with equal name and work
     bool each_longer; // no blocks, but each iteration of the candidate is longer than each of the
                       // baseline
     int64_t bound_ns; // most that XNNPACK's truncation can have moved here, ETP_NS_UNKNOWN: n/a
@@ -39,9 +40,9 @@ typedef struct etp_ledger {
 // What a ledger ends at, of one side. All unknown for bare dumps, whose ends are the means of the
 // kept executions.
 typedef struct etp_ledger_end {
-    int64_t median_ns; // of untraced iterations
-    int64_t traced_ns; // of traced iterations by the same rule; ETP_NS_UNKNOWN
-    int64_t around_ns; // a traced iteration less its Method::execute, ETP_NS_UNKNOWN
+    int64_t median_ns;        // of untraced iterations
+    int64_t traced_ns;        // of traced iterations by the same rule; ETP_NS_UNKNOWN
+    int64_t call_overhead_ns; // a traced iteration less its Method::execute, ETP_NS_UNKNOWN
 } etp_ledger_end;
 #define ETP_LEDGER_BARE ((etp_ledger_end){ETP_NS_UNKNOWN, ETP_NS_UNKNOWN, ETP_NS_UNKNOWN})
 
@@ -59,9 +60,9 @@ void etp_ledger_build(const etp_profile *baseline, const etp_profile *candidate,
 // stay, so that the ledger adds up.
 void etp_ledger_withhold(etp_ledger *l);
 
-// True when the operator's time grew beyond doubt: by more than 5 % and than its clock can have cut
-// off, interval above 0, and q ≤ 0.05, so that of all operators claimed in a ledger one in twenty
-// is wrong at most, however many there are.
+// True when the operator's time grew beyond doubt: it is the same on both sides, by more than 5 %
+// and than its clock can have cut off, interval above 0, and q ≤ 0.05, so that of all operators
+// claimed in a ledger one in twenty is wrong at most, however many there are.
 bool etp_ledger_row_slower(const etp_ledger_row *row);
 bool etp_ledger_row_faster(const etp_ledger_row *row); // shrank, by the same rule
 

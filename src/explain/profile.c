@@ -42,8 +42,9 @@ typedef struct builder {
     } keys;
     etp_index index;
     uint64_t block_serial;
-    bool keep_all;  // of the dump that is being read
-    uint64_t usual; // executions of it that count as usual
+    const etp_trace *trace; // the dump that is being read
+    bool keep_all;          // of it
+    uint64_t usual;         // executions of it that count as usual
 } builder;
 
 typedef struct key_query {
@@ -330,6 +331,8 @@ static etp_status add_rows(builder *b, const etp_trace_block *block, const event
             row->block = block_index;
             row->event_index = e;
         }
+        const uint64_t tick = etp_ops_tick_ns(b->trace, &block->events[e]);
+        row->tick_ns = tick > row->tick_ns ? tick : row->tick_ns;
         etp_profile_place place = {dump, block_index, e};
         ETP_ADD(b->arena, &row->places, place);
         span(block, e, row);
@@ -354,6 +357,8 @@ static etp_status add_block(builder *b, const etp_trace_block *block, uint32_t d
     ETP_TRY(sum_events(block, &chosen, sums, err));
     ETP_TRY(add_rows(b, block, sums, dump, block_index, err));
     const event_sum *whole = &sums[block->execute];
+    const uint64_t tick = etp_ops_tick_ns(b->trace, &block->events[block->execute]);
+    out->tick_ns = tick > out->tick_ns ? tick : out->tick_ns;
     ETP_TRY(add_ns(&out->execute_total_ns, whole->kept, err));
     ETP_TRY(add_ns(&out->per_dump_execute_ns[dump], whole->kept, err));
     ETP_TRY(add_ns(&out->all_execute_ns, whole->all, err));
@@ -366,14 +371,38 @@ static etp_status add_block(builder *b, const etp_trace_block *block, uint32_t d
     return ETP_OK;
 }
 
+static etp_status add_withheld(builder *b, const etp_trace_block *block, etp_profile *out,
+                               etp_error *err)
+{
+    bool *calls = ETP_NEW_ARRAY(&b->scratch, bool, block->n_events);
+    for (size_t i = 0; i < block->n_events; i++) {
+        const etp_trace_event *e = &block->events[i];
+        out->parts_withheld = out->parts_withheld || (e->kind == ETP_EVENT_APART && !e->delegated);
+        if (e->apart == ETP_APART_SUM && e->call != ETP_NO_INDEX) {
+            calls[e->call] = true;
+        }
+    }
+    for (uint32_t i = 0; i < block->n_events; i++) {
+        const uint64_t *d = etp_trace_durations(block, i);
+        for (size_t r = 0; calls[i] && r < block->n_runs; r++) {
+            ETP_TRY(add_ns(&out->overlapping_ns, (int64_t)d[r], err));
+        }
+    }
+    return ETP_OK;
+}
+
 static etp_status add_traces(builder *b, const etp_trace *const *traces, etp_profile *out,
                              etp_error *err)
 {
     for (size_t d = 0; d < b->n_dumps; d++) {
+        b->trace = traces[d];
         b->keep_all = keeps_all(traces[d]);
         b->usual = 0;
         for (size_t i = 0; i < etp_trace_block_count(traces[d]); i++) {
             const etp_trace_block *block = etp_trace_block_at(traces[d], i);
+            if (block->has_execute) {
+                ETP_TRY(add_withheld(b, block, out, err));
+            }
             if (!block->has_execute || block->rare) {
                 out->skipped_executions += block->n_runs;
                 continue;
@@ -385,7 +414,13 @@ static etp_status add_traces(builder *b, const etp_trace *const *traces, etp_pro
         }
     }
     if (out->executions == 0) {
-        return etp_fail(err, ETP_UNKNOWN, "no execution has a Method::execute event");
+        size_t damaged = 0;
+        for (size_t d = 0; d < b->n_dumps; d++) {
+            damaged += etp_trace_damage_count(traces[d]);
+        }
+        return etp_fail(err, ETP_UNKNOWN,
+                        damaged ? "every execution is left out: their times contradict each other"
+                                : "no execution has a Method::execute event");
     }
     return ETP_OK;
 }
@@ -418,6 +453,37 @@ etp_status etp_profile_build(const etp_trace *const *traces, size_t n_traces, et
                              etp_profile *out, etp_error *err)
 {
     ETP_GUARDED(arena, err, "profile", build(traces, n_traces, arena, out, err));
+}
+
+int etp_profile_by_place(const etp_profile_row *a, const etp_profile_row *b)
+{
+    if (a->chain != b->chain) {
+        return a->chain < b->chain ? -1 : 1;
+    }
+    return (a->instruction > b->instruction) - (a->instruction < b->instruction);
+}
+
+static int by_place_then_order(const void *pa, const void *pb)
+{
+    const etp_profile_row *const *a = pa, *const *b = pb;
+    int c = etp_profile_by_place(*a, *b);
+    return c ? c : (*a > *b) - (*a < *b); // both are of one array
+}
+
+size_t etp_profile_operators(const etp_profile *p, etp_arena *arena, uint32_t *out)
+{
+    const etp_profile_row **order = ETP_NEW_ARRAY(arena, const etp_profile_row *, p->n_rows);
+    size_t n = 0;
+    for (size_t i = 0; i < p->n_rows; i++) {
+        if (etp_row_is_operator(p->rows[i].kind)) {
+            order[n++] = &p->rows[i];
+        }
+    }
+    qsort(order, n, sizeof *order, by_place_then_order);
+    for (size_t i = 0; i < n; i++) {
+        out[i] = (uint32_t)(order[i] - p->rows);
+    }
+    return n;
 }
 
 size_t etp_profile_samples(const etp_profile *p, const etp_profile_row *row, uint64_t *out,

@@ -60,7 +60,8 @@ typedef struct etp_profile_row {
     int64_t all_ns;          // likewise, over all executions
     uint64_t calls;          // samples, over all executions
     uint64_t min_ns, max_ns; // of them, its parts included
-    bool whole_us; // each of them is a whole number of microseconds: its clock cut off the rest
+    bool whole_us;    // each of them is a whole number of microseconds: its clock cut off the rest
+    uint64_t tick_ns; // what each may be off by, more or less (trace/ops.h)
     int64_t *per_dump_ns;     // [n_dumps] parts of total_ns
     int64_t *per_dump_all_ns; // [n_dumps] parts of all_ns
     // [n_dumps] what an execution usually spends in the event, its parts included; 0 none. Mean of
@@ -87,6 +88,11 @@ typedef struct etp_profile { // owned by the arena given to etp_profile_build
     int64_t *per_dump_all_execute_ns;  // [n_dumps]
     size_t n_dumps;
     uint64_t skipped_executions; // without Method::execute: failed runs, load blocks
+    // Of all executions: the calls of whose delegates spans are withheld because they overlap. What
+    // holds such spans is shown by its own name, but whose its time is nobody knows.
+    int64_t overlapping_ns;
+    uint64_t tick_ns;         // of the runtime's clock, as of rows
+    bool parts_withheld;      // parts of an inference itself: operators, calls of delegates
     bool places_guessed;      // instructions were counted up from a table that does not hold them
     const etp_trace **traces; // [n_dumps] as given
     const struct etp_profile_facts *facts; // nodes.h; NULL without a program
@@ -97,19 +103,25 @@ typedef struct etp_profile { // owned by the arena given to etp_profile_build
 ETP_NODISCARD etp_status etp_profile_build(const etp_trace *const *traces, size_t n_traces,
                                            etp_arena *arena, etp_profile *out, etp_error *err);
 
+// Order of instructions.
+int etp_profile_by_place(const etp_profile_row *a, const etp_profile_row *b);
+// OUT (n_rows): the rows that are operators, in program order: opN is the N-th in every answer
+// about these recordings alone. How many. ARENA stands under a guard.
+size_t etp_profile_operators(const etp_profile *p, etp_arena *arena, uint32_t *out);
+
 // The samples of ROW (its `calls`, its parts included), dump by dump; at most CAP of them. How
 // many.
 size_t etp_profile_samples(const etp_profile *p, const etp_profile_row *row, uint64_t *out,
                            size_t cap);
 
 // Most that the clock of ROW can have cut off an execution, on average; 0 for a clock of
-// nanoseconds.
+// nanoseconds. Where it counts ticks, as much may be too much.
 static inline int64_t etp_profile_cut_ns(const etp_profile *p, const etp_profile_row *row)
 {
     uint64_t runs = p->all_executions ? p->all_executions : 1,
              objects = (row->calls + runs - 1) / runs;
-    bool cut = row->event == ETP_EVENT_DELEGATE_OP && row->whole_us;
-    return cut ? (int64_t)objects * ETP_CLOCK_CUT_NS : 0;
+    uint64_t each = row->event == ETP_EVENT_DELEGATE_OP && row->whole_us ? ETP_CLOCK_CUT_NS : 0;
+    return (int64_t)(objects * (row->tick_ns ? row->tick_ns : each));
 }
 
 // Mean over all executions, as the Inspector's tables have it.

@@ -219,13 +219,14 @@ etp_status etp_npy_read(etp_bytes bytes, etp_npy *out, etp_error *err)
 {
     *out = (etp_npy){0};
     if (!begins_like_npy(bytes) || bytes.len < 10) {
-        return etp_fail_at(err, ETP_CORRUPT, 0, "no .npy file (no \\x93NUMPY at its start)");
+        return etp_fail_at(err, ETP_CORRUPT, 0, "not a .npy file (no \\x93NUMPY at its start)");
     }
     // Version 3.0 is 2.0 with a header in UTF-8, which only names of fields in structures need.
     unsigned major = bytes.ptr[6];
     if (major < 1 || major > 3 || bytes.ptr[7] != 0) {
-        return etp_fail_at(err, ETP_UNSUPPORTED, 6, ".npy format %u.%u; known are 1.0, 2.0 and 3.0",
-                           major, bytes.ptr[7]);
+        return etp_fail_at(err, ETP_UNSUPPORTED, 6,
+                           ".npy format %u.%u; supported are 1.0, 2.0 and 3.0", major,
+                           bytes.ptr[7]);
     }
     // Magic number, version, and the header's length in 2 bytes, since version 2.0 in 4.
     size_t start = major == 1 ? 10 : 12;
@@ -383,7 +384,7 @@ etp_status etp_npz_read(etp_bytes bytes, uint64_t limit, etp_arena *arena, const
     zip_t *zip = source ? zip_open_from_source(source, ZIP_RDONLY | ZIP_CHECKCONS, &why) : NULL;
     if (!zip) {
         etp_status status =
-            etp_fail(err, ETP_CORRUPT, "no .npz archive: %s", zip_error_strerror(&why));
+            etp_fail(err, ETP_CORRUPT, "not a .npz archive: %s", zip_error_strerror(&why));
         zip_source_free(source);
         zip_error_fini(&why);
         return status;

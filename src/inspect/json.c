@@ -48,7 +48,7 @@ static SHAPE(k_other, k_other_rows);
 static const etp_field k_tensor_rows[] = {
     FIELD("dtype", WORD, dtype, "of a tensor", .words = &k_dtype, .flags = ETP_SET),
     LIST("shape", INT, dims, rank, "of it", .flags = ETP_ONE_LINE, .range = ETP_SIGNED),
-    FIELD("bytes", UINT, bytes, "of its storage", .flags = ETP_MOST),
+    FIELD("bytes", UINT, bytes, "of its storage", .flags = ETP_MAX_IS_NULL),
     FIELD("upper_bound", BOOL, dynamic, "true: dynamic, the shape is the largest", .when = is_true,
           .flags = ETP_ABSENT),
     FIELD("constant", BOOL, constant, "true: data of the file", .when = is_true,

@@ -3,8 +3,10 @@
 #include "inspect/ops.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/guard.h"
+#include "explain/profile.h"
 
 const etp_trace_block *etp_ops_block(const etp_ops_answer *a, const etp_op_row *row)
 {
@@ -65,6 +67,40 @@ static etp_status join_program(etp_ops_answer *a, const etp_etrecord *record, et
     return ETP_OK;
 }
 
+static int by_place(const void *pa, const void *pb)
+{
+    const etp_profile_place *place = pa;
+    const etp_op_row *row = pb;
+    if (place->block != row->block) {
+        return place->block < row->block ? -1 : 1;
+    }
+    return (place->event > row->event) - (place->event < row->event);
+}
+
+// Operators of executions that other answers are about have the numbers of those; what is left
+// (other populations, another path of a branch) counts on behind them.
+static void number_rows(etp_ops_answer *a, etp_arena *arena)
+{
+    etp_profile p = {0};
+    uint32_t *of_row = ETP_NEW_ARRAY(arena, uint32_t, a->table.n_rows), n, unlogged = 0;
+    bool counted = etp_profile_build(&a->trace, 1, arena, &p, NULL) == ETP_OK;
+    uint32_t *operators = ETP_NEW_ARRAY(arena, uint32_t, p.n_rows);
+    n = counted ? (uint32_t)etp_profile_operators(&p, arena, operators) : 0;
+    a->ids = ETP_NEW_ARRAY(arena, const char *, a->table.n_rows);
+    for (uint32_t i = 0; i < n; i++) {
+        const etp_op_row *row = bsearch(p.rows[operators[i]].places.items, a->table.rows,
+                                        a->table.n_rows, sizeof *row, by_place);
+        if (row) {
+            of_row[row - a->table.rows] = i + 1;
+        }
+    }
+    for (size_t i = 0; i < a->table.n_rows; i++) {
+        bool rest = a->table.rows[i].rest;
+        uint32_t at = rest ? ++unlogged : of_row[i] ? of_row[i] : ++n;
+        a->ids[i] = etp_arena_printf(arena, "%s%u", rest ? "unlogged" : "op", at);
+    }
+}
+
 static etp_status build(const etp_etrecord *record, etp_arena *arena, etp_ops_answer *out,
                         etp_error *err)
 {
@@ -75,6 +111,7 @@ static etp_status build(const etp_etrecord *record, etp_arena *arena, etp_ops_an
         etp_op_parse(etp_ops_event(out, &out->table.rows[i])->name, &out->names[i]);
         out->confidence[i] = NAN;
     }
+    number_rows(out, arena);
     return out->program ? join_program(out, record, arena, err) : ETP_OK;
 }
 

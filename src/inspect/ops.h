@@ -21,7 +21,10 @@ typedef struct etp_ops_answer {
     const etp_program *program; // NULL: names alone
     bool cycles;                // times are cycles of an unknown rate, and no nanoseconds
     etp_op_table table;
-    etp_op_name *names;        // [table.n_rows], parsed
+    etp_op_name *names; // [table.n_rows], parsed
+    // [table.n_rows] "op3": that operator in every answer about the recording; "unlogged1": what a
+    // call hides beside its operators, which is none.
+    const char **ids;
     etp_op_facts *facts;       // [table.n_rows], NULL without a program
     double *confidence;        // [table.n_rows], NAN without a program
     const etp_join *joins;     // [blocks], NULL without a program

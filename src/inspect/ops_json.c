@@ -66,7 +66,7 @@ FIND(block_ns, etp_trace_block, etp_ops_answer,
      it->has_execute && !doc->cycles ? MAKE(number, (uint64_t)etp_ops_execute_ns(it)) : NULL)
 FIND(block_population, etp_trace_block, etp_ops_answer,
      it->has_execute ? MAKE(number, it->population) : NULL)
-FIND(op_id, etp_op_row, etp_ops_answer, etp_made_text(made, "op%zu", ROW + 1))
+FIND(op_id, etp_op_row, etp_ops_answer, &doc->ids[ROW])
 FIND(op_event, etp_op_row, etp_ops_answer, etp_ops_event(doc, it))
 FIND(op_kernel, etp_op_row, etp_ops_answer,
      etp_ops_event(doc, it)->kernel.len > 0 ? &etp_ops_event(doc, it)->kernel : NULL)
@@ -112,7 +112,8 @@ KNOWN(is_true, bool, *it)
 // The same words of work as in etprof.inspect/1, of one operator here.
 static const etp_field k_facts_rows[] = {
     GROUP(NULL, &k_etp_op_tensors, ""),
-    FIELD("weight_bytes", UINT, weight_bytes, "constants among the inputs", .flags = ETP_MOST),
+    FIELD("weight_bytes", UINT, weight_bytes, "constants among the inputs",
+          .flags = ETP_MAX_IS_NULL),
     MADE("macs", UINT, known_macs, "multiplications with addition"),
     MADE("bytes", UINT, known_bytes, "operands, weights and results, each moved once"),
     FIELD("bound", BOOL, work.bound, "true: macs and bytes are at most these", .when = is_true,
@@ -136,7 +137,11 @@ static const etp_field k_ns_rows[] = {
 };
 static SHAPE_ON_ONE_LINE(k_ns, k_ns_rows);
 static const etp_field k_operator_rows[] = {
-    MADE("id", STR, op_id, "in the file's order", .flags = ETP_SET),
+    MADE("id", TEXT, op_id,
+         "opN: that operator in every answer about this recording; unloggedN: what a delegate's "
+         "call "
+         "hides beside its operators",
+         .flags = ETP_SET),
     FIELD("block", UINT, block, "index in `blocks`"),
     MADE(NULL, OBJECT, op_event, "", .shape = &k_event),
     MADE("delegated", BOOL, op_delegated, "inside a delegate", .flags = ETP_SET),

@@ -215,7 +215,9 @@ static void warn_of_other_files(const etp_ops_answer *a, etp_report *r)
                             (unsigned)block, join->reason);
             said = block;
         } else if (block != said && join->method != ETP_NO_INDEX && join->doubt) {
-            etp_report_note(r, ETP_WARN, "block %u: %s", (unsigned)block, join->doubt);
+            bool little = join->differs || join->identity < ETP_JOIN_TELLS;
+            etp_report_note(r, little ? ETP_WARN : ETP_PLAIN, "block %u: %s", (unsigned)block,
+                            join->doubt);
             said = block;
         }
     }
@@ -233,8 +235,8 @@ static void mode_keys(const etp_ops_answer *a, etp_keys *keys, etp_report *r, et
     }
     etp_report_note(
         r, ETP_WARN,
-        "executions of several methods or input lengths: a recording does not name them, "
-        "so each is a block of its own, and shares are of its Method::execute");
+        "executions of several durations: a recording does not name methods or input lengths, so "
+        "each is a block of its own, and shares are of its Method::execute");
 }
 
 // ", method decode or encode: their events are the same".
@@ -276,11 +278,13 @@ const etp_report *etp_ops_report(const etp_ops_answer *a, etp_arena *arena)
         etp_keys_add(keys, ETP_PLAIN, "Method::execute", "%s, mean of %zu executions",
                      etp_ops_time_text(a, (double)t->execute_ns / n, arena), t->executions);
         double delegated = (double)t->delegated_ns / (double)t->operators_ns;
-        const char *of_which =
-            t->operators_ns > 0
-                ? etp_arena_printf(arena, ", of which %.1f %% delegated", 100 * delegated)
-            : t->n_rows ? ""
-                        : ": none was recorded";
+        const char *of_which = "";
+        if (t->operators_ns > 0) {
+            of_which = etp_arena_printf(arena, ", of which %.1f %% delegated", 100 * delegated);
+        } else if (t->n_rows == 0) {
+            of_which = t->n_spans > 0 ? ": nothing but the spans below was recorded"
+                                      : ": none was recorded";
+        }
         etp_keys_add(keys, ETP_PLAIN, "operators", "%s%s",
                      etp_ops_time_text(a, (double)t->operators_ns / n, arena), of_which);
         etp_keys_add(keys, ETP_PLAIN, "remainder", "%s (delegate boundary, framework, truncation)",
@@ -298,8 +302,10 @@ const etp_report *etp_ops_report(const etp_ops_answer *a, etp_arena *arena)
                             "where the NPU runs beside Linux");
         }
     } else {
-        etp_report_note(r, ETP_WARN,
-                        "no execution has a Method::execute event: shares are unknown");
+        etp_report_note(r, ETP_WARN, "%s: shares are unknown",
+                        etp_trace_damage_count(a->trace)
+                            ? "every execution is left out"
+                            : "no execution has a Method::execute event");
     }
     etp_ops_report_few(a, r, arena);
     etp_ops_report_damage(a, r, arena);

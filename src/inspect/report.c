@@ -306,8 +306,10 @@ static void method_section(const etp_inspect *in, const etp_method *m, etp_repor
     operands(keys, "input", m->values, m->inputs, m->n_inputs);
     operands(keys, "output", m->values, m->outputs, m->n_outputs);
     if (m->n_unknown_work > 0) {
-        etp_keys_add(keys, ETP_WARN, "MACs", "%" PRIu64 "%s, %" PRIu32 " operators of unknown work",
-                     m->macs, m->bound ? " (at most)" : "", m->n_unknown_work);
+        etp_keys_add(keys, ETP_WARN, "MACs",
+                     "%" PRIu64 "%s, %" PRIu32 " operator%s of unknown work", m->macs,
+                     m->bound ? " (at most)" : "", m->n_unknown_work,
+                     m->n_unknown_work == 1 ? "" : "s");
     } else {
         etp_keys_add(keys, ETP_PLAIN, "MACs", "%" PRIu64 "%s", m->macs,
                      m->bound ? " (at most)" : "");

@@ -30,9 +30,9 @@ static SHAPE_ON_ONE_LINE(k_tensor, k_tensor_rows);
 #define OF etp_op_facts
 static const etp_field k_tensors_rows[] = {
     MADE_PER("inputs", OBJECT, input, &k_inputs, "tensors, in order", .shape = &k_tensor,
-             .flags = ETP_SKIP | ETP_ONE_LINE | ETP_APART), // lists
+             .flags = ETP_SKIP | ETP_ONE_LINE | ETP_NO_COLUMN), // lists
     MADE_PER("outputs", OBJECT, output, &k_outputs, "likewise", .shape = &k_tensor,
-             .flags = ETP_SKIP | ETP_ONE_LINE | ETP_APART),
+             .flags = ETP_SKIP | ETP_ONE_LINE | ETP_NO_COLUMN),
 };
 SHAPE(k_etp_op_tensors, k_tensors_rows);
 #undef OF
@@ -50,6 +50,8 @@ static const etp_field k_damage_rows[] = {
     FIELD("name", STR, name, "the event that shows it"),
     FIELD("ns", NS, ns, "how long it claims to be; null: it ends before it starts"),
     FIELD("whole_ns", UINT, whole_ns, "the event around it; 0: none"),
+    FIELD("crosses", BOOL, crosses,
+          "the clock did not jump: what lies in it overlaps or reaches beyond it"),
 };
 SHAPE_ON_ONE_LINE(k_etp_trace_damage_shape, k_damage_rows);
 #undef OF
@@ -59,8 +61,8 @@ void etp_report_damage(const etp_trace *trace, etp_report *r, etp_arena *arena)
     size_t n = etp_trace_damage_count(trace);
     if (n > 0) {
         const etp_trace_damage *d = etp_trace_damage_at(trace, 0);
-        etp_report_note(r, ETP_WARN, "%zu %s left out: the clock jumped (first: %.*s in run %u %s)",
-                        n, n == 1 ? "execution is" : "executions are", ETP_STR_ARG(d->name), d->run,
+        etp_report_note(r, ETP_WARN, "%zu %s left out: %s", n,
+                        n == 1 ? "execution is" : "executions are",
                         etp_trace_damage_claim(d, arena));
     }
 }

@@ -133,7 +133,9 @@ size_t etp_level_list_single(etp_isa_family family, etp_level out[ETP_LEVEL_COUN
 bool etp_level_hides(etp_level level, etp_isa_feature feature);
 // Has the CPU the feature?
 bool etp_isa_has(const etp_isa_cpu *cpu, etp_isa_feature feature);
-const char *etp_isa_feature_name(etp_isa_feature feature);  // "avx512fp16"
+const char *etp_isa_feature_name(etp_isa_feature feature); // "avx512fp16"
+// The one that hides the x86 flag FLAG, as masks and `doctor levels` print it; ETP_HAS_COUNT: none.
+etp_isa_feature etp_isa_feature_of_flag(const char *flag);
 const char *etp_isa_feature_title(etp_isa_feature feature); // "AVX512-FP16"
 // The feature that alone is hidden; ETP_HAS_COUNT for other levels.
 etp_isa_feature etp_level_without(etp_level level);

@@ -266,6 +266,23 @@ static etp_isa_feature feature_of(const char *name, size_t len)
     return f;
 }
 
+etp_isa_feature etp_isa_feature_of_flag(const char *flag)
+{
+    size_t want = strlen(flag);
+    for (etp_isa_feature f = 0; f < ETP_HAS_COUNT; f++) {
+        const char *names = k_features[f].x86;
+        while (names != NULL && *names != '\0') {
+            size_t len = strcspn(names, ",");
+            if (len == want && memcmp(names, flag, len) == 0) {
+                return f;
+            }
+            names += len;
+            names += *names == ',';
+        }
+    }
+    return ETP_HAS_COUNT;
+}
+
 etp_isa_feature etp_level_without(etp_level level)
 {
     const row *r = row_of(level);

@@ -190,6 +190,25 @@ static void portable_finding(const etp_ab_session *s, etp_ab_findings *to)
                          ab->arms[arm].measured, was));
 }
 
+// A cache that falls back to the heap looks like a model that is simply larger.
+static void cache_findings(const etp_ab_session *s, etp_ab_findings *to)
+{
+    for (size_t a = 0; a < s->ab.n_arms; a++) {
+        const etp_ab_arm *arm = &s->ab.arms[a];
+        if (arm->cache <= ETP_CACHE_OFF || arm->memory.code == 0 || arm->memory.cache > 0) {
+            continue;
+        }
+        etp_ab_add_finding(
+            to, ETP_FINDING_PACKED_CACHE, ETP_SEVERITY_WARN, "environment.jsonl",
+            etp_arena_printf(
+                s->ab.arena,
+                "%s: the cache of packed weights is not used: no page of its file is "
+                "resident, so the weights are on the heap. XNNPACK caches weights that "
+                "the program names ('etprof inspect': named data)",
+                arm->measured));
+    }
+}
+
 static void lost_findings(const etp_ab_session *s, etp_ab_findings *to)
 {
     for (size_t i = 0; i < s->ab.lost.n; i++) {
@@ -295,7 +314,8 @@ static void note_findings(const etp_ab_session *s, etp_ab_findings *to)
         etp_finding_severity severity = ETP_SEVERITY_WARN;
         if (note == ETP_NOTE_ARM_GIVEN_UP) {
             severity = ETP_SEVERITY_BAD;
-        } else if (note == ETP_NOTE_NOT_WATCHED) { // of the system, whatever was measured
+        } else if (note == ETP_NOTE_NOT_WATCHED || // of the system, whatever was measured
+                   note == ETP_NOTE_BUILDS_PYTHON) {
             severity = ETP_SEVERITY_INFO;
         }
         etp_ab_add_finding(
@@ -362,6 +382,9 @@ static etp_status judge(const etp_ab_session *s, etp_ab_judgement *out)
 {
     *out = (etp_ab_judgement){.findings = {.arena = s->ab.arena}};
     etp_ab_findings *to = &out->findings;
+    if (s->ab.unrelated) { // whatever the figures below are worth
+        etp_ab_add_finding(to, ETP_FINDING_UNRELATED, ETP_SEVERITY_WARN, NULL, s->ab.unrelated);
+    }
     for (size_t i = 0; i < s->noticed.n; i++) { // while it was loaded and compared: they come first
         ETP_ADD(to->arena, to, s->noticed.items[i]);
     }
@@ -369,6 +392,7 @@ static etp_status judge(const etp_ab_session *s, etp_ab_judgement *out)
     if (s->ab.misnamed) { // first: whoever reads one finding reads this one
         etp_ab_add_finding(to, ETP_FINDING_MISNAMED, ETP_SEVERITY_WARN, NULL, s->ab.misnamed);
     }
+    etp_ab_builds_findings(s, to);
     for (size_t i = 0; i < s->ab.n_comparisons; i++) {
         slower_findings(s, i, to);
     }
@@ -396,6 +420,7 @@ static etp_status judge(const etp_ab_session *s, etp_ab_judgement *out)
     arm_fails_finding(s, to);
     note_findings(s, to);
     lost_findings(s, to);
+    cache_findings(s, to);
     rank(&s->ab, to);
     etp_ab_weigh_causes(s, out);
     etp_ab_chunk_finding(s, to);

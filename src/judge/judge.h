@@ -30,6 +30,9 @@ void etp_ab_decoder_findings(const etp_ab *ab, const etp_method *m, uint64_t cac
 // How many tokens of a prompt a call should take, when several numbers were measured.
 void etp_ab_chunk_finding(const etp_ab_session *s, etp_ab_findings *to);
 
+// builds.c: what the second of two builds changed, in a sentence.
+void etp_ab_builds_findings(const etp_ab_session *s, etp_ab_findings *to);
+
 // conditions.c
 void etp_ab_hook_findings(const etp_ab_session *s, etp_ab_findings *to);
 void etp_ab_clock_findings(const etp_ab_session *s, size_t at, etp_ab_findings *to);

@@ -52,9 +52,10 @@ static etp_status compare_times(etp_ab_session *s, etp_withheld otherwise, etp_e
     etp_ab_take_states(s, &states);
     for (size_t i = 0; i < ab->n_comparisons; i++) {
         comparisons[i].states = states.comparisons[i];
+        comparisons[i].sustained = etp_ab_sustained_of(s, &comparisons[i]);
     }
-    int64_t *around_ns = ETP_NEW_ARRAY(&s->arena, int64_t, ab->n_arms + 1);
-    etp_ab_take_ends(s, around_ns);
+    int64_t *call_overhead_ns = ETP_NEW_ARRAY(&s->arena, int64_t, ab->n_arms + 1);
+    etp_ab_take_ends(s, call_overhead_ns);
     bool counted = s->has_stats && !ab->emulated;
     if (counted) {
         ETP_TRY(etp_counters_build(&s->run, &s->stats, &s->arena, &ab->counters, err));
@@ -62,7 +63,7 @@ static etp_status compare_times(etp_ab_session *s, etp_withheld otherwise, etp_e
     for (uint32_t a = 0; a < ab->n_arms; a++) {
         s->arms[a].cold = states.cold[a];
         s->arms[a].observer = states.observer[a];
-        s->arms[a].around_ns = around_ns[a];
+        s->arms[a].call_overhead_ns = call_overhead_ns[a];
         if (counted) {
             ETP_TRY(etp_ab_drift_of(s, a, &s->arms[a].drift, err));
         }
@@ -315,11 +316,54 @@ static etp_status open_bare(etp_ab_session *s, const char *const *paths, size_t 
 
 // ---- why ----
 
+// Each pair gets the answer of a session of its two arms alone, so that its outputs, proofs, noise
+// and lost launches decide what is given of it, and not those of another model. The baseline's own
+// pairs stand among the comparisons, by the blocks that all arms have in common.
+static etp_status compare_within(etp_ab_session *s, const etp_ab_options *options, etp_error *err)
+{
+    etp_ab *ab = &s->ab;
+    etp_ab_comparison *within = ETP_NEW_ARRAY(&s->arena, etp_ab_comparison, ab->n_arms + 1),
+                      *own = ETP_NEW_ARRAY(&s->arena, etp_ab_comparison, ab->n_comparisons + 1);
+    for (size_t i = 0; i < ab->n_comparisons; i++) {
+        own[i] = ab->comparisons[i];
+    }
+    ab->comparisons = own;
+    ab->within = within;
+    for (uint32_t a = 0; s->has_run && !options->pair && !ab->emulated && a < ab->n_arms; a++) {
+        const uint32_t reference = etp_ab_reference_within(ab, a);
+        if (reference == ETP_NO_INDEX || ab->arms[reference].launches == 0 ||
+            ab->arms[a].launches == 0) {
+            continue;
+        }
+        const etp_ab_pair pair = {
+            s, {reference, a},
+             ETP_WITHHELD_NOT
+        };
+        const etp_ab_options how = {.margin = options->margin, .pair = &pair};
+        etp_ab_session *alone = NULL;
+        ETP_TRY(etp_ab_open(&ab->dir, 1, &how, &alone, err));
+        if (alone->ab.n_comparisons > 0) {
+            etp_ab_comparison found = alone->ab.comparisons[0];
+            found.baseline = reference;
+            found.candidate = a;
+            for (size_t i = 0; i < ab->n_comparisons && reference == ab->baseline; i++) {
+                if (own[i].candidate == a && own[i].blocks < found.blocks) {
+                    own[i] = found;
+                }
+            }
+            if (reference != ab->baseline) {
+                within[ab->n_within++] = found;
+            }
+        }
+        etp_ab_close(alone);
+    }
+    return ETP_OK;
+}
+
 // The one who writes into the answer: what reads it gets it const.
 static etp_status explain(etp_ab_session *s, const etp_ab_options *options, etp_error *err)
 {
     etp_ab *ab = &s->ab;
-    ab->within = etp_ab_within_models(ab, &ab->n_within);
     etp_ab_names names;
     etp_ab_name(ab, &names);
     for (size_t a = 0; a < ab->n_arms; a++) {
@@ -331,9 +375,12 @@ static etp_status explain(etp_ab_session *s, const etp_ab_options *options, etp_
             s->arms[a].level_called = same->level_called;
         }
     }
+    ETP_TRY(compare_within(s, options, err));
     ab->subject = names.subject;
     ab->where = names.where;
     ab->misnamed = names.misnamed;
+    ab->unrelated = etp_ab_unrelated(ab);
+    etp_ab_take_logged(ab, &ab->logged_unlike);
     etp_ab_aligned aligned = {0};
     etp_ab_align(ab, &aligned);
     ab->ledgers = aligned.ledgers;
@@ -357,6 +404,9 @@ static etp_status explain(etp_ab_session *s, const etp_ab_options *options, etp_
     }
     ab->hot_arm = etp_ab_subject(ab);
     ab->hot = etp_ab_find_hot(ab);
+    for (size_t i = 0; i < ab->n_operators; i++) {
+        aligned.operators[i].why = etp_ab_why(ab, &ab->operators[i]);
+    }
     return etp_ab_next_fixes(ab, &ab->fixes, err);
 }
 

@@ -186,9 +186,15 @@ static verdict drift(const etp_ab_session *s)
     const char *why = wide    ? ": too wide beside the effect"
                       : given ? ": one comparison gives no effect to hold it to"
                               : ": no effect is given to hold it to";
+    const char *drifts = "";
+    for (size_t i = 0; i < s->ab.n_arms; i++) {
+        if (s->stats.arms[i].flags & ETP_FLAG_DRIFT) {
+            drifts = "; an arm drifts, which pairs of blocks cancel";
+        }
+    }
     return say(fine ? ETP_CAUSE_RULED_OUT : ETP_CAUSE_UNKNOWN,
-               etp_arena_printf(s->ab.arena, "drift of the machine (A/A control %s%s)", text,
-                                fine ? "" : why));
+               etp_arena_printf(s->ab.arena, "drift of the machine (A/A control %s%s%s)", text,
+                                fine ? "" : why, drifts));
 }
 
 // As the system counts it, from the start of a process to its end: of runners of others, too.

@@ -464,12 +464,7 @@ static void write_answer(etp_json *j, const etp_place *at)
 #define OF struct etp_ab_view
 static const etp_field k_run_rows[] = {
     FIELD("run", TEXT, run, "what tells it from the others", .flags = ETP_SET),
-    WRITTEN("answer", write_answer,
-            "{\"type\": \"object\", \"required\": [\"schema\", \"device\", \"grade\", \"arms\", "
-            "\"comparisons\", \"categories\", \"operators\", \"hot_operators\", \"delegation\", "
-            "\"next_fixes\"], \"properties\": {\"schema\": {\"type\": \"string\", \"const\": "
-            "\"etprof.ab/1\"}}}",
-            "its etprof.ab/1"),
+    WRITTEN("answer", write_answer, "{\"$ref\": \"ab.schema.json\"}", "its etprof.ab/1"),
 };
 static SHAPE(k_run, k_run_rows);
 #undef OF

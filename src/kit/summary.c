@@ -484,7 +484,7 @@ static const etp_field k_run_rows[] = {
     GROUP("paths", &k_paths, "names of files"),
     GROUP("metrics", &k_all_figures, ""),
     FIELD("runs", UINT, runs, "executions"),
-    FIELD("warmup", UINT, warmup, "executions before", .flags = ETP_MOST),
+    FIELD("warmup", UINT, warmup, "executions before", .flags = ETP_MAX_IS_NULL),
     POINTER(NULL, arm, &k_iterations, "", .flags = ETP_LATER),
 };
 static SHAPE(k_run, k_run_rows);

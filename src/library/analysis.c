@@ -91,10 +91,10 @@ etp_status etp_analysis_open_run(const char *dir, const etp_analysis_options *op
     if (out) {
         *out = NULL;
     }
-    if (!dir || !etp_run_is(dir)) {
-        return etp_fail(err, ETP_USAGE, "%s is not a run folder (no manifest.json of etprof in it)",
-                        dir ? dir : "NULL");
+    if (!dir) {
+        return etp_fail(err, ETP_USAGE, "no run folder to analyse");
     }
+    ETP_TRY(etp_run_expect(dir, err));
     return analysis_open(&dir, 1, options, false, out, err);
 }
 

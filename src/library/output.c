@@ -50,7 +50,6 @@ static etp_status write_shown(const output *o, etp_arena *arena, etp_sink *sink,
     const etp_ab_showing showing = {
         .brief = o->how.brief,
         .proof = o->how.proof,
-        .builds = !o->how.as_arms,
         .document = o->how.format == ETP_OUTPUT_JSON,
         .title = o->how.title,
     };
@@ -60,14 +59,13 @@ static etp_status write_shown(const output *o, etp_arena *arena, etp_sink *sink,
         .unicode = !o->how.ascii,
         .select = o->how.select,
     };
-    etp_ab_shown shown;
-    etp_status st = etp_ab_show(o->analysis->session, &showing, arena, &shown, err);
+    etp_answer answer;
+    etp_status st = etp_ab_show(o->analysis->session, &showing, arena, &answer, err);
     // A table that memory was lacking for would otherwise look like an answer that has none.
     st = st == ETP_OK ? etp_arena_check(arena, err, "the answer") : st;
     if (st == ETP_OK) {
-        st = etp_answer_write(&shown.answer, etp_output_writer(o->how.format), &style, sink, err);
+        st = etp_answer_write(&answer, etp_output_writer(o->how.format), &style, sink, err);
     }
-    etp_ab_shown_dispose(&shown);
     return st;
 }
 

@@ -29,18 +29,10 @@ etp_status etp_reply_open(const etp_question *question, etp_reply **out, etp_err
 static const etp_report *report_of_analysis(const void *about, etp_arena *arena)
 {
     const etp_analysis *analysis = about;
-    const etp_ab_showing showing = {.builds = true};
-    etp_ab_shown shown;
-    // The report has copies of everything.
-    etp_status st = etp_ab_show(analysis->session, &showing, arena, &shown, NULL);
-    const etp_report *report = st == ETP_OK ? shown.answer.report : NULL;
-    etp_ab_shown_dispose(&shown);
-    return report;
-}
-
-static const char *main_table(const etp_analysis *analysis)
-{
-    return etp_builds_is(analysis->session) ? ETP_BUILDS_TABLE_MODELS : ETP_AB_TABLE_OPERATORS;
+    const etp_ab_showing showing = {.brief = false};
+    etp_answer answer;
+    etp_status st = etp_ab_show(analysis->session, &showing, arena, &answer, NULL);
+    return st == ETP_OK ? answer.report : NULL;
 }
 
 static etp_status check_table(const void *about, const void *out, etp_error *err)
@@ -84,5 +76,5 @@ etp_status etp_analysis_table(const etp_analysis *analysis, const char *id,
                               struct ArrowArrayStream *out, etp_error *err)
 {
     ETP_TRY(check_table(analysis, out, err));
-    return etp_table_stream(report_of_analysis, analysis, id, main_table(analysis), out, err);
+    return etp_table_stream(report_of_analysis, analysis, id, ETP_AB_TABLE_OPERATORS, out, err);
 }

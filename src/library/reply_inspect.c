@@ -100,7 +100,7 @@ etp_status etp_reply_inspect(const etp_question *q, etp_reply *r, etp_error *err
         return inspect_diff(q, r, err);
     }
     if (q->tree && !r->view.program) {
-        return etp_fail(err, ETP_USAGE, "--tree shows programs (.pte, .bpte), %s is none",
+        return etp_fail(err, ETP_USAGE, "--tree shows programs (.pte, .bpte), %s is not one",
                         q->paths[0]);
     }
     if (q->recording) {

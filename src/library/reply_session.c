@@ -53,7 +53,7 @@ static etp_status keep_all(etp_arena *arena, const char *const *given, size_t n,
 etp_status etp_reply_whatif(const etp_question *q, etp_reply *r, etp_error *err)
 {
     if (q->n_changes == 0) {
-        return etp_fail(err, ETP_USAGE, "what should change? for example 'drop transpose*'");
+        return etp_fail(err, ETP_USAGE, "a change is missing, for example 'drop transpose*'");
     }
     const char *const *changes;
     const char *const *paths;

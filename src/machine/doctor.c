@@ -86,7 +86,7 @@ static void counters_check(etp_doctor *d, const etp_device_cpu *cpu, etp_arena *
          counts = told && !etp_str_starts(etp_str_from(cpu->counters), ETP_STR("none"));
     etp_checks_add(&d->checks, arena,
                    (etp_check){NAME(COUNTERS), counts ? 1 : -1, false,
-                               told ? cpu->counters : "this runner does not tell",
+                               told ? cpu->counters : "this runner does not report it",
                                "cycles and instructions, which tell work from clock",
                                cpu->counters_fix[0] ? cpu->counters_fix : NULL, NULL});
 }

@@ -50,7 +50,7 @@ void etp_block_environment_begin(etp_session *s, etp_block_environment *e)
     }
     if (isnan(e->start.temperature_c) && e->start.thermal_status == UINT64_MAX) {
         etp_session_note(s, ETP_NOTE_TEMPERATURE_UNREADABLE,
-                         "--cool could not be kept: the device tells no temperature");
+                         "--cool could not be kept: the device reports no temperature");
         return;
     }
     uint64_t begin = etp_os_now_ns(), wait_ns = (uint64_t)(s->plan->settings.cool.wait_s * 1e9);
@@ -60,8 +60,8 @@ void etp_block_environment_begin(etp_session *s, etp_block_environment *e)
         uint64_t now = etp_os_now_ns();
         describe(&e->start, text, sizeof text);
         if (now - begin >= wait_ns) {
-            etp_session_say(s, "block %u: still %s after %.0f s: begun all the same", e->block,
-                            text, s->plan->settings.cool.wait_s);
+            etp_session_say(s, "block %u: still %s after %.0f s: starting anyway", e->block, text,
+                            s->plan->settings.cool.wait_s);
             etp_session_note(s, ETP_NOTE_STARTED_HOT,
                              "a block began above the temperature of --cool, which the device did "
                              "not reach in time");

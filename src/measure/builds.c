@@ -14,16 +14,74 @@ static etp_status open_own(const char *path, const etp_device *device, etp_arena
     // A bare program without a bundle.json is known by its own bytes alone.
     bool folder = bundle->sdk_digest[0] != '\0';
     bundle->sdk_digest = folder ? hash : ""; // of the bytes: somebody may have put a library there
+    const char *what = bundle->python ? "Python runtime of" : "etprof's runner with";
     const char *text =
         bundle->sdk_version[0]
-            ? etp_arena_printf(arena, "etprof's runner with ExecuTorch %s%s%.10s",
-                               bundle->sdk_version, bundle->sdk_sha[0] ? " " : "", bundle->sdk_sha)
+            ? etp_arena_printf(arena, "%s ExecuTorch %s%s%.10s", what, bundle->sdk_version,
+                               bundle->sdk_sha[0] ? " " : "", bundle->sdk_sha)
             : "etprof's runner";
     *out = (etp_run_build){.path = etp_str_from(folder ? bundle->dir : bundle->runner),
                            .sha256 = etp_str_from(hash),
                            .executorch = etp_str_from(bundle->sdk_version),
                            .text = etp_str_from(text),
+                           .wheel_sha256 = etp_str_from(bundle->wheel_sha256),
                            .own = true};
+    return ETP_OK;
+}
+
+// The Python runtimes of two releases, on this machine, as the CPU is.
+static etp_status plan_python(const etp_session_plan_options *o, const etp_device *device,
+                              const etp_bundle bundles[2], etp_arena *arena, etp_session_plan *p,
+                              etp_error *err)
+{
+    if (bundles[0].python != bundles[1].python) {
+        return etp_fail(err, ETP_USAGE,
+                        "%s runs in Python and %s does not: they take times in other ways; "
+                        "give two builds of one kind",
+                        bundles[!bundles[0].python].dir, bundles[bundles[0].python].dir);
+    }
+    if (!bundles[0].python) {
+        return ETP_OK;
+    }
+    const bool data = o->settings.data || o->settings.kernels_lib;
+    const char *cannot = p->settings.kernels ? "is not sampled: leave out --kernels always" : NULL;
+    if (!device->info.local_pid) {
+        cannot = "is measured on this machine alone: leave out --device";
+    } else if (p->n_phases > 0) {
+        cannot = "runs a method as a whole, not step by step: leave out --prefill, --decode, "
+                 "--depth and --shape";
+    } else if (data) {
+        cannot = "takes a program alone: leave out --data and --custom-ops";
+    }
+    if (cannot) {
+        return etp_fail(err, ETP_UNSUPPORTED, "the Python runtime of a release %s", cannot);
+    }
+    for (uint32_t i = 0; i < p->n_arms; i++) {
+        etp_session_plan_arm *a = &p->arms[i];
+        if (!etp_level_hides_nothing(&p->cpu.cpu, a->level)) {
+            return etp_fail(err, ETP_UNSUPPORTED,
+                            "the Python runtime of a release runs at the CPU's own level: leave "
+                            "out --levels %s",
+                            a->level_name);
+        }
+        a->mask[0] = '\0'; // started as it is
+    }
+    for (size_t side = 0; side < 2; side++) {
+        if (bundles[side].no_tracer && !p->settings.no_trace) {
+            p->settings.no_trace = true; // one side's operators could not be held against anything
+            etp_plan_note(p, ETP_NOTE_RUNNER_NO_TRACER,
+                          etp_arena_printf(arena,
+                                           "the wheel of ExecuTorch %s was built without event "
+                                           "tracer: neither release is recorded, and operators "
+                                           "are not compared",
+                                           bundles[side].sdk_version));
+        }
+    }
+    p->settings.no_kernels = true;
+    etp_plan_note(p, ETP_NOTE_BUILDS_PYTHON,
+                  "both releases ran in their Python runtime, because a wheel has no C++ SDK (or "
+                  "none that could be built against here): a time includes one call from Python, "
+                  "and memory is what the program added to Python's own");
     return ETP_OK;
 }
 
@@ -49,6 +107,9 @@ etp_status etp_builds_plan(const etp_session_plan_options *o, const etp_device *
         }
     }
     p->n_builds = 2;
+    if (own) {
+        ETP_TRY(plan_python(o, device, bundles, arena, p, err));
+    }
     // Arms come in pairs A, B (`side`), each pair at one model, level and number of threads.
     for (uint32_t i = 0; i < p->n_arms && own; i++) {
         p->arms[i].bundle = &bundles[p->arms[i].side];

@@ -223,7 +223,7 @@ static bool read_output(foreign_launch *r, uint64_t silence_limit_ns)
             return false;
         }
         if (now >= deadline) {
-            return mark_lost(r, ETP_LOST_HANG, "no word for %s s",
+            return mark_lost(r, ETP_LOST_HANG, "no output for %s s",
                              ETP_DIGITS((double)silence_limit_ns / 1e9, 3));
         }
         if (now - begin >= whole) {
@@ -330,7 +330,7 @@ static bool take_answer(foreign_launch *r, const etp_foreign_stats *said)
     if (said->prompt_tokens != wanted) {
         r->counted = said->prompt_tokens;
         return mark_lost(r, ETP_LOST_GARBAGE,
-                         "its tokenizer makes %llu tokens of a prompt of %llu letters, wanted were "
+                         "its tokenizer makes %llu tokens of a prompt of %llu letters instead of "
                          "%llu: it joins or splits letters; ask for another length of --prefill or "
                          "--depth",
                          (unsigned long long)said->prompt_tokens, (unsigned long long)r->letters,
@@ -338,7 +338,7 @@ static bool take_answer(foreign_launch *r, const etp_foreign_stats *said)
     }
     if (decode && said->new_tokens != p->calls) {
         return mark_lost(r, ETP_LOST_GARBAGE,
-                         "its statistics have %llu tokens after the prompt's, asked were %llu%s",
+                         "its statistics have %llu tokens after the prompt's instead of %llu%s",
                          (unsigned long long)said->new_tokens, (unsigned long long)p->calls,
                          said->new_tokens < p->calls && !r->foreign->flags[ETP_FOREIGN_IGNORE_EOS]
                              ? " (the text ended, and this runner has no --ignore_eos): give a "
@@ -374,7 +374,7 @@ static bool take_answers(foreign_launch *r)
                          "(Android: logcat)");
     }
     if (log->answers.n != log->executions) {
-        return mark_lost(r, ETP_LOST_GARBAGE, "it gave statistics of %zu answers, asked were %llu",
+        return mark_lost(r, ETP_LOST_GARBAGE, "it gave statistics of %zu answers instead of %llu",
                          log->answers.n, (unsigned long long)log->executions);
     }
     for (size_t i = 0; i < log->answers.n; i++) {
@@ -393,7 +393,7 @@ static bool check_log(foreign_launch *r)
     }
     if (log->threads != 0 && log->threads != r->request->arm->threads) {
         return mark_lost(r, ETP_LOST_GARBAGE,
-                         "the runner ignores its flags: %llu threads, told was %u",
+                         "the runner ignores its flags: it uses %llu threads instead of %u",
                          (unsigned long long)log->threads, r->request->arm->threads);
     }
     if (log->kind == ETP_FOREIGN_TEXT) {
@@ -412,7 +412,7 @@ static bool check_log(foreign_launch *r)
     }
     // A part of the lines is worse than none: which of them is the warm-up would be guessed.
     if (log->iterations.n != log->executions) {
-        return mark_lost(r, ETP_LOST_GARBAGE, "its log has %zu iterations, asked were %llu",
+        return mark_lost(r, ETP_LOST_GARBAGE, "its log has %zu iterations instead of %llu",
                          log->iterations.n, (unsigned long long)log->executions);
     }
     return true;

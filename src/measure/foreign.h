@@ -57,9 +57,9 @@ struct etp_foreign {   // one build; texts live in the arena given to inspect
     } prompt;
 };
 
-// ETP_IO, ETP_ENVIRONMENT when it is not executable. KIND ("llama", "executor") says what it is,
-// NULL: what its file shows.
-ETP_NODISCARD etp_status etp_foreign_inspect(const char *path, const char *kind, etp_arena *arena,
+// ETP_IO, ETP_ENVIRONMENT when it is not executable. TOKENIZER: one is given, so it is a runner of
+// language models; else what its file shows.
+ETP_NODISCARD etp_status etp_foreign_inspect(const char *path, bool tokenizer, etp_arena *arena,
                                              etp_foreign *out, etp_error *err);
 // The shared libraries that the program PATH (absolute) brings: what it and they need, found by
 // RPATH, RUNPATH or beside it, without the system's; in the order of the search. None of what is no

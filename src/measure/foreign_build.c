@@ -184,29 +184,16 @@ static etp_status hash_libraries(etp_foreign *f, etp_arena *arena, etp_error *er
     return ETP_OK;
 }
 
-static bool find_kind(const char *word, etp_foreign_kind *out)
-{
-    static const char *const k_words[] = {
-        [ETP_FOREIGN_EXECUTOR] = "executor", [ETP_FOREIGN_TEXT] = "llama"};
-    for (size_t i = 0; i < sizeof k_words / sizeof *k_words; i++) {
-        if (strcmp(word, k_words[i]) == 0) {
-            *out = (etp_foreign_kind)i;
-            return true;
-        }
-    }
-    return false;
-}
-
-// A script has the flags that it names. One that only hands them on, and is said to be such a
-// runner, has those without which nothing could be asked.
-static void read_script(etp_bytes b, const etp_foreign_kind *said, etp_foreign *f)
+// A script has the flags that it names. One that only hands them on, and is given a tokenizer, has
+// those without which nothing could be asked.
+static void read_script(etp_bytes b, bool tokenizer, etp_foreign *f)
 {
     static const etp_foreign_flag k_least[] = {
         ETP_FOREIGN_MODEL_PATH,  ETP_FOREIGN_TOKENIZER_PATH, ETP_FOREIGN_PROMPT,
         ETP_FOREIGN_TEMPERATURE, ETP_FOREIGN_MAX_NEW_TOKENS, ETP_FOREIGN_CPU_THREADS};
     find_flags(b, false, f->flags);
     bool named = f->flags[ETP_FOREIGN_MODEL_PATH];
-    bool text = said ? *said == ETP_FOREIGN_TEXT : is_text(f->flags);
+    bool text = tokenizer || is_text(f->flags);
     for (size_t i = 0; i < ETP_FOREIGN_FLAGS && !text; i++) {
         f->flags[i] = true; // taken for a wrapper around one of today's
     }
@@ -226,19 +213,14 @@ static void read_text(etp_bytes b, etp_foreign *f)
     f->logging = holds_text(b, "PyTorchObserver") ? ETP_KNOWN_YES : ETP_KNOWN_NOT;
 }
 
-etp_status etp_foreign_inspect(const char *path, const char *kind, etp_arena *arena,
-                               etp_foreign *out, etp_error *err)
+etp_status etp_foreign_inspect(const char *path, bool tokenizer, etp_arena *arena, etp_foreign *out,
+                               etp_error *err)
 {
-    etp_foreign_kind said = ETP_FOREIGN_EXECUTOR;
-    if (kind && !find_kind(kind, &said)) {
-        return etp_fail(err, ETP_USAGE, "--runner-kind %s: there are executor and llama", kind);
-    }
     *out = (etp_foreign){.machine = "", .build_id = "", .compiler = "", .command_line = ""};
     out->path = etp_os_absolute(path, arena);
     if (!out->path) {
-        return etp_os_is_file(path)
-                   ? etp_fail_nomem(err, path)
-                   : etp_fail(err, ETP_ENVIRONMENT, "runner %s does not exist", path);
+        return etp_os_is_file(path) ? etp_fail_nomem(err, path)
+                                    : etp_os_fail_absent("runner", path, ETP_ENVIRONMENT, err);
     }
     if (!etp_os_is_executable(out->path)) {
         return etp_fail(err, ETP_ENVIRONMENT, "runner %s is not executable", path);
@@ -255,15 +237,14 @@ etp_status etp_foreign_inspect(const char *path, const char *kind, etp_arena *ar
     etp_arena scratch = {0};
     if (etp_image_open_tables(file.bytes, &scratch, &image, NULL) == ETP_OK) {
         read_image(file.bytes, image, arena, out);
-        // A build that has the flags of both kinds is taken for an executor_runner; --runner-kind
-        // says otherwise.
-        bool text = is_text(out->flags) && !out->flags[ETP_FOREIGN_NUM_EXECUTIONS];
-        if (kind ? said == ETP_FOREIGN_TEXT : text) {
+        // A build that has the flags of both kinds is taken for an executor_runner, but for one
+        // with a tokenizer.
+        if (tokenizer || (is_text(out->flags) && !out->flags[ETP_FOREIGN_NUM_EXECUTIONS])) {
             out->kind = ETP_FOREIGN_TEXT;
             read_text(file.bytes, out);
         }
     } else {
-        read_script(file.bytes, kind ? &said : NULL, out);
+        read_script(file.bytes, tokenizer, out);
     }
     etp_arena_dispose(&scratch);
     etp_file_close(&file);

@@ -76,7 +76,7 @@ static void wrong(etp_foreign_log *log, const char *what, uint64_t said, const c
 static void take_iteration(etp_foreign_log *log, uint64_t i, uint64_t n, uint64_t ns, uint64_t now)
 {
     if (n != log->executions) {
-        wrong(log, "executions:", n, "told was", log->executions);
+        wrong(log, "executions:", n, "asked for", log->executions);
         return;
     }
     // Numbered from 1 without a gap: a line that is missing or comes twice would put the wrong
@@ -103,7 +103,7 @@ static void take_answer(etp_foreign_log *log, etp_str text, uint64_t now)
     // One too many is known only when it comes; it is not kept, so that a log without end costs no
     // memory.
     if (log->answers.n == log->executions) {
-        wrong(log, "answers: more than", log->executions, "told was", log->executions);
+        wrong(log, "answers: more than", log->executions, "asked for", log->executions);
         return;
     }
     if (!etp_foreign_stats_read(text, &stats, why, sizeof why)) {
@@ -137,7 +137,7 @@ static void take_line(etp_foreign_log *log, etp_str line, uint64_t now)
         log->total_n = n;
         log->total_ns = ns;
         if (n != log->executions) {
-            wrong(log, "executions:", n, "told was", log->executions);
+            wrong(log, "executions:", n, "asked for", log->executions);
         }
     } else if (after(line, "Model loaded in ", &rest) && milliseconds(&rest, &ns)) {
         log->load_ns = ns;

@@ -151,7 +151,7 @@ static etp_status assign_runner(const char *path, etp_session_plan *p, uint32_t 
     etp_foreign *foreign = ETP_NEW(arena, etp_foreign);
     ETP_NEED(foreign, err, "the plan");
     p->arms[arm].foreign = foreign;
-    return etp_foreign_inspect(path, p->settings.runner_kind, arena, foreign, err);
+    return etp_foreign_inspect(path, p->settings.tokenizer != NULL, arena, foreign, err);
 }
 
 // The first two arms whose runners differ in their bytes.
@@ -335,10 +335,10 @@ etp_status etp_foreign_plan(const etp_session_plan_options *o, etp_arena *arena,
         return etp_fail(err, ETP_USAGE, "%zu runners for %zu levels", o->n_runners, n_levels);
     }
     if (p->settings.kernels) {
-        return etp_fail(
-            err, ETP_UNSUPPORTED,
-            "program counters are sampled by etprof's own runner only: leave out --kernels, or "
-            "--runner");
+        return etp_fail(err, ETP_UNSUPPORTED,
+                        "program counters are sampled by etprof's own runner only: leave out "
+                        "--kernels always, or "
+                        "--runner");
     }
     for (uint32_t i = 0; i < p->n_arms; i++) {
         // Arms are made in the order phases × models × levels × threads.

@@ -82,7 +82,7 @@ bool etp_foreign_stats_read(etp_str text, etp_foreign_stats *out, char *why, siz
     r.object = root;
     uint64_t second = whole(&r, "SCALING_FACTOR_UNITS_PER_SECOND", UINT32_MAX);
     if (r.ok && second != 1000) {
-        refuse(&r, "they count %llu units a second, known are 1000 (milliseconds)",
+        refuse(&r, "they count %llu units a second; only 1000 (milliseconds) is supported",
                (unsigned long long)second);
     }
     out->prompt_tokens = whole(&r, "prompt_tokens", MOST_TOKENS);

@@ -486,7 +486,7 @@ static etp_status choose_method(const etp_pte *pte, const char *name, const etp_
 static etp_status absolute(const char *path, etp_arena *arena, const char **out, etp_error *err)
 {
     if (path && !etp_os_is_file(path)) {
-        return etp_fail(err, ETP_IO, "input %s does not exist", path);
+        return etp_os_fail_absent("input", path, ETP_IO, err);
     }
     *out = etp_os_absolute(path, arena);
     ETP_NEED(*out, err, path);

@@ -139,8 +139,9 @@ static bool check_mask(launch *l, const etp_wire_hello *h)
         return true;
     }
     if (strcmp(h->mask.requested, arm->mask) != 0) {
-        return mark_lost(l, ETP_LOST_MASK, "the runner ignores its mask: told %.200s, says %.200s",
-                         arm->mask, h->mask.requested[0] ? h->mask.requested : "nothing");
+        return mark_lost(l, ETP_LOST_MASK,
+                         "the runner ignores its mask: it got %.200s and reports %.200s", arm->mask,
+                         h->mask.requested[0] ? h->mask.requested : "nothing");
     }
     etp_isa_mask mask;
     etp_isa_cpu seen;
@@ -188,7 +189,7 @@ static bool hear_hello(launch *l)
                          "the answer is not from the process that was started");
     }
     if (t->device->info.local_pid && h->pid != (uint64_t)t->process.pid) {
-        return mark_lost(l, ETP_LOST_GARBAGE, "the runner says pid %llu, started was %lld",
+        return mark_lost(l, ETP_LOST_GARBAGE, "the runner reports pid %llu, but %lld was started",
                          (unsigned long long)h->pid, (long long)t->process.pid);
     }
     t->pid = h->pid;
@@ -198,7 +199,7 @@ static bool hear_hello(launch *l)
         return mark_lost(l, ETP_LOST_START, "out of memory");
     }
     if (h->threads != 0 && h->threads != l->request->arm->threads) {
-        return mark_lost(l, ETP_LOST_GARBAGE, "the runner uses %llu threads, told was %u",
+        return mark_lost(l, ETP_LOST_GARBAGE, "the runner uses %llu threads instead of %u",
                          (unsigned long long)h->threads, l->request->arm->threads);
     }
     // Words of a later runner are no counters that this version knows: then none are.
@@ -465,15 +466,16 @@ static void build_arguments(const etp_launch_request *q, const char *threads, co
     size_t n = 0;
     // What is NULL is left out. With a script the methods are named in there.
     const char *const pairs[][2] = {
-        {"--model",       q->model                                            },
-        {"--kernels-lib", q->kernels_lib                                      },
-        {"--data",        q->data                                             },
-        {"--method",      q->steps ? NULL : q->method                         },
-        {"--steps",       q->steps                                            },
-        {"--threads",     threads                                             },
-        {"--cpus",        q->cpus                                             },
-        {"--inputs",      q->inputs                                           },
-        {"--kind",        q->kind == ETP_LAUNCH_TRACED    ? "traced"
+        {"--model",        q->model                                           },
+        {"--custom-ops",   q->kernels_lib                                     },
+        {"--packed-cache", q->packed_cache                                    },
+        {"--data",         q->data                                            },
+        {"--method",       q->steps ? NULL : q->method                        },
+        {"--steps",        q->steps                                           },
+        {"--threads",      threads                                            },
+        {"--cpus",         q->cpus                                            },
+        {"--inputs",       q->inputs                                          },
+        {"--kind",         q->kind == ETP_LAUNCH_TRACED    ? "traced"
                    : q->kind == ETP_LAUNCH_SAMPLED ? "sampled"
                                                    : "timed"},
     };

@@ -11,6 +11,7 @@ typedef struct etp_launch_request {
     const etp_session_plan_arm *arm;
     const char *model, *data;            // on the device; data may be NULL
     const char *kernels_lib;             // likewise
+    const char *packed_cache;            // "warm:FILE" on the device; NULL: not said
     const char *inputs, *method, *cpus;  // NULL: left out
     const char *steps;                   // script on the device, which names methods; NULL: none
     const etp_session_plan_phase *phase; // what a runner of language models is asked; NULL: none

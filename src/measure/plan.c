@@ -75,7 +75,7 @@ static const char *kind_of(const char *path, etp_bytes b)
     if (memcmp(id + 4, "TFL3", 4) == 0) {
         return "a LiteRT (TensorFlow Lite) model; etprof measures ExecuTorch programs (.pte)";
     }
-    return "no ExecuTorch program (no ET12 at byte 4)";
+    return "not an ExecuTorch program (no ET12 at byte 4)";
 }
 
 etp_status etp_model_check(const char *path, etp_bytes bytes, etp_error *err)
@@ -249,7 +249,9 @@ static etp_status choose_hidden(const etp_session_plan_options *o, const etp_isa
         ETP_TRY(add_level(o, etp_level_find(cpu->family, "best"), out, err));
     }
     for (size_t i = 0; i < o->n_hide; i++) {
-        const char *name = etp_arena_printf(arena, "-%s", o->hide[i]);
+        // A flag of the processor is hidden by the feature that it belongs to.
+        const char *feature = etp_isa_feature_name(etp_isa_feature_of_flag(o->hide[i]));
+        const char *name = etp_arena_printf(arena, "-%s", feature ? feature : o->hide[i]);
         etp_level level;
         ETP_NEED(name, err, "the plan");
         if (etp_level_find(ETP_ISA_NONE, name) == ETP_LEVEL_NONE) {
@@ -354,19 +356,24 @@ static etp_status add_arm(const etp_session_plan_options *o, etp_platform platfo
     }
     etp_session_plan_arm *a = &out->arms[out->n_arms];
     const etp_run_model *m = &out->models[model];
-    // Arms of two builds are made one after the other.
+    // Arms of two builds, and those of the cache's states, are made one after the other.
     *a = (etp_session_plan_arm){.level = level,
                                 .level_name = etp_level_get(level)->name,
                                 .threads = threads,
                                 .model = model,
                                 .phase = phase,
-                                .side = o->builds ? out->n_arms % 2 : 0};
+                                .side = o->builds ? out->n_arms % 2 : 0,
+                                .cache = o->n_caches ? o->caches[out->n_arms % o->n_caches]
+                                                     : ETP_CACHE_UNSAID};
     a->name = o->n_names > out->n_arms
                   ? etp_arena_strdup(arena, etp_str_from(o->names[out->n_arms]))
                   : experiment_name(o, platform, levels, level, m, threads,
                                     etp_session_phase_of(out, out->n_arms), arena);
     if (a->name && o->builds && o->n_names <= out->n_arms) {
         a->name = etp_arena_printf(arena, "%s_%c", a->name, "ab"[a->side]);
+    }
+    if (a->name && a->cache && o->n_names <= out->n_arms) {
+        a->name = etp_arena_printf(arena, "%s_cache_%s", a->name, etp_packed_cache_name(a->cache));
     }
     a->prefix = etp_arena_printf(arena, "%.*s_%s_t%u", ETP_STR_ARG(m->stem), a->name, threads);
     etp_isa_mask mask = etp_level_mask(level);
@@ -391,11 +398,12 @@ static etp_status make_phase_arms(const etp_session_plan_options *o, etp_platfor
                                   const level_choice *levels, uint32_t phase, etp_arena *arena,
                                   etp_session_plan *out, etp_error *err)
 {
-    size_t n_threads = o->n_threads ? o->n_threads : 1, sides = o->builds ? 2 : 1;
+    size_t n_threads = o->n_threads ? o->n_threads : 1;
+    size_t sides = o->builds ? 2 : o->n_caches ? o->n_caches : 1;
     for (size_t m = 0; m < o->n_models; m++) {
         for (size_t l = 0; l < levels->n; l++) {
             for (size_t t = 0; t < n_threads * sides; t++) {
-                // With two builds each thread count comes twice in a row, once for each side.
+                // Each thread count comes once for each build, or state of the cache, in a row.
                 uint32_t threads = o->n_threads ? o->threads[t / sides] : 1;
                 if (threads < 1 || threads > 1024) {
                     return etp_fail(err, ETP_USAGE, "threads: %u is not in 1 to 1024", threads);
@@ -408,11 +416,30 @@ static etp_status make_phase_arms(const etp_session_plan_options *o, etp_platfor
     return ETP_OK;
 }
 
+static etp_status check_caches(const etp_session_plan_options *o, etp_error *err)
+{
+    for (size_t i = 0; i < o->n_caches; i++) {
+        for (size_t k = 0; k < i; k++) {
+            if (o->caches[i] == o->caches[k]) {
+                return etp_fail(err, ETP_USAGE, "--packed-cache names '%s' twice",
+                                etp_packed_cache_name(o->caches[i]));
+            }
+        }
+    }
+    if (o->n_caches > 0 && (o->builds || o->n_runners > 0)) {
+        return etp_fail(err, ETP_USAGE,
+                        "--packed-cache needs one runner, etprof's own: leave out --runner, "
+                        "--runner-a and --runner-b");
+    }
+    return ETP_OK;
+}
+
 static etp_status make_arms(const etp_session_plan_options *o, etp_platform platform,
                             const etp_isa_cpu *cpu, etp_arena *arena, etp_session_plan *out,
                             etp_error *err)
 {
     level_choice levels;
+    ETP_TRY(check_caches(o, err));
     ETP_TRY(choose_levels(o, cpu, arena, &levels, err));
     out->arms = ETP_NEW_ARRAY(arena, etp_session_plan_arm, MAX_ARMS);
     ETP_NEED(out->arms, err, "the plan");
@@ -458,6 +485,19 @@ static uint32_t fewest_threads(const etp_session_plan *plan, uint32_t n_arms, ui
     return arm;
 }
 
+// Of the arms that differ from ARM in the cache of packed weights alone, the first of its states.
+static uint32_t least_cached(const etp_session_plan *plan, uint32_t n_arms, uint32_t arm)
+{
+    for (uint32_t i = 0; i < n_arms; i++) {
+        const etp_session_plan_arm *a = &plan->arms[i], *least = &plan->arms[arm];
+        if (a->model == least->model && a->level == least->level && a->threads == least->threads &&
+            a->cache < least->cache) {
+            arm = i;
+        }
+    }
+    return arm;
+}
+
 static etp_status choose_baseline(const etp_session_plan_options *o, etp_arena *arena,
                                   etp_session_plan *out, etp_error *err)
 {
@@ -482,6 +522,7 @@ static etp_status choose_baseline(const etp_session_plan_options *o, etp_arena *
                                 etp_str_from(o->compare_baseline), &out->baseline, err));
     if (!o->baseline && !o->compare_baseline) {
         out->baseline = fewest_threads(out, n, out->baseline);
+        out->baseline = least_cached(out, n, out->baseline);
     }
     return ETP_OK;
 }
@@ -493,7 +534,7 @@ static etp_status absolute_file(const char *path, const char *what, etp_arena *a
                                 const char **out, etp_error *err)
 {
     if (!etp_os_is_file(path)) {
-        return etp_fail(err, ETP_IO, "%s %s does not exist", what, path);
+        return etp_os_fail_absent(what, path, ETP_IO, err);
     }
     *out = etp_os_absolute(path, arena);
     ETP_NEED(*out, err, path); // NULL would say that none was asked for
@@ -538,10 +579,7 @@ static etp_status set_counts(const etp_session_plan_options *o, bool emulated,
         return etp_fail(
             err, ETP_ENVIRONMENT,
             "program counters cannot be sampled under emulation (signals break SME state "
-            "there, and the counters would be the emulator's); leave out --kernels");
-    }
-    if (set->kernels && set->no_kernels) {
-        return etp_fail(err, ETP_USAGE, "--kernels and --no-kernels contradict each other");
+            "there, and the counters would be the emulator's); leave out --kernels always");
     }
     return ETP_OK;
 }
@@ -578,7 +616,8 @@ static etp_status find_text_runner(const etp_session_plan_options *o, etp_arena 
     for (size_t i = 0; i < o->n_runners; i++) {
         etp_foreign *first = ETP_NEW(arena, etp_foreign);
         ETP_NEED(first, err, "phases");
-        ETP_TRY(etp_foreign_inspect(o->runners[i], o->settings.runner_kind, arena, first, err));
+        ETP_TRY(
+            etp_foreign_inspect(o->runners[i], o->settings.tokenizer != NULL, arena, first, err));
         *text = *text || first->kind == ETP_FOREIGN_TEXT;
     }
     return ETP_OK;
@@ -599,7 +638,7 @@ static etp_status make_phases(const etp_session_plan_options *o, const etp_devic
     if (o->n_runners > 0 && !text) {
         return etp_fail(err, ETP_USAGE,
                         "phases need etprof's own runner, which takes a model step by step, or one "
-                        "of language models (llama_main, --runner-kind llama): leave out --runner");
+                        "of language models (llama_main, with --tokenizer): leave out --runner");
     }
     ETP_TRY(etp_os_mkdirs(dir, err));
     ETP_TRY(etp_phases_make(set, &out->inputs[0], out->model_paths, out->n_models, dir, arena,
@@ -676,7 +715,7 @@ static etp_status read_library(const etp_session_plan_options *o, etp_arena *are
     }
     if (o->n_runners > 0) {
         return etp_fail(err, ETP_USAGE,
-                        "--kernels-lib is loaded by etprof's own runner: leave out --runner, or "
+                        "--custom-ops is loaded by etprof's own runner: leave out --runner, or "
                         "build the kernels into yours");
     }
     return hash_files(o->settings.kernels_lib, "library of kernels", arena, out,

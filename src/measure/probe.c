@@ -16,7 +16,7 @@ static etp_status explain(etp_channel *channel, etp_channel_result r, const char
         return etp_fail(err, ETP_INTERRUPTED, "interrupted");
     }
     if (r == ETP_CHANNEL_SILENCE) {
-        return etp_fail(err, ETP_CHILD, "the runner does not say within %s s who it is (--timeout)",
+        return etp_fail(err, ETP_CHILD, "the runner sent no hello within %s s (--timeout)",
                         ETP_DIGITS((double)channel->timeout_ns / 1e9, 3));
     }
     if (r == ETP_CHANNEL_GARBAGE) {

@@ -42,18 +42,20 @@ static void add_number(number_set *set, uint32_t v, etp_arena *arena)
 // options below would be others, the session cannot be planned again.
 // The plan makes arms in the order models × levels × threads: RUN's must be that.
 static etp_status check_product(const etp_run *run, const text_set *levels,
-                                const number_set *threads, etp_error *err)
+                                const number_set *threads, const number_set *caches, etp_error *err)
 {
     size_t i = 0, phases = run->phases.n > 0 ? run->phases.n : 1;
-    size_t sides = run->builds.n > 0 ? run->builds.n : 1;
+    size_t sides = run->builds.n > 0 ? run->builds.n : caches->n > 0 ? caches->n : 1;
     bool same = run->arms.n == phases * run->models.n * levels->n * threads->n * sides;
     for (uint32_t k = 0; same && k < phases * run->models.n; k++) {
         uint32_t m = k % (uint32_t)run->models.n;
         for (size_t l = 0; l < levels->n; l++) {
             for (size_t t = 0; t < threads->n * sides; t++, i++) {
                 const etp_run_arm *a = &run->arms.items[i];
-                same = same && a->model == m && etp_str_eqz(a->level, levels->items[l]) &&
-                       a->threads == threads->items[t / sides] && a->side == t % sides;
+                same =
+                    same && a->model == m && etp_str_eqz(a->level, levels->items[l]) &&
+                    a->threads == threads->items[t / sides] &&
+                    (caches->n > 0 ? a->cache == caches->items[t % sides] : a->side == t % sides);
             }
         }
     }
@@ -91,7 +93,7 @@ static etp_status options_builds(const etp_run *run, etp_arena *arena,
     const char **paths = ETP_NEW_ARRAY(arena, const char *, 2);
     ETP_NEED(paths, err, "the plan");
     if (run->builds.n != 2) {
-        return etp_fail(err, ETP_CORRUPT, "\"builds\" are two or none");
+        return etp_fail(err, ETP_CORRUPT, "\"builds\" must list two builds, or be absent");
     }
     for (size_t i = 0; i < 2; i++) {
         paths[i] = etp_arena_strdup(arena, run->builds.items[i].path);
@@ -109,7 +111,7 @@ etp_status etp_plan_options_of(const etp_run *run, etp_arena *arena, etp_session
                                etp_error *err)
 {
     text_set models = {0}, levels = {0}, names = {0};
-    number_set threads = {0};
+    number_set threads = {0}, caches = {0};
     for (size_t i = 0; i < run->models.n; i++) {
         ETP_ADD(arena, &models, etp_arena_strdup(arena, run->models.items[i].path));
     }
@@ -117,11 +119,19 @@ etp_status etp_plan_options_of(const etp_run *run, etp_arena *arena, etp_session
         add_text(&levels, run->arms.items[i].level, arena);
         add_number(&threads, run->arms.items[i].threads, arena);
         add_text(&names, run->arms.items[i].name, arena);
+        if (run->arms.items[i].cache) {
+            add_number(&caches, run->arms.items[i].cache, arena);
+        }
     }
     ETP_TRY(etp_arena_check(arena, err, "the plan")); // each arm is looked up in them
-    ETP_TRY(check_product(run, &levels, &threads, err));
+    ETP_TRY(check_product(run, &levels, &threads, &caches, err));
     for (size_t i = 0; i < levels.n; i++) { // the builds say it again
         levels.items[i] = etp_level_unsaid(levels.items[i]);
+    }
+    etp_packed_cache *states = ETP_NEW_ARRAY(arena, etp_packed_cache, caches.n + 1);
+    ETP_NEED(states, err, "the plan");
+    for (size_t i = 0; i < caches.n; i++) {
+        states[i] = (etp_packed_cache)caches.items[i];
     }
     // The baseline by name: a rule that chose it once could choose another one in a later version.
     *out = (etp_session_plan_options){.models = models.items,
@@ -130,6 +140,8 @@ etp_status etp_plan_options_of(const etp_run *run, etp_arena *arena, etp_session
                                       .n_levels = levels.n,
                                       .threads = threads.items,
                                       .n_threads = threads.n,
+                                      .caches = states,
+                                      .n_caches = caches.n,
                                       .names = names.items,
                                       .n_names = names.n,
                                       .baseline = names.items[run->baseline],
@@ -182,7 +194,7 @@ static etp_status check_same(const etp_session *s, const etp_run *old, etp_error
     } k_files[] = {
         {"a data file",                   old->hashes.data,        p->hashes.data       },
         {"an input",                      old->hashes.inputs,      p->hashes.inputs     },
-        {"the library of --kernels-lib",  old->hashes.kernels_lib, p->hashes.kernels_lib},
+        {"the library of --custom-ops",   old->hashes.kernels_lib, p->hashes.kernels_lib},
         {"the tokenizer",                 old->hashes.tokenizer,   p->hashes.tokenizer  },
         {"a file of the runner's bundle", old->hashes.bundle,      p->hashes.bundle     },
     };

@@ -116,7 +116,8 @@ static etp_status read_raw(sampled_launch *k, etp_str text, etp_error *err)
         bool has_module = cells[2].len > 0;
         if (!etp_parse_u64(cells[0], &s.time_ns) || !etp_parse_u64(cells[1], &s.thread) ||
             (has_module && !etp_parse_u64(cells[3], &s.address))) {
-            return etp_fail_at(err, ETP_CORRUPT, row.offset, "line %llu of the samples is none",
+            return etp_fail_at(err, ETP_CORRUPT, row.offset,
+                               "line %llu of the samples is not a sample",
                                (unsigned long long)row.line);
         }
         s.module = module_of(k, cells[2]);

@@ -62,6 +62,7 @@ static etp_status describe(etp_session *s, etp_error *err)
                            .model = p->arms[i].model,
                            .phase = p->arms[i].phase,
                            .side = p->arms[i].side,
+                           .cache = p->arms[i].cache,
                            .runner_sha256 = etp_str_from(etp_session_runner_hash(s, i)),
                            .runner = etp_str_from(foreign ? foreign->path : NULL),
                            .build = etp_str_from(foreign ? foreign->summary : NULL),
@@ -174,7 +175,8 @@ static etp_status push_files(etp_session *s, etp_error *err)
 static etp_status test_runner(etp_session *s, etp_error *err)
 {
     bool foreign = s->plan->arms[0].foreign != NULL;
-    if (s->config->no_selftest) {
+    const etp_bundle *build = s->plan->arms[0].bundle;
+    if (s->config->no_selftest || (build && build->python)) { // which has none
         return ETP_OK;
     }
     etp_session_show(s, "selftest", NULL);

@@ -42,6 +42,8 @@ typedef struct etp_session_plan_options { // zeroed = the defaults
     const etp_isa_cpu *usable; // the CPU without what the runner has no code for; NULL: unknown
     const uint32_t *threads;   // none: 1
     size_t n_threads;
+    const etp_packed_cache *caches; // none: as the runner has it
+    size_t n_caches;
     const char *const
         *names; // experiment names, one per arm in the order phases × models × levels × threads;
     size_t n_names;       // none: <platform>_<level>…
@@ -82,8 +84,9 @@ typedef struct etp_session_plan_arm {
     char mask[ETP_ISA_TEXT_MAX]; // ETPROF_MASK
     uint32_t threads;
     uint32_t model;
-    uint32_t phase;           // of the plan's, 0 without any
-    uint32_t side;            // of the plan's builds, 0 without any
+    uint32_t phase; // of the plan's, 0 without any
+    uint32_t side;  // of the plan's builds, 0 without any
+    etp_packed_cache cache;
     const etp_bundle *bundle; // etprof's runner of another build; NULL: the device's
     etp_foreign *foreign;     // somebody else's runner; NULL: the device's own
 } etp_session_plan_arm;

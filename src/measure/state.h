@@ -18,12 +18,13 @@ typedef struct etp_arm_cost { // as the timed launch of a block shows it
 
 typedef struct etp_arm_state {
     etp_arm_counts counts;
-    const char *model;  // path on the device
-    const char *inputs; // as the runner takes them
-    const char *steps;  // path on the device, NULL: the method alone
-    bool succeeded;     // at least once
-    bool dead;          // given up
-    etp_status refusal; // what the runner said of an arm that never worked; ETP_OK: nothing
+    const char *model;        // path on the device
+    const char *inputs;       // as the runner takes them
+    const char *steps;        // path on the device, NULL: the method alone
+    const char *packed_cache; // "warm:FILE" on the device; NULL: not asked for, or not yet
+    bool succeeded;           // at least once
+    bool dead;                // given up
+    etp_status refusal;       // what the runner said of an arm that never worked; ETP_OK: nothing
     const char *refusal_text;
     bool has_outputs;
     bool has_again; // a second launch was held against them
@@ -76,7 +77,7 @@ typedef struct etp_session {
     uint64_t highest_cap_khz; // of the clocks that the device allowed, over the session
     struct {
         uint64_t each_ns;  // in the model, of one sampled launch
-        uint64_t limit_ns; // wall time of all of them together; 0: as --kernels has it
+        uint64_t limit_ns; // wall time of all of them together; 0: as --kernels always has it
         uint64_t spent_ns; // of it
     } sampling;
     etp_sampled_libraries libraries;

@@ -281,8 +281,8 @@ etp_status etp_session_check_budget(const etp_session *s, etp_error *err)
     }
     char one[32], all[32];
     return etp_fail(err, ETP_USAGE,
-                    "--budget %gs is over before the first block: one takes %s, and %s went before "
-                    "it; --budget %.0fs has room for the %d that a verdict takes",
+                    "--budget %gs ends before the first block: a block takes %s, the preparation "
+                    "took %s; --budget %.0fs has room for the %d that a verdict takes",
                     p->settings.budget_s, duration(each, one), duration(elapsed, all),
                     ceil((elapsed + 1.1 * ETP_MIN_BLOCKS * each) / 1e9), ETP_MIN_BLOCKS);
 }

@@ -419,6 +419,15 @@ static etp_status make_request(etp_session *s, const etp_task *t, bool pilot, et
         .before_end = etp_session_before_end,
         .interrupted_ctx = s,
     };
+    if (q->arm->cache > ETP_CACHE_OFF) { // a file for each arm: levels pack differently
+        if (!arm->packed_cache) { // cleared once: later launches find what the first one wrote
+            const char *file = NULL, *name = etp_arena_printf(&s->arena, "packed-%u", t->arm);
+            ETP_TRY(s->device->ops->scratch(s->device, name, &s->arena, &file, err));
+            arm->packed_cache =
+                etp_arena_printf(&s->arena, "%s:%s", etp_packed_cache_name(q->arm->cache), file);
+        }
+        q->packed_cache = arm->packed_cache;
+    }
     q->phase = etp_session_phase_of(s->plan, t->arm);
     q->tokenizer = s->tokenizer;
     q->iterations = etp_phase_whole(q->arm->foreign ? NULL : q->phase, q->iterations);

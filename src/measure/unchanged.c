@@ -180,8 +180,8 @@ etp_status etp_session_watch_foreign(etp_session *s, const etp_foreign *foreign,
 {
     ETP_TRY(etp_session_watch_needed(s, foreign->path, err));
     etp_foreign now;
-    ETP_TRY(
-        etp_foreign_inspect(foreign->path, s->plan->settings.runner_kind, &s->arena, &now, err));
+    ETP_TRY(etp_foreign_inspect(foreign->path, s->plan->settings.tokenizer != NULL, &s->arena, &now,
+                                err));
     return strcmp(now.sha256, foreign->sha256) == 0 ? ETP_OK : replaced(foreign->path, false, err);
 }
 

@@ -32,6 +32,12 @@ etp_kit_category etp_kit_category_of(etp_category category)
     return (unsigned)category < ETP_CATEGORY_COUNT ? k_fives[category] : ETP_KIT_CATEGORY_OTHER;
 }
 
+bool etp_category_multiplies(etp_category category)
+{
+    return category == ETP_CATEGORY_CONVOLUTION || category == ETP_CATEGORY_GEMM ||
+           category == ETP_CATEGORY_ATTENTION;
+}
+
 const char *etp_kit_category_name(etp_kit_category category)
 {
     return (unsigned)category < ETP_KIT_CATEGORY_COUNT ? k_kit_names[category] : "Other";

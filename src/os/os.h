@@ -114,6 +114,9 @@ ETP_NODISCARD etp_status etp_os_list(const char *path, etp_arena *arena, etp_dir
                                      etp_error *err);
 
 bool etp_os_is_file(const char *path);
+// STATUS: "<what> PATH does not exist", with the system's number for that.
+etp_status etp_os_fail_absent(const char *what, const char *path, etp_status status,
+                              etp_error *err);
 // What tells a file from one that was put in its place, and from itself after it was written to.
 // All zero: there is none.
 typedef struct etp_os_mark {

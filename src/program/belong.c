@@ -82,6 +82,31 @@ bool etp_record_calls(const etp_record_method *record, const etp_record_instruct
     return false;
 }
 
+// 0: unknown.
+static int64_t elements_of(const etp_value *v)
+{
+    int64_t n = 1;
+    for (uint32_t i = 0; !v->dynamic && i < v->rank; i++) {
+        n = v->dims[i] > 0 && n <= INT64_MAX / v->dims[i] ? n * v->dims[i] : 0;
+    }
+    return v->dynamic ? 0 : n;
+}
+
+// Has a node of the record that KERNEL is a result of as many elements, as far as both are known?
+static bool same_size(const comparison *c, const etp_instruction *in,
+                      const etp_record_instruction *as)
+{
+    const etp_value *v = in->n_outputs > 0 ? &c->method->values[in->outputs[0]] : NULL;
+    int64_t have = v && v->kind == ETP_EVALUE_TENSOR ? elements_of(v) : 0;
+    bool same = have == 0;
+    for (uint32_t i = 0; !same && i < c->record->n_nodes; i++) {
+        const etp_source *s = &c->record->nodes[i];
+        same = has_handle(as, s->handle) && is_target(in->op, s->op) &&
+               (s->elements == 0 || s->elements == have);
+    }
+    return same;
+}
+
 static void compare_kernel(const comparison *c, const etp_instruction *in,
                            const etp_record_instruction *as)
 {
@@ -91,9 +116,11 @@ static void compare_kernel(const comparison *c, const etp_instruction *in,
              DIFFERS(c, "instruction %u is %.*s, in the record a delegate call", in->index,
                      ETP_STR_ARG(in->op)));
     } else if (s && !is_substitute(in->op)) {
-        take(c, etp_record_calls(c->record, as, in->op),
-             DIFFERS(c, "instruction %u is %.*s, in the record %.*s", in->index,
-                     ETP_STR_ARG(in->op), ETP_STR_ARG(s->op)));
+        bool called = etp_record_calls(c->record, as, in->op);
+        take(c, called && same_size(c, in, as),
+             DIFFERS(c, "instruction %u is %.*s, in the record %.*s%s", in->index,
+                     ETP_STR_ARG(in->op), ETP_STR_ARG(s->op),
+                     called ? " with a result of another size" : ""));
     }
 }
 
@@ -108,16 +135,6 @@ static bool is_anchor(int type)
            type == ETP_XNN_BATCH_MATRIX_MULTIPLY || type == ETP_XNN_SOFTMAX ||
            type == ETP_XNN_SCALED_DOT_PRODUCT_ATTENTION || type == ETP_XNN_MAX_POOLING_2D ||
            type == ETP_XNN_AVG_POOLING_2D;
-}
-
-// 0: unknown.
-static int64_t elements_of(const etp_value *v)
-{
-    int64_t n = 1;
-    for (uint32_t i = 0; !v->dynamic && i < v->rank; i++) {
-        n = v->dims[i] > 0 && n <= INT64_MAX / v->dims[i] ? n * v->dims[i] : 0;
-    }
-    return v->dynamic ? 0 : n;
 }
 
 static bool is_float(etp_dtype d)

@@ -7,7 +7,6 @@
 #include "kit/files.h"
 #include "show/json.h"
 #include "show/report.h"
-#include "study/builds/builds.h"
 
 typedef struct writer {
     etp_run_deriving *to;
@@ -59,19 +58,6 @@ static etp_status write_pages(writer *w, const etp_report *report, etp_error *er
     return render(w, "report.md", etp_write_md, NULL, err);
 }
 
-// report.json stays the comparison of the arms.
-static etp_status write_builds(const etp_ab_session *session, writer *w, etp_error *err)
-{
-    etp_builds builds;
-    ETP_TRY(etp_builds_build(session, w->arena, &builds, err));
-    etp_status st = document(w, "builds.json", etp_builds_json, &builds, err);
-    if (st == ETP_OK) {
-        st = write_pages(w, etp_builds_report(&builds, w->arena), err);
-    }
-    etp_builds_close(&builds);
-    return st;
-}
-
 // The pictures of AB's report, each name behind PREFIX.
 static etp_status write_pictures(const etp_ab *ab, const etp_report *report, const char *prefix,
                                  writer *w, etp_error *err)
@@ -105,7 +91,7 @@ static etp_status write_all(const etp_ab_session *session, writer *w, etp_error 
     const etp_ab *ab = etp_ab_answer(session);
     ETP_TRY(document(w, "report.json", etp_ab_json, ab, err));
     const etp_report *plain = etp_ab_report(ab, w->arena);
-    ETP_TRY(etp_builds_is(session) ? write_builds(session, w, err) : write_pages(w, plain, err));
+    ETP_TRY(write_pages(w, plain, err));
     ETP_TRY(write_pictures(ab, plain, "", w, err));
     return write_phase_pictures(ab, w, err);
 }

@@ -6,8 +6,7 @@
 #include "judge/open.h"
 
 // Writes report.json, report.html, report.md, metrics.json, the two pictures and the per-experiment
-// tables into the folder the session was opened on. Of two builds also builds.json, and the reports
-// are theirs. Same raw files, same bytes.
+// tables into the folder the session was opened on. Same raw files, same bytes.
 ETP_NODISCARD etp_status etp_ab_write_files(const etp_ab_session *session, const char *dir,
                                             etp_error *err);
 

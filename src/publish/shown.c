@@ -7,25 +7,6 @@
 #include "show/report.h"
 #include "show/screen.h"
 
-static etp_status show_builds(const etp_ab_session *session, const etp_ab_showing *how,
-                              etp_arena *arena, etp_ab_shown *out, etp_error *err)
-{
-    if (how->title) {
-        return etp_fail(err, ETP_USAGE,
-                        "the report of two builds has a title of its own; leave out --title");
-    }
-    ETP_TRY(etp_builds_build(session, arena, &out->builds, err));
-    out->is_builds = true;
-    out->answer = (etp_answer){
-        .json = etp_builds_json,
-        .data = &out->builds,
-        .csv_table = ETP_BUILDS_TABLE_MODELS,
-        .brief = how->brief,
-        .report = how->document ? NULL : etp_builds_report(&out->builds, arena),
-    };
-    return ETP_OK;
-}
-
 static const etp_report *report_of(const etp_ab *ab, const etp_ab_showing *how, etp_arena *arena)
 {
     if (how->document) {
@@ -55,7 +36,7 @@ static etp_answer answer_of(const etp_ab *ab, const etp_ab_showing *how, etp_are
 
 // The answer of the first phase holds those of all; here it is shown without them.
 static etp_status show_phase(const etp_ab_session *session, const etp_ab_showing *how,
-                             etp_arena *arena, etp_ab_shown *out, etp_error *err)
+                             etp_arena *arena, etp_answer *out, etp_error *err)
 {
     const etp_ab *ab;
     etp_ab *alone = ETP_NEW(arena, etp_ab);
@@ -63,31 +44,19 @@ static etp_status show_phase(const etp_ab_session *session, const etp_ab_showing
     ETP_TRY(etp_ab_of_phase(etp_ab_answer(session), how->phase, &ab, err));
     *alone = *ab;
     alone->n_phases = 0;
-    out->answer = answer_of(alone, how, arena);
+    *out = answer_of(alone, how, arena);
     return ETP_OK;
 }
 
 etp_status etp_ab_show(const etp_ab_session *session, const etp_ab_showing *how, etp_arena *arena,
-                       etp_ab_shown *out, etp_error *err)
+                       etp_answer *out, etp_error *err)
 {
-    *out = (etp_ab_shown){0};
     // A phase by itself is a comparison, whatever the session is.
     if (how->phase) {
         return show_phase(session, how, arena, out, err);
     }
-    if (how->builds && !how->proof && !how->price && etp_builds_is(session)) {
-        return show_builds(session, how, arena, out, err);
-    }
-    out->answer = answer_of(etp_ab_answer(session), how, arena);
+    *out = answer_of(etp_ab_answer(session), how, arena);
     return etp_arena_check(etp_ab_answer(session)->arena, err, "report"); // parts are made in it
-}
-
-void etp_ab_shown_dispose(etp_ab_shown *shown)
-{
-    if (shown->is_builds) {
-        etp_builds_close(&shown->builds);
-        shown->is_builds = false;
-    }
 }
 
 etp_status etp_combined_show(etp_ab_session *const *sessions, size_t n, const char *title,

@@ -1,33 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a session is shown as: its comparisons, the operator names that prove them, or two builds.
+// What a session is shown as: its comparisons, or the operator names that prove them.
 #ifndef ETP_PUBLISH_SHOWN_H
 #define ETP_PUBLISH_SHOWN_H
 
 #include "judge/open.h"
 #include "kit/combined.h"
 #include "report/answer.h"
-#include "study/builds/builds.h"
 
 typedef struct etp_ab_showing { // zeroed: comparisons, every section
     bool brief;                 // the short form in text
     bool proof;                 // operator names side by side instead of times
     bool price;                 // what the arms cost instead
-    bool builds;                // two builds as such, not as comparisons with one arm
     bool document;              // JSON alone is wanted: no report is made
     const char *phase;          // that of a session of several alone, NULL: all
     const char *title;          // of the report, NULL: the model's
 } etp_ab_showing;
 
-typedef struct etp_ab_shown {
-    etp_answer answer;
-    bool is_builds;
-    etp_builds builds; // when it is of two
-} etp_ab_shown;
-
-// *out lives in ARENA and borrows from SESSION; the caller disposes of it in any case.
+// *out lives in ARENA and borrows from SESSION.
 ETP_NODISCARD etp_status etp_ab_show(const etp_ab_session *session, const etp_ab_showing *how,
-                                     etp_arena *arena, etp_ab_shown *out, etp_error *err);
-void etp_ab_shown_dispose(etp_ab_shown *shown);
+                                     etp_arena *arena, etp_answer *out, etp_error *err);
 
 // Several sessions as one.
 typedef struct etp_combined_shown {

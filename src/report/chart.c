@@ -113,6 +113,13 @@ void etp_chart_only_names(etp_chart *c)
     }
 }
 
+void etp_chart_ceiling(etp_chart *c, double value)
+{
+    if (c) {
+        c->ceiling = value;
+    }
+}
+
 void etp_chart_no_ratio(etp_chart *c)
 {
     if (c) {
@@ -153,12 +160,13 @@ void etp_chart_point(etp_chart *c, double x, const double *values, const double 
     }
 }
 
-void etp_chart_interval(etp_chart *c, const char *label, const char *note, double value, double lo,
-                        double hi)
+void etp_chart_interval(etp_chart *c, size_t arm, const char *label, const char *note, double value,
+                        double lo, double hi)
 {
     if (c) {
         etp_chart_entry e = {.label = etp_report_clean(c->report, label),
-                             .note = etp_report_clean(c->report, note)};
+                             .note = etp_report_clean(c->report, note),
+                             .arm = arm};
         add_entry(c, e, &value, &lo, &hi, 1);
     }
 }

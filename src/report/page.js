@@ -288,7 +288,9 @@
       box.scrollTop = 0;
       box.scrollLeft = (box.scrollWidth - box.clientWidth) / 2;
     };
-    if (box.clientWidth) figure.fit(); // else when it is shown
+    var fold = figure.closest('details.shut'); // else when it is shown
+    if (box.clientWidth) figure.fit();
+    if (fold) fold.addEventListener('toggle', figure.fit);
   });
 
   // What if: the arithmetic of `etprof whatif`. An operator keeps its time, has none, that of the
@@ -413,7 +415,7 @@
     var known = data.operators.filter(function (op) { return document.getElementById(scope + op.id); });
     known.forEach(function (op) {
       var select = make('select', '', title(scope + op.id));
-      [['as it is', 0], ['without it', DROP], data.baseline && ['as ' + data.baseline, BACK], op.roof && ['at its roof', ROOF]]
+      [['as it is', 0], ['without it', DROP], op.before.length && ['as ' + data.baseline, BACK], op.roof && ['at its roof', ROOF]]
         .filter(Boolean).forEach(function (o) { select.appendChild(make('option', o[0])).value = o[1]; });
       select.onchange = function () { changes[op.id] = Number(select.value); renew(); };
       select.name = op.id;
@@ -429,7 +431,8 @@
     copy.appendChild(command);
     if (navigator.clipboard) copier(copy.appendChild(make('button', 'Copy')), function () { return command.textContent; });
     [sum, note, copy, find, lists].forEach(function (e) { place.appendChild(e); });
-    heading.parentNode.insertBefore(place, source.parentNode === heading.parentNode ? source : null);
+    var home = heading.closest('details.shut') || heading.parentNode;
+    home.insertBefore(place, source.parentNode === home ? source : null);
     renew();
   });
 

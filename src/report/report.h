@@ -329,6 +329,8 @@ void etp_chart_series(etp_chart *c, const char *label);
 void etp_chart_series_colored(etp_chart *c, const char *label, unsigned color);
 // STACKED: what the colours mean, without the figures: a table beside it has them.
 void etp_chart_only_names(etp_chart *c);
+void etp_chart_ceiling(etp_chart *c,
+                       double value);  // LINES: values above it stand at the upper edge
 void etp_chart_no_ratio(etp_chart *c); // of two series of blocks: their quotient is not drawn
 // STACKED, INTERVALS: the next bar begins a group; its first one is what the others are compared
 // with.
@@ -338,9 +340,11 @@ void etp_chart_row(etp_chart *c, const char *label, const double *values, size_t
 // LINES: one x, values with optional ranges (lo and hi both NULL or both n long).
 void etp_chart_point(etp_chart *c, double x, const double *values, const double *lo,
                      const double *hi, size_t n);
-// INTERVALS: lo and hi NAN = no whisker. NOTE ("3.90× faster") may be NULL.
-void etp_chart_interval(etp_chart *c, const char *label, const char *note, double value, double lo,
-                        double hi);
+// INTERVALS, in the colour that series ARM of BLOCKS and LINES has: lo and hi NAN = no whisker.
+// NOTE
+// ("3.90× faster") may be NULL.
+void etp_chart_interval(etp_chart *c, size_t arm, const char *label, const char *note, double value,
+                        double lo, double hi);
 // WATERFALL. A total restarts the running sum at VALUE. A step's DELTA is added to it; LO and HI
 // bound the delta (NAN = unknown). GROUP names the step's kind ("operator", "boundary"); steps that
 // do not describe the model's own work (tracer, unexplained) are `muted`.

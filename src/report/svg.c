@@ -170,7 +170,7 @@ void etp_svg_whisker(etp_svg *o, double x1, double y1, double x2, double y2, con
     etp_sink_z(o->sink, "\"/>\n");
 }
 
-void etp_svg_mark(etp_svg *o, double x, double y, size_t shape, size_t color)
+void etp_svg_mark(etp_svg *o, double x, double y, size_t arm)
 {
     static const struct {
         int n;
@@ -181,8 +181,8 @@ void etp_svg_mark(etp_svg *o, double x, double y, size_t shape, size_t color)
         {3, {{0, -4.8}, {4.6, 3.4}, {-4.6, 3.4}}                }, // triangle
     };
     char cls[8];
-    etp_svg_fill(color, cls);
-    if (shape % 4 == 0) {
+    etp_svg_arm(arm, cls);
+    if (arm % 4 == 0) {
         etp_sink_z(o->sink, "<circle r=\"4.2\"");
         attribute(o, "cx", x);
         attribute(o, "cy", y);
@@ -190,7 +190,7 @@ void etp_svg_mark(etp_svg *o, double x, double y, size_t shape, size_t color)
         etp_sink_z(o->sink, "/>\n");
         return;
     }
-    size_t k = shape % 4 - 1;
+    size_t k = arm % 4 - 1;
     path_begin(o, cls);
     for (int i = 0; i < k_shape[k].n; i++) {
         path_to(o, i ? 'L' : 'M', x + k_shape[k].xy[i][0], y + k_shape[k].xy[i][1]);
@@ -223,10 +223,10 @@ void etp_svg_group_end(etp_svg *o)
     etp_sink_z(o->sink, "</g>\n");
 }
 
-// Behind the last colour they begin again. Strokes have fewer colours, which color_of knows.
-static const char *numbered(char letter, size_t series, char buf[static 8])
+// Behind the last colour they begin again.
+static const char *numbered(char letter, size_t series, size_t colors, char buf[static 8])
 {
-    snprintf(buf, 8, "%c%u", letter, (unsigned)(series % ETP_SVG_COLORS) + 1);
+    snprintf(buf, 8, "%c%u", letter, (unsigned)(series % colors) + 1);
     return buf;
 }
 
@@ -237,17 +237,22 @@ size_t etp_chart_color(const etp_chart *c, size_t series)
 
 const char *etp_svg_fill(size_t series, char buf[static 8])
 {
-    return numbered('f', series, buf);
+    return numbered('f', series, ETP_SVG_COLORS, buf);
 }
 
-const char *etp_svg_stroke(size_t series, char buf[static 8])
+const char *etp_svg_stroke(size_t arm, char buf[static 8])
 {
-    return numbered('s', series, buf);
+    return numbered('s', arm, ETP_SVG_ARMS, buf);
+}
+
+const char *etp_svg_arm(size_t arm, char buf[static 8])
+{
+    return numbered('a', arm, ETP_SVG_ARMS, buf);
 }
 
 const char *etp_svg_on(size_t series, char buf[static 8])
 {
-    return numbered('o', series, buf);
+    return numbered('o', series, ETP_SVG_COLORS, buf);
 }
 
 // ---- scales ----
@@ -316,33 +321,36 @@ static const char k_sheet_light[] =
     ".f6{fill:#9fd3e8}.f7{fill:#6d5a00}.f8{fill:#c3c8cf}.f9{fill:#5b3a8c}.f10{fill:#cfe08f}"
     ".f11{fill:#3f4f5f}.f12{fill:#f4c4cf}";
 static const char k_sheet_series[] =
-    "path[class^='s']{stroke-width:1.8}.s1,.s2,.s3,.s4,.s5,.s6,.s7,.s8,.s9,.s10,.s11,.s12{fill:"
-    "none}"
-    ".s1{stroke:#1b5e9e}.s2{stroke:#f2a03d}.s3{stroke:#0f7f72}.s4{stroke:#d9b8e0}.s5{stroke:#"
-    "8c3b2e}"
-    ".s6{stroke:#9fd3e8}.s7{stroke:#6d5a00}.s8{stroke:#c3c8cf}.s9{stroke:#5b3a8c}"
-    ".s10{stroke:#cfe08f}.s11{stroke:#3f4f5f}.s12{stroke:#f4c4cf}"
+    "path[class^='s']{stroke-width:1.8;fill:none}"
+    ".s1{stroke:#0066ff}.a1{fill:#0066ff}.s2{stroke:#d9480f}.a2{fill:#d9480f}"
+    ".s3{stroke:#008f66}.a3{fill:#008f66}"
+    ".s4{stroke:#8a2be2}.a4{fill:#8a2be2}.s5{stroke:#c9184a}.a5{fill:#c9184a}"
+    ".s6{stroke:#5c4033}.a6{fill:#5c4033}"
     ".o1,.o3,.o5,.o7,.o9,.o11{fill:#fff}.o2,.o4,.o6,.o8,.o10,.o12{fill:#14181d}";
 static const char k_sheet_dark[] =
     "@media (prefers-color-scheme:dark){text{fill:#e3e7ec}.m{fill:#9da7b3}.bg{fill:#14181d}"
     ".grid{stroke:#2c333c}.axis{stroke:#78828e}.join{stroke:#4d5763}.wh{stroke:#e3e7ec}"
     ".fg{fill:#2ba596}.fb{fill:#e8853f}.ft{fill:#9fb0c4}.fn{fill:#737e8a}.hat{stroke:#14181d}"
     ".seg{stroke:#14181d}.f1{fill:#4a90d9}.f3{fill:#2ba596}.f5{fill:#d9705f}.f7{fill:#b09a2e}"
-    ".f8{fill:#8b919a}.s1{stroke:#4a90d9}.s3{stroke:#2ba596}.s5{stroke:#d9705f}"
-    ".f9{fill:#a98be0}.f11{fill:#7f93a8}.s9{stroke:#a98be0}.s11{stroke:#7f93a8}"
-    ".s7{stroke:#b09a2e}.s8{stroke:#8b919a}.o1,.o3,.o5,.o7,.o9,.o11{fill:#14181d}}";
+    ".f8{fill:#8b919a}.f9{fill:#a98be0}.f11{fill:#7f93a8}"
+    ".s1{stroke:#6aa8ff}.a1{fill:#6aa8ff}.s2{stroke:#ff8a65}.a2{fill:#ff8a65}"
+    ".s3{stroke:#4dd6ac}.a3{fill:#4dd6ac}.s4{stroke:#c18bff}.a4{fill:#c18bff}"
+    ".s5{stroke:#ff7096}.a5{fill:#ff7096}.s6{stroke:#bf9b8a}.a6{fill:#bf9b8a}"
+    ".o1,.o3,.o5,.o7,.o9,.o11{fill:#14181d}}";
 
-// Colours that few pictures have.
+enum { COMMON_COLORS = 12 };
+// Colours behind them, that few pictures have.
 static const char k_sheet_more[] =
     ".f13{fill:#a8327c}.f14{fill:#f0d95c}.f15{fill:#2f6b1f}.f16{fill:#e3a987}.f17{fill:#3b49c9}"
-    ".f18{fill:#a3ecd0}.f19{fill:#7a6a59}.o13,.o15,.o17,.o19{fill:#fff}.o14,.o16,.o18{fill:#14181d}"
+    ".f18{fill:#a3ecd0}.f19{fill:#7a6a59}.f20{fill:#94a3c4}.o13,.o15,.o17,.o19{fill:#fff}"
+    ".o14,.o16,.o18,.o20{fill:#14181d}"
     "@media (prefers-color-scheme:dark){.f13{fill:#e07ab8}.f15{fill:#7cb86a}.f17{fill:#8f9af2}"
     ".f19{fill:#b5a48f}.o13,.o15,.o17,.o19{fill:#14181d}}";
 
 static bool has_more_colors(const etp_chart *c)
 {
     for (size_t k = 0; k < c->series.n; k++) {
-        if (etp_chart_color(c, k) % ETP_SVG_COLORS >= ETP_SVG_STROKES) {
+        if (etp_chart_color(c, k) % ETP_SVG_COLORS >= COMMON_COLORS) {
             return true;
         }
     }

@@ -7,9 +7,9 @@
 
 #include "report/view.h"
 
-#define ETP_SVG_COLORS 19  // classes f1…f19 (fill), o1…o19 (text on the fill)
-#define ETP_SVG_STROKES 12 // classes s1…s12 (stroke): lines, and marks on them
-#define ETP_SVG_BOLD 1.18  // how much wider bold text is
+#define ETP_SVG_COLORS 20 // classes f1…f20 (fill), o1…o20 (text on the fill)
+#define ETP_SVG_ARMS 6    // classes s1…s6 (stroke), a1…a6 (fill): of arms, and of no category
+#define ETP_SVG_BOLD 1.18 // how much wider bold text is
 
 typedef struct etp_svg {
     etp_sink *sink;
@@ -40,7 +40,7 @@ void etp_svg_line(etp_svg *o, double x1, double y1, double x2, double y2, const 
 // Horizontal or vertical range with end caps.
 void etp_svg_whisker(etp_svg *o, double x1, double y1, double x2, double y2, const char *cls);
 // A mark whose shape tells series apart without colour.
-void etp_svg_mark(etp_svg *o, double x, double y, size_t shape, size_t color);
+void etp_svg_mark(etp_svg *o, double x, double y, size_t arm); // a shape and a colour of its own
 // <g><title>…</title>, a tool tip for what is drawn until the end.
 void etp_svg_group_begin(etp_svg *o);
 void etp_svg_tip(etp_svg *o, etp_str s);
@@ -52,7 +52,8 @@ void etp_svg_group_end(etp_svg *o);
 size_t etp_chart_color(const etp_chart *c, size_t series);
 // "f3": class for the colour of SERIES.
 const char *etp_svg_fill(size_t series, char buf[static 8]);
-const char *etp_svg_stroke(size_t series, char buf[static 8]);
+const char *etp_svg_stroke(size_t arm, char buf[static 8]);
+const char *etp_svg_arm(size_t arm, char buf[static 8]);
 const char *etp_svg_on(size_t series, char buf[static 8]);
 
 // A vertical scale has `from` below `to` in the drawing, where y grows downwards.

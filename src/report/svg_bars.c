@@ -298,7 +298,7 @@ void etp_svg_columns(etp_svg *o, const etp_chart *c)
 // ---- bars with whiskers ----
 
 static void interval_row(etp_svg *o, const etp_chart *c, const etp_chart_entry *e,
-                         const etp_scale *x, double y, size_t i)
+                         const etp_scale *x, double y)
 {
     etp_view v = etp_view_chart(c);
     char value[ETP_VIEW_CHARS], lo[ETP_VIEW_CHARS], hi[ETP_VIEW_CHARS], range[128], cls[8];
@@ -317,9 +317,7 @@ static void interval_row(etp_svg *o, const etp_chart *c, const etp_chart_entry *
     etp_svg_tipz(o, range);
     etp_svg_tip_end(o);
     etp_svg_label(o, x->from - 10, y + 14, e->label, x->from - 10);
-    // The first of a group is what the others are compared with: blue, they are green.
-    etp_svg_rect(o, x->from, y, end - x->from, 28,
-                 etp_svg_fill(i && !e->begins_group ? 2 : 0, cls));
+    etp_svg_rect(o, x->from, y, end - x->from, 28, etp_svg_arm(e->arm, cls));
     if (known) {
         double a = etp_scale_at(x, e->lo[0]), b = etp_scale_at(x, e->hi[0]);
         etp_svg_whisker(o, a, y + 14, b, y + 14, "wh");
@@ -349,7 +347,7 @@ void etp_svg_intervals(etp_svg *o, const etp_chart *c)
     etp_svg_begin(o, c, height + 2);
     etp_svg_line(o, left, 0, left, height - 8, "axis");
     for (size_t i = 0; i < c->entries.n; i++) {
-        interval_row(o, c, &c->entries.items[i], &x, 3 + row * (double)i + group_gaps(c, i), i);
+        interval_row(o, c, &c->entries.items[i], &x, 3 + row * (double)i + group_gaps(c, i));
     }
     etp_svg_end(o);
 }

@@ -15,14 +15,6 @@ static void widen(etp_scale *s, double v)
     }
 }
 
-// An arm has one colour: bars, dots and lines of the first are blue, of the second green. First the
-// colours that are strong on white.
-static size_t color_of(size_t series)
-{
-    size_t k = series % ETP_SVG_STROKES;
-    return k < ETP_SVG_STROKES / 2 ? 2 * k : 2 * (k - ETP_SVG_STROKES / 2) + 1;
-}
-
 // Room above and below the points; a flat series gets a span of its own size.
 static void pad(etp_scale *s)
 {
@@ -31,7 +23,9 @@ static void pad(etp_scale *s)
         s->lo = 0;
         s->hi = 1;
     }
-    double room = s->hi > s->lo ? (s->hi - s->lo) * 0.12 : fmax(fabs(s->hi) * 0.05, 1e-9);
+    // One that hardly varies is as good as flat: its ticks would differ in their last digits alone.
+    bool flat = s->hi - s->lo < 0.001 * fmax(fabs(s->hi), fabs(s->lo));
+    double room = flat ? fmax(fabs(s->hi) * 0.05, 1e-9) : (s->hi - s->lo) * 0.12;
     s->lo -= room;
     s->hi += room;
 }
@@ -96,8 +90,7 @@ static void draw_panel(etp_svg *o, const etp_chart *c, const panel *p)
         etp_svg_tipz(o, isfinite(v) ? etp_view_value(&p->view, v, buf) : "missing");
         etp_svg_tip_end(o);
         if (isfinite(v)) {
-            etp_svg_mark(o, x, etp_scale_at(&y, v), p->ratio ? 0 : p->series,
-                         color_of(p->ratio ? 2 : p->series));
+            etp_svg_mark(o, x, etp_scale_at(&y, v), p->ratio ? 2 : p->series);
         } else {
             etp_svg_textz(o, x, y.from, ETP_MIDDLE, "m", "×");
         }
@@ -185,7 +178,7 @@ static void draw_line(etp_svg *o, const etp_chart *c, size_t k, const etp_scale 
 {
     char cls[8];
     bool pen_down = false;
-    etp_sink_printf(o->sink, "<path class=\"%s\" d=\"", etp_svg_stroke(color_of(k), cls));
+    etp_sink_printf(o->sink, "<path class=\"%s\" d=\"", etp_svg_stroke(k, cls));
     for (size_t i = 0; i < c->entries.n; i++) {
         const etp_chart_entry *e = &c->entries.items[i];
         // The line breaks at a missing value: a stroke across it would show what nobody measured.
@@ -216,9 +209,12 @@ static void draw_line(etp_svg *o, const etp_chart *c, size_t k, const etp_scale 
         etp_svg_tip_end(o);
         if (isfinite(e->lo[k]) && isfinite(e->hi[k])) {
             etp_svg_whisker(o, px, etp_scale_at(y, e->lo[k]), px, etp_scale_at(y, e->hi[k]),
-                            etp_svg_stroke(color_of(k), cls));
+                            etp_svg_stroke(k, cls));
         }
-        etp_svg_mark(o, px, etp_scale_at(y, e->values[k]), k, color_of(k));
+        if (e->values[k] > y->hi) { // beyond the axis: at its end, with the value
+            etp_svg_textz(o, px - 10, y->to + 4 + 15 * (double)k, ETP_RIGHT, "m c", buf);
+        }
+        etp_svg_mark(o, px, etp_scale_at(y, e->values[k]), k);
         etp_svg_group_end(o);
     }
 }
@@ -240,12 +236,13 @@ void etp_svg_lines(etp_svg *o, const etp_chart *c)
     double bottom_value = y.lo;
     pad(&y);
     y.lo = bottom_value == 0 ? 0 : y.lo; // bars and ratios start at zero
+    y.hi = c->ceiling > 0 ? c->ceiling : y.hi;
     etp_view v = etp_view_chart(c);
     etp_svg_begin(o, c, height + 40);
     double at = left;
     for (size_t k = 0; k < c->series.n; k++) {
         double w = fmin(etp_svg_text_width(c->series.items[k]), 140);
-        etp_svg_mark(o, at + 6, 10, k, color_of(k));
+        etp_svg_mark(o, at + 6, 10, k);
         etp_svg_text(o, at + 16, 14, ETP_LEFT, "", c->series.items[k], 140);
         at += w + 36;
     }

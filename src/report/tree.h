@@ -69,6 +69,7 @@ typedef struct etp_chart_entry { // one bar, step, block or x
     bool muted;
     bool begins_group; // bars from here on belong together
     double x;
+    size_t arm;                     // of an interval
     const double *values, *lo, *hi; // n_values each; NAN = missing
     size_t n_values;
 } etp_chart_entry;
@@ -80,6 +81,7 @@ struct etp_chart {
     void (*text)(struct etp_text *o, const etp_chart *c); // writes it
     void (*md)(etp_sink *sink, const etp_chart *c);       // likewise
     bool next_begins_group, only_names, no_ratio;
+    double ceiling; // of lines; 0: none
     etp_chart_kind chart;
     etp_kind kind;
     etp_severity severity;

@@ -90,12 +90,9 @@ etp_status etp_session_runners(const char *runner, const char *a, const char *b,
     if (a || b) {
         return two_builds(a, b, arena, plan, out_runner, err);
     }
-    // A folder is a bundle of etprof's own runner; of a file its bytes tell, or --runner-kind does.
-    bool declared = plan->settings.runner_kind != NULL;
-    bool foreign = runner && !etp_os_is_dir(runner) && (declared || etp_foreign_is(runner));
-    if (declared && !foreign) {
-        return etp_fail(err, ETP_USAGE, "--runner-kind says what --runner is: give --runner PATH");
-    }
+    // A folder is a bundle of etprof's own runner; of a file its bytes tell, or the tokenizer does.
+    bool foreign =
+        runner && !etp_os_is_dir(runner) && (plan->settings.tokenizer || etp_foreign_is(runner));
     if (foreign) {
         const char **list = ETP_NEW_ARRAY(arena, const char *, 1);
         ETP_NEED(list, err, "options");
@@ -110,20 +107,25 @@ etp_status etp_session_runners(const char *runner, const char *a, const char *b,
 // A finished session goes on as one that was interrupted, towards a later end.
 static etp_status take_extension(const etp_session_again *again, etp_run *run, etp_error *err)
 {
-    const etp_settings *more = again->extend;
-    bool finished = run->state == ETP_RUN_FINISHED;
-    if (!more) {
-        return finished ? etp_fail(err, ETP_USAGE,
-                                   "%s is finished: nothing to resume; 'etprof ab --extend %s' "
-                                   "measures more blocks into it, 'etprof rerun %s' repeats it",
-                                   again->dir, again->dir, again->dir)
-                        : ETP_OK;
+    static const etp_settings k_none = {.blocks = 0};
+    const etp_settings *more = again->more ? again->more : &k_none;
+    bool open = more->budget_s > 0 || more->precision > 0;
+    bool finished = run->state == ETP_RUN_FINISHED, asked = open || more->blocks > 0;
+    if (!finished && asked) {
+        return etp_fail(err, ETP_USAGE,
+                        "%s is not finished and goes on with its own plan: leave out --blocks, "
+                        "--budget and --precision",
+                        again->dir);
     }
-    if (!finished) {
-        return etp_fail(err, ETP_USAGE, "%s is not finished: 'etprof ab --resume %s' goes on",
+    if (finished && !asked) {
+        return etp_fail(err, ETP_USAGE,
+                        "%s is finished: say how many blocks are to be added (--blocks 10), or "
+                        "repeat it with 'etprof rerun %s'",
                         again->dir, again->dir);
     }
-    bool open = more->budget_s > 0 || more->precision > 0;
+    if (!finished) {
+        return ETP_OK;
+    }
     uint64_t left = run->blocks_done < ETP_MAX_BLOCKS ? ETP_MAX_BLOCKS - run->blocks_done : 0;
     uint64_t blocks = more->blocks ? more->blocks : open ? left : ETP_DEFAULT_BLOCKS;
     if (blocks > left || left == 0) {
@@ -201,10 +203,7 @@ etp_status etp_session_run_again(const etp_session_again *again,
                                  etp_session_outcome *out, etp_error *err)
 {
     *out = (etp_session_outcome){0};
-    if (!etp_run_is(again->dir)) {
-        return etp_fail(err, ETP_USAGE, "%s is not a run folder (no manifest.json of etprof in it)",
-                        again->dir);
-    }
+    ETP_TRY(etp_run_expect(again->dir, err));
     etp_os_lock lock = {0};
     if (again->resume) { // before it is read: what another session adds meanwhile would be cut off
         ETP_TRY(etp_run_lock(again->dir, arena, &lock, err));

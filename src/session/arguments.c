@@ -55,6 +55,36 @@ static etp_status parse_threads(const etp_opt_list *list, etp_arena *arena, cons
     return ETP_OK;
 }
 
+static etp_status parse_sample(const char *when, etp_settings *out, etp_error *err)
+{
+    static const char *const k_when[] = {"auto", "always", "never"};
+    size_t i = 0;
+    while (when && i < sizeof k_when / sizeof *k_when && strcmp(k_when[i], when) != 0) {
+        i++;
+    }
+    out->kernels = i == 1;
+    out->no_kernels = i == 2;
+    return i < sizeof k_when / sizeof *k_when
+               ? ETP_OK
+               : etp_fail(err, ETP_USAGE, "--kernels takes always, never or auto, not '%s'", when);
+}
+
+static etp_status parse_caches(const etp_opt_list *list, etp_arena *arena,
+                               etp_session_plan_options *out, etp_error *err)
+{
+    etp_packed_cache *states = ETP_NEW_ARRAY(arena, etp_packed_cache, list->n + 1);
+    ETP_NEED(states, err, "options");
+    for (size_t i = 0; i < list->n; i++) {
+        if (!etp_packed_cache_find(etp_str_from(list->items[i]), &states[i])) {
+            return etp_fail(err, ETP_USAGE, "--packed-cache takes off, cold and warm, not '%s'",
+                            list->items[i]);
+        }
+    }
+    out->caches = states;
+    out->n_caches = list->n;
+    return ETP_OK;
+}
+
 etp_status etp_session_options_of(const etp_session_arguments *arguments, etp_arena *arena,
                                   etp_session_options *out, etp_error *err)
 {
@@ -74,47 +104,38 @@ etp_status etp_session_options_of(const etp_session_arguments *arguments, etp_ar
         .exact = call->out != NULL,
         .inputs_beside = true
     };
-    ETP_TRY(etp_settings_check(&arguments->settings, err));
-    return parse_threads(&call->threads, arena, &out->plan.threads, err);
-}
-
-static bool says_how_far(const char *name)
-{
-    static const char *const k_how_far[] = {"blocks", "budget", "precision"};
-    for (size_t i = 0; i < sizeof k_how_far / sizeof *k_how_far; i++) {
-        if (strcmp(k_how_far[i], name) == 0) {
-            return true;
+    if (call->sustain > 0) { // as many blocks as fit, whatever they have shown
+        etp_settings *set = &out->plan.settings;
+        if (set->budget_s > 0 || set->precision > 0) {
+            return etp_fail(err, ETP_USAGE, "--sustain says how long: leave out --%s",
+                            set->budget_s > 0 ? "budget" : "precision");
         }
+        set->budget_s = call->sustain;
+        set->blocks = set->blocks ? set->blocks : ETP_MAX_BLOCKS;
     }
-    return false;
+    ETP_TRY(etp_settings_check(&arguments->settings, err));
+    ETP_TRY(parse_sample(call->sample, &out->plan.settings, err));
+    ETP_TRY(parse_caches(&call->packed_cache, arena, &out->plan, err));
+    return parse_threads(&call->threads, arena, &out->plan.threads, err);
 }
 
 etp_status etp_session_again_of(const etp_session_arguments *arguments, const char *operands,
                                 etp_session_again *out, etp_error *err)
 {
-    const bool extend = arguments->call.extend != NULL;
     *out = (etp_session_again){
-        .dir = extend ? arguments->call.extend : arguments->call.resume,
+        .dir = arguments->call.resume,
         .call = arguments->call,
         .resume = true,
-        // Of the settings only those that say how far it goes; the rest is the folder's.
-        .extend = extend ? &arguments->settings : NULL,
+        .more = &arguments->settings,
     };
     const char *name = NULL;
-    if (arguments->call.resume && extend) {
-        return etp_fail(
-            err, ETP_USAGE,
-            "--resume goes on with an unfinished session, --extend with a finished one: "
-            "leave out one of them");
-    }
     for (size_t i = 0; i < N_ROWS && !name; i++) {
         const row *r = &k_rows[i];
-        bool free = r->resume || (extend && says_how_far(r->name));
-        name = !free && is_given(arguments, r) ? r->name : NULL;
+        name = !r->resume && is_given(arguments, r) ? r->name : NULL;
     }
     if (!operands && !name) {
         return ETP_OK;
     }
-    return etp_fail(err, ETP_USAGE, "--%s goes on with the plan in its folder: leave out %s%s",
-                    extend ? "extend" : "resume", operands ? "" : "--", operands ? operands : name);
+    return etp_fail(err, ETP_USAGE, "--resume goes on with the plan in its folder: leave out %s%s",
+                    operands ? "" : "--", operands ? operands : name);
 }

@@ -30,7 +30,8 @@ ETP_NODISCARD etp_status etp_session_options_of(const etp_session_arguments *arg
                                                 etp_error *err);
 
 // The session that is gone on with: *OUT borrows ARGUMENTS. Its plan is in its folder, and what
-// could contradict it is refused; with extend may be said how far it is to go. OPERANDS: what the
+// could contradict it is refused; how far it is to go may be said of a finished
+// one. OPERANDS: what the
 // operands are called when there are any, else NULL.
 ETP_NODISCARD etp_status etp_session_again_of(const etp_session_arguments *arguments,
                                               const char *operands, etp_session_again *out,

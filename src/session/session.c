@@ -70,47 +70,16 @@ static etp_status folder(request *r, etp_error *err)
     return ETP_OK;
 }
 
-// What the device can do at most goes into the folder: measured now when that was asked for, else
-// when it is known for the device's present state.
-static etp_status roofs(const request *r, const etp_session_plan *plan, etp_str *out,
-                        etp_error *err)
+// What the device can do at most goes into the folder when it is known for the device's present
+// state (etprof roofs). A resumed folder keeps those that it began with.
+static etp_status roofs(const request *r, etp_str *out, etp_error *err)
 {
-    // A resumed folder has the roofs it began with; its blocks belong below those.
-    if (r->device->info.emulated || r->o->resume) {
-        return r->o->call.roofs
-                   ? etp_fail(err, ETP_USAGE, "--roofs: an emulator's speed says nothing")
-                   : ETP_OK;
-    }
     etp_roofs_answer answer;
-    if (!r->o->call.roofs) {
-        if (etp_roofs_cached(r->device, ETP_ROOFS_CACHE, r->arena, &answer, NULL) != ETP_OK ||
-            answer.table.n == 0) {
-            return ETP_OK; // it was not asked for
-        }
-        return etp_roofs_document(&answer, r->arena, out, err);
-    }
-    etp_roofs_options o = {.seconds = ETP_ROOFS_SECONDS};
-    // The thread counts of the arms, each once and rising, which is the order that the measurement
-    // wants.
-    for (uint32_t next = 1; next <= ETP_ROOF_THREADS_MAX && o.n_threads < ETP_ROOF_COUNTS_MAX;
-         next++) {
-        bool wanted = false;
-        for (uint32_t i = 0; i < plan->n_arms; i++) {
-            wanted = wanted || plan->arms[i].threads == next;
-        }
-        if (wanted) {
-            o.threads[o.n_threads++] = next;
-        }
-    }
-    ETP_TRY(etp_roofs_of(r->device, ETP_ROOFS_CACHE, &o, false, r->arena, &answer, err));
-    if (answer.doubt) {
-        tell(r, "roofs      none: %s; measure them when the machine is quiet (etprof roofs)",
-             answer.doubt);
+    if (r->device->info.emulated || r->o->resume ||
+        etp_roofs_cached(r->device, ETP_ROOFS_CACHE, r->arena, &answer, NULL) != ETP_OK ||
+        answer.table.n == 0) {
         return ETP_OK;
     }
-    tell(r, "roofs      %s",
-         answer.cached ? "as measured before in this state (etprof roofs --fresh measures again)"
-                       : "measured");
     return etp_roofs_document(&answer, r->arena, out, err);
 }
 
@@ -317,7 +286,7 @@ static etp_status measure(request *r, etp_error *err)
     }
     // Before the folder is made: roofs that cannot be measured end the session, and leave nothing
     // behind.
-    ETP_TRY(roofs(r, &planned, &known, err));
+    ETP_TRY(roofs(r, &known, err));
     ETP_TRY(folder(r, err));
     etp_os_lock lock = {0}; // a resumed folder is locked since before it was read
     if (!o->resume) {

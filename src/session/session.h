@@ -78,8 +78,9 @@ typedef struct etp_session_again {
                            // whoever made it
     const char *command;   // as of etp_session_options
     bool resume;           // go on with it; else repeat it in a folder beside it
-    const etp_settings *extend; // RESUME of a finished session: its blocks (0: the default), budget
-                                // and precision say how far; NULL: it must be unfinished
+    const etp_settings
+        *more; // RESUME: of a finished session these blocks, this budget or precision
+               // more, one of which must be said; of an unfinished one none may be
     etp_session_place place;
 } etp_session_again;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every cell of models x levels x threads, where a session has several of two of them and more arms
-// than headlines could tell: a row for each model and thread count, a column for each level, and
-// what the best level brings there.
+// Every cell of models x levels or builds x threads, where a session has several of two of them and
+// more arms than headlines could tell: a row for each model and thread count, a column for each
+// level or build, and what the best of them brings there.
 #include <math.h>
 
 #include "base/number.h"
@@ -9,40 +9,44 @@
 #include "show/screen.h"
 
 enum {
-    FEW_ARMS = 4,     // up to which each comparison has a headline
-    SHOWN_LEVELS = 3, // columns of times; the last one of the screen is the speedup
+    FEW_ARMS = 4,      // up to which each comparison has a headline
+    SHOWN_COLUMNS = 3, // of times; the last one of the screen is the speedup
     SHOWN_ROWS = 10
 };
 
 typedef struct cells {
-    etp_level levels[SHOWN_LEVELS];
-    size_t n_levels;
-    bool models, threads; // more than one of them
+    const etp_ab_arm *columns[SHOWN_COLUMNS]; // the first of each level, build and cache
+    size_t n_columns;
+    bool models, threads, builds; // more than one of them
 } cells;
+
+static bool is_of(const etp_ab_arm *c, const etp_ab_arm *a)
+{
+    return c->level == a->level && c->build == a->build && c->cache == a->cache;
+}
 
 // FALSE: AB has no cells that a table of the screen could hold.
 static bool find_cells(const etp_ab *ab, cells *out)
 {
-    bool builds = false;
-    *out = (cells){.n_levels = 0};
+    *out = (cells){.n_columns = 0};
     for (size_t i = 0; i < ab->n_arms; i++) {
         const etp_ab_arm *a = &ab->arms[ab->shown ? ab->shown[i] : i];
         size_t at = 0;
-        while (at < out->n_levels && out->levels[at] != a->level) {
+        while (at < out->n_columns && !is_of(out->columns[at], a)) {
             at++;
         }
-        if (at == SHOWN_LEVELS) {
+        if (at == SHOWN_COLUMNS) {
             return false;
         }
-        if (at == out->n_levels) {
-            out->levels[out->n_levels++] = a->level;
+        if (at == out->n_columns) {
+            out->columns[out->n_columns++] = a;
         }
         out->models = out->models || a->model != ab->arms[0].model;
         out->threads = out->threads || a->threads != ab->arms[0].threads;
-        builds = builds || a->build != 0;
+        out->builds = out->builds || a->build != ab->arms[0].build;
     }
-    return ab->n_arms > FEW_ARMS && out->models + out->threads + (out->n_levels > 1) > 1 &&
-           !builds && !ab->bare && !ab->emulated;
+    return ab->n_arms > FEW_ARMS && out->models + out->threads + (out->n_columns > 1) > 1 &&
+           !ab->bare && !ab->emulated;
 }
 
 bool etp_ab_has_cells(const etp_ab *ab)
@@ -75,8 +79,8 @@ static void add_row(const etp_ab *ab, const cells *c, const etp_ab_arm *first,
     bool withheld = false;
     for (size_t i = 0; i < ab->n_arms; i++) {
         const etp_ab_arm *a = &ab->arms[i];
-        for (size_t l = 0; etp_ab_same_group(a, first) && l < c->n_levels; l++) {
-            if (a->level == c->levels[l]) {
+        for (size_t l = 0; etp_ab_same_group(a, first) && l < c->n_columns; l++) {
+            if (is_of(c->columns[l], a)) {
                 row.figures[l] = a->median_ns == ETP_NS_UNKNOWN
                                      ? NULL
                                      : etp_screen_in_unit(unit, (double)a->median_ns, arena);
@@ -97,9 +101,9 @@ static void add_row(const etp_ab *ab, const cells *c, const etp_ab_arm *first,
         bool faster = best->verdict == ETP_VERDICT_FASTER;
         row.bar = faster ? best->estimate : 0;
         row.note = row.short_note = faster ? NULL : etp_verdict_name(best->verdict);
-    } else if (withheld && c->n_levels > 1) {
+    } else if (withheld && c->n_columns > 1) {
         row.note = row.short_note = "withheld";
-    } else if (c->n_levels == 1) {
+    } else if (c->n_columns == 1) {
         row.figures[ETP_SCREEN_FIGURES - 1] = "";
     }
     etp_screen_add(s, &row);
@@ -120,9 +124,16 @@ bool etp_ab_cell_grid(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         }
     }
     const etp_screen_unit unit = etp_screen_unit_among(longest, 0);
-    const char *columns[ETP_SCREEN_FIGURES] = {"", "", "", c.n_levels > 1 ? "speedup" : ""};
-    for (size_t l = 0; l < c.n_levels; l++) {
-        columns[l] = etp_level_get(c.levels[l])->name; // not a feature: what ran, the marks say
+    const char *columns[ETP_SCREEN_FIGURES] = {"", "", "", c.n_columns > 1 ? "speedup" : ""};
+    for (size_t l = 0; l < c.n_columns; l++) {
+        // Not a feature: what ran, the marks say.
+        const etp_ab_arm *x = c.columns[l];
+        columns[l] = etp_level_get(x->level)->name;
+        if (c.builds) {
+            columns[l] = etp_ab_build_called(x, arena);
+        } else if (x->cache) {
+            columns[l] = etp_arena_printf(arena, "cache %s", etp_packed_cache_name(x->cache));
+        }
     }
     etp_screen_grid(s, "Every cell", unit.name, columns);
     for (size_t p = 0; p < n_phases; p++) {

@@ -13,7 +13,7 @@
 static const etp_field k_block_rows[] = {
     FIELD("block", UINT, block, "from 1", .range = ETP_FROM_1),
     FIELD("load1", RATIO, load1, "mean of the readings before and after the block"),
-    FIELD("cpus_busy", RATIO, cpus_busy, "with whatever, this session included"),
+    FIELD("cpus_busy", RATIO, cpus_busy, "running anything, this session included"),
     FIELD("cpus_stolen", RATIO, cpus_stolen, "CPUs that a host gave to others"),
     FIELD("waited", RATIO, waited_share,
           "share of their time that all its launches lost at most because a thread was ready and "

@@ -375,7 +375,10 @@ const etp_report *etp_explanation_report(const etp_explanation *c, etp_arena *ar
         {.key = "baseline_ns", .title = "baseline", .kind = ETP_KIND_NS},
         {.key = "candidate_ns", .title = "candidate", .kind = ETP_KIND_NS},
         {.key = "delta_ns", .title = "difference", .kind = ETP_KIND_NS, .flags = ETP_COL_SIGNED},
+        {.key = "candidate", .title = "of"},
     };
+    // Of several candidates each row says which one it is of.
+    const size_t columns = c->ab->n_comparisons > 1 ? 6 : 5;
     etp_report *r = etp_report_create(arena, c->ab->title);
     etp_report_subtitle(r, "%s", c->id);
     etp_report_section(r, 1, "claim", c->text);
@@ -406,10 +409,16 @@ const etp_report *etp_explanation_report(const etp_explanation *c, etp_arena *ar
         const etp_ledger *l = &c->ab->ledgers[k].ledger;
         for (size_t i = 0; i < l->n; i++) {
             if (cited(c, &l->items[i])) {
-                t = t ? t : etp_report_table(r, "rows", NULL, k_columns, 5);
-                ETP_ROW(t, etp_cell_z(l->items[i].id), etp_cell_z(l->items[i].label),
-                        etp_cell_ns(l->items[i].baseline_ns), etp_cell_ns(l->items[i].candidate_ns),
-                        etp_ab_delta_cell(c->ab, k, l->items[i].delta_ns));
+                const etp_cell row[] = {
+                    etp_cell_z(l->items[i].id),
+                    etp_cell_z(l->items[i].label),
+                    etp_cell_ns(l->items[i].baseline_ns),
+                    etp_cell_ns(l->items[i].candidate_ns),
+                    etp_ab_delta_cell(c->ab, k, l->items[i].delta_ns),
+                    etp_cell_z(c->ab->arms[c->ab->ledgers[k].candidate].measured),
+                };
+                t = t ? t : etp_report_table(r, "rows", NULL, k_columns, columns);
+                etp_table_add_row(t, row, columns);
             }
         }
     }

@@ -33,7 +33,10 @@ static const char *title_of(const etp_ab *ab, etp_arena *arena)
 // What was measured on what, without the model's name above it.
 static void subtitle(const etp_ab *ab, etp_report *r)
 {
-    if (ab->subject) {
+    if (ab->unrelated) { // before any figure
+        etp_report_subtitle(r, "%s%s%s", ab->unrelated, ab->subject ? " · " : "",
+                            ab->subject ? ab->where : "");
+    } else if (ab->subject) {
         bool named = ab->n_models > 0 && ab->where[0]; // by the title
         etp_report_subtitle(r, "%s", named ? ab->where : ab->subject);
     } else if (ab->n_comparisons) {

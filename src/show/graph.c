@@ -178,6 +178,7 @@ void etp_ab_graph_section(const etp_ab *ab, const etp_ab_flow *flow, etp_report 
     const char *const views[ETP_GRAPH_VIEWS] = {"time", compared ? "time saved" : "",
                                                 ab->engagement.feature_name ? "engagement" : ""};
     etp_report_section(r, 1, "graph", "The model");
+    etp_report_section_is_folded(r);
     etp_report_text(
         r,
         "Operators of %s from the first to the last, delegate calls as frames. The "

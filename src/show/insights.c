@@ -155,14 +155,14 @@ static void say_sampling(etp_strbuf *text, const etp_ab_engagement *e)
 static const char *unsampled(const etp_ab_engagement *e)
 {
     static const char *const k_why[ETP_SAMPLES_ENDS] = {
-        [ETP_SAMPLES_OFF] = "not sampled: --no-kernels",
+        [ETP_SAMPLES_OFF] = "not sampled: --kernels never",
         [ETP_SAMPLES_UNTRACED] = "not sampled: --no-trace",
         [ETP_SAMPLES_DEVICE] = "not sampled: program counters cannot be sampled on this device",
         [ETP_SAMPLES_RUNNER] = "not sampled: only etprof's own runner samples",
         [ETP_SAMPLES_PART] =
-            "not sampled: it would take over a third of the session; --kernels does it anyway",
+            "not sampled: it would take over a third of the session; --kernels always does it",
         [ETP_SAMPLES_BLOCKS] =
-            "not sampled: the budget would no longer hold six blocks; --kernels does it anyway",
+            "not sampled: the budget would no longer hold six blocks; --kernels always does it",
     };
     return e->sampled ? NULL : k_why[e->sampling];
 }
@@ -576,6 +576,7 @@ void etp_ab_split_section(const etp_ab_views *v, etp_report *r, etp_arena *arena
         return;
     }
     etp_report_section(r, 1, "delegation-section", "Portable against delegated");
+    etp_report_section_is_folded(r);
     etp_report_section_is_detail(r);
     etp_report_text(r,
                     "Means of one traced inference, over the executions around each launch's "
@@ -643,7 +644,6 @@ static double group_speedup(const etp_ab *ab, const etp_ab_kernels *g)
 
 static void kernel_rows(views_table *t, size_t view, etp_report *r, etp_arena *arena)
 {
-    static const char *const k_words[ETP_ENGAGEMENTS] = {"engaged", "not", NULL, "partly"};
     const etp_ab *ab = t->views->items[view].ab;
     etp_ab_kernels *groups = NULL;
     size_t n = etp_ab_kernel_groups(ab, arena, &groups);
@@ -651,7 +651,7 @@ static void kernel_rows(views_table *t, size_t view, etp_report *r, etp_arena *a
         const etp_ab_kernels *g = &groups[i];
         // The names are what an emulated run is for; its times would mislead.
         bool timed = !ab->emulated;
-        etp_cell engaged = etp_cell_z(k_words[g->state]);
+        etp_cell engaged = etp_cell_z(etp_ab_engaged_word(g->state));
         ADD_ROW(t, r, view, etp_cell_z(change_text(ab, g, arena)), etp_cell_u64(g->operators),
                 timed && g->before.len ? etp_cell_ns(g->before_time.ns) : etp_cell_missing(),
                 timed && g->now.len ? etp_cell_ns(g->now_time.ns) : etp_cell_missing(),
@@ -672,6 +672,7 @@ void etp_ab_kernel_section(const etp_ab_views *v, etp_report *r, etp_arena *aren
         return;
     }
     etp_report_section(r, 1, "kernels", "Kernel insights");
+    etp_report_section_is_folded(r);
     etp_report_section_is_detail(r);
     etp_report_text(r,
                     "Convolutions and matrix multiplications%s, by the names that their kernels "
@@ -695,7 +696,8 @@ void etp_ab_kernel_section(const etp_ab_views *v, etp_report *r, etp_arena *aren
         etp_report_note(r, ETP_PLAIN, "names do not tell everywhere what ran; %s", why);
     } else if (silent && !sampled) {
         etp_report_note(r, ETP_PLAIN,
-                        "names do not tell everywhere what ran; 'etprof ab --kernels' samples it");
+                        "names do not tell everywhere what ran; 'etprof ab MODEL.pte --kernels "
+                        "always' samples it");
     }
 }
 

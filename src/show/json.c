@@ -7,6 +7,7 @@
 
 #include <etprof/version.h>
 
+#include "compare/why.h"
 #include "document/ab_rows.h"
 #include "document/document.h"
 #include "document/rows.h"
@@ -38,8 +39,8 @@ static const char *five_of(etp_category category)
 }
 static const char *engaged_name(etp_engagement state)
 {
-    static const char *const k_states[ETP_ENGAGEMENTS] = {"engaged", "not", "unknown", "partly"};
-    return k_states[state];
+    const char *word = etp_ab_engaged_word(state);
+    return word ? word : "unknown";
 }
 // A session that ended for another reason has null here: what ended it is no rule.
 static const char *stop_name(etp_run_stop stop)
@@ -59,6 +60,7 @@ static const char *aligned_name(int by_nodes)
 WORDS(k_category_words, category_name, etp_category, ETP_CATEGORY_COUNT)
 WORDS(k_five, five_of, etp_category, ETP_CATEGORY_COUNT)
 WORDS(k_engaged, engaged_name, etp_engagement, ETP_ENGAGEMENTS)
+WORDS(k_packed_cache_words, etp_packed_cache_name, etp_packed_cache, ETP_CACHE_STATES)
 WORDS(k_stop, stop_name, etp_run_stop, ETP_STOP_BLOCKS + 1)
 WORDS(k_says, says_name, int, 3)
 WORDS(k_aligned, aligned_name, int, 2)
@@ -68,6 +70,7 @@ WORDS(k_row_kind, etp_row_kind_name, etp_row_kind, ETP_ROW_UNEXPLAINED + 1)
 WORDS(k_reason, etp_reason_text, etp_reason, 0)
 WORDS(k_reason_id, etp_reason_id, etp_reason, ETP_REASON_COUNT)
 WORDS(k_roof_verdict, etp_roof_verdict_name, etp_roof_verdict, ETP_ROOF_VERDICTS)
+WORDS(k_why, etp_why_name, etp_why, ETP_WHYS)
 WORDS(k_hot_kind, etp_hot_kind_name, etp_hot_kind, ETP_HOT_KINDS)
 WORDS(k_finding, etp_finding_id, etp_finding_kind, ETP_FINDING_COUNT)
 SHARED_WORDS(k_etp_severity_words, etp_severity_name, etp_finding_severity, ETP_SEVERITY_BAD + 1)
@@ -132,6 +135,7 @@ static const void *untraced_ns(const etp_place *at, etp_made *made)
 
 KNOWN(is_positive, double, *it > 0)
 KNOWN(has_hook, etp_ab_arm, it->hook.call_ns > 0) // not of bare recordings, runners of others
+KNOWN(has_cache, etp_packed_cache, *it != ETP_CACHE_UNSAID)
 KNOWN(has_memory, etp_ab_arm, it->memory.code > 0)
 KNOWN(has_interval, etp_ab_arm, isfinite(it->hi_ns - it->lo_ns))
 KNOWN(has_blocks, etp_ab_ratio, it->blocks > 0)
@@ -200,10 +204,10 @@ static const etp_field k_proof_rows[] = {
     MADE("ok", MAYBE, proof_ok, "whether the level was in force; null: not proven"),
     // No column: why the proof is what it is, the report of that session.
     FIELD("by_table", BOOL, by_table, "operator names were judged, this build was not asked",
-          .flags = ETP_LATER | ETP_APART),
-    MADE("note", TEXT, proof_note, "what to keep in mind then", .flags = ETP_LATER | ETP_APART),
+          .flags = ETP_LATER | ETP_NO_COLUMN),
+    MADE("note", TEXT, proof_note, "what to keep in mind then", .flags = ETP_LATER | ETP_NO_COLUMN),
     VECTOR("evidence", OBJECT, lines, "what the proof rests on", .shape = &k_line,
-           .flags = ETP_APART),
+           .flags = ETP_NO_COLUMN),
 };
 static SHAPE(k_proof, k_proof_rows);
 #undef OF
@@ -273,6 +277,7 @@ static const etp_field k_interval_rows[] = {
 static SHAPE_ON_ONE_LINE(k_interval, k_interval_rows);
 // The .def files are read twice, here and where Parquet and Arrow have their columns
 // (document/ab_rows.h): a key cannot be in one and be missing in the other.
+FIND(build_letter, etp_ab_arm, etp_ab, it->build ? etp_made_text(made, "%c", it->build) : NULL)
 static const etp_field k_arm_rows[] = {
 #include "document/ab_arm.def"
 };
@@ -298,6 +303,27 @@ static SHAPE_ON_ONE_LINE(k_delegation, k_delegation_rows);
 // ---- comparisons ----
 
 #undef OF
+#define OF etp_ab_end
+static const etp_field k_end_rows[] = {
+    ESTIMATE("baseline ÷ candidate; null below six blocks"),
+    FIELD("blocks", UINT, blocks, "that began in that minute"),
+    FIELD("temperature_c", NUMBER, temperature_c, "mean of the hottest thermal zone",
+          .range = ETP_SIGNED),
+    FIELD("clock_khz", NUMBER, clock_khz, "mean of the fastest CPU"),
+};
+static SHAPE_ON_ONE_LINE(k_end, k_end_rows);
+#undef OF
+#define OF etp_ab_sustained
+static const etp_field k_sustained_rows[] = {
+    FIELD("seconds", NUMBER, seconds, "from the first block to the last", .flags = ETP_SET),
+    FIELD("first", OBJECT, first, "minute of the session", .shape = &k_end),
+    FIELD("last", OBJECT, last, "minute of the session", .shape = &k_end),
+    FIELD("changed", BOOL, changed, "the two intervals do not meet"),
+    FIELD("turned", BOOL, turned, "the faster arm became the slower one"),
+};
+static SHAPE(k_sustained, k_sustained_rows);
+KNOWN(is_long, etp_ab_sustained, it->seconds > 0)
+#undef OF
 #define OF etp_ab_comparison
 static const etp_field k_speedup_rows[] = {
     ESTIMATE("baseline ÷ candidate; null when withheld or unknown"),
@@ -308,7 +334,7 @@ static const etp_field k_speedup_rows[] = {
     // No column: how sure it is, in one more way.
     FIELD("widening", RATIO, widening,
           "of the interval: looked at during the session, or measured on a virtual machine",
-          .range = ETP_FROM_1, .flags = ETP_SET | ETP_APART),
+          .range = ETP_FROM_1, .flags = ETP_SET | ETP_NO_COLUMN),
 };
 static SHAPE_ON_ONE_LINE(k_speedup, k_speedup_rows);
 static const etp_field k_within_rows[] = {
@@ -316,6 +342,7 @@ static const etp_field k_within_rows[] = {
     FIELD("candidate", WORD, candidate, "another", .words = &k_arm_name),
     GROUP("speedup", &k_speedup, "as in comparisons"),
     FIELD("verdict", WORD, verdict, "of the candidate", .words = &k_etp_verdict_words),
+    FIELD("withheld", WORD, withheld, "why no figure is given", .words = &k_etp_withheld_words),
 };
 static SHAPE_ON_ONE_LINE(k_within, k_within_rows);
 // The interval of two equal arms, as every document has it (document/document.h).
@@ -358,7 +385,7 @@ static const etp_field k_row_rows[] = {
     FIELD("label", TEXT, label, "for people", .flags = ETP_SET),
     FIELD("kind", WORD, kind, "of the row", .words = &k_row_kind),
     FIELD("category", WORD, category, "null: no operator", .words = &k_category_words,
-          .flags = ETP_MOST),
+          .flags = ETP_MAX_IS_NULL),
     FIELD("baseline_ns", INT, baseline_ns, "in the baseline", .range = ETP_SIGNED),
     FIELD("candidate_ns", INT, candidate_ns, "in the candidate", .range = ETP_SIGNED),
     FIELD("delta_ns", INT, delta_ns, "candidate − baseline", .range = ETP_SIGNED),
@@ -396,6 +423,9 @@ static const etp_field k_category_arm_rows[] = {
     AT("ns", NS, ns, "in an inference; null without a recording"),
     AT("cut_ns", NS, cut_ns, "most that the clocks can have cut off"),
     AT("share", RATIO, share, "of traced_ns"),
+    AT("share_most", RATIO, most,
+       "with time that may be of the category too: not logged, or of operators of a delegate whose "
+       "names are not understood"),
     AT("ceiling", RATIO, ceiling, "speedup of the whole if this took no time (Amdahl)"),
 };
 static SHAPE_ON_ONE_LINE(k_category_arm, k_category_arm_rows);
@@ -446,10 +476,10 @@ static const etp_field k_engage_rows[] = {
     FIELD("evidence", TEXT, evidence, "what the state rests on"),
     // No column: the words of reason_id.
     FIELD("reason", WORD, reason, "why not, or why it is not known", .words = &k_reason,
-          .flags = ETP_ZERO | ETP_APART),
+          .flags = ETP_ZERO | ETP_NO_COLUMN),
     FIELD("reason_id", WORD, reason, "the same as an id", .words = &k_reason_id),
     // No column: what the state rests on.
-    GROUP(NULL, &k_samples, "", .when = has_samples, .flags = ETP_ABSENT | ETP_APART),
+    GROUP(NULL, &k_samples, "", .when = has_samples, .flags = ETP_ABSENT | ETP_NO_COLUMN),
 };
 static SHAPE_ON_ONE_LINE(k_engage, k_engage_rows);
 #undef OF
@@ -457,7 +487,7 @@ static SHAPE_ON_ONE_LINE(k_engage, k_engage_rows);
 static const etp_field k_facts_rows[] = {
     FIELD("node_type", STR, op.node_type, "of the delegate's node", .flags = ETP_EMPTY),
     LIST("nodes", UINT, nodes, n_nodes, "whose work it did", // no column: a list
-         .flags = ETP_ONE_LINE | ETP_APART),
+         .flags = ETP_ONE_LINE | ETP_NO_COLUMN),
     FIELD(NULL, OBJECT, op, "", .shape = &k_etp_op_tensors),
     MADE("bytes", UINT, operator_bytes, "operands, weights and results"),
 };
@@ -549,7 +579,7 @@ static const etp_field k_sampling_rows[] = {
 static SHAPE_ON_ONE_LINE(k_sampling, k_sampling_rows);
 static const etp_field k_engagement_rows[] = {
     FIELD("feature", TEXT, feature_name, "null: nothing is compared"),
-    FIELD("arm", WORD, arm, "that is judged", .words = &k_arm_name, .flags = ETP_MOST),
+    FIELD("arm", WORD, arm, "that is judged", .words = &k_arm_name, .flags = ETP_MAX_IS_NULL),
     FIELD("eligible", UINT, eligible, "operators that could be on it"),
     FIELD("engaged", UINT, engaged, "operators on it"),
     FIELD("row_kernel", UINT, row_kernels, "of these: one row, which keeps the unit mostly idle"),
@@ -696,7 +726,8 @@ SHAPE(k_etp_ab_phase, k_named_phase_rows);
 static const etp_field k_phase_rows[] = {
     GROUP(NULL, &k_etp_ab_phase, ""),
     WRITTEN("arms", write_rates, ETP_RATES_SCHEMA, "their times, and tokens a second"),
-    WRITTEN("document", write_phase, "{\"type\": [\"object\", \"null\"]}",
+    WRITTEN("document", write_phase,
+            "{\"oneOf\": [{\"type\": \"null\"}, {\"$ref\": \"ab.schema.json\"}]}",
             "its etprof.ab/1; null of the first, which this document is about"),
 };
 static SHAPE(k_phase, k_phase_rows);

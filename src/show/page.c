@@ -65,7 +65,7 @@ static const char *no_fix(const etp_ab *ab)
         return "No fix that etprof knows gains one per cent of an inference.";
     }
     return ab->n_operators == 0
-               ? "No operator was recorded, so nothing says what could be done about one."
+               ? "No operators were recorded, so there is nothing to suggest."
                : "None of the fixes etprof knows fits the operators that were recorded.";
 }
 
@@ -255,14 +255,10 @@ static void categories(const etp_ab *ab, etp_report *r)
     for (size_t i = 0; i < ab->n_arms; i++) {
         const etp_ab_arm *arm = &ab->arms[ab->shown[i]];
         columns[n++] = etp_ab_time_column(ab, arm);
-        columns[n++] = (etp_column){.key = "share", .title = "share", .kind = ETP_KIND_PERCENT};
+        columns[n++] = etp_ab_share_column(ab, arm);
     }
     for (size_t i = 0; i < ab->n_comparisons && ratios; i++) {
-        const char *of = ab->arms[ab->comparisons[i].candidate].measured;
-        const char *title =
-            ab->n_comparisons > 1 ? etp_arena_printf(ab->arena, "speedup of %s", of) : "speedup";
-        columns[n++] = (etp_column){
-            .key = "speedup", .title = title ? title : "speedup", .kind = ETP_KIND_RATIO};
+        columns[n++] = etp_ab_speedup_column(ab, i);
     }
     if (ratios && ab->n_comparisons == 1) {
         columns[n++] = (etp_column){
@@ -289,17 +285,6 @@ static void categories(const etp_ab *ab, etp_report *r)
 }
 
 // ---- operators ----
-
-// The page has no section on bottlenecks: a column of its table of operators says it.
-static const char *bottleneck(const etp_ab *ab, uint32_t op)
-{
-    for (size_t i = 0; i < ab->hot.n; i++) {
-        if (ab->hot.items[i].op == op) {
-            return etp_hot_kind_name(ab->hot.items[i].kind);
-        }
-    }
-    return NULL;
-}
 
 static etp_cell ns_cell(int64_t ns)
 {
@@ -342,13 +327,10 @@ static void operator_row(const etp_ab *ab, const etp_ab_operator *op, uint32_t c
     if (ab->roofs) {
         const etp_roof_place *p = op->roofs ? &op->roofs[ab->hot_arm] : NULL;
         cells[n++] = p ? etp_cell_double(p->efficiency) : etp_cell_missing();
-        cells[n++] = p ? etp_cell_z(etp_roof_verdict_name(p->verdict)) : etp_cell_missing();
     }
     etp_cell engaged = etp_cell_z(etp_ab_engaged_word(op->engaged.state));
     cells[n++] = op->engaged.state == ETP_ENGAGED ? etp_cell_judged(engaged, ETP_GOOD) : engaged;
-    if (ab->hot.n) {
-        cells[n++] = etp_cell_z(bottleneck(ab, (uint32_t)(op - ab->operators)));
-    }
+    cells[n++] = etp_cell_z(etp_why_name(op->why));
     if (ab->fixes.n) {
         cells[n++] = etp_cell_z(etp_ab_fixes_of(ab, op->id, arena));
     }
@@ -378,7 +360,7 @@ static void operators(const etp_ab *ab, etp_report *r, etp_arena *arena)
                                     .kind = ETP_KIND_NS,
                                     .flags = ETP_COL_SIGNED,
                                     .help = "time of an inference that it no longer takes"};
-        columns[n++] = (etp_column){.key = "speedup", .title = "speedup", .kind = ETP_KIND_RATIO};
+        columns[n++] = etp_ab_speedup_column(ab, 0);
     }
     columns[n++] = (etp_column){.key = "share",
                                 .title = "share",
@@ -390,15 +372,10 @@ static void operators(const etp_ab *ab, etp_report *r, etp_arena *arena)
             .title = "of roof",
             .kind = ETP_KIND_PERCENT,
             .help = "least time that its work can take on this device, of the time it took"};
-        columns[n++] = (etp_column){.key = "limit", .title = "limit", .flags = ETP_COL_CHOICE};
     }
     columns[n++] = (etp_column){.key = "engaged", .title = "feature", .flags = ETP_COL_CHOICE};
-    if (ab->hot.n) {
-        columns[n++] = (etp_column){.key = "bottleneck",
-                                    .title = "bottleneck",
-                                    .flags = ETP_COL_CHOICE,
-                                    .help = "more than a twentieth of an inference, and why"};
-    }
+    columns[n++] = (etp_column){
+        .key = "why", .title = "why", .flags = ETP_COL_CHOICE, .help = ETP_AB_WHY_HELP};
     if (ab->fixes.n) {
         columns[n++] = (etp_column){.key = "fixes", .title = "fixes", .flags = ETP_COL_CHOICE};
     }
@@ -476,8 +453,8 @@ void etp_ab_page_first(const etp_ab *ab, etp_report *r, etp_arena *arena)
 void etp_ab_page_more(const etp_ab *ab, const char *whatif, etp_report *r, etp_arena *arena)
 {
     const etp_ab_views one = {&(struct etp_ab_view){.ab = ab}, 1};
-    // Eleven columns beside the arms', when every one of them is there.
-    if (ab->n_operators && ab->n_arms + 11 <= PAGE_COLUMNS) {
+    // Ten columns beside the arms', when every one of them is there.
+    if (ab->n_operators && ab->n_arms + 10 <= PAGE_COLUMNS) {
         operators(ab, r, arena);
     } else {
         etp_ab_operator_section(ab, r);

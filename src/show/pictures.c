@@ -190,7 +190,7 @@ void etp_ab_latency_chart(const etp_ab_views *views, etp_report *r)
         if (views->n > 1 && a->median_ns == ETP_NS_UNKNOWN) {
             snprintf(note, sizeof note, "traced");
         }
-        etp_chart_interval(c, label_of(b, r), note[0] ? note : NULL, (double)latency_of(a),
+        etp_chart_interval(c, b->at, label_of(b, r), note[0] ? note : NULL, (double)latency_of(a),
                            a->lo_ns, a->hi_ns);
     }
 }
@@ -223,7 +223,7 @@ unsigned etp_ab_category_color(etp_category category)
         [ETP_CATEGORY_RESIZE] = 7,      [ETP_CATEGORY_EMBEDDING] = 13,
         [ETP_CATEGORY_SEARCH] = 14,     [ETP_CATEGORY_FILL] = 15,
         [ETP_CATEGORY_CONTROL] = 16,    [ETP_CATEGORY_OTHER] = 19,
-        [ETP_CATEGORY_UNLOGGED] = 17,
+        [ETP_CATEGORY_UNLOGGED] = 20,
     };
     return k_colors[category];
 }

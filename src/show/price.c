@@ -218,6 +218,35 @@ static void say(const etp_ab *ab, const etp_ab_comparison *c, etp_cost cost, etp
                          ETP_STR_ARG(from.v.text), ETP_STR_ARG(to.v.text)));
 }
 
+static void say_gain(const etp_ab *ab, const etp_ab_comparison *c, etp_cost cost, etp_screen *s,
+                     etp_arena *arena)
+{
+    const etp_ab_arm *b = &ab->arms[c->baseline], *x = &ab->arms[c->candidate];
+    const etp_ab_ratio *ratio = &c->states.costs[cost];
+    etp_cell from = etp_ab_cost_cell(b, cost, arena), to = etp_ab_cost_cell(x, cost, arena);
+    if (ratio->blocks == 0 || ratio->verdict != ETP_VERDICT_FASTER) {
+        return;
+    }
+    etp_screen_remark(s, ETP_GOOD,
+                      etp_arena_printf(arena,
+                                       "%s: %s× %s with %s, 95 %% [%s, %s]: %.*s → %.*s (--price)",
+                                       k_etp_costs[cost].title, ETP_DIGITS(ratio->estimate, 3),
+                                       k_etp_costs[cost].bytes ? "less" : "faster", x->measured,
+                                       ETP_DIGITS(ratio->lo, 3), ETP_DIGITS(ratio->hi, 3),
+                                       ETP_STR_ARG(from.v.text), ETP_STR_ARG(to.v.text)));
+}
+
+void etp_ab_cache_gains(const etp_ab *ab, etp_screen *s, etp_arena *arena)
+{
+    for (size_t i = 0; i < ab->n_comparisons; i++) {
+        const etp_ab_comparison *c = &ab->comparisons[i];
+        if (ab->arms[c->baseline].cache && ab->arms[c->candidate].cache) {
+            say_gain(ab, c, ETP_COST_LOAD, s, arena);
+            say_gain(ab, c, ETP_COST_DIRTY, s, arena);
+        }
+    }
+}
+
 void etp_ab_price_remarks(const etp_ab *ab, etp_screen *s, etp_arena *arena)
 {
     static const etp_cost k_memory[] = {ETP_COST_PEAK, ETP_COST_DIRTY};

@@ -303,12 +303,17 @@ void etp_ab_shift_key(const etp_ab *ab, size_t at, etp_keys *keys)
         etp_keys_add(keys, ETP_PLAIN, "bottleneck",
                      "stays %s: %.0f %% of the time before, %.0f %% after%s", before,
                      100 * s->before_share, 100 * s->after_share, portable);
-    } else { // as good as equal in one of the arms
-        etp_keys_add(
-            keys, ETP_PLAIN, "bottleneck",
-            "%s: %.0f %% of the time before, %.0f %% after; %s: %.0f %% before, %.0f %% after%s",
-            before, 100 * s->before_share, 100 * s->before_is, after, 100 * s->after_was,
-            100 * s->after_share, portable);
+    } else { // as good as equal in one of the arms, or not logged in one
+        char is[16] = "unknown", was[16] = "unknown";
+        if (isfinite(s->before_is)) {
+            snprintf(is, sizeof is, "%.0f %%", 100 * s->before_is);
+        }
+        if (isfinite(s->after_was)) {
+            snprintf(was, sizeof was, "%.0f %%", 100 * s->after_was);
+        }
+        etp_keys_add(keys, ETP_PLAIN, "bottleneck",
+                     "%s: %.0f %% of the time before, %s after; %s: %s before, %.0f %% after%s",
+                     before, 100 * s->before_share, is, after, was, 100 * s->after_share, portable);
     }
 }
 
@@ -355,10 +360,12 @@ static void slower(const etp_ab *ab, size_t at, etp_keys *keys, etp_arena *arena
     const etp_ledger *l = &ab->ledgers[at].ledger;
     etp_strbuf text;
     etp_strbuf_init(&text, arena);
-    size_t n = 0, more = 0, judged = 0;
+    size_t n = 0, more = 0, judged = 0, operators = 0, same = 0;
     for (size_t i = 0; i < l->n; i++) {
         const etp_ledger_row *row = &l->items[i];
         judged += row->lo_ns != ETP_NS_UNKNOWN;
+        operators += row->pair != ETP_NO_INDEX;
+        same += row->same;
         if (!etp_ledger_row_slower(row)) {
             continue;
         }
@@ -369,7 +376,10 @@ static void slower(const etp_ab *ab, size_t at, etp_keys *keys, etp_arena *arena
             more++;
         }
     }
-    if (judged == 0) {
+    if (operators > 0 && same == 0) {
+        etp_keys_add(keys, ETP_PLAIN, "slower",
+                     "not told: the two programs have no equal operator");
+    } else if (judged == 0) {
         longer(l, keys, arena);
     } else if (n == 0) {
         etp_keys_add(keys, ETP_PLAIN, "slower", "no operator beyond its noise");
@@ -525,9 +535,9 @@ static void agreement(etp_keys *keys, const char *key, int ok, const etp_ab_corr
     }
 }
 
-static void finding_notes(const etp_ab *ab, etp_report *r)
+static void finding_notes(const etp_ab *ab, size_t from, size_t to, etp_report *r)
 {
-    for (size_t i = 0; i < ab->judged.findings.n; i++) {
+    for (size_t i = from; i < ab->judged.findings.n && i < to; i++) {
         const etp_ab_finding *f = &ab->judged.findings.items[i];
         etp_report_note(r, etp_ab_severity_of(f->severity), "%s %s", f->id, f->text);
     }
@@ -545,7 +555,16 @@ static void answer_keys(const etp_ab *ab, etp_report *r, etp_arena *arena)
                                      ab->arms[ab->comparisons[i].baseline].measured);
         }
         etp_keys *keys = etp_report_keys(r, title);
-        if (ab->ledgers[i].ledger.n && etp_ab_told(ab, i)) {
+        const etp_ab_sustained *sustained = &ab->comparisons[i].sustained;
+        const char *ends = etp_ab_sustained_words(sustained, arena);
+        if (ends && etp_ab_told(ab, i)) {
+            etp_keys_add(keys, sustained->changed ? ETP_WARN : ETP_PLAIN, "sustained", "%s%s", ends,
+                         sustained->turned ? ": the faster arm became the slower one" : "");
+        }
+        if (ab->logged_unlike[i]) {
+            etp_keys_add(keys, ETP_PLAIN, "why",
+                         "unknown: delegates of one side logged what those of the other did not");
+        } else if (ab->ledgers[i].ledger.n && etp_ab_told(ab, i)) {
             why(ab, i, keys, arena);
             etp_ab_shift_key(ab, i, keys);
             slower(ab, i, keys, arena);
@@ -573,7 +592,7 @@ static void answer_keys(const etp_ab *ab, etp_report *r, etp_arena *arena)
 void etp_ab_answer_lines(const etp_ab *ab, etp_report *r, etp_arena *arena)
 {
     answer_keys(ab, r, arena);
-    finding_notes(ab, r);
+    finding_notes(ab, 0, SIZE_MAX, r);
 }
 
 void etp_ab_reason_sections(const etp_ab *ab, etp_report *r, etp_arena *arena)
@@ -641,11 +660,17 @@ void etp_ab_page_findings(const etp_ab *ab, const char *whatif, etp_report *r, e
 {
     etp_ab_page_first(ab, r, arena);
     etp_report_section(r, 1, "answer", "What was found");
-    finding_notes(ab, r);
+    enum { SHOWN = 5 };
+    finding_notes(ab, 0, SHOWN, r);
     if (ab->judged.findings.n == 0) {
         etp_report_text(r, "%s",
                         is_measured(ab) ? "Nothing stands out."
                                         : "Nothing was measured yet: no launch is complete.");
+    }
+    if (ab->judged.findings.n > SHOWN) {
+        etp_report_fold(
+            r, etp_arena_printf(arena, "%zu more findings", ab->judged.findings.n - SHOWN));
+        finding_notes(ab, SHOWN, SIZE_MAX, r);
     }
     etp_report_fold(r, "How it came about, and what was checked");
     answer_keys(ab, r, arena);

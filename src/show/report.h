@@ -13,6 +13,9 @@
 #define ETP_AB_TABLE_OPERATORS "operators"
 #define ETP_AB_TABLE_PRICE "price"
 
+// Of the column "why" in tables of operators.
+#define ETP_AB_WHY_HELP "why it takes its time: the first reason that is known"
+
 // The report lives in ARENA; the answer may go afterwards.
 const etp_report *etp_ab_report(const etp_ab *ab, etp_arena *arena);
 
@@ -146,6 +149,9 @@ void etp_ab_long_name_table(const etp_ab *ab, etp_report *r);
 void etp_ab_category_section(const etp_ab *ab, etp_report *r);
 // Of an arm's times, in tables as wide as there are arms: in nanoseconds, which its name says.
 etp_column etp_ab_time_column(const etp_ab *ab, const etp_ab_arm *arm);
+etp_column etp_ab_share_column(const etp_ab *ab, const etp_ab_arm *arm);
+// Of comparison AT; with several each is named after its candidate.
+etp_column etp_ab_speedup_column(const etp_ab *ab, size_t at);
 void etp_ab_ledger_section(const etp_ab *ab, etp_report *r);
 void etp_ab_operator_section(const etp_ab *ab, etp_report *r);
 // Comparisons of all views; what each arm is against itself is of ARMS. In states_report.c.

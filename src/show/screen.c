@@ -155,6 +155,7 @@ static void headline(const etp_ab *whole, const etp_ab *ab, const etp_ab_compari
     // Of more phases than have times there is no room: the screen ends after thirty lines.
     bool room = answers(whole) <= WITH_TIMES && c == &ab->comparisons[0];
     parts[2] = ab != whole && room ? mostly(ab, arena) : NULL;
+    parts[2] = parts[2] || c->withheld ? parts[2] : etp_ab_sustained_words(&c->sustained, arena);
     // Of a brief headline the interval is all that is left, and it is worth its place only where it
     // decided something.
     if (brief) {
@@ -354,6 +355,7 @@ static bool read_parts(const etp_ab *ab, parts *out)
         part *p = &out->items[out->n - 1];
         p->open = below_clock(pair, &p->was, &p->is);
         p->open = p->open || !pair ? p->open : blocks_differ(ab, c);
+        p->open = pair && ab->logged_unlike[0] ? "not logged alike" : p->open;
         // Nothing was seen of it on either side: it is there, so it took something.
         p->open = pair && p->before == 0 && p->after == 0 ? "below the clock" : p->open;
     }
@@ -390,6 +392,7 @@ static void add_part(const parts *all, const part *p, bool total, etp_screen *s,
         }
     } else {
         double most = (double)(p->open ? p->is.ns + p->is.cut_ns : p->after);
+        most = fmin(most, (double)all->after);
         const char *sign = p->open ? "up to " : "";
         row.figures[0] =
             etp_arena_printf(arena, "%s%s", sign, etp_screen_in_unit(&all->unit, most, arena));
@@ -401,10 +404,11 @@ static void add_part(const parts *all, const part *p, bool total, etp_screen *s,
         row.bar = total || p->open ? 0 : (double)p->after;
     }
     if (p->bottleneck && shift) {
+        const double share = (double)p->after / (double)all->after;
         row.note =
-            etp_arena_printf(arena, "%.0f %% ← %s", 100 * shift->after_share,
+            etp_arena_printf(arena, "%.0f %% ← %s", 100 * share,
                              shift->moved && etp_ab_told(ab, 0) ? "new bottleneck" : "bottleneck");
-        row.short_note = etp_arena_printf(arena, "%.0f %% ←", 100 * shift->after_share);
+        row.short_note = etp_arena_printf(arena, "%.0f %% ←", 100 * share);
     }
     if (total) {
         row.note = "mean, with recording on";
@@ -487,6 +491,7 @@ static void where(const etp_ab *ab, etp_screen *s, etp_arena *arena)
     lies_within(rest.before, &rest.was);
     lies_within(rest.after, &rest.is);
     rest.open = below_clock(ab->n_comparisons > 0, &rest.was, &rest.is);
+    rest.open = ab->n_comparisons && ab->logged_unlike[0] ? "not logged alike" : rest.open;
     rest.bottleneck = ab->n_comparisons && ab->shifts[0].after == ETP_AB_OUTSIDE &&
                       isfinite(ab->shifts[0].after_share);
     add_part(&all, &rest, false, s, arena);
@@ -686,7 +691,8 @@ static void remarks(const etp_ab *ab, const etp_finding_kind *kinds, size_t n_ki
 // ExecuTorch's, are said whatever else there is.
 static void warnings(const etp_ab *ab, etp_screen *s, etp_arena *arena)
 {
-    static const etp_finding_kind k_whose[] = {ETP_FINDING_KERNELS_OURS, ETP_FINDING_KERNELS_LIB};
+    static const etp_finding_kind k_whose[] = {ETP_FINDING_BUILDS, ETP_FINDING_KERNELS_OURS,
+                                               ETP_FINDING_KERNELS_LIB};
     static const etp_finding_kind k_kinds[] = {
         ETP_FINDING_LOST,           ETP_FINDING_ARM_FAILS,      ETP_FINDING_MISNAMED,
         ETP_FINDING_PROGRAM_UNUSED, ETP_FINDING_TRACE_UNUSED,   ETP_FINDING_TRACE_DAMAGED,
@@ -694,7 +700,7 @@ static void warnings(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         ETP_FINDING_MODES,          ETP_FINDING_OUTPUTS_UNREAD, ETP_FINDING_OUTPUTS_NAN,
         ETP_FINDING_OUTPUTS_RANDOM, ETP_FINDING_NO_EXECUTION,   ETP_FINDING_PARTLY_LOGGED,
         ETP_FINDING_SAMPLES_UNUSED, ETP_FINDING_MEAN_OF_FEW,    ETP_FINDING_PROGRAM_DIFFERS,
-        ETP_FINDING_NOT_LOGGED,
+        ETP_FINDING_NOT_LOGGED,     ETP_FINDING_LEFT_OUT,
     };
     size_t n = 0;
     not_told(ab, s, arena);
@@ -774,7 +780,12 @@ const etp_screen *etp_ab_screen(const etp_ab *ab, etp_arena *arena)
         title = etp_arena_printf(arena, "%s · %u block%s", title, blocks, blocks == 1 ? "" : "s");
     }
     etp_screen *s = etp_screen_create(arena, title);
+    if (ab->unrelated) {
+        static const char *const k_none[ETP_SCREEN_PARTS] = {NULL};
+        etp_screen_headline(s, ETP_WARN, ab->unrelated, k_none);
+    }
     headlines(ab, s, arena);
+    etp_ab_cache_gains(ab, s, arena);
     etp_ab_settle(ab, s, arena);
     warnings(ab, s, arena);
     etp_ab_price_remarks(ab, s, arena);

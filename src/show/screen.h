@@ -42,8 +42,9 @@ bool etp_ab_cell_grid(const etp_ab *ab, etp_screen *s, etp_arena *arena);
 // Remarks on why there is no verdict, each reason once: bit i of *SAID is that of etp_withheld i.
 void etp_screen_open_questions(const etp_ab *ab, unsigned *said, etp_screen *s);
 
-// At most two remarks: where loading or memory of an arm is clearly more than the baseline's. In
-// price.c.
+// In price.c: what arms with a cache of packed weights load faster and write less.
+void etp_ab_cache_gains(const etp_ab *ab, etp_screen *s, etp_arena *arena);
+// At most two remarks: where loading or memory of an arm is clearly more than the baseline's.
 void etp_ab_price_remarks(const etp_ab *ab, etp_screen *s, etp_arena *arena);
 
 // Lives in ARENA, borrows from AB. NULL on out of memory.

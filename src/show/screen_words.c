@@ -94,11 +94,12 @@ static const char *cause_words(etp_cause cause, etp_cause_state state)
 {
     // By state: not known, ruled out, suspect.
     static const char *const k_words[ETP_CAUSE_COUNT][ETP_CAUSE_STATES] = {
-        [ETP_CAUSE_THERMAL] = {"heat not readable",        "no throttling", "it throttled"           },
-        [ETP_CAUSE_CONTENTION] = {"other programs not known", "undisturbed",   "other programs ran"     },
-        [ETP_CAUSE_TRACER] = {NULL,                       NULL,            "recording slows it much"},
-        [ETP_CAUSE_THREADS] = {NULL,                       NULL,            "thread counts differ"   },
-        [ETP_CAUSE_BUILDS] = {NULL,                       NULL,            "different binaries"     },
+        [ETP_CAUSE_THERMAL] = {"temperature not readable", "no throttling",     "it throttled"           },
+        [ETP_CAUSE_CONTENTION] = {"other programs not known", "no wait for a CPU",
+                               "other programs ran"                                                      },
+        [ETP_CAUSE_TRACER] = {NULL,                       NULL,                "recording slows it much"},
+        [ETP_CAUSE_THREADS] = {NULL,                       NULL,                "thread counts differ"   },
+        [ETP_CAUSE_BUILDS] = {NULL,                       NULL,                "different binaries"     },
     };
     return k_words[cause][state];
 }
@@ -211,9 +212,9 @@ const char *etp_ab_unproven(const etp_ab *ab, const etp_ab_arm *a)
 {
     const etp_ab_engagement *e = &ab->engagement;
     static const char *const k_why[ETP_SAMPLES_ENDS] = {
-        [ETP_SAMPLES_PART] = "not sampled, as --kernels does",
-        [ETP_SAMPLES_BLOCKS] = "not sampled, as --kernels does",
-        [ETP_SAMPLES_OFF] = "--no-kernels",
+        [ETP_SAMPLES_PART] = "not sampled, as --kernels always does",
+        [ETP_SAMPLES_BLOCKS] = "not sampled, as --kernels always does",
+        [ETP_SAMPLES_OFF] = "--kernels never",
         [ETP_SAMPLES_UNTRACED] = "--no-trace",
     };
     if (a->kernels && etp_kernels_too_few(a->kernels, HUGE_VAL)) {

@@ -9,8 +9,7 @@
 
 #define MAX_COLUMNS 24 // wider ones are written with a row for each arm: tables_long.c
 
-// Columns for speedups: one for each comparison.
-// An emulator's times give none.
+// Columns for speedups: one for each comparison; an emulator's times give none.
 static size_t speedups_of(const etp_ab *ab)
 {
     return ab->emulated ? 0 : ab->n_comparisons;
@@ -57,13 +56,6 @@ void etp_ab_delegation_chart(const etp_ab *ab, etp_report *r)
     }
 }
 
-etp_column etp_ab_time_column(const etp_ab *ab, const etp_ab_arm *arm)
-{
-    return (etp_column){.key = etp_arena_printf(ab->arena, "%s_ns", arm->name),
-                        .title = arm->measured,
-                        .kind = ETP_KIND_NS};
-}
-
 // As wide as there are arms and comparisons, so columns are put together here; with one comparison
 // there is room for its interval too.
 static void category_table(const etp_ab *ab, etp_report *r)
@@ -82,10 +74,10 @@ static void category_table(const etp_ab *ab, etp_report *r)
     for (size_t i = 0; i < arms; i++) {
         const etp_ab_arm *arm = &ab->arms[ab->shown[i]];
         columns[n++] = etp_ab_time_column(ab, arm);
-        columns[n++] = (etp_column){.key = "share", .title = "share", .kind = ETP_KIND_PERCENT};
+        columns[n++] = etp_ab_share_column(ab, arm);
     }
     for (size_t i = 0; i < speedups_of(ab); i++) {
-        columns[n++] = (etp_column){.key = "speedup", .title = "speedup", .kind = ETP_KIND_RATIO};
+        columns[n++] = etp_ab_speedup_column(ab, i);
     }
     bool interval = ab->n_comparisons == 1 && !ab->emulated;
     if (interval) {
@@ -354,7 +346,7 @@ static void roofs_note(const etp_ab *ab, etp_report *r)
             r, ETP_PLAIN,
             ab->bare ? "roofs: none; measure the device with 'etprof roofs --format json' and "
                        "name the file with --roofs-file"
-                     : "roofs: none; 'etprof ab --roofs' measures them first");
+                     : "roofs: none; 'etprof roofs' measures them for the next session");
     } else if (!placed) {
         etp_report_note(r, ETP_WARN,
                         "roofs: none for %s with %u threads at level %s; 'etprof roofs --threads' "
@@ -381,7 +373,7 @@ static size_t add_levels(const etp_ab *ab, etp_column *columns)
 
 static void operator_table(const etp_ab *ab, etp_report *r)
 {
-    size_t fixed = (ab->roofs ? 6 : 3) + (ab->misnamed ? ab->n_arms : 0); // behind the arms'
+    size_t fixed = (ab->roofs ? 6 : 4) + (ab->misnamed ? ab->n_arms : 0); // behind the arms'
     if (ab->n_arms > MAX_COLUMNS || 3 + ab->n_arms + speedups_of(ab) + fixed > MAX_COLUMNS) {
         etp_ab_long_operator_table(ab, r);
         return;
@@ -398,7 +390,7 @@ static void operator_table(const etp_ab *ab, etp_report *r)
         columns[n++].flags = i == 0 ? ETP_COL_BAR : 0;
     }
     for (size_t i = 0; i < speedups_of(ab); i++) {
-        columns[n++] = (etp_column){.key = "speedup", .title = "speedup", .kind = ETP_KIND_RATIO};
+        columns[n++] = etp_ab_speedup_column(ab, i);
     }
     if (ab->roofs) {
         columns[n++] = (etp_column){.key = "t_roof_ns",
@@ -411,13 +403,13 @@ static void operator_table(const etp_ab *ab, etp_report *r)
             .title = "of roof",
             .kind = ETP_KIND_PERCENT,
             .help = "least time that its work can take on this device, of the time it took"};
-        columns[n++] = (etp_column){.key = "limit", .title = "limit"};
     }
+    columns[n++] = (etp_column){.key = "why", .title = "why", .help = ETP_AB_WHY_HELP};
     columns[n++] = (etp_column){
         .key = "engaged", .title = "feature", .flags = any_engagement(ab) ? 0 : ETP_COL_MINOR};
     columns[n++] =
         (etp_column){.key = "name_now", .title = "runs as", .flags = ETP_COL_CODE | ETP_COL_MINOR};
-    columns[n++] = (etp_column){.key = "reason", .title = "why", .flags = ETP_COL_MINOR};
+    columns[n++] = (etp_column){.key = "reason", .title = "feature reason", .flags = ETP_COL_MINOR};
     n += add_levels(ab, columns + n);
     etp_table *t = etp_report_table(r, ETP_AB_TABLE_OPERATORS, NULL, columns, n);
     // Text and Markdown show the longest; CSV and HTML have all.
@@ -444,9 +436,9 @@ static void operator_table(const etp_ab *ab, etp_report *r)
             cells[at] =
                 etp_cell_rounded_ns(p->verdict == ETP_ROOF_UNKNOWN ? (double)NAN : p->roof_ns);
             cells[at + 1] = etp_cell_double(p->efficiency);
-            cells[at + 2] = etp_cell_z(etp_roof_verdict_name(p->verdict));
         }
-        at += ab->roofs ? 3 : 0;
+        at += ab->roofs ? 2 : 0;
+        cells[at++] = etp_cell_z(etp_why_name(op->why));
         cells[at++] = etp_cell_judged(etp_cell_z(etp_ab_engaged_word(op->engaged.state)),
                                       op->engaged.state == ETP_ENGAGED ? ETP_GOOD : ETP_PLAIN);
         cells[at++] =
@@ -504,16 +496,19 @@ void etp_ab_operator_section(const etp_ab *ab, etp_report *r)
 
 // ---- raw blocks ----
 
-// Every timed iteration: how many per cent of them took no longer.
 // A cumulative distribution: medians hide whether an arm has two speeds or a long tail.
 static void spread_chart(const etp_ab *ab, etp_report *r)
 {
     enum { MAX_SERIES = 12 };
     size_t arms = 0;
+    double most = 0, usual = 0;
     uint32_t shown[MAX_SERIES];
     for (size_t i = 0; i < ab->n_arms && arms < MAX_SERIES; i++) {
-        if (ab->arms[ab->shown[i]].spread) {
+        const double *spread = ab->arms[ab->shown[i]].spread;
+        if (spread) {
             shown[arms++] = ab->shown[i];
+            most = fmax(most, spread[ETP_AB_SPREAD - 1]);
+            usual = fmax(usual, spread[ETP_AB_SPREAD - 2]); // without one interrupted iteration
         }
     }
     if (arms == 0 || ab->emulated) {
@@ -525,6 +520,7 @@ static void spread_chart(const etp_ab *ab, etp_report *r)
                        "Latency by percentile: x %% of an arm's timed iterations took y or less. "
                        "All launches, with their warm-up.");
     etp_chart_axes(c, "per cent of the iterations", "latency");
+    etp_chart_ceiling(c, most > 1.5 * usual ? 1.25 * usual : 0);
     for (size_t i = 0; i < arms; i++) {
         etp_chart_series(c, ab->arms[shown[i]].measured);
     }

@@ -1,9 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of an ab report that have columns for each arm, in their other form: with many arms
-// the table grows downwards, a row for each arm, so that none is left out.
+// Tables of an ab report with columns for each arm: those columns, and their other form: with many
+// arms the table grows downwards, a row for each arm, so that none is left out.
 #include <math.h>
 
 #include "show/report.h"
+
+// ---- columns of arms and comparisons ----
+
+etp_column etp_ab_time_column(const etp_ab *ab, const etp_ab_arm *arm)
+{
+    return (etp_column){.key = etp_arena_printf(ab->arena, "%s_ns", arm->name),
+                        .title = arm->measured,
+                        .kind = ETP_KIND_NS};
+}
+
+etp_column etp_ab_share_column(const etp_ab *ab, const etp_ab_arm *arm)
+{
+    return (etp_column){.key = etp_arena_printf(ab->arena, "%s_share", arm->name),
+                        .title = "share",
+                        .kind = ETP_KIND_PERCENT};
+}
+
+etp_column etp_ab_speedup_column(const etp_ab *ab, size_t at)
+{
+    etp_column column = {.key = "speedup", .title = "speedup", .kind = ETP_KIND_RATIO};
+    if (ab->n_comparisons > 1) {
+        const etp_ab_arm *arm = &ab->arms[ab->comparisons[at].candidate];
+        column.key = etp_arena_printf(ab->arena, "%s_speedup", arm->name);
+        column.title = etp_arena_printf(ab->arena, "speedup of %s", arm->measured);
+    }
+    return column;
+}
+
+// ---- a row for each arm ----
 
 // The comparison of ARM with the baseline; n_comparisons when there is none to be told.
 static size_t against_baseline(const etp_ab *ab, uint32_t arm)
@@ -67,13 +96,13 @@ void etp_ab_long_operator_table(const etp_ab *ab, etp_report *r)
          .title = "of roof",
          .kind = ETP_KIND_PERCENT,
          .help = "least time that its work can take on this device, of the time it took"},
-        {.key = "limit", .title = "limit"},
+        {.key = "why", .title = "why", .help = ETP_AB_WHY_HELP},
         {.key = "engaged", .title = "feature", .flags = ETP_COL_MINOR},
         {.key = "name_now", .title = "runs as", .flags = ETP_COL_CODE | ETP_COL_MINOR},
-        {.key = "reason", .title = "why", .flags = ETP_COL_MINOR},
+        {.key = "reason", .title = "feature reason", .flags = ETP_COL_MINOR},
         {.key = "level", .title = "ran at", .flags = ETP_COL_MINOR},
     };
-    enum { BEFORE_ROOFS = 6, ROOFS = 3, COLUMNS = sizeof k_columns / sizeof *k_columns };
+    enum { BEFORE_ROOFS = 6, ROOFS = 2, COLUMNS = sizeof k_columns / sizeof *k_columns };
     etp_column columns[COLUMNS];
     size_t n = 0;
     for (size_t i = 0; i < COLUMNS; i++) {
@@ -104,10 +133,10 @@ void etp_ab_long_operator_table(const etp_ab *ab, etp_report *r)
                 cells[at] =
                     etp_cell_rounded_ns(p->verdict == ETP_ROOF_UNKNOWN ? (double)NAN : p->roof_ns);
                 cells[at + 1] = etp_cell_double(p->efficiency);
-                cells[at + 2] = etp_cell_z(etp_roof_verdict_name(p->verdict));
             }
             at += ab->roofs ? ROOFS : 0;
             bool judged = a == ab->hot_arm; // the others' features were not looked for
+            cells[at++] = etp_cell_z(judged ? etp_why_name(op->why) : NULL);
             cells[at++] = etp_cell_z(judged ? etp_ab_engaged_word(op->engaged.state) : NULL);
             cells[at++] = op->names[a].len ? etp_cell_str(op->names[a]) : etp_cell_missing();
             cells[at++] = etp_cell_z(judged ? etp_reason_text(op->engaged.reason) : NULL);

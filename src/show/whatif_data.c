@@ -102,7 +102,7 @@ static void operators(const etp_ab *ab, uint32_t arm, bool compared, page_data *
         o->id = op->id;
         times(ab, op, arm, &o->ns, arena);
         o->cut_ns = etp_ab_operator_part(ab, op, arm).cut_ns;
-        if (compared) {
+        if (compared && etp_ab_goes_back(ab, op, arm)) {
             times(ab, op, ab->baseline, &o->before, arena);
             o->cut_before_ns = etp_ab_operator_part(ab, op, ab->baseline).cut_ns;
         }
@@ -131,7 +131,8 @@ static const etp_field k_operator_rows[] = {
     LIST("ns", INT, ns.items, ns.n,
          "nanoseconds over all executions of the arm's recordings, then of each recording",
          .flags = ETP_ONE_LINE),
-    LIST("before", INT, before.items, before.n, "likewise of the baseline; empty without one",
+    LIST("before", INT, before.items, before.n,
+         "likewise of the baseline; empty without one, or where that did not log it",
          .flags = ETP_ONE_LINE),
     FIELD("cut", INT, cut_ns, "most that the clocks can have cut off it in an inference"),
     FIELD("cut_before", INT, cut_before_ns, "likewise of the baseline"),
@@ -173,8 +174,9 @@ void etp_ab_whatif_section(const etp_ab *ab, const char *command, etp_report *r,
     uint32_t arm = ab->hot_arm;
     const etp_profile *p = ab->n_arms ? ab->arms[arm].profile : NULL;
     const etp_profile *base = ab->n_arms ? ab->arms[ab->baseline].profile : NULL;
-    bool compared = arm != ab->baseline && base && etp_ab_told(ab, 0);
-    if (!p || ab->emulated || ab->n_operators == 0 || p->execute_total_ns <= 0) {
+    bool compared = arm != ab->baseline && base && etp_ab_told(ab, 0) && !ab->unrelated;
+    if (!p || ab->emulated || ab->n_operators == 0 || p->execute_total_ns <= 0 ||
+        ab->arms[arm].waited > ETP_WAIT_MOST) {
         return;
     }
     // Recordings of two arms are paired by block; with different numbers of them nothing tells
@@ -194,6 +196,7 @@ void etp_ab_whatif_section(const etp_ab *ab, const char *command, etp_report *r,
     operators(ab, arm, compared, &data, arena);
     etp_str text = etp_document_text(&k_etp_page_document, &data, &data, false, arena);
     etp_report_section(r, 1, "whatif", "What if");
+    etp_report_section_is_folded(r);
     etp_report_text(r,
                     "An inference of %s recomputed by addition of measured times, with operators "
                     "taken out, as they were before, or at their roof: the arithmetic of 'etprof "

@@ -26,7 +26,6 @@
 #define TAIL_MORE 0.05 // share of slow iterations beyond the other arm's, from here on flagged
 #define TAIL_TIMES 2   // and so many times the other's: busy machines give every arm a tail
 #define TAIL_COUNT 10  // and at least so many, lest three of sixty count
-#define TREND_P 0.01
 #define OUTLIER_FALSE 0.0025
 #define SCATTER_FALSE 0.03 // each way
 #define KINDS_ALIKE_P 0.01 // each way
@@ -186,7 +185,7 @@ void etp_find_flags(const etp_flag_input *in, etp_arena *arena, etp_stats_arm *a
     etp_drift drift = etp_drift_of(in->times, in->values, k, arena);
     arm->drift_per_block = expm1(drift.slope);
     arm->drift_p = drift.p;
-    if (drift.p <= TREND_P &&
+    if (drift.p <= ETP_TREND_P &&
         fabs(drift.slope) * (in->times[k - 1] - in->times[0]) > log1p(in->margin)) {
         arm->flags |= ETP_FLAG_DRIFT;
     }
@@ -202,7 +201,7 @@ void etp_find_flags(const etp_flag_input *in, etp_arena *arena, etp_stats_arm *a
     }
     take_tracer(rest, in->launches, n, scratch);
     drift = etp_drift_of(when, rest, n, arena); // more launches see it sooner
-    if (drift.p <= TREND_P) {
+    if (drift.p <= ETP_TREND_P) {
         for (size_t i = 0; i < n; i++) {
             rest[i] -= drift.slope * when[i];
         }

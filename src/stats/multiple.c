@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several results at once: false discovery rate over operators, geometric mean over models.
+// Several results at once: false discovery rate over operators.
 #include "stats/internal.h"
 
 #include <math.h>
@@ -37,56 +37,4 @@ void etp_benjamini_hochberg(const double *p, size_t n, uint32_t *scratch, double
         least = scaled < least ? scaled : least;
         out_q[scratch[i]] = least;
     }
-}
-
-void etp_benjamini_yekutieli(const double *p, size_t n, uint32_t *scratch, double *out_q)
-{
-    double harmonic = 0;
-    size_t known = 0;
-    etp_benjamini_hochberg(p, n, scratch, out_q);
-    for (size_t i = 0; i < n; i++) {
-        harmonic += isnan(p[i]) ? 0 : 1 / (double)++known;
-    }
-    // The least p_j · n · c / j over j ≥ i, at most 1: what bounds the former at 1 bounds this too.
-    for (size_t i = 0; i < n; i++) {
-        out_q[i] = fmin(out_q[i] * harmonic, isnan(p[i]) ? out_q[i] : 1);
-    }
-}
-
-#define RESAMPLES 10000
-
-etp_status etp_geometric_mean(const double *ratios, size_t n, uint64_t seed, etp_arena *scratch,
-                              etp_interval *out, etp_error *err)
-{
-    *out = (etp_interval){(double)NAN, (double)NAN, (double)NAN};
-    if (n == 0) {
-        return ETP_OK;
-    }
-    double *ln = etp_arena_alloc_raw(scratch, n, sizeof *ln);
-    double *means = etp_arena_alloc_raw(scratch, RESAMPLES, sizeof *means);
-    ETP_NEED(ln && means, err, "geometric mean");
-    double sum = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (!(ratios[i] > 0) || !isfinite(ratios[i])) {
-            return etp_fail(err, ETP_UNSUPPORTED, "geometric mean of a ratio that is not positive");
-        }
-        ln[i] = log(ratios[i]);
-        sum += ln[i];
-    }
-    out->estimate = exp(sum / (double)n);
-    if (n < 3) {
-        return ETP_OK;
-    }
-    etp_rng rng;
-    etp_rng_init(&rng, seed);
-    for (size_t r = 0; r < RESAMPLES; r++) {
-        double drawn = 0;
-        for (size_t i = 0; i < n; i++) {
-            drawn += ln[etp_rng_below(&rng, n)];
-        }
-        means[r] = drawn / (double)n;
-    }
-    out->lo = exp(etp_quantile(means, RESAMPLES, 0.025));
-    out->hi = exp(etp_quantile(means, RESAMPLES, 0.975));
-    return ETP_OK;
 }

@@ -192,12 +192,12 @@ static const etp_field k_launch_rows[] = {
     NUMBER(voluntary_switches, "of contexts"),
     NUMBER(involuntary_switches, "likewise"),
     NUMBER(env_pad_bytes, "by which its environment was made larger"),
-    FIELD("wait_ns", UINT, wait_ns, "ready, but no CPU was free", .flags = ETP_MOST),
+    FIELD("wait_ns", UINT, wait_ns, "ready, but no CPU was free", .flags = ETP_MAX_IS_NULL),
     FIELD("run_span_ns", UINT, run_span_ns, "of the measured iterations",
           .flags = ETP_ABSENT | ETP_ZERO),
     FIELD("run_wait_ns", UINT, run_wait_ns, "in it, ready without a CPU; all threads",
           .when = has_waits, .flags = ETP_ABSENT),
-    FIELD("migrations", UINT, migrations, "moves between CPUs", .flags = ETP_MOST),
+    FIELD("migrations", UINT, migrations, "moves between CPUs", .flags = ETP_MAX_IS_NULL),
     GROUP("counters", &k_counters, "of the process", .when = has_counters),
     GROUP("counted", &k_counted, "by iteration, warm-up included", .when = has_counted,
           .flags = ETP_ABSENT, .read = read_counted),
@@ -268,7 +268,7 @@ static void read_clock_jump(const etp_json_object *o, void *object, void *root)
 }
 
 #define OF etp_run_moment
-#define READING(member, ...) FIELD(#member, UINT, member, __VA_ARGS__, .flags = ETP_MOST)
+#define READING(member, ...) FIELD(#member, UINT, member, __VA_ARGS__, .flags = ETP_MAX_IS_NULL)
 static const etp_field k_moment_rows[] = {
     READING(time_ns, "on the device's steady clock"),
     FIELD("load1", NUMBER, load1, "load average over a minute"),
@@ -300,7 +300,7 @@ static const etp_field k_block_rows[] = {
     WRITTEN("order", write_order, "{\"type\": \"array\", \"items\": {\"type\": \"string\"}}",
             "the arms as they were launched"),
     FIELD("control_position", UINT, control_position, "of the control launch among the timed ones",
-          .flags = ETP_MOST, .read = not_read),
+          .flags = ETP_MAX_IS_NULL, .read = not_read),
     FIELD("cooled_ns", UINT, cooled_ns, "waited for `--cool`", .read = not_read),
     FIELD("wall_start_s", INT, wall_start_s, "seconds since 1970, before it", .range = ETP_SIGNED,
           .read = not_read),
@@ -308,7 +308,7 @@ static const etp_field k_block_rows[] = {
     FIELD(
         "slept_ns", UINT, slept_ns,
         "the machine was suspended (Linux: CLOCK_BOOTTIME against CLOCK_MONOTONIC); 0 below 50 ms",
-        .flags = ETP_MOST),
+        .flags = ETP_MAX_IS_NULL),
     FIELD("clock_jump_s", NUMBER, clock_jump_s,
           "the wall clock moved that much beyond it; 0 below 2.5 s", .range = ETP_SIGNED,
           .read = read_clock_jump),

@@ -23,6 +23,7 @@ WORDS(k_stops, stop_name, etp_run_stop, ETP_STOP_BLOCKS + 1)
 WORDS(k_phases_of, etp_phase_kind_name, etp_phase_kind, ETP_PHASE_KINDS)
 WORDS(k_launches, etp_launch_kind_name, etp_launch_kind, ETP_LAUNCH_KINDS)
 WORDS(k_reasons, etp_lost_reason_name, etp_lost_reason, ETP_LOST_REASONS)
+WORDS(k_packed_caches, etp_packed_cache_name, etp_packed_cache, ETP_CACHE_STATES)
 WORDS(k_samples_ends, etp_samples_end_name, etp_samples_end, ETP_SAMPLES_ENDS)
 
 FIND(tool_name, etp_run, manifest, MAKE(text, "etprof"))
@@ -30,6 +31,7 @@ FIND(first_model, etp_run, manifest, it->models.n > 0 ? &it->models.items[0].pat
 KNOWN(has_phases, etp_run, it->phases.n > 0)
 KNOWN(has_builds, etp_run, it->builds.n > 0)
 KNOWN(has_runner, etp_run_arm, it->runner.len > 0)
+KNOWN(has_cache, etp_packed_cache, *it != ETP_CACHE_UNSAID)
 KNOWN(is_told, etp_samples_end, *it != ETP_SAMPLES_NOT_TOLD)
 static const etp_shape k_iterations;
 
@@ -291,6 +293,9 @@ static const etp_field k_build_rows[] = {
     FIELD("executorch", STR, executorch, "version it was built with; empty: unknown"),
     FIELD("text", STR, text, "what is known of it, for people"),
     FIELD("own", BOOL, own, "etprof's runner; else an executor_runner of others"),
+    FIELD("wheel_sha256", STR, wheel_sha256,
+          "of the published wheel that it is of; absent: none, or not known",
+          .flags = ETP_ABSENT | ETP_EMPTY | ETP_LATER),
 };
 static SHAPE(k_build, k_build_rows);
 #undef OF
@@ -310,6 +315,8 @@ static const etp_field k_arm_rows[] = {
           .most = ETP_RUN_MAX_ARMS, .flags = ETP_ABSENT | ETP_ZERO | ETP_LATER),
     FIELD("side", UINT, side, "index into builds; absent: the first, or none", .most = 1,
           .flags = ETP_ABSENT | ETP_ZERO | ETP_LATER),
+    FIELD("packed_cache", WORD, cache, "of packed weights; absent: nothing was said of it",
+          .words = &k_packed_caches, .when = has_cache, .flags = ETP_ABSENT | ETP_LATER),
     FIELD("runner_sha256", STR, runner_sha256, "empty: unknown"),
     GROUP(NULL, &k_foreign, "", .when = has_runner, .flags = ETP_ABSENT),
     FIELD("prefix", STR, prefix, "of its files", .flags = ETP_SET),

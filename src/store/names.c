@@ -46,13 +46,15 @@ NAMES(phase_kind, "prefill", "decode", "shape")
 NAMES(lost_reason, "crash", "hang", "garbage", "mask", "error", "start", "file", "connection")
 NAMES(samples_end, NULL, "known", "budget", "part", "bound", "no_gain", "off", "untraced", "device",
       "runner", "blocks")
+NAMES(packed_cache, NULL, "off", "cold", "warm")
+FIND(packed_cache)
 NAMES(counter_events, NULL, "hardware", "software", "process")
 FIND(counter_events)
 NAMES(note, NULL, "slept", "clock_jump", "cpu_contended", "kernels_ours", "kernels_lib",
       "arm_given_up", "affinity_not_kept", "sme_units_shared", "started_hot",
-      "temperature_unreadable", "builds_same", "runner_tracers_differ", "runner_no_tracer",
-      "runner_always_traces", "runner_no_xnnpack", "runner_no_sme", "runner_builds_differ",
-      "runner_clock", "runner_whole", "runner_mean_only", "not_watched")
+      "temperature_unreadable", "builds_same", "builds_python", "runner_tracers_differ",
+      "runner_no_tracer", "runner_always_traces", "runner_no_xnnpack", "runner_no_sme",
+      "runner_builds_differ", "runner_clock", "runner_whole", "runner_mean_only", "not_watched")
 FIND(note)
 
 etp_note etp_run_note_kind(const etp_run_note *note)

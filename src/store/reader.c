@@ -33,6 +33,20 @@ bool etp_run_is(const char *dir)
     return ours;
 }
 
+etp_status etp_run_expect(const char *dir, etp_error *err)
+{
+    if (etp_run_is(dir)) {
+        return ETP_OK;
+    }
+    if (!etp_os_is_dir(dir) && !etp_os_is_file(dir)) {
+        etp_file file; // what hinders says so
+        ETP_TRY(etp_file_open(dir, UINT64_MAX, &file, err));
+        etp_file_close(&file);
+    }
+    return etp_fail(err, ETP_USAGE, "%s is not a run folder (no manifest.json of etprof in it)",
+                    dir);
+}
+
 typedef etp_status (*part_reader)(etp_str text, etp_arena *arena, etp_run *run, etp_error *err);
 
 static etp_status read_file(const char *dir, const char *name, size_t limit, bool optional,

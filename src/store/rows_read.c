@@ -419,6 +419,16 @@ double etp_run_wait_share(const etp_run_wait *sum)
     return sum->wall_ns == 0 ? (double)NAN : fmin(1, (double)sum->wait_ns / (double)sum->wall_ns);
 }
 
+const etp_run_block *etp_run_block_of(const etp_run *run, uint32_t number)
+{
+    for (size_t i = 0; i < run->blocks.n; i++) {
+        if (run->blocks.items[i].block == number) {
+            return &run->blocks.items[i];
+        }
+    }
+    return NULL;
+}
+
 double etp_run_between(double start, double end)
 {
     return isfinite(start) && isfinite(end) ? (start + end) / 2 : isfinite(start) ? start : end;

@@ -87,13 +87,21 @@ typedef enum etp_samples_end { // why no more program counters of an arm were sa
     ETP_SAMPLES_PART,     // more would take over a third of the session; also of none at all
     ETP_SAMPLES_BOUND,    // the most launches
     ETP_SAMPLES_NO_GAIN,  // more would not tell more
-    ETP_SAMPLES_OFF,      // from here on none at all: --no-kernels
+    ETP_SAMPLES_OFF,      // from here on none at all: --kernels never
     ETP_SAMPLES_UNTRACED, // --no-trace
     ETP_SAMPLES_DEVICE,   // it cannot
     ETP_SAMPLES_RUNNER,   // of others
     ETP_SAMPLES_BLOCKS,   // the budget would not hold enough of them
     ETP_SAMPLES_ENDS
 } etp_samples_end;
+
+typedef enum etp_packed_cache { // XNNPACK's cache of packed weights, as an arm was asked for it
+    ETP_CACHE_UNSAID,
+    ETP_CACHE_OFF,
+    ETP_CACHE_COLD, // written by each launch
+    ETP_CACHE_WARM, // read
+    ETP_CACHE_STATES
+} etp_packed_cache;
 
 typedef enum etp_counter_events { // what a runner counts
     ETP_EVENTS_NONE,
@@ -113,6 +121,8 @@ const char *etp_phase_kind_name(etp_phase_kind kind);
 const char *etp_lost_reason_name(etp_lost_reason reason);
 const char *etp_samples_end_name(etp_samples_end end);
 const char *etp_counter_events_name(etp_counter_events events);
+const char *etp_packed_cache_name(etp_packed_cache cache);
+bool etp_packed_cache_find(etp_str s, etp_packed_cache *out);
 bool etp_counter_events_find(etp_str s, etp_counter_events *out);
 
 typedef struct etp_run_recipe { // of the exporter
@@ -154,6 +164,7 @@ typedef struct etp_run_build { // of two that are held against each other
     etp_str sha256;            // hex, over all its files
     etp_str executorch;        // version it was built with, "" unknown
     etp_str text;              // what is known of it, for people
+    etp_str wheel_sha256;      // hex, of the published wheel that it is of, "" none or unknown
     bool own;                  // etprof's runner; else an executor_runner of others
 } etp_run_build;
 
@@ -161,9 +172,10 @@ typedef struct etp_run_arm {
     etp_str name;  // the experiment: folder and column of samples.csv; unique
     etp_str level; // "sme2"; "" when the runner's own choice was left alone
     uint32_t threads;
-    uint32_t model;        // index in models
-    uint32_t phase;        // index in phases, 0 without any
-    uint32_t side;         // index in builds, 0 without any
+    uint32_t model; // index in models
+    uint32_t phase; // index in phases, 0 without any
+    uint32_t side;  // index in builds, 0 without any
+    etp_packed_cache cache;
     etp_str runner_sha256; // hex, "" unknown
     etp_str runner, build; // path of a runner that is not etprof's and what its file shows; "" ours
     etp_str prefix;        // P of the files: <stem>_<experiment>_t<threads>
@@ -287,6 +299,7 @@ typedef enum etp_note { // what a session can notice
     ETP_NOTE_STARTED_HOT,
     ETP_NOTE_TEMPERATURE_UNREADABLE,
     ETP_NOTE_BUILDS_SAME,
+    ETP_NOTE_BUILDS_PYTHON,
     ETP_NOTE_RUNNER_TRACERS_DIFFER,
     ETP_NOTE_RUNNER_NO_TRACER,
     ETP_NOTE_RUNNER_ALWAYS_TRACES,
@@ -473,6 +486,8 @@ ETP_NODISCARD etp_status etp_baseline_remove(const char *state_dir, const char *
 
 // True when DIR holds a manifest of ours.
 bool etp_run_is(const char *dir);
+// Says so where it does not: ETP_USAGE, or ETP_IO where there is nothing of that name.
+ETP_NODISCARD etp_status etp_run_expect(const char *dir, etp_error *err);
 // Reads a run folder in any state. ETP_CORRUPT with a byte position, ETP_UNSUPPORTED (a newer
 // schema, or somebody else's manifest), ETP_IO, ETP_NOMEM. Every path in it was checked to stay
 // inside the folder; files it names may be missing.
@@ -501,6 +516,8 @@ ETP_NODISCARD etp_status etp_run_find_named(const char *path, etp_arena *arena, 
 ETP_NODISCARD etp_status etp_run_open_manifest(const char *dir, etp_arena *arena, etp_run *out,
                                                etp_error *err);
 
+// The block of that number; NULL: the run has none.
+const etp_run_block *etp_run_block_of(const etp_run *run, uint32_t number);
 // The rows of a run folder one at a time, for who must not hold them all. What etp_run_open leaves
 // out is left out here too; an absent file of a folder without blocks has no rows.
 typedef struct etp_run_rows { // fields are private; zeroed is closed

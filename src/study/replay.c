@@ -189,6 +189,12 @@ static uint32_t last_node(const etp_profile *p)
     return m && m->n_partitions > 0 ? m->partitions[0].n_nodes - 1 : 0;
 }
 
+etp_replay_time etp_replay_alone(const etp_profile *p, etp_arena *arena)
+{
+    uint32_t n = 0;
+    return time_of(p, find_row(p, 0, 0, last_node(p), &n), arena);
+}
+
 static etp_status take(const etp_ab *ab, const etp_cut_place *at, etp_arena *arena, etp_replay *out)
 {
     const etp_instruction *i = &at->method->instructions[at->instruction];
@@ -236,14 +242,14 @@ static const etp_field k_time_rows[] = {
     FIELD("hi", RATIO, hi, "likewise", .range = ETP_SIGNED),
     FIELD("name", TEXT, name, "of the operator as it ran"),
 };
-static SHAPE_ON_ONE_LINE(k_time, k_time_rows);
+SHAPE_ON_ONE_LINE(k_etp_replay_time, k_time_rows);
 #undef OF
 #define OF etp_replay_row
 static const etp_field k_row_rows[] = {
     FIELD("level", TEXT, level, ""),
     FIELD("threads", UINT, threads, ""),
-    FIELD("model", OBJECT, model, "in the model", .shape = &k_time),
-    FIELD("alone", OBJECT, alone, "in the capsule", .shape = &k_time),
+    FIELD("model", OBJECT, model, "in the model", .shape = &k_etp_replay_time),
+    FIELD("alone", OBJECT, alone, "in the capsule", .shape = &k_etp_replay_time),
     FIELD("waited", RATIO, waited, "for a CPU, share of the time of the arm that waited longer"),
     FIELD("agrees", MAYBE, agrees,
           "the two intervals meet, or the clock of whole microseconds cannot tell the times apart"),

@@ -46,6 +46,9 @@ ETP_NODISCARD etp_status etp_replay_operator(const etp_ab *ab, const char *id, e
 ETP_NODISCARD etp_status etp_replay_take(const etp_ab *ab, const etp_cut_place *at,
                                          etp_arena *arena, etp_replay *out, etp_error *err);
 const char *etp_replay_shapes(const etp_cut_place *at, etp_arena *arena);
+// Of the operator in a capsule that PROFILE (NULL: there is none) is of.
+etp_replay_time etp_replay_alone(const etp_profile *profile, etp_arena *arena);
+extern const etp_shape k_etp_replay_time;
 
 void etp_replay_json(const void *replay, etp_json *j); // etprof.replay/1
 extern const etp_document k_etp_replay_document;

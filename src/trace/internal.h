@@ -22,6 +22,8 @@ struct etp_trace {
     } damage;
     bool partly_logged;
     bool unit_told; // of its ticks, by who opened it; a table's are nanoseconds
+    // How long a tick is where that is more than a nanosecond: of the runtime, of delegates.
+    uint64_t tick_ns, delegate_tick_ns;
     // See guess_places in timeline.c.
     bool places_guessed;
 };

@@ -3,14 +3,22 @@
 #include "trace/ops.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/guard.h"
+#include "base/order.h"
 #include "operators/delegates.h"
+#include "trace/internal.h"
 
-// What encloses work: an interpreter's instruction, timed from outside.
-static bool is_call(const etp_trace_event *e)
+uint64_t etp_ops_tick_ns(const etp_trace *trace, const etp_trace_event *event)
 {
-    return e->kind == ETP_EVENT_OPERATOR_CALL || e->kind == ETP_EVENT_DELEGATE_CALL;
+    uint64_t ns = event->kind == ETP_EVENT_DELEGATE_OP ? trace->delegate_tick_ns : trace->tick_ns;
+    return ns > 1 ? ns : 0;
+}
+
+bool etp_ops_is_call(const etp_trace_event *event)
+{
+    return event->kind == ETP_EVENT_OPERATOR_CALL || event->kind == ETP_EVENT_DELEGATE_CALL;
 }
 
 // What no other event lies in.
@@ -41,7 +49,7 @@ void etp_ops_mark(const etp_trace_block *block, bool *out)
 {
     const etp_trace_event *events = block->events;
     for (size_t i = 0; i < block->n_events; i++) {
-        out[i] = (is_work(&events[i]) || is_call(&events[i])) && !events[i].at_load;
+        out[i] = (is_work(&events[i]) || etp_ops_is_call(&events[i])) && !events[i].at_load;
     }
     for (size_t i = 0; i < block->n_events; i++) {
         uint32_t parent = events[i].parent;
@@ -49,6 +57,18 @@ void etp_ops_mark(const etp_trace_block *block, bool *out)
             out[parent] = false;
         }
     }
+}
+
+uint64_t etp_ops_far_ns(const etp_trace_block *block, etp_arena *arena)
+{
+    enum { FEWEST = 4, TIMES = 2 };
+    if (block->n_runs < FEWEST) {
+        return UINT64_MAX;
+    }
+    uint64_t *order = ETP_NEW_ARRAY(arena, uint64_t, block->n_runs);
+    memcpy(order, etp_trace_durations(block, block->execute), block->n_runs * sizeof *order);
+    qsort(order, block->n_runs, sizeof *order, etp_order_u64);
+    return TIMES * (order[(block->n_runs - 1) / 2] + 1);
 }
 
 etp_str etp_ops_unlogged(etp_str backend, etp_arena *arena)

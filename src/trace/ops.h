@@ -52,6 +52,16 @@ bool etp_op_call_hides(const etp_op_call *call, uint64_t executions);
 // What is shown for such time: "inside BACKEND, not logged"; BACKEND may be empty.
 etp_str etp_ops_unlogged(etp_str backend, etp_arena *arena);
 
+// From which time on an execution of BLOCK is far from the usual: above twice the median.
+// UINT64_MAX where so few were recorded that none is left out. ARENA stands under a guard.
+uint64_t etp_ops_far_ns(const etp_trace_block *block, etp_arena *arena);
+
+// What the duration of EVENT may be off by, more or less: a tick that is longer than a nanosecond;
+// 0: none.
+uint64_t etp_ops_tick_ns(const etp_trace *trace, const etp_trace_event *event);
+
+// An interpreter's instruction, timed from outside.
+bool etp_ops_is_call(const etp_trace_event *event);
 // A call in which nothing is logged that could be held against its time.
 bool etp_ops_is_silent(const etp_trace_event *event);
 // Part of a delegate's work: an operator of it, or its call as a whole.

@@ -12,7 +12,6 @@
 #include "trace/settle.h"
 #include "trace/tree.h"
 
-#define STEP_NS 1000 // the coarsest clock that a delegate logs by, that of XNNPACK
 #define MEMORY_FLOOR ((uint64_t)16 << 20) // memory an ETDump of any size may take
 
 // Tables with the same fields share a vtable, so what was found for one event holds for nearly all
@@ -35,6 +34,7 @@ typedef struct raw_event {
 
 typedef struct group {  // a block under construction
     etp_etdump_run run; // its first execution
+    uint32_t second, last;
     uint64_t hash;
     signature *events;
     size_t n_events, n_runs;
@@ -431,6 +431,38 @@ static void transpose(const uint64_t *const *rows, const etp_trace_block *b, uin
     }
 }
 
+// As the first execution and the last have it; where these differ, as the second and one of them.
+// Whether any event was elsewhere in the file.
+static bool order_events(grouping *g, const group *gr, etp_trace_event *events, uint32_t *in_file)
+{
+    const size_t n = gr->n_events, most = gr->n_runs < 3 ? 1 : 3;
+    const etp_etdump_run runs[3] = {gr->run, etp_etdump_run_at(&g->trace->dump, gr->last),
+                                    etp_etdump_run_at(&g->trace->dump, gr->second)};
+    etp_tree_times *times = etp_arena_alloc_raw(&g->scratch, n, sizeof *times);
+    etp_trace_event *ordered[3];
+    uint32_t *places[3];
+    bool moved[3] = {false}, agree = false;
+    size_t use = 0;
+    for (size_t k = 0; k < most && !agree; k++) {
+        size_t at = 0;
+        raw_event e;
+        for (size_t i = 0; i < runs[k].n_events; i++) {
+            if (read_event(g, &runs[k], i, &e)) {
+                times[at++] = (etp_tree_times){e.start, e.end};
+            }
+        }
+        ordered[k] = etp_arena_alloc_raw(&g->scratch, n, sizeof **ordered);
+        places[k] = etp_arena_alloc_raw(&g->scratch, n, sizeof **places);
+        memcpy(ordered[k], events, n * sizeof *events);
+        moved[k] = etp_tree_order(ordered[k], n, times, &g->scratch, places[k]);
+        agree = k > 0 && memcmp(places[k], places[k - 1], n * sizeof *in_file) == 0;
+        use = agree ? k : 0;
+    }
+    memcpy(events, ordered[use], n * sizeof *events);
+    memcpy(in_file, places[use], n * sizeof *in_file);
+    return moved[use];
+}
+
 // A block in which Method::execute ends twice has no single length to hold its operators against,
 // so it counts as one without.
 static void finish_block(grouping *g, const group *gr, etp_trace_block *out)
@@ -451,7 +483,7 @@ static void finish_block(grouping *g, const group *gr, etp_trace_block *out)
     }
     take_kernels(&gr->run, events, gr->n_events);
     uint32_t *in_file = etp_arena_alloc_raw(arena, gr->n_events, sizeof *in_file);
-    out->in_file = etp_tree_order(events, gr->n_events, in_file) ? in_file : NULL;
+    out->in_file = order_events(g, gr, events, in_file) ? in_file : NULL;
     etp_tree_build(events, gr->n_events, open);
     size_t n_execute = 0;
     for (size_t i = 0; i < gr->n_events; i++) {
@@ -520,7 +552,7 @@ static void make_columns(grouping *g)
             .events = g->events[i],
             .columns = columns,
             .runs = runs[i],
-            .step = STEP_NS * g->den / g->num,
+            .step = ETP_STEP_NS * g->den / g->num,
             .delegate = g->delegate,
             .cycles = g->cycles,
             .arena = &t->arena,
@@ -572,7 +604,10 @@ static etp_status group_runs(grouping *g)
             etp_etdump_run run = etp_etdump_run_at(&t->dump, r);
             i = find_group(g, &run, guess ? guess : last);
         }
-        g->groups.items[i].n_runs++;
+        group *gr = &g->groups.items[i];
+        gr->second = gr->n_runs == 1 ? (uint32_t)r : gr->second;
+        gr->last = (uint32_t)r;
+        gr->n_runs++;
         g->group_of[r] = (uint32_t)i;
         if (last) {
             g->groups.items[last - 1].followed_by = i + 1;
@@ -631,9 +666,12 @@ static etp_status take_units(const etp_trace_options *o, grouping *g, etp_error 
         g->den = source.den;
     }
     g->cycles = o->units.delegate && strncmp(o->units.delegate, "cycles:", 7) == 0;
-    return o->units.delegate
-               ? etp_unit_parse(o->units.delegate, "--delegate-unit", &g->delegate, err)
-               : ETP_OK;
+    g->trace->tick_ns = g->trace->delegate_tick_ns = g->num / g->den;
+    if (o->units.delegate) {
+        ETP_TRY(etp_unit_parse(o->units.delegate, "--delegate-unit", &g->delegate, err));
+        g->trace->delegate_tick_ns = g->delegate.num / g->delegate.den;
+    }
+    return ETP_OK;
 }
 
 static etp_status read_dump(etp_bytes bytes, const etp_trace_options *o, etp_trace *t,

@@ -4,6 +4,10 @@
 // contains yet, as far back as they can be its parts.
 #include "trace/tree.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/guard.h"
 #include "operators/delegates.h"
 
 static etp_event_kind kind_of(const etp_trace_event *e)
@@ -113,21 +117,239 @@ static size_t whole_before(const etp_trace_event *events, size_t at, const char 
     return at;
 }
 
-bool etp_tree_order(etp_trace_event *events, size_t n, uint32_t *in_file)
+// By the end, of equal ends the one that began last: parts before their whole.
+typedef struct span {
+    etp_tree_times times;
+    int rank; // of equal times: what is in what by its kind
+    uint32_t at;
+} span;
+
+static int by_end(const void *pa, const void *pb)
 {
+    const span *a = pa, *b = pb;
+    if (a->times.end != b->times.end) {
+        return a->times.end < b->times.end ? -1 : 1;
+    }
+    if (a->times.start != b->times.start) {
+        return a->times.start > b->times.start ? -1 : 1;
+    }
+    if (a->rank != b->rank) {
+        return a->rank < b->rank ? -1 : 1;
+    }
+    return (a->at > b->at) - (a->at < b->at);
+}
+
+static int rank_of(const etp_trace_event *e)
+{
+    switch (kind_of(e)) {
+    case ETP_EVENT_DELEGATE_OP:
+        return 0;
+    case ETP_EVENT_NATIVE_CALL:
+        return 1;
+    case ETP_EVENT_OPERATOR_CALL:
+    case ETP_EVENT_DELEGATE_CALL:
+        return 3;
+    case ETP_EVENT_EXECUTE:
+        return 4;
+    default:
+        return 2;
+    }
+}
+
+typedef struct call_list {
+    const uint32_t *items; // delegates' calls, in file order
+    size_t n;
+} call_list;
+
+// The call that span AT was logged in: the one around its times, else the next of its instruction,
+// else the last one before it. ETP_NO_INDEX: there is none.
+static uint32_t call_of(const etp_trace_event *events, const etp_tree_times *times, call_list calls,
+                        uint32_t at)
+{
+    uint32_t found = ETP_NO_INDEX;
+    for (size_t i = 0; i < calls.n; i++) {
+        uint32_t c = calls.items[i];
+        if (same_instruction(&events[c], &events[at])) {
+            if (times[c].start <= times[at].start && times[at].end <= times[c].end) {
+                return c;
+            }
+            found = found == ETP_NO_INDEX || found < at ? c : found;
+        }
+    }
+    return found;
+}
+
+// Whether events of the runtime, which does one thing after the other, lie in each other or beside
+// each other, by end. OPEN: room for all.
+static bool nest(const span *v, size_t n, etp_tree_times *open)
+{
+    size_t n_open = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (v[i].rank == 0) {
+            continue;
+        }
+        while (n_open > 0 && open[n_open - 1].start >= v[i].times.start) {
+            n_open--;
+        }
+        if (n_open > 0 && open[n_open - 1].end > v[i].times.start) {
+            return false;
+        }
+        open[n_open++] = v[i].times;
+    }
+    return true;
+}
+
+// Whether the runtime's events stand in the order of their ends, each call behind what it logged.
+static bool in_order(const etp_trace_event *events, const etp_tree_times *times, size_t n,
+                     call_list calls)
+{
+    uint64_t last = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!events[i].delegated) {
+            if (times[i].end < last) {
+                return false;
+            }
+            last = times[i].end;
+        }
+    }
+    for (size_t k = 0; k < calls.n; k++) {
+        uint32_t next = calls.items[k] + 1;
+        if (next < n && events[next].delegated &&
+            same_instruction(&events[next], &events[next - 1]) &&
+            call_of(events, times, calls, next) < next) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// The runtime logs an event when it ends. A file that has them in another order, by start for
+// instance, is put into this one, where all of its times are sound.
+static bool order_runtimes(etp_trace_event *events, size_t n, etp_tree_times *times,
+                           etp_arena *scratch, uint32_t *in_file)
+{
+    uint32_t *at_calls = etp_arena_alloc_raw(scratch, n, sizeof *at_calls);
+    call_list calls = {at_calls, 0};
+    bool placed_apart = false; // who writes durations alone lets all begin at one time
+    for (size_t i = 0; i < n; i++) {
+        if (!events[i].delegated && times[i].start > times[i].end) {
+            return false; // the counter wrapped, or is damaged
+        }
+        placed_apart = placed_apart || times[i].start != times[0].start;
+        if (kind_of(&events[i]) == ETP_EVENT_DELEGATE_CALL) {
+            at_calls[calls.n++] = (uint32_t)i;
+        }
+    }
+    if (!placed_apart || in_order(events, times, n, calls)) {
+        return false;
+    }
+    span *v = etp_arena_alloc_raw(scratch, n, sizeof *v); // a delegate's with the times of its call
+    uint32_t of = ETP_NO_INDEX;
+    for (uint32_t i = 0; i < n; i++) {
+        bool same = i > 0 && events[i].delegated && events[i - 1].delegated &&
+                    same_instruction(&events[i], &events[i - 1]);
+        if (!events[i].delegated) {
+            of = i;
+        } else if (!same) {
+            of = call_of(events, times, calls, i);
+        }
+        if (of == ETP_NO_INDEX) {
+            return false; // of loading, or of a caller
+        }
+        v[i] = (span){times[of], rank_of(&events[i]), i};
+    }
+    qsort(v, n, sizeof *v, by_end);
+    etp_tree_times *copies = etp_arena_alloc_raw(scratch, n, sizeof *copies);
+    if (!nest(v, n, copies)) {
+        return false;
+    }
+    etp_trace_event *copy = etp_arena_alloc_raw(scratch, n, sizeof *copy);
+    memcpy(copy, events, n * sizeof *copy);
+    memcpy(copies, times, n * sizeof *copies);
+    for (size_t i = 0; i < n; i++) {
+        events[i] = copy[v[i].at];
+        times[i] = copies[v[i].at];
+        in_file[i] = v[i].at;
+    }
+    return true;
+}
+
+// Whether places of its clock can tell: those of other clocks and of one by one stay where they
+// are.
+static bool is_placed(const etp_trace_event *e, etp_tree_times t)
+{
+    etp_span s = etp_delegate_span(e->name);
+    return s.clock < ETP_SPAN_OWN_NS && !s.flat && t.start > 0 && t.start <= t.end;
+}
+
+// Sorts the spans of one call, [from, to), when one was logged before another that ended earlier.
+// SPANS, COPY: room for all.
+static bool order_call(etp_trace_event *events, const etp_tree_times *times, size_t from, size_t to,
+                       span *spans, etp_trace_event *copy, uint32_t *places, uint32_t *in_file)
+{
+    size_t n = 0;
+    bool sorted = true;
+    for (size_t i = from; i < to; i++) {
+        if (is_placed(&events[i], times[i])) {
+            spans[n] = (span){times[i], 0, (uint32_t)i};
+            sorted = sorted && (n == 0 || by_end(&spans[n - 1], &spans[n]) < 0);
+            n++;
+        }
+    }
+    if (sorted) {
+        return false;
+    }
+    qsort(spans, n, sizeof *spans, by_end);
+    memcpy(copy + from, events + from, (to - from) * sizeof *copy);
+    memcpy(places + from, in_file + from, (to - from) * sizeof *places);
+    for (size_t i = from, k = 0; i < to; i++) {
+        if (is_placed(&copy[i], times[i])) {
+            events[i] = copy[spans[k].at];
+            in_file[i] = places[spans[k++].at];
+        }
+    }
+    return true;
+}
+
+static bool order_by_times(etp_trace_event *events, size_t n, const etp_tree_times *times,
+                           etp_arena *scratch, uint32_t *in_file)
+{
+    span *spans = etp_arena_alloc_raw(scratch, n, sizeof *spans);
+    etp_trace_event *copy = etp_arena_alloc_raw(scratch, n, sizeof *copy);
+    uint32_t *places = etp_arena_alloc_raw(scratch, n, sizeof *places);
     bool moved = false;
+    for (size_t i = 0, to = 0; i < n; i = to) {
+        to = i + 1;
+        while (to < n && events[i].delegated && events[to].delegated &&
+               same_instruction(&events[to], &events[i])) {
+            to++;
+        }
+        moved =
+            (to - i > 1 && order_call(events, times, i, to, spans, copy, places, in_file)) || moved;
+    }
+    return moved;
+}
+
+bool etp_tree_order(etp_trace_event *events, size_t n, etp_tree_times *times, etp_arena *scratch,
+                    uint32_t *in_file)
+{
+    for (size_t i = 0; i < n; i++) {
+        in_file[i] = (uint32_t)i;
+    }
+    bool moved = order_runtimes(events, n, times, scratch, in_file);
+    moved = order_by_times(events, n, times, scratch, in_file) || moved;
     for (size_t i = 0; i < n; i++) {
         const char *within = events[i].delegated ? etp_delegate_span(events[i].name).within : NULL;
         size_t at = within ? whole_before(events, i, within) : i;
-        in_file[i] = (uint32_t)i;
         if (at == i) {
             continue;
         }
         const etp_trace_event e = events[i];
+        uint32_t was = in_file[i];
         memmove(&events[at + 1], &events[at], (i - at) * sizeof *events);
         memmove(&in_file[at + 1], &in_file[at], (i - at) * sizeof *in_file);
         events[at] = e;
-        in_file[at] = (uint32_t)i;
+        in_file[at] = was;
         moved = true;
     }
     return moved;

@@ -4,12 +4,19 @@
 #include "trace/unit.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/number.h"
+#include "base/order.h"
 #include "operators/delegates.h"
 #include "trace/internal.h"
 
 #define MOST_HZ 1e12
+// One event in microseconds and nanoseconds by turns, in calls of one length.
+#define TURNS_RATIO 1000.0
+#define TURNS_GAP 100
+#define TURNS_SAME 1.2
+#define TURNS_PART 4 // of the executions, at least, in either unit
 
 static uint64_t divisor(uint64_t a, uint64_t b)
 {
@@ -64,6 +71,43 @@ bool etp_unit_scale(uint64_t ticks, etp_ratio unit, uint64_t *out)
     }
     *out = whole * unit.num + rest * unit.num / unit.den;
     return true;
+}
+
+// Of those executions in which TICKS are so many, the mean of AROUND.
+static double mean_around(const uint64_t *ticks, const uint64_t *around, const bool *left_out,
+                          size_t n_runs, uint64_t least, uint64_t most)
+{
+    size_t n = 0;
+    double sum = 0;
+    for (size_t r = 0; r < n_runs; r++) {
+        bool counts = !left_out[r] && ticks[r] >= least && ticks[r] <= most;
+        sum += counts ? (double)around[r] : 0;
+        n += counts;
+    }
+    return sum / (double)n;
+}
+
+bool etp_unit_takes_turns(const uint64_t *ticks, const uint64_t *around, const bool *left_out,
+                          size_t n_runs, uint64_t *v)
+{
+    size_t n = 0, at = 0;
+    for (size_t r = 0; r < n_runs; r++) {
+        if (!left_out[r]) {
+            v[n++] = ticks[r];
+        }
+    }
+    qsort(v, n, sizeof *v, etp_order_u64);
+    for (size_t i = 1; i < n; i++) {
+        at = v[i - 1] > 0 && v[i] / v[i - 1] >= TURNS_GAP ? i : at;
+    }
+    if (at < 2 || n - at < 2 || at * TURNS_PART < n || (n - at) * TURNS_PART < n) {
+        return false;
+    }
+    double ratio = (double)v[at + (n - at) / 2] / (double)v[at / 2];
+    double few = mean_around(ticks, around, left_out, n_runs, 0, v[at - 1]),
+           many = mean_around(ticks, around, left_out, n_runs, v[at], UINT64_MAX);
+    return ratio > TURNS_RATIO / 1.5 && ratio < TURNS_RATIO * 1.5 && few < many * TURNS_SAME &&
+           many < few * TURNS_SAME;
 }
 
 bool etp_trace_counts_cycles(const etp_trace *trace)
@@ -139,24 +183,35 @@ const etp_trace_damage *etp_trace_damage_at(const etp_trace *trace, size_t index
 
 const char *etp_trace_damage_claim(const etp_trace_damage *d, etp_arena *arena)
 {
-    if (d->ns == ETP_NS_UNKNOWN) {
-        return "ends before it starts";
+    const char *claim = "ends before it starts";
+    if (d->ns != ETP_NS_UNKNOWN) {
+        const char *in =
+            d->whole_ns ? etp_arena_printf(arena, ", inside %s", ETP_NS((double)d->whole_ns)) : "";
+        claim = etp_arena_printf(arena, "claims %s%s", ETP_NS((double)d->ns), in);
     }
-    return d->whole_ns ? etp_arena_printf(arena, "claims %s, inside %s", ETP_NS((double)d->ns),
-                                          ETP_NS((double)d->whole_ns))
-                       : etp_arena_printf(arena, "claims %s", ETP_NS((double)d->ns));
+    return d->crosses
+               ? etp_arena_printf(arena,
+                                  "parts of '%.*s' overlap or reach beyond it in run %u, not in "
+                                  "most",
+                                  ETP_STR_ARG(d->name), d->run)
+               : etp_arena_printf(arena, "the clock jumped (%.*s in run %u %s)",
+                                  ETP_STR_ARG(d->name), d->run, claim);
 }
 
 etp_status etp_trace_need_sound(const etp_trace *trace, etp_error *err)
 {
-    if (trace->damage.n == 0) {
-        return ETP_OK;
+    const etp_trace_damage *d = NULL;
+    size_t n = 0;
+    for (size_t i = trace->damage.n; i-- > 0;) {
+        bool jumped = !trace->damage.items[i].crosses;
+        d = jumped ? &trace->damage.items[i] : d;
+        n += jumped;
     }
-    const etp_trace_damage *d = &trace->damage.items[0];
-    return etp_fail(err, ETP_CORRUPT,
-                    "the clock jumped in %zu of its executions (run %u: '%.*s' %s)",
-                    trace->damage.n, d->run, ETP_STR_ARG(d->name),
-                    d->ns == ETP_NS_UNKNOWN ? "ends before it starts" : ETP_NS((double)d->ns));
+    return d ? etp_fail(err, ETP_CORRUPT,
+                        "the clock jumped in %zu of its executions (run %u: '%.*s' %s)", n, d->run,
+                        ETP_STR_ARG(d->name),
+                        d->ns == ETP_NS_UNKNOWN ? "ends before it starts" : ETP_NS((double)d->ns))
+             : ETP_OK;
 }
 
 etp_status etp_trace_need_time(const etp_trace *trace, etp_error *err)

@@ -16,4 +16,9 @@ ETP_NODISCARD etp_status etp_unit_parse(const char *text, const char *option, et
 // False: the result is longer than ETP_LONGEST_NS.
 bool etp_unit_scale(uint64_t ticks, etp_ratio unit, uint64_t *out);
 
+// Whether in part of the executions TICKS are a thousand times as many as in the others, AROUND as
+// long: then neither number is a time. SCRATCH: room for N_RUNS.
+bool etp_unit_takes_turns(const uint64_t *ticks, const uint64_t *around, const bool *left_out,
+                          size_t n_runs, uint64_t *scratch);
+
 #endif

@@ -212,7 +212,9 @@ def check_hostile(folder):
         path.write_bytes(changed)
         trace = check_dump(path)
         said = run("convert", path, "--to", "chrome").stderr
-        expect(b"do not nest" in said, f"change {i}: said to be drawn by durations: {said}")
+        drawn = [s for s in trace["slices"] if leaf.match(s.name)]
+        # Kernels that lie outside their calls are withheld, in every form.
+        expect(b"do not nest" in said if i == 2 else not drawn, f"change {i}: {said} {drawn}")
         starts = [s.start for s in trace["slices"] if s.category == "run"]
         expect(starts == sorted(starts) and max(starts) < 1 << 53,
                f"change {i}: executions follow each other: {starts}")
@@ -237,12 +239,19 @@ def check_hostile(folder):
 
 def check_verdicts(folder, good, flatc):
     """A kernel that takes 50 µs longer in each of six recordings of one side."""
+    ends = [e["profile_event"]["end_time"] for run in flatc["run_data"] for e in run["events"]
+            if e.get("profile_event") and e["profile_event"].get("name") == "native_call_cumsum.out"]
+
+    def later(start, end, ends, by):
+        """Every moment from the end of the kernel on is moved."""
+        return start + by * sum(e <= start for e in ends), end + by * sum(e <= end for e in ends)
+
     for side, base in (("quick", 0), ("slow", 50_000)):
         (folder / side).mkdir()
         for i in range(6):
             more = base + 37 * i
-            (folder / side / (f"model_b{i + 1}.etdump" if i else "model.etdump")).write_bytes(times_changed(
-                good, flatc, lambda s, e, n, by=more: (s, e + by) if n and n != "DELEGATE_CALL" else (s, e)))
+            (folder / side / (f"model_b{i + 1}.etdump" if i else "model.etdump")).write_bytes(
+                times_changed(good, flatc, lambda s, e, n, by=more: later(s, e, ends, by)))
     for first, second, verdict in (("quick", "slow", "slower"), ("slow", "quick", "faster")):
         sides = folder / first, folder / second
         check_sides(("compare", *sides), *sides)

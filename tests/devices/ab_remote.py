@@ -357,7 +357,7 @@ DECODER = ("--prefill", "16", "--decode", "4", "--depth", "0,32")
 
 def decoder_in_phases(b: Bench):
     """A text decoder with operators that the SDK lacks: each phase has its calls, recordings, ledger and outputs."""
-    done, out = b.ab(*DECODER, "--blocks", "2", "--iterations", "8", "--warmup", "4", "--no-kernels",
+    done, out = b.ab(*DECODER, "--blocks", "2", "--iterations", "8", "--warmup", "4", "--kernels", "never",
                      model=b.root / "tests/data/llm/decoder_fused.pte")
     assert done.returncode == 0, (done.returncode, done.stderr)
     manifest = json.loads((out / "manifest.json").read_text())
@@ -384,7 +384,7 @@ def decoder_in_phases(b: Bench):
 def killed_while_decoding(b: Bench):
     """etprof killed outright in a later block: what was committed stays as it is, and --resume goes on."""
     words, out = b.command(*DECODER, "--blocks", "3", "--iterations", "400", "--warmup", "4", "--no-trace",
-                           "--no-kernels", model=b.root / "tests/data/llm/decoder_plain.pte")
+                           "--kernels", "never", model=b.root / "tests/data/llm/decoder_plain.pte")
     p = subprocess.Popen(words, cwd=b.work, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=b.env)
     end = time.monotonic() + 100
     while p.poll() is None and time.monotonic() < end:
@@ -494,7 +494,7 @@ def other_verbs(b: Bench):
     assert spec == b.device, spec
     if b.device.startswith("adb"):
         return  # sampled launches take their time, and differ in nothing
-    done, out = b.ab("--kernels", "--iterations", "60")
+    done, out = b.ab("--kernels", "always", "--iterations", "60")
     assert done.returncode == 0, done.stderr
     kernels = json.loads(call("kernels", out, "--format", "json").stdout)
     assert "kernels" in json.dumps(kernels) and list(out.rglob("*.samples*")), done.stderr

@@ -60,13 +60,21 @@ def is_of_answer(m):
     return there and (there["many"] == "counted" or is_nullable(there) == is_nullable(m))
 
 
+def closed(schema):
+    """One that a function's author wrote by hand: of an object it says the keys, all of them."""
+    if isinstance(schema, dict):
+        schema = {key: closed(inner) for key, inner in schema.items()}
+        return schema | ({"additionalProperties": False} if CLOSED[0] and "properties" in schema else {})
+    return [closed(inner) for inner in schema] if isinstance(schema, list) else schema
+
+
 def of_value(m):
     """The schema of one value."""
     if is_of_answer(m):
         return {"$ref": f"ab.schema.json#/properties/{m['of_answer']}" +
                         "/items" * (ANSWER[m["of_answer"]]["many"] == "counted")}
     if m["kind"] == "written":
-        return json.loads(m["schema"])
+        return closed(json.loads(m["schema"]))
     if m["kind"] == "object":
         schema = of_object(m["members"])
     elif m["kind"] == "word" and m["words"]:
@@ -195,12 +203,40 @@ def check_columns(documents, columns):
         shown = {".".join(filter(None, (c["outer"], c["key"]))): c["column"] for c in columns[row]}
         for name, apart in there.items():
             if apart and name in shown:
-                wrong.append(f"{row}[].{name} has a column, and ETP_APART says that it has none")
+                wrong.append(f"{row}[].{name} has a column, and ETP_NO_COLUMN says that it has none")
             if not apart and name not in shown:
-                wrong.append(f"{row}[].{name} has no COLUMN (src/document/ab_*.def) and is not ETP_APART")
+                wrong.append(f"{row}[].{name} has no COLUMN (src/document/ab_*.def) and is not ETP_NO_COLUMN")
         wrong += [f"column {column} of {row}: there is no {row}[].{name}"
                   for name, column in shown.items() if name and name not in there]
     return wrong + [f"etprof.ab/1 has no {row}" for row in ROWS if row not in rows]
+
+
+DRAFT = "https://json-schema.org/draft/2020-12/schema"
+CONFIG = "config.schema.json"  # people write it, and it names no schema
+
+
+def problems_of(path):
+    """What a file of the folder of schemas lacks that readers and editors rely on."""
+    schema = json.loads(path.read_text())
+    if not isinstance(schema, dict) or schema.get("$schema") != DRAFT or schema.get("$id") != PLACE + path.name:
+        return [f"no schema with \"$schema\": \"{DRAFT}\" and \"$id\": \"{PLACE}{path.name}\""]
+    problems = [] if schema.get("required") else ["no key is required"]
+    if path.name == CONFIG or "schema" in schema["properties"]:  # others write the files of Arm's kit too
+        problems += [f"{place or 'the document'}: any other key is taken" for place in open_objects(schema)]
+    return problems
+
+
+def open_objects(schema, place=""):
+    """Places of objects that may have any key; $defs hold parts of objects, which say nothing of others."""
+    if isinstance(schema, list):
+        schema = dict(enumerate(schema))
+    if isinstance(schema, dict):
+        said = {"additionalProperties", "unevaluatedProperties"} & set(schema)
+        if isinstance(schema.get("properties"), dict) and not said:
+            yield place
+        for key, inner in schema.items():
+            if key != "$defs":
+                yield from open_objects(inner, f"{place}/{key}")
 
 
 def main():
@@ -217,7 +253,7 @@ def main():
     files = {source / f"python/etprof/schemas/{schema_file(d['name'])}.schema.json":
              json.dumps(schema_of(d), indent=2, ensure_ascii=False) + "\n"
              for d in documents if not d["name"].endswith(".jsonl")}
-    files[source / "python/etprof/schemas/tables.json"] = json.dumps(columns_of(described["layouts"]), indent=1) + "\n"
+    files[source / "python/etprof/validate/tables.json"] = json.dumps(columns_of(described["layouts"]), indent=1) + "\n"
     files[page] = page.read_text().partition(MARK)[0] + MARK + page_of(documents) + tables_of(described["layouts"])
     wrong = [path for path, text in files.items() if not path.exists() or path.read_text() != text]
     for path in wrong:
@@ -226,9 +262,8 @@ def main():
         else:
             print(f"{path} is not what the tables say: run this with --write")
     forgotten = check_columns(documents, described["columns"])
-    for path in (source / "python/etprof/schemas").glob("*.schema.json"): # those written by hand, too
-        if json.loads(path.read_text()).get("$id") != PLACE + path.name:
-            forgotten.append(f"{path} has no \"$id\": \"{PLACE}{path.name}\"")
+    for path in sorted((source / "python/etprof/schemas").iterdir()): # those written by hand, too
+        forgotten += [f"{path.name}: {problem}" for problem in problems_of(path)]
     print("".join(line + "\n" for line in forgotten), end="")
     print(f"{len(documents)} documents, {len(wrong)} files {'written' if write else 'differ'}")
     return 1 if not documents or forgotten or (wrong and not write) else 0

@@ -27,10 +27,10 @@
 #include "show/whatif_data.h"
 #include "store/internal.h"
 #include "store/roofs_file.h"
-#include "study/builds/builds.h"
 #include "study/gate/baselines.h"
 #include "study/gate/gate.h"
 #include "study/replay.h"
+#include "study/replay_sweep.h"
 #include "study/rerun.h"
 #include "study/stats/answer.h"
 
@@ -105,9 +105,9 @@ static void describe_field(etp_json *j, const etp_field *f)
     etp_json_kv_bool(j, "skip", f->flags & ETP_SKIP);
     etp_json_kv_bool(j, "sha256", f->flags & ETP_SHA256);
     etp_json_kv_bool(j, "blank", f->flags & ETP_BLANK);
-    etp_json_kv_bool(j, "apart", f->flags & ETP_APART);
+    etp_json_kv_bool(j, "apart", f->flags & ETP_NO_COLUMN);
     etp_json_kv_bool(j, "null",
-                     (f->flags & (ETP_EMPTY | ETP_ZERO | ETP_MOST)) || f->find ||
+                     (f->flags & (ETP_EMPTY | ETP_ZERO | ETP_MAX_IS_NULL)) || f->find ||
                          (f->pointer && f->many == ETP_ONE) || (f->when && f->many == ETP_ONE));
     etp_json_kv_z(j, "range", k_ranges[f->range]);
     etp_json_kv_u64(j, "least", f->least);
@@ -180,7 +180,6 @@ static void describe_columns(etp_json *j, const char *row, const etp_member_colu
     X(analysis_summary)  \
     X(baselines)         \
     X(block)             \
-    X(builds)            \
     X(combined)          \
     X(derived)           \
     X(devices)           \
@@ -203,6 +202,7 @@ static void describe_columns(etp_json *j, const char *row, const etp_member_colu
     X(page)              \
     X(pipeline_summary)  \
     X(replay)            \
+    X(replay_sweep)      \
     X(rerun)             \
     X(restored)          \
     X(robust_comparison) \

@@ -143,7 +143,7 @@ def of_a_program(folder):
     p.exports(layer_norm="base sme2 800000\nnoise 2\n")
     dump = p.environment["FAKE_ETDUMP_neon"]
     done = p.fix(p.program.relative_to(p.folder), FAKE_ETDUMP_sme2=dump)
-    expect(done.returncode == 3 and "measured not known: " in done.stdout and "undone" in done.stdout and
+    expect(done.returncode == 3 and ", no result: " in done.stdout and "     left out: " in done.stdout and
            (p.folder / OUT / "before/manifest.json").exists(), done.stdout, done.stderr)
 
 

@@ -274,7 +274,8 @@ def answered():
     quiet = Lake()
     put_times(quiet, "m", all_of, lambda d, n: 1)
     first = report.text(questions.everything(quiet.ask), 20).splitlines()[0]
-    expect(first.startswith(f"Last night ({night_of(29)}, build b29): none of 1 series") and "would have told" in first,
+    expect(first.startswith(f"Last night ({night_of(29)}, build b29): none of 1 series") and
+           "would have shown" in first,
            "a quiet night", first)
     first = report.text(questions.everything(Lake().ask), 20).splitlines()[0]
     expect(first.startswith("Last night cannot be judged"), "an empty lake", first)

@@ -68,7 +68,7 @@ class Text(unittest.TestCase):
         self.assertEqual(kept.get("tokenizer_sha256"), hashlib.sha256(b"words\n").hexdigest())
         for content, status in (("bytes\n", 2), ("words\n", 0)):
             (self.dir / "tokenizer").write_text(content)
-            done = subprocess.run([ETPROF, "ab", "--extend", "run", "--blocks", "1", "--quiet"], cwd=self.dir,
+            done = subprocess.run([ETPROF, "ab", "--resume", "run", "--blocks", "1", "--quiet"], cwd=self.dir,
                                   capture_output=True, text=True, timeout=600)
             self.assertEqual(done.returncode in (0, 3), status == 0, done.stderr)
             if status:
@@ -144,10 +144,8 @@ class Text(unittest.TestCase):
         script = self.dir / "front"
         script.write_text(f"#!/bin/sh\nexec '{RUNNERS / 'text'}' \"$@\"\n")
         script.chmod(0o755)
-        # Nothing in it says what it is: declared.
-        self.assertEqual(self.ab("--prefill", "16", "--runner-kind", "llama", runner=script, blocks=1), 0, self.stderr)
-        self.assertEqual(self.ab("--prefill", "16", "--runner-kind", "lama", runner=script, blocks=1), 2)
-        self.assertIn("executor and llama", self.stderr)
+        # Nothing in it says what it is: the tokenizer does.
+        self.assertEqual(self.ab("--prefill", "16", runner=script, blocks=1), 0, self.stderr)
         # Named in it: with recordings.
         script.write_text(script.read_text() + "# model_path tokenizer_path prompt max_new_tokens temperature "
                                                "etdump_path\n")
@@ -174,8 +172,7 @@ class Text(unittest.TestCase):
                 (["--prefill", "16", "--precision", "1%"], "words", 2, "--blocks"),
                 (["--prefill", "16", "--iterations", "3"], "words", 2, "--blocks"),
                 (["--prefill", "0"], "words", 2, "prefill"),
-                (["--prefill", "16", "--runner-kind", "executor"], "words", 2, "runner-kind llama"),
-                (["--prefill", "16", "--kernels"], "words", 4, "--kernels")):
+                (["--prefill", "16", "--kernels", "always"], "words", 4, "--kernels")):
             with self.subTest(words=words):
                 self.assertEqual(self.ab(*words, tokenizer=tokenizer, off="text_slow"), status, self.stderr)
                 self.assertIn(text, self.stderr)
@@ -183,7 +180,7 @@ class Text(unittest.TestCase):
 
     def test_goes_on_and_is_repeated(self):
         self.assertEqual(self.ab("--prefill", "16", "--decode", "4", blocks=1), 0, self.stderr)
-        done = subprocess.run([ETPROF, "ab", "--extend", "run", "--blocks", "1", "--format", "json"], cwd=self.dir,
+        done = subprocess.run([ETPROF, "ab", "--resume", "run", "--blocks", "1", "--format", "json"], cwd=self.dir,
                               capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual([p["name"] for p in json.loads(done.stdout)["phases"]], ["prefill 16", "decode @16"])

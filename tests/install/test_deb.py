@@ -29,7 +29,7 @@ USE = ('cc -o /tmp/reader "$1" $(pkg-config --cflags --libs etprof) && /tmp/read
 
 
 def run(*words, code=0, **options):
-    done = subprocess.run(words, text=True, check=False, timeout=900, stdin=subprocess.DEVNULL,
+    done = subprocess.run(words, text=True, check=False, timeout=1800, stdin=subprocess.DEVNULL,
                           **{"capture_output": True, **options})
     if code is not None and done.returncode != code:
         raise AssertionError(f"{' '.join(map(str, words))}: exit {done.returncode}\n{done.stdout}{done.stderr}")
@@ -280,7 +280,7 @@ class Deb(unittest.TestCase):
             self.skipTest(f"mmdebstrap made no root of {suite}: {done.stderr.strip()[-300:]}")
         return root
 
-    @unittest.skipUnless(SUITES, 'takes minutes and a mirror for each: ETPROF_TESTS_SUITES="bookworm trixie"')
+    @unittest.skipUnless(SUITES, 'takes minutes and a mirror for each: ETPROF_TESTS_SUITES="bookworm trixie noble"')
     def test_built_and_installed_in_each_suite(self):
         for suite in SUITES:
             with self.subTest(suite):

@@ -250,6 +250,22 @@ class Wheel(unittest.TestCase):
             name = re.match(r"etprof|ld-linux|libexecutorch|[^.]+", pathlib.PurePath(file["path"]).name)[0]
             self.assertIn(name, told)
 
+    def test_it_links_to_the_projects_place_once_it_has_one(self):
+        tree, told = self.top / "with a place", []
+        for name in ("python", "cmake", "include/etprof", "LICENSE", "README.md", "CMakeLists.txt"):
+            (tree / name).parent.mkdir(parents=True, exist_ok=True)
+            (shutil.copytree if (SOURCE / name).is_dir() else shutil.copy)(SOURCE / name, tree / name)
+        build = (tree / "CMakeLists.txt").read_text()
+        for home in ("", ' HOMEPAGE_URL "https://example.org/etprof"'):
+            (tree / "CMakeLists.txt").write_text(re.sub(r'^(project[(].*)[)]$', rf"\1{home})", build, flags=re.M))
+            told.append(run(sys.executable, "-c",
+                            "import pack, sys; print(pack.metadata(*pack.project(), sys.argv[1]))", TRIPLE,
+                            cwd=tree / "python/wheel").stdout)
+        self.assertNotIn("Project-URL:", told[0])
+        self.assertEqual(re.findall(r"^Project-URL: (.*)$", told[1], re.M), [
+            "Homepage, https://example.org/etprof", "Source, https://example.org/etprof",
+            "Changelog, https://example.org/etprof/blob/HEAD/CHANGELOG.md", "Issues, https://example.org/etprof/issues"])
+
     def test_a_registry_would_take_it(self):
         if not importlib.util.find_spec("twine"):
             self.skipTest("no twine")
@@ -315,7 +331,8 @@ class Wheel(unittest.TestCase):
         if os.getuid() != 0 or not shutil.which("unshare"):
             self.skipTest("a root of its own needs root and unshare")
         root = self.top / "old"
-        shutil.copytree(OLD_GLIBC, root / "lib64")
+        for place in ("lib64", "lib/x86_64-linux-gnu"): # where Fedora's loader looks, and Debian's
+            shutil.copytree(OLD_GLIBC, root / place)
         shutil.copytree(self.package / "tree", root / "etprof")
         for place in ("proc", "tmp", "home"):
             (root / place).mkdir()

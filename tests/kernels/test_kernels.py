@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""etprof ab --kernels on this machine: four levels of one int8 model must be told apart by the code
+"""etprof ab --kernels always on this machine: four levels of one int8 model must be told apart by the code
 that ran, and arms under a wrong name must be contradicted."""
 import csv
 import json
@@ -43,7 +43,8 @@ class Kernels(unittest.TestCase):
         model = MODELS / f"image_encoder_xnnpack_{precision}.pte"
         out = pathlib.Path(cls.dir.name) / precision
         r = etprof("ab", model, "--runner", BUNDLE, "--levels", ",".join(levels), "--blocks", "1", "--no-trace",
-                   "--iterations", "20", "--warmup", "5", "--kernels", "--out", out, "-q", *options, cwd=cls.dir.name)
+                   "--iterations", "20", "--warmup", "5", "--kernels", "always", "--out", out, "-q", *options,
+                   cwd=cls.dir.name)
         assert r.returncode == 0, r.stderr + r.stdout
         return out
 
@@ -147,13 +148,13 @@ class Kernels(unittest.TestCase):
         self.assertIn("linux_avx2", r.stderr)
 
     def test_sampling_is_what_every_verb_does_by_itself(self):
-        """ab and run sample where that takes little, without being asked; --no-kernels keeps them from it."""
+        """ab and run sample where that takes little, without being asked; --kernels never keeps them from it."""
         model, top = MODELS / "toy_cnn_xnnpack_fp32.pte", pathlib.Path(self.dir.name)
         config = top / "config.json"
         config.write_text(json.dumps({"model": str(model), "output_root": str(top / "by_run"), "blocks": 1,
                                       "experiments": [{"name": n, "level": n, "runs": 5, "warmup": 1}
                                                       for n in ("sse", "avx2")]}))
-        for words in ([], ["--no-kernels"]):
+        for words in ([], ["--kernels", "never"]):
             for verb in ("ab", "run"):
                 out = top / f"by_{verb}"
                 shutil.rmtree(out, ignore_errors=True)
@@ -165,7 +166,8 @@ class Kernels(unittest.TestCase):
                 self.assertEqual(manifest["plan"]["asked"]["sampling"], not words, (verb, words))
 
     def test_emulation_is_refused(self):
-        r = etprof("ab", MODELS / "toy_cnn_xnnpack_fp32.pte", "--device", "qemu", "--kernels", cwd=self.dir.name)
+        r = etprof("ab", MODELS / "toy_cnn_xnnpack_fp32.pte", "--device", "qemu", "--kernels", "always",
+                   cwd=self.dir.name)
         self.assertEqual(r.returncode, 5)
         if "no qemu" not in r.stderr and "no runner" not in r.stderr:
             self.assertIn("emulation", r.stderr)

@@ -281,7 +281,7 @@ static void wrong_words_are_refused(void **state)
     assert_int_equal(etp_analysis_open_run(NULL, NULL, &a, &err), ETP_USAGE);
     assert_int_equal(etp_analysis_open_run(DATA("kit"), NULL, &a, &err), ETP_USAGE);
     assert_non_null(strstr(err.msg, "manifest.json"));
-    assert_int_equal(etp_analysis_open_run("/no/such/folder", NULL, &a, &err), ETP_USAGE);
+    assert_int_equal(etp_analysis_open_run("/no/such/folder", NULL, &a, &err), ETP_IO);
     assert_int_equal(etp_analysis_open_run(s_run, NULL, NULL, &err), ETP_USAGE);
     assert_int_equal(etp_analysis_open_dumps(paths, 2, NULL, &a, &err), ETP_USAGE);
     assert_int_equal(etp_analysis_open_dumps(NULL, 1, NULL, &a, &err), ETP_USAGE);

@@ -29,7 +29,7 @@ MODEL = b"\x10\0\0\0ET12base sme2 1000000\nbase neon 3000000\n" + b"\n" * 40
 NEW = ["ab", "../model.pte", "--levels", "sme2,neon", "--blocks", 2, "--iterations", 3, "--warmup", 1, "--seed", 7,
        "--runner", FAKE, "--out", "run"]
 COMMANDS = {"new": NEW, "untraced": [*NEW, "--no-trace"],
-            "extend": ["ab", "--extend", "run", "--blocks", 1, "--runner", FAKE, "--trust"],
+            "extend": ["ab", "--resume", "run", "--blocks", 1, "--runner", FAKE, "--trust"],
             "doctor": ["doctor", "--runner", FAKE]}
 
 OF_THE_MACHINE = ("cpu_contended",)  # notes that come of what else runs here
@@ -61,7 +61,7 @@ def run(scratch, program, command, fail_at=None, once=False):
     here = work / "here"
     here.mkdir()
     (work / "model.pte").write_bytes(MODEL)
-    if "--extend" in command:
+    if "--resume" in command:  # of a finished session
         shutil.copytree(scratch / "measured" / "here" / "run", here / "run")
     status, out, error, count, last_rows = failing.run(program, command, here, work, fail_at, once)
     manifest, rows = read(here / "run")

@@ -64,7 +64,7 @@ def later_block():
         expect(slow[1] == 0 and 1 <= slow[2] <= 3 and slow[3] == 0, name, "of what is slow no more than fits", slow)
         expect(answer["stop"].get("reason") == "budget", name, answer["stop"])
         expect("in the middle of block 2" in said, name, said)
-        done = run(tmp, "ab", "--extend", "run", "--runner", FAKE, "--blocks", "7", "--quiet", "--format", "json")
+        done = run(tmp, "ab", "--resume", "run", "--runner", FAKE, "--blocks", "7", "--quiet", "--format", "json")
         again = json.loads(done.stdout) if done.stdout else {}
         pairs = again.get("comparisons", [{"speedup": {"blocks": 0}}])[0]["speedup"]["blocks"]
         expect(done.returncode == 0 and pairs >= 6, name, "goes on", pairs, done.stderr[-500:])

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """etprof ab MODELS --runner-a A --runner-b B against a fake runner: planted differences between two builds come back
-model by model, equal ones are not called different, and a model that one build cannot run stays alone.
+within each model, equal ones are not called different, and a model that one build cannot run has no ratio.
 
 The runner is tests/fakes/fake_runner.c; a build is a bundle that starts it with a name in its environment. Its times
 are planted, so that every expected figure is a quotient of them.
@@ -13,6 +13,7 @@ import math
 import os
 import pathlib
 import platform
+import re
 import signal
 import subprocess
 import sys
@@ -59,21 +60,25 @@ def said(done, name, code):
     return json.loads(done.stdout)
 
 
-def adjusted(ps, dependent):
-    """Benjamini and Hochberg 1995; with DEPENDENT Benjamini and Yekutieli 2001: times 1 + 1/2 + … + 1/n."""
-    known = sorted(p for p in ps if p is not None)
-    n = len(known)
-    times = sum(1 / i for i in range(1, n + 1)) if dependent else 1
-    return [None if p is None else min(min(1, known[j] * n * times / (j + 1)) for j in range(known.index(p), n))
-            for p in ps]
-
-
 def close(x, y, within=1e-5):
     return (x is None) == (y is None) and (x is None or abs(x - y) <= within * abs(y) + 1e-12)
 
 
-def by_name(document):
-    return {m["model"]: m for m in document["models"]}
+def by_model(document):
+    """B against A of each model: {"fast": comparison}."""
+    arms = {a["name"]: a for a in document["arms"]}
+    found = {}
+    for c in (*document["comparisons"], *document["within"]):
+        a, b = arms[c["baseline"]], arms[c["candidate"]]
+        if a["model"] == b["model"]:
+            expect((a["build"], b["build"]) == ("A", "B"), "builds", a, b)
+            found[re.sub(r"^net_|\.pte$", "", pathlib.Path(b["model"]).name)] = c
+    return found
+
+
+def folder_of(document, model, build):
+    return next(f"run:{a['name']}" for a in document["arms"]
+                if a["build"] == build and model in a["model"])
 
 
 def planted():
@@ -81,27 +86,21 @@ def planted():
     build("a", "1.5.0")
     build("b", "1.5.1")
     files = [model("fast", 1_000_000, "side b base * 800000"), model("same", 2_000_000),
-             model("slow", 1_000_000, "side b base * 1250000"), model("less", 1_000_000, "side b base * 990000")]
+             model("slow", 1_000_000, "side b base * 1250000"), model("less", 1_000_000, "side b base * 985000")]
     d = said(run(command(files, blocks=12)), name, 0)
-    expect([m["model"] for m in d["models"]] == ["fast", "same", "slow", "less"], name, "order")
-    wanted = {"fast": (1.25, "faster"), "same": (1, "same"), "slow": (0.8, "slower"), "less": (1 / 0.99, "faster")}
-    for key, m in by_name(d).items():
-        ratio, verdict = wanted[key]
-        expect(close(m["estimate"], ratio, 0.002) and m["lo"] <= m["estimate"] <= m["hi"], name, m)
-        expect(m["verdict"] == verdict and m["blocks"] == 12 and m["outputs_agree"] is True, name, m)
-        expect(m["blocks_to_find"] >= 6, name, m)
-    comment = run([ETPROF, "analyze", "--full", "--renew", "run", "--format", "md"]).stdout
-    expect(f"in 90 % of sessions of {max(m['blocks_to_find'] for m in d['models'])} blocks" in comment, name, comment)
-    mean = math.prod(m["estimate"] for m in d["models"]) ** (1 / 4)
-    expect(close(d["mean"]["estimate"], mean) and d["mean_models"] == 4, name, d["mean"], mean)
-    rows = [*d["models"], d["mean"]]
-    for row, q in zip(rows, adjusted([r["p"] for r in rows], False)):
-        expect(close(row["q"], q), name, row, q)
-    expect((d["a"]["executorch"], d["b"]["executorch"], d["same_build"]) == ("1.5.0", "1.5.1", False), name, d["a"])
+    wanted = {"fast": (1.25, "faster"), "same": (1, "same"), "slow": (0.8, "slower"), "less": (1 / 0.985, "faster")}
+    rows = by_model(d)
+    expect(set(rows) == set(wanted), name, list(rows))
+    for key, (ratio, verdict) in wanted.items():
+        found = rows[key]["speedup"]
+        expect(close(found["estimate"], ratio, 0.002) and found["lo"] <= found["estimate"] <= found["hi"], name, found)
+        expect(rows[key]["verdict"] == verdict and found["blocks"] == 12, name, key, rows[key])
+        # The same two arms alone say the same.
+        pair = [folder_of(d, key, side) for side in "AB"]
+        alone = json.loads(run([ETPROF, "compare", *pair, "--format", "json"]).stdout)["comparisons"][0]
+        expect(alone["speedup"] == found and alone["verdict"] == verdict, name, key, alone, rows[key])
     shown(name, d)
-    document = pathlib.Path("run/builds.json")
-    document.write_text(document.read_text().replace("0.8", "0.9"))
-    expect(run([ETPROF, "verify", "run"]).returncode == 1, name, "an altered builds.json went unnoticed")
+    gates(name)
 
 
 def shown(name, d):
@@ -109,15 +108,23 @@ def shown(name, d):
         done = run([ETPROF, *words])
         expect(done.returncode == 0, name, words, done.stdout[-500:])
     expect(json.loads(run([ETPROF, "analyze", "run", "--format", "json"]).stdout) == d, name, "analyze differs")
-    expect(json.loads(pathlib.Path("run/builds.json").read_text()) == d, name, "builds.json")
-    comment = run([ETPROF, "analyze", "--full", "--renew", "run", "--format", "github"]).stdout
-    for line in ("| `fast` | 1.0", "25 % faster", "25 % slower", "equal ± ", "**`geometric mean`**",
-                 "Benjamini–Hochberg"):
-        expect(line in comment, name, line, comment[:3000])
-    table = run([ETPROF, "analyze", "--full", "--renew", "run", "--format", "csv"]).stdout.splitlines()
-    expect(len(table) == 6 and table[0].startswith("model,a_ns,b_ns,speedup,lo,hi,q,verdict"), name, table)
-    page = pathlib.Path("run/report.html").read_text()
-    expect("25 % slower" in page and "geometric mean" in page, name, "report.html")
+    lines = run([ETPROF, "analyze", "run"]).stdout.splitlines()
+    expect(any(re.search(r"ExecuTorch 1\.5\.0 +ExecuTorch 1\.5\.1 +speedup", line) for line in lines), name, lines)
+    for words in ("fast  .*1.25×", "same  .*1.00×  same", "slow  .*0.80×  slower", "less  .*1.02×"):
+        expect(any(re.search(words, line) for line in lines), name, words, lines)
+
+
+def gates(name):
+    """B is judged within each model, and no model against another."""
+    for rule, code in (((), 1), (("speedup >= 0.75",), 0), (("speedup >= 0.99",), 1)):
+        done = run([ETPROF, "gate", "run", *rule, "--format", "json"])
+        expect(done.returncode == code, name, rule, done.returncode, done.stdout[:2000])
+        checks = [c for c in json.loads(done.stdout)["checks"] if c["id"].startswith(("verdict:", "speedup:"))]
+        expect(len(checks) == 4, name, rule, checks)
+        text = run([ETPROF, "gate", "run", *rule]).stdout
+        expect("_neon_b" not in text, name, rule, "names of arms", text)
+        no = [c["id"] for c in checks if c["ok"] is False]
+        expect(len(no) == code and all("slow" in n for n in no), name, rule, no)
 
 
 def operators():
@@ -128,55 +135,33 @@ def operators():
     build("b", FAKE_ETDUMP_neon=pathlib.Path("after.etdump").resolve())
     files = [model("one", 3178, "side b base * 5178"), model("two", 4178, "side b base * 6178")]
     d = said(run(command(files)), name, 0)
-    expect((d["operators_compared"], d["operators_changed"]) == (6, 2), name, d["operators"])
-    for o in d["operators"]:
-        expect(o["label"] == "cumsum.out [1]" and o["b_ns"] - o["a_ns"] == 2000 == o["delta_ns"], name, o)
-        expect(o["verdict"] == "slower" and o["q"] <= 0.05, name, o)
-    comment = run([ETPROF, "analyze", "--full", "--renew", "run", "--format", "github"]).stdout
-    expect("2 of 6 operators changed" in comment and "Benjamini–Yekutieli" in comment, name, comment)
-    expect(len([r for r in comment.splitlines() if r.startswith("| `") and "cumsum" in r]) == 2, name, comment)
-
-
-def equal_operators():
-    name = "equal operators"
-    build("a")
-    build("b")
-    d = said(run(command([model("one", 3178), model("two", 4178)])), name, 0)
-    expect((d["operators_compared"], d["operators_changed"], d["operators"]) == (6, 0, []), name, d["operators"])
+    for key in ("one", "two"):
+        pair = [folder_of(d, key, side) for side in "AB"]
+        rows = json.loads(run([ETPROF, "compare", *pair, "--format", "json"]).stdout)["ledgers"][0]["rows"]
+        slower = [(r["label"], r["delta_ns"]) for r in rows if r["q"] is not None and r["delta_ns"]]
+        expect(slower == [("cumsum.out [1]", 2000)], name, key, rows)
 
 
 def one_build_cannot():
     """B crashes on one model, refuses another, gives another output in a third and dies in the middle of a fourth:
-    their rows say so, no operator of them is claimed, and the others have their ratio."""
+    none of them has a ratio, what happened is said, and the others have theirs."""
     name = "one build cannot"
-    pathlib.Path("after.etdump").write_bytes(slowed(DUMP, "native_call_cumsum.out", 2000))
     build("a")
-    build("b", FAKE_ETDUMP_neon=pathlib.Path("after.etdump").resolve())
+    build("b")
     files = [model("fine", 3178, "side b base * 2542"), model("crash", 3178, "side b on * * * crash"),
              model("refused", 3178, "side b on * * * error:model"),
              model("output", 3178, "side b on * * * other_output"),
              model("dies", 3178, "side b on * timed 4+ crash", "side b on * traced 4+ crash"), model("last", 3178)]
     d = said(run(command(files)), name, 6)  # launches were lost
-    rows = by_name(d)
-    expect(len(rows) == 6, name, list(rows))
+    rows = by_model(d)
     expect(rows["fine"]["verdict"] == "faster" and rows["last"]["verdict"] == "same", name, rows)
-    for key, word in (("crash", "crash"), ("refused", "refuse")):
-        row = rows[key]
-        expect(row["estimate"] is None and row["b_lost"] and word in row["b_lost"] and row["a_lost"] is None, name, row)
-        expect(row["verdict"] == "unknown" and row["a_ns"] is not None and row["b_ns"] is None, name, row)
-    expect(rows["output"]["withheld"] == "outputs_differ" and rows["output"]["estimate"] is None, name, rows["output"])
-    expect(rows["output"]["outputs_agree"] is False, name, rows["output"])
-    expect(0 < rows["dies"]["blocks"] < 6 and rows["dies"]["verdict"] == "unknown", name, rows["dies"])
-    expect("crash" in str(rows["dies"]["b_lost"]), name, rows["dies"])
-    expect(d["mean_models"] == sum(r["estimate"] is not None for r in rows.values()), name, d["mean_models"])
-    for key, row in rows.items():
-        compared = key in ("fine", "last")
-        expect((row["operators"] == 3 and row["no_operators"] is None) == compared, name, row)
-    expect({o["model"] for o in d["operators"] if o["verdict"] != "unknown"} == {"fine", "last"}, name, d["operators"])
-    text = " ".join(run([ETPROF, "analyze", "--full", "--renew", "run"]).stdout.split())
-    for words in ("B did not run it: crash", "B did not run it", "the builds' outputs differ beyond tolerance",
-                  "B lost launches: crash", "not measured", "withheld"):
-        expect(words in text, name, words, text[:3000])
+    expect("crash" not in rows and "refused" not in rows, name, list(rows))
+    for key, word in (("crash", "crash"), ("refused", "refuse"), ("dies", "crash")):
+        lost = [x for x in d["lost"] if key in x["arm"] and x["arm"].endswith("_b")]
+        expect(lost and word in str(lost), name, key, d["lost"])
+    output = rows["output"]
+    expect(output["withheld"] == "outputs_differ" and output["speedup"]["estimate"] is None, name, output)
+    expect(0 < rows["dies"]["speedup"]["blocks"] < 6 and rows["dies"]["verdict"] == "unknown", name, rows["dies"])
     expect(run([ETPROF, "verify", "run"]).returncode == 0, name, "verify")
 
 
@@ -213,11 +198,11 @@ def resumed():
     expect(refused.returncode != 0 and "a build" in refused.stderr, name, refused.returncode, refused.stderr)
     bundle.write_text(before)
     d = said(run([ETPROF, "ab", "--resume", "run", "--quiet", "--format", "json"]), name, 0)
-    rows = by_name(d)
+    rows = by_model(d)
     counts = {m: pairs(m) for m in rows}
-    expect({m: row["blocks"] for m, row in rows.items()} == counts and set(counts.values()) <= {10, 11}, name, counts,
-           rows)
-    expect(rows["one"]["verdict"] == "same" and close(rows["two"]["estimate"], 2, 0.01), name, rows)
+    expect({m: row["speedup"]["blocks"] for m, row in rows.items()} == counts, name, counts, rows)
+    expect(set(counts.values()) <= {10, 11}, name, counts)
+    expect(rows["one"]["verdict"] == "same" and close(rows["two"]["speedup"]["estimate"], 2, 0.01), name, rows)
     expect(run([ETPROF, "verify", "run"]).returncode == 0, name, "verify")
 
 
@@ -227,10 +212,11 @@ def extended():
     build("a")
     build("b")
     said(run(command([model("one", 1_000_000, "side b base * 800000", "noise 30")], blocks=6)), name, 0)
-    d = said(run([ETPROF, "ab", "--extend", "run", "--blocks", "2", "--quiet", "--format", "json"]), name, 0)
-    row, times = d["models"][0], sorted(medians("run").values(), key=sum)
-    expect(row["blocks"] == 8 and len(times) == 2, name, row, len(times))
-    found, wanted = [math.log(row[end]) for end in ("lo", "hi")], looked_at(times[1], times[0])  # B is the faster one
+    d = said(run([ETPROF, "ab", "--resume", "run", "--blocks", "2", "--quiet", "--format", "json"]), name, 0)
+    row, times = by_model(d)["one"], sorted(medians("run").values(), key=sum)
+    expect(row["speedup"]["blocks"] == 8 and len(times) == 2, name, row, len(times))
+    wanted = looked_at(times[1], times[0])  # B is the faster one
+    found = [math.log(row["speedup"][end]) for end in ("lo", "hi")]
     expect(all(abs(x - y) < 1e-4 for x, y in zip(found, wanted)), name, found, wanted)
     text = " ".join(run([ETPROF, "analyze", "--full", "--renew", "run"]).stdout.split())
     expect("extended after 6 blocks, whose result was known" in text, name, text[:1500])
@@ -241,12 +227,14 @@ def same_build():
     build("a")
     pathlib.Path("b").symlink_to("a")
     d = said(run(command([model("one", 1_000_000)])), name, 0)
-    expect(d["same_build"] is True and d["mean"] is None and d["models"][0]["verdict"] == "same", name, d)
-    one = run([ETPROF, "analyze", "--full", "--renew", "run"]).stdout
-    expect("byte for byte" in " ".join(one.split()), name, one)
+    expect(by_model(d)["one"]["verdict"] == "same", name, d)
     digest = hashlib.sha256(pathlib.Path("a/bundle.json").name.encode() + b"\0" +
                             pathlib.Path("a/bundle.json").read_bytes()).hexdigest()
-    expect(d["a"]["sha256"] == digest == d["b"]["sha256"], name, d["a"], digest)
+    manifest = json.loads(pathlib.Path("run/manifest.json").read_text())
+    expect([b["sha256"] for b in manifest["plan"]["builds"]] == [digest, digest], name, manifest["plan"]["builds"])
+    expect("builds_same" in {n["id"] for n in manifest["notes"]}, name, manifest["notes"])
+    one = " ".join(run([ETPROF, "analyze", "--full", "run"]).stdout.split())
+    expect("byte for byte" in one, name, one)
 
 
 def refused():
@@ -276,8 +264,7 @@ def refused():
 
 hear_signals()
 started = time.monotonic()
-for case in (planted, operators, equal_operators, one_build_cannot, resumed, extended, same_build,
-             refused):
+for case in (planted, operators, one_build_cannot, resumed, extended, same_build, refused):
     with tempfile.TemporaryDirectory() as tmp:
         os.chdir(tmp)
         case()

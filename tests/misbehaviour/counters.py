@@ -250,6 +250,10 @@ def contended():
             expect((c["verdict"] == "unknown") == bool(withheld), at, c["verdict"])
             gate = etprof(tmp, "gate", "run", "speedup >= 1.1", "latency %s <= 1 s" % OFF)
             expect(gate.returncode == (3 if withheld else 0), at, (gate.returncode, gate.stdout, gate.stderr))
+            # Waiting only lengthens: a limit that is kept with it is kept without.
+            for limit, code in (("1 s", 0), ("1 us", 3 if neon >= 6 else 1)):
+                short = etprof(tmp, "gate", "run", "latency %s <= %s" % (OFF, limit))
+                expect(short.returncode == code, (at, limit), (short.returncode, short.stdout, short.stderr))
             quiet = etprof(tmp, "gate", "run", "noise <= 90 %")  # of the baseline alone
             expect(quiet.returncode == (3 if withheld else 0), (at, "noise"), (quiet.returncode, quiet.stdout))
             lines_ = [line for line in done.stderr.splitlines() if re.match(r"block +\d+/8 ", line)]

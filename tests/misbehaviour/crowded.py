@@ -31,7 +31,7 @@ if hasattr(os, "sched_setaffinity"):
             expect(done.returncode in (0, 1), done.returncode, text)
             expect(("2 threads on 1 CPU" in said) == crowded, "the cause", text)
             if crowded:
-                expect("other programs" not in said and "--extend" not in said and "rerun" not in said, text)
+                expect("other programs" not in said and "--resume" not in said and "rerun" not in said, text)
         own = min(os.sched_getaffinity(0))
         done = etprof("ab", "net.pte", "--levels", "sme2,neon", "--runner", FAKE, "--cpus", f"{own},{own + 40}",
                       "--blocks", "2", "--iterations", "3", "--out", "wide")

@@ -70,7 +70,7 @@ def check_few(tmp):
     etprof(tmp, "verify", "few", fine=(0,))
     shown = etprof(tmp, "analyze", "few", "--full")
     expect("extended" in shown.stdout and "after 2 blocks" in shown.stdout, "the whole text says so")
-    etprof(tmp, "ab", "--extend", "few", "--blocks", 2)
+    etprof(tmp, "ab", "--resume", "few", "--blocks", 2)
     expect((manifest(folder)["blocks_done"], manifest(folder)["plan"]["extended"]) == (8, 6), "extended once more")
 
 
@@ -91,25 +91,28 @@ def check_gate(tmp):
     fixes = [c["fix"] for c in json.loads(done.stdout)["checks"] if c["ok"] is None]
     expect(done.returncode == 3 and fixes, "gate is unknown", done.returncode, done.stdout[:300])
     for fix in fixes:
-        expect(re.match(r"etprof ab --extend \S+ --blocks \d+", fix or ""), "the fix is a command", fix)
+        expect(re.match(r"etprof ab --resume \S+ --blocks \d+", fix or ""), "the fix is a command", fix)
     if fixes:
-        done = again(tmp, re.match(r"etprof ab --extend \S+ --blocks ", fixes[0]).group(0) + "2", "--format", "json")
+        done = again(tmp, re.match(r"etprof ab --resume \S+ --blocks ", fixes[0]).group(0) + "2", "--format", "json")
         expect(manifest(tmp / "noisy")["blocks_done"] == 8, "measured further")
         check_interval(json.loads(done.stdout), tmp / "noisy")
 
 
 def check_refusals(tmp):
-    for words, says in ((("--resume", "few"), "--extend few"), (("--extend", "few", "--levels", "sme2"), "leave out"),
-                        (("--extend", "few", "--resume", "few"), "leave out one"), (("--extend", "none"), "none"),
-                        (("--extend", "few", "--blocks", "999"), "1000"),
-                        (("--extend", "few", "few.pte"), "leave out")):
+    for words, says in ((("--resume", "few"), "few is finished: say how many blocks"),
+                        (("--resume", "few", "--levels", "sme2"), "leave out"),
+                        (("--resume", "few", "--blocks", "999"), "1000"),
+                        (("--resume", "few", "few.pte"), "leave out")):
         done = etprof(tmp, "ab", *words, fine=(2,))
         expect(says in done.stderr, words, done.stderr)
+    done = etprof(tmp, "ab", "--resume", "none", fine=(5,))
+    expect("cannot open none: No such file" in done.stderr, "a folder that is not there", done.stderr)
     m = manifest(tmp / "few")
     m["state"] = "interrupted"
     (tmp / "few/manifest.json").write_text(json.dumps(m))
-    done = etprof(tmp, "ab", "--extend", "few", fine=(2,))
-    expect("--resume few" in done.stderr, "an unfinished one", done.stderr)
+    done = etprof(tmp, "ab", "--resume", "few", "--blocks", 2, fine=(2,))
+    expect("few is not finished" in done.stderr and "leave out --blocks" in done.stderr, "an unfinished one",
+           done.stderr)
     done = etprof(tmp, "analyze", "few")
 
 

@@ -151,7 +151,7 @@ def noisy(tmp):
     manifest["plan"]["control_blocks"] = 10 # four of them are to come
     (root / "manifest.json").write_text(json.dumps(manifest))
     fix = json.loads(gate(tmp, "noisy", "speedup >= 1.45", "--format", "json").stdout)["checks"][-1]
-    expect(fix["fix"] == "etprof ab --extend noisy --blocks 4", "controls to come", fix)
+    expect(fix["fix"] == "etprof ab --resume noisy --blocks 4", "controls to come", fix)
     run_folders.disturb(root)
     manifest["plan"]["control_blocks"] = 6
     (root / "manifest.json").write_text(json.dumps(manifest))

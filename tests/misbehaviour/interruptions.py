@@ -21,7 +21,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 from checks import expect, finish
 
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
-ARGS = ["--levels", "sme2,neon", "--iterations", "8", "--warmup", "3", "--seed", "7", "--quiet", "--no-kernels",
+ARGS = ["--levels", "sme2,neon", "--iterations", "8", "--warmup", "3", "--seed", "7", "--quiet", "--kernels", "never",
         "--out", "run"]
 
 

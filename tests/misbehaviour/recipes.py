@@ -207,7 +207,7 @@ def github(top, package, source):
     for policy, wanted in (({}, 3), ({"fail-on-unknown": "false"}, 0)):
         code, outputs, comment, said = job("noisy", f"unknown-{wanted}", f"2{wanted}", **policy)
         expect(code == wanted and outputs["code"] == "3", "unknown", policy, code, outputs, said)
-        expect(re.search(r"next: etprof ab --extend etprof-out/run --blocks \d+", comment), "what it takes", comment)
+        expect(re.search(r"next: etprof ab --resume etprof-out/run --blocks \d+", comment), "what it takes", comment)
         sound(comment)
     code, outputs, comment, said = job("slow", "cut", "15", cut=True)
     expect(code != 0 and "No answer: cut off" in comment, "a run that is cut off", code, comment, said)

@@ -70,7 +70,7 @@ def blocks_done(run):
 def arguments(blocks):
     return ["ab", "model.pte", "--levels", "sme2,neon", "--blocks", str(blocks), "--iterations", "4", "--warmup", "1",
             "--seed", "7", "--quiet", "--runner", "runner", "--data", "weights.ptd", "--inputs", "in.bin",
-            "--kernels-lib", "kernels.so", "--out", "run", "--no-trace"]
+            "--custom-ops", "kernels.so", "--out", "run", "--no-trace"]
 
 
 def no_inotify():
@@ -239,15 +239,15 @@ def afterwards(tmp):
         kept = (tmp / name).read_bytes()
         longer = kept + b"x"
         content = {"model.pte": SLOWER, "weights.ptd": longer, "runner/etprof-runner": longer}.get(name, other)
-        for verb in (["ab", "--resume"], ["ab", "--extend"], ["rerun"]):
+        for verb, more in ((["ab", "--resume"], []), (["ab", "--resume"], ["--blocks", "1"]), (["rerun"], [])):
             again = tmp / "again"
             shutil.rmtree(again, ignore_errors=True)
             shutil.copytree(tmp / "run", again)
-            if "--resume" in verb:
+            if "--resume" in verb and not more:
                 cut_short(again, 1)
             before = (again / "manifest.json").read_bytes()
             (tmp / name).write_bytes(content)
-            done = subprocess.run([ETPROF, *verb, "again", "--runner", "runner", "--quiet"], cwd=tmp,
+            done = subprocess.run([ETPROF, *verb, "again", *more, "--runner", "runner", "--quiet"], cwd=tmp,
                                   capture_output=True, text=True, timeout=300, check=False)
             (tmp / name).write_bytes(kept)
             if verb == ["rerun"] and "runner" in name:  # another build may be what the question is about
@@ -263,7 +263,7 @@ def damaged(tmp):
     done = subprocess.run([ETPROF, *arguments(1)], cwd=tmp, capture_output=True, text=True, timeout=300, check=False)
     expect(done.returncode == 0, "the session", done.stderr)
     (tmp / "runner" / "etprof-runner").write_bytes(b"no program")
-    done = subprocess.run([ETPROF, "ab", "--extend", "run", "--runner", "runner", "--quiet"], cwd=tmp,
+    done = subprocess.run([ETPROF, "ab", "--resume", "run", "--blocks", "1", "--runner", "runner", "--quiet"], cwd=tmp,
                           capture_output=True, text=True, timeout=300, check=False)
     expect(done.returncode == 5 and "etprof-runner is not the file that its bundle.json names" in done.stderr,
            "a damaged runner", done.returncode, done.stderr)

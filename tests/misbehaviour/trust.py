@@ -165,7 +165,7 @@ def every_member(tmp):
     program(tmp / "program", mark)
     own = {"ETPROF_RUNNER": FAKE}
     few = ["--blocks", "2", "--iterations", "4", "--warmup", "1", "--seed", "7", "--quiet"]
-    kinds = {"levels": ["--levels", "sme2,neon", "--inputs", "ones", "--kernels-lib", tmp / "kernels.so"],
+    kinds = {"levels": ["--levels", "sme2,neon", "--inputs", "ones", "--custom-ops", tmp / "kernels.so"],
              "threads": ["--levels", "neon", "--threads", "1,2", "--budget", "100", "--cool", "99,1s"],
              "builds": ["--levels", "neon", "--runner-a", "a", "--runner-b", "b"]}
     for kind, args in kinds.items():
@@ -311,7 +311,7 @@ def libraries(tmp):
     library = tmp / "kernels.so"
     library.write_text("as it was")
     own = {"ETPROF_RUNNER": FAKE}
-    done = call(tmp, "ab", "model.pte", *ARGS, "--out", "first", "--kernels-lib", library, **own)
+    done = call(tmp, "ab", "model.pte", *ARGS, "--out", "first", "--custom-ops", library, **own)
     expect(done.returncode == 0, "a session with a library", done.stderr)
     kept = json.loads((tmp / "first" / "manifest.json").read_text())["plan"]
     expect(kept.get("kernels_lib_sha256") == hashlib.sha256(b"as it was").hexdigest(), "its hash is kept", kept)

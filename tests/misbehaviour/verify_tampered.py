@@ -72,7 +72,7 @@ def manifests(directory, samples):
         shutil.copytree(directory / "run", directory / "again")
         (directory / "again/manifest.json").write_text(text)
         (directory / "again/samples.csv").write_bytes(rows)
-        more = ["ab", "--resume" if name == "interrupted" else "--extend", "again"]
+        more = ["ab", "--resume", "again", *([] if name == "interrupted" else ["--blocks", "1"])]
         for words, code in ((["gate", "again", "speedup >= 1.01"], 1), (["verify", "again"], 1),
                             (["stats", "again"], None), (["analyze", "again"], None),
                             (["analyze", "again", "--renew"], None), (more, 2 if name == "cpu" else 4),
@@ -303,7 +303,7 @@ with tempfile.TemporaryDirectory() as tmp:
     # Blocks that are added would give what was edited a hash of its own.
     manifest = tmp / "run/manifest.json"
     whole = manifest.read_text()
-    for words, state in ((("--extend", "run", "--blocks", "1"), "finished"), (("--resume", "run"), "interrupted")):
+    for words, state in ((("--resume", "run", "--blocks", "1"), "finished"), (("--resume", "run"), "interrupted")):
         manifest.write_text(whole.replace('"state": "finished"', f'"state": "{state}"'))
         done = subprocess.run([ETPROF, "ab", *words], cwd=tmp, capture_output=True, text=True, timeout=600, check=False)
         expect(done.returncode == 4 and "samples.csv does not have the hash" in done.stderr, words, done.returncode,

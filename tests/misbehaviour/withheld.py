@@ -133,7 +133,7 @@ def phases(tmp):
     run_folders.contend(root, "linux_sse_decode0")
     said = ask(tmp, "analyze", "run").stdout
     expect("2.22× faster" in said and REASONS["contended"] in said, "phases", said[:900])
-    expect("other programs ran" in said and "undisturbed" not in said, "phases", said[-900:])
+    expect("other programs ran" in said and "no wait for a CPU" not in said, "phases", said[-900:])
     said = ask(tmp, "gate", "run", "decode@0.speedup >= 1.5", "prefill16.speedup >= 1.5", "--format", "json").stdout
     checks = {c["id"]: c["ok"] for c in json.loads(said)["checks"]}
     expect(checks["decode@0.speedup:linux_avx2_decode0"] is None, "phases", checks)
@@ -156,6 +156,39 @@ def sessions(tmp):
     expect(c["withheld"] == "noise_floor" and c["speedup"]["estimate"] is None, "two sessions", c)
 
 
+def what_if(tmp):
+    """An arm that waited for a CPU has no ratio of a change, on the page either."""
+    with tarfile.open(run_folders.DATA / "session.tar.xz") as archive:
+        unpack(archive, tmp / "run")
+    for share in (0.4, 0.01):
+        run_folders.contend(tmp / "run", "linux_vnni", share)
+        ratio = json.loads(ask(tmp, "whatif", "run", "scale op1 2", "--format", "json").stdout)["speedup"]
+        expect((ratio["estimate"] is None) == (ratio["lo"] is None) == (share == 0.4), share, ratio)
+        said = ask(tmp, "whatif", "run", "scale op1 2").stdout
+        expect(("waited for a CPU for 40 %" in " ".join(said.split())) == (share == 0.4), share, said)
+        page = ask(tmp, "analyze", "run", "--format", "html").stdout
+        expect(('id="whatif-data"' in page) == (share == 0.01), share, "the page's what-if")
+
+
+def names_of_columns(tmp):
+    """With three arms each column of the CSV has a name of its own."""
+    run_folders.make(tmp / "three", 3, blocks=2)
+    head = ask(tmp, "analyze", "three", "--format", "csv").stdout.splitlines()[0].split(",")
+    expect({"arm0_speedup", "arm1_speedup"} <= set(head) and len(head) == len(set(head)), "columns", head)
+
+
+def few_equal(tmp):
+    """Two blocks with the same median do not show that there is no spread; six do."""
+    for blocks, given in ((2, False), (6, True)):
+        root = run_folders.make(tmp / str(blocks), 2, blocks=blocks)
+        rows = [line.split(",") for line in (root / "samples.csv").read_text().splitlines()]
+        (root / "samples.csv").write_text("\n".join(",".join([*r[:6], r[6] if r[6] == "duration_ns" else "1000000"])
+                                                    for r in rows) + "\n")
+        run_folders.record(root)
+        arms = json.loads(ask(tmp, "analyze", str(blocks), "--format", "json").stdout)["arms"]
+        expect(all(("interval_ns" in a) == given for a in arms), blocks, "blocks", arms[0].get("interval_ns"))
+
+
 def emulated():
     """Recordings of an emulator's run folder, wherever one stands: a ratio of one or both is none."""
     run = pathlib.Path(__file__).resolve().parents[2] / "examples/runs/image_encoder_int8_qemu"
@@ -175,6 +208,7 @@ for maker, why in ((lambda root: None, None), (contend, "contended"), (run_folde
 emulated()
 with tempfile.TemporaryDirectory() as name:
     sessions(pathlib.Path(name))
-with tempfile.TemporaryDirectory() as name:
-    phases(pathlib.Path(name))
+for check in (phases, what_if, names_of_columns, few_equal):
+    with tempfile.TemporaryDirectory() as name:
+        check(pathlib.Path(name))
 finish("what is withheld is in no form")

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What Python programs expect of any package: exceptions of the kinds they catch, wrong names that fail at once, reprs,
-`with`, indexing, pickling, help with an example. usage: test_habits.py SOURCE_DIR LIBETPROF"""
+`with`, indexing, pickling, help with an example. usage: test_habits.py SOURCE_DIR LIBETPROF FAKE_RUNNER"""
 import ast
 import errno
+import importlib.util
 import inspect
+import io
 import os
 import pathlib
 import pickle
@@ -12,7 +14,7 @@ import subprocess
 import sys
 import unittest
 
-SOURCE, LIBRARY = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
+SOURCE, LIBRARY, RUNNER = (pathlib.Path(p).resolve() for p in sys.argv[1:4])
 sys.path.insert(0, str(SOURCE / "python"))
 os.environ["ETPROF_LIBRARY"] = str(LIBRARY)
 sys.dont_write_bytecode = True
@@ -20,6 +22,7 @@ import etprof
 from etprof import errors
 
 DATA, RUN = SOURCE / "tests/data", SOURCE / "examples/runs/image_encoder_int8_qemu"
+MODEL = DATA / "mixed_xnnpack_fp32.pte"
 DUMP, RECORD = DATA / "mixed_xnnpack_fp32.etdump", DATA / "mixed_xnnpack_fp32.etrecord"
 
 
@@ -33,11 +36,78 @@ class Exceptions(unittest.TestCase):
             etprof.ops("x" * 5000)
         self.assertEqual(caught.exception.errno, errno.ENAMETOOLONG)
         self.assertNotIsInstance(caught.exception, FileNotFoundError)
+        for missing in (lambda: etprof.open("/nowhere"), lambda: etprof.resume("/nowhere"),
+                        lambda: etprof.stats("/nowhere"), lambda: etprof.dumps("/nowhere"),
+                        lambda: etprof.whatif("/nowhere", "drop *"), lambda: etprof.compare("/nowhere", DUMP),
+                        lambda: etprof.inspect("/nowhere"), lambda: etprof.ops(DUMP, pte="/nowhere"),
+                        lambda: etprof.ops(DUMP, etrecord="/nowhere"), lambda: etprof.open(RUN, roofs="/nowhere"),
+                        lambda: etprof.Inspector("/nowhere"), lambda: etprof.ab("/nowhere", progress=False),
+                        lambda: etprof.ab(MODEL, runner="/nowhere", progress=False),
+                        lambda: etprof.ab(MODEL, runner=RUNNER, inputs="/nowhere", progress=False),
+                        lambda: etprof.ab(MODEL, runner=RUNNER, data="/nowhere", progress=False)):
+            with self.assertRaises(FileNotFoundError) as caught:
+                missing()
+            self.assertIsInstance(caught.exception, errors.EtprofError)
+            self.assertEqual((caught.exception.errno, caught.exception.exit_code), (errno.ENOENT, 5))
+            self.assertIn("/nowhere", str(caught.exception))
 
     def test_words_and_broken_files(self):
         for wrong in (lambda: etprof.ops(DUMP).report("pdf"), lambda: etprof.ops(DATA / "samples.csv"),
                       lambda: etprof.open(DATA)):
             self.assertRaises(ValueError, wrong)
+
+    def test_numbers(self):
+        """C would measure 4,294,967,295 blocks where −1 is asked for, and the default where 2^32 are."""
+        counts = {"blocks": 2**32 - 1, "warmup": 2**64 - 1, "iterations": 2**64 - 1, "seed": 2**64 - 1}
+        for name, most in counts.items():
+            for value in (-1, most + 1, 10**400):
+                said = rf"^{name}={value} is not a whole number from 0 to {most}$"
+                with self.assertRaisesRegex(errors.UsageError, said):
+                    etprof.ab(MODEL, **{name: value})
+        with self.assertRaisesRegex(errors.UsageError, r"^threads=-1 is not a whole number"):
+            etprof.ab(MODEL, threads=[1, -1])
+        with self.assertRaisesRegex(errors.UsageError, r"^width=-1 is not a whole number"):
+            etprof.open(RUN).report(width=-1)
+        for name in ("precision", "budget", "timeout"):
+            for value in (-0.5, float("nan"), float("inf")):
+                with self.assertRaisesRegex(errors.UsageError, rf"^{name}={value} is not a number from 0 on$"):
+                    etprof.ab(MODEL, **{name: value})
+        for ask in (lambda margin: etprof.open(RUN, margin=margin), lambda margin: etprof.dumps(DUMP, margin=margin),
+                    lambda margin: etprof.stats(DATA / "samples.csv", margin=margin),
+                    lambda margin: etprof.compare(DUMP, DUMP, margin=margin, names=("a", "b"))):
+            for value in (-1, float("nan")):
+                with self.assertRaisesRegex(errors.UsageError, rf"^margin={value} is not a number from 0 on$"):
+                    ask(value)
+
+    def test_wrong_types(self):
+        for ask, said in ((lambda: etprof.ab(MODEL, blocks="2"), "blocks='2' is not a whole number"),
+                          (lambda: etprof.ab(MODEL, iterations=2.5), "iterations=2.5 is not a whole number"),
+                          (lambda: etprof.ab(MODEL, precision="0.01"), "precision='0.01' is not a number"),
+                          (lambda: etprof.ab(MODEL, budget=None), "budget=None is not a number"),
+                          (lambda: etprof.ab(MODEL, threads=4), "threads=4 is not a list of whole numbers"),
+                          (lambda: etprof.ab(MODEL, threads="4"), "threads='4' is not a whole number"),
+                          (lambda: etprof.ab(MODEL, levels="avx2"), "'avx2' is one text; a list of them is taken"),
+                          (lambda: etprof.ab(MODEL, progress=1), "progress=1 is neither True, False nor a function"),
+                          (lambda: etprof.ab([MODEL]), "neither a text nor a path"),
+                          (lambda: etprof.stats(DATA / "samples.csv", margin="0.1"), "margin='0.1' is not a number"),
+                          (lambda: etprof.ops(7), "7 is neither a text nor a path"),
+                          (lambda: etprof.ops(DUMP, pte=7), "7 is neither a text nor a path"),
+                          (lambda: etprof.open(7), "7 is neither a text nor a path"),
+                          (lambda: etprof.resume(7), "7 is neither a text nor a path"),
+                          (lambda: etprof.inspect(DUMP, tree=2), "tree=2 is neither True nor False"),
+                          (lambda: etprof.ops(DUMP).report(table=7), "7 is neither a text nor a path")):
+            with self.assertRaises(TypeError) as caught:
+                ask()
+            self.assertIsInstance(caught.exception, errors.UsageError)
+            self.assertIn(said, str(caught.exception))
+
+    def test_paths_of_every_kind(self):
+        for kind in (str, pathlib.Path, os.fsencode):
+            self.assertEqual(len(etprof.ops(kind(DUMP)).operators), 3)
+            self.assertEqual(etprof.open(kind(RUN)).summary.folder, str(RUN))
+            self.assertEqual(len(etprof.Inspector(kind(DUMP), kind(RECORD)).rows()), 7)
+        with self.assertRaisesRegex(ValueError, r"a text ends at its \\0"):
+            etprof.ops(f"{DUMP}\0.txt")
 
     def test_they_are_pickled(self):
         for kind in vars(errors).values():
@@ -147,6 +217,18 @@ class Inspector(unittest.TestCase):
         self.assertGreaterEqual(inspector.find_total_for_module(max(paths)), kernel.perf_data.avg)
         self.assertEqual(inspector.find_total_for_module("no such module"), 0.0)
 
+    def test_the_table_that_is_printed(self):
+        try:
+            import pandas  # noqa: F401
+        except ImportError:
+            self.skipTest("no pandas")
+        out = io.StringIO()
+        etprof.Inspector(etdump_path=DUMP, etrecord=RECORD).print_data_tabular(out, False)
+        self.assertIn("native_call_cumsum.out", out.getvalue())
+        for word in ("OPERATOR_CALL", "stack_traces", "raw", "(ms)"):
+            self.assertNotIn(word, out.getvalue())
+
+    @unittest.skipIf(importlib.util.find_spec("executorch"), "tests/python/test_inspector.py asks the official one")
     def test_what_is_missing_names_the_official_call(self):
         inspector = etprof.Inspector(etdump_path=DUMP)
         for name in ("get_exported_program", "calculate_numeric_gap"):

@@ -155,7 +155,7 @@ class Files(unittest.TestCase):
     def test_whatif(self):
         with self.assertRaisesRegex(errors.EtprofError, "emulator cannot be recomputed"):
             etprof.whatif(RUN, "drop transpose*")
-        with self.assertRaisesRegex(errors.UsageError, "what should change"):
+        with self.assertRaisesRegex(errors.UsageError, "a change is missing"):
             etprof.whatif([DUMP, DUMP])
         found = etprof.whatif([DUMP, DUMP], "drop *cumsum*")
         self.assertEqual(found.document["schema"], "etprof.whatif/1")

@@ -177,6 +177,17 @@ class FakeVenv(FakeInterpreter):
             self.assertEqual(found, code, said)
             self.assertEqual((said.count("? [y/N"), bool(self.installs())), (1, code == 0), said)
 
+    def test_setting_up_asks_at_a_terminal_and_says_the_command_without_one(self):
+        self.offer_cpu()
+        words = ("-m", "etprof.bootstrap", "--ask", "--venv", str(self.venv))
+        done = command(*words, env=self.export_env())
+        self.assertEqual((done.returncode, self.installs()), (0, []), done.stderr)
+        for word in (bootstrap.NEEDS, str(self.venv), "etprof export MODEL --install"):
+            self.assertIn(word, done.stderr)
+        for answer, installed in (("n\n", False), ("y\n", True)):
+            code, said = self.at_a_terminal(answer, words)
+            self.assertEqual((code, said.count("? [y/N"), bool(self.installs())), (0, 1, installed), said)
+
     def test_allow_cuda_asks_nothing(self):
         bootstrap.make_venv(self.venv, allow_cuda=True)
         self.assertTrue("nvidia-cublas" in self.torch()[-1])

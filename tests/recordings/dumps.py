@@ -109,10 +109,51 @@ def wrapped():
     """Whole-number identifiers by a counter of 32 bits that wraps in the third execution."""
     runs = [load()]
     for i in range(4):
-        at = (1 << 32) - 900_000 if i == 2 else 1_000_000
-        ops = [own(0, at, at + 400_000), own(1, at + 400_000, (at + 1_000_000) % (1 << 32))]
-        runs += executions([*ops, call("DELEGATE_CALL", 10_000, 1_410_000)], 1_440_000, 1)
+        at = [((1 << 32) - 900_000 + (i - 2) * 10 * MS + k) % (1 << 32) for k in (0, 400_000, 1_000_000)]
+        ops = [own(0, at[0], at[1]), own(1, at[1], at[2])]
+        runs.append(inference((500 + i * 10) * MS, 1_440_000, [*ops, call("DELEGATE_CALL", 10_000, 1_410_000)]))
     return runs
+
+
+def own_rate(mhz=800, n=6):
+    """A counter of another origin and of MHZ, whose ticks would fit as nanoseconds: 0.7 million in 0.96 ms."""
+    runs = [load()]
+    for i in range(n):
+        at = 5_000_000 + i * 10_000 * mhz
+        runs.append(inference((500 + i * 10) * MS, 964_000, [
+            own("blob", at, at + 500_000), own("blub", at + 500_000, at + 700_000),
+            call("DELEGATE_CALL", 2000, 962_000)]))
+    return runs
+
+
+def kernel_outside(at=(-500_000, -300_000)):
+    """A kernel that was over before its call began."""
+    return [load(), *executions([call("native_call_convolution.out", *at), call("OPERATOR_CALL", 2000, 902_000)],
+                                964_000)]
+
+
+def kernels_cross(often=range(8), n=8):
+    """Two kernels one after the other, in the executions OFTEN the second begins before the first ends."""
+    return [load(), *(inference((500 + 10 * i) * MS, 964_000, [
+        call("native_call_add.out", 3000, 399_000), call("OPERATOR_CALL", 2000, 400_000),
+        call("native_call_mul.out", 401_000 - early, 699_000 - early, 1),
+        call("OPERATOR_CALL", 400_000 - early, 700_000 - early, 1)])
+        for i in range(n) for early in [100_000 * (i in often)])]
+
+
+def lazy_crossing(late=False):
+    """Two spans one after the other, in the first execution (LATE: the last) side by side for a while."""
+    return [load(), *(inference((500 + 10 * i) * MS, 1_010_000, [
+        delegate("a", 100_000, 500_000), delegate("b", 400_000 if i == (5 if late else 0) else 500_000, 800_000),
+        call("DELEGATE_CALL", 50_000, 1_000_000)]) for i in range(6))]
+
+
+def logged_first():
+    """Spans that are logged before what lies in them: copies around a graph, then two kernels of it."""
+    inside = [delegate("ETVK_COPY_INPUTS", 10_000, 110_000), delegate("ETVK_COMPUTE_GRAPH_EXECUTE", 110_000, 900_000),
+              delegate("ETVK_COPY_OUTPUTS", 900_000, 950_000), delegate("conv2d_dw_float", 120_000, 500_000),
+              delegate("linear_naive", 500_000, 850_000), call("DELEGATE_CALL", 2000, 962_000)]
+    return [load(), *executions(inside, 964_000)]
 
 
 def cycles():
@@ -299,11 +340,75 @@ def half_outside(a=(100_000, 500_000), b=(500_000, 900_000)):
     return [load(), *executions(inside, 1_210_000)]
 
 
-def crosses_later():
-    """Two spans one after the other, in the third execution side by side for a while."""
+def crosses_later(at=(2, 3), n=4):
+    """Two spans one after the other, in the executions AT side by side for a while."""
     return [load(), *(inference((500 + 10 * i) * MS, 1_010_000, [
-        delegate("a", 100_000, 500_000), delegate("b", 400_000 if i == 2 else 500_000, 800_000),
-        call("DELEGATE_CALL", 50_000, 1_000_000)]) for i in range(4))]
+        delegate("a", 100_000, 500_000), delegate("b", 400_000 if i in at else 500_000, 800_000),
+        call("DELEGATE_CALL", 50_000, 1_000_000)]) for i in range(n))]
+
+
+def in_a_whole(at, odd=(400_000, 600_000)):
+    """Two spans in a third one. In the execution AT the second lies elsewhere: across the first one."""
+    return [load(), *(inference((500 + 10 * i) * MS, 1_010_000, [
+        delegate("a", 100_000, 500_000), delegate("b", *(odd if i == at else (500_000, 800_000))),
+        delegate("graph", 60_000, 900_000), call("DELEGATE_CALL", 50_000, 1_000_000)]) for i in range(5))]
+
+
+def reordered(order):
+    """Two kernels and a delegate's call of two spans, logged in another order than that in which they ended."""
+    inside = [call("native_call_add.out", 12_000, 90_000), call("OPERATOR_CALL", 10_000, 100_000),
+              delegate("a", 120_000, 320_000, instruction=1), delegate("b", 320_000, 400_000, instruction=1),
+              call("DELEGATE_CALL", 110_000, 410_000, 1),
+              call("native_call_mul.out", 422_000, 490_000, 2), call("OPERATOR_CALL", 420_000, 500_000, 2)]
+    runs = [load()]
+    for name, events in executions(inside, 510_000):
+        runs.append((name, [events[i] for i in order]))
+    return runs
+
+
+def tied(at, n=5):
+    """A span in another one, which is logged first; in the execution AT both begin and end together."""
+    return [load(), *(inference((500 + 10 * i) * MS, MS, [
+        delegate("graph", 10_000, 702_000), delegate("a", 10_000, 702_000 if i == at else 300_000),
+        call("DELEGATE_CALL", 5000, 995_000)]) for i in range(n))]
+
+
+def endless(at):
+    """By start, and in the execution AT the end of a call is missing."""
+    runs = reordered((7, 1, 0, 4, 2, 3, 6, 5))
+    name, events = runs[1 + at]
+    runs[1 + at] = (name, [{**e, "end": 0} if e.get("name") == "OPERATOR_CALL" and i < 3 else e
+                           for i, e in enumerate(events)])
+    return runs
+
+
+def behind():
+    """A kernel that is logged behind the inference and ran behind it."""
+    runs = [load()]
+    for i in range(4):
+        name, events = inference((500 + 10 * i) * MS, 510_000, [call("native_call_add.out", 12_000, 90_000),
+                                                                call("OPERATOR_CALL", 10_000, 100_000)])
+        late = [call("native_call_sub.out", 600_000, 900_000, 1), call("OPERATOR_CALL", 590_000, 910_000, 1)]
+        runs.append((name, events + inference((500 + 10 * i) * MS, 1, late)[1][:2]))
+    return runs
+
+
+def coincides():
+    """A delegate that counts microseconds from the start of the device, as the runtime counts nanoseconds: its numbers
+    happen to lie inside its call."""
+    inside = [own("a", 6000, 6080), own("b", 6080, 6280), own("c", 6280, 6460), call("DELEGATE_CALL", 5000, 505_000)]
+    return [load(), *(inference(1, 510_000, inside) for _ in range(3))]
+
+
+def no_length(places):
+    """Spans, one of which takes no time and lies in the middle of another."""
+    inside = [delegate("abc"[i], *place) for i, place in enumerate(places)]
+    return [load(), *executions([*inside, call("DELEGATE_CALL", 5000, 505_000)], 510_000)]
+
+
+def ages(span=1 << 52):
+    """A span of half of a year in every execution."""
+    return [load(), *executions([delegate("a", 10_000, 10_000 + span), call("DELEGATE_CALL", 5000, 505_000)], 515_000)]
 
 
 def across_a_call():
@@ -434,7 +539,31 @@ ALL = {f.__name__: f for f in (silent, calls_too_long, all_zero, vulkan, core_ml
                                in_turn, reloaded, branches, symbols, tensors, outputs, method_only, failed,
                                half_silent, side_by_side, host_wraps, two_calls_from_zero, late_counter, both_units,
                                crossing, around_the_call, early, jumped_few, half_outside,
-                               crosses_later, across_a_call, wraps_within, two_units, jumped_between)}
+                               crosses_later, across_a_call, wraps_within, two_units, behind, coincides,
+                               ages, jumped_between, own_rate,
+                               kernel_outside, kernels_cross, lazy_crossing, logged_first)}
+ALL["own_rate_ns"] = lambda: own_rate(1000)
+ALL["own_rate_once"] = lambda: own_rate(1000, 1)
+ALL["kernels_cross_once"] = lambda: kernels_cross((3,))
+ALL["kernels_cross_call"] = lambda: executions([call("native_call_add.out", 3000, 399_000), call(
+    "OPERATOR_CALL", -100_000, 400_000)], 964_000)
+ALL["lazy_crossing_late"] = lambda: lazy_crossing(True)
+ALL |= {f"crosses_in_{i}": lambda i=i: crosses_later((i,), 5) for i in range(5)}
+ALL |= {f"elsewhere_in_{i}": lambda i=i: in_a_whole(i) for i in range(5)}
+ALL |= {f"beyond_in_{i}": lambda i=i: in_a_whole(i, (850_000, 950_000)) for i in range(5)}
+ALL["across_in_whole"] = lambda: [load(), *executions([
+    delegate("a", 20_000, 100_000), delegate("aten.conv2d.default", 90_000, 300_000), delegate("c", 300_000, 480_000),
+    delegate("P", 10_000, 500_000), call("DELEGATE_CALL", 5000, 505_000)], 515_000)]
+ALL["by_start"] = lambda: reordered((7, 1, 0, 4, 2, 3, 6, 5))
+ALL["execute_between"] = lambda: reordered((0, 1, 2, 3, 4, 7, 5, 6))
+ALL["call_first"] = lambda: reordered((0, 1, 4, 2, 3, 5, 6, 7))
+ALL["call_last"] = lambda: reordered((0, 1, 2, 3, 5, 6, 4, 7))
+ALL |= {f"tied_in_{i}": lambda i=i: tied(i) for i in range(5)}
+ALL |= {f"endless_in_{i}": lambda i=i: endless(i) for i in range(4)}
+ALL["in_order"] = lambda: reordered(range(8))
+ALL["no_length_in_leaf"] = lambda: no_length(((20_000, 100_000), (50_000, 50_000), (100_000, 480_000)))
+ALL["no_length_in_whole"] = lambda: no_length(((20_000, 100_000), (150_000, 150_000), (10_000, 500_000)))
+ALL["ends_alike"] = lambda: no_length(((20_000, 200_000), (10_000, 400_000), (200_000, 400_000)))
 ALL["whole_first"] = lambda: crossing((100_000, 900_000), (200_000, 600_000))
 ALL["vulkan_overlap"] = lambda: vulkan(((0, 1700), (100, 1800)))
 ALL["microseconds"] = lambda: from_zero("", (5400, 290))

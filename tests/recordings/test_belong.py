@@ -70,16 +70,20 @@ def edited(record, change):
 
 
 def never_sure(dump, program, record, thin):
-    """Names and calls never prove a program; where they are few, that is said."""
+    """Names and calls never prove a program, and none has sizes: that is said, and where they are few."""
     words = ("ops", dump, "--pte", program, "--etrecord", record, "--format")
     sure = [o["confidence"] for o in json.loads(accepted((*words, "json")))["operators"] if o["source"]]
     expect(sure and all(0.9 < c < (0.99 if thin else 1) for c in sure), "confidence", dump, sure)
-    expect(("holds no sizes" in accepted((*words, "md")).replace("\n", " ")) == thin, "thin", dump)
+    few, sizes = "another program with the same", "holds no sizes"
+    out = accepted((*words, "md")).replace("\n", " ")
+    expect(sizes in out and (few in out) == thin, "thin", dump)
     rows = [o for o in json.loads(accepted((*words, "json")))["operators"] if o["node_type"]]
-    expect(rows and all(("holds no sizes" in o.get("doubt", "")) == thin for o in rows), "thin: rows", dump, rows[:1])
+    said = [o.get("doubt", "") for o in rows]
+    expect(rows and all(sizes in s and (few in s) == thin for s in said), "thin: rows", dump, rows[:1])
     drawn = json.loads(accepted(("convert", dump, "--to", "chrome", "--pte", program)))["traceEvents"]
     args = [e["args"] for e in drawn if "node" in e.get("args", {})]
-    expect(args and all(("holds no sizes" in a.get("doubt", "")) == thin for a in args), "thin: chrome", dump, args[:1])
+    said = [a.get("doubt", "") for a in args]
+    expect(args and all(sizes in s and (few in s) == thin for s in said), "thin: chrome", dump, args[:1])
 
 
 def small():
@@ -106,11 +110,14 @@ def small():
         accepted(words)
     never_sure(mixed, program, record, thin=True)
 
-    def wider(graph):  # each linear gives twice as much
+    def wider(graph, of=""):  # each operator gives twice as much
         for node in graph["nodes"]:
             sizes = graph["tensor_values"][node["outputs"][0]["as_tensor"]["name"]]["sizes"]
-            sizes[-1]["as_int"] *= 2
+            sizes[-1]["as_int"] *= 2 if of in node["target"] else 1
     refused(("inspect", program, "--etrecord", edited(record, wider)), "of another size")
+    for kernel, code in (("cumsum", 2), ("none such", 0)):  # a kernel that no delegate has
+        found, _, err = run("inspect", program, "--etrecord", edited(record, lambda g, k=kernel: wider(g, k)))
+        expect(found == code and (code == 0 or "aten.cumsum" in err), "kernel's size", kernel, found, err)
 
 
 def large():
@@ -152,6 +159,29 @@ def large():
     told = json.loads(accepted(("ops", dump, "--pte", program, "--etrecord", part, "--format", "json")))
     sure = [(a["confidence"], b["confidence"]) for a, b in zip(whole["operators"], told["operators"]) if b["source"]]
     expect(sure and all(b < a for a, b in sure), "between: as sure as before", sure[:5])
+
+
+def swapped():
+    """The layers of toy_cnn in its own order, and with its depthwise convolution before the other one."""
+    full, channels = "Convolution (NHWC, F32) IGEMM #%d", "Convolution (NHWC, F32) DWConv #%d"
+    for layers, fits in (((full % 1, full % 2, channels % 1), True), ((full % 1, channels % 1, full % 2), False),
+                         ((channels % 1, full % 1, full % 2), False)):
+        names = ("Transpose (ND, X32) #1", *layers, "Fully Connected (NC, F32) GEMM #1", "Transpose (ND, X32) #2")
+        inside = [etdump.delegate(n, 2000 + i * 9000, 11_000 + i * 9000) for i, n in enumerate(names)]
+        inside += [etdump.call("DELEGATE_CALL", 1000, 60_000), etdump.call("native_call_mean.out", 62_000, 70_000, 1),
+                   etdump.call("OPERATOR_CALL", 61_000, 71_000, 1),
+                   etdump.delegate("Fully Connected (NC, F32) GEMM #1", 73_000, 80_000, 2),
+                   etdump.call("DELEGATE_CALL", 72_000, 81_000, 2)]
+        etdump.write(TMP / "swapped.etdump", dumps.executions(inside, 90_000))
+        words = ("ops", TMP / "swapped.etdump", "--pte", CORPUS / "models/toy_cnn_xnnpack_fp32.pte")
+        if fits:
+            accepted(words)
+        else:
+            refused(words, "operators fit")
+    for dump in sorted((CORPUS / "dumps").glob("*.etdump")):
+        program = CORPUS / f"models/{dump.name.split('.')[0]}.pte"
+        if program.is_file():
+            accepted(("ops", dump, "--pte", program))
 
 
 def weights():
@@ -203,5 +233,6 @@ small()
 weights()
 if (CORPUS / "dumps").is_dir():
     large()
+    swapped()
     bounds()
 finish("files that do not belong together are refused")

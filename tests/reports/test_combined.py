@@ -87,7 +87,7 @@ def bad_input(tmp):
     expect("analyze" in run(tmp, "analyze", "runs/mac", "--renew", code=2).stderr, "dumps alone: what to do instead")
     expect("--title" in combined(tmp, "qemu", "runs/mac", "--titel", "x", code=2).stderr, "a typo")
     combined(tmp, "runs/mac", "runs/android", "--baseline", "nobody", code=2)
-    for words in (("--renew",), ("--proof",), ("--phase", "decode"), ("--out", "t"), ("--fail-on", "slower")):
+    for words in (("--renew",), ("--proof",), ("--phase", "decode"), ("--out", "t")):
         expect(words[0] in run(tmp, "analyze", "qemu", "runs/mac", *words, code=2).stderr, words, "of one folder")
 
 

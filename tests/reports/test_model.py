@@ -259,6 +259,31 @@ def theme(session, page):
     session.run(click)
 
 
+def reasons(document):
+    """Why each operator takes its time, by the rule in docs/statistics.md."""
+    arm, seen = document["engagement"]["arm"], collections.Counter()
+    low = any(f["kind"] == "above_roof" for f in document["findings"])  # then nothing rests on the roofs
+    of_verdict = {"compute-bound": "compute-bound", "memory-bound": "memory-bound", "inefficient": "below roof",
+                  "below-bandwidth": "below roof"}
+    for one in document["operators"]:
+        verdict = one["roof"][arm]["verdict"] if one["ns"][arm] is not None and not low else None
+        if one["ns"][arm] is None:
+            want = None
+        elif verdict == "overhead-bound" or one["delegated"] and one["ns"][arm] < 1000:
+            want = "small"
+        elif not one["delegated"]:
+            want = "portable"
+        elif one["category"] in ("Data movement", "Quantize/convert"):
+            want = "moves data"
+        elif one["engaged"]["state"] == "not" and verdict != "memory-bound":
+            want = "off feature"
+        else:
+            want = of_verdict.get(verdict)
+        expect(one["why"] == want, one["label"], "takes its time because", one["why"], "not", want)
+        seen[want] += 1
+    return seen
+
+
 def main():
     chromium = browser.find()
     with tempfile.TemporaryDirectory(prefix="etp-") as name, browser.Session(chromium) as session:
@@ -283,8 +308,10 @@ def main():
         graph_tools(session, tmp / "page.html")
         dark(session, tmp / "page.html")
         theme(session, tmp / "page.html")
-        for word in ("of roof", "limit"):
+        for word in ("of roof", "why"):
             expect(f">{word}<" in text or f">{word}</" in text, "roofs are in the table of operators:", word)
+        told = reasons(document)
+        expect(len(told) > 3, "several reasons", told)
     finish("frames, colours, scales and arrows are those of the answer")
 
 

@@ -347,7 +347,11 @@ def shut_at_first(chromium, tmp, folder):
       return {tall: tall, shut: titles, open: open.map(function (d) { return d.querySelector('h2').textContent; }),
         any: shut.length, cut: cut.map(function (e) { return e.textContent; })};""", shut=True)
     expect("error" not in told and told["tall"] <= 5000, folder.name, "a page that is read", told)
-    expect({"Latency", "Evidence", "Operator by operator"} <= set(told["shut"]), folder.name, "what is shut", told)
+    tall = browser.ask(chromium, tmp, folder / "report.html", "return document.documentElement.scrollHeight;",
+                       width=390, shut=True)
+    expect(tall <= 5000, folder.name, "a page that is read on a phone", tall)
+    expect({"What if", "The model", "Latency", "Evidence", "Operator by operator"} <= set(told["shut"]), folder.name,
+           "what is shut", told)
     expect(told["open"] == ["Evidence"], folder.name, "a link opens what it leads into", told)
     expect(not told["cut"], folder.name, "a command that is cut off", told["cut"])
     told = browser.ask(chromium, tmp, folder / "report.html", """
@@ -366,6 +370,24 @@ def spread(chromium, tmp, folder):
         var b = p.getBBox(); return [b.width, b.height, b.y]; });""")
     expect(len(told) == 2 and all(w > 100 and h < 1 for w, h, _ in told), folder.name, "lines", told)
     expect(abs(told[0][2] - told[1][2]) > 20, folder.name, "the lines are apart", told)
+    # An iteration of 99 ms leaves the others where they are, and is told.
+    again = tmp / "interrupted"
+    shutil.copytree(folder, again)
+    rows = (again / "samples.csv").read_text().splitlines()
+    at = max(i for i, row in enumerate(rows) if row.split(",")[4] == "timed")
+    cells = rows[at].split(",")
+    cells[6] = "99000000"
+    rows[at] = ",".join(cells)
+    (again / "samples.csv").write_text("\n".join(rows) + "\n")
+    page = tmp / "interrupted.html"
+    page.write_bytes(subprocess.run([ETPROF, "analyze", again, "--format", "html"], capture_output=True,
+                                    check=True).stdout)
+    told = browser.ask(chromium, tmp, page, """
+      var figure = Array.from(document.querySelectorAll('figure.chart')).find(function (f) {
+        return f.textContent.indexOf('Every timed iteration') >= 0; }), svg = figure.querySelector('svg.wide');
+      return {text: svg.textContent, first: Array.from(svg.querySelectorAll('path[class^=s]')).map(function (p) {
+        return p.getPointAtLength(0).y; })};""")
+    expect(abs(told["first"][0] - told["first"][1]) > 20 and "99" in told["text"], "an outlier flattens the rest", told)
 
 
 def roofline(tmp):

@@ -53,8 +53,8 @@ def colours(browsing, name, page):
     return of
 
 
-def arms(browsing, page):
-    """Lines and dots of an arm have one colour; the two arms' differ."""
+def arms(browsing, page, categories):
+    """Lines and dots of an arm have one colour, which none of the CATEGORIES has; the two arms' differ."""
     browsing.open(page)
     told = browsing.run("""var of = {};
       var chart = function (title) { return Array.from(document.querySelectorAll('figure.chart')).find(function (f) {
@@ -62,7 +62,7 @@ def arms(browsing, page):
       var put = function (arm, place, colour) { of[arm] = of[arm] || {}; of[arm][place] = colour; };
       ['Every timed iteration', 'Every launch'].forEach(function (title) {
         chart(title).querySelectorAll('g').forEach(function (g) {
-          var mark = g.querySelector('circle, path[class^=f]');
+          var mark = g.querySelector('circle, path[class^=a]');
           var name = g.querySelector('title').textContent.match(/(?:^|, )(AVX2|VNNI)(?: at |: )/);
           if (mark && name) put(name[1], title, getComputedStyle(mark).fill); }); });
       return of;""")
@@ -70,6 +70,8 @@ def arms(browsing, page):
     colours_of = {arm: set(places.values()) for arm, places in told.items()}
     expect(all(len(c) == 1 for c in colours_of.values()) and colours_of["AVX2"] != colours_of["VNNI"],
            "one colour for an arm", told)
+    both = set.union(*colours_of.values()) & categories
+    expect(not both, "an arm has the colour of a category", both)
 
 
 def rows(browsing, name, page):
@@ -265,16 +267,17 @@ def three_arms(tmp):
     flatc = json.loads(gzip.decompress((ROOT / "tests/data/mixed_xnnpack_fp32.etdump.json.gz").read_bytes()))
     at = [(e["start_time"], e["end_time"]) for b in flatc["run_data"] for e in
           (e["profile_event"] for e in b["events"]) if e.get("name") == "native_call_cumsum.out"]
-    # What contains it lasts longer by as much: parts beyond their whole would be taken for a damaged clock.
-    ends = {e["end_time"] for b in flatc["run_data"] for e in (e["profile_event"] for e in b["events"])
-            if e["start_time"] <= at[0][0] and e["end_time"] >= at[0][1]}
+    # All that comes after it in its execution moves by as much: what overlaps would be taken for a damaged clock.
+    first = next(b for b in flatc["run_data"] if any(e["profile_event"]["start_time"] == at[0][0] for e in b["events"]))
+    later = {t for e in (e["profile_event"] for e in first["events"]) for t in (e["start_time"], e["end_time"])
+             if t >= at[0][1]}
     means = {}
     for arm, base in (("slow", 9000), ("middle", 6000), ("fast", 3000)):
         for k in range(3):  # the first run of each recording is made to last so long
             took = base + 100 * k * k
             longer = data
-            for end in sorted(ends, reverse=True):
-                longer = longer.replace(struct.pack("<Q", end), struct.pack("<Q", end - at[0][1] + at[0][0] + took))
+            for t in sorted(later, reverse=True):
+                longer = longer.replace(struct.pack("<Q", t), struct.pack("<Q", t - at[0][1] + at[0][0] + took))
             (tmp / (arm + (f"_b{k + 1}" if k else "") + ".etdump")).write_bytes(longer)
             means.setdefault(arm, []).append((took + sum(b - a for a, b in at[1:])) / len(at))
     names = [tmp / f"{arm}{more}.etdump" for arm in means for more in ("", "_b2", "_b3")]
@@ -421,21 +424,23 @@ def figures_once(browsing, page, document):
 
 
 def standing_out(browsing, page, document):
-    """The table of operators says which take more than a twentieth of an inference, and the fixes that rest on one."""
+    """The table of operators says why each takes its time, its share, and the fixes that rest on it."""
     comparison, of = document["comparisons"][0], {a["name"]: a for a in document["arms"]}
     browsing.open(page)
     found = browsing.run("""var t = document.querySelector('#operators ~ figure.table table'), at = {};
       Array.from(t.tHead.rows[0].cells).forEach(function (th, k) { at[th.firstChild.textContent.trim()] = k; });
       return Array.from(t.tBodies[0].rows).map(function (r) {
-        return [r.querySelector('a').hash.slice(1)].concat(['bottleneck', 'share', 'fixes'].map(function (n) {
+        return [r.querySelector('a').hash.slice(1)].concat(['why', 'share', 'fixes'].map(function (n) {
           return r.cells[at[n]] ? r.cells[at[n]].textContent : null; }),
           [at.fixes ? Array.from(r.cells[at.fixes].querySelectorAll('a')).map(function (a) {
             return a.hash.slice(1); }) : null]); });""")
     candidate = of[comparison["candidate"]]
     times = {o["id"]: o["ns"][candidate["name"]] for o in document["operators"]}
-    for one, kind, share, fixes, links in found:
+    reasons = {o["id"]: o["why"] or "\u2013" for o in document["operators"]}
+    expect(len(set(reasons.values())) > 2, "several reasons", reasons)
+    for one, why, share, fixes, links in found:
         part = (times[one] or 0) / candidate["traced_ns"]
-        expect((kind not in (None, "\u2013")) == (part > 0.05), one, "a bottleneck", kind, part)
+        expect(why == reasons[one], one, "why", why, reasons[one])
         expect(share == "\u2013" or abs(float(share.strip("<% ")) - 100 * part) < 0.11, one, "its share", share, part)
         want = [f["id"] for f in document["next_fixes"] if one in f["evidence"]]
         expect((fixes or "").split(", ") == (want or ["\u2013"]) and links == want, one, "its fixes", fixes, want)
@@ -471,7 +476,7 @@ def main():
         for category in set.union(*(set(of) for of in all_of)):
             seen = set.union(*(of.get(category, set()) for of in all_of))
             expect(len(seen) == 1, category, "has the same colour on every page", seen)
-        arms(browsing, made["real"])
+        arms(browsing, made["real"], set.union(*(c for of in all_of for c in of.values())))
         for kind, page in made.items():
             rows(browsing, kind, page)
         expect(sum(commands(browsing, kind, made[kind]) for kind in ("real", "kit", "several")) > 100, "few words")

@@ -52,7 +52,7 @@ def features(tmp):
     """Arms that hide one feature each: what each brings is the share of the time without it, 1 - 400/800 and so on.
     One whose interval says nothing beyond noise brings what it brings; the table below has the same figures."""
     script = "base * 400000\nbase sme1 800000\nbase -i8mm 500000\nnoise 4"
-    text, talk, code = measure(tmp, "features", script, "--hide", "sme2,i8mm", "--blocks", "8", "--no-kernels",
+    text, talk, code = measure(tmp, "features", script, "--hide", "sme2,i8mm", "--blocks", "8", "--kernels", "never",
                                "--no-trace")
     expect(code == 0, f"features: exit {code}: {talk}")
     rows = {line.split()[0]: line for line in text.splitlines() if "%" in line and "[" in line}
@@ -66,18 +66,19 @@ def features(tmp):
     expect("slower than best" not in text, f"features: told twice\n{text}")
     # Hiding SME takes SME2 along: where both cost the same, the one that hides less is told.
     script = "base * 400000\nbase sme1 800000\nbase neon 800000\nnoise 4"
-    both = measure(tmp, "both", script, "--hide", "sme,sme2", "--blocks", "8", "--no-kernels", "--no-trace")[0]
+    both = measure(tmp, "both", script, "--hide", "sme,sme2", "--blocks", "8", "--kernels", "never", "--no-trace")[0]
     expect("SME2 brings most: it saves 50." in both, f"features: what is hidden along is credited in\n{both}")
     script = "base * 400000\nbase sme1 500000\nbase neon 800000\nnoise 4"
-    more = measure(tmp, "more", script, "--hide", "sme,sme2", "--blocks", "8", "--no-kernels", "--no-trace")[0]
+    more = measure(tmp, "more", script, "--hide", "sme,sme2", "--blocks", "8", "--kernels", "never", "--no-trace")[0]
     expect("SME and what needs it bring most: they save 50." in more, f"features: not told in\n{more}")
     # Intervals that touch do not make one feature as large as the largest: its figure lies below that one's interval.
     script = "base * 400000\nbase sme1 789000\nbase neon 800000\nnoise 12"
-    near = measure(tmp, "near", script, "--hide", "sme,sme2", "--blocks", "6", "--no-kernels", "--no-trace")[0]
+    near = measure(tmp, "near", script, "--hide", "sme,sme2", "--blocks", "6", "--kernels", "never", "--no-trace")[0]
     told = {w: [float(x) for x in r] for w, *r in re.findall(r"^  (SME2?) .*? ([\d.]+) %  +\[([\d.]+),", near, re.M)}
     most = "SME and what needs it bring most" if told["SME2"][0] < told["SME"][1] else "SME2 brings most"
     expect(most in near, f"features: {told} in\n{near}")
-    few = measure(tmp, "few_blocks", script, "--hide", "sme,sme2", "--blocks", "4", "--no-kernels", "--no-trace")[0]
+    few = measure(tmp, "few_blocks", script, "--hide", "sme,sme2", "--blocks", "4", "--kernels", "never",
+                  "--no-trace")[0]
     expect("no verdict yet: 4 of at least 6 blocks" in few and "no feature" not in few, f"features: too few in\n{few}")
     # Against an arm that lacks a feature itself no other's ratio is that of one feature.
     lacks = run("analyze", tmp / "features", "--baseline", "linux_-sme2")[0]
@@ -104,7 +105,8 @@ def features(tmp):
     expect(re.search(r"^Fully Connected.* GEMM +– ", kernels, re.M), "features: kernels against themselves", kernels)
     # An arm without SME2 is not one at the level of another name, and the arm with all features is no stand-in for it.
     refused = run("compare", f"{tmp / 'subject'}:best", f"{tmp / 'subject'}:sme1")
-    expect(refused[2] == 2 and "has no one arm 'sme1'" in refused[1], "features: an arm that is not there", refused)
+    expect(refused[2] == 2 and "has no arm 'sme1', or several" in refused[1],
+           "features: an arm that is not there", refused)
     back = run("whatif", tmp / "subject", "back fully*")
     expect(back[2] == 2 and "no baseline to go back to" in back[1], "features: back", back)
 
@@ -362,7 +364,7 @@ with tempfile.TemporaryDirectory() as tmp:
     measured = measure(tmp, "few", fast, "--levels", "neon,base", "--blocks", "3")
     text = measured[0]
     expect("faster than" not in text and "unknown (3 of at least 6 blocks)" in " ".join(text.split()), "few", text)
-    expect(re.search(r"To settle it: etprof ab --extend \S+ --blocks \d+", " ".join(text.split())), "few",
+    expect(re.search(r"To settle it: etprof ab --resume \S+ --blocks \d+", " ".join(text.split())), "few",
            "no command that would settle it", text)
     expect("3 of at least 6 blocks: the verdict will be unknown" in measured[1], "few", "not said before", measured[1])
     expect(re.search(r"^block +2/3  neon 1\.73× \[1\.7\d, 1\.7\d\]", measured[1], re.M), "few",
@@ -372,7 +374,7 @@ with tempfile.TemporaryDirectory() as tmp:
                    "--seed", "3")[1]
     told = re.findall(r"^precision .* after (\d+) blocks; ±0\.5 % .*", talk, re.M)
     expect(told == ["6"], "wide", "what is expected is said from six blocks on", told, talk)
-    for budget, told in (("1s", "is over before the first block"), ("9s", "the budget has room for")):
+    for budget, told in (("1s", "ends before the first block"), ("9s", "the budget has room for")):
         model = tmp / f"budget{budget}.pte"
         model.write_bytes(b"\x1c\0\0\0ET12" + f"\n{fast}\n".encode())
         text, talk, code = run("ab", model, "--runner", FAKE, "--levels", "neon,base", "--budget", budget, "--out",
@@ -401,7 +403,7 @@ with tempfile.TemporaryDirectory() as tmp:  # figures below a headline of severa
                "a shell takes the folder's name apart", folders)
         for title in ("Where it came from", "What to do next"):
             expect(re.search(rf"^{title}, in prefill 16\b", text, re.M), name, f"{title}: of which phase?", text)
-        expect(("To settle it: etprof ab --extend " in text) == (blocks < 6), name, "the command that would settle it",
+        expect(("To settle it: etprof ab --resume " in text) == (blocks < 6), name, "the command that would settle it",
                text)
 
     # Ratios 1 and 2: exp(0.347 ± 12.7 × 0.347) reaches 115, which is chance and no figure to read.

@@ -150,6 +150,13 @@ def mean_of_few(a, f):
     a.fail_unless(held, f["text"], "is of no arm", list(a.arms))
 
 
+def left_out(a, f):
+    far, runs = map(int, re.search(r"(\d+) of (\d+) executions", f["text"]).groups())
+    held = [name for name, arm in a.arms.items()
+            if arm["traced_runs"] >= runs and arm["traced_runs"] - arm["traced_kept"] >= far]
+    a.fail_unless(0 < 4 * far <= runs and held, f["text"], "is of no arm", a.arms)
+
+
 def plain(a, f):
     """Has no figure that a table of the answer holds."""
 
@@ -162,7 +169,8 @@ FINDINGS = {
     "outputs_not_compared": plain, "groupwise_4bit": plain, "decode_roof": plain, "above_roof": above_roof,
     "outputs_nan": plain, "no_execution": plain, "trace_not_used": plain, "program_not_used": plain,
     "samples_not_used": plain, "misnamed": plain, "folder_altered": plain, "program_differs": plain,
-    "mean_of_few": mean_of_few,
+    "different_models": plain,
+    "mean_of_few": mean_of_few, "left_out": left_out,
 }
 
 

@@ -31,7 +31,7 @@ SENTENCES = [re.compile(p) for p in (
     r"how much of it is unknown → ",  # the fix's formula, named beside it, says what is missing
     r"unknown without (byte counts|bytes|roofs)",
     r"its threads are unknown, one is assumed",
-    r"operators of unknown work|those of unknown work",  # operators of the user's own: nobody knows their shapes
+    r"operators? of unknown work|those of unknown work",  # operators of the user's own: nobody knows their shapes
     r"\| unknown in \||unknown in( |$)",  # the title of a count
     r"one is unknown",
     r"the size of an operand is unknown|shares are unknown|levels are unknown|level is unknown",

@@ -67,7 +67,7 @@ def main():
                "which led by " in done.stdout, "another reference", done.returncode, done.stdout)
         said.write_text(json.dumps(eager | {"prompt": [4]}))
         done = speak("decoder_plain", levels[:1], said)
-        expect(done.returncode == 2 and "after [4], asked were 64 after [3]" in done.stderr, "another prompt",
+        expect(done.returncode == 2 and "after [4], asked for 64 after [3]" in done.stderr, "another prompt",
                done.returncode, done.stderr)
     finish()
 

@@ -21,7 +21,7 @@ ETPROF, SOURCE = (os.path.abspath(p) for p in sys.argv[1:3])
 DATA = os.path.join(SOURCE, "tests", "data", "llm")
 DECODER = os.path.join(DATA, "decoder_plain.pte")
 BLOCKS, TIMED, CALLS = 3, 600, 60
-LONG = ["--blocks", str(BLOCKS), "--warmup", "1", "--iterations", str(TIMED), "--seed", "5", "--no-kernels"]
+LONG = ["--blocks", str(BLOCKS), "--warmup", "1", "--iterations", str(TIMED), "--seed", "5", "--kernels", "never"]
 
 
 def manifest(out):

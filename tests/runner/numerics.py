@@ -121,7 +121,7 @@ def main():
             expect(answer["launches"] <= 3 + 2 * (2 + answer["operators"].bit_length() + 3), "launches", answer)
         code, answer, said = ask(model, DATA / "fixes" / "recurrent.pte")
         expect(code == 2 and "not the same operators: one has" in said, "another program", said)
-        for words in (["--price"], ["--save", "name"]):
+        for words in (["--price"], ["--resume", "folder"]):
             code, answer, said = ask(model, *words)
             expect(code == 2 and "--numerics measures nothing" in said, words, said)
         code, answer, said = ask(model, "--threads", "1,2,3", "--levels", "best")

@@ -169,8 +169,8 @@ def check_kernels_ours(tmp):
         program = f.read()
     with open(os.path.join(tmp, "other.pte"), "wb") as f:
         f.write(program.replace(b"llama::custom_sdpa", b"other::custom_sdpa"))
-    refused("none.so does not exist", "--prefill", "8", "--kernels-lib", "none.so")
-    refused("--kernels-lib: ", "--prefill", "8", "--kernels-lib", fused)
+    refused("none.so does not exist", "--prefill", "8", "--custom-ops", "none.so")
+    refused("--custom-ops: ", "--prefill", "8", "--custom-ops", fused)
     refused("other::custom_sdpa.out (2), together 2 of its 83 instructions (2.41 %)", "--prefill", "8",
             model=os.path.join(tmp, "other.pte"))
 
@@ -270,7 +270,7 @@ def check_limits(tmp):
             model=renamed(tmp, (b"enable_dynamic_shape", b"use_sdpa_with_kv_cache"),
                           (b"use_sdpa_with_kv_cache", b"enable_dynamic_shape")))
     out = os.path.join(tmp, "chunks")
-    short = ["--blocks", "1", "--warmup", "1", "--iterations", "2", "--no-trace", "--no-kernels", "--out", out]
+    short = ["--blocks", "1", "--warmup", "1", "--iterations", "2", "--no-trace", "--kernels", "never", "--out", out]
     done = run("ab", renamed(tmp, (seq, layers), (layers, seq)), "--prefill", "5", *short)
     expect(done.returncode in (0, 3), "calls of two tokens", "are measured", done.stderr[-500:])
     with open(os.path.join(out, "manifest.json")) as f:
@@ -289,7 +289,7 @@ def check_places(tmp):
     def session(seed, *words):
         out = os.path.join(tmp, f"places{seed}")
         done = run("ab", DECODER, *words, "--blocks", "2", "--warmup", "1", "--iterations", "2", "--seed", seed,
-                   "--no-trace", "--no-kernels", "--out", out)
+                   "--no-trace", "--kernels", "never", "--out", out)
         expect(done.returncode in (0, 3), "ab", "measures", done.stderr[-500:])
         return out
 
@@ -351,7 +351,7 @@ def check_one_length(tmp):
     model = os.path.join(DATA, "fixes", "decode_token.pte")  # a cache of 16
     out = os.path.join(tmp, "one")
     done = run("ab", model, "--prefill", "4,12", "--decode", "4", "--depth", "0,8", "--blocks", "2", "--warmup", "1",
-               "--iterations", "4", "--no-trace", "--no-kernels", "--out", out)
+               "--iterations", "4", "--no-trace", "--kernels", "never", "--out", out)
     expect(done.returncode in (0, 3), "one token a call", "is measured", done.stderr[-500:])
     with open(os.path.join(out, "manifest.json")) as f:
         found = [(p["name"], p["tokens"], p["calls"]) for p in json.load(f)["plan"]["phases"]]

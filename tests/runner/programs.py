@@ -53,7 +53,7 @@ def cache(tmp):
     """An operator that nobody here has is told before anything is measured, with its share."""
     done, out = ab(tmp, "decoder_cache", "--prefill", "16", "--decode", "4")
     words = ("(OperatorMissing): llama::custom_quantized_sdpa.out (2), together 2 of its 115 instructions (1.74 %)",
-             "--kernels-lib")
+             "--custom-ops")
     for said in words:
         expect(done.returncode not in (0, 3) and said in done.stderr, "a cache in 8 bits", f"says '{said}'",
                done.stderr[-500:])

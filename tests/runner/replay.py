@@ -91,6 +91,58 @@ def check_operator_of_an_answer():
     del os.environ["XDG_STATE_HOME"]
 
 
+SWEEP = ("--sweep", "M=64,1,7")
+
+
+def check_sizes_made():
+    """Without a runner: a program for each M, by M; what cannot be made is a row, what is no M is refused."""
+    model = DATA / "linear_xnnpack_fp32.pte"
+    code, answer, error = ask(model, "0:0", "--no-measure", *SWEEP)
+    expect(code == 0 and answer["m"] == 2 and [s["m"] for s in answer["sizes"]] == [1, 7, 64], "sizes", answer, error)
+    for size in answer["sizes"]:
+        m = size["m"]
+        expect(size["capsule"] == f"linear_xnnpack_fp32.0-0.M{m}.pte" and size["levels"] == [], "a size", size)
+        expect(size["shapes"].startswith(f"float32[{m},4], ") and size["shapes"].endswith(f"float32[{m},3]"), m, size)
+        inside = json.loads(run("inspect", size["capsule"], "--format", "json")[1])
+        expect([t["shape"] for t in inside["methods"][0]["inputs"]] == [[m, 4]], "its input", inside["methods"])
+        expect([t["shape"] for t in inside["methods"][0]["outputs"]] == [[m, 3]], "its output", inside["methods"])
+        pathlib.Path(size["capsule"]).unlink()
+    odd = DATA / "fixes" / "odd_sizes.pte"
+    code, answer, error = ask(odd, "0:2", "--no-measure", "--sweep", "M=6,2147483647")
+    made, not_made = answer["sizes"]
+    expect(code == 0 and "[1,2,3,33], " in made["shapes"], "6 pixels are 2 × 3", made)
+    expect(not_made["capsule"] is None and "no size that can be planned" in not_made["why"], "too many", not_made)
+    pathlib.Path(made["capsule"]).unlink()
+    for words, code, part in ((("0:2", "--sweep", "1,2"), 2, "as M=1,2,4,8, not '1'"),
+                              (("0:2", "--sweep", "M=1,0"), 2, "not '0'"),
+                              (("0:2", "--sweep", "M=4,4"), 2, "M = 4 twice"),
+                              (("0:2", "--sweep", "M=4", "--issue"), 2, "--issue is of the operator as it is"),
+                              (("0:0", "--sweep", "M=4"), 4, "node 0 (StaticTranspose) of delegate 0: it has no M"),
+                              (("0:2", "--sweep", "M=2147483647"), 4, "no size of it can be made")):
+        found, answer, error = ask(odd, *words, "--no-measure")
+        expect(found == code and part in error and not list(pathlib.Path().glob("*.pte")), words, found, error)
+
+
+def check_sizes_measured():
+    """ExecuTorch itself says how large its outputs are; no level pays by two blocks."""
+    model = DATA / "fixes" / "odd_sizes.pte"
+    code, answer, error = ask(model, "0:2", *SHORT, *SWEEP, "--out", "swept")
+    expect(code == 0 and answer["m"] == 48 * 48 and answer["folder"] == "swept", "swept", answer, error)
+    said = sorted(json.loads(p.read_text())["outputs"][0]["shape"] for p in pathlib.Path("swept").rglob("outputs.json"))
+    levels = {(x["level"], x["threads"]) for x in answer["sizes"][0]["levels"]}
+    expect(said == sorted([[1, 1, 1, 33], [1, 1, 7, 33], [1, 8, 8, 33]] * len(levels)), "outputs of the runtime", said)
+    for size in answer["sizes"]:
+        expect({(x["level"], x["threads"]) for x in size["levels"]} == levels, "levels", size)
+        for x in size["levels"]:
+            expect(x["ns"] > 0 and "Convolution" in x["operator"]["name"], "measured", x)
+        held = [x for x in size["levels"] if "speedup" in x and x["speedup"]]
+        expect(len(held) == len(levels) - 1, "held against the lowest", size)
+        expect(all(x["speedup"]["verdict"] == "unknown" for x in held), "two blocks", held)
+    expect(all(a["from"] is None and "is not known" in a["text"] for a in answer["answers"]), "answers", answer)
+    code, said, error = run("replay", model, "0:2", *SHORT, "--sweep", "M=1,4", "--levels", "best", "-f", "csv")
+    expect(code == 0 and said.startswith("m,level,threads,ns,") and len(said.splitlines()) == 3, "CSV", said, error)
+
+
 def check_refused():
     for words, part in (((DATA / "linear_xnnpack_fp32.pte", "3"), "DELEGATE:NODE"),
                         ((DATA / "linear_xnnpack_fp32.pte", "0x0:0x0"), "DELEGATE:NODE"),
@@ -128,7 +180,9 @@ def main():
         check_operator_of_an_answer()
         check_in_the_way()
         check_refused()
+        check_sizes_made()
         check_measured()
+        check_sizes_measured()
     finish()
 
 

@@ -133,7 +133,7 @@ class Given(Changed):
         script = self.path("steps", ("etprof-steps 1\neach\n" + "\n".join(Steps.call(known["tokens"], 0))
                                      + "\n").encode())
         folder = self.path("out")
-        r = self.run_it("--model", model, "--steps", script, "--kernels-lib", LIBRARY,
+        r = self.run_it("--model", model, "--steps", script, "--custom-ops", LIBRARY,
                         commands="run 1\noutputs %s\n" % folder)
         self.assertEqual(r.status, 0, r.text + r.stderr)
         self.assertEqual(r.one("load")["kernels_theirs"], "other::custom_sdpa.out")
@@ -145,10 +145,10 @@ class Given(Changed):
     def test_what_is_no_such_library_is_told(self):
         for path, words in ((self.path("text.so", b"no library" * 100), "invalid ELF header"),
                             (self.path("none.so"), "No such file"), ("libm.so.6", "registers no kernel")):
-            r = self.run_it("--model", FUSED, "--kernels-lib", path, commands="run 1\n")
+            r = self.run_it("--model", FUSED, "--custom-ops", path, commands="run 1\n")
             self.assertEqual((r.status, r.of("load")), (1, []), r.text)
             self.assertIn(words, r.one("error")["message"])
-            self.assertIn("--kernels-lib", r.one("error")["message"])
+            self.assertIn("--custom-ops", r.one("error")["message"])
 
 
 if __name__ == "__main__":

@@ -408,7 +408,7 @@ class BadInput(Case):
         self.refused("file", "is a folder", "--model", self.tmp)
         self.refused("not_pte", "is empty", *model("e", b""))
         self.refused("not_pte", "only 3 bytes", *model("s", b"abc"))
-        self.refused("not_pte", "no ExecuTorch program", *model("t", b"some text that is no model"))
+        self.refused("not_pte", "not an ExecuTorch program", *model("t", b"some text that is no model"))
         self.refused("not_pte", "ETDump", "--model", os.path.join(DATA, "mixed_xnnpack_fp32.etdump"))
         self.refused("not_pte", "bundled", "--model", os.path.join(DATA, "linear_xnnpack_fp32.bpte"))
         self.refused("not_pte", "--data", "--model", os.path.join(DATA, "linear_external.ptd"))

@@ -111,7 +111,7 @@ class Steps(test_runner.Case):
     def test_scripts_that_cannot_be(self):
         good = ["etprof-steps 1", "each", "call forward"]
         for lines, words in (
-                (["steps"], "no script of steps"), (["etprof-steps 1"], "no call after 'each'"),
+                (["steps"], "not a script of steps"), (["etprof-steps 1"], "no call after 'each'"),
                 (["etprof-steps 1", "call forward"], "before 'once' or 'each'"),
                 ([*good, "in 0 int64 1x2 values 1"], "1 values for 2"), ([*good, "in 0 int64 1xx values 1"], "shape"),
                 ([*good, "in 0 from 0 0"], "'0' is not values"), ([*good, "jump"], "'jump'"),

@@ -19,11 +19,9 @@ def split(text):
 def rows(source):
     text = (source / "src/store/options.def").read_text()
     text = re.sub(r"^\s*//.*$", "", text, flags=re.M)
-    words = re.search(r'ETP_FAIL_ON_HELP\s*"([^"]*)"', (source / "src/cli/show_ab.h").read_text()).group(1)
     found = []
     for call in re.findall(r"OPTION\((.*?)\)\n(?=OPTION|#undef)", text, flags=re.S):
         row = dict(zip(COLUMNS, split(call), strict=True))
-        row["help"] = row["help"].replace("ETP_FAIL_ON_HELP", words)
         found.append(row)
     return found
 

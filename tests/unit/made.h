@@ -18,7 +18,8 @@ typedef struct made_op {
 
 typedef struct made {
     const char *level[2], *runner[2];
-    const char *named[2]; // the level that the arm's name says; NULL: its own
+    const char *named[2];   // the level that the arm's name says; NULL: its own
+    const char *release[2]; // of ExecuTorch, that two builds are of; NULL: builds are not compared
     uint32_t threads[2];
     made_op ops[MADE_OPS];
     uint64_t untraced_us[2]; // 0: as traced
@@ -283,6 +284,15 @@ static inline void made_arms(const made *m, folder *f, etp_run *run)
             .prefix = etp_str_from(etp_arena_printf(&f->arena, "%s_arm%d_t1", m->stem, arm)),
             .iterations = MADE_SAMPLES,
             .traced = MADE_RUNS};
+        if (m->release[arm]) {
+            etp_run_build build = {.path = ETP_STR("build"),
+                                   .sha256 = etp_str_from(m->runner[arm]),
+                                   .executorch = etp_str_from(m->release[arm]),
+                                   .text = ETP_STR("a build"),
+                                   .own = true};
+            a.side = (uint32_t)arm;
+            assert_true(ETP_PUSH(&f->arena, &run->builds, build));
+        }
         assert_true(ETP_PUSH(&f->arena, &run->arms, a));
         const char *dir = etp_arena_printf(&f->arena, "run/%.*s", ETP_STR_ARG(a.name));
         assert_int_equal(etp_os_mkdirs(folder_path(f, dir), NULL), ETP_OK);

@@ -45,9 +45,9 @@ def check(ok, what):
 def whole(schema):
     """With the parts of another schema that it names."""
     if "$ref" in schema:
-        name, _, path = schema["$ref"].partition(".schema.json#/")
+        name, _, path = schema["$ref"].partition(".schema.json")
         schema = SCHEMAS[name]
-        for key in path.split("/"):
+        for key in path.split("/")[1:]:
             schema = schema[key]
     for part in map(whole, schema.get("allOf", [])):
         schema = {**schema, "properties": {**part["properties"], **schema.get("properties", {})}}
@@ -237,6 +237,7 @@ def sessions(tmp):
         shutil.copy(DATA / "linear_xnnpack_fp32.pte", tmp / name)
     printed(tmp, "ab", "one.pte", "copy.pte", "--numerics", "--levels", "sme2", "--runner", FAKE)
     printed(tmp, "replay", DATA / "linear_xnnpack_fp32.pte", "0:0", "--no-measure")
+    printed(tmp, "replay", DATA / "linear_xnnpack_fp32.pte", "0:0", "--no-measure", "--sweep", "M=1,2")
     for verb in ("analyze", "verify", "validate", "stats"):
         printed(tmp, verb, "run")
     for verb in ("analyze", "verify"):
@@ -306,7 +307,7 @@ def machine(tmp):
     judge(tmp, "models", json.loads(done.stdout) if done.stdout else {"schema": f"nothing: {done.stderr[-300:]}"})
     if (BUNDLE / "bundle.json").exists():
         judge(tmp, "bundle.json", json.loads((BUNDLE / "bundle.json").read_text()))
-        printed(tmp, "ab", ROOT / "examples/models/toy_cnn_xnnpack_fp32.pte", "--kernels", "--blocks", "1",
+        printed(tmp, "ab", ROOT / "examples/models/toy_cnn_xnnpack_fp32.pte", "--kernels", "always", "--blocks", "1",
                 "--iterations", "40",
                 "--warmup", "1", "--out", "sampled", codes={0, 1, 6})
         printed(tmp, "kernels", "sampled")

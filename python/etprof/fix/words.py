@@ -44,10 +44,14 @@ def change(gain: Document, estimate: str) -> str:
     return f"{text} [{ends[0]}, {ends[1]}]"
 
 
+def _tells(found: Document) -> bool:
+    return found["gain_ns"]["estimate"] is not None
+
+
 def _measured(found: Document) -> str:
     """What was measured, and how sure that is."""
-    if found["gain_ns"]["estimate"] is None:
-        return "not known: " + (found["why"] or found["withheld"] or "no whole block")
+    if not _tells(found):
+        return "no result: " + (found["why"] or found["withheld"] or "no whole block")
     few = found["verdict"] == "unknown" and found["blocks"] < BLOCKS
     text = f"{change(found['gain_ns'], 'estimate')}, {found['verdict']}"
     return f"{text} ({found['blocks']} of at least {BLOCKS} blocks)" if few else text
@@ -55,7 +59,9 @@ def _measured(found: Document) -> str:
 
 def outcome(step: Document) -> str:
     found = step["measured"]
-    what = f"measured {_measured(found)}" if found else step["why"] or "not finished"
+    what = step["why"] or "not finished"
+    if found:
+        what = f"measured {_measured(found)}" if _tells(found) else _measured(found)
     return f"{step['fix']} predicted {change(step['predicted_ns'], 'expected')}, {what}"
 
 
@@ -67,7 +73,10 @@ def _step(step: Document, again: Document | None) -> list[str]:
     if step["itself"] and again and told:
         lines += [f"     exporting again without the fix: {_measured(again['measured'])}",
                   f"     the fix by itself: {_measured(step['itself'])}"]
-    lines.append(f"     {'kept' if step['kept'] else 'undone' if found else 'left out'}: {shlex.join(step['command'])}")
+    end = "undone" if found and _tells(found) else "left out"
+    if step["kept"]:
+        end = "kept"
+    lines.append(f"     {end}: {shlex.join(step['command'])}")
     if step["advice"] and step["kept"]:
         lines.append(f"     note: {step['advice']}")
     return lines

@@ -23,7 +23,7 @@ SLOWER = (("series", ""), ("slower", "%"), ("ends", ""), ("since", ""), ("first_
           ("last_good_build", ""), ("devices", "n"), ("alone", ""))
 PARTS: tuple[tuple[str, str, str, tuple[tuple[str, str], ...]], ...] = (
     ("slower_last_night", "Slower last night", "none", SLOWER),
-    ("regressions", "Slower for three nights or more", "no step up is told from noise", SLOWER),
+    ("regressions", "Slower for three nights or more", "no step up above the noise", SLOWER),
     ("on_some_devices", "Slower on some devices alone", "none",
      (("series", ""), ("slower", "%"), ("since", ""), ("first_bad_build", ""), ("last_good_build", ""), ("alone", ""))),
     ("whole_devices", "Devices that became slower with all models", "none, or fewer than eight models on them",
@@ -37,7 +37,7 @@ PARTS: tuple[tuple[str, str, str, tuple[tuple[str, str], ...]], ...] = (
     ("speedups", "Speedup by feature and device (geometric mean, random effects over sessions)", "no comparison holds",
      (("feature", ""), ("against", ""), ("device", ""), ("speedup", "x"), ("lo", "x"), ("hi", "x"), ("sessions", "n"),
       ("models", "n"))),
-    ("fixes", "Fixes worth most", "no fix has a gain",
+    ("fixes", "Fixes worth most", "no fix with a gain",
      (("kind", ""), ("gain_ns", "ms"), ("gain_lo_ns", "ms"), ("gain_hi_ns", "ms"), ("models", "n"), ("devices", "n"),
       ("example", ""))),
     ("slowest_operators", "Where time goes over all models", "no operators",
@@ -106,7 +106,7 @@ def of_last_night(night: dict[str, Any], rows: list[dict[str, Any]]) -> tuple[st
     n = len(rows) or "none"
     told = f"Last night ({which}): {n} of {night['judged']} series (a model, its arm, threads) slower."
     if not rows:
-        return "good", f"{told} Half of them would have told {percent(night['least'])} or more.", []
+        return "good", f"{told} Half of them would have shown a change of {percent(night['least'])} or more.", []
     return "bad", told, [one_line(r) for r in rows]
 
 
@@ -121,7 +121,7 @@ def answer(found: dict[str, Any], parts: dict[str, Any]) -> list[tuple[str, str,
             begun = f", begun on {found['since']} or later" if found["since"] else ""
             told.append(("bad", f"{len(parts[key])} {words}{begun}.", [one_line(r) for r in parts[key]]))
     if whole:
-        told.append(("warn", f"{many(len(whole), 'device')} became slower with all models: no build's doing.",
+        told.append(("warn", f"{many(len(whole), 'device')} became slower with all models: not caused by a build.",
                      [f"{r['device']}: {percent(r['slower'])} since {r['since']}" for r in whole]))
     if night["silent"]:
         told.append(("warn", f"Nothing came last night from {', '.join(night['silent'])}.", []))

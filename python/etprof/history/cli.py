@@ -54,11 +54,12 @@ def _parse(argv: list[str]) -> argparse.Namespace:
                 formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("places", metavar="FOLDER", nargs="*", help=argparse.SUPPRESS)
     p.add_argument("--min-change", metavar="PERCENT", type=_share, default=series.MIN_CHANGE,
-                   help="smaller changes are not worth telling (default 2%%)")
-    p.add_argument("--of", metavar="MODEL", help="sessions of this model alone")
-    p.add_argument("--on", metavar="DEVICE", help="this device, by its address or its processor")
-    p.add_argument("--since", metavar="DATE", type=_date, help="sessions from then on, like 2026-03 or 2026-03-01")
-    p.add_argument("--engine", choices=("duckdb", "spark"), default="duckdb", help="that asks a lake (default: duckdb)")
+                   help="ignore smaller changes (default 2%%)")
+    p.add_argument("--of", metavar="MODEL", help="only sessions of this model")
+    p.add_argument("--on", metavar="DEVICE", help="only sessions on this device, by address or processor")
+    p.add_argument("--since", metavar="DATE", type=_date, help="only sessions since then, e.g. 2026-03 or 2026-03-01")
+    p.add_argument("--engine", choices=("duckdb", "spark"), default="duckdb",
+                   help="engine that reads a lake (default: duckdb)")
     p.add_argument("-f", "--format", choices=("text", "json", "csv", "md", "html"), default="text")
     p.add_argument("-o", "--output", metavar="FILE", help="write there instead of to standard output")
     p.add_argument("--color", choices=("auto", "always", "never"), default="auto")

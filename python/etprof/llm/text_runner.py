@@ -50,7 +50,7 @@ def set_threads(count):
     if setter:
         setter(count)
     say(f"Resetting threadpool with num threads = {count}" if setter else
-        f"this executorch cannot set the number of threads (asked were {count})")
+        f"this executorch cannot set the number of threads (asked for {count})")
 
 
 def constants(path):

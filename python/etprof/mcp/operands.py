@@ -60,6 +60,7 @@ MODEL = Kind("a name that 'etprof export --list' lists",
 RECIPE = Kind("a recipe's name", pattern=r"[a-z][a-z0-9-]{0,63}")
 GROUP = Kind("a number, or channel", pattern=r"\d{1,6}|channel")
 DTYPE = Kind("a precision", words=("fp32", "fp16", "int8", "int8-dynamic", "int4", "8da4w", "8da8w"))
+WHEN = Kind("always, never or auto", words=("always", "never", "auto"))
 COUNT = Kind("a whole number", type="integer")
 NUMBER = Kind("a number", type="number")
 FLAG = Kind("true or false", type="boolean")

@@ -96,7 +96,7 @@ TOOLS = {tool.name: tool for tool in (
              Operand("depth", o.COUNT, "--depth", "tokens in the cache before decode, default 0", many=True),
              Operand("out", o.NEW, "--out", "run folder, new or empty"),
              Operand("runner", o.FILE, "--runner", "another runner or its bundle"),
-             Operand("kernels", o.FLAG, "--kernels", "also sample which kernels ran"),
+             Operand("kernels", o.WHEN, "--kernels", "whether to sample which kernels ran"),
          ), changes=True, limit_s=4 * HOUR_S),
     Tool("compare", ("compare",), "Two sides, the first being the baseline: what became faster or slower.", ("ab",), (
         Operand("a", o.ARM_OF_RUN, None, _ARM, required=True),
@@ -108,7 +108,7 @@ TOOLS = {tool.name: tool for tool in (
          "something ruled out (tracer).", ("explain",),
          (Operand("id", o.ID, None, "F1, N1, op7", required=True), RUN, BASELINE, PHASE_OF)),
     Tool("report", ("analyze",), "What a run folder says: ratio, operators, findings, what to do next.",
-         ("ab", "builds", "kit"),
+         ("ab", "kit"),
          (RUN, BASELINE)),
     Tool("whatif", ("whatif",), "Recomputes an inference with operators dropped, sent back or sped up.", ("whatif",), (
         RUN,

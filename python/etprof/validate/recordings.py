@@ -82,7 +82,7 @@ def _check_dump(notes: Notes, file: File, document: dict[str, Any] | None, words
                   "again")
         return
     file.execute_ns = [ns for block in document["blocks"] for ns in block["execute_ns"]]
-    damaged = document["damaged"]
+    damaged = [d for d in document["damaged"] if not d["crosses"]]
     if damaged:
         first = damaged[0]
         claims = "ends before it starts" if first["ns"] is None else f"claims {_time(first['ns'])}"

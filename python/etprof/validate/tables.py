@@ -10,9 +10,9 @@ import math
 import re
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
-from etprof.validate import documents
 from etprof.validate.notes import NAN, File, Notes
 
 # A table of operators has some columns for each of a session's arms, of which there are at most 1,024.
@@ -35,7 +35,7 @@ class Problem(Exception):
 @functools.cache
 def _layouts() -> list[dict[str, Any]]:
     """Written from the program's own table (src/document/layouts.c) by tests/documents."""
-    found: list[dict[str, Any]] = json.loads((documents.SCHEMAS / "tables.json").read_text(encoding="utf-8"))
+    found: list[dict[str, Any]] = json.loads(Path(__file__).with_name("tables.json").read_text(encoding="utf-8"))
     return found
 
 

@@ -74,7 +74,7 @@ static etp_work work_of_group(const etp_partition *p, const etp_join_event *e)
 
 // What is merged in front of these is padding, quantisation, transposed weights: their own operands
 // say more.
-static bool has_weights(int type)
+bool etp_node_multiplies(int type)
 {
     return type == ETP_XNN_CONV_2D || type == ETP_XNN_DEPTHWISE_CONV_2D ||
            type == ETP_XNN_CONV_TRANSPOSE_2D || type == ETP_XNN_FULLY_CONNECTED ||
@@ -100,7 +100,7 @@ static void node_facts(const etp_partition *p, const etp_join_event *e, etp_op_f
     if (e->n_nodes > 0 && e->nodes[e->n_nodes - 1] != e->node) {
         last = &p->nodes[e->nodes[e->n_nodes - 1]]; // activations merged behind it
     }
-    if (e->n_nodes > 0 && !has_weights(node->type)) {
+    if (e->n_nodes > 0 && !etp_node_multiplies(node->type)) {
         first = &p->nodes[e->nodes[0]]; // a chain of elementwise nodes
     }
     out->values = p->values;

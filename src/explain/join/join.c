@@ -6,7 +6,6 @@
 #include "base/guard.h"
 #include "explain/join/parts.h"
 
-#define TELLS 10 // names and calls from which a program is not taken for another
 #define LEAST_DOUBT 1e-4
 // 100 tera-MAC/s: several times what any CPU can do with all its cores.
 #define MOST_MACS_PER_NS 1e5
@@ -258,6 +257,25 @@ static void take_opinions(const joiner *j, candidate *c, const etp_partition *p,
     }
 }
 
+// What multiplies in the program and is no operator of the call differs as a name does.
+static void count_missing(const joiner *j, candidate *c, const etp_partition *p,
+                          const etp_operator_placement *at, uint32_t n)
+{
+    bool *done = ETP_NEW_ARRAY(j->arena, bool, p->n_nodes);
+    for (uint32_t i = 0; i < n; i++) {
+        for (uint32_t k = 0; k < at->placed[i].n; k++) {
+            done[at->covered[at->placed[i].first + k]] = true;
+        }
+    }
+    // Without its Method::execute the call may have failed in the middle.
+    for (uint32_t i = 0; j->block->has_execute && i < p->n_nodes; i++) {
+        if (!done[i] && etp_node_multiplies(p->nodes[i].type)) {
+            c->n_said++;
+            c->n_other++;
+        }
+    }
+}
+
 static void place(const joiner *j, candidate *c, const uint32_t *members, uint32_t n,
                   etp_str *names, double *explained)
 {
@@ -284,6 +302,7 @@ static void place(const joiner *j, candidate *c, const uint32_t *members, uint32
     }
     *explained += alignment.fit * n;
     take_opinions(j, c, &c->method->partitions[partition], members, n, alignment.placed);
+    count_missing(j, c, &c->method->partitions[partition], &alignment, n);
 }
 
 static double agreement_of(const candidate *c)
@@ -418,7 +437,11 @@ static void tell_identity(const joiner *j, const candidate *c, etp_join *out)
         out->doubt =
             etp_arena_printf(j->arena, "%.0f %% of its operators are those of the program: %s",
                              100 * out->agreement, c->differs);
-    } else if (agreed < TELLS) {
+    } else if (out->identity >= ETP_JOIN_TELLS) {
+        out->doubt =
+            "the program is known by names and calls alone: a recording holds no sizes, so "
+            "shapes and MACs are those of the program given";
+    } else {
         out->doubt = etp_arena_printf(j->arena,
                                       "taken for the program's by %u %s and %u %s: a recording "
                                       "holds no sizes, so another program with the same would not "

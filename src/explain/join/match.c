@@ -4,6 +4,7 @@
 #include "explain/join/parts.h"
 
 #define MAX_TYPES 7
+#define LARGEST_DEPTHWISE 25 // places of the window that each of XNNPACK's depthwise kernels has
 
 // Operator families as XNNPACK spells them → node types whose work they can do.
 // One family may stand for several nodes because XNNPACK rewrites its graph before it runs: a 1 × 1
@@ -239,11 +240,26 @@ static bool is_pointwise(const etp_node *n)
            w->groups == 1 && (w->pad_top | w->pad_right | w->pad_bottom | w->pad_left) == 0;
 }
 
+// XNNPACK runs a convolution channel by channel where each group has one channel in and one out and
+// its window fits the largest kernel for that; others never.
+static bool channel_by_channel(const etp_node *n, bool *out)
+{
+    const etp_xnn_window *w = n->xnn->window;
+    bool known = w && w->group_in > 0 && w->group_out > 0;
+    bool single = known && w->group_in == 1 && w->group_out == 1;
+    *out = single;
+    return known && (!single || (uint64_t)w->kernel_h * w->kernel_w <= LARGEST_DEPTHWISE);
+}
+
 // Names say more about convolutions than their family.
 static uint32_t convolution_cost(const etp_node *n, const etp_op_name *op)
 {
     bool says_fc = !etp_str_eqz(op->family, "Convolution");
-    bool says_depthwise = etp_op_is_depthwise(op);
+    bool says_depthwise = etp_op_is_depthwise(op), is_depthwise;
+    if (!says_fc && op->ukernel.len > 0 && channel_by_channel(n, &is_depthwise) &&
+        is_depthwise != says_depthwise) {
+        return ETP_COST_NEVER;
+    }
     if (n->type == ETP_XNN_CONV_2D) {
         // XNNPACK runs 1 × 1 convolutions as matrix multiplications since 2025; never others.
         if (says_fc) {

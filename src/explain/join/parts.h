@@ -70,6 +70,9 @@ typedef struct etp_operator_placement {
 bool etp_match_contradicts(const etp_partition *partition, const etp_match_op *op,
                            const etp_placed_operator *placed, bool converts);
 
+// Convolutions and products of matrices: what no rewriting of the graph takes away.
+bool etp_node_multiplies(int type);
+
 // Aligns the operators of one delegate call, in order, to the nodes of PARTITION (with a graph).
 // ARENA stands under a guard.
 void etp_align_operators(const etp_partition *partition, const etp_str *names, uint32_t n,

@@ -228,7 +228,7 @@ static etp_status read_either(etp_str text, etp_arena *arena, etp_kernel_log *ou
         return etp_fail(
             err, ETP_UNSUPPORTED,
             "no line \"Using … microkernel '…'\": XNNPACK writes them only when it was built with "
-            "-DXNN_LOG_LEVEL=4 or more, the environment changes nothing; 'etprof ab --kernels' "
+            "-DXNN_LOG_LEVEL=4 or more, the environment changes nothing; 'etprof ab' "
             "needs no such build");
     }
     if (out->kernels.n) {
@@ -501,6 +501,6 @@ const etp_report *etp_kernel_logs_report(const etp_kernel_logs *logs, etp_arena 
               "the kernel, absent that none was; counts are samples."
             : "XNNPACK writes these lines when it fills its tables for this CPU, one for each "
               "tile: present means registered, not run, and counts are not calls. 'etprof ab "
-              "--kernels' shows what ran.");
+              "--kernels always' shows what ran.");
     return r;
 }

@@ -41,20 +41,20 @@ static bool glob(etp_str pattern, etp_str text)
     return p == pattern.len;
 }
 
-// A pattern that names a category means its operators and no others: "conv*" is Convolution, not
-// Convert.
-static bool names_category(etp_str pattern)
+// A pattern that names a category that occurs means its operators and no others: "conv*" is
+// Convolution, not Convert.
+static bool names_category(const etp_ab *ab, etp_str pattern)
 {
     bool any = false;
-    for (int c = 0; c < ETP_CATEGORY_COUNT; c++) {
-        any = any || glob(pattern, etp_str_from(etp_category_name((etp_category)c)));
+    for (size_t i = 0; !any && i < ab->n_operators; i++) {
+        any = glob(pattern, etp_str_from(etp_category_name(ab->operators[i].category)));
     }
     return any;
 }
 
 static bool matches(const etp_ab *ab, const etp_ab_operator *op, etp_str pattern)
 {
-    if (names_category(pattern)) {
+    if (names_category(ab, pattern)) {
         return glob(pattern, etp_str_from(etp_category_name(op->category)));
     }
     if (glob(pattern, etp_str_from(op->id)) || glob(pattern, etp_str_from(op->label))) {
@@ -148,10 +148,10 @@ static etp_status parse(const char *text, change *out, etp_error *err)
     } else if (n == 2 && etp_str_eqz(tokens[1], "at-roof")) {
         *out = (change){.kind = CHANGE_ROOF, .pattern = tokens[0]};
     } else {
-        return etp_fail(
-            err, ETP_USAGE,
-            "'%s' is none of: fix N1, drop GLOB, back GLOB, scale GLOB N, GLOB at-roof, threads N",
-            text);
+        return etp_fail(err, ETP_USAGE,
+                        "'%s' is not a change; changes are: fix N1, drop GLOB, back GLOB, scale "
+                        "GLOB N, GLOB at-roof, threads N",
+                        text);
     }
     return ETP_OK;
 }
@@ -214,6 +214,9 @@ static uint32_t arm_with_threads(const etp_ab *ab, uint32_t arm, uint64_t thread
 static etp_status told(const etp_ab *ab, uint32_t arm, const char *text, etp_error *err)
 {
     const etp_ab_comparison *c = etp_ab_comparison_of(ab, arm);
+    if (ab->unrelated) {
+        return etp_fail(err, ETP_UNKNOWN, "'%s': %s", text, ab->unrelated);
+    }
     return !c || !c->withheld ? ETP_OK
                               : etp_fail(err, ETP_UNKNOWN, "'%s': %s against %s is withheld: %s",
                                          text, ab->arms[arm].name, ab->arms[c->baseline].name,
@@ -314,7 +317,8 @@ static etp_status apply(redo *w, const change *c, const char *text, size_t *out_
     if (c->kind == CHANGE_ROOF && !ab->roofs) {
         return etp_fail(
             err, ETP_USAGE,
-            "'%s': no roofs were measured on this device; 'etprof ab --roofs' measures them first, "
+            "'%s': no roofs were measured on this device; 'etprof roofs' measures them for the "
+            "next session, "
             "for "
             "what was measured without them name a file with --roofs-file (etprof roofs --format "
             "json)",
@@ -327,7 +331,8 @@ static etp_status apply(redo *w, const change *c, const char *text, size_t *out_
             continue;
         }
         bool has_roof = op->roofs && op->roofs[w->in].verdict != ETP_ROOF_UNKNOWN;
-        if (c->kind == CHANGE_ROOF && !has_roof) {
+        bool lacks_roof = c->kind == CHANGE_ROOF && !has_roof;
+        if (lacks_roof || (c->kind == CHANGE_BACK && !etp_ab_goes_back(ab, op, w->in))) {
             unknown++;
             continue;
         }
@@ -342,6 +347,11 @@ static etp_status apply(redo *w, const change *c, const char *text, size_t *out_
             w->back[i] = c->kind == CHANGE_BACK;
             w->factor[i] = c->kind == CHANGE_DROP ? 0 : 1;
         }
+    }
+    if (*out_operators == 0 && unknown > 0 && c->kind == CHANGE_BACK) {
+        return etp_fail(err, ETP_UNKNOWN,
+                        "'%s': no operator it matches was logged in both %s and %s", text,
+                        ab->arms[ab->baseline].measured, ab->arms[w->in].measured);
     }
     if (*out_operators == 0 && unknown > 0) {
         return etp_fail(
@@ -478,11 +488,14 @@ static etp_status build(const etp_ab *ab, const char *const *expressions, size_t
                                 etp_ab_untraced(&ab->arms[ab->baseline]) /
                                 etp_ab_untraced(&ab->arms[w.in]);
     }
-    if (w.fixes) {
-        out->lo = out->hi = (double)NAN;
-    } else {
+    out->lo = out->hi = (double)NAN;
+    if (!w.fixes) {
         intervals(&w, out);
         hold_against_clocks(&w, before, out);
+    }
+    out->waited = ab->arms[arm].waited > ETP_WAIT_MOST; // time without a CPU is in the operators'
+    if (out->waited) {
+        out->speedup = out->lo = out->hi = out->against_baseline = (double)NAN;
     }
     return ETP_OK;
 }
@@ -534,7 +547,7 @@ static const etp_field k_rows[] = {
     FIELD("against_baseline", RATIO, against_baseline,
           "baseline ÷ then, both as without recording where that is known, as headlines"),
     MADE("waited_share", RATIO, waited_share,
-         "of the arm's time that it waited for a CPU; above 0.05 the times are not its own",
+         "of the arm's time that it waited for a CPU; above 0.05 no ratio is given",
          .range = ETP_0_TO_1, .flags = ETP_LATER),
     LIST("steps", OBJECT, steps, n_steps, "in order", .shape = &k_step),
     VECTOR("noticed", TEXT, noticed, "what is wrong with the recordings",
@@ -569,7 +582,13 @@ const etp_report *etp_whatif_report(const etp_whatif *w, etp_arena *arena)
         etp_keys_add(keys, ETP_PLAIN, "inference", "%s → %s (traced)", ETP_NS((double)w->now_ns),
                      ETP_NS((double)w->then_ns));
     }
-    if (w->unresolved) {
+    const double waited = w->ab->arms[w->arm].waited;
+    if (w->waited) {
+        etp_keys_add(keys, ETP_WARN, "speedup",
+                     "unknown: other programs ran beside the arm, which waited for a CPU for %.0f "
+                     "%% of its time; measure again on a quiet machine",
+                     100 * waited);
+    } else if (w->unresolved) {
         etp_keys_add(keys, ETP_PLAIN, "speedup",
                      "unknown: below what the clock of what is changed resolves");
     } else if (w->fixes && !w->open) {
@@ -588,13 +607,6 @@ const etp_report *etp_whatif_report(const etp_whatif *w, etp_arena *arena)
         bool untraced = w->ab->arms[w->arm].median_ns != ETP_NS_UNKNOWN;
         etp_keys_add(keys, ETP_PLAIN, "altogether", "%.3f× against %s%s", w->against_baseline,
                      w->ab->arms[w->ab->baseline].measured, untraced ? ", without recording" : "");
-    }
-    const double waited = w->ab->arms[w->arm].waited;
-    if (waited > ETP_WAIT_MOST) {
-        etp_keys_add(keys, ETP_WARN, "not alone",
-                     "the arm waited for a CPU for %.0f %% of its time: these times are those of a "
-                     "machine with other programs",
-                     100 * waited);
     }
     if (w->twice) {
         etp_keys_add(keys, ETP_WARN, "not a sum",

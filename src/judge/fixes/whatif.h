@@ -24,6 +24,7 @@ typedef struct etp_whatif {
     bool fixes;              // some are among the steps: then lies between the next two
     bool open;               // of one of these only the range is known: then, and the gain, are not
     bool unresolved;         // what is changed is shorter than its clock tells: no ratio
+    bool waited;             // the arm waited for a CPU for too much of its time: no ratio
     bool twice;              // two changes are about one operator, one of them a fix
     int64_t least_ns, most_ns;
     double speedup, lo, hi; // now ÷ then; the interval NAN below 2 blocks

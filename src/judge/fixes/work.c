@@ -21,8 +21,7 @@ static bool is_kind(const etp_fixer *f, uint32_t op, etp_row_kind kind)
 
 static bool multiplies(const etp_fixer *f, uint32_t op)
 {
-    etp_category c = f->ab->operators[op].category;
-    return c == ETP_CATEGORY_CONVOLUTION || c == ETP_CATEGORY_GEMM || c == ETP_CATEGORY_ATTENTION;
+    return etp_category_multiplies(f->ab->operators[op].category);
 }
 
 // ---- delegate ----

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is at a path: its kind, its mark, its room.
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -40,6 +41,15 @@ bool etp_os_is_file(const char *path)
 {
     struct stat st;
     return path && stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+etp_status etp_os_fail_absent(const char *what, const char *path, etp_status status, etp_error *err)
+{
+    (void)etp_fail(err, status, "%s %s does not exist", what, path);
+    if (err) {
+        err->os_errno = ENOENT;
+    }
+    return status;
 }
 
 bool etp_os_is_dir(const char *path)

@@ -50,7 +50,7 @@ const etp_report *etp_baselines_report(const etp_baselines *list, etp_arena *are
     etp_report *r = etp_report_create(arena, "baselines");
     etp_report_section(r, 1, "baselines", "Baselines");
     if (list->n == 0) {
-        etp_report_text(r, "No run has a name. Give one with etprof ab MODEL.pte --save NAME.");
+        etp_report_text(r, "No run has a name. Give one with etprof gate FOLDER --save NAME.");
         return r;
     }
     etp_table *t = etp_report_table(r, "baselines", NULL, k_columns, 3);

@@ -127,9 +127,16 @@ static etp_status parse(const char *text, rule *out, etp_error *err)
 
 // One check of a rule. What makes a figure unknown does so whatever its interval says.
 static void add_figure(etp_gate *g, const etp_ab *ab, const rule *r, const char *of,
-                       const etp_gate_figure *f)
+                       const etp_gate_figure *figure)
 {
     etp_gate_unit dim = unit_of(r);
+    etp_gate_figure told = *figure;
+    const etp_gate_figure *f = &told;
+    etp_gate_state alone = etp_gate_judge(f->lo, f->hi, r->at_least, r->limit);
+    if (!f->unknown && f->others && alone != ETP_GATE_UNKNOWN &&
+        alone != etp_gate_judge(f->others_lo, f->others_hi, r->at_least, r->limit)) {
+        told.unknown = f->others;
+    }
     etp_str name = r->metric == MEMBER ? r->member.name : etp_str_from(k_metrics[r->metric].name);
     etp_gate_check c = {
         .id = etp_arena_printf(g->arena, "%.*s:%s", ETP_STR_ARG(name), of),
@@ -145,7 +152,8 @@ static void add_figure(etp_gate *g, const etp_ab *ab, const rule *r, const char 
     };
     bool bounded = isfinite(f->lo) && isfinite(f->hi);
     if (!f->unknown && !isfinite(f->value) && !bounded) {
-        c.found = "unknown: the folder does not hold it";
+        c.found = ab->bare ? "unknown: recordings alone do not tell it"
+                           : "unknown: not recorded in this folder";
     }
     // Both sides of a limit that is missed by less than the digits shown.
     if (c.state == ETP_GATE_NO && f->value != r->limit &&
@@ -159,18 +167,20 @@ static void add_figure(etp_gate *g, const etp_ab *ab, const rule *r, const char 
     }
     bool within = c.state == ETP_GATE_UNKNOWN && !f->unknown; // the limit is in the interval
     if (within && f->cut) {
-        c.found = etp_arena_printf(g->arena, "unknown: %s, as its clock counts whole microseconds",
-                                   c.found);
+        c.found = etp_arena_printf(g->arena, "unknown: %s; its clock resolves no more", c.found);
     }
     if (within && f->hidden) {
-        c.fix = "delegates logged nothing of the rest, or it is withheld: record with delegates "
-                "that log their operators; etprof ops says more";
+        c.fix = "of the rest no category is known: delegates did not log it, it is withheld, or "
+                "their names are not understood; etprof ops lists it";
     } else if (within && f->cut) {
         c.fix = "a larger input or batch makes its operators longer than the clock's step";
+    } else if (c.state == ETP_GATE_UNKNOWN && (f->unknown || isfinite(f->value) || bounded)) {
+        c.fix = etp_gate_to_settle(g, ab, f, r->limit);
+    } else if (c.state == ETP_GATE_UNKNOWN && r->metric == ENGAGED && ab->engagement.eligible > 0) {
+        c.fix = "names do not tell what ran: measure with --kernels always, which samples it";
     } else if (c.state == ETP_GATE_UNKNOWN) {
-        c.fix = f->unknown || isfinite(f->value) || bounded ? etp_gate_to_settle(g, ab, f, r->limit)
-                : r->metric == ENGAGED && ab->engagement.eligible > 0
-                    ? "names do not tell what ran: measure with --kernels, which samples it"
+        c.fix = ab->bare
+                    ? "etprof ab MODEL.pte measures it"
                     : "the folder does not hold this figure; measure it again with this version";
     } else if (c.state == ETP_GATE_NO) {
         const char *next = r->metric < METRICS ? k_metrics[r->metric].next : NULL;
@@ -282,12 +292,11 @@ static const char *judged_name(const etp_ab *ab, size_t i, etp_arena *arena)
                : etp_arena_printf(arena, "%s against %s", name, ab->arms[c->baseline].name);
 }
 
-// Where levels are compared within several models or thread counts, what is between those is judged
-// only where a rule names its arm: int8 against fp32 is another question. What is withheld stays:
-// it may be why a comparison within is missing.
+// Where arms are compared within several models or thread counts, what is between those is judged
+// only where a rule names its arm: int8 against fp32 is another question.
 static bool is_beside(const etp_ab *ab, const etp_ab_comparison *c)
 {
-    return ab->n_within > 0 && !c->withheld && !etp_ab_is_within(ab, c);
+    return ab->n_within > 0 && !etp_ab_is_within(ab, c);
 }
 
 static void check_comparisons(etp_gate *g, const etp_ab *ab, const rule *r)
@@ -359,9 +368,13 @@ static void check_arm(etp_gate *g, const etp_ab *ab, uint32_t arm, const rule *r
         double v = etp_ab_token_rate(ab, arm), time = known(a->median_ns);
         f = (etp_gate_figure){.value = v, .lo = v * time / a->hi_ns, .hi = v * time / a->lo_ns};
     }
-    // What makes times doubtful does not change how many bytes there are.
-    const char *why =
-        k_metrics[r->metric].dim == ETP_GATE_BYTES ? NULL : etp_gate_arm_unknown(ab, arm, g->arena);
+    // What makes times doubtful does not change how many bytes there are; and waiting only
+    // lengthens, so that a limit that is kept with it is kept without.
+    const bool bytes = k_metrics[r->metric].dim == ETP_GATE_BYTES;
+    const bool waited = !a->emulated && !a->tensors_logged && a->waited > ETP_WAIT_MOST;
+    const bool kept = waited && (r->metric == RATE ? r->at_least && f.lo >= r->limit
+                                                   : !r->at_least && f.hi <= r->limit);
+    const char *why = bytes || kept ? NULL : etp_gate_arm_unknown(ab, arm, g->arena);
     if (why) {
         f.unknown = why;
     }
@@ -524,7 +537,8 @@ static void check_outputs(etp_gate *g, const etp_ab *ab)
     c.found = !ok                         ? "differ"
               : etp_ab_programs_apart(ab) ? "agree within each program"
                                           : "agree within tolerance";
-    c.fix = ok ? NULL : "a speedup with other results is none: see outputs in the report";
+    c.fix =
+        ok ? NULL : "the outputs differ, so the speedup does not count: see outputs in the report";
     etp_gate_add(g, c);
 }
 
@@ -557,9 +571,14 @@ static void check_soundness(etp_gate *g, const etp_ab *ab)
         c = k_no_figure;
         c.id = "complete";
         c.expected = "no block lost";
-        c.state = ab->block_lost ? ETP_GATE_NO : ETP_GATE_YES;
-        c.found = ab->block_lost ? "a block is missing for good" : "every block";
-        c.fix = ab->block_lost ? "etprof ab --resume DIR measures what is missing" : NULL;
+        c.state = ETP_GATE_YES;
+        c.found = "every block";
+        if (ab->block_lost || etp_ab_is_unfinished(ab)) {
+            c.state = ab->block_lost ? ETP_GATE_NO : ETP_GATE_UNKNOWN;
+            c.found =
+                ab->block_lost ? "a block is missing for good" : "the session is not finished";
+            c.fix = "etprof ab --resume DIR measures what is missing";
+        }
         etp_gate_add(g, c);
     }
 }
@@ -662,6 +681,19 @@ static etp_status check_against(etp_gate *g, const etp_ab *ab, etp_error *err)
     return ETP_OK;
 }
 
+// " against AVX2" for " against linux_avx2".
+static const char *called_against(const etp_ab *ab, const char *rest, etp_arena *arena)
+{
+    static const char k_against[] = " against ";
+    const size_t n = sizeof k_against - 1;
+    for (size_t i = 0; strncmp(rest, k_against, n) == 0 && i < ab->n_arms; i++) {
+        if (strcmp(rest + n, ab->arms[i].name) == 0) {
+            return etp_arena_printf(arena, "%s%s", k_against, ab->arms[i].measured);
+        }
+    }
+    return rest;
+}
+
 // "speedup:VNNI" for "speedup:linux_vnni".
 // What people read has the words of the report; ids keep the arm's name, because scripts rely on
 // it.
@@ -675,9 +707,10 @@ static void call(etp_gate *g, const etp_ab *ab, etp_gate_check *c)
             etp_str name = etp_str_from(part->arms[i].name);
             size_t at = etp_str_find(id, name), end = at + name.len;
             if (at > 0 && end <= id.len && id.ptr[at - 1] == ':' &&
-                (end == id.len || id.ptr[end] == '@')) {
-                c->called = etp_arena_printf(g->arena, "%.*s%s%s", (int)at, id.ptr,
-                                             part->arms[i].measured, id.ptr + end);
+                (end == id.len || id.ptr[end] == '@' || id.ptr[end] == ' ')) {
+                c->called =
+                    etp_arena_printf(g->arena, "%.*s%s%s", (int)at, id.ptr, part->arms[i].measured,
+                                     called_against(part, id.ptr + end, g->arena));
                 return;
             }
         }

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "base/number.h"
+#include "trace/ops.h"
 
 #define CATEGORY "category(\""
 
@@ -145,7 +146,7 @@ bool etp_gate_limit_parse(etp_str s, etp_gate_unit dim, double *out)
 
 // ---- figures ----
 
-const char *etp_gate_arm_unknown(const etp_ab *ab, uint32_t arm, etp_arena *arena)
+static const char *disturbed(const etp_ab *ab, uint32_t arm, etp_arena *arena)
 {
     const etp_ab_arm *a = &ab->arms[arm];
     if (a->emulated) {
@@ -153,9 +154,6 @@ const char *etp_gate_arm_unknown(const etp_ab *ab, uint32_t arm, etp_arena *aren
     }
     if (a->tensors_logged) {
         return "tensors were logged: its times are not the program's";
-    }
-    if (ab->bare && a->several_lengths) {
-        return etp_ab_withheld_text(ETP_WITHHELD_LENGTHS);
     }
     if (!(a->waited > ETP_WAIT_MOST)) {
         return NULL;
@@ -166,14 +164,99 @@ const char *etp_gate_arm_unknown(const etp_ab *ab, uint32_t arm, etp_arena *aren
                                       100 * a->waited);
 }
 
-// With all that its clock can have cut off. HIDDEN: part of an inference that may be of the member
-// too.
-static void add_part(const etp_ab *ab, const etp_gate_member *m, uint32_t arm, double ns,
-                     double cut_ns, double share, double hidden, etp_arena *arena,
-                     etp_gate_figures *out)
+const char *etp_gate_arm_unknown(const etp_ab *ab, uint32_t arm, etp_arena *arena)
 {
-    const char *unknown = etp_gate_arm_unknown(ab, arm, arena);
+    const char *why = disturbed(ab, arm, arena);
+    bool lengths = ab->bare && ab->arms[arm].several_lengths;
+    return !why && lengths ? etp_ab_withheld_text(ETP_WITHHELD_LENGTHS) : why;
+}
+
+// ---- executions that a figure is not of ----
+
+typedef struct others {
+    const etp_gate_member *m;
+    const etp_profile_row *row; // of the operator; NULL: those of the CATEGORY
+    etp_category category;
+    double lo, hi; // so far
+    size_t n;
+} others;
+
+// Which events of B the member is about.
+static void mark_member(const others *o, const etp_trace_block *b, bool *of)
+{
+    uint32_t occurrence = 0;
+    etp_ops_mark(b, of);
+    for (size_t i = 0; i < b->n_events; i++) {
+        const etp_trace_event *e = &b->events[i];
+        bool named = o->row && e->kind == o->row->event && e->chain == o->row->chain &&
+                     e->instruction == o->row->instruction &&
+                     (o->row->silent || etp_str_eq(e->name, o->row->name));
+        of[i] = o->row ? named && occurrence == o->row->occurrence
+                       : of[i] && etp_op_category(e->name) == o->category;
+        occurrence += named;
+    }
+}
+
+// Executions that took FROM or more.
+static void take_block(others *o, const etp_trace_block *b, uint64_t from, etp_arena *arena)
+{
+    const uint64_t *whole = etp_trace_durations(b, b->execute);
+    bool *of = ETP_NEW_ARRAY(arena, bool, b->n_events);
+    mark_member(o, b, of);
+    for (size_t r = 0; r < b->n_runs; r++) {
+        double ns = 0;
+        for (uint32_t i = 0; i < b->n_events; i++) {
+            ns += of[i] ? (double)etp_trace_durations(b, i)[r] : 0;
+        }
+        if (whole[r] >= from) {
+            double v = o->m->row == NS ? ns : ns / (double)whole[r];
+            o->lo = o->n == 0 || v < o->lo ? v : o->lo;
+            o->hi = o->n == 0 || v > o->hi ? v : o->hi;
+            o->n++;
+        }
+    }
+}
+
+// Of recordings alone: those of other durations, and those that took far longer than is usual.
+static void add_others(const etp_ab *ab, uint32_t arm, others *o, etp_arena *arena,
+                       etp_gate_figure *f)
+{
+    const etp_profile *p = ab->arms[arm].profile;
+    bool every = ab->arms[arm].several_lengths;
+    for (size_t d = 0; ab->bare && p && d < p->n_dumps; d++) {
+        for (size_t i = 0; i < etp_trace_block_count(p->traces[d]); i++) {
+            const etp_trace_block *b = etp_trace_block_at(p->traces[d], i);
+            if (b->has_execute && (every || !b->rare)) {
+                take_block(o, b, every ? 0 : etp_ops_far_ns(b, arena), arena);
+            }
+        }
+    }
+    if (o->n > 0) {
+        f->others_lo = o->lo - (f->value - f->lo);
+        f->others_hi = o->hi + (f->hi - f->value); // what clocks and delegates hide, likewise
+        f->others = every ? etp_ab_withheld_text(ETP_WITHHELD_LENGTHS)
+                          : etp_arena_printf(arena,
+                                             "%zu of its executions %s left out, with up to "
+                                             "%s",
+                                             o->n, o->n == 1 ? "is" : "are",
+                                             etp_gate_figure_words(arena, o->m->unit, o->hi));
+    }
+}
+
+typedef struct part_figure {
+    double ns, share;
+    double cut_ns, over_ns; // that its clock can have counted too little, and too much
+    double hidden;          // part of an inference that may be of the member too
+} part_figure;
+
+static void add_part(const etp_ab *ab, const etp_gate_member *m, uint32_t arm,
+                     const part_figure *part, others *o, etp_arena *arena, etp_gate_figures *out)
+{
+    const double ns = part->ns, cut_ns = part->cut_ns, share = part->share, hidden = part->hidden;
+    const char *unknown = disturbed(ab, arm, arena);
     double whole = etp_known_ns(ab->arms[arm].traced_ns), cut = whole > 0 ? cut_ns / whole : 0;
+    const etp_profile *p = ab->arms[arm].profile;
+    const double tick = p ? (double)p->tick_ns : 0;
     // An emulator's shares may be asked for.
     etp_gate_figure f = {.value = share,
                          .lo = share,
@@ -183,14 +266,34 @@ static void add_part(const etp_ab *ab, const etp_gate_member *m, uint32_t arm, d
                          .settles = etp_ab_again_command(ab, arena),
                          .cut = cut > 0,
                          .hidden = hidden > 0};
+    if ((tick > 0 || part->over_ns > 0) && whole > 0) { // the inference is counted in ticks, too
+        f.lo = fmax(0, share * whole - part->over_ns) / (whole + tick);
+        f.hi = whole > tick ? fmin(1, (share * whole + cut_ns) / (whole - tick) + hidden) : 1;
+    }
     if (m->row == NS) {
         double more = hidden > 0 ? hidden * etp_known_ns(ab->arms[arm].traced_ns) : 0;
-        f.value = f.lo = ns;
+        f.value = ns;
+        f.lo = fmax(0, ns - part->over_ns);
         f.hi = ns + cut_ns + more;
         f.unknown = unknown;
         f.hidden = more > 0;
     }
+    add_others(ab, arm, o, arena, &f);
     ETP_ADD(arena, out, f);
+}
+
+// What the ticks of OP's clock may have counted too much of an inference.
+static double ticks_of(const etp_ab *ab, const etp_ab_operator *op, uint32_t arm)
+{
+    const etp_profile *p = ab->arms[arm].profile;
+    const etp_profile_row *own = op->rows[arm];
+    int64_t sum = own && own->tick_ns ? etp_profile_cut_ns(p, own) : 0;
+    for (size_t i = 0; i < op->merged.n; i++) {
+        const etp_profile_row *row = op->merged.items[i].row;
+        bool more = op->merged.items[i].arm == arm && row != own && row->tick_ns;
+        sum += more ? etp_profile_cut_ns(p, row) : 0;
+    }
+    return (double)sum;
 }
 
 static etp_status operator_figures(const char *text, const etp_gate_member *m, const etp_ab *ab,
@@ -200,9 +303,16 @@ static etp_status operator_figures(const char *text, const etp_gate_member *m, c
         const etp_ab_operator *op = &ab->operators[i];
         for (uint32_t a = 0; etp_str_eqz(m->of, op->id) && a < ab->n_arms; a++) {
             const etp_ab_part part = etp_ab_operator_part(ab, op, a);
-            double ns = etp_known_ns(part.ns);
-            double whole = etp_known_ns(ab->arms[a].traced_ns);
-            add_part(ab, m, a, ns, etp_known_ns(part.cut_ns), ns / whole, 0, arena, out);
+            const etp_profile *p = ab->arms[a].profile;
+            others o = {.m = m, .row = op->rows[a]};
+            part_figure figure = {.ns = etp_known_ns(part.ns),
+                                  .cut_ns = etp_known_ns(part.cut_ns),
+                                  .over_ns = ticks_of(ab, op, a)};
+            figure.share = figure.ns / etp_known_ns(ab->arms[a].traced_ns);
+            if (p && op->delegated && etp_ab_logs_partly(p)) { // the mean is of all executions
+                figure.hidden = etp_ab_category_most(ab, a, op->category, 0);
+            }
+            add_part(ab, m, a, &figure, &o, arena, out);
         }
     }
     return out->n > 0 ? ETP_OK
@@ -212,40 +322,6 @@ static etp_status operator_figures(const char *text, const etp_gate_member *m, c
                                  text, ETP_STR_ARG(m->of));
 }
 
-// The parts of an inference itself are withheld: operators, calls of delegates.
-static bool parts_withheld(const etp_profile *p)
-{
-    for (size_t d = 0; d < p->n_dumps; d++) {
-        for (size_t i = 0; i < etp_trace_block_count(p->traces[d]); i++) {
-            const etp_trace_block *b = etp_trace_block_at(p->traces[d], i);
-            for (size_t e = 0; b->has_execute && e < b->n_events; e++) {
-                if (b->events[e].kind == ETP_EVENT_APART && !b->events[e].delegated) {
-                    return true;
-                }
-            }
-        }
-    }
-    return false;
-}
-
-// Part of an inference of which no category is known, beyond SHARE. What a category of its
-// own has is there already.
-static double hidden_part(const etp_profile *p, etp_category category, double share)
-{
-    if (!p || p->execute_total_ns <= 0) {
-        return 0;
-    }
-    if (parts_withheld(p)) {
-        return isfinite(share) ? 1 - share : 1;
-    }
-    int64_t ns = 0;
-    for (size_t i = 0; i < p->n_rows; i++) {
-        bool counts = !p->rows[i].silent || category != ETP_CATEGORY_UNLOGGED;
-        ns += counts && etp_profile_row_hides(p, i) ? p->rows[i].total_ns : 0;
-    }
-    return (double)ns / (double)p->execute_total_ns;
-}
-
 // The answer has no row of a category that does not occur: it takes no time.
 static void category_times(const etp_gate_member *m, const etp_ab *ab, etp_category category,
                            const etp_ab_category *c, etp_arena *arena, etp_gate_figures *out)
@@ -253,14 +329,29 @@ static void category_times(const etp_gate_member *m, const etp_ab *ab, etp_categ
     for (uint32_t a = 0; a < ab->n_arms; a++) {
         const etp_profile *p = ab->arms[a].profile;
         double none = p && p->execute_total_ns > 0 ? 0 : (double)NAN;
-        double share = c ? c->share[a] : none;
+        double seen = c && c->ns[a] != ETP_NS_UNKNOWN ? etp_known_ns(c->ns[a]) : none;
+        double share = c && isfinite(c->share[a]) ? c->share[a] : none;
         bool logged = false; // any part of an inference, of whatever category
         for (size_t i = 0; i < ab->n_categories; i++) {
             logged = logged || ab->categories[i].share[a] > 0;
         }
-        double hidden = logged || !(none == 0) ? hidden_part(p, category, share) : 1;
-        add_part(ab, m, a, c ? etp_known_ns(c->ns[a]) : none, c ? etp_known_ns(c->cut_ns[a]) : none,
-                 share, hidden, arena, out);
+        double most = logged || !(none == 0) ? etp_ab_category_most(ab, a, category, share) : 1;
+        others o = {.m = m, .category = category};
+        double over = 0;
+        for (size_t i = 0; i < ab->n_operators; i++) {
+            const etp_ab_operator *op = &ab->operators[i];
+            over += op->category == category ? ticks_of(ab, op, a) : 0;
+        }
+        if (category == ETP_CATEGORY_UNLOGGED && p) { // a difference of clocks
+            over += (double)etp_ab_rests_over(p);
+        }
+        double cut = c && c->ns[a] != ETP_NS_UNKNOWN ? etp_known_ns(c->cut_ns[a]) : none;
+        const part_figure figure = {.ns = seen,
+                                    .share = share,
+                                    .cut_ns = cut,
+                                    .over_ns = over,
+                                    .hidden = most > share ? most - share : 0};
+        add_part(ab, m, a, &figure, &o, arena, out);
     }
 }
 

@@ -28,8 +28,11 @@ typedef struct etp_gate_figure {
     uint32_t arm;         // of the comparison: the candidate
     const char *unknown;  // why it cannot be told whatever the figures are; NULL: it can
     const char *settles;  // what would tell it then; NULL: nothing is known to
-    bool cut;             // up to `hi` because of what a clock of whole microseconds cut off
-    bool hidden;          // up to `hi` because delegates logged nothing, or parts are withheld
+    // Of executions that the figure is not of: other durations, or left out. NAN: none.
+    double others_lo, others_hi;
+    const char *others; // why it cannot be told where they answer otherwise
+    bool cut;           // as wide as it is because of what clocks resolve
+    bool hidden;        // up to `hi` because of parts of no known category, or withheld ones
 } etp_gate_figure;
 
 typedef struct etp_gate_figures {

@@ -159,7 +159,7 @@ static const etp_field k_comparison_rows[] = {
     MADE("noise_floor", RATIO, noise_floor, "half-width of the control's interval of ln"),
     MADE("withheld", WORD, withheld, "why no figure is given", .words = &k_etp_withheld_words),
     FIELD("more_blocks", UINT, more_blocks, "to expect before the verdict is known",
-          .when = is_told, .flags = ETP_MOST),
+          .when = is_told, .flags = ETP_MAX_IS_NULL),
     GROUP(NULL, &k_unpaired, "", .when = is_told_unpaired, .flags = ETP_ABSENT),
     MADE_PER("flags", WORD, comparison_flag, &k_flags, "what its samples look like",
              .words = &k_flag, .flags = ETP_SKIP | ETP_ONE_LINE),
@@ -351,7 +351,8 @@ static void add_facts(const etp_stats_answer *a, etp_report *r, etp_arena *arena
                         100 * (s->comparisons[0].paired.widening - 1));
     }
     if (isfinite(s->drift_per_block)) {
-        etp_report_fact(r, "drift", "%s %% per block (p %s)",
+        etp_report_fact(r, "drift", "%s: %s %% per block, p = %s",
+                        s->drift_p <= ETP_TREND_P ? "shown" : "not shown",
                         ETP_CHANGE(100 * s->drift_per_block, 2), ETP_DIGITS(s->drift_p, 2));
     }
 }

@@ -12,25 +12,15 @@ static double clock_of(const etp_run_moment *m)
                                                                  : (double)m->freq_max_khz;
 }
 
-static const etp_run_block *block_of(const etp_run *run, uint32_t number)
-{
-    for (size_t i = 0; i < run->blocks.n; i++) {
-        if (run->blocks.items[i].block == number) {
-            return &run->blocks.items[i];
-        }
-    }
-    return NULL;
-}
-
 static double block_clock(const etp_run *run, uint32_t number)
 {
-    const etp_run_block *b = block_of(run, number);
+    const etp_run_block *b = etp_run_block_of(run, number);
     return b ? etp_run_between(clock_of(&b->start), clock_of(&b->end)) : (double)NAN;
 }
 
 static double block_temperature(const etp_run *run, uint32_t number)
 {
-    const etp_run_block *b = block_of(run, number);
+    const etp_run_block *b = etp_run_block_of(run, number);
     return b ? etp_run_between(b->start.temperature_c, b->end.temperature_c) : (double)NAN;
 }
 

@@ -199,7 +199,12 @@ static void changes_below_the_clock(void **state)
     int64_t ns[4] = {9000, 4000, 8000, 2000}, cut_ns[4] = {2000, 2000, 2000, 2000};
     double speedup[3] = {NAN, NAN, NAN};
     const etp_ab_category c = {.ns = ns, .cut_ns = cut_ns, .speedup = speedup};
-    const etp_ab ab = {.arms = arms, .n_arms = 4, .comparisons = pairs, .n_comparisons = 3};
+    const bool alike[3] = {false};
+    const etp_ab ab = {.arms = arms,
+                       .n_arms = 4,
+                       .comparisons = pairs,
+                       .n_comparisons = 3,
+                       .logged_unlike = alike};
     assert_false(etp_ab_category_below_clock(&ab, &c, 0, true));
     assert_true(etp_ab_category_below_clock(&ab, &c, 1, true));  // 1 µs, of −1 to 3
     assert_false(etp_ab_category_below_clock(&ab, &c, 2, true)); // 7 µs, of 5 to 9

@@ -206,11 +206,117 @@ static void cut_all(etp_bytes file)
                 if (etp_cut_capsule(file, p, &at, &arena, &out, NULL, NULL, &err) == ETP_OK) {
                     (void)!etp_cut_reorder(out, &arena, &out, &err);
                 }
+                if (node < n) {
+                    (void)!etp_cut_capsule_rows(file, p, &at, 6, &arena, &out, &err);
+                }
                 etp_arena_dispose(&arena);
             }
         }
     }
     etp_program_close(p);
+}
+
+// ---- other numbers of rows ----
+
+static void assert_dims(const etp_value *v, const int64_t *want, uint32_t n)
+{
+    assert_int_equal(v->rank, n);
+    for (uint32_t i = 0; i < n; i++) {
+        assert_int_equal(v->dims[i], want[i]);
+    }
+    assert_false(v->dynamic);
+}
+
+typedef struct sized { // what a capsule with ROWS must have, by hand
+    const char *program;
+    uint32_t delegate, node;
+    uint64_t own, rows;
+    int64_t in[4], out[4];
+    uint32_t rank, n_nodes;
+} sized;
+
+static void check_sized(const sized *want)
+{
+    opened o = open_program(want->program);
+    const etp_method *m = &o.program->methods[0];
+    etp_cut_place at = {m, 0, want->node};
+    while (m->instructions[at.instruction].kind != ETP_INSTR_DELEGATE ||
+           m->partitions[m->instructions[at.instruction].partition].index != want->delegate) {
+        at.instruction++;
+    }
+    etp_arena arena = {0};
+    etp_error err = {0};
+    etp_bytes bytes;
+    const etp_program *cut = NULL;
+    uint64_t own = 0;
+    assert_int_equal(etp_cut_rows(&at, &own, &err), ETP_OK);
+    assert_int_equal(own, want->own);
+    if (etp_cut_capsule_rows(o.file.bytes, o.program, &at, want->rows, &arena, &bytes, &err) !=
+            ETP_OK ||
+        etp_program_open(bytes, NULL, &cut, &err) != ETP_OK) {
+        fail_msg("%s %lu: %s", want->program, (unsigned long)want->node, err.msg);
+    }
+    const etp_method *made = &cut->methods[0];
+    const etp_partition *p = &made->partitions[0];
+    const etp_node *node = &p->nodes[p->n_nodes - 1];
+    assert_int_equal(p->n_nodes, want->n_nodes);
+    assert_dims(&made->values[made->inputs[0]], want->in, want->rank);
+    assert_dims(&made->values[made->outputs[0]], want->out, want->rank);
+    assert_dims(&p->values[node->inputs[0]], want->in, want->rank);
+    assert_dims(&p->values[node->outputs[0]], want->out, want->rank);
+    const etp_partition *old = &m->partitions[m->instructions[at.instruction].partition];
+    const etp_node *whole = &old->nodes[want->node];
+    assert_int_equal(node->weight_bytes, whole->weight_bytes);
+    assert_int_equal(node->work.macs * own, whole->work.macs * want->rows);
+    etp_program_close(cut);
+    etp_arena_dispose(&arena);
+    close_program(&o);
+}
+
+static void capsules_have_the_rows_asked_for(void **state)
+{
+    (void)state;
+    static const sized k_want[] = {
+        {"linear_xnnpack_fp32.pte", 0, 0,  2,    7,  {7, 4},        {7, 3},        2, 1},
+        {"linear_xnnpack_fp32.pte", 0, 0,  2,    1,  {1, 4},        {1, 3},        2, 1},
+        // All that lies before the rows is one.
+        {"fixes/recurrent.pte",     0, 1,  3,    5,  {1, 5, 64},    {1, 5, 288},   3, 1},
+        // The convert in front of it, whose operand a program can hand over.
+        {"fixes/decode_token.pte",  1, 5,  1,    9,  {1, 9, 32},    {1, 9, 32},    3, 2},
+        // Each of two matrices.
+        {"fixes/decode_token.pte",  3, 17, 1,    4,  {2, 4, 16},    {2, 4, 16},    3, 1},
+        // 3 × 3 with a border of one: as many pixels in as out; 12 = 3 × 4, 7 = 1 × 7.
+        {"fixes/odd_sizes.pte",     0, 2,  2304, 12, {1, 3, 4, 33}, {1, 3, 4, 33}, 4, 1},
+        {"fixes/odd_sizes.pte",     0, 1,  2304, 7,  {1, 1, 7, 16}, {1, 1, 7, 33}, 4, 1},
+    };
+    for (size_t i = 0; i < sizeof k_want / sizeof *k_want; i++) {
+        check_sized(&k_want[i]);
+    }
+}
+
+static void rows_are_refused_with_a_reason(void **state)
+{
+    (void)state;
+    opened o = open_program("fixes/odd_sizes.pte");
+    etp_arena arena = {0};
+    etp_error err = {0};
+    etp_bytes out;
+    etp_cut_place at = {&o.program->methods[0], 0, 0}; // a transpose
+    uint64_t rows;
+    assert_int_equal(etp_cut_rows(&at, &rows, &err), ETP_UNSUPPORTED);
+    assert_non_null(strstr(err.msg, "it has no M"));
+    at.node = 2;
+    assert_int_equal(
+        etp_cut_capsule_rows(o.file.bytes, o.program, &at, (uint64_t)1 << 31, &arena, &out, &err),
+        ETP_UNSUPPORTED);
+    assert_non_null(strstr(err.msg, "M is 1 to 2147483647"));
+    // A prime: one row of pixels, whose bytes no program can plan.
+    assert_int_equal(
+        etp_cut_capsule_rows(o.file.bytes, o.program, &at, 2147483647, &arena, &out, &err),
+        ETP_UNSUPPORTED);
+    assert_non_null(strstr(err.msg, "no size that can be planned"));
+    etp_arena_dispose(&arena);
+    close_program(&o);
 }
 
 // What the readers take may still lack what a cut needs.
@@ -247,6 +353,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_cuts_are_programs),
         cmocka_unit_test(whole_prefix_has_all_weights),
+        cmocka_unit_test(capsules_have_the_rows_asked_for),
+        cmocka_unit_test(rows_are_refused_with_a_reason),
         cmocka_unit_test(damaged_programs_are_refused_or_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,6 +14,7 @@
 
 #include "../corpus.h"
 #include "explain/ledger.h"
+#include "explain/nodes.h"
 #include "explain/proof.h"
 
 static const char *fixture(const char *name)
@@ -283,6 +284,39 @@ static void many_operators_make_claims_dearer(void **state)
     }
 }
 
+// Of two programs the operators pair up by name and order: what another one takes is no loss. With
+// the same work under the same name it is one operator, whatever its counter.
+static void slower_in_another_program_is_another_operator(void **state)
+{
+    (void)state;
+    const planted base = {"Convolution (NHWC, F32) IGEMM #1", 0, 201, ETP_ROW_OPERATOR};
+    const planted cand = {"Convolution (NHWC, F32) IGEMM #7", 0, 220, ETP_ROW_OPERATOR};
+    etp_arena arena = {0};
+    etp_profile b, c;
+    etp_alignment a;
+    etp_ledger l;
+    plant(&base, 1, &arena, &b);
+    plant(&cand, 1, &arena, &c);
+    etp_align(&b, &c, &arena, &a);
+    assert_false(a.two_programs);
+    etp_ledger_build(&b, &c, &a, k_bare, &arena, &l);
+    assert_true(etp_ledger_row_slower(&l.items[0]));
+    a.two_programs = true; // of which nothing more is known
+    etp_ledger_build(&b, &c, &a, k_bare, &arena, &l);
+    assert_false(etp_ledger_row_slower(&l.items[0]));
+    etp_row_facts rows[2] = {{.op.work = {.known = true, .macs = 9, .bytes = 5}},
+                             {.op.work = {.known = true, .macs = 9, .bytes = 5}}};
+    const etp_profile_facts facts[2] = {{.rows = &rows[0]}, {.rows = &rows[1]}};
+    b.facts = &facts[0];
+    c.facts = &facts[1];
+    etp_ledger_build(&b, &c, &a, k_bare, &arena, &l);
+    assert_true(etp_ledger_row_slower(&l.items[0]));
+    rows[1].op.work.macs = 10;
+    etp_ledger_build(&b, &c, &a, k_bare, &arena, &l);
+    assert_false(etp_ledger_row_slower(&l.items[0]));
+    etp_arena_dispose(&arena);
+}
+
 static void several_instances_of_one_key_keep_their_order(void **state)
 {
     (void)state;
@@ -536,6 +570,7 @@ int main(void)
         cmocka_unit_test(load_blocks_do_not_count),
         cmocka_unit_test(renamed_inserted_and_vanished_operators_align),
         cmocka_unit_test(many_operators_make_claims_dearer),
+        cmocka_unit_test(slower_in_another_program_is_another_operator),
         cmocka_unit_test(several_instances_of_one_key_keep_their_order),
         cmocka_unit_test(proof_is_three_valued),
         cmocka_unit_test(amx_is_no_missing_vnni),

@@ -358,6 +358,16 @@ static void linear_per_channel(made *m)
     m->ops[2].name[1] = "Fully Connected (NC, QP8, F32, QC4W) GEMM #1";
 }
 
+static void two_releases(made *m)
+{
+    m->release[0] = "1.4.1";
+    m->release[1] = "1.5.1";
+}
+static void one_release(made *m)
+{
+    m->release[0] = m->release[1] = NULL;
+}
+
 static const struct {
     etp_finding_kind kind;
     change *with;    // the base changed so has the finding; NULL: the base has it
@@ -392,6 +402,8 @@ static const struct {
     {ETP_FINDING_HOOK,           hook_dear,        hook_cheap,         hook_dearer,
      "takes 0.69 % of an inference of NEON"                                                                                }, // 27 × 400 ns of 1570 µs
     {ETP_FINDING_CLOCK,          sleeps,           never_sleeps,       sleeps_on,               "(block 5: 3 s asleep)"    },
+    {ETP_FINDING_BUILDS,         two_releases,     one_release,        linear_worse,
+     "what ExecuTorch 1.5.1 changed against ExecuTorch 1.4.1: an inference takes "                                         },
     {ETP_FINDING_KERNELS_OURS,   kernels_ours,     noted,              kernels_ours_else,       "ours"                     },
     {ETP_FINDING_KERNELS_LIB,    kernels_lib,      noted,              kernels_lib_else,        "theirs"                   },
     {ETP_FINDING_NOTE,           noted,            not_noted,          noted_else,              "the clock jumped"         },

@@ -41,6 +41,11 @@ static void features_are_hidden_one_by_one(void **state)
     assert_non_null(strstr(err.msg, "no feature nope; this CPU has: sme2, sme"));
     o.hide = k_elsewhere;
     assert_int_equal(plan_error(f, &o, &err), ETP_ENVIRONMENT);
+    // Flags of the processor, as masks print them, by the feature that they belong to.
+    assert_int_equal(etp_isa_feature_of_flag("avx512f"), ETP_HAS_AVX512);
+    assert_int_equal(etp_isa_feature_of_flag("avx512cd"), ETP_HAS_AVX512);
+    assert_int_equal(etp_isa_feature_of_flag("fma3"), ETP_HAS_FMA);
+    assert_int_equal(etp_isa_feature_of_flag("avx512"), ETP_HAS_COUNT);
     etp_isa_mask mask = etp_level_mask(ETP_LEVEL_WITHOUT_I8MM); // a runner without code for I8MM
     etp_isa_cpu usable = etp_isa_cpu_masked(&f->cpu.cpu, &mask);
     o.hide = &k_hide[1];
@@ -94,11 +99,11 @@ static void bad_plans_are_refused_before_anything_starts(void **state)
         etp_status status;
         const char *says;
     } k_files[] = {
-        {"",             0,  ETP_CORRUPT,     "is empty"             },
-        {"abc",          3,  ETP_CORRUPT,     "it has only 3 bytes"  },
-        {"0000ED000000", 12, ETP_CORRUPT,     "an ETDump"            },
-        {"0000ET990000", 12, ETP_UNSUPPORTED, "program format 'ET99'"},
-        {"hello world!", 12, ETP_CORRUPT,     "no ExecuTorch program"}
+        {"",             0,  ETP_CORRUPT,     "is empty"                 },
+        {"abc",          3,  ETP_CORRUPT,     "it has only 3 bytes"      },
+        {"0000ED000000", 12, ETP_CORRUPT,     "an ETDump"                },
+        {"0000ET990000", 12, ETP_UNSUPPORTED, "program format 'ET99'"    },
+        {"hello world!", 12, ETP_CORRUPT,     "not an ExecuTorch program"}
     };
     for (size_t i = 0; i < sizeof k_files / sizeof *k_files; i++) {
         const char *path = etp_arena_printf(&f->arena, "%s/bad.pte", f->dir);

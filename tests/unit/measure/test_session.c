@@ -167,7 +167,7 @@ static void a_bad_launch_costs_that_launch(void **state)
         {"backwards",     "timed",  ETP_LOST_GARBAGE, "iteration 4 starts before the last one ended"},
         {"short",         "timed",  ETP_LOST_GARBAGE, "asked for 2 iterations, got 1"               },
         {"wrong_nonce",   "timed",  ETP_LOST_GARBAGE, "not from the process that was started"       },
-        {"wrong_pid",     "timed",  ETP_LOST_GARBAGE, "the runner says pid"                         },
+        {"wrong_pid",     "timed",  ETP_LOST_GARBAGE, "the runner reports pid"                      },
         {"protocol",      "timed",  ETP_LOST_GARBAGE, "protocol 2, not 1"                           },
         {"ignore_mask",   "timed",  ETP_LOST_MASK,    "the runner ignores its mask"                 },
         {"pretend_mask",  "timed",  ETP_LOST_MASK,    "the mask is not in force"                    },

@@ -160,8 +160,8 @@ static void add_raw_section(etp_report *r)
     etp_report_section(r, 1, "raw", "The measurement");
     etp_chart *l = etp_report_chart(r, ETP_CHART_INTERVALS, "latency_comparison",
                                     "Latency of one inference", ETP_KIND_NS);
-    etp_chart_interval(l, "neon", NULL, 1163.0e6, 1157.1e6, 1168.9e6);
-    etp_chart_interval(l, "sme2", "3.90× faster", 297.9e6, 295.2e6, 300.6e6);
+    etp_chart_interval(l, 0, "neon", NULL, 1163.0e6, 1157.1e6, 1168.9e6);
+    etp_chart_interval(l, 1, "sme2", "3.90× faster", 297.9e6, 295.2e6, 300.6e6);
     etp_chart_describe(l, "Median over blocks with its 95 %% interval.");
 
     etp_chart *b = etp_report_chart(r, ETP_CHART_BLOCKS, "blocks", "Raw blocks", ETP_KIND_NS);
@@ -368,7 +368,7 @@ etp_report *sample_hostile(etp_arena *arena)
                     etp_chart_total(c, z, odd[i][0]);
                     etp_chart_step(c, z, z, i == 1, odd[i][1], odd[i][0], odd[i][1]);
                 } else if (kind == ETP_CHART_INTERVALS) {
-                    etp_chart_interval(c, z, z, odd[i][1], odd[i][0], odd[i][1]);
+                    etp_chart_interval(c, (size_t)i, z, z, odd[i][1], odd[i][0], odd[i][1]);
                 } else if (kind == ETP_CHART_LINES) {
                     etp_chart_point(c, -1e300 + i, odd[i], odd[i], odd[i], 2);
                 } else {

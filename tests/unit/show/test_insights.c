@@ -101,6 +101,41 @@ static void bottlenecks_by_hand(void **state)
     close_made(s, &f);
 }
 
+// Of an arm without roofs. The first and the third run on SME, and nothing says what limits them.
+static void reasons_by_hand(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *label, *why;
+    } k_expected[] = {
+        {"IGEMM",             NULL         },
+        {"DWConv",            "off feature"},
+        {"Fully Connected",   NULL         },
+        {"Transpose",         "moves data" },
+        {"Copy",              "small"      }, // moves data too, in less than a microsecond
+        {"native_layer_norm", "portable"   },
+    };
+    made m = made_base();
+    m.ops[5] = m.ops[4];
+    m.ops[4] = (made_op){
+        {"Copy (ND, X32) #1", "Copy (ND, X32) #1"},
+        0, {0,                   0                  }
+    };
+    folder f;
+    etp_ab_session *s = open_made(&m, &f);
+    const etp_ab *ab = etp_ab_answer(s);
+    assert_int_equal(ab->n_operators, 6);
+    for (size_t i = 0; i < 6; i++) {
+        const etp_ab_operator *op = &ab->operators[i];
+        const char *why = etp_why_name(op->why);
+        assert_true(says(etp_str_from(op->label), k_expected[i].label));
+        assert_string_equal(why ? why : "", k_expected[i].why ? k_expected[i].why : "");
+    }
+    etp_str md = markdown(etp_ab_report(ab, &f.arena), &f.arena);
+    must_say(md, "| moves data |");
+    close_made(s, &f);
+}
+
 static size_t hot_operators(const made *m, const char *words, bool *out_said)
 {
     folder f;
@@ -414,6 +449,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bottlenecks_by_hand),
+        cmocka_unit_test(reasons_by_hand),
         cmocka_unit_test(thresholds),
         cmocka_unit_test(longer_than_the_whole),
         cmocka_unit_test(lagging_needs_a_gain),

@@ -258,6 +258,37 @@ static void asked_iterations_run_longer(void **state)
     }
 }
 
+// Three iterations of 1000, 1010 and 1020 ns, by the CPU 1190, 1150 and 1160: readings that add
+// 190, 140 and 140 ns, so 140. Less that they ran 1050, 1010 and 1020 ns: 1020 in the middle, where
+// the clock has 1010.
+static void cpu_time_is_no_copy_of_the_clock(void **state)
+{
+    (void)state;
+    static const uint64_t k_ns[2][3] = {
+        {1000, 1010, 1020},
+        {500,  500,  500 }
+    };
+    static const uint64_t k_cpu[2][3] = {
+        {1190, 1150, 1160},
+        {640,  640,  640 }
+    };
+    etp_sample rows[BLOCKS * 2 * 3];
+    for (uint32_t i = 0; i < BLOCKS * 2 * 3; i++) {
+        uint32_t a = i / 3 % 2, block = i / 6 + 1;
+        rows[i] = (etp_sample){
+            a, block, block * 2 + a, i % 3, ETP_SAMPLE_TIMED, k_ns[a][i % 3], k_cpu[a][i % 3]};
+    }
+    etp_arena arena = {0};
+    etp_stats st;
+    etp_error err;
+    assert_int_equal(etp_stats_analyze(rows, BLOCKS * 2 * 3, 2, NULL, &arena, &st, &err), ETP_OK);
+    const etp_stats_comparison *c = &st.comparisons[0];
+    assert_true(fabs(exp(c->paired.mean_ln) - 1010.0 / 500) < 1e-9);
+    assert_true(fabs(exp(c->cpu.mean_ln) - 1020.0 / 500) < 1e-9);
+    assert_true(st.arms[0].waited == 0);
+    etp_arena_dispose(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -265,6 +296,7 @@ int main(void)
         cmocka_unit_test(what_is_given_is_true),
         cmocka_unit_test(reasons_by_hand),
         cmocka_unit_test(asked_iterations_run_longer),
+        cmocka_unit_test(cpu_time_is_no_copy_of_the_clock),
     };
     return cmocka_run_group_tests_name("noise", tests, NULL, NULL);
 }

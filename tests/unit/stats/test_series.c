@@ -140,26 +140,6 @@ static void false_discovery(void **state)
     }
 }
 
-static void geometric_means(void **state)
-{
-    (void)state;
-    etp_arena arena = {0};
-    etp_interval g, again;
-    static const double k_r[] = {1.2, 3.9, 0.8, 2.0};
-    assert_int_equal(etp_geometric_mean(k_r, 4, 1, &arena, &g, NULL), ETP_OK);
-    near_rel(g.estimate, 1.6542131120982966, 1e-14, "gmean"); // scipy.stats.gmean
-    // All 4^4 resamples, 2.5 % and 97.5 % quantiles of their geometric means: 0.9 … 3.1
-    assert_true(g.lo > 0.8 && g.lo < 1.05 && g.hi > 2.6 && g.hi < 3.9);
-    assert_int_equal(etp_geometric_mean(k_r, 4, 1, &arena, &again, NULL), ETP_OK);
-    assert_true(again.lo == g.lo && again.hi == g.hi);
-    assert_int_equal(etp_geometric_mean(k_r, 2, 1, &arena, &g, NULL), ETP_OK);
-    near_rel(g.estimate, sqrt(1.2 * 3.9), 1e-14, "two");
-    assert_true(isnan(g.lo));
-    static const double k_bad[] = {1, 0};
-    assert_int_equal(etp_geometric_mean(k_bad, 2, 1, &arena, &g, NULL), ETP_UNSUPPORTED);
-    etp_arena_dispose(&arena);
-}
-
 static void drift(void **state)
 {
     (void)state;
@@ -316,7 +296,6 @@ int main(void)
         cmocka_unit_test(rank_sums),
         cmocka_unit_test(rank_sums_of_many),
         cmocka_unit_test(false_discovery),
-        cmocka_unit_test(geometric_means),
         cmocka_unit_test(drift),
         cmocka_unit_test(change_points),
         cmocka_unit_test(plans),

@@ -11,6 +11,7 @@
 #include "etdump_writer.h"
 #include "trace/ops.h"
 
+// Without times of start: none of them lies beside another.
 static void add(dump_writer *w, const char *name, const char *delegate, int32_t chain,
                 int32_t instruction, uint64_t ns)
 {
@@ -19,8 +20,8 @@ static void add(dump_writer *w, const char *name, const char *delegate, int32_t 
                                   .chain = chain,
                                   .instruction = instruction,
                                   .delegate_id = -1,
-                                  .start = 50,
-                                  .end = 50 + ns});
+                                  .start = 0,
+                                  .end = ns});
 }
 
 static etp_trace *open_trace(etp_bytes bytes)

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two ends of a long session, by the blocks that began in them.
+#include "compare/sustained.h"
+
+#include <math.h>
+
+#include <etprof/stats.h>
+
+#include "base/number.h"
+#include "compare/session.h"
+
+// In seconds on the device's steady clock; NAN unknown.
+static double begin_of(const etp_run_block *b)
+{
+    return b && b->start.time_ns != UINT64_MAX ? (double)b->start.time_ns / 1e9 : (double)NAN;
+}
+
+typedef struct sums {
+    double celsius, khz;
+    size_t n_celsius, n_khz;
+} sums;
+
+static void add_state(const etp_run_block *b, sums *to)
+{
+    if (isfinite(b->end.temperature_c)) {
+        to->celsius += b->end.temperature_c;
+        to->n_celsius++;
+    }
+    if (b->end.freq_max_khz != UINT64_MAX && b->end.freq_max_khz != 0) {
+        to->khz += (double)b->end.freq_max_khz;
+        to->n_khz++;
+    }
+}
+
+// Of the blocks that began FROM to TO. LOGS: room for one a block.
+static etp_ab_end end_of(const etp_ab_session *s, const etp_ab_comparison *c, double from,
+                         double to, double *logs)
+{
+    const etp_stats *st = &s->stats;
+    etp_ab_end out = {0, NAN, NAN, NAN, NAN, NAN};
+    sums state = {0};
+    for (size_t i = 0; i < st->n_blocks_seen; i++) {
+        const etp_run_block *b = etp_run_block_of(&s->run, st->block_numbers[i]);
+        double at = begin_of(b), was = st->value_ln[i * st->n_arms + c->baseline],
+               is = st->value_ln[i * st->n_arms + c->candidate];
+        if (at >= from && at <= to && isfinite(was - is)) {
+            logs[out.blocks++] = was - is;
+            add_state(b, &state);
+        }
+    }
+    if (out.blocks >= ETP_MIN_BLOCKS) {
+        etp_interval ci = etp_mean_interval(logs, out.blocks, ETP_CONFIDENCE);
+        out.estimate = exp(ci.estimate);
+        out.lo = exp(ci.lo);
+        out.hi = exp(ci.hi);
+    }
+    out.temperature_c = state.n_celsius ? state.celsius / (double)state.n_celsius : (double)NAN;
+    out.clock_khz = state.n_khz ? state.khz / (double)state.n_khz : (double)NAN;
+    return out;
+}
+
+etp_ab_sustained etp_ab_sustained_of(const etp_ab_session *s, const etp_ab_comparison *c)
+{
+    const etp_stats *st = &s->stats;
+    etp_ab_sustained out = {
+        .seconds = 0, .first = {0, NAN, NAN, NAN, NAN, NAN},
+             .last = {0, NAN, NAN, NAN, NAN, NAN}
+    };
+    double first = (double)NAN, last = (double)NAN;
+    for (size_t i = 0; i < st->n_blocks_seen; i++) {
+        double at = begin_of(etp_run_block_of(&s->run, st->block_numbers[i]));
+        if (at < last) {
+            return out; // the device was started again in between: its clock began anew
+        }
+        first = isfinite(first) ? first : at;
+        last = isfinite(at) ? at : last;
+    }
+    double *logs = ETP_NEW_ARRAY(s->ab.arena, double, st->n_blocks_seen + 1);
+    if (!(last - first >= ETP_SUSTAINED_LEAST_S)) {
+        return out;
+    }
+    out.seconds = last - first;
+    out.first = end_of(s, c, first, first + ETP_SUSTAINED_S, logs);
+    out.last = end_of(s, c, last - ETP_SUSTAINED_S, last, logs);
+    out.changed = out.last.hi < out.first.lo || out.last.lo > out.first.hi; // false for NAN
+    out.turned = (out.first.lo > 1 && out.last.hi < 1) || (out.first.hi < 1 && out.last.lo > 1);
+    return out;
+}
+
+const char *etp_ab_sustained_words(const etp_ab_sustained *s, etp_arena *arena)
+{
+    const etp_ab_end *a = &s->first, *b = &s->last;
+    const char *heat = "", *clock = "";
+    if (!(s->seconds > 0) || !isfinite(a->estimate) || !isfinite(b->estimate)) {
+        return NULL;
+    }
+    if (isfinite(a->temperature_c) && isfinite(b->temperature_c)) {
+        heat = etp_arena_printf(arena, ", %.0f → %.0f °C", a->temperature_c, b->temperature_c);
+    }
+    if (isfinite(a->clock_khz) && isfinite(b->clock_khz)) {
+        clock =
+            etp_arena_printf(arena, ", %.2f → %.2f GHz", a->clock_khz / 1e6, b->clock_khz / 1e6);
+    }
+    return etp_arena_printf(arena, "%s in the first minute, %s in the last of %.1f min%s%s",
+                            ETP_ESTIMATE(a->estimate, a->lo, a->hi, 2),
+                            ETP_ESTIMATE(b->estimate, b->lo, b->hi, 2), s->seconds / 60, heat,
+                            clock);
+}

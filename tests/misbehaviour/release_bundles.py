@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the Python package makes of published releases (etprof.releases), from a folder of wheels that are made here:
+bundles with the wheel's hash, made once, made anew where a file is not what it was; and what it says when it cannot.
+
+usage: release_bundles.py SOURCE_DIR"""
+import base64
+import hashlib
+import json
+import os
+import pathlib
+import platform
+import subprocess
+import sys
+import tempfile
+import zipfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import expect, finish, skip
+
+SOURCE = pathlib.Path(sys.argv[1]).resolve()
+PYTHON = os.environ.get("ETPROF_TESTS_PYTHON") or sys.executable
+TRIPLE = f"{platform.machine()}-linux-gnu"
+if platform.system() != "Linux":
+    skip("releases are measured in Python on Linux alone")
+if subprocess.run([PYTHON, "-m", "pip", "--version"], capture_output=True, check=False).returncode != 0:
+    skip("this Python has no pip")
+
+
+def wheel(folder, version):
+    path = folder / f"executorch-{version}-py3-none-any.whl"
+    info = f"executorch-{version}.dist-info"
+    binary = f"binary of {version}" + "Method::execute\0" * (version == "1.2.0")
+    files = {"executorch/version.py": f"__version__ = '{version}+cpu'\ngit_version = 'abc123'\n",
+             "executorch/extension/pybindings/_portable_lib.so": binary,
+             f"{info}/METADATA": f"Metadata-Version: 2.1\nName: executorch\nVersion: {version}\n",
+             f"{info}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"}
+    record = ""
+    for name, text in files.items():
+        digest = base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).decode().strip("=")
+        record += f"{name},sha256={digest},{len(text)}\n"
+    with zipfile.ZipFile(path, "w") as z:
+        for name, text in {**files, f"{info}/RECORD": record}.items():
+            z.writestr(name, text)
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def asked(text, **environment):
+    return subprocess.run([PYTHON, "-I", SOURCE / "python/etprof/start.py", "releases", text], capture_output=True,
+                          text=True, check=False, env={**BASE, **environment})
+
+
+def sha(path):
+    return hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()
+
+
+def made():
+    done = asked("1.1.0,1.2.0")
+    expect(done.returncode == 0, "made", done.stderr)
+    folders = [pathlib.Path(line) for line in done.stdout.splitlines()]
+    expect(len(folders) == 2 and [f.name.split("-")[0] for f in folders] == ["1.1.0", "1.2.0"], "made", folders)
+    for folder, version in zip(folders, HASHES):
+        document = json.loads((folder / "bundle.json").read_text())
+        expect(document["wheel"]["sha256"] == HASHES[version], version, document["wheel"])
+        expect(document["executorch"] == {"version": version, "sha": "abc123"}, version, document["executorch"])
+        expect(document["python"] is True and document["tracer"] is (version == "1.2.0"), version, document)
+        expect(document["start"] == [PYTHON, "-I", "./runner.py"], version, document)
+        listed = {f["path"]: f["sha256"] for f in document["files"]}
+        expect(".release/executorch/extension/pybindings/_portable_lib.so" in listed, version, listed)
+        expect(all(sha(folder / path) == found for path, found in listed.items()), version, listed)
+        expect(sha(folder / "runner.py") == sha(SOURCE / "python/etprof/releases/runner.py"), version, "runner.py")
+    return folders
+
+
+def made_once(folders):
+    offline = {"PIP_FIND_LINKS": ""}
+    again = asked("1.2.0,1.1.0", **offline)
+    expect(again.stdout.splitlines() == [str(f) for f in reversed(folders)], "again", again.stdout, again.stderr)
+    (folders[0] / ".release/executorch/extension/pybindings/_portable_lib.so").write_text("another")
+    done = asked("1.1.0,1.2.0", **offline)
+    expect(done.returncode == 5 and "1.1.0" in done.stderr, "altered, and no wheel", done.returncode, done.stderr)
+    expect(asked("1.1.0,1.2.0").returncode == 0, "altered")
+    text = (folders[0] / ".release/executorch/extension/pybindings/_portable_lib.so").read_text()
+    expect(text == "binary of 1.1.0", "made anew", text)
+
+
+def refused():
+    for text, code, words in (
+        ("1.4.1", 2, "two releases of ExecuTorch are named like 1.4.1,1.5.1"),
+        ("1.4.1,1.5.1,1.5.0", 2, "not two versions"),
+        ("1.4.1,1.4.1", 2, "named twice"),
+        ("1.4.1,main", 2, "'main' does not name a version"),
+        ("1.4.1,1.5.1 --index-url=x", 2, "does not name a version"),
+        ("0.7.0,1.5.1", 2, "0.7.0 is older than 1.0"),
+        ("1.1.0,1.9.0", 5, "--executorch 1.9.0: pip has no wheel of it"),
+    ):
+        done = asked(text)
+        expect(done.returncode == code and words in done.stderr, text, done.returncode, done.stderr)
+    done = asked("1.1.0,1.2.0", PYTHONPATH="", VIRTUAL_ENV="", ETPROF_VENV=str(TMP / "none"))
+    has = subprocess.run([PYTHON, "-I", "-c", "import importlib.util as u; print(u.find_spec('torch') is not None)"],
+                         capture_output=True, text=True, check=True).stdout.strip() == "True"
+    expect(has or (done.returncode == 5 and "etprof export toy_cnn --install" in done.stderr), "no torch", done.stderr)
+
+
+with tempfile.TemporaryDirectory() as scratch:
+    TMP = pathlib.Path(scratch).resolve()
+    HASHES = {}
+    for folder in ("wheels", "packages/torch", "packages/numpy", f"tree/libexec/etprof/{TRIPLE}", "tree/bin"):
+        (TMP / folder).mkdir(parents=True)
+    for package in ("torch", "numpy"):
+        (TMP / "packages" / package / "__init__.py").write_text("")
+    for version in ("1.1.0", "1.2.0"):
+        HASHES[version] = wheel(TMP / "wheels", version)
+    for program in ("tree/bin/etprof", f"tree/libexec/etprof/{TRIPLE}/etprof-launch"):
+        (TMP / program).write_text("#!/bin/sh\n")
+        (TMP / program).chmod(0o755)
+    BASE = {**os.environ, "ETPROF": str(TMP / "tree/bin/etprof"), "ETPROF_CACHE": str(TMP / "cache"),
+            "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(TMP / "wheels"), "PYTHONPATH": str(TMP / "packages"),
+            "PIP_CONFIG_FILE": os.devnull}
+    made_once(made())
+    refused()
+finish("all as expected")

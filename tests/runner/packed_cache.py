@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""etprof ab --packed-cache off,cold,warm on a real model: where the packed weights lie is held against the file on
+disk and against what the kernel says of a process that still runs (/proc/PID/smaps), not only against the runner.
+
+usage: packed_cache.py ETPROF SOURCE_DIR"""
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import expect, finish, skip
+
+ETPROF, SOURCE = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
+MODEL = SOURCE / "examples/models/toy_cnn_xnnpack_fp32.pte"  # 889 kB of weights that it names
+SHORT = ("--blocks", "2", "--iterations", "3", "--warmup", "1", "--no-trace", "--no-wait", "--quiet")
+
+
+def etprof(*words):
+    return subprocess.run([ETPROF, *map(str, words)], capture_output=True, text=True, timeout=600, check=False)
+
+
+def rows(out):
+    """Arm -> memory of its timed launches, by owner."""
+    found = {}
+    for line in map(json.loads, (out / "environment.jsonl").read_text().splitlines()):
+        if line["type"] == "launch" and line["kind"] == "timed":
+            found.setdefault(line["experiment"].split("_cache_")[1], []).append(line)
+    return found
+
+
+def session(tmp):
+    out = tmp / "run"
+    done = etprof("ab", MODEL, "--levels", "best", "--packed-cache", "off,cold,warm", *SHORT, "--out", out,
+                  "--format", "json")
+    expect(done.returncode == 0, "ab", done.returncode, done.stderr[-500:])
+    answer = json.loads(done.stdout)
+    states = {a["packed_cache"] for a in answer["arms"]}
+    expect(states == {"off", "cold", "warm"}, "arms", states)
+    base = {c["baseline"] for c in answer["comparisons"]}
+    expect(len(base) == 1 and base.pop().endswith("_cache_off"), "the baseline packs", answer["comparisons"])
+    expect(answer["correctness"]["ok"] is True, "the same outputs", answer["correctness"])
+    weights = 889_000
+    for state, launches in rows(out).items():
+        expect(len(launches) == 2, state, "launches", len(launches))
+        for launch in launches:
+            memory = launch["memory"]
+            expect(sum(memory.values()) == launch["dirty_bytes"] + launch["clean_bytes"], state, "rows add up", launch)
+            if state == "off":
+                expect(memory["cache"] == 0 and memory["packed"] > weights, state, memory)
+            else:
+                expect(memory["cache"] > weights > memory["packed"], state, memory)
+    expect(not [f for f in answer["findings"] if f["kind"] == "packed_cache_unused"], "findings", answer["findings"])
+    more = etprof("ab", "--resume", out, "--blocks", "1", "--quiet", "--format", "json")
+    expect(more.returncode == 0 and all(len(launches) == 3 for launches in rows(out).values()), "more", more.stderr)
+    text = " ".join(etprof("analyze", out).stdout.split())
+    expect("dirty memory" in text and "less with cache warm" in text or "MB" not in text, "the screen", text[:800])
+    return out
+
+
+def unused(tmp, out):
+    """A cache that XNNPACK did not use: its launches say so, as a fallback to the heap would."""
+    fallen = tmp / "fallen"
+    shutil.copytree(out, fallen)
+    path = fallen / "environment.jsonl"
+    lines = []
+    for line in map(json.loads, path.read_text().splitlines()):
+        if line["type"] == "launch" and line["experiment"].endswith("_cache_warm") and "memory" in line:
+            line["memory"]["packed"] += line["memory"].pop("cache")
+            line["memory"]["cache"] = 0
+        lines.append(json.dumps(line))
+    path.write_text("\n".join(lines) + "\n")
+    answer = json.loads(etprof("analyze", fallen, "--format", "json").stdout)
+    said = [f["text"] for f in answer["findings"] if f["kind"] == "packed_cache_unused"]
+    expect(len(said) == 1 and "cache warm: the cache of packed weights is not used" in said[0], "a fallback", said)
+
+
+def by_hand(tmp, runner):
+    """One process, and what the kernel says of it."""
+    file = tmp / "packed"
+    for state, begins in (("cold", True), ("warm", False), ("warm", False)):
+        before = file.stat().st_mtime_ns if file.exists() else None
+        process = subprocess.Popen([*runner, "--model", MODEL, "--packed-cache", f"{state}:{file}"],
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        process.stdin.write("run 2\nmemory\n")
+        process.stdin.flush()
+        for line in process.stdout:
+            if '"cmd":"memory"' in line:
+                break
+        resident, mine = 0, False
+        for entry in pathlib.Path(f"/proc/{process.pid}/smaps").read_text().splitlines():
+            if re.match(r"[0-9a-f]+-[0-9a-f]+ ", entry):
+                mine = entry.endswith(str(file))
+            elif mine and entry.startswith("Rss:"):
+                resident += int(entry.split()[1]) * 1024
+        process.communicate("quit\n", timeout=60)
+        told = json.loads(line)["memory"]["cache"]
+        expect(told == resident > 0, state, "bytes of the file", told, resident)
+        expect(resident <= file.stat().st_size + 4096, state, "no more than the file", resident, file.stat().st_size)
+        expect((file.stat().st_mtime_ns != before) == begins, state, "written", before)
+    done = subprocess.run([*runner, "--model", MODEL, "--packed-cache", f"cold:{tmp}/none/packed"],
+                          input="run 1\nmemory\nquit\n", capture_output=True, text=True, timeout=60, check=False)
+    last = next(json.loads(text) for text in done.stdout.splitlines() if '"cmd":"memory"' in text)
+    memory = last["memory"]
+    expect(memory["cache"] == 0 and memory["allocator"] > 889_000, "a file that cannot be written", memory)
+
+
+def refused(tmp):
+    for words, says in ((("--packed-cache", "hot"), "takes off, cold and warm, not 'hot'"),
+                        (("--packed-cache", "off,off"), "names 'off' twice"),
+                        (("--packed-cache", "off,warm", "--runner-a", "a", "--runner-b", "b"), "")):
+        done = etprof("ab", MODEL, "--levels", "best", *words, *SHORT, "--out", tmp / "none")
+        expect(done.returncode in (2, 5) and says in done.stderr, words, done.returncode, done.stderr)
+
+
+machine = os.uname().machine
+bundles = [p.parent for p in SOURCE.glob("build/bundle/*/etprof-runner") if p.parent.name.startswith(machine)]
+if not bundles:
+    skip("no runner is built (scripts/build-runner)")
+with tempfile.TemporaryDirectory(prefix="etp-") as name:
+    place = pathlib.Path(name).resolve()
+    folder = session(place)
+    unused(place, folder)
+    os.chdir(bundles[0])
+    by_hand(place, json.loads(pathlib.Path("bundle.json").read_text())["start"])
+    refused(place)
+finish("packed weights lie where the arms say")

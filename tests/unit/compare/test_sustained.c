@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two ends of a long session, with times and intervals by hand.
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "compare/session.h"
+
+enum { BLOCKS = 21, STEP_S = 10 };
+
+// Two arms; a block every ten seconds, so seven in either minute. The baseline takes FIRST times as
+// long as the candidate in the first half of the session and LAST times in the second.
+typedef struct made_session {
+    etp_ab_session s;
+    etp_run_block blocks[BLOCKS];
+    uint32_t numbers[BLOCKS];
+    double values[2 * BLOCKS];
+} made_session;
+
+static void make(made_session *m, double first, double last, double step_s)
+{
+    static const double k_noise[] = {-0.01, 0, 0.01, -0.01, 0, 0.01, 0};
+    etp_arena_dispose(&m->s.arena); // of what was made before
+    *m = (made_session){0};
+    for (uint32_t i = 0; i < BLOCKS; i++) {
+        m->numbers[i] = i + 1;
+        m->blocks[i].block = i + 1;
+        m->blocks[i].start.time_ns = (uint64_t)(1e12 + i * step_s * 1e9);
+        m->blocks[i].end.temperature_c = 50 + (double)i;
+        m->blocks[i].end.freq_max_khz = i < BLOCKS / 2 ? 3000000 : 2500000;
+        m->values[2 * i] = log(i < BLOCKS / 2 ? first : last) + k_noise[i % 7];
+    }
+    m->s.run.blocks.items = m->blocks;
+    m->s.run.blocks.n = BLOCKS;
+    m->s.stats.n_arms = 2;
+    m->s.stats.n_blocks_seen = BLOCKS;
+    m->s.stats.block_numbers = m->numbers;
+    m->s.stats.value_ln = m->values;
+    m->s.ab.arena = &m->s.arena;
+}
+
+static const etp_ab_comparison k_pair = {.baseline = 0, .candidate = 1};
+
+// Seven values of spread 0.0081650: half of their interval of ln is 2.446912 x 0.0081650 / sqrt(7).
+static void ends(void **state)
+{
+    (void)state;
+    static made_session m;
+    const double half = 2.446912 * 0.00816497 / sqrt(7);
+    make(&m, 1.5, 0.9, STEP_S);
+    const etp_ab_sustained found = etp_ab_sustained_of(&m.s, &k_pair);
+    assert_true(found.seconds == 200);
+    assert_int_equal(found.first.blocks, 7);
+    assert_int_equal(found.last.blocks, 7);
+    assert_true(fabs(found.first.estimate - 1.5) < 1e-9 && fabs(found.last.estimate - 0.9) < 1e-9);
+    assert_true(fabs(found.first.lo - 1.5 * exp(-half)) < 1e-6);
+    assert_true(fabs(found.last.hi - 0.9 * exp(half)) < 1e-6);
+    assert_true(found.first.temperature_c == 53 && found.last.temperature_c == 67);
+    assert_true(found.first.clock_khz == 3e6 && found.last.clock_khz == 2.5e6);
+    assert_true(found.changed && found.turned);
+    const char *words = etp_ab_sustained_words(&found, &m.s.arena);
+    assert_non_null(strstr(words, "in the first minute"));
+    assert_non_null(strstr(words, "53 \xE2\x86\x92 67 \xC2\xB0"
+                                  "C, 3.00 \xE2\x86\x92 2.50 GHz"));
+    make(&m, 1.5, 1.5, STEP_S);
+    const etp_ab_sustained same = etp_ab_sustained_of(&m.s, &k_pair);
+    assert_true(!same.changed && !same.turned);
+    make(&m, 1.5, 1.3, STEP_S);
+    const etp_ab_sustained less = etp_ab_sustained_of(&m.s, &k_pair);
+    assert_true(less.changed && !less.turned);
+    etp_arena_dispose(&m.s.arena);
+}
+
+// Below three minutes there are no two ends; with few blocks a minute there is no interval; after a
+// restart of the device its clock tells nothing.
+static void not_told(void **state)
+{
+    (void)state;
+    static made_session m;
+    make(&m, 1.5, 0.9, 8.9);
+    const etp_ab_sustained brief = etp_ab_sustained_of(&m.s, &k_pair);
+    assert_true(brief.seconds == 0 && !brief.changed);
+    assert_null(etp_ab_sustained_words(&brief, &m.s.arena));
+    make(&m, 1.5, 0.9, 15);
+    const etp_ab_sustained few = etp_ab_sustained_of(&m.s, &k_pair);
+    assert_int_equal(few.first.blocks, 5);
+    assert_true(isnan(few.first.estimate) && !few.changed && !few.turned);
+    assert_null(etp_ab_sustained_words(&few, &m.s.arena));
+    make(&m, 1.5, 0.9, STEP_S);
+    m.blocks[12].start.time_ns = 5;
+    const etp_ab_sustained restarted = etp_ab_sustained_of(&m.s, &k_pair);
+    assert_true(restarted.seconds == 0);
+    etp_arena_dispose(&m.s.arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ends),
+        cmocka_unit_test(not_told),
+    };
+    return cmocka_run_group_tests_name("compare/sustained", tests, NULL, NULL);
+}
