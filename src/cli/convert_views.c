@@ -122,10 +122,10 @@ static bool side_args(const etp_ledger_row *row, const etp_ab_operator *op, uint
         return ok;
     }
     if (verdict_of(row) == ETP_SIDE_UNKNOWN) {
-        ok = etp_slice_text(args, arena, "why",
-                            row->hi_ns == ETP_NS_UNKNOWN
-                                ? ETP_STR("no interval")
-                                : ETP_STR("the interval is too wide to tell"));
+        etp_str why = row->hi_ns == ETP_NS_UNKNOWN ? ETP_STR("no interval")
+                                                   : ETP_STR("the interval is too wide to tell");
+        why = row->kind == ETP_ROW_ONE_SIDED ? ETP_STR("one side did not log it") : why;
+        ok = etp_slice_text(args, arena, "why", why);
     }
     if (ok && op->names[arm].len) {
         ok = etp_slice_text(args, arena, "name", op->names[arm]);
@@ -179,8 +179,8 @@ etp_status etp_convert_sides(const etp_ab *ab, size_t comparison, etp_arena *are
             .chain = op ? op->chain : -1,
             .instruction = op ? op->instruction : -1,
             .verdict = op ? verdict_of(from) : ETP_SIDE_NONE,
-            .there = {from->kind != ETP_ROW_INSERTED, from->kind != ETP_ROW_VANISHED},
-            .ns = {from->baseline_ns,              from->candidate_ns            },
+            .there = {from->there[0],    from->there[1]    },
+            .ns = {from->baseline_ns, from->candidate_ns},
         };
         for (int side = 0; side < 2; side++) {
             ETP_NEED(side_args(from, op, arms[side], arena, &row->args[side]), err, "ledger");

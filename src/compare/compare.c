@@ -68,6 +68,9 @@ static void build_ledgers(const etp_ab *ab, etp_ab_aligned *out)
         const etp_ledger_end ends[2] = {end_of(base), end_of(cand)};
         etp_ledger_build(base->profile, cand->profile, &out->alignments[i], ends, ab->arena,
                          &out->ledgers[i].ledger);
+        if (ab->logged_unlike[i]) {
+            etp_ledger_mark_one_sided(&out->ledgers[i].ledger);
+        }
         if (!etp_ab_told(ab, i)) {
             etp_ledger_withhold(&out->ledgers[i].ledger);
         }

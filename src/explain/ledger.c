@@ -289,6 +289,7 @@ static void operator_rows(maker *m)
                     : !group_has(m, i, 1) ? ETP_ROW_VANISHED
                                           : any->kind,
             .category = any->parsed.category,
+            .there = {group_has(m, i, 0), group_has(m, i, 1)},
             .bound_ns = ETP_NS_UNKNOWN,
             .pair = i,
             .op = ETP_NO_INDEX,
@@ -341,6 +342,7 @@ static void sum_row(maker *m, etp_row_kind kind, const char *label)
         .label = label,
         .kind = kind,
         .category = ETP_CATEGORY_COUNT,
+        .there = {true, true},
         .bound_ns = ETP_NS_UNKNOWN,
         .pair = ETP_NO_INDEX,
         .op = ETP_NO_INDEX,
@@ -390,6 +392,7 @@ static void end_row(maker *m, const char *id, const char *label, etp_row_kind ki
         .candidate_ns = ns[1],
         .lo_ns = ETP_NS_UNKNOWN,
         .hi_ns = ETP_NS_UNKNOWN,
+        .there = {true, true},
         .bound_ns = ETP_NS_UNKNOWN,
         .ratio_lo = (double)NAN,
         .ratio_hi = (double)NAN,
@@ -462,6 +465,15 @@ static void make(maker *m, const etp_ledger_end ends[2])
         m->out->candidate_ns += row->candidate_ns;
     }
     m->out->delta_ns = m->out->candidate_ns - m->out->baseline_ns;
+}
+
+void etp_ledger_mark_one_sided(etp_ledger *l)
+{
+    for (size_t i = 0; i < l->n; i++) {
+        etp_ledger_row *row = &l->items[i];
+        bool one_sided = row->kind == ETP_ROW_INSERTED || row->kind == ETP_ROW_VANISHED;
+        row->kind = one_sided ? ETP_ROW_ONE_SIDED : row->kind;
+    }
 }
 
 void etp_ledger_withhold(etp_ledger *l)

@@ -20,8 +20,9 @@ typedef struct etp_ledger_row {
     int64_t cut_ns[2]; // most that the clocks can have cut off the operator, baseline and candidate
     uint32_t blocks;   // that have both sides; 0 without any
     double p;          // of no difference over the blocks, of this operator alone; NAN: none
-    double q;  // of the difference: Benjamini–Hochberg over the ledger's operators; NAN: none
-    bool same; // one operator in both arms: of one program, or of two with equal name and work
+    double q;      // of the difference: Benjamini–Hochberg over the ledger's operators; NAN: none
+    bool there[2]; // the side has the operator; both of sums
+    bool same;     // one operator in both arms: of one program, or of two with equal name and work
     bool each_longer; // no blocks, but each iteration of the candidate is longer than each of the
                       // baseline
     int64_t bound_ns; // most that XNNPACK's truncation can have moved here, ETP_NS_UNKNOWN: n/a
@@ -55,6 +56,9 @@ typedef struct etp_ledger_end {
 void etp_ledger_build(const etp_profile *baseline, const etp_profile *candidate,
                       const etp_alignment *alignment, const etp_ledger_end ends[2],
                       etp_arena *arena, etp_ledger *out);
+
+// One side did not log what the other did: what one of them lacks may have run there.
+void etp_ledger_mark_one_sided(etp_ledger *ledger);
 
 // Takes away what says that a row differs: intervals, chances, comparisons of iterations. Times
 // stay, so that the ledger adds up.

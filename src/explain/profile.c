@@ -69,8 +69,9 @@ static uint64_t hash_key(const row_key *k)
 
 const char *etp_row_kind_name(etp_row_kind kind)
 {
-    static const char *const k_names[] = {"operator", "inserted",  "vanished", "portable",
-                                          "boundary", "framework", "tracer",   "unexplained"};
+    static const char *const k_names[] = {"operator",  "inserted", "vanished",
+                                          "one_sided", "portable", "boundary",
+                                          "framework", "tracer",   "unexplained"};
     return k_names[kind];
 }
 

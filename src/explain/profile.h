@@ -25,6 +25,7 @@ typedef enum etp_row_kind { // kinds of a ledger row
     ETP_ROW_OPERATOR,       // an operator of a delegate
     ETP_ROW_INSERTED,       // an operator that only the candidate has
     ETP_ROW_VANISHED,       // an operator that only the baseline has
+    ETP_ROW_ONE_SIDED,      // an operator that one side alone logged: the other may have run it
     ETP_ROW_PORTABLE,       // a kernel outside any delegate
     ETP_ROW_BOUNDARY,       // DELEGATE_CALL minus its operators
     ETP_ROW_FRAMEWORK,      // everything else inside Method::execute

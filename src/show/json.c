@@ -383,7 +383,7 @@ static SHAPE(k_cut, k_cut_rows);
 static const etp_field k_row_rows[] = {
     FIELD("id", TEXT, id, "that of the operator, where it is one", .flags = ETP_SET),
     FIELD("label", TEXT, label, "for people", .flags = ETP_SET),
-    FIELD("kind", WORD, kind, "of the row", .words = &k_row_kind),
+    FIELD("kind", WORD, kind, "`one_sided`: the other side did not log it", .words = &k_row_kind),
     FIELD("category", WORD, category, "null: no operator", .words = &k_category_words,
           .flags = ETP_MAX_IS_NULL),
     FIELD("baseline_ns", INT, baseline_ns, "in the baseline", .range = ETP_SIGNED),

@@ -113,12 +113,16 @@ def check_sides(document_words, *operands):
     sides = ("baseline_ns", "candidate_ns")
     tracer = {k: sum(r[k] for r in rows if r["kind"] == "tracer") for k in sides}
     below = {k: sum(min(r[k], 0) for r in rows if r["kind"] != "tracer") for k in sides}
+    one_sided = collections.Counter()
     for process, key in enumerate(sides, 1):
         mine = [s for s in trace["slices"] if s.process == process]
         expect(min(s.start for s in mine) == 0, f"{what}: {key} begins at 0")
         expect(mine[0].ns == ledger[key] - tracer[key] - below[key], f"{what}: {key} is {mine[0].ns} long")
         drawn = {s.args["op"]: s.ns for s in mine if "op" in s.args}
         for r in rows:
+            if r["kind"] == "one_sided":
+                one_sided[r["id"]] += r["id"] in drawn
+                continue
             absent = r["kind"] == ("inserted" if process == 1 else "vanished")
             if r["kind"] == "tracer" or absent:
                 expect(r["id"] not in drawn, f"{what}: {r['id']} is not there")
@@ -128,7 +132,9 @@ def check_sides(document_words, *operands):
         expect(order == [r["id"] for r in rows if r["id"] in drawn and r["id"].startswith("op")],
                f"{what}: the ledger's order")
     expect(trace["counter"][-1][1] == ledger["baseline_ns"] - ledger["candidate_ns"], f"{what}: saved in the end")
-    both = [r for r in rows if r["id"].startswith("op") and r["kind"] not in ("inserted", "vanished")]
+    expect(set(one_sided.values()) <= {1}, f"{what}: on one side each: {one_sided}")
+    both = [r for r in rows
+            if r["id"].startswith("op") and r["kind"] not in ("inserted", "vanished", "one_sided")]
     expect(len(trace["arrows"]) == len(both), f"{what}: {len(trace['arrows'])} arrows, {len(both)} equal operators")
     for s in trace["slices"]:
         kind = next((r["kind"] for r in rows if r["id"] == s.args.get("op")), None)

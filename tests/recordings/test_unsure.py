@@ -77,6 +77,8 @@ def hidden():
             told = rows.get(name, {}).get("arms", {})
             mean = [a.get("ns") for a in told.values()] if isinstance(told, dict) else told
             expect(sorted(mean, key=str) == [ns, None], pair, name, rows.get(name), err)
+        kinds = [r["kind"] for r in json.loads(out)["ledgers"][0]["rows"] if r["id"].startswith("op")]
+        expect(sorted(kinds) == ["one_sided"] * 3 + ["portable"], pair, kinds)
         _, out, _ = run("compare", *pair)
         expect("new bottleneck" not in out, pair, out)
         code, out, err = run("whatif", *pair, "back *", "--format", "json")

@@ -96,7 +96,7 @@ static void fixture_closes_by_hand(void **state)
                      ETP_OK);
     check_closes(&p);
     assert_int_equal(p.executions, 3);
-    size_t kinds[8] = {0};
+    size_t kinds[ETP_ROW_UNEXPLAINED + 1] = {0};
     for (size_t i = 0; i < p.n_rows; i++) {
         kinds[p.rows[i].kind]++;
         assert_int_equal(p.rows[i].calls, 3);
