@@ -108,8 +108,8 @@ const char *etp_ab_ran_instead(const etp_ab *ab, const etp_ab_arm *a)
 
 // What a level is called in sentences. One whose name is that of a feature is called after it only
 // where names or samples show that the feature ran; where samples show another one that the
-// baseline does not have, after that. Else it is the level and no more.
-static const char *level_called(const etp_ab *ab, const etp_ab_arm *a, etp_arena *arena)
+// baseline does not have, after that. NULL: nothing shows more than the level.
+static const char *seen_called(const etp_ab *ab, const etp_ab_arm *a, etp_arena *arena)
 {
     const etp_level_info *info = etp_level_get(a->level);
     if (!info) {
@@ -136,7 +136,7 @@ static const char *level_called(const etp_ab *ab, const etp_ab_arm *a, etp_arena
                      strcmp(etp_level_get(other->level)->word, word) == 0;
         word = taken ? NULL : word;
     }
-    return word ? word : etp_arena_printf(arena, "level %s", info->name);
+    return word;
 }
 
 const char *etp_ab_fix_command(const etp_ab_fix *f, const char *dir, etp_arena *arena)
@@ -149,11 +149,20 @@ const char *etp_ab_fix_command(const etp_ab_fix *f, const char *dir, etp_arena *
 const char *etp_ab_level_called(const etp_ab *ab, const etp_ab_arm *a, etp_arena *arena)
 {
     bool said = a->level != ETP_LEVEL_NONE && etp_level_is_said(a->level_name);
-    return said ? etp_arena_printf(arena, "%s (said)", etp_level_get(a->level)->word)
-                : level_called(ab, a, arena);
+    if (said) {
+        return etp_arena_printf(arena, "%s (said)", etp_level_get(a->level)->word);
+    }
+    const etp_level_info *info = etp_level_get(a->level);
+    const char *word = seen_called(ab, a, arena);
+    return word || !info ? word : etp_arena_printf(arena, "level %s", info->name);
 }
 
-static bool levels_differ(const etp_ab *ab)
+static bool is_seen(const etp_ab *ab, const etp_ab_arm *a, etp_arena *arena)
+{
+    return etp_level_is_said(a->level_name) || seen_called(ab, a, arena) != NULL;
+}
+
+bool etp_ab_levels_differ(const etp_ab *ab)
 {
     for (size_t i = 1; i < ab->n_arms; i++) {
         if (ab->arms[i].level != ab->arms[0].level) {
@@ -170,15 +179,20 @@ static const char *measured(const etp_ab *ab, const etp_ab_arm *a, etp_arena *ar
     }
     etp_strbuf buf;
     etp_strbuf_init(&buf, arena);
-    if (ab->n_models > 1 && a->model < ab->n_models) {
-        etp_strbuf_printf(&buf, "%s at ", etp_ab_model_word(ab, a->model, arena));
+    const bool models = ab->n_models > 1 && a->model < ab->n_models;
+    const bool one_level = !etp_ab_levels_differ(ab);
+    const char *between = "";
+    if (models) {
+        etp_strbuf_appendz(&buf, etp_ab_model_word(ab, a->model, arena));
+        between = " at ";
     }
-    const bool cache_alone = a->cache && !levels_differ(ab);
-    etp_strbuf_appendz(
-        &buf, cache_alone ? etp_arena_printf(arena, "cache %s", etp_packed_cache_name(a->cache))
-                          : etp_ab_level_called(ab, a, arena));
-    if (a->cache && !cache_alone) {
-        etp_strbuf_printf(&buf, ", cache %s", etp_packed_cache_name(a->cache));
+    if (!(one_level &&
+          (a->cache || (models && !is_seen(ab, a, arena))))) { // nothing tells it apart
+        etp_strbuf_printf(&buf, "%s%s", between, etp_ab_level_called(ab, a, arena));
+        between = ", ";
+    }
+    if (a->cache) {
+        etp_strbuf_printf(&buf, "%scache %s", between, etp_packed_cache_name(a->cache));
     }
     if (a->threads && threads_differ(ab)) {
         etp_strbuf_printf(&buf, ", %u thread%s", a->threads, a->threads == 1 ? "" : "s");

@@ -571,15 +571,6 @@ static void mark(etp_screen *s, etp_severity severity, const char *text)
     etp_screen_mark(s, "Trust", severity, text);
 }
 
-static bool shared_level(const etp_ab *ab, uint32_t arm)
-{
-    bool shared = false;
-    for (uint32_t i = 0; i < ab->n_arms; i++) {
-        shared = shared || (i != arm && ab->arms[i].level == ab->arms[arm].level);
-    }
-    return shared;
-}
-
 // Four arms at most: the marks are lines of a screen. Where there are more, those that are not
 // proven come first. "Clean": nothing above its level ran in the arm, which is what a baseline has
 // to prove.
@@ -589,6 +580,8 @@ static void mark_levels(const etp_ab *ab, etp_screen *s, etp_arena *arena)
     const etp_ab_engagement *e = &ab->engagement;
     const etp_ab_arm *arms[MOST];
     size_t n = 0;
+    // Two models at one level: it is not what is compared, so what ran is all there is to show.
+    const bool one_level = ab->n_models > 1 && !etp_ab_levels_differ(ab);
     for (int proven = 0; proven < 2; proven++) {
         for (size_t i = 0; i < ab->n_arms && n < MOST; i++) {
             size_t k = (i + 1) % ab->n_arms; // the baseline is shown first: it goes last
@@ -605,7 +598,7 @@ static void mark_levels(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         // It hides nothing: what could be in it that should not be?
         bool best = a->level == ETP_LEVEL_BEST_X86_64 || a->level == ETP_LEVEL_BEST_AARCH64;
         // "VNNI"; what tells the arm from others where several have its level.
-        bool plain = a->level == ETP_LEVEL_NONE || shared_level(ab, at);
+        bool plain = a->level == ETP_LEVEL_NONE || etp_ab_level_is_shared(ab, at);
         const char *name = plain ? a->measured : a->level_called;
         if (a->proof.truth == ETP_CONTRADICTED) {
             mark(s, ETP_BAD, etp_arena_printf(arena, "%s did NOT run as such", name));
@@ -615,10 +608,13 @@ static void mark_levels(const etp_ab *ab, etp_screen *s, etp_arena *arena)
             mark(s, ETP_GOOD,
                  etp_arena_printf(arena, "%s ran at level vnni, no VNNI seen",
                                   etp_ab_ran_instead(ab, a)));
+        } else if (a->proof.truth != ETP_CONFIRMED && one_level && etp_ab_code_seen(a)) {
+            mark(s, ETP_GOOD, etp_arena_printf(arena, "%s ran %s code", name, etp_ab_code_seen(a)));
         } else if (a->proof.truth != ETP_CONFIRMED) {
             mark(s, ETP_PLAIN,
                  etp_arena_printf(arena, "%s not proven: %s", name, etp_ab_unproven(ab, a)));
-        } else if ((at == ab->baseline && ab->n_arms > 1 && !best && !shared_level(ab, at)) ||
+        } else if ((at == ab->baseline && ab->n_arms > 1 && !best &&
+                    !etp_ab_level_is_shared(ab, at)) ||
                    etp_level_hides_one(a->level)) {
             mark(s, ETP_GOOD, etp_arena_printf(arena, "%s arm clean", name));
         } else if (at == e->arm && e->feature_name && e->engaged) {

@@ -24,6 +24,9 @@ void etp_screen_mark_noise(const etp_ab *ab, etp_screen *s, etp_arena *arena);
 // "To settle it: etprof rerun DIR". One command is enough on a screen: that of the first comparison
 // that is open.
 void etp_ab_settle(const etp_ab *ab, etp_screen *s, etp_arena *arena);
+bool etp_ab_level_is_shared(const etp_ab *ab, uint32_t arm); // with another arm
+// What most samples of an arm's kernels are in, "AVX-512 VNNI"; NULL: too few, or unknown.
+const char *etp_ab_code_seen(const etp_ab_arm *a);
 // Why nothing proves the level of an arm whose proof is neither confirmed nor contradicted.
 const char *etp_ab_unproven(const etp_ab *ab, const etp_ab_arm *a);
 // A mark of trust for each cause that a reader would ask about, and for clocks and recordings.

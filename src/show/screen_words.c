@@ -208,6 +208,24 @@ void etp_screen_mark_causes(const etp_ab *ab, etp_screen *s, etp_arena *arena)
 }
 
 // Sampling tells what names do not: say how it is had where a session went without it.
+bool etp_ab_level_is_shared(const etp_ab *ab, uint32_t arm)
+{
+    bool shared = false;
+    for (uint32_t i = 0; i < ab->n_arms; i++) {
+        shared = shared || (i != arm && ab->arms[i].level == ab->arms[arm].level);
+    }
+    return shared;
+}
+
+const char *etp_ab_code_seen(const etp_ab_arm *a)
+{
+    if (!a->kernels || etp_kernels_too_few(a->kernels, HUGE_VAL) || a->kernels->evidence == 0) {
+        return NULL;
+    }
+    const etp_code most = etp_kernels_most(a->kernels, ~(etp_codes)0);
+    return most == ETP_CODE_UNKNOWN ? NULL : etp_code_title(most);
+}
+
 const char *etp_ab_unproven(const etp_ab *ab, const etp_ab_arm *a)
 {
     const etp_ab_engagement *e = &ab->engagement;
@@ -222,15 +240,14 @@ const char *etp_ab_unproven(const etp_ab *ab, const etp_ab_arm *a)
     }
     if (a->kernels && a->kernels->evidence > 0) {
         const etp_level_info *info = etp_level_get(a->level);
-        const etp_code most = etp_kernels_most(a->kernels, ~(etp_codes)0);
+        const char *seen = etp_ab_code_seen(a);
         const bool own =
             etp_kernels_most(a->kernels, etp_kernels_classes(a->level, ETP_LEVEL_NONE)) !=
             ETP_CODE_UNKNOWN;
         // Code above a hidden feature may use it too: of such an arm they do not tell.
-        return !info || own || most == ETP_CODE_UNKNOWN || etp_level_hides_one(a->level)
+        return !info || own || !seen || etp_level_hides_one(a->level)
                    ? "samples do not tell"
-                   : etp_arena_printf(ab->arena, "samples show %s, no %s", etp_code_title(most),
-                                      info->word);
+                   : etp_arena_printf(ab->arena, "samples show %s, no %s", seen, info->word);
     }
     const char *why = e->sampled ? "this arm was not sampled" : k_why[e->sampling];
     return why ? why : "names do not tell";

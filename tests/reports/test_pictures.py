@@ -95,6 +95,15 @@ def study_of_a_blog(cwd):
                f"{level} is a row of each run")
 
 
+def two_models_at_one_level(cwd):
+    """A level that all arms share and of which nothing was seen tells no arms apart: the models' names do."""
+    times = {"net_fp32": 600000, "net_int8": 400000}
+    phase_folders.make(cwd / "one_level", lambda p, level, t, m: times[m], phases=None, models=tuple(times),
+                       levels=("vnni",))
+    text = " ".join(run(cwd, "analyze", "one_level").stdout.split())
+    expect("int8 is 1.50× faster than fp32" in text and " at level" not in text, "two models at one level", text[:900])
+
+
 def two_models(cwd):
     """Two models at two levels: a level is answered within each model (3 and 4) and precisions at one level (1.5); all
     are named, and the table says which two arms it is of. `compare` of the two arms is another way to the same."""
@@ -207,6 +216,7 @@ with tempfile.TemporaryDirectory() as tmp:
     tmp = pathlib.Path(tmp)
     study_of_a_blog(tmp)
     two_models(tmp)
+    two_models_at_one_level(tmp)
     names_of_wishes(tmp)
     threads_of_a_config(tmp)
     code = breakdown(tmp)
