@@ -682,6 +682,8 @@ const char *etp_ab_model_word(const etp_ab *ab, size_t model, etp_arena *arena);
 // What the level of an arm is called: after a feature only where it ran.
 const char *etp_ab_level_called(const etp_ab *ab, const etp_ab_arm *a, etp_arena *arena);
 bool etp_ab_levels_differ(const etp_ab *ab); // any arm's from another's
+// Several models at one level of x86-64: it is not what is compared.
+bool etp_ab_models_at_one_level(const etp_ab *ab);
 // What its build is called: by the release where that of two builds differs, else by its letter.
 const char *etp_ab_build_called(const etp_ab_arm *a, etp_arena *arena);
 // Of level vnni, "AVX-512": what samples show where the baseline's level lacks it and they show no

@@ -64,10 +64,14 @@ static bool choose_feature(const etp_ab *ab, etp_ab_engagement *e, etp_engage_ca
     // Classes that tell the two levels apart; with one level, those of its own.
     etp_level lower = better == own ? other->level : own->level;
     lower = lower == better->level ? ETP_LEVEL_NONE : lower;
-    // With nothing hidden anywhere, what is asked is how much of the CPU's width was used:
-    // operators of AVX-512 and of FMA are not counted together under the name of either.
+    // With nothing hidden anywhere, or models compared at one level whose own code none of them
+    // ran, what is asked is how much of the CPU's width was used: operators of AVX-512 and of FMA
+    // are not counted together under the name of either.
     static const etp_level k_narrower[] = {ETP_LEVEL_AVX2, ETP_LEVEL_SSE};
-    bool best = better->level == ETP_LEVEL_BEST_X86_64 && lower == ETP_LEVEL_NONE;
+    bool best =
+        lower == ETP_LEVEL_NONE &&
+        (better->level == ETP_LEVEL_BEST_X86_64 ||
+         (etp_ab_models_at_one_level(ab) && seen_at_work(better, lower) == ETP_CODE_UNKNOWN));
     for (size_t i = 0; best && i < sizeof k_narrower / sizeof *k_narrower; i++) {
         bool seen = seen_at_work(better, k_narrower[i]) != ETP_CODE_UNKNOWN;
         lower = seen && lower == ETP_LEVEL_NONE ? k_narrower[i] : lower;

@@ -203,6 +203,12 @@ static const char *measured(const etp_ab *ab, const etp_ab_arm *a, etp_arena *ar
     return buf.ptr;
 }
 
+bool etp_ab_models_at_one_level(const etp_ab *ab)
+{
+    const etp_level_info *info = ab->n_models > 1 ? etp_level_get(ab->arms[0].level) : NULL;
+    return info && info->family == ETP_ISA_X86_64 && !etp_ab_levels_differ(ab);
+}
+
 const char *etp_ab_build_called(const etp_ab_arm *a, etp_arena *arena)
 {
     return a->executorch ? etp_arena_printf(arena, "ExecuTorch %s", a->executorch)

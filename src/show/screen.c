@@ -580,8 +580,7 @@ static void mark_levels(const etp_ab *ab, etp_screen *s, etp_arena *arena)
     const etp_ab_engagement *e = &ab->engagement;
     const etp_ab_arm *arms[MOST];
     size_t n = 0;
-    // Two models at one level: it is not what is compared, so what ran is all there is to show.
-    const bool one_level = ab->n_models > 1 && !etp_ab_levels_differ(ab);
+    const bool one_level = etp_ab_models_at_one_level(ab); // what ran is all there is to show
     for (int proven = 0; proven < 2; proven++) {
         for (size_t i = 0; i < ab->n_arms && n < MOST; i++) {
             size_t k = (i + 1) % ab->n_arms; // the baseline is shown first: it goes last
