@@ -36,6 +36,7 @@ static const etp_opt k_options[] = {
 static etp_status init(etp_cli *cli, const run_options *o, int argc, char **argv, etp_error *err)
 {
     const etp_config_new what = {.model = o->init,
+                                 .program = cli->program,
                                  .platform = o->platform,
                                  .path = argc ? argv[0] : cli->output,
                                  .trace = o->trace};

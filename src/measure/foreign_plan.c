@@ -270,7 +270,7 @@ static etp_status check_levels(const etp_session_plan_options *o, etp_session_pl
         if (!etp_level_hides_nothing(&p->cpu.cpu, a->level)) {
             return etp_fail(err, ETP_UNSUPPORTED,
                             "level %s cannot be set for %s: %s. %s; or measure it as it is: "
-                            "%s--levels %s",
+                            "%s--levels best",
                             a->level_name, a->foreign->path,
                             x86 ? "on x86-64 a program asks the CPU itself"
                                 : "it is linked statically and loads no library that would answer "
@@ -280,8 +280,7 @@ static etp_status check_levels(const etp_session_plan_options *o, etp_session_pl
                                       : "Build it twice, with the feature and without, and compare "
                                         "the builds: etprof ab MODEL --runner-a OFF --runner-b "
                                         "ON --levels OFF,ON",
-                            one_twice ? "--runner " : "",
-                            etp_level_get(etp_isa_best(&p->cpu.cpu))->name);
+                            one_twice ? "--runner " : "");
         }
         a->mask[0] = '\0'; // started as it is
     }

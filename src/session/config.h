@@ -60,6 +60,7 @@ ETP_NODISCARD etp_status etp_config_read(const char *path, etp_arena *arena, etp
 
 typedef struct etp_config_new {
     const char *model;
+    const char *program;  // etprof's own path: the runner beside it says which levels there are
     const char *platform; // mac, android or linux; NULL: this machine's
     const char *path;     // NULL: <model>_<platform>.json, _trace in it
     bool trace;           // experiments that gather evidence of kernels, no latency

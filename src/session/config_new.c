@@ -5,6 +5,8 @@
 
 #include "base/json.h"
 #include "base/path.h"
+#include "device/device.h"
+#include "explain/kernels.h"
 #include "isa/isa.h"
 #include "os/os.h"
 #include "session/config.h"
@@ -72,7 +74,8 @@ static etp_status write(const char *path, parts *c, etp_arena *arena, etp_error 
 // Names that are true on this machine: SME2 is in them where it has SME2. Of another platform
 // nothing is known yet; there the names mean "the best level" and "plain SIMD", and the report says
 // what ran.
-static etp_status name_experiments(const etp_os_facts *facts, parts *c, etp_error *err)
+static etp_status name_experiments(const etp_os_facts *facts, const char *program, parts *c,
+                                   etp_arena *arena, etp_error *err)
 {
     c->words[0] = "sme2_on";
     c->words[1] = "sme2_off";
@@ -80,9 +83,11 @@ static etp_status name_experiments(const etp_os_facts *facts, parts *c, etp_erro
         c->device = c->platform == ETP_PLATFORM_ANDROID ? "adb" : NULL;
         return ETP_OK;
     }
-    etp_isa_cpu cpu;
+    etp_isa_cpu cpu, usable;
     etp_isa_cpu_detect(&cpu);
-    etp_level best = etp_isa_best(&cpu), plain = etp_isa_plain(&cpu);
+    const char *bundle = etp_bundle_beside(program, facts->triple, arena);
+    ETP_TRY(etp_kernels_usable_in(bundle, &cpu, &usable, err));
+    etp_level best = etp_isa_best(&usable), plain = etp_isa_plain(&usable);
     if (best == ETP_LEVEL_NONE || plain == ETP_LEVEL_NONE) {
         return etp_fail(
             err, ETP_ENVIRONMENT,
@@ -123,6 +128,6 @@ etp_status etp_config_write_new(const etp_config_new *what, etp_arena *arena, co
                .output_root = etp_run_default_dir(arena, what->model, folder),
                .platform = platform,
                .trace = what->trace};
-    ETP_TRY(name_experiments(&facts, &c, err));
+    ETP_TRY(name_experiments(&facts, what->program, &c, arena, err));
     return write(*out, &c, arena, err);
 }

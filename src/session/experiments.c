@@ -218,16 +218,20 @@ static const char *arm_name(const etp_experiments *p, const etp_config_experimen
 
 // A kit's config says SME2 in its names wherever it is run. What stands in for it is said before
 // anything is measured.
-static void say_arms(const etp_experiments *p, const etp_isa_cpu *cpu)
+static void say_arms(const etp_experiments *p, const etp_isa_cpu *cpu, const etp_isa_cpu *usable)
 {
     bool stand_in = false;
     for (size_t i = 0; i < p->n_arms; i++) {
         stand_in =
             stand_in || (strstr(p->arms[i]->name, "sme2") && p->arms[i]->role != ETP_ROLE_NONE);
     }
-    if (stand_in && etp_isa_best(cpu) != ETP_LEVEL_SME2) {
+    if (stand_in && etp_isa_best(usable) != ETP_LEVEL_SME2) {
+        const bool cpu_has = etp_isa_best(cpu) == ETP_LEVEL_SME2;
         say(p, "NO SME2",
-            "this CPU has no SME2; other levels stand in, and nothing here is about SME2:");
+            etp_arena_printf(p->arena,
+                             "this %s; other levels stand in, and nothing here is about SME2:",
+                             cpu_has ? "runner's XNNPACK has no code for SME2, the CPU has it"
+                                     : "CPU has no SME2"));
     }
     for (size_t i = 0; i < p->n_arms; i++) {
         say(p, "level", etp_arena_printf(p->arena, "%s = %s", p->arms[i]->name, p->levels[i]));
@@ -240,12 +244,12 @@ static etp_status settle(void *experiments, const etp_device *device, const etp_
 {
     etp_experiments *p = experiments;
     ETP_TRY(etp_platform_check(&p->expected, device->info.spec, device->info.platform, err));
+    const etp_isa_cpu *usable = options->usable ? options->usable : &cpu->cpu;
     for (size_t i = 0; i < p->n_arms; i++) {
         const etp_config_experiment *e = p->arms[i];
         // An experiment without a level of its own has a role, and the machine decides what that is
         // here.
-        etp_level level =
-            e->role == ETP_ROLE_OFF ? etp_isa_plain(&cpu->cpu) : etp_isa_best(&cpu->cpu);
+        etp_level level = e->role == ETP_ROLE_OFF ? etp_isa_plain(usable) : etp_isa_best(usable);
         if (!e->level && level == ETP_LEVEL_NONE) {
             return etp_fail(err, ETP_ENVIRONMENT,
                             "no level of this CPU can stand for \"%s\"; give \"level\"", e->name);
@@ -258,7 +262,7 @@ static etp_status settle(void *experiments, const etp_device *device, const etp_
     options->names = p->names;
     options->levels = p->levels;
     options->n_levels = p->n_arms;
-    say_arms(p, &cpu->cpu);
+    say_arms(p, &cpu->cpu, usable);
     if (p->kernels && device->info.emulated) {
         options->settings.kernels = false;
         say(p, "xnntrace",

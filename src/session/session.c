@@ -241,6 +241,17 @@ static etp_session_hooks hooks_of(const request *r)
     };
 }
 
+// XNNPACK is built without code for some features of CPU.
+static etp_status find_usable(const request *r, const etp_device_cpu *cpu,
+                              etp_session_plan_options *p, etp_error *err)
+{
+    etp_isa_cpu *usable = ETP_NEW(r->arena, etp_isa_cpu);
+    ETP_NEED(usable, err, "the plan");
+    ETP_TRY(etp_kernels_usable_in(r->device->bundle.dir, &cpu->cpu, usable, err));
+    p->usable = usable;
+    return ETP_OK;
+}
+
 static etp_status make_plan(request *r, etp_session_plan *out, etp_error *err)
 {
     etp_session_plan_options *p = &r->plan_options;
@@ -253,23 +264,23 @@ static etp_status make_plan(request *r, etp_session_plan *out, etp_error *err)
     } else {
         ETP_TRY(etp_session_probe(r->device, p->timeout_s, &hooks, r->arena, &cpu, err));
     }
+    // A second that is spent only where a build may lack something.
+    bool newest = etp_isa_has(&cpu.cpu, ETP_HAS_AMX) || etp_isa_has(&cpu.cpu, ETP_HAS_AVX10_2) ||
+                  etp_isa_has(&cpu.cpu, ETP_HAS_AVX512_FP16) || etp_isa_has(&cpu.cpu, ETP_HAS_SME);
+    if (p->n_runners == 0 && newest) {
+        ETP_TRY(find_usable(r, &cpu, p, err));
+    }
     if (r->o->settle) {
         ETP_TRY(r->o->settle(r->o->settle_ctx, r->device, &cpu, p, err));
     }
     ETP_TRY(etp_cpus_resolve(r->device, p->settings.cpus, r->arena, &p->settings.cpus, err));
-    // Of these XNNPACK is built without code for some.
-    bool newest = etp_isa_has(&cpu.cpu, ETP_HAS_AMX) || etp_isa_has(&cpu.cpu, ETP_HAS_AVX10_2) ||
-                  etp_isa_has(&cpu.cpu, ETP_HAS_AVX512_FP16) || etp_isa_has(&cpu.cpu, ETP_HAS_SME);
     bool alone = p->which_feature || p->n_hide > 0;
     for (size_t i = 0; i < p->n_levels; i++) {
         etp_level level = etp_level_find(ETP_ISA_NONE, p->levels[i]);
         alone = alone || etp_level_hides_one(level);
     }
-    if (p->n_runners == 0 && (newest || alone)) {
-        etp_isa_cpu *usable = ETP_NEW(r->arena, etp_isa_cpu);
-        ETP_NEED(usable, err, "the plan");
-        ETP_TRY(etp_kernels_usable_in(r->device->bundle.dir, &cpu.cpu, usable, err));
-        p->usable = usable;
+    if (p->n_runners == 0 && alone && !p->usable) {
+        ETP_TRY(find_usable(r, &cpu, p, err));
     }
     return etp_session_plan_make(p, r->device, &cpu, r->arena, out, err);
 }

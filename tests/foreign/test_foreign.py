@@ -32,7 +32,7 @@ VARIANTS = ["stock", "untraced", "old", "silent", "limited", "other", "portable"
 VNNI = "avx512_vnni" in pathlib.Path("/proc/cpuinfo").read_text()
 ON, OFF = ("vnni", "avx2") if VNNI else ("avx2", "sse")
 ON_ARM, OFF_ARM = f"linux_{ON}", f"linux_{OFF}"
-ONE = ("--runner", str(RUNNERS / "stock"), "--levels", ON)
+ONE = ("--runner", str(RUNNERS / "stock"), "--levels", "best")  # as it is, whatever this CPU has
 TWO = ("--runner-a", str(RUNNERS / "stock"), "--runner-b", str(RUNNERS / "limited"), "--levels", f"{ON},{OFF}")
 
 
@@ -79,10 +79,8 @@ class Foreign(unittest.TestCase):
         self.said()
         self.assertTrue(self.answer["correctness"]["ok"])
         self.assertLessEqual({"runner_always_traces", "runner_builds_differ"}, self.notes())
-        # The off build has no kernels of the level: its linear layer takes longer.
-        c = self.answer["comparisons"][0]
-        if VNNI and not c["withheld"]:  # beside other programs no ratio is given
-            self.assertGreater(c["speedup"]["hi"], 1)
+        c = self.answer["comparisons"][0]  # which build is faster is the CPU's affair
+        self.assertEqual((c["baseline"], c["candidate"]), (OFF_ARM, ON_ARM))
 
     def said(self):
         """What nothing hid and nothing can prove is shown as said, in every form and file."""
@@ -111,7 +109,7 @@ class Foreign(unittest.TestCase):
 
     def test_one_build_at_its_own_level(self):
         self.assertEqual(self.ab(*ONE, blocks=1), 0, self.stderr)
-        self.assertEqual([a["name"] for a in self.answer["arms"]], [ON_ARM])
+        self.assertEqual([a["name"] for a in self.answer["arms"]], ["linux_best"])
 
     def test_a_level_cannot_be_set(self):
         """Neither of one binary at two levels, nor of one file that is named twice, nor of two builds at another."""
@@ -137,8 +135,8 @@ class Foreign(unittest.TestCase):
         script.write_text("#!/bin/sh\n# model_path num_executions etdump_path cpu_threads inputs output_file\n"
                           "exec '%s' \"$@\"\n" % (RUNNERS / "stock"))
         script.chmod(0o755)
-        self.assertEqual(self.ab("--runner", str(script), "--levels", ON, blocks=1), 0, self.stderr)
-        self.assertIn("QD", self.names(ON_ARM))
+        self.assertEqual(self.ab("--runner", str(script), "--levels", "best", blocks=1), 0, self.stderr)
+        self.assertIn("QD", self.names("linux_best"))
 
     @unittest.skipUnless(VNNI, "names could not tell levels apart")
     def test_two_builds_of_which_neither_is_off(self):
@@ -235,11 +233,11 @@ sys.exit(done.returncode)
         self.fail(rows)
 
     def one(self, variant, *words, **how):
-        return self.ab("--runner", str(RUNNERS / variant), "--levels", ON, *words, **how)
+        return self.ab("--runner", str(RUNNERS / variant), "--levels", "best", *words, **how)
 
     def test_without_tracer(self):
         self.assertEqual(self.one("untraced"), 0, self.stderr)
-        self.assertEqual(self.proofs(), {ON_ARM: None})
+        self.assertEqual(self.proofs(), {"linux_best": None})
         self.assertIn("runner_no_tracer", self.notes())
         self.assertEqual(self.answer["operators"], [])
 
@@ -305,7 +303,7 @@ sys.exit(done.returncode)
         broken = self.dir / "broken"
         broken.write_bytes(data)
         broken.chmod(0o755)
-        self.assertEqual(self.ab("--runner", str(broken), "--levels", ON, blocks=1), 6)
+        self.assertEqual(self.ab("--runner", str(broken), "--levels", "best", blocks=1), 6)
         self.assertIn("cannot open shared object file", self.stderr)
 
     def test_a_program_for_another_processor(self):

@@ -42,7 +42,7 @@ class Text(unittest.TestCase):
         (self.dir / "tokenizer").write_text(f"{tokenizer}\n")
         given = ["--tokenizer", "tokenizer"] if tokenizer else []
         path = runner if isinstance(runner, pathlib.Path) else RUNNERS / runner
-        how = ["--runner", path, "--levels", ON]
+        how = ["--runner", path, "--levels", "best"]
         if off:
             how = ["--runner-a", path, "--runner-b", RUNNERS / off, "--levels", f"{ON},{OFF}"]
         done = subprocess.run([ETPROF, "ab", MODEL, *how, *given, "--blocks", str(blocks), "--out", run,

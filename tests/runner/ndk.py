@@ -110,7 +110,7 @@ class Ndk(unittest.TestCase):
                 self.assertNotEqual(self.configure(sdk, **options), 0)
                 self.assertIn(text, self.said)
         self.assertNotEqual(self.configure(self.dir), 0)
-        self.assertIn("is no ExecuTorch", self.said)
+        self.assertIn("is not an ExecuTorch", self.said)
 
     def test_an_install_without_a_part_says_which_option(self):
         for part, option in (("xnnpack_backend", "EXECUTORCH_BUILD_XNNPACK"), ("etdump", "EXECUTORCH_BUILD_DEVTOOLS")):
