@@ -108,8 +108,8 @@ const char *etp_ab_ran_instead(const etp_ab *ab, const etp_ab_arm *a)
 
 // What a level is called in sentences. One whose name is that of a feature is called after it only
 // where names or samples show that the feature ran; where samples show another one that the
-// baseline does not have, after that. NULL: nothing shows more than the level.
-static const char *seen_called(const etp_ab *ab, const etp_ab_arm *a, etp_arena *arena)
+// baseline does not have, after that. Else it is the level and no more.
+static const char *level_called(const etp_ab *ab, const etp_ab_arm *a, etp_arena *arena)
 {
     const etp_level_info *info = etp_level_get(a->level);
     if (!info) {
@@ -136,7 +136,7 @@ static const char *seen_called(const etp_ab *ab, const etp_ab_arm *a, etp_arena 
                      strcmp(etp_level_get(other->level)->word, word) == 0;
         word = taken ? NULL : word;
     }
-    return word;
+    return word ? word : etp_arena_printf(arena, "level %s", info->name);
 }
 
 const char *etp_ab_fix_command(const etp_ab_fix *f, const char *dir, etp_arena *arena)
@@ -149,17 +149,8 @@ const char *etp_ab_fix_command(const etp_ab_fix *f, const char *dir, etp_arena *
 const char *etp_ab_level_called(const etp_ab *ab, const etp_ab_arm *a, etp_arena *arena)
 {
     bool said = a->level != ETP_LEVEL_NONE && etp_level_is_said(a->level_name);
-    if (said) {
-        return etp_arena_printf(arena, "%s (said)", etp_level_get(a->level)->word);
-    }
-    const etp_level_info *info = etp_level_get(a->level);
-    const char *word = seen_called(ab, a, arena);
-    return word || !info ? word : etp_arena_printf(arena, "level %s", info->name);
-}
-
-static bool is_seen(const etp_ab *ab, const etp_ab_arm *a, etp_arena *arena)
-{
-    return etp_level_is_said(a->level_name) || seen_called(ab, a, arena) != NULL;
+    return said ? etp_arena_printf(arena, "%s (said)", etp_level_get(a->level)->word)
+                : level_called(ab, a, arena);
 }
 
 bool etp_ab_levels_differ(const etp_ab *ab)
@@ -186,8 +177,7 @@ static const char *measured(const etp_ab *ab, const etp_ab_arm *a, etp_arena *ar
         etp_strbuf_appendz(&buf, etp_ab_model_word(ab, a->model, arena));
         between = " at ";
     }
-    if (!(one_level &&
-          (a->cache || (models && !is_seen(ab, a, arena))))) { // nothing tells it apart
+    if (!(one_level && (a->cache || models))) { // else it tells no arm from another
         etp_strbuf_printf(&buf, "%s%s", between, etp_ab_level_called(ab, a, arena));
         between = ", ";
     }
@@ -256,6 +246,10 @@ static void subject(const etp_ab *ab, etp_ab_names *out)
     if (ab->arms[0].threads && !threads_differ(ab)) {
         etp_strbuf_printf(&threads, ", %u thread%s", ab->arms[0].threads,
                           ab->arms[0].threads == 1 ? "" : "s");
+    }
+    const etp_level_info *level = etp_level_get(ab->arms[0].level);
+    if (level && ab->n_models > 1 && !etp_ab_levels_differ(ab)) { // arms are named by their models
+        etp_strbuf_printf(&threads, ", level %s", level->name);
     }
     if (cpu) {
         out->where =

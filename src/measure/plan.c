@@ -295,6 +295,9 @@ static etp_status choose_levels(const etp_session_plan_options *o, const etp_isa
     }
     const etp_isa_cpu *usable = o->usable ? o->usable : cpu;
     etp_level best = etp_isa_best(usable), plain = etp_isa_plain(usable);
+    if (best != ETP_LEVEL_NONE && o->n_runners > 0 && cpu->family == ETP_ISA_X86_64) {
+        best = ETP_LEVEL_BEST_X86_64; // as it is: what the build of others has is not known
+    }
     if (best == ETP_LEVEL_NONE) {
         return etp_fail(err, ETP_ENVIRONMENT, "this processor's levels are unknown: give --levels");
     }
