@@ -7,29 +7,14 @@
 #include <string.h>
 
 #include "base/guard.h"
-#include "measure/decoder.h"
-#include "measure/launch.h"
 #include "measure/outputs.h"
-#include "numerics/operators.h"
+#include "numerics/arms.h"
 
-#define BASELINE 0
-#define CANDIDATE 1
 #define LAST_LOOKED_AT 64u // operators from the end, for one whose output differs
 
-typedef struct side {
-    const etp_session_plan_arm *arm;
-    const char *model;
-    etp_file file;
-    const etp_program *program;
-    etp_ops ops;
-    const char *inputs; // as the runner takes them
-} side;
-
 typedef struct search {
-    etp_device *device;
-    const etp_session_plan *plan;
-    const etp_session_hooks *hooks;
-    side sides[2];
+    etp_arms *arms;
+    const etp_arm_side *sides; // of the arms
     etp_output_precision precision;
     uint32_t *rows; // of places, ETP_NO_INDEX: not compared yet
     etp_arena *arena;
@@ -37,127 +22,16 @@ typedef struct search {
     etp_error *err;
 } search;
 
-static void tell(const search *s, const char *text)
-{
-    if (s->hooks && s->hooks->message) {
-        s->hooks->message(s->hooks->ctx, text);
-    }
-}
-
-static int interrupted(void *ctx)
-{
-    const search *s = ctx;
-    return s->hooks && s->hooks->interrupted ? s->hooks->interrupted(s->hooks->ctx)
-                                             : etp_os_interrupted();
-}
-
-// ---- one launch ----
-
-static etp_status push_list(const search *s, const char *list, etp_arena *arena, const char **out)
-{
-    *out = NULL;
-    for (etp_str one, rest = etp_str_from(list ? list : ""); etp_str_part(&rest, ',', &one);) {
-        const char *local = etp_arena_strdup(arena, one), *there = NULL;
-        ETP_NEED(local, s->err, "a launch");
-        ETP_TRY(s->device->ops->push(s->device, local, arena, &there, s->err));
-        *out = *out ? etp_arena_printf(arena, "%s,%s", *out, there) : there;
-    }
-    return ETP_OK;
-}
-
-static etp_status request_of(search *s, int which, const char *model, const char *files,
-                             etp_arena *arena, etp_launch_request *q)
-{
-    const etp_settings *set = &s->plan->settings;
-    const side *x = &s->sides[which];
-    *q = (etp_launch_request){.arm = x->arm,
-                              .method = set->method,
-                              .cpus = set->cpus,
-                              .inputs = x->inputs,
-                              .kind = ETP_LAUNCH_TIMED,
-                              .iterations = 1,
-                              .timeout_ns = s->plan->timeout_ns,
-                              .cpu = &s->plan->cpu.cpu,
-                              .interrupted = interrupted,
-                              .interrupted_ctx = s};
-    ETP_TRY(s->device->ops->push(s->device, model, arena, &q->model, s->err));
-    ETP_TRY(push_list(s, set->data, arena, &q->data));
-    ETP_TRY(push_list(s, set->kernels_lib, arena, &q->kernels_lib));
-    if (files) {
-        ETP_TRY(push_list(s, files, arena, &q->inputs));
-    }
-    return s->device->ops->scratch(s->device, "outputs", arena, &q->outputs, s->err);
-}
-
-// Runs MODEL once as the arm of WHICH; what it hands out lies in DIR, which is local. FILES are its
-// inputs, NULL: the arm's.
-static etp_status launch_in(search *s, int which, const char *model, const char *files,
-                            const char *dir, etp_arena *arena)
-{
-    etp_launch_request q;
-    etp_launch_outcome o;
-    ETP_TRY(request_of(s, which, model, files, arena, &q));
-    ETP_TRY(etp_arena_check(arena, s->err, "a launch"));
-    s->out->launches++;
-    ETP_TRY(etp_launch_run(s->device, &q, arena, &o, s->err));
-    if (o.interrupted) {
-        return etp_fail(s->err, ETP_INTERRUPTED, "interrupted");
-    }
-    if (!o.ok) {
-        return etp_fail(s->err, ETP_CHILD, "%s: %s", s->sides[which].arm->name,
-                        o.detail ? o.detail : "the launch was lost");
-    }
-    return s->device->ops->pull(s->device, q.outputs, dir, s->err);
-}
-
-static etp_status launch(search *s, int which, const char *model, const char *files,
-                         const char *dir)
-{
-    etp_arena arena = {0}; // a process is held meanwhile: nothing may jump over it
-    etp_status status = launch_in(s, which, model, files, dir, &arena);
-    etp_arena_dispose(&arena);
-    return status;
-}
-
-static const char *dir_of(const search *s, int which, uint32_t place, bool alone)
-{
-    return etp_arena_printf(s->arena, "%s/numerics-%lu%s.%d", s->device->work_dir,
-                            (unsigned long)place, alone ? "-alone" : "", which);
-}
-
 // ---- one operator in both arms ----
-
-static etp_status write_cut(const search *s, int which, uint32_t place, bool alone,
-                            const uint32_t **values, uint32_t *n, const char **out)
-{
-    const side *x = &s->sides[which];
-    const etp_cut_place *at = &x->ops.items[place].at;
-    etp_bytes bytes;
-    etp_arena scratch;
-    etp_arena_scratch(&scratch, s->arena);
-    etp_status status = ETP_OK;
-    if (alone) {
-        status =
-            etp_cut_capsule(x->file.bytes, x->program, at, s->arena, &bytes, values, n, s->err);
-    } else {
-        status = etp_cut_prefix(x->file.bytes, x->program, at, &scratch, &bytes, s->err);
-    }
-    *out = etp_arena_printf(s->arena, "%s.pte", dir_of(s, which, place, alone));
-    if (status == ETP_OK) {
-        etp_str content = {(const char *)bytes.ptr, bytes.len};
-        status = etp_os_write_atomic(*out, content, s->err);
-    }
-    etp_arena_dispose(&scratch);
-    return status;
-}
 
 static etp_status add_row(search *s, uint32_t place, bool alone, uint32_t *out_row)
 {
-    const char *a = dir_of(s, BASELINE, place, alone), *b = dir_of(s, CANDIDATE, place, alone);
+    const char *a = etp_arms_dir(s->arms, ETP_BASELINE, place, alone),
+               *b = etp_arms_dir(s->arms, ETP_CANDIDATE, place, alone);
     etp_outputs_comparison c;
     etp_numerics_row row = {
         .place = place,
-        .name = etp_cut_place_text(&s->sides[BASELINE].ops.items[place].at, s->arena),
+        .name = etp_cut_place_text(&s->sides[ETP_BASELINE].ops.items[place].at, s->arena),
         .alone = alone,
         .snr_db = (double)NAN};
     ETP_TRY(etp_outputs_compare(a, b, s->precision, s->arena, &c, s->err));
@@ -183,10 +57,11 @@ static etp_status add_row(search *s, uint32_t place, bool alone, uint32_t *out_r
 static etp_status compare(search *s, uint32_t place, etp_numerics_row *out)
 {
     if (s->rows[place] == ETP_NO_INDEX) {
-        for (int which = BASELINE; which <= CANDIDATE; which++) {
+        for (int which = ETP_BASELINE; which <= ETP_CANDIDATE; which++) {
             const char *model = NULL;
-            ETP_TRY(write_cut(s, which, place, false, NULL, NULL, &model));
-            ETP_TRY(launch(s, which, model, NULL, dir_of(s, which, place, false)));
+            ETP_TRY(etp_arms_cut(s->arms, which, place, false, NULL, NULL, &model));
+            ETP_TRY(etp_arms_run(s->arms, which, model, NULL,
+                                 etp_arms_dir(s->arms, which, place, false)));
         }
         ETP_TRY(add_row(s, place, false, &s->rows[place]));
     }
@@ -204,7 +79,7 @@ static bool parted(const search *s, const etp_numerics_row *row)
 // The last operator whose output differs. *found ETP_NO_INDEX: none of those that were looked at.
 static etp_status find_last(search *s, uint32_t *found)
 {
-    const etp_ops *ops = &s->sides[BASELINE].ops;
+    const etp_ops *ops = &s->sides[ETP_BASELINE].ops;
     uint32_t looked = 0;
     *found = ETP_NO_INDEX;
     for (uint32_t i = (uint32_t)ops->n; i-- > 0 && looked < LAST_LOOKED_AT;) {
@@ -226,7 +101,7 @@ static etp_status find_last(search *s, uint32_t *found)
 // not.
 static etp_status bisect(search *s, uint32_t *high)
 {
-    const etp_ops *ops = &s->sides[BASELINE].ops;
+    const etp_ops *ops = &s->sides[ETP_BASELINE].ops;
     uint32_t *seen = ETP_NEW_ARRAY(s->arena, uint32_t, ops->n), low = 0, top = 0;
     for (uint32_t i = 0, n = 0; i <= *high; i++) {
         if (ops->items[i].makes) {
@@ -253,10 +128,10 @@ static etp_status bisect(search *s, uint32_t *high)
 // equal.
 static etp_status see_operands(search *s, uint32_t place, uint32_t *worse, bool *same_bits)
 {
-    const etp_op *op = &s->sides[BASELINE].ops.items[place];
+    const etp_op *op = &s->sides[ETP_BASELINE].ops.items[place];
     for (size_t k = 0; k < op->n_operands && *worse == ETP_NO_INDEX; k++) {
         uint32_t maker = op->operands[k].maker;
-        if (!s->sides[BASELINE].ops.items[maker].makes) {
+        if (!s->sides[ETP_BASELINE].ops.items[maker].makes) {
             ETP_TRY(see_operands(s, maker, worse, same_bits));
             continue;
         }
@@ -298,26 +173,27 @@ static uint32_t maker_of(const etp_ops *ops, const etp_cut_place *at, uint32_t v
 // an input of the method, or it cannot stand alone.
 static etp_status run_alone(search *s, uint32_t place, bool *ran, etp_numerics_row *out)
 {
-    const side *base = &s->sides[BASELINE];
+    const etp_arm_side *base = &s->sides[ETP_BASELINE];
     const etp_cut_place *at = &base->ops.items[place].at;
     const char *files = "", *model = NULL;
     *ran = false;
     if (at->node == ETP_NO_INDEX) {
         return ETP_OK;
     }
-    for (int which = BASELINE; which <= CANDIDATE; which++) {
+    for (int which = ETP_BASELINE; which <= ETP_CANDIDATE; which++) {
         const uint32_t *values = NULL;
         uint32_t n = 0;
-        ETP_TRY(write_cut(s, which, place, true, &values, &n, &model));
-        for (uint32_t k = 0; which == BASELINE && k < n; k++) {
+        ETP_TRY(etp_arms_cut(s->arms, which, place, true, &values, &n, &model));
+        for (uint32_t k = 0; which == ETP_BASELINE && k < n; k++) {
             uint32_t maker = maker_of(&base->ops, at, values[k]);
             if (maker == ETP_NO_INDEX || s->rows[maker] == ETP_NO_INDEX) {
                 return ETP_OK;
             }
             files = etp_arena_printf(s->arena, "%s%s%s/output-0.bin", files, k ? "," : "",
-                                     dir_of(s, BASELINE, maker, false));
+                                     etp_arms_dir(s->arms, ETP_BASELINE, maker, false));
         }
-        ETP_TRY(launch(s, which, model, files, dir_of(s, which, place, true)));
+        ETP_TRY(
+            etp_arms_run(s->arms, which, model, files, etp_arms_dir(s->arms, which, place, true)));
     }
     uint32_t row;
     ETP_TRY(add_row(s, place, true, &row));
@@ -329,14 +205,14 @@ static etp_status run_alone(search *s, uint32_t place, bool *ran, etp_numerics_r
 // Of two programs: does the operator itself differ, as in a weight? Its program alone tells.
 static etp_status hold_own(search *s, uint32_t place)
 {
-    const side *x = s->sides;
+    const etp_arm_side *x = s->sides;
     etp_bytes own[2];
-    if (x[BASELINE].arm->model == x[CANDIDATE].arm->model) {
+    if (x[ETP_BASELINE].arm->model == x[ETP_CANDIDATE].arm->model) {
         return ETP_OK;
     }
     etp_status status =
-        x[BASELINE].ops.items[place].at.node == ETP_NO_INDEX ? ETP_UNSUPPORTED : ETP_OK;
-    for (int which = BASELINE; which <= CANDIDATE && status == ETP_OK; which++) {
+        x[ETP_BASELINE].ops.items[place].at.node == ETP_NO_INDEX ? ETP_UNSUPPORTED : ETP_OK;
+    for (int which = ETP_BASELINE; which <= ETP_CANDIDATE && status == ETP_OK; which++) {
         status =
             etp_cut_capsule(x[which].file.bytes, x[which].program, &x[which].ops.items[place].at,
                             s->arena, &own[which], NULL, NULL, s->err);
@@ -357,7 +233,7 @@ static etp_status judge(search *s, uint32_t place, bool same_bits)
     etp_numerics *out = s->out;
     etp_numerics_row alone;
     bool ran = false;
-    out->parts = etp_cut_place_text(&s->sides[BASELINE].ops.items[place].at, s->arena);
+    out->parts = etp_cut_place_text(&s->sides[ETP_BASELINE].ops.items[place].at, s->arena);
     if (!same_bits) {
         ETP_TRY(run_alone(s, place, &ran, &alone));
     }
@@ -377,8 +253,8 @@ static etp_status compare_whole(search *s, bool *differ)
                                           "numerics-whole.2"};
     const char *dirs[3];
     for (int i = 0; i < (s->out->exact ? 3 : 2); i++) {
-        dirs[i] = etp_arena_printf(s->arena, "%s/%s", s->device->work_dir, k_names[i]);
-        ETP_TRY(launch(s, i % 2, s->sides[i % 2].model, NULL, dirs[i]));
+        dirs[i] = etp_arena_printf(s->arena, "%s/%s", s->arms->device->work_dir, k_names[i]);
+        ETP_TRY(etp_arms_run(s->arms, i % 2, s->sides[i % 2].model, NULL, dirs[i]));
     }
     bool same = true;
     if (s->out->exact) {
@@ -407,7 +283,7 @@ static etp_status look(search *s)
         out->verdict = ETP_NUMERICS_AGREE;
         return ETP_OK;
     }
-    tell(s, "the outputs differ: looking for the first operator whose does");
+    etp_arms_tell(s->arms, "the outputs differ: looking for the first operator whose does");
     uint32_t place;
     ETP_TRY(find_last(s, &place));
     if (place == ETP_NO_INDEX) {
@@ -437,14 +313,15 @@ static etp_output_precision precision_of(const etp_method *m)
     return found;
 }
 
-static etp_status search_guarded(search *s, const etp_method *methods[2])
+static etp_status search_guarded(search *s)
 {
     etp_numerics *out = s->out;
-    for (int which = BASELINE; which <= CANDIDATE; which++) {
-        etp_ops_of(methods[which], s->arena, &s->sides[which].ops);
+    etp_arm_side *sides = s->arms->sides;
+    for (int which = ETP_BASELINE; which <= ETP_CANDIDATE; which++) {
+        etp_ops_of(sides[which].method, s->arena, &sides[which].ops);
     }
-    const etp_ops *ops = &s->sides[BASELINE].ops;
-    const char *differ = etp_ops_differ(ops, &s->sides[CANDIDATE].ops, s->arena);
+    const etp_ops *ops = &sides[ETP_BASELINE].ops;
+    const char *differ = etp_ops_differ(ops, &sides[ETP_CANDIDATE].ops, s->arena);
     if (differ) {
         return etp_fail(s->err, ETP_USAGE, "the programs have not the same operators: %s", differ);
     }
@@ -454,7 +331,7 @@ static etp_status search_guarded(search *s, const etp_method *methods[2])
         s->rows[i] = ETP_NO_INDEX;
         out->not_cut += !ops->items[i].makes;
     }
-    s->precision = precision_of(methods[BASELINE]);
+    s->precision = precision_of(sides[ETP_BASELINE].method);
     etp_status status = look(s);
     if (status == ETP_UNSUPPORTED) { // a cut that cannot be made: nobody is blamed
         out->why = etp_arena_printf(s->arena, "%s", s->err->msg);
@@ -466,32 +343,9 @@ static etp_status search_guarded(search *s, const etp_method *methods[2])
     return status;
 }
 
-static etp_status run_search(search *s, const etp_method *methods[2])
+static etp_status run_search(search *s)
 {
-    ETP_GUARDED(s->arena, s->err, "the comparison", search_guarded(s, methods));
-}
-
-static etp_status open_side(search *s, int which, const char *path, const etp_method **method)
-{
-    side *x = &s->sides[which];
-    x->model = path;
-    ETP_TRY(etp_file_open(path, UINT64_MAX, &x->file, s->err));
-    ETP_TRY(etp_program_open(x->file.bytes, NULL, &x->program, s->err));
-    *method = etp_decoder_method(x->program, s->plan->settings.method);
-    return *method ? ETP_OK
-                   : etp_decoder_no_method(path, x->program, s->plan->settings.method, s->arena,
-                                           s->err);
-}
-
-static etp_status inputs_of(const search *s, const etp_inputs *in, const char **out)
-{
-    *out = in->spec;
-    for (size_t i = 0; in->files && i < in->n; i++) {
-        const char *there = NULL;
-        ETP_TRY(s->device->ops->push(s->device, in->files[i], s->arena, &there, s->err));
-        *out = i ? etp_arena_printf(s->arena, "%s,%s", *out, there) : there;
-    }
-    return etp_arena_check(s->arena, s->err, "inputs");
+    ETP_GUARDED(s->arena, s->err, "the comparison", search_guarded(s));
 }
 
 etp_status etp_numerics_measure(etp_device *device, const etp_session_plan *plan,
@@ -499,40 +353,20 @@ etp_status etp_numerics_measure(etp_device *device, const etp_session_plan *plan
                                 etp_error *err)
 {
     etp_error local = {0};
-    search s = {.device = device,
-                .plan = plan,
-                .hooks = hooks,
-                .arena = arena,
-                .out = out,
-                .err = err ? err : &local};
+    etp_arms arms = {
+        .device = device, .plan = plan, .hooks = hooks, .arena = arena, .err = err ? err : &local};
+    search s = {.arms = &arms, .sides = arms.sides, .arena = arena, .out = out, .err = arms.err};
     *out = (etp_numerics){0};
-    if (plan->n_arms != 2 || plan->n_phases > 0 || plan->arms[0].foreign || plan->arms[1].foreign) {
-        return etp_fail(err, ETP_USAGE,
-                        "--numerics holds two arms of etprof's runner against each "
-                        "other: two levels of a model, or two models at a level");
-    }
-    const etp_method *methods[2] = {NULL, NULL};
-    etp_status status = ETP_OK;
-    for (int which = BASELINE; which <= CANDIDATE && status == ETP_OK; which++) {
-        uint32_t arm = which == BASELINE ? plan->baseline : 1 - plan->baseline;
-        side *x = &s.sides[which];
-        x->arm = &plan->arms[arm];
-        status = open_side(&s, which, plan->model_paths[x->arm->model], &methods[which]);
-        if (status == ETP_OK) {
-            status = inputs_of(&s, &plan->inputs[x->arm->model], &x->inputs);
-        }
-    }
+    etp_status status = etp_arms_open(&arms);
     if (status == ETP_OK) {
-        const etp_session_plan_arm *a = s.sides[0].arm, *b = s.sides[1].arm;
+        const etp_session_plan_arm *a = arms.sides[0].arm, *b = arms.sides[1].arm;
         out->baseline = a->name;
         out->candidate = b->name;
         out->exact =
             strcmp(a->mask, b->mask) == 0 && a->threads == b->threads && a->bundle == b->bundle;
-        status = run_search(&s, methods);
+        status = run_search(&s);
     }
-    for (int which = BASELINE; which <= CANDIDATE; which++) {
-        etp_program_close(s.sides[which].program);
-        etp_file_close(&s.sides[which].file);
-    }
+    out->launches = arms.launches;
+    etp_arms_close(&arms);
     return status;
 }

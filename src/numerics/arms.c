@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// Both arms, opened, cut and launched.
+#include "numerics/arms.h"
+
+#include "base/guard.h"
+#include "measure/decoder.h"
+
+void etp_arms_tell(const etp_arms *s, const char *text)
+{
+    if (s->hooks && s->hooks->message) {
+        s->hooks->message(s->hooks->ctx, text);
+    }
+}
+
+static int interrupted(void *ctx)
+{
+    const etp_arms *s = ctx;
+    return s->hooks && s->hooks->interrupted ? s->hooks->interrupted(s->hooks->ctx)
+                                             : etp_os_interrupted();
+}
+
+// ---- one launch ----
+
+static etp_status push_list(const etp_arms *s, const char *list, etp_arena *arena, const char **out)
+{
+    *out = NULL;
+    for (etp_str one, rest = etp_str_from(list ? list : ""); etp_str_part(&rest, ',', &one);) {
+        const char *local = etp_arena_strdup(arena, one), *there = NULL;
+        ETP_NEED(local, s->err, "a launch");
+        ETP_TRY(s->device->ops->push(s->device, local, arena, &there, s->err));
+        *out = *out ? etp_arena_printf(arena, "%s,%s", *out, there) : there;
+    }
+    return ETP_OK;
+}
+
+static etp_status request_of(etp_arms *s, int which, const char *model, const char *files,
+                             etp_arena *arena, etp_launch_request *q)
+{
+    const etp_settings *set = &s->plan->settings;
+    const etp_arm_side *x = &s->sides[which];
+    *q = (etp_launch_request){.arm = x->arm,
+                              .method = set->method,
+                              .cpus = set->cpus,
+                              .inputs = x->inputs,
+                              .kind = ETP_LAUNCH_TIMED,
+                              .iterations = 1,
+                              .timeout_ns = s->plan->timeout_ns,
+                              .cpu = &s->plan->cpu.cpu,
+                              .interrupted = interrupted,
+                              .interrupted_ctx = s};
+    ETP_TRY(s->device->ops->push(s->device, model, arena, &q->model, s->err));
+    ETP_TRY(push_list(s, set->data, arena, &q->data));
+    ETP_TRY(push_list(s, set->kernels_lib, arena, &q->kernels_lib));
+    if (files) {
+        ETP_TRY(push_list(s, files, arena, &q->inputs));
+    }
+    return s->device->ops->scratch(s->device, "outputs", arena, &q->outputs, s->err);
+}
+
+// Runs MODEL once as the arm of WHICH; what it hands out lies in DIR, which is local. FILES are its
+// inputs, NULL: the arm's.
+static etp_status launch_in(etp_arms *s, int which, const char *model, const char *files,
+                            const char *dir, etp_arena *arena)
+{
+    etp_launch_request q;
+    etp_launch_outcome o;
+    ETP_TRY(request_of(s, which, model, files, arena, &q));
+    ETP_TRY(etp_arena_check(arena, s->err, "a launch"));
+    s->launches++;
+    ETP_TRY(etp_launch_run(s->device, &q, arena, &o, s->err));
+    if (o.interrupted) {
+        return etp_fail(s->err, ETP_INTERRUPTED, "interrupted");
+    }
+    if (!o.ok) {
+        return etp_fail(s->err, ETP_CHILD, "%s: %s", s->sides[which].arm->name,
+                        o.detail ? o.detail : "the launch was lost");
+    }
+    return s->device->ops->pull(s->device, q.outputs, dir, s->err);
+}
+
+etp_status etp_arms_run(etp_arms *s, int which, const char *model, const char *files,
+                         const char *dir)
+{
+    etp_arena arena = {0}; // a process is held meanwhile: nothing may jump over it
+    etp_status status = launch_in(s, which, model, files, dir, &arena);
+    etp_arena_dispose(&arena);
+    return status;
+}
+
+const char *etp_arms_dir(const etp_arms *s, int which, uint32_t place, bool alone)
+{
+    return etp_arena_printf(s->arena, "%s/numerics-%lu%s.%d", s->device->work_dir,
+                            (unsigned long)place, alone ? "-alone" : "", which);
+}
+
+etp_status etp_arms_cut(const etp_arms *s, int which, uint32_t place, bool alone,
+                            const uint32_t **values, uint32_t *n, const char **out)
+{
+    const etp_arm_side *x = &s->sides[which];
+    const etp_cut_place *at = &x->ops.items[place].at;
+    etp_bytes bytes;
+    etp_arena scratch;
+    etp_arena_scratch(&scratch, s->arena);
+    etp_status status = ETP_OK;
+    if (alone) {
+        status =
+            etp_cut_capsule(x->file.bytes, x->program, at, s->arena, &bytes, values, n, s->err);
+    } else {
+        status = etp_cut_prefix(x->file.bytes, x->program, at, &scratch, &bytes, s->err);
+    }
+    *out = etp_arena_printf(s->arena, "%s.pte", etp_arms_dir(s, which, place, alone));
+    if (status == ETP_OK) {
+        etp_str content = {(const char *)bytes.ptr, bytes.len};
+        status = etp_os_write_atomic(*out, content, s->err);
+    }
+    etp_arena_dispose(&scratch);
+    return status;
+}
+
+static etp_status inputs_of(const etp_arms *s, const etp_inputs *in, const char **out)
+{
+    *out = in->spec;
+    for (size_t i = 0; in->files && i < in->n; i++) {
+        const char *there = NULL;
+        ETP_TRY(s->device->ops->push(s->device, in->files[i], s->arena, &there, s->err));
+        *out = i ? etp_arena_printf(s->arena, "%s,%s", *out, there) : there;
+    }
+    return etp_arena_check(s->arena, s->err, "inputs");
+}
+
+
+static etp_status open_side(etp_arms *s, int which)
+{
+    const uint32_t arm = which == ETP_BASELINE ? s->plan->baseline : 1 - s->plan->baseline;
+    etp_arm_side *x = &s->sides[which];
+    x->arm = &s->plan->arms[arm];
+    x->model = s->plan->model_paths[x->arm->model];
+    ETP_TRY(etp_file_open(x->model, UINT64_MAX, &x->file, s->err));
+    ETP_TRY(etp_program_open(x->file.bytes, NULL, &x->program, s->err));
+    x->method = etp_decoder_method(x->program, s->plan->settings.method);
+    return x->method ? inputs_of(s, &s->plan->inputs[x->arm->model], &x->inputs)
+                     : etp_decoder_no_method(x->model, x->program, s->plan->settings.method,
+                                             s->arena, s->err);
+}
+
+etp_status etp_arms_open(etp_arms *s)
+{
+    const etp_session_plan *plan = s->plan;
+    if (plan->n_arms != 2 || plan->n_phases > 0 || plan->arms[0].foreign ||
+        plan->arms[1].foreign) {
+        return etp_fail(s->err, ETP_USAGE,
+                        "--numerics holds two arms of etprof's runner against each "
+                        "other: two levels of a model, or two models at a level");
+    }
+    ETP_TRY(open_side(s, ETP_BASELINE));
+    return open_side(s, ETP_CANDIDATE);
+}
+
+void etp_arms_close(etp_arms *s)
+{
+    for (int which = ETP_BASELINE; which <= ETP_CANDIDATE; which++) {
+        etp_program_close(s->sides[which].program);
+        etp_file_close(&s->sides[which].file);
+    }
+}
