@@ -29,7 +29,20 @@ typedef struct folder {
     const char *dir;
     output *items;
     size_t n;
+    double scale, zero; // what its integers stand for; scale 0: themselves
 } folder;
+
+typedef struct numbers { // of one output
+    const uint8_t *data;
+    etp_dtype type;
+    double scale, zero;
+} numbers;
+
+static double number_at(const numbers *x, uint64_t i)
+{
+    double raw = etp_dtype_element(x->type, x->data, i);
+    return x->scale != 0 ? (raw - x->zero) * x->scale : raw;
+}
 
 // ---- reading a folder ----
 
@@ -99,10 +112,11 @@ static bool read_output(const json_t *entry, etp_arena *arena, output *out)
     return !file || out->file;
 }
 
-static etp_status read_folder(const char *dir, etp_arena *arena, folder *out, etp_error *err)
+static etp_status read_folder(const etp_outputs_side *side, etp_arena *arena, folder *out,
+                              etp_error *err)
 {
-    *out = (folder){.dir = dir};
-    const char *path = etp_arena_printf(arena, "%s/" LIST_FILE, dir);
+    *out = (folder){.dir = side->dir, .scale = side->scale, .zero = side->zero};
+    const char *path = etp_arena_printf(arena, "%s/" LIST_FILE, side->dir);
     etp_str text;
     ETP_TRY(etp_os_read_text(path, LIST_LIMIT, arena, &text, err));
     json_t *root = NULL;
@@ -152,16 +166,16 @@ static tolerance tolerance_for(etp_dtype t, etp_output_precision precision)
 
 // Two passes: the absolute tolerance depends on the largest magnitude, which is known after the
 // first.
-static void compare_elements(const uint8_t *a, const uint8_t *b, const output *o, tolerance tol,
+static void compare_elements(const numbers *a, const numbers *b, const output *o, tolerance tol,
                              etp_output_difference *d)
 {
     double dot = 0, aa = 0, bb = 0, noise = 0;
     uint64_t finite = 0;
     // A single number was computed unless it is 0.0; a class may be 0.
     double alone = tol.steps ? (double)NAN : 0;
-    double first = o->elements > 1 ? etp_dtype_element(o->type, a, 0) : alone;
+    double first = o->elements > 1 ? number_at(a, 0) : alone;
     for (uint64_t i = 0; i < o->elements; i++) {
-        double x = etp_dtype_element(o->type, a, i);
+        double x = number_at(a, i);
         d->varies = d->varies || x != first;
         if (isfinite(x)) {
             d->max_magnitude = fmax(d->max_magnitude, fabs(x));
@@ -171,7 +185,7 @@ static void compare_elements(const uint8_t *a, const uint8_t *b, const output *o
     // cancelled, and their relative error says nothing.
     double floor_abs = tol.steps ? tol.absolute : tol.absolute * d->max_magnitude;
     for (uint64_t i = 0; i < o->elements; i++) {
-        double x = etp_dtype_element(o->type, a, i), y = etp_dtype_element(o->type, b, i);
+        double x = number_at(a, i), y = number_at(b, i);
         d->nan_a += isnan(x) != 0;
         d->nan_b += isnan(y) != 0;
         d->nan_both += isnan(x) && isnan(y);
@@ -204,17 +218,18 @@ static void compare_elements(const uint8_t *a, const uint8_t *b, const output *o
     }
     d->cosine = aa == 0 && bb == 0 ? 1 : aa == 0 || bb == 0 ? 0 : dot / sqrt(aa * bb);
     d->cosine = finite > 0 || o->elements == 0 ? d->cosine : (double)NAN;
+    d->power = aa;
     d->snr_db = 10 * log10(aa / noise);
     // Under one large element everything else could be noise and still lie within a part of it.
     d->within = d->mismatched == 0 && (tol.steps || !(d->cosine < MIN_COSINE));
 }
 
-static uint64_t largest_of(const uint8_t *data, uint64_t from, uint64_t n, etp_dtype t)
+static uint64_t largest_of(const numbers *x, uint64_t from, uint64_t n)
 {
     uint64_t best = 0;
-    double top = etp_dtype_element(t, data, from);
+    double top = number_at(x, from);
     for (uint64_t i = 1; i < n; i++) {
-        double v = etp_dtype_element(t, data, from + i);
+        double v = number_at(x, from + i);
         // The first of equal ones; a NaN is never the largest.
         if (v > top || (isnan(top) && !isnan(v))) {
             top = v;
@@ -225,7 +240,7 @@ static uint64_t largest_of(const uint8_t *data, uint64_t from, uint64_t n, etp_d
 }
 
 // What a classifier would answer. Only where the last dimension lies together in memory.
-static void compare_argmax(const uint8_t *a, const uint8_t *b, const output *o,
+static void compare_argmax(const numbers *a, const numbers *b, const output *o,
                            etp_output_difference *d)
 {
     uint64_t n = o->n_dims > 0 ? o->dims[o->n_dims - 1] : 0;
@@ -234,7 +249,7 @@ static void compare_argmax(const uint8_t *a, const uint8_t *b, const output *o,
     }
     for (uint64_t at = 0; at < o->elements; at += n) {
         d->rows++;
-        d->same_argmax += largest_of(a, at, n, o->type) == largest_of(b, at, n, o->type);
+        d->same_argmax += largest_of(a, at, n) == largest_of(b, at, n);
     }
 }
 
@@ -254,11 +269,16 @@ static etp_status open_data(const folder *f, const output *o, etp_arena *arena, 
 
 // Elements are compared byte position by byte position: that is right only where both lie in the
 // same order.
-static bool same_layout(const output *a, const output *b)
+static bool same_shape(const output *a, const output *b)
 {
-    return a->type == b->type && a->n_dims == b->n_dims && !a->file == !b->file &&
+    return a->n_dims == b->n_dims && !a->file == !b->file &&
            memcmp(a->dims, b->dims, a->n_dims * sizeof *a->dims) == 0 &&
            memcmp(a->order, b->order, a->n_dims * sizeof *a->order) == 0;
+}
+
+static bool same_layout(const output *a, const output *b)
+{
+    return a->type == b->type && same_shape(a, b);
 }
 
 // float32 2×3
@@ -278,12 +298,13 @@ static void set_reason(etp_outputs_comparison *out, const char *why)
     out->why = out->why ? out->why : why;
 }
 
+// ANY_TYPE: of whatever types, as the numbers that they stand for.
 static etp_status compare_output(const folder *fa, const folder *fb, size_t i,
-                                 etp_output_precision precision, etp_arena *arena,
+                                 etp_output_precision precision, bool any_type, etp_arena *arena,
                                  etp_outputs_comparison *out, etp_error *err)
 {
     const output *a = &fa->items[i], *b = &fb->items[i];
-    if (!same_layout(a, b)) {
+    if (any_type ? !same_shape(a, b) : !same_layout(a, b)) {
         set_reason(out,
                    etp_arena_printf(arena, "output %zu differs in type or shape: %s against %s", i,
                                     layout_text(b, arena), layout_text(a, arena)));
@@ -301,8 +322,11 @@ static etp_status compare_output(const folder *fa, const folder *fb, size_t i,
         etp_output_difference *d = &out->outputs[out->n++];
         *d = (etp_output_difference){
             .index = i, .dtype = etp_dtype_name(a->type), .elements = a->elements};
-        compare_elements(x.bytes.ptr, y.bytes.ptr, a, tolerance_for(a->type, precision), d);
-        compare_argmax(x.bytes.ptr, y.bytes.ptr, a, d);
+        const numbers na = {x.bytes.ptr, a->type, fa->scale, fa->zero};
+        const numbers nb = {y.bytes.ptr, b->type, fb->scale, fb->zero};
+        const etp_dtype type = any_type ? ETP_DTYPE_FLOAT32 : a->type;
+        compare_elements(&na, &nb, a, tolerance_for(type, precision), d);
+        compare_argmax(&na, &nb, a, d);
         if (d->rows > 0) {
             out->argmax = fmin(out->argmax, (double)d->same_argmax / (double)d->rows);
         }
@@ -328,8 +352,9 @@ static etp_status compare_output(const folder *fa, const folder *fb, size_t i,
     return status;
 }
 
-static etp_status compare(const char *dir_a, const char *dir_b, etp_output_precision precision,
-                          etp_arena *arena, etp_outputs_comparison *out, etp_error *err)
+static etp_status compare(const etp_outputs_side *side_a, const etp_outputs_side *side_b,
+                          etp_output_precision precision, bool any_type, etp_arena *arena,
+                          etp_outputs_comparison *out, etp_error *err)
 {
     *out = (etp_outputs_comparison){.ok = true,
                                     .max_abs = (double)NAN,
@@ -337,8 +362,8 @@ static etp_status compare(const char *dir_a, const char *dir_b, etp_output_preci
                                     .cosine = (double)NAN,
                                     .argmax = (double)NAN};
     folder a, b;
-    ETP_TRY(read_folder(dir_a, arena, &a, err));
-    ETP_TRY(read_folder(dir_b, arena, &b, err));
+    ETP_TRY(read_folder(side_a, arena, &a, err));
+    ETP_TRY(read_folder(side_b, arena, &b, err));
     out->outputs = ETP_NEW_ARRAY(arena, etp_output_difference, a.n);
     ETP_NEED(out->outputs, err, "outputs");
     // Those that both have are compared all the same: the figures say more than the count.
@@ -346,7 +371,7 @@ static etp_status compare(const char *dir_a, const char *dir_b, etp_output_preci
         set_reason(out, etp_arena_printf(arena, "%zu outputs against %zu", a.n, b.n));
     }
     for (size_t i = 0; i < a.n && i < b.n; i++) {
-        ETP_TRY(compare_output(&a, &b, i, precision, arena, out, err));
+        ETP_TRY(compare_output(&a, &b, i, precision, any_type, arena, out, err));
     }
     return ETP_OK;
 }
@@ -355,7 +380,14 @@ static etp_status compare(const char *dir_a, const char *dir_b, etp_output_preci
 etp_status etp_outputs_compare(const char *dir_a, const char *dir_b, etp_output_precision precision,
                                etp_arena *arena, etp_outputs_comparison *out, etp_error *err)
 {
-    ETP_UNGUARDED(arena, compare(dir_a, dir_b, precision, arena, out, err));
+    const etp_outputs_side a = {.dir = dir_a}, b = {.dir = dir_b};
+    ETP_UNGUARDED(arena, compare(&a, &b, precision, false, arena, out, err));
+}
+
+etp_status etp_outputs_numbers(const etp_outputs_side *a, const etp_outputs_side *b,
+                               etp_arena *arena, etp_outputs_comparison *out, etp_error *err)
+{
+    ETP_UNGUARDED(arena, compare(a, b, ETP_OUTPUTS_INT8, true, arena, out, err));
 }
 
 static etp_status same_bytes(const folder *fa, const folder *fb, size_t i, etp_arena *arena,
@@ -380,9 +412,10 @@ static etp_status same_bytes(const folder *fa, const folder *fb, size_t i, etp_a
 static etp_status equal(const char *dir_a, const char *dir_b, etp_arena *arena, bool *out,
                         etp_error *err)
 {
+    const etp_outputs_side a = {.dir = dir_a}, b = {.dir = dir_b};
     folder fa, fb;
-    ETP_TRY(read_folder(dir_a, arena, &fa, err));
-    ETP_TRY(read_folder(dir_b, arena, &fb, err));
+    ETP_TRY(read_folder(&a, arena, &fa, err));
+    ETP_TRY(read_folder(&b, arena, &fb, err));
     *out = fa.n == fb.n;
     for (size_t i = 0; *out && i < fa.n; i++) {
         ETP_TRY(same_bytes(&fa, &fb, i, arena, out, err));

@@ -14,6 +14,7 @@ typedef struct etp_output_difference {
     double cosine;  // of the two as vectors, NaN and infinite elements left out; 1 when both are
                     // zero, NAN when nothing is left
     double snr_db;  // power of the first ÷ power of the difference; infinite without a difference
+    double power;   // Σ a², of elements that are finite on both sides
     double max_magnitude;            // largest finite |a|
     uint64_t nan_a, nan_b, nan_both; // NaNs on each side, and in the same places
     uint64_t not_finite;             // elements that are NaN or infinite on both sides
@@ -55,6 +56,17 @@ typedef enum etp_output_precision {
 ETP_NODISCARD etp_status etp_outputs_compare(const char *dir_a, const char *dir_b,
                                              etp_output_precision precision, etp_arena *arena,
                                              etp_outputs_comparison *out, etp_error *err);
+
+typedef struct etp_outputs_side {
+    const char *dir;
+    double scale, zero; // element e stands for (e − zero) × scale; scale 0: for itself
+} etp_outputs_side;
+
+// How far the numbers of A and B lie apart, of whatever types, where their shapes are the same.
+// What is inside or outside a tolerance is by ETP_OUTPUTS_INT8. Errors likewise.
+ETP_NODISCARD etp_status etp_outputs_numbers(const etp_outputs_side *a, const etp_outputs_side *b,
+                                             etp_arena *arena, etp_outputs_comparison *out,
+                                             etp_error *err);
 
 // Have both folders the same outputs, byte for byte? Errors likewise.
 ETP_NODISCARD etp_status etp_outputs_equal(const char *dir_a, const char *dir_b, etp_arena *arena,

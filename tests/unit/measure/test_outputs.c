@@ -222,6 +222,30 @@ static void quantised_steps_are_allowed_only_for_quantised_models(void **state)
     assert_false(c.ok);
 }
 
+static void integers_stand_for_numbers(void **state)
+{
+    etp_arena *arena = *state;
+    const float a[4] = {3, 4, 0, -10};
+    const int8_t same[4] = {7, 9, 1, -19}, off[4] = {8, 9, 1, -19}; // halves, from 1 on
+    const uint16_t half[4] = {0x4200, 0x4400, 0, 0xc900};
+    const char *x = make(arena, "a", "float32", "[4]", a, sizeof a);
+    const etp_outputs_side real = {.dir = x},
+                           equal = {make(arena, "b", "int8", "[4]", same, 4), 0.5, 1},
+                           apart = {make(arena, "c", "int8", "[4]", off, 4), 0.5, 1},
+                           halves = {.dir = make(arena, "d", "float16", "[4]", half, 8)},
+                           short_one = {.dir = make(arena, "e", "int8", "[2]", off, 2)};
+    etp_outputs_comparison c;
+    assert_int_equal(etp_outputs_numbers(&real, &equal, arena, &c, NULL), ETP_OK);
+    assert_true(c.n == 1 && c.max_abs == 0 && c.cosine > 0.999999 && isinf(c.outputs[0].snr_db));
+    assert_int_equal(etp_outputs_numbers(&equal, &halves, arena, &c, NULL), ETP_OK);
+    assert_true(c.n == 1 && c.max_abs == 0);
+    assert_int_equal(etp_outputs_numbers(&real, &apart, arena, &c, NULL), ETP_OK);
+    assert_true(c.max_abs == 0.5 && c.max_rel == 0.5 / 3.5);
+    assert_true(fabs(c.outputs[0].snr_db - 10 * log10(125 / 0.25)) < 1e-9); // 9 + 16 + 100
+    assert_int_equal(etp_outputs_numbers(&real, &short_one, arena, &c, NULL), ETP_OK);
+    assert_true(c.n == 0 && c.why != NULL);
+}
+
 static void other_shapes_are_a_difference(void **state)
 {
     etp_arena *arena = *state;
@@ -283,6 +307,7 @@ int main(void)
         TEST(noise_under_one_large_element_is_not_within),
         TEST(every_type_is_decoded),
         TEST(quantised_steps_are_allowed_only_for_quantised_models),
+        TEST(integers_stand_for_numbers),
         TEST(other_shapes_are_a_difference),
         TEST(hostile_folders_are_refused),
     };
