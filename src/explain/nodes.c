@@ -88,3 +88,35 @@ etp_status etp_profile_join(etp_profile *profile, const etp_trace *const *traces
     profile->facts = facts;
     return ETP_OK;
 }
+
+const etp_profile_row *etp_profile_row_of(const etp_profile *p, uint32_t chain,
+                                          uint32_t instruction, uint32_t node, uint32_t *out_nodes)
+{
+    for (size_t i = 0; p && p->facts && i < p->n_rows; i++) {
+        const etp_profile_row *row = &p->rows[i];
+        const etp_row_facts *facts = &p->facts->rows[i];
+        bool here = row->chain == (int32_t)chain && row->instruction == (int32_t)instruction;
+        *out_nodes = facts->n_nodes;
+        if (here && node == ETP_NO_INDEX && row->kind == ETP_ROW_PORTABLE) {
+            return row;
+        }
+        for (uint32_t k = 0; here && row->delegated && k < facts->n_nodes; k++) {
+            if (facts->nodes[k] == node) {
+                return row;
+            }
+        }
+    }
+    return NULL;
+}
+
+etp_interval etp_profile_typical(const etp_profile *p, const etp_profile_row *row, etp_arena *arena)
+{
+    double *x = row ? ETP_NEW_ARRAY(arena, double, p->n_dumps) : NULL;
+    size_t n = 0;
+    for (size_t d = 0; row && d < p->n_dumps; d++) {
+        x[n] = row->per_dump_typical_ns[d];
+        n += x[n] > 0;
+    }
+    return n ? etp_mean_interval(x, n, ETP_CONFIDENCE)
+             : (etp_interval){(double)NAN, (double)NAN, (double)NAN};
+}

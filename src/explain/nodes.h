@@ -6,6 +6,7 @@
 
 #include "explain/profile.h"
 #include <etprof/join.h>
+#include <etprof/stats.h>
 
 typedef struct etp_row_facts {
     etp_op_facts op;       // as etp_join_facts gives them
@@ -33,5 +34,14 @@ typedef struct etp_profile_facts {
 ETP_NODISCARD etp_status etp_profile_join(etp_profile *profile, const etp_trace *const *traces,
                                           const etp_program *program, const etp_etrecord *record,
                                           etp_arena *arena, etp_error *err);
+
+// The row of the call at CHAIN and INSTRUCTION that did the work of NODE, and of *OUT_NODES in all;
+// of ETP_NO_INDEX, a kernel, the call itself. NULL: nobody knows, or P is NULL.
+const etp_profile_row *etp_profile_row_of(const etp_profile *p, uint32_t chain,
+                                          uint32_t instruction, uint32_t node, uint32_t *out_nodes);
+// What an execution usually spends in ROW, mean over the dumps; NAN where ROW is NULL or was too
+// short for its clock.
+etp_interval etp_profile_typical(const etp_profile *p, const etp_profile_row *row,
+                                 etp_arena *arena);
 
 #endif

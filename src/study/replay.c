@@ -4,8 +4,6 @@
 
 #include <math.h>
 
-#include <etprof/stats.h>
-
 #include "base/guard.h"
 #include "document/rows.h"
 #include "explain/engage.h"
@@ -119,43 +117,11 @@ const char *etp_replay_shapes(const etp_cut_place *at, etp_arena *arena)
 
 // ---- times ----
 
-// The row of NODE of the call at CHAIN and INSTRUCTION, with all nodes that ran as one with it.
-static const etp_profile_row *find_row(const etp_profile *p, uint32_t chain, uint32_t instruction,
-                                       uint32_t node, uint32_t *n_nodes)
-{
-    for (size_t i = 0; p && p->facts && i < p->n_rows; i++) {
-        const etp_profile_row *row = &p->rows[i];
-        const etp_row_facts *facts = &p->facts->rows[i];
-        bool here = row->delegated && row->chain == (int32_t)chain &&
-                    row->instruction == (int32_t)instruction;
-        for (uint32_t k = 0; here && k < facts->n_nodes; k++) {
-            if (facts->nodes[k] == node) {
-                *n_nodes = facts->n_nodes;
-                return row;
-            }
-        }
-    }
-    return NULL;
-}
-
 static etp_replay_time time_of(const etp_profile *p, const etp_profile_row *row, etp_arena *arena)
 {
-    etp_replay_time t = {(double)NAN, (double)NAN, (double)NAN, NULL};
-    if (!row) {
-        return t;
-    }
-    double *x = ETP_NEW_ARRAY(arena, double, p->n_dumps);
-    size_t n = 0;
-    for (size_t d = 0; d < p->n_dumps; d++) {
-        x[n] = row->per_dump_typical_ns[d];
-        n += x[n] > 0;
-    }
-    etp_interval mean = etp_mean_interval(x, n, ETP_CONFIDENCE);
-    t = (etp_replay_time){.name = etp_arena_strdup(arena, row->name)};
-    t.ns = n ? mean.estimate : (double)NAN;
-    t.lo = n ? mean.lo : (double)NAN;
-    t.hi = n ? mean.hi : (double)NAN;
-    return t;
+    const etp_interval mean = etp_profile_typical(p, row, arena);
+    return (etp_replay_time){mean.estimate, mean.lo, mean.hi,
+                             row ? etp_arena_strdup(arena, row->name) : NULL};
 }
 
 static void judge(etp_replay_row *row, bool same_nodes)
@@ -192,7 +158,7 @@ static uint32_t last_node(const etp_profile *p)
 etp_replay_time etp_replay_alone(const etp_profile *p, etp_arena *arena)
 {
     uint32_t n = 0;
-    return time_of(p, find_row(p, 0, 0, last_node(p), &n), arena);
+    return time_of(p, etp_profile_row_of(p, 0, 0, last_node(p), &n), arena);
 }
 
 static etp_status take(const etp_ab *ab, const etp_cut_place *at, etp_arena *arena, etp_replay *out)
@@ -213,8 +179,9 @@ static etp_status take(const etp_ab *ab, const etp_cut_place *at, etp_arena *are
         etp_replay_row *row = &out->rows[out->n_rows++];
         uint32_t n = 0, n_alone = 0;
         const etp_profile *p = alone->profile;
-        const etp_profile_row *in = find_row(model->profile, i->chain, i->index, at->node, &n);
-        const etp_profile_row *by_itself = find_row(p, 0, 0, last_node(p), &n_alone);
+        const etp_profile_row *in =
+            etp_profile_row_of(model->profile, i->chain, i->index, at->node, &n);
+        const etp_profile_row *by_itself = etp_profile_row_of(p, 0, 0, last_node(p), &n_alone);
         *row = (etp_replay_row){
             .level = model->level_name ? etp_arena_printf(arena, "%s", model->level_name) : NULL,
             .threads = model->threads,
