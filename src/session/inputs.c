@@ -40,6 +40,7 @@ etp_inputs_found etp_inputs_beside(const char *model, const char *method, etp_ar
             break;
         }
         etp_strbuf_printf(&files, "%s%s", found.n ? "," : "", full);
+        found.bytes += etp_os_mark_of(full).size;
     }
     found.files = found.n > 0 && !files.failed ? files.ptr : NULL;
     return found;

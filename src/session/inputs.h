@@ -9,6 +9,7 @@ typedef struct etp_inputs_found {
     const char *dir;   // of the method
     const char *files; // in the form of --inputs; NULL: there are none
     size_t n;
+    uint64_t bytes; // in all of them
 } etp_inputs_found;
 
 // METHOD NULL: of the only one there is.

@@ -92,6 +92,14 @@ static void choose_inputs(request *r)
         return;
     }
     const etp_inputs_found found = etp_inputs_beside(p->models[0], p->settings.method, r->arena);
+    for (size_t i = 1; found.files && i < p->n_models; i++) {
+        const char *m = p->models[i];
+        const etp_inputs_found other = etp_inputs_beside(m, p->settings.method, r->arena);
+        if (other.files && other.bytes != found.bytes) { // of one model in another precision
+            tell(r, "inputs     random: those beside %s are of another type or size", m);
+            return;
+        }
+    }
     p->settings.inputs = found.files;
     if (found.files) {
         tell(r, "inputs     %s (%zu files beside the model)", found.dir, found.n);
