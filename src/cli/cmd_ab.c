@@ -34,12 +34,14 @@ static etp_status compare_numbers(void *ctx, etp_device *device, const etp_sessi
 static etp_status show_numbers(etp_cli *cli, const etp_numerics *numerics, etp_error *err)
 {
     static const int k_codes[] = {3, 0, 1, 1}; // by etp_numerics_verdict
-    etp_answer answer = {.json = etp_numerics_json,
-                         .data = numerics,
-                         .report = etp_numerics_report(numerics, &cli->arena),
+    const etp_precision *p = numerics->precision;
+    etp_answer answer = {.json = p ? etp_precision_json : etp_numerics_json,
+                         .data = p ? (const void *)p : numerics,
+                         .report = p ? etp_precision_report(p, &cli->arena)
+                                     : etp_numerics_report(numerics, &cli->arena),
                          .csv_table = "operators"};
     ETP_TRY(etp_cli_emit(cli, &answer, err));
-    etp_cli_outcome(cli, k_codes[numerics->verdict]);
+    etp_cli_outcome(cli, p ? 0 : k_codes[numerics->verdict]);
     return ETP_OK;
 }
 

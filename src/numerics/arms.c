@@ -5,6 +5,8 @@
 #include "base/guard.h"
 #include "measure/decoder.h"
 
+#define WARMUP 3 // executions before those of a recording
+
 void etp_arms_tell(const etp_arms *s, const char *text)
 {
     if (s->hooks && s->hooks->message) {
@@ -51,40 +53,73 @@ static etp_status request_of(etp_arms *s, int which, const char *model, const ch
     ETP_TRY(s->device->ops->push(s->device, model, arena, &q->model, s->err));
     ETP_TRY(push_list(s, set->data, arena, &q->data));
     ETP_TRY(push_list(s, set->kernels_lib, arena, &q->kernels_lib));
-    if (files) {
-        ETP_TRY(push_list(s, files, arena, &q->inputs));
-    }
-    return s->device->ops->scratch(s->device, "outputs", arena, &q->outputs, s->err);
+    return files ? push_list(s, files, arena, &q->inputs) : ETP_OK;
 }
 
-// Runs MODEL once as the arm of WHICH; what it hands out lies in DIR, which is local. FILES are its
-// inputs, NULL: the arm's.
-static etp_status launch_in(etp_arms *s, int which, const char *model, const char *files,
-                            const char *dir, etp_arena *arena)
+// Does what Q asks, and takes FROM, a place on the device, to the local TO.
+static etp_status launch(etp_arms *s, const etp_launch_request *q, const char *from, const char *to,
+                         etp_run_wait *waited, etp_arena *arena)
 {
-    etp_launch_request q;
     etp_launch_outcome o;
-    ETP_TRY(request_of(s, which, model, files, arena, &q));
     ETP_TRY(etp_arena_check(arena, s->err, "a launch"));
     s->launches++;
-    ETP_TRY(etp_launch_run(s->device, &q, arena, &o, s->err));
+    ETP_TRY(etp_launch_run(s->device, q, arena, &o, s->err));
     if (o.interrupted) {
         return etp_fail(s->err, ETP_INTERRUPTED, "interrupted");
     }
     if (!o.ok) {
-        return etp_fail(s->err, ETP_CHILD, "%s: %s", s->sides[which].arm->name,
+        return etp_fail(s->err, ETP_CHILD, "%s: %s", q->arm->name,
                         o.detail ? o.detail : "the launch was lost");
     }
-    return s->device->ops->pull(s->device, q.outputs, dir, s->err);
+    if (waited) {
+        etp_run_wait_add(waited, &o.record);
+    }
+    return s->device->ops->pull(s->device, from, to, s->err);
+}
+
+static etp_status run_once(etp_arms *s, int which, const char *model, const char *files,
+                           const char *dir, etp_arena *arena)
+{
+    etp_launch_request q;
+    ETP_TRY(request_of(s, which, model, files, arena, &q));
+    ETP_TRY(s->device->ops->scratch(s->device, "outputs", arena, &q.outputs, s->err));
+    return launch(s, &q, q.outputs, dir, NULL, arena);
 }
 
 etp_status etp_arms_run(etp_arms *s, int which, const char *model, const char *files,
-                         const char *dir)
+                        const char *dir)
 {
     etp_arena arena = {0}; // a process is held meanwhile: nothing may jump over it
-    etp_status status = launch_in(s, which, model, files, dir, &arena);
+    etp_status status = run_once(s, which, model, files, dir, &arena);
     etp_arena_dispose(&arena);
     return status;
+}
+
+static etp_status run_traced(etp_arms *s, int which, uint64_t iterations, const char *dump,
+                             etp_run_wait *waited, etp_arena *arena)
+{
+    etp_launch_request q;
+    ETP_TRY(request_of(s, which, s->sides[which].model, NULL, arena, &q));
+    ETP_TRY(s->device->ops->scratch(s->device, "trace.etdump", arena, &q.dump, s->err));
+    q.kind = ETP_LAUNCH_TRACED;
+    q.warmup = WARMUP;
+    q.iterations = iterations;
+    return launch(s, &q, q.dump, dump, waited, arena);
+}
+
+etp_status etp_arms_record(etp_arms *s, int which, uint64_t iterations, etp_run_wait *waited)
+{
+    etp_arm_side *x = &s->sides[which];
+    etp_arena arena = {0}; // likewise
+    const char *dump = etp_arena_printf(s->arena, "%s/numerics-%zu.%d.etdump", s->device->work_dir,
+                                        x->recordings.n, which);
+    ETP_ADD(s->arena, &x->recordings, ((etp_arm_recording){0}));
+    etp_arm_recording *r = &x->recordings.items[x->recordings.n - 1];
+    etp_status status = run_traced(s, which, iterations, dump, waited, &arena);
+    etp_arena_dispose(&arena);
+    ETP_TRY(status);
+    ETP_TRY(etp_file_open(dump, UINT64_MAX, &r->file, s->err));
+    return etp_trace_open(r->file.bytes, NULL, &r->trace, s->err);
 }
 
 const char *etp_arms_dir(const etp_arms *s, int which, uint32_t place, bool alone)
@@ -94,7 +129,7 @@ const char *etp_arms_dir(const etp_arms *s, int which, uint32_t place, bool alon
 }
 
 etp_status etp_arms_cut(const etp_arms *s, int which, uint32_t place, bool alone,
-                            const uint32_t **values, uint32_t *n, const char **out)
+                        const uint32_t **values, uint32_t *n, const char **out)
 {
     const etp_arm_side *x = &s->sides[which];
     const etp_cut_place *at = &x->ops.items[place].at;
@@ -128,7 +163,6 @@ static etp_status inputs_of(const etp_arms *s, const etp_inputs *in, const char 
     return etp_arena_check(s->arena, s->err, "inputs");
 }
 
-
 static etp_status open_side(etp_arms *s, int which)
 {
     const uint32_t arm = which == ETP_BASELINE ? s->plan->baseline : 1 - s->plan->baseline;
@@ -146,8 +180,7 @@ static etp_status open_side(etp_arms *s, int which)
 etp_status etp_arms_open(etp_arms *s)
 {
     const etp_session_plan *plan = s->plan;
-    if (plan->n_arms != 2 || plan->n_phases > 0 || plan->arms[0].foreign ||
-        plan->arms[1].foreign) {
+    if (plan->n_arms != 2 || plan->n_phases > 0 || plan->arms[0].foreign || plan->arms[1].foreign) {
         return etp_fail(s->err, ETP_USAGE,
                         "--numerics holds two arms of etprof's runner against each "
                         "other: two levels of a model, or two models at a level");
@@ -159,6 +192,10 @@ etp_status etp_arms_open(etp_arms *s)
 void etp_arms_close(etp_arms *s)
 {
     for (int which = ETP_BASELINE; which <= ETP_CANDIDATE; which++) {
+        for (size_t i = 0; i < s->sides[which].recordings.n; i++) {
+            etp_trace_close(s->sides[which].recordings.items[i].trace);
+            etp_file_close(&s->sides[which].recordings.items[i].file);
+        }
         etp_program_close(s->sides[which].program);
         etp_file_close(&s->sides[which].file);
     }

@@ -5,10 +5,18 @@
 
 #include "measure/launch.h"
 #include "numerics/operators.h"
+#include "numerics/precision.h"
 #include "os/os.h"
+#include "store/store.h"
+#include <etprof/trace.h>
 
 #define ETP_BASELINE 0
 #define ETP_CANDIDATE 1
+
+typedef struct etp_arm_recording {
+    etp_file file;
+    etp_trace *trace;
+} etp_arm_recording;
 
 typedef struct etp_arm_side {
     const etp_session_plan_arm *arm;
@@ -18,9 +26,13 @@ typedef struct etp_arm_side {
     const etp_method *method;
     etp_ops ops;
     const char *inputs; // as the runner takes them
+    struct {
+        etp_arm_recording *items;
+        size_t n, cap;
+    } recordings;
 } etp_arm_side;
 
-typedef struct etp_arms {
+struct etp_arms {
     etp_device *device;
     const etp_session_plan *plan;
     const etp_session_hooks *hooks;
@@ -28,7 +40,7 @@ typedef struct etp_arms {
     uint32_t launches; // so far
     etp_arena *arena;
     etp_error *err;
-} etp_arms;
+};
 
 // Opens the programs of PLAN's two arms; the rest of OUT is the caller's. Close it in any case.
 ETP_NODISCARD etp_status etp_arms_open(etp_arms *arms);
@@ -45,5 +57,9 @@ ETP_NODISCARD etp_status etp_arms_cut(const etp_arms *arms, int which, uint32_t 
 // inputs, NULL: the arm's.
 ETP_NODISCARD etp_status etp_arms_run(etp_arms *arms, int which, const char *model,
                                       const char *files, const char *dir);
+// Runs the whole program of WHICH with its tracer, a few executions and then ITERATIONS, and opens
+// the recording as one more of its side. Adds to WAITED.
+ETP_NODISCARD etp_status etp_arms_record(etp_arms *arms, int which, uint64_t iterations,
+                                         etp_run_wait *waited);
 
 #endif

@@ -9,6 +9,7 @@
 #include "base/guard.h"
 #include "measure/outputs.h"
 #include "numerics/arms.h"
+#include "numerics/pairs.h"
 
 #define LAST_LOOKED_AT 64u // operators from the end, for one whose output differs
 
@@ -322,8 +323,11 @@ static etp_status search_guarded(search *s)
     }
     const etp_ops *ops = &sides[ETP_BASELINE].ops;
     const char *differ = etp_ops_differ(ops, &sides[ETP_CANDIDATE].ops, s->arena);
+    differ = differ ? differ : etp_ops_other_types(ops, &sides[ETP_CANDIDATE].ops, s->arena);
     if (differ) {
-        return etp_fail(s->err, ETP_USAGE, "the programs have not the same operators: %s", differ);
+        etp_precision *precision = ETP_NEW(s->arena, etp_precision);
+        out->precision = precision;
+        return etp_precision_measure(s->arms, differ, precision);
     }
     out->operators = (uint32_t)ops->n;
     s->rows = ETP_NEW_ARRAY(s->arena, uint32_t, ops->n);

@@ -10,6 +10,7 @@
 
 #include "document/fields.h"
 #include "measure/session.h"
+#include "numerics/precision.h"
 #include "report/report.h"
 
 typedef enum etp_numerics_verdict {
@@ -38,6 +39,7 @@ typedef struct etp_numerics { // lives in the arena given
     uint32_t operators; // of the method
     uint32_t not_cut;   // of them: what they make cannot be handed out
     uint32_t launches;
+    const etp_precision *precision; // two programs of other operators or types: this instead
     struct {
         etp_numerics_row *items; // by place
         size_t n, cap;

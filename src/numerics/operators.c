@@ -129,6 +129,11 @@ void etp_ops_of(const etp_method *m, etp_arena *arena, etp_ops *out)
             l.makers[move->target] = l.makers[move->index];
         }
     }
+    out->n_outputs = m->n_outputs;
+    out->outputs = ETP_NEW_ARRAY(arena, uint32_t, m->n_outputs);
+    for (uint32_t k = 0; k < m->n_outputs; k++) {
+        out->outputs[k] = l.makers[m->outputs[k]];
+    }
 }
 
 const char *etp_ops_differ(const etp_ops *a, const etp_ops *b, etp_arena *arena)

@@ -22,6 +22,8 @@ typedef struct etp_op {
 typedef struct etp_ops {
     etp_op *items;
     size_t n, cap;
+    uint32_t *outputs; // of each output of the method, who makes it; ETP_NO_INDEX: nobody does
+    size_t n_outputs;
 } etp_ops;
 
 // ARENA is guarded.

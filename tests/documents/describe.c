@@ -22,6 +22,7 @@
 #include "machine/doctor.h"
 #include "machine/levels.h"
 #include "numerics/numerics.h"
+#include "numerics/precision.h"
 #include "show/explanation.h"
 #include "show/json.h"
 #include "show/whatif_data.h"
@@ -201,6 +202,7 @@ static void describe_columns(etp_json *j, const char *row, const etp_member_colu
     X(ops)               \
     X(page)              \
     X(pipeline_summary)  \
+    X(precision)         \
     X(replay)            \
     X(replay_sweep)      \
     X(rerun)             \

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Noise of each row, carried from operator to operator.
+#include "numerics/noise.h"
+
+#include <math.h>
+
+#include "base/guard.h"
+
+static double sum(const double *x, size_t n)
+{
+    double all = 0;
+    for (size_t i = 0; i < n; i++) {
+        all += x[i];
+    }
+    return all;
+}
+
+// Makes PARTS, the last of which is nobody's, NOISE in all; what is missing becomes OWN's.
+static void settle(double *parts, size_t n, double noise, size_t own)
+{
+    const double all = sum(parts, n);
+    for (size_t i = 0; noise < all && i < n; i++) {
+        parts[i] *= noise / all;
+    }
+    parts[own] += fmax(noise - all, 0);
+}
+
+// How much of the relative noise of SOURCE is found behind OP, unless OP changes it: one is added
+// to another as it is, and larger results make less of it.
+static double weight_of(const etp_op *op, const etp_noise_point *at, const etp_noise_point *source)
+{
+    const bool known = isfinite(at->noise) && isfinite(source->noise) && at->power > 0;
+    return etp_op_adds(op) && known ? source->power / at->power : 1;
+}
+
+void etp_noise_shares(const etp_ops *ops, const etp_noise_point *points, size_t n_rows,
+                      uint32_t output, double noise, etp_arena *arena, double *shares)
+{
+    const size_t n = n_rows + 1;
+    etp_arena scratch;
+    etp_arena_scratch(&scratch, arena);
+    double *parts = ETP_NEW_ARRAY(&scratch, double, (ops->n + 1) * n);
+    for (size_t i = 0; i < ops->n; i++) {
+        const etp_noise_point *p = &points[i];
+        uint32_t *sources, n_sources = etp_op_sources(ops, &ops->items[i], &scratch, &sources);
+        for (uint32_t k = 0; k < n_sources; k++) {
+            const double weight = weight_of(&ops->items[i], p, &points[sources[k]]);
+            for (size_t r = 0; r < n; r++) {
+                parts[i * n + r] += weight * parts[sources[k] * n + r];
+            }
+        }
+        if (isfinite(p->noise)) {
+            settle(&parts[i * n], n, p->noise, p->row == ETP_NO_INDEX ? n_rows : p->row);
+        }
+    }
+    double *end = &parts[ops->n * n];
+    for (size_t r = 0; output != ETP_NO_INDEX && r < n; r++) {
+        end[r] = parts[output * n + r];
+    }
+    settle(end, n, noise, n_rows);
+    for (size_t r = 0; r < n_rows; r++) {
+        shares[r] = noise > 0 ? end[r] / noise : 0;
+    }
+    etp_arena_dispose(&scratch);
+}
