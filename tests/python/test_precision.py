@@ -2,7 +2,10 @@
 # Inputs and precisions: what is cast, what is quantised, keyword inputs, axes that vary, methods.
 import unittest
 
-from support import NEEDS_TORCH, ExportCase
+from support import HAVE_TORCH, NEEDS_TORCH, ExportCase, runtime_events
+
+if HAVE_TORCH:
+    import torch
 
 EMBED = """
     class M(nn.Module):
@@ -172,6 +175,19 @@ class Quantised(ExportCase):
             self.assertIn(f"_{dtype}.pte", entry["file"])
             names = " ".join(o["operator"] for o in entry["delegation"]["operators"])
             self.assertIn(operator, names)
+
+    def test_modules_are_kept_in_float(self):
+        path, x = self.model_file(MLP), (torch.ones(4, 64),)
+        for dtype, quantised in (("int8", "QS8"), ("int8-dynamic", "QD"), ("8da8w", "QD")):
+            entry = self.exported(f"{path}:Mlp", "--dtype", dtype, "--keep-float", "b").entry
+            names = [n for n in runtime_events(self.out / entry["file"], x) if n.startswith("Fully Connected")]
+            self.assertEqual([sum(quantised in n for n in names), len(names)], [1, 2], (dtype, names))
+            self.assertEqual(entry["command"][2:], [f"{path}:Mlp", "--dtype", dtype, "--keep-float", "b"])
+            self.refused_beside(f"{path}:Mlp", "--dtype", dtype, "--keep-float", "b,c")
+        self.refused_beside(f"{path}:Mlp", "--keep-float", "b", said="is for a --dtype that quantises", code=2)
+
+    def refused_beside(self, *words, said="--keep-float c: ", code=2):
+        self.refused(code, said, *words, out=self.folder / "none")
 
     def test_a_computed_scalar_stays_in_fp32(self):
         """executorch 1.5.1 cannot lower one that is quantised: IndexError in its layout pass."""

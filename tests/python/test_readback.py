@@ -46,6 +46,40 @@ class ReadBack(ExportCase):
         self.assertTrue(all(arm["median_ns"] > 0 for arm in answer["arms"]))
         self.assertTrue(answer["correctness"]["ok"])
 
+    def test_what_loses_most_stays_in_float(self):
+        """The table's own command is carried out: what it measures is what PyTorch says of the mixed program."""
+        path = self.model_file("""
+            class M(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.wide, self.narrow = nn.Linear(64, 64), nn.Linear(64, 8)
+                    nn.init.constant_(self.wide.weight[0], 0.5)  # a channel that spoils the range of all others
+
+                def forward(self, x):
+                    return self.narrow(torch.tanh(self.wide(x)))
+
+            class Spoilt:
+                def get_eager_model(self):
+                    with torch.no_grad():
+                        return M()
+                def get_example_inputs(self):
+                    return (torch.randn(16, 64),)
+        """)
+        made = {d: self.out / self.exported(f"{path}:Spoilt", "--dtype", d).entry["file"] for d in ("fp32", "int8")}
+        table = self.etprof("ab", made["fp32"], made["int8"], "--numerics", "--no-trace", "--format", "json", "--quiet")
+        self.assertEqual([r["module"] for r in table["rows"]], ["wide", "narrow"])
+        first = table["keep"][0]
+        self.assertEqual(first["module"], "wide")
+        export, measure = table["command"].split(" && ")
+        name = "model_Spoilt_keep1_xnnpack_int8.pte"
+        self.assertIn(f"{self.out}/{name}", measure)
+        entry = self.exported(*export.split()[2:]).entry
+        self.assertEqual(entry["file"], name)
+        mixed = self.etprof(*measure.split()[1:], "--no-trace", "--format", "json", "--quiet")
+        self.assertEqual([r["weights"] for r in mixed["rows"]], ["float32", "qcint8"])
+        self.assertIsNone(mixed["rows"][0]["snr_db"], "as in fp32, to the bit")
+        self.assertGreater(mixed["snr_db"], table["snr_db"] + 3)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -83,6 +83,8 @@ def parser() -> argparse.ArgumentParser:
                    help="int8: real samples, or N random ones (default: the example inputs)")
     p.add_argument("--group-size", metavar="N|channel",
                    help="8da4w: weights share a scale in groups of N (default 32) or per channel")
+    p.add_argument("--keep-float", action="append", default=[], metavar="MODULE,...",
+                   help="int8, 8da4w and others: leave these modules of the model as they are; repeat for several")
     p.add_argument("--apply", action="append", default=[], metavar="FIX",
                    help="apply a fix recipe; `--apply list` shows them")
     p.add_argument("--no-transforms", dest="transforms", action="store_false",
@@ -135,6 +137,9 @@ def parse(argv):
         raise UsageError(f"--dtype {options.dtype} needs --backend xnnpack")
     if options.calibrate is not None and options.dtype != "int8":
         raise UsageError(f"--calibrate is for --dtype int8, this is {options.dtype}")
+    options.keep_float = [name for words in options.keep_float for name in words.split(",") if name]
+    if options.keep_float and options.dtype in ("fp32", "fp16"):
+        raise UsageError(f"--keep-float is for a --dtype that quantises, this is {options.dtype}")
     if options.name is not None and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", options.name):
         raise UsageError(f"--name {options.name}: use letters, digits, '.', '_' and '-'")
     check_group(options)

@@ -211,7 +211,7 @@ def make(options, talk, found, model, wanted, fixes, names, out):
     settings = lower.Options(
         options.backend, options.dtype, options.calibrate, options.inline_delegates,
         names.stem if options.external_weights else None, fixes, options.transforms,
-        options.group_size,
+        options.group_size, tuple(options.keep_float),
     )
     with artifacts.scratch_folder(out) as scratch:
         talk(f"exporting {names.stem}")
@@ -314,8 +314,9 @@ def described_inputs(method, artifacts, verify) -> list:
 
 # Options that the program depends on, with what they are where nobody gave them.
 OF_PROGRAM = {"dtype": "fp32", "backend": "xnnpack", "name": None, "method": [], "dynamic_shape": [], "static": False,
-              "calibrate": None, "group_size": 32, "apply": [], "inline_delegates": False, "external_weights": False,
-              "seed": 0, "tolerance": None, "attention": "plain", "context": None, "weights": None}
+              "calibrate": None, "group_size": 32, "keep_float": [], "apply": [], "inline_delegates": False,
+              "external_weights": False, "seed": 0, "tolerance": None, "attention": "plain", "context": None,
+              "weights": None}
 
 
 def command_of(options, source: str) -> list:
@@ -351,5 +352,6 @@ def option_record(options, fixes) -> dict:
         "calibrate": options.calibrate, "tolerance": options.tolerance,
         "accept_unproven": options.accept_unproven,
         "group_size": options.group_size if options.dtype == "8da4w" else None,
+        "keep_float": options.keep_float,
         "attention": options.attention, "context": options.context,
     }

@@ -36,6 +36,7 @@ class Options:
     fixes: list = field(default_factory=list)
     transforms: bool = True
     group_size: int = 32  # of 4-bit weights, 0 a whole channel
+    keep_float: tuple = ()  # modules that are not quantised
 
 
 @dataclass
@@ -110,7 +111,8 @@ def converted(method: Method, options: Options, model: Model, traced=None):
         return [], None
     if dtype in prec.OF_LINEAR:
         bits, group = prec.OF_LINEAR[dtype], options.group_size
-        method.module, warnings = prec.quantize_linear(method.module, bits, group if bits == 4 else 0)
+        method.module, warnings = prec.quantize_linear(method.module, bits, group if bits == 4 else 0,
+                                                       options.keep_float)
         return warnings, None
     if dtype == "int8":
         own = Model(model.name, model.module, method.args, method.kwargs,
@@ -118,7 +120,7 @@ def converted(method: Method, options: Options, model: Model, traced=None):
         samples, calibration, warnings = prec.read_calibration(options.calibrate, own)
     else:
         samples, calibration, warnings = [(method.args, method.kwargs)], None, []
-    method.module = prec.quantize_pt2e(traced.module(), samples, dynamic=dtype == "int8-dynamic")
+    method.module = prec.quantize_pt2e(traced.module(), samples, dtype == "int8-dynamic", options.keep_float)
     return warnings, calibration
 
 

@@ -104,8 +104,34 @@ def read_npz(path: Path, model):
     return [pytree.tree_unflatten(list(row), spec) for row in zip(*columns)]
 
 
-def quantize_pt2e(graph, samples, dynamic: bool):
-    """A traced graph in int8 by PT2E for XNNPACK: weights per channel, activations static or per inference."""
+def inside(path: str, names) -> set:
+    """Those of NAMES that are the module at PATH, or hold it."""
+    return {name for name in names if path == name or path.startswith(name + ".")}
+
+
+def refuse_unknown(names, found):
+    unknown = sorted(set(names) - found)
+    if unknown:
+        raise UsageError(f"--keep-float {unknown[0]}: nothing that could be quantised lies in a module of that name; "
+                         "etprof ab FP32.pte INT8.pte --numerics names modules")
+
+
+def nodes_inside(graph, names):
+    """Nodes of a traced graph in modules called NAMES. A name that none is in is refused."""
+    found, nodes = set(), []
+    for node in graph.nodes:
+        stack = node.meta.get("nn_module_stack") or {}
+        own = set().union(*(inside(path, names) for path, _ in stack.values()), set())
+        found |= own
+        if own and node.op == "call_function":
+            nodes.append(node)
+    refuse_unknown(names, found)
+    return nodes
+
+
+def quantize_pt2e(graph, samples, dynamic: bool, keep=()):
+    """A traced graph in int8 by PT2E for XNNPACK: weights per channel, activations static or per inference. The modules
+    KEEP stay as they are."""
     from executorch.backends.xnnpack.quantizer.xnnpack_quantizer import (
         XNNPACKQuantizer,
         get_symmetric_quantization_config,
@@ -118,7 +144,7 @@ def quantize_pt2e(graph, samples, dynamic: bool):
             return with_whole_numbers(model, super().transform_for_annotation)
 
         def annotate(self, model):
-            for node in norms.sums_that_norms_read(model.graph):
+            for node in [*norms.sums_that_norms_read(model.graph), *nodes_inside(model.graph, keep)]:
                 node.meta["quantization_annotation"] = QuantizationAnnotation(_annotated=True)
             return without_scalars(super().annotate(model))
 
@@ -190,9 +216,9 @@ def plain_scalars(graph):
     return graph
 
 
-def quantize_linear(module, bits: int, group: int):
-    """Linear layers: weights in 4 or 8 bits by groups of GROUP (0: per channel), activations int8
-    per token."""
+def quantize_linear(module, bits: int, group: int, keep=()):
+    """Linear layers outside the modules KEEP: weights in 4 or 8 bits by groups of GROUP (0: per channel),
+    activations int8 per token."""
     from torchao.quantization import quantize_
     from torchao.quantization.granularity import PerAxis, PerGroup
     from torchao.quantization.quant_api import Int8DynamicActivationIntxWeightConfig
@@ -200,11 +226,13 @@ def quantize_linear(module, bits: int, group: int):
     def fits(m):
         return isinstance(m, torch.nn.Linear) and m.in_features % (group or 1) == 0
 
-    linears = {name: m for name, m in module.named_modules() if isinstance(m, torch.nn.Linear)}
+    every = {name: m for name, m in module.named_modules() if isinstance(m, torch.nn.Linear)}
+    linears = {name: m for name, m in every.items() if not inside(name, keep)}
+    refuse_unknown(keep, set().union(*(inside(name, keep) for name in every), set()))
     fitting = [m for m in linears.values() if fits(m)]
     left = [f"{name} ({m.in_features})" for name, m in linears.items() if not fits(m)]
     if fitting and bits == 4 and group == 0:
-        return four_bits_per_channel(module), []
+        return four_bits_per_channel(module, fitting), []
     if not fitting:
         raise BadInput(
             f"nothing was quantised: int{bits} needs a linear layer"
@@ -217,7 +245,7 @@ def quantize_linear(module, bits: int, group: int):
             weight_dtype=torch.int4 if bits == 4 else torch.int8,
             weight_granularity=PerGroup(group) if group else PerAxis(0),
         ),
-        filter_fn=lambda m, _: fits(m),
+        filter_fn=lambda m, _: any(m is one for one in fitting),
     )
     warnings = []
     if left:
@@ -229,7 +257,7 @@ def quantize_linear(module, bits: int, group: int):
     return module, warnings
 
 
-def four_bits_per_channel(module):
+def four_bits_per_channel(module, layers):
     """Written out here: what torchao makes of it, executorch 1.5.1 lowers as one group for each row,
     for which XNNPACK has other kernels."""
     from torch.ao.quantization.fx import _decomposed  # noqa: F401  declares the operators
@@ -257,6 +285,6 @@ def four_bits_per_channel(module):
 
     for parent in list(module.modules()):
         for name, child in list(parent.named_children()):
-            if isinstance(child, torch.nn.Linear):
+            if any(child is layer for layer in layers):
                 setattr(parent, name, Linear(child))
     return module
