@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Starts a verb that Python carries out so that nothing of the working directory is imported:
-#   python3 -I DIR/etprof/start.py export|fix|skills|mcp|history|validate|parquet|releases ARGUMENTS
+#   python3 -I DIR/etprof/start.py export|fix|skills|mcp|history|validate|parquet|reference|releases ARGUMENTS
 # Readable by older Pythons too, which are told that they are; so are __init__.py and restart.py.
 import os
 import sys
@@ -86,6 +86,13 @@ def releases(argv):
     return main(argv)
 
 
+def reference(argv):
+    refuse_old("ab --reference eager", "ETPROF_PYTHON")
+    from etprof.reference import main
+
+    return main(argv)
+
+
 def parquet(argv):
     refuse_old("convert --to parquet", "ETPROF_PYTHON")
     from etprof.parquet import main
@@ -112,4 +119,5 @@ def settle(here):
 if __name__ == "__main__":
     settle(os.path.dirname(os.path.abspath(__file__)))
     sys.exit({"export": export, "fix": fix, "skills": skills, "mcp": mcp, "history": history,
-              "validate": validate, "parquet": parquet, "releases": releases}[sys.argv[1]](sys.argv[2:]))
+              "validate": validate, "parquet": parquet, "reference": reference,
+              "releases": releases}[sys.argv[1]](sys.argv[2:]))

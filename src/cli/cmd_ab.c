@@ -20,15 +20,23 @@ static const etp_opt k_options[] = {
 };
 
 typedef struct comparing {
-    etp_arena *arena;
+    etp_cli *cli;
+    bool eager;
     etp_numerics out;
 } comparing;
+
+static etp_status ask_pytorch(void *ctx, const char *request, etp_error *err)
+{
+    etp_str said;
+    return etp_cli_ask_python(ctx, "reference", request, &said, err);
+}
 
 static etp_status compare_numbers(void *ctx, etp_device *device, const etp_session_plan *plan,
                                   const etp_session_hooks *hooks, etp_error *err)
 {
     comparing *c = ctx;
-    return etp_numerics_measure(device, plan, hooks, c->arena, &c->out, err);
+    return etp_numerics_measure(device, plan, hooks, c->eager ? ask_pytorch : NULL, c->cli,
+                                &c->cli->arena, &c->out, err);
 }
 
 static etp_status show_numbers(etp_cli *cli, const etp_numerics *numerics, etp_error *err)
@@ -94,7 +102,7 @@ static etp_status measure_new(etp_cli *cli, const etp_session_arguments *g, int 
     // Decides whether the runner is ours: one of others goes from RUNNER into the plan.
     ETP_TRY(etp_session_runners(builds.runner, builds.runner_a, builds.runner_b, &cli->arena, plan,
                                 &options.call.runner, err));
-    comparing numbers = {.arena = &cli->arena};
+    comparing numbers = {.cli = cli, .eager = c->reference != NULL};
     if (c->numerics) {
         options.instead = compare_numbers;
         options.instead_ctx = &numbers;
@@ -111,6 +119,9 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     if (c->numerics && (c->price || c->resume)) {
         return etp_fail(err, ETP_USAGE,
                         "--numerics measures nothing: leave out --price and --resume");
+    }
+    if (c->reference && (!c->numerics || strcmp(c->reference, "eager") != 0)) {
+        return etp_fail(err, ETP_USAGE, "--reference takes 'eager', and --numerics beside it");
     }
     if (c->resume) {
         ETP_TRY(etp_cli_resume(cli, g, argc > 0 ? "the model" : NULL, &dir, err));

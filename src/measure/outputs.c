@@ -164,12 +164,21 @@ static tolerance tolerance_for(etp_dtype t, etp_output_precision precision)
     return (tolerance){k_parts[precision], k_parts[precision], false};
 }
 
+// What is lost of X where it is stored as B is.
+static double rounded_off(const numbers *b, double x)
+{
+    const bool is_unsigned = b->type == ETP_DTYPE_UINT8;
+    const double low = is_unsigned ? 0 : -128, high = is_unsigned ? 255 : 127;
+    const double stored = fmin(fmax(nearbyint(x / b->scale + b->zero), low), high);
+    return b->scale != 0 ? (stored - b->zero) * b->scale - x : 0;
+}
+
 // Two passes: the absolute tolerance depends on the largest magnitude, which is known after the
 // first.
 static void compare_elements(const numbers *a, const numbers *b, const output *o, tolerance tol,
                              etp_output_difference *d)
 {
-    double dot = 0, aa = 0, bb = 0, noise = 0;
+    double dot = 0, aa = 0, bb = 0, noise = 0, rounding = 0;
     uint64_t finite = 0;
     // A single number was computed unless it is 0.0; a class may be 0.
     double alone = tol.steps ? (double)NAN : 0;
@@ -191,6 +200,7 @@ static void compare_elements(const numbers *a, const numbers *b, const output *o
         d->nan_both += isnan(x) && isnan(y);
         d->not_finite += !isfinite(x) && !isfinite(y);
         finite += isfinite(x) && isfinite(y);
+        rounding += isfinite(x) ? rounded_off(b, x) * rounded_off(b, x) : 0;
         // The same NaN in both is no difference; equal infinities are equal.
         if ((isnan(x) && isnan(y)) || x == y) {
             if (isfinite(x)) {
@@ -219,6 +229,7 @@ static void compare_elements(const numbers *a, const numbers *b, const output *o
     d->cosine = aa == 0 && bb == 0 ? 1 : aa == 0 || bb == 0 ? 0 : dot / sqrt(aa * bb);
     d->cosine = finite > 0 || o->elements == 0 ? d->cosine : (double)NAN;
     d->power = aa;
+    d->rounding = rounding > 0 ? rounding / aa : 0;
     d->snr_db = 10 * log10(aa / noise);
     // Under one large element everything else could be noise and still lie within a part of it.
     d->within = d->mismatched == 0 && (tol.steps || !(d->cosine < MIN_COSINE));

@@ -14,7 +14,9 @@ typedef struct etp_output_difference {
     double cosine;  // of the two as vectors, NaN and infinite elements left out; 1 when both are
                     // zero, NAN when nothing is left
     double snr_db;  // power of the first ÷ power of the difference; infinite without a difference
-    double power;   // Σ a², of elements that are finite on both sides
+    double rounding; // power of what the second's scale rounds of the first ÷ power of the first;
+                     // 0 without a scale
+    double power;    // Σ a², of elements that are finite on both sides
     double max_magnitude;            // largest finite |a|
     uint64_t nan_a, nan_b, nan_both; // NaNs on each side, and in the same places
     uint64_t not_finite;             // elements that are NaN or infinite on both sides

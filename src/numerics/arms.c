@@ -4,7 +4,9 @@
 
 #include "base/guard.h"
 #include "measure/decoder.h"
+#include "program/belong.h"
 
+#define RECORD_LIMIT ((uint64_t)64 << 30)
 #define WARMUP 3 // executions before those of a recording
 
 void etp_arms_tell(const etp_arms *s, const char *text)
@@ -165,7 +167,9 @@ static etp_status inputs_of(const etp_arms *s, const etp_inputs *in, const char 
 
 static etp_status open_side(etp_arms *s, int which)
 {
-    const uint32_t arm = which == ETP_BASELINE ? s->plan->baseline : 1 - s->plan->baseline;
+    const bool first = which == ETP_BASELINE && !s->ask;
+    const uint32_t other = s->plan->n_arms == 1 ? 0 : 1 - s->plan->baseline;
+    const uint32_t arm = first ? s->plan->baseline : other;
     etp_arm_side *x = &s->sides[which];
     x->arm = &s->plan->arms[arm];
     x->model = s->plan->model_paths[x->arm->model];
@@ -187,6 +191,31 @@ etp_status etp_arms_open(etp_arms *s)
     }
     ETP_TRY(open_side(s, ETP_BASELINE));
     return open_side(s, ETP_CANDIDATE);
+}
+
+// A record that cannot be read, or is another program's, names nothing.
+etp_status etp_arms_exported(const etp_arms *arms, const etp_arm_side *x,
+                             const etp_record_method **out)
+{
+    etp_file file = {0};
+    etp_etrecord *record = ETP_NEW(arms->arena, etp_etrecord);
+    etp_belonging belongs = {0};
+    *out = NULL;
+    const char *path = etp_arena_printf(arms->arena, "%s.etrecord", x->model);
+    if (etp_file_open(path, RECORD_LIMIT, &file, NULL) != ETP_OK) {
+        return ETP_OK;
+    }
+    etp_status status = etp_etrecord_read(file.bytes, arms->arena, record, NULL);
+    etp_file_close(&file);
+    if (status == ETP_NOMEM) {
+        return etp_fail_nomem(arms->err, "the record");
+    }
+    if (status == ETP_OK) {
+        etp_record_belongs(x->program, record, arms->arena, &belongs);
+        bool ours = etp_belonging_share(&belongs) >= ETP_RECORD_BELONGS;
+        *out = ours ? etp_etrecord_method(record, x->method->name) : NULL;
+    }
+    return ETP_OK;
 }
 
 void etp_arms_close(etp_arms *s)

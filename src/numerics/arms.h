@@ -37,7 +37,9 @@ struct etp_arms {
     const etp_session_plan *plan;
     const etp_session_hooks *hooks;
     etp_arm_side sides[2];
-    uint32_t launches; // so far
+    uint32_t launches;     // so far
+    etp_numerics_ask *ask; // the baseline is what PyTorch makes of the candidate; NULL: an arm
+    void *ask_ctx;
     etp_arena *arena;
     etp_error *err;
 };
@@ -45,6 +47,11 @@ struct etp_arms {
 // Opens the programs of PLAN's two arms; the rest of OUT is the caller's. Close it in any case.
 ETP_NODISCARD etp_status etp_arms_open(etp_arms *arms);
 void etp_arms_close(etp_arms *arms);
+
+// The method in the exporter's record beside the program of a side; NULL: there is none that can be
+// read and is of this program.
+ETP_NODISCARD etp_status etp_arms_exported(const etp_arms *arms, const etp_arm_side *x,
+                                           const etp_record_method **out);
 
 void etp_arms_tell(const etp_arms *arms, const char *text);
 // Where what the cut at PLACE of arm WHICH hands out lies.

@@ -15,14 +15,16 @@ static double sum(const double *x, size_t n)
     return all;
 }
 
-// Makes PARTS, the last of which is nobody's, NOISE in all; what is missing becomes OWN's.
-static void settle(double *parts, size_t n, double noise, size_t own)
+// Makes PARTS, the last of which is nobody's, NOISE in all; what is missing becomes OWN's, but for
+// ROUNDING.
+static void settle(double *parts, size_t n, double noise, size_t own, double rounding)
 {
-    const double all = sum(parts, n);
+    const double all = sum(parts, n), more = fmax(noise - all, 0);
     for (size_t i = 0; noise < all && i < n; i++) {
         parts[i] *= noise / all;
     }
-    parts[own] += fmax(noise - all, 0);
+    parts[n - 1] += fmin(more, rounding);
+    parts[own] += fmax(more - rounding, 0);
 }
 
 // How much of the relative noise of SOURCE is found behind OP, unless OP changes it: one is added
@@ -50,14 +52,15 @@ void etp_noise_shares(const etp_ops *ops, const etp_noise_point *points, size_t 
             }
         }
         if (isfinite(p->noise)) {
-            settle(&parts[i * n], n, p->noise, p->row == ETP_NO_INDEX ? n_rows : p->row);
+            settle(&parts[i * n], n, p->noise, p->row == ETP_NO_INDEX ? n_rows : p->row,
+                   p->rounding);
         }
     }
     double *end = &parts[ops->n * n];
     for (size_t r = 0; output != ETP_NO_INDEX && r < n; r++) {
         end[r] = parts[output * n + r];
     }
-    settle(end, n, noise, n_rows);
+    settle(end, n, noise, n_rows, 0);
     for (size_t r = 0; r < n_rows; r++) {
         shares[r] = noise > 0 ? end[r] / noise : 0;
     }

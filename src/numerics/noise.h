@@ -11,6 +11,7 @@
 
 typedef struct etp_noise_point { // of an operator
     double noise, power;         // of its result, measured; noise NAN: not measured
+    double rounding;             // nobody's part of its own noise: how its result is stored
     uint32_t row;                // that its own noise is counted in; ETP_NO_INDEX: none
 } etp_noise_point;
 

@@ -8,8 +8,8 @@
 
 #include "base/guard.h"
 #include "measure/outputs.h"
-#include "numerics/arms.h"
 #include "numerics/pairs.h"
+#include "numerics/reference.h"
 
 #define LAST_LOOKED_AT 64u // operators from the end, for one whose output differs
 
@@ -314,17 +314,27 @@ static etp_output_precision precision_of(const etp_method *m)
     return found;
 }
 
+static etp_status list_guarded(etp_arms *arms)
+{
+    for (int which = ETP_BASELINE; which <= ETP_CANDIDATE; which++) {
+        etp_ops_of(arms->sides[which].method, arms->arena, &arms->sides[which].ops);
+    }
+    return ETP_OK;
+}
+
+static etp_status list_operators(etp_arms *arms)
+{
+    ETP_GUARDED(arms->arena, arms->err, "operators", list_guarded(arms));
+}
+
 static etp_status search_guarded(search *s)
 {
     etp_numerics *out = s->out;
     etp_arm_side *sides = s->arms->sides;
-    for (int which = ETP_BASELINE; which <= ETP_CANDIDATE; which++) {
-        etp_ops_of(sides[which].method, s->arena, &sides[which].ops);
-    }
     const etp_ops *ops = &sides[ETP_BASELINE].ops;
     const char *differ = etp_ops_differ(ops, &sides[ETP_CANDIDATE].ops, s->arena);
     differ = differ ? differ : etp_ops_other_types(ops, &sides[ETP_CANDIDATE].ops, s->arena);
-    if (differ) {
+    if (differ || s->arms->ask) {
         etp_precision *precision = ETP_NEW(s->arena, etp_precision);
         out->precision = precision;
         return etp_precision_measure(s->arms, differ, precision);
@@ -353,12 +363,17 @@ static etp_status run_search(search *s)
 }
 
 etp_status etp_numerics_measure(etp_device *device, const etp_session_plan *plan,
-                                const etp_session_hooks *hooks, etp_arena *arena, etp_numerics *out,
-                                etp_error *err)
+                                const etp_session_hooks *hooks, etp_numerics_ask *ask,
+                                void *ask_ctx, etp_arena *arena, etp_numerics *out, etp_error *err)
 {
     etp_error local = {0};
-    etp_arms arms = {
-        .device = device, .plan = plan, .hooks = hooks, .arena = arena, .err = err ? err : &local};
+    etp_arms arms = {.device = device,
+                     .plan = plan,
+                     .hooks = hooks,
+                     .ask = ask,
+                     .ask_ctx = ask_ctx,
+                     .arena = arena,
+                     .err = err ? err : &local};
     search s = {.arms = &arms, .sides = arms.sides, .arena = arena, .out = out, .err = arms.err};
     *out = (etp_numerics){0};
     etp_status status = etp_arms_open(&arms);
@@ -368,7 +383,9 @@ etp_status etp_numerics_measure(etp_device *device, const etp_session_plan *plan
         out->candidate = b->name;
         out->exact =
             strcmp(a->mask, b->mask) == 0 && a->threads == b->threads && a->bundle == b->bundle;
-        status = run_search(&s);
+        status = list_operators(&arms);
+        status = status == ETP_OK && ask ? etp_reference_make(&arms) : status;
+        status = status == ETP_OK ? run_search(&s) : status;
     }
     out->launches = arms.launches;
     etp_arms_close(&arms);

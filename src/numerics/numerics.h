@@ -46,10 +46,12 @@ typedef struct etp_numerics { // lives in the arena given
     } rows;
 } etp_numerics;
 
-// The two arms of PLAN. ETP_USAGE: it has more or others; ETP_CHILD: a launch failed.
+// The two arms of PLAN; with ASK, which may be NULL, the last of them and PyTorch. ETP_USAGE: it
+// has more or others; ETP_CHILD: a launch failed.
 ETP_NODISCARD etp_status etp_numerics_measure(etp_device *device, const etp_session_plan *plan,
-                                              const etp_session_hooks *hooks, etp_arena *arena,
-                                              etp_numerics *out, etp_error *err);
+                                              const etp_session_hooks *hooks, etp_numerics_ask *ask,
+                                              void *ask_ctx, etp_arena *arena, etp_numerics *out,
+                                              etp_error *err);
 
 void etp_numerics_json(const void *numerics, etp_json *j); // etprof.numerics/1
 extern const etp_document k_etp_numerics_document;

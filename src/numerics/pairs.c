@@ -48,6 +48,15 @@ bool etp_op_adds(const etp_op *op)
                  n->type == ETP_XNN_CONCATENATE_5);
 }
 
+int64_t etp_op_handle(const etp_op *op, const etp_record_method *record)
+{
+    const etp_node *n = node_of(op);
+    const etp_record_instruction *in =
+        n || !record ? NULL : etp_etrecord_instruction(record, instruction_of(op)->index);
+    const bool one = in && in->n_handles == 1;
+    return n ? n->debug_handle : one ? (int64_t)in->handles[0] : -1;
+}
+
 const etp_value *etp_op_result(const etp_op *op)
 {
     const etp_instruction *i = instruction_of(op);
@@ -97,6 +106,19 @@ const char *etp_ops_other_types(const etp_ops *a, const etp_ops *b, etp_arena *a
         }
     }
     return NULL;
+}
+
+bool etp_op_is_read(const etp_ops *ops, uint32_t place)
+{
+    bool read = false;
+    for (uint32_t i = place + 1; !read && i < ops->n; i++) {
+        const etp_op *op = &ops->items[i];
+        for (size_t k = 0; !read && k < op->n_operands; k++) {
+            const bool takes = op->operands[k].maker == place && !etp_op_converts(op);
+            read = takes && (!keeps_numbers(op) || etp_op_is_read(ops, i));
+        }
+    }
+    return read;
 }
 
 static bool same_dims(const etp_value *a, const etp_value *b)

@@ -15,6 +15,9 @@
 
 typedef struct etp_arms etp_arms; // arms.h
 
+// Asks PyTorch what REQUEST, a file, says (python/etprof/reference.py).
+typedef etp_status etp_numerics_ask(void *ctx, const char *request, etp_error *err);
+
 typedef struct etp_precision_row { // an operator that multiplies
     uint32_t place;                // in the baseline's order of execution, from 0
     const char *name, *partner;    // "node 3 (Conv2d) of delegate 0", in either program
@@ -42,6 +45,7 @@ typedef struct etp_precision_keep { // these operators and those of the rows abo
 
 typedef struct etp_precision { // lives in the arena given
     const char *baseline, *candidate;
+    bool eager;                              // the baseline is PyTorch, in the candidate's types
     double snr_db, max_abs, max_rel, cosine; // of the whole outputs: of the worst of them
     double baseline_ns, candidate_ns;        // of a traced execution
     double waited;                           // for a CPU, share of the time; NAN: not known

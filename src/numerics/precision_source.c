@@ -8,59 +8,24 @@
 #include "base/path.h"
 #include "base/shell.h"
 #include "numerics/arms.h"
-#include "program/belong.h"
+#include "numerics/pairs.h"
 
-#define RECORD_LIMIT ((uint64_t)64 << 30)
 #define LIST_LIMIT ((size_t)16 << 20)
 #define MAX_WORDS 1000u
 #define MAX_ARTIFACTS 10000u
 #define OF_COMMAND 2u // words before those of the export: etprof export
 #define ENOUGH 0.5    // share of the noise that the command takes away
 
-// A record that cannot be read, or is another program's, names nothing.
-static etp_status read_record(const etp_arms *arms, const etp_arm_side *x,
-                              const etp_record_method **out)
-{
-    etp_file file = {0};
-    etp_etrecord *record = ETP_NEW(arms->arena, etp_etrecord);
-    etp_belonging belongs = {0};
-    *out = NULL;
-    const char *path = etp_arena_printf(arms->arena, "%s.etrecord", x->model);
-    if (etp_file_open(path, RECORD_LIMIT, &file, NULL) != ETP_OK) {
-        return ETP_OK;
-    }
-    etp_status status = etp_etrecord_read(file.bytes, arms->arena, record, NULL);
-    etp_file_close(&file);
-    if (status == ETP_NOMEM) {
-        return etp_fail_nomem(arms->err, "the record");
-    }
-    if (status == ETP_OK) {
-        etp_record_belongs(x->program, record, arms->arena, &belongs);
-        bool ours = etp_belonging_share(&belongs) >= ETP_RECORD_BELONGS;
-        *out = ours ? etp_etrecord_method(record, x->method->name) : NULL;
-    }
-    return ETP_OK;
-}
-
 static const char *module_of(const etp_record_method *m, const etp_op *op, etp_arena *arena)
 {
-    const etp_instruction *i = &op->at.method->instructions[op->at.instruction];
-    const bool call = op->at.node == ETP_NO_INDEX;
-    int64_t handle = -1;
-    if (!call) {
-        handle = op->at.method->partitions[i->partition].nodes[op->at.node].debug_handle;
-    } else {
-        const etp_record_instruction *in = etp_etrecord_instruction(m, i->index);
-        handle = in && in->n_handles == 1 ? (int64_t)in->handles[0] : -1;
-    }
-    const etp_source *source = etp_etrecord_source(m, handle);
+    const etp_source *source = etp_etrecord_source(m, etp_op_handle(op, m));
     return source && source->module.len ? etp_arena_strdup(arena, source->module) : NULL;
 }
 
 etp_status etp_precision_modules(etp_arms *arms, etp_precision *out)
 {
     const etp_record_method *m = NULL;
-    ETP_TRY(read_record(arms, &arms->sides[ETP_BASELINE], &m));
+    ETP_TRY(etp_arms_exported(arms, &arms->sides[ETP_BASELINE], &m));
     for (size_t i = 0; m && i < out->rows.n; i++) {
         etp_precision_row *row = &out->rows.items[i];
         row->module = module_of(m, &arms->sides[ETP_BASELINE].ops.items[row->place], arms->arena);

@@ -56,6 +56,7 @@ static SHAPE(k_keep, k_keep_rows);
 static const etp_field k_rows[] = {
     FIELD("baseline", TEXT, baseline, "an arm, taken for exact", .flags = ETP_SET),
     FIELD("candidate", TEXT, candidate, "the other", .flags = ETP_SET),
+    FIELD("eager", BOOL, eager, "the baseline is PyTorch, which runs the graph that was lowered"),
     FIELD("snr_db", RATIO, snr_db,
           "of the whole outputs, of the worst of them; null: no difference", .range = ETP_SIGNED),
     FIELD("max_abs", RATIO, max_abs, "likewise"),

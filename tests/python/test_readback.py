@@ -3,6 +3,7 @@
 # `etprof ab`, fed with the inputs that lie beside the program.
 import json
 import os
+import struct
 import subprocess
 import unittest
 
@@ -79,6 +80,60 @@ class ReadBack(ExportCase):
         self.assertEqual([r["weights"] for r in mixed["rows"]], ["float32", "qcint8"])
         self.assertIsNone(mixed["rows"][0]["snr_db"], "as in fp32, to the bit")
         self.assertGreater(mixed["snr_db"], table["snr_db"] + 3)
+
+    def test_operators_are_held_against_pytorch(self):
+        path = self.model_file("""
+            class M(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.first, self.norm = nn.Conv2d(3, 8, 3, padding=1), nn.BatchNorm2d(8)
+                    self.second, self.last = nn.Conv2d(8, 8, 3, padding=1), nn.Linear(8, 4)
+                    self.norm.running_mean += 0.5
+                    self.norm.running_var *= 3.0
+
+                def forward(self, x):
+                    a = torch.relu(self.norm(self.first(x)))
+                    return self.last((torch.relu(self.second(a)) + a).mean((2, 3)))
+
+            class Norms:
+                def get_eager_model(self):
+                    return M().eval()
+                def get_example_inputs(self):
+                    return (torch.randn(1, 3, 8, 8),)
+        """)
+        for dtype, least in (("fp32", 100), ("int8", 35)):  # dB: float32's own, two steps of int8
+            pte = self.out / self.exported(f"{path}:Norms", "--dtype", dtype).entry["file"]
+            asked = ("ab", pte, "--numerics", "--reference", "eager", "--no-trace", "--format", "json", "--quiet")
+            table = self.etprof(*asked)
+            self.assertTrue(table["eager"])
+            self.assertEqual([r["module"] for r in table["rows"]], ["first", "second", "last"])
+            for row in table["rows"]:
+                self.assertIsNone(row["why"])
+                self.assertTrue(row["snr_db"] is None or row["snr_db"] > least, row)
+            self.assertTrue(table["snr_db"] is None or table["snr_db"] > least, table["snr_db"])
+            if dtype == "fp32":  # a weight of the second convolution, changed in the program alone
+                weights = self.weights_of(path)
+                data = pte.read_bytes()
+                self.assertEqual(data.count(weights), 1)
+                pte.write_bytes(data.replace(weights, struct.pack("<f", 9.0) + weights[4:]))
+                first, second, last = self.etprof(*asked)["rows"]
+                self.assertGreater(first["snr_db"], least)
+                self.assertGreater(second["operands_db"], least)
+                self.assertLess(second["snr_db"], 20)
+
+    @staticmethod
+    def weights_of(path):
+        """The first weights of `second` as XNNPACK's payload holds them: all channels of a pixel together."""
+        import importlib.util
+
+        import torch
+
+        spec = importlib.util.spec_from_file_location("norms", path)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        torch.manual_seed(0)
+        weight = module.Norms().get_eager_model().second.weight.detach()
+        return weight.permute(0, 2, 3, 1).contiguous()[0].numpy().tobytes()
 
 
 if __name__ == "__main__":

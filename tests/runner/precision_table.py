@@ -101,6 +101,11 @@ def check_others(tmp):
     code, answer, said = ask(OURS / "layers_fp32.pte", OURS / "layers_fp16.pte")
     expect(code == 0 and [r["dtype"] for r in answer["rows"]] == ["float16"] * 4, "fp16", answer, said)
     expect(all(40 < r["snr_db"] < 90 for r in answer["rows"]), "fp16: eleven bits", answer["rows"])
+    code, answer, said = ask(OURS / "layers_fp32.pte", "--reference", "eager")
+    expect(code == 2 and "layers_fp32.pte.etrecord of this program" in said and "etprof export MODEL" in said,
+           "no record", said)
+    code, answer, said = ask(OURS / "layers_fp32.pte", "--reference", "lazy")
+    expect(code == 2 and "--reference takes 'eager'" in said, "another reference", said)
     for form, wanted in (("text", "Keep the operators"), ("md", "| `node 1 (Conv2d) of delegate 0` |"),
                          ("csv", "place,operator,module,"), ("html", "<html")):
         done = run(OURS / "layers_fp32.pte", OURS / "layers_int8.pte", "--no-trace", "--format", form)

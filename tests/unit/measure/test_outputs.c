@@ -242,6 +242,14 @@ static void integers_stand_for_numbers(void **state)
     assert_int_equal(etp_outputs_numbers(&real, &apart, arena, &c, NULL), ETP_OK);
     assert_true(c.max_abs == 0.5 && c.max_rel == 0.5 / 3.5);
     assert_true(fabs(c.outputs[0].snr_db - 10 * log10(125 / 0.25)) < 1e-9); // 9 + 16 + 100
+    assert_true(c.outputs[0].rounding == 0);                                // all are halves
+    // In steps of 4 from 0 on: 4, 4, 0, and of −10, exactly between, the even −8.
+    const etp_outputs_side coarse = {apart.dir, 4, 0};
+    assert_int_equal(etp_outputs_numbers(&real, &coarse, arena, &c, NULL), ETP_OK);
+    assert_true(fabs(c.outputs[0].rounding - (1 + 4) / 125.0) < 1e-12);
+    const etp_outputs_side narrow = {apart.dir, 0.0625, 0}; // from −8 to 7.9375
+    assert_int_equal(etp_outputs_numbers(&real, &narrow, arena, &c, NULL), ETP_OK);
+    assert_true(fabs(c.outputs[0].rounding - 4 / 125.0) < 1e-12);
     assert_int_equal(etp_outputs_numbers(&real, &short_one, arena, &c, NULL), ETP_OK);
     assert_true(c.n == 0 && c.why != NULL);
 }

@@ -77,6 +77,11 @@ static void operators_that_multiply_and_convert(void **state)
         assert_int_equal(etp_op_multiplies(op), k_kinds[i] == 'm');
         assert_int_equal(etp_op_adds(op), k_kinds[i] == '+');
     }
+    static const char k_read[] =
+        "yyyyyyyy..";                        // the last two: a convert takes one, nobody the other
+    for (uint32_t i = 1; i < b.ops.n; i++) { // the first is a convert itself
+        assert_int_equal(etp_op_is_read(&b.ops, i), k_read[i] == 'y');
+    }
     uint32_t *sources;
     assert_int_equal(etp_op_sources(&b.ops, &b.ops.items[2], &arena, &sources), 0);
     assert_int_equal(etp_op_sources(&b.ops, &b.ops.items[8], &arena, &sources), 1);
