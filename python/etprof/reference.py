@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `etprof ab --reference eager` asks: the operators of a program as PyTorch computes them. An ETRecord holds the graph
-that was lowered, with its weights; it is run on the program's inputs, and what each operator hands on is written as the
-runner writes outputs.
+"""What `etprof ab --reference eager` asks: the operators of a program as PyTorch computes them. An ETRecord holds the
+graph that was lowered, with its weights; it is run on the program's inputs, and what each operator hands on is written
+as the runner writes outputs.
 
-The request is JSON: `record`, `method`, `inputs` (files, raw), `outputs` (a folder, for those of the whole), `handles` (of
-all operators of the program), `places`: of each operator `dir`, `handle`, `dims` of its result, `integers` (it is
+The request is JSON: `record`, `method`, `inputs` (files, raw), `outputs` (a folder, for those of the whole), `handles`
+(of all operators of the program), `places`: of each operator `dir`, `handle`, `dims` of its result, `integers` (it is
 quantised), `kernel` (it runs outside delegates). A place that has no twin gets no folder."""
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def converts(node) -> bool:
 
 
 def follow(node, handles, place):
-    """What an operator of a delegate hands on: it did the work of the nodes behind it that are no operators there. None:
-    which those are cannot be told."""
+    """What an operator of a delegate hands on: it did the work of the nodes behind it that have none of their own.
+    None: which those are cannot be told."""
     while not place["kernel"]:
         users = [u for u in node.users if u.users or u.op == "output"]  # others read nothing of a batch norm
         back = [u for u in users if "dequantize" in name_of(u)]
@@ -122,7 +122,8 @@ def computed(program, inputs):
     module = program.module()
     kept = Kept(program.graph_module)
     signature, state = program.graph_signature, {**program.state_dict, **program.constants}
-    of = {**signature.inputs_to_parameters, **signature.inputs_to_buffers, **signature.inputs_to_lifted_tensor_constants}
+    of = {**signature.inputs_to_parameters, **signature.inputs_to_buffers,
+          **signature.inputs_to_lifted_tensor_constants}
     given = iter(inputs)
     arguments = [state[of[n.name]] if n.name in of else next(given)
                  for n in program.graph.nodes if n.op == "placeholder"]
@@ -163,7 +164,8 @@ def main(argv) -> int:
         if not bootstrap.have_packages():
             python = bootstrap.present_python()
             if not python:
-                raise EnvironmentProblem("--reference eager takes PyTorch, which is not here; any `etprof export` brings it")
+                raise EnvironmentProblem(
+                    "--reference eager takes PyTorch, which is not here; any `etprof export` brings it")
             restart.again(python, "reference", argv)
         answer(argv[0])
         return 0

@@ -147,6 +147,17 @@ static const char *command_of(const etp_arms *arms, const made *m, const char *m
     return text.ptr;
 }
 
+static bool is_quantised(const etp_method *m)
+{
+    bool found = false;
+    for (uint32_t p = 0; p < m->n_partitions; p++) {
+        for (uint32_t v = 0; v < m->partitions[p].n_values; v++) {
+            found = found || m->partitions[p].values[v].quant.kind != ETP_QUANT_NONE;
+        }
+    }
+    return found;
+}
+
 etp_status etp_precision_command(etp_arms *arms, etp_precision *out)
 {
     const char *model = arms->sides[ETP_CANDIDATE].model, *file = etp_path_name(model);
@@ -155,6 +166,11 @@ etp_status etp_precision_command(etp_arms *arms, etp_precision *out)
     uint32_t n = 0;
     const char *modules = modules_to_keep(out, arms->arena, &n);
     if (out->keep.n == 0) {
+        return ETP_OK;
+    }
+    if (!is_quantised(arms->sides[ETP_CANDIDATE].method)) {
+        out->no_command = "'etprof export --keep-float' leaves layers out where it quantises, and "
+                          "the candidate has none that it quantised";
         return ETP_OK;
     }
     ETP_TRY(read_made(arms, model, &m, &found));

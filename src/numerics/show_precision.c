@@ -178,12 +178,12 @@ static void show_keep(const etp_precision *p, etp_report *r)
     };
     etp_report_section(r, 1, "keep",
                        "Keep the operators that lose most as they are in the baseline");
-    etp_report_text(
-        r,
-        "Measured: SNR of the outputs %s dB. The rest is estimated: of the "
-        "noise at the end the part that began in these operators is taken away; converts around "
-        "them are not in their times.",
-        ETP_DIGITS(p->snr_db, 3));
+    etp_report_text(r,
+                    "Measured: SNR of the outputs %s dB. The rest is estimated: of the "
+                    "noise at the end the part that began in these operators is taken away, which "
+                    "may be off by "
+                    "some dB; converts around them are not in their times.",
+                    ETP_DIGITS(p->snr_db, 3));
     etp_table *t =
         etp_report_table(r, "keep", NULL, k_columns, sizeof k_columns / sizeof *k_columns);
     for (size_t i = 0; i < p->keep.n; i++) {

@@ -100,6 +100,7 @@ def check_others(tmp):
            "another program", said)
     code, answer, said = ask(OURS / "layers_fp32.pte", OURS / "layers_fp16.pte")
     expect(code == 0 and [r["dtype"] for r in answer["rows"]] == ["float16"] * 4, "fp16", answer, said)
+    expect(answer["command"] is None and "--keep-float" in (answer["no_command"] or ""), "fp16 has no command", answer)
     expect(all(40 < r["snr_db"] < 90 for r in answer["rows"]), "fp16: eleven bits", answer["rows"])
     code, answer, said = ask(OURS / "layers_fp32.pte", "--reference", "eager")
     expect(code == 2 and "layers_fp32.pte.etrecord of this program" in said and "etprof export MODEL" in said,
