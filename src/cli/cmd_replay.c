@@ -185,12 +185,14 @@ static etp_status all_levels(void *ctx, const etp_device *device, const etp_devi
 {
     const settling *s = ctx;
     (void)device;
-    etp_level levels[ETP_LEVEL_COUNT], plain = etp_isa_plain(&cpu->cpu);
+    etp_level levels[ETP_LEVEL_COUNT], plain;
+    const etp_isa_cpu *usable = plan->usable ? plan->usable : &cpu->cpu; // what its runner has
+    plain = etp_isa_plain(usable);
     size_t n = plan->n_levels ? 0 : etp_level_list(cpu->cpu.family, levels);
     const char **names = ETP_NEW_ARRAY(s->arena, const char *, ETP_LEVEL_COUNT);
     ETP_NEED(names, err, "levels");
     for (size_t i = 0; i < n; i++) { // best first
-        etp_level_state state = etp_level_state_of(&cpu->cpu, levels[i]);
+        etp_level_state state = etp_level_state_of(usable, levels[i]);
         bool below = s->sweep && plain != ETP_LEVEL_NONE && levels[i] > plain;
         if (state.available && state.switchable && !below) {
             names[plan->n_levels++] = etp_level_get(levels[i])->name;
