@@ -362,6 +362,25 @@ typedef struct etp_ab_fixes {
     size_t n, cap;
 } etp_ab_fixes;
 
+// What changing how a program is loaded saves, as measured. None of it is time of an inference of
+// the steady state: etp_ab_fix has that.
+typedef struct etp_ab_saved { // ETP_NS_UNKNOWN; below 0: it costs
+    int64_t lo, expected, hi;
+} etp_ab_saved;
+typedef struct etp_ab_load_fix {
+    const char *id;            // "L1"
+    const char *kind;          // "packed_cache"
+    const char *arm, *with;    // names of the arm without and with it
+    const char *text, *recipe; // sentences
+    etp_ab_saved load_ns, first_ns, dirty_bytes;
+    const char *formula;
+    const char *evidence[2]; // "arm:…" of both
+} etp_ab_load_fix;
+typedef struct etp_ab_load_fixes {
+    etp_ab_load_fix *items; // in the order of the comparisons
+    size_t n, cap;
+} etp_ab_load_fixes;
+
 #define ETP_AB_NO_MACS UINT64_MAX
 
 typedef enum etp_finding_kind {
@@ -569,6 +588,7 @@ typedef struct etp_ab {
     const char *selftest; // the runner's own proof that masking works, NULL
     // Of the rooms that read all of the above.
     etp_ab_fixes fixes;
+    etp_ab_load_fixes load_fixes;
     etp_ab_judgement judged;
 } etp_ab;
 

@@ -421,6 +421,7 @@ static etp_status judge(const etp_ab_session *s, etp_ab_judgement *out)
     note_findings(s, to);
     lost_findings(s, to);
     cache_findings(s, to);
+    etp_ab_packing_finding(s, to);
     rank(&s->ab, to);
     etp_ab_weigh_causes(s, out);
     etp_ab_chunk_finding(s, to);

@@ -407,6 +407,7 @@ static etp_status explain(etp_ab_session *s, const etp_ab_options *options, etp_
     for (size_t i = 0; i < ab->n_operators; i++) {
         aligned.operators[i].why = etp_ab_why(ab, &ab->operators[i]);
     }
+    etp_ab_find_load_fixes(ab, &ab->load_fixes);
     return etp_ab_next_fixes(ab, &ab->fixes, err);
 }
 

@@ -62,6 +62,24 @@ static bool from_fixes(const etp_ab *ab, const char *id, etp_explanation *out)
     return false;
 }
 
+static bool from_load_fixes(const etp_ab *ab, const char *id, etp_explanation *out)
+{
+    for (size_t i = 0; i < ab->load_fixes.n; i++) {
+        const etp_ab_load_fix *f = &ab->load_fixes.items[i];
+        if (strcmp(f->id, id) == 0) {
+            out->id = f->id;
+            out->text = f->text;
+            out->formula = f->formula;
+            out->recipe = f->recipe;
+            out->saves = f;
+            out->evidence = f->evidence;
+            out->n_evidence = 2;
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool from_operators(const etp_ab *ab, const char *id, etp_explanation *out)
 {
     const etp_ab_operator *op = etp_ab_operator_of(ab, id);
@@ -82,7 +100,8 @@ etp_status etp_explanation_find(const etp_ab *ab, const char *id, etp_explanatio
 {
     *out = (etp_explanation){.ab = ab};
     if (from_findings(ab->judged.findings.items, ab->judged.findings.n, id, out) ||
-        from_fixes(ab, id, out) || from_causes(ab, id, out) || from_operators(ab, id, out)) {
+        from_fixes(ab, id, out) || from_load_fixes(ab, id, out) || from_causes(ab, id, out) ||
+        from_operators(ab, id, out)) {
         return ETP_OK;
     }
     return etp_fail(
@@ -177,6 +196,7 @@ static const etp_field k_explanation_rows[] = {
          .flags = ETP_ONE_LINE),
     MADE_PER("rows", OBJECT, cited_row, &k_rows, "of the ledgers, that the evidence names",
              .shape = &k_row, .flags = ETP_SKIP),
+    POINTER("saves", saves, &k_etp_ab_load_fix, "of a fix of loading", .flags = ETP_ABSENT),
     POINTER(NULL, op, &k_etp_ab_operator_roofs, "", .root = ab_of, .flags = ETP_ABSENT),
 };
 static SHAPE(k_explanation, k_explanation_rows);
@@ -392,6 +412,14 @@ const etp_report *etp_explanation_report(const etp_explanation *c, etp_arena *ar
     if (c->formula) {
         etp_keys_add(keys, ETP_PLAIN, "formula", "%s", c->formula);
     }
+    if (c->saves) {
+        etp_keys_add(keys, ETP_PLAIN, "loading", "%s",
+                     etp_ab_saved_words(c->saves->load_ns, false, arena));
+        etp_keys_add(keys, ETP_PLAIN, "first inference", "%s",
+                     etp_ab_saved_words(c->saves->first_ns, false, arena));
+        etp_keys_add(keys, ETP_PLAIN, "dirty memory", "%s",
+                     etp_ab_saved_words(c->saves->dirty_bytes, true, arena));
+    }
     if (c->recipe) {
         etp_keys_add(keys, ETP_PLAIN, "recipe", "%s", c->recipe);
     }
@@ -435,6 +463,10 @@ const etp_report *etp_explanation_list(const etp_ab *ab, etp_arena *arena)
     static const char *const k_states[ETP_CAUSE_STATES] = {"not known", "ruled out", "suspect"};
     for (size_t i = 0; i < ab->fixes.n; i++) {
         etp_keys_add(keys, ETP_PLAIN, ab->fixes.items[i].id, "%s", ab->fixes.items[i].text);
+    }
+    for (size_t i = 0; i < ab->load_fixes.n; i++) {
+        etp_keys_add(keys, ETP_PLAIN, ab->load_fixes.items[i].id, "%s",
+                     ab->load_fixes.items[i].text);
     }
     for (size_t i = 0; i < ab->judged.findings.n; i++) {
         etp_keys_add(keys, ETP_PLAIN, ab->judged.findings.items[i].id, "%s",

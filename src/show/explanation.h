@@ -12,8 +12,9 @@ typedef struct etp_explanation { // a finding, a fix, something ruled out, or an
     const char *id, *text, *formula, *recipe; // the last two may be NULL
     const char *const *evidence;
     size_t n_evidence;
-    const etp_ab_operator *op; // the operator itself, else NULL
-    const etp_ab_fix *fix;     // the fix itself, else NULL
+    const etp_ab_operator *op;    // the operator itself, else NULL
+    const etp_ab_fix *fix;        // the fix itself, else NULL
+    const etp_ab_load_fix *saves; // likewise, of loading
 } etp_explanation;
 
 // ETP_USAGE with the known ids when there is no such sentence.

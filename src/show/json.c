@@ -777,6 +777,7 @@ static const etp_field k_ab_rows[] = {
           .shape = &k_engagement),
     GROUP(NULL, &k_etp_ab_findings, ""),
     VECTOR("next_fixes", OBJECT, fixes, "what to change, likely ones first", .shape = &k_fix_shape),
+    GROUP(NULL, &k_etp_ab_load_fixes, "", .when = etp_ab_has_load_fixes, .flags = ETP_ABSENT),
     FIELD("correctness", OBJECT, correctness, "outputs of the arms against each other",
           .shape = &k_etp_ab_agreement),
     VECTOR("lost", OBJECT, lost, "launches that gave nothing", .shape = &k_lost),

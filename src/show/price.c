@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/number.h"
+#include "base/shell.h"
 #include "document/document.h"
 #include "show/report.h"
 #include "show/screen.h"
@@ -179,6 +180,7 @@ const etp_report *etp_ab_price_report(const etp_ab *ab, etp_arena *arena)
         etp_report_section(r, 1, "price-section", "Price");
         price_of(ab, &n, r, arena);
         etp_ab_memory_tables(ab, &holders, r, arena);
+        etp_ab_load_fix_section(ab, r);
     }
     for (size_t p = 0; p < ab->n_phases && ab->n_phases > 1; p++) {
         const char *id = etp_arena_printf(arena, "price-section-%zu", p + 1);
@@ -244,6 +246,13 @@ void etp_ab_cache_gains(const etp_ab *ab, etp_screen *s, etp_arena *arena)
             say_gain(ab, c, ETP_COST_LOAD, s, arena);
             say_gain(ab, c, ETP_COST_DIRTY, s, arena);
         }
+    }
+    for (size_t i = 0; i < ab->load_fixes.n; i++) {
+        const char *id = ab->load_fixes.items[i].id;
+        etp_screen_remark(
+            s, ETP_GOOD,
+            etp_arena_printf(arena, "keep packed weights in a file (%s): %s", id,
+                             etp_shell_command(arena, "etprof explain %s %s", id, ab->dir)));
     }
 }
 

@@ -603,6 +603,7 @@ void etp_ab_reason_sections(const etp_ab *ab, etp_report *r, etp_arena *arena)
     etp_ab_split_section(&one, r, arena);
     etp_ab_kernel_section(&one, r, arena);
     etp_ab_fix_section(&one, r);
+    etp_ab_load_fix_section(ab, r);
     etp_ab_ledger_section(ab, r);
     etp_ab_operator_section(ab, r);
 }

@@ -4,10 +4,12 @@ disk and against what the kernel says of a process that still runs (/proc/PID/sm
 
 usage: packed_cache.py ETPROF SOURCE_DIR"""
 import json
+import math
 import os
 import pathlib
 import re
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -79,6 +81,78 @@ def unused(tmp, out):
     expect(len(said) == 1 and "cache warm: the cache of packed weights is not used" in said[0], "a fallback", said)
 
 
+def saved(tmp):
+    """The fix of loading that two measured arms make, against medians and ratios worked out here."""
+    out = tmp / "saved"
+    words = ("--levels", "best", "--iterations", "3", "--warmup", "1", "--no-trace", "--no-wait", "--quiet")
+    done = etprof("ab", MODEL, "--packed-cache", "off,warm", *words, "--blocks", "6", "--out", out)
+    expect(done.returncode == 0, "six blocks", done.stderr[-500:])
+    answer = json.loads(etprof("analyze", out, "--format", "json").stdout)
+    fixes = answer["load_fixes"]
+    expect([(f["id"], f["kind"]) for f in fixes] == [("L1", "packed_cache")], "one fix", fixes)
+    arms = {state: [x["dirty_bytes"] for x in launches] for state, launches in rows(out).items()}
+    ratio = math.exp(statistics.mean(math.log(a / b) for a, b in zip(arms["off"], arms["warm"])))
+    wanted = statistics.median(arms["off"]) * (1 - 1 / ratio)
+    found = fixes[0]["dirty_bytes"]
+    expect(abs(found["expected"] / wanted - 1) < 1e-5 and found["lo"] <= found["expected"] <= found["hi"], "saved",
+           wanted, found)
+    expect(500_000 < wanted < 1_200_000, "about its weights", wanted)
+    expect(not any(f["kind"] == "packed_cache" for f in answer["next_fixes"]), "a gain of inferences", answer)
+    for form, words in (("text", ("keep packed weights in a file", "dirty memory")), ("md", ("packed_cache_path",)),
+                        ("json", ('"saves"', '"dirty_bytes"'))):
+        told = etprof("explain", "L1", out, "--format", form)
+        expect(told.returncode == 0 and all(w in told.stdout for w in words), form, told.stdout, told.stderr)
+    for form in ("text", "md", "html"):
+        told = etprof("analyze", out, "--price", "--format", form).stdout
+        expect("Fixes of loading" in told and "packed_cache_path" in told, form, told[-800:])
+    added = etprof("whatif", out, "fix L1")
+    expect(added.returncode != 0 and "L1" not in added.stdout, "added to inferences", added.stderr)
+    missing = etprof("explain", "L2", out)
+    expect(missing.returncode == 2 and "no claim 'L2'" in missing.stderr, "a second", missing.stderr)
+    planted(out, "_cache_warm", lambda launch: launch["memory"].update(cache=0))
+    answer = json.loads(etprof("analyze", out, "--format", "json").stdout)
+    expect("load_fixes" not in answer, "a fallback is no fix", answer.get("load_fixes"))
+
+
+def planted(out, arm, change):
+    path = out / "environment.jsonl"
+    lines = list(map(json.loads, path.read_text().splitlines()))
+    for line in lines:
+        if line["type"] == "launch" and line["experiment"].endswith(arm) and "memory" in line:
+            change(line)
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+def offered(tmp):
+    """Nothing of the cache was measured: a finding where packing is most of a load that somebody waits for."""
+    out = tmp / "plain"
+    done = etprof("ab", MODEL, "--levels", "best", *SHORT, "--out", out)
+    expect(done.returncode == 0, "plain", done.stderr[-500:])
+
+    def finding():
+        answer = json.loads(etprof("analyze", out, "--format", "json").stdout)
+        return [f for f in answer["findings"] if f["kind"] == "packing_at_load"]
+
+    expect(finding() == [], "a short load", finding())
+
+    def slow(launch):
+        more = 40_000_000
+        launch["load_ns"] = 80_000_000
+        launch["memory"]["packed"] += more
+        launch["dirty_bytes"] += more
+
+    planted(out, "", slow)
+    found = finding()
+    expect(len(found) == 1 and f"etprof ab {MODEL} --levels best" in found[0]["text"]
+           and "--packed-cache off,warm" in found[0]["text"], "the command", found)
+    told = etprof("explain", found[0]["id"], out)
+    expect(told.returncode == 0 and "--packed-cache off,warm" in " ".join(told.stdout.split()), "explained", told)
+    manifest = json.loads((out / "manifest.json").read_text())
+    manifest["executorch"]["version"] = "1.4.1"
+    (out / "manifest.json").write_text(json.dumps(manifest))
+    expect(finding() == [], "a release without the cache", finding())
+
+
 def by_hand(tmp, runner):
     """One process, and what the kernel says of it."""
     file = tmp / "packed"
@@ -125,6 +199,8 @@ with tempfile.TemporaryDirectory(prefix="etp-") as name:
     place = pathlib.Path(name).resolve()
     folder = session(place)
     unused(place, folder)
+    saved(place)
+    offered(place)
     os.chdir(bundles[0])
     by_hand(place, json.loads(pathlib.Path("bundle.json").read_text())["start"])
     refused(place)

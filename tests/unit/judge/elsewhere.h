@@ -9,9 +9,10 @@ static inline bool tested_elsewhere(etp_finding_kind k)
 {
     return (k >= ETP_FINDING_DECODE_ROOF && k <= ETP_FINDING_CHUNK) ||
            (k >= ETP_FINDING_TRACE_DAMAGED && k <= ETP_FINDING_PARTLY_LOGGED) ||
-           k == ETP_FINDING_PACKED_CACHE || k == ETP_FINDING_PROGRAM_DIFFERS ||
-           k == ETP_FINDING_OUTPUTS_RANDOM || k == ETP_FINDING_OUTPUTS_EXPECTED ||
-           k == ETP_FINDING_ALTERED || k == ETP_FINDING_UNRELATED;
+           k == ETP_FINDING_PACKED_CACHE || k == ETP_FINDING_PACKING ||
+           k == ETP_FINDING_PROGRAM_DIFFERS || k == ETP_FINDING_OUTPUTS_RANDOM ||
+           k == ETP_FINDING_OUTPUTS_EXPECTED || k == ETP_FINDING_ALTERED ||
+           k == ETP_FINDING_UNRELATED;
 }
 
 static inline void expect_words(const char *id, const char *text, const char *words)
