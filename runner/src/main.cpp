@@ -15,6 +15,7 @@
 #include "crash.h"
 #include "hook.h"
 #include "kernels.h"
+#include "loading.h"
 #include "process.h"
 #include "protocol.h"
 #include "roofs.h"
@@ -43,7 +44,7 @@ const char k_usage[] =
     "Environment: ETPROF_MASK (features to hide), ETPROF_NONCE (echoed in the hello line),\n"
     "ETPROF_COUNTERS=off (no hardware counters), =software (the kernel's events instead, for "
     "tests).\n"
-    "Commands on stdin: run N, dump FILE, samples FILE, outputs DIR, memory, quit.\n";
+    "Commands on stdin: run N, dump FILE, samples FILE, outputs DIR, memory, ledger, quit.\n";
 
 enum class Mode { run, probe, selftest, roofs };
 
@@ -157,7 +158,7 @@ std::optional<Failure> hello(const Options &o, const etp_hook_state &hook, etp_w
     if (etp_hook_seen(&seen)) {
         (void)etp_isa_cpu_format(&seen, h.flags, sizeof h.flags);
     }
-    h.memory = 1;
+    h.memory = h.ledger = 1;
     etprof::counters_describe(h);
     return std::nullopt;
 }
@@ -242,6 +243,10 @@ bool obey(const std::string &line, etprof::Session &session, etprof::Lines &line
         copy(done.cmd, "samples");
         failure = session.samples(cmd.path, done.n, done.bytes);
         break;
+    case ETP_WIRE_LEDGER:
+        copy(done.cmd, "ledger");
+        session.ledger(lines, done.n);
+        break;
     case ETP_WIRE_MEMORY:
         copy(done.cmd, "memory");
         done.n = 1;
@@ -303,6 +308,9 @@ int serve(const Options &o, etprof::Lines &lines)
 
 int main(int argc, char **argv)
 {
+    Options options;
+    options.entered_ns = etprof::now_ns();
+    options.entered_faults = etp_loading_faults();
     for (int i = 1; i < argc; i++) {
         if (std::strcmp(argv[i], "--help") == 0) {
             std::fputs(k_usage, stdout);
@@ -314,7 +322,6 @@ int main(int argc, char **argv)
     (void)std::signal(SIGPIPE, SIG_IGN);
     etprof::Lines lines;
     etprof::crash_install(lines.fd());
-    Options options;
     etprof::RoofOptions roofs;
     Mode mode = Mode::run;
     if (auto failure = parse(argc, argv, options, roofs, mode)) {

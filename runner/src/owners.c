@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "loading.h"
+
 #if defined(__linux__)
 #include <dlfcn.h>
 #include <malloc.h>
@@ -72,12 +74,14 @@ void etp_memory_loaded(void)
 static void *allocate(void *context, size_t size)
 {
     (void)context;
+    etp_loading_asked(0);
     return keep(malloc(size));
 }
 
 static void *reallocate(void *context, void *at, size_t size)
 {
     (void)context;
+    etp_loading_asked(0);
     forget(at);
     void *moved = realloc(at, size);
     (void)keep(moved != NULL || size == 0 ? moved : at);
@@ -94,6 +98,7 @@ static void deallocate(void *context, void *at)
 static void *aligned_allocate(void *context, size_t alignment, size_t size)
 {
     (void)context;
+    etp_loading_asked(size);
     void *at = NULL;
     return keep(posix_memalign(&at, alignment, size) == 0 ? at : NULL);
 }
@@ -120,6 +125,7 @@ int xnn_initialize(const struct xnn_allocator *theirs)
         return 1; // xnn_status_uninitialized
     }
     others = others || theirs != NULL;
+    etp_loading_begins();
     return real(theirs != NULL ? theirs : &k_ours);
 }
 #endif

@@ -12,9 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#if __has_include(<executorch/runtime/backend/backend_options_map.h>)
-#include <executorch/runtime/backend/backend_options_map.h>
-#endif
 #include <executorch/runtime/backend/interface.h>
 #include <executorch/runtime/platform/clock.h>
 #include <executorch/runtime/platform/platform.h>
@@ -26,6 +23,7 @@ extern "C" {
 #include "crash.h"
 #include "hook.h"
 #include "kernels.h"
+#include "loading.h"
 #include "owners.h"
 #include "process.h"
 #include "sampler.h"
@@ -380,14 +378,35 @@ static Error load_program(executorch::extension::Module &module, const std::stri
     error = error == Error::Ok ? map.set_options("XnnpackBackend", options.view()) : error;
     return error == Error::Ok ? module.load(map, check) : error;
 }
-constexpr bool k_has_packed_cache = true;
 #else
 static Error load_program(executorch::extension::Module &module, const std::string &)
 {
     return module.load(executorch::runtime::Program::Verification::InternalConsistency);
 }
-constexpr bool k_has_packed_cache = false;
 #endif
+
+// Loads what this session loads, or all methods where it has loaded none, and lets go of it.
+void Session::load_beside(const std::string &packed_cache)
+{
+    auto mode = OpenModule::LoadMode::Mmap;
+    auto beside = options_.data.empty()
+                      ? std::make_unique<OpenModule>(options_.model, mode)
+                      : std::make_unique<OpenModule>(options_.model, split(options_.data), mode);
+    if (load_program(*beside, packed_cache) != Error::Ok) {
+        return;
+    }
+    auto names = beside->method_names();
+    for (size_t i = 0; i < steps_.size() && module_ != nullptr; i++) {
+        if (!beside->is_method_loaded(steps_.at(i).method)) {
+            (void)beside->load_method(steps_.at(i).method);
+        }
+    }
+    for (const auto &name : names.ok() ? *names : std::unordered_set<std::string>{}) {
+        if (module_ == nullptr) {
+            (void)beside->load_method(name);
+        }
+    }
+}
 
 // A cold start finds no file. A warm one finds the file that an earlier load wrote; where none did,
 // one does now, before anything is timed.
@@ -409,18 +428,7 @@ std::optional<Failure> Session::prepare_cache()
     if (cold) {
         (void)unlink(file.c_str());
     } else if (access(file.c_str(), F_OK) != 0) {
-        auto mode = OpenModule::LoadMode::Mmap;
-        auto writer =
-            options_.data.empty()
-                ? std::make_unique<OpenModule>(options_.model, mode)
-                : std::make_unique<OpenModule>(options_.model, split(options_.data), mode);
-        // What fails here fails again in the load that is measured, and is said there.
-        if (load_program(*writer, file) == Error::Ok) {
-            auto names = writer->method_names();
-            for (const auto &name : names.ok() ? *names : std::unordered_set<std::string>{}) {
-                (void)writer->load_method(name);
-            }
-        }
+        load_beside(file); // what fails here fails again in the load that is measured
     }
     return std::nullopt;
 }
@@ -441,7 +449,10 @@ std::optional<Failure> Session::load(etp_wire_load &out)
     if (auto failure = prepare_cache()) {
         return failure;
     }
-    uint64_t start = now_ns();
+    if (options_.kind == "traced") {
+        etp_loading_watch(ETP_LOADING_TIMES);
+    }
+    begun_ = now();
     std::unique_ptr<executorch::etdump::ETDumpGen> tracer;
     if (options_.kind != "timed") {
         tracer = std::make_unique<executorch::etdump::ETDumpGen>();
@@ -457,6 +468,8 @@ std::optional<Failure> Session::load(etp_wire_load &out)
         return Failure{"load",
                        options_.model + ": the SDK cannot load the program: " + reason(error)};
     }
+    opened_ = now();
+    mapped_ns_ = etp_loading_mapped_ns();
     if (options_.steps.empty()) {
         if (auto failure = choose_method()) {
             return failure;
@@ -470,7 +483,9 @@ std::optional<Failure> Session::load(etp_wire_load &out)
     }
     std::snprintf(out.kernels_ours, sizeof out.kernels_ours, "%s", whose.ours.c_str());
     std::snprintf(out.kernels_theirs, sizeof out.kernels_theirs, "%s", whose.theirs.c_str());
-    out.ns = now_ns() - start;
+    loaded_ = now();
+    out.ns = loaded_.ns - begun_.ns;
+    etp_loading_watch(ETP_LOADING_OFF);
     etp_memory_loaded();
     out.rss_bytes = rss_bytes();
     std::snprintf(out.method, sizeof out.method, "%s", method_name_.c_str());
@@ -490,7 +505,9 @@ std::optional<Failure> Session::load(etp_wire_load &out)
     if (auto failure = once()) {
         return failure;
     }
-    return save();
+    auto failure = save();
+    ready_ = now();
+    return failure;
 }
 
 // Planned memory is reused while a method runs: inputs go in anew each time. BEGINS: the first
@@ -524,7 +541,7 @@ std::optional<Failure> Session::run(uint64_t n, Lines &lines)
     Reading before{}, after{};
     const uint64_t length = calls_.size() - once_; // of a repetition
     std::optional<Failure> failure;
-    const uint64_t waited = waited_ns(), began = now_ns();
+    const uint64_t waited = waited_ns(), began = now_ns(), faults = etp_loading_faults();
     uint64_t last_sent = began;
     Progress progress{samples.data(), done_, 0, 0};
     auto send = [&] {
@@ -574,6 +591,7 @@ std::optional<Failure> Session::run(uint64_t n, Lines &lines)
         // The first execution also asks what is asked once in a process. After the second it is
         // known how often an execution asks, and the hook is not needed in the way any more.
         if (watched) {
+            first_ = first_.ns > 0 ? first_ : Moment{end - start, etp_loading_faults() - faults};
             hook_calls_ = etp_hook_asked() - asked;
             hook_call_ps_ = done_ + i == 1 ? etp_hook_hand_on() : 0;
         }

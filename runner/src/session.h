@@ -12,6 +12,9 @@
 #include <executorch/devtools/etdump/etdump_flatcc.h>
 #include <executorch/extension/module/module.h>
 #include <executorch/extension/threadpool/threadpool_guard.h>
+#if __has_include(<executorch/runtime/backend/backend_options_map.h>)
+#include <executorch/runtime/backend/backend_options_map.h>
+#endif
 
 #include "inputs.h"
 #include "kernels.h"
@@ -20,6 +23,13 @@
 
 namespace etprof
 {
+
+// From 1.5.1 on; XNNPACK's own interface of such caches is known to be that of its XNNPACK.
+#if __has_include(<executorch/runtime/backend/backend_options_map.h>)
+constexpr bool k_has_packed_cache = true;
+#else
+constexpr bool k_has_packed_cache = false;
+#endif
 
 struct Options {
     std::string model;
@@ -31,8 +41,9 @@ struct Options {
     std::string inputs = "random:1";
     std::string steps; // file; empty: the method alone, again and again
     std::string kind = "timed";
-    std::string level;    // empty: not checked
-    unsigned rate = 1000; // samples a second of CPU time, at most
+    uint64_t entered_ns = 0, entered_faults = 0; // when main began
+    std::string level;                           // empty: not checked
+    unsigned rate = 1000;                        // samples a second of CPU time, at most
     unsigned threads = 1;
 };
 
@@ -92,6 +103,9 @@ class Session
     {
         return hook_call_ps_;
     }
+    // What happened from the start of the process to the end of the first inference; the program is
+    // loaded once more, to know what was packed for which operator.
+    void ledger(Lines &lines, uint64_t &n);
     // Who holds this process's memory; 0: not known here.
     void memory(etp_wire_done &out);
     std::optional<Failure> dump(const std::string &path, uint64_t &bytes);
@@ -102,6 +116,7 @@ class Session
     std::optional<Failure> set_threads();
     std::optional<Failure> choose_method();
     std::string lacking_backends(const std::string &method);
+    void load_beside(const std::string &packed_cache);
     std::optional<Failure> prepare_cache();
     std::optional<Failure> load_methods(Whose &whose);
     std::optional<Failure> make_calls();
@@ -126,6 +141,13 @@ class Session
     uint64_t hook_calls_ = 0;  // of the second execution; 0 none or not counted
     Waits waits_ = {0, 0};
     uint64_t hook_call_ps_ = 0; // each, from the third one on; 0 not measured
+    // CLOCK_MONOTONIC at the ends of parts of loading, and the page faults until then.
+    struct Moment {
+        uint64_t ns, faults;
+    } begun_{}, opened_{}, loaded_{}, ready_{};
+    uint64_t mapped_ns_ = 0; // when the program was mapped, 0 not seen
+    Moment first_{};         // how long the first inference took, and its page faults
+    static Moment now();
 };
 
 // The program's file, looked at before the SDK does: its messages name no file.

@@ -83,6 +83,26 @@ typedef struct etp_ab_hook { // what hiding features added to an inference: medi
     double calls, call_ns, share;
 } etp_ab_hook;
 
+// One of the parts of an arm's loading, in the order in which they happen; those of delegates come
+// before the rest of their method.
+typedef struct etp_ab_load_part {
+    etp_load_what what;
+    uint64_t delegate, operation; // as etp_run_part
+    uint64_t bytes, faults;
+    int64_t ns;
+    uint32_t arm;
+    const etp_partition *partition; // whose NODE packs; NULL: of no node, or not known
+    uint32_t node;
+    uint64_t weight_bytes; // of the node, in the program
+} etp_ab_load_part;
+typedef struct etp_ab_load { // of one recorded launch; n 0: not known
+    etp_ab_load_part *parts;
+    size_t n;
+    uint64_t delegates;
+    int64_t whole_ns, packing_ns; // their sum, and that of packing
+    uint64_t packed_bytes;
+} etp_ab_load;
+
 #define ETP_AB_SPREAD 21
 
 typedef struct etp_ab_arm {
@@ -118,7 +138,8 @@ typedef struct etp_ab_arm {
     // 95 % intervals of these medians, whatever the distribution; NAN below six launches.
     double costs_lo[ETP_COSTS], costs_hi[ETP_COSTS];
     etp_memory_rows memory; // of the launch with the median of their sum; code 0: not known
-    int64_t disk_bytes;     // its program and the weights beside it
+    etp_ab_load load;
+    int64_t disk_bytes; // its program and the weights beside it
     etp_ab_hook hook;
     etp_proof proof;
     const etp_kernels *kernels; // sampled program counters, NULL without
@@ -692,6 +713,10 @@ const char *etp_ab_again_command(const etp_ab *ab, etp_arena *arena);
 // which those after the plan's have not; else as etp_ab_again_command.
 const char *etp_ab_quieter_command(const etp_ab *ab, const etp_ab_comparison *c, etp_arena *arena);
 
+// loading.c: the operator of ARM that did the work of NODE, one of those with VALUES; NULL: not
+// known.
+const etp_ab_operator *etp_ab_owner(const etp_ab *ab, uint32_t arm, const etp_value *values,
+                                    uint32_t node);
 // The operator that answers call ID ("op12"); NULL: none.
 const etp_ab_operator *etp_ab_operator_of(const etp_ab *ab, const char *id);
 bool etp_ab_same_group(const etp_ab_arm *a, const etp_ab_arm *b);    // one model and thread count

@@ -40,9 +40,9 @@
     X(PACKED_CACHE, "packed_cache_unused",                                                           \
       "bytes of the cache's file that are resident after the measured iterations: 0")                \
     X(PACKING, "packing_at_load",                                                                    \
-      "bytes that XNNPACK asked for while loading and still holds, at least 0.5 MB and half of "     \
-      "what "                                                                                        \
-      "is dirty; median of the launches' loading, at least 5 ms")                                    \
+      "Σ time of packing ÷ time of loading, parts of one recorded launch (arms[].loading), at "    \
+      "least "                                                                                       \
+      "0.5; loading at least 5 ms, packed and named weights at least 0.5 MB")                        \
     X(PORTABLE, "portable",                                                                          \
       "Σ time of kernels outside delegates ÷ Method::execute, at least 0.25")                        \
     X(STATISTICS, "statistics", "launch values ln(median) by block; docs/statistics.md")             \

@@ -229,6 +229,7 @@ typedef struct etp_ab_launched {
     int64_t costs[ETP_COSTS];
     double costs_lo[ETP_COSTS], costs_hi[ETP_COSTS];
     etp_memory_rows memory;
+    etp_ab_load load;
     etp_ab_hook hook;
     etp_proof proof;
     const etp_kernels *kernels; // NULL without samples
@@ -238,6 +239,9 @@ typedef struct etp_ab_launched {
 ETP_NODISCARD etp_status etp_ab_take_launches(const etp_ab_session *s, const etp_run *run,
                                               uint32_t one, uint32_t at, etp_ab_findings *noticed,
                                               etp_ab_launched *out, etp_error *err);
+// loading.c: of RUN_ARM, which is arm AT of the answer.
+etp_ab_load etp_ab_load_of(const etp_ab_session *s, const etp_run *run, uint32_t run_arm,
+                           uint32_t at);
 // hook.c: what hiding features adds to an inference; the words end a sentence, NULL on out of
 // memory.
 void etp_ab_take_hook(const etp_run *run, uint32_t run_arm, int64_t median_ns, etp_arena *arena,

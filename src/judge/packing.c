@@ -117,8 +117,7 @@ static bool has_cache(const char *version)
 // Bytes of weights of MODEL's partitions that the program names: no others are kept in the file.
 static uint64_t named_bytes(const etp_ab_session *s, uint32_t model)
 {
-    const etp_program *p =
-        model < s->programs.n ? s->programs.items[model].program : NULL;
+    const etp_program *p = model < s->programs.n ? s->programs.items[model].program : NULL;
     uint64_t sum = 0;
     for (uint32_t m = 0; p && m < p->n_methods; m++) {
         for (uint32_t i = 0; i < p->methods[m].n_partitions; i++) {
@@ -143,29 +142,30 @@ void etp_ab_packing_finding(const etp_ab_session *s, etp_ab_findings *to)
         }
     }
     if (!a || ab->phase || ab->emulated || a->cache > ETP_CACHE_OFF || a->model >= ab->n_models ||
-        a->costs[ETP_COST_LOAD] == ETP_NS_UNKNOWN || a->costs[ETP_COST_DIRTY] == ETP_NS_UNKNOWN ||
         !has_cache(a->executorch ? a->executorch : ab->executorch_version)) {
         return;
     }
-    double packed = (double)a->memory.packed;
-    if (packed < LEAST_BYTES || packed < 0.5 * (double)a->costs[ETP_COST_DIRTY] ||
-        (double)a->costs[ETP_COST_LOAD] < LEAST_NS || (double)named_bytes(s, a->model) < LEAST_BYTES) {
+    int64_t load_ns = 0; // of the launch that tells its parts
+    for (size_t i = 0; i < a->load.n; i++) {
+        const etp_load_what what = a->load.parts[i].what;
+        load_ns += what >= ETP_LOAD_MAPPING && what <= ETP_LOAD_CREATION ? a->load.parts[i].ns : 0;
+    }
+    if ((double)load_ns < LEAST_NS || (double)a->load.packed_bytes < LEAST_BYTES ||
+        (double)a->load.packing_ns < 0.5 * (double)load_ns ||
+        (double)named_bytes(s, a->model) < LEAST_BYTES) {
         return;
     }
     const char *level =
         a->level_name ? etp_shell_command(ab->arena, " --levels %s", a->level_name) : "";
-    const char *command = etp_arena_printf(
-        ab->arena, "%s%s --threads %u --packed-cache off,warm --price",
-        etp_shell_command(ab->arena, "etprof ab %s", ab->models[a->model].path), level,
-        a->threads ? a->threads : 1);
+    const char *command =
+        etp_arena_printf(ab->arena, "%s%s --threads %u --packed-cache off,warm --price",
+                         etp_shell_command(ab->arena, "etprof ab %s", ab->models[a->model].path),
+                         level, a->threads ? a->threads : 1);
     etp_ab_add_finding(
-        to, ETP_FINDING_PACKING, ETP_SEVERITY_INFO,
-        etp_arena_printf(ab->arena, "arm:%s", a->name),
+        to, ETP_FINDING_PACKING, ETP_SEVERITY_INFO, etp_arena_printf(ab->arena, "arm:%s", a->name),
         etp_arena_printf(ab->arena,
-                         "%s packs its weights at each load: XNNPACK holds %s of %s dirty, and "
-                         "loading takes %s. What a file of packed weights would save is measured "
-                         "by: %s",
-                         a->measured, ETP_BYTES(a->memory.packed),
-                         ETP_BYTES((uint64_t)a->costs[ETP_COST_DIRTY]),
-                         ETP_NS((double)a->costs[ETP_COST_LOAD]), command));
+                         "%s packs %s of weights at each load, which took %s of %s in a recorded "
+                         "launch. What a file of packed weights would save is measured by: %s",
+                         a->measured, ETP_BYTES(a->load.packed_bytes),
+                         ETP_NS((double)a->load.packing_ns), ETP_NS((double)load_ns), command));
 }

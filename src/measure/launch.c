@@ -22,7 +22,7 @@ typedef struct launch {
     etp_channel *channel;
     etp_launch_outcome *out;
     char nonce[17];
-    bool tells_memory; // when it is asked
+    bool tells_memory, tells_ledger; // when it is asked
     struct {
         etp_launch_iteration *items;
         size_t n, cap;
@@ -194,6 +194,7 @@ static bool hear_hello(launch *l)
     }
     t->pid = h->pid;
     l->tells_memory = h->memory == 1;
+    l->tells_ledger = h->ledger == 1;
     if (!keep(l, &r->mask_requested, h->mask.requested) || !keep(l, &r->mask_hook, h->mask.hook) ||
         !keep(l, &r->mask_cleared, h->mask.cleared) || !keep(l, &r->flags, h->flags)) {
         return mark_lost(l, ETP_LOST_START, "out of memory");
@@ -430,6 +431,39 @@ static bool ask_memory(launch *l)
     return true;
 }
 
+// Part by part from its start to the end of its first inference.
+static bool ask_ledger(launch *l)
+{
+    if (!l->request->ledger || !l->tells_ledger) {
+        return true;
+    }
+    (void)etp_channel_send(l->channel, ETP_STR("ledger\n"));
+    for (;;) {
+        etp_wire_msg msg;
+        // It loads the program once more first.
+        const uint64_t extra = 10 * l->out->record.load_ns;
+        etp_channel_result r = etp_channel_next(l->channel, extra, &msg, l->why, sizeof l->why);
+        if (r != ETP_CHANNEL_OK) {
+            return channel_failed(l, r, "telling how it was loaded",
+                                  l->channel->timeout_ns + extra);
+        }
+        if (msg.type == ETP_WIRE_DONE) {
+            return true;
+        }
+        const etp_wire_part *p = &msg.u.part;
+        const etp_load_what what =
+            msg.type == ETP_WIRE_PART ? etp_wire_part_find(p->what) : ETP_LOAD_WHATS;
+        if (what == ETP_LOAD_WHATS || l->out->record.parts.n == ETP_RUN_MAX_PARTS ||
+            p->ns > INT64_MAX / ETP_RUN_MAX_PARTS || p->bytes > INT64_MAX / ETP_RUN_MAX_PARTS) {
+            return mark_lost(l, ETP_LOST_GARBAGE, "not a part of loading: \"%s\" of %llu ns",
+                             msg.type == ETP_WIRE_PART ? p->what : msg.word,
+                             (unsigned long long)(msg.type == ETP_WIRE_PART ? p->ns : 0));
+        }
+        const etp_run_part part = {what, p->delegate, p->operation, p->bytes, p->ns, p->faults};
+        ETP_ADD(l->arena, &l->out->record.parts, part);
+    }
+}
+
 // The commands of one launch, in their order (wire/wire.h).
 static bool converse(launch *l)
 {
@@ -456,7 +490,7 @@ static bool converse(launch *l)
         return false;
     }
     // Last: writing outputs takes time and memory that belong to no iteration.
-    return !q->outputs || command(l, "outputs", q->outputs, &msg);
+    return (!q->outputs || command(l, "outputs", q->outputs, &msg)) && ask_ledger(l);
 }
 
 // ---- from start to end ----
@@ -592,10 +626,14 @@ static etp_status start(launch *l, bool *started, etp_error *err)
     build_arguments(request, threads, args);
     const char *nonce = etp_arena_printf(l->arena, "ETPROF_NONCE=%s", l->nonce);
     const char *mask = etp_arena_printf(l->arena, "ETPROF_MASK=%s", request->arm->mask);
-    // Nonce, mask and pad, and the NULL that ends the list.
-    const char *env[4] = {nonce}, **next = env + 1;
+    // Nonce, mask, start and pad, and the NULL that ends the list.
+    const char *env[5] = {nonce}, **next = env + 1;
     if (request->arm->mask[0]) {
         *next++ = mask;
+    }
+    if (request->ledger && l->device->info.local_pid) { // their clocks are the same
+        *next++ =
+            etp_arena_printf(l->arena, "ETPROF_STARTED=%llu", (unsigned long long)etp_os_now_ns());
     }
     if (l->device->info.local_pid) {
         pad_environment(l, next);

@@ -24,6 +24,7 @@ typedef struct etp_launch_request {
     const char *dump;    // where to write the trace (device path); kinds TRACED and SAMPLED
     const char *samples; // where to write program counters (device path); kind SAMPLED
     const char *outputs; // where to write the outputs (device path), NULL: not wanted
+    bool ledger;         // ask for the parts of loading; kind TRACED
     uint64_t timeout_ns;
     const etp_isa_cpu *cpu; // of the device, nothing hidden
     int (*interrupted)(void *ctx);

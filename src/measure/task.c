@@ -441,6 +441,8 @@ static etp_status make_request(etp_session *s, const etp_task *t, bool pilot, et
     if (traced || sampled) {
         ETP_TRY(s->device->ops->scratch(s->device, "trace.etdump", &s->block_arena, &q->dump, err));
     }
+    // Once for each arm: it takes another load.
+    q->ledger = traced && t->block == 1;
     if (sampled) {
         ETP_TRY(
             s->device->ops->scratch(s->device, "samples.csv", &s->block_arena, &q->samples, err));

@@ -136,6 +136,7 @@ static const void *untraced_ns(const etp_place *at, etp_made *made)
 KNOWN(is_positive, double, *it > 0)
 KNOWN(has_hook, etp_ab_arm, it->hook.call_ns > 0) // not of bare recordings, runners of others
 KNOWN(has_cache, etp_packed_cache, *it != ETP_CACHE_UNSAID)
+KNOWN(has_loading, etp_ab_load, it->n > 0)
 KNOWN(has_memory, etp_ab_arm, it->memory.code > 0)
 KNOWN(has_interval, etp_ab_arm, isfinite(it->hi_ns - it->lo_ns))
 KNOWN(has_blocks, etp_ab_ratio, it->blocks > 0)

@@ -19,6 +19,7 @@ extern const etp_shape k_etp_ab_agreement, k_etp_ab_comparison, k_etp_ab_states;
 // Of etp_ab_operator: "roof", left out without roofs.
 extern const etp_shape k_etp_ab_operator_roofs;
 extern const etp_shape k_etp_ab_load_fix, k_etp_ab_load_fixes; // load_fixes.c
+extern const etp_shape k_etp_ab_loading;                       // loading.c
 bool etp_ab_has_load_fixes(const void *ab, const etp_place *at);
 // Of etp_ab_phase: what it is, without its answer.
 extern const etp_shape k_etp_ab_phase;

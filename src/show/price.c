@@ -175,11 +175,12 @@ const etp_report *etp_ab_price_report(const etp_ab *ab, etp_arena *arena)
 {
     etp_report *r = etp_report_create(arena, ab->title);
     etp_report_subtitle(r, "what it costs%s", ab->emulated ? " (emulated)" : "");
-    size_t n = 0, holders = 0;
+    size_t n = 0, holders = 0, loads = 0;
     if (ab->n_phases < 2) {
         etp_report_section(r, 1, "price-section", "Price");
         price_of(ab, &n, r, arena);
         etp_ab_memory_tables(ab, &holders, r, arena);
+        etp_ab_loading_tables(ab, &loads, r, arena);
         etp_ab_load_fix_section(ab, r);
     }
     for (size_t p = 0; p < ab->n_phases && ab->n_phases > 1; p++) {
@@ -187,6 +188,7 @@ const etp_report *etp_ab_price_report(const etp_ab *ab, etp_arena *arena)
         etp_report_section(r, 1, id, ab->phases[p].name);
         price_of(ab->phases[p].ab, &n, r, arena);
         etp_ab_memory_tables(ab->phases[p].ab, &holders, r, arena);
+        etp_ab_loading_tables(ab->phases[p].ab, &loads, r, arena);
     }
     etp_report_text(r, "Ratios are baseline ÷ candidate: below 1 the candidate costs more. "
                        "Loading packs the weights; the program was in the page cache.");

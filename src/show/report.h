@@ -26,6 +26,9 @@ const etp_report *etp_ab_proof_report(const etp_ab *ab, etp_arena *arena);
 const char *etp_ab_saved_words(etp_ab_saved saved, bool bytes, etp_arena *arena);
 // What changes of loading save, as a section; nothing without any. In load_fixes.c.
 void etp_ab_load_fix_section(const etp_ab *ab, etp_report *r);
+// From the start of each arm's process to the end of its first inference, part by part, and what
+// was packed for which operator. In loading.c.
+void etp_ab_loading_tables(const etp_ab *ab, size_t *n, etp_report *r, etp_arena *arena);
 // What the arms cost: a row for each cost, a column for each arm. In price.c.
 const etp_report *etp_ab_price_report(const etp_ab *ab, etp_arena *arena);
 

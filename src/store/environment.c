@@ -6,10 +6,12 @@
 
 static const char k_launch_type[] = "launch", k_block_type[] = "block";
 
+WORDS(k_load_whats, etp_load_what_name, etp_load_what, ETP_LOAD_WHATS)
 WORDS(k_kinds, etp_launch_kind_name, etp_launch_kind, ETP_LAUNCH_KINDS)
 FIND(launch_type, etp_run_launch, etp_run, MAKE(text, k_launch_type))
 KNOWN(has_counters, etp_run_launch, it->cycles > 0)
 KNOWN(has_memory, etp_run_launch, it->memory.code > 0)
+KNOWN(has_parts, etp_run_launch, it->parts.n > 0)
 KNOWN(has_hook_cost, etp_run_launch, it->hook_cost.call_ps > 0)
 KNOWN(has_cache, etp_run_launch, it->counted.cache.len > 0)
 KNOWN(has_counted, etp_run_launch, it->counted.n > 0)
@@ -164,6 +166,26 @@ static SHAPE(k_hook, k_hook_rows);
 static const etp_field k_memory_rows[] = {ETP_MEMORY_ROWS(ROW)};
 #undef ROW
 static SHAPE(k_memory, k_memory_rows);
+#undef OF
+#define OF etp_run_part
+static const etp_field k_part_rows[] = {
+    FIELD("what", WORD, what, "", .words = &k_load_whats),
+    FIELD("delegate", UINT, delegate, "of XNNPACK in the order of loading, from 1",
+          .flags = ETP_ABSENT | ETP_ZERO),
+    FIELD("operation", UINT, operation, "of it that packs weights, from 1",
+          .flags = ETP_ABSENT | ETP_ZERO),
+    FIELD("bytes", UINT, bytes, "packed", .flags = ETP_ABSENT | ETP_ZERO),
+    FIELD("ns", UINT, ns, "", .most = INT64_MAX),
+    FIELD("faults", UINT, faults, "page faults", .flags = ETP_ABSENT | ETP_ZERO),
+};
+static SHAPE_ON_ONE_LINE(k_part, k_part_rows);
+#undef OF
+#define OF etp_run_launch
+static const etp_field k_loading_rows[] = {
+    VECTOR("parts", OBJECT, parts, "from its start to the end of its first inference",
+           .shape = &k_part, .most = ETP_RUN_MAX_PARTS),
+};
+static SHAPE(k_loading, k_loading_rows);
 static const etp_field k_launch_rows[] = {
     MADE("type", TEXT, launch_type, "launch", .flags = ETP_SET),
     FIELD("block", UINT, block, "from 1", .most = ETP_RUN_MAX_BLOCKS),
@@ -184,6 +206,8 @@ static const etp_field k_launch_rows[] = {
     FIELD("clean_bytes", UINT, clean_bytes, "likewise: pages of files, not written",
           .flags = ETP_ABSENT | ETP_ZERO),
     GROUP("memory", &k_memory, "both together, by who holds them", .when = has_memory,
+          .flags = ETP_ABSENT),
+    GROUP("loading", &k_loading, "of one recorded launch of each arm", .when = has_parts,
           .flags = ETP_ABSENT),
     NUMBER(user_ns, "CPU time"),
     NUMBER(system_ns, "likewise, in the kernel"),

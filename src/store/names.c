@@ -40,6 +40,9 @@ static bool find(const char *const *names, size_t n, etp_str s, size_t *out)
 NAMES(run_state, NULL, "running", "finished", "interrupted")
 NAMES(run_stop, "", "precision", "budget", "blocks")
 NAMES(launch_kind, "timed", "traced", "control", "sampled")
+#define PART_WORD(name, word, title, what) word,
+NAMES(load_what, ETP_LOAD_PARTS(PART_WORD))
+#undef PART_WORD
 NAMES(phase, "warmup", "timed", "traced", "sampled", "control")
 FIND(phase)
 NAMES(phase_kind, "prefill", "decode", "shape")

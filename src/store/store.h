@@ -11,6 +11,7 @@
 #define ETP_STORE_STORE_H
 
 #include "base/index.h"
+#include "base/load_parts.h"
 #include "base/memory_rows.h"
 #include "base/sha256.h"
 #include "os/os.h"
@@ -118,6 +119,7 @@ const char *etp_run_stop_name(etp_run_stop stop); // "" of ETP_STOP_OTHER
 const char *etp_launch_kind_name(etp_launch_kind kind);
 const char *etp_phase_name(etp_phase phase);
 const char *etp_phase_kind_name(etp_phase_kind kind);
+const char *etp_load_what_name(etp_load_what what);
 const char *etp_lost_reason_name(etp_lost_reason reason);
 const char *etp_samples_end_name(etp_samples_end end);
 const char *etp_counter_events_name(etp_counter_events events);
@@ -194,6 +196,13 @@ typedef struct etp_run_counts { // during one iteration, all threads; 0: not cou
     uint64_t cpu_ns, cycles, instructions, cache_misses;
 } etp_run_counts;
 
+typedef struct etp_run_part { // of what a process does up to the end of its first inference
+    etp_load_what what;
+    uint64_t delegate, operation; // of XNNPACK in the order of loading, what it packs; from 1, or 0
+    uint64_t bytes, ns, faults;
+} etp_run_part;
+#define ETP_RUN_MAX_PARTS 32768
+
 // One process that did its job. Unknown numbers are 0.
 typedef struct etp_run_launch {
     uint32_t arm, block, launch;
@@ -207,6 +216,10 @@ typedef struct etp_run_launch {
     uint64_t dirty_bytes, clean_bytes; // resident after the measured iterations: pages that were
                                        // written, and those of files that were not
     etp_memory_rows memory;            // who holds them; code 0: not known
+    struct {
+        etp_run_part *items;
+        size_t n, cap;
+    } parts; // one after another; none: not known
     uint64_t user_ns, system_ns;
     uint64_t minor_faults, major_faults, voluntary_switches, involuntary_switches;
     uint64_t env_pad_bytes; // by which its environment was made larger, drawn anew for each launch

@@ -41,6 +41,9 @@ static void hello(etp_json *j, const etp_wire_hello *h)
     if (h->memory != 0) {
         etp_json_kv_u64(j, "memory", h->memory);
     }
+    if (h->ledger != 0) {
+        etp_json_kv_u64(j, "ledger", h->ledger);
+    }
     if (h->counters.events[0] == '\0') {
         return;
     }
@@ -182,6 +185,15 @@ static void body(etp_json *j, const etp_wire_msg *m)
         if (m->u.roof.again != 0) {
             etp_json_kv_u64(j, "again", m->u.roof.again);
         }
+        break;
+    case ETP_WIRE_PART:
+        etp_json_kv_z(j, "type", "part");
+        etp_json_kv_z(j, "what", m->u.part.what);
+        etp_json_kv_u64(j, "delegate", m->u.part.delegate);
+        etp_json_kv_u64(j, "operation", m->u.part.operation);
+        etp_json_kv_u64(j, "bytes", m->u.part.bytes);
+        etp_json_kv_u64(j, "ns", m->u.part.ns);
+        etp_json_kv_u64(j, "faults", m->u.part.faults);
         break;
     case ETP_WIRE_UNKNOWN:
         etp_json_kv_z(j, "type", m->word);

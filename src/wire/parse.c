@@ -32,6 +32,26 @@ etp_wire_code etp_wire_code_find(const char *word)
     return ETP_WIRE_CODE_OTHER;
 }
 
+static const char *const k_parts[ETP_LOAD_WHATS] = {
+#define WORD(name, word, title, what) word,
+    ETP_LOAD_PARTS(WORD)
+#undef WORD
+};
+
+const char *etp_wire_part_word(etp_load_what what)
+{
+    return k_parts[what];
+}
+
+etp_load_what etp_wire_part_find(const char *word)
+{
+    etp_load_what what = 0;
+    while (what < ETP_LOAD_WHATS && strcmp(word, k_parts[what]) != 0) {
+        what++;
+    }
+    return what;
+}
+
 // Always false, so that callers return it.
 static bool bad(in *s, const char *what)
 {
@@ -490,8 +510,20 @@ static bool hello_fields(in *s, etp_wire_hello *h)
         TEXT("cpu", h->cpu, false),
         TEXT("flags", h->flags, false),
         NUMBER("memory", h->memory, false),
+        NUMBER("ledger", h->ledger, false),
         {.name = "counters", .object = counters, .object_count = COUNT(counters)}
     };
+    return object(s, f, COUNT(f), 0);
+}
+
+static bool part_fields(in *s, etp_wire_part *t)
+{
+    const field f[] = {TEXT("what", t->what, true),
+                       NUMBER("delegate", t->delegate, false),
+                       NUMBER("operation", t->operation, false),
+                       NUMBER("bytes", t->bytes, false),
+                       NUMBER("ns", t->ns, true),
+                       NUMBER("faults", t->faults, false)};
     return object(s, f, COUNT(f), 0);
 }
 
@@ -567,6 +599,8 @@ static bool fields_of(in *s, etp_wire_msg *m)
                            NUMBER("median", r->median, true), NUMBER("again", r->again, false)};
         return object(s, f, COUNT(f), 0);
     }
+    case ETP_WIRE_PART:
+        return part_fields(s, &m->u.part);
     case ETP_WIRE_UNKNOWN:
         break;
     }
@@ -585,7 +619,8 @@ static etp_wire_type type_of(const char *word)
         {"done",     ETP_WIRE_DONE    },
         {"error",    ETP_WIRE_ERROR   },
         {"selftest", ETP_WIRE_SELFTEST},
-        {"roof",     ETP_WIRE_ROOF    }
+        {"roof",     ETP_WIRE_ROOF    },
+        {"part",     ETP_WIRE_PART    }
     };
     for (size_t i = 0; i < COUNT(k_types); i++) {
         if (strcmp(k_types[i].word, word) == 0) {
@@ -670,6 +705,10 @@ bool etp_wire_cmd_parse(const char *line, size_t len, etp_wire_cmd *out, char *w
         out->verb = ETP_WIRE_MEMORY;
         return s.at == s.len || bad(&s, "memory takes nothing");
     }
+    if (verb(&s, "ledger")) {
+        out->verb = ETP_WIRE_LEDGER;
+        return s.at == s.len || bad(&s, "ledger takes nothing");
+    }
     if (verb(&s, "run")) {
         out->verb = ETP_WIRE_RUN;
         return u64(&s, &out->n) && (s.at == s.len || bad(&s, "run takes one number")) &&
@@ -696,5 +735,5 @@ bool etp_wire_cmd_parse(const char *line, size_t len, etp_wire_cmd *out, char *w
         return true;
     }
     return bad(&s, "unknown command; there are run N, dump FILE, outputs DIR, samples FILE, "
-                   "memory, quit");
+                   "memory, ledger, quit");
 }

@@ -19,6 +19,7 @@
 //    "hook_call_ps":400}
 //   {"type":"done","cmd":"memory","n":1,"bytes":0,"peak_rss_bytes":9,"dirty_bytes":2,
 //    "clean_bytes":3,"memory":{"program":1,"code":2,"unaccounted":2}}
+//   {"type":"part","what":"packing","delegate":1,"operation":2,"bytes":64,"ns":9,"faults":0}
 //   {"type":"error","code":"method","message":"..."}
 // lines of `--roofs`, which come between hello and done (best and median 0: checked, not timed):
 //   {"type":"roof","isa":"avx2","what":"fma_f32","unit":"op/s","threads":1,"bytes":0,"best":1,
@@ -38,6 +39,10 @@
 //                the last time, as CSV (columns in runner/src/sampler.h)
 //   outputs DIR  outputs of the last iteration as DIR/output-<i>.bin and DIR/outputs.json
 //   memory       what of the process is resident now; only where the hello line has "memory"
+//   ledger       its parts one by one, from the start of the process to the end of the first
+//   inference
+//                (base/load_parts.h); of a launch of kind "traced", whose last command it is; only
+//                where the hello line has "ledger"
 //   quit         as does the end of the input
 #ifndef ETP_WIRE_WIRE_H
 #define ETP_WIRE_WIRE_H
@@ -46,6 +51,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/load_parts.h"
 #include "base/memory_rows.h"
 
 #ifdef __cplusplus
@@ -69,7 +75,8 @@ typedef enum etp_wire_type {
     ETP_WIRE_DONE,
     ETP_WIRE_ERROR,
     ETP_WIRE_SELFTEST,
-    ETP_WIRE_ROOF
+    ETP_WIRE_ROOF,
+    ETP_WIRE_PART
 } etp_wire_type;
 
 // What is absent from a line is zero or empty here, except what the type cannot
@@ -91,7 +98,7 @@ typedef struct etp_wire_hello {
     } mask;
     char cpu[ETP_WIRE_TEXT_MAX];   // etp_isa_cpu text, nothing hidden
     char flags[ETP_WIRE_TEXT_MAX]; // the same as the SDK sees it, read back
-    uint64_t memory;               // 1: it knows the command memory
+    uint64_t memory, ledger;       // 1: it knows the command
     struct {
         char events[ETP_WIRE_WORD_MAX +
                     1]; // hardware, process (as the system counts, kernel included), software (no
@@ -145,6 +152,17 @@ typedef struct etp_wire_done {
                                        // files that were not; both 0: not known here
     etp_memory_rows memory;            // memory: who holds them; all 0: not known
 } etp_wire_done;
+
+typedef struct etp_wire_part {        // of what a process does; see base/load_parts.h
+    char what[ETP_WIRE_WORD_MAX + 1]; // *
+    uint64_t delegate;                // of XNNPACK, in the order of loading, from 1; 0: of none
+    uint64_t operation;               // of it, that packs weights, from 1; 0: of none
+    uint64_t bytes;                   // packed
+    uint64_t ns;                      // *
+    uint64_t faults;                  // page faults in it
+} etp_wire_part;
+const char *etp_wire_part_word(etp_load_what what);
+etp_load_what etp_wire_part_find(const char *word); // ETP_LOAD_WHATS: of a later version
 
 typedef enum etp_wire_code {
     ETP_WIRE_CODE_OTHER, // of a later version
@@ -211,6 +229,7 @@ typedef struct etp_wire_msg {
         etp_wire_error error;
         etp_wire_selftest selftest;
         etp_wire_roof roof;
+        etp_wire_part part;
     } u;
 } etp_wire_msg;
 
@@ -231,6 +250,7 @@ typedef enum etp_wire_verb {
     ETP_WIRE_OUTPUTS,
     ETP_WIRE_SAMPLES,
     ETP_WIRE_MEMORY,
+    ETP_WIRE_LEDGER,
     ETP_WIRE_QUIT
 } etp_wire_verb;
 

@@ -9,6 +9,8 @@
 //   load LEVEL NS              loading takes that long
 //   memory LEVEL PEAK DIRTY CLEAN   bytes; without it 5 MB of peak, and it is not asked;
 //                              code is what is clean, packed and planned half of what is dirty
+//   part LEVEL WHAT DELEGATE OPERATION BYTES NS FAULTS   one of its loading; without any it is not
+//                              asked
 //   kernels LEVEL NAMES        said of the load, to the end of the line: its kernels are ours
 //   turns                      every `run 1` is noted in <file>.turns by its level
 //   noise PERMILLE             a launch takes up to that much more or less, by its number
@@ -51,6 +53,8 @@ typedef struct fake {
     } counts;
     unsigned long long waits;
     unsigned long long peak_bytes, dirty_bytes, clean_bytes;
+    etp_wire_part parts[16];
+    size_t n_parts;
     char what[64], kernels[512];
     unsigned long long done;
     unsigned long long clock_ns;
@@ -116,6 +120,23 @@ static int is_nth(const fake *f, const char *nth)
            (strchr(nth, '+') && (unsigned)atol(nth) < f->nth);
 }
 
+static int read_part(fake *f, const char *line)
+{
+    char level[64], what[64];
+    unsigned long long d, o, bytes, ns, faults;
+    if (sscanf(line, "part %63s %63s %llu %llu %llu %llu %llu", level, what, &d, &o, &bytes, &ns,
+               &faults) != 7) {
+        return 0;
+    }
+    if (matches(level, f->level) && f->n_parts < sizeof f->parts / sizeof *f->parts) {
+        etp_wire_part *p = &f->parts[f->n_parts++];
+        *p = (etp_wire_part){
+            .delegate = d, .operation = o, .bytes = bytes, .ns = ns, .faults = faults};
+        snprintf(p->what, sizeof p->what, "%s", what);
+    }
+    return 1;
+}
+
 static void read_directive(fake *f, const char *line)
 {
     char level[64], kind[64], nth[16], what[64];
@@ -127,6 +148,9 @@ static void read_directive(fake *f, const char *line)
         if (side && strcmp(side, what) == 0) {
             read_directive(f, line + at);
         }
+        return;
+    }
+    if (read_part(f, line)) {
         return;
     }
     if (sscanf(line, "base %63s %llu %u", level, &a, &threads) >= 2 && matches(level, f->level) &&
@@ -234,6 +258,7 @@ static void say_hello(fake *f, int probe)
     snprintf(h->kind, sizeof h->kind, "%s", f->kind);
     h->threads = f->threads;
     h->memory = f->dirty_bytes > 0;
+    h->ledger = f->n_parts > 0;
     const char *counters = getenv("FAKE_COUNTERS");
     if (counters && strcmp(counters, "denied") == 0) {
         snprintf(h->counters.events, sizeof h->counters.events, "none");
@@ -372,6 +397,16 @@ static void tell_memory(const fake *f)
     send(&m);
 }
 
+static void tell_parts(const fake *f)
+{
+    for (size_t i = 0; i < f->n_parts; i++) {
+        etp_wire_msg m = {.type = ETP_WIRE_PART};
+        m.u.part = f->parts[i];
+        send(&m);
+    }
+    finish("ledger");
+}
+
 // VARIABLE_<level> of the environment.
 static const char *of_level(const fake *f, const char *variable)
 {
@@ -458,6 +493,8 @@ static void serve(fake *f)
             samples(cmd.path);
         } else if (cmd.verb == ETP_WIRE_MEMORY && f->dirty_bytes > 0) {
             tell_memory(f);
+        } else if (cmd.verb == ETP_WIRE_LEDGER && f->n_parts > 0) {
+            tell_parts(f);
         } else if (cmd.verb == ETP_WIRE_QUIT) {
             break;
         }

@@ -92,6 +92,49 @@ def planted():
         expect("peak memory: SME2 costs 2.5× as much" in screen and screen.count("--price") == 2, name, screen)
 
 
+PARTS = (("process", 0, 0, 0, 9_000_000, 300), ("runner", 0, 0, 0, 200_000, 16), ("mapping", 0, 0, 0, 50_000, 0),
+         ("verification", 0, 0, 0, 30_000, 5), ("graph", 1, 0, 0, 100_001, 9), ("packing", 1, 1, 3_584, 7_000, 0),
+         ("packing", 1, 2, 520_128, 6_000_000, 0), ("creation", 1, 0, 0, 400_000, 260),
+         ("method", 0, 0, 0, 250_000, 38), ("inputs", 0, 0, 0, 70_000, 27), ("first", 0, 0, 0, 2_000_000, 164))
+
+
+def loading():
+    """The parts that the fake tells come out row by row, and add up."""
+    name = "loading"
+    with tempfile.TemporaryDirectory() as tmp:
+        told = [f"part {'*' if w != 'packing' else 'neon'} {w} {d} {o} {b} {n} {f}" for w, d, o, b, n, f in PARTS]
+        told += [f"part sme2 packing {d} {o} {2 * b} {3 * n} {f}" for w, d, o, b, n, f in PARTS if w == "packing"]
+        done = session(tmp, told, "--price", blocks=6)
+        expect(done.returncode == 0, name, done.stderr[-400:])
+        report = json.loads((pathlib.Path(tmp) / "run" / "report.json").read_text())
+        arms = {arm["name"]: arm["loading"] for arm in report["arms"]}
+        whole = sum(p[4] for p in PARTS)
+        packing = sum(p[4] for p in PARTS if p[0] == "packing")
+        for arm, times in ((OFF, 1), (ON, 3)):
+            found = arms[arm]
+            expect(found["whole_ns"] == whole + (times - 1) * packing, name, (arm, found["whole_ns"], whole))
+            expect(found["whole_ns"] == sum(p["ns"] for p in found["parts"]), name, "parts add up")
+            expect(found["packing_ns"] == times * packing, name, found)
+        expect(arms[OFF]["packed_bytes"] == 523_712 and arms[ON]["packed_bytes"] == 2 * 523_712, name, arms)
+        expect([p["what"] for p in arms[OFF]["parts"]] == [p[0] for p in PARTS], name, arms[OFF]["parts"])
+        asked = [line for line in launches(tmp) if "loading" in line]
+        expect(len(asked) == 2 and all(line["kind"] == "traced" and line["block"] == 1 for line in asked), name, asked)
+        for form in ("text", "md", "html", "csv"):
+            text = etprof(tmp, "analyze", "run", "--price", "--format", form).stdout
+            if form == "csv":
+                continue  # its table is that of the costs
+            for words in ("process and libraries", "the rest of delegates", "to the end of the first inference",
+                          "Packed weights, the largest first", "together", "delegate 1, number 2"):
+                expect(words in text, name, (form, words, text[-1500:]))
+    with tempfile.TemporaryDirectory() as tmp:
+        done = session(tmp, ["part * nonsense 0 0 0 5 0"], blocks=2)
+        expect(done.returncode == 6 and 'not a part of loading: "nonsense"' in done.stderr + done.stdout, name,
+               (done.returncode, done.stderr[-600:]))
+    with tempfile.TemporaryDirectory() as tmp:
+        done = session(tmp, ["part * first 0 0 0 18446744073709551615 0"], blocks=2)
+        expect(done.returncode == 6 and "not a part of loading" in done.stderr + done.stdout, name, "a time too large")
+
+
 def nothing_to_say():
     name = "alike"
     with tempfile.TemporaryDirectory() as tmp:
@@ -103,6 +146,7 @@ def nothing_to_say():
         report = json.loads((pathlib.Path(tmp) / "run" / "report.json").read_text())
         expect(all(arm["dirty_bytes"] is None for arm in report["arms"]), name, report["arms"])
         expect("memory" not in report["arms"][0], name, report["arms"][0])
+        expect("loading" not in report["arms"][0], name, report["arms"][0])
         expect(report["comparisons"][0]["dirty"] is None, name, report["comparisons"][0]["dirty"])
 
 
@@ -125,6 +169,7 @@ def few():
 
 
 planted()
+loading()
 few()
 nothing_to_say()
 withheld()

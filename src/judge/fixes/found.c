@@ -338,18 +338,8 @@ const etp_node *etp_fix_node(const etp_fixer *f, uint32_t op, const etp_partitio
 
 uint32_t etp_fix_owner(const etp_fixer *f, const etp_partition *p, uint32_t node)
 {
-    for (uint32_t i = 0; i < f->ab->n_operators; i++) {
-        const etp_row_facts *facts = row_facts(f, i);
-        if (!facts || facts->op.values != p->values) {
-            continue;
-        }
-        for (uint32_t k = 0; k < facts->n_nodes; k++) {
-            if (facts->nodes[k] == node) {
-                return i;
-            }
-        }
-    }
-    return ETP_NO_INDEX;
+    const etp_ab_operator *op = etp_ab_owner(f->ab, f->arm, p->values, node);
+    return op ? (uint32_t)(op - f->ab->operators) : ETP_NO_INDEX;
 }
 
 static bool has(const uint32_t *list, uint32_t n, uint32_t v)

@@ -163,6 +163,33 @@ static void everything_round_trips(void **unused)
     assert_memory_equal(&msg.u.roof, &m.u.roof, sizeof m.u.roof);
 }
 
+static void parts_of_loading(void **unused)
+{
+    (void)unused;
+    static char line[ETP_WIRE_LINE_MAX];
+    etp_wire_msg m;
+    memset(&m, 0, sizeof m);
+    m.type = ETP_WIRE_PART;
+    m.u.part = (etp_wire_part){.what = "packing",
+                               .delegate = 3,
+                               .operation = 2,
+                               .bytes = 520128,
+                               .ns = UINT64_MAX,
+                               .faults = 5};
+    size_t n = etp_wire_format(&m, line, sizeof line);
+    assert_true(n > 0);
+    line[n] = '\0';
+    assert_string_equal(line, "{\"type\":\"part\",\"what\":\"packing\",\"delegate\":3,"
+                              "\"operation\":2,\"bytes\":520128,\"ns\":18446744073709551615,"
+                              "\"faults\":5}\n");
+    parses(line);
+    assert_memory_equal(&msg.u.part, &m.u.part, sizeof m.u.part);
+    assert_int_equal(etp_wire_part_find("packing"), ETP_LOAD_PACKING);
+    assert_int_equal(etp_wire_part_find("first"), ETP_LOAD_FIRST);
+    assert_int_equal(etp_wire_part_find("Packing"), ETP_LOAD_WHATS);
+    assert_string_equal(etp_wire_part_word(ETP_LOAD_PROCESS), "process");
+}
+
 static void liberal_where_it_may(void **unused)
 {
     (void)unused;
@@ -339,11 +366,9 @@ static void damaged_lines(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(expected_bytes),
-        cmocka_unit_test(everything_round_trips),
-        cmocka_unit_test(liberal_where_it_may),
-        cmocka_unit_test(refused),
-        cmocka_unit_test(too_long),
+        cmocka_unit_test(expected_bytes),   cmocka_unit_test(everything_round_trips),
+        cmocka_unit_test(parts_of_loading), cmocka_unit_test(liberal_where_it_may),
+        cmocka_unit_test(refused),          cmocka_unit_test(too_long),
         cmocka_unit_test(damaged_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

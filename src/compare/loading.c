@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an arm's process does up to the end of its first inference, and which operators its packed
+// weights are of.
+#include "compare/session.h"
+
+// Its weights are packed when it is created.
+static bool packs(const etp_partition *p, const etp_node *node)
+{
+    bool kind = node->type == ETP_XNN_FULLY_CONNECTED || node->type == ETP_XNN_CONV_2D ||
+                node->type == ETP_XNN_DEPTHWISE_CONV_2D || node->type == ETP_XNN_CONV_TRANSPOSE_2D ||
+                node->type == ETP_XNN_BATCH_MATRIX_MULTIPLY;
+    return kind && node->n_inputs > 1 && p->values[node->inputs[1]].constant;
+}
+
+// XNNPACK packs in the order of the nodes. What it packs is at least half of what the program holds
+// (float32 packed as float16): where numbers or sizes do not fit, nothing is called by a name.
+static bool fits(const etp_partition *p, etp_ab_load_part *const *packed, size_t n)
+{
+    size_t at = 0;
+    for (uint32_t i = 0; i < p->n_nodes; i++) {
+        const etp_node *node = &p->nodes[i];
+        if (!packs(p, node)) {
+            continue;
+        }
+        const etp_value *weights = &p->values[node->inputs[1]];
+        if (at == n || packed[at]->operation != at + 1 || weights->bytes == ETP_BYTES_UNKNOWN ||
+            packed[at]->bytes < weights->bytes / 2) {
+            return false;
+        }
+        packed[at]->partition = p;
+        packed[at]->node = i;
+        packed[at]->weight_bytes = node->weight_bytes;
+        at++;
+    }
+    return at == n;
+}
+
+static void forget(etp_ab_load *load)
+{
+    for (size_t i = 0; i < load->n; i++) {
+        load->parts[i].partition = NULL;
+        load->parts[i].node = ETP_NO_INDEX;
+        load->parts[i].weight_bytes = 0;
+    }
+}
+
+// Are the delegates that were loaded those of M, one after the other?
+static bool name_by(const etp_method *m, etp_ab_load *load, etp_arena *arena)
+{
+    etp_ab_load_part **packed = ETP_NEW_ARRAY(arena, etp_ab_load_part *, load->n + 1);
+    uint64_t delegate = 0;
+    for (uint32_t k = 0; k < m->n_partitions; k++) {
+        const etp_partition *p = &m->partitions[k];
+        size_t n = 0;
+        if (!p->graph) { // of another backend
+            continue;
+        }
+        delegate++;
+        for (size_t i = 0; i < load->n; i++) {
+            if (load->parts[i].what == ETP_LOAD_PACKING && load->parts[i].delegate == delegate) {
+                packed[n++] = &load->parts[i];
+            }
+        }
+        if (!fits(p, packed, n)) {
+            return false;
+        }
+    }
+    return delegate == load->delegates;
+}
+
+static const etp_run_launch *told(const etp_run *run, uint32_t arm)
+{
+    for (size_t i = 0; i < run->launches.n; i++) {
+        const etp_run_launch *l = &run->launches.items[i];
+        if (l->arm == arm && l->parts.n > 0) {
+            return l;
+        }
+    }
+    return NULL;
+}
+
+etp_ab_load etp_ab_load_of(const etp_ab_session *s, const etp_run *run, uint32_t run_arm,
+                           uint32_t at)
+{
+    etp_ab_load load = {0};
+    const etp_run_launch *l = told(run, run_arm);
+    if (!l) {
+        return load;
+    }
+    load.n = l->parts.n;
+    load.parts = ETP_NEW_ARRAY(s->ab.arena, etp_ab_load_part, load.n);
+    for (size_t i = 0; i < load.n; i++) {
+        const etp_run_part *p = &l->parts.items[i];
+        load.parts[i] = (etp_ab_load_part){.what = p->what,
+                                           .delegate = p->delegate,
+                                           .operation = p->operation,
+                                           .bytes = p->bytes,
+                                           .ns = (int64_t)p->ns,
+                                           .faults = p->faults,
+                                           .arm = at,
+                                           .node = ETP_NO_INDEX};
+        bool packing = p->what == ETP_LOAD_PACKING;
+        load.whole_ns += (int64_t)p->ns;
+        load.packing_ns += packing ? (int64_t)p->ns : 0;
+        load.packed_bytes += packing ? p->bytes : 0;
+        load.delegates = p->delegate > load.delegates ? p->delegate : load.delegates;
+    }
+    const uint32_t model = s->ab.arms[at].model;
+    const etp_program *program = model < s->programs.n ? s->programs.items[model].program : NULL;
+    bool named = false;
+    for (uint32_t m = 0; program && m < program->n_methods && !named && load.packed_bytes; m++) {
+        named = name_by(&program->methods[m], &load, s->ab.arena);
+        if (!named) {
+            forget(&load);
+        }
+    }
+    return load;
+}
+
+const etp_ab_operator *etp_ab_owner(const etp_ab *ab, uint32_t arm, const etp_value *values,
+                                    uint32_t node)
+{
+    const etp_profile *p = ab->arms[arm].profile;
+    for (size_t i = 0; p && p->facts && !p->facts->problem && i < ab->n_operators; i++) {
+        const etp_profile_row *row = ab->operators[i].rows[arm];
+        const etp_row_facts *facts = row ? &p->facts->rows[row - p->rows] : NULL;
+        if (!facts || facts->op.values != values) {
+            continue;
+        }
+        for (uint32_t k = 0; k < facts->n_nodes; k++) {
+            if (facts->nodes[k] == node) {
+                return &ab->operators[i];
+            }
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an arm's process does from its start to the end of its first inference, part by part up to
+// the whole, and what was packed for which operator.
+#include <inttypes.h>
+
+#include "base/number.h"
+#include "document/rows.h"
+#include "show/json.h"
+#include "show/report.h"
+
+enum { MOST_OPERATORS = 10 };
+
+typedef struct sum { // of the parts of one kind
+    int64_t ns;
+    uint64_t bytes, faults;
+    size_t n;
+} sum;
+
+static sum sum_of(const etp_ab_load *load, etp_load_what what)
+{
+    sum all = {0};
+    for (size_t i = 0; i < load->n; i++) {
+        const etp_ab_load_part *p = &load->parts[i];
+        if (what == ETP_LOAD_WHATS || p->what == what) {
+            all.ns += p->ns;
+            all.bytes += p->bytes;
+            all.faults += p->faults;
+            all.n++;
+        }
+    }
+    return all;
+}
+
+// Times of an emulator are nobody's.
+static etp_cell time_cell(const etp_ab *ab, const sum *s)
+{
+    return s->n == 0 || ab->emulated ? etp_cell_called("", "not known here") : etp_cell_i64(s->ns);
+}
+
+static void parts_table(const char *id, const etp_ab *ab, const etp_ab_arm *b, const etp_ab_arm *x,
+                        etp_report *r, etp_arena *arena)
+{
+    const etp_ab_arm *y = x ? x : b;
+    const etp_column columns[] = {
+        {.key = "part", .title = "part"},
+        {.key = b->name, .title = b->measured, .kind = ETP_KIND_NS},
+        {.key = y->name, .title = y->measured, .kind = ETP_KIND_NS},
+        {.key = etp_arena_printf(arena, "%s_faults", b->name),
+         .title = "page faults", .kind = ETP_KIND_INT, .flags = ETP_COL_MINOR},
+        {.key = etp_arena_printf(arena, "%s_faults", y->name),
+         .title = "page faults", .kind = ETP_KIND_INT, .flags = ETP_COL_MINOR},
+        {.key = "what", .title = "what it is", .flags = ETP_COL_MINOR},
+    };
+    const etp_column alone[] = {columns[0], columns[1], columns[3], columns[5]};
+    static const char *const k_rows[][2] = {
+#define ROW(name, word, title, what) {title, what},
+        ETP_LOAD_PARTS(ROW)
+#undef ROW
+            {"to the end of the first inference", "the parts together"},
+    };
+    etp_table *t = etp_report_table(
+        r, id, "From the start of the process, in one recorded launch", x ? columns : alone,
+        x ? 6 : 4);
+    for (etp_load_what what = 0; what <= ETP_LOAD_WHATS; what++) {
+        const sum from = sum_of(&b->load, what), to = sum_of(&y->load, what);
+        if (x) {
+            ETP_ROW(t, etp_cell_z(k_rows[what][0]), time_cell(ab, &from), time_cell(ab, &to),
+                    etp_cell_u64(from.faults), etp_cell_u64(to.faults),
+                    etp_cell_z(k_rows[what][1]));
+        } else {
+            ETP_ROW(t, etp_cell_z(k_rows[what][0]), time_cell(ab, &from),
+                    etp_cell_u64(from.faults), etp_cell_z(k_rows[what][1]));
+        }
+    }
+}
+
+// ---- by operator ----
+
+// "op12 conv2d #3", or where it stands in the program.
+static const char *packed_for(const etp_ab *ab, const etp_ab_load_part *p, etp_arena *arena)
+{
+    if (!p->partition) {
+        return etp_arena_printf(arena, "delegate %" PRIu64 ", number %" PRIu64, p->delegate,
+                                p->operation);
+    }
+    const etp_ab_operator *op = etp_ab_owner(ab, p->arm, p->partition->values, p->node);
+    return op ? etp_arena_printf(arena, "%s %s", op->id, op->label)
+              : etp_arena_printf(arena, "%.*s, node %u of delegate %u",
+                                 ETP_STR_ARG(p->partition->nodes[p->node].type_name), p->node,
+                                 p->partition->index);
+}
+
+static const etp_ab_load_part *same_in(const etp_ab_load *load, const etp_ab_load_part *p)
+{
+    for (size_t i = 0; i < load->n; i++) {
+        const etp_ab_load_part *other = &load->parts[i];
+        if (other->what == p->what && other->delegate == p->delegate &&
+            other->operation == p->operation) {
+            return other;
+        }
+    }
+    return NULL;
+}
+
+// The largest that are not DONE; NULL: all are.
+static const etp_ab_load_part *largest(const etp_ab_load *load, const bool *done)
+{
+    const etp_ab_load_part *found = NULL;
+    for (size_t i = 0; i < load->n; i++) {
+        const etp_ab_load_part *p = &load->parts[i];
+        if (p->what == ETP_LOAD_PACKING && !done[i] && (!found || p->bytes > found->bytes)) {
+            found = p;
+        }
+    }
+    return found;
+}
+
+static void packed_row(etp_table *t, const etp_ab *ab, const char *who, const sum *from,
+                       const sum *to)
+{
+    const etp_cell bytes = etp_cell_u64(from->bytes);
+    if (to) {
+        ETP_ROW(t, etp_cell_z(who), bytes,
+                to->n > 0 ? etp_cell_u64(to->bytes) : etp_cell_missing(), time_cell(ab, from),
+                time_cell(ab, to));
+    } else {
+        ETP_ROW(t, etp_cell_z(who), bytes, time_cell(ab, from));
+    }
+}
+
+static void add(sum *to, const etp_ab_load_part *p)
+{
+    to->ns += p ? p->ns : 0;
+    to->bytes += p ? p->bytes : 0;
+    to->n += p != NULL;
+}
+
+// The largest operators of the baseline, then the others together, then all.
+static void packed_table(const char *id, const etp_ab *ab, const etp_ab_arm *b, const etp_ab_arm *x,
+                         etp_report *r, etp_arena *arena)
+{
+    const etp_ab_arm *y = x ? x : b;
+    const etp_column columns[] = {
+        {.key = "operator", .title = "packed for"},
+        {.key = etp_arena_printf(arena, "%s_bytes", b->name),
+         .title = b->measured, .kind = ETP_KIND_BYTES},
+        {.key = etp_arena_printf(arena, "%s_bytes", y->name),
+         .title = y->measured, .kind = ETP_KIND_BYTES},
+        {.key = etp_arena_printf(arena, "%s_ns", b->name), .title = "time", .kind = ETP_KIND_NS},
+        {.key = etp_arena_printf(arena, "%s_ns", y->name), .title = "time", .kind = ETP_KIND_NS},
+    };
+    const etp_column alone[] = {columns[0], columns[1], columns[3]};
+    etp_table *t = etp_report_table(r, id, "Packed weights, the largest first", x ? columns : alone,
+                                    x ? 5 : 3);
+    bool *done = ETP_NEW_ARRAY(arena, bool, b->load.n + 1);
+    sum others[2] = {{0}, {0}}, all[2] = {{0}, {0}};
+    const etp_ab_load_part *p;
+    for (size_t shown = 0; (p = largest(&b->load, done)) != NULL; shown++) {
+        const etp_ab_load_part *q = same_in(&y->load, p);
+        sum is[2] = {{0}, {0}};
+        done[p - b->load.parts] = true;
+        add(&is[0], p), add(&is[1], q);
+        add(&all[0], p), add(&all[1], q);
+        if (shown < MOST_OPERATORS) {
+            packed_row(t, ab, packed_for(ab, p, arena), &is[0], x ? &is[1] : NULL);
+        } else {
+            add(&others[0], p), add(&others[1], q);
+        }
+    }
+    if (others[0].n > 0) {
+        packed_row(t, ab, etp_arena_printf(arena, "%zu others", others[0].n), &others[0],
+                   x ? &others[1] : NULL);
+    }
+    packed_row(t, ab, "together", &all[0], x ? &all[1] : NULL);
+}
+
+void etp_ab_loading_tables(const etp_ab *ab, size_t *n, etp_report *r, etp_arena *arena)
+{
+    size_t pairs = ab->n_comparisons;
+    for (size_t i = 0; i < (pairs ? pairs : ab->n_arms); i++) {
+        const etp_ab_comparison *c = pairs ? &ab->comparisons[i] : NULL;
+        const etp_ab_arm *b = &ab->arms[c ? c->baseline : i];
+        const etp_ab_arm *x = c ? &ab->arms[c->candidate] : NULL;
+        if (b->load.n == 0 || (x && x->load.n == 0)) {
+            continue;
+        }
+        const char *number = ++*n == 1 ? "" : etp_arena_printf(arena, "-%zu", *n);
+        parts_table(etp_arena_printf(arena, "loading%s", number), ab, b, x, r, arena);
+        if (b->load.packed_bytes > 0) {
+            packed_table(etp_arena_printf(arena, "packing%s", number), ab, b, x, r, arena);
+        }
+    }
+}
+
+// ---- JSON ----
+
+static const void *part_operator(const etp_place *at, etp_made *made)
+{
+    const etp_ab_load_part *p = at->object;
+    const etp_ab_operator *op =
+        p->partition ? etp_ab_owner(at->root, p->arm, p->partition->values, p->node) : NULL;
+    (void)made;
+    return op ? &op->id : NULL;
+}
+
+WORDS(k_whats, etp_load_what_name, etp_load_what, ETP_LOAD_WHATS)
+
+#define OF etp_ab_load_part
+static const etp_field k_part_rows[] = {
+    FIELD("what", WORD, what, "", .words = &k_whats),
+    FIELD("delegate", UINT, delegate, "of XNNPACK in the order of loading, from 1",
+          .flags = ETP_ABSENT | ETP_ZERO),
+    FIELD("operation", UINT, operation, "of it that packs weights, from 1",
+          .flags = ETP_ABSENT | ETP_ZERO),
+    MADE("operator", TEXT, part_operator, "that was packed for", .flags = ETP_ABSENT),
+    FIELD("weight_bytes", UINT, weight_bytes, "of it, in the program",
+          .flags = ETP_ABSENT | ETP_ZERO),
+    FIELD("bytes", UINT, bytes, "packed", .flags = ETP_ABSENT | ETP_ZERO),
+    FIELD("ns", INT, ns, ""),
+    FIELD("faults", UINT, faults, "page faults", .flags = ETP_ABSENT | ETP_ZERO),
+};
+static SHAPE_ON_ONE_LINE(k_part, k_part_rows);
+#undef OF
+#define OF etp_ab_load
+static const etp_field k_loading_rows[] = {
+    FIELD("whole_ns", INT, whole_ns, "the parts together"),
+    FIELD("packing_ns", INT, packing_ns, "those of packing"),
+    FIELD("packed_bytes", UINT, packed_bytes, "likewise"),
+    LIST("parts", OBJECT, parts, n, "one after another", .shape = &k_part),
+};
+SHAPE(k_etp_ab_loading, k_loading_rows);
+#undef OF
