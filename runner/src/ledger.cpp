@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 #include "crash.h"
 #include "loading.h"
@@ -78,7 +79,9 @@ uint64_t add_delegate(Parts &parts, size_t d)
 void Session::ledger(Lines &lines, uint64_t &n)
 {
     const size_t delegates = etp_loading_delegates();
-    if (delegates > 0 && k_has_packed_cache) {
+    // How XNNPACK talks to a cache of packed weights is its own affair: that of 1.5 is known.
+    const bool known = std::strncmp(ETP_EXECUTORCH_VERSION, "1.5.", 4) == 0 && k_has_packed_cache;
+    if (delegates > 0 && known) {
         crash_doing("loading the model once more, to see what is packed");
         etp_loading_watch(ETP_LOADING_SIZES);
         load_beside("");

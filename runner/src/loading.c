@@ -26,7 +26,7 @@ enum { MOST_REQUESTS = 65536, MOST_DELEGATES = 4096, MOST_PACKED = 16384 };
 
 typedef struct created {
     etp_delegate_load load;
-    size_t first, end;         // of requests
+    size_t first, end;           // of requests
     size_t first_packed, packed; // of sizes
 } created;
 

@@ -27,7 +27,8 @@ etp_delegate_load etp_loading_delegate(size_t delegate);
 // allocator, such as a file of packed weights.
 size_t etp_loading_packed(size_t delegate, size_t i, uint64_t *ns);
 
-// From owners.c: XNNPACK prepares a delegate; it asks for SIZE bytes that are aligned, 0 for others.
+// From owners.c: XNNPACK prepares a delegate; it asks for SIZE bytes that are aligned, 0 for
+// others.
 void etp_loading_begins(void);
 void etp_loading_asked(size_t size);
 

@@ -7,7 +7,8 @@
 static bool packs(const etp_partition *p, const etp_node *node)
 {
     bool kind = node->type == ETP_XNN_FULLY_CONNECTED || node->type == ETP_XNN_CONV_2D ||
-                node->type == ETP_XNN_DEPTHWISE_CONV_2D || node->type == ETP_XNN_CONV_TRANSPOSE_2D ||
+                node->type == ETP_XNN_DEPTHWISE_CONV_2D ||
+                node->type == ETP_XNN_CONV_TRANSPOSE_2D ||
                 node->type == ETP_XNN_BATCH_MATRIX_MULTIPLY;
     return kind && node->n_inputs > 1 && p->values[node->inputs[1]].constant;
 }

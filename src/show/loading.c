@@ -31,10 +31,14 @@ static sum sum_of(const etp_ab_load *load, etp_load_what what)
     return all;
 }
 
-// Times of an emulator are nobody's.
-static etp_cell time_cell(const etp_ab *ab, const sum *s)
+// Times of an emulator are nobody's. What there was none of is no time, such as packing where the
+// weights are read; the first of the parts always happens, whether or not its time is known.
+static etp_cell time_cell(const etp_ab *ab, const sum *s, bool happens)
 {
-    return s->n == 0 || ab->emulated ? etp_cell_called("", "not known here") : etp_cell_i64(s->ns);
+    if (s->n > 0 && !ab->emulated) {
+        return etp_cell_i64(s->ns);
+    }
+    return happens || ab->emulated ? etp_cell_called("", "not known here") : etp_cell_missing();
 }
 
 static void parts_table(const char *id, const etp_ab *ab, const etp_ab_arm *b, const etp_ab_arm *x,
@@ -46,9 +50,13 @@ static void parts_table(const char *id, const etp_ab *ab, const etp_ab_arm *b, c
         {.key = b->name, .title = b->measured, .kind = ETP_KIND_NS},
         {.key = y->name, .title = y->measured, .kind = ETP_KIND_NS},
         {.key = etp_arena_printf(arena, "%s_faults", b->name),
-         .title = "page faults", .kind = ETP_KIND_INT, .flags = ETP_COL_MINOR},
+         .title = "page faults",
+         .kind = ETP_KIND_INT,
+         .flags = ETP_COL_MINOR},
         {.key = etp_arena_printf(arena, "%s_faults", y->name),
-         .title = "page faults", .kind = ETP_KIND_INT, .flags = ETP_COL_MINOR},
+         .title = "page faults",
+         .kind = ETP_KIND_INT,
+         .flags = ETP_COL_MINOR},
         {.key = "what", .title = "what it is", .flags = ETP_COL_MINOR},
     };
     const etp_column alone[] = {columns[0], columns[1], columns[3], columns[5]};
@@ -56,19 +64,19 @@ static void parts_table(const char *id, const etp_ab *ab, const etp_ab_arm *b, c
 #define ROW(name, word, title, what) {title, what},
         ETP_LOAD_PARTS(ROW)
 #undef ROW
-            {"to the end of the first inference", "the parts together"},
+            { "to the end of the first inference", "the parts together"},
     };
-    etp_table *t = etp_report_table(
-        r, id, "From the start of the process, in one recorded launch", x ? columns : alone,
-        x ? 6 : 4);
+    etp_table *t = etp_report_table(r, id, "From the start of the process, in one recorded launch",
+                                    x ? columns : alone, x ? 6 : 4);
     for (etp_load_what what = 0; what <= ETP_LOAD_WHATS; what++) {
         const sum from = sum_of(&b->load, what), to = sum_of(&y->load, what);
+        const bool happens = what == ETP_LOAD_PROCESS;
         if (x) {
-            ETP_ROW(t, etp_cell_z(k_rows[what][0]), time_cell(ab, &from), time_cell(ab, &to),
-                    etp_cell_u64(from.faults), etp_cell_u64(to.faults),
+            ETP_ROW(t, etp_cell_z(k_rows[what][0]), time_cell(ab, &from, happens),
+                    time_cell(ab, &to, happens), etp_cell_u64(from.faults), etp_cell_u64(to.faults),
                     etp_cell_z(k_rows[what][1]));
         } else {
-            ETP_ROW(t, etp_cell_z(k_rows[what][0]), time_cell(ab, &from),
+            ETP_ROW(t, etp_cell_z(k_rows[what][0]), time_cell(ab, &from, happens),
                     etp_cell_u64(from.faults), etp_cell_z(k_rows[what][1]));
         }
     }
@@ -120,11 +128,10 @@ static void packed_row(etp_table *t, const etp_ab *ab, const char *who, const su
 {
     const etp_cell bytes = etp_cell_u64(from->bytes);
     if (to) {
-        ETP_ROW(t, etp_cell_z(who), bytes,
-                to->n > 0 ? etp_cell_u64(to->bytes) : etp_cell_missing(), time_cell(ab, from),
-                time_cell(ab, to));
+        ETP_ROW(t, etp_cell_z(who), bytes, to->n > 0 ? etp_cell_u64(to->bytes) : etp_cell_missing(),
+                time_cell(ab, from, false), time_cell(ab, to, false));
     } else {
-        ETP_ROW(t, etp_cell_z(who), bytes, time_cell(ab, from));
+        ETP_ROW(t, etp_cell_z(who), bytes, time_cell(ab, from, false));
     }
 }
 
@@ -143,9 +150,11 @@ static void packed_table(const char *id, const etp_ab *ab, const etp_ab_arm *b, 
     const etp_column columns[] = {
         {.key = "operator", .title = "packed for"},
         {.key = etp_arena_printf(arena, "%s_bytes", b->name),
-         .title = b->measured, .kind = ETP_KIND_BYTES},
+         .title = b->measured,
+         .kind = ETP_KIND_BYTES},
         {.key = etp_arena_printf(arena, "%s_bytes", y->name),
-         .title = y->measured, .kind = ETP_KIND_BYTES},
+         .title = y->measured,
+         .kind = ETP_KIND_BYTES},
         {.key = etp_arena_printf(arena, "%s_ns", b->name), .title = "time", .kind = ETP_KIND_NS},
         {.key = etp_arena_printf(arena, "%s_ns", y->name), .title = "time", .kind = ETP_KIND_NS},
     };

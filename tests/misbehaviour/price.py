@@ -127,6 +127,13 @@ def loading():
                           "Packed weights, the largest first", "together", "delegate 1, number 2"):
                 expect(words in text, name, (form, words, text[-1500:]))
     with tempfile.TemporaryDirectory() as tmp:
+        done = session(tmp, ["part * mapping 0 0 0 5000 1", "part * first 0 0 0 7000 0"], "--price", blocks=2)
+        lines = [line.split("  ") for line in done.stdout.splitlines()]
+        told = {line[0].strip(): [c.strip() for c in line[1:] if c.strip()] for line in lines}
+        expect(told.get("process and libraries", [""])[:2] == ["not known here"] * 2, name, "of another machine", told)
+        expect(told.get("packing", [""])[:2] == ["–"] * 2, name, "nothing was packed", told)
+        expect("12" in told.get("to the end of the first inference", [""])[0], name, "5 and 7 µs", told)
+    with tempfile.TemporaryDirectory() as tmp:
         done = session(tmp, ["part * nonsense 0 0 0 5 0"], blocks=2)
         expect(done.returncode == 6 and 'not a part of loading: "nonsense"' in done.stderr + done.stdout, name,
                (done.returncode, done.stderr[-600:]))
