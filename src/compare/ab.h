@@ -38,14 +38,14 @@ typedef struct etp_ab_model {
     const struct etp_run_model *recorded; // how it was exported; lives as long as the answer
 } etp_ab_model;
 
-typedef struct etp_ab_split {          // means per inference that add up to Method::execute exactly
+typedef struct etp_ab_time_breakdown { // means per inference that add up to Method::execute exactly
     int64_t delegated_ns, portable_ns; // operators of delegates, kernels outside
     int64_t boundary_ns, framework_ns, unexplained_ns;
     int64_t movement_ns;      // of both: Data movement and Quantize/convert
     int64_t delegated_cut_ns; // most that the clocks can have cut off delegated_ns
     uint32_t delegated, portable, calls,
         movement; // operators, kernels, calls of delegates, operators that move data
-} etp_ab_split;
+} etp_ab_time_breakdown;
 
 typedef struct etp_ab_ratio { // over blocks, as the headline; blocks 0: not known
     double estimate, lo, hi;  // lo and hi NAN below 2 blocks
@@ -74,14 +74,15 @@ typedef struct etp_cost_row {
     bool bytes;       // else ns
     size_t of_launch; // where a launch (etp_run_launch) has it
 } etp_cost_row;
-extern const etp_cost_row k_etp_costs[ETP_COSTS]; // states.c; in the order of tables
+extern const etp_cost_row k_etp_costs[ETP_COSTS]; // extra_ratios.c; in the order of tables
 
-typedef struct etp_ab_states { // of a comparison, beside the headline
+typedef struct etp_ab_extra_ratios { // of a comparison, beside the headline
     etp_ab_ratio costs[ETP_COSTS];
-} etp_ab_states;
-typedef struct etp_ab_hook { // what hiding features added to an inference: medians; NAN unknown
+} etp_ab_extra_ratios;
+typedef struct etp_ab_masking_cost { // what hiding features added to an inference: medians; NAN
+                                     // unknown
     double calls, call_ns, share;
-} etp_ab_hook;
+} etp_ab_masking_cost;
 
 // One of the parts of an arm's loading, in the order in which they happen; those of delegates come
 // before the rest of their method.
@@ -133,22 +134,22 @@ typedef struct etp_ab_arm {
     double traced_median_ns;           // and their median, NAN unknown
     uint64_t traced_runs, traced_kept; // executions: all, and those behind traced_ns
     int64_t call_overhead_ns; // a traced iteration less its Method::execute, ETP_NS_UNKNOWN
-    etp_ab_split split;       // where traced_ns went
-    int64_t costs[ETP_COSTS]; // medians over the launches
+    etp_ab_time_breakdown time_breakdown; // where traced_ns went
+    int64_t costs[ETP_COSTS];             // medians over the launches
     // 95 % intervals of these medians, whatever the distribution; NAN below six launches.
     double costs_lo[ETP_COSTS], costs_hi[ETP_COSTS];
     etp_memory_rows memory; // of the launch with the median of their sum; code 0: not known
     etp_ab_load load;
     int64_t disk_bytes; // its program and the weights beside it
-    etp_ab_hook hook;
+    etp_ab_masking_cost masking_cost;
     etp_proof proof;
     const etp_kernels *kernels; // sampled program counters, NULL without
     const etp_profile *profile; // NULL when the arm has no usable dump
     size_t n_dumps;
-    bool tensors_logged;   // in recordings: their times are not the program's
-    bool several_lengths;  // in recordings: what is shown is less than three quarters of them
-    etp_ab_ratio cold;     // first inference of a process ÷ steady
-    etp_ab_ratio observer; // traced ÷ untraced
+    bool tensors_logged;  // in recordings: their times are not the program's
+    bool several_lengths; // in recordings: what is shown is less than three quarters of them
+    etp_ab_ratio cold;    // first inference of a process ÷ steady
+    etp_ab_ratio tracing_overhead; // traced ÷ untraced
     etp_ab_drift drift;
     etp_ab_correctness expected; // against the outputs that the inputs came with
     bool outputs_differ; // beyond tolerance: from the arm of its program that is shown first, or
@@ -204,7 +205,7 @@ typedef struct etp_ab_comparison {
     etp_ab_ratio by_cpu; // the same by the time that the threads ran; blocks 0: not known
     etp_contention contention;
     etp_withheld withheld;
-    etp_ab_states states;
+    etp_ab_extra_ratios extra_ratios;
     etp_ab_sustained sustained;
 } etp_ab_comparison;
 
@@ -215,9 +216,10 @@ typedef struct etp_ab_ledger {
 
 typedef struct etp_ab_category {
     etp_category category;
-    int64_t *ns;     // [n_arms], ETP_NS_UNKNOWN without a profile
-    int64_t *cut_ns; // [n_arms] most that the clocks can have cut off it: by operators, and by the
-                     // delegate calls around them
+    int64_t *ns;            // [n_arms], ETP_NS_UNKNOWN without a profile
+    int64_t *truncation_ns; // [n_arms] most that the clocks can have cut off it: by operators, and
+                            // by the delegate calls around them
+
     double *share;   // [n_arms] of traced_ns
     double *most;    // [n_arms] with what may be of the category too, as nothing tells its own
     double *speedup; // [n_comparisons], NAN also below what the clocks resolve
@@ -264,35 +266,35 @@ typedef struct etp_ab_operator {
 #define ETP_AB_CLOCKS 5
 #define ETP_AB_READING_NS 40 // what two readings of a clock of nanoseconds take
 
-typedef struct etp_ab_part { // a time, and what its clock can have cut off
-    int64_t ns, cut_ns;
-} etp_ab_part;
+typedef struct etp_ab_clocked_time { // a time, and what its clock can have cut off
+    int64_t ns, truncation_ns;
+} etp_ab_clocked_time;
 
 // Why an operator with a large part of an inference is worth a look: what is looked at first comes
 // first.
-typedef enum etp_hot_kind {
-    ETP_HOT_PORTABLE, // outside delegates
-    ETP_HOT_MOVEMENT, // moves or converts data
-    ETP_HOT_LITTLE,   // gained less than the inference as a whole
-    ETP_HOT_LARGE,
-    ETP_HOT_KINDS
-} etp_hot_kind;
+typedef enum etp_bottleneck_kind {
+    ETP_BOTTLENECK_PORTABLE, // outside delegates
+    ETP_BOTTLENECK_MOVEMENT, // moves or converts data
+    ETP_BOTTLENECK_LITTLE,   // gained less than the inference as a whole
+    ETP_BOTTLENECK_LARGE,
+    ETP_BOTTLENECK_KINDS
+} etp_bottleneck_kind;
 
-const char *etp_hot_kind_name(etp_hot_kind kind); // "portable"
+const char *etp_bottleneck_kind_name(etp_bottleneck_kind kind); // "portable"
 
-#define ETP_HOT_SHARE \
+#define ETP_BOTTLENECK_SHARE \
     0.05 // of an inference: operators above it are bottlenecks, and kernels outside delegates
-#define ETP_HOT_MOVEMENT_SHARE 0.1 // operators that move data, together
+#define ETP_BOTTLENECK_MOVEMENT_SHARE 0.1 // operators that move data, together
 
-typedef struct etp_ab_hot {
+typedef struct etp_ab_bottleneck {
     uint32_t op;
-    etp_hot_kind kind;
+    etp_bottleneck_kind kind;
     double share; // of the arm's Method::execute
-} etp_ab_hot;
-typedef struct etp_ab_hot_list {
-    etp_ab_hot *items; // by kind, then longest first
+} etp_ab_bottleneck;
+typedef struct etp_ab_bottleneck_list {
+    etp_ab_bottleneck *items; // by kind, then longest first
     size_t n, cap;
-} etp_ab_hot_list;
+} etp_ab_bottleneck_list;
 
 typedef struct etp_ab_engaged_reason {
     etp_reason reason;
@@ -556,11 +558,11 @@ typedef struct etp_ab {
     bool emulated;
     etp_run_state state; // ETP_RUN_NO_SESSION for bare dumps
     int signal;
-    etp_run_stop stopped; // what ended the session
-    double precision;     // asked for, relative; 0: none
-    uint32_t extended;    // blocks when --resume went on after the end; 0: never
-    bool neighbours;      // of a virtual machine: intervals are widened for them
-    uint32_t controls;    // blocks with launches of the A/A control, as planned
+    etp_run_stop stopped;          // what ended the session
+    double precision;              // asked for, relative; 0: none
+    uint32_t blocks_before_extend; // blocks when --resume went on after the end; 0: never
+    bool neighbours;               // of a virtual machine: intervals are widened for them
+    uint32_t controls;             // blocks with launches of the A/A control, as planned
     const etp_ab_fact *device;
     size_t n_device;
     etp_ab_environment environment;
@@ -591,8 +593,8 @@ typedef struct etp_ab {
     const etp_ab_operator *operators; // program order
     const uint32_t *by_time;          // their indices, slowest in the baseline first
     size_t n_operators;
-    uint32_t hot_arm; // as etp_ab_subject
-    etp_ab_hot_list hot;
+    uint32_t bottleneck_arm; // as etp_ab_subject
+    etp_ab_bottleneck_list bottlenecks;
     struct {
         etp_ab_lost *items;
         size_t n, cap;
@@ -634,7 +636,7 @@ bool etp_ab_recording_hides(const etp_ab *ab);
 #define ETP_RECORDING_MOST 1.0
 
 // Whether a time of NS says something of code beside a clock that can have cut off CUT_NS.
-bool etp_ab_resolved(int64_t ns, int64_t cut_ns);
+bool etp_ab_resolved(int64_t ns, int64_t truncation_ns);
 // Whether figures that hold arms of COMPARISON against each other are given: ratios, differences,
 // intervals, what got slower. Times of single arms always are.
 bool etp_ab_told(const etp_ab *ab, size_t comparison);
@@ -652,23 +654,24 @@ bool etp_ab_tells_features(const etp_ab *ab);
 uint32_t etp_ab_subject(const etp_ab *ab);
 // BEFORE ÷ AFTER of one comparison; NAN when its figures are withheld, or when a clock does not
 // resolve either.
-double etp_ab_part_ratio(const etp_ab *ab, size_t comparison, const etp_ab_part *before,
-                         const etp_ab_part *after);
+double etp_ab_part_ratio(const etp_ab *ab, size_t comparison, const etp_ab_clocked_time *before,
+                         const etp_ab_clocked_time *after);
 // Whether less of P is known than its clock can have cut off: nothing rests on such a time.
-bool etp_ab_part_below_clock(const etp_ab_part *p);
+bool etp_ab_time_below_clock(const etp_ab_clocked_time *p);
 // Whether clocks leave what was saved from BEFORE to AFTER unknown within a factor of two.
-bool etp_ab_change_below_clock(const etp_ab_part *before, const etp_ab_part *after);
+bool etp_ab_change_below_clock(const etp_ab_clocked_time *before, const etp_ab_clocked_time *after);
 // SPEEDUP of OP in a comparison, by the rules of a category's: with what clocks resolve, and where
 // the interval over the blocks is within a factor of two and holds it. LOGS: scratch, per block.
 double etp_ab_operator_speedup(const etp_ab *ab, size_t comparison, const etp_ab_operator *op,
                                double *logs);
 // The same of all operators that are IN [n_operators], whose sums are BEFORE and AFTER.
 double etp_ab_sum_speedup(const etp_ab *ab, size_t comparison, const bool *in,
-                          const etp_ab_part *before, const etp_ab_part *after, etp_arena *scratch);
+                          const etp_ab_clocked_time *before, const etp_ab_clocked_time *after,
+                          etp_arena *scratch);
 // True where SPEEDUP is not given although both times are known and the comparison's figures are
 // not withheld.
 bool etp_ab_below_clock(const etp_ab *ab, size_t comparison, double speedup,
-                        const etp_ab_part *before, const etp_ab_part *after);
+                        const etp_ab_clocked_time *before, const etp_ab_clocked_time *after);
 // That of a category in comparison AT; CHANGE: what it gained is not known either (within a
 // factor of two), and lies in the boundary as much as in the category.
 bool etp_ab_category_below_clock(const etp_ab *ab, const etp_ab_category *c, size_t at,
@@ -677,7 +680,7 @@ bool etp_ab_category_below_clock(const etp_ab *ab, const etp_ab_category *c, siz
 // scale of headlines; 1 where no time without recording is known.
 double etp_ab_untraced(const etp_ab_arm *a);
 // An operator's time in an arm, and what its clocks can have cut off.
-etp_ab_part etp_ab_operator_part(const etp_ab *ab, const etp_ab_operator *op, uint32_t arm);
+etp_ab_clocked_time etp_ab_operator_time(const etp_ab *ab, const etp_ab_operator *op, uint32_t arm);
 bool etp_ab_logs_partly(const etp_profile *p); // in some of its executions alone
 // Whether OP, of ARM, can take the time that it took in the baseline: only where both logged it, in
 // each execution. What one of them lacks is in something else there.
@@ -687,7 +690,7 @@ bool etp_ab_goes_back(const etp_ab *ab, const etp_ab_operator *op, uint32_t arm)
 int64_t etp_ab_rests_over(const etp_profile *p);
 // SHARE with what may be of the category too: not logged, withheld, of unknown names of a delegate.
 double etp_ab_category_most(const etp_ab *ab, uint32_t arm, etp_category category, double share);
-void etp_ab_part_add(etp_ab_part *sum, const etp_ab_part *part);
+void etp_ab_part_add(etp_ab_clocked_time *sum, const etp_ab_clocked_time *part);
 
 // What share of the time of the operators that are asked about is known, or would be with TIMES as
 // many samples at best; TIMES 0: now. NAN: nothing is asked.

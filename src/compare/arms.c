@@ -57,7 +57,7 @@ static void describe_device(const etp_run *run, etp_ab *ab)
     ab->signal = run->signal;
     ab->stopped = run->stopped;
     ab->precision = run->settings.precision;
-    ab->extended = (uint32_t)run->settings.extended;
+    ab->blocks_before_extend = (uint32_t)run->settings.extended;
     ab->neighbours = etp_run_has_neighbours(run);
     ab->controls = run->control_blocks;
     ab->selftest = text_or_null(ab->arena, run->selftest);

@@ -10,10 +10,10 @@
 
 // ---- what clocks resolve ----
 
-bool etp_ab_resolved(int64_t ns, int64_t cut_ns)
+bool etp_ab_resolved(int64_t ns, int64_t truncation_ns)
 {
-    return ns != ETP_NS_UNKNOWN && ns > 0 && cut_ns != ETP_NS_UNKNOWN &&
-           (double)ns >= ETP_AB_CLOCKS * (double)cut_ns;
+    return ns != ETP_NS_UNKNOWN && ns > 0 && truncation_ns != ETP_NS_UNKNOWN &&
+           (double)ns >= ETP_AB_CLOCKS * (double)truncation_ns;
 }
 
 // What reading the clock twice takes stands for the resolution of clocks that cut nothing off.
@@ -29,60 +29,61 @@ static int64_t row_cut(const etp_profile *p, const etp_profile_row *row)
     return cut ? cut : ETP_AB_READING_NS;
 }
 
-etp_ab_part etp_ab_operator_part(const etp_ab *ab, const etp_ab_operator *op, uint32_t arm)
+etp_ab_clocked_time etp_ab_operator_time(const etp_ab *ab, const etp_ab_operator *op, uint32_t arm)
 {
     const etp_profile *p = ab->arms[arm].profile;
-    etp_ab_part part = {op->ns[arm], 0};
+    etp_ab_clocked_time part = {op->ns[arm], 0};
     if (!op->rows[arm]) {
         return part;
     }
-    part.cut_ns = row_cut(p, op->rows[arm]);
+    part.truncation_ns = row_cut(p, op->rows[arm]);
     for (size_t i = 0; i < op->merged.n; i++) {
         const etp_ab_merged *m = &op->merged.items[i];
-        part.cut_ns += m->arm == arm && m->row != op->rows[arm] ? row_cut(p, m->row) : 0;
+        part.truncation_ns += m->arm == arm && m->row != op->rows[arm] ? row_cut(p, m->row) : 0;
     }
     return part;
 }
 
-void etp_ab_part_add(etp_ab_part *sum, const etp_ab_part *part)
+void etp_ab_part_add(etp_ab_clocked_time *sum, const etp_ab_clocked_time *part)
 {
     sum->ns += part->ns == ETP_NS_UNKNOWN ? 0 : part->ns;
-    sum->cut_ns += part->cut_ns;
+    sum->truncation_ns += part->truncation_ns;
 }
 
-bool etp_ab_part_below_clock(const etp_ab_part *p)
+bool etp_ab_time_below_clock(const etp_ab_clocked_time *p)
 {
-    return p->ns != ETP_NS_UNKNOWN && p->cut_ns != ETP_NS_UNKNOWN && p->ns < p->cut_ns;
+    return p->ns != ETP_NS_UNKNOWN && p->truncation_ns != ETP_NS_UNKNOWN &&
+           p->ns < p->truncation_ns;
 }
 
-bool etp_ab_change_below_clock(const etp_ab_part *before, const etp_ab_part *after)
+bool etp_ab_change_below_clock(const etp_ab_clocked_time *before, const etp_ab_clocked_time *after)
 {
     // The truth of what was saved lies between these two; as for ratios, a factor of two is too
     // wide.
     const int64_t saved = before->ns - after->ns;
-    const int64_t least = llabs(saved) - (saved > 0 ? after->cut_ns : before->cut_ns);
-    const int64_t most = llabs(saved) + (saved > 0 ? before->cut_ns : after->cut_ns);
-    bool resolved =
-        etp_ab_resolved(before->ns, before->cut_ns) && etp_ab_resolved(after->ns, after->cut_ns);
-    return !resolved && before->cut_ns + after->cut_ns > 0 && most > 2 * least;
+    const int64_t least = llabs(saved) - (saved > 0 ? after->truncation_ns : before->truncation_ns);
+    const int64_t most = llabs(saved) + (saved > 0 ? before->truncation_ns : after->truncation_ns);
+    bool resolved = etp_ab_resolved(before->ns, before->truncation_ns) &&
+                    etp_ab_resolved(after->ns, after->truncation_ns);
+    return !resolved && before->truncation_ns + after->truncation_ns > 0 && most > 2 * least;
 }
 
-double etp_ab_part_ratio(const etp_ab *ab, size_t comparison, const etp_ab_part *before,
-                         const etp_ab_part *after)
+double etp_ab_part_ratio(const etp_ab *ab, size_t comparison, const etp_ab_clocked_time *before,
+                         const etp_ab_clocked_time *after)
 {
     bool shown = etp_ab_told(ab, comparison) && !ab->logged_unlike[comparison] &&
-                 etp_ab_resolved(before->ns, before->cut_ns) &&
-                 etp_ab_resolved(after->ns, after->cut_ns);
+                 etp_ab_resolved(before->ns, before->truncation_ns) &&
+                 etp_ab_resolved(after->ns, after->truncation_ns);
     return shown ? (double)before->ns / (double)after->ns : (double)NAN;
 }
 
 bool etp_ab_below_clock(const etp_ab *ab, size_t comparison, double speedup,
-                        const etp_ab_part *before, const etp_ab_part *after)
+                        const etp_ab_clocked_time *before, const etp_ab_clocked_time *after)
 {
     bool both = before->ns != ETP_NS_UNKNOWN && after->ns != ETP_NS_UNKNOWN &&
-                before->ns + before->cut_ns > 0 && after->ns + after->cut_ns > 0;
-    bool resolved =
-        etp_ab_resolved(before->ns, before->cut_ns) && etp_ab_resolved(after->ns, after->cut_ns);
+                before->ns + before->truncation_ns > 0 && after->ns + after->truncation_ns > 0;
+    bool resolved = etp_ab_resolved(before->ns, before->truncation_ns) &&
+                    etp_ab_resolved(after->ns, after->truncation_ns);
     return isnan(speedup) && both && !resolved && etp_ab_told(ab, comparison) &&
            !ab->logged_unlike[comparison];
 }
@@ -90,8 +91,8 @@ bool etp_ab_below_clock(const etp_ab *ab, size_t comparison, double speedup,
 bool etp_ab_category_below_clock(const etp_ab *ab, const etp_ab_category *c, size_t at, bool change)
 {
     const etp_ab_comparison *of = &ab->comparisons[at];
-    const etp_ab_part before = {c->ns[of->baseline], c->cut_ns[of->baseline]};
-    const etp_ab_part after = {c->ns[of->candidate], c->cut_ns[of->candidate]};
+    const etp_ab_clocked_time before = {c->ns[of->baseline], c->truncation_ns[of->baseline]};
+    const etp_ab_clocked_time after = {c->ns[of->candidate], c->truncation_ns[of->candidate]};
     return etp_ab_below_clock(ab, at, c->speedup[at], &before, &after) &&
            (!change || etp_ab_change_below_clock(&before, &after));
 }
@@ -109,13 +110,13 @@ typedef struct summer {
 
 // What the clocks can have cut off an operator's row, and of which delegate call that is a part.
 static void add_cut(const summer *w, const etp_profile *p, const etp_profile_row *row,
-                    etp_ab_part *out)
+                    etp_ab_clocked_time *out)
 {
     int64_t cut = etp_profile_cut_ns(p, row);
     if (cut && row->call != ETP_NO_INDEX && row->tick_ns == 0) {
         w->cut_in[row->call] += cut;
     } else {
-        out->cut_ns += cut;
+        out->truncation_ns += cut;
     }
 }
 
@@ -181,11 +182,11 @@ static bool belongs(const summer *w, const etp_ab_operator *op, uint32_t arm)
 
 // Time and what the clocks can have cut off it. *OCCURS becomes true when the arm has such an
 // operator.
-static etp_ab_part sum_of(const summer *w, uint32_t arm, bool *occurs)
+static etp_ab_clocked_time sum_of(const summer *w, uint32_t arm, bool *occurs)
 {
     const etp_ab *ab = w->ab;
     const etp_profile *p = ab->arms[arm].profile;
-    etp_ab_part part = {0, 0};
+    etp_ab_clocked_time part = {0, 0};
     for (size_t i = 0; p && i < ab->n_operators; i++) {
         const etp_ab_operator *op = &ab->operators[i];
         if (!belongs(w, op, arm)) {
@@ -206,14 +207,15 @@ static etp_ab_part sum_of(const summer *w, uint32_t arm, bool *occurs)
     if (p && w->category->category == ETP_CATEGORY_UNLOGGED && p->executions > 0) {
         int64_t rest = llround((double)rests(p, SIZE_MAX) / (double)p->executions);
         part.ns += rest;
-        part.cut_ns += rests_moved(p, true);
+        part.truncation_ns += rests_moved(p, true);
         *occurs = *occurs || rest > 0;
     }
-    part.cut_ns += p ? within_calls(w, p) : 0;
+    part.truncation_ns += p ? within_calls(w, p) : 0;
     // Where no call is known it is within the inference, whose clock may count ticks, too.
     int64_t left = ab->arms[arm].traced_ns - part.ns + (int64_t)(p ? p->tick_ns : 0);
     left = left > 0 ? left : 0;
-    part.cut_ns = ab->arms[arm].traced_ns > 0 && part.cut_ns > left ? left : part.cut_ns;
+    part.truncation_ns =
+        ab->arms[arm].traced_ns > 0 && part.truncation_ns > left ? left : part.truncation_ns;
     return part;
 }
 
@@ -250,7 +252,8 @@ typedef struct part_ratio {
 // t over the blocks' log ratios, as the headline's; then each end is moved by what the clocks can
 // have cut off, and the ratio is taken back where blocks do not bear it.
 static void interval(const summer *w, const etp_ab_operator *op, size_t at,
-                     const etp_ab_part *before, const etp_ab_part *after, part_ratio *c)
+                     const etp_ab_clocked_time *before, const etp_ab_clocked_time *after,
+                     part_ratio *c)
 {
     const etp_ab *ab = w->ab;
     const etp_ab_comparison *cmp = &ab->comparisons[at];
@@ -269,8 +272,8 @@ static void interval(const summer *w, const etp_ab_operator *op, size_t at,
         return;
     }
     etp_interval ci = etp_mean_interval(w->logs, n, ETP_CONFIDENCE);
-    c->lo = exp(ci.lo) / etp_cut_factor((double)after->ns, (double)after->cut_ns);
-    c->hi = exp(ci.hi) * etp_cut_factor((double)before->ns, (double)before->cut_ns);
+    c->lo = exp(ci.lo) / etp_cut_factor((double)after->ns, (double)after->truncation_ns);
+    c->hi = exp(ci.hi) * etp_cut_factor((double)before->ns, (double)before->truncation_ns);
     // The ratio is of means over all blocks: where blocks differ this much it says nothing of them.
     bool resolved =
         c->hi <= 2 * c->lo && c->speedup >= c->lo / ROUNDING && c->speedup <= c->hi * ROUNDING;
@@ -281,15 +284,16 @@ double etp_ab_operator_speedup(const etp_ab *ab, size_t comparison, const etp_ab
                                double *logs)
 {
     const etp_ab_comparison *of = &ab->comparisons[comparison];
-    const etp_ab_part before = etp_ab_operator_part(ab, op, of->baseline),
-                      after = etp_ab_operator_part(ab, op, of->candidate);
+    const etp_ab_clocked_time before = etp_ab_operator_time(ab, op, of->baseline),
+                              after = etp_ab_operator_time(ab, op, of->candidate);
     part_ratio r = {etp_ab_part_ratio(ab, comparison, &before, &after), NAN, NAN};
     interval(&(summer){.ab = ab, .logs = logs}, op, comparison, &before, &after, &r);
     return r.speedup;
 }
 
 double etp_ab_sum_speedup(const etp_ab *ab, size_t comparison, const bool *in,
-                          const etp_ab_part *before, const etp_ab_part *after, etp_arena *scratch)
+                          const etp_ab_clocked_time *before, const etp_ab_clocked_time *after,
+                          etp_arena *scratch)
 {
     const etp_profile *p = ab->arms[ab->comparisons[comparison].baseline].profile;
     const summer w = {
@@ -331,13 +335,13 @@ static void take_arm(summer *w, uint32_t a, etp_ab_category *c, bool *occurs)
 {
     const etp_ab_arm *arm = &w->ab->arms[a];
     bool seen = false;
-    etp_ab_part part = sum_of(w, a, &seen);
+    etp_ab_clocked_time part = sum_of(w, a, &seen);
     // Of what an arm does not show, all may be in what it did not log: that is not 0.
     bool sure = arm->profile && (seen || !(etp_ab_category_most(w->ab, a, c->category, 0) > 0));
     bool known = sure && arm->traced_ns > 0;
     *occurs = *occurs || seen;
     c->ns[a] = sure ? part.ns : ETP_NS_UNKNOWN;
-    c->cut_ns[a] = sure ? part.cut_ns : ETP_NS_UNKNOWN;
+    c->truncation_ns[a] = sure ? part.truncation_ns : ETP_NS_UNKNOWN;
     c->share[a] = known ? (double)part.ns / (double)arm->traced_ns : (double)NAN;
     c->most[a] = etp_ab_category_most(w->ab, a, c->category, known ? c->share[a] : 0);
     c->ceiling[a] = known && part.ns < arm->traced_ns
@@ -352,7 +356,7 @@ static etp_ab_category make(const etp_ab *ab, etp_category category)
     return (etp_ab_category){
         .category = category,
         .ns = ETP_NEW_ARRAY(arena, int64_t, arms),
-        .cut_ns = ETP_NEW_ARRAY(arena, int64_t, arms),
+        .truncation_ns = ETP_NEW_ARRAY(arena, int64_t, arms),
         .share = ETP_NEW_ARRAY(arena, double, arms),
         .most = ETP_NEW_ARRAY(arena, double, arms),
         .speedup = ETP_NEW_ARRAY(arena, double, pairs),
@@ -397,10 +401,11 @@ void etp_ab_categorize(const etp_ab *ab, const etp_ab_category **out, size_t *ou
         }
         for (size_t i = 0; i < ab->n_comparisons; i++) {
             uint32_t base = ab->comparisons[i].baseline, cand = ab->comparisons[i].candidate;
-            const etp_ab_part was = {c.ns[base], c.cut_ns[base]}, is = {c.ns[cand], c.cut_ns[cand]};
-            etp_ab_part before = was, after = is;
-            before.cut_ns += readings(ab, c.category, base);
-            after.cut_ns += readings(ab, c.category, cand);
+            const etp_ab_clocked_time was = {c.ns[base], c.truncation_ns[base]},
+                                      is = {c.ns[cand], c.truncation_ns[cand]};
+            etp_ab_clocked_time before = was, after = is;
+            before.truncation_ns += readings(ab, c.category, base);
+            after.truncation_ns += readings(ab, c.category, cand);
             part_ratio r = {etp_ab_part_ratio(ab, i, &before, &after), NAN, NAN};
             interval(&w, NULL, i, &was, &is, &r);
             c.speedup[i] = r.speedup;

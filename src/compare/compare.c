@@ -17,9 +17,9 @@ double etp_ab_untraced(const etp_ab_arm *a)
 static etp_ledger_end end_of(const etp_ab_arm *a)
 {
     etp_ledger_end end = {a->median_ns, ETP_NS_UNKNOWN, a->call_overhead_ns};
-    if (a->median_ns != ETP_NS_UNKNOWN && a->observer.blocks > 0 &&
-        isfinite(a->observer.estimate)) {
-        end.traced_ns = llround((double)a->median_ns * a->observer.estimate);
+    if (a->median_ns != ETP_NS_UNKNOWN && a->tracing_overhead.blocks > 0 &&
+        isfinite(a->tracing_overhead.estimate)) {
+        end.traced_ns = llround((double)a->median_ns * a->tracing_overhead.estimate);
     }
     return end;
 }

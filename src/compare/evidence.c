@@ -87,7 +87,7 @@ static void prove_arm(const etp_ab_session *s, const etp_run *run, uint32_t run_
     take_medians(run, run_arm, s->ab.arena, out);
     take_memory(run, run_arm, s->ab.arena, out);
     out->load = etp_ab_load_of(s, run, run_arm, at);
-    etp_ab_take_hook(run, run_arm, arm->median_ns, s->ab.arena, &out->hook);
+    etp_ab_take_masking_cost(run, run_arm, arm->median_ns, s->ab.arena, &out->masking_cost);
     if (arm->level == ETP_LEVEL_NONE) {
         return;
     }
@@ -102,7 +102,7 @@ static void prove_arm(const etp_ab_session *s, const etp_run *run, uint32_t run_
     }
     if (launch) {
         bool foreign = run->arms.items[run_arm].runner.len > 0;
-        const char *cost = etp_ab_hook_words(&out->hook, s->ab.arena);
+        const char *cost = etp_ab_masking_cost_words(&out->masking_cost, s->ab.arena);
         const char *text =
             foreign ? foreign_mask(s, launch)
                     : etp_arena_printf(s->ab.arena,

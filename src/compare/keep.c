@@ -34,7 +34,7 @@ void etp_ab_keep_traces(etp_ab_session *s, const etp_ab_traced *arms)
         s->arms[i].traced_median_ns = arms[i].median_ns;
         s->arms[i].traced_runs = arms[i].runs;
         s->arms[i].traced_kept = arms[i].kept;
-        s->arms[i].split = arms[i].split;
+        s->arms[i].time_breakdown = arms[i].time_breakdown;
         s->arms[i].tensors_logged = arms[i].tensors;
         s->arms[i].several_lengths = arms[i].lengths;
         s->ab.program_problem =
@@ -66,7 +66,7 @@ void etp_ab_keep_launched(etp_ab_session *s, const etp_ab_launched *arms)
         s->arms[i].load = arms[i].load;
         memcpy(s->arms[i].costs_lo, arms[i].costs_lo, sizeof arms[i].costs_lo);
         memcpy(s->arms[i].costs_hi, arms[i].costs_hi, sizeof arms[i].costs_hi);
-        s->arms[i].hook = arms[i].hook;
+        s->arms[i].masking_cost = arms[i].masking_cost;
         s->arms[i].proof = arms[i].proof;
         s->arms[i].kernels = arms[i].kernels;
     }

@@ -3,7 +3,7 @@
 // names. Nothing is looked up elsewhere, so the same folder gives the same answer anywhere.
 #include <math.h>
 
-#include "compare/hot.h"
+#include "compare/bottlenecks.h"
 #include "compare/session.h"
 #include "store/roofs_file.h"
 
@@ -120,10 +120,10 @@ static void place(const etp_ab *ab, const etp_ab_operator *op, uint32_t arm, etp
     }
     uint64_t executions = ab->arms[arm].profile->all_executions, written = out_bytes(f);
     uint64_t calls = executions ? (row->calls + executions / 2) / executions : 1;
-    const etp_ab_part part = etp_ab_operator_part(ab, op, arm);
+    const etp_ab_clocked_time part = etp_ab_operator_time(ab, op, arm);
     etp_roof_work work = {
         .ns = (double)op->ns[arm],
-        .cut_ns = (double)part.cut_ns,
+        .truncation_ns = (double)part.truncation_ns,
         .macs = f->work.macs,
         .ops = f->work.ops,
         .in_bytes = f->work.bytes - written,
@@ -137,7 +137,7 @@ static void place(const etp_ab *ab, const etp_ab_operator *op, uint32_t arm, etp
         .threads = ab->arms[arm].threads ? ab->arms[arm].threads : 1,
     };
     etp_roof_place_of(ab->roofs, &work, out);
-    if (!etp_ab_resolved(part.ns, part.cut_ns) &&
+    if (!etp_ab_resolved(part.ns, part.truncation_ns) &&
         !out->missing) { // how much of its roof it reached, its clock cannot tell
         out->efficiency = (double)NAN;
         out->verdict = ETP_ROOF_UNKNOWN;

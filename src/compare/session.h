@@ -104,7 +104,7 @@ typedef struct etp_ab_traced {
     int64_t ns, mean_ns;
     double median_ns;
     uint64_t runs, kept;
-    etp_ab_split split;
+    etp_ab_time_breakdown time_breakdown;
     bool tensors; // its recordings also logged tensors
     bool lengths; // what is shown of them is less than three quarters of their executions
 } etp_ab_traced;
@@ -230,7 +230,7 @@ typedef struct etp_ab_launched {
     double costs_lo[ETP_COSTS], costs_hi[ETP_COSTS];
     etp_memory_rows memory;
     etp_ab_load load;
-    etp_ab_hook hook;
+    etp_ab_masking_cost masking_cost;
     etp_proof proof;
     const etp_kernels *kernels; // NULL without samples
 } etp_ab_launched;
@@ -242,11 +242,11 @@ ETP_NODISCARD etp_status etp_ab_take_launches(const etp_ab_session *s, const etp
 // loading.c: of RUN_ARM, which is arm AT of the answer.
 etp_ab_load etp_ab_load_of(const etp_ab_session *s, const etp_run *run, uint32_t run_arm,
                            uint32_t at);
-// hook.c: what hiding features adds to an inference; the words end a sentence, NULL on out of
-// memory.
-void etp_ab_take_hook(const etp_run *run, uint32_t run_arm, int64_t median_ns, etp_arena *arena,
-                      etp_ab_hook *out);
-const char *etp_ab_hook_words(const etp_ab_hook *hook, etp_arena *arena);
+// masking_cost.c: what hiding features adds to an inference; the words end a sentence, NULL on out
+// of memory.
+void etp_ab_take_masking_cost(const etp_run *run, uint32_t run_arm, int64_t median_ns,
+                              etp_arena *arena, etp_ab_masking_cost *out);
+const char *etp_ab_masking_cost_words(const etp_ab_masking_cost *hook, etp_arena *arena);
 // The first of the reasons to withhold a ratio that hold, in the order in which they are told.
 etp_withheld etp_ab_first_reason(const etp_ab *ab, bool outputs_differ, bool refuted,
                                  etp_withheld noise);
@@ -267,11 +267,11 @@ const char *etp_ab_arm_called(const etp_ab *ab, uint32_t arm);
 // sentence; NULL: they have, or nothing tells.
 bool etp_ab_one_program(const etp_ab *ab, const etp_ab_arm *x, const etp_ab_arm *y);
 const char *etp_ab_unrelated(const etp_ab *ab);
-// hot.c: the executions of ARM, and where the time of its profile, which may be NULL, went; then
-// what takes most of it, and why one operator takes its time.
+// bottlenecks.c: the executions of ARM, and where the time of its profile, which may be NULL, went;
+// then what takes most of it, and why one operator takes its time.
 ETP_NODISCARD etp_status etp_ab_split_arm(const etp_ab_session *s, uint32_t arm, etp_ab_traced *out,
                                           etp_error *err);
-etp_ab_hot_list etp_ab_find_hot(const etp_ab *ab);
+etp_ab_bottleneck_list etp_ab_find_bottlenecks(const etp_ab *ab);
 etp_why etp_ab_why(const etp_ab *ab, const etp_ab_operator *op);
 // engage.c: engagement per operator and in sum.
 // What the names of the build mean that RUN was measured with; NULL: it was not asked.
@@ -306,12 +306,12 @@ etp_ab_sustained etp_ab_sustained_of(const etp_ab_session *s, const etp_ab_compa
 // drift.c: change over the session, and what else changed; likewise.
 ETP_NODISCARD etp_status etp_ab_drift_of(const etp_ab_session *s, uint32_t arm, etp_ab_drift *out,
                                          etp_error *err);
-// states.c: cold, warm, taking turns, traced.
-typedef struct etp_ab_all_states {
-    etp_ab_ratio *cold, *observer; // [n_arms]
-    etp_ab_states *comparisons;    // [n_comparisons]
-} etp_ab_all_states;
-void etp_ab_take_states(const etp_ab_session *s, etp_ab_all_states *out);
+// extra_ratios.c: cold, warm, taking turns, traced.
+typedef struct etp_ab_all_extra_ratios {
+    etp_ab_ratio *cold, *tracing_overhead; // [n_arms]
+    etp_ab_extra_ratios *comparisons;      // [n_comparisons]
+} etp_ab_all_extra_ratios;
+void etp_ab_take_extra_ratios(const etp_ab_session *s, etp_ab_all_extra_ratios *out);
 uint64_t etp_cost_of(const etp_run_launch *l, etp_cost cost); // 0: not known
 
 // keep.c: puts results of stages into the answer of S, for who runs them. No stage writes there.

@@ -29,7 +29,7 @@ void etp_checks_add(etp_checks *checks, etp_arena *arena, etp_check c);
 // The members of a check, in a table of rows.h; "file" may stand after "id".
 #define ETP_CHECK_ID FIELD("id", TEXT, id, "what was asked", .flags = ETP_SET)
 #define ETP_CHECK_ROWS                                                                            \
-    FIELD("ok", MAYBE, ok, "null: cannot be told here"),                                          \
+    FIELD("ok", TRISTATE, ok, "null: cannot be told here"),                                       \
         FIELD("required", BOOL, required, "without it, the answer is no"),                        \
         FIELD("found", TEXT, found, "", .flags = ETP_SET), FIELD("expected", TEXT, expected, ""), \
         FIELD("fix", TEXT, fix, "what to do next")

@@ -22,7 +22,7 @@ static bool is_unknown(const etp_field *f, const void *value)
     }
     case ETP_FIELD_STR:
         return (f->flags & ETP_EMPTY) && ((const etp_str *)value)->len == 0;
-    case ETP_FIELD_MAYBE:
+    case ETP_FIELD_TRISTATE:
         return *(const int *)value < 0;
     case ETP_FIELD_UINT: {
         uint64_t v = unsigned_at(value, f->size);
@@ -41,15 +41,15 @@ static bool is_unknown(const etp_field *f, const void *value)
     }
 }
 
-static void write_members(etp_json *j, const etp_shape *shape, const etp_place *at);
-static void write_object(etp_json *j, const etp_shape *shape, const etp_place *at);
+static void write_members(etp_json *j, const etp_shape *shape, const etp_json_cursor *at);
+static void write_object(etp_json *j, const etp_shape *shape, const etp_json_cursor *at);
 
-static const void *root_of(const etp_field *f, const void *object, const etp_place *at)
+static const void *root_of(const etp_field *f, const void *object, const etp_json_cursor *at)
 {
     return f->root ? f->root(object, at) : at->root;
 }
 
-static void write_one(etp_json *j, const etp_field *f, const void *value, const etp_place *at)
+static void write_one(etp_json *j, const etp_field *f, const void *value, const etp_json_cursor *at)
 {
     if (is_unknown(f, value)) {
         etp_json_null(j);
@@ -71,7 +71,7 @@ static void write_one(etp_json *j, const etp_field *f, const void *value, const 
     case ETP_FIELD_NOT:
         etp_json_bool(j, !*(const bool *)value);
         return;
-    case ETP_FIELD_MAYBE:
+    case ETP_FIELD_TRISTATE:
         etp_json_bool(j, *(const int *)value > 0);
         return;
     case ETP_FIELD_UINT:
@@ -96,7 +96,7 @@ static void write_one(etp_json *j, const etp_field *f, const void *value, const 
         etp_json_z(j, f->words->text(at->root, unsigned_at(value, 4)));
         return;
     case ETP_FIELD_OBJECT:
-        write_object(j, f->shape, &(etp_place){root_of(f, value, at), value, at->index, at});
+        write_object(j, f->shape, &(etp_json_cursor){root_of(f, value, at), value, at->index, at});
         return;
     }
 }
@@ -110,7 +110,8 @@ static void begin(etp_json *j, bool array, bool one_line)
     }
 }
 
-static void write_counted(etp_json *j, const etp_field *f, const char *items, const etp_place *at)
+static void write_counted(etp_json *j, const etp_field *f, const char *items,
+                          const etp_json_cursor *at)
 {
     size_t n = unsigned_at((const char *)at->object + f->n_offset, f->n_size);
     begin(j, true, f->flags & ETP_ONE_LINE);
@@ -123,7 +124,7 @@ static void write_counted(etp_json *j, const etp_field *f, const char *items, co
 }
 
 // Values of its own, or made one by one by the row's function.
-static void write_per(etp_json *j, const etp_field *f, const char *items, const etp_place *at)
+static void write_per(etp_json *j, const etp_field *f, const char *items, const etp_json_cursor *at)
 {
     size_t n = f->axis->n(at);
     if (f->key) {
@@ -131,7 +132,7 @@ static void write_per(etp_json *j, const etp_field *f, const char *items, const 
     }
     for (size_t i = 0; i < n; i++) {
         etp_made made;
-        const etp_place inner = {at->root, at->object, i, at->outer};
+        const etp_json_cursor inner = {at->root, at->object, i, at->outer};
         const void *value = f->find ? f->find(&inner, &made) : items + i * f->size;
         if (!value && (f->flags & ETP_SKIP)) {
             continue;
@@ -151,7 +152,7 @@ static void write_per(etp_json *j, const etp_field *f, const char *items, const 
 }
 
 // Where the value is, or the first of them; NULL is unknown.
-static const void *value_of(const etp_field *f, const etp_place *at, etp_made *made)
+static const void *value_of(const etp_field *f, const etp_json_cursor *at, etp_made *made)
 {
     const char *place = (const char *)at->object + f->offset;
     if (f->write || (f->many == ETP_PER && f->find)) {
@@ -164,7 +165,7 @@ static const void *value_of(const etp_field *f, const etp_place *at, etp_made *m
     return value && f->many == ETP_AT ? value + at->index * f->size : value;
 }
 
-static void write_member(etp_json *j, const etp_field *f, const etp_place *at)
+static void write_member(etp_json *j, const etp_field *f, const etp_json_cursor *at)
 {
     etp_made made;
     const void *value = value_of(f, at, &made);
@@ -178,7 +179,7 @@ static void write_member(etp_json *j, const etp_field *f, const etp_place *at)
     }
     if (is_known && !f->key && f->kind == ETP_FIELD_OBJECT && f->many == ETP_ONE) {
         write_members(j, f->shape,
-                      &(etp_place){root_of(f, value, at), value, at->index, at->outer});
+                      &(etp_json_cursor){root_of(f, value, at), value, at->index, at->outer});
         return;
     }
     if (f->key) {
@@ -197,21 +198,21 @@ static void write_member(etp_json *j, const etp_field *f, const etp_place *at)
     }
 }
 
-static void write_members(etp_json *j, const etp_shape *shape, const etp_place *at)
+static void write_members(etp_json *j, const etp_shape *shape, const etp_json_cursor *at)
 {
     for (size_t i = 0; i < shape->n; i++) {
         write_member(j, &shape->fields[i], at);
     }
 }
 
-static void write_object(etp_json *j, const etp_shape *shape, const etp_place *at)
+static void write_object(etp_json *j, const etp_shape *shape, const etp_json_cursor *at)
 {
     begin(j, false, shape->one_line);
     write_members(j, shape, at);
     etp_json_end(j);
 }
 
-const void *etp_itself(const void *object, const etp_place *at)
+const void *etp_itself(const void *object, const etp_json_cursor *at)
 {
     (void)at;
     return object;
@@ -230,7 +231,7 @@ const void *etp_made_text(etp_made *made, const char *format, ...)
 
 void etp_object_write(etp_json *j, const etp_shape *shape, const void *object, const void *root)
 {
-    write_object(j, shape, &(etp_place){root, object, 0, NULL});
+    write_object(j, shape, &(etp_json_cursor){root, object, 0, NULL});
 }
 
 void etp_document_write(etp_json *j, const etp_document *document, const void *object,
@@ -238,7 +239,7 @@ void etp_document_write(etp_json *j, const etp_document *document, const void *o
 {
     etp_json_begin_object(j);
     etp_json_kv_z(j, "schema", document->name);
-    write_members(j, document->shape, &(etp_place){root, object, 0, NULL});
+    write_members(j, document->shape, &(etp_json_cursor){root, object, 0, NULL});
     etp_json_end(j);
     if (j->depth == 0) { // else it is a member of another
         etp_json_end_document(j);

@@ -11,20 +11,20 @@
 
 // What the C struct holds, and how it is written.
 typedef enum etp_field_kind {
-    ETP_FIELD_TEXT,    // const char *; NULL is null
-    ETP_FIELD_CHARS,   // char[], with a NUL
-    ETP_FIELD_STR,     // etp_str
-    ETP_FIELD_BOOL,    // bool
-    ETP_FIELD_NOT,     // bool, written as its opposite
-    ETP_FIELD_MAYBE,   // int: 1 true, 0 false, less null
-    ETP_FIELD_UINT,    // unsigned of 4 or 8 bytes
-    ETP_FIELD_INT,     // signed of 4 or 8 bytes
-    ETP_FIELD_NS,      // int64_t; ETP_NS_UNKNOWN is null
-    ETP_FIELD_RATIO,   // double, six significant digits; what is not finite is null
-    ETP_FIELD_NUMBER,  // double, all digits; likewise
-    ETP_FIELD_ROUNDED, // double, the nearest whole number; likewise
-    ETP_FIELD_WORD,    // a number of 4 bytes (an enum, an index), written as a text
-    ETP_FIELD_OBJECT   // a struct that a shape describes
+    ETP_FIELD_TEXT,     // const char *; NULL is null
+    ETP_FIELD_CHARS,    // char[], with a NUL
+    ETP_FIELD_STR,      // etp_str
+    ETP_FIELD_BOOL,     // bool
+    ETP_FIELD_NOT,      // bool, written as its opposite
+    ETP_FIELD_TRISTATE, // int: 1 true, 0 false, less null
+    ETP_FIELD_UINT,     // unsigned of 4 or 8 bytes
+    ETP_FIELD_INT,      // signed of 4 or 8 bytes
+    ETP_FIELD_NS,       // int64_t; ETP_NS_UNKNOWN is null
+    ETP_FIELD_RATIO,    // double, six significant digits; what is not finite is null
+    ETP_FIELD_NUMBER,   // double, all digits; likewise
+    ETP_FIELD_ROUNDED,  // double, the nearest whole number; likewise
+    ETP_FIELD_WORD,     // a number of 4 bytes (an enum, an index), written as a text
+    ETP_FIELD_OBJECT    // a struct that a shape describes
 } etp_field_kind;
 
 typedef enum etp_field_many {
@@ -59,12 +59,13 @@ typedef enum etp_field_range { // of numbers
     ETP_WITHIN_1 // −1 to 1
 } etp_field_range;
 
-typedef struct etp_place {         // of a member that is being written
-    const void *root;              // the document's struct
-    const void *object;            // the struct that the row belongs to
-    size_t index;                  // in the innermost axis
-    const struct etp_place *outer; // of the object that this one is a member of; NULL at the top
-} etp_place;
+typedef struct etp_json_cursor { // of a member that is being written
+    const void *root;            // the document's struct
+    const void *object;          // the struct that the row belongs to
+    size_t index;                // in the innermost axis
+    const struct etp_json_cursor
+        *outer; // of the object that this one is a member of; NULL at the top
+} etp_json_cursor;
 
 typedef union etp_made { // room for a value that no struct holds
     const char *text;
@@ -85,8 +86,8 @@ typedef struct etp_words { // of numbers that are written as texts
 } etp_words;
 
 typedef struct etp_axis {
-    size_t (*n)(const etp_place *at);
-    const char *(*name)(const etp_place *at, size_t i); // NULL: an array
+    size_t (*n)(const etp_json_cursor *at);
+    const char *(*name)(const etp_json_cursor *at, size_t i); // NULL: an array
 } etp_axis;
 
 struct etp_field;
@@ -114,15 +115,15 @@ typedef struct etp_field {
     unsigned least; // the fewest entries that a list may have
     const etp_shape *shape;
     // Of an object: what is in it takes this for the document's struct.
-    const void *(*root)(const void *object, const etp_place *at);
+    const void *(*root)(const void *object, const etp_json_cursor *at);
     const etp_words *words;
     const etp_axis *axis;
     // Whether VALUE is known, whatever it says itself; of a list, whether this element is listed.
-    bool (*when)(const void *value, const etp_place *at);
-    // Instead of an offset: where the value is, or MADE filled with it; NULL is unknown.
-    const void *(*find)(const etp_place *at, etp_made *made);
+    bool (*when)(const void *value, const etp_json_cursor *at);
+    // Instead of an offset: where the value is, or COMPUTED filled with it; NULL is unknown.
+    const void *(*find)(const etp_json_cursor *at, etp_made *made);
     // Instead of all: writes the value; SCHEMA is its JSON Schema, compact.
-    void (*write)(etp_json *j, const etp_place *at);
+    void (*write)(etp_json *j, const etp_json_cursor *at);
     const char *schema;
     // Instead of reading what the row says; ROOT is the document's struct.
     void (*read)(const struct etp_json_object *o, void *object, void *root);
@@ -148,8 +149,8 @@ etp_str etp_object_text(const etp_shape *shape, const void *object, const void *
 etp_str etp_document_text(const etp_document *document, const void *object, const void *root,
                           bool pretty, etp_arena *arena);
 // A root that is the object itself.
-const void *etp_itself(const void *object, const etp_place *at);
-// Fills MADE with a text, cut to the room there is; for a row of STR.
+const void *etp_itself(const void *object, const etp_json_cursor *at);
+// Fills COMPUTED with a text, cut to the room there is; for a row of STR.
 const void *etp_made_text(etp_made *made, const char *format, ...) ETP_PRINTF(2, 3);
 // All that SHAPE says, into OBJECT, which is zeroed. fields_read.c
 void etp_object_read(const struct etp_json_object *o, const etp_shape *shape, void *object,

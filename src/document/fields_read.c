@@ -112,7 +112,7 @@ static void read_one(const etp_json_object *o, const etp_field *f, void *value)
     case ETP_FIELD_NOT:
         *(bool *)value = o->object && !etp_json_get_bool(o, f->key);
         return;
-    case ETP_FIELD_MAYBE:
+    case ETP_FIELD_TRISTATE:
         *(int *)value = is_unknown(o, f->key) ? -1 : etp_json_get_bool(o, f->key);
         return;
     case ETP_FIELD_INT: // no document that is read has negative ones

@@ -12,7 +12,7 @@
 #define ETP_IS_STR(m) _Generic((m), etp_str: 1, default: 0)
 #define ETP_IS_BOOL(m) _Generic((m), bool: 1, default: 0)
 #define ETP_IS_NOT(m) ETP_IS_BOOL(m)
-#define ETP_IS_MAYBE(m) _Generic((m), int: 1, default: 0)
+#define ETP_IS_TRISTATE(m) _Generic((m), int: 1, default: 0)
 #define ETP_IS_UINT(m) \
     _Generic((m), unsigned: 1, unsigned long: 1, unsigned long long: 1, default: 0)
 #define ETP_IS_INT(m) _Generic((m), int: 1, long: 1, long long: 1, default: 0)
@@ -70,15 +70,15 @@
      .doc = __VA_ARGS__}
 // A value that a function finds or makes, one such for each entry of an axis, one that a function
 // writes.
-#define MADE(key_, kind_, find_, ...) \
+#define COMPUTED(key_, kind_, find_, ...) \
     {.key = key_, .kind = ETP_FIELD_##kind_, .find = find_, .size = 8, .doc = __VA_ARGS__}
-#define MADE_PER(key_, kind_, find_, axis_, ...) \
-    {.key = key_,                                \
-     .kind = ETP_FIELD_##kind_,                  \
-     .many = ETP_PER,                            \
-     .find = find_,                              \
-     .axis = axis_,                              \
-     .size = 8,                                  \
+#define COMPUTED_PER(key_, kind_, find_, axis_, ...) \
+    {.key = key_,                                    \
+     .kind = ETP_FIELD_##kind_,                      \
+     .many = ETP_PER,                                \
+     .find = find_,                                  \
+     .axis = axis_,                                  \
+     .size = 8,                                      \
      .doc = __VA_ARGS__}
 #define WRITTEN(key_, write_, schema_, ...) \
     {.key = key_, .write = write_, .schema = schema_, .doc = __VA_ARGS__}
@@ -114,48 +114,48 @@
         const document *doc = root;                       \
         return expression;                                \
     }
-#define LENGTH_OF(name, document, expression) \
-    static size_t name(const etp_place *at)   \
-    {                                         \
-        const document *doc = at->root;       \
-        (void)doc;                            \
-        return expression;                    \
+#define LENGTH_OF(name, document, expression)     \
+    static size_t name(const etp_json_cursor *at) \
+    {                                             \
+        const document *doc = at->root;           \
+        (void)doc;                                \
+        return expression;                        \
     }
-#define AXIS(name, document, length, text)                        \
-    LENGTH_OF(name##_length, document, length)                    \
-    static const char *name##_name(const etp_place *at, size_t i) \
-    {                                                             \
-        const document *doc = at->root;                           \
-        (void)doc;                                                \
-        return text;                                              \
-    }                                                             \
+#define AXIS(name, document, length, text)                              \
+    LENGTH_OF(name##_length, document, length)                          \
+    static const char *name##_name(const etp_json_cursor *at, size_t i) \
+    {                                                                   \
+        const document *doc = at->root;                                 \
+        (void)doc;                                                      \
+        return text;                                                    \
+    }                                                                   \
     static const etp_axis name = {name##_length, name##_name};
 #define LENGTH(name, document, length)         \
     LENGTH_OF(name##_length, document, length) \
     static const etp_axis name = {name##_length, NULL};
 // The same of a list in the struct that the row is of.
-#define ITS_LENGTH(name, type, length)               \
-    static size_t name##_length(const etp_place *at) \
-    {                                                \
-        const type *it = at->object;                 \
-        return length;                               \
-    }                                                \
+#define ITS_LENGTH(name, type, length)                     \
+    static size_t name##_length(const etp_json_cursor *at) \
+    {                                                      \
+        const type *it = at->object;                       \
+        return length;                                     \
+    }                                                      \
     static const etp_axis name = {name##_length, NULL};
-#define FIND(name, type, document, expression)                   \
-    static const void *name(const etp_place *at, etp_made *made) \
-    {                                                            \
-        const document *doc = at->root;                          \
-        const type *it = at->object;                             \
-        (void)doc, (void)it, (void)made;                         \
-        return expression;                                       \
+#define FIND(name, type, document, expression)                         \
+    static const void *name(const etp_json_cursor *at, etp_made *made) \
+    {                                                                  \
+        const document *doc = at->root;                                \
+        const type *it = at->object;                                   \
+        (void)doc, (void)it, (void)made;                               \
+        return expression;                                             \
     }
 #define MAKE(member, value) ((made->member = (value)), (const void *)made)
-#define KNOWN(name, type, expression)                        \
-    static bool name(const void *value, const etp_place *at) \
-    {                                                        \
-        const type *it = value;                              \
-        (void)at;                                            \
-        return expression;                                   \
+#define KNOWN(name, type, expression)                              \
+    static bool name(const void *value, const etp_json_cursor *at) \
+    {                                                              \
+        const type *it = value;                                    \
+        (void)at;                                                  \
+        return expression;                                         \
     }
 
 #endif

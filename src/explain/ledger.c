@@ -118,10 +118,10 @@ static double group_mean(const maker *m, uint32_t pair, int side)
 
 // Of the difference the part that the clocks cannot have made: the truth of either side lies
 // between what was measured and that plus what was cut off.
-static double beyond_clocks(double difference, const int64_t cut_ns[2])
+static double beyond_clocks(double difference, const int64_t truncation_ns[2])
 {
-    return difference > 0 ? fmax(0, difference - (double)cut_ns[0])
-                          : fmin(0, difference + (double)cut_ns[1]);
+    return difference > 0 ? fmax(0, difference - (double)truncation_ns[0])
+                          : fmin(0, difference + (double)truncation_ns[1]);
 }
 
 // Intervals of a row's difference and ratio from those of the single blocks, as wide as the row's
@@ -148,20 +148,20 @@ static void interval(maker *m, etp_ledger_row *row, uint32_t pair)
         return;
     }
     etp_interval ci = etp_mean_interval(m->block_difference, n, 0.95);
-    row->lo_ns = llround(ci.lo) - row->cut_ns[0];
-    row->hi_ns = llround(ci.hi) + row->cut_ns[1];
+    row->lo_ns = llround(ci.lo) - row->truncation_ns[0];
+    row->hi_ns = llround(ci.hi) + row->truncation_ns[1];
     if (ratios == n) { // else some block knows no ratio, and the others would not speak for it
         etp_interval ln = etp_mean_interval(m->block_ratio_ln, n, 0.95);
         row->ratio_lo = exp(ln.lo);
         row->ratio_hi = exp(ln.hi);
     }
     row->blocks = (uint32_t)n;
-    const double change = beyond_clocks(ci.estimate, row->cut_ns);
+    const double change = beyond_clocks(ci.estimate, row->truncation_ns);
     for (size_t k = 0; k < n; k++) {
         m->block_difference[k] += change - ci.estimate;
     }
     row->p = pair == ETP_NO_INDEX ? (double)NAN : etp_mean_p(m->block_difference, n);
-    bool whole = row->cut_ns[0] + row->cut_ns[1] > 0; // a clock of whole microseconds
+    bool whole = row->truncation_ns[0] + row->truncation_ns[1] > 0; // a clock of whole microseconds
     if (isfinite(row->p) && whole && change != 0 &&
         !(ci.hi > ci.lo)) { // equal in whole ticks: the signs alone are evidence
         row->p = fmax(row->p, exp2(1 - (double)n));
@@ -223,9 +223,9 @@ static bool each_longer(const maker *m, uint32_t pair)
     return !few && shortest > longest && shortest - longest > 1000 * parts;
 }
 
-double etp_cut_factor(double ns, double cut_ns)
+double etp_cut_factor(double ns, double truncation_ns)
 {
-    return ns > 0 ? (ns + cut_ns) / ns : HUGE_VAL;
+    return ns > 0 ? (ns + truncation_ns) / ns : HUGE_VAL;
 }
 
 static void add_row(maker *m, etp_ledger_row row, double base_mean, double cand_mean)
@@ -293,12 +293,13 @@ static void operator_rows(maker *m)
             .bound_ns = ETP_NS_UNKNOWN,
             .pair = i,
             .op = ETP_NO_INDEX,
-            .cut_ns = {group_cut(m, i, 0), group_cut(m, i, 1)},
+            .truncation_ns = {group_cut(m, i, 0), group_cut(m, i, 1)},
             .same = same_operator(m, base, cand),
         };
         interval(m, &row, i);
-        row.ratio_lo /= etp_cut_factor(group_mean(m, i, 1), (double)row.cut_ns[1]); // NAN stays
-        row.ratio_hi *= etp_cut_factor(group_mean(m, i, 0), (double)row.cut_ns[0]);
+        row.ratio_lo /=
+            etp_cut_factor(group_mean(m, i, 1), (double)row.truncation_ns[1]); // NAN stays
+        row.ratio_hi *= etp_cut_factor(group_mean(m, i, 0), (double)row.truncation_ns[0]);
         row.each_longer = row.same && m->n_blocks < 2 && each_longer(m, i);
         add_row(m, row, group_mean(m, i, 0), group_mean(m, i, 1));
     }
@@ -352,13 +353,13 @@ static void sum_row(maker *m, etp_row_kind kind, const char *label)
         uint64_t before = delegate_operators(m->arm[0]), after = delegate_operators(m->arm[1]);
         row.bound_ns = (int64_t)(before > after ? before : after) * 1000;
         // The other way round than for an operator: what is cut off there is too much here.
-        row.cut_ns[0] = cut_of_operators(m->arm[1]);
-        row.cut_ns[1] = cut_of_operators(m->arm[0]);
+        row.truncation_ns[0] = cut_of_operators(m->arm[1]);
+        row.truncation_ns[1] = cut_of_operators(m->arm[0]);
     }
     interval(m, &row, ETP_NO_INDEX);
-    if (row.cut_ns[0] + row.cut_ns[1] > 0) {
+    if (row.truncation_ns[0] + row.truncation_ns[1] > 0) {
         row.ratio_lo = row.ratio_hi = (double)NAN;
-        row.cut_ns[0] = row.cut_ns[1] = 0;
+        row.truncation_ns[0] = row.truncation_ns[1] = 0;
     }
     add_row(m, row, total_mean(m->arm[0], kind), total_mean(m->arm[1], kind));
 }

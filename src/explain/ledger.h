@@ -17,9 +17,10 @@ typedef struct etp_ledger_row {
     // 95 % interval of baseline ÷ candidate, likewise; each end moved by what the clocks can have
     // cut off. NAN: none
     double ratio_lo, ratio_hi;
-    int64_t cut_ns[2]; // most that the clocks can have cut off the operator, baseline and candidate
-    uint32_t blocks;   // that have both sides; 0 without any
-    double p;          // of no difference over the blocks, of this operator alone; NAN: none
+    int64_t truncation_ns[2]; // most that the clocks can have cut off the operator, baseline and
+                              // candidate
+    uint32_t blocks;          // that have both sides; 0 without any
+    double p;                 // of no difference over the blocks, of this operator alone; NAN: none
     double q;      // of the difference: Benjamini–Hochberg over the ledger's operators; NAN: none
     bool there[2]; // the side has the operator; both of sums
     bool same;     // one operator in both arms: of one program, or of two with equal name and work
@@ -72,7 +73,7 @@ bool etp_ledger_row_faster(const etp_ledger_row *row); // shrank, by the same ru
 
 // (NS + CUT_NS) ÷ NS: how much longer a time can be whose clock cut off up to CUT_NS; infinite for
 // 0.
-double etp_cut_factor(double ns, double cut_ns);
+double etp_cut_factor(double ns, double truncation_ns);
 
 #define ETP_LEDGER_ITERATIONS 5 // on either side, below which each_longer is not asked
 

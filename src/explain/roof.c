@@ -169,7 +169,7 @@ static etp_roof_verdict judge(const etp_roof_place *p, const etp_roof_work *w)
     if (w->ns <= 2 * p->overhead_ns) {
         return ETP_ROOF_OVERHEAD_BOUND;
     }
-    if (p->roof_ns > ETP_ROOF_TOLERANCE * (w->ns + w->cut_ns)) {
+    if (p->roof_ns > ETP_ROOF_TOLERANCE * (w->ns + w->truncation_ns)) {
         return ETP_ROOF_ABOVE_ROOF;
     }
     if (p->efficiency >= ETP_ROOF_NEAR) {

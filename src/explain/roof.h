@@ -43,7 +43,7 @@ const char *etp_roof_verdict_name(etp_roof_verdict verdict); // "compute-bound";
 #define ETP_ROOF_TRUNCATION_NS 1000 // XNNPACK's clock has whole microseconds
 
 typedef struct etp_roof_work {    // of one inference
-    double ns, cut_ns;            // time it took, and what its clock may have cut off
+    double ns, truncation_ns;     // time it took, and what its clock may have cut off
     uint64_t macs, ops;           // multiply-accumulates; other arithmetic
     uint64_t in_bytes, out_bytes; // operands and weights; results
     uint64_t calls;               // the work above is that of one call

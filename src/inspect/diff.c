@@ -216,7 +216,7 @@ static const etp_field k_row_rows[] = {
     FIELD("kind", TEXT, kind, "file, part, weights, kernel, delegated operator, method",
           .flags = ETP_SET),
     FIELD("name", STR, name, "what is counted"),
-    MADE("unit", WORD, unit_of, "", .words = &k_units, .flags = ETP_SET),
+    COMPUTED("unit", WORD, unit_of, "", .words = &k_units, .flags = ETP_SET),
     FIELD("a", UINT, a, "0: it is not there"),
     FIELD("b", UINT, b, "likewise"),
 };

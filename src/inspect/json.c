@@ -37,7 +37,7 @@ FIND(scale_of, etp_value, etp_inspect, MAKE(real, (double)it->quant.scale))
 
 #define OF etp_value
 static const etp_field k_scale_rows[] = {
-    MADE("scale", NUMBER, scale_of, "of all elements", .range = ETP_SIGNED),
+    COMPUTED("scale", NUMBER, scale_of, "of all elements", .range = ETP_SIGNED),
     FIELD("zero_point", INT, quant.zero_point, "likewise", .range = ETP_SIGNED),
 };
 static SHAPE(k_scale, k_scale_rows);
@@ -88,14 +88,15 @@ static SHAPE_ON_ONE_LINE(k_instructions, k_instruction_rows);
 static const etp_field k_method_rows[] = {
     FIELD("name", STR, name, "of the method"),
     GROUP("instructions", &k_instructions, "how many of each kind"),
-    MADE_PER("inputs", OBJECT, method_input, &k_method_inputs, "in order", .shape = &k_value),
-    MADE_PER("outputs", OBJECT, method_output, &k_method_outputs, "in order", .shape = &k_value),
+    COMPUTED_PER("inputs", OBJECT, method_input, &k_method_inputs, "in order", .shape = &k_value),
+    COMPUTED_PER("outputs", OBJECT, method_output, &k_method_outputs, "in order",
+                 .shape = &k_value),
     FIELD("macs", UINT, macs, "multiplications with addition, of what is known"),
     FIELD("bound", BOOL, bound, "macs are at most these: they rest on upper bounds of shapes",
           .flags = ETP_LATER),
     FIELD("unknown_work", UINT, n_unknown_work, "calls and nodes whose work is unknown"),
-    MADE_PER("planned_bytes", UINT, planned_bytes, &k_planned, "memory that was planned",
-             .flags = ETP_ONE_LINE | ETP_SET),
+    COMPUTED_PER("planned_bytes", UINT, planned_bytes, &k_planned, "memory that was planned",
+                 .flags = ETP_ONE_LINE | ETP_SET),
 };
 static SHAPE(k_method, k_method_rows);
 #undef OF
@@ -154,17 +155,17 @@ FIND(node_source, etp_node, etp_inspect,
 static const etp_field k_node_rows[] = {
     FIELD("id", UINT, index, "in the delegate's payload"),
     FIELD("type", STR, type_name, "of the operator"),
-    MADE_PER("inputs", OBJECT, node_input, &k_node_inputs, "in order", .shape = &k_value),
-    MADE_PER("outputs", OBJECT, node_output, &k_node_outputs, "in order", .shape = &k_value),
-    MADE("macs", UINT, node_macs, "multiplications with addition"),
-    MADE("ops", UINT, node_ops, "other arithmetic"),
-    MADE("bytes", UINT, node_bytes, "every operand and result moved once"),
+    COMPUTED_PER("inputs", OBJECT, node_input, &k_node_inputs, "in order", .shape = &k_value),
+    COMPUTED_PER("outputs", OBJECT, node_output, &k_node_outputs, "in order", .shape = &k_value),
+    COMPUTED("macs", UINT, node_macs, "multiplications with addition"),
+    COMPUTED("ops", UINT, node_ops, "other arithmetic"),
+    COMPUTED("bytes", UINT, node_bytes, "every operand and result moved once"),
     FIELD("bound", BOOL, work.bound, "true: macs, ops and bytes are at most these", .when = is_true,
           .flags = ETP_ABSENT),
     FIELD("problem", TEXT, work.problem, "why its work is unknown", .flags = ETP_ABSENT),
     FIELD("weight_bytes", UINT, weight_bytes, "constants among the inputs, with their scales"),
-    MADE("debug_handle", INT, node_handle, "by which a record knows it"),
-    MADE("source", OBJECT, node_source, "where it comes from", .shape = &k_etp_source),
+    COMPUTED("debug_handle", INT, node_handle, "by which a record knows it"),
+    COMPUTED("source", OBJECT, node_source, "where it comes from", .shape = &k_etp_source),
 };
 static SHAPE(k_node, k_node_rows);
 #undef OF
@@ -183,16 +184,16 @@ static SHAPE(k_specs, k_specs_rows);
 #undef OF
 #define OF etp_partition
 static const etp_field k_partition_rows[] = {
-    MADE("method", STR, partition_method, "that it belongs to", .flags = ETP_SET),
+    COMPUTED("method", STR, partition_method, "that it belongs to", .flags = ETP_SET),
     FIELD("index", UINT, index, "in the method's delegates"),
     FIELD("id", STR, backend, "of the backend"),
     FIELD("bytes", UINT, blob.len, "of its payload"),
-    MADE("weight_bytes", UINT, partition_weights, "constants, each once"),
-    MADE("macs", UINT, partition_macs, "of its nodes with known work"),
+    COMPUTED("weight_bytes", UINT, partition_weights, "constants, each once"),
+    COMPUTED("macs", UINT, partition_macs, "of its nodes with known work"),
     FIELD("bound", BOOL, bound, "true: macs are at most these", .when = is_true,
           .flags = ETP_ABSENT),
-    MADE("same_blob_as", UINT, same_blob_as,
-         "an earlier partition of the program with the same bytes"),
+    COMPUTED("same_blob_as", UINT, same_blob_as,
+             "an earlier partition of the program with the same bytes"),
     POINTER(NULL, delegate, &k_specs, ""),
     FIELD("problem", TEXT, problem, "why its payload was not read", .flags = ETP_ABSENT),
     LIST("nodes", OBJECT, nodes, n_nodes, "in the payload's order", .shape = &k_node),
@@ -208,7 +209,7 @@ FIND(operator_ns, etp_inspect_operator, etp_inspect, it->timed ? &it->ns : NULL)
 
 // Keys that depend on the data (types that occur) cannot be rows, so this member is written by a
 // function and brings its schema along.
-static void dtypes_json(etp_json *j, const etp_place *at)
+static void dtypes_json(etp_json *j, const etp_json_cursor *at)
 {
     const etp_inspect *in = at->object;
     etp_json_begin_object_inline(j);
@@ -227,12 +228,12 @@ static const etp_field k_operator_rows[] = {
     FIELD("name", STR, name, "of the operator; the backend's where we cannot look into it"),
     FIELD("calls", UINT, calls, "when every method runs once"),
     FIELD("delegated", BOOL, delegated, "to a backend"),
-    MADE("macs", UINT, operator_macs, "of all calls"),
-    MADE("bytes", UINT, operator_bytes, "likewise"),
+    COMPUTED("macs", UINT, operator_macs, "of all calls"),
+    COMPUTED("bytes", UINT, operator_bytes, "likewise"),
     FIELD("bound", BOOL, bound, "true: macs and bytes are at most these", .when = is_true,
           .flags = ETP_ABSENT),
     FIELD("unknown_work", UINT, unknown, "calls whose work is unknown"),
-    MADE("ns", UINT, operator_ns, "of all calls in the recording, mean of an execution"),
+    COMPUTED("ns", UINT, operator_ns, "of all calls in the recording, mean of an execution"),
 };
 static SHAPE_ON_ONE_LINE(k_operator, k_operator_rows);
 #undef OF
@@ -271,8 +272,8 @@ static SHAPE_ON_ONE_LINE(k_part, k_part_rows);
 #define OF etp_program
 static const etp_field k_methods_rows[] = {
     LIST("methods", OBJECT, methods, n_methods, "in the file's order", .shape = &k_method),
-    MADE_PER("delegates", OBJECT, partition, &k_partitions, "of all methods",
-             .shape = &k_partition),
+    COMPUTED_PER("delegates", OBJECT, partition, &k_partitions, "of all methods",
+                 .shape = &k_partition),
 };
 static SHAPE(k_methods, k_methods_rows);
 // The key NULL puts the members of the inner struct into the object around it: documents are flat
@@ -306,7 +307,7 @@ static SHAPE(k_program, k_program_rows);
 
 // ---- other files ----
 
-static void shape_json(etp_json *j, const etp_place *at)
+static void shape_json(etp_json *j, const etp_json_cursor *at)
 {
     const etp_flat_entry *e = at->object;
     if (!e->has_layout) {
@@ -358,7 +359,7 @@ static const etp_field k_entry_rows[] = {
     FIELD("name", STR, key, "of the tensor"),
     FIELD("offset", UINT, data.base, "from the start of the file"),
     FIELD("size", UINT, data.len, "in bytes"),
-    MADE("dtype", TEXT, entry_dtype, "where the file says it"),
+    COMPUTED("dtype", TEXT, entry_dtype, "where the file says it"),
     WRITTEN("shape", shape_json, "{\"type\":[\"array\",\"null\"],\"items\":{\"type\":\"integer\"}}",
             "likewise"),
 };
@@ -414,11 +415,11 @@ static const etp_field k_block_rows[] = {
     FIELD("name", STR, name, "of the block"),
     FIELD("runs", UINT, n_runs, "executions"),
     FIELD("events", UINT, n_events, "of an execution"),
-    MADE("delegate_operators", UINT, delegate_operators, "of these", .flags = ETP_SET),
-    MADE("delegate_calls", UINT, delegate_calls, "of these", .flags = ETP_SET),
-    MADE("kernels", UINT, kernels, "of these", .flags = ETP_SET),
+    COMPUTED("delegate_operators", UINT, delegate_operators, "of these", .flags = ETP_SET),
+    COMPUTED("delegate_calls", UINT, delegate_calls, "of these", .flags = ETP_SET),
+    COMPUTED("kernels", UINT, kernels, "of these", .flags = ETP_SET),
     FIELD("has_execute", BOOL, has_execute, "a Method::execute in each execution"),
-    MADE_PER("execute_ns", UINT, execution, &k_executions, "of that, execution by execution"),
+    COMPUTED_PER("execute_ns", UINT, execution, &k_executions, "of that, execution by execution"),
 };
 static SHAPE_ON_ONE_LINE(k_block, k_block_rows);
 #undef OF
@@ -433,10 +434,10 @@ KNOWN(is_record, etp_inspect, it->kind == ETP_FILE_ETRECORD)
 
 #define OF etp_inspect
 static const etp_field k_trace_rows[] = {
-    MADE_PER("blocks", OBJECT, block_at, &k_blocks, "of a recording", .shape = &k_block),
-    MADE_PER("damaged", OBJECT, damage_at, &k_damaged,
-             "executions that are left out: their clock jumped",
-             .shape = &k_etp_trace_damage_shape),
+    COMPUTED_PER("blocks", OBJECT, block_at, &k_blocks, "of a recording", .shape = &k_block),
+    COMPUTED_PER("damaged", OBJECT, damage_at, &k_damaged,
+                 "executions that are left out: their clock jumped",
+                 .shape = &k_etp_trace_damage_shape),
 };
 static SHAPE(k_trace, k_trace_rows);
 static const etp_field k_record_part_rows[] = {POINTER(NULL, record, &k_record, "")};

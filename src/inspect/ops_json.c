@@ -114,8 +114,8 @@ static const etp_field k_facts_rows[] = {
     GROUP(NULL, &k_etp_op_tensors, ""),
     FIELD("weight_bytes", UINT, weight_bytes, "constants among the inputs",
           .flags = ETP_MAX_IS_NULL),
-    MADE("macs", UINT, known_macs, "multiplications with addition"),
-    MADE("bytes", UINT, known_bytes, "operands, weights and results, each moved once"),
+    COMPUTED("macs", UINT, known_macs, "multiplications with addition"),
+    COMPUTED("bytes", UINT, known_bytes, "operands, weights and results, each moved once"),
     FIELD("bound", BOOL, work.bound, "true: macs and bytes are at most these", .when = is_true,
           .flags = ETP_ABSENT),
 };
@@ -137,31 +137,32 @@ static const etp_field k_ns_rows[] = {
 };
 static SHAPE_ON_ONE_LINE(k_ns, k_ns_rows);
 static const etp_field k_operator_rows[] = {
-    MADE("id", TEXT, op_id,
-         "opN: that operator in every answer about this recording; unloggedN: what a delegate's "
-         "call "
-         "hides beside its operators",
-         .flags = ETP_SET),
+    COMPUTED(
+        "id", TEXT, op_id,
+        "opN: that operator in every answer about this recording; unloggedN: what a delegate's "
+        "call "
+        "hides beside its operators",
+        .flags = ETP_SET),
     FIELD("block", UINT, block, "index in `blocks`"),
-    MADE(NULL, OBJECT, op_event, "", .shape = &k_event),
-    MADE("delegated", BOOL, op_delegated, "inside a delegate", .flags = ETP_SET),
-    MADE("kernel", STR, op_kernel, "symbol of what ran, where the delegate logged it",
-         .flags = ETP_ABSENT),
-    MADE("backend", STR, op_backend, "of a delegate's operator, by the program",
-         .flags = ETP_EMPTY),
-    MADE("category", WORD, op_category, "of operators", .words = &k_category, .flags = ETP_SET),
-    MADE("five", WORD, op_category, "the kit's category", .words = &k_five, .flags = ETP_SET),
+    COMPUTED(NULL, OBJECT, op_event, "", .shape = &k_event),
+    COMPUTED("delegated", BOOL, op_delegated, "inside a delegate", .flags = ETP_SET),
+    COMPUTED("kernel", STR, op_kernel, "symbol of what ran, where the delegate logged it",
+             .flags = ETP_ABSENT),
+    COMPUTED("backend", STR, op_backend, "of a delegate's operator, by the program",
+             .flags = ETP_EMPTY),
+    COMPUTED("category", WORD, op_category, "of operators", .words = &k_category, .flags = ETP_SET),
+    COMPUTED("five", WORD, op_category, "the kit's category", .words = &k_five, .flags = ETP_SET),
     FIELD("calls", UINT, calls, "executions"),
-    MADE("ns", OBJECT, op_ns, "of a call", .shape = &k_ns),
-    MADE("ticks", OBJECT, op_ticks, "likewise in cycles, where their rate is unknown",
-         .shape = &k_ns),
-    MADE("node", UINT, op_node, "of the delegate's payload"),
-    MADE("node_type", STR, op_node_type, "of that node, or of the kernel", .flags = ETP_EMPTY),
-    MADE("debug_handle", INT, op_handle, "by which a record knows it"),
-    MADE(NULL, OBJECT, op_facts, "", .shape = &k_facts),
-    MADE("source", OBJECT, op_source, "where it comes from", .shape = &k_etp_source),
-    MADE("confidence", RATIO, op_confidence, "that the node is right", .range = ETP_0_TO_1),
-    MADE("doubt", TEXT, op_doubt, "why the program may be another's", .flags = ETP_ABSENT),
+    COMPUTED("ns", OBJECT, op_ns, "of a call", .shape = &k_ns),
+    COMPUTED("ticks", OBJECT, op_ticks, "likewise in cycles, where their rate is unknown",
+             .shape = &k_ns),
+    COMPUTED("node", UINT, op_node, "of the delegate's payload"),
+    COMPUTED("node_type", STR, op_node_type, "of that node, or of the kernel", .flags = ETP_EMPTY),
+    COMPUTED("debug_handle", INT, op_handle, "by which a record knows it"),
+    COMPUTED(NULL, OBJECT, op_facts, "", .shape = &k_facts),
+    COMPUTED("source", OBJECT, op_source, "where it comes from", .shape = &k_etp_source),
+    COMPUTED("confidence", RATIO, op_confidence, "that the node is right", .range = ETP_0_TO_1),
+    COMPUTED("doubt", TEXT, op_doubt, "why the program may be another's", .flags = ETP_ABSENT),
 };
 static SHAPE(k_operator, k_operator_rows);
 #undef OF
@@ -184,20 +185,21 @@ FIND(span_apart, etp_op_span, etp_ops_answer,
          : NULL)
 static const etp_field k_span_rows[] = {
     FIELD("block", UINT, block, "index in `blocks`"),
-    MADE(NULL, OBJECT, span_event, "", .shape = &k_event),
+    COMPUTED(NULL, OBJECT, span_event, "", .shape = &k_event),
     FIELD("kind", WORD, kind,
           "whole: holds other spans; load: logged outside every inference, as the delegate is "
           "loaded or freed; apart: its time "
           "cannot be held against the inference",
           .words = &k_span_kind, .flags = ETP_SET),
-    MADE("apart", WORD, span_apart,
-         "clock: a clock of its own in a unit that the recording does not hold; sum: it overlaps "
-         "with its neighbours, reaches beyond what it is a part of or is longer with them than "
-         "that; ticks: it ends before it starts, or counts in two units by turns",
-         .words = &k_apart),
+    COMPUTED(
+        "apart", WORD, span_apart,
+        "clock: a clock of its own in a unit that the recording does not hold; sum: it overlaps "
+        "with its neighbours, reaches beyond what it is a part of or is longer with them than "
+        "that; ticks: it ends before it starts, or counts in two units by turns",
+        .words = &k_apart),
     FIELD("calls", UINT, calls, "executions"),
-    MADE("total_ns", UINT, span_ns, "of all calls"),
-    MADE("total_ticks", UINT, span_ticks, "likewise, as recorded"),
+    COMPUTED("total_ns", UINT, span_ns, "of all calls"),
+    COMPUTED("total_ticks", UINT, span_ticks, "likewise, as recorded"),
     FIELD("share", RATIO, share,
           "of Method::execute, of loading, or of all that its call logged apart in its unit",
           .range = ETP_0_TO_1),
@@ -207,37 +209,37 @@ static SHAPE_ON_ONE_LINE(k_span, k_span_rows);
 #define OF etp_trace_block
 static const etp_field k_block_rows[] = {
     FIELD("name", STR, name, "of the block"),
-    MADE("method", STR, block_method, "of the program that it fits"),
-    MADE("method_ambiguous", BOOL, block_ambiguous, "several fit", .flags = ETP_SET),
+    COMPUTED("method", STR, block_method, "of the program that it fits"),
+    COMPUTED("method_ambiguous", BOOL, block_ambiguous, "several fit", .flags = ETP_SET),
     FIELD("runs", UINT, n_runs, "executions"),
-    MADE("execute_ns", INT, block_ns, "their Method::execute; null: they have none"),
-    MADE("population", UINT, block_population,
-         "of executions that may be added up: one method, inputs of one length; null: none"),
+    COMPUTED("execute_ns", INT, block_ns, "their Method::execute; null: they have none"),
+    COMPUTED("population", UINT, block_population,
+             "of executions that may be added up: one method, inputs of one length; null: none"),
 };
 static SHAPE_ON_ONE_LINE(k_block, k_block_rows);
 #undef OF
 #define OF etp_ops_answer
 static const etp_field k_totals_rows[] = {
     FIELD("executions", UINT, table.executions, "with one Method::execute each"),
-    MADE("execute_ns", INT, execute_ns, "their Method::execute"),
-    MADE("operators_ns", INT, operators_ns, "operators inside it"),
-    MADE("remainder_ns", INT, remainder_ns, "what is left"),
-    MADE("execute_ticks", INT, execute_ticks, "in cycles, where their rate is unknown"),
-    MADE("macs", UINT, all_macs, "of the operators whose work is known"),
-    MADE("bound", BOOL, any_bound, "true: macs are at most these", .flags = ETP_ABSENT),
-    MADE("delegated_share", RATIO, delegated_share, "of operators_ns"),
+    COMPUTED("execute_ns", INT, execute_ns, "their Method::execute"),
+    COMPUTED("operators_ns", INT, operators_ns, "operators inside it"),
+    COMPUTED("remainder_ns", INT, remainder_ns, "what is left"),
+    COMPUTED("execute_ticks", INT, execute_ticks, "in cycles, where their rate is unknown"),
+    COMPUTED("macs", UINT, all_macs, "of the operators whose work is known"),
+    COMPUTED("bound", BOOL, any_bound, "true: macs are at most these", .flags = ETP_ABSENT),
+    COMPUTED("delegated_share", RATIO, delegated_share, "of operators_ns"),
 };
 static SHAPE(k_totals, k_totals_rows);
 static const etp_field k_answer_rows[] = {
     FIELD("dump", TEXT, dump, "the recording, as given", .flags = ETP_SET),
-    MADE_PER("blocks", OBJECT, block_at, &k_blocks, "of the recording", .shape = &k_block),
+    COMPUTED_PER("blocks", OBJECT, block_at, &k_blocks, "of the recording", .shape = &k_block),
     LIST("operators", OBJECT, table.rows, table.n_rows, "in the file's order",
          .shape = &k_operator),
     LIST("spans", OBJECT, table.spans, table.n_spans,
          "what delegates logged that is not an operator of an inference", .shape = &k_span),
-    MADE_PER("damaged", OBJECT, damaged_at, &k_damaged,
-             "executions that are left out: their clock jumped",
-             .shape = &k_etp_trace_damage_shape),
+    COMPUTED_PER("damaged", OBJECT, damaged_at, &k_damaged,
+                 "executions that are left out: their clock jumped",
+                 .shape = &k_etp_trace_damage_shape),
     GROUP("totals", &k_totals, "over all executions"),
 };
 static SHAPE(k_answer, k_answer_rows);

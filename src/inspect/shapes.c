@@ -29,10 +29,10 @@ static SHAPE_ON_ONE_LINE(k_tensor, k_tensor_rows);
 #undef OF
 #define OF etp_op_facts
 static const etp_field k_tensors_rows[] = {
-    MADE_PER("inputs", OBJECT, input, &k_inputs, "tensors, in order", .shape = &k_tensor,
-             .flags = ETP_SKIP | ETP_ONE_LINE | ETP_NO_COLUMN), // lists
-    MADE_PER("outputs", OBJECT, output, &k_outputs, "likewise", .shape = &k_tensor,
-             .flags = ETP_SKIP | ETP_ONE_LINE | ETP_NO_COLUMN),
+    COMPUTED_PER("inputs", OBJECT, input, &k_inputs, "tensors, in order", .shape = &k_tensor,
+                 .flags = ETP_SKIP | ETP_ONE_LINE | ETP_NO_COLUMN), // lists
+    COMPUTED_PER("outputs", OBJECT, output, &k_outputs, "likewise", .shape = &k_tensor,
+                 .flags = ETP_SKIP | ETP_ONE_LINE | ETP_NO_COLUMN),
 };
 SHAPE(k_etp_op_tensors, k_tensors_rows);
 #undef OF

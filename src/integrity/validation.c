@@ -34,7 +34,7 @@ static SHAPE_ON_ONE_LINE(k_check, k_check_rows);
 #undef OF
 #define OF etp_validation
 static const etp_field k_rows[] = {
-    MADE("ok", BOOL, is_valid, "nothing required failed", .flags = ETP_SET),
+    COMPUTED("ok", BOOL, is_valid, "nothing required failed", .flags = ETP_SET),
     FIELD("what", TEXT, what, "was looked at", .flags = ETP_SET),
     FIELD("failed", UINT, failed, "required checks that say no"),
     VECTOR("checks", OBJECT, checks, "by file", .shape = &k_check, .most = MOST_CHECKS),

@@ -454,7 +454,7 @@ static SHAPE_ON_ONE_LINE(k_file, k_file_rows);
 #define OF etp_verify
 static const etp_field k_rows[] = {
     FIELD("session", TEXT, session, "finished, running, interrupted", .flags = ETP_SET),
-    MADE("ok", MAYBE, verdict, "null: of a block that did not end, nothing to compare with"),
+    COMPUTED("ok", TRISTATE, verdict, "null: of a block that did not end, nothing to compare with"),
     VECTOR("raw", OBJECT, files, "what was recorded", .shape = &k_file, .when = is_raw),
     VECTOR("derived", OBJECT, files, "what was computed of it", .shape = &k_file,
            .when = is_derived),

@@ -92,7 +92,7 @@ void etp_ab_hook_findings(const etp_ab_session *s, etp_ab_findings *to)
     for (size_t i = 0; i < s->ab.n_arms; i++) {
         const etp_ab_arm *arm = &s->ab.arms[i];
         // Written so that NAN, an unknown share, says nothing.
-        if (!(arm->hook.share > HOOK_WORTH_SAYING)) {
+        if (!(arm->masking_cost.share > HOOK_WORTH_SAYING)) {
             continue;
         }
         etp_ab_add_finding(
@@ -101,8 +101,8 @@ void etp_ab_hook_findings(const etp_ab_session *s, etp_ab_findings *to)
                 s->ab.arena,
                 "hiding features takes %s %% of an inference of %s: the SDK asks %.0f times, "
                 "the runner's hook adds %s ns to each",
-                ETP_DIGITS(100 * arm->hook.share, 2), arm->measured, arm->hook.calls,
-                ETP_DIGITS(arm->hook.call_ns, 3)));
+                ETP_DIGITS(100 * arm->masking_cost.share, 2), arm->measured,
+                arm->masking_cost.calls, ETP_DIGITS(arm->masking_cost.call_ns, 3)));
     }
 }
 

@@ -48,10 +48,10 @@ static etp_status compare_times(etp_ab_session *s, etp_withheld otherwise, etp_e
         ab->comparisons = comparisons = etp_ab_compare_times(s, otherwise);
         ab->n_comparisons = s->stats.n_comparisons;
     }
-    etp_ab_all_states states;
-    etp_ab_take_states(s, &states);
+    etp_ab_all_extra_ratios states;
+    etp_ab_take_extra_ratios(s, &states);
     for (size_t i = 0; i < ab->n_comparisons; i++) {
-        comparisons[i].states = states.comparisons[i];
+        comparisons[i].extra_ratios = states.comparisons[i];
         comparisons[i].sustained = etp_ab_sustained_of(s, &comparisons[i]);
     }
     int64_t *call_overhead_ns = ETP_NEW_ARRAY(&s->arena, int64_t, ab->n_arms + 1);
@@ -62,7 +62,7 @@ static etp_status compare_times(etp_ab_session *s, etp_withheld otherwise, etp_e
     }
     for (uint32_t a = 0; a < ab->n_arms; a++) {
         s->arms[a].cold = states.cold[a];
-        s->arms[a].observer = states.observer[a];
+        s->arms[a].tracing_overhead = states.tracing_overhead[a];
         s->arms[a].call_overhead_ns = call_overhead_ns[a];
         if (counted) {
             ETP_TRY(etp_ab_drift_of(s, a, &s->arms[a].drift, err));
@@ -402,8 +402,8 @@ static etp_status explain(etp_ab_session *s, const etp_ab_options *options, etp_
         const etp_ab_operator *worst;
         ab->roofs_low = ab->roofs_low || etp_ab_above_roof(ab, a, &worst) >= ETP_ROOF_MANY;
     }
-    ab->hot_arm = etp_ab_subject(ab);
-    ab->hot = etp_ab_find_hot(ab);
+    ab->bottleneck_arm = etp_ab_subject(ab);
+    ab->bottlenecks = etp_ab_find_bottlenecks(ab);
     for (size_t i = 0; i < ab->n_operators; i++) {
         aligned.operators[i].why = etp_ab_why(ab, &ab->operators[i]);
     }

@@ -50,7 +50,7 @@ static void append_change(etp_strbuf *text, const etp_ab *ab, const etp_ab_compa
 {
     double from = (double)ab->arms[c->baseline].costs[cost];
     double to = (double)ab->arms[c->candidate].costs[cost];
-    if (c->states.costs[cost].blocks == 0) {
+    if (c->extra_ratios.costs[cost].blocks == 0) {
         return;
     }
     etp_strbuf_printf(text, "%s%s ", text->len > 0 ? ", " : "", k_etp_costs[cost].title);
@@ -66,7 +66,7 @@ void etp_ab_find_load_fixes(const etp_ab *ab, etp_ab_load_fixes *out)
     for (size_t i = 0; i < ab->n_comparisons + ab->n_within; i++) {
         const etp_ab_comparison *c = etp_ab_comparison_at(ab, i);
         const etp_ab_arm *b = &ab->arms[c->baseline], *x = &ab->arms[c->candidate];
-        const etp_ab_ratio *costs = c->states.costs;
+        const etp_ab_ratio *costs = c->extra_ratios.costs;
         bool unused = x->memory.code > 0 && x->memory.cache == 0; // it fell back to the heap
         bool pays = costs[ETP_COST_LOAD].verdict == ETP_VERDICT_FASTER ||
                     costs[ETP_COST_DIRTY].verdict == ETP_VERDICT_FASTER;

@@ -271,8 +271,8 @@ static verdict tracer(const etp_ab_session *s)
     double adds = etp_ab_recording_adds(ab);
     size_t there = 0, known = 0;
     for (size_t i = 0; i < ab->n_arms; i++) {
-        there += ab->arms[i].observer.blocks > 0;
-        known += etp_ab_recording_known(&ab->arms[i].observer);
+        there += ab->arms[i].tracing_overhead.blocks > 0;
+        known += etp_ab_recording_known(&ab->arms[i].tracing_overhead);
     }
     if (there < ab->n_arms || ab->emulated) {
         return say(ETP_CAUSE_UNKNOWN, "tracer (an arm lacks traced or untraced launches)");

@@ -124,7 +124,7 @@ static const char *first_sha(const etp_ab *ab)
 // A run may have several thread counts: the candidate of its first comparison speaks for it.
 static uint32_t threads_of(const etp_ab *ab)
 {
-    return ab->n_arms ? ab->arms[ab->hot_arm].threads : 0;
+    return ab->n_arms ? ab->arms[ab->bottleneck_arm].threads : 0;
 }
 
 // Each run is held against the first: of two runs that differ at least one differs from it.
@@ -455,7 +455,7 @@ const etp_report *etp_combined_report(const etp_combined *c, etp_arena *arena)
 }
 
 FIND(version, etp_combined, etp_combined, MAKE(text, ETP_VERSION))
-static void write_answer(etp_json *j, const etp_place *at)
+static void write_answer(etp_json *j, const etp_json_cursor *at)
 {
     const etp_ab *ab = ((const struct etp_ab_view *)at->object)->ab;
     etp_document_write(j, &k_etp_ab_document, ab, ab);
@@ -470,7 +470,7 @@ static SHAPE(k_run, k_run_rows);
 #undef OF
 #define OF etp_combined
 static const etp_field k_tool_rows[] = {
-    MADE("version", TEXT, version, "that wrote the document", .flags = ETP_SET),
+    COMPUTED("version", TEXT, version, "that wrote the document", .flags = ETP_SET),
 };
 static SHAPE_ON_ONE_LINE(k_tool, k_tool_rows);
 static const etp_field k_combined_rows[] = {

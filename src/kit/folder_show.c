@@ -52,7 +52,7 @@ static const etp_field k_kit_rows[] = {
     FIELD("runs", UINT, kit_runs, "by the kit's rule"),
     FIELD("reported_median_ms", NUMBER, reported_median_ms, "as its files say",
           .range = ETP_SIGNED),
-    MADE("reproduced", MAYBE, unit_reproduced, "the same; null: its files give none"),
+    COMPUTED("reproduced", TRISTATE, unit_reproduced, "the same; null: its files give none"),
 };
 static SHAPE_ON_ONE_LINE(k_kit, k_kit_rows);
 static const etp_field k_unit_rows[] = {
@@ -68,28 +68,28 @@ static const etp_field k_unit_rows[] = {
     GROUP("kit", &k_kit, "end to end, as the kit says"),
     FIELD("runs", UINT, n_runs, "executions, from the recording, else from the table"),
     FIELD("median_ns", NUMBER, median_ns, "of these", .range = ETP_SIGNED),
-    MADE_PER("five_ns", INT, unit_five, &k_five, "mean of an inference by the kit's category",
-             .range = ETP_SIGNED, .flags = ETP_SKIP | ETP_ONE_LINE),
+    COMPUTED_PER("five_ns", INT, unit_five, &k_five, "mean of an inference by the kit's category",
+                 .range = ETP_SIGNED, .flags = ETP_SKIP | ETP_ONE_LINE),
 };
 static SHAPE(k_unit, k_unit_rows);
 #undef OF
 #define OF etp_kit_pair
 static const etp_field k_pair_rows[] = {
-    MADE("model", TEXT, pair_model, "of both"),
-    MADE("threads", UINT, pair_threads, "of both; 0: unknown", .flags = ETP_SET),
-    MADE("baseline", TEXT, pair_off, "stem of the one that is off", .flags = ETP_SET),
-    MADE("candidate", TEXT, pair_on, "of the one that is on", .flags = ETP_SET),
+    COMPUTED("model", TEXT, pair_model, "of both"),
+    COMPUTED("threads", UINT, pair_threads, "of both; 0: unknown", .flags = ETP_SET),
+    COMPUTED("baseline", TEXT, pair_off, "stem of the one that is off", .flags = ETP_SET),
+    COMPUTED("candidate", TEXT, pair_on, "of the one that is on", .flags = ETP_SET),
     FIELD("traced_medians", RATIO, ratio, "off ÷ on, of one launch each", .range = ETP_SIGNED),
-    MADE("verdict", WORD, pair_verdict, "one launch each decides nothing", .words = &k_verdict,
-         .flags = ETP_SET),
+    COMPUTED("verdict", WORD, pair_verdict, "one launch each decides nothing", .words = &k_verdict,
+             .flags = ETP_SET),
 };
 static SHAPE(k_pair, k_pair_rows);
 #undef OF
 #define OF etp_kernel_log
 static const etp_field k_log_rows[] = {
     FIELD("stem", TEXT, title, "of the experiment", .flags = ETP_SET),
-    MADE_PER("registered", STR, registered, &k_registered, "names, most lines first",
-             .flags = ETP_SKIP),
+    COMPUTED_PER("registered", STR, registered, &k_registered, "names, most lines first",
+                 .flags = ETP_SKIP),
 };
 static SHAPE(k_log, k_log_rows);
 #undef OF

@@ -205,7 +205,7 @@ LATENCIES(more_variable, isfinite(KEPT(0).cv_percent) && isfinite(KEPT(1).cv_per
 LATENCIES(cv_ratio, MAKE(real, ratio(fmax(KEPT(0).cv_percent, KEPT(1).cv_percent),
                                      fmin(KEPT(0).cv_percent, KEPT(1).cv_percent))))
 KNOWN(are_two, etp_kit_latencies, it->n == 2)
-static const void *description(const etp_place *at, etp_made *made)
+static const void *description(const etp_json_cursor *at, etp_made *made)
 {
     (void)describe(at->object, made->own.chars, sizeof made->own.chars);
     made->own.str = etp_str_from(made->own.chars);
@@ -214,12 +214,13 @@ static const void *description(const etp_place *at, etp_made *made)
 
 #define OF etp_kit_robust
 #define LEVEL \
-    MADE("level", STR, level, "CPU-feature level that ran; null: unknown", .flags = ETP_LATER)
+    COMPUTED("level", STR, level, "CPU-feature level that ran; null: unknown", .flags = ETP_LATER)
 static const etp_field k_side_rows[] = {
-    MADE("name", TEXT, side_name, "of people", .flags = ETP_SET),
+    COMPUTED("name", TEXT, side_name, "of people", .flags = ETP_SET),
     LEVEL,
-    MADE("median_ms", NUMBER, side_median, "without outliers", .flags = ETP_SET),
-    MADE("trimmed_mean_ms", NUMBER, side_trimmed, "without 5 % at either end", .flags = ETP_SET),
+    COMPUTED("median_ms", NUMBER, side_median, "without outliers", .flags = ETP_SET),
+    COMPUTED("trimmed_mean_ms", NUMBER, side_trimmed, "without 5 % at either end",
+             .flags = ETP_SET),
     FIELD("cv_percent", RATIO, kept.cv_percent, "standard deviation ÷ mean, without outliers"),
     FIELD("count", UINT, of.n, "of executions"),
 };
@@ -232,16 +233,16 @@ static SHAPE(k_one, k_one_rows);
 #undef OF
 #define OF etp_kit_latencies
 static const etp_field k_speedup_rows[] = {
-    MADE("median_based", RATIO, by_medians, "config1 ÷ config2"),
-    MADE("trimmed_mean_based", RATIO, by_trimmed, "likewise"),
-    MADE("description", STR, description, "for people", .flags = ETP_SET),
+    COMPUTED("median_based", RATIO, by_medians, "config1 ÷ config2"),
+    COMPUTED("trimmed_mean_based", RATIO, by_trimmed, "likewise"),
+    COMPUTED("description", STR, description, "for people", .flags = ETP_SET),
 };
 static SHAPE(k_speedup, k_speedup_rows);
 static const etp_field k_variability_rows[] = {
     FIELD("config1_cv", RATIO, robust[0].kept.cv_percent, "in percent"),
     FIELD("config2_cv", RATIO, robust[1].kept.cv_percent, "in percent"),
-    MADE("more_variable", TEXT, more_variable, "name of one; null: neither"),
-    MADE("cv_ratio", RATIO, cv_ratio, "the larger ÷ the smaller"),
+    COMPUTED("more_variable", TEXT, more_variable, "name of one; null: neither"),
+    COMPUTED("cv_ratio", RATIO, cv_ratio, "the larger ÷ the smaller"),
 };
 static SHAPE(k_variability, k_variability_rows);
 static const etp_field k_comparison_rows[] = {

@@ -111,7 +111,7 @@ FIND(outliers, etp_kit_robust, void, MAKE(number, it->of.n - it->kept.n))
 FIND(outlier_percentage, etp_kit_robust, void,
      MAKE(real, 100 * ((double)(it->of.n - it->kept.n) / (double)it->of.n)))
 // By value in the order of the runs; NULL leaves a cell out.
-static const void *outlier_ms(const etp_place *at, etp_made *made)
+static const void *outlier_ms(const etp_json_cursor *at, etp_made *made)
 {
     const etp_kit_robust *r = at->object;
     double ns = (double)r->of.ns[at->index];
@@ -122,16 +122,16 @@ FIND(untraced, robust_file, void,
      it->kit->run && it->arm->arm->median_ns != ETP_NS_UNKNOWN ? it->arm->arm : NULL)
 
 #define OF etp_kit_moments
-#define MOMENTS(least, known)                                                    \
-    FIELD("count", UINT, n, "of executions", .range = least),                    \
-        MADE("mean_ms", NUMBER, mean_ms, "", .flags = known),                    \
-        MADE("median_ms", NUMBER, median_ms, "", .flags = known),                \
-        MADE("std_dev_ms", NUMBER, std_dev_ms, "null: one value has no spread"), \
+#define MOMENTS(least, known)                                                        \
+    FIELD("count", UINT, n, "of executions", .range = least),                        \
+        COMPUTED("mean_ms", NUMBER, mean_ms, "", .flags = known),                    \
+        COMPUTED("median_ms", NUMBER, median_ms, "", .flags = known),                \
+        COMPUTED("std_dev_ms", NUMBER, std_dev_ms, "null: one value has no spread"), \
         FIELD("cv_percent", RATIO, cv_percent, "standard deviation ÷ mean")
 static const etp_field k_all_rows[] = {
     MOMENTS(ETP_FROM_1, ETP_SET),
-    MADE("min_ms", NUMBER, min_ms, "", .flags = ETP_SET),
-    MADE("max_ms", NUMBER, max_ms, "", .flags = ETP_SET),
+    COMPUTED("min_ms", NUMBER, min_ms, "", .flags = ETP_SET),
+    COMPUTED("max_ms", NUMBER, max_ms, "", .flags = ETP_SET),
 };
 static SHAPE(k_all, k_all_rows);
 static const etp_field k_kept_rows[] = {MOMENTS(ETP_FROM_0, 0)};
@@ -139,21 +139,23 @@ static SHAPE(k_kept, k_kept_rows);
 #undef OF
 #define OF etp_kit_robust
 static const etp_field k_percentile_rows[] = {
-    MADE("p50", NUMBER, p50, "", .flags = ETP_SET), MADE("p75", NUMBER, p75, "", .flags = ETP_SET),
-    MADE("p90", NUMBER, p90, "", .flags = ETP_SET), MADE("p95", NUMBER, p95, "", .flags = ETP_SET),
-    MADE("p99", NUMBER, p99, "", .flags = ETP_SET),
+    COMPUTED("p50", NUMBER, p50, "", .flags = ETP_SET),
+    COMPUTED("p75", NUMBER, p75, "", .flags = ETP_SET),
+    COMPUTED("p90", NUMBER, p90, "", .flags = ETP_SET),
+    COMPUTED("p95", NUMBER, p95, "", .flags = ETP_SET),
+    COMPUTED("p99", NUMBER, p99, "", .flags = ETP_SET),
 };
 static SHAPE_ON_ONE_LINE(k_percentiles, k_percentile_rows);
 static const etp_field k_bound_rows[] = {
-    MADE("lower", NUMBER, lower_ms, "1.5 interquartile ranges below the first quartile",
-         .range = ETP_SIGNED, .flags = ETP_SET),
-    MADE("upper", NUMBER, upper_ms, "above the third", .range = ETP_SIGNED, .flags = ETP_SET),
+    COMPUTED("lower", NUMBER, lower_ms, "1.5 interquartile ranges below the first quartile",
+             .range = ETP_SIGNED, .flags = ETP_SET),
+    COMPUTED("upper", NUMBER, upper_ms, "above the third", .range = ETP_SIGNED, .flags = ETP_SET),
 };
 static SHAPE_ON_ONE_LINE(k_bounds, k_bound_rows);
 static const etp_field k_outlier_rows[] = {
-    MADE_PER("values", NUMBER, outlier_ms, &k_runs, "in ms", .flags = ETP_SKIP | ETP_ONE_LINE),
-    MADE("count", UINT, outliers, "of them", .flags = ETP_SET),
-    MADE("percentage", RATIO, outlier_percentage, "of the executions", .flags = ETP_SET),
+    COMPUTED_PER("values", NUMBER, outlier_ms, &k_runs, "in ms", .flags = ETP_SKIP | ETP_ONE_LINE),
+    COMPUTED("count", UINT, outliers, "of them", .flags = ETP_SET),
+    COMPUTED("percentage", RATIO, outlier_percentage, "of the executions", .flags = ETP_SET),
     GROUP("bounds", &k_bounds, "in ms; what lies outside"),
 };
 static SHAPE(k_outliers, k_outlier_rows);
@@ -161,13 +163,14 @@ static const etp_field k_robust_rows[] = {
     FIELD(NULL, OBJECT, all, "", .shape = &k_all),
     GROUP("percentiles", &k_percentiles, "in ms"),
     GROUP("outliers", &k_outliers, "by the kit's rule"),
-    MADE("trimmed_mean_5_ms", NUMBER, trimmed_5_ms, "without 5 % at either end", .flags = ETP_SET),
-    MADE("trimmed_mean_10_ms", NUMBER, trimmed_10_ms, "without 10 %", .flags = ETP_SET),
+    COMPUTED("trimmed_mean_5_ms", NUMBER, trimmed_5_ms, "without 5 % at either end",
+             .flags = ETP_SET),
+    COMPUTED("trimmed_mean_10_ms", NUMBER, trimmed_10_ms, "without 10 %", .flags = ETP_SET),
     FIELD("robust_stats", OBJECT, kept, "without outliers", .shape = &k_kept),
-    MADE_PER("latencies_ms", NUMBER, latency_ms, &k_runs, "by run", .least = 1,
-             .flags = ETP_SKIP | ETP_ONE_LINE),
-    MADE_PER("run_indices", INT, run_index, &k_runs, "of these", .range = ETP_SIGNED,
-             .flags = ETP_SKIP | ETP_ONE_LINE),
+    COMPUTED_PER("latencies_ms", NUMBER, latency_ms, &k_runs, "by run", .least = 1,
+                 .flags = ETP_SKIP | ETP_ONE_LINE),
+    COMPUTED_PER("run_indices", INT, run_index, &k_runs, "of these", .range = ETP_SIGNED,
+                 .flags = ETP_SKIP | ETP_ONE_LINE),
     FIELD("name", TEXT, of.name, "of the timeline", .flags = ETP_SET),
 };
 SHAPE(k_etp_kit_robust, k_robust_rows);
@@ -190,7 +193,7 @@ static SHAPE_ON_ONE_LINE(k_untraced, k_untraced_rows);
 #define OF etp_kit_arm
 static const etp_field k_arm_rows[] = {
     POINTER(NULL, arm, &k_experiment, ""),
-    MADE("source", TEXT, source, "of the figures", .flags = ETP_SET),
+    COMPUTED("source", TEXT, source, "of the figures", .flags = ETP_SET),
     LIST("latencies_ns", UINT, latency_ns, n_runs, "exact", .flags = ETP_ONE_LINE),
 };
 static SHAPE(k_arm, k_arm_rows);
@@ -199,8 +202,8 @@ static SHAPE(k_arm, k_arm_rows);
 static const etp_field k_file_rows[] = {
     FIELD(NULL, OBJECT, robust, "", .shape = &k_etp_kit_robust),
     POINTER(NULL, arm, &k_arm, "", .flags = ETP_LATER),
-    MADE("untraced", OBJECT, untraced, "untraced launches of a session", .shape = &k_untraced,
-         .flags = ETP_LATER),
+    COMPUTED("untraced", OBJECT, untraced, "untraced launches of a session", .shape = &k_untraced,
+             .flags = ETP_LATER),
 };
 static SHAPE(k_file, k_file_rows);
 #undef OF

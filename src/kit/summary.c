@@ -92,7 +92,7 @@ FIND(latency_ms, metrics_row, void, MAKE(real, (double)it->ns[at->index] / 1e6))
 KNOWN(never, void, it == NULL)
 // Keys that the kit alone writes are in the schema, so that its files are valid by it, and never in
 // ours.
-static void not_ours(etp_json *j, const etp_place *at) // the kit writes it
+static void not_ours(etp_json *j, const etp_json_cursor *at) // the kit writes it
 {
     (void)at;
     etp_json_null(j);
@@ -127,8 +127,8 @@ static SHAPE(k_untraced, k_untraced_rows);
 static const etp_field k_metrics_rows[] = {
     FIELD("runs", UINT, runs, "executions"),
     POINTER(NULL, arm, &k_threads, ""),
-    MADE_PER("latency_ms", NUMBER, latency_ms, &k_runs, "of each",
-             .flags = ETP_SKIP | ETP_ONE_LINE),
+    COMPUTED_PER("latency_ms", NUMBER, latency_ms, &k_runs, "of each",
+                 .flags = ETP_SKIP | ETP_ONE_LINE),
     FIELD("median_ms", NUMBER, median_ms, "of these"),
     FIELD("min_ms", NUMBER, min_ms, ""),
     FIELD("max_ms", NUMBER, max_ms, ""),
@@ -257,19 +257,19 @@ FIND(experiment_ns, summary_experiment, void,
 FIND(five_ns, summary_experiment, void, it->occurs[at->index] ? &it->five[at->index] : NULL)
 
 #define OF summary_experiment
-#define CATEGORIES(key, find)                                                               \
-    MADE_PER(key, NUMBER, find, &k_categories, "mean of an execution", .range = ETP_SIGNED, \
-             .flags = ETP_SKIP)
+#define CATEGORIES(key, find)                                                                   \
+    COMPUTED_PER(key, NUMBER, find, &k_categories, "mean of an execution", .range = ETP_SIGNED, \
+                 .flags = ETP_SKIP)
 static const etp_field k_experiment_rows[] = {
     POINTER(NULL, arm, &k_name, ""),
     FIELD("phase", TEXT, phase, "of a session that measured several", .flags = ETP_ABSENT),
     POINTER(NULL, arm, &k_threads, ""),
     POINTER(NULL, arm, &k_level, ""),
     CATEGORIES("categories_ms", experiment_ms),
-    MADE_PER("categories_ns", INT, experiment_ns, &k_categories, "the same, exact",
-             .range = ETP_SIGNED, .flags = ETP_SKIP),
-    MADE_PER("five_ns", INT, five_ns, &k_five, "in the kit's five", .range = ETP_SIGNED,
-             .flags = ETP_SKIP),
+    COMPUTED_PER("categories_ns", INT, experiment_ns, &k_categories, "the same, exact",
+                 .range = ETP_SIGNED, .flags = ETP_SKIP),
+    COMPUTED_PER("five_ns", INT, five_ns, &k_five, "in the kit's five", .range = ETP_SIGNED,
+                 .flags = ETP_SKIP),
     FIELD("boundary_ns", NS, boundary_ns, "between runtime and delegates", .range = ETP_SIGNED),
     FIELD("framework_ns", NS, framework_ns, "of the runtime", .range = ETP_SIGNED),
     FIELD("unexplained_ns", NS, unexplained_ns, "what is left", .range = ETP_SIGNED),

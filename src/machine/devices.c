@@ -43,7 +43,7 @@ FIND(is_restored, etp_restored, etp_restored_list, MAKE(yes, !it->why))
 static const etp_field k_restored_rows[] = {
     FIELD("spec", TEXT, spec, "for --device", .flags = ETP_SET),
     FIELD("mode", WORD, mode, "it was prepared in", .words = &k_modes),
-    MADE("restored", BOOL, is_restored, "", .flags = ETP_SET),
+    COMPUTED("restored", BOOL, is_restored, "", .flags = ETP_SET),
     FIELD("reason", TEXT, why, "why not"),
 };
 static SHAPE_ON_ONE_LINE(k_restored, k_restored_rows);

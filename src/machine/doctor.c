@@ -249,7 +249,7 @@ static SHAPE(k_check, k_check_rows);
 #undef OF
 #define OF etp_doctor
 static const etp_field k_rows[] = {
-    MADE("ok", BOOL, is_fit, "nothing required is missing", .flags = ETP_SET),
+    COMPUTED("ok", BOOL, is_fit, "nothing required is missing", .flags = ETP_SET),
     VECTOR("checks", OBJECT, checks, "of this machine", .shape = &k_check),
 };
 static SHAPE(k_doctor, k_rows);

@@ -39,7 +39,7 @@ static const char *level_name(etp_level level)
 
 // The CPU as one text, that of isa.h, which the manifest of a run folder keeps too: the two can be
 // compared.
-static void write_cpu(etp_json *j, const etp_place *at)
+static void write_cpu(etp_json *j, const etp_json_cursor *at)
 {
     char cpu[ETP_ISA_TEXT_MAX];
     etp_isa_cpu_format(&((const etp_levels *)at->object)->cpu, cpu, sizeof cpu);
@@ -64,7 +64,7 @@ static const etp_field k_default_rows[] = {
 };
 static SHAPE_ON_ONE_LINE(k_default, k_default_rows);
 static const etp_field k_rows[] = {
-    MADE("family", TEXT, family, "of the CPU"),
+    COMPUTED("family", TEXT, family, "of the CPU"),
     WRITTEN("cpu", write_cpu, "{\"type\": \"string\"}", "what it has"),
     GROUP("default", &k_default, "what is compared when nothing is said"),
     ARRAY("levels", OBJECT, items, n, "of this family", .shape = &k_level),

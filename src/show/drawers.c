@@ -211,7 +211,7 @@ static void evidence(const etp_ab *ab, const char *const *ids, size_t n, const c
                      etp_keys *keys, etp_report *r, etp_arena *arena)
 {
     enum { ROWS = 12 };
-    uint32_t after = ab->hot_arm;
+    uint32_t after = ab->bottleneck_arm;
     const etp_column columns[] = {
         {.key = "operator", .title = "operator", .flags = ETP_COL_CODE},
         {.key = "before",

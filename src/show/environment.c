@@ -29,7 +29,7 @@ static const etp_field k_block_rows[] = {
     FIELD("major_faults", ROUNDED, major_faults, "page faults that read"),
     FIELD("slept_ns", ROUNDED, slept_ns, "the machine was suspended"),
     FIELD("governor", STR, governor, "of the clocks", .flags = ETP_EMPTY),
-    FIELD("boost", MAYBE, boost, "clocks above the nominal one are allowed"),
+    FIELD("boost", TRISTATE, boost, "clocks above the nominal one are allowed"),
     FIELD("power", STR, power, "battery or mains", .flags = ETP_EMPTY),
 };
 static SHAPE_ON_ONE_LINE(k_block, k_block_rows);

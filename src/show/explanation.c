@@ -138,7 +138,7 @@ static const etp_ledger_row *row_at(const etp_ab *ab, size_t index, const etp_ab
     return &l->ledger.items[index];
 }
 
-static size_t count_rows(const etp_place *at)
+static size_t count_rows(const etp_json_cursor *at)
 {
     const etp_ab *ab = ((const etp_explanation *)at->object)->ab;
     size_t n = 0;
@@ -149,7 +149,7 @@ static size_t count_rows(const etp_place *at)
 }
 
 // Rows that are not cited are left out of the list (ETP_SKIP).
-static const void *cited_row(const etp_place *at, etp_made *made)
+static const void *cited_row(const etp_json_cursor *at, etp_made *made)
 {
     const etp_explanation *c = at->object;
     const etp_ab_ledger *ledger;
@@ -158,7 +158,7 @@ static const void *cited_row(const etp_place *at, etp_made *made)
     return cited(c, row) ? row : NULL;
 }
 
-static const void *row_candidate(const etp_place *at, etp_made *made)
+static const void *row_candidate(const etp_json_cursor *at, etp_made *made)
 {
     const etp_ab *ab = ((const etp_explanation *)at->root)->ab;
     const etp_ab_ledger *ledger;
@@ -169,7 +169,7 @@ static const void *row_candidate(const etp_place *at, etp_made *made)
 static const etp_axis k_rows = {count_rows, NULL};
 // The shape of an operator's roofs is made for documents whose root is the answer (axes of arms):
 // here the answer is a member of the root.
-static const void *ab_of(const void *op, const etp_place *at)
+static const void *ab_of(const void *op, const etp_json_cursor *at)
 {
     (void)op;
     return ((const etp_explanation *)at->object)->ab;
@@ -177,7 +177,7 @@ static const void *ab_of(const void *op, const etp_place *at)
 
 #define OF etp_ledger_row
 static const etp_field k_row_rows[] = {
-    MADE("candidate", TEXT, row_candidate, "of the comparison", .flags = ETP_SET),
+    COMPUTED("candidate", TEXT, row_candidate, "of the comparison", .flags = ETP_SET),
     FIELD("id", TEXT, id, "that of the operator, where it is one"),
     FIELD("label", TEXT, label, "for people", .flags = ETP_SET),
     FIELD("baseline_ns", INT, baseline_ns, "in the baseline", .range = ETP_SIGNED),
@@ -194,8 +194,8 @@ static const etp_field k_explanation_rows[] = {
     FIELD("recipe", TEXT, recipe, "of a fix: what to do"),
     LIST("evidence", TEXT, evidence, n_evidence, "ids of rows, operators, arms, comparisons",
          .flags = ETP_ONE_LINE),
-    MADE_PER("rows", OBJECT, cited_row, &k_rows, "of the ledgers, that the evidence names",
-             .shape = &k_row, .flags = ETP_SKIP),
+    COMPUTED_PER("rows", OBJECT, cited_row, &k_rows, "of the ledgers, that the evidence names",
+                 .shape = &k_row, .flags = ETP_SKIP),
     POINTER("saves", saves, &k_etp_ab_load_fix, "of a fix of loading", .flags = ETP_ABSENT),
     POINTER(NULL, op, &k_etp_ab_operator_roofs, "", .root = ab_of, .flags = ETP_ABSENT),
 };
@@ -254,14 +254,14 @@ static void operator_ratios(const etp_explanation *c, etp_keys *keys)
             // the blocks where there is one, else what cutting can have done at most on either
             // side.
             if (!isfinite(c->op->speedup[k])) {
-                double least =
-                    ratio / etp_cut_factor((double)row->candidate_ns, (double)row->cut_ns[1]);
+                double least = ratio / etp_cut_factor((double)row->candidate_ns,
+                                                      (double)row->truncation_ns[1]);
                 double most =
-                    ratio * etp_cut_factor((double)row->baseline_ns, (double)row->cut_ns[0]);
-                const etp_ab_part before =
-                    etp_ab_operator_part(c->ab, c->op, c->ab->comparisons[k].baseline);
-                const etp_ab_part after =
-                    etp_ab_operator_part(c->ab, c->op, c->ab->comparisons[k].candidate);
+                    ratio * etp_cut_factor((double)row->baseline_ns, (double)row->truncation_ns[0]);
+                const etp_ab_clocked_time before =
+                    etp_ab_operator_time(c->ab, c->op, c->ab->comparisons[k].baseline);
+                const etp_ab_clocked_time after =
+                    etp_ab_operator_time(c->ab, c->op, c->ab->comparisons[k].candidate);
                 bool clock = etp_ab_below_clock(c->ab, k, c->op->speedup[k], &before, &after);
                 etp_keys_add(keys, ETP_PLAIN, "speedup", "with %s %s: anything from %s× to %s×",
                              name, clock ? "below what the clock resolves" : "differs by block",
@@ -370,7 +370,7 @@ static void operators_named(const etp_explanation *c, etp_report *r, etp_arena *
         {.key = "source", .title = "source", .flags = ETP_COL_CODE},
     };
     const etp_ab *ab = c->ab;
-    uint32_t arm = ab->hot_arm;
+    uint32_t arm = ab->bottleneck_arm;
     etp_table *t = NULL;
     for (size_t i = 0; i < ab->n_operators && !c->op; i++) {
         const etp_ab_operator *op = &ab->operators[i];
@@ -480,7 +480,8 @@ const etp_report *etp_explanation_list(const etp_ab *ab, etp_arena *arena)
     for (size_t i = 0; i < ab->n_operators && i < SLOWEST; i++) {
         const etp_ab_operator *op = &ab->operators[ab->by_time[i]];
         char time[TAKES];
-        etp_keys_add(keys, ETP_PLAIN, op->id, "%s%s", takes(ab, op, ab->hot_arm, time), op->label);
+        etp_keys_add(keys, ETP_PLAIN, op->id, "%s%s", takes(ab, op, ab->bottleneck_arm, time),
+                     op->label);
     }
     if (ab->n_operators > SLOWEST) {
         etp_report_text(

@@ -53,7 +53,7 @@ size_t etp_ab_prompts(const etp_ab *ab, uint64_t *out)
     return n;
 }
 
-void etp_ab_first_tokens_write(etp_json *j, const etp_place *at)
+void etp_ab_first_tokens_write(etp_json *j, const etp_json_cursor *at)
 {
     const etp_ab *ab = at->object;
     uint64_t prompts[ETP_AB_PROMPTS];

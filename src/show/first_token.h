@@ -20,6 +20,6 @@ size_t etp_ab_prompts(const etp_ab *ab, uint64_t *out);
     "\"properties\": {\"name\": {\"type\": \"string\"}, \"level\": {\"type\": [\"string\", "      \
     "\"null\"]}, "                                                                                \
     "\"ns\": {\"type\": [\"integer\", \"null\"]}}}}}}}"
-void etp_ab_first_tokens_write(etp_json *j, const etp_place *at);
+void etp_ab_first_tokens_write(etp_json *j, const etp_json_cursor *at);
 
 #endif

@@ -114,7 +114,7 @@ static bool trace_operator(tracing *t, uint32_t op)
 // The program that the operators were joined to, and their method.
 static const etp_method *method_of(const etp_ab *ab)
 {
-    const etp_profile *p = ab->n_arms ? ab->arms[ab->hot_arm].profile : NULL;
+    const etp_profile *p = ab->n_arms ? ab->arms[ab->bottleneck_arm].profile : NULL;
     const etp_program *program = p && p->facts ? p->facts->program : NULL;
     for (size_t i = 0; program && i < ab->n_operators; i++) {
         const etp_row_facts *f = ab->operators[i].facts;
@@ -173,7 +173,7 @@ void etp_ab_graph_section(const etp_ab *ab, const etp_ab_flow *flow, etp_report 
     if (flow->n == 0 || ab->n_operators > MOST_BOXES) {
         return;
     }
-    uint32_t after = ab->hot_arm, before = ab->baseline;
+    uint32_t after = ab->bottleneck_arm, before = ab->baseline;
     bool compared = etp_ab_told(ab, 0);
     const char *const views[ETP_GRAPH_VIEWS] = {"time", compared ? "time saved" : "",
                                                 ab->engagement.feature_name ? "engagement" : ""};
@@ -278,8 +278,8 @@ static void change_track(const etp_ab *ab, int sign, const char *label, change *
     int64_t sum = 0;
     for (uint32_t i = 0; i < ab->n_operators; i++) {
         const int64_t *ns = ab->operators[i].ns;
-        if (ns[ab->baseline] != ETP_NS_UNKNOWN && ns[ab->hot_arm] != ETP_NS_UNKNOWN) {
-            int64_t saved = sign * (ns[ab->baseline] - ns[ab->hot_arm]);
+        if (ns[ab->baseline] != ETP_NS_UNKNOWN && ns[ab->bottleneck_arm] != ETP_NS_UNKNOWN) {
+            int64_t saved = sign * (ns[ab->baseline] - ns[ab->bottleneck_arm]);
             if (saved > 0) {
                 changes[n++] = (change){i, saved};
                 sum += saved;

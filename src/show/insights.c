@@ -82,7 +82,8 @@ static void add_row(views_table *t, etp_report *r, size_t view, const etp_cell *
 #define ADD_ROW(t, r, view, ...) add_row((t), (r), (view), (const etp_cell[]){__VA_ARGS__})
 
 // The baseline's time ÷ the arm's, NAN for the baseline and where figures are withheld.
-static double gained_part(const etp_ab *ab, uint32_t arm, etp_ab_part before, etp_ab_part after)
+static double gained_part(const etp_ab *ab, uint32_t arm, etp_ab_clocked_time before,
+                          etp_ab_clocked_time after)
 {
     const etp_ab_comparison *c = etp_ab_comparison_of(ab, arm);
     return c ? etp_ab_part_ratio(ab, (size_t)(c - ab->comparisons), &before, &after) : (double)NAN;
@@ -91,12 +92,12 @@ static double gained_part(const etp_ab *ab, uint32_t arm, etp_ab_part before, et
 // Of times whose clock cuts nothing off: untraced medians, and Method::execute in nanoseconds.
 static double gained(const etp_ab *ab, uint32_t arm, int64_t before, int64_t after)
 {
-    return gained_part(ab, arm, (etp_ab_part){before, 0}, (etp_ab_part){after, 0});
+    return gained_part(ab, arm, (etp_ab_clocked_time){before, 0}, (etp_ab_clocked_time){after, 0});
 }
 
 // Of what delegates did, or of all kernels outside them.
-static double gained_side(const etp_ab *ab, uint32_t arm, bool delegated, etp_ab_part before,
-                          etp_ab_part after, etp_arena *arena)
+static double gained_side(const etp_ab *ab, uint32_t arm, bool delegated,
+                          etp_ab_clocked_time before, etp_ab_clocked_time after, etp_arena *arena)
 {
     const etp_ab_comparison *c = etp_ab_comparison_of(ab, arm);
     bool *in = ETP_NEW_ARRAY(arena, bool, ab->n_operators + 1);
@@ -239,7 +240,8 @@ void etp_ab_latency_table(const etp_ab_views *v, etp_report *r)
             const etp_ab_arm *a = &ab->arms[at], *base = &ab->arms[c ? c->baseline : ab->baseline];
             // The tracer's part by paired blocks, not as a quotient of the two columns beside it:
             // they are means of different launches.
-            double cost = a->observer.blocks > 0 ? a->observer.estimate - 1 : (double)NAN;
+            double cost =
+                a->tracing_overhead.blocks > 0 ? a->tracing_overhead.estimate - 1 : (double)NAN;
             ADD_ROW(&t, r, k, etp_cell_called(a->name, a->measured),
                     etp_cell_called(a->level_name, etp_ab_level_word(a)),
                     a->threads ? etp_cell_u64(a->threads) : etp_cell_missing(),
@@ -286,7 +288,8 @@ void etp_ab_category_table(const etp_ab_views *v, etp_report *r)
                     // Without a comparison the only arm is "now".
                     etp_cell_ns(compared ? c->ns[ab->baseline] : ETP_NS_UNKNOWN),
                     etp_cell_double(compared ? c->share[ab->baseline] : (double)NAN),
-                    etp_cell_ns(c->ns[ab->hot_arm]), etp_cell_double(c->share[ab->hot_arm]),
+                    etp_cell_ns(c->ns[ab->bottleneck_arm]),
+                    etp_cell_double(c->share[ab->bottleneck_arm]),
                     compared ? etp_cell_gain(c->speedup[0], c->lo[0], c->hi[0])
                              : etp_cell_missing());
         }
@@ -332,17 +335,17 @@ static void hot_table(const etp_ab_views *v, etp_report *r, etp_arena *arena)
         const etp_ab *ab = v->items[k].ab;
         // Of the first comparison, whose candidate is the arm that runs now.
         const etp_severity *changes = etp_ab_operator_changes(ab, 0, arena);
-        for (size_t i = 0; i < ab->hot.n; i++) {
-            const etp_ab_hot *hot = &ab->hot.items[i];
+        for (size_t i = 0; i < ab->bottlenecks.n; i++) {
+            const etp_ab_bottleneck *hot = &ab->bottlenecks.items[i];
             const etp_ab_operator *op = &ab->operators[hot->op];
             bool compared = ab->n_comparisons > 0;
             const char *source =
                 op->source_file ? etp_arena_printf(arena, "%s:%u", op->source_file, op->source_line)
                                 : NULL;
             ADD_ROW(&t, r, k, etp_cell_z(op->id), etp_cell_z(op->label),
-                    etp_cell_z(etp_hot_kind_name(hot->kind)),
+                    etp_cell_z(etp_bottleneck_kind_name(hot->kind)),
                     compared ? etp_cell_ns(op->ns[ab->baseline]) : etp_cell_missing(),
-                    etp_cell_ns(op->ns[ab->hot_arm]), etp_cell_double(hot->share),
+                    etp_cell_ns(op->ns[ab->bottleneck_arm]), etp_cell_double(hot->share),
                     compared ? etp_cell_judged(etp_cell_double(op->speedup[0]),
                                                changes ? changes[hot->op] : ETP_PLAIN)
                              : etp_cell_missing(),
@@ -356,24 +359,27 @@ static double longest_share(const etp_ab *ab, uint32_t *out_longest)
 {
     uint32_t longest = 0;
     for (uint32_t i = 1; i < ab->n_operators; i++) {
-        int64_t ns = ab->operators[i].ns[ab->hot_arm];
-        longest = ns != ETP_NS_UNKNOWN && ns > ab->operators[longest].ns[ab->hot_arm] ? i : longest;
+        int64_t ns = ab->operators[i].ns[ab->bottleneck_arm];
+        longest = ns != ETP_NS_UNKNOWN && ns > ab->operators[longest].ns[ab->bottleneck_arm]
+                      ? i
+                      : longest;
     }
     *out_longest = longest;
-    double total = etp_known_ns(ab->arms[ab->hot_arm].traced_ns);
+    double total = etp_known_ns(ab->arms[ab->bottleneck_arm].traced_ns);
     return ab->n_operators && total > 0
-               ? etp_known_ns(ab->operators[longest].ns[ab->hot_arm]) / total
+               ? etp_known_ns(ab->operators[longest].ns[ab->bottleneck_arm]) / total
                : (double)NAN;
 }
 
 // The most that can have been cut off an operator which would be hot with it; 0: none would.
 static double most_cut(const etp_ab *ab)
 {
-    double total = etp_known_ns(ab->arms[ab->hot_arm].traced_ns), most = 0;
+    double total = etp_known_ns(ab->arms[ab->bottleneck_arm].traced_ns), most = 0;
     for (uint32_t i = 0; i < ab->n_operators; i++) {
-        const etp_ab_part p = etp_ab_operator_part(ab, &ab->operators[i], ab->hot_arm);
-        bool hot = (double)p.ns + (double)p.cut_ns > ETP_HOT_SHARE * total;
-        most = hot ? fmax(most, (double)p.cut_ns) : most;
+        const etp_ab_clocked_time p =
+            etp_ab_operator_time(ab, &ab->operators[i], ab->bottleneck_arm);
+        bool hot = (double)p.ns + (double)p.truncation_ns > ETP_BOTTLENECK_SHARE * total;
+        most = hot ? fmax(most, (double)p.truncation_ns) : most;
     }
     return most;
 }
@@ -383,7 +389,7 @@ static double most_cut(const etp_ab *ab)
 bool etp_ab_clock_note(const etp_ab *ab, const char *who, etp_report *r)
 {
     uint32_t longest;
-    double most = ab->hot.n == 0 ? longest_share(ab, &longest) : (double)NAN;
+    double most = ab->bottlenecks.n == 0 ? longest_share(ab, &longest) : (double)NAN;
     if (!(most > 1)) {
         return false;
     }
@@ -398,8 +404,8 @@ bool etp_ab_clock_note(const etp_ab *ab, const char *who, etp_report *r)
 static void hot_notes(const etp_ab_views *v, size_t view, etp_report *r, etp_arena *arena)
 {
     const etp_ab *ab = v->items[view].ab;
-    const etp_ab_arm *arm = &ab->arms[ab->hot_arm];
-    const etp_ab_split *s = &arm->split;
+    const etp_ab_arm *arm = &ab->arms[ab->bottleneck_arm];
+    const etp_ab_time_breakdown *s = &arm->time_breakdown;
     double total = etp_known_ns(arm->traced_ns);
     if (!(total > 0)) {
         return;
@@ -409,32 +415,32 @@ static void hot_notes(const etp_ab_views *v, size_t view, etp_report *r, etp_are
         return;
     }
     uint32_t longest;
-    double most = ab->hot.n == 0 ? longest_share(ab, &longest) : (double)NAN;
+    double most = ab->bottlenecks.n == 0 ? longest_share(ab, &longest) : (double)NAN;
     double cut = isfinite(most) ? most_cut(ab) : 0;
     if (cut > 0) {
         char time[2][ETP_NUMBER_CHARS];
         etp_report_note(r, ETP_INFO,
                         "%swhether an operator takes more than %.0f %% of an inference is not "
                         "known: the clock can have cut off %s, an inference takes %s",
-                        who, 100 * ETP_HOT_SHARE, etp_format_ns(cut, time[0]),
+                        who, 100 * ETP_BOTTLENECK_SHARE, etp_format_ns(cut, time[0]),
                         etp_format_ns(total, time[1]));
     } else if (isfinite(most)) {
         etp_report_note(
             r, ETP_INFO,
             "%sno operator takes more than %.0f %% of an inference; the longest, %s, %.1f %%", who,
-            100 * ETP_HOT_SHARE, ab->operators[longest].label, 100 * most);
+            100 * ETP_BOTTLENECK_SHARE, ab->operators[longest].label, 100 * most);
     }
     // Both sums are told even below their limits: "little" is an answer too.
     double portable = etp_known_ns(s->portable_ns) / total,
            movement = etp_known_ns(s->movement_ns) / total;
     if (s->portable) {
-        etp_report_note(r, portable > ETP_HOT_SHARE ? ETP_WARN : ETP_INFO,
+        etp_report_note(r, portable > ETP_BOTTLENECK_SHARE ? ETP_WARN : ETP_INFO,
                         "%skernels outside delegates take %.1f %% of an inference (%u of them)",
                         who, 100 * portable, s->portable);
     }
     if (s->movement) {
         etp_report_note(
-            r, movement > ETP_HOT_MOVEMENT_SHARE ? ETP_WARN : ETP_INFO,
+            r, movement > ETP_BOTTLENECK_MOVEMENT_SHARE ? ETP_WARN : ETP_INFO,
             "%soperators that only move or convert data take %.1f %% of an inference (%u of them)",
             who, 100 * movement, s->movement);
     }
@@ -457,7 +463,7 @@ void etp_ab_hot_section(const etp_ab_views *v, etp_report *r, etp_arena *arena)
         "Operators with more than %.0f %% of an inference (Method::execute): first portable "
         "kernels, "
         "then those that only move or convert data, then those that gained less than the whole.",
-        100 * ETP_HOT_SHARE);
+        100 * ETP_BOTTLENECK_SHARE);
     hot_table(v, r, arena);
     for (size_t k = 0; k < v->n; k++) {
         if (!v->items[k].ab->emulated) {
@@ -504,30 +510,31 @@ static void split_table(const etp_ab_views *v, etp_report *r, etp_arena *arena)
     views_table t = VIEWS_TABLE(v, k_columns, "delegation", NULL);
     for (size_t k = 0; k < v->n; k++) {
         const etp_ab *ab = v->items[k].ab;
-        const etp_ab_split *base = &ab->arms[ab->baseline].split;
+        const etp_ab_time_breakdown *base = &ab->arms[ab->baseline].time_breakdown;
         for (size_t i = 0; i < ab->n_arms; i++) {
             uint32_t at = ab->shown[i];
             const etp_ab_arm *a = &ab->arms[at];
-            const etp_ab_split *s = &a->split;
+            const etp_ab_time_breakdown *s = &a->time_breakdown;
             if (!a->profile) {
                 continue;
             }
             double total = etp_known_ns(a->traced_ns);
-            ADD_ROW(&t, r, k, etp_cell_called(a->name, a->measured), etp_cell_ns(s->delegated_ns),
-                    etp_cell_double((double)s->delegated_ns / total), etp_cell_u64(s->delegated),
-                    etp_cell_double(gained_side(
-                        ab, at, true, (etp_ab_part){base->delegated_ns, base->delegated_cut_ns},
-                        (etp_ab_part){s->delegated_ns, s->delegated_cut_ns}, arena)),
-                    etp_cell_ns(s->portable_ns), etp_cell_double((double)s->portable_ns / total),
-                    etp_cell_u64(s->portable),
-                    etp_cell_double(gained_side(
-                        ab, at, false,
-                        (etp_ab_part){base->portable_ns, base->portable * ETP_AB_READING_NS},
-                        // Kernels outside delegates are timed in nanoseconds: what their clock can
-                        // hide is two readings of it for each.
-                        (etp_ab_part){s->portable_ns, s->portable * ETP_AB_READING_NS}, arena)),
-                    etp_cell_ns(s->boundary_ns), etp_cell_u64(s->calls),
-                    etp_cell_ns(s->framework_ns + s->unexplained_ns), etp_cell_ns(a->traced_ns));
+            ADD_ROW(
+                &t, r, k, etp_cell_called(a->name, a->measured), etp_cell_ns(s->delegated_ns),
+                etp_cell_double((double)s->delegated_ns / total), etp_cell_u64(s->delegated),
+                etp_cell_double(gained_side(
+                    ab, at, true, (etp_ab_clocked_time){base->delegated_ns, base->delegated_cut_ns},
+                    (etp_ab_clocked_time){s->delegated_ns, s->delegated_cut_ns}, arena)),
+                etp_cell_ns(s->portable_ns), etp_cell_double((double)s->portable_ns / total),
+                etp_cell_u64(s->portable),
+                etp_cell_double(gained_side(
+                    ab, at, false,
+                    (etp_ab_clocked_time){base->portable_ns, base->portable * ETP_AB_READING_NS},
+                    // Kernels outside delegates are timed in nanoseconds: what their clock can
+                    // hide is two readings of it for each.
+                    (etp_ab_clocked_time){s->portable_ns, s->portable * ETP_AB_READING_NS}, arena)),
+                etp_cell_ns(s->boundary_ns), etp_cell_u64(s->calls),
+                etp_cell_ns(s->framework_ns + s->unexplained_ns), etp_cell_ns(a->traced_ns));
         }
     }
 }
@@ -547,7 +554,7 @@ static void portable_table(const etp_ab_views *v, etp_report *r, etp_arena *aren
     views_table t = VIEWS_TABLE(v, k_columns, "portable", NULL);
     for (size_t k = 0; k < v->n; k++) {
         const etp_ab *ab = v->items[k].ab;
-        const etp_ab_arm *arm = &ab->arms[ab->hot_arm];
+        const etp_ab_arm *arm = &ab->arms[ab->bottleneck_arm];
         etp_ab_named *names = NULL;
         size_t n = etp_ab_portable_names(ab, arena, &names);
         for (size_t i = 0; i < n && i < MOST; i++) {
@@ -608,7 +615,7 @@ static bool is_word(char c)
 static const char *change_text(const etp_ab *ab, const etp_ab_kernels *g, etp_arena *arena)
 {
     etp_str a = g->before, b = g->now;
-    if (ab->n_comparisons == 0 || ab->hot_arm == ab->baseline || etp_str_eq(a, b)) {
+    if (ab->n_comparisons == 0 || ab->bottleneck_arm == ab->baseline || etp_str_eq(a, b)) {
         return etp_arena_printf(arena, "%.*s", (int)b.len, b.ptr);
     }
     if (a.len == 0 || b.len == 0) {
@@ -637,9 +644,10 @@ static const char *change_text(const etp_ab *ab, const etp_ab_kernels *g, etp_ar
 // A group of one is that operator, with its speedup.
 static double group_speedup(const etp_ab *ab, const etp_ab_kernels *g)
 {
-    const etp_ab_comparison *c = etp_ab_comparison_of(ab, ab->hot_arm);
-    return c && g->operators == 1 ? g->first->speedup[c - ab->comparisons]
-                                  : gained_part(ab, ab->hot_arm, g->before_time, g->now_time);
+    const etp_ab_comparison *c = etp_ab_comparison_of(ab, ab->bottleneck_arm);
+    return c && g->operators == 1
+               ? g->first->speedup[c - ab->comparisons]
+               : gained_part(ab, ab->bottleneck_arm, g->before_time, g->now_time);
 }
 
 static void kernel_rows(views_table *t, size_t view, etp_report *r, etp_arena *arena)
@@ -733,7 +741,7 @@ void etp_ab_fix_section(const etp_ab_views *v, etp_report *r)
         "where a fix may gain nothing ('at least' is 0), what is at stake. More threads "
         "and what hardly pays come last. Cases: measured models that the range rests on. "
         "'etprof explain N1 DIR' shows the operators and the formula of one.",
-        v->n > 1 ? "the candidate" : first->arms[first->hot_arm].measured);
+        v->n > 1 ? "the candidate" : first->arms[first->bottleneck_arm].measured);
     views_table t = VIEWS_TABLE(v, k_columns, "fixes", NULL);
     for (size_t k = 0; k < v->n; k++) {
         for (size_t i = 0; i < v->items[k].ab->fixes.n; i++) {

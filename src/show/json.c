@@ -47,12 +47,6 @@ static const char *stop_name(etp_run_stop stop)
 {
     return stop == ETP_STOP_OTHER ? NULL : etp_run_stop_name(stop);
 }
-// In the order of line_says.
-static const char *says_name(int says)
-{
-    static const char *const k_names[] = {"nothing", "confirmed", "contradicted"};
-    return k_names[says];
-}
 static const char *aligned_name(int by_nodes)
 {
     return by_nodes ? "program" : "names";
@@ -62,7 +56,6 @@ WORDS(k_five, five_of, etp_category, ETP_CATEGORY_COUNT)
 WORDS(k_engaged, engaged_name, etp_engagement, ETP_ENGAGEMENTS)
 WORDS(k_packed_cache_words, etp_packed_cache_name, etp_packed_cache, ETP_CACHE_STATES)
 WORDS(k_stop, stop_name, etp_run_stop, ETP_STOP_BLOCKS + 1)
-WORDS(k_says, says_name, int, 3)
 WORDS(k_aligned, aligned_name, int, 2)
 SHARED_WORDS(k_etp_withheld_words, etp_withheld_name, etp_withheld, ETP_WITHHELD_COUNT)
 SHARED_WORDS(k_etp_method_words, etp_ab_method_name, etp_ab_method, ETP_TRACED_MEANS + 1)
@@ -71,7 +64,7 @@ WORDS(k_reason, etp_reason_text, etp_reason, 0)
 WORDS(k_reason_id, etp_reason_id, etp_reason, ETP_REASON_COUNT)
 WORDS(k_roof_verdict, etp_roof_verdict_name, etp_roof_verdict, ETP_ROOF_VERDICTS)
 WORDS(k_why, etp_why_name, etp_why, ETP_WHYS)
-WORDS(k_hot_kind, etp_hot_kind_name, etp_hot_kind, ETP_HOT_KINDS)
+WORDS(k_hot_kind, etp_bottleneck_kind_name, etp_bottleneck_kind, ETP_BOTTLENECK_KINDS)
 WORDS(k_finding, etp_finding_id, etp_finding_kind, ETP_FINDING_COUNT)
 SHARED_WORDS(k_etp_severity_words, etp_severity_name, etp_finding_severity, ETP_SEVERITY_BAD + 1)
 WORDS(k_cause, etp_cause_id, etp_cause, ETP_CAUSE_COUNT)
@@ -79,7 +72,6 @@ WORDS(k_phase_kind, etp_phase_kind_name, etp_phase_kind, ETP_PHASE_KINDS)
 SHARED_WORDS(k_etp_run_state_words, etp_run_state_name, etp_run_state, ETP_RUN_STATES)
 WORDS(k_cause_state, etp_cause_state_name, etp_cause_state, ETP_CAUSE_STATES)
 WORDS(k_samples_end, etp_samples_end_name, etp_samples_end, ETP_SAMPLES_ENDS)
-WORDS(k_proof_kind, etp_proof_kind_name, etp_proof_kind, ETP_PROOF_KINDS)
 WORDS(k_fix, etp_fix_id, etp_fix_kind, ETP_FIX_COUNT)
 
 AXIS(k_arms_axis, etp_ab, doc->n_arms, doc->arms[i].name)
@@ -94,10 +86,6 @@ FIND(grade_fact, etp_ab, etp_ab, &doc->judged.grade_facts[at->index].value)
 // alone.
 FIND(grade, etp_ab_comparison, etp_ab, &doc->judged.grade)
 FIND(confidence, etp_ab_comparison, etp_ab, MAKE(real, ETP_CONFIDENCE))
-FIND(proof_ok, etp_proof, etp_ab,
-     MAKE(maybe, it->truth == ETP_UNPROVEN ? -1 : it->truth == ETP_CONFIRMED))
-FIND(proof_note, etp_proof, etp_ab, MAKE(text, etp_proof_names_note(it)))
-FIND(line_says, etp_proof_line, etp_ab, MAKE(maybe, it->contradicts ? 2 : it->supports))
 FIND(arm_counters, etp_ab_arm, etp_ab,
      etp_counters_arm_at(&doc->counters, (size_t)(it - doc->arms)))
 // Factors of a withheld speedup would give the speedup away.
@@ -114,15 +102,17 @@ FIND(shift_before, etp_ab_shift, etp_ab,
      isfinite(it->before_share + it->after_share) ? MAKE(text, etp_ab_part_name(it->before)) : NULL)
 FIND(shift_after, etp_ab_shift, etp_ab,
      isfinite(it->before_share + it->after_share) ? MAKE(text, etp_ab_part_name(it->after)) : NULL)
-FIND(hot_arm, etp_ab_hot, etp_ab, &doc->arms[doc->hot_arm].name)
-FIND(hot_ns, etp_ab_hot, etp_ab, &doc->operators[it->op].ns[doc->hot_arm])
+FIND(bottleneck_arm, etp_ab_bottleneck, etp_ab, &doc->arms[doc->bottleneck_arm].name)
+FIND(hot_ns, etp_ab_bottleneck, etp_ab, &doc->operators[it->op].ns[doc->bottleneck_arm])
 // With the three times beside it exactly traced_ns.
 FIND(rest_ns, etp_ab_arm, etp_ab,
-     it->profile ? MAKE(integer, it->split.framework_ns + it->split.unexplained_ns) : NULL)
+     it->profile
+         ? MAKE(integer, it->time_breakdown.framework_ns + it->time_breakdown.unexplained_ns)
+         : NULL)
 // On the scale of the headline: each operator's share of the traced inference, of the untraced one.
 // Nothing can gain more than the inference it is part of, so gains and operators are told on one
 // scale (docs/explain.md, *one scale*).
-static const void *untraced_ns(const etp_place *at, etp_made *made)
+static const void *untraced_ns(const etp_json_cursor *at, etp_made *made)
 {
     const etp_ab *ab = at->root;
     const etp_ab_arm *arm = &ab->arms[at->index];
@@ -134,7 +124,8 @@ static const void *untraced_ns(const etp_place *at, etp_made *made)
 }
 
 KNOWN(is_positive, double, *it > 0)
-KNOWN(has_hook, etp_ab_arm, it->hook.call_ns > 0) // not of bare recordings, runners of others
+KNOWN(has_hook, etp_ab_arm,
+      it->masking_cost.call_ns > 0) // not of bare recordings, runners of others
 KNOWN(has_cache, etp_packed_cache, *it != ETP_CACHE_UNSAID)
 KNOWN(has_loading, etp_ab_load, it->n > 0)
 KNOWN(has_memory, etp_ab_arm, it->memory.code > 0)
@@ -150,7 +141,7 @@ KNOWN(was_sampled, etp_ab_engagement, it->sampled > 0 || it->sampling)
 KNOWN(is_ruled_out, etp_ab_cause, it->state == ETP_CAUSE_RULED_OUT)
 KNOWN(is_not_ruled_out, etp_ab_cause, it->state != ETP_CAUSE_RULED_OUT)
 // VALUE is the member that is written, not the arm: the arm is the object around it.
-static bool has_profile(const void *value, const etp_place *at)
+static bool has_profile(const void *value, const etp_json_cursor *at)
 {
     (void)value;
     return ((const etp_ab_arm *)at->object)->profile != NULL;
@@ -160,14 +151,15 @@ static bool has_profile(const void *value, const etp_place *at)
 
 #define OF etp_ab
 static const etp_field k_tool_rows[] = {
-    MADE("version", TEXT, version, "that wrote the document", .flags = ETP_SET),
+    COMPUTED("version", TEXT, version, "that wrote the document", .flags = ETP_SET),
     FIELD("measured_by", TEXT, tool_version, "version that measured; null: bare recordings"),
 };
 SHAPE_ON_ONE_LINE(k_etp_ab_tool, k_tool_rows);
 static const etp_field k_device_rows[] = {
     FIELD("platform", TEXT, platform, "linux, mac or android"),
     FIELD("emulated", BOOL, emulated, "an emulator ran it: times mean nothing"),
-    MADE_PER(NULL, TEXT, device_fact, &k_device_axis, "what else the device told: cpu, kernel, …"),
+    COMPUTED_PER(NULL, TEXT, device_fact, &k_device_axis,
+                 "what else the device told: cpu, kernel, …"),
 };
 SHAPE(k_etp_ab_device, k_device_rows);
 static const etp_field k_stop_rows[] = {
@@ -192,27 +184,7 @@ static SHAPE_ON_ONE_LINE(k_model, k_model_rows);
 
 // ---- arms ----
 
-#define OF etp_proof_line
-static const etp_field k_line_rows[] = {
-    FIELD("kind", WORD, kind, "what it is", .words = &k_proof_kind),
-    FIELD("text", TEXT, text, "one line for people", .flags = ETP_SET),
-    MADE("says", WORD, line_says, "about the claimed level", .words = &k_says, .flags = ETP_SET),
-};
-static SHAPE_ON_ONE_LINE(k_line, k_line_rows);
-#undef OF
-#define OF etp_proof
-static const etp_field k_proof_rows[] = {
-    MADE("ok", MAYBE, proof_ok, "whether the level was in force; null: not proven"),
-    // No column: why the proof is what it is, the report of that session.
-    FIELD("by_table", BOOL, by_table, "operator names were judged, this build was not asked",
-          .flags = ETP_LATER | ETP_NO_COLUMN),
-    MADE("note", TEXT, proof_note, "what to keep in mind then", .flags = ETP_LATER | ETP_NO_COLUMN),
-    VECTOR("evidence", OBJECT, lines, "what the proof rests on", .shape = &k_line,
-           .flags = ETP_NO_COLUMN),
-};
-static SHAPE(k_proof, k_proof_rows);
-#undef OF
-static bool is_true(const void *member, const etp_place *at)
+static bool is_true(const void *member, const etp_json_cursor *at)
 {
     (void)at;
     return *(const bool *)member;
@@ -220,7 +192,7 @@ static bool is_true(const void *member, const etp_place *at)
 
 #define OF etp_ab_correctness
 static const etp_field k_agreement_rows[] = {
-    FIELD("ok", MAYBE, ok, "within the tolerance; null: not compared"),
+    FIELD("ok", TRISTATE, ok, "within the tolerance; null: not compared"),
     FIELD("max_abs", RATIO, max_abs, "largest difference"),
     FIELD("max_rel", RATIO, max_rel, "largest relative difference"),
     FIELD("cosine", RATIO, cosine, "least cosine similarity", .range = ETP_SIGNED),
@@ -262,9 +234,10 @@ static SHAPE_ON_ONE_LINE(k_drift, k_drift_rows);
 #undef OF
 #define OF etp_ab_arm
 static const etp_field k_hook_rows[] = {
-    FIELD("calls", RATIO, hook.calls, "questions of the SDK in an inference", .flags = ETP_SET),
-    FIELD("call_ns", RATIO, hook.call_ns, "added to each", .flags = ETP_SET),
-    FIELD("share", RATIO, hook.share, "of the untraced median"),
+    FIELD("calls", RATIO, masking_cost.calls, "questions of the SDK in an inference",
+          .flags = ETP_SET),
+    FIELD("call_ns", RATIO, masking_cost.call_ns, "added to each", .flags = ETP_SET),
+    FIELD("share", RATIO, masking_cost.share, "of the untraced median"),
 };
 static SHAPE(k_hook, k_hook_rows);
 #define ROW(member, title, what) FIELD(#member, UINT, memory.member, what),
@@ -287,16 +260,17 @@ static SHAPE(k_arm, k_arm_rows);
 // Of each arm, also one without a recording: its times are null then, its counts 0.
 static const etp_field k_delegation_rows[] = {
     FIELD("arm", TEXT, name, "", .flags = ETP_SET),
-    FIELD("delegated_ns", INT, split.delegated_ns, "operators of delegates", .when = has_profile),
-    FIELD("portable_ns", INT, split.portable_ns, "kernels outside", .when = has_profile),
-    FIELD("boundary_ns", INT, split.boundary_ns, "delegate calls less their operators",
-          .when = has_profile, .range = ETP_SIGNED),
-    MADE("rest_ns", NS, rest_ns, "framework, and what no rule explains", .range = ETP_SIGNED),
-    FIELD("movement_ns", INT, split.movement_ns, "part of the first two: data that moves",
+    FIELD("delegated_ns", INT, time_breakdown.delegated_ns, "operators of delegates",
           .when = has_profile),
-    FIELD("operators", UINT, split.delegated, "of delegates"),
-    FIELD("kernels", UINT, split.portable, "outside"),
-    FIELD("calls", UINT, split.calls, "of delegates"),
+    FIELD("portable_ns", INT, time_breakdown.portable_ns, "kernels outside", .when = has_profile),
+    FIELD("boundary_ns", INT, time_breakdown.boundary_ns, "delegate calls less their operators",
+          .when = has_profile, .range = ETP_SIGNED),
+    COMPUTED("rest_ns", NS, rest_ns, "framework, and what no rule explains", .range = ETP_SIGNED),
+    FIELD("movement_ns", INT, time_breakdown.movement_ns, "part of the first two: data that moves",
+          .when = has_profile),
+    FIELD("operators", UINT, time_breakdown.delegated, "of delegates"),
+    FIELD("kernels", UINT, time_breakdown.portable, "outside"),
+    FIELD("calls", UINT, time_breakdown.calls, "of delegates"),
 };
 static SHAPE_ON_ONE_LINE(k_delegation, k_delegation_rows);
 #undef OF
@@ -328,8 +302,8 @@ KNOWN(is_long, etp_ab_sustained, it->seconds > 0)
 #define OF etp_ab_comparison
 static const etp_field k_speedup_rows[] = {
     ESTIMATE("baseline ÷ candidate; null when withheld or unknown"),
-    MADE("confidence", RATIO, confidence, "of the interval", .range = ETP_ABOVE_0_TO_1,
-         .flags = ETP_SET),
+    COMPUTED("confidence", RATIO, confidence, "of the interval", .range = ETP_ABOVE_0_TO_1,
+             .flags = ETP_SET),
     FIELD("blocks", UINT, blocks, "it rests on"),
     FIELD("method", WORD, method, "how it was computed", .words = &k_etp_method_words),
     // No column: how sure it is, in one more way.
@@ -352,20 +326,20 @@ static const etp_field k_control_rows[] = {
 };
 static SHAPE_ON_ONE_LINE(k_control, k_control_rows);
 static const etp_field k_states_rows[] = {
-    FIELD("load", OBJECT, states.costs[ETP_COST_LOAD], "ratio of loading times", .shape = &k_judged,
-          .when = has_blocks),
-    FIELD("first", OBJECT, states.costs[ETP_COST_FIRST], "of first inferences", .shape = &k_judged,
-          .when = has_blocks),
-    FIELD("peak_rss", OBJECT, states.costs[ETP_COST_PEAK], "of peak memory", .shape = &k_judged,
-          .when = has_blocks),
-    FIELD("dirty", OBJECT, states.costs[ETP_COST_DIRTY], "of dirty memory", .shape = &k_judged,
-          .when = has_blocks, .flags = ETP_LATER),
-    FIELD("clean", OBJECT, states.costs[ETP_COST_CLEAN], "of clean memory", .shape = &k_judged,
-          .when = has_blocks, .flags = ETP_LATER),
-    MADE("counters", OBJECT, comparison_counters, "the speedup as work, clock and waiting",
-         .shape = &k_etp_counters_split),
+    FIELD("load", OBJECT, extra_ratios.costs[ETP_COST_LOAD], "ratio of loading times",
+          .shape = &k_judged, .when = has_blocks),
+    FIELD("first", OBJECT, extra_ratios.costs[ETP_COST_FIRST], "of first inferences",
+          .shape = &k_judged, .when = has_blocks),
+    FIELD("peak_rss", OBJECT, extra_ratios.costs[ETP_COST_PEAK], "of peak memory",
+          .shape = &k_judged, .when = has_blocks),
+    FIELD("dirty", OBJECT, extra_ratios.costs[ETP_COST_DIRTY], "of dirty memory",
+          .shape = &k_judged, .when = has_blocks, .flags = ETP_LATER),
+    FIELD("clean", OBJECT, extra_ratios.costs[ETP_COST_CLEAN], "of clean memory",
+          .shape = &k_judged, .when = has_blocks, .flags = ETP_LATER),
+    COMPUTED("counters", OBJECT, comparison_counters, "the speedup as work, clock and waiting",
+             .shape = &k_etp_counters_split),
 };
-SHAPE(k_etp_ab_states, k_states_rows);
+SHAPE(k_etp_ab_extra_ratios, k_states_rows);
 static const etp_field k_comparison_rows[] = {
 #include "document/ab_comparison.def"
 };
@@ -377,8 +351,8 @@ SHAPE(k_etp_ab_comparison, k_comparison_rows);
 #define OF etp_ledger_row
 // Only of operators: a sum (boundary, framework) has no clock of its own.
 static const etp_field k_cut_rows[] = {
-    FIELD("baseline_cut_ns", INT, cut_ns[0], "most that the clocks can have cut off"),
-    FIELD("candidate_cut_ns", INT, cut_ns[1], "likewise"),
+    FIELD("baseline_cut_ns", INT, truncation_ns[0], "most that the clocks can have cut off"),
+    FIELD("candidate_cut_ns", INT, truncation_ns[1], "likewise"),
 };
 static SHAPE(k_cut, k_cut_rows);
 static const etp_field k_row_rows[] = {
@@ -422,7 +396,7 @@ static SHAPE(k_ledger, k_ledger_rows);
 #define OF etp_ab_category
 static const etp_field k_category_arm_rows[] = {
     AT("ns", NS, ns, "in an inference; null without a recording"),
-    AT("cut_ns", NS, cut_ns, "most that the clocks can have cut off"),
+    AT("cut_ns", NS, truncation_ns, "most that the clocks can have cut off"),
     AT("share", RATIO, share, "of traced_ns"),
     AT("share_most", RATIO, most,
        "with time that may be of the category too: not logged, or of operators of a delegate whose "
@@ -445,7 +419,7 @@ static SHAPE(k_category_shape, k_category_rows);
 
 // Not a row of the table: the keys are names of arms, and a value is the list of all rows that an
 // arm needed for the work.
-static void write_names(etp_json *j, const etp_place *at)
+static void write_names(etp_json *j, const etp_json_cursor *at)
 {
     const etp_ab *ab = at->root;
     const etp_ab_operator *op = at->object;
@@ -490,13 +464,13 @@ static const etp_field k_facts_rows[] = {
     LIST("nodes", UINT, nodes, n_nodes, "whose work it did", // no column: a list
          .flags = ETP_ONE_LINE | ETP_NO_COLUMN),
     FIELD(NULL, OBJECT, op, "", .shape = &k_etp_op_tensors),
-    MADE("bytes", UINT, operator_bytes, "operands, weights and results"),
+    COMPUTED("bytes", UINT, operator_bytes, "operands, weights and results"),
 };
 static SHAPE(k_facts, k_facts_rows);
 #undef OF
 // A roof that an operator was not held against is not told.
 // The members are asked by value, which is a double; what decides is the verdict beside it.
-static bool has_verdict(const void *value, const etp_place *at)
+static bool has_verdict(const void *value, const etp_json_cursor *at)
 {
     (void)value;
     return ((const etp_roof_place *)at->object)->verdict != ETP_ROOF_UNKNOWN;
@@ -538,9 +512,9 @@ static SHAPE(k_operator, k_operator_rows);
 #define OF etp_ab_shift
 #define SHARE(key, member, what) FIELD(key, RATIO, member, what, .range = ETP_0_TO_1)
 static const etp_field k_shift_rows[] = {
-    MADE("candidate", TEXT, shift_candidate, "an arm", .flags = ETP_SET),
-    MADE("before", TEXT, shift_before, "largest part of the baseline"),
-    MADE("after", TEXT, shift_after, "largest part of the candidate"),
+    COMPUTED("candidate", TEXT, shift_candidate, "an arm", .flags = ETP_SET),
+    COMPUTED("before", TEXT, shift_before, "largest part of the baseline"),
+    COMPUTED("after", TEXT, shift_after, "largest part of the candidate"),
     FIELD(
         "moved", BOOL, moved,
         "false with two names: as good as equal in one of the arms, or nothing is told of the two"),
@@ -553,12 +527,12 @@ static const etp_field k_shift_rows[] = {
 };
 static SHAPE_ON_ONE_LINE(k_shift, k_shift_rows);
 #undef OF
-#define OF etp_ab_hot
+#define OF etp_ab_bottleneck
 static const etp_field k_hot_rows[] = {
     FIELD("operator", WORD, op, "its id", .words = &k_operator_id),
-    MADE("arm", TEXT, hot_arm, "that runs now", .flags = ETP_SET),
+    COMPUTED("arm", TEXT, bottleneck_arm, "that runs now", .flags = ETP_SET),
     FIELD("why", WORD, kind, "it is worth a look", .words = &k_hot_kind),
-    MADE("ns", NS, hot_ns, "in that arm"),
+    COMPUTED("ns", NS, hot_ns, "in that arm"),
     SHARE("share", share, "of Method::execute"),
 };
 static SHAPE_ON_ONE_LINE(k_hot, k_hot_rows);
@@ -666,7 +640,7 @@ static SHAPE_ON_ONE_LINE(k_lost, k_lost_rows);
 KNOWN(has_phases, etp_ab, it->n_phases > 0)
 FIND(phase_name, etp_ab, etp_ab, it->phase ? &it->phase->name : NULL)
 
-static void write_rates(etp_json *j, const etp_place *at)
+static void write_rates(etp_json *j, const etp_json_cursor *at)
 {
     const etp_ab *ab = ((const etp_ab_phase *)at->object)->ab;
     etp_json_begin_array(j);
@@ -688,7 +662,7 @@ static void write_rates(etp_json *j, const etp_place *at)
 }
 
 // The first phase is the document itself: written again inside, it would never end.
-static void write_phase(etp_json *j, const etp_place *at)
+static void write_phase(etp_json *j, const etp_json_cursor *at)
 {
     const etp_ab *ab = ((const etp_ab_phase *)at->object)->ab;
     if (ab == at->root) {
@@ -749,8 +723,8 @@ static const etp_field k_ab_rows[] = {
     FIELD("grade", TEXT, judged.grade, "A to D: how much the arms have in common",
           .flags = ETP_SET),
     FIELD("grade_reason", TEXT, judged.grade_reason, "why not A"),
-    MADE_PER("grade_facts", TEXT, grade_fact, &k_grade_axis, "what the arms have in common",
-             .flags = ETP_ONE_LINE),
+    COMPUTED_PER("grade_facts", TEXT, grade_fact, &k_grade_axis, "what the arms have in common",
+                 .flags = ETP_ONE_LINE),
     FIELD("state", WORD, state, "of the session; null: bare recordings",
           .words = &k_etp_run_state_words),
     GROUP("stop", &k_etp_ab_stop, "of the session"),
@@ -771,7 +745,8 @@ static const etp_field k_ab_rows[] = {
           .flags = ETP_LATER),
     LIST("bottlenecks", OBJECT, shifts, n_comparisons, "where it was and is, by comparison",
          .shape = &k_shift),
-    VECTOR("hot_operators", OBJECT, hot, "with more than 5 % of an inference", .shape = &k_hot),
+    VECTOR("hot_operators", OBJECT, bottlenecks, "with more than 5 % of an inference",
+           .shape = &k_hot),
     LIST("delegation", OBJECT, arms, n_arms, "where each arm's traced_ns went",
          .shape = &k_delegation),
     FIELD("engagement", OBJECT, engagement, "of the candidate of the first comparison",
@@ -783,8 +758,8 @@ static const etp_field k_ab_rows[] = {
           .shape = &k_etp_ab_agreement),
     VECTOR("lost", OBJECT, lost, "launches that gave nothing", .shape = &k_lost),
     GROUP("environment", &k_etp_ab_environment, "what surrounded the blocks"),
-    MADE("phase", TEXT, phase_name, "that this is about; absent without phases",
-         .flags = ETP_ABSENT | ETP_LATER),
+    COMPUTED("phase", TEXT, phase_name, "that this is about; absent without phases",
+             .flags = ETP_ABSENT | ETP_LATER),
     GROUP(NULL, &k_phases, "", .when = has_phases, .flags = ETP_ABSENT),
 };
 static SHAPE(k_ab, k_ab_rows);

@@ -15,12 +15,13 @@ extern const etp_shape k_etp_ab_tool, k_etp_ab_device, k_etp_ab_stop, k_etp_ab_e
 extern const etp_shape k_etp_ab_findings; // "findings", "ruled_out", "not_ruled_out"
 // Of etp_ab_correctness; of etp_ab_comparison: all of it, the states alone.
 extern const etp_words k_etp_run_state_words;
-extern const etp_shape k_etp_ab_agreement, k_etp_ab_comparison, k_etp_ab_states;
+extern const etp_shape k_etp_ab_agreement, k_etp_ab_comparison, k_etp_ab_extra_ratios;
 // Of etp_ab_operator: "roof", left out without roofs.
 extern const etp_shape k_etp_ab_operator_roofs;
 extern const etp_shape k_etp_ab_load_fix, k_etp_ab_load_fixes; // load_fixes.c
 extern const etp_shape k_etp_ab_loading;                       // loading.c
-bool etp_ab_has_load_fixes(const void *ab, const etp_place *at);
+extern const etp_shape k_etp_ab_proof;                         // of etp_proof: proof_rows.c
+bool etp_ab_has_load_fixes(const void *ab, const etp_json_cursor *at);
 // Of etp_ab_phase: what it is, without its answer.
 extern const etp_shape k_etp_ab_phase;
 // Why a figure is withheld, how a ratio was computed, how bad a finding is.

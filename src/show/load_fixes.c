@@ -91,7 +91,7 @@ SHAPE(k_etp_ab_load_fix, k_load_fix_rows);
 #undef OF
 
 #define OF etp_ab
-bool etp_ab_has_load_fixes(const void *ab, const etp_place *at)
+bool etp_ab_has_load_fixes(const void *ab, const etp_json_cursor *at)
 {
     (void)at;
     return ((const etp_ab *)ab)->load_fixes.n > 0;

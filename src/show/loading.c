@@ -203,7 +203,7 @@ void etp_ab_loading_tables(const etp_ab *ab, size_t *n, etp_report *r, etp_arena
 
 // ---- JSON ----
 
-static const void *part_operator(const etp_place *at, etp_made *made)
+static const void *part_operator(const etp_json_cursor *at, etp_made *made)
 {
     const etp_ab_load_part *p = at->object;
     const etp_ab_operator *op =
@@ -221,7 +221,7 @@ static const etp_field k_part_rows[] = {
           .flags = ETP_ABSENT | ETP_ZERO),
     FIELD("operation", UINT, operation, "of it that packs weights, from 1",
           .flags = ETP_ABSENT | ETP_ZERO),
-    MADE("operator", TEXT, part_operator, "that was packed for", .flags = ETP_ABSENT),
+    COMPUTED("operator", TEXT, part_operator, "that was packed for", .flags = ETP_ABSENT),
     FIELD("weight_bytes", UINT, weight_bytes, "of it, in the program",
           .flags = ETP_ABSENT | ETP_ZERO),
     FIELD("bytes", UINT, bytes, "packed", .flags = ETP_ABSENT | ETP_ZERO),

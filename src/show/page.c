@@ -15,7 +15,7 @@
 // Gains are on the untraced scale where there is one, and so is what they are a part of.
 static double whole_ns(const etp_ab *ab)
 {
-    const etp_ab_arm *arm = &ab->arms[ab->hot_arm];
+    const etp_ab_arm *arm = &ab->arms[ab->bottleneck_arm];
     return etp_known_ns(arm->median_ns != ETP_NS_UNKNOWN ? arm->median_ns : arm->traced_ns);
 }
 
@@ -281,7 +281,7 @@ static void categories(const etp_ab *ab, etp_report *r)
     }
     etp_ab_fold_recorded(ab, r);
     etp_table *t = etp_report_table(r, "categories-page", NULL, columns, n);
-    category_rows(ab, ratios, ab->hot_arm, t, n);
+    category_rows(ab, ratios, ab->bottleneck_arm, t, n);
 }
 
 // ---- operators ----
@@ -322,10 +322,10 @@ static void operator_row(const etp_ab *ab, const etp_ab_operator *op, uint32_t c
                          : etp_cell_judged(etp_cell_ns(before - after), change);
         cells[n++] = etp_cell_judged(etp_cell_double(op->speedup[0]), change);
     }
-    double whole = etp_known_ns(ab->arms[ab->hot_arm].traced_ns);
-    cells[n++] = etp_cell_double(etp_known_ns(op->ns[ab->hot_arm]) / whole);
+    double whole = etp_known_ns(ab->arms[ab->bottleneck_arm].traced_ns);
+    cells[n++] = etp_cell_double(etp_known_ns(op->ns[ab->bottleneck_arm]) / whole);
     if (ab->roofs) {
-        const etp_roof_place *p = op->roofs ? &op->roofs[ab->hot_arm] : NULL;
+        const etp_roof_place *p = op->roofs ? &op->roofs[ab->bottleneck_arm] : NULL;
         cells[n++] = p ? etp_cell_double(p->efficiency) : etp_cell_missing();
     }
     etp_cell engaged = etp_cell_z(etp_ab_engaged_word(op->engaged.state));

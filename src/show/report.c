@@ -139,11 +139,11 @@ void etp_ab_headline_cards(const struct etp_ab_view *view, etp_report *r, etp_ar
 
 void etp_ab_end_facts(const etp_ab *ab, etp_report *r)
 {
-    if (ab->extended > 0) {
+    if (ab->blocks_before_extend > 0) {
         etp_report_fact(r, "extended",
                         "after %u blocks, whose result was known: intervals widened by 1 + "
                         "1.5/blocks",
-                        ab->extended);
+                        ab->blocks_before_extend);
     }
     if (ab->neighbours && ab->n_comparisons > 0) {
         etp_report_fact(r, "virtual machine",

@@ -4,7 +4,7 @@
 #define ETP_SHOW_REPORT_H
 
 #include "compare/ab.h"
-#include "compare/hot.h"
+#include "compare/bottlenecks.h"
 #include "report/report.h"
 
 // Ids of charts and tables that callers select.
@@ -161,7 +161,7 @@ etp_column etp_ab_share_column(const etp_ab *ab, const etp_ab_arm *arm);
 etp_column etp_ab_speedup_column(const etp_ab *ab, size_t at);
 void etp_ab_ledger_section(const etp_ab *ab, etp_report *r);
 void etp_ab_operator_section(const etp_ab *ab, etp_report *r);
-// Comparisons of all views; what each arm is against itself is of ARMS. In states_report.c.
+// Comparisons of all views; what each arm is against itself is of ARMS. In extra_ratios_report.c.
 void etp_ab_states_section(const etp_ab_views *v, const etp_ab *arms, etp_report *r,
                            etp_arena *arena);
 // One row of it: COST of two arms, and of bytes the verdict's words ("less").

@@ -46,7 +46,7 @@ static double rate_of(const etp_ab_operator *op, uint32_t arm, double operations
 
 void etp_ab_roofline_section(const etp_ab *ab, etp_report *r)
 {
-    uint32_t arm = ab->hot_arm;
+    uint32_t arm = ab->bottleneck_arm;
     ceilings c = {0};
     etp_plane *plane = NULL;
     bool compared = ab->n_comparisons && !ab->emulated && arm != ab->baseline;

@@ -256,8 +256,8 @@ typedef struct part {
     int64_t before, after; // AFTER alone without a comparison
     double speedup;
     bool bottleneck;
-    etp_ab_part was, is; // the least of both, and what clocks can have cut off them
-    bool large;          // a fifth of either whole, or the bottleneck: it has a row
+    etp_ab_clocked_time was, is; // the least of both, and what clocks can have cut off them
+    bool large;                  // a fifth of either whole, or the bottleneck: it has a row
     const char *open; // why what was saved, or the time of the only arm, is not known; NULL: it is
 } part;
 
@@ -301,9 +301,10 @@ static int by_time(const void *x, const void *y)
 }
 
 // Of a pair what was saved; of one arm its time.
-static const char *below_clock(bool pair, const etp_ab_part *was, const etp_ab_part *is)
+static const char *below_clock(bool pair, const etp_ab_clocked_time *was,
+                               const etp_ab_clocked_time *is)
 {
-    bool below = pair ? etp_ab_change_below_clock(was, is) : etp_ab_part_below_clock(is);
+    bool below = pair ? etp_ab_change_below_clock(was, is) : etp_ab_time_below_clock(is);
     return below ? "below the clock" : NULL;
 }
 
@@ -345,8 +346,8 @@ static bool read_parts(const etp_ab *ab, parts *out)
             .label = etp_category_name(c->category),
             .before = pair ? c->ns[base] : 0,
             .after = c->ns[cand],
-            .was = {pair ? c->ns[base] : 0, pair ? c->cut_ns[base] : 0},
-            .is = {c->ns[cand],            c->cut_ns[cand]           },
+            .was = {pair ? c->ns[base] : 0, pair ? c->truncation_ns[base] : 0},
+            .is = {c->ns[cand],            c->truncation_ns[cand]           },
             .speedup = pair ? c->speedup[0] : (double)NAN,
             .bottleneck = shift,
             .large =
@@ -386,12 +387,12 @@ static void add_part(const parts *all, const part *p, bool total, etp_screen *s,
         row.figures[3] = told ? etp_screen_in_unit(&all->unit, change, arena) : "";
         row.figures[3] = told && p->open ? "–" : row.figures[3];
         row.bar = total || !told || p->open ? 0 : fmax(change, 0);
-        row.note = row.short_note = told || etp_ab_part_below_clock(&p->is) ? p->open : NULL;
+        row.note = row.short_note = told || etp_ab_time_below_clock(&p->is) ? p->open : NULL;
         if (told && much && !total && !p->open) {
             row.severity = change > 0 ? ETP_GOOD : ETP_BAD;
         }
     } else {
-        double most = (double)(p->open ? p->is.ns + p->is.cut_ns : p->after);
+        double most = (double)(p->open ? p->is.ns + p->is.truncation_ns : p->after);
         most = fmin(most, (double)all->after);
         const char *sign = p->open ? "up to " : "";
         row.figures[0] =
@@ -440,10 +441,10 @@ static void not_told(const etp_ab *ab, etp_screen *s, etp_arena *arena)
 }
 
 // P is what is left of NS beside all that others' clocks can have cut off, which is in NS.
-static void lies_within(int64_t ns, etp_ab_part *p)
+static void lies_within(int64_t ns, etp_ab_clocked_time *p)
 {
-    p->cut_ns = p->cut_ns < ns ? p->cut_ns : ns;
-    p->ns = ns - p->cut_ns;
+    p->truncation_ns = p->truncation_ns < ns ? p->truncation_ns : ns;
+    p->ns = ns - p->truncation_ns;
 }
 
 static void where(const etp_ab *ab, etp_screen *s, etp_arena *arena)
@@ -484,8 +485,8 @@ static void where(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         add_part(&all, &all.items[i], false, s, arena);
         rest.before -= all.items[i].before;
         rest.after -= all.items[i].after;
-        rest.was.cut_ns += all.items[i].was.cut_ns;
-        rest.is.cut_ns += all.items[i].is.cut_ns;
+        rest.was.truncation_ns += all.items[i].was.truncation_ns;
+        rest.is.truncation_ns += all.items[i].is.truncation_ns;
     }
     // What clocks cut off the rows above lies here.
     lies_within(rest.before, &rest.was);

@@ -119,7 +119,7 @@ static void category_table(const etp_ab *ab, etp_report *r)
             cells[at++] = etp_cell_double(isfinite(c->hi[0]) ? c->hi[0] : (double)NAN);
         }
         if (limits) {
-            cells[at++] = etp_cell_double(c->ceiling[ab->hot_arm]);
+            cells[at++] = etp_cell_double(c->ceiling[ab->bottleneck_arm]);
         }
         etp_table_add_row(t, cells, n);
     }
@@ -335,12 +335,12 @@ static void roofs_note(const etp_ab *ab, etp_report *r)
     for (size_t i = 0; i < ab->n_operators; i++) {
         const etp_ab_operator *op = &ab->operators[i];
         known = known || (op->facts && op->facts->op.work.known);
-        placed = placed || (op->roofs && op->roofs[ab->hot_arm].verdict != ETP_ROOF_UNKNOWN);
+        placed = placed || (op->roofs && op->roofs[ab->bottleneck_arm].verdict != ETP_ROOF_UNKNOWN);
     }
     if (!known || ab->emulated) {
         return;
     }
-    const etp_ab_arm *arm = &ab->arms[ab->hot_arm];
+    const etp_ab_arm *arm = &ab->arms[ab->bottleneck_arm];
     if (!ab->roofs) {
         etp_report_note(
             r, ETP_PLAIN,
@@ -432,7 +432,7 @@ static void operator_table(const etp_ab *ab, etp_report *r)
             cells[at++] = etp_cell_judged(etp_cell_double(op->speedup[c]), change);
         }
         if (ab->roofs && op->roofs) {
-            const etp_roof_place *p = &op->roofs[ab->hot_arm];
+            const etp_roof_place *p = &op->roofs[ab->bottleneck_arm];
             cells[at] =
                 etp_cell_rounded_ns(p->verdict == ETP_ROOF_UNKNOWN ? (double)NAN : p->roof_ns);
             cells[at + 1] = etp_cell_double(p->efficiency);
@@ -441,8 +441,9 @@ static void operator_table(const etp_ab *ab, etp_report *r)
         cells[at++] = etp_cell_z(etp_why_name(op->why));
         cells[at++] = etp_cell_judged(etp_cell_z(etp_ab_engaged_word(op->engaged.state)),
                                       op->engaged.state == ETP_ENGAGED ? ETP_GOOD : ETP_PLAIN);
-        cells[at++] =
-            op->names[ab->hot_arm].len ? etp_cell_str(op->names[ab->hot_arm]) : etp_cell_missing();
+        cells[at++] = op->names[ab->bottleneck_arm].len
+                          ? etp_cell_str(op->names[ab->bottleneck_arm])
+                          : etp_cell_missing();
         cells[at++] = etp_cell_z(etp_reason_text(op->engaged.reason));
         for (size_t a = 0; at < n; at++, a++) {
             cells[at] = etp_cell_z(ab->arms[ab->shown[a]].level_name);
@@ -457,8 +458,8 @@ void etp_ab_short_note(const etp_ab *ab, etp_report *r)
     size_t n = 0;
     bool single = ab->n_arms == 1 && !ab->emulated;
     for (size_t i = 0; single && i < ab->n_operators; i++) {
-        const etp_ab_part part = etp_ab_operator_part(ab, &ab->operators[i], 0);
-        n += ab->operators[i].delegated && etp_ab_part_below_clock(&part);
+        const etp_ab_clocked_time part = etp_ab_operator_time(ab, &ab->operators[i], 0);
+        n += ab->operators[i].delegated && etp_ab_time_below_clock(&part);
     }
     if (n > 0) {
         etp_report_note(r, ETP_PLAIN,
@@ -479,8 +480,8 @@ void etp_ab_operator_section(const etp_ab *ab, etp_report *r)
     size_t short_ones = 0;
     for (size_t i = 0; i < ab->n_operators; i++) {
         const etp_ab_operator *op = &ab->operators[i];
-        const etp_ab_part before = etp_ab_operator_part(ab, op, ab->baseline),
-                          after = etp_ab_operator_part(ab, op, candidate);
+        const etp_ab_clocked_time before = etp_ab_operator_time(ab, op, ab->baseline),
+                                  after = etp_ab_operator_time(ab, op, candidate);
         short_ones +=
             ab->n_comparisons > 0 && etp_ab_below_clock(ab, 0, op->speedup[0], &before, &after);
     }

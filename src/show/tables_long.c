@@ -135,7 +135,7 @@ void etp_ab_long_operator_table(const etp_ab *ab, etp_report *r)
                 cells[at + 1] = etp_cell_double(p->efficiency);
             }
             at += ab->roofs ? ROOFS : 0;
-            bool judged = a == ab->hot_arm; // the others' features were not looked for
+            bool judged = a == ab->bottleneck_arm; // the others' features were not looked for
             cells[at++] = etp_cell_z(judged ? etp_why_name(op->why) : NULL);
             cells[at++] = etp_cell_z(judged ? etp_ab_engaged_word(op->engaged.state) : NULL);
             cells[at++] = op->names[a].len ? etp_cell_str(op->names[a]) : etp_cell_missing();
@@ -160,10 +160,11 @@ void etp_ab_long_name_table(const etp_ab *ab, etp_report *r)
         const etp_ab_operator *op = &ab->operators[i];
         for (size_t k = 0; k < ab->n_arms; k++) {
             uint32_t a = ab->shown[k];
-            ETP_ROW(t, etp_cell_z(op->id), etp_cell_called(ab->arms[a].name, ab->arms[a].measured),
-                    op->names[a].len ? etp_cell_str(op->names[a]) : etp_cell_missing(),
-                    etp_cell_z(a == ab->hot_arm ? etp_ab_engaged_word(op->engaged.state) : NULL),
-                    etp_cell_z(a == ab->hot_arm ? etp_reason_text(op->engaged.reason) : NULL));
+            ETP_ROW(
+                t, etp_cell_z(op->id), etp_cell_called(ab->arms[a].name, ab->arms[a].measured),
+                op->names[a].len ? etp_cell_str(op->names[a]) : etp_cell_missing(),
+                etp_cell_z(a == ab->bottleneck_arm ? etp_ab_engaged_word(op->engaged.state) : NULL),
+                etp_cell_z(a == ab->bottleneck_arm ? etp_reason_text(op->engaged.reason) : NULL));
         }
     }
 }

@@ -19,7 +19,7 @@ typedef struct page_times {
 typedef struct page_operator {
     const char *id;
     page_times ns, before;
-    int64_t cut_ns, cut_before_ns;
+    int64_t truncation_ns, cut_before_ns;
     double roof_ns; // NAN
 } page_operator;
 
@@ -101,10 +101,10 @@ static void operators(const etp_ab *ab, uint32_t arm, bool compared, page_data *
         page_operator *o = &out->operators[out->n_operators++];
         o->id = op->id;
         times(ab, op, arm, &o->ns, arena);
-        o->cut_ns = etp_ab_operator_part(ab, op, arm).cut_ns;
+        o->truncation_ns = etp_ab_operator_time(ab, op, arm).truncation_ns;
         if (compared && etp_ab_goes_back(ab, op, arm)) {
             times(ab, op, ab->baseline, &o->before, arena);
-            o->cut_before_ns = etp_ab_operator_part(ab, op, ab->baseline).cut_ns;
+            o->cut_before_ns = etp_ab_operator_time(ab, op, ab->baseline).truncation_ns;
         }
         bool roof = op->roofs && op->roofs[arm].verdict != ETP_ROOF_UNKNOWN;
         o->roof_ns = roof ? op->roofs[arm].roof_ns : (double)NAN;
@@ -134,7 +134,7 @@ static const etp_field k_operator_rows[] = {
     LIST("before", INT, before.items, before.n,
          "likewise of the baseline; empty without one, or where that did not log it",
          .flags = ETP_ONE_LINE),
-    FIELD("cut", INT, cut_ns, "most that the clocks can have cut off it in an inference"),
+    FIELD("cut", INT, truncation_ns, "most that the clocks can have cut off it in an inference"),
     FIELD("cut_before", INT, cut_before_ns, "likewise of the baseline"),
     FIELD("roof", NUMBER, roof_ns, "least time the device could do it in, nanoseconds",
           .flags = ETP_ABSENT),
@@ -171,7 +171,7 @@ const etp_document k_etp_page_document = {
 
 void etp_ab_whatif_section(const etp_ab *ab, const char *command, etp_report *r, etp_arena *arena)
 {
-    uint32_t arm = ab->hot_arm;
+    uint32_t arm = ab->bottleneck_arm;
     const etp_profile *p = ab->n_arms ? ab->arms[arm].profile : NULL;
     const etp_profile *base = ab->n_arms ? ab->arms[ab->baseline].profile : NULL;
     bool compared = arm != ab->baseline && base && etp_ab_told(ab, 0) && !ab->unrelated;

@@ -19,7 +19,7 @@ KNOWN(has_events, etp_run_launch, it->counted.events != ETP_EVENTS_NONE)
 
 // Of one member, which VALUE is: the launch is where it stands. Without a span 0 would say that
 // nothing waited.
-static bool has_waits(const void *value, const etp_place *at)
+static bool has_waits(const void *value, const etp_json_cursor *at)
 {
     (void)value;
     return ((const etp_run_launch *)at->object)->run_span_ns > 0;
@@ -41,19 +41,19 @@ static void write_column(etp_json *j, const etp_run_launch *l, size_t offset, bo
     }
     etp_json_end(j);
 }
-static void write_cpu_ns(etp_json *j, const etp_place *at)
+static void write_cpu_ns(etp_json *j, const etp_json_cursor *at)
 {
     write_column(j, at->object, offsetof(etp_run_counts, cpu_ns), false);
 }
-static void write_cycles(etp_json *j, const etp_place *at)
+static void write_cycles(etp_json *j, const etp_json_cursor *at)
 {
     write_column(j, at->object, offsetof(etp_run_counts, cycles), false);
 }
-static void write_instructions(etp_json *j, const etp_place *at)
+static void write_instructions(etp_json *j, const etp_json_cursor *at)
 {
     write_column(j, at->object, offsetof(etp_run_counts, instructions), false);
 }
-static void write_cache_misses(etp_json *j, const etp_place *at)
+static void write_cache_misses(etp_json *j, const etp_json_cursor *at)
 {
     write_column(j, at->object, offsetof(etp_run_counts, cache_misses), true);
 }
@@ -111,7 +111,7 @@ static void read_counted(const etp_json_object *launch, void *object, void *root
 
 // ---- a launch ----
 
-static void write_experiment(etp_json *j, const etp_place *at)
+static void write_experiment(etp_json *j, const etp_json_cursor *at)
 {
     const etp_run *run = at->root;
     etp_json_str(j, run->arms.items[((const etp_run_launch *)at->object)->arm].name);
@@ -187,7 +187,7 @@ static const etp_field k_loading_rows[] = {
 };
 static SHAPE(k_loading, k_loading_rows);
 static const etp_field k_launch_rows[] = {
-    MADE("type", TEXT, launch_type, "launch", .flags = ETP_SET),
+    COMPUTED("type", TEXT, launch_type, "launch", .flags = ETP_SET),
     FIELD("block", UINT, block, "from 1", .most = ETP_RUN_MAX_BLOCKS),
     NUMBER(launch, "its number in the session"),
     WRITTEN("experiment", write_experiment, "{\"type\": \"string\"}", "the arm",
@@ -255,7 +255,7 @@ static void not_read(const etp_json_object *o, void *object, void *root)
     (void)o, (void)object, (void)root;
 }
 
-static void write_order(etp_json *j, const etp_place *at)
+static void write_order(etp_json *j, const etp_json_cursor *at)
 {
     const etp_run *run = at->root;
     const etp_run_block *b = at->object;
@@ -266,7 +266,7 @@ static void write_order(etp_json *j, const etp_place *at)
     etp_json_end(j);
 }
 
-static void write_core_khz(etp_json *j, const etp_place *at)
+static void write_core_khz(etp_json *j, const etp_json_cursor *at)
 {
     const etp_run_moment *m = at->object;
     if (m->n_cores == 0) {
@@ -312,14 +312,14 @@ static const etp_field k_moment_rows[] = {
     READING(cpu_busy_ms, "over all CPUs, since boot"),
     READING(cpu_steal_ms, "that a host gave to others, likewise"),
     FIELD("governor", STR, governor, "of the first CPU's clock", .flags = ETP_EMPTY),
-    FIELD("boost", MAYBE, boost, "clocks above the nominal one are allowed"),
+    FIELD("boost", TRISTATE, boost, "clocks above the nominal one are allowed"),
     FIELD("power", STR, power, "`mains`, `battery`", .flags = ETP_EMPTY),
 };
 static SHAPE(k_moment, k_moment_rows);
 #undef OF
 #define OF etp_run_block
 static const etp_field k_block_rows[] = {
-    MADE("type", TEXT, block_type, "block", .flags = ETP_SET),
+    COMPUTED("type", TEXT, block_type, "block", .flags = ETP_SET),
     FIELD("block", UINT, block, "from 1", .most = ETP_RUN_MAX_BLOCKS),
     WRITTEN("order", write_order, "{\"type\": \"array\", \"items\": {\"type\": \"string\"}}",
             "the arms as they were launched"),

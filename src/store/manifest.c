@@ -37,7 +37,7 @@ static const etp_shape k_iterations;
 
 // ---- what a table cannot say ----
 
-static void write_order(etp_json *j, const etp_place *at)
+static void write_order(etp_json *j, const etp_json_cursor *at)
 {
     const etp_run *run = at->object;
     etp_json_begin_array(j);
@@ -88,7 +88,7 @@ static void read_iterations(const etp_json_object *plan, void *object, void *roo
     }
 }
 
-static void write_facts(etp_json *j, const etp_place *at)
+static void write_facts(etp_json *j, const etp_json_cursor *at)
 {
     const etp_run *run = at->object;
     etp_json_begin_object(j);
@@ -117,7 +117,7 @@ static void read_facts(const etp_json_object *device, void *object, void *root)
     }
 }
 
-static void write_results(etp_json *j, const etp_place *at)
+static void write_results(etp_json *j, const etp_json_cursor *at)
 {
     manifest *m = (manifest *)(uintptr_t)at->root;
     m->status = etp_run_results_write(j, m->run, m->arena, m->err);
@@ -208,7 +208,7 @@ static void check_run(const etp_json_object *root, const void *object, const voi
 
 #define OF etp_run
 static const etp_field k_tool_rows[] = {
-    MADE("name", TEXT, tool_name, "etprof", .flags = ETP_SET),
+    COMPUTED("name", TEXT, tool_name, "etprof", .flags = ETP_SET),
     FIELD("version", STR, tool_version, "that measures", .flags = ETP_SET),
 };
 static SHAPE_ON_ONE_LINE(k_tool, k_tool_rows);
@@ -443,7 +443,7 @@ static const etp_field k_manifest_rows[] = {
     FIELD("command", STR, command, "that repeats it; empty: unknown", .flags = ETP_LATER),
     FIELD("config", STR, config, "path of the config that asked for it",
           .flags = ETP_EMPTY | ETP_LATER),
-    MADE("model", STR, first_model, "path of the first model (the kit's key)"),
+    COMPUTED("model", STR, first_model, "path of the first model (the kit's key)"),
     GROUP("executorch", &k_executorch, "of the runner"),
     FIELD("blocks_done", UINT, blocks_done, "that count", .most = ETP_RUN_MAX_BLOCKS),
     FIELD("signal", INT, signal, "that ended the session, 0", .most = 128, .flags = ETP_LATER),

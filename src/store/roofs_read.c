@@ -65,7 +65,7 @@ static const etp_field k_table_rows[] = {
     FIELD("cpus", UINT, cpus, "of the device", .flags = ETP_ZERO),
     FIELD("governor", TEXT, governor, "of the clocks", .flags = ETP_EMPTY),
     FIELD("max_khz", UINT, max_khz, "highest clock of the first processor", .flags = ETP_ZERO),
-    FIELD("boost", MAYBE, boost, "clocks above the nominal one are allowed"),
+    FIELD("boost", TRISTATE, boost, "clocks above the nominal one are allowed"),
     FIELD("emulated", BOOL, emulated, "then nothing was timed"),
     FIELD("measured", INT, measured_s, "when, seconds since 1970", .flags = ETP_ZERO),
     FIELD("waited_share", RATIO, waited, "of the time of its threads without a CPU"),

@@ -69,7 +69,7 @@ etp_status etp_replay_operator(const etp_ab *ab, const char *id, etp_arena *aren
                         ab->n_operators);
     }
     for (uint32_t k = 0; k <= ab->n_arms; k++) { // the arm that the answer is about, then others
-        const uint32_t arm = k == 0 ? ab->hot_arm : k - 1;
+        const uint32_t arm = k == 0 ? ab->bottleneck_arm : k - 1;
         const etp_profile *p = arm < ab->n_arms ? ab->arms[arm].profile : NULL;
         const etp_profile_row *row = p && p->facts ? op->rows[arm] : NULL;
         const etp_row_facts *facts = row ? &p->facts->rows[row - p->rows] : NULL;
@@ -218,7 +218,7 @@ static const etp_field k_row_rows[] = {
     FIELD("model", OBJECT, model, "in the model", .shape = &k_etp_replay_time),
     FIELD("alone", OBJECT, alone, "in the capsule", .shape = &k_etp_replay_time),
     FIELD("waited", RATIO, waited, "for a CPU, share of the time of the arm that waited longer"),
-    FIELD("agrees", MAYBE, agrees,
+    FIELD("agrees", TRISTATE, agrees,
           "the two intervals meet, or the clock of whole microseconds cannot tell the times apart"),
     FIELD("why", TEXT, why, "they do not, or it is not known"),
 };

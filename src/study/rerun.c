@@ -190,7 +190,7 @@ static SHAPE(k_row, k_row_rows);
 static const etp_field k_rows[] = {
     FIELD("verdict", WORD, verdict, "of all comparisons", .words = &k_verdicts),
     FIELD("margin", RATIO, margin, "of the change", .flags = ETP_SET),
-    MADE("same_runner", BOOL, same_runner, "as in the first session", .flags = ETP_SET),
+    COMPUTED("same_runner", BOOL, same_runner, "as in the first session", .flags = ETP_SET),
     LIST("comparisons", OBJECT, rows, n_rows, "as in the first session", .shape = &k_row),
 };
 static SHAPE(k_rerun, k_rows);

@@ -143,7 +143,7 @@ FIND(of_code, etp_kernel_binary, etp_kernel_binaries, it->of[at->index + 1] ? it
 FIND(code, etp_kernel_binary, etp_kernel_binaries, MAKE(maybe, (int)at->index + 1))
 FIND(code_functions, etp_kernel_binary, etp_kernel_binaries, &it->of[at->index + 1])
 FIND(code_bytes, etp_kernel_binary, etp_kernel_binaries, &it->bytes_of[at->index + 1])
-static bool is_listed(const void *kernel, const etp_place *at)
+static bool is_listed(const void *kernel, const etp_json_cursor *at)
 {
     return shown(at->root, kernel);
 }
@@ -159,9 +159,9 @@ static SHAPE_ON_ONE_LINE(k_kernel, k_kernel_rows);
 #undef OF
 #define OF etp_kernel_binary
 static const etp_field k_isa_rows[] = {
-    MADE("isa", WORD, code, "least first within a machine", .words = &k_code, .flags = ETP_SET),
-    MADE("functions", UINT, code_functions, "that need it", .flags = ETP_SET),
-    MADE("bytes", UINT, code_bytes, "of their code", .flags = ETP_SET),
+    COMPUTED("isa", WORD, code, "least first within a machine", .words = &k_code, .flags = ETP_SET),
+    COMPUTED("functions", UINT, code_functions, "that need it", .flags = ETP_SET),
+    COMPUTED("bytes", UINT, code_bytes, "of their code", .flags = ETP_SET),
 };
 static SHAPE_ON_ONE_LINE(k_isa, k_isa_rows);
 static const etp_field k_file_rows[] = {
@@ -172,15 +172,15 @@ static const etp_field k_file_rows[] = {
     FIELD("functions", UINT, functions, "of those that lie in each other the outer one"),
     FIELD("named", UINT, named, "of these"),
     FIELD("undecoded", UINT, undecoded, "of these"),
-    MADE_PER("isa", OBJECT, of_code, &k_codes, "what the functions need", .shape = &k_isa,
-             .flags = ETP_SKIP),
+    COMPUTED_PER("isa", OBJECT, of_code, &k_codes, "what the functions need", .shape = &k_isa,
+                 .flags = ETP_SKIP),
     VECTOR("kernels", OBJECT, kernels, "by name", .shape = &k_kernel, .when = is_listed),
 };
 static SHAPE(k_file, k_file_rows);
 #undef OF
 #define OF etp_kernel_binaries
 static const etp_field k_rows[] = {
-    MADE("means", TEXT, means, "what to make of it", .flags = ETP_SET),
+    COMPUTED("means", TEXT, means, "what to make of it", .flags = ETP_SET),
     LIST("files", OBJECT, files, n, "one or two", .shape = &k_file),
 };
 static SHAPE(k_binaries, k_rows);

@@ -61,25 +61,26 @@ FIND(proof_ok, etp_proof, etp_kernels_answer,
 FIND(proof_text, etp_proof, etp_kernels_answer, it->lines.n ? &it->lines.items[0].text : NULL)
 KNOWN(was_sampled, etp_kernels_of_arm, it->sampled)
 
-#define BY_ISA(key, find, of)                                                  \
-    MADE_PER(key, RATIO, find, &k_codes, "share of " of " by instruction set", \
-             .flags = ETP_SKIP | ETP_ONE_LINE, .range = ETP_0_TO_1)
+#define BY_ISA(key, find, of)                                                      \
+    COMPUTED_PER(key, RATIO, find, &k_codes, "share of " of " by instruction set", \
+                 .flags = ETP_SKIP | ETP_ONE_LINE, .range = ETP_0_TO_1)
 #define OF etp_kernel
 static const etp_field k_kernel_rows[] = {
-    MADE("name", STR, kernel_named, "the symbol; without one module and address", .flags = ETP_SET),
+    COMPUTED("name", STR, kernel_named, "the symbol; without one module and address",
+             .flags = ETP_SET),
     FIELD("title", TEXT, title, "the same, or what it was seen as", .flags = ETP_LATER),
     FIELD("symbol", STR, symbol, "where the file names it", .flags = ETP_EMPTY),
     FIELD("module", STR, module, "file that holds it"),
     FIELD("build_id", STR, build_id, "of that file; empty: none"),
     FIELD("offset", UINT, start, "address in the module"),
-    MADE("bytes", UINT, kernel_bytes, "of its code", .flags = ETP_SET),
+    COMPUTED("bytes", UINT, kernel_bytes, "of its code", .flags = ETP_SET),
     FIELD("bounds_known", BOOL, has_bounds, "false: a window around a sampled address"),
     FIELD("isa", WORD, code, "its most demanding instruction's", .words = &k_code),
     FIELD("decoded", BOOL, whole, "all of its code could be read"),
     FIELD("steered", BOOL, evidence, "of a library that levels steer"),
     FIELD("samples", UINT, samples, "in it"),
-    MADE("share", RATIO, kernel_share, "of the arm's samples", .range = ETP_0_TO_1),
-    MADE("operator", STR, kernel_operator, "it was seen in most"),
+    COMPUTED("share", RATIO, kernel_share, "of the arm's samples", .range = ETP_0_TO_1),
+    COMPUTED("operator", STR, kernel_operator, "it was seen in most"),
 };
 static SHAPE_ON_ONE_LINE(k_kernel, k_kernel_rows);
 #undef OF
@@ -88,14 +89,14 @@ static const etp_field k_op_rows[] = {
     FIELD("name", STR, name, "as recorded in the sampled process", .flags = ETP_SET),
     FIELD("chain", INT, chain, "of the instruction", .range = ETP_SIGNED),
     FIELD("instruction", INT, instruction, "in the method's chain", .range = ETP_SIGNED),
-    MADE("category", WORD, op_category, "by its name", .words = &k_category, .flags = ETP_SET),
+    COMPUTED("category", WORD, op_category, "by its name", .words = &k_category, .flags = ETP_SET),
     FIELD("samples", UINT, samples, "while it ran"),
     FIELD("sure", UINT, sure, "of these, far enough from its neighbours"),
-    MADE("share", RATIO, op_share, "of the arm's samples", .range = ETP_0_TO_1),
+    COMPUTED("share", RATIO, op_share, "of the arm's samples", .range = ETP_0_TO_1),
     BY_ISA("isa", op_isa, "its samples"),
-    MADE("kernel", STR, op_kernel, "seen most in it"),
-    MADE("kernel_isa", WORD, op_kernel_isa, "of that kernel", .words = &k_code),
-    MADE("kernel_share", RATIO, op_kernel_share, "of the sure samples", .range = ETP_0_TO_1),
+    COMPUTED("kernel", STR, op_kernel, "seen most in it"),
+    COMPUTED("kernel_isa", WORD, op_kernel_isa, "of that kernel", .words = &k_code),
+    COMPUTED("kernel_share", RATIO, op_kernel_share, "of the sure samples", .range = ETP_0_TO_1),
 };
 static SHAPE_ON_ONE_LINE(k_op, k_op_rows);
 #undef OF
@@ -107,8 +108,8 @@ static const etp_field k_count_rows[] = {
     FIELD("joined", UINT, joined, "of these, while a recorded operator ran"),
     FIELD("joined_surely", UINT, sure, "of these, far enough from its neighbours"),
     FIELD("evidence_samples", UINT, evidence, "in libraries that levels steer"),
-    MADE("streaming_share", RATIO, streaming, "in streaming mode (SME); null: unknown",
-         .range = ETP_0_TO_1),
+    COMPUTED("streaming_share", RATIO, streaming, "in streaming mode (SME); null: unknown",
+             .range = ETP_0_TO_1),
     BY_ISA("isa", isa, "all samples"),
     BY_ISA("evidence_isa", evidence_isa, "those in steered libraries"),
     BY_ISA("ahead_isa", ahead_isa, "these, of what was about to run,"),
@@ -122,8 +123,8 @@ static SHAPE(k_lists, k_list_rows);
 #undef OF
 #define OF etp_proof
 static const etp_field k_proof_rows[] = {
-    MADE("ok", MAYBE, proof_ok, "whether the level was in force; null: not proven"),
-    MADE("text", TEXT, proof_text, "one line for people"),
+    COMPUTED("ok", TRISTATE, proof_ok, "whether the level was in force; null: not proven"),
+    COMPUTED("text", TEXT, proof_text, "one line for people"),
 };
 static SHAPE_ON_ONE_LINE(k_proof, k_proof_rows);
 #undef OF

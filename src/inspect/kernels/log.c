@@ -312,7 +312,7 @@ static bool all_sampled(const etp_kernel_logs *logs)
 FIND(means, etp_kernel_logs, etp_kernel_logs,
      MAKE(text, all_sampled(it) ? "sampled while the model ran"
                                 : "registered for this CPU, not necessarily run"))
-static bool is_wanted(const void *kernel, const etp_place *at)
+static bool is_wanted(const void *kernel, const etp_json_cursor *at)
 {
     return wanted(at->root, ((const etp_logged_kernel *)kernel)->name);
 }
@@ -343,7 +343,7 @@ static SHAPE(k_log, k_log_rows);
 #undef OF
 #define OF etp_kernel_logs
 static const etp_field k_rows[] = {
-    MADE("means", TEXT, means, "what to make of it", .flags = ETP_SET),
+    COMPUTED("means", TEXT, means, "what to make of it", .flags = ETP_SET),
     LIST("logs", OBJECT, logs, n, "one or two", .shape = &k_log, .least = 1),
 };
 static SHAPE(k_logs, k_rows);

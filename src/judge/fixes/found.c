@@ -571,13 +571,13 @@ static bool worth(const etp_fixer *f, const etp_fix_found *at, const etp_fix_wor
 // What it is about took less than its clocks can have cut off: nobody knows that it is there.
 static bool below_clock(const etp_fixer *f, const etp_fix_found *at)
 {
-    etp_ab_part sum = {llround(isfinite(at->concerns) ? at->concerns : 0), 0};
+    etp_ab_clocked_time sum = {llround(isfinite(at->concerns) ? at->concerns : 0), 0};
     for (size_t i = 0; i < at->ops.n; i++) {
         const etp_ab_operator *op = &f->ab->operators[at->ops.items[i]];
-        const etp_ab_part part = etp_ab_operator_part(f->ab, op, f->arm);
+        const etp_ab_clocked_time part = etp_ab_operator_time(f->ab, op, f->arm);
         etp_ab_part_add(&sum, &part);
     }
-    return etp_ab_part_below_clock(&sum);
+    return etp_ab_time_below_clock(&sum);
 }
 
 void etp_fix_show(etp_fixer *f, const etp_fix_found *at, const etp_fix_words *w)

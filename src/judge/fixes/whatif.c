@@ -10,7 +10,7 @@
 #include "base/guard.h"
 #include "base/number.h"
 #include "base/utf8.h"
-#include "compare/hot.h"
+#include "compare/bottlenecks.h"
 #include "document/document.h"
 #include "document/rows.h"
 
@@ -398,8 +398,8 @@ static void hold_against_clocks(const redo *w, double then, etp_whatif *out)
     for (size_t i = 0; i < w->ab->n_operators; i++) {
         const etp_ab_operator *op = &w->ab->operators[i];
         bool other = w->back[i] || isfinite(w->faster[i]);
-        double own = (double)etp_ab_operator_part(w->ab, op, w->in).cut_ns;
-        double base = (double)etp_ab_operator_part(w->ab, op, w->ab->baseline).cut_ns;
+        double own = (double)etp_ab_operator_time(w->ab, op, w->in).truncation_ns;
+        double base = (double)etp_ab_operator_time(w->ab, op, w->ab->baseline).truncation_ns;
         less += own * (other ? 1 : fmax(0, 1 - w->factor[i]));
         more += w->back[i] ? base * w->factor[i] : other ? 0 : own * fmax(0, w->factor[i] - 1);
     }
@@ -534,8 +534,8 @@ static const etp_field k_speedup_rows[] = {
 };
 static SHAPE_ON_ONE_LINE(k_speedup, k_speedup_rows);
 static const etp_field k_rows[] = {
-    MADE("arm", TEXT, arm_name, "that is asked about", .flags = ETP_SET),
-    MADE("method", TEXT, method, "how it was computed", .flags = ETP_SET),
+    COMPUTED("arm", TEXT, arm_name, "that is asked about", .flags = ETP_SET),
+    COMPUTED("method", TEXT, method, "how it was computed", .flags = ETP_SET),
     FIELD("now_ns", INT, now_ns, "traced inference"),
     FIELD("then_ns", NS, then_ns, "likewise; null: between `least_ns` and `most_ns`",
           .range = ETP_SIGNED),
@@ -546,9 +546,9 @@ static const etp_field k_rows[] = {
     GROUP("speedup", &k_speedup, "of the change"),
     FIELD("against_baseline", RATIO, against_baseline,
           "baseline ÷ then, both as without recording where that is known, as headlines"),
-    MADE("waited_share", RATIO, waited_share,
-         "of the arm's time that it waited for a CPU; above 0.05 no ratio is given",
-         .range = ETP_0_TO_1, .flags = ETP_LATER),
+    COMPUTED("waited_share", RATIO, waited_share,
+             "of the arm's time that it waited for a CPU; above 0.05 no ratio is given",
+             .range = ETP_0_TO_1, .flags = ETP_LATER),
     LIST("steps", OBJECT, steps, n_steps, "in order", .shape = &k_step),
     VECTOR("noticed", TEXT, noticed, "what is wrong with the recordings",
            .flags = ETP_SET | ETP_LATER),

@@ -245,16 +245,18 @@ static void add_others(const etp_ab *ab, uint32_t arm, others *o, etp_arena *are
 
 typedef struct part_figure {
     double ns, share;
-    double cut_ns, over_ns; // that its clock can have counted too little, and too much
-    double hidden;          // part of an inference that may be of the member too
+    double truncation_ns, over_ns; // that its clock can have counted too little, and too much
+    double hidden;                 // part of an inference that may be of the member too
 } part_figure;
 
 static void add_part(const etp_ab *ab, const etp_gate_member *m, uint32_t arm,
                      const part_figure *part, others *o, etp_arena *arena, etp_gate_figures *out)
 {
-    const double ns = part->ns, cut_ns = part->cut_ns, share = part->share, hidden = part->hidden;
+    const double ns = part->ns, truncation_ns = part->truncation_ns, share = part->share,
+                 hidden = part->hidden;
     const char *unknown = disturbed(ab, arm, arena);
-    double whole = etp_known_ns(ab->arms[arm].traced_ns), cut = whole > 0 ? cut_ns / whole : 0;
+    double whole = etp_known_ns(ab->arms[arm].traced_ns),
+           cut = whole > 0 ? truncation_ns / whole : 0;
     const etp_profile *p = ab->arms[arm].profile;
     const double tick = p ? (double)p->tick_ns : 0;
     // An emulator's shares may be asked for.
@@ -268,13 +270,14 @@ static void add_part(const etp_ab *ab, const etp_gate_member *m, uint32_t arm,
                          .hidden = hidden > 0};
     if ((tick > 0 || part->over_ns > 0) && whole > 0) { // the inference is counted in ticks, too
         f.lo = fmax(0, share * whole - part->over_ns) / (whole + tick);
-        f.hi = whole > tick ? fmin(1, (share * whole + cut_ns) / (whole - tick) + hidden) : 1;
+        f.hi =
+            whole > tick ? fmin(1, (share * whole + truncation_ns) / (whole - tick) + hidden) : 1;
     }
     if (m->row == NS) {
         double more = hidden > 0 ? hidden * etp_known_ns(ab->arms[arm].traced_ns) : 0;
         f.value = ns;
         f.lo = fmax(0, ns - part->over_ns);
-        f.hi = ns + cut_ns + more;
+        f.hi = ns + truncation_ns + more;
         f.unknown = unknown;
         f.hidden = more > 0;
     }
@@ -302,11 +305,11 @@ static etp_status operator_figures(const char *text, const etp_gate_member *m, c
     for (size_t i = 0; i < ab->n_operators; i++) {
         const etp_ab_operator *op = &ab->operators[i];
         for (uint32_t a = 0; etp_str_eqz(m->of, op->id) && a < ab->n_arms; a++) {
-            const etp_ab_part part = etp_ab_operator_part(ab, op, a);
+            const etp_ab_clocked_time part = etp_ab_operator_time(ab, op, a);
             const etp_profile *p = ab->arms[a].profile;
             others o = {.m = m, .row = op->rows[a]};
             part_figure figure = {.ns = etp_known_ns(part.ns),
-                                  .cut_ns = etp_known_ns(part.cut_ns),
+                                  .truncation_ns = etp_known_ns(part.truncation_ns),
                                   .over_ns = ticks_of(ab, op, a)};
             figure.share = figure.ns / etp_known_ns(ab->arms[a].traced_ns);
             if (p && op->delegated && etp_ab_logs_partly(p)) { // the mean is of all executions
@@ -345,10 +348,10 @@ static void category_times(const etp_gate_member *m, const etp_ab *ab, etp_categ
         if (category == ETP_CATEGORY_UNLOGGED && p) { // a difference of clocks
             over += (double)etp_ab_rests_over(p);
         }
-        double cut = c && c->ns[a] != ETP_NS_UNKNOWN ? etp_known_ns(c->cut_ns[a]) : none;
+        double cut = c && c->ns[a] != ETP_NS_UNKNOWN ? etp_known_ns(c->truncation_ns[a]) : none;
         const part_figure figure = {.ns = seen,
                                     .share = share,
-                                    .cut_ns = cut,
+                                    .truncation_ns = cut,
                                     .over_ns = over,
                                     .hidden = most > share ? most - share : 0};
         add_part(ab, m, a, &figure, &o, arena, out);

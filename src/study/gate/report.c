@@ -32,7 +32,7 @@ static const etp_field k_check_rows[] = {
           .flags = ETP_SET),
     FIELD("phase", TEXT, phase, "that it is about; absent: the session as a whole",
           .flags = ETP_ABSENT),
-    MADE("ok", MAYBE, check_ok, "null: unknown"),
+    COMPUTED("ok", TRISTATE, check_ok, "null: unknown"),
     FIELD("found", TEXT, found, "", .flags = ETP_SET),
     FIELD("expected", TEXT, expected, "", .flags = ETP_SET),
     FIELD("fix", TEXT, fix, "what to do next; null: nothing"),

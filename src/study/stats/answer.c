@@ -65,13 +65,13 @@ static etp_withheld withheld_of(const etp_stats_answer *a, const etp_stats_compa
 }
 
 // Figures of a comparison are told unless they are withheld.
-static bool is_told(const void *value, const etp_place *at)
+static bool is_told(const void *value, const etp_json_cursor *at)
 {
     (void)value;
     return withheld_of(at->root, at->object) == ETP_WITHHELD_NOT;
 }
 
-static bool is_told_unpaired(const void *comparison, const etp_place *at)
+static bool is_told_unpaired(const void *comparison, const etp_json_cursor *at)
 {
     return is_told(comparison, at) && is_unpaired(comparison);
 }
@@ -127,15 +127,15 @@ FIND(arm_quantile, etp_stats_arm, etp_stats_answer, &it->quantiles[at->index])
 
 #define OF etp_stats_comparison
 static const etp_field k_speedup_rows[] = {
-    MADE("estimate", RATIO, estimate, "baseline ÷ candidate; null when withheld or unknown",
-         .when = is_told),
-    MADE("lo", RATIO, lo, "low end of its interval", .when = is_told),
-    MADE("hi", RATIO, hi, "high end", .when = is_told),
-    MADE("confidence", RATIO, confidence, "of the interval", .range = ETP_ABOVE_0_TO_1,
-         .flags = ETP_SET),
+    COMPUTED("estimate", RATIO, estimate, "baseline ÷ candidate; null when withheld or unknown",
+             .when = is_told),
+    COMPUTED("lo", RATIO, lo, "low end of its interval", .when = is_told),
+    COMPUTED("hi", RATIO, hi, "high end", .when = is_told),
+    COMPUTED("confidence", RATIO, confidence, "of the interval", .range = ETP_ABOVE_0_TO_1,
+             .flags = ETP_SET),
     FIELD("blocks", UINT, paired.blocks, "it rests on"),
-    MADE("method", WORD, method, "how it was computed", .words = &k_etp_method_words,
-         .flags = ETP_SET),
+    COMPUTED("method", WORD, method, "how it was computed", .words = &k_etp_method_words,
+             .flags = ETP_SET),
     FIELD("widening", RATIO, paired.widening,
           "of the interval: looked at during the session, or measured on a virtual machine"),
 };
@@ -146,25 +146,25 @@ static const etp_field k_unpaired_rows[] = {
 };
 static SHAPE(k_unpaired, k_unpaired_rows);
 static const etp_field k_comparison_rows[] = {
-    MADE("baseline", STR, baseline, "an experiment", .flags = ETP_SET),
-    MADE("candidate", STR, candidate, "another; null: there is none"),
+    COMPUTED("baseline", STR, baseline, "an experiment", .flags = ETP_SET),
+    COMPUTED("candidate", STR, candidate, "another; null: there is none"),
     GROUP("speedup", &k_speedup, "how much faster the candidate is"),
     FIELD("sign_flip_p", RATIO, paired.sign_flip_p, "of no difference, over the blocks",
           .when = is_told, .range = ETP_0_TO_1),
     FIELD("wilcoxon_p", RATIO, wilcoxon_p, "likewise, by ranks", .when = is_told,
           .range = ETP_0_TO_1),
-    MADE("verdict", WORD, verdict, "of the candidate", .words = &k_etp_verdict_words,
-         .flags = ETP_SET),
-    MADE("margin", RATIO, margin, "smaller differences are the same", .flags = ETP_SET),
-    MADE("noise_floor", RATIO, noise_floor, "half-width of the control's interval of ln"),
-    MADE("withheld", WORD, withheld, "why no figure is given", .words = &k_etp_withheld_words),
+    COMPUTED("verdict", WORD, verdict, "of the candidate", .words = &k_etp_verdict_words,
+             .flags = ETP_SET),
+    COMPUTED("margin", RATIO, margin, "smaller differences are the same", .flags = ETP_SET),
+    COMPUTED("noise_floor", RATIO, noise_floor, "half-width of the control's interval of ln"),
+    COMPUTED("withheld", WORD, withheld, "why no figure is given", .words = &k_etp_withheld_words),
     FIELD("more_blocks", UINT, more_blocks, "to expect before the verdict is known",
           .when = is_told, .flags = ETP_MAX_IS_NULL),
     GROUP(NULL, &k_unpaired, "", .when = is_told_unpaired, .flags = ETP_ABSENT),
-    MADE_PER("flags", WORD, comparison_flag, &k_flags, "what its samples look like",
-             .words = &k_flag, .flags = ETP_SKIP | ETP_ONE_LINE),
-    MADE("counters", OBJECT, comparison_counters, "the speedup as work, clock and waiting",
-         .shape = &k_etp_counters_split, .when = is_told),
+    COMPUTED_PER("flags", WORD, comparison_flag, &k_flags, "what its samples look like",
+                 .words = &k_flag, .flags = ETP_SKIP | ETP_ONE_LINE),
+    COMPUTED("counters", OBJECT, comparison_counters, "the speedup as work, clock and waiting",
+             .shape = &k_etp_counters_split, .when = is_told),
 };
 static SHAPE(k_comparison, k_comparison_rows);
 #undef OF
@@ -193,8 +193,9 @@ static SHAPE_ON_ONE_LINE(k_quantile, k_quantile_rows);
 #undef OF
 #define OF etp_stats_arm
 static const etp_field k_arm_rows[] = {
-    MADE("name", STR, arm_name, "of the experiment", .flags = ETP_SET),
-    MADE("level", STR, arm_level, "CPU-feature level that ran; null: unknown", .flags = ETP_LATER),
+    COMPUTED("name", STR, arm_name, "of the experiment", .flags = ETP_SET),
+    COMPUTED("level", STR, arm_level, "CPU-feature level that ran; null: unknown",
+             .flags = ETP_LATER),
     FIELD("launches", UINT, launches, "timed ones in complete blocks"),
     FIELD("iterations", UINT, iterations, "their kept iterations"),
     FIELD("warmup_dropped", UINT, warmup_dropped, "iterations that the warm-up rule left out"),
@@ -206,14 +207,14 @@ static const etp_field k_arm_rows[] = {
     FIELD("drift_per_block", RATIO, drift_per_block, "relative change (Theil–Sen)",
           .range = ETP_SIGNED),
     FIELD("drift_p", RATIO, drift_p, "of no trend (Mann–Kendall)", .range = ETP_0_TO_1),
-    MADE_PER("flags", WORD, arm_flag, &k_flags, "what its samples look like", .words = &k_flag,
-             .flags = ETP_SKIP | ETP_ONE_LINE),
-    MADE("slow_iterations", OBJECT, arm_slow, "by cause; null: a table does not tell",
-         .shape = &k_slow),
-    MADE("counters", OBJECT, arm_counters, "what the processor counted, per inference",
-         .shape = &k_etp_counters_arm),
-    MADE_PER("quantiles", OBJECT, arm_quantile, &k_quantiles, "of an iteration",
-             .shape = &k_quantile),
+    COMPUTED_PER("flags", WORD, arm_flag, &k_flags, "what its samples look like", .words = &k_flag,
+                 .flags = ETP_SKIP | ETP_ONE_LINE),
+    COMPUTED("slow_iterations", OBJECT, arm_slow, "by cause; null: a table does not tell",
+             .shape = &k_slow),
+    COMPUTED("counters", OBJECT, arm_counters, "what the processor counted, per inference",
+             .shape = &k_etp_counters_arm),
+    COMPUTED_PER("quantiles", OBJECT, arm_quantile, &k_quantiles, "of an iteration",
+                 .shape = &k_quantile),
 };
 static SHAPE_ON_ONE_LINE(k_arm, k_arm_rows);
 #undef OF
@@ -244,7 +245,7 @@ static const etp_field k_answer_rows[] = {
           .flags = ETP_ABSENT),
     FIELD("altered", TEXT, altered, "which raw file of the folder is not what was recorded",
           .flags = ETP_ABSENT),
-    MADE(NULL, OBJECT, first, "", .shape = &k_comparison),
+    COMPUTED(NULL, OBJECT, first, "", .shape = &k_comparison),
     FIELD("blocks", UINT, stats.blocks, "complete ones"),
     FIELD("blocks_dropped", UINT, stats.blocks_dropped, "incomplete ones"),
     FIELD("control", OBJECT, stats, "the A/A control", .shape = &k_control, .when = has_control),

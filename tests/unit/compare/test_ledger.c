@@ -108,8 +108,8 @@ static void interruptions_are_no_boundary(void **state)
         double us = a == ab->baseline ? 1570 : 1000;
         assert_true(fabs((double)arm->traced_ns / 1e3 - us) < 0.005 * us);
         assert_true(fabs((double)arm->traced_mean_ns / 1e3 - us - 1000) < 0.005 * us);
-        assert_true(fabs(arm->observer.estimate - 1) < 0.001); // medians of 1570 and 1570
-        assert_true(fabs((double)arm->split.boundary_ns - 10000) < 1);
+        assert_true(fabs(arm->tracing_overhead.estimate - 1) < 0.001); // medians of 1570 and 1570
+        assert_true(fabs((double)arm->time_breakdown.boundary_ns - 10000) < 1);
     }
     // Of the four operators in the call up to a microsecond each was cut off, on either side.
     assert_true(row_of(ab, "boundary")->delta_ns == 0 && row_of(ab, "boundary")->lo_ns == -4000 &&
@@ -122,7 +122,7 @@ static void interruptions_are_no_boundary(void **state)
         }
     }
     for (size_t i = 0; i < ab->fixes.n; i++) {
-        assert_true(ab->fixes.items[i].hi_ns <= ab->arms[ab->hot_arm].median_ns);
+        assert_true(ab->fixes.items[i].hi_ns <= ab->arms[ab->bottleneck_arm].median_ns);
     }
     close_made(s, &f);
 }
@@ -143,12 +143,12 @@ static void tracer_is_a_ratio_of_medians(void **state)
         const etp_ab_arm *arm = &ab->arms[a];
         int64_t tracer = a == ab->baseline ? row_of(ab, "tracer")->baseline_ns
                                            : row_of(ab, "tracer")->candidate_ns;
-        assert_true(tracer ==
-                    arm->median_ns - llround((double)arm->median_ns * arm->observer.estimate));
-        assert_true(fabs(arm->observer.estimate - 2) < 0.002);
+        assert_true(tracer == arm->median_ns -
+                                  llround((double)arm->median_ns * arm->tracing_overhead.estimate));
+        assert_true(fabs(arm->tracing_overhead.estimate - 2) < 0.002);
     }
     for (size_t i = 0; i < ab->fixes.n; i++) {
-        assert_true(ab->fixes.items[i].hi_ns <= ab->arms[ab->hot_arm].median_ns);
+        assert_true(ab->fixes.items[i].hi_ns <= ab->arms[ab->bottleneck_arm].median_ns);
     }
     close_made(s, &f);
 }
@@ -174,7 +174,7 @@ static void ratios_below_the_clock(void **state)
         double before = (double)c->ns[ab->baseline],
                after = (double)c->ns[ab->ledgers[0].candidate];
         assert_true(isnan(c->speedup[0]) && isnan(ab->operators[3].speedup[0]));
-        assert_int_equal(c->cut_ns[0], 1000);
+        assert_int_equal(c->truncation_ns[0], 1000);
         if (k_us[k][1] > 0) { // blocks hardly wobble: the interval is what truncation leaves open
             assert_true(fabs(c->lo[0] / (before / (after + 1000)) - 1) < 0.02);
             assert_true(fabs(c->hi[0] / ((before + 1000) / after) - 1) < 0.02);
@@ -196,9 +196,9 @@ static void changes_below_the_clock(void **state)
         {.candidate = 2},
         {.candidate = 3}
     };
-    int64_t ns[4] = {9000, 4000, 8000, 2000}, cut_ns[4] = {2000, 2000, 2000, 2000};
+    int64_t ns[4] = {9000, 4000, 8000, 2000}, truncation_ns[4] = {2000, 2000, 2000, 2000};
     double speedup[3] = {NAN, NAN, NAN};
-    const etp_ab_category c = {.ns = ns, .cut_ns = cut_ns, .speedup = speedup};
+    const etp_ab_category c = {.ns = ns, .truncation_ns = truncation_ns, .speedup = speedup};
     const bool alike[3] = {false};
     const etp_ab ab = {.arms = arms,
                        .n_arms = 4,
@@ -251,7 +251,7 @@ static void calls_bound_what_is_hidden(void **state)
     }
     etp_ab_session *s = open_made(&m, &f);
     const etp_ab_category *c = category_of(etp_ab_answer(s), ETP_CATEGORY_ELEMENTWISE);
-    assert_true(c->cut_ns[0] == 10000 && c->cut_ns[1] == 10000);
+    assert_true(c->truncation_ns[0] == 10000 && c->truncation_ns[1] == 10000);
     assert_true(fabs(c->speedup[0] - 2) < 0.01);
     assert_true(fabs(c->lo[0] - 240.0 / 130) < 0.02 && fabs(c->hi[0] - 250.0 / 120) < 0.02);
     close_made(s, &f);

@@ -30,11 +30,12 @@ static void known(void **state)
     for (size_t i = 0; i < sizeof k_unknown / sizeof *k_unknown; i++) {
         assert_false(etp_ab_recording_known(&k_unknown[i]));
     }
-    etp_ab_arm arms[] = {
-        {.observer = k_unknown[0]}, {.observer = k_known[0]}, {.observer = k_unknown[2]}};
+    etp_ab_arm arms[] = {{.tracing_overhead = k_unknown[0]},
+                         {.tracing_overhead = k_known[0]},
+                         {.tracing_overhead = k_unknown[2]}};
     etp_ab ab = {.arms = arms, .n_arms = 3};
     assert_true(fabs(etp_ab_recording_adds(&ab) - 0.04) < 1e-9);
-    arms[1].observer = k_unknown[1];
+    arms[1].tracing_overhead = k_unknown[1];
     assert_true(isnan(etp_ab_recording_adds(&ab)));
 }
 

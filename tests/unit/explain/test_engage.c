@@ -44,7 +44,7 @@ static const shape k_f64 = {ETP_DTYPE_FLOAT64, ETP_DTYPE_FLOAT64, 2, 8, true, ET
 #define SME ETP_FEATURE_SME
 #define ON ETP_ENGAGED
 #define OFF ETP_NOT_ENGAGED
-#define MAYBE ETP_ENGAGEMENT_UNKNOWN
+#define TRISTATE ETP_ENGAGEMENT_UNKNOWN
 #define R(name) ETP_REASON_##name
 
 static const case_of k_cases[] = {
@@ -66,10 +66,10 @@ static const case_of k_cases[] = {
     {"Fully Connected (NC, BF16, F32) GEMM #1",            SME,              OFF,                R(BF16),               NULL,          0, 0, 0, 0,  0 },
     {"Convolution (NHWC, QD8, F32, QC8W) IGEMM #1",        SME,              OFF,                R(DYNAMIC_CONV),       NULL,          0, 0, 0, 0,  0 },
     {"Deconvolution (NHWC, F32) IGEMM #1",                 SME,              OFF,                R(DECONVOLUTION),      NULL,          0, 0, 0, 0,  0 },
-    {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1",       SME,              MAYBE,              R(SAME_NAMES),         NULL,          0, 0, 0, 0,
+    {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1",       SME,              TRISTATE,           R(SAME_NAMES),         NULL,          0, 0, 0, 0,
      0                                                                                                                                                },
-    {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1",       SME,              MAYBE,              R(ROW_KERNEL),         &k_row,        0, 0, 0, 0,
-     0                                                                                                                                                },
+    {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1",       SME,              TRISTATE,           R(ROW_KERNEL),         &k_row,        0, 0, 0,
+     0,                                                                                                                                             0 },
     {"Convolution (NHWC, F32) IGEMM #1",                   SME,              OFF,                R(MASKED),             NULL,          1, 0, 0, 0,  0 },
     {"Convolution (NHWC, F32) IGEMM #1",                   SME,              OFF,                R(KERNEL_HIDES),       NULL,          0, 1, 0, 0,  0 },
     {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1",       SME,              OFF,                R(KERNEL_HIDES),       NULL,          0, 1, 0, 0,
@@ -89,10 +89,10 @@ static const case_of k_cases[] = {
     {"Fully Connected (NC, QD8, F32, QC8W) GEMM #1",       ETP_FEATURE_VNNI, OFF,                R(MASKED),             NULL,          1, 0,
      0,                                                                                                                                         0,  0 },
     // Names of VNNI say nothing of another feature.
-    {"Fully Connected (NC, QDU8, F32, QC8W) GEMM #1",      ETP_FEATURE_X86,  MAYBE,              R(SAME_NAMES),         NULL,
+    {"Fully Connected (NC, QDU8, F32, QC8W) GEMM #1",      ETP_FEATURE_X86,  TRISTATE,           R(SAME_NAMES),
+     NULL,                                                                                                                             0, 0, 0, 0,  0 },
+    {"Fully Connected (NC, QD8, F32, QC8W) GEMM #1",       ETP_FEATURE_X86,  TRISTATE,           R(SAME_NAMES),         NULL,
      0,                                                                                                                                   0, 0, 0,  0 },
-    {"Fully Connected (NC, QD8, F32, QC8W) GEMM #1",       ETP_FEATURE_X86,  MAYBE,              R(SAME_NAMES),         NULL,          0,
-     0,                                                                                                                                      0, 0,  0 },
     // The rest of XNNPACK's table of SME kernels: what has one…
     {"Convolution (NHWC, PF16) IGEMM #1",                  SME,              ON,                 R(NONE),               NULL,          0, 0, 0, 0,  0 },
     {"Convolution (NHWC, PQS8, QS8, QC8W) IGEMM #1",       SME,              ON,                 R(NONE),               NULL,          0, 0, 0, 0,  0 },
@@ -101,12 +101,12 @@ static const case_of k_cases[] = {
     {"Batch Matrix Multiply (NC, PF32) GEMM #1",           SME,              ON,                 R(NONE),               NULL,          0, 0, 0, 0,  0 },
     {"Batch Matrix Multiply (NC, PF16) GEMM #1",           SME,              ON,                 R(NONE),               NULL,          0, 0, 0, 0,  0 },
     {"Deconvolution (NHWC, PQS8, QS8, QC8W) IGEMM #1",     SME,              ON,                 R(NONE),               NULL,          0, 0, 0, 0,  0 },
-    {"Fully Connected (NC, QP8, F32, QC4W) GEMM #1",       SME,              MAYBE,              R(SAME_NAMES),         NULL,          0, 0, 0, 0,
+    {"Fully Connected (NC, QP8, F32, QC4W) GEMM #1",       SME,              TRISTATE,           R(SAME_NAMES),         NULL,          0, 0, 0, 0,
      0                                                                                                                                                },
     {"Batch Matrix Multiply (NC, F32) GEMM #1",            SME,              OFF,                R(NOT_BUILT),          NULL,          0, 0, 0, 0,  0 },
     {"Fully Connected (NC, QD8, F32, QC8W) GEMM #1",       SME,              OFF,                R(NOT_BUILT),          NULL,          0, 0, 0, 0,  0 },
-    {"Batch Matrix Multiply (NC, QP8, F32, QC8W) GEMM #1", SME,              MAYBE,              R(SAME_NAMES),         NULL,          0, 0, 0,
-     0,                                                                                                                                             0 },
+    {"Batch Matrix Multiply (NC, QP8, F32, QC8W) GEMM #1", SME,              TRISTATE,           R(SAME_NAMES),         NULL,          0, 0,
+     0,                                                                                                                                         0,  0 },
     {"Fully Connected (NC, QP8, F16, QC8W) GEMM #1",       SME,              ON,                 R(NONE),               NULL,          0, 0, 0, 0,  0 },
     {"Fully Connected (NC, QP8, F16, QC4W) GEMM #1",       SME,              OFF,                R(DYNAMIC_FP16),       NULL,          0, 0, 0, 0,
      0                                                                                                                                                },
@@ -132,9 +132,9 @@ static const case_of k_cases[] = {
     {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1",       SME,              OFF,                R(MASKED),             NULL,          1, 0, 0, 20, 1 },
     {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1",       SME,              ETP_PARTLY_ENGAGED, R(PART_OF_TIME),       NULL,
      0,                                                                                                                                   0, 0, 20, 5 },
-    {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1",       SME,              MAYBE,              R(FEW_SAMPLES),        NULL,          0, 0, 0, 9,
-     9                                                                                                                                                },
-    {"Convolution (NHWC, PF32) IGEMM #1",                  SME,              MAYBE,              R(DISAGREE),           NULL,          0, 0, 0, 20, 0 },
+    {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1",       SME,              TRISTATE,           R(FEW_SAMPLES),        NULL,          0, 0, 0,
+     9,                                                                                                                                             9 },
+    {"Convolution (NHWC, PF32) IGEMM #1",                  SME,              TRISTATE,           R(DISAGREE),           NULL,          0, 0, 0, 20, 0 },
     {"Convolution (NHWC, F32) DWConv #1",                  SME,              OFF,                R(DEPTHWISE),          NULL,          0, 0, 0, 20, 0 },
     // What VNNI has no kernels for says so, sampled or not.
     {"Batch Matrix Multiply (NC, F32) GEMM #1",            ETP_FEATURE_VNNI, OFF,                R(FLOAT32),            NULL,          0, 0, 0, 0,
@@ -149,19 +149,19 @@ static const case_of k_cases[] = {
      0,                                                                                                                                             0 },
     {"Convolution (NHWC, QU8) IGEMM #1",                   ETP_FEATURE_VNNI, OFF,                R(UNSIGNED_INT8),      NULL,          0, 0, 0, 0,
      0                                                                                                                                                },
-    {"Convolution (NHWC, QC8) IGEMM #1",                   ETP_FEATURE_VNNI, MAYBE,              R(SAME_NAMES),         NULL,          0, 0, 0, 0,
-     0                                                                                                                                                },
-    {"Convolution (NHWC, QC8) IGEMM #1",                   ETP_FEATURE_VNNI, MAYBE,              R(FEW_SAMPLES),        NULL,          0, 0, 0, 9,
-     9                                                                                                                                                },
+    {"Convolution (NHWC, QC8) IGEMM #1",                   ETP_FEATURE_VNNI, TRISTATE,           R(SAME_NAMES),         NULL,          0, 0, 0,
+     0,                                                                                                                                             0 },
+    {"Convolution (NHWC, QC8) IGEMM #1",                   ETP_FEATURE_VNNI, TRISTATE,           R(FEW_SAMPLES),        NULL,          0, 0, 0,
+     9,                                                                                                                                             9 },
     {"Convolution (NHWC, QC8) IGEMM #1",                   ETP_FEATURE_VNNI, ON,                 R(NONE),               NULL,          0, 0, 0, 10, 9 },
     {"Convolution (NHWC, F32) IGEMM #1",                   ETP_FEATURE_X86,  ON,                 R(NONE),               NULL,          0, 0, 0, 10, 5 },
     {"Convolution (NHWC, F32) IGEMM #1",                   ETP_FEATURE_X86,  OFF,                R(MASKED),             NULL,          1, 0, 0, 40, 2 },
     {"Convolution (NHWC, F32) IGEMM #1",                   ETP_FEATURE_X86,  OFF,                R(OTHER_KERNEL),       NULL,          0, 0, 0, 40,
      2                                                                                                                                                },
-    {"Convolution (NHWC, F32) IGEMM #1",                   ETP_FEATURE_X86,  MAYBE,              R(SAME_NAMES),         NULL,          0, 0, 0, 0,
+    {"Convolution (NHWC, F32) IGEMM #1",                   ETP_FEATURE_X86,  TRISTATE,           R(SAME_NAMES),         NULL,          0, 0, 0, 0,
      0                                                                                                                                                },
-    {"Convolution (NHWC, F32) IGEMM #1",                   ETP_FEATURE_NONE, MAYBE,              R(SAME_NAMES),         NULL,          0, 0, 0, 0,
-     0                                                                                                                                                },
+    {"Convolution (NHWC, F32) IGEMM #1",                   ETP_FEATURE_NONE, TRISTATE,           R(SAME_NAMES),         NULL,          0, 0, 0,
+     0,                                                                                                                                             0 },
 };
 
 static void judge(const case_of *c, etp_engage *out)
@@ -235,11 +235,11 @@ static void unknown_code_decides_nothing(void **state)
         etp_engagement state;
         etp_reason reason;
     } k_unknown[] = {
-        {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1", 0,  1,  OFF,   R(OTHER_KERNEL)},
-        {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1", 0,  2,  MAYBE, R(UNKNOWN_CODE)},
-        {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1", 9,  2,  MAYBE, R(UNKNOWN_CODE)},
-        {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1", 10, 10, ON,    R(NONE)        },
-        {"Convolution (NHWC, PF32) IGEMM #1",            0,  20, ON,    R(NONE)        }, // its name
+        {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1", 0,  1,  OFF,      R(OTHER_KERNEL)},
+        {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1", 0,  2,  TRISTATE, R(UNKNOWN_CODE)},
+        {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1", 9,  2,  TRISTATE, R(UNKNOWN_CODE)},
+        {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1", 10, 10, ON,       R(NONE)        },
+        {"Convolution (NHWC, PF32) IGEMM #1",            0,  20, ON,       R(NONE)        }, // its name
     };
     for (size_t i = 0; i < sizeof k_unknown / sizeof *k_unknown; i++) {
         etp_profile_row row = {.name = etp_str_from(k_unknown[i].name), .kind = ETP_ROW_OPERATOR};
@@ -271,9 +271,9 @@ static void covering_code_decides_nothing(void **state)
         etp_engagement state;
         etp_reason reason;
     } k_seen[] = {
-        {ETP_CODE_F16C, ON,    R(NONE)        },
-        {ETP_CODE_FMA,  MAYBE, R(COVERED_CODE)},
-        {ETP_CODE_AVX,  OFF,   R(OTHER_KERNEL)},
+        {ETP_CODE_F16C, ON,       R(NONE)        },
+        {ETP_CODE_FMA,  TRISTATE, R(COVERED_CODE)},
+        {ETP_CODE_AVX,  OFF,      R(OTHER_KERNEL)},
     };
     etp_level without = etp_level_find(ETP_ISA_X86_64, "-f16c");
     etp_codes covering = etp_kernels_covering(without);
@@ -314,12 +314,12 @@ static void logged_kernels_decide(void **state)
         etp_engagement state;
         etp_reason reason;
     } k_logged[] = {
-        {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1", k_sme2, false, ON,    R(NONE)        },
-        {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1", k_neon, false, OFF,   R(OTHER_KERNEL)},
-        {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1", k_neon, true,  OFF,   R(MASKED)      },
-        {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1", "odd",  false, MAYBE, R(SAME_NAMES)  },
-        {"Convolution (NHWC, PF32) IGEMM #1",            k_neon, false, OFF,   R(OTHER_KERNEL)},
-        {"Convolution (NHWC, F32) DWConv #1",            k_neon, false, OFF,   R(DEPTHWISE)   },
+        {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1", k_sme2, false, ON,       R(NONE)        },
+        {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1", k_neon, false, OFF,      R(OTHER_KERNEL)},
+        {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1", k_neon, true,  OFF,      R(MASKED)      },
+        {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1", "odd",  false, TRISTATE, R(SAME_NAMES)  },
+        {"Convolution (NHWC, PF32) IGEMM #1",            k_neon, false, OFF,      R(OTHER_KERNEL)},
+        {"Convolution (NHWC, F32) DWConv #1",            k_neon, false, OFF,      R(DEPTHWISE)   },
     };
     for (size_t i = 0; i < sizeof k_logged / sizeof *k_logged; i++) {
         etp_profile_row row = {.name = etp_str_from(k_logged[i].name),

@@ -72,23 +72,23 @@ static void bottlenecks_by_hand(void **state)
     (void)state;
     static const struct {
         const char *label;
-        etp_hot_kind kind;
+        etp_bottleneck_kind kind;
         double share;
     } k_expected[] = {
-        {"native_layer_norm", ETP_HOT_PORTABLE, 0.27},
-        {"Transpose",         ETP_HOT_MOVEMENT, 0.34},
-        {"DWConv",            ETP_HOT_LITTLE,   0.10},
-        {"Fully Connected",   ETP_HOT_LITTLE,   0.08},
-        {"IGEMM",             ETP_HOT_LARGE,    0.20},
+        {"native_layer_norm", ETP_BOTTLENECK_PORTABLE, 0.27},
+        {"Transpose",         ETP_BOTTLENECK_MOVEMENT, 0.34},
+        {"DWConv",            ETP_BOTTLENECK_LITTLE,   0.10},
+        {"Fully Connected",   ETP_BOTTLENECK_LITTLE,   0.08},
+        {"IGEMM",             ETP_BOTTLENECK_LARGE,    0.20},
     };
     made m = made_base();
     folder f;
     etp_ab_session *s = open_made(&m, &f);
     const etp_ab *ab = etp_ab_answer(s);
-    assert_string_equal(ab->arms[ab->hot_arm].level_name, "sme2");
-    assert_int_equal(ab->hot.n, 5);
+    assert_string_equal(ab->arms[ab->bottleneck_arm].level_name, "sme2");
+    assert_int_equal(ab->bottlenecks.n, 5);
     for (size_t i = 0; i < 5; i++) {
-        const etp_ab_hot *h = &ab->hot.items[i];
+        const etp_ab_bottleneck *h = &ab->bottlenecks.items[i];
         assert_true(says(etp_str_from(ab->operators[h->op].label), k_expected[i].label));
         assert_int_equal(h->kind, k_expected[i].kind);
         near(h->share, k_expected[i].share);
@@ -140,7 +140,7 @@ static size_t hot_operators(const made *m, const char *words, bool *out_said)
 {
     folder f;
     etp_ab_session *s = open_made(m, &f);
-    size_t n = etp_ab_answer(s)->hot.n;
+    size_t n = etp_ab_answer(s)->bottlenecks.n;
     *out_said = says(markdown(etp_ab_report(etp_ab_answer(s), &f.arena), &f.arena), words);
     close_made(s, &f);
     return n;
@@ -211,8 +211,8 @@ static void lagging_needs_a_gain(void **state)
     made m = made_base();
     m.output[1] = 3; // outputs differ: withheld
     etp_ab_session *s = open_made(&m, &f);
-    for (size_t i = 0; i < etp_ab_answer(s)->hot.n; i++) {
-        assert_int_not_equal(etp_ab_answer(s)->hot.items[i].kind, ETP_HOT_LITTLE);
+    for (size_t i = 0; i < etp_ab_answer(s)->bottlenecks.n; i++) {
+        assert_int_not_equal(etp_ab_answer(s)->bottlenecks.items[i].kind, ETP_BOTTLENECK_LITTLE);
     }
     etp_str md = markdown(etp_ab_report(etp_ab_answer(s), &f.arena), &f.arena);
     assert_false(says(md, "1.57×"));
@@ -220,8 +220,8 @@ static void lagging_needs_a_gain(void **state)
     m = made_base();
     m.ops[0].us[1] = 800; // the whole got slower
     s = open_made(&m, &f);
-    for (size_t i = 0; i < etp_ab_answer(s)->hot.n; i++) {
-        assert_int_not_equal(etp_ab_answer(s)->hot.items[i].kind, ETP_HOT_LITTLE);
+    for (size_t i = 0; i < etp_ab_answer(s)->bottlenecks.n; i++) {
+        assert_int_not_equal(etp_ab_answer(s)->bottlenecks.items[i].kind, ETP_BOTTLENECK_LITTLE);
     }
     close_made(s, &f);
 }
@@ -235,7 +235,7 @@ static void an_inference_is_split_exactly(void **state)
     const etp_ab *ab = etp_ab_answer(s);
     static const double k_delegated[] = {1290e3, 720e3};
     for (uint32_t a = 0; a < 2; a++) {
-        const etp_ab_split *p = &ab->arms[a].split;
+        const etp_ab_time_breakdown *p = &ab->arms[a].time_breakdown;
         near((double)p->delegated_ns, k_delegated[a]);
         near((double)p->portable_ns, 270e3);
         near((double)p->boundary_ns, 10e3);

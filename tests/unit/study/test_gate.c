@@ -75,7 +75,7 @@ static int set_up(void **state)
     f.share[1] = 0.31;
     f.category = (etp_ab_category){.category = etp_category_find(ETP_STR("Data movement")),
                                    .ns = f.category_ns,
-                                   .cut_ns = f.category_cut_ns,
+                                   .truncation_ns = f.category_cut_ns,
                                    .speedup = &f.category_speedup,
                                    .lo = &f.category_lo,
                                    .hi = &f.category_hi,

@@ -167,7 +167,8 @@ static double *unknown(const etp_ab_session *s, size_t cells)
     return column;
 }
 
-static void take_states(const etp_ab_session *s, double *scratch, const etp_ab_all_states *out)
+static void take_states(const etp_ab_session *s, double *scratch,
+                        const etp_ab_all_extra_ratios *out)
 {
     const etp_stats *st = &s->stats;
     size_t cells = (size_t)st->n_blocks_seen * st->n_arms;
@@ -183,11 +184,12 @@ static void take_states(const etp_ab_session *s, double *scratch, const etp_ab_a
     for (uint32_t a = 0; a < s->ab.n_arms; a++) {
         out->cold[a] =
             resolved(ratio_of(s, x.costs[ETP_COST_FIRST], a, st->value_ln, a, false, scratch));
-        out->observer[a] = resolved(ratio_of(s, x.traced, a, st->value_ln, a, false, scratch));
+        out->tracing_overhead[a] =
+            resolved(ratio_of(s, x.traced, a, st->value_ln, a, false, scratch));
     }
     for (size_t i = 0; i < s->ab.n_comparisons; i++) {
         const etp_ab_comparison *c = &s->ab.comparisons[i];
-        etp_ab_states *to = &out->comparisons[i];
+        etp_ab_extra_ratios *to = &out->comparisons[i];
         // What makes times doubtful does not change how many bytes there are.
         bool times_only = c->withheld == ETP_WITHHELD_CONTENDED ||
                           c->withheld == ETP_WITHHELD_NOISE_FLOOR ||
@@ -210,7 +212,7 @@ double etp_ab_recording_adds(const etp_ab *ab)
 {
     double most = (double)NAN;
     for (size_t i = 0; i < ab->n_arms; i++) {
-        const etp_ab_ratio *o = &ab->arms[i].observer;
+        const etp_ab_ratio *o = &ab->arms[i].tracing_overhead;
         if (etp_ab_recording_known(o) && !(fabs(o->estimate - 1) <= fabs(most))) {
             most = o->estimate - 1;
         }
@@ -221,7 +223,7 @@ double etp_ab_recording_adds(const etp_ab *ab)
 bool etp_ab_recording_hides(const etp_ab *ab)
 {
     for (size_t i = 0; i < ab->n_arms; i++) {
-        const etp_ab_ratio *o = &ab->arms[i].observer;
+        const etp_ab_ratio *o = &ab->arms[i].tracing_overhead;
         if (o->blocks > 1 && !isfinite(o->estimate)) {
             return true;
         }
@@ -229,12 +231,12 @@ bool etp_ab_recording_hides(const etp_ab *ab)
     return etp_ab_recording_adds(ab) >= ETP_RECORDING_MOST;
 }
 
-void etp_ab_take_states(const etp_ab_session *s, etp_ab_all_states *out)
+void etp_ab_take_extra_ratios(const etp_ab_session *s, etp_ab_all_extra_ratios *out)
 {
-    *out = (etp_ab_all_states){
+    *out = (etp_ab_all_extra_ratios){
         ETP_NEW_ARRAY(s->ab.arena, etp_ab_ratio, s->ab.n_arms + 1),
         ETP_NEW_ARRAY(s->ab.arena, etp_ab_ratio, s->ab.n_arms + 1),
-        ETP_NEW_ARRAY(s->ab.arena, etp_ab_states, s->ab.n_comparisons + 1),
+        ETP_NEW_ARRAY(s->ab.arena, etp_ab_extra_ratios, s->ab.n_comparisons + 1),
     };
     if (!s->has_stats || s->ab.emulated) {
         return;

@@ -70,7 +70,7 @@ static void put_comparison(etp_table *t, const struct etp_ab_view *view, const e
     const row inference = {"steady", etp_ab_time_cell(arena, etp_known_ns(b->median_ns)),
                            etp_ab_time_cell(arena, etp_known_ns(x->median_ns)), &steady, NULL};
     for (etp_cost cost = 0; cost < ETP_COSTS; cost++) {
-        const etp_ab_ratio *ratio = &c->states.costs[cost];
+        const etp_ab_ratio *ratio = &c->extra_ratios.costs[cost];
         if (cost == ETP_COST_PEAK) {
             put(t, of, &inference, c->margin, arena);
         }
@@ -108,7 +108,7 @@ static void observer_table(const etp_ab *ab, etp_report *r)
     etp_table *t = etp_report_table(r, "observer", "Each arm against itself", k_columns, 7);
     for (size_t k = 0; k < ab->n_arms; k++) {
         const etp_ab_arm *a = &ab->arms[ab->shown[k]];
-        const etp_ab_ratio *c = &a->cold, *o = &a->observer;
+        const etp_ab_ratio *c = &a->cold, *o = &a->tracing_overhead;
         double none = (double)NAN;
         ETP_ROW(
             t, etp_cell_called(a->name, a->measured),
@@ -125,7 +125,7 @@ void etp_ab_states_section(const etp_ab_views *v, const etp_ab *arms, etp_report
     bool any = false;
     size_t compared = 0;
     for (size_t a = 0; a < arms->n_arms; a++) {
-        any = any || arms->arms[a].cold.blocks > 0 || arms->arms[a].observer.blocks > 0;
+        any = any || arms->arms[a].cold.blocks > 0 || arms->arms[a].tracing_overhead.blocks > 0;
     }
     if (!any) {
         return;

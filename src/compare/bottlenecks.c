@@ -5,19 +5,19 @@
 #include <stdlib.h>
 
 #include "base/index.h"
-#include "compare/hot.h"
+#include "compare/bottlenecks.h"
 #include "compare/means.h"
 #include "compare/session.h"
 
-const char *etp_hot_kind_name(etp_hot_kind kind)
+const char *etp_bottleneck_kind_name(etp_bottleneck_kind kind)
 {
-    static const char *const k_names[ETP_HOT_KINDS] = {
-        [ETP_HOT_PORTABLE] = "portable",
-        [ETP_HOT_MOVEMENT] = "data movement",
-        [ETP_HOT_LITTLE] = "gained little",
-        [ETP_HOT_LARGE] = "large",
+    static const char *const k_names[ETP_BOTTLENECK_KINDS] = {
+        [ETP_BOTTLENECK_PORTABLE] = "portable",
+        [ETP_BOTTLENECK_MOVEMENT] = "data movement",
+        [ETP_BOTTLENECK_LITTLE] = "gained little",
+        [ETP_BOTTLENECK_LARGE] = "large",
     };
-    return kind < ETP_HOT_KINDS ? k_names[kind] : "";
+    return kind < ETP_BOTTLENECK_KINDS ? k_names[kind] : "";
 }
 
 const char *etp_why_name(etp_why why)
@@ -56,7 +56,8 @@ static void take_median(const etp_ab_session *s, uint32_t arm, etp_ab_traced *ou
     out->median_ns = v.n ? etp_median(v.items, v.n) : (double)NAN;
 }
 
-static void add_row(etp_ab_split *out, const etp_profile *p, const etp_profile_row *row, int64_t ns)
+static void add_row(etp_ab_time_breakdown *out, const etp_profile *p, const etp_profile_row *row,
+                    int64_t ns)
 {
     if (row->event == ETP_EVENT_DELEGATE_CALL) {
         out->calls++;
@@ -81,11 +82,11 @@ etp_status etp_ab_split_arm(const etp_ab_session *s, uint32_t arm, etp_ab_traced
     etp_means mean;
     take_median(s, arm, out);
     ETP_TRY(etp_means_of(p, ETP_MEANS_KEPT, s->ab.arena, &mean, err));
-    out->split = (etp_ab_split){.boundary_ns = mean.boundary_ns,
-                                .framework_ns = mean.framework_ns,
-                                .unexplained_ns = mean.unexplained_ns};
+    out->time_breakdown = (etp_ab_time_breakdown){.boundary_ns = mean.boundary_ns,
+                                                  .framework_ns = mean.framework_ns,
+                                                  .unexplained_ns = mean.unexplained_ns};
     for (size_t i = 0; p && mean.row_ns && i < p->n_rows; i++) {
-        add_row(&out->split, p, &p->rows[i], mean.row_ns[i]);
+        add_row(&out->time_breakdown, p, &p->rows[i], mean.row_ns[i]);
     }
     return ETP_OK;
 }
@@ -103,27 +104,27 @@ static double whole_speedup(const etp_ab *ab)
 
 static bool is_outside(const etp_ab *ab, const etp_ab_operator *op)
 {
-    const etp_profile_row *row = op->rows[ab->hot_arm];
+    const etp_profile_row *row = op->rows[ab->bottleneck_arm];
     return row ? row->kind == ETP_ROW_PORTABLE : !op->delegated;
 }
 
-static etp_hot_kind kind_of(const etp_ab *ab, const etp_ab_operator *op, double whole)
+static etp_bottleneck_kind kind_of(const etp_ab *ab, const etp_ab_operator *op, double whole)
 {
     if (is_outside(ab, op)) {
-        return ETP_HOT_PORTABLE;
+        return ETP_BOTTLENECK_PORTABLE;
     }
     if (moves_data(op->category)) {
-        return ETP_HOT_MOVEMENT;
+        return ETP_BOTTLENECK_MOVEMENT;
     }
     // Without a gain as a whole there is nothing to lag behind.
     bool lags =
         ab->n_comparisons && whole > 1 + ab->comparisons[0].margin && op->speedup[0] < whole;
-    return lags ? ETP_HOT_LITTLE : ETP_HOT_LARGE;
+    return lags ? ETP_BOTTLENECK_LITTLE : ETP_BOTTLENECK_LARGE;
 }
 
 static int by_kind_then_share(const void *pa, const void *pb)
 {
-    const etp_ab_hot *a = pa, *b = pb;
+    const etp_ab_bottleneck *a = pa, *b = pb;
     if (a->kind != b->kind) {
         return a->kind < b->kind ? -1 : 1;
     }
@@ -133,24 +134,25 @@ static int by_kind_then_share(const void *pa, const void *pb)
     return (a->op > b->op) - (a->op < b->op);
 }
 
-etp_ab_hot_list etp_ab_find_hot(const etp_ab *ab)
+etp_ab_bottleneck_list etp_ab_find_bottlenecks(const etp_ab *ab)
 {
-    etp_ab_hot_list found = {0};
-    int64_t total = ab->n_arms ? ab->arms[ab->hot_arm].traced_ns : ETP_NS_UNKNOWN;
+    etp_ab_bottleneck_list found = {0};
+    int64_t total = ab->n_arms ? ab->arms[ab->bottleneck_arm].traced_ns : ETP_NS_UNKNOWN;
     if (total == ETP_NS_UNKNOWN || total <= 0 || ab->emulated) {
         return found;
     }
     double whole = whole_speedup(ab);
     for (uint32_t i = 0; i < ab->n_operators; i++) {
         const etp_ab_operator *op = &ab->operators[i];
-        int64_t ns = op->ns[ab->hot_arm];
-        etp_ab_hot hot = {.op = i, .share = (double)ns / (double)total};
-        const etp_ab_part part = etp_ab_operator_part(ab, op, ab->hot_arm);
-        if (ns == ETP_NS_UNKNOWN || hot.share <= ETP_HOT_SHARE || etp_ab_part_below_clock(&part)) {
+        int64_t ns = op->ns[ab->bottleneck_arm];
+        etp_ab_bottleneck hot = {.op = i, .share = (double)ns / (double)total};
+        const etp_ab_clocked_time part = etp_ab_operator_time(ab, op, ab->bottleneck_arm);
+        if (ns == ETP_NS_UNKNOWN || hot.share <= ETP_BOTTLENECK_SHARE ||
+            etp_ab_time_below_clock(&part)) {
             continue;
         }
         if (hot.share > 1) { // two clocks: what part of an inference anything took is not known
-            return (etp_ab_hot_list){0};
+            return (etp_ab_bottleneck_list){0};
         }
         hot.kind = kind_of(ab, op, whole);
         ETP_ADD(ab->arena, &found, hot);
@@ -168,13 +170,13 @@ etp_why etp_ab_why(const etp_ab *ab, const etp_ab_operator *op)
         [ETP_ROOF_MEMORY_BOUND] = ETP_WHY_MEMORY,  [ETP_ROOF_BELOW_BANDWIDTH] = ETP_WHY_BELOW,
         [ETP_ROOF_INEFFICIENT] = ETP_WHY_BELOW,
     };
-    if (op->ns[ab->hot_arm] == ETP_NS_UNKNOWN) {
+    if (op->ns[ab->bottleneck_arm] == ETP_NS_UNKNOWN) {
         return ETP_WHY_UNKNOWN;
     }
-    const etp_ab_part part = etp_ab_operator_part(ab, op, ab->hot_arm);
-    etp_why roof = op->roofs && !ab->roofs_low ? k_of_verdict[op->roofs[ab->hot_arm].verdict]
+    const etp_ab_clocked_time part = etp_ab_operator_time(ab, op, ab->bottleneck_arm);
+    etp_why roof = op->roofs && !ab->roofs_low ? k_of_verdict[op->roofs[ab->bottleneck_arm].verdict]
                                                : ETP_WHY_UNKNOWN;
-    if (roof == ETP_WHY_SMALL || (!ab->emulated && etp_ab_part_below_clock(&part))) {
+    if (roof == ETP_WHY_SMALL || (!ab->emulated && etp_ab_time_below_clock(&part))) {
         return ETP_WHY_SMALL;
     }
     if (is_outside(ab, op)) {
@@ -240,16 +242,16 @@ size_t etp_ab_portable_names(const etp_ab *ab, etp_arena *arena, etp_ab_named **
     named_list list = {0};
     for (size_t i = 0; i < ab->n_operators; i++) {
         const etp_ab_operator *op = &ab->operators[i];
-        const etp_profile_row *row = op->rows[ab->hot_arm];
-        if (!row || row->kind != ETP_ROW_PORTABLE || op->ns[ab->hot_arm] == ETP_NS_UNKNOWN) {
+        const etp_profile_row *row = op->rows[ab->bottleneck_arm];
+        if (!row || row->kind != ETP_ROW_PORTABLE || op->ns[ab->bottleneck_arm] == ETP_NS_UNKNOWN) {
             continue;
         }
-        etp_ab_named *named = name_at(&list, base_name(op->names[ab->hot_arm]), arena);
+        etp_ab_named *named = name_at(&list, base_name(op->names[ab->bottleneck_arm]), arena);
         if (!named) {
             return 0;
         }
         named->calls++;
-        named->ns += op->ns[ab->hot_arm];
+        named->ns += op->ns[ab->bottleneck_arm];
     }
     *out = list.names.items;
     if (list.names.n) {
@@ -307,12 +309,12 @@ size_t etp_ab_kernel_groups(const etp_ab *ab, etp_arena *arena, etp_ab_kernels *
 {
     group_list list = {0};
     // Where each candidate lacks a feature the arm that is judged is the baseline itself.
-    bool compared = ab->n_comparisons > 0 && ab->hot_arm != ab->baseline;
+    bool compared = ab->n_comparisons > 0 && ab->bottleneck_arm != ab->baseline;
     for (size_t i = 0; i < ab->n_operators; i++) {
         const etp_ab_operator *op = &ab->operators[i];
         etp_ab_kernels key = {.before =
                                   compared ? base_name(op->names[ab->baseline]) : (etp_str){0},
-                              .now = base_name(op->names[ab->hot_arm]),
+                              .now = base_name(op->names[ab->bottleneck_arm]),
                               .state = op->engaged.state,
                               .reason = op->engaged.reason};
         if (!op->engaged.eligible && (!compared || etp_str_eq(key.before, key.now))) {
@@ -322,8 +324,8 @@ size_t etp_ab_kernel_groups(const etp_ab *ab, etp_arena *arena, etp_ab_kernels *
         if (!g) {
             return 0;
         }
-        const etp_ab_part before = etp_ab_operator_part(ab, op, ab->baseline),
-                          now = etp_ab_operator_part(ab, op, ab->hot_arm);
+        const etp_ab_clocked_time before = etp_ab_operator_time(ab, op, ab->baseline),
+                                  now = etp_ab_operator_time(ab, op, ab->bottleneck_arm);
         g->first = g->operators++ ? g->first : op;
         etp_ab_part_add(&g->before_time, &before);
         etp_ab_part_add(&g->now_time, &now);

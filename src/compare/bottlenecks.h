@@ -19,7 +19,7 @@ typedef struct etp_ab_kernels { // operators whose names changed alike
     etp_reason reason;
     uint32_t operators;
     const etp_ab_operator *first;
-    etp_ab_part before_time, now_time;
+    etp_ab_clocked_time before_time, now_time;
 } etp_ab_kernels;
 size_t etp_ab_kernel_groups(const etp_ab *ab, etp_arena *arena, etp_ab_kernels **out);
 

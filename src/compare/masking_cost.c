@@ -4,8 +4,8 @@
 
 #include "compare/session.h"
 
-void etp_ab_take_hook(const etp_run *run, uint32_t run_arm, int64_t median_ns, etp_arena *arena,
-                      etp_ab_hook *out)
+void etp_ab_take_masking_cost(const etp_run *run, uint32_t run_arm, int64_t median_ns,
+                              etp_arena *arena, etp_ab_masking_cost *out)
 {
     double *calls = ETP_NEW_ARRAY(arena, double, run->launches.n);
     double *each = ETP_NEW_ARRAY(arena, double, run->launches.n);
@@ -22,7 +22,7 @@ void etp_ab_take_hook(const etp_run *run, uint32_t run_arm, int64_t median_ns, e
     out->share = median_ns > 0 ? out->calls * out->call_ns / (double)median_ns : (double)NAN;
 }
 
-const char *etp_ab_hook_words(const etp_ab_hook *hook, etp_arena *arena)
+const char *etp_ab_masking_cost_words(const etp_ab_masking_cost *hook, etp_arena *arena)
 {
     if (!(hook->call_ns > 0) || !isfinite(hook->share)) {
         return "";
