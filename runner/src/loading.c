@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What XNNPACK does while a program is loaded. The SDK creates each delegate through a symbol that
-// the executable comes before (as in masking_cost.c), and XNNPACK asks our allocator for memory
+// the executable comes before (as in hook.c), and XNNPACK asks our allocator for memory
 // (owners.c): an operator's packed weights first, then nothing before they are packed. So a reading
 // of the clock for each request is all that it costs. Which requests are those of packed weights is
 // learnt afterwards, by loading the program once more with a cache of packed weights that tells

@@ -2,7 +2,7 @@
 // Who holds this process's memory: its mappings from /proc/self/smaps, and of what malloc gave out
 // the arenas that the program plans and what XNNPACK asked for. XNNPACK takes its allocator when it
 // is initialised, which the SDK does through a symbol that the executable comes before
-// (masking_cost.c): so its blocks are written down here, while loading. An inference asks for none.
+// (hook.c): so its blocks are written down here, while loading. An inference asks for none.
 #include "owners.h"
 
 #include <stdio.h>
