@@ -489,7 +489,8 @@ class Schemes(ExportCase):
             self.assertGreater(min(off.values()), 2 * self.LIMIT, (mine, off))
         else:
             exact = np.stack([decode(w, TOKENS, 2, 2, 64, False, False)[i] for i in LAST])
-            self.assertLess(np.abs(got - exact).max() / exact.std(), 0.01)
+            # Kernels of AVX512-FP16 add in halves of 11 bits, 256 products to a sum; a wrong weight is off by 1.
+            self.assertLess(np.abs(got - exact).max() / exact.std(), 8 * 2**-11 * 256**0.5)
         events = runtime_events(path, [torch.tensor([[5, 9, 17]]), torch.tensor([0])])
         linear = [e for e in events if e.startswith("Fully Connected")]
         self.assertTrue(len(linear) == 8 and all(kernel in e for e in linear), linear)
