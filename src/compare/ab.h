@@ -735,7 +735,7 @@ bool etp_ab_models_at_one_level(const etp_ab *ab);
 // What its build is called: by the release where that of two builds differs, else by its letter.
 const char *etp_ab_build_called(const etp_ab_arm *a, etp_arena *arena);
 // Of level vnni, "AVX-512": what samples show where the baseline's level lacks it and they show no
-// VNNI, as of an fp32 model. NULL: nothing, or VNNI.
+// VNNI, as of an fp32 model; likewise of fp16 and amx. NULL: nothing, or the level's own code.
 const char *etp_ab_ran_instead(const etp_ab *ab, const etp_ab_arm *a);
 
 // The worse of two; what one comparison of outputs says.

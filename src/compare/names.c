@@ -100,9 +100,15 @@ static at_work seen_at(const etp_ab *ab, const etp_ab_arm *a)
 
 const char *etp_ab_ran_instead(const etp_ab *ab, const etp_ab_arm *a)
 {
-    at_work seen = seen_at(ab, a);
-    bool instead = a->level == ETP_LEVEL_VNNI && seen.most != ETP_CODE_UNKNOWN &&
-                   !is_vnni(seen.most) && !is_vnni(seen.second);
+    const etp_level_info *info = etp_level_get(a->level);
+    if (!info || info->family != ETP_ISA_X86_64 || is_plain(a->level) ||
+        a->level == ETP_LEVEL_BEST_X86_64) {
+        return NULL;
+    }
+    const at_work seen = seen_at(ab, a);
+    const etp_codes own = etp_kernels_classes(a->level, ETP_LEVEL_NONE);
+    bool instead = seen.most != ETP_CODE_UNKNOWN && !(own >> seen.most & 1) &&
+                   (seen.second == ETP_CODE_UNKNOWN || !(own >> seen.second & 1));
     return instead ? code_word(seen.most) : NULL;
 }
 

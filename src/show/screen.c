@@ -605,9 +605,10 @@ static void mark_levels(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         } else if (a->level == ETP_LEVEL_NONE && a->proof.truth != ETP_CONFIRMED) {
             continue; // dumps: no level was claimed
         } else if (a->proof.truth != ETP_CONFIRMED && etp_ab_ran_instead(ab, a)) {
+            const etp_level_info *level = etp_level_get(a->level);
             mark(s, ETP_GOOD,
-                 etp_arena_printf(arena, "%s ran at level vnni, no VNNI seen",
-                                  etp_ab_ran_instead(ab, a)));
+                 etp_arena_printf(arena, "%s ran at level %s, no %s seen",
+                                  etp_ab_ran_instead(ab, a), level->name, level->word));
         } else if (a->proof.truth != ETP_CONFIRMED && one_level && etp_ab_code_seen(a)) {
             mark(s, ETP_GOOD, etp_arena_printf(arena, "%s ran %s code", name, etp_ab_code_seen(a)));
         } else if (a->proof.truth != ETP_CONFIRMED) {

@@ -80,6 +80,36 @@ static void two_features_that_ran(void **state)
     }
 }
 
+// On a CPU with more than VNNI the best level is called after that: an fp32 model runs AVX-512
+// there, an int8 one VNNI, which proves itself and not the level's feature.
+static void a_level_above_vnni(void **state)
+{
+    (void)state;
+    static const struct {
+        etp_level level;
+        etp_code ran;
+        const char *instead;
+    } k_cases[] = {
+        {ETP_LEVEL_FP16, ETP_CODE_AVX512,      "AVX-512"    },
+        {ETP_LEVEL_FP16, ETP_CODE_AVX512_VNNI, "VNNI"       },
+        {ETP_LEVEL_FP16, ETP_CODE_AVX512_FP16, NULL         },
+        {ETP_LEVEL_FP16, ETP_CODE_AVX2,        NULL         },
+        {ETP_LEVEL_AMX,  ETP_CODE_AVX512_FP16, "AVX512-FP16"},
+    };
+    for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
+        const etp_kernels k = samples_of(k_cases[i].ran), avx2 = samples_of(ETP_CODE_AVX2);
+        etp_ab_arm arms[] = {
+            {.name = "a", .level = k_cases[i].level, .level_name = "x",    .kernels = &k   },
+            {.name = "b", .level = ETP_LEVEL_AVX2,   .level_name = "avx2", .kernels = &avx2},
+        };
+        etp_arena arena = {0};
+        const etp_ab ab = {.arena = &arena, .arms = arms, .n_arms = 2, .baseline = 1};
+        const char *told = etp_ab_ran_instead(&ab, &arms[0]), *wanted = k_cases[i].instead;
+        assert_true(wanted ? told && strcmp(told, wanted) == 0 : told == NULL);
+        etp_arena_dispose(&arena);
+    }
+}
+
 static void another_arm_has_that_name(void **state)
 {
     (void)state;
@@ -164,6 +194,7 @@ int main(void)
         cmocka_unit_test(why_a_verdict_is_unknown),
         cmocka_unit_test(a_feature_that_ran),
         cmocka_unit_test(two_features_that_ran),
+        cmocka_unit_test(a_level_above_vnni),
         cmocka_unit_test(another_arm_has_that_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
