@@ -26,7 +26,7 @@ def converts(node) -> bool:
 
 def follow(node, handles, place):
     """What an operator of a delegate hands on: it did the work of the nodes behind it that have none of their own.
-    None: which those are cannot be told."""
+    None: it is unclear which those are."""
     while not place["kernel"]:
         users = [u for u in node.users if u.users or u.op == "output"]  # others read nothing of a batch norm
         back = [u for u in users if "dequantize" in name_of(u)]

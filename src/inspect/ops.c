@@ -96,7 +96,12 @@ static void number_rows(etp_ops_answer *a, etp_arena *arena)
     }
     for (size_t i = 0; i < a->table.n_rows; i++) {
         bool rest = a->table.rows[i].rest;
-        uint32_t at = rest ? ++unlogged : of_row[i] ? of_row[i] : ++n;
+        uint32_t at = of_row[i];
+        if (rest) {
+            at = ++unlogged;
+        } else if (at == 0) {
+            at = ++n;
+        }
         a->ids[i] = etp_arena_printf(arena, "%s%u", rest ? "unlogged" : "op", at);
     }
 }

@@ -402,7 +402,8 @@ static etp_status make_phase_arms(const etp_session_plan_options *o, etp_platfor
                                   etp_session_plan *out, etp_error *err)
 {
     size_t n_threads = o->n_threads ? o->n_threads : 1;
-    size_t sides = o->builds ? 2 : o->n_caches ? o->n_caches : 1;
+    size_t sides = o->n_caches ? o->n_caches : 1;
+    sides = o->builds ? 2 : sides;
     for (size_t m = 0; m < o->n_models; m++) {
         for (size_t l = 0; l < levels->n; l++) {
             for (size_t t = 0; t < n_threads * sides; t++) {

@@ -45,7 +45,8 @@ static etp_status check_product(const etp_run *run, const text_set *levels,
                                 const number_set *threads, const number_set *caches, etp_error *err)
 {
     size_t i = 0, phases = run->phases.n > 0 ? run->phases.n : 1;
-    size_t sides = run->builds.n > 0 ? run->builds.n : caches->n > 0 ? caches->n : 1;
+    size_t sides = caches->n > 0 ? caches->n : 1;
+    sides = run->builds.n > 0 ? run->builds.n : sides;
     bool same = run->arms.n == phases * run->models.n * levels->n * threads->n * sides;
     for (uint32_t k = 0; same && k < phases * run->models.n; k++) {
         uint32_t m = k % (uint32_t)run->models.n;

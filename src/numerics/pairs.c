@@ -53,8 +53,10 @@ int64_t etp_op_handle(const etp_op *op, const etp_record_method *record)
     const etp_node *n = node_of(op);
     const etp_record_instruction *in =
         n || !record ? NULL : etp_etrecord_instruction(record, instruction_of(op)->index);
-    const bool one = in && in->n_handles == 1;
-    return n ? n->debug_handle : one ? (int64_t)in->handles[0] : -1;
+    if (n) {
+        return n->debug_handle;
+    }
+    return in && in->n_handles == 1 ? (int64_t)in->handles[0] : -1;
 }
 
 const etp_value *etp_op_result(const etp_op *op)

@@ -115,7 +115,9 @@ static const char *modules_to_keep(const etp_precision *p, etp_arena *arena, uin
         for (size_t j = 0; j < i; j++) {
             twice = twice || strcmp(p->keep.items[j].module, k->module) == 0;
         }
-        list = !list ? k->module : twice ? list : etp_arena_printf(arena, "%s,%s", list, k->module);
+        if (!twice) {
+            list = list ? etp_arena_printf(arena, "%s,%s", list, k->module) : k->module;
+        }
         taken += k->share;
         *n = k->operators;
     }

@@ -73,7 +73,7 @@ static const etp_field k_rows[] = {
     FIELD("command", TEXT, command,
           "that makes and measures a program in which operators of `keep` with half of the noise "
           "stay as they are in the baseline"),
-    FIELD("no_command", TEXT, no_command, "why there is none"),
+    FIELD("no_command", TEXT, no_command, "why no command is given"),
     VECTOR("rows", OBJECT, rows, "operators that multiply matrices", .shape = &k_row),
     VECTOR("keep", OBJECT, keep,
            "what would be gained where operators stay, the largest share first", .shape = &k_keep),

@@ -600,17 +600,19 @@ static void mark_levels(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         // "VNNI"; what tells the arm from others where several have its level.
         bool plain = a->level == ETP_LEVEL_NONE || etp_ab_level_is_shared(ab, at);
         const char *name = plain ? a->measured : a->level_called;
+        const char *instead = etp_ab_ran_instead(ab, a);
+        const char *seen = one_level ? etp_ab_code_seen(a) : NULL;
         if (a->proof.truth == ETP_CONTRADICTED) {
             mark(s, ETP_BAD, etp_arena_printf(arena, "%s did NOT run as such", name));
         } else if (a->level == ETP_LEVEL_NONE && a->proof.truth != ETP_CONFIRMED) {
             continue; // dumps: no level was claimed
-        } else if (a->proof.truth != ETP_CONFIRMED && etp_ab_ran_instead(ab, a)) {
+        } else if (a->proof.truth != ETP_CONFIRMED && instead) {
             const etp_level_info *level = etp_level_get(a->level);
             mark(s, ETP_GOOD,
-                 etp_arena_printf(arena, "%s ran at level %s, no %s seen",
-                                  etp_ab_ran_instead(ab, a), level->name, level->word));
-        } else if (a->proof.truth != ETP_CONFIRMED && one_level && etp_ab_code_seen(a)) {
-            mark(s, ETP_GOOD, etp_arena_printf(arena, "%s ran %s code", name, etp_ab_code_seen(a)));
+                 etp_arena_printf(arena, "%s ran at level %s, no %s seen", instead, level->name,
+                                  level->word));
+        } else if (a->proof.truth != ETP_CONFIRMED && seen) {
+            mark(s, ETP_GOOD, etp_arena_printf(arena, "%s ran %s code", name, seen));
         } else if (a->proof.truth != ETP_CONFIRMED) {
             mark(s, ETP_PLAIN,
                  etp_arena_printf(arena, "%s not proven: %s", name, etp_ab_unproven(ab, a)));

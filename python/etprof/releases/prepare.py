@@ -77,7 +77,7 @@ def interpreter() -> str:
         if not bootstrap.lacking(python, ("torch", "numpy")):
             return python
     raise EnvironmentProblem(
-        "--executorch: releases run in a Python with torch and numpy, and there is none here. 'etprof export toy_cnn "
+        "--executorch: no Python with torch and numpy was found, and releases run in one. 'etprof export toy_cnn "
         f"--install' makes one in {bootstrap.own_environment()} ({bootstrap.NEEDS}), or name one with ETPROF_PYTHON")
 
 
