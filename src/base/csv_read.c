@@ -159,10 +159,11 @@ etp_status etp_csv_refuse_others(const etp_csv_row *header, etp_error *err)
         }
     }
     bool others = header->n == 1 ? semicolons + tabs > 0 : semicolons > 1 || tabs > 1;
-    return others && header->n < 3
-               ? etp_fail(err, ETP_UNSUPPORTED,
-                          "a table with %s between its cells, as spreadsheets save it; save it "
-                          "with commas and decimal points",
-                          semicolons > tabs ? "semicolons" : "tabs")
-               : ETP_OK;
+    if (others && header->n < 3) {
+        return etp_fail(err, ETP_UNSUPPORTED,
+                        "a table with %s between its cells, as spreadsheets save it; save it with "
+                        "commas and decimal points",
+                        semicolons > tabs ? "semicolons" : "tabs");
+    }
+    return ETP_OK;
 }

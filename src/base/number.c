@@ -12,7 +12,10 @@ enum { NO_DIGIT = 99 };
 
 static int lower_digit(char c)
 {
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : NO_DIGIT;
+    if (c >= '0' && c <= '9') {
+        return c - '0';
+    }
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : NO_DIGIT;
 }
 
 static int digit_value(char c)
@@ -203,7 +206,7 @@ const char *etp_format_ns(double ns, char buf[static ETP_NUMBER_CHARS])
         // What would be rounded to 1000.0 of the smaller unit is 1.000 of the larger one.
         if (magnitude >= k_units[i].unit * 0.99995) {
             double v = ns / k_units[i].unit;
-            int decimals = fabs(v) < 9.9995 ? 3 : fabs(v) < 99.995 ? 2 : 1;
+            int decimals = 1 + (fabs(v) < 99.995) + (fabs(v) < 9.9995);
             snprintf(buf, ETP_NUMBER_CHARS, "%s%.*f %s", ns < 0 ? "−" : "", decimals, fabs(v),
                      k_units[i].name);
             return buf;
@@ -245,12 +248,8 @@ const char *etp_format_digits(double v, int digits, char buf[static ETP_NUMBER_C
         return buf;
     }
     int before = magnitude > 0 ? (int)floor(log10(magnitude)) + 1 : 1; // digits before the point
-    int decimals = digits - before;
-    snprintf(text, sizeof text, "%.*f",
-             decimals < 0               ? 0
-             : decimals > MOST_DECIMALS ? MOST_DECIMALS
-                                        : decimals,
-             magnitude);
+    int decimals = (int)fmax(0, fmin(digits - before, MOST_DECIMALS));
+    snprintf(text, sizeof text, "%.*f", decimals, magnitude);
     trim_zeros(text);
     snprintf(buf, ETP_NUMBER_CHARS, "%s%s", strcmp(text, "0") == 0 ? "" : sign, text);
     return buf;
@@ -262,7 +261,8 @@ const char *etp_format_change(double v, int decimals, char buf[static ETP_NUMBER
     double magnitude = fmin(fabs(v), 1e15);
     snprintf(digits, sizeof digits, "%.*f", decimals < 6 ? decimals : 6, magnitude);
     bool zero = strspn(digits, "0.") == strlen(digits);
-    snprintf(buf, ETP_NUMBER_CHARS, "%s%s", zero ? "" : v < 0 ? "−" : "+", digits);
+    const char *sign = v < 0 ? "−" : "+";
+    snprintf(buf, ETP_NUMBER_CHARS, "%s%s", zero ? "" : sign, digits);
     return buf;
 }
 
@@ -305,11 +305,8 @@ const char *etp_format_bytes(uint64_t bytes, char buf[static ETP_NUMBER_CHARS])
     if (i == 0) {
         snprintf(buf, ETP_NUMBER_CHARS, "%" PRIu64 " B", bytes);
     } else {
-        snprintf(buf, ETP_NUMBER_CHARS, "%.*f %s",
-                 v < 9.995   ? 2
-                 : v < 99.95 ? 1
-                             : 0,
-                 v, k_names[i]);
+        int decimals = (v < 99.95) + (v < 9.995);
+        snprintf(buf, ETP_NUMBER_CHARS, "%.*f %s", decimals, v, k_names[i]);
     }
     return buf;
 }

@@ -89,9 +89,11 @@ etp_sink etp_sink_file(FILE *file)
 
 etp_status etp_sink_check(const etp_sink *sink, etp_error *err, const char *what)
 {
-    return !sink->failed                 ? ETP_OK
-           : sink->write == write_strbuf ? etp_fail_nomem(err, what)
-                                         : etp_fail(err, ETP_IO, "cannot write %s", what);
+    if (!sink->failed) {
+        return ETP_OK;
+    }
+    return sink->write == write_strbuf ? etp_fail_nomem(err, what)
+                                       : etp_fail(err, ETP_IO, "cannot write %s", what);
 }
 
 void etp_sink_write(etp_sink *sink, etp_str s)

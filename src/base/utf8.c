@@ -14,7 +14,7 @@ size_t etp_utf8_next(etp_str s, bool *valid)
     }
     // After Unicode's table of well-formed sequences (3-7). What is broken has length 1, so that
     // readers find the next character again.
-    size_t n = p[0] >= 0xF0 ? 4 : p[0] >= 0xE0 ? 3 : 2;
+    size_t n = 2 + (size_t)(p[0] >= 0xE0) + (size_t)(p[0] >= 0xF0);
     if (p[0] < 0xC2 || p[0] > 0xF4 || n > s.len) {
         return 1;
     }

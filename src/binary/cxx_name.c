@@ -153,7 +153,8 @@ static bool unqualified(reader *r, bool *first)
         put(r, ETP_STR("{lambda}"), first);
     } else if ((peek(r) == 'C' || peek(r) == 'D') && r->end - r->at > 1 &&
                isdigit((unsigned char)r->at[1])) {
-        etp_strbuf_appendz(r->out, *first ? "" : peek(r) == 'C' ? "::" : "::~");
+        const char *between = peek(r) == 'C' ? "::" : "::~";
+        etp_strbuf_appendz(r->out, *first ? "" : between);
         etp_strbuf_append(r->out, r->last);
         r->at += 2;
     } else if (!operator_name(r, first)) {

@@ -24,8 +24,9 @@ etp_flow etp_flow_a64(uint32_t w)
         f.kind = ETP_FLOW_BRANCH;
         f.distance = 4 * sign_extend(w >> 5 & 0x3fffu, 14);
     } else if ((w & 0xfe000000u) == 0xd6000000u) { // br, blr, ret and their kin
-        unsigned kind = w >> 21 & 3u;
-        f.kind = kind == 1 ? ETP_FLOW_CALL : kind == 0 ? ETP_FLOW_INDIRECT : ETP_FLOW_AWAY;
+        static const etp_flow_kind k_kinds[] = {ETP_FLOW_INDIRECT, ETP_FLOW_CALL, ETP_FLOW_AWAY,
+                                                ETP_FLOW_AWAY};
+        f.kind = k_kinds[w >> 21 & 3u];
     } else if ((w & 0xffe0001fu) == 0xd4200000u || w >> 16 == 0) { // brk, udf
         f.kind = ETP_FLOW_AWAY;
     }

@@ -45,7 +45,8 @@ static size_t vector_length(const uint8_t *p, size_t len)
     } else if (mod == 0 && rm == 5) {
         n += 4;
     }
-    n += mod == 1 ? 1 : mod == 2 ? 4 : 0;
+    static const uint8_t k_displacement[] = {0, 1, 4, 0};
+    n += k_displacement[mod];
     bool immediate =
         map == 3 || (map == 1 && ((opcode >= 0x70 && opcode <= 0x73) || opcode == 0xc2 ||
                                   (opcode >= 0xc4 && opcode <= 0xc6)));

@@ -129,7 +129,7 @@ static size_t lower(writing *w, const etp_fb_node *node);
 static size_t lower_vector(writing *w, const etp_fb_field *f, const etp_fb_slot *s)
 {
     const bool tables = f->kind == ETP_FB_VECTOR_TABLE;
-    const size_t width = tables ? 4 : f->kind == ETP_FB_STRING ? 1 : f->width;
+    const size_t flat = f->kind == ETP_FB_STRING ? 1 : f->width, width = tables ? 4 : flat;
     size_t align = f->align > width ? f->align : width, n = s->n * width;
     uint8_t *p = take(w, 4 + n + (f->kind == ETP_FB_STRING), align > 4 ? align : 4, 4);
     if (!p) {

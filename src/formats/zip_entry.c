@@ -13,10 +13,11 @@ etp_status etp_zip_unpack(zip_t *zip, const zip_stat_t *stat, void *data, etp_er
     // says. Changed digits would otherwise be other debug handles, or other inputs of a model.
     char more;
     bool whole = got >= 0 && (uint64_t)got == stat->size && zip_fread(file, &more, 1) == 0;
-    etp_status status =
-        whole ? ETP_OK
-              : etp_fail(err, ETP_CORRUPT, "entry %s cannot be unpacked: %s", stat->name,
-                         file ? zip_file_strerror(file) : zip_strerror(zip));
+    etp_status status = ETP_OK;
+    if (!whole) {
+        status = etp_fail(err, ETP_CORRUPT, "entry %s cannot be unpacked: %s", stat->name,
+                          file ? zip_file_strerror(file) : zip_strerror(zip));
+    }
     if (file) {
         zip_fclose(file);
     }

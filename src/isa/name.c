@@ -108,7 +108,8 @@ etp_name_proof etp_isa_name_proof_in(const etp_name_book *book, const char *name
     // New to us, but this build has it with the feature alone.
     bool only_on =
         book->off != NULL && is_listed(book->on, name, len) && !is_listed(book->off, name, len);
-    return !only_on                          ? ETP_PROVES_NOTHING
-           : book->family == ETP_ISA_AARCH64 ? ETP_PROVES_SME
-                                             : ETP_PROVES_VNNI;
+    if (!only_on) {
+        return ETP_PROVES_NOTHING;
+    }
+    return book->family == ETP_ISA_AARCH64 ? ETP_PROVES_SME : ETP_PROVES_VNNI;
 }

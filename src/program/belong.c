@@ -167,12 +167,11 @@ static void compare_node(const comparison *c, const etp_partition *p, const etp_
         const etp_source *at = &c->record->nodes[i];
         is = at->handle == s->handle && node_is(p, n, at);
     }
+    bool like = s && etp_op_category(n->type_name) == etp_op_category(s->op);
+    const char *how = like ? " with a result of another size or type" : "";
     take(c, is,
          s ? DIFFERS(c, "debug handle %lld is %.*s, in the record %.*s%s",
-                     (long long)n->debug_handle, ETP_STR_ARG(n->type_name), ETP_STR_ARG(s->op),
-                     etp_op_category(n->type_name) == etp_op_category(s->op)
-                         ? " with a result of another size or type"
-                         : "")
+                     (long long)n->debug_handle, ETP_STR_ARG(n->type_name), ETP_STR_ARG(s->op), how)
            : DIFFERS(c, "debug handle %lld (%.*s) is not in the record", (long long)n->debug_handle,
                      ETP_STR_ARG(n->type_name)));
 }
@@ -248,10 +247,11 @@ double etp_belonging_share(const etp_belonging *b)
 
 etp_status etp_belonging_need(const etp_belonging *b, etp_error *err)
 {
-    return etp_belonging_share(b) >= ETP_RECORD_BELONGS
-               ? ETP_OK
-               : etp_fail(err, ETP_USAGE,
-                          "the record is of another program (%u of %u instructions and nodes "
-                          "agree): %s; give the .etrecord that was exported with this program",
-                          b->agreed, b->compared, b->differs ? b->differs : "all of it");
+    if (etp_belonging_share(b) >= ETP_RECORD_BELONGS) {
+        return ETP_OK;
+    }
+    return etp_fail(err, ETP_USAGE,
+                    "the record is of another program (%u of %u instructions and nodes agree): %s; "
+                    "give the .etrecord that was exported with this program",
+                    b->agreed, b->compared, b->differs ? b->differs : "all of it");
 }

@@ -292,7 +292,10 @@ static bool transpose(const kernel *k, uint32_t o, etp_dims *out)
 static int64_t clamp(int64_t v, int64_t size)
 {
     v = v < 0 ? v + size : v;
-    return v < 0 ? 0 : v > size ? size : v;
+    if (v < 0) {
+        return 0;
+    }
+    return v > size ? size : v;
 }
 
 // From a place that depends on data, to another that lies a known number of elements behind it: as
@@ -558,8 +561,16 @@ static etp_number two(etp_str name, etp_number a, etp_number b)
          rests = etp_str_eqz(name, "executorch_prim::mod");
     bool known = (b.v > 0 && (divides || rests)) ||
                  (etp_str_eqz(name, "executorch_prim::mul") && a.v < (1 << 20) && b.v < (1 << 20));
-    a.v = !known ? 0 : divides ? a.v / b.v : rests ? a.v % b.v : a.v * b.v;
-    a.kind = known ? ETP_NUMBER_KNOWN : ETP_NUMBER_UNKNOWN;
+    if (!known) {
+        return (etp_number){.kind = ETP_NUMBER_UNKNOWN};
+    }
+    if (divides) {
+        a.v /= b.v;
+    } else if (rests) {
+        a.v %= b.v;
+    } else {
+        a.v *= b.v;
+    }
     return a;
 }
 

@@ -114,7 +114,7 @@ static const char *attention(const etp_pte_instruction *pte, const etp_evalue *e
     w->bound = !told && !masked;
     twice = told ? twice : 2 * (room - n);
     // keys that a query sees, summed over the queries, twice
-    uint64_t seen = masked ? 2 * room : twice + (triangle ? n + 1 : 2 * n);
+    uint64_t own = triangle ? n + 1 : 2 * n, seen = masked ? 2 * room : twice + own;
     w->macs = n;
     w->ops = n;
     // two products of a key each: 2 × seen ÷ 2

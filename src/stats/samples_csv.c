@@ -152,10 +152,13 @@ static etp_sample_use use_of(const reader *r, const etp_csv_row *row)
         return ETP_SAMPLE_TIMED;
     }
     etp_str phase = row->cells[r->column[PHASE]];
-    return etp_str_eqz(phase, "timed")     ? ETP_SAMPLE_TIMED
-           : etp_str_eqz(phase, "control") ? ETP_SAMPLE_CONTROL
-           : etp_str_eqz(phase, "traced")  ? ETP_SAMPLE_TRACED
-                                           : ETP_SAMPLE_UNUSED;
+    if (etp_str_eqz(phase, "timed")) {
+        return ETP_SAMPLE_TIMED;
+    }
+    if (etp_str_eqz(phase, "control")) {
+        return ETP_SAMPLE_CONTROL;
+    }
+    return etp_str_eqz(phase, "traced") ? ETP_SAMPLE_TRACED : ETP_SAMPLE_UNUSED;
 }
 
 static etp_status read_row(reader *r, const etp_csv_row *row, etp_error *err)

@@ -231,7 +231,7 @@ static void take(picking *p, const etp_launch_stats *l, unsigned traced)
         !has_timed(p->set->launches, p->set->n_launches, l->block, p->candidate)) {
         return;
     }
-    unsigned group = l->control ? CONTROL : (l->arm == p->candidate ? 2u : 0u) + traced;
+    unsigned arm = l->arm == p->candidate ? 2u : 0u, group = l->control ? CONTROL : arm + traced;
     // the spread inside is averaged over the kind below
     p->items[p->n++] = (item){l->block, group, l->value_ln, (double)kept};
 }

@@ -431,5 +431,8 @@ const etp_run_block *etp_run_block_of(const etp_run *run, uint32_t number)
 
 double etp_run_between(double start, double end)
 {
-    return isfinite(start) && isfinite(end) ? (start + end) / 2 : isfinite(start) ? start : end;
+    if (isfinite(start) && isfinite(end)) {
+        return (start + end) / 2;
+    }
+    return isfinite(start) ? start : end;
 }

@@ -81,6 +81,7 @@ void etp_settling_leave_out(etp_settling *t, size_t run, uint32_t event, uint32_
     size_t n_runs = t->s->block->n_runs;
     const uint64_t *columns = t->s->columns;
     uint64_t ns = columns[event * n_runs + run];
+    const int64_t most = ns > INT64_MAX ? INT64_MAX : (int64_t)ns;
     if (t->bad[run]) {
         return;
     }
@@ -89,9 +90,7 @@ void etp_settling_leave_out(etp_settling *t, size_t run, uint32_t event, uint32_
             ((etp_trace_damage){
                 .run = t->s->block->runs[run],
                 .name = t->s->events[event].name,
-                .ns = ns == ETP_BACKWARDS_NS ? ETP_NS_UNKNOWN
-                      : ns > INT64_MAX       ? INT64_MAX
-                                             : (int64_t)ns,
+                .ns = ns == ETP_BACKWARDS_NS ? ETP_NS_UNKNOWN : most,
                 .whole_ns = whole == ETP_NO_INDEX ? 0 : columns[whole * n_runs + run],
                 .crosses = crosses,
             }));
@@ -310,7 +309,9 @@ static void find_crossing(const etp_settling *t, stretch *v, uint8_t *found)
         uint32_t at = etp_settling_place(t, i);
         if (has_place(t, i)) {
             bool logged = e->kind == ETP_EVENT_DELEGATE_OP;
-            found[e->parent] |= crosses(t, i) ? (logged ? CROSS_LOGGED : CROSS_RUNTIMES) : 0;
+            if (crosses(t, i)) {
+                found[e->parent] |= logged ? CROSS_LOGGED : CROSS_RUNTIMES;
+            }
             if (!t->flat[i] && t->start[at] != t->end[at]) { // what takes no time crosses nothing
                 v[n++] = (stretch){t->start[at], t->end[at], e->parent, t->clock[i], logged};
             }

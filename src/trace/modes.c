@@ -116,7 +116,7 @@ static bool few_are_one(const etp_trace_block *block, const run_time *v, size_t 
 {
     bool slow = at > n - at;
     size_t from = slow ? at : 0, to = slow ? n : at, usual = v[slow ? at / 2 : (at + n) / 2].run;
-    size_t needed = to - from > 1 ? 1 : v[from].run > 0 ? RARE_EVENTS : SIZE_MAX;
+    size_t of_one = v[from].run > 0 ? RARE_EVENTS : SIZE_MAX, needed = to - from > 1 ? 1 : of_one;
     bool alone = slow && to - from == 1;
     double ratio = alone ? ALONE_RATIO : RARE_RATIO, share = alone ? ALONE_SHARE : 1.0 / RARE_RATIO;
     for (size_t i = from; i < to; i++) {

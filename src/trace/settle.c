@@ -55,7 +55,10 @@ static bool find_calls(etp_settling *t)
         etp_trace_event *e = &events[i];
         uint32_t p = e->parent;
         bool direct = p != ETP_NO_INDEX && events[p].kind == ETP_EVENT_DELEGATE_CALL;
-        e->call = p == ETP_NO_INDEX ? ETP_NO_INDEX : direct ? p : events[p].call;
+        e->call = p;
+        if (p != ETP_NO_INDEX && !direct) {
+            e->call = events[p].call;
+        }
         if (e->kind == ETP_EVENT_OTHER && direct) {
             e->kind = ETP_EVENT_DELEGATE_OP;
             e->delegated = true;
@@ -421,7 +424,7 @@ static void withhold_parts(etp_settling *t, uint32_t whole)
         for (uint32_t at = t->first[whole]; at; at = t->next[at - 1]) {
             etp_trace_event *e = &t->s->events[at - 1];
             bool logged = e->kind == ETP_EVENT_DELEGATE_OP;
-            int turn = !logged ? 2 : t->clock[at - 1] >= ETP_SPAN_OWN_NS ? 0 : 1;
+            int own = t->clock[at - 1] >= ETP_SPAN_OWN_NS ? 0 : 1, turn = logged ? own : 2;
             if (!e->apart && turn == k) {
                 e->apart = ETP_APART_SUM;
                 any = true;

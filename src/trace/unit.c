@@ -137,8 +137,10 @@ const char *etp_trace_unit_choice(const etp_trace *trace)
             }
         }
     }
-    const char *for_cycles = any[0] ? "us, or cycles:HZ for those that say so" : "cycles:HZ";
-    return any[1] ? for_cycles : any[0] ? "ns, us or cycles:HZ" : NULL;
+    if (any[1]) {
+        return any[0] ? "us, or cycles:HZ for those that say so" : "cycles:HZ";
+    }
+    return any[0] ? "ns, us or cycles:HZ" : NULL;
 }
 
 static bool logs_tensors(const etp_etdump *dump, uint32_t run_index)
@@ -207,11 +209,13 @@ etp_status etp_trace_need_sound(const etp_trace *trace, etp_error *err)
         d = jumped ? &trace->damage.items[i] : d;
         n += jumped;
     }
-    return d ? etp_fail(err, ETP_CORRUPT,
-                        "the clock jumped in %zu of its executions (run %u: '%.*s' %s)", n, d->run,
-                        ETP_STR_ARG(d->name),
-                        d->ns == ETP_NS_UNKNOWN ? "ends before it starts" : ETP_NS((double)d->ns))
-             : ETP_OK;
+    if (!d) {
+        return ETP_OK;
+    }
+    return etp_fail(err, ETP_CORRUPT,
+                    "the clock jumped in %zu of its executions (run %u: '%.*s' %s)", n, d->run,
+                    ETP_STR_ARG(d->name),
+                    d->ns == ETP_NS_UNKNOWN ? "ends before it starts" : ETP_NS((double)d->ns));
 }
 
 etp_status etp_trace_need_time(const etp_trace *trace, etp_error *err)

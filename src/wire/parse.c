@@ -441,7 +441,8 @@ static bool object(in *s, const field *fields, size_t count, unsigned depth)
 static bool truth(in *s, etp_wire_truth *value)
 {
     blanks(s);
-    *value = peek(s) == 't' ? ETP_WIRE_TRUE : peek(s) == 'f' ? ETP_WIRE_FALSE : ETP_WIRE_NULL;
+    *value = peek(s) == 'f' ? ETP_WIRE_FALSE : ETP_WIRE_NULL;
+    *value = peek(s) == 't' ? ETP_WIRE_TRUE : *value;
     return skip_word(s);
 }
 

@@ -35,7 +35,9 @@ size_t etp_os_descendants(pid_t *out, size_t cap)
     // OUT is the queue of those that are still to be asked for their children.
     for (size_t next = 0; n < cap; parent = out[next++]) {
         int got = proc_listchildpids(parent, out + n, (int)((cap - n) * sizeof *out));
-        n += got > 0 ? (size_t)got < cap - n ? (size_t)got : cap - n : 0;
+        if (got > 0) {
+            n += (size_t)got < cap - n ? (size_t)got : cap - n;
+        }
         if (next == n) {
             break;
         }
