@@ -93,10 +93,8 @@ static etp_status read_start(const json_t *root, etp_arena *arena, etp_bundle *o
     ETP_TRY(etp_arena_check(arena, err, BUNDLE_FILE)); // a NULL would cut the command short
     out->start = start;
     out->own_libraries = n > 1;
-    const char *last = start[n - 1];
-    out->runner = last[0] == '/' ? last
-                                 : etp_arena_printf(arena, "%s/%s", out->dir,
-                                                    strncmp(last, "./", 2) == 0 ? last + 2 : last);
+    const char *last = start[n - 1], *below = strncmp(last, "./", 2) == 0 ? last + 2 : last;
+    out->runner = last[0] == '/' ? last : etp_arena_printf(arena, "%s/%s", out->dir, below);
     return ETP_OK;
 }
 

@@ -102,7 +102,10 @@ const char *etp_cpu_set_text(const etp_cpu_set *s, etp_arena *arena)
         }
         i = last;
     }
-    return buf.failed ? NULL : buf.ptr ? buf.ptr : "";
+    if (buf.failed) {
+        return NULL;
+    }
+    return buf.ptr ? buf.ptr : "";
 }
 
 // ---- clusters ----
@@ -196,7 +199,8 @@ static bool choose(const etp_topology *t, cpu_kind wanted, etp_cpu_set *out)
     // Where all CPUs are of one speed there is neither big nor little.
     for (size_t i = 0; i < t->n && !same_kind(low, high); i++) {
         uint64_t speed = t->clusters[i].speed;
-        cpu_kind kind = same_kind(speed, low) ? LITTLE : same_kind(speed, high) ? BIG : MID;
+        cpu_kind kind = same_kind(speed, high) ? BIG : MID;
+        kind = same_kind(speed, low) ? LITTLE : kind;
         if (kind == wanted) {
             add_cpus(out, &t->clusters[i].cpus);
             any = true;

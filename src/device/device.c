@@ -6,12 +6,17 @@
 etp_device_kind etp_device_kind_of(const char *spec)
 {
     const char *s = spec ? spec : "local";
-    return strcmp(s, "local") == 0 ? ETP_DEVICE_LOCAL
-           : strcmp(s, "qemu") == 0 || (strncmp(s, "qemu:", 5) == 0 && s[5] != '\0')
-               ? ETP_DEVICE_QEMU
-           : strncmp(s, "ssh:", 4) == 0                          ? ETP_DEVICE_SSH
-           : strcmp(s, "adb") == 0 || strncmp(s, "adb:", 4) == 0 ? ETP_DEVICE_ADB
-                                                                 : ETP_DEVICE_UNKNOWN;
+    if (strcmp(s, "local") == 0) {
+        return ETP_DEVICE_LOCAL;
+    }
+    if (strcmp(s, "qemu") == 0 || (strncmp(s, "qemu:", 5) == 0 && s[5] != '\0')) {
+        return ETP_DEVICE_QEMU;
+    }
+    if (strncmp(s, "ssh:", 4) == 0) {
+        return ETP_DEVICE_SSH;
+    }
+    bool adb = strcmp(s, "adb") == 0 || strncmp(s, "adb:", 4) == 0;
+    return adb ? ETP_DEVICE_ADB : ETP_DEVICE_UNKNOWN;
 }
 
 const char *etp_device_fact_of(const etp_device_facts *facts, const char *key)

@@ -62,7 +62,10 @@ etp_status etp_prepare_mode_read(const char *name, etp_prepare_mode *out, etp_er
 
 static const char *wanted(const setting *s, etp_prepare_mode mode)
 {
-    return mode == ETP_PREPARE_BOOST ? s->boost : mode == ETP_PREPARE_APP ? s->app : NULL;
+    if (mode == ETP_PREPARE_BOOST) {
+        return s->boost;
+    }
+    return mode == ETP_PREPARE_APP ? s->app : NULL;
 }
 
 // ---- the journal ----

@@ -99,10 +99,11 @@ etp_status etp_qemu_find(const char *wanted, const char *search_path, const char
     if (wanted) {
         *out = wanted;
         etp_status st = new_enough(wanted, arena, &version, err);
-        return st != ETP_NO
-                   ? st
-                   : etp_fail(err, ETP_ENVIRONMENT, "%s is not qemu-aarch64 10.1 or newer%s%s",
-                              wanted, version[0] ? ", but " : "", version);
+        if (st != ETP_NO) {
+            return st;
+        }
+        return etp_fail(err, ETP_ENVIRONMENT, "%s is not qemu-aarch64 10.1 or newer%s%s", wanted,
+                        version[0] ? ", but " : "", version);
     }
     path_list places = {0};
     list_places(search_path, program, arena, &places);

@@ -252,7 +252,7 @@ static etp_str remote_affinity(etp_device *d, const etp_process *p, etp_arena *a
     }
     char *text = etp_arena_strdup(arena, call.out);
     for (char *c = text; c && *c; c++) {
-        *c = *c >= '0' && *c <= '9' ? *c : *c == '-' || *c == ',' ? *c : ' ';
+        *c = strchr("0123456789-,", *c) ? *c : ' ';
     }
     return etp_str_from(text ? text : "");
 }
@@ -438,10 +438,9 @@ etp_status etp_remote_open(etp_device *d, const etp_device_options *o, etp_remot
     r->silence_limit_ns = etp_remote_silence(o);
     etp_str system = {0}, machine = {0};
     ETP_TRY(make_home(d, &system, &machine, err));
+    etp_platform told = etp_str_eqz(system, "Darwin") ? ETP_PLATFORM_MAC : ETP_PLATFORM_LINUX;
     d->info = (etp_device_info){.spec = spec,
-                                .platform = platform                        ? platform
-                                            : etp_str_eqz(system, "Darwin") ? ETP_PLATFORM_MAC
-                                                                            : ETP_PLATFORM_LINUX,
+                                .platform = platform ? platform : told,
                                 .triple = triple_of(system, machine, &d->arena)};
     ETP_TRY(etp_arena_check(&d->arena, err, "the device"));
     if (o->no_runner) {

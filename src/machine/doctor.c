@@ -63,14 +63,12 @@ static etp_status mask_check(etp_doctor *d, etp_device *device, const etp_device
     if (plan.n_arms > 0) {
         ETP_TRY(etp_selftest_run(device, &plan, NULL, arena, &t, err));
     }
-    bool failed = t.ran && !t.ok;
+    const bool failed = t.ran && !t.ok;
+    const int open = t.told ? 1 : -1;
     etp_checks_add(
         &d->checks, arena,
-        (etp_check){NAME(MASK),
-                    failed   ? 0
-                    : t.told ? 1
-                             : -1,
-                    true, plan.n_arms > 0 ? t.text : "no level can be had",
+        (etp_check){NAME(MASK), failed ? 0 : open, true,
+                    plan.n_arms > 0 ? t.text : "no level can be had",
                     "two tiny models take the kernels of their level",
                     failed ? "levels cannot be compared with this runner: build it again with "
                              "scripts/build-runner"
@@ -189,11 +187,9 @@ void etp_doctor_machine(etp_doctor *d, const char *folder, const char *qemu, etp
                     "end other work, or measure on a machine that is idle", NULL});
     text_check(d, arena, NAME(GOVERNOR), s.governor, "performance",
                "cpupower frequency-set -g performance");
-    text_check(d, arena, NAME(BOOST),
-               s.boost < 0 ? ""
-               : s.boost   ? "on"
-                           : "off",
-               "off", "switch boost off: clocks then depend less on heat");
+    const char *boost = s.boost ? "on" : "off";
+    text_check(d, arena, NAME(BOOST), s.boost < 0 ? "" : boost, "off",
+               "switch boost off: clocks then depend less on heat");
     text_check(d, arena, NAME(POWER), s.power, "mains", "plug in");
     bool warm = isfinite(s.temperature_c);
     etp_checks_add(
@@ -302,12 +298,12 @@ const etp_report *etp_doctor_report(const etp_doctor *d, etp_arena *arena)
     etp_table *t = etp_report_table(r, "checks", NULL, k_columns, 5);
     for (size_t i = 0; i < d->checks.n; i++) {
         const etp_check *c = &d->checks.items[i];
+        const etp_severity bad = c->required ? ETP_BAD : ETP_WARN;
         if (c->fix && c->ok != 1 && c != noise) {
-            etp_keys_add(todo, c->ok == 0 ? (c->required ? ETP_BAD : ETP_WARN) : ETP_PLAIN, c->id,
-                         "%s: %s", c->found, c->fix);
+            etp_keys_add(todo, c->ok == 0 ? bad : ETP_PLAIN, c->id, "%s: %s", c->found, c->fix);
         }
-        ETP_ROW(t, etp_cell_z(c->id), etp_cell_answer(c->ok, c->required ? ETP_BAD : ETP_WARN),
-                etp_cell_z(c->found), etp_cell_z(c->expected), etp_cell_z(c->fix));
+        ETP_ROW(t, etp_cell_z(c->id), etp_cell_answer(c->ok, bad), etp_cell_z(c->found),
+                etp_cell_z(c->expected), etp_cell_z(c->fix));
     }
     return r;
 }

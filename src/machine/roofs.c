@@ -40,7 +40,8 @@ static const char *roof_words(etp_roof_what what)
 // Operations and bytes are kept per second and shown in units of 10^9; times are shown as they are.
 static double rate(const etp_roof *x, uint64_t v)
 {
-    return v ? (double)v / (x->unit == ETP_ROOF_NS ? 1 : 1e9) : (double)NAN;
+    const double unit = x->unit == ETP_ROOF_NS ? 1 : 1e9;
+    return v ? (double)v / unit : (double)NAN;
 }
 
 // The thread counts that were measured, rising; at most MOST.

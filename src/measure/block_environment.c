@@ -32,10 +32,11 @@ static void nap(etp_session *s, uint64_t end)
 // "45.0 C (soc)", "45.0 C (soc), thermal status 2", "thermal status 2".
 static void describe(const etp_os_state *now, char *out, size_t cap)
 {
-    int used = isnan(now->temperature_c)
-                   ? 0
-                   : snprintf(out, cap, "%.1f C (%s)%s", now->temperature_c, now->temperature_zone,
-                              throttles(now) ? ", " : "");
+    int used = 0;
+    if (!isnan(now->temperature_c)) {
+        used = snprintf(out, cap, "%.1f C (%s)%s", now->temperature_c, now->temperature_zone,
+                        throttles(now) ? ", " : "");
+    }
     if (throttles(now) && used >= 0 && (size_t)used < cap) {
         snprintf(out + used, cap - (size_t)used, "thermal status %llu",
                  (unsigned long long)now->thermal_status);

@@ -63,13 +63,14 @@ static etp_status give_up_error(const etp_session *s, etp_error *err)
     bool bounded;
     if (etp_str_find(l->detail, ETP_STR("InvalidArgument")) < l->detail.len &&
         etp_phases_suit(s->plan->model_paths[arm->model], set->method, &bounded)) {
-        advice = !set->prefill && !set->decode
-                     ? "; it is a text decoder, which takes tokens at a position: ask for a prompt "
-                       "and for decoding, --prefill 64 --decode 32"
-                 : !bounded ? "; the program does not tell how many tokens its cache holds "
-                              "(get_max_context_len), so a position may be past it: give a smaller "
-                              "--prefill, --decode or --depth"
-                            : "";
+        if (!set->prefill && !set->decode) {
+            advice = "; it is a text decoder, which takes tokens at a position: ask for a prompt "
+                     "and for decoding, --prefill 64 --decode 32";
+        } else if (!bounded) {
+            advice = "; the program does not tell how many tokens its cache holds "
+                     "(get_max_context_len), so a position may be past it: give a smaller "
+                     "--prefill, --decode or --depth";
+        }
     }
     char words[ETP_CANDIDATE_CHARS];
     return etp_fail(err, ETP_CHILD, "%s cannot be measured (%s): %.*s%s",

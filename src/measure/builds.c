@@ -15,11 +15,11 @@ static etp_status open_own(const char *path, const etp_device *device, etp_arena
     bool folder = bundle->sdk_digest[0] != '\0';
     bundle->sdk_digest = folder ? hash : ""; // of the bytes: somebody may have put a library there
     const char *what = bundle->python ? "Python runtime of" : "etprof's runner with";
-    const char *text =
-        bundle->sdk_version[0]
-            ? etp_arena_printf(arena, "%s ExecuTorch %s%s%.10s", what, bundle->sdk_version,
-                               bundle->sdk_sha[0] ? " " : "", bundle->sdk_sha)
-            : "etprof's runner";
+    const char *text = "etprof's runner";
+    if (bundle->sdk_version[0]) {
+        text = etp_arena_printf(arena, "%s ExecuTorch %s%s%.10s", what, bundle->sdk_version,
+                                bundle->sdk_sha[0] ? " " : "", bundle->sdk_sha);
+    }
     *out = (etp_run_build){.path = etp_str_from(folder ? bundle->dir : bundle->runner),
                            .sha256 = etp_str_from(hash),
                            .executorch = etp_str_from(bundle->sdk_version),

@@ -34,13 +34,13 @@ void etp_cores_units(etp_session *s)
     bool pinned =
         s->plan->settings.cpus && etp_cpu_set_parse(etp_str_from(s->plan->settings.cpus), &set);
     bool counted = etp_parse_u64(etp_run_fact_of(&s->run, "cpus"), &cpus) && cpus <= ETP_CPUS_MAX;
+    const etp_cpu_set *within = pinned ? &set : NULL;
     etp_topology_parse(etp_run_fact_of(&s->run, "clusters"), &t);
     // 0: the registers that tell it (SMIDR_EL1) could not be read. Then clusters are the next best
     // guess, and the text says that it is one.
-    uint32_t units = counted ? etp_sme_units(etp_run_fact_of(&s->run, "smidr"),
-                                             pinned ? &set : NULL, (uint32_t)cpus)
-                             : 0;
-    uint32_t clusters = clusters_of(&t, pinned ? &set : NULL);
+    uint32_t units =
+        counted ? etp_sme_units(etp_run_fact_of(&s->run, "smidr"), within, (uint32_t)cpus) : 0;
+    uint32_t clusters = clusters_of(&t, within);
     const char *text = NULL;
     if (units > 0 && most > units) {
         text = etp_arena_printf(

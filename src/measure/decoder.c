@@ -35,7 +35,10 @@ const etp_method *etp_decoder_method(const etp_program *program, const char *nam
         n += program->methods[i].n_inputs > 0;
     }
     // Constant methods take no inputs, so they do not count: the one that does is the model.
-    return m ? m : !name && n == 1 ? only : NULL;
+    if (m) {
+        return m;
+    }
+    return !name && n == 1 ? only : NULL;
 }
 
 const char *etp_decoder_methods(const etp_program *program, etp_arena *arena)

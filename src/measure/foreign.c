@@ -568,9 +568,9 @@ etp_status etp_foreign_run(etp_device *device, const etp_launch_request *request
             .out = out,
             .process = {.in_fd = -1, .out_fd = -1, .err_fd = -1}
         };
-        r->warmup = !repeats || (text && request->dump) ? 0
-                    : pilot                             ? PILOT_WARMUP
-                                                        : request->warmup;
+        if (repeats && !(text && request->dump)) {
+            r->warmup = pilot ? PILOT_WARMUP : request->warmup;
+        }
         r->log.arena = arena;
         r->log.kind = foreign->kind;
         r->log.executions = repeats ? r->warmup + request->iterations : 1;

@@ -149,9 +149,10 @@ static void read_image(etp_bytes b, const etp_image *image, etp_arena *arena, et
     // XNNPACK has the text, stripped or not.
     bool xnnpack = holds_text(b, "XnnpackBackend") || holds_text(b, "executorch_backend_xnnpack");
     bool elsewhere = !f->is_static && holds_text(b, "libexecutorch"); // libraries that load others
-    f->xnnpack = xnnpack ? ETP_KNOWN_YES : elsewhere ? ETP_KNOWN_NOT : ETP_KNOWN_NO;
+    etp_known absent = elsewhere ? ETP_KNOWN_NOT : ETP_KNOWN_NO;
+    f->xnnpack = xnnpack ? ETP_KNOWN_YES : absent;
     if (arm64) {
-        f->sme = starts_streaming(b) ? ETP_KNOWN_YES : elsewhere ? ETP_KNOWN_NOT : ETP_KNOWN_NO;
+        f->sme = starts_streaming(b) ? ETP_KNOWN_YES : absent;
     }
 }
 

@@ -59,12 +59,10 @@ static etp_status check_text_flags(const etp_foreign *f, const etp_session_plan 
     const bool *has = f->flags;
     if (!has[ETP_FOREIGN_MODEL_PATH] || !has[ETP_FOREIGN_PROMPT] ||
         !(has[ETP_FOREIGN_MAX_NEW_TOKENS] || has[ETP_FOREIGN_SEQ_LEN])) {
+        const char *more = has[ETP_FOREIGN_PROMPT] ? "max_new_tokens" : "prompt";
         return etp_fail(err, ETP_ENVIRONMENT,
                         "%s does not take llama_main's --%s: it is not a runner of language models",
-                        f->path,
-                        !has[ETP_FOREIGN_MODEL_PATH] ? "model_path"
-                        : !has[ETP_FOREIGN_PROMPT]   ? "prompt"
-                                                     : "max_new_tokens");
+                        f->path, has[ETP_FOREIGN_MODEL_PATH] ? more : "model_path");
     }
     // A script may bring a tokenizer of its own.
     if (f->is_elf && !p->settings.tokenizer) {
@@ -315,7 +313,8 @@ static etp_status check_kinds(etp_session_plan *p, etp_error *err)
                         "readings would look precise; give --blocks");
     }
     p->settings.warmup = p->settings.warmup ? p->settings.warmup : 1;
-    p->settings.iterations = p->settings.iterations ? p->settings.iterations : repeats ? 5 : 1;
+    const uint64_t usual = repeats ? 5 : 1;
+    p->settings.iterations = p->settings.iterations ? p->settings.iterations : usual;
     p->settings.traced = p->settings.traced ? p->settings.traced : 1;
     return ETP_OK;
 }

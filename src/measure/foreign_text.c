@@ -72,10 +72,9 @@ bool etp_foreign_stats_read(etp_str text, etp_foreign_stats *out, char *why, siz
     reading r = {.why = why, .why_cap = why_cap, .ok = true};
     *out = (etp_foreign_stats){0};
     if (etp_json_parse(text, &root, &fault, NULL) != ETP_OK || !json_is_object(root)) {
+        const char *why_not = fault == ETP_JSON_TWICE ? " (a key occurs twice)" : "";
         refuse(&r, "they are not a JSON object%s",
-               fault == ETP_JSON_NAN     ? " (NaN or Infinity in them)"
-               : fault == ETP_JSON_TWICE ? " (a key occurs twice)"
-                                         : "");
+               fault == ETP_JSON_NAN ? " (NaN or Infinity in them)" : why_not);
         json_decref(root);
         return false;
     }

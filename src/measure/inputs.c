@@ -183,10 +183,9 @@ static void note_shape(preparation *p, size_t i, const tensor *given)
     for (uint32_t d = 0; d < given->n_dims; d++) {
         dims[d] = (int64_t)given->sizes[d]; // within the program's
     }
-    const char *shape = etp_dims_text(dims, given->n_dims, p->arena), *before = p->shapes;
-    p->shapes = shape ? etp_arena_printf(p->arena, "%s%s%zu=%s", before ? before : "",
-                                         before ? "," : "", i, shape)
-                      : NULL;
+    const char *shape = etp_dims_text(dims, given->n_dims, p->arena);
+    const char *before = p->shapes ? p->shapes : "", *comma = p->shapes ? "," : "";
+    p->shapes = shape ? etp_arena_printf(p->arena, "%s%s%zu=%s", before, comma, i, shape) : NULL;
 }
 
 static etp_status put_tensor(preparation *p, size_t i, const tensor *given)
@@ -476,11 +475,11 @@ static etp_status choose_method(const etp_pte *pte, const char *name, const etp_
     if (!*out && !name && pte->n_methods == 1) {
         *out = &pte->methods[0];
     }
-    return *out ? ETP_OK
-                : etp_fail(err, ETP_USAGE,
-                           name ? "the program has no method %s"
-                                : "the program has several methods%s: choose with --method",
-                           name ? name : "");
+    if (*out) {
+        return ETP_OK;
+    }
+    return name ? etp_fail(err, ETP_USAGE, "the program has no method %s", name)
+                : etp_fail(err, ETP_USAGE, "the program has several methods: choose with --method");
 }
 
 static etp_status absolute(const char *path, etp_arena *arena, const char **out, etp_error *err)

@@ -226,7 +226,8 @@ static void compare_elements(const numbers *a, const numbers *b, const output *o
         }
         d->mismatched += diff > floor_abs + tol.relative * larger;
     }
-    d->cosine = aa == 0 && bb == 0 ? 1 : aa == 0 || bb == 0 ? 0 : dot / sqrt(aa * bb);
+    const bool zeros = aa == 0 || bb == 0; // all of one side, or of both, which are then alike
+    d->cosine = zeros ? (double)(aa == bb) : dot / sqrt(aa * bb);
     d->cosine = finite > 0 || o->elements == 0 ? d->cosine : (double)NAN;
     d->power = aa;
     d->rounding = rounding > 0 ? rounding / aa : 0;

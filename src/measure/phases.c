@@ -47,11 +47,8 @@ static etp_status parse_shapes(const char *text, shapes *out, size_t *n_out, etp
             one = (etp_str){one.ptr + equals + 1, one.len - equals - 1};
         }
         if (!s || s->n == MAX_SHAPES || one.len == 0) {
-            return bad_shape(one,
-                             !s            ? "names no input"
-                             : one.len > 0 ? "is one shape too many"
-                                           : "is not a shape",
-                             err);
+            const char *what = one.len > 0 ? "is one shape too many" : "is not a shape";
+            return bad_shape(one, s ? what : "names no input", err);
         }
         s->items[s->n++] = one;
     }

@@ -79,7 +79,10 @@ typedef struct wanted { // one phase, whatever the model
 // How many tokens a call of a phase has.
 static uint64_t step_of(const etp_decoder *d, const wanted *w)
 {
-    return w->decode ? 1 : d->dynamic && w->tokens < d->most ? w->tokens : d->most;
+    if (w->decode) {
+        return 1;
+    }
+    return d->dynamic && w->tokens < d->most ? w->tokens : d->most;
 }
 
 static etp_status check_wanted(const etp_decoder *d, const wanted *w, const char *model,

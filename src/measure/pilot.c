@@ -21,14 +21,18 @@
 static uint64_t count_for(double ns, double each, uint64_t least, uint64_t most)
 {
     double n = ceil(ns / each);
-    return n < (double)least ? least : n > (double)most ? most : (uint64_t)n;
+    if (n < (double)least) {
+        return least;
+    }
+    return n > (double)most ? most : (uint64_t)n;
 }
 
 static uint64_t traced_count(const etp_session_plan *plan, uint64_t iterations)
 {
-    return plan->settings.traced     ? plan->settings.traced
-           : iterations < TRACED_MAX ? iterations
-                                     : TRACED_MAX;
+    if (plan->settings.traced) {
+        return plan->settings.traced;
+    }
+    return iterations < TRACED_MAX ? iterations : TRACED_MAX;
 }
 
 bool etp_pilot_needed(const etp_session_plan *plan)

@@ -566,14 +566,14 @@ static etp_status set_counts(const etp_session_plan_options *o, bool emulated,
     // Something else than the number of blocks ends such a session; then the number is only a
     // bound.
     bool open = set->budget_s > 0 || set->precision > 0;
-    uint32_t most = emulated ? 1 : open ? ETP_BUDGET_BLOCKS : ETP_DEFAULT_BLOCKS;
+    uint32_t usual = open ? ETP_BUDGET_BLOCKS : ETP_DEFAULT_BLOCKS, most = emulated ? 1 : usual;
     out->blocks = set->blocks ? (uint32_t)set->blocks : most;
     set->blocks = out->blocks;
     out->control_blocks = ETP_CONTROL_BLOCKS;
     if (o->no_control || emulated || out->n_arms < 2) {
         out->control_blocks = 0;
     }
-    double seconds = o->timeout_s > 0 ? o->timeout_s : emulated ? 600 : 60;
+    double unasked = emulated ? 600 : 60, seconds = o->timeout_s > 0 ? o->timeout_s : unasked;
     // Tests ask for very little; a day is for ever, and no product of it wraps.
     seconds = fmin(fmax(seconds, 0.05), 86400);
     out->timeout_ns = (uint64_t)(seconds * 1e9);

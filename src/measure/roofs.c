@@ -142,12 +142,14 @@ static etp_status read_output(etp_channel *channel, uint64_t extra_ns, taker *t,
         char why[256] = "";
         etp_channel_result r = etp_channel_next(channel, extra_ns, &msg, why, sizeof why);
         if (r != ETP_CHANNEL_OK) {
-            return r == ETP_CHANNEL_SIGNAL ? etp_fail(err, ETP_INTERRUPTED, "interrupted")
-                   : r == ETP_CHANNEL_GARBAGE
-                       ? etp_fail(err, ETP_CHILD, "the runner does not speak etprof's protocol: %s",
-                                  why)
-                       : etp_fail(err, ETP_CHILD,
-                                  "the runner stopped before its roofs were measured");
+            if (r == ETP_CHANNEL_SIGNAL) {
+                return etp_fail(err, ETP_INTERRUPTED, "interrupted");
+            }
+            if (r == ETP_CHANNEL_GARBAGE) {
+                return etp_fail(err, ETP_CHILD, "the runner does not speak etprof's protocol: %s",
+                                why);
+            }
+            return etp_fail(err, ETP_CHILD, "the runner stopped before its roofs were measured");
         }
         if (msg.type == ETP_WIRE_ERROR) {
             bool old = etp_wire_code_find(msg.u.error.code) == ETP_WIRE_CODE_USAGE;

@@ -29,7 +29,10 @@
 uint64_t etp_sampled_iterations(uint64_t each_ns, uint64_t for_ns)
 {
     uint64_t n = each_ns ? for_ns / each_ns : 100;
-    return n < ETP_SAMPLED_MIN ? ETP_SAMPLED_MIN : n > ETP_SAMPLED_MAX ? ETP_SAMPLED_MAX : n;
+    if (n < ETP_SAMPLED_MIN) {
+        return ETP_SAMPLED_MIN;
+    }
+    return n > ETP_SAMPLED_MAX ? ETP_SAMPLED_MAX : n;
 }
 
 typedef struct sample {

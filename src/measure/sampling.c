@@ -17,11 +17,16 @@ static etp_samples_end barred(const etp_session *s)
     // The runner's sampler exists for Linux kernels alone (runner/src/sampler.h).
     etp_platform platform = s->device->info.platform;
     bool linux_kernel = platform == ETP_PLATFORM_LINUX || platform == ETP_PLATFORM_ANDROID;
-    return s->plan->settings.no_kernels                ? ETP_SAMPLES_OFF
-           : s->plan->settings.no_trace                ? ETP_SAMPLES_UNTRACED
-           : s->device->info.emulated || !linux_kernel ? ETP_SAMPLES_DEVICE
-           : s->plan->arms[0].foreign                  ? ETP_SAMPLES_RUNNER
-                                                       : ETP_SAMPLES_NOT_TOLD;
+    if (s->plan->settings.no_kernels) {
+        return ETP_SAMPLES_OFF;
+    }
+    if (s->plan->settings.no_trace) {
+        return ETP_SAMPLES_UNTRACED;
+    }
+    if (s->device->info.emulated || !linux_kernel) {
+        return ETP_SAMPLES_DEVICE;
+    }
+    return s->plan->arms[0].foreign ? ETP_SAMPLES_RUNNER : ETP_SAMPLES_NOT_TOLD;
 }
 
 // What the timed launch of this block tells of ARM. A runner may say more time than passed here.
@@ -130,9 +135,11 @@ static etp_samples_end used_up(const etp_session *s, uint32_t arm, uint64_t spen
     const etp_arm_cost *c = &s->arms[arm].cost;
     uint64_t ns = (uint64_t)fmax(c->rest_ns + (double)s->sampling.each_ns,
                                  (double)etp_session_launch_ns(s, arm, ETP_LAUNCH_TIMED));
-    return !etp_session_has_time(s, 1, ns)                                ? ETP_SAMPLES_BUDGET
-           : s->sampling.limit_ns > 0 && spent_ns >= s->sampling.limit_ns ? ETP_SAMPLES_PART
-                                                                          : ETP_SAMPLES_NOT_TOLD;
+    if (!etp_session_has_time(s, 1, ns)) {
+        return ETP_SAMPLES_BUDGET;
+    }
+    bool limited = s->sampling.limit_ns > 0 && spent_ns >= s->sampling.limit_ns;
+    return limited ? ETP_SAMPLES_PART : ETP_SAMPLES_NOT_TOLD;
 }
 
 // What ran is a fact, not an estimate, and needs no blocks: one launch per arm, last; more of them
@@ -179,11 +186,19 @@ static etp_samples_end enough(const etp_session *s, uint32_t arm, uint32_t done,
 {
     bool more_tells = coverage->too_few || coverage->reachable - coverage->share >= LEAST_GAIN;
     // The first reason that holds is the one that the folder tells.
-    return !coverage->too_few && coverage->share >= ETP_SAMPLING_GOAL ? ETP_SAMPLES_KNOWN
-           : done >= ETP_SAMPLING_LAUNCHES                            ? ETP_SAMPLES_BOUND
-           : !more_tells                                              ? ETP_SAMPLES_NO_GAIN
-           : !fits(s, arm) ? s->sampling.limit_ns > 0 ? ETP_SAMPLES_PART : ETP_SAMPLES_BUDGET
-                           : ETP_SAMPLES_NOT_TOLD;
+    if (!coverage->too_few && coverage->share >= ETP_SAMPLING_GOAL) {
+        return ETP_SAMPLES_KNOWN;
+    }
+    if (done >= ETP_SAMPLING_LAUNCHES) {
+        return ETP_SAMPLES_BOUND;
+    }
+    if (!more_tells) {
+        return ETP_SAMPLES_NO_GAIN;
+    }
+    if (fits(s, arm)) {
+        return ETP_SAMPLES_NOT_TOLD;
+    }
+    return s->sampling.limit_ns > 0 ? ETP_SAMPLES_PART : ETP_SAMPLES_BUDGET;
 }
 
 // What one more launch of ARM gave becomes part of BLOCK, which is in the folder already.

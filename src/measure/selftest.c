@@ -301,11 +301,13 @@ etp_status etp_selftest_run(etp_device *device, const etp_session_plan *plan, co
         out->ran = out->ran && a->found;
         out->ok = out->ok && !a->failed;
         out->told = out->told || (a->found && a->ok);
-        etp_strbuf_printf(&text, "%s%s: %s%s%s", text.len > 0 ? "; " : "", a->level,
-                          !a->found   ? "no answer"
-                          : a->ok     ? "ok"
-                          : a->failed ? "FAILED"
-                                      : "cannot tell",
+        const char *verdict = "no answer";
+        if (a->found && a->ok) {
+            verdict = "ok";
+        } else if (a->found) {
+            verdict = a->failed ? "FAILED" : "cannot tell";
+        }
+        etp_strbuf_printf(&text, "%s%s: %s%s%s", text.len > 0 ? "; " : "", a->level, verdict,
                           a->why[0] ? ", " : "", a->why);
     }
     out->ok = out->ok && out->ran;

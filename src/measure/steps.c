@@ -61,11 +61,12 @@ static const char *wrong_shape(const making *m, const shape *s)
         // The sizes in a program are its upper bounds where it is dynamic.
         fits = v->dynamic ? s->dims[i] <= v->dims[i] : s->dims[i] == v->dims[i];
     }
-    return fits ? NULL
-                : etp_arena_printf(m->arena, "shape %s is not %s%s%s",
-                                   dims_text(m, s->dims, s->rank), v->dynamic ? "within " : "",
-                                   dims_text(m, v->dims, v->rank),
-                                   v->dynamic ? "" : ", the only one it takes (static shape)");
+    if (fits) {
+        return NULL;
+    }
+    return etp_arena_printf(m->arena, "shape %s is not %s%s%s", dims_text(m, s->dims, s->rank),
+                            v->dynamic ? "within " : "", dims_text(m, v->dims, v->rank),
+                            v->dynamic ? "" : ", the only one it takes (static shape)");
 }
 
 static etp_status shape_of(const making *m, const etp_steps_phase *p, const etp_steps_input *in,

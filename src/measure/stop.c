@@ -161,13 +161,13 @@ static void candidate_words(const etp_session *s, uint32_t reference, uint32_t a
         snprintf(count, sizeof count, "%s%u thread%s", level ? ", " : "", arm->threads,
                  arm->threads == 1 ? "" : "s");
     }
-    bool known = (level || threads) && arm->model == base->model && arm->side == base->side;
-    snprintf(out, ETP_CANDIDATE_CHARS, "%s%s%s%s", known && phase ? phase->name : "",
-             known && phase ? ": " : "",
-             !known  ? arm->name
-             : level ? etp_level_get(arm->level)->name // which kernels ran is known in the end
-                     : "",
-             known ? count : "");
+    if (!(level || threads) || arm->model != base->model || arm->side != base->side) {
+        snprintf(out, ETP_CANDIDATE_CHARS, "%s", arm->name);
+        return;
+    }
+    // Which kernels ran is known in the end.
+    snprintf(out, ETP_CANDIDATE_CHARS, "%s%s%s%s", phase ? phase->name : "", phase ? ": " : "",
+             level ? etp_level_get(arm->level)->name : "", count);
 }
 
 void etp_session_ratio_so_far(const etp_session *s, etp_session_progress *out)

@@ -398,6 +398,7 @@ static etp_status make_request(etp_session *s, const etp_task *t, bool pilot, et
     // What a block has shown is better than what the trial foretold.
     uint64_t iteration_ns =
         arm->cost.each_ns > 0 ? (uint64_t)arm->cost.each_ns : arm->counts.iteration_ns;
+    const uint64_t counted = traced ? arm->counts.traced : arm->counts.iterations;
     *q = (etp_launch_request){
         .arm = &s->plan->arms[t->arm],
         .model = arm->model,
@@ -409,9 +410,7 @@ static etp_status make_request(etp_session *s, const etp_task *t, bool pilot, et
         .cpus = s->plan->settings.cpus,
         .kind = t->kind,
         .warmup = arm->counts.warmup,
-        .iterations = sampled  ? etp_sampled_iterations(iteration_ns, s->sampling.each_ns)
-                      : traced ? arm->counts.traced
-                               : arm->counts.iterations,
+        .iterations = sampled ? etp_sampled_iterations(iteration_ns, s->sampling.each_ns) : counted,
         .expected_iteration_ns = iteration_ns,
         .timeout_ns = s->plan->timeout_ns,
         .cpu = &s->plan->cpu.cpu,

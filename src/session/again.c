@@ -127,7 +127,8 @@ static etp_status take_extension(const etp_session_again *again, etp_run *run, e
         return ETP_OK;
     }
     uint64_t left = run->blocks_done < ETP_MAX_BLOCKS ? ETP_MAX_BLOCKS - run->blocks_done : 0;
-    uint64_t blocks = more->blocks ? more->blocks : open ? left : ETP_DEFAULT_BLOCKS;
+    uint64_t usual = open ? left : ETP_DEFAULT_BLOCKS;
+    uint64_t blocks = more->blocks ? more->blocks : usual;
     if (blocks > left || left == 0) {
         return etp_fail(err, ETP_USAGE, "%s has %u blocks: %llu more are above %d in all",
                         again->dir, run->blocks_done, (unsigned long long)blocks, ETP_MAX_BLOCKS);

@@ -341,7 +341,8 @@ static etp_status level_of(reader *r, node object, etp_config_experiment *e)
         return etp_fail_at(r->err, ETP_CORRUPT, object.at,
                            "\"%s\" is both on and off: add \"level\"", e->name);
     }
-    e->role = on ? ETP_ROLE_ON : off ? ETP_ROLE_OFF : ETP_ROLE_NONE;
+    e->role = off ? ETP_ROLE_OFF : ETP_ROLE_NONE;
+    e->role = on ? ETP_ROLE_ON : e->role;
     for (int i = 1; i < ETP_LEVEL_COUNT && e->role == ETP_ROLE_NONE && !e->level; i++) {
         const char *name = etp_level_get((etp_level)i)->name;
         e->level = has_token(e->name, name) ? name : NULL;

@@ -375,9 +375,10 @@ static etp_status expect_platform(etp_experiments *p, const char *spec, etp_erro
     for (size_t i = 0; i <= p->n_arms; i++) {
         bool folder = i == p->n_arms;
         const char *name = folder ? p->config->output_root : p->arms[i]->name;
-        etp_platform platform = !name    ? ETP_PLATFORM_UNKNOWN
-                                : folder ? etp_platform_of_folder(name)
-                                         : etp_platform_of_name(name);
+        etp_platform platform = ETP_PLATFORM_UNKNOWN;
+        if (name) {
+            platform = folder ? etp_platform_of_folder(name) : etp_platform_of_name(name);
+        }
         const char *what = folder ? "output_root" : "experiment";
         if (platform && out->platform && platform != out->platform) {
             return etp_fail(

@@ -68,16 +68,18 @@ etp_status etp_platform_check(const etp_expected_platform *expected, const char 
         return ETP_OK;
     }
     bool local = etp_device_kind_of(spec) == ETP_DEVICE_LOCAL;
+    const char *remedy = "name another --device";
+    if (expected->platform == ETP_PLATFORM_MAC) {
+        remedy = "run it on a Mac";
+    } else if (expected->platform == ETP_PLATFORM_ANDROID) {
+        remedy = "name a phone ('etprof doctor devices' lists them)";
+    }
     return etp_fail(
         err, ETP_ENVIRONMENT,
         "%s \"%s\" names %s, but %s is %s: what names a platform is measured there or not at all; "
         "%s, or use "
         "names of %s ('etprof run --init MODEL.pte' writes a config with them)",
         expected->what, expected->name, etp_platform_name(expected->platform),
-        local ? "this machine" : spec, etp_platform_name(platform),
-        expected->platform == ETP_PLATFORM_MAC ? "run it on a Mac"
-        : expected->platform == ETP_PLATFORM_ANDROID
-            ? "name a phone ('etprof doctor devices' lists them)"
-            : "name another --device",
+        local ? "this machine" : spec, etp_platform_name(platform), remedy,
         etp_platform_name(platform));
 }

@@ -175,18 +175,20 @@ static etp_status need_data(const char *model, const etp_program *program, const
         if (is_in(data, all.items[i])) {
             continue;
         }
-        names = missing < NAMED ? etp_arena_printf(arena, "%s%s%.*s", names, missing ? ", " : "",
-                                                   ETP_STR_ARG(all.items[i]))
-                                : names;
+        if (missing < NAMED) {
+            names = etp_arena_printf(arena, "%s%s%.*s", names, missing ? ", " : "",
+                                     ETP_STR_ARG(all.items[i]));
+        }
         missing++;
     }
-    return missing == 0
-               ? ETP_OK
-               : etp_fail(err, ETP_USAGE,
-                          "%s keeps weights in data files (.ptd): %zu of %zu tensors are %s%s "
-                          "(%s%s); give the file that has them: --data FILE, once for each",
-                          model, missing, all.n, data->n ? "not in " : "missing",
-                          data->n ? data->list : "", names, missing > NAMED ? ", …" : "");
+    if (missing == 0) {
+        return ETP_OK;
+    }
+    return etp_fail(err, ETP_USAGE,
+                    "%s keeps weights in data files (.ptd): %zu of %zu tensors are %s%s (%s%s); "
+                    "give the file that has them: --data FILE, once for each",
+                    model, missing, all.n, data->n ? "not in " : "missing",
+                    data->n ? data->list : "", names, missing > NAMED ? ", …" : "");
 }
 
 static etp_status read_needs(const char *model, const etp_program *program, const data_files *data,
