@@ -109,8 +109,10 @@ static const char *release_of(const etp_run *run, uint32_t side, etp_arena *aren
     }
     etp_str a = public_version(run->builds.items[0].executorch);
     etp_str b = public_version(run->builds.items[1].executorch);
-    bool differ = a.len > 0 && b.len > 0 && !etp_str_eq(a, b);
-    return differ ? etp_arena_strdup(arena, side ? b : a) : NULL;
+    if (a.len == 0 || b.len == 0 || etp_str_eq(a, b)) {
+        return NULL;
+    }
+    return etp_arena_strdup(arena, side ? b : a);
 }
 
 static void describe_arms(const etp_run *run, etp_ab_described *out)
@@ -210,8 +212,11 @@ etp_status etp_ab_choose_baseline(const etp_ab_session *s, const char *asked, et
     }
     ETP_TRY(etp_choose_baseline(names, ab->n_arms, wanted, (etp_str){0}, &out->baseline, err));
     uint32_t *shown = ETP_NEW_ARRAY(ab->arena, uint32_t, ab->n_arms);
-    for (uint32_t i = 0; i < ab->n_arms; i++) { // the others after the baseline
-        shown[i == out->baseline ? 0 : i < out->baseline ? i + 1 : i] = i;
+    shown[0] = out->baseline;
+    for (uint32_t i = 0, n = 1; i < ab->n_arms; i++) {
+        if (i != out->baseline) {
+            shown[n++] = i;
+        }
     }
     out->shown = shown;
     return ETP_OK;

@@ -19,9 +19,10 @@ static const char *feature_name(etp_feature feature, etp_level level, etp_level 
         etp_isa_feature alone = etp_level_without(lower);
         const etp_level_info *info = etp_level_get(level);
         bool best = level == ETP_LEVEL_BEST_X86_64 || level == ETP_LEVEL_BEST_AARCH64;
-        return alone < ETP_HAS_COUNT ? etp_isa_feature_title(alone)
-               : best || !info       ? NULL
-                                     : info->word;
+        if (alone < ETP_HAS_COUNT) {
+            return etp_isa_feature_title(alone);
+        }
+        return best || !info ? NULL : info->word;
     }
     case ETP_FEATURE_NONE:
         break;

@@ -19,7 +19,10 @@ uint32_t etp_ab_blocks_to_tell(double estimate, double lo, double hi, uint32_t b
     double sd = log(hi / lo) / 2 / log1p(etp_plan_half_width(1, blocks));
     uint32_t n = distance > 0 ? etp_plan_sequential(sd, expm1(distance)) : UINT32_MAX;
     uint32_t more = n > blocks ? n - blocks : least;
-    return more < least ? least : more > MORE_MOST ? MORE_MOST : more;
+    if (more > MORE_MOST) {
+        return MORE_MOST;
+    }
+    return more < least ? least : more;
 }
 
 static uint32_t of_verdict(const etp_ab_comparison *c)
@@ -137,8 +140,9 @@ const char *etp_ab_settle_command(const etp_ab *ab, const etp_ab_comparison *c, 
                              : "";
     const char *a = ab->n_models > 0 ? ab->models[0].path : NULL,
                *b = ab->n_models > 1 ? ab->models[1].path : NULL;
-    const char *models = b ? etp_shell_command(arena, "%s %s", a, b)
-                           : etp_shell_command(arena, "%s", a ? a : "MODEL.pte");
+    const char *only = a ? a : "MODEL.pte";
+    const char *models =
+        b ? etp_shell_command(arena, "%s %s", a, b) : etp_shell_command(arena, "%s", only);
     return models && levels ? etp_arena_printf(arena, "etprof ab %s%s --blocks %d", models, levels,
                                                ETP_MIN_BLOCKS)
                             : NULL;

@@ -165,7 +165,10 @@ static etp_status ask_run_folder(const char *path, bool *emulated, double *waite
     etp_str experiment = folder.len ? etp_path_last(folder) : (etp_str){0};
     etp_arena scratch = {0};
     etp_run run;
-    const char *dir = !folder.ptr ? ".." : above.len > 0 ? etp_arena_strdup(&scratch, above) : ".";
+    const char *dir = "..";
+    if (folder.ptr) {
+        dir = above.len > 0 ? etp_arena_strdup(&scratch, above) : ".";
+    }
     etp_status st = ETP_OK;
     *emulated = false;
     *waited = NAN;

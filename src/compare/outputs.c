@@ -112,11 +112,12 @@ const char *etp_ab_outputs_mute(const etp_ab_correctness *c)
     if (c->ok >= 0) {
         return NULL;
     }
-    const char *constant = "all outputs have one value in every place, so that agreement "
-                           "proves nothing";
-    return c->not_finite ? "not finite: an output is NaN or infinite in every place"
-           : c->constant ? constant
-                         : NULL;
+    if (c->not_finite) {
+        return "not finite: an output is NaN or infinite in every place";
+    }
+    return c->constant ? "all outputs have one value in every place, so that agreement proves "
+                         "nothing"
+                       : NULL;
 }
 
 void etp_ab_take_worse(etp_ab_correctness *out, const etp_ab_correctness *c)

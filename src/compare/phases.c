@@ -107,6 +107,9 @@ etp_status etp_ab_find_run_phase(const etp_run *run, const char *asked, etp_aren
 
 const char *etp_ab_phase_option(const etp_ab *ab, etp_arena *arena)
 {
-    const char *word = ab->later_phase ? etp_ab_phase_word(ab->later_phase, arena) : NULL;
-    return !ab->later_phase ? "" : word ? etp_shell_command(arena, " --phase %s", word) : NULL;
+    if (!ab->later_phase) {
+        return "";
+    }
+    const char *word = etp_ab_phase_word(ab->later_phase, arena);
+    return word ? etp_shell_command(arena, " --phase %s", word) : NULL;
 }

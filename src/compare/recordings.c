@@ -144,11 +144,11 @@ static const char *populations(const etp_trace *trace, size_t n, etp_arena *aren
     for (size_t k = 0; k < n; k++) {
         double sum;
         size_t runs = population(trace, k, &sum);
-        const char *between = k == 0 ? "" : k + 1 == n ? " and " : ", ";
+        const char *between = k + 1 == n ? " and " : ", ";
         const char *near = etp_arena_printf(arena, "%s", ETP_NS(sum / (double)runs));
         apart = apart || (first && strcmp(first, near) != 0);
         first = first ? first : near;
-        text = etp_arena_printf(arena, "%s%s%zu near %s", text, between, runs, near);
+        text = etp_arena_printf(arena, "%s%s%zu near %s", text, k ? between : "", runs, near);
     }
     if (told) {
         return etp_arena_printf(arena, "executions of several methods or input lengths: %s", text);

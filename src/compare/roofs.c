@@ -60,10 +60,13 @@ static etp_roof_type type_of(const etp_op_name *op, const etp_op_facts *f)
     static const char *const k_f16[] = {"F16", "PF16", NULL};
     static const char *const k_f32[] = {"F32", "PF32", NULL};
     if (op->n_dtypes > 0) {
-        return has_type(op, k_i8)    ? ETP_ROOF_I8
-               : has_type(op, k_f16) ? ETP_ROOF_F16
-               : has_type(op, k_f32) ? ETP_ROOF_F32
-                                     : ETP_ROOF_TYPE_NONE;
+        if (has_type(op, k_i8)) {
+            return ETP_ROOF_I8;
+        }
+        if (has_type(op, k_f16)) {
+            return ETP_ROOF_F16;
+        }
+        return has_type(op, k_f32) ? ETP_ROOF_F32 : ETP_ROOF_TYPE_NONE;
     }
     switch (f->n_inputs ? f->values[f->inputs[0]].dtype : ETP_DTYPE_UNKNOWN) {
     case ETP_DTYPE_FLOAT32:
@@ -80,9 +83,10 @@ static etp_roof_type type_of(const etp_op_name *op, const etp_op_facts *f)
 static etp_roof_kernel kernel_of(const etp_op_name *op)
 {
     static const char *const k_quint8[] = {"QU8", NULL};
-    return etp_op_is_depthwise(op)  ? ETP_ROOF_KERNEL_DEPTHWISE
-           : has_type(op, k_quint8) ? ETP_ROOF_KERNEL_QUINT8
-                                    : ETP_ROOF_KERNEL_PRODUCT;
+    if (etp_op_is_depthwise(op)) {
+        return ETP_ROOF_KERNEL_DEPTHWISE;
+    }
+    return has_type(op, k_quint8) ? ETP_ROOF_KERNEL_QUINT8 : ETP_ROOF_KERNEL_PRODUCT;
 }
 
 static uint64_t out_bytes(const etp_op_facts *f)

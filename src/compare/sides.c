@@ -72,9 +72,10 @@ static etp_verdict unpaired_verdict(const etp_unpaired *u, const size_t n[2], do
         return ETP_VERDICT_UNKNOWN;
     }
     double far = log1p(margin) + floors;
-    return u->lo > far    ? ETP_VERDICT_FASTER
-           : u->hi < -far ? ETP_VERDICT_SLOWER
-                          : ETP_VERDICT_UNKNOWN;
+    if (u->lo > far) {
+        return ETP_VERDICT_FASTER;
+    }
+    return u->hi < -far ? ETP_VERDICT_SLOWER : ETP_VERDICT_UNKNOWN;
 }
 
 // Two sessions have no blocks in common: what can be said is how long their arms waited, and how

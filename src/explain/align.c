@@ -269,7 +269,8 @@ static void run(aligner *a, const etp_profile *baseline, const etp_profile *cand
         return;
     }
     // Names and order alone: what XNNPACK merged or inserted can only be guessed.
-    a->matched_confidence = a->joined ? 1.0 : a->counted ? 0.8 : 0.9;
+    double by_name = a->counted ? 0.8 : 0.9;
+    a->matched_confidence = a->joined ? 1.0 : by_name;
     span b = {0, 0}, c = {0, 0};
     while (b.to < a->base.n) {
         b = next_instruction(&a->base, b.to);

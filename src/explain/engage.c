@@ -298,20 +298,18 @@ static void judge_by_names(const etp_engage_case *c, etp_engage *out)
     etp_name_proof proof =
         etp_isa_name_proof_in(c->names, c->row->parsed.base.ptr, c->row->parsed.base.len);
     bool vnni = c->feature == ETP_FEATURE_VNNI || (c->classes & ETP_VNNI_CODES);
-    bool shown =
-        c->feature == ETP_FEATURE_SME ? proof == ETP_PROVES_SME : vnni && proof == ETP_PROVES_VNNI;
+    bool sme = c->feature == ETP_FEATURE_SME;
+    bool shown = sme ? proof == ETP_PROVES_SME : vnni && proof == ETP_PROVES_VNNI;
     if (shown) {
         out->state = ETP_ENGAGED;
-        bool names_known = c->names && c->names->off;
-        out->evidence =
-            c->feature == ETP_FEATURE_SME
-                ? names_known
-                      ? "operator name: this build has its like with SME or SME2 only"
-                      : "operator name: PF32, PF16, PQS8 and QP8 with F16 exist on SME and SME2 "
-                        "only in today's XNNPACK; no names learned from this runner"
-            : names_known ? "operator name: this build has its like with VNNI only"
-                          : "operator name: QDU8 with QC8W exists on VNNI only in today's XNNPACK; "
-                            "no names learned from this runner";
+        const char *known = sme ? "operator name: this build has its like with SME or SME2 only"
+                                : "operator name: this build has its like with VNNI only";
+        const char *guessed =
+            sme ? "operator name: PF32, PF16, PQS8 and QP8 with F16 exist on SME and SME2 only in "
+                  "today's XNNPACK; no names learned from this runner"
+                : "operator name: QDU8 with QC8W exists on VNNI only in today's XNNPACK; no names "
+                  "learned from this runner";
+        out->evidence = c->names && c->names->off ? known : guessed;
         bool row = !(c->row->parsed.category == ETP_CATEGORY_CONVOLUTION) &&
                    etp_value_is_one_row(etp_row_operand(c->facts, 0));
         out->reason = row ? ETP_REASON_ROW_KERNEL : ETP_REASON_NONE;

@@ -195,9 +195,10 @@ void etp_kernel_name_make(const etp_kernels *kernels, etp_kernel *k, etp_arena *
         return;
     }
     const char *what = k->code == ETP_CODE_UNKNOWN ? "code" : etp_code_title(k->code);
-    const char *noun = k->code == ETP_CODE_UNKNOWN || k->code == ETP_CODE_SCALAR ? ""
-                       : k->evidence                                             ? " kernel"
-                                                                                 : " code";
+    const char *noun = "";
+    if (k->code != ETP_CODE_UNKNOWN && k->code != ETP_CODE_SCALAR) {
+        noun = k->evidence ? " kernel" : " code";
+    }
     if (k->op < kernels->n_ops && k->evidence) {
         etp_op_name op;
         etp_op_parse(kernels->ops[k->op].name, &op);

@@ -282,12 +282,11 @@ static void operator_rows(maker *m)
         const etp_profile_row *cand =
             pair.candidate == ETP_NO_INDEX ? NULL : &m->arm[1]->rows[pair.candidate];
         const etp_profile_row *any = base ? base : cand;
+        etp_row_kind kind = group_has(m, i, 1) ? any->kind : ETP_ROW_VANISHED;
         etp_ledger_row row = {
             .id = etp_arena_printf(m->arena, "op%u", i + 1),
             .label = label_of(m->arena, base, cand),
-            .kind = !group_has(m, i, 0)   ? ETP_ROW_INSERTED
-                    : !group_has(m, i, 1) ? ETP_ROW_VANISHED
-                                          : any->kind,
+            .kind = group_has(m, i, 0) ? kind : ETP_ROW_INSERTED,
             .category = any->parsed.category,
             .there = {group_has(m, i, 0), group_has(m, i, 1)},
             .bound_ns = ETP_NS_UNKNOWN,

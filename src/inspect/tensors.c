@@ -288,10 +288,10 @@ const etp_report *etp_inspect_tensors_report(const etp_inspect_tensors *t, etp_a
     for (size_t i = 0; i < t->n_values; i++) {
         const etp_logged_value *v = &t->values[i];
         uint64_t odd = v->n_nan + v->n_inf;
+        const etp_severity severity = odd ? ETP_WARN : ETP_PLAIN;
         ETP_ROW(table, etp_cell_u64(v->run), etp_cell_i64(v->instruction),
                 etp_cell_z(shape_text(v, arena)), figure(v, v->min), middle(v), figure(v, v->max),
-                v->has_data ? etp_cell_judged(etp_cell_u64(odd), odd ? ETP_WARN : ETP_PLAIN)
-                            : etp_cell_missing(),
+                v->has_data ? etp_cell_judged(etp_cell_u64(odd), severity) : etp_cell_missing(),
                 v->is_output ? etp_cell_z("yes") : etp_cell_missing(),
                 v->offset >= 0 && v->type == ETP_ETDUMP_TENSOR ? etp_cell_i64(v->offset)
                                                                : etp_cell_missing(),

@@ -524,14 +524,11 @@ const etp_report *etp_verify_report(const etp_verify *v, bool full, etp_arena *a
         "no: files are not what was recorded or computed",
         "yes: raw files are as recorded, and give the derived files",
     };
-    int verdict = etp_verify_verdict(v);
+    static const etp_severity k_severities[] = {ETP_WARN, ETP_BAD, ETP_GOOD};
+    const int verdict = etp_verify_verdict(v) + 1;
     etp_report *r = etp_report_create(arena, "verification of a run folder");
     etp_report_section(r, 1, "files", "Files");
-    etp_report_note(r,
-                    verdict == 1   ? ETP_GOOD
-                    : verdict == 0 ? ETP_BAD
-                                   : ETP_WARN,
-                    "%s", k_verdicts[verdict + 1]);
+    etp_report_note(r, k_severities[verdict], "%s", k_verdicts[verdict]);
     size_t n[2] = {0}, n_fine = 0;
     for (size_t i = 0; i < v->files.n; i++) {
         n[v->files.items[i].raw]++;

@@ -68,10 +68,11 @@ static void begin(told *t)
 // "conv [3] (+2.0 ms)"
 static const char *called(const told *t, const change *c)
 {
-    return c->delta_ns == ETP_NS_UNKNOWN
-               ? c->most->label
-               : etp_arena_printf(t->ab->arena, "%s (%s%s)", c->most->label,
-                                  c->delta_ns > 0 ? "+" : "−", ETP_NS((double)llabs(c->delta_ns)));
+    if (c->delta_ns == ETP_NS_UNKNOWN) {
+        return c->most->label;
+    }
+    return etp_arena_printf(t->ab->arena, "%s (%s%s)", c->most->label, c->delta_ns > 0 ? "+" : "−",
+                            ETP_NS((double)llabs(c->delta_ns)));
 }
 
 // An operator of a delegate in A is none in B, and B has kernels outside that A has not.

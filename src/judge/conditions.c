@@ -44,10 +44,10 @@ static void clock_finding(const etp_ab_session *s, const etp_ab_comparison *c,
     // verdict.
     bool whole = x->speedup.verdict == x->clock.verdict && x->cycles.verdict != x->clock.verdict &&
                  x->cycles.verdict != ETP_VERDICT_UNKNOWN;
-    const char *said =
-        whole ? etp_arena_printf(s->ab.arena, "the %s is a clock effect: ",
-                                 x->clock.verdict == ETP_VERDICT_FASTER ? "speedup" : "slowdown")
-              : "";
+    const char *effect = x->clock.verdict == ETP_VERDICT_FASTER
+                             ? "the speedup is a clock effect: "
+                             : "the slowdown is a clock effect: ";
+    const char *said = whole ? effect : "";
     const char *text = etp_arena_printf(
         s->ab.arena,
         "%s against %s: %scycles say %s× [%s, %s], the clock %s "

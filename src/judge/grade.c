@@ -222,12 +222,13 @@ void etp_ab_grade(const etp_ab_session *s, etp_ab_judgement *out)
         c = of_session(ab);
         bool nameless = lacks_names(ab, &s->run);
         const char *pairs = ab->n_arms > 1 ? ", paired launches" : "";
-        out->grade = nameless ? "B" : "A";
-        out->grade = c.binary == SAME ? out->grade : "C";
-        out->grade_reason = c.binary == SAME
-                                ? etp_arena_printf(ab->arena, "the same build, one session%s%s",
-                                                   pairs, nameless ? WITHOUT_NAMES : "")
-                                : "the arms ran different or unknown builds";
+        out->grade = "C";
+        out->grade_reason = "the arms ran different or unknown builds";
+        if (c.binary == SAME) {
+            out->grade = nameless ? "B" : "A";
+            out->grade_reason = etp_arena_printf(ab->arena, "the same build, one session%s%s",
+                                                 pairs, nameless ? WITHOUT_NAMES : "");
+        }
     }
     note_facts(out, &c);
 }

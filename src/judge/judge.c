@@ -243,15 +243,15 @@ static void arm_fails_finding(const etp_ab_session *s, etp_ab_findings *to)
     for (size_t i = 0; i < s->run.launches.n; i++) {
         n_good += s->run.launches.items[i].arm == last->arm;
     }
-    const char *name = s->ab.arms[last->arm].measured;
+    const char *name = s->ab.arms[last->arm].measured, *others = s->ab.n_arms == 2 ? "arm" : "arms";
     const char *evidence = etp_arena_printf(s->ab.arena, "arm:%s", s->ab.arms[last->arm].name);
     const char *text =
         n_good == 0
             ? etp_arena_printf(s->ab.arena,
                                "%s could not be measured, the other %s could: each of its %zu "
                                "launches was lost (%s: %.*s)",
-                               name, s->ab.n_arms == 2 ? "arm" : "arms", n_lost,
-                               etp_lost_reason_name(last->reason), ETP_STR_ARG(last->detail))
+                               name, others, n_lost, etp_lost_reason_name(last->reason),
+                               ETP_STR_ARG(last->detail))
             : etp_arena_printf(s->ab.arena,
                                "only %s fails: %zu of its %zu launches were lost, none of the "
                                "others' (last %s: %.*s)",

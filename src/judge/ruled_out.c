@@ -183,9 +183,9 @@ static verdict drift(const etp_ab_session *s)
         given = given || told;
         wide = wide || (told && !small);
     }
-    const char *why = wide    ? ": too wide beside the effect"
-                      : given ? ": one comparison gives no effect to hold it to"
-                              : ": no effect is given to hold it to";
+    const char *why = given ? ": one comparison gives no effect to hold it to"
+                            : ": no effect is given to hold it to";
+    why = wide ? ": too wide beside the effect" : why;
     const char *drifts = "";
     for (size_t i = 0; i < s->ab.n_arms; i++) {
         if (s->stats.arms[i].flags & ETP_FLAG_DRIFT) {
@@ -284,18 +284,22 @@ static verdict tracer(const etp_ab_session *s)
         return say(ETP_CAUSE_UNKNOWN,
                    "tracer (launches with and without recording differ from block to block)");
     }
-    return say(small ? ETP_CAUSE_RULED_OUT : ETP_CAUSE_SUSPECT,
-               etp_arena_printf(
-                   s->ab.arena,
-                   small
-                       ? "tracer (recording adds %s %% where it adds most, and not in the headline)"
-                   : adds < ETP_RECORDING_MOST
-                       ? "tracer (traced inferences take %s %% against untraced ones; the "
-                         "breakdown is of the traced ones)"
-                       : "tracer (traced inferences take %s %% against untraced ones: most of them "
-                         "is recording, and the breakdown does not say where an untraced one's "
-                         "time goes)",
-                   ETP_CHANGE(100 * adds, 1)));
+    const char *percent = ETP_CHANGE(100 * adds, 1);
+    if (small) {
+        return say(ETP_CAUSE_RULED_OUT,
+                   etp_arena_printf(
+                       s->ab.arena,
+                       "tracer (recording adds %s %% where it adds most, and not in the headline)",
+                       percent));
+    }
+    const char *then = adds < ETP_RECORDING_MOST
+                           ? "; the breakdown is of the traced ones"
+                           : ": most of them is recording, and the breakdown does not say where an "
+                             "untraced one's time goes";
+    return say(ETP_CAUSE_SUSPECT,
+               etp_arena_printf(s->ab.arena,
+                                "tracer (traced inferences take %s %% against untraced ones%s)",
+                                percent, then));
 }
 
 static verdict threads(const etp_ab_session *s)

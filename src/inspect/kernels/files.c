@@ -20,8 +20,8 @@ static double share(uint64_t part, uint64_t whole)
 static void csv_lower(etp_sink *sink, etp_str s)
 {
     for (size_t i = 0; i < s.len; i++) {
-        char c = s.ptr[i];
-        etp_sink_char(sink, c >= 'A' && c <= 'Z' ? (char)(c + 32) : c == ',' ? ' ' : c);
+        char c = s.ptr[i] == ',' ? ' ' : s.ptr[i];
+        etp_sink_char(sink, c >= 'A' && c <= 'Z' ? (char)(c + 32) : c);
     }
 }
 

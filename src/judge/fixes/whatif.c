@@ -401,7 +401,11 @@ static void hold_against_clocks(const redo *w, double then, etp_whatif *out)
         double own = (double)etp_ab_operator_time(w->ab, op, w->in).truncation_ns;
         double base = (double)etp_ab_operator_time(w->ab, op, w->ab->baseline).truncation_ns;
         less += own * (other ? 1 : fmax(0, 1 - w->factor[i]));
-        more += w->back[i] ? base * w->factor[i] : other ? 0 : own * fmax(0, w->factor[i] - 1);
+        if (w->back[i]) {
+            more += base * w->factor[i];
+        } else if (!other) {
+            more += own * fmax(0, w->factor[i] - 1);
+        }
     }
     out->lo *= then / (then + more);
     out->hi *= then / (then - less);

@@ -461,7 +461,8 @@ static double share_left(const etp_fixer *f, const etp_op_facts *facts, double r
     // The weight of a depthwise convolution is [1, height, width, channels]: one channel a group,
     // also where a kernel for whole groups takes it.
     bool lanes = known && etp_str_eqz(facts->node_type, "DepthwiseConv2d");
-    int64_t channels = !known ? 0 : lanes ? 1 : w->dims[w->rank - 1];
+    int64_t channels = known ? w->dims[w->rank - 1] : 0;
+    channels = lanes ? 1 : channels;
     double taps = known && w->rank == 4 ? (double)w->dims[1] * (double)w->dims[2] : 1;
     if (widens_int8(f)) {
         return WIDENED + (channels >= 1 ? WIDENED_REQUANTISED / (taps * (double)channels) : 0);
@@ -497,7 +498,10 @@ static double gain_of_int8(const etp_fixer *f, uint32_t op, double ratio)
     // Lane by lane: the 25-tap kernel of int8 takes twice the time on x86, that of AVX2 for 9 taps
     // 1.75 times.
     if (etp_op_is_depthwise(&row->parsed)) {
-        return x86 && taps_of(f, op) > 9 ? -ns : widens_int8(f) ? -0.75 * ns : 0;
+        if (x86 && taps_of(f, op) > 9) {
+            return -ns;
+        }
+        return widens_int8(f) ? -0.75 * ns : 0;
     }
     if (multiplies(f, op) && is_float32(row) &&
         !etp_str_eqz(row->parsed.family, "Batch Matrix Multiply")) {
@@ -594,9 +598,9 @@ static void precision(etp_fixer *f)
 static const char *threads_command(etp_fixer *f, uint32_t cpus)
 {
     const etp_ab_phase *p = f->ab->phase;
-    unsigned long long tokens = p ? p->prompt ? p->prompt : p->tokens : 0;
     const char *asked = "";
     if (p && p->kind == ETP_PHASE_OF_PREFILL) {
+        unsigned long long tokens = p->prompt ? p->prompt : p->tokens;
         asked = etp_arena_printf(f->ab->arena, " --prefill %llu", tokens);
     } else if (p && p->kind == ETP_PHASE_OF_DECODE) {
         asked = etp_arena_printf(f->ab->arena, " --decode %llu --depth %llu",
