@@ -30,8 +30,8 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
         .csv_table = "files",
     };
     ETP_TRY(etp_cli_emit(cli, &answer, err));
-    int verdict = etp_verify_verdict(&v);
-    etp_cli_outcome(cli, verdict == 1 ? 0 : verdict == 0 ? 1 : 3);
+    static const int k_codes[] = {3, 1, 0}; // by the verdict, from -1 on
+    etp_cli_outcome(cli, k_codes[etp_verify_verdict(&v) + 1]);
     return ETP_OK;
 }
 

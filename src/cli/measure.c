@@ -148,11 +148,15 @@ etp_session_callbacks etp_cli_messages(const etp_cli *cli)
 
 static etp_session_callbacks callbacks_of(etp_cli *cli, terminal *t)
 {
-    return (etp_session_callbacks){.ctx = t,
-                                   .progress = cli->progress_lines ? on_progress_line
-                                               : !cli->quiet       ? on_progress
-                                                                   : NULL,
-                                   .message = cli->quiet ? NULL : on_message};
+    etp_session_callbacks calls = {.ctx = t};
+    if (!cli->quiet) {
+        calls.progress = on_progress;
+        calls.message = on_message;
+    }
+    if (cli->progress_lines) {
+        calls.progress = on_progress_line;
+    }
+    return calls;
 }
 
 // What a session left, in words for people and as outcomes for the exit code; gives ST back.

@@ -14,11 +14,15 @@
 
 static void append_run(etp_strbuf *buf, const etp_run_found_item *r)
 {
-    etp_strbuf_printf(buf, "%s (%.*s%s)", r->dir, ETP_STR_ARG(r->generated_at),
-                      !r->readable                      ? "unreadable"
-                      : r->state == ETP_RUN_INTERRUPTED ? ", interrupted"
-                      : r->state == ETP_RUN_RUNNING     ? ", not finished"
-                                                        : "");
+    const char *state = "";
+    if (!r->readable) {
+        state = "unreadable";
+    } else if (r->state == ETP_RUN_INTERRUPTED) {
+        state = ", interrupted";
+    } else if (r->state == ETP_RUN_RUNNING) {
+        state = ", not finished";
+    }
+    etp_strbuf_printf(buf, "%s (%.*s%s)", r->dir, ETP_STR_ARG(r->generated_at), state);
 }
 
 // Said unless --quiet: a path that was typed has become another one.

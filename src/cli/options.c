@@ -349,10 +349,11 @@ etp_status etp_options_parse(etp_cli *cli, const etp_command *cmd, int argc, cha
     if (s.color) {
         cli->color = s.color == 1;
     }
-    *help = !s.help ? ETP_HELP_NONE : s.brief ? ETP_HELP_BRIEF : ETP_HELP_WHOLE;
+    *help = ETP_HELP_NONE;
     *n_operands = operands;
     // With --help nothing else has to be right: who asks for help may have half a command.
     if (s.help) {
+        *help = s.brief ? ETP_HELP_BRIEF : ETP_HELP_WHOLE;
         return ETP_OK;
     }
     if (operands < cmd->min_args) {

@@ -179,7 +179,8 @@ static void put_number(etp_json *j, double v) // JSON has no inf and nan
     if (isfinite(v)) {
         etp_json_double(j, v);
     } else {
-        etp_json_z(j, isnan(v) ? "nan" : v < 0 ? "-inf" : "inf");
+        const char *infinity = v < 0 ? "-inf" : "inf";
+        etp_json_z(j, isnan(v) ? "nan" : infinity);
     }
 }
 

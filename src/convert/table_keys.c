@@ -22,7 +22,8 @@ static void session_keys(const etp_table_folder *f, size_t index, bool emulated,
     etp_batch_text_if(b, device_of(f));
     etp_batch_text_if(b, f->cpu);
     etp_batch_bool(b, emulated);
-    etp_batch_text_if(b, !model ? ETP_STR("") : f->fleet ? f->fleet->models[index] : model->stem);
+    etp_str name = model ? model->stem : ETP_STR("");
+    etp_batch_text_if(b, model && f->fleet ? f->fleet->models[index] : name);
     etp_batch_text_if(b, model ? model->sha256 : ETP_STR(""));
 }
 

@@ -16,8 +16,8 @@ static const char *list_of_words(const etp_json_object *o, const etp_words *word
     for (unsigned i = words->n; i-- > 0;) {
         const char *word = words->text(NULL, i);
         if (word) {
-            const char *more = n == 0 ? "" : n == 1 ? " or " : ", ";
-            text = etp_arena_printf(o->arena, "%s%s%s", word, more, text ? text : "");
+            const char *more = n == 1 ? " or " : ", ";
+            text = etp_arena_printf(o->arena, "%s%s%s", word, n ? more : "", text ? text : "");
             n++;
         }
     }
@@ -48,7 +48,8 @@ static bool is_unknown(const etp_json_object *o, const char *key)
 
 static uint64_t read_number(const etp_json_object *o, const etp_field *f)
 {
-    uint64_t fits = f->size == 8 ? INT64_MAX : f->kind == ETP_FIELD_INT ? INT32_MAX : UINT32_MAX;
+    uint64_t of_32 = f->kind == ETP_FIELD_INT ? INT32_MAX : UINT32_MAX;
+    uint64_t fits = f->size == 8 ? INT64_MAX : of_32;
     uint64_t least = f->range == ETP_FROM_1, most = f->most ? f->most : fits;
     if (is_unknown(o, f->key)) {
         return f->flags & ETP_MAX_IS_NULL ? UINT64_MAX : 0;
@@ -66,6 +67,9 @@ static uint64_t read_number(const etp_json_object *o, const etp_field *f)
 
 static double read_real(const etp_json_object *o, const etp_field *f)
 {
+    if (is_unknown(o, f->key)) {
+        return f->flags & ETP_ZERO ? 0 : (double)NAN;
+    }
     double v = etp_json_get_double(o, f->key);
     double most = f->most ? (double)f->most : HUGE_VAL, least = 0;
     switch (f->range) {
@@ -125,8 +129,7 @@ static void read_one(const etp_json_object *o, const etp_field *f, void *value)
         return;
     case ETP_FIELD_RATIO:
     case ETP_FIELD_NUMBER:
-        *(double *)value =
-            is_unknown(o, f->key) ? (f->flags & ETP_ZERO ? 0 : (double)NAN) : read_real(o, f);
+        *(double *)value = read_real(o, f);
         return;
     case ETP_FIELD_WORD:
         *(uint32_t *)value = read_word(o, f);
@@ -208,11 +211,8 @@ static const char *list_of_keys(const etp_json_object *o, const etp_shape *shape
 {
     const char *text = "";
     for (size_t i = 0; text && i < shape->n; i++) {
-        text = etp_arena_printf(o->arena, "%s%s%s", text,
-                                i == 0             ? ""
-                                : i + 1 < shape->n ? ", "
-                                                   : " or ",
-                                shape->fields[i].key);
+        const char *more = i + 1 < shape->n ? ", " : " or ";
+        text = etp_arena_printf(o->arena, "%s%s%s", text, i ? more : "", shape->fields[i].key);
     }
     return text ? text : "one of its members";
 }

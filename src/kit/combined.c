@@ -36,9 +36,8 @@ static const char *folder_of(const etp_ab *ab, int parts, etp_arena *arena)
 // time of measuring; the folder.
 static const char *name_by(const etp_ab *ab, int rule, etp_arena *arena)
 {
-    const char *platform = ab->platform ? ab->platform
-                           : ab->bare   ? "recordings"
-                                        : "platform not recorded";
+    const char *unnamed = ab->bare ? "recordings" : "platform not recorded";
+    const char *platform = ab->platform ? ab->platform : unnamed;
     const char *cpu = etp_ab_fact_of(ab, "cpu"),
                *title = ab->n_models > 1 && !ab->bare
                             ? etp_arena_printf(arena, "%zu models", ab->n_models)

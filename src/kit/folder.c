@@ -380,8 +380,10 @@ static const char *parent_of(etp_kit_folder *f, const etp_kit_unit *u)
 {
     // In the nested layout each experiment has a folder of its own: what they share is its parent.
     const char *base = etp_path_name(u->dir);
-    bool own = etp_kit_side_of(etp_str_from(base)) != ETP_KIT_NO_SIDE;
-    size_t n = own ? (size_t)(base > u->dir ? base - u->dir - 1 : 0) : strlen(u->dir);
+    size_t n = strlen(u->dir);
+    if (etp_kit_side_of(etp_str_from(base)) != ETP_KIT_NO_SIDE) {
+        n = base > u->dir ? (size_t)(base - u->dir - 1) : 0;
+    }
     return etp_arena_strdup(f->arena, (etp_str){u->dir, n});
 }
 

@@ -28,9 +28,11 @@ static const char *sides_of(const etp_kit_folder *f, const char *off, const char
 static const char *label_of(const etp_kit_folder *f, const etp_kit_unit *off,
                             const etp_kit_unit *on)
 {
-    const char *threads = on->threads ? etp_arena_printf(f->arena, ", %u %s", on->threads,
-                                                         on->threads == 1 ? "thread" : "threads")
-                                      : "";
+    const char *threads = "";
+    if (on->threads) {
+        threads =
+            etp_arena_printf(f->arena, ", %u thread%s", on->threads, on->threads == 1 ? "" : "s");
+    }
     const char *sides = sides_of(f, off->experiment, on->experiment);
     return etp_arena_printf(f->arena, "%s%s: %s", on->model ? on->model : "a model without a name",
                             threads, sides);

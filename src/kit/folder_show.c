@@ -12,7 +12,8 @@
 
 static const char *side_name(etp_kit_side side)
 {
-    return side == ETP_KIT_ON ? "on" : side == ETP_KIT_OFF ? "off" : NULL;
+    static const char *const k_names[] = {NULL, "on", "off"};
+    return k_names[side];
 }
 
 // 1 the same figure, 0 another, -1 its files give none.
@@ -161,14 +162,12 @@ static void units_table(const etp_kit_folder *f, etp_report *r)
         etp_report_table(r, "experiments", NULL, k_columns, sizeof k_columns / sizeof *k_columns);
     for (size_t i = 0; i < f->units.n; i++) {
         const etp_kit_unit *u = &f->units.items[i];
-        int same = reproduced(u);
+        const int same = reproduced(u);
+        const char *word = same ? "yes" : "no";
         ETP_ROW(t, etp_cell_z(u->model), etp_cell_z(u->experiment),
                 u->threads ? etp_cell_u64(u->threads) : etp_cell_missing(), etp_cell_u64(u->n_runs),
                 etp_cell_double(u->median_ns), etp_cell_double(u->kit_median_ms * 1e6),
-                etp_cell_z(same < 0 ? NULL
-                           : same   ? "yes"
-                                    : "no"),
-                etp_cell_z(u->dir[0] ? u->dir : NULL));
+                etp_cell_z(same < 0 ? NULL : word), etp_cell_z(u->dir[0] ? u->dir : NULL));
     }
     for (size_t i = 0; i < f->units.n; i++) {
         const etp_kit_unit *u = &f->units.items[i];

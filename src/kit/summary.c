@@ -518,7 +518,10 @@ const etp_document k_etp_pipeline_summary_document = {
 // execution has failed.
 static run_status status_of(const etp_kit *kit, const etp_kit_arm *arm)
 {
-    return !kit->run ? RUN_ANALYSIS_ONLY : arm->n_runs || arm->n_untraced ? RUN_OK : RUN_FAILED;
+    if (!kit->run) {
+        return RUN_ANALYSIS_ONLY;
+    }
+    return arm->n_runs || arm->n_untraced ? RUN_OK : RUN_FAILED;
 }
 
 // Files are named only where write_arm writes them: timelines and statistics of operators need a

@@ -100,14 +100,12 @@ static void keep_texts(etp_measurement *m, const etp_measurement_options *o)
 
 static etp_status keep_numbers(etp_measurement *m, const etp_measurement_options *o, etp_error *err)
 {
+    static const char *const k_names[] = {"budget_s", "precision", "timeout_s"};
     const double ratios[] = {o->budget_s, o->precision, o->timeout_s};
     for (size_t i = 0; i < sizeof ratios / sizeof *ratios; i++) {
         // Written so that a NAN is refused too.
         if (!(ratios[i] >= 0) || ratios[i] > 1e9) {
-            return etp_fail(err, ETP_USAGE, "%s is %s, not a number from 0 on",
-                            i == 0   ? "budget_s"
-                            : i == 1 ? "precision"
-                                     : "timeout_s",
+            return etp_fail(err, ETP_USAGE, "%s is %s, not a number from 0 on", k_names[i],
                             ETP_DIGITS(ratios[i], 6));
         }
     }

@@ -37,8 +37,10 @@ static const etp_report *report_of_analysis(const void *about, etp_arena *arena)
 
 static etp_status check_table(const void *about, const void *out, etp_error *err)
 {
-    return about && out ? ETP_OK
-                        : etp_fail(err, ETP_USAGE, about ? "no place for the table" : "no answer");
+    if (about && out) {
+        return ETP_OK;
+    }
+    return etp_fail(err, ETP_USAGE, about ? "no place for the table" : "no answer");
 }
 
 // Inspector's reply alone has no report: its columns are those of a data frame, and

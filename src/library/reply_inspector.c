@@ -8,6 +8,11 @@
 #include "library/reply_files.h"
 #include "library/sized.h"
 
+static const etp_bytes *debug_buffer(const etp_reply *r)
+{
+    return r->has_buffer ? &r->buffer_file.bytes : NULL;
+}
+
 etp_status etp_reply_inspector_write(const etp_reply *r, etp_output_format format, etp_sink *sink,
                                      etp_error *err)
 {
@@ -16,8 +21,7 @@ etp_status etp_reply_inspector_write(const etp_reply *r, etp_output_format forma
         return ETP_OK;
     }
     return format == ETP_OUTPUT_JSON
-               ? etp_inspector_json(r->inspector, r->has_buffer ? &r->buffer_file.bytes : NULL,
-                                    sink, err)
+               ? etp_inspector_json(r->inspector, debug_buffer(r), sink, err)
                : etp_fail(err, ETP_USAGE, "Inspector's tables are written as text or JSON");
 }
 
@@ -78,17 +82,16 @@ etp_status etp_reply_inspector(const etp_question *q, etp_reply *r, etp_error *e
 static etp_status fill_columns(void *ctx, etp_sink *sink, etp_error *err)
 {
     const etp_reply *r = ctx;
-    return etp_inspector_columns_write(r->inspector, r->has_buffer ? &r->buffer_file.bytes : NULL,
-                                       sink, err);
+    return etp_inspector_columns_write(r->inspector, debug_buffer(r), sink, err);
 }
 
 etp_status etp_reply_columns(const etp_reply *reply, etp_inspector_columns *out, etp_error *err)
 {
-    if (!reply || !reply->inspector || !out) {
-        return etp_fail(err, ETP_USAGE,
-                        reply && reply->inspector ? "no place for the columns"
-                        : reply                   ? "not Inspector's reply"
-                                                  : "no reply");
+    if (!reply || !reply->inspector) {
+        return etp_fail(err, ETP_USAGE, reply ? "not Inspector's reply" : "no reply");
+    }
+    if (!out) {
+        return etp_fail(err, ETP_USAGE, "no place for the columns");
     }
     // The sizes are known before anything is written, and the writer puts the arrays one behind the
     // other in this order (convert/inspector.h). So they are found by arithmetic in one block of

@@ -19,20 +19,11 @@ typedef struct source { // lives in its arena, as the report does
 // time or a count is a whole number, as it stands in the JSON document.
 static etp_column_type type_of_kind(etp_kind kind)
 {
-    return kind == ETP_KIND_TEXT                                ? ETP_COLUMN_TEXT
-           : kind == ETP_KIND_RATIO || kind == ETP_KIND_PERCENT ? ETP_COLUMN_F64
-           : kind == ETP_KIND_DOUBLE                            ? ETP_COLUMN_F64
-                                                                : ETP_COLUMN_I64;
-}
-
-// A column may still have a cell of another type than its kind promises. One type must do for all
-// rows of a stream, so the first pass over the table finds the widest.
-// What holds both.
-static etp_column_type wider(etp_column_type type, etp_cell_type cell)
-{
-    return cell == ETP_CELL_TEXT                               ? ETP_COLUMN_TEXT
-           : cell == ETP_CELL_DOUBLE && type == ETP_COLUMN_I64 ? ETP_COLUMN_F64
-                                                               : type;
+    bool real = kind == ETP_KIND_RATIO || kind == ETP_KIND_PERCENT || kind == ETP_KIND_DOUBLE;
+    if (kind == ETP_KIND_TEXT) {
+        return ETP_COLUMN_TEXT;
+    }
+    return real ? ETP_COLUMN_F64 : ETP_COLUMN_I64;
 }
 
 // Columns of a report may share a name ("share" of each arm), those of a data frame may not.
@@ -48,13 +39,19 @@ static const char *unique_name(source *s, size_t column, const char *key)
     return name;
 }
 
+// A column may still have a cell of another type than its kind promises. One type must do for all
+// rows of a stream, so the first pass over the table finds the widest.
 static void type_columns(source *s, const etp_column *columns)
 {
     for (size_t k = 0; k < s->n_defs; k++) {
         etp_column_type type = type_of_kind(columns[k].kind);
         const etp_cell *cells;
         for (size_t i = 0; (cells = etp_table_cells(s->table, i)) != NULL; i++) {
-            type = wider(type, cells[k].type);
+            if (cells[k].type == ETP_CELL_TEXT) {
+                type = ETP_COLUMN_TEXT;
+            } else if (cells[k].type == ETP_CELL_DOUBLE && type == ETP_COLUMN_I64) {
+                type = ETP_COLUMN_F64;
+            }
         }
         s->defs[k] = (etp_column_def){unique_name(s, k, columns[k].key), type, true};
     }
@@ -88,9 +85,10 @@ static void put_text(etp_batch *batch, const etp_cell *c)
 // reader of JSON.
 static double number_of(const etp_cell *c)
 {
-    return c->type == ETP_CELL_DOUBLE ? c->v.d
-           : c->type == ETP_CELL_I64  ? (double)c->v.i64
-                                      : (double)c->v.u64;
+    if (c->type == ETP_CELL_DOUBLE) {
+        return c->v.d;
+    }
+    return c->type == ETP_CELL_I64 ? (double)c->v.i64 : (double)c->v.u64;
 }
 
 static void put(etp_batch *batch, etp_column_type type, const etp_cell *c)

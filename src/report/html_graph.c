@@ -131,7 +131,9 @@ static void find_places(layout *o, etp_arena *arena)
             box = o->order[next] < box ? o->order[next] : box;
         }
         bool framed = g->boxes.items[box].group != ETP_NO_INDEX;
-        y += begins_frame(g, box) ? FRAME + (framed ? FRAME_TITLE : 0) : 0;
+        if (begins_frame(g, box)) {
+            y += FRAME + (framed ? FRAME_TITLE : 0);
+        }
         place_layer(o, from, next - from);
         for (size_t i = from; i < next; i++) {
             o->places[o->order[i]].y = y;

@@ -66,7 +66,10 @@ static void write_roof(etp_svg *o, const etp_plane_item *r, const frame *f)
     double from = f->x.lo, to = f->x.hi;
     // Where the slope of memory meets the ceiling of arithmetic. A roof that has only one of them
     // has its knee at an end of the frame.
-    double knee = r->x > 0 && r->y > 0 ? log10(r->y / r->x) : r->x > 0 ? to : from;
+    double knee = r->x > 0 ? to : from;
+    if (r->x > 0 && r->y > 0) {
+        knee = log10(r->y / r->x);
+    }
     if (r->x > 0) { // within the frame
         double end = fmin(fmin(knee, to), f->y.hi - log10(r->x));
         double begin = fmax(from, f->y.lo - log10(r->x));

@@ -102,7 +102,8 @@ void etp_md_text(etp_sink *sink, etp_str s, bool at_start)
     for (size_t i = 0; i < s.len; i++) {
         char c = s.ptr[i];
         if (c == '<' || c == '>' || c == '&') {
-            etp_sink_z(sink, c == '<' ? "&lt;" : c == '>' ? "&gt;" : "&amp;");
+            const char *bracket = c == '<' ? "&lt;" : "&gt;";
+            etp_sink_z(sink, c == '&' ? "&amp;" : bracket);
             continue;
         }
         if (is_special(s, i, at_start)) {

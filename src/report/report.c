@@ -298,7 +298,10 @@ void etp_keys_add(etp_keys *k, etp_severity severity, const char *key, const cha
 
 static int default_decimals(etp_kind kind)
 {
-    return kind == ETP_KIND_RATIO ? 2 : kind == ETP_KIND_PERCENT ? 1 : 3;
+    if (kind == ETP_KIND_RATIO) {
+        return 2;
+    }
+    return kind == ETP_KIND_PERCENT ? 1 : 3;
 }
 
 etp_table *etp_report_table(etp_report *r, const char *id, const char *caption,

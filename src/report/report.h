@@ -267,9 +267,8 @@ static inline etp_cell etp_cell_answer(int ok, etp_severity bad)
 // none (NAN), says nothing.
 static inline etp_cell etp_cell_gain(double ratio, double lo, double hi)
 {
-    return etp_cell_judged(etp_cell_double(ratio), lo > 1   ? ETP_GOOD
-                                                   : hi < 1 ? ETP_BAD
-                                                            : ETP_PLAIN);
+    etp_severity no_gain = hi < 1 ? ETP_BAD : ETP_PLAIN;
+    return etp_cell_judged(etp_cell_double(ratio), lo > 1 ? ETP_GOOD : no_gain);
 }
 
 static inline etp_cell etp_cell_colored(etp_cell c, unsigned color)

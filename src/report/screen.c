@@ -202,7 +202,9 @@ static void write_headlines(etp_text *o, const etp_screen *s)
         }
     }
     for (int k = 0; k <= ETP_SCREEN_PARTS; k++) {
-        all += width[k] ? width[k] + (k ? 3 : 0) : 0;
+        if (width[k]) {
+            all += width[k] + (k ? 3 : 0);
+        }
     }
     bool beside = all <= o->width;
     for (size_t i = 0; i < s->headlines.n; i++) {
@@ -361,7 +363,11 @@ static size_t shell_word(etp_str s)
     for (; n < s.len && (quote || s.ptr[n] != ' '); n++) {
         char c = s.ptr[n];
         bool mark = (c == '\'' || c == '"') && !(n > 0 && !quote && s.ptr[n - 1] == '\\');
-        quote = quote ? (c == quote ? '\0' : quote) : mark ? c : '\0';
+        if (quote) {
+            quote = c == quote ? '\0' : quote;
+        } else if (mark) {
+            quote = c;
+        }
     }
     return n;
 }
@@ -515,16 +521,18 @@ static room room_of(etp_text o, const etp_screen *s, etp_strbuf *page)
     const size_t paths = s->more.n > 2 ? s->more.n - 1 : s->more.n;
     o.width = MOST_LINES_AT;
     o.unicode = true;
-    for (bool fits = false;
-         !fits && (most.steps > 1 || most.more > paths || most.remarks > s->kept);) {
+    while (most.steps > 1 || most.more > paths || most.remarks > s->kept) {
         page->len = 0;
         write_all(&o, s, most);
-        fits = lines_of(etp_strbuf_str(page)) <= MOST_LINES;
-        if (!fits) {
-            size_t *less = most.steps > 1      ? &most.steps
-                           : most.more > paths ? &most.more
-                                               : &most.remarks;
-            (*less)--;
+        if (lines_of(etp_strbuf_str(page)) <= MOST_LINES) {
+            break;
+        }
+        if (most.steps > 1) {
+            most.steps--;
+        } else if (most.more > paths) {
+            most.more--;
+        } else {
+            most.remarks--;
         }
     }
     return most;

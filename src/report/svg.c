@@ -277,8 +277,9 @@ size_t etp_scale_ticks(const etp_scale *s, size_t n, double *ticks, double *step
     if (!(power > 0) || !isfinite(power)) {
         return 0;
     }
+    static const double k_leads[] = {1, 2, 5, 10};
     double lead = rough / power;
-    *step = power * (lead <= 1 ? 1 : lead <= 2 ? 2 : lead <= 5 ? 5 : 10);
+    *step = power * k_leads[(lead > 1) + (lead > 2) + (lead > 5)];
     double first = ceil(s->lo / *step - 1e-9);
     size_t count = 0;
     while (count < n && (first + (double)count) * *step <= s->hi + *step * 1e-9) {
@@ -292,7 +293,7 @@ etp_view etp_view_ticks(const etp_view *v, double step)
 {
     etp_view t = *v;
     double shown = step / v->divide, decimals = -floor(log10(shown) + 1e-9);
-    t.decimals = decimals <= 0 || !isfinite(decimals) ? 0 : decimals > 9 ? 9 : (int)decimals;
+    t.decimals = isfinite(decimals) ? (int)fmax(0, fmin(decimals, 9)) : 0;
     return t;
 }
 

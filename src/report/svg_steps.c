@@ -70,8 +70,8 @@ static void step_bar(etp_svg *o, const etp_chart_entry *e, const etp_scale *x, d
         etp_svg_rect(o, a, y, b - a, h, "");
         etp_svg_group_end(o);
     } else {
-        const char *cls = e->role == ETP_ROLE_TOTAL ? "ft" : to < from ? "fg" : "fb";
-        etp_svg_rect(o, a, y, b - a, h, cls);
+        const char *change = to < from ? "fg" : "fb";
+        etp_svg_rect(o, a, y, b - a, h, e->role == ETP_ROLE_TOTAL ? "ft" : change);
     }
     if (isfinite(e->lo[0]) && isfinite(e->hi[0])) {
         double lo = etp_scale_at(x, from + e->lo[0]), hi = etp_scale_at(x, from + e->hi[0]);

@@ -175,15 +175,17 @@ static void waterfall_bar(etp_text *o, double from, double to, const etp_chart_e
         b = a < width ? a + 1 : a;
         a = b - 1;
     }
-    bool total = e->role == ETP_ROLE_TOTAL;
-    const char *sgr = total ? "1" : e->muted ? "2" : to < from ? "32" : "31";
+    const char *sgr = to < from ? "32" : "31", *block = to < from ? "░" : "▓";
+    const char *ascii = to < from ? "-" : "+";
+    sgr = e->muted ? "2" : sgr;
+    if (e->role == ETP_ROLE_TOTAL) {
+        sgr = "1";
+        block = "█";
+        ascii = "#";
+    }
     etp_sink_repeat(o->sink, ' ', a);
     etp_text_sgr(o, sgr);
-    if (o->unicode) {
-        etp_text_repeat(o, total ? "█" : to < from ? "░" : "▓", b - a);
-    } else {
-        etp_text_repeat(o, total ? "#" : to < from ? "-" : "+", b - a);
-    }
+    etp_text_repeat(o, o->unicode ? block : ascii, b - a);
     etp_text_plain(o, sgr);
 }
 

@@ -115,8 +115,7 @@ void etp_text_repeat(etp_text *o, const char *z, size_t n)
 
 size_t etp_text_cells_of(double share, size_t width)
 {
-    double cells = floor(share * (double)width + 0.5);
-    return cells <= 0 ? 0 : cells >= (double)width ? width : (size_t)cells;
+    return (size_t)fmax(0, fmin(floor(share * (double)width + 0.5), (double)width));
 }
 
 bool etp_text_bar_shows(const etp_text *o, double share, size_t width)

@@ -132,7 +132,8 @@ static void shrink(layout *l, size_t width, size_t text)
             layout_column *lc = &l->columns[k];
             size_t title = larger(longest_word(lc->title), MIN_TITLE);
             size_t word = lc->word < MOST_WORD ? lc->word : MOST_WORD;
-            size_t min = lc->right ? larger(lc->min, title) : text ? larger(text, word) : lc->width;
+            size_t left = text ? larger(text, word) : lc->width;
+            size_t min = lc->right ? larger(lc->min, title) : left;
             if (lc->shown && lc->width > min && (!widest || lc->width > widest->width)) {
                 widest = lc;
             }
@@ -177,7 +178,8 @@ static size_t piece_of(etp_str word, size_t width)
             at[joint(word, i)] = i;
         }
     }
-    return at[2] ? at[2] : at[1] ? at[1] : i;
+    size_t weak = at[1] ? at[1] : i;
+    return at[2] ? at[2] : weak;
 }
 
 // Takes the next line of at most WIDTH columns off *REST: as many words as there is room for.

@@ -39,7 +39,7 @@ static unit_step pick_unit(const unit_step *steps, size_t n, double max)
 
 static int scaled_decimals(double max) // of a maximum already in its unit: about four digits
 {
-    return max >= 999.95 ? 1 : max >= 9.9995 ? 2 : 3;
+    return 3 - (max >= 9.9995) - (max >= 999.95);
 }
 
 etp_view etp_view_for(etp_kind kind, double max, const char *unit, int decimals)
@@ -189,7 +189,8 @@ etp_view etp_view_chart(const etp_chart *c)
                 max = fmax(max, fabs(e->values[k]));
             }
         }
-        running = e->role == ETP_ROLE_STEP ? running + (e->n_values ? e->values[0] : 0) : sum;
+        double step = e->n_values ? e->values[0] : 0;
+        running = e->role == ETP_ROLE_STEP ? running + step : sum;
         if (c->chart == ETP_CHART_STACKED || c->chart == ETP_CHART_COLUMNS) {
             max = fmax(max, sum);
         } else if (c->chart == ETP_CHART_WATERFALL) {
@@ -210,8 +211,16 @@ static void join(char buf[static ETP_VIEW_CHARS], const char *a, const char *b)
     buf[n + more] = '\0';
 }
 
-// Rounds to DECIMALS; a zero never carries a sign.
-// Beyond 1e15 a double has hardly a digit behind the point, and the text would not fit.
+// A zero never carries a sign.
+static const char *sign_of(const etp_view *v, bool zero, bool negative)
+{
+    const char *sign = v->sign ? "+" : "";
+    sign = negative ? "−" : sign;
+    return zero ? "" : sign;
+}
+
+// Rounds to DECIMALS. Beyond 1e15 a double has hardly a digit behind the point, and the text would
+// not fit.
 static void format_fixed(const etp_view *v, double value, char buf[static ETP_VIEW_CHARS])
 {
     char digits[ETP_VIEW_CHARS - 8];
@@ -222,8 +231,7 @@ static void format_fixed(const etp_view *v, double value, char buf[static ETP_VI
         snprintf(digits, sizeof digits, "%s", ETP_DIGITS(magnitude, 6));
     }
     bool zero = strspn(digits, "0.") == strlen(digits);
-    const char *sign = zero ? "" : value < 0 ? "−" : v->sign ? "+" : "";
-    join(buf, sign, digits);
+    join(buf, sign_of(v, zero, value < 0), digits);
 }
 
 static void append(char buf[static ETP_VIEW_CHARS], const char *a, const char *b)
@@ -265,11 +273,9 @@ const char *etp_view_value(const etp_view *v, double value, char buf[static ETP_
 static void format_integer(const etp_view *v, const etp_cell *c, char buf[static ETP_VIEW_CHARS])
 {
     bool negative = c->type == ETP_CELL_I64 && c->v.i64 < 0;
-    uint64_t magnitude = c->type == ETP_CELL_U64 ? c->v.u64
-                         : negative              ? 0 - (uint64_t)c->v.i64
-                                                 : (uint64_t)c->v.i64;
-    const char *sign = negative ? "−" : v->sign && magnitude ? "+" : "";
-    snprintf(buf, ETP_VIEW_CHARS, "%s%" PRIu64, sign, magnitude);
+    uint64_t magnitude = c->type == ETP_CELL_U64 ? c->v.u64 : (uint64_t)c->v.i64;
+    magnitude = negative ? 0 - magnitude : magnitude;
+    snprintf(buf, ETP_VIEW_CHARS, "%s%" PRIu64, sign_of(v, magnitude == 0, negative), magnitude);
 }
 
 etp_str etp_view_cell(const etp_view *v, const etp_cell *c, char buf[static ETP_VIEW_CHARS])

@@ -59,9 +59,10 @@ static const char *label_of(const etp_ab *ab, const cells *c, const etp_ab_arm *
 {
     const char *phase = ab->phase ? ab->phase->name : "";
     const char *model = c->models ? etp_ab_model_word(ab, a->model, arena) : "";
-    const char *threads =
-        c->threads ? etp_arena_printf(arena, "%u thread%s", a->threads, a->threads == 1 ? "" : "s")
-                   : "";
+    const char *threads = "";
+    if (c->threads) {
+        threads = etp_arena_printf(arena, "%u thread%s", a->threads, a->threads == 1 ? "" : "s");
+    }
     return etp_arena_printf(arena, "%s%s%s%s%s", phase,
                             phase[0] && (model[0] || threads[0]) ? " · " : "", model,
                             model[0] && threads[0] ? ", " : "", threads);

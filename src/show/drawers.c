@@ -235,10 +235,11 @@ static void evidence(const etp_ab *ab, const char *const *ids, size_t n, const c
         }
         rows++;
         // The table begins with its first row; evidence that names no operator has none.
-        t = t ? t : etp_report_table(r, table, NULL, columns, after == ab->baseline ? 2 : 3);
+        const size_t shown = after == ab->baseline ? 2 : 3;
+        t = t ? t : etp_report_table(r, table, NULL, columns, shown);
         const etp_cell cells[] = {etp_cell_z(op->label), ns_cell(op->ns[ab->baseline]),
                                   ns_cell(op->ns[after])};
-        etp_table_add_row(t, cells, after == ab->baseline ? 2 : 3);
+        etp_table_add_row(t, cells, shown);
         etp_table_row_link(t, op->id);
     }
     if (others.len) {

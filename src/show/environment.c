@@ -116,7 +116,8 @@ static etp_str power(const etp_ab_conditions *b)
 }
 static etp_str boost(const etp_ab_conditions *b)
 {
-    return b->boost < 0 ? ETP_STR("") : b->boost > 0 ? ETP_STR("on") : ETP_STR("off");
+    etp_str known = b->boost ? ETP_STR("on") : ETP_STR("off");
+    return b->boost < 0 ? ETP_STR("") : known;
 }
 
 static void settings(const etp_ab *ab, etp_report *r, etp_arena *arena)

@@ -355,9 +355,11 @@ static void fix_keys(const etp_explanation *c, etp_keys *keys, etp_arena *arena)
 // "net.py:12 blocks.0.norm"; NULL: not known.
 static const char *source_of(const etp_ab_operator *op, etp_arena *arena)
 {
-    return op->source_file ? etp_arena_printf(arena, "%s:%u%s%s", op->source_file, op->source_line,
-                                              op->module ? " " : "", op->module ? op->module : "")
-                           : NULL;
+    if (!op->source_file) {
+        return NULL;
+    }
+    return etp_arena_printf(arena, "%s:%u%s%s", op->source_file, op->source_line,
+                            op->module ? " " : "", op->module ? op->module : "");
 }
 
 // What a fix or a finding rests on, by name: in the arm that fixes are of, where it ran.

@@ -173,6 +173,7 @@ void etp_ab_feature_table(const etp_ab *ab, etp_report *r)
             continue;
         }
         bool tells = !c->withheld && etp_interval_tells(c->lo, c->hi);
+        const char *open = tells ? "" : "no interval yet";
         ETP_ROW(t,
                 etp_cell_called(etp_isa_feature_name(hidden_by(ab, c)),
                                 hidden_title(ab, c, etp_report_arena(r))),
@@ -181,9 +182,7 @@ void etp_ab_feature_table(const etp_ab *ab, etp_report *r)
                 etp_cell_double(tells ? 1 - c->estimate : (double)NAN),
                 etp_cell_double(tells ? 1 - c->hi : (double)NAN),
                 etp_cell_double(tells ? 1 - c->lo : (double)NAN),
-                etp_cell_z(c->withheld ? etp_ab_withheld_text(c->withheld)
-                           : tells     ? ""
-                                       : "no interval yet"));
+                etp_cell_z(c->withheld ? etp_ab_withheld_text(c->withheld) : open));
     }
     const char *words = overlap(ab);
     if (words) {

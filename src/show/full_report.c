@@ -10,10 +10,9 @@ static void drawers(const etp_ab *ab, etp_report *r, etp_arena *arena)
     size_t n = ab->n_phases > 1 ? ab->n_phases : 1;
     struct etp_ab_view *views = ETP_NEW_ARRAY(arena, struct etp_ab_view, n);
     for (size_t i = 0; views && i < n; i++) {
-        views[i] = i ? (struct etp_ab_view){.ab = ab->phases[i].ab,
-                                            .run = ab->phases[i].name,
-                                            .scope = etp_ab_phase_scope(i, arena)}
-                     : (struct etp_ab_view){.ab = ab, .run = n > 1 ? ab->phases[0].name : NULL};
+        views[i] = (struct etp_ab_view){.ab = i ? ab->phases[i].ab : ab,
+                                        .run = n > 1 ? ab->phases[i].name : NULL,
+                                        .scope = i ? etp_ab_phase_scope(i, arena) : NULL};
     }
     etp_ab_drawers(&(etp_ab_views){views, views ? n : 0}, r, arena);
 }

@@ -46,10 +46,11 @@ static uint32_t outside(const tracing *t, const etp_partition *p, uint32_t value
 {
     uint32_t arg = value < p->n_values ? p->values[value].external : ETP_NO_INDEX;
     const etp_instruction *c = t->call;
-    return arg == ETP_NO_INDEX                ? ETP_NO_INDEX
-           : arg < c->n_inputs                ? c->inputs[arg]
-           : arg - c->n_inputs < c->n_outputs ? c->outputs[arg - c->n_inputs]
-                                              : ETP_NO_INDEX;
+    if (arg < c->n_inputs) {
+        return c->inputs[arg];
+    }
+    bool inside = arg == ETP_NO_INDEX || arg - c->n_inputs >= c->n_outputs;
+    return inside ? ETP_NO_INDEX : c->outputs[arg - c->n_inputs];
 }
 
 static bool add_edge(tracing *t, uint32_t from, uint32_t to)
@@ -195,10 +196,14 @@ void etp_ab_graph_section(const etp_ab *ab, const etp_ab_flow *flow, etp_report 
         snprintf(tip, sizeof tip, "%s%s%s", both && compared ? ETP_NS((double)op->ns[before]) : "",
                  both && compared ? " → " : "", known ? ETP_NS((double)op->ns[after]) : "–");
         double saved = both ? (double)(op->ns[before] - op->ns[after]) / most : (double)NAN;
-        double on = op->engaged.state == ETP_ENGAGED                               ? 0.7
-                    : op->engaged.state == ETP_PARTLY_ENGAGED                      ? 0.35
-                    : op->engaged.state == ETP_NOT_ENGAGED && op->engaged.eligible ? -0.7
-                                                                                   : (double)NAN;
+        double on = (double)NAN;
+        if (op->engaged.state == ETP_ENGAGED) {
+            on = 0.7;
+        } else if (op->engaged.state == ETP_PARTLY_ENGAGED) {
+            on = 0.35;
+        } else if (op->engaged.state == ETP_NOT_ENGAGED && op->engaged.eligible) {
+            on = -0.7;
+        }
         etp_graph_box box = {
             .label = op->label,
             .tip = tip,
@@ -265,7 +270,8 @@ typedef struct change {
 static int largest_first(const void *pa, const void *pb)
 {
     const change *a = pa, *b = pb;
-    return a->ns != b->ns ? (a->ns < b->ns ? 1 : -1) : (a->op > b->op) - (a->op < b->op);
+    const int by_time = (a->ns < b->ns) - (a->ns > b->ns);
+    return by_time ? by_time : (a->op > b->op) - (a->op < b->op);
 }
 
 // What was saved, or (SIGN −1) lost, operator by operator, the largest first.

@@ -339,6 +339,7 @@ static void hot_table(const etp_ab_views *v, etp_report *r, etp_arena *arena)
             const etp_ab_bottleneck *hot = &ab->bottlenecks.items[i];
             const etp_ab_operator *op = &ab->operators[hot->op];
             bool compared = ab->n_comparisons > 0;
+            const etp_severity change = changes ? changes[hot->op] : ETP_PLAIN;
             const char *source =
                 op->source_file ? etp_arena_printf(arena, "%s:%u", op->source_file, op->source_line)
                                 : NULL;
@@ -346,8 +347,7 @@ static void hot_table(const etp_ab_views *v, etp_report *r, etp_arena *arena)
                     etp_cell_z(etp_bottleneck_kind_name(hot->kind)),
                     compared ? etp_cell_ns(op->ns[ab->baseline]) : etp_cell_missing(),
                     etp_cell_ns(op->ns[ab->bottleneck_arm]), etp_cell_double(hot->share),
-                    compared ? etp_cell_judged(etp_cell_double(op->speedup[0]),
-                                               changes ? changes[hot->op] : ETP_PLAIN)
+                    compared ? etp_cell_judged(etp_cell_double(op->speedup[0]), change)
                              : etp_cell_missing(),
                     etp_cell_z(etp_ab_fixes_of(ab, op->id, arena)), etp_cell_z(source));
         }

@@ -11,9 +11,11 @@
 // "4.1 MB", "−4.1 MB"
 static const char *quantity(int64_t is, bool bytes, etp_arena *arena)
 {
-    return bytes ? etp_arena_printf(arena, "%s%s", is < 0 ? "−" : "",
-                                    ETP_BYTES((uint64_t)(is < 0 ? -is : is)))
-                 : etp_arena_printf(arena, "%s", ETP_NS((double)is));
+    if (!bytes) {
+        return etp_arena_printf(arena, "%s", ETP_NS((double)is));
+    }
+    return etp_arena_printf(arena, "%s%s", is < 0 ? "−" : "",
+                            ETP_BYTES((uint64_t)(is < 0 ? -is : is)));
 }
 
 const char *etp_ab_saved_words(etp_ab_saved saved, bool bytes, etp_arena *arena)

@@ -174,14 +174,17 @@ void etp_ab_latency_chart(const etp_ab_views *views, etp_report *r)
         if (!c) {
             c = etp_report_chart(r, ETP_CHART_INTERVALS, ETP_AB_CHART_LATENCY,
                                  "Latency of one inference", ETP_KIND_NS);
-            etp_chart_describe(
-                c, "%s%s%s%s", what ? what : "", what ? ". " : "",
-                views->n > 1
-                    ? "Untraced where it was measured, else Method::execute of the recording."
-                : first->bare     ? "Traced: mean of Method::execute."
-                : first->emulated ? "Times of an emulator; they say nothing about speed."
-                                  : "Untraced: geometric mean of the launches' medians.",
-                all.groups ? " Ratios are within each group, to its first bar." : "");
+            const char *times = "Untraced: geometric mean of the launches' medians.";
+            if (views->n > 1) {
+                times = "Untraced where it was measured, else Method::execute of the recording.";
+            } else if (first->bare) {
+                times = "Traced: mean of Method::execute.";
+            } else if (first->emulated) {
+                times = "Times of an emulator; they say nothing about speed.";
+            }
+            etp_chart_describe(c, "%s%s%s%s", what ? what : "", what ? ". " : "", times,
+                               all.groups ? " Ratios are within each group, to its first bar."
+                                          : "");
         }
         if (b->begins_group && all.groups) {
             etp_chart_group(c);

@@ -365,9 +365,8 @@ static bool read_parts(const etp_ab *ab, parts *out)
 
 static const char *times(etp_arena *arena, double ratio)
 {
-    return isfinite(ratio) && ratio > 0
-               ? etp_arena_printf(arena, ratio < 9.95 ? "%.1f×" : "%.0f×", ratio)
-               : NULL;
+    const int decimals = ratio < 9.95;
+    return isfinite(ratio) && ratio > 0 ? etp_arena_printf(arena, "%.*f×", decimals, ratio) : NULL;
 }
 
 // A row of the comparison (before, after, speedup, saved), or of one arm alone (time, share): the

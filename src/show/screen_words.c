@@ -146,9 +146,10 @@ static etp_cause_state state_of(const etp_ab *ab, etp_cause cause)
             n[j->causes[i].state] += j->causes[i].cause == cause;
         }
     }
-    return n[ETP_CAUSE_SUSPECT]   ? ETP_CAUSE_SUSPECT
-           : n[ETP_CAUSE_UNKNOWN] ? ETP_CAUSE_UNKNOWN
-                                  : ETP_CAUSE_RULED_OUT;
+    if (n[ETP_CAUSE_SUSPECT]) {
+        return ETP_CAUSE_SUSPECT;
+    }
+    return n[ETP_CAUSE_UNKNOWN] ? ETP_CAUSE_UNKNOWN : ETP_CAUSE_RULED_OUT;
 }
 
 // Other programs had the CPU in one of its phases, or in all there is.

@@ -42,9 +42,8 @@ void etp_ab_delegation_chart(const etp_ab *ab, etp_report *r)
         const etp_profile *p = ab->arms[ab->shown[i]].profile;
         double values[3] = {0};
         for (size_t k = 0; p && k < p->n_rows; k++) {
-            int at = p->rows[k].kind == ETP_ROW_OPERATOR   ? 0
-                     : p->rows[k].kind == ETP_ROW_PORTABLE ? 1
-                                                           : 2;
+            int at = p->rows[k].kind == ETP_ROW_PORTABLE ? 1 : 2;
+            at = p->rows[k].kind == ETP_ROW_OPERATOR ? 0 : at;
             values[at] += etp_profile_mean(p, &p->rows[k]);
         }
         if (p) {

@@ -218,7 +218,10 @@ void etp_ab_time_keys(const etp_ab *ab, const etp_ab_operator *op, etp_keys *key
 
 etp_severity etp_ab_row_change(const etp_ledger_row *row)
 {
-    return etp_ledger_row_slower(row) ? ETP_BAD : etp_ledger_row_faster(row) ? ETP_GOOD : ETP_PLAIN;
+    if (etp_ledger_row_slower(row)) {
+        return ETP_BAD;
+    }
+    return etp_ledger_row_faster(row) ? ETP_GOOD : ETP_PLAIN;
 }
 
 const etp_severity *etp_ab_operator_changes(const etp_ab *ab, size_t comparison, etp_arena *arena)

@@ -145,7 +145,8 @@ static etp_status compare(const etp_ab *first, const etp_ab *second, etp_arena *
         any_not = any_not || out->rows[i].verdict == ETP_RERUN_NOT;
         all = all && out->rows[i].verdict == ETP_RERUN_REPRODUCED;
     }
-    out->verdict = any_not ? ETP_RERUN_NOT : all ? ETP_RERUN_REPRODUCED : ETP_RERUN_UNKNOWN;
+    out->verdict = all ? ETP_RERUN_REPRODUCED : ETP_RERUN_UNKNOWN;
+    out->verdict = any_not ? ETP_RERUN_NOT : out->verdict;
     const char *a = first->bundles_sha256, *b = second->bundles_sha256;
     out->other_runner = a && b && strcmp(a, b) != 0;
     for (size_t i = 0; i < first->n_arms && i < second->n_arms; i++) {
@@ -216,12 +217,11 @@ const etp_report *etp_rerun_report(const etp_rerun *rerun, etp_arena *arena)
     };
     // Indexed by etp_rerun_verdict, as the names are.
     static const etp_severity k_severity[] = {ETP_WARN, ETP_GOOD, ETP_BAD};
+    static const char *const k_said[] = {"unknown, each row says why", "reproduced",
+                                         "not reproduced"};
     etp_report *r = etp_report_create(arena, "rerun");
     etp_report_section(r, 1, "comparisons", "Speedups of both sessions");
-    etp_report_note(r, k_severity[rerun->verdict], "%s: margin %s %%",
-                    rerun->verdict == ETP_RERUN_NOT       ? "not reproduced"
-                    : rerun->verdict == ETP_RERUN_UNKNOWN ? "unknown, each row says why"
-                                                          : verdict_name(rerun->verdict),
+    etp_report_note(r, k_severity[rerun->verdict], "%s: margin %s %%", k_said[rerun->verdict],
                     ETP_DIGITS(100 * rerun->margin, 3));
     if (rerun->other_runner) {
         etp_report_note(r, ETP_WARN, "the sessions ran different runners");

@@ -65,11 +65,12 @@ static etp_status against_arm(etp_gate *g, const etp_ab *ab, uint32_t arm, const
         .hi = f.hi,
         .limit = most,
         .state = f.unknown ? ETP_GATE_UNKNOWN : etp_gate_judge(f.lo, f.hi, false, most)};
-    c.fix =
-        c.state == ETP_GATE_NO ? "etprof compare of the two folders says where the time went"
-        : c.state == ETP_GATE_YES
-            ? NULL
-            : etp_gate_to_settle(g, isfinite(u.shift) || n < ETP_MIN_BLOCKS ? ab : old, &f, most);
+    if (c.state == ETP_GATE_NO) {
+        c.fix = "etprof compare of the two folders says where the time went";
+    } else if (c.state == ETP_GATE_UNKNOWN) {
+        const etp_ab *few = isfinite(u.shift) || n < ETP_MIN_BLOCKS ? ab : old;
+        c.fix = etp_gate_to_settle(g, few, &f, most);
+    }
     etp_gate_add(g, c);
     return ETP_OK;
 }

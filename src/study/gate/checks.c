@@ -14,7 +14,10 @@ etp_gate_state etp_gate_judge(double lo, double hi, bool at_least, double limit)
         return ETP_GATE_UNKNOWN;
     }
     bool low = at_least ? lo >= limit : lo <= limit, high = at_least ? hi >= limit : hi <= limit;
-    return low && high ? ETP_GATE_YES : low || high ? ETP_GATE_UNKNOWN : ETP_GATE_NO;
+    if (low != high) {
+        return ETP_GATE_UNKNOWN;
+    }
+    return low ? ETP_GATE_YES : ETP_GATE_NO;
 }
 
 // "decode@256.speedup:…": checks of two phases are two test cases.

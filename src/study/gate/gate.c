@@ -256,9 +256,8 @@ static const char *unsettled(const etp_ab_comparison *c, etp_arena *arena)
     }
     bool paired = c->launches[0] == 0;
     // Sides of two sessions have launches instead of blocks; the weaker side decides.
-    size_t n = paired                            ? c->blocks
-               : c->launches[0] < c->launches[1] ? c->launches[0]
-                                                 : c->launches[1];
+    size_t weaker = c->launches[0] < c->launches[1] ? c->launches[0] : c->launches[1];
+    size_t n = paired ? c->blocks : weaker;
     if (n < ETP_MIN_BLOCKS) {
         return etp_arena_printf(arena, "%zu of at least %d %s", n, ETP_MIN_BLOCKS,
                                 paired ? "blocks" : "launches on each side");
@@ -485,9 +484,10 @@ static etp_status check_rule(etp_gate *g, const etp_ab *ab, const rule *r, etp_e
             ETP_TRY(check_answer(g, part, r, err));
         }
     }
-    return parts == 0             ? no_such_phase(g, r, ab, err)
-           : g->checks.n > before ? ETP_OK
-                                  : no_such(r, ab, err);
+    if (parts == 0) {
+        return no_such_phase(g, r, ab, err);
+    }
+    return g->checks.n > before ? ETP_OK : no_such(r, ab, err);
 }
 
 // What cannot be proven is not contradicted: the comparison stands, and the gate says yes.
@@ -533,12 +533,13 @@ static void check_outputs(etp_gate *g, const etp_ab *ab)
         etp_gate_add(g, c);
         return;
     }
-    c.state = ok ? ETP_GATE_YES : ETP_GATE_NO;
-    c.found = !ok                         ? "differ"
-              : etp_ab_programs_apart(ab) ? "agree within each program"
-                                          : "agree within tolerance";
-    c.fix =
-        ok ? NULL : "the outputs differ, so the speedup does not count: see outputs in the report";
+    c.state = ETP_GATE_YES;
+    c.found = etp_ab_programs_apart(ab) ? "agree within each program" : "agree within tolerance";
+    if (!ok) {
+        c.state = ETP_GATE_NO;
+        c.found = "differ";
+        c.fix = "the outputs differ, so the speedup does not count: see outputs in the report";
+    }
     etp_gate_add(g, c);
 }
 
@@ -620,6 +621,7 @@ static void check_verdicts(etp_gate *g, const etp_ab *ab)
         if (is_beside(ab, c)) {
             continue;
         }
+        etp_gate_state known = c->verdict == ETP_VERDICT_SLOWER ? ETP_GATE_NO : ETP_GATE_YES;
         etp_gate_check check = {
             .id = etp_arena_printf(g->arena, "verdict:%s", judged_name(ab, i, g->arena)),
             .found = etp_arena_printf(
@@ -627,18 +629,17 @@ static void check_verdicts(etp_gate *g, const etp_ab *ab)
                 c->withheld ? etp_withheld_name(c->withheld) : etp_verdict_name(c->verdict),
                 etp_gate_interval_words(g->arena, ETP_GATE_RATIO, c->estimate, c->lo, c->hi)),
             .expected = "not slower than the baseline",
-            .state = unknown                            ? ETP_GATE_UNKNOWN
-                     : c->verdict == ETP_VERDICT_SLOWER ? ETP_GATE_NO
-                                                        : ETP_GATE_YES,
+            .state = unknown ? ETP_GATE_UNKNOWN : known,
             .value = c->estimate,
             .lo = c->lo,
             .hi = c->hi,
             .limit = (double)NAN};
-        const char *settles = etp_ab_settle_command(ab, c, g->arena);
-        check.fix = check.state == ETP_GATE_UNKNOWN
-                        ? settles ? settles : "see in the report what withholds it"
-                    : check.state == ETP_GATE_NO ? "etprof analyze says which operators lose"
-                                                 : NULL;
+        if (check.state == ETP_GATE_UNKNOWN) {
+            const char *settles = etp_ab_settle_command(ab, c, g->arena);
+            check.fix = settles ? settles : "see in the report what withholds it";
+        } else if (check.state == ETP_GATE_NO) {
+            check.fix = "etprof analyze says which operators lose";
+        }
         etp_gate_add(g, check);
     }
 }
@@ -752,7 +753,8 @@ static etp_status build(const etp_ab *ab, const char *const *rules, size_t n, et
         no = no || out->checks.items[i].state == ETP_GATE_NO;
         unknown = unknown || out->checks.items[i].state == ETP_GATE_UNKNOWN;
     }
-    out->state = no ? ETP_GATE_NO : unknown ? ETP_GATE_UNKNOWN : ETP_GATE_YES;
+    out->state = unknown ? ETP_GATE_UNKNOWN : ETP_GATE_YES;
+    out->state = no ? ETP_GATE_NO : out->state;
     return ETP_OK;
 }
 

@@ -234,12 +234,13 @@ static void add_others(const etp_ab *ab, uint32_t arm, others *o, etp_arena *are
     if (o->n > 0) {
         f->others_lo = o->lo - (f->value - f->lo);
         f->others_hi = o->hi + (f->hi - f->value); // what clocks and delegates hide, likewise
-        f->others = every ? etp_ab_withheld_text(ETP_WITHHELD_LENGTHS)
-                          : etp_arena_printf(arena,
-                                             "%zu of its executions %s left out, with up to "
-                                             "%s",
-                                             o->n, o->n == 1 ? "is" : "are",
-                                             etp_gate_figure_words(arena, o->m->unit, o->hi));
+        const char *are = o->n == 1 ? "is" : "are";
+        f->others =
+            every ? etp_ab_withheld_text(ETP_WITHHELD_LENGTHS)
+                  : etp_arena_printf(arena,
+                                     "%zu of its executions %s left out, with up to "
+                                     "%s",
+                                     o->n, are, etp_gate_figure_words(arena, o->m->unit, o->hi));
     }
 }
 

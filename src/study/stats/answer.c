@@ -30,9 +30,11 @@ static etp_interval ratio_of(const etp_stats_comparison *c)
 static etp_withheld stats_withheld(const etp_stats_answer *answer, const etp_stats_comparison *c)
 {
     etp_withheld why = c && answer->withheld ? answer->withheld[c->candidate] : ETP_WITHHELD_NOT;
-    return why != ETP_WITHHELD_NOT ? why
-                                   : etp_ab_noise_reason(c ? c->contention : ETP_CONTENTION_NONE,
-                                                         answer->stats.control_differs);
+    if (why != ETP_WITHHELD_NOT) {
+        return why;
+    }
+    return etp_ab_noise_reason(c ? c->contention : ETP_CONTENTION_NONE,
+                               answer->stats.control_differs);
 }
 
 // ---- document ----
@@ -408,22 +410,21 @@ static void comparisons_table(const etp_stats_answer *a, etp_report *r, etp_aren
         // Added to a figure it takes it away or leaves it as it is.
         double gone = withheld ? (double)NAN : 0;
         etp_interval ratio = ratio_of(c);
-        const etp_cell cells[COLUMNS] = {
-            name_cell(a, c->baseline),
-            name_cell(a, c->candidate),
-            etp_cell_double(ratio.estimate + gone),
-            etp_cell_double(ratio.lo + gone),
-            etp_cell_double(ratio.hi + gone),
-            etp_cell_z(withheld         ? "withheld"
-                       : is_unpaired(c) ? "unpaired"
-                                        : etp_verdict_cell(arena, p->verdict, p->lo, p->hi,
-                                                           p->blocks, a->stats.margin)),
-            etp_cell_u64(p->blocks),
-            etp_cell_double(p->sign_flip_p + gone),
-            etp_cell_double(c->wilcoxon_p + gone),
-            etp_cell_z(etp_withheld_name(withheld)),
-            level_cell(a, c->baseline),
-            level_cell(a, c->candidate)};
+        const char *verdict = is_unpaired(c) ? "unpaired"
+                                             : etp_verdict_cell(arena, p->verdict, p->lo, p->hi,
+                                                                p->blocks, a->stats.margin);
+        const etp_cell cells[COLUMNS] = {name_cell(a, c->baseline),
+                                         name_cell(a, c->candidate),
+                                         etp_cell_double(ratio.estimate + gone),
+                                         etp_cell_double(ratio.lo + gone),
+                                         etp_cell_double(ratio.hi + gone),
+                                         etp_cell_z(withheld ? "withheld" : verdict),
+                                         etp_cell_u64(p->blocks),
+                                         etp_cell_double(p->sign_flip_p + gone),
+                                         etp_cell_double(c->wilcoxon_p + gone),
+                                         etp_cell_z(etp_withheld_name(withheld)),
+                                         level_cell(a, c->baseline),
+                                         level_cell(a, c->candidate)};
         etp_table_add_row(t, cells, told ? COLUMNS : COLUMNS - LEVELS);
     }
 }

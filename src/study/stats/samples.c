@@ -90,9 +90,11 @@ static etp_status take_phase(etp_run *run, const char *asked, etp_arena *arena,
 
 const char *etp_sample_phase_words(const char *phase, const char *others, etp_arena *arena)
 {
-    return !phase    ? ""
-           : !others ? etp_arena_printf(arena, " · %s", phase)
-                     : etp_arena_printf(arena, " · %s of %s", phase, others);
+    if (!phase) {
+        return "";
+    }
+    return others ? etp_arena_printf(arena, " · %s of %s", phase, others)
+                  : etp_arena_printf(arena, " · %s", phase);
 }
 
 // Answers are opened by their first phase, whose experiments are the ones that can be named as its
@@ -173,7 +175,10 @@ static const char *folder_of(const char *path, etp_arena *arena)
         return etp_run_is(path) ? path : NULL;
     }
     etp_str above = etp_path_folder(path);
-    const char *dir = !above.ptr ? "." : above.len > 0 ? etp_arena_strdup(arena, above) : "/";
+    const char *dir = ".";
+    if (above.ptr) {
+        dir = above.len > 0 ? etp_arena_strdup(arena, above) : "/";
+    }
     return dir && etp_run_is(dir) ? dir : NULL;
 }
 
