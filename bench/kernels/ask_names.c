@@ -114,12 +114,11 @@ static void linear(const char *type)
         b = by_channel(QCINT32, 1, 0, k_b, biases);
         y = quantised(2, k_out, 1, OUTPUT);
     } else {
-        int t = half ? FP16 : FP32;
+        int t = half ? FP16 : FP32, packed = dyn8 ? QCINT8 : QCINT4;
         a = plain(t, 2, k_in, NULL, 0, INPUT);
         a = dyn8 || dyn4 ? dynamic(a, 2, k_in) : a;
-        w = dyn8   ? by_channel(QCINT8, 2, 0, k_w, weights)
-            : dyn4 ? by_channel(QCINT4, 2, 0, k_w, weights)
-                   : plain(t, 2, k_w, weights, UINT32_MAX, 0);
+        w = dyn8 || dyn4 ? by_channel(packed, 2, 0, k_w, weights)
+                         : plain(t, 2, k_w, weights, UINT32_MAX, 0);
         b = plain(t, 1, k_b, biases, UINT32_MAX, 0);
         y = plain(t, 2, k_out, NULL, 1, OUTPUT);
     }
@@ -140,9 +139,10 @@ static void convolution(const char *type)
     bool dw = strncmp(type, "dw", 2) == 0, int8 = strstr(type, "int8") != NULL;
     const size_t *wd = dw ? k_dw : k_w, *od = k_out, *bd = k_b;
     int t = strstr(type, "16") ? FP16 : FP32;
+    size_t axis = dw ? 3 : 0;
     uint32_t a = int8 ? quantised(4, k_in, 0, INPUT) : plain(t, 4, k_in, NULL, 0, INPUT);
-    uint32_t w = int8 ? by_channel(QCINT8, 4, dw ? 3 : 0, wd, weights)
-                      : plain(t, 4, wd, weights, UINT32_MAX, 0);
+    uint32_t w =
+        int8 ? by_channel(QCINT8, 4, axis, wd, weights) : plain(t, 4, wd, weights, UINT32_MAX, 0);
     uint32_t b =
         int8 ? by_channel(QCINT32, 1, 0, bd, biases) : plain(t, 1, bd, biases, UINT32_MAX, 0);
     uint32_t y = int8 ? quantised(4, od, 1, OUTPUT) : plain(t, 4, od, NULL, 1, OUTPUT);

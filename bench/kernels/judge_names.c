@@ -9,10 +9,13 @@
 
 static const char *word(etp_name_proof proof)
 {
-    return proof == ETP_PROVES_SME        ? "sme"
-           : proof == ETP_PROVES_VNNI     ? "vnni"
-           : proof == ETP_PROVES_NOT_VNNI ? "not_vnni"
-                                          : "nothing";
+    if (proof == ETP_PROVES_SME) {
+        return "sme";
+    }
+    if (proof == ETP_PROVES_VNNI) {
+        return "vnni";
+    }
+    return proof == ETP_PROVES_NOT_VNNI ? "not_vnni" : "nothing";
 }
 
 static char *line(char *buffer, int size)

@@ -75,7 +75,10 @@ int main(int argc, char **argv)
     dump_writer w;
     dump_init(&w, &arena);
     for (long r = 0; r < runs; r++) {
-        size_t skip = !alternate ? 0 : r == runs / 2 ? 2 : r % 2 ? 1 : 0;
+        size_t skip = 0;
+        if (alternate) {
+            skip = r == runs / 2 ? 2 : (size_t)(r % 2);
+        }
         copy_run(&w, events, n, n > 3 ? n - 3 : 0, skip, (uint64_t)r * 10000019);
         dump_run(&w, "Execute", -1);
     }

@@ -201,10 +201,13 @@ static bool run_cell(const cell *c, uint64_t trials, bench *b)
     if (fast.ran_out || equal.ran_out) {
         bad = "analysis failed";
     } else if (c->same_shape && c->blocks >= ETP_MIN_BLOCKS) {
-        bad = coverage < 0.94 - slack(0.05, 2 * trials)            ? "coverage below 94 %"
-              : false_calls > 0.05 + slack(0.05, trials)           ? "equal arms called different"
-              : c->calm && flagged > 0.11 + slack(0.1, 2 * trials) ? "calm sessions flagged"
-                                                                   : NULL;
+        if (coverage < 0.94 - slack(0.05, 2 * trials)) {
+            bad = "coverage below 94 %";
+        } else if (false_calls > 0.05 + slack(0.05, trials)) {
+            bad = "equal arms called different";
+        } else if (c->calm && flagged > 0.11 + slack(0.1, 2 * trials)) {
+            bad = "calm sessions flagged";
+        }
     } else if (c->must_flag) {
         bad = too_few(0.9, fast.flagged_misses + equal.flagged_misses, misses, trials)
                   ? "misses not flagged"
@@ -222,12 +225,11 @@ static bool run_cell(const cell *c, uint64_t trials, bench *b)
     if (c->same_shape) {
         (void)snprintf(called, sizeof called, "%.2f", 100 * false_calls);
     }
+    const char *fine = c->same_shape || c->must_flag || c->must_flag_seen ? "ok" : "-";
     printf("%-42s %6.2f %7.2f %8s %8.2f %8.1f %8.1f %13s  %s\n", c->name, 100 * coverage,
            100 * fast.half_width / (double)fast.trials, called,
            100 * share(equal.withheld, equal.trials), 100 * flagged, 100 * flagged_misses, visible,
-           bad                                                  ? bad
-           : c->same_shape || c->must_flag || c->must_flag_seen ? "ok"
-                                                                : "-");
+           bad ? bad : fine);
     (void)fflush(stdout);
     return bad == NULL;
 }

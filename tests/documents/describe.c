@@ -70,10 +70,13 @@ static const char *member_of_answer(const etp_shape *shape)
 // Members that other documents take over into objects of their own.
 static const char *part_of_answer(const etp_shape *shape)
 {
-    return shape == &k_etp_ab_extra_ratios     ? "states"
-           : shape == &k_etp_ab_findings       ? "findings"
-           : shape == &k_etp_ab_operator_roofs ? "roofs"
-                                               : NULL;
+    if (shape == &k_etp_ab_extra_ratios) {
+        return "states";
+    }
+    if (shape == &k_etp_ab_findings) {
+        return "findings";
+    }
+    return shape == &k_etp_ab_operator_roofs ? "roofs" : NULL;
 }
 
 static void describe_words(etp_json *j, const etp_words *words)

@@ -130,8 +130,9 @@ static void fmla(uint64_t bytes)
         b[i] = B(i);
     }
     etp_sme2_fmla_f32(TRIPS, a, b, za);
+    const float trips = n < 8 ? 2 * TRIPS : TRIPS;
     for (uint64_t v = 0; v < bytes; v++) {
-        float times = v % n < 8 ? (n < 8 ? 2 * TRIPS : TRIPS) : 0; // eight groups of four vectors
+        float times = v % n < 8 ? trips : 0; // eight groups of four vectors
         for (uint64_t c = 0; c < n; c++) {
             ok = ok && same(za_f32(v, c, bytes), times * A(c) * B(c));
         }

@@ -252,8 +252,8 @@ static void say_hello(fake *f, int probe)
     all_features(&cpu);
     h->protocol = is(f, "protocol") ? 2 : ETP_WIRE_PROTOCOL;
     h->pid = (uint64_t)getpid() + (is(f, "wrong_pid") ? 1 : 0);
-    const char *nonce = getenv("ETPROF_NONCE");
-    snprintf(h->nonce, sizeof h->nonce, "%s", is(f, "wrong_nonce") ? "other" : nonce ? nonce : "");
+    const char *nonce = is(f, "wrong_nonce") ? "other" : getenv("ETPROF_NONCE");
+    snprintf(h->nonce, sizeof h->nonce, "%s", nonce ? nonce : "");
     snprintf(h->executorch, sizeof h->executorch, "fake");
     snprintf(h->kind, sizeof h->kind, "%s", f->kind);
     h->threads = f->threads;

@@ -68,9 +68,10 @@ std::string engine_load(const EngineOptions &o, uint64_t *out_ns)
     if (!names.ok()) {
         return failed("Loading", names.error());
     }
-    method_name = !o.method.empty()         ? o.method
-                  : names->count("forward") ? "forward"
-                                            : *names->begin();
+    method_name = o.method;
+    if (o.method.empty()) {
+        method_name = names->count("forward") ? "forward" : *names->begin();
+    }
     Error e = module_->load_method(method_name);
     *out_ns = now() - start;
     return e == Error::Ok ? "" : failed("Loading of method", e);

@@ -22,7 +22,11 @@ inline bool read_flags(int argc, char **argv, Flags &flags)
             std::fprintf(stderr, "ERROR: unknown command line flag '%s'\n", name.c_str());
             return false;
         }
-        flags[name] = equals ? equals + 1 : i + 1 < argc ? argv[++i] : "";
+        if (equals) {
+            flags[name] = equals + 1;
+        } else {
+            flags[name] = i + 1 < argc ? argv[++i] : "";
+        }
     }
     return true;
 }

@@ -71,8 +71,13 @@ static int64_t count_tokens(const std::string &prompt)
     for (char c : prompt) {
         words += c == ' ';
     }
-    auto bytes = static_cast<int64_t>(prompt.size());
-    return kind == "bytes" ? bytes : kind == "bos" ? words + 1 : kind == "odd" ? words | 1 : words;
+    if (kind == "bytes") {
+        return static_cast<int64_t>(prompt.size());
+    }
+    if (kind == "bos") {
+        return words + 1;
+    }
+    return kind == "odd" ? words | 1 : words;
 }
 
 // One answer; the recording of a tracer has its calls.

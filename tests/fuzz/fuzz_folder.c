@@ -195,11 +195,13 @@ static etp_str change_lines(etp_str text, bool json, etp_arena *arena)
     etp_str line = {text.ptr + from, 0};
     line.len = etp_str_find((etp_str){line.ptr, text.len - from}, ETP_STR("\n"));
     size_t to = from + line.len, what = below(8);
-    etp_str other = what == 0   ? (etp_str){0}
-                    : what == 1 ? etp_str_from(etp_arena_printf(
-                                      arena, "%.*s\n%.*s", ETP_STR_ARG(line), ETP_STR_ARG(line)))
-                    : json      ? change_json(line, arena)
-                                : change_cell(line, arena);
+    etp_str other = {0};
+    if (what == 1) {
+        other = etp_str_from(
+            etp_arena_printf(arena, "%.*s\n%.*s", ETP_STR_ARG(line), ETP_STR_ARG(line)));
+    } else if (what > 1) {
+        other = json ? change_json(line, arena) : change_cell(line, arena);
+    }
     return etp_str_from(etp_arena_printf(arena, "%.*s%.*s%.*s", (int)from, text.ptr,
                                          ETP_STR_ARG(other), (int)(text.len - to), text.ptr + to));
 }
@@ -266,7 +268,8 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned 
     memcpy(copy, data, size);
     size_t n = split(copy, size, members);
     for (size_t times = 1 + below(3); n > 0 && times > 0; times--) {
-        size_t at = below(2) ? below(n < 3 ? n : 3) : below(n); // the documents lie in front
+        size_t front = n < 3 ? n : 3; // where the documents lie
+        size_t at = below(below(2) ? front : n);
         size_t what = below(24);
         if (what == 0 && n > 1) {
             members[at] = members[--n];

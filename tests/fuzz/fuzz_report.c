@@ -17,7 +17,10 @@ static unsigned next(bytes *b)
 static unsigned count(bytes *b, unsigned limit)
 {
     unsigned v = next(b);
-    return v == 255 ? limit + 1 : v == 254 ? limit : v >= 240 ? 1 + v * limit / 256 : 1 + v % 6;
+    if (v >= 254) {
+        return limit + v - 254;
+    }
+    return v >= 240 ? 1 + v * limit / 256 : 1 + v % 6;
 }
 
 static void text(etp_strbuf *out, bytes *b)

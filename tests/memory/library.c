@@ -42,8 +42,11 @@ static etp_status drain(struct ArrowArrayStream *s, etp_error *err)
     if (schema.release) {
         schema.release(&schema);
     }
-    const char *why = code ? s->get_last_error(s) : NULL;
-    etp_status st = code ? etp_fail(err, ETP_NOMEM, "%s", why ? why : "out of memory") : ETP_OK;
+    etp_status st = ETP_OK;
+    if (code) {
+        const char *why = s->get_last_error(s);
+        st = etp_fail(err, ETP_NOMEM, "%s", why ? why : "out of memory");
+    }
     s->release(s);
     return st;
 }

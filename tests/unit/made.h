@@ -183,8 +183,8 @@ static inline void made_launch(const made *m, int arm, uint32_t block, uint32_t 
                                bool control, etp_run_sample *samples, size_t *n)
 {
     double us = m->untraced_us[arm] ? (double)m->untraced_us[arm] : (double)made_traced_us(m, arm);
-    us *= made_wobble(block, arm) *
-          (control ? m->control * (block % 2 ? 1 + m->control_wide : 1 - m->control_wide) : 1) *
+    double side = block % 2 ? 1 + m->control_wide : 1 - m->control_wide;
+    us *= made_wobble(block, arm) * (control ? m->control * side : 1) *
           (arm == 1 && block == 5 ? m->outlier : 1);
     us *= 1 + m->drift * block;
     for (uint32_t i = 0; i < MADE_SAMPLES; i++) {

@@ -180,9 +180,9 @@ static void damage_is_bearable(void **state)
         for (int k = 0; k < 6; k++) {
             x ^= x << 13, x ^= x >> 7, x ^= x << 17;
             // Headers first, where every byte matters; then the section table; then anywhere.
-            size_t at = round % 3 == 0   ? 16 + (size_t)(x % 700)
-                        : round % 3 == 1 ? (size_t)sections + (size_t)(x % 1900)
-                                         : (size_t)(x % len);
+            const size_t places[] = {16 + (size_t)(x % 700), (size_t)sections + (size_t)(x % 1900),
+                                     (size_t)(x % len)};
+            size_t at = places[round % 3];
             copy[at < len ? at : len - 1] = (uint8_t)(x >> 32);
         }
         if (round % 7 == 0) {

@@ -33,9 +33,8 @@ static void make(made_profile *m, const net *n)
     for (size_t i = 0; n->operators[i]; i++) {
         const char c = n->operators[i];
         m->rows[i] = (etp_profile_row){.kind = ETP_ROW_OPERATOR};
-        m->rows[i].parsed.category = c == 'c'   ? ETP_CATEGORY_CONVOLUTION
-                                     : c == 'g' ? ETP_CATEGORY_GEMM
-                                                : ETP_CATEGORY_ELEMENTWISE;
+        const etp_category other = c == 'g' ? ETP_CATEGORY_GEMM : ETP_CATEGORY_ELEMENTWISE;
+        m->rows[i].parsed.category = c == 'c' ? ETP_CATEGORY_CONVOLUTION : other;
         uint64_t macs = 0;
         if (c == 'c' || c == 'g') {
             macs = n->macs[product];

@@ -90,11 +90,14 @@ static bool name_node(const etp_partition *p, const etp_node *n, bool sme, bool 
     const char *type = dtype_of(p, n);
     type = fallback && strcmp(type, "F16") == 0 ? "F32" : type;
     bool f32 = strcmp(type, "F32") == 0, f16 = strcmp(type, "F16") == 0;
-    const char *gemm = f32   ? (sme ? "PF32" : "F32")
-                       : f16 ? (sme ? "PF16" : "F16")
-                       : sme ? "PQS8, QS8, QC8W"
-                             : "QS8, QC8W";
-    const char *word = f32 ? "X32" : f16 ? "X16" : "X8";
+    const char *gemm = sme ? "PQS8, QS8, QC8W" : "QS8, QC8W", *word = "X8";
+    if (f32) {
+        gemm = sme ? "PF32" : "F32";
+        word = "X32";
+    } else if (f16) {
+        gemm = sme ? "PF16" : "F16";
+        word = "X16";
+    }
     static const struct {
         int type;
         const char *name; // %s: data type
@@ -123,7 +126,8 @@ static bool name_node(const etp_partition *p, const etp_node *n, bool sme, bool 
             continue;
         }
         const char *form = as_linear ? "Fully Connected (NC, %s) GEMM" : k_names[i].name;
-        const char *arg = k_names[i].which == 'g' ? gemm : k_names[i].which == 'w' ? word : type;
+        const char *arg = k_names[i].which == 'w' ? word : type;
+        arg = k_names[i].which == 'g' ? gemm : arg;
         const char *gap = strstr(form, "%s");
         if (gap) {
             snprintf(out, 64, "%.*s%s%s", (int)(gap - form), form, arg, gap + 2);
@@ -137,11 +141,11 @@ static bool name_node(const etp_partition *p, const etp_node *n, bool sme, bool 
     }
     if (n->type == ETP_XNN_CONVERT) {
         etp_dtype to = p->values[n->outputs[0]].dtype;
-        snprintf(out, 64, "Convert (NC, %s, %s)", type,
-                 to == ETP_DTYPE_FLOAT32   ? "F32"
-                 : to == ETP_DTYPE_FLOAT16 ? "F16"
-                 : to == ETP_DTYPE_QDINT8  ? "QD8"
-                                           : "QS8");
+        const char *result = to == ETP_DTYPE_QDINT8 ? "QD8" : "QS8";
+        if (to == ETP_DTYPE_FLOAT32 || to == ETP_DTYPE_FLOAT16) {
+            result = to == ETP_DTYPE_FLOAT32 ? "F32" : "F16";
+        }
+        snprintf(out, 64, "Convert (NC, %s, %s)", type, result);
         return true;
     }
     return false;

@@ -243,6 +243,8 @@ static void long_chains_are_aligned_in_windows(void **state)
                                 .rank = 1,
                                 .bytes = 16};
     }
+    static const int k_types[] = {ETP_XNN_SIGMOID, ETP_XNN_CLAMP, ETP_XNN_TANH};
+    static const char *const k_named[] = {"Sigmoid (NC) #1", "Clamp (NC) #1", "TanH (NC) #1"};
     for (uint32_t i = 0; i < N; i++) {
         ids[i][0] = i;
         ids[i][1] = i + 1;
@@ -251,12 +253,8 @@ static void long_chains_are_aligned_in_windows(void **state)
                               .n_inputs = 1,
                               .outputs = &ids[i][1],
                               .n_outputs = 1,
-                              .type = i % 3 == 0   ? ETP_XNN_SIGMOID
-                                      : i % 3 == 1 ? ETP_XNN_CLAMP
-                                                   : ETP_XNN_TANH};
-        names[n_ops++] = i % 3 == 0   ? ETP_STR("Sigmoid (NC) #1")
-                         : i % 3 == 1 ? ETP_STR("Clamp (NC) #1")
-                                      : ETP_STR("TanH (NC) #1");
+                              .type = k_types[i % 3]};
+        names[n_ops++] = etp_str_from(k_named[i % 3]);
     }
     etp_partition p = {
         .graph = &graph, .values = values, .n_values = N + 1, .nodes = nodes, .n_nodes = N};

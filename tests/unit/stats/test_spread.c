@@ -120,10 +120,14 @@ static void arms_differ(void **state)
     memcpy(launches, k_launches, sizeof launches);
     memcpy(traced, k_traced, sizeof traced);
     for (size_t i = 0; i < N(launches); i++) {
-        launches[i].value_ln -= launches[i].arm == 1 ? (launches[i].block % 2 ? -0.2 : 0.2) : 0;
+        if (launches[i].arm == 1) {
+            launches[i].value_ln -= launches[i].block % 2 ? -0.2 : 0.2;
+        }
     }
     for (size_t i = 0; i < N(traced); i++) {
-        traced[i].value_ln += traced[i].arm == 1 ? (traced[i].block % 2 ? -0.2 : 0.2) : 0;
+        if (traced[i].arm == 1) {
+            traced[i].value_ln += traced[i].block % 2 ? -0.2 : 0.2;
+        }
     }
     etp_arena arena = {0};
     etp_launch_set set = {launches, N(launches), traced, N(traced)};

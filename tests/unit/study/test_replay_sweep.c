@@ -36,7 +36,7 @@ static const uint64_t k_m[SIZES] = {1, 4, 8, 64};
 
 static etp_ab_comparison compared(uint32_t baseline, uint32_t candidate, int verdict)
 {
-    const double estimate = verdict == F ? 2.0 : verdict == S ? 0.5 : 1.0;
+    const double slower = verdict == S ? 0.5 : 1.0, estimate = verdict == F ? 2.0 : slower;
     return (etp_ab_comparison){.baseline = baseline,
                                .candidate = candidate,
                                .estimate = estimate,
