@@ -44,5 +44,8 @@ unsigned long getauxval(unsigned long type)
         ask = start();
     }
     unsigned long value = ask ? ask(type) : 0;
-    return type == AT_HWCAP ? value & ~hidden : type == AT_HWCAP2 ? value & ~hidden2 : value;
+    if (type == AT_HWCAP) {
+        return value & ~hidden;
+    }
+    return type == AT_HWCAP2 ? value & ~hidden2 : value;
 }

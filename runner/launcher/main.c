@@ -212,7 +212,7 @@ int main(int argc, char **argv)
         return LAUNCH_FAILED;
     }
     bool level = o.level || o.mask;
-    const char *method = o.method ? o.method : level ? "preload" : "none";
+    const char *usual = level ? "preload" : "none", *method = o.method ? o.method : usual;
     if (strcmp(method, "preload") != 0 && strcmp(method, "none") != 0) {
         return complain("--method is preload or none");
     }

@@ -189,8 +189,10 @@ static unsigned long masked(unsigned long type)
 {
     start();
     unsigned long value = real_getauxval != NULL ? real_getauxval(type) : 0;
-    if (state.in_force) {
-        value &= type == AT_HWCAP ? ~wanted.hwcap : type == AT_HWCAP2 ? ~wanted.hwcap2 : ~0ul;
+    if (state.in_force && type == AT_HWCAP) {
+        value &= ~wanted.hwcap;
+    } else if (state.in_force && type == AT_HWCAP2) {
+        value &= ~wanted.hwcap2;
     }
     return value;
 }
@@ -213,9 +215,10 @@ __attribute__((visibility("default"))) unsigned long getauxval(unsigned long typ
         return answer_and_count(type, __builtin_return_address(0));
     }
     unsigned long value = real(type);
-    return type == AT_HWCAP    ? value & ~state.cleared.hwcap
-           : type == AT_HWCAP2 ? value & ~state.cleared.hwcap2
-                               : value;
+    if (type == AT_HWCAP) {
+        return value & ~state.cleared.hwcap;
+    }
+    return type == AT_HWCAP2 ? value & ~state.cleared.hwcap2 : value;
 }
 
 static hooked *the_real_one(void)

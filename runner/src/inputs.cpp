@@ -423,11 +423,14 @@ std::optional<Failure> Inputs::make(const executorch::runtime::Method &method,
         EValue value = method.get_input(i);
 #pragma GCC diagnostic pop
         if (given != nullptr && given->kind == StepInput::values && given->words.size() == 1) {
-            int64_t whole = std::strtoll(given->words[0].c_str(), nullptr, 10);
-            value = *tag == Tag::Int      ? EValue(whole)
-                    : *tag == Tag::Double ? EValue(std::strtod(given->words[0].c_str(), nullptr))
-                    : *tag == Tag::Bool   ? EValue(whole != 0)
-                                          : value;
+            const char *word = given->words[0].c_str();
+            if (*tag == Tag::Double) {
+                value = EValue(std::strtod(word, nullptr));
+            } else if (*tag == Tag::Int) {
+                value = EValue(static_cast<int64_t>(std::strtoll(word, nullptr, 10)));
+            } else if (*tag == Tag::Bool) {
+                value = EValue(std::strtoll(word, nullptr, 10) != 0);
+            }
         } else if (source.kind == Source::files && *tag != Tag::None) {
             if (auto failure = read_scalar(source.paths[i], i, *tag, value)) {
                 return failure;

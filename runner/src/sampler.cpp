@@ -195,7 +195,8 @@ std::string csv_line(const Sample &s)
     } else {
         line += ",,";
     }
-    line += s.streaming == unknown ? ",\n" : s.streaming == yes ? ",1\n" : ",0\n";
+    const char *known = s.streaming == yes ? ",1\n" : ",0\n";
+    line += s.streaming == unknown ? ",\n" : known;
     return line;
 }
 

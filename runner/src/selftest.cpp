@@ -187,10 +187,12 @@ etp_wire_level judge_here(const etp_hook_state &hook)
     if (etp_isa_mask_parse(hook.text, &mask, parse_why, sizeof parse_why)) {
         level = etp_isa_mask_level(&mask);
     }
-    bool there = etp_level_state_of(&hook.cpu, level).available;
-    copy(out.level, level == ETP_LEVEL_NONE ? "custom"
-                    : there                 ? etp_level_get(level)->name
-                                            : "best");
+    const char *name = "custom";
+    if (level != ETP_LEVEL_NONE) {
+        bool there = etp_level_state_of(&hook.cpu, level).available;
+        name = there ? etp_level_get(level)->name : "best";
+    }
+    copy(out.level, name);
     std::string why;
     copy(out.linear,
          run_program(k_selftest_linear, sizeof k_selftest_linear, {4, 32}, "Fully Connected", why));
