@@ -39,7 +39,8 @@ static void find_roles(cutting *c, const bool *nodes, uint32_t wanted)
         for (uint32_t k = 0; nodes[i] && k < n->n_inputs; k++) {
             uint32_t v = n->inputs[k];
             bool made = c->roles[v] == INSIDE || c->roles[v] == OUTPUT;
-            c->roles[v] = c->g->values[v].constant ? CONSTANT : made ? c->roles[v] : INPUT;
+            c->roles[v] = made ? c->roles[v] : INPUT;
+            c->roles[v] = c->g->values[v].constant ? CONSTANT : c->roles[v];
         }
         for (uint32_t k = 0; nodes[i] && k < n->n_outputs; k++) {
             uint32_t v = n->outputs[k];

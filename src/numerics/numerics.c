@@ -306,9 +306,8 @@ static etp_output_precision precision_of(const etp_method *m)
         for (uint32_t v = 0; v < m->partitions[p].n_values; v++) {
             const etp_value *x = &m->partitions[p].values[v];
             bool half = x->dtype == ETP_DTYPE_FLOAT16 || x->dtype == ETP_DTYPE_BFLOAT16;
-            found = x->quant.kind != ETP_QUANT_NONE        ? ETP_OUTPUTS_INT8
-                    : half && found == ETP_OUTPUTS_FLOAT32 ? ETP_OUTPUTS_FLOAT16
-                                                           : found;
+            found = half && found == ETP_OUTPUTS_FLOAT32 ? ETP_OUTPUTS_FLOAT16 : found;
+            found = x->quant.kind != ETP_QUANT_NONE ? ETP_OUTPUTS_INT8 : found;
         }
     }
     return found;

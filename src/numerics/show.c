@@ -107,7 +107,8 @@ const etp_report *etp_numerics_report(const etp_numerics *a, etp_arena *arena)
     for (size_t i = 0; i < a->rows.n; i++) {
         const etp_numerics_row *row = &a->rows.items[i];
         const bool apart = a->exact ? !row->same_bits : !row->within;
-        const char *state = row->same_bits ? "same bits" : row->within ? "within" : "outside";
+        const char *differ = row->within ? "within" : "outside";
+        const char *state = row->same_bits ? "same bits" : differ;
         const char *name = etp_arena_printf(arena, "%s%s", row->name, row->alone ? ", alone" : "");
         ETP_ROW(t, etp_cell_u64(row->place), etp_cell_z(name), etp_cell_z(row->dtype),
                 etp_cell_judged(etp_cell_z(state), apart ? ETP_BAD : ETP_PLAIN),

@@ -119,9 +119,8 @@ static void put_disk(etp_table *t, const etp_ab_arm *b, const etp_ab_arm *x,
     };
     if (b->disk_bytes != ETP_NS_UNKNOWN && x->disk_bytes != ETP_NS_UNKNOWN) {
         r.ratio = (double)b->disk_bytes / (double)x->disk_bytes;
-        r.verdict = b->disk_bytes == x->disk_bytes  ? "same"
-                    : x->disk_bytes < b->disk_bytes ? "less"
-                                                    : "more";
+        r.verdict = x->disk_bytes < b->disk_bytes ? "less" : "more";
+        r.verdict = x->disk_bytes == b->disk_bytes ? "same" : r.verdict;
     }
     put(t, &r, c != NULL, arena);
 }
