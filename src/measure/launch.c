@@ -499,19 +499,18 @@ static void build_arguments(const etp_launch_request *q, const char *threads, co
 {
     size_t n = 0;
     // What is NULL is left out. With a script the methods are named in there.
+    const char *measured = q->kind == ETP_LAUNCH_SAMPLED ? "sampled" : "timed";
     const char *const pairs[][2] = {
-        {"--model",        q->model                                           },
-        {"--custom-ops",   q->kernels_lib                                     },
-        {"--packed-cache", q->packed_cache                                    },
-        {"--data",         q->data                                            },
-        {"--method",       q->steps ? NULL : q->method                        },
-        {"--steps",        q->steps                                           },
-        {"--threads",      threads                                            },
-        {"--cpus",         q->cpus                                            },
-        {"--inputs",       q->inputs                                          },
-        {"--kind",         q->kind == ETP_LAUNCH_TRACED    ? "traced"
-                   : q->kind == ETP_LAUNCH_SAMPLED ? "sampled"
-                                                   : "timed"},
+        {"--model",        q->model                                          },
+        {"--custom-ops",   q->kernels_lib                                    },
+        {"--packed-cache", q->packed_cache                                   },
+        {"--data",         q->data                                           },
+        {"--method",       q->steps ? NULL : q->method                       },
+        {"--steps",        q->steps                                          },
+        {"--threads",      threads                                           },
+        {"--cpus",         q->cpus                                           },
+        {"--inputs",       q->inputs                                         },
+        {"--kind",         q->kind == ETP_LAUNCH_TRACED ? "traced" : measured},
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         if (pairs[i][1]) {

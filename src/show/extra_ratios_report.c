@@ -54,7 +54,10 @@ static void put(etp_table *t, etp_cell of, const row *r, double margin, etp_aren
 // Of bytes nothing is fast.
 const char *etp_ab_memory_words(etp_verdict verdict)
 {
-    return verdict == ETP_VERDICT_FASTER ? "less" : verdict == ETP_VERDICT_SLOWER ? "more" : NULL;
+    if (verdict == ETP_VERDICT_FASTER) {
+        return "less";
+    }
+    return verdict == ETP_VERDICT_SLOWER ? "more" : NULL;
 }
 
 // PAGE: its headline has the steady ratio.
