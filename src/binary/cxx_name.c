@@ -26,6 +26,13 @@ static bool take(reader *r, const char *text)
     return is;
 }
 
+static bool one_of(reader *r, const char *letters)
+{
+    bool is = peek(r) && strchr(letters, peek(r));
+    r->at += is;
+    return is;
+}
+
 // <source-name>: a length and so many characters.
 static bool source_name(reader *r, etp_str *name)
 {
@@ -70,7 +77,7 @@ static bool one_of_types(reader *r, unsigned *depth)
         ++*depth;
         return *depth < 256;
     case 'S':
-        return strchr("tabsiod", peek(r)) && peek(r) ? (r->at++, true) : sequence(r);
+        return one_of(r, "tabsiod") || sequence(r);
     case 'T':
         return sequence(r);
     case 'A': // of N elements
@@ -84,7 +91,7 @@ static bool one_of_types(reader *r, unsigned *depth)
         }
         return take(r, "E");
     case 'D':
-        return strchr("pnahsiuf", peek(r)) && peek(r) ? (r->at++, true) : false;
+        return one_of(r, "pnahsiuf");
     default: // P, R, O, K, V, M and the letters of the simple types; no expressions
         return islower((unsigned char)c) || (c && strchr("PROKVMCG", c));
     }

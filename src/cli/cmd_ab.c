@@ -96,7 +96,9 @@ static etp_status measure_new(etp_cli *cli, const etp_session_arguments *g, int 
     const etp_session_call *c = &g->call;
     etp_session_call builds = *c;
     ETP_TRY(etp_session_options_of(g, &cli->arena, &options, err));
-    ETP_TRY(c->executorch ? take_releases(cli, &builds, err) : ETP_OK);
+    if (c->executorch) {
+        ETP_TRY(take_releases(cli, &builds, err));
+    }
     plan->models = (const char *const *)argv;
     plan->n_models = (size_t)argc;
     // Decides whether the runner is ours: one of others goes from RUNNER into the plan.

@@ -113,7 +113,9 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     bool plain = !o->out && !o->program && !o->record && !o->roofs && !o->baseline && !o->proof &&
                  !o->price && !o->phase && !o->renew;
     bool kit = false;
-    ETP_TRY(argc == 1 && plain ? etp_kit_folder_is(argv[0], &kit, err) : ETP_OK);
+    if (argc == 1 && plain) {
+        ETP_TRY(etp_kit_folder_is(argv[0], &kit, err));
+    }
     if (kit) {
         return etp_show_kit_folder(cli, argv[0], o->full, err);
     }

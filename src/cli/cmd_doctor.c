@@ -49,7 +49,9 @@ etp_status etp_cli_check_setup(etp_cli *cli, const char *runner, etp_doctor *out
     st = etp_doctor_runner(out, there ? device : NULL, reason, advice, &cli->arena, err);
     etp_status found =
         etp_qemu_find(cli->env_qemu, cli->env_path, cli->program, &cli->arena, &qemu, &why);
-    st = st == ETP_OK && found == ETP_NOMEM ? etp_fail(err, found, "%s", why.msg) : st;
+    if (st == ETP_OK && found == ETP_NOMEM) {
+        st = etp_fail(err, found, "%s", why.msg);
+    }
     qemu = found == ETP_OK ? qemu : NULL;
     if (st == ETP_OK) {
         etp_doctor_machine(out, ".", qemu, &cli->arena);

@@ -98,8 +98,12 @@ static etp_status judge(etp_cli *cli, const gate_options *o, int argc, char **ar
         st = etp_ab_open(&against, 1, &how, &earlier, err);
     }
     const char *altered = NULL;
-    st = st == ETP_OK ? check_recorded(session, &cli->arena, &altered, err) : st;
-    st = st == ETP_OK ? check_recorded(earlier, &cli->arena, &altered, err) : st;
+    if (st == ETP_OK) {
+        st = check_recorded(session, &cli->arena, &altered, err);
+    }
+    if (st == ETP_OK) {
+        st = check_recorded(earlier, &cli->arena, &altered, err);
+    }
     if (st == ETP_OK) {
         etp_gate_options options = {.min_grade = o->min_grade ? k_grades[o->min_grade] : NULL,
                                     .against = earlier ? etp_ab_answer(earlier) : NULL,

@@ -299,7 +299,9 @@ static etp_status open_dump(const etp_ab_session *s, const etp_ab_recording *rec
                                    .units = s->units,
                                    .modes = !s->has_run && !recording->of_session};
     etp_status st = etp_trace_open(dump.file.bytes, &how, &dump.trace, err);
-    st = st == ETP_OK ? etp_trace_need_time(dump.trace, err) : st;
+    if (st == ETP_OK) {
+        st = etp_trace_need_time(dump.trace, err);
+    }
     if (st != ETP_OK) {
         etp_trace_close(dump.trace);
         etp_file_close(&dump.file);

@@ -225,7 +225,9 @@ static etp_status list_folder(const char *folder, int depth, etp_arena *arena,
             continue;
         }
         ETP_ADD(arena, out, f);
-        ETP_TRY(f.is_dir && depth > 0 ? list_folder(f.path, depth - 1, arena, out, err) : ETP_OK);
+        if (f.is_dir && depth > 0) {
+            ETP_TRY(list_folder(f.path, depth - 1, arena, out, err));
+        }
     }
     return etp_arena_check(arena, err, "the bundle");
 }

@@ -111,6 +111,8 @@ etp_status etp_device_list_make(const etp_device_options *o, etp_arena *arena, e
         add(out, arena, "qemu", "qemu", "ready", true);
     }
     add_adb(o, arena, out);
-    ETP_TRY(o->ssh_config ? add_hosts(o->ssh_config, arena, out, err) : ETP_OK);
+    if (o->ssh_config) {
+        ETP_TRY(add_hosts(o->ssh_config, arena, out, err));
+    }
     return etp_arena_check(arena, err, "devices");
 }

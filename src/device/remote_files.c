@@ -349,7 +349,9 @@ etp_status etp_remote_pull(etp_device *d, const char *remote, const char *local,
         }
         if (!folder) {
             status = etp_os_remove_tree(local, err);
-            status = status == ETP_OK ? etp_os_mkdirs(local, err) : status;
+            if (status == ETP_OK) {
+                status = etp_os_mkdirs(local, err);
+            }
             folder = true;
         }
         const char *from = etp_arena_printf(&arena, "%s/%.*s", remote, ETP_STR_ARG(name));

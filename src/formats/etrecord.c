@@ -533,7 +533,9 @@ static etp_status read_maps(reader *r, methods *list)
     if (status == ETP_OK) {
         status = read_json(r, "delegate_map", &delegates);
     }
-    status = status == ETP_OK ? use_maps(r, handles, delegates, list) : status;
+    if (status == ETP_OK) {
+        status = use_maps(r, handles, delegates, list);
+    }
     json_decref(handles);
     json_decref(delegates);
     return status;

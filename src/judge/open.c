@@ -257,7 +257,9 @@ static etp_status open_bare(etp_ab_session *s, const char *const *paths, size_t 
     etp_ab_keep_described(s, &described);
     bool same = s->sides[0].dir && s->sides[1].dir && strcmp(s->sides[0].dir, s->sides[1].dir) == 0;
     for (int i = 0; i < (same ? 1 : 2) && options->two_sides; i++) {
-        ETP_TRY(s->sides[i].dir ? notice_altered(s, &s->sides[i].run, err) : ETP_OK);
+        if (s->sides[i].dir) {
+            ETP_TRY(notice_altered(s, &s->sides[i].run, err));
+        }
     }
     ETP_TRY(load(s, &described, options, err));
     etp_ab *ab = &s->ab;

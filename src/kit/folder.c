@@ -324,7 +324,9 @@ static etp_status read_dump(etp_kit_folder *f, etp_kit_unit *u, etp_error *err)
     etp_file *file = &f->maps.items[f->maps.n - 1];
     etp_trace **t = &f->traces.items[f->traces.n - 1];
     etp_status st = etp_file_open_unpacked(path, FILE_LIMIT, file, &why);
-    st = st == ETP_OK ? etp_trace_open(file->bytes, NULL, t, &why) : st;
+    if (st == ETP_OK) {
+        st = etp_trace_open(file->bytes, NULL, t, &why);
+    }
     if (st != ETP_OK) {
         u->problem = etp_arena_printf(f->arena, "%s: %s", u->dump, why.msg);
         return st == ETP_NOMEM ? etp_fail_nomem(err, u->dump) : ETP_OK;
@@ -341,7 +343,9 @@ static etp_status read_timeline(etp_kit_folder *f, etp_kit_unit *u, etp_error *e
     etp_error why = {.offset = ETP_NO_OFFSET};
     const char *path = etp_arena_printf(f->arena, "%s/%s", f->path, u->timeline);
     etp_status st = etp_os_read_text(path, FILE_LIMIT, f->arena, &text, &why);
-    st = st == ETP_OK ? etp_kit_timeline_read(text, f->arena, &x, &why) : st;
+    if (st == ETP_OK) {
+        st = etp_kit_timeline_read(text, f->arena, &x, &why);
+    }
     if (st != ETP_OK) {
         u->problem = etp_arena_printf(f->arena, "%s: %s", u->timeline, why.msg);
         return st == ETP_NOMEM ? etp_fail_nomem(err, u->timeline) : ETP_OK;
@@ -484,9 +488,15 @@ static etp_status open_folder(etp_kit_folder *out, etp_error *err)
         name_unit(out, u);
         // The dump first: it is the recording, and the table is read for its executions only
         // without one.
-        ETP_TRY(u->dump ? read_dump(out, u, err) : ETP_OK);
-        ETP_TRY(u->timeline ? read_timeline(out, u, err) : ETP_OK);
-        ETP_TRY(u->robust ? read_robust(out, u, err) : ETP_OK);
+        if (u->dump) {
+            ETP_TRY(read_dump(out, u, err));
+        }
+        if (u->timeline) {
+            ETP_TRY(read_timeline(out, u, err));
+        }
+        if (u->robust) {
+            ETP_TRY(read_robust(out, u, err));
+        }
     }
     if (out->units.n == 0) {
         return etp_fail(err, ETP_USAGE,

@@ -120,8 +120,12 @@ static etp_status put_trace(etp_fleet *fleet, const etp_fleet_source *source, et
 {
     etp_trace *trace = NULL;
     etp_status status = etp_trace_open(bytes, NULL, &trace, err);
-    status = status == ETP_OK ? etp_trace_need_sound(trace, err) : status;
-    status = status == ETP_OK ? etp_trace_need_time(trace, err) : status;
+    if (status == ETP_OK) {
+        status = etp_trace_need_sound(trace, err);
+    }
+    if (status == ETP_OK) {
+        status = etp_trace_need_time(trace, err);
+    }
     if (status == ETP_OK) {
         status = etp_fleet_put_dump(fleet->rows, &fleet->memory, source, trace, err);
     }
@@ -201,7 +205,9 @@ static etp_status read_all(etp_fleet *fleet, const char *const *sources, size_t 
     fleet->ids = ETP_NEW_ARRAY(&fleet->arena, source_id, n_sources);
     ETP_NEED(fleet->ids, err, "ids");
     fleet->n_ids = n_sources;
-    ETP_TRY(fleet->new_only ? etp_fleet_known_new(&fleet->itself, err) : ETP_OK);
+    if (fleet->new_only) {
+        ETP_TRY(etp_fleet_known_new(&fleet->itself, err));
+    }
     for (size_t i = 0; i < n_sources; i++) {
         ETP_TRY(put_or_tell(fleet, sources[i], &fleet->ids[i], err));
     }

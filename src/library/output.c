@@ -62,7 +62,9 @@ static etp_status write_shown(const output *o, etp_arena *arena, etp_sink *sink,
     etp_answer answer;
     etp_status st = etp_ab_show(o->analysis->session, &showing, arena, &answer, err);
     // A table that memory was lacking for would otherwise look like an answer that has none.
-    st = st == ETP_OK ? etp_arena_check(arena, err, "the answer") : st;
+    if (st == ETP_OK) {
+        st = etp_arena_check(arena, err, "the answer");
+    }
     if (st == ETP_OK) {
         st = etp_answer_write(&answer, etp_output_writer(o->how.format), &style, sink, err);
     }

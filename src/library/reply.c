@@ -68,7 +68,9 @@ etp_status etp_reply_make(etp_reply_maker *maker, const etp_question *question, 
     // The reply lies in its arena, whose copy in the struct is used from here on.
     r->arena = arena;
     etp_status st = maker(&q, r, err);
-    st = st == ETP_OK ? etp_arena_check(&r->arena, err, "reply") : st;
+    if (st == ETP_OK) {
+        st = etp_arena_check(&r->arena, err, "reply");
+    }
     if (st != ETP_OK) {
         etp_reply_close(r);
         return st;

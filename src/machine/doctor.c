@@ -96,7 +96,9 @@ etp_status etp_doctor_runner(etp_doctor *d, etp_device *device, const char *why,
     etp_error probe = {.offset = ETP_NO_OFFSET};
     etp_status answered = device ? etp_session_probe(device, 0, NULL, arena, &cpu, &probe) : ETP_OK;
     bool works = device && answered == ETP_OK;
-    ETP_TRY(answered == ETP_NOMEM ? etp_fail_nomem(err, "the runner") : ETP_OK); // no fault of its
+    if (answered == ETP_NOMEM) { // no fault of its
+        return etp_fail_nomem(err, "the runner");
+    }
     etp_checks_add(&d->checks, arena,
                    (etp_check){NAME(RUNNER), device != NULL, true,
                                device ? device->bundle.runner : why, "a runner bundle", advice,

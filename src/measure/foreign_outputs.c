@@ -86,7 +86,9 @@ etp_status etp_foreign_list_outputs(const char *dir, const char *model, const ch
         etp_json_end_document(&j);
         const char *path = etp_arena_printf(arena, "%s/outputs.json", dir);
         st = etp_arena_check(arena, err, "outputs");
-        st = st == ETP_OK ? etp_os_write_atomic(path, etp_strbuf_str(&buf), err) : st;
+        if (st == ETP_OK) {
+            st = etp_os_write_atomic(path, etp_strbuf_str(&buf), err);
+        }
     } else if (st == ETP_OK) {
         st = etp_fail(err, ETP_UNSUPPORTED, "the program has no such method");
     }

@@ -121,7 +121,9 @@ static etp_status read_model(const char *path, etp_arena *arena, etp_run_model *
                               "%s: cannot make a folder name from this file name; rename it", path);
         }
     }
-    status = status == ETP_OK ? etp_run_read_export(path, file.bytes, arena, out, err) : status;
+    if (status == ETP_OK) {
+        status = etp_run_read_export(path, file.bytes, arena, out, err);
+    }
     etp_file_close(&file);
     return status;
 }

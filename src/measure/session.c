@@ -132,7 +132,9 @@ static etp_status watch_runners(etp_session *s, etp_error *err)
         etp_str hash = arm->bundle ? p->builds[arm->side].sha256 : p->hashes.bundle;
         if (!known) {
             ETP_TRY(etp_session_watch_bundle(s, own, hash, err)); // beside others: the launcher
-            ETP_TRY(arm->foreign ? etp_session_watch_foreign(s, arm->foreign, err) : ETP_OK);
+            if (arm->foreign) {
+                ETP_TRY(etp_session_watch_foreign(s, arm->foreign, err));
+            }
         }
     }
     return ETP_OK;

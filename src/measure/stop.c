@@ -65,7 +65,9 @@ etp_status etp_session_take_values(etp_session *s, const etp_run_sample *samples
         for (size_t i = 0; i < values; i++) {
             ETP_ADD(&s->arena, &s->values, stats.value_ln[i]);
         }
-        st = st == ETP_OK ? etp_arena_check(&s->arena, err, "the session") : st;
+        if (st == ETP_OK) {
+            st = etp_arena_check(&s->arena, err, "the session");
+        }
     }
     etp_arena_dispose(&scratch);
     return st;

@@ -161,9 +161,13 @@ static etp_status run_again(const etp_session_again *again, const etp_session_ca
     etp_run run;
     const char *dir = again->dir;
     ETP_TRY(etp_run_open(dir, arena, &run, err));
-    ETP_TRY(again->resume ? take_extension(again, &run, err) : ETP_OK);
+    if (again->resume) {
+        ETP_TRY(take_extension(again, &run, err));
+    }
     ETP_TRY(allowed(again, &run, arena, err)); // before anything that it names is read
-    ETP_TRY(again->resume ? check_recorded(&run, dir, arena, err) : ETP_OK);
+    if (again->resume) {
+        ETP_TRY(check_recorded(&run, dir, arena, err));
+    }
     ETP_TRY(etp_run_inputs_are(&run, arena, err)); // others would be another experiment
     etp_session_options o = {
         .call = again->call,

@@ -163,9 +163,10 @@ void etp_counters_section(const etp_counters *c, const etp_counters_names *compa
         if (s->cycles.blocks == 0 || comparisons[i].withheld) {
             continue;
         }
-        t = t ? t
-              : etp_report_table(r, "clock_split", "Above 1: makes the candidate faster", k_factors,
+        if (!t) {
+            t = etp_report_table(r, "clock_split", "Above 1: makes the candidate faster", k_factors,
                                  9);
+        }
         put_split(c, &comparisons[i], s, t, arena);
         arms_alone(c, &comparisons[i], t, arena);
     }

@@ -236,7 +236,9 @@ static void evidence(const etp_ab *ab, const char *const *ids, size_t n, const c
         rows++;
         // The table begins with its first row; evidence that names no operator has none.
         const size_t shown = after == ab->baseline ? 2 : 3;
-        t = t ? t : etp_report_table(r, table, NULL, columns, shown);
+        if (!t) {
+            t = etp_report_table(r, table, NULL, columns, shown);
+        }
         const etp_cell cells[] = {etp_cell_z(op->label), ns_cell(op->ns[ab->baseline]),
                                   ns_cell(op->ns[after])};
         etp_table_add_row(t, cells, shown);

@@ -381,7 +381,9 @@ static void operators_named(const etp_explanation *c, etp_report *r, etp_arena *
             named = named || strcmp(op->id, c->evidence[k]) == 0;
         }
         if (named && op->rows[arm]) {
-            t = t ? t : etp_report_table(r, "operators", ab->arms[arm].measured, k_columns, 4);
+            if (!t) {
+                t = etp_report_table(r, "operators", ab->arms[arm].measured, k_columns, 4);
+            }
             ETP_ROW(t, etp_cell_z(op->id), etp_cell_str(op->names[arm]),
                     etp_cell_ns(ab->emulated ? ETP_NS_UNKNOWN : op->ns[arm]),
                     etp_cell_z(source_of(op, arena)));
@@ -447,7 +449,9 @@ const etp_report *etp_explanation_report(const etp_explanation *c, etp_arena *ar
                     etp_ab_delta_cell(c->ab, k, l->items[i].delta_ns),
                     etp_cell_z(c->ab->arms[c->ab->ledgers[k].candidate].measured),
                 };
-                t = t ? t : etp_report_table(r, "rows", NULL, k_columns, columns);
+                if (!t) {
+                    t = etp_report_table(r, "rows", NULL, k_columns, columns);
+                }
                 etp_table_add_row(t, row, columns);
             }
         }

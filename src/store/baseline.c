@@ -103,7 +103,9 @@ etp_status etp_baseline_find(const char *state_dir, const char *name, etp_arena 
     }
     const char *path = etp_arena_printf(arena, "%s/baselines/%s", state_dir, name);
     out->name = etp_arena_strdup(arena, etp_str_from(name));
-    ETP_TRY(etp_os_is_file(path) ? read_note(path, arena, out, err) : ETP_OK);
+    if (etp_os_is_file(path)) {
+        ETP_TRY(read_note(path, arena, out, err));
+    }
     return etp_arena_check(arena, err, "a baseline"); // one that is not there is another answer
 }
 

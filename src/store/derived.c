@@ -67,7 +67,9 @@ etp_status etp_run_derived_read(const char *dir, etp_arena *arena, etp_run_deriv
     file_list list = {0};
     const char *path = etp_run_path(arena, dir, ETP_STR(ETP_RUN_DERIVED));
     etp_status status = read_list(path, arena, &list, err);
-    status = status == ETP_OK ? etp_arena_check(arena, err, "derived files") : status;
+    if (status == ETP_OK) {
+        status = etp_arena_check(arena, err, "derived files");
+    }
     *out = status == ETP_OK ? (etp_run_derived){list.items, list.n, list.manifest, list.plain}
                             : (etp_run_derived){0};
     return status == ETP_OK || !path ? status : etp_fail_ctx(err, "%s", path);
@@ -296,7 +298,9 @@ etp_status etp_run_derive_end(etp_run_deriving *d, etp_status so_far, etp_error 
     etp_status status = so_far;
     file_list once = {0};
     take_last(d->made.items, d->made.n, d->arena, &once);
-    status = status == ETP_OK ? etp_arena_check(d->arena, err, ETP_RUN_DERIVED) : status;
+    if (status == ETP_OK) {
+        status = etp_arena_check(d->arena, err, ETP_RUN_DERIVED);
+    }
     const file_list made = {.items = d->made.items, .n = d->made.n};
     const file_list *staged = status == ETP_OK ? &once : &made;
     size_t named = 0;

@@ -46,7 +46,9 @@ etp_status etp_run_read_export(const char *model, etp_bytes bytes, etp_arena *ar
     ETP_TRY(etp_arena_check(arena, err, "export.json"));
     etp_status st =
         etp_os_is_file(path) ? etp_os_read_text(path, EXPORT_LIMIT, arena, &text, &why) : ETP_NO;
-    st = st == ETP_OK ? etp_json_read(text, &json, &why) : st;
+    if (st == ETP_OK) {
+        st = etp_json_read(text, &json, &why);
+    }
     if (st != ETP_OK) {
         return st == ETP_NOMEM ? etp_fail_nomem(err, path) : ETP_OK;
     }

@@ -106,7 +106,9 @@ etp_status etp_run_find_below(const char *path, etp_arena *arena, etp_run_found 
     const char *runs = etp_run_path(arena, dir, ETP_STR("runs"));
     ETP_TRY(add_children(dir, arena, out, err));
     ETP_TRY(add_children(runs, arena, out, err));
-    ETP_TRY(out->n == 0 ? add_outputs(dir, arena, out, err) : ETP_OK);
+    if (out->n == 0) {
+        ETP_TRY(add_outputs(dir, arena, out, err));
+    }
     sort_found(out);
     return etp_arena_check(arena, err, "run folders");
 }

@@ -24,8 +24,12 @@ etp_status etp_run_trust(const char *state_dir, const etp_run *run, etp_error *e
     etp_status st = hash_of(run, &arena, hex, err);
     const char *folder = etp_arena_printf(&arena, "%s/made", state_dir);
     const char *path = etp_arena_printf(&arena, "%s/%s", folder, hex);
-    st = st == ETP_OK ? etp_arena_check(&arena, err, "the note") : st;
-    st = st == ETP_OK ? etp_os_mkdirs(folder, err) : st;
+    if (st == ETP_OK) {
+        st = etp_arena_check(&arena, err, "the note");
+    }
+    if (st == ETP_OK) {
+        st = etp_os_mkdirs(folder, err);
+    }
     if (st == ETP_OK && !etp_os_is_file(path)) {
         st = etp_os_write_atomic(path, ETP_STR(""), err);
     }

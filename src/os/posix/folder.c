@@ -113,7 +113,9 @@ static etp_status list(const char *path, etp_arena *arena, etp_dir_list *out, et
         ETP_ADD(arena, out, e);
     }
     closedir(dir);
-    status = status == ETP_OK ? etp_arena_check(arena, err, path) : status;
+    if (status == ETP_OK) {
+        status = etp_arena_check(arena, err, path);
+    }
     if (status == ETP_OK && out->n > 1) {
         qsort(out->items, out->n, sizeof *out->items, by_name);
     }
@@ -259,7 +261,9 @@ static etp_status copy_tree(const char *from, const char *root, const char *rela
         const char *a = etp_arena_printf(&arena, "%s/%s", from, list.items[i].name);
         const char *b = etp_arena_printf(&arena, "%s/%s", relative, list.items[i].name);
         status = etp_arena_check(&arena, err, from);
-        status = status == ETP_OK ? copy_tree(a, root, b, depth + 1, err) : status;
+        if (status == ETP_OK) {
+            status = copy_tree(a, root, b, depth + 1, err);
+        }
     }
     etp_arena_dispose(&arena);
     return status;

@@ -507,7 +507,9 @@ static etp_status capture(const etp_process_spec *spec, uint64_t timeout_ns, siz
     if (status != ETP_OK || spec->leaves != ETP_PROCESS_LEAVES_WORK) {
         etp_process_dispose(out_process);
     }
-    status = status == ETP_OK ? etp_arena_check(arena, err, "output of a process") : status;
+    if (status == ETP_OK) {
+        status = etp_arena_check(arena, err, "output of a process");
+    }
     *out = etp_strbuf_str(&text);
     *out_err = etp_strbuf_str(&text_err);
     return status;
