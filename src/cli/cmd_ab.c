@@ -64,8 +64,10 @@ static const char *next_line(etp_str *rest, etp_arena *arena)
     return line;
 }
 
-// Releases are builds like others once the Python package has made bundles of them.
-static etp_status take_releases(etp_cli *cli, etp_session_call *call, etp_error *err)
+// Releases are builds like others once the Python package has made bundles of them. PROGRAMS:
+// those that they export of SOURCE, unless it is NULL.
+static etp_status take_releases(etp_cli *cli, etp_session_call *call, const char *source,
+                                const char *programs[2], etp_error *err)
 {
     if (call->runner_a || call->runner_b || call->runner) {
         return etp_fail(err, ETP_USAGE,
@@ -73,14 +75,22 @@ static etp_status take_releases(etp_cli *cli, etp_session_call *call, etp_error 
                         "--runner-a and --runner-b");
     }
     if (!cli->quiet) {
-        etp_say("releases   ExecuTorch %s: pip fetches a wheel of about 20 MB that is not here "
-                "yet\n",
-                call->executorch);
+        etp_say("releases   ExecuTorch %s: pip fetches what is not here yet, a wheel of about 20 MB"
+                "%s\n",
+                call->executorch,
+                source ? "; to export, PyTorch too" : "; before 1.4 also PyTorch of that time");
     }
-    etp_str folders;
-    ETP_TRY(etp_cli_ask_python(cli, "releases", call->executorch, &folders, err));
-    call->runner_a = next_line(&folders, &cli->arena);
-    call->runner_b = next_line(&folders, &cli->arena);
+    const char *asked = call->executorch;
+    if (source) {
+        asked = etp_arena_printf(&cli->arena, "%s\n%s", asked, source);
+        ETP_TRY(etp_arena_check(&cli->arena, err, "the releases"));
+    }
+    etp_str lines;
+    ETP_TRY(etp_cli_ask_python(cli, "releases", asked, &lines, err));
+    call->runner_a = next_line(&lines, &cli->arena);
+    call->runner_b = next_line(&lines, &cli->arena);
+    programs[0] = next_line(&lines, &cli->arena);
+    programs[1] = next_line(&lines, &cli->arena);
     return etp_arena_check(&cli->arena, err, "the releases");
 }
 
@@ -96,11 +106,21 @@ static etp_status measure_new(etp_cli *cli, const etp_session_arguments *g, int 
     const etp_session_call *c = &g->call;
     etp_session_call builds = *c;
     ETP_TRY(etp_session_options_of(g, &cli->arena, &options, err));
-    if (c->executorch) {
-        ETP_TRY(take_releases(cli, &builds, err));
+    if (c->exporting && (!c->executorch || argc > 1)) {
+        return etp_fail(err, ETP_USAGE,
+                        "--export takes one source and the releases that export it: "
+                        "--executorch A,B");
     }
     plan->models = (const char *const *)argv;
     plan->n_models = (size_t)argc;
+    const char *programs[2];
+    if (c->executorch) {
+        ETP_TRY(take_releases(cli, &builds, c->exporting ? argv[0] : NULL, programs, err));
+    }
+    if (c->exporting) {
+        plan->models = programs;
+        plan->n_models = 2;
+    }
     // Decides whether the runner is ours: one of others goes from RUNNER into the plan.
     ETP_TRY(etp_session_runners(builds.runner, builds.runner_a, builds.runner_b, &cli->arena, plan,
                                 &options.call.runner, err));

@@ -15,6 +15,16 @@ static etp_str stem_of(const etp_ab *ab, size_t model)
     return etp_str_from(stem ? stem : "model");
 }
 
+// Does a word end at S[AT]? A version is one word.
+static bool between_words(etp_str s, size_t at)
+{
+    const char *c = &s.ptr[at];
+    if (*c == '.' && at > 0 && at + 1 < s.len) {
+        return !(c[-1] >= '0' && c[-1] <= '9' && c[1] >= '0' && c[1] <= '9');
+    }
+    return strchr("_-.", *c) != NULL;
+}
+
 // How many leading bytes all stems share, up to the end of a word; with TAIL how many trailing
 // ones.
 static size_t shared(const etp_ab *ab, bool tail)
@@ -29,7 +39,7 @@ static size_t shared(const etp_ab *ab, bool tail)
                 return cut;
             }
         }
-        if (strchr("_-.", part.ptr[tail ? 0 : n - 1])) {
+        if (between_words(first, tail ? first.len - n : n - 1)) {
             cut = n;
         }
     }
@@ -183,7 +193,7 @@ static const char *measured(const etp_ab *ab, const etp_ab_arm *a, etp_arena *ar
         etp_strbuf_appendz(&buf, etp_ab_model_word(ab, a->model, arena));
         between = " at ";
     }
-    if (!(one_level && (a->cache || models))) { // else it tells no arm from another
+    if (!(one_level && (a->cache || models || a->build))) { // else it tells no arm from another
         etp_strbuf_printf(&buf, "%s%s", between, etp_ab_level_called(ab, a, arena));
         between = ", ";
     }
@@ -191,10 +201,12 @@ static const char *measured(const etp_ab *ab, const etp_ab_arm *a, etp_arena *ar
         etp_strbuf_printf(&buf, "%scache %s", between, etp_packed_cache_name(a->cache));
     }
     if (a->threads && threads_differ(ab)) {
-        etp_strbuf_printf(&buf, ", %u thread%s", a->threads, a->threads == 1 ? "" : "s");
+        between = buf.len ? ", " : "";
+        etp_strbuf_printf(&buf, "%s%u thread%s", between, a->threads, a->threads == 1 ? "" : "s");
     }
     if (a->build) {
-        etp_strbuf_printf(&buf, ", %s", etp_ab_build_called(a, arena));
+        between = buf.len ? ", " : "";
+        etp_strbuf_printf(&buf, "%s%s", between, etp_ab_build_called(a, arena));
     }
     return buf.ptr;
 }
@@ -254,7 +266,7 @@ static void subject(const etp_ab *ab, etp_ab_names *out)
                           ab->arms[0].threads == 1 ? "" : "s");
     }
     const etp_level_info *level = etp_level_get(ab->arms[0].level);
-    if (level && ab->n_models > 1 && !etp_ab_levels_differ(ab)) { // arms are named by their models
+    if (level && (ab->n_models > 1 || ab->arms[0].build) && !etp_ab_levels_differ(ab)) {
         etp_strbuf_printf(&threads, ", level %s", level->name);
     }
     if (cpu) {

@@ -26,13 +26,18 @@ if subprocess.run([PYTHON, "-m", "pip", "--version"], capture_output=True, check
     skip("this Python has no pip")
 
 
-def wheel(folder, version):
-    path = folder / f"executorch-{version}-py3-none-any.whl"
-    info = f"executorch-{version}.dist-info"
+def wheel(folder, version, requires=""):
     binary = f"binary of {version}" + "Method::execute\0" * (version == "1.2.0")
-    files = {"executorch/version.py": f"__version__ = '{version}+cpu'\ngit_version = 'abc123'\n",
-             "executorch/extension/pybindings/_portable_lib.so": binary,
-             f"{info}/METADATA": f"Metadata-Version: 2.1\nName: executorch\nVersion: {version}\n",
+    return packed(folder, "executorch", version, requires, {
+        "executorch/version.py": f"__version__ = '{version}+cpu'\ngit_version = 'abc123'\n",
+        "executorch/extension/pybindings/_portable_lib.so": binary})
+
+
+def packed(folder, name, version, requires, files):
+    path = folder / f"{name}-{version}-py3-none-any.whl"
+    info = f"{name}-{version}.dist-info"
+    files = {**files,
+             f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{requires}",
              f"{info}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"}
     record = ""
     for name, text in files.items():
@@ -83,6 +88,25 @@ def made_once(folders):
     expect(text == "binary of 1.1.0", "made anew", text)
 
 
+def environments():
+    """A release whose wheel asks for another torch gets it, in an environment that is made once."""
+    for offline in ({}, {"PIP_FIND_LINKS": ""}):
+        done = asked("1.0.0,1.2.0", **offline)
+        expect(done.returncode == 0, "environment", offline, done.stderr)
+    old, new = (json.loads((pathlib.Path(line) / "bundle.json").read_text()) for line in done.stdout.splitlines())
+    python = TMP / "cache/releases/1.0.0-environment/bin/python"
+    expect(old["start"][0] == str(python) and old["torch"] == "2.9.1", "its own", old)
+    expect(new["start"][0] == PYTHON, "the shared one", new["start"])
+    listed = subprocess.run([python, "-m", "pip", "list", "--format", "json"], capture_output=True, text=True,
+                            check=True).stdout
+    versions = {p["name"]: p["version"] for p in json.loads(listed)}
+    expect(versions["torch"] == "2.9.1" and versions["executorch"] == "1.0.0", "installed", versions)
+    done = asked("1.0.1,1.2.0")
+    words = "takes an environment of its own with torch==2.20.*"
+    expect(done.returncode == 5 and words in done.stderr, "no torch of it", done.returncode, done.stderr)
+    expect(not list((TMP / "cache/releases").glob("1.0.1*")), "left behind", os.listdir(TMP / "cache/releases"))
+
+
 def refused():
     for text, code, words in (
         ("1.4.1", 2, "two releases of ExecuTorch are named like 1.4.1,1.5.1"),
@@ -110,6 +134,11 @@ with tempfile.TemporaryDirectory() as scratch:
         (TMP / "packages" / package / "__init__.py").write_text("")
     for version in ("1.1.0", "1.2.0"):
         HASHES[version] = wheel(TMP / "wheels", version)
+    asks = "Requires-Dist: torch<2.10.0,>=2.9.0\nRequires-Dist: torchao==0.14.0; extra == 'x'\n"
+    wheel(TMP / "wheels", "1.0.0", asks)
+    wheel(TMP / "wheels", "1.0.1", "Requires-Dist: torch>=2.20.0a0\n")
+    for name, version in (("torch", "2.9.1"), ("torch", "2.13.0"), ("numpy", "2.4.0")):
+        packed(TMP / "wheels", name, version, "", {f"{name}/__init__.py": ""})
     for program in ("tree/bin/etprof", f"tree/libexec/etprof/{TRIPLE}/etprof-launch"):
         (TMP / program).write_text("#!/bin/sh\n")
         (TMP / program).chmod(0o755)
@@ -117,5 +146,6 @@ with tempfile.TemporaryDirectory() as scratch:
             "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(TMP / "wheels"), "PYTHONPATH": str(TMP / "packages"),
             "PIP_CONFIG_FILE": os.devnull}
     made_once(made())
+    environments()
     refused()
 finish("all as expected")

@@ -150,6 +150,31 @@ def no_tracer():
     expect(len(told) == 1 and not any(a["traced_ns"] for a in d["arms"]), name, told)
 
 
+def exported():
+    """Each release exports the source: what the exporter changed stands beside what the runtime did."""
+    name = "exported"
+    build("a", "1.4.1")
+    build("b", "1.5.1")
+    for version, base in (("1.4.1", 3178), ("1.5.1", 6356)):
+        pathlib.Path(f"toy_exporter{version}.pte").write_bytes(
+            b"\x10\0\0\0ET12noise 4\nbase * %d\n" % base)
+    python = f"{FOLDERS}; printf '%s\\n' \"$PWD/toy_exporter1.4.1.pte\" \"$PWD/toy_exporter1.5.1.pte\""
+    code, d, screen, err = measured(extra=("--export",), python=python)
+    expect(code == 0, name, code, err)
+    asked = pathlib.Path("asked").read_text().split()
+    expect(asked[2:] == ["releases", "1.4.1,1.5.1", "net.pte"], name, asked)
+    found = {(c["baseline"][3:16], c["candidate"][3:16], c["candidate"][-1]): c for c in d["comparisons"]}
+    runtime = found["_exporter1.4.", "_exporter1.4.", "b"]
+    exporter = found["_exporter1.4.", "_exporter1.5.", "a"]
+    expect(runtime["verdict"] == "same" and abs(exporter["speedup"]["estimate"] - 0.5) < 0.01, name, d["comparisons"])
+    for words in ("exporter1.4.1, ExecuTorch 1.5.1", "exporter1.5.1, ExecuTorch 1.4.1"):
+        expect(words in screen, name, words, screen)
+    for extra, words in ((("--export", "--executorch", "1.4.1,1.5.1", "b.pte"), "takes one source"),
+                         (("--export",), "takes one source")):
+        done = subprocess.run([ETPROF, "ab", "net.pte", *extra], capture_output=True, text=True, check=False)
+        expect(done.returncode == 2 and words in done.stderr, name, extra, done.stderr)
+
+
 def refused_words():
     for extra, versions, python, code, words in (
         (("--runner", FAKE), "1.4.1,1.5.1", ":", 2, "leave out --runner"),
@@ -171,7 +196,7 @@ def refused_words():
 
 
 for case in (slower_operator, doubled_packing, silent_fallback, another_kernel, nothing, refused_program,
-             python_runtimes, no_tracer, refused_words):
+             python_runtimes, no_tracer, exported, refused_words):
     with tempfile.TemporaryDirectory() as scratch:
         os.chdir(scratch)
         case()

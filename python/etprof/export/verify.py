@@ -319,7 +319,8 @@ def check_program(pte, data, methods, dtype, tolerance_cosine, steps=()) -> list
     results = []
     with native_messages() as lines:
         try:
-            program = Runtime.get().load_program(str(pte), data_path=data)
+            more = {"data_path": data} if data else {}  # releases before 1.1 do not know the word
+            program = Runtime.get().load_program(str(pte), **more)
         except Exception as error:
             return [not_run(m.name, f"the runtime cannot load the program: {error}") for m in methods]
         for method in methods:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `etprof ab --executorch` asks: A,B in, the folders of two bundles of one kind out, a line each. The program has
-the options, measures and shows the answer."""
+"""What `etprof ab --executorch` asks: A,B in, the folders of two bundles of one kind out, a line each; with a source
+on the next line the programs that A and B export of it, too. The program has the options, measures and shows the
+answer."""
 from __future__ import annotations
 
 import sys
@@ -13,8 +14,9 @@ def main(argv: list[str]) -> int:
     try:
         if len(argv) != 1:
             raise UsageError("python -m etprof.releases takes two versions, A,B")
-        for folder in prepare(argv[0]):
-            print(folder)
+        text, _, source = argv[0].partition("\n")
+        for line in prepare(text, source or None):
+            print(line)
         return 0
     except EtprofError as problem:
         print(problem, file=sys.stderr)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes bundles of two published releases of ExecuTorch, both of one kind: etprof's C++ runner, built against the SDK
-that both wheels carry, or the Python runtime of both wheels (runner.py). Standard library only."""
+that both wheels carry, or the Python runtime of both wheels (runner.py). A release whose wheel asks for another torch
+than the Python here has, and one that exports, gets an environment of its own. Standard library only."""
 from __future__ import annotations
 
 import json
@@ -81,6 +82,47 @@ def interpreter() -> str:
         f"--install' makes one in {bootstrap.own_environment()} ({bootstrap.NEEDS}), or name one with ETPROF_PYTHON")
 
 
+def torch_of(release: Path) -> str:
+    """The torch that the wheel unpacked in RELEASE was built with, as "2.9"; "": with none of its objects. Wheels name
+    it as the least that they take, but newer ones lay their objects out otherwise in memory."""
+    text = "".join(path.read_text(encoding="utf-8") for path in release.glob("executorch-*.dist-info/METADATA"))
+    found = re.search(r"^Requires-Dist: torch\b(?!ao)[^;\n]*?[>=~]= *(\d+\.\d+)", text, re.M)
+    return found[1] if found else ""
+
+
+def installed(python: str, package: str) -> str:
+    """The version of PACKAGE that PYTHON has, without what follows a plus; "": none."""
+    done = subprocess.run([python, "-I", "-c", "import importlib.metadata as m, sys; print(m.version(sys.argv[1]))",
+                           package], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    return done.stdout.strip().split("+")[0] if done.returncode == 0 else ""
+
+
+def environment(base: str, version: str, torch: str) -> str:
+    """The interpreter of an environment that BASE makes for VERSION, with everything that its wheel asks for."""
+    folder = place() / f"{version}-environment"
+    python, whole = str(bootstrap.venv_python(folder)), folder / "whole"
+    if whole.is_file() and installed(python, "executorch") == version:
+        return python
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    wanted = f"torch=={torch}.*" if torch else "torch"
+    index = os.environ.get("ETPROF_TORCH_INDEX")
+    steps = [[base, "-I", "-m", "venv", str(folder)]]
+    install = packages.pip(python, "install", "--quiet", "--disable-pip-version-check")
+    if index:
+        steps.append([*install, *packages.place_options(index), wanted])
+    steps.append([*install, f"executorch=={version}", wanted, "numpy"])
+    for step in steps:
+        done = subprocess.run(step, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        if done.returncode != 0:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise EnvironmentProblem(
+                f"--executorch {version}: it takes an environment of its own with {wanted}, which cannot be made in "
+                f"{folder}: {packages.last_error(done.stderr + done.stdout)}")
+    whole.write_text("")
+    return python
+
+
 def launcher(triple: str) -> Path:
     """etprof-launch of the program's own bundle: it tells which CPU this is."""
     exe = Path(program()).resolve()
@@ -127,7 +169,7 @@ def is_whole(bundle: Path, python: str) -> bool:
     """Whether what was unpacked there is still what it was, for this interpreter."""
     try:
         document = read_json(bundle / "bundle.json")
-        return document["start"][0] == python and all(
+        return document["made_by"] == python and os.access(document["start"][0], os.X_OK) and all(
             sha256(bundle / f["path"]) == f["sha256"] for f in document["files"])
     except (OSError, ValueError, KeyError, TypeError, IndexError):
         return False
@@ -150,9 +192,12 @@ def make_bundle(python: str, version: str, triple: str) -> Path:
         text = (work / ".release/executorch/version.py").read_text()
         sha = re.search(r"^git_version\b[^=\n]*=\s*['\"]([0-9a-f]+)", text, re.M)
         files = [entry(work, path) for path in (*(work / n for n in mine), *binaries(work / ".release"))]
-        start = [python, "-I", "./runner.py"]
-        document = {"schema": "etprof.bundle/1", "triple": triple,
+        torch = torch_of(work / ".release")
+        fits = torch in ("", ".".join(installed(python, "torch").split(".")[:2]))
+        start = [python if fits else environment(python, version, torch), "-I", "./runner.py"]
+        document = {"schema": "etprof.bundle/1", "triple": triple, "made_by": python,
                     "executorch": {"version": version, "sha": sha[1] if sha else ""}, "wheel": wheel, "python": True,
+                    "torch": installed(start[0], "torch"),
                     "tracer": has_tracer(work / ".release"), "start": start, "direct": start, "env": {},
                     "bytes": sum(int(str(f["bytes"])) for f in files), "files": files}
         (work / "bundle.json").write_text(json.dumps(document, indent=1) + "\n")
@@ -164,14 +209,43 @@ def make_bundle(python: str, version: str, triple: str) -> Path:
     return bundle
 
 
-def prepare(text: str) -> list[str]:
-    """The folders of two bundles for the versions A,B of TEXT."""
+def stem_of(source: str) -> str:
+    return re.sub(r"[^A-Za-z0-9]+", "_", Path(source).stem).strip("_") or "model"
+
+
+def exported(version: str, source: str, folder: Path) -> str:
+    """The program that the exporter of VERSION makes of SOURCE, what `etprof export` takes, in FOLDER."""
+    python = interpreter()
+    if installed(python, "executorch") != version:
+        with tempfile.TemporaryDirectory() as work:
+            download(python, version, Path(work) / "release")
+            torch = torch_of(Path(work) / "release")
+        python = environment(python, version, torch)
+    path = os.pathsep.join((str(Path(python).parent), os.environ.get("PATH", "")))  # its flatc
+    # Passes before partitioning are of some releases alone.
+    command = [python, "-I", str(Path(restart.ROOT) / "etprof/start.py"), "export", source, "--quiet", "--no-install",
+               "--no-transforms", "--outdir", str(folder), "--name", f"{stem_of(source)}_exporter{version}"]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          env={**os.environ, "PATH": path})
+    programs = list(folder.glob("*.pte"))
+    if done.returncode != 0 or len(programs) != 1:
+        raise EnvironmentProblem(f"--export: ExecuTorch {version} made no program of {source}: "
+                                 f"{packages.last_error(done.stderr + done.stdout)}")
+    return str(programs[0])
+
+
+def prepare(text: str, source: str | None = None) -> list[str]:
+    """The folders of two bundles for the versions A,B of TEXT, and the programs that both exporters make of SOURCE."""
     wanted = versions(text)
+    programs = []
+    if source:
+        out = Path(f"out_{stem_of(source)}", "releases").absolute()
+        programs = [exported(version, source, out / version) for version in wanted]
     triple = next((t for t, here in system.SYSTEMS.items() if here == (platform.system(), platform.machine())), None)
     made = built(wanted) if triple else None
     if made:
-        return made
+        return made + programs
     if platform.system() != "Linux" or not triple:
         raise EnvironmentProblem("--executorch: the Python runtimes of releases are measured on Linux, arm64 or x86-64")
     python = interpreter()
-    return [str(make_bundle(python, version, triple)) for version in wanted]
+    return [str(make_bundle(python, version, triple)) for version in wanted] + programs
