@@ -187,7 +187,7 @@ static const char *time_words(const etp_ab_comparison *c, etp_arena *arena)
         return "computes something else";
     }
     if (c->withheld || c->verdict == ETP_VERDICT_UNKNOWN) {
-        return "takes a time that is not known to differ";
+        return "shows no proven change in time";
     }
     return c->verdict == ETP_VERDICT_SAME
                ? "takes as long"
