@@ -94,7 +94,7 @@ static etp_status take_releases(etp_cli *cli, etp_session_call *call, const char
     return etp_arena_check(&cli->arena, err, "the releases");
 }
 
-static etp_status measure_new(etp_cli *cli, const etp_session_arguments *g, int argc, char **argv,
+static etp_status measure_new(etp_cli *cli, const etp_session_options *g, int argc, char **argv,
                               const char **out_dir, etp_error *err)
 {
     if (argc == 0) {
@@ -135,7 +135,7 @@ static etp_status measure_new(etp_cli *cli, const etp_session_arguments *g, int 
 
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
-    const etp_session_arguments *g = opts;
+    const etp_session_options *g = opts;
     const etp_session_call *c = &g->call;
     const char *dir = NULL;
     if (c->numerics && (c->price || c->resume)) {
@@ -184,7 +184,7 @@ const etp_command etp_cmd_ab = {
                 "  etprof ab --resume out_model\n"
                 "  etprof ab --resume out_model --blocks 8",
     .opts = k_options,
-    .opts_size = sizeof(etp_session_arguments),
+    .opts_size = sizeof(etp_session_options),
     .formats = ETP_CLI_STANDARD_FORMATS | ETP_CLI_FORMAT_BIT(ETP_CLI_HTML),
     .page = etp_write_html,
     .min_args = 0,

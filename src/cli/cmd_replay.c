@@ -16,7 +16,7 @@
 #include "study/replay_sweep.h"
 
 typedef struct replay_options {
-    etp_session_arguments session; // of which the rows below may be typed
+    etp_session_options session; // of which the rows below may be typed
     bool weights, issue, no_measure;
     etp_opt_list sweep;
 } replay_options;
@@ -24,7 +24,7 @@ typedef struct replay_options {
 #define CALL(name, letter, type, field, arg, help) \
     {name, letter, type, offsetof(replay_options, session.call.field), arg, help, NULL}
 #define PLAN(name, letter, type, field, arg, help) \
-    {name, letter, type, offsetof(replay_options, session.settings.field), arg, help, NULL}
+    {name, letter, type, offsetof(replay_options, session.plan.settings.field), arg, help, NULL}
 #define FLAG(name, field, help) \
     {name, 0, ETP_OPT_FLAG, offsetof(replay_options, field), NULL, help, NULL}
 
@@ -80,7 +80,8 @@ static etp_status of_folder(etp_cli *cli, const char *dir, const char *id, const
 static etp_status check_options(etp_cli *cli, const replay_options *o, etp_error *err)
 {
     const char *out = o->session.call.out, *made;
-    etp_str file, rest = etp_str_from(o->session.settings.data ? o->session.settings.data : "");
+    etp_str file,
+        rest = etp_str_from(o->session.plan.settings.data ? o->session.plan.settings.data : "");
     while (etp_settings_next_file(&rest, &file)) {
         const char *path = etp_arena_strdup(&cli->arena, file);
         ETP_NEED(path, err, "a path");
@@ -337,7 +338,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
         ETP_TRY(of_folder(cli, argv[0], argv[1], &model, &word, err));
     }
     ETP_TRY(check_options(cli, o, err));
-    etp_status st = open_model(&cli->arena, model, o->session.settings.method, word, &in, err);
+    etp_status st = open_model(&cli->arena, model, o->session.plan.settings.method, word, &in, err);
     if (st == ETP_OK) {
         describe(cli, &in, model, o->weights, &replay);
         st = etp_arena_check(&cli->arena, err, "the operator");

@@ -54,12 +54,12 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     const rerun_options *o = opts;
     const char *old_dir = argv[0], *new_dir = NULL;
     ETP_TRY(etp_run_expect(old_dir, err));
-    etp_session_again again = {
+    etp_session_options again = {
         .dir = old_dir,
         .call = {
                  .device = o->device, .runner = o->runner, .timeout = o->timeout, .trust = o->trust}
     };
-    ETP_TRY(etp_cli_measure_again(cli, &again, &new_dir, err));
+    ETP_TRY(etp_cli_measure_again(cli, &again, false, &new_dir, err));
     etp_ab_session *first = NULL, *second = NULL;
     etp_ab_options how = {0};
     // Both are shown as the first one was: by its baseline and margin, so that the same ratios are

@@ -64,7 +64,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     etp_device *device = NULL; // this machine needs no runner
     if (etp_device_kind_of(o->device) != ETP_DEVICE_LOCAL) {
         ETP_TRY(etp_os_catch_signals(err));
-        etp_session_place place = etp_cli_place(cli);
+        etp_place place = etp_cli_place(cli);
         ETP_TRY(etp_session_open_device(&place, o->device, o->runner, 0, &device, err));
     }
     etp_roofs_answer answer;

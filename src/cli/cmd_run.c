@@ -10,7 +10,7 @@
 #include "session/experiments.h"
 
 typedef struct run_options {
-    etp_session_arguments session;
+    etp_session_options session;
     etp_opt_list only;
     bool analysis_only, trace;
     const char *init, *platform;
@@ -76,7 +76,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     }
     etp_config config;
     etp_experiments *experiments = NULL;
-    const etp_session_callbacks callbacks = etp_cli_messages(cli);
+    const etp_session_hooks callbacks = etp_cli_messages(cli);
     const char *dir = NULL;
     ETP_TRY(etp_config_read(argv[0], &cli->arena, &config, err));
     ETP_TRY(etp_experiments_choose(&config, &o->only, &callbacks, &cli->arena, &experiments, err));

@@ -141,47 +141,46 @@ static void on_line(void *ctx, const char *text)
     etp_say("%s\n", text);
 }
 
-etp_session_callbacks etp_cli_messages(const etp_cli *cli)
+etp_session_hooks etp_cli_messages(const etp_cli *cli)
 {
-    return (etp_session_callbacks){.message = cli->quiet ? NULL : on_line};
+    return (etp_session_hooks){.message = cli->quiet ? NULL : on_line};
 }
 
-static etp_session_callbacks callbacks_of(etp_cli *cli, terminal *t)
+static etp_session_hooks hooks_of(etp_cli *cli, terminal *t)
 {
-    etp_session_callbacks calls = {.ctx = t};
+    etp_session_hooks hooks = {.ctx = t};
     if (!cli->quiet) {
-        calls.progress = on_progress;
-        calls.message = on_message;
+        hooks.progress = on_progress;
+        hooks.message = on_message;
     }
     if (cli->progress_lines) {
-        calls.progress = on_progress_line;
+        hooks.progress = on_progress_line;
     }
-    return calls;
+    return hooks;
 }
 
 // What a session left, in words for people and as outcomes for the exit code; gives ST back.
 static etp_status say_what_happened(etp_cli *cli, terminal *t, etp_status st,
-                                    const etp_session_outcome *o)
+                                    const etp_session_result *r)
 {
-    const etp_session_result *r = &o->result;
     // Quoted for a shell: a folder's name may have blanks.
     const char *go_on =
-        o->dir ? etp_shell_command(&cli->arena, "etprof ab --resume %s", o->dir) : NULL;
+        r->dir ? etp_shell_command(&cli->arena, "etprof ab --resume %s", r->dir) : NULL;
     clear_progress(t);
     if (st == ETP_OK && r->signal) {
         etp_say("interrupted after %u whole block%s; everything measured is in %s\n"
                 "'%s' goes on\n",
-                r->blocks, r->blocks == 1 ? "" : "s", o->dir, go_on ? go_on : "etprof ab --resume");
+                r->blocks, r->blocks == 1 ? "" : "s", r->dir, go_on ? go_on : "etprof ab --resume");
         // As a shell reports a program that a signal ended, although this one ended by itself and
         // kept everything.
         etp_cli_outcome(cli, 128 + r->signal);
-    } else if (st == ETP_OK && o->dir && !cli->quiet) {
+    } else if (st == ETP_OK && r->dir && !cli->quiet) {
         etp_say("measured   %u block%s, %u launches in %.1f s (%.0f %% of it inside launches)\n",
                 r->blocks, r->blocks == 1 ? "" : "s", r->launches, (double)r->wall_ns / 1e9,
                 100 * (double)r->launch_wall_ns / (double)r->wall_ns);
     }
-    if (st == ETP_IO && o->dir && r->blocks > 0 && !cli->quiet) { // as on a full disk
-        etp_say("whole blocks in %s: %u; when there is room, '%s' goes on\n", o->dir, r->blocks,
+    if (st == ETP_IO && r->dir && r->blocks > 0 && !cli->quiet) { // as on a full disk
+        etp_say("whole blocks in %s: %u; when there is room, '%s' goes on\n", r->dir, r->blocks,
                 go_on ? go_on : "etprof ab --resume");
     }
     if (st == ETP_OK && (r->blocks_lost || r->launches_lost)) { // those of the pilot, too
@@ -189,24 +188,24 @@ static etp_status say_what_happened(etp_cli *cli, terminal *t, etp_status st,
     }
     // Last, so that it is the line that stays on the screen: a phone with fixed clocks is still set
     // up.
-    if (o->not_restored) {
-        etp_say("%s\n", o->not_restored);
+    if (r->not_restored) {
+        etp_say("%s\n", r->not_restored);
         etp_cli_outcome(cli, 5);
     }
     return st;
 }
 
-etp_session_place etp_cli_place(etp_cli *cli)
+etp_place etp_cli_place(etp_cli *cli)
 {
-    return (etp_session_place){.program = cli->program,
-                               .runner = cli->env_runner,
-                               .qemu = cli->env_qemu,
-                               .ssh_config = cli->env_ssh_config,
-                               .android_serial = cli->env_android_serial,
-                               .search_path = cli->env_path,
-                               .no_wait = cli->no_wait,
-                               .work_dir = etp_cli_work(cli),
-                               .state_dir = etp_cli_state(cli, "")};
+    return (etp_place){.program = cli->program,
+                       .runner = cli->env_runner,
+                       .qemu = cli->env_qemu,
+                       .ssh_config = cli->env_ssh_config,
+                       .android_serial = cli->env_android_serial,
+                       .search_path = cli->env_path,
+                       .no_wait = cli->no_wait,
+                       .work_dir = etp_cli_work(cli),
+                       .state_dir = etp_cli_state(cli, "")};
 }
 
 etp_status etp_cli_measure(etp_cli *cli, etp_session_options *options, const char **out_dir,
@@ -216,35 +215,35 @@ etp_status etp_cli_measure(etp_cli *cli, etp_session_options *options, const cha
     options->command = cli->command_line;
     options->place = etp_cli_place(cli);
     terminal t = {.live = cli->progress, .columns = cli->width};
-    etp_session_callbacks callbacks = callbacks_of(cli, &t);
-    etp_session_outcome out;
-    etp_status st = etp_session_run(options, &callbacks, &cli->arena, &out, err);
+    etp_session_hooks hooks = hooks_of(cli, &t);
+    etp_session_result out;
+    etp_status st = etp_session_run(options, &hooks, &cli->arena, &out, err);
     *out_dir = out.dir;
     return say_what_happened(cli, &t, st, &out);
 }
 
-etp_status etp_cli_measure_again(etp_cli *cli, etp_session_again *again, const char **out_dir,
-                                 etp_error *err)
+etp_status etp_cli_measure_again(etp_cli *cli, etp_session_options *again, bool resume,
+                                 const char **out_dir, etp_error *err)
 {
     ETP_TRY(etp_os_catch_signals(err));
     again->command = cli->command_line;
     again->place = etp_cli_place(cli);
     terminal t = {.live = cli->progress, .columns = cli->width};
-    etp_session_callbacks callbacks = callbacks_of(cli, &t);
-    etp_session_outcome out;
-    etp_status st = etp_session_run_again(again, &callbacks, &cli->arena, &out, err);
+    etp_session_hooks hooks = hooks_of(cli, &t);
+    etp_session_result out;
+    etp_status st = etp_session_run_again(again, resume, &hooks, &cli->arena, &out, err);
     *out_dir = out.dir;
     return say_what_happened(cli, &t, st, &out);
 }
 
-etp_status etp_cli_resume(etp_cli *cli, const etp_session_arguments *given, const char *operands,
+etp_status etp_cli_resume(etp_cli *cli, const etp_session_options *given, const char *operands,
                           const char **out_dir, etp_error *err)
 {
-    etp_session_again again;
+    etp_session_options again;
     ETP_TRY(etp_session_again_of(given, operands, &again, err));
     ETP_TRY(etp_cli_newest(cli, &again.dir, err));
     *out_dir = again.dir;
-    return etp_cli_measure_again(cli, &again, out_dir, err);
+    return etp_cli_measure_again(cli, &again, true, out_dir, err);
 }
 
 const char *etp_cli_work(etp_cli *cli)

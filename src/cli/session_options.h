@@ -9,7 +9,7 @@
 #include "session/arguments.h"
 
 // The rows of a verb: define OPTION with the verb's column after ETP_ROW_. The verb's own struct
-// begins with the etp_session_arguments.
+// begins with the etp_session_options.
 #define ETP_ROW_0(...)
 #define ETP_ROW_1(where, field, type, name, letter, arg, help) \
     {name, letter, ETP_TYPED_##type, ETP_AT_##where(field), arg, help, NULL},

@@ -16,7 +16,7 @@ struct etp_measurement { // lives in its arena
     etp_arena arena;
     etp_session_options options;
     etp_measurement_callbacks callbacks;
-    etp_session_outcome outcome;
+    etp_session_result result;
     const char *resume; // run folder to go on with, NULL: a new session
     atomic_bool cancelled;
     bool begun;
@@ -78,7 +78,7 @@ static void keep_texts(etp_measurement *m, const etp_measurement_options *o)
 {
     etp_session_options *s = &m->options;
     etp_settings *set = &s->plan.settings;
-    etp_session_place *place = &s->place;
+    etp_place *place = &s->place;
     // The runner is looked for beside the shared library, as the tool looks for it beside itself.
     place->program = etp_os_library_path(&m->arena);
     s->plan.baseline = keep(m, o->baseline);
@@ -209,24 +209,23 @@ etp_status etp_measurement_run(etp_measurement *m, etp_error *err)
     if (atomic_load(&m->cancelled)) {
         return etp_fail(err, ETP_INTERRUPTED, "cancelled before it began");
     }
-    const etp_session_callbacks callbacks = {
+    const etp_session_hooks hooks = {
         .ctx = m,
         .progress = m->callbacks.progress ? on_progress : NULL,
         .message = m->callbacks.message ? on_message : NULL,
         .interrupted = on_interrupted,
     };
     if (!m->resume) {
-        return etp_session_run(&m->options, &callbacks, &m->arena, &m->outcome, err);
+        return etp_session_run(&m->options, &hooks, &m->arena, &m->result, err);
     }
     // What the plan holds was refused when the measurement was created; these are all that may
     // differ.
-    const etp_session_again again = {
+    const etp_session_options again = {
         .dir = m->resume,
         .call = m->options.call,
-        .resume = true,
         .place = m->options.place,
     };
-    return etp_session_run_again(&again, &callbacks, &m->arena, &m->outcome, err);
+    return etp_session_run_again(&again, true, &hooks, &m->arena, &m->result, err);
 }
 
 // A store and nothing else, so that a signal handler may call it. The session asks for the flag
@@ -244,13 +243,13 @@ etp_status etp_measurement_about(const etp_measurement *m, etp_measurement_summa
     if (!m) {
         return etp_fail(err, ETP_USAGE, "no measurement");
     }
-    const etp_session_result *r = &m->outcome.result;
+    const etp_session_result *r = &m->result;
     const etp_measurement_summary result = {
-        .folder = etp_str_from(m->outcome.dir),
+        .folder = etp_str_from(m->result.dir),
         .stopped = etp_str_from(etp_run_stop_name(r->stopped)),
         // A cancel that came after the last block did not end the session, but was still asked for.
         .cancelled = r->signal != 0 || atomic_load(&m->cancelled),
-        .restored = !m->outcome.not_restored,
+        .restored = !m->result.not_restored,
         .blocks = r->blocks,
         .blocks_lost = r->blocks_lost,
         .launches = r->launches,

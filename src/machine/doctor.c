@@ -44,14 +44,14 @@ static etp_status mask_check(etp_doctor *d, etp_device *device, const etp_device
                              etp_arena *arena, etp_error *err)
 {
     etp_level list[ETP_LEVEL_COUNT];
-    etp_session_plan_arm arms[ETP_LEVEL_COUNT] = {{0}};
+    etp_planned_arm arms[ETP_LEVEL_COUNT] = {{0}};
     size_t n = etp_level_list(cpu->cpu.family, list);
     // The self-test asks for the arms of a session, so one is made that has an arm for each level
     // and nothing to measure.
     etp_session_plan plan = {.arms = arms, .timeout_ns = SELFTEST_NS, .cpu = *cpu};
     for (size_t i = 0; i < n; i++) {
         etp_isa_mask mask = etp_level_mask(list[i]);
-        etp_session_plan_arm *a = &arms[plan.n_arms];
+        etp_planned_arm *a = &arms[plan.n_arms];
         if (etp_level_state_of(&cpu->cpu, list[i]).available &&
             etp_isa_mask_format(&mask, a->mask, sizeof a->mask) > 0) {
             a->level = list[i];

@@ -57,7 +57,7 @@ static etp_status give_up_error(const etp_session *s, etp_error *err)
     if (!l) {
         return etp_fail(err, ETP_INTERNAL, "no arm left");
     }
-    const etp_session_plan_arm *arm = &s->plan->arms[l->arm];
+    const etp_planned_arm *arm = &s->plan->arms[l->arm];
     const etp_settings *set = &s->plan->settings;
     const char *advice = "";
     bool bounded;
@@ -108,7 +108,7 @@ etp_status etp_session_pilot(etp_session *s, etp_error *err)
 {
     for (uint32_t i = 0; i < s->plan->n_arms && etp_session_interrupted(s) == 0; i++) {
         const etp_run_arm *known = &s->run.arms.items[i];
-        if (s->config->resume && known->iterations > 0) { // what it had before the interruption
+        if (s->plan->resume && known->iterations > 0) { // what it had before the interruption
             s->arms[i].counts = (etp_arm_counts){
                 .warmup = known->warmup, .iterations = known->iterations, .traced = known->traced};
         } else if (!etp_pilot_needed(s->plan)) {
@@ -116,7 +116,7 @@ etp_status etp_session_pilot(etp_session *s, etp_error *err)
         } else {
             ETP_TRY(pilot_arm(s, i, err));
         }
-        const etp_session_plan_phase *phase = // an iteration of others is a whole answer
+        const etp_planned_phase *phase = // an iteration of others is a whole answer
             s->plan->arms[i].foreign ? NULL : etp_session_phase_of(s->plan, i);
         etp_arm_counts *counts = &s->arms[i].counts;
         counts->warmup =

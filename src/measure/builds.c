@@ -57,7 +57,7 @@ static etp_status plan_python(const etp_session_plan_options *o, const etp_devic
         return etp_fail(err, ETP_UNSUPPORTED, "the Python runtime of a release %s", cannot);
     }
     for (uint32_t i = 0; i < p->n_arms; i++) {
-        etp_session_plan_arm *a = &p->arms[i];
+        etp_planned_arm *a = &p->arms[i];
         if (!etp_level_hides_nothing(&p->cpu.cpu, a->level)) {
             return etp_fail(err, ETP_UNSUPPORTED,
                             "the Python runtime of a release runs at the CPU's own level: leave "
@@ -124,7 +124,7 @@ etp_status etp_builds_plan(const etp_session_plan_options *o, const etp_device *
 
 const char *etp_session_runner_hash(const etp_session *s, uint32_t arm)
 {
-    const etp_session_plan_arm *a = &s->plan->arms[arm];
+    const etp_planned_arm *a = &s->plan->arms[arm];
     const etp_bundle *b = a->bundle ? a->bundle : &s->device->bundle;
     return a->foreign ? a->foreign->sha256 : b->runner_sha256;
 }

@@ -21,7 +21,7 @@ void etp_cores_units(etp_session *s)
 {
     uint32_t most = 0;
     for (uint32_t i = 0; i < s->plan->n_arms; i++) {
-        const etp_session_plan_arm *a = &s->plan->arms[i];
+        const etp_planned_arm *a = &s->plan->arms[i];
         bool sme = a->level_name && strncmp(etp_level_unsaid(a->level_name), "sme", 3) == 0;
         most = sme && a->threads > most ? a->threads : most;
     }

@@ -115,12 +115,12 @@ static const char *prompt_of(foreign_launch *r)
 }
 
 // The prompt's tokens, and those after it: the first is the prompt's own result.
-static uint64_t prompt_tokens(const etp_session_plan_phase *p)
+static uint64_t prompt_tokens(const etp_planned_phase *p)
 {
     return etp_foreign_decodes(p) ? p->depth : p->tokens * p->calls;
 }
 
-static uint64_t new_tokens(const etp_session_plan_phase *p)
+static uint64_t new_tokens(const etp_planned_phase *p)
 {
     return 1 + (etp_foreign_decodes(p) ? p->calls : 0);
 }
@@ -324,7 +324,7 @@ static void spread_total(foreign_launch *r)
 // One answer as an iteration of its phase: the time of a call.
 static bool take_answer(foreign_launch *r, const etp_foreign_stats *said)
 {
-    const etp_session_plan_phase *p = r->request->phase;
+    const etp_planned_phase *p = r->request->phase;
     bool decode = etp_foreign_decodes(p);
     uint64_t wanted = prompt_tokens(p), ms = decode ? said->decode_ms : said->prefill_ms;
     if (said->prompt_tokens != wanted) {

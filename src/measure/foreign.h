@@ -103,7 +103,7 @@ ETP_NODISCARD etp_status etp_foreign_text_phases(etp_session_plan *plan, etp_are
                                                  etp_error *err);
 
 // Is PHASE a decode step's? Else a prompt's.
-bool etp_foreign_decodes(const etp_session_plan_phase *phase);
+bool etp_foreign_decodes(const etp_planned_phase *phase);
 
 // ---- its log ----
 

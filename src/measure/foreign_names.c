@@ -85,7 +85,7 @@ static bool read_names(const char *path, etp_arena *arena, const char **list)
 // One inference of F at MASK. False when it gave no names.
 static bool run_once(const question *q, const etp_foreign *f, const char *mask, const char **list)
 {
-    etp_session_plan_arm arm = {.name = "names", .prefix = "names", .threads = 1};
+    etp_planned_arm arm = {.name = "names", .prefix = "names", .threads = 1};
     etp_launch_request request = {
         .arm = &arm,
         .model = q->model,

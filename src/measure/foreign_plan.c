@@ -240,7 +240,7 @@ static void judge_builds(etp_session_plan *p, bool of_one_level, etp_arena *aren
         return;
     }
     for (uint32_t i = 0; i < p->n_arms && !of_one_level; i++) {
-        etp_session_plan_arm *arm = &p->arms[i];
+        etp_planned_arm *arm = &p->arms[i];
         arm->mask[0] = '\0'; // the builds are the switch
         arm->level_name = etp_arena_printf(arena, ETP_LEVEL_SAID "%s", arm->level_name);
     }
@@ -260,7 +260,7 @@ static etp_status check_levels(const etp_session_plan_options *o, etp_session_pl
 {
     bool one_twice = o->n_runners > 1 && !o->builds; // two would have no mask left
     for (uint32_t i = 0; i < p->n_arms; i++) {
-        etp_session_plan_arm *a = &p->arms[i];
+        etp_planned_arm *a = &p->arms[i];
         bool x86 = p->cpu.cpu.family == ETP_ISA_X86_64;
         if (a->mask[0] == '\0' || !(x86 || (a->foreign->is_elf && a->foreign->is_static))) {
             continue;

@@ -153,14 +153,14 @@ static const char *clock_text(const etp_session_plan *p, etp_arena *arena)
 {
     const char *text = "";
     for (uint32_t i = 0; text && i < p->n_phases; i++) {
-        const etp_session_plan_phase *phase = &p->phases[i];
+        const etp_planned_phase *phase = &p->phases[i];
         text = etp_arena_printf(arena, "%s%s%s ±%s", text, i ? ", " : "", phase->name,
                                 ETP_NS((double)phase->clock_ns));
     }
     return text;
 }
 
-bool etp_foreign_decodes(const etp_session_plan_phase *phase)
+bool etp_foreign_decodes(const etp_planned_phase *phase)
 {
     return phase->kind == ETP_PHASE_OF_DECODE;
 }
@@ -168,7 +168,7 @@ bool etp_foreign_decodes(const etp_session_plan_phase *phase)
 etp_status etp_foreign_text_phases(etp_session_plan *p, etp_arena *arena, etp_error *err)
 {
     for (uint32_t i = 0; i < p->n_phases; i++) {
-        etp_session_plan_phase *phase = &p->phases[i];
+        etp_planned_phase *phase = &p->phases[i];
         bool decode = etp_foreign_decodes(phase);
         if (!decode && (phase->depth > 0 || phase->prompt > phase->tokens * phase->calls)) {
             return etp_fail(err, ETP_USAGE,

@@ -134,7 +134,7 @@ static bool same_features(const etp_isa_cpu *a, const etp_isa_cpu *b)
 // then sees of the CPU, computed here from the unmasked CPU.
 static bool check_mask(launch *l, const etp_wire_hello *h)
 {
-    const etp_session_plan_arm *arm = l->request->arm;
+    const etp_planned_arm *arm = l->request->arm;
     if (arm->mask[0] == '\0') {
         return true;
     }

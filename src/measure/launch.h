@@ -8,14 +8,14 @@
 
 // Texts are borrowed until the launch has ended; paths are those of the device.
 typedef struct etp_launch_request {
-    const etp_session_plan_arm *arm;
-    const char *model, *data;            // on the device; data may be NULL
-    const char *kernels_lib;             // likewise
-    const char *packed_cache;            // "warm:FILE" on the device; NULL: not said
-    const char *inputs, *method, *cpus;  // NULL: left out
-    const char *steps;                   // script on the device, which names methods; NULL: none
-    const etp_session_plan_phase *phase; // what a runner of language models is asked; NULL: none
-    const char *tokenizer;               // of it, on the device; NULL: none
+    const etp_planned_arm *arm;
+    const char *model, *data;           // on the device; data may be NULL
+    const char *kernels_lib;            // likewise
+    const char *packed_cache;           // "warm:FILE" on the device; NULL: not said
+    const char *inputs, *method, *cpus; // NULL: left out
+    const char *steps;                  // script on the device, which names methods; NULL: none
+    const etp_planned_phase *phase;     // what a runner of language models is asked; NULL: none
+    const char *tokenizer;              // of it, on the device; NULL: none
     etp_launch_kind kind;
     uint64_t warmup, iterations; // both counts; warm-up may be 0
     // The pilot: warm-up until this long and this many, then `iterations`. 0: not a pilot.
@@ -30,7 +30,7 @@ typedef struct etp_launch_request {
     int (*interrupted)(void *ctx);
     // While the process of a launch that went well still lives, on this machine; NULL: nothing is
     // asked of it.
-    void (*before_end)(void *ctx, const etp_session_plan_arm *arm, int64_t pid);
+    void (*before_end)(void *ctx, const etp_planned_arm *arm, int64_t pid);
     void *interrupted_ctx; // of both
 } etp_launch_request;
 

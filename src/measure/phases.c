@@ -121,7 +121,7 @@ typedef struct making {
     const etp_inputs *inputs;
     const char *work_dir;
     etp_arena *arena;
-    etp_session_plan_phase *phases;
+    etp_planned_phase *phases;
     etp_sha256 *sums; // of the calls, by phase
     size_t n_phases, n_models;
 } making;
@@ -141,22 +141,22 @@ static const char *word_of(etp_str name, etp_arena *arena)
 
 // What is the same for all models. The calls themselves are made for each, since they name its
 // methods and buffers.
-static etp_status describe(const making *m, const etp_steps_phase *from, etp_session_plan_phase *to,
+static etp_status describe(const making *m, const etp_steps_phase *from, etp_planned_phase *to,
                            etp_error *err)
 {
-    *to = (etp_session_plan_phase){.name = etp_arena_strdup(m->arena, from->name),
-                                   .word = from->word ? from->word : word_of(from->name, m->arena),
-                                   .kind = from->kind,
-                                   .tokens = from->tokens,
-                                   .depth = from->depth,
-                                   .prompt = from->prompt,
-                                   .files = ETP_NEW_ARRAY(m->arena, const char *, m->n_models)};
+    *to = (etp_planned_phase){.name = etp_arena_strdup(m->arena, from->name),
+                              .word = from->word ? from->word : word_of(from->name, m->arena),
+                              .kind = from->kind,
+                              .tokens = from->tokens,
+                              .depth = from->depth,
+                              .prompt = from->prompt,
+                              .files = ETP_NEW_ARRAY(m->arena, const char *, m->n_models)};
     return etp_arena_check(m->arena, err, "phases"); // it is filled by the next models
 }
 
 // Sizes of the calls; models whose calls have others leave them untold.
 static etp_status take_call(const making *m, const etp_steps_phase *from, size_t model,
-                            etp_session_plan_phase *to, etp_error *err)
+                            etp_planned_phase *to, etp_error *err)
 {
     etp_steps_call call;
     ETP_TRY(etp_steps_call_of(from, m->arena, &call, err));
@@ -184,7 +184,7 @@ static etp_status make_model(making *m, const etp_program *program, const char *
         if (!from->measured) {
             continue;
         }
-        etp_session_plan_phase *p = &m->phases[n];
+        etp_planned_phase *p = &m->phases[n];
         if (model == 0) {
             ETP_TRY(describe(m, from, p, err));
         } else if (n == m->n_phases || !etp_str_eqz(from->name, p->name)) {
@@ -220,7 +220,7 @@ static etp_status make_model(making *m, const etp_program *program, const char *
 
 etp_status etp_phases_make(const etp_settings *settings, const etp_inputs *inputs,
                            const char *const *model_paths, size_t n_models, const char *work_dir,
-                           etp_arena *arena, etp_session_plan_phase **out, uint32_t *n_out,
+                           etp_arena *arena, etp_planned_phase **out, uint32_t *n_out,
                            etp_error *err)
 {
     *n_out = 0;
@@ -234,7 +234,7 @@ etp_status etp_phases_make(const etp_settings *settings, const etp_inputs *input
                 .inputs = inputs,
                 .work_dir = work_dir,
                 .arena = arena,
-                .phases = ETP_NEW_ARRAY(arena, etp_session_plan_phase, ETP_STEPS_PHASES),
+                .phases = ETP_NEW_ARRAY(arena, etp_planned_phase, ETP_STEPS_PHASES),
                 .sums = ETP_NEW_ARRAY(arena, etp_sha256, ETP_STEPS_PHASES),
                 .n_models = n_models};
     ETP_NEED(m.phases && m.sums, err, "phases");
@@ -262,7 +262,7 @@ etp_status etp_phases_make(const etp_settings *settings, const etp_inputs *input
     return ETP_OK;
 }
 
-uint64_t etp_phase_whole(const etp_session_plan_phase *phase, uint64_t n)
+uint64_t etp_phase_whole(const etp_planned_phase *phase, uint64_t n)
 {
     if (!phase || phase->calls <= 1) {
         return n;

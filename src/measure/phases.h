@@ -16,8 +16,7 @@
 ETP_NODISCARD etp_status etp_phases_make(const etp_settings *settings, const etp_inputs *inputs,
                                          const char *const *model_paths, size_t n_models,
                                          const char *work_dir, etp_arena *arena,
-                                         etp_session_plan_phase **out, uint32_t *n_out,
-                                         etp_error *err);
+                                         etp_planned_phase **out, uint32_t *n_out, etp_error *err);
 
 // phases_decoder.c: of PATH, which PROGRAM was read from, the phases of --prefill, --decode
 // and --depth.
@@ -30,6 +29,6 @@ ETP_NODISCARD etp_status etp_phases_decoder(const etp_settings *settings,
 bool etp_phases_suit(const char *model, const char *method, bool *out_bounded);
 
 // N iterations as whole repetitions of PHASE (NULL: none), at least one.
-uint64_t etp_phase_whole(const etp_session_plan_phase *phase, uint64_t n);
+uint64_t etp_phase_whole(const etp_planned_phase *phase, uint64_t n);
 
 #endif

@@ -322,7 +322,7 @@ static etp_status choose_levels(const etp_session_plan_options *o, const etp_isa
 static const char *experiment_name(const etp_session_plan_options *o, etp_platform platform,
                                    const level_choice *levels, etp_level level,
                                    const etp_run_model *model, uint32_t threads,
-                                   const etp_session_plan_phase *phase, etp_arena *arena)
+                                   const etp_planned_phase *phase, etp_arena *arena)
 {
     // The kit's names for its one comparison: tools that read its folders look for these.
     bool has_sme2 = false, has_neon = false;
@@ -359,17 +359,17 @@ static etp_status add_arm(const etp_session_plan_options *o, etp_platform platfo
         return etp_fail(err, ETP_USAGE, "more than %d arms (models x levels x threads%s)", MAX_ARMS,
                         out->n_phases > 0 ? " x phases" : "");
     }
-    etp_session_plan_arm *a = &out->arms[out->n_arms];
+    etp_planned_arm *a = &out->arms[out->n_arms];
     const etp_run_model *m = &out->models[model];
     // Arms of two builds, and those of the cache's states, are made one after the other.
-    *a = (etp_session_plan_arm){.level = level,
-                                .level_name = etp_level_get(level)->name,
-                                .threads = threads,
-                                .model = model,
-                                .phase = phase,
-                                .side = o->builds ? out->n_arms % 2 : 0,
-                                .cache = o->n_caches ? o->caches[out->n_arms % o->n_caches]
-                                                     : ETP_CACHE_UNSAID};
+    *a = (etp_planned_arm){.level = level,
+                           .level_name = etp_level_get(level)->name,
+                           .threads = threads,
+                           .model = model,
+                           .phase = phase,
+                           .side = o->builds ? out->n_arms % 2 : 0,
+                           .cache = o->n_caches ? o->caches[out->n_arms % o->n_caches]
+                                                : ETP_CACHE_UNSAID};
     a->name = o->n_names > out->n_arms
                   ? etp_arena_strdup(arena, etp_str_from(o->names[out->n_arms]))
                   : experiment_name(o, platform, levels, level, m, threads,
@@ -447,7 +447,7 @@ static etp_status make_arms(const etp_session_plan_options *o, etp_platform plat
     level_choice levels;
     ETP_TRY(check_caches(o, err));
     ETP_TRY(choose_levels(o, cpu, arena, &levels, err));
-    out->arms = ETP_NEW_ARRAY(arena, etp_session_plan_arm, MAX_ARMS);
+    out->arms = ETP_NEW_ARRAY(arena, etp_planned_arm, MAX_ARMS);
     ETP_NEED(out->arms, err, "the plan");
     // Every phase has the same arms in the same order, so that the same arm of another phase is
     // found by arithmetic.
@@ -483,7 +483,7 @@ static const char *arm_of_level(const etp_session_plan *plan, uint32_t n_arms, c
 static uint32_t fewest_threads(const etp_session_plan *plan, uint32_t n_arms, uint32_t arm)
 {
     for (uint32_t i = 0; i < n_arms; i++) {
-        const etp_session_plan_arm *a = &plan->arms[i], *least = &plan->arms[arm];
+        const etp_planned_arm *a = &plan->arms[i], *least = &plan->arms[arm];
         if (a->model == least->model && a->level == least->level && a->threads < least->threads) {
             arm = i;
         }
@@ -495,7 +495,7 @@ static uint32_t fewest_threads(const etp_session_plan *plan, uint32_t n_arms, ui
 static uint32_t least_cached(const etp_session_plan *plan, uint32_t n_arms, uint32_t arm)
 {
     for (uint32_t i = 0; i < n_arms; i++) {
-        const etp_session_plan_arm *a = &plan->arms[i], *least = &plan->arms[arm];
+        const etp_planned_arm *a = &plan->arms[i], *least = &plan->arms[arm];
         if (a->model == least->model && a->level == least->level && a->threads == least->threads &&
             a->cache < least->cache) {
             arm = i;
@@ -590,7 +590,7 @@ static etp_status set_counts(const etp_session_plan_options *o, bool emulated,
     return ETP_OK;
 }
 
-const etp_session_plan_phase *etp_session_phase_of(const etp_session_plan *plan, uint32_t arm)
+const etp_planned_phase *etp_session_phase_of(const etp_session_plan *plan, uint32_t arm)
 {
     return plan->n_phases > 0 ? &plan->phases[plan->arms[arm].phase] : NULL;
 }

@@ -22,11 +22,11 @@ void etp_session_say(etp_session *s, const char *fmt, ...)
 const char *etp_session_arm_words(const etp_session_plan *plan, uint32_t arm,
                                   char buf[static ETP_CANDIDATE_CHARS])
 {
-    const etp_session_plan_arm *mine = &plan->arms[arm];
-    const etp_session_plan_phase *phase = etp_session_phase_of(plan, arm);
+    const etp_planned_arm *mine = &plan->arms[arm];
+    const etp_planned_phase *phase = etp_session_phase_of(plan, arm);
     bool threads_differ = false, told = mine->level != ETP_LEVEL_NONE;
     for (uint32_t i = 0; i < plan->n_arms; i++) {
-        const etp_session_plan_arm *other = &plan->arms[i];
+        const etp_planned_arm *other = &plan->arms[i];
         bool alike = other->phase == mine->phase && other->level == mine->level &&
                      other->threads == mine->threads;
         threads_differ = threads_differ || other->threads != mine->threads;

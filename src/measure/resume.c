@@ -275,7 +275,7 @@ static etp_status count_incomplete(const etp_run *run, etp_arena *arena, uint32_
 
 etp_status etp_session_resume(etp_session *s, etp_error *err)
 {
-    const etp_run *old = s->config->resume;
+    const etp_run *old = s->plan->resume;
     ETP_TRY(check_same(s, old, err));
     s->run = *old;
     ETP_TRY(count_incomplete(old, &s->arena, &s->incomplete, err));
@@ -295,7 +295,7 @@ etp_status etp_session_resume(etp_session *s, etp_error *err)
     }
     for (uint32_t i = 0; i < s->plan->n_arms; i++) {
         const char *name = etp_run_outputs_name(&s->arena, &s->run.arms.items[i]);
-        const char *path = etp_run_path(&s->arena, s->config->dir, etp_str_from(name));
+        const char *path = etp_run_path(&s->arena, s->plan->dir, etp_str_from(name));
         s->arms[i].has_outputs = etp_os_is_dir(path);
     }
     return ETP_OK;

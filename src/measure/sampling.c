@@ -237,7 +237,7 @@ etp_status etp_session_sample_more(etp_session *s, uint32_t block, etp_error *er
         // none is made.
         double times = (double)ETP_SAMPLING_LAUNCHES / done;
         more = false;
-        answered = s->hooks->coverage(s->hooks->ctx, s->config->dir, times, coverage, n);
+        answered = s->hooks->coverage(s->hooks->ctx, s->plan->dir, times, coverage, n);
         s->sampling.spent_ns = before + (etp_os_now_ns() - start);
         for (uint32_t a = 0; answered && a < n; a++) {
             bool out = ended[a] || s->arms[a].dead || s->arms[a].sampled_wall_ns == 0;

@@ -20,8 +20,8 @@ static etp_status describe(etp_session *s, etp_error *err)
     r->tool_version = ETP_STR(ETP_VERSION);
     r->generated_at = etp_str_from(at);
     r->platform = etp_str_from(etp_platform_name(s->device->info.platform));
-    r->config = etp_str_from(s->config->config);
-    r->command = etp_str_from(s->config->command);
+    r->config = etp_str_from(s->plan->config);
+    r->command = etp_str_from(s->plan->command);
     bool known = b->sdk_version[0] != '\0';
     r->executorch.version = etp_str_from(known ? b->sdk_version : p->cpu.executorch);
     r->executorch.sha = etp_str_from(b->sdk_sha);
@@ -37,7 +37,7 @@ static etp_status describe(etp_session *s, etp_error *err)
         ETP_ADD(&s->arena, &r->models, p->models[i]);
     }
     for (uint32_t i = 0; i < p->n_phases; i++) {
-        const etp_session_plan_phase *phase = &p->phases[i];
+        const etp_planned_phase *phase = &p->phases[i];
         etp_run_phase kept = {.name = etp_str_from(phase->name),
                               .kind = phase->kind,
                               .tokens = phase->tokens,
@@ -70,7 +70,7 @@ static etp_status describe(etp_session *s, etp_error *err)
                            .emulated = s->device->info.emulated};
         ETP_ADD(&s->arena, &r->arms, arm);
         // Made now, so that a folder that cannot be written is known before anything was launched.
-        ETP_TRY(etp_os_mkdirs_below(s->config->dir, p->arms[i].name, err));
+        ETP_TRY(etp_os_mkdirs_below(s->plan->dir, p->arms[i].name, err));
     }
     for (size_t i = 0; i < p->n_runner_notes; i++) {
         etp_session_note(s, p->runner_notes[i].note, p->runner_notes[i].text);
@@ -108,10 +108,10 @@ static etp_status push_inputs(etp_session *s, const etp_inputs *in, const char *
 
 static etp_status push_arm(etp_session *s, uint32_t i, etp_error *err)
 {
-    const etp_session_plan_arm *arm = &s->plan->arms[i];
+    const etp_planned_arm *arm = &s->plan->arms[i];
     ETP_TRY(push(s, s->plan->model_paths[arm->model], &s->arms[i].model, err));
     ETP_TRY(push_inputs(s, &s->plan->inputs[arm->model], &s->arms[i].inputs, err));
-    const etp_session_plan_phase *phase = etp_session_phase_of(s->plan, i);
+    const etp_planned_phase *phase = etp_session_phase_of(s->plan, i);
     if (phase && !arm->foreign) {
         ETP_TRY(push(s, phase->files[arm->model], &s->arms[i].steps, err));
     }
@@ -123,7 +123,7 @@ static etp_status watch_runners(etp_session *s, etp_error *err)
 {
     const etp_session_plan *p = s->plan;
     for (uint32_t i = 0; i < p->n_arms; i++) {
-        const etp_session_plan_arm *arm = &p->arms[i];
+        const etp_planned_arm *arm = &p->arms[i];
         bool known = false;
         for (uint32_t k = 0; k < i && !known; k++) {
             known = p->arms[k].foreign == arm->foreign && p->arms[k].bundle == arm->bundle;
@@ -178,7 +178,7 @@ static etp_status test_runner(etp_session *s, etp_error *err)
 {
     bool foreign = s->plan->arms[0].foreign != NULL;
     const etp_bundle *build = s->plan->arms[0].bundle;
-    if (s->config->no_selftest || (build && build->python)) { // which has none
+    if (s->plan->no_selftest || (build && build->python)) { // which has none
         return ETP_OK;
     }
     etp_session_show(s, "selftest", NULL);
@@ -186,9 +186,9 @@ static etp_status test_runner(etp_session *s, etp_error *err)
     if (foreign) {
         etp_foreign_names(s->device, s->plan, etp_session_interrupted, s, &s->arena, &t);
     } else if (s->plan->n_builds > 0) {
-        ETP_TRY(etp_selftest_builds(s->device, s->plan, s->config->cache_dir, &s->arena, &t, err));
+        ETP_TRY(etp_selftest_builds(s->device, s->plan, s->plan->cache_dir, &s->arena, &t, err));
     } else {
-        ETP_TRY(etp_selftest_run(s->device, s->plan, s->config->cache_dir, &s->arena, &t, err));
+        ETP_TRY(etp_selftest_run(s->device, s->plan, s->plan->cache_dir, &s->arena, &t, err));
     }
     s->run.selftest_ok = t.ok;
     s->run.selftest = etp_str_from(t.text);
@@ -216,7 +216,7 @@ static void expect_launches(etp_session *s)
     }
     s->expected_launches += s->plan->settings.kernels && done == 0 ? s->plan->n_arms : 0;
     s->sampling.each_ns = 0; // nothing was sampled yet
-    s->expected_launches += etp_pilot_needed(s->plan) && !s->config->resume ? s->plan->n_arms : 0;
+    s->expected_launches += etp_pilot_needed(s->plan) && !s->plan->resume ? s->plan->n_arms : 0;
 }
 
 // A record of another program would name its source lines. One that is broken, or a program that
@@ -274,36 +274,36 @@ static etp_status keep_programs(etp_session *s, etp_error *err)
 static etp_status keep_expected(etp_session *s, etp_error *err)
 {
     const char *from = s->plan->inputs[0].expected;
-    return from ? etp_os_move_below(from, s->config->dir, ETP_RUN_EXPECTED, err) : ETP_OK;
+    return from ? etp_os_move_below(from, s->plan->dir, ETP_RUN_EXPECTED, err) : ETP_OK;
 }
 
 // Called before the manifest is written, so that --resume works however early a session is killed.
 static void trust(etp_session *s)
 {
     etp_error why;
-    if (s->config->state_dir && etp_run_trust(s->config->state_dir, &s->run, &why) != ETP_OK) {
+    if (s->plan->state_dir && etp_run_trust(s->plan->state_dir, &s->run, &why) != ETP_OK) {
         etp_session_say(s, "rerun and --resume of this folder will need --trust: %s", why.msg);
     }
 }
 
 static etp_status measure(etp_session *s, etp_error *err)
 {
-    if (s->config->resume) {
+    if (s->plan->resume) {
         ETP_TRY(etp_session_resume(s, err));
         trust(s);
-        ETP_TRY(etp_run_resume(s->config->dir, &s->arena, &s->run, &s->writer, err));
+        ETP_TRY(etp_run_resume(s->plan->dir, &s->arena, &s->run, &s->writer, err));
     } else {
         ETP_TRY(describe(s, err));
         trust(s);
-        ETP_TRY(etp_run_begin(s->config->dir, &s->arena, &s->run, &s->writer, err));
+        ETP_TRY(etp_run_begin(s->plan->dir, &s->arena, &s->run, &s->writer, err));
     }
     // From here on the folder has a manifest, which every way out brings to an end.
     s->writing = true;
-    if (!s->config->resume) {
+    if (!s->plan->resume) {
         ETP_TRY(keep_programs(s, err));
         ETP_TRY(keep_expected(s, err));
-        if (s->config->roofs.len > 0) {
-            ETP_TRY(etp_run_keep_roofs(&s->writer, s->config->roofs, err));
+        if (s->plan->roofs.len > 0) {
+            ETP_TRY(etp_run_keep_roofs(&s->writer, s->plan->roofs, err));
         }
     }
     ETP_TRY(push_files(s, err));
@@ -338,13 +338,13 @@ static void remove_folder(etp_session *s)
                                           ETP_RUN_ROOFS, ETP_RUN_LOCK};
     etp_status ignored = ETP_OK;
     for (uint32_t i = 0; i < s->plan->n_arms; i++) {
-        ignored = etp_os_remove_below(s->config->dir, s->plan->arms[i].name, NULL);
+        ignored = etp_os_remove_below(s->plan->dir, s->plan->arms[i].name, NULL);
     }
-    ignored = etp_os_remove_below(s->config->dir, ETP_RUN_PROGRAMS, NULL);
+    ignored = etp_os_remove_below(s->plan->dir, ETP_RUN_PROGRAMS, NULL);
     for (size_t i = 0; i < sizeof k_files / sizeof *k_files; i++) {
-        ignored = etp_os_remove_below(s->config->dir, k_files[i], NULL);
+        ignored = etp_os_remove_below(s->plan->dir, k_files[i], NULL);
     }
-    ignored = etp_os_rmdir(s->config->dir, NULL);
+    ignored = etp_os_rmdir(s->plan->dir, NULL);
     (void)ignored; // what cannot be removed stays, and is a folder without blocks
 }
 
@@ -353,7 +353,7 @@ static void finish_folder(etp_session *s, etp_status *status, etp_error *err)
     // These say that the request itself was wrong: the same command would fail again.
     bool hopeless = *status == ETP_USAGE || *status == ETP_CORRUPT || *status == ETP_UNSUPPORTED ||
                     *status == ETP_ENVIRONMENT;
-    if (hopeless && s->run.blocks_done == 0 && !s->config->resume) {
+    if (hopeless && s->run.blocks_done == 0 && !s->plan->resume) {
         remove_folder(s);
         return;
     }
@@ -371,14 +371,13 @@ static void finish_folder(etp_session *s, etp_status *status, etp_error *err)
 }
 
 etp_status etp_session_measure(etp_device *device, const etp_session_plan *plan,
-                               const etp_session_config *config, const etp_session_hooks *hooks,
-                               etp_session_result *out, etp_error *err)
+                               const etp_session_hooks *hooks, etp_session_result *out,
+                               etp_error *err)
 {
     static const etp_session_hooks k_silent = {0};
-    *out = (etp_session_result){0};
+    *out = (etp_session_result){.dir = plan->dir};
     etp_session s = {.device = device,
                      .plan = plan,
-                     .config = config,
                      .hooks = hooks ? hooks : &k_silent,
                      .result = out,
                      .start_ns = etp_os_now_ns(),
@@ -391,7 +390,7 @@ etp_status etp_session_measure(etp_device *device, const etp_session_plan *plan,
     out->state = status == ETP_OK && out->signal == 0 ? ETP_RUN_FINISHED : ETP_RUN_INTERRUPTED;
     if (s.writing) {
         finish_folder(&s, &status, err);
-    } else if (status != ETP_OK && s.arms && !config->resume) { // a full disk
+    } else if (status != ETP_OK && s.arms && !plan->resume) { // a full disk
         remove_folder(&s);
     }
     // The answer counts a block that the budget left without recordings; --resume completes it.

@@ -61,10 +61,10 @@ typedef struct etp_session_plan_options { // zeroed = the defaults
 
 typedef struct etp_foreign etp_foreign; // measure/foreign.h
 
-typedef struct etp_session_plan_phase { // what is done again and again in a launch; see
-                                        // measure/phases.h
-    const char *name;                   // "prefill 64", "decode @256"
-    const char *word;                   // part of the arms' names: "decode256"
+typedef struct etp_planned_phase { // what is done again and again in a launch; see
+                                   // measure/phases.h
+    const char *name;              // "prefill 64", "decode @256"
+    const char *word;              // part of the arms' names: "decode256"
     etp_phase_kind kind;
     uint64_t tokens;                     // of an iteration, which is one call; 0: no text
     uint64_t depth;                      // tokens in the cache before
@@ -74,9 +74,9 @@ typedef struct etp_session_plan_phase { // what is done again and again in a lau
     const char *method, *inputs, *start; // what these have in common, as the manifest has it
     const char **files;                  // script of each model, local
     const char *sha256;                  // of these
-} etp_session_plan_phase;
+} etp_planned_phase;
 
-typedef struct etp_session_plan_arm {
+typedef struct etp_planned_arm {
     const char *name;   // experiment
     const char *prefix; // P of its files
     etp_level level;
@@ -89,7 +89,7 @@ typedef struct etp_session_plan_arm {
     etp_packed_cache cache;
     const etp_bundle *bundle; // etprof's runner of another build; NULL: the device's
     etp_foreign *foreign;     // somebody else's runner; NULL: the device's own
-} etp_session_plan_arm;
+} etp_planned_arm;
 
 typedef struct etp_planned_file {
     const char *path;   // absolute
@@ -100,11 +100,11 @@ typedef struct etp_planned_file {
 typedef struct etp_session_plan { // lives in the arena given to etp_session_plan_make
     etp_run_model *models;
     size_t n_models;
-    const char **model_paths;   // local, absolute
-    etp_session_plan_arm *arms; // phase by phase, the same in each
+    const char **model_paths; // local, absolute
+    etp_planned_arm *arms;    // phase by phase, the same in each
     uint32_t n_arms;
     uint32_t baseline; // of the first phase
-    etp_session_plan_phase *phases;
+    etp_planned_phase *phases;
     uint32_t n_phases;       // 0: the method alone
     etp_run_build builds[2]; // arms come in pairs, the baseline's build first
     uint32_t n_builds;       // 0: builds are not compared
@@ -125,6 +125,16 @@ typedef struct etp_session_plan { // lives in the arena given to etp_session_pla
         const char *text;
     } runner_notes[6]; // what foreign runners mean for the comparison
     size_t n_runner_notes;
+    // Where it goes.
+    const char *dir;     // made by etp_run_create_folder, held by etp_run_lock
+    const char *config;  // path of the config that asked for it, NULL
+    const char *command; // the line that repeats the session, NULL
+    etp_str roofs; // of the device, an etprof.roofs/1 document to keep in the folder; empty: none
+    const char *state_dir; // of the user: notes there that the folder is this machine's; NULL:
+                           // nobody notes it
+    const char *cache_dir; // for self-tests of emulated devices; NULL: not cached
+    bool no_selftest;
+    etp_run *resume; // the folder `dir` as etp_run_open read it: go on with it; NULL: a new session
 } etp_session_plan;
 
 // Opens the builds of OPTIONS, gives them to the arms of OUT and says in out->runner_notes what
@@ -133,7 +143,7 @@ ETP_NODISCARD etp_status etp_builds_plan(const etp_session_plan_options *options
                                          const etp_device *device, etp_arena *arena,
                                          etp_session_plan *out, etp_error *err);
 // The phase of ARM, NULL without any; and the arm that it is compared with.
-const etp_session_plan_phase *etp_session_phase_of(const etp_session_plan *plan, uint32_t arm);
+const etp_planned_phase *etp_session_phase_of(const etp_session_plan *plan, uint32_t arm);
 uint32_t etp_session_baseline_of(const etp_session_plan *plan, uint32_t arm);
 // Is it launched once more in the blocks of the A/A control? The baseline is, that of each phase.
 bool etp_session_is_control(const etp_session_plan *plan, uint32_t arm);
@@ -148,7 +158,7 @@ ETP_NODISCARD etp_status etp_session_plan_make(const etp_session_plan_options *o
                                                etp_error *err);
 
 // The options that plan the session of RUN once more: same arms, seed, method and inputs. *out
-// borrows from RUN and ARENA. With etp_session_config.resume it goes on where it stopped; without,
+// borrows from RUN and ARENA. With etp_session_plan.resume it goes on where it stopped; without,
 // it is repeated from the beginning. ETP_UNSUPPORTED when the arms of RUN are not models × levels ×
 // threads.
 ETP_NODISCARD etp_status etp_plan_options_of(const etp_run *run, etp_arena *arena,
@@ -197,19 +207,9 @@ struct etp_session_hooks { // all may be NULL
                      size_t n);
 };
 
-typedef struct etp_session_config {
-    const char *dir;     // made by etp_run_create_folder, held by etp_run_lock
-    const char *config;  // path of the config that asked for it, NULL
-    const char *command; // the line that repeats the session, NULL
-    etp_str roofs; // of the device, an etprof.roofs/1 document to keep in the folder; empty: none
-    const char *state_dir; // of the user: notes there that the folder is this machine's; NULL:
-                           // nobody notes it
-    const char *cache_dir; // for self-tests of emulated devices; NULL: not cached
-    bool no_selftest;
-    etp_run *resume; // the folder `dir` as etp_run_open read it: go on with it; NULL: a new session
-} etp_session_config;
-
 typedef struct etp_session_result {
+    const char *dir;          // the run folder; NULL when there is none
+    const char *not_restored; // why the device's settings could not be set back; NULL: they are
     etp_run_state state;
     int signal;           // that ended it, 0
     uint32_t blocks;      // in the folder, without one that a signal cut short
@@ -231,7 +231,6 @@ typedef struct etp_session_result {
 // left in any case. Resuming: ETP_USAGE when the session is finished, or when model, runner or CPU
 // are not what they were; blocks that are incomplete are made up for.
 ETP_NODISCARD etp_status etp_session_measure(etp_device *device, const etp_session_plan *plan,
-                                             const etp_session_config *config,
                                              const etp_session_hooks *hooks,
                                              etp_session_result *out, etp_error *err);
 

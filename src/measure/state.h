@@ -56,7 +56,6 @@ typedef struct etp_watched_place {
 typedef struct etp_session {
     etp_device *device;
     const etp_session_plan *plan;
-    const etp_session_config *config;
     const etp_session_hooks *hooks;
     etp_session_result *result;
     etp_arena arena; // until the end
@@ -140,7 +139,7 @@ ETP_NODISCARD etp_status etp_session_watch_foreign(etp_session *s, const etp_for
 // ETP_ENVIRONMENT when a file that was hashed is another one since, asked once it was copied.
 ETP_NODISCARD etp_status etp_session_as_planned(const etp_session *s, etp_error *err);
 // Which of the files that are watched a launch of ARM has mapped, of a SESSION.
-void etp_session_before_end(void *session, const etp_session_plan_arm *arm, int64_t pid);
+void etp_session_before_end(void *session, const etp_planned_arm *arm, int64_t pid);
 // ETP_ENVIRONMENT when one of them is not the file that it was, or was not in a launch.
 ETP_NODISCARD etp_status etp_session_unchanged(etp_session *s, etp_error *err);
 

@@ -154,8 +154,8 @@ static bool find_widest(const etp_session *s, progress *out)
 
 static void candidate_words(const etp_session *s, uint32_t reference, uint32_t a, char *out)
 {
-    const etp_session_plan_arm *base = &s->plan->arms[reference], *arm = &s->plan->arms[a];
-    const etp_session_plan_phase *phase = etp_session_phase_of(s->plan, a);
+    const etp_planned_arm *base = &s->plan->arms[reference], *arm = &s->plan->arms[a];
+    const etp_planned_phase *phase = etp_session_phase_of(s->plan, a);
     bool level = arm->level != base->level && arm->level != ETP_LEVEL_NONE;
     bool threads = arm->threads != base->threads;
     char count[32] = "";
@@ -193,7 +193,7 @@ void etp_session_ratio_so_far(const etp_session *s, etp_session_progress *out)
                 continue;
             }
             out->ratio = exp(p.mean_ln);
-            const etp_session_plan_phase *phase = etp_session_phase_of(s->plan, a);
+            const etp_planned_phase *phase = etp_session_phase_of(s->plan, a);
             if (!phase ||
                 phase->clock_ns == 0) { // equal readings of a coarse clock are not precise
                 out->lo = exp(p.mean_ln - p.half_width_ln);

@@ -43,7 +43,7 @@ static etp_status keep_log(etp_session *s, const etp_task *t, const etp_launch_o
     etp_strbuf_init(&text, &s->block_arena);
     etp_strbuf_append(&text, o->said);
     etp_strbuf_append(&text, o->log);
-    return etp_os_write_below(s->config->dir, log_name(s, t, !o->ok), etp_strbuf_str(&text), err);
+    return etp_os_write_below(s->plan->dir, log_name(s, t, !o->ok), etp_strbuf_str(&text), err);
 }
 
 // The whole file is verified when it is analysed. Here a launch that left none, or something else,
@@ -78,7 +78,7 @@ static etp_status keep_dump(etp_session *s, const char *local, const char *name,
     etp_file file;
     ETP_TRY(etp_file_open(local, DUMP_LIMIT, &file, err));
     etp_str content = {(const char *)file.bytes.ptr, file.bytes.len};
-    etp_status st = etp_run_keep_file(&s->plan->settings, s->config->dir, name, content, err);
+    etp_status st = etp_run_keep_file(&s->plan->settings, s->plan->dir, name, content, err);
     etp_file_close(&file);
     return st == ETP_OK ? etp_os_remove_tree(local, err) : st;
 }
@@ -126,7 +126,7 @@ static etp_status take_samples(etp_session *s, const etp_task *t, const etp_laun
 {
     etp_sampled_files files = {.raw = scratch(s, "here.samples"),
                                .dump = scratch(s, "here.etdump"),
-                               .dir = s->config->dir,
+                               .dir = s->plan->dir,
                                .settings = &s->plan->settings,
                                .samples = file_of(s, t, ".samples"),
                                .code = file_of(s, t, ".code")};
@@ -156,12 +156,12 @@ static etp_status take_samples(etp_session *s, const etp_task *t, const etp_laun
 static etp_status take_again(etp_session *s, const etp_task *t, const char *local, etp_error *err)
 {
     const etp_run_arm *arm = &s->run.arms.items[t->arm];
-    const char *first = etp_run_path(&s->block_arena, s->config->dir,
+    const char *first = etp_run_path(&s->block_arena, s->plan->dir,
                                      etp_str_from(etp_run_outputs_name(&s->block_arena, arm)));
     bool equal = true;
     etp_status st = etp_outputs_equal(first, local, &s->block_arena, &equal, err);
     if (st == ETP_OK && !equal) {
-        st = etp_os_move_below(local, s->config->dir,
+        st = etp_os_move_below(local, s->plan->dir,
                                etp_run_outputs_again_name(&s->block_arena, arm), err);
     }
     return st;
@@ -174,7 +174,7 @@ static etp_status take_outputs(etp_session *s, const etp_task *t, const char *re
     const char *name = etp_run_outputs_name(&s->block_arena, &s->run.arms.items[t->arm]);
     const char *local = scratch(s, "here.outputs");
     etp_status st = s->device->ops->pull(s->device, remote, local, &why);
-    const etp_session_plan_arm *arm = &s->plan->arms[t->arm];
+    const etp_planned_arm *arm = &s->plan->arms[t->arm];
     if (st == ETP_OK && arm->foreign) { // its files come without their shapes
         st = etp_foreign_list_outputs(local, s->plan->model_paths[arm->model],
                                       s->plan->settings.method, &s->block_arena, &why);
@@ -183,7 +183,7 @@ static etp_status take_outputs(etp_session *s, const etp_task *t, const char *re
     bool again = state->has_outputs;
     if (st == ETP_OK) {
         st = again ? take_again(s, t, local, &why)
-                   : etp_os_move_below(local, s->config->dir, name, &why);
+                   : etp_os_move_below(local, s->plan->dir, name, &why);
     }
     if (st == ETP_NOMEM) {
         return etp_fail(err, st, "%s", why.msg);

@@ -104,7 +104,7 @@ static etp_status replaced(const char *path, bool removed, etp_error *err)
 // Runners map their model, weights and libraries, and are mapped themselves. A launch that has not
 // mapped what others of its arm have had another file, by whatever way its name led there. Of the
 // model that is known without others.
-void etp_session_before_end(void *session, const etp_session_plan_arm *arm, int64_t pid)
+void etp_session_before_end(void *session, const etp_planned_arm *arm, int64_t pid)
 {
     etp_session *s = session;
     size_t at = (size_t)(arm - s->plan->arms);

@@ -19,7 +19,7 @@ typedef struct etp_arm_recording {
 } etp_arm_recording;
 
 typedef struct etp_arm_side {
-    const etp_session_plan_arm *arm;
+    const etp_planned_arm *arm;
     const char *model;
     etp_file file;
     const etp_program *program;

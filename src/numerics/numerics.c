@@ -377,7 +377,7 @@ etp_status etp_numerics_measure(etp_device *device, const etp_session_plan *plan
     *out = (etp_numerics){0};
     etp_status status = etp_arms_open(&arms);
     if (status == ETP_OK) {
-        const etp_session_plan_arm *a = arms.sides[0].arm, *b = arms.sides[1].arm;
+        const etp_planned_arm *a = arms.sides[0].arm, *b = arms.sides[1].arm;
         out->baseline = a->name;
         out->candidate = b->name;
         out->exact =

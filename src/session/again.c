@@ -7,7 +7,7 @@
 // May what the folder names be started, contacted and read? Yes when this machine made it, when it
 // is trusted, or when device and runner were both named again and no file outside the folder is
 // wanted but models, whose hashes are known. The one answer for everybody (docs/trust.md).
-static etp_status allowed(const etp_session_again *again, const etp_run *run, etp_arena *arena,
+static etp_status allowed(const etp_session_options *again, const etp_run *run, etp_arena *arena,
                           etp_error *err)
 {
     if (again->call.trust || etp_run_trusted(again->place.state_dir, run)) {
@@ -105,10 +105,9 @@ etp_status etp_session_runners(const char *runner, const char *a, const char *b,
 }
 
 // A finished session goes on as one that was interrupted, towards a later end.
-static etp_status take_extension(const etp_session_again *again, etp_run *run, etp_error *err)
+static etp_status take_extension(const etp_session_options *again, etp_run *run, etp_error *err)
 {
-    static const etp_settings k_none = {.blocks = 0};
-    const etp_settings *more = again->more ? again->more : &k_none;
+    const etp_settings *more = &again->plan.settings;
     bool open = more->budget_s > 0 || more->precision > 0;
     bool finished = run->state == ETP_RUN_FINISHED, asked = open || more->blocks > 0;
     if (!finished && asked) {
@@ -155,17 +154,18 @@ static etp_status check_recorded(const etp_run *run, const char *dir, etp_arena 
                           "%s; no blocks are added, 'etprof rerun %s' measures anew", altered, dir);
 }
 
-static etp_status run_again(const etp_session_again *again, const etp_session_callbacks *callbacks,
-                            etp_arena *arena, etp_session_outcome *out, etp_error *err)
+static etp_status run_again(const etp_session_options *again, bool resume,
+                            const etp_session_hooks *hooks, etp_arena *arena,
+                            etp_session_result *out, etp_error *err)
 {
     etp_run run;
     const char *dir = again->dir;
     ETP_TRY(etp_run_open(dir, arena, &run, err));
-    if (again->resume) {
+    if (resume) {
         ETP_TRY(take_extension(again, &run, err));
     }
     ETP_TRY(allowed(again, &run, arena, err)); // before anything that it names is read
-    if (again->resume) {
+    if (resume) {
         ETP_TRY(check_recorded(&run, dir, arena, err));
     }
     ETP_TRY(etp_run_inputs_are(&run, arena, err)); // others would be another experiment
@@ -173,7 +173,7 @@ static etp_status run_again(const etp_session_again *again, const etp_session_ca
         .call = again->call,
         .dir = dir,
         .command = again->command,
-        .resume = again->resume ? &run : NULL,
+        .resume = resume ? &run : NULL,
         .place = again->place,
     };
     if (!o.call.device) {
@@ -200,20 +200,20 @@ static etp_status run_again(const etp_session_again *again, const etp_session_ca
         o.call.prepare = etp_arena_strdup(arena, prepared);
     }
     ETP_TRY(etp_arena_check(arena, err, dir)); // NULL would be another device
-    return etp_session_run(&o, callbacks, arena, out, err);
+    return etp_session_run(&o, hooks, arena, out, err);
 }
 
-etp_status etp_session_run_again(const etp_session_again *again,
-                                 const etp_session_callbacks *callbacks, etp_arena *arena,
-                                 etp_session_outcome *out, etp_error *err)
+etp_status etp_session_run_again(const etp_session_options *again, bool resume,
+                                 const etp_session_hooks *hooks, etp_arena *arena,
+                                 etp_session_result *out, etp_error *err)
 {
-    *out = (etp_session_outcome){0};
+    *out = (etp_session_result){0};
     ETP_TRY(etp_run_expect(again->dir, err));
     etp_os_lock lock = {0};
-    if (again->resume) { // before it is read: what another session adds meanwhile would be cut off
+    if (resume) { // before it is read: what another session adds meanwhile would be cut off
         ETP_TRY(etp_run_lock(again->dir, arena, &lock, err));
     }
-    etp_status st = run_again(again, callbacks, arena, out, err);
+    etp_status st = run_again(again, resume, hooks, arena, out, err);
     etp_os_lock_release(&lock);
     return st;
 }

@@ -21,14 +21,13 @@ static const row k_rows[] = {
 
 // What is zero counts as not given. A zero that was typed asks for the default, and so it comes to
 // the same.
-static bool is_given(const etp_session_arguments *arguments, const row *r)
+static bool is_given(const etp_session_options *typed, const row *r)
 {
     static const char k_zero[sizeof(etp_opt_list)] = {0};
-    return memcmp((const char *)arguments + r->offset, k_zero, r->size) != 0;
+    return memcmp((const char *)typed + r->offset, k_zero, r->size) != 0;
 }
 
-void etp_session_arguments_override(const etp_session_arguments *typed,
-                                    etp_session_arguments *config)
+void etp_session_options_override(const etp_session_options *typed, etp_session_options *config)
 {
     for (size_t i = 0; i < N_ROWS; i++) {
         if (is_given(typed, &k_rows[i])) {
@@ -85,10 +84,10 @@ static etp_status parse_caches(const etp_opt_list *list, etp_arena *arena,
     return ETP_OK;
 }
 
-etp_status etp_session_options_of(const etp_session_arguments *arguments, etp_arena *arena,
+etp_status etp_session_options_of(const etp_session_options *typed, etp_arena *arena,
                                   etp_session_options *out, etp_error *err)
 {
-    const etp_session_call *call = &arguments->call;
+    const etp_session_call *call = &typed->call;
     // A folder that somebody names is meant exactly: it must not silently become NAME.2.
     *out = (etp_session_options){
         .plan = {.levels = call->levels.items,
@@ -98,7 +97,7 @@ etp_status etp_session_options_of(const etp_session_arguments *arguments, etp_ar
                  .which_feature = call->which_feature,
                  .n_threads = call->threads.n,
                  .baseline = call->baseline,
-                 .settings = arguments->settings},
+                 .settings = typed->plan.settings},
         .call = *call,
         .dir = call->out,
         .exact = call->out != NULL,
@@ -113,25 +112,21 @@ etp_status etp_session_options_of(const etp_session_arguments *arguments, etp_ar
         set->budget_s = call->sustain;
         set->blocks = set->blocks ? set->blocks : ETP_MAX_BLOCKS;
     }
-    ETP_TRY(etp_settings_check(&arguments->settings, err));
+    ETP_TRY(etp_settings_check(&typed->plan.settings, err));
     ETP_TRY(parse_sample(call->sample, &out->plan.settings, err));
     ETP_TRY(parse_caches(&call->packed_cache, arena, &out->plan, err));
     return parse_threads(&call->threads, arena, &out->plan.threads, err);
 }
 
-etp_status etp_session_again_of(const etp_session_arguments *arguments, const char *operands,
-                                etp_session_again *out, etp_error *err)
+etp_status etp_session_again_of(const etp_session_options *typed, const char *operands,
+                                etp_session_options *out, etp_error *err)
 {
-    *out = (etp_session_again){
-        .dir = arguments->call.resume,
-        .call = arguments->call,
-        .resume = true,
-        .more = &arguments->settings,
-    };
+    *out = (etp_session_options){
+        .plan.settings = typed->plan.settings, .dir = typed->call.resume, .call = typed->call};
     const char *name = NULL;
     for (size_t i = 0; i < N_ROWS && !name; i++) {
         const row *r = &k_rows[i];
-        name = !r->resume && is_given(arguments, r) ? r->name : NULL;
+        name = !r->resume && is_given(typed, r) ? r->name : NULL;
     }
     if (!operands && !name) {
         return ETP_OK;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is said of a session, on a command line or in a config: the rows of store/options.def as
-// fields, and the session that they ask for.
+// fields of the options, zero where they are not given, and the session that they ask for.
 #ifndef ETP_SESSION_ARGUMENTS_H
 #define ETP_SESSION_ARGUMENTS_H
 
@@ -8,33 +8,24 @@
 
 #include "session/session.h"
 
-typedef struct etp_session_arguments { // zero: not given
-    etp_settings settings;
-    etp_session_call call;
-} etp_session_arguments;
-
-// Where the field of a row is.
 // Where a row's field lies, by where it belongs.
-#define ETP_AT_PLAN(field) offsetof(etp_session_arguments, settings.field)
-#define ETP_AT_REQUESTED(field) offsetof(etp_session_arguments, settings.field)
-#define ETP_AT_CALL(field) offsetof(etp_session_arguments, call.field)
+#define ETP_AT_PLAN(field) offsetof(etp_session_options, plan.settings.field)
+#define ETP_AT_REQUESTED(field) offsetof(etp_session_options, plan.settings.field)
+#define ETP_AT_CALL(field) offsetof(etp_session_options, call.field)
 
 // What of TYPED is given takes the place of what CONFIG says.
-void etp_session_arguments_override(const etp_session_arguments *typed,
-                                    etp_session_arguments *config);
+void etp_session_options_override(const etp_session_options *typed, etp_session_options *config);
 
-// The session that ARGUMENTS ask for; its models are still to be named, and builds and runners of
+// The session that TYPED asks for; its models are still to be named, and builds and runners of
 // others to be taken (etp_session_runners). Texts are borrowed.
-ETP_NODISCARD etp_status etp_session_options_of(const etp_session_arguments *arguments,
-                                                etp_arena *arena, etp_session_options *out,
-                                                etp_error *err);
+ETP_NODISCARD etp_status etp_session_options_of(const etp_session_options *typed, etp_arena *arena,
+                                                etp_session_options *out, etp_error *err);
 
-// The session that is gone on with: *OUT borrows ARGUMENTS. Its plan is in its folder, and what
-// could contradict it is refused; how far it is to go may be said of a finished
-// one. OPERANDS: what the
-// operands are called when there are any, else NULL.
-ETP_NODISCARD etp_status etp_session_again_of(const etp_session_arguments *arguments,
-                                              const char *operands, etp_session_again *out,
+// The session that is gone on with. Its plan is in its folder, and what could contradict it is
+// refused; how far it is to go may be said of a finished one. OPERANDS: what the operands are
+// called when there are any, else NULL.
+ETP_NODISCARD etp_status etp_session_again_of(const etp_session_options *typed,
+                                              const char *operands, etp_session_options *out,
                                               etp_error *err);
 
 #endif

@@ -531,7 +531,7 @@ static etp_status read_pairs(reader *r, node root, etp_config *out)
 typedef struct config_key {
     const char *name;
     etp_status (*read)(reader *r, node root, const struct config_key *key, void *field);
-    size_t offset; // in etp_session_arguments
+    size_t offset; // in etp_session_options
     uint64_t limit;
 } config_key;
 

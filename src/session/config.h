@@ -42,7 +42,7 @@ typedef struct etp_config { // texts live in the arena
     const char *path;
     const char *model, *output_root;                   // as written
     const char *fallback_model, *fallback_output_root; // used when the model is not there
-    etp_session_arguments arguments; // the keys that are options of a session by the same name
+    etp_session_options arguments; // the keys that are options of a session by the same name
     struct {
         etp_config_experiment *items;
         size_t n, cap;

@@ -9,16 +9,15 @@
 typedef struct etp_experiments etp_experiments; // lives in the arena; borrows from the config
 
 // The experiments called ONLY, none: all. ETP_UNSUPPORTED when one session cannot run them.
-// CALLBACKS: its message tells what is decided; may be called until the session has begun.
+// HOOKS: its message tells what is decided; may be called until the session has begun.
 ETP_NODISCARD etp_status etp_experiments_choose(const etp_config *config, const etp_opt_list *only,
-                                                const etp_session_callbacks *callbacks,
-                                                etp_arena *arena, etp_experiments **out,
-                                                etp_error *err);
+                                                const etp_session_hooks *hooks, etp_arena *arena,
+                                                etp_experiments **out, etp_error *err);
 
 // The session that the config asks for; what is TYPED takes the place of what it says. *OUT borrows
 // P.
 ETP_NODISCARD etp_status etp_experiments_options(etp_experiments *p,
-                                                 const etp_session_arguments *typed,
+                                                 const etp_session_options *typed,
                                                  etp_session_options *out, etp_error *err);
 
 // The first pair that was run gives the baseline; pairs with another one are one command away.

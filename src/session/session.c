@@ -26,11 +26,11 @@
 // before a device is opened, and the run folder is made only when there is a plan to measure.
 typedef struct request { // of etp_session_run
     const etp_session_options *o;
-    const etp_session_callbacks *callbacks;
+    etp_session_hooks hooks;
     etp_session_plan_options plan_options; // as the caller gave them, then settled
     etp_device *device;
     etp_arena *arena;
-    etp_session_outcome *out;
+    etp_session_result *out;
 } request;
 
 static void tell(const request *r, const char *fmt, ...) ETP_PRINTF(2, 3);
@@ -38,14 +38,14 @@ static void tell(const request *r, const char *fmt, ...) ETP_PRINTF(2, 3);
 static void tell(const request *r, const char *fmt, ...)
 {
     char text[4096 + 300]; // a path and some words
-    if (!r->callbacks->message) {
+    if (!r->hooks.message) {
         return;
     }
     va_list ap;
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    r->callbacks->message(r->callbacks->ctx, text);
+    r->hooks.message(r->hooks.ctx, text);
 }
 
 // Makes the folder of a new session, or takes that of a resumed one.
@@ -240,17 +240,6 @@ static etp_status check_models(const request *r, etp_error *err)
     return st;
 }
 
-static etp_session_hooks hooks_of(const request *r)
-{
-    return (etp_session_hooks){
-        .ctx = r->callbacks->ctx,
-        .progress = r->callbacks->progress,
-        .message = r->callbacks->message,
-        .interrupted = r->callbacks->interrupted,
-        .coverage = etp_session_coverage_of,
-    };
-}
-
 // XNNPACK is built without code for some features of CPU.
 static etp_status find_usable(const request *r, const etp_device_cpu *cpu,
                               etp_session_plan_options *p, etp_error *err)
@@ -266,13 +255,12 @@ static etp_status make_plan(request *r, etp_session_plan *out, etp_error *err)
 {
     etp_session_plan_options *p = &r->plan_options;
     etp_device_cpu cpu;
-    const etp_session_hooks hooks = hooks_of(r);
     // A stock runner cannot be asked what its CPU has: etprof-launch answers in its place.
     if (p->n_runners > 0) {
         ETP_TRY(etp_foreign_prepare(r->device, err));
-        ETP_TRY(etp_foreign_probe(r->device, &hooks, r->arena, &cpu, err));
+        ETP_TRY(etp_foreign_probe(r->device, &r->hooks, r->arena, &cpu, err));
     } else {
-        ETP_TRY(etp_session_probe(r->device, p->timeout_s, &hooks, r->arena, &cpu, err));
+        ETP_TRY(etp_session_probe(r->device, p->timeout_s, &r->hooks, r->arena, &cpu, err));
     }
     // A second that is spent only where a build may lack something.
     bool newest = etp_isa_has(&cpu.cpu, ETP_HAS_AMX) || etp_isa_has(&cpu.cpu, ETP_HAS_AVX10_2) ||
@@ -301,9 +289,8 @@ static etp_status measure(request *r, etp_error *err)
     etp_session_plan planned;
     etp_str known = ETP_STR("");
     ETP_TRY(make_plan(r, &planned, err));
-    const etp_session_hooks hooks = hooks_of(r);
     if (o->instead) {
-        return o->instead(o->instead_ctx, r->device, &planned, &hooks, err);
+        return o->instead(o->instead_ctx, r->device, &planned, &r->hooks, err);
     }
     // Before the folder is made: roofs that cannot be measured end the session, and leave nothing
     // behind.
@@ -313,14 +300,14 @@ static etp_status measure(request *r, etp_error *err)
     if (!o->resume) {
         ETP_TRY(etp_run_lock(r->out->dir, r->arena, &lock, err));
     }
-    etp_session_config config = {.dir = r->out->dir,
-                                 .config = o->config,
-                                 .resume = o->resume,
-                                 .command = o->command,
-                                 .roofs = known,
-                                 .state_dir = o->place.state_dir,
-                                 .cache_dir = ".etprof/cache"};
-    etp_status st = etp_session_measure(r->device, &planned, &config, &hooks, &r->out->result, err);
+    planned.dir = r->out->dir;
+    planned.config = o->config;
+    planned.resume = o->resume;
+    planned.command = o->command;
+    planned.roofs = known;
+    planned.state_dir = o->place.state_dir;
+    planned.cache_dir = ".etprof/cache";
+    etp_status st = etp_session_measure(r->device, &planned, &r->hooks, r->out, err);
     etp_os_lock_release(&lock);
     return st;
 }
@@ -392,9 +379,8 @@ static const char *launcher_beside(const char *program, etp_arena *arena)
     return path && etp_os_is_executable(path) ? path : NULL;
 }
 
-etp_status etp_session_open_device(const etp_session_place *place, const char *spec,
-                                   const char *runner, double timeout_s, etp_device **out,
-                                   etp_error *err)
+etp_status etp_session_open_device(const etp_place *place, const char *spec, const char *runner,
+                                   double timeout_s, etp_device **out, etp_error *err)
 {
     etp_device_options how = {
         .spec = spec,
@@ -410,16 +396,16 @@ etp_status etp_session_open_device(const etp_session_place *place, const char *s
     return etp_device_open(&how, out, err);
 }
 
-etp_status etp_session_run(const etp_session_options *o, const etp_session_callbacks *callbacks,
-                           etp_arena *arena, etp_session_outcome *out, etp_error *err)
+etp_status etp_session_run(const etp_session_options *o, const etp_session_hooks *hooks,
+                           etp_arena *arena, etp_session_result *out, etp_error *err)
 {
-    static const etp_session_callbacks k_silent = {0};
-    *out = (etp_session_outcome){0};
+    *out = (etp_session_result){0};
     request r = {.o = o,
-                 .callbacks = callbacks ? callbacks : &k_silent,
+                 .hooks = hooks ? *hooks : (etp_session_hooks){0},
                  .plan_options = o->plan,
                  .arena = arena,
                  .out = out};
+    r.hooks.coverage = etp_session_coverage_of;
     r.plan_options.timeout_s = o->call.timeout;
     r.plan_options.patience_s = o->call.no_wait || o->place.no_wait ? 0 : PATIENCE_S;
     choose_inputs(&r);

@@ -10,14 +10,14 @@
 #define ETP_PREPARE_DIR "devices" // journals of --prepare, in the user's state
 
 // What the user and the machine offer; texts may be NULL where there is nothing.
-typedef struct etp_session_place {
+typedef struct etp_place {
     const char *program;       // path of this executable: runners and etprof-launch lie beside it
     const char *runner, *qemu; // instead of the defaults
     const char *ssh_config, *android_serial, *search_path;
     bool no_wait;          // for a quieter moment, in no session
     const char *work_dir;  // for temporary files
     const char *state_dir; // of the user: journals, and notes of what was measured here
-} etp_session_place;
+} etp_place;
 
 // What is said of a session beside its settings: the rows CALL of store/options.def. Zero: not
 // given.
@@ -46,56 +46,32 @@ typedef struct etp_session_options {
     void *instead_ctx;
     bool inputs_beside; // where none are asked for: those that an export left beside the model
     etp_run *resume;    // the folder `dir` as it was read: go on with it; NULL: a new session
-    etp_session_place place;
+    etp_place place;
 } etp_session_options;
-
-typedef struct etp_session_callbacks { // all may be NULL
-    void *ctx;
-    void (*progress)(void *ctx, const etp_session_progress *p);
-    void (*message)(void *ctx, const char *text); // one line worth telling
-    int (*interrupted)(void *ctx); // signal number that wants the session to end, 0 none;
-                                   // NULL: etp_os_interrupted
-} etp_session_callbacks;
-
-typedef struct etp_session_outcome {
-    const char *dir; // the run folder; NULL when there is none
-    etp_session_result result;
-    const char *not_restored; // why the device's settings could not be set back; NULL: they are
-} etp_session_outcome;
 
 // *OUT says what happened in any case; texts in it live in ARENA. Errors: those of opening the
 // device, of etp_session_plan_make and of etp_session_measure. ETP_OK also when launches were lost
 // or a signal ended it.
 ETP_NODISCARD etp_status etp_session_run(const etp_session_options *options,
-                                         const etp_session_callbacks *callbacks, etp_arena *arena,
-                                         etp_session_outcome *out, etp_error *err);
+                                         const etp_session_hooks *hooks, etp_arena *arena,
+                                         etp_session_result *out, etp_error *err);
 
 // ---- once more ----
 
-typedef struct etp_session_again {
-    const char *dir;       // run folder whose plan it is
-    etp_session_call call; // no device: the folder's; trust: start, contact and read what it names,
-                           // whoever made it
-    const char *command;   // as of etp_session_options
-    bool resume;           // go on with it; else repeat it in a folder beside it
-    const etp_settings
-        *more; // RESUME: of a finished session these blocks, this budget or precision
-               // more, one of which must be said; of an unfinished one none may be
-    etp_session_place place;
-} etp_session_again;
-
-// Measures with the plan of a run folder. ETP_USAGE when there is nothing to go on with, when what
-// it names may not be used (docs/trust.md), or when a model is not the one that was measured;
-// nothing was opened, started or read for it then but the models.
-ETP_NODISCARD etp_status etp_session_run_again(const etp_session_again *again,
-                                               const etp_session_callbacks *callbacks,
-                                               etp_arena *arena, etp_session_outcome *out,
-                                               etp_error *err);
+// Measures with the plan of the run folder options->dir: RESUME goes on with it, and adds the
+// blocks, budget or precision in options->plan.settings to a finished session, which must say one
+// of them; else it is repeated in a folder beside it. Of the call: no device is the folder's,
+// `trust` starts, contacts and reads what the folder names, whoever made it. ETP_USAGE when there
+// is nothing to go on with, when what it names may not be used (docs/trust.md), or when a model is
+// not the one that was measured; nothing was opened, started or read for it then but the models.
+ETP_NODISCARD etp_status etp_session_run_again(const etp_session_options *options, bool resume,
+                                               const etp_session_hooks *hooks, etp_arena *arena,
+                                               etp_session_result *out, etp_error *err);
 
 // ---- parts that others need alone ----
 
 // Opens the device of SPEC with RUNNER (NULL: the defaults).
-ETP_NODISCARD etp_status etp_session_open_device(const etp_session_place *place, const char *spec,
+ETP_NODISCARD etp_status etp_session_open_device(const etp_place *place, const char *spec,
                                                  const char *runner, double timeout_s,
                                                  etp_device **out, etp_error *err);
 // RUNNER, or two builds A and B: they and a stock executor_runner go into PLAN; *out_runner is what

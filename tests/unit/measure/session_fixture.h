@@ -130,10 +130,11 @@ static inline void session(fixture *f, const char *script, const etp_session_pla
     const char *wanted = etp_arena_printf(&f->arena, "%s/runs/linux", f->dir);
     assert_int_equal(etp_run_create_folder(wanted, false, &f->arena, &o->dir, &o->err), ETP_OK);
     assert_true(etp_os_is_dir(o->dir));
-    const etp_session_config config = {.dir = o->dir, .command = "etprof ab fake.pte"};
+    o->plan.dir = o->dir;
+    o->plan.command = "etprof ab fake.pte";
     const etp_session_hooks hooks = {f, on_progress, on_message, on_interrupted,
                                      f->shares ? on_coverage : NULL};
-    o->status = etp_session_measure(f->device, &o->plan, &config, &hooks, &o->result, &o->err);
+    o->status = etp_session_measure(f->device, &o->plan, &hooks, &o->result, &o->err);
     etp_error err = {0};
     if (etp_os_is_dir(o->dir) && etp_run_open(o->dir, &f->arena, &o->run, &err) != ETP_OK) {
         fail_msg("cannot read the folder back: %s", err.msg);

@@ -16,7 +16,7 @@ static const char *note_of(const char *level, uint32_t threads, const char *cpus
     static const etp_session_hooks k_silent = {0};
     etp_arena_dispose(&arena);
     arena = (etp_arena){0};
-    etp_session_plan_arm arms[] = {
+    etp_planned_arm arms[] = {
         {.name = "on",  .level_name = level,  .threads = threads},
         {.name = "off", .level_name = "neon", .threads = 8      }
     };
@@ -61,7 +61,7 @@ static void units(void **state)
 static bool noted(const char *cpus, const char *allowed)
 {
     static const etp_session_hooks k_silent = {0};
-    etp_session_plan_arm arm = {.name = "on"};
+    etp_planned_arm arm = {.name = "on"};
     etp_session_plan plan = {.arms = &arm, .n_arms = 1, .settings.cpus = cpus};
     etp_session s = {.plan = &plan, .hooks = &k_silent};
     etp_cores_check(&s, 0, etp_str_from(allowed));

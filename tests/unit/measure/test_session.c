@@ -370,9 +370,10 @@ static etp_status go_on(fixture *f, outcome *o, etp_session_plan_options *opts)
     opts->timeout_s = 5;
     st = etp_session_plan_make(opts, f->device, &f->cpu, &f->arena, &plan, &o->err);
     assert_int_equal(st, ETP_OK);
-    const etp_session_config config = {.dir = o->dir, .resume = &o->run};
+    plan.dir = o->dir;
+    plan.resume = &o->run;
     const etp_session_hooks hooks = {f, on_progress, on_message, on_interrupted, NULL};
-    st = etp_session_measure(f->device, &plan, &config, &hooks, &o->result, &o->err);
+    st = etp_session_measure(f->device, &plan, &hooks, &o->result, &o->err);
     etp_run back;
     assert_int_equal(etp_run_open(o->dir, &f->arena, &back, NULL), ETP_OK);
     o->run = back;
@@ -503,8 +504,8 @@ static void ctrl_c_ends_a_hang_at_once(void **state)
             etp_os_catch_signals(NULL) == ETP_OK &&
             etp_session_plan_make(&opts, f->device, &f->cpu, &f->arena, &plan, NULL) == ETP_OK &&
             etp_run_create_folder(wanted, true, &f->arena, &dir, NULL) == ETP_OK;
-        const etp_session_config config = {.dir = wanted};
-        ok = ok && etp_session_measure(f->device, &plan, &config, NULL, &result, NULL) == ETP_OK;
+        plan.dir = wanted;
+        ok = ok && etp_session_measure(f->device, &plan, NULL, &result, NULL) == ETP_OK;
         _exit(ok && result.signal == SIGINT ? 0 : 1);
     }
     etp_run run = {0};
@@ -611,8 +612,8 @@ static void killing_the_tool_loses_no_block(void **state)
             if (etp_session_plan_make(&opts, f->device, &f->cpu, &f->arena, &plan, NULL) ==
                     ETP_OK &&
                 etp_run_create_folder(wanted, true, &f->arena, &dir, NULL) == ETP_OK) {
-                const etp_session_config config = {.dir = dir};
-                etp_status st = etp_session_measure(f->device, &plan, &config, NULL, &result, NULL);
+                plan.dir = dir;
+                etp_status st = etp_session_measure(f->device, &plan, NULL, &result, NULL);
                 (void)st;
             }
             _exit(0);
