@@ -36,7 +36,7 @@ static const etp_opt k_options[] = {
     PLAN("budget", 0, ETP_OPT_TIME, budget_s, "TIME",
          "stop after the last whole block that fits, e.g. 2m"),
     PLAN("iterations", 0, ETP_OPT_COUNT, iterations, "N",
-         "timed iterations per launch (default: 0.5 s worth)"),
+         "timed iterations per launch (default: 50; --sweep: 0.5 s worth)"),
     PLAN("method", 0, ETP_OPT_STRING, method, "NAME",
          "method of the program (default: forward, or the only one)"),
     PLAN("data", 0, ETP_OPT_FILES, data, "FILE.ptd",
@@ -151,27 +151,67 @@ static void describe(etp_cli *cli, const opened *in, const char *model, bool wei
     out->shapes = etp_replay_shapes(&in->at, &cli->arena);
 }
 
-// Beside the working directory's run folders: "mobilenet.0-3.pte", "mobilenet.0-3.real.pte", with
-// ROWS "mobilenet.0-3.M8.pte".
-static etp_status write_capsule(etp_cli *cli, const opened *in, const etp_replay *of, uint64_t rows,
-                                const char **out_path, etp_bytes *bytes, etp_error *err)
+// "mobilenet.0-3.pte" in the working directory, with KIND "mobilenet.0-3.M8.pte" and with the
+// model's weights "mobilenet.0-3.real.pte".
+static etp_status write_capsule(etp_cli *cli, const opened *in, const etp_replay *of,
+                                const char *kind, etp_bytes *bytes, const char **out_path,
+                                etp_error *err)
 {
     etp_arena *arena = &cli->arena;
-    ETP_TRY(
-        rows
-            ? etp_cut_capsule_rows(in->file.bytes, in->program, &in->at, rows, arena, bytes, err)
-            : etp_cut_capsule(in->file.bytes, in->program, &in->at, arena, bytes, NULL, NULL, err));
     if (!of->real_weights) {
         ETP_TRY(etp_cut_reorder(*bytes, arena, bytes, err));
     }
     const etp_instruction *i = &in->at.method->instructions[in->at.instruction];
-    const char *m = rows ? etp_arena_printf(arena, ".M%llu", (unsigned long long)rows) : "";
     *out_path =
         etp_arena_printf(arena, "%.*s.%lu-%lu%s%s.pte", ETP_STR_ARG(etp_path_stem(of->model)),
                          (unsigned long)in->at.method->partitions[i->partition].index,
-                         (unsigned long)in->at.node, m, of->real_weights ? ".real" : "");
+                         (unsigned long)in->at.node, kind, of->real_weights ? ".real" : "");
     ETP_TRY(etp_arena_check(arena, err, "the capsule"));
     return write_new(*out_path, *bytes, err);
+}
+
+static etp_status write_size(etp_cli *cli, const opened *in, const etp_replay *of,
+                             etp_sweep_size *size, etp_bytes *bytes, etp_error *err)
+{
+    const char *kind = etp_arena_printf(&cli->arena, ".M%llu", (unsigned long long)size->m);
+    ETP_NEED(kind, err, "the capsule");
+    ETP_TRY(etp_cut_capsule_rows(in->file.bytes, in->program, &in->at, size->m, &cli->arena, bytes,
+                                 err));
+    return write_capsule(cli, in, of, kind, bytes, &size->capsule, err);
+}
+
+#define EVICTED_MOST ((uint64_t)64 << 20) // more than caches hold
+
+// The capsule, and what stands between it and the model. MODELS gets as many as *N says.
+static etp_status write_ways(etp_cli *cli, const opened *in, etp_replay *out, unsigned ways,
+                             const char **models, size_t *n, etp_error *err)
+{
+    static const char *const k_kinds[ETP_REPLAY_WAYS] = {"", ".cold", ".among"};
+    const uint64_t besides = etp_replay_besides(&in->at);
+    const uint64_t evicted = besides < EVICTED_MOST ? besides : EVICTED_MOST;
+    for (unsigned way = 0; way < ways; way++) {
+        etp_replay_program *p = &out->programs[way];
+        etp_bytes bytes;
+        etp_error why = {0};
+        etp_status st = etp_cut_capsule_cold(
+            in->file.bytes, in->program, &in->at, way == ETP_REPLAY_ALONE ? 0 : evicted,
+            way == ETP_REPLAY_AMONG, &cli->arena, &bytes, &p->node, &why);
+        if (st == ETP_UNSUPPORTED && way == ETP_REPLAY_AMONG) { // none that can be cut out
+            continue;
+        }
+        if (st != ETP_OK) {
+            *err = why;
+            return st;
+        }
+        ETP_TRY(write_capsule(cli, in, out, k_kinds[way], &bytes, &p->path, err));
+        models[(*n)++] = p->path;
+        out->bytes = way == ETP_REPLAY_ALONE ? bytes.len : out->bytes;
+        if (way == ETP_REPLAY_ALONE) {
+            ETP_TRY(count_outside(bytes, &cli->arena, &out->outside, err));
+        }
+    }
+    out->capsule = out->programs[ETP_REPLAY_ALONE].path;
+    return ETP_OK;
 }
 
 typedef struct settling {
@@ -203,6 +243,8 @@ static etp_status all_levels(void *ctx, const etp_device *device, const etp_devi
     return ETP_OK;
 }
 
+#define RECORDED 50 // executions, the most of a launch
+
 // *OUT is closed by the caller.
 static etp_status measure(etp_cli *cli, const replay_options *o, const char **models,
                           size_t n_models, const char **out_dir, etp_ab_session **out,
@@ -220,6 +262,9 @@ static etp_status measure(etp_cli *cli, const replay_options *o, const char **mo
     if (s.sweep) { // many arms: the fewest blocks that give verdicts, and nothing beside them
         settings->blocks = settings->blocks ? settings->blocks : ETP_MIN_BLOCKS;
         settings->no_kernels = true;
+    } else { // recordings are all that is asked of a launch, and their time is short
+        settings->iterations = settings->iterations ? settings->iterations : RECORDED;
+        settings->warmup = RECORDED;
     }
     ETP_TRY(etp_cli_measure(cli, &options, out_dir, err));
     ETP_TRY(etp_ab_open(out_dir, 1, &(etp_ab_options){0}, out, err));
@@ -243,13 +288,12 @@ static etp_status show(etp_cli *cli, const replay_options *o, const etp_replay *
 static etp_status one(etp_cli *cli, const replay_options *o, const opened *in, etp_replay *out,
                       etp_error *err)
 {
-    etp_bytes bytes;
-    ETP_TRY(write_capsule(cli, in, out, 0, &out->capsule, &bytes, err));
-    out->bytes = bytes.len;
-    ETP_TRY(count_outside(bytes, &cli->arena, &out->outside, err));
-    const char *models[] = {out->model, out->capsule}, *dir = NULL;
+    const char *models[1 + ETP_REPLAY_WAYS] = {out->model}, *dir = NULL;
+    const unsigned ways = o->no_measure ? 1 : ETP_REPLAY_WAYS;
+    size_t n = 1;
+    ETP_TRY(write_ways(cli, in, out, ways, models, &n, err));
     etp_ab_session *session = NULL;
-    etp_status st = o->no_measure ? ETP_OK : measure(cli, o, models, 2, &dir, &session, err);
+    etp_status st = o->no_measure ? ETP_OK : measure(cli, o, models, n, &dir, &session, err);
     if (st == ETP_OK && session) {
         st = etp_replay_take(etp_ab_answer(session), &in->at, &cli->arena, out, err);
     }
@@ -277,7 +321,7 @@ static etp_status write_sizes(etp_cli *cli, const opened *in, etp_sweep *sweep, 
         etp_sweep_size *size = &sweep->sizes[i];
         etp_bytes bytes;
         etp_error why = {0};
-        etp_status st = write_capsule(cli, in, sweep->of, size->m, &size->capsule, &bytes, &why);
+        etp_status st = write_size(cli, in, sweep->of, size, &bytes, &why);
         if (st == ETP_UNSUPPORTED) {
             size->why = etp_arena_printf(&cli->arena, "%s", why.msg);
             size->capsule = NULL;

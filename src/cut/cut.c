@@ -165,14 +165,54 @@ static etp_status cut_prefix(etp_bytes file, const etp_program *program, const e
     return etp_cut_program_end(&c, out);
 }
 
-// The node, and those before it that make what cannot be handed over: its converts.
-static void select_capsule(const etp_partition *p, uint32_t node, bool *nodes)
+typedef struct capsule {
+    const etp_cut_place *at;
+    uint64_t rows;       // 0: as many as the operator has
+    uint64_t evicted;    // bytes of an input that nothing takes; 0: none
+    bool among;          // its neighbours
+    bool *nodes;         // of its partition, that are in it
+    uint32_t wanted;     // the value that is handed out
+    etp_cut_payload cut; // of them
+} capsule;
+
+static bool handed_over(const etp_partition *p, uint32_t value)
 {
-    nodes[node] = true;
-    for (uint32_t n = node + 1; n-- > 0;) {
+    return etp_cut_scalar_type(p->values[value].dtype) >= 0;
+}
+
+// Those that make the node's operands and the first that takes its result.
+static etp_status select_neighbours(const etp_partition *p, capsule *x, etp_error *err)
+{
+    const etp_node *n = &p->nodes[x->at->node];
+    uint32_t found = 0;
+    bool taken = false;
+    for (uint32_t i = 0; i < p->n_nodes; i++) {
+        const etp_node *m = &p->nodes[i];
+        bool next = false;
+        for (uint32_t k = 0; k < n->n_inputs && m->n_outputs > 0; k++) {
+            next = next || m->outputs[0] == n->inputs[k];
+        }
+        for (uint32_t k = 0; k < m->n_inputs && !taken && m->n_outputs == 1; k++) {
+            taken = m->inputs[k] == x->wanted && handed_over(p, m->outputs[0]);
+        }
+        if (taken && !next) {
+            x->wanted = m->outputs[0];
+            x->nodes[i] = true;
+            return ETP_OK;
+        }
+        x->nodes[i] = x->nodes[i] || next;
+        found += next;
+    }
+    return found ? ETP_OK : etp_fail(err, ETP_UNSUPPORTED, "it has no neighbours in its delegate");
+}
+
+// The nodes, and those before them that make what cannot be handed over: their converts.
+static void select_converts(const etp_partition *p, bool *nodes)
+{
+    for (uint32_t n = p->n_nodes; n-- > 0;) {
         for (uint32_t k = 0; nodes[n] && k < p->nodes[n].n_inputs; k++) {
             uint32_t v = p->nodes[n].inputs[k];
-            bool hidden = !p->values[v].constant && etp_cut_scalar_type(p->values[v].dtype) < 0;
+            bool hidden = !p->values[v].constant && !handed_over(p, v);
             for (uint32_t m = 0; hidden && m < n; m++) {
                 nodes[m] = nodes[m] || p->nodes[m].outputs[0] == v;
             }
@@ -181,61 +221,58 @@ static void select_capsule(const etp_partition *p, uint32_t node, bool *nodes)
 }
 
 // P with values of its own, those of ROWS.
-static etp_status with_rows(const etp_cut_place *at, const bool *nodes, uint64_t rows,
-                            etp_arena *arena, etp_partition *p, etp_error *err)
+static etp_status with_rows(const capsule *x, etp_arena *arena, etp_partition *p, etp_error *err)
 {
     etp_value *values = ETP_NEW_ARRAY(arena, etp_value, p->n_values);
     memcpy(values, p->values, p->n_values * sizeof *values);
     p->values = values;
-    return etp_cut_set_rows(at, nodes, rows, arena, values, err);
+    return etp_cut_set_rows(x->at, x->nodes, x->rows, arena, values, err);
 }
 
-// ROWS 0: as many as the operator has.
-static etp_status cut_capsule(etp_bytes file, const etp_program *program, const etp_cut_place *at,
-                              uint64_t rows, etp_arena *arena, etp_bytes *out,
-                              const uint32_t **out_inputs, uint32_t *out_n, etp_error *err)
+// P is the partition of X's own, whose values may get other sizes.
+static etp_status cut_nodes(capsule *x, etp_partition *p, etp_arena *arena, etp_error *err)
 {
-    etp_cut_program c;
-    etp_cut_payload cut;
-    ETP_TRY(check_place(at, err));
-    if (at->node == ETP_NO_INDEX) {
-        return etp_fail(err, ETP_UNSUPPORTED,
-                        "only an operator of an XNNPACK delegate can stand "
-                        "alone");
+    x->nodes = ETP_NEW_ARRAY(arena, bool, p->n_nodes);
+    x->nodes[x->at->node] = true;
+    x->wanted = p->nodes[x->at->node].outputs[0];
+    if (x->among) {
+        ETP_TRY(select_neighbours(p, x, err));
     }
-    const etp_instruction *i = &at->method->instructions[at->instruction];
-    etp_partition sized = at->method->partitions[i->partition];
-    const etp_partition *p = &sized;
-    bool *nodes = ETP_NEW_ARRAY(arena, bool, p->n_nodes);
-    select_capsule(p, at->node, nodes);
-    if (rows > 0) {
-        ETP_TRY(with_rows(at, nodes, rows, arena, &sized, err));
+    select_converts(p, x->nodes);
+    if (x->rows > 0) {
+        ETP_TRY(with_rows(x, arena, p, err));
     }
-    ETP_TRY(etp_cut_payload_make(p, nodes, p->nodes[at->node].outputs[0], arena, &cut, err));
-    ETP_TRY(etp_cut_program_begin(file, program, at->method, arena, &c, err));
+    return etp_cut_payload_make(p, x->nodes, x->wanted, arena, &x->cut, err);
+}
+
+// C without all that belongs to what it was cut out of.
+static void empty_program(etp_cut_program *c)
+{
     static const unsigned k_of_program[] = {PROGRAM_CONSTANT_BUFFER, PROGRAM_INLINE_DATA,
                                             PROGRAM_MUTABLE_SEGMENTS};
-    static const unsigned k_of_plan[] = {PLAN_VALUES, PLAN_OPERATORS, PLAN_DELEGATES};
+    static const unsigned k_of_plan[] = {PLAN_VALUES, PLAN_OPERATORS, PLAN_DELEGATES,
+                                         PLAN_BUFFER_SIZES};
     for (size_t k = 0; k < ETP_FB_COUNT(k_of_program); k++) {
-        c.root->slots[k_of_program[k]] = (etp_fb_slot){0};
+        c->root->slots[k_of_program[k]] = (etp_fb_slot){0};
     }
     for (size_t k = 0; k < ETP_FB_COUNT(k_of_plan); k++) {
-        c.plan->slots[k_of_plan[k]] = (etp_fb_slot){.present = true};
+        c->plan->slots[k_of_plan[k]] = (etp_fb_slot){.present = true};
     }
+    c->plan->slots[PLAN_META] = (etp_fb_slot){0};
     // ExecuTorch takes a program without this list for one of an old format; its first entry is
     // reserved.
-    etp_fb_slot *constants = &c.root->slots[PROGRAM_CONSTANT_SEGMENT];
+    etp_fb_slot *constants = &c->root->slots[PROGRAM_CONSTANT_SEGMENT];
     if (constants->present && constants->tables[0]->slots[SUBSEGMENT_OFFSETS].n) {
         etp_fb_put(constants->tables[0], SUBSEGMENT_INDEX, 0);
         constants->tables[0]->slots[SUBSEGMENT_OFFSETS].n = 1;
     }
-    c.plan->slots[PLAN_META] = (etp_fb_slot){0};
-    c.plan->slots[PLAN_BUFFER_SIZES] = (etp_fb_slot){.present = true};
-    uint32_t *args = ETP_NEW_ARRAY(arena, uint32_t, cut.n_args);
-    for (uint32_t k = 0; k < cut.n_args; k++) {
-        ETP_TRY(etp_cut_program_add_value(&c, &p->values[cut.args[k]], &args[k]));
-    }
-    etp_fb_slot *chains = &c.plan->slots[PLAN_CHAINS];
+}
+
+// The one instruction of C, with ARGS: the call that I is.
+static void put_call(etp_cut_program *c, const etp_instruction *i, const etp_partition *p,
+                     const etp_cut_payload *cut, const uint32_t *args)
+{
+    etp_fb_slot *chains = &c->plan->slots[PLAN_CHAINS];
     etp_fb_node *chain = chains->tables[i->chain];
     etp_fb_node *call = chain->slots[CHAIN_INSTRUCTIONS].tables[i->index];
     chains->tables[0] = chain;
@@ -248,15 +285,45 @@ static etp_status cut_capsule(etp_bytes file, const etp_program *program, const 
         }
     }
     etp_fb_node *body = call->slots[UNION_VALUE].tables[0];
-    etp_fb_put_u32s(body, CALL_ARGS, args, cut.n_args, arena);
-    etp_fb_put(body, CALL_INDEX, etp_cut_program_add_delegate(&c, p, cut.bytes));
-    etp_cut_program_keep_named(&c, p, cut.constants);
-    etp_fb_put_u32s(c.plan, PLAN_INPUTS, args, cut.n_inputs, arena);
-    if (out_inputs) {
-        *out_inputs = cut.args;
-        *out_n = cut.n_inputs;
+    etp_fb_put_u32s(body, CALL_ARGS, args, cut->n_args, c->arena);
+    etp_fb_put(body, CALL_INDEX, etp_cut_program_add_delegate(c, p, cut->bytes));
+    etp_cut_program_keep_named(c, p, cut->constants);
+}
+
+static etp_status cut_capsule(etp_bytes file, const etp_program *program, capsule *x,
+                              etp_arena *arena, etp_bytes *out, etp_error *err)
+{
+    etp_cut_program c;
+    ETP_TRY(check_place(x->at, err));
+    if (x->at->node == ETP_NO_INDEX) {
+        return etp_fail(err, ETP_UNSUPPORTED,
+                        "only an operator of an XNNPACK delegate can stand "
+                        "alone");
     }
-    etp_fb_put_u32s(c.plan, PLAN_OUTPUTS, args + cut.n_inputs, cut.n_args - cut.n_inputs, arena);
+    const etp_instruction *i = &x->at->method->instructions[x->at->instruction];
+    etp_partition p = x->at->method->partitions[i->partition];
+    ETP_TRY(cut_nodes(x, &p, arena, err));
+    ETP_TRY(etp_cut_program_begin(file, program, x->at->method, arena, &c, err));
+    empty_program(&c);
+    // What is handed over first is what nothing takes: the operands are the last that was written.
+    const etp_cut_payload *cut = &x->cut;
+    const uint32_t more = x->evicted > 0;
+    uint32_t *args = ETP_NEW_ARRAY(arena, uint32_t, (size_t)cut->n_args + 1);
+    if (more) {
+        const int64_t n = (int64_t)(x->evicted / sizeof(float)) + 1;
+        const etp_value other = {.dtype = ETP_DTYPE_FLOAT32,
+                                 .dims = &n,
+                                 .rank = 1,
+                                 .bytes = (uint64_t)n * sizeof(float)};
+        ETP_TRY(etp_cut_program_add_value(&c, &other, &args[0]));
+    }
+    for (uint32_t k = 0; k < cut->n_args; k++) {
+        ETP_TRY(etp_cut_program_add_value(&c, &p.values[cut->args[k]], &args[more + k]));
+    }
+    put_call(&c, i, &p, cut, args + more);
+    etp_fb_put_u32s(c.plan, PLAN_INPUTS, args, more + cut->n_inputs, arena);
+    etp_fb_put_u32s(c.plan, PLAN_OUTPUTS, args + more + cut->n_inputs, cut->n_args - cut->n_inputs,
+                    arena);
     return etp_cut_program_end(&c, out);
 }
 
@@ -289,19 +356,42 @@ etp_status etp_cut_prefix(etp_bytes file, const etp_program *program, const etp_
                 at_place(cut_prefix(file, program, at, arena, out, err), at, arena, err));
 }
 
+static etp_status capsule_of(etp_bytes file, const etp_program *program, capsule *x,
+                             etp_arena *arena, etp_bytes *out, etp_error *err)
+{
+    ETP_GUARDED(arena, err, "the program",
+                at_place(cut_capsule(file, program, x, arena, out, err), x->at, arena, err));
+}
+
 etp_status etp_cut_capsule(etp_bytes file, const etp_program *program, const etp_cut_place *at,
                            etp_arena *arena, etp_bytes *out, const uint32_t **out_inputs,
                            uint32_t *out_n, etp_error *err)
 {
-    ETP_GUARDED(arena, err, "the program",
-                at_place(cut_capsule(file, program, at, 0, arena, out, out_inputs, out_n, err), at,
-                         arena, err));
+    capsule x = {.at = at};
+    ETP_TRY(capsule_of(file, program, &x, arena, out, err));
+    if (out_inputs) {
+        *out_inputs = x.cut.args;
+        *out_n = x.cut.n_inputs;
+    }
+    return ETP_OK;
 }
 
 etp_status etp_cut_capsule_rows(etp_bytes file, const etp_program *program, const etp_cut_place *at,
                                 uint64_t rows, etp_arena *arena, etp_bytes *out, etp_error *err)
 {
-    ETP_GUARDED(arena, err, "the program",
-                at_place(cut_capsule(file, program, at, rows, arena, out, NULL, NULL, err), at,
-                         arena, err));
+    capsule x = {.at = at, .rows = rows};
+    return capsule_of(file, program, &x, arena, out, err);
+}
+
+etp_status etp_cut_capsule_cold(etp_bytes file, const etp_program *program, const etp_cut_place *at,
+                                uint64_t evicted, bool among, etp_arena *arena, etp_bytes *out,
+                                uint32_t *out_node, etp_error *err)
+{
+    capsule x = {.at = at, .evicted = evicted, .among = among};
+    ETP_TRY(capsule_of(file, program, &x, arena, out, err));
+    *out_node = 0;
+    for (uint32_t i = 0; i < at->node; i++) {
+        *out_node += x.nodes[i];
+    }
+    return ETP_OK;
 }

@@ -37,6 +37,14 @@ ETP_NODISCARD etp_status etp_cut_rows(const etp_cut_place *at, uint64_t *out, et
 ETP_NODISCARD etp_status etp_cut_capsule_rows(etp_bytes file, const etp_program *program,
                                               const etp_cut_place *at, uint64_t rows,
                                               etp_arena *arena, etp_bytes *out, etp_error *err);
+// A capsule as cold as in its model: it has an input more, the first, of EVICTED bytes, which
+// nothing takes, so that handing it over leaves as little in the caches. AMONG: with the nodes of
+// its delegate that make its operands and one that takes its result; ETP_UNSUPPORTED: there are
+// none. *OUT_NODE is the operator's number among the nodes.
+ETP_NODISCARD etp_status etp_cut_capsule_cold(etp_bytes file, const etp_program *program,
+                                              const etp_cut_place *at, uint64_t evicted, bool among,
+                                              etp_arena *arena, etp_bytes *out, uint32_t *out_node,
+                                              etp_error *err);
 // The same program with the elements of every weight of its delegates in another order, by a fixed
 // seed: their statistics stay to the last digit, and the model's weights are not given away.
 ETP_NODISCARD etp_status etp_cut_reorder(etp_bytes file, etp_arena *arena, etp_bytes *out,

@@ -124,28 +124,53 @@ static etp_replay_time time_of(const etp_profile *p, const etp_profile_row *row,
                              row ? etp_arena_strdup(arena, row->name) : NULL};
 }
 
-static void judge(etp_replay_row *row, bool same_nodes)
+// Their intervals meet, or the clock cannot tell them apart.
+static bool meet(const etp_replay_time *a, const etp_replay_time *b)
 {
-    const etp_replay_time *a = &row->model, *b = &row->alone;
+    return fabs(a->ns - b->ns) <= CLOCK_NS || (b->lo <= a->hi && a->lo <= b->hi);
+}
+
+// Why A, the time in the model, is not held against B; NULL: it is.
+static const char *not_held(const etp_replay_time *a, const etp_replay_time *b, bool same_nodes)
+{
+    if (!a->name || !b->name) {
+        return "the recordings do not name the operator";
+    }
+    if (!isfinite(a->ns) || !isfinite(b->ns)) {
+        return "it is shorter than XNNPACK's clock tells";
+    }
+    if (!same_nodes) {
+        return "fusion: the model runs it as one with its neighbours";
+    }
+    return isfinite(a->lo) && isfinite(b->lo) ? NULL : "an interval takes two blocks";
+}
+
+// SAME: of each way, whether the operator ran with as many nodes as in the model.
+static void judge(etp_replay_row *row, const bool *same)
+{
+    static const char *const k_why[ETP_REPLAY_WAYS] = {
+        [ETP_REPLAY_COLD] = "cold caches: alone its operands and weights stay in them",
+        [ETP_REPLAY_AMONG] = "neighbours: they decide where its operands and its result lie"};
+    const char *why = NULL;
     row->agrees = -1;
+    row->way = ETP_REPLAY_WAYS;
     if (row->waited > ETP_WAIT_MOST) {
         row->why = "other programs had the CPU";
-    } else if (!a->name || !b->name) {
-        row->why = "the recordings do not name the operator";
-    } else if (!isfinite(a->ns) || !isfinite(b->ns)) {
-        row->why = "it is shorter than XNNPACK's clock tells";
-    } else if (!same_nodes) {
-        row->why = "the model runs it as one with its neighbours";
-    } else if (!isfinite(a->lo) || !isfinite(b->lo)) {
-        row->why = "an interval takes two blocks";
-    } else if (fabs(a->ns - b->ns) <= CLOCK_NS || (b->lo <= a->hi && a->lo <= b->hi)) {
-        row->agrees = 1; // their intervals meet, or the clock cannot tell them apart
-    } else {
-        row->agrees = 0;
-        row->why = b->ns < a->ns
-                       ? "alone its operands and weights may stay in the caches"
-                       : "in the model its neighbours may leave its operands in the caches";
+        return;
     }
+    for (unsigned k = 0; k < ETP_REPLAY_WAYS; k++) {
+        const etp_replay_time *x = &row->times[k];
+        const char *no = not_held(&row->model, x, same[k]);
+        why = k == 0 ? no : why; // of the capsule
+        row->agrees = no ? row->agrees : 0;
+        if (!no && meet(&row->model, x)) {
+            row->agrees = 1;
+            row->way = k;
+            row->why = why ? why : k_why[k];
+            return;
+        }
+    }
+    row->why = row->agrees < 0 ? why : "neither cold caches nor neighbours explain it";
 }
 
 // Converts that belong to the operator come before it.
@@ -161,36 +186,71 @@ etp_replay_time etp_replay_alone(const etp_profile *p, etp_arena *arena)
     return time_of(p, etp_profile_row_of(p, 0, 0, last_node(p), &n), arena);
 }
 
+// The arm of program MODEL that is otherwise like ARM; NULL: none.
+static const etp_ab_arm *like(const etp_ab *ab, const etp_ab_arm *arm, uint32_t model)
+{
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        const etp_ab_arm *x = &ab->arms[i];
+        if (x->model == model && x->level == arm->level && x->threads == arm->threads) {
+            return x;
+        }
+    }
+    return NULL;
+}
+
 static etp_status take(const etp_ab *ab, const etp_cut_place *at, etp_arena *arena, etp_replay *out)
 {
     const etp_instruction *i = &at->method->instructions[at->instruction];
     out->rows = ETP_NEW_ARRAY(arena, etp_replay_row, ab->n_arms);
     for (size_t k = 0; k < ab->n_arms; k++) {
-        const etp_ab_arm *model = &ab->arms[ab->shown[k]], *alone = NULL;
-        for (size_t c = 0; c < ab->n_arms && model->model == 0; c++) {
-            const etp_ab_arm *x = &ab->arms[c];
-            alone = x->model == 1 && x->level == model->level && x->threads == model->threads
-                        ? x
-                        : alone;
-        }
-        if (!alone) {
+        const etp_ab_arm *model = &ab->arms[ab->shown[k]];
+        if (model->model != 0 || !like(ab, model, 1)) {
             continue;
         }
-        etp_replay_row *row = &out->rows[out->n_rows++];
-        uint32_t n = 0, n_alone = 0;
-        const etp_profile *p = alone->profile;
+        uint32_t n = 0, n_other = 0, program = 1;
+        bool same[ETP_REPLAY_WAYS] = {false};
         const etp_profile_row *in =
             etp_profile_row_of(model->profile, i->chain, i->index, at->node, &n);
-        const etp_profile_row *by_itself = etp_profile_row_of(p, 0, 0, last_node(p), &n_alone);
+        etp_replay_row *row = &out->rows[out->n_rows++];
         *row = (etp_replay_row){
             .level = model->level_name ? etp_arena_printf(arena, "%s", model->level_name) : NULL,
             .threads = model->threads,
-            .waited = fmax(model->waited, alone->waited), // passes over a NAN
-            .model = time_of(model->profile, in, arena),
-            .alone = time_of(p, by_itself, arena)};
-        judge(row, n == n_alone);
+            .waited = model->waited,
+            .model = time_of(model->profile, in, arena)};
+        for (unsigned w = 0; w < ETP_REPLAY_WAYS; w++) {
+            const etp_ab_arm *arm = out->programs[w].path ? like(ab, model, program++) : NULL;
+            const etp_profile *p = arm ? arm->profile : NULL;
+            const etp_profile_row *by_itself =
+                etp_profile_row_of(p, 0, 0, out->programs[w].node, &n_other);
+            row->times[w] = time_of(p, by_itself, arena);
+            same[w] = n == n_other;
+            row->waited = arm ? fmax(row->waited, arm->waited) : row->waited; // passes over a NAN
+        }
+        judge(row, same);
     }
     return ETP_OK;
+}
+
+static uint64_t less(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
+
+uint64_t etp_replay_besides(const etp_cut_place *at)
+{
+    const etp_method *m = at->method;
+    const etp_partition *own = &m->partitions[m->instructions[at->instruction].partition];
+    uint64_t weights = 0, largest = 0;
+    for (uint32_t i = 0; i < m->n_partitions; i++) {
+        const etp_partition *p = &m->partitions[i];
+        weights += p->weight_bytes;
+        for (uint32_t k = 0; k < p->n_nodes; k++) {
+            const etp_work *w = &p->nodes[k].work;
+            uint64_t moved = w->known ? less(w->bytes, p->nodes[k].weight_bytes) : 0;
+            largest = moved > largest ? moved : largest;
+        }
+    }
+    return less(weights, own->nodes[at->node].weight_bytes) + largest;
 }
 
 etp_status etp_replay_take(const etp_ab *ab, const etp_cut_place *at, etp_arena *arena,
@@ -211,16 +271,30 @@ static const etp_field k_time_rows[] = {
 };
 SHAPE_ON_ONE_LINE(k_etp_replay_time, k_time_rows);
 #undef OF
+static const char *way_name(etp_replay_way way)
+{
+    static const char *const k_names[ETP_REPLAY_WAYS] = {"alone", "cold", "among"};
+    return k_names[way];
+}
+WORDS(k_ways, way_name, etp_replay_way, ETP_REPLAY_WAYS)
+KNOWN(has_way, etp_replay_way, *it != ETP_REPLAY_WAYS)
 #define OF etp_replay_row
 static const etp_field k_row_rows[] = {
     FIELD("level", TEXT, level, ""),
     FIELD("threads", UINT, threads, ""),
     FIELD("model", OBJECT, model, "in the model", .shape = &k_etp_replay_time),
-    FIELD("alone", OBJECT, alone, "in the capsule", .shape = &k_etp_replay_time),
-    FIELD("waited", RATIO, waited, "for a CPU, share of the time of the arm that waited longer"),
+    FIELD("alone", OBJECT, times[ETP_REPLAY_ALONE], "in the capsule", .shape = &k_etp_replay_time),
+    FIELD("cold", OBJECT, times[ETP_REPLAY_COLD],
+          "in the capsule, with as much handed over in between as the model has besides",
+          .shape = &k_etp_replay_time),
+    FIELD("among", OBJECT, times[ETP_REPLAY_AMONG], "likewise, with its neighbours around it",
+          .shape = &k_etp_replay_time),
+    FIELD("waited", RATIO, waited, "for a CPU, share of the time of the arm that waited most"),
     FIELD("agrees", TRISTATE, agrees,
-          "the two intervals meet, or the clock of whole microseconds cannot tell the times apart"),
-    FIELD("why", TEXT, why, "they do not, or it is not known"),
+          "one of the three meets the model's: their intervals do, or the clock of whole "
+          "microseconds cannot tell the times apart"),
+    FIELD("as", WORD, way, "the first that does", .words = &k_ways, .when = has_way),
+    FIELD("why", TEXT, why, "the capsule's does not, or it is not known"),
 };
 static SHAPE(k_row, k_row_rows);
 #undef OF
@@ -265,6 +339,8 @@ const etp_report *etp_replay_report(const etp_replay *a, etp_arena *arena)
         {.key = "alone_ns", .title = "alone", .kind = ETP_KIND_NS},
         {.key = "alone_lo_ns", .title = "from", .kind = ETP_KIND_NS, .flags = ETP_COL_MINOR},
         {.key = "alone_hi_ns", .title = "to", .kind = ETP_KIND_NS, .flags = ETP_COL_MINOR},
+        {.key = "cold_ns", .title = "cold", .kind = ETP_KIND_NS},
+        {.key = "among_ns", .title = "among", .kind = ETP_KIND_NS},
         {.key = "agrees", .title = "agree"},
         {.key = "name", .title = "ran as", .flags = ETP_COL_CODE},
         {.key = "why", .title = "why"},
@@ -275,13 +351,15 @@ const etp_report *etp_replay_report(const etp_replay *a, etp_arena *arena)
     etp_report_text(r, "%s %s", a->type, a->shapes);
     etp_report_text(r, "%s: %llu bytes, %s", a->capsule, (unsigned long long)a->bytes,
                     weights_of(a, arena));
-    etp_table *t = a->n_rows ? etp_report_table(r, "levels", NULL, k_columns, 9) : NULL;
+    etp_table *t = a->n_rows ? etp_report_table(r, "levels", NULL, k_columns, 11) : NULL;
     for (size_t i = 0; i < a->n_rows; i++) {
         const etp_replay_row *x = &a->rows[i];
+        const etp_replay_time *alone = &x->times[ETP_REPLAY_ALONE];
         ETP_ROW(t, etp_cell_z(x->level), etp_cell_u64(x->threads), etp_cell_double(x->model.ns),
-                etp_cell_double(x->alone.ns), etp_cell_double(x->alone.lo),
-                etp_cell_double(x->alone.hi), etp_cell_z(k_agrees[x->agrees + 1]),
-                etp_cell_z(x->alone.name), etp_cell_z(x->why));
+                etp_cell_double(alone->ns), etp_cell_double(alone->lo), etp_cell_double(alone->hi),
+                etp_cell_double(x->times[ETP_REPLAY_COLD].ns),
+                etp_cell_double(x->times[ETP_REPLAY_AMONG].ns), etp_cell_z(k_agrees[x->agrees + 1]),
+                etp_cell_z(alone->name), etp_cell_z(x->why));
     }
     return r;
 }
@@ -304,18 +382,20 @@ etp_str etp_replay_issue(const etp_replay *a, etp_arena *arena)
     etp_strbuf text;
     double busy = (double)NAN;
     etp_strbuf_init(&text, arena);
-    etp_strbuf_printf(
-        &text,
-        "### %s, one operator by itself\n\n`%s`\n\n"
-        "| level | threads | in the model | alone | ran as |\n|---|---|---|---|---|\n",
-        a->type, a->shapes);
+    etp_strbuf_printf(&text,
+                      "### %s, one operator by itself\n\n`%s`\n\n"
+                      "| level | threads | in the model | alone | alone, cold caches | ran as |\n"
+                      "|---|---|---|---|---|---|\n",
+                      a->type, a->shapes);
     for (size_t i = 0; i < a->n_rows; i++) {
         const etp_replay_row *x = &a->rows[i];
         etp_strbuf_printf(&text, "| %s | %lu |", x->level ? x->level : "–",
                           (unsigned long)x->threads);
         add_us(&text, &x->model);
-        add_us(&text, &x->alone);
-        etp_strbuf_printf(&text, " `%s` |\n", x->alone.name ? x->alone.name : "");
+        const etp_replay_time *alone = &x->times[ETP_REPLAY_ALONE];
+        add_us(&text, alone);
+        add_us(&text, &x->times[ETP_REPLAY_COLD]);
+        etp_strbuf_printf(&text, " `%s` |\n", alone->name ? alone->name : "");
         busy = fmax(busy, x->waited);
     }
     if (busy > ETP_WAIT_MOST) {

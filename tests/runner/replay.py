@@ -155,6 +155,24 @@ def check_refused():
     expect(code == 4 and "node 0 (Convert) of delegate 2" in error and "hand over" in error, "a dynamic convert", error)
 
 
+def meets(one, other):
+    """By hand: intervals that meet, or means that are a microsecond apart at most; None: not known."""
+    if None in (one["name"], other["name"], one["lo"], other["lo"]):
+        return None
+    return abs(one["ns"] - other["ns"]) <= 1000 or (one["lo"] <= other["hi"] and other["lo"] <= one["hi"])
+
+
+def check_verdict(row, fused):
+    """The first way that meets the model's time is named, and a reason where that is not the capsule's."""
+    met = {way: meets(row["model"], row[way]) for way in ("alone", "cold", "among")}
+    if fused:
+        return
+    first = next((way for way in met if met[way]), None)
+    known = any(m is not None for m in met.values())
+    expect(row["as"] == first and row["agrees"] is (first is not None if known else None), "verdict", row, met)
+    expect((row["why"] is None) == (first == "alone"), "its reason", row)
+
+
 def check_measured():
     model = DATA / "fixes" / "odd_sizes.pte"
     code, answer, error = ask(model, "0:2", *SHORT)
@@ -165,9 +183,15 @@ def check_measured():
         expect(row["model"]["name"] == row["alone"]["name"] and row["alone"]["ns"] > 0, "ran as the same", row)
         busy = (row["waited"] or 0) > 0.05  # then neither time is the operator's
         expect(("other programs" in (row["why"] or "")) == busy and (not busy or row["agrees"] is None), "waited", row)
+        if not busy:
+            check_verdict(row, "fusion" in (row["why"] or ""))
+    between = {kind: json.loads(run("inspect", answer["capsule"].replace(".pte", f".{kind}.pte"), "-f", "json")[1])
+               for kind in ("cold", "among")}
+    types = {kind: [n["type"] for d in x["delegates"] for n in d["nodes"]] for kind, x in between.items()}
+    expect(types == {"cold": ["Conv2d"], "among": ["Conv2d"] * 3}, "its neighbours", types)
     code, said, error = run("replay", model, "0:2", *SHORT, "--levels", "best", "--issue")
     expect(code == 0 and said.startswith("### Conv2d") and "float32[33,3,3,33]" in said, "an issue", said, error)
-    expect("etprof replay" in said and "| in the model | alone |" in said, "an issue", said)
+    expect("etprof replay" in said and "| in the model | alone | alone, cold caches |" in said, "an issue", said)
 
 
 def main():

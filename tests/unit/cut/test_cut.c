@@ -140,10 +140,65 @@ static void check_capsule(const opened *o, const etp_cut_place *at)
     etp_arena_dispose(&arena);
 }
 
+// The old program's node that makes what node AT takes as K-th; ETP_NO_INDEX: none.
+static uint32_t maker_of(const etp_partition *p, uint32_t at, uint32_t k)
+{
+    for (uint32_t i = 0; i < p->n_nodes; i++) {
+        for (uint32_t o = 0; o < p->nodes[i].n_outputs; o++) {
+            if (p->nodes[i].outputs[o] == p->nodes[at].inputs[k]) {
+                return i;
+            }
+        }
+    }
+    return ETP_NO_INDEX;
+}
+
+// Its first input is what empties the caches; among its neighbours each operand is made inside that
+// a node of the old delegate makes.
+static void check_cold(const opened *o, const etp_cut_place *at, bool among, size_t *made)
+{
+    etp_arena arena = {0};
+    etp_error err = {0};
+    etp_bytes bytes;
+    uint32_t node = 0;
+    const etp_program *cut = NULL;
+    etp_status status = etp_cut_capsule_cold(o->file.bytes, o->program, at, 4096, among, &arena,
+                                             &bytes, &node, &err);
+    if (status == ETP_UNSUPPORTED) {
+        assert_true(among || is_dynamic_quantised(made_at(at)));
+        etp_arena_dispose(&arena);
+        return;
+    }
+    if (status != ETP_OK || etp_program_open(bytes, NULL, &cut, &err) != ETP_OK) {
+        fail_msg("%s: %s", etp_cut_place_text(at, &arena), err.msg);
+    }
+    const etp_method *m = &cut->methods[0];
+    const etp_partition *p = &m->partitions[0];
+    const etp_partition *old =
+        &at->method->partitions[at->method->instructions[at->instruction].partition];
+    const etp_value *first = &m->values[m->inputs[0]];
+    assert_int_equal(first->bytes, 4100); // never fewer than are asked for
+    assert_int_equal(first->dtype, ETP_DTYPE_FLOAT32);
+    assert_true(node < p->n_nodes);
+    assert_int_equal(p->nodes[node].type, old->nodes[at->node].type);
+    assert_int_equal(p->nodes[node].work.macs, old->nodes[at->node].work.macs);
+    for (uint32_t i = 0; i < m->instructions[0].n_inputs; i++) {
+        assert_true(m->instructions[0].inputs[i] != m->inputs[0]);
+    }
+    for (uint32_t k = 0; among && k < old->nodes[at->node].n_inputs; k++) {
+        if (maker_of(old, at->node, k) != ETP_NO_INDEX) {
+            assert_true(maker_of(p, node, k) != ETP_NO_INDEX);
+        }
+    }
+    *made += among;
+    etp_program_close(cut);
+    etp_arena_dispose(&arena);
+}
+
 static void all_cuts_are_programs(void **state)
 {
     (void)state;
-    size_t nodes = 0;
+    size_t nodes = 0, among = 0;
     for (size_t f = 0; f < sizeof k_programs / sizeof *k_programs; f++) {
         opened o = open_program(k_programs[f]);
         for (uint32_t k = 0; k < o.program->n_methods; k++) {
@@ -157,12 +212,15 @@ static void all_cuts_are_programs(void **state)
                 for (at.node = 0; at.node < n; at.node++, nodes++) {
                     check_prefix(&o, &at);
                     check_capsule(&o, &at);
+                    check_cold(&o, &at, false, &among);
+                    check_cold(&o, &at, true, &among);
                 }
             }
         }
         close_program(&o);
     }
     assert_in_range(nodes, 300, 2000);
+    assert_in_range(among, nodes / 2, nodes);
 }
 
 // The last node of the only delegate: a prefix there is the program again.
@@ -207,7 +265,10 @@ static void cut_all(etp_bytes file)
                     (void)!etp_cut_reorder(out, &arena, &out, &err);
                 }
                 if (node < n) {
+                    uint32_t number;
                     (void)!etp_cut_capsule_rows(file, p, &at, 6, &arena, &out, &err);
+                    (void)!etp_cut_capsule_cold(file, p, &at, 64, true, &arena, &out, &number,
+                                                &err);
                 }
                 etp_arena_dispose(&arena);
             }
