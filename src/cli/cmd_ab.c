@@ -21,7 +21,7 @@ static const etp_opt k_options[] = {
 
 typedef struct comparing {
     etp_cli *cli;
-    bool eager;
+    etp_numerics_options options;
     etp_numerics out;
 } comparing;
 
@@ -35,18 +35,21 @@ static etp_status compare_numbers(void *ctx, etp_device *device, const etp_sessi
                                   const etp_session_hooks *hooks, etp_error *err)
 {
     comparing *c = ctx;
-    return etp_numerics_measure(device, plan, hooks, c->eager ? ask_pytorch : NULL, c->cli,
-                                &c->cli->arena, &c->out, err);
+    return etp_numerics_measure(device, plan, hooks, &c->options, &c->cli->arena, &c->out, err);
 }
 
 static etp_status show_numbers(etp_cli *cli, const etp_numerics *numerics, etp_error *err)
 {
     static const int k_codes[] = {3, 0, 1, 1}; // by etp_numerics_verdict
     const etp_precision *p = numerics->precision;
+    static const etp_numerics_form k_forms[ETP_CLI_FORMATS] = {
+        [ETP_CLI_HTML] = ETP_NUMERICS_PAGE, [ETP_CLI_CSV] = ETP_NUMERICS_TABLE};
+    const etp_numerics_form form = k_forms[cli->format];
     etp_answer answer = {.json = p ? etp_precision_json : etp_numerics_json,
                          .data = p ? (const void *)p : numerics,
-                         .report = p ? etp_precision_report(p, &cli->arena)
-                                     : etp_numerics_report(numerics, &cli->arena),
+                         .report =
+                             p ? etp_precision_report(p, form == ETP_NUMERICS_PAGE, &cli->arena)
+                               : etp_numerics_report(numerics, form, &cli->arena),
                          .csv_table = "operators"};
     ETP_TRY(etp_cli_emit(cli, &answer, err));
     etp_cli_outcome(cli, p ? 0 : k_codes[numerics->verdict]);
@@ -124,7 +127,12 @@ static etp_status measure_new(etp_cli *cli, const etp_session_options *g, int ar
     // Decides whether the runner is ours: one of others goes from RUNNER into the plan.
     ETP_TRY(etp_session_runners(builds.runner, builds.runner_a, builds.runner_b, &cli->arena, plan,
                                 &options.call.runner, err));
-    comparing numbers = {.cli = cli, .eager = c->reference != NULL};
+    comparing numbers = {
+        .cli = cli,
+        .options = {.ask = c->reference ? ask_pytorch : NULL,
+                    .ask_ctx = cli,
+                    .every = c->full || cli->format == ETP_CLI_HTML}
+    };
     if (c->numerics) {
         options.instead = compare_numbers;
         options.instead_ctx = &numbers;

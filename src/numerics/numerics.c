@@ -10,6 +10,7 @@
 #include "measure/outputs.h"
 #include "numerics/pairs.h"
 #include "numerics/reference.h"
+#include "numerics/times.h"
 
 #define LAST_LOOKED_AT 64u // operators from the end, for one whose output differs
 
@@ -17,6 +18,7 @@ typedef struct search {
     etp_arms *arms;
     const etp_arm_side *sides; // of the arms
     etp_output_precision precision;
+    bool every;
     uint32_t *rows; // of places, ETP_NO_INDEX: not compared yet
     etp_arena *arena;
     etp_numerics *out;
@@ -34,7 +36,9 @@ static etp_status add_row(search *s, uint32_t place, bool alone, uint32_t *out_r
         .place = place,
         .name = etp_cut_place_text(&s->sides[ETP_BASELINE].ops.items[place].at, s->arena),
         .alone = alone,
-        .snr_db = (double)NAN};
+        .snr_db = (double)NAN,
+        .baseline_ns = (double)NAN,
+        .candidate_ns = (double)NAN};
     ETP_TRY(etp_outputs_compare(a, b, s->precision, s->arena, &c, s->err));
     if (c.n == 0) { // of another type or shape: nothing is said of its numbers
         return etp_fail(s->err, ETP_UNSUPPORTED, "what %s makes cannot be compared: %s", row.name,
@@ -268,6 +272,28 @@ static etp_status compare_whole(search *s, bool *differ)
     return ETP_OK;
 }
 
+// All that can be cut, not only what the search came by.
+static etp_status compare_every(search *s)
+{
+    const etp_ops *ops = &s->sides[ETP_BASELINE].ops;
+    etp_arms_tell(s->arms, "comparing every operator");
+    for (uint32_t i = 0; i < ops->n; i++) {
+        etp_numerics_row row;
+        etp_status status = ops->items[i].makes ? compare(s, i, &row) : ETP_OK;
+        ETP_TRY(status == ETP_UNSUPPORTED ? ETP_OK : status);
+    }
+    etp_arm_times times;
+    ETP_TRY(etp_arm_times_measure(s->arms, &times));
+    s->out->waited = times.waited;
+    s->out->untimed = times.untimed;
+    for (size_t i = 0; i < s->out->rows.n; i++) {
+        etp_numerics_row *row = &s->out->rows.items[i];
+        row->baseline_ns = etp_arm_times_of(s->arms, &times, ETP_BASELINE, row->place);
+        row->candidate_ns = etp_arm_times_of(s->arms, &times, ETP_CANDIDATE, row->place);
+    }
+    return ETP_OK;
+}
+
 static int by_place(const void *a, const void *b)
 {
     const etp_numerics_row *x = a, *y = b;
@@ -350,6 +376,16 @@ static etp_status search_guarded(search *s)
         out->why = etp_arena_printf(s->arena, "%s", s->err->msg);
         status = ETP_OK;
     }
+    if (status == ETP_OK && s->every) {
+        status = compare_every(s);
+    }
+    etp_error_graph_of(ops, s->arena, &out->graph);
+    for (size_t i = 0; i < out->rows.n; i++) {
+        const etp_numerics_row *row = &out->rows.items[i];
+        if (!row->alone) {
+            etp_error_graph_put(&out->graph, row->place, row->snr_db, parted(s, row), s->arena);
+        }
+    }
     if (out->rows.n > 0) {
         qsort(out->rows.items, out->rows.n, sizeof *out->rows.items, by_place);
     }
@@ -362,19 +398,24 @@ static etp_status run_search(search *s)
 }
 
 etp_status etp_numerics_measure(etp_device *device, const etp_session_plan *plan,
-                                const etp_session_hooks *hooks, etp_numerics_ask *ask,
-                                void *ask_ctx, etp_arena *arena, etp_numerics *out, etp_error *err)
+                                const etp_session_hooks *hooks, const etp_numerics_options *options,
+                                etp_arena *arena, etp_numerics *out, etp_error *err)
 {
     etp_error local = {0};
     etp_arms arms = {.device = device,
                      .plan = plan,
                      .hooks = hooks,
-                     .ask = ask,
-                     .ask_ctx = ask_ctx,
+                     .ask = options->ask,
+                     .ask_ctx = options->ask_ctx,
                      .arena = arena,
                      .err = err ? err : &local};
-    search s = {.arms = &arms, .sides = arms.sides, .arena = arena, .out = out, .err = arms.err};
-    *out = (etp_numerics){0};
+    search s = {.arms = &arms,
+                .sides = arms.sides,
+                .every = options->every,
+                .arena = arena,
+                .out = out,
+                .err = arms.err};
+    *out = (etp_numerics){.waited = (double)NAN};
     etp_status status = etp_arms_open(&arms);
     if (status == ETP_OK) {
         const etp_planned_arm *a = arms.sides[0].arm, *b = arms.sides[1].arm;
@@ -383,7 +424,7 @@ etp_status etp_numerics_measure(etp_device *device, const etp_session_plan *plan
         out->exact =
             strcmp(a->mask, b->mask) == 0 && a->threads == b->threads && a->bundle == b->bundle;
         status = list_operators(&arms);
-        status = status == ETP_OK && ask ? etp_reference_make(&arms) : status;
+        status = status == ETP_OK && options->ask ? etp_reference_make(&arms) : status;
         status = status == ETP_OK ? run_search(&s) : status;
     }
     out->launches = arms.launches;

@@ -28,6 +28,7 @@ typedef struct etp_numerics_row { // one operator's output, in both arms
     bool alone;                    // on the baseline's operands, without what leads there
     bool within, same_bits;
     double max_abs, max_rel, snr_db, cosine;
+    double baseline_ns, candidate_ns; // of an execution; NAN: not measured, or not known
 } etp_numerics_row;
 
 typedef struct etp_numerics { // lives in the arena given
@@ -39,6 +40,9 @@ typedef struct etp_numerics { // lives in the arena given
     uint32_t operators; // of the method
     uint32_t not_cut;   // of them: what they make cannot be handed out
     uint32_t launches;
+    double waited;         // for a CPU, share of the time in which times were measured; NAN: none
+    const char *untimed;   // why there are no times; NULL: there are, or none were asked for
+    etp_error_graph graph; // of the baseline
     const etp_precision *precision; // two programs of other operators or types: this instead
     struct {
         etp_numerics_row *items; // by place
@@ -46,15 +50,26 @@ typedef struct etp_numerics { // lives in the arena given
     } rows;
 } etp_numerics;
 
-// The two arms of PLAN; with ASK, which may be NULL, the last of them and PyTorch. ETP_USAGE: it
-// has more or others; ETP_CHILD: a launch failed.
+typedef struct etp_numerics_options {
+    etp_numerics_ask *ask; // NULL, or the arms are the last of the plan and PyTorch
+    void *ask_ctx;
+    bool every; // operator is compared, with its times; else those that the search needs
+} etp_numerics_options;
+
+// The two arms of PLAN. ETP_USAGE: it has more or others; ETP_CHILD: a launch failed.
 ETP_NODISCARD etp_status etp_numerics_measure(etp_device *device, const etp_session_plan *plan,
-                                              const etp_session_hooks *hooks, etp_numerics_ask *ask,
-                                              void *ask_ctx, etp_arena *arena, etp_numerics *out,
-                                              etp_error *err);
+                                              const etp_session_hooks *hooks,
+                                              const etp_numerics_options *options, etp_arena *arena,
+                                              etp_numerics *out, etp_error *err);
 
 void etp_numerics_json(const void *numerics, etp_json *j); // etprof.numerics/1
 extern const etp_document k_etp_numerics_document;
-const etp_report *etp_numerics_report(const etp_numerics *numerics, etp_arena *arena);
+typedef enum etp_numerics_form {
+    ETP_NUMERICS_TEXT,
+    ETP_NUMERICS_PAGE, // with the graph
+    ETP_NUMERICS_TABLE // the table alone is read, empty or not
+} etp_numerics_form;
+const etp_report *etp_numerics_report(const etp_numerics *numerics, etp_numerics_form form,
+                                      etp_arena *arena);
 
 #endif

@@ -6,13 +6,11 @@
 #include <stdlib.h>
 
 #include "base/guard.h"
-#include "explain/nodes.h"
 #include "measure/outputs.h"
 #include "numerics/noise.h"
 #include "numerics/reference.h"
+#include "numerics/times.h"
 
-#define BLOCKS 6u       // traced launches of each program, in turns
-#define ITERATIONS 20u  // of such a launch
 #define KEEP_MOST 8u    // operators that may stay
 #define KEEP_SHARE 0.01 // of the noise that one of them has at least
 
@@ -222,6 +220,9 @@ static etp_status add_row(table *t, uint32_t place)
         row.noise = fmax(noise_of(row.snr_db) - before, 0);
         row.noise = isnan(before) ? nan : row.noise;
     }
+    if (!p->why) {
+        etp_error_graph_put(&t->out->graph, place, row.snr_db, false, t->arena);
+    }
     ETP_ADD(t->arena, &t->out->rows, row);
     return ETP_OK;
 }
@@ -294,92 +295,19 @@ static etp_status choose(table *t, const char *differ)
 
 // ---- times ----
 
-static etp_status record_both(table *t, const char **why)
-{
-    const etp_session_plan *plan = t->arms->plan;
-    const uint32_t blocks = plan->blocks_exact ? plan->blocks : BLOCKS;
-    const uint64_t n = plan->settings.iterations ? plan->settings.iterations : ITERATIONS;
-    etp_run_wait waited = {0};
-    for (uint32_t b = 0; b < blocks; b++) {
-        for (int k = 0; k < 2; k++) { // the order turns, so that drift does no harm
-            if (t->out->eager && ((int)(b % 2) ^ k) == ETP_BASELINE) {
-                continue;
-            }
-            etp_status status = etp_arms_record(t->arms, (int)(b % 2) ^ k, n, &waited);
-            if (is_about_the_cut(status)) {
-                *why = etp_arena_printf(t->arena, "%s", t->err->msg);
-                return ETP_OK;
-            }
-            ETP_TRY(status);
-        }
-    }
-    t->out->waited = etp_run_wait_share(&waited);
-    return ETP_OK;
-}
-
-static etp_status profile_of(table *t, int which, etp_profile **out, const char **why)
-{
-    const etp_arm_side *x = &t->arms->sides[which];
-    const size_t n = x->recordings.n;
-    const etp_trace **traces = ETP_NEW_ARRAY(t->arena, const etp_trace *, n);
-    for (size_t i = 0; i < n; i++) {
-        traces[i] = x->recordings.items[i].trace;
-    }
-    *out = ETP_NEW(t->arena, etp_profile);
-    etp_status status = etp_profile_build(traces, n, t->arena, *out, t->err);
-    if (status == ETP_UNKNOWN) {
-        *why = "no execution of the recordings is sound";
-        return ETP_OK;
-    }
-    ETP_TRY(status);
-    return etp_profile_join(*out, traces, x->program, NULL, t->arena, t->err);
-}
-
-// Of what ran as one with another that multiplies, the time is not this one's.
-static double time_of(const table *t, int which, uint32_t place, const etp_profile *p)
-{
-    const etp_cut_place *at = &t->arms->sides[which].ops.items[place].at;
-    const etp_instruction *i = &at->method->instructions[at->instruction];
-    uint32_t n = 0, multiplying = 0;
-    const etp_profile_row *row = etp_profile_row_of(p, i->chain, i->index, at->node, &n);
-    const etp_row_facts *facts = row ? &p->facts->rows[row - p->rows] : NULL;
-    for (uint32_t k = 0; facts && at->node != ETP_NO_INDEX && k < n; k++) {
-        const etp_op other = {
-            .at = {at->method, at->instruction, facts->nodes[k]}
-        };
-        multiplying += etp_op_multiplies(&other);
-    }
-    const double ns = etp_profile_typical(p, row, t->arena).estimate;
-    const bool cut_off = row && row->whole_us && ns < ETP_CLOCK_CUT_NS;
-    return multiplying > 1 || cut_off ? (double)NAN : ns;
-}
-
 static etp_status add_times(table *t)
 {
     etp_precision *out = t->out;
-    etp_profile *profiles[2] = {NULL, NULL};
-    if (t->arms->plan->settings.no_trace) {
-        out->untimed = "--no-trace leaves times out";
-        return ETP_OK;
-    }
-    etp_arms_tell(t->arms, "measuring both programs");
-    ETP_TRY(record_both(t, &out->untimed));
-    for (int which = out->eager; which <= ETP_CANDIDATE && !out->untimed; which++) {
-        ETP_TRY(profile_of(t, which, &profiles[which], &out->untimed));
-    }
-    if (out->untimed) {
-        return ETP_OK;
-    }
-    double *wholes[2] = {&out->baseline_ns, &out->candidate_ns};
-    for (int which = ETP_BASELINE; which <= ETP_CANDIDATE; which++) {
-        const etp_profile *p = profiles[which];
-        *wholes[which] = p ? (double)p->execute_total_ns / (double)p->executions : (double)NAN;
-    }
+    etp_arm_times times;
+    ETP_TRY(etp_arm_times_measure(t->arms, &times));
+    out->untimed = times.untimed;
+    out->waited = times.waited;
+    out->baseline_ns = times.whole_ns[ETP_BASELINE];
+    out->candidate_ns = times.whole_ns[ETP_CANDIDATE];
     for (size_t i = 0; i < out->rows.n; i++) {
         etp_precision_row *row = &out->rows.items[i];
-        row->baseline_ns = time_of(t, ETP_BASELINE, row->place, profiles[ETP_BASELINE]);
-        row->candidate_ns =
-            time_of(t, ETP_CANDIDATE, t->pairs[row->place], profiles[ETP_CANDIDATE]);
+        row->baseline_ns = etp_arm_times_of(t->arms, &times, ETP_BASELINE, row->place);
+        row->candidate_ns = etp_arm_times_of(t->arms, &times, ETP_CANDIDATE, t->pairs[row->place]);
         row->speedup = row->baseline_ns / row->candidate_ns;
     }
     return ETP_OK;
@@ -480,6 +408,7 @@ etp_status etp_precision_measure(etp_arms *arms, const char *differ, etp_precisi
     ETP_TRY(etp_ops_pair(&sides[ETP_BASELINE].ops, &sides[ETP_CANDIDATE].ops, t.arena, &t.pairs,
                          t.err));
     ETP_TRY(choose(&t, differ));
+    etp_error_graph_of(&sides[ETP_BASELINE].ops, t.arena, &out->graph);
     ETP_TRY(compare_whole(&t));
     ETP_TRY(add_rows(&t));
     ETP_TRY(add_times(&t));

@@ -11,6 +11,7 @@
 #define ETP_NUMERICS_PRECISION_H
 
 #include "document/fields.h"
+#include "numerics/graph.h"
 #include "report/report.h"
 
 typedef struct etp_arms etp_arms; // arms.h
@@ -56,6 +57,7 @@ typedef struct etp_precision { // lives in the arena given
     uint32_t launches;
     const char *command; // that makes and measures a program in which the operators of `keep` stay;
     const char *no_command; // NULL: why there is none
+    etp_error_graph graph;  // of the baseline
     struct {
         etp_precision_row *items; // by place
         size_t n, cap;
@@ -78,6 +80,7 @@ ETP_NODISCARD etp_status etp_precision_command(etp_arms *arms, etp_precision *ou
 
 void etp_precision_json(const void *precision, etp_json *j); // etprof.precision/1
 extern const etp_document k_etp_precision_document;
-const etp_report *etp_precision_report(const etp_precision *precision, etp_arena *arena);
+// PAGE: with pictures of the HTML page.
+const etp_report *etp_precision_report(const etp_precision *precision, bool page, etp_arena *arena);
 
 #endif

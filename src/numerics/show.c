@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The answer as a document and as a report.
+#include <etprof/stats.h>
+
 #include "document/rows.h"
 #include "numerics/numerics.h"
 
@@ -27,6 +29,9 @@ static const etp_field k_row_rows[] = {
     FIELD("snr_db", RATIO, snr_db, "power ÷ that of the difference; null: there is no difference",
           .range = ETP_SIGNED),
     FIELD("cosine", RATIO, cosine, "of the two outputs", .range = ETP_WITHIN_1),
+    FIELD("baseline_ns", RATIO, baseline_ns,
+          "of an execution; null: not measured, or it ran as a part of another"),
+    FIELD("candidate_ns", RATIO, candidate_ns, "likewise"),
 };
 static SHAPE(k_row, k_row_rows);
 #undef OF
@@ -45,6 +50,8 @@ static const etp_field k_rows[] = {
     FIELD("operators", UINT, operators, "of the method, those in delegates too"),
     FIELD("not_cut", UINT, not_cut, "of them: what they make cannot be handed out"),
     FIELD("launches", UINT, launches, "that it took"),
+    FIELD("waited", RATIO, waited, "for a CPU, share of the time", .range = ETP_0_TO_1),
+    FIELD("untimed", TEXT, untimed, "why there are no times"),
     VECTOR("rows", OBJECT, rows, "operators that were compared", .shape = &k_row),
 };
 static SHAPE(k_numerics, k_rows);
@@ -83,7 +90,8 @@ static void say(const etp_numerics *a, etp_report *r)
     }
 }
 
-const etp_report *etp_numerics_report(const etp_numerics *a, etp_arena *arena)
+const etp_report *etp_numerics_report(const etp_numerics *a, etp_numerics_form form,
+                                      etp_arena *arena)
 {
     static const etp_column k_columns[] = {
         {.key = "place", .title = "#", .kind = ETP_KIND_INT},
@@ -96,6 +104,8 @@ const etp_report *etp_numerics_report(const etp_numerics *a, etp_arena *arena)
         {.key = "max_rel", .title = "relative", .kind = ETP_KIND_DOUBLE, .decimals = 6},
         {.key = "snr_db", .title = "SNR", .kind = ETP_KIND_DOUBLE, .unit = "dB", .decimals = 1},
         {.key = "cosine", .title = "cosine", .kind = ETP_KIND_DOUBLE, .decimals = 6},
+        {.key = "baseline_ns", .title = "baseline", .kind = ETP_KIND_NS},
+        {.key = "candidate_ns", .title = "candidate", .kind = ETP_KIND_NS},
     };
     etp_report *r = etp_report_create(arena, "numerics");
     etp_report_section(r, 1, "operators", "Where the numbers part");
@@ -103,7 +113,18 @@ const etp_report *etp_numerics_report(const etp_numerics *a, etp_arena *arena)
     etp_report_text(r, "%s against %s; %lu of %lu operators can be compared, %lu launches",
                     a->candidate, a->baseline, (unsigned long)(a->operators - a->not_cut),
                     (unsigned long)a->operators, (unsigned long)a->launches);
-    etp_table *t = a->rows.n ? etp_report_table(r, "operators", NULL, k_columns, 10) : NULL;
+    if (a->untimed) {
+        etp_report_note(r, ETP_WARN, "no times: %s", a->untimed);
+    }
+    if (a->waited > ETP_WAIT_MOST) {
+        etp_report_note(r, ETP_WARN,
+                        "other programs had the CPU for %.0f %% of the time: measure times again",
+                        100 * a->waited);
+    }
+    etp_table *t = a->rows.n > 0 || form == ETP_NUMERICS_TABLE
+                       ? etp_report_table(r, "operators", NULL, k_columns,
+                                          sizeof k_columns / sizeof *k_columns)
+                       : NULL;
     for (size_t i = 0; i < a->rows.n; i++) {
         const etp_numerics_row *row = &a->rows.items[i];
         const bool apart = a->exact ? !row->same_bits : !row->within;
@@ -114,7 +135,11 @@ const etp_report *etp_numerics_report(const etp_numerics *a, etp_arena *arena)
                 etp_cell_judged(etp_cell_z(state), apart ? ETP_BAD : ETP_PLAIN),
                 etp_cell_u64(row->mismatched), etp_cell_u64(row->elements),
                 etp_cell_double(row->max_abs), etp_cell_double(row->max_rel),
-                etp_cell_double(row->snr_db), etp_cell_double(row->cosine));
+                etp_cell_double(row->snr_db), etp_cell_double(row->cosine),
+                etp_cell_double(row->baseline_ns), etp_cell_double(row->candidate_ns));
+    }
+    if (form == ETP_NUMERICS_PAGE) {
+        etp_error_graph_section(&a->graph, r);
     }
     return r;
 }

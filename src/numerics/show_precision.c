@@ -198,7 +198,7 @@ static void show_keep(const etp_precision *p, etp_report *r)
     }
 }
 
-const etp_report *etp_precision_report(const etp_precision *p, etp_arena *arena)
+const etp_report *etp_precision_report(const etp_precision *p, bool page, etp_arena *arena)
 {
     etp_report *r = etp_report_create(arena, "precision");
     etp_report_section(r, 1, "operators", "What each operator loses, and gains");
@@ -210,6 +210,9 @@ const etp_report *etp_precision_report(const etp_precision *p, etp_arena *arena)
     }
     if (p->keep.n > 0) {
         show_keep(p, r);
+    }
+    if (page) {
+        etp_error_graph_section(&p->graph, r);
     }
     return r;
 }

@@ -87,6 +87,35 @@ def check_levels(program, path):
         expect(rows[node, True]["within"] == (verdict == "grow"), "alone", rows[node, True])
 
 
+def check_every(model, copy, node):
+    """--full compares all operators that can be: what leads to the fault is equal, what the fault leads to is not."""
+    code, answer, said = ask(model, copy, "--full", "--blocks", "1", "--iterations", "2")
+    rows = [r for r in answer["rows"] if not r["alone"]]
+    expect([r["place"] for r in rows] == list(range(answer["operators"])) and answer["not_cut"] == 0, "every", answer)
+    expect([r["same_bits"] for r in rows] == [i < node for i in range(len(rows))], "a chain of operators", rows)
+    expect(answer["untimed"] is None and any((r["baseline_ns"] or 0) > 0 for r in rows), "times", answer)
+    code, answer, said = ask(model, copy, "--full", "--no-trace")
+    expect("--no-trace" in answer["untimed"] and all(r["baseline_ns"] is None for r in answer["rows"]), "none", answer)
+    words = ["ab", model, copy, "--numerics", "--quiet", "--blocks", "1", "-f", "html"]
+    done = subprocess.run([ETPROF, *words], text=True, capture_output=True)
+    page = done.stdout
+    expect(done.returncode == 1 and page.count("<figure class=\"graph\">") == 1, "a graph", done.stderr)
+    expect(page.count("<title>no difference") == node and page.count("<title>SNR ") == len(rows) - node, "its boxes",
+           page.count("<title>no difference"), page.count("<title>SNR "))
+
+
+def check_tables(model, copy):
+    """A table has its heading where nothing differs, too."""
+    same = pathlib.Path("same.pte")
+    same.write_bytes(model.read_bytes())
+    for other, code, lines in ((same, 0, 1), (copy, 1, None)):
+        done = subprocess.run([ETPROF, "ab", model, other, "--numerics", "--quiet", "-f", "csv"], text=True,
+                              capture_output=True)
+        rows = done.stdout.splitlines()
+        expect(done.returncode == code and rows[0].startswith("place,operator,dtype,"), "CSV", done)
+        expect(lines is None or len(rows) == lines, "CSV", rows)
+
+
 def main():
     module = faults()
     with tempfile.TemporaryDirectory() as tmp:
@@ -119,6 +148,8 @@ def main():
             before = [r for r in answer["rows"] if r["place"] < row["place"]]
             expect(all(r["same_bits"] for r in before), "operators before", "are equal", answer["rows"])
             expect(answer["launches"] <= 3 + 2 * (2 + answer["operators"].bit_length() + 3), "launches", answer)
+        check_every(model, copy, places[-1][1])
+        check_tables(model, copy)
         code, answer, said = ask(model, DATA / "fixes" / "recurrent.pte")
         expect(code == 2 and "not the same operators: one has" in said, "another program", said)
         for words in (["--price"], ["--resume", "folder"]):
