@@ -48,9 +48,10 @@ void etp_error_graph_section(const etp_error_graph *graph, etp_report *r)
         return;
     }
     etp_report_section(r, 1, "graph", "The model");
-    etp_report_text(r, "Operators of the baseline from the first to the last, delegate calls as "
-                       "frames. The darker, the larger the error of what an operator makes; what is "
-                       "outside the tolerance is orange, what was not compared has no colour.");
+    etp_report_text(r,
+                    "Operators of the baseline from the first to the last, delegate calls as "
+                    "frames. The darker, the larger the error of what an operator makes; what is "
+                    "outside the tolerance is orange, what was not compared has no colour.");
     etp_graph *g =
         etp_report_graph(r, "graph", "Operators and what leads from one to another", k_views);
     for (size_t i = 0; i < graph->n; i++) {

@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What lies beside the programs: the exporter's record, which names modules of the model, and the
-// list of its exports, which says how they were made.
+// What lies beside the programs: the exporter's record, which names modules of the model, and how
+// the candidate was exported.
 #include "numerics/precision.h"
 
-#include "base/guard.h"
-#include "base/json_read.h"
 #include "base/path.h"
 #include "base/shell.h"
 #include "numerics/arms.h"
 #include "numerics/pairs.h"
 
-#define LIST_LIMIT ((size_t)16 << 20)
-#define MAX_WORDS 1000u
-#define MAX_ARTIFACTS 10000u
 #define OF_COMMAND 2u // words before those of the export: etprof export
 #define ENOUGH 0.5    // share of the noise that the command takes away
 
@@ -34,71 +29,6 @@ etp_status etp_precision_modules(etp_arms *arms, etp_precision *out)
 }
 
 // ---- the command ----
-
-typedef struct made {  // how the candidate was
-    const char *model; // its name
-    const char **words;
-    size_t n;
-} made;
-
-static bool take_words(const json_t *entry, etp_arena *arena, made *out)
-{
-    const json_t *words = json_object_get(entry, "command");
-    const json_t *model = json_object_get(json_object_get(entry, "model"), "name");
-    out->n = json_array_size(words);
-    out->words = ETP_NEW_ARRAY(arena, const char *, out->n + 1);
-    if (out->n <= OF_COMMAND || out->n > MAX_WORDS || !json_is_string(model)) {
-        return false;
-    }
-    out->model = etp_arena_strdup(arena, etp_str_from(json_string_value(model)));
-    for (size_t i = 0; i < out->n; i++) {
-        const char *word = json_string_value(json_array_get(words, i));
-        if (!word) {
-            return false;
-        }
-        out->words[i] = etp_arena_strdup(arena, etp_str_from(word));
-    }
-    return true;
-}
-
-static bool find_made(const json_t *list, const char *file, etp_arena *arena, made *out)
-{
-    const json_t *artifacts = json_object_get(list, "artifacts");
-    for (size_t i = 0; i < json_array_size(artifacts) && i < MAX_ARTIFACTS; i++) {
-        const json_t *entry = json_array_get(artifacts, i);
-        const char *name = json_string_value(json_object_get(entry, "file"));
-        if (name && strcmp(name, file) == 0) {
-            return take_words(entry, arena, out);
-        }
-    }
-    return false;
-}
-
-static etp_status find_guarded(const json_t *list, const char *file, etp_arena *arena, made *out,
-                               bool *found, etp_error *err)
-{
-    ETP_GUARDED(arena, err, "the export's list",
-                (*found = find_made(list, file, arena, out), ETP_OK));
-}
-
-static etp_status read_made(etp_arms *arms, const char *model, made *out, bool *found)
-{
-    etp_str text;
-    json_t *list = NULL;
-    const etp_str folder = etp_path_folder(model);
-    const char *path =
-        etp_arena_printf(arms->arena, "%.*s/export.json", folder.ptr ? (int)folder.len : 1,
-                         folder.ptr ? folder.ptr : ".");
-    *found = false;
-    if (etp_os_read_text(path, LIST_LIMIT, arms->arena, &text, NULL) != ETP_OK ||
-        etp_json_read(text, &list, NULL) != ETP_OK) {
-        return ETP_OK;
-    }
-    etp_status status =
-        find_guarded(list, etp_path_name(model), arms->arena, out, found, arms->err);
-    json_decref(list);
-    return status;
-}
 
 // The modules of the first rows of `keep`, those that add half of the noise. NULL: one is not
 // known.
@@ -124,20 +54,22 @@ static const char *modules_to_keep(const etp_precision *p, etp_arena *arena, uin
     return list;
 }
 
-static const char *command_of(const etp_arms *arms, const made *m, const char *modules, uint32_t n)
+static const char *command_of(const etp_arms *arms, const etp_run_model *m, const char *modules,
+                              uint32_t n)
 {
     const char *model = arms->sides[ETP_CANDIDATE].model;
-    const etp_str folder = etp_path_folder(model);
+    const etp_str folder = etp_path_folder(model), was = etp_run_model_name(m->stem);
     const char *dir = folder.ptr ? etp_arena_strdup(arms->arena, folder) : ".";
-    const char *name = etp_arena_printf(arms->arena, "%s_keep%lu", m->model, (unsigned long)n);
-    const char *program = etp_arena_printf(arms->arena, "%s/%s%s", dir, name,
-                                           etp_path_name(model) + strlen(m->model));
+    const char *name =
+        etp_arena_printf(arms->arena, "%.*s_keep%lu", ETP_STR_ARG(was), (unsigned long)n);
+    const char *program =
+        etp_arena_printf(arms->arena, "%s/%s%s", dir, name, etp_path_name(model) + was.len);
     etp_strbuf text;
     etp_strbuf_init(&text, arms->arena);
     etp_strbuf_appendz(&text, "etprof export");
-    for (size_t i = OF_COMMAND; i < m->n; i++) {
+    for (size_t i = OF_COMMAND; i < m->command.n; i++) {
         etp_strbuf_appendz(&text, " ");
-        etp_shell_word(&text, m->words[i]);
+        etp_shell_word(&text, m->command.items[i].ptr);
     }
     // Of a name that is given twice the last one counts.
     const char *rest =
@@ -162,9 +94,7 @@ static bool is_quantised(const etp_method *m)
 
 etp_status etp_precision_command(etp_arms *arms, etp_precision *out)
 {
-    const char *model = arms->sides[ETP_CANDIDATE].model, *file = etp_path_name(model);
-    made m = {0};
-    bool found = false;
+    const etp_run_model *m = &arms->plan->models[arms->sides[ETP_CANDIDATE].arm->model];
     uint32_t n = 0;
     const char *modules = modules_to_keep(out, arms->arena, &n);
     if (out->keep.n == 0) {
@@ -175,15 +105,14 @@ etp_status etp_precision_command(etp_arms *arms, etp_precision *out)
                           "the candidate has none that it quantised";
         return ETP_OK;
     }
-    ETP_TRY(read_made(arms, model, &m, &found));
-    if (!found || strncmp(file, m.model, strlen(m.model)) != 0) {
-        out->no_command = "no export.json beside the candidate says how it was made; 'etprof "
-                          "export' writes one";
+    if (m->command.n <= OF_COMMAND) {
+        out->no_command = "no export.json beside the candidate says how a program of its SHA-256 "
+                          "was made; 'etprof export' writes one";
     } else if (!modules) {
         out->no_command = "no .etrecord beside the baseline names the modules of the operators; "
                           "'etprof export' writes one";
     } else {
-        out->command = command_of(arms, &m, modules, n);
+        out->command = command_of(arms, m, modules, n);
     }
     return ETP_OK;
 }

@@ -55,7 +55,10 @@ static etp_status profile_of(etp_arms *arms, int which, etp_arm_times *out)
 
 etp_status etp_arm_times_measure(etp_arms *arms, etp_arm_times *out)
 {
-    *out = (etp_arm_times){.whole_ns = {(double)NAN, (double)NAN}, .waited = (double)NAN};
+    *out = (etp_arm_times){
+        .whole_ns = {(double)NAN, (double)NAN},
+          .waited = (double)NAN
+    };
     if (arms->plan->settings.no_trace) {
         out->untimed = "--no-trace leaves times out";
         return ETP_OK;
@@ -66,9 +69,10 @@ etp_status etp_arm_times_measure(etp_arms *arms, etp_arm_times *out)
         ETP_TRY(profile_of(arms, which, out));
     }
     if (out->untimed) {
-        *out = (etp_arm_times){.whole_ns = {(double)NAN, (double)NAN},
-                               .waited = out->waited,
-                               .untimed = out->untimed};
+        *out = (etp_arm_times){
+            .whole_ns = {(double)NAN, (double)NAN},
+              .waited = out->waited, .untimed = out->untimed
+        };
     }
     return ETP_OK;
 }

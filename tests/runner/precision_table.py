@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two precisions of one model: the SNR of every layer is PyTorch's (tests/data/precision), a planted fault is the first
 to stay, other programs are refused: precision_table.py ETPROF SOURCE"""
+import hashlib
 import importlib.util
 import json
 import os
@@ -113,12 +114,24 @@ def check_others(tmp):
         expect(done.returncode == 0 and wanted in done.stdout, form, done.stdout[:2000], done.stderr)
 
 
+def check_made(tmp):
+    """How a program was made is found by its bytes, whatever it is called; then the modules are what is missing."""
+    program = pathlib.Path(tmp, "renamed_xnnpack_int8.pte")
+    program.write_bytes((OURS / "layers_int8.pte").read_bytes())
+    entry = {"file": program.name, "model": {"name": "layers"}, "command": ["etprof", "export", "layers"]}
+    for digest, part in ((hashlib.sha256(program.read_bytes()).hexdigest(), ".etrecord"), ("0" * 64, "export.json")):
+        pathlib.Path(tmp, "export.json").write_text(json.dumps({"artifacts": [{**entry, "sha256": digest}]}))
+        code, answer, said = ask(OURS / "layers_fp32.pte", program, "--no-trace")
+        expect(code == 0 and f"no {part} beside" in answer["no_command"], digest, answer, said)
+
+
 def main():
     with tempfile.TemporaryDirectory() as tmp:
         os.chdir(tmp)  # where .etprof lies
         check_against_torch()
         check_fault(tmp)
         check_others(tmp)
+        check_made(tmp)
         expect(not pathlib.Path(tmp, "out_layers_fp32").exists(), "no run folder", "is made")
     finish()
 

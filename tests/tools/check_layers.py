@@ -89,7 +89,6 @@ READS_TEXTS = {
     "kit/folder_text.c": (2, "names of others"),
     "kit/latency.c": (3, "tables of others"),
     "library/fleet.c": (1, "paths"),
-    "numerics/precision_source.c": (1, "the name of a program's file"),
     "show/drawers.c": (1, "names of operators"),
     "show/times.c": (2, "names of operators; the unit behind a figure"),
     "machine/doctor.c": (1, "what a runner has of counters: a word, then why"),
