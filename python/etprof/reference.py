@@ -8,6 +8,8 @@ The request is JSON: `record`, `method`, `inputs` (files, raw), `outputs` (a fol
 quantised), `kernel` (it runs outside delegates). A place that has no twin gets no folder."""
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import sys
 from pathlib import Path
@@ -84,7 +86,9 @@ def graph_of(record, method):
         found = parse_etrecord(record)
     except Exception as error:
         raise BadInput(f"{record} cannot be read: {error}") from error
-    programs = {"forward": found.edge_dialect_program} if found.edge_dialect_program is not None else {}
+    edge = found.edge_dialect_program  # of several methods a dict; of one the method's name is lost
+    programs = {method: edge} if edge is not None else {}
+    programs = dict(edge) if isinstance(edge, dict) else programs
     programs.update({name.split("/")[0]: p for name, p in (found.graph_map or {}).items()})
     if method not in programs:
         raise BadInput(f"{record} holds no graph of method {method}")
@@ -167,7 +171,8 @@ def main(argv) -> int:
                 raise EnvironmentProblem(
                     "--reference eager takes PyTorch, which is not here; any `etprof export` brings it")
             restart.again(python, "reference", argv)
-        answer(argv[0])
+        with contextlib.redirect_stderr(io.StringIO()):  # warnings of libraries would stand before the reason
+            answer(argv[0])
         return 0
     except EtprofError as problem:
         print(problem, file=sys.stderr)

@@ -3,13 +3,17 @@
 # `etprof ab`, fed with the inputs that lie beside the program.
 import json
 import os
+import shutil
 import struct
 import subprocess
 import unittest
+from pathlib import Path
 
 from support import NEEDS_TORCH, ROOT, ExportCase
 
 ETPROF = os.environ.get("ETPROF") or str(ROOT / "build" / "release" / "bin" / "etprof")
+
+TWO_METHODS = Path(os.environ.get("ETPROF_CORPUS") or ROOT.parent / "shared/corpus", "models/two_methods_xnnpack_fp32")
 
 
 @NEEDS_TORCH
@@ -120,6 +124,20 @@ class ReadBack(ExportCase):
                 self.assertGreater(first["snr_db"], least)
                 self.assertGreater(second["operands_db"], least)
                 self.assertLess(second["snr_db"], 20)
+
+    @unittest.skipUnless(TWO_METHODS.with_suffix(".pte").is_file(), "no reference corpus")
+    def test_each_of_several_methods_has_its_graph(self):
+        """The record has the graphs of both; PyTorch's own sums in float32 differ by no more than its precision."""
+        pte = self.folder / "two.pte"
+        shutil.copy(TWO_METHODS.with_suffix(".pte"), pte)
+        shutil.copy(TWO_METHODS.with_suffix(".etrecord"), f"{pte}.etrecord")
+        for method, tokens in (("decode", 1), ("prefill", 32)):
+            file = self.folder / f"{method}.bin"
+            file.write_bytes(struct.pack(f"<{tokens}q", *range(tokens)))
+            table = self.etprof("ab", pte, "--method", method, "--inputs", file, "--numerics", "--reference", "eager",
+                                "--no-trace", "--format", "json", "--quiet")
+            self.assertGreater(table["snr_db"], 100, method)
+            self.assertEqual({r["module"] for r in table["rows"]} & {"l.0.qkv", "head"}, {"l.0.qkv", "head"})
 
     @staticmethod
     def weights_of(path):
