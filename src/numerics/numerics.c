@@ -19,6 +19,7 @@ typedef struct search {
     const etp_arm_side *sides; // of the arms
     etp_output_precision precision;
     bool every;
+    uint32_t jump;  // the first instruction that jumps: none can be cut from there on
     uint32_t *rows; // of places, ETP_NO_INDEX: not compared yet
     etp_arena *arena;
     etp_numerics *out;
@@ -74,6 +75,12 @@ static etp_status compare(search *s, uint32_t place, etp_numerics_row *out)
     return ETP_OK;
 }
 
+static bool is_seen(const search *s, uint32_t place)
+{
+    const etp_op *op = &s->sides[ETP_BASELINE].ops.items[place];
+    return op->makes && op->at.instruction < s->jump;
+}
+
 static bool parted(const search *s, const etp_numerics_row *row)
 {
     return s->out->exact ? !row->same_bits : !row->within;
@@ -89,7 +96,7 @@ static etp_status find_last(search *s, uint32_t *found)
     *found = ETP_NO_INDEX;
     for (uint32_t i = (uint32_t)ops->n; i-- > 0 && looked < LAST_LOOKED_AT;) {
         etp_numerics_row row;
-        if (!ops->items[i].makes) {
+        if (!is_seen(s, i)) {
             continue;
         }
         ETP_TRY(compare(s, i, &row));
@@ -279,7 +286,7 @@ static etp_status compare_every(search *s)
     etp_arms_tell(s->arms, "comparing every operator");
     for (uint32_t i = 0; i < ops->n; i++) {
         etp_numerics_row row;
-        etp_status status = ops->items[i].makes ? compare(s, i, &row) : ETP_OK;
+        etp_status status = is_seen(s, i) ? compare(s, i, &row) : ETP_OK;
         ETP_TRY(status == ETP_UNSUPPORTED ? ETP_OK : status);
     }
     etp_arm_times times;
@@ -314,7 +321,15 @@ static etp_status look(search *s)
     uint32_t place;
     ETP_TRY(find_last(s, &place));
     if (place == ETP_NO_INDEX) {
+        const etp_method *m = s->sides[ETP_BASELINE].method;
+        const bool jumps = s->jump < m->n_instructions;
         out->why = "the outputs differ, and no operator's output that can be seen does";
+        out->why = jumps
+                       ? etp_arena_printf(s->arena,
+                                          "%s; control flow leads to those behind instruction %lu, "
+                                          "which jumps: they cannot be cut out",
+                                          out->why, (unsigned long)m->instructions[s->jump].index)
+                       : out->why;
         return ETP_OK;
     }
     ETP_TRY(bisect(s, &place));
@@ -337,6 +352,15 @@ static etp_output_precision precision_of(const etp_method *m)
         }
     }
     return found;
+}
+
+static uint32_t first_jump(const etp_method *m)
+{
+    uint32_t i = 0;
+    while (i < m->n_instructions && m->instructions[i].kind != ETP_INSTR_JUMP_FALSE) {
+        i++;
+    }
+    return i;
 }
 
 static etp_status list_guarded(etp_arms *arms)
@@ -364,11 +388,12 @@ static etp_status search_guarded(search *s)
         out->precision = precision;
         return etp_precision_measure(s->arms, differ, precision);
     }
+    s->jump = first_jump(sides[ETP_BASELINE].method);
     out->operators = (uint32_t)ops->n;
     s->rows = ETP_NEW_ARRAY(s->arena, uint32_t, ops->n);
     for (size_t i = 0; i < ops->n; i++) {
         s->rows[i] = ETP_NO_INDEX;
-        out->not_cut += !ops->items[i].makes;
+        out->not_cut += !is_seen(s, (uint32_t)i);
     }
     s->precision = precision_of(sides[ETP_BASELINE].method);
     etp_status status = look(s);

@@ -43,8 +43,12 @@ etp_status etp_run_expect(const char *dir, etp_error *err)
         ETP_TRY(etp_file_open(dir, UINT64_MAX, &file, err));
         etp_file_close(&file);
     }
-    return etp_fail(err, ETP_USAGE, "%s is not a run folder (no manifest.json of etprof in it)",
-                    dir);
+    return etp_os_is_dir(dir)
+               ? etp_fail(err, ETP_USAGE,
+                          "%s is not a run folder (no manifest.json of etprof in it)", dir)
+               : etp_fail(err, ETP_USAGE,
+                          "%s is a file, not a run folder; 'etprof validate FILE' looks at one",
+                          dir);
 }
 
 typedef etp_status (*part_reader)(etp_str text, etp_arena *arena, etp_run *run, etp_error *err);

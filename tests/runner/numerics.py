@@ -104,6 +104,20 @@ def check_every(model, copy, node):
            page.count("<title>no difference"), page.count("<title>SNR "))
 
 
+def check_branches(module, path):
+    """What stands before the jump is found, what control flow leads to blames nobody and is named."""
+    model = DATA / "branches_xnnpack_fp32.pte"
+    program = module.Program(bytearray(model.read_bytes()))
+    for delegate, verdict in ((0, "part"), (1, "unknown")):
+        code, answer, said = ask(model, planted(program, path, (delegate, 0)), "--levels", "best")
+        expect(answer["verdict"] == verdict and code == {"part": 1, "unknown": 3}[verdict], delegate, answer, said)
+        expect(answer["operators"] == 6 and answer["not_cut"] == 3, "behind the jump", answer)
+        if verdict == "part":
+            expect(answer["operator"] == "node 0 (FullyConnected) of delegate 0", "before the jump", answer)
+        else:
+            expect(answer["operator"] is None and "behind instruction 3, which jumps" in answer["why"], "why", answer)
+
+
 def check_tables(model, copy):
     """A table has its heading where nothing differs, too."""
     same = pathlib.Path("same.pte")
@@ -150,6 +164,7 @@ def main():
             expect(answer["launches"] <= 3 + 2 * (2 + answer["operators"].bit_length() + 3), "launches", answer)
         check_every(model, copy, places[-1][1])
         check_tables(model, copy)
+        check_branches(module, copy)
         code, answer, said = ask(model, DATA / "fixes" / "recurrent.pte")
         expect(code == 2 and "not the same operators: one has" in said, "another program", said)
         for words in (["--price"], ["--resume", "folder"]):
