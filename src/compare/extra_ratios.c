@@ -141,12 +141,12 @@ static etp_ab_ratio ratio_of(const etp_ab_session *s, const double *top, uint32_
     return (etp_ab_ratio){p.estimate, p.lo, p.hi, p.blocks, p.verdict};
 }
 
-// What is not known within a factor of two has no estimate.
+// What is not known within a factor of two has no estimate. Where 1 lies outside its direction is
+// known all the same, and the near end is what it is at least.
 static etp_ab_ratio resolved(etp_ab_ratio r)
 {
     if (r.hi > 2 * r.lo) {
         r.estimate = (double)NAN;
-        r.verdict = ETP_VERDICT_UNKNOWN;
     }
     return r;
 }

@@ -13,7 +13,7 @@ typedef struct row { // what is compared
     const char *what;
     etp_cell baseline, candidate;
     const etp_ab_ratio *ratio;
-    const char *verdict; // NULL: the ratio's own
+    const char *verdict;
 } row;
 
 static const etp_column k_states[] = {
@@ -38,26 +38,32 @@ etp_cell etp_ab_cost_cell(const etp_ab_arm *arm, etp_cost cost, etp_arena *arena
                                            : etp_arena_printf(arena, "%.1f MB", (double)is / 1e6));
 }
 
-static void put(etp_table *t, etp_cell of, const row *r, double margin, etp_arena *arena)
+static void put(etp_table *t, etp_cell of, const row *r)
 {
     if (r->ratio->blocks == 0) {
         return;
     }
     ETP_ROW(t, etp_cell_z(r->what), of, r->baseline, r->candidate,
             etp_cell_double(r->ratio->estimate), etp_cell_double(r->ratio->lo),
-            etp_cell_double(r->ratio->hi), etp_cell_u64(r->ratio->blocks),
-            etp_cell_z(r->verdict ? r->verdict
-                                  : etp_verdict_cell(arena, r->ratio->verdict, r->ratio->lo,
-                                                     r->ratio->hi, r->ratio->blocks, margin)));
+            etp_cell_double(r->ratio->hi), etp_cell_u64(r->ratio->blocks), etp_cell_z(r->verdict));
 }
 
 // Of bytes nothing is fast.
-const char *etp_ab_memory_words(etp_verdict verdict)
+const char *etp_ab_cost_verdict(const etp_ab_ratio *r, etp_cost cost, double margin,
+                                etp_arena *arena)
 {
-    if (verdict == ETP_VERDICT_FASTER) {
-        return "less";
+    static const char *const k_of_bytes[] = {
+        [ETP_VERDICT_FASTER] = "less", [ETP_VERDICT_SLOWER] = "more", [ETP_VERDICT_SAME] = NULL};
+    const char *word = k_etp_costs[cost].bytes ? k_of_bytes[r->verdict] : NULL;
+    if (!word) {
+        word = etp_verdict_cell(arena, r->verdict, r->lo, r->hi, r->blocks, margin);
     }
-    return verdict == ETP_VERDICT_SLOWER ? "more" : NULL;
+    bool turned = r->verdict == ETP_VERDICT_SLOWER;
+    if (isfinite(r->estimate) || (r->verdict != ETP_VERDICT_FASTER && !turned)) {
+        return word;
+    }
+    return etp_arena_printf(arena, "%s, at least %s×", word,
+                            ETP_DIGITS(turned ? 1 / r->hi : r->lo, 3));
 }
 
 // PAGE: its headline has the steady ratio.
@@ -70,18 +76,19 @@ static void put_comparison(etp_table *t, const struct etp_ab_view *view, const e
     const etp_ab_ratio steady = {c->estimate, c->lo, c->hi, c->withheld || page ? 0 : c->blocks,
                                  c->verdict};
     const etp_cell of = view->run ? etp_cell_z(view->run) : etp_cell_called(x->name, x->measured);
-    const row inference = {"steady", etp_ab_time_cell(arena, etp_known_ns(b->median_ns)),
-                           etp_ab_time_cell(arena, etp_known_ns(x->median_ns)), &steady, NULL};
+    const row inference = {
+        "steady", etp_ab_time_cell(arena, etp_known_ns(b->median_ns)),
+        etp_ab_time_cell(arena, etp_known_ns(x->median_ns)), &steady,
+        etp_verdict_cell(arena, steady.verdict, steady.lo, steady.hi, steady.blocks, c->margin)};
     for (etp_cost cost = 0; cost < ETP_COSTS; cost++) {
         const etp_ab_ratio *ratio = &c->extra_ratios.costs[cost];
         if (cost == ETP_COST_PEAK) {
-            put(t, of, &inference, c->margin, arena);
+            put(t, of, &inference);
         }
         put(t, of,
             &(row){k_etp_costs[cost].title, etp_ab_cost_cell(b, cost, arena),
                    etp_ab_cost_cell(x, cost, arena), ratio,
-                   k_etp_costs[cost].bytes ? etp_ab_memory_words(ratio->verdict) : NULL},
-            c->margin, arena);
+                   etp_ab_cost_verdict(ratio, cost, c->margin, arena)});
     }
 }
 

@@ -20,7 +20,8 @@ static const char *quantity(int64_t is, bool bytes, etp_arena *arena)
 
 const char *etp_ab_saved_words(etp_ab_saved saved, bool bytes, etp_arena *arena)
 {
-    if (saved.expected == ETP_NS_UNKNOWN) {
+    bool known = saved.expected != ETP_NS_UNKNOWN;
+    if (!known && (saved.lo == ETP_NS_UNKNOWN || saved.lo <= 0)) {
         return "not known here";
     }
     const char *range =
@@ -28,7 +29,8 @@ const char *etp_ab_saved_words(etp_ab_saved saved, bool bytes, etp_arena *arena)
             ? ""
             : etp_arena_printf(arena, ", 95 %% [%s, %s]", quantity(saved.lo, bytes, arena),
                                quantity(saved.hi, bytes, arena));
-    return etp_arena_printf(arena, "%s saved%s", quantity(saved.expected, bytes, arena), range);
+    return etp_arena_printf(arena, "%s%s saved%s", known ? "" : "at least ",
+                            quantity(known ? saved.expected : saved.lo, bytes, arena), range);
 }
 
 void etp_ab_load_fix_section(const etp_ab *ab, etp_report *r)
@@ -71,7 +73,8 @@ void etp_ab_load_fix_section(const etp_ab *ab, etp_report *r)
 #define OF etp_ab_saved
 static const etp_field k_saved_rows[] = {
     FIELD("lo", NS, lo, "lower end of its 95 % interval", .range = ETP_SIGNED),
-    FIELD("expected", NS, expected, "as measured", .range = ETP_SIGNED),
+    FIELD("expected", NS, expected, "as measured; null where only the ends are known",
+          .range = ETP_SIGNED),
     FIELD("hi", NS, hi, "upper end", .range = ETP_SIGNED),
 };
 static SHAPE_ON_ONE_LINE(k_saved, k_saved_rows);

@@ -93,11 +93,8 @@ static void put_cost(etp_table *t, etp_cost cost, const etp_ab_arm *b, const etp
     };
     const etp_ab_ratio *ratio = c ? &c->extra_ratios.costs[cost] : NULL;
     if (ratio && ratio->blocks > 0) {
-        const char *memory = r.bytes ? etp_ab_memory_words(ratio->verdict) : NULL;
         r.ratio = ratio->estimate, r.lo = ratio->lo, r.hi = ratio->hi;
-        r.verdict = memory ? memory
-                           : etp_verdict_cell(arena, ratio->verdict, ratio->lo, ratio->hi,
-                                              ratio->blocks, c->margin);
+        r.verdict = etp_ab_cost_verdict(ratio, cost, c->margin, arena);
     } else if (c && c->withheld) {
         r.verdict = "withheld";
     }
@@ -213,10 +210,12 @@ static void say(const etp_ab *ab, const etp_ab_comparison *c, etp_cost cost, etp
     const etp_ab_arm *b = &ab->arms[c->baseline], *x = &ab->arms[c->candidate];
     const etp_ab_ratio *ratio = &c->extra_ratios.costs[cost];
     etp_cell from = etp_ab_cost_cell(b, cost, arena), to = etp_ab_cost_cell(x, cost, arena);
+    bool wide = !isfinite(ratio->estimate);
     etp_screen_remark(
         s, ETP_WARN,
-        etp_arena_printf(arena, "%s: %s costs %s× as much, 95 %% [%s, %s]: %.*s → %.*s (--price)",
-                         k_etp_costs[cost].title, x->measured, ETP_DIGITS(1 / ratio->estimate, 3),
+        etp_arena_printf(arena, "%s: %s costs %s%s× as much, 95 %% [%s, %s]: %.*s → %.*s (--price)",
+                         k_etp_costs[cost].title, x->measured, wide ? "at least " : "",
+                         ETP_DIGITS(1 / (wide ? ratio->hi : ratio->estimate), 3),
                          ETP_DIGITS(1 / ratio->hi, 3), ETP_DIGITS(1 / ratio->lo, 3),
                          ETP_STR_ARG(from.v.text), ETP_STR_ARG(to.v.text)));
 }
@@ -230,13 +229,15 @@ static void say_gain(const etp_ab *ab, const etp_ab_comparison *c, etp_cost cost
     if (ratio->blocks == 0 || ratio->verdict != ETP_VERDICT_FASTER) {
         return;
     }
-    etp_screen_remark(s, ETP_GOOD,
-                      etp_arena_printf(arena,
-                                       "%s: %s× %s with %s, 95 %% [%s, %s]: %.*s → %.*s (--price)",
-                                       k_etp_costs[cost].title, ETP_DIGITS(ratio->estimate, 3),
-                                       k_etp_costs[cost].bytes ? "less" : "faster", x->measured,
-                                       ETP_DIGITS(ratio->lo, 3), ETP_DIGITS(ratio->hi, 3),
-                                       ETP_STR_ARG(from.v.text), ETP_STR_ARG(to.v.text)));
+    bool wide = !isfinite(ratio->estimate);
+    etp_screen_remark(
+        s, ETP_GOOD,
+        etp_arena_printf(arena, "%s: %s%s× %s with %s, 95 %% [%s, %s]: %.*s → %.*s (--price)",
+                         k_etp_costs[cost].title, wide ? "at least " : "",
+                         ETP_DIGITS(wide ? ratio->lo : ratio->estimate, 3),
+                         k_etp_costs[cost].bytes ? "less" : "faster", x->measured,
+                         ETP_DIGITS(ratio->lo, 3), ETP_DIGITS(ratio->hi, 3),
+                         ETP_STR_ARG(from.v.text), ETP_STR_ARG(to.v.text)));
 }
 
 void etp_ab_cache_gains(const etp_ab *ab, etp_screen *s, etp_arena *arena)

@@ -6,7 +6,7 @@
 //   base LEVEL NS [THREADS]    duration that is reported for every iteration at that level
 //   warm LEVEL N PERCENT       the first N iterations of a launch take PERCENT of it
 //   drift NS                   added per launch that went before (of any level)
-//   load LEVEL NS              loading takes that long
+//   load LEVEL NS [NTH]        loading takes that long; in the NTH launch of a level and kind
 //   memory LEVEL PEAK DIRTY CLEAN   bytes; without it 5 MB of peak, and it is not asked;
 //                              code is what is clean, packed and planned half of what is dirty
 //   part LEVEL WHAT DELEGATE OPERATION BYTES NS FAULTS   one of its loading; without any it is not
@@ -162,8 +162,9 @@ static void read_directive(fake *f, const char *line)
         f->warm_percent = b;
     } else if (sscanf(line, "drift %llu", &a) == 1) {
         f->drift_ns = a;
-    } else if (sscanf(line, "load %63s %llu", level, &a) == 2 && matches(level, f->level)) {
-        f->load_ns = a;
+    } else if ((at = sscanf(line, "load %63s %llu %15s", level, &a, nth)) >= 2 &&
+               matches(level, f->level)) {
+        f->load_ns = at == 2 || is_nth(f, nth) ? a : f->load_ns;
     } else if (sscanf(line, "memory %63s %llu %llu %llu", level, &a, &b, &c) == 4 &&
                matches(level, f->level)) {
         f->peak_bytes = a, f->dirty_bytes = b, f->clean_bytes = c;

@@ -167,6 +167,41 @@ def withheld():
         expect("--price" not in etprof(tmp, "analyze", "run").stdout, name, "a remark on figures that are withheld")
 
 
+def wide():
+    """Ten and a hundred times in turn: no estimate within a factor of two, but at least the near end."""
+    name = "wide"
+    turns = [f"load neon {100_000_000 if n % 2 else 10_000_000} {n}" for n in range(1, 15)]
+    with tempfile.TemporaryDirectory() as tmp:
+        done = session(tmp, [*turns, "load sme2 1000000"], "--price")
+        expect(done.returncode == 0, name, done.stderr[-400:])
+        comparison = json.loads((pathlib.Path(tmp) / "run" / "report.json").read_text())["comparisons"][0]
+        logs = [math.log(ns / 1e6) for _, ns in sorted((line["block"], line["load_ns"]) for line in launches(tmp)
+                                                       if line["kind"] == "timed" and line["experiment"] == OFF)]
+        expect({round(x, 3) for x in logs} == {2.303, 4.605}, name, logs)
+        half = comparison["speedup"]["widening"] * T975[8] * statistics.stdev(logs) / 8 ** 0.5
+        ends = [math.exp(statistics.mean(logs) + x) for x in (-half, half)]
+        load = comparison["load"]
+        expect(load["estimate"] is None and load["verdict"] == "faster", name, load)
+        expect(all(abs(load[k] / w - 1) < 1e-5 for k, w in zip(("lo", "hi"), ends)), name, (load, ends))
+        words = f"faster, at least {ends[0]:.3g}×"
+        for how in ("--price", "--full"):
+            text = etprof(tmp, "analyze", "run", how, "--format", "md").stdout
+            expect(words in text, name, (how, words, text[-2000:]))
+        expect(rows(etprof(tmp, "analyze", "run", "--price", "--format", "csv").stdout)["loading"][3] == "", name,
+               "an estimate all the same")
+    with tempfile.TemporaryDirectory() as tmp:  # the same the other way round: what it costs is on the first screen
+        done = session(tmp, [*(t.replace("neon", "sme2") for t in turns), "load neon 1000000"])
+        load = json.loads((pathlib.Path(tmp) / "run" / "report.json").read_text())["comparisons"][0]["load"]
+        expect(f"loading: SME2 costs at least {1 / load['hi']:.3g}× as much" in re.sub(r"\s+", " ", done.stdout), name,
+               (load, done.stdout))
+    turns = [t.replace("10000000 ", "100000 ") for t in turns]  # a hundred times more and ten times less
+    with tempfile.TemporaryDirectory() as tmp:
+        done = session(tmp, [*turns, "load sme2 1000000"], "--price")
+        load = json.loads((pathlib.Path(tmp) / "run" / "report.json").read_text())["comparisons"][0]["load"]
+        expect(load["lo"] < 1 < load["hi"] and load["verdict"] == "unknown" and "at least" not in done.stdout, name,
+               (load, done.stdout))
+
+
 def few():
     name = "four launches"
     with tempfile.TemporaryDirectory() as tmp:
@@ -177,6 +212,7 @@ def few():
 
 planted()
 loading()
+wide()
 few()
 nothing_to_say()
 withheld()
