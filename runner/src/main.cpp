@@ -31,7 +31,7 @@ using etprof::Options;
 const char k_usage[] =
     "usage: etprof-runner --model FILE.pte [--data FILE.ptd,...] [--method NAME] [--threads N]\n"
     "                     [--cpus 0-3,6] [--inputs random:SEED|ones|FILE,...]\n"
-    "                     [--kind timed|traced|sampled] [--rate HZ] [--level NAME]\n"
+    "                     [--kind timed|traced|sampled|cold] [--rate HZ] [--level NAME]\n"
     "                     [--custom-ops FILE.so]  a library that registers kernels, loaded first\n"
     "                     [--packed-cache cold:FILE|warm:FILE]  XNNPACK's cache of packed weights\n"
     "                     [--steps FILE]  calls as a script says (runner/src/steps.h), each an "
@@ -120,8 +120,8 @@ std::optional<Failure> parse(int argc, char **argv, Options &o, etprof::RoofOpti
     if (!count(rate, 10000, o.rate)) {
         return usage("--rate: '" + rate + "' is not a number from 1 to 10000");
     }
-    if (o.kind != "timed" && o.kind != "traced" && o.kind != "sampled") {
-        return usage("--kind: '" + o.kind + "' is not timed, traced or sampled");
+    if (o.kind != "timed" && o.kind != "traced" && o.kind != "sampled" && o.kind != "cold") {
+        return usage("--kind: '" + o.kind + "' is not timed, traced, sampled or cold");
     }
     if (mode == Mode::run && o.model.empty()) {
         return usage("--model is missing");

@@ -2,14 +2,19 @@
 // Facts and settings of this process: clock, memory, CPUs, its end with its parent.
 #include "process.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <vector>
 
+#include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #if defined(__linux__)
@@ -93,6 +98,35 @@ uint64_t waited_ns()
     }
 #endif
     return sum;
+}
+
+uint64_t drop_cached(const std::string &path)
+{
+    struct stat st;
+    const int fd = path.empty() ? -1 : open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    const bool there = fd >= 0 && fstat(fd, &st) == 0 && st.st_size > 0;
+    uint64_t left = there ? static_cast<uint64_t>(st.st_size) : 0;
+#if defined(__linux__)
+    if (there) {
+        (void)fsync(fd); // pages that are not on the disk yet stay
+        (void)posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+        const size_t size = static_cast<size_t>(st.st_size);
+        const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+        std::vector<unsigned char> in((size + page - 1) / page);
+        void *at = mmap(nullptr, size, PROT_READ, MAP_SHARED, fd, 0);
+        if (at != MAP_FAILED && mincore(at, size, in.data()) == 0) {
+            const auto is_in = [](unsigned char state) { return (state & 1) != 0; };
+            left = page * static_cast<uint64_t>(std::count_if(in.begin(), in.end(), is_in));
+        }
+        if (at != MAP_FAILED) {
+            (void)munmap(at, size);
+        }
+    }
+#endif
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    return left;
 }
 
 void die_with_parent()

@@ -22,6 +22,10 @@ uint64_t waited_ns();
 // The kernel ends this process when its parent ends (Linux; elsewhere the end of stdin does it).
 void die_with_parent();
 
+// Drops the file at PATH from the page cache; how many bytes of it are in there all the same: all,
+// where the system drops or tells nothing. 0 where there is no such file.
+uint64_t drop_cached(const std::string &path);
+
 // Asks for performance cores (macOS, which pins nothing; threads of a pool keep the default class).
 void prefer_fast_cores();
 

@@ -435,6 +435,16 @@ std::optional<Failure> Session::prepare_cache()
     return std::nullopt;
 }
 
+// Of the files that loading reads, what stays in the page cache.
+static uint64_t drop_files(const Options &o)
+{
+    uint64_t left = drop_cached(o.model) + drop_cached(cache_file(o.packed_cache));
+    for (const std::string &file : split(o.data)) {
+        left += drop_cached(file);
+    }
+    return left;
+}
+
 std::optional<Failure> Session::load(etp_wire_load &out)
 {
     if (auto failure = set_threads()) {
@@ -454,9 +464,12 @@ std::optional<Failure> Session::load(etp_wire_load &out)
     if (options_.kind == "traced") {
         etp_loading_watch(ETP_LOADING_TIMES);
     }
+    if (options_.kind == "cold") {
+        out.cached_bytes = drop_files(options_);
+    }
     begun_ = now();
     std::unique_ptr<executorch::etdump::ETDumpGen> tracer;
-    if (options_.kind != "timed") {
+    if (options_.kind == "traced" || options_.kind == "sampled") {
         tracer = std::make_unique<executorch::etdump::ETDumpGen>();
         tracer_ = tracer.get();
     }

@@ -180,7 +180,7 @@ const etp_command etp_cmd_gate = {
         "Judges a run folder by rules and exits with 0 (yes), 1 (no) or 3 (unknown: the "
         "interval reaches\n"
         "across a limit). Rules: 'speedup [ARM] >= 1.3', 'latency [ARM] <= 5 ms', "
-        "'load', 'first' likewise,\n"
+        "'load', 'cold_load', 'first' likewise,\n"
         "'peak_memory [ARM] <= 60 MB', 'dirty_memory', 'clean_memory', 'disk' likewise,\n"
         "'share CATEGORY [of ARM] <= 30 %', 'noise <= 1 %', "
         "'engaged macs >= 90 %', 'rate [ARM] >= 2000 tok/s'. Of phases: "

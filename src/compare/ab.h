@@ -60,9 +60,10 @@ typedef struct etp_ab_drift { // of the launch values over the session
         with_clock; // rank correlation over the blocks, NAN: not read or unchanged
 } etp_ab_drift;
 
-// What an arm costs beside its steady inference: what a timed launch says once.
+// What an arm costs beside its steady inference: what a launch says once.
 typedef enum etp_cost {
-    ETP_COST_LOAD,
+    ETP_COST_LOAD, // what is read lies in the page cache
+    ETP_COST_COLD_LOAD,
     ETP_COST_FIRST,
     ETP_COST_PEAK,
     ETP_COST_DIRTY, // after the measured iterations: pages that only swap could free
@@ -71,8 +72,9 @@ typedef enum etp_cost {
 } etp_cost;
 typedef struct etp_cost_row {
     const char *title;
-    bool bytes;       // else ns
-    size_t of_launch; // where a launch (etp_run_launch) has it
+    bool bytes;           // else ns
+    size_t of_launch;     // where a launch (etp_run_launch) has it
+    etp_launch_kind kind; // of that launch
 } etp_cost_row;
 extern const etp_cost_row k_etp_costs[ETP_COSTS]; // extra_ratios.c; in the order of tables
 
@@ -136,6 +138,7 @@ typedef struct etp_ab_arm {
     int64_t call_overhead_ns; // a traced iteration less its Method::execute, ETP_NS_UNKNOWN
     etp_ab_time_breakdown time_breakdown; // where traced_ns went
     int64_t costs[ETP_COSTS];             // medians over the launches
+    uint64_t cached_bytes; // of its files, that a launch could not drop from the page cache
     // 95 % intervals of these medians, whatever the distribution; NAN below six launches.
     double costs_lo[ETP_COSTS], costs_hi[ETP_COSTS];
     etp_memory_rows memory; // of the launch with the median of their sum; code 0: not known

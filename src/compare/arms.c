@@ -16,12 +16,15 @@ const etp_ab_arm k_etp_ab_unknown_arm = {
     .traced_ns = ETP_NS_UNKNOWN,
     .traced_mean_ns = ETP_NS_UNKNOWN,
     .call_overhead_ns = ETP_NS_UNKNOWN,
-    .costs = {ETP_NS_UNKNOWN, ETP_NS_UNKNOWN, ETP_NS_UNKNOWN, ETP_NS_UNKNOWN, ETP_NS_UNKNOWN},
-    .costs_lo = {NAN, NAN, NAN, NAN, NAN},
-    .costs_hi = {NAN, NAN, NAN, NAN, NAN},
+    .costs = {ETP_NS_UNKNOWN, ETP_NS_UNKNOWN, ETP_NS_UNKNOWN, ETP_NS_UNKNOWN, ETP_NS_UNKNOWN,
+              ETP_NS_UNKNOWN},
+    .costs_lo = {NAN, NAN, NAN, NAN, NAN, NAN},
+    .costs_hi = {NAN, NAN, NAN, NAN, NAN, NAN},
     .disk_bytes = ETP_NS_UNKNOWN,
     .expected = {-1, NAN, NAN, NAN, NAN, false, false, false},
 };
+
+_Static_assert(ETP_COSTS == 6, "each cost of an arm begins as unknown");
 
 void etp_ab_begin_arms(etp_ab_described *d, size_t most)
 {

@@ -7,7 +7,7 @@
 #include "compare/session.h"
 #include "explain/sampled.h"
 
-// Medians over the timed launches of what the runner reports once per process.
+// Medians over the launches of what the runner reports once per process.
 static void take_medians(const etp_run *run, uint32_t run_arm, etp_arena *arena,
                          etp_ab_launched *out)
 {
@@ -17,8 +17,11 @@ static void take_medians(const etp_run *run, uint32_t run_arm, etp_arena *arena,
         for (size_t i = 0; i < run->launches.n; i++) {
             const etp_run_launch *l = &run->launches.items[i];
             uint64_t is = etp_cost_of(l, cost);
-            if (is && l->arm == run_arm && l->kind == ETP_LAUNCH_TIMED) {
+            if (is && l->arm == run_arm) {
                 v[n++] = (double)is;
+            }
+            if (l->arm == run_arm && l->cached_bytes > out->cached_bytes) {
+                out->cached_bytes = l->cached_bytes;
             }
         }
         out->costs[cost] = etp_whole_ns(etp_median(v, n)); // sorts them

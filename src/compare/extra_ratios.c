@@ -14,8 +14,11 @@
 
 #define COST(what, unit_is_bytes, member) \
     {.title = what, .bytes = unit_is_bytes, .of_launch = offsetof(etp_run_launch, member)}
+#define COLD(what, member) \
+    {.title = what, .of_launch = offsetof(etp_run_launch, member), .kind = ETP_LAUNCH_COLD}
 const etp_cost_row k_etp_costs[ETP_COSTS] = {
     [ETP_COST_LOAD] = COST("loading", false, load_ns),
+    [ETP_COST_COLD_LOAD] = COLD("loading, cold page cache", load_ns),
     [ETP_COST_FIRST] = COST("first inference", false, first_ns),
     [ETP_COST_PEAK] = COST("peak memory", true, peak_rss_bytes),
     [ETP_COST_DIRTY] = COST("dirty memory", true, dirty_bytes),
@@ -26,7 +29,7 @@ uint64_t etp_cost_of(const etp_run_launch *l, etp_cost cost)
 {
     uint64_t is;
     memcpy(&is, (const char *)l + k_etp_costs[cost].of_launch, sizeof is);
-    return is;
+    return l->kind == k_etp_costs[cost].kind && l->cached_bytes == 0 ? is : 0;
 }
 
 // Per block and arm, ln; NAN where a launch does not tell.
@@ -46,20 +49,15 @@ static size_t block_index(const etp_stats *st, uint32_t block)
     return low < st->n_blocks_seen && st->block_numbers[low] == block ? low : SIZE_MAX;
 }
 
-static double ln_or_nan(uint64_t v)
-{
-    return v > 0 ? log((double)v) : (double)NAN;
-}
-
 static void take_launches(const etp_ab_session *s, states *x)
 {
     for (size_t i = 0; i < s->run.launches.n; i++) {
         const etp_run_launch *l = &s->run.launches.items[i];
-        size_t b = l->kind == ETP_LAUNCH_TIMED ? block_index(&s->stats, l->block) : SIZE_MAX;
-        if (b != SIZE_MAX && l->arm < x->n_arms) {
-            size_t at = b * x->n_arms + l->arm;
-            for (etp_cost cost = 0; cost < ETP_COSTS; cost++) {
-                x->costs[cost][at] = ln_or_nan(etp_cost_of(l, cost));
+        size_t b = block_index(&s->stats, l->block);
+        for (etp_cost cost = 0; cost < ETP_COSTS && b != SIZE_MAX && l->arm < x->n_arms; cost++) {
+            const uint64_t is = etp_cost_of(l, cost);
+            if (is > 0) {
+                x->costs[cost][b * x->n_arms + l->arm] = log((double)is);
             }
         }
     }

@@ -62,6 +62,7 @@ void etp_ab_keep_launched(etp_ab_session *s, const etp_ab_launched *arms)
 {
     for (size_t i = 0; i < s->ab.n_arms; i++) {
         memcpy(s->arms[i].costs, arms[i].costs, sizeof arms[i].costs);
+        s->arms[i].cached_bytes = arms[i].cached_bytes;
         s->arms[i].memory = arms[i].memory;
         s->arms[i].load = arms[i].load;
         memcpy(s->arms[i].costs_lo, arms[i].costs_lo, sizeof arms[i].costs_lo);

@@ -228,6 +228,7 @@ ETP_NODISCARD etp_status etp_ab_compare_sides_outputs(const etp_ab_session *s, b
 typedef struct etp_ab_launched {
     int64_t costs[ETP_COSTS];
     double costs_lo[ETP_COSTS], costs_hi[ETP_COSTS];
+    uint64_t cached_bytes;
     etp_memory_rows memory;
     etp_ab_load load;
     etp_ab_masking_cost masking_cost;

@@ -174,8 +174,25 @@ static etp_status launch_controls(etp_session *s, uint32_t block, uint32_t *posi
     return ETP_OK;
 }
 
-// All timed launches with the controls among them, then all traced ones. LOST[arm] tells which arms
-// lost their timed launch; they are spared the traced one.
+// One launch of KIND of each of ARMS that has its timed one.
+static etp_status launch_each(etp_session *s, uint32_t block, const uint32_t *arms,
+                              etp_launch_kind kind, const bool *lost, uint32_t *position,
+                              etp_launch_outcome *o, etp_error *err)
+{
+    for (uint32_t i = 0; i < s->plan->n_arms && !o->interrupted; i++) {
+        const etp_task t = {arms[i], block, *position, kind, 0};
+        if (s->arms[t.arm].dead || lost[t.arm] ||
+            (kind == ETP_LAUNCH_COLD && !etp_session_is_cold(s, t.arm))) {
+            continue;
+        }
+        (*position)++;
+        ETP_TRY(etp_session_launch(s, &t, o, err));
+    }
+    return ETP_OK;
+}
+
+// All timed launches with the controls among them, then all traced ones, then those with a cold
+// page cache. LOST[arm] tells which arms lost their timed launch; they are spared the others.
 static etp_status launch_block(etp_session *s, uint32_t block, const block_order *order, bool *lost,
                                etp_error *err)
 {
@@ -202,16 +219,14 @@ static etp_status launch_block(etp_session *s, uint32_t block, const block_order
     }
     // From here on the block counts for the headline, whatever ends it.
     s->all_timed = true;
-    for (uint32_t i = 0; i < n && !s->plan->settings.no_trace; i++) {
-        const etp_task t = {order->arms[i], block, position, ETP_LAUNCH_TRACED, 0};
-        if (s->arms[t.arm].dead || lost[t.arm]) {
-            continue;
-        }
-        position++;
-        ETP_TRY(etp_session_launch(s, &t, &o, err));
-        if (o.interrupted) {
-            return ETP_OK;
-        }
+    if (!s->plan->settings.no_trace) {
+        ETP_TRY(launch_each(s, block, order->arms, ETP_LAUNCH_TRACED, lost, &position, &o, err));
+    }
+    if (s->plan->settings.cold_loads && !o.interrupted) {
+        ETP_TRY(launch_each(s, block, order->arms, ETP_LAUNCH_COLD, lost, &position, &o, err));
+    }
+    if (o.interrupted) {
+        return ETP_OK;
     }
     // Only in the first block: what ran is a fact, which needs no repetition (sampling.c).
     return block == 1 ? etp_session_sample(s, block, order->arms, position, err) : ETP_OK;
@@ -222,7 +237,8 @@ static bool block_has_loss(const etp_session *s, uint32_t block)
 {
     for (size_t i = 0; i < s->run.lost.n; i++) {
         const etp_run_lost *l = &s->run.lost.items[i];
-        if (l->block == block && !l->recovered && l->kind != ETP_LAUNCH_SAMPLED) {
+        if (l->block == block && !l->recovered && l->kind != ETP_LAUNCH_SAMPLED &&
+            l->kind != ETP_LAUNCH_COLD) {
             return true;
         }
     }

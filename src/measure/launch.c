@@ -221,6 +221,7 @@ static bool hear_load(launch *l)
     etp_run_launch *r = &l->out->record;
     r->load_ns = msg.u.load.ns;
     l->out->epoch_ns = msg.u.load.epoch_ns;
+    r->cached_bytes = msg.u.load.cached_bytes;
     r->rss_bytes = msg.u.load.rss_bytes;
     r->hook_calls = msg.u.load.hook_calls;
     if (!keep(l, &l->out->kernels_ours, msg.u.load.kernels_ours) ||
@@ -495,22 +496,27 @@ static bool converse(launch *l)
 
 // ---- from start to end ----
 
+// A control is timed as any other.
+static const char *kind_of(const etp_launch_request *q)
+{
+    return etp_launch_kind_name(q->kind == ETP_LAUNCH_CONTROL ? ETP_LAUNCH_TIMED : q->kind);
+}
+
 static void build_arguments(const etp_launch_request *q, const char *threads, const char **args)
 {
     size_t n = 0;
     // What is NULL is left out. With a script the methods are named in there.
-    const char *measured = q->kind == ETP_LAUNCH_SAMPLED ? "sampled" : "timed";
     const char *const pairs[][2] = {
-        {"--model",        q->model                                          },
-        {"--custom-ops",   q->kernels_lib                                    },
-        {"--packed-cache", q->packed_cache                                   },
-        {"--data",         q->data                                           },
-        {"--method",       q->steps ? NULL : q->method                       },
-        {"--steps",        q->steps                                          },
-        {"--threads",      threads                                           },
-        {"--cpus",         q->cpus                                           },
-        {"--inputs",       q->inputs                                         },
-        {"--kind",         q->kind == ETP_LAUNCH_TRACED ? "traced" : measured},
+        {"--model",        q->model                   },
+        {"--custom-ops",   q->kernels_lib             },
+        {"--packed-cache", q->packed_cache            },
+        {"--data",         q->data                    },
+        {"--method",       q->steps ? NULL : q->method},
+        {"--steps",        q->steps                   },
+        {"--threads",      threads                    },
+        {"--cpus",         q->cpus                    },
+        {"--inputs",       q->inputs                  },
+        {"--kind",         kind_of(q)                 },
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         if (pairs[i][1]) {

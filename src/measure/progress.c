@@ -56,6 +56,9 @@ uint64_t etp_session_launch_ns(const etp_session *s, uint32_t arm, etp_launch_ki
 {
     const etp_arm_state *a = &s->arms[arm];
     bool traced = kind == ETP_LAUNCH_TRACED;
+    if (kind == ETP_LAUNCH_COLD && a->cold_wall_ns > 0) {
+        return a->cold_wall_ns;
+    }
     uint64_t known = traced ? a->counts.traced_wall_ns : a->counts.timed_wall_ns;
     uint64_t last = traced ? a->traced_wall_ns : a->timed_wall_ns;
     // The longer of the two: an estimate that is too short breaks a budget, one that is too long
@@ -68,6 +71,16 @@ uint64_t etp_session_launch_ns(const etp_session *s, uint32_t arm, etp_launch_ki
     return known;
 }
 
+uint32_t etp_session_launches_of_arm(const etp_session_plan *plan)
+{
+    return 1u + !plan->settings.no_trace + plan->settings.cold_loads;
+}
+
+bool etp_session_is_cold(const etp_session *s, uint32_t arm)
+{
+    return s->plan->settings.cold_loads && !s->device->info.emulated && !s->plan->arms[arm].foreign;
+}
+
 uint64_t etp_session_block_ns(const etp_session *s, bool control)
 {
     uint64_t sum = 0;
@@ -77,6 +90,7 @@ uint64_t etp_session_block_ns(const etp_session *s, bool control)
             sum += again ? etp_session_launch_ns(s, i, ETP_LAUNCH_CONTROL) : 0;
             sum += etp_session_launch_ns(s, i, ETP_LAUNCH_TIMED);
             sum += !s->plan->settings.no_trace ? etp_session_launch_ns(s, i, ETP_LAUNCH_TRACED) : 0;
+            sum += etp_session_is_cold(s, i) ? etp_session_launch_ns(s, i, ETP_LAUNCH_COLD) : 0;
         }
     }
     return sum;
@@ -97,7 +111,7 @@ void etp_session_show(etp_session *s, const char *stage, const etp_task *t)
     p->remaining_s = (double)NAN;
     if (t && t->block > 0 && p->launches > p->launch) {
         // By the share of launches still to come, priced at what the plan expects of them.
-        uint32_t per_block = s->plan->n_arms * (!s->plan->settings.no_trace ? 2u : 1u);
+        uint32_t per_block = s->plan->n_arms * etp_session_launches_of_arm(s->plan);
         double each = (double)etp_session_block_ns(s, false) / per_block;
         p->remaining_s = (p->launches - p->launch) * each / 1e9;
         // The budget ends the session even when launches are left.

@@ -205,9 +205,9 @@ static etp_status test_runner(etp_session *s, etp_error *err)
 
 static void expect_launches(etp_session *s)
 {
-    // Timed, and where asked for traced; the pilot, the controls and the samples
+    // Timed, and where asked for traced and cold; the pilot, the controls and the samples
     // come on top.
-    uint32_t per_block = s->plan->n_arms * (!s->plan->settings.no_trace ? 2u : 1u);
+    uint32_t per_block = s->plan->n_arms * etp_session_launches_of_arm(s->plan);
     uint32_t done = s->run.blocks_done, goal = s->plan->blocks + s->incomplete;
     s->expected_launches = (goal - (done < goal ? done : goal)) * per_block;
     for (uint32_t b = done + 1; b <= goal && b <= s->plan->control_blocks; b++) {

@@ -31,10 +31,10 @@ typedef struct etp_arm_state {
     uint32_t outputs_block;
     uint64_t outputs_warmup, outputs_iterations; // of the launch that they are of; 0: not known
     uint32_t lost_in_row;
-    etp_run_wait waited;                    // of its iterations in the blocks so far
-    etp_arm_cost cost;                      // known where sampling was weighed
-    uint64_t sampled_wall_ns;               // of the last sampled launch; 0: none
-    uint64_t timed_wall_ns, traced_wall_ns; // of the last one in a block; 0: none
+    etp_run_wait waited;                                  // of its iterations in the blocks so far
+    etp_arm_cost cost;                                    // known where sampling was weighed
+    uint64_t sampled_wall_ns;                             // of the last sampled launch; 0: none
+    uint64_t timed_wall_ns, traced_wall_ns, cold_wall_ns; // of the last in a block; 0: none
 } etp_arm_state;
 
 typedef struct etp_mapped {
@@ -159,6 +159,10 @@ int etp_session_interrupted(void *session);
 // Wall time that one more launch of ARM, one more block will take; 0 while nothing is known.
 uint64_t etp_session_launch_ns(const etp_session *s, uint32_t arm, etp_launch_kind kind);
 uint64_t etp_session_block_ns(const etp_session *s, bool control);
+// Launches of each arm in a block, without the control's.
+uint32_t etp_session_launches_of_arm(const etp_session_plan *plan);
+// Is ARM launched with a cold page cache, too?
+bool etp_session_is_cold(const etp_session *s, uint32_t arm);
 
 // ---- task.c ----
 

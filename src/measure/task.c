@@ -286,7 +286,9 @@ static etp_status record_launch(etp_session *s, const etp_task *t, const etp_lau
     // By the numbers of etp_launch_kind.
     static const etp_phase k_phase_of[] = {ETP_PHASE_TIMED, ETP_PHASE_TRACED, ETP_PHASE_CONTROL,
                                            ETP_PHASE_SAMPLED};
-    for (uint64_t i = 0; i < o->n_warmup + o->n_iterations; i++) {
+    // Of a launch with a cold page cache the load alone counts.
+    const uint64_t n = t->kind == ETP_LAUNCH_COLD ? 0 : o->n_warmup + o->n_iterations;
+    for (uint64_t i = 0; i < n; i++) {
         etp_run_sample row = {.arm = t->arm,
                               .block = t->block,
                               .launch = s->next_launch,
@@ -427,6 +429,10 @@ static etp_status make_request(etp_session *s, const etp_task *t, bool pilot, et
         }
         q->packed_cache = arm->packed_cache;
     }
+    if (t->kind == ETP_LAUNCH_COLD) {
+        q->warmup = 0;
+        q->iterations = 1;
+    }
     q->phase = etp_session_phase_of(s->plan, t->arm);
     q->tokenizer = s->tokenizer;
     q->iterations = etp_phase_whole(q->arm->foreign ? NULL : q->phase, q->iterations);
@@ -465,6 +471,8 @@ static void add_totals(etp_session *s, const etp_task *t, const etp_launch_outco
         s->arms[t->arm].sampled_wall_ns = o->record.wall_ns;
     } else if (t->kind == ETP_LAUNCH_TRACED && o->ok) {
         s->arms[t->arm].traced_wall_ns = o->record.wall_ns;
+    } else if (t->kind == ETP_LAUNCH_COLD && o->ok) {
+        s->arms[t->arm].cold_wall_ns = o->record.wall_ns;
     }
     // Pilots have another number of iterations and would make blocks look shorter.
     if (t->kind == ETP_LAUNCH_TIMED && o->ok) {

@@ -114,6 +114,7 @@ etp_status etp_session_options_of(const etp_session_options *typed, etp_arena *a
     }
     ETP_TRY(etp_settings_check(&typed->plan.settings, err));
     ETP_TRY(parse_sample(call->sample, &out->plan.settings, err));
+    out->plan.settings.cold_loads = call->price;
     ETP_TRY(parse_caches(&call->packed_cache, arena, &out->plan, err));
     return parse_threads(&call->threads, arena, &out->plan.threads, err);
 }

@@ -328,6 +328,9 @@ static SHAPE_ON_ONE_LINE(k_control, k_control_rows);
 static const etp_field k_states_rows[] = {
     FIELD("load", OBJECT, extra_ratios.costs[ETP_COST_LOAD], "ratio of loading times",
           .shape = &k_judged, .when = has_blocks),
+    FIELD("cold_load", OBJECT, extra_ratios.costs[ETP_COST_COLD_LOAD],
+          "of loading with a cold page cache", .shape = &k_judged, .when = has_blocks,
+          .flags = ETP_LATER),
     FIELD("first", OBJECT, extra_ratios.costs[ETP_COST_FIRST], "of first inferences",
           .shape = &k_judged, .when = has_blocks),
     FIELD("peak_rss", OBJECT, extra_ratios.costs[ETP_COST_PEAK], "of peak memory",

@@ -22,18 +22,28 @@ enum { COLUMNS = 8 };
 
 typedef struct row {
     const char *what;
-    bool bytes;           // else nanoseconds
-    int64_t is[2];        // of the baseline and the candidate
-    etp_cell shown[2];    // the same, for people
-    double ratio, lo, hi; // NAN: none
-    const char *verdict;  // NULL: none
+    bool bytes;             // else nanoseconds
+    int64_t is[2];          // of the baseline and the candidate
+    etp_cell shown[2];      // the same, for people
+    const char *unknown[2]; // why it is not known; NULL: as ever
+    double ratio, lo, hi;   // NAN: none
+    const char *verdict;    // NULL: none
 } row;
+
+// Why COST of ARM is not known.
+static const char *unknown_words(const etp_ab_arm *arm, etp_cost cost)
+{
+    if (cost != ETP_COST_COLD_LOAD) {
+        return NULL;
+    }
+    return arm->cached_bytes > 0 ? "stays cached" : "not measured";
+}
 
 // In a table for programs the whole number in the row's unit.
 static etp_cell amount(const row *r, int side, etp_arena *arena)
 {
     if (r->is[side] == ETP_NS_UNKNOWN || r->shown[side].type == ETP_CELL_MISSING) {
-        return etp_cell_called("", k_not_known);
+        return etp_cell_called("", r->unknown[side] ? r->unknown[side] : k_not_known);
     }
     etp_cell cell = etp_cell_z(etp_arena_printf(arena, "%" PRId64, r->is[side]));
     cell.called = r->shown[side].v.text;
@@ -87,6 +97,7 @@ static void put_cost(etp_table *t, etp_cost cost, const etp_ab_arm *b, const etp
         .bytes = k_etp_costs[cost].bytes,
         .is = {b->costs[cost], x->costs[cost]},
         .shown = {etp_ab_cost_cell(b, cost, arena), etp_ab_cost_cell(x, cost, arena)},
+        .unknown = {unknown_words(b, cost), unknown_words(x, cost)},
         .ratio = NAN,
         .lo = NAN,
         .hi = NAN
@@ -140,6 +151,7 @@ static void price_table(const char *id, const etp_ab_arm *b, const etp_ab_arm *x
     put_steady(t, b, x, c, arena);
     put_cost(t, ETP_COST_FIRST, b, x, c, arena);
     put_cost(t, ETP_COST_LOAD, b, x, c, arena);
+    put_cost(t, ETP_COST_COLD_LOAD, b, x, c, arena);
     for (etp_cost cost = ETP_COST_PEAK; cost < ETP_COSTS; cost++) {
         put_cost(t, cost, b, x, c, arena);
     }
@@ -167,6 +179,16 @@ static void price_of(const etp_ab *ab, size_t *n, etp_report *r, etp_arena *aren
     }
 }
 
+// Most that an arm could not drop from the page cache.
+static uint64_t cached_bytes(const etp_ab *ab)
+{
+    uint64_t most = 0;
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        most = ab->arms[i].cached_bytes > most ? ab->arms[i].cached_bytes : most;
+    }
+    return most;
+}
+
 const etp_report *etp_ab_price_report(const etp_ab *ab, etp_arena *arena)
 {
     etp_report *r = etp_report_create(arena, ab->title);
@@ -187,7 +209,15 @@ const etp_report *etp_ab_price_report(const etp_ab *ab, etp_arena *arena)
         etp_ab_loading_tables(ab->phases[p].ab, &loads, r, arena);
     }
     etp_report_text(r, "Ratios are baseline ÷ candidate: below 1 the candidate costs more. "
-                       "Loading packs the weights; the program was in the page cache.");
+                       "Loading packs the weights, with the program in the page cache. For the row "
+                       "of a cold one, launches of their own drop the program, its data and its "
+                       "packed weights from it just before.");
+    if (cached_bytes(ab) > 0) {
+        etp_report_note(r, ETP_WARN,
+                        "%s of an arm's files could not be dropped from the page cache: another "
+                        "program has them mapped, or their file system keeps them in memory.",
+                        ETP_BYTES(cached_bytes(ab)));
+    }
     etp_report_text(r, "Dirty and clean memory is what is resident after the measured iterations: "
                        "pages that the process has written, which only swap could free, and pages "
                        "of files, which the system can drop and read again.");

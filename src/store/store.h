@@ -50,6 +50,7 @@ typedef enum etp_launch_kind { // of a process
     ETP_LAUNCH_TRACED,
     ETP_LAUNCH_CONTROL, // one more baseline launch: the A/A control
     ETP_LAUNCH_SAMPLED,
+    ETP_LAUNCH_COLD, // its files are dropped from the page cache first; only its load counts
     ETP_LAUNCH_KINDS
 } etp_launch_kind;
 
@@ -210,8 +211,9 @@ typedef struct etp_run_launch {
     etp_launch_kind kind;
     uint64_t pid, start_ns, wall_ns; // spawn to exit
     uint64_t load_ns;                // loading the program, weight packing included
-    uint64_t first_ns;               // first inference of the process
-    uint64_t rss_bytes;              // after loading
+    uint64_t cached_bytes; // cold: of its files, in the page cache all the same when it began
+    uint64_t first_ns;     // first inference of the process
+    uint64_t rss_bytes;    // after loading
     uint64_t peak_rss_bytes;
     uint64_t dirty_bytes, clean_bytes; // resident after the measured iterations: pages that were
                                        // written, and those of files that were not

@@ -62,6 +62,9 @@ static void load(etp_json *j, const etp_wire_load *l)
     etp_json_kv_u64(j, "rss_bytes", l->rss_bytes);
     etp_json_kv_u64(j, "hook_calls", l->hook_calls);
     etp_json_kv_u64(j, "epoch_ns", l->epoch_ns);
+    if (l->cached_bytes > 0) {
+        etp_json_kv_u64(j, "cached_bytes", l->cached_bytes);
+    }
     etp_json_kv_z(j, "method", l->method);
     etp_json_kv_u64(j, "inputs", l->inputs);
     etp_json_kv_u64(j, "outputs", l->outputs);

@@ -539,6 +539,7 @@ static bool fields_of(in *s, etp_wire_msg *m)
                            NUMBER("rss_bytes", l->rss_bytes, false),
                            NUMBER("hook_calls", l->hook_calls, false),
                            NUMBER("epoch_ns", l->epoch_ns, false),
+                           NUMBER("cached_bytes", l->cached_bytes, false),
                            TEXT("method", l->method, false),
                            NUMBER("inputs", l->inputs, false),
                            NUMBER("outputs", l->outputs, false),

@@ -39,6 +39,8 @@
 //                the last time, as CSV (columns in runner/src/sampler.h)
 //   outputs DIR  outputs of the last iteration as DIR/output-<i>.bin and DIR/outputs.json
 //   memory       what of the process is resident now; only where the hello line has "memory"
+//   With kind "cold" the program, its data and its cache of packed weights are dropped from the
+//   page cache before the load; "cached_bytes" of the load line is what could not be dropped.
 //   ledger       its parts one by one, from the start of the process to the end of the first
 //   inference
 //                (base/load_parts.h); of a launch of kind "traced", whose last command it is; only
@@ -112,7 +114,8 @@ typedef struct etp_wire_hello {
 typedef struct etp_wire_load {
     uint64_t ns; // *
     uint64_t rss_bytes;
-    uint64_t hook_calls; // mask.calls again, now that the model is loaded
+    uint64_t hook_calls;   // mask.calls again, now that the model is loaded
+    uint64_t cached_bytes; // kind cold: of its files, still in the page cache when loading began
     uint64_t epoch_ns; // CLOCK_MONOTONIC at tick 0 of the recording: places it among iterations and
                        // samples
     char method[ETP_WIRE_TEXT_MAX];

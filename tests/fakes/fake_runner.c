@@ -7,6 +7,7 @@
 //   warm LEVEL N PERCENT       the first N iterations of a launch take PERCENT of it
 //   drift NS                   added per launch that went before (of any level)
 //   load LEVEL NS [NTH]        loading takes that long; in the NTH launch of a level and kind
+//   cold LEVEL NS BYTES        in launches of kind cold, and so much of its files stays cached
 //   memory LEVEL PEAK DIRTY CLEAN   bytes; without it 5 MB of peak, and it is not asked;
 //                              code is what is clean, packed and planned half of what is dirty
 //   part LEVEL WHAT DELEGATE OPERATION BYTES NS FAULTS   one of its loading; without any it is not
@@ -47,7 +48,8 @@ typedef struct fake {
     const char *model, *data, *kind, *level, *mask;
     unsigned threads, nth, total;
     int turns, helper, unmapped;
-    unsigned long long load_ns, base_ns, drift_ns, warm_n, warm_percent, noise, wall_ms;
+    unsigned long long load_ns, cached_bytes, base_ns, drift_ns, warm_n, warm_percent, noise,
+        wall_ms;
     struct {
         unsigned long long cycles, cpu_ns, instructions, misses;
     } counts;
@@ -165,6 +167,9 @@ static void read_directive(fake *f, const char *line)
     } else if ((at = sscanf(line, "load %63s %llu %15s", level, &a, nth)) >= 2 &&
                matches(level, f->level)) {
         f->load_ns = at == 2 || is_nth(f, nth) ? a : f->load_ns;
+    } else if (sscanf(line, "cold %63s %llu %llu", level, &a, &b) == 3 &&
+               matches(level, f->level) && strcmp(f->kind, "cold") == 0) {
+        f->load_ns = a, f->cached_bytes = b;
     } else if (sscanf(line, "memory %63s %llu %llu %llu", level, &a, &b, &c) == 4 &&
                matches(level, f->level)) {
         f->peak_bytes = a, f->dirty_bytes = b, f->clean_bytes = c;
@@ -600,6 +605,7 @@ int main(int argc, char **argv)
     }
     etp_wire_msg m = {.type = ETP_WIRE_LOAD};
     m.u.load = (etp_wire_load){.ns = f.load_ns, .rss_bytes = 4000000, .inputs = 1, .outputs = 1};
+    m.u.load.cached_bytes = f.cached_bytes;
     m.u.load.hook_calls = is(&f, "no_calls") ? 0 : 3;
     snprintf(m.u.load.kernels_ours, sizeof m.u.load.kernels_ours, "%s", f.kernels);
     send(&m);

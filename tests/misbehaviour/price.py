@@ -202,6 +202,42 @@ def wide():
                (load, done.stdout))
 
 
+def cold():
+    """Launches of their own, with --price alone: their load is a row, nothing else is of them."""
+    name = "cold"
+    with tempfile.TemporaryDirectory() as tmp:
+        told = ["cold neon 40000000 0", "cold sme2 80000000 0"]
+        done = session(tmp, told, "--price")
+        kinds = [line["kind"] for line in launches(tmp)]
+        expect(done.returncode == 0 and kinds.count("cold") == 16, name, (done.stderr[-300:], kinds))
+        report = json.loads((pathlib.Path(tmp) / "run" / "report.json").read_text())
+        arms = {arm["name"]: arm for arm in report["arms"]}
+        expect(arms[OFF]["cold_load_ns"] == 40000000 and arms[ON]["cold_load_ns"] == 80000000, name, arms)
+        expect(all(a["load_ns"] == 7000000 and a["launches"] == 8 and "cached_bytes" not in a for a in arms.values()),
+               name, arms)
+        found = report["comparisons"][0]["cold_load"]
+        expect(abs(found["estimate"] - 0.5) < 1e-6 and found["verdict"] == "slower" and found["blocks"] == 8, name,
+               found)
+        numbers = {str(line["launch"]) for line in launches(tmp) if line["kind"] == "cold"}
+        samples = (pathlib.Path(tmp) / "run" / "samples.csv").read_text().splitlines()[1:]
+        expect(samples and not numbers & {line.split(",")[2] for line in samples}, name, "iterations among the samples")
+        gate = etprof(tmp, "gate", "run", "cold_load linux_sme2_on <= 50ms", "load <= 50ms")
+        expect(gate.returncode == 1 and "80.00 ms" in gate.stdout, name, gate.stdout)
+        expect(etprof(tmp, "verify", "run").returncode == 0, name, "verify")
+    with tempfile.TemporaryDirectory() as tmp:
+        done = session(tmp, ["cold * 9000000 4096", "cold sme2 8000000 0"], "--price", blocks=6)
+        table = rows(etprof(tmp, "analyze", "run", "--price", "--format", "csv").stdout)["loading"]
+        said = re.sub(r"\s+", " ", done.stdout)
+        expect("stays cached" in said and "4.10 kB of an arm's files could not be dropped" in said, name, done.stdout)
+        arms = {a["name"]: a for a in json.loads((pathlib.Path(tmp) / "run" / "report.json").read_text())["arms"]}
+        expect(arms[OFF]["cold_load_ns"] is None and arms[OFF]["cached_bytes"] == 4096, name, arms[OFF])
+        expect(arms[ON]["cold_load_ns"] == 8000000, name, (arms[ON], table))
+    with tempfile.TemporaryDirectory() as tmp:
+        session(tmp, [], blocks=2)
+        expect(all(line["kind"] != "cold" for line in launches(tmp)), name, "unasked")
+        expect("not measured" in etprof(tmp, "analyze", "run", "--price").stdout, name, "without --price")
+
+
 def few():
     name = "four launches"
     with tempfile.TemporaryDirectory() as tmp:
@@ -213,6 +249,7 @@ def few():
 planted()
 loading()
 wide()
+cold()
 few()
 nothing_to_say()
 withheld()

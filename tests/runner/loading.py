@@ -5,6 +5,7 @@ a library that makes one part longer.
 
 usage: loading.py ETPROF SOURCE_DIR"""
 import json
+import mmap
 import os
 import pathlib
 import shutil
@@ -44,7 +45,7 @@ int posix_memalign(void **at, size_t alignment, size_t size)
 
 
 def launch(model, *words, kind="traced", env=None, commands="run 3\nledger\nquit\n"):
-    """The lines of one launch, by type; when its load line came; its page faults."""
+    """The lines of one launch, by type; when its load line came; its page faults, or what it read from disks."""
     started = time.monotonic_ns()
     process = subprocess.Popen([*RUNNER, "--model", model, "--kind", kind, *words], stdin=subprocess.PIPE,
                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
@@ -57,7 +58,7 @@ def launch(model, *words, kind="traced", env=None, commands="run 3\nledger\nquit
         lines.setdefault(line["type"], []).append(line)
         loaded = time.monotonic_ns() - started if line["type"] == "load" else loaded
     _, _, usage = os.wait4(process.pid, 0)
-    return lines, loaded, usage.ru_minflt + usage.ru_majflt
+    return lines, loaded, usage.ru_inblock * 512 if kind in ("timed", "cold") else usage.ru_minflt + usage.ru_majflt
 
 
 def took(parts, *what):
@@ -149,6 +150,23 @@ if not bundles:
     skip("no runner is built (scripts/build-runner)")
 os.chdir(bundles[0])
 RUNNER = json.loads(pathlib.Path("bundle.json").read_text())["start"]
+def cold_cache(tmp):
+    """Of kind cold the program comes from the disk, which the kernel counts; mapped by somebody else it stays."""
+    name, model = "cold", tmp / "cold.pte"
+    shutil.copy(max(MODELS.glob("*.pte"), key=lambda p: p.stat().st_size), model)
+    size = model.stat().st_size
+    for kind in ("timed", "cold", "timed"):
+        lines, _, read = launch(model, kind=kind, commands="run 1\nquit\n")
+        left = lines["load"][0].get("cached_bytes", 0)
+        if kind == "cold" and left > 0:
+            skip(f"{tmp} keeps {left} bytes of a file in memory")
+        expect((read >= 0.9 * size) == (kind == "cold"), name, (kind, read, size))
+    with model.open("rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as held:
+        sum(held[::4096])
+        lines, _, _ = launch(model, kind="cold", commands="run 1\nquit\n")
+        expect(0.9 * size <= lines["load"][0].get("cached_bytes", 0) <= size + 4096, name, (lines["load"], size))
+
+
 with tempfile.TemporaryDirectory(prefix="etp-") as folder:
     place = pathlib.Path(folder).resolve()
     for pte in sorted(MODELS.glob("*.pte")):
@@ -159,4 +177,5 @@ with tempfile.TemporaryDirectory(prefix="etp-") as folder:
     slow_parts(place)
     none_of_it()
     session(place)
+    cold_cache(place)
 finish("the parts of loading add up to what others see")

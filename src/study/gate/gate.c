@@ -16,6 +16,7 @@ typedef enum metric {
     SPEEDUP,
     LATENCY,
     LOAD,
+    COLD_LOAD,
     FIRST,
     MEMORY,
     PEAK_MEMORY, // the same
@@ -39,26 +40,28 @@ static const struct {
     etp_cost cost;
     const char *next; // what to do where the answer is no; NULL: as of times
 } k_metrics[METRICS] = {
-    [SPEEDUP] = {"speedup",      ETP_GATE_RATIO,    NO_COST,        NULL    },
-    [LATENCY] = {"latency",      ETP_GATE_TIME,     NO_COST,        NULL    },
-    [LOAD] = {"load",         ETP_GATE_TIME,     ETP_COST_LOAD,  NULL    },
-    [FIRST] = {"first",        ETP_GATE_TIME,     ETP_COST_FIRST, NULL    },
-    [MEMORY] = {"memory",       ETP_GATE_BYTES,    ETP_COST_PEAK,  k_large },
-    [PEAK_MEMORY] = {"peak_memory",  ETP_GATE_BYTES,    ETP_COST_PEAK,  k_large },
-    [DIRTY_MEMORY] = {"dirty_memory", ETP_GATE_BYTES,    ETP_COST_DIRTY, k_large },
-    [CLEAN_MEMORY] = {"clean_memory", ETP_GATE_BYTES,    ETP_COST_CLEAN, k_large },
-    [DISK] = {"disk",         ETP_GATE_BYTES,    NO_COST,        k_large },
-    [SHARE] = {"share",        ETP_GATE_PERCENT,  NO_COST,        NULL    },
+    [SPEEDUP] = {"speedup",      ETP_GATE_RATIO,    NO_COST,            NULL   },
+    [LATENCY] = {"latency",      ETP_GATE_TIME,     NO_COST,            NULL   },
+    [LOAD] = {"load",         ETP_GATE_TIME,     ETP_COST_LOAD,      NULL   },
+    [COLD_LOAD] = {"cold_load",    ETP_GATE_TIME,     ETP_COST_COLD_LOAD, NULL   },
+    [FIRST] = {"first",        ETP_GATE_TIME,     ETP_COST_FIRST,     NULL   },
+    [MEMORY] = {"memory",       ETP_GATE_BYTES,    ETP_COST_PEAK,      k_large},
+    [PEAK_MEMORY] = {"peak_memory",  ETP_GATE_BYTES,    ETP_COST_PEAK,      k_large},
+    [DIRTY_MEMORY] = {"dirty_memory", ETP_GATE_BYTES,    ETP_COST_DIRTY,     k_large},
+    [CLEAN_MEMORY] = {"clean_memory", ETP_GATE_BYTES,    ETP_COST_CLEAN,     k_large},
+    [DISK] = {"disk",         ETP_GATE_BYTES,    NO_COST,            k_large},
+    [SHARE] = {"share",        ETP_GATE_PERCENT,  NO_COST,            NULL   },
     [NOISE] = {"noise",        ETP_GATE_PERCENT,  NO_COST,
-                 "quieten the machine (etprof doctor says what disturbs it)"},
-    [ENGAGED] = {"engaged",      ETP_GATE_PERCENT,  NO_COST,        NULL    },
-    [RATE] = {"rate",         ETP_GATE_A_SECOND, NO_COST,        NULL    },
+                 "quieten the machine (etprof doctor says what disturbs it)"   },
+    [ENGAGED] = {"engaged",      ETP_GATE_PERCENT,  NO_COST,            NULL   },
+    [RATE] = {"rate",         ETP_GATE_A_SECOND, NO_COST,            NULL   },
 };
 
 static const char k_blanks[] = " \t\n\v\f\r"; // as isspace in the C locale
 
 static const char k_rule_forms[] =
-    "rules are 'speedup [ARM] >= 1.3', 'latency [ARM] <= 5 ms', 'load', 'first' likewise, "
+    "rules are 'speedup [ARM] >= 1.3', 'latency [ARM] <= 5 ms', 'load', 'cold_load', 'first' "
+    "likewise, "
     "'peak_memory [ARM] <= 60 MB', 'dirty_memory', 'clean_memory', 'disk' likewise, 'share "
     "CATEGORY [of ARM] <= 30 %', 'noise <= 1 %', "
     "'engaged macs|time >= 90 %', 'rate [ARM] >= 2000 tok/s', 'op35.ns [ARM] <= 0.2 ms', "

@@ -35,12 +35,13 @@ static const etp_ab_arm k_off = {
     .lo_ns = 9.9e6,
     .hi_ns = 10.1e6,
     .costs = {[ETP_COST_LOAD] = 3000000,
+              [ETP_COST_COLD_LOAD] = 8000000,
               [ETP_COST_FIRST] = ETP_NS_UNKNOWN,
               [ETP_COST_PEAK] = 50000000,
               [ETP_COST_DIRTY] = 30000000,
               [ETP_COST_CLEAN] = 9000000},
-    .costs_lo = {2.9e6, NAN, 49e6, 28e6, NAN},
-    .costs_hi = {3.1e6, NAN, 50e6, 33e6, NAN},
+    .costs_lo = {2.9e6, 7e6, NAN, 49e6, 28e6, NAN},
+    .costs_hi = {3.1e6, 9e6, NAN, 50e6, 33e6, NAN},
     .disk_bytes = 4096,
     .launches = 3,
     .expected = {.ok = -1},
@@ -175,6 +176,8 @@ static void every_metric_has_its_rule(void **state)
         {"latency <= 0.0052 s",                          ETP_GATE_NO     }, // of both arms
         {"load <= 3.1ms",                                ETP_GATE_YES    },
         {"load <= 3 ms",                                 ETP_GATE_UNKNOWN}, // in its interval
+        {"cold_load <= 9 ms",                            ETP_GATE_YES    },
+        {"cold_load <= 8 ms",                            ETP_GATE_UNKNOWN}, // likewise
         {"load on <= 2.8 ms",                            ETP_GATE_NO     },
         {"first on <= 1 s",                              ETP_GATE_UNKNOWN}, // not recorded
         {"memory <= 50 MB",                              ETP_GATE_YES    },
