@@ -158,7 +158,7 @@ static uint64_t resident(const void *at, size_t size)
 typedef struct mapping {
     // Not Private_Dirty and so on: a library that was just copied is dirty in the page cache, too.
     unsigned long long rss, anonymous;
-    enum { ANONYMOUS, STACK, PROGRAM, PACKED_CACHE, FILE_OF_CODE } kind;
+    enum { ANONYMOUS, HEAP, STACK, PROGRAM, PACKED_CACHE, FILE_OF_CODE } kind;
 } mapping;
 
 // Is PATH, which a line ends, that of FILE?
@@ -173,9 +173,8 @@ static void begin(const char *line, const char *const *files, size_t n_files, co
 {
     const char *path = strchr(line, '/');
     *m = (mapping){.kind = path != NULL ? FILE_OF_CODE : ANONYMOUS};
-    if (strstr(line, "[stack]") != NULL) {
-        m->kind = STACK;
-    }
+    m->kind = strstr(line, "[stack]") != NULL ? STACK : m->kind;
+    m->kind = strstr(line, "[heap]") != NULL ? HEAP : m->kind;
     for (size_t i = 0; path != NULL && i < n_files; i++) {
         m->kind = is_file(path, files[i]) ? PROGRAM : m->kind;
     }
@@ -184,11 +183,16 @@ static void begin(const char *line, const char *const *files, size_t n_files, co
     }
 }
 
-static void end(const mapping *m, uint64_t *anonymous, etp_memory *out)
+typedef struct nameless { // resident bytes of mappings without a file; of those, malloc's own
+    uint64_t bytes, heap;
+} nameless;
+
+static void end(const mapping *m, nameless *anonymous, etp_memory *out)
 {
     out->dirty_bytes += m->anonymous;
     out->clean_bytes += m->rss - m->anonymous;
-    *anonymous += m->kind == ANONYMOUS ? m->rss : 0;
+    anonymous->bytes += m->kind == ANONYMOUS || m->kind == HEAP ? m->rss : 0;
+    anonymous->heap += m->kind == HEAP ? m->rss : 0;
     out->rows.stack += m->kind == STACK ? m->rss : 0;
     out->rows.program += m->kind == PROGRAM ? m->rss : 0;
     out->rows.cache += m->kind == PACKED_CACHE ? m->rss : 0;
@@ -197,7 +201,7 @@ static void end(const mapping *m, uint64_t *anonymous, etp_memory *out)
 
 // Every mapping: false where the system does not tell.
 static bool read_mappings(const char *const *files, size_t n_files, const char *cache,
-                          uint64_t *anonymous, etp_memory *out)
+                          nameless *anonymous, etp_memory *out)
 {
     FILE *f = fopen("/proc/self/smaps", "r");
     if (f == NULL) {
@@ -238,11 +242,13 @@ static uint64_t take(uint64_t amount, uint64_t *left)
 bool etp_memory_read(const char *const *files, size_t n_files, const char *cache,
                      const etp_memory_span *planned, size_t n_planned, etp_memory *out)
 {
-    uint64_t left = 0, sizes = 0, arenas = 0, packed = 0, later = 0;
+    nameless anonymous = {0};
+    uint64_t sizes = 0, arenas = 0, packed = 0, later = 0;
     *out = (etp_memory){0};
-    if (!read_mappings(files, n_files, cache, &left, out)) {
+    if (!read_mappings(files, n_files, cache, &anonymous, out)) {
         return false;
     }
+    uint64_t left = anonymous.bytes;
     for (size_t i = 0; i < n_planned; i++) {
         arenas += resident(planned[i].at, planned[i].size);
         sizes += planned[i].size;
@@ -260,6 +266,8 @@ bool etp_memory_read(const char *const *files, size_t n_files, const char *cache
     struct mallinfo2 info = mallinfo2();
     uint64_t in_use = (uint64_t)info.uordblks + info.hblkhd;
     r->allocator = take(in_use > sizes ? in_use - sizes : 0, &left);
+    // Other arenas than that of the main thread have no mapping that tells them from others.
+    r->freed = take(anonymous.heap > info.uordblks ? anonymous.heap - info.uordblks : 0, &left);
 #else
     (void)sizes;
 #endif

@@ -15,8 +15,9 @@
     ROW(workspace, "XNNPACK later", "allocated since: workspace")                            \
     ROW(code, "code", "pages of the runner and its libraries")                               \
     ROW(allocator, "other objects", "in use of malloc by everything else")                   \
+    ROW(freed, "free in malloc", "freed, and not given back to the system; at least")        \
     ROW(stack, "stack", "of the main thread")                                                \
-    ROW(unaccounted, "unaccounted", "free in malloc, stacks of threads, and what is not known")
+    ROW(unaccounted, "unaccounted", "stacks of threads, zeroed data of libraries, and others")
 
 typedef struct etp_memory_rows { // bytes
 #define ETP_MEMORY_MEMBER(member, title, what) uint64_t member;
