@@ -91,13 +91,13 @@ def ours(binary, o, pin, counters=None):
     return times([binary, "--model", o.model, "--inputs", "ones"], o.warmup, o.iterations, preexec_fn=pin, env=env)
 
 
-def builds():
-    """The bundle, and the build folder with the bare loop in it."""
+def builds(target="bare"):
+    """The bundle, and the build folder with the bare loop in it, or another plain program."""
     bundle = subprocess.run([os.path.join(ROOT, "scripts", "build-runner"), "native"], check=True,
                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.decode().strip()
     build = bundle.replace(os.path.join("build", "bundle"), os.path.join("build", "runner"))
     cmake = os.path.join(ROOT, ".venv", "bin", "cmake")
-    subprocess.run([cmake if os.path.exists(cmake) else "cmake", "--build", build, "--target", "bare"], check=True,
+    subprocess.run([cmake if os.path.exists(cmake) else "cmake", "--build", build, "--target", target], check=True,
                    stdout=subprocess.DEVNULL)
     return bundle, build
 

@@ -144,12 +144,6 @@ def session(tmp):
     expect(took(told[0]["loading"]["parts"], *LOADING) == told[0]["load_ns"], "the launch", told[0]["load_ns"])
 
 
-machine = os.uname().machine
-bundles = [p.parent for p in SOURCE.glob("build/bundle/*/etprof-runner") if p.parent.name.startswith(machine)]
-if not bundles:
-    skip("no runner is built (scripts/build-runner)")
-os.chdir(bundles[0])
-RUNNER = json.loads(pathlib.Path("bundle.json").read_text())["start"]
 def cold_cache(tmp):
     """Of kind cold the program comes from the disk, which the kernel counts; mapped by somebody else it stays."""
     name, model = "cold", tmp / "cold.pte"
@@ -167,6 +161,12 @@ def cold_cache(tmp):
         expect(0.9 * size <= lines["load"][0].get("cached_bytes", 0) <= size + 4096, name, (lines["load"], size))
 
 
+machine = os.uname().machine
+bundles = [p.parent for p in SOURCE.glob("build/bundle/*/etprof-runner") if p.parent.name.startswith(machine)]
+if not bundles:
+    skip("no runner is built (scripts/build-runner)")
+os.chdir(bundles[0])
+RUNNER = json.loads(pathlib.Path("bundle.json").read_text())["start"]
 with tempfile.TemporaryDirectory(prefix="etp-") as folder:
     place = pathlib.Path(folder).resolve()
     for pte in sorted(MODELS.glob("*.pte")):
