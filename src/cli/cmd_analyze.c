@@ -14,7 +14,7 @@ typedef struct analyze_options {
     const char *baseline;
     double margin;
     const char *out;
-    const char *program, *record, *roofs, *model_id, *phase, *title;
+    const char *program, *record, *roofs, *model_id, *phase, *title, *table;
     uint64_t run_index;
     bool full, proof, price, renew, combined, json_rows;
     uint64_t limit;
@@ -39,6 +39,8 @@ static const etp_opt k_options[] = {
      "operator names side by side: what ran where", NULL},
     {"price", 0, ETP_OPT_FLAG, offsetof(analyze_options, price), NULL,
      "what each arm costs: inferences, loading, memory, size on disk", NULL},
+    {"table", 0, ETP_OPT_STRING, offsetof(analyze_options, table), "TABLE",
+     "with --format csv: this table of the report, e.g. 'loading' with --price", NULL},
     {"title", 0, ETP_OPT_STRING, offsetof(analyze_options, title), "TEXT",
      "title of the report (default: the model)", NULL},
     {"renew", 0, ETP_OPT_FLAG, offsetof(analyze_options, renew), NULL,
@@ -71,6 +73,7 @@ static etp_status show_combined(etp_cli *cli, const analyze_options *o, const et
         {"--proof", o->proof},
         {"--price", o->price},
         {"--phase", o->phase},
+        {"--table", o->table},
         {"--out",   o->out  }
     };
     for (size_t i = 0; i < sizeof of_one / sizeof *of_one; i++) {
@@ -132,6 +135,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
         .full = o->full,
         .proof = o->proof,
         .price = o->price,
+        .table = o->table,
         .phase = o->phase,
         .title = o->title,
         .write_files = o->renew,

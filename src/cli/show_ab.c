@@ -102,6 +102,7 @@ static etp_status show_session(etp_cli *cli, const etp_ab_session *session,
     };
     etp_answer answer;
     ETP_TRY(etp_ab_show(session, &how, &cli->arena, &answer, err));
+    answer.csv_table = show->table ? show->table : answer.csv_table;
     // The short form of an answer names its files itself.
     const char *more = ab->dir && !show->proof && show->full ? words_on_more(cli, ab->dir) : NULL;
     ETP_TRY(etp_cli_emit(cli, &answer, err));

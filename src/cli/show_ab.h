@@ -12,6 +12,7 @@ typedef struct etp_show_options {
     bool full;              // every section also in text
     bool proof;             // operator names side by side instead of times
     bool price;             // what the arms cost instead of where time goes
+    const char *table;      // of CSV, by its id; NULL: the answer's main one
     const char *tables_dir; // write the tables as files there; NULL: do not
     etp_kit_options tables; // what they are to be like
     const char *phase;      // of a session of several that alone; NULL: all

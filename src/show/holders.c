@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who holds the memory of the arms after their measured iterations, row by row up to the whole.
+#include <inttypes.h>
 #include <math.h>
 
 #include "show/report.h"
 
+// MB for people, bytes for programs.
 static etp_cell held(uint64_t bytes, etp_arena *arena)
 {
-    return etp_cell_z(etp_arena_printf(arena, "%.2f MB", (double)bytes / 1e6));
+    return etp_cell_called(etp_arena_printf(arena, "%" PRIu64, bytes),
+                           etp_arena_printf(arena, "%.2f MB", (double)bytes / 1e6));
 }
 
 static etp_cell grown(uint64_t from, uint64_t to, etp_arena *arena)
 {
-    double by = ((double)to - (double)from) / 1e6;
-    return etp_cell_z(etp_arena_printf(arena, "%s%.2f MB", by < 0 ? "−" : "+", fabs(by)));
+    const int64_t by = (int64_t)to - (int64_t)from;
+    const char *text =
+        etp_arena_printf(arena, "%s%.2f MB", by < 0 ? "−" : "+", fabs((double)by) / 1e6);
+    return etp_cell_called(etp_arena_printf(arena, "%" PRId64, by), text);
 }
 
 // X NULL: of one arm alone.

@@ -3,6 +3,7 @@
 on the first screen, with intervals worked out here from environment.jsonl; the size on disk is that of stat.
 
 usage: price.py ETPROF FAKE_RUNNER"""
+import csv
 import json
 import math
 import pathlib
@@ -36,6 +37,14 @@ def rows(text):
     return {line.split(",")[0]: line.split(",")[1:] for line in text.splitlines()[1:]}
 
 
+def csv_rows(tmp, table):
+    """A table of --price as Python's own reader takes it from the file that -o writes."""
+    done = etprof(tmp, "analyze", "run", "--price", "--table", table, "-o", "table.csv")
+    expect(done.returncode == 0, table, done.stderr)
+    with (pathlib.Path(tmp) / "table.csv").open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
 def launches(tmp):
     lines = map(json.loads, (pathlib.Path(tmp) / "run" / "environment.jsonl").read_text().splitlines())
     return [line for line in lines if line["type"] == "launch"]
@@ -67,6 +76,8 @@ def planted():
         for line in ("XNNPACK at load 6.00 MB 21.00 MB +15.00 MB", "code 8.00 MB 8.00 MB +0.00 MB",
                      "resident 20.00 MB 50.00 MB +30.00 MB"):
             expect(line in lines, name, (line, done.stdout))
+        held = {row["holder"]: (int(row[OFF]), int(row[ON])) for row in csv_rows(tmp, "memory")}
+        expect(held.pop("resident") == (20000000, 50000000) == tuple(map(sum, zip(*held.values()))), name, held)
         by = {}
         for line in timed:
             by.setdefault(line["block"], {})[line["experiment"]] = line
@@ -119,10 +130,14 @@ def loading():
         expect([p["what"] for p in arms[OFF]["parts"]] == [p[0] for p in PARTS], name, arms[OFF]["parts"])
         asked = [line for line in launches(tmp) if "loading" in line]
         expect(len(asked) == 2 and all(line["kind"] == "traced" and line["block"] == 1 for line in asked), name, asked)
-        for form in ("text", "md", "html", "csv"):
+        lines = csv_rows(tmp, "loading")  # CSV has one table, whole numbers in it
+        told = {row["part"]: int(row[OFF]) for row in lines if row[OFF]}
+        expect(told.pop("to the end of the first inference") == whole == sum(told.values()), name, told)
+        expect([int(row[ON + "_bytes"]) for row in csv_rows(tmp, "packing")][:1] == [2 * 520_128], name, "packing")
+        lacks = etprof(tmp, "analyze", "run", "--price", "--table", "nonsense", "--format", "csv")
+        expect(lacks.returncode == 2 and "no table named 'nonsense'" in lacks.stderr, name, lacks.stderr)
+        for form in ("text", "md", "html"):
             text = etprof(tmp, "analyze", "run", "--price", "--format", form).stdout
-            if form == "csv":
-                continue  # its table is that of the costs
             for words in ("process and libraries", "the rest of delegates", "to the end of the first inference",
                           "Packed weights, the largest first", "together", "delegate 1, number 2"):
                 expect(words in text, name, (form, words, text[-1500:]))

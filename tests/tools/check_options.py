@@ -66,6 +66,7 @@ MEANS = {
     "roofs-file": r"^roofs of the device",
     "runner": r"runner",
     "seed": r"^of (order|weights) and inputs",
+    "table": r"^with --format csv: this table|which rows",
     "threads": r"^(threads|thread counts)",
     "timeout": r"^longest silence of a runner|longest time for one command",
     "title": r"^title of the report|heading",
