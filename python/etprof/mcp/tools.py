@@ -22,7 +22,7 @@ BASELINE = Operand("baseline", o.ARM, "--baseline", "arm or level that the other
 PHASE_OF = Operand("phase", o.PHASE, "--phase", "of a session of several phases: 'decode@256'; default: the first")
 RULES = ("'speedup >= 1.3', 'latency ARM <= 5 ms', 'op35.ns ARM <= 0.2 ms', "
          "'category(\"Data movement\").share <= 30 %', 'category(\"GEMM\").speedup >= 1.5', "
-         "'peak_memory <= 60 MB', 'noise <= 1 %'")
+         "'peak_memory <= 60 MB', 'cold_load <= 50 ms', 'noise <= 1 %'")
 # For the server, not for the verb.
 PARTS = Operand("parts", o.PART, None, "only these members of the document, such as findings, or operators[20:40] of a "
                 "list; more of each fits then", many=True)
@@ -97,6 +97,8 @@ TOOLS = {tool.name: tool for tool in (
              Operand("out", o.NEW, "--out", "run folder, new or empty"),
              Operand("runner", o.FILE, "--runner", "another runner or its bundle"),
              Operand("kernels", o.WHEN, "--kernels", "whether to sample which kernels ran"),
+             Operand("packed_cache", o.CACHE, "--packed-cache", "XNNPACK's packed weights; each an arm", many=True),
+             Operand("price", o.FLAG, "--price", "load with a cold page cache, too"),
          ), changes=True, limit_s=4 * HOUR_S),
     Tool("compare", ("compare",), "Two sides, the first being the baseline: what became faster or slower.", ("ab",), (
         Operand("a", o.ARM_OF_RUN, None, _ARM, required=True),
