@@ -29,6 +29,8 @@ enum { MOST = 16384 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static block blocks[MOST];
 static size_t n_blocks;
+static size_t refused; // the first request that failed
+static uint64_t held;  // all that was given until then
 static bool overflown, loaded;
 #if defined(ETP_SDK_LINKED_IN)
 static const bool others = true; // its allocator is not ours
@@ -37,9 +39,13 @@ static bool others;
 #endif
 
 #if !defined(ETP_SDK_LINKED_IN)
-static void *keep(void *at)
+static void *keep(void *at, size_t size)
 {
     (void)pthread_mutex_lock(&lock);
+    for (size_t i = 0; at == NULL && refused == 0 && i < n_blocks; i++) {
+        held += malloc_usable_size(blocks[i].at);
+    }
+    refused = at == NULL && refused == 0 ? size : refused;
     if (at != NULL && n_blocks < MOST) {
         blocks[n_blocks++] = (block){at, loaded};
     } else if (at != NULL) {
@@ -63,6 +69,12 @@ static void forget(void *at)
 
 #endif
 
+uint64_t etp_memory_refused(uint64_t *before)
+{
+    *before = held;
+    return refused;
+}
+
 void etp_memory_loaded(void)
 {
     (void)pthread_mutex_lock(&lock);
@@ -75,7 +87,7 @@ static void *allocate(void *context, size_t size)
 {
     (void)context;
     etp_loading_asked(0);
-    return keep(malloc(size));
+    return keep(malloc(size), size);
 }
 
 static void *reallocate(void *context, void *at, size_t size)
@@ -84,7 +96,7 @@ static void *reallocate(void *context, void *at, size_t size)
     etp_loading_asked(0);
     forget(at);
     void *moved = realloc(at, size);
-    (void)keep(moved != NULL || size == 0 ? moved : at);
+    (void)keep(moved != NULL || size == 0 ? moved : at, size);
     return moved;
 }
 
@@ -100,7 +112,7 @@ static void *aligned_allocate(void *context, size_t alignment, size_t size)
     (void)context;
     etp_loading_asked(size);
     void *at = NULL;
-    return keep(posix_memalign(&at, alignment, size) == 0 ? at : NULL);
+    return keep(posix_memalign(&at, alignment, size) == 0 ? at : NULL, size);
 }
 
 // As in xnnpack.h, which the SDK does not ship.
@@ -165,7 +177,8 @@ typedef struct mapping {
 static bool is_file(const char *path, const char *file)
 {
     size_t n = strlen(file);
-    return n > 0 && strncmp(path, file, n) == 0 && path[n] == '\n';
+    return n > 0 && strncmp(path, file, n) == 0 &&
+           (path[n] == '\n' || strcmp(path + n, " (deleted)\n") == 0); // by another process
 }
 
 static void begin(const char *line, const char *const *files, size_t n_files, const char *cache,
@@ -277,6 +290,12 @@ bool etp_memory_read(const char *const *files, size_t n_files, const char *cache
 }
 
 #else
+
+uint64_t etp_memory_refused(uint64_t *before)
+{
+    *before = 0;
+    return 0;
+}
 
 void etp_memory_loaded(void)
 {

@@ -13,6 +13,9 @@
 extern "C" {
 #endif
 
+// Bytes that XNNPACK was refused first, 0 none, and those that it had until then.
+uint64_t etp_memory_refused(uint64_t *before);
+
 // From here on what XNNPACK allocates is no more of loading.
 void etp_memory_loaded(void);
 

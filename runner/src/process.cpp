@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #if defined(__linux__)
@@ -98,6 +99,29 @@ uint64_t waited_ns()
     }
 #endif
     return sum;
+}
+
+uint64_t file_bytes(const std::string &path)
+{
+    struct stat st;
+    return stat(path.c_str(), &st) == 0 ? static_cast<uint64_t>(st.st_size) : 0;
+}
+
+uint64_t free_bytes(const std::string &path)
+{
+    const size_t slash = path.rfind('/');
+    struct statvfs fs;
+    const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+    return statvfs(folder.c_str(), &fs) == 0
+               ? static_cast<uint64_t>(fs.f_bavail) * static_cast<uint64_t>(fs.f_frsize)
+               : UINT64_MAX;
+}
+
+uint64_t address_limit()
+{
+    rlimit limit;
+    const bool limited = getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+    return limited ? static_cast<uint64_t>(limit.rlim_cur) : 0;
 }
 
 uint64_t drop_cached(const std::string &path)

@@ -22,6 +22,10 @@ uint64_t waited_ns();
 // The kernel ends this process when its parent ends (Linux; elsewhere the end of stdin does it).
 void die_with_parent();
 
+uint64_t file_bytes(const std::string &path); // 0: no such file
+uint64_t free_bytes(const std::string &path); // where a file of that path would lie
+uint64_t address_limit();                     // bytes that this process may map, 0: any number
+
 // Drops the file at PATH from the page cache; how many bytes of it are in there all the same: all,
 // where the system drops or tells nothing. 0 where there is no such file.
 uint64_t drop_cached(const std::string &path);

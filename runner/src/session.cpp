@@ -223,35 +223,6 @@ std::optional<Failure> Session::choose_method()
     return std::nullopt;
 }
 
-// "; it needs VulkanBackend; this runner has XnnpackBackend", or nothing.
-std::string Session::lacking_backends(const std::string &method)
-{
-    auto meta = module_->method_meta(method);
-    std::set<std::string> lacking;
-    for (size_t i = 0; meta.ok() && i < meta->num_backends(); i++) {
-        auto name = meta->get_backend_name(i);
-        if (name.ok() && !executorch::runtime::get_backend_class(*name)) {
-            lacking.insert(*name);
-        }
-    }
-    std::string has;
-    for (size_t i = 0; i < executorch::runtime::get_num_registered_backends(); i++) {
-        auto name = executorch::runtime::get_backend_name(i);
-        if (name.ok()) {
-            has += (has.empty() ? "" : ", ") + std::string(*name);
-        }
-    }
-    std::string needs;
-    for (const std::string &name : lacking) {
-        needs += (needs.empty() ? "" : ", ") + name;
-    }
-    if (needs.empty()) {
-        return "";
-    }
-    return "; it needs " + needs + "; this runner has " + (has.empty() ? "no backend" : has) +
-           ". Export it for one of these, or measure with a runner that has it (--runner)";
-}
-
 std::optional<Failure> Session::load_methods(Whose &whose)
 {
     std::set<std::string> called;
@@ -272,14 +243,7 @@ std::optional<Failure> Session::load_methods(Whose &whose)
         }
         Error error = module_->load_method(name);
         if (error != Error::Ok) {
-            std::string why = lacking_backends(name);
-            if (why.empty()) {
-                why = options_.data.empty()
-                          ? "; if its weights are in a .ptd file, give it with --data"
-                          : "; weights that the program names are not in " + options_.data;
-            }
-            return Failure{"load", options_.model + ": the SDK cannot load method '" + name +
-                                       "': " + reason(error) + why};
+            return not_loaded(name, error);
         }
     }
     return std::nullopt;
@@ -429,16 +393,30 @@ std::optional<Failure> Session::prepare_cache()
     }
     if (cold) {
         (void)unlink(file.c_str());
-    } else if (access(file.c_str(), F_OK) != 0) {
+    }
+    const bool there = access(file.c_str(), F_OK) == 0;
+    uint64_t need = file_bytes(options_.model);
+    for (const std::string &data : split(options_.data)) {
+        need += file_bytes(data);
+    }
+    need += need / 4; // as packed
+    // The SDK writes through a mapping, which on a full disk is a fatal signal.
+    if (!there && free_bytes(file) < need) {
+        std::fprintf(stderr, "no cache of packed weights: %s has no room for %llu bytes\n",
+                     file.c_str(), static_cast<unsigned long long>(need));
+        return std::nullopt;
+    }
+    cache_ = file;
+    if (!there && !cold) {
         load_beside(file); // what fails here fails again in the load that is measured
     }
     return std::nullopt;
 }
 
 // Of the files that loading reads, what stays in the page cache.
-static uint64_t drop_files(const Options &o)
+static uint64_t drop_files(const Options &o, const std::string &cache)
 {
-    uint64_t left = drop_cached(o.model) + drop_cached(cache_file(o.packed_cache));
+    uint64_t left = drop_cached(o.model) + drop_cached(cache);
     for (const std::string &file : split(o.data)) {
         left += drop_cached(file);
     }
@@ -465,7 +443,7 @@ std::optional<Failure> Session::load(etp_wire_load &out)
         etp_loading_watch(ETP_LOADING_TIMES);
     }
     if (options_.kind == "cold") {
-        out.cached_bytes = drop_files(options_);
+        out.cached_bytes = drop_files(options_, cache_);
     }
     begun_ = now();
     std::unique_ptr<executorch::etdump::ETDumpGen> tracer;
@@ -478,7 +456,7 @@ std::optional<Failure> Session::load(etp_wire_load &out)
                   ? std::make_unique<OpenModule>(options_.model, mode, std::move(tracer))
                   : std::make_unique<OpenModule>(options_.model, split(options_.data), mode,
                                                  std::move(tracer));
-    Error error = load_program(*module_, cache_file(options_.packed_cache));
+    Error error = load_program(*module_, cache_);
     if (error != Error::Ok) {
         return Failure{"load",
                        options_.model + ": the SDK cannot load the program: " + reason(error)};
@@ -637,7 +615,7 @@ static std::string absolute(const std::string &path)
 
 void Session::memory(etp_wire_done &out)
 {
-    const std::string cache = absolute(cache_file(options_.packed_cache));
+    const std::string cache = absolute(cache_);
     std::vector<std::string> paths = {absolute(options_.model)};
     for (const std::string &file : split(options_.data)) {
         paths.push_back(absolute(file));

@@ -118,6 +118,7 @@ class Session
     std::string lacking_backends(const std::string &method);
     void load_beside(const std::string &packed_cache);
     std::optional<Failure> prepare_cache();
+    Failure not_loaded(const std::string &method, executorch::runtime::Error error);
     std::optional<Failure> load_methods(Whose &whose);
     std::optional<Failure> make_calls();
     std::optional<Failure> once();
@@ -127,6 +128,7 @@ class Session
                                   executorch::runtime::Error error) const;
 
     const Options &options_;
+    std::string cache_; // file of packed weights, empty: none
     std::optional<executorch::extension::threadpool::NoThreadPoolGuard> no_pool_;
     std::unique_ptr<OpenModule> module_;
     executorch::etdump::ETDumpGen *tracer_ = nullptr; // owned by the module

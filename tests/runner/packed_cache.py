@@ -8,6 +8,7 @@ import math
 import os
 import pathlib
 import re
+import resource
 import shutil
 import statistics
 import subprocess
@@ -182,6 +183,49 @@ def by_hand(tmp, runner):
     expect(memory["cache"] == 0 and memory["allocator"] > 889_000, "a file that cannot be written", memory)
 
 
+def launched(runner, state, file, **more):
+    done = subprocess.run([*runner, "--model", MODEL, *(("--packed-cache", f"{state}:{file}") if file else ())],
+                          input="run 1\nmemory\nquit\n", capture_output=True, text=True, timeout=60, check=False,
+                          **more)
+    lines = {line["type"]: line for line in map(json.loads, done.stdout.splitlines())}
+    return lines, lines.get("done", {}).get("memory", {}).get("cache"), done.stderr
+
+
+def troubles(tmp, runner):
+    """Loading goes on without a file that is damaged or has no room; where memory ends, what was held is said."""
+    file = tmp / "damaged"
+    file.write_bytes(os.urandom(100_000))
+    lines, held, _ = launched(runner, "warm", file)
+    expect("load" in lines and "error" not in lines and held is not None, "damaged", lines)
+    shared = [subprocess.Popen([*runner, "--model", MODEL, "--packed-cache", f"cold:{tmp}/shared"], text=True,
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+              for _ in range(2)]
+    for process in shared:
+        said = [json.loads(line) for line in process.communicate("run 1\nmemory\nquit\n", timeout=60)[0].splitlines()]
+        rows_of = said[-1].get("memory", {"cache": 0, "allocator": 0})  # on the heap where the other was first
+        expect(rows_of["cache"] > 0 or rows_of["allocator"] > 889_000, "shared by two processes", said[-1])
+    small = tmp / "small"
+    small.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=100k", "tmpfs", small], capture_output=True,
+                      check=False).returncode == 0:
+        try:
+            for state in ("cold", "warm"):
+                lines, held, said = launched(runner, state, small / "packed")
+                expect(held == 0 and "error" not in lines and f"{small}/packed has no room for" in said, "full", lines)
+        finally:
+            subprocess.run(["umount", small], check=True)
+    wants = []
+    for limit in range(60_000_000, 20_000_000, -500_000):
+        lines, _, _ = launched(runner, "", None, preexec_fn=lambda most=limit: resource.setrlimit(
+            resource.RLIMIT_AS, (most, most)))
+        wants += [lines["error"]] if lines.get("error", {}).get("code") == "memory" else []
+        if wants:
+            break
+    found = wants and re.search(r"XNNPACK, which held (\d+) bytes, was refused (\d+) more, with (\d+) resident at "
+                                rf"most; the address space is limited to {limit} bytes", wants[0]["message"])
+    expect(found and int(found[1]) < 1_500_000 and int(found[2]) < int(found[3]) < limit, "memory that ends", wants)
+
+
 def refused(tmp):
     for words, says in ((("--packed-cache", "hot"), "takes off, cold and warm, not 'hot'"),
                         (("--packed-cache", "off,off"), "names 'off' twice"),
@@ -202,5 +246,6 @@ with tempfile.TemporaryDirectory(prefix="etp-") as name:
     offered(place)
     os.chdir(bundles[0])
     by_hand(place, json.loads(pathlib.Path("bundle.json").read_text())["start"])
+    troubles(place, json.loads(pathlib.Path("bundle.json").read_text())["start"])
     refused(place)
 finish("packed weights lie where the arms say")
