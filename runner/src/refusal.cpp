@@ -27,17 +27,19 @@ std::string Session::lacking_backends(const std::string &method)
     std::string has;
     for (size_t i = 0; i < executorch::runtime::get_num_registered_backends(); i++) {
         auto name = executorch::runtime::get_backend_name(i);
-        has += name.ok() ? (has.empty() ? "" : ", ") + std::string(*name) : "";
+        if (name.ok()) {
+            has += (has.empty() ? "" : ", ") + std::string(*name);
+        }
     }
     std::string needs;
     for (const std::string &name : lacking) {
         needs += (needs.empty() ? "" : ", ") + name;
     }
-    return needs.empty()
-               ? ""
-               : "; it needs " + needs + "; this runner has " + (has.empty() ? "no backend" : has) +
-                     ". Export it for one of these, or measure with a runner that has "
-                     "it (--runner)";
+    if (needs.empty()) {
+        return "";
+    }
+    return "; it needs " + needs + "; this runner has " + (has.empty() ? "no backend" : has) +
+           ". Export it for one of these, or measure with a runner that has it (--runner)";
 }
 
 // Why the SDK cannot load METHOD, whose own messages say little.
