@@ -146,12 +146,8 @@ etp_status etp_elf_read(etp_image *elf, etp_arena *arena, etp_error *err)
     }
     elf->format = ETP_IMAGE_ELF;
     elf->range_bounds = ETP_BOUNDS_UNWIND;
-    elf->machine = ETP_MACHINE_UNKNOWN;
-    if (t.machine == ETP_ELF_X86_64) {
-        elf->machine = ETP_MACHINE_X86_64;
-    } else if (t.machine == ETP_ELF_AARCH64) {
-        elf->machine = ETP_MACHINE_AARCH64;
-    }
+    elf->machine = t.machine == ETP_ELF_AARCH64 ? ETP_MACHINE_AARCH64 : ETP_MACHINE_UNKNOWN;
+    elf->machine = t.machine == ETP_ELF_X86_64 ? ETP_MACHINE_X86_64 : elf->machine;
     ETP_TRY(read_segments(elf, &t, arena, err));
     read_sections(elf, &t, arena);
     return ETP_OK;

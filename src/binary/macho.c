@@ -251,12 +251,8 @@ etp_status etp_macho_read(etp_image *image, etp_arena *arena, etp_error *err)
              seen = 0;
     image->format = ETP_IMAGE_MACHO;
     image->range_bounds = ETP_BOUNDS_STARTS;
-    image->machine = ETP_MACHINE_UNKNOWN;
-    if (cpu == CPU_X86_64) {
-        image->machine = ETP_MACHINE_X86_64;
-    } else if (cpu == CPU_ARM64) {
-        image->machine = ETP_MACHINE_AARCH64;
-    }
+    image->machine = cpu == CPU_ARM64 ? ETP_MACHINE_AARCH64 : ETP_MACHINE_UNKNOWN;
+    image->machine = cpu == CPU_X86_64 ? ETP_MACHINE_X86_64 : image->machine;
     command c;
     size_t at = 0;
     while (seen < n && seen < MAX_COMMANDS && next_command(image, &at, &c)) {

@@ -15,17 +15,6 @@ typedef struct source { // lives in its arena, as the report does
     size_t n_defs, next;
 } source;
 
-// The kind says how a column is shown: what is shown as a ratio is a double in each cell, and a
-// time or a count is a whole number, as it stands in the JSON document.
-static etp_column_type type_of_kind(etp_kind kind)
-{
-    bool real = kind == ETP_KIND_RATIO || kind == ETP_KIND_PERCENT || kind == ETP_KIND_DOUBLE;
-    if (kind == ETP_KIND_TEXT) {
-        return ETP_COLUMN_TEXT;
-    }
-    return real ? ETP_COLUMN_F64 : ETP_COLUMN_I64;
-}
-
 // Columns of a report may share a name ("share" of each arm), those of a data frame may not.
 static const char *unique_name(source *s, size_t column, const char *key)
 {
@@ -39,12 +28,17 @@ static const char *unique_name(source *s, size_t column, const char *key)
     return name;
 }
 
-// A column may still have a cell of another type than its kind promises. One type must do for all
-// rows of a stream, so the first pass over the table finds the widest.
+// The kind says how a column is shown: what is shown as a ratio is a double in each cell, and a
+// time or a count is a whole number, as it stands in the JSON document. A column may still have a
+// cell of another type than its kind promises. One type must do for all rows of a stream, so the
+// first pass over the table finds the widest.
 static void type_columns(source *s, const etp_column *columns)
 {
     for (size_t k = 0; k < s->n_defs; k++) {
-        etp_column_type type = type_of_kind(columns[k].kind);
+        const etp_kind kind = columns[k].kind;
+        bool real = kind == ETP_KIND_RATIO || kind == ETP_KIND_PERCENT || kind == ETP_KIND_DOUBLE;
+        etp_column_type type = real ? ETP_COLUMN_F64 : ETP_COLUMN_I64;
+        type = kind == ETP_KIND_TEXT ? ETP_COLUMN_TEXT : type;
         const etp_cell *cells;
         for (size_t i = 0; (cells = etp_table_cells(s->table, i)) != NULL; i++) {
             if (cells[k].type == ETP_CELL_TEXT) {

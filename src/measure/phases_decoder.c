@@ -76,15 +76,6 @@ typedef struct wanted { // one phase, whatever the model
     uint64_t prompt; // prefill: of the whole prompt, of which this is a chunk
 } wanted;
 
-// How many tokens a call of a phase has.
-static uint64_t step_of(const etp_decoder *d, const wanted *w)
-{
-    if (w->decode) {
-        return 1;
-    }
-    return d->dynamic && w->tokens < d->most ? w->tokens : d->most;
-}
-
 static etp_status check_wanted(const etp_decoder *d, const wanted *w, const char *model,
                                etp_error *err)
 {
@@ -222,10 +213,11 @@ static void name_phase(const wanted *w, etp_arena *arena, etp_steps_phase *p)
 static void add_phase(const etp_decoder *d, const wanted *w, uint64_t seed, etp_arena *arena,
                       etp_steps *out)
 {
+    uint64_t step = d->dynamic && w->tokens < d->most ? w->tokens : d->most; // tokens of a call
     etp_steps_phase p = {.method = d->method,
                          .measured = true,
                          .kind = w->decode ? ETP_PHASE_OF_DECODE : ETP_PHASE_OF_PREFILL,
-                         .tokens = step_of(d, w),
+                         .tokens = w->decode ? 1 : step,
                          .depth = w->from,
                          .prompt = w->prompt};
     name_phase(w, arena, &p);

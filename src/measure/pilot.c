@@ -20,11 +20,7 @@
 
 static uint64_t count_for(double ns, double each, uint64_t least, uint64_t most)
 {
-    double n = ceil(ns / each);
-    if (n < (double)least) {
-        return least;
-    }
-    return n > (double)most ? most : (uint64_t)n;
+    return (uint64_t)fmin(fmax(ceil(ns / each), (double)least), (double)most);
 }
 
 static uint64_t traced_count(const etp_session_plan *plan, uint64_t iterations)

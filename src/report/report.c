@@ -296,14 +296,6 @@ void etp_keys_add(etp_keys *k, etp_severity severity, const char *key, const cha
 
 // ---- tables ----
 
-static int default_decimals(etp_kind kind)
-{
-    if (kind == ETP_KIND_RATIO) {
-        return 2;
-    }
-    return kind == ETP_KIND_PERCENT ? 1 : 3;
-}
-
 etp_table *etp_report_table(etp_report *r, const char *id, const char *caption,
                             const etp_column *columns, size_t n_columns)
 {
@@ -329,7 +321,9 @@ etp_table *etp_report_table(etp_report *r, const char *id, const char *caption,
         copy[i].unit = in->unit ? etp_report_clean(r, in->unit).ptr : NULL;
         copy[i].help = in->help ? etp_report_clean(r, in->help).ptr : NULL;
         // Resolved once here, so that no writer has a default of its own.
-        copy[i].decimals = in->decimals > 0 ? in->decimals : default_decimals(in->kind);
+        int usual = in->kind == ETP_KIND_PERCENT ? 1 : 3;
+        usual = in->kind == ETP_KIND_RATIO ? 2 : usual;
+        copy[i].decimals = in->decimals > 0 ? in->decimals : usual;
     }
     *t = (etp_table){.report = r,
                      .id = etp_report_part_id(r, id),
