@@ -17,6 +17,20 @@ HEAD = {"c": "// SPDX-License-Identifier: Apache-2.0\n", "py": "# SPDX-License-I
         "sh": "#!/usr/bin/env bash\n# SPDX-License-Identifier: Apache-2.0\n"}
 CLEAN = {
     "src/sum.c": HEAD["c"] + "int sum(int a, int b)\n{\n    return a + b;\n}\n",
+    # Conditionals beside each other, one in a bracket that has closed, and question marks that are none.
+    "src/less.c": HEAD["c"] + """#define LESS(a, b) ((a) < (b) ? (a) : (b))
+#define MORE(a, b) ((a) < (b) ? (b) : (a))
+static const char k_ask[] = "a ? b ? c : d : e", k_mark = '?'; // why? how?
+int less(int a, int b)
+{
+    int least[2] = {a < b ? a : b, a < 0 ? 0 : a}, most = (a < b ? b : a) + (b > 0 ? 1 : 0);
+    least[a < 0 ? 0 : 1] = b < 0 ? most : LESS(a, k_ask[1]);
+    if (MORE(a, b < 2 ? a : b)) {
+        return a < k_mark ? least[0] : least[1];
+    }
+    return b < 3 ? least[1] : a;
+}
+""",
     # The formatter keeps the columns of a table aligned, whatever its width.
     "src/rows.c": HEAD["c"] + "static const struct row k_rows[] = {\n" + "".join(
         '    {%-30s %-59s %-11s %-13s},\n' % row for row in (
@@ -26,6 +40,7 @@ CLEAN = {
     "tools/start": HEAD["sh"] + 'echo "$1"\n',
 }
 LONG_C = "int sum(int a, int b)\n{\n" + "    a += b;\n" * 79 + "    return a;\n}\n"
+NESTED_C = HEAD["c"] + "int sign(int a, int b)\n{\n    return %s;\n}\n"
 LONG_PY = "def one(a):\n" + "    a += 1\n" * 79 + "    return a\n"
 # What is planted: the file, its text, what lint has to say.
 SINS = {
@@ -33,6 +48,11 @@ SINS = {
     "a long line of C": ("src/sum.c", HEAD["c"] + f"#include <{'x' * 100}.h>\n", "113 columns, at most 100"),
     "a long function of C": ("src/sum.c", HEAD["c"] + LONG_C, "a function of 82 lines, at most 80"),
     "a number with an exponent": ("src/sum.c", HEAD["c"] + 'const char *k_form = "%.3g %%";\n', "%.3g shows 1e+06"),
+    **{f"a conditional in another: {form}": ("src/sum.c", NESTED_C % form, "src/sum.c:4: a conditional in another")
+       for form in ("a < 0 ? -1 : a > 0 ? 1 : 0", "a ? b ? 1 : 2 : 3", "a ? sign(0, b ? 1 : 2) : 3",
+                    "sign(1, a ? b : 1) ? a : b", "a ? ((int[]){b ? 1 : 2})[0] : 3")},
+    "a conditional in another of a macro": (
+        "src/sum.c", HEAD["c"] + "#define SIGN(a) ((a) < 0 ? -1 : (a) > 0 ? 1 : 0)\n", "a conditional in another"),
     "a long file of C": ("src/sum.c", HEAD["c"] + "extern int a;\n" * 800, "801 lines, at most 800"),
     "a file of C without a licence": ("src/sum.c", "int sum(int a, int b);\n", "no SPDX-License-Identifier"),
     "a name that says nothing": ("src/helpers.c", HEAD["c"] + "int sum(int a, int b);\n", "a name that says nothing"),

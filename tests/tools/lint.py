@@ -4,7 +4,7 @@
 
 Formatting of C and C++ (clang-format), Python (ruff) and shell (shellcheck), and spelling (codespell), each in the
 version that scripts/requirements/lint.txt names; length of lines, functions and files; names of files; the licence
-line; functions of tests that nobody calls; sentences that are riddles (words.py)."""
+line; conditional expressions in others; functions of tests that nobody calls; sentences that are riddles (words.py)."""
 import ast
 import collections
 import concurrent.futures
@@ -13,6 +13,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import types
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from checks import expect, finish, in_python_with, skip
@@ -92,6 +93,43 @@ def exponents(name, lines):
             expect(not found, f"{name}:{number}", f"{found and found[1]} shows 1e+06 to people: ETP_DIGITS")
 
 
+def parts_without_words(text):
+    """(where it begins, C whose strings, characters and comments hold nothing): each directive of the preprocessor,
+    whose brackets need not close, then all the rest."""
+    bare = re.sub(r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'""",
+                  lambda m: re.sub(r"[^\n]", "_", m[0]), text, flags=re.S)
+    directive = re.compile(r"^[ \t]*#(?:.*\\\n)*.*", re.M)
+    yield from ((m.start(), m[0]) for m in directive.finditer(bare))
+    yield 0, directive.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), bare)
+
+
+def conditionals(name, text):
+    """A conditional expression in another, in its condition or in what it chooses, is read twice."""
+    def bracket(within):  # a conditional lies around what comes next, in the brackets that just closed, anywhere here
+        return types.SimpleNamespace(within=within, before=False, any=False)
+    for start, part in parts_without_words(text):
+        opened = [bracket(False)]
+        for found in re.finditer(r"^\}|[][(){}?,;]|[=!<>]=|=", part, re.M):
+            sign, here = found[0], opened[-1]
+            if sign in "([{":
+                opened.append(bracket(here.within))
+            elif sign == "}" and part[found.start() - 1:found.start()] == "\n":  # a function ends, whatever was open
+                opened = [bracket(False)]
+            elif sign in ")]}" and len(opened) > 1:
+                closed, here = opened.pop(), opened[-1]
+                here.before = (here.before or closed.any) and (sign != "}" or here.within)
+                here.any = here.any or closed.any
+            elif sign in ",;":
+                here.within, here.before = len(opened) > 1 and opened[-2].within, False
+            elif sign == "=":
+                here.before = False
+            elif sign == "?":
+                line = text.count("\n", 0, start + found.start()) + 1
+                expect(not here.within and not here.before, f"{name}:{line}",
+                       "a conditional in another: write out an if, a switch or a table, or name one of the two")
+                here.within = here.any = True
+
+
 def c_functions(lines):
     """(first line, lines) of what has its braces on lines of their own, as the formatter leaves functions."""
     for i, line in enumerate(lines):
@@ -131,6 +169,7 @@ def check_file(name, kind):
     elif kind == "c":
         c_lines(name, lines)
         exponents(name, lines)
+        conditionals(name, text)
         functions = c_functions(lines)
     elif kind == "python":
         functions = python_functions(text)
