@@ -187,7 +187,9 @@ etp_status etp_arms_open(etp_arms *s)
     if (plan->n_arms != 2 || plan->n_phases > 0 || plan->arms[0].foreign || plan->arms[1].foreign) {
         return etp_fail(s->err, ETP_USAGE,
                         "--numerics holds two arms of etprof's runner against each "
-                        "other: two levels of a model, or two models at a level");
+                        "other: two levels of a model, two models at a level, or two builds by "
+                        "--runner-a and --runner-b, which 'scripts/build-runner' makes of any "
+                        "ExecuTorch");
     }
     ETP_TRY(open_side(s, ETP_BASELINE));
     return open_side(s, ETP_CANDIDATE);

@@ -8,6 +8,7 @@ import os
 import pathlib
 import platform
 import random
+import shutil
 import struct
 import subprocess
 import sys
@@ -104,6 +105,15 @@ def check_every(model, copy, node):
            page.count("<title>no difference"), page.count("<title>SNR "))
 
 
+def check_builds(model):
+    """Two bundles are two arms as two levels are; the same libraries compute the same."""
+    bundle = pathlib.Path(SOURCE, "build", "bundle", f"{platform.machine()}-linux-gnu")
+    if bundle.is_dir():
+        other = shutil.copytree(bundle, "other")
+        code, answer, said = ask(model, "--runner-a", bundle, "--runner-b", other, "--levels", "best")
+        expect(code == 0 and answer["verdict"] == "agree" and answer["launches"] == 2, "two builds", answer, said)
+
+
 def check_branches(module, path):
     """What stands before the jump is found, what control flow leads to blames nobody and is named."""
     model = DATA / "branches_xnnpack_fp32.pte"
@@ -165,6 +175,7 @@ def main():
         check_every(model, copy, places[-1][1])
         check_tables(model, copy)
         check_branches(module, copy)
+        check_builds(model)
         code, answer, said = ask(model, DATA / "fixes" / "recurrent.pte")
         expect(code == 2 and "not the same operators: one has" in said, "another program", said)
         for words in (["--price"], ["--resume", "folder"]):
