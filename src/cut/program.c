@@ -62,11 +62,13 @@ etp_status etp_cut_program_add_value(etp_cut_program *c, const etp_value *v, uin
     etp_fb_node *memory = etp_fb_node_new(table_of(schema, TENSOR_ALLOCATION), c->arena);
     uint32_t *sizes = ETP_NEW_ARRAY(c->arena, uint32_t, v->rank);
     uint8_t *order = ETP_NEW_ARRAY(c->arena, uint8_t, v->rank);
+    bool fits = v->bytes != ETP_BYTES_UNKNOWN && v->bytes <= INT32_MAX;
     for (uint32_t i = 0; i < v->rank; i++) {
+        fits = fits && v->dims[i] <= INT32_MAX; // beside a dimension of 0 any is of no bytes
         sizes[i] = (uint32_t)v->dims[i];
         order[i] = (uint8_t)i;
     }
-    if (v->bytes == ETP_BYTES_UNKNOWN || v->bytes > INT32_MAX) {
+    if (!fits) {
         return etp_fail(c->err, ETP_UNSUPPORTED, "value %lu has no size that can be planned",
                         (unsigned long)v->id);
     }

@@ -37,11 +37,10 @@ etp_status etp_replay_place(const etp_method *m, const char *word, etp_cut_place
             const etp_partition *p = &m->partitions[x->partition];
             *out = (etp_cut_place){m, i, (uint32_t)n};
             if (!p->graph) {
-                return etp_fail(err, ETP_UNSUPPORTED,
-                                "delegate %llu is of %.*s: only nodes of XNNPACK delegates can be "
-                                "cut out (%s)",
+                return etp_fail(err, ETP_UNSUPPORTED, "delegate %llu (%.*s): %s",
                                 (unsigned long long)d, ETP_STR_ARG(p->backend),
-                                p->problem ? p->problem : "its payload is not read");
+                                p->problem ? p->problem
+                                           : "only nodes of XNNPACK delegates can be cut out");
             }
             return n < p->n_nodes
                        ? ETP_OK
