@@ -62,6 +62,7 @@ typedef struct etp_measurement_options { // zero or NULL: the default
     // machine made it (docs/trust.md).
     const char *resume;
     bool trust;
+    bool cold_loads; // each arm loads once more in each block, with a cold page cache
 } etp_measurement_options;
 
 typedef struct etp_measurement_progress { // borrowed during the callback

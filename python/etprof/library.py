@@ -140,7 +140,7 @@ class MeasurementOptions(Sized):
                 ("method", c.c_char_p), ("inputs", c.c_char_p), ("data", c.c_char_p), ("cpus", c.c_char_p),
                 ("work_dir", c.c_char_p), ("state_dir", c.c_char_p), ("search_path", c.c_char_p), ("qemu", c.c_char_p),
                 ("ssh_config", c.c_char_p), ("android_serial", c.c_char_p), ("resume", c.c_char_p),
-                ("trust", c.c_bool)]
+                ("trust", c.c_bool), ("cold_loads", c.c_bool)]
 
 
 class MeasurementProgress(c.Structure):

@@ -165,7 +165,7 @@ def ab(*models: Path, levels: Sequence[str] = (), threads: Sequence[int] = (), b
        device: str | None = None, runner: Path | None = None, out: Path | None = None, blocks: int = 0,
        precision: float = 0, budget: float = 0, warmup: int = 0, iterations: int = 0, seed: int = 0,
        timeout: float = 0, method: str | None = None, inputs: str | None = None, data: Path | None = None,
-       cpus: str | None = None, trace: bool = True, kernels: bool = False,
+       cpus: str | None = None, trace: bool = True, kernels: bool = False, price: bool = False,
        progress: bool | Callable[[Progress], None] = True) -> Analysis:
     """Measures models at CPU-feature levels, block by block, and opens the run folder. Words mean what the options of
     `etprof ab` mean (docs/options.md); PRECISION is relative (0.01), times are seconds. PROGRESS: True shows a line,
@@ -181,9 +181,9 @@ def ab(*models: Path, levels: Sequence[str] = (), threads: Sequence[int] = (), b
         models=lib.words(models), n_models=len(models), levels=lib.words(levels), n_levels=len(levels), threads=counts,
         n_threads=len(threads), baseline=baseline, device=device,
         runner=runner or os.environ.get("ETPROF_RUNNER") or None, folder=out,
-        exact_folder=out is not None, no_trace=not trace, kernels=kernels, blocks=blocks,
-        budget_s=budget, precision=precision, warmup=warmup, iterations=iterations, seed=seed, timeout_s=timeout,
-        method=method, inputs=inputs, data=data, cpus=cpus, **_surroundings()), progress)
+        exact_folder=out is not None, no_trace=not trace, kernels=kernels, cold_loads=price,
+        blocks=blocks, budget_s=budget, precision=precision, warmup=warmup, iterations=iterations, seed=seed,
+        timeout_s=timeout, method=method, inputs=inputs, data=data, cpus=cpus, **_surroundings()), progress)
 
 
 def resume(folder: Path, *, device: str | None = None, runner: Path | None = None, trust: bool = False,

@@ -45,18 +45,18 @@ std::string Session::lacking_backends(const std::string &method)
 // Why the SDK cannot load METHOD, whose own messages say little.
 Failure Session::not_loaded(const std::string &method, Error error)
 {
-    const std::string what =
-        options_.model + ": the SDK cannot load method '" + method + "': " + executorch::runtime::to_string(error);
+    const std::string what = options_.model + ": the SDK cannot load method '" + method +
+                             "': " + executorch::runtime::to_string(error);
     uint64_t held = 0;
     const uint64_t refused = etp_memory_refused(&held), limit = address_limit();
     const std::string limited = limit > 0 ? "; the address space is limited to " +
                                                 std::to_string(limit) + " bytes (ulimit -v)"
                                           : "";
     if (refused > 0) {
-        return Failure{"memory", what + "; memory ran out: XNNPACK, which held " +
-                                     std::to_string(held) + " bytes, was refused " +
-                                     std::to_string(refused) + " more, with " +
-                                     std::to_string(peak_rss_bytes()) + " resident at most" + limited};
+        return Failure{"memory",
+                       what + "; memory ran out: XNNPACK, which held " + std::to_string(held) +
+                           " bytes, was refused " + std::to_string(refused) + " more, with " +
+                           std::to_string(peak_rss_bytes()) + " resident at most" + limited};
     }
     std::string why = lacking_backends(method);
     if (why.empty()) {

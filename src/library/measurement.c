@@ -118,6 +118,7 @@ static etp_status keep_numbers(etp_measurement *m, const etp_measurement_options
     set->seed = o->seed;
     set->no_trace = o->no_trace;
     set->kernels = o->kernels;
+    set->cold_loads = o->cold_loads;
     // The tool samples unasked where that costs little; a program gets exactly what it asked for.
     set->no_kernels = !o->kernels;
     ETP_TRY(etp_settings_check(set, err));

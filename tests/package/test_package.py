@@ -595,8 +595,10 @@ class Measuring(unittest.TestCase):
 
     def test_a_session(self):
         told = []
-        found = etprof.ab(MODEL, blocks=2, iterations=5, warmup=2, out="run", progress=told.append)
+        found = etprof.ab(MODEL, blocks=2, iterations=5, warmup=2, out="run", price=True, progress=told.append)
         self.assertEqual(found.summary.state, "finished")
+        for arm in found.document["arms"]: # a folder in memory cannot be dropped from it
+            self.assertTrue(arm["cold_load_ns"] or arm["cached_bytes"], arm)
         self.assertTrue(pathlib.Path("run/report.html").is_file())
         self.assertTrue(any(p.blocks == 2 for p in told))
         self.assertIn("block", " ".join(map(str, told)))
