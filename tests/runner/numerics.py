@@ -116,7 +116,7 @@ def check_builds(model):
 
 def check_branches(module, path):
     """What stands before the jump is found, what control flow leads to blames nobody and is named."""
-    model = DATA / "branches_xnnpack_fp32.pte"
+    model = DATA / "precision" / "branches_xnnpack_fp32.pte"
     program = module.Program(bytearray(model.read_bytes()))
     for delegate, verdict in ((0, "part"), (1, "unknown")):
         code, answer, said = ask(model, planted(program, path, (delegate, 0)), "--levels", "best")

@@ -151,7 +151,7 @@ def check_refused():
                         ((DATA / "linear_portable_fp32.pte", "0:0"), "no delegate 0 is called")):
         code, answer, error = ask(*words)
         expect(code == 2 and part in error and answer is None, words[1], error)
-    code, answer, error = ask(DATA / "branches_xnnpack_fp32.pte", "1:0", "--no-measure")
+    code, answer, error = ask(DATA / "precision" / "branches_xnnpack_fp32.pte", "1:0", "--no-measure")
     expect(code == 0 and answer["type"] == "FullyConnected", "behind control flow", error)
     pathlib.Path(answer["capsule"]).unlink()
     code, answer, error = ask(DATA / "llm" / "decoder_grouped.pte", "2:0", "--no-measure")
