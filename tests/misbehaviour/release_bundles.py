@@ -101,6 +101,9 @@ def environments():
                             check=True).stdout
     versions = {p["name"]: p["version"] for p in json.loads(listed)}
     expect(versions["torch"] == "2.9.1" and versions["executorch"] == "1.0.0", "installed", versions)
+    folder = pathlib.Path(done.stdout.splitlines()[0])
+    kept = {p["name"]: p["sha256"] for p in json.loads((folder / "packages.json").read_text())}
+    expect(kept["torch"] == TORCH and "packages.json" in {f["path"] for f in old["files"]}, "what pip took", kept)
     done = asked("1.0.1,1.2.0")
     words = "takes an environment of its own with torch==2.20.*"
     expect(done.returncode == 5 and words in done.stderr, "no torch of it", done.returncode, done.stderr)
@@ -137,8 +140,10 @@ with tempfile.TemporaryDirectory() as scratch:
     asks = "Requires-Dist: torch<2.10.0,>=2.9.0\nRequires-Dist: torchao==0.14.0; extra == 'x'\n"
     wheel(TMP / "wheels", "1.0.0", asks)
     wheel(TMP / "wheels", "1.0.1", "Requires-Dist: torch>=2.20.0a0\n")
+    TORCH = ""
     for name, version in (("torch", "2.9.1"), ("torch", "2.13.0"), ("numpy", "2.4.0")):
-        packed(TMP / "wheels", name, version, "", {f"{name}/__init__.py": ""})
+        made_of = packed(TMP / "wheels", name, version, "", {f"{name}/__init__.py": ""})
+        TORCH = made_of if version == "2.9.1" else TORCH
     for program in ("tree/bin/etprof", f"tree/libexec/etprof/{TRIPLE}/etprof-launch"):
         (TMP / program).write_text("#!/bin/sh\n")
         (TMP / program).chmod(0o755)

@@ -89,6 +89,8 @@ for path in [ROOT / "tests/python/run", *(ROOT / "python/etprof").rglob("*.py")]
     text = path.read_text()
     for found in re.finditer(r'"pip", "install"|pip\([^)]*"install"', text):
         around = text[found.start():found.start() + 300]
+        if path.name == "prepare.py" and '"--report"' in around:
+            continue  # releases that somebody names: what pip took is kept, with its hashes
         expect("--require-hashes" in around, path.relative_to(ROOT), f"installs without hashes: {around[:80]!r}")
 # What a verb tells of what is missing is what its lock was made from.
 sys.path.insert(0, str(ROOT / "python"))

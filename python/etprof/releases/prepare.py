@@ -23,6 +23,7 @@ from etprof.verbs import program
 OLDEST = (1, 0)
 VERSION = re.compile(r"\d{1,4}\.\d{1,4}(\.\d{1,4})?")
 TREE = Path(restart.ROOT).parent
+PACKAGES = "packages.json"  # of an environment: what pip took, name, version and sha256
 BINARIES = ("extension/pybindings", "kernels/quantized", "lib", "backends/qualcomm")  # what a launch can load
 
 
@@ -98,20 +99,22 @@ def installed(python: str, package: str) -> str:
 
 
 def environment(base: str, version: str, torch: str) -> str:
-    """The interpreter of an environment that BASE makes for VERSION, with everything that its wheel asks for."""
+    """The interpreter of an environment that BASE makes for VERSION, with everything that its wheel asks for. No lock
+    file can know releases that are still to come, so PACKAGES keeps what pip took, with its hashes."""
     folder = place() / f"{version}-environment"
-    python, whole = str(bootstrap.venv_python(folder)), folder / "whole"
-    if whole.is_file() and installed(python, "executorch") == version:
+    python = str(bootstrap.venv_python(folder))
+    if (folder / PACKAGES).is_file() and installed(python, "executorch") == version:
         return python
     shutil.rmtree(folder, ignore_errors=True)
     folder.parent.mkdir(parents=True, exist_ok=True)
     wanted = f"torch=={torch}.*" if torch else "torch"
     index = os.environ.get("ETPROF_TORCH_INDEX")
+    parts = [[*packages.place_options(index), wanted]] if index else []
+    parts.append([f"executorch=={version}", wanted, "numpy"])
+    reports = [folder / f"report{i}.json" for i in range(len(parts))]
     steps = [[base, "-I", "-m", "venv", str(folder)]]
-    install = packages.pip(python, "install", "--quiet", "--disable-pip-version-check")
-    if index:
-        steps.append([*install, *packages.place_options(index), wanted])
-    steps.append([*install, f"executorch=={version}", wanted, "numpy"])
+    steps += [packages.pip(python, "install", "--report", str(report), "--quiet", "--disable-pip-version-check", *part)
+              for report, part in zip(reports, parts)]
     for step in steps:
         done = subprocess.run(step, stdin=subprocess.DEVNULL, capture_output=True, text=True)
         if done.returncode != 0:
@@ -119,7 +122,10 @@ def environment(base: str, version: str, torch: str) -> str:
             raise EnvironmentProblem(
                 f"--executorch {version}: it takes an environment of its own with {wanted}, which cannot be made in "
                 f"{folder}: {packages.last_error(done.stderr + done.stdout)}")
-    whole.write_text("")
+    taken = [{"name": p["metadata"]["name"], "version": p["metadata"]["version"],
+              "sha256": p["download_info"].get("archive_info", {}).get("hashes", {}).get("sha256")}
+             for report in reports for p in read_json(report)["install"]]
+    (folder / PACKAGES).write_text(json.dumps(taken, indent=1) + "\n")
     return python
 
 
@@ -191,10 +197,13 @@ def make_bundle(python: str, version: str, triple: str) -> Path:
             shutil.copy(path, work / name)
         text = (work / ".release/executorch/version.py").read_text()
         sha = re.search(r"^git_version\b[^=\n]*=\s*['\"]([0-9a-f]+)", text, re.M)
-        files = [entry(work, path) for path in (*(work / n for n in mine), *binaries(work / ".release"))]
         torch = torch_of(work / ".release")
         fits = torch in ("", ".".join(installed(python, "torch").split(".")[:2]))
         start = [python if fits else environment(python, version, torch), "-I", "./runner.py"]
+        if not fits:
+            mine[PACKAGES] = place() / f"{version}-environment" / PACKAGES
+            shutil.copy(mine[PACKAGES], work)
+        files = [entry(work, path) for path in (*(work / n for n in mine), *binaries(work / ".release"))]
         document = {"schema": "etprof.bundle/1", "triple": triple, "made_by": python,
                     "executorch": {"version": version, "sha": sha[1] if sha else ""}, "wheel": wheel, "python": True,
                     "torch": installed(start[0], "torch"),
