@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels replaced in a copy of the runner's library: does `etprof ab --numerics` name the first operator that runs one?
+"""Kernels replaced in a copy of the runner's library: does `etprof ab --numerics` name the first operator that ran it?
 
 usage: bench/cut/kernels.py ETPROF BUNDLE MODEL.pte...
   BUNDLE  a runner's folder for x86-64 (build/bundle/x86_64-linux-gnu)
@@ -32,7 +32,8 @@ def ask(*words):
 
 def sampled(etprof, model, run):
     """{kernel: [(delegate, node) of those who run it, in the program's order]}, and the kernels."""
-    ask(etprof, "ab", model, "--levels", LEVEL, "--blocks", "2", "--iterations", "300", "--kernels", "always", "--out", run)
+    ask(etprof, "ab", model, "--levels", LEVEL, "--blocks", "2", "--iterations", "300", "--kernels", "always", "--out",
+        run)
     arm = ask(etprof, "kernels", run)["arms"][0]
     dump = next(run.glob("*/*.etdump*"))
     rows = [o for o in ask(etprof, "ops", dump, "--pte", model)["operators"] if o["delegated"]]
@@ -86,13 +87,15 @@ def main():
                     if file["path"].endswith(LIBRARY):
                         file["sha256"] = hashlib.sha256(data).hexdigest()
                 (other / "bundle.json").write_text(json.dumps(document))
-                said = ask(etprof, "ab", model, "--levels", LEVEL, "--numerics", "--runner-a", bundle, "--runner-b", other)
+                said = ask(etprof, "ab", model, "--levels", LEVEL, "--numerics", "--runner-a", bundle, "--runner-b",
+                           other)
                 blamed = re.match(r"node (\d+) \(\w+\)(?: of delegate (\d+))?", said["operator"] or "")
                 place = (int(blamed[2] or 0), int(blamed[1])) if blamed else None
                 named = "named" if place == users[kernel["name"]][0] else "another"
                 total[named] += 1
-                print(f"{model.name}: {kernel['name']}, {len(users[kernel['name']])} operators, first delegate %d node %d: "
-                      % users[kernel["name"]][0] + f"{said['operator']}, {named}", flush=True)
+                first = "delegate %d node %d" % users[kernel["name"]][0]
+                print(f"{model.name}: {kernel['name']}, {len(users[kernel['name']])} operators, first {first}: "
+                      f"{said['operator']}, {named}", flush=True)
     print(f"all: {dict(total)}")
 
 
