@@ -350,6 +350,12 @@ static etp_status open_program(etp_bytes bytes, etp_arena *arena, etp_inspect *o
 {
     ETP_TRY(etp_program_open(bytes, arena->alloc, &out->program, err));
     find_operators(out, arena);
+    etp_inspect_planned *planned =
+        ETP_NEW_ARRAY(arena, etp_inspect_planned, out->program->n_methods);
+    for (uint32_t i = 0; i < out->program->n_methods; i++) {
+        etp_inspect_plan(&out->program->methods[i], arena, &planned[i]);
+    }
+    out->planned = planned;
     find_weights(out, arena);
     find_parts(out, arena);
     return ETP_OK;

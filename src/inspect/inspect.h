@@ -60,6 +60,26 @@ typedef struct etp_inspect_part { // what the bytes of the file are; parts add u
     uint32_t count;
 } etp_inspect_part;
 
+typedef struct etp_inspect_buffer { // a tensor for which memory was planned
+    const etp_value *value;
+    uint64_t bytes, offset; // in its arena
+    uint32_t arena;
+    uint32_t first, last; // of the method's instructions that need it, counted over all chains
+    bool given, handed;   // an input, an output of the method
+    bool needed;          // by any instruction
+    bool kept;            // from call to call: a cache, a state
+} etp_inspect_buffer;
+
+typedef struct etp_inspect_planned {   // of a method
+    const etp_inspect_buffer *buffers; // by arena and offset
+    size_t n_buffers;
+    const uint64_t *live; // bytes in use while each instruction runs
+    size_t n_live;        // 0: no memory was planned, or it is not known
+    uint32_t peak;        // the instruction with most
+    uint64_t kept_bytes;
+    const char *untold; // why it is not known, NULL
+} etp_inspect_planned;
+
 typedef struct etp_inspect {
     etp_file_kind kind;
     const char *path; // as given
@@ -84,7 +104,8 @@ typedef struct etp_inspect {
     size_t n_parts;
     uint64_t shared_bytes;          // saved because blobs are stored once and used several times
     const etp_inspect_times *times; // NULL without a recording
-    etp_belonging belonging;        // how far a record beside a program agrees with it
+    const etp_inspect_planned *planned; // of each method of the program
+    etp_belonging belonging;            // how far a record beside a program agrees with it
 } etp_inspect;
 
 // What BYTES look like, by their first bytes.
@@ -96,6 +117,9 @@ const char *etp_file_kind_name(etp_file_kind kind); // "pte"
 ETP_NODISCARD etp_status etp_inspect_open(const char *path, etp_bytes bytes, etp_bytes record_bytes,
                                           etp_arena *arena, etp_inspect *out, etp_error *err);
 void etp_inspect_close(etp_inspect *inspect); // a zeroed one is fine
+
+// What of METHOD's planned memory is in use when.
+void etp_inspect_plan(const etp_method *method, etp_arena *arena, etp_inspect_planned *out);
 
 // The first tensor of the test cases whose data are not those of its shape; NULL: there is none.
 const char *etp_inspect_bundle_problem(const etp_bundled *bundled, etp_arena *arena);

@@ -76,6 +76,38 @@ FIND(method_output, etp_method, etp_inspect, &it->values[it->outputs[at->index]]
 FIND(planned_bytes, etp_method, etp_inspect,
      MAKE(number, etp_u64_at(it->pte->planned_bytes, at->index + 1)))
 
+KNOWN(is_known, etp_inspect_planned, it->n_live > 0)
+FIND(peak_bytes, etp_inspect_planned, etp_inspect, &it->live[it->peak])
+FIND(method_memory, etp_method, etp_inspect, &doc->planned[it->index])
+FIND(buffer_value, etp_inspect_buffer, etp_inspect, MAKE(number, it->value->id))
+#define OF etp_inspect_buffer
+static const etp_field k_buffer_rows[] = {
+    COMPUTED("value", UINT, buffer_value, "of the method's values", .flags = ETP_SET),
+    FIELD("bytes", UINT, bytes, "of it"),
+    FIELD("arena", UINT, arena, "that it lies in"),
+    FIELD("offset", UINT, offset, "in there"),
+    FIELD("first", UINT, first, "instruction that needs it, counted over all chains"),
+    FIELD("last", UINT, last, "likewise"),
+    FIELD("kept", BOOL, kept, "from call to call: a cache, a state"),
+};
+static SHAPE_ON_ONE_LINE(k_buffer, k_buffer_rows);
+#undef OF
+#define OF etp_inspect_planned
+static const etp_field k_in_use_rows[] = {
+    COMPUTED("peak_bytes", UINT, peak_bytes, "in use at most", .flags = ETP_SET),
+    FIELD("peak_instruction", UINT, peak, "the first at which that is so"),
+    FIELD("kept_bytes", UINT, kept_bytes, "of buffers that are kept from call to call"),
+    LIST("live_bytes", UINT, live, n_live, "in use while each instruction runs",
+         .flags = ETP_ONE_LINE),
+    LIST("buffers", OBJECT, buffers, n_buffers, "by arena and offset", .shape = &k_buffer),
+};
+static SHAPE(k_in_use, k_in_use_rows);
+static const etp_field k_memory_rows[] = {
+    GROUP(NULL, &k_in_use, "", .when = is_known, .flags = ETP_ABSENT),
+    FIELD("untold", TEXT, untold, "why it is not known"),
+};
+static SHAPE(k_memory, k_memory_rows);
+#undef OF
 #define OF etp_method
 static const etp_field k_instruction_rows[] = {
     FIELD("kernel", UINT, n_of_kind[ETP_INSTR_KERNEL], "calls of kernels"),
@@ -97,6 +129,8 @@ static const etp_field k_method_rows[] = {
     FIELD("unknown_work", UINT, n_unknown_work, "calls and nodes whose work is unknown"),
     COMPUTED_PER("planned_bytes", UINT, planned_bytes, &k_planned, "memory that was planned",
                  .flags = ETP_ONE_LINE | ETP_SET),
+    COMPUTED("memory", OBJECT, method_memory, "planned memory, and which instructions need it",
+             .shape = &k_memory, .flags = ETP_LATER | ETP_SET),
 };
 static SHAPE(k_method, k_method_rows);
 #undef OF

@@ -3,6 +3,7 @@
 #include "inspect/inspect.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "base/number.h"
 #include "base/path.h"
@@ -289,10 +290,91 @@ static void operands(etp_keys *keys, const char *key, const etp_value *values, c
     }
 }
 
+// "12 aten::mean.out"
+static const char *instruction_text(const etp_method *m, uint32_t at, etp_arena *arena)
+{
+    etp_str op = m->instructions[at].op;
+    return etp_arena_printf(arena, "%" PRIu32 " %.*s", at, op.len ? (int)op.len : 5,
+                            op.len ? op.ptr : "moves");
+}
+
+// As many rows as fit a screen: each is the instruction that has most in use of as many in turn.
+static void in_use_table(const etp_method *m, const etp_inspect_planned *p, etp_report *r,
+                         etp_arena *arena)
+{
+    static const etp_column k_columns[] = {
+        {.key = "instruction", .title = "memory in use at"},
+        {.key = "bytes", .title = "size", .kind = ETP_KIND_BYTES},
+        {.key = "share", .title = "of the most", .kind = ETP_KIND_PERCENT, .flags = ETP_COL_BAR},
+    };
+    const char *id = etp_arena_printf(arena, "in-use-%" PRIu32, m->index);
+    etp_table *t = etp_report_table(r, id, NULL, k_columns, 3);
+    const uint32_t n = (uint32_t)p->n_live, step = (n + MANY_ROWS - 1) / MANY_ROWS;
+    for (uint32_t from = 0; from < n; from += step) {
+        uint32_t most = from;
+        for (uint32_t at = from; at < n && at < from + step; at++) {
+            most = p->live[at] > p->live[most] ? at : most;
+        }
+        ETP_ROW(t, etp_cell_z(instruction_text(m, most, arena)), etp_cell_u64(p->live[most]),
+                etp_cell_double(share(p->live[most], p->live[p->peak])));
+    }
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    const etp_inspect_buffer *x = *(const etp_inspect_buffer *const *)a,
+                             *y = *(const etp_inspect_buffer *const *)b;
+    if (x->bytes != y->bytes) {
+        return x->bytes < y->bytes ? 1 : -1;
+    }
+    return (x->value->id > y->value->id) - (x->value->id < y->value->id);
+}
+
+static void held_table(const etp_method *m, const etp_inspect_planned *p, etp_report *r,
+                       etp_arena *arena)
+{
+    static const etp_column k_columns[] = {
+        {.key = "shape", .title = "held at the most"},
+        {.key = "bytes", .title = "size", .kind = ETP_KIND_BYTES},
+        {.key = "share", .title = "share", .kind = ETP_KIND_PERCENT, .flags = ETP_COL_BAR},
+        {.key = "from", .title = "from"},
+        {.key = "to", .title = "to"},
+    };
+    const char *id = etp_arena_printf(arena, "held-%" PRIu32, m->index);
+    etp_table *t = etp_report_table(r, id, NULL, k_columns, 5);
+    etp_table_limit(t, 8);
+    const etp_inspect_buffer **held =
+        ETP_NEW_ARRAY(arena, const etp_inspect_buffer *, p->n_buffers);
+    size_t n = 0;
+    for (size_t i = 0; held && i < p->n_buffers; i++) {
+        if (p->buffers[i].first <= p->peak && p->peak <= p->buffers[i].last) {
+            held[n++] = &p->buffers[i];
+        }
+    }
+    if (n > 1) {
+        qsort(held, n, sizeof *held, by_bytes);
+    }
+    for (size_t i = 0; i < n; i++) {
+        const etp_inspect_buffer *b = held[i];
+        char shape[TEXT];
+        const char *from = instruction_text(m, b->first, arena);
+        const char *to = instruction_text(m, b->last, arena);
+        if (b->kept) {
+            from = "an earlier call";
+            to = "the next call";
+        } else {
+            from = b->given ? "input" : from;
+            to = b->handed ? "output" : to;
+        }
+        ETP_ROW(t, etp_cell_z(shape_text(b->value, shape)), etp_cell_u64(b->bytes),
+                etp_cell_double(share(b->bytes, p->live[p->peak])), etp_cell_z(from),
+                etp_cell_z(to));
+    }
+}
+
 static void method_section(const etp_inspect *in, const etp_method *m, etp_report *r,
                            etp_arena *arena)
 {
-    (void)in;
     const char *title = etp_arena_printf(arena, "Method %.*s", ETP_STR_ARG(m->name));
     const char *id = etp_arena_printf(arena, "method-%" PRIu32, m->index);
     etp_report_section(r, 1, id ? id : "method", title ? title : "Method");
@@ -318,6 +400,19 @@ static void method_section(const etp_inspect *in, const etp_method *m, etp_repor
     for (uint32_t i = 1; i < m->pte->planned_bytes.n; i++) {
         etp_keys_add(keys, ETP_PLAIN, "memory plan", "arena %" PRIu32 ": %s", i,
                      ETP_BYTES(etp_u64_at(m->pte->planned_bytes, i)));
+    }
+    const etp_inspect_planned *p = &in->planned[m->index];
+    if (p->untold) {
+        etp_keys_add(keys, ETP_PLAIN, "in use", "not known: %s", p->untold);
+    }
+    if (p->kept_bytes > 0) {
+        etp_keys_add(keys, ETP_PLAIN, "kept", "%s from call to call", ETP_BYTES(p->kept_bytes));
+    }
+    if (p->n_live > 0) {
+        etp_keys_add(keys, ETP_PLAIN, "in use", "at most %s, at instruction %s",
+                     ETP_BYTES(p->live[p->peak]), instruction_text(m, p->peak, arena));
+        in_use_table(m, p, r, arena);
+        held_table(m, p, r, arena);
     }
 }
 
