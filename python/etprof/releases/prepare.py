@@ -98,6 +98,12 @@ def installed(python: str, package: str) -> str:
     return done.stdout.strip().split("+")[0] if done.returncode == 0 else ""
 
 
+def hash_of(taken: dict) -> str | None:
+    """The SHA-256 of a file in a report of pip: "hash" alone before pip 23.1."""
+    archive = taken["download_info"].get("archive_info", {})
+    return archive.get("hashes", {}).get("sha256") or archive.get("hash", "").removeprefix("sha256=") or None
+
+
 def environment(base: str, version: str, torch: str) -> str:
     """The interpreter of an environment that BASE makes for VERSION, with everything that its wheel asks for. No lock
     file can know releases that are still to come, so PACKAGES keeps what pip took, with its hashes."""
@@ -122,8 +128,7 @@ def environment(base: str, version: str, torch: str) -> str:
             raise EnvironmentProblem(
                 f"--executorch {version}: it takes an environment of its own with {wanted}, which cannot be made in "
                 f"{folder}: {packages.last_error(done.stderr + done.stdout)}")
-    taken = [{"name": p["metadata"]["name"], "version": p["metadata"]["version"],
-              "sha256": p["download_info"].get("archive_info", {}).get("hashes", {}).get("sha256")}
+    taken = [{"name": p["metadata"]["name"], "version": p["metadata"]["version"], "sha256": hash_of(p)}
              for report in reports for p in read_json(report)["install"]]
     (folder / PACKAGES).write_text(json.dumps(taken, indent=1) + "\n")
     return python
