@@ -59,7 +59,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
         .call = {
                  .device = o->device, .runner = o->runner, .timeout = o->timeout, .trust = o->trust}
     };
-    ETP_TRY(etp_cli_measure_again(cli, &again, false, &new_dir, err));
+    ETP_TRY(etp_cli_repeat(cli, &again, &new_dir, err));
     etp_ab_session *first = NULL, *second = NULL;
     etp_ab_options how = {0};
     // Both are shown as the first one was: by its baseline and margin, so that the same ratios are

@@ -208,8 +208,10 @@ etp_place etp_cli_place(etp_cli *cli)
                        .state_dir = etp_cli_state(cli, "")};
 }
 
-etp_status etp_cli_measure(etp_cli *cli, etp_session_options *options, const char **out_dir,
-                           etp_error *err)
+typedef enum measuring { NEW, RESUMED, REPEATED } measuring;
+
+static etp_status measure(etp_cli *cli, etp_session_options *options, measuring how,
+                          const char **out_dir, etp_error *err)
 {
     ETP_TRY(etp_os_catch_signals(err));
     options->command = cli->command_line;
@@ -217,23 +219,26 @@ etp_status etp_cli_measure(etp_cli *cli, etp_session_options *options, const cha
     terminal t = {.live = cli->progress, .columns = cli->width};
     etp_session_hooks hooks = hooks_of(cli, &t);
     etp_session_result out;
-    etp_status st = etp_session_run(options, &hooks, &cli->arena, &out, err);
+    etp_status st;
+    if (how == NEW) {
+        st = etp_session_run(options, &hooks, &cli->arena, &out, err);
+    } else {
+        st = etp_session_run_again(options, how == RESUMED, &hooks, &cli->arena, &out, err);
+    }
     *out_dir = out.dir;
     return say_what_happened(cli, &t, st, &out);
 }
 
-etp_status etp_cli_measure_again(etp_cli *cli, etp_session_options *again, bool resume,
-                                 const char **out_dir, etp_error *err)
+etp_status etp_cli_measure(etp_cli *cli, etp_session_options *options, const char **out_dir,
+                           etp_error *err)
 {
-    ETP_TRY(etp_os_catch_signals(err));
-    again->command = cli->command_line;
-    again->place = etp_cli_place(cli);
-    terminal t = {.live = cli->progress, .columns = cli->width};
-    etp_session_hooks hooks = hooks_of(cli, &t);
-    etp_session_result out;
-    etp_status st = etp_session_run_again(again, resume, &hooks, &cli->arena, &out, err);
-    *out_dir = out.dir;
-    return say_what_happened(cli, &t, st, &out);
+    return measure(cli, options, NEW, out_dir, err);
+}
+
+etp_status etp_cli_repeat(etp_cli *cli, etp_session_options *again, const char **out_dir,
+                          etp_error *err)
+{
+    return measure(cli, again, REPEATED, out_dir, err);
 }
 
 etp_status etp_cli_resume(etp_cli *cli, const etp_session_options *given, const char *operands,
@@ -243,7 +248,7 @@ etp_status etp_cli_resume(etp_cli *cli, const etp_session_options *given, const 
     ETP_TRY(etp_session_again_of(given, operands, &again, err));
     ETP_TRY(etp_cli_newest(cli, &again.dir, err));
     *out_dir = again.dir;
-    return etp_cli_measure_again(cli, &again, true, out_dir, err);
+    return measure(cli, &again, RESUMED, out_dir, err);
 }
 
 const char *etp_cli_work(etp_cli *cli)

@@ -20,11 +20,11 @@ etp_place etp_cli_place(etp_cli *cli);
 // What is decided before a session, a line each, unless --quiet was given.
 etp_session_hooks etp_cli_messages(const etp_cli *cli);
 
-// etp_session_run and etp_session_run_again: command and place are filled in.
+// A session, and that of again->dir once more beside it: command and place are filled in.
 ETP_NODISCARD etp_status etp_cli_measure(etp_cli *cli, etp_session_options *options,
                                          const char **out_dir, etp_error *err);
-ETP_NODISCARD etp_status etp_cli_measure_again(etp_cli *cli, etp_session_options *again,
-                                               bool resume, const char **out_dir, etp_error *err);
+ETP_NODISCARD etp_status etp_cli_repeat(etp_cli *cli, etp_session_options *again,
+                                        const char **out_dir, etp_error *err);
 // --resume: goes on with the session of the folder that it names (or the newest one there).
 // OPERANDS as of etp_session_again_of.
 ETP_NODISCARD etp_status etp_cli_resume(etp_cli *cli, const etp_session_options *given,

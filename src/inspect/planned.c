@@ -135,8 +135,12 @@ void etp_inspect_plan(const etp_method *m, etp_arena *arena, etp_inspect_planned
         return;
     }
     uint64_t steps = (uint64_t)n * (n > m->n_instructions ? n : m->n_instructions);
-    if (repeats(m) || steps > MOST_STEPS) {
-        out->untold = repeats(m) ? "instructions are repeated" : "there are too many instructions";
+    if (repeats(m)) {
+        out->untold = "instructions are repeated";
+        return;
+    }
+    if (steps > MOST_STEPS) {
+        out->untold = "there are too many instructions";
         return;
     }
     for (uint32_t i = 0; i < m->n_inputs; i++) {

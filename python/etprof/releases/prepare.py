@@ -104,12 +104,21 @@ def hash_of(taken: dict) -> str | None:
     return archive.get("hashes", {}).get("sha256") or archive.get("hash", "").removeprefix("sha256=") or None
 
 
+def environment_of(version: str) -> Path:
+    return place() / f"{version}-environment"
+
+
+def has_environment(version: str) -> bool:
+    folder = environment_of(version)
+    return (folder / PACKAGES).is_file() and installed(str(bootstrap.venv_python(folder)), "executorch") == version
+
+
 def environment(base: str, version: str, torch: str) -> str:
     """The interpreter of an environment that BASE makes for VERSION, with everything that its wheel asks for. No lock
     file can know releases that are still to come, so PACKAGES keeps what pip took, with its hashes."""
-    folder = place() / f"{version}-environment"
+    folder = environment_of(version)
     python = str(bootstrap.venv_python(folder))
-    if (folder / PACKAGES).is_file() and installed(python, "executorch") == version:
+    if has_environment(version):
         return python
     shutil.rmtree(folder, ignore_errors=True)
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -206,7 +215,7 @@ def make_bundle(python: str, version: str, triple: str) -> Path:
         fits = torch in ("", ".".join(installed(python, "torch").split(".")[:2]))
         start = [python if fits else environment(python, version, torch), "-I", "./runner.py"]
         if not fits:
-            mine[PACKAGES] = place() / f"{version}-environment" / PACKAGES
+            mine[PACKAGES] = environment_of(version) / PACKAGES
             shutil.copy(mine[PACKAGES], work)
         files = [entry(work, path) for path in (*(work / n for n in mine), *binaries(work / ".release"))]
         document = {"schema": "etprof.bundle/1", "triple": triple, "made_by": python,
@@ -231,10 +240,11 @@ def exported(version: str, source: str, folder: Path) -> str:
     """The program that the exporter of VERSION makes of SOURCE, what `etprof export` takes, in FOLDER."""
     python = interpreter()
     if installed(python, "executorch") != version:
-        with tempfile.TemporaryDirectory() as work:
-            download(python, version, Path(work) / "release")
-            torch = torch_of(Path(work) / "release")
-        python = environment(python, version, torch)
+        if not has_environment(version):
+            with tempfile.TemporaryDirectory() as work:  # its wheel says which torch
+                download(python, version, Path(work) / "release")
+                environment(python, version, torch_of(Path(work) / "release"))
+        python = str(bootstrap.venv_python(environment_of(version)))
     path = os.pathsep.join((str(Path(python).parent), os.environ.get("PATH", "")))  # its flatc
     # Passes before partitioning are of some releases alone.
     command = [python, "-I", str(Path(restart.ROOT) / "etprof/start.py"), "export", source, "--quiet", "--no-install",
