@@ -61,7 +61,8 @@ void etp_ab_groupwise_finding(const etp_ab_session *s, etp_ab_findings *to)
             "4-bit weights with a scale per group have no SME kernel: %.0f %% of %s %s on %s, and "
             "with one scale per channel %.0f %% could be (export with --dtype 8da4w --group-size "
             "channel, and look at what it does to the outputs)",
-            100 * x->on / x->all, macs ? "the multiply-accumulates" : "the time of what multiplies",
+            100 * x->on / x->all,
+            macs ? "the multiply-accumulates" : "the time of matrix multiplications",
             macs ? "are" : "is", feature, 100 * (x->on + x->grouped) / x->all));
 }
 

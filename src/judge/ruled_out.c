@@ -183,8 +183,8 @@ static verdict drift(const etp_ab_session *s)
         given = given || told;
         wide = wide || (told && !small);
     }
-    const char *why = given ? ": one comparison gives no effect to hold it to"
-                            : ": no effect is given to hold it to";
+    const char *why = given ? ": one comparison has no effect to compare it with"
+                            : ": there is no effect to compare it with";
     why = wide ? ": too wide beside the effect" : why;
     const char *drifts = "";
     for (size_t i = 0; i < s->ab.n_arms; i++) {

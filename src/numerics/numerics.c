@@ -317,13 +317,13 @@ static etp_status look(search *s)
         out->verdict = ETP_NUMERICS_AGREE;
         return ETP_OK;
     }
-    etp_arms_tell(s->arms, "the outputs differ: looking for the first operator whose does");
+    etp_arms_tell(s->arms, "the outputs differ: looking for the first operator whose output does");
     uint32_t place;
     ETP_TRY(find_last(s, &place));
     if (place == ETP_NO_INDEX) {
         const etp_method *m = s->sides[ETP_BASELINE].method;
         const bool jumps = s->jump < m->n_instructions;
-        out->why = "the outputs differ, and no operator's output that can be seen does";
+        out->why = "the outputs differ, but no visible output of an operator does";
         out->why = jumps
                        ? etp_arena_printf(s->arena,
                                           "%s; control flow leads to those behind instruction %lu, "

@@ -69,20 +69,20 @@ static void say(const etp_numerics *a, etp_report *r)
     const char *rule = a->exact ? "the same bits" : "within tolerance";
     switch (a->verdict) {
     case ETP_NUMERICS_AGREE:
-        etp_report_note(r, ETP_GOOD, "the outputs of both arms are %s: no operator is blamed",
+        etp_report_note(r, ETP_GOOD, "the outputs of both arms are %s: no operator is at fault",
                         rule);
         return;
     case ETP_NUMERICS_PART:
         etp_report_note(r, ETP_BAD,
-                        "they part at %s: what other operators hand it is equal, what it makes is "
-                        "not %s%s%s",
+                        "they diverge at %s: its inputs are equal, its output is not %s%s%s",
                         a->parts, rule, a->why ? "; " : "", a->why ? a->why : "");
         return;
     case ETP_NUMERICS_GROW:
-        etp_report_note(r, ETP_WARN,
-                        "no operator parts by itself: alone on the baseline's operands, %s, the "
-                        "first whose output is not %s, agrees; small differences add up before it",
-                        a->parts, rule);
+        etp_report_note(
+            r, ETP_WARN,
+            "no single operator diverges: %s, the first whose output is not %s, agrees when it "
+            "runs alone on the baseline's operands; small differences add up before it",
+            a->parts, rule);
         return;
     default:
         etp_report_note(r, ETP_WARN, "unknown: %s%s%s", a->parts ? a->parts : "",

@@ -173,7 +173,7 @@ void etp_counters_section(const etp_counters *c, const etp_counters_names *compa
     if (!t) {
         etp_report_note(
             r, ETP_INFO,
-            "nothing to take apart: no comparison has blocks with counted launches of both arms");
+            "no breakdown: no comparison has blocks in which launches of both arms were counted");
     }
     if (t) {
         etp_report_note(r, ETP_PLAIN,

@@ -106,7 +106,7 @@ etp_status etp_explanation_find(const etp_ab *ab, const char *id, etp_explanatio
     }
     return etp_fail(
         err, ETP_USAGE,
-        "no claim '%s' here; there are %zu findings (F1 …), %zu fixes (N1 …), %zu causes "
+        "no sentence '%s' here; there are %zu findings (F1 …), %zu fixes (N1 …), %zu causes "
         "(thermal, tracer …) and %zu operators (op1 …)",
         id, ab->judged.findings.n, ab->fixes.n, ab->judged.n_causes, ab->n_operators);
 }

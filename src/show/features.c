@@ -52,8 +52,8 @@ static const char *overlap(const etp_ab *ab)
     for (size_t i = 0; i < ab->n_comparisons; i++) {
         const etp_ab_comparison *c = &ab->comparisons[i];
         if (hidden_by(ab, c) < ETP_HAS_COUNT && hidden_with(ab, c) > 1) {
-            return "A feature is hidden with those that need it: what the rows bring does not add "
-                   "up.";
+            return "Hiding a feature also hides the features that depend on it: the rows do not "
+                   "add up.";
         }
     }
     return NULL;

@@ -319,7 +319,7 @@ void etp_ab_spans_section(const etp_ab *ab, etp_report *r, etp_arena *arena)
     etp_report_section(r, 1, "icicle", "Operator by operator");
     etp_report_section_is_folded(r);
     etp_report_text(r, "Every operator at its place in an inference, all arms on one scale; above "
-                       "them the delegate call or kernel they belong to. Colours are categories.");
+                       "it the delegate call or kernel it belongs to. Colours are categories.");
     etp_spans *s = etp_report_spans(r, "icicle", "One traced inference", ETP_KIND_NS);
     for (size_t i = 0; i < ab->n_arms; i++) {
         if (ab->arms[ab->shown[i]].profile) {

@@ -137,16 +137,16 @@ static void say_share(etp_strbuf *text, double share, double lo, double hi, cons
 static void say_sampling(etp_strbuf *text, const etp_ab_engagement *e)
 {
     static const char *const k_ends[ETP_SAMPLES_ENDS] = {
-        [ETP_SAMPLES_KNOWN] = "what ran is known for 90 % of their time",
-        [ETP_SAMPLES_BUDGET] = "the rest of the budget is for blocks",
+        [ETP_SAMPLES_KNOWN] = "the kernels are known for 90 % of their time",
+        [ETP_SAMPLES_BUDGET] = "the rest of the budget goes to blocks",
         [ETP_SAMPLES_PART] = "more would take over a third of the session",
         [ETP_SAMPLES_BOUND] = "that is the most",
-        [ETP_SAMPLES_NO_GAIN] = "more samples would not tell more",
+        [ETP_SAMPLES_NO_GAIN] = "more samples would not show more",
     };
     // The usual case needs no words.
     bool early = e->sampling == ETP_SAMPLES_KNOWN && e->sampled == 1;
     if (e->sampled && k_ends[e->sampling] && !early) {
-        etp_strbuf_printf(text, " · sampled in %u %s and then no more: %s", e->sampled,
+        etp_strbuf_printf(text, " · sampling ended after %u %s: %s", e->sampled,
                           e->sampled == 1 ? "launch" : "launches", k_ends[e->sampling]);
     }
 }
@@ -458,12 +458,11 @@ void etp_ab_hot_section(const etp_ab_views *v, etp_report *r, etp_arena *arena)
     }
     etp_report_section(r, 1, "bottlenecks-section", "Bottlenecks");
     etp_report_section_is_detail(r);
-    etp_report_text(
-        r,
-        "Operators with more than %.0f %% of an inference (Method::execute): first portable "
-        "kernels, "
-        "then those that only move or convert data, then those that gained less than the whole.",
-        100 * ETP_BOTTLENECK_SHARE);
+    etp_report_text(r,
+                    "Operators with more than %.0f %% of an inference (Method::execute): portable "
+                    "kernels first, then operators that only move or convert data, then those with "
+                    "a smaller speedup than the whole.",
+                    100 * ETP_BOTTLENECK_SHARE);
     hot_table(v, r, arena);
     for (size_t k = 0; k < v->n; k++) {
         if (!v->items[k].ab->emulated) {
@@ -685,7 +684,7 @@ void etp_ab_kernel_section(const etp_ab_views *v, etp_report *r, etp_arena *aren
     etp_report_text(r,
                     "Convolutions and matrix multiplications%s, by the names that their kernels "
                     "have in the recordings.",
-                    any_compared(v) ? ", and whatever runs under another name than before" : "");
+                    any_compared(v) ? ", and operators whose name changed" : "");
     for (size_t k = 0; k < v->n; k++) {
         etp_ab_engaged_key(v->items[k].ab, etp_report_keys(r, v->n > 1 ? v->items[k].run : NULL),
                            arena);
@@ -701,11 +700,13 @@ void etp_ab_kernel_section(const etp_ab_views *v, etp_report *r, etp_arena *aren
         why = why ? why : unsampled(e);
     }
     if (silent && why) {
-        etp_report_note(r, ETP_PLAIN, "names do not tell everywhere what ran; %s", why);
+        etp_report_note(r, ETP_PLAIN, "operator names do not always show which kernel ran; %s",
+                        why);
     } else if (silent && !sampled) {
-        etp_report_note(r, ETP_PLAIN,
-                        "names do not tell everywhere what ran; 'etprof ab MODEL.pte --kernels "
-                        "always' samples it");
+        etp_report_note(
+            r, ETP_PLAIN,
+            "operator names do not always show which kernel ran; 'etprof ab MODEL.pte --kernels "
+            "always' samples it");
     }
 }
 
@@ -734,14 +735,12 @@ void etp_ab_fix_section(const etp_ab_views *v, etp_report *r)
     etp_report_section(r, 1, "fixes", "Next fixes");
     etp_report_section_is_detail(r);
     const etp_ab *first = v->items[0].ab;
-    etp_report_text(
-        r,
-        "Gain per inference of %s, by plain addition of measured times; fixes of the "
-        "same operators do not add up. First what is largest: the likely gain, or, "
-        "where a fix may gain nothing ('at least' is 0), what is at stake. More threads "
-        "and what hardly pays come last. Cases: measured models that the range rests on. "
-        "'etprof explain N1 DIR' shows the operators and the formula of one.",
-        v->n > 1 ? "the candidate" : first->arms[first->bottleneck_arm].measured);
+    etp_report_text(r,
+                    "Gain per inference of %s, by addition of measured times; gains of fixes of "
+                    "the same operators do not add up. Those that may gain most come first, more "
+                    "threads and small gains last. Cases: measured models behind the range. "
+                    "'etprof explain N1 DIR' shows the operators and the formula of one.",
+                    v->n > 1 ? "the candidate" : first->arms[first->bottleneck_arm].measured);
     views_table t = VIEWS_TABLE(v, k_columns, "fixes", NULL);
     for (size_t k = 0; k < v->n; k++) {
         for (size_t i = 0; i < v->items[k].ab->fixes.n; i++) {

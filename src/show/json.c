@@ -601,7 +601,7 @@ static SHAPE_ON_ONE_LINE(k_ruled_out, k_ruled_out_rows);
 static const etp_field k_cause_rows[] = {
     FIELD("id", WORD, cause, "", .words = &k_cause),
     FIELD("state", WORD, state, "", .words = &k_cause_state),
-    FIELD("text", TEXT, text, "what suggests it, or why nothing tells", .flags = ETP_SET),
+    FIELD("text", TEXT, text, "what suggests it, or why it is unknown", .flags = ETP_SET),
 };
 static SHAPE_ON_ONE_LINE(k_cause_shape, k_cause_rows);
 #undef OF

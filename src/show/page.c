@@ -62,11 +62,10 @@ static void action(const etp_ab *ab, const etp_ab_fix *f, const char *of, etp_re
 static const char *no_fix(const etp_ab *ab)
 {
     if (ab->fixes.n > 0) {
-        return "No fix that etprof knows gains one per cent of an inference.";
+        return "No known fix gains 1 % of an inference.";
     }
-    return ab->n_operators == 0
-               ? "No operators were recorded, so there is nothing to suggest."
-               : "None of the fixes etprof knows fits the operators that were recorded.";
+    return ab->n_operators == 0 ? "No operators were recorded, so there is nothing to suggest."
+                                : "No known fix applies to the recorded operators.";
 }
 
 static void own_actions(const etp_ab *ab, etp_report *r, etp_arena *arena)

@@ -139,13 +139,10 @@ const char *etp_ab_left_out(const etp_ab *ab, const char *title, etp_arena *aren
         return NULL;
     }
     return adds >= ETP_RECORDING_MOST
-               ? etp_arena_printf(arena,
-                                  "%s is left out: recording adds %.0f %%, so most of what was "
-                                  "recorded is recording",
+               ? etp_arena_printf(arena, "%s is not shown: recording adds %.0f %% to an inference",
                                   title, 100 * adds)
                : etp_arena_printf(arena,
-                                  "%s is left out: how much of what was recorded is recording is "
-                                  "not known",
+                                  "%s is not shown: what recording adds to an inference is unknown",
                                   title);
 }
 
@@ -153,8 +150,8 @@ void etp_ab_fold_recorded(const etp_ab *ab, etp_report *r)
 {
     if (etp_ab_recording_hides(ab)) {
         etp_report_fold(r, etp_ab_recording_adds(ab) >= ETP_RECORDING_MOST
-                               ? "The recorded times, which are mostly recording"
-                               : "The recorded times, of which recording has an unknown part");
+                               ? "Recorded times, mostly the cost of recording"
+                               : "Recorded times, with the unknown cost of recording");
     }
 }
 

@@ -140,15 +140,15 @@ void etp_ab_headline_cards(const struct etp_ab_view *view, etp_report *r, etp_ar
 void etp_ab_end_facts(const etp_ab *ab, etp_report *r)
 {
     if (ab->blocks_before_extend > 0) {
-        etp_report_fact(r, "extended",
-                        "after %u blocks, whose result was known: intervals widened by 1 + "
-                        "1.5/blocks",
-                        ab->blocks_before_extend);
+        etp_report_fact(
+            r, "extended",
+            "after %u blocks whose result had been seen: intervals widened by 1 + 1.5/blocks",
+            ab->blocks_before_extend);
     }
     if (ab->neighbours && ab->n_comparisons > 0) {
         etp_report_fact(r, "virtual machine",
-                        "its neighbours are not seen: the speedup's interval is widened by 1 + "
-                        "1.5/blocks");
+                        "the load of its neighbours is not visible: the speedup's interval is "
+                        "widened by 1 + 1.5/blocks");
     }
     if (etp_ab_is_unfinished(ab)) {
         etp_report_fact(r, "state", "%s", etp_run_state_name(ab->state));
@@ -347,9 +347,10 @@ static void longer(const etp_ledger *l, etp_keys *keys, etp_arena *arena)
     if (n == 0 || text.failed) {
         etp_keys_add(keys, ETP_PLAIN, "slower", "unknown: single operators need at least 2 blocks");
     } else {
-        etp_keys_add(keys, ETP_PLAIN, "slower",
-                     "in every iteration of these two launches, which proves nothing of others: %s",
-                     etp_strbuf_str(&text).ptr);
+        etp_keys_add(
+            keys, ETP_PLAIN, "slower",
+            "in every iteration of these two launches, which proves nothing about others: %s",
+            etp_strbuf_str(&text).ptr);
     }
 }
 
@@ -377,8 +378,7 @@ static void slower(const etp_ab *ab, size_t at, etp_keys *keys, etp_arena *arena
         }
     }
     if (operators > 0 && same == 0) {
-        etp_keys_add(keys, ETP_PLAIN, "slower",
-                     "not told: the two programs have no equal operator");
+        etp_keys_add(keys, ETP_PLAIN, "slower", "unknown: the two programs have no equal operator");
     } else if (judged == 0) {
         longer(l, keys, arena);
     } else if (n == 0) {

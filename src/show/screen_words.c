@@ -204,7 +204,7 @@ void etp_screen_mark_causes(const etp_ab *ab, etp_screen *s, etp_arena *arena)
                         etp_arena_printf(arena, "clock ±%s a call", ETP_NS((double)clock_ns)));
     }
     if (ab->bare) {
-        etp_screen_mark(s, "Trust", ETP_PLAIN, "recordings alone: nothing more is known");
+        etp_screen_mark(s, "Trust", ETP_PLAIN, "recordings alone");
     }
 }
 

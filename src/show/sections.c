@@ -354,7 +354,7 @@ static void roofs_note(const etp_ab *ab, etp_report *r)
                         arm->level_name ? arm->level_name : "(not recorded)");
     } else {
         etp_report_note(r, ETP_PLAIN, "roofs: of %s, %s%s", etp_ab_roofs_device(ab), arm->measured,
-                        arm->threads ? "" : "; its threads are unknown, one is assumed");
+                        arm->threads ? "" : "; its thread count is unknown, 1 is assumed");
     }
 }
 

@@ -219,7 +219,7 @@ def extended():
     found = [math.log(row["speedup"][end]) for end in ("lo", "hi")]
     expect(all(abs(x - y) < 1e-4 for x, y in zip(found, wanted)), name, found, wanted)
     text = " ".join(run([ETPROF, "analyze", "--full", "--renew", "run"]).stdout.split())
-    expect("extended after 6 blocks, whose result was known" in text, name, text[:1500])
+    expect("extended after 6 blocks whose result had been seen" in text, name, text[:1500])
 
 
 def same_build():

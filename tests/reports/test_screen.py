@@ -86,7 +86,7 @@ def features(tmp):
     table = run("analyze", tmp / "features", "--full")[0]
     expect("What each feature brings" in table, "features: --full has no table")
     # Rows of what was hidden together are no parts of a sum, in any form. SME hides SME2 along, I8MM and SME2 nothing.
-    words = "what the rows bring does not add up"
+    words = "the rows do not add up"
     for form in ([], ["--full"], ["--format", "md"], ["--format", "html"]):
         said = re.sub(r"\s+", " ", run("analyze", tmp / "more", *form)[0])
         expect(words in said, "features: a sum", form, said[:900])
@@ -206,7 +206,7 @@ def told_elsewhere(folder, said, told):
     shown = {name: (folder / name).read_text() for name in ("report.html", "report.md", picture)}
     for name, text in shown.items():
         expect((said in " ".join(text.split())) == (not told), folder.name, name, "are parts withheld?")
-    fold = "The recorded times, which are mostly recording</summary>"
+    fold = "Recorded times, mostly the cost of recording</summary>"
     for name, heading, ends, table in (("report.html", ">Where the time goes</h2>", "<h2", "<table"),
                                        ("report.md", "## Where the time goes", "\n## ", "| category |")):
         part = shown[name].split(heading, 1)[1].split(ends, 1)[0]
@@ -443,7 +443,7 @@ with tempfile.TemporaryDirectory() as tmp:  # figures below a headline of severa
         phase_folders.make(tmp / name, twice, phases=None, levels=levels, recording=lambda p, times=times: times)
         text, adds = look(name, "analyze", name), f"recording adds {100 * times - 100:.0f} %"
         title = "Where it came from" if len(levels) > 1 else "Where it goes"
-        said = f"{title} is left out: {adds}, so most of what was recorded is recording"
+        said = f"{title} is not shown: {adds} to an inference"
         expect((said in " ".join(text.split())) == (times >= 2), name, "whether parts are withheld is not said", text)
         expect(("Whole inference" in text) == (times < 2), name, "parts of a recording", text)
         # Recorded wholes have a ratio of their own, which is not the headline's.

@@ -30,7 +30,7 @@ SENTENCES = [re.compile(p) for p in (
     r"unknown\W+\S+: the fastest is unknown",  # a card's title: the line below it has the reason
     r"how much of it is unknown → ",  # the fix's formula, named beside it, says what is missing
     r"unknown without (byte counts|bytes|roofs)",
-    r"its threads are unknown, one is assumed",
+    r"its thread count is unknown, 1 is assumed",
     r"operators? of unknown work|those of unknown work",  # operators of the user's own: nobody knows their shapes
     r"\| unknown in \||unknown in( |$)",  # the title of a count
     r"one is unknown",

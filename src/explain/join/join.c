@@ -442,12 +442,12 @@ static void tell_identity(const joiner *j, const candidate *c, etp_join *out)
             "the program is known by names and calls alone: a recording holds no sizes, so "
             "shapes and MACs are those of the program given";
     } else {
-        out->doubt = etp_arena_printf(j->arena,
-                                      "taken for the program's by %u %s and %u %s: a recording "
-                                      "holds no sizes, so another program with the same would not "
-                                      "be noticed",
-                                      names, names == 1 ? "operator's name" : "operators' names",
-                                      c->n_calls_seen, c->n_calls_seen == 1 ? "call" : "calls");
+        out->doubt =
+            etp_arena_printf(j->arena,
+                             "taken for the program's by %u %s and %u %s: a recording holds no "
+                             "sizes, so another program with the same names would pass",
+                             names, names == 1 ? "operator's name" : "operators' names",
+                             c->n_calls_seen, c->n_calls_seen == 1 ? "call" : "calls");
     }
 }
 

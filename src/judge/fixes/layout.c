@@ -530,7 +530,7 @@ static void border(etp_fixer *f)
             .kind = ETP_FIX_BORDER_LAYOUT,
             .one = "transpose of an image at the model's border",
             .many = "transposes of images at the model's border",
-            .advice = "give it images channels last, and take them so",
+            .advice = "pass images channels last, and take them back so",
             .formula = images ? "expected: Σ time − two copies of each image that goes from one "
                                 "partition to another; ceiling: the 95 % interval over the blocks "
                                 "+ truncation; floor 0: images leave the delegate, and who takes "

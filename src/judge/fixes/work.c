@@ -319,7 +319,7 @@ static void odd_sizes(etp_fixer *f)
                                      "multiple of %lld (an idle part of a tile)",
                                      (long long)tile),
             .advice = "train with channel counts that are multiples of 32 (16 below AVX-512 and "
-                      "SME); zeros in their place save nothing",
+                      "SME); padding with zeros saves nothing",
             .formula = "expected: Σ time × (1 − channels in whole tiles ÷ channels rounded up to "
                        "the tile); ceiling: the same with tiles of 32, + the share of the channels "
                        "above the last whole tile of everything; floor: 0"});
@@ -385,8 +385,8 @@ static void show_precision(etp_fixer *f, const etp_fix_found *at, bool done)
                     : "convolution or matrix product in float32",
         .many = half ? "float16 convolutions and matrix products computed as float32 at this level"
                      : "convolutions and matrix products in float32",
-        .advice = "its check says what that does to the outputs, --calibrate FILE.npz gives it "
-                  "samples of yours",
+        .advice = "its check reports the effect on the outputs; --calibrate FILE.npz gives your "
+                  "own samples",
         .formula =
             "estimate: Σ time of convolutions and products with a weight × (1 − c ÷ r − 6.5 ÷ k), "
             "r = int8 ÷ float32 roof of the level, c = input channels in whole eights ÷ input "
@@ -690,8 +690,8 @@ static void roof_gap(etp_fixer *f)
             .many = "convolutions and matrix products below their roofs",
             .command = etp_arena_printf(f->ab->arena, "etprof explain %s", widest),
             .behind_dir = "",
-            .advice = "shape and kernel are there: give it more rows or channels at a time, or "
-                      "report it with the shape",
+            .advice =
+                "give it more rows or channels at a time, or report the kernel with this shape",
             .formula =
                 "ceiling: Σ (time − roof); expected: Σ (time − roof ÷ best share of the roof "
                 "that an operator of this kind reaches here); floor: 0"});

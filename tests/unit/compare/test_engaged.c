@@ -206,7 +206,8 @@ static void groups_keep_four_bits_off_sme(void **state)
         assert_int_equal(n, grouped);
         if (grouped) {
             says(ab, &f,
-                 "67 % of the time of what multiplies is on SME2, and with one scale per channel "
+                 "67 % of the time of matrix multiplications is on SME2, and with one scale per "
+                 "channel "
                  "100 % could be");
         }
         etp_ab_close(s);

@@ -417,7 +417,7 @@ static const struct {
     {ETP_FINDING_PROGRAM_UNUSED, program_foreign,  program_none,       NULL,                    "names alone"              },
     // 200 and 280 of 380 µs.
     {ETP_FINDING_GROUPWISE,      linear_in_groups, linear_per_channel, linear_in_groups_longer,
-     "53 % of the time of what multiplies is on SME2, and with one scale per channel 74 %"                                 },
+     "53 % of the time of matrix multiplications is on SME2, and with one scale per channel 74 %"                          },
     {ETP_FINDING_MISNAMED,       says_vnni,        says_itself,        says_sme1,
      "linux_vnni_1 was measured at SME2, not at VNNI"                                                                      },
     {ETP_FINDING_SAMPLES_UNUSED, samples_lost,     samples_none,       NULL,                    "samples of SME2 not used" },
