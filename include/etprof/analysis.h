@@ -74,7 +74,7 @@ typedef struct etp_analysis_summary {
     bool bare;        // from dumps alone
     bool emulated;    // an emulator's times say nothing about speed
     int8_t outputs;   // the arms' outputs: 1 agree, 0 differ, -1 not known
-    bool launch_lost; // a block is missing for good
+    bool launch_lost; // a block was lost
 } etp_analysis_summary;
 
 typedef struct etp_arm_result {

@@ -50,8 +50,8 @@ static etp_status by_name(etp_cli *cli, const char **path, etp_error *err)
                         name, b.dir, b.sha256, name);
     case ETP_BASELINE_UNREADABLE:
         return etp_fail(err, ETP_CORRUPT,
-                        "what is kept of the baseline '%s' cannot be read: 'etprof gate "
-                        "--forget %s', and save it again",
+                        "the note of the baseline '%s' cannot be read: 'etprof gate --forget %s', "
+                        "then save it again",
                         name, name);
     case ETP_BASELINE_NONE:
         break;

@@ -85,8 +85,8 @@ etp_status etp_cli_devices(etp_cli *cli, bool force, int argc, char **argv, etp_
         .ssh_config = cli->env_ssh_config,
     };
     if (argc > 0 && strcmp(argv[0], "restore") != 0) {
-        return etp_fail(err, ETP_USAGE,
-                        "'%s' is not a word of 'doctor devices': it lists, or restores", argv[0]);
+        return etp_fail(err, ETP_USAGE, "'doctor devices' takes 'restore' or nothing, not '%s'",
+                        argv[0]);
     }
     if (argc > 0) {
         // Setting a device back needs no program of ours on it.

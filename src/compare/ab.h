@@ -602,7 +602,7 @@ typedef struct etp_ab {
         etp_ab_lost *items;
         size_t n, cap;
     } lost;
-    bool block_lost; // a block is missing for good
+    bool block_lost; // a block was lost
     etp_ab_correctness correctness;
     etp_ab_engagement engagement;
     const char *program_problem; // why operators are not joined to a program, NULL when they are

@@ -251,7 +251,7 @@ const char *etp_ab_unproven(const etp_ab *ab, const etp_ab_arm *a)
                    : etp_arena_printf(ab->arena, "samples show %s, no %s", seen, info->word);
     }
     const char *why = e->sampled ? "this arm was not sampled" : k_why[e->sampling];
-    return why ? why : "names do not tell";
+    return why ? why : "names do not show it";
 }
 
 const etp_ab_comparison *const *etp_ab_all_comparisons(const etp_ab *ab, etp_arena *arena,

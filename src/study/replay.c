@@ -143,7 +143,7 @@ static const char *not_held(const etp_replay_time *a, const etp_replay_time *b, 
         return "the recordings do not name the operator";
     }
     if (!isfinite(a->ns) || !isfinite(b->ns)) {
-        return "it is shorter than XNNPACK's clock tells";
+        return "it is shorter than XNNPACK's clock resolves";
     }
     if (!same_nodes) {
         return "fusion: the model runs it as one with its neighbours";

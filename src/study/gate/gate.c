@@ -155,7 +155,7 @@ static void add_figure(etp_gate *g, const etp_ab *ab, const rule *r, const char 
     };
     bool bounded = isfinite(f->lo) && isfinite(f->hi);
     if (!f->unknown && !isfinite(f->value) && !bounded) {
-        c.found = ab->bare ? "unknown: recordings alone do not tell it"
+        c.found = ab->bare ? "unknown: recordings do not contain it"
                            : "unknown: not recorded in this folder";
     }
     // Both sides of a limit that is missed by less than the digits shown.
@@ -170,7 +170,7 @@ static void add_figure(etp_gate *g, const etp_ab *ab, const rule *r, const char 
     }
     bool within = c.state == ETP_GATE_UNKNOWN && !f->unknown; // the limit is in the interval
     if (within && f->cut) {
-        c.found = etp_arena_printf(g->arena, "unknown: %s; its clock resolves no more", c.found);
+        c.found = etp_arena_printf(g->arena, "unknown: %s; its clock resolves no finer", c.found);
     }
     if (within && f->hidden) {
         c.fix = "of the rest no category is known: delegates did not log it, it is withheld, or "
@@ -180,7 +180,7 @@ static void add_figure(etp_gate *g, const etp_ab *ab, const rule *r, const char 
     } else if (c.state == ETP_GATE_UNKNOWN && (f->unknown || isfinite(f->value) || bounded)) {
         c.fix = etp_gate_to_settle(g, ab, f, r->limit);
     } else if (c.state == ETP_GATE_UNKNOWN && r->metric == ENGAGED && ab->engagement.eligible > 0) {
-        c.fix = "names do not tell what ran: measure with --kernels always, which samples it";
+        c.fix = "operator names do not show what ran: --kernels always samples it";
     } else if (c.state == ETP_GATE_UNKNOWN) {
         c.fix = ab->bare
                     ? "etprof ab MODEL.pte measures it"
@@ -579,8 +579,7 @@ static void check_soundness(etp_gate *g, const etp_ab *ab)
         c.found = "every block";
         if (ab->block_lost || etp_ab_is_unfinished(ab)) {
             c.state = ab->block_lost ? ETP_GATE_NO : ETP_GATE_UNKNOWN;
-            c.found =
-                ab->block_lost ? "a block is missing for good" : "the session is not finished";
+            c.found = ab->block_lost ? "a block was lost" : "the session is not finished";
             c.fix = "etprof ab --resume DIR measures what is missing";
         }
         etp_gate_add(g, c);
