@@ -78,9 +78,6 @@ typedef struct etp_cost_row {
 } etp_cost_row;
 extern const etp_cost_row k_etp_costs[ETP_COSTS]; // extra_ratios.c; in the order of tables
 
-typedef struct etp_ab_extra_ratios { // of a comparison, beside the headline
-    etp_ab_ratio costs[ETP_COSTS];
-} etp_ab_extra_ratios;
 typedef struct etp_ab_masking_cost { // what hiding features added to an inference: medians; NAN
                                      // unknown
     double calls, call_ns, share;
@@ -208,7 +205,7 @@ typedef struct etp_ab_comparison {
     etp_ab_ratio by_cpu; // the same by the time that the threads ran; blocks 0: not known
     etp_contention contention;
     etp_withheld withheld;
-    etp_ab_extra_ratios extra_ratios;
+    etp_ab_ratio costs[ETP_COSTS]; // beside the headline
     etp_ab_sustained sustained;
 } etp_ab_comparison;
 
@@ -294,10 +291,6 @@ typedef struct etp_ab_bottleneck {
     etp_bottleneck_kind kind;
     double share; // of the arm's Method::execute
 } etp_ab_bottleneck;
-typedef struct etp_ab_bottleneck_list {
-    etp_ab_bottleneck *items; // by kind, then longest first
-    size_t n, cap;
-} etp_ab_bottleneck_list;
 
 typedef struct etp_ab_engaged_reason {
     etp_reason reason;
@@ -402,10 +395,6 @@ typedef struct etp_ab_load_fix {
     const char *formula;
     const char *evidence[2]; // "arm:…" of both
 } etp_ab_load_fix;
-typedef struct etp_ab_load_fixes {
-    etp_ab_load_fix *items; // in the order of the comparisons
-    size_t n, cap;
-} etp_ab_load_fixes;
 
 #define ETP_AB_NO_MACS UINT64_MAX
 
@@ -597,7 +586,10 @@ typedef struct etp_ab {
     const uint32_t *by_time;          // their indices, slowest in the baseline first
     size_t n_operators;
     uint32_t bottleneck_arm; // as etp_ab_subject
-    etp_ab_bottleneck_list bottlenecks;
+    struct {
+        etp_ab_bottleneck *items; // by kind, then longest first
+        size_t n, cap;
+    } bottlenecks;
     struct {
         etp_ab_lost *items;
         size_t n, cap;
@@ -614,7 +606,10 @@ typedef struct etp_ab {
     const char *selftest; // the runner's own proof that masking works, NULL
     // Of the rooms that read all of the above.
     etp_ab_fixes fixes;
-    etp_ab_load_fixes load_fixes;
+    struct {
+        etp_ab_load_fix *items; // in the order of the comparisons
+        size_t n, cap;
+    } load_fixes;
     etp_ab_judgement judged;
 } etp_ab;
 

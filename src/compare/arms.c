@@ -186,7 +186,7 @@ static etp_level level_in_name(const char *name)
     return etp_level_of_word(last);
 }
 
-etp_status etp_ab_choose_baseline(const etp_ab_session *s, const char *asked, etp_ab_order *out,
+etp_status etp_ab_choose_baseline(const etp_ab_session *s, const char *asked, etp_ab *out,
                                   etp_error *err)
 {
     const etp_ab *ab = &s->ab;

@@ -36,7 +36,7 @@ static bool moves_data(etp_category category)
     return category == ETP_CATEGORY_DATA_MOVEMENT || category == ETP_CATEGORY_QUANTIZE;
 }
 
-static void take_median(const etp_ab_session *s, uint32_t arm, etp_ab_traced *out)
+static void take_median(const etp_ab_session *s, uint32_t arm, etp_ab_arm *out)
 {
     struct {
         double *items;
@@ -52,8 +52,8 @@ static void take_median(const etp_ab_session *s, uint32_t arm, etp_ab_traced *ou
             }
         }
     }
-    out->runs = v.n;
-    out->median_ns = v.n ? etp_median(v.items, v.n) : (double)NAN;
+    out->traced_runs = v.n;
+    out->traced_median_ns = v.n ? etp_median(v.items, v.n) : (double)NAN;
 }
 
 static void add_row(etp_ab_time_breakdown *out, const etp_profile *p, const etp_profile_row *row,
@@ -75,8 +75,7 @@ static void add_row(etp_ab_time_breakdown *out, const etp_profile *p, const etp_
     out->movement_ns += moves ? ns : 0;
 }
 
-etp_status etp_ab_split_arm(const etp_ab_session *s, uint32_t arm, etp_ab_traced *out,
-                            etp_error *err)
+etp_status etp_ab_split_arm(const etp_ab_session *s, uint32_t arm, etp_ab_arm *out, etp_error *err)
 {
     const etp_profile *p = out->profile;
     etp_means mean;
@@ -134,12 +133,11 @@ static int by_kind_then_share(const void *pa, const void *pb)
     return (a->op > b->op) - (a->op < b->op);
 }
 
-etp_ab_bottleneck_list etp_ab_find_bottlenecks(const etp_ab *ab)
+void etp_ab_find_bottlenecks(const etp_ab *ab, etp_ab *out)
 {
-    etp_ab_bottleneck_list found = {0};
     int64_t total = ab->n_arms ? ab->arms[ab->bottleneck_arm].traced_ns : ETP_NS_UNKNOWN;
     if (total == ETP_NS_UNKNOWN || total <= 0 || ab->emulated) {
-        return found;
+        return;
     }
     double whole = whole_speedup(ab);
     for (uint32_t i = 0; i < ab->n_operators; i++) {
@@ -152,15 +150,16 @@ etp_ab_bottleneck_list etp_ab_find_bottlenecks(const etp_ab *ab)
             continue;
         }
         if (hot.share > 1) { // two clocks: what part of an inference anything took is not known
-            return (etp_ab_bottleneck_list){0};
+            out->bottlenecks.n = 0;
+            return;
         }
         hot.kind = kind_of(ab, op, whole);
-        ETP_ADD(ab->arena, &found, hot);
+        ETP_ADD(ab->arena, &out->bottlenecks, hot);
     }
-    if (found.n) {
-        qsort(found.items, found.n, sizeof *found.items, by_kind_then_share);
+    if (out->bottlenecks.n) {
+        qsort(out->bottlenecks.items, out->bottlenecks.n, sizeof *out->bottlenecks.items,
+              by_kind_then_share);
     }
-    return found;
 }
 
 etp_why etp_ab_why(const etp_ab *ab, const etp_ab_operator *op)

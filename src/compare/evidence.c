@@ -8,8 +8,7 @@
 #include "explain/sampled.h"
 
 // Medians over the launches of what the runner reports once per process.
-static void take_medians(const etp_run *run, uint32_t run_arm, etp_arena *arena,
-                         etp_ab_launched *out)
+static void take_medians(const etp_run *run, uint32_t run_arm, etp_arena *arena, etp_ab_arm *out)
 {
     double *v = ETP_NEW_ARRAY(arena, double, run->launches.n + 1);
     for (etp_cost cost = 0; cost < ETP_COSTS; cost++) {
@@ -33,8 +32,7 @@ static void take_medians(const etp_run *run, uint32_t run_arm, etp_arena *arena,
 }
 
 // A sum of medians is no median: the rows are those of one launch, so that they add up.
-static void take_memory(const etp_run *run, uint32_t run_arm, etp_arena *arena,
-                        etp_ab_launched *out)
+static void take_memory(const etp_run *run, uint32_t run_arm, etp_arena *arena, etp_ab_arm *out)
 {
     double *sums = ETP_NEW_ARRAY(arena, double, run->launches.n + 1);
     size_t n = 0;
@@ -84,7 +82,7 @@ const etp_name_book *etp_ab_name_book(const etp_run *run, etp_arena *arena)
 }
 
 static void prove_arm(const etp_ab_session *s, const etp_run *run, uint32_t run_arm, uint32_t at,
-                      etp_ab_launched *out)
+                      etp_ab_arm *out)
 {
     const etp_ab_arm *arm = &s->ab.arms[at];
     take_medians(run, run_arm, s->ab.arena, out);
@@ -132,7 +130,7 @@ static void prove_arm(const etp_ab_session *s, const etp_run *run, uint32_t run_
 
 // What the sampled launches say of each level; nothing when there are none.
 etp_status etp_ab_take_launches(const etp_ab_session *s, const etp_run *run, uint32_t one,
-                                uint32_t at, etp_ab_findings *noticed, etp_ab_launched *out,
+                                uint32_t at, etp_ab_findings *noticed, etp_ab_arm *out,
                                 etp_error *err)
 {
     etp_kernels_answer kernels;

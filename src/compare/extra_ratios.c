@@ -165,9 +165,13 @@ static double *unknown(const etp_ab_session *s, size_t cells)
     return column;
 }
 
-static void take_states(const etp_ab_session *s, double *scratch,
-                        const etp_ab_all_extra_ratios *out)
+void etp_ab_take_extra_ratios(const etp_ab_session *s, etp_ab_arm *arms,
+                              etp_ab_comparison *comparisons)
 {
+    if (!s->has_stats || s->ab.emulated) {
+        return;
+    }
+    double *scratch = ETP_NEW_ARRAY(s->ab.arena, double, s->stats.n_blocks_seen + 1);
     const etp_stats *st = &s->stats;
     size_t cells = (size_t)st->n_blocks_seen * st->n_arms;
     states x = {.n_arms = st->n_arms};
@@ -180,21 +184,20 @@ static void take_states(const etp_ab_session *s, double *scratch,
     take_traced(s, &x, rows);
     take_recorded(s, &x, rows);
     for (uint32_t a = 0; a < s->ab.n_arms; a++) {
-        out->cold[a] =
+        arms[a].cold =
             resolved(ratio_of(s, x.costs[ETP_COST_FIRST], a, st->value_ln, a, false, scratch));
-        out->tracing_overhead[a] =
+        arms[a].tracing_overhead =
             resolved(ratio_of(s, x.traced, a, st->value_ln, a, false, scratch));
     }
     for (size_t i = 0; i < s->ab.n_comparisons; i++) {
-        const etp_ab_comparison *c = &s->ab.comparisons[i];
-        etp_ab_extra_ratios *to = &out->comparisons[i];
+        etp_ab_comparison *c = &comparisons[i];
         // What makes times doubtful does not change how many bytes there are.
         bool times_only = c->withheld == ETP_WITHHELD_CONTENDED ||
                           c->withheld == ETP_WITHHELD_NOISE_FLOOR ||
                           c->withheld == ETP_WITHHELD_CROWDED;
         for (etp_cost cost = 0; cost < ETP_COSTS; cost++) {
             if (!c->withheld || (times_only && k_etp_costs[cost].bytes)) {
-                to->costs[cost] = compared(s, x.costs[cost], c, scratch);
+                c->costs[cost] = compared(s, x.costs[cost], c, scratch);
             }
         }
     }
@@ -227,18 +230,4 @@ bool etp_ab_recording_hides(const etp_ab *ab)
         }
     }
     return etp_ab_recording_adds(ab) >= ETP_RECORDING_MOST;
-}
-
-void etp_ab_take_extra_ratios(const etp_ab_session *s, etp_ab_all_extra_ratios *out)
-{
-    *out = (etp_ab_all_extra_ratios){
-        ETP_NEW_ARRAY(s->ab.arena, etp_ab_ratio, s->ab.n_arms + 1),
-        ETP_NEW_ARRAY(s->ab.arena, etp_ab_ratio, s->ab.n_arms + 1),
-        ETP_NEW_ARRAY(s->ab.arena, etp_ab_extra_ratios, s->ab.n_comparisons + 1),
-    };
-    if (!s->has_stats || s->ab.emulated) {
-        return;
-    }
-    double *a = ETP_NEW_ARRAY(s->ab.arena, double, s->stats.n_blocks_seen + 1);
-    take_states(s, a, out);
 }

@@ -321,9 +321,10 @@ static int by_block(const void *pa, const void *pb)
     return ((*a)->block > (*b)->block) - ((*a)->block < (*b)->block);
 }
 
-// One profile from the dumps of ARM; none when it has no readable dump.
+// One profile from the dumps of ARM; none when it has no readable dump. *out_level: as they name
+// it, NULL: they do not.
 static etp_status profile_arm(const etp_ab_session *s, uint32_t arm, etp_ab_findings *noticed,
-                              etp_ab_traced *out, etp_error *err)
+                              etp_ab_arm *out, const char **out_level, etp_error *err)
 {
     const etp_ab_dump **mine = ETP_NEW_ARRAY(s->ab.arena, const etp_ab_dump *, s->dumps.n);
     const etp_trace **traces = ETP_NEW_ARRAY(s->ab.arena, const etp_trace *, s->dumps.n);
@@ -335,10 +336,10 @@ static etp_status profile_arm(const etp_ab_session *s, uint32_t arm, etp_ab_find
         }
     }
     qsort(mine, n, sizeof *mine, by_block);
-    *out = (etp_ab_traced){.n_dumps = n, .ns = ETP_NS_UNKNOWN, .mean_ns = ETP_NS_UNKNOWN};
+    out->n_dumps = n;
     for (size_t i = 0; i < n; i++) {
         traces[i] = mine[i]->trace;
-        out->level = mine[i]->level;
+        *out_level = mine[i]->level;
     }
     const char *name = s->ab.arms[arm].name;
     if (n == 0) {
@@ -358,20 +359,31 @@ static etp_status profile_arm(const etp_ab_session *s, uint32_t arm, etp_ab_find
         return etp_fail_ctx(err, "%s", name);
     }
     out->profile = profile;
-    out->ns = etp_profile_traced_ns(profile);
-    out->mean_ns = llround((double)profile->all_execute_ns / (double)profile->all_executions);
-    out->kept = profile->executions;
+    out->traced_ns = etp_profile_traced_ns(profile);
+    out->traced_mean_ns =
+        llround((double)profile->all_execute_ns / (double)profile->all_executions);
+    out->traced_kept = profile->executions;
     return etp_ab_join_arm(s, arm, profile, traces, noticed, err);
 }
 
-etp_status etp_ab_take_traces(const etp_ab_session *s, etp_ab_findings *noticed,
-                              etp_ab_traced *arms, etp_error *err)
+etp_status etp_ab_take_traces(const etp_ab_session *s, etp_ab_findings *noticed, etp_ab_arm *arms,
+                              etp_error *err)
 {
+    const char **levels = ETP_NEW_ARRAY(s->ab.arena, const char *, s->ab.n_arms + 1);
     for (uint32_t a = 0; a < s->ab.n_arms; a++) {
-        ETP_TRY(profile_arm(s, a, noticed, &arms[a], err));
+        ETP_TRY(profile_arm(s, a, noticed, &arms[a], &levels[a], err));
         ETP_TRY(etp_ab_split_arm(s, a, &arms[a], err));
     }
-    return etp_ab_need_program(s, arms, err);
+    ETP_TRY(etp_ab_need_program(s, err));
+    for (uint32_t a = 0; a < s->ab.n_arms; a++) {
+        if (levels[a] && !arms[a].level_name) {
+            arms[a].level_name = levels[a];
+            etp_level level = etp_level_find(ETP_ISA_NONE, levels[a]);
+            bool both = level == ETP_LEVEL_BEST_AARCH64; // "best" does not name its family
+            arms[a].level = both ? ETP_LEVEL_NONE : level;
+        }
+    }
+    return ETP_OK;
 }
 
 static etp_status open_dumps(const etp_ab_session *s, const etp_ab_recordings *recordings,

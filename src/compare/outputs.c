@@ -58,7 +58,8 @@ etp_output_precision etp_ab_precision_of(const etp_ab_session *s, uint32_t arm)
 typedef struct comparing {
     const etp_ab_session *s;
     etp_ab_findings *noticed;
-    etp_ab_outputs *out;
+    etp_ab_arm *arms;
+    etp_ab_correctness *all;
     bool *agrees; // by arm: compared with another one of its program, and alike
 } comparing;
 
@@ -246,7 +247,7 @@ static etp_status is_random(const comparing *w, const etp_run *run, uint32_t run
     } else {
         ETP_TRY(differs_from_itself(w, run, run_arm, at, out, err));
     }
-    w->out->all.random = w->out->all.random || *out;
+    w->all->random = w->all->random || *out;
     return ETP_OK;
 }
 
@@ -295,21 +296,21 @@ static etp_status compare_two(const comparing *w, const etp_run *base, uint32_t 
               : etp_arena_printf(ab->arena, " against those of %s", etp_ab_arm_called(ab, against));
     ETP_TRY(compare_dirs(w, at, against, outputs_dir(w, base, base_arm),
                          outputs_dir(w, cand, cand_arm), words, ETP_FINDING_OUTPUTS, &one, err));
-    etp_ab_take_worse(&w->out->all, &one);
+    etp_ab_take_worse(w->all, &one);
     // Two that say nothing, as ones that are not finite in the same places, do not differ either.
     bool alike = one.ok == 1 || etp_ab_outputs_mute(&one);
     w->agrees[at] |= alike;
     w->agrees[against] |= alike;
     // Which of the two is wrong is not known. The baseline is part of every comparison as it is.
-    w->out->arms[at].differ |= one.ok == 0;
-    w->out->arms[against].differ |= one.ok == 0 && !first;
+    w->arms[at].outputs_differ |= one.ok == 0;
+    w->arms[against].outputs_differ |= one.ok == 0 && !first;
     return ETP_OK;
 }
 
 static etp_status compare_expected(const comparing *w, const etp_run *run, uint32_t run_arm,
                                    uint32_t at, etp_error *err)
 {
-    etp_ab_arm_outputs *arm = &w->out->arms[at];
+    etp_ab_arm *arm = &w->arms[at];
     bool random = false;
     ETP_TRY(is_random(w, run, run_arm, at, &random, err));
     if (random) {
@@ -321,28 +322,19 @@ static etp_status compare_expected(const comparing *w, const etp_run *run, uint3
     // Arms that agree with each other are alike, whatever was expected; of one that was held
     // against none this is all that is known.
     if (arm->expected.ok == 0 && !w->agrees[at]) {
-        w->out->all.ok = 0;
-        arm->differ = true;
+        w->all->ok = 0;
+        arm->outputs_differ = true;
     }
     return ETP_OK;
 }
 
-static void begin(const etp_ab *ab, etp_ab_outputs *out)
-{
-    *out = (etp_ab_outputs){ETP_AB_NOT_COMPARED,
-                            ETP_NEW_ARRAY(ab->arena, etp_ab_arm_outputs, ab->n_arms + 1)};
-    for (size_t i = 0; i < ab->n_arms; i++) {
-        out->arms[i].expected = ETP_AB_NOT_COMPARED;
-    }
-}
-
 etp_status etp_ab_compare_sides_outputs(const etp_ab_session *s, bool same_task,
-                                        etp_ab_findings *noticed, etp_ab_outputs *out,
-                                        etp_error *err)
+                                        etp_ab_findings *noticed, etp_ab_arm *arms,
+                                        etp_ab_correctness *all, etp_error *err)
 {
     const etp_ab_side *x = &s->sides[0], *y = &s->sides[1];
-    const comparing w = {s, noticed, out, ETP_NEW_ARRAY(s->ab.arena, bool, s->ab.n_arms + 1)};
-    begin(&s->ab, out);
+    const comparing w = {s, noticed, arms, all, ETP_NEW_ARRAY(s->ab.arena, bool, s->ab.n_arms + 1)};
+    *all = ETP_AB_NOT_COMPARED;
     if (same_task) {
         ETP_TRY(compare_two(&w, &x->run, x->arm, s->ab.baseline, &y->run, y->arm, 1, err));
     }
@@ -351,11 +343,10 @@ etp_status etp_ab_compare_sides_outputs(const etp_ab_session *s, bool same_task,
 }
 
 etp_status etp_ab_compare_outputs(const etp_ab_session *s, etp_ab_findings *noticed,
-                                  etp_ab_outputs *out, etp_error *err)
+                                  etp_ab_arm *arms, etp_ab_correctness *all, etp_error *err)
 {
-    const etp_ab_arm *arms = s->ab.arms;
-    const comparing w = {s, noticed, out, ETP_NEW_ARRAY(s->ab.arena, bool, s->ab.n_arms + 1)};
-    begin(&s->ab, out);
+    const comparing w = {s, noticed, arms, all, ETP_NEW_ARRAY(s->ab.arena, bool, s->ab.n_arms + 1)};
+    *all = ETP_AB_NOT_COMPARED;
     for (size_t i = 0; i < s->ab.n_arms; i++) { // each against the first shown of its program
         size_t first = 0;
         while (arms[s->ab.shown[first]].model != arms[s->ab.shown[i]].model) {

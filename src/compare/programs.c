@@ -165,11 +165,11 @@ etp_status etp_ab_join_arm(const etp_ab_session *s, uint32_t arm, etp_profile *p
     return ETP_OK;
 }
 
-etp_status etp_ab_need_program(const etp_ab_session *s, const etp_ab_traced *arms, etp_error *err)
+etp_status etp_ab_need_program(const etp_ab_session *s, etp_error *err)
 {
     const char *why = NULL, *of = NULL;
     for (uint32_t a = 0; a < s->ab.n_arms; a++) {
-        const etp_profile *p = arms[a].profile;
+        const etp_profile *p = s->ab.arms[a].profile;
         if (p && p->facts && !p->facts->problem) {
             return ETP_OK;
         }

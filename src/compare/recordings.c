@@ -339,14 +339,14 @@ void etp_ab_tell_mean(const etp_ab *ab, uint32_t arm, etp_ab_findings *to)
 }
 
 void etp_ab_tell_recordings(const etp_ab_session *s, uint32_t arm, const etp_trace *const *traces,
-                            size_t n, etp_ab_findings *to, etp_ab_traced *out)
+                            size_t n, etp_ab_findings *to, etp_ab_arm *out)
 {
     tell_damage(s, arm, traces, n, to);
     tell_apart(s, arm, traces, n, to);
-    out->tensors = tell_tensors(s, arm, traces, n, to);
-    out->lengths = tell_modes(s, arm, traces, n, to);
+    out->tensors_logged = tell_tensors(s, arm, traces, n, to);
+    out->several_lengths = tell_modes(s, arm, traces, n, to);
     for (size_t i = 0; i < n; i++) {
-        out->lengths = out->lengths || no_middle(traces[i]);
+        out->several_lengths = out->several_lengths || no_middle(traces[i]);
     }
     tell_partly_logged(s, arm, traces, n, to);
     tell_unfinished(s, arm, traces, n, to);

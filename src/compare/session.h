@@ -73,7 +73,7 @@ struct etp_ab_session {
     etp_ab_session **later;   // of a session of several phases, all but the first; then those of
     size_t n_later;           // pairs within its models
     etp_ab_findings noticed;  // while it was loaded and compared
-    etp_ab_arm *arms;         // those of ab, for keep.c
+    etp_ab_arm *arms;         // those of ab, for the stages that find out about them
     etp_ab ab;
 };
 
@@ -96,23 +96,12 @@ ETP_NODISCARD etp_status etp_ab_open_dumps(const etp_ab_session *s,
                                            const etp_ab_recordings *recordings,
                                            etp_ab_findings *noticed, etp_ab_dumps *out,
                                            etp_error *err);
-// What the recordings say of an arm. ARMS [n_arms]
-typedef struct etp_ab_traced {
-    const etp_profile *profile; // NULL: no execution of it finished
-    size_t n_dumps;
-    const char *level; // of its recordings, NULL: they name none
-    int64_t ns, mean_ns;
-    double median_ns;
-    uint64_t runs, kept;
-    etp_ab_time_breakdown time_breakdown;
-    bool tensors; // its recordings also logged tensors
-    bool lengths; // what is shown of them is less than three quarters of their executions
-} etp_ab_traced;
 // recordings.c: what the recordings of an arm cannot say, or say of less than all of it.
 void etp_ab_tell_recordings(const etp_ab_session *s, uint32_t arm, const etp_trace *const *traces,
-                            size_t n, etp_ab_findings *to, etp_ab_traced *out);
+                            size_t n, etp_ab_findings *to, etp_ab_arm *out);
+// What the recordings say of the ARMS [n_arms].
 ETP_NODISCARD etp_status etp_ab_take_traces(const etp_ab_session *s, etp_ab_findings *noticed,
-                                            etp_ab_traced *arms, etp_error *err);
+                                            etp_ab_arm *arms, etp_error *err);
 // Bare dumps from paths, one arm each (P_b<k>.etdump joins its P.etdump). No more than ROOM.
 #define ETP_AB_BARE_DUMPS 512
 ETP_NODISCARD etp_status etp_ab_describe_dumps(etp_arena *arena, const char *const *paths,
@@ -128,8 +117,7 @@ ETP_NODISCARD etp_status etp_ab_join_arm(const etp_ab_session *s, uint32_t arm,
                                          etp_profile *profile, const etp_trace *const *traces,
                                          etp_ab_findings *noticed, etp_error *err);
 // ETP_USAGE when the program that the user named is of none of the recordings.
-ETP_NODISCARD etp_status etp_ab_need_program(const etp_ab_session *s, const etp_ab_traced *arms,
-                                             etp_error *err);
+ETP_NODISCARD etp_status etp_ab_need_program(const etp_ab_session *s, etp_error *err);
 // ARM: of RUN, whose calls tell the sizes; SIZE_MAX: they stay upper bounds.
 ETP_NODISCARD etp_status etp_ab_open_kept(etp_arena *arena, const char *dir, const etp_run *run,
                                           size_t model, size_t arm, etp_ab_findings *noticed,
@@ -162,84 +150,47 @@ ETP_NODISCARD etp_status etp_ab_open_phase(const etp_run *whole, const etp_ab_pa
 // arms.c: device, models and arms of RUN, whose folder is DIR.
 ETP_NODISCARD etp_status etp_ab_describe_run(etp_arena *arena, const etp_run *run, const char *dir,
                                              etp_ab_described *out, etp_error *err);
-typedef struct etp_ab_order {
-    uint32_t baseline;     // the arm that others are compared with
-    const uint32_t *shown; // [n_arms] as in the answer
-} etp_ab_order;
-// ASKED: name of an arm, NULL: the rule of baselines.
+// Which arm the others are compared with, and the order in which they are shown. ASKED: name of an
+// arm, NULL: the rule of baselines.
 ETP_NODISCARD etp_status etp_ab_choose_baseline(const etp_ab_session *s, const char *asked,
-                                                etp_ab_order *out, etp_error *err);
+                                                etp_ab *out, etp_error *err);
 // statistics.c
-typedef struct etp_ab_statistics {
-    bool known; // false: no timed launch
-    etp_stats stats;
-} etp_ab_statistics;
-// WHOLE: the session whose control speaks for arms that have none; NULL.
+// WHOLE: the session whose control speaks for arms that have none; NULL. *out_known false: no timed
+// launch.
 ETP_NODISCARD etp_status etp_ab_run_statistics(const etp_ab_session *s, double margin,
-                                               const etp_ab_session *whole, etp_ab_statistics *out,
-                                               etp_error *err);
-// What the statistics say of the arms.
-typedef struct etp_ab_timed {
-    uint64_t launches, samples;
-    const double *spread; // NULL unknown
-    int64_t median_ns;
-    double lo_ns, hi_ns;
-    double waited, interrupted;
-} etp_ab_timed;
-typedef struct etp_ab_times {
-    etp_ab_timed *arms;         // [n_arms]
-    const double *block_values; // as in the answer
-    uint32_t n_blocks;
-} etp_ab_times;
-void etp_ab_take_statistics(const etp_ab_session *s, const etp_stats *st, etp_ab_times *out);
-// Of ARM of ST. LN [n_blocks_seen]: takes its launch values in complete blocks.
-etp_ab_timed etp_ab_time_arm(const etp_stats *st, uint32_t arm, double *ln, size_t *out_n);
-// sides.c: of two sides that are run folders.
-typedef struct etp_ab_sides_times {
-    etp_ab_times times;
-    etp_ab_comparison comparison; // as the recordings have it where launches tell nothing
-    bool control_differs;
-} etp_ab_sides_times;
+                                               const etp_ab_session *whole, etp_stats *out,
+                                               bool *out_known, etp_error *err);
+// What these say of the ARMS [n_arms], and the values of their blocks.
+void etp_ab_take_statistics(const etp_ab_session *s, etp_ab_arm *arms, etp_ab *out);
+// Of ARM of ST. LN [n_blocks_seen]: takes its launch values in complete blocks, whose number it
+// returns.
+size_t etp_ab_time_arm(const etp_stats *st, uint32_t arm, double *ln, etp_ab_arm *out);
+// sides.c: of two sides that are run folders, whose ARMS are two. COMPARISON stays as the
+// recordings have it where launches tell nothing.
 bool etp_ab_sides_timed(const etp_ab_session *s); // both have timed launches
-ETP_NODISCARD etp_status etp_ab_time_sides(const etp_ab_session *s, double margin,
-                                           etp_ab_sides_times *out, etp_error *err);
+ETP_NODISCARD etp_status etp_ab_time_sides(const etp_ab_session *s, double margin, etp_ab_arm *arms,
+                                           etp_ab_comparison *comparison, bool *out_control_differs,
+                                           etp_error *err);
 // The comparisons of s->stats, as they are given (see etp_ab_withhold).
 etp_ab_comparison *etp_ab_compare_times(const etp_ab_session *s, etp_withheld otherwise);
 // within.c: where there are several models or thread counts, the arm that CANDIDATE is held against
 // within its own; ETP_NO_INDEX: none.
 uint32_t etp_ab_reference_within(const etp_ab *ab, uint32_t candidate);
-// outputs.c: outputs of the run's arms, or of two sides, against each other and against expected
-// ones.
-typedef struct etp_ab_arm_outputs {
-    etp_ab_correctness expected;
-    bool differ;
-} etp_ab_arm_outputs;
-typedef struct etp_ab_outputs {
-    etp_ab_correctness all;
-    etp_ab_arm_outputs *arms; // [n_arms]
-} etp_ab_outputs;
+// outputs.c: outputs of the run's ARMS, or of two sides, against each other (ALL) and against
+// expected ones.
 ETP_NODISCARD etp_status etp_ab_compare_outputs(const etp_ab_session *s, etp_ab_findings *noticed,
-                                                etp_ab_outputs *out, etp_error *err);
+                                                etp_ab_arm *arms, etp_ab_correctness *all,
+                                                etp_error *err);
 // SAME_TASK: both sides computed the same from the same.
 ETP_NODISCARD etp_status etp_ab_compare_sides_outputs(const etp_ab_session *s, bool same_task,
-                                                      etp_ab_findings *noticed, etp_ab_outputs *out,
-                                                      etp_error *err);
+                                                      etp_ab_findings *noticed, etp_ab_arm *arms,
+                                                      etp_ab_correctness *all, etp_error *err);
 // evidence.c: what an arm's launches say of it.
-typedef struct etp_ab_launched {
-    int64_t costs[ETP_COSTS];
-    double costs_lo[ETP_COSTS], costs_hi[ETP_COSTS];
-    uint64_t cached_bytes;
-    etp_memory_rows memory;
-    etp_ab_load load;
-    etp_ab_masking_cost masking_cost;
-    etp_proof proof;
-    const etp_kernels *kernels; // NULL without samples
-} etp_ab_launched;
 // OUT [n_arms] of the answer's arms: of arm AT, which is ONE of RUN; ONE ETP_NO_INDEX: of all, each
 // by its own number.
 ETP_NODISCARD etp_status etp_ab_take_launches(const etp_ab_session *s, const etp_run *run,
                                               uint32_t one, uint32_t at, etp_ab_findings *noticed,
-                                              etp_ab_launched *out, etp_error *err);
+                                              etp_ab_arm *out, etp_error *err);
 // loading.c: of RUN_ARM, which is arm AT of the answer.
 etp_ab_load etp_ab_load_of(const etp_ab_session *s, const etp_run *run, uint32_t run_arm,
                            uint32_t at);
@@ -270,9 +221,9 @@ bool etp_ab_one_program(const etp_ab *ab, const etp_ab_arm *x, const etp_ab_arm 
 const char *etp_ab_unrelated(const etp_ab *ab);
 // bottlenecks.c: the executions of ARM, and where the time of its profile, which may be NULL, went;
 // then what takes most of it, and why one operator takes its time.
-ETP_NODISCARD etp_status etp_ab_split_arm(const etp_ab_session *s, uint32_t arm, etp_ab_traced *out,
+ETP_NODISCARD etp_status etp_ab_split_arm(const etp_ab_session *s, uint32_t arm, etp_ab_arm *out,
                                           etp_error *err);
-etp_ab_bottleneck_list etp_ab_find_bottlenecks(const etp_ab *ab);
+void etp_ab_find_bottlenecks(const etp_ab *ab, etp_ab *out);
 etp_why etp_ab_why(const etp_ab *ab, const etp_ab_operator *op);
 // engage.c: engagement per operator and in sum.
 // What the names of the build mean that RUN was measured with; NULL: it was not asked.
@@ -307,21 +258,10 @@ etp_ab_sustained etp_ab_sustained_of(const etp_ab_session *s, const etp_ab_compa
 // drift.c: change over the session, and what else changed; likewise.
 ETP_NODISCARD etp_status etp_ab_drift_of(const etp_ab_session *s, uint32_t arm, etp_ab_drift *out,
                                          etp_error *err);
-// extra_ratios.c: cold, warm, taking turns, traced.
-typedef struct etp_ab_all_extra_ratios {
-    etp_ab_ratio *cold, *tracing_overhead; // [n_arms]
-    etp_ab_extra_ratios *comparisons;      // [n_comparisons]
-} etp_ab_all_extra_ratios;
-void etp_ab_take_extra_ratios(const etp_ab_session *s, etp_ab_all_extra_ratios *out);
+// extra_ratios.c: cold, traced; costs.
+void etp_ab_take_extra_ratios(const etp_ab_session *s, etp_ab_arm *arms,
+                              etp_ab_comparison *comparisons);
 uint64_t etp_cost_of(const etp_run_launch *l, etp_cost cost); // 0: not known
-
-// keep.c: puts results of stages into the answer of S, for who runs them. No stage writes there.
-void etp_ab_keep_described(etp_ab_session *s, const etp_ab_described *described);
-void etp_ab_keep_order(etp_ab_session *s, const etp_ab_order *order);
-void etp_ab_keep_traces(etp_ab_session *s, const etp_ab_traced *arms);
-void etp_ab_keep_times(etp_ab_session *s, const etp_ab_times *times);
-void etp_ab_keep_launched(etp_ab_session *s, const etp_ab_launched *arms);
-void etp_ab_keep_outputs(etp_ab_session *s, const etp_ab_outputs *outputs);
 
 // findings.c: adds a finding with the next id; EVIDENCE is one reference or NULL.
 void etp_ab_add_finding(etp_ab_findings *to, etp_finding_kind kind, etp_finding_severity severity,

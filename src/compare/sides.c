@@ -92,20 +92,19 @@ static etp_contention other_programs(const etp_ab_session *s, const etp_stats st
                                                                     : ETP_CONTENTION_NONE;
 }
 
-etp_status etp_ab_time_sides(const etp_ab_session *s, double margin, etp_ab_sides_times *out,
+etp_status etp_ab_time_sides(const etp_ab_session *s, double margin, etp_ab_arm *arms,
+                             etp_ab_comparison *comparison, bool *out_control_differs,
                              etp_error *err)
 {
     etp_stats st[2];
-    etp_ab_timed *arms = ETP_NEW_ARRAY(s->ab.arena, etp_ab_timed, 2);
     double *ln[2]; // launch values in the complete blocks of its own session
     size_t n[2];
     for (uint32_t i = 0; i < 2; i++) {
         ETP_TRY(analyze_session(s->ab.arena, &s->sides[i].run, margin, &st[i], err));
         ln[i] = ETP_NEW_ARRAY(s->ab.arena, double, st[i].n_blocks_seen + 1);
-        arms[i] = etp_ab_time_arm(&st[i], s->sides[i].arm, ln[i], &n[i]);
+        n[i] = etp_ab_time_arm(&st[i], s->sides[i].arm, ln[i], &arms[i]);
     }
-    out->times.arms = arms;
-    out->control_differs = st[0].control_differs || st[1].control_differs;
+    *out_control_differs = st[0].control_differs || st[1].control_differs;
     if (n[0] == 0 || n[1] == 0) {
         return ETP_OK;
     }
@@ -119,9 +118,9 @@ etp_status etp_ab_time_sides(const etp_ab_session *s, double margin, etp_ab_side
         return status;
     }
     uint32_t noisier = !isfinite(st[0].noise_floor) || st[1].noise_floor > st[0].noise_floor;
-    out->comparison = (etp_ab_comparison){
-        .baseline = out->comparison.baseline,
-        .candidate = out->comparison.candidate,
+    *comparison = (etp_ab_comparison){
+        .baseline = comparison->baseline,
+        .candidate = comparison->candidate,
         .estimate = exp(u.shift),
         .lo = exp(u.lo),
         .hi = exp(u.hi),

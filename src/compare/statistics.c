@@ -91,13 +91,13 @@ const double *etp_ab_waited_of(const etp_run *run, etp_arena *arena)
 }
 
 etp_status etp_ab_run_statistics(const etp_ab_session *s, double margin,
-                                 const etp_ab_session *whole, etp_ab_statistics *out,
+                                 const etp_ab_session *whole, etp_stats *out, bool *out_known,
                                  etp_error *err)
 {
     const etp_run *run = &s->run;
     etp_sample *samples;
     size_t timed = 0;
-    *out = (etp_ab_statistics){.known = false};
+    *out_known = false;
     etp_ab_samples_of(run, s->ab.arena, &samples);
     for (size_t i = 0; i < run->samples.n; i++) {
         timed += samples[i].use == ETP_SAMPLE_TIMED;
@@ -107,12 +107,12 @@ etp_status etp_ab_run_statistics(const etp_ab_session *s, double margin,
     }
     etp_stats_options o = etp_ab_stats_options(run, s->ab.baseline, margin);
     o.waited = etp_ab_waited_of(run, s->ab.arena);
-    ETP_TRY(etp_stats_analyze(samples, run->samples.n, (uint32_t)s->ab.n_arms, &o, s->ab.arena,
-                              &out->stats, err));
+    ETP_TRY(etp_stats_analyze(samples, run->samples.n, (uint32_t)s->ab.n_arms, &o, s->ab.arena, out,
+                              err));
     if (whole) {
-        etp_stats_take_control(&out->stats, &whole->stats);
+        etp_stats_take_control(out, &whole->stats);
     }
-    out->known = true;
+    *out_known = true;
     return ETP_OK;
 }
 
@@ -140,7 +140,7 @@ static void spread_of(const etp_ab_session *s, uint32_t arm, const double **out)
     etp_arena_dispose(&scratch);
 }
 
-etp_ab_timed etp_ab_time_arm(const etp_stats *st, uint32_t arm, double *ln, size_t *out_n)
+size_t etp_ab_time_arm(const etp_stats *st, uint32_t arm, double *ln, etp_ab_arm *out)
 {
     size_t n = 0;
     for (uint32_t b = 0; b < st->n_blocks_seen; b++) {
@@ -154,26 +154,27 @@ etp_ab_timed etp_ab_time_arm(const etp_stats *st, uint32_t arm, double *ln, size
                               : (etp_interval){(double)NAN, (double)NAN, (double)NAN};
     // A few equal medians do not show that there is no spread.
     bool shown = n >= ETP_MIN_BLOCKS || ci.lo < ci.hi;
-    *out_n = n;
-    return (etp_ab_timed){.launches = in->launches,
-                          .samples = in->iterations,
-                          .median_ns = in->median_ns < 0 ? ETP_NS_UNKNOWN : in->median_ns,
-                          .lo_ns = shown ? exp(ci.lo) : (double)NAN,
-                          .hi_ns = shown ? exp(ci.hi) : (double)NAN,
-                          .waited = in->waited,
-                          .interrupted = in->interrupted};
+    out->launches = in->launches;
+    out->samples = in->iterations;
+    out->median_ns = in->median_ns < 0 ? ETP_NS_UNKNOWN : in->median_ns;
+    out->lo_ns = shown ? exp(ci.lo) : (double)NAN;
+    out->hi_ns = shown ? exp(ci.hi) : (double)NAN;
+    out->waited = in->waited;
+    out->interrupted = in->interrupted;
+    return n;
 }
 
-void etp_ab_take_statistics(const etp_ab_session *s, const etp_stats *st, etp_ab_times *out)
+void etp_ab_take_statistics(const etp_ab_session *s, etp_ab_arm *arms, etp_ab *out)
 {
-    size_t n_values = (size_t)st->n_blocks_seen * st->n_arms, n;
+    const etp_stats *st = &s->stats;
+    size_t n_values = (size_t)st->n_blocks_seen * st->n_arms;
     double *ln = ETP_NEW_ARRAY(s->ab.arena, double, st->n_blocks_seen + 1);
     double *values = ETP_NEW_ARRAY(s->ab.arena, double, n_values + 1);
-    *out = (etp_ab_times){ETP_NEW_ARRAY(s->ab.arena, etp_ab_timed, st->n_arms + 1), values,
-                          st->n_blocks_seen};
+    out->block_values = values;
+    out->n_blocks = st->n_blocks_seen;
     for (uint32_t a = 0; a < st->n_arms; a++) {
-        out->arms[a] = etp_ab_time_arm(st, a, ln, &n);
-        spread_of(s, a, &out->arms[a].spread);
+        (void)etp_ab_time_arm(st, a, ln, &arms[a]);
+        spread_of(s, a, &arms[a].spread);
     }
     for (size_t i = 0; i < n_values; i++) {
         values[i] = exp(st->value_ln[i]);

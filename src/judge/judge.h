@@ -12,7 +12,7 @@ ETP_NODISCARD etp_status etp_ab_judge(const etp_ab_session *s, etp_ab_judgement 
 ETP_NODISCARD etp_status etp_ab_next_fixes(const etp_ab *ab, etp_ab_fixes *out, etp_error *err);
 // packing.c: what a file of packed weights saved in arms that were measured with and without one;
 // where none was, a finding with the command that measures it.
-void etp_ab_find_load_fixes(const etp_ab *ab, etp_ab_load_fixes *out);
+void etp_ab_find_load_fixes(const etp_ab *ab, etp_ab *out);
 void etp_ab_packing_finding(const etp_ab_session *s, etp_ab_findings *to);
 // grade.c: how much the arms have in common.
 void etp_ab_grade(const etp_ab_session *s, etp_ab_judgement *out);

@@ -14,10 +14,8 @@
 static etp_status load(etp_ab_session *s, const etp_ab_described *described,
                        const etp_ab_options *options, etp_error *err)
 {
-    etp_ab_order order;
     ETP_TRY(etp_ab_choose_baseline(s, options->two_sides ? s->ab.arms[0].name : options->baseline,
-                                   &order, err));
-    etp_ab_keep_order(s, &order);
+                                   &s->ab, err));
     ETP_TRY(options->two_sides && !options->program
                 ? etp_ab_open_sides_programs(s, &s->noticed, &s->programs, err)
                 : etp_ab_open_programs(s, options, &s->noticed, &s->programs, err));
@@ -29,9 +27,13 @@ static etp_status load(etp_ab_session *s, const etp_ab_described *described,
         s->ab.program = program;
     }
     ETP_TRY(etp_ab_open_dumps(s, &described->recordings, &s->noticed, &s->dumps, err));
-    etp_ab_traced *arms = ETP_NEW_ARRAY(&s->arena, etp_ab_traced, s->ab.n_arms + 1);
-    ETP_TRY(etp_ab_take_traces(s, &s->noticed, arms, err));
-    etp_ab_keep_traces(s, arms);
+    ETP_TRY(etp_ab_take_traces(s, &s->noticed, s->arms, err));
+    for (size_t i = 0; i < s->ab.n_arms; i++) {
+        const etp_profile *p = s->arms[i].profile;
+        if (p && p->facts && p->facts->problem) {
+            s->ab.program_problem = p->facts->problem;
+        }
+    }
     return ETP_OK;
 }
 
@@ -48,10 +50,8 @@ static etp_status compare_times(etp_ab_session *s, etp_withheld otherwise, etp_e
         ab->comparisons = comparisons = etp_ab_compare_times(s, otherwise);
         ab->n_comparisons = s->stats.n_comparisons;
     }
-    etp_ab_all_extra_ratios states;
-    etp_ab_take_extra_ratios(s, &states);
+    etp_ab_take_extra_ratios(s, s->arms, comparisons);
     for (size_t i = 0; i < ab->n_comparisons; i++) {
-        comparisons[i].extra_ratios = states.comparisons[i];
         comparisons[i].sustained = etp_ab_sustained_of(s, &comparisons[i]);
     }
     int64_t *call_overhead_ns = ETP_NEW_ARRAY(&s->arena, int64_t, ab->n_arms + 1);
@@ -61,8 +61,6 @@ static etp_status compare_times(etp_ab_session *s, etp_withheld otherwise, etp_e
         ETP_TRY(etp_counters_build(&s->run, &s->stats, &s->arena, &ab->counters, err));
     }
     for (uint32_t a = 0; a < ab->n_arms; a++) {
-        s->arms[a].cold = states.cold[a];
-        s->arms[a].tracing_overhead = states.tracing_overhead[a];
         s->arms[a].call_overhead_ns = call_overhead_ns[a];
         if (counted) {
             ETP_TRY(etp_ab_drift_of(s, a, &s->arms[a].drift, err));
@@ -91,14 +89,9 @@ static etp_status take_statistics(etp_ab_session *s, const etp_ab_options *optio
     if (options->part && !whole) {
         whole = options->part->first;
     }
-    etp_ab_statistics found;
-    ETP_TRY(etp_ab_run_statistics(s, options->margin, whole, &found, err));
-    s->stats = found.stats;
-    s->has_stats = found.known;
-    if (found.known) {
-        etp_ab_times times;
-        etp_ab_take_statistics(s, &s->stats, &times);
-        etp_ab_keep_times(s, &times);
+    ETP_TRY(etp_ab_run_statistics(s, options->margin, whole, &s->stats, &s->has_stats, err));
+    if (s->has_stats) {
+        etp_ab_take_statistics(s, s->arms, &s->ab);
     }
     return ETP_OK;
 }
@@ -130,18 +123,15 @@ static etp_status open_run(etp_ab_session *s, const char *dir, const etp_ab_opti
     if (options->pair) {
         ETP_TRY(etp_ab_name_sides(&s->arena, NULL, options->names, described.arms, err));
     }
-    etp_ab_keep_described(s, &described);
+    s->ab = described.ab;
+    s->arms = described.arms;
     if (!options->as_is && !options->pair && !options->part) {
         ETP_TRY(notice_altered(s, &s->run, err));
     }
     ETP_TRY(load(s, &described, options, err));
     ETP_TRY(take_statistics(s, options, err));
-    etp_ab_launched *launched = ETP_NEW_ARRAY(&s->arena, etp_ab_launched, s->ab.n_arms);
-    ETP_TRY(etp_ab_take_launches(s, &s->run, ETP_NO_INDEX, 0, &s->noticed, launched, err));
-    etp_ab_keep_launched(s, launched);
-    etp_ab_outputs outputs;
-    ETP_TRY(etp_ab_compare_outputs(s, &s->noticed, &outputs, err));
-    etp_ab_keep_outputs(s, &outputs);
+    ETP_TRY(etp_ab_take_launches(s, &s->run, ETP_NO_INDEX, 0, &s->noticed, s->arms, err));
+    ETP_TRY(etp_ab_compare_outputs(s, &s->noticed, s->arms, &s->ab.correctness, err));
     ETP_TRY(compare_times(s, options->pair ? options->pair->withheld : ETP_WITHHELD_NOT, err));
     etp_ab_take_environment(&s->run, &s->arena, &s->ab.environment);
     return ETP_OK;
@@ -228,22 +218,18 @@ static etp_status pair_of_sides(etp_ab_session *s, const etp_ab_options *options
 static etp_status judge_sides(etp_ab_session *s, const etp_ab_options *options,
                               etp_ab_comparison *comparison, etp_error *err)
 {
-    etp_ab_sides_times found = {.comparison = *comparison};
+    etp_ab_comparison found = *comparison;
+    bool control_differs = false;
     if (etp_ab_sides_timed(s)) {
-        ETP_TRY(etp_ab_time_sides(s, options->margin, &found, err));
-        etp_ab_keep_times(s, &found.times);
+        ETP_TRY(etp_ab_time_sides(s, options->margin, s->arms, &found, &control_differs, err));
     }
-    etp_ab_launched launched[2] = {{.kernels = NULL}, {.kernels = NULL}};
     for (uint32_t i = 0; i < 2; i++) {
-        ETP_TRY(etp_ab_take_launches(s, &s->sides[i].run, s->sides[i].arm, i, &s->noticed, launched,
+        ETP_TRY(etp_ab_take_launches(s, &s->sides[i].run, s->sides[i].arm, i, &s->noticed, s->arms,
                                      err));
     }
-    etp_ab_keep_launched(s, launched);
-    etp_ab_outputs outputs;
-    ETP_TRY(etp_ab_compare_sides_outputs(s, etp_ab_same_task(s), &s->noticed, &outputs, err));
-    etp_ab_keep_outputs(s, &outputs);
-    *comparison =
-        etp_ab_withhold(&s->ab, &found.comparison, found.control_differs, ETP_WITHHELD_NOT);
+    ETP_TRY(etp_ab_compare_sides_outputs(s, etp_ab_same_task(s), &s->noticed, s->arms,
+                                         &s->ab.correctness, err));
+    *comparison = etp_ab_withhold(&s->ab, &found, control_differs, ETP_WITHHELD_NOT);
     return ETP_OK;
 }
 
@@ -254,7 +240,8 @@ static etp_status open_bare(etp_ab_session *s, const char *const *paths, size_t 
     ETP_TRY(options->two_sides
                 ? etp_ab_describe_sides(&s->arena, s->sides, paths, options, &described, err)
                 : etp_ab_describe_dumps(&s->arena, paths, n, ETP_AB_BARE_DUMPS, &described, err));
-    etp_ab_keep_described(s, &described);
+    s->ab = described.ab;
+    s->arms = described.arms;
     bool same = s->sides[0].dir && s->sides[1].dir && strcmp(s->sides[0].dir, s->sides[1].dir) == 0;
     for (int i = 0; i < (same ? 1 : 2) && options->two_sides; i++) {
         if (s->sides[i].dir) {
@@ -405,11 +392,11 @@ static etp_status explain(etp_ab_session *s, const etp_ab_options *options, etp_
         ab->roofs_low = ab->roofs_low || etp_ab_above_roof(ab, a, &worst) >= ETP_ROOF_MANY;
     }
     ab->bottleneck_arm = etp_ab_subject(ab);
-    ab->bottlenecks = etp_ab_find_bottlenecks(ab);
+    etp_ab_find_bottlenecks(ab, ab);
     for (size_t i = 0; i < ab->n_operators; i++) {
         aligned.operators[i].why = etp_ab_why(ab, &ab->operators[i]);
     }
-    etp_ab_find_load_fixes(ab, &ab->load_fixes);
+    etp_ab_find_load_fixes(ab, ab);
     return etp_ab_next_fixes(ab, &ab->fixes, err);
 }
 

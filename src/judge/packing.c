@@ -50,7 +50,7 @@ static void append_change(etp_strbuf *text, const etp_ab *ab, const etp_ab_compa
 {
     double from = (double)ab->arms[c->baseline].costs[cost];
     double to = (double)ab->arms[c->candidate].costs[cost];
-    if (c->extra_ratios.costs[cost].blocks == 0) {
+    if (c->costs[cost].blocks == 0) {
         return;
     }
     etp_strbuf_printf(text, "%s%s ", text->len > 0 ? ", " : "", k_etp_costs[cost].title);
@@ -61,12 +61,12 @@ static void append_change(etp_strbuf *text, const etp_ab *ab, const etp_ab_compa
     }
 }
 
-void etp_ab_find_load_fixes(const etp_ab *ab, etp_ab_load_fixes *out)
+void etp_ab_find_load_fixes(const etp_ab *ab, etp_ab *out)
 {
     for (size_t i = 0; i < ab->n_comparisons + ab->n_within; i++) {
         const etp_ab_comparison *c = etp_ab_comparison_at(ab, i);
         const etp_ab_arm *b = &ab->arms[c->baseline], *x = &ab->arms[c->candidate];
-        const etp_ab_ratio *costs = c->extra_ratios.costs;
+        const etp_ab_ratio *costs = c->costs;
         bool unused = x->memory.code > 0 && x->memory.cache == 0; // it fell back to the heap
         bool pays = costs[ETP_COST_LOAD].verdict == ETP_VERDICT_FASTER ||
                     costs[ETP_COST_DIRTY].verdict == ETP_VERDICT_FASTER;
@@ -79,7 +79,7 @@ void etp_ab_find_load_fixes(const etp_ab *ab, etp_ab_load_fixes *out)
         append_change(&text, ab, c, ETP_COST_FIRST);
         append_change(&text, ab, c, ETP_COST_DIRTY);
         const etp_ab_load_fix fix = {
-            .id = etp_arena_printf(ab->arena, "L%zu", out->n + 1),
+            .id = etp_arena_printf(ab->arena, "L%zu", out->load_fixes.n + 1),
             .kind = "packed_cache",
             .arm = b->name,
             .with = x->name,
@@ -93,7 +93,7 @@ void etp_ab_find_load_fixes(const etp_ab *ab, etp_ab_load_fixes *out)
             .evidence = {etp_arena_printf(ab->arena, "arm:%s", b->name),
                          etp_arena_printf(ab->arena, "arm:%s", x->name)},
         };
-        ETP_ADD(ab->arena, out, fix);
+        ETP_ADD(ab->arena, &out->load_fixes, fix);
     }
 }
 

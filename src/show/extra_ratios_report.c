@@ -81,7 +81,7 @@ static void put_comparison(etp_table *t, const struct etp_ab_view *view, const e
         etp_ab_time_cell(arena, etp_known_ns(x->median_ns)), &steady,
         etp_verdict_cell(arena, steady.verdict, steady.lo, steady.hi, steady.blocks, c->margin)};
     for (etp_cost cost = 0; cost < ETP_COSTS; cost++) {
-        const etp_ab_ratio *ratio = &c->extra_ratios.costs[cost];
+        const etp_ab_ratio *ratio = &c->costs[cost];
         if (cost == ETP_COST_PEAK) {
             put(t, of, &inference);
         }

@@ -102,7 +102,7 @@ static void put_cost(etp_table *t, etp_cost cost, const etp_ab_arm *b, const etp
         .lo = NAN,
         .hi = NAN
     };
-    const etp_ab_ratio *ratio = c ? &c->extra_ratios.costs[cost] : NULL;
+    const etp_ab_ratio *ratio = c ? &c->costs[cost] : NULL;
     if (ratio && ratio->blocks > 0) {
         r.ratio = ratio->estimate, r.lo = ratio->lo, r.hi = ratio->hi;
         r.verdict = etp_ab_cost_verdict(ratio, cost, c->margin, arena);
@@ -238,7 +238,7 @@ static void say(const etp_ab *ab, const etp_ab_comparison *c, etp_cost cost, etp
                 etp_arena *arena)
 {
     const etp_ab_arm *b = &ab->arms[c->baseline], *x = &ab->arms[c->candidate];
-    const etp_ab_ratio *ratio = &c->extra_ratios.costs[cost];
+    const etp_ab_ratio *ratio = &c->costs[cost];
     etp_cell from = etp_ab_cost_cell(b, cost, arena), to = etp_ab_cost_cell(x, cost, arena);
     bool wide = !isfinite(ratio->estimate);
     etp_screen_remark(
@@ -254,7 +254,7 @@ static void say_gain(const etp_ab *ab, const etp_ab_comparison *c, etp_cost cost
                      etp_arena *arena)
 {
     const etp_ab_arm *b = &ab->arms[c->baseline], *x = &ab->arms[c->candidate];
-    const etp_ab_ratio *ratio = &c->extra_ratios.costs[cost];
+    const etp_ab_ratio *ratio = &c->costs[cost];
     etp_cell from = etp_ab_cost_cell(b, cost, arena), to = etp_ab_cost_cell(x, cost, arena);
     if (ratio->blocks == 0 || ratio->verdict != ETP_VERDICT_FASTER) {
         return;
@@ -295,7 +295,7 @@ void etp_ab_price_remarks(const etp_ab *ab, etp_screen *s, etp_arena *arena)
     for (size_t i = 0; i < ab->n_comparisons; i++) {
         const etp_ab_comparison *c = &ab->comparisons[i];
         const etp_ab_arm *b = &ab->arms[c->baseline], *x = &ab->arms[c->candidate];
-        const etp_ab_ratio *costs = c->extra_ratios.costs;
+        const etp_ab_ratio *costs = c->costs;
         if (!load && clearly_more(b, x, ETP_COST_LOAD, &costs[ETP_COST_LOAD])) {
             load = true;
             say(ab, c, ETP_COST_LOAD, s, arena);

@@ -109,7 +109,7 @@ def saved(tmp):
     added = etprof("whatif", out, "fix L1")
     expect(added.returncode != 0 and "L1" not in added.stdout, "added to inferences", added.stderr)
     missing = etprof("explain", "L2", out)
-    expect(missing.returncode == 2 and "no claim 'L2'" in missing.stderr, "a second", missing.stderr)
+    expect(missing.returncode == 2 and "no sentence 'L2'" in missing.stderr, "a second", missing.stderr)
     planted(out, "_cache_warm", lambda launch: launch["memory"].update(cache=0))
     answer = json.loads(etprof("analyze", out, "--format", "json").stdout)
     expect("load_fixes" not in answer, "a fallback is no fix", answer.get("load_fixes"))
