@@ -181,7 +181,7 @@ const etp_command etp_cmd_ab = {
     .examples = "  etprof ab model.pte\n"
                 "  etprof ab model.pte --levels vnni,avx512,avx2 --blocks 12\n"
                 "  etprof ab model.pte --hide avx512fp16\n"
-                "  etprof ab model.pte --which-feature --blocks 12\n"
+                "  etprof ab model.pte --hide each --blocks 12\n"
                 "  etprof ab model.pte --precision 1% --budget 5m\n"
                 "  etprof ab model.pte --sustain 10m\n"
                 "  etprof ab fp16.pte int8.pte --levels sme2 --budget 60s\n"

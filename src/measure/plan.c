@@ -243,6 +243,21 @@ static etp_status add_level(const etp_session_plan_options *o, etp_level level, 
     return ETP_OK;
 }
 
+// `--hide each`
+static etp_status add_each_hidden(const etp_session_plan_options *o, const etp_isa_cpu *cpu,
+                                  level_choice *out, etp_error *err)
+{
+    etp_level single[ETP_LEVEL_COUNT];
+    size_t n = etp_level_list_single(cpu->family, single);
+    for (size_t i = 0; i < n; i++) {
+        etp_level_state state = etp_level_state_of(o->usable ? o->usable : cpu, single[i]);
+        if (state.available && state.switchable) {
+            ETP_TRY(add_level(o, single[i], out, err));
+        }
+    }
+    return ETP_OK;
+}
+
 // Levels that hide one feature each, beside those that are given or the one that hides nothing.
 static etp_status choose_hidden(const etp_session_plan_options *o, const etp_isa_cpu *cpu,
                                 etp_arena *arena, level_choice *out, etp_error *err)
@@ -251,6 +266,10 @@ static etp_status choose_hidden(const etp_session_plan_options *o, const etp_isa
         ETP_TRY(add_level(o, etp_level_find(cpu->family, "best"), out, err));
     }
     for (size_t i = 0; i < o->n_hide; i++) {
+        if (strcmp(o->hide[i], "each") == 0) {
+            ETP_TRY(add_each_hidden(o, cpu, out, err));
+            continue;
+        }
         // A flag of the processor is hidden by the feature that it belongs to.
         const char *feature = etp_isa_feature_name(etp_isa_feature_of_flag(o->hide[i]));
         const char *name = etp_arena_printf(arena, "-%s", feature ? feature : o->hide[i]);
@@ -262,14 +281,6 @@ static etp_status choose_hidden(const etp_session_plan_options *o, const etp_isa
         }
         ETP_TRY(check_level(o, name, cpu, arena, &level, err));
         ETP_TRY(add_level(o, level, out, err));
-    }
-    etp_level single[ETP_LEVEL_COUNT];
-    size_t n = etp_level_list_single(cpu->family, single);
-    for (size_t i = 0; i < n && o->which_feature; i++) {
-        etp_level_state state = etp_level_state_of(o->usable ? o->usable : cpu, single[i]);
-        if (state.available && state.switchable) {
-            ETP_TRY(add_level(o, single[i], out, err));
-        }
     }
     if (out->n == 1) {
         return etp_fail(err, ETP_ENVIRONMENT, "no feature of this CPU can be hidden");
@@ -289,7 +300,7 @@ static etp_status choose_levels(const etp_session_plan_options *o, const etp_isa
         ETP_TRY(check_level(o, o->levels[i], cpu, arena, &level, err));
         ETP_TRY(add_level(o, level, out, err));
     }
-    if (o->n_hide > 0 || o->which_feature) {
+    if (o->n_hide > 0) {
         return choose_hidden(o, cpu, arena, out, err);
     }
     if (out->n > 0) {

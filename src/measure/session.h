@@ -36,9 +36,10 @@ typedef struct etp_session_plan_options { // zeroed = the defaults
     const char *const *levels; // none: the best level against plain SIMD; with several models the
                                // best alone
     size_t n_levels;
-    const char *const *hide; // features, each of which is hidden alone in an arm of its own
+    // Features, each of which is hidden alone in an arm of its own; "each": every one that this CPU
+    // can be without.
+    const char *const *hide;
     size_t n_hide;
-    bool which_feature;        // every feature that this CPU can be without
     const etp_isa_cpu *usable; // the CPU without what the runner has no code for; NULL: unknown
     const uint32_t *threads;   // none: 1
     size_t n_threads;

@@ -94,7 +94,6 @@ etp_status etp_session_options_of(const etp_session_options *typed, etp_arena *a
                  .n_levels = call->levels.n,
                  .hide = call->hide.items,
                  .n_hide = call->hide.n,
-                 .which_feature = call->which_feature,
                  .n_threads = call->threads.n,
                  .baseline = call->baseline,
                  .settings = typed->plan.settings},

@@ -272,7 +272,7 @@ static etp_status make_plan(request *r, etp_session_plan *out, etp_error *err)
         ETP_TRY(r->o->settle(r->o->settle_ctx, r->device, &cpu, p, err));
     }
     ETP_TRY(etp_cpus_resolve(r->device, p->settings.cpus, r->arena, &p->settings.cpus, err));
-    bool alone = p->which_feature || p->n_hide > 0;
+    bool alone = p->n_hide > 0;
     for (size_t i = 0; i < p->n_levels; i++) {
         etp_level level = etp_level_find(ETP_ISA_NONE, p->levels[i]);
         alone = alone || etp_level_hides_one(level);

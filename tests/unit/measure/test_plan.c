@@ -22,7 +22,7 @@ static void features_are_hidden_one_by_one(void **state)
     etp_session_plan plan;
     const char *model = write_model(f, "");
     static const char *const k_hide[] = {"sme2", "i8mm"}, *const k_other[] = {"nope"},
-                             *const k_elsewhere[] = {"avx512fp16"};
+                             *const k_elsewhere[] = {"avx512fp16"}, *const k_each = "each";
     etp_session_plan_options o = {.models = &model, .n_models = 1, .hide = k_hide, .n_hide = 2};
     assert_int_equal(etp_session_plan_make(&o, f->device, &f->cpu, &f->arena, &plan, &err), ETP_OK);
     static const char *const k_levels[] = {"best", "-sme2", "-i8mm"};
@@ -54,8 +54,7 @@ static void features_are_hidden_one_by_one(void **state)
     assert_non_null(strstr(err.msg, "hiding i8mm changes nothing: this runner's XNNPACK has no "
                                     "code for it; it has code for: sme2"));
     o.usable = NULL;
-    o.n_hide = 0;
-    o.which_feature = true;
+    o.hide = &k_each;
     assert_int_equal(etp_session_plan_make(&o, f->device, &f->cpu, &f->arena, &plan, &err), ETP_OK);
     assert_true(plan.n_arms > 3 && plan.baseline == 0);
     for (uint32_t i = 1; i < plan.n_arms; i++) { // what the CPU has, and no more
