@@ -69,7 +69,7 @@ static etp_status give_up_error(const etp_session *s, etp_error *err)
         } else if (!bounded) {
             advice = "; the program does not tell how many tokens its cache holds "
                      "(get_max_context_len), so a position may be past it: give a smaller "
-                     "--prefill, --decode or --depth";
+                     "--prefill or --decode N@D";
         }
     }
     char words[ETP_CANDIDATE_CHARS];

@@ -48,8 +48,8 @@ static etp_status plan_python(const etp_session_plan_options *o, const etp_devic
     if (!device->info.local_pid) {
         cannot = "is measured on this machine alone: leave out --device";
     } else if (p->n_phases > 0) {
-        cannot = "runs a method as a whole, not step by step: leave out --prefill, --decode, "
-                 "--depth and --shape";
+        cannot = "runs a method as a whole, not step by step: leave out --prefill, --decode "
+                 "and --shape";
     } else if (data) {
         cannot = "takes a program alone: leave out --data and --custom-ops";
     }

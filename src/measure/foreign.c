@@ -332,7 +332,7 @@ static bool take_answer(foreign_launch *r, const etp_foreign_stats *said)
         return mark_lost(r, ETP_LOST_GARBAGE,
                          "its tokenizer makes %llu tokens of a prompt of %llu letters instead of "
                          "%llu: it joins or splits letters; ask for another length of --prefill or "
-                         "--depth",
+                         "another D of --decode N@D",
                          (unsigned long long)said->prompt_tokens, (unsigned long long)r->letters,
                          (unsigned long long)wanted);
     }

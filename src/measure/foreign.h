@@ -94,7 +94,7 @@ typedef struct etp_foreign_stats {           // one answer, as "PyTorchObserver 
 // Reads what follows "PyTorchObserver " in a line. False: WHY says what is wrong.
 bool etp_foreign_stats_read(etp_str text, etp_foreign_stats *out, char *why, size_t why_cap);
 
-// Settles prefill, decode and depth in SET for a runner of language models; ETP_USAGE says what
+// Settles prefill and decode in SET for a runner of language models; ETP_USAGE says what
 // such a runner cannot be asked.
 ETP_NODISCARD etp_status etp_foreign_text_settle(etp_settings *set, etp_arena *arena,
                                                  etp_error *err);

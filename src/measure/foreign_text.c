@@ -122,25 +122,21 @@ etp_status etp_foreign_text_settle(etp_settings *set, etp_arena *arena, etp_erro
             "--shape needs etprof's own runner, which takes a model step by step: a runner "
             "of language models is asked with --prefill and --decode");
     }
-    if (set->depth && !set->decode) {
-        return etp_fail(err, ETP_USAGE, "--depth says where decoding begins: give --decode N too");
-    }
     if (!set->prefill && !set->decode) {
         set->prefill = DEFAULT_PREFILL;
         set->decode = DEFAULT_DECODE;
     }
-    if (set->decode && !set->depth) { // behind the prompt that is measured
+    if (set->decode && !strchr(set->decode, '@')) { // behind the prompt that is measured
         etp_str first = etp_str_from(set->prefill ? set->prefill : DEFAULT_PREFILL);
         first.len = etp_str_find(first, ETP_STR(","));
-        set->depth = etp_arena_strdup(arena, first);
-        ETP_NEED(set->depth, err, "phases");
+        set->decode = etp_arena_printf(arena, "%s@%.*s", set->decode, ETP_STR_ARG(first));
+        ETP_NEED(set->decode, err, "phases");
     }
-    if (set->depth && !below(set->depth, 1, MOST_PROMPT)) {
-        return etp_fail(
-            err, ETP_USAGE,
-            "--depth %s: a runner of language models decodes behind a prompt; give 1 to "
-            "%u tokens",
-            set->depth, MOST_PROMPT);
+    if (set->decode && !below(strchr(set->decode, '@') + 1, 1, MOST_PROMPT)) {
+        return etp_fail(err, ETP_USAGE,
+                        "--decode %s: a runner of language models decodes behind a prompt; give 1 "
+                        "to %u tokens of it: --decode N@D",
+                        set->decode, MOST_PROMPT);
     }
     if (set->prefill && !below(set->prefill, 1, MOST_PROMPT)) {
         return etp_fail(err, ETP_USAGE, "--prefill %s: this runner's prompts are of 1 to %u tokens",

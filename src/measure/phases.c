@@ -225,7 +225,7 @@ etp_status etp_phases_make(const etp_settings *settings, const etp_inputs *input
 {
     *n_out = 0;
     *out = NULL;
-    if (settings->shape && (settings->prefill || settings->decode || settings->depth)) {
+    if (settings->shape && (settings->prefill || settings->decode)) {
         return etp_fail(err, ETP_USAGE,
                         "--shape, and --prefill with --decode, each say what the phases are: give "
                         "one of them");

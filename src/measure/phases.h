@@ -8,18 +8,17 @@
 #include "measure/session.h"
 #include "measure/steps.h"
 
-// From --shape, or from --prefill, --decode and --depth (the usual contract of a
-// text decoder, forward(tokens [1,n], start or positions), recognised from the program). The seed
-// draws the tokens. INPUTS are the first model's: files of the shapes that --shape gives are what
-// its inputs hold. What the runner follows is written into WORK_DIR. What cannot be run is refused
-// here, before anything is launched: ETP_USAGE, ETP_UNSUPPORTED.
+// From --shape, or from --prefill and --decode (the usual contract of a text decoder,
+// forward(tokens [1,n], start or positions), recognised from the program). The seed draws the
+// tokens. INPUTS are the first model's: files of the shapes that --shape gives are what its inputs
+// hold. What the runner follows is written into WORK_DIR. What cannot be run is refused here,
+// before anything is launched: ETP_USAGE, ETP_UNSUPPORTED.
 ETP_NODISCARD etp_status etp_phases_make(const etp_settings *settings, const etp_inputs *inputs,
                                          const char *const *model_paths, size_t n_models,
                                          const char *work_dir, etp_arena *arena,
                                          etp_planned_phase **out, uint32_t *n_out, etp_error *err);
 
-// phases_decoder.c: of PATH, which PROGRAM was read from, the phases of --prefill, --decode
-// and --depth.
+// phases_decoder.c: of PATH, which PROGRAM was read from, the phases of --prefill and --decode.
 ETP_NODISCARD etp_status etp_phases_decoder(const etp_settings *settings,
                                             const etp_program *program, const char *path,
                                             etp_arena *arena, etp_steps *out, etp_error *err);

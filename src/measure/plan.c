@@ -649,7 +649,7 @@ static etp_status make_phases(const etp_session_plan_options *o, const etp_devic
     if (text) {
         ETP_TRY(etp_foreign_text_settle(&out->settings, arena, err));
     }
-    if (!set->prefill && !set->decode && !set->depth && !set->shape) {
+    if (!set->prefill && !set->decode && !set->shape) {
         return ETP_OK;
     }
     if (o->n_runners > 0 && !text) {

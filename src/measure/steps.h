@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Phases as calls: which method of a program is called how often and with what, and which of these
-// calls are measured by themselves. --prefill, --decode, --depth and --shape become phases
+// calls are measured by themselves. --prefill, --decode and --shape become phases
 // (phases.c); steps.c makes of them what the runner follows.
 #ifndef ETP_MEASURE_STEPS_H
 #define ETP_MEASURE_STEPS_H

@@ -352,7 +352,7 @@ def gone_and_resumed(b: Bench):
 
 
 PHASES = {"prefill 16": 1, "decode @0": 4, "decode @32": 4}  # name → calls of a repetition
-DECODER = ("--prefill", "16", "--decode", "4", "--depth", "0,32")
+DECODER = ("--prefill", "16", "--decode", "4@0,32")
 
 
 def decoder_in_phases(b: Bench):

@@ -118,7 +118,7 @@ class Text(unittest.TestCase):
     def test_what_is_not_asked_for(self):
         self.assertEqual(self.ab("--prefill", "12,24", blocks=1), 0, self.stderr)
         self.assertEqual([p["name"] for p in self.answer["phases"]], ["prefill 12", "prefill 24"])
-        self.assertEqual(self.ab("--decode", "4", "--depth", "5,40", blocks=1), 0, self.stderr)
+        self.assertEqual(self.ab("--decode", "4@5,40", blocks=1), 0, self.stderr)
         self.assertEqual([p["name"] for p in self.answer["phases"]], ["decode @5", "decode @40"])
 
     def test_prompts_have_the_tokens_asked_for(self):
@@ -157,17 +157,17 @@ class Text(unittest.TestCase):
                             ("zero", "had no token"), ("units", "1000000 units a second"),
                             ("ended", "tokens after the prompt's"), ("crash", "signal 11")):
             with self.subTest(fault):
-                self.assertEqual(self.ab("--decode", "4", "--depth", "8", blocks=1, TEXT_FAULT=fault), 6, self.stderr)
+                self.assertEqual(self.ab("--decode", "4@8", blocks=1, TEXT_FAULT=fault), 6, self.stderr)
                 self.assertIn(text, self.stderr)
-        self.assertEqual(self.ab("--decode", "4", "--depth", "8", blocks=1, TEXT_DECODE_US="1"), 6)
+        self.assertEqual(self.ab("--decode", "4@8", blocks=1, TEXT_DECODE_US="1"), 6)
         self.assertIn("less than a millisecond", self.stderr)
 
     def test_refused_before_anything_is_measured(self):
         for words, tokenizer, status, text in (
                 (["--prefill", "16"], None, 2, "--tokenizer FILE"),
-                (["--decode", "4", "--depth", "0"], "words", 2, "behind a prompt"),
-                (["--depth", "4"], "words", 2, "--decode N"),
-                (["--decode", "4", "--depth", "70"], "words", 2, "past the cache"),
+                (["--decode", "4@0"], "words", 2, "behind a prompt"),
+                (["--decode", "@4"], "words", 2, "--decode takes one number of tokens"),
+                (["--decode", "4@70"], "words", 2, "past the cache"),
                 (["--shape", "0=1x8"], "words", 2, "step by step"),
                 (["--prefill", "16", "--precision", "1%"], "words", 2, "--blocks"),
                 (["--prefill", "16", "--iterations", "3"], "words", 2, "--blocks"),

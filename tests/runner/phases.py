@@ -50,7 +50,7 @@ def check_not_asked(tmp):
 
 def measure(tmp):
     out = os.path.join(tmp, "out")
-    done = run("ab", DECODER, "--prefill", "16", "--decode", "4", "--depth", "0,32", "--blocks", "2", "--warmup", "1",
+    done = run("ab", DECODER, "--prefill", "16", "--decode", "4@0,32", "--blocks", "2", "--warmup", "1",
                "--iterations", "6", "--seed", "5", "--out", out)
     if done.returncode and "one level only" in done.stderr:
         skip("this CPU has one level only")
@@ -215,8 +215,8 @@ def check_threads(out):
     a busy machine this model's delegated operators are less than a hundredth of its time (unit.fixes has times)."""
     with open(os.path.join(out, "report.json")) as f:
         first = json.load(f)
-    asked = {"prefill 16": " --prefill 16 --threads 1,", "decode @0": " --decode 4 --depth 0 --threads 1,",
-             "decode @32": " --decode 4 --depth 32 --threads 1,"}
+    asked = {"prefill 16": " --prefill 16 --threads 1,", "decode @0": " --decode 4@0 --threads 1,",
+             "decode @32": " --decode 4@32 --threads 1,"}
     for d in [first] + [p["document"] for p in first["phases"][1:]]:
         recipes = [f["recipe"] for f in d["next_fixes"] if "--threads" in f["recipe"]]
         expect(all(asked[d["phase"]] in r for r in recipes), d["phase"], "says how to measure more threads", recipes)
@@ -264,7 +264,7 @@ def check_limits(tmp):
     64, its get_n_layers is 2, its use_sdpa_with_kv_cache false."""
     seq, context, layers = b"get_max_seq_len", b"get_max_context_len", b"get_n_layers"
     nobody = b"get_max_xxxxxxx_len"
-    refused("1 tokens from position 64 are past the cache, which has room for 64", "--decode", "1", "--depth", "64",
+    refused("1 tokens from position 64 are past the cache, which has room for 64", "--decode", "1@64",
             model=renamed(tmp, (context, nobody)))  # where only that is said, a cache is as long as a call
     refused("takes 63 tokens a call, no fewer and no more (static shape)", "--decode", "1",
             model=renamed(tmp, (b"enable_dynamic_shape", b"use_sdpa_with_kv_cache"),
@@ -278,7 +278,7 @@ def check_limits(tmp):
     expect(names == ["prefill 2", "prefill 2 @2", "prefill 1 @4"], "get_max_seq_len 2", "is a call's length", names)
     shutil.rmtree(out)
     unbounded = renamed(tmp, (context, nobody), (seq, b"get_xxx_seq_len"))
-    done = run("ab", unbounded, "--decode", "4", "--depth", "62", *short)
+    done = run("ab", unbounded, "--decode", "4@62", *short)
     expect(done.returncode not in (0, 3) and "does not tell how many tokens its cache holds (get_max_context_len), so "
            "a position may be past it" in done.stderr, "without limits", done.stderr[-500:])
 
@@ -296,7 +296,7 @@ def check_places(tmp):
     def apart(a, b):
         return max(abs(x - y) for x, y in zip(a, b))
 
-    out = session("5", "--prefill", "20,63,64", "--decode", "4", "--depth", "16")
+    out = session("5", "--prefill", "20,63,64", "--decode", "4@16")
     with open(os.path.join(out, "manifest.json")) as f:
         names = [p["name"] for p in json.load(f)["plan"]["phases"]]
     expect(names == ["prefill 20", "prefill 63", "prefill 1 @63", "decode @16"], "phases", names)
@@ -350,7 +350,7 @@ def check_one_length(tmp):
     """A program exported for one token a call takes a prompt and decodes with that length, at the same places."""
     model = os.path.join(DATA, "fixes", "decode_token.pte")  # a cache of 16
     out = os.path.join(tmp, "one")
-    done = run("ab", model, "--prefill", "4,12", "--decode", "4", "--depth", "0,8", "--blocks", "2", "--warmup", "1",
+    done = run("ab", model, "--prefill", "4,12", "--decode", "4@0,8", "--blocks", "2", "--warmup", "1",
                "--iterations", "4", "--no-trace", "--kernels", "never", "--out", out)
     expect(done.returncode in (0, 3), "one token a call", "is measured", done.stderr[-500:])
     with open(os.path.join(out, "manifest.json")) as f:
@@ -363,7 +363,7 @@ def check_one_length(tmp):
         expect(logits[arm] == again and max(map(abs, again)) > 0.01, arm, "answers at one place the same", again[:4])
     expect(len(logits) == 8, "outputs of every arm", sorted(logits))
     refused("past the cache, which has room for 16", "--prefill", "17", model=model)
-    refused("past the cache, which has room for 16", "--decode", "4", "--depth", "13", model=model)
+    refused("past the cache, which has room for 16", "--decode", "4@13", model=model)
 
 
 def main():
@@ -375,10 +375,11 @@ def main():
         check_threads(out)
     refused("'0' is not a number from 1", "--prefill", "0")
     refused("past the cache, which has room for 64", "--prefill", "65")
-    refused("past the cache, which has room for 64; give fewer, or export with --context 65", "--decode", "8",
-            "--depth", "57")
+    refused("past the cache, which has room for 64; give fewer, or export with --context 65", "--decode", "8@57")
     refused("is not a number from 1 to 100000", "--decode", "1000000000")
-    refused("give --decode N too", "--depth", "3")
+    refused("N or N@D,..., not '@3'", "--decode", "@3")
+    refused("N or N@D,..., not '4@'", "--decode", "4@")
+    refused("N or N@D,..., not '4,5@3'", "--decode", "4,5@3")
     refused("no method forward to give tokens to (those that take inputs are encode, step): choose one with --method",
             "--decode", "1", model=os.path.join(DATA, "llm", "pipeline.pte"))
     refused("not a text decoder", "--decode", "1", model=os.path.join(DATA, "linear_xnnpack_fp32.pte"))

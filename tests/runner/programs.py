@@ -39,7 +39,7 @@ def documents(out):
 
 def embedding(tmp):
     """Its one embedding is a kernel of 4 bits, which the SDK has (its logits: test_steps.py)."""
-    done, out = ab(tmp, "decoder_embedding", "--prefill", "16", "--decode", "4", "--depth", "0,32")
+    done, out = ab(tmp, "decoder_embedding", "--prefill", "16", "--decode", "4@0,32")
     expect(done.returncode == 0, "an embedding in 4 bits", "is measured", done.stderr[-500:])
     found = documents(out)
     expect([d["phase"] for d in found] == ["prefill 16", "decode @0", "decode @32"], "embedding", "has its phases")

@@ -54,7 +54,7 @@ def close(what, got, wanted):
 
 def check_positions(tmp):
     """A decoder that takes a position for each token; a prompt that is longer than a call."""
-    done, out = ab(tmp, POSITIONS, "--prefill", "40", "--decode", "4", "--depth", "0,40", *SHORT)
+    done, out = ab(tmp, POSITIONS, "--prefill", "40", "--decode", "4@0,40", *SHORT)
     expect(done.returncode == 0, "positions", "are recognised", done.stderr[-400:])
     plan = plan_of(out)
     expect([(p["name"], p["tokens"], p["depth"], p["prompt"], p["calls"]) for p in plan["phases"]] ==

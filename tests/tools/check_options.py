@@ -27,7 +27,6 @@ MEANS = {
     "data": r"external weights",
     "debug-buffer": r"^debug buffer written beside the dump",
     "decode": r"^text decoders: N tokens one by one",
-    "depth": r"^tokens in the cache before --decode",
     "device": r"^local|where to run|another device",
     "etrecord": r"record: adds source lines",
     "export": r"export",

@@ -63,6 +63,7 @@ DTYPE = Kind("a precision", words=("fp32", "fp16", "int8", "int8-dynamic", "int4
 WHEN = Kind("always, never or auto", words=("always", "never", "auto"))
 CACHE = Kind("a state of the cache", words=("off", "cold", "warm"))
 COUNT = Kind("a whole number", type="integer")
+DECODE = Kind("N tokens, or N@D,... at each depth D", pattern=r"\d{1,9}(?:@\d{1,9}(?:,\d{1,9}){0,31})?")
 NUMBER = Kind("a number", type="number")
 FLAG = Kind("true or false", type="boolean")
 PART = Kind("a member of the document, or a range of its list",

@@ -92,8 +92,8 @@ TOOLS = {tool.name: tool for tool in (
              Operand("warmup", o.COUNT, "--warmup", "per launch"),
              Operand("data", o.FILE, "--data", "external weights (.ptd)"),
              Operand("prefill", o.COUNT, "--prefill", "language models: tokens of a prompt", many=True),
-             Operand("decode", o.COUNT, "--decode", "language models: tokens one at a time"),
-             Operand("depth", o.COUNT, "--depth", "tokens in the cache before decode, default 0", many=True),
+             Operand("decode", o.DECODE, "--decode", "language models: tokens one at a time, each with D in the cache "
+                     "before (default 0)"),
              Operand("out", o.NEW, "--out", "run folder, new or empty"),
              Operand("runner", o.FILE, "--runner", "another runner or its bundle"),
              Operand("kernels", o.WHEN, "--kernels", "whether to sample which kernels ran"),

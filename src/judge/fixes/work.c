@@ -603,8 +603,8 @@ static const char *threads_command(etp_fixer *f, uint32_t cpus)
         unsigned long long tokens = p->prompt ? p->prompt : p->tokens;
         asked = etp_arena_printf(f->ab->arena, " --prefill %llu", tokens);
     } else if (p && p->kind == ETP_PHASE_OF_DECODE) {
-        asked = etp_arena_printf(f->ab->arena, " --decode %llu --depth %llu",
-                                 (unsigned long long)p->calls, (unsigned long long)p->depth);
+        asked = etp_arena_printf(f->ab->arena, " --decode %llu@%llu", (unsigned long long)p->calls,
+                                 (unsigned long long)p->depth);
     } else if (p) {
         return NULL;
     }

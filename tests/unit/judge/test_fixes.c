@@ -419,10 +419,9 @@ static void threads_of_a_phase(void **state)
          ".pte --prefill 16 --threads 1,8"                                                                                  },
         {{.kind = ETP_PHASE_OF_PREFILL, .tokens = 32, .prompt = 70, .calls = 3},
          ".pte --prefill 70 --threads 1,8"                                                                                  },
-        {{.kind = ETP_PHASE_OF_DECODE, .tokens = 1, .calls = 4},
-         ".pte --decode 4 --depth 0 --threads 1,8"                                                                          },
+        {{.kind = ETP_PHASE_OF_DECODE, .tokens = 1, .calls = 4},                 ".pte --decode 4@0 --threads 1,8"          },
         {{.kind = ETP_PHASE_OF_DECODE, .tokens = 1, .calls = 4, .depth = 32},
-         ".pte --decode 4 --depth 32 --threads 1,8"                                                                         },
+         ".pte --decode 4@32 --threads 1,8"                                                                                 },
         {{.kind = ETP_PHASE_OF_SHAPE, .calls = 1},                               "this session's command with --threads 1,8"},
     };
     made m = made_base();
