@@ -123,7 +123,6 @@ void etp_manual_command(FILE *out, const etp_command *cmd);           // roff, m
 void etp_manual_program(FILE *out);
 bool etp_completion(FILE *out, const char *shell); // false: no such shell
 const char *etp_cli_format_name(etp_cli_format format);
-extern const char *const k_etp_color_words[];          // values of --color; ends with NULL
 const etp_command *etp_command_find(const char *name); // NULL when there is none
 
 #endif

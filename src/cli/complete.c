@@ -51,9 +51,8 @@ static void each_option(FILE *out, const etp_command *cmd, print_option *print)
                                      0,        "FILE", "write there instead of to standard output",
                                      NULL};
     static const etp_opt k_shared[] = {
-        {"color", 0,   ETP_OPT_CHOICE, 0, "WHEN", "colours on the terminal",            k_etp_color_words},
-        {"quiet", 'q', ETP_OPT_FLAG,   0, NULL,   "no progress, no hints",              NULL             },
-        {"help",  'h', ETP_OPT_FLAG,   0, NULL,   "what the verb does and its options", NULL             },
+        {"quiet", 'q', ETP_OPT_FLAG, 0, NULL, "no progress, no hints",              NULL},
+        {"help",  'h', ETP_OPT_FLAG, 0, NULL, "what the verb does and its options", NULL},
     };
     if (cmd->raw_args) {
         return;

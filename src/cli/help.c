@@ -233,8 +233,7 @@ void etp_help_command(FILE *out, const etp_command *cmd, size_t width)
                                .help = "write there instead of to standard output"},
                     width);
     }
-    fputs("      --color WHEN             auto, always, never\n"
-          "  -q, --quiet                  no progress, no hints\n"
+    fputs("  -q, --quiet                  no progress, no hints\n"
           "  -h, --help                   this text\n",
           out);
     if (cmd->examples) {

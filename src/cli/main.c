@@ -31,6 +31,12 @@ static bool is_word(const char *value, const char *word)
     return value && strcmp(value, word) == 0;
 }
 
+static bool wants_color(void)
+{
+    const char *force = environment("CLICOLOR_FORCE");
+    return !environment("NO_COLOR") && (isatty(STDOUT_FILENO) || (force && !is_word(force, "0")));
+}
+
 // Columns of the terminal, or what COLUMNS says; 0: neither is known.
 static unsigned known_width(void)
 {
@@ -245,7 +251,7 @@ int main(int argc, char **argv)
     etp_os_begin();
     etp_cli cli = {
         .width = known_width() ? known_width() : 80,
-        .color = isatty(STDOUT_FILENO) && !environment("NO_COLOR"),
+        .color = wants_color(),
         .utf8 = etp_terminal_is_utf8(),
         .progress = isatty(STDERR_FILENO),
         .progress_lines = is_word(environment("ETPROF_PROGRESS"), "lines"),

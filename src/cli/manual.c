@@ -66,9 +66,7 @@ static void manual_options(FILE *out, const etp_command *cmd)
               "output\n",
               out);
     }
-    fputs(".TP\n.B \\-\\-color \\fIWHEN\\fR\nauto, always, never\n"
-          ".TP\n.B \\-q, \\-\\-quiet\nno progress, no hints\n",
-          out);
+    fputs(".TP\n.B \\-q, \\-\\-quiet\nno progress, no hints\n", out);
 }
 
 // The sections and their order are those that man-pages(7) names.
@@ -124,7 +122,8 @@ void etp_manual_program(FILE *out)
           ".TP\n.B ETPROF_QEMU\nqemu\\-aarch64 10.1 or newer, for \\-\\-device qemu\n"
           ".TP\n.B ETPROF_SSH_CONFIG\nssh's configuration file, for \\-\\-device ssh:HOST\n"
           ".TP\n.B ANDROID_SERIAL\nthe device of \\-\\-device adb\n"
-          ".TP\n.B NO_COLOR\nno colours\n"
+          ".TP\n.B NO_COLOR\nwhen set, no colours\n"
+          ".TP\n.B CLICOLOR_FORCE\n1: colours also into a pipe\n"
           ".SH EXIT STATUS\nSee\n.BR \"etprof help exit\\-codes\" .\n",
           out);
 }

@@ -17,8 +17,6 @@ const char *etp_cli_format_name(etp_cli_format format)
     return k_format_names[format];
 }
 
-const char *const k_etp_color_words[] = {"auto", "always", "never", NULL};
-
 typedef struct parse_state {
     etp_cli *cli;
     const etp_command *cmd;
@@ -26,7 +24,6 @@ typedef struct parse_state {
     int argc, at;
     char **argv;
     bool help, brief, format_given;
-    int color; // index into k_etp_color_words
 } parse_state;
 
 static etp_status unknown_option(parse_state *s, const char *name, etp_error *err)
@@ -39,7 +36,6 @@ static etp_status unknown_option(parse_state *s, const char *name, etp_error *er
     // The options that all verbs have are in no table.
     names[n++] = "format";
     names[n++] = "output";
-    names[n++] = "color";
     names[n++] = "quiet";
     names[n++] = "help";
     names[n] = NULL;
@@ -283,9 +279,6 @@ static etp_status shared_option(parse_state *s, const char *name, const char *in
     } else if ((strcmp(name, "output") == 0 || strcmp(name, "o") == 0) && s->cmd->formats) {
         ETP_TRY(take_value(s, "output", inline_value, &value, err));
         s->cli->output = value;
-    } else if (strcmp(name, "color") == 0) {
-        ETP_TRY(take_value(s, "color", inline_value, &value, err));
-        ETP_TRY(choice("color", value, k_etp_color_words, &s->color, err));
     } else {
         *known = false;
     }
@@ -345,9 +338,6 @@ etp_status etp_options_parse(etp_cli *cli, const etp_command *cmd, int argc, cha
     }
     if (cli->output && !s.format_given) {
         format_of_output(&s);
-    }
-    if (s.color) {
-        cli->color = s.color == 1;
     }
     *help = ETP_HELP_NONE;
     *n_operands = operands;

@@ -20,8 +20,8 @@ def need_duckdb():
         skip("no Python package duckdb")
 
 
-def history(folder, *words):
-    own = {**os.environ, "ETPROF_PYTHON": sys.executable}
+def history(folder, *words, **environment):
+    own = {**os.environ, "ETPROF_PYTHON": sys.executable, **environment}
     return subprocess.run([ETPROF, "history", *map(str, words)], cwd=folder, capture_output=True, text=True,
                           timeout=600, check=False, env=own)
 

@@ -69,8 +69,10 @@ def screen(tmp):
     expect("too few runs to find a change" in text and "with fewer than six none is found" in text, text)
     done = history(tmp, "days.csv", "--output", "out.txt")
     expect(done.stdout == "" and (tmp / "out.txt").read_text().startswith("history\n"), "--output", done)
-    expect("\x1b[32m" not in history(tmp, DATA / "history.csv", "--color", "always").stdout and
-           "\x1b[31m7.9 % more" in history(tmp, DATA / "history.csv", "--color", "always").stdout, "--color")
+    for environment, colored in (({"CLICOLOR_FORCE": "1"}, True), ({"CLICOLOR_FORCE": "0"}, False), ({}, False),
+                                 ({"CLICOLOR_FORCE": "1", "NO_COLOR": "1"}, False)):
+        text = history(tmp, DATA / "history.csv", **environment).stdout
+        expect("\x1b[32m" not in text and ("\x1b[31m7.9 % more" in text) == colored, environment, text)
 
 
 def columns(tmp):

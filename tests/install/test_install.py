@@ -127,7 +127,7 @@ class Installed(unittest.TestCase):
         (self.elsewhere / "my net.pte").write_text("")
         self.assertEqual(self.complete("comp"), ["compare"])
         self.assertEqual(self.complete("ab", "--prec"), ["--precision"])
-        self.assertEqual(self.complete("analyze", "--color", "al"), ["always"])
+        self.assertEqual(self.complete("history", "--engine", "sp"), ["spark"])
         self.assertEqual(self.complete("stats", "--format", ""), ["text", "json", "csv", "md"])
         self.assertEqual(self.complete("ab", "my"), ["my net.pte"])
         self.assertEqual(self.complete("help", "what"), ["whatif"])
@@ -144,7 +144,7 @@ class Installed(unittest.TestCase):
     def test_zsh_and_fish_take_theirs(self):
         for shell, file in (("zsh", "zsh/site-functions/_etprof"), ("fish", "fish/vendor_completions.d/etprof.fish")):
             text = (self.prefix / "share" / file).read_text()
-            for word in ("whatif", "precision", "always"):
+            for word in ("whatif", "precision", "spark"):
                 self.assertIn(word, text)
             if shutil.which(shell):
                 subprocess.run([shell, "-n", self.prefix / "share" / file], check=True)
@@ -152,7 +152,7 @@ class Installed(unittest.TestCase):
                 left_out(f"its syntax: no {shell}")
         if shutil.which("fish"):
             for line, first in (("help --completion ", ["bash", "fish", "zsh"]), ("help what", ["whatif"]),
-                                ("analyze --color al", ["always"]), ("comp", ["compare"])):
+                                ("history --engine sp", ["spark"]), ("comp", ["compare"])):
                 done = subprocess.run(["fish", "--no-config", "-c", f"source $argv[1]; complete -C 'etprof {line}'",
                                        self.prefix / "share/fish/vendor_completions.d/etprof.fish"], env=self.env,
                                       cwd=self.elsewhere, capture_output=True, text=True, check=True)

@@ -3,6 +3,7 @@
 
 Reads the options of all verbs as `etprof help VERB` prints them from the tables. One word has one kind of value, one
 letter (or none), and a meaning that is written down here; one letter stands for one word."""
+import pathlib
 import re
 import string
 import subprocess
@@ -11,6 +12,7 @@ import sys
 from checks import expect, finish
 
 ETPROF = sys.argv[1]
+DATA = pathlib.Path(__file__).resolve().parents[1] / "data"
 EVERYWHERE = {"quiet": "q", "help": "h", "format": "f"}
 RAW = ("export", "skills", "mcp")  # another program parses their words
 KIND = r"(?:[A-Z][A-Za-z0-9_]*(?:[^\sa-z]\S*)?|\{\S*\})(?![a-z])"
@@ -21,7 +23,6 @@ MEANS = {
     "baseline": r"compared with|compare the others with|to start from",
     "blocks": r"^exactly K blocks",
     "budget": r"",
-    "color": r"^auto, always, never",
     "cool": r"",
     "cpus": r"",
     "data": r"external weights",
@@ -129,4 +130,10 @@ for verb in verbs():
 for letter, has in sorted(taken.items()):
     shown = {v for w in letters.get(letter, {}).values() for v in w}
     expect(has <= shown, f"-{letter}", "is taken and not shown in", sorted(has - shown))
+# Colours are no option: the environment says where a pipe gets them.
+for environment, colored in (({"CLICOLOR_FORCE": "1"}, True), ({"CLICOLOR_FORCE": "0"}, False), ({}, False),
+                             ({"CLICOLOR_FORCE": "1", "NO_COLOR": "1"}, False)):
+    done = subprocess.run([ETPROF, "ops", DATA / "linear_xnnpack_fp32.etdump"], env=environment, capture_output=True,
+                          check=False)
+    expect(done.returncode == 0 and (b"\x1b[" in done.stdout) == colored, "colours", environment, done.stdout[:200])
 finish(f"{len(found)} words in {len(verbs())} verbs")

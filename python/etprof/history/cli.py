@@ -62,7 +62,6 @@ def _parse(argv: list[str]) -> argparse.Namespace:
                    help="engine that reads a lake (default: duckdb)")
     p.add_argument("-f", "--format", choices=("text", "json", "csv", "md", "html"), default="text")
     p.add_argument("-o", "--output", metavar="FILE", help="write there instead of to standard output")
-    p.add_argument("--color", choices=("auto", "always", "never"), default="auto")
     p.add_argument("-q", "--quiet", action="store_true", help="no progress, no hints")
     return p.parse_intermixed_args(argv)
 
@@ -115,8 +114,8 @@ def _say(source: engine.Source, left_out: int, unread: engine.Rows, asked: argpa
 def _answer(asked: argparse.Namespace, argv: list[str]) -> str:
     listing = bool(asked.places) and asked.places[0] == "list" # a folder of that name is ./list
     asked.places = asked.places[listing:]
-    color = asked.color == "always" or (asked.color == "auto" and not asked.output and sys.stdout.isatty() and
-                                        not os.environ.get("NO_COLOR"))
+    forced = os.environ.get("CLICOLOR_FORCE", "0") not in ("", "0")
+    color = not asked.output and not os.environ.get("NO_COLOR") and (forced or sys.stdout.isatty())
     if len(asked.places) == 1 and not os.path.isdir(asked.places[0]) and not listing:
         found = _of_file(asked.places[0], asked)
     else:
