@@ -64,10 +64,11 @@ void etp_quiet_wait(etp_session *s, uint32_t block)
     double busy = busy_cpus(s);
     while (busy > QUIET * (double)cpus && passed < s->patience_ns) {
         if (!said) {
-            etp_session_say(s,
-                            "block %u: other programs use %.1f CPUs, this session may use %llu; "
-                            "waiting up to %.0f s for a quieter moment (--no-wait: measure now)",
-                            block, busy, (unsigned long long)cpus, (double)s->patience_ns / 1e9);
+            etp_session_say(
+                s,
+                "block %u: other programs use %.1f CPUs, this session may use %llu; "
+                "waiting up to %.0f s for a quieter moment (ETPROF_NO_WAIT=1: measure now)",
+                block, busy, (unsigned long long)cpus, (double)s->patience_ns / 1e9);
             said = true;
         }
         busy = busy_cpus(s);

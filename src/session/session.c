@@ -407,7 +407,7 @@ etp_status etp_session_run(const etp_session_options *o, const etp_session_hooks
                  .out = out};
     r.hooks.coverage = etp_session_coverage_of;
     r.plan_options.timeout_s = o->call.timeout;
-    r.plan_options.patience_s = o->call.no_wait || o->place.no_wait ? 0 : PATIENCE_S;
+    r.plan_options.patience_s = o->place.no_wait ? 0 : PATIENCE_S;
     choose_inputs(&r);
     etp_prepare_mode mode;
     ETP_TRY(etp_prepare_mode_read(o->call.prepare, &mode, err));

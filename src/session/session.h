@@ -14,7 +14,7 @@ typedef struct etp_place {
     const char *program;       // path of this executable: runners and etprof-launch lie beside it
     const char *runner, *qemu; // instead of the defaults
     const char *ssh_config, *android_serial, *search_path;
-    bool no_wait;          // for a quieter moment, in no session
+    bool no_wait;          // for a quieter moment
     const char *work_dir;  // for temporary files
     const char *state_dir; // of the user: journals, and notes of what was measured here
 } etp_place;

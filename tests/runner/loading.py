@@ -127,7 +127,7 @@ def session(tmp):
     """What the answer says of it: operators by name, whose weights are what they need at least."""
     out = tmp / "run"
     done = subprocess.run([ETPROF, "ab", TOY, "--levels", "best", "--blocks", "2", "--iterations", "3", "--warmup", "1",
-                           "--no-wait", "--quiet", "--out", out, "--format", "json"], capture_output=True, text=True,
+                           "--quiet", "--out", out, "--format", "json"], capture_output=True, text=True,
                           timeout=600, check=False)
     expect(done.returncode == 0, "ab", done.stderr[-500:])
     answer = json.loads(done.stdout)

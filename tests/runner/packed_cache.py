@@ -20,7 +20,7 @@ from checks import expect, finish, skip
 
 ETPROF, SOURCE = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
 MODEL = SOURCE / "examples/models/toy_cnn_xnnpack_fp32.pte"  # 889 kB of weights that it names
-SHORT = ("--blocks", "2", "--iterations", "3", "--warmup", "1", "--no-trace", "--no-wait", "--quiet")
+SHORT = ("--blocks", "2", "--iterations", "3", "--warmup", "1", "--no-trace", "--quiet")
 
 
 def etprof(*words):
@@ -85,7 +85,7 @@ def unused(tmp, out):
 def saved(tmp):
     """The fix of loading that two measured arms make, against medians and ratios worked out here."""
     out = tmp / "saved"
-    words = ("--levels", "best", "--iterations", "3", "--warmup", "1", "--no-trace", "--no-wait", "--quiet")
+    words = ("--levels", "best", "--iterations", "3", "--warmup", "1", "--no-trace", "--quiet")
     done = etprof("ab", MODEL, "--packed-cache", "off,warm", *words, "--blocks", "6", "--out", out)
     expect(done.returncode == 0, "six blocks", done.stderr[-500:])
     answer = json.loads(etprof("analyze", out, "--format", "json").stdout)

@@ -20,7 +20,7 @@ MOST = 512 * 1024  # bytes: times of a thousand iterations and their lines, and 
 def peak(tmp, warmup):
     out = pathlib.Path(tmp) / str(warmup)
     done = subprocess.run([ETPROF, "ab", MODEL, "--levels", "best", "--blocks", "1", "--warmup", str(warmup),
-                           "--iterations", "20", "--no-trace", "--kernels", "never", "--no-wait", "--out", out],
+                           "--iterations", "20", "--no-trace", "--kernels", "never", "--out", out],
                           capture_output=True, text=True, timeout=600, check=False)
     expect(done.returncode in (0, 3, 6), warmup, done.returncode, done.stderr[-400:])
     lines = map(json.loads, (out / "environment.jsonl").read_text().splitlines())

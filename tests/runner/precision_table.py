@@ -22,7 +22,7 @@ CLOSE_DB = 0.1  # XNNPACK may round an element the other way
 
 
 def run(*words):
-    return subprocess.run([ETPROF, "ab", *map(str, words), "--numerics", "--quiet", "--no-wait"], text=True,
+    return subprocess.run([ETPROF, "ab", *map(str, words), "--numerics", "--quiet"], text=True,
                           capture_output=True)
 
 
