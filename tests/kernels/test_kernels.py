@@ -13,7 +13,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import skip
+from checks import plain_session, skip
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ETPROF = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else None
@@ -36,17 +36,11 @@ class Kernels(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.dir = tempfile.TemporaryDirectory()
-        cls.run_dir = cls.measure("int8", LEVELS)
-
-    @classmethod
-    def measure(cls, precision, levels, *options):
-        model = MODELS / f"image_encoder_xnnpack_{precision}.pte"
-        out = pathlib.Path(cls.dir.name) / precision
-        r = etprof("ab", model, "--runner", BUNDLE, "--levels", ",".join(levels), "--blocks", "1", "--no-trace",
-                   "--iterations", "20", "--warmup", "5", "--kernels", "always", "--out", out, "-q", *options,
-                   cwd=cls.dir.name)
+        cls.run_dir = pathlib.Path(cls.dir.name) / "int8"
+        r = etprof("ab", MODELS / "image_encoder_xnnpack_int8.pte", "--runner", BUNDLE, "--levels", ",".join(LEVELS),
+                   "--blocks", "1", "--no-trace", "--iterations", "20", "--warmup", "5", "--kernels", "always",
+                   "--out", cls.run_dir, "-q", cwd=cls.dir.name)
         assert r.returncode == 0, r.stderr + r.stdout
-        return out
 
     def kernels(self, folder):
         r = etprof("kernels", folder, "--format", "json", cwd=self.dir.name)
@@ -120,7 +114,10 @@ class Kernels(unittest.TestCase):
 
     def test_operators_hold_the_functions_that_name_them(self):
         """The join by time against symbols, which know nothing of time."""
-        folder = self.measure("fp16", ["vnni", "avx2"], "--plain")
+        folder = pathlib.Path(self.dir.name) / "fp16"
+        done = plain_session(ETPROF, MODELS / "image_encoder_xnnpack_fp16.pte", folder, ("linux_vnni", "linux_avx2"),
+                             "--runner", BUNDLE, "--blocks", 1, "--kernels", "always", runs=20, warmup=5)
+        self.assertEqual(done.returncode, 0, done.stderr)
         right = wrong = 0
         for file in folder.glob("*/*.samples"):
             with open(str(file)[:-len(".samples")] + ".code") as f:

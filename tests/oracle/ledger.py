@@ -27,7 +27,7 @@ except ImportError as missing:
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/tools"))
-from checks import expect, finish
+from checks import expect, finish, plain_session
 
 ETPROF = str(pathlib.Path(sys.argv[1]).resolve())
 checked = 0
@@ -315,8 +315,8 @@ if (ROOT / "build/bundle" / f"{platform.machine()}-linux-gnu").is_dir():
         for model in ("toy_cnn_xnnpack_int8", "image_encoder_xnnpack_int8"):
             out = pathlib.Path(tmp) / model
             # As few iterations as are cut to a quarter; margins do not matter here.
-            subprocess.run([ETPROF, "ab", ROOT / f"examples/models/{model}.pte", "--blocks", "3", "--iterations", "40",
-                            "--warmup", "2", "--plain", "--out", out], capture_output=True, check=False)
+            plain_session(ETPROF, ROOT / f"examples/models/{model}.pte", out, ("linux_on", "linux_off"), "--blocks", 3,
+                          runs=40, warmup=2)
             check(out)
 elif len(sys.argv) == 2:
     print("measured sessions are left out: no bundle of the runner for this machine")

@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish, skip
+from checks import expect, finish, plain_session, skip
 
 ETPROF, SOURCE = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
 MODEL = SOURCE / "examples/models/image_encoder_xnnpack_int8.pte"
@@ -27,10 +27,14 @@ def etprof(*words, fine=(0,)):
     return done.stdout
 
 
-def measure(out, *more):
+def measure(out):
     # Enough iterations that the recordings are as long as those of the default.
-    etprof("ab", MODEL, "--blocks", BLOCKS, "--warmup", 3, "--iterations", 50, "--seed", 5, "--out", out, *more,
+    etprof("ab", MODEL, "--blocks", BLOCKS, "--warmup", 3, "--iterations", 50, "--seed", 5, "--out", out,
            fine=(0, 1, 3, 6))
+    return files(out)
+
+
+def files(out):
     return {str(p.relative_to(out)): p.stat().st_size for p in out.rglob("*") if p.is_file()}
 
 
@@ -117,7 +121,10 @@ def main():
         etprof("analyze", "--full", "--renew", work / "run")
         after = {str(p.relative_to(work / "run")) for p in (work / "run").rglob("*") if p.is_file()}
         expect(after == set(sizes), "report adds no files", after ^ set(sizes))
-        kept = measure(work / "plain", "--plain")
+        done = plain_session(ETPROF, MODEL, work / "plain", ("linux_on", "linux_off"), "--blocks", BLOCKS, runs=50,
+                             warmup=3)
+        expect(done.returncode in (0, 1, 3, 6), "run --plain", done.returncode, done.stderr[-400:])
+        kept = files(work / "plain")
         expect(not any(n.endswith(".zst") for n in kept), "--plain keeps recordings as they are")
         expect(sum(n.endswith("_exec_all_runs_timeline.csv") for n in kept) == 2, "--plain has the timelines")
         etprof("verify", work / "plain")

@@ -2,9 +2,12 @@
 """What the tests in Python share: all checks of a test are made before it fails, and a skip is one for ctest."""
 import atexit
 import importlib.util
+import json
 import os
+import pathlib
 import shutil
 import signal
+import subprocess
 import sys
 import tarfile
 import tempfile
@@ -61,6 +64,16 @@ def expect(ok, *what):
 def skip(reason):
     print(f"skipped: {reason}", flush=True)
     sys.exit(77)
+
+
+def plain_session(etprof, model, out, names, *words, runs, warmup):
+    """`etprof run --plain`: recordings and samples as they are, for who reads them here. NAMES of experiments say their
+    levels. Returns the finished process."""
+    config = pathlib.Path(f"{out}.json")
+    config.write_text(json.dumps({"model": str(model), "output_root": str(out), "experiments": [
+        {"name": n, "runs": runs, "warmup": warmup} for n in names]}))
+    return subprocess.run([etprof, "run", config, "--plain", "--quiet", *map(str, words)], capture_output=True,
+                          text=True, timeout=900, check=False)
 
 
 def finish(fine="all as expected", code=0):
