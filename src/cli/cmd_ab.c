@@ -109,18 +109,23 @@ static etp_status measure_new(etp_cli *cli, const etp_session_options *g, int ar
     const etp_session_call *c = &g->call;
     etp_session_call builds = *c;
     ETP_TRY(etp_session_options_of(g, &cli->arena, &options, err));
-    if (c->exporting && (!c->executorch || argc > 1)) {
+    const char *source = NULL; // as `etprof export` takes it
+    for (int i = 0; i < argc && c->executorch; i++) {
+        if (!etp_str_ends(etp_str_from(argv[i]), ETP_STR(".pte"))) {
+            source = argv[i];
+        }
+    }
+    if (source && argc > 1) {
         return etp_fail(err, ETP_USAGE,
-                        "--export takes one source and the releases that export it: "
-                        "--executorch A,B");
+                        "releases export one source: give %s alone, or programs (.pte)", source);
     }
     plan->models = (const char *const *)argv;
     plan->n_models = (size_t)argc;
     const char *programs[2];
     if (c->executorch) {
-        ETP_TRY(take_releases(cli, &builds, c->exporting ? argv[0] : NULL, programs, err));
+        ETP_TRY(take_releases(cli, &builds, source, programs, err));
     }
-    if (c->exporting) {
+    if (source) {
         plan->models = programs;
         plan->n_models = 2;
     }

@@ -33,12 +33,12 @@ def build(name, version, dump=DUMP, **more):
     pathlib.Path(name, "bundle.json").write_text(json.dumps(document))
 
 
-def measured(*directives, versions="1.4.1,1.5.1", level="neon", extra=(), python=FOLDERS):
+def measured(*directives, versions="1.4.1,1.5.1", level="neon", extra=(), python=FOLDERS, of="net.pte"):
     """(exit code, answer, first screen, standard error) of one command."""
     pathlib.Path("net.pte").write_bytes(b"\x10\0\0\0ET12" + "\n".join(("noise 4", *directives)).encode() + b"\n")
     pathlib.Path("python").write_text(f"#!/bin/sh\necho \"$@\" >asked\n{python}\n")
     pathlib.Path("python").chmod(0o755)
-    words = [ETPROF, "ab", "net.pte", "--executorch", versions, "--levels", level, "--blocks", "8", "--iterations",
+    words = [ETPROF, "ab", of, "--executorch", versions, "--levels", level, "--blocks", "8", "--iterations",
              "3", "--warmup", "1", "--seed", "7", "--out", "run", "--format", "json", *extra]
     done = subprocess.run(words, capture_output=True, text=True, timeout=600, check=False,
                           env={**os.environ, "ETPROF_PYTHON": str(pathlib.Path("python").resolve())})
@@ -159,20 +159,21 @@ def exported():
         pathlib.Path(f"toy_exporter{version}.pte").write_bytes(
             b"\x10\0\0\0ET12noise 4\nbase * %d\n" % base)
     python = f"{FOLDERS}; printf '%s\\n' \"$PWD/toy_exporter1.4.1.pte\" \"$PWD/toy_exporter1.5.1.pte\""
-    code, d, screen, err = measured(extra=("--export",), python=python)
+    code, d, screen, err = measured(python=python, of="net")
     expect(code == 0, name, code, err)
     asked = pathlib.Path("asked").read_text().split()
-    expect(asked[2:] == ["releases", "1.4.1,1.5.1", "net.pte"], name, asked)
+    expect(asked[2:] == ["releases", "1.4.1,1.5.1", "net"], name, asked)
     found = {(c["baseline"][3:16], c["candidate"][3:16], c["candidate"][-1]): c for c in d["comparisons"]}
     runtime = found["_exporter1.4.", "_exporter1.4.", "b"]
     exporter = found["_exporter1.4.", "_exporter1.5.", "a"]
     expect(runtime["verdict"] == "same" and abs(exporter["speedup"]["estimate"] - 0.5) < 0.01, name, d["comparisons"])
     for words in ("exporter1.4.1, ExecuTorch 1.5.1", "exporter1.5.1, ExecuTorch 1.4.1"):
         expect(words in screen, name, words, screen)
-    for extra, words in ((("--export", "--executorch", "1.4.1,1.5.1", "b.pte"), "takes one source"),
-                         (("--export",), "takes one source")):
-        done = subprocess.run([ETPROF, "ab", "net.pte", *extra], capture_output=True, text=True, check=False)
-        expect(done.returncode == 2 and words in done.stderr, name, extra, done.stderr)
+    for given, code, words in ((("net", "net.pte"), 2, "releases export one source: give net alone"),
+                               (("none.pte",), 5, "none.pte")):
+        done = subprocess.run([ETPROF, "ab", *given, "--executorch", "1.4.1,1.5.1"], capture_output=True, text=True,
+                              check=False, env={**os.environ, "ETPROF_PYTHON": str(pathlib.Path("python").resolve())})
+        expect(done.returncode == code and words in done.stderr, name, given, done.stderr)
 
 
 def refused_words():

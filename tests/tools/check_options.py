@@ -30,7 +30,6 @@ MEANS = {
     "decode": r"^text decoders: N tokens one by one",
     "device": r"^local|where to run|another device",
     "etrecord": r"record: adds source lines",
-    "export": r"export",
     "format": r"",
     "full": r"every section|also the (checks|files) that ",
     "help": r"",

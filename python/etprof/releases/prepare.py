@@ -253,7 +253,7 @@ def exported(version: str, source: str, folder: Path) -> str:
                           env={**os.environ, "PATH": path})
     programs = list(folder.glob("*.pte"))
     if done.returncode != 0 or len(programs) != 1:
-        raise EnvironmentProblem(f"--export: ExecuTorch {version} made no program of {source}: "
+        raise EnvironmentProblem(f"ExecuTorch {version} made no program of {source}: "
                                  f"{packages.last_error(done.stderr + done.stdout)}")
     return str(programs[0])
 
