@@ -181,12 +181,12 @@ static bool fits(const etp_session *s, uint32_t arm)
 }
 
 // Why ARM is not sampled once more after DONE launches; NOT_TOLD: it is.
-static etp_samples_end enough(const etp_session *s, uint32_t arm, uint32_t done,
-                              const etp_session_coverage *coverage)
+static etp_samples_end enough(const etp_session *s, uint32_t arm, uint32_t done, double share,
+                              double reachable, bool too_few)
 {
-    bool more_tells = coverage->too_few || coverage->reachable - coverage->share >= LEAST_GAIN;
+    bool more_tells = too_few || reachable - share >= LEAST_GAIN;
     // The first reason that holds is the one that the folder tells.
-    if (!coverage->too_few && coverage->share >= ETP_SAMPLING_GOAL) {
+    if (!too_few && share >= ETP_SAMPLING_GOAL) {
         return ETP_SAMPLES_KNOWN;
     }
     if (done >= ETP_SAMPLING_LAUNCHES) {
@@ -224,28 +224,32 @@ static etp_status sample_again(etp_session *s, const etp_task *t, bool *ok, etp_
 etp_status etp_session_sample_more(etp_session *s, uint32_t block, etp_error *err)
 {
     uint32_t n = s->plan->n_arms, position = s->positions;
-    etp_session_coverage *coverage = ETP_NEW_ARRAY(&s->arena, etp_session_coverage, n + 1);
+    double *share = ETP_NEW_ARRAY(&s->arena, double, n + 1);
+    double *reachable = ETP_NEW_ARRAY(&s->arena, double, n + 1);
+    bool *too_few = ETP_NEW_ARRAY(&s->arena, bool, n + 1);
     bool *ended = ETP_NEW_ARRAY(&s->arena, bool, n + 1);
-    ETP_NEED(coverage && ended, err, "sampling");
+    ETP_NEED(share && reachable && too_few && ended, err, "sampling");
     bool answered = s->sampling.each_ns > 0 && s->hooks->coverage, more = true;
     const uint64_t start = etp_os_now_ns(), before = s->sampling.spent_ns;
     for (uint32_t done = 1; answered && more; done++) {
         for (uint32_t a = 0; a < n; a++) {
-            coverage[a] = (etp_session_coverage){(double)NAN, (double)NAN, false};
+            share[a] = reachable[a] = (double)NAN;
+            too_few[a] = false;
         }
         // What the most launches that are allowed would tell; when even those would add too little,
         // none is made.
         double times = (double)ETP_SAMPLING_LAUNCHES / done;
         more = false;
-        answered = s->hooks->coverage(s->hooks->ctx, s->plan->dir, times, coverage, n);
+        answered =
+            s->hooks->coverage(s->hooks->ctx, s->plan->dir, times, share, reachable, too_few, n);
         s->sampling.spent_ns = before + (etp_os_now_ns() - start);
         for (uint32_t a = 0; answered && a < n; a++) {
             bool out = ended[a] || s->arms[a].dead || s->arms[a].sampled_wall_ns == 0;
-            bool asked = !isnan(coverage[a].share) || coverage[a].too_few;
+            bool asked = !isnan(share[a]) || too_few[a];
             if (out || !asked || etp_session_interrupted(s) != 0) {
                 continue;
             }
-            const etp_samples_end why = enough(s, a, done, &coverage[a]);
+            const etp_samples_end why = enough(s, a, done, share[a], reachable[a], too_few[a]);
             s->run.arms.items[a].sampling = why;
             ended[a] = why != ETP_SAMPLES_NOT_TOLD;
             if (!why) {

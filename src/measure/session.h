@@ -183,14 +183,6 @@ typedef struct etp_session_progress {
     bool disturbed;       // one of the two waited for a CPU: no ratio is told
 } etp_session_progress;
 
-// How much of one arm the samples so far cover: shares of the time of those operators whose kernels
-// are asked about, and whether they are enough to judge its level by.
-typedef struct etp_session_coverage {
-    double share;     // NAN: nothing is asked of this arm
-    double reachable; // with so many times more samples
-    bool too_few;     // to judge its level by, and so many times more would do
-} etp_session_coverage;
-
 #define ETP_SAMPLING_GOAL 0.9     // of the operators' time: enough
 #define ETP_SAMPLING_LAUNCHES 10u // of an arm, at most
 #define ETP_SAMPLING_PART 3u      // of the budget one such part, at most
@@ -202,10 +194,12 @@ struct etp_session_hooks { // all may be NULL
     void (*message)(void *ctx, const char *text);
     int (*interrupted)(void *ctx); // signal number that wants the session to end, 0 none;
                                    // NULL: etp_os_interrupted
-    // Fills what the samples in DIR, the run folder, tell of each of the N arms, and what TIMES as
-    // many would. False: it cannot be told. NULL: one sampled launch per arm.
-    bool (*coverage)(void *ctx, const char *dir, double times, etp_session_coverage *arms,
-                     size_t n);
+    // Fills, of each of the N arms, the shares of the time of those operators whose kernels are
+    // asked about: SHARE is what the samples in DIR, the run folder, cover, and REACHABLE what
+    // TIMES as many would; they stay NAN where nothing is asked. TOO_FEW: to judge its level by,
+    // and TIMES as many would do. False: it cannot be told. NULL: one sampled launch per arm.
+    bool (*coverage)(void *ctx, const char *dir, double times, double *share, double *reachable,
+                     bool *too_few, size_t n);
 };
 
 typedef struct etp_session_result {

@@ -5,26 +5,24 @@
 #include "judge/open.h"
 
 // The answer itself is asked: what it would call unknown is what more samples are for.
-static bool ask(const char *dir, const etp_ab_pair *pair, double times, double share[2])
+static void ask(const char *dir, const etp_ab_pair *pair, double times, double *share,
+                double *reachable)
 {
     etp_ab_session *session = NULL;
     const etp_ab_options how = {.pair = pair};
-    if (etp_ab_open(&dir, 1, &how, &session, NULL) != ETP_OK) {
-        return false;
+    if (etp_ab_open(&dir, 1, &how, &session, NULL) == ETP_OK) {
+        // What is known now, and what TIMES as many samples would tell.
+        *share = etp_ab_engage_reach(etp_ab_answer(session), 0);
+        *reachable = etp_ab_engage_reach(etp_ab_answer(session), times);
+        etp_ab_close(session);
     }
-    // What is known now, and what TIMES as many samples would tell.
-    share[0] = etp_ab_engage_reach(etp_ab_answer(session), 0);
-    share[1] = etp_ab_engage_reach(etp_ab_answer(session), times);
-    etp_ab_close(session);
-    return true;
 }
 
-bool etp_session_coverage_of(void *ctx, const char *dir, double times, etp_session_coverage *arms,
-                             size_t n)
+bool etp_session_coverage_of(void *ctx, const char *dir, double times, double *share,
+                             double *reachable, bool *too_few, size_t n)
 {
     (void)ctx;
     etp_ab_session *whole = NULL;
-    double share[2];
     if (etp_ab_open(&dir, 1, NULL, &whole, NULL) != ETP_OK) {
         return false;
     }
@@ -35,21 +33,21 @@ bool etp_session_coverage_of(void *ctx, const char *dir, double times, etp_sessi
     // its baseline below.
     uint32_t first = ab->engagement.arm;
     if (first < n) {
-        arms[first] = (etp_session_coverage){etp_ab_engage_reach(ab, 0),
-                                             etp_ab_engage_reach(ab, times), false};
+        share[first] = etp_ab_engage_reach(ab, 0);
+        reachable[first] = etp_ab_engage_reach(ab, times);
     }
     for (size_t i = 1; i < ab->n_comparisons; i++) { // the other candidates, as `ab` shows them
         const etp_ab_comparison *c = &ab->comparisons[i];
         const etp_ab_pair pair = {
             .whole = whole, .arms = {c->baseline, c->candidate}
         };
-        if (c->candidate < n && c->candidate != first && ask(dir, &pair, times, share)) {
-            arms[c->candidate] = (etp_session_coverage){share[0], share[1], false};
+        if (c->candidate < n && c->candidate != first) {
+            ask(dir, &pair, times, &share[c->candidate], &reachable[c->candidate]);
         }
     }
     for (size_t i = 0; i < n && i < ab->n_arms; i++) {
         const etp_ab_arm *a = &ab->arms[i];
-        arms[i].too_few =
+        too_few[i] =
             a->proof.truth == ETP_UNPROVEN && a->kernels && etp_kernels_too_few(a->kernels, times);
     }
     etp_ab_close(whole);

@@ -6,7 +6,7 @@
 #include "measure/session.h"
 
 // `coverage` of etp_session_hooks: by the answer of DIR, as its reader would get it.
-bool etp_session_coverage_of(void *ctx, const char *dir, double times, etp_session_coverage *arms,
-                             size_t n);
+bool etp_session_coverage_of(void *ctx, const char *dir, double times, double *share,
+                             double *reachable, bool *too_few, size_t n);
 
 #endif

@@ -53,13 +53,14 @@ static inline int on_interrupted(void *ctx)
 }
 
 // The second arm is the one that something is asked about.
-static inline bool on_coverage(void *ctx, const char *dir, double times, etp_session_coverage *arms,
-                               size_t n)
+static inline bool on_coverage(void *ctx, const char *dir, double times, double *share,
+                               double *reachable, bool *too_few, size_t n)
 {
     fixture *f = ctx;
     assert_true(etp_run_is(dir) && n == 2 && f->rounds < 16);
-    arms[1] = (etp_session_coverage){f->shares[f->rounds], f->reachable[f->rounds], false};
-    arms[0].too_few = arms[1].too_few = f->few && f->few[f->rounds];
+    share[1] = f->shares[f->rounds];
+    reachable[1] = f->reachable[f->rounds];
+    too_few[0] = too_few[1] = f->few && f->few[f->rounds];
     f->times[f->rounds++] = times;
     return true;
 }
