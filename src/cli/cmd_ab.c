@@ -32,10 +32,10 @@ static etp_status ask_pytorch(void *ctx, const char *request, etp_error *err)
 }
 
 static etp_status compare_numbers(void *ctx, etp_device *device, const etp_session_plan *plan,
-                                  const etp_session_hooks *hooks, etp_error *err)
+                                  const etp_session_view *view, etp_error *err)
 {
     comparing *c = ctx;
-    return etp_numerics_measure(device, plan, hooks, &c->options, &c->cli->arena, &c->out, err);
+    return etp_numerics_measure(device, plan, view, &c->options, &c->cli->arena, &c->out, err);
 }
 
 static etp_status show_numbers(etp_cli *cli, const etp_numerics *numerics, etp_error *err)

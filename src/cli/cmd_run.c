@@ -76,10 +76,10 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     }
     etp_config config;
     etp_experiments *experiments = NULL;
-    const etp_session_hooks hooks = etp_cli_messages(cli);
+    const etp_session_view view = etp_cli_messages(cli);
     const char *dir = NULL;
     ETP_TRY(etp_config_read(argv[0], &cli->arena, &config, err));
-    ETP_TRY(etp_experiments_choose(&config, &o->only, &hooks, &cli->arena, &experiments, err));
+    ETP_TRY(etp_experiments_choose(&config, &o->only, &view, &cli->arena, &experiments, err));
     ETP_TRY(folder_of(cli, o, experiments, &dir, err));
     // A session that was measured now has its baseline in its manifest. An earlier one may have
     // been measured for another pair.

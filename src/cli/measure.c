@@ -31,7 +31,7 @@ static void clear_progress(terminal *t)
 
 // "vnni 1.72× [1.70, 1.75]": what the blocks so far say; nothing of one block's chance as if it
 // were known.
-static void ratio_words(const etp_session_progress *p, bool named, char *out, size_t size)
+static void ratio_words(const etp_session_view *p, bool named, char *out, size_t size)
 {
     const char *name = named ? p->candidate : "", *gap = *name ? " " : "";
     out[0] = '\0';
@@ -44,7 +44,7 @@ static void ratio_words(const etp_session_progress *p, bool named, char *out, si
     }
 }
 
-static void left_words(const etp_session_progress *p, char *out, size_t size)
+static void left_words(const etp_session_view *p, char *out, size_t size)
 {
     double s = ceil(p->remaining_s);
     out[0] = '\0';
@@ -59,10 +59,11 @@ static void left_words(const etp_session_progress *p, char *out, size_t size)
 
 // By launches and not by blocks: of a session with few blocks the bar would stand still for
 // minutes.
-static void bar_words(const etp_session_progress *p, char *out, size_t size)
+static void bar_words(const etp_session_view *p, char *out, size_t size)
 {
     enum { CELLS = 12 };
-    uint32_t done = p->launches ? (uint32_t)((uint64_t)CELLS * p->launch / p->launches) : 0;
+    uint32_t done =
+        p->expected_launches ? (uint32_t)((uint64_t)CELLS * p->launches / p->expected_launches) : 0;
     bool utf8 = etp_terminal_is_utf8();
     const char *full = utf8 ? "█" : "#", *empty = utf8 ? "·" : ".";
     size_t n = 0;
@@ -73,21 +74,21 @@ static void bar_words(const etp_session_progress *p, char *out, size_t size)
 }
 
 // A line for each block where nothing can be written over itself; about twenty in a long session.
-static void plain_line(terminal *t, const etp_session_progress *p)
+static void plain_line(terminal *t, const etp_session_view *p)
 {
     // The block at hand is not done yet.
-    uint32_t done = p->block ? p->block - 1 : 0, step = p->blocks / 20 + 1;
-    if (p->blocks == 0 || done == 0 || done <= t->block || done % step != 0) {
+    uint32_t done = p->block ? p->block - 1 : 0, step = p->planned_blocks / 20 + 1;
+    if (p->planned_blocks == 0 || done == 0 || done <= t->block || done % step != 0) {
         return;
     }
     char ratio[160], left[48];
     t->block = done;
     ratio_words(p, true, ratio, sizeof ratio);
     left_words(p, left, sizeof left);
-    etp_say("block      %u/%u%s%s\n", done, p->blocks, ratio, left);
+    etp_say("block      %u/%u%s%s\n", done, p->planned_blocks, ratio, left);
 }
 
-static void on_progress(void *ctx, const etp_session_progress *p)
+static void on_progress(void *ctx, const etp_session_view *p)
 {
     terminal *t = ctx;
     char text[400], ratio[160], left[48], bar[64];
@@ -100,8 +101,8 @@ static void on_progress(void *ctx, const etp_session_progress *p)
     ratio_words(p, others + 20 < t->columns, ratio, sizeof ratio);
     left_words(p, left, sizeof left);
     bar_words(p, bar, sizeof bar);
-    if (p->blocks && p->block) {
-        snprintf(text, sizeof text, "%s %u/%u%s%s", bar, p->block, p->blocks, ratio, left);
+    if (p->planned_blocks && p->block) {
+        snprintf(text, sizeof text, "%s %u/%u%s%s", bar, p->block, p->planned_blocks, ratio, left);
     } else {
         snprintf(text, sizeof text, "%s  %s%s", p->stage, p->arm ? p->arm : "", left);
     }
@@ -114,12 +115,12 @@ static void on_progress(void *ctx, const etp_session_progress *p)
 // "progress LAUNCHES-DONE LAUNCHES TEXT", a line each.
 // For programs that start etprof, the server of `mcp` among them: numbers at fixed places, then
 // words for people.
-static void on_progress_line(void *ctx, const etp_session_progress *p)
+static void on_progress_line(void *ctx, const etp_session_view *p)
 {
     (void)ctx;
-    etp_say("progress %u %u ", p->launch, p->launches);
-    if (p->blocks) {
-        etp_say("block %u/%u %s\n", p->block, p->blocks, p->arm ? p->arm : "");
+    etp_say("progress %u %u ", p->launches, p->expected_launches);
+    if (p->planned_blocks) {
+        etp_say("block %u/%u %s\n", p->block, p->planned_blocks, p->arm ? p->arm : "");
     } else {
         etp_say("%s %s\n", p->stage, p->arm ? p->arm : "");
     }
@@ -141,27 +142,27 @@ static void on_line(void *ctx, const char *text)
     etp_say("%s\n", text);
 }
 
-etp_session_hooks etp_cli_messages(const etp_cli *cli)
+etp_session_view etp_cli_messages(const etp_cli *cli)
 {
-    return (etp_session_hooks){.message = cli->quiet ? NULL : on_line};
+    return (etp_session_view){.message = cli->quiet ? NULL : on_line};
 }
 
-static etp_session_hooks hooks_of(etp_cli *cli, terminal *t)
+static etp_session_view view_of(etp_cli *cli, terminal *t)
 {
-    etp_session_hooks hooks = {.ctx = t};
+    etp_session_view view = {.ctx = t};
     if (!cli->quiet) {
-        hooks.progress = on_progress;
-        hooks.message = on_message;
+        view.progress = on_progress;
+        view.message = on_message;
     }
     if (cli->progress_lines) {
-        hooks.progress = on_progress_line;
+        view.progress = on_progress_line;
     }
-    return hooks;
+    return view;
 }
 
 // What a session left, in words for people and as outcomes for the exit code; gives ST back.
 static etp_status say_what_happened(etp_cli *cli, terminal *t, etp_status st,
-                                    const etp_session_result *r)
+                                    const etp_session_view *r)
 {
     // Quoted for a shell: a folder's name may have blanks.
     const char *go_on =
@@ -217,16 +218,15 @@ static etp_status measure(etp_cli *cli, etp_session_options *options, measuring 
     options->command = cli->command_line;
     options->place = etp_cli_place(cli);
     terminal t = {.live = cli->progress, .columns = cli->width};
-    etp_session_hooks hooks = hooks_of(cli, &t);
-    etp_session_result out;
+    etp_session_view view = view_of(cli, &t);
     etp_status st;
     if (how == NEW) {
-        st = etp_session_run(options, &hooks, &cli->arena, &out, err);
+        st = etp_session_run(options, &view, &cli->arena, err);
     } else {
-        st = etp_session_run_again(options, how == RESUMED, &hooks, &cli->arena, &out, err);
+        st = etp_session_run_again(options, how == RESUMED, &view, &cli->arena, err);
     }
-    *out_dir = out.dir;
-    return say_what_happened(cli, &t, st, &out);
+    *out_dir = view.dir;
+    return say_what_happened(cli, &t, st, &view);
 }
 
 etp_status etp_cli_measure(etp_cli *cli, etp_session_options *options, const char **out_dir,

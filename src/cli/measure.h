@@ -18,7 +18,7 @@ const char *etp_cli_state(etp_cli *cli, const char *below);
 etp_place etp_cli_place(etp_cli *cli);
 
 // What is decided before a session, a line each, unless --quiet was given.
-etp_session_hooks etp_cli_messages(const etp_cli *cli);
+etp_session_view etp_cli_messages(const etp_cli *cli);
 
 // A session, and that of again->dir once more beside it: command and place are filled in.
 ETP_NODISCARD etp_status etp_cli_measure(etp_cli *cli, etp_session_options *options,

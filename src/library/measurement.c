@@ -16,7 +16,7 @@ struct etp_measurement { // lives in its arena
     etp_arena arena;
     etp_session_options options;
     etp_measurement_callbacks callbacks;
-    etp_session_result result;
+    etp_session_view view;
     const char *resume; // run folder to go on with, NULL: a new session
     atomic_bool cancelled;
     bool begun;
@@ -169,18 +169,18 @@ etp_status etp_measurement_create(const etp_measurement_options *options,
 
 // The session's own struct may change between versions; programs see the public one, which says its
 // size.
-static void on_progress(void *ctx, const etp_session_progress *p)
+static void on_progress(void *ctx, const etp_session_view *p)
 {
     const etp_measurement *m = ctx;
     const etp_measurement_progress told = {
         .struct_size = sizeof told,
         .stage = etp_str_from(p->stage),
         .arm = etp_str_from(p->arm),
-        .launch_kind = etp_str_from(p->blocks ? etp_launch_kind_name(p->kind) : NULL),
+        .launch_kind = etp_str_from(p->planned_blocks ? etp_launch_kind_name(p->kind) : NULL),
         .block = p->block,
-        .blocks = p->blocks,
-        .launch = p->launch,
-        .launches = p->launches,
+        .blocks = p->planned_blocks,
+        .launch = p->launches,
+        .launches = p->expected_launches,
         .elapsed_s = p->elapsed_s,
         .remaining_s = p->remaining_s,
     };
@@ -210,14 +210,14 @@ etp_status etp_measurement_run(etp_measurement *m, etp_error *err)
     if (atomic_load(&m->cancelled)) {
         return etp_fail(err, ETP_INTERRUPTED, "cancelled before it began");
     }
-    const etp_session_hooks hooks = {
+    m->view = (etp_session_view){
         .ctx = m,
         .progress = m->callbacks.progress ? on_progress : NULL,
         .message = m->callbacks.message ? on_message : NULL,
         .interrupted = on_interrupted,
     };
     if (!m->resume) {
-        return etp_session_run(&m->options, &hooks, &m->arena, &m->result, err);
+        return etp_session_run(&m->options, &m->view, &m->arena, err);
     }
     // What the plan holds was refused when the measurement was created; these are all that may
     // differ.
@@ -226,7 +226,7 @@ etp_status etp_measurement_run(etp_measurement *m, etp_error *err)
         .call = m->options.call,
         .place = m->options.place,
     };
-    return etp_session_run_again(&again, true, &hooks, &m->arena, &m->result, err);
+    return etp_session_run_again(&again, true, &m->view, &m->arena, err);
 }
 
 // A store and nothing else, so that a signal handler may call it. The session asks for the flag
@@ -244,13 +244,13 @@ etp_status etp_measurement_about(const etp_measurement *m, etp_measurement_summa
     if (!m) {
         return etp_fail(err, ETP_USAGE, "no measurement");
     }
-    const etp_session_result *r = &m->result;
+    const etp_session_view *r = &m->view;
     const etp_measurement_summary result = {
-        .folder = etp_str_from(m->result.dir),
+        .folder = etp_str_from(r->dir),
         .stopped = etp_str_from(etp_run_stop_name(r->stopped)),
         // A cancel that came after the last block did not end the session, but was still asked for.
         .cancelled = r->signal != 0 || atomic_load(&m->cancelled),
-        .restored = !m->result.not_restored,
+        .restored = !r->not_restored,
         .blocks = r->blocks,
         .blocks_lost = r->blocks_lost,
         .launches = r->launches,

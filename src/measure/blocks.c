@@ -259,7 +259,7 @@ static void count_losses(etp_session *s, uint32_t block, const bool *lost)
                              "an arm lost several blocks in a row and was not launched again");
         }
     }
-    s->result->blocks_lost += block_has_loss(s, block);
+    s->view->blocks_lost += block_has_loss(s, block);
 }
 
 // The block itself carries the figures; what it measured stays.
@@ -346,25 +346,25 @@ etp_status etp_session_blocks(etp_session *s, etp_error *err)
     uint32_t goal = s->plan->blocks + s->incomplete;
     uint64_t start = etp_os_now_ns();
     uint32_t tried = 0;
-    s->result->stopped = ETP_STOP_BLOCKS;
+    s->view->stopped = ETP_STOP_BLOCKS;
     ETP_TRY(etp_session_check_budget(s, err));
     etp_session_say_plan(s);
     for (uint32_t block = s->run.blocks_done + 1; block <= goal && etp_session_interrupted(s) == 0;
          tried++) {
         if (etp_session_precise(s)) {
-            s->result->stopped = ETP_STOP_PRECISION;
+            s->view->stopped = ETP_STOP_PRECISION;
             break;
         }
         if (!fits_budget(s, block, etp_os_now_ns() - start - s->sampling.spent_ns, tried)) {
-            s->result->stopped = ETP_STOP_BUDGET;
+            s->view->stopped = ETP_STOP_BUDGET;
             break;
         }
-        uint32_t lost_before = s->result->blocks_lost;
+        uint32_t lost_before = s->view->blocks_lost;
         etp_status status = run_block(s, block, err);
         etp_arena_dispose(&s->block_arena);
         ETP_TRY(status);
         if (s->out_of_time) {
-            s->result->stopped = ETP_STOP_BUDGET;
+            s->view->stopped = ETP_STOP_BUDGET;
             etp_session_say_budget(s, block);
             break;
         }
@@ -379,15 +379,15 @@ etp_status etp_session_blocks(etp_session *s, etp_error *err)
         // when nothing is left to compare, a few blocks of it will do.
         bool enough = !comparable(s) && s->run.blocks_done >= GIVE_UP_AFTER;
         if (count_living(s) == 0 || enough) {
-            s->result->stopped = ETP_STOP_OTHER;
+            s->view->stopped = ETP_STOP_OTHER;
             break;
         }
         // Sampling comes once. Counted in, it would make every block look longer than those to
         // come.
         uint64_t blocks_ns = etp_os_now_ns() - start - s->sampling.spent_ns;
-        etp_session_ratio_so_far(s, &s->progress);
+        etp_session_ratio_so_far(s);
         etp_session_say_precision(s, (double)blocks_ns / (tried + 1));
-        bool lost = s->result->blocks_lost != lost_before;
+        bool lost = s->view->blocks_lost != lost_before;
         if (lost && !s->plan->blocks_exact && goal < s->plan->blocks + EXTRA_BLOCKS) {
             goal++;
         }
@@ -395,12 +395,12 @@ etp_status etp_session_blocks(etp_session *s, etp_error *err)
         // not for ever.
         block = s->run.blocks_done + 1;
         if (tried > goal + GIVE_UP_AFTER) {
-            s->result->stopped = ETP_STOP_OTHER;
+            s->view->stopped = ETP_STOP_OTHER;
             break;
         }
     }
     if (etp_session_interrupted(s) != 0) {
-        s->result->stopped = ETP_STOP_OTHER;
+        s->view->stopped = ETP_STOP_OTHER;
     }
     ETP_TRY(etp_session_unchanged(s, err)); // what was sampled after the last block, too
     return s->run.blocks_done > 0 || etp_session_interrupted(s) != 0 ? ETP_OK

@@ -139,7 +139,7 @@ void etp_foreign_log_feed(etp_foreign_log *log, unsigned stream, const char *tex
 ETP_NODISCARD etp_status etp_foreign_prepare(etp_device *device, etp_error *err);
 
 // Asks etprof-launch on the device which CPU there is.
-ETP_NODISCARD etp_status etp_foreign_probe(etp_device *device, const etp_session_hooks *hooks,
+ETP_NODISCARD etp_status etp_foreign_probe(etp_device *device, const etp_session_view *view,
                                            etp_arena *arena, etp_device_cpu *out, etp_error *err);
 // As etp_launch_run, for an arm with `foreign`.
 ETP_NODISCARD etp_status etp_foreign_run(etp_device *device, const etp_launch_request *request,

@@ -85,7 +85,7 @@ static etp_status ask_launcher(etp_channel *channel, etp_arena *arena, etp_devic
 typedef etp_status asking(etp_channel *channel, etp_arena *arena, etp_device_cpu *out,
                           etp_error *err);
 
-static etp_status probe(etp_device *device, double timeout_s, const etp_session_hooks *hooks,
+static etp_status probe(etp_device *device, double timeout_s, const etp_session_view *view,
                         asking *how, etp_arena *arena, etp_device_cpu *out, etp_error *err)
 {
     *out = (etp_device_cpu){0};
@@ -95,8 +95,8 @@ static etp_status probe(etp_device *device, double timeout_s, const etp_session_
     const char *const args[] = {"--probe", NULL};
     const char *const env[] = {NULL};
     channel->timeout_ns = timeout_s > 0 ? (uint64_t)(timeout_s * 1e9) : PROBE_NS;
-    channel->interrupted = hooks ? hooks->interrupted : NULL;
-    channel->ctx = hooks ? hooks->ctx : NULL;
+    channel->interrupted = view ? view->interrupted : NULL;
+    channel->ctx = view ? view->ctx : NULL;
     etp_status status = etp_channel_start(device, args, env, &scratch, channel, err);
     if (status == ETP_OK) {
         status = how(channel, arena, out, err);
@@ -115,14 +115,14 @@ static etp_status probe(etp_device *device, double timeout_s, const etp_session_
     return status;
 }
 
-etp_status etp_session_probe(etp_device *device, double timeout_s, const etp_session_hooks *hooks,
+etp_status etp_session_probe(etp_device *device, double timeout_s, const etp_session_view *view,
                              etp_arena *arena, etp_device_cpu *out, etp_error *err)
 {
-    return probe(device, timeout_s, hooks, ask, arena, out, err);
+    return probe(device, timeout_s, view, ask, arena, out, err);
 }
 
-etp_status etp_foreign_probe(etp_device *device, const etp_session_hooks *hooks, etp_arena *arena,
+etp_status etp_foreign_probe(etp_device *device, const etp_session_view *view, etp_arena *arena,
                              etp_device_cpu *out, etp_error *err)
 {
-    return probe(device, 0, hooks, ask_launcher, arena, out, err);
+    return probe(device, 0, view, ask_launcher, arena, out, err);
 }

@@ -9,14 +9,14 @@
 void etp_session_say(etp_session *s, const char *fmt, ...)
 {
     char text[1600];
-    if (!s->hooks->message) {
+    if (!s->view->message) {
         return;
     }
     va_list ap;
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    s->hooks->message(s->hooks->ctx, text);
+    s->view->message(s->view->ctx, text);
 }
 
 const char *etp_session_arm_words(const etp_session_plan *plan, uint32_t arm,
@@ -48,7 +48,7 @@ const char *etp_session_arm_words(const etp_session_plan *plan, uint32_t arm,
 int etp_session_interrupted(void *session)
 {
     const etp_session *s = session;
-    return s->hooks->interrupted ? s->hooks->interrupted(s->hooks->ctx) : etp_os_interrupted();
+    return s->view->interrupted ? s->view->interrupted(s->view->ctx) : etp_os_interrupted();
 }
 
 // What the trial said, or the last block where that took longer.
@@ -65,8 +65,8 @@ uint64_t etp_session_launch_ns(const etp_session *s, uint32_t arm, etp_launch_ki
     // costs at most a block.
     known = last > known ? last : known;
     // Counts were given, so there was no trial: the mean of all launches so far has to do.
-    if (known == 0 && s->result->launches > 0) {
-        known = s->result->launch_wall_ns / s->result->launches;
+    if (known == 0 && s->view->launches > 0) {
+        known = s->view->launch_wall_ns / s->view->launches;
     }
     return known;
 }
@@ -98,30 +98,28 @@ uint64_t etp_session_block_ns(const etp_session *s, bool control)
 
 void etp_session_show(etp_session *s, const char *stage, const etp_task *t)
 {
-    etp_session_progress *p = &s->progress;
+    etp_session_view *p = s->view;
     p->stage = stage;
     p->block = t ? t->block : 0;
-    p->blocks = s->plan->blocks;
-    p->launch = s->result->launches;
-    p->launches = s->expected_launches;
+    p->planned_blocks = s->plan->blocks;
     p->arm = t ? s->plan->arms[t->arm].name : NULL;
     p->kind = t ? t->kind : ETP_LAUNCH_TIMED;
     double elapsed = (double)(etp_os_now_ns() - s->start_ns);
     p->elapsed_s = elapsed / 1e9;
     p->remaining_s = (double)NAN;
-    if (t && t->block > 0 && p->launches > p->launch) {
+    if (t && t->block > 0 && p->expected_launches > p->launches) {
         // By the share of launches still to come, priced at what the plan expects of them.
         uint32_t per_block = s->plan->n_arms * etp_session_launches_of_arm(s->plan);
         double each = (double)etp_session_block_ns(s, false) / per_block;
-        p->remaining_s = (p->launches - p->launch) * each / 1e9;
+        p->remaining_s = (p->expected_launches - p->launches) * each / 1e9;
         // The budget ends the session even when launches are left.
         if (s->plan->settings.budget_s > 0) {
             p->remaining_s =
                 fmin(p->remaining_s, fmax(s->plan->settings.budget_s - p->elapsed_s, 0));
         }
     }
-    if (s->hooks->progress) {
-        s->hooks->progress(s->hooks->ctx, p);
+    if (p->progress) {
+        p->progress(p->ctx, p);
     }
 }
 

@@ -124,7 +124,7 @@ static bool wanted(etp_session *s)
     for (uint32_t a = 0; a < s->plan->n_arms && why; a++) {
         s->run.arms.items[a].sampling = why;
     }
-    s->expected_launches += why ? 0 : s->plan->n_arms;
+    s->view->expected_launches += why ? 0 : s->plan->n_arms;
     return !why;
 }
 
@@ -209,7 +209,7 @@ static etp_status sample_again(etp_session *s, const etp_task *t, bool *ok, etp_
     s->samples.n = s->samples.cap = 0;
     s->launches.items = NULL;
     s->launches.n = s->launches.cap = 0;
-    s->expected_launches++;
+    s->view->expected_launches++;
     etp_status status = etp_session_launch(s, t, &o, err);
     *ok = status == ETP_OK && o.ok;
     s->cut_short = false; // the block itself is whole
@@ -229,7 +229,7 @@ etp_status etp_session_sample_more(etp_session *s, uint32_t block, etp_error *er
     bool *too_few = ETP_NEW_ARRAY(&s->arena, bool, n + 1);
     bool *ended = ETP_NEW_ARRAY(&s->arena, bool, n + 1);
     ETP_NEED(share && reachable && too_few && ended, err, "sampling");
-    bool answered = s->sampling.each_ns > 0 && s->hooks->coverage, more = true;
+    bool answered = s->sampling.each_ns > 0 && s->view->coverage, more = true;
     const uint64_t start = etp_os_now_ns(), before = s->sampling.spent_ns;
     for (uint32_t done = 1; answered && more; done++) {
         for (uint32_t a = 0; a < n; a++) {
@@ -241,7 +241,7 @@ etp_status etp_session_sample_more(etp_session *s, uint32_t block, etp_error *er
         double times = (double)ETP_SAMPLING_LAUNCHES / done;
         more = false;
         answered =
-            s->hooks->coverage(s->hooks->ctx, s->plan->dir, times, share, reachable, too_few, n);
+            s->view->coverage(s->view->ctx, s->plan->dir, times, share, reachable, too_few, n);
         s->sampling.spent_ns = before + (etp_os_now_ns() - start);
         for (uint32_t a = 0; answered && a < n; a++) {
             bool out = ended[a] || s->arms[a].dead || s->arms[a].sampled_wall_ns == 0;

@@ -209,14 +209,15 @@ static void expect_launches(etp_session *s)
     // come on top.
     uint32_t per_block = s->plan->n_arms * etp_session_launches_of_arm(s->plan);
     uint32_t done = s->run.blocks_done, goal = s->plan->blocks + s->incomplete;
-    s->expected_launches = (goal - (done < goal ? done : goal)) * per_block;
+    s->view->expected_launches = (goal - (done < goal ? done : goal)) * per_block;
     for (uint32_t b = done + 1; b <= goal && b <= s->plan->control_blocks; b++) {
         // One control launch for the baseline of each phase.
-        s->expected_launches += s->plan->n_phases > 1 ? s->plan->n_phases : 1;
+        s->view->expected_launches += s->plan->n_phases > 1 ? s->plan->n_phases : 1;
     }
-    s->expected_launches += s->plan->settings.kernels && done == 0 ? s->plan->n_arms : 0;
+    s->view->expected_launches += s->plan->settings.kernels && done == 0 ? s->plan->n_arms : 0;
     s->sampling.each_ns = 0; // nothing was sampled yet
-    s->expected_launches += etp_pilot_needed(s->plan) && !s->plan->resume ? s->plan->n_arms : 0;
+    s->view->expected_launches +=
+        etp_pilot_needed(s->plan) && !s->plan->resume ? s->plan->n_arms : 0;
 }
 
 // A record of another program would name its source lines. One that is broken, or a program that
@@ -358,10 +359,10 @@ static void finish_folder(etp_session *s, etp_status *status, etp_error *err)
         return;
     }
     judge_contention(s);
-    s->run.signal = s->result->signal;
-    s->run.stopped = s->result->stopped;
+    s->run.signal = s->view->signal;
+    s->run.stopped = s->view->stopped;
     etp_error finish_err;
-    etp_status finished = etp_run_finish(&s->writer, s->result->state, &finish_err);
+    etp_status finished = etp_run_finish(&s->writer, s->view->state, &finish_err);
     if (*status == ETP_OK && finished != ETP_OK) { // else the first error is the cause
         *status = finished;
         if (err) {
@@ -371,23 +372,20 @@ static void finish_folder(etp_session *s, etp_status *status, etp_error *err)
 }
 
 etp_status etp_session_measure(etp_device *device, const etp_session_plan *plan,
-                               const etp_session_hooks *hooks, etp_session_result *out,
-                               etp_error *err)
+                               etp_session_view *view, etp_error *err)
 {
-    static const etp_session_hooks k_silent = {0};
-    *out = (etp_session_result){.dir = plan->dir};
+    view->dir = plan->dir;
     etp_session s = {.device = device,
                      .plan = plan,
-                     .hooks = hooks ? hooks : &k_silent,
-                     .result = out,
+                     .view = view,
                      .start_ns = etp_os_now_ns(),
                      .patience_ns = plan->patience_ns};
     s.arms = ETP_NEW_ARRAY(&s.arena, etp_arm_state, plan->n_arms);
     etp_status status = s.arms ? measure(&s, err) : etp_fail_nomem(err, "the session");
     // Asked once more at the end: a signal that came after the last launch was still meant for this
     // session.
-    out->signal = etp_session_interrupted(&s);
-    out->state = status == ETP_OK && out->signal == 0 ? ETP_RUN_FINISHED : ETP_RUN_INTERRUPTED;
+    view->signal = etp_session_interrupted(&s);
+    view->state = status == ETP_OK && view->signal == 0 ? ETP_RUN_FINISHED : ETP_RUN_INTERRUPTED;
     if (s.writing) {
         finish_folder(&s, &status, err);
     } else if (status != ETP_OK && s.arms && !plan->resume) { // a full disk
@@ -395,8 +393,8 @@ etp_status etp_session_measure(etp_device *device, const etp_session_plan *plan,
     }
     // The answer counts a block that the budget left without recordings; --resume completes it.
     bool cut = s.cut_short && !(s.out_of_time && s.all_timed);
-    out->blocks = s.run.blocks_done - (cut && s.run.blocks_done > 0);
-    out->wall_ns = etp_os_now_ns() - s.start_ns;
+    view->blocks = s.run.blocks_done - (cut && s.run.blocks_done > 0);
+    view->wall_ns = etp_os_now_ns() - s.start_ns;
     etp_sampled_close(&s.libraries);
     etp_os_moves_close(&s.moves);
     etp_arena_dispose(&s.block_arena);

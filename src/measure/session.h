@@ -23,9 +23,9 @@ typedef struct etp_device_cpu {
     const char *counters,
         *counters_fix; // "hardware", "none: why …", "" not told; what would allow it, "" nothing
 } etp_device_cpu;
-typedef struct etp_session_hooks etp_session_hooks; // below; of them `interrupted` is asked here
+typedef struct etp_session_view etp_session_view; // below; of it `interrupted` is asked here
 ETP_NODISCARD etp_status etp_session_probe(etp_device *device, double timeout_s,
-                                           const etp_session_hooks *hooks, etp_arena *arena,
+                                           const etp_session_view *view, etp_arena *arena,
                                            etp_device_cpu *out, etp_error *err);
 
 // ---- planning ----
@@ -169,27 +169,14 @@ ETP_NODISCARD etp_status etp_plan_options_of(const etp_run *run, etp_arena *aren
 
 #define ETP_CANDIDATE_CHARS 64 // longer words are cut
 
-typedef struct etp_session_progress {
-    const char *stage;         // "selftest", "pilot", "block"
-    uint32_t block, blocks;    // current (from 1), planned; 0 outside blocks
-    uint32_t launch, launches; // ended so far, expected in all
-    const char *arm;           // being launched
-    etp_launch_kind kind;
-    double elapsed_s, remaining_s; // remaining NAN while unknown
-    // The first arm that has a ratio so far, by what tells it from its reference: "VNNI", "prefill
-    // 64: 2 threads"; its name where neither level nor threads do. Empty: none has a ratio.
-    char candidate[ETP_CANDIDATE_CHARS];
-    double ratio, lo, hi; // of it to what it is compared with; lo and hi NAN: one block
-    bool disturbed;       // one of the two waited for a CPU: no ratio is told
-} etp_session_progress;
-
 #define ETP_SAMPLING_GOAL 0.9     // of the operators' time: enough
 #define ETP_SAMPLING_LAUNCHES 10u // of an arm, at most
 #define ETP_SAMPLING_PART 3u      // of the budget one such part, at most
 
-struct etp_session_hooks { // all may be NULL
+struct etp_session_view { // a session as its caller follows it: zeroed but for what he gives
+    // Given; all may be NULL.
     void *ctx;
-    void (*progress)(void *ctx, const etp_session_progress *p);
+    void (*progress)(void *ctx, const etp_session_view *so_far);
     // One line worth telling: a lost launch, time and precision to expect …
     void (*message)(void *ctx, const char *text);
     int (*interrupted)(void *ctx); // signal number that wants the session to end, 0 none;
@@ -200,14 +187,13 @@ struct etp_session_hooks { // all may be NULL
     // and TIMES as many would do. False: it cannot be told. NULL: one sampled launch per arm.
     bool (*coverage)(void *ctx, const char *dir, double times, double *share, double *reachable,
                      bool *too_few, size_t n);
-};
 
-typedef struct etp_session_result {
+    // So far, and in the end.
     const char *dir;          // the run folder; NULL when there is none
     const char *not_restored; // why the device's settings could not be set back; NULL: they are
     etp_run_state state;
     int signal;           // that ended it, 0
-    uint32_t blocks;      // in the folder, without one that a signal cut short
+    uint32_t blocks;      // in the folder, without one that a signal cut short; known in the end
     uint32_t blocks_lost; // of them without one or more launches
     uint32_t launches;
     etp_run_stop stopped;   // what ended it
@@ -216,9 +202,22 @@ typedef struct etp_session_result {
     uint64_t launch_wall_ns; // Σ over launches, spawn to exit
     uint64_t timed_wall_ns;  // Σ over timed launches
     uint64_t timed_ns;       // Σ over their timed iterations
-} etp_session_result;
 
-// Runs PLAN. ETP_OK also when launches were lost or a signal ended it: *out and the folder say so.
+    // Now, for `progress`.
+    const char *stage;              // "selftest", "pilot", "block"
+    uint32_t block, planned_blocks; // from 1, 0 outside blocks
+    uint32_t expected_launches;     // in all
+    const char *arm;                // being launched
+    etp_launch_kind kind;
+    double elapsed_s, remaining_s; // remaining NAN while unknown
+    // The first arm that has a ratio so far, by what tells it from its reference: "VNNI", "prefill
+    // 64: 2 threads"; its name where neither level nor threads do. Empty: none has a ratio.
+    char candidate[ETP_CANDIDATE_CHARS];
+    double ratio, lo, hi; // of it to what it is compared with; lo and hi NAN: one block
+    bool disturbed;       // one of the two waited for a CPU: no ratio is told
+};
+
+// Runs PLAN. ETP_OK also when launches were lost or a signal ended it: VIEW and the folder say so.
 // Errors mean that no block could be measured (ETP_CHILD when every try failed, or what the runner
 // said about model, method or inputs), or that the folder cannot be written (ETP_IO). The folder
 // keeps what there was, with state "interrupted"; when the request itself was wrong and nothing was
@@ -226,7 +225,6 @@ typedef struct etp_session_result {
 // left in any case. Resuming: ETP_USAGE when the session is finished, or when model, runner or CPU
 // are not what they were; blocks that are incomplete are made up for.
 ETP_NODISCARD etp_status etp_session_measure(etp_device *device, const etp_session_plan *plan,
-                                             const etp_session_hooks *hooks,
-                                             etp_session_result *out, etp_error *err);
+                                             etp_session_view *view, etp_error *err);
 
 #endif

@@ -56,8 +56,7 @@ typedef struct etp_watched_place {
 typedef struct etp_session {
     etp_device *device;
     const etp_session_plan *plan;
-    const etp_session_hooks *hooks;
-    etp_session_result *result;
+    etp_session_view *view;
     etp_arena arena; // until the end
     etp_arena block_arena;
     etp_run run;
@@ -80,9 +79,8 @@ typedef struct etp_session {
         uint64_t spent_ns; // of it
     } sampling;
     etp_sampled_libraries libraries;
-    uint32_t next_launch, expected_launches;
+    uint32_t next_launch;
     uint32_t positions; // of launches in the current block so far
-    etp_session_progress progress;
     // Launch values (ln) of the committed blocks, n_arms each; NAN where an arm is missing.
     struct {
         double *items;
@@ -211,7 +209,7 @@ ETP_NODISCARD etp_status etp_session_check_budget(const etp_session *s, etp_erro
 bool etp_session_has_time(const etp_session *s, uint32_t block, uint64_t ns);
 // That it ended within BLOCK.
 void etp_session_say_budget(etp_session *s, uint32_t block);
-void etp_session_ratio_so_far(const etp_session *s, etp_session_progress *out);
+void etp_session_ratio_so_far(etp_session *s);
 // How far it has come, after the blocks at which that is worth a line. EACH_NS is of one block.
 void etp_session_say_precision(etp_session *s, double each_ns);
 

@@ -172,8 +172,9 @@ static void candidate_words(const etp_session *s, uint32_t reference, uint32_t a
              level ? etp_level_get(arm->level)->name : "", count);
 }
 
-void etp_session_ratio_so_far(const etp_session *s, etp_session_progress *out)
+void etp_session_ratio_so_far(etp_session *s)
 {
+    etp_session_view *out = s->view;
     etp_arena scratch = {0};
     double *ratios = ETP_NEW_ARRAY(&scratch, double, s->values.n + 1);
     *out->candidate = '\0';

@@ -361,7 +361,7 @@ static etp_status lose_launch(etp_session *s, const etp_task *t, const etp_launc
     etp_arm_state *arm = &s->arms[t->arm];
     bool at_level;
     ETP_TRY(record_loss(s, t, o, attempt, err));
-    s->result->launches_lost++;
+    s->view->launches_lost++;
     // Waiting does not mend it, and what it says is for the user to judge.
     if (s->device->changed && o->reason == ETP_LOST_START) {
         return etp_fail(err, ETP_ENVIRONMENT, "%s", o->detail);
@@ -464,7 +464,7 @@ static etp_status make_request(etp_session *s, const etp_task *t, bool pilot, et
 
 static void add_totals(etp_session *s, const etp_task *t, const etp_launch_outcome *o)
 {
-    etp_session_result *r = s->result;
+    etp_session_view *r = s->view;
     r->launches++;
     r->launch_wall_ns += o->record.wall_ns;
     if (t->kind == ETP_LAUNCH_SAMPLED && o->ok) {
@@ -570,7 +570,7 @@ etp_status etp_session_launch(etp_session *s, const etp_task *t, etp_launch_outc
     etp_os_sleep_ns(500000000);
     ETP_TRY(launch_task(s, t, false, 2, o, err));
     s->run.lost.items[lost].recovered = o->ok;
-    s->result->launches_lost -= o->ok;
+    s->view->launches_lost -= o->ok;
     return ETP_OK;
 }
 

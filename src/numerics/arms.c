@@ -11,16 +11,16 @@
 
 void etp_arms_tell(const etp_arms *s, const char *text)
 {
-    if (s->hooks && s->hooks->message) {
-        s->hooks->message(s->hooks->ctx, text);
+    if (s->view && s->view->message) {
+        s->view->message(s->view->ctx, text);
     }
 }
 
 static int interrupted(void *ctx)
 {
     const etp_arms *s = ctx;
-    return s->hooks && s->hooks->interrupted ? s->hooks->interrupted(s->hooks->ctx)
-                                             : etp_os_interrupted();
+    return s->view && s->view->interrupted ? s->view->interrupted(s->view->ctx)
+                                           : etp_os_interrupted();
 }
 
 // ---- one launch ----

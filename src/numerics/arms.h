@@ -35,7 +35,7 @@ typedef struct etp_arm_side {
 struct etp_arms {
     etp_device *device;
     const etp_session_plan *plan;
-    const etp_session_hooks *hooks;
+    const etp_session_view *view;
     etp_arm_side sides[2];
     uint32_t launches;     // so far
     etp_numerics_ask *ask; // the baseline is what PyTorch makes of the candidate; NULL: an arm

@@ -423,13 +423,13 @@ static etp_status run_search(search *s)
 }
 
 etp_status etp_numerics_measure(etp_device *device, const etp_session_plan *plan,
-                                const etp_session_hooks *hooks, const etp_numerics_options *options,
+                                const etp_session_view *view, const etp_numerics_options *options,
                                 etp_arena *arena, etp_numerics *out, etp_error *err)
 {
     etp_error local = {0};
     etp_arms arms = {.device = device,
                      .plan = plan,
-                     .hooks = hooks,
+                     .view = view,
                      .ask = options->ask,
                      .ask_ctx = options->ask_ctx,
                      .arena = arena,

@@ -58,7 +58,7 @@ typedef struct etp_numerics_options {
 
 // The two arms of PLAN. ETP_USAGE: it has more or others; ETP_CHILD: a launch failed.
 ETP_NODISCARD etp_status etp_numerics_measure(etp_device *device, const etp_session_plan *plan,
-                                              const etp_session_hooks *hooks,
+                                              const etp_session_view *view,
                                               const etp_numerics_options *options, etp_arena *arena,
                                               etp_numerics *out, etp_error *err);
 

@@ -154,9 +154,8 @@ static etp_status check_recorded(const etp_run *run, const char *dir, etp_arena 
                           "%s; no blocks are added, 'etprof rerun %s' measures anew", altered, dir);
 }
 
-static etp_status run_again(const etp_session_options *again, bool resume,
-                            const etp_session_hooks *hooks, etp_arena *arena,
-                            etp_session_result *out, etp_error *err)
+static etp_status run_again(const etp_session_options *again, bool resume, etp_session_view *view,
+                            etp_arena *arena, etp_error *err)
 {
     etp_run run;
     const char *dir = again->dir;
@@ -200,20 +199,18 @@ static etp_status run_again(const etp_session_options *again, bool resume,
         o.call.prepare = etp_arena_strdup(arena, prepared);
     }
     ETP_TRY(etp_arena_check(arena, err, dir)); // NULL would be another device
-    return etp_session_run(&o, hooks, arena, out, err);
+    return etp_session_run(&o, view, arena, err);
 }
 
 etp_status etp_session_run_again(const etp_session_options *again, bool resume,
-                                 const etp_session_hooks *hooks, etp_arena *arena,
-                                 etp_session_result *out, etp_error *err)
+                                 etp_session_view *view, etp_arena *arena, etp_error *err)
 {
-    *out = (etp_session_result){0};
     ETP_TRY(etp_run_expect(again->dir, err));
     etp_os_lock lock = {0};
     if (resume) { // before it is read: what another session adds meanwhile would be cut off
         ETP_TRY(etp_run_lock(again->dir, arena, &lock, err));
     }
-    etp_status st = run_again(again, resume, hooks, arena, out, err);
+    etp_status st = run_again(again, resume, view, arena, err);
     etp_os_lock_release(&lock);
     return st;
 }

@@ -5,7 +5,7 @@
 
 #include "measure/session.h"
 
-// `coverage` of etp_session_hooks: by the answer of DIR, as its reader would get it.
+// `coverage` of etp_session_view: by the answer of DIR, as its reader would get it.
 bool etp_session_coverage_of(void *ctx, const char *dir, double times, double *share,
                              double *reachable, bool *too_few, size_t n);
 

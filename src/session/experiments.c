@@ -17,7 +17,7 @@ struct etp_experiments {
     const etp_config *config;
     const char *const *only; // names of those that are wanted; none: all
     size_t n_only;
-    etp_session_hooks hooks;
+    etp_session_view view;
     etp_arena *arena;
     // timing first; each is models × levels × threads
     const etp_config_experiment *arms[ETP_CONFIG_EXPERIMENTS];
@@ -36,8 +36,8 @@ struct etp_experiments {
 static void say(const etp_experiments *p, const char *topic, const char *text)
 {
     const char *line = text ? etp_arena_printf(p->arena, "%-10s %s", topic, text) : NULL;
-    if (line && p->hooks.message) {
-        p->hooks.message(p->hooks.ctx, line);
+    if (line && p->view.message) {
+        p->view.message(p->view.ctx, line);
     }
 }
 
@@ -128,14 +128,14 @@ static etp_status choose_arms(etp_experiments *p, etp_error *err)
 }
 
 etp_status etp_experiments_choose(const etp_config *config, const etp_opt_list *only,
-                                  const etp_session_hooks *hooks, etp_arena *arena,
+                                  const etp_session_view *view, etp_arena *arena,
                                   etp_experiments **out, etp_error *err)
 {
     // Some ten kilobytes: not on the stack.
     etp_experiments *p = ETP_NEW(arena, etp_experiments);
     ETP_NEED(p, err, "the plan");
     *p = (etp_experiments){
-        .config = config, .only = only->items, .n_only = only->n, .hooks = *hooks, .arena = arena};
+        .config = config, .only = only->items, .n_only = only->n, .view = *view, .arena = arena};
     *out = p;
     ETP_TRY(check_only(p, err));
     return choose_arms(p, err);

@@ -11,7 +11,7 @@ typedef struct etp_experiments etp_experiments; // lives in the arena; borrows f
 // The experiments called ONLY, none: all. ETP_UNSUPPORTED when one session cannot run them.
 // HOOKS: its message tells what is decided; may be called until the session has begun.
 ETP_NODISCARD etp_status etp_experiments_choose(const etp_config *config, const etp_opt_list *only,
-                                                const etp_session_hooks *hooks, etp_arena *arena,
+                                                const etp_session_view *view, etp_arena *arena,
                                                 etp_experiments **out, etp_error *err);
 
 // The session that the config asks for; what is TYPED takes the place of what it says. *OUT borrows

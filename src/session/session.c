@@ -26,11 +26,10 @@
 // before a device is opened, and the run folder is made only when there is a plan to measure.
 typedef struct request { // of etp_session_run
     const etp_session_options *o;
-    etp_session_hooks hooks;
+    etp_session_view *view;
     etp_session_plan_options plan_options; // as the caller gave them, then settled
     etp_device *device;
     etp_arena *arena;
-    etp_session_result *out;
 } request;
 
 static void tell(const request *r, const char *fmt, ...) ETP_PRINTF(2, 3);
@@ -38,14 +37,14 @@ static void tell(const request *r, const char *fmt, ...) ETP_PRINTF(2, 3);
 static void tell(const request *r, const char *fmt, ...)
 {
     char text[4096 + 300]; // a path and some words
-    if (!r->hooks.message) {
+    if (!r->view->message) {
         return;
     }
     va_list ap;
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    r->hooks.message(r->hooks.ctx, text);
+    r->view->message(r->view->ctx, text);
 }
 
 // Makes the folder of a new session, or takes that of a resumed one.
@@ -54,7 +53,7 @@ static etp_status folder(request *r, etp_error *err)
     const etp_session_options *o = r->o;
     etp_platform platform = r->device->info.platform;
     if (o->resume) {
-        r->out->dir = o->dir;
+        r->view->dir = o->dir;
         tell(r, "run folder %s: going on after block %u", o->dir, o->resume->blocks_done);
         return ETP_OK;
     }
@@ -64,9 +63,9 @@ static etp_status folder(request *r, etp_error *err)
     ETP_TRY(etp_arena_check(r->arena, err, "run folder"));
     etp_expected_platform expected = {etp_platform_of_folder(wanted), "the run folder", wanted};
     ETP_TRY(etp_platform_check(&expected, o->call.device, platform, err));
-    ETP_TRY(etp_run_create_folder(wanted, o->exact, r->arena, &r->out->dir, err));
-    tell(r, "run folder %s%s", r->out->dir,
-         strcmp(r->out->dir, wanted) == 0 ? "" : " (the name without a number is taken)");
+    ETP_TRY(etp_run_create_folder(wanted, o->exact, r->arena, &r->view->dir, err));
+    tell(r, "run folder %s%s", r->view->dir,
+         strcmp(r->view->dir, wanted) == 0 ? "" : " (the name without a number is taken)");
     return ETP_OK;
 }
 
@@ -258,9 +257,9 @@ static etp_status make_plan(request *r, etp_session_plan *out, etp_error *err)
     // A stock runner cannot be asked what its CPU has: etprof-launch answers in its place.
     if (p->n_runners > 0) {
         ETP_TRY(etp_foreign_prepare(r->device, err));
-        ETP_TRY(etp_foreign_probe(r->device, &r->hooks, r->arena, &cpu, err));
+        ETP_TRY(etp_foreign_probe(r->device, r->view, r->arena, &cpu, err));
     } else {
-        ETP_TRY(etp_session_probe(r->device, p->timeout_s, &r->hooks, r->arena, &cpu, err));
+        ETP_TRY(etp_session_probe(r->device, p->timeout_s, r->view, r->arena, &cpu, err));
     }
     // A second that is spent only where a build may lack something.
     bool newest = etp_isa_has(&cpu.cpu, ETP_HAS_AMX) || etp_isa_has(&cpu.cpu, ETP_HAS_AVX10_2) ||
@@ -290,7 +289,7 @@ static etp_status measure(request *r, etp_error *err)
     etp_str known = ETP_STR("");
     ETP_TRY(make_plan(r, &planned, err));
     if (o->instead) {
-        return o->instead(o->instead_ctx, r->device, &planned, &r->hooks, err);
+        return o->instead(o->instead_ctx, r->device, &planned, r->view, err);
     }
     // Before the folder is made: roofs that cannot be measured end the session, and leave nothing
     // behind.
@@ -298,16 +297,16 @@ static etp_status measure(request *r, etp_error *err)
     ETP_TRY(folder(r, err));
     etp_os_lock lock = {0}; // a resumed folder is locked since before it was read
     if (!o->resume) {
-        ETP_TRY(etp_run_lock(r->out->dir, r->arena, &lock, err));
+        ETP_TRY(etp_run_lock(r->view->dir, r->arena, &lock, err));
     }
-    planned.dir = r->out->dir;
+    planned.dir = r->view->dir;
     planned.config = o->config;
     planned.resume = o->resume;
     planned.command = o->command;
     planned.roofs = known;
     planned.state_dir = o->place.state_dir;
     planned.cache_dir = ".etprof/cache";
-    etp_status st = etp_session_measure(r->device, &planned, &r->hooks, r->out, err);
+    etp_status st = etp_session_measure(r->device, &planned, r->view, err);
     etp_os_lock_release(&lock);
     return st;
 }
@@ -365,7 +364,7 @@ static void restore(request *r)
                                             "'etprof doctor devices restore' here "
                                             "when it is back",
                                             r->device->info.spec, why.msg);
-        r->out->not_restored = text ? text : "the device's settings could not be restored";
+        r->view->not_restored = text ? text : "the device's settings could not be restored";
     }
 }
 
@@ -396,16 +395,11 @@ etp_status etp_session_open_device(const etp_place *place, const char *spec, con
     return etp_device_open(&how, out, err);
 }
 
-etp_status etp_session_run(const etp_session_options *o, const etp_session_hooks *hooks,
-                           etp_arena *arena, etp_session_result *out, etp_error *err)
+etp_status etp_session_run(const etp_session_options *o, etp_session_view *view, etp_arena *arena,
+                           etp_error *err)
 {
-    *out = (etp_session_result){0};
-    request r = {.o = o,
-                 .hooks = hooks ? *hooks : (etp_session_hooks){0},
-                 .plan_options = o->plan,
-                 .arena = arena,
-                 .out = out};
-    r.hooks.coverage = etp_session_coverage_of;
+    request r = {.o = o, .view = view, .plan_options = o->plan, .arena = arena};
+    view->coverage = etp_session_coverage_of;
     r.plan_options.timeout_s = o->call.timeout;
     r.plan_options.patience_s = o->place.no_wait ? 0 : PATIENCE_S;
     choose_inputs(&r);

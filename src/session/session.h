@@ -42,19 +42,18 @@ typedef struct etp_session_options {
     void *settle_ctx;
     // Does something else with the plan, and there is no run folder; NULL: it is measured.
     etp_status (*instead)(void *ctx, etp_device *device, const etp_session_plan *plan,
-                          const etp_session_hooks *hooks, etp_error *err);
+                          const etp_session_view *view, etp_error *err);
     void *instead_ctx;
     bool inputs_beside; // where none are asked for: those that an export left beside the model
     etp_run *resume;    // the folder `dir` as it was read: go on with it; NULL: a new session
     etp_place place;
 } etp_session_options;
 
-// *OUT says what happened in any case; texts in it live in ARENA. Errors: those of opening the
+// VIEW says what happened in any case; texts in it live in ARENA. Errors: those of opening the
 // device, of etp_session_plan_make and of etp_session_measure. ETP_OK also when launches were lost
 // or a signal ended it.
-ETP_NODISCARD etp_status etp_session_run(const etp_session_options *options,
-                                         const etp_session_hooks *hooks, etp_arena *arena,
-                                         etp_session_result *out, etp_error *err);
+ETP_NODISCARD etp_status etp_session_run(const etp_session_options *options, etp_session_view *view,
+                                         etp_arena *arena, etp_error *err);
 
 // ---- once more ----
 
@@ -65,8 +64,8 @@ ETP_NODISCARD etp_status etp_session_run(const etp_session_options *options,
 // is nothing to go on with, when what it names may not be used (docs/trust.md), or when a model is
 // not the one that was measured; nothing was opened, started or read for it then but the models.
 ETP_NODISCARD etp_status etp_session_run_again(const etp_session_options *options, bool resume,
-                                               const etp_session_hooks *hooks, etp_arena *arena,
-                                               etp_session_result *out, etp_error *err);
+                                               etp_session_view *view, etp_arena *arena,
+                                               etp_error *err);
 
 // ---- parts that others need alone ----
 

@@ -30,7 +30,7 @@ typedef struct fixture {
     double times[16];        // what was asked for
 } fixture;
 
-static inline void on_progress(void *ctx, const etp_session_progress *p)
+static inline void on_progress(void *ctx, const etp_session_view *p)
 {
     fixture *f = ctx;
     f->begun += p->arm != NULL;
@@ -107,7 +107,7 @@ typedef struct outcome {
     etp_status status;
     etp_error err;
     etp_session_plan plan;
-    etp_session_result result;
+    etp_session_view result;
     const char *dir;
     etp_run run; // read back
 } outcome;
@@ -133,9 +133,12 @@ static inline void session(fixture *f, const char *script, const etp_session_pla
     assert_true(etp_os_is_dir(o->dir));
     o->plan.dir = o->dir;
     o->plan.command = "etprof ab fake.pte";
-    const etp_session_hooks hooks = {f, on_progress, on_message, on_interrupted,
-                                     f->shares ? on_coverage : NULL};
-    o->status = etp_session_measure(f->device, &o->plan, &hooks, &o->result, &o->err);
+    o->result = (etp_session_view){.ctx = f,
+                                   .progress = on_progress,
+                                   .message = on_message,
+                                   .interrupted = on_interrupted,
+                                   .coverage = f->shares ? on_coverage : NULL};
+    o->status = etp_session_measure(f->device, &o->plan, &o->result, &o->err);
     etp_error err = {0};
     if (etp_os_is_dir(o->dir) && etp_run_open(o->dir, &f->arena, &o->run, &err) != ETP_OK) {
         fail_msg("cannot read the folder back: %s", err.msg);

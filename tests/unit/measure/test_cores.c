@@ -13,7 +13,7 @@ static const char *note_of(const char *level, uint32_t threads, const char *cpus
                            const char *clusters, const char *smidr, bool emulated)
 {
     static etp_arena arena;
-    static const etp_session_hooks k_silent = {0};
+    etp_session_view silent = {0};
     etp_arena_dispose(&arena);
     arena = (etp_arena){0};
     etp_planned_arm arms[] = {
@@ -22,7 +22,7 @@ static const char *note_of(const char *level, uint32_t threads, const char *cpus
     };
     etp_session_plan plan = {.arms = arms, .n_arms = 2, .settings.cpus = cpus};
     etp_device device = {.info = {.emulated = emulated}};
-    etp_session s = {.device = &device, .plan = &plan, .hooks = &k_silent};
+    etp_session s = {.device = &device, .plan = &plan, .view = &silent};
     const etp_run_fact facts[] = {
         {ETP_STR("cpus"),     ETP_STR("8")          },
         {ETP_STR("clusters"), etp_str_from(clusters)},
@@ -60,10 +60,10 @@ static void units(void **state)
 
 static bool noted(const char *cpus, const char *allowed)
 {
-    static const etp_session_hooks k_silent = {0};
+    etp_session_view silent = {0};
     etp_planned_arm arm = {.name = "on"};
     etp_session_plan plan = {.arms = &arm, .n_arms = 1, .settings.cpus = cpus};
-    etp_session s = {.plan = &plan, .hooks = &k_silent};
+    etp_session s = {.plan = &plan, .view = &silent};
     etp_cores_check(&s, 0, etp_str_from(allowed));
     return s.run.n_notes > 0;
 }

@@ -174,7 +174,7 @@ static void a_silent_probe_ends_when_the_session_is_to_end(void **state)
     etp_device *d;
     etp_device_cpu cpu;
     unsigned asked = 0;
-    const etp_session_hooks hooks = {.ctx = &asked, .interrupted = stop_now};
+    const etp_session_view view = {.ctx = &asked, .interrupted = stop_now};
     const char *silent = etp_arena_printf(&f->arena, "%s/silent", f->dir);
     const etp_device_options o = {.runner = silent, .work_root = ROOT "/work"};
     assert_int_equal(etp_os_write_atomic(silent, ETP_STR("#!/bin/sh\nexec sleep 50\n"), NULL),
@@ -182,9 +182,9 @@ static void a_silent_probe_ends_when_the_session_is_to_end(void **state)
     assert_int_equal(chmod(silent, 0755), 0);
     assert_int_equal(etp_device_open(&o, &d, &err), ETP_OK);
     uint64_t begin = etp_os_now_ns();
-    assert_int_equal(etp_foreign_probe(d, &hooks, &f->arena, &cpu, &err), ETP_INTERRUPTED);
+    assert_int_equal(etp_foreign_probe(d, &view, &f->arena, &cpu, &err), ETP_INTERRUPTED);
     asked = 0;
-    assert_int_equal(etp_session_probe(d, 0, &hooks, &f->arena, &cpu, &err), ETP_INTERRUPTED);
+    assert_int_equal(etp_session_probe(d, 0, &view, &f->arena, &cpu, &err), ETP_INTERRUPTED);
     assert_true(etp_os_now_ns() - begin < 20000000000u);
     etp_device_close(d);
 }

@@ -56,8 +56,8 @@ static void a_real_model_is_measured(void **state)
     const char *dir;
     assert_int_equal(etp_run_create_folder(ROOT "/run", true, &s_arena, &dir, &err), ETP_OK);
     plan.dir = dir;
-    etp_session_result result;
-    if (etp_session_measure(s_device, &plan, NULL, &result, &err) != ETP_OK) {
+    etp_session_view result = {0};
+    if (etp_session_measure(s_device, &plan, &result, &err) != ETP_OK) {
         fail_msg("session: %s", err.msg);
     }
     etp_run run;

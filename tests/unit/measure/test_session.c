@@ -372,8 +372,9 @@ static etp_status go_on(fixture *f, outcome *o, etp_session_plan_options *opts)
     assert_int_equal(st, ETP_OK);
     plan.dir = o->dir;
     plan.resume = &o->run;
-    const etp_session_hooks hooks = {f, on_progress, on_message, on_interrupted, NULL};
-    st = etp_session_measure(f->device, &plan, &hooks, &o->result, &o->err);
+    o->result = (etp_session_view){
+        .ctx = f, .progress = on_progress, .message = on_message, .interrupted = on_interrupted};
+    st = etp_session_measure(f->device, &plan, &o->result, &o->err);
     etp_run back;
     assert_int_equal(etp_run_open(o->dir, &f->arena, &back, NULL), ETP_OK);
     o->run = back;
@@ -497,7 +498,7 @@ static void ctrl_c_ends_a_hang_at_once(void **state)
         opts.n_levels = 2;
         opts.timeout_s = 300;
         etp_session_plan plan;
-        etp_session_result result = {0};
+        etp_session_view result = {0};
         const char *dir;
         signal(SIGINT, SIG_DFL); // a script's `&` starts us with it ignored
         bool ok =
@@ -505,7 +506,7 @@ static void ctrl_c_ends_a_hang_at_once(void **state)
             etp_session_plan_make(&opts, f->device, &f->cpu, &f->arena, &plan, NULL) == ETP_OK &&
             etp_run_create_folder(wanted, true, &f->arena, &dir, NULL) == ETP_OK;
         plan.dir = wanted;
-        ok = ok && etp_session_measure(f->device, &plan, NULL, &result, NULL) == ETP_OK;
+        ok = ok && etp_session_measure(f->device, &plan, &result, NULL) == ETP_OK;
         _exit(ok && result.signal == SIGINT ? 0 : 1);
     }
     etp_run run = {0};
@@ -607,13 +608,13 @@ static void killing_the_tool_loses_no_block(void **state)
                                              .settings.iterations = 2,
                                              .settings.traced = 1};
             etp_session_plan plan;
-            etp_session_result result;
+            etp_session_view result = {0};
             const char *dir;
             if (etp_session_plan_make(&opts, f->device, &f->cpu, &f->arena, &plan, NULL) ==
                     ETP_OK &&
                 etp_run_create_folder(wanted, true, &f->arena, &dir, NULL) == ETP_OK) {
                 plan.dir = dir;
-                etp_status st = etp_session_measure(f->device, &plan, NULL, &result, NULL);
+                etp_status st = etp_session_measure(f->device, &plan, &result, NULL);
                 (void)st;
             }
             _exit(0);
