@@ -121,6 +121,14 @@ void etp_inspect_close(etp_inspect *inspect); // a zeroed one is fine
 // What of METHOD's planned memory is in use when.
 void etp_inspect_plan(const etp_method *method, etp_arena *arena, etp_inspect_planned *out);
 
+// Of a method in its section: when how much is in use, and what holds the most.
+void etp_inspect_planned_report(const etp_method *method, const etp_inspect_planned *planned,
+                                etp_keys *keys, etp_report *r, etp_arena *arena);
+// "1×3×224×224 float32". A shape is cut rather than refused: 48 bytes are kept for the longest
+// number, the type and "(at most)".
+#define ETP_SHAPE_CHARS 160
+const char *etp_shape_text(const etp_value *v, char buf[static ETP_SHAPE_CHARS]);
+
 // The first tensor of the test cases whose data are not those of its shape; NULL: there is none.
 const char *etp_inspect_bundle_problem(const etp_bundled *bundled, etp_arena *arena);
 

@@ -8,23 +8,7 @@
 #include "base/number.h"
 #include "base/path.h"
 
-// A shape is cut rather than refused: 48 bytes are kept for the longest number, the type and "(at
-// most)".
-#define TEXT 160
 #define MANY_ROWS 20
-
-// "1×3×224×224 float32"
-static const char *shape_text(const etp_value *v, char buf[static TEXT])
-{
-    size_t at = 0;
-    buf[0] = '\0';
-    for (uint32_t i = 0; i < v->rank && at < TEXT - 48; i++) {
-        at += (size_t)snprintf(buf + at, TEXT - at, "%s%" PRId64, i ? "×" : "", v->dims[i]);
-    }
-    snprintf(buf + at, TEXT - at, "%s%s%s", v->rank ? " " : "scalar ", etp_dtype_name(v->dtype),
-             v->dynamic ? " (at most)" : "");
-    return buf;
-}
 
 // Of an empty whole 0, not NAN: a file without weights has shares of 0 %.
 static double share(uint64_t part, uint64_t whole)
@@ -101,11 +85,11 @@ static void weights_tables(const etp_inspect *in, etp_report *r, etp_arena *aren
     etp_table_limit(t, 8);
     for (size_t i = 0; i < in->n_weights; i++) {
         const etp_inspect_weight *w = &in->weights[i];
-        char shape[TEXT];
+        char shape[ETP_SHAPE_CHARS];
         if (w->is_scale) {
             continue;
         }
-        ETP_ROW(t, etp_cell_z(user_text(in, w, arena)), etp_cell_z(shape_text(w->value, shape)),
+        ETP_ROW(t, etp_cell_z(user_text(in, w, arena)), etp_cell_z(etp_shape_text(w->value, shape)),
                 etp_cell_u64(w->bytes), etp_cell_double(share(w->bytes, in->weight_bytes)),
                 w->name.len ? etp_cell_str(w->name) : etp_cell_missing());
     }
@@ -283,92 +267,10 @@ static void operands(etp_keys *keys, const char *key, const etp_value *values, c
                      uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
-        char shape[TEXT];
+        char shape[ETP_SHAPE_CHARS];
         const etp_value *v = &values[ids[i]];
         etp_keys_add(keys, ETP_PLAIN, key, "%s",
-                     v->kind == ETP_EVALUE_TENSOR ? shape_text(v, shape) : "not a tensor");
-    }
-}
-
-// "12 aten::mean.out"
-static const char *instruction_text(const etp_method *m, uint32_t at, etp_arena *arena)
-{
-    etp_str op = m->instructions[at].op;
-    return etp_arena_printf(arena, "%" PRIu32 " %.*s", at, op.len ? (int)op.len : 5,
-                            op.len ? op.ptr : "moves");
-}
-
-// As many rows as fit a screen: each is the instruction that has most in use of as many in turn.
-static void in_use_table(const etp_method *m, const etp_inspect_planned *p, etp_report *r,
-                         etp_arena *arena)
-{
-    static const etp_column k_columns[] = {
-        {.key = "instruction", .title = "memory in use at"},
-        {.key = "bytes", .title = "size", .kind = ETP_KIND_BYTES},
-        {.key = "share", .title = "of the most", .kind = ETP_KIND_PERCENT, .flags = ETP_COL_BAR},
-    };
-    const char *id = etp_arena_printf(arena, "in-use-%" PRIu32, m->index);
-    etp_table *t = etp_report_table(r, id, NULL, k_columns, 3);
-    const uint32_t n = (uint32_t)p->n_live, step = (n + MANY_ROWS - 1) / MANY_ROWS;
-    for (uint32_t from = 0; from < n; from += step) {
-        uint32_t most = from;
-        for (uint32_t at = from; at < n && at < from + step; at++) {
-            most = p->live[at] > p->live[most] ? at : most;
-        }
-        ETP_ROW(t, etp_cell_z(instruction_text(m, most, arena)), etp_cell_u64(p->live[most]),
-                etp_cell_double(share(p->live[most], p->live[p->peak])));
-    }
-}
-
-static int by_bytes(const void *a, const void *b)
-{
-    const etp_inspect_buffer *x = *(const etp_inspect_buffer *const *)a,
-                             *y = *(const etp_inspect_buffer *const *)b;
-    if (x->bytes != y->bytes) {
-        return x->bytes < y->bytes ? 1 : -1;
-    }
-    return (x->value->id > y->value->id) - (x->value->id < y->value->id);
-}
-
-static void held_table(const etp_method *m, const etp_inspect_planned *p, etp_report *r,
-                       etp_arena *arena)
-{
-    static const etp_column k_columns[] = {
-        {.key = "shape", .title = "held at the most"},
-        {.key = "bytes", .title = "size", .kind = ETP_KIND_BYTES},
-        {.key = "share", .title = "share", .kind = ETP_KIND_PERCENT, .flags = ETP_COL_BAR},
-        {.key = "from", .title = "from"},
-        {.key = "to", .title = "to"},
-    };
-    const char *id = etp_arena_printf(arena, "held-%" PRIu32, m->index);
-    etp_table *t = etp_report_table(r, id, NULL, k_columns, 5);
-    etp_table_limit(t, 8);
-    const etp_inspect_buffer **held =
-        ETP_NEW_ARRAY(arena, const etp_inspect_buffer *, p->n_buffers);
-    size_t n = 0;
-    for (size_t i = 0; held && i < p->n_buffers; i++) {
-        if (p->buffers[i].first <= p->peak && p->peak <= p->buffers[i].last) {
-            held[n++] = &p->buffers[i];
-        }
-    }
-    if (n > 1) {
-        qsort(held, n, sizeof *held, by_bytes);
-    }
-    for (size_t i = 0; i < n; i++) {
-        const etp_inspect_buffer *b = held[i];
-        char shape[TEXT];
-        const char *from = instruction_text(m, b->first, arena);
-        const char *to = instruction_text(m, b->last, arena);
-        if (b->kept) {
-            from = "an earlier call";
-            to = "the next call";
-        } else {
-            from = b->given ? "input" : from;
-            to = b->handed ? "output" : to;
-        }
-        ETP_ROW(t, etp_cell_z(shape_text(b->value, shape)), etp_cell_u64(b->bytes),
-                etp_cell_double(share(b->bytes, p->live[p->peak])), etp_cell_z(from),
-                etp_cell_z(to));
+                     v->kind == ETP_EVALUE_TENSOR ? etp_shape_text(v, shape) : "not a tensor");
     }
 }
 
@@ -401,19 +303,7 @@ static void method_section(const etp_inspect *in, const etp_method *m, etp_repor
         etp_keys_add(keys, ETP_PLAIN, "memory plan", "arena %" PRIu32 ": %s", i,
                      ETP_BYTES(etp_u64_at(m->pte->planned_bytes, i)));
     }
-    const etp_inspect_planned *p = &in->planned[m->index];
-    if (p->untold) {
-        etp_keys_add(keys, ETP_PLAIN, "in use", "not known: %s", p->untold);
-    }
-    if (p->kept_bytes > 0) {
-        etp_keys_add(keys, ETP_PLAIN, "kept", "%s from call to call", ETP_BYTES(p->kept_bytes));
-    }
-    if (p->n_live > 0) {
-        etp_keys_add(keys, ETP_PLAIN, "in use", "at most %s, at instruction %s",
-                     ETP_BYTES(p->live[p->peak]), instruction_text(m, p->peak, arena));
-        in_use_table(m, p, r, arena);
-        held_table(m, p, r, arena);
-    }
+    etp_inspect_planned_report(m, &in->planned[m->index], keys, r, arena);
 }
 
 static void program_report(const etp_inspect *in, etp_report *r, etp_arena *arena)

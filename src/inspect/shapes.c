@@ -1,10 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // What documents of operators, of files and of comparisons say alike: tensors of an operator, where
 // it comes from, an execution whose clock jumped.
+#include <inttypes.h>
+
 #include "base/number.h"
 #include "document/rows.h"
 #include "inspect/inspect.h"
 #include "inspect/ops.h"
+
+const char *etp_shape_text(const etp_value *v, char buf[static ETP_SHAPE_CHARS])
+{
+    size_t at = 0;
+    buf[0] = '\0';
+    for (uint32_t i = 0; i < v->rank && at < ETP_SHAPE_CHARS - 48; i++) {
+        at += (size_t)snprintf(buf + at, ETP_SHAPE_CHARS - at, "%s%" PRId64, i ? "×" : "",
+                               v->dims[i]);
+    }
+    snprintf(buf + at, ETP_SHAPE_CHARS - at, "%s%s%s", v->rank ? " " : "scalar ",
+             etp_dtype_name(v->dtype), v->dynamic ? " (at most)" : "");
+    return buf;
+}
 
 static const etp_value *tensor(const etp_value *value)
 {
