@@ -124,6 +124,10 @@ void etp_inspect_plan(const etp_method *method, etp_arena *arena, etp_inspect_pl
 // Of a method in its section: when how much is in use, and what holds the most.
 void etp_inspect_planned_report(const etp_method *method, const etp_inspect_planned *planned,
                                 etp_keys *keys, etp_report *r, etp_arena *arena);
+// The same as a picture, on pages alone; OF: the program, where there are several, else NULL.
+// Nothing where it is not known.
+void etp_inspect_planned_picture(const etp_method *method, const etp_inspect_planned *planned,
+                                 const char *of, etp_report *r, etp_arena *arena);
 // "1×3×224×224 float32". A shape is cut rather than refused: 48 bytes are kept for the longest
 // number, the type and "(at most)".
 #define ETP_SHAPE_CHARS 160

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is shown of a method's planned memory: how much is in use when, and who holds the most.
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
+#include "base/guard.h"
 #include "base/number.h"
 #include "inspect/inspect.h"
 
@@ -54,6 +56,36 @@ static int by_bytes(const void *a, const void *b)
     return (x->value->id > y->value->id) - (x->value->id < y->value->id);
 }
 
+// Those needed at the instruction AT, ETP_NO_INDEX: all.
+static const etp_inspect_buffer **largest(const etp_inspect_planned *p, uint32_t at,
+                                          etp_arena *arena, size_t *out_n)
+{
+    const etp_inspect_buffer **out = ETP_NEW_ARRAY(arena, const etp_inspect_buffer *, p->n_buffers);
+    *out_n = 0;
+    for (size_t i = 0; i < p->n_buffers; i++) {
+        const etp_inspect_buffer *b = &p->buffers[i];
+        if (at == ETP_NO_INDEX || (b->first <= at && at <= b->last)) {
+            out[(*out_n)++] = b;
+        }
+    }
+    if (*out_n > 1) {
+        qsort(out, *out_n, sizeof *out, by_bytes);
+    }
+    return out;
+}
+
+static const char *from_text(const etp_method *m, const etp_inspect_buffer *b, etp_arena *arena)
+{
+    const char *from = b->given ? "input" : instruction_text(m, b->first, arena);
+    return b->kept ? "an earlier call" : from;
+}
+
+static const char *to_text(const etp_method *m, const etp_inspect_buffer *b, etp_arena *arena)
+{
+    const char *to = b->handed ? "output" : instruction_text(m, b->last, arena);
+    return b->kept ? "the next call" : to;
+}
+
 static void held_table(const etp_method *m, const etp_inspect_planned *p, etp_report *r,
                        etp_arena *arena)
 {
@@ -67,36 +99,134 @@ static void held_table(const etp_method *m, const etp_inspect_planned *p, etp_re
     const char *id = etp_arena_printf(arena, "held-%" PRIu32, m->index);
     etp_table *t = etp_report_table(r, id, NULL, k_columns, 5);
     etp_table_limit(t, 8);
-    const etp_inspect_buffer **held =
-        ETP_NEW_ARRAY(arena, const etp_inspect_buffer *, p->n_buffers);
-    size_t n = 0;
-    for (size_t i = 0; held && i < p->n_buffers; i++) {
-        if (p->buffers[i].first <= p->peak && p->peak <= p->buffers[i].last) {
-            held[n++] = &p->buffers[i];
-        }
-    }
-    if (n > 1) {
-        qsort(held, n, sizeof *held, by_bytes);
-    }
+    size_t n;
+    const etp_inspect_buffer **held = largest(p, p->peak, arena, &n);
     for (size_t i = 0; i < n; i++) {
-        const etp_inspect_buffer *b = held[i];
         char shape[ETP_SHAPE_CHARS];
-        const char *from = instruction_text(m, b->first, arena);
-        const char *to = instruction_text(m, b->last, arena);
-        if (b->kept) {
-            from = "an earlier call";
-            to = "the next call";
-        } else {
-            from = b->given ? "input" : from;
-            to = b->handed ? "output" : to;
-        }
-        ETP_ROW(t, etp_cell_z(etp_shape_text(b->value, shape)), etp_cell_u64(b->bytes),
-                etp_cell_double(of_the_most(p, b->bytes)), etp_cell_z(from), etp_cell_z(to));
+        ETP_ROW(t, etp_cell_z(etp_shape_text(held[i]->value, shape)), etp_cell_u64(held[i]->bytes),
+                etp_cell_double(of_the_most(p, held[i]->bytes)),
+                etp_cell_z(from_text(m, held[i], arena)), etp_cell_z(to_text(m, held[i], arena)));
     }
 }
 
-void etp_inspect_planned_report(const etp_method *m, const etp_inspect_planned *p, etp_keys *keys,
-                                etp_report *r, etp_arena *arena)
+// ---- the picture ----
+
+enum { MOST_BOXES = 100, MOST_NAMED = 4, TONES = 3 };
+
+typedef enum tone { HELD, ELSE, KEPT } tone;
+
+static tone tone_of(const etp_inspect_planned *p, const etp_inspect_buffer *b)
+{
+    tone usual = b->first <= p->peak && p->peak <= b->last ? HELD : ELSE;
+    return b->kept ? KEPT : usual;
+}
+
+// "32.8 kB kept from call to call, 48 B from 0 aten::permute_copy.out, 1.2 kB from 3 more"
+static const char *holders(const etp_method *m, const etp_inspect_planned *p, etp_arena *arena)
+{
+    size_t n, named = 0, more = 0;
+    uint64_t rest = 0;
+    const etp_inspect_buffer **held = largest(p, p->peak, arena, &n);
+    etp_strbuf text;
+    etp_strbuf_init(&text, arena);
+    if (p->kept_bytes > 0) {
+        etp_strbuf_printf(&text, "%s kept from call to call", ETP_BYTES(p->kept_bytes));
+    }
+    for (size_t i = 0; i < n; i++) {
+        const etp_inspect_buffer *b = held[i];
+        if (b->kept) {
+            continue;
+        }
+        if (named == MOST_NAMED) {
+            more++;
+            rest += b->bytes;
+            continue;
+        }
+        named++;
+        etp_strbuf_printf(&text, "%s%s from %s", text.len ? ", " : "", ETP_BYTES(b->bytes),
+                          from_text(m, b, arena));
+    }
+    if (more > 0) {
+        etp_strbuf_printf(&text, ", %s from %zu more", ETP_BYTES(rest), more);
+    }
+    return etp_strbuf_str(&text).ptr;
+}
+
+// Where each arena begins: they stand one above the other. BUFFERS are by arena.
+static double *places(const etp_inspect_planned *p, etp_arena *arena)
+{
+    double *out = ETP_NEW_ARRAY(arena, double, p->n_buffers), base = 0, end = 0;
+    for (size_t i = 0; i < p->n_buffers; i++) {
+        const etp_inspect_buffer *b = &p->buffers[i];
+        base = i > 0 && b->arena != b[-1].arena ? end : base;
+        out[i] = base + (double)b->offset;
+        end = fmax(end, out[i] + (double)b->bytes);
+    }
+    return out;
+}
+
+void etp_inspect_planned_picture(const etp_method *m, const etp_inspect_planned *p, const char *of,
+                                 etp_report *r, etp_arena *arena)
+{
+    static const char *const k_tones[TONES] = {"held at the most", "at other times",
+                                               "kept from call to call"};
+    static const unsigned char k_colors[TONES] = {1, 8, 3};
+    size_t n, series[TONES], n_series = 0;
+    if (p->n_live == 0) {
+        return;
+    }
+    bool occurs[TONES] = {false};
+    const etp_inspect_buffer **boxes = largest(p, ETP_NO_INDEX, arena, &n);
+    const double *at = places(p, arena);
+    size_t drawn = n < MOST_BOXES ? n : MOST_BOXES;
+    for (size_t i = 0; i < drawn; i++) {
+        occurs[tone_of(p, boxes[i])] = true;
+    }
+    etp_medium medium = etp_report_medium(r, ETP_ON_PAGE);
+    etp_chart *c =
+        etp_report_chart(r, ETP_CHART_BOXES, "plan",
+                         etp_arena_printf(arena, "Planned memory of %.*s%s%s", ETP_STR_ARG(m->name),
+                                          of ? " in " : "", of ? of : ""),
+                         ETP_KIND_BYTES);
+    etp_report_medium(r, medium);
+    etp_chart_describe(
+        c,
+        "Each box is a tensor at its place in the arena%s, from the instruction that makes it to "
+        "the last that needs it%s. The line is what is in use: at most %s, at instruction %s. Held "
+        "there: %s.",
+        p->buffers[0].arena != p->buffers[p->n_buffers - 1].arena
+            ? " (arenas stand one above the other)"
+            : "",
+        n > drawn ? etp_arena_printf(arena, "; the largest %zu of %zu are drawn", drawn, n) : "",
+        ETP_BYTES(p->live[p->peak]), instruction_text(m, p->peak, arena), holders(m, p, arena));
+    etp_chart_axes(c, "instruction", "");
+    for (size_t t = 0; t < TONES; t++) {
+        series[t] = n_series;
+        if (occurs[t]) {
+            etp_chart_series_colored(c, k_tones[t], k_colors[t]);
+            n_series++;
+        }
+    }
+    for (size_t i = 0; i < drawn; i++) {
+        const etp_inspect_buffer *b = boxes[i];
+        char shape[ETP_SHAPE_CHARS];
+        const char *label = etp_arena_printf(arena, "%s: %s, %s, to %s", from_text(m, b, arena),
+                                             etp_shape_text(b->value, shape), ETP_BYTES(b->bytes),
+                                             to_text(m, b, arena));
+        etp_chart_box(c, label, series[tone_of(p, b)], b->first, (double)b->last + 1,
+                      at[b - p->buffers], (double)b->bytes);
+    }
+    for (size_t i = 0; i < p->n_live; i++) {
+        etp_chart_total(c,
+                        i == p->peak ? etp_arena_printf(arena, "%s at %s", ETP_BYTES(p->live[i]),
+                                                        instruction_text(m, p->peak, arena))
+                                     : "",
+                        (double)p->live[i]);
+    }
+}
+
+static etp_status report_plan(const etp_method *m, const etp_inspect_planned *p, etp_keys *keys,
+                              etp_report *r, etp_arena *arena)
 {
     if (p->untold) {
         etp_keys_add(keys, ETP_PLAIN, "in use", "not known: %s", p->untold);
@@ -107,7 +237,23 @@ void etp_inspect_planned_report(const etp_method *m, const etp_inspect_planned *
     if (p->n_live > 0) {
         etp_keys_add(keys, ETP_PLAIN, "in use", "at most %s, at instruction %s",
                      ETP_BYTES(p->live[p->peak]), instruction_text(m, p->peak, arena));
+        etp_inspect_planned_picture(m, p, NULL, r, arena);
         in_use_table(m, p, r, arena);
         held_table(m, p, r, arena);
+    }
+    return ETP_OK;
+}
+
+static etp_status guarded(const etp_method *m, const etp_inspect_planned *p, etp_keys *keys,
+                          etp_report *r, etp_arena *arena, etp_error *err)
+{
+    ETP_GUARDED(arena, err, "planned memory", report_plan(m, p, keys, r, arena));
+}
+
+void etp_inspect_planned_report(const etp_method *m, const etp_inspect_planned *p, etp_keys *keys,
+                                etp_report *r, etp_arena *arena)
+{
+    if (guarded(m, p, keys, r, arena, NULL) != ETP_OK) {
+        return; // the report knows that its arena ran out
     }
 }

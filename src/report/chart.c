@@ -182,6 +182,21 @@ void etp_chart_total(etp_chart *c, const char *label, double value)
     }
 }
 
+void etp_chart_box(etp_chart *c, const char *label, size_t series, double from, double to,
+                   double place, double size)
+{
+    if (c) {
+        etp_chart_entry e = {
+            .label = etp_report_clean(c->report, label),
+            .note = {"", 0},
+            .arm = series,
+            .x = from,
+            .to = to
+        };
+        add_entry(c, e, &size, &place, NULL, 1);
+    }
+}
+
 void etp_chart_step(etp_chart *c, const char *label, const char *group, bool muted, double delta,
                     double lo, double hi)
 {

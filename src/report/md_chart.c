@@ -140,6 +140,8 @@ void etp_md_chart(etp_sink *sink, const etp_chart *c)
     case ETP_CHART_LINES:
         write_matrix(sink, c, &v);
         break;
+    case ETP_CHART_BOXES: // the page has it alone
+        break;
     }
     etp_sink_z(sink, "\n");
 }

@@ -312,7 +312,8 @@ typedef enum etp_chart_kind {
     ETP_CHART_INTERVALS, // a bar per row with whiskers
     ETP_CHART_BLOCKS, // a dot per series and row (block), a panel per series; with two series also
                       // the ratio first ÷ second: give the baseline first to see the speedup
-    ETP_CHART_LINES   // x against y per series, with ranges
+    ETP_CHART_LINES,  // x against y per series, with ranges
+    ETP_CHART_BOXES   // boxes over steps and a line of their sum; of the HTML page alone
 } etp_chart_kind;
 
 // KIND: of the values. Charts with series want all etp_chart_series calls before the first row.
@@ -347,9 +348,14 @@ void etp_chart_interval(etp_chart *c, size_t arm, const char *label, const char 
 // WATERFALL. A total restarts the running sum at VALUE. A step's DELTA is added to it; LO and HI
 // bound the delta (NAN = unknown). GROUP names the step's kind ("operator", "boundary"); steps that
 // do not describe the model's own work (tracer, unexplained) are `muted`.
+// BOXES: the line at the next step; the first of its highest places is marked, with LABEL.
 void etp_chart_total(etp_chart *c, const char *label, double value);
 void etp_chart_step(etp_chart *c, const char *label, const char *group, bool muted, double delta,
                     double lo, double hi);
+// BOXES, in the colour of SERIES: from step FROM until before step TO, from PLACE up to PLACE +
+// SIZE.
+void etp_chart_box(etp_chart *c, const char *label, size_t series, double from, double to,
+                   double place, double size);
 
 // ---- pictures of the HTML page alone ----
 

@@ -316,5 +316,7 @@ void etp_text_chart(etp_text *o, const etp_chart *c)
     case ETP_CHART_LINES:
         write_sparklines(o, c);
         break;
+    case ETP_CHART_BOXES: // the page has it alone
+        break;
     }
 }

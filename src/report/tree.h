@@ -68,8 +68,8 @@ typedef struct etp_chart_entry { // one bar, step, block or x
     etp_role role;
     bool muted;
     bool begins_group; // bars from here on belong together
-    double x;
-    size_t arm;                     // of an interval
+    double x, to;      // to: of a box, whose value is its size and whose lo is its place
+    size_t arm;        // of an interval
     const double *values, *lo, *hi; // n_values each; NAN = missing
     size_t n_values;
 } etp_chart_entry;

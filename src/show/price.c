@@ -198,6 +198,7 @@ const etp_report *etp_ab_price_report(const etp_ab *ab, etp_arena *arena)
         etp_report_section(r, 1, "price-section", "Price");
         price_of(ab, &n, r, arena);
         etp_ab_memory_tables(ab, &holders, r, arena);
+        etp_ab_plan_pictures(ab, r, arena);
         etp_ab_loading_tables(ab, &loads, r, arena);
         etp_ab_load_fix_section(ab, r);
     }
@@ -206,6 +207,7 @@ const etp_report *etp_ab_price_report(const etp_ab *ab, etp_arena *arena)
         etp_report_section(r, 1, id, ab->phases[p].name);
         price_of(ab->phases[p].ab, &n, r, arena);
         etp_ab_memory_tables(ab->phases[p].ab, &holders, r, arena);
+        etp_ab_plan_pictures(ab->phases[p].ab, r, arena);
         etp_ab_loading_tables(ab->phases[p].ab, &loads, r, arena);
     }
     etp_report_text(r, "Ratios are baseline ÷ candidate: below 1 the candidate costs more. "

@@ -168,6 +168,9 @@ void etp_ab_states_section(const etp_ab_views *v, const etp_ab *arms, etp_report
 etp_cell etp_ab_cost_cell(const etp_ab_arm *arm, etp_cost cost, etp_arena *arena);
 // Who holds the memory of the arms; *N: tables so far. In holders.c.
 void etp_ab_memory_tables(const etp_ab *ab, size_t *n, etp_report *r, etp_arena *arena);
+// On the page, of each program of the arms: which tensors have their planned memory when. In
+// graph.c.
+void etp_ab_plan_pictures(const etp_ab *ab, etp_report *r, etp_arena *arena);
 // The verdict on a cost for a cell: "less", "faster, at least 7.6×" where no estimate is given.
 const char *etp_ab_cost_verdict(const etp_ab_ratio *r, etp_cost cost, double margin,
                                 etp_arena *arena);

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Planned memory in use at each instruction, as `etprof inspect` tells it: worked out by hand for the small fixtures,
 from flatc's reading of them; and never more than the arenas that ExecuTorch's planner made, of which it fills most.
+The picture on pages has its boxes where that reading puts them.
 
 usage: planned.py ETPROF SOURCE_DIR"""
 import json
 import pathlib
+import re
 import subprocess
 import sys
+import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 from checks import expect, finish
@@ -23,6 +26,13 @@ BY_HAND = {
 }
 # Keys and values of 2 layers × 2 heads × 64 positions × 16 floats; written in place, by copies at the end, with views.
 KEPT = dict.fromkeys(("decoder_plain", "decoder_embedding", "decoder_portable"), 2 * 2 * 2 * 64 * 16 * 4)
+# name: boxes as (first instruction, first behind, place, bytes, colour: 1 held where most is in use, 8 not), by flatc
+BOXES = {
+    "mixed_xnnpack_fp32": [(0, 1, 0, 32, 1), (0, 2, 32, 24, 1), (1, 3, 0, 24, 8), (2, 3, 32, 16, 8)],
+    "linear_portable_fp32": [(0, 2, 0, 48, 1), (0, 2, 80, 32, 1), (1, 2, 48, 24, 1)],
+}
+# The wide drawing has its steps from 60 to 858 and its bytes from 308 up to 48, a line of names above.
+LEFT, RIGHT, UPPER, LOWER = 60, 858, 48, 308
 
 
 def told(path):
@@ -41,6 +51,52 @@ text = subprocess.run([ETPROF, "inspect", DATA / "llm/decoder_portable.pte"], ca
                       check=True).stdout
 for words in ("kept          32.8 kB from call to call", "an earlier call       the next call"):
     expect(words in text, "text", words, text)
+
+
+def drawn(page):
+    """The wide drawing of a plan on PAGE: its boxes, the line of what is in use, where the mark stands."""
+    plan = re.search(r"<figcaption>Planned memory of forward.*?</svg>", page.read_text(encoding="utf-8"), re.S).group()
+    boxes = [tuple(float(v) for v in found) for found in re.findall(
+        r'<rect x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)" class="seg f(\d+)"', plan)]
+    line = [(command, [float(v) for v in rest.split()]) for command, rest in
+            re.findall(r"([MLH])([\d. ]+)", re.search(r'class="wh" d="([^"]+)"', plan).group(1))]
+    return sorted(boxes), line, float(re.search(r'class="s5" d="M([\d.]+)', plan).group(1))
+
+
+def near(found, expected):
+    return len(found) == len(expected) and all(abs(a - b) <= 0.06 for a, b in zip(found, expected))
+
+
+def check_picture(name, page):
+    live, most = BY_HAND[name][0], max(place + size for _, _, place, size, _ in BOXES[name])
+    step, byte = (RIGHT - LEFT) / len(live), (LOWER - UPPER) / most
+    boxes, line, mark = drawn(page)
+    expected = sorted((LEFT + first * step, LOWER - (place + size) * byte, (end - first) * step, size * byte, colour)
+                      for first, end, place, size, colour in BOXES[name])
+    expect(len(boxes) == len(expected) and all(map(near, boxes, expected)), name, "boxes", boxes, expected)
+    corners = []
+    for i, used in enumerate(live):
+        corners += [("L" if i else "M", [LEFT + i * step, LOWER - used * byte]), ("H", [LEFT + (i + 1) * step])]
+    expect([a for a, _ in line] == [a for a, _ in corners] and
+           all(near(a, b) for (_, a), (_, b) in zip(line, corners)), name, "in use", line, corners)
+    expect(near([mark], [LEFT + (live.index(max(live)) + 0.5) * step]), name, "the most", mark)
+
+
+with tempfile.TemporaryDirectory() as tmp:
+    page = pathlib.Path(tmp) / "page.html"
+    for name in BOXES:
+        subprocess.run([ETPROF, "inspect", DATA / f"{name}.pte", "-o", page], check=True)
+        check_picture(name, page)
+    subprocess.run([ETPROF, "analyze", DATA / "mixed_xnnpack_fp32.etdump", "--pte", DATA / "mixed_xnnpack_fp32.pte",
+                    "--price", "-o", page], check=True)
+    check_picture("mixed_xnnpack_fp32", page)  # of a price: the same
+    subprocess.run([ETPROF, "inspect", DATA / "llm/decoder_portable.pte", "-o", page], check=True)
+    boxes, _, _ = drawn(page)
+    kept = [b for b in boxes if b[4] == 3]
+    expect(len(boxes) == 100 and len(kept) == 4, "decoder", len(boxes), kept)
+    expect(all(near([x, width], [LEFT, RIGHT - LEFT]) for x, _, width, _, _ in kept), "kept from end to end", kept)
+    expect(all(x >= LEFT and x + width <= RIGHT + 1 and y >= UPPER and y + height <= LOWER + 0.1
+               for x, y, width, height, _ in boxes), "within the frame", boxes)
 checked = 0
 for path in sorted([*DATA.rglob("*.pte"), *CORPUS.glob("*.pte")]):
     for method in told(path):
