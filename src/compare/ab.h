@@ -119,6 +119,7 @@ typedef struct etp_ab_arm {
     const char *executorch; // the release that it ran, where that of two builds differs, else NULL
     etp_packed_cache cache;
     const char *runner_sha256;
+    bool foreign; // measured with a runner of others
     bool emulated;
     uint64_t launches;    // timed, kept
     uint64_t samples;     // timed iterations after the warm-up rule

@@ -134,6 +134,7 @@ static void describe_arms(const etp_run *run, etp_ab_described *out)
         arm.cache = in->cache;
         arm.runner_sha256 = text_or_null(ab->arena, in->runner_sha256);
         arm.emulated = in->emulated;
+        arm.foreign = in->runner.len > 0;
         arm.disk_bytes = etp_ab_disk_bytes(run, in->model);
         arm.level = etp_run_arm_level(run, in, ab->arena);
         out->arms[ab->n_arms++] = arm;

@@ -102,15 +102,15 @@ static void prove_arm(const etp_ab_session *s, const etp_run *run, uint32_t run_
         }
     }
     if (launch) {
-        bool foreign = run->arms.items[run_arm].runner.len > 0;
         const char *cost = etp_ab_masking_cost_words(&out->masking_cost, s->ab.arena);
         etp_str cleared = launch->mask_cleared.len ? launch->mask_cleared : ETP_STR("nothing");
         const char *text =
-            foreign ? foreign_mask(s, launch)
-                    : etp_arena_printf(s->ab.arena,
-                                       "cleared %.*s; an SDK library asked the hook at least %llu "
-                                       "times in every launch%s",
-                                       ETP_STR_ARG(cleared), (unsigned long long)calls, cost);
+            arm->foreign
+                ? foreign_mask(s, launch)
+                : etp_arena_printf(s->ab.arena,
+                                   "cleared %.*s; an SDK library asked the hook at least %llu "
+                                   "times in every launch%s",
+                                   ETP_STR_ARG(cleared), (unsigned long long)calls, cost);
         etp_proof_add(&out->proof, s->ab.arena,
                       (etp_proof_line){ETP_PROOF_MASK, text, false, false});
     }

@@ -33,8 +33,14 @@ typedef struct row {
 // Why COST of ARM is not known.
 static const char *unknown_words(const etp_ab_arm *arm, etp_cost cost)
 {
+    if (arm->foreign) {
+        return "not told by its runner";
+    }
     if (cost != ETP_COST_COLD_LOAD) {
         return NULL;
+    }
+    if (arm->emulated) {
+        return "not in an emulator";
     }
     return arm->cached_bytes > 0 ? "stays cached" : "not measured";
 }
@@ -106,7 +112,7 @@ static void put_cost(etp_table *t, etp_cost cost, const etp_ab_arm *b, const etp
     if (ratio && ratio->blocks > 0) {
         r.ratio = ratio->estimate, r.lo = ratio->lo, r.hi = ratio->hi;
         r.verdict = etp_ab_cost_verdict(ratio, cost, c->margin, arena);
-    } else if (c && c->withheld) {
+    } else if (c && c->withheld && r.is[0] != ETP_NS_UNKNOWN && r.is[1] != ETP_NS_UNKNOWN) {
         r.verdict = "withheld";
     }
     put(t, &r, c != NULL, arena);
@@ -179,14 +185,43 @@ static void price_of(const etp_ab *ab, size_t *n, etp_report *r, etp_arena *aren
     }
 }
 
-// Most that an arm could not drop from the page cache.
-static uint64_t cached_bytes(const etp_ab *ab)
+// What the rows mean, and why some are not known.
+static void notes(const etp_ab *ab, etp_report *r)
 {
-    uint64_t most = 0;
+    uint64_t cached = 0; // most that an arm could not drop from the page cache
+    bool cold = false, pages = false, foreign = false;
     for (size_t i = 0; i < ab->n_arms; i++) {
-        most = ab->arms[i].cached_bytes > most ? ab->arms[i].cached_bytes : most;
+        const etp_ab_arm *arm = &ab->arms[i];
+        cached = arm->cached_bytes > cached ? arm->cached_bytes : cached;
+        cold = cold || arm->costs[ETP_COST_COLD_LOAD] != ETP_NS_UNKNOWN;
+        pages = pages || arm->costs[ETP_COST_DIRTY] != ETP_NS_UNKNOWN;
+        foreign = foreign || arm->foreign;
     }
-    return most;
+    etp_report_text(r, "%sLoading packs the weights, with the program in the page cache.%s",
+                    ab->n_comparisons > 0
+                        ? "Ratios are baseline ÷ candidate: below 1 the candidate costs more. "
+                        : "",
+                    cold ? " For the row of a cold one, launches of their own drop the program, "
+                           "its data and its packed weights from it just before."
+                         : "");
+    if (cached > 0) {
+        etp_report_note(r, ETP_WARN,
+                        "%s of an arm's files could not be dropped from the page cache: another "
+                        "program has them mapped, or their file system keeps them in memory.",
+                        ETP_BYTES(cached));
+    }
+    if (pages) {
+        etp_report_text(r, "Dirty and clean memory is what is resident after the measured "
+                           "iterations: pages that the process has written, which only swap could "
+                           "free, and pages of files, which the system can drop and read again.");
+    }
+    if (foreign) {
+        etp_report_note(
+            r, ETP_INFO,
+            "A runner of others tells when it has loaded and how long it computes, and "
+            "the system its peak memory: who holds the memory, the parts of loading and "
+            "a load with a cold page cache are known of etprof's own runner alone.");
+    }
 }
 
 const etp_report *etp_ab_price_report(const etp_ab *ab, etp_arena *arena)
@@ -210,19 +245,7 @@ const etp_report *etp_ab_price_report(const etp_ab *ab, etp_arena *arena)
         etp_ab_plan_pictures(ab->phases[p].ab, r, arena);
         etp_ab_loading_tables(ab->phases[p].ab, &loads, r, arena);
     }
-    etp_report_text(r, "Ratios are baseline ÷ candidate: below 1 the candidate costs more. "
-                       "Loading packs the weights, with the program in the page cache. For the row "
-                       "of a cold one, launches of their own drop the program, its data and its "
-                       "packed weights from it just before.");
-    if (cached_bytes(ab) > 0) {
-        etp_report_note(r, ETP_WARN,
-                        "%s of an arm's files could not be dropped from the page cache: another "
-                        "program has them mapped, or their file system keeps them in memory.",
-                        ETP_BYTES(cached_bytes(ab)));
-    }
-    etp_report_text(r, "Dirty and clean memory is what is resident after the measured iterations: "
-                       "pages that the process has written, which only swap could free, and pages "
-                       "of files, which the system can drop and read again.");
+    notes(ab, r);
     return r;
 }
 

@@ -111,6 +111,20 @@ class Foreign(unittest.TestCase):
         self.assertEqual(self.ab(*ONE, blocks=1), 0, self.stderr)
         self.assertEqual([a["name"] for a in self.answer["arms"]], ["linux_best"])
 
+    def test_price(self):
+        """What others' runners do not tell is said to be so, nowhere 0."""
+        self.assertEqual(self.ab(*ONE, "--price", blocks=2), 0, self.stderr)
+        arm, = self.answer["arms"]
+        self.assertTrue(all(arm[k] > 0 for k in ("median_ns", "load_ns", "first_ns", "peak_rss_bytes")), arm)
+        self.assertEqual([arm[k] for k in ("cold_load_ns", "dirty_bytes", "clean_bytes")], [None] * 3)
+        self.assertTrue("memory" not in arm and "loading" not in arm, arm)
+        text = self.etprof("analyze", "run", "--price")
+        for row in ("loading, cold page cache", "dirty memory", "clean memory"):
+            self.assertRegex(text, rf"{row} .*not told by its runner")
+        self.assertIn("known of etprof's own runner alone", text)
+        self.assertNotIn("drop the program", text)
+        self.assertEqual(re.findall(r" 0(?:\.0)? (?:ns|B|MB)", text), [], text)
+
     def test_a_level_cannot_be_set(self):
         """Neither of one binary at two levels, nor of one file that is named twice, nor of two builds at another."""
         stock = str(RUNNERS / "stock")
