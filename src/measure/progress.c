@@ -71,14 +71,18 @@ uint64_t etp_session_launch_ns(const etp_session *s, uint32_t arm, etp_launch_ki
     return known;
 }
 
-uint32_t etp_session_launches_of_arm(const etp_session_plan *plan)
-{
-    return 1u + !plan->settings.no_trace + plan->settings.cold_loads;
-}
-
 bool etp_session_is_cold(const etp_session *s, uint32_t arm)
 {
     return s->plan->settings.cold_loads && !s->device->info.emulated && !s->plan->arms[arm].foreign;
+}
+
+uint32_t etp_session_launches_of_block(const etp_session *s)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s->plan->n_arms; i++) {
+        n += 1u + !s->plan->settings.no_trace + etp_session_is_cold(s, i);
+    }
+    return n;
 }
 
 uint64_t etp_session_block_ns(const etp_session *s, bool control)
@@ -109,8 +113,7 @@ void etp_session_show(etp_session *s, const char *stage, const etp_task *t)
     p->remaining_s = (double)NAN;
     if (t && t->block > 0 && p->expected_launches > p->launches) {
         // By the share of launches still to come, priced at what the plan expects of them.
-        uint32_t per_block = s->plan->n_arms * etp_session_launches_of_arm(s->plan);
-        double each = (double)etp_session_block_ns(s, false) / per_block;
+        double each = (double)etp_session_block_ns(s, false) / etp_session_launches_of_block(s);
         p->remaining_s = (p->expected_launches - p->launches) * each / 1e9;
         // The budget ends the session even when launches are left.
         if (s->plan->settings.budget_s > 0) {

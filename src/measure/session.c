@@ -207,7 +207,7 @@ static void expect_launches(etp_session *s)
 {
     // Timed, and where asked for traced and cold; the pilot, the controls and the samples
     // come on top.
-    uint32_t per_block = s->plan->n_arms * etp_session_launches_of_arm(s->plan);
+    uint32_t per_block = etp_session_launches_of_block(s);
     uint32_t done = s->run.blocks_done, goal = s->plan->blocks + s->incomplete;
     s->view->expected_launches = (goal - (done < goal ? done : goal)) * per_block;
     for (uint32_t b = done + 1; b <= goal && b <= s->plan->control_blocks; b++) {

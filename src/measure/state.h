@@ -157,8 +157,7 @@ int etp_session_interrupted(void *session);
 // Wall time that one more launch of ARM, one more block will take; 0 while nothing is known.
 uint64_t etp_session_launch_ns(const etp_session *s, uint32_t arm, etp_launch_kind kind);
 uint64_t etp_session_block_ns(const etp_session *s, bool control);
-// Launches of each arm in a block, without the control's.
-uint32_t etp_session_launches_of_arm(const etp_session_plan *plan);
+uint32_t etp_session_launches_of_block(const etp_session *s); // without the control's
 // Is ARM launched with a cold page cache, too?
 bool etp_session_is_cold(const etp_session *s, uint32_t arm);
 

@@ -43,9 +43,9 @@ class Foreign(unittest.TestCase):
         self.dir = pathlib.Path(self.tmp.name)
         (self.dir / "linear.pte").write_bytes(build.selftest_model("linear"))
 
-    def ab(self, *words, fault=None, blocks=6):
+    def ab(self, *words, fault=None, blocks=6, more=()):
         shutil.rmtree(self.dir / "run", ignore_errors=True)
-        env = {**os.environ, **({"STOCK_FAULT": fault} if fault else {})}
+        env = {**os.environ, **({"STOCK_FAULT": fault} if fault else {}), **dict(more)}
         done = subprocess.run([ETPROF, "ab", "linear.pte", "--blocks", str(blocks), "--iterations",
                                "12", "--warmup", "3", "--out", "run", "--format", "json", *words],
                               cwd=self.dir, env=env, capture_output=True, text=True, timeout=600)
@@ -112,8 +112,10 @@ class Foreign(unittest.TestCase):
         self.assertEqual([a["name"] for a in self.answer["arms"]], ["linux_best"])
 
     def test_price(self):
-        """What others' runners do not tell is said to be so, nowhere 0."""
-        self.assertEqual(self.ab(*ONE, "--price", blocks=2), 0, self.stderr)
+        """What others' runners do not tell is said to be so, nowhere 0; no launch is counted on that is not made."""
+        self.assertEqual(self.ab(*ONE, "--price", blocks=2, more={"ETPROF_PROGRESS": "lines"}), 0, self.stderr)
+        counts = {int(n) for n in re.findall(r"^progress \d+ (\d+) block [1-9]", self.stderr, re.M)}
+        self.assertEqual(counts, {2 * 2})  # timed and traced, none with a cold page cache
         arm, = self.answer["arms"]
         self.assertTrue(all(arm[k] > 0 for k in ("median_ns", "load_ns", "first_ns", "peak_rss_bytes")), arm)
         self.assertEqual([arm[k] for k in ("cold_load_ns", "dirty_bytes", "clean_bytes")], [None] * 3)
