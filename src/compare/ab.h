@@ -733,6 +733,7 @@ bool etp_ab_levels_differ(const etp_ab *ab); // any arm's from another's
 bool etp_ab_models_at_one_level(const etp_ab *ab);
 // What its build is called: by the release where that of two builds differs, else by its letter.
 const char *etp_ab_build_called(const etp_ab_arm *a, etp_arena *arena);
+const char *etp_ab_cache_called(const etp_ab_arm *a, etp_arena *arena); // of packed weights
 // Of level vnni, "AVX-512": what samples show where the baseline's level lacks it and they show no
 // VNNI, as of an fp32 model; likewise of fp16 and amx. NULL: nothing, or the level's own code.
 const char *etp_ab_ran_instead(const etp_ab *ab, const etp_ab_arm *a);

@@ -179,6 +179,11 @@ bool etp_ab_levels_differ(const etp_ab *ab)
     return false;
 }
 
+static void add(etp_strbuf *to, const char *between, const char *part)
+{
+    etp_strbuf_printf(to, "%s%s", to->len ? between : "", part);
+}
+
 static const char *measured(const etp_ab *ab, const etp_ab_arm *a, etp_arena *arena)
 {
     if (a->level == ETP_LEVEL_NONE) {
@@ -188,25 +193,21 @@ static const char *measured(const etp_ab *ab, const etp_ab_arm *a, etp_arena *ar
     etp_strbuf_init(&buf, arena);
     const bool models = ab->n_models > 1 && a->model < ab->n_models;
     const bool one_level = !etp_ab_levels_differ(ab);
-    const char *between = "";
     if (models) {
-        etp_strbuf_appendz(&buf, etp_ab_model_word(ab, a->model, arena));
-        between = " at ";
+        add(&buf, "", etp_ab_model_word(ab, a->model, arena));
     }
     if (!(one_level && (a->cache || models || a->build))) { // else it tells no arm from another
-        etp_strbuf_printf(&buf, "%s%s", between, etp_ab_level_called(ab, a, arena));
-        between = ", ";
+        add(&buf, " at ", etp_ab_level_called(ab, a, arena));
     }
     if (a->cache) {
-        etp_strbuf_printf(&buf, "%scache %s", between, etp_packed_cache_name(a->cache));
+        add(&buf, ", ", etp_ab_cache_called(a, arena));
     }
     if (a->threads && threads_differ(ab)) {
-        between = buf.len ? ", " : "";
-        etp_strbuf_printf(&buf, "%s%u thread%s", between, a->threads, a->threads == 1 ? "" : "s");
+        add(&buf, ", ",
+            etp_arena_printf(arena, "%u thread%s", a->threads, a->threads == 1 ? "" : "s"));
     }
     if (a->build) {
-        between = buf.len ? ", " : "";
-        etp_strbuf_printf(&buf, "%s%s", between, etp_ab_build_called(a, arena));
+        add(&buf, ", ", etp_ab_build_called(a, arena));
     }
     return buf.ptr;
 }
@@ -221,6 +222,11 @@ const char *etp_ab_build_called(const etp_ab_arm *a, etp_arena *arena)
 {
     return a->executorch ? etp_arena_printf(arena, "ExecuTorch %s", a->executorch)
                          : etp_arena_printf(arena, "build %c", a->build);
+}
+
+const char *etp_ab_cache_called(const etp_ab_arm *a, etp_arena *arena)
+{
+    return etp_arena_printf(arena, "cache %s", etp_packed_cache_name(a->cache));
 }
 
 // Different builds, folders or days of one level: the names are what tells them apart.

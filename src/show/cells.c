@@ -133,7 +133,7 @@ bool etp_ab_cell_grid(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         if (c.builds) {
             columns[l] = etp_ab_build_called(x, arena);
         } else if (x->cache) {
-            columns[l] = etp_arena_printf(arena, "cache %s", etp_packed_cache_name(x->cache));
+            columns[l] = etp_ab_cache_called(x, arena);
         }
     }
     etp_screen_grid(s, "Every cell", unit.name, columns);

@@ -65,6 +65,14 @@ def session(tmp):
     return out
 
 
+def of_two_models(tmp):
+    """Arms of several models are called by the model, then by what the cache was."""
+    done = etprof("ab", MODEL, MODEL.with_name("toy_cnn_xnnpack_int8.pte"), "--levels", "best", "--packed-cache",
+                  "off,warm", *SHORT, "--out", tmp / "two")
+    for name in ("fp32, cache off", "fp32, cache warm", "int8, cache warm"):
+        expect(name in done.stdout and "at cache" not in done.stdout, "names", name, done.stdout[:800])
+
+
 def unused(tmp, out):
     """A cache that XNNPACK did not use: its launches say so, as a fallback to the heap would."""
     fallen = tmp / "fallen"
@@ -241,6 +249,7 @@ if not bundles:
 with tempfile.TemporaryDirectory(prefix="etp-") as name:
     place = pathlib.Path(name).resolve()
     folder = session(place)
+    of_two_models(place)
     unused(place, folder)
     saved(place)
     offered(place)
