@@ -41,6 +41,11 @@ static etp_cell time_cell(const etp_ab *ab, const sum *s, bool happens)
     return happens || ab->emulated ? etp_cell_called("", "not known here") : etp_cell_missing();
 }
 
+static etp_cell faults_cell(const sum *s)
+{
+    return s->n > 0 ? etp_cell_u64(s->faults) : etp_cell_missing();
+}
+
 static void parts_table(const char *id, const etp_ab *ab, const etp_ab_arm *b, const etp_ab_arm *x,
                         etp_report *r, etp_arena *arena)
 {
@@ -73,11 +78,11 @@ static void parts_table(const char *id, const etp_ab *ab, const etp_ab_arm *b, c
         const bool happens = what == ETP_LOAD_PROCESS;
         if (x) {
             ETP_ROW(t, etp_cell_z(k_rows[what][0]), time_cell(ab, &from, happens),
-                    time_cell(ab, &to, happens), etp_cell_u64(from.faults), etp_cell_u64(to.faults),
+                    time_cell(ab, &to, happens), faults_cell(&from), faults_cell(&to),
                     etp_cell_z(k_rows[what][1]));
         } else {
             ETP_ROW(t, etp_cell_z(k_rows[what][0]), time_cell(ab, &from, happens),
-                    etp_cell_u64(from.faults), etp_cell_z(k_rows[what][1]));
+                    faults_cell(&from), etp_cell_z(k_rows[what][1]));
         }
     }
 }
