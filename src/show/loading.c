@@ -41,9 +41,19 @@ static etp_cell time_cell(const etp_ab *ab, const sum *s, bool happens)
     return happens || ab->emulated ? etp_cell_called("", "not known here") : etp_cell_missing();
 }
 
-static etp_cell faults_cell(const sum *s)
+// The runner does not look at each part's: those of some are in another's.
+static etp_cell faults_cell(const sum *s, etp_load_what what)
 {
-    return s->n > 0 ? etp_cell_u64(s->faults) : etp_cell_missing();
+    static const char *const k_in[ETP_LOAD_WHATS + 1] = {
+        [ETP_LOAD_MAPPING] = "in verification",
+        [ETP_LOAD_GRAPH] = "in methods",
+        [ETP_LOAD_PACKING] = "in methods",
+        [ETP_LOAD_CREATION] = "in methods",
+    };
+    if (s->n == 0) {
+        return etp_cell_missing();
+    }
+    return s->faults == 0 && k_in[what] ? etp_cell_called("", k_in[what]) : etp_cell_u64(s->faults);
 }
 
 static void parts_table(const char *id, const etp_ab *ab, const etp_ab_arm *b, const etp_ab_arm *x,
@@ -55,11 +65,11 @@ static void parts_table(const char *id, const etp_ab *ab, const etp_ab_arm *b, c
         {.key = b->name, .title = b->measured, .kind = ETP_KIND_NS},
         {.key = y->name, .title = y->measured, .kind = ETP_KIND_NS},
         {.key = etp_arena_printf(arena, "%s_faults", b->name),
-         .title = "page faults",
+         .title = etp_arena_printf(arena, "%s, page faults", b->measured),
          .kind = ETP_KIND_INT,
          .flags = ETP_COL_MINOR},
         {.key = etp_arena_printf(arena, "%s_faults", y->name),
-         .title = "page faults",
+         .title = etp_arena_printf(arena, "%s, page faults", y->measured),
          .kind = ETP_KIND_INT,
          .flags = ETP_COL_MINOR},
         {.key = "what", .title = "what it is", .flags = ETP_COL_MINOR},
@@ -78,11 +88,11 @@ static void parts_table(const char *id, const etp_ab *ab, const etp_ab_arm *b, c
         const bool happens = what == ETP_LOAD_PROCESS;
         if (x) {
             ETP_ROW(t, etp_cell_z(k_rows[what][0]), time_cell(ab, &from, happens),
-                    time_cell(ab, &to, happens), faults_cell(&from), faults_cell(&to),
+                    time_cell(ab, &to, happens), faults_cell(&from, what), faults_cell(&to, what),
                     etp_cell_z(k_rows[what][1]));
         } else {
             ETP_ROW(t, etp_cell_z(k_rows[what][0]), time_cell(ab, &from, happens),
-                    faults_cell(&from), etp_cell_z(k_rows[what][1]));
+                    faults_cell(&from, what), etp_cell_z(k_rows[what][1]));
         }
     }
 }
@@ -160,8 +170,12 @@ static void packed_table(const char *id, const etp_ab *ab, const etp_ab_arm *b, 
         {.key = etp_arena_printf(arena, "%s_bytes", y->name),
          .title = y->measured,
          .kind = ETP_KIND_BYTES},
-        {.key = etp_arena_printf(arena, "%s_ns", b->name), .title = "time", .kind = ETP_KIND_NS},
-        {.key = etp_arena_printf(arena, "%s_ns", y->name), .title = "time", .kind = ETP_KIND_NS},
+        {.key = etp_arena_printf(arena, "%s_ns", b->name),
+         .title = etp_arena_printf(arena, "%s, time", b->measured),
+         .kind = ETP_KIND_NS},
+        {.key = etp_arena_printf(arena, "%s_ns", y->name),
+         .title = etp_arena_printf(arena, "%s, time", y->measured),
+         .kind = ETP_KIND_NS},
     };
     const etp_column alone[] = {columns[0], columns[1], columns[3]};
     etp_table *t = etp_report_table(r, id, "Packed weights, the largest first", x ? columns : alone,
