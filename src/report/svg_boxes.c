@@ -80,7 +80,7 @@ void etp_svg_boxes(etp_svg *o, const etp_chart *c)
 {
     double left = o->narrow ? 46 : 60, names = etp_svg_names(NULL, c, left, 0, o->width);
     double top = names + 24, bottom = top + 260;
-    etp_scale x = {0, 0, left, o->width - 2}, y = {0, 0, bottom, top};
+    etp_scale x = {0, 0, left, o->width - 18}, y = {0, 0, bottom, top};
     const etp_chart_entry *most = NULL;
     double steps = 0, marked = 0, ticks[8], step = 1;
     for (size_t i = 0; i < c->entries.n; i++) {

@@ -31,8 +31,8 @@ BOXES = {
     "mixed_xnnpack_fp32": [(0, 1, 0, 32, 1), (0, 2, 32, 24, 1), (1, 3, 0, 24, 8), (2, 3, 32, 16, 8)],
     "linear_portable_fp32": [(0, 2, 0, 48, 1), (0, 2, 80, 32, 1), (1, 2, 48, 24, 1)],
 }
-# The wide drawing has its steps from 60 to 858 and its bytes from 308 up to 48, a line of names above.
-LEFT, RIGHT, UPPER, LOWER = 60, 858, 48, 308
+# The wide drawing has its steps from 60 to 842 and its bytes from 308 up to 48, a line of names above.
+LEFT, RIGHT, UPPER, LOWER = 60, 842, 48, 308
 
 
 def told(path):
