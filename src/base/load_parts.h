@@ -11,7 +11,7 @@
     PART(MAPPING, "mapping", "opening and mapping", "the program's file")                         \
     PART(VERIFICATION, "verification", "verification", "of the program, which it reads for that") \
     PART(METHOD, "method", "methods",                                                             \
-         "their memory, operators, constants; page faults of all below")                          \
+         "their memory, operators, constants; page faults of delegates, too")                     \
     PART(GRAPH, "graph", "graphs of delegates", "defined for XNNPACK from what the program says") \
     PART(PACKING, "packing", "packing", "weights of XNNPACK's operators, in their layout")        \
     PART(CREATION, "creation", "the rest of delegates", "XNNPACK's operators but for packing")    \

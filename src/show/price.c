@@ -65,7 +65,8 @@ static etp_cell disk_cell(int64_t bytes, etp_arena *arena)
 
 static void put(etp_table *t, const row *r, bool compared, etp_arena *arena)
 {
-    const etp_cell what = etp_cell_z(r->what), unit = etp_cell_z(r->bytes ? "bytes" : "ns");
+    const etp_cell what = etp_cell_z(r->what), unit = r->bytes ? etp_cell_called("bytes", "size")
+                                                               : etp_cell_called("ns", "time");
     if (!compared) {
         ETP_ROW(t, what, unit, amount(r, 0, arena));
         return;
@@ -145,7 +146,7 @@ static void price_table(const char *id, const etp_ab_arm *b, const etp_ab_arm *x
 {
     const etp_column columns[] = {
         {.key = "what", .title = "what"},
-        {.key = "unit", .title = "unit", .flags = ETP_COL_MINOR},
+        {.key = "unit", .title = "kind", .flags = ETP_COL_MINOR},
         {.key = b->name, .title = b->measured, .flags = ETP_COL_FIGURES},
         {.key = x->name, .title = x->measured, .flags = ETP_COL_FIGURES},
         {.key = "ratio", .title = "ratio", .kind = ETP_KIND_RATIO},
