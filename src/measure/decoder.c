@@ -139,6 +139,28 @@ static void add_state(const etp_method *m, uint32_t value, etp_arena *arena, etp
     ETP_ADD(arena, out, r);
 }
 
+static const etp_pte_tensor *planned_of(const etp_method *m, uint32_t value)
+{
+    const etp_evalue *v = &m->pte->values[value];
+    return v->kind == ETP_EVALUE_TENSOR && v->u.tensor->has_allocation ? v->u.tensor : NULL;
+}
+
+// Does VALUE lie where another tensor lay that was needed before?
+static bool is_view(const etp_method *m, uint32_t value, const bool *seen)
+{
+    const etp_pte_tensor *t = planned_of(m, value);
+    for (uint32_t i = 0; t && i < m->n_values; i++) {
+        const etp_pte_tensor *other = seen[i] ? planned_of(m, i) : NULL;
+        if (other && other->memory_id == t->memory_id &&
+            (t->memory_offset <= other->memory_offset
+                 ? other->memory_offset - t->memory_offset < t->nbytes
+                 : t->memory_offset - other->memory_offset < other->nbytes)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // A cache is nowhere declared as such. It shows in the order of the instructions: what is read
 // before anything has written it carries something over from the call before.
 etp_status etp_method_state(const etp_method *m, etp_arena *arena, etp_state_ranges *out,
@@ -154,7 +176,7 @@ etp_status etp_method_state(const etp_method *m, etp_arena *arena, etp_state_ran
         const etp_instruction *instr = &m->instructions[i];
         for (uint32_t k = 0; k < instr->n_inputs; k++) {
             uint32_t value = instr->inputs[k];
-            if (!seen[value] && !m->values[value].constant) {
+            if (!seen[value] && !m->values[value].constant && !is_view(m, value, seen)) {
                 add_state(m, value, arena, out);
             }
             seen[value] = true;

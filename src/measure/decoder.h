@@ -43,7 +43,8 @@ typedef struct etp_state_ranges {
     etp_state_range *items;
     size_t n, cap;
 } etp_state_ranges;
-// The mutable buffers of METHOD: planned tensors that an execution reads before it writes them.
+// The mutable buffers of METHOD: planned tensors that an execution reads before it writes them, and
+// that are no views of others.
 ETP_NODISCARD etp_status etp_method_state(const etp_method *method, etp_arena *arena,
                                           etp_state_ranges *out, etp_error *err);
 
