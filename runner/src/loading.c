@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <time.h>
 
+#include "owners.h"
+
 #if defined(__linux__)
 #include <sys/resource.h>
 #endif
@@ -201,6 +203,14 @@ void *mmap(void *at, size_t size, int protection, int flags, int file, off_t off
         mapped_ns = clock_ns();
     }
     return mapped;
+}
+
+__attribute__((visibility("default"))) int munmap(void *at, size_t size);
+
+int munmap(void *at, size_t size)
+{
+    etp_memory_before_less(size);
+    return (int)syscall(SYS_munmap, at, size);
 }
 
 // ---- what came of it ----

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // etprof-runner: loads one method, says hello, then does what stdin commands.
 // The protocol is described in src/wire/wire.h.
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <string>
 
 #include <unistd.h>
@@ -31,7 +33,7 @@ using etprof::Options;
 const char k_usage[] =
     "usage: etprof-runner --model FILE.pte [--data FILE.ptd,...] [--method NAME] [--threads N]\n"
     "                     [--cpus 0-3,6] [--inputs random:SEED|ones|FILE,...]\n"
-    "                     [--kind timed|traced|sampled|cold] [--rate HZ] [--level NAME]\n"
+    "                     [--kind timed|traced|sampled|cold|memory] [--rate HZ] [--level NAME]\n"
     "                     [--custom-ops FILE.so]  a library that registers kernels, loaded first\n"
     "                     [--packed-cache cold:FILE|warm:FILE]  XNNPACK's cache of packed weights\n"
     "                     [--steps FILE]  calls as a script says (runner/src/steps.h), each an "
@@ -43,7 +45,8 @@ const char k_usage[] =
     "                     thread count; 0: only check what the loops compute\n"
     "Environment: ETPROF_MASK (features to hide), ETPROF_NONCE (echoed in the hello line),\n"
     "ETPROF_COUNTERS=off (no hardware counters), =software (the kernel's events instead, for "
-    "tests).\n"
+    "tests),\n"
+    "ETPROF_KEPT=2:0:4096,... (mutable buffers: planned memory, offset, bytes).\n"
     "Commands on stdin: run N, dump FILE, samples FILE, outputs DIR, memory, ledger, quit.\n";
 
 enum class Mode { run, probe, selftest, roofs };
@@ -120,8 +123,9 @@ std::optional<Failure> parse(int argc, char **argv, Options &o, etprof::RoofOpti
     if (!count(rate, 10000, o.rate)) {
         return usage("--rate: '" + rate + "' is not a number from 1 to 10000");
     }
-    if (o.kind != "timed" && o.kind != "traced" && o.kind != "sampled" && o.kind != "cold") {
-        return usage("--kind: '" + o.kind + "' is not timed, traced, sampled or cold");
+    const char *const kinds[] = {"timed", "traced", "sampled", "cold", "memory"};
+    if (std::count(std::begin(kinds), std::end(kinds), o.kind) == 0) {
+        return usage("--kind: '" + o.kind + "' is not timed, traced, sampled, cold or memory");
     }
     if (mode == Mode::run && o.model.empty()) {
         return usage("--model is missing");
@@ -158,7 +162,7 @@ std::optional<Failure> hello(const Options &o, const etp_hook_state &hook, etp_w
     if (etp_hook_seen(&seen)) {
         (void)etp_isa_cpu_format(&seen, h.flags, sizeof h.flags);
     }
-    h.memory = h.ledger = 1;
+    h.memory = h.ledger = h.stages = 1;
     etprof::counters_describe(h);
     return std::nullopt;
 }

@@ -103,6 +103,7 @@ static void *reallocate(void *context, void *at, size_t size)
 static void deallocate(void *context, void *at)
 {
     (void)context;
+    etp_memory_before_less(at != NULL ? malloc_usable_size(at) : 0);
     forget(at);
     free(at);
 }
@@ -252,27 +253,59 @@ static uint64_t take(uint64_t amount, uint64_t *left)
     return taken;
 }
 
-bool etp_memory_read(const char *const *files, size_t n_files, const char *cache,
-                     const etp_memory_span *planned, size_t n_planned, etp_memory *out)
+static uint64_t resident_of(etp_memory_spans spans, uint64_t *sizes)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < spans.n; i++) {
+        sum += resident(spans.items[i].at, spans.items[i].size);
+        *sizes += spans.items[i].size;
+    }
+    return sum;
+}
+
+static etp_memory_places places = {.cache = ""};
+static etp_memory most;
+static bool watching;
+static bool loading; // when MOST was read, so that new arenas had no known place
+
+void etp_memory_know(const etp_memory_places *now)
+{
+    places = *now;
+    uint64_t sizes = 0;
+    etp_memory_rows *r = &most.rows;
+    // A method's arenas are there before its delegates are created.
+    if (loading) {
+        const uint64_t kept = resident_of(places.kept, &sizes);
+        const uint64_t arenas = resident_of(places.planned, &sizes);
+        uint64_t in_use = r->planned + r->kept + r->allocator;
+        r->kept = take(kept, &in_use);
+        r->planned = take(arenas - kept, &in_use);
+        r->allocator = in_use;
+    }
+    loading = false;
+}
+
+bool etp_memory_read(etp_memory *out)
 {
     nameless anonymous = {0};
-    uint64_t sizes = 0, arenas = 0, packed = 0, later = 0;
+    uint64_t sizes = 0, within = 0, packed = 0, later = 0;
     *out = (etp_memory){0};
-    if (!read_mappings(files, n_files, cache, &anonymous, out)) {
+    if (!read_mappings(places.files, places.n_files, places.cache, &anonymous, out)) {
         return false;
     }
     uint64_t left = anonymous.bytes;
-    for (size_t i = 0; i < n_planned; i++) {
-        arenas += resident(planned[i].at, planned[i].size);
-        sizes += planned[i].size;
-    }
+    const uint64_t arenas = resident_of(places.planned, &sizes);
+    const uint64_t kept = resident_of(places.kept, &within); // of them
+    const uint64_t copies = resident_of(places.copies, &sizes);
     for (size_t i = 0; i < n_blocks; i++) { // no other thread runs: the method does not
         size_t size = malloc_usable_size(blocks[i].at);
         *(blocks[i].later ? &later : &packed) += resident(blocks[i].at, size);
         sizes += size;
     }
     etp_memory_rows *r = &out->rows;
-    r->planned = take(arenas, &left);
+    r->planned = take(arenas - kept, &left);
+    r->kept = take(kept, &left);
+    r->copies = take(copies, &left);
     r->packed = take(packed, &left);
     r->workspace = take(later, &left);
 #if defined(__GLIBC__) && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 33)
@@ -286,7 +319,30 @@ bool etp_memory_read(const char *const *files, size_t n_files, const char *cache
 #endif
     r->unaccounted = left;
     out->known = !others && !overflown;
+    if (watching && etp_memory_sum(r) > etp_memory_sum(&most.rows)) {
+        most = *out;
+        loading = !loaded;
+    }
     return true;
+}
+
+void etp_memory_watch(bool on)
+{
+    watching = on;
+}
+
+void etp_memory_before_less(size_t size)
+{
+    enum { MUCH = 65536 };
+    etp_memory unused;
+    if (watching && size >= MUCH) {
+        (void)etp_memory_read(&unused);
+    }
+}
+
+const etp_memory *etp_memory_most(void)
+{
+    return most.known ? &most : NULL;
 }
 
 #else
@@ -301,12 +357,30 @@ void etp_memory_loaded(void)
 {
 }
 
-bool etp_memory_read(const char *const *files, size_t n_files, const char *cache,
-                     const etp_memory_span *planned, size_t n_planned, etp_memory *out)
+void etp_memory_know(const etp_memory_places *places)
 {
-    (void)files, (void)n_files, (void)cache, (void)planned, (void)n_planned;
+    (void)places;
+}
+
+bool etp_memory_read(etp_memory *out)
+{
     memset(out, 0, sizeof *out);
     return false;
+}
+
+void etp_memory_watch(bool on)
+{
+    (void)on;
+}
+
+void etp_memory_before_less(size_t size)
+{
+    (void)size;
+}
+
+const etp_memory *etp_memory_most(void)
+{
+    return NULL;
 }
 
 #endif

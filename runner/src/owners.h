@@ -24,16 +24,35 @@ typedef struct etp_memory_span {
     size_t size;
 } etp_memory_span;
 
+typedef struct etp_memory_spans {
+    const etp_memory_span *items;
+    size_t n;
+} etp_memory_spans;
+
+// What is known by its place. Borrowed until the next one.
+typedef struct etp_memory_places {
+    const char *const *files; // paths of the program and its data
+    size_t n_files;
+    const char *cache;                      // path of that of packed weights, "" none
+    etp_memory_spans planned, kept, copies; // arenas, mutable buffers in them, copies of these
+} etp_memory_places;
+void etp_memory_know(const etp_memory_places *places);
+
 typedef struct etp_memory {
     uint64_t dirty_bytes, clean_bytes; // resident: of no file (written), and pages of files
     bool known;                        // the rows; they add up to dirty_bytes + clean_bytes
     etp_memory_rows rows;
 } etp_memory;
 
-// FILES: paths of the program and its data. CACHE: that of packed weights, "" none. PLANNED: its
-// arenas. False: not known here.
-bool etp_memory_read(const char *const *files, size_t n_files, const char *cache,
-                     const etp_memory_span *planned, size_t n_planned, etp_memory *out);
+// False: not known here.
+bool etp_memory_read(etp_memory *out);
+
+// ON: from here on it is also read before the SDK gives back much, which is when most is held.
+void etp_memory_watch(bool on);
+// A mapping or block of SIZE bytes is about to go.
+void etp_memory_before_less(size_t size);
+// Of all readings since, that with most; NULL: none.
+const etp_memory *etp_memory_most(void);
 
 #ifdef __cplusplus
 }

@@ -164,8 +164,7 @@ std::optional<Failure> check_program(const std::string &path)
     return Failure{"not_pte", path + " is not an ExecuTorch program (no ET12 at byte 4)"};
 }
 
-// The files of a list, "A,B".
-static std::vector<std::string> split(const std::string &list)
+std::vector<std::string> split(const std::string &list)
 {
     std::vector<std::string> files;
     for (size_t at = 0; at <= list.size();) {
@@ -245,6 +244,7 @@ std::optional<Failure> Session::load_methods(Whose &whose)
         if (error != Error::Ok) {
             return not_loaded(name, error);
         }
+        watch_memory();
     }
     return std::nullopt;
 }
@@ -287,6 +287,7 @@ std::optional<Failure> Session::once()
             return Failure{"execute", "call " + std::to_string(i) + " of the script, of method '" +
                                           calls_[i].name + "', failed: " + reason(error)};
         }
+        read_stage(stages_.first);
     }
     if (once_ > 0 && tracer_ != nullptr) { // none of it belongs to a repetition
         auto result = tracer_->get_etdump_data();
@@ -445,6 +446,7 @@ std::optional<Failure> Session::load(etp_wire_load &out)
     if (options_.kind == "cold") {
         out.cached_bytes = drop_files(options_, cache_);
     }
+    watch_memory();
     begun_ = now();
     std::unique_ptr<executorch::etdump::ETDumpGen> tracer;
     if (options_.kind == "traced" || options_.kind == "sampled") {
@@ -480,6 +482,7 @@ std::optional<Failure> Session::load(etp_wire_load &out)
     out.ns = loaded_.ns - begun_.ns;
     etp_loading_watch(ETP_LOADING_OFF);
     etp_memory_loaded();
+    read_stage(stages_.load);
     out.rss_bytes = rss_bytes();
     std::snprintf(out.method, sizeof out.method, "%s", method_name_.c_str());
     const auto *method = module_->loaded(method_name_);
@@ -560,8 +563,7 @@ std::optional<Failure> Session::run(uint64_t n, Lines &lines)
     while (i < n) {
         const uint64_t place = (done_ + i) % length;
         Call &call = calls_[once_ + place];
-        failure = put_inputs(call, place == 0);
-        if (failure) {
+        if (failure = put_inputs(call, place == 0); failure) {
             break;
         }
         const bool watched = done_ + i < 2;
@@ -587,6 +589,7 @@ std::optional<Failure> Session::run(uint64_t n, Lines &lines)
             first_ = first_.ns > 0 ? first_ : Moment{end - start, etp_loading_faults() - faults};
             hook_calls_ = etp_hook_asked() - asked;
             hook_call_ps_ = done_ + i == 1 ? etp_hook_hand_on() : 0;
+            read_stage(stages_.first);
         }
         shortest_ns_ = shortest_ns_ == 0 || end - start < shortest_ns_ ? end - start : shortest_ns_;
         samples[i++] = {start, end - start};
@@ -605,45 +608,6 @@ std::optional<Failure> Session::run(uint64_t n, Lines &lines)
     crash_doing("waiting for a command");
     done_ += i;
     return failure;
-}
-
-static std::string absolute(const std::string &path)
-{
-    std::unique_ptr<char, void (*)(void *)> whole(realpath(path.c_str(), nullptr), std::free);
-    return whole ? whole.get() : path;
-}
-
-void Session::memory(etp_wire_done &out)
-{
-    const std::string cache = absolute(cache_);
-    std::vector<std::string> paths = {absolute(options_.model)};
-    for (const std::string &file : split(options_.data)) {
-        paths.push_back(absolute(file));
-    }
-    std::vector<const char *> files;
-    for (const std::string &path : paths) {
-        files.push_back(path.c_str());
-    }
-    std::set<std::string> methods;
-    for (const Call &call : calls_) {
-        methods.insert(call.name);
-    }
-    std::vector<etp_memory_span> spans;
-    for (const std::string &name : methods) {
-        for (const auto &span : module_->planned(name)) {
-            spans.push_back({span.data(), span.size()});
-        }
-    }
-    etp_memory memory;
-    if (!etp_memory_read(files.data(), files.size(), cache.c_str(), spans.data(), spans.size(),
-                         &memory)) {
-        return;
-    }
-    out.dirty_bytes = memory.dirty_bytes;
-    out.clean_bytes = memory.clean_bytes;
-    if (memory.known) {
-        out.memory = memory.rows;
-    }
 }
 
 std::optional<Failure> Session::dump(const std::string &path, uint64_t &bytes)

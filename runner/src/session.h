@@ -18,6 +18,7 @@
 
 #include "inputs.h"
 #include "kernels.h"
+#include "owners.h"
 #include "protocol.h"
 #include "steps.h"
 
@@ -83,6 +84,12 @@ class Session
     explicit Session(const Options &options) : options_(options)
     {
     }
+    ~Session() // what goes now is of no launch's peak
+    {
+        etp_memory_watch(false);
+    }
+    Session(const Session &) = delete;
+    Session &operator=(const Session &) = delete;
 
     // Threads, program, method, inputs. Fills `out` for the load line.
     std::optional<Failure> load(etp_wire_load &out);
@@ -123,6 +130,9 @@ class Session
     std::optional<Failure> make_calls();
     std::optional<Failure> once();
     std::optional<Failure> save();
+    void know_places();
+    void watch_memory();
+    void read_stage(etp_memory_stage &stage);
     std::optional<Failure> put_inputs(Call &call, bool begins);
     std::optional<Failure> failed(const Call &call, uint64_t iteration,
                                   executorch::runtime::Error error) const;
@@ -137,10 +147,17 @@ class Session
     std::vector<Call> calls_; // of `once`, then of a repetition
     size_t once_ = 0;         // that are of `once`
     std::vector<Saved> saved_;
-    uint64_t done_ = 0;        // iterations of this launch
-    uint64_t shortest_ns_ = 0; // of them, 0 before the first
-    bool recorded_ = false;    // something since the last dump
-    uint64_t hook_calls_ = 0;  // of the second execution; 0 none or not counted
+    struct { // what etp_memory_know borrows
+        std::vector<std::string> paths;
+        std::vector<const char *> files;
+        std::string cache;
+        std::vector<etp_memory_span> planned, kept, copies;
+    } places_;
+    etp_memory_stages stages_{}; // kind memory
+    uint64_t done_ = 0;          // iterations of this launch
+    uint64_t shortest_ns_ = 0;   // of them, 0 before the first
+    bool recorded_ = false;      // something since the last dump
+    uint64_t hook_calls_ = 0;    // of the second execution; 0 none or not counted
     Waits waits_ = {0, 0};
     uint64_t hook_call_ps_ = 0; // each, from the third one on; 0 not measured
     // CLOCK_MONOTONIC at the ends of parts of loading, and the page faults until then.
@@ -151,6 +168,9 @@ class Session
     Moment first_{};         // how long the first inference took, and its page faults
     static Moment now();
 };
+
+// The files of a list, "A,B".
+std::vector<std::string> split(const std::string &list);
 
 // The program's file, looked at before the SDK does: its messages name no file.
 std::optional<Failure> check_program(const std::string &path);

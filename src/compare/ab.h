@@ -139,7 +139,10 @@ typedef struct etp_ab_arm {
     uint64_t cached_bytes; // of its files, that a launch could not drop from the page cache
     // 95 % intervals of these medians, whatever the distribution; NAN below six launches.
     double costs_lo[ETP_COSTS], costs_hi[ETP_COSTS];
-    etp_memory_rows memory; // of the launch with the median of their sum; code 0: not known
+    // Of the launch that was made for it, else of that with the median of their sum; code 0: not
+    // known.
+    etp_memory_rows memory;
+    etp_memory_stages memory_at; // of the first of these
     etp_ab_load load;
     int64_t disk_bytes; // its program and the weights beside it
     etp_ab_masking_cost masking_cost;

@@ -34,6 +34,13 @@ static void take_medians(const etp_run *run, uint32_t run_arm, etp_arena *arena,
 // A sum of medians is no median: the rows are those of one launch, so that they add up.
 static void take_memory(const etp_run *run, uint32_t run_arm, etp_arena *arena, etp_ab_arm *out)
 {
+    for (size_t i = 0; i < run->launches.n; i++) {
+        const etp_run_launch *l = &run->launches.items[i];
+        if (l->arm == run_arm && l->kind == ETP_LAUNCH_MEMORY && out->memory.code == 0) {
+            out->memory = l->memory;
+            out->memory_at = l->memory_at;
+        }
+    }
     double *sums = ETP_NEW_ARRAY(arena, double, run->launches.n + 1);
     size_t n = 0;
     for (int pass = 0; pass < 2; pass++) {

@@ -182,7 +182,8 @@ static etp_status launch_each(etp_session *s, uint32_t block, const uint32_t *ar
     for (uint32_t i = 0; i < s->plan->n_arms && !o->interrupted; i++) {
         const etp_task t = {arms[i], block, *position, kind, 0};
         if (s->arms[t.arm].dead || lost[t.arm] ||
-            (kind == ETP_LAUNCH_COLD && !etp_session_is_cold(s, t.arm))) {
+            (kind >= ETP_LAUNCH_COLD && !etp_session_is_cold(s, t.arm)) ||
+            (kind == ETP_LAUNCH_MEMORY && !s->arms[t.arm].tells_stages)) {
             continue;
         }
         (*position)++;
@@ -192,7 +193,8 @@ static etp_status launch_each(etp_session *s, uint32_t block, const uint32_t *ar
 }
 
 // All timed launches with the controls among them, then all traced ones, then those with a cold
-// page cache. LOST[arm] tells which arms lost their timed launch; they are spared the others.
+// page cache and those for memory. LOST[arm] tells which arms lost their timed launch; they are
+// spared the others.
 static etp_status launch_block(etp_session *s, uint32_t block, const block_order *order, bool *lost,
                                etp_error *err)
 {
@@ -225,6 +227,10 @@ static etp_status launch_block(etp_session *s, uint32_t block, const block_order
     if (s->plan->settings.cold_loads && !o.interrupted) {
         ETP_TRY(launch_each(s, block, order->arms, ETP_LAUNCH_COLD, lost, &position, &o, err));
     }
+    if (s->plan->settings.cold_loads && block == 1 &&
+        !o.interrupted) { // what holds memory is a fact
+        ETP_TRY(launch_each(s, block, order->arms, ETP_LAUNCH_MEMORY, lost, &position, &o, err));
+    }
     if (o.interrupted) {
         return ETP_OK;
     }
@@ -238,7 +244,7 @@ static bool block_has_loss(const etp_session *s, uint32_t block)
     for (size_t i = 0; i < s->run.lost.n; i++) {
         const etp_run_lost *l = &s->run.lost.items[i];
         if (l->block == block && !l->recovered && l->kind != ETP_LAUNCH_SAMPLED &&
-            l->kind != ETP_LAUNCH_COLD) {
+            l->kind != ETP_LAUNCH_COLD && l->kind != ETP_LAUNCH_MEMORY) {
             return true;
         }
     }

@@ -2,6 +2,11 @@
 // Recognising text decoders, and what a method keeps between calls.
 #include "measure/decoder.h"
 
+#include <stdlib.h>
+
+#include "base/sink.h"
+#include "os/os.h"
+
 // Exporters tell limits of a model as methods that return a constant.
 // What a method without inputs and instructions returns. False: there is no such number.
 static bool constant_of(const etp_program *program, const char *name, int64_t *out)
@@ -186,4 +191,58 @@ etp_status etp_method_state(const etp_method *m, etp_arena *arena, etp_state_ran
         }
     }
     return ETP_OK;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const etp_state_range *x = a, *y = b;
+    if (x->memory != y->memory) {
+        return x->memory < y->memory ? -1 : 1;
+    }
+    return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+static const char *range_words(etp_state_ranges *all, etp_arena *arena)
+{
+    enum { MOST = 8192 }; // of a variable of the environment
+    etp_strbuf b;
+    etp_strbuf_init(&b, arena);
+    qsort(all->items, all->n, sizeof *all->items, by_place);
+    for (size_t i = 0; i < all->n;) {
+        const etp_state_range *first = &all->items[i];
+        uint64_t end = first->offset + first->bytes;
+        for (i++;
+             i < all->n && all->items[i].memory == first->memory && all->items[i].offset <= end;
+             i++) {
+            const uint64_t to = all->items[i].offset + all->items[i].bytes;
+            end = to > end ? to : end;
+        }
+        etp_strbuf_printf(&b, "%s%u:%llu:%llu", b.len > 0 ? "," : "", first->memory,
+                          (unsigned long long)first->offset,
+                          (unsigned long long)(end - first->offset));
+    }
+    const etp_str text = etp_strbuf_str(&b);
+    return text.len > 0 && text.len < MOST ? text.ptr : "";
+}
+
+etp_status etp_method_kept(const char *path, const char *method, etp_arena *arena, const char **out,
+                           etp_error *err)
+{
+    etp_file file = {0};
+    etp_error why;
+    const etp_program *program = NULL;
+    etp_state_ranges ranges = {0};
+    *out = "";
+    etp_status st = etp_file_open(path, UINT64_MAX, &file, &why);
+    st = st == ETP_OK ? etp_program_open(file.bytes, NULL, &program, &why) : st;
+    const etp_method *m = st == ETP_OK ? etp_decoder_method(program, method) : NULL;
+    if (m) {
+        st = etp_method_state(m, arena, &ranges, &why);
+    }
+    if (st == ETP_OK && ranges.n > 0) {
+        *out = range_words(&ranges, arena);
+    }
+    etp_program_close(program);
+    etp_file_close(&file);
+    return st == ETP_NOMEM ? etp_fail(err, ETP_NOMEM, "%s", why.msg) : ETP_OK;
 }

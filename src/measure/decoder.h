@@ -47,5 +47,9 @@ typedef struct etp_state_ranges {
 // that are no views of others.
 ETP_NODISCARD etp_status etp_method_state(const etp_method *method, etp_arena *arena,
                                           etp_state_ranges *out, etp_error *err);
+// The same of METHOD (NULL: see above) of the program at PATH, as the runner is told them:
+// "2:0:4096,…"; empty: none, or not known.
+ETP_NODISCARD etp_status etp_method_kept(const char *path, const char *method, etp_arena *arena,
+                                         const char **out, etp_error *err);
 
 #endif

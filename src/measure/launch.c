@@ -195,6 +195,7 @@ static bool hear_hello(launch *l)
     t->pid = h->pid;
     l->tells_memory = h->memory == 1;
     l->tells_ledger = h->ledger == 1;
+    l->out->tells_stages = h->stages == 1;
     if (!keep(l, &r->mask_requested, h->mask.requested) || !keep(l, &r->mask_hook, h->mask.hook) ||
         !keep(l, &r->mask_cleared, h->mask.cleared) || !keep(l, &r->flags, h->flags)) {
         return mark_lost(l, ETP_LOST_START, "out of memory");
@@ -419,8 +420,10 @@ static bool warm_up(launch *l, uint64_t n)
 static bool ask_memory(launch *l)
 {
     etp_wire_msg msg;
+    const etp_launch_kind kind = l->request->kind;
     // An emulator's process is more than the program that it runs.
-    if (l->request->kind != ETP_LAUNCH_TIMED || !l->tells_memory || l->device->info.emulated) {
+    if ((kind != ETP_LAUNCH_TIMED && kind != ETP_LAUNCH_MEMORY) || !l->tells_memory ||
+        l->device->info.emulated) {
         return true;
     }
     if (!command(l, "memory", NULL, &msg)) {
@@ -429,6 +432,7 @@ static bool ask_memory(launch *l)
     l->out->record.dirty_bytes = msg.u.done.dirty_bytes;
     l->out->record.clean_bytes = msg.u.done.clean_bytes;
     l->out->record.memory = msg.u.done.memory;
+    l->out->record.memory_at = msg.u.done.stages;
     return true;
 }
 
@@ -631,10 +635,13 @@ static etp_status start(launch *l, bool *started, etp_error *err)
     build_arguments(request, threads, args);
     const char *nonce = etp_arena_printf(l->arena, "ETPROF_NONCE=%s", l->nonce);
     const char *mask = etp_arena_printf(l->arena, "ETPROF_MASK=%s", request->arm->mask);
-    // Nonce, mask, start and pad, and the NULL that ends the list.
-    const char *env[5] = {nonce}, **next = env + 1;
+    // Nonce, mask, mutable buffers, start and pad, and the NULL that ends the list.
+    const char *env[6] = {nonce}, **next = env + 1;
     if (request->arm->mask[0]) {
         *next++ = mask;
+    }
+    if (request->kept && request->kept[0]) {
+        *next++ = etp_arena_printf(l->arena, "ETPROF_KEPT=%s", request->kept);
     }
     if (request->ledger && l->device->info.local_pid) { // their clocks are the same
         *next++ =

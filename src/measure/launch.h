@@ -13,6 +13,7 @@ typedef struct etp_launch_request {
     const char *kernels_lib;            // likewise
     const char *packed_cache;           // "warm:FILE" on the device; NULL: not said
     const char *inputs, *method, *cpus; // NULL: left out
+    const char *kept;                   // etp_method_kept; NULL: not said
     const char *steps;                  // script on the device, which names methods; NULL: none
     const etp_planned_phase *phase;     // what a runner of language models is asked; NULL: none
     const char *tokenizer;              // of it, on the device; NULL: none
@@ -47,6 +48,7 @@ typedef struct etp_launch_outcome {
     etp_run_launch record;            // numbers as far as they came; arm, block, launch left 0
     etp_launch_iteration *iterations; // warm-up first; in the arena
     uint64_t n_warmup, n_iterations;  // n_iterations without the warm-up
+    bool tells_stages;                // it can be launched with kind MEMORY
     bool mean_only;                   // the runner told their sum alone
     uint64_t epoch_ns;                // the iterations' clock at tick 0 of the trace
     etp_str said, log;                // stdout, stderr; a foreign runner's both are in the log

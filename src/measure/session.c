@@ -215,6 +215,7 @@ static void expect_launches(etp_session *s)
         s->view->expected_launches += s->plan->n_phases > 1 ? s->plan->n_phases : 1;
     }
     s->view->expected_launches += s->plan->settings.kernels && done == 0 ? s->plan->n_arms : 0;
+    s->view->expected_launches += s->plan->settings.cold_loads && done == 0 ? s->plan->n_arms : 0;
     s->sampling.each_ns = 0; // nothing was sampled yet
     s->view->expected_launches +=
         etp_pilot_needed(s->plan) && !s->plan->resume ? s->plan->n_arms : 0;

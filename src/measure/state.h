@@ -21,8 +21,10 @@ typedef struct etp_arm_state {
     const char *model;        // path on the device
     const char *inputs;       // as the runner takes them
     const char *steps;        // path on the device, NULL: the method alone
+    const char *kept;         // its mutable buffers (etp_method_kept); NULL: not yet looked at
     const char *packed_cache; // "warm:FILE" on the device; NULL: not asked for, or not yet
     bool succeeded;           // at least once
+    bool tells_stages;        // its runner does
     bool dead;                // given up
     etp_status refusal;       // what the runner said of an arm that never worked; ETP_OK: nothing
     const char *refusal_text;

@@ -6,6 +6,7 @@
 #include "base/path.h"
 #include "base/sha256.h"
 #include "measure/cores.h"
+#include "measure/decoder.h"
 #include "measure/foreign.h"
 #include "measure/outputs.h"
 #include "measure/phases.h"
@@ -286,8 +287,8 @@ static etp_status record_launch(etp_session *s, const etp_task *t, const etp_lau
     // By the numbers of etp_launch_kind.
     static const etp_phase k_phase_of[] = {ETP_PHASE_TIMED, ETP_PHASE_TRACED, ETP_PHASE_CONTROL,
                                            ETP_PHASE_SAMPLED};
-    // Of a launch with a cold page cache the load alone counts.
-    const uint64_t n = t->kind == ETP_LAUNCH_COLD ? 0 : o->n_warmup + o->n_iterations;
+    // Of a launch with a cold page cache the load alone counts, of one for memory no time.
+    const uint64_t n = t->kind >= ETP_LAUNCH_COLD ? 0 : o->n_warmup + o->n_iterations;
     for (uint64_t i = 0; i < n; i++) {
         etp_run_sample row = {.arm = t->arm,
                               .block = t->block,
@@ -429,6 +430,15 @@ static etp_status make_request(etp_session *s, const etp_task *t, bool pilot, et
         }
         q->packed_cache = arm->packed_cache;
     }
+    // A script names them itself.
+    if (!q->steps && (t->kind == ETP_LAUNCH_TIMED || t->kind == ETP_LAUNCH_MEMORY)) {
+        if (!arm->kept) {
+            const uint32_t model = q->arm->model;
+            ETP_TRY(etp_method_kept(s->plan->model_paths[model], q->method, &s->arena, &arm->kept,
+                                    err));
+        }
+        q->kept = arm->kept;
+    }
     if (t->kind == ETP_LAUNCH_COLD) {
         q->warmup = 0;
         q->iterations = 1;
@@ -466,6 +476,7 @@ static void add_totals(etp_session *s, const etp_task *t, const etp_launch_outco
 {
     etp_session_view *r = s->view;
     r->launches++;
+    s->arms[t->arm].tells_stages = o->tells_stages || s->arms[t->arm].tells_stages;
     r->launch_wall_ns += o->record.wall_ns;
     if (t->kind == ETP_LAUNCH_SAMPLED && o->ok) {
         s->arms[t->arm].sampled_wall_ns = o->record.wall_ns;

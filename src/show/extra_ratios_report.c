@@ -158,9 +158,9 @@ void etp_ab_states_section(const etp_ab_views *v, const etp_ab *arms, etp_report
     }
     etp_report_medium(r, medium);
     observer_table(arms, r);
-    size_t tables = 0;
+    size_t tables = 0, stages = 0;
     if (arms->n_comparisons <= TABLES_OF_MEMORY) {
-        etp_ab_memory_tables(arms, &tables, r, arena);
+        etp_ab_memory_tables(arms, &tables, &stages, r, arena);
         etp_ab_plan_pictures(arms, r, arena);
     }
 }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who holds the memory of the arms after their measured iterations, row by row up to the whole.
+// Who holds the memory of the arms after their measured iterations and at the stages before, row by
+// row up to the whole.
 #include <inttypes.h>
 #include <math.h>
+#include <stddef.h>
+#include <string.h>
 
 #include "show/report.h"
 
@@ -61,7 +64,82 @@ static void holders_table(const char *id, const etp_ab_arm *b, const etp_ab_arm 
     }
 }
 
-void etp_ab_memory_tables(const etp_ab *ab, size_t *n, etp_report *r, etp_arena *arena)
+// ---- stage by stage ----
+
+enum { LOAD, FIRST, STEADY, PEAK, STAGES };
+
+static const char *peak_words(const etp_memory_stages *at)
+{
+    if (at->load.peak_bytes >= at->peak.peak_bytes) {
+        return "while it was loaded";
+    }
+    return at->first.peak_bytes >= at->peak.peak_bytes ? "in the first inference"
+                                                       : "after the first inference";
+}
+
+static void stage_row(etp_table *t, const char *who, const uint64_t *is, const char *what,
+                      etp_arena *arena)
+{
+    ETP_ROW(t, etp_cell_z(who), held(is[LOAD], arena), held(is[FIRST], arena),
+            held(is[STEADY], arena), held(is[PEAK], arena), etp_cell_z(what));
+}
+
+// Each column adds up to what was resident, that of the peak to the peak.
+static void stages_table(const char *id, const etp_ab_arm *arm, etp_report *r, etp_arena *arena)
+{
+    static const etp_column k_columns[] = {
+        {.key = "holder", .title = "who holds it"},
+        {.key = "load", .title = "loaded", .flags = ETP_COL_FIGURES},
+        {.key = "first", .title = "first inference", .flags = ETP_COL_FIGURES},
+        {.key = "steady", .title = "steady", .flags = ETP_COL_FIGURES},
+        {.key = "peak", .title = "peak", .flags = ETP_COL_FIGURES},
+        {.key = "what", .title = "what it is", .flags = ETP_COL_MINOR},
+    };
+    static const struct {
+        const char *title, *what;
+        size_t offset;
+    } k_rows[] = {
+#define ROW(member, title, what) {title, what, offsetof(etp_memory_rows, member)},
+        ETP_MEMORY_ROWS(ROW)
+#undef ROW
+    };
+    const etp_memory_stages *at = &arm->memory_at;
+    const etp_memory_rows *of[] = {&at->load.rows, &at->first.rows, &arm->memory, &at->peak.rows};
+    etp_table *t = etp_report_table(
+        r, id,
+        etp_arena_printf(arena, "%s, stage by stage: most %s", arm->measured, peak_words(at)),
+        k_columns, STAGES + 2);
+    uint64_t sums[STAGES], between[STAGES] = {0};
+    for (size_t k = 0; k < STAGES; k++) {
+        sums[k] = etp_memory_sum(of[k]);
+    }
+    if (at->peak.peak_bytes > sums[PEAK]) {
+        between[PEAK] = at->peak.peak_bytes - sums[PEAK];
+        sums[PEAK] = at->peak.peak_bytes;
+    }
+    for (size_t i = 0; i < sizeof k_rows / sizeof *k_rows; i++) {
+        uint64_t is[STAGES], weights[STAGES];
+        for (size_t k = 0; k < STAGES; k++) {
+            memcpy(&is[k], (const char *)of[k] + k_rows[i].offset, sizeof is[k]);
+            weights[k] = is[k] < arm->load.packed_bytes ? is[k] : arm->load.packed_bytes;
+        }
+        const char *title = k_rows[i].title, *what = k_rows[i].what;
+        if (k_rows[i].offset == offsetof(etp_memory_rows, packed) && arm->load.packed_bytes > 0) {
+            stage_row(t, "packed weights", weights, "of all operators; each one's stand below",
+                      arena);
+            title = "XNNPACK at load, else", what = "operators, and what they need";
+            for (size_t k = 0; k < STAGES; k++) {
+                is[k] -= weights[k];
+            }
+        }
+        stage_row(t, title, is, what, arena);
+    }
+    stage_row(t, "between readings", between, "more at the peak, and freed again by then", arena);
+    stage_row(t, "resident", sums, "the rows together", arena);
+}
+
+void etp_ab_memory_tables(const etp_ab *ab, size_t *n, size_t *stages, etp_report *r,
+                          etp_arena *arena)
 {
     size_t pairs = ab->n_comparisons;
     for (size_t i = 0; i < (pairs ? pairs : ab->n_arms); i++) {
@@ -71,6 +149,12 @@ void etp_ab_memory_tables(const etp_ab *ab, size_t *n, etp_report *r, etp_arena 
         if (b->memory.code > 0 && (!x || x->memory.code > 0)) {
             const char *id = etp_arena_printf(arena, "memory-%zu", ++*n);
             holders_table(*n == 1 ? "memory" : id, b, x, r, arena);
+        }
+    }
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        if (ab->arms[i].memory_at.load.rows.code > 0) {
+            const char *id = etp_arena_printf(arena, "stages-%zu", ++*stages);
+            stages_table(*stages == 1 ? "stages" : id, &ab->arms[i], r, arena);
         }
     }
 }

@@ -10,6 +10,7 @@
 #include "compare/why.h"
 #include "document/ab_rows.h"
 #include "document/document.h"
+#include "document/memory.h"
 #include "document/rows.h"
 #include "inspect/ops.h"
 #include "show/counters.h"
@@ -128,7 +129,8 @@ KNOWN(has_hook, etp_ab_arm,
       it->masking_cost.call_ns > 0) // not of bare recordings, runners of others
 KNOWN(has_cache, etp_packed_cache, *it != ETP_CACHE_UNSAID)
 KNOWN(has_loading, etp_ab_load, it->n > 0)
-KNOWN(has_memory, etp_ab_arm, it->memory.code > 0)
+KNOWN(has_memory, etp_memory_rows, it->code > 0)
+KNOWN(has_stage, etp_memory_stage, it->rows.code > 0)
 KNOWN(has_interval, etp_ab_arm, isfinite(it->hi_ns - it->lo_ns))
 KNOWN(has_blocks, etp_ab_ratio, it->blocks > 0)
 KNOWN(has_drift, etp_ab_drift, it->known)
@@ -240,10 +242,6 @@ static const etp_field k_hook_rows[] = {
     FIELD("share", RATIO, masking_cost.share, "of the untraced median"),
 };
 static SHAPE(k_hook, k_hook_rows);
-#define ROW(member, title, what) FIELD(#member, UINT, memory.member, what),
-static const etp_field k_memory_rows[] = {ETP_MEMORY_ROWS(ROW)};
-#undef ROW
-static SHAPE(k_memory, k_memory_rows);
 static const etp_field k_interval_rows[] = {
     FIELD("lo", ROUNDED, lo_ns, "at least"),
     FIELD("hi", ROUNDED, hi_ns, "at most"),

@@ -229,11 +229,11 @@ const etp_report *etp_ab_price_report(const etp_ab *ab, etp_arena *arena)
 {
     etp_report *r = etp_report_create(arena, ab->title);
     etp_report_subtitle(r, "what it costs%s", ab->emulated ? " (emulated)" : "");
-    size_t n = 0, holders = 0, loads = 0;
+    size_t n = 0, holders = 0, stages = 0, loads = 0;
     if (ab->n_phases < 2) {
         etp_report_section(r, 1, "price-section", "Price");
         price_of(ab, &n, r, arena);
-        etp_ab_memory_tables(ab, &holders, r, arena);
+        etp_ab_memory_tables(ab, &holders, &stages, r, arena);
         etp_ab_plan_pictures(ab, r, arena);
         etp_ab_loading_tables(ab, &loads, r, arena);
         etp_ab_load_fix_section(ab, r);
@@ -242,7 +242,7 @@ const etp_report *etp_ab_price_report(const etp_ab *ab, etp_arena *arena)
         const char *id = etp_arena_printf(arena, "price-section-%zu", p + 1);
         etp_report_section(r, 1, id, ab->phases[p].name);
         price_of(ab->phases[p].ab, &n, r, arena);
-        etp_ab_memory_tables(ab->phases[p].ab, &holders, r, arena);
+        etp_ab_memory_tables(ab->phases[p].ab, &holders, &stages, r, arena);
         etp_ab_plan_pictures(ab->phases[p].ab, r, arena);
         etp_ab_loading_tables(ab->phases[p].ab, &loads, r, arena);
     }

@@ -167,7 +167,8 @@ void etp_ab_states_section(const etp_ab_views *v, const etp_ab *arms, etp_report
 // One row of it: COST of two arms, and of bytes the verdict's words ("less").
 etp_cell etp_ab_cost_cell(const etp_ab_arm *arm, etp_cost cost, etp_arena *arena);
 // Who holds the memory of the arms; *N: tables so far. In holders.c.
-void etp_ab_memory_tables(const etp_ab *ab, size_t *n, etp_report *r, etp_arena *arena);
+void etp_ab_memory_tables(const etp_ab *ab, size_t *n, size_t *stages, etp_report *r,
+                          etp_arena *arena);
 // On the page, of each program of the arms: which tensors have their planned memory when. In
 // graph.c.
 void etp_ab_plan_pictures(const etp_ab *ab, etp_report *r, etp_arena *arena);

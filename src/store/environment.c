@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The lines of environment.jsonl, of launches and of blocks: the tables that they are written by
 // and read by.
+#include "document/memory.h"
 #include "document/rows.h"
 #include "store/internal.h"
 
@@ -10,7 +11,8 @@ WORDS(k_load_whats, etp_load_what_name, etp_load_what, ETP_LOAD_WHATS)
 WORDS(k_kinds, etp_launch_kind_name, etp_launch_kind, ETP_LAUNCH_KINDS)
 FIND(launch_type, etp_run_launch, etp_run, MAKE(text, k_launch_type))
 KNOWN(has_counters, etp_run_launch, it->cycles > 0)
-KNOWN(has_memory, etp_run_launch, it->memory.code > 0)
+KNOWN(has_memory, etp_memory_rows, it->code > 0)
+KNOWN(has_stage, etp_memory_stage, it->rows.code > 0)
 KNOWN(has_parts, etp_run_launch, it->parts.n > 0)
 KNOWN(has_hook_cost, etp_run_launch, it->hook_cost.call_ps > 0)
 KNOWN(has_cache, etp_run_launch, it->counted.cache.len > 0)
@@ -162,10 +164,6 @@ static const etp_field k_hook_rows[] = {
     FIELD("call_ps", UINT, hook_cost.call_ps, "picoseconds added to each"),
 };
 static SHAPE(k_hook, k_hook_rows);
-#define ROW(member, title, what) FIELD(#member, UINT, memory.member, what),
-static const etp_field k_memory_rows[] = {ETP_MEMORY_ROWS(ROW)};
-#undef ROW
-static SHAPE(k_memory, k_memory_rows);
 #undef OF
 #define OF etp_run_part
 static const etp_field k_part_rows[] = {
@@ -208,10 +206,15 @@ static const etp_field k_launch_rows[] = {
           .flags = ETP_ABSENT | ETP_ZERO),
     FIELD("clean_bytes", UINT, clean_bytes, "likewise: pages of files, not written",
           .flags = ETP_ABSENT | ETP_ZERO),
-    GROUP("memory", &k_memory, "both together, by who holds them", .when = has_memory,
-          .flags = ETP_ABSENT),
-    GROUP("loading", &k_loading, "of one recorded launch of each arm", .when = has_parts,
-          .flags = ETP_ABSENT),
+    FIELD("memory", OBJECT, memory, "both together, by who holds them",
+          .shape = &k_etp_memory_rows_shape, .when = has_memory, .flags = ETP_ABSENT),
+#define STAGE(member, when_)                                                           \
+    FIELD("memory_" #member, OBJECT, memory_at.member, "kind memory: likewise " when_, \
+          .shape = &k_etp_memory_stage_shape, .when = has_stage, .flags = ETP_ABSENT),
+    ETP_MEMORY_STAGES(STAGE)
+#undef STAGE
+        GROUP("loading", &k_loading, "of one recorded launch of each arm", .when = has_parts,
+              .flags = ETP_ABSENT),
     NUMBER(user_ns, "CPU time"),
     NUMBER(system_ns, "likewise, in the kernel"),
     NUMBER(minor_faults, "page faults without reading"),

@@ -39,7 +39,7 @@ static bool find(const char *const *names, size_t n, etp_str s, size_t *out)
 
 NAMES(run_state, NULL, "running", "finished", "interrupted")
 NAMES(run_stop, "", "precision", "budget", "blocks")
-NAMES(launch_kind, "timed", "traced", "control", "sampled", "cold")
+NAMES(launch_kind, "timed", "traced", "control", "sampled", "cold", "memory")
 #define PART_WORD(name, word, title, what) word,
 NAMES(load_what, ETP_LOAD_PARTS(PART_WORD))
 #undef PART_WORD

@@ -50,7 +50,8 @@ typedef enum etp_launch_kind { // of a process
     ETP_LAUNCH_TRACED,
     ETP_LAUNCH_CONTROL, // one more baseline launch: the A/A control
     ETP_LAUNCH_SAMPLED,
-    ETP_LAUNCH_COLD, // its files are dropped from the page cache first; only its load counts
+    ETP_LAUNCH_COLD,   // its files are dropped from the page cache first; only its load counts
+    ETP_LAUNCH_MEMORY, // who holds memory is read at each stage; nothing else of it counts
     ETP_LAUNCH_KINDS
 } etp_launch_kind;
 
@@ -218,6 +219,7 @@ typedef struct etp_run_launch {
     uint64_t dirty_bytes, clean_bytes; // resident after the measured iterations: pages that were
                                        // written, and those of files that were not
     etp_memory_rows memory;            // who holds them; code 0: not known
+    etp_memory_stages memory_at;       // kind memory
     struct {
         etp_run_part *items;
         size_t n, cap;

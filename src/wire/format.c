@@ -44,6 +44,9 @@ static void hello(etp_json *j, const etp_wire_hello *h)
     if (h->ledger != 0) {
         etp_json_kv_u64(j, "ledger", h->ledger);
     }
+    if (h->stages != 0) {
+        etp_json_kv_u64(j, "stages", h->stages);
+    }
     if (h->counters.events[0] == '\0') {
         return;
     }
@@ -98,6 +101,23 @@ static void counts(etp_json *j, const etp_wire_counts *c)
     }
 }
 
+// No program runs without any code; one that is not known is not written.
+static void memory_rows(etp_json *j, const char *key, const etp_memory_rows *rows, uint64_t peak)
+{
+    if (rows->code == 0) {
+        return;
+    }
+    etp_json_key(j, key);
+    etp_json_begin_object(j);
+#define ROW(member, title, what) etp_json_kv_u64(j, #member, rows->member);
+    ETP_MEMORY_ROWS(ROW)
+#undef ROW
+    if (peak > 0) {
+        etp_json_kv_u64(j, "peak_bytes", peak);
+    }
+    etp_json_end(j);
+}
+
 static void done(etp_json *j, const etp_wire_done *d)
 {
     etp_json_kv_z(j, "cmd", d->cmd);
@@ -116,15 +136,11 @@ static void done(etp_json *j, const etp_wire_done *d)
         etp_json_kv_u64(j, "dirty_bytes", d->dirty_bytes);
         etp_json_kv_u64(j, "clean_bytes", d->clean_bytes);
     }
-    if (d->memory.code == 0) { // no program runs without any
-        return;
-    }
-    etp_json_key(j, "memory");
-    etp_json_begin_object(j);
-#define ROW(member, title, what) etp_json_kv_u64(j, #member, d->memory.member);
-    ETP_MEMORY_ROWS(ROW)
-#undef ROW
-    etp_json_end(j);
+    memory_rows(j, "memory", &d->memory, 0);
+#define STAGE(member, when) \
+    memory_rows(j, "memory_" #member, &d->stages.member.rows, d->stages.member.peak_bytes);
+    ETP_MEMORY_STAGES(STAGE)
+#undef STAGE
 }
 
 static void selftest(etp_json *j, const etp_wire_selftest *t)

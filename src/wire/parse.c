@@ -375,7 +375,7 @@ typedef struct field {
     bool required;
 } field;
 
-#define MAX_FIELDS 12
+#define MAX_FIELDS 16
 
 static bool value_of(in *s, const field *f, unsigned depth);
 
@@ -437,6 +437,7 @@ static bool object(in *s, const field *fields, size_t count, unsigned depth)
     {.name = NAME, .text = (FIELD), .cap = sizeof(FIELD), .required = (REQUIRED)}
 #define NUMBER(NAME, FIELD, REQUIRED) {.name = NAME, .number = &(FIELD), .required = (REQUIRED)}
 #define COUNT(ARRAY) (sizeof(ARRAY) / sizeof(ARRAY)[0])
+#define OBJECT(NAME, FIELDS) {.name = NAME, .object = (FIELDS), .object_count = COUNT(FIELDS)}
 
 static bool truth(in *s, etp_wire_truth *value)
 {
@@ -507,14 +508,53 @@ static bool hello_fields(in *s, etp_wire_hello *h)
         TEXT("executorch", h->executorch, false),
         TEXT("kind", h->kind, false),
         NUMBER("threads", h->threads, false),
-        {.name = "mask",     .object = mask,     .object_count = COUNT(mask)    },
+        OBJECT("mask", mask),
         TEXT("cpu", h->cpu, false),
         TEXT("flags", h->flags, false),
         NUMBER("memory", h->memory, false),
         NUMBER("ledger", h->ledger, false),
-        {.name = "counters", .object = counters, .object_count = COUNT(counters)}
+        NUMBER("stages", h->stages, false),
+        OBJECT("counters", counters),
     };
     return object(s, f, COUNT(f), 0);
+}
+
+static bool done_fields(in *s, etp_wire_done *d)
+{
+#define ROW(member, title, what) NUMBER(#member, rows->member, false),
+#define NUMBERED(member, when) AT_##member,
+#define STAGE(member, when) [AT_##member] = &d->stages.member,
+#define FIELD(member, when) OBJECT("memory_" #member, memory[AT_##member]),
+    enum { ROWS = sizeof(etp_memory_rows) / sizeof(uint64_t) };
+    enum { AT_steady, ETP_MEMORY_STAGES(NUMBERED) STAGES };
+    etp_memory_stage steady = {.peak_bytes = 0};
+    etp_memory_stage *const stages[STAGES] = {&steady, ETP_MEMORY_STAGES(STAGE)};
+    field memory[STAGES][ROWS + 1];
+    for (size_t i = 0; i < STAGES; i++) {
+        etp_memory_rows *rows = &stages[i]->rows;
+        const field of[] = {ETP_MEMORY_ROWS(ROW)
+                                NUMBER("peak_bytes", stages[i]->peak_bytes, false)};
+        memcpy(memory[i], of, sizeof of);
+    }
+    const field f[] = {TEXT("cmd", d->cmd, false),
+                       NUMBER("n", d->n, true),
+                       NUMBER("bytes", d->bytes, false),
+                       NUMBER("peak_rss_bytes", d->peak_rss_bytes, false),
+                       NUMBER("hook_calls", d->hook_calls, false),
+                       NUMBER("hook_call_ps", d->hook_call_ps, false),
+                       NUMBER("span_ns", d->span_ns, false),
+                       NUMBER("wait_ns", d->wait_ns, false),
+                       NUMBER("dirty_bytes", d->dirty_bytes, false),
+                       NUMBER("clean_bytes", d->clean_bytes, false),
+                       OBJECT("memory", memory[AT_steady]),
+                       ETP_MEMORY_STAGES(FIELD)};
+#undef ROW
+#undef NUMBERED
+#undef STAGE
+#undef FIELD
+    const bool good = object(s, f, COUNT(f), 0);
+    d->memory = steady.rows;
+    return good;
 }
 
 static bool part_fields(in *s, etp_wire_part *t)
@@ -562,26 +602,8 @@ static bool fields_of(in *s, etp_wire_msg *m)
                            NUMBER("scaled", c->scaled, false)};
         return object(s, f, COUNT(f), 0);
     }
-    case ETP_WIRE_DONE: {
-        etp_wire_done *d = &m->u.done;
-#define ROW(member, title, what) NUMBER(#member, d->memory.member, false),
-        const field memory[] = {ETP_MEMORY_ROWS(ROW)};
-#undef ROW
-        const field f[] = {
-            TEXT("cmd", d->cmd, false),
-            NUMBER("n", d->n, true),
-            NUMBER("bytes", d->bytes, false),
-            NUMBER("peak_rss_bytes", d->peak_rss_bytes, false),
-            NUMBER("hook_calls", d->hook_calls, false),
-            NUMBER("hook_call_ps", d->hook_call_ps, false),
-            NUMBER("span_ns", d->span_ns, false),
-            NUMBER("wait_ns", d->wait_ns, false),
-            NUMBER("dirty_bytes", d->dirty_bytes, false),
-            NUMBER("clean_bytes", d->clean_bytes, false),
-            {.name = "memory", .object = memory, .object_count = COUNT(memory)}
-        };
-        return object(s, f, COUNT(f), 0);
-    }
+    case ETP_WIRE_DONE:
+        return done_fields(s, &m->u.done);
     case ETP_WIRE_ERROR: {
         etp_wire_error *e = &m->u.error;
         const field f[] = {TEXT("code", e->code, true), TEXT("message", e->message, true)};

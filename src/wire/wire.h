@@ -9,7 +9,8 @@
 //   {"type":"hello","protocol":1,"pid":7,"nonce":"","executorch":"1.5.1","kind":"timed",
 //    "threads":1,"mask":{"requested":"x86_64:...","hook":"cpuinfo_initialize",
 //    "cleared":"x86_64:...","calls":2,"caller":"lib..."},"cpu":"x86_64:...","flags":"x86_64:...",
-//    "memory":1,"counters":{"events":"hardware","cache":"cache-misses","why":"","fix":""}}
+//    "memory":1,"stages":1,
+//    "counters":{"events":"hardware","cache":"cache-misses","why":"","fix":""}}
 //   {"type":"load","ns":1,"rss_bytes":1,"hook_calls":2,"epoch_ns":1,"method":"forward",
 //    "inputs":1,"outputs":1,"kernels_ours":"llama::custom_sdpa.out",
 //    "kernels_theirs":"llama::update_cache.out"}
@@ -19,6 +20,8 @@
 //    "hook_call_ps":400}
 //   {"type":"done","cmd":"memory","n":1,"bytes":0,"peak_rss_bytes":9,"dirty_bytes":2,
 //    "clean_bytes":3,"memory":{"program":1,"code":2,"unaccounted":2}}
+//     of kind "memory" also "memory_load", "memory_first", "memory_peak" (base/memory_rows.h):
+//     {"program":1,"code":2,"peak_bytes":9}
 //   {"type":"part","what":"packing","delegate":1,"operation":2,"bytes":64,"ns":9,"faults":0}
 //   {"type":"error","code":"method","message":"..."}
 // lines of `--roofs`, which come between hello and done (best and median 0: checked, not timed):
@@ -39,6 +42,9 @@
 //                the last time, as CSV (columns in runner/src/sampler.h)
 //   outputs DIR  outputs of the last iteration as DIR/output-<i>.bin and DIR/outputs.json
 //   memory       what of the process is resident now; only where the hello line has "memory"
+//   With kind "memory" it is also read while loading and after the first inference, where it takes
+//   time that nothing else may be told of; only where the hello line has "stages". ETPROF_KEPT of
+//   its environment names mutable buffers: "2:0:4096" are 4096 bytes of planned memory 2.
 //   With kind "cold" the program, its data and its cache of packed weights are dropped from the
 //   page cache before the load; "cached_bytes" of the load line is what could not be dropped.
 //   ledger       its parts one by one, from the start of the process to the end of the first
@@ -101,6 +107,7 @@ typedef struct etp_wire_hello {
     char cpu[ETP_WIRE_TEXT_MAX];   // etp_isa_cpu text, nothing hidden
     char flags[ETP_WIRE_TEXT_MAX]; // the same as the SDK sees it, read back
     uint64_t memory, ledger;       // 1: it knows the command
+    uint64_t stages;               // 1: and kind "memory"
     struct {
         char events[ETP_WIRE_WORD_MAX +
                     1]; // hardware, process (as the system counts, kernel included), software (no
@@ -154,6 +161,7 @@ typedef struct etp_wire_done {
     uint64_t dirty_bytes, clean_bytes; // memory: resident pages that were written, and those of
                                        // files that were not; both 0: not known here
     etp_memory_rows memory;            // memory: who holds them; all 0: not known
+    etp_memory_stages stages;          // memory of kind "memory": who held it when
 } etp_wire_done;
 
 typedef struct etp_wire_part {        // of what a process does; see base/load_parts.h

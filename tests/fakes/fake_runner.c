@@ -55,6 +55,7 @@ typedef struct fake {
     } counts;
     unsigned long long waits;
     unsigned long long peak_bytes, dirty_bytes, clean_bytes;
+    etp_memory_stages stages;
     etp_wire_part parts[16];
     size_t n_parts;
     char what[64], kernels[512];
@@ -173,6 +174,20 @@ static void read_directive(fake *f, const char *line)
     } else if (sscanf(line, "memory %63s %llu %llu %llu", level, &a, &b, &c) == 4 &&
                matches(level, f->level)) {
         f->peak_bytes = a, f->dirty_bytes = b, f->clean_bytes = c;
+    } else if (sscanf(line, "stages %63s %llu %llu %llu", level, &a, &b, &c) == 4 &&
+               matches(level, f->level)) { // constants, packed weights, what no reading saw
+        f->stages.load = (etp_memory_stage){
+            {.code = 1000, .packed = b},
+            1000 + a + b + c
+        };
+        f->stages.first = (etp_memory_stage){
+            {.code = 2000, .packed = b, .kept = 64},
+            1000 + a + b + c
+        };
+        f->stages.peak = (etp_memory_stage){
+            {.code = 1000, .packed = b, .program = a},
+            1000 + a + b + c
+        };
     } else if (sscanf(line, "kernels %63s %n", level, &at) == 1 && at > 0) {
         if (matches(level, f->level)) {
             snprintf(f->kernels, sizeof f->kernels, "%s", line + at);
@@ -265,6 +280,7 @@ static void say_hello(fake *f, int probe)
     h->threads = f->threads;
     h->memory = f->dirty_bytes > 0;
     h->ledger = f->n_parts > 0;
+    h->stages = f->stages.load.peak_bytes > 0;
     const char *counters = getenv("FAKE_COUNTERS");
     if (counters && strcmp(counters, "denied") == 0) {
         snprintf(h->counters.events, sizeof h->counters.events, "none");
@@ -400,6 +416,9 @@ static void tell_memory(const fake *f)
     m.u.done.clean_bytes = f->clean_bytes;
     m.u.done.memory = (etp_memory_rows){
         .code = f->clean_bytes, .packed = f->dirty_bytes / 2, .planned = f->dirty_bytes / 2};
+    if (strcmp(f->kind, "memory") == 0) {
+        m.u.done.stages = f->stages;
+    }
     send(&m);
 }
 

@@ -103,6 +103,41 @@ def planted():
         expect("peak memory: SME2 costs 2.5× as much" in screen and screen.count("--price") == 2, name, screen)
 
 
+def stages():
+    """Readings of a launch of their own: a table for each arm, whose columns add up, that of the peak to the peak."""
+    name = "stages"
+    with tempfile.TemporaryDirectory() as tmp:
+        done = session(tmp, ["memory * 50000000 12000000 8000000", "stages sme2 3000000 9000000 50000",
+                             "stages neon 3000000 4000000 50000", "part * packing 1 1 3000000 7000 0",
+                             "part * first 0 0 0 7000 0"], "--price", blocks=2)
+        expect(done.returncode == 0, name, (done.returncode, done.stderr[-400:]))
+        told = [line for line in launches(tmp) if line["kind"] == "memory"]
+        expect([line["block"] for line in told] == [1, 1] and not any("memory_load" in line for line in launches(tmp)
+                                                                     if line["kind"] != "memory"), name, told)
+        for number, weights in (("", 9000000), ("-2", 4000000)):
+            held = {row["holder"]: [int(row[k]) for k in ("load", "first", "steady", "peak")]
+                    for row in csv_rows(tmp, "stages" + number)}
+            whole = held.pop("resident")
+            expect(whole == [1000 + weights, 2064 + weights, 20000000, 1000 + 3000000 + weights + 50000], name, whole)
+            expect(whole == [sum(column) for column in zip(*held.values())], name, held)
+            expect(held["packed weights"] == [3000000] * 4 and held["between readings"] == [0, 0, 0, 50000], name, held)
+            expect(held["XNNPACK at load, else"][0] == weights - 3000000, name, held)
+        report = json.loads((pathlib.Path(tmp) / "run" / "report.json").read_text())
+        arms = {arm["name"]: arm for arm in report["arms"]}
+        expect(arms[ON]["memory_load"]["packed"] == 9000000 and arms[OFF]["memory_first"]["kept"] == 64, name, arms)
+        expect(arms[ON]["memory_peak"]["peak_bytes"] == 12051000, name, arms[ON]["memory_peak"])
+        for form in ("text", "md", "html"):
+            text = etprof(tmp, "analyze", "run", "--price", "--format", form).stdout
+            for words in ("stage by stage: most while it was loaded", "mutable buffers (KV cache)", "12.05 MB"):
+                expect(words in text, name, (form, words, text[-1500:]))
+    with tempfile.TemporaryDirectory() as tmp:  # a runner without such a kind is not asked for it
+        done = session(tmp, ["memory * 50000000 12000000 8000000"], "--price", blocks=2)
+        expect(done.returncode == 0 and not any(line["kind"] == "memory" for line in launches(tmp)), name, done.stderr)
+        report = json.loads((pathlib.Path(tmp) / "run" / "report.json").read_text())
+        expect(not any("memory_load" in arm for arm in report["arms"]) and "stage by stage" not in done.stdout, name,
+               "what is not known is no 0")
+
+
 PARTS = (("process", 0, 0, 0, 9_000_000, 300), ("runner", 0, 0, 0, 200_000, 16), ("mapping", 0, 0, 0, 50_000, 0),
          ("verification", 0, 0, 0, 30_000, 5), ("graph", 1, 0, 0, 100_001, 9), ("packing", 1, 1, 3_584, 7_000, 0),
          ("packing", 1, 2, 520_128, 6_000_000, 0), ("creation", 1, 0, 0, 400_000, 260),
@@ -262,6 +297,7 @@ def few():
 
 
 planted()
+stages()
 loading()
 wide()
 cold()

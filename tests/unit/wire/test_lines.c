@@ -214,6 +214,16 @@ static void liberal_where_it_may(void **unused)
     assert_int_equal(msg.u.done.memory.code, 3);
     assert_int_equal(msg.u.done.memory.packed, 5);
     assert_int_equal(msg.u.done.memory.program, 0);
+    parses("{\"type\":\"done\",\"n\":1,\"memory\":{\"code\":3},\"memory_load\":{\"code\":4,"
+           "\"kept\":6,\"peak_bytes\":11},\"memory_peak\":{\"copies\":8,\"peak_bytes\":19}}");
+    assert_int_equal(msg.u.done.memory.code, 3);
+    assert_int_equal(msg.u.done.stages.load.rows.code, 4);
+    assert_int_equal(msg.u.done.stages.load.rows.kept, 6);
+    assert_int_equal(msg.u.done.stages.load.peak_bytes, 11);
+    assert_int_equal(etp_memory_sum(&msg.u.done.stages.load.rows), 10);
+    assert_int_equal(etp_memory_sum(&msg.u.done.stages.first.rows), 0);
+    assert_int_equal(msg.u.done.stages.peak.rows.copies, 8);
+    assert_int_equal(msg.u.done.stages.peak.peak_bytes, 19);
     parses("{\"type\":\"progress\",\"x\":1}");
     assert_int_equal(msg.type, ETP_WIRE_UNKNOWN);
     assert_string_equal(msg.word, "progress");
