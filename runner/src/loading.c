@@ -209,7 +209,7 @@ __attribute__((visibility("default"))) int munmap(void *at, size_t size);
 
 int munmap(void *at, size_t size)
 {
-    etp_memory_before_less(size);
+    etp_memory_before_less();
     return (int)syscall(SYS_munmap, at, size);
 }
 

@@ -12,6 +12,7 @@
 
 #if defined(__linux__)
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -94,6 +95,7 @@ static void *reallocate(void *context, void *at, size_t size)
 {
     (void)context;
     etp_loading_asked(0);
+    etp_memory_before_less();
     forget(at);
     void *moved = realloc(at, size);
     (void)keep(moved != NULL || size == 0 ? moved : at, size);
@@ -103,7 +105,7 @@ static void *reallocate(void *context, void *at, size_t size)
 static void deallocate(void *context, void *at)
 {
     (void)context;
-    etp_memory_before_less(at != NULL ? malloc_usable_size(at) : 0);
+    etp_memory_before_less();
     forget(at);
     free(at);
 }
@@ -331,11 +333,26 @@ void etp_memory_watch(bool on)
     watching = on;
 }
 
-void etp_memory_before_less(size_t size)
+// As the system counts it without looking at each page: some pages more or less.
+static uint64_t about_resident(void)
 {
-    enum { MUCH = 65536 };
+    char text[128];
+    int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    ssize_t n = file >= 0 ? read(file, text, sizeof text - 1) : -1;
+    (void)close(file);
+    text[n > 0 ? n : 0] = '\0';
+    unsigned long long pages = 0;
+    return sscanf(text, "%*u %llu", &pages) == 1 ? pages * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
+}
+
+void etp_memory_before_less(void)
+{
+    enum { MORE = 65536 }; // than at the last reading
+    static uint64_t last;
     etp_memory unused;
-    if (watching && size >= MUCH) {
+    const uint64_t now = watching ? about_resident() : 0;
+    if (now >= last + MORE) {
+        last = now;
         (void)etp_memory_read(&unused);
     }
 }
@@ -373,9 +390,8 @@ void etp_memory_watch(bool on)
     (void)on;
 }
 
-void etp_memory_before_less(size_t size)
+void etp_memory_before_less(void)
 {
-    (void)size;
 }
 
 const etp_memory *etp_memory_most(void)

@@ -47,10 +47,10 @@ typedef struct etp_memory {
 // False: not known here.
 bool etp_memory_read(etp_memory *out);
 
-// ON: from here on it is also read before the SDK gives back much, which is when most is held.
+// ON: from here on it is also read where most is held, which is before something goes.
 void etp_memory_watch(bool on);
-// A mapping or block of SIZE bytes is about to go.
-void etp_memory_before_less(size_t size);
+// A mapping or block is about to go.
+void etp_memory_before_less(void);
 // Of all readings since, that with most; NULL: none.
 const etp_memory *etp_memory_most(void);
 

@@ -31,7 +31,7 @@ typedef struct etp_memory_rows { // bytes
 #define ETP_MEMORY_STAGES(STAGE)                             \
     STAGE(load, "after loading, before the first inference") \
     STAGE(first, "after the first inference")                \
-    STAGE(peak, "when most was held, of all readings: before much is given back there is one")
+    STAGE(peak, "when most was held, of all readings: before something goes there is one")
 
 typedef struct etp_memory_stage {
     etp_memory_rows rows;
