@@ -6,12 +6,13 @@
 
 #include <stdint.h>
 
-// ROW(member, title for people, what it is)
-#define ETP_MEMORY_ROWS(ROW)                                                             \
+// ROW(member, title for people, what it is); SOME: 0 is none, or by an etprof that did not tell
+// them
+#define ETP_MEMORY_ROWS(ROW, SOME)                                                       \
     ROW(program, "program", "pages of the program's files that were touched")            \
     ROW(planned, "planned arenas", "tensors, as the program plans them")                 \
-    ROW(kept, "mutable buffers (KV cache)", "planned, and kept from call to call")       \
-    ROW(copies, "copies of these", "etprof's own, put back before each repetition")      \
+    SOME(kept, "mutable buffers (KV cache)", "planned, and kept from call to call")      \
+    SOME(copies, "copies of these", "etprof's own, put back before each repetition")     \
     ROW(packed, "XNNPACK at load", "allocated while loading: packed weights, operators") \
     ROW(cache, "packed cache", "pages of the file of packed weights that were touched")  \
     ROW(workspace, "XNNPACK later", "allocated since: workspace")                        \
@@ -23,7 +24,7 @@
 
 typedef struct etp_memory_rows { // bytes
 #define ETP_MEMORY_MEMBER(member, title, what) uint64_t member;
-    ETP_MEMORY_ROWS(ETP_MEMORY_MEMBER)
+    ETP_MEMORY_ROWS(ETP_MEMORY_MEMBER, ETP_MEMORY_MEMBER)
 #undef ETP_MEMORY_MEMBER
 } etp_memory_rows;
 
@@ -47,7 +48,7 @@ typedef struct etp_memory_stages {
 static inline uint64_t etp_memory_sum(const etp_memory_rows *rows)
 {
 #define ETP_MEMORY_ADD(member, title, what) +rows->member
-    return 0 ETP_MEMORY_ROWS(ETP_MEMORY_ADD);
+    return 0 ETP_MEMORY_ROWS(ETP_MEMORY_ADD, ETP_MEMORY_ADD);
 #undef ETP_MEMORY_ADD
 }
 

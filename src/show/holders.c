@@ -37,11 +37,14 @@ static void holders_table(const char *id, const etp_ab_arm *b, const etp_ab_arm 
     };
     const struct {
         const char *title, *what;
+        bool some;
         uint64_t from, to;
     } rows[] = {
-#define ROW(member, title, what) {title, what, b->memory.member, y->memory.member},
-        ETP_MEMORY_ROWS(ROW)
+#define ROW(member, title, what) {title, what, false, b->memory.member, y->memory.member},
+#define SOME(member, title, what) {title, what, true, b->memory.member, y->memory.member},
+        ETP_MEMORY_ROWS(ROW, SOME)
 #undef ROW
+#undef SOME
     };
     const etp_column alone[] = {columns[0], columns[1], columns[4]};
     etp_table *t =
@@ -51,6 +54,9 @@ static void holders_table(const char *id, const etp_ab_arm *b, const etp_ab_arm 
     for (size_t i = 0; i <= sizeof rows / sizeof *rows; i++) {
         bool total = i == sizeof rows / sizeof *rows;
         uint64_t was = total ? from : rows[i].from, is = total ? to : rows[i].to;
+        if (!total && rows[i].some && was + is == 0) {
+            continue;
+        }
         const char *title = total ? "resident" : rows[i].title;
         const char *what = total ? "the rows together" : rows[i].what;
         if (x) {
@@ -97,11 +103,14 @@ static void stages_table(const char *id, const etp_ab_arm *arm, etp_report *r, e
     };
     static const struct {
         const char *title, *what;
+        bool some;
         size_t offset;
     } k_rows[] = {
-#define ROW(member, title, what) {title, what, offsetof(etp_memory_rows, member)},
-        ETP_MEMORY_ROWS(ROW)
+#define ROW(member, title, what) {title, what, false, offsetof(etp_memory_rows, member)},
+#define SOME(member, title, what) {title, what, true, offsetof(etp_memory_rows, member)},
+        ETP_MEMORY_ROWS(ROW, SOME)
 #undef ROW
+#undef SOME
     };
     const etp_memory_stages *at = &arm->memory_at;
     const etp_memory_rows *of[] = {&at->load.rows, &at->first.rows, &arm->memory, &at->peak.rows};
@@ -122,6 +131,9 @@ static void stages_table(const char *id, const etp_ab_arm *arm, etp_report *r, e
         for (size_t k = 0; k < STAGES; k++) {
             memcpy(&is[k], (const char *)of[k] + k_rows[i].offset, sizeof is[k]);
             weights[k] = is[k] < arm->load.packed_bytes ? is[k] : arm->load.packed_bytes;
+        }
+        if (k_rows[i].some && is[LOAD] + is[FIRST] + is[STEADY] + is[PEAK] == 0) {
+            continue;
         }
         const char *title = k_rows[i].title, *what = k_rows[i].what;
         if (k_rows[i].offset == offsetof(etp_memory_rows, packed) && arm->load.packed_bytes > 0) {

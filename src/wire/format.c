@@ -110,7 +110,7 @@ static void memory_rows(etp_json *j, const char *key, const etp_memory_rows *row
     etp_json_key(j, key);
     etp_json_begin_object(j);
 #define ROW(member, title, what) etp_json_kv_u64(j, #member, rows->member);
-    ETP_MEMORY_ROWS(ROW)
+    ETP_MEMORY_ROWS(ROW, ROW)
 #undef ROW
     if (peak > 0) {
         etp_json_kv_u64(j, "peak_bytes", peak);

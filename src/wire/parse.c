@@ -532,7 +532,7 @@ static bool done_fields(in *s, etp_wire_done *d)
     field memory[STAGES][ROWS + 1];
     for (size_t i = 0; i < STAGES; i++) {
         etp_memory_rows *rows = &stages[i]->rows;
-        const field of[] = {ETP_MEMORY_ROWS(ROW)
+        const field of[] = {ETP_MEMORY_ROWS(ROW, ROW)
                                 NUMBER("peak_bytes", stages[i]->peak_bytes, false)};
         memcpy(memory[i], of, sizeof of);
     }

@@ -130,6 +130,13 @@ def stages():
             text = etprof(tmp, "analyze", "run", "--price", "--format", form).stdout
             for words in ("stage by stage: most while it was loaded", "mutable buffers (KV cache)", "12.05 MB"):
                 expect(words in text, name, (form, words, text[-1500:]))
+        environment = pathlib.Path(tmp) / "run" / "environment.jsonl"  # as an etprof of before wrote it
+        old = [{**line, "memory": {k: v for k, v in line["memory"].items() if k not in ("kept", "copies")}}
+               if "memory" in line else line for line in map(json.loads, environment.read_text().splitlines())]
+        environment.write_text("".join(json.dumps(line) + "\n" for line in old if line.get("kind") != "memory"))
+        text = etprof(tmp, "analyze", "run", "--price").stdout
+        expect("XNNPACK at load" in text and "mutable buffers" not in text and "stage by stage" not in text, name,
+               "what an older folder does not tell", text)
     with tempfile.TemporaryDirectory() as tmp:  # a runner without such a kind is not asked for it
         done = session(tmp, ["memory * 50000000 12000000 8000000"], "--price", blocks=2)
         expect(done.returncode == 0 and not any(line["kind"] == "memory" for line in launches(tmp)), name, done.stderr)
