@@ -86,6 +86,13 @@ void Session::watch_memory()
     }
 }
 
+// The system counts without looking at each page: a reading may have seen more.
+static uint64_t peak_until_now()
+{
+    const etp_memory *most = etp_memory_most();
+    return std::max(peak_rss_bytes(), most != nullptr ? etp_memory_sum(&most->rows) : 0);
+}
+
 // Once; only in a launch that measures nothing else.
 void Session::read_stage(etp_memory_stage &stage)
 {
@@ -95,7 +102,7 @@ void Session::read_stage(etp_memory_stage &stage)
     }
     know_places();
     if (etp_memory_read(&memory) && memory.known) {
-        stage = {memory.rows, std::max(peak_rss_bytes(), etp_memory_sum(&memory.rows))};
+        stage = {memory.rows, peak_until_now()};
     }
 }
 
@@ -114,7 +121,7 @@ void Session::memory(etp_wire_done &out)
     out.memory = memory.rows;
     out.stages = stages_;
     if (const etp_memory *most = etp_memory_most()) {
-        out.stages.peak = {most->rows, std::max(peak_rss_bytes(), etp_memory_sum(&most->rows))};
+        out.stages.peak = {most->rows, peak_until_now()};
     }
 }
 

@@ -62,6 +62,8 @@ def from_outside(runner):
     # It has many delegates, for which the workspace is made larger again and again: the old one and the new one lie
     # beside each other for a moment.
     expect(stages["peak"]["workspace"] > stages["first"]["workspace"] > stages["load"]["workspace"] == 0, name, stages)
+    peaks = [stages[k]["peak_bytes"] for k in ("load", "first", "peak")]
+    expect(peaks == sorted(peaks) and peaks[1] >= sums["first"], name, "peaks until then", peaks)
     left = stages["peak"]["peak_bytes"] - sums["peak"] + stages["peak"]["unaccounted"]
     expect(0 <= left <= 0.03 * peak, name, "of the peak at most 3 % are nobody's", left, peak)
     expect(stages["load"]["planned"] == stages["peak"]["planned"] > 0, name, "arenas are there when weights are packed")
