@@ -90,7 +90,7 @@ static void held_table(const etp_method *m, const etp_inspect_planned *p, etp_re
                        etp_arena *arena)
 {
     static const etp_column k_columns[] = {
-        {.key = "shape", .title = "held at the most"},
+        {.key = "shape", .title = "held at the peak"},
         {.key = "bytes", .title = "size", .kind = ETP_KIND_BYTES},
         {.key = "share", .title = "share", .kind = ETP_KIND_PERCENT, .flags = ETP_COL_BAR},
         {.key = "from", .title = "from"},
@@ -168,7 +168,7 @@ static double *places(const etp_inspect_planned *p, etp_arena *arena)
 void etp_inspect_planned_picture(const etp_method *m, const etp_inspect_planned *p, const char *of,
                                  etp_report *r, etp_arena *arena)
 {
-    static const char *const k_tones[TONES] = {"held at the most", "at other times",
+    static const char *const k_tones[TONES] = {"held at the peak", "at other times",
                                                "kept from call to call"};
     static const unsigned char k_colors[TONES] = {1, 8, 3};
     size_t n, series[TONES], n_series = 0;
