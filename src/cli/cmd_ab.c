@@ -69,7 +69,7 @@ static const char *next_line(etp_str *rest, etp_arena *arena)
 
 // Releases are builds like others once the Python package has made bundles of them. PROGRAMS:
 // those that they export of SOURCE, unless it is NULL.
-static etp_status take_releases(etp_cli *cli, etp_session_call *call, const char *source,
+static etp_status take_releases(etp_cli *cli, etp_session_options *call, const char *source,
                                 const char *programs[2], etp_error *err)
 {
     if (call->runner_a || call->runner_b || call->runner) {
@@ -97,7 +97,7 @@ static etp_status take_releases(etp_cli *cli, etp_session_call *call, const char
     return etp_arena_check(&cli->arena, err, "the releases");
 }
 
-static etp_status measure_new(etp_cli *cli, const etp_session_options *g, int argc, char **argv,
+static etp_status measure_new(etp_cli *cli, const etp_session_options *c, int argc, char **argv,
                               const char **out_dir, etp_error *err)
 {
     if (argc == 0) {
@@ -106,9 +106,8 @@ static etp_status measure_new(etp_cli *cli, const etp_session_options *g, int ar
     }
     etp_session_options options;
     etp_session_plan_options *plan = &options.plan;
-    const etp_session_call *c = &g->call;
-    etp_session_call builds = *c;
-    ETP_TRY(etp_session_options_of(g, &cli->arena, &options, err));
+    etp_session_options builds = *c;
+    ETP_TRY(etp_session_options_of(c, &cli->arena, &options, err));
     const char *source = NULL; // as `etprof export` takes it
     for (int i = 0; i < argc && c->executorch; i++) {
         if (!etp_str_ends(etp_str_from(argv[i]), ETP_STR(".pte"))) {
@@ -131,7 +130,7 @@ static etp_status measure_new(etp_cli *cli, const etp_session_options *g, int ar
     }
     // Decides whether the runner is ours: one of others goes from RUNNER into the plan.
     ETP_TRY(etp_session_runners(builds.runner, builds.runner_a, builds.runner_b, &cli->arena, plan,
-                                &options.call.runner, err));
+                                &options.runner, err));
     comparing numbers = {
         .cli = cli,
         .options = {.ask = c->reference ? ask_pytorch : NULL,
@@ -148,8 +147,7 @@ static etp_status measure_new(etp_cli *cli, const etp_session_options *g, int ar
 
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
-    const etp_session_options *g = opts;
-    const etp_session_call *c = &g->call;
+    const etp_session_options *c = opts;
     const char *dir = NULL;
     if (c->numerics && (c->price || c->resume)) {
         return etp_fail(err, ETP_USAGE,
@@ -159,9 +157,9 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
         return etp_fail(err, ETP_USAGE, "--reference takes 'eager', and --numerics beside it");
     }
     if (c->resume) {
-        ETP_TRY(etp_cli_resume(cli, g, argc > 0 ? "the model" : NULL, &dir, err));
+        ETP_TRY(etp_cli_resume(cli, c, argc > 0 ? "the model" : NULL, &dir, err));
     } else {
-        ETP_TRY(measure_new(cli, g, argc, argv, &dir, err));
+        ETP_TRY(measure_new(cli, c, argc, argv, &dir, err));
     }
     if (c->numerics) { // there is none
         return ETP_OK;

@@ -22,7 +22,7 @@ typedef struct replay_options {
 } replay_options;
 
 #define CALL(name, letter, type, field, arg, help) \
-    {name, letter, type, offsetof(replay_options, session.call.field), arg, help, NULL}
+    {name, letter, type, offsetof(replay_options, session.field), arg, help, NULL}
 #define PLAN(name, letter, type, field, arg, help) \
     {name, letter, type, offsetof(replay_options, session.plan.settings.field), arg, help, NULL}
 #define FLAG(name, field, help) \
@@ -79,7 +79,7 @@ static etp_status of_folder(etp_cli *cli, const char *dir, const char *id, const
 // What a session would refuse is refused before the capsule is written.
 static etp_status check_options(etp_cli *cli, const replay_options *o, etp_error *err)
 {
-    const char *out = o->session.call.out, *made;
+    const char *out = o->session.out, *made;
     etp_str file,
         rest = etp_str_from(o->session.plan.settings.data ? o->session.plan.settings.data : "");
     while (etp_settings_next_file(&rest, &file)) {

@@ -56,8 +56,10 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     ETP_TRY(etp_run_expect(old_dir, err));
     etp_session_options again = {
         .dir = old_dir,
-        .call = {
-                 .device = o->device, .runner = o->runner, .timeout = o->timeout, .trust = o->trust}
+        .device = o->device,
+        .runner = o->runner,
+        .timeout = o->timeout,
+        .trust = o->trust,
     };
     ETP_TRY(etp_cli_repeat(cli, &again, &new_dir, err));
     etp_ab_session *first = NULL, *second = NULL;

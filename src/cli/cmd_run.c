@@ -62,7 +62,6 @@ static etp_status folder_of(etp_cli *cli, const run_options *o, etp_experiments 
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
     const run_options *o = opts;
-    const etp_session_call *c = &o->session.call;
     if (o->init) {
         return init(cli, o, argc, argv, err);
     }
@@ -85,7 +84,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     // been measured for another pair.
     etp_ab_options answer = {.baseline =
                                  o->analysis_only ? etp_experiments_baseline(experiments) : NULL};
-    return etp_show_measured(cli, dir, &answer, c, err);
+    return etp_show_measured(cli, dir, &answer, &o->session, err);
 }
 
 const etp_command etp_cmd_run = {

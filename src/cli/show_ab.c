@@ -187,7 +187,7 @@ etp_status etp_show_kit_folder(etp_cli *cli, const char *path, bool full, etp_er
 }
 
 etp_status etp_show_measured(etp_cli *cli, const char *dir, const etp_ab_options *how,
-                             const etp_session_call *call, etp_error *err)
+                             const etp_session_options *call, etp_error *err)
 {
     const etp_show_options show = {
         .full = call->full,

@@ -39,6 +39,6 @@ ETP_NODISCARD etp_status etp_show_kit_folder(etp_cli *cli, const char *path, boo
 
 // The end of every verb that has measured: derived files and the answer.
 ETP_NODISCARD etp_status etp_show_measured(etp_cli *cli, const char *dir, const etp_ab_options *how,
-                                           const etp_session_call *call, etp_error *err);
+                                           const etp_session_options *call, etp_error *err);
 
 #endif

@@ -82,8 +82,8 @@ static void keep_texts(etp_measurement *m, const etp_measurement_options *o)
     // The runner is looked for beside the shared library, as the tool looks for it beside itself.
     place->program = etp_os_library_path(&m->arena);
     s->plan.baseline = keep(m, o->baseline);
-    s->call.device = keep(m, o->device);
-    s->call.runner = keep(m, o->runner);
+    s->device = keep(m, o->device);
+    s->runner = keep(m, o->runner);
     s->dir = keep(m, o->folder);
     m->resume = keep(m, o->resume);
     set->method = keep(m, o->method);
@@ -122,10 +122,10 @@ static etp_status keep_numbers(etp_measurement *m, const etp_measurement_options
     // The tool samples unasked where that costs little; a program gets exactly what it asked for.
     set->no_kernels = !o->kernels;
     ETP_TRY(etp_settings_check(set, err));
-    m->options.call.timeout = o->timeout_s;
+    m->options.timeout = o->timeout_s;
     m->options.exact = o->exact_folder;
     m->options.inputs_beside = true;
-    m->options.call.trust = o->trust;
+    m->options.trust = o->trust;
     return ETP_OK;
 }
 
@@ -221,11 +221,8 @@ etp_status etp_measurement_run(etp_measurement *m, etp_error *err)
     }
     // What the plan holds was refused when the measurement was created; these are all that may
     // differ.
-    const etp_session_options again = {
-        .dir = m->resume,
-        .call = m->options.call,
-        .place = m->options.place,
-    };
+    etp_session_options again = m->options;
+    again.dir = m->resume;
     return etp_session_run_again(&again, true, &m->view, &m->arena, err);
 }
 

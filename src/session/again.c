@@ -10,10 +10,10 @@
 static etp_status allowed(const etp_session_options *again, const etp_run *run, etp_arena *arena,
                           etp_error *err)
 {
-    if (again->call.trust || etp_run_trusted(again->place.state_dir, run)) {
+    if (again->trust || etp_run_trusted(again->place.state_dir, run)) {
         return ETP_OK;
     }
-    if (again->call.device && again->call.runner) {
+    if (again->device && again->runner) {
         const char *outside = etp_run_outside(run, arena);
         return outside ? etp_fail(err, ETP_USAGE,
                                   "%s was not measured by you on this machine, and wants %.300s "
@@ -168,35 +168,31 @@ static etp_status run_again(const etp_session_options *again, bool resume, etp_s
         ETP_TRY(check_recorded(&run, dir, arena, err));
     }
     ETP_TRY(etp_run_inputs_are(&run, arena, err)); // others would be another experiment
-    etp_session_options o = {
-        .call = again->call,
-        .dir = dir,
-        .command = again->command,
-        .resume = resume ? &run : NULL,
-        .place = again->place,
-    };
-    if (!o.call.device) {
-        o.call.device = etp_arena_strdup(arena, run.device_spec);
+    etp_session_options o = *again;
+    o.going_on = resume ? &run : NULL;
+    o.inputs_beside = false; // the folder says which
+    if (!o.device) {
+        o.device = etp_arena_strdup(arena, run.device_spec);
     }
     ETP_TRY(etp_plan_options_of(&run, arena, &o.plan, err));
-    const char *runner = again->call.runner;
+    const char *runner = again->runner;
     if (o.plan.builds && runner) {
         return etp_fail(err, ETP_USAGE,
                         "%s compares two builds, for which one --runner cannot stand: leave it out",
                         dir);
     }
     // Two bundles: the device is opened with the first, and each launch names its own.
-    o.call.runner = o.plan.builds && o.plan.n_runners == 0 ? o.plan.builds[0] : runner;
-    if (runner && !again->call.trust &&
+    o.runner = o.plan.builds && o.plan.n_runners == 0 ? o.plan.builds[0] : runner;
+    if (runner && !again->trust &&
         o.plan.n_runners > 0) { // the folder's own programs are not asked for
         o.plan.runners = NULL;
         o.plan.n_runners = 0;
-        ETP_TRY(etp_session_runners(runner, NULL, NULL, arena, &o.plan, &o.call.runner, err));
+        ETP_TRY(etp_session_runners(runner, NULL, NULL, arena, &o.plan, &o.runner, err));
     }
     etp_str prepared =
         etp_run_fact_of(&run, "prepare"); // blocks under other settings would be another session
     if (prepared.len > 0) {
-        o.call.prepare = etp_arena_strdup(arena, prepared);
+        o.prepare = etp_arena_strdup(arena, prepared);
     }
     ETP_TRY(etp_arena_check(arena, err, dir)); // NULL would be another device
     return etp_session_run(&o, view, arena, err);

@@ -87,42 +87,38 @@ static etp_status parse_caches(const etp_opt_list *list, etp_arena *arena,
 etp_status etp_session_options_of(const etp_session_options *typed, etp_arena *arena,
                                   etp_session_options *out, etp_error *err)
 {
-    const etp_session_call *call = &typed->call;
     // A folder that somebody names is meant exactly: it must not silently become NAME.2.
-    *out = (etp_session_options){
-        .plan = {.levels = call->levels.items,
-                 .n_levels = call->levels.n,
-                 .hide = call->hide.items,
-                 .n_hide = call->hide.n,
-                 .n_threads = call->threads.n,
-                 .baseline = call->baseline,
-                 .settings = typed->plan.settings},
-        .call = *call,
-        .dir = call->out,
-        .exact = call->out != NULL,
-        .inputs_beside = true
-    };
-    if (call->sustain > 0) { // as many blocks as fit, whatever they have shown
+    *out = *typed;
+    out->plan.levels = typed->levels.items;
+    out->plan.n_levels = typed->levels.n;
+    out->plan.hide = typed->hide.items;
+    out->plan.n_hide = typed->hide.n;
+    out->plan.n_threads = typed->threads.n;
+    out->plan.baseline = typed->baseline;
+    out->dir = typed->out;
+    out->exact = typed->out != NULL;
+    out->inputs_beside = true;
+    if (typed->sustain > 0) { // as many blocks as fit, whatever they have shown
         etp_settings *set = &out->plan.settings;
         if (set->budget_s > 0 || set->precision > 0) {
             return etp_fail(err, ETP_USAGE, "--sustain says how long: leave out --%s",
                             set->budget_s > 0 ? "budget" : "precision");
         }
-        set->budget_s = call->sustain;
+        set->budget_s = typed->sustain;
         set->blocks = set->blocks ? set->blocks : ETP_MAX_BLOCKS;
     }
     ETP_TRY(etp_settings_check(&typed->plan.settings, err));
-    ETP_TRY(parse_sample(call->sample, &out->plan.settings, err));
-    out->plan.settings.cold_loads = call->price;
-    ETP_TRY(parse_caches(&call->packed_cache, arena, &out->plan, err));
-    return parse_threads(&call->threads, arena, &out->plan.threads, err);
+    ETP_TRY(parse_sample(typed->sample, &out->plan.settings, err));
+    out->plan.settings.cold_loads = typed->price;
+    ETP_TRY(parse_caches(&typed->packed_cache, arena, &out->plan, err));
+    return parse_threads(&typed->threads, arena, &out->plan.threads, err);
 }
 
 etp_status etp_session_again_of(const etp_session_options *typed, const char *operands,
                                 etp_session_options *out, etp_error *err)
 {
-    *out = (etp_session_options){
-        .plan.settings = typed->plan.settings, .dir = typed->call.resume, .call = typed->call};
+    *out = *typed;
+    out->dir = typed->resume;
     const char *name = NULL;
     for (size_t i = 0; i < N_ROWS && !name; i++) {
         const row *r = &k_rows[i];

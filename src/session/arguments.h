@@ -11,7 +11,7 @@
 // Where a row's field lies, by where it belongs.
 #define ETP_AT_PLAN(field) offsetof(etp_session_options, plan.settings.field)
 #define ETP_AT_REQUESTED(field) offsetof(etp_session_options, plan.settings.field)
-#define ETP_AT_CALL(field) offsetof(etp_session_options, call.field)
+#define ETP_AT_CALL(field) offsetof(etp_session_options, field)
 
 // What of TYPED is given takes the place of what CONFIG says.
 void etp_session_options_override(const etp_session_options *typed, etp_session_options *config);

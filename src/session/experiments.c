@@ -198,9 +198,9 @@ static etp_status choose_runners(etp_experiments *p, const char *typed, etp_sess
 {
     etp_session_plan_options *plan = &out->plan;
     if (typed) {
-        return etp_session_runners(typed, NULL, NULL, p->arena, plan, &out->call.runner, err);
+        return etp_session_runners(typed, NULL, NULL, p->arena, plan, &out->runner, err);
     }
-    ETP_TRY(find_runners(p, &out->call.runner, err));
+    ETP_TRY(find_runners(p, &out->runner, err));
     plan->runners = p->n_runners > 0 ? p->runners : NULL;
     plan->n_runners = p->n_runners;
     return ETP_OK;
@@ -424,9 +424,9 @@ etp_status etp_experiments_options(etp_experiments *p, const etp_session_options
     out->settle_ctx = p;
     // The device before the model: a config for another platform is refused by its names, whatever
     // else is wrong with it.
-    ETP_TRY(choose_device(p, &out->call.device, err));
+    ETP_TRY(choose_device(p, &out->device, err));
     ETP_TRY(find_model(p, &p->model, &out->dir, err));
-    ETP_TRY(choose_runners(p, typed->call.runner, out, err));
+    ETP_TRY(choose_runners(p, typed->runner, out, err));
     plan->models = &p->model;
     plan->n_models = 1;
     plan->threads = p->arms[0]->threads;

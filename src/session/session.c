@@ -52,9 +52,9 @@ static etp_status folder(request *r, etp_error *err)
 {
     const etp_session_options *o = r->o;
     etp_platform platform = r->device->info.platform;
-    if (o->resume) {
+    if (o->going_on) {
         r->view->dir = o->dir;
-        tell(r, "run folder %s: going on after block %u", o->dir, o->resume->blocks_done);
+        tell(r, "run folder %s: going on after block %u", o->dir, o->going_on->blocks_done);
         return ETP_OK;
     }
     const char *wanted =
@@ -62,7 +62,7 @@ static etp_status folder(request *r, etp_error *err)
                : etp_run_default_dir(r->arena, o->plan.models[0], etp_platform_name(platform));
     ETP_TRY(etp_arena_check(r->arena, err, "run folder"));
     etp_expected_platform expected = {etp_platform_of_folder(wanted), "the run folder", wanted};
-    ETP_TRY(etp_platform_check(&expected, o->call.device, platform, err));
+    ETP_TRY(etp_platform_check(&expected, o->device, platform, err));
     ETP_TRY(etp_run_create_folder(wanted, o->exact, r->arena, &r->view->dir, err));
     tell(r, "run folder %s%s", r->view->dir,
          strcmp(r->view->dir, wanted) == 0 ? "" : " (the name without a number is taken)");
@@ -74,7 +74,7 @@ static etp_status folder(request *r, etp_error *err)
 static etp_status roofs(const request *r, etp_str *out, etp_error *err)
 {
     etp_roofs_answer answer;
-    if (r->device->info.emulated || r->o->resume ||
+    if (r->device->info.emulated || r->o->going_on ||
         etp_roofs_cached(r->device, ETP_ROOFS_CACHE, r->arena, &answer, NULL) != ETP_OK ||
         answer.table.n == 0) {
         return ETP_OK;
@@ -296,12 +296,12 @@ static etp_status measure(request *r, etp_error *err)
     ETP_TRY(roofs(r, &known, err));
     ETP_TRY(folder(r, err));
     etp_os_lock lock = {0}; // a resumed folder is locked since before it was read
-    if (!o->resume) {
+    if (!o->going_on) {
         ETP_TRY(etp_run_lock(r->view->dir, r->arena, &lock, err));
     }
     planned.dir = r->view->dir;
     planned.config = o->config;
-    planned.resume = o->resume;
+    planned.resume = o->going_on;
     planned.command = o->command;
     planned.roofs = known;
     planned.state_dir = o->place.state_dir;
@@ -400,20 +400,19 @@ etp_status etp_session_run(const etp_session_options *o, etp_session_view *view,
 {
     request r = {.o = o, .view = view, .plan_options = o->plan, .arena = arena};
     view->coverage = etp_session_coverage_of;
-    r.plan_options.timeout_s = o->call.timeout;
+    r.plan_options.timeout_s = o->timeout;
     r.plan_options.patience_s = o->place.no_wait ? 0 : PATIENCE_S;
     choose_inputs(&r);
     etp_prepare_mode mode;
-    ETP_TRY(etp_prepare_mode_read(o->call.prepare, &mode, err));
+    ETP_TRY(etp_prepare_mode_read(o->prepare, &mode, err));
     // Who mistyped a name need not look for a runner first.
     ETP_TRY(check_models(&r, err));
-    bool local = etp_device_kind_of(o->call.device) == ETP_DEVICE_LOCAL;
-    const char *runner = o->call.runner;
+    bool local = etp_device_kind_of(o->device) == ETP_DEVICE_LOCAL;
+    const char *runner = o->runner;
     if (o->plan.n_runners > 0) { // the device needs no runner of ours
         runner = local ? launcher_beside(o->place.program, arena) : NULL;
     }
-    ETP_TRY(etp_session_open_device(&o->place, o->call.device, runner, o->call.timeout, &r.device,
-                                    err));
+    ETP_TRY(etp_session_open_device(&o->place, o->device, runner, o->timeout, &r.device, err));
     // From here on the device may have other settings than its own: each way out passes restore().
     etp_status st = prepare(&r, mode, err);
     if (st == ETP_OK) {

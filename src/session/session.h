@@ -19,19 +19,15 @@ typedef struct etp_place {
     const char *state_dir; // of the user: journals, and notes of what was measured here
 } etp_place;
 
-// What is said of a session beside its settings: the rows CALL of store/options.def. Zero: not
-// given.
+// The rows CALL of store/options.def are fields of the options. Zero: not given.
 #define ETP_CALLED_PLAN(type, field)
 #define ETP_CALLED_REQUESTED(type, field)
 #define ETP_CALLED_CALL(type, field) ETP_C_##type field;
-typedef struct etp_session_call {
-#define OPTION(where, field, type, ...) ETP_CALLED_##where(type, field)
-#include "store/options.def"
-} etp_session_call;
 
 typedef struct etp_session_options {
-    etp_session_plan_options plan; // its timeout is the call's
-    etp_session_call call;         // device, runner, roofs and others that act here
+#define OPTION(where, field, type, ...) ETP_CALLED_##where(type, field)
+#include "store/options.def"
+    etp_session_plan_options plan; // its timeout is `timeout`
     const char *dir;               // run folder wanted; NULL: out_<model>/runs/<platform>
     bool exact;                    // it must be empty or new; else a taken one becomes <dir>.2
     const char *config;            // path of the config that asked for it, NULL
@@ -45,7 +41,7 @@ typedef struct etp_session_options {
                           const etp_session_view *view, etp_error *err);
     void *instead_ctx;
     bool inputs_beside; // where none are asked for: those that an export left beside the model
-    etp_run *resume;    // the folder `dir` as it was read: go on with it; NULL: a new session
+    etp_run *going_on;  // the folder `dir` as it was read: go on with it; NULL: a new session
     etp_place place;
 } etp_session_options;
 
@@ -59,10 +55,10 @@ ETP_NODISCARD etp_status etp_session_run(const etp_session_options *options, etp
 
 // Measures with the plan of the run folder options->dir: RESUME goes on with it, and adds the
 // blocks, budget or precision in options->plan.settings to a finished session, which must say one
-// of them; else it is repeated in a folder beside it. Of the call: no device is the folder's,
-// `trust` starts, contacts and reads what the folder names, whoever made it. ETP_USAGE when there
-// is nothing to go on with, when what it names may not be used (docs/trust.md), or when a model is
-// not the one that was measured; nothing was opened, started or read for it then but the models.
+// of them; else it is repeated in a folder beside it. No device is the folder's, `trust` starts,
+// contacts and reads what the folder names, whoever made it. ETP_USAGE when there is nothing to go
+// on with, when what it names may not be used (docs/trust.md), or when a model is not the one that
+// was measured; nothing was opened, started or read for it then but the models.
 ETP_NODISCARD etp_status etp_session_run_again(const etp_session_options *options, bool resume,
                                                etp_session_view *view, etp_arena *arena,
                                                etp_error *err);
