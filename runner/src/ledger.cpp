@@ -38,7 +38,7 @@ class Parts
     {
     }
     void add(etp_load_what what, uint64_t ns, uint64_t faults, size_t delegate = 0,
-             size_t operation = 0, uint64_t bytes = 0)
+             size_t operation = 0, uint64_t bytes = 0, size_t workspace = 0)
     {
         etp_wire_msg msg{};
         msg.type = ETP_WIRE_PART;
@@ -48,6 +48,7 @@ class Parts
         msg.u.part.bytes = bytes;
         msg.u.part.ns = ns;
         msg.u.part.faults = faults;
+        msg.u.part.workspace = workspace;
         lines_.send(msg);
         n++;
     }
@@ -70,7 +71,7 @@ uint64_t add_delegate(Parts &parts, size_t d)
         }
         rest -= ns;
     }
-    parts.add(ETP_LOAD_CREATION, rest, 0, d + 1);
+    parts.add(ETP_LOAD_CREATION, rest, 0, d + 1, 0, 0, load.workspace);
     return load.to_ns - load.begin_ns;
 }
 

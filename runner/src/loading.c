@@ -30,12 +30,13 @@ typedef struct created {
     etp_delegate_load load;
     size_t first, end;           // of requests
     size_t first_packed, packed; // of sizes
+    const void *workspace;
 } created;
 
 static etp_loading_mode mode;
 static bool inside; // of the creation of a delegate: XNNPACK creates others to fold constants
 static created delegates[MOST_DELEGATES];
-static size_t n_delegates, n_identified;
+static size_t n_delegates, n_identified, n_workspaces;
 static struct {
     uint64_t ns;
     size_t size;
@@ -182,6 +183,7 @@ int xnn_create_runtime_v4(void *subgraph, void *cache, void *workspace, void *th
     }
     created *d = &delegates[n_delegates];
     d->load.begin_ns = begun_ns;
+    d->workspace = workspace;
     d->first = n_requests;
     d->load.from_ns = clock_ns();
     inside = true;
@@ -189,6 +191,11 @@ int xnn_create_runtime_v4(void *subgraph, void *cache, void *workspace, void *th
     inside = false;
     d->load.to_ns = clock_ns();
     d->end = n_requests;
+    size_t first = 0;
+    while (delegates[first].workspace != workspace) { // itself at the latest
+        first++;
+    }
+    d->load.workspace = first < n_delegates ? delegates[first].load.workspace : ++n_workspaces;
     n_delegates++;
     return status;
 }
@@ -280,7 +287,7 @@ size_t etp_loading_delegates(void)
 etp_delegate_load etp_loading_delegate(size_t delegate)
 {
     (void)delegate;
-    return (etp_delegate_load){0, 0, 0};
+    return (etp_delegate_load){0, 0, 0, 0};
 }
 
 size_t etp_loading_packed(size_t delegate, size_t i, uint64_t *ns)

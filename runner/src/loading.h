@@ -19,6 +19,7 @@ void etp_loading_watch(etp_loading_mode mode);
 
 typedef struct etp_delegate_load {
     uint64_t begin_ns, from_ns, to_ns; // graph begun, creation begun and ended; CLOCK_MONOTONIC
+    size_t workspace; // that it computes in, from 1 in the order of loading; others may share it
 } etp_delegate_load;
 size_t etp_loading_delegates(void); // created while times were watched
 etp_delegate_load etp_loading_delegate(size_t delegate);

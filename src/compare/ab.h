@@ -98,8 +98,8 @@ typedef struct etp_ab_load_part {
 typedef struct etp_ab_load { // of one recorded launch; n 0: not known
     etp_ab_load_part *parts;
     size_t n;
-    uint64_t delegates;
-    int64_t whole_ns, packing_ns; // their sum, and that of packing
+    uint64_t delegates, workspaces; // of XNNPACK; that they compute in, 0 not known
+    int64_t whole_ns, packing_ns;   // their sum, and that of packing
     uint64_t packed_bytes;
 } etp_ab_load;
 

@@ -464,7 +464,8 @@ static bool ask_ledger(launch *l)
                              msg.type == ETP_WIRE_PART ? p->what : msg.word,
                              (unsigned long long)(msg.type == ETP_WIRE_PART ? p->ns : 0));
         }
-        const etp_run_part part = {what, p->delegate, p->operation, p->bytes, p->ns, p->faults};
+        const etp_run_part part = {what,  p->delegate, p->operation, p->bytes,
+                                   p->ns, p->faults,   p->workspace};
         ETP_ADD(l->arena, &l->out->record.parts, part);
     }
 }

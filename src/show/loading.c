@@ -202,6 +202,25 @@ static void packed_table(const char *id, const etp_ab *ab, const etp_ab_arm *b, 
     packed_row(t, ab, "together", &all[0], x ? &all[1] : NULL);
 }
 
+// XNNPACK keeps intermediate results in workspaces, which delegates may share. OF: the arm, where
+// another differs; "": all.
+static void say_workspaces(const etp_ab_arm *a, const char *of, etp_report *r)
+{
+    if (a->load.workspaces == 0 || a->load.delegates < 2) {
+        return;
+    }
+    char shared[48];
+    snprintf(shared, sizeof shared, "%" PRIu64 " workspace%s that they share", a->load.workspaces,
+             a->load.workspaces == 1 ? "" : "s");
+    etp_report_text(r,
+                    "%s%sXNNPACK's %" PRIu64 " delegates compute in %s (its option "
+                    "workspace_sharing_mode).",
+                    of, of[0] ? ": " : "", a->load.delegates,
+                    a->load.workspaces < a->load.delegates
+                        ? shared
+                        : "a workspace each, where they could share one");
+}
+
 void etp_ab_loading_tables(const etp_ab *ab, size_t *n, etp_report *r, etp_arena *arena)
 {
     size_t pairs = ab->n_comparisons;
@@ -214,6 +233,12 @@ void etp_ab_loading_tables(const etp_ab *ab, size_t *n, etp_report *r, etp_arena
         }
         const char *number = ++*n == 1 ? "" : etp_arena_printf(arena, "-%zu", *n);
         parts_table(etp_arena_printf(arena, "loading%s", number), ab, b, x, r, arena);
+        const bool alike = !x || (x->load.delegates == b->load.delegates &&
+                                  x->load.workspaces == b->load.workspaces);
+        say_workspaces(b, alike ? "" : b->measured, r);
+        if (!alike) {
+            say_workspaces(x, x->measured, r);
+        }
         if (b->load.packed_bytes > 0) {
             packed_table(etp_arena_printf(arena, "packing%s", number), ab, b, x, r, arena);
         }
@@ -254,6 +279,9 @@ static const etp_field k_loading_rows[] = {
     FIELD("whole_ns", INT, whole_ns, "the parts together"),
     FIELD("packing_ns", INT, packing_ns, "those of packing"),
     FIELD("packed_bytes", UINT, packed_bytes, "likewise"),
+    FIELD("delegates", UINT, delegates, "of XNNPACK", .flags = ETP_ABSENT | ETP_ZERO),
+    FIELD("workspaces", UINT, workspaces, "that they compute in: with fewer, they share",
+          .flags = ETP_ABSENT | ETP_ZERO),
     LIST("parts", OBJECT, parts, n, "one after another", .shape = &k_part),
 };
 SHAPE(k_etp_ab_loading, k_loading_rows);

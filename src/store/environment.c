@@ -175,6 +175,9 @@ static const etp_field k_part_rows[] = {
     FIELD("bytes", UINT, bytes, "packed", .flags = ETP_ABSENT | ETP_ZERO),
     FIELD("ns", UINT, ns, "", .most = INT64_MAX),
     FIELD("faults", UINT, faults, "page faults", .flags = ETP_ABSENT | ETP_ZERO),
+    FIELD("workspace", UINT, workspace,
+          "that the delegate computes in, from 1; others may share it",
+          .flags = ETP_ABSENT | ETP_ZERO),
 };
 static SHAPE_ON_ONE_LINE(k_part, k_part_rows);
 #undef OF

@@ -202,6 +202,7 @@ typedef struct etp_run_part { // of what a process does up to the end of its fir
     etp_load_what what;
     uint64_t delegate, operation; // of XNNPACK in the order of loading, what it packs; from 1, or 0
     uint64_t bytes, ns, faults;
+    uint64_t workspace; // that the delegate computes in, likewise from 1
 } etp_run_part;
 #define ETP_RUN_MAX_PARTS 32768
 

@@ -213,6 +213,9 @@ static void body(etp_json *j, const etp_wire_msg *m)
         etp_json_kv_u64(j, "bytes", m->u.part.bytes);
         etp_json_kv_u64(j, "ns", m->u.part.ns);
         etp_json_kv_u64(j, "faults", m->u.part.faults);
+        if (m->u.part.workspace != 0) {
+            etp_json_kv_u64(j, "workspace", m->u.part.workspace);
+        }
         break;
     case ETP_WIRE_UNKNOWN:
         etp_json_kv_z(j, "type", m->word);

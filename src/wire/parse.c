@@ -564,7 +564,8 @@ static bool part_fields(in *s, etp_wire_part *t)
                        NUMBER("operation", t->operation, false),
                        NUMBER("bytes", t->bytes, false),
                        NUMBER("ns", t->ns, true),
-                       NUMBER("faults", t->faults, false)};
+                       NUMBER("faults", t->faults, false),
+                       NUMBER("workspace", t->workspace, false)};
     return object(s, f, COUNT(f), 0);
 }
 

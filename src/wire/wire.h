@@ -23,6 +23,7 @@
 //     of kind "memory" also "memory_load", "memory_first", "memory_peak" (base/memory_rows.h):
 //     {"program":1,"code":2,"peak_bytes":9}
 //   {"type":"part","what":"packing","delegate":1,"operation":2,"bytes":64,"ns":9,"faults":0}
+//   {"type":"part","what":"creation","delegate":1,"ns":9,"faults":0,"workspace":1}
 //   {"type":"error","code":"method","message":"..."}
 // lines of `--roofs`, which come between hello and done (best and median 0: checked, not timed):
 //   {"type":"roof","isa":"avx2","what":"fma_f32","unit":"op/s","threads":1,"bytes":0,"best":1,
@@ -171,6 +172,7 @@ typedef struct etp_wire_part {        // of what a process does; see base/load_p
     uint64_t bytes;                   // packed
     uint64_t ns;                      // *
     uint64_t faults;                  // page faults in it
+    uint64_t workspace;               // that the delegate computes in, from 1; 0: not told
 } etp_wire_part;
 const char *etp_wire_part_word(etp_load_what what);
 etp_load_what etp_wire_part_find(const char *word); // ETP_LOAD_WHATS: of a later version

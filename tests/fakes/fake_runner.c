@@ -126,15 +126,19 @@ static int is_nth(const fake *f, const char *nth)
 static int read_part(fake *f, const char *line)
 {
     char level[64], what[64];
-    unsigned long long d, o, bytes, ns, faults;
-    if (sscanf(line, "part %63s %63s %llu %llu %llu %llu %llu", level, what, &d, &o, &bytes, &ns,
-               &faults) != 7) {
+    unsigned long long d, o, bytes, ns, faults, workspace = 0;
+    if (sscanf(line, "part %63s %63s %llu %llu %llu %llu %llu %llu", level, what, &d, &o, &bytes,
+               &ns, &faults, &workspace) < 7) {
         return 0;
     }
     if (matches(level, f->level) && f->n_parts < sizeof f->parts / sizeof *f->parts) {
         etp_wire_part *p = &f->parts[f->n_parts++];
-        *p = (etp_wire_part){
-            .delegate = d, .operation = o, .bytes = bytes, .ns = ns, .faults = faults};
+        *p = (etp_wire_part){.delegate = d,
+                             .operation = o,
+                             .bytes = bytes,
+                             .ns = ns,
+                             .faults = faults,
+                             .workspace = workspace};
         snprintf(p->what, sizeof p->what, "%s", what);
     }
     return 1;

@@ -199,6 +199,21 @@ def loading():
         expect(done.returncode == 6 and "not a part of loading" in done.stderr + done.stdout, name, "a time too large")
 
 
+def workspaces():
+    """How many workspaces XNNPACK's delegates share, of each arm where they differ."""
+    name = "workspaces"
+    with tempfile.TemporaryDirectory() as tmp:
+        told = [f"part {arm} creation {d} 0 0 1000 0 {w}" for arm, given in (("neon", (1, 1, 2)), ("sme2", (1, 2, 3)))
+                for d, w in enumerate(given, 1)]
+        session(tmp, [*told, "part * first 0 0 0 7000 0"], "--price", blocks=2)
+        arms = json.loads((pathlib.Path(tmp) / "run" / "report.json").read_text())["arms"]
+        found = {arm["name"]: (arm["loading"]["delegates"], arm["loading"]["workspaces"]) for arm in arms}
+        expect(found == {OFF: (3, 2), ON: (3, 3)}, name, found)
+        text = " ".join(etprof(tmp, "analyze", "run", "--price").stdout.split())
+        expect("NEON: XNNPACK's 3 delegates compute in 2 workspaces that they share" in text, name, text[-1500:])
+        expect("SME2: XNNPACK's 3 delegates compute in a workspace each" in text, name, text[-1500:])
+
+
 def nothing_to_say():
     name = "alike"
     with tempfile.TemporaryDirectory() as tmp:
@@ -309,6 +324,7 @@ loading()
 wide()
 cold()
 few()
+workspaces()
 nothing_to_say()
 withheld()
 finish()

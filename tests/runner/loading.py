@@ -20,6 +20,7 @@ from checks import expect, finish, skip
 ETPROF, SOURCE = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
 MODELS = SOURCE / "examples/models"
 TOY = MODELS / "toy_cnn_xnnpack_fp32.pte"
+MIXED = SOURCE / "tests/data/mixed_xnnpack_fp32.pte"  # two delegates
 LOADING = ("mapping", "verification", "graph", "packing", "creation", "method")  # what the load line times
 SLOW = r"""
 #define _GNU_SOURCE
@@ -101,6 +102,13 @@ def by_hand():
     expect(len(packed) == 4 and any(abs(packed[3] - size) < 64 for size in last), "the last linear", packed, last)
 
 
+def workspaces():
+    """XNNPACK's delegates of one program share a workspace, as is ExecuTorch's default (its mode 2, "Global")."""
+    parts = launch(MIXED)[0]["part"]
+    told = [(p["delegate"], p["workspace"]) for p in parts if p["what"] == "creation"]
+    expect(told == [(1, 1), (2, 1)], "workspaces", told)
+
+
 def slow_parts(tmp):
     if shutil.which("cc") is None:
         return
@@ -174,6 +182,7 @@ with tempfile.TemporaryDirectory(prefix="etp-") as folder:
     packed_as_in_the_file(TOY, place)
     packed_as_in_the_file(MODELS / "image_encoder_xnnpack_int8.pte", place)
     by_hand()
+    workspaces()
     slow_parts(place)
     none_of_it()
     session(place)

@@ -175,13 +175,14 @@ static void parts_of_loading(void **unused)
                                .operation = 2,
                                .bytes = 520128,
                                .ns = UINT64_MAX,
-                               .faults = 5};
+                               .faults = 5,
+                               .workspace = 7};
     size_t n = etp_wire_format(&m, line, sizeof line);
     assert_true(n > 0);
     line[n] = '\0';
     assert_string_equal(line, "{\"type\":\"part\",\"what\":\"packing\",\"delegate\":3,"
                               "\"operation\":2,\"bytes\":520128,\"ns\":18446744073709551615,"
-                              "\"faults\":5}\n");
+                              "\"faults\":5,\"workspace\":7}\n");
     parses(line);
     assert_memory_equal(&msg.u.part, &m.u.part, sizeof m.u.part);
     assert_int_equal(etp_wire_part_find("packing"), ETP_LOAD_PACKING);
