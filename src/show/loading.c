@@ -31,14 +31,14 @@ static sum sum_of(const etp_ab_load *load, etp_load_what what)
     return all;
 }
 
-// Times of an emulator are nobody's. What there was none of is no time, such as packing where the
-// weights are read; the first of the parts always happens, whether or not its time is known.
-static etp_cell time_cell(const etp_ab *ab, const sum *s, bool happens)
+// What there was none of is no time, such as packing where the weights are read; the first of the
+// parts always happens, whether or not its time is known.
+static etp_cell time_cell(const sum *s, bool happens)
 {
-    if (s->n > 0 && !ab->emulated) {
+    if (s->n > 0) {
         return etp_cell_i64(s->ns);
     }
-    return happens || ab->emulated ? etp_cell_called("", "not known here") : etp_cell_missing();
+    return happens ? etp_cell_called("", "not known here") : etp_cell_missing();
 }
 
 // The runner does not look at each part's: those of some are in another's.
@@ -56,8 +56,8 @@ static etp_cell faults_cell(const sum *s, etp_load_what what)
     return s->faults == 0 && k_in[what] ? etp_cell_called("", k_in[what]) : etp_cell_u64(s->faults);
 }
 
-static void parts_table(const char *id, const etp_ab *ab, const etp_ab_arm *b, const etp_ab_arm *x,
-                        etp_report *r, etp_arena *arena)
+static void parts_table(const char *id, const etp_ab_arm *b, const etp_ab_arm *x, etp_report *r,
+                        etp_arena *arena)
 {
     const etp_ab_arm *y = x ? x : b;
     const etp_column columns[] = {
@@ -87,11 +87,11 @@ static void parts_table(const char *id, const etp_ab *ab, const etp_ab_arm *b, c
         const sum from = sum_of(&b->load, what), to = sum_of(&y->load, what);
         const bool happens = what == ETP_LOAD_PROCESS;
         if (x) {
-            ETP_ROW(t, etp_cell_z(k_rows[what][0]), time_cell(ab, &from, happens),
-                    time_cell(ab, &to, happens), faults_cell(&from, what), faults_cell(&to, what),
+            ETP_ROW(t, etp_cell_z(k_rows[what][0]), time_cell(&from, happens),
+                    time_cell(&to, happens), faults_cell(&from, what), faults_cell(&to, what),
                     etp_cell_z(k_rows[what][1]));
         } else {
-            ETP_ROW(t, etp_cell_z(k_rows[what][0]), time_cell(ab, &from, happens),
+            ETP_ROW(t, etp_cell_z(k_rows[what][0]), time_cell(&from, happens),
                     faults_cell(&from, what), etp_cell_z(k_rows[what][1]));
         }
     }
@@ -141,12 +141,14 @@ static const etp_ab_load_part *largest(const etp_ab_load *load, const bool *done
 static void packed_row(etp_table *t, const etp_ab *ab, const char *who, const sum *from,
                        const sum *to)
 {
-    const etp_cell bytes = etp_cell_u64(from->bytes);
+    const etp_cell bytes = etp_cell_u64(from->bytes), time = time_cell(from, false);
     if (to) {
-        ETP_ROW(t, etp_cell_z(who), bytes, to->n > 0 ? etp_cell_u64(to->bytes) : etp_cell_missing(),
-                time_cell(ab, from, false), time_cell(ab, to, false));
+        const etp_cell more = to->n > 0 ? etp_cell_u64(to->bytes) : etp_cell_missing();
+        const etp_cell cells[] = {etp_cell_z(who), bytes, more, time, time_cell(to, false)};
+        etp_table_add_row(t, cells, ab->emulated ? 3 : 5);
     } else {
-        ETP_ROW(t, etp_cell_z(who), bytes, time_cell(ab, from, false));
+        etp_table_add_row(t, (const etp_cell[]){etp_cell_z(who), bytes, time},
+                          ab->emulated ? 2 : 3);
     }
 }
 
@@ -178,8 +180,10 @@ static void packed_table(const char *id, const etp_ab *ab, const etp_ab_arm *b, 
          .kind = ETP_KIND_NS},
     };
     const etp_column alone[] = {columns[0], columns[1], columns[3]};
+    // Times of an emulator are nobody's.
+    const size_t times = ab->emulated ? 0 : 1;
     etp_table *t = etp_report_table(r, id, "Packed weights, the largest first", x ? columns : alone,
-                                    x ? 5 : 3);
+                                    x ? 3 + 2 * times : 2 + times);
     bool *done = ETP_NEW_ARRAY(arena, bool, b->load.n + 1);
     sum others[2] = {{0}, {0}}, all[2] = {{0}, {0}};
     const etp_ab_load_part *p;
@@ -232,7 +236,9 @@ void etp_ab_loading_tables(const etp_ab *ab, size_t *n, etp_report *r, etp_arena
             continue;
         }
         const char *number = ++*n == 1 ? "" : etp_arena_printf(arena, "-%zu", *n);
-        parts_table(etp_arena_printf(arena, "loading%s", number), ab, b, x, r, arena);
+        if (!ab->emulated) {
+            parts_table(etp_arena_printf(arena, "loading%s", number), b, x, r, arena);
+        }
         const bool alike = !x || (x->load.delegates == b->load.delegates &&
                                   x->load.workspaces == b->load.workspaces);
         say_workspaces(b, alike ? "" : b->measured, r);

@@ -32,12 +32,21 @@ def main():
     with tempfile.TemporaryDirectory() as tmp:
         done = subprocess.run(
             [etprof, "ab", model, "--device", "qemu", "--levels", "sme2,sme1,neon", "--format", "json",
-             "--quiet", "--out", "run"],
+             "--out", "run", "--price"],
             cwd=tmp, capture_output=True, text=True, check=False, timeout=600,
-            env={**os.environ, "ETPROF_QEMU": qemu.stdout.strip(), "ETPROF_RUNNER": str(bundle)})
+            env={**os.environ, "ETPROF_QEMU": qemu.stdout.strip(), "ETPROF_RUNNER": str(bundle),
+                 "ETPROF_PROGRESS": "lines"})
         assert done.returncode == 0, (done.returncode, done.stderr)
         answer = json.loads(done.stdout)
         manifest = json.loads((pathlib.Path(tmp) / "run" / "manifest.json").read_text())
+        price = subprocess.run([etprof, "analyze", "run", "--price"], cwd=tmp, capture_output=True, text=True,
+                               check=True)
+    # Three arms timed and traced: an emulator has no page cache to be cold, and no times of loading that say anything.
+    counts = {line.split()[2] for line in done.stderr.splitlines() if line.startswith("progress") and "1/1" in line}
+    assert counts == {"6"}, counts
+    told = " ".join(price.stdout.split())
+    assert "loading, cold not in an not in an" in told and "process and libraries" not in told, told
+    assert "together" in told and "not known here" not in told.partition("Packed weights")[2], told
     arms = {arm["level"]: arm for arm in answer["arms"]}
     assert set(arms) == {"sme2", "sme1", "neon"}, arms.keys()
     for level, arm in arms.items():
