@@ -84,7 +84,7 @@ def tables(folder, *words):
 def measured(tmp, model, *words):
     out = pathlib.Path(tmp) / model.stem
     done = subprocess.run([ETPROF, "ab", model, "--levels", "best", "--blocks", "1", "--warmup", "2",
-                           "--iterations", "8", "--price", "--kernels", "never", "--no-wait", "--out", out, *words],
+                           "--iterations", "8", "--price", "--kernels", "never", "--out", out, *words],
                           capture_output=True, text=True, timeout=600, check=False)
     expect(done.returncode in (0, 3, 6), model.name, done.returncode, done.stderr[-400:])
     return out
@@ -98,7 +98,7 @@ def check_columns(name, table):
 
 def kept_buffers(tmp):
     caches = json.loads((DATA / "expected.json").read_text())["caches"]  # as ExecuTorch's Python reader has them
-    folder = measured(tmp, DATA / "decoder_plain.pte", "--prefill", "8", "--decode", "4", "--depth", "8")
+    folder = measured(tmp, DATA / "decoder_plain.pte", "--prefill", "8", "--decode", "4@8")
     for phase in ("prefill8", "decode@8"):
         (table, ) = tables(folder, "--phase", phase)
         whole = sum(c[2] for c in caches)
