@@ -126,17 +126,17 @@ etp_status etp_foreign_text_settle(etp_settings *set, etp_arena *arena, etp_erro
         set->prefill = DEFAULT_PREFILL;
         set->decode = DEFAULT_DECODE;
     }
-    if (set->decode && !strchr(set->decode, '@')) { // behind the prompt that is measured
+    if (set->decode && !set->depth) { // behind the prompt that is measured
         etp_str first = etp_str_from(set->prefill ? set->prefill : DEFAULT_PREFILL);
         first.len = etp_str_find(first, ETP_STR(","));
-        set->decode = etp_arena_printf(arena, "%s@%.*s", set->decode, ETP_STR_ARG(first));
-        ETP_NEED(set->decode, err, "phases");
+        set->depth = etp_arena_strdup(arena, first);
+        ETP_NEED(set->depth, err, "phases");
     }
-    if (set->decode && !below(strchr(set->decode, '@') + 1, 1, MOST_PROMPT)) {
+    if (set->decode && !below(set->depth, 1, MOST_PROMPT)) {
         return etp_fail(err, ETP_USAGE,
-                        "--decode %s: a runner of language models decodes behind a prompt; give 1 "
-                        "to %u tokens of it: --decode N@D",
-                        set->decode, MOST_PROMPT);
+                        "--decode %s@%s: a runner of language models decodes behind a prompt; give "
+                        "1 to %u tokens of it",
+                        set->decode, set->depth, MOST_PROMPT);
     }
     if (set->prefill && !below(set->prefill, 1, MOST_PROMPT)) {
         return etp_fail(err, ETP_USAGE, "--prefill %s: this runner's prompts are of 1 to %u tokens",

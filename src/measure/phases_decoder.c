@@ -13,11 +13,11 @@ typedef struct numbers {
 } numbers;
 
 // "0,256": what OPTION says. LEAST and MOST bound each.
-static etp_status parse_numbers(const char *option, etp_str text, uint64_t least, uint64_t most,
+static etp_status parse_numbers(const char *option, const char *text, uint64_t least, uint64_t most,
                                 numbers *out, etp_error *err)
 {
     out->n = 0;
-    for (etp_str rest = text; rest.len > 0;) {
+    for (etp_str rest = etp_str_from(text); text && rest.len > 0;) {
         etp_str one = {rest.ptr, etp_str_find(rest, ETP_STR(","))};
         uint64_t v;
         if (!etp_parse_u64(one, &v) || v < least || v > most) {
@@ -38,35 +38,28 @@ static etp_status parse_numbers(const char *option, etp_str text, uint64_t least
         size_t used = one.len + (one.len < rest.len);
         rest = (etp_str){rest.ptr + used, rest.len - used};
         if (one.len + 1 == used && rest.len == 0) {
-            return etp_fail(err, ETP_USAGE, "--%s: '%.*s' ends in a comma", option,
-                            ETP_STR_ARG(text));
+            return etp_fail(err, ETP_USAGE, "--%s: '%s' ends in a comma", option, text);
         }
     }
     return ETP_OK;
 }
 
 typedef struct requested {
-    numbers prefill, decode, depth; // as many tokens as `decode` has, at each depth
+    numbers prefill, decode, depth;
 } requested;
 
 static etp_status read_requested(const etp_settings *s, requested *out, etp_error *err)
 {
-    const etp_str prefill = etp_str_from(s->prefill ? s->prefill : "");
-    const etp_str decode = etp_str_from(s->decode ? s->decode : "");
-    const size_t at = etp_str_find(decode, ETP_STR("@"));
-    etp_str depth = ETP_STR("0");
-    if (at < decode.len) {
-        depth = (etp_str){decode.ptr + at + 1, decode.len - at - 1};
-    }
-    ETP_TRY(parse_numbers("prefill", prefill, 1, MAX_TOKENS, &out->prefill, err));
-    ETP_TRY(
-        parse_numbers("decode", (etp_str){decode.ptr, at}, 1, ETP_STEPS_CALLS, &out->decode, err));
-    ETP_TRY(parse_numbers("decode", depth, 0, MAX_TOKENS, &out->depth, err));
-    if (decode.len > 0 && (out->decode.n != 1 || out->depth.n == 0)) {
+    ETP_TRY(parse_numbers("prefill", s->prefill, 1, MAX_TOKENS, &out->prefill, err));
+    ETP_TRY(parse_numbers("decode", s->decode, 1, ETP_STEPS_CALLS, &out->decode, err));
+    ETP_TRY(parse_numbers("decode", s->depth, 0, MAX_TOKENS, &out->depth, err));
+    if (out->decode.n > 1) {
         return etp_fail(err, ETP_USAGE,
-                        "--decode takes one number of tokens, and may say behind how many: N or "
-                        "N@D,..., not '%.*s'",
-                        ETP_STR_ARG(decode));
+                        "--decode takes one number of tokens, and several depths: N@D,...");
+    }
+    if (out->decode.n > 0 && out->depth.n == 0) {
+        // Decoding from an empty cache is the default.
+        out->depth.items[out->depth.n++] = 0;
     }
     return ETP_OK;
 }

@@ -68,6 +68,22 @@ static etp_status parse_sample(const char *when, etp_settings *out, etp_error *e
                : etp_fail(err, ETP_USAGE, "--kernels takes always, never or auto, not '%s'", when);
 }
 
+// "N@D,..." is both settings of decoding.
+static etp_status parse_decode(etp_settings *set, etp_arena *arena, etp_error *err)
+{
+    const etp_str typed = etp_str_from(set->decode ? set->decode : "");
+    const size_t at = etp_str_find(typed, ETP_STR("@"));
+    if (at == typed.len) {
+        return ETP_OK;
+    }
+    if (at == 0 || at + 1 == typed.len) {
+        return etp_fail(err, ETP_USAGE, "--decode takes N or N@D,..., not '%s'", typed.ptr);
+    }
+    set->depth = typed.ptr + at + 1;
+    set->decode = etp_arena_strdup(arena, (etp_str){typed.ptr, at});
+    return etp_arena_check(arena, err, "options");
+}
+
 static etp_status parse_caches(const etp_opt_list *list, etp_arena *arena,
                                etp_session_plan_options *out, etp_error *err)
 {
@@ -108,6 +124,7 @@ etp_status etp_session_options_of(const etp_session_options *typed, etp_arena *a
         set->blocks = set->blocks ? set->blocks : ETP_MAX_BLOCKS;
     }
     ETP_TRY(etp_settings_check(&typed->plan.settings, err));
+    ETP_TRY(parse_decode(&out->plan.settings, arena, err));
     ETP_TRY(parse_sample(typed->sample, &out->plan.settings, err));
     out->plan.settings.cold_loads = typed->price;
     ETP_TRY(parse_caches(&typed->packed_cache, arena, &out->plan, err));

@@ -166,7 +166,7 @@ class Text(unittest.TestCase):
         for words, tokenizer, status, text in (
                 (["--prefill", "16"], None, 2, "--tokenizer FILE"),
                 (["--decode", "4@0"], "words", 2, "behind a prompt"),
-                (["--decode", "@4"], "words", 2, "--decode takes one number of tokens"),
+                (["--decode", "@4"], "words", 2, "--decode takes N or N@D,..., not '@4'"),
                 (["--decode", "4@70"], "words", 2, "past the cache"),
                 (["--shape", "0=1x8"], "words", 2, "step by step"),
                 (["--prefill", "16", "--precision", "1%"], "words", 2, "--blocks"),

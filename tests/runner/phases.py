@@ -379,7 +379,8 @@ def main():
     refused("is not a number from 1 to 100000", "--decode", "1000000000")
     refused("N or N@D,..., not '@3'", "--decode", "@3")
     refused("N or N@D,..., not '4@'", "--decode", "4@")
-    refused("N or N@D,..., not '4,5@3'", "--decode", "4,5@3")
+    refused("one number of tokens, and several depths: N@D,...", "--decode", "4,5@3")
+    refused("'x' is not a number from 0", "--decode", "4@0,x")
     refused("no method forward to give tokens to (those that take inputs are encode, step): choose one with --method",
             "--decode", "1", model=os.path.join(DATA, "llm", "pipeline.pte"))
     refused("not a text decoder", "--decode", "1", model=os.path.join(DATA, "linear_xnnpack_fp32.pte"))
