@@ -215,8 +215,8 @@ static void expect_launches(etp_session *s)
         s->view->expected_launches += s->plan->n_phases > 1 ? s->plan->n_phases : 1;
     }
     s->view->expected_launches += s->plan->settings.kernels && done == 0 ? s->plan->n_arms : 0;
-    for (uint32_t i = 0; i < s->plan->n_arms && s->plan->settings.cold_loads && done == 0; i++) {
-        s->view->expected_launches += !s->plan->arms[i].foreign; // one that reads memory
+    for (uint32_t i = 0; i < s->plan->n_arms && done == 0; i++) {
+        s->view->expected_launches += etp_session_is_cold(s, i); // one that reads memory
     }
     s->sampling.each_ns = 0; // nothing was sampled yet
     s->view->expected_launches +=

@@ -6,6 +6,7 @@ usage: memory_stages.py ETPROF SOURCE_DIR"""
 import csv
 import io
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -20,6 +21,7 @@ DATA = SOURCE / "tests/data/llm"
 IMAGES = SOURCE / "examples/models/image_encoder_xnnpack_fp32.pte"
 INPUTS = 4 * 3 * 128 * 128  # bytes of its images
 SLACK = 128 * 1024  # what lines and buffers of streams take between a reading and ours
+COUNTERS = 128 * 1024 * os.cpu_count()  # each CPU of the kernel has up to 32 pages that VmHWM does not count yet
 STAGES = "load", "first", "steady", "peak"
 CACHE = 4 * 16 * 2 * 12  # bytes, of make_attention.py: 16 places of two heads of width 12
 
@@ -58,7 +60,7 @@ def from_outside(runner):
     expect(-SLACK < loaded - INPUTS - sums["load"] < SLACK, name, "loaded", loaded, sums)
     expect(-SLACK < first - sums["first"] < SLACK, name, "first", first, sums)
     expect(-SLACK < steady - sum(told["memory"].values()) < SLACK, name, "steady", steady)
-    expect(-SLACK < peak - stages["peak"]["peak_bytes"] < SLACK, name, "peak", peak, stages["peak"])
+    expect(-SLACK - COUNTERS < peak - stages["peak"]["peak_bytes"] < SLACK, name, "peak", peak, stages["peak"])
     # It has many delegates, for which the workspace is made larger again and again: the old one and the new one lie
     # beside each other for a moment.
     expect(stages["peak"]["workspace"] > stages["first"]["workspace"] > stages["load"]["workspace"] == 0, name, stages)

@@ -265,6 +265,14 @@ static etp_status use_fix(redo *w, const change *c, const char *text, size_t *ou
     for (size_t i = 0; i < ab->fixes.n && !fix; i++) {
         fix = etp_str_eqz(c->pattern, ab->fixes.items[i].id) ? &ab->fixes.items[i] : NULL;
     }
+    for (size_t i = 0; i < ab->load_fixes.n && !fix; i++) {
+        if (etp_str_eqz(c->pattern, ab->load_fixes.items[i].id)) {
+            return etp_fail(err, ETP_USAGE,
+                            "'%s' changes loading and memory, not an inference; 'etprof explain "
+                            "%s DIR' has what it saves",
+                            text, ab->load_fixes.items[i].id);
+        }
+    }
     if (!fix) {
         return etp_fail(err, ETP_USAGE, "'%s': no such fix here; there are %zu (N1 ...)", text,
                         ab->fixes.n);
