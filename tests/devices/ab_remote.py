@@ -151,7 +151,8 @@ def price(b: Bench):
     assert done.returncode == 0, (done.returncode, done.stderr)
     for arm in json.loads(done.stdout)["arms"]:
         assert all(arm[k] > 0 for k in ("load_ns", "cold_load_ns", "dirty_bytes", "clean_bytes", "peak_rss_bytes")), arm
-        assert sum(arm["memory"].values()) == arm["dirty_bytes"] + arm["clean_bytes"], arm["memory"]
+        whole = arm["dirty_bytes"] + arm["clean_bytes"]  # medians of timed launches, not the one of the rows
+        assert 0.97 < sum(arm["memory"].values()) / whole < 1.03, (arm["memory"], whole)
         assert {"runner", "packing", "first"} <= {p["what"] for p in arm["loading"]["parts"]}, arm["loading"]
     told = subprocess.run([b.etprof, "analyze", str(out), "--price", "--table", "loading", "--format", "csv"],
                           capture_output=True, text=True, check=True).stdout
