@@ -308,10 +308,23 @@ int serve(const Options &o, etprof::Lines &lines)
     return lines.failed() ? 1 : 0;
 }
 
+// Moves the heap by up to 48 bytes, drawn as the stack's place is (measure/launch.c). Which tensors
+// lie across two cache lines would else depend on what was asked for before, and be a bias: 1 % of
+// an inference of half a microsecond.
+void move_heap()
+{
+    const char *pad = std::getenv("ETPROF_PAD");
+    if (pad != nullptr) {
+        static void *volatile kept; // for good
+        kept = std::malloc(24 + std::strlen(pad) % 4 * 16);
+    }
+}
+
 } // namespace
 
 int main(int argc, char **argv)
 {
+    move_heap();
     Options options;
     options.entered_ns = etprof::now_ns();
     options.entered_faults = etp_loading_faults();

@@ -609,7 +609,7 @@ static void finish(launch *l, bool good)
 
 // The environment lies above the stack: its size moves every frame, and with it which addresses
 // meet in the caches. Drawn anew for each launch, it is noise that the interval sees; left alone it
-// would be a bias of this shell. Remote commands stay short.
+// would be a bias of this shell. Our runner moves its heap by it too. Remote commands stay short.
 static void pad_environment(launch *l, const char **out)
 {
     l->out->record.env_pad_bytes = etp_os_random_u64() % PAD_MAX;
