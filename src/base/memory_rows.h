@@ -6,8 +6,8 @@
 
 #include <stdint.h>
 
-// ROW(member, title for people, what it is); SOME: 0 is none, or by an etprof that did not tell
-// them
+// ROW(member, title for people, what it is). SOME: a row that is left out where it is 0, because
+// there is none or an older etprof recorded it.
 #define ETP_MEMORY_ROWS(ROW, SOME)                                                       \
     ROW(program, "program", "pages of the program's files that were touched")            \
     ROW(planned, "planned arenas", "tensors, as the program plans them")                 \

@@ -130,24 +130,22 @@ etp_status etp_decoder_read(const etp_program *program, const char *method, etp_
     return ETP_OK;
 }
 
-// Only what lies in planned memory can be put back: a constant or an input without a place of its
-// own has none that the runner could write to.
-static void add_state(const etp_method *m, uint32_t value, etp_arena *arena, etp_state_ranges *out)
-{
-    const etp_evalue *v = &m->pte->values[value];
-    if (v->kind != ETP_EVALUE_TENSOR || !v->u.tensor->has_allocation ||
-        v->u.tensor->memory_id == 0 || v->u.tensor->nbytes == UINT64_MAX) {
-        return;
-    }
-    const etp_pte_tensor *t = v->u.tensor;
-    etp_state_range r = {t->memory_id, t->memory_offset, t->nbytes};
-    ETP_ADD(arena, out, r);
-}
-
 static const etp_pte_tensor *planned_of(const etp_method *m, uint32_t value)
 {
     const etp_evalue *v = &m->pte->values[value];
     return v->kind == ETP_EVALUE_TENSOR && v->u.tensor->has_allocation ? v->u.tensor : NULL;
+}
+
+// Only what lies in planned memory can be put back: a constant or an input without a place of its
+// own has none that the runner could write to.
+static void add_state(const etp_method *m, uint32_t value, etp_arena *arena, etp_state_ranges *out)
+{
+    const etp_pte_tensor *t = planned_of(m, value);
+    if (!t || t->memory_id == 0 || t->nbytes == UINT64_MAX) {
+        return;
+    }
+    etp_state_range r = {t->memory_id, t->memory_offset, t->nbytes};
+    ETP_ADD(arena, out, r);
 }
 
 // Does VALUE lie where another tensor lay that was needed before?

@@ -183,8 +183,9 @@ struct etp_session_view { // a session as its caller follows it: zeroed but for 
                                    // NULL: etp_os_interrupted
     // Fills, of each of the N arms, the shares of the time of those operators whose kernels are
     // asked about: SHARE is what the samples in DIR, the run folder, cover, and REACHABLE what
-    // TIMES as many would; they stay NAN where nothing is asked. TOO_FEW: to judge its level by,
-    // and TIMES as many would do. False: it cannot be told. NULL: one sampled launch per arm.
+    // TIMES as many would; they stay NAN where nothing is asked. TOO_FEW: they are too few to judge
+    // its level by, and TIMES as many would do. Returns false where this is unknown. Without this
+    // function each arm is sampled in one launch.
     bool (*coverage)(void *ctx, const char *dir, double times, double *share, double *reachable,
                      bool *too_few, size_t n);
 

@@ -23,6 +23,27 @@ static etp_cell grown(uint64_t from, uint64_t to, etp_arena *arena)
     return etp_cell_called(etp_arena_printf(arena, "%" PRId64, by), text);
 }
 
+// The rows of both tables. SOME: left out where all of it is 0.
+static const struct {
+    const char *title, *what;
+    bool some;
+    size_t offset;
+} k_rows[] = {
+#define ROW(member, title, what) {title, what, false, offsetof(etp_memory_rows, member)},
+#define SOME(member, title, what) {title, what, true, offsetof(etp_memory_rows, member)},
+    ETP_MEMORY_ROWS(ROW, SOME)
+#undef ROW
+#undef SOME
+};
+enum { ROWS = sizeof k_rows / sizeof *k_rows };
+
+static uint64_t bytes_of(const etp_memory_rows *rows, size_t row)
+{
+    uint64_t bytes;
+    memcpy(&bytes, (const char *)rows + k_rows[row].offset, sizeof bytes);
+    return bytes;
+}
+
 // X NULL: of one arm alone.
 static void holders_table(const char *id, const etp_ab_arm *b, const etp_ab_arm *x, etp_report *r,
                           etp_arena *arena)
@@ -35,38 +56,25 @@ static void holders_table(const char *id, const etp_ab_arm *b, const etp_ab_arm 
         {.key = "change", .title = "change", .flags = ETP_COL_FIGURES},
         {.key = "what", .title = "what it is", .flags = ETP_COL_MINOR},
     };
-    const struct {
-        const char *title, *what;
-        bool some;
-        uint64_t from, to;
-    } rows[] = {
-#define ROW(member, title, what) {title, what, false, b->memory.member, y->memory.member},
-#define SOME(member, title, what) {title, what, true, b->memory.member, y->memory.member},
-        ETP_MEMORY_ROWS(ROW, SOME)
-#undef ROW
-#undef SOME
-    };
     const etp_column alone[] = {columns[0], columns[1], columns[4]};
     etp_table *t =
         etp_report_table(r, id, "Resident after the measured iterations, by who holds it",
                          x ? columns : alone, x ? 5 : 3);
-    uint64_t from = 0, to = 0;
-    for (size_t i = 0; i <= sizeof rows / sizeof *rows; i++) {
-        bool total = i == sizeof rows / sizeof *rows;
-        uint64_t was = total ? from : rows[i].from, is = total ? to : rows[i].to;
-        if (!total && rows[i].some && was + is == 0) {
+    for (size_t i = 0; i <= ROWS; i++) {
+        bool total = i == ROWS;
+        uint64_t was = total ? etp_memory_sum(&b->memory) : bytes_of(&b->memory, i);
+        uint64_t is = total ? etp_memory_sum(&y->memory) : bytes_of(&y->memory, i);
+        if (!total && k_rows[i].some && was + is == 0) {
             continue;
         }
-        const char *title = total ? "resident" : rows[i].title;
-        const char *what = total ? "the rows together" : rows[i].what;
+        const char *title = total ? "resident" : k_rows[i].title;
+        const char *what = total ? "the rows together" : k_rows[i].what;
         if (x) {
             ETP_ROW(t, etp_cell_z(title), held(was, arena), held(is, arena), grown(was, is, arena),
                     etp_cell_z(what));
         } else {
             ETP_ROW(t, etp_cell_z(title), held(was, arena), etp_cell_z(what));
         }
-        from += total ? 0 : was;
-        to += total ? 0 : is;
     }
 }
 
@@ -101,17 +109,6 @@ static void stages_table(const char *id, const etp_ab_arm *arm, etp_report *r, e
         {.key = "peak", .title = "peak", .flags = ETP_COL_FIGURES},
         {.key = "what", .title = "what it is", .flags = ETP_COL_MINOR},
     };
-    static const struct {
-        const char *title, *what;
-        bool some;
-        size_t offset;
-    } k_rows[] = {
-#define ROW(member, title, what) {title, what, false, offsetof(etp_memory_rows, member)},
-#define SOME(member, title, what) {title, what, true, offsetof(etp_memory_rows, member)},
-        ETP_MEMORY_ROWS(ROW, SOME)
-#undef ROW
-#undef SOME
-    };
     const etp_memory_stages *at = &arm->memory_at;
     const etp_memory_rows *of[] = {&at->load.rows, &at->first.rows, &arm->memory, &at->peak.rows};
     etp_table *t = etp_report_table(
@@ -126,10 +123,10 @@ static void stages_table(const char *id, const etp_ab_arm *arm, etp_report *r, e
         between[PEAK] = at->peak.peak_bytes - sums[PEAK];
         sums[PEAK] = at->peak.peak_bytes;
     }
-    for (size_t i = 0; i < sizeof k_rows / sizeof *k_rows; i++) {
+    for (size_t i = 0; i < ROWS; i++) {
         uint64_t is[STAGES], weights[STAGES];
         for (size_t k = 0; k < STAGES; k++) {
-            memcpy(&is[k], (const char *)of[k] + k_rows[i].offset, sizeof is[k]);
+            is[k] = bytes_of(of[k], i);
             weights[k] = is[k] < arm->load.packed_bytes ? is[k] : arm->load.packed_bytes;
         }
         if (k_rows[i].some && is[LOAD] + is[FIRST] + is[STEADY] + is[PEAK] == 0) {
