@@ -13,6 +13,7 @@
 #include "base/json.h"
 #include "document/fields.h"
 #include "program/belong.h"
+#include "program/planned.h"
 #include "report/report.h"
 
 typedef enum etp_file_kind {
@@ -60,18 +61,8 @@ typedef struct etp_inspect_part { // what the bytes of the file are; parts add u
     uint32_t count;
 } etp_inspect_part;
 
-typedef struct etp_inspect_buffer { // a tensor for which memory was planned
-    const etp_value *value;
-    uint64_t bytes, offset; // in its arena
-    uint32_t arena;
-    uint32_t first, last; // of the method's instructions that need it, counted over all chains
-    bool given, handed;   // an input, an output of the method
-    bool needed;          // by any instruction
-    bool kept;            // from call to call: a cache, a state
-} etp_inspect_buffer;
-
-typedef struct etp_inspect_planned {   // of a method
-    const etp_inspect_buffer *buffers; // by arena and offset
+typedef struct etp_inspect_planned { // of a method
+    const etp_planned *buffers;      // by arena and offset
     size_t n_buffers;
     const uint64_t *live; // bytes in use while each instruction runs
     size_t n_live;        // 0: no memory was planned, or it is not known

@@ -79,8 +79,8 @@ FIND(planned_bytes, etp_method, etp_inspect,
 KNOWN(is_known, etp_inspect_planned, it->n_live > 0)
 FIND(peak_bytes, etp_inspect_planned, etp_inspect, &it->live[it->peak])
 FIND(method_memory, etp_method, etp_inspect, &doc->planned[it->index])
-FIND(buffer_value, etp_inspect_buffer, etp_inspect, MAKE(number, it->value->id))
-#define OF etp_inspect_buffer
+FIND(buffer_value, etp_planned, etp_inspect, MAKE(number, it->value->id))
+#define OF etp_planned
 static const etp_field k_buffer_rows[] = {
     COMPUTED("value", UINT, buffer_value, "of the method's values", .flags = ETP_SET),
     FIELD("bytes", UINT, bytes, "of it"),

@@ -48,8 +48,7 @@ static void in_use_table(const etp_method *m, const etp_inspect_planned *p, etp_
 
 static int by_bytes(const void *a, const void *b)
 {
-    const etp_inspect_buffer *x = *(const etp_inspect_buffer *const *)a,
-                             *y = *(const etp_inspect_buffer *const *)b;
+    const etp_planned *x = *(const etp_planned *const *)a, *y = *(const etp_planned *const *)b;
     if (x->bytes != y->bytes) {
         return x->bytes < y->bytes ? 1 : -1;
     }
@@ -57,13 +56,13 @@ static int by_bytes(const void *a, const void *b)
 }
 
 // Those needed at the instruction AT, ETP_NO_INDEX: all.
-static const etp_inspect_buffer **largest(const etp_inspect_planned *p, uint32_t at,
-                                          etp_arena *arena, size_t *out_n)
+static const etp_planned **largest(const etp_inspect_planned *p, uint32_t at, etp_arena *arena,
+                                   size_t *out_n)
 {
-    const etp_inspect_buffer **out = ETP_NEW_ARRAY(arena, const etp_inspect_buffer *, p->n_buffers);
+    const etp_planned **out = ETP_NEW_ARRAY(arena, const etp_planned *, p->n_buffers);
     *out_n = 0;
     for (size_t i = 0; i < p->n_buffers; i++) {
-        const etp_inspect_buffer *b = &p->buffers[i];
+        const etp_planned *b = &p->buffers[i];
         if (at == ETP_NO_INDEX || (b->first <= at && at <= b->last)) {
             out[(*out_n)++] = b;
         }
@@ -74,13 +73,13 @@ static const etp_inspect_buffer **largest(const etp_inspect_planned *p, uint32_t
     return out;
 }
 
-static const char *from_text(const etp_method *m, const etp_inspect_buffer *b, etp_arena *arena)
+static const char *from_text(const etp_method *m, const etp_planned *b, etp_arena *arena)
 {
     const char *from = b->given ? "input" : instruction_text(m, b->first, arena);
     return b->kept ? "an earlier call" : from;
 }
 
-static const char *to_text(const etp_method *m, const etp_inspect_buffer *b, etp_arena *arena)
+static const char *to_text(const etp_method *m, const etp_planned *b, etp_arena *arena)
 {
     const char *to = b->handed ? "output" : instruction_text(m, b->last, arena);
     return b->kept ? "the next call" : to;
@@ -100,7 +99,7 @@ static void held_table(const etp_method *m, const etp_inspect_planned *p, etp_re
     etp_table *t = etp_report_table(r, id, NULL, k_columns, 5);
     etp_table_limit(t, 8);
     size_t n;
-    const etp_inspect_buffer **held = largest(p, p->peak, arena, &n);
+    const etp_planned **held = largest(p, p->peak, arena, &n);
     for (size_t i = 0; i < n; i++) {
         char shape[ETP_SHAPE_CHARS];
         ETP_ROW(t, etp_cell_z(etp_shape_text(held[i]->value, shape)), etp_cell_u64(held[i]->bytes),
@@ -115,7 +114,7 @@ enum { MOST_BOXES = 100, MOST_NAMED = 4, TONES = 3 };
 
 typedef enum tone { HELD, ELSE, KEPT } tone;
 
-static tone tone_of(const etp_inspect_planned *p, const etp_inspect_buffer *b)
+static tone tone_of(const etp_inspect_planned *p, const etp_planned *b)
 {
     tone usual = b->first <= p->peak && p->peak <= b->last ? HELD : ELSE;
     return b->kept ? KEPT : usual;
@@ -126,14 +125,14 @@ static const char *holders(const etp_method *m, const etp_inspect_planned *p, et
 {
     size_t n, named = 0, more = 0;
     uint64_t rest = 0;
-    const etp_inspect_buffer **held = largest(p, p->peak, arena, &n);
+    const etp_planned **held = largest(p, p->peak, arena, &n);
     etp_strbuf text;
     etp_strbuf_init(&text, arena);
     if (p->kept_bytes > 0) {
         etp_strbuf_printf(&text, "%s kept from call to call", ETP_BYTES(p->kept_bytes));
     }
     for (size_t i = 0; i < n; i++) {
-        const etp_inspect_buffer *b = held[i];
+        const etp_planned *b = held[i];
         if (b->kept) {
             continue;
         }
@@ -157,7 +156,7 @@ static double *places(const etp_inspect_planned *p, etp_arena *arena)
 {
     double *out = ETP_NEW_ARRAY(arena, double, p->n_buffers), base = 0, end = 0;
     for (size_t i = 0; i < p->n_buffers; i++) {
-        const etp_inspect_buffer *b = &p->buffers[i];
+        const etp_planned *b = &p->buffers[i];
         base = i > 0 && b->arena != b[-1].arena ? end : base;
         out[i] = base + (double)b->offset;
         end = fmax(end, out[i] + (double)b->bytes);
@@ -176,7 +175,7 @@ void etp_inspect_planned_picture(const etp_method *m, const etp_inspect_planned 
         return;
     }
     bool occurs[TONES] = {false};
-    const etp_inspect_buffer **boxes = largest(p, ETP_NO_INDEX, arena, &n);
+    const etp_planned **boxes = largest(p, ETP_NO_INDEX, arena, &n);
     const double *at = places(p, arena);
     size_t drawn = n < MOST_BOXES ? n : MOST_BOXES;
     for (size_t i = 0; i < drawn; i++) {
@@ -208,7 +207,7 @@ void etp_inspect_planned_picture(const etp_method *m, const etp_inspect_planned 
         }
     }
     for (size_t i = 0; i < drawn; i++) {
-        const etp_inspect_buffer *b = boxes[i];
+        const etp_planned *b = boxes[i];
         char shape[ETP_SHAPE_CHARS];
         const char *label = etp_arena_printf(arena, "%s: %s, %s, to %s", from_text(m, b, arena),
                                              etp_shape_text(b->value, shape), ETP_BYTES(b->bytes),

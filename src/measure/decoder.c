@@ -6,6 +6,7 @@
 
 #include "base/sink.h"
 #include "os/os.h"
+#include "program/planned.h"
 
 // Exporters tell limits of a model as methods that return a constant.
 // What a method without inputs and instructions returns. False: there is no such number.
@@ -130,65 +131,21 @@ etp_status etp_decoder_read(const etp_program *program, const char *method, etp_
     return ETP_OK;
 }
 
-static const etp_pte_tensor *planned_of(const etp_method *m, uint32_t value)
-{
-    const etp_evalue *v = &m->pte->values[value];
-    return v->kind == ETP_EVALUE_TENSOR && v->u.tensor->has_allocation ? v->u.tensor : NULL;
-}
-
-// Only what lies in planned memory can be put back: a constant or an input without a place of its
-// own has none that the runner could write to.
-static void add_state(const etp_method *m, uint32_t value, etp_arena *arena, etp_state_ranges *out)
-{
-    const etp_pte_tensor *t = planned_of(m, value);
-    if (!t || t->memory_id == 0 || t->nbytes == UINT64_MAX) {
-        return;
-    }
-    etp_state_range r = {t->memory_id, t->memory_offset, t->nbytes};
-    ETP_ADD(arena, out, r);
-}
-
-// Does VALUE lie where another tensor lay that was needed before?
-static bool is_view(const etp_method *m, uint32_t value, const bool *seen)
-{
-    const etp_pte_tensor *t = planned_of(m, value);
-    for (uint32_t i = 0; t && i < m->n_values; i++) {
-        const etp_pte_tensor *other = seen[i] ? planned_of(m, i) : NULL;
-        if (other && other->memory_id == t->memory_id &&
-            (t->memory_offset <= other->memory_offset
-                 ? other->memory_offset - t->memory_offset < t->nbytes
-                 : t->memory_offset - other->memory_offset < other->nbytes)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-// A cache is nowhere declared as such. It shows in the order of the instructions: what is read
-// before anything has written it carries something over from the call before.
+// Only what lies in planned memory can be put back: an arena without a number has none that the
+// runner could write to.
 etp_status etp_method_state(const etp_method *m, etp_arena *arena, etp_state_ranges *out,
                             etp_error *err)
 {
+    etp_planned *all = NULL;
+    const size_t n = etp_planned_of(m, arena, &all);
     *out = (etp_state_ranges){0};
-    bool *seen = ETP_NEW_ARRAY(arena, bool, (size_t)m->n_values + 1);
-    ETP_NEED(seen, err, "mutable buffers");
-    for (uint32_t i = 0; i < m->n_inputs; i++) {
-        seen[m->inputs[i]] = true;
-    }
-    for (uint32_t i = 0; i < m->n_instructions; i++) {
-        const etp_instruction *instr = &m->instructions[i];
-        for (uint32_t k = 0; k < instr->n_inputs; k++) {
-            uint32_t value = instr->inputs[k];
-            if (!seen[value] && !m->values[value].constant && !is_view(m, value, seen)) {
-                add_state(m, value, arena, out);
-            }
-            seen[value] = true;
-        }
-        for (uint32_t k = 0; k < instr->n_outputs; k++) {
-            seen[instr->outputs[k]] = true;
+    for (size_t i = 0; i < n; i++) {
+        if (all[i].kept && all[i].arena > 0) {
+            etp_state_range r = {all[i].arena, all[i].offset, all[i].bytes};
+            ETP_ADD(arena, out, r);
         }
     }
-    return ETP_OK;
+    return etp_arena_check(arena, err, "mutable buffers");
 }
 
 static int by_place(const void *a, const void *b)
