@@ -54,7 +54,7 @@ static uint32_t *places(etp_arena *arena, size_t n)
     return place;
 }
 
-etp_status etp_ab_open_pair(const etp_ab_pair *p, etp_arena *arena, etp_run *out, etp_error *err)
+etp_status etp_ab_open_pair(const etp_ab_part *p, etp_arena *arena, etp_run *out, etp_error *err)
 {
     const etp_run *whole = &p->whole->run;
     if (p->arms[0] >= whole->arms.n || p->arms[1] >= whole->arms.n || p->arms[0] == p->arms[1]) {
@@ -91,16 +91,16 @@ etp_status etp_ab_run_take_phase(etp_run *run, uint32_t phase, const etp_run_arm
     return ETP_OK;
 }
 
-etp_status etp_ab_open_phase(const etp_run *whole, const etp_ab_part_phase *part, etp_arena *arena,
+etp_status etp_ab_open_phase(const etp_run *phased, const etp_ab_part *part, etp_arena *arena,
                              etp_run *out, etp_error *err)
 {
-    *out = *whole;
-    if (whole->phases.n == 0) {
+    *out = *phased;
+    if (phased->phases.n == 0) {
         return ETP_OK;
     }
-    const etp_run_arm *like = &whole->arms.items[whole->baseline];
+    const etp_run_arm *like = &phased->arms.items[phased->baseline];
     if (part) { // as the first phase was answered, which may not be as it was measured
-        like = &part->first->run.arms.items[part->first->ab.baseline];
+        like = &part->whole->run.arms.items[part->whole->ab.baseline];
     }
     return etp_ab_run_take_phase(out, part ? part->phase : 0, like, arena, err);
 }

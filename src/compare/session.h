@@ -141,11 +141,11 @@ ETP_NODISCARD etp_status etp_ab_open_sides_programs(const etp_ab_session *s,
 bool etp_ab_same_session(const etp_ab_side *x, const etp_ab_side *y);
 bool etp_ab_same_task(const etp_ab_session *s); // both sides computed the same from the same
 // pair.c: the run of the two arms, which borrows from the whole.
-ETP_NODISCARD etp_status etp_ab_open_pair(const etp_ab_pair *p, etp_arena *arena, etp_run *out,
+ETP_NODISCARD etp_status etp_ab_open_pair(const etp_ab_part *part, etp_arena *arena, etp_run *out,
                                           etp_error *err);
-// WHOLE as if the arms of one phase had been measured alone; without phases as it is. PART NULL:
+// PHASED as if the arms of one phase had been measured alone; without phases as it is. PART NULL:
 // the first.
-ETP_NODISCARD etp_status etp_ab_open_phase(const etp_run *whole, const etp_ab_part_phase *part,
+ETP_NODISCARD etp_status etp_ab_open_phase(const etp_run *phased, const etp_ab_part *part,
                                            etp_arena *arena, etp_run *out, etp_error *err);
 // arms.c: device, models and arms of RUN, whose folder is DIR.
 ETP_NODISCARD etp_status etp_ab_describe_run(etp_arena *arena, const etp_run *run, const char *dir,

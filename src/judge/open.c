@@ -69,12 +69,17 @@ static etp_status compare_times(etp_ab_session *s, etp_withheld otherwise, etp_e
     return ETP_OK;
 }
 
+static bool is_pair(const etp_ab_options *options)
+{
+    return options->part && !options->part->is_phase;
+}
+
 // The run of the folder, of two of its arms, or of one of its phases.
 static etp_status read_run(const char *dir, const etp_ab_options *options, etp_arena *arena,
                            etp_run *out, etp_error *err)
 {
-    if (options->pair) {
-        return etp_ab_open_pair(options->pair, arena, out, err);
+    if (is_pair(options)) {
+        return etp_ab_open_pair(options->part, arena, out, err);
     }
     etp_run whole;
     ETP_TRY(etp_run_open(dir, arena, &whole, err));
@@ -85,10 +90,7 @@ static etp_status read_run(const char *dir, const etp_ab_options *options, etp_a
 
 static etp_status take_statistics(etp_ab_session *s, const etp_ab_options *options, etp_error *err)
 {
-    const etp_ab_session *whole = options->pair ? options->pair->whole : NULL;
-    if (options->part && !whole) {
-        whole = options->part->first;
-    }
+    const etp_ab_session *whole = options->part ? options->part->whole : NULL;
     ETP_TRY(etp_ab_run_statistics(s, options->margin, whole, &s->stats, &s->has_stats, err));
     if (s->has_stats) {
         etp_ab_take_statistics(s, s->arms, &s->ab);
@@ -116,23 +118,22 @@ static etp_status open_run(etp_ab_session *s, const char *dir, const etp_ab_opti
     ETP_TRY(read_run(dir, options, &s->arena, &s->run, err));
     s->has_run = true;
     ETP_TRY(etp_ab_describe_run(&s->arena, &s->run, dir, &described, err));
-    if (options->part) {
+    if (is_pair(options)) {
+        ETP_TRY(etp_ab_name_sides(&s->arena, NULL, options->names, described.arms, err));
+    } else if (options->part) {
         etp_str name = s->run.phases.items[options->part->phase].name;
         described.ab.later_phase = etp_arena_strdup(&s->arena, name);
     }
-    if (options->pair) {
-        ETP_TRY(etp_ab_name_sides(&s->arena, NULL, options->names, described.arms, err));
-    }
     s->ab = described.ab;
     s->arms = described.arms;
-    if (!options->as_is && !options->pair && !options->part) {
+    if (!options->as_is && !options->part) {
         ETP_TRY(notice_altered(s, &s->run, err));
     }
     ETP_TRY(load(s, &described, options, err));
     ETP_TRY(take_statistics(s, options, err));
     ETP_TRY(etp_ab_take_launches(s, &s->run, ETP_NO_INDEX, 0, &s->noticed, s->arms, err));
     ETP_TRY(etp_ab_compare_outputs(s, &s->noticed, s->arms, &s->ab.correctness, err));
-    ETP_TRY(compare_times(s, options->pair ? options->pair->withheld : ETP_WITHHELD_NOT, err));
+    ETP_TRY(compare_times(s, options->part ? options->part->withheld : ETP_WITHHELD_NOT, err));
     etp_ab_take_environment(&s->run, &s->arena, &s->ab.environment);
     return ETP_OK;
 }
@@ -161,7 +162,7 @@ static etp_status open_phases(etp_ab_session *s, const etp_ab_options *options, 
     }
     etp_ab_phase *phases = ETP_NEW_ARRAY(&s->arena, etp_ab_phase, n);
     s->ab.phase = &phases[0];
-    if (options->pair || options->part) {
+    if (options->part) {
         uint32_t own = s->run.arms.items[0].phase;
         describe_phase(s, own, &phases[0]);
         return ETP_OK;
@@ -171,7 +172,7 @@ static etp_status open_phases(etp_ab_session *s, const etp_ab_options *options, 
     s->ab.phases = phases;
     for (s->ab.n_phases = 1; s->ab.n_phases < n; s->ab.n_phases++) {
         uint32_t at = (uint32_t)s->ab.n_phases;
-        const etp_ab_part_phase part = {s, at};
+        const etp_ab_part part = {.whole = s, .is_phase = true, .phase = at};
         const etp_ab_options how = {
             .margin = options->margin, .roofs = options->roofs, .part = &part};
         // An answer like any other, opened by the same function; `part` keeps it from opening
@@ -188,11 +189,11 @@ static etp_status open_phases(etp_ab_session *s, const etp_ab_options *options, 
 // The answer of the whole folder, which stays open with S, and of it the pair that the sides name:
 // two arms of one session and phase get what `ab` says of them. *out->whole NULL: they are not such
 // a pair.
-static etp_status pair_of_sides(etp_ab_session *s, const etp_ab_options *options, etp_ab_pair *out,
+static etp_status pair_of_sides(etp_ab_session *s, const etp_ab_options *options, etp_ab_part *out,
                                 etp_error *err)
 {
     const etp_ab_side *x = &s->sides[0], *y = &s->sides[1];
-    *out = (etp_ab_pair){0};
+    *out = (etp_ab_part){0};
     if (!etp_ab_same_session(x, y) || x->arm == y->arm ||
         x->run.arms.items[x->arm].phase != y->run.arms.items[y->arm].phase) {
         return ETP_OK;
@@ -318,17 +319,16 @@ static etp_status compare_within(etp_ab_session *s, const etp_ab_options *option
     }
     ab->comparisons = own;
     ab->within = within;
-    for (uint32_t a = 0; s->has_run && !options->pair && !ab->emulated && a < ab->n_arms; a++) {
+    for (uint32_t a = 0; s->has_run && !is_pair(options) && !ab->emulated && a < ab->n_arms; a++) {
         const uint32_t reference = etp_ab_reference_within(ab, a);
         if (reference == ETP_NO_INDEX || ab->arms[reference].launches == 0 ||
             ab->arms[a].launches == 0) {
             continue;
         }
-        const etp_ab_pair pair = {
-            s, {reference, a},
-             ETP_WITHHELD_NOT
+        const etp_ab_part pair = {
+            .whole = s, .arms = {reference, a}
         };
-        const etp_ab_options how = {.margin = options->margin, .pair = &pair};
+        const etp_ab_options how = {.margin = options->margin, .part = &pair};
         etp_ab_session *alone = NULL;
         ETP_TRY(etp_ab_open(&ab->dir, 1, &how, &alone, err));
         if (alone->ab.n_comparisons > 0) {
@@ -358,8 +358,8 @@ static etp_status explain(etp_ab_session *s, const etp_ab_options *options, etp_
     for (size_t a = 0; a < ab->n_arms; a++) {
         s->arms[a].measured = names.arms[a];
         s->arms[a].level_called = etp_ab_level_called(ab, &ab->arms[a], ab->arena);
-        if (options->pair) { // an arm has one name, whichever others stand beside it
-            const etp_ab_arm *same = &options->pair->whole->ab.arms[options->pair->arms[a]];
+        if (is_pair(options)) { // an arm has one name, whichever others stand beside it
+            const etp_ab_arm *same = &options->part->whole->ab.arms[options->part->arms[a]];
             s->arms[a].measured = same->measured;
             s->arms[a].level_called = same->level_called;
         }
@@ -404,7 +404,7 @@ static etp_status answer(etp_ab_session *s, const char *const *paths, size_t n_p
                          const etp_ab_options *options, etp_error *err)
 {
     etp_ab_options of_pair;
-    etp_ab_pair pair = {0};
+    etp_ab_part pair = {0};
     s->two_sides = options->two_sides;
     if (options->two_sides) {
         ETP_TRY(etp_ab_open_sides(&s->arena, paths, s->sides, err));
@@ -413,7 +413,7 @@ static etp_status answer(etp_ab_session *s, const char *const *paths, size_t n_p
     if (pair.whole) {
         of_pair = *options;
         of_pair.two_sides = false;
-        of_pair.pair = &pair;
+        of_pair.part = &pair;
         options = &of_pair;
     }
     const char *dir = pair.whole ? s->sides[0].dir : paths[0];
