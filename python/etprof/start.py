@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Starts a verb that Python carries out so that nothing of the working directory is imported:
-#   python3 -I DIR/etprof/start.py export|fix|skills|mcp|history|validate|parquet|reference|releases ARGUMENTS
+#   python3 -I DIR/etprof/start.py export|fix|run|skills|mcp|history|validate|parquet|reference|releases ARGUMENTS
 # Readable by older Pythons too, which are told that they are; so are __init__.py and restart.py.
 import os
 import sys
@@ -47,6 +47,13 @@ def export(argv):
 def fix(argv):
     refuse_old("fix", "ETPROF_PYTHON", (3, 9))
     from etprof.fix.cli import main
+
+    return main(argv)
+
+
+def run(argv):
+    refuse_old("run", "ETPROF_PYTHON", (3, 9))
+    from etprof.run.cli import main
 
     return main(argv)
 
@@ -118,6 +125,6 @@ def settle(here):
 
 if __name__ == "__main__":
     settle(os.path.dirname(os.path.abspath(__file__)))
-    sys.exit({"export": export, "fix": fix, "skills": skills, "mcp": mcp, "history": history,
+    sys.exit({"export": export, "fix": fix, "run": run, "skills": skills, "mcp": mcp, "history": history,
               "validate": validate, "parquet": parquet, "reference": reference,
               "releases": releases}[sys.argv[1]](sys.argv[2:]))

@@ -13,7 +13,7 @@
 
 // The column `ab` of store/options.def says which of its rows are options here.
 static const etp_opt k_options[] = {
-#define OPTION(where, field, type, key, limit, ab, run, resume, config, ...) \
+#define OPTION(where, field, type, key, limit, ab, resume, ...) \
     ETP_ROW_##ab(where, field, type, __VA_ARGS__)
 #include "store/options.def"
     {0},
@@ -108,6 +108,8 @@ static etp_status measure_new(etp_cli *cli, const etp_session_options *c, int ar
     etp_session_plan_options *plan = &options.plan;
     etp_session_options builds = *c;
     ETP_TRY(etp_session_options_of(c, &cli->arena, &options, err));
+    options.config = cli->env_config;
+    options.exact = options.exact && !cli->env_config;
     const char *source = NULL; // as `etprof export` takes it
     for (int i = 0; i < argc && c->executorch; i++) {
         if (!etp_str_ends(etp_str_from(argv[i]), ETP_STR(".pte"))) {

@@ -2,7 +2,6 @@
 // etprof fix: applies what an answer proposes, measures it and says what it brought. The Python
 // package does it, whose exporter makes the programs; what may be typed is here.
 #include <stddef.h>
-#include <string.h>
 
 #include "cli/command.h"
 #include "cli/measure.h"
@@ -57,27 +56,8 @@ static etp_status allowed(etp_cli *cli, const fix_options *o, const char *dir, e
 
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
-    const char *at = opts;
-    const char *how[sizeof k_options / sizeof *k_options + 3];
-    size_t n = 0;
     ETP_TRY(allowed(cli, opts, argv[0], err));
-    for (const etp_opt *o = k_options; o->name; o++) {
-        const char *text = NULL;
-        bool on = false;
-        if (o->type == ETP_OPT_FLAG) {
-            memcpy(&on, at + o->offset, sizeof on);
-        } else {
-            memcpy(&text, at + o->offset, sizeof text);
-        }
-        if (on || text) {
-            how[n++] = etp_arena_printf(&cli->arena, "--%s%s%s", o->name, text ? "=" : "",
-                                        text ? text : "");
-        }
-    }
-    how[n++] = etp_arena_printf(&cli->arena, "--format=%s", etp_cli_format_name(cli->format));
-    how[n++] = cli->output ? etp_arena_printf(&cli->arena, "--output=%s", cli->output) : NULL;
-    how[n++] = cli->quiet ? "--quiet" : NULL;
-    return etp_cli_become_python_with(cli, "fix", how, n, argc, argv, err);
+    return etp_cli_become_python_as(cli, "fix", k_options, opts, argc, argv, err);
 }
 
 const etp_command etp_cmd_fix = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The verbs that the Python package carries out: export, because PyTorch's exporter is Python,
 // skills, and mcp, whose protocol the official SDK speaks. They find it and become it, as do
-// history, fix and convert for Parquet; validate asks it.
+// history, fix, run and convert for Parquet; validate asks it.
 #include <string.h>
 
 #include "base/path.h"
@@ -102,6 +102,48 @@ etp_status etp_cli_become_python_with(etp_cli *cli, const char *verb, const char
     }
     ETP_TRY(etp_arena_check(&cli->arena, err, "arguments"));
     return etp_cli_become_python(cli, verb, (int)words.n, words.items, err);
+}
+
+etp_status etp_cli_become_python_as(etp_cli *cli, const char *verb, const etp_opt *options,
+                                    const void *values, int argc, char **argv, etp_error *err)
+{
+    struct {
+        const char **items;
+        size_t n, cap;
+    } how = {0};
+    for (const etp_opt *o = options; o->name; o++) {
+        const char *at = (const char *)values + o->offset, *text = NULL;
+        etp_opt_list list = {0};
+        bool on = false;
+        if (o->type == ETP_OPT_FLAG) {
+            memcpy(&on, at, sizeof on);
+        } else if (o->type == ETP_OPT_LIST) {
+            memcpy(&list, at, sizeof list);
+        } else {
+            memcpy(&text, at, sizeof text);
+        }
+        if (on) {
+            ETP_ADD(&cli->arena, &how, etp_arena_printf(&cli->arena, "--%s", o->name));
+        }
+        if (text) {
+            ETP_ADD(&cli->arena, &how, etp_arena_printf(&cli->arena, "--%s=%s", o->name, text));
+        }
+        for (size_t i = 0; i < list.n; i++) {
+            ETP_ADD(&cli->arena, &how,
+                    etp_arena_printf(&cli->arena, "--%s=%s", o->name, list.items[i]));
+        }
+    }
+    const char *format =
+        etp_arena_printf(&cli->arena, "--format=%s", etp_cli_format_name(cli->format));
+    ETP_ADD(&cli->arena, &how, format);
+    if (cli->output) {
+        ETP_ADD(&cli->arena, &how, etp_arena_printf(&cli->arena, "--output=%s", cli->output));
+    }
+    if (cli->quiet) {
+        ETP_ADD(&cli->arena, &how, "--quiet");
+    }
+    ETP_TRY(etp_arena_check(&cli->arena, err, "arguments"));
+    return etp_cli_become_python_with(cli, verb, how.items, how.n, argc, argv, err);
 }
 
 etp_status etp_cli_ask_python(etp_cli *cli, const char *verb, const char *operand, etp_str *out,

@@ -1,90 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
-// etprof run CONFIG.json: a session described by a file, that of Arm's kit included.
+// etprof run CONFIG.json: a session described by a file, that of Arm's kit included. The Python
+// package reads it and becomes `ab`; what may be typed is here.
 #include <stddef.h>
-#include <stdio.h>
 
-#include "cli/measure.h"
-#include "cli/session_options.h"
-#include "cli/show_ab.h"
-#include "session/config.h"
-#include "session/experiments.h"
+#include "cli/command.h"
+#include "cli/python.h"
 
 typedef struct run_options {
-    etp_session_options session;
     etp_opt_list only;
-    bool analysis_only, trace;
-    const char *init, *platform;
+    bool analysis_only, trace, plain, full, price;
+    const char *init, *platform, *blocks, *precision, *budget, *device, *prepare, *runner, *kernels;
 } run_options;
 
-#define OPT(name, type, field, arg, help) \
-    {name, 0, type, offsetof(run_options, field), arg, help, NULL}
+#define OPT(name, letter, type, field, arg, help) \
+    {name, letter, ETP_OPT_##type, offsetof(run_options, field), arg, help, NULL}
 
 static const etp_opt k_options[] = {
-    OPT("only", ETP_OPT_LIST, only, "NAMES", "run only these experiments"),
-    OPT("analysis-only", ETP_OPT_FLAG, analysis_only, NULL,
+    OPT("only", 0, LIST, only, "NAMES", "run only these experiments"),
+    OPT("analysis-only", 0, FLAG, analysis_only, NULL,
         "measure nothing; analyse output_root again"),
-    OPT("init", ETP_OPT_STRING, init, "MODEL.pte", "write a config for this model and stop"),
-    OPT("trace", ETP_OPT_FLAG, trace, NULL,
+    OPT("init", 0, STRING, init, "MODEL.pte", "write a config for this model and stop"),
+    OPT("trace", 0, FLAG, trace, NULL,
         "with --init: which kernels run (mode xnntrace), no latency"),
-    OPT("platform", ETP_OPT_STRING, platform, "NAME", "with --init: mac, android or linux"),
-#define OPTION(where, field, type, key, limit, ab, run, resume, config, ...) \
-    ETP_ROW_##run(where, field, type, __VA_ARGS__)
-#include "store/options.def"
+    OPT("platform", 0, STRING, platform, "NAME", "with --init: mac, android or linux"),
+    OPT("blocks", 'k', STRING, blocks, "K",
+        "exactly K blocks (default 10); with --precision at most"),
+    OPT("precision", 'p', STRING, precision, "PERCENT",
+        "stop when every speedup's interval is this narrow on either side, e.g. 1%"),
+    OPT("budget", 0, STRING, budget, "TIME", "stop after the last whole block that fits, e.g. 2m"),
+    OPT("device", 'd', STRING, device, "SPEC",
+        "local (default), adb[:SERIAL or HOST:PORT], ssh:HOST or qemu[:CPU]"),
+    OPT("prepare", 0, STRING, prepare, "MODE",
+        "set an Android device up: boost, app, fixed or none (default); undone at the end"),
+    OPT("runner", 0, STRING, runner, "PATH",
+        "etprof's runner or its bundle, or an executor_runner"),
+    OPT("kernels", 0, STRING, kernels, "WHEN",
+        "sample which kernels ran: always, never, auto (default: if it takes at most a third)"),
+    OPT("plain", 0, FLAG, plain, NULL,
+        "keep recordings uncompressed and every timeline as a table, as Arm's kit does"),
+    OPT("full", 0, FLAG, full, NULL, "every section, also in text"),
+    OPT("price", 0, FLAG, price, NULL,
+        "what each arm costs: inferences, loading, memory, size on disk; instead of where time "
+        "goes"),
     {0},
 };
 
-static etp_status init(etp_cli *cli, const run_options *o, int argc, char **argv, etp_error *err)
-{
-    const etp_config_new what = {.model = o->init,
-                                 .program = cli->program,
-                                 .platform = o->platform,
-                                 .path = argc ? argv[0] : cli->output,
-                                 .trace = o->trace};
-    const char *path = NULL;
-    ETP_TRY(etp_config_write_new(&what, &cli->arena, &path, err));
-    // The path alone on standard output: `etprof run $(etprof run --init MODEL.pte)` works.
-    printf("%s\n", path);
-    return ETP_OK;
-}
-
-// The folder of what was measured now, or before.
-static etp_status folder_of(etp_cli *cli, const run_options *o, etp_experiments *experiments,
-                            const char **out_dir, etp_error *err)
-{
-    etp_session_options options;
-    if (o->analysis_only) {
-        return etp_experiments_folder(experiments, out_dir, err);
-    }
-    ETP_TRY(etp_experiments_options(experiments, &o->session, &options, err));
-    return etp_cli_measure(cli, &options, out_dir, err);
-}
-
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
-    const run_options *o = opts;
-    if (o->init) {
-        return init(cli, o, argc, argv, err);
-    }
-    if (o->trace) {
-        return etp_fail(
-            err, ETP_USAGE,
-            "--trace goes with --init; in a config it is the mode xnntrace of an experiment");
-    }
-    if (argc == 0) {
-        return etp_fail(err, ETP_USAGE, "give a config; 'etprof run --init MODEL.pte' writes one");
-    }
-    etp_config config;
-    etp_experiments *experiments = NULL;
-    const etp_session_view view = etp_cli_messages(cli);
-    const char *dir = NULL;
-    ETP_TRY(etp_config_read(argv[0], &cli->arena, &config, err));
-    ETP_TRY(etp_experiments_choose(&config, &o->only, &view, &cli->arena, &experiments, err));
-    ETP_TRY(folder_of(cli, o, experiments, &dir, err));
-    // A session that was measured now has its baseline in its manifest. An earlier one may have
-    // been measured for another pair.
-    etp_ab_options answer = {.baseline =
-                                 o->analysis_only ? etp_experiments_baseline(experiments) : NULL};
-    return etp_show_measured(cli, dir, &answer, &o->session, err);
+    return etp_cli_become_python_as(cli, "run", k_options, opts, argc, argv, err);
 }
 
 const etp_command etp_cmd_run = {

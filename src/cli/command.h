@@ -75,6 +75,7 @@ typedef struct etp_cli {
     const char *env_ssh_config, *env_android_serial; // ETPROF_SSH_CONFIG, ANDROID_SERIAL
     const char *env_home, *env_state, *env_tmpdir;   // HOME, XDG_STATE_HOME, TMPDIR
     const char *env_python;                          // ETPROF_PYTHON
+    const char *env_config, *env_command;            // of `run`: see cli/measure.h
     bool newest;                                     // ETPROF_NEWEST: see cli/newest.h
 } etp_cli;
 

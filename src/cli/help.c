@@ -161,7 +161,7 @@ static const struct {
     const char *group, *name;
 } k_session_options[] = {
 #define OPTION_GROUP(title) {title, NULL},
-#define OPTION(where, field, type, key, limit, ab, run, resume, config, name, ...) {NULL, name},
+#define OPTION(where, field, type, key, limit, ab, resume, name, ...) {NULL, name},
 #include "store/options.def"
 };
 

@@ -266,6 +266,8 @@ int main(int argc, char **argv)
         .env_tmpdir = environment("TMPDIR"),
         .env_android_serial = environment("ANDROID_SERIAL"),
         .env_python = environment("ETPROF_PYTHON"),
+        .env_config = environment("ETPROF_CONFIG"),
+        .env_command = environment("ETPROF_COMMAND"),
         .newest = environment("ETPROF_NEWEST") != NULL,
     };
     int code = 0;

@@ -215,7 +215,7 @@ static etp_status measure(etp_cli *cli, etp_session_options *options, measuring 
                           const char **out_dir, etp_error *err)
 {
     ETP_TRY(etp_os_catch_signals(err));
-    options->command = cli->command_line;
+    options->command = cli->env_command ? cli->env_command : cli->command_line;
     options->place = etp_cli_place(cli);
     terminal t = {.live = cli->progress, .columns = cli->width};
     etp_session_view view = view_of(cli, &t);

@@ -224,6 +224,9 @@ typedef struct etp_name_book {
 // names say nothing, nor where only part of the ladder is hidden.
 typedef enum etp_named { ETP_NAMED_UNCLEAR, ETP_NAMED_OFF, ETP_NAMED_ON } etp_named;
 etp_named etp_level_named(etp_level level);
+// Is WORD "on" or "off"? Then *OUT is what it means for CPU, its best level or plain SIMD;
+// ETP_LEVEL_NONE: nothing.
+bool etp_isa_stands_for(const etp_isa_cpu *cpu, const char *word, etp_level *out);
 // What the name proves in the build that BOOK is of; NULL: in the XNNPACK of ExecuTorch 1.5.1. A
 // name that the build also has without the feature proves nothing, nor does another with the token
 // that would prove it.

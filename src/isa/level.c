@@ -591,3 +591,14 @@ etp_level etp_isa_plain(const etp_isa_cpu *cpu)
     }
     return ETP_LEVEL_NONE;
 }
+
+bool etp_isa_stands_for(const etp_isa_cpu *cpu, const char *word, etp_level *out)
+{
+    static const char *const k_words[] = {[ETP_NAMED_OFF] = "off", [ETP_NAMED_ON] = "on"};
+    etp_named named = ETP_NAMED_ON;
+    while (named && strcmp(k_words[named], word) != 0) {
+        named--;
+    }
+    *out = named == ETP_NAMED_ON ? etp_isa_best(cpu) : etp_isa_plain(cpu);
+    return named != ETP_NAMED_UNCLEAR;
+}

@@ -188,6 +188,9 @@ static etp_status check_level(const etp_session_plan_options *o, const char *nam
                               const etp_isa_cpu *cpu, etp_arena *arena, etp_level *out,
                               etp_error *err)
 {
+    if (etp_isa_stands_for(o->usable ? o->usable : cpu, name, out)) {
+        return *out ? ETP_OK : etp_fail(err, ETP_ENVIRONMENT, "no level of this CPU is %s", name);
+    }
     *out = etp_level_find(cpu->family, name);
     if (*out == ETP_LEVEL_NONE) {
         bool elsewhere = etp_level_find(ETP_ISA_NONE, name) != ETP_LEVEL_NONE;
@@ -224,6 +227,7 @@ static etp_status check_level(const etp_session_plan_options *o, const char *nam
 
 typedef struct level_choice {
     etp_level items[MAX_ARMS];
+    const char *names[MAX_ARMS]; // as etp_session_plan_options.level_names
     size_t n;
 } level_choice;
 
@@ -232,7 +236,7 @@ static etp_status add_level(const etp_session_plan_options *o, etp_level level, 
 {
     for (size_t k = 0; k < out->n; k++) {
         // With names of their own two arms may run at one level: a config may ask for it.
-        if (out->items[k] == level && o->n_names == 0) {
+        if (out->items[k] == level && o->n_names == 0 && !out->names[k]) {
             return etp_fail(err, ETP_USAGE, "level %s is given twice", etp_level_get(level)->name);
         }
     }
@@ -291,7 +295,7 @@ static etp_status choose_hidden(const etp_session_plan_options *o, const etp_isa
 static etp_status choose_levels(const etp_session_plan_options *o, const etp_isa_cpu *cpu,
                                 etp_arena *arena, level_choice *out, etp_error *err)
 {
-    out->n = 0;
+    *out = (level_choice){0};
     if (o->n_levels > MAX_ARMS) {
         return etp_fail(err, ETP_USAGE, "more than %d levels", MAX_ARMS);
     }
@@ -299,6 +303,7 @@ static etp_status choose_levels(const etp_session_plan_options *o, const etp_isa
         etp_level level;
         ETP_TRY(check_level(o, o->levels[i], cpu, arena, &level, err));
         ETP_TRY(add_level(o, level, out, err));
+        out->names[i] = o->level_names ? o->level_names[i] : NULL;
     }
     if (o->n_hide > 0) {
         return choose_hidden(o, cpu, arena, out, err);
@@ -331,7 +336,7 @@ static etp_status choose_levels(const etp_session_plan_options *o, const etp_isa
 // ---- arms ----
 
 static const char *experiment_name(const etp_session_plan_options *o, etp_platform platform,
-                                   const level_choice *levels, etp_level level,
+                                   const level_choice *levels, size_t chosen,
                                    const etp_run_model *model, uint32_t threads,
                                    const etp_planned_phase *phase, etp_arena *arena)
 {
@@ -341,13 +346,15 @@ static const char *experiment_name(const etp_session_plan_options *o, etp_platfo
         has_sme2 = has_sme2 || levels->items[i] == ETP_LEVEL_SME2;
         has_neon = has_neon || levels->items[i] == ETP_LEVEL_NEON;
     }
-    const char *word = etp_level_get(level)->name;
+    const etp_level level = levels->items[chosen];
+    const char *word = etp_level_get(level)->name, *own = levels->names[chosen];
     if (has_sme2 && has_neon && level == ETP_LEVEL_SME2) {
         word = "sme2_on";
     } else if (has_sme2 && has_neon && level == ETP_LEVEL_NEON) {
         word = "sme2_off";
     }
-    const char *name = etp_arena_printf(arena, "%s_%s", etp_platform_name(platform), word);
+    const char *name =
+        own ? own : etp_arena_printf(arena, "%s_%s", etp_platform_name(platform), word);
     if (name && o->n_models > 1) { // the same experiment on another model is another experiment
         name = etp_arena_printf(arena, "%.*s_%s", ETP_STR_ARG(model->stem), name);
     }
@@ -362,7 +369,7 @@ static const char *experiment_name(const etp_session_plan_options *o, etp_platfo
 }
 
 static etp_status add_arm(const etp_session_plan_options *o, etp_platform platform,
-                          const level_choice *levels, etp_level level, uint32_t model,
+                          const level_choice *levels, size_t chosen, uint32_t model,
                           uint32_t threads, uint32_t phase, etp_arena *arena, etp_session_plan *out,
                           etp_error *err)
 {
@@ -373,8 +380,8 @@ static etp_status add_arm(const etp_session_plan_options *o, etp_platform platfo
     etp_planned_arm *a = &out->arms[out->n_arms];
     const etp_run_model *m = &out->models[model];
     // Arms of two builds, and those of the cache's states, are made one after the other.
-    *a = (etp_planned_arm){.level = level,
-                           .level_name = etp_level_get(level)->name,
+    *a = (etp_planned_arm){.level = levels->items[chosen],
+                           .level_name = etp_level_get(levels->items[chosen])->name,
                            .threads = threads,
                            .model = model,
                            .phase = phase,
@@ -383,7 +390,7 @@ static etp_status add_arm(const etp_session_plan_options *o, etp_platform platfo
                                                 : ETP_CACHE_UNSAID};
     a->name = o->n_names > out->n_arms
                   ? etp_arena_strdup(arena, etp_str_from(o->names[out->n_arms]))
-                  : experiment_name(o, platform, levels, level, m, threads,
+                  : experiment_name(o, platform, levels, chosen, m, threads,
                                     etp_session_phase_of(out, out->n_arms), arena);
     if (a->name && o->builds && o->n_names <= out->n_arms) {
         a->name = etp_arena_printf(arena, "%s_%c", a->name, "ab"[a->side]);
@@ -392,7 +399,7 @@ static etp_status add_arm(const etp_session_plan_options *o, etp_platform platfo
         a->name = etp_arena_printf(arena, "%s_cache_%s", a->name, etp_packed_cache_name(a->cache));
     }
     a->prefix = etp_arena_printf(arena, "%.*s_%s_t%u", ETP_STR_ARG(m->stem), a->name, threads);
-    etp_isa_mask mask = etp_level_mask(level);
+    etp_isa_mask mask = etp_level_mask(a->level);
     (void)etp_isa_mask_format(&mask, a->mask, sizeof a->mask); // every level's has room
     ETP_TRY(etp_arena_check(arena, err, "the plan"));          // the name is looked at
     if (!is_plain(etp_str_from(a->name)) || strchr(a->name, ',') || strlen(a->prefix) > 180) {
@@ -425,8 +432,8 @@ static etp_status make_phase_arms(const etp_session_plan_options *o, etp_platfor
                 if (threads < 1 || threads > 1024) {
                     return etp_fail(err, ETP_USAGE, "threads: %u is not in 1 to 1024", threads);
                 }
-                ETP_TRY(add_arm(o, platform, levels, levels->items[l], (uint32_t)m, threads, phase,
-                                arena, out, err));
+                ETP_TRY(
+                    add_arm(o, platform, levels, l, (uint32_t)m, threads, phase, arena, out, err));
             }
         }
     }
@@ -536,8 +543,8 @@ static etp_status choose_baseline(const etp_session_plan_options *o, etp_arena *
     }
     // The rule is shared with the reader of folders, so that a plan and its answer agree.
     ETP_TRY(etp_choose_baseline(names, n, etp_str_from(arm_of_level(out, n, o->baseline)),
-                                etp_str_from(o->compare_baseline), &out->baseline, err));
-    if (!o->baseline && !o->compare_baseline) {
+                                (etp_str){0}, &out->baseline, err));
+    if (!o->baseline) {
         out->baseline = fewest_threads(out, n, out->baseline);
         out->baseline = least_cached(out, n, out->baseline);
     }

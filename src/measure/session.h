@@ -36,6 +36,8 @@ typedef struct etp_session_plan_options { // zeroed = the defaults
     const char *const *levels; // none: the best level against plain SIMD; with several models the
                                // best alone
     size_t n_levels;
+    const char *const *level_names; // of their arms, in place of <platform>_<level>; NULL, or NULL
+                                    // in it: none
     // Features, each of which is hidden alone in an arm of its own; "each": every one that this CPU
     // can be without.
     const char *const *hide;
@@ -47,9 +49,8 @@ typedef struct etp_session_plan_options { // zeroed = the defaults
     size_t n_caches;
     const char *const
         *names; // experiment names, one per arm in the order phases × models × levels × threads;
-    size_t n_names;       // none: <platform>_<level>…
-    const char *baseline; // name of an experiment or level; NULL: the rule of design "Levels"
-    const char *compare_baseline; // from a config's compare_pairs
+    size_t n_names;        // none: <platform>_<level>…
+    const char *baseline;  // name of an experiment or level; NULL: the rule of design "Levels"
     etp_settings settings; // inputs NULL: random:0; cpus as etp_cpus_resolve makes it of words
     bool no_control;       // without the A/A control
     double timeout_s;      // longest silence of a runner; 0: 60, emulated 600

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A session with the plan of a run folder: gone on with, or repeated beside it.
+#include <string.h>
+
 #include "measure/foreign.h"
 #include "os/os.h"
 #include "session/session.h"
@@ -82,6 +84,28 @@ static etp_status two_builds(const char *a, const char *b, etp_arena *arena,
     return ETP_OK;
 }
 
+// "A,B,...": executor_runners, each built for one of the levels.
+static etp_status one_per_level(etp_str rest, etp_arena *arena, etp_session_plan_options *plan,
+                                etp_error *err)
+{
+    struct {
+        const char **items;
+        size_t n, cap;
+    } list = {0};
+    for (etp_str one; etp_str_part(&rest, ',', &one);) {
+        ETP_ADD(arena, &list, etp_arena_strdup(arena, one));
+    }
+    ETP_TRY(etp_arena_check(arena, err, "options"));
+    for (size_t i = 0; i < list.n; i++) {
+        if (!etp_os_is_file(list.items[i])) {
+            return etp_fail(err, ETP_ENVIRONMENT, "build %s does not exist", list.items[i]);
+        }
+    }
+    plan->runners = list.items;
+    plan->n_runners = list.n;
+    return ETP_OK;
+}
+
 etp_status etp_session_runners(const char *runner, const char *a, const char *b, etp_arena *arena,
                                etp_session_plan_options *plan, const char **out_runner,
                                etp_error *err)
@@ -89,6 +113,10 @@ etp_status etp_session_runners(const char *runner, const char *a, const char *b,
     *out_runner = runner;
     if (a || b) {
         return two_builds(a, b, arena, plan, out_runner, err);
+    }
+    if (runner && strchr(runner, ',') && !etp_os_is_file(runner) && !etp_os_is_dir(runner)) {
+        *out_runner = NULL;
+        return one_per_level(etp_str_from(runner), arena, plan, err);
     }
     // A folder is a bundle of etprof's own runner; of a file its bytes tell, or the tokenizer does.
     bool foreign =

@@ -13,7 +13,7 @@ typedef struct row {
 } row;
 
 static const row k_rows[] = {
-#define OPTION(where, field, type, key, limit, ab, run, resume, config, name, ...) \
+#define OPTION(where, field, type, key, limit, ab, resume, name, ...) \
     {name, ETP_AT_##where(field), sizeof(ETP_C_##type), resume},
 #include "store/options.def"
 };
@@ -27,14 +27,23 @@ static bool is_given(const etp_session_options *typed, const row *r)
     return memcmp((const char *)typed + r->offset, k_zero, r->size) != 0;
 }
 
-void etp_session_options_override(const etp_session_options *typed, etp_session_options *config)
+// "NAME=LEVEL" is a level and what its arms are called.
+static etp_status parse_levels(const etp_opt_list *list, etp_arena *arena,
+                               etp_session_plan_options *out, etp_error *err)
 {
-    for (size_t i = 0; i < N_ROWS; i++) {
-        if (is_given(typed, &k_rows[i])) {
-            memcpy((char *)config + k_rows[i].offset, (const char *)typed + k_rows[i].offset,
-                   k_rows[i].size);
-        }
+    const char **names = ETP_NEW_ARRAY(arena, const char *, list->n);
+    const char **levels = ETP_NEW_ARRAY(arena, const char *, list->n);
+    ETP_NEED(names && levels, err, "options");
+    for (size_t i = 0; i < list->n; i++) {
+        const char *equals = strchr(list->items[i], '=');
+        const etp_str name = {list->items[i], equals ? (size_t)(equals - list->items[i]) : 0};
+        names[i] = equals ? etp_arena_strdup(arena, name) : NULL;
+        levels[i] = equals ? equals + 1 : list->items[i];
     }
+    out->levels = levels;
+    out->level_names = names;
+    out->n_levels = list->n;
+    return etp_arena_check(arena, err, "options");
 }
 
 static etp_status parse_threads(const etp_opt_list *list, etp_arena *arena, const uint32_t **out,
@@ -105,8 +114,6 @@ etp_status etp_session_options_of(const etp_session_options *typed, etp_arena *a
 {
     // A folder that somebody names is meant exactly: it must not silently become NAME.2.
     *out = *typed;
-    out->plan.levels = typed->levels.items;
-    out->plan.n_levels = typed->levels.n;
     out->plan.hide = typed->hide.items;
     out->plan.n_hide = typed->hide.n;
     out->plan.n_threads = typed->threads.n;
@@ -123,6 +130,7 @@ etp_status etp_session_options_of(const etp_session_options *typed, etp_arena *a
         set->budget_s = typed->sustain;
         set->blocks = set->blocks ? set->blocks : ETP_MAX_BLOCKS;
     }
+    ETP_TRY(parse_levels(&typed->levels, arena, &out->plan, err));
     ETP_TRY(etp_settings_check(&typed->plan.settings, err));
     ETP_TRY(parse_decode(&out->plan.settings, arena, err));
     ETP_TRY(parse_sample(typed->sample, &out->plan.settings, err));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is said of a session, on a command line or in a config: the rows of store/options.def as
+// What is said of a session on a command line: the rows of store/options.def as
 // fields of the options, zero where they are not given, and the session that they ask for.
 #ifndef ETP_SESSION_ARGUMENTS_H
 #define ETP_SESSION_ARGUMENTS_H
@@ -12,9 +12,6 @@
 #define ETP_AT_PLAN(field) offsetof(etp_session_options, plan.settings.field)
 #define ETP_AT_REQUESTED(field) offsetof(etp_session_options, plan.settings.field)
 #define ETP_AT_CALL(field) offsetof(etp_session_options, field)
-
-// What of TYPED is given takes the place of what CONFIG says.
-void etp_session_options_override(const etp_session_options *typed, etp_session_options *config);
 
 // The session that TYPED asks for; its models are still to be named, and builds and runners of
 // others to be taken (etp_session_runners). Texts are borrowed.

@@ -12,6 +12,7 @@
 #include "device/clusters.h"
 #include "device/prepare.h"
 #include "explain/kernels.h"
+#include "isa/isa.h"
 #include "measure/foreign.h"
 #include "os/os.h"
 #include "program/data_file.h"
@@ -250,6 +251,19 @@ static etp_status find_usable(const request *r, const etp_device_cpu *cpu,
     return ETP_OK;
 }
 
+// Names may say which platform they are of.
+static etp_status check_names(const request *r, etp_error *err)
+{
+    const etp_session_plan_options *p = &r->plan_options;
+    for (size_t i = 0; p->level_names && i < p->n_levels; i++) {
+        const char *name = p->level_names[i];
+        const etp_expected_platform expected = {
+            name ? etp_platform_of_name(name) : ETP_PLATFORM_UNKNOWN, "experiment", name};
+        ETP_TRY(etp_platform_check(&expected, r->o->device, r->device->info.platform, err));
+    }
+    return ETP_OK;
+}
+
 static etp_status make_plan(request *r, etp_session_plan *out, etp_error *err)
 {
     etp_session_plan_options *p = &r->plan_options;
@@ -270,6 +284,7 @@ static etp_status make_plan(request *r, etp_session_plan *out, etp_error *err)
     if (r->o->settle) {
         ETP_TRY(r->o->settle(r->o->settle_ctx, r->device, &cpu, p, err));
     }
+    ETP_TRY(check_names(r, err));
     ETP_TRY(etp_cpus_resolve(r->device, p->settings.cpus, r->arena, &p->settings.cpus, err));
     bool alone = p->n_hide > 0;
     for (size_t i = 0; i < p->n_levels; i++) {
@@ -282,12 +297,38 @@ static etp_status make_plan(request *r, etp_session_plan *out, etp_error *err)
     return etp_session_plan_make(p, r->device, &cpu, r->arena, out, err);
 }
 
+// The kit's names say SME2 wherever they are measured: what stands in for it is said before
+// anything is measured.
+static void tell_names(const request *r, const etp_session_plan *plan)
+{
+    const etp_session_plan_options *p = &r->plan_options;
+    const size_t phases = plan->n_phases ? plan->n_phases : 1;
+    const size_t each = p->n_levels ? plan->n_arms / (phases * p->n_models * p->n_levels) : 0;
+    const bool has = etp_isa_has(&plan->cpu.cpu, ETP_HAS_SME2), hidden = p->n_hide > 0;
+    bool stands_in = false;
+    etp_level level;
+    for (size_t i = 0; p->level_names && i < p->n_levels && !hidden; i++) {
+        const char *name = p->level_names[i], *word = p->levels[i];
+        const etp_isa_cpu *usable = p->usable ? p->usable : &plan->cpu.cpu;
+        if (name && !stands_in && etp_isa_stands_for(usable, word, &level) &&
+            strstr(name, "sme2") && etp_isa_best(usable) != ETP_LEVEL_SME2) {
+            stands_in = true;
+            tell(r, "NO SME2    this %s; other levels stand in, and nothing here is about SME2:",
+                 has ? "runner's XNNPACK has no code for SME2, the CPU has it" : "CPU has no SME2");
+        }
+        if (name) {
+            tell(r, "level      %s = %s", name, etp_level_unsaid(plan->arms[i * each].level_name));
+        }
+    }
+}
+
 static etp_status measure(request *r, etp_error *err)
 {
     const etp_session_options *o = r->o;
     etp_session_plan planned;
     etp_str known = ETP_STR("");
     ETP_TRY(make_plan(r, &planned, err));
+    tell_names(r, &planned);
     if (o->instead) {
         return o->instead(o->instead_ctx, r->device, &planned, r->view, err);
     }

@@ -20,7 +20,8 @@ HOST, OTHER = ("mac", "linux") if sys.platform == "darwin" else ("linux", "mac")
 
 def run(cwd, *words):
     env = {k: v for k, v in os.environ.items() if k != "ANDROID_SERIAL"}
-    env |= {"ETPROF": ETPROF, "ETPROF_RUNNER": FAKE, "PATH": str(cwd / "bin"), "HOME": str(cwd)}
+    env |= {"ETPROF": ETPROF, "ETPROF_RUNNER": FAKE, "PATH": str(cwd / "bin"), "HOME": str(cwd),
+            "ETPROF_PYTHON": sys.executable}
     return subprocess.run([*words], cwd=cwd, env=env, capture_output=True, text=True, timeout=600, check=False,
                           stdin=subprocess.DEVNULL)
 

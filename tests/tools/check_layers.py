@@ -58,8 +58,7 @@ READS_WORDS = {"cli/cmd_doctor.c": "levels", "cli/complete.c": "device",
                "judge/fixes/whatif.c": "at-roof back drop fix scale threads", "judge/fixes/work.c": "any",
                "measure/launch.c": "run", "measure/plan.c": "each",
                "measure/roofs.c": "frequency_max_khz", "operators/table.c": "copy",
-               "program/program.c": "forward", "session/config.c": "timing xnntrace",
-               "session/experiments.c": "etprof-runner", "stats/samples_csv.c": "timed control traced",
+               "program/program.c": "forward", "stats/samples_csv.c": "timed control traced",
                "store/roofs_read.c": "schema", "store/rows_read.c": "virtual_machine", "store/settings.c": "ones",
                "study/gate/gate.c": "macs time", "trace/timeline.c": "portable"}
 # Prose is never parsed: who says something knows it as fields, and each form makes its sentence of them. A room that

@@ -6,8 +6,8 @@ import re
 import subprocess
 import sys
 
-COLUMNS = "where field type key limit ab run resume config name letter arg help".split()
-VERBS = ("ab", "run")
+COLUMNS = "where field type key limit ab resume name letter arg help".split()
+VERBS = ("ab",)
 
 
 def split(text):
@@ -27,16 +27,14 @@ def rows(source):
 
 
 def page_of(options):
-    lines = ["| Option | `ab` | `run` | config | manifest | with `--resume` | |",
-             "|---|---|---|---|---|---|---|---|"]
+    lines = ["| Option | manifest | with `--resume` | |", "|---|---|---|---|"]
     for o in options:
         if not any(o[v] == "1" for v in VERBS):
             continue
         short = f"`-{o['letter'].strip(chr(39))}`, " if o["letter"] != "0" else ""
         arg = "" if o["arg"] == "NULL" else " " + o["arg"]
         place = {"PLAN": "plan.", "REQUESTED": "plan.asked."}.get(o["where"])
-        cells = [f"{short}`--{o['name']}{arg}`", *("✓" if o[v] == "1" else "" for v in VERBS),
-                 f"`{o['name']}`" if o["config"] == "1" else "", f"`{place}{o['key']}`" if place else "",
+        cells = [f"{short}`--{o['name']}{arg}`", f"`{place}{o['key']}`" if place else "",
                  "✓" if o["resume"] == "1" else "", o["help"].replace("|", "\\|")]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"

@@ -188,6 +188,10 @@ static void an_sme2_phone(void **unused)
     CHECK(cpu, ETP_LEVEL_VNNI, false, false);
     assert_int_equal(etp_isa_best(&cpu), ETP_LEVEL_SME2);
     assert_int_equal(etp_isa_plain(&cpu), ETP_LEVEL_NEON);
+    etp_level meant;
+    assert_true(etp_isa_stands_for(&cpu, "on", &meant) && meant == ETP_LEVEL_SME2);
+    assert_true(etp_isa_stands_for(&cpu, "off", &meant) && meant == ETP_LEVEL_NEON);
+    assert_false(etp_isa_stands_for(&cpu, "neon", &meant) || etp_isa_stands_for(&cpu, "", &meant));
     assert_string_equal(etp_level_state_of(&cpu, ETP_LEVEL_SME1).how, "hides SME2");
     assert_string_equal(etp_level_state_of(&cpu, ETP_LEVEL_NEON).how, "hides SME2, SME");
 }
