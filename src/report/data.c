@@ -23,6 +23,11 @@ static bool write_script(etp_sink *sink, const char *ptr, size_t len)
     return !page->failed;
 }
 
+etp_sink etp_script_sink(etp_sink *page)
+{
+    return (etp_sink){.write = write_script, .target = page};
+}
+
 void etp_script_json(etp_sink *sink, etp_str json)
 {
     write_script(&(etp_sink){.target = sink}, json.ptr, json.len);
@@ -148,7 +153,7 @@ static void write_chart(etp_json *j, const etp_chart *c)
 
 void etp_report_write_data(const etp_report *r, etp_sink *sink)
 {
-    etp_sink escaped = {.write = write_script, .target = sink};
+    etp_sink escaped = etp_script_sink(sink);
     etp_json j;
     etp_json_init(&j, &escaped, false);
     etp_json_begin_object(&j);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report as one self-contained page: no network, readable without script, on a phone and on
-// paper. Style and script are page.css and page.js.
+// The report as one self-contained page: no network, on a phone and on paper, readable without
+// script but for some pictures. Style and scripts are page.css, pictures.js and page.js.
 #include <stdlib.h>
 #include <string.h>
 
@@ -229,8 +229,9 @@ static void write_keys(page *p, const etp_keys *k)
     z(p, "</dl>\n");
 }
 
-static void write_chart(page *p, const etp_chart *c)
+static void write_chart(page *p, const etp_block *b)
 {
+    const etp_chart *c = b->chart;
     enum { MOST_BARS = 32 };
     bool bars = c->chart == ETP_CHART_STACKED || c->chart == ETP_CHART_INTERVALS;
     etp_chart drawn = *c;
@@ -243,7 +244,11 @@ static void write_chart(page *p, const etp_chart *c)
         z(p, "</figure>\n");
         return;
     }
-    etp_svg_for_page(p->sink, &drawn, (unsigned)p->ordinal, p->arena);
+    if (c->chart == ETP_CHART_BOXES) {
+        etp_html_picture(p->sink, b, &p->links);
+    } else {
+        etp_svg_for_page(p->sink, &drawn, (unsigned)p->ordinal, p->arena);
+    }
     element(p, "p", "caption", c->description);
     if (drawn.entries.n < c->entries.n) {
         etp_sink_printf(p->sink,
@@ -370,16 +375,12 @@ static void write_block(page *p, const etp_block *b, const etp_report_style *sty
         write_table(p, b->table);
         break;
     case ETP_BLOCK_CHART:
-        write_chart(p, b->chart);
+        write_chart(p, b);
         break;
     case ETP_BLOCK_GRAPH:
-        etp_html_graph(p->sink, b->graph, p->ordinal, &p->links, p->arena);
-        break;
     case ETP_BLOCK_SPANS:
-        etp_html_spans(p->sink, b->spans, &p->links);
-        break;
     case ETP_BLOCK_PLANE:
-        etp_html_plane(p->sink, b->plane, &p->links, p->arena);
+        etp_html_picture(p->sink, b, &p->links);
         break;
     }
 }
@@ -448,6 +449,7 @@ static void write_scripts(page *p)
         write_data(p, r->json_id, r->json);
     }
     z(p, "<script>\n");
+    etp_sink_write(p->sink, k_etp_page_files[ETP_PAGE_PICTURES].text);
     etp_sink_write(p->sink, k_etp_page_files[ETP_PAGE_JS].text);
     z(p, "</script>\n</body>\n</html>\n");
 }
@@ -535,7 +537,8 @@ etp_status etp_write_html(const etp_report *r, const etp_report_style *style, et
     collect_links(&p, style);
     write_head(&p);
     write_navigation(&p, style);
-    z(&p, "<main>\n");
+    z(&p, "<noscript><p>The graph, the timeline, the roofline and the plan of memory "
+          "are drawn by a script, which does not run here.</p></noscript>\n<main>\n");
     etp_html_summary(sink, r);
     nesting n = {0};
     bool in_drawer = false, decided = false;

@@ -9,6 +9,7 @@
 extern const etp_embedded k_etp_page_files[];
 enum { // rows of it, in the order of CMakeLists.txt
     ETP_PAGE_CSS,
+    ETP_PAGE_PICTURES,
     ETP_PAGE_JS
 };
 
@@ -57,14 +58,13 @@ void etp_html_choose(const etp_report *r, const size_t *sizes, etp_arena *arena,
 // Whether anything of the answer that begins with the block BEGIN is left out.
 bool etp_html_is_cut(const etp_html_budget *budget, const etp_report *r, size_t begin);
 
-void etp_html_graph(etp_sink *sink, const etp_graph *g, size_t ordinal, const etp_html_links *links,
-                    etp_arena *arena);
-void etp_html_spans(etp_sink *sink, const etp_spans *s, const etp_html_links *links);
-void etp_html_plane(etp_sink *sink, const etp_plane *p, const etp_html_links *links,
-                    etp_arena *arena);
+// Of a graph, spans, a plane, boxes: what pictures.js draws it from.
+void etp_html_picture(etp_sink *sink, const etp_block *b, const etp_html_links *links);
 
 // All tables and charts of R as one JSON document that is safe inside a <script> element.
 void etp_report_write_data(const etp_report *r, etp_sink *sink);
+// Writes to PAGE what may stand inside a <script> element.
+etp_sink etp_script_sink(etp_sink *page);
 // JSON text as it may stand inside a <script> element: '<' only occurs in strings and is escaped.
 void etp_script_json(etp_sink *sink, etp_str json);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comfort only: theme switch, sorting, filtering, copying. The page is complete without it.
+// Comfort only: theme switch, sorting, filtering, copying.
 (function () {
   'use strict';
   var root = document.documentElement;

@@ -74,12 +74,6 @@ void etp_svg_intervals(etp_svg *o, const etp_chart *c);
 void etp_svg_waterfall(etp_svg *o, const etp_chart *c);
 void etp_svg_blocks(etp_svg *o, const etp_chart *c);
 void etp_svg_lines(etp_svg *o, const etp_chart *c);
-void etp_svg_boxes(etp_svg *o, const etp_chart *c);
-// Parts of these: swatches and names of the series behind each other, in as many lines as they
-// take, gives their height (O NULL: nothing is drawn); up to N lines of the scale Y.
-double etp_svg_names(etp_svg *o, const etp_chart *c, double x, double y, double right);
-void etp_svg_y_axis(etp_svg *o, const etp_view *v, const etp_scale *y, double left, size_t n);
-
 double etp_entry_sum(const etp_chart_entry *e); // of the finite positive values
 
 // Draws twice, wide and narrow.

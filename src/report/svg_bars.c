@@ -96,7 +96,9 @@ static bool names_alone(const etp_svg *o, const etp_chart *c)
     return c->only_names && !o->standalone;
 }
 
-double etp_svg_names(etp_svg *o, const etp_chart *c, double x, double y, double right)
+// Swatches and names of the series behind each other, in as many lines as they take; gives their
+// height (O NULL: nothing is drawn).
+static double names(etp_svg *o, const etp_chart *c, double x, double y, double right)
 {
     double at = x, line = y + 14;
     for (size_t k = 0; k < c->series.n; k++) {
@@ -119,14 +121,13 @@ double etp_svg_names(etp_svg *o, const etp_chart *c, double x, double y, double 
 // height used.
 static double svg_legend_height(const etp_svg *o, const etp_chart *c, double x)
 {
-    return names_alone(o, c) ? etp_svg_names(NULL, c, x, 0, o->width)
-                             : 24 + 20 * (double)c->series.n;
+    return names_alone(o, c) ? names(NULL, c, x, 0, o->width) : 24 + 20 * (double)c->series.n;
 }
 
 static void svg_legend(etp_svg *o, const etp_chart *c, double x, double y, double width)
 {
     if (names_alone(o, c)) {
-        etp_svg_names(o, c, x, y, x + width);
+        names(o, c, x, y, x + width);
         return;
     }
     etp_view v = etp_view_chart(c), share = etp_view_for(ETP_KIND_PERCENT, 1, NULL, 1);

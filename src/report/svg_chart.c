@@ -31,8 +31,7 @@ static void svg_chart(etp_svg *o, const etp_chart *c)
     case ETP_CHART_LINES:
         etp_svg_lines(o, c);
         break;
-    case ETP_CHART_BOXES:
-        etp_svg_boxes(o, c);
+    case ETP_CHART_BOXES: // the page's script draws them
         break;
     }
 }

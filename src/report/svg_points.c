@@ -30,7 +30,7 @@ static void pad(etp_scale *s)
     s->hi += room;
 }
 
-void etp_svg_y_axis(etp_svg *o, const etp_view *v, const etp_scale *y, double left, size_t n)
+static void y_axis(etp_svg *o, const etp_view *v, const etp_scale *y, double left, size_t n)
 {
     double ticks[MAX_TICKS], step = 1;
     n = etp_scale_ticks(y, n, ticks, &step);
@@ -75,7 +75,7 @@ static void draw_panel(etp_svg *o, const etp_chart *c, const panel *p)
         double at = fmin(etp_svg_text_width(p->title), o->width * 0.6) * ETP_SVG_BOLD + 8;
         etp_svg_textz(o, at, p->top + 13, ETP_LEFT, "m c", p->view.unit);
     }
-    etp_svg_y_axis(o, &p->view, &y, p->left, 4);
+    y_axis(o, &p->view, &y, p->left, 4);
     for (size_t i = 0; i < c->entries.n; i++) {
         const etp_chart_entry *e = &c->entries.items[i];
         double v = panel_value(p, e), x = block_x(o, c, p->left, i);
@@ -249,7 +249,7 @@ void etp_svg_lines(etp_svg *o, const etp_chart *c)
     if (v.unit && !v.suffix) {
         etp_svg_textz(o, left - 8, 14, ETP_RIGHT, "m c", v.unit);
     }
-    etp_svg_y_axis(o, &v, &y, left, 6);
+    y_axis(o, &v, &y, left, 6);
     etp_svg_line(o, left, height, o->width, height, "axis");
     x_axis(o, c, &x, height);
     for (size_t k = 0; k < c->series.n; k++) {

@@ -54,6 +54,13 @@ def ask(browser, tmp, page, script, width=1280, height=800, flags=(), shut=False
     return json.loads(plain)
 
 
+def drawn(browser, tmp, text, selector):
+    """The markup of what the scripts of the page TEXT made where SELECTOR says."""
+    page = tmp / "drawn.html"
+    page.write_text(text, encoding="utf-8")
+    return ask(browser, tmp, page, f"return document.querySelector({json.dumps(selector)}).outerHTML;")
+
+
 class Session:
     """One browser for many pages, with real keys, widths and the tree that screen readers get: DevTools' protocol
     through a pipe. What the page asks the network for is in `requests`."""

@@ -120,15 +120,17 @@ def one_scale(told, operators, before, after):
         expect(wide > 5 and abs(steps[0] / steps[1] - 1) < 0.02, "one scale", wide, steps)
 
 
-def arrows(page, operators, before, after):
+def arrows(session, page, operators, before, after):
     """From where an operator was to where it is, on the axis' scale, up where it is faster."""
-    picture = re.search(r'<figure class="chart plane">.*?</figure>', page, re.S).group(0)
+    session.open(page)
+    picture = session.run("return document.querySelector('.plane').outerHTML;")
     grid = [float(m[1]) for m in re.finditer(r'<line x1="[\d.]+" y1="([\d.]+)" x2="[\d.]+" y2="([\d.]+)" class="grid"',
                                             picture) if m[1] == m[2]]
     decade = sorted(set(grid))[1] - sorted(set(grid))[0]
-    points = re.findall(r'<a href="#(op\d+)"><g><title>[^<]*</title>(?:<path class="move" d="M[\d.]+ ([\d.]+)V([\d.]+)"'
-                        r'/>)(?:<path class="move" d="M[\d.]+ [\d.]+l4 (-?[\d.]+)[^"]*"/>)?<circle class="f\d+" '
-                        r'cx="[\d.]+" cy="([\d.]+)"', picture)
+    move = r'<path class="move" d="M[\d.]+ '
+    points = re.findall(rf'<a href="#(op\d+)"[^>]*><g><title>[^<]*</title>(?:{move}([\d.]+)V([\d.]+)"></path>)'
+                        rf'(?:{move}[\d.]+l4 (-?[\d.]+)[^"]*"></path>)?<circle class="f\d+" cx="[\d.]+" '
+                        r'cy="([\d.]+)"', picture)
     expect(len(points) > 20 and len(points) == picture.count("<circle"), "an arrow for each point", len(points))
     headed = 0
     for i, start, end, tip, at in points:
@@ -299,7 +301,7 @@ def main():
         frames(told, operators)
         colours(told, operators, *arms)
         one_scale(told, operators, *arms)
-        arrows(text, operators, *arms)
+        arrows(session, tmp / "page.html", operators, *arms)
         gains(text)
         expect("Outside operators" in text and not re.search(r"<text[^>]*>Outside [^<]*…", text),
                "names of a legend are whole")

@@ -390,7 +390,7 @@ def spread(chromium, tmp, folder):
     expect(abs(told["first"][0] - told["first"][1]) > 20 and "99" in told["text"], "an outlier flattens the rest", told)
 
 
-def roofline(tmp):
+def roofline(chromium, tmp):
     """A point lies below its roof by its efficiency, on the axes' scale."""
     data = ROOT / "tests/data"
     what = ["analyze", "mixed_xnnpack_fp32.etdump", "--pte", "mixed_xnnpack_fp32.pte", "--roofs-file",
@@ -398,8 +398,7 @@ def roofline(tmp):
     document = json.loads(run(data, *what, "--format", "json"))
     placed = [next(iter(o["roof"].values())) for o in document["operators"]]
     placed = [p["efficiency"] for p in placed if p.get("efficiency")]
-    page = run(data, *what, "--format", "html")
-    picture = re.search(r'<figure class="chart plane">.*?</figure>', page, re.S).group(0)
+    picture = browser.drawn(chromium, tmp, run(data, *what, "--format", "html"), ".plane")
     points = re.findall(r'<circle class="f\d+" cx="([\d.]+)" cy="([\d.]+)"', picture)
     lines = re.findall(r'<line x1="([\d.]+)" y1="([\d.]+)" x2="([\d.]+)" y2="([\d.]+)" class="(\w+)"', picture)
     decades = sorted({float(y1) for x1, y1, x2, y2, kind in lines if kind == "grid" and y1 == y2})
@@ -444,7 +443,7 @@ def main():
         facts_in_drawers(tmp)
         graph(chromium, tmp)
         what_if(chromium, tmp)
-        roofline(tmp)
+        roofline(chromium, tmp)
         hostile_names(chromium, tmp)
     finish("the first screen decides")
 

@@ -225,12 +225,11 @@ def search_and_copy(session, folder):
     expect(told["wanted"] and told["copied"] == told["wanted"], "cards copy their commands", told["copied"])
 
 
-def arrows(tmp):
+def arrows(chromium, tmp):
     """As far as the operator got: a decade for each power of ten of its times."""
     what = ["compare", "mixed_xnnpack_fp32_load.etdump", *MIXED, "--roofs-file", "roofs/round.json"]
     document = json.loads(run(DATA, *what, "--format", "json", "--full"))
-    page = run(DATA, *what, "--format", "html")
-    picture = re.search(r'<figure class="chart plane">.*?</figure>', page, re.S).group(0)
+    picture = browser.drawn(chromium, tmp, run(DATA, *what, "--format", "html"), ".plane")
     moves = re.findall(r'class="move" d="M[\d.]+ ([\d.]+)V([\d.]+)"', picture)
     grid = sorted({float(y) for y, y2 in re.findall(r'<line x1="[\d.]+" y1="([\d.]+)" x2="[\d.]+" y2="([\d.]+)" '
                                                     r'class="grid"', picture) if y == y2})
@@ -313,7 +312,7 @@ def main():
         without_recorder(session, tmp / "real")
         expect(kinds >= {"good", "bad", "unclear"}, "operators that gained, lost, and neither", kinds)
         search_and_copy(session, folder)
-        arrows(tmp)
+        arrows(chromium, tmp)
         over_the_blocks(session, measured(tmp))
         dark(session, folder / "report.html")
         without_scripts(session, folder / "report.html")

@@ -116,7 +116,7 @@ def check(dumps):
     document, page = json.loads(made["json"]), made["html"]
     operators = len(document["operators"])
     expect(len(document["arms"]) == 2 and operators > 150, "two arms of many operators", dumps, operators)
-    for part in ('class="graph"', 'class="spans"', 'id="whatif"'):
+    for part in ('"picture":"graph"', '"picture":"spans"', 'id="whatif"'):
         expect(part in page, "the page has", part)
     expect(page.count('class="drawer" id="op') == operators, "a drawer for each operator")
     fixed = sum(map(size, re.findall(FIXED, page, re.S)))

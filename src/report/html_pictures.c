@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pictures that the page's script draws (pictures.js): what they are drawn from, at their place.
+#include <math.h>
+
+#include "base/json.h"
+#include "report/html_parts.h"
+#include "report/svg.h"
+
+// What is 0 or empty is left out: a page has hundreds of each.
+static void put_str(etp_json *j, const char *key, etp_str s)
+{
+    if (s.len) {
+        etp_json_kv_str(j, key, s);
+    }
+}
+
+static void put_count(etp_json *j, const char *key, unsigned v)
+{
+    if (v) {
+        etp_json_kv_u64(j, key, v);
+    }
+}
+
+// The script shows what is not linked in a tool tip; the drawer has it otherwise.
+static bool put_link(etp_json *j, etp_str link, const etp_html_links *links)
+{
+    bool linked = link.len && etp_html_links_have(links, link);
+    put_str(j, "link", linked ? link : (etp_str){"", 0});
+    return linked;
+}
+
+static void write_strings(etp_json *j, const char *key, const etp_str *items, size_t n)
+{
+    etp_json_key(j, key);
+    etp_json_begin_array(j);
+    for (size_t i = 0; i < n; i++) {
+        etp_json_str(j, items[i]);
+    }
+    etp_json_end(j);
+}
+
+static void write_graph(etp_json *j, const etp_graph *g, const etp_html_links *links)
+{
+    etp_json_kv_str(j, "title", g->title);
+    write_strings(j, "views", g->views, ETP_GRAPH_VIEWS);
+    write_strings(j, "groups", g->groups.items, g->groups.n);
+    etp_json_key(j, "boxes");
+    etp_json_begin_array(j);
+    for (size_t i = 0; i < g->boxes.n; i++) {
+        const etp_graph_item *b = &g->boxes.items[i];
+        etp_json_begin_object(j);
+        etp_json_kv_str(j, "label", b->label);
+        if (!put_link(j, b->link, links)) {
+            put_str(j, "tip", b->tip);
+        }
+        etp_json_kv_i64(j, "group", b->group == ETP_NO_INDEX ? -1 : (int64_t)b->group);
+        etp_json_key(j, "heat"); // per cent
+        etp_json_begin_array(j);
+        for (int k = 0; k < ETP_GRAPH_VIEWS; k++) {
+            double heat = b->heat[k]; // fmin and fmax pass over NAN
+            etp_json_rounded(j, isfinite(heat) ? 100 * fmax(-1, fmin(heat, 1)) : (double)NAN);
+        }
+        etp_json_end(j);
+        etp_json_end(j);
+    }
+    etp_json_end(j);
+    etp_json_key(j, "edges");
+    etp_json_begin_array(j);
+    for (size_t i = 0; i < g->edges.n; i++) {
+        etp_json_begin_array(j);
+        etp_json_u64(j, g->edges.items[i].from);
+        etp_json_u64(j, g->edges.items[i].to);
+        etp_json_end(j);
+    }
+    etp_json_end(j);
+}
+
+// A hundredth of a per cent is as fine as anybody sees.
+static double hundredths(double v)
+{
+    return floor(v * 100 + 0.5) / 100;
+}
+
+static void write_track(etp_json *j, const etp_spans *s, uint32_t track, double most,
+                        const etp_html_links *links)
+{
+    etp_view v = etp_view_for(s->kind, most, NULL, 0);
+    char buf[ETP_VIEW_CHARS];
+    etp_json_begin_object(j);
+    etp_json_kv_str(j, "label", s->tracks.items[track].label);
+    etp_json_kv_z(j, "time", etp_view_value(&v, s->tracks.items[track].length, buf));
+    etp_json_key(j, "spans");
+    etp_json_begin_array(j);
+    for (size_t i = 0; i < s->spans.n; i++) {
+        const etp_span_item *span = &s->spans.items[i];
+        double width = 100 * span->length / most;
+        // Less than a pixel: what it is a part of shows it.
+        if (span->track != track || width < 0.1) {
+            continue;
+        }
+        etp_json_begin_object(j);
+        etp_json_kv_str(j, "label", span->label);
+        if (!put_link(j, span->link, links)) {
+            etp_json_kv_z(j, "time", etp_view_value(&v, span->length, buf));
+        }
+        etp_json_kv_double(j, "left", hundredths(100 * span->from / most));
+        etp_json_kv_double(j, "width", hundredths(width));
+        put_count(j, "color", span->color);
+        put_count(j, "depth", span->depth);
+        etp_json_end(j);
+    }
+    etp_json_end(j);
+    etp_json_end(j);
+}
+
+// How long the longest track is: all have one scale, so that a shorter arm is shorter to the eye.
+static double longest(const etp_spans *s)
+{
+    double most = 0;
+    for (size_t i = 0; i < s->tracks.n; i++) {
+        most = fmax(most, s->tracks.items[i].length);
+    }
+    for (size_t i = 0; i < s->spans.n; i++) {
+        most = fmax(most, s->spans.items[i].from + s->spans.items[i].length);
+    }
+    return most;
+}
+
+static void write_spans(etp_json *j, const etp_spans *s, const etp_html_links *links)
+{
+    etp_json_kv_str(j, "title", s->title);
+    etp_json_key(j, "tracks");
+    etp_json_begin_array(j);
+    for (uint32_t t = 0; t < s->tracks.n; t++) {
+        write_track(j, s, t, longest(s), links);
+    }
+    etp_json_end(j);
+}
+
+static void write_plane_items(etp_json *j, const char *key, const etp_plane_item *items, size_t n,
+                              const etp_html_links *links)
+{
+    etp_json_key(j, key);
+    etp_json_begin_array(j);
+    for (size_t i = 0; i < n; i++) {
+        etp_json_begin_object(j);
+        etp_json_kv_str(j, "label", items[i].label);
+        put_link(j, items[i].link, links);
+        put_count(j, "color", items[i].color);
+        etp_json_kv_ratio(j, "x", items[i].x);
+        etp_json_kv_ratio(j, "y", items[i].y);
+        etp_json_kv_ratio(j, "from_y", items[i].from_y);
+        etp_json_end(j);
+    }
+    etp_json_end(j);
+}
+
+static void write_plane(etp_json *j, const etp_plane *p, const etp_html_links *links)
+{
+    etp_json_kv_str(j, "title", p->title);
+    etp_json_kv_str(j, "x_title", p->x_title);
+    etp_json_kv_str(j, "y_title", p->y_title);
+    write_plane_items(j, "roofs", p->roofs.items, p->roofs.n, links);
+    write_plane_items(j, "points", p->points.items, p->points.n, links);
+}
+
+// Boxes of a plan, and the line of what is in use at each step, whose first highest one is told.
+static void write_boxes(etp_json *j, const etp_chart *c)
+{
+    double highest = 0;
+    const etp_chart_entry *peak = NULL;
+    etp_json_kv_str(j, "title", c->title);
+    etp_json_kv_str(j, "description", c->description);
+    etp_json_kv_str(j, "x_title", c->x_title);
+    write_strings(j, "series", c->series.items, c->series.n);
+    etp_json_key(j, "colors");
+    etp_json_begin_array(j);
+    for (size_t k = 0; k < c->series.n; k++) {
+        etp_json_u64(j, etp_chart_color(c, k) + 1);
+    }
+    etp_json_end(j);
+    etp_json_key(j, "boxes");
+    etp_json_begin_array(j);
+    for (size_t i = 0; i < c->entries.n; i++) {
+        const etp_chart_entry *e = &c->entries.items[i];
+        bool box = e->role == ETP_ROLE_VALUE;
+        highest = fmax(highest, e->values[0] + (box ? e->lo[0] : 0));
+        peak = !box && (!peak || e->values[0] > peak->values[0]) ? e : peak;
+        if (box) {
+            etp_json_begin_object(j);
+            etp_json_kv_str(j, "label", e->label);
+            etp_json_kv_u64(j, "series", e->arm);
+            etp_json_kv_double(j, "from", e->x);
+            etp_json_kv_double(j, "to", e->to);
+            etp_json_kv_double(j, "place", e->lo[0]);
+            etp_json_kv_double(j, "size", e->values[0]);
+            etp_json_end(j);
+        }
+    }
+    etp_json_end(j);
+    etp_json_key(j, "sums");
+    etp_json_begin_array(j);
+    for (size_t i = 0; i < c->entries.n; i++) {
+        if (c->entries.items[i].role != ETP_ROLE_VALUE) {
+            etp_json_double(j, c->entries.items[i].values[0]);
+        }
+    }
+    etp_json_end(j);
+    etp_view v = etp_view_for(c->kind, highest, NULL, 0);
+    etp_json_kv_str(j, "peak", peak ? peak->label : (etp_str){"", 0});
+    etp_json_kv_z(j, "unit", v.unit ? v.unit : "");
+    etp_json_kv_double(j, "divide", v.divide);
+}
+
+void etp_html_picture(etp_sink *sink, const etp_block *b, const etp_html_links *links)
+{
+    etp_sink escaped = etp_script_sink(sink);
+    etp_json j;
+    bool empty = (b->graph && b->graph->boxes.n == 0) || (b->plane && b->plane->points.n == 0) ||
+                 (b->spans && !(longest(b->spans) > 0));
+    if (empty) {
+        return;
+    }
+    etp_sink_z(sink, "<script type=\"application/json\" class=\"picture\">");
+    etp_json_init(&j, &escaped, false);
+    etp_json_begin_object(&j);
+    etp_json_key(&j, "picture");
+    if (b->graph) {
+        etp_json_z(&j, "graph");
+        write_graph(&j, b->graph, links);
+    } else if (b->spans) {
+        etp_json_z(&j, "spans");
+        write_spans(&j, b->spans, links);
+    } else if (b->plane) {
+        etp_json_z(&j, "plane");
+        write_plane(&j, b->plane, links);
+    } else {
+        etp_json_z(&j, "boxes");
+        write_boxes(&j, b->chart);
+    }
+    etp_json_end(&j);
+    etp_json_end_document(&j);
+    etp_sink_z(sink, "</script>\n");
+}
