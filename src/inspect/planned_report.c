@@ -181,15 +181,8 @@ void etp_inspect_planned_picture(const etp_method *m, const etp_inspect_planned 
     for (size_t i = 0; i < drawn; i++) {
         occurs[tone_of(p, boxes[i])] = true;
     }
-    etp_medium medium = etp_report_medium(r, ETP_ON_PAGE);
-    etp_chart *c =
-        etp_report_chart(r, ETP_CHART_BOXES, "plan",
-                         etp_arena_printf(arena, "Planned memory of %.*s%s%s", ETP_STR_ARG(m->name),
-                                          of ? " in " : "", of ? of : ""),
-                         ETP_KIND_BYTES);
-    etp_report_medium(r, medium);
-    etp_chart_describe(
-        c,
+    const char *description = etp_arena_printf(
+        arena,
         "Each box is a tensor at its place in the arena%s, from the instruction that makes it to "
         "the last that needs it%s. The line is what is in use: at most %s, at instruction %s. Held "
         "there: %s.",
@@ -198,11 +191,15 @@ void etp_inspect_planned_picture(const etp_method *m, const etp_inspect_planned 
             : "",
         n > drawn ? etp_arena_printf(arena, "; the largest %zu of %zu are drawn", drawn, n) : "",
         ETP_BYTES(p->live[p->peak]), instruction_text(m, p->peak, arena), holders(m, p, arena));
-    etp_chart_axes(c, "instruction", "");
+    etp_plan *plan =
+        etp_report_plan(r,
+                        etp_arena_printf(arena, "Planned memory of %.*s%s%s", ETP_STR_ARG(m->name),
+                                         of ? " in " : "", of ? of : ""),
+                        description, "instruction", ETP_KIND_BYTES);
     for (size_t t = 0; t < TONES; t++) {
         series[t] = n_series;
         if (occurs[t]) {
-            etp_chart_series_colored(c, k_tones[t], k_colors[t]);
+            etp_plan_series(plan, k_tones[t], k_colors[t]);
             n_series++;
         }
     }
@@ -212,15 +209,15 @@ void etp_inspect_planned_picture(const etp_method *m, const etp_inspect_planned 
         const char *label = etp_arena_printf(arena, "%s: %s, %s, to %s", from_text(m, b, arena),
                                              etp_shape_text(b->value, shape), ETP_BYTES(b->bytes),
                                              to_text(m, b, arena));
-        etp_chart_box(c, label, series[tone_of(p, b)], b->first, (double)b->last + 1,
-                      at[b - p->buffers], (double)b->bytes);
+        etp_plan_box(plan, label, series[tone_of(p, b)], b->first, (double)b->last + 1,
+                     at[b - p->buffers], (double)b->bytes);
     }
     for (size_t i = 0; i < p->n_live; i++) {
-        etp_chart_total(c,
-                        i == p->peak ? etp_arena_printf(arena, "%s at %s", ETP_BYTES(p->live[i]),
-                                                        instruction_text(m, p->peak, arena))
-                                     : "",
-                        (double)p->live[i]);
+        etp_plan_sum(plan,
+                     i == p->peak ? etp_arena_printf(arena, "%s at %s", ETP_BYTES(p->live[i]),
+                                                     instruction_text(m, p->peak, arena))
+                                  : "",
+                     (double)p->live[i]);
     }
 }
 

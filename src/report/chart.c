@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "report/md.h"
+#include "report/svg.h"
 #include "report/text.h"
 
 etp_chart *etp_report_chart(etp_report *r, etp_chart_kind chart, const char *id, const char *title,
@@ -21,6 +22,7 @@ etp_chart *etp_report_chart(etp_report *r, etp_chart_kind chart, const char *id,
         .report = r,
         .text = etp_text_chart,
         .md = etp_md_chart,
+        .page = etp_svg_for_page,
         .chart = chart,
         .kind = kind,
         .id = etp_report_part_id(r, id),
@@ -179,21 +181,6 @@ void etp_chart_total(etp_chart *c, const char *label, double value)
                   .role = ETP_ROLE_TOTAL
         };
         add_entry(c, e, &value, NULL, NULL, 1);
-    }
-}
-
-void etp_chart_box(etp_chart *c, const char *label, size_t series, double from, double to,
-                   double place, double size)
-{
-    if (c) {
-        etp_chart_entry e = {
-            .label = etp_report_clean(c->report, label),
-            .note = {"", 0},
-            .arm = series,
-            .x = from,
-            .to = to
-        };
-        add_entry(c, e, &size, &place, NULL, 1);
     }
 }
 

@@ -34,8 +34,7 @@ void etp_script_json(etp_sink *sink, etp_str json)
 }
 
 static const char *const k_kind[] = {"text", "int", "ns", "bytes", "ratio", "percent", "double"};
-static const char *const k_chart[] = {"stacked", "columns", "waterfall", "intervals",
-                                      "blocks",  "lines",   "boxes"};
+static const char *const k_chart[] = {"stacked", "waterfall", "intervals", "blocks", "lines"};
 
 static void write_cell(etp_json *j, const etp_column *col, const etp_cell *c)
 {

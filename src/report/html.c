@@ -229,9 +229,8 @@ static void write_keys(page *p, const etp_keys *k)
     z(p, "</dl>\n");
 }
 
-static void write_chart(page *p, const etp_block *b)
+static void write_chart(page *p, const etp_chart *c)
 {
-    const etp_chart *c = b->chart;
     enum { MOST_BARS = 32 };
     bool bars = c->chart == ETP_CHART_STACKED || c->chart == ETP_CHART_INTERVALS;
     etp_chart drawn = *c;
@@ -244,11 +243,7 @@ static void write_chart(page *p, const etp_block *b)
         z(p, "</figure>\n");
         return;
     }
-    if (c->chart == ETP_CHART_BOXES) {
-        etp_html_picture(p->sink, b, &p->links);
-    } else {
-        etp_svg_for_page(p->sink, &drawn, (unsigned)p->ordinal, p->arena);
-    }
+    c->page(p->sink, &drawn, (unsigned)p->ordinal, p->arena);
     element(p, "p", "caption", c->description);
     if (drawn.entries.n < c->entries.n) {
         etp_sink_printf(p->sink,
@@ -375,11 +370,12 @@ static void write_block(page *p, const etp_block *b, const etp_report_style *sty
         write_table(p, b->table);
         break;
     case ETP_BLOCK_CHART:
-        write_chart(p, b);
+        write_chart(p, b->chart);
         break;
     case ETP_BLOCK_GRAPH:
     case ETP_BLOCK_SPANS:
     case ETP_BLOCK_PLANE:
+    case ETP_BLOCK_PLAN:
         etp_html_picture(p->sink, b, &p->links);
         break;
     }

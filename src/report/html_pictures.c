@@ -164,50 +164,44 @@ static void write_plane(etp_json *j, const etp_plane *p, const etp_html_links *l
     write_plane_items(j, "points", p->points.items, p->points.n, links);
 }
 
-// Boxes of a plan, and the line of what is in use at each step, whose first highest one is told.
-static void write_boxes(etp_json *j, const etp_chart *c)
+static void write_plan(etp_json *j, const etp_plan *p)
 {
-    double highest = 0;
-    const etp_chart_entry *peak = NULL;
-    etp_json_kv_str(j, "title", c->title);
-    etp_json_kv_str(j, "description", c->description);
-    etp_json_kv_str(j, "x_title", c->x_title);
-    write_strings(j, "series", c->series.items, c->series.n);
-    etp_json_key(j, "colors");
+    double highest = p->most;
+    etp_json_kv_str(j, "title", p->title);
+    etp_json_kv_str(j, "description", p->description);
+    etp_json_kv_str(j, "x_title", p->x_title);
+    etp_json_key(j, "series");
     etp_json_begin_array(j);
-    for (size_t k = 0; k < c->series.n; k++) {
-        etp_json_u64(j, etp_chart_color(c, k) + 1);
+    for (size_t k = 0; k < p->series.n; k++) {
+        etp_json_begin_object(j);
+        etp_json_kv_str(j, "label", p->series.items[k].label);
+        etp_json_kv_u64(j, "color", p->series.items[k].color);
+        etp_json_end(j);
     }
     etp_json_end(j);
     etp_json_key(j, "boxes");
     etp_json_begin_array(j);
-    for (size_t i = 0; i < c->entries.n; i++) {
-        const etp_chart_entry *e = &c->entries.items[i];
-        bool box = e->role == ETP_ROLE_VALUE;
-        highest = fmax(highest, e->values[0] + (box ? e->lo[0] : 0));
-        peak = !box && (!peak || e->values[0] > peak->values[0]) ? e : peak;
-        if (box) {
-            etp_json_begin_object(j);
-            etp_json_kv_str(j, "label", e->label);
-            etp_json_kv_u64(j, "series", e->arm);
-            etp_json_kv_double(j, "from", e->x);
-            etp_json_kv_double(j, "to", e->to);
-            etp_json_kv_double(j, "place", e->lo[0]);
-            etp_json_kv_double(j, "size", e->values[0]);
-            etp_json_end(j);
-        }
+    for (size_t i = 0; i < p->boxes.n; i++) {
+        const etp_plan_item *b = &p->boxes.items[i];
+        highest = fmax(highest, b->place + b->size);
+        etp_json_begin_object(j);
+        etp_json_kv_str(j, "label", b->label);
+        etp_json_kv_u64(j, "series", b->series);
+        etp_json_kv_double(j, "from", b->from);
+        etp_json_kv_double(j, "to", b->to);
+        etp_json_kv_double(j, "place", b->place);
+        etp_json_kv_double(j, "size", b->size);
+        etp_json_end(j);
     }
     etp_json_end(j);
     etp_json_key(j, "sums");
     etp_json_begin_array(j);
-    for (size_t i = 0; i < c->entries.n; i++) {
-        if (c->entries.items[i].role != ETP_ROLE_VALUE) {
-            etp_json_double(j, c->entries.items[i].values[0]);
-        }
+    for (size_t i = 0; i < p->sums.n; i++) {
+        etp_json_double(j, p->sums.items[i]);
     }
     etp_json_end(j);
-    etp_view v = etp_view_for(c->kind, highest, NULL, 0);
-    etp_json_kv_str(j, "peak", peak ? peak->label : (etp_str){"", 0});
+    etp_view v = etp_view_for(p->kind, highest, NULL, 0);
+    etp_json_kv_str(j, "peak", p->peak);
     etp_json_kv_z(j, "unit", v.unit ? v.unit : "");
     etp_json_kv_double(j, "divide", v.divide);
 }
@@ -235,8 +229,8 @@ void etp_html_picture(etp_sink *sink, const etp_block *b, const etp_html_links *
         etp_json_z(&j, "plane");
         write_plane(&j, b->plane, links);
     } else {
-        etp_json_z(&j, "boxes");
-        write_boxes(&j, b->chart);
+        etp_json_z(&j, "plan");
+        write_plan(&j, b->plan);
     }
     etp_json_end(&j);
     etp_json_end_document(&j);

@@ -324,6 +324,7 @@ static void write_block(etp_sink *sink, const etp_block *b)
     case ETP_BLOCK_PLANE:
     case ETP_BLOCK_ACTIONS:
     case ETP_BLOCK_DATA:
+    case ETP_BLOCK_PLAN:
         break;
     }
 }

@@ -129,7 +129,6 @@ void etp_md_chart(etp_sink *sink, const etp_chart *c)
     }
     switch (c->chart) {
     case ETP_CHART_STACKED:
-    case ETP_CHART_COLUMNS:
         write_stacked(sink, c, &v);
         break;
     case ETP_CHART_WATERFALL:
@@ -139,8 +138,6 @@ void etp_md_chart(etp_sink *sink, const etp_chart *c)
     case ETP_CHART_BLOCKS:
     case ETP_CHART_LINES:
         write_matrix(sink, c, &v);
-        break;
-    case ETP_CHART_BOXES: // the page has it alone
         break;
     }
     etp_sink_z(sink, "\n");

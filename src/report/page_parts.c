@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Building the graphs and spans of the HTML page.
+// Building the graphs, spans, planes and plans of the HTML page.
 #include <math.h>
 
 #include "report/tree.h"
@@ -148,5 +148,54 @@ void etp_plane_add(etp_plane *p, const etp_plane_point *point)
                                .y = point->y,
                                .from_y = positive(point->from_y) ? point->from_y : (double)NAN};
         ETP_ADD(p->report->arena, &p->points, item);
+    }
+}
+
+etp_plan *etp_report_plan(etp_report *r, const char *title, const char *description,
+                          const char *x_title, etp_kind kind)
+{
+    etp_plan *p = r ? ETP_NEW(r->arena, etp_plan) : NULL;
+    etp_block *b = p ? etp_report_add_block(r, ETP_BLOCK_PLAN) : NULL;
+    if (!b) {
+        return NULL;
+    }
+    *p = (etp_plan){
+        .report = r,
+        .title = etp_report_clean(r, title),
+        .description = etp_report_clean(r, description),
+        .x_title = etp_report_clean(r, x_title),
+        .peak = {"", 0},
+        .kind = kind
+    };
+    b->plan = p;
+    b->medium = ETP_ON_PAGE;
+    return p;
+}
+
+void etp_plan_series(etp_plan *p, const char *label, unsigned color)
+{
+    if (p) {
+        etp_plan_series_item item = {etp_report_clean(p->report, label), color};
+        ETP_ADD(p->report->arena, &p->series, item);
+    }
+}
+
+void etp_plan_box(etp_plan *p, const char *label, size_t series, double from, double to,
+                  double place, double size)
+{
+    if (p && isfinite(place) && isfinite(size)) {
+        etp_plan_item item = {etp_report_clean(p->report, label), series, from, to, place, size};
+        ETP_ADD(p->report->arena, &p->boxes, item);
+    }
+}
+
+void etp_plan_sum(etp_plan *p, const char *label, double value)
+{
+    if (p && isfinite(value)) {
+        if (p->sums.n == 0 || value > p->most) {
+            p->most = value;
+            p->peak = etp_report_clean(p->report, label);
+        }
+        ETP_ADD(p->report->arena, &p->sums, value);
     }
 }

@@ -285,15 +285,15 @@
   // Swatches and names behind each other, in as many lines as they take. Gives their height; TO null: nothing is drawn.
   function names(c, to, left, right) {
     var x = left, y = 14;
-    c.series.forEach(function (name, k) {
-      var width = Math.min(textWidth(name), 200) + 20;
+    c.series.forEach(function (series) {
+      var width = Math.min(textWidth(series.label), 200) + 20;
       if (x > left && x + width > right) {
         x = left;
         y += 20;
       }
       if (to) {
-        svg(to, 'rect', {x: tenth(x), y: y - 10, width: 12, height: 12, 'class': 'f' + color(c.colors[k])});
-        label(to, x + 18, y, '', '', name, 200);
+        svg(to, 'rect', {x: tenth(x), y: y - 10, width: 12, height: 12, 'class': 'f' + color(series.color)});
+        label(to, x + 18, y, '', '', series.label, 200);
       }
       x += width + 18;
     });
@@ -316,12 +316,13 @@
 
   function memoryBox(c, b, to, x, y) {
     var left = at(x, b.from), width = at(x, b.to) - left, upper = at(y, b.place + b.size), height = at(y, b.place) - upper;
-    var g = svg(to, 'g'), k = color(c.colors[b.series]);
+    var g = svg(to, 'g'), k = color(c.series[b.series].color);
     svg(g, 'title', {}, b.label);
     svg(g, 'rect', {x: tenth(left), y: tenth(upper), width: tenth(Math.max(width, 1)), height: tenth(height), 'class': 'seg f' + k});
     if (height >= 15 && width >= 50) label(g, left + 5, upper + height / 2 + 4, '', 'c o' + k, b.label, width - 10);
   }
 
+  // A wide picture that is scaled down has letters too small to read, so a phone gets a drawing of its own.
   function boxes(c, narrow) {
     var size = narrow ? 360 : 860, left = narrow ? 46 : 60, top = names(c, null, left, size) + 24, bottom = top + 260;
     var tops = c.boxes.map(function (b) { return b.place + b.size; });
@@ -353,11 +354,18 @@
     return to;
   }
 
+  function plan(c) {
+    var figure = fill(document.createElement('figure'), {'class': 'chart'});
+    html(figure, 'figcaption', {}, c.title);
+    figure.appendChild(boxes(c, false));
+    figure.appendChild(boxes(c, true));
+    html(figure, 'p', {'class': 'caption'}, c.description);
+    return figure;
+  }
+
   document.querySelectorAll('script.picture').forEach(function (source, ordinal) {
     var data = JSON.parse(source.textContent), parent = source.parentNode;
-    var made = {graph: graph, spans: spans, plane: plane, boxes: boxes}[data.picture](data, data.picture === 'graph' && ordinal);
-    parent.insertBefore(made, source);
-    if (data.picture === 'boxes') parent.insertBefore(boxes(data, true), source);
-    parent.removeChild(source);
+    var made = {graph: graph, spans: spans, plane: plane, plan: plan}[data.picture](data, ordinal);
+    parent.replaceChild(made, source);
   });
 })();

@@ -307,13 +307,11 @@ const etp_cell *etp_table_cells(const etp_table *t, size_t row); // NULL behind 
 
 typedef enum etp_chart_kind {
     ETP_CHART_STACKED,   // a bar per row, split by series; horizontal
-    ETP_CHART_COLUMNS,   // the same, upright
     ETP_CHART_WATERFALL, // total, steps, total
     ETP_CHART_INTERVALS, // a bar per row with whiskers
     ETP_CHART_BLOCKS, // a dot per series and row (block), a panel per series; with two series also
                       // the ratio first ÷ second: give the baseline first to see the speedup
-    ETP_CHART_LINES,  // x against y per series, with ranges
-    ETP_CHART_BOXES   // boxes over steps and a line of their sum; of the HTML page alone
+    ETP_CHART_LINES   // x against y per series, with ranges
 } etp_chart_kind;
 
 // KIND: of the values. Charts with series want all etp_chart_series calls before the first row.
@@ -335,7 +333,7 @@ void etp_chart_no_ratio(etp_chart *c); // of two series of blocks: their quotien
 // STACKED, INTERVALS: the next bar begins a group; its first one is what the others are compared
 // with.
 void etp_chart_group(etp_chart *c);
-// STACKED, COLUMNS, BLOCKS: values[i] belongs to series i; NAN = missing.
+// STACKED, BLOCKS: values[i] belongs to series i; NAN = missing.
 void etp_chart_row(etp_chart *c, const char *label, const double *values, size_t n);
 // LINES: one x, values with optional ranges (lo and hi both NULL or both n long).
 void etp_chart_point(etp_chart *c, double x, const double *values, const double *lo,
@@ -348,15 +346,9 @@ void etp_chart_interval(etp_chart *c, size_t arm, const char *label, const char 
 // WATERFALL. A total restarts the running sum at VALUE. A step's DELTA is added to it; LO and HI
 // bound the delta (NAN = unknown). GROUP names the step's kind ("operator", "boundary"); steps that
 // do not describe the model's own work (tracer, unexplained) are `muted`.
-// BOXES: the line at the next step; the first of its highest places is marked, with LABEL.
 void etp_chart_total(etp_chart *c, const char *label, double value);
 void etp_chart_step(etp_chart *c, const char *label, const char *group, bool muted, double delta,
                     double lo, double hi);
-// BOXES, in the colour of SERIES: from step FROM until before step TO, from PLACE up to PLACE +
-// SIZE.
-void etp_chart_box(etp_chart *c, const char *label, size_t series, double from, double to,
-                   double place, double size);
-
 // ---- pictures of the HTML page alone ----
 
 // Boxes and what leads from one to another. Boxes that follow each other and have the same group
@@ -399,6 +391,19 @@ etp_plane *etp_report_plane(etp_report *r, const char *title, const char *x_titl
 // y = SLOPE · x (0: none) up to CEILING (0: none).
 void etp_plane_roof(etp_plane *p, const char *label, double slope, double ceiling);
 void etp_plane_add(etp_plane *p, const etp_plane_point *point);
+
+// Boxes over steps, each at its place while it lasts, and a line of what is in use at each step, of
+// which the first of the highest is marked.
+typedef struct etp_plan etp_plan;
+// DESCRIPTION: what is seen, for people who cannot see it and as its caption. KIND: of places.
+etp_plan *etp_report_plan(etp_report *r, const char *title, const char *description,
+                          const char *x_title, etp_kind kind);
+void etp_plan_series(etp_plan *p, const char *label, unsigned color);
+// From step FROM until before step TO, from PLACE up to PLACE + SIZE, in the colour of SERIES.
+void etp_plan_box(etp_plan *p, const char *label, size_t series, double from, double to,
+                  double place, double size);
+// At the next step; LABEL: at the mark.
+void etp_plan_sum(etp_plan *p, const char *label, double value);
 
 // ---- writing ----
 

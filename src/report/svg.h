@@ -69,7 +69,6 @@ etp_view etp_view_ticks(const etp_view *v, double step);
 
 // Each draws a whole picture of the width of O.
 void etp_svg_stacked(etp_svg *o, const etp_chart *c);
-void etp_svg_columns(etp_svg *o, const etp_chart *c);
 void etp_svg_intervals(etp_svg *o, const etp_chart *c);
 void etp_svg_waterfall(etp_svg *o, const etp_chart *c);
 void etp_svg_blocks(etp_svg *o, const etp_chart *c);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bar charts: stacked bars lying or upright with a legend of numbers, and bars with whiskers.
+// Bar charts: stacked bars with a legend of numbers, and bars with whiskers.
 #include <math.h>
 
 #include "report/svg.h"
@@ -117,8 +117,7 @@ static double names(etp_svg *o, const etp_chart *c, double x, double y, double r
     return line + 10 - y;
 }
 
-// Shared by stacked and columns: one line per series with every bar's value and share. Gives the
-// height used.
+// One line per series with every bar's value and share. Gives the height used.
 static double svg_legend_height(const etp_svg *o, const etp_chart *c, double x)
 {
     return names_alone(o, c) ? names(NULL, c, x, 0, o->width) : 24 + 20 * (double)c->series.n;
@@ -163,7 +162,7 @@ static void svg_legend(etp_svg *o, const etp_chart *c, double x, double y, doubl
     }
 }
 
-// ---- lying ----
+// ---- stacked ----
 
 // The same series of two neighbouring bars joined by a pale band: what shrank, what grew.
 static void join_bars(etp_svg *o, const etp_chart *c, size_t i, const etp_scale *x, double y1,
@@ -238,60 +237,6 @@ void etp_svg_stacked(etp_svg *o, const etp_chart *c)
                       etp_view_value(&v, sum, buf));
     }
     svg_legend(o, c, left, bars + 10, o->width - left);
-    etp_svg_end(o);
-}
-
-// ---- upright ----
-
-static void upright_bar(etp_svg *o, const etp_chart *c, const etp_chart_entry *e,
-                        const etp_scale *y, double x, double w)
-{
-    double running = 0;
-    for (size_t k = 0; k < c->series.n; k++) {
-        double from = etp_scale_at(y, running), to = etp_scale_at(y, running + value_of(e, k));
-        running += value_of(e, k);
-        if (from <= to) {
-            continue;
-        }
-        char cls[16], fill[8];
-        snprintf(cls, sizeof cls, "seg %s", etp_svg_fill(etp_chart_color(c, k), fill));
-        segment_tip(o, c, e, k);
-        etp_svg_rect(o, x, to, w, from - to, cls);
-        if (from - to >= 34) {
-            segment_label(o, c, e, k, x, (from + to) / 2, w);
-        } else if (from - to >= 15) { // one line
-            double line = fmin(w, 44);
-            segment_label(o, c, e, k, x + (w - line) / 2, (from + to) / 2, line);
-        }
-        etp_svg_group_end(o);
-    }
-}
-
-void etp_svg_columns(etp_svg *o, const etp_chart *c)
-{
-    double n = fmax((double)c->entries.n, 1), legend = svg_legend_height(o, c, 0);
-    // Up to three columns leave room for the legend beside them.
-    double plot = o->narrow || n > 3 ? o->width : o->width * 0.44;
-    double height = 340, below = o->narrow || n > 3 ? legend + 20 : 0;
-    double slot = plot / n, bar = fmin(slot * 0.66, 120);
-    etp_view v = etp_view_chart(c);
-    etp_scale y = {0, max_sum(c), height - 28, 22};
-    etp_svg_begin(o, c, fmax(height, below > 0 ? 0 : legend + 40) + below);
-    for (size_t i = 0; i < c->entries.n; i++) {
-        const etp_chart_entry *e = &c->entries.items[i];
-        double middle = slot * ((double)i + 0.5), sum = etp_entry_sum(e);
-        char buf[ETP_VIEW_CHARS];
-        upright_bar(o, c, e, &y, middle - bar / 2, bar);
-        etp_svg_textz(o, middle, etp_scale_at(&y, sum) - 8, ETP_MIDDLE, "b",
-                      etp_view_value(&v, sum, buf));
-        etp_svg_text(o, middle, height - 8, ETP_MIDDLE, "b", e->label, slot - 6);
-    }
-    etp_svg_line(o, 0, y.from, plot, y.from, "axis");
-    if (below > 0) {
-        svg_legend(o, c, 0, height + 8, o->width);
-    } else {
-        svg_legend(o, c, plot + 30, 22, o->width - plot - 30);
-    }
     etp_svg_end(o);
 }
 

@@ -16,9 +16,6 @@ static void svg_chart(etp_svg *o, const etp_chart *c)
     case ETP_CHART_STACKED:
         etp_svg_stacked(o, c);
         break;
-    case ETP_CHART_COLUMNS:
-        etp_svg_columns(o, c);
-        break;
     case ETP_CHART_WATERFALL:
         etp_svg_waterfall(o, c);
         break;
@@ -30,8 +27,6 @@ static void svg_chart(etp_svg *o, const etp_chart *c)
         break;
     case ETP_CHART_LINES:
         etp_svg_lines(o, c);
-        break;
-    case ETP_CHART_BOXES: // the page's script draws them
         break;
     }
 }

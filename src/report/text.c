@@ -223,6 +223,7 @@ static void write_block(etp_text *o, const etp_report *r, size_t block)
     case ETP_BLOCK_PLANE:
     case ETP_BLOCK_ACTIONS:
     case ETP_BLOCK_DATA:
+    case ETP_BLOCK_PLAN:
         break;
     }
 }

@@ -303,7 +303,6 @@ void etp_text_chart(etp_text *o, const etp_chart *c)
     }
     switch (c->chart) {
     case ETP_CHART_STACKED:
-    case ETP_CHART_COLUMNS:
         write_stacked(o, c);
         break;
     case ETP_CHART_WATERFALL:
@@ -315,8 +314,6 @@ void etp_text_chart(etp_text *o, const etp_chart *c)
     case ETP_CHART_BLOCKS:
     case ETP_CHART_LINES:
         write_sparklines(o, c);
-        break;
-    case ETP_CHART_BOXES: // the page has it alone
         break;
     }
 }

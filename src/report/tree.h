@@ -15,6 +15,7 @@ typedef enum etp_block_kind {
     ETP_BLOCK_GRAPH,   // HTML only
     ETP_BLOCK_SPANS,   // HTML only
     ETP_BLOCK_PLANE,   // HTML only
+    ETP_BLOCK_PLAN,    // HTML only
     ETP_BLOCK_ACTIONS, // HTML only: of a part
     ETP_BLOCK_DATA,    // HTML only: JSON of a part, for the script
     ETP_BLOCK_TEXT,    // a paragraph; a note when severity is not ETP_PLAIN
@@ -68,8 +69,8 @@ typedef struct etp_chart_entry { // one bar, step, block or x
     etp_role role;
     bool muted;
     bool begins_group; // bars from here on belong together
-    double x, to;      // to: of a box, whose value is its size and whose lo is its place
-    size_t arm;        // of an interval
+    double x;
+    size_t arm;                     // of an interval
     const double *values, *lo, *hi; // n_values each; NAN = missing
     size_t n_values;
 } etp_chart_entry;
@@ -80,6 +81,7 @@ struct etp_chart {
     etp_report *report;
     void (*text)(struct etp_text *o, const etp_chart *c); // writes it
     void (*md)(etp_sink *sink, const etp_chart *c);       // likewise
+    void (*page)(etp_sink *sink, const etp_chart *c, unsigned serial, etp_arena *arena);
     bool next_begins_group, only_names, no_ratio;
     double ceiling; // of lines; 0: none
     etp_chart_kind chart;
@@ -165,6 +167,36 @@ struct etp_spans {
     } spans;
 };
 
+typedef struct etp_plan_item {
+    etp_str label;
+    size_t series;
+    double from, to, place, size;
+} etp_plan_item;
+
+typedef struct etp_plan_series_item {
+    etp_str label;
+    unsigned color;
+} etp_plan_series_item;
+
+struct etp_plan {
+    etp_report *report;
+    etp_str title, description, x_title, peak;
+    etp_kind kind;
+    double most; // of the sums
+    struct {
+        etp_plan_series_item *items;
+        size_t n, cap;
+    } series;
+    struct {
+        etp_plan_item *items;
+        size_t n, cap;
+    } boxes;
+    struct {
+        double *items;
+        size_t n, cap;
+    } sums;
+};
+
 typedef struct etp_action_card {
     etp_str id, shown, scope; // shown: the id without its scope, which is that of the words
     etp_str of, text, advice, command;
@@ -202,6 +234,7 @@ typedef struct etp_block {
     etp_graph *graph;
     etp_spans *spans;
     etp_plane *plane;
+    etp_plan *plan;
     etp_actions *actions;
 } etp_block;
 

@@ -191,7 +191,7 @@ etp_view etp_view_chart(const etp_chart *c)
         }
         double step = e->n_values ? e->values[0] : 0;
         running = e->role == ETP_ROLE_STEP ? running + step : sum;
-        if (c->chart == ETP_CHART_STACKED || c->chart == ETP_CHART_COLUMNS) {
+        if (c->chart == ETP_CHART_STACKED) {
             max = fmax(max, sum);
         } else if (c->chart == ETP_CHART_WATERFALL) {
             max = fmax(max, fabs(running));

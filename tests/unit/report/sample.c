@@ -213,8 +213,7 @@ static void add_evidence_section(etp_report *r)
             etp_cell_double(0), etp_cell_z("hwcap2 0x7e0007e07f800000"));
     ETP_ROW(t, etp_cell_z("sme2"), etp_cell_u64(20), etp_cell_ns(61900000), etp_cell_u64(201326592),
             etp_cell_double(0.961), etp_cell_z("none"));
-    etp_chart *c =
-        etp_report_chart(r, ETP_CHART_COLUMNS, "upright", "The same, upright", ETP_KIND_NS);
+    etp_chart *c = etp_report_chart(r, ETP_CHART_STACKED, "again", "The same again", ETP_KIND_NS);
     for (size_t k = 0; k < N_CATEGORIES; k++) {
         etp_chart_series(c, k_category[k]);
     }

@@ -741,8 +741,7 @@ static void commands_can_be_copied(void **state)
 static void every_kind_of_chart_has_a_name(void **state)
 {
     (void)state;
-    static const char *const k_names[] = {"stacked",   "columns", "waterfall",
-                                          "intervals", "blocks",  "lines"};
+    static const char *const k_names[] = {"stacked", "waterfall", "intervals", "blocks", "lines"};
     for (int kind = ETP_CHART_STACKED; kind <= ETP_CHART_LINES; kind++) {
         etp_arena arena = {0};
         char named[32];
