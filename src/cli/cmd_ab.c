@@ -168,8 +168,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     }
     // The folder is read back as `analyze` would read it: what is shown now can be shown again at
     // any time.
-    etp_ab_options answer = {.margin = c->margin};
-    return etp_show_measured(cli, dir, &answer, c, err);
+    return etp_show_measured(cli, dir, c, err);
 }
 
 const etp_command etp_cmd_ab = {

@@ -186,15 +186,14 @@ etp_status etp_show_kit_folder(etp_cli *cli, const char *path, bool full, etp_er
     return st == ETP_OK ? ETP_OK : etp_fail_ctx(err, "%s", path);
 }
 
-etp_status etp_show_measured(etp_cli *cli, const char *dir, const etp_ab_options *how,
-                             const etp_session_options *call, etp_error *err)
+etp_status etp_show_measured(etp_cli *cli, const char *dir, const etp_session_options *call,
+                             etp_error *err)
 {
     const etp_show_options show = {
         .full = call->full,
         .price = call->price,
         .write_files = true,
     };
-    etp_ab_options own = *how;
-    own.as_is = true; // its files have just been hashed
-    return etp_show_ab(cli, &dir, 1, &own, &show, err);
+    const etp_ab_options how = {.as_is = true}; // its files have just been hashed
+    return etp_show_ab(cli, &dir, 1, &how, &show, err);
 }

@@ -37,8 +37,8 @@ ETP_NODISCARD etp_status etp_show_combined(etp_cli *cli, const char *const *path
 ETP_NODISCARD etp_status etp_show_kit_folder(etp_cli *cli, const char *path, bool full,
                                              etp_error *err);
 
-// The end of every verb that has measured: derived files and the answer.
-ETP_NODISCARD etp_status etp_show_measured(etp_cli *cli, const char *dir, const etp_ab_options *how,
+// The end of `ab`: derived files and the answer.
+ETP_NODISCARD etp_status etp_show_measured(etp_cli *cli, const char *dir,
                                            const etp_session_options *call, etp_error *err);
 
 #endif
