@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -51,7 +51,8 @@ class Node:
 
     def member(self, key: str) -> Node:
         if isinstance(self.value, dict) and key in self.value:
-            return self._members[key]
+            found: Node = self._members[key]
+            return found
         absent = Node(None, self.at, key)
         absent._there = False
         return absent
@@ -59,7 +60,7 @@ class Node:
     def items(self) -> list[Node]:
         return list(self._members)
 
-    def known(self, keys: Iterable[str], homes: dict[str, Iterable[str]]) -> None:
+    def known(self, keys: Iterable[str], homes: Mapping[str, Iterable[str]]) -> None:
         """A key that nobody knows is an error: one that is mistyped would silently leave its default in force."""
         if not isinstance(self.value, dict):
             self.wrong("an object")
@@ -79,7 +80,7 @@ class Node:
         if not self:
             return None
         s = self.value
-        if not isinstance(s, str) or not s or "\0" in s:
+        if not isinstance(s, str) or not s or re.search("[\0\ud800-\udfff]", s):  # no name of a file
             self.wrong("a text")
         if "REPLACE_" in s or re.search("<.*>", s, re.S):  # what templates leave to be filled in
             self.fail(f'{self.where} still holds the placeholder "{s:.80}": put the real one in, or let '
@@ -135,10 +136,6 @@ class _Reader:
         return Node([m.value for m in members], at, where, members)
 
 
-def _refuse(word: str) -> NoReturn:
-    raise BadInput(f"no JSON: {word} cannot be in JSON")
-
-
 def read(path: str) -> Node:
     """The root of the JSON in the file PATH."""
     try:
@@ -150,8 +147,12 @@ def read(path: str) -> Node:
         raise BadInput(f"{path}: has more than {_MOST_BYTES} bytes, which no config needs")
     try:
         text = raw.decode()
-        json.loads(text, parse_constant=_refuse)
-        text.encode()
+
+        def refuse(word: str) -> NoReturn:
+            at = next(token.start() for token in _TOKEN.finditer(text) if token[0] == word)
+            raise json.JSONDecodeError(f"{word} cannot be in JSON", text, at)
+
+        json.loads(text, parse_constant=refuse)
         return _Reader(text).node("", 0)
     except json.JSONDecodeError as e:
         at = len(e.doc[:e.pos].encode())
