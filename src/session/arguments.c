@@ -35,7 +35,7 @@ static etp_status parse_levels(const etp_opt_list *list, etp_arena *arena,
     const char **levels = ETP_NEW_ARRAY(arena, const char *, list->n);
     ETP_NEED(names && levels, err, "options");
     for (size_t i = 0; i < list->n; i++) {
-        const char *equals = strchr(list->items[i], '=');
+        const char *equals = strrchr(list->items[i], '='); // no level has one
         const etp_str name = {list->items[i], equals ? (size_t)(equals - list->items[i]) : 0};
         names[i] = equals ? etp_arena_strdup(arena, name) : NULL;
         levels[i] = equals ? equals + 1 : list->items[i];

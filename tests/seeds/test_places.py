@@ -66,6 +66,12 @@ def places(cwd):
         expect(done.returncode == 0, root, done.stderr)
         expect(json.loads((cwd / root / "manifest.json").read_text())["device"]["platform"] == HOST, root,
                "the platform")
+    config(cwd, ("a=sme2_on", "b off_off"), "out_m/runs/named")
+    done = run(cwd, ETPROF, "run", "config.json")
+    made = [(cwd / "out_m/runs/named" / name).is_dir() for name in ("a=sme2_on", "b off_off")]
+    expect(done.returncode == 0 and made == [True, True], "names with other letters", made, done.stderr)
+    config(cwd, ("a,sme2_on", "sme2_off"), "out_m/runs/comma")
+    refused(cwd, "a name that would be two levels", 4, 'experiment name "a,sme2_on" cannot name a folder')
     shutil.rmtree(cwd / "out_m")
     done = run(cwd, ETPROF, "run", "--init", "m_xnnpack_fp16.pte", "--platform", "android")
     made = json.loads((cwd / "m_xnnpack_fp16_android.json").read_text())

@@ -139,6 +139,8 @@ def _experiment(node: Node, before: list[Experiment]) -> Experiment:
     name = node.member("name").text()
     if not name:
         node.fail(f"{node.where} has no name")
+    if "," in name:
+        node.fail(f'experiment name "{name}" cannot name a folder')
     e = Experiment(name, node.at, _level(node, name))
     e.xnntrace = _is_trace(node)
     e.cpus = _cpus(node.member("cpu_affinity"))
