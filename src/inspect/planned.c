@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which planned buffers of a method are needed when, and how much of its arenas is in use at most.
 // Delegates bring memory of their own, which no program says.
-#include <stdlib.h>
-
 #include "inspect/inspect.h"
 
 #define MOST_STEPS 100000000u // buffers × instructions, and × buffers
@@ -10,18 +8,6 @@
 static uint64_t end_of(const etp_planned *b)
 {
     return b->offset > UINT64_MAX - b->bytes ? UINT64_MAX : b->offset + b->bytes; // only claims
-}
-
-static int by_place(const void *a, const void *b)
-{
-    const etp_planned *x = a, *y = b;
-    if (x->arena != y->arena) {
-        return x->arena < y->arena ? -1 : 1;
-    }
-    if (x->offset != y->offset) {
-        return x->offset < y->offset ? -1 : 1;
-    }
-    return (x->value->id > y->value->id) - (x->value->id < y->value->id);
 }
 
 static bool repeats(const etp_method *m)
@@ -73,7 +59,6 @@ void etp_inspect_plan(const etp_method *m, etp_arena *arena, etp_inspect_planned
         out->kept_bytes += buffers[i].kept ? buffers[i].bytes : 0;
     }
     out->n_buffers = n;
-    qsort(buffers, n, sizeof *buffers, by_place);
     out->buffers = buffers;
     uint64_t *live = ETP_NEW_ARRAY(arena, uint64_t, m->n_instructions);
     for (uint32_t at = 0; at < m->n_instructions; at++) {

@@ -2,11 +2,8 @@
 // Recognising text decoders, and what a method keeps between calls.
 #include "measure/decoder.h"
 
-#include <stdlib.h>
-
 #include "base/sink.h"
 #include "os/os.h"
-#include "program/planned.h"
 
 // Exporters tell limits of a model as methods that return a constant.
 // What a method without inputs and instructions returns. False: there is no such number.
@@ -133,46 +130,31 @@ etp_status etp_decoder_read(const etp_program *program, const char *method, etp_
 
 // Only what lies in planned memory can be put back: an arena without a number has none that the
 // runner could write to.
-etp_status etp_method_state(const etp_method *m, etp_arena *arena, etp_state_ranges *out,
-                            etp_error *err)
+size_t etp_method_state(const etp_method *m, etp_arena *arena, etp_planned **out)
 {
-    etp_planned *all = NULL;
-    const size_t n = etp_planned_of(m, arena, &all);
-    *out = (etp_state_ranges){0};
+    const size_t n = etp_planned_of(m, arena, out);
+    size_t kept = 0;
     for (size_t i = 0; i < n; i++) {
-        if (all[i].kept && all[i].arena > 0) {
-            etp_state_range r = {all[i].arena, all[i].offset, all[i].bytes};
-            ETP_ADD(arena, out, r);
+        if ((*out)[i].kept && (*out)[i].arena > 0) {
+            (*out)[kept++] = (*out)[i];
         }
     }
-    return etp_arena_check(arena, err, "mutable buffers");
+    return kept;
 }
 
-static int by_place(const void *a, const void *b)
-{
-    const etp_state_range *x = a, *y = b;
-    if (x->memory != y->memory) {
-        return x->memory < y->memory ? -1 : 1;
-    }
-    return (x->offset > y->offset) - (x->offset < y->offset);
-}
-
-static const char *range_words(etp_state_ranges *all, etp_arena *arena)
+static const char *range_words(const etp_planned *all, size_t n, etp_arena *arena)
 {
     enum { MOST = 8192 }; // of a variable of the environment
     etp_strbuf b;
     etp_strbuf_init(&b, arena);
-    qsort(all->items, all->n, sizeof *all->items, by_place);
-    for (size_t i = 0; i < all->n;) {
-        const etp_state_range *first = &all->items[i];
+    for (size_t i = 0; i < n;) {
+        const etp_planned *first = &all[i];
         uint64_t end = first->offset + first->bytes;
-        for (i++;
-             i < all->n && all->items[i].memory == first->memory && all->items[i].offset <= end;
-             i++) {
-            const uint64_t to = all->items[i].offset + all->items[i].bytes;
+        for (i++; i < n && all[i].arena == first->arena && all[i].offset <= end; i++) {
+            const uint64_t to = all[i].offset + all[i].bytes;
             end = to > end ? to : end;
         }
-        etp_strbuf_printf(&b, "%s%u:%llu:%llu", b.len > 0 ? "," : "", first->memory,
+        etp_strbuf_printf(&b, "%s%u:%llu:%llu", b.len > 0 ? "," : "", first->arena,
                           (unsigned long long)first->offset,
                           (unsigned long long)(end - first->offset));
     }
@@ -186,16 +168,18 @@ etp_status etp_method_kept(const char *path, const char *method, etp_arena *aren
     etp_file file = {0};
     etp_error why;
     const etp_program *program = NULL;
-    etp_state_ranges ranges = {0};
+    etp_planned *state = NULL;
+    size_t n = 0;
     *out = "";
     etp_status st = etp_file_open(path, UINT64_MAX, &file, &why);
     st = st == ETP_OK ? etp_program_open(file.bytes, NULL, &program, &why) : st;
     const etp_method *m = st == ETP_OK ? etp_decoder_method(program, method) : NULL;
     if (m) {
-        st = etp_method_state(m, arena, &ranges, &why);
+        n = etp_method_state(m, arena, &state);
+        st = etp_arena_check(arena, &why, "mutable buffers");
     }
-    if (st == ETP_OK && ranges.n > 0) {
-        *out = range_words(&ranges, arena);
+    if (st == ETP_OK && n > 0) {
+        *out = range_words(state, n, arena);
     }
     etp_program_close(program);
     etp_file_close(&file);

@@ -4,7 +4,7 @@
 #ifndef ETP_MEASURE_DECODER_H
 #define ETP_MEASURE_DECODER_H
 
-#include <etprof/program.h>
+#include "program/planned.h"
 
 #define ETP_DECODER_UNKNOWN UINT64_MAX
 
@@ -35,18 +35,9 @@ ETP_NODISCARD etp_status etp_decoder_no_method(const char *path, const etp_progr
 ETP_NODISCARD etp_status etp_decoder_read(const etp_program *program, const char *method,
                                           etp_arena *arena, etp_decoder *out, etp_error *err);
 
-typedef struct etp_state_range { // of planned memory
-    uint32_t memory;             // from 1
-    uint64_t offset, bytes;
-} etp_state_range;
-typedef struct etp_state_ranges {
-    etp_state_range *items;
-    size_t n, cap;
-} etp_state_ranges;
-// The mutable buffers of METHOD: planned tensors that an execution reads before it writes them, and
-// that are no views of others.
-ETP_NODISCARD etp_status etp_method_state(const etp_method *method, etp_arena *arena,
-                                          etp_state_ranges *out, etp_error *err);
+// The mutable buffers of METHOD that can be put back, by arena and offset. The number; 0 also when
+// out of memory (etp_arena_check).
+size_t etp_method_state(const etp_method *method, etp_arena *arena, etp_planned **out);
 // The same of METHOD (NULL: see above) of the program at PATH, as the runner is told them:
 // "2:0:4096,…"; empty: none, or not known.
 ETP_NODISCARD etp_status etp_method_kept(const char *path, const char *method, etp_arena *arena,

@@ -242,11 +242,12 @@ static etp_status write_phase(making *m, const etp_steps_phase *p)
 // work.
 static etp_status write_state(making *m, const etp_method *method)
 {
-    etp_state_ranges state = {0};
-    ETP_TRY(etp_method_state(method, m->arena, &state, m->err));
-    for (size_t i = 0; i < state.n; i++) {
-        const etp_state_range *r = &state.items[i];
-        etp_strbuf_printf(m->b, "reset %.*s %u %llu %llu\n", ETP_STR_ARG(method->name), r->memory,
+    etp_planned *state = NULL;
+    const size_t n = etp_method_state(method, m->arena, &state);
+    ETP_TRY(etp_arena_check(m->arena, m->err, "mutable buffers"));
+    for (size_t i = 0; i < n; i++) {
+        const etp_planned *r = &state[i];
+        etp_strbuf_printf(m->b, "reset %.*s %u %llu %llu\n", ETP_STR_ARG(method->name), r->arena,
                           (unsigned long long)r->offset, (unsigned long long)r->bytes);
     }
     return ETP_OK;

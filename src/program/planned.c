@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "program/planned.h"
 
+#include <stdlib.h>
+
 #define MOST_PAIRS 100000000u // of tensors that are held together: seconds, of no real program
 
 static void need(etp_planned *all, const uint32_t *of_value, uint32_t value, uint32_t at, bool read)
@@ -69,6 +71,18 @@ static void tell_views(etp_planned *all, size_t n)
     }
 }
 
+static int by_place(const void *a, const void *b)
+{
+    const etp_planned *x = a, *y = b;
+    if (x->arena != y->arena) {
+        return x->arena < y->arena ? -1 : 1;
+    }
+    if (x->offset != y->offset) {
+        return x->offset < y->offset ? -1 : 1;
+    }
+    return (x->value->id > y->value->id) - (x->value->id < y->value->id);
+}
+
 size_t etp_planned_of(const etp_method *m, etp_arena *arena, etp_planned **out)
 {
     etp_planned *all = ETP_NEW_ARRAY(arena, etp_planned, (size_t)m->n_values + 1);
@@ -116,5 +130,6 @@ size_t etp_planned_of(const etp_method *m, etp_arena *arena, etp_planned **out)
             all[shown++] = *b;
         }
     }
+    qsort(all, shown, sizeof *all, by_place);
     return shown;
 }

@@ -16,7 +16,7 @@ typedef struct etp_planned {
     bool kept;              // from call to call: a cache, a state
 } etp_planned;
 
-// Those that are needed or kept, in the order of the method's values, which OUT borrows from.
+// Those that are needed or kept, by arena and offset; OUT borrows from the method.
 // Nothing declares a cache: it is what an execution reads before anything has written it, and is no
 // view of another tensor. The number; 0 also when out of memory (etp_arena_check).
 size_t etp_planned_of(const etp_method *method, etp_arena *arena, etp_planned **out);

@@ -131,8 +131,9 @@ static void write_spans(etp_json *j, const etp_spans *s, const etp_html_links *l
     etp_json_kv_str(j, "title", s->title);
     etp_json_key(j, "tracks");
     etp_json_begin_array(j);
+    const double most = longest(s);
     for (uint32_t t = 0; t < s->tracks.n; t++) {
-        write_track(j, s, t, longest(s), links);
+        write_track(j, s, t, most, links);
     }
     etp_json_end(j);
 }

@@ -106,7 +106,6 @@ JSON_BY_HAND = {
     "src/base/json_read.c": "the reader",
     "src/wire/parse.c": "lines of the runner, read by the runner too, which has no jansson and allocates nothing here",
     "src/formats/etrecord.c": "what a tree would cost, before the reader makes it",
-    "src/session/config.c": "where a value stands in a text that the reader has taken",
     "src/integrity/verify.c": "a manifest of one constant, for files that are computed once more",
     "runner/src/crash.cpp": "in a signal handler, where the C library may be what has crashed",
 }

@@ -26,7 +26,7 @@ def _edits(a: str, b: str) -> int:
 
 
 def near(name: str, known: Iterable[str]) -> str:
-    """The end of a message about a NAME that is none of those KNOWN: what is a slip of the finger away."""
+    """What a message about an unknown NAME ends with: the nearest of the KNOWN, if two letters away or less."""
     edits, best = min(((_edits(name[:60], other), other) for other in known), key=lambda found: found[0])
     # Two slips of the finger, and fewer than the word has letters: else each short word is like every other.
     return f'; did you mean "{best}"?' if edits <= 2 and edits < len(name) else ""
