@@ -185,20 +185,3 @@ void etp_html_choose(const etp_report *r, const size_t *sizes, etp_arena *arena,
     }
     choose_drawers(&drawers, scratch, rows, out);
 }
-
-bool etp_html_is_cut(const etp_html_budget *budget, const etp_report *r, size_t begin)
-{
-    size_t tab = r->blocks.items[begin].tab;
-    for (size_t i = begin; i < r->blocks.n; i++) {
-        const etp_block *b = &r->blocks.items[i];
-        bool other =
-            tab ? b->tab != tab : i > begin && b->kind == ETP_BLOCK_SECTION && b->level == 1;
-        if (other) {
-            break;
-        }
-        if (budget->rows[i] != SIZE_MAX) {
-            return true;
-        }
-    }
-    return false;
-}

@@ -20,6 +20,16 @@ static void element(etp_sink *sink, const char *tag, const char *cls, etp_str s)
     }
 }
 
+void etp_html_id(etp_sink *sink, etp_str id)
+{
+    for (size_t i = 0; i < id.len; i++) {
+        char c = id.ptr[i];
+        bool fine = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                    c == '-' || c == '_';
+        etp_sink_char(sink, fine ? c : '-');
+    }
+}
+
 // Is S[at] the blank between a figure and its unit?
 static bool parts_unit(etp_str s, size_t at)
 {
@@ -179,6 +189,28 @@ static void write_card(etp_sink *sink, const etp_card *card, double unit)
 
 // ---- what to do next ----
 
+// Its words, quoted ones whole, each in an element: a line is broken between them.
+// Blanks between the elements stay text, so what is copied is the command as it was.
+static void write_command(etp_sink *sink, etp_str s)
+{
+    bool quoted = false, within = false;
+    for (size_t i = 0, from = 0; i <= s.len; i++) {
+        char c = i < s.len ? s.ptr[i] : ' ';
+        quoted = quoted != (c == '\'') && i < s.len;
+        bool space = c == ' ' && !quoted;
+        if (within && space) {
+            etp_sink_z(sink, "<span>");
+            etp_sink_xml(sink, (etp_str){s.ptr + from, i - from});
+            etp_sink_z(sink, "</span>");
+        }
+        if (space && i < s.len) {
+            etp_sink_char(sink, ' ');
+        }
+        from = within && !space ? from : i;
+        within = !space;
+    }
+}
+
 enum { ACTIONS_SHOWN = 3, CARDS_SHOWN = 6 }; // the others are folded away
 
 static double share(double part, double whole)
@@ -252,40 +284,35 @@ static void write_gain(etp_sink *sink, const etp_action_card *a, double unit)
     write_range(sink, a, &v, unit);
 }
 
-static void write_action(etp_sink *sink, const etp_action_card *a, double unit,
-                         const etp_html_links *all)
+// The script makes its words links where they name drawers of its scope.
+static void write_action(etp_sink *sink, const etp_action_card *a, double unit)
 {
-    const etp_html_links *links = &(etp_html_links){all->items, all->n, a->scope};
-    z(sink, "<li>");
+    z(sink, "<li");
+    if (a->scope.len) {
+        z(sink, " data-scope=\"");
+        etp_html_id(sink, a->scope);
+        z(sink, "\"");
+    }
+    z(sink, ">");
     if (isfinite(a->hi)) { // else what it gains is not known
         write_gain(sink, a, unit);
     }
-    bool link = etp_html_links_have(links, a->id);
     element(sink, "p", "of", a->of);
-    z(sink, link ? "<p class=\"what\"><a class=\"id\" href=\"#" : "<p class=\"what\"><b>");
-    if (link) {
-        etp_html_id(sink, a->id);
-        z(sink, "\">");
-    }
+    z(sink, "<p class=\"what\"><b class=\"id\">");
     etp_sink_xml(sink, a->shown);
-    z(sink, link ? "</a> " : "</b> ");
-    etp_html_text(sink, a->text, links);
+    z(sink, "</b> ");
+    etp_sink_xml(sink, a->text);
     z(sink, "</p>\n");
-    if (a->advice.len) {
-        z(sink, "<p class=\"advice\">");
-        etp_html_text(sink, a->advice, links);
-        z(sink, "</p>\n");
-    }
+    element(sink, "p", "advice", a->advice);
     if (a->command.len) {
         z(sink, "<div class=\"copy\"><code>");
-        etp_html_command(sink, a->command);
+        write_command(sink, a->command);
         z(sink, "</code></div>");
     }
     z(sink, "</li>\n");
 }
 
-void etp_html_actions(etp_sink *sink, const etp_actions *a, etp_str id, int level,
-                      const etp_html_links *links)
+void etp_html_actions(etp_sink *sink, const etp_actions *a, etp_str id, int level)
 {
     if (a->n == 0 && a->none.len == 0) {
         return;
@@ -308,7 +335,7 @@ void etp_html_actions(etp_sink *sink, const etp_actions *a, etp_str id, int leve
                             "</ol>\n<details class=\"fold\"><summary>%zu more</summary><ol>\n",
                             a->n - ACTIONS_SHOWN);
         }
-        write_action(sink, &a->items[i], unit, links);
+        write_action(sink, &a->items[i], unit);
     }
     z(sink, a->n > ACTIONS_SHOWN ? "</ol></details></section>\n" : "</ol></section>\n");
 }
@@ -357,9 +384,9 @@ void etp_html_summary(etp_sink *sink, const etp_report *r)
     write_cards(sink, &r->page_cards, unit);
 }
 
-void etp_html_decides(etp_sink *sink, const etp_report *r, const etp_html_links *links)
+void etp_html_decides(etp_sink *sink, const etp_report *r)
 {
-    etp_html_actions(sink, &r->actions, etp_str_from("next"), 2, links);
+    etp_html_actions(sink, &r->actions, etp_str_from("next"), 2);
     if (r->facts.n + r->page_facts.n) {
         z(sink, "<dl class=\"facts\">\n");
         write_facts(sink, &r->facts);

@@ -6,27 +6,11 @@
 #include "report/html_parts.h"
 #include "report/svg.h"
 
-// What is 0 or empty is left out: a page has hundreds of each.
-static void put_str(etp_json *j, const char *key, etp_str s)
-{
-    if (s.len) {
-        etp_json_kv_str(j, key, s);
-    }
-}
-
 static void put_count(etp_json *j, const char *key, unsigned v)
 {
     if (v) {
         etp_json_kv_u64(j, key, v);
     }
-}
-
-// The script shows what is not linked in a tool tip; the drawer has it otherwise.
-static bool put_link(etp_json *j, etp_str link, const etp_html_links *links)
-{
-    bool linked = link.len && etp_html_links_have(links, link);
-    put_str(j, "link", linked ? link : (etp_str){"", 0});
-    return linked;
 }
 
 static void write_strings(etp_json *j, const char *key, const etp_str *items, size_t n)
@@ -39,7 +23,7 @@ static void write_strings(etp_json *j, const char *key, const etp_str *items, si
     etp_json_end(j);
 }
 
-static void write_graph(etp_json *j, const etp_graph *g, const etp_html_links *links)
+static void write_graph(etp_json *j, const etp_graph *g)
 {
     etp_json_kv_str(j, "title", g->title);
     write_strings(j, "views", g->views, ETP_GRAPH_VIEWS);
@@ -50,9 +34,8 @@ static void write_graph(etp_json *j, const etp_graph *g, const etp_html_links *l
         const etp_graph_item *b = &g->boxes.items[i];
         etp_json_begin_object(j);
         etp_json_kv_str(j, "label", b->label);
-        if (!put_link(j, b->link, links)) {
-            put_str(j, "tip", b->tip);
-        }
+        etp_html_put(j, "link", b->link);
+        etp_html_put(j, "tip", b->tip);
         etp_json_kv_i64(j, "group", b->group == ETP_NO_INDEX ? -1 : (int64_t)b->group);
         etp_json_key(j, "heat"); // per cent
         etp_json_begin_array(j);
@@ -81,8 +64,7 @@ static double hundredths(double v)
     return floor(v * 100 + 0.5) / 100;
 }
 
-static void write_track(etp_json *j, const etp_spans *s, uint32_t track, double most,
-                        const etp_html_links *links)
+static void write_track(etp_json *j, const etp_spans *s, uint32_t track, double most)
 {
     etp_view v = etp_view_for(s->kind, most, NULL, 0);
     char buf[ETP_VIEW_CHARS];
@@ -100,9 +82,8 @@ static void write_track(etp_json *j, const etp_spans *s, uint32_t track, double 
         }
         etp_json_begin_object(j);
         etp_json_kv_str(j, "label", span->label);
-        if (!put_link(j, span->link, links)) {
-            etp_json_kv_z(j, "time", etp_view_value(&v, span->length, buf));
-        }
+        etp_html_put(j, "link", span->link);
+        etp_json_kv_z(j, "time", etp_view_value(&v, span->length, buf));
         etp_json_kv_double(j, "left", hundredths(100 * span->from / most));
         etp_json_kv_double(j, "width", hundredths(width));
         put_count(j, "color", span->color);
@@ -126,27 +107,26 @@ static double longest(const etp_spans *s)
     return most;
 }
 
-static void write_spans(etp_json *j, const etp_spans *s, const etp_html_links *links)
+static void write_spans(etp_json *j, const etp_spans *s)
 {
     etp_json_kv_str(j, "title", s->title);
     etp_json_key(j, "tracks");
     etp_json_begin_array(j);
     const double most = longest(s);
     for (uint32_t t = 0; t < s->tracks.n; t++) {
-        write_track(j, s, t, most, links);
+        write_track(j, s, t, most);
     }
     etp_json_end(j);
 }
 
-static void write_plane_items(etp_json *j, const char *key, const etp_plane_item *items, size_t n,
-                              const etp_html_links *links)
+static void write_plane_items(etp_json *j, const char *key, const etp_plane_item *items, size_t n)
 {
     etp_json_key(j, key);
     etp_json_begin_array(j);
     for (size_t i = 0; i < n; i++) {
         etp_json_begin_object(j);
         etp_json_kv_str(j, "label", items[i].label);
-        put_link(j, items[i].link, links);
+        etp_html_put(j, "link", items[i].link);
         put_count(j, "color", items[i].color);
         etp_json_kv_ratio(j, "x", items[i].x);
         etp_json_kv_ratio(j, "y", items[i].y);
@@ -156,13 +136,13 @@ static void write_plane_items(etp_json *j, const char *key, const etp_plane_item
     etp_json_end(j);
 }
 
-static void write_plane(etp_json *j, const etp_plane *p, const etp_html_links *links)
+static void write_plane(etp_json *j, const etp_plane *p)
 {
     etp_json_kv_str(j, "title", p->title);
     etp_json_kv_str(j, "x_title", p->x_title);
     etp_json_kv_str(j, "y_title", p->y_title);
-    write_plane_items(j, "roofs", p->roofs.items, p->roofs.n, links);
-    write_plane_items(j, "points", p->points.items, p->points.n, links);
+    write_plane_items(j, "roofs", p->roofs.items, p->roofs.n);
+    write_plane_items(j, "points", p->points.items, p->points.n);
 }
 
 static void write_plan(etp_json *j, const etp_plan *p)
@@ -207,33 +187,21 @@ static void write_plan(etp_json *j, const etp_plan *p)
     etp_json_kv_double(j, "divide", v.divide);
 }
 
-void etp_html_picture(etp_sink *sink, const etp_block *b, const etp_html_links *links)
+bool etp_html_draws_nothing(const etp_block *b)
 {
-    etp_sink escaped = etp_script_sink(sink);
-    etp_json j;
-    bool empty = (b->graph && b->graph->boxes.n == 0) || (b->plane && b->plane->points.n == 0) ||
-                 (b->spans && !(longest(b->spans) > 0));
-    if (empty) {
-        return;
-    }
-    etp_sink_z(sink, "<script type=\"application/json\" class=\"picture\">");
-    etp_json_init(&j, &escaped, false);
-    etp_json_begin_object(&j);
-    etp_json_key(&j, "picture");
+    return (b->graph && b->graph->boxes.n == 0) || (b->plane && b->plane->points.n == 0) ||
+           (b->spans && !(longest(b->spans) > 0));
+}
+
+void etp_html_picture(etp_json *j, const etp_block *b)
+{
     if (b->graph) {
-        etp_json_z(&j, "graph");
-        write_graph(&j, b->graph, links);
+        write_graph(j, b->graph);
     } else if (b->spans) {
-        etp_json_z(&j, "spans");
-        write_spans(&j, b->spans, links);
+        write_spans(j, b->spans);
     } else if (b->plane) {
-        etp_json_z(&j, "plane");
-        write_plane(&j, b->plane, links);
-    } else {
-        etp_json_z(&j, "plan");
-        write_plan(&j, b->plan);
+        write_plane(j, b->plane);
+    } else if (b->plan) {
+        write_plan(j, b->plan);
     }
-    etp_json_end(&j);
-    etp_json_end_document(&j);
-    etp_sink_z(sink, "</script>\n");
 }

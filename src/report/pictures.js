@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures of the page: each script of the class "picture" holds the data of one, which takes its place. What they show
-// is put in as text, never as markup.
+// Pictures of the page: made of the data of one each. What they show is put in as text, never as markup.
 (function () {
   'use strict';
   var holder = document.createElement('div');
@@ -363,9 +362,6 @@
     return figure;
   }
 
-  document.querySelectorAll('script.picture').forEach(function (source, ordinal) {
-    var data = JSON.parse(source.textContent), parent = source.parentNode;
-    var made = {graph: graph, spans: spans, plane: plane, plan: plan}[data.picture](data, ordinal);
-    parent.replaceChild(made, source);
-  });
+  // For build.js: of the data of one picture its figure; ordinal: its place on the page.
+  window.etprofPictures = {graph: graph, spans: spans, plane: plane, plan: plan};
 })();

@@ -14,6 +14,7 @@ import tempfile
 TESTS = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(TESTS / "tools"), str(TESTS / "reports")]
 import browser
+import pages
 import phase_folders
 from checks import expect, finish
 
@@ -31,21 +32,16 @@ def words(markup):
 
 
 def written(text):
-    """What is there before any script runs."""
-    body = re.sub(r"<(script|style)\b.*?</\1>", "", text, flags=re.S)
-    bar = re.search(r'<ul class="tabs">(.*?)</ul>', body, re.S)
-    links = re.findall(r'<a href="#([^"]+)">(.*?)</a>', bar[1] if bar else "")
-    expect([words(b) for _, b in links] == [name for name, _ in TABS], "tabs name their phase", links)
-    parts = body.split('<div class="tab">')[1:]
-    expect(len(parts) == 3 and "hidden" not in (bar[0] if bar else "hidden"), "a tab each, none hidden", len(parts))
-    for part, (target, name) in zip(parts, ((t, words(b)) for t, b in links)):
-        first = re.search(r"<h2 id=\"([^\"]+)\">(.*?)</h2>", part)
-        expect(first and first[1] == target and words(first[2]) == name, name, "begins with its heading", first)
-        own = part.split("</section>\n</div>")[0]
-        expect(own.count("<section") == own.count("</section>") + 1, name, "is closed")
+    """What is there before any script runs: the first screen as markup, the tabs as blocks."""
+    page, body = pages.document(text), pages.markup(text)
+    expect(page["tabs"] == [name for name, _ in TABS], "tabs name their phase", page["tabs"])
+    for k, (name, _) in enumerate(TABS, 1):
+        own = [b for b in page["blocks"] if b.get("tab") == k]
+        expect(own and own[0]["kind"] == "section" and own[0]["level"] == 1, name, "begins with its heading", own[:1])
+        titles = [b["text"] for b in own if b["kind"] == "section"]
         for heading in ("Where the time goes", "Latency", "Cold, warm, traced", "Evidence"):
-            expect(re.search(r"<h[2-4] id=[^>]*>" + heading, own), name, "has its section", heading)
-        expect("Environment" not in words(own), name, "holds nothing of the whole session")
+            expect(any(t.startswith(heading) for t in titles), name, "has its section", heading)
+        expect("Environment" not in "\n".join(pages.strings(own)), name, "holds nothing of the whole session")
     cards = re.findall(r'<article class="card.*?</article>', body, re.S)
     expect(len(cards) == len(TABS), "a card each", len(cards))
     for card, (name, told) in zip(cards, TABS):
@@ -56,13 +52,15 @@ def written(text):
             before, after, unit = re.fullmatch(r"(\S+)(?: \S+)? → (\S+) (\S+)", figure).groups()
             expect(before in ends[0] and f"{after} {unit}" in ends[-1], name, "rates and times on its card", figure,
                    ends)
-    first = body.split('<ul class="tabs">')[0]
-    actions = re.findall(r'<p class="what"><a class="id" href="#([^"]+)">(N\d+)</a> (.*?)</p>', first)
-    for target, number, text in actions:
-        phase = next((i for i, (name, _) in enumerate(TABS) if text.startswith(name + ": ")), None)
+    first, drawers = body.split('<div class="later">')[0], {b["id"] for b in page["blocks"] if b["kind"] == "drawer"}
+    actions = [(f"{scope}-{number}" if scope else number, number, words(said)) for scope, number, said in
+               re.findall(r'<li(?: data-scope="([^"]+)")?>(?:(?!</li>).)*?<p class="what"><b class="id">(N\d+)</b> '
+                          r'(.*?)</p>', first, re.S)]
+    for target, number, said in actions:
+        phase = next((i for i, (name, _) in enumerate(TABS) if said.startswith(name + ": ")), None)
         expect(phase is not None and target == (f"phase-{phase + 1}-" if phase else "") + number,
-               "a thing to do says its phase", target, text)
-        expect(f'id="{target}"' in body, "and leads there", target)
+               "a thing to do says its phase", target, said)
+        expect(target in drawers, "and leads there", target)
     expect(len({target for target, _, _ in actions}) == len(actions) > 3, "things to do of every phase", actions)
 
 
@@ -94,7 +92,7 @@ def shown(chromium, tmp, page):
 
 
 def without_scripts(chromium, page):
-    """Every tab stands there, with all that is in it, and the list above leads to its sections."""
+    """The headline of each phase, what to do next and all charts stand there, and it says that the rest does not."""
     with browser.Session(chromium) as session:
         session.call("Emulation.setScriptExecutionDisabled", value=True)
         session.events.clear()
@@ -102,11 +100,11 @@ def without_scripts(chromium, page):
         while "Page.loadEventFired" not in session.events:
             session.read()
         told = session.run("""var seen = function (e) { return e.getClientRects().length > 0; };
-          return ['.tab', '.tab h2, .tab h3', '.tab tbody tr', '.tabs a', 'nav li'].map(function (q) {
+          return ['.card', '.actions li', 'figure.chart', 'noscript'].map(function (q) {
             var all = Array.from(document.querySelectorAll(q)).filter(function (e) { return !e.closest('details'); });
             return [q, all.length, all.filter(seen).length]; });""")
-    expect(told[0][1] == told[3][1] == len(TABS), "a tab and a link for each phase", told)
-    expect(all(n == shown > 2 for _, n, shown in told), "without scripts all of it is shown", told)
+    expect(told[0][1] == len(TABS) and told[3][1] == 1, "a headline for each phase, and what is missing", told)
+    expect(all(n == shown for _, n, shown in told) and told[2][1] > 2 * len(TABS), "without scripts it is shown", told)
 
 
 def one_unit(tmp):
@@ -123,7 +121,7 @@ def one_unit(tmp):
         folder = phase_folders.make(tmp / name, lambda p, level, t, m, times=times: times[p][level])
         done = subprocess.run([ETPROF, "analyze", "--renew", folder], capture_output=True, text=True, check=True)
         screen = subprocess.run([ETPROF, "analyze", folder], capture_output=True, text=True, check=True).stdout
-        first = (folder / "report.html").read_text(encoding="utf-8").split('<ul class="tabs">')[0]
+        first = (folder / "report.html").read_text(encoding="utf-8").split('<div class="later">')[0]
         found = re.findall(r'<dd><span class="track">.*?</span><b>(.*?)</b>', first)
         expect(found == cards[name], name, "times on the cards", found, done.stderr)
         expect(re.findall(r"\S+ → \S+ (?:s|ms|µs)\b", screen) == said[name], name, "times on the screen", screen)
@@ -137,7 +135,7 @@ def alone(tmp):
         folder = phase_folders.make(tmp / name, lambda p, level, t, m: TIMES["decode @0"][level], phases=phases)
         subprocess.run([ETPROF, "analyze", "--full", "--renew", folder], stdout=subprocess.DEVNULL, check=True)
         text = (folder / "report.html").read_text(encoding="utf-8")
-        expect(not re.search(r'class="tabs?"', text), name, "no tabs")
+        expect(not any("tab" in b for b in pages.blocks(text)), name, "no tabs")
 
 
 with tempfile.TemporaryDirectory(prefix="etp-phases-page-") as name:

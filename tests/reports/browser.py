@@ -54,6 +54,17 @@ def ask(browser, tmp, page, script, width=1280, height=800, flags=(), shut=False
     return json.loads(plain)
 
 
+def built(browser, tmp, text):
+    """The markup of the page TEXT when its blocks are made, before any script makes it move: without page.js, the last
+    of its scripts."""
+    begin = text.rindex("<script>")
+    page = tmp / "built.html"
+    page.write_text(text[:begin] + text[text.index("</script>", begin) + len("</script>"):], encoding="utf-8")
+    return subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp / 'profile'}",
+                           "--virtual-time-budget=20000", "--dump-dom", page.resolve().as_uri()], capture_output=True,
+                          check=True, timeout=300, cwd=tmp).stdout.decode("utf-8")
+
+
 def drawn(browser, tmp, text, selector):
     """The markup of what the scripts of the page TEXT made where SELECTOR says."""
     page = tmp / "drawn.html"

@@ -6,7 +6,6 @@ usage: test_page.py ETPROF SOURCE_ROOT FAKE_RUNNER RENDER_REPORT"""
 import collections
 import csv
 import gzip
-import html
 import io
 import json
 import pathlib
@@ -20,6 +19,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import browser  # noqa: E402
+import pages  # noqa: E402
 from checks import expect, finish, unpack  # noqa: E402
 
 ETPROF, ROOT, FAKE, RENDER = (pathlib.Path(p).resolve() for p in sys.argv[1:5])
@@ -61,7 +61,7 @@ def first_screen(chromium, tmp, folder):
     told = browser.ask(chromium, tmp, folder / "report.html", """
       var bottom = function (e) { return e ? e.getBoundingClientRect().bottom : 1e9; };
       return {card: bottom(document.querySelector('.card')), action: bottom(document.querySelector('.actions li')),
-        picture: bottom(document.querySelector('main > figure.chart')),
+        picture: bottom(document.querySelector('.first > figure.chart')),
         ends: Array.from(document.querySelectorAll('.card:first-child .ends > div')).map(function (e) {
           return [e.querySelector('dt').textContent, e.querySelector('.track i').getBoundingClientRect().width]; }),
         actions: Array.from(document.querySelectorAll('.actions li')).map(function (e) {
@@ -103,12 +103,14 @@ def short_names(folder):
     and in the table of the arms, once each."""
     text = (folder / "report.html").read_text()
     names = [a["name"] for a in json.loads((folder / "report.json").read_text())["arms"]]
-    arms = re.search(r'<caption[^>]*><span>Arms</span>.*?</table>', text, re.S).group(0)
-    expect(all(arms.count(f"<code>{n}</code>") == 1 for n in names), folder.name, "what commands take", arms)
-    rest = re.sub(r'<script.*?</script>|<figure class="code">.*?</figure>|<div class="copy">.*?</div>', "",
-                  text.replace(arms, ""), flags=re.S)
-    found = [re.sub(r"<[^>]*>", " ", rest[max(m.start() - 160, 0):m.end() + 40]) for n in names
-             for m in re.finditer(rf"(?<!\w){re.escape(n)}(?![\w/])", rest)]
+    arms = next(b for b in pages.blocks(text) if b.get("caption") == "Arms")
+    told = [pages.shown(c) for row in arms["rows"] for c in row["cells"]]
+    expect(all(told.count(n) == 1 for n in names), folder.name, "what commands take", told)
+    rest = [re.sub(r'<div class="copy">.*?</div>', "", pages.markup(text), flags=re.S)]
+    rest += [s for b in pages.blocks(text) if b.get("caption") != "Arms" and b["kind"] not in ("code", "section")
+             for s in pages.strings(b)]
+    found = [re.sub(r"<[^>]*>", " ", one[max(m.start() - 160, 0):m.end() + 40]) for n in names for one in rest
+             for m in re.finditer(rf"(?<!\w){re.escape(n)}(?![\w/])", one)]
     expect(not found, folder.name, "calls arms by their experiments", len(found), found[:4])
 
 
@@ -152,12 +154,6 @@ def links_and_drawers(chromium, tmp, folder):
     gemm = [o for o in document["operators"] if o["category"] == "GEMM"]
     expect(len(copied) == len(gemm) + 1 and all(r[1] == "GEMM" for r in copied[1:]), folder.name,
            "the rows shown are copied", len(copied), len(gemm))
-    # Without a script: every drawer is a section of the page that can be read.
-    text = page.read_text()
-    for one in document["operators"][:3] + document["next_fixes"][:1]:
-        part = re.search(rf'<section class="drawer" id="{one["id"]}".*?</section>', text, re.S)
-        words = html.unescape(re.sub(r"<[^>]*>", "", part.group(0))) if part else ""
-        expect((one.get("label") or one["text"]) in words, folder.name, one["id"], "is in the page")
 
 
 def facts_in_drawers(tmp):
@@ -165,8 +161,7 @@ def facts_in_drawers(tmp):
     folder = tmp / "session"
     page = run(tmp, "analyze", folder, "--format", "html")
     document = json.loads(run(tmp, "analyze", folder, "--format", "json"))
-    words = {m[1]: html.unescape(re.sub(r"<[^>]*>", " ", m[2])) for m in
-             re.finditer(r'<section class="drawer" id="(op\d+)"(.*?)</section>', page, re.S)}
+    words = {name: one["words"] for name, one in pages.drawers(page).items()}
     samples = {}  # of each arm: how often its processor was found in an operator
     for file in folder.glob("*/*.samples"):
         with file.open() as f:
@@ -262,12 +257,11 @@ def graph(chromium, tmp):
     places = {b[0]: b[1:] for b in told["boxes"]}
     for parts in (list(places.values()), told["frames"]):
         expect(all(apart(a, b) for k, a in enumerate(parts) for b in parts[:k]), "boxes or frames overlap", parts)
-    text, edges = page.read_text(), 0
+    of, edges = pages.drawers(page.read_text()), 0
     shapes = lambda values: {tuple(v["shape"]) for v in values}  # noqa: E731
     for one in operators.values():
-        part = re.search(rf'<section class="drawer" id="{one["id"]}">.*?</section>', text, re.S).group(0)
-        line = re.search(r"<dt>graph<dd>(.*?) → this", part)
-        for before in re.findall(r">(op\d+)<", line.group(1)) if line else []:
+        line = re.match(r"(.*?) → this", of[one["id"]]["keys"].get("graph", ""))
+        for before in re.findall(r"\bop\d+\b", line[1]) if line else []:
             edges += 1
             made, taken = shapes(operators[before]["outputs"]), shapes(one["inputs"])
             expect(not made or not taken or made & taken, before, "does not make what is taken by", one["id"])
@@ -424,8 +418,26 @@ def hostile_names(chromium, tmp):
         open: document.querySelectorAll('.drawer.open').length,
         tools: document.querySelectorAll('.graph button').length,
         labels: labels.length > 5 && labels.every(function (t) { return t.indexOf('=<' + '/script><') == 0; })};""")
-    # two of data, the page's script, and the two of the test; a label that was read as markup lacks its tags
-    expect(told == {"scripts": 5, "note": True, "open": 1, "tools": 3, "labels": True}, "hostile names", told)
+    # two of data, the page's two, and the two of the test; a label that was read as markup lacks its tags
+    expect(told == {"scripts": 6, "note": True, "open": 1, "tools": 3, "labels": True}, "hostile names", told)
+
+
+def opened_by_itself(chromium, tmp):
+    """page.html is a page without any program: its sample has all that the scripts make."""
+    files = ROOT / "src/report"
+    for name in ("page.html", "page.css", "pictures.js", "build.js", "page.js"):
+        shutil.copy(files / name, tmp)
+    told = browser.ask(chromium, tmp, tmp / "page.html", """
+      var count = function (q) { return document.querySelectorAll(q).length; };
+      document.querySelector('tbody th a').click();
+      return {sections: Array.from(document.querySelectorAll('nav li:not([hidden])')).map(function (e) {
+          return e.textContent; }),
+        rows: count('tbody tr'), links: count('.actions a.id') + count('.what a:not(.id)') + count('.note a'),
+        boxes: count('.graph a.n'), open: document.querySelector('.drawer.open h3').textContent,
+        styled: getComputedStyle(document.querySelector('.cards')).display, empty: count('.later')};""")
+    want = {"sections": ["Where the time goes", "Operators", "Latency"], "rows": 5, "links": 3, "boxes": 2,
+            "open": "op1 Convolution (NHWC, F32) #1", "styled": "flex", "empty": 0}
+    expect(told == want, "page.html by itself", told)
 
 
 def main():
@@ -445,6 +457,7 @@ def main():
         what_if(chromium, tmp)
         roofline(chromium, tmp)
         hostile_names(chromium, tmp)
+        opened_by_itself(chromium, tmp)
     finish("the first screen decides")
 
 

@@ -11,6 +11,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import browser  # noqa: E402
+import pages as blocks  # noqa: E402
 from checks import expect, finish  # noqa: E402
 from test_reading import pages  # noqa: E402
 
@@ -33,10 +34,10 @@ def cards(text):
 def one_name(name, page, experiments):
     """Levels by their words, arms by theirs: the experiments' names stand in tables of the arms and in commands."""
     text = page.read_text()
-    arms = r'<figure class="table">(?=(?:(?!</figure>).)*<caption[^>]*><span>Arms</span>).*?</figure>'
-    commands = r'<figure class="code">.*?</figure>|<div class="copy">.*?</div>'
-    text = re.sub(rf"<script.*?</script>|<style.*?</style>|{commands}|{arms}", "", text, flags=re.S)
-    plain = html.unescape(re.sub(r"<[^>]*>", " ", text))
+    plain = html.unescape(re.sub(r"<[^>]*>", " ", re.sub(r'<div class="copy">.*?</div>', "", blocks.markup(text),
+                                                         flags=re.S)))
+    plain += "\n".join(s for b in blocks.blocks(text) for s in blocks.strings(b)
+                       if b.get("caption") != "Arms" and b["kind"] not in ("code", "section"))
     found = [plain[max(m.start() - 60, 0):m.end() + 30] for m in re.finditer(experiments, plain)]
     expect(not found, name, "another name of an arm or a level", len(found), found[:4])
 

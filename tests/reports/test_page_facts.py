@@ -6,7 +6,6 @@ usage: test_page_facts.py ETPROF SOURCE_ROOT FAKE_RUNNER RENDER_REPORT"""
 import collections
 import csv
 import gzip
-import html
 import json
 import pathlib
 import re
@@ -18,6 +17,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import browser  # noqa: E402
+import pages as blocks  # noqa: E402
 from checks import expect, finish  # noqa: E402
 from test_page import ROOT, run, session  # noqa: E402
 from test_reading import pages  # noqa: E402
@@ -224,20 +224,20 @@ def headline(page, document):
 def drawers_figures(page, document):
     """Each operator's drawer has the time of each arm, with the interval over its recordings, and what was saved, with
     the ledger's interval: as report.json has them."""
-    text = html.unescape(page.read_text()).replace("\u2212", "-")
+    of = blocks.drawers(page.read_text().replace("\u2212", "-"))
     rows = {r["id"]: r for r in document["ledgers"][0]["rows"]}
     units = {"ns": 1, "µs": 1e3, "ms": 1e6}
     near = lambda shown, unit, ns: abs(float(shown) * units[unit] - ns) <= max(abs(ns) * 5.1e-4, 0.51)  # noqa: E731
     seen = 0
     for one in document["operators"]:
-        part = re.search(rf'<section class="drawer" id="{one["id"]}">.*?</section>', text, re.S).group(0)
+        keys = of[one["id"]]["keys"]
         for arm in document["arms"]:
-            said = re.search(rf"<dt>{arm['level'].upper()}<dd[^>]*>([\d.]+) (\S+)(?: \[([\d.]+)(?: (\S+))?, ([\d.]+) "
-                             r"(\S+)\])?", part)
+            said = re.match(r"([\d.]+) (\S+)(?: \[([\d.]+)(?: (\S+))?, ([\d.]+) (\S+)\])?",
+                            keys[arm["level"].upper()])
             expect(said and near(said[1], said[2], one["ns"][arm["name"]]), one["id"], arm["name"], "time", said)
             seen += bool(said and said[3])
         row = rows[one["id"]]
-        saved = re.search(r"<dt[^>]*>saved<dd>(-?[\d.]+) (\S+)(?: \[(-?[\d.]+)(?: (\S+))?, (-?[\d.]+) (\S+)\])?", part)
+        saved = re.match(r"(-?[\d.]+) (\S+)(?: \[(-?[\d.]+)(?: (\S+))?, (-?[\d.]+) (\S+)\])?", keys["saved"])
         expect(saved and near(saved[1], saved[2], -row["delta_ns"]), one["id"], "saved", saved, row["delta_ns"])
         if saved and row["lo_ns"] is not None and saved[3]:
             expect(near(saved[3], saved[4] or saved[6], -row["hi_ns"]) and near(saved[5], saved[6], -row["lo_ns"]),
@@ -247,17 +247,16 @@ def drawers_figures(page, document):
     # By hand: 1×32×32×64 int8 in and out, 64×3×3×64 int8 weights with 64 float32 scales.
     convolution = next(o["id"] for o in document["operators"] if o["instruction"] == 45
                        and o["label"].startswith("Convolution"))
-    part = re.search(rf'<section class="drawer" id="{convolution}">.*?</section>', text, re.S).group(0)
+    part = of[convolution]["words"]
     moved, weights = 2 * 32 * 32 * 64 + 64 * 3 * 3 * 64, 64 * 3 * 3 * 64
     told = [float(v) * 1e3 for v in re.search(r"([\d.]+) kB moved, of them weights ([\d.]+) kB", part).groups()]
     expect(all(abs(a - b) < 600 for a, b in zip(told, (moved, weights))), "bytes", told, moved, weights)
     expect("AVX2: 101 samples, avx2; most in AVX2 kernel" in part and "most in AVX-512 VNNI kernel" in part, "kernels",
            part)
     for finding in document["findings"]:
-        part = re.search(rf'<section class="drawer" id="{finding["id"]}">.*?</section>', text, re.S).group(0)
         about = [e for e in finding["evidence"] if e in rows]
-        linked = set(re.findall(r"href=#(op\d+)", part))
-        expect(set(about) <= linked, finding["id"], "its operators", about, linked)
+        told = set(re.findall(r"\bop\d+\b", of[finding["id"]]["words"]))
+        expect(set(about) <= told, finding["id"], "its operators", about, told)
 
 
 def three_arms(tmp):
@@ -282,13 +281,13 @@ def three_arms(tmp):
             means.setdefault(arm, []).append((took + sum(b - a for a, b in at[1:])) / len(at))
     names = [tmp / f"{arm}{more}.etdump" for arm in means for more in ("", "_b2", "_b3")]
     page = run(tmp, "analyze", *names, "--baseline", "slow", "--format", "html")
-    drawer = next(d for d in re.findall(r'<section class="drawer" id="op.*?</section>', page, re.S) if "cumsum" in d)
-    drawer = html.unescape(drawer).replace("\u2212", "-")
+    found = blocks.drawers(page.replace("\u2212", "-"))
+    keys, drawer = next((d["keys"], d["words"]) for d in found.values() if "cumsum" in d["title"])
     ns = {"ns": 1, "\u00b5s": 1e3}
     for arm, of in means.items():
         half = 4.302653 * statistics.stdev(of) / 3**0.5  # Student's t of two degrees of freedom, 95 %
         want = (statistics.mean(of), statistics.mean(of) - half, statistics.mean(of) + half)
-        said = re.search(rf"<dt>{arm}<dd[^>]*>([\d.]+) (\S+) \[([\d.]+)(?: (\S+))?, ([\d.]+) (\S+)\]", drawer)
+        said = re.match(r"([\d.]+) (\S+) \[([\d.]+)(?: (\S+))?, ([\d.]+) (\S+)\]", keys.get(arm, ""))
         told = said and (float(said[1]) * ns[said[2]], float(said[3]) * ns[said[4] or said[6]],
                          float(said[5]) * ns[said[6]])
         expect(told and all(abs(a - b) < 1.1 for a, b in zip(told, want)), "three arms", arm, told, want, drawer[:600])
@@ -327,7 +326,8 @@ def columns(browsing, page, document):
 def memory(page):
     """What takes more memory is not slower."""
     text = page.read_text()
-    row = re.search(r"<tr><th scope=row>peak memory.*?</tr>", text, re.S).group(0)
+    row = next(" ".join(map(blocks.shown, r["cells"])) for b in blocks.blocks(text) for r in b.get("rows", [])
+               if blocks.shown(r["cells"][0]).startswith("peak memory"))
     verdict = re.sub(r"<[^>]*>", " ", row).split()[-1]
     before, after = (float(v) for v in re.findall(r"([\d.]+) MB", row))
     fits = {"more": before < after, "less": before > after}.get(verdict, verdict in ("same", "wide", "margin"))

@@ -16,14 +16,15 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+import browser  # noqa: E402
+import pages  # noqa: E402
 from checks import expect, finish  # noqa: E402
 
 ETPROF, ROOT = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
 MOST, OPERATORS = 600_000, 300
 SEVERAL, EACH = 2_000_000, 15_000  # of a dozen answers; of each more
 SAMPLED = 2 * 110 * OPERATORS  # what a session with sampled kernels has more: a line for each operator and arm
-FIXED = (r"<style>.*?</style>|<script>.*?</script>|<script[^>]*etprof-data.*?</script>|"
-         r"<figure class=\"chart\">.*?</figure>")
+FIXED = r"<style>.*?</style>|<script>.*?</script>|<figure class=\"chart\">.*?</figure>"
 
 
 def size(text):
@@ -44,21 +45,29 @@ def main():
 
 
 def parts_of(page):
-    """Of each answer its text, by its id."""
-    found = re.findall(r'<section class="part">\s*<h2 id="([^"]+)">(.*?)(?=<section class="part">|<section>\s*<h2)',
-                       page, re.S)
-    return dict(found)
+    """Of each answer its blocks, by its id."""
+    found, one = {}, None
+    for b in pages.blocks(page):
+        if b["kind"] == "section" and b["level"] == 1 and not b.get("inner"):
+            one = found.setdefault(b["id"], []) if b.get("part") else None
+        if one is not None:
+            one.append(b)
+    return found
 
 
 def sections(part):
-    """Titles of its sections, with the pictures and tables in each and the rows of the tables."""
-    pieces = re.split(r'<h3 id="[^"]*">', part)[1:]
-    return [(one.partition("</h3>")[0], re.findall(r'<figure class="(?=(\w+))|<script', one),
-             re.findall(r"<tr><th.*?</tr>", one, re.S), 'class="left"' in one) for one in pieces]
-
-
-def plain(text):
-    return re.sub(r"<[^>]*>", "", text)
+    """Titles of its sections, with the kinds of pictures and tables in each, the rows of the tables, and whether it
+    says that something is left out."""
+    told = []
+    for b in part:
+        if b["kind"] == "section" and b["level"] == 2:
+            told.append((b["text"], [], [], []))
+        elif told and b["kind"] in ("table", "placed", "graph", "spans", "plane", "plan"):
+            told[-1][1].append(b["kind"])
+            told[-1][2].extend("|".join(map(pages.shown, r["cells"])) for r in b.get("rows", []))
+        if told and (b["kind"] == "left" or "of" in b and b["kind"] == "table"):
+            told[-1][3].append(b)
+    return [(title, kinds, rows, bool(left)) for title, kinds, rows, left in told]
 
 
 def several(tmp):
@@ -71,15 +80,15 @@ def several(tmp):
         return subprocess.run([ETPROF, "analyze", *["example"] * n, "--format", "html"], cwd=tmp, check=True,
                               timeout=600, capture_output=True, text=True).stdout
 
-    pages = {n: page(n) for n in (2, 12, 40)}
-    print("bytes of several answers:", {n: size(text) for n, text in pages.items()})
-    expect('class="left"' not in pages[2] and 'class="short"' not in pages[2], "of two answers nothing is left out")
-    expect(size(pages[12]) <= SEVERAL, "a dozen answers", size(pages[12]))
-    expect(size(pages[40]) <= SEVERAL + 28 * EACH, "forty answers", size(pages[40]))
-    whole = sections(next(iter(parts_of(pages[2]).values())))
+    made = {n: page(n) for n in (2, 12, 40)}
+    print("bytes of several answers:", {n: size(text) for n, text in made.items()})
+    expect(not any(is_left(b) for b in pages.blocks(made[2])), "of two answers nothing is left out")
+    expect(size(made[12]) <= SEVERAL, "a dozen answers", size(made[12]))
+    expect(size(made[40]) <= SEVERAL + 28 * EACH, "forty answers", size(made[40]))
+    whole = sections(next(iter(parts_of(made[2]).values())))
     expect(len(whole) > 8, "sections of an answer", [w[0] for w in whole])
     for n in (12, 40):
-        parts = parts_of(pages[n])
+        parts = parts_of(made[n])
         expect(len(parts) == n, "answers", len(parts), n)
         for name, part in parts.items():
             told = sections(part)
@@ -87,26 +96,42 @@ def several(tmp):
             for (title, figures, rows, left), (_, all_figures, all_rows, _) in zip(told, whole):
                 less = len(figures) < len(all_figures) or len(rows) < len(all_rows)
                 expect(left == less, n, name, title, "says that something is left out", left, figures, all_figures)
-                kept = set(map(plain, rows))
-                expect(kept <= set(map(plain, all_rows)), n, name, title, "has rows of another answer")
+                expect(set(rows) <= set(all_rows), n, name, title, "has rows of another answer")
                 if figures == all_figures == ["table"]:
-                    begins = [[plain(r) for r in some[:5]] for some in (rows, all_rows)]
-                    expect(begins[0] == begins[1], n, name, title, "begins as the whole does")
-            said = re.search(r'<div class="short"><p>This page has (\d+) answers.*?<code>(.*?)</code>', part, re.S)
-            expect(said and said.group(1) == str(n), name, "says that it is short, and how to see the rest")
-        text = re.sub(r"<script>.*?</script>", "", pages[n], flags=re.S)
-        lost = set(re.findall(r'href="?#([^ ">]+)', text)) - set(re.findall(r' id="([^"]+)"', text))
-        expect(not lost, n, "links that lead nowhere", sorted(lost)[:3])
-        details = re.search(r"it has (\d+) of (\d+) details", pages[n])
-        drawers = pages[n].count('class="drawer"')
-        expect(details is None or int(details.group(1)) == drawers < int(details.group(2)), n, "details", drawers)
-    command = shlex.split(plain(said.group(2))) if said else []
+                    expect(rows[:5] == all_rows[:5], n, name, title, "begins as the whole does")
+        told = pages.document(made[n])
+        drawers = len(pages.drawers(made[n]))
+        expect(told["answers"] == n and drawers == told["details"] - told["details_left_out"] and
+               (drawers < told["details"]) == (n > 12), n,
+               "details", drawers, told["details"])
+    command = shlex.split(parts_of(made[12])["run-12"][0]["command"])
+    for n in (12, 40):
+        said_short(tmp, n, made[n])
     expect(command[:1] == ["etprof"], "a command", command)
-    if not command:
-        return
     subprocess.run([ETPROF, *command[1:]], cwd=tmp, check=True, timeout=600, capture_output=True)
     alone = (tmp / "answer.html").read_text()
-    expect('class="left"' not in alone and alone.count('class="drawer" id="op') == 194, "the command shows all of it")
+    expect(not any(is_left(b) for b in pages.blocks(alone)) and
+           sum(name.startswith("op") for name in pages.drawers(alone)) == 194, "the command shows all of it")
+
+
+def is_left(block):
+    return block["kind"] == "left" or block["kind"] == "table" and "of" in block
+
+
+def said_short(tmp, n, page):
+    """Each answer says that it is short, with the command that shows all of it, and no link leads nowhere."""
+    chromium = next((b for b in map(shutil.which, browser.BROWSERS) if b), None)
+    if not chromium:
+        print("no Chromium here: what the page says of what it left out is not read")
+        return
+    text = browser.built(chromium, tmp, page)
+    said = re.findall(r'<div class="short"><p>This page has (\d+) answers.*?<code>(.*?)</code>', text, re.S)
+    expect(len(said) == n and all(k == str(n) and "etprof" in code for k, code in said), n, "each says it is short",
+           said[:2])
+    text = re.sub(r"<script.*?</script>", "", text, flags=re.S)
+    lost = set(re.findall(r'href="#([^"]+)', text)) - set(re.findall(r' id="([^"]+)"', text))
+    expect(not lost, n, "links that lead nowhere", sorted(lost)[:3])
+    expect((re.search(r"it has \d+ of \d+ details", text) is not None) == (n > 12), n, "details left out are counted")
 
 
 def check(dumps):
@@ -116,9 +141,9 @@ def check(dumps):
     document, page = json.loads(made["json"]), made["html"]
     operators = len(document["operators"])
     expect(len(document["arms"]) == 2 and operators > 150, "two arms of many operators", dumps, operators)
-    for part in ('"picture":"graph"', '"picture":"spans"', 'id="whatif"'):
-        expect(part in page, "the page has", part)
-    expect(page.count('class="drawer" id="op') == operators, "a drawer for each operator")
+    kinds = {b["kind"] for b in pages.blocks(page)}
+    expect({"graph", "spans"} <= kinds and 'id="whatif-data"' in page, "the page has them", kinds)
+    expect(sum(n.startswith("op") for n in pages.drawers(page)) == operators, "a drawer for each operator")
     fixed = sum(map(size, re.findall(FIXED, page, re.S)))
     whole = fixed + (size(page) - fixed) * OPERATORS / operators + SAMPLED
     expect(whole <= MOST, f"{whole:.0f} bytes for {OPERATORS} operators, at most {MOST}; of {operators}: {size(page)}",

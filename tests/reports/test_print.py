@@ -3,7 +3,6 @@
 of every row. A table over several sheets has its head on each, no word stands outside the sheet, and no sheet is blank.
 
 usage: test_print.py ETPROF SOURCE_ROOT"""
-import html.parser
 import pathlib
 import re
 import shutil
@@ -13,31 +12,11 @@ import tarfile
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+import pages
 from checks import expect, finish, skip
 
 ETPROF, ROOT = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-
-
-class Headers(html.parser.HTMLParser):
-    """Texts of the cells <th> of the page."""
-
-    def __init__(self):
-        super().__init__()
-        self.inside, self.texts = False, []
-
-    def handle_starttag(self, tag, attrs):
-        if tag in ("th", "td"):  # whose end tags need not be written
-            self.inside = tag == "th"
-        if tag == "th":
-            self.texts.append("")
-
-    def handle_endtag(self, tag):
-        self.inside = self.inside and tag not in ("th", "tr")
-
-    def handle_data(self, data):
-        if self.inside:
-            self.texts[-1] += data
 
 
 def words(text):
@@ -58,17 +37,16 @@ def print_page(browser, tmp, page):
     return [words(sheet) for sheet in read().split("\f")], places
 
 
-def names(page):
-    headers = Headers()
-    headers.feed(page)
-    return {words(t) for t in headers.texts} - {""}
+def names(tables):
+    """Heads of columns and names of rows."""
+    return {words(c["title"]) for t in tables for c in t["columns"]} - {""}, \
+        {words(pages.shown(r["cells"][0])) for t in tables for r in t["rows"]} - {""}
 
 
 def long_table(page, sheets):
     """The operators of a session of 194: wherever ten of its rows stand, its head stands too. The graph behind it has
     their names as well."""
-    table = re.search(r'<h[23] id="operators".*?<thead>(.*?)</thead>(.*?)</table>', page, re.S)
-    head, rows = names(table.group(1)), names(table.group(2))
+    head, rows = names([next(b for b in pages.section(page, "operators") if b["kind"] == "table")])
     graph = next(k for k, sheet in enumerate(sheets) if "fromthefirsttothelast" in sheet)
     over = [sheet for sheet in sheets[:graph] if sum(row in sheet for row in rows) >= 10]
     expect(len(rows) > 150 and len(over) >= 3, "a table over several sheets", len(rows), len(over))
@@ -90,7 +68,8 @@ def main():
             page = subprocess.run([ETPROF, *what, "--format", "html"], capture_output=True, text=True,
                                   check=True).stdout
             sheets, places = print_page(browser, tmp, page)
-            wanted, printed = names(page), "".join(sheets)
+            heads, rows = names([b for b in pages.blocks(page) if b["kind"] == "table"])
+            wanted, printed = heads | rows, "".join(sheets)
             expect(len(wanted) > 20, "only", len(wanted), "heads and names of rows in the page")
             lost = sorted(t for t in wanted if t not in printed)
             expect(not lost, f"{len(lost)} of {len(wanted)} heads and names of rows are not on paper", lost[:12])

@@ -20,6 +20,7 @@ import tempfile
 import termios
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+import pages  # noqa: E402
 import phase_folders  # noqa: E402
 import run_folders  # noqa: E402
 from checks import expect, finish, unpack  # noqa: E402
@@ -205,14 +206,16 @@ def told_elsewhere(folder, said, told):
     picture = "operator_breakdown_stacked.svg"
     shown = {name: (folder / name).read_text() for name in ("report.html", "report.md", picture)}
     for name, text in shown.items():
+        text = pages.words(text) if name.endswith(".html") else text
         expect((said in " ".join(text.split())) == (not told), folder.name, name, "are parts withheld?")
-    fold = "Recorded times, mostly the cost of recording</summary>"
-    for name, heading, ends, table in (("report.html", ">Where the time goes</h2>", "<h2", "<table"),
-                                       ("report.md", "## Where the time goes", "\n## ", "| category |")):
-        part = shown[name].split(heading, 1)[1].split(ends, 1)[0]
-        expect((fold in part) == (not told) and table in part, folder.name, name, "no fold", part[:600])
-        expect(told or part.index(fold) < part.index(table), folder.name, name, "the table stands before its fold")
-        expect(part.count("<details") == part.count("</details"), folder.name, name, "folds that do not end", part)
+    fold = "Recorded times, mostly the cost of recording"
+    part = shown["report.md"].split("## Where the time goes", 1)[1].split("\n## ", 1)[0]
+    expect((fold + "</summary>" in part) == (not told) and "| category |" in part, folder.name, "no fold", part[:600])
+    expect(told or part.index(fold) < part.index("| category |"), folder.name, "the table stands before its fold")
+    expect(part.count("<details") == part.count("</details"), folder.name, "folds that do not end", part)
+    order = [b["text"] if b["kind"] == "fold" else b["kind"] for b in pages.section(shown["report.html"], "categories")
+             if b["kind"] in ("fold", "table")]
+    expect(order == [fold] * (not told) + ["table"], folder.name, "the page folds the table away", order)
     expect(('class="gain"' in shown["report.html"]) == told, folder.name, "gains of recorded times on the page")
     expect(("<rect" in shown[picture].split("<g transform")[1]) == told, folder.name, "bars")
 

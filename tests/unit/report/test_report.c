@@ -302,8 +302,8 @@ static void names_are_for_commands(void **state)
     const char *md = render(&arena, r, etp_write_md, NULL),
                *html = render(&arena, r, etp_write_html, NULL);
     assert_non_null(strstr(md, "| VNNI |\n| `linux_avx2` |"));
-    assert_non_null(strstr(html, "<th scope=row>VNNI<"));
-    assert_non_null(strstr(html, "<th scope=row><code>linux_avx2</code>"));
+    assert_non_null(strstr(html, "[[\"VNNI\",null,\"\",0,1]]")); // the page sets it as a word
+    assert_non_null(strstr(html, "[\"linux_avx2\"]"));
     assert_non_null(strstr(render(&arena, r, etp_write_text, NULL), "VNNI\nlinux_avx2"));
     etp_arena_dispose(&arena);
 }
@@ -506,10 +506,10 @@ static void parts_keep_ids_apart(void **state)
     etp_report_style style = {.select = "p2-n"};
     assert_string_equal(render(&arena, r, etp_write_csv, &style), "n\n2\n");
     const char *page = render(&arena, r, etp_write_html, NULL);
-    assert_non_null(strstr(page, "<h2 id=\"p1\">"));
-    assert_non_null(strstr(page, "<h3 id=\"p1-s\">"));
-    assert_non_null(strstr(page, "<h3 id=\"p2-s\">"));
-    assert_non_null(strstr(page, "<h2 id=\"s\">"));
+    assert_non_null(strstr(page, "\"level\":1,\"id\":\"p1\""));
+    assert_non_null(strstr(page, "\"level\":2,\"id\":\"p1-s\""));
+    assert_non_null(strstr(page, "\"level\":2,\"id\":\"p2-s\""));
+    assert_non_null(strstr(page, "\"level\":1,\"id\":\"s\""));
     etp_arena_dispose(&arena);
 }
 
@@ -737,22 +737,6 @@ static void commands_can_be_copied(void **state)
     etp_arena_dispose(&arena);
 }
 
-// The page carries the numbers of its charts under the names of their kinds: all of them have one.
-static void every_kind_of_chart_has_a_name(void **state)
-{
-    (void)state;
-    static const char *const k_names[] = {"stacked", "waterfall", "intervals", "blocks", "lines"};
-    for (int kind = ETP_CHART_STACKED; kind <= ETP_CHART_LINES; kind++) {
-        etp_arena arena = {0};
-        char named[32];
-        snprintf(named, sizeof named, "\"chart\":\"%s\"", k_names[kind]);
-        etp_report *r = etp_report_create(&arena, "t");
-        assert_non_null(etp_report_chart(r, (etp_chart_kind)kind, "c", "c", ETP_KIND_NS));
-        assert_non_null(strstr(render(&arena, r, etp_write_html, NULL), named));
-        etp_arena_dispose(&arena);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -782,7 +766,6 @@ int main(void)
         cmocka_unit_test(ticks_are_round_and_inside),
         cmocka_unit_test(same_tree_same_bytes),
         cmocka_unit_test(commands_can_be_copied),
-        cmocka_unit_test(every_kind_of_chart_has_a_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
