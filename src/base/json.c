@@ -247,6 +247,12 @@ void etp_json_null(etp_json *j)
     etp_sink_z(j->sink, "null");
 }
 
+void etp_json_raw(etp_json *j, etp_str json)
+{
+    before_value(j);
+    etp_sink_write(j->sink, json);
+}
+
 void etp_json_kv_str(etp_json *j, const char *key, etp_str s)
 {
     etp_json_key(j, key);

@@ -40,6 +40,7 @@ void etp_json_ratio(etp_json *j, double v);   // six significant digits, nan = n
 void etp_json_rounded(etp_json *j, double v); // nearest whole number, null beyond int64 and for nan
 void etp_json_bool(etp_json *j, bool v);
 void etp_json_null(etp_json *j);
+void etp_json_raw(etp_json *j, etp_str json); // a value that was written before, on one line
 
 // key + value in one call, for the common case of an object's member.
 void etp_json_kv_str(etp_json *j, const char *key, etp_str s);

@@ -191,34 +191,50 @@ void etp_inspect_planned_picture(const etp_method *m, const etp_inspect_planned 
             : "",
         n > drawn ? etp_arena_printf(arena, "; the largest %zu of %zu are drawn", drawn, n) : "",
         ETP_BYTES(p->live[p->peak]), instruction_text(m, p->peak, arena), holders(m, p, arena));
-    etp_plan *plan =
-        etp_report_plan(r,
-                        etp_arena_printf(arena, "Planned memory of %.*s%s%s", ETP_STR_ARG(m->name),
-                                         of ? " in " : "", of ? of : ""),
-                        description, "instruction", ETP_KIND_BYTES);
+    etp_picture *plan = etp_report_picture(r, "plan");
+    etp_picture_text(plan, "title",
+                     etp_arena_printf(arena, "Planned memory of %.*s%s%s", ETP_STR_ARG(m->name),
+                                      of ? " in " : "", of ? of : ""));
+    etp_picture_text(plan, "description", description);
+    etp_picture_text(plan, "x_title", "instruction");
+    etp_picture_text(plan, "peak",
+                     etp_arena_printf(arena, "%s at %s", ETP_BYTES(p->live[p->peak]),
+                                      instruction_text(m, p->peak, arena)));
+    etp_picture_list(plan, "series");
     for (size_t t = 0; t < TONES; t++) {
         series[t] = n_series;
         if (occurs[t]) {
-            etp_plan_series(plan, k_tones[t], k_colors[t]);
+            etp_picture_item(plan);
+            etp_picture_text(plan, "label", k_tones[t]);
+            etp_picture_number(plan, "color", k_colors[t]);
+            etp_picture_end(plan);
             n_series++;
         }
     }
+    etp_picture_end(plan);
+    etp_picture_list(plan, "boxes");
     for (size_t i = 0; i < drawn; i++) {
         const etp_planned *b = boxes[i];
         char shape[ETP_SHAPE_CHARS];
         const char *label = etp_arena_printf(arena, "%s: %s, %s, to %s", from_text(m, b, arena),
                                              etp_shape_text(b->value, shape), ETP_BYTES(b->bytes),
                                              to_text(m, b, arena));
-        etp_plan_box(plan, label, series[tone_of(p, b)], b->first, (double)b->last + 1,
-                     at[b - p->buffers], (double)b->bytes);
+        etp_picture_item(plan);
+        etp_picture_text(plan, "label", label);
+        etp_picture_number(plan, "series", (double)series[tone_of(p, b)]);
+        etp_picture_number(plan, "from", b->first);
+        etp_picture_number(plan, "to", (double)b->last + 1);
+        etp_picture_number(plan, "place", at[b - p->buffers]);
+        etp_picture_number(plan, "size", (double)b->bytes);
+        etp_picture_end(plan);
     }
+    etp_picture_end(plan);
+    etp_picture_list(plan, "sums");
     for (size_t i = 0; i < p->n_live; i++) {
-        etp_plan_sum(plan,
-                     i == p->peak ? etp_arena_printf(arena, "%s at %s", ETP_BYTES(p->live[i]),
-                                                     instruction_text(m, p->peak, arena))
-                                  : "",
-                     (double)p->live[i]);
+        etp_picture_number(plan, NULL, (double)p->live[i]);
     }
+    etp_picture_end(plan);
+    etp_picture_end(plan);
 }
 
 static etp_status report_plan(const etp_method *m, const etp_inspect_planned *p, etp_keys *keys,

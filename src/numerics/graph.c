@@ -43,7 +43,6 @@ void etp_error_graph_put(etp_error_graph *graph, uint32_t place, double snr_db, 
 
 void etp_error_graph_section(const etp_error_graph *graph, etp_report *r)
 {
-    static const char *const k_views[ETP_GRAPH_VIEWS] = {"error", "", ""};
     if (graph->n == 0 || graph->n > MOST_BOXES) {
         return;
     }
@@ -52,23 +51,33 @@ void etp_error_graph_section(const etp_error_graph *graph, etp_report *r)
                     "Operators of the baseline from the first to the last, delegate calls as "
                     "frames. The darker, the larger the error of what an operator makes; what is "
                     "outside the tolerance is orange, what was not compared has no colour.");
-    etp_graph *g =
-        etp_report_graph(r, "graph", "Operators and what leads from one to another", k_views);
+    etp_picture *g = etp_report_picture(r, "graph");
+    etp_picture_text(g, "title", "Operators and what leads from one to another");
+    etp_picture_text(g, "view0", "error");
+    etp_picture_list(g, "boxes");
     for (size_t i = 0; i < graph->n; i++) {
         const etp_error_box *b = &graph->items[i];
         const double size = fmin(fmax(1 - b->snr_db / EXACT_DB, 0), 1);
         const double heat = b->bad ? -fmax(size, 0.2) : size;
-        const etp_graph_box box = {
-            .label = b->name,
-            .tip = b->tip ? b->tip : "not compared",
-            .group = b->call,
-            .heat = {b->seen ? heat : (double)NAN, (double)NAN, (double)NAN}
-        };
-        etp_graph_add(g, &box);
+        etp_picture_item(g);
+        etp_picture_text(g, "label", b->name);
+        etp_picture_text(g, "tip", b->tip ? b->tip : "not compared");
+        etp_picture_text(g, "group", b->call);
+        etp_picture_list(g, "heat");
+        etp_picture_number(g, NULL, b->seen ? round(100 * heat) : (double)NAN);
+        etp_picture_end(g);
+        etp_picture_end(g);
     }
+    etp_picture_end(g);
+    etp_picture_list(g, "edges");
     for (size_t i = 0; i < graph->n; i++) {
         for (size_t k = 0; k < graph->items[i].n_makers; k++) {
-            etp_graph_edge(g, graph->items[i].makers[k], (uint32_t)i);
+            if (graph->items[i].makers[k] < i) {
+                etp_picture_number(g, NULL, graph->items[i].makers[k]);
+                etp_picture_number(g, NULL, (double)i);
+            }
         }
     }
+    etp_picture_end(g);
+    etp_picture_end(g);
 }

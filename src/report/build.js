@@ -267,10 +267,12 @@
     } else if (b.kind === 'fold') put(at.fold = put(place(), 'details', {'class': 'fold'}), 'summary', {}, b.text);
     else if (b.kind === 'placed') place().appendChild(written.shift());
     else {
-      (b.boxes || b.points || [].concat.apply([], b.tracks.map(function (t) { return t.spans; }))).forEach(function (e) {
+      var tracks = (b.data.tracks || []).map(function (t) { return t.spans; });
+      [].concat.apply(b.data.boxes || b.data.points || [], tracks).forEach(function (e) {
         e.link = drawers[e.link] ? clean(e.link) : '';
       });
-      place().appendChild(window.etprofPictures[b.kind](b, i));
+      var figure = window.etprofPictures[b.picture](b.data, i);
+      if (figure) place().appendChild(figure);
     }
   }
 

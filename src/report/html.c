@@ -66,8 +66,7 @@ static void write_json(page *p, etp_str id, etp_str json)
 
 static bool is_shown(const page *p, const etp_block *b)
 {
-    return etp_block_shown(b, p->style, ETP_ON_PAGE) && !etp_html_draws_nothing(b) &&
-           !(b->table && b->table->rows.n == 0);
+    return etp_block_shown(b, p->style, ETP_ON_PAGE) && !(b->table && b->table->rows.n == 0);
 }
 
 // ---- what is read without scripts ----

@@ -12,7 +12,7 @@
 const char *const k_etp_css_severity[5] = {"", "info", "good", "warn", "bad"};
 
 // What is 0 or empty is left out: a page has hundreds of each.
-void etp_html_put(etp_json *j, const char *key, etp_str s)
+static void put(etp_json *j, const char *key, etp_str s)
 {
     if (s.len) {
         etp_json_kv_str(j, key, s);
@@ -48,7 +48,7 @@ static void write_column(etp_json *j, const etp_table *t, size_t k, const etp_vi
     if (v->unit && !v->suffix) {
         etp_json_kv_z(j, "unit", v->unit);
     }
-    etp_html_put(j, "help", etp_str_from(col->help ? col->help : ""));
+    put(j, "help", etp_str_from(col->help ? col->help : ""));
     put_true(j, "figures", number || (col->flags & ETP_COL_FIGURES));
     if (!(col->flags & (ETP_COL_UNSORTED | ETP_COL_FIGURES))) {
         etp_json_kv_z(j, "sort", number ? "n" : "t");
@@ -132,7 +132,7 @@ static void write_table(etp_json *j, const etp_table *t, size_t most)
     etp_view views[ETP_TABLE_MAX_COLUMNS];
     bool empty[ETP_TABLE_MAX_COLUMNS];
     size_t plain = 0;
-    etp_html_put(j, "caption", t->caption);
+    put(j, "caption", t->caption);
     etp_json_key(j, "columns");
     etp_json_begin_array(j);
     for (size_t k = 0; k < t->n_columns; k++) {
@@ -160,8 +160,8 @@ static void write_table(etp_json *j, const etp_table *t, size_t most)
             }
         }
         etp_json_end(j);
-        etp_html_put(j, "link", row->link);
-        etp_html_put(j, "scope", row->scope);
+        put(j, "link", row->link);
+        put(j, "scope", row->scope);
         put_true(j, "total", row->total);
         etp_json_end(j);
     }
@@ -175,7 +175,7 @@ static void write_table(etp_json *j, const etp_table *t, size_t most)
 
 static void write_keys(etp_json *j, const etp_keys *k)
 {
-    etp_html_put(j, "title", k->title);
+    put(j, "title", k->title);
     etp_json_key(j, "pairs");
     etp_json_begin_array(j);
     for (size_t i = 0; i < k->pairs.n; i++) {
@@ -183,9 +183,9 @@ static void write_keys(etp_json *j, const etp_keys *k)
         etp_json_begin_object(j);
         etp_json_kv_str(j, "key", pair->key);
         etp_json_kv_str(j, "value", pair->value);
-        etp_html_put(j, "severity", etp_str_from(k_etp_css_severity[pair->severity]));
-        etp_html_put(j, "scope", pair->scope);
-        etp_html_put(j, "runs", pair->histogram);
+        put(j, "severity", etp_str_from(k_etp_css_severity[pair->severity]));
+        put(j, "scope", pair->scope);
+        put(j, "runs", pair->histogram);
         etp_json_end(j);
     }
     etp_json_end(j);
@@ -199,7 +199,7 @@ static void write_section(etp_json *j, const etp_block *b)
     put_true(j, "parts", b->parts);
     put_true(j, "inner", b->inner);
     put_true(j, "folded", b->folded);
-    etp_html_put(j, "command", b->caption);
+    put(j, "command", b->caption);
 }
 
 // What is taken from the page's own markup, where it is read without scripts (html.c).
@@ -212,8 +212,7 @@ void etp_html_block(etp_json *j, const etp_block *b, size_t rows)
 {
     static const char *const k_kind[] = {
         [ETP_BLOCK_SECTION] = "section", [ETP_BLOCK_FOLD] = "fold",   [ETP_BLOCK_DRAWER] = "drawer",
-        [ETP_BLOCK_GRAPH] = "graph",     [ETP_BLOCK_SPANS] = "spans", [ETP_BLOCK_PLANE] = "plane",
-        [ETP_BLOCK_PLAN] = "plan",       [ETP_BLOCK_TEXT] = "text",   [ETP_BLOCK_CODE] = "code",
+        [ETP_BLOCK_PICTURE] = "picture", [ETP_BLOCK_TEXT] = "text",   [ETP_BLOCK_CODE] = "code",
         [ETP_BLOCK_KEYS] = "keys",       [ETP_BLOCK_TABLE] = "table", [ETP_BLOCK_CHART] = "placed",
         [ETP_BLOCK_ACTIONS] = "placed",  [ETP_BLOCK_DATA] = "placed",
     };
@@ -222,24 +221,26 @@ void etp_html_block(etp_json *j, const etp_block *b, size_t rows)
     if (b->tab) {
         etp_json_kv_u64(j, "tab", b->tab);
     }
-    if (rows && !etp_html_is_placed(b)) {
-        etp_html_put(j, "scope", b->scope);
-        etp_html_put(j, "text", b->text);
-        etp_html_put(j, "severity", etp_str_from(k_etp_css_severity[b->severity]));
+    if (rows && b->kind == ETP_BLOCK_PICTURE) {
+        etp_json_kv_str(j, "picture", b->caption);
+        etp_json_key(j, "data");
+        etp_json_raw(j, b->text);
+    } else if (rows && !etp_html_is_placed(b)) {
+        put(j, "scope", b->scope);
+        put(j, "text", b->text);
+        put(j, "severity", etp_str_from(k_etp_css_severity[b->severity]));
         if (b->kind == ETP_BLOCK_SECTION) {
             write_section(j, b);
         } else if (b->kind == ETP_BLOCK_DRAWER) {
             etp_json_kv_str(j, "id", b->id);
-            etp_html_put(j, "of", b->caption);
+            put(j, "of", b->caption);
         } else if (b->kind == ETP_BLOCK_CODE) {
-            etp_html_put(j, "caption", b->caption);
+            put(j, "caption", b->caption);
             put_true(j, "line", b->line);
         } else if (b->kind == ETP_BLOCK_KEYS) {
             write_keys(j, b->keys);
         } else if (b->kind == ETP_BLOCK_TABLE) {
             write_table(j, b->table, rows);
-        } else {
-            etp_html_picture(j, b);
         }
     }
     etp_json_end(j);

@@ -32,12 +32,6 @@ void etp_html_decides(etp_sink *sink, const etp_report *r);
 void etp_html_block(etp_json *j, const etp_block *b, size_t rows);
 // Its markup is written by html.c, and the object only says where it goes.
 bool etp_html_is_placed(const etp_block *b);
-// Members of the object of a graph, spans, a plane, a plan, for pictures.js.
-void etp_html_picture(etp_json *j, const etp_block *b);
-bool etp_html_draws_nothing(const etp_block *b);
-// KEY and S, where S is not empty.
-void etp_html_put(etp_json *j, const char *key, etp_str s);
-
 // What all answers of a page together may have, when it has several (parts or tabs): what is of
 // all of them comes on top. The drawers have bytes of their own. docs/reading.md tells the rule.
 #define ETP_HTML_ANSWER_BYTES 1100000

@@ -319,12 +319,9 @@ static void write_block(etp_sink *sink, const etp_block *b)
         etp_sink_z(sink, "</summary>\n\n");
         break;
     case ETP_BLOCK_DRAWER: // of the page alone
-    case ETP_BLOCK_GRAPH:
-    case ETP_BLOCK_SPANS:
-    case ETP_BLOCK_PLANE:
+    case ETP_BLOCK_PICTURE:
     case ETP_BLOCK_ACTIONS:
     case ETP_BLOCK_DATA:
-    case ETP_BLOCK_PLAN:
         break;
     }
 }

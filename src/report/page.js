@@ -342,11 +342,7 @@
     return out;
   }
 
-  function time(ns) {
-    var units = [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [1, 'ns']];
-    var unit = units.find(function (u) { return Math.abs(ns) >= u[0]; }) || units[3];
-    return (ns / unit[0]).toPrecision(4) + ' ' + unit[1];
-  }
+  var time = window.etprofTime;
 
   function title(id) {
     var drawer = document.getElementById(id);

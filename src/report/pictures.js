@@ -33,6 +33,17 @@
 
   function tenth(v) { return Math.round(v * 10) / 10; }
 
+  function hundredth(v) { return Math.round(v * 100) / 100; }
+
+  function list(items) { return items || []; }
+
+  // Nanoseconds with four digits.
+  function time(ns) {
+    var units = [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [1, 'ns']];
+    var unit = units.find(function (u) { return Math.abs(ns) >= u[0]; }) || units[3];
+    return (ns / unit[0]).toPrecision(4) + ' ' + unit[1];
+  }
+
   function color(k) { return (k - 1) % 20 + 1; }
 
   // Cut in the middle to so many characters.
@@ -75,6 +86,10 @@
 
   // ---- a graph: a box stands below what leads to it, frames one below the other ----
 
+  // title; view0, view1, view2: ways to colour the boxes; boxes: label, tip, link, group (boxes that follow each other
+  // and have the same stand in a frame of that name), heat: -100 … 100 of each view, null: no colour; edges: from, to,
+  // from, to …, places of boxes. The boxes are in the order of the program, so an edge that leads back is none.
+
   var BOX = {width: 200, height: 22}, GAP = {x: 24, y: 14}, FRAME = 8, FRAME_TITLE = 20; // as page.css has them
 
   // Boxes come in an order in which nothing leads back: each stands a layer below the lowest that leads to it, and a
@@ -90,7 +105,7 @@
     return layers;
   }
 
-  function begins(g, i) { return i === 0 || g.boxes[i].group < 0 || g.boxes[i].group !== g.boxes[i - 1].group; }
+  function begins(g, i) { return i === 0 || !g.boxes[i].group || g.boxes[i].group !== g.boxes[i - 1].group; }
 
   // Each box below the middle of what leads to it, as far as its neighbours let it: pushed to the right until none
   // overlap, then the whole layer back by the mean of that.
@@ -112,7 +127,7 @@
   function place(g, before) {
     var y = 0, layers = layersOf(g, before);
     layers.forEach(function (layer, k) {
-      var first = Math.min.apply(null, layer), framed = g.boxes[first].group >= 0;
+      var first = Math.min.apply(null, layer), framed = Boolean(g.boxes[first].group);
       if (begins(g, first)) y += FRAME + (framed ? FRAME_TITLE : 0);
       placeLayer(g, before, layer);
       layer.forEach(function (i) { g.boxes[i].y = y; });
@@ -126,14 +141,14 @@
   function frames(g, to, left) {
     for (var i = 0, next; i < g.boxes.length; i = next) {
       for (next = i + 1; next < g.boxes.length && !begins(g, next);) next++;
-      if (g.boxes[i].group < 0) continue;
+      if (!g.boxes[i].group) continue;
       var of = g.boxes.slice(i, next), xs = of.map(function (b) { return b.x; }), ys = of.map(function (b) { return b.y; });
       var x = Math.min.apply(null, xs) - BOX.width / 2 - left, top = Math.min.apply(null, ys);
       var width = Math.max.apply(null, xs) - Math.min.apply(null, xs) + BOX.width;
       svg(to, 'rect', {'class': 'frame', x: Math.round(x - FRAME), y: Math.round(top - FRAME_TITLE),
         width: Math.round(width + 2 * FRAME),
         height: Math.round(Math.max.apply(null, ys) + BOX.height - top + FRAME_TITLE + FRAME)});
-      label(to, Math.round(x), Math.round(top - 6), '', 'm c', g.groups[g.boxes[i].group]);
+      label(to, Math.round(x), Math.round(top - 6), '', 'm c', g.boxes[i].group);
     }
   }
 
@@ -151,7 +166,8 @@
   // view needs no script.
   function box(b, to, left) {
     var cls = 'n', style = '';
-    b.heat.forEach(function (heat, k) {
+    list(b.heat).forEach(function (heat, k) {
+      heat = Math.max(-100, Math.min(heat, 100));
       if (heat < 0) cls += ' m' + k;
       if (heat) style += '--v' + k + ':' + Math.abs(heat) + '%;';
     });
@@ -165,11 +181,16 @@
   }
 
   function graph(g, ordinal) {
+    if (!list(g.boxes).length) return null;
     var figure = fill(document.createElement('figure'), {'class': 'graph'}), before = g.boxes.map(function () { return []; });
+    g.edges = list(g.edges).reduce(function (pairs, to, k, all) {
+      if (k % 2 && all[k - 1] < to && to < g.boxes.length) pairs.push([all[k - 1], to]);
+      return pairs;
+    }, []);
     g.edges.forEach(function (edge) { before[edge[1]].push(edge[0]); });
     before.forEach(function (list) { list.sort(function (a, b) { return a - b; }); });
     var height = place(g, before) + 1, views = html(figure, 'div', {'class': 'views', role: 'radiogroup', 'aria-label': 'Coloured by'});
-    g.views.forEach(function (view, k) {
+    [g.view0, g.view1, g.view2].forEach(function (view, k) {
       if (!view) return;
       var choice = html(views, 'label'), radio = html(choice, 'input', {type: 'radio', name: 'view-' + ordinal, value: k});
       radio.checked = views.children.length === 1;
@@ -189,20 +210,29 @@
 
   // ---- tracks of spans: shares of the longest track, so that they fit every width ----
 
+  // title; tracks: label, length in ns, spans: label, link, from, length, depth, color. All have one scale, so that a
+  // shorter arm is shorter to the eye.
   function spans(s) {
-    var figure = fill(document.createElement('figure'), {'class': 'spans'});
+    var figure = fill(document.createElement('figure'), {'class': 'spans'}), most = 0;
+    list(s.tracks).forEach(function (track) {
+      track.spans = track.spans.filter(function (span) { return span.from !== null && span.length > 0; });
+      most = track.spans.reduce(function (end, span) { return Math.max(end, span.from + span.length); }, Math.max(most, track.length));
+    });
+    if (!(most > 0)) return null;
     html(figure, 'figcaption', {}, s.title);
     s.tracks.forEach(function (track) {
       var words = html(figure, 'p', {'class': 'label'}, track.label + ' '), depth = 0;
-      html(words, 'b', {}, track.time);
+      html(words, 'b', {}, track.length === null ? '–' : time(track.length));
       var place = html(figure, 'div', {'class': 'track'});
       track.spans.forEach(function (span) {
+        var left = hundredth(100 * span.from / most), width = hundredth(100 * span.length / most);
+        if (width < 0.1) return; // less than a pixel: what it is a part of shows it
         var cls = (span.color ? 'f' + color(span.color) : '') + (span.depth ? ' d' : '');
-        var style = 'left:' + span.left + '%;width:' + span.width + '%' + (span.depth > 1 ? ';--d:' + span.depth : '');
-        var e = html(place, span.link ? 'a' : 'span', {style: style}, span.width >= 3 ? span.label : ''); // else no room
+        var style = 'left:' + left + '%;width:' + width + '%' + (span.depth > 1 ? ';--d:' + span.depth : '');
+        var e = html(place, span.link ? 'a' : 'span', {style: style}, width >= 3 ? span.label : ''); // else no room
         if (cls) e.className = cls.trim();
         if (span.link) e.setAttribute('href', '#' + span.link);
-        else e.title = span.label + ' ' + span.time;
+        else e.title = span.label + ' ' + time(span.length);
         depth = Math.max(depth, span.depth || 0);
       });
       place.setAttribute('style', '--n:' + (depth + 1));
@@ -213,6 +243,10 @@
   // ---- points below roofs on two logarithmic axes ----
 
   var PLANE = {width: 820, height: 420, left: 70, right: 808, top: 12, bottom: 376};
+
+  // title, x_title, y_title; points: label, link, color, x, y, from_y (an arrow comes from there); roofs: label, slope,
+  // ceiling: y = slope · x up to the ceiling, either of them 0: none. Of what has no logarithm nothing is drawn.
+  function drawable(v) { return v > 1e-30 && v < 1e30; }
 
   // Whole powers of ten, so that the grid has round figures.
   function planeScale(values, from, to) {
@@ -238,14 +272,14 @@
 
   // The slope of memory up to the ceiling of arithmetic, within the frame; a roof may have only one of them.
   function roof(r, to, x, y) {
-    var slope = Math.log10(r.x), ceiling = Math.log10(r.y);
-    var knee = r.x > 0 ? x.hi : x.lo;
-    if (r.x > 0 && r.y > 0) knee = ceiling - slope;
-    if (r.x > 0) {
+    var slope = Math.log10(r.slope), ceiling = Math.log10(r.ceiling);
+    var knee = r.slope > 0 ? x.hi : x.lo;
+    if (r.slope > 0 && r.ceiling > 0) knee = ceiling - slope;
+    if (r.slope > 0) {
       var end = Math.min(knee, x.hi, y.hi - slope), begin = Math.max(x.lo, y.lo - slope);
       if (begin < end) line(to, at(x, begin), at(y, begin + slope), at(x, end), at(y, end + slope), 'wh');
     }
-    if (r.y > 0 && knee < x.hi) {
+    if (r.ceiling > 0 && knee < x.hi) {
       line(to, at(x, Math.max(knee, x.lo)), at(y, ceiling), at(x, x.hi), at(y, ceiling), 'wh');
       label(to, PLANE.right - 4, at(y, ceiling) - 5, 'end', 'c', r.label, 260);
     }
@@ -255,7 +289,7 @@
     var place = p.link ? svg(to, 'a', {href: '#' + p.link}) : to, g = svg(place, 'g');
     var px = tenth(at(x, Math.log10(p.x))), py = tenth(at(y, Math.log10(p.y)));
     svg(g, 'title', {}, p.label);
-    if (p.from_y) {
+    if (drawable(p.from_y)) {
       var from = tenth(at(y, Math.log10(p.from_y))), tip = py < from ? 6 : -6;
       svg(g, 'path', {'class': 'move', d: 'M' + px + ' ' + from + 'V' + py});
       if (Math.abs(from - py) > 8) {
@@ -266,13 +300,18 @@
   }
 
   function plane(p) {
+    p.points = list(p.points).filter(function (e) { return drawable(e.x) && drawable(e.y); });
+    p.roofs = list(p.roofs).map(function (r) {
+      return {label: r.label, slope: drawable(r.slope) ? r.slope : 0, ceiling: drawable(r.ceiling) ? r.ceiling : 0};
+    }).filter(function (r) { return r.slope > 0 || r.ceiling > 0; });
+    if (!p.points.length) return null;
     var figure = fill(document.createElement('figure'), {'class': 'chart plane'});
     html(figure, 'figcaption', {}, p.title);
     var room = html(figure, 'div', {'class': 'box', tabindex: 0, role: 'region', 'aria-label': p.title});
     var to = svg(room, 'svg', {viewBox: '0 0 ' + PLANE.width + ' ' + PLANE.height, role: 'group', 'aria-label': p.title});
-    var heights = p.points.concat(p.roofs).map(function (e) { return e.y; });
+    var heights = p.points.map(function (e) { return e.y; }).concat(p.roofs.map(function (r) { return r.ceiling; }));
     var x = planeScale(p.points.map(function (e) { return e.x; }), PLANE.left, PLANE.right);
-    var y = planeScale(heights.concat(p.points.map(function (e) { return e.from_y; })), PLANE.bottom, PLANE.top);
+    var y = planeScale(heights.concat(p.points.map(function (e) { return drawable(e.from_y) ? e.from_y : 0; })), PLANE.bottom, PLANE.top);
     planeAxes(p, to, x, y);
     p.roofs.forEach(function (r) { roof(r, to, x, y); });
     p.points.forEach(function (e) { point(e, to, x, y); });
@@ -281,6 +320,9 @@
 
   // ---- boxes over steps: a plan of memory, as tensors that stand at their places while they are needed ----
 
+  // title, description (for people who cannot see it, and as its caption), x_title; series: label, color; boxes: label,
+  // series, from and until before which step, place and size in bytes; sums: bytes in use at each step; peak: words at
+  // the first of the highest.
   // Swatches and names behind each other, in as many lines as they take. Gives their height; TO null: nothing is drawn.
   function names(c, to, left, right) {
     var x = left, y = 14;
@@ -331,12 +373,13 @@
       'class': narrow ? 'narrow' : 'wide', role: 'img', 'aria-label': c.title});
     svg(to, 'title', {}, c.title);
     svg(to, 'desc', {}, c.description);
-    label(to, left - 8, 14, 'end', 'm c', c.unit);
+    var unit = [[1e9, 'GB'], [1e6, 'MB'], [1e3, 'kB']].find(function (u) { return y.hi >= u[0]; }) || [1, 'B'];
+    label(to, left - 8, 14, 'end', 'm c', unit[1]);
     names(c, to, left, size);
-    var marks = ticksOf(y, 6), decimals = Math.max(0, Math.min(9, -Math.floor(Math.log10(marks.step / c.divide) + 1e-9)));
+    var marks = ticksOf(y, 6), decimals = Math.max(0, Math.min(9, -Math.floor(Math.log10(marks.step / unit[0]) + 1e-9)));
     marks.ticks.forEach(function (v) {
       line(to, left, at(y, v), size, at(y, v), 'grid');
-      label(to, left - 8, at(y, v) + 4, 'end', 'm c', (v / c.divide).toFixed(decimals));
+      label(to, left - 8, at(y, v) + 4, 'end', 'm c', (v / unit[0]).toFixed(decimals));
     });
     c.boxes.forEach(function (b) { memoryBox(c, b, to, x, y); });
     svg(to, 'path', {'class': 'wh', d: sums(c, x, y)});
@@ -354,6 +397,7 @@
   }
 
   function plan(c) {
+    if (!list(c.sums).length) return null;
     var figure = fill(document.createElement('figure'), {'class': 'chart'});
     html(figure, 'figcaption', {}, c.title);
     figure.appendChild(boxes(c, false));
@@ -362,6 +406,9 @@
     return figure;
   }
 
-  // For build.js: of the data of one picture its figure; ordinal: its place on the page.
+  // For page.js.
+  window.etprofTime = time;
+  // For build.js: of the data of one picture its figure, null where there is nothing to draw; ordinal: its place on the
+  // page.
   window.etprofPictures = {graph: graph, spans: spans, plane: plane, plan: plan};
 })();

@@ -351,59 +351,18 @@ void etp_chart_step(etp_chart *c, const char *label, const char *group, bool mut
                     double lo, double hi);
 // ---- pictures of the HTML page alone ----
 
-// Boxes and what leads from one to another. Boxes that follow each other and have the same group
-// stand in a frame of that name. The page draws it in layers, top down in the order of the boxes;
-// an edge leads from an earlier box to a later one.
-enum { ETP_GRAPH_VIEWS = 3 }; // ways to colour the boxes
-typedef struct etp_graph etp_graph;
-typedef struct etp_graph_box {
-    const char *label, *tip;      // what it is called, and more of it as a tool tip
-    const char *group;            // NULL: none
-    const char *link;             // id of a drawer, may be NULL
-    double heat[ETP_GRAPH_VIEWS]; // −1 … 1 of each view; NAN: no colour
-} etp_graph_box;
-etp_graph *etp_report_graph(etp_report *r, const char *id, const char *title,
-                            const char *const views[ETP_GRAPH_VIEWS]);
-void etp_graph_add(etp_graph *g, const etp_graph_box *box);
-void etp_graph_edge(etp_graph *g, uint32_t from, uint32_t to);
-
-// Tracks of spans on one scale, as of a flame graph: each span has its place and depth.
-typedef struct etp_spans etp_spans;
-typedef struct etp_span {
-    const char *label, *link; // id of a drawer, may be NULL
-    double from, length;
-    unsigned depth, color; // 0: no colour
-} etp_span;
-etp_spans *etp_report_spans(etp_report *r, const char *id, const char *title, etp_kind kind);
-void etp_spans_track(etp_spans *s, const char *label, double length);
-void etp_spans_add(etp_spans *s, const etp_span *span); // to the last track
-
-// Points below roofs on two logarithmic axes, as of a roofline; a point may have an arrow from
-// where it was.
-typedef struct etp_plane etp_plane;
-typedef struct etp_plane_point {
-    const char *label, *link; // id of a drawer, may be NULL
-    unsigned color;
-    double x, y, from_y; // above 0; from_y NAN: no arrow
-} etp_plane_point;
-etp_plane *etp_report_plane(etp_report *r, const char *title, const char *x_title,
-                            const char *y_title);
-// y = SLOPE · x (0: none) up to CEILING (0: none).
-void etp_plane_roof(etp_plane *p, const char *label, double slope, double ceiling);
-void etp_plane_add(etp_plane *p, const etp_plane_point *point);
-
-// Boxes over steps, each at its place while it lasts, and a line of what is in use at each step, of
-// which the first of the highest is marked.
-typedef struct etp_plan etp_plan;
-// DESCRIPTION: what is seen, for people who cannot see it and as its caption. KIND: of places.
-etp_plan *etp_report_plan(etp_report *r, const char *title, const char *description,
-                          const char *x_title, etp_kind kind);
-void etp_plan_series(etp_plan *p, const char *label, unsigned color);
-// From step FROM until before step TO, from PLACE up to PLACE + SIZE, in the colour of SERIES.
-void etp_plan_box(etp_plan *p, const char *label, size_t series, double from, double to,
-                  double place, double size);
-// At the next step; LABEL: at the mark.
-void etp_plan_sum(etp_plan *p, const char *label, double value);
+// What pictures.js draws a picture from: texts, links and numbers of an object, and lists of them.
+// KIND is its function there, which says what it needs: graph, spans, plane, plan. All calls take
+// NULL, which is no picture.
+typedef struct etp_picture etp_picture;
+etp_picture *etp_report_picture(etp_report *r, const char *kind); // until its end
+void etp_picture_list(etp_picture *p, const char *key);           // until its end
+void etp_picture_item(etp_picture *p); // of a list: an object, until its end
+void etp_picture_end(etp_picture *p);
+// KEY NULL: an element of a list.
+void etp_picture_text(etp_picture *p, const char *key, const char *text); // not if NULL or ""
+void etp_picture_number(etp_picture *p, const char *key, double v);       // not finite: null
+void etp_picture_link(etp_picture *p, const char *id); // to a drawer, of NULL none
 
 // ---- writing ----
 

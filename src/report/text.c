@@ -218,12 +218,9 @@ static void write_block(etp_text *o, const etp_report *r, size_t block)
         etp_text_wrap(o, b->text, 0, 0);
         break;
     case ETP_BLOCK_DRAWER: // of the page alone
-    case ETP_BLOCK_GRAPH:
-    case ETP_BLOCK_SPANS:
-    case ETP_BLOCK_PLANE:
+    case ETP_BLOCK_PICTURE:
     case ETP_BLOCK_ACTIONS:
     case ETP_BLOCK_DATA:
-    case ETP_BLOCK_PLAN:
         break;
     }
 }

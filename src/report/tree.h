@@ -12,10 +12,7 @@ typedef enum etp_block_kind {
     ETP_BLOCK_SECTION,
     ETP_BLOCK_FOLD,    // text has its title alone
     ETP_BLOCK_DRAWER,  // HTML only
-    ETP_BLOCK_GRAPH,   // HTML only
-    ETP_BLOCK_SPANS,   // HTML only
-    ETP_BLOCK_PLANE,   // HTML only
-    ETP_BLOCK_PLAN,    // HTML only
+    ETP_BLOCK_PICTURE, // HTML only: text is its JSON, caption its kind
     ETP_BLOCK_ACTIONS, // HTML only: of a part
     ETP_BLOCK_DATA,    // HTML only: JSON of a part, for the script
     ETP_BLOCK_TEXT,    // a paragraph; a note when severity is not ETP_PLAIN
@@ -99,104 +96,6 @@ struct etp_chart {
     } entries;
 };
 
-typedef struct etp_graph_item {
-    etp_str label, tip, link;
-    uint32_t group; // index, ETP_NO_INDEX none
-    double heat[ETP_GRAPH_VIEWS];
-} etp_graph_item;
-
-typedef struct etp_graph_link {
-    uint32_t from, to;
-} etp_graph_link;
-
-struct etp_graph {
-    etp_report *report;
-    etp_str id, title, views[ETP_GRAPH_VIEWS];
-    struct {
-        etp_graph_item *items;
-        size_t n, cap;
-    } boxes;
-    struct {
-        etp_graph_link *items;
-        size_t n, cap;
-    } edges;
-    struct {
-        etp_str *items;
-        size_t n, cap;
-    } groups;
-};
-
-typedef struct etp_plane_item { // a point; of roofs y is the ceiling, x the slope
-    etp_str label, link;
-    unsigned color;
-    double x, y, from_y;
-} etp_plane_item;
-
-struct etp_plane {
-    etp_report *report;
-    etp_str title, x_title, y_title;
-    struct {
-        etp_plane_item *items;
-        size_t n, cap;
-    } roofs, points;
-};
-
-typedef struct etp_span_item {
-    etp_str label, link;
-    double from, length;
-    unsigned depth, color;
-    uint32_t track;
-} etp_span_item;
-
-typedef struct etp_span_track {
-    etp_str label;
-    double length;
-} etp_span_track;
-
-struct etp_spans {
-    etp_report *report;
-    etp_str id, title;
-    etp_kind kind;
-    struct {
-        etp_span_track *items;
-        size_t n, cap;
-    } tracks;
-    struct {
-        etp_span_item *items;
-        size_t n, cap;
-    } spans;
-};
-
-typedef struct etp_plan_item {
-    etp_str label;
-    size_t series;
-    double from, to, place, size;
-} etp_plan_item;
-
-typedef struct etp_plan_series_item {
-    etp_str label;
-    unsigned color;
-} etp_plan_series_item;
-
-struct etp_plan {
-    etp_report *report;
-    etp_str title, description, x_title, peak;
-    etp_kind kind;
-    double most; // of the sums
-    struct {
-        etp_plan_series_item *items;
-        size_t n, cap;
-    } series;
-    struct {
-        etp_plan_item *items;
-        size_t n, cap;
-    } boxes;
-    struct {
-        double *items;
-        size_t n, cap;
-    } sums;
-};
-
 typedef struct etp_action_card {
     etp_str id, shown, scope; // shown: the id without its scope, which is that of the words
     etp_str of, text, advice, command;
@@ -231,10 +130,6 @@ typedef struct etp_block {
     etp_keys *keys;
     etp_table *table;
     etp_chart *chart;
-    etp_graph *graph;
-    etp_spans *spans;
-    etp_plane *plane;
-    etp_plan *plan;
     etp_actions *actions;
 } etp_block;
 

@@ -213,8 +213,6 @@ void etp_ab_graph_section(const etp_ab *ab, const etp_ab_flow *flow, etp_report 
     }
     uint32_t after = ab->bottleneck_arm, before = ab->baseline;
     bool compared = etp_ab_told(ab, 0);
-    const char *const views[ETP_GRAPH_VIEWS] = {"time", compared ? "time saved" : "",
-                                                ab->engagement.feature_name ? "engagement" : ""};
     etp_report_section(r, 1, "graph", "The model");
     etp_report_section_is_folded(r);
     etp_report_text(
@@ -222,8 +220,12 @@ void etp_ab_graph_section(const etp_ab *ab, const etp_ab_flow *flow, etp_report 
         "Operators of %s from the first to the last, delegate calls as frames. The "
         "darker, the longer; what got slower, and what stays off the feature, is orange.",
         ab->arms[after].measured);
-    etp_graph *g =
-        etp_report_graph(r, "graph", "Operators and what leads from one to another", views);
+    etp_picture *g = etp_report_picture(r, "graph");
+    etp_picture_text(g, "title", "Operators and what leads from one to another");
+    etp_picture_text(g, "view0", "time");
+    etp_picture_text(g, "view1", compared ? "time saved" : NULL);
+    etp_picture_text(g, "view2", ab->engagement.feature_name ? "engagement" : NULL);
+    etp_picture_list(g, "boxes");
     double most = fmax(largest(ab, after), 1);
     for (size_t i = 0; i < ab->n_operators; i++) {
         const etp_ab_operator *op = &ab->operators[i];
@@ -235,39 +237,92 @@ void etp_ab_graph_section(const etp_ab *ab, const etp_ab_flow *flow, etp_report 
         double saved = both ? (double)(op->ns[before] - op->ns[after]) / most : (double)NAN;
         double on = (double)NAN;
         if (op->engaged.state == ETP_ENGAGED) {
-            on = 0.7;
+            on = 70;
         } else if (op->engaged.state == ETP_PARTLY_ENGAGED) {
-            on = 0.35;
+            on = 35;
         } else if (op->engaged.state == ETP_NOT_ENGAGED && op->engaged.eligible) {
-            on = -0.7;
+            on = -70;
         }
-        etp_graph_box box = {
-            .label = op->label,
-            .tip = tip,
-            .group = group_of(op, group),
-            .link = op->id,
-            // Square roots, because a few operators take most of the time and the others would all
-            // look alike.
-            .heat = {known ? sqrt((double)op->ns[after] / most) : (double)NAN,
-                     isfinite(saved) ? copysign(sqrt(fabs(saved)), saved) : (double)NAN, on},
-        };
-        etp_graph_add(g, &box);
+        etp_picture_item(g);
+        etp_picture_text(g, "label", op->label);
+        etp_picture_text(g, "tip", tip);
+        etp_picture_text(g, "group", group_of(op, group));
+        etp_picture_link(g, op->id);
+        // Square roots, because a few operators take most of the time and the others would all look
+        // alike.
+        etp_picture_list(g, "heat");
+        etp_picture_number(g, NULL,
+                           known ? round(100 * sqrt((double)op->ns[after] / most)) : (double)NAN);
+        etp_picture_number(g, NULL, round(copysign(100 * sqrt(fabs(saved)), saved)));
+        etp_picture_number(g, NULL, on);
+        etp_picture_end(g);
+        etp_picture_end(g);
     }
+    etp_picture_end(g);
+    etp_picture_list(g, "edges");
     for (size_t i = 0; i < flow->n; i++) {
-        etp_graph_edge(g, flow->items[i].from, flow->items[i].to);
+        etp_picture_number(g, NULL, flow->items[i].from);
+        etp_picture_number(g, NULL, flow->items[i].to);
     }
+    etp_picture_end(g);
+    etp_picture_end(g);
 }
 
 // ---- arms as tracks ----
 
+static etp_picture *begin_tracks(etp_report *r, const char *title)
+{
+    etp_picture *s = etp_report_picture(r, "spans");
+    etp_picture_text(s, "title", title);
+    etp_picture_list(s, "tracks");
+    return s;
+}
+
+static void begin_track(etp_picture *s, const char *label, double length)
+{
+    etp_picture_item(s);
+    etp_picture_text(s, "label", label);
+    etp_picture_number(s, "length", length);
+    etp_picture_list(s, "spans");
+}
+
+// Of a track, or of all: its list and itself.
+static void end_track(etp_picture *s)
+{
+    etp_picture_end(s);
+    etp_picture_end(s);
+}
+
+// TRACK: its length. A thousandth of it is less than a pixel.
+static void span(etp_picture *s, double track, const char *label, const char *link, double from,
+                 double length, unsigned depth, unsigned color)
+{
+    if (length < track / 1000) {
+        return;
+    }
+    etp_picture_item(s);
+    etp_picture_text(s, "label", label);
+    etp_picture_link(s, link);
+    etp_picture_number(s, "from", from);
+    etp_picture_number(s, "length", length);
+    if (depth) {
+        etp_picture_number(s, "depth", depth);
+    }
+    if (color) {
+        etp_picture_number(s, "color", color);
+    }
+    etp_picture_end(s);
+}
+
 // Operators are laid end to end in the program's order: recordings have no places that could be
 // drawn (XNNPACK's begin times are made up from durations). What lies between operators shows at
 // the end, as the rest of the track.
-static void arm_track(const etp_ab *ab, uint32_t arm, etp_spans *s)
+static void arm_track(const etp_ab *ab, uint32_t arm, etp_picture *s)
 {
     double at = 0, from = 0;
     const etp_ab_operator *first = NULL;
-    etp_spans_track(s, ab->arms[arm].measured, (double)ab->arms[arm].traced_ns);
+    const double whole = etp_known_ns(ab->arms[arm].traced_ns);
+    begin_track(s, ab->arms[arm].measured, whole);
     for (size_t i = 0; i <= ab->n_operators; i++) {
         const etp_ab_operator *op = i < ab->n_operators ? &ab->operators[i] : NULL;
         bool here = op && op->ns[arm] != ETP_NS_UNKNOWN;
@@ -277,26 +332,19 @@ static void arm_track(const etp_ab *ab, uint32_t arm, etp_spans *s)
         if (first && !same && (here || !op)) {
             char group[64];
             const char *name = group_of(first, group);
-            etp_span whole = {.label = name ? name : first->label,
-                              .link = name ? NULL : first->id,
-                              .from = from,
-                              .length = at - from};
-            etp_spans_add(s, &whole);
+            span(s, whole, name ? name : first->label, name ? NULL : first->id, from, at - from, 0,
+                 0);
             first = NULL;
         }
         if (here) {
             from = first ? from : at;
             first = first ? first : op;
-            etp_span span = {.label = op->label,
-                             .link = op->id,
-                             .from = at,
-                             .length = (double)op->ns[arm],
-                             .depth = 1,
-                             .color = etp_ab_category_color(op->category)};
-            etp_spans_add(s, &span);
+            span(s, whole, op->label, op->id, at, (double)op->ns[arm], 1,
+                 etp_ab_category_color(op->category));
             at += (double)op->ns[arm];
         }
     }
+    end_track(s);
 }
 
 typedef struct change {
@@ -315,7 +363,7 @@ static int largest_first(const void *pa, const void *pb)
 // Operators that only one arm has are no change of an operator: the ledger has them as inserted and
 // vanished.
 static void change_track(const etp_ab *ab, int sign, const char *label, change *changes,
-                         etp_spans *s)
+                         etp_picture *s)
 {
     size_t n = 0;
     int64_t sum = 0;
@@ -333,18 +381,15 @@ static void change_track(const etp_ab *ab, int sign, const char *label, change *
         return;
     }
     qsort(changes, n, sizeof *changes, largest_first);
-    etp_spans_track(s, label, (double)sum);
+    begin_track(s, label, (double)sum);
     double at = 0;
     for (size_t i = 0; i < n; i++) {
         const etp_ab_operator *op = &ab->operators[changes[i].op];
-        etp_span span = {.label = op->label,
-                         .link = op->id,
-                         .from = at,
-                         .length = (double)changes[i].ns,
-                         .color = etp_ab_category_color(op->category)};
-        etp_spans_add(s, &span);
+        span(s, (double)sum, op->label, op->id, at, (double)changes[i].ns, 0,
+             etp_ab_category_color(op->category));
         at += (double)changes[i].ns;
     }
+    end_track(s);
 }
 
 void etp_ab_spans_section(const etp_ab *ab, etp_report *r, etp_arena *arena)
@@ -357,16 +402,18 @@ void etp_ab_spans_section(const etp_ab *ab, etp_report *r, etp_arena *arena)
     etp_report_section_is_folded(r);
     etp_report_text(r, "Every operator at its place in an inference, all arms on one scale; above "
                        "it the delegate call or kernel it belongs to. Colours are categories.");
-    etp_spans *s = etp_report_spans(r, "icicle", "One traced inference", ETP_KIND_NS);
+    etp_picture *s = begin_tracks(r, "One traced inference");
     for (size_t i = 0; i < ab->n_arms; i++) {
         if (ab->arms[ab->shown[i]].profile) {
             arm_track(ab, ab->shown[i], s);
         }
     }
+    end_track(s);
     change *changes = ETP_NEW_ARRAY(arena, change, ab->n_operators);
     if (etp_ab_told(ab, 0) && changes) {
-        s = etp_report_spans(r, "difference", "The difference", ETP_KIND_NS);
+        s = begin_tracks(r, "The difference");
         change_track(ab, 1, "saved", changes, s);
         change_track(ab, -1, "lost", changes, s);
+        end_track(s);
     }
 }

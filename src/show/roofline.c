@@ -48,7 +48,7 @@ void etp_ab_roofline_section(const etp_ab *ab, etp_report *r)
 {
     uint32_t arm = ab->bottleneck_arm;
     ceilings c = {0};
-    etp_plane *plane = NULL;
+    etp_picture *plane = NULL;
     bool compared = ab->n_comparisons && !ab->emulated && arm != ab->baseline;
     for (size_t i = 0; ab->roofs && i < ab->n_operators; i++) {
         const etp_ab_operator *op = &ab->operators[ab->by_time[i]];
@@ -66,27 +66,39 @@ void etp_ab_roofline_section(const etp_ab *ab, etp_report *r)
                             "can do%s. Colours are categories; a roof is the highest of its kind.",
                             ab->arms[arm].measured,
                             compared ? "; arrows come from where it was before" : "");
-            plane = etp_report_plane(r, "Operations per second against operations per byte",
-                                     "operations per byte", "billion operations per second");
+            plane = etp_report_picture(r, "plane");
+            etp_picture_text(plane, "title", "Operations per second against operations per byte");
+            etp_picture_text(plane, "x_title", "operations per byte");
+            etp_picture_text(plane, "y_title", "billion operations per second");
+            etp_picture_list(plane, "points");
         }
         if (p->isa && p->compute_ns > 0) {
             raise(&c, p->isa, operations / p->compute_ns);
         }
         c.slope = p->memory_ns > 0 ? fmax(c.slope, (double)w->bytes / p->memory_ns) : c.slope;
-        etp_plane_point point = {
-            .label = op->label,
-            .link = op->id,
-            .color = etp_ab_category_color(op->category),
-            .x = operations / (double)w->bytes,
-            .y = rate_of(op, arm, operations),
-            .from_y = compared ? rate_of(op, ab->baseline, operations) : (double)NAN,
-        };
-        etp_plane_add(plane, &point);
+        etp_picture_item(plane);
+        etp_picture_text(plane, "label", op->label);
+        etp_picture_link(plane, op->id);
+        etp_picture_number(plane, "color", etp_ab_category_color(op->category));
+        etp_picture_number(plane, "x", operations / (double)w->bytes);
+        etp_picture_number(plane, "y", rate_of(op, arm, operations));
+        if (compared) {
+            etp_picture_number(plane, "from_y", rate_of(op, ab->baseline, operations));
+        }
+        etp_picture_end(plane);
     }
-    for (size_t i = 0; i < c.n; i++) {
-        etp_plane_roof(plane, c.isa[i], c.slope, c.rate[i]);
+    if (!plane) {
+        return;
     }
-    if (c.n == 0) {
-        etp_plane_roof(plane, "memory", c.slope, 0);
+    etp_picture_end(plane);
+    etp_picture_list(plane, "roofs");
+    for (size_t i = 0; i < c.n || i == 0; i++) { // without a rate, that of memory alone
+        etp_picture_item(plane);
+        etp_picture_text(plane, "label", c.n ? c.isa[i] : "memory");
+        etp_picture_number(plane, "slope", c.slope);
+        etp_picture_number(plane, "ceiling", c.rate[i]);
+        etp_picture_end(plane);
     }
+    etp_picture_end(plane);
+    etp_picture_end(plane);
 }

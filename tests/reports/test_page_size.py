@@ -62,7 +62,7 @@ def sections(part):
     for b in part:
         if b["kind"] == "section" and b["level"] == 2:
             told.append((b["text"], [], [], []))
-        elif told and b["kind"] in ("table", "placed", "graph", "spans", "plane", "plan"):
+        elif told and b["kind"] in ("table", "placed", "picture"):
             told[-1][1].append(b["kind"])
             told[-1][2].extend("|".join(map(pages.shown, r["cells"])) for r in b.get("rows", []))
         if told and (b["kind"] == "left" or "of" in b and b["kind"] == "table"):
@@ -141,7 +141,7 @@ def check(dumps):
     document, page = json.loads(made["json"]), made["html"]
     operators = len(document["operators"])
     expect(len(document["arms"]) == 2 and operators > 150, "two arms of many operators", dumps, operators)
-    kinds = {b["kind"] for b in pages.blocks(page)}
+    kinds = {b.get("picture") for b in pages.blocks(page)}
     expect({"graph", "spans"} <= kinds and 'id="whatif-data"' in page, "the page has them", kinds)
     expect(sum(n.startswith("op") for n in pages.drawers(page)) == operators, "a drawer for each operator")
     fixed = sum(map(size, re.findall(FIXED, page, re.S)))

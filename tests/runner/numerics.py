@@ -100,7 +100,7 @@ def check_every(model, copy, node):
     words = ["ab", model, copy, "--numerics", "--quiet", "--blocks", "1", "-f", "html"]
     done = subprocess.run([ETPROF, *words], text=True, capture_output=True)
     page = done.stdout
-    expect(done.returncode == 1 and page.count('"kind":"graph"') == 1, "a graph", done.stderr)
+    expect(done.returncode == 1 and page.count('"picture":"graph"') == 1, "a graph", done.stderr)
     tips = [page.count(f'"tip":"{words}') for words in ("no difference", "SNR ")]
     expect(tips == [node, len(rows) - node], "its boxes", tips)
 

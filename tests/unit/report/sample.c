@@ -251,38 +251,98 @@ static const char k_hostile_text[] =
     "flow\xef\xbf\xbe \xed\xa0\x80 <!-- ]]> %s {{}} ${x}";
 const etp_str k_hostile = {k_hostile_text, sizeof k_hostile_text - 1};
 
+static void add_graph(etp_report *r, const char *z)
+{
+    etp_picture *g = etp_report_picture(r, "graph");
+    etp_picture_text(g, "title", z);
+    etp_picture_text(g, "view0", z);
+    etp_picture_text(g, "view1", z);
+    etp_picture_list(g, "boxes");
+    for (int i = 0; i < 6; i++) {
+        etp_picture_item(g);
+        etp_picture_text(g, "label", z);
+        etp_picture_text(g, "tip", z);
+        etp_picture_text(g, "group", i % 3 ? z : NULL);
+        etp_picture_link(g, i ? "op1" : z);
+        etp_picture_list(g, "heat");
+        etp_picture_number(g, NULL, NONE);
+        etp_picture_number(g, NULL, -1e300);
+        etp_picture_number(g, NULL, 1e300);
+        etp_picture_end(g);
+        etp_picture_end(g);
+    }
+    etp_picture_end(g);
+    etp_picture_list(g, "edges");
+    for (int i = 0; i < 8; i++) { // backwards and out of the graph too
+        const double edges[] = {i, 5, i, i / 2, 0, i};
+        for (size_t k = 0; k < sizeof edges / sizeof *edges; k++) {
+            etp_picture_number(g, NULL, edges[k]);
+        }
+    }
+    etp_picture_end(g);
+    etp_picture_end(g);
+}
+
 // What the page alone has.
 static void add_page_parts(etp_report *r, const char *z)
 {
-    const char *const views[ETP_GRAPH_VIEWS] = {z, z, ""};
-    etp_graph *g = etp_report_graph(r, "graph", z, views);
-    etp_graph *none = etp_report_graph(r, "empty", z, views);
-    etp_graph_edge(none, 0, 1);
-    for (int i = 0; i < 6; i++) {
-        etp_graph_box box = {
-            z, z, i % 3 ? z : NULL, i ? "op1" : z, {NONE, -1e300, 1e300}
-        };
-        etp_graph_add(g, &box);
+    add_graph(r, z);
+    static const char *const k_empty[] = {"graph", "spans", "plane", "plan"};
+    for (size_t i = 0; i < sizeof k_empty / sizeof *k_empty; i++) {
+        etp_picture_end(etp_report_picture(r, k_empty[i]));
     }
-    for (uint32_t i = 0; i < 8; i++) { // backwards and out of the graph too
-        etp_graph_edge(g, i, 5);
-        etp_graph_edge(g, i, i / 2);
-        etp_graph_edge(g, 0, i);
+    etp_picture *s = etp_report_picture(r, "spans");
+    etp_picture_text(s, "title", z);
+    etp_picture_list(s, "tracks");
+    etp_picture_item(s);
+    etp_picture_text(s, "label", z);
+    etp_picture_number(s, "length", NONE);
+    etp_picture_list(s, "spans");
+    static const struct {
+        double from, length, depth, color;
+    } k_spans[] = {
+        {0,      1e300,            3, 99},
+        {-1e300, (double)INFINITY, 0, 1 },
+        {1,      -1,               0, 1 }
+    };
+    for (size_t i = 0; i < sizeof k_spans / sizeof *k_spans; i++) {
+        etp_picture_item(s);
+        etp_picture_text(s, "label", z);
+        etp_picture_link(s, "op1");
+        etp_picture_number(s, "from", k_spans[i].from);
+        etp_picture_number(s, "length", k_spans[i].length);
+        etp_picture_number(s, "depth", k_spans[i].depth);
+        etp_picture_number(s, "color", k_spans[i].color);
+        etp_picture_end(s);
     }
-    etp_spans *s = etp_report_spans(r, "spans", z, ETP_KIND_NS);
-    etp_spans_add(s, &(etp_span){z, z, 0, 1, 0, 0}); // before its track
-    etp_spans_track(s, z, NONE);
-    etp_spans_add(s, &(etp_span){z, z, 0, 1e300, 3, 99});
-    etp_spans_add(s, &(etp_span){z, "op1", -1e300, (double)INFINITY, 0, 1});
-    etp_report_spans(r, "no-spans", z, ETP_KIND_NS);
-    etp_plane *plane = etp_report_plane(r, z, z, z);
-    etp_plane_roof(plane, z, 1e-9, 1e9);
-    etp_plane_roof(plane, z, NONE, -1);
-    etp_plane_roof(plane, z, 1e29, 0);
-    etp_plane_add(plane, &(etp_plane_point){z, "op1", 99, 1e-20, 1e20, NONE});
-    etp_plane_add(plane, &(etp_plane_point){z, z, 0, 1, 1, 1e300});
-    etp_plane_add(plane, &(etp_plane_point){z, z, 0, 0, -1, 1});
-    etp_report_plane(r, z, z, z);
+    for (int i = 0; i < 4; i++) { // list, track, list, all
+        etp_picture_end(s);
+    }
+    etp_picture *plane = etp_report_picture(r, "plane");
+    static const char *const k_lists[] = {"points", "roofs"};
+    static const double k_xy[][2] = {
+        {1e-20, 1e20},
+        {1,     1   },
+        {0,     -1  },
+        {NONE,  -1  },
+        {1e29,  0   },
+        {1e-9,  1e9 }
+    };
+    etp_picture_text(plane, "title", z);
+    for (size_t k = 0; k < 2; k++) {
+        etp_picture_list(plane, k_lists[k]);
+        for (size_t i = 0; i < sizeof k_xy / sizeof *k_xy; i++) {
+            etp_picture_item(plane);
+            etp_picture_text(plane, "label", z);
+            etp_picture_link(plane, i ? z : "op1");
+            etp_picture_number(plane, k ? "slope" : "x", k_xy[i][0]);
+            etp_picture_number(plane, k ? "ceiling" : "y", k_xy[i][1]);
+            etp_picture_number(plane, "from_y", i ? 1e300 : NONE);
+            etp_picture_end(plane);
+        }
+        etp_picture_end(plane);
+    }
+    etp_picture_end(plane);
     etp_report_section(r, 1, "drawers", z);
     etp_report_drawer(r, "op1", z);
     etp_report_text(r, "op1 (F32, op1) %s op1", z);
