@@ -4,7 +4,7 @@
 
 #include "base/number.h"
 #include "report/html_parts.h"
-#include "report/svg.h"
+#include "report/view.h"
 
 static void z(etp_sink *sink, const char *s)
 {
@@ -64,31 +64,29 @@ static void write_detail(etp_sink *sink, etp_str s)
 static void strip(etp_sink *sink, const etp_card *card)
 {
     if (!isfinite(card->value) || !isfinite(card->lo) || !isfinite(card->hi) ||
-        !isfinite(card->reference)) {
+        !isfinite(card->reference) ||
+        !(fmax(card->reference, card->hi) > fmin(card->reference, card->lo))) {
         return;
     }
-    etp_svg o = {.sink = sink, .width = 320};
     etp_view v = etp_view_card(card);
     char buf[ETP_VIEW_CHARS];
     // The scale holds the interval and the point of no difference, with some room at the ends:
     // their distance is what the strip is there to show.
     double lo = fmin(card->reference, card->lo), hi = fmax(card->reference, card->hi);
-    double room = (hi - lo) * 0.08;
-    etp_scale x = {lo - room, hi + room, 4, 316};
-    double reference = etp_scale_at(&x, card->reference);
-    z(sink, "<svg class=\"strip\" viewBox=\"0 0 320 40\" role=\"img\" "
-            "aria-label=\"estimate and interval against no difference\">\n");
-    etp_svg_line(&o, 4, 14, 316, 14, "grid");
-    etp_svg_line(&o, reference, 4, reference, 24, "axis");
-    etp_anchor anchor = reference < 160 ? ETP_LEFT : ETP_RIGHT;
-    char label[ETP_VIEW_CHARS + 20];
-    snprintf(label, sizeof label, "%s no difference", etp_view_value(&v, card->reference, buf));
-    etp_svg_textz(&o, reference, 37, anchor, "m c", label);
-    etp_svg_rect(&o, etp_scale_at(&x, card->lo), 10,
-                 fmax(etp_scale_at(&x, card->hi) - etp_scale_at(&x, card->lo), 2), 8, "ci");
-    etp_sink_z(sink, "<circle r=\"5\" cy=\"14\" class=\"est\" cx=\"");
-    etp_svg_number(sink, etp_scale_at(&x, card->value));
-    etp_sink_z(sink, "\"/>\n</svg>\n");
+    double from = lo - (hi - lo) * 0.08, percent = 100 / ((hi - lo) * 1.16);
+    double reference = (card->reference - from) * percent;
+    etp_sink_printf(
+        sink,
+        "<div class=\"strip\" role=\"img\" aria-label=\"estimate and interval against no "
+        "difference\"><p class=\"track\"><i style=\"left:%.2f%%\"></i>"
+        "<u style=\"left:%.2f%%;width:%.2f%%\"></u><s style=\"left:%.2f%%\"></s></p>",
+        reference, (card->lo - from) * percent, (card->hi - card->lo) * percent,
+        (card->value - from) * percent);
+    bool left = reference < 50; // its words stand on the side that has room
+    etp_sink_printf(
+        sink, "<small style=\"margin-%s:%.2f%%;text-align:%s\">%s no difference</small></div>\n",
+        left ? "left" : "right", left ? reference : 100 - reference, left ? "left" : "right",
+        etp_view_value(&v, card->reference, buf));
 }
 
 // The unit of all times on the first screen, so that cards of phases or arms compare at a glance;
