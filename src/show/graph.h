@@ -16,6 +16,10 @@ typedef struct etp_ab_flow { // what leads from one operator to another, by wher
 
 // False where no program says it.
 bool etp_ab_flow_of(const etp_ab *ab, etp_arena *arena, etp_ab_flow *out);
+// Kernels, shapes, work, neighbours and source of an operator (operator_facts.c), to KEYS; the
+// lines of the model around it behind them.
+void etp_ab_operator_facts(const etp_ab *ab, const etp_ab_operator *op, const etp_ab_flow *flow,
+                           etp_report *r, etp_keys *keys, etp_arena *arena);
 void etp_ab_graph_section(const etp_ab *ab, const etp_ab_flow *flow, etp_report *r);
 void etp_ab_roofline_section(const etp_ab *ab, etp_report *r); // roofline.c; nothing without roofs
 void etp_ab_spans_section(const etp_ab *ab, etp_report *r, etp_arena *arena);
