@@ -455,13 +455,6 @@ static double pairwise_sum(const double *v, size_t n)
     return sum;
 }
 
-static uint64_t bits_of(double v)
-{
-    uint64_t bits;
-    memcpy(&bits, &v, sizeof bits);
-    return bits;
-}
-
 static double from_bits(uint64_t bits)
 {
     double v;
@@ -470,14 +463,13 @@ static double from_bits(uint64_t bits)
 }
 
 // numpy.percentile, method "linear". BITS: the values, which are not negative, so that their bit
-// patterns order like them.
-static double percentile(const uint64_t *bits, size_t n, double q, const etp_inspector_row *row,
+// patterns order like them, within [LO, HI].
+static double percentile(const uint64_t *bits, size_t n, double q, uint64_t lo, uint64_t hi,
                          uint64_t *scratch)
 {
     double v = (double)(n - 1) * q;
     size_t k = (size_t)floor(v);
     double t = v - floor(v);
-    uint64_t lo = bits_of(row->min), hi = bits_of(row->max);
     double a = from_bits(etp_ops_select(bits, n, k, lo, hi, scratch));
     if (k + 1 == n) {
         return a;
@@ -493,17 +485,19 @@ static void add_statistics(builder *b, etp_inspector_row *row)
         b->bits = etp_arena_alloc_raw(&b->scratch, row->n, 2 * sizeof *b->bits);
         b->bits_cap = row->n;
     }
-    uint64_t *bits = b->bits;
-    row->min = row->max = row->raw_ms[0];
+    uint64_t *bits = b->bits, lo = UINT64_MAX, hi = 0;
     for (size_t i = 0; i < row->n; i++) {
-        bits[i] = bits_of(row->raw_ms[i]);
-        row->min = row->raw_ms[i] < row->min ? row->raw_ms[i] : row->min;
-        row->max = row->raw_ms[i] > row->max ? row->raw_ms[i] : row->max;
+        memcpy(&bits[i], &row->raw_ms[i], sizeof *bits);
+        lo = bits[i] < lo ? bits[i] : lo;
+        hi = bits[i] > hi ? bits[i] : hi;
     }
-    row->p10 = percentile(bits, row->n, 0.1, row, bits + row->n);
-    row->p50 = percentile(bits, row->n, 0.5, row, bits + row->n);
-    row->p90 = percentile(bits, row->n, 0.9, row, bits + row->n);
-    row->avg = pairwise_sum(row->raw_ms, row->n) / (double)row->n;
+    double *s = row->statistics;
+    s[ETP_INSPECTOR_P10] = percentile(bits, row->n, 0.1, lo, hi, bits + row->n);
+    s[ETP_INSPECTOR_P50] = percentile(bits, row->n, 0.5, lo, hi, bits + row->n);
+    s[ETP_INSPECTOR_P90] = percentile(bits, row->n, 0.9, lo, hi, bits + row->n);
+    s[ETP_INSPECTOR_AVG] = pairwise_sum(row->raw_ms, row->n) / (double)row->n;
+    s[ETP_INSPECTOR_MIN] = from_bits(lo);
+    s[ETP_INSPECTOR_MAX] = from_bits(hi);
 }
 
 // ---- rows ----

@@ -20,6 +20,16 @@ typedef struct etp_inspector_node { // a graph node of the ETRecord
     etp_str module_stack;           // as recorded; ptr NULL: none
 } etp_inspector_node;
 
+typedef enum etp_inspector_statistic { // of a row's times, in Inspector's order
+    ETP_INSPECTOR_P10,
+    ETP_INSPECTOR_P50,
+    ETP_INSPECTOR_P90,
+    ETP_INSPECTOR_AVG,
+    ETP_INSPECTOR_MIN,
+    ETP_INSPECTOR_MAX,
+    ETP_INSPECTOR_STATISTICS
+} etp_inspector_statistic;
+
 typedef struct etp_inspector_row {
     size_t block;       // from 0: those of one name may differ in their events
     etp_str block_name; // ptr NULL: none
@@ -32,7 +42,7 @@ typedef struct etp_inspector_row {
     const double *raw_ms;    // n values; n 0: an event without times
     const uint64_t *start;   // ticks
     size_t n;
-    double p10, p50, p90, avg, min, max;
+    double statistics[ETP_INSPECTOR_STATISTICS];
     const etp_etdump_value *debug;
     size_t n_debug;
     // From an ETRecord; empty without one.

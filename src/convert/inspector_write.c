@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inspector's table as pandas writes it to TSV, as rows of JSON, and as columns.
+// Inspector's table as pandas writes it to TSV, and as rows of JSON.
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/csv.h"
-#include "base/json.h"
 #include "base/number.h"
-#include "convert/inspector.h"
+#include "convert/inspector_cells.h"
 #include "formats/element.h"
 #include "trace/ops.h"
 
 #define MAX_DATA 64 // tensor elements shown
+
+static const char *const k_statistics[ETP_INSPECTOR_STATISTICS] = {
+    "p10 (ms)", "p50 (ms)", "p90 (ms)", "avg (ms)", "min (ms)", "max (ms)",
+};
 
 // ---- text as Python writes it ----
 
@@ -121,15 +124,14 @@ static void put_name(etp_sink *sink, etp_str name)
 
 static void put_tsv_row(const etp_inspector_row *row, size_t index, etp_sink *sink)
 {
-    const double numbers[] = {row->p10, row->p50, row->p90, row->avg, row->min, row->max};
     etp_sink_printf(sink, "%zu\t", index);
     put_name(sink, row->block_name);
     etp_sink_char(sink, '\t');
     put_name(sink, row->event_name);
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+    for (size_t i = 0; i < ETP_INSPECTOR_STATISTICS; i++) {
         etp_sink_char(sink, '\t');
         if (row->n > 0) {
-            put_float(sink, numbers[i]);
+            put_float(sink, row->statistics[i]);
         }
     }
     etp_sink_char(sink, '\t');
@@ -145,9 +147,11 @@ static void put_tsv_row(const etp_inspector_row *row, size_t index, etp_sink *si
 
 void etp_inspector_tsv(const etp_inspector_table *table, etp_sink *sink)
 {
-    etp_sink_z(sink, "\tevent_block_name\tevent_name\tp10 (ms)\tp50 (ms)\tp90 (ms)\tavg (ms)"
-                     "\tmin (ms)\tmax (ms)\top_types\tis_delegated_op\tdelegate_backend_name"
-                     "\tstart_time\n");
+    etp_sink_z(sink, "\tevent_block_name\tevent_name");
+    for (size_t i = 0; i < ETP_INSPECTOR_STATISTICS; i++) {
+        etp_sink_printf(sink, "\t%s", k_statistics[i]);
+    }
+    etp_sink_z(sink, "\top_types\tis_delegated_op\tdelegate_backend_name\tstart_time\n");
     size_t index = 0; // what is left is numbered
     for (size_t i = 0; i < table->n_rows; i++) {
         if (!etp_ops_left_out(table->rows[i].event_name)) {
@@ -217,12 +221,6 @@ static bool count_elements(const etp_etdump_tensor *t, uint64_t *out)
     return fits;
 }
 
-// How logged tensors are shown.
-typedef struct tensors {
-    const etp_bytes *buffer; // NULL: there is none
-    bool whole; // for columns: where in the buffer their elements are, not which; all op types
-} tensors;
-
 static void put_elements(etp_json *j, etp_dtype dtype, const uint8_t *data, size_t n)
 {
     etp_json_key(j, "sum");
@@ -235,8 +233,8 @@ static void put_elements(etp_json *j, etp_dtype dtype, const uint8_t *data, size
     etp_json_end(j);
 }
 
-static etp_status put_tensor(etp_json *j, const etp_etdump_tensor *t, const tensors *how,
-                             etp_error *err)
+static etp_status put_tensor(etp_json *j, const etp_etdump_tensor *t,
+                             const etp_inspector_tensors *how, etp_error *err)
 {
     const etp_dtype dtype = torch_dtype(t->scalar_type);
     uint64_t n = 0;
@@ -274,8 +272,8 @@ static etp_status put_tensor(etp_json *j, const etp_etdump_tensor *t, const tens
     return ETP_OK;
 }
 
-static etp_status put_value(etp_json *j, const etp_etdump_value *v, const tensors *how,
-                            etp_error *err)
+static etp_status put_value(etp_json *j, const etp_etdump_value *v,
+                            const etp_inspector_tensors *how, etp_error *err)
 {
     switch (v->type) {
     case ETP_ETDUMP_INT:
@@ -307,16 +305,13 @@ static etp_status put_value(etp_json *j, const etp_etdump_value *v, const tensor
 // A module stack is recorded as "key,path,type" joined by ';'.
 static void put_module_stack(etp_json *j, etp_str stack)
 {
+    etp_str entry;
     if (!stack.ptr) {
         etp_json_null(j);
         return;
     }
     etp_json_begin_object(j);
-    while (stack.len > 0) {
-        size_t end = etp_str_find(stack, ETP_STR(";"));
-        etp_str entry = {stack.ptr, end};
-        stack = end < stack.len ? (etp_str){stack.ptr + end + 1, stack.len - end - 1}
-                                : (etp_str){NULL, 0};
+    while (etp_str_part(&stack, ';', &entry)) {
         size_t key = etp_str_find(entry, ETP_STR(","));
         etp_str rest = key < entry.len ? (etp_str){entry.ptr + key + 1, entry.len - key - 1}
                                        : (etp_str){"", 0};
@@ -334,17 +329,6 @@ static void put_module_stack(etp_json *j, etp_str stack)
 
 static void put_statistics(etp_json *j, const etp_inspector_row *row)
 {
-    const struct {
-        const char *key;
-        double value;
-    } columns[] = {
-        {"p10 (ms)", row->p10},
-        {"p50 (ms)", row->p50},
-        {"p90 (ms)", row->p90},
-        {"avg (ms)", row->avg},
-        {"min (ms)", row->min},
-        {"max (ms)", row->max}
-    };
     etp_json_key(j, "raw");
     if (row->n == 0) {
         etp_json_null(j);
@@ -355,181 +339,114 @@ static void put_statistics(etp_json *j, const etp_inspector_row *row)
         }
         etp_json_end(j);
     }
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
-        etp_json_kv_double_if(j, columns[i].key, columns[i].value, row->n != 0);
+    for (size_t i = 0; i < ETP_INSPECTOR_STATISTICS; i++) {
+        etp_json_kv_double_if(j, k_statistics[i], row->statistics[i], row->n != 0);
     }
 }
 
 // ---- cells of the columns that are no times ----
 
-static etp_status put_block_name(etp_json *j, const etp_inspector_row *row, const tensors *how,
-                                 etp_error *err)
+const char *etp_inspector_column_name(etp_inspector_column column)
 {
-    (void)how, (void)err;
-    etp_json_str(j, row->block_name);
-    return ETP_OK;
+    static const char *const k_names[] = {
+        "event_block_name", "event_name",       "op_types",        "delegate_debug_identifier",
+        "stack_traces",     "module_hierarchy", "is_delegated_op", "delegate_backend_name",
+        "debug_data",
+    };
+    return k_names[column];
 }
 
-static etp_status put_event_name(etp_json *j, const etp_inspector_row *row, const tensors *how,
-                                 etp_error *err)
+static void put_text(etp_json *j, etp_str s) // ptr NULL: none
 {
-    (void)how, (void)err;
-    etp_json_str(j, row->event_name);
-    return ETP_OK;
+    if (s.ptr) {
+        etp_json_str(j, s);
+    } else {
+        etp_json_null(j);
+    }
 }
 
-static bool has_op_types(const etp_inspector_row *row)
+static void put_types(etp_json *j, const etp_inspector_row *row, bool whole)
 {
-    return row->op_types_text.ptr || row->n_op_types > 0;
-}
-
-static etp_status put_types(etp_json *j, const etp_inspector_row *row, const tensors *how,
-                            etp_error *err)
-{
-    (void)err;
-    if (row->op_types_text.ptr && !how->whole) {
+    if (row->op_types_text.ptr && !whole) {
         etp_json_str(j, row->op_types_text);
-        return ETP_OK;
+        return;
     }
     etp_json_begin_array(j);
     for (size_t i = 0; i < row->n_op_types; i++) {
         etp_json_str(j, row->op_types[i]);
     }
     etp_json_end(j);
-    return ETP_OK;
 }
 
-static bool is_delegated(const etp_inspector_row *row)
+static void put_nodes(etp_json *j, const etp_inspector_row *row, bool modules)
 {
-    return row->delegated;
-}
-
-static etp_status put_id(etp_json *j, const etp_inspector_row *row, const tensors *how,
-                         etp_error *err)
-{
-    (void)how, (void)err;
-    if (!row->delegated) {
-        etp_json_null(j);
-    } else if (row->id_is_int) {
-        etp_json_i64(j, row->delegate_id);
-    } else {
-        etp_json_str(j, row->delegate_id_str);
-    }
-    return ETP_OK;
-}
-
-static bool has_nodes(const etp_inspector_row *row)
-{
-    return row->n_nodes > 0;
-}
-
-static etp_status put_traces(etp_json *j, const etp_inspector_row *row, const tensors *how,
-                             etp_error *err)
-{
-    (void)how, (void)err;
     etp_json_begin_object(j);
     for (size_t i = 0; i < row->n_nodes; i++) {
-        const etp_str trace = row->nodes[i].stack_trace;
         etp_json_key_str(j, row->nodes[i].name);
-        if (trace.ptr) {
-            etp_json_str(j, trace);
+        if (modules) {
+            put_module_stack(j, row->nodes[i].module_stack);
         } else {
-            etp_json_null(j);
+            put_text(j, row->nodes[i].stack_trace);
         }
     }
     etp_json_end(j);
-    return ETP_OK;
 }
 
-static etp_status put_modules(etp_json *j, const etp_inspector_row *row, const tensors *how,
+etp_status etp_inspector_cell(etp_json *j, const etp_inspector_row *row,
+                              etp_inspector_column column, const etp_inspector_tensors *how,
                               etp_error *err)
 {
-    (void)how, (void)err;
-    etp_json_begin_object(j);
-    for (size_t i = 0; i < row->n_nodes; i++) {
-        etp_json_key_str(j, row->nodes[i].name);
-        put_module_stack(j, row->nodes[i].module_stack);
+    switch (column) {
+    case ETP_INSPECTOR_BLOCK:
+        etp_json_str(j, row->block_name);
+        break;
+    case ETP_INSPECTOR_EVENT:
+        etp_json_str(j, row->event_name);
+        break;
+    case ETP_INSPECTOR_TYPES:
+        put_types(j, row, how->whole);
+        break;
+    case ETP_INSPECTOR_ID:
+        if (row->delegated && row->id_is_int) {
+            etp_json_i64(j, row->delegate_id);
+        } else {
+            put_text(j, row->delegated ? row->delegate_id_str : (etp_str){NULL, 0});
+        }
+        break;
+    case ETP_INSPECTOR_TRACES:
+    case ETP_INSPECTOR_MODULES:
+        put_nodes(j, row, column == ETP_INSPECTOR_MODULES);
+        break;
+    case ETP_INSPECTOR_DELEGATED:
+        etp_json_bool(j, row->delegated);
+        break;
+    case ETP_INSPECTOR_BACKEND:
+        put_text(j, row->backend_name);
+        break;
+    case ETP_INSPECTOR_DEBUG:
+    case ETP_INSPECTOR_COLUMNS:
+        etp_json_begin_array(j);
+        for (size_t i = 0; i < row->n_debug; i++) {
+            ETP_TRY(put_value(j, &row->debug[i], how, err));
+        }
+        etp_json_end(j);
+        break;
     }
-    etp_json_end(j);
     return ETP_OK;
 }
-
-static etp_status put_delegated(etp_json *j, const etp_inspector_row *row, const tensors *how,
-                                etp_error *err)
-{
-    (void)how, (void)err;
-    etp_json_bool(j, row->delegated);
-    return ETP_OK;
-}
-
-static bool has_backend(const etp_inspector_row *row)
-{
-    return row->backend_name.ptr;
-}
-
-static etp_status put_backend(etp_json *j, const etp_inspector_row *row, const tensors *how,
-                              etp_error *err)
-{
-    (void)how, (void)err;
-    if (row->backend_name.ptr) {
-        etp_json_str(j, row->backend_name);
-    } else {
-        etp_json_null(j);
-    }
-    return ETP_OK;
-}
-
-static bool has_debug(const etp_inspector_row *row)
-{
-    return row->n_debug > 0;
-}
-
-static etp_status put_debug(etp_json *j, const etp_inspector_row *row, const tensors *how,
-                            etp_error *err)
-{
-    etp_json_begin_array(j);
-    for (size_t i = 0; i < row->n_debug; i++) {
-        ETP_TRY(put_value(j, &row->debug[i], how, err));
-    }
-    etp_json_end(j);
-    return ETP_OK;
-}
-
-typedef struct column {
-    const char *name;
-    etp_status (*put)(etp_json *j, const etp_inspector_row *row, const tensors *how,
-                      etp_error *err);
-    // NULL: always.
-    bool (*says)(const etp_inspector_row *row); // is the cell more than [], {} or null?
-} column;
-
-#define N_NAMES 2 // columns before those of times
-
-static const column k_columns[] = {
-    {"event_block_name",          put_block_name, NULL        },
-    {"event_name",                put_event_name, NULL        },
-    {"op_types",                  put_types,      has_op_types},
-    {"delegate_debug_identifier", put_id,         is_delegated},
-    {"stack_traces",              put_traces,     has_nodes   },
-    {"module_hierarchy",          put_modules,    has_nodes   },
-    {"is_delegated_op",           put_delegated,  is_delegated},
-    {"delegate_backend_name",     put_backend,    has_backend },
-    {"debug_data",                put_debug,      has_debug   },
-};
-#define N_COLUMNS (sizeof k_columns / sizeof *k_columns)
 
 // ---- rows ----
 
-static etp_status put_json_row(etp_json *j, const etp_inspector_row *row, const tensors *how,
-                               etp_error *err)
+static etp_status put_json_row(etp_json *j, const etp_inspector_row *row,
+                               const etp_inspector_tensors *how, etp_error *err)
 {
     etp_json_begin_object_inline(j);
-    for (size_t i = 0; i < N_COLUMNS; i++) {
-        if (i == N_NAMES) {
+    for (int c = 0; c < ETP_INSPECTOR_COLUMNS; c++) {
+        if (c == ETP_INSPECTOR_TYPES) {
             put_statistics(j, row);
         }
-        etp_json_key(j, k_columns[i].name);
-        ETP_TRY(k_columns[i].put(j, row, how, err));
+        etp_json_key(j, etp_inspector_column_name((etp_inspector_column)c));
+        ETP_TRY(etp_inspector_cell(j, row, (etp_inspector_column)c, how, err));
     }
     etp_json_key(j, "start_time");
     if (row->n == 0) {
@@ -548,87 +465,12 @@ static etp_status put_json_row(etp_json *j, const etp_inspector_row *row, const 
 etp_status etp_inspector_json(const etp_inspector_table *table, const etp_bytes *buffer,
                               etp_sink *sink, etp_error *err)
 {
-    const tensors how = {.buffer = buffer};
+    const etp_inspector_tensors how = {.buffer = buffer};
     etp_json j;
     etp_json_init(&j, sink, true);
     etp_json_begin_array(&j);
     for (size_t i = 0; i < table->n_rows; i++) {
         ETP_TRY(put_json_row(&j, &table->rows[i], &how, err));
-    }
-    etp_json_end(&j);
-    etp_json_end_document(&j);
-    return ETP_OK;
-}
-
-// ---- columns ----
-
-static bool column_says(const etp_inspector_table *table, const column *c)
-{
-    for (size_t i = 0; c->says && i < table->n_rows; i++) {
-        if (c->says(&table->rows[i])) {
-            return true;
-        }
-    }
-    return !c->says;
-}
-
-static void put_bytes(etp_sink *sink, const void *ptr, size_t size)
-{
-    etp_sink_write(sink, (etp_str){ptr, size});
-}
-
-// In the machine's own order of bytes: whoever reads this runs in the same process.
-static void put_numbers(const etp_inspector_table *table, etp_sink *sink)
-{
-    const size_t columns[] = {offsetof(etp_inspector_row, p10), offsetof(etp_inspector_row, p50),
-                              offsetof(etp_inspector_row, p90), offsetof(etp_inspector_row, avg),
-                              offsetof(etp_inspector_row, min), offsetof(etp_inspector_row, max)};
-    const double none = NAN;
-    for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
-        for (size_t i = 0; i < table->n_rows; i++) {
-            const etp_inspector_row *row = &table->rows[i];
-            put_bytes(sink, row->n ? (const char *)row + columns[c] : (const char *)&none,
-                      sizeof none);
-        }
-    }
-    uint64_t first = 0;
-    put_bytes(sink, &first, sizeof first);
-    for (size_t i = 0; i < table->n_rows; i++) {
-        first += table->rows[i].n;
-        put_bytes(sink, &first, sizeof first);
-    }
-    for (size_t i = 0; i < table->n_rows; i++) {
-        put_bytes(sink, table->rows[i].raw_ms, table->rows[i].n * sizeof(double));
-    }
-    for (size_t i = 0; i < table->n_rows; i++) {
-        put_bytes(sink, table->rows[i].start, table->rows[i].n * sizeof(uint64_t));
-    }
-}
-
-etp_status etp_inspector_columns_write(const etp_inspector_table *table, const etp_bytes *buffer,
-                                       etp_sink *sink, etp_error *err)
-{
-    const tensors how = {.buffer = buffer, .whole = true};
-    put_numbers(table, sink);
-    etp_json j;
-    etp_json_init(&j, sink, false);
-    etp_json_begin_object(&j);
-    etp_json_key(&j, "event_block");
-    etp_json_begin_array(&j);
-    for (size_t i = 0; i < table->n_rows; i++) {
-        etp_json_u64(&j, table->rows[i].block);
-    }
-    etp_json_end(&j);
-    for (size_t c = 0; c < N_COLUMNS; c++) {
-        if (!column_says(table, &k_columns[c])) {
-            continue;
-        }
-        etp_json_key(&j, k_columns[c].name);
-        etp_json_begin_array(&j);
-        for (size_t i = 0; i < table->n_rows; i++) {
-            ETP_TRY(k_columns[c].put(&j, &table->rows[i], &how, err));
-        }
-        etp_json_end(&j);
     }
     etp_json_end(&j);
     etp_json_end_document(&j);
