@@ -78,6 +78,20 @@ static inline bool etp_str_part(etp_str *rest, char separator, etp_str *out)
     } while (out->len == 0 && rest->len > 0);
     return out->len > 0;
 }
+// Takes PREFIX off *S; false when S begins otherwise.
+static inline bool etp_str_skip(etp_str *s, const char *prefix)
+{
+    const etp_str p = etp_str_from(prefix);
+    bool starts = etp_str_starts(*s, p);
+    if (starts) {
+        s->ptr += p.len;
+        s->len -= p.len;
+    }
+    return starts;
+}
+// The part of *S before the first MARK goes to *BEFORE (may be S), what is behind it stays; false
+// when it is not there: all is before it then, and S as it was.
+ETP_API bool etp_str_cut(etp_str *s, const char *mark, etp_str *before);
 // S without the leading and trailing bytes that are in BLANKS.
 ETP_API etp_str etp_str_trim(etp_str s, const char *blanks);
 

@@ -28,6 +28,18 @@ size_t etp_str_find(etp_str s, etp_str needle)
     return s.len;
 }
 
+bool etp_str_cut(etp_str *s, const char *mark, etp_str *before)
+{
+    const etp_str m = etp_str_from(mark), all = *s;
+    size_t at = etp_str_find(all, m);
+    bool found = at < all.len;
+    if (found) {
+        *s = (etp_str){all.ptr + at + m.len, all.len - at - m.len};
+    }
+    *before = (etp_str){all.ptr, at};
+    return found;
+}
+
 etp_str etp_str_trim(etp_str s, const char *blanks)
 {
     size_t n = strlen(blanks);

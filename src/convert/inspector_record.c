@@ -108,14 +108,11 @@ static bool is_framework(etp_str name)
 // What Python calls the operator.
 static etp_str op_name(etp_str target)
 {
-    static const etp_str k_aten = {"torch.ops.", 10}, k_python = {"_operator.", 10};
-    if (etp_str_starts(target, k_aten)) { // namespace.name.overload, without the namespace
-        target = (etp_str){target.ptr + k_aten.len, target.len - k_aten.len};
-        size_t dot = etp_str_find(target, ETP_STR("."));
-        return dot < target.len ? (etp_str){target.ptr + dot + 1, target.len - dot - 1} : target;
-    }
-    if (etp_str_starts(target, k_python)) {
-        return (etp_str){target.ptr + k_python.len, target.len - k_python.len};
+    etp_str before;
+    if (etp_str_skip(&target, "torch.ops.")) { // namespace.name.overload, without the namespace
+        etp_str_cut(&target, ".", &before);
+    } else {
+        etp_str_skip(&target, "_operator.");
     }
     return target;
 }

@@ -312,15 +312,13 @@ static void put_module_stack(etp_json *j, etp_str stack)
     }
     etp_json_begin_object(j);
     while (etp_str_part(&stack, ';', &entry)) {
-        size_t key = etp_str_find(entry, ETP_STR(","));
-        etp_str rest = key < entry.len ? (etp_str){entry.ptr + key + 1, entry.len - key - 1}
-                                       : (etp_str){"", 0};
-        size_t path = etp_str_find(rest, ETP_STR(","));
-        etp_json_key_str(j, (etp_str){entry.ptr, key});
+        etp_str key, path = {"", 0};
+        bool typed = etp_str_cut(&entry, ",", &key) && etp_str_cut(&entry, ",", &path);
+        etp_json_key_str(j, key);
         etp_json_begin_array(j);
-        etp_json_str(j, (etp_str){rest.ptr, path});
-        if (path < rest.len) {
-            etp_json_str(j, (etp_str){rest.ptr + path + 1, rest.len - path - 1});
+        etp_json_str(j, path);
+        if (typed) {
+            etp_json_str(j, entry);
         }
         etp_json_end(j);
     }

@@ -38,6 +38,8 @@ typedef struct reader {
     zip_t *zip;
     etp_arena *arena;
     uint64_t budget; // bytes of JSON trees
+    // Those that are read, for who closes the archive: below, memory may end anywhere.
+    json_t *graph, *handles, *delegates;
     etp_error *err;
 } reader;
 
@@ -58,22 +60,19 @@ const etp_record_method *etp_etrecord_method(const etp_etrecord *record, etp_str
     return NULL;
 }
 
+static int by_wanted(const void *key, const void *item)
+{
+    const int64_t *handle = key;
+    const etp_source *s = item;
+    return (*handle > s->handle) - (*handle < s->handle);
+}
+
 // merge_handles has put them in ascending order.
 const etp_source *etp_etrecord_source(const etp_record_method *method, int64_t handle)
 {
-    size_t lo = 0, hi = method ? method->n_sources : 0;
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (method->sources[mid].handle == handle) {
-            return &method->sources[mid];
-        }
-        if (method->sources[mid].handle < handle) {
-            lo = mid + 1;
-        } else {
-            hi = mid;
-        }
-    }
-    return NULL;
+    return method && method->n_sources > 0 ? bsearch(&handle, method->sources, method->n_sources,
+                                                     sizeof *method->sources, by_wanted)
+                                           : NULL;
 }
 
 const etp_record_instruction *etp_etrecord_instruction(const etp_record_method *method,
@@ -95,24 +94,6 @@ static etp_str copy(reader *r, const char *z)
     return etp_str_from(etp_arena_strdup(r->arena, etp_str_from(z)));
 }
 
-static etp_str next_line(etp_str *rest)
-{
-    const char *end = rest->len ? memchr(rest->ptr, '\n', rest->len) : NULL;
-    etp_str line = {rest->ptr, end ? (size_t)(end - rest->ptr) : rest->len};
-    size_t used = line.len + (end ? 1 : 0);
-    *rest = (etp_str){rest->ptr + used, rest->len - used};
-    return line;
-}
-
-static etp_str trim_left(etp_str s)
-{
-    while (s.len > 0 && s.ptr[0] == ' ') {
-        s.ptr++;
-        s.len--;
-    }
-    return s;
-}
-
 // Paths may have been made relative to where packages lie ("torch/nn/…"), and code that was made at
 // run time has "<…>" in place of one.
 bool etp_source_is_package(etp_str file)
@@ -125,29 +106,19 @@ bool etp_source_is_package(etp_str file)
 // `File "PATH", line N, in NAME`
 static bool parse_frame(etp_str line, etp_str *file, uint32_t *number, etp_str *function)
 {
-    line = trim_left(line);
-    if (!etp_str_starts(line, ETP_STR("File \""))) {
-        return false;
-    }
-    line = (etp_str){line.ptr + 6, line.len - 6};
+    line = etp_str_trim(line, " ");
     // The path ends where its quote is followed by the line's number: one inside it does no harm.
-    size_t quote = etp_str_find(line, ETP_STR("\", line "));
-    if (quote == line.len) {
+    if (!etp_str_skip(&line, "File \"") || !etp_str_cut(&line, "\", line ", file)) {
         return false;
     }
-    *file = (etp_str){line.ptr, quote};
-    line = (etp_str){line.ptr + quote + 8, line.len - quote - 8};
-    size_t comma = etp_str_find(line, ETP_STR(","));
     uint64_t n = 0;
-    if (!etp_parse_u64((etp_str){line.ptr, comma}, &n) || n > UINT32_MAX) {
+    etp_str digits, before, rest = line;
+    etp_str_cut(&rest, ",", &digits);
+    if (!etp_parse_u64(digits, &n) || n > UINT32_MAX) {
         return false;
     }
     *number = (uint32_t)n;
-    *function = (etp_str){NULL, 0};
-    size_t in = etp_str_find(line, ETP_STR(", in "));
-    if (in < line.len) {
-        *function = (etp_str){line.ptr + in + 5, line.len - in - 5};
-    }
+    *function = etp_str_cut(&line, ", in ", &before) ? line : (etp_str){NULL, 0};
     return true;
 }
 
@@ -155,12 +126,12 @@ static bool parse_frame(etp_str line, etp_str *file, uint32_t *number, etp_str *
 // the line of his model, not that of the layer in PyTorch which it calls.
 static void find_frame(etp_source *s)
 {
-    etp_str rest = s->stack;
+    etp_str rest = s->stack, text;
     bool own = false;
-    while (rest.len > 0) {
+    while (etp_str_part(&rest, '\n', &text)) {
         etp_str file, function;
         uint32_t line = 0;
-        if (!parse_frame(next_line(&rest), &file, &line, &function)) {
+        if (!parse_frame(text, &file, &line, &function)) {
             continue;
         }
         bool package = etp_source_is_package(file);
@@ -181,15 +152,9 @@ static void find_module(etp_str stack, etp_source *s)
         last = stack.ptr[i] == ';' ? i + 1 : last;
     }
     stack = (etp_str){stack.ptr + last, stack.len - last};
-    size_t first = etp_str_find(stack, ETP_STR(","));
-    if (first == stack.len) {
-        return;
-    }
-    stack = (etp_str){stack.ptr + first + 1, stack.len - first - 1};
-    size_t second = etp_str_find(stack, ETP_STR(","));
-    s->module = (etp_str){stack.ptr, second};
-    if (second < stack.len) {
-        s->module_type = (etp_str){stack.ptr + second + 1, stack.len - second - 1};
+    etp_str key;
+    if (etp_str_cut(&stack, ",", &key)) {
+        s->module_type = etp_str_cut(&stack, ",", &s->module) ? stack : (etp_str){NULL, 0};
     }
 }
 
@@ -377,14 +342,13 @@ static uint64_t prepare_json(char *text, size_t len)
     return values * BYTES_PER_JSON_VALUE + len;
 }
 
-// *out is NULL when there is no such entry; the caller calls json_decref.
+// *out, one of the reader's, stays NULL when there is no such entry.
 // What a tree costs is estimated before it is made, because jansson has no limit of its own: a
 // value of two characters ("[]") costs it more than a hundred bytes.
-static etp_status parse_entry(reader *r, const char *name, json_t **out)
+static etp_status read_json(reader *r, const char *name, json_t **out)
 {
     zip_stat_t stat;
     etp_arena scratch;
-    *out = NULL;
     if (zip_stat(r->zip, name, 0, &stat) != 0) {
         return ETP_OK;
     }
@@ -394,7 +358,6 @@ static etp_status parse_entry(reader *r, const char *name, json_t **out)
     }
     etp_arena_scratch(&scratch, r->arena);
     char *text = etp_arena_alloc_raw(&scratch, (size_t)stat.size + 1, 1);
-    // From here on nothing is asked of an arena.
     etp_str json = {text, (size_t)stat.size};
     etp_status status = etp_zip_unpack(r->zip, &stat, text, r->err);
     if (status == ETP_OK && prepare_json(text, json.len) > r->budget) {
@@ -411,25 +374,14 @@ static etp_status parse_entry(reader *r, const char *name, json_t **out)
     return status;
 }
 
-// With a guard of its own, since its callers hold trees.
-static etp_status read_json(reader *r, const char *name, json_t **out)
-{
-    ETP_GUARDED(r->arena, r->err, name, parse_entry(r, name, out));
-}
-
-static etp_status read_nodes(reader *r, const json_t *tree, sources *list)
-{
-    const json_t *graph = json_object_get(json_object_get(tree, "graph_module"), "graph");
-    ETP_GUARDED(r->arena, r->err, "nodes", add_graph(r, graph, 0, list));
-}
-
 static etp_status read_graph(reader *r, const char *entry, etp_record_method *out)
 {
-    json_t *j = NULL;
     sources list = {0};
-    ETP_TRY(read_json(r, entry, &j));
-    etp_status status = read_nodes(r, j, &list);
-    json_decref(j);
+    ETP_TRY(read_json(r, entry, &r->graph));
+    const json_t *graph = json_object_get(json_object_get(r->graph, "graph_module"), "graph");
+    etp_status status = add_graph(r, graph, 0, &list);
+    json_decref(r->graph);
+    r->graph = NULL;
     if (status != ETP_OK) {
         return etp_fail_ctx(r->err, "entry %s", entry);
     }
@@ -507,38 +459,18 @@ static etp_status read_instructions(reader *r, json_t *map, const json_t *delega
     return ETP_OK;
 }
 
-static etp_status read_all_instructions(reader *r, const json_t *handles, const json_t *delegates,
-                                        methods *list)
-{
-    for (size_t i = 0; i < list->n; i++) {
-        const char *name = list->items[i].name.ptr; // made by copy, so NUL-terminated
-        ETP_TRY(read_instructions(r, json_object_get(handles, name),
-                                  json_object_get(delegates, name), &list->items[i]));
-    }
-    return ETP_OK;
-}
-
-static etp_status use_maps(reader *r, const json_t *handles, const json_t *delegates, methods *list)
-{
-    ETP_GUARDED(r->arena, r->err, "instructions",
-                read_all_instructions(r, handles, delegates, list));
-}
-
 // A map that is missing, or has nothing of a method, is no error: the method's nodes can be found
 // by their handles without it.
 static etp_status read_maps(reader *r, methods *list)
 {
-    json_t *handles = NULL, *delegates = NULL;
-    etp_status status = read_json(r, "debug_handle_map", &handles);
-    if (status == ETP_OK) {
-        status = read_json(r, "delegate_map", &delegates);
+    ETP_TRY(read_json(r, "debug_handle_map", &r->handles));
+    ETP_TRY(read_json(r, "delegate_map", &r->delegates));
+    for (size_t i = 0; i < list->n; i++) {
+        const char *name = list->items[i].name.ptr; // made by copy, so NUL-terminated
+        ETP_TRY(read_instructions(r, json_object_get(r->handles, name),
+                                  json_object_get(r->delegates, name), &list->items[i]));
     }
-    if (status == ETP_OK) {
-        status = use_maps(r, handles, delegates, list);
-    }
-    json_decref(handles);
-    json_decref(delegates);
-    return status;
+    return ETP_OK;
 }
 
 // ---- the record ----
@@ -643,6 +575,9 @@ etp_status etp_etrecord_read(etp_bytes bytes, etp_arena *arena, etp_etrecord *ou
     reader r = {.zip = zip, .arena = arena, .err = err ? err : &local};
     r.budget = 2 * (uint64_t)bytes.len + MEMORY_SLACK;
     etp_status status = read_record(&r, out);
+    json_decref(r.graph);
+    json_decref(r.handles);
+    json_decref(r.delegates);
     // Closing would look for changes to write back.
     zip_discard(zip);
     zip_error_fini(&why);

@@ -17,17 +17,13 @@ typedef struct comparison {
 // "add" of "aten::add.out", "aten.add.Tensor", "add.out" and "add_".
 static etp_str plain_name(etp_str s)
 {
-    static const etp_str k_torch = {"torch.ops.", 10};
-    size_t colons = etp_str_find(s, ETP_STR("::"));
-    if (etp_str_starts(s, k_torch)) {
-        s = (etp_str){s.ptr + k_torch.len, s.len - k_torch.len};
-    }
-    if (colons < s.len) {
-        s = (etp_str){s.ptr + colons + 2, s.len - colons - 2};
-    } else {
-        size_t dot = etp_str_find(s, ETP_STR("."));
-        etp_str rest = dot < s.len ? (etp_str){s.ptr + dot + 1, s.len - dot - 1} : (etp_str){0};
-        s = etp_str_find(rest, ETP_STR(".")) < rest.len ? rest : s;
+    etp_str before;
+    etp_str_skip(&s, "torch.ops.");
+    if (!etp_str_cut(&s, "::", &before)) {
+        etp_str rest = s;
+        bool inner =
+            etp_str_cut(&rest, ".", &before) && etp_str_find(rest, ETP_STR(".")) < rest.len;
+        s = inner ? rest : s;
     }
     s.len = etp_str_find(s, ETP_STR("."));
     s.len -= s.len > 1 && s.ptr[s.len - 1] == '_';
@@ -49,16 +45,16 @@ static bool is_substitute(etp_str op)
 
 // ---- one opinion ----
 
-static void take(const comparison *c, bool agrees, const char *differs)
+void etp_belonging_take(etp_belonging *b, bool agrees, const char *differs)
 {
-    c->out->compared++;
-    c->out->agreed += agrees;
-    c->out->differs = agrees || c->out->differs ? c->out->differs : differs;
+    b->compared++;
+    b->agreed += agrees;
+    b->differs = agrees || b->differs ? b->differs : differs;
 }
 
 #define DIFFERS(c, ...) ((c)->out->differs ? NULL : etp_arena_printf((c)->arena, __VA_ARGS__))
 
-static bool has_handle(const etp_record_instruction *in, int64_t handle)
+bool etp_record_has_handle(const etp_record_instruction *in, int64_t handle)
 {
     for (uint32_t i = 0; i < in->n_handles; i++) {
         if ((int64_t)in->handles[i] == handle) {
@@ -75,7 +71,7 @@ bool etp_record_calls(const etp_record_method *record, const etp_record_instruct
 {
     for (uint32_t i = 0; i < record->n_nodes; i++) {
         const etp_source *s = &record->nodes[i];
-        if (has_handle(as, s->handle) && is_target(kernel, s->op)) {
+        if (etp_record_has_handle(as, s->handle) && is_target(kernel, s->op)) {
             return true;
         }
     }
@@ -101,7 +97,7 @@ static bool same_size(const comparison *c, const etp_instruction *in,
     bool same = have == 0;
     for (uint32_t i = 0; !same && i < c->record->n_nodes; i++) {
         const etp_source *s = &c->record->nodes[i];
-        same = has_handle(as, s->handle) && is_target(in->op, s->op) &&
+        same = etp_record_has_handle(as, s->handle) && is_target(in->op, s->op) &&
                (s->elements == 0 || s->elements == have);
     }
     return same;
@@ -112,15 +108,15 @@ static void compare_kernel(const comparison *c, const etp_instruction *in,
 {
     const etp_source *s = as->n_handles > 0 ? etp_etrecord_source(c->record, as->handles[0]) : NULL;
     if (as->delegate.len > 0) {
-        take(c, false,
-             DIFFERS(c, "instruction %u is %.*s, in the record a delegate call", in->index,
-                     ETP_STR_ARG(in->op)));
+        etp_belonging_take(c->out, false,
+                           DIFFERS(c, "instruction %u is %.*s, in the record a delegate call",
+                                   in->index, ETP_STR_ARG(in->op)));
     } else if (s && !is_substitute(in->op)) {
         bool called = etp_record_calls(c->record, as, in->op);
-        take(c, called && same_size(c, in, as),
-             DIFFERS(c, "instruction %u is %.*s, in the record %.*s%s", in->index,
-                     ETP_STR_ARG(in->op), ETP_STR_ARG(s->op),
-                     called ? " with a result of another size" : ""));
+        etp_belonging_take(c->out, called && same_size(c, in, as),
+                           DIFFERS(c, "instruction %u is %.*s, in the record %.*s%s", in->index,
+                                   ETP_STR_ARG(in->op), ETP_STR_ARG(s->op),
+                                   called ? " with a result of another size" : ""));
     }
 }
 
@@ -169,11 +165,12 @@ static void compare_node(const comparison *c, const etp_partition *p, const etp_
     }
     bool like = s && etp_op_category(n->type_name) == etp_op_category(s->op);
     const char *how = like ? " with a result of another size or type" : "";
-    take(c, is,
-         s ? DIFFERS(c, "debug handle %lld is %.*s, in the record %.*s%s",
-                     (long long)n->debug_handle, ETP_STR_ARG(n->type_name), ETP_STR_ARG(s->op), how)
-           : DIFFERS(c, "debug handle %lld (%.*s) is not in the record", (long long)n->debug_handle,
-                     ETP_STR_ARG(n->type_name)));
+    etp_belonging_take(c->out, is,
+                       s ? DIFFERS(c, "debug handle %lld is %.*s, in the record %.*s%s",
+                                   (long long)n->debug_handle, ETP_STR_ARG(n->type_name),
+                                   ETP_STR_ARG(s->op), how)
+                         : DIFFERS(c, "debug handle %lld (%.*s) is not in the record",
+                                   (long long)n->debug_handle, ETP_STR_ARG(n->type_name)));
 }
 
 static void compare_call(const comparison *c, const etp_instruction *in,
@@ -181,12 +178,13 @@ static void compare_call(const comparison *c, const etp_instruction *in,
 {
     const etp_partition *p = &c->method->partitions[in->partition];
     if (!as || as->delegate.len == 0) {
-        take(c, false,
-             DIFFERS(c, "instruction %u is a delegate call, in the record it is not", in->index));
+        etp_belonging_take(
+            c->out, false,
+            DIFFERS(c, "instruction %u is a delegate call, in the record it is not", in->index));
     } else {
-        take(c, etp_str_eq(as->delegate, p->backend),
-             DIFFERS(c, "instruction %u is of %.*s, in the record of %.*s", in->index,
-                     ETP_STR_ARG(p->backend), ETP_STR_ARG(as->delegate)));
+        etp_belonging_take(c->out, etp_str_eq(as->delegate, p->backend),
+                           DIFFERS(c, "instruction %u is of %.*s, in the record of %.*s", in->index,
+                                   ETP_STR_ARG(p->backend), ETP_STR_ARG(as->delegate)));
     }
     for (uint32_t i = 0; i < p->n_nodes; i++) {
         if (p->nodes[i].debug_handle >= 0) {
@@ -214,7 +212,9 @@ static void compare_method(const comparison *c)
     for (uint32_t i = 0; i < c->record->n_instructions; i++) {
         uint32_t index = c->record->instructions[i].index;
         if (etp_method_find_instruction(m, 0, index) == ETP_NO_INDEX) {
-            take(c, false, DIFFERS(c, "instruction %u of the record is not in the program", index));
+            etp_belonging_take(
+                c->out, false,
+                DIFFERS(c, "instruction %u of the record is not in the program", index));
         }
     }
 }
@@ -234,9 +234,10 @@ void etp_record_belongs(const etp_program *program, const etp_etrecord *record, 
     }
     if (!shared && program->n_methods > 0 && record->n_methods > 0) {
         const comparison c = {.arena = arena, .out = out};
-        take(&c, false,
-             DIFFERS(&c, "the program has method %.*s, the record %.*s",
-                     ETP_STR_ARG(program->methods[0].name), ETP_STR_ARG(record->methods[0].name)));
+        etp_belonging_take(out, false,
+                           DIFFERS(&c, "the program has method %.*s, the record %.*s",
+                                   ETP_STR_ARG(program->methods[0].name),
+                                   ETP_STR_ARG(record->methods[0].name)));
     }
 }
 

@@ -16,11 +16,14 @@ typedef struct etp_belonging {
 
 void etp_record_belongs(const etp_program *program, const etp_etrecord *record, etp_arena *arena,
                         etp_belonging *out);
+// One more instruction or node that both speak of. DIFFERS: what does, where it does.
+void etp_belonging_take(etp_belonging *b, bool agrees, const char *differs);
 // 1 when nothing could be compared.
 double etp_belonging_share(const etp_belonging *b);
 // ETP_USAGE with what differs, below ETP_RECORD_BELONGS.
 ETP_NODISCARD etp_status etp_belonging_need(const etp_belonging *b, etp_error *err);
 
+bool etp_record_has_handle(const etp_record_instruction *instruction, int64_t handle);
 // Is KERNEL ("aten::add.out") what a node that INSTRUCTION of the record calls ("aten.add.Tensor")?
 bool etp_record_calls(const etp_record_method *record, const etp_record_instruction *instruction,
                       etp_str kernel);

@@ -12,24 +12,22 @@ typedef struct comparison {
 
 static void take(const comparison *c, bool agrees, const etp_trace_event *e, const char *instead)
 {
-    c->out->compared++;
-    c->out->agreed += agrees;
-    if (!agrees && !c->out->differs) {
-        c->out->differs = etp_arena_printf(
-            c->arena, "'%.*s' was recorded at instruction %d, where the record has %s",
-            ETP_STR_ARG(e->name), e->instruction, instead);
-    }
+    const char *differs =
+        agrees || c->out->differs
+            ? NULL
+            : etp_arena_printf(c->arena,
+                               "'%.*s' was recorded at instruction %d, where the record has %s",
+                               ETP_STR_ARG(e->name), e->instruction, instead);
+    etp_belonging_take(c->out, agrees, differs);
 }
 
 static void compare_kernel(const comparison *c, const etp_trace_event *e,
                            const etp_record_instruction *in)
 {
-    static const etp_str k_prefix = {"native_call_", 12};
     etp_str name = e->name;
-    if (!etp_str_starts(name, k_prefix)) {
+    if (!etp_str_skip(&name, "native_call_")) {
         return;
     }
-    name = (etp_str){name.ptr + k_prefix.len, name.len - k_prefix.len};
     const etp_source *first =
         in->n_handles > 0 ? etp_etrecord_source(c->method, in->handles[0]) : NULL;
     take(c, etp_record_calls(c->method, in, name), e,
@@ -74,82 +72,79 @@ static void compare_calls(const comparison *c, const etp_trace_block *block)
     for (uint32_t i = 0; all && i < c->method->n_instructions; i++) {
         const etp_record_instruction *in = &c->method->instructions[i];
         if (in->delegate.len > 0 && !has_call(block, in->index)) {
-            c->out->compared++;
-            c->out->differs = c->out->differs
-                                  ? c->out->differs
-                                  : etp_arena_printf(c->arena,
-                                                     "no delegate call was recorded at instruction "
-                                                     "%u, where the record has one",
-                                                     in->index);
+            const char *differs = etp_arena_printf(
+                c->arena,
+                "no delegate call was recorded at instruction %u, where the record has one",
+                in->index);
+            etp_belonging_take(c->out, false, differs);
         }
     }
 }
 
-typedef struct types { // of a delegate call's operators
-    bool quantised, half, single;
-} types;
+// Types of a delegate call's operators.
+enum { QUANTISED = 1, HALF = 2, SINGLE = 4, CONVERTS = 8 };
 
-static types types_of_record(const etp_record_method *method, const etp_record_instruction *in)
+static unsigned types_of_record(const etp_record_method *method, const etp_record_instruction *in)
 {
-    types t = {0};
+    unsigned types = 0;
     for (uint32_t i = 0; i < method->n_nodes; i++) {
         const etp_source *s = &method->nodes[i];
-        bool here = false;
-        for (uint32_t k = 0; !here && k < in->n_handles; k++) {
-            here = in->handles[k] == s->handle;
+        if (!etp_record_has_handle(in, s->handle)) {
+            continue;
         }
-        if (here) {
-            bool converts = etp_str_find(s->op, ETP_STR("quantize")) < s->op.len ||
-                            etp_str_find(s->op, ETP_STR("qparams")) < s->op.len;
-            t.quantised = t.quantised || converts;
-            t.half = t.half || (!converts &&
-                                (s->dtype == ETP_DTYPE_FLOAT16 || s->dtype == ETP_DTYPE_BFLOAT16));
-            t.single = t.single || (!converts && s->dtype == ETP_DTYPE_FLOAT32);
+        if (etp_str_find(s->op, ETP_STR("quantize")) < s->op.len ||
+            etp_str_find(s->op, ETP_STR("qparams")) < s->op.len) {
+            types |= QUANTISED;
+        } else if (s->dtype == ETP_DTYPE_FLOAT16 || s->dtype == ETP_DTYPE_BFLOAT16) {
+            types |= HALF;
+        } else if (s->dtype == ETP_DTYPE_FLOAT32) {
+            types |= SINGLE;
         }
     }
-    return t;
+    return types;
 }
 
-static types types_of_name(const etp_op_name *op)
+static unsigned types_of_name(const etp_op_name *op)
 {
-    types t = {0};
+    unsigned types = op->category == ETP_CATEGORY_QUANTIZE ? CONVERTS : 0;
     for (size_t i = 0; i < op->n_dtypes; i++) {
-        bool q = etp_str_find(op->dtypes[i], ETP_STR("Q")) < op->dtypes[i].len;
-        t.quantised = t.quantised || q;
-        t.half = t.half || etp_str_ends(op->dtypes[i], ETP_STR("16"));
-        t.single = t.single || (!q && etp_str_ends(op->dtypes[i], ETP_STR("F32")));
+        bool quantised = etp_str_find(op->dtypes[i], ETP_STR("Q")) < op->dtypes[i].len;
+        types |= quantised ? QUANTISED : 0;
+        types |= etp_str_ends(op->dtypes[i], ETP_STR("16")) ? HALF : 0;
+        types |= !quantised && etp_str_ends(op->dtypes[i], ETP_STR("F32")) ? SINGLE : 0;
     }
-    return t;
+    return types;
+}
+
+static bool is_operator_of(const etp_trace_event *e, const etp_record_instruction *in,
+                           etp_op_name *out)
+{
+    bool is =
+        e->kind == ETP_EVENT_DELEGATE_OP && e->chain == 0 && e->instruction == (int32_t)in->index;
+    if (is) {
+        etp_op_parse(e->name, out);
+    }
+    return is;
 }
 
 // A call of a quantised graph may leave operators as they are, but not all of them, and one of half
-// floats runs as single ones between conversions where the CPU has no others.
+// floats runs as single ones between conversions where the CPU has no others. Types that agree
+// prove little.
 static void compare_types(const comparison *c, const etp_trace_block *block,
                           const etp_record_instruction *in)
 {
-    const types has = types_of_record(c->method, in);
-    types any = {0};
-    bool converts = false;
-    for (int pass = 0; pass < 2; pass++) {
-        bool agrees = !has.quantised == !any.quantised && (has.half || !any.half) &&
-                      (has.single || has.quantised || !any.single || any.half || converts);
-        for (size_t i = 0; (has.half || has.single) && i < block->n_events; i++) {
-            const etp_trace_event *e = &block->events[i];
-            etp_op_name op;
-            if (e->kind != ETP_EVENT_DELEGATE_OP || e->chain != 0 ||
-                e->instruction != (int32_t)in->index) {
-                continue;
-            }
-            etp_op_parse(e->name, &op);
-            const types t = types_of_name(&op);
-            if (pass == 0) {
-                any.quantised = any.quantised || t.quantised;
-                any.half = any.half || t.half;
-                any.single = any.single || t.single;
-                converts = converts || op.category == ETP_CATEGORY_QUANTIZE;
-            } else if (op.n_dtypes > 0 && !agrees) { // types that agree prove little
-                take(c, agrees, e, has.quantised ? "quantised operators" : "another type");
-            }
+    const unsigned has = types_of_record(c->method, in);
+    unsigned any = 0;
+    etp_op_name op;
+    for (size_t i = 0; i < block->n_events; i++) {
+        any |= is_operator_of(&block->events[i], in, &op) ? types_of_name(&op) : 0;
+    }
+    bool agrees = !((has ^ any) & QUANTISED) && (has & HALF || !(any & HALF)) &&
+                  (has & (SINGLE | QUANTISED) || !(any & SINGLE) || any & (HALF | CONVERTS));
+    for (size_t i = 0; has & (HALF | SINGLE) && !agrees && i < block->n_events; i++) {
+        if (is_operator_of(&block->events[i], in, &op) && op.n_dtypes > 0) {
+            take(c, false, &block->events[i],
+                 has & QUANTISED ? "quantised operators" : "another type");
         }
     }
 }
