@@ -15,30 +15,16 @@
 
 // ---- node tables ----
 
-// Each table stands beside its layout, whose numbers are fields of that table in the order of
-// etp_xnn_layout: inputs, which of them may be absent, outputs, flags, and then the special ones.
 static const etp_fb_field k_unary_fields[] = {U32("input_id"), U32("output_id"), U32("flags")};
 static const etp_fb_schema k_unary = ETP_FB_SCHEMA("XNNNode1x1", k_unary_fields);
-static const etp_xnn_layout k_unary_layout = {1,    {0},  0,    1,    {1},  2,
-                                              NONE, NONE, NONE, NONE, NONE, 0};
 
 static const etp_fb_field k_binary_fields[] = {U32("input1_id"), U32("input2_id"), U32("output_id"),
                                                U32("flags")};
 static const etp_fb_schema k_binary = ETP_FB_SCHEMA("XNNNode2x1", k_binary_fields);
-static const etp_xnn_layout k_binary_layout = {
-    2, {0, 1},
-     0, 1, {2},
-     3, NONE, NONE, NONE, NONE, NONE, 0
-};
 
 static const etp_fb_field k_fc_fields[] = {U32("input1_id"), U32("filter_id"), U32("bias_id"),
                                            U32("output_id"), U32("flags")};
 static const etp_fb_schema k_fc = ETP_FB_SCHEMA("XNNFullyConnected", k_fc_fields);
-static const etp_xnn_layout k_fc_layout = {
-    3, {0, 1, 2},
-     1 << 2, 1, {3},
-     4, NONE, NONE, NONE, NONE, NONE, 0
-};
 
 static const etp_fb_field k_conv_fields[] = {U32("padding_top"),
                                              U32("padding_right"),
@@ -61,11 +47,6 @@ static const etp_fb_field k_conv_fields[] = {U32("padding_top"),
                                              U32("output_id"),
                                              U32("flags")};
 static const etp_fb_schema k_conv = ETP_FB_SCHEMA("XNNNodeConv", k_conv_fields);
-static const etp_xnn_layout k_conv_layout = {
-    3, {15, 16, 17},
-     1 << 2, 1, {18},
-     19, NONE, NONE, NONE, NONE, NONE, 15
-};
 
 static const etp_fb_field k_pool_fields[] = {
     U32("padding_top"),    U32("padding_right"),  U32("padding_bottom"),
@@ -74,71 +55,47 @@ static const etp_fb_field k_pool_fields[] = {
     U32("dilation_width"), U32("input_id"),       U32("output_id"),
     U32("flags")};
 static const etp_fb_schema k_pool = ETP_FB_SCHEMA("XNNPooling2D", k_pool_fields);
-static const etp_xnn_layout k_pool_layout = {1,    {10}, 0,    1,    {11}, 12,
-                                             NONE, NONE, NONE, NONE, NONE, 10};
 
 static const etp_fb_field k_argmax_fields[] = {
     U32("padding_top"),     U32("padding_right"), U32("padding_bottom"), U32("padding_left"),
     U32("pooling_height"),  U32("pooling_width"), U32("input_id"),       U32("output_value_id"),
     U32("output_index_id"), U32("flags")};
 static const etp_fb_schema k_argmax = ETP_FB_SCHEMA("XNNArgMaxPooling2d", k_argmax_fields);
-static const etp_xnn_layout k_argmax_layout = {
-    1, {6},
-     0, 2, {7, 8},
-     9, NONE, NONE, NONE, NONE, NONE, 6
-};
 
-// The fifth input came later, so it stands at the end: fields may only be appended. All numbers of
-// inputs use this one table, so the layout follows from the type.
+// The fifth input came later, so it stands at the end: fields may only be appended.
 static const etp_fb_field k_cat_fields[] = {U32("axis"),      U32("input1_id"), U32("input2_id"),
                                             U32("input3_id"), U32("input4_id"), U32("output_id"),
                                             U32("flags"),     U32("input5_id")};
 static const etp_fb_schema k_cat = ETP_FB_SCHEMA("XNNCat", k_cat_fields);
-static const etp_xnn_layout k_cat_layouts[] = {
-    {2, {1, 2},          0, 1, {5}, 6, NONE, NONE, NONE, 0, NONE, 0},
-    {3, {1, 2, 3},       0, 1, {5}, 6, NONE, NONE, NONE, 0, NONE, 0},
-    {4, {1, 2, 3, 4},    0, 1, {5}, 6, NONE, NONE, NONE, 0, NONE, 0},
-    {5, {1, 2, 3, 4, 7}, 0, 1, {5}, 6, NONE, NONE, NONE, 0, NONE, 0}
-};
 
 // Two tables of the schema that differ only in a field's name are one here: the verifier looks at
 // kinds and widths.
 static const etp_fb_field k_shape_fields[] = {U32("num_dims"), VECTOR("perm or new_shape", 4),
                                               U32("input_id"), U32("output_id"), U32("flags")};
 static const etp_fb_schema k_shape = ETP_FB_SCHEMA("XNNStaticTranspose or Reshape", k_shape_fields);
-static const etp_xnn_layout k_shape_layout = {1, {2}, 0, 1, {3}, 4, 1, NONE, NONE, NONE, NONE, 0};
 
 static const etp_fb_field k_resize_fields[] = {U32("new_height"), U32("new_width"), U32("input_id"),
                                                U32("output_id"), U32("flags")};
 static const etp_fb_schema k_resize = ETP_FB_SCHEMA("XNNStaticResizeBilinear2D", k_resize_fields);
-static const etp_xnn_layout k_resize_layout = {1, {2}, 0, 1, {3}, 4, NONE, NONE, NONE, NONE, 0, 0};
 
 static const etp_fb_field k_pad_fields[] = {VECTOR("pre_paddings", 4), VECTOR("post_paddings", 4),
                                             U32("padding_value"),      U32("input_id"),
                                             U32("output_id"),          U32("flags")};
 static const etp_fb_schema k_pad = ETP_FB_SCHEMA("XNNStaticConstantPad", k_pad_fields);
-static const etp_xnn_layout k_pad_layout = {1, {3}, 0, 1, {4}, 5, 0, 1, 2, NONE, NONE, 0};
 
 static const etp_fb_field k_param_fields[] = {U32("negative_slope or alpha"), U32("input_id"),
                                               U32("output_id"), U32("flags")};
 static const etp_fb_schema k_param = ETP_FB_SCHEMA("XNNLeakyReLU or ELU", k_param_fields);
-static const etp_xnn_layout k_param_layout = {1, {1}, 0, 1, {2}, 3, NONE, NONE, 0, NONE, NONE, 0};
 
 static const etp_fb_field k_slice_fields[] = {U32("num_dims"),    VECTOR("offsets", 4),
                                               VECTOR("sizes", 4), U32("input_id"),
                                               U32("output_id"),   U32("flags")};
 static const etp_fb_schema k_slice = ETP_FB_SCHEMA("XNNStaticSlice", k_slice_fields);
-static const etp_xnn_layout k_slice_layout = {1, {3}, 0, 1, {4}, 5, 1, 2, NONE, NONE, NONE, 0};
 
 static const etp_fb_field k_sdpa_fields[] = {U32("query_id"), U32("key_id"),  U32("value_id"),
                                              U32("scale_id"), U32("mask_id"), U32("output_id"),
                                              U32("flags")};
 static const etp_fb_schema k_sdpa = ETP_FB_SCHEMA("XNNScaledDotProductAttention", k_sdpa_fields);
-static const etp_xnn_layout k_sdpa_layout = {
-    5, {0, 1, 2, 3, 4},
-     1 << 4, 1, {5},
-     6, NONE, NONE, NONE, NONE, NONE, 0
-};
 
 // ---- type codes ----
 
@@ -153,41 +110,40 @@ static const etp_fb_schema *const k_node_tables[ETP_XNN_TYPE_COUNT] = {
     &k_sdpa,   &k_binary, &k_cat,    &k_conv,   &k_unary,  &k_unary,  // SDPA … Log
     &k_unary,  &k_unary,  &k_unary,  &k_unary,  &k_unary,  &k_unary}; // Gelu … Cos
 
+// The numbers are fields of that table in the order of etp_xnn_layout: inputs, which of them may be
+// absent, outputs, flags, and then the special ones. All numbers of inputs of a concatenation use
+// one table.
+static const struct {
+    const etp_fb_schema *schema;
+    uint8_t type; // 0: all of that table
+    etp_xnn_layout layout;
+} k_layouts[] = {
+    {&k_unary,  0,                     {1, {0}, 0, 1, {1}, 2, NONE, NONE, NONE, NONE, NONE, 0}                 },
+    {&k_binary, 0,                     {2, {0, 1}, 0, 1, {2}, 3, NONE, NONE, NONE, NONE, NONE, 0}              },
+    {&k_fc,     0,                     {3, {0, 1, 2}, 1 << 2, 1, {3}, 4, NONE, NONE, NONE, NONE, NONE, 0}      },
+    {&k_conv,   0,                     {3, {15, 16, 17}, 1 << 2, 1, {18}, 19, NONE, NONE, NONE, NONE, NONE, 15}},
+    {&k_pool,   0,                     {1, {10}, 0, 1, {11}, 12, NONE, NONE, NONE, NONE, NONE, 10}             },
+    {&k_argmax, 0,                     {1, {6}, 0, 2, {7, 8}, 9, NONE, NONE, NONE, NONE, NONE, 6}              },
+    {&k_shape,  0,                     {1, {2}, 0, 1, {3}, 4, 1, NONE, NONE, NONE, NONE, 0}                    },
+    {&k_resize, 0,                     {1, {2}, 0, 1, {3}, 4, NONE, NONE, NONE, NONE, 0, 0}                    },
+    {&k_pad,    0,                     {1, {3}, 0, 1, {4}, 5, 0, 1, 2, NONE, NONE, 0}                          },
+    {&k_param,  0,                     {1, {1}, 0, 1, {2}, 3, NONE, NONE, 0, NONE, NONE, 0}                    },
+    {&k_slice,  0,                     {1, {3}, 0, 1, {4}, 5, 1, 2, NONE, NONE, NONE, 0}                       },
+    {&k_sdpa,   0,                     {5, {0, 1, 2, 3, 4}, 1 << 4, 1, {5}, 6, NONE, NONE, NONE, NONE, NONE, 0}},
+    {&k_cat,    ETP_XNN_CONCATENATE_2, {2, {1, 2}, 0, 1, {5}, 6, NONE, NONE, NONE, 0, NONE, 0}                 },
+    {&k_cat,    ETP_XNN_CONCATENATE_3, {3, {1, 2, 3}, 0, 1, {5}, 6, NONE, NONE, NONE, 0, NONE, 0}              },
+    {&k_cat,    ETP_XNN_CONCATENATE_4, {4, {1, 2, 3, 4}, 0, 1, {5}, 6, NONE, NONE, NONE, 0, NONE, 0}           },
+    {&k_cat,
+     ETP_XNN_CONCATENATE_5,            {5, {1, 2, 3, 4, 7}, 0, 1, {5}, 6, NONE, NONE, NONE, 0, NONE, 0}        },
+};
+
 const etp_xnn_layout *etp_xnn_layout_of(uint8_t type)
 {
-    switch ((etp_xnn_type)type) {
-    case ETP_XNN_CONCATENATE_2:
-        return &k_cat_layouts[0];
-    case ETP_XNN_CONCATENATE_3:
-        return &k_cat_layouts[1];
-    case ETP_XNN_CONCATENATE_4:
-        return &k_cat_layouts[2];
-    case ETP_XNN_CONCATENATE_5:
-        return &k_cat_layouts[3];
-    default:
-        break;
-    }
-    static const struct {
-        const etp_fb_schema *schema;
-        const etp_xnn_layout *layout;
-    } k_layouts[] = {
-        {&k_unary,  &k_unary_layout },
-        {&k_binary, &k_binary_layout},
-        {&k_fc,     &k_fc_layout    },
-        {&k_conv,   &k_conv_layout  },
-        {&k_pool,   &k_pool_layout  },
-        {&k_argmax, &k_argmax_layout},
-        {&k_shape,  &k_shape_layout },
-        {&k_resize, &k_resize_layout},
-        {&k_pad,    &k_pad_layout   },
-        {&k_param,  &k_param_layout },
-        {&k_slice,  &k_slice_layout },
-        {&k_sdpa,   &k_sdpa_layout  }
-    };
     const etp_fb_schema *schema = type < ETP_XNN_TYPE_COUNT ? k_node_tables[type] : NULL;
     for (size_t i = 0; schema && i < ETP_FB_COUNT(k_layouts); i++) {
-        if (k_layouts[i].schema == schema) {
-            return k_layouts[i].layout;
+        if (k_layouts[i].schema == schema &&
+            (k_layouts[i].type == 0 || k_layouts[i].type == type)) {
+            return &k_layouts[i].layout;
         }
     }
     return NULL;
