@@ -152,6 +152,17 @@ static inline const uint64_t *etp_trace_durations(const etp_trace_block *block, 
     return block->durations_ns + (size_t)event * block->n_runs;
 }
 
+// Of all its executions.
+static inline uint64_t etp_trace_total_ns(const etp_trace_block *block, uint32_t event)
+{
+    const uint64_t *d = etp_trace_durations(block, event);
+    uint64_t total = 0;
+    for (size_t r = 0; r < block->n_runs; r++) {
+        total += d[r];
+    }
+    return total;
+}
+
 // Duration of EVENT in RUN minus the durations of the events it directly contains. Negative when
 // the parts add up to more than the whole (clocks of different resolution).
 ETP_API int64_t etp_trace_exclusive_ns(const etp_trace_block *block, uint32_t event, size_t run);

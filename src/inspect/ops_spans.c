@@ -44,14 +44,12 @@ void etp_ops_report_few(const etp_ops_answer *a, etp_report *r, etp_arena *arena
             return;
         }
         uint64_t lo = UINT64_MAX, hi = 0;
-        double sum = 0;
         for (size_t k = 0; k < b->n_runs; k++) {
             lo = d[k] < lo ? d[k] : lo;
             hi = d[k] > hi ? d[k] : hi;
-            sum += (double)d[k];
         }
         double half = (double)etp_ops_select(d, b->n_runs, (b->n_runs - 1) / 2, lo, hi, scratch);
-        double mean = sum / (double)b->n_runs;
+        double mean = etp_ops_execute_ns(b) / (double)b->n_runs;
         if (mean > FAR_MEAN * half || half > FAR_MEAN * mean) {
             bool above = mean > half;
             etp_report_note(r, ETP_WARN,

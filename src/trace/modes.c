@@ -315,10 +315,10 @@ static size_t find_parts(const etp_trace_block *block, run_time *v, bool several
 
 // ---- loads ----
 
-typedef struct loads { // RunData in which a method was loaded
-    uint32_t *runs;
-    size_t n;
-} loads;
+typedef struct run_list { // RunData, ascending
+    uint32_t *items;
+    size_t n, cap;
+} run_list;
 
 static bool loads_a_method(const etp_trace_block *b)
 {
@@ -330,46 +330,38 @@ static bool loads_a_method(const etp_trace_block *b)
     return false;
 }
 
-static loads find_loads(const etp_trace *t, etp_arena *arena)
+static bool executes(const etp_trace_block *b)
 {
-    size_t n = 0;
+    return b->has_execute;
+}
+
+// Those of the blocks that COUNT.
+static run_list list_runs(const etp_trace *t, bool (*counts)(const etp_trace_block *),
+                          etp_arena *arena)
+{
+    run_list l = {0};
     for (size_t i = 0; i < t->n_blocks; i++) {
-        n += loads_a_method(&t->blocks[i]) ? t->blocks[i].n_runs : 0;
-    }
-    loads l = {.runs = etp_arena_alloc_raw(arena, n, sizeof *l.runs)};
-    for (size_t i = 0; n > 0 && i < t->n_blocks; i++) {
         const etp_trace_block *b = &t->blocks[i];
-        if (loads_a_method(b)) {
-            memcpy(l.runs + l.n, b->runs, b->n_runs * sizeof *l.runs);
-            l.n += b->n_runs;
+        for (size_t r = 0, n = counts(b) ? b->n_runs : 0; r < n; r++) {
+            ETP_ADD(arena, &l, b->runs[r]);
         }
     }
-    qsort(l.runs, l.n, sizeof *l.runs, etp_order_u32);
+    if (l.n > 1) {
+        qsort(l.items, l.n, sizeof *l.items, etp_order_u32);
+    }
     return l;
 }
 
-static size_t loads_before(const loads *l, uint32_t run)
-{
-    size_t lo = 0, hi = l->n;
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (l->runs[mid] < run) {
-            lo = mid + 1;
-        } else {
-            hi = mid;
-        }
-    }
-    return lo;
-}
-
-static size_t split(const etp_trace_block *block, const loads *l, etp_arena *arena,
+static size_t split(const etp_trace_block *block, const run_list *l, etp_arena *arena,
                     etp_trace_block *out)
 {
-    size_t n = block->n_runs, from[ETP_MODES + 1];
+    size_t n = block->n_runs, loaded = 0, from[ETP_MODES + 1];
     run_time *v = etp_arena_alloc_raw(arena, n, sizeof *v);
     const uint64_t *d = etp_trace_durations(block, block->execute);
     for (size_t r = 0; r < n; r++) {
-        size_t loaded = loads_before(l, block->runs[r]);
+        while (loaded < l->n && l->items[loaded] < block->runs[r]) {
+            loaded++;
+        }
         bool next = r > 0 && v[r - 1].stretch == loaded;
         v[r] = (run_time){d[r], r, loaded, next ? v[r - 1].since + 1 : 0};
     }
@@ -457,25 +449,17 @@ typedef struct population {
 // Paths of a method with a branch: no instruction says in one what it does not in the other.
 static bool are_paths(const population *p, const etp_trace_event **places, size_t n)
 {
-    size_t shared = 0;
-    for (size_t i = 0; i < n; i++) {
-        size_t lo = 0, hi = p->n_places;
-        while (lo < hi) {
-            size_t mid = lo + (hi - lo) / 2;
-            if (place_order(p->places[mid], places[i]) < 0) {
-                lo = mid + 1;
-            } else {
-                hi = mid;
-            }
+    bool shared = false, same = true;
+    for (size_t i = 0, at = 0; same && i < n; i++) {
+        while (at < p->n_places && place_order(p->places[at], places[i]) < 0) {
+            at++;
         }
-        if (lo < p->n_places && place_order(p->places[lo], places[i]) == 0) {
-            if (!same_text_and_place(p->places[lo], places[i])) {
-                return false;
-            }
-            shared++;
+        if (at < p->n_places && place_order(p->places[at], places[i]) == 0) {
+            same = same_text_and_place(p->places[at], places[i]);
+            shared = true;
         }
     }
-    return shared > 0;
+    return shared && same;
 }
 
 static bool is_logged(const etp_trace_block *b, size_t event)
@@ -487,11 +471,7 @@ static bool is_logged(const etp_trace_block *b, size_t event)
 
 static double mean_of(const etp_trace_block *b)
 {
-    double sum = 0;
-    for (size_t r = 0; r < b->n_runs; r++) {
-        sum += (double)etp_trace_durations(b, b->execute)[r];
-    }
-    return sum / (double)b->n_runs;
+    return (double)etp_trace_total_ns(b, b->execute) / (double)b->n_runs;
 }
 
 static bool take_as_long(const etp_trace_block *a, const etp_trace_block *b)
@@ -536,27 +516,6 @@ static bool same_events(const etp_trace_block *a, const etp_trace_block *b, like
         j = skip(b, j, like);
     }
     return same;
-}
-
-// The run behind the first executions of the recording; ETP_NO_INDEX: there are no more.
-static uint32_t first_warm(const etp_trace *t)
-{
-    uint32_t from = 0, found = ETP_NO_INDEX;
-    for (int k = 0; k <= COLD_RUNS; k++, from = found + 1) {
-        found = ETP_NO_INDEX;
-        for (size_t i = 0; i < t->n_blocks; i++) {
-            const etp_trace_block *b = &t->blocks[i];
-            size_t r = 0;
-            while (r < b->n_runs && b->runs[r] < from) {
-                r++;
-            }
-            found = b->has_execute && r < b->n_runs && b->runs[r] < found ? b->runs[r] : found;
-        }
-        if (found == ETP_NO_INDEX) {
-            break;
-        }
-    }
-    return found;
 }
 
 // What the first executions do besides what later ones do, in calls of delegates, they set up. The
@@ -624,9 +583,9 @@ static void find_rare(etp_trace *t, size_t n, const etp_trace_block **warm)
     size_t usual = 0;
     for (size_t i = 0; i < t->n_blocks; i++) {
         const etp_trace_block *b = &t->blocks[i];
-        for (size_t r = 0; b->has_execute && r < b->n_runs; r++) {
-            all[b->population].ns += (double)etp_trace_durations(b, b->execute)[r];
-            all[b->population].runs++;
+        if (b->has_execute) {
+            all[b->population].ns += (double)etp_trace_total_ns(b, b->execute);
+            all[b->population].runs += b->n_runs;
         }
     }
     for (size_t k = 1; k < n; k++) {
@@ -648,7 +607,7 @@ void etp_modes_split(etp_trace *t, etp_arena *arena)
     size_t most = t->n_blocks * ETP_MODES, n = 0;
     etp_trace_block *blocks = etp_arena_alloc_array(arena, most, sizeof *blocks);
     bool *is_part = etp_arena_alloc_array(&scratch, most, sizeof *is_part);
-    const loads l = find_loads(t, &scratch);
+    const run_list l = list_runs(t, loads_a_method, &scratch);
     size_t least = l.n > 1 ? 2 : (size_t)2 * LEAST_RUNS;
     for (size_t i = 0; i < t->n_blocks; i++) {
         size_t parts = 1;
@@ -664,7 +623,8 @@ void etp_modes_split(etp_trace *t, etp_arena *arena)
     t->blocks = blocks;
     t->n_blocks = n;
     const etp_trace_block **warm = etp_arena_alloc_array(&scratch, n, sizeof *warm);
-    uint32_t from = first_warm(t);
+    const run_list executions = list_runs(t, executes, &scratch);
+    uint32_t from = executions.n > COLD_RUNS ? executions.items[COLD_RUNS] : ETP_NO_INDEX;
     for (size_t i = 0; l.n <= 1 && i < n; i++) {
         warm[i] = is_part[i] ? NULL : warm_of(t, &t->blocks[i], from);
     }

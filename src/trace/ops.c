@@ -237,13 +237,10 @@ static void add_totals(const etp_trace_block *block, const etp_op_row *rows, siz
     if (!block->has_execute) {
         return;
     }
-    const uint64_t *execute = etp_trace_durations(block, block->execute);
     out->boundary_ns += boundary_ns(block, inside);
     mark_inside(block, inside);
     out->executions += block->n_runs;
-    for (size_t r = 0; r < block->n_runs; r++) {
-        out->execute_ns += (int64_t)execute[r];
-    }
+    out->execute_ns += (int64_t)etp_trace_total_ns(block, block->execute);
     for (size_t i = 0; i < n; i++) {
         if (!inside[rows[i].event]) {
             continue;
@@ -267,16 +264,6 @@ static bool span_kind(const etp_trace_event *e, etp_op_span_kind *out)
     return e->kind == ETP_EVENT_DELEGATE_OP && (e->at_load || !e->leaf);
 }
 
-static uint64_t total_of(const etp_trace_block *block, uint32_t event)
-{
-    const uint64_t *d = etp_trace_durations(block, event);
-    uint64_t total = 0;
-    for (size_t r = 0; r < block->n_runs; r++) {
-        total += d[r];
-    }
-    return total;
-}
-
 // What is held against each other APART: what a call (the last: none) logged in one unit.
 static size_t apart_with(const etp_trace_block *block, uint32_t event)
 {
@@ -298,7 +285,7 @@ static double whole_of(const etp_trace_block *block, uint32_t event, etp_op_span
          p = block->events[p].parent) {
         whole = p;
     }
-    return whole == ETP_NO_INDEX ? (double)NAN : (double)total_of(block, whole);
+    return whole == ETP_NO_INDEX ? (double)NAN : (double)etp_trace_total_ns(block, whole);
 }
 
 static void list_spans(const etp_trace_block *block, uint32_t index, etp_arena *arena,
@@ -308,12 +295,12 @@ static void list_spans(const etp_trace_block *block, uint32_t index, etp_arena *
     etp_op_span_kind kind;
     for (uint32_t i = 0; i < block->n_events; i++) {
         if (block->events[i].kind == ETP_EVENT_APART) {
-            by_call[apart_with(block, i)] += (double)total_of(block, i);
+            by_call[apart_with(block, i)] += (double)etp_trace_total_ns(block, i);
         }
     }
     for (uint32_t i = 0; i < block->n_events; i++) {
         if (span_kind(&block->events[i], &kind)) {
-            uint64_t total = total_of(block, i);
+            uint64_t total = etp_trace_total_ns(block, i);
             double whole = whole_of(block, i, kind, by_call);
             spans[(*n)++] = (etp_op_span){
                 .block = index,

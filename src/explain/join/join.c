@@ -36,20 +36,15 @@ typedef struct joiner {
 // registered without an overload have no dot.
 static bool kernel_name_fits(etp_str event, etp_str op)
 {
-    static const etp_str k_prefix = {"native_call_", 12};
-    if (!etp_str_starts(event, k_prefix)) {
+    etp_str name = event, before;
+    if (!etp_str_skip(&name, "native_call_")) {
         return false;
     }
-    etp_str name = {event.ptr + k_prefix.len, event.len - k_prefix.len};
     if (etp_str_eq(name, op)) {
         return true; // with namespace
     }
-    size_t colons = etp_str_find(op, ETP_STR("::"));
-    if (colons < op.len) {
-        op = (etp_str){op.ptr + colons + 2, op.len - colons - 2};
-    }
-    size_t dot = etp_str_find(name, ETP_STR("."));
-    if (dot == name.len) { // no overload in the event
+    etp_str_cut(&op, "::", &before);
+    if (etp_str_find(name, ETP_STR(".")) == name.len) { // no overload in the event
         op.len = etp_str_find(op, ETP_STR("."));
     }
     return etp_str_eq(name, op);
@@ -343,14 +338,9 @@ static void check_rates(const joiner *j, candidate *c)
     const etp_join only = {
         .method = c->method->index, .events = c->events, .n_events = (uint32_t)j->block->n_events};
     for (uint32_t i = 0; !c->reason && i < only.n_events; i++) {
-        const uint64_t *ns = etp_trace_durations(j->block, i);
-        double sum = 0;
+        double mean = (double)etp_trace_total_ns(j->block, i) / (double)j->block->n_runs;
         etp_op_facts facts;
         etp_join_facts(j->program, &only, i, &facts);
-        for (size_t r = 0; r < j->block->n_runs; r++) {
-            sum += (double)ns[r];
-        }
-        double mean = sum / (double)j->block->n_runs;
         if (facts.work.known && !facts.work.bound && j->block->events[i].apart == ETP_APART_NOT &&
             (double)facts.work.macs > MOST_MACS_PER_NS * (mean + STEP_NS)) {
             c->reason = etp_arena_printf(
