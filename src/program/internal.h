@@ -19,6 +19,13 @@ static inline bool etp_times(uint64_t *acc, uint64_t factor)
     return true;
 }
 
+// Elements of V.
+bool etp_elements(const etp_value *v, uint64_t *out);
+
+#define ETP_OPS_SOFTMAX 5 // operations for each score
+#define ETP_WORK_TOO_LARGE "the amount of work does not fit 64 bits"
+#define ETP_WORK_RANK "unexpected number of dimensions"
+
 // Work of a node of an XNNPACK payload; VALUES are the partition's.
 etp_work etp_work_of_node(const etp_node *node, const etp_value *values);
 // Work of a kernel call; EVALUES are the method's as in the file, VALUES the same as tensors.

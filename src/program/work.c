@@ -7,7 +7,6 @@
 // every kernel we know; the figure is an order of magnitude, good enough to place an operator under
 // a roof.
 #define OPS_CHEAP 1
-#define OPS_SOFTMAX 5
 #define OPS_TRANSCENDENTAL 10
 #define OPS_BILINEAR 8 // four taps, multiply and add each
 
@@ -20,9 +19,6 @@ static etp_work problem(const char *text)
 {
     return (etp_work){.problem = text};
 }
-
-static const char k_overflow[] = "the amount of work does not fit 64 bits";
-static const char k_rank[] = "unexpected number of dimensions";
 
 static bool add(uint64_t *acc, uint64_t term)
 {
@@ -44,7 +40,7 @@ static bool product(const int64_t *dims, uint32_t n, uint64_t *out)
     return true;
 }
 
-static bool elements(const etp_value *v, uint64_t *out)
+bool etp_elements(const etp_value *v, uint64_t *out)
 {
     return product(v->dims, v->rank, out);
 }
@@ -115,7 +111,7 @@ static const char *conv_macs(const etp_node *node, const etp_value *const in[3],
     const etp_value *filter = in[1];
     bool depthwise = node->type == ETP_XNN_DEPTHWISE_CONV_2D;
     if (in[0]->rank != 4 || out->rank != 4 || filter->rank != 4) {
-        return k_rank;
+        return ETP_WORK_RANK;
     }
     int64_t ci = in[0]->dims[3];
     int64_t co = filter->dims[depthwise ? 3 : 0];
@@ -134,9 +130,9 @@ static const char *conv_macs(const etp_node *node, const etp_value *const in[3],
     if (bad) {
         return bad;
     }
-    bool fits = elements(out, macs) && etp_times(macs, w->kernel_h) &&
+    bool fits = etp_elements(out, macs) && etp_times(macs, w->kernel_h) &&
                 etp_times(macs, w->kernel_w) && etp_times(macs, per_group);
-    return fits ? NULL : k_overflow;
+    return fits ? NULL : ETP_WORK_TOO_LARGE;
 }
 
 // Transposed convolution, NHWC, filter [Co, Kh, Kw, Ci/g]: every input element meets every tap.
@@ -146,7 +142,7 @@ static const char *deconv_macs(const etp_node *node, const etp_value *const in[3
     const etp_xnn_window *w = node->xnn->window;
     const etp_value *filter = in[1];
     if (in[0]->rank != 4 || out->rank != 4 || filter->rank != 4) {
-        return k_rank;
+        return ETP_WORK_RANK;
     }
     if (filter->dims[1] != w->kernel_h || filter->dims[2] != w->kernel_w || w->groups == 0 ||
         in[0]->dims[3] % w->groups != 0 || in[0]->dims[3] / w->groups != filter->dims[3] ||
@@ -155,9 +151,9 @@ static const char *deconv_macs(const etp_node *node, const etp_value *const in[3
         return "channels of input, filter and output do not agree";
     }
     uint64_t co_per_group = (uint64_t)filter->dims[0] / w->groups;
-    bool fits = elements(in[0], macs) && etp_times(macs, w->kernel_h) &&
+    bool fits = etp_elements(in[0], macs) && etp_times(macs, w->kernel_h) &&
                 etp_times(macs, w->kernel_w) && etp_times(macs, co_per_group);
-    return fits ? NULL : k_overflow;
+    return fits ? NULL : ETP_WORK_TOO_LARGE;
 }
 
 // Fully connected: [M…, K] × filter [N, K] (or [K, N]) → [M…, N].
@@ -165,19 +161,19 @@ static const char *fc_macs(const etp_value *a, const etp_value *filter, const et
                            bool transposed, uint64_t *macs)
 {
     if (a->rank < 1 || filter->rank != 2 || out->rank < 1) {
-        return k_rank;
+        return ETP_WORK_RANK;
     }
     int64_t k = filter->dims[transposed ? 0 : 1];
     int64_t n = filter->dims[transposed ? 1 : 0];
     uint64_t rows_in = 0, rows_out = 0;
     if (!product(a->dims, a->rank - 1, &rows_in) || !product(out->dims, out->rank - 1, &rows_out)) {
-        return k_overflow;
+        return ETP_WORK_TOO_LARGE;
     }
     if (a->dims[a->rank - 1] != k || out->dims[out->rank - 1] != n || rows_in != rows_out) {
         return "input, weights and output do not agree in size";
     }
     *macs = rows_in;
-    return etp_times(macs, (uint64_t)k) && etp_times(macs, (uint64_t)n) ? NULL : k_overflow;
+    return etp_times(macs, (uint64_t)k) && etp_times(macs, (uint64_t)n) ? NULL : ETP_WORK_TOO_LARGE;
 }
 
 // [B…, M, K] × [B…, K, N] → [B…, M, N]; batch dimensions of the operands may be broadcast.
@@ -185,7 +181,7 @@ static const char *bmm_macs(const etp_value *a, const etp_value *b, const etp_va
                             bool transpose_b, uint64_t *macs)
 {
     if (a->rank < 2 || b->rank < 2 || out->rank < 2) {
-        return k_rank;
+        return ETP_WORK_RANK;
     }
     int64_t m = a->dims[a->rank - 2], k = a->dims[a->rank - 1];
     int64_t bk = b->dims[b->rank - (transpose_b ? 1 : 2)];
@@ -193,7 +189,7 @@ static const char *bmm_macs(const etp_value *a, const etp_value *b, const etp_va
     if (bk != k || out->dims[out->rank - 2] != m || out->dims[out->rank - 1] != bn) {
         return "operands of the matrix multiplication do not agree in size";
     }
-    return elements(out, macs) && etp_times(macs, (uint64_t)k) ? NULL : k_overflow;
+    return etp_elements(out, macs) && etp_times(macs, (uint64_t)k) ? NULL : ETP_WORK_TOO_LARGE;
 }
 
 // Query [B, H, Lq, D], key [B, Hk, Lk, D], value [B, Hk, Lk, Dv] → [B, H, Lq, Dv].
@@ -201,7 +197,7 @@ static const char *sdpa_macs(const etp_value *q, const etp_value *k, const etp_v
                              const etp_value *out, uint64_t *macs, uint64_t *ops)
 {
     if (q->rank != 4 || k->rank != 4 || v->rank != 4 || out->rank != 4) {
-        return k_rank;
+        return ETP_WORK_RANK;
     }
     if (q->dims[3] != k->dims[3] || k->dims[2] != v->dims[2] || out->dims[3] != v->dims[3] ||
         out->dims[2] != q->dims[2] || out->dims[1] != q->dims[1]) {
@@ -212,8 +208,8 @@ static const char *sdpa_macs(const etp_value *q, const etp_value *k, const etp_v
     *macs = scores;
     *ops = scores;
     fits = fits && etp_times(macs, (uint64_t)q->dims[3] + (uint64_t)v->dims[3]) &&
-           etp_times(ops, OPS_SOFTMAX);
-    return fits ? NULL : k_overflow;
+           etp_times(ops, ETP_OPS_SOFTMAX);
+    return fits ? NULL : ETP_WORK_TOO_LARGE;
 }
 
 // ---- nodes ----
@@ -257,7 +253,7 @@ static void node_ops(int type, const etp_node *node, const etp_value *in, const 
     *per = OPS_CHEAP;
     switch (type) {
     case ETP_XNN_SOFTMAX:
-        *per = OPS_SOFTMAX;
+        *per = ETP_OPS_SOFTMAX;
         break;
     case ETP_XNN_SIGMOID:
     case ETP_XNN_TANH:
@@ -314,8 +310,8 @@ static const char *simple_work(const etp_node *node, const etp_value *values, et
     const etp_value *in = &values[node->inputs[0]];
     const etp_value *of = NULL;
     uint64_t n_in = 0, n_out = 0;
-    if (!elements(in, &n_in) || !elements(out, &n_out)) {
-        return k_overflow;
+    if (!etp_elements(in, &n_in) || !etp_elements(out, &n_out)) {
+        return ETP_WORK_TOO_LARGE;
     }
     if (keeps_elements(node->type) && n_in != n_out) {
         return "input and output differ in their number of elements";
@@ -327,7 +323,7 @@ static const char *simple_work(const etp_node *node, const etp_value *values, et
     }
     node_ops(node->type, node, in, out, &w->ops, &of);
     uint64_t n = of == in ? n_in : n_out;
-    return etp_times(&w->ops, n) ? NULL : k_overflow;
+    return etp_times(&w->ops, n) ? NULL : ETP_WORK_TOO_LARGE;
 }
 
 // An operator's weights must hold as many bytes as their shape needs.
@@ -337,7 +333,7 @@ static bool weights_fit(const etp_node *node, const etp_value *values)
         const etp_value *v = &values[node->inputs[i]];
         uint64_t n = 0, need = 0;
         if (v->constant && v->bytes != ETP_BYTES_UNKNOWN &&
-            (!elements(v, &n) || !etp_dtype_bytes(v->dtype, n, &need) || need > v->bytes)) {
+            (!etp_elements(v, &n) || !etp_dtype_bytes(v->dtype, n, &need) || need > v->bytes)) {
             return false;
         }
     }

@@ -5,8 +5,6 @@
 #include "program/internal.h"
 #include "program/sizing.h"
 
-#define OPS_SOFTMAX 5 // for each score, as in work.c
-
 typedef enum kernel_rule { RULE_CONV, RULE_MATMUL, RULE_LINEAR, RULE_SDPA } kernel_rule;
 
 // Portable kernels that multiply matrices, with their argument positions in the operator's schema.
@@ -23,17 +21,6 @@ static const struct {
     {"aten::matmul",      RULE_MATMUL, 0, 1},
     {"aten::linear",      RULE_LINEAR, 0, 1},
 };
-
-static bool elements(const etp_value *v, uint64_t *out)
-{
-    *out = 1;
-    for (uint32_t i = 0; i < v->rank; i++) {
-        if (!etp_times(out, (uint64_t)v->dims[i])) {
-            return false;
-        }
-    }
-    return true;
-}
 
 static const etp_value *tensor_arg(const etp_pte_instruction *pte, const etp_value *values,
                                    uint32_t position)
@@ -60,7 +47,7 @@ static const char *conv(const etp_pte_instruction *pte, const etp_evalue *evalue
         transposed = v->kind == ETP_EVALUE_BOOL && v->u.b;
     }
     if (in->rank < 3 || w->rank != in->rank || out->rank != in->rank) {
-        return "unexpected number of dimensions";
+        return ETP_WORK_RANK;
     }
     int64_t ci = in->dims[1], co = out->dims[1];
     bool fits = transposed ? w->dims[0] == ci && w->dims[1] > 0 && co % w->dims[1] == 0
@@ -68,18 +55,18 @@ static const char *conv(const etp_pte_instruction *pte, const etp_evalue *evalue
     if (!fits || in->dims[0] != out->dims[0]) {
         return k_mismatch;
     }
-    bool ok = elements(transposed ? in : out, macs) && etp_times(macs, (uint64_t)w->dims[1]);
+    bool ok = etp_elements(transposed ? in : out, macs) && etp_times(macs, (uint64_t)w->dims[1]);
     for (uint32_t i = 2; i < w->rank; i++) {
         ok = ok && etp_times(macs, (uint64_t)w->dims[i]);
     }
-    return ok ? NULL : "the amount of work does not fit 64 bits";
+    return ok ? NULL : ETP_WORK_TOO_LARGE;
 }
 
 static const char *matmul(const etp_value *a, const etp_value *b, const etp_value *out,
                           bool b_is_transposed, uint64_t *macs)
 {
     if (a->rank < 1 || b->rank < 2 || out->rank < 1) {
-        return "unexpected number of dimensions";
+        return ETP_WORK_RANK;
     }
     int64_t k = a->dims[a->rank - 1];
     int64_t bk = b->dims[b->rank - (b_is_transposed ? 1 : 2)];
@@ -87,9 +74,7 @@ static const char *matmul(const etp_value *a, const etp_value *b, const etp_valu
     if (k != bk || out->dims[out->rank - 1] != n) {
         return k_mismatch;
     }
-    return elements(out, macs) && etp_times(macs, (uint64_t)k)
-               ? NULL
-               : "the amount of work does not fit 64 bits";
+    return etp_elements(out, macs) && etp_times(macs, (uint64_t)k) ? NULL : ETP_WORK_TOO_LARGE;
 }
 
 // custom_sdpa(query [B, n, H, D], key and value [B, cache, Hk, D], place, mask, dropout, causal,
@@ -115,16 +100,13 @@ static const char *attention(const etp_pte_instruction *pte, const etp_evalue *e
     twice = told ? twice : 2 * (room - n);
     // keys that a query sees, summed over the queries, twice
     uint64_t own = triangle ? n + 1 : 2 * n, seen = masked ? 2 * room : twice + own;
-    w->macs = n;
     w->ops = n;
-    // two products of a key each: 2 × seen ÷ 2
-    bool fits = etp_times(&w->macs, seen) && etp_times(&w->macs, (uint64_t)q->dims[3]) &&
-                etp_times(&w->macs, (uint64_t)q->dims[2]) &&
-                etp_times(&w->macs, (uint64_t)q->dims[0]) && etp_times(&w->ops, seen) &&
-                etp_times(&w->ops, (uint64_t)q->dims[2]) &&
-                etp_times(&w->ops, (uint64_t)q->dims[0]) && etp_times(&w->ops, OPS_SOFTMAX);
+    bool fits = etp_times(&w->ops, seen) && etp_times(&w->ops, (uint64_t)q->dims[2]) &&
+                etp_times(&w->ops, (uint64_t)q->dims[0]);
+    w->macs = w->ops; // two products of a key each: 2 × seen ÷ 2
+    fits = fits && etp_times(&w->macs, (uint64_t)q->dims[3]) && etp_times(&w->ops, ETP_OPS_SOFTMAX);
     w->ops /= 2;
-    return fits ? NULL : "the amount of work does not fit 64 bits";
+    return fits ? NULL : ETP_WORK_TOO_LARGE;
 }
 
 // The operator's name without its overload: "aten::mean.out" → "aten::mean".
@@ -201,7 +183,7 @@ static bool ops_of_kernel(const etp_instruction *call, const etp_value *values, 
     case ETP_CATEGORY_CONTROL:
         break;
     }
-    return of && elements(of, &w->ops) && etp_times(&w->ops, per);
+    return of && etp_elements(of, &w->ops) && etp_times(&w->ops, per);
 }
 
 // Kernels that read only what they write out.
