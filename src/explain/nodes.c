@@ -25,15 +25,16 @@ typedef struct joiner {
 static etp_status join_of(joiner *j, const etp_profile_row *row, const etp_join **out,
                           etp_error *err)
 {
+    const etp_profile_place *at = &row->places.items[0];
     for (size_t i = j->blocks.n; i-- > 0;) {
-        if (j->blocks.items[i].dump == row->dump && j->blocks.items[i].block == row->block) {
+        if (j->blocks.items[i].dump == at->dump && j->blocks.items[i].block == at->block) {
             *out = &j->blocks.items[i].join;
             return ETP_OK;
         }
     }
-    joined_block b = {.dump = row->dump, .block = row->block};
-    ETP_TRY(etp_join_block(j->program, etp_trace_block_at(j->traces[row->dump], row->block),
-                           j->arena, &b.join, err));
+    joined_block b = {.dump = at->dump, .block = at->block};
+    ETP_TRY(etp_join_block(j->program, etp_trace_block_at(j->traces[at->dump], at->block), j->arena,
+                           &b.join, err));
     ETP_ADD(j->arena, &j->blocks, b);
     *out = &j->blocks.items[j->blocks.n - 1].join;
     return ETP_OK;
@@ -42,14 +43,15 @@ static etp_status join_of(joiner *j, const etp_profile_row *row, const etp_join 
 static void fill(const joiner *j, const etp_join *join, const etp_profile_row *row,
                  const etp_etrecord *record, etp_row_facts *out)
 {
-    const etp_join_event *e = &join->events[row->event_index];
-    etp_join_facts(j->program, join, row->event_index, &out->op);
+    const uint32_t event = row->places.items[0].event;
+    const etp_join_event *e = &join->events[event];
+    etp_join_facts(j->program, join, event, &out->op);
     out->confidence = e->confidence;
     out->method = join->method;
     out->nodes = e->nodes;
     out->n_nodes = e->n_nodes;
     out->inserted = e->inserted;
-    out->has_source = etp_join_source(j->program, join, row->event_index, record, &out->source);
+    out->has_source = etp_join_source(j->program, join, event, record, &out->source);
 }
 
 etp_status etp_profile_join(etp_profile *profile, const etp_trace *const *traces,

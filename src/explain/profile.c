@@ -5,152 +5,18 @@
 #include <stdlib.h>
 
 #include "base/guard.h"
-#include "base/index.h"
 #include "base/order.h"
+#include "explain/profile_rows.h"
 #include "trace/ops.h"
 
-typedef struct row_key {
-    etp_event_kind event;
-    etp_row_kind kind;
-    int32_t chain, instruction;
-    etp_str name;
-} row_key;
-
-// One key and the chain of rows that share it (an event repeated inside an execution).
-typedef struct key_entry {
-    row_key key;
-    uint32_t first_row;
-    uint32_t cursor;       // row of the latest occurrence in the block being read
-    uint64_t cursor_block; // serial number of that block
-} key_entry;
-
 typedef struct builder {
-    etp_arena *arena;
+    etp_row_maker maker;
     etp_arena scratch;
     size_t n_dumps;
-    struct {
-        etp_profile_row *items;
-        size_t n, cap;
-    } rows;
-    struct {
-        uint32_t *items; // next row of the same key, parallel to rows
-        size_t n, cap;
-    } next;
-    struct {
-        key_entry *items;
-        size_t n, cap;
-    } keys;
-    etp_index index;
-    uint64_t block_serial;
     const etp_trace *trace; // the dump that is being read
     bool keep_all;          // of it
     uint64_t usual;         // executions of it that count as usual
 } builder;
-
-typedef struct key_query {
-    const key_entry *keys;
-    row_key key;
-} key_query;
-
-static bool same_key(const void *ctx, uint32_t position)
-{
-    const key_query *q = ctx;
-    const row_key *k = &q->keys[position].key;
-    return k->event == q->key.event && k->kind == q->key.kind && k->chain == q->key.chain &&
-           k->instruction == q->key.instruction && etp_str_eq(k->name, q->key.name);
-}
-
-static uint64_t hash_key(const row_key *k)
-{
-    int32_t head[4] = {(int32_t)k->event, (int32_t)k->kind, k->chain, k->instruction};
-    uint64_t h = etp_hash_bytes(ETP_HASH_START, head, sizeof head);
-    return etp_hash_bytes(h, k->name.ptr, k->name.len);
-}
-
-const char *etp_row_kind_name(etp_row_kind kind)
-{
-    static const char *const k_names[] = {"operator",  "inserted", "vanished",
-                                          "one_sided", "portable", "boundary",
-                                          "framework", "tracer",   "unexplained"};
-    return k_names[kind];
-}
-
-etp_row_kind etp_row_kind_of(const etp_trace_event *e)
-{
-    switch (e->kind) {
-    case ETP_EVENT_DELEGATE_OP: // of spans in each other, those that hold others are what is around
-        return e->leaf ? ETP_ROW_OPERATOR : ETP_ROW_BOUNDARY;
-    case ETP_EVENT_NATIVE_CALL:
-        return ETP_ROW_PORTABLE;
-    case ETP_EVENT_OPERATOR_CALL:
-        return e->leaf ? ETP_ROW_PORTABLE : ETP_ROW_FRAMEWORK;
-    case ETP_EVENT_DELEGATE_CALL: // a call of which nothing is known but its time is all operator
-        return e->leaf ? ETP_ROW_OPERATOR : ETP_ROW_BOUNDARY;
-    case ETP_EVENT_EXECUTE:
-    case ETP_EVENT_CONTROL:
-        return ETP_ROW_FRAMEWORK;
-    case ETP_EVENT_LOAD:
-    case ETP_EVENT_OTHER:
-    case ETP_EVENT_APART:
-        break;
-    }
-    return ETP_ROW_UNEXPLAINED;
-}
-
-static uint32_t new_row(builder *b, const etp_trace_event *e, uint32_t occurrence)
-{
-    bool silent = etp_ops_is_silent(e);
-    etp_profile_row row = {
-        .name = silent ? etp_ops_unlogged((etp_str){0}, b->arena) : e->name,
-        .kernel = e->kernel,
-        .event = e->kind,
-        .kind = etp_row_kind_of(e),
-        .delegated = e->delegated || silent,
-        .silent = silent,
-        .chain = e->chain,
-        .instruction = e->instruction,
-        .occurrence = occurrence,
-        .call = ETP_NO_INDEX,
-        .whole_us = true,
-        .per_dump_ns = ETP_NEW_ARRAY(b->arena, int64_t, b->n_dumps),
-        .per_dump_all_ns = ETP_NEW_ARRAY(b->arena, int64_t, b->n_dumps),
-        .per_dump_typical_ns = ETP_NEW_ARRAY(b->arena, double, b->n_dumps),
-    };
-    etp_op_parse(row.name, &row.parsed);
-    ETP_ADD(b->arena, &b->rows, row);
-    ETP_ADD(&b->scratch, &b->next, ETP_NO_INDEX);
-    return (uint32_t)(b->rows.n - 1);
-}
-
-// The row of event E, which may be the n-th of its key in this block.
-static uint32_t row_of(builder *b, const etp_trace_event *e)
-{
-    key_query q = {
-        b->keys.items, {e->kind, etp_row_kind_of(e), e->chain, e->instruction, e->name}
-    };
-    uint64_t hash = hash_key(&q.key);
-    uint32_t at = etp_index_find(&b->index, hash, same_key, &q);
-    if (at == ETP_NO_INDEX) {
-        key_entry entry = {
-            .key = q.key, .first_row = new_row(b, e, 0), .cursor_block = b->block_serial};
-        entry.cursor = entry.first_row;
-        ETP_ADD(&b->scratch, &b->keys, entry);
-        etp_index_insert(&b->index, &b->scratch, hash, (uint32_t)(b->keys.n - 1));
-        return entry.cursor;
-    }
-    key_entry *entry = &b->keys.items[at];
-    if (entry->cursor_block != b->block_serial) {
-        entry->cursor_block = b->block_serial;
-        entry->cursor = entry->first_row;
-    } else if (b->next.items[entry->cursor] != ETP_NO_INDEX) {
-        entry->cursor = b->next.items[entry->cursor];
-    } else {
-        uint32_t fresh = new_row(b, e, b->rows.items[entry->cursor].occurrence + 1);
-        b->next.items[entry->cursor] = fresh;
-        entry->cursor = fresh;
-    }
-    return entry->cursor;
-}
 
 static etp_status add_ns(int64_t *sum, int64_t ns, etp_error *err)
 {
@@ -309,42 +175,20 @@ static etp_status add_to_row(etp_profile_row *row, const event_sum *sum, uint32_
     return add_ns(&row->per_dump_all_ns[dump], sum->own, err);
 }
 
-// Rows of the events inside Method::execute; what is beside it (load, the caller's own events) is
-// not its time.
 static etp_status add_rows(builder *b, const etp_trace_block *block, const event_sum *sums,
                            uint32_t dump, uint32_t block_index, etp_error *err)
 {
-    bool *inside = ETP_NEW_ARRAY(&b->scratch, bool, block->n_events);
-    uint32_t *rows = ETP_NEW_ARRAY(&b->scratch, uint32_t, block->n_events);
-    // Parents follow their parts in file order, so one backward pass tells what is inside.
-    for (uint32_t e = (uint32_t)block->n_events; e-- > 0;) {
-        uint32_t parent = block->events[e].parent;
-        inside[e] = e == block->execute || (parent != ETP_NO_INDEX && inside[parent]);
-    }
+    const uint32_t *rows = etp_rows_of_block(&b->maker, block, dump, block_index);
     for (uint32_t e = 0; e < block->n_events; e++) {
-        if (!inside[e]) {
+        if (rows[e] == ETP_NO_INDEX) {
             continue;
         }
-        rows[e] = row_of(b, &block->events[e]);
-        etp_profile_row *row = &b->rows.items[rows[e]];
-        if (row->calls == 0) {
-            row->dump = dump;
-            row->block = block_index;
-            row->event_index = e;
-        }
+        etp_profile_row *row = &b->maker.rows.items[rows[e]];
         const uint64_t tick = etp_ops_tick_ns(b->trace, &block->events[e]);
         row->tick_ns = tick > row->tick_ns ? tick : row->tick_ns;
-        etp_profile_place place = {dump, block_index, e};
-        ETP_ADD(b->arena, &row->places, place);
         span(block, e, row);
         row->calls += block->n_runs;
         ETP_TRY(add_to_row(row, &sums[e], dump, err));
-    }
-    for (uint32_t e = 0; e < block->n_events; e++) {
-        uint32_t call = block->events[e].call;
-        if (inside[e] && call != ETP_NO_INDEX) {
-            b->rows.items[rows[e]].call = rows[call];
-        }
     }
     return ETP_OK;
 }
@@ -352,7 +196,6 @@ static etp_status add_rows(builder *b, const etp_trace_block *block, const event
 static etp_status add_block(builder *b, const etp_trace_block *block, uint32_t dump,
                             uint32_t block_index, etp_profile *out, etp_error *err)
 {
-    b->block_serial++;
     event_sum *sums = ETP_NEW_ARRAY(&b->scratch, event_sum, block->n_events);
     const choice chosen = choose_kept(b, block);
     ETP_TRY(sum_events(block, &chosen, sums, err));
@@ -410,8 +253,8 @@ static etp_status add_traces(builder *b, const etp_trace *const *traces, etp_pro
             }
             ETP_TRY(add_block(b, block, (uint32_t)d, (uint32_t)i, out, err));
         }
-        for (size_t i = 0; i < b->rows.n && b->usual > 0; i++) {
-            b->rows.items[i].per_dump_typical_ns[d] /= (double)b->usual;
+        for (size_t i = 0; i < b->maker.rows.n && b->usual > 0; i++) {
+            b->maker.rows.items[i].per_dump_typical_ns[d] /= (double)b->usual;
         }
     }
     if (out->executions == 0) {
@@ -441,11 +284,12 @@ static etp_status build(const etp_trace *const *traces, size_t n_traces, etp_are
         out->traces[i] = traces[i];
         out->places_guessed = out->places_guessed || !etp_trace_places_known(traces[i]);
     }
-    builder b = {.arena = arena, .n_dumps = n_traces};
+    builder b = {.n_dumps = n_traces};
     etp_arena_scratch(&b.scratch, arena);
+    b.maker = (etp_row_maker){.arena = arena, .scratch = &b.scratch, .n_dumps = n_traces};
     etp_status st = add_traces(&b, traces, out, err);
-    out->rows = b.rows.items;
-    out->n_rows = b.rows.n;
+    out->rows = b.maker.rows.items;
+    out->n_rows = b.maker.rows.n;
     etp_arena_dispose(&b.scratch);
     return st;
 }
@@ -454,37 +298,6 @@ etp_status etp_profile_build(const etp_trace *const *traces, size_t n_traces, et
                              etp_profile *out, etp_error *err)
 {
     ETP_GUARDED(arena, err, "profile", build(traces, n_traces, arena, out, err));
-}
-
-int etp_profile_by_place(const etp_profile_row *a, const etp_profile_row *b)
-{
-    if (a->chain != b->chain) {
-        return a->chain < b->chain ? -1 : 1;
-    }
-    return (a->instruction > b->instruction) - (a->instruction < b->instruction);
-}
-
-static int by_place_then_order(const void *pa, const void *pb)
-{
-    const etp_profile_row *const *a = pa, *const *b = pb;
-    int c = etp_profile_by_place(*a, *b);
-    return c ? c : (*a > *b) - (*a < *b); // both are of one array
-}
-
-size_t etp_profile_operators(const etp_profile *p, etp_arena *arena, uint32_t *out)
-{
-    const etp_profile_row **order = ETP_NEW_ARRAY(arena, const etp_profile_row *, p->n_rows);
-    size_t n = 0;
-    for (size_t i = 0; i < p->n_rows; i++) {
-        if (etp_row_is_operator(p->rows[i].kind)) {
-            order[n++] = &p->rows[i];
-        }
-    }
-    qsort(order, n, sizeof *order, by_place_then_order);
-    for (size_t i = 0; i < n; i++) {
-        out[i] = (uint32_t)(order[i] - p->rows);
-    }
-    return n;
 }
 
 size_t etp_profile_samples(const etp_profile *p, const etp_profile_row *row, uint64_t *out,

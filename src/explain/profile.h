@@ -68,10 +68,8 @@ typedef struct etp_profile_row {
     // [n_dumps] what an execution usually spends in the event, its parts included; 0 none. Mean of
     // the kept executions, of few (where all are kept) of the middle half.
     double *per_dump_typical_ns;
-    // Where it came from, for the join with a program: event index in the first block that had it.
-    uint32_t dump, block, event_index;
     struct {
-        etp_profile_place *items; // everywhere it is
+        etp_profile_place *items; // everywhere it is; the first is joined with a program
         size_t n, cap;
     } places;
 } etp_profile_row;

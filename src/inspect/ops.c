@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/guard.h"
-#include "explain/profile.h"
+#include "explain/profile_rows.h"
 
 const etp_trace_block *etp_ops_block(const etp_ops_answer *a, const etp_op_row *row)
 {
@@ -81,11 +81,17 @@ static int by_place(const void *pa, const void *pb)
 // (other populations, another path of a branch) counts on behind them.
 static void number_rows(etp_ops_answer *a, etp_arena *arena)
 {
-    etp_profile p = {0};
     uint32_t *of_row = ETP_NEW_ARRAY(arena, uint32_t, a->table.n_rows), n, unlogged = 0;
-    bool counted = etp_profile_build(&a->trace, 1, arena, &p, NULL) == ETP_OK;
+    etp_row_maker maker = {.arena = arena, .scratch = arena, .n_dumps = 1};
+    for (uint32_t i = 0; i < etp_trace_block_count(a->trace); i++) {
+        const etp_trace_block *block = etp_trace_block_at(a->trace, i);
+        if (block->has_execute && !block->rare) {
+            etp_rows_of_block(&maker, block, 0, i);
+        }
+    }
+    const etp_profile p = {.rows = maker.rows.items, .n_rows = maker.rows.n};
     uint32_t *operators = ETP_NEW_ARRAY(arena, uint32_t, p.n_rows);
-    n = counted ? (uint32_t)etp_profile_operators(&p, arena, operators) : 0;
+    n = (uint32_t)etp_profile_operators(&p, arena, operators);
     a->ids = ETP_NEW_ARRAY(arena, const char *, a->table.n_rows);
     for (uint32_t i = 0; i < n; i++) {
         const etp_op_row *row = bsearch(p.rows[operators[i]].places.items, a->table.rows,
@@ -162,9 +168,5 @@ bool etp_ops_is_bound(const etp_ops_answer *a)
 
 double etp_ops_execute_ns(const etp_trace_block *b)
 {
-    double sum = 0;
-    for (size_t r = 0; b->has_execute && r < b->n_runs; r++) {
-        sum += (double)etp_trace_durations(b, b->execute)[r];
-    }
-    return sum;
+    return b->has_execute ? (double)etp_trace_total_ns(b, b->execute) : 0;
 }
