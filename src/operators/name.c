@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Takes an operator's name apart.
+#include "operators/name.h"
+
 #include "operators/delegates.h"
 #include "operators/table.h"
 
@@ -26,7 +28,7 @@ static etp_str drop(etp_str s, size_t n)
 // "Add (ND) #12" → "Add (ND)" and 12. A number with a leading zero or beyond 32 bits is no counter.
 // ExecuTorch's XNNPACK profiler counts the operators of one name within a delegate call: the number
 // restarts with every call and is no part of what the operator is.
-static etp_str split_counter(etp_str name, uint32_t *out_counter)
+etp_str etp_op_split_counter(etp_str name, uint32_t *out_counter)
 {
     *out_counter = 0;
     size_t at = name.len;
@@ -172,7 +174,7 @@ static bool is_unlogged(etp_str name)
 void etp_op_parse(etp_str name, etp_op_name *out)
 {
     *out = (etp_op_name){.kind = ETP_OP_NAMED, .category = ETP_CATEGORY_OTHER};
-    out->base = split_counter(name, &out->counter);
+    out->base = etp_op_split_counter(name, &out->counter);
     out->family = out->base;
     const etp_op_family *family = NULL;
     if (etp_str_starts(out->base, ETP_STR("native_call_"))) {
@@ -213,47 +215,6 @@ etp_category etp_op_category(etp_str name)
     etp_op_name op;
     etp_op_parse(name, &op);
     return op.category;
-}
-
-// XNNPACK spells the layout of int8 deconvolution "NC" without SME and "NHWC" with it.
-// Keys pair the operators of two arms, so a spelling that the instruction set alone changes must
-// not part them.
-static etp_str key_layout(const etp_op_name *op)
-{
-    if (etp_str_eqz(op->layout, "NC") && etp_str_eqz(op->family, "Deconvolution")) {
-        return ETP_STR("NHWC");
-    }
-    return op->layout;
-}
-
-size_t etp_op_key(const etp_op_name *op, char *buf, size_t cap)
-{
-    etp_str layout = key_layout(op);
-    // Written piece by piece and cut at CAP, while the length goes on counting: a caller can ask
-    // for it with CAP 0.
-    const etp_str parts[] = {
-        op->family,   op->overload.len > 0 ? ETP_STR(".") : (etp_str){0},
-        op->overload, layout.len > 0 ? ETP_STR(" (") : (etp_str){0},
-        layout,       layout.len > 0 ? ETP_STR(")") : (etp_str){0},
-    };
-    size_t need = 0;
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        if (cap > 0 && need < cap - 1 && parts[i].len > 0) {
-            size_t room = cap - 1 - need;
-            memcpy(buf + need, parts[i].ptr, parts[i].len < room ? parts[i].len : room);
-        }
-        need += parts[i].len;
-    }
-    if (cap > 0) {
-        buf[need < cap - 1 ? need : cap - 1] = '\0';
-    }
-    return need;
-}
-
-bool etp_op_same_key(const etp_op_name *a, const etp_op_name *b)
-{
-    return etp_str_eq(a->family, b->family) && etp_str_eq(a->overload, b->overload) &&
-           etp_str_eq(key_layout(a), key_layout(b));
 }
 
 // VMulCAddC is what XNNPACK runs for a depthwise convolution whose window is 1 × 1.
