@@ -6,60 +6,21 @@
 
 #include "base/guard.h"
 #include "base/number.h"
-#include "formats/etdump_view.h"
 #include "operators/delegates.h"
 
 #define COLD_RUNS 2 // may set up
 
-// ---- what the file says of the first sound execution ----
-
-void etp_settling_read_run(etp_settling *t, uint32_t index)
-{
-    etp_etdump_run run = etp_etdump_run_at(&t->s->trace->dump, index);
-    size_t k = 0;
-    for (size_t i = 0; i < run.n_events && k < t->n; i++) {
-        etp_fb_table p = etp_ed_profile_table(&run, i);
-        if (p.ptr) {
-            t->start[k] = etp_fb_u64(p, ETP_ED_PROFILE_START, 0);
-            t->end[k] = etp_fb_u64(p, ETP_ED_PROFILE_END, 0);
-            k++;
-        }
-    }
-}
-
-void etp_settling_read_times(etp_settling *t)
-{
-    const etp_trace_block *b = t->s->block;
-    uint32_t last = ETP_NO_INDEX;
-    for (size_t r = b->n_runs; r-- > 0;) {
-        last = t->bad[r] || last != ETP_NO_INDEX ? last : b->runs[r];
-        t->run = t->bad[r] ? t->run : b->runs[r];
-    }
-    if (last != ETP_NO_INDEX && t->run < t->s->trace->dump.n_runs) { // else from a table
-        t->latest = etp_arena_alloc_array(t->scratch, t->n, sizeof *t->latest);
-        t->end = etp_arena_alloc_array(t->scratch, t->n, sizeof *t->end);
-        t->start = t->latest;
-        etp_settling_read_run(t, last);
-        t->start = etp_arena_alloc_array(t->scratch, t->n, sizeof *t->start);
-        etp_settling_read_run(t, t->run);
-    }
-}
-
-uint32_t etp_settling_place(const etp_settling *t, uint32_t event)
-{
-    return t->s->block->in_file ? t->s->block->in_file[event] : event;
-}
+// ---- places ----
 
 // SLACK: how far it may begin before and end after. A counter of 32 bits that wraps in the whole
 // wraps in the part, before or behind it.
 static bool lies_inside(const etp_settling *t, uint32_t part, uint32_t whole, uint64_t slack)
 {
-    uint32_t p = etp_settling_place(t, part), w = etp_settling_place(t, whole);
-    bool begun = t->start[w] <= t->start[p] || t->start[w] - t->start[p] <= slack;
-    bool over = t->end[p] <= t->end[w] || t->end[p] - t->end[w] <= slack;
-    bool wraps = t->start[p] > t->end[p];
-    return t->start[w] > t->end[w] && !wraps ? begun || over
-                                             : begun && over && (!wraps || t->start[w] > t->end[w]);
+    const etp_ticks p = t->times[part], w = t->times[whole];
+    bool begun = w.start <= p.start || w.start - p.start <= slack;
+    bool over = p.end <= w.end || p.end - w.end <= slack;
+    bool wraps = p.start > p.end, around = w.start > w.end;
+    return around && !wraps ? begun || over : begun && over && (!wraps || around);
 }
 
 bool etp_settling_inside(const etp_settling *t, uint32_t part, uint32_t whole)
@@ -69,8 +30,8 @@ bool etp_settling_inside(const etp_settling *t, uint32_t part, uint32_t whole)
 
 bool etp_settling_beside(const etp_settling *t, uint32_t event, uint32_t whole)
 {
-    uint32_t p = etp_settling_place(t, event), w = etp_settling_place(t, whole);
-    return t->start[p] <= t->end[p] && (t->end[p] <= t->start[w] || t->start[p] >= t->end[w]);
+    const etp_ticks p = t->times[event], w = t->times[whole];
+    return p.start <= p.end && (p.end <= w.start || p.start >= w.end);
 }
 
 // ---- executions that are left out ----
@@ -101,9 +62,9 @@ void etp_settling_leave_out(etp_settling *t, size_t run, uint32_t event, uint32_
 // By a clock of its own as well, when its unit was told; not where each span begins at 0.
 static bool nests(const etp_settling *t, uint32_t event)
 {
-    return t->s->events[event].kind == ETP_EVENT_DELEGATE_OP && !t->flat[event] && t->start &&
+    return t->s->events[event].kind == ETP_EVENT_DELEGATE_OP && !t->flat[event] && t->times &&
            (t->clock[event] == ETP_SPAN_RUNTIME ||
-            (t->s->delegate.den > 0 && t->start[etp_settling_place(t, event)] > 0));
+            (t->s->delegate.den > 0 && t->times[event].start > 0));
 }
 
 typedef struct nested {
@@ -133,8 +94,7 @@ static int64_t unwrapped(uint64_t ticks, bool wraps)
 
 static bool wraps(const etp_settling *t, uint32_t event)
 {
-    uint32_t at = event == ETP_NO_INDEX ? 0 : etp_settling_place(t, event);
-    return event != ETP_NO_INDEX && t->start[at] > t->end[at];
+    return event != ETP_NO_INDEX && t->times[event].start > t->times[event].end;
 }
 
 // What has no length is a part of nothing: its whole would be a whole for nothing.
@@ -151,10 +111,11 @@ static void contain_by_times(etp_settling *t, etp_span_clock clock, nested *v, n
         }
     }
     for (uint32_t i = 0; i < t->n; i++) {
-        uint32_t at = etp_settling_place(t, i), p = events[i].parent;
-        if (nests(t, i) && t->clock[i] == clock && t->start[at] != t->end[at]) {
+        uint32_t p = events[i].parent;
+        if (nests(t, i) && t->clock[i] == clock && t->times[i].start != t->times[i].end) {
             bool over = wrapped[p == ETP_NO_INDEX ? t->n : p];
-            v[n++] = (nested){unwrapped(t->start[at], over), unwrapped(t->end[at], over), p, i};
+            v[n++] = (nested){unwrapped(t->times[i].start, over), unwrapped(t->times[i].end, over),
+                              p, i};
         }
     }
     qsort(v, n, sizeof *v, by_start);
@@ -198,13 +159,11 @@ static void contain_by_names(etp_settling *t)
 static void contain_as_in(etp_settling *t, size_t r, const uint32_t *before, uint32_t *parents)
 {
     nested *v = etp_arena_alloc_raw(t->scratch, 2 * t->n, sizeof *v);
-    if (t->start) {
-        etp_settling_read_run(t, t->s->block->runs[r]);
-    }
     for (uint32_t i = 0; i < t->n; i++) {
         t->s->events[i].parent = before[i];
     }
-    if (t->start) {
+    if (t->times) {
+        t->times = t->s->rows[r];
         contain_by_times(t, ETP_SPAN_RUNTIME, v, v + t->n);
         contain_by_times(t, ETP_SPAN_OWN, v, v + t->n);
     }
@@ -235,7 +194,7 @@ void etp_settling_contain(etp_settling *t)
         before[i] = t->s->events[i].parent;
     }
     contain_as_in(t, r[0], before, first);
-    if (t->start && n > 2) {
+    if (t->times && n > 2) {
         contain_as_in(t, r[2], before, last);
         if (memcmp(first, last, size) != 0) {
             contain_as_in(t, r[1], before, middle);
@@ -245,9 +204,9 @@ void etp_settling_contain(etp_settling *t)
     for (uint32_t i = 0; i < t->n; i++) {
         t->s->events[i].parent = found[i];
     }
-    if (t->start) {
-        t->run = t->s->block->runs[found == first ? r[0] : r[2]];
-        etp_settling_read_run(t, t->run);
+    if (t->times) {
+        t->run = found == first ? r[0] : r[2];
+        t->times = t->s->rows[t->run];
     }
 }
 
@@ -282,9 +241,8 @@ static bool has_place(const etp_settling *t, uint32_t event)
     const etp_trace_event *e = &t->s->events[event];
     bool logged = e->kind == ETP_EVENT_DELEGATE_OP;
     return e->parent != ETP_NO_INDEX && !e->at_load && !e->apart &&
-           (logged
-                ? nests(t, event) || (t->flat[event] && t->clock[event] == ETP_SPAN_RUNTIME)
-                : etp_settling_is_runtimes(e->kind) && t->start[etp_settling_place(t, event)] > 0);
+           (logged ? nests(t, event) || (t->flat[event] && t->clock[event] == ETP_SPAN_RUNTIME)
+                   : etp_settling_is_runtimes(e->kind) && t->times[event].start > 0);
 }
 
 // Begins before or ends after what it is a part of, by the same clock. Where operators are logged
@@ -306,14 +264,14 @@ static void find_crossing(const etp_settling *t, stretch *v, uint8_t *found)
     memset(found, 0, t->n);
     for (uint32_t i = 0; i < t->n; i++) {
         const etp_trace_event *e = &t->s->events[i];
-        uint32_t at = etp_settling_place(t, i);
+        const etp_ticks at = t->times[i];
         if (has_place(t, i)) {
             bool logged = e->kind == ETP_EVENT_DELEGATE_OP;
             if (crosses(t, i)) {
                 found[e->parent] |= logged ? CROSS_LOGGED : CROSS_RUNTIMES;
             }
-            if (!t->flat[i] && t->start[at] != t->end[at]) { // what takes no time crosses nothing
-                v[n++] = (stretch){t->start[at], t->end[at], e->parent, t->clock[i], logged};
+            if (!t->flat[i] && at.start != at.end) { // what takes no time crosses nothing
+                v[n++] = (stretch){at.start, at.end, e->parent, t->clock[i], logged};
             }
         }
     }
@@ -340,9 +298,9 @@ void etp_settling_cross(etp_settling *t)
     size_t *odd = etp_arena_alloc_array(t->scratch, t->n, sizeof *odd);
     size_t *crossed = etp_arena_alloc_array(t->scratch, t->n, sizeof *crossed);
     bool any = false;
-    for (size_t r = 0; t->start && r < b->n_runs; r++) {
+    for (size_t r = 0; t->times && r < b->n_runs; r++) {
         if (!t->bad[r]) {
-            etp_settling_read_run(t, b->runs[r]);
+            t->times = t->s->rows[r];
             find_crossing(t, v, found);
             for (uint32_t i = 0; i < t->n; i++) {
                 crossed[i] += (found[i] & CROSS_LOGGED) != 0;
@@ -358,7 +316,7 @@ void etp_settling_cross(etp_settling *t)
         if (t->bad[r]) {
             continue;
         }
-        etp_settling_read_run(t, b->runs[r]);
+        t->times = t->s->rows[r];
         find_crossing(t, v, found);
         for (uint32_t i = 0; i < t->n; i++) {
             bool set_up = late[i] == 0 && b->n_runs > COLD_RUNS;
@@ -378,7 +336,7 @@ void etp_settling_cross(etp_settling *t)
             t->s->events[i].apart = is ? ETP_APART_SUM : ETP_APART_NOT;
         }
     }
-    if (t->start) {
-        etp_settling_read_run(t, t->run);
+    if (t->times) {
+        t->times = t->s->rows[t->run];
     }
 }

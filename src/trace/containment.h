@@ -15,24 +15,15 @@ typedef struct etp_settling {
     const etp_settle *s;
     etp_arena *scratch;
     size_t n;
-    uint32_t run;           // the first sound execution
-    uint64_t *start, *end;  // its times, NULL: not recorded
-    uint64_t *latest;       // as START, of the last sound execution
-    uint8_t *clock;         // etp_span_clock
-    bool *flat, *bad;       // by event; by execution
-    uint32_t *first, *next; // parts of an event: index + 1
-    uint64_t *sum;          // by execution
-    bool long_runs;         // some event is longer than JUMP_NS of its execution
+    size_t run;              // the first sound execution of the block
+    const etp_ticks *times;  // of that execution, NULL: not recorded
+    const etp_ticks *latest; // of the last sound one
+    uint8_t *clock;          // etp_span_clock
+    bool *flat, *bad;        // by event; by execution
+    uint32_t *first, *next;  // parts of an event: index + 1
+    uint64_t *sum;           // by execution
+    bool long_runs;          // some event is longer than JUMP_NS of its execution
 } etp_settling;
-
-// Reads the times of the execution at INDEX of the recording.
-void etp_settling_read_run(etp_settling *t, uint32_t index);
-
-// Reads the times of the first and the last sound execution.
-void etp_settling_read_times(etp_settling *t);
-
-// Its number among the events of its RunData.
-uint32_t etp_settling_place(const etp_settling *t, uint32_t event);
 
 bool etp_settling_inside(const etp_settling *t, uint32_t part, uint32_t whole);
 

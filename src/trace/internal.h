@@ -11,6 +11,10 @@
 // The duration of an event that ends before it starts, until its block is settled.
 #define ETP_BACKWARDS_NS (ETP_LONGEST_NS + 1)
 
+typedef struct etp_ticks { // of an event, as recorded
+    uint64_t start, end;
+} etp_ticks;
+
 struct etp_trace {
     etp_arena arena; // holds the trace itself too
     etp_etdump dump; // zeroed when the trace was read from a table

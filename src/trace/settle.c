@@ -8,7 +8,6 @@
 #include "base/guard.h"
 #include "base/number.h"
 #include "base/order.h"
-#include "formats/etdump_view.h"
 #include "operators/delegates.h"
 #include "trace/containment.h"
 
@@ -87,7 +86,7 @@ static bool any_inside(const etp_settling *t)
     uint32_t execute = t->s->block->execute;
     for (uint32_t i = 0; i < t->n; i++) {
         const etp_trace_event *e = &t->s->events[i];
-        if (e->kind == ETP_EVENT_DELEGATE_OP && t->start[etp_settling_place(t, i)] > 0 &&
+        if (e->kind == ETP_EVENT_DELEGATE_OP && t->times[i].start > 0 &&
             etp_delegate_span(e->name).clock == ETP_SPAN_BY_TIMES &&
             etp_settling_inside(t, i, execute)) {
             return true;
@@ -100,8 +99,9 @@ static bool any_inside(const etp_settling *t)
 static uint64_t heard_before(const etp_settling *t)
 {
     uint64_t last = 0;
-    if (t->run > 0) {
-        etp_etdump_run before = etp_etdump_run_at(&t->s->trace->dump, t->run - 1);
+    const uint32_t run = t->s->block->runs[t->run];
+    if (run > 0) {
+        etp_etdump_run before = etp_etdump_run_at(&t->s->trace->dump, run - 1);
         for (size_t i = 0; i < before.n_events; i++) {
             etp_etdump_profile p;
             bool runtimes = etp_etdump_profile_of(etp_etdump_event_at(&before, i), &p) &&
@@ -118,7 +118,7 @@ static void find_beside(etp_settling *t)
 {
     bool asked = false, inside = false;
     uint64_t heard = 0;
-    for (uint32_t i = 0; t->start && t->s->block->has_execute && i < t->n; i++) {
+    for (uint32_t i = 0; t->times && t->s->block->has_execute && i < t->n; i++) {
         etp_span_clock clock = etp_delegate_span(t->s->events[i].name).clock;
         if (!logged_in_execute(t, i) || !etp_settling_beside(t, i, t->s->block->execute) ||
             clock >= ETP_SPAN_OWN_NS) {
@@ -129,8 +129,7 @@ static void find_beside(etp_settling *t)
             heard = heard_before(t);
             asked = true;
         }
-        if (clock == ETP_SPAN_RUNTIME || inside ||
-            (heard > 0 && t->start[etp_settling_place(t, i)] >= heard)) {
+        if (clock == ETP_SPAN_RUNTIME || inside || (heard > 0 && t->times[i].start >= heard)) {
             t->s->events[i].at_load = true;
             t->s->events[i].parent = ETP_NO_INDEX;
         }
@@ -140,7 +139,7 @@ static void find_beside(etp_settling *t)
 // What the runtime logged behind the inference and by its times began behind it is no part of it.
 static void find_outside(etp_settling *t)
 {
-    for (uint32_t i = 0; t->start && t->s->block->has_execute && i < t->n; i++) {
+    for (uint32_t i = 0; t->times && t->s->block->has_execute && i < t->n; i++) {
         etp_trace_event *e = &t->s->events[i];
         if (etp_settling_is_runtimes(e->kind) && e->parent == ETP_NO_INDEX &&
             etp_settling_beside(t, i, t->s->block->execute)) {
@@ -154,14 +153,12 @@ static void find_outside(etp_settling *t)
 // A span outside the event that it was logged in is by another clock, and no file says of which
 // unit: microseconds of a late counter look like few nanoseconds. So is one from 0, whatever else
 // began there, and one whose counter wraps where that of the event does not.
-static etp_span_clock clock_by_times(const etp_settling *t, uint32_t event)
+static bool is_by_another(const etp_settling *t, uint32_t event)
 {
     uint32_t whole = t->s->events[event].parent;
-    uint32_t p = etp_settling_place(t, event);
-    bool inside =
-        !t->start || whole == ETP_NO_INDEX || etp_settling_inside(t, event, whole) ||
-        (t->start[p] > 0 && t->start[p] <= t->end[p] && !etp_settling_beside(t, event, whole));
-    return inside ? ETP_SPAN_RUNTIME : ETP_SPAN_OWN;
+    const etp_ticks at = t->times[event];
+    return whole != ETP_NO_INDEX && !etp_settling_inside(t, event, whole) &&
+           (at.start == 0 || at.start > at.end || etp_settling_beside(t, event, whole));
 }
 
 // Whether the unit that was told is that of EVENT. Where some names say cycles, it is that of these
@@ -174,75 +171,55 @@ static bool is_told(const etp_settling *t, uint32_t event, bool some_say_cycles)
 
 // Ticks of a delegate's clock may happen to lie inside a call of another clock: the unit that was
 // told is theirs as long as the call is long enough for it.
-static bool fits_told(const etp_settling *t, uint32_t event, size_t run)
+static bool fits_told(const etp_settling *t, uint32_t event)
 {
-    uint32_t whole = t->s->events[event].parent, at = etp_settling_place(t, event);
-    uint64_t ticks = 0, ns = 0;
-    return t->start && whole != ETP_NO_INDEX &&
-           etp_etdump_elapsed(t->start[at], t->end[at], &ticks) &&
-           etp_unit_scale(ticks, t->s->delegate, &ns) &&
-           ns <= t->s->columns[whole * t->s->block->n_runs + run];
+    uint32_t whole = t->s->events[event].parent;
+    uint64_t ticks = 0;
+    return t->times && whole != ETP_NO_INDEX &&
+           etp_etdump_elapsed(t->times[event].start, t->times[event].end, &ticks) &&
+           etp_unit_scale(ticks, t->s->delegate) <=
+               t->s->columns[whole * t->s->block->n_runs + t->run];
 }
 
-// OWN: of each event, in how many of the executions [FROM, TO) that are sound its times are of
-// another clock. How many were asked.
-static size_t ask_times(etp_settling *t, size_t from, size_t to, uint32_t *own)
+// OWN: of each event, in how many of the sound executions its times are of another clock. How many
+// were asked.
+static size_t ask_times(etp_settling *t, uint32_t *own)
 {
     size_t asked = 0;
-    for (size_t r = from; r < to; r++) {
+    for (size_t r = 0; r < t->s->block->n_runs; r++) {
         if (!t->bad[r]) {
-            etp_settling_read_run(t, t->s->block->runs[r]);
+            t->times = t->s->rows[r];
             for (uint32_t i = 0; i < t->n; i++) {
-                own[i] += t->s->events[i].kind == ETP_EVENT_DELEGATE_OP &&
-                          clock_by_times(t, i) == ETP_SPAN_OWN;
+                own[i] += t->s->events[i].kind == ETP_EVENT_DELEGATE_OP && is_by_another(t, i);
             }
             asked++;
         }
     }
+    t->times = t->s->rows[t->run];
     return asked;
 }
 
-// The first and the last execution tell, where they agree; else the most of all.
+// Where a name does not tell, the most of the executions do.
 static void find_clocks(etp_settling *t)
 {
-    const size_t n_runs = t->s->block->n_runs;
     uint32_t *own = etp_arena_alloc_array(t->scratch, t->n, sizeof *own);
-    size_t asked = 0;
-    bool agree = true, cycles = false, open = false;
-    for (uint32_t i = 0; t->start && !open && i < t->n; i++) {
-        open = t->s->events[i].kind == ETP_EVENT_DELEGATE_OP &&
-               etp_delegate_span(t->s->events[i].name).clock == ETP_SPAN_BY_TIMES;
-    }
-    if (open) {
-        asked = ask_times(t, 0, 1, own) + (n_runs > 1 ? ask_times(t, n_runs - 1, n_runs, own) : 0);
-    }
-    for (uint32_t i = 0; i < t->n; i++) {
-        agree = agree && (own[i] == 0 || own[i] == asked);
-        cycles = cycles || (t->s->events[i].kind == ETP_EVENT_DELEGATE_OP &&
-                            etp_delegate_says_cycles(t->s->events[i].name));
-    }
-    if (open && (asked < 2 || !agree)) {
-        memset(own, 0, t->n * sizeof *own);
-        asked = ask_times(t, 0, n_runs, own);
-    }
-    if (open) {
-        etp_settling_read_run(t, t->run);
-    }
-    size_t run = 0;
-    while (run + 1 < n_runs && t->bad[run]) {
-        run++;
-    }
+    bool cycles = false, open = false;
     for (uint32_t i = 0; i < t->n; i++) {
         t->clock[i] = ETP_SPAN_RUNTIME;
         if (t->s->events[i].kind == ETP_EVENT_DELEGATE_OP) {
             etp_span span = etp_delegate_span(t->s->events[i].name);
             t->flat[i] = span.flat;
             t->clock[i] = (uint8_t)span.clock;
-            if (span.clock == ETP_SPAN_BY_TIMES) {
-                bool told = is_told(t, i, cycles) && fits_told(t, i, run);
-                bool other = told || 2 * (size_t)own[i] > asked;
-                t->clock[i] = other ? ETP_SPAN_OWN : ETP_SPAN_RUNTIME;
-            }
+            open = open || span.clock == ETP_SPAN_BY_TIMES;
+            cycles = cycles || etp_delegate_says_cycles(t->s->events[i].name);
+        }
+    }
+    size_t asked = open && t->times ? ask_times(t, own) : 0;
+    for (uint32_t i = 0; open && i < t->n; i++) {
+        if (t->clock[i] == ETP_SPAN_BY_TIMES) {
+            bool told = is_told(t, i, cycles) && fits_told(t, i);
+            bool other = told || 2 * (size_t)own[i] > asked;
+            t->clock[i] = other ? ETP_SPAN_OWN : ETP_SPAN_RUNTIME;
         }
     }
 }
@@ -265,30 +242,13 @@ static void list_parts(etp_settling *t)
 // Ticks as recorded, for what was multiplied by the runtime's ratio.
 static void read_ticks(etp_settling *t, const bool *wanted)
 {
-    const etp_etdump *dump = &t->s->trace->dump;
-    const etp_trace_block *b = t->s->block;
-    if (b->n_runs == 0 || b->runs[0] >= dump->n_runs) {
-        return; // from a table
-    }
-    uint32_t *event_at = etp_arena_alloc_raw(t->scratch, t->n, sizeof *event_at);
-    for (uint32_t i = 0; i < t->n; i++) {
-        event_at[etp_settling_place(t, i)] = i;
-    }
-    for (size_t r = 0; r < b->n_runs; r++) {
-        etp_etdump_run run = etp_etdump_run_at(dump, b->runs[r]);
-        size_t k = 0;
-        for (size_t i = 0; i < run.n_events && k < t->n; i++) {
-            etp_fb_table p = etp_ed_profile_table(&run, i);
-            if (!p.ptr) {
-                continue;
-            }
-            uint32_t event = event_at[k++];
+    const size_t n_runs = t->s->block->n_runs;
+    for (uint32_t i = 0; t->s->rows && i < t->n; i++) {
+        for (size_t r = 0; wanted[i] && r < n_runs; r++) {
+            const etp_ticks at = t->s->rows[r][i];
             uint64_t ticks = 0;
-            if (wanted[event] &&
-                etp_etdump_elapsed(etp_fb_u64(p, ETP_ED_PROFILE_START, 0),
-                                   etp_fb_u64(p, ETP_ED_PROFILE_END, 0), &ticks) &&
-                ticks <= ETP_LONGEST_NS) {
-                t->s->columns[event * b->n_runs + r] = ticks;
+            if (etp_etdump_elapsed(at.start, at.end, &ticks) && ticks <= ETP_LONGEST_NS) {
+                t->s->columns[i * n_runs + r] = ticks;
             }
         }
     }
@@ -297,13 +257,12 @@ static void read_ticks(etp_settling *t, const bool *wanted)
 static bool to_nanoseconds(etp_settling *t, uint32_t event, bool some_say_cycles)
 {
     uint64_t *d = t->s->columns + event * t->s->block->n_runs;
-    uint64_t ns = 0;
     bool fits = is_told(t, event, some_say_cycles);
     for (size_t r = 0; fits && r < t->s->block->n_runs; r++) {
-        fits = t->bad[r] || etp_unit_scale(d[r], t->s->delegate, &ns);
+        fits = t->bad[r] || etp_unit_scale(d[r], t->s->delegate) <= ETP_LONGEST_NS;
     }
     for (size_t r = 0; fits && r < t->s->block->n_runs; r++) {
-        fits = t->bad[r] || etp_unit_scale(d[r], t->s->delegate, &d[r]);
+        d[r] = t->bad[r] ? d[r] : etp_unit_scale(d[r], t->s->delegate);
     }
     return fits;
 }
@@ -325,14 +284,14 @@ static bool has_runtimes(const etp_settling *t, uint32_t whole)
 // other are too near: what an event's place in its call may vary would be as much.
 static bool goes_on(const etp_settling *t, uint32_t event, uint32_t whole)
 {
-    if (!t->start || t->s->step == 0 || t->start[etp_settling_place(t, event)] == 0) {
+    if (!t->times || t->s->step == 0 || t->times[event].start == 0) {
         return false;
     }
     const uint64_t *d = t->s->columns + whole * t->s->block->n_runs;
-    uint32_t p = etp_settling_place(t, event), w = etp_settling_place(t, whole);
-    uint64_t ticks = t->latest[p] - t->start[p], most = t->latest[p] | t->start[p];
+    uint64_t from = t->times[event].start, to = t->latest[event].start;
+    uint64_t ticks = to - from, most = to | from;
     double ns_of_tick = (double)ETP_STEP_NS / (double)t->s->step, call = (double)d[0];
-    double passed = (double)(t->latest[w] - t->start[w]) * ns_of_tick;
+    double passed = (double)(t->latest[whole].start - t->times[whole].start) * ns_of_tick;
     double counted = (double)ticks;
     if (most <= UINT32_MAX) { // it may have wrapped
         counted = (double)(uint32_t)ticks;
@@ -617,6 +576,18 @@ static void mark_leaves(etp_settling *t)
     }
 }
 
+// Of the first sound execution, and of the last one.
+static void take_times(etp_settling *t)
+{
+    for (size_t r = t->s->rows ? t->s->block->n_runs : 0; r-- > 0;) {
+        if (!t->bad[r]) {
+            t->latest = t->latest ? t->latest : t->s->rows[r];
+            t->times = t->s->rows[r];
+            t->run = r;
+        }
+    }
+}
+
 void etp_settle_block(const etp_settle *s)
 {
     etp_arena scratch;
@@ -635,7 +606,7 @@ void etp_settle_block(const etp_settle *s)
     };
     check_lengths(&t);
     bool logged = find_calls(&t);
-    etp_settling_read_times(&t);
+    take_times(&t);
     if (logged) {
         find_beside(&t);
     }

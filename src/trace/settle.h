@@ -13,14 +13,15 @@
 typedef struct etp_settle {
     etp_trace *trace;
     etp_trace_block *block;
-    etp_trace_event *events; // those of the block, with a tree by names and file order
-    uint64_t *columns;       // the block's durations
-    uint32_t *runs;          // the block's
-    uint64_t step;           // ticks of the runtime in ETP_STEP_NS, by which clocks differ
-    etp_ratio delegate;      // of delegates' clocks; den 0: their unit is unknown
-    bool cycles;             // it was told as cycles
-    uint64_t slack_ns;       // a time is rounded by up to this (tables)
-    etp_arena *arena;        // the trace's
+    etp_trace_event *events;      // those of the block, with a tree by names and file order
+    uint64_t *columns;            // the block's durations
+    uint32_t *runs;               // the block's
+    const etp_ticks *const *rows; // of each of its executions, by event; NULL: not recorded
+    uint64_t step;                // ticks of the runtime in ETP_STEP_NS, by which clocks differ
+    etp_ratio delegate;           // of delegates' clocks; den 0: their unit is unknown
+    bool cycles;                  // it was told as cycles
+    uint64_t slack_ns;            // a time is rounded by up to this (tables)
+    etp_arena *arena;             // the trace's
 } etp_settle;
 
 // Executions with a damaged clock leave the block; it may have none afterwards.

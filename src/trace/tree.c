@@ -102,12 +102,13 @@ static bool same_instruction(const etp_trace_event *a, const etp_trace_event *b)
 // How many of the same call may stand between a span and those that are logged after it.
 #define LOGGED_BEHIND 8
 
-// Where the event that AT is a part of stands, shortly before it in the same call; AT: nowhere.
-static size_t whole_before(const etp_trace_event *events, size_t at, const char *within)
+// Where the event at AT of ORDER is a part of, shortly before it in the same call; AT: nowhere.
+static size_t whole_before(const etp_trace_event *events, const uint32_t *order, size_t at,
+                           const char *within)
 {
     for (size_t i = at; i-- > 0 && at - i <= LOGGED_BEHIND;) {
-        const etp_trace_event *e = &events[i];
-        if (!e->delegated || !same_instruction(e, &events[at])) {
+        const etp_trace_event *e = &events[order[i]];
+        if (!e->delegated || !same_instruction(e, &events[order[at]])) {
             return at; // another call
         }
         if (etp_str_eqz(e->name, within)) {
@@ -119,9 +120,10 @@ static size_t whole_before(const etp_trace_event *events, size_t at, const char 
 
 // By the end, of equal ends the one that began last: parts before their whole.
 typedef struct span {
-    etp_tree_times times;
-    int rank; // of equal times: what is in what by its kind
-    uint32_t at;
+    etp_ticks times;
+    int rank;    // of equal times: what is in what by its kind
+    uint32_t at; // before it was sorted
+    uint32_t event;
 } span;
 
 static int by_end(const void *pa, const void *pb)
@@ -163,7 +165,7 @@ typedef struct call_list {
 
 // The call that span AT was logged in: the one around its times, else the next of its instruction,
 // else the last one before it. ETP_NO_INDEX: there is none.
-static uint32_t call_of(const etp_trace_event *events, const etp_tree_times *times, call_list calls,
+static uint32_t call_of(const etp_trace_event *events, const etp_ticks *times, call_list calls,
                         uint32_t at)
 {
     uint32_t found = ETP_NO_INDEX;
@@ -181,7 +183,7 @@ static uint32_t call_of(const etp_trace_event *events, const etp_tree_times *tim
 
 // Whether events of the runtime, which does one thing after the other, lie in each other or beside
 // each other, by end. OPEN: room for all.
-static bool nest(const span *v, size_t n, etp_tree_times *open)
+static bool nest(const span *v, size_t n, etp_ticks *open)
 {
     size_t n_open = 0;
     for (size_t i = 0; i < n; i++) {
@@ -200,7 +202,7 @@ static bool nest(const span *v, size_t n, etp_tree_times *open)
 }
 
 // Whether the runtime's events stand in the order of their ends, each call behind what it logged.
-static bool in_order(const etp_trace_event *events, const etp_tree_times *times, size_t n,
+static bool in_order(const etp_trace_event *events, const etp_ticks *times, size_t n,
                      call_list calls)
 {
     uint64_t last = 0;
@@ -225,8 +227,8 @@ static bool in_order(const etp_trace_event *events, const etp_tree_times *times,
 
 // The runtime logs an event when it ends. A file that has them in another order, by start for
 // instance, is put into this one, where all of its times are sound.
-static bool order_runtimes(etp_trace_event *events, size_t n, etp_tree_times *times,
-                           etp_arena *scratch, uint32_t *in_file)
+static bool order_runtimes(const etp_trace_event *events, size_t n, const etp_ticks *times,
+                           etp_arena *scratch, uint32_t *order)
 {
     uint32_t *at_calls = etp_arena_alloc_raw(scratch, n, sizeof *at_calls);
     call_list calls = {at_calls, 0};
@@ -256,101 +258,85 @@ static bool order_runtimes(etp_trace_event *events, size_t n, etp_tree_times *ti
         if (of == ETP_NO_INDEX) {
             return false; // of loading, or of a caller
         }
-        v[i] = (span){times[of], rank_of(&events[i]), i};
+        v[i] = (span){times[of], rank_of(&events[i]), i, i};
     }
     qsort(v, n, sizeof *v, by_end);
-    etp_tree_times *copies = etp_arena_alloc_raw(scratch, n, sizeof *copies);
-    if (!nest(v, n, copies)) {
-        return false;
+    bool nests = nest(v, n, etp_arena_alloc_raw(scratch, n, sizeof *times));
+    for (size_t i = 0; nests && i < n; i++) {
+        order[i] = v[i].event;
     }
-    etp_trace_event *copy = etp_arena_alloc_raw(scratch, n, sizeof *copy);
-    memcpy(copy, events, n * sizeof *copy);
-    memcpy(copies, times, n * sizeof *copies);
-    for (size_t i = 0; i < n; i++) {
-        events[i] = copy[v[i].at];
-        times[i] = copies[v[i].at];
-        in_file[i] = v[i].at;
-    }
-    return true;
+    return nests;
 }
 
 // Whether places of its clock can tell: those of other clocks and of one by one stay where they
 // are.
-static bool is_placed(const etp_trace_event *e, etp_tree_times t)
+static bool is_placed(const etp_trace_event *e, etp_ticks t)
 {
     etp_span s = etp_delegate_span(e->name);
     return s.clock < ETP_SPAN_OWN_NS && !s.flat && t.start > 0 && t.start <= t.end;
 }
 
-// Sorts the spans of one call, [from, to), when one was logged before another that ended earlier.
-// SPANS, COPY: room for all.
-static bool order_call(etp_trace_event *events, const etp_tree_times *times, size_t from, size_t to,
-                       span *spans, etp_trace_event *copy, uint32_t *places, uint32_t *in_file)
+// Sorts the spans of one call, [from, to) of ORDER, when one was logged before another that ended
+// earlier. V: room for all.
+static bool order_call(const etp_trace_event *events, const etp_ticks *times, uint32_t *order,
+                       size_t from, size_t to, span *v)
 {
     size_t n = 0;
     bool sorted = true;
     for (size_t i = from; i < to; i++) {
-        if (is_placed(&events[i], times[i])) {
-            spans[n] = (span){times[i], 0, (uint32_t)i};
-            sorted = sorted && (n == 0 || by_end(&spans[n - 1], &spans[n]) < 0);
+        uint32_t e = order[i];
+        if (is_placed(&events[e], times[e])) {
+            v[n] = (span){times[e], 0, (uint32_t)i, e};
+            sorted = sorted && (n == 0 || by_end(&v[n - 1], &v[n]) < 0);
             n++;
         }
     }
     if (sorted) {
         return false;
     }
-    qsort(spans, n, sizeof *spans, by_end);
-    memcpy(copy + from, events + from, (to - from) * sizeof *copy);
-    memcpy(places + from, in_file + from, (to - from) * sizeof *places);
+    qsort(v, n, sizeof *v, by_end);
     for (size_t i = from, k = 0; i < to; i++) {
-        if (is_placed(&copy[i], times[i])) {
-            events[i] = copy[spans[k].at];
-            in_file[i] = places[spans[k++].at];
+        if (is_placed(&events[order[i]], times[order[i]])) {
+            order[i] = v[k++].event;
         }
     }
     return true;
 }
 
-static bool order_by_times(etp_trace_event *events, size_t n, const etp_tree_times *times,
-                           etp_arena *scratch, uint32_t *in_file)
+static bool order_by_times(const etp_trace_event *events, size_t n, const etp_ticks *times,
+                           etp_arena *scratch, uint32_t *order)
 {
-    span *spans = etp_arena_alloc_raw(scratch, n, sizeof *spans);
-    etp_trace_event *copy = etp_arena_alloc_raw(scratch, n, sizeof *copy);
-    uint32_t *places = etp_arena_alloc_raw(scratch, n, sizeof *places);
+    span *v = etp_arena_alloc_raw(scratch, n, sizeof *v);
     bool moved = false;
     for (size_t i = 0, to = 0; i < n; i = to) {
+        const etp_trace_event *first = &events[order[i]];
         to = i + 1;
-        while (to < n && events[i].delegated && events[to].delegated &&
-               same_instruction(&events[to], &events[i])) {
+        while (to < n && first->delegated && events[order[to]].delegated &&
+               same_instruction(&events[order[to]], first)) {
             to++;
         }
-        moved =
-            (to - i > 1 && order_call(events, times, i, to, spans, copy, places, in_file)) || moved;
+        moved = (to - i > 1 && order_call(events, times, order, i, to, v)) || moved;
     }
     return moved;
 }
 
-bool etp_tree_order(etp_trace_event *events, size_t n, etp_tree_times *times, etp_arena *scratch,
-                    uint32_t *in_file)
+bool etp_tree_order(const etp_trace_event *events, size_t n, const etp_ticks *times,
+                    etp_arena *scratch, uint32_t *order)
 {
     for (size_t i = 0; i < n; i++) {
-        in_file[i] = (uint32_t)i;
+        order[i] = (uint32_t)i;
     }
-    bool moved = order_runtimes(events, n, times, scratch, in_file);
-    moved = order_by_times(events, n, times, scratch, in_file) || moved;
+    bool moved = order_runtimes(events, n, times, scratch, order);
+    moved = order_by_times(events, n, times, scratch, order) || moved;
     for (size_t i = 0; i < n; i++) {
-        const char *within = events[i].delegated ? etp_delegate_span(events[i].name).within : NULL;
-        size_t at = within ? whole_before(events, i, within) : i;
-        if (at == i) {
-            continue;
+        const uint32_t e = order[i];
+        const char *within = events[e].delegated ? etp_delegate_span(events[e].name).within : NULL;
+        size_t at = within ? whole_before(events, order, i, within) : i;
+        if (at != i) {
+            memmove(&order[at + 1], &order[at], (i - at) * sizeof *order);
+            order[at] = e;
+            moved = true;
         }
-        const etp_trace_event e = events[i];
-        uint32_t was = in_file[i];
-        memmove(&events[at + 1], &events[at], (i - at) * sizeof *events);
-        memmove(&in_file[at + 1], &in_file[at], (i - at) * sizeof *in_file);
-        events[at] = e;
-        in_file[at] = was;
-        moved = true;
     }
     return moved;
 }

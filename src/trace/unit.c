@@ -46,10 +46,8 @@ etp_status etp_unit_parse(const char *text, const char *option, etp_ratio *out, 
             return ETP_OK;
         }
     }
-    static const etp_str k_cycles = {"cycles:", 7};
     double hz = NAN;
-    bool rate = etp_str_starts(unit, k_cycles) &&
-                etp_parse_double((etp_str){unit.ptr + 7, unit.len - 7}, &hz) && hz >= 1 &&
+    bool rate = etp_str_skip(&unit, "cycles:") && etp_parse_double(unit, &hz) && hz >= 1 &&
                 hz <= MOST_HZ && hz == floor(hz);
     if (!rate) {
         return etp_fail(err, ETP_USAGE,
@@ -62,15 +60,14 @@ etp_status etp_unit_parse(const char *text, const char *option, etp_ratio *out, 
     return ETP_OK;
 }
 
-bool etp_unit_scale(uint64_t ticks, etp_ratio unit, uint64_t *out)
+// Whole multiples of the denominator and what is left of them are multiplied apart: ticks × num
+// need not fit 64 bits, as long as the result does.
+uint64_t etp_unit_scale(uint64_t ticks, etp_ratio unit)
 {
     uint64_t whole = ticks / unit.den, rest = ticks % unit.den;
-    if ((whole > 0 && unit.num > ETP_LONGEST_NS / whole) ||
-        (rest > 0 && unit.num > UINT64_MAX / 2 / rest)) {
-        return false;
-    }
-    *out = whole * unit.num + rest * unit.num / unit.den;
-    return true;
+    bool fits = (whole == 0 || unit.num <= UINT64_MAX / 2 / whole) &&
+                (rest == 0 || unit.num <= UINT64_MAX / 2 / rest);
+    return fits ? whole * unit.num + rest * unit.num / unit.den : INT64_MAX;
 }
 
 // Of those executions in which TICKS are so many, the mean of AROUND.

@@ -13,8 +13,8 @@ typedef struct etp_ratio { // nanoseconds = ticks × num ÷ den
 ETP_NODISCARD etp_status etp_unit_parse(const char *text, const char *option, etp_ratio *out,
                                         etp_error *err);
 
-// False: the result is longer than ETP_LONGEST_NS.
-bool etp_unit_scale(uint64_t ticks, etp_ratio unit, uint64_t *out);
+// INT64_MAX where that does not hold the result.
+uint64_t etp_unit_scale(uint64_t ticks, etp_ratio unit);
 
 // Whether in part of the executions TICKS are a thousand times as many as in the others, AROUND as
 // long: then neither number is a time. SCRATCH: room for N_RUNS.
