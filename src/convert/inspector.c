@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "base/guard.h"
+#include "base/index.h"
 #include "operators/delegates.h"
 #include "trace/ops.h"
 
@@ -65,7 +66,6 @@ typedef struct event_block {
         member *items;
         size_t n, cap;
     } members;
-    size_t next; // index + 1 in the same bucket
     // Runs come in rotation, so the block that followed last time is tried first.
     size_t followed_by; // index + 1 of the block that came after it last time
 } event_block;
@@ -78,7 +78,7 @@ typedef struct builder {
         event_block *items;
         size_t n, cap;
     } blocks;
-    size_t buckets[1024];
+    etp_index index;
     etp_error *err;
     // Tables for the run at hand.
     struct {
@@ -95,19 +95,10 @@ typedef struct builder {
 
 // ---- hashing ----
 
-static uint64_t mix(uint64_t h, uint64_t v)
+static uint64_t hash_text(uint64_t h, etp_str s)
 {
-    h = (h ^ v) * 0x9E3779B97F4A7C15u;
-    return h ^ (h >> 32);
-}
-
-static uint64_t mix_str(uint64_t h, etp_str s)
-{
-    h = mix(h, s.len);
-    for (size_t i = 0; i < s.len; i++) {
-        h = mix(h, (uint8_t)s.ptr[i]);
-    }
-    return h;
+    h = etp_hash_bytes(h, &s.len, sizeof s.len);
+    return etp_hash_bytes(h, s.ptr, s.len);
 }
 
 static bool identity_eq(const identity *a, const identity *b)
@@ -119,24 +110,17 @@ static bool identity_eq(const identity *a, const identity *b)
 static bool item_eq(const item *a, const item *b)
 {
     return a->instruction_id == b->instruction_id && a->has_profile == b->has_profile &&
-           a->has_debug == b->has_debug &&
-           (!a->has_profile || identity_eq(&a->profile, &b->profile)) &&
-           (!a->has_debug || identity_eq(&a->debug, &b->debug));
+           a->has_debug == b->has_debug && identity_eq(&a->profile, &b->profile) &&
+           identity_eq(&a->debug, &b->debug);
 }
 
-static uint64_t item_hash(const item *it)
+static uint64_t item_hash(uint64_t h, const item *it)
 {
-    uint64_t h = mix((uint64_t)(it->has_profile ? 1 : 0) | (it->has_debug ? 2 : 0),
-                     (uint32_t)it->instruction_id);
-    const identity *ids[2] = {it->has_profile ? &it->profile : NULL,
-                              it->has_debug ? &it->debug : NULL};
-    for (int i = 0; i < 2; i++) {
-        if (ids[i]) {
-            h = mix_str(mix_str(mix(h, (uint32_t)ids[i]->delegate_id), ids[i]->name),
-                        ids[i]->delegate_id_str);
-        }
-    }
-    return h;
+    const int32_t ids[] = {it->instruction_id, it->has_profile, it->has_debug,
+                           it->profile.delegate_id, it->debug.delegate_id};
+    h = etp_hash_bytes(h, ids, sizeof ids);
+    h = hash_text(hash_text(h, it->profile.name), it->profile.delegate_id_str);
+    return hash_text(hash_text(h, it->debug.name), it->debug.delegate_id_str);
 }
 
 static bool same_list(const collated *a, const collated *b)
@@ -149,8 +133,9 @@ static bool same_list(const collated *a, const collated *b)
 
 static uint64_t list_hash(const collated *c)
 {
-    uint64_t h = mix(mix(c->chain, c->chain_negative), (uint32_t)c->instruction_id);
-    return mix_str(mix(h, (uint32_t)c->delegate_id), c->delegate_id_str);
+    const int32_t ids[] = {c->instruction_id, c->chain_negative, c->delegate_id};
+    uint64_t h = etp_hash_bytes(ETP_HASH_START, ids, sizeof ids);
+    return hash_text(etp_hash_bytes(h, &c->chain, sizeof c->chain), c->delegate_id_str);
 }
 
 // ---- one run ----
@@ -250,7 +235,7 @@ static size_t collate(builder *b, const etp_etdump_run *run)
 // Inspector keeps them in a dict: the later value takes the earlier one's place, in its position.
 static void put_item(builder *b, size_t mask, shape *s, const item *it)
 {
-    size_t at = (size_t)item_hash(it) & mask;
+    size_t at = (size_t)item_hash(ETP_HASH_START, it) & mask;
     for (; b->table[at] != 0; at = (at + 1) & mask) {
         item *old = &s->items[b->table[at] - 1];
         if (item_eq(old, it)) {
@@ -309,27 +294,30 @@ static shape *make_shape(builder *b, const etp_etdump_run *run)
         }
         s->debug[i].n = values - s->debug[i].first;
     }
-    s->hash = mix(mix_str(s->n_items, s->block_name), (uint32_t)s->bundled_input);
+    s->hash = hash_text(ETP_HASH_START, s->block_name);
     for (size_t i = 0; i < s->n_items; i++) {
-        s->hash = mix(s->hash, item_hash(&s->items[i]));
+        s->hash = item_hash(s->hash, &s->items[i]);
     }
     return s;
 }
 
 // ---- runs into blocks ----
 
-static bool shape_eq(const shape *a, const shape *b)
+typedef struct shape_query {
+    const event_block *blocks;
+    const shape *shape;
+} shape_query;
+
+static bool has_shape(const void *ctx, uint32_t index)
 {
-    if (a->hash != b->hash || a->n_items != b->n_items || a->bundled_input != b->bundled_input ||
-        !etp_str_eq(a->block_name, b->block_name)) {
-        return false;
+    const shape_query *q = ctx;
+    const shape *a = q->shape, *b = q->blocks[index].shape;
+    bool same = a->n_items == b->n_items && a->bundled_input == b->bundled_input &&
+                etp_str_eq(a->block_name, b->block_name);
+    for (size_t i = 0; same && i < a->n_items; i++) {
+        same = item_eq(&a->items[i], &b->items[i]);
     }
-    for (size_t i = 0; i < a->n_items; i++) {
-        if (!item_eq(&a->items[i], &b->items[i])) {
-            return false;
-        }
-    }
-    return true;
+    return same;
 }
 
 // Has RUN the same events, in the same places, as the run that S came from? Then S fits it too.
@@ -355,12 +343,6 @@ static bool same_events(const builder *b, const etp_etdump_run *run, const membe
     return true;
 }
 
-static void add_member(builder *b, size_t place, uint32_t run, const shape *s)
-{
-    member m = {run, s};
-    ETP_ADD(&b->scratch, &b->blocks.items[place - 1].members, m);
-}
-
 // *place: index + 1 of the block of the run before, and then of this one.
 static void place_run(builder *b, uint32_t index, size_t *place)
 {
@@ -368,36 +350,32 @@ static void place_run(builder *b, uint32_t index, size_t *place)
     if (run.n_events == 0) {
         return;
     }
-    size_t last = *place;
+    size_t last = *place, guess = last;
     if (last != 0 && b->blocks.items[last - 1].followed_by != 0) {
-        *place = b->blocks.items[last - 1].followed_by;
+        guess = b->blocks.items[last - 1].followed_by;
     }
-    if (*place != 0) { // most runs repeat what came at this point before
-        const event_block *guess = &b->blocks.items[*place - 1];
-        const member *m = &guess->members.items[guess->members.n - 1];
-        if (same_events(b, &run, m)) {
-            b->blocks.items[last - 1].followed_by = *place;
-            add_member(b, *place, index, m->shape);
-            return;
+    const shape *s = NULL;
+    if (guess != 0) { // most runs repeat what came at this point before
+        const event_block *block = &b->blocks.items[guess - 1];
+        const member *m = &block->members.items[block->members.n - 1];
+        s = same_events(b, &run, m) ? m->shape : NULL;
+        *place = guess;
+    }
+    if (!s) {
+        s = make_shape(b, &run);
+        const shape_query q = {b->blocks.items, s};
+        uint32_t i = etp_index_find(&b->index, s->hash, has_shape, &q);
+        if (i == ETP_NO_INDEX) {
+            i = (uint32_t)b->blocks.n;
+            ETP_ADD(&b->scratch, &b->blocks, ((event_block){.shape = s}));
+            etp_index_insert(&b->index, &b->scratch, s->hash, i);
         }
-    }
-    shape *s = make_shape(b, &run);
-    size_t *bucket = &b->buckets[s->hash % 1024];
-    size_t i = *bucket;
-    while (i != 0 && !shape_eq(b->blocks.items[i - 1].shape, s)) {
-        i = b->blocks.items[i - 1].next;
-    }
-    if (i == 0) {
-        event_block new_block = {.shape = s, .next = *bucket};
-        ETP_ADD(&b->scratch, &b->blocks, new_block);
-        i = b->blocks.n;
-        *bucket = i;
+        *place = (size_t)i + 1;
     }
     if (last != 0) {
-        b->blocks.items[last - 1].followed_by = i;
+        b->blocks.items[last - 1].followed_by = *place;
     }
-    *place = i;
-    add_member(b, i, index, s);
+    ETP_ADD(&b->scratch, &b->blocks.items[*place - 1].members, ((member){index, s}));
 }
 
 // ---- arithmetic ----

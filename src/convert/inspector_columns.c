@@ -84,8 +84,7 @@ etp_status etp_inspector_columns_write(const etp_inspector_table *table, const e
         etp_json_key(&j, etp_inspector_column_name((etp_inspector_column)c));
         etp_json_begin_array(&j);
         for (size_t i = 0; i < table->n_rows; i++) {
-            ETP_TRY(
-                etp_inspector_cell(&j, &table->rows[i], (etp_inspector_column)c, &how, err));
+            ETP_TRY(etp_inspector_cell(&j, &table->rows[i], (etp_inspector_column)c, &how, err));
         }
         etp_json_end(&j);
     }

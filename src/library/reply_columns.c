@@ -8,7 +8,8 @@
 static etp_status fill_columns(void *ctx, etp_sink *sink, etp_error *err)
 {
     const etp_reply *r = ctx;
-    return etp_inspector_columns_write(r->inspector, r->has_buffer ? &r->buffer_file.bytes : NULL, sink, err);
+    return etp_inspector_columns_write(r->inspector, r->has_buffer ? &r->buffer_file.bytes : NULL,
+                                       sink, err);
 }
 
 etp_status etp_reply_columns(const etp_reply *reply, etp_inspector_columns *out, etp_error *err)
