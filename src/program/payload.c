@@ -130,10 +130,14 @@ static uint64_t constant_bytes(const etp_xnn_graph *g)
     return total;
 }
 
-static etp_status read_xnnpack(const etp_pte_delegate *delegate, bool dynamic, etp_arena *arena,
-                               etp_partition *out, etp_error *err)
+// What payloads of other backends hold stays unknown.
+etp_status etp_partition_read(const etp_pte_delegate *delegate, bool dynamic, etp_arena *arena,
+                              etp_partition *out, etp_error *err)
 {
     etp_error local = {0};
+    if (!etp_str_eqz(delegate->id, "XnnpackBackend")) {
+        return ETP_OK;
+    }
     etp_xnn_graph *g = ETP_NEW(arena, etp_xnn_graph);
     etp_status status = etp_xnn_read(delegate->data, arena, g, &local);
     if (status == ETP_NOMEM) {
@@ -148,25 +152,5 @@ static etp_status read_xnnpack(const etp_pte_delegate *delegate, bool dynamic, e
     make_nodes(g, dynamic, arena, out);
     out->graph = g;
     out->weight_bytes = constant_bytes(g);
-    return ETP_OK;
-}
-
-// Of the backends whose payloads are understood; what other payloads hold stays unknown.
-static const struct {
-    const char *backend;
-    etp_status (*read)(const etp_pte_delegate *delegate, bool dynamic, etp_arena *arena,
-                       etp_partition *out, etp_error *err);
-} k_payloads[] = {
-    {"XnnpackBackend", read_xnnpack},
-};
-
-etp_status etp_partition_read(const etp_pte_delegate *delegate, bool dynamic, etp_arena *arena,
-                              etp_partition *out, etp_error *err)
-{
-    for (size_t i = 0; i < sizeof k_payloads / sizeof *k_payloads; i++) {
-        if (etp_str_eqz(delegate->id, k_payloads[i].backend)) {
-            return k_payloads[i].read(delegate, dynamic, arena, out, err);
-        }
-    }
     return ETP_OK;
 }

@@ -50,32 +50,29 @@ static bool kernel_name_fits(etp_str event, etp_str op)
     return etp_str_eq(name, op);
 }
 
-// An OPERATOR_CALL wraps the native_call of the same instruction, a DELEGATE_CALL the delegate's
-// operators: both of a pair point to one instruction.
-static bool kind_fits(const etp_trace_event *e, etp_instruction_kind kind)
+// Of which an instruction leaves E; NONE: it is of no instruction. An OPERATOR_CALL wraps the
+// native_call of the same instruction, a DELEGATE_CALL the delegate's operators: both of a pair
+// point to one instruction.
+static etp_instruction_kind kind_of(const etp_trace_event *e)
 {
+    if (e->chain < 0 || e->instruction < 0) {
+        return ETP_INSTR_NONE;
+    }
     switch (e->kind) {
     case ETP_EVENT_OPERATOR_CALL:
     case ETP_EVENT_NATIVE_CALL:
-        return kind == ETP_INSTR_KERNEL;
+        return ETP_INSTR_KERNEL;
     case ETP_EVENT_DELEGATE_CALL:
     case ETP_EVENT_DELEGATE_OP:
-        return kind == ETP_INSTR_DELEGATE;
+        return ETP_INSTR_DELEGATE;
     case ETP_EVENT_CONTROL:
-        return (etp_str_eqz(e->name, "JF_CALL") && kind == ETP_INSTR_JUMP_FALSE) ||
-               (etp_str_eqz(e->name, "MOVE_CALL") && kind == ETP_INSTR_MOVE) ||
-               (etp_str_eqz(e->name, "FREE_CALL") && kind == ETP_INSTR_FREE);
+        if (etp_str_eqz(e->name, "JF_CALL")) {
+            return ETP_INSTR_JUMP_FALSE;
+        }
+        return etp_str_eqz(e->name, "MOVE_CALL") ? ETP_INSTR_MOVE : ETP_INSTR_FREE;
     default:
-        return false;
+        return ETP_INSTR_NONE;
     }
-}
-
-static bool has_instruction(const etp_trace_event *e)
-{
-    return e->chain >= 0 && e->instruction >= 0 &&
-           (e->kind == ETP_EVENT_OPERATOR_CALL || e->kind == ETP_EVENT_NATIVE_CALL ||
-            e->kind == ETP_EVENT_DELEGATE_CALL || e->kind == ETP_EVENT_DELEGATE_OP ||
-            e->kind == ETP_EVENT_CONTROL);
 }
 
 static const char *kind_words(etp_instruction_kind kind)
@@ -109,7 +106,8 @@ static void match_events(const joiner *j, candidate *c, bool *seen)
     const etp_method *m = c->method;
     for (uint32_t i = 0; i < j->block->n_events; i++) {
         const etp_trace_event *e = &j->block->events[i];
-        if (!has_instruction(e)) {
+        const etp_instruction_kind kind = kind_of(e);
+        if (kind == ETP_INSTR_NONE) {
             continue;
         }
         uint32_t at = etp_method_find_instruction(m, (uint32_t)e->chain, (uint32_t)e->instruction);
@@ -121,7 +119,7 @@ static void match_events(const joiner *j, candidate *c, bool *seen)
             return;
         }
         const etp_instruction *in = &m->instructions[at];
-        if (!kind_fits(e, in->kind)) {
+        if (kind != in->kind) {
             c->reason = etp_arena_printf(
                 j->arena, "'%.*s' was recorded at instruction %d, which is %s in method %.*s",
                 ETP_STR_ARG(e->name), e->instruction, kind_words(in->kind), ETP_STR_ARG(m->name));
