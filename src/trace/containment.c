@@ -178,18 +178,7 @@ void etp_settling_contain(etp_settling *t)
     const size_t size = t->n * sizeof(uint32_t);
     uint32_t *before = etp_arena_alloc_raw(t->scratch, 4 * t->n, sizeof *before);
     uint32_t *first = before + t->n, *last = first + t->n, *middle = last + t->n, *found = first;
-    size_t r[3] = {0}, n = 0; // of the sound executions: the first, the one in the middle, the last
-    for (size_t k = 0; k < t->s->block->n_runs; k++) {
-        n += !t->bad[k];
-    }
-    for (size_t k = 0, at = 0; k < t->s->block->n_runs; k++) {
-        if (!t->bad[k]) {
-            r[0] = at == 0 ? k : r[0];
-            r[1] = at == n / 2 ? k : r[1];
-            r[2] = k;
-            at++;
-        }
-    }
+    const size_t n = t->n_sound, r[3] = {t->sound[0], t->sound[n / 2], t->sound[n ? n - 1 : 0]};
     for (uint32_t i = 0; i < t->n; i++) {
         before[i] = t->s->events[i].parent;
     }

@@ -20,6 +20,7 @@ typedef struct etp_settling {
     const etp_ticks *latest; // of the last sound one
     uint8_t *clock;          // etp_span_clock
     bool *flat, *bad;        // by event; by execution
+    size_t *sound, n_sound;  // executions that were not bad before clocks were told
     uint32_t *first, *next;  // parts of an event: index + 1
     uint64_t *sum;           // by execution
     bool long_runs;          // some event is longer than JUMP_NS of its execution

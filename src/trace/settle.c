@@ -181,22 +181,16 @@ static bool fits_told(const etp_settling *t, uint32_t event)
                t->s->columns[whole * t->s->block->n_runs + t->run];
 }
 
-// OWN: of each event, in how many of the sound executions its times are of another clock. How many
-// were asked.
-static size_t ask_times(etp_settling *t, uint32_t *own)
+// OWN: of each event, in how many of the sound executions its times are of another clock.
+static void ask_times(etp_settling *t, uint32_t *own)
 {
-    size_t asked = 0;
-    for (size_t r = 0; r < t->s->block->n_runs; r++) {
-        if (!t->bad[r]) {
-            t->times = t->s->rows[r];
-            for (uint32_t i = 0; i < t->n; i++) {
-                own[i] += t->s->events[i].kind == ETP_EVENT_DELEGATE_OP && is_by_another(t, i);
-            }
-            asked++;
+    for (size_t k = 0; k < t->n_sound; k++) {
+        t->times = t->s->rows[t->sound[k]];
+        for (uint32_t i = 0; i < t->n; i++) {
+            own[i] += t->s->events[i].kind == ETP_EVENT_DELEGATE_OP && is_by_another(t, i);
         }
     }
     t->times = t->s->rows[t->run];
-    return asked;
 }
 
 // Where a name does not tell, the most of the executions do.
@@ -214,11 +208,13 @@ static void find_clocks(etp_settling *t)
             cycles = cycles || etp_delegate_says_cycles(t->s->events[i].name);
         }
     }
-    size_t asked = open && t->times ? ask_times(t, own) : 0;
+    if (open && t->times) {
+        ask_times(t, own);
+    }
     for (uint32_t i = 0; open && i < t->n; i++) {
         if (t->clock[i] == ETP_SPAN_BY_TIMES) {
             bool told = is_told(t, i, cycles) && fits_told(t, i);
-            bool other = told || 2 * (size_t)own[i] > asked;
+            bool other = told || 2 * (size_t)own[i] > t->n_sound;
             t->clock[i] = other ? ETP_SPAN_OWN : ETP_SPAN_RUNTIME;
         }
     }
@@ -579,12 +575,17 @@ static void mark_leaves(etp_settling *t)
 // Of the first sound execution, and of the last one.
 static void take_times(etp_settling *t)
 {
-    for (size_t r = t->s->rows ? t->s->block->n_runs : 0; r-- > 0;) {
+    const size_t n_runs = t->s->block->n_runs;
+    t->sound = etp_arena_alloc_array(t->scratch, n_runs + 1, sizeof *t->sound);
+    for (size_t r = 0; r < n_runs; r++) {
         if (!t->bad[r]) {
-            t->latest = t->latest ? t->latest : t->s->rows[r];
-            t->times = t->s->rows[r];
-            t->run = r;
+            t->sound[t->n_sound++] = r;
         }
+    }
+    if (t->s->rows && t->n_sound > 0) {
+        t->run = t->sound[0];
+        t->times = t->s->rows[t->run];
+        t->latest = t->s->rows[t->sound[t->n_sound - 1]];
     }
 }
 
