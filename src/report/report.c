@@ -313,23 +313,31 @@ etp_table *etp_report_table(etp_report *r, const char *id, const char *caption,
     if (!t || !copy || !b) {
         return NULL;
     }
+    size_t n = 0;
+    uint32_t absent = 0;
     for (size_t i = 0; i < n_columns; i++) {
         const etp_column *in = &columns[i];
-        copy[i] = *in;
-        copy[i].key = etp_report_clean(r, in->key).ptr;
-        copy[i].title = etp_report_clean(r, in->title ? in->title : in->key).ptr;
-        copy[i].unit = in->unit ? etp_report_clean(r, in->unit).ptr : NULL;
-        copy[i].help = in->help ? etp_report_clean(r, in->help).ptr : NULL;
+        if (in->flags & ETP_COL_ABSENT) {
+            absent |= (uint32_t)1 << i;
+            continue;
+        }
+        etp_column *out = &copy[n++];
+        *out = *in;
+        out->key = etp_report_clean(r, in->key).ptr;
+        out->title = etp_report_clean(r, in->title ? in->title : in->key).ptr;
+        out->unit = in->unit ? etp_report_clean(r, in->unit).ptr : NULL;
+        out->help = in->help ? etp_report_clean(r, in->help).ptr : NULL;
         // Resolved once here, so that no writer has a default of its own.
         int usual = in->kind == ETP_KIND_PERCENT ? 1 : 3;
         usual = in->kind == ETP_KIND_RATIO ? 2 : usual;
-        copy[i].decimals = in->decimals > 0 ? in->decimals : usual;
+        out->decimals = in->decimals > 0 ? in->decimals : usual;
     }
     *t = (etp_table){.report = r,
                      .id = etp_report_part_id(r, id),
                      .caption = etp_report_clean(r, caption),
                      .columns = copy,
-                     .n_columns = n_columns};
+                     .n_columns = n,
+                     .absent = absent};
     b->table = t;
     return t;
 }
@@ -346,19 +354,24 @@ void etp_table_add_row(etp_table *t, const etp_cell *cells, size_t n)
     if (!t) {
         return;
     }
-    assert(n == t->n_columns);
     etp_report *r = t->report;
     etp_cell *copy = ETP_NEW_ARRAY(r->arena, etp_cell, t->n_columns);
     if (!copy) {
         return;
     }
-    for (size_t i = 0; i < n && i < t->n_columns; i++) {
-        copy[i] = cells[i];
-        if (copy[i].type == ETP_CELL_TEXT) {
-            copy[i].v.text = clean(r, copy[i].v.text, false);
-            copy[i].called = clean(r, copy[i].called, false);
+    size_t at = 0;
+    for (size_t i = 0; i < n && at < t->n_columns; i++) {
+        if (t->absent >> i & 1) {
+            continue;
+        }
+        etp_cell *out = &copy[at++];
+        *out = cells[i];
+        if (out->type == ETP_CELL_TEXT) {
+            out->v.text = clean(r, out->v.text, false);
+            out->called = clean(r, out->called, false);
         }
     }
+    assert(at == t->n_columns);
     ETP_ADD(r->arena, &t->rows,
             ((etp_row){
                 .cells = copy, .link = {"", 0},

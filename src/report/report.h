@@ -168,7 +168,8 @@ enum {
     ETP_COL_MINOR = 8,    // first to go when the terminal is narrow
     ETP_COL_CODE = 16,    // names of operators, files: monospace
     ETP_COL_CHOICE = 32,  // few different texts: HTML offers to show the rows of one
-    ETP_COL_FIGURES = 64  // texts that are figures, of several units: HTML puts them to the right
+    ETP_COL_FIGURES = 64, // texts that are figures, of several units: HTML puts them to the right
+    ETP_COL_ABSENT = 128  // left out, with its cell in every row
 };
 
 typedef struct etp_column {
@@ -284,7 +285,7 @@ etp_table *etp_report_table(etp_report *r, const char *id, const char *caption,
                             const etp_column *columns, size_t n_columns);
 // Text and Markdown show the first N rows (and totals) and say how many more there are.
 void etp_table_limit(etp_table *t, size_t n);
-// N must be the number of columns.
+// N must be the number of columns, those that are left out among them.
 void etp_table_add_row(etp_table *t, const etp_cell *cells, size_t n);
 // The row just added is about what the drawer of this id tells.
 void etp_table_row_link(etp_table *t, const char *id);

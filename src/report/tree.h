@@ -50,7 +50,8 @@ struct etp_table {
     etp_str id, caption;
     const etp_column *columns; // key, title, unit and help are clean copies; decimals resolved
     size_t n_columns;
-    size_t limit; // 0 = none
+    uint32_t absent; // bit i: the author's column i is not among them
+    size_t limit;    // 0 = none
     struct {
         etp_row *items;
         size_t n, cap;

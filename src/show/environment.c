@@ -182,27 +182,22 @@ void etp_ab_environment_section(const etp_ab *ab, etp_report *r, etp_arena *aren
     etp_column columns[FIGURES + 1] = {
         {.key = "block", .title = "block", .kind = ETP_KIND_INT}
     };
-    size_t chosen[FIGURES], n = 0;
     if (ab->environment.n_blocks == 0) {
         return;
     }
-    for (size_t k = 0; k < FIGURES;
-         k++) { // what no block has is said above, not a column of dashes
-        bool any = false;
+    for (size_t k = 0; k < FIGURES; k++) {
+        bool any = false; // what no block has is said above, not a column of dashes
         for (size_t b = 0; b < ab->environment.n_blocks; b++) {
             double v = figure(&ab->environment.blocks[b], k);
             // Sleep is read everywhere and almost always 0: a column of zeros would say nothing.
             any = any || (isfinite(v) && (v > 0 || k != ASLEEP));
         }
-        if (any) {
-            chosen[n++] = k;
-            columns[n] = (etp_column){.key = k_block_rows[k + 1].key,
+        columns[k + 1] = (etp_column){.key = k_block_rows[k + 1].key,
                                       .title = k_columns[k].title,
                                       .help = k_block_rows[k + 1].doc,
                                       .kind = k_columns[k].kind,
-                                      .flags = k_columns[k].flags,
+                                      .flags = any ? k_columns[k].flags : ETP_COL_ABSENT,
                                       .decimals = k_columns[k].decimals};
-        }
     }
     etp_report_section(r, 1, "environment", "Environment");
     etp_report_section_is_folded(r);
@@ -212,13 +207,12 @@ void etp_ab_environment_section(const etp_ab *ab, etp_report *r, etp_arena *aren
     course(ab, "temperature", "Temperature over the session", "°C", 1, temperature, r);
     course(ab, "clock", "Clock over the session", "MHz", 1000, clock_khz, r);
     etp_report_medium(r, medium);
-    etp_table *t = etp_report_table(r, "environment", NULL, columns, n + 1);
+    etp_table *t = etp_report_table(r, "environment", NULL, columns, FIGURES + 1);
     for (size_t b = 0; b < ab->environment.n_blocks; b++) {
         etp_cell cells[FIGURES + 1] = {etp_cell_u64(ab->environment.blocks[b].block)};
-        for (size_t k = 0; k < n; k++) {
-            cells[k + 1] =
-                cell_of(k_columns[chosen[k]].kind, figure(&ab->environment.blocks[b], chosen[k]));
+        for (size_t k = 0; k < FIGURES; k++) {
+            cells[k + 1] = cell_of(k_columns[k].kind, figure(&ab->environment.blocks[b], k));
         }
-        etp_table_add_row(t, cells, n + 1);
+        etp_table_add_row(t, cells, FIGURES + 1);
     }
 }

@@ -49,17 +49,16 @@ static void holders_table(const char *id, const etp_ab_arm *b, const etp_ab_arm 
                           etp_arena *arena)
 {
     const etp_ab_arm *y = x ? x : b;
+    const unsigned second = ETP_COL_FIGURES | (x ? 0 : ETP_COL_ABSENT);
     const etp_column columns[] = {
         {.key = "holder", .title = "who holds it"},
         {.key = b->name, .title = b->measured, .flags = ETP_COL_FIGURES},
-        {.key = y->name, .title = y->measured, .flags = ETP_COL_FIGURES},
-        {.key = "change", .title = "change", .flags = ETP_COL_FIGURES},
+        {.key = y->name, .title = y->measured, .flags = second},
+        {.key = "change", .title = "change", .flags = second},
         {.key = "what", .title = "what it is", .flags = ETP_COL_MINOR},
     };
-    const etp_column alone[] = {columns[0], columns[1], columns[4]};
-    etp_table *t =
-        etp_report_table(r, id, "Resident after the measured iterations, by who holds it",
-                         x ? columns : alone, x ? 5 : 3);
+    etp_table *t = etp_report_table(
+        r, id, "Resident after the measured iterations, by who holds it", columns, 5);
     for (size_t i = 0; i <= ROWS; i++) {
         bool total = i == ROWS;
         uint64_t was = total ? etp_memory_sum(&b->memory) : bytes_of(&b->memory, i);
@@ -67,14 +66,9 @@ static void holders_table(const char *id, const etp_ab_arm *b, const etp_ab_arm 
         if (!total && k_rows[i].some && was + is == 0) {
             continue;
         }
-        const char *title = total ? "resident" : k_rows[i].title;
-        const char *what = total ? "the rows together" : k_rows[i].what;
-        if (x) {
-            ETP_ROW(t, etp_cell_z(title), held(was, arena), held(is, arena), grown(was, is, arena),
-                    etp_cell_z(what));
-        } else {
-            ETP_ROW(t, etp_cell_z(title), held(was, arena), etp_cell_z(what));
-        }
+        ETP_ROW(t, etp_cell_z(total ? "resident" : k_rows[i].title), held(was, arena),
+                held(is, arena), grown(was, is, arena),
+                etp_cell_z(total ? "the rows together" : k_rows[i].what));
     }
 }
 

@@ -12,8 +12,8 @@
 #define MAX_COLUMNS 16
 #define MAX_ROWS 40 // in text and Markdown
 
-// Columns of this flag are left out when nothing is compared in any of the answers.
-// Above all flags of report.h, and taken off before a column goes there.
+// Columns of this flag, which is above those of report.h, are left out when nothing is compared in
+// any of the answers.
 #define OF_COMPARISON 0x10000u
 
 // A table whose width depends on the answers: a first column of runs where there are several,
@@ -22,7 +22,6 @@ typedef struct views_table {
     const etp_ab_views *views;
     const etp_column *columns;
     size_t n;
-    bool compared;
     etp_table *table; // NULL until the first row
     const char *id, *caption;
 } views_table;
@@ -37,48 +36,36 @@ static bool any_compared(const etp_ab_views *v)
     return false;
 }
 
-static bool is_shown(const views_table *t, size_t column)
-{
-    return t->compared || !(t->columns[column].flags & OF_COMPARISON);
-}
-
 // The first row opens the table, so that there is none without rows.
 static void add_row(views_table *t, etp_report *r, size_t view, const etp_cell *cells)
 {
     if (!t->table) {
         etp_column all[MAX_COLUMNS] = {
-            {.key = "run", .title = "run"}
+            {.key = "run", .flags = t->views->n > 1 ? 0 : ETP_COL_ABSENT}
         };
-        size_t at = t->views->n > 1;
-        t->compared = any_compared(t->views);
-        for (size_t i = 0; i < t->n && at < MAX_COLUMNS; i++) {
-            if (is_shown(t, i)) {
-                all[at] = t->columns[i];
-                all[at++].flags &= ~OF_COMPARISON;
-            }
+        const unsigned absent = any_compared(t->views) ? 0 : OF_COMPARISON;
+        for (size_t i = 0; i < t->n; i++) {
+            all[i + 1] = t->columns[i];
+            all[i + 1].flags |= t->columns[i].flags & absent ? ETP_COL_ABSENT : 0;
+            all[i + 1].flags &= ~OF_COMPARISON;
         }
-        t->table = etp_report_table(r, t->id, t->caption, all, at);
+        t->table = etp_report_table(r, t->id, t->caption, all, t->n + 1);
         etp_table_limit(t->table, MAX_ROWS);
     }
     etp_cell all[MAX_COLUMNS] = {etp_cell_z(t->views->items[view].run)};
-    size_t at = t->views->n > 1;
-    for (size_t i = 0; i < t->n && at < MAX_COLUMNS; i++) {
-        if (is_shown(t, i)) {
-            all[at++] = cells[i];
-        }
-    }
+    memcpy(all + 1, cells, t->n * sizeof *cells);
     const char *scope = t->views->items[view].scope;
     if (scope) { // else that of the part stays
         etp_report_scope(r, scope, NULL);
     }
-    etp_table_add_row(t->table, all, at);
+    etp_table_add_row(t->table, all, t->n + 1);
     if (scope) {
         etp_report_scope(r, NULL, NULL);
     }
 }
 
 #define VIEWS_TABLE(v, columns, id, caption) \
-    {(v), (columns), sizeof(columns) / sizeof *(columns), false, NULL, id, caption}
+    {(v), (columns), sizeof(columns) / sizeof *(columns), NULL, id, caption}
 #define ADD_ROW(t, r, view, ...) add_row((t), (r), (view), (const etp_cell[]){__VA_ARGS__})
 
 // The baseline's time ÷ the arm's, NAN for the baseline and where figures are withheld.

@@ -60,10 +60,11 @@ static void parts_table(const char *id, const etp_ab_arm *b, const etp_ab_arm *x
                         etp_arena *arena)
 {
     const etp_ab_arm *y = x ? x : b;
+    const unsigned second = x ? 0 : ETP_COL_ABSENT;
     const etp_column columns[] = {
         {.key = "part", .title = "part"},
         {.key = b->name, .title = b->measured, .kind = ETP_KIND_NS},
-        {.key = y->name, .title = y->measured, .kind = ETP_KIND_NS},
+        {.key = y->name, .title = y->measured, .kind = ETP_KIND_NS, .flags = second},
         {.key = etp_arena_printf(arena, "%s_faults", b->name),
          .title = etp_arena_printf(arena, "%s, page faults", b->measured),
          .kind = ETP_KIND_INT,
@@ -71,10 +72,9 @@ static void parts_table(const char *id, const etp_ab_arm *b, const etp_ab_arm *x
         {.key = etp_arena_printf(arena, "%s_faults", y->name),
          .title = etp_arena_printf(arena, "%s, page faults", y->measured),
          .kind = ETP_KIND_INT,
-         .flags = ETP_COL_MINOR},
+         .flags = ETP_COL_MINOR | second},
         {.key = "what", .title = "what it is", .flags = ETP_COL_MINOR},
     };
-    const etp_column alone[] = {columns[0], columns[1], columns[3], columns[5]};
     static const char *const k_rows[][2] = {
 #define ROW(name, word, title, what) {title, what},
         ETP_LOAD_PARTS(ROW)
@@ -82,18 +82,12 @@ static void parts_table(const char *id, const etp_ab_arm *b, const etp_ab_arm *x
             { "to the end of the first inference", "the parts together"},
     };
     etp_table *t = etp_report_table(r, id, "From the start of the process, in one recorded launch",
-                                    x ? columns : alone, x ? 6 : 4);
+                                    columns, 6);
     for (etp_load_what what = 0; what <= ETP_LOAD_WHATS; what++) {
         const sum from = sum_of(&b->load, what), to = sum_of(&y->load, what);
         const bool happens = what == ETP_LOAD_PROCESS;
-        if (x) {
-            ETP_ROW(t, etp_cell_z(k_rows[what][0]), time_cell(&from, happens),
-                    time_cell(&to, happens), faults_cell(&from, what), faults_cell(&to, what),
-                    etp_cell_z(k_rows[what][1]));
-        } else {
-            ETP_ROW(t, etp_cell_z(k_rows[what][0]), time_cell(&from, happens),
-                    faults_cell(&from, what), etp_cell_z(k_rows[what][1]));
-        }
+        ETP_ROW(t, etp_cell_z(k_rows[what][0]), time_cell(&from, happens), time_cell(&to, happens),
+                faults_cell(&from, what), faults_cell(&to, what), etp_cell_z(k_rows[what][1]));
     }
 }
 
@@ -138,18 +132,12 @@ static const etp_ab_load_part *largest(const etp_ab_load *load, const bool *done
     return found;
 }
 
-static void packed_row(etp_table *t, const etp_ab *ab, const char *who, const sum *from,
-                       const sum *to)
+// OF: both arms, of one alone twice the same.
+static void packed_row(etp_table *t, const char *who, const sum of[2])
 {
-    const etp_cell bytes = etp_cell_u64(from->bytes), time = time_cell(from, false);
-    if (to) {
-        const etp_cell more = to->n > 0 ? etp_cell_u64(to->bytes) : etp_cell_missing();
-        const etp_cell cells[] = {etp_cell_z(who), bytes, more, time, time_cell(to, false)};
-        etp_table_add_row(t, cells, ab->emulated ? 3 : 5);
-    } else {
-        etp_table_add_row(t, (const etp_cell[]){etp_cell_z(who), bytes, time},
-                          ab->emulated ? 2 : 3);
-    }
+    ETP_ROW(t, etp_cell_z(who), etp_cell_u64(of[0].bytes),
+            of[1].n > 0 ? etp_cell_u64(of[1].bytes) : etp_cell_missing(), time_cell(&of[0], false),
+            time_cell(&of[1], false));
 }
 
 static void add(sum *to, const etp_ab_load_part *p)
@@ -164,6 +152,8 @@ static void packed_table(const char *id, const etp_ab *ab, const etp_ab_arm *b, 
                          etp_report *r, etp_arena *arena)
 {
     const etp_ab_arm *y = x ? x : b;
+    // Times of an emulator are nobody's.
+    const unsigned second = x ? 0 : ETP_COL_ABSENT, time = ab->emulated ? ETP_COL_ABSENT : 0;
     const etp_column columns[] = {
         {.key = "operator", .title = "packed for"},
         {.key = etp_arena_printf(arena, "%s_bytes", b->name),
@@ -171,19 +161,18 @@ static void packed_table(const char *id, const etp_ab *ab, const etp_ab_arm *b, 
          .kind = ETP_KIND_BYTES},
         {.key = etp_arena_printf(arena, "%s_bytes", y->name),
          .title = y->measured,
-         .kind = ETP_KIND_BYTES},
+         .kind = ETP_KIND_BYTES,
+         .flags = second},
         {.key = etp_arena_printf(arena, "%s_ns", b->name),
          .title = etp_arena_printf(arena, "%s, time", b->measured),
-         .kind = ETP_KIND_NS},
+         .kind = ETP_KIND_NS,
+         .flags = time},
         {.key = etp_arena_printf(arena, "%s_ns", y->name),
          .title = etp_arena_printf(arena, "%s, time", y->measured),
-         .kind = ETP_KIND_NS},
+         .kind = ETP_KIND_NS,
+         .flags = time | second},
     };
-    const etp_column alone[] = {columns[0], columns[1], columns[3]};
-    // Times of an emulator are nobody's.
-    const size_t times = ab->emulated ? 0 : 1;
-    etp_table *t = etp_report_table(r, id, "Packed weights, the largest first", x ? columns : alone,
-                                    x ? 3 + 2 * times : 2 + times);
+    etp_table *t = etp_report_table(r, id, "Packed weights, the largest first", columns, 5);
     bool *done = ETP_NEW_ARRAY(arena, bool, b->load.n + 1);
     sum others[2] = {{0}, {0}}, all[2] = {{0}, {0}};
     const etp_ab_load_part *p;
@@ -194,16 +183,15 @@ static void packed_table(const char *id, const etp_ab *ab, const etp_ab_arm *b, 
         add(&is[0], p), add(&is[1], q);
         add(&all[0], p), add(&all[1], q);
         if (shown < MOST_OPERATORS) {
-            packed_row(t, ab, packed_for(ab, p, arena), &is[0], x ? &is[1] : NULL);
+            packed_row(t, packed_for(ab, p, arena), is);
         } else {
             add(&others[0], p), add(&others[1], q);
         }
     }
     if (others[0].n > 0) {
-        packed_row(t, ab, etp_arena_printf(arena, "%zu others", others[0].n), &others[0],
-                   x ? &others[1] : NULL);
+        packed_row(t, etp_arena_printf(arena, "%zu others", others[0].n), others);
     }
-    packed_row(t, ab, "together", &all[0], x ? &all[1] : NULL);
+    packed_row(t, "together", all);
 }
 
 // XNNPACK keeps intermediate results in workspaces, which delegates may share. OF: the arm, where

@@ -18,8 +18,6 @@ static const char k_not_known[] = "not known here";
 #define LEAST_NS 1e6
 #define LEAST_BYTES 1e6
 
-enum { COLUMNS = 8 };
-
 typedef struct row {
     const char *what;
     bool bytes;             // else nanoseconds
@@ -63,16 +61,13 @@ static etp_cell disk_cell(int64_t bytes, etp_arena *arena)
                : etp_cell_z(etp_arena_strdup(arena, etp_str_from(ETP_BYTES((uint64_t)bytes))));
 }
 
-static void put(etp_table *t, const row *r, bool compared, etp_arena *arena)
+static void put(etp_table *t, const row *r, etp_arena *arena)
 {
-    const etp_cell what = etp_cell_z(r->what), unit = r->bytes ? etp_cell_called("bytes", "size")
-                                                               : etp_cell_called("ns", "time");
-    if (!compared) {
-        ETP_ROW(t, what, unit, amount(r, 0, arena));
-        return;
-    }
-    ETP_ROW(t, what, unit, amount(r, 0, arena), amount(r, 1, arena), etp_cell_double(r->ratio),
-            etp_cell_double(r->lo), etp_cell_double(r->hi), etp_cell_z(r->verdict));
+    const etp_cell unit =
+        r->bytes ? etp_cell_called("bytes", "size") : etp_cell_called("ns", "time");
+    ETP_ROW(t, etp_cell_z(r->what), unit, amount(r, 0, arena), amount(r, 1, arena),
+            etp_cell_double(r->ratio), etp_cell_double(r->lo), etp_cell_double(r->hi),
+            etp_cell_z(r->verdict));
 }
 
 static void put_steady(etp_table *t, const etp_ab_arm *b, const etp_ab_arm *x,
@@ -93,7 +88,7 @@ static void put_steady(etp_table *t, const etp_ab_arm *b, const etp_ab_arm *x,
         r.ratio = c->estimate, r.lo = c->lo, r.hi = c->hi;
         r.verdict = etp_verdict_cell(arena, c->verdict, c->lo, c->hi, c->blocks, c->margin);
     }
-    put(t, &r, c != NULL, arena);
+    put(t, &r, arena);
 }
 
 static void put_cost(etp_table *t, etp_cost cost, const etp_ab_arm *b, const etp_ab_arm *x,
@@ -116,12 +111,11 @@ static void put_cost(etp_table *t, etp_cost cost, const etp_ab_arm *b, const etp
     } else if (c && c->withheld && r.is[0] != ETP_NS_UNKNOWN && r.is[1] != ETP_NS_UNKNOWN) {
         r.verdict = "withheld";
     }
-    put(t, &r, c != NULL, arena);
+    put(t, &r, arena);
 }
 
 // A size is no estimate: it has no interval.
-static void put_disk(etp_table *t, const etp_ab_arm *b, const etp_ab_arm *x,
-                     const etp_ab_comparison *c, etp_arena *arena)
+static void put_disk(etp_table *t, const etp_ab_arm *b, const etp_ab_arm *x, etp_arena *arena)
 {
     row r = {
         .what = "size on disk",
@@ -137,24 +131,25 @@ static void put_disk(etp_table *t, const etp_ab_arm *b, const etp_ab_arm *x,
         r.verdict = x->disk_bytes < b->disk_bytes ? "less" : "more";
         r.verdict = x->disk_bytes == b->disk_bytes ? "same" : r.verdict;
     }
-    put(t, &r, c != NULL, arena);
+    put(t, &r, arena);
 }
 
 // C NULL: of one arm alone.
 static void price_table(const char *id, const etp_ab_arm *b, const etp_ab_arm *x,
                         const etp_ab_comparison *c, etp_report *r, etp_arena *arena)
 {
+    const unsigned second = c ? 0 : ETP_COL_ABSENT;
     const etp_column columns[] = {
         {.key = "what", .title = "what"},
         {.key = "unit", .title = "kind", .flags = ETP_COL_MINOR},
         {.key = b->name, .title = b->measured, .flags = ETP_COL_FIGURES},
-        {.key = x->name, .title = x->measured, .flags = ETP_COL_FIGURES},
-        {.key = "ratio", .title = "ratio", .kind = ETP_KIND_RATIO},
-        {.key = "lo", .title = "from", .kind = ETP_KIND_RATIO},
-        {.key = "hi", .title = "to", .kind = ETP_KIND_RATIO},
-        {.key = "verdict", .title = "verdict"},
+        {.key = x->name, .title = x->measured, .flags = ETP_COL_FIGURES | second},
+        {.key = "ratio", .title = "ratio", .kind = ETP_KIND_RATIO, .flags = second},
+        {.key = "lo", .title = "from", .kind = ETP_KIND_RATIO, .flags = second},
+        {.key = "hi", .title = "to", .kind = ETP_KIND_RATIO, .flags = second},
+        {.key = "verdict", .title = "verdict", .flags = second},
     };
-    etp_table *t = etp_report_table(r, id, NULL, columns, c ? COLUMNS : 3);
+    etp_table *t = etp_report_table(r, id, NULL, columns, 8);
     put_steady(t, b, x, c, arena);
     put_cost(t, ETP_COST_FIRST, b, x, c, arena);
     put_cost(t, ETP_COST_LOAD, b, x, c, arena);
@@ -162,7 +157,7 @@ static void price_table(const char *id, const etp_ab_arm *b, const etp_ab_arm *x
     for (etp_cost cost = ETP_COST_PEAK; cost < ETP_COSTS; cost++) {
         put_cost(t, cost, b, x, c, arena);
     }
-    put_disk(t, b, x, c, arena);
+    put_disk(t, b, x, arena);
 }
 
 static const char *id_of(size_t n, etp_arena *arena)

@@ -535,77 +535,44 @@ static void spread_chart(const etp_ab *ab, etp_report *r)
 
 // Each arm once: its name in commands, what was measured of it, and how often. What compares arms
 // is the headline's, or of the states; TIMES: not those that a headline or a picture has.
-// The columns are a choice out of k_columns: the same list of cells is made for every arm, and
-// those of columns that are not shown are passed over.
 static void arms_of_page(const etp_ab *ab, bool times, etp_report *r)
 {
-    static const etp_column k_columns[] = {
-        {.key = "arm", .title = "arm"},
-        {.key = "name", .title = "in commands", .flags = ETP_COL_CODE},
-        {.key = "level", .title = "level"},
-        {.key = "threads", .title = "threads", .kind = ETP_KIND_INT},
-        {.key = "launches", .title = "launches", .kind = ETP_KIND_INT},
-        {.key = "samples", .title = "iterations", .kind = ETP_KIND_INT},
-        {.key = "untraced_ns", .title = "untraced", .kind = ETP_KIND_NS},
-        {.key = "untraced_lo_ns", .title = "from", .kind = ETP_KIND_NS},
-        {.key = "untraced_hi_ns", .title = "to", .kind = ETP_KIND_NS},
-        {.key = "etdump_mean_ns", .title = "ETDump mean", .kind = ETP_KIND_NS},
-        {.key = "etdump_median_ns", .title = "ETDump median", .kind = ETP_KIND_NS},
-        {.key = "etdump_runs", .title = "executions", .kind = ETP_KIND_INT},
-        {.key = "load_ns", .title = "load", .kind = ETP_KIND_NS},
-        {.key = "first_ns", .title = "first run", .kind = ETP_KIND_NS},
-        {.key = "peak_rss_bytes", .title = "peak memory", .kind = ETP_KIND_BYTES},
-    };
-    enum {
-        ALL = sizeof k_columns / sizeof *k_columns,
-        LEVEL = 2,
-        UNTRACED = 6,
-        TRACED = 9,
-        STATES = 12
-    };
-    etp_column columns[ALL];
-    size_t n = 0;
-    bool states = ab->n_comparisons == 0, levels = false; // else those of the states
+    bool levels = false; // else the first column says them
     for (size_t i = 0; i < ab->n_arms; i++) {
         const char *word = etp_ab_level_word(&ab->arms[i]);
         levels = levels || !word || strcmp(word, ab->arms[i].measured) != 0;
     }
-    for (size_t k = 0; k < ALL; k++) {
-        if ((k >= UNTRACED && k < TRACED && !times) || (k >= STATES && !states) ||
-            (k == LEVEL && !levels)) {
-            continue;
-        }
-        columns[n++] = k_columns[k];
-    }
-    etp_table *t = etp_report_table(r, "arms-page", "Arms", columns, n);
+    const unsigned level = levels ? 0 : ETP_COL_ABSENT, time = times ? 0 : ETP_COL_ABSENT,
+                   state = ab->n_comparisons == 0 ? 0 : ETP_COL_ABSENT;
+    const etp_column columns[] = {
+        {.key = "arm", .title = "arm"},
+        {.key = "name", .title = "in commands", .flags = ETP_COL_CODE},
+        {.key = "level", .title = "level", .flags = level},
+        {.key = "threads", .title = "threads", .kind = ETP_KIND_INT},
+        {.key = "launches", .title = "launches", .kind = ETP_KIND_INT},
+        {.key = "samples", .title = "iterations", .kind = ETP_KIND_INT},
+        {.key = "untraced_ns", .title = "untraced", .kind = ETP_KIND_NS, .flags = time},
+        {.key = "untraced_lo_ns", .title = "from", .kind = ETP_KIND_NS, .flags = time},
+        {.key = "untraced_hi_ns", .title = "to", .kind = ETP_KIND_NS, .flags = time},
+        {.key = "etdump_mean_ns", .title = "ETDump mean", .kind = ETP_KIND_NS},
+        {.key = "etdump_median_ns", .title = "ETDump median", .kind = ETP_KIND_NS},
+        {.key = "etdump_runs", .title = "executions", .kind = ETP_KIND_INT},
+        {.key = "load_ns", .title = "load", .kind = ETP_KIND_NS, .flags = state},
+        {.key = "first_ns", .title = "first run", .kind = ETP_KIND_NS, .flags = state},
+        {.key = "peak_rss_bytes", .title = "peak memory", .kind = ETP_KIND_BYTES, .flags = state},
+    };
+    etp_table *t = etp_report_table(r, "arms-page", "Arms", columns, 15);
     for (size_t i = 0; i < ab->n_arms; i++) {
         const etp_ab_arm *a = &ab->arms[ab->shown[i]];
-        const etp_cell all[ALL] = {
-            etp_cell_z(a->measured),
-            etp_cell_z(a->name),
-            etp_cell_called(a->level_name, etp_ab_level_word(a)),
-            a->threads ? etp_cell_u64(a->threads) : etp_cell_missing(),
-            etp_cell_u64(a->launches),
-            etp_cell_u64(a->samples),
-            etp_cell_ns(a->median_ns),
-            etp_cell_rounded_ns(a->lo_ns),
-            etp_cell_rounded_ns(a->hi_ns),
-            etp_cell_ns(a->traced_mean_ns),
-            etp_cell_rounded_ns(a->traced_median_ns),
-            a->traced_runs ? etp_cell_u64(a->traced_runs) : etp_cell_missing(),
-            etp_cell_ns(a->costs[ETP_COST_LOAD]),
-            etp_cell_ns(a->costs[ETP_COST_FIRST]),
-            etp_cell_ns(a->costs[ETP_COST_PEAK]),
-        };
-        etp_cell cells[ALL];
-        size_t at = 0;
-        for (size_t k = 0; k < ALL; k++) {
-            // The same pointer: `columns` holds copies of these rows, in their order.
-            if (at < n && columns[at].key == k_columns[k].key) {
-                cells[at++] = all[k];
-            }
-        }
-        etp_table_add_row(t, cells, n);
+        ETP_ROW(t, etp_cell_z(a->measured), etp_cell_z(a->name),
+                etp_cell_called(a->level_name, etp_ab_level_word(a)),
+                a->threads ? etp_cell_u64(a->threads) : etp_cell_missing(),
+                etp_cell_u64(a->launches), etp_cell_u64(a->samples), etp_cell_ns(a->median_ns),
+                etp_cell_rounded_ns(a->lo_ns), etp_cell_rounded_ns(a->hi_ns),
+                etp_cell_ns(a->traced_mean_ns), etp_cell_rounded_ns(a->traced_median_ns),
+                a->traced_runs ? etp_cell_u64(a->traced_runs) : etp_cell_missing(),
+                etp_cell_ns(a->costs[ETP_COST_LOAD]), etp_cell_ns(a->costs[ETP_COST_FIRST]),
+                etp_cell_ns(a->costs[ETP_COST_PEAK]));
     }
     etp_report_text(
         r, "ETDump: Method::execute of traced launches, with what tracing costs. Iterations "

@@ -80,7 +80,9 @@ void etp_ab_long_category_table(const etp_ab *ab, etp_report *r)
 
 void etp_ab_long_operator_table(const etp_ab *ab, etp_report *r)
 {
-    static const etp_column k_columns[] = {
+    const unsigned roof = ab->roofs ? 0 : ETP_COL_ABSENT,
+                   level = ab->misnamed ? ETP_COL_MINOR : ETP_COL_ABSENT; // beside other names
+    const etp_column columns[] = {
         {.key = "id", .title = "id", .flags = ETP_COL_MINOR},
         {.key = "label", .title = "operator", .flags = ETP_COL_CODE},
         {.key = "category", .title = "category", .flags = ETP_COL_MINOR},
@@ -90,28 +92,20 @@ void etp_ab_long_operator_table(const etp_ab *ab, etp_report *r)
         {.key = "t_roof_ns",
          .title = "roof",
          .kind = ETP_KIND_NS,
-         .flags = ETP_COL_MINOR,
+         .flags = ETP_COL_MINOR | roof,
          .help = "least time that its work can take on this device"},
         {.key = "of_roof",
          .title = "of roof",
          .kind = ETP_KIND_PERCENT,
+         .flags = roof,
          .help = "least time that its work can take on this device, of the time it took"},
         {.key = "why", .title = "why", .help = ETP_AB_WHY_HELP},
         {.key = "engaged", .title = "feature", .flags = ETP_COL_MINOR},
         {.key = "name_now", .title = "runs as", .flags = ETP_COL_CODE | ETP_COL_MINOR},
         {.key = "reason", .title = "feature reason", .flags = ETP_COL_MINOR},
-        {.key = "level", .title = "ran at", .flags = ETP_COL_MINOR},
+        {.key = "level", .title = "ran at", .flags = level},
     };
-    enum { BEFORE_ROOFS = 6, ROOFS = 2, COLUMNS = sizeof k_columns / sizeof *k_columns };
-    etp_column columns[COLUMNS];
-    size_t n = 0;
-    for (size_t i = 0; i < COLUMNS; i++) {
-        bool roof = i >= BEFORE_ROOFS && i < BEFORE_ROOFS + ROOFS, level = i == COLUMNS - 1;
-        if ((ab->roofs || !roof) && (ab->misnamed || !level)) { // levels: beside other names
-            columns[n++] = k_columns[i];
-        }
-    }
-    etp_table *t = etp_report_table(r, ETP_AB_TABLE_OPERATORS, NULL, columns, n);
+    etp_table *t = etp_report_table(r, ETP_AB_TABLE_OPERATORS, NULL, columns, 13);
     // Fifteen operators, as in the wide table.
     etp_table_limit(t, 15 * ab->n_arms);
     for (size_t i = 0; i < ab->n_operators; i++) {
@@ -119,29 +113,21 @@ void etp_ab_long_operator_table(const etp_ab *ab, etp_report *r)
         for (size_t k = 0; k < ab->n_arms; k++) {
             uint32_t a = ab->shown[k];
             size_t against = against_baseline(ab, a);
-            etp_cell cells[COLUMNS] = {etp_cell_z(op->id),
-                                       etp_cell_z(op->label),
-                                       etp_cell_z(etp_category_name(op->category)),
-                                       etp_cell_called(ab->arms[a].name, ab->arms[a].measured),
-                                       etp_cell_ns(op->ns[a]),
-                                       against < ab->n_comparisons
-                                           ? etp_cell_double(op->speedup[against])
-                                           : etp_cell_missing()};
-            size_t at = BEFORE_ROOFS;
-            if (ab->roofs && op->roofs) {
-                const etp_roof_place *p = &op->roofs[a];
-                cells[at] =
-                    etp_cell_rounded_ns(p->verdict == ETP_ROOF_UNKNOWN ? (double)NAN : p->roof_ns);
-                cells[at + 1] = etp_cell_double(p->efficiency);
-            }
-            at += ab->roofs ? ROOFS : 0;
+            const etp_roof_place *p = op->roofs ? &op->roofs[a] : NULL;
+            bool placed = p && p->verdict != ETP_ROOF_UNKNOWN;
             bool judged = a == ab->bottleneck_arm; // the others' features were not looked for
-            cells[at++] = etp_cell_z(judged ? etp_why_name(op->why) : NULL);
-            cells[at++] = etp_cell_z(judged ? etp_ab_engaged_word(op->engaged.state) : NULL);
-            cells[at++] = op->names[a].len ? etp_cell_str(op->names[a]) : etp_cell_missing();
-            cells[at++] = etp_cell_z(judged ? etp_reason_text(op->engaged.reason) : NULL);
-            cells[at] = etp_cell_z(ab->arms[a].level_name);
-            etp_table_add_row(t, cells, n);
+            ETP_ROW(t, etp_cell_z(op->id), etp_cell_z(op->label),
+                    etp_cell_z(etp_category_name(op->category)),
+                    etp_cell_called(ab->arms[a].name, ab->arms[a].measured), etp_cell_ns(op->ns[a]),
+                    against < ab->n_comparisons ? etp_cell_double(op->speedup[against])
+                                                : etp_cell_missing(),
+                    etp_cell_rounded_ns(placed ? p->roof_ns : (double)NAN),
+                    etp_cell_double(p ? p->efficiency : (double)NAN),
+                    etp_cell_z(judged ? etp_why_name(op->why) : NULL),
+                    etp_cell_z(judged ? etp_ab_engaged_word(op->engaged.state) : NULL),
+                    op->names[a].len ? etp_cell_str(op->names[a]) : etp_cell_missing(),
+                    etp_cell_z(judged ? etp_reason_text(op->engaged.reason) : NULL),
+                    etp_cell_z(ab->arms[a].level_name));
         }
     }
 }
