@@ -157,9 +157,8 @@ etp_status etp_ab_take_launches(const etp_ab_session *s, const etp_run *run, uin
             etp_proof_add(&out[to].proof, s->ab.arena, sampled->proof.lines.items[k]);
         }
         if (sampled->problem) {
-            etp_ab_add_finding(noticed, ETP_FINDING_SAMPLES_UNUSED, ETP_SEVERITY_WARN, NULL,
-                               etp_arena_printf(s->ab.arena, "samples of %s not used: %s",
-                                                etp_ab_arm_called(&s->ab, to), sampled->problem));
+            ETP_FIND(noticed, ETP_FINDING_SAMPLES_UNUSED, ETP_SEVERITY_WARN, NULL,
+                     "samples of %s not used: %s", etp_ab_arm_called(&s->ab, to), sampled->problem);
         }
     }
     return ETP_OK;

@@ -348,11 +348,9 @@ static etp_status profile_arm(const etp_ab_session *s, uint32_t arm, etp_ab_find
     etp_ab_tell_recordings(s, arm, traces, n, noticed, out);
     etp_status st = etp_profile_build(traces, n, s->ab.arena, profile, err);
     if (st == ETP_UNKNOWN) {
-        etp_ab_add_finding(
-            noticed, ETP_FINDING_NO_EXECUTION, ETP_SEVERITY_WARN, NULL,
-            etp_arena_printf(s->ab.arena,
-                             "%s: no execution in its traces finished, or none is sound",
-                             etp_ab_arm_called(&s->ab, arm)));
+        ETP_FIND(noticed, ETP_FINDING_NO_EXECUTION, ETP_SEVERITY_WARN, NULL,
+                 "%s: no execution in its traces finished, or none is sound",
+                 etp_ab_arm_called(&s->ab, arm));
         return ETP_OK;
     }
     if (st != ETP_OK) {

@@ -83,29 +83,23 @@ static etp_str drawing_operator(const etp_ab_session *s, uint32_t arm)
 static void mention_not_finite(const comparing *w, const char *whose, const char *against,
                                const etp_outputs_comparison *c)
 {
-    etp_arena *arena = w->s->ab.arena;
     for (size_t i = 0; i < c->n && c->not_finite > 0 && c->nan_both < c->elements; i++) {
         const etp_output_difference *d = &c->outputs[i];
         if (d->elements > 0 && d->not_finite == d->elements) {
-            etp_ab_add_finding(
-                w->noticed, ETP_FINDING_OUTPUTS_NAN, ETP_SEVERITY_WARN, "outputs",
-                etp_arena_printf(arena,
-                                 "outputs of %s%s: all %llu elements of output %zu are infinite or "
-                                 "NaN on both sides; nothing was compared: look at the inputs",
-                                 whose, against, (unsigned long long)d->elements, d->index));
+            ETP_FIND(w->noticed, ETP_FINDING_OUTPUTS_NAN, ETP_SEVERITY_WARN, "outputs",
+                     "outputs of %s%s: all %llu elements of output %zu are infinite or "
+                     "NaN on both sides; nothing was compared: look at the inputs",
+                     whose, against, (unsigned long long)d->elements, d->index);
             return;
         }
     }
     if (c->nan_both == 0) {
         return;
     }
-    etp_ab_add_finding(
-        w->noticed, ETP_FINDING_OUTPUTS_NAN, ETP_SEVERITY_WARN, "outputs",
-        etp_arena_printf(
-            arena,
-            "outputs of %s%s: %llu of %llu elements are NaN on both sides, which says nothing%s",
-            whose, against, (unsigned long long)c->nan_both, (unsigned long long)c->elements,
-            c->nan_both == c->elements ? "; nothing was compared: look at the inputs" : ""));
+    ETP_FIND(w->noticed, ETP_FINDING_OUTPUTS_NAN, ETP_SEVERITY_WARN, "outputs",
+             "outputs of %s%s: %llu of %llu elements are NaN on both sides, which says nothing%s",
+             whose, against, (unsigned long long)c->nan_both, (unsigned long long)c->elements,
+             c->nan_both == c->elements ? "; nothing was compared: look at the inputs" : "");
 }
 
 const char *etp_ab_outputs_mute(const etp_ab_correctness *c)
@@ -163,9 +157,8 @@ static void take_comparison(const comparing *w, const char *whose, const char *a
     if (c->ok || !c->why) {
         return;
     }
-    etp_ab_add_finding(
-        w->noticed, kind, ETP_SEVERITY_BAD, "outputs",
-        etp_arena_printf(w->s->ab.arena, "outputs of %s%s: %s", whose, against, c->why));
+    ETP_FIND(w->noticed, kind, ETP_SEVERITY_BAD, "outputs", "outputs of %s%s: %s", whose, against,
+             c->why);
 }
 
 // Folder NAME of the run.
@@ -267,9 +260,9 @@ static etp_status compare_dirs(const comparing *w, uint32_t arm, uint32_t of, co
         return etp_fail_nomem(err, "outputs");
     }
     if (st != ETP_OK) {
-        etp_ab_add_finding(w->noticed, ETP_FINDING_OUTPUTS_UNREAD, ETP_SEVERITY_WARN, NULL,
-                           etp_arena_printf(w->s->ab.arena, "outputs of %s not compared%s: %s",
-                                            etp_ab_arm_called(&w->s->ab, arm), against, why.msg));
+        ETP_FIND(w->noticed, ETP_FINDING_OUTPUTS_UNREAD, ETP_SEVERITY_WARN, NULL,
+                 "outputs of %s not compared%s: %s", etp_ab_arm_called(&w->s->ab, arm), against,
+                 why.msg);
         return ETP_OK;
     }
     take_comparison(w, etp_ab_arm_called(&w->s->ab, arm), against, kind, &c, out);

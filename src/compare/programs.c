@@ -46,10 +46,9 @@ static etp_status open_named(etp_arena *arena, const etp_ab_options *options,
         p->record_share = etp_belonging_share(&record);
     }
     if (st == ETP_OK && record.differs) {
-        etp_ab_add_finding(
-            noticed, ETP_FINDING_PROGRAM_DIFFERS, ETP_SEVERITY_WARN, "program",
-            etp_arena_printf(arena, "the record agrees with the program in %u of %u points: %s",
-                             record.agreed, record.compared, record.differs));
+        ETP_FIND(noticed, ETP_FINDING_PROGRAM_DIFFERS, ETP_SEVERITY_WARN, "program",
+                 "the record agrees with the program in %u of %u points: %s", record.agreed,
+                 record.compared, record.differs);
     }
     return st == ETP_OK ? ETP_OK : etp_fail_ctx(err, "%s", options->record);
 }
@@ -106,8 +105,8 @@ etp_status etp_ab_open_kept(etp_arena *arena, const char *dir, const etp_run *ru
         return etp_fail_nomem(err, graph);
     }
     if (st != ETP_OK) {
-        etp_ab_add_finding(noticed, ETP_FINDING_PROGRAM_UNUSED, ETP_SEVERITY_WARN, "program",
-                           etp_arena_printf(arena, "program not used: %s", why.msg));
+        ETP_FIND(noticed, ETP_FINDING_PROGRAM_UNUSED, ETP_SEVERITY_WARN, "program",
+                 "program not used: %s", why.msg);
         return ETP_OK;
     }
     return read_sources(arena, out, lines, err);
@@ -151,16 +150,14 @@ etp_status etp_ab_join_arm(const etp_ab_session *s, uint32_t arm, etp_profile *p
         row->confidence *= identity * (row->has_source ? p->record_share : 1);
     }
     if (profile->facts->problem) {
-        etp_ab_add_finding(noticed, ETP_FINDING_PROGRAM_UNUSED, ETP_SEVERITY_WARN, "program",
-                           etp_arena_printf(s->ab.arena, "%s: explained by names alone: %s",
-                                            etp_ab_arm_called(&s->ab, arm),
-                                            profile->facts->problem));
+        ETP_FIND(noticed, ETP_FINDING_PROGRAM_UNUSED, ETP_SEVERITY_WARN, "program",
+                 "%s: explained by names alone: %s", etp_ab_arm_called(&s->ab, arm),
+                 profile->facts->problem);
     } else if (profile->facts->differs || (identity < 1 && profile->facts->doubt)) {
         bool little = profile->facts->differs || identity < ETP_JOIN_TELLS;
-        etp_ab_add_finding(noticed, ETP_FINDING_PROGRAM_DIFFERS,
-                           little ? ETP_SEVERITY_WARN : ETP_SEVERITY_INFO, "program",
-                           etp_arena_printf(s->ab.arena, "%s: %s", etp_ab_arm_called(&s->ab, arm),
-                                            profile->facts->doubt));
+        ETP_FIND(noticed, ETP_FINDING_PROGRAM_DIFFERS,
+                 little ? ETP_SEVERITY_WARN : ETP_SEVERITY_INFO, "program", "%s: %s",
+                 etp_ab_arm_called(&s->ab, arm), profile->facts->doubt);
     }
     return ETP_OK;
 }

@@ -29,11 +29,10 @@ static void tell_damage(const etp_ab_session *s, uint32_t arm, const etp_trace *
         damaged += here;
     }
     if (first) {
-        etp_ab_add_finding(to, ETP_FINDING_TRACE_DAMAGED, ETP_SEVERITY_WARN, NULL,
-                           etp_arena_printf(s->ab.arena, "%s: %zu traced %s left out: %s",
-                                            name_of(s, arm), damaged,
-                                            damaged == 1 ? "execution" : "executions",
-                                            etp_trace_damage_claim(first, s->ab.arena)));
+        ETP_FIND(to, ETP_FINDING_TRACE_DAMAGED, ETP_SEVERITY_WARN, NULL,
+                 "%s: %zu traced %s left out: %s", name_of(s, arm), damaged,
+                 damaged == 1 ? "execution" : "executions",
+                 etp_trace_damage_claim(first, s->ab.arena));
     }
 }
 
@@ -52,31 +51,24 @@ static void tell_apart(const etp_ab_session *s, uint32_t arm, const etp_trace *c
         }
     }
     if (apart[ETP_APART_CLOCK]) {
-        etp_ab_add_finding(
-            to, ETP_FINDING_OWN_CLOCK, ETP_SEVERITY_WARN, NULL,
-            etp_arena_printf(
-                s->ab.arena,
-                "%s: the delegate's events are by a clock of its own whose unit is not "
-                "recorded, so they have no milliseconds ('etprof ops' shows their shares); "
-                "state the unit: --delegate-unit %s",
-                name_of(s, arm), unit));
+        ETP_FIND(to, ETP_FINDING_OWN_CLOCK, ETP_SEVERITY_WARN, NULL,
+                 "%s: the delegate's events are by a clock of its own whose unit is not "
+                 "recorded, so they have no milliseconds ('etprof ops' shows their shares); "
+                 "state the unit: --delegate-unit %s",
+                 name_of(s, arm), unit);
     }
     if (apart[ETP_APART_TICKS]) {
-        etp_ab_add_finding(to, ETP_FINDING_OWN_CLOCK, ETP_SEVERITY_WARN, NULL,
-                           etp_arena_printf(s->ab.arena,
-                                            "%s: events of the delegate end before they start, or "
-                                            "count in two units by turns: they have no "
-                                            "milliseconds ('etprof ops' lists them)",
-                                            name_of(s, arm)));
+        ETP_FIND(to, ETP_FINDING_OWN_CLOCK, ETP_SEVERITY_WARN, NULL,
+                 "%s: events of the delegate end before they start, or "
+                 "count in two units by turns: they have no "
+                 "milliseconds ('etprof ops' lists them)",
+                 name_of(s, arm));
     }
     if (apart[ETP_APART_SUM]) {
-        etp_ab_add_finding(
-            to, ETP_FINDING_PARTS_EXCEED, ETP_SEVERITY_WARN, NULL,
-            etp_arena_printf(
-                s->ab.arena,
-                "%s: parts of an event overlap, reach beyond it or are longer than the "
-                "event: they are withheld ('etprof ops' lists them)",
-                name_of(s, arm)));
+        ETP_FIND(to, ETP_FINDING_PARTS_EXCEED, ETP_SEVERITY_WARN, NULL,
+                 "%s: parts of an event overlap, reach beyond it or are longer than the "
+                 "event: they are withheld ('etprof ops' lists them)",
+                 name_of(s, arm));
     }
 }
 
@@ -85,12 +77,10 @@ static bool tell_tensors(const etp_ab_session *s, uint32_t arm, const etp_trace 
 {
     for (size_t i = 0; i < n; i++) {
         if (etp_trace_logs_tensors(traces[i])) {
-            etp_ab_add_finding(
-                to, ETP_FINDING_TENSORS_LOGGED, ETP_SEVERITY_WARN, NULL,
-                etp_arena_printf(s->ab.arena,
-                                 "%s: the recording also logged tensors, so its times are not the "
-                                 "program's; record again without a debug buffer",
-                                 name_of(s, arm)));
+            ETP_FIND(to, ETP_FINDING_TENSORS_LOGGED, ETP_SEVERITY_WARN, NULL,
+                     "%s: the recording also logged tensors, so its times are not the "
+                     "program's; record again without a debug buffer",
+                     name_of(s, arm));
             return true;
         }
     }
@@ -233,13 +223,11 @@ static void tell_left_out(const etp_ab_session *s, uint32_t arm, const etp_trace
     }
     if (left > 0) {
         const char *some = far == left ? "" : etp_arena_printf(s->ab.arena, "%zu of them ", left);
-        etp_ab_add_finding(
-            to, ETP_FINDING_LEFT_OUT, ETP_SEVERITY_WARN, NULL,
-            etp_arena_printf(s->ab.arena,
-                             "%s: %zu of %zu executions took more than twice their median, up to "
-                             "%s, and %s%s left out of the figures",
-                             name_of(s, arm), far, all, ETP_NS((double)longest), some,
-                             left == 1 ? "is" : "are"));
+        ETP_FIND(to, ETP_FINDING_LEFT_OUT, ETP_SEVERITY_WARN, NULL,
+                 "%s: %zu of %zu executions took more than twice their median, up to "
+                 "%s, and %s%s left out of the figures",
+                 name_of(s, arm), far, all, ETP_NS((double)longest), some,
+                 left == 1 ? "is" : "are");
     }
 }
 
@@ -250,12 +238,10 @@ static bool tell_modes(const etp_ab_session *s, uint32_t arm, const etp_trace *c
         size_t several =
             etp_trace_block_count(traces[i]) ? etp_trace_block_at(traces[i], 0)->n_populations : 0;
         if (several > 1) {
-            etp_ab_add_finding(
-                to, ETP_FINDING_MODES, ETP_SEVERITY_WARN, NULL,
-                etp_arena_printf(s->ab.arena,
-                                 "%s: %s; only the most frequent (of equally many the longest) are "
-                                 "shown, 'etprof ops' has each",
-                                 name_of(s, arm), populations(traces[i], several, s->ab.arena)));
+            ETP_FIND(to, ETP_FINDING_MODES, ETP_SEVERITY_WARN, NULL,
+                     "%s: %s; only the most frequent (of equally many the longest) are "
+                     "shown, 'etprof ops' has each",
+                     name_of(s, arm), populations(traces[i], several, s->ab.arena));
             return none_is_most(traces[i], several);
         }
     }
@@ -267,11 +253,10 @@ static void tell_partly_logged(const etp_ab_session *s, uint32_t arm,
 {
     for (size_t i = 0; i < n; i++) {
         if (etp_trace_partly_logged(traces[i])) {
-            etp_ab_add_finding(to, ETP_FINDING_PARTLY_LOGGED, ETP_SEVERITY_WARN, NULL,
-                               etp_arena_printf(s->ab.arena,
-                                                "%s: delegates log what they do in some of the "
-                                                "executions alone; 'etprof ops' has each",
-                                                name_of(s, arm)));
+            ETP_FIND(to, ETP_FINDING_PARTLY_LOGGED, ETP_SEVERITY_WARN, NULL,
+                     "%s: delegates log what they do in some of the "
+                     "executions alone; 'etprof ops' has each",
+                     name_of(s, arm));
             return;
         }
     }
@@ -294,11 +279,10 @@ static void tell_unfinished(const etp_ab_session *s, uint32_t arm, const etp_tra
         }
     }
     if (ended > 0 && not_ended > 0) {
-        etp_ab_add_finding(to, ETP_FINDING_NO_EXECUTION, ETP_SEVERITY_WARN, NULL,
-                           etp_arena_printf(s->ab.arena,
-                                            "%s: %zu of %zu executions have no Method::execute "
-                                            "event and are left out",
-                                            name_of(s, arm), not_ended, ended + not_ended));
+        ETP_FIND(to, ETP_FINDING_NO_EXECUTION, ETP_SEVERITY_WARN, NULL,
+                 "%s: %zu of %zu executions have no Method::execute "
+                 "event and are left out",
+                 name_of(s, arm), not_ended, ended + not_ended);
     }
 }
 
@@ -314,10 +298,9 @@ static void tell_unlogged(const etp_ab *ab, uint32_t arm, etp_ab_findings *to)
     }
     if (unlogged > logged) {
         double n = (double)p->executions;
-        etp_ab_add_finding(
-            to, ETP_FINDING_NOT_LOGGED, ETP_SEVERITY_WARN, NULL,
-            etp_arena_printf(ab->arena, "%s: " ETP_OPS_UNLOGGED, etp_ab_arm_called(ab, arm),
-                             ETP_NS((double)unlogged / n), ETP_NS((double)logged / n)));
+        ETP_FIND(to, ETP_FINDING_NOT_LOGGED, ETP_SEVERITY_WARN, NULL, "%s: " ETP_OPS_UNLOGGED,
+                 etp_ab_arm_called(ab, arm), ETP_NS((double)unlogged / n),
+                 ETP_NS((double)logged / n));
     }
 }
 
@@ -328,13 +311,11 @@ void etp_ab_tell_mean(const etp_ab *ab, uint32_t arm, etp_ab_findings *to)
     tell_unlogged(ab, arm, to);
     double mean = etp_known_ns(a->traced_ns);
     if (fabs(log(mean / a->traced_median_ns)) > log(FAR_MEAN)) { // false where one is unknown
-        etp_ab_add_finding(to, ETP_FINDING_MEAN_OF_FEW, ETP_SEVERITY_WARN, NULL,
-                           etp_arena_printf(ab->arena,
-                                            "%s: few of its %" PRIu64
-                                            " executions make the mean: it "
-                                            "is %s, their median %s",
-                                            etp_ab_arm_called(ab, arm), a->traced_runs,
-                                            ETP_NS(mean), ETP_NS(a->traced_median_ns)));
+        ETP_FIND(to, ETP_FINDING_MEAN_OF_FEW, ETP_SEVERITY_WARN, NULL,
+                 "%s: few of its %" PRIu64 " executions make the mean: it "
+                 "is %s, their median %s",
+                 etp_ab_arm_called(ab, arm), a->traced_runs, ETP_NS(mean),
+                 ETP_NS(a->traced_median_ns));
     }
 }
 

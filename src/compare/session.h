@@ -269,5 +269,12 @@ void etp_ab_add_finding(etp_ab_findings *to, etp_finding_kind kind, etp_finding_
 // The same resting on N rows.
 void etp_ab_find_rows(etp_ab_findings *to, etp_finding_kind kind, etp_finding_severity severity,
                       const char *const *evidence, size_t n, const char *text);
+// Both with a text that is made here. (Functions would hold a va_list where memory may end.)
+#define ETP_FIND(to, kind, severity, evidence, ...)          \
+    etp_ab_add_finding((to), (kind), (severity), (evidence), \
+                       etp_arena_printf((to)->arena, __VA_ARGS__))
+#define ETP_FIND_ROWS(to, kind, severity, evidence, n, ...)     \
+    etp_ab_find_rows((to), (kind), (severity), (evidence), (n), \
+                     etp_arena_printf((to)->arena, __VA_ARGS__))
 
 #endif

@@ -222,7 +222,7 @@ void etp_ab_builds_findings(const etp_ab_session *s, etp_ab_findings *to)
         if (t.n == 0) {
             etp_strbuf_appendz(&t.text, "; nothing else changed beyond doubt");
         }
-        etp_ab_find_rows(to, ETP_FINDING_BUILDS, ETP_SEVERITY_INFO, t.evidence.items, t.evidence.n,
-                         etp_strbuf_str(&t.text).ptr);
+        ETP_FIND_ROWS(to, ETP_FINDING_BUILDS, ETP_SEVERITY_INFO, t.evidence.items, t.evidence.n,
+                      "%s", etp_strbuf_str(&t.text).ptr);
     }
 }

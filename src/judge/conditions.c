@@ -48,14 +48,13 @@ static void clock_finding(const etp_ab_session *s, const etp_ab_comparison *c,
                              ? "the speedup is a clock effect: "
                              : "the slowdown is a clock effect: ";
     const char *said = whole ? effect : "";
-    const char *text = etp_arena_printf(
-        s->ab.arena,
-        "%s against %s: %scycles say %s× [%s, %s], the clock %s "
-        "(%s GHz against %s GHz)",
-        s->ab.arms[c->candidate].measured, s->ab.arms[c->baseline].measured, said,
-        ETP_DIGITS(x->cycles.estimate, 3), ETP_DIGITS(x->cycles.lo, 3), ETP_DIGITS(x->cycles.hi, 3),
-        share, ETP_DIGITS(a->clock_ghz, 3), ETP_DIGITS(b->clock_ghz, 3));
-    etp_ab_add_finding(to, ETP_FINDING_CLOCK_EFFECT, ETP_SEVERITY_WARN, "environment.jsonl", text);
+    ETP_FIND(to, ETP_FINDING_CLOCK_EFFECT, ETP_SEVERITY_WARN, "environment.jsonl",
+             "%s against %s: %scycles say %s× [%s, %s], the clock %s "
+             "(%s GHz against %s GHz)",
+             s->ab.arms[c->candidate].measured, s->ab.arms[c->baseline].measured, said,
+             ETP_DIGITS(x->cycles.estimate, 3), ETP_DIGITS(x->cycles.lo, 3),
+             ETP_DIGITS(x->cycles.hi, 3), share, ETP_DIGITS(a->clock_ghz, 3),
+             ETP_DIGITS(b->clock_ghz, 3));
 }
 
 // Arms with different numbers of threads keep different numbers of CPUs at work: that is no
@@ -69,11 +68,10 @@ static void waits_finding(const etp_ab_session *s, const etp_ab_comparison *c,
         return;
     }
     const char *share = share_words(s->ab.arena, &x->busy, "what cycles and clock give");
-    const char *text = etp_arena_printf(
-        s->ab.arena, "%s against %s: waiting differs: %s CPUs at work against %s, which %s",
-        s->ab.arms[c->candidate].measured, s->ab.arms[c->baseline].measured, ETP_DIGITS(a->busy, 3),
-        ETP_DIGITS(b->busy, 3), share);
-    etp_ab_add_finding(to, ETP_FINDING_WAITS, ETP_SEVERITY_WARN, "environment.jsonl", text);
+    ETP_FIND(to, ETP_FINDING_WAITS, ETP_SEVERITY_WARN, "environment.jsonl",
+             "%s against %s: waiting differs: %s CPUs at work against %s, which %s",
+             s->ab.arms[c->candidate].measured, s->ab.arms[c->baseline].measured,
+             ETP_DIGITS(a->busy, 3), ETP_DIGITS(b->busy, 3), share);
 }
 
 void etp_ab_clock_findings(const etp_ab_session *s, size_t at, etp_ab_findings *to)
@@ -95,14 +93,11 @@ void etp_ab_hook_findings(const etp_ab_session *s, etp_ab_findings *to)
         if (!(arm->masking_cost.share > HOOK_WORTH_SAYING)) {
             continue;
         }
-        etp_ab_add_finding(
-            to, ETP_FINDING_HOOK, ETP_SEVERITY_WARN, "environment.jsonl",
-            etp_arena_printf(
-                s->ab.arena,
-                "hiding features takes %s %% of an inference of %s: the SDK asks %.0f times, "
-                "the runner's hook adds %s ns to each",
-                ETP_DIGITS(100 * arm->masking_cost.share, 2), arm->measured,
-                arm->masking_cost.calls, ETP_DIGITS(arm->masking_cost.call_ns, 3)));
+        ETP_FIND(to, ETP_FINDING_HOOK, ETP_SEVERITY_WARN, "environment.jsonl",
+                 "hiding features takes %s %% of an inference of %s: the SDK asks %.0f times, "
+                 "the runner's hook adds %s ns to each",
+                 ETP_DIGITS(100 * arm->masking_cost.share, 2), arm->measured,
+                 arm->masking_cost.calls, ETP_DIGITS(arm->masking_cost.call_ns, 3));
     }
 }
 

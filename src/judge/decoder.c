@@ -79,17 +79,15 @@ static void attention(const decoder *d, uint64_t cache)
     if (kernels == 0) {
         return;
     }
-    etp_ab_find_rows(
+    ETP_FIND_ROWS(
         d->to, ETP_FINDING_ATTENTION, ETP_SEVERITY_INFO, found.items, found.n,
-        etp_arena_printf(
-            d->ab->arena,
-            "attention is written out: %u kernels of a call write as much as a whole cache of "
-            "%s%s, "
-            "however few tokens it holds (%u kernels and %u delegate calls in all); the fused "
-            "operators write the new tokens and read those seen (export with --attention fused, "
-            "use_sdpa_with_kv_cache)",
-            kernels, ETP_BYTES(cache), share, d->m->n_of_kind[ETP_INSTR_KERNEL],
-            d->m->n_of_kind[ETP_INSTR_DELEGATE]));
+        "attention is written out: %u kernels of a call write as much as a whole cache of "
+        "%s%s, "
+        "however few tokens it holds (%u kernels and %u delegate calls in all); the fused "
+        "operators write the new tokens and read those seen (export with --attention fused, "
+        "use_sdpa_with_kv_cache)",
+        kernels, ETP_BYTES(cache), share, d->m->n_of_kind[ETP_INSTR_KERNEL],
+        d->m->n_of_kind[ETP_INSTR_DELEGATE]);
 }
 
 // ---- the last matrix and the embedding ----
@@ -171,12 +169,10 @@ static void last_matrix(const decoder *d)
         embedding = etp_arena_printf(d->ab->arena, "; the embedding (%.*s) is outside too%s",
                                      ETP_STR_ARG(first->op), other);
     }
-    etp_ab_find_rows(
-        d->to, ETP_FINDING_LAST_MATRIX, ETP_SEVERITY_WARN, found.items, found.n,
-        etp_arena_printf(d->ab->arena,
-                         "the last matrix is outside the delegate: %.*s%s%s%s; let the "
-                         "partitioner take it, or quantise it with the others",
-                         ETP_STR_ARG(last->op), weights, share, embedding));
+    ETP_FIND_ROWS(d->to, ETP_FINDING_LAST_MATRIX, ETP_SEVERITY_WARN, found.items, found.n,
+                  "the last matrix is outside the delegate: %.*s%s%s%s; let the "
+                  "partitioner take it, or quantise it with the others",
+                  ETP_STR_ARG(last->op), weights, share, embedding);
 }
 
 void etp_ab_decoder_findings(const etp_ab *ab, const etp_method *m, uint64_t cache,
@@ -217,11 +213,9 @@ void etp_ab_chunk_finding(const etp_ab_session *s, etp_ab_findings *to)
     double few = etp_ab_token_rate(least->ab, arm), many = etp_ab_token_rate(most->ab, arm);
     bool gains = many > few;
     double ratio = gains ? many / few : few / many;
-    etp_ab_add_finding(
-        to, ETP_FINDING_CHUNK, ETP_SEVERITY_INFO, "samples.csv",
-        etp_arena_printf(s->ab.arena,
-                         "prompts in calls of %llu tokens: %.0f tok/s, of %llu: %.0f tok/s at %s; "
-                         "%s calls are %.2f× as fast a token (medians, not compared in pairs)",
-                         (unsigned long long)least->tokens, few, (unsigned long long)most->tokens,
-                         many, s->ab.arms[arm].measured, gains ? "long" : "short", ratio));
+    ETP_FIND(to, ETP_FINDING_CHUNK, ETP_SEVERITY_INFO, "samples.csv",
+             "prompts in calls of %llu tokens: %.0f tok/s, of %llu: %.0f tok/s at %s; "
+             "%s calls are %.2f× as fast a token (medians, not compared in pairs)",
+             (unsigned long long)least->tokens, few, (unsigned long long)most->tokens, many,
+             s->ab.arms[arm].measured, gains ? "long" : "short", ratio);
 }

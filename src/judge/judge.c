@@ -21,14 +21,12 @@ static void shift_finding(const etp_ab_session *s, size_t at, etp_ab_findings *t
     }
     const char *before = etp_ab_part_name(shift->before), *after = etp_ab_part_name(shift->after);
     const char *evidence[] = {before, after};
-    etp_ab_find_rows(
-        to, ETP_FINDING_SHIFT, ETP_SEVERITY_INFO, evidence, 2,
-        etp_arena_printf(s->ab.arena,
-                         "%s%sthe bottleneck moved: %s was %.0f %% of an inference, now %s is the "
-                         "largest part with %.0f %% (before: %.0f %%)",
-                         several ? cand->measured : "", several ? ": " : "", before,
-                         100 * shift->before_share, after, 100 * shift->after_share,
-                         100 * shift->after_was));
+    ETP_FIND_ROWS(to, ETP_FINDING_SHIFT, ETP_SEVERITY_INFO, evidence, 2,
+                  "%s%sthe bottleneck moved: %s was %.0f %% of an inference, now %s is the "
+                  "largest part with %.0f %% (before: %.0f %%)",
+                  several ? cand->measured : "", several ? ": " : "", before,
+                  100 * shift->before_share, after, 100 * shift->after_share,
+                  100 * shift->after_was);
 }
 
 // What got slower comes first, the worst loss first, with the inference that is left when only
@@ -61,14 +59,13 @@ static void slower_findings(const etp_ab_session *s, size_t at, etp_ab_findings 
                 ? ""
                 : etp_arena_printf(s->ab.arena, ", etprof whatif DIR 'back %s'%s", row->id,
                                    etp_ab_phase_option(&s->ab, s->ab.arena));
-        const char *text = etp_arena_printf(
-            s->ab.arena,
+        ETP_FIND_ROWS(
+            to, ETP_FINDING_SLOWER, ETP_SEVERITY_WARN, &row->id, 1,
             "%s%s%s got slower by %s [%s, %s]; with its old time alone: %s → %s (traced%s)",
             several ? cand->measured : "", several ? ": " : "", row->label,
             ETP_NS((double)row->delta_ns), ETP_NS((double)row->lo_ns), ETP_NS((double)row->hi_ns),
             ETP_NS((double)cand->traced_ns), ETP_NS((double)(cand->traced_ns - row->delta_ns)),
             try_it);
-        etp_ab_find_rows(to, ETP_FINDING_SLOWER, ETP_SEVERITY_WARN, &row->id, 1, text);
     }
 }
 
@@ -90,11 +87,10 @@ static void layout_finding(const etp_ab_session *s, etp_ab_findings *to)
     }
     const char *const evidence[] = {etp_category_name(ETP_CATEGORY_DATA_MOVEMENT),
                                     etp_category_name(ETP_CATEGORY_QUANTIZE)};
-    etp_ab_find_rows(to, ETP_FINDING_LAYOUT, ETP_SEVERITY_WARN, evidence, 2,
-                     etp_arena_printf(s->ab.arena,
-                                      "%s is dominated by layout: moving and converting data takes "
-                                      "%.0f %% of an inference",
-                                      ab->arms[arm].measured, 100 * share));
+    ETP_FIND_ROWS(to, ETP_FINDING_LAYOUT, ETP_SEVERITY_WARN, evidence, 2,
+                  "%s is dominated by layout: moving and converting data takes "
+                  "%.0f %% of an inference",
+                  ab->arms[arm].measured, 100 * share);
 }
 
 // The largest group of operators that the feature could not or did not reach.
@@ -120,14 +116,13 @@ static void engagement_finding(const etp_ab_session *s, etp_ab_findings *to)
             ETP_ADD(s->ab.arena, &ids, op->id);
         }
     }
-    etp_ab_find_rows(
-        to, ETP_FINDING_OFF_FEATURE, ETP_SEVERITY_INFO, ids.items, ids.n,
-        etp_arena_printf(
-            s->ab.arena, "%u operator%s with %.0f %% of an inference stay%s off %s: %s",
-            e->reasons[0].operators, e->reasons[0].operators == 1 ? "" : "s",
-            100 * (double)e->reasons[0].ns / (double)ab->arms[e->arm].traced_ns,
-            e->reasons[0].operators == 1 ? "s" : "", e->feature_name ? e->feature_name : "XNNPACK",
-            etp_reason_text(e->reasons[0].reason)));
+    ETP_FIND_ROWS(to, ETP_FINDING_OFF_FEATURE, ETP_SEVERITY_INFO, ids.items, ids.n,
+                  "%u operator%s with %.0f %% of an inference stay%s off %s: %s",
+                  e->reasons[0].operators, e->reasons[0].operators == 1 ? "" : "s",
+                  100 * (double)e->reasons[0].ns / (double)ab->arms[e->arm].traced_ns,
+                  e->reasons[0].operators == 1 ? "s" : "",
+                  e->feature_name ? e->feature_name : "XNNPACK",
+                  etp_reason_text(e->reasons[0].reason));
 }
 
 // Of the arm that has it. A baseline's is told once, however many arms are compared with it.
@@ -138,18 +133,15 @@ static void flag_findings(const etp_ab_session *s, size_t at, etp_ab_findings *t
     for (size_t i = 0; i < (at == 0 ? 2 : 1); i++) {
         for (unsigned bit = 1; bit < ETP_FLAG_DRIFT; bit <<= 1) {
             if (s->stats.arms[arms[i]].flags & bit) {
-                etp_ab_add_finding(to, ETP_FINDING_STATISTICS, ETP_SEVERITY_WARN, "samples.csv",
-                                   etp_arena_printf(s->ab.arena, "%s: %s",
-                                                    s->ab.arms[arms[i]].measured,
-                                                    etp_stats_flag_words(bit)));
+                ETP_FIND(to, ETP_FINDING_STATISTICS, ETP_SEVERITY_WARN, "samples.csv", "%s: %s",
+                         s->ab.arms[arms[i]].measured, etp_stats_flag_words(bit));
             }
         }
     }
     if (s->stats.comparisons[at].flags & ETP_FLAG_DRIFT) {
-        etp_ab_add_finding(
-            to, ETP_FINDING_STATISTICS, ETP_SEVERITY_INFO, "samples.csv",
-            etp_arena_printf(s->ab.arena, "%s against %s: %s", s->ab.arms[c->candidate].measured,
-                             s->ab.arms[c->baseline].measured, etp_ab_drift_words(&s->ab, c)));
+        ETP_FIND(to, ETP_FINDING_STATISTICS, ETP_SEVERITY_INFO, "samples.csv", "%s against %s: %s",
+                 s->ab.arms[c->candidate].measured, s->ab.arms[c->baseline].measured,
+                 etp_ab_drift_words(&s->ab, c));
     }
 }
 
@@ -182,12 +174,10 @@ static void portable_finding(const etp_ab_session *s, etp_ab_findings *to)
         was = etp_arena_printf(s->ab.arena, " (%s: %.0f %%)", ab->arms[ab->baseline].measured,
                                100 * ab->shifts[0].portable_before);
     }
-    etp_ab_find_rows(
-        to, ETP_FINDING_PORTABLE, ETP_SEVERITY_WARN, ids.items, ids.n,
-        etp_arena_printf(s->ab.arena,
-                         "%zu kernel%s outside any delegate take%s %.0f %% of an inference of %s%s",
-                         ids.n, ids.n == 1 ? "" : "s", ids.n == 1 ? "s" : "", 100 * share,
-                         ab->arms[arm].measured, was));
+    ETP_FIND_ROWS(to, ETP_FINDING_PORTABLE, ETP_SEVERITY_WARN, ids.items, ids.n,
+                  "%zu kernel%s outside any delegate take%s %.0f %% of an inference of %s%s", ids.n,
+                  ids.n == 1 ? "" : "s", ids.n == 1 ? "s" : "", 100 * share, ab->arms[arm].measured,
+                  was);
 }
 
 // A cache that falls back to the heap looks like a model that is simply larger.
@@ -198,14 +188,11 @@ static void cache_findings(const etp_ab_session *s, etp_ab_findings *to)
         if (arm->cache <= ETP_CACHE_OFF || arm->memory.code == 0 || arm->memory.cache > 0) {
             continue;
         }
-        etp_ab_add_finding(
-            to, ETP_FINDING_PACKED_CACHE, ETP_SEVERITY_WARN, "environment.jsonl",
-            etp_arena_printf(
-                s->ab.arena,
-                "%s: the cache of packed weights is not used: no page of its file is "
-                "resident, so the weights are on the heap. XNNPACK caches weights that "
-                "the program names ('etprof inspect': named data)",
-                arm->measured));
+        ETP_FIND(to, ETP_FINDING_PACKED_CACHE, ETP_SEVERITY_WARN, "environment.jsonl",
+                 "%s: the cache of packed weights is not used: no page of its file is "
+                 "resident, so the weights are on the heap. XNNPACK caches weights that "
+                 "the program names ('etprof inspect': named data)",
+                 arm->measured);
     }
 }
 
@@ -213,10 +200,9 @@ static void lost_findings(const etp_ab_session *s, etp_ab_findings *to)
 {
     for (size_t i = 0; i < s->ab.lost.n; i++) {
         const etp_ab_lost *l = &s->ab.lost.items[i];
-        etp_ab_add_finding(to, ETP_FINDING_LOST,
-                           l->recovered ? ETP_SEVERITY_WARN : ETP_SEVERITY_BAD, "manifest.json",
-                           etp_arena_printf(s->ab.arena, "%s, block %u: %s%s", l->arm, l->block,
-                                            l->text, l->recovered ? " (repeated)" : ""));
+        ETP_FIND(to, ETP_FINDING_LOST, l->recovered ? ETP_SEVERITY_WARN : ETP_SEVERITY_BAD,
+                 "manifest.json", "%s, block %u: %s%s", l->arm, l->block, l->text,
+                 l->recovered ? " (repeated)" : "");
     }
 }
 
@@ -288,11 +274,9 @@ static bool clock_finding(const etp_ab_session *s, etp_ab_findings *to)
     if (n > SHOWN) {
         etp_strbuf_printf(&text, " and %zu more", n - SHOWN);
     }
-    etp_ab_add_finding(
-        to, ETP_FINDING_CLOCK, ETP_SEVERITY_WARN, "environment.jsonl",
-        etp_arena_printf(s->ab.arena,
-                         "the clocks did not run evenly (%s): what followed began cold",
-                         etp_strbuf_str(&text).ptr));
+    ETP_FIND(to, ETP_FINDING_CLOCK, ETP_SEVERITY_WARN, "environment.jsonl",
+             "the clocks did not run evenly (%s): what followed began cold",
+             etp_strbuf_str(&text).ptr);
     return true;
 }
 
@@ -318,9 +302,7 @@ static void note_findings(const etp_ab_session *s, etp_ab_findings *to)
                    note == ETP_NOTE_BUILDS_PYTHON) {
             severity = ETP_SEVERITY_INFO;
         }
-        etp_ab_add_finding(
-            to, kind, severity, "manifest.json",
-            etp_arena_printf(s->ab.arena, "%.*s", ETP_STR_ARG(s->run.notes[i].text)));
+        ETP_FIND(to, kind, severity, "manifest.json", "%.*s", ETP_STR_ARG(s->run.notes[i].text));
     }
 }
 

@@ -54,16 +54,14 @@ void etp_ab_groupwise_finding(const etp_ab_session *s, etp_ab_findings *to)
         return;
     }
     const char *feature = ab->engagement.feature_name ? ab->engagement.feature_name : "SME";
-    etp_ab_find_rows(
+    ETP_FIND_ROWS(
         to, ETP_FINDING_GROUPWISE, ETP_SEVERITY_WARN, ids.items, ids.n,
-        etp_arena_printf(
-            s->ab.arena,
-            "4-bit weights with a scale per group have no SME kernel: %.0f %% of %s %s on %s, and "
-            "with one scale per channel %.0f %% could be (export with --dtype 8da4w --group-size "
-            "channel, and look at what it does to the outputs)",
-            100 * x->on / x->all,
-            macs ? "the multiply-accumulates" : "the time of matrix multiplications",
-            macs ? "are" : "is", feature, 100 * (x->on + x->grouped) / x->all));
+        "4-bit weights with a scale per group have no SME kernel: %.0f %% of %s %s on %s, and "
+        "with one scale per channel %.0f %% could be (export with --dtype 8da4w --group-size "
+        "channel, and look at what it does to the outputs)",
+        100 * x->on / x->all,
+        macs ? "the multiply-accumulates" : "the time of matrix multiplications",
+        macs ? "are" : "is", feature, 100 * (x->on + x->grouped) / x->all);
 }
 
 // ---- one token at a time ----
@@ -202,13 +200,11 @@ void etp_ab_decode_finding(const etp_ab_session *s, etp_ab_findings *to)
         other = etp_arena_printf(s->ab.arena, ", %s at %s %%", ab->arms[ab->baseline].measured,
                                  ETP_DIGITS(100 * least_before / before, 2));
     }
-    etp_ab_add_finding(
-        to, ETP_FINDING_DECODE_ROOF, ETP_SEVERITY_INFO, "roofs.json",
-        etp_arena_printf(s->ab.arena,
-                         "a token reads %s of weights and %s of cache, which takes memory "
-                         "%s: %s is at %s %% of what memory allows%s",
-                         ETP_BYTES(b.weights), ETP_BYTES(b.cache), ETP_NS(least),
-                         ab->arms[arm].measured, ETP_DIGITS(100 * least / takes, 2), other));
+    ETP_FIND(to, ETP_FINDING_DECODE_ROOF, ETP_SEVERITY_INFO, "roofs.json",
+             "a token reads %s of weights and %s of cache, which takes memory "
+             "%s: %s is at %s %% of what memory allows%s",
+             ETP_BYTES(b.weights), ETP_BYTES(b.cache), ETP_NS(least), ab->arms[arm].measured,
+             ETP_DIGITS(100 * least / takes, 2), other);
 }
 
 void etp_ab_program_findings(const etp_ab_session *s, etp_ab_findings *to)

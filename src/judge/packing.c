@@ -161,11 +161,10 @@ void etp_ab_packing_finding(const etp_ab_session *s, etp_ab_findings *to)
         etp_arena_printf(ab->arena, "%s%s --threads %u --packed-cache off,warm --price",
                          etp_shell_command(ab->arena, "etprof ab %s", ab->models[a->model].path),
                          level, a->threads ? a->threads : 1);
-    etp_ab_add_finding(
-        to, ETP_FINDING_PACKING, ETP_SEVERITY_INFO, etp_arena_printf(ab->arena, "arm:%s", a->name),
-        etp_arena_printf(ab->arena,
-                         "%s packs %s of weights at each load, which took %s of %s in a recorded "
-                         "launch. What a file of packed weights would save is measured by: %s",
-                         a->measured, ETP_BYTES(a->load.packed_bytes),
-                         ETP_NS((double)a->load.packing_ns), ETP_NS((double)load_ns), command));
+    ETP_FIND(to, ETP_FINDING_PACKING, ETP_SEVERITY_INFO,
+             etp_arena_printf(ab->arena, "arm:%s", a->name),
+             "%s packs %s of weights at each load, which took %s of %s in a recorded "
+             "launch. What a file of packed weights would save is measured by: %s",
+             a->measured, ETP_BYTES(a->load.packed_bytes), ETP_NS((double)a->load.packing_ns),
+             ETP_NS((double)load_ns), command);
 }

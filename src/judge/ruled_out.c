@@ -22,10 +22,7 @@ typedef struct verdict {
     const char *text;
 } verdict;
 
-static verdict say(etp_cause_state state, const char *text)
-{
-    return (verdict){state, text};
-}
+#define SAY(s, state, ...) ((verdict){(state), etp_arena_printf((s)->ab.arena, __VA_ARGS__)})
 
 // ---- heat ----
 
@@ -99,7 +96,8 @@ static verdict thermal(const etp_ab_session *s)
 {
     thermal_record w;
     if (!s->has_run) {
-        return say(ETP_CAUSE_UNKNOWN, "thermal (dumps alone: no record of temperature and clock)");
+        return SAY(s, ETP_CAUSE_UNKNOWN,
+                   "thermal (dumps alone: no record of temperature and clock)");
     }
     read_temperatures(&s->run, &w);
     read_throttling(&s->run, &w);
@@ -109,48 +107,36 @@ static verdict thermal(const etp_ab_session *s)
                                           w.first_c, w.hottest_c)
                        : ", temperature not readable here";
     if (w.worst_status > 0) {
-        return say(
-            ETP_CAUSE_SUSPECT,
-            etp_arena_printf(
-                s->ab.arena,
-                "thermal (the device throttled, first in block %u: thermal status up to %llu%s)",
-                w.block, (unsigned long long)w.worst_status, celsius));
+        return SAY(s, ETP_CAUSE_SUSPECT,
+                   "thermal (the device throttled, first in block %u: thermal status up to %llu%s)",
+                   w.block, (unsigned long long)w.worst_status, celsius);
     }
     if (w.block > 0) {
-        return say(
-            ETP_CAUSE_SUSPECT,
-            etp_arena_printf(s->ab.arena,
-                             "thermal (the system lowered its clock limits by up to %.1f %%, first "
-                             "in block %u%s)",
-                             100 * (1 - (double)w.lowest_cap_khz / (double)w.highest_cap_khz),
-                             w.block, celsius));
+        return SAY(s, ETP_CAUSE_SUSPECT,
+                   "thermal (the system lowered its clock limits by up to %.1f %%, first "
+                   "in block %u%s)",
+                   100 * (1 - (double)w.lowest_cap_khz / (double)w.highest_cap_khz), w.block,
+                   celsius);
     }
     if (fall > CLOCK_FALL) {
-        return say(ETP_CAUSE_SUSPECT,
-                   etp_arena_printf(s->ab.arena,
-                                    "thermal (the clock fell by %.1f %% over the session%s)",
-                                    100 * fall, celsius));
+        return SAY(s, ETP_CAUSE_SUSPECT, "thermal (the clock fell by %.1f %% over the session%s)",
+                   100 * fall, celsius);
     }
     if (w.hottest_c >= HOT_CELSIUS) {
-        return say(ETP_CAUSE_SUSPECT,
-                   etp_arena_printf(s->ab.arena, "thermal (the hottest zone reached %.0f °C)",
-                                    w.hottest_c));
+        return SAY(s, ETP_CAUSE_SUSPECT, "thermal (the hottest zone reached %.0f °C)", w.hottest_c);
     }
     // Below 90 °C a clock that was read and did not fall rules heat out: heat costs time only
     // through the clock.
     if (isfinite(fall)) {
-        return say(ETP_CAUSE_RULED_OUT,
-                   etp_arena_printf(s->ab.arena, "thermal (clock %s %% over the session%s)",
-                                    ETP_CHANGE(0 - 100 * fall, 1), celsius));
+        return SAY(s, ETP_CAUSE_RULED_OUT, "thermal (clock %s %% over the session%s)",
+                   ETP_CHANGE(0 - 100 * fall, 1), celsius);
     }
     if (w.temperatures == 0) {
-        return say(ETP_CAUSE_UNKNOWN, "thermal (temperature and clock are not readable here)");
+        return SAY(s, ETP_CAUSE_UNKNOWN, "thermal (temperature and clock are not readable here)");
     }
-    return say(
-        w.hottest_c < COOL_CELSIUS ? ETP_CAUSE_RULED_OUT : ETP_CAUSE_UNKNOWN,
-        etp_arena_printf(s->ab.arena,
-                         "thermal (hottest zone %.0f → at most %.0f °C, clock not readable here)",
-                         w.first_c, w.hottest_c));
+    return SAY(s, w.hottest_c < COOL_CELSIUS ? ETP_CAUSE_RULED_OUT : ETP_CAUSE_UNKNOWN,
+               "thermal (hottest zone %.0f → at most %.0f °C, clock not readable here)", w.first_c,
+               w.hottest_c);
 }
 
 // ---- drift and other programs ----
@@ -164,13 +150,11 @@ static verdict drift(const etp_ab_session *s)
     double reach = etp_interval_reach(&control);
     const char *text = isfinite(reach) ? etp_control_text(s->ab.arena, &control, 2) : "";
     if (s->has_stats && s->stats.control_differs) {
-        return say(ETP_CAUSE_SUSPECT,
-                   etp_arena_printf(
-                       s->ab.arena,
-                       "drift of the machine (two equal arms differed: A/A control %s)", text));
+        return SAY(s, ETP_CAUSE_SUSPECT,
+                   "drift of the machine (two equal arms differed: A/A control %s)", text);
     }
     if (!isfinite(reach) || s->ab.emulated) {
-        return say(ETP_CAUSE_UNKNOWN, "drift of the machine (no A/A control)");
+        return SAY(s, ETP_CAUSE_UNKNOWN, "drift of the machine (no A/A control)");
     }
     bool fine = s->ab.n_comparisons > 0, given = false, wide = false;
     for (size_t i = 0; i < s->ab.n_comparisons; i++) {
@@ -192,9 +176,8 @@ static verdict drift(const etp_ab_session *s)
             drifts = "; an arm drifts, which pairs of blocks cancel";
         }
     }
-    return say(fine ? ETP_CAUSE_RULED_OUT : ETP_CAUSE_UNKNOWN,
-               etp_arena_printf(s->ab.arena, "drift of the machine (A/A control %s%s%s)", text,
-                                fine ? "" : why, drifts));
+    return SAY(s, fine ? ETP_CAUSE_RULED_OUT : ETP_CAUSE_UNKNOWN,
+               "drift of the machine (A/A control %s%s%s)", text, fine ? "" : why, drifts);
 }
 
 // As the system counts it, from the start of a process to its end: of runners of others, too.
@@ -228,8 +211,7 @@ static verdict contention(const etp_ab_session *s)
     bool disagree = false;
     const char *crowded = etp_ab_crowded(ab);
     if (crowded) {
-        return say(ETP_CAUSE_SUSPECT,
-                   etp_arena_printf(ab->arena, "more threads than CPUs allowed (%s)", crowded));
+        return SAY(s, ETP_CAUSE_SUSPECT, "more threads than CPUs allowed (%s)", crowded);
     }
     uint32_t threads = 1;
     for (size_t i = 0; i < ab->n_arms; i++) {
@@ -240,26 +222,25 @@ static verdict contention(const etp_ab_session *s)
         disagree = disagree || ab->comparisons[i].contention == ETP_CONTENTION_CLOCKS;
     }
     if (disagree) {
-        return say(ETP_CAUSE_SUSPECT,
+        return SAY(s, ETP_CAUSE_SUSPECT,
                    "other programs (CPU time and the clock give different ratios)");
     }
     const double launches = waited_while_timed(s);
     most = isfinite(most) ? most : waited_of_launches(&s->run);
     if (!isfinite(most)) {
-        return say(ETP_CAUSE_UNKNOWN, "other programs (time without a CPU is not readable here)");
+        return SAY(s, ETP_CAUSE_UNKNOWN,
+                   "other programs (time without a CPU is not readable here)");
     }
     if (launches > ETP_WAIT_MOST && most <= ETP_WAIT_MUCH) { // few inferences were cut, for long
-        return say(ETP_CAUSE_SUSPECT,
-                   etp_arena_printf(ab->arena,
-                                    "other programs (launches waited for a CPU for up to %.0f %% "
-                                    "of their time; the inferences that count for up to %.1f %%)",
-                                    100 * launches, 100 * most));
+        return SAY(s, ETP_CAUSE_SUSPECT,
+                   "other programs (launches waited for a CPU for up to %.0f %% "
+                   "of their time; the inferences that count for up to %.1f %%)",
+                   100 * launches, 100 * most);
     }
-    return say(most > ETP_WAIT_MUCH ? ETP_CAUSE_SUSPECT : ETP_CAUSE_RULED_OUT,
-               etp_arena_printf(ab->arena,
-                                "other programs (inferences waited for a CPU for up to %.1f %% of "
-                                "their time%s)",
-                                100 * most, threads > 1 ? ", the waits of all threads added" : ""));
+    return SAY(s, most > ETP_WAIT_MUCH ? ETP_CAUSE_SUSPECT : ETP_CAUSE_RULED_OUT,
+               "other programs (inferences waited for a CPU for up to %.1f %% of "
+               "their time%s)",
+               100 * most, threads > 1 ? ", the waits of all threads added" : "");
 }
 
 // ---- the rest ----
@@ -275,31 +256,27 @@ static verdict tracer(const etp_ab_session *s)
         known += etp_ab_recording_known(&ab->arms[i].tracing_overhead);
     }
     if (there < ab->n_arms || ab->emulated) {
-        return say(ETP_CAUSE_UNKNOWN, "tracer (an arm lacks traced or untraced launches)");
+        return SAY(s, ETP_CAUSE_UNKNOWN, "tracer (an arm lacks traced or untraced launches)");
     }
     // One such arm is enough: the breakdown compares arms, and a tracer that slows one of them down
     // more bends every row.
     bool small = !(fabs(adds) > ETP_RECORDING_MUCH);
     if (small && known < ab->n_arms) {
-        return say(ETP_CAUSE_UNKNOWN,
+        return SAY(s, ETP_CAUSE_UNKNOWN,
                    "tracer (launches with and without recording differ from block to block)");
     }
     const char *percent = ETP_CHANGE(100 * adds, 1);
     if (small) {
-        return say(ETP_CAUSE_RULED_OUT,
-                   etp_arena_printf(
-                       s->ab.arena,
-                       "tracer (recording adds %s %% where it adds most, and not in the headline)",
-                       percent));
+        return SAY(s, ETP_CAUSE_RULED_OUT,
+                   "tracer (recording adds %s %% where it adds most, and not in the headline)",
+                   percent);
     }
     const char *then = adds < ETP_RECORDING_MOST
                            ? "; the breakdown is of the traced ones"
                            : ": most of them is recording, and the breakdown does not say where an "
                              "untraced one's time goes";
-    return say(ETP_CAUSE_SUSPECT,
-               etp_arena_printf(s->ab.arena,
-                                "tracer (traced inferences take %s %% against untraced ones%s)",
-                                percent, then));
+    return SAY(s, ETP_CAUSE_SUSPECT,
+               "tracer (traced inferences take %s %% against untraced ones%s)", percent, then);
 }
 
 static verdict threads(const etp_ab_session *s)
@@ -311,9 +288,9 @@ static verdict threads(const etp_ab_session *s)
         known = known && ab->arms[i].threads > 0;
     }
     if (!known) {
-        return say(ETP_CAUSE_UNKNOWN, "threads (not recorded)");
+        return SAY(s, ETP_CAUSE_UNKNOWN, "threads (not recorded)");
     }
-    return say(same ? ETP_CAUSE_RULED_OUT : ETP_CAUSE_SUSPECT,
+    return SAY(s, same ? ETP_CAUSE_RULED_OUT : ETP_CAUSE_SUSPECT, "%s",
                same
                    ? etp_arena_printf(s->ab.arena, "threads (%u in every arm)", ab->arms[0].threads)
                    : "threads (the arms ran with different numbers of them)");
@@ -326,11 +303,11 @@ static verdict builds(const etp_ab_session *s)
     for (size_t i = 0; i < ab->n_arms; i++) {
         const char *a = ab->arms[0].runner_sha256, *b = ab->arms[i].runner_sha256;
         if (!a || !b) {
-            return say(ETP_CAUSE_UNKNOWN, "different binaries (not recorded)");
+            return SAY(s, ETP_CAUSE_UNKNOWN, "different binaries (not recorded)");
         }
         same = same && strcmp(a, b) == 0;
     }
-    return say(same ? ETP_CAUSE_RULED_OUT : ETP_CAUSE_SUSPECT,
+    return SAY(s, same ? ETP_CAUSE_RULED_OUT : ETP_CAUSE_SUSPECT, "%s",
                same ? "different binaries (one runner, same SHA-256)"
                     : "different binaries (the arms ran different runners)");
 }
@@ -340,24 +317,25 @@ static verdict outputs(const etp_ab_session *s)
     const char *mute = etp_ab_outputs_mute(&s->ab.correctness);
     for (size_t i = 0; s->ab.correctness.ok == 1 && i < s->ab.n_arms; i++) {
         if (s->ab.arms[i].expected.ok == 0) {
-            return say(ETP_CAUSE_SUSPECT,
+            return SAY(s, ETP_CAUSE_SUSPECT,
                        "wrong outputs (the arms agree, but not with what their inputs expect)");
         }
     }
     switch (s->ab.correctness.ok) {
     case 1:
         return etp_ab_programs_apart(&s->ab)
-                   ? say(ETP_CAUSE_UNKNOWN, "wrong outputs (those of each program's arms agree; "
-                                            "programs are not compared with each other)")
-                   : say(ETP_CAUSE_RULED_OUT, "wrong outputs (those of all arms agree)");
+                   ? SAY(s, ETP_CAUSE_UNKNOWN,
+                         "wrong outputs (those of each program's arms agree; "
+                         "programs are not compared with each other)")
+                   : SAY(s, ETP_CAUSE_RULED_OUT, "wrong outputs (those of all arms agree)");
     case 0:
-        return say(ETP_CAUSE_SUSPECT, "wrong outputs (they differ beyond tolerance)");
+        return SAY(s, ETP_CAUSE_SUSPECT, "wrong outputs (they differ beyond tolerance)");
     default:
         if (s->ab.correctness.random) {
-            return say(ETP_CAUSE_UNKNOWN,
+            return SAY(s, ETP_CAUSE_UNKNOWN,
                        "wrong outputs (not compared: the program is not deterministic)");
         }
-        return say(ETP_CAUSE_UNKNOWN,
+        return SAY(s, ETP_CAUSE_UNKNOWN, "%s",
                    mute ? etp_arena_printf(s->ab.arena, "wrong outputs (not compared, %s)", mute)
                         : "wrong outputs (not compared)");
     }
@@ -399,13 +377,12 @@ static const struct {
 static void find_contention(const etp_ab *ab, etp_ab_judgement *out)
 {
     if (ab->n_arms == 1 && ab->arms[0].waited > ETP_WAIT_MOST && !etp_ab_crowded(ab)) {
-        etp_ab_add_finding(&out->findings, ETP_FINDING_CONTENTION, ETP_SEVERITY_WARN,
-                           k_rules[ETP_CAUSE_CONTENTION].evidence,
-                           etp_arena_printf(ab->arena,
-                                            "other programs had the CPU for %.0f %% of the time: "
-                                            "an inference alone may be faster; measure again when "
-                                            "the machine is quiet",
-                                            100 * ab->arms[0].waited));
+        ETP_FIND(&out->findings, ETP_FINDING_CONTENTION, ETP_SEVERITY_WARN,
+                 k_rules[ETP_CAUSE_CONTENTION].evidence,
+                 "other programs had the CPU for %.0f %% of the time: "
+                 "an inference alone may be faster; measure again when "
+                 "the machine is quiet",
+                 100 * ab->arms[0].waited);
     }
 }
 
@@ -427,9 +404,8 @@ void etp_ab_weigh_causes(const etp_ab_session *s, etp_ab_judgement *out)
         // one.
         if (v.state == ETP_CAUSE_SUSPECT && k_rules[c].finding != ETP_FINDING_COUNT &&
             !ab->emulated) {
-            etp_ab_add_finding(&out->findings, k_rules[c].finding, ETP_SEVERITY_WARN,
-                               k_rules[c].evidence,
-                               etp_arena_printf(s->ab.arena, "suspect: %s", v.text));
+            ETP_FIND(&out->findings, k_rules[c].finding, ETP_SEVERITY_WARN, k_rules[c].evidence,
+                     "suspect: %s", v.text);
         }
     }
 }

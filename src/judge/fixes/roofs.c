@@ -20,14 +20,12 @@ void etp_ab_above_roof_findings(const etp_ab_session *s, etp_ab_findings *to)
         const etp_ab_operator *worst;
         double share = etp_ab_above_roof(ab, a, &worst);
         if (share >= ETP_ROOF_MANY) { // NAN: it has no roofs
-            etp_ab_add_finding(
-                to, ETP_FINDING_ABOVE_ROOF, ETP_SEVERITY_WARN, worst->id,
-                etp_arena_printf(s->ab.arena,
-                                 "the roofs are too low: %.0f %% of %s is in operators that are "
-                                 "faster than theirs, %s at %.0f %% of it; no fix rests on them. "
-                                 "Measure them again on a quiet machine: etprof roofs --fresh",
-                                 100 * share, ab->arms[a].measured, worst->id,
-                                 100 * worst->roofs[a].efficiency));
+            ETP_FIND(to, ETP_FINDING_ABOVE_ROOF, ETP_SEVERITY_WARN, worst->id,
+                     "the roofs are too low: %.0f %% of %s is in operators that are "
+                     "faster than theirs, %s at %.0f %% of it; no fix rests on them. "
+                     "Measure them again on a quiet machine: etprof roofs --fresh",
+                     100 * share, ab->arms[a].measured, worst->id,
+                     100 * worst->roofs[a].efficiency);
         }
     }
 }
