@@ -47,12 +47,6 @@ typedef struct etp_ab_time_breakdown { // means per inference that add up to Met
         movement; // operators, kernels, calls of delegates, operators that move data
 } etp_ab_time_breakdown;
 
-typedef struct etp_ab_ratio { // over blocks, as the headline; blocks 0: not known
-    double estimate, lo, hi;  // lo and hi NAN below 2 blocks
-    uint32_t blocks;
-    etp_verdict verdict; // of the candidate
-} etp_ab_ratio;
-
 typedef struct etp_ab_drift { // of the launch values over the session
     bool known;
     double per_block, p; // Theil–Sen, relative; Mann–Kendall
@@ -150,10 +144,10 @@ typedef struct etp_ab_arm {
     const etp_kernels *kernels; // sampled program counters, NULL without
     const etp_profile *profile; // NULL when the arm has no usable dump
     size_t n_dumps;
-    bool tensors_logged;  // in recordings: their times are not the program's
-    bool several_lengths; // in recordings: what is shown is less than three quarters of them
-    etp_ab_ratio cold;    // first inference of a process ÷ steady
-    etp_ab_ratio tracing_overhead; // traced ÷ untraced
+    bool tensors_logged;         // in recordings: their times are not the program's
+    bool several_lengths;        // in recordings: what is shown is less than three quarters of them
+    etp_paired cold;             // first inference of a process ÷ steady
+    etp_paired tracing_overhead; // traced ÷ untraced
     etp_ab_drift drift;
     etp_ab_correctness expected; // against the outputs that the inputs came with
     bool outputs_differ; // beyond tolerance: from the arm of its program that is shown first, or
@@ -206,10 +200,10 @@ typedef struct etp_ab_comparison {
     etp_interval
         control; // of the ratio of two equal arms; of two sessions, the one that reaches farther
     uint32_t control_blocks;
-    etp_ab_ratio by_cpu; // the same by the time that the threads ran; blocks 0: not known
+    etp_paired by_cpu; // the same by the time that the threads ran; blocks 0: not known
     etp_contention contention;
     etp_withheld withheld;
-    etp_ab_ratio costs[ETP_COSTS]; // beside the headline
+    etp_paired costs[ETP_COSTS]; // beside the headline
     etp_ab_sustained sustained;
 } etp_ab_comparison;
 
@@ -630,7 +624,7 @@ double etp_ab_recording_adds(const etp_ab *ab);
 #define ETP_RECORDING_MUCH 0.10 // it bends the breakdown
 // O: an arm's observer. Has it launches with and without it, within a factor of two of each other,
 // and more than MUCH only where the interval excludes that it adds nothing?
-bool etp_ab_recording_known(const etp_ab_ratio *o);
+bool etp_ab_recording_known(const etp_paired *o);
 // A recording that takes longer than the inference has no parts of the inference to show; nor has
 // one of an arm whose recordings other programs cut to an unknown length.
 bool etp_ab_recording_hides(const etp_ab *ab);

@@ -238,7 +238,7 @@ etp_ab_comparison etp_ab_withhold(const etp_ab *ab, const etp_ab_comparison *mea
     out.withheld = found ? found : otherwise;
     if (out.withheld) {
         out.estimate = out.lo = out.hi = out.sign_flip_p = NAN;
-        out.by_cpu = (etp_ab_ratio){.blocks = 0};
+        out.by_cpu = (etp_paired){.blocks = 0};
         out.verdict = ETP_VERDICT_UNKNOWN;
     }
     return out;

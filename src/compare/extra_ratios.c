@@ -116,8 +116,8 @@ static void take_recorded(const etp_ab_session *s, states *x, double *scratch)
 }
 
 // exp of the mean difference of two columns over the blocks that have both. WIDEN: as the headline.
-static etp_ab_ratio ratio_of(const etp_ab_session *s, const double *top, uint32_t top_arm,
-                             const double *bottom, uint32_t bottom_arm, bool widen, double *scratch)
+static etp_paired ratio_of(const etp_ab_session *s, const double *top, uint32_t top_arm,
+                           const double *bottom, uint32_t bottom_arm, bool widen, double *scratch)
 {
     const etp_stats *st = &s->stats;
     size_t k = 0;
@@ -129,19 +129,19 @@ static etp_ab_ratio ratio_of(const etp_ab_session *s, const double *top, uint32_
         }
     }
     if (k == 0) {
-        return (etp_ab_ratio){.blocks = 0};
+        return (etp_paired){.blocks = 0};
     }
     etp_paired p =
         etp_paired_estimate(scratch, k, st->margin, st->confidence, s->run.settings.seed);
     if (widen) {
         etp_paired_widen(&p, etp_sequential_widening(k), st->margin);
     }
-    return (etp_ab_ratio){p.estimate, p.lo, p.hi, p.blocks, p.verdict};
+    return p;
 }
 
 // What is not known within a factor of two has no estimate. Where 1 lies outside its direction is
 // known all the same, and the near end is what it is at least.
-static etp_ab_ratio resolved(etp_ab_ratio r)
+static etp_paired resolved(etp_paired r)
 {
     if (r.hi > 2 * r.lo) {
         r.estimate = (double)NAN;
@@ -149,8 +149,8 @@ static etp_ab_ratio resolved(etp_ab_ratio r)
     return r;
 }
 
-static etp_ab_ratio compared(const etp_ab_session *s, const double *of, const etp_ab_comparison *c,
-                             double *scratch)
+static etp_paired compared(const etp_ab_session *s, const double *of, const etp_ab_comparison *c,
+                           double *scratch)
 {
     bool widen = etp_run_is_widened(&s->run);
     return resolved(ratio_of(s, of, c->baseline, of, c->candidate, widen, scratch));
@@ -203,7 +203,7 @@ void etp_ab_take_extra_ratios(const etp_ab_session *s, etp_ab_arm *arms,
     }
 }
 
-bool etp_ab_recording_known(const etp_ab_ratio *o)
+bool etp_ab_recording_known(const etp_paired *o)
 {
     return o->blocks > 0 && isfinite(o->estimate) &&
            (fabs(o->estimate - 1) <= ETP_RECORDING_MUCH || o->lo > 1 || o->hi < 1);
@@ -213,7 +213,7 @@ double etp_ab_recording_adds(const etp_ab *ab)
 {
     double most = (double)NAN;
     for (size_t i = 0; i < ab->n_arms; i++) {
-        const etp_ab_ratio *o = &ab->arms[i].tracing_overhead;
+        const etp_paired *o = &ab->arms[i].tracing_overhead;
         if (etp_ab_recording_known(o) && !(fabs(o->estimate - 1) <= fabs(most))) {
             most = o->estimate - 1;
         }
@@ -224,7 +224,7 @@ double etp_ab_recording_adds(const etp_ab *ab)
 bool etp_ab_recording_hides(const etp_ab *ab)
 {
     for (size_t i = 0; i < ab->n_arms; i++) {
-        const etp_ab_ratio *o = &ab->arms[i].tracing_overhead;
+        const etp_paired *o = &ab->arms[i].tracing_overhead;
         if (o->blocks > 1 && !isfinite(o->estimate)) {
             return true;
         }

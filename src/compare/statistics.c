@@ -196,7 +196,7 @@ static etp_ab_comparison paired_blocks(const etp_stats *st, uint32_t at)
         .sign_flip_p = c->paired.sign_flip_p,
         .verdict = c->paired.verdict,
         .contention = c->contention,
-        .by_cpu = {c->cpu.estimate, c->cpu.lo, c->cpu.hi, c->cpu.blocks, c->cpu.verdict},
+        .by_cpu = c->cpu,
         .margin = st->margin,
         .noise_floor = st->noise_floor,
         .control = st->control,

@@ -149,7 +149,7 @@ static void tell_times(told *t, const etp_ledger *l)
 
 static void tell_cost(told *t, etp_cost cost, const etp_ab_comparison *c)
 {
-    const etp_ab_ratio *ratio = &c->costs[cost];
+    const etp_paired *ratio = &c->costs[cost];
     double from = (double)t->ab->arms[t->a].costs[cost];
     double to = (double)t->ab->arms[t->b].costs[cost];
     bool bytes = k_etp_costs[cost].bytes;

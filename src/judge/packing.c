@@ -24,7 +24,7 @@ static const char k_formula[] =
     "of later inferences";
 
 // Of what COST of an arm is, FROM: what a candidate saves that is better by RATIO.
-static etp_ab_saved saved_of(int64_t from, const etp_ab_ratio *ratio)
+static etp_ab_saved saved_of(int64_t from, const etp_paired *ratio)
 {
     const double ends[] = {ratio->lo, ratio->estimate, ratio->hi};
     int64_t saved[3];
@@ -66,7 +66,7 @@ void etp_ab_find_load_fixes(const etp_ab *ab, etp_ab *out)
     for (size_t i = 0; i < ab->n_comparisons + ab->n_within; i++) {
         const etp_ab_comparison *c = etp_ab_comparison_at(ab, i);
         const etp_ab_arm *b = &ab->arms[c->baseline], *x = &ab->arms[c->candidate];
-        const etp_ab_ratio *costs = c->costs;
+        const etp_paired *costs = c->costs;
         bool unused = x->memory.code > 0 && x->memory.cache == 0; // it fell back to the heap
         bool pays = costs[ETP_COST_LOAD].verdict == ETP_VERDICT_FASTER ||
                     costs[ETP_COST_DIRTY].verdict == ETP_VERDICT_FASTER;

@@ -74,7 +74,7 @@ const etp_report *etp_ab_report(const etp_ab *ab, etp_arena *arena)
     etp_report_medium(r, ETP_EVERYWHERE);
     etp_ab_blocks_section(ab, false, r);
     etp_report_inner(r, true);
-    etp_ab_states_section(&one, ab, r, arena);
+    etp_ab_states_section(ab, r, arena);
     etp_ab_counters_section(ab, r, arena);
     if (ab->n_phases < 2) { // else of all phases, behind them
         etp_ab_environment_section(ab, r, arena);

@@ -132,7 +132,7 @@ KNOWN(has_loading, etp_ab_load, it->n > 0)
 KNOWN(has_memory, etp_memory_rows, it->code > 0)
 KNOWN(has_stage, etp_memory_stage, it->rows.code > 0)
 KNOWN(has_interval, etp_ab_arm, isfinite(it->hi_ns - it->lo_ns))
-KNOWN(has_blocks, etp_ab_ratio, it->blocks > 0)
+KNOWN(has_blocks, etp_paired, it->blocks > 0)
 KNOWN(has_drift, etp_ab_drift, it->known)
 KNOWN(has_control, etp_ab_comparison, it->control_blocks > 0)
 KNOWN(has_rows, etp_ab_ledger, it->ledger.n > 0)
@@ -212,7 +212,7 @@ static const etp_field k_agreement_rows[] = {
 SHAPE_ON_ONE_LINE(k_etp_ab_agreement, k_agreement_rows);
 #undef OF
 
-#define OF etp_ab_ratio
+#define OF etp_paired
 static const etp_field k_ratio_rows[] = {
     ESTIMATE("geometric mean over the blocks"),
     FIELD("blocks", UINT, blocks, "it rests on", .range = ETP_FROM_1),

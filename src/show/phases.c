@@ -167,7 +167,7 @@ void etp_ab_phase_parts(const etp_ab *ab, etp_report *r, etp_arena *arena)
         etp_ab_as_part(one, r, arena);
         etp_ab_blocks_section(one, false, r);
         etp_report_inner(r, true);
-        etp_ab_states_section(&(etp_ab_views){&(struct etp_ab_view){.ab = one}, 1}, one, r, arena);
+        etp_ab_states_section(one, r, arena);
         etp_ab_counters_section(one, r, arena);
         etp_report_inner(r, false);
         etp_ab_evidence_section(one, r);

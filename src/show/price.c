@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the arms cost: steady and first inference, loading, memory, size on disk; each beside the
-// other arm's, with its interval and verdict as the headline has them.
+// other arm's, with its interval and verdict as the headline has them. And the section "Cold, warm,
+// traced", which has the same rows.
 #include <inttypes.h>
 #include <math.h>
 
@@ -18,6 +19,8 @@ static const char k_not_known[] = "not known here";
 #define LEAST_NS 1e6
 #define LEAST_BYTES 1e6
 
+enum { TABLES_OF_MEMORY = 3 }; // cells have many comparisons
+
 typedef struct row {
     const char *what;
     bool bytes;             // else nanoseconds
@@ -25,6 +28,7 @@ typedef struct row {
     etp_cell shown[2];      // the same, for people
     const char *unknown[2]; // why it is not known; NULL: as ever
     double ratio, lo, hi;   // NAN: none
+    uint32_t blocks;        // 0: no ratio, or none over blocks
     const char *verdict;    // NULL: none
 } row;
 
@@ -54,6 +58,74 @@ static etp_cell amount(const row *r, int side, etp_arena *arena)
     return cell;
 }
 
+static etp_cell cost_cell(const etp_ab_arm *arm, etp_cost cost, etp_arena *arena)
+{
+    int64_t is = arm->costs[cost];
+    if (!k_etp_costs[cost].bytes) {
+        return etp_ab_time_cell(arena, etp_known_ns(is));
+    }
+    return etp_cell_z(is == ETP_NS_UNKNOWN ? NULL
+                                           : etp_arena_printf(arena, "%.1f MB", (double)is / 1e6));
+}
+
+// Of bytes nothing is fast.
+static const char *cost_verdict(const etp_paired *r, etp_cost cost, double margin, etp_arena *arena)
+{
+    static const char *const k_of_bytes[] = {
+        [ETP_VERDICT_FASTER] = "less", [ETP_VERDICT_SLOWER] = "more", [ETP_VERDICT_SAME] = NULL};
+    const char *word = k_etp_costs[cost].bytes ? k_of_bytes[r->verdict] : NULL;
+    if (!word) {
+        word = etp_verdict_cell(arena, r->verdict, r->lo, r->hi, r->blocks, margin);
+    }
+    bool turned = r->verdict == ETP_VERDICT_SLOWER;
+    if (isfinite(r->estimate) || (r->verdict != ETP_VERDICT_FASTER && !turned)) {
+        return word;
+    }
+    return etp_arena_printf(arena, "%s, at least %s×", word,
+                            ETP_DIGITS(turned ? 1 / r->hi : r->lo, 3));
+}
+
+static row row_of(const char *what, bool bytes, int64_t b, int64_t x)
+{
+    return (row){
+        .what = what, .bytes = bytes, .is = {b, x},
+                .ratio = NAN, .lo = NAN, .hi = NAN
+    };
+}
+
+// C NULL: of one arm alone.
+static row steady_row(const etp_ab_arm *b, const etp_ab_arm *x, const etp_ab_comparison *c,
+                      etp_arena *arena)
+{
+    row r = row_of("steady inference", false, b->median_ns, x->median_ns);
+    r.shown[0] = etp_ab_time_cell(arena, etp_known_ns(b->median_ns));
+    r.shown[1] = etp_ab_time_cell(arena, etp_known_ns(x->median_ns));
+    if (c && c->withheld) {
+        r.verdict = "withheld";
+    } else if (c) {
+        r.ratio = c->estimate, r.lo = c->lo, r.hi = c->hi, r.blocks = c->blocks;
+        r.verdict = etp_verdict_cell(arena, c->verdict, c->lo, c->hi, c->blocks, c->margin);
+    }
+    return r;
+}
+
+static row cost_row(etp_cost cost, const etp_ab_arm *b, const etp_ab_arm *x,
+                    const etp_ab_comparison *c, etp_arena *arena)
+{
+    const etp_paired *ratio = c ? &c->costs[cost] : NULL;
+    row r =
+        row_of(k_etp_costs[cost].title, k_etp_costs[cost].bytes, b->costs[cost], x->costs[cost]);
+    r.shown[0] = cost_cell(b, cost, arena), r.unknown[0] = unknown_words(b, cost);
+    r.shown[1] = cost_cell(x, cost, arena), r.unknown[1] = unknown_words(x, cost);
+    if (ratio && ratio->blocks > 0) {
+        r.ratio = ratio->estimate, r.lo = ratio->lo, r.hi = ratio->hi, r.blocks = ratio->blocks;
+        r.verdict = cost_verdict(ratio, cost, c->margin, arena);
+    } else if (c && c->withheld && r.is[0] != ETP_NS_UNKNOWN && r.is[1] != ETP_NS_UNKNOWN) {
+        r.verdict = "withheld";
+    }
+    return r;
+}
+
 static etp_cell disk_cell(int64_t bytes, etp_arena *arena)
 {
     return bytes == ETP_NS_UNKNOWN
@@ -61,80 +133,30 @@ static etp_cell disk_cell(int64_t bytes, etp_arena *arena)
                : etp_cell_z(etp_arena_strdup(arena, etp_str_from(ETP_BYTES((uint64_t)bytes))));
 }
 
-static void put(etp_table *t, const row *r, etp_arena *arena)
-{
-    const etp_cell unit =
-        r->bytes ? etp_cell_called("bytes", "size") : etp_cell_called("ns", "time");
-    ETP_ROW(t, etp_cell_z(r->what), unit, amount(r, 0, arena), amount(r, 1, arena),
-            etp_cell_double(r->ratio), etp_cell_double(r->lo), etp_cell_double(r->hi),
-            etp_cell_z(r->verdict));
-}
-
-static void put_steady(etp_table *t, const etp_ab_arm *b, const etp_ab_arm *x,
-                       const etp_ab_comparison *c, etp_arena *arena)
-{
-    row r = {
-        .what = "steady inference",
-        .is = {b->median_ns, x->median_ns},
-        .shown = {etp_ab_time_cell(arena, etp_known_ns(b->median_ns)),
-               etp_ab_time_cell(arena, etp_known_ns(x->median_ns))},
-        .ratio = NAN,
-        .lo = NAN,
-        .hi = NAN
-    };
-    if (c && c->withheld) {
-        r.verdict = "withheld";
-    } else if (c) {
-        r.ratio = c->estimate, r.lo = c->lo, r.hi = c->hi;
-        r.verdict = etp_verdict_cell(arena, c->verdict, c->lo, c->hi, c->blocks, c->margin);
-    }
-    put(t, &r, arena);
-}
-
-static void put_cost(etp_table *t, etp_cost cost, const etp_ab_arm *b, const etp_ab_arm *x,
-                     const etp_ab_comparison *c, etp_arena *arena)
-{
-    row r = {
-        .what = k_etp_costs[cost].title,
-        .bytes = k_etp_costs[cost].bytes,
-        .is = {b->costs[cost], x->costs[cost]},
-        .shown = {etp_ab_cost_cell(b, cost, arena), etp_ab_cost_cell(x, cost, arena)},
-        .unknown = {unknown_words(b, cost), unknown_words(x, cost)},
-        .ratio = NAN,
-        .lo = NAN,
-        .hi = NAN
-    };
-    const etp_ab_ratio *ratio = c ? &c->costs[cost] : NULL;
-    if (ratio && ratio->blocks > 0) {
-        r.ratio = ratio->estimate, r.lo = ratio->lo, r.hi = ratio->hi;
-        r.verdict = etp_ab_cost_verdict(ratio, cost, c->margin, arena);
-    } else if (c && c->withheld && r.is[0] != ETP_NS_UNKNOWN && r.is[1] != ETP_NS_UNKNOWN) {
-        r.verdict = "withheld";
-    }
-    put(t, &r, arena);
-}
-
 // A size is no estimate: it has no interval.
-static void put_disk(etp_table *t, const etp_ab_arm *b, const etp_ab_arm *x, etp_arena *arena)
+static row disk_row(const etp_ab_arm *b, const etp_ab_arm *x, etp_arena *arena)
 {
-    row r = {
-        .what = "size on disk",
-        .bytes = true,
-        .is = {b->disk_bytes, x->disk_bytes},
-        .shown = {disk_cell(b->disk_bytes, arena), disk_cell(x->disk_bytes, arena)},
-        .ratio = NAN,
-        .lo = NAN,
-        .hi = NAN
-    };
+    row r = row_of("size on disk", true, b->disk_bytes, x->disk_bytes);
+    r.shown[0] = disk_cell(b->disk_bytes, arena), r.shown[1] = disk_cell(x->disk_bytes, arena);
     if (b->disk_bytes != ETP_NS_UNKNOWN && x->disk_bytes != ETP_NS_UNKNOWN) {
         r.ratio = (double)b->disk_bytes / (double)x->disk_bytes;
         r.verdict = x->disk_bytes < b->disk_bytes ? "less" : "more";
         r.verdict = x->disk_bytes == b->disk_bytes ? "same" : r.verdict;
     }
-    put(t, &r, arena);
+    return r;
 }
 
-// C NULL: of one arm alone.
+// ---- the price ----
+
+static void put(etp_table *t, row r, etp_arena *arena)
+{
+    const etp_cell unit =
+        r.bytes ? etp_cell_called("bytes", "size") : etp_cell_called("ns", "time");
+    ETP_ROW(t, etp_cell_z(r.what), unit, amount(&r, 0, arena), amount(&r, 1, arena),
+            etp_cell_double(r.ratio), etp_cell_double(r.lo), etp_cell_double(r.hi),
+            etp_cell_z(r.verdict));
+}
+
 static void price_table(const char *id, const etp_ab_arm *b, const etp_ab_arm *x,
                         const etp_ab_comparison *c, etp_report *r, etp_arena *arena)
 {
@@ -150,34 +172,29 @@ static void price_table(const char *id, const etp_ab_arm *b, const etp_ab_arm *x
         {.key = "verdict", .title = "verdict", .flags = second},
     };
     etp_table *t = etp_report_table(r, id, NULL, columns, 8);
-    put_steady(t, b, x, c, arena);
-    put_cost(t, ETP_COST_FIRST, b, x, c, arena);
-    put_cost(t, ETP_COST_LOAD, b, x, c, arena);
-    put_cost(t, ETP_COST_COLD_LOAD, b, x, c, arena);
+    put(t, steady_row(b, x, c, arena), arena);
+    put(t, cost_row(ETP_COST_FIRST, b, x, c, arena), arena);
+    put(t, cost_row(ETP_COST_LOAD, b, x, c, arena), arena);
+    put(t, cost_row(ETP_COST_COLD_LOAD, b, x, c, arena), arena);
     for (etp_cost cost = ETP_COST_PEAK; cost < ETP_COSTS; cost++) {
-        put_cost(t, cost, b, x, c, arena);
+        put(t, cost_row(cost, b, x, c, arena), arena);
     }
-    put_disk(t, b, x, arena);
-}
-
-static const char *id_of(size_t n, etp_arena *arena)
-{
-    return n == 0 ? ETP_AB_TABLE_PRICE : etp_arena_printf(arena, ETP_AB_TABLE_PRICE "-%zu", n + 1);
+    put(t, disk_row(b, x, arena), arena);
 }
 
 // N: tables so far.
 static void price_of(const etp_ab *ab, size_t *n, etp_report *r, etp_arena *arena)
 {
-    for (size_t i = 0; i < ab->n_comparisons; i++) {
-        const etp_ab_comparison *c = &ab->comparisons[i];
-        price_table(id_of((*n)++, arena), &ab->arms[c->baseline], &ab->arms[c->candidate], c, r,
+    size_t pairs = ab->n_comparisons;
+    for (size_t i = 0; i < (pairs ? pairs : ab->n_arms); i++) {
+        const etp_ab_comparison *c = pairs ? &ab->comparisons[i] : NULL;
+        const char *id =
+            (*n)++ ? etp_arena_printf(arena, ETP_AB_TABLE_PRICE "-%zu", *n) : ETP_AB_TABLE_PRICE;
+        price_table(id, &ab->arms[c ? c->baseline : i], &ab->arms[c ? c->candidate : i], c, r,
                     arena);
-        if (c->withheld) {
+        if (c && c->withheld) {
             etp_report_note(r, ETP_WARN, "Withheld: %s.", etp_ab_withheld_text(c->withheld));
         }
-    }
-    for (size_t i = 0; i < ab->n_arms && ab->n_comparisons == 0; i++) {
-        price_table(id_of((*n)++, arena), &ab->arms[i], &ab->arms[i], NULL, r, arena);
     }
 }
 
@@ -224,80 +241,165 @@ const etp_report *etp_ab_price_report(const etp_ab *ab, etp_arena *arena)
 {
     etp_report *r = etp_report_create(arena, ab->title);
     etp_report_subtitle(r, "what it costs%s", ab->emulated ? " (emulated)" : "");
+    const bool phases = ab->n_phases > 1;
     size_t n = 0, holders = 0, stages = 0, loads = 0;
-    if (ab->n_phases < 2) {
-        etp_report_section(r, 1, "price-section", "Price");
-        price_of(ab, &n, r, arena);
-        etp_ab_memory_tables(ab, &holders, &stages, r, arena);
-        etp_ab_plan_pictures(ab, r, arena);
-        etp_ab_loading_tables(ab, &loads, r, arena);
-        etp_ab_load_fix_section(ab, r);
+    for (size_t p = 0; p == 0 || p < ab->n_phases; p++) {
+        const etp_ab *one = phases ? ab->phases[p].ab : ab;
+        const char *id =
+            phases ? etp_arena_printf(arena, "price-section-%zu", p + 1) : "price-section";
+        etp_report_section(r, 1, id, phases ? ab->phases[p].name : "Price");
+        price_of(one, &n, r, arena);
+        etp_ab_memory_tables(one, &holders, &stages, r, arena);
+        etp_ab_plan_pictures(one, r, arena);
+        etp_ab_loading_tables(one, &loads, r, arena);
     }
-    for (size_t p = 0; p < ab->n_phases && ab->n_phases > 1; p++) {
-        const char *id = etp_arena_printf(arena, "price-section-%zu", p + 1);
-        etp_report_section(r, 1, id, ab->phases[p].name);
-        price_of(ab->phases[p].ab, &n, r, arena);
-        etp_ab_memory_tables(ab->phases[p].ab, &holders, &stages, r, arena);
-        etp_ab_plan_pictures(ab->phases[p].ab, r, arena);
-        etp_ab_loading_tables(ab->phases[p].ab, &loads, r, arena);
+    if (!phases) {
+        etp_ab_load_fix_section(ab, r);
     }
     notes(ab, r);
     return r;
 }
 
+// ---- cold, warm, traced ----
+
+static const etp_column k_states[] = {
+    {.key = "what", .title = "what"},
+    {.key = "candidate_arm", .title = "of", .flags = ETP_COL_CODE},
+    {.key = "baseline", .title = "baseline", .flags = ETP_COL_FIGURES},
+    {.key = "candidate", .title = "candidate", .flags = ETP_COL_FIGURES},
+    {.key = "ratio", .title = "ratio", .kind = ETP_KIND_RATIO},
+    {.key = "lo", .title = "from", .kind = ETP_KIND_RATIO},
+    {.key = "hi", .title = "to", .kind = ETP_KIND_RATIO},
+    {.key = "blocks", .title = "blocks", .kind = ETP_KIND_INT, .flags = ETP_COL_MINOR},
+    {.key = "verdict", .title = "verdict"},
+};
+
+// A row without blocks has no ratio to show.
+static void put_state(etp_table *t, const etp_ab_arm *of, row r)
+{
+    if (r.blocks > 0) {
+        ETP_ROW(t, etp_cell_z(r.what), etp_cell_called(of->name, of->measured), r.shown[0],
+                r.shown[1], etp_cell_double(r.ratio), etp_cell_double(r.lo), etp_cell_double(r.hi),
+                etp_cell_u64(r.blocks), etp_cell_z(r.verdict));
+    }
+}
+
+// PAGE: its headline has the steady ratio.
+static void states_table(const etp_ab *ab, bool page, etp_report *r, etp_arena *arena)
+{
+    etp_table *t = etp_report_table(r, page ? "states-page" : "states",
+                                    "Baseline ÷ candidate; loading packs the weights", k_states, 9);
+    for (size_t i = 0; i < ab->n_comparisons; i++) {
+        const etp_ab_comparison *c = &ab->comparisons[i];
+        const etp_ab_arm *b = &ab->arms[c->baseline], *x = &ab->arms[c->candidate];
+        row steady = steady_row(b, x, c, arena);
+        steady.what = "steady";
+        for (etp_cost cost = 0; cost < ETP_COSTS; cost++) {
+            if (cost == ETP_COST_PEAK && !page) {
+                put_state(t, x, steady);
+            }
+            put_state(t, x, cost_row(cost, b, x, c, arena));
+        }
+    }
+}
+
+static void observer_table(const etp_ab *ab, etp_report *r)
+{
+    static const etp_column k_columns[] = {
+        {.key = "arm",       .title = "arm",                .flags = ETP_COL_CODE },
+        {.key = "cold",      .title = "first ÷ steady",    .kind = ETP_KIND_RATIO},
+        {.key = "cold_lo",   .title = "from",               .kind = ETP_KIND_RATIO},
+        {.key = "cold_hi",   .title = "to",                 .kind = ETP_KIND_RATIO},
+        {.key = "traced",    .title = "traced ÷ untraced", .kind = ETP_KIND_RATIO},
+        {.key = "traced_lo", .title = "from",               .kind = ETP_KIND_RATIO},
+        {.key = "traced_hi", .title = "to",                 .kind = ETP_KIND_RATIO},
+    };
+    etp_table *t = etp_report_table(r, "observer", "Each arm against itself", k_columns, 7);
+    for (size_t k = 0; k < ab->n_arms; k++) {
+        const etp_ab_arm *a = &ab->arms[ab->shown[k]];
+        const etp_paired *c = &a->cold, *o = &a->tracing_overhead;
+        double none = (double)NAN;
+        ETP_ROW(
+            t, etp_cell_called(a->name, a->measured),
+            etp_cell_double(c->blocks ? c->estimate : none),
+            etp_cell_double(c->blocks ? c->lo : none), etp_cell_double(c->blocks ? c->hi : none),
+            etp_cell_double(o->blocks ? o->estimate : none),
+            etp_cell_double(o->blocks ? o->lo : none), etp_cell_double(o->blocks ? o->hi : none));
+    }
+}
+
+void etp_ab_states_section(const etp_ab *ab, etp_report *r, etp_arena *arena)
+{
+    bool any = false;
+    size_t compared = 0;
+    for (size_t a = 0; a < ab->n_arms; a++) {
+        any = any || ab->arms[a].cold.blocks > 0 || ab->arms[a].tracing_overhead.blocks > 0;
+    }
+    if (!any) {
+        return;
+    }
+    for (size_t i = 0; i < ab->n_comparisons; i++) {
+        compared += !ab->comparisons[i].withheld;
+    }
+    etp_report_section(r, 1, "states", "Cold, warm, traced");
+    etp_report_section_is_detail(r);
+    etp_medium medium = etp_report_medium(r, ETP_OFF_PAGE);
+    if (compared > 0 && medium != ETP_ON_PAGE) {
+        states_table(ab, false, r, arena);
+    }
+    etp_report_medium(r, ETP_ON_PAGE);
+    if (compared > 0 && medium != ETP_OFF_PAGE) {
+        states_table(ab, true, r, arena);
+    }
+    etp_report_medium(r, medium);
+    observer_table(ab, r);
+    size_t tables = 0, stages = 0;
+    if (ab->n_comparisons <= TABLES_OF_MEMORY) {
+        etp_ab_memory_tables(ab, &tables, &stages, r, arena);
+        etp_ab_plan_pictures(ab, r, arena);
+    }
+}
+
 // ---- the first screen ----
 
 static bool clearly_more(const etp_ab_arm *b, const etp_ab_arm *x, etp_cost cost,
-                         const etp_ab_ratio *ratio)
+                         const etp_paired *ratio)
 {
     double least = k_etp_costs[cost].bytes ? LEAST_BYTES : LEAST_NS;
     return ratio->blocks > 0 && ratio->verdict == ETP_VERDICT_SLOWER && 1 / ratio->hi >= CLEARLY &&
            (double)x->costs[cost] - (double)b->costs[cost] >= least;
 }
 
+// How much COST changed for the candidate, whichever way.
 static void say(const etp_ab *ab, const etp_ab_comparison *c, etp_cost cost, etp_screen *s,
                 etp_arena *arena)
 {
     const etp_ab_arm *b = &ab->arms[c->baseline], *x = &ab->arms[c->candidate];
-    const etp_ab_ratio *ratio = &c->costs[cost];
-    etp_cell from = etp_ab_cost_cell(b, cost, arena), to = etp_ab_cost_cell(x, cost, arena);
-    bool wide = !isfinite(ratio->estimate);
-    etp_screen_remark(
-        s, ETP_WARN,
-        etp_arena_printf(arena, "%s: %s costs %s%s× as much, 95 %% [%s, %s]: %.*s → %.*s (--price)",
-                         k_etp_costs[cost].title, x->measured, wide ? "at least " : "",
-                         ETP_DIGITS(1 / (wide ? ratio->hi : ratio->estimate), 3),
-                         ETP_DIGITS(1 / ratio->hi, 3), ETP_DIGITS(1 / ratio->lo, 3),
-                         ETP_STR_ARG(from.v.text), ETP_STR_ARG(to.v.text)));
-}
-
-static void say_gain(const etp_ab *ab, const etp_ab_comparison *c, etp_cost cost, etp_screen *s,
-                     etp_arena *arena)
-{
-    const etp_ab_arm *b = &ab->arms[c->baseline], *x = &ab->arms[c->candidate];
-    const etp_ab_ratio *ratio = &c->costs[cost];
-    etp_cell from = etp_ab_cost_cell(b, cost, arena), to = etp_ab_cost_cell(x, cost, arena);
-    if (ratio->blocks == 0 || ratio->verdict != ETP_VERDICT_FASTER) {
-        return;
-    }
-    bool wide = !isfinite(ratio->estimate);
-    etp_screen_remark(
-        s, ETP_GOOD,
-        etp_arena_printf(arena, "%s: %s%s× %s with %s, 95 %% [%s, %s]: %.*s → %.*s (--price)",
-                         k_etp_costs[cost].title, wide ? "at least " : "",
-                         ETP_DIGITS(wide ? ratio->lo : ratio->estimate, 3),
-                         k_etp_costs[cost].bytes ? "less" : "faster", x->measured,
-                         ETP_DIGITS(ratio->lo, 3), ETP_DIGITS(ratio->hi, 3),
-                         ETP_STR_ARG(from.v.text), ETP_STR_ARG(to.v.text)));
+    const bool gain = c->costs[cost].verdict == ETP_VERDICT_FASTER;
+    double ratio = c->costs[cost].estimate, lo = c->costs[cost].lo, hi = c->costs[cost].hi;
+    etp_cell from = cost_cell(b, cost, arena), to = cost_cell(x, cost, arena);
+    etp_ratio_as_said(c->costs[cost].verdict, &ratio, &lo, &hi);
+    const char *times = etp_arena_printf(arena, "%s%s×", isfinite(ratio) ? "" : "at least ",
+                                         ETP_DIGITS(isfinite(ratio) ? ratio : lo, 3));
+    const char *better = k_etp_costs[cost].bytes ? "less" : "faster";
+    const char *change = gain ? etp_arena_printf(arena, "%s %s with %s", times, better, x->measured)
+                              : etp_arena_printf(arena, "%s costs %s as much", x->measured, times);
+    etp_screen_remark(s, gain ? ETP_GOOD : ETP_WARN,
+                      etp_arena_printf(arena, "%s: %s, 95 %% [%s, %s]: %.*s → %.*s (--price)",
+                                       k_etp_costs[cost].title, change, ETP_DIGITS(lo, 3),
+                                       ETP_DIGITS(hi, 3), ETP_STR_ARG(from.v.text),
+                                       ETP_STR_ARG(to.v.text)));
 }
 
 void etp_ab_cache_gains(const etp_ab *ab, etp_screen *s, etp_arena *arena)
 {
-    for (size_t i = 0; i < ab->n_comparisons; i++) {
-        const etp_ab_comparison *c = &ab->comparisons[i];
-        if (ab->arms[c->baseline].cache && ab->arms[c->candidate].cache) {
-            say_gain(ab, c, ETP_COST_LOAD, s, arena);
-            say_gain(ab, c, ETP_COST_DIRTY, s, arena);
+    static const etp_cost k_gains[] = {ETP_COST_LOAD, ETP_COST_DIRTY};
+    for (size_t i = 0; i < 2 * ab->n_comparisons; i++) {
+        const etp_ab_comparison *c = &ab->comparisons[i / 2];
+        const etp_paired *ratio = &c->costs[k_gains[i % 2]];
+        if (ab->arms[c->baseline].cache && ab->arms[c->candidate].cache && ratio->blocks > 0 &&
+            ratio->verdict == ETP_VERDICT_FASTER) {
+            say(ab, c, k_gains[i % 2], s, arena);
         }
     }
     for (size_t i = 0; i < ab->load_fixes.n; i++) {
@@ -316,7 +418,7 @@ void etp_ab_price_remarks(const etp_ab *ab, etp_screen *s, etp_arena *arena)
     for (size_t i = 0; i < ab->n_comparisons; i++) {
         const etp_ab_comparison *c = &ab->comparisons[i];
         const etp_ab_arm *b = &ab->arms[c->baseline], *x = &ab->arms[c->candidate];
-        const etp_ab_ratio *costs = c->costs;
+        const etp_paired *costs = c->costs;
         if (!load && clearly_more(b, x, ETP_COST_LOAD, &costs[ETP_COST_LOAD])) {
             load = true;
             say(ab, c, ETP_COST_LOAD, s, arena);

@@ -161,20 +161,14 @@ etp_column etp_ab_share_column(const etp_ab *ab, const etp_ab_arm *arm);
 etp_column etp_ab_speedup_column(const etp_ab *ab, size_t at);
 void etp_ab_ledger_section(const etp_ab *ab, etp_report *r);
 void etp_ab_operator_section(const etp_ab *ab, etp_report *r);
-// Comparisons of all views; what each arm is against itself is of ARMS. In extra_ratios_report.c.
-void etp_ab_states_section(const etp_ab_views *v, const etp_ab *arms, etp_report *r,
-                           etp_arena *arena);
-// One row of it: COST of two arms, and of bytes the verdict's words ("less").
-etp_cell etp_ab_cost_cell(const etp_ab_arm *arm, etp_cost cost, etp_arena *arena);
+// How fast each state of an arm is against the others' and against its own. In price.c.
+void etp_ab_states_section(const etp_ab *ab, etp_report *r, etp_arena *arena);
 // Who holds the memory of the arms; *N: tables so far. In holders.c.
 void etp_ab_memory_tables(const etp_ab *ab, size_t *n, size_t *stages, etp_report *r,
                           etp_arena *arena);
 // On the page, of each program of the arms: which tensors have their planned memory when. In
 // graph.c.
 void etp_ab_plan_pictures(const etp_ab *ab, etp_report *r, etp_arena *arena);
-// The verdict on a cost for a cell: "less", "faster, at least 7.6×" where no estimate is given.
-const char *etp_ab_cost_verdict(const etp_ab_ratio *r, etp_cost cost, double margin,
-                                etp_arena *arena);
 void etp_ab_counters_section(const etp_ab *ab, etp_report *r, etp_arena *arena); // counters.c
 // TIMES_ABOVE: the page has the arms' times in another table.
 void etp_ab_blocks_section(const etp_ab *ab, bool times_above, etp_report *r);

@@ -14,16 +14,16 @@ static void known(void **state)
 {
     (void)state;
     const double nan = (double)NAN;
-    const etp_ab_ratio k_known[] =
+    const etp_paired k_known[] =
         {
             {.estimate = 1.04, .lo = 0.99, .hi = 1.09, .blocks = 6},
             {.estimate = 1.4,  .lo = 1.36, .hi = 1.47, .blocks = 6},
             {.estimate = 0.8,  .lo = 0.7,  .hi = 0.9,  .blocks = 6}
     },
-                       k_unknown[] = {{.estimate = 0.88, .lo = 0.63, .hi = 1.22, .blocks = 6},
-                                      {.estimate = 1.12, .lo = 0.79, .hi = 1.59, .blocks = 6},
-                                      {.estimate = nan, .lo = 0.57, .hi = 105.83, .blocks = 6},
-                                      {.estimate = 1, .lo = 1, .hi = 1}};
+                     k_unknown[] = {{.estimate = 0.88, .lo = 0.63, .hi = 1.22, .blocks = 6},
+                                    {.estimate = 1.12, .lo = 0.79, .hi = 1.59, .blocks = 6},
+                                    {.estimate = nan, .lo = 0.57, .hi = 105.83, .blocks = 6},
+                                    {.estimate = 1, .lo = 1, .hi = 1}};
     for (size_t i = 0; i < sizeof k_known / sizeof *k_known; i++) {
         assert_true(etp_ab_recording_known(&k_known[i]));
     }
