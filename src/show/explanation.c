@@ -12,161 +12,95 @@
 #include "show/json.h"
 #include "show/times.h"
 
-static bool from_findings(const etp_ab_finding *items, size_t n, const char *id,
-                          etp_explanation *out)
+// Is it the one that is WANTED? What all kinds of sentences have goes to OUT.
+static bool take(const char *wanted, const char *id, const char *text, const char *formula,
+                 const char *const *evidence, size_t n, etp_explanation *out)
 {
-    for (size_t i = 0; i < n; i++) {
-        if (strcmp(items[i].id, id) == 0) {
-            out->id = items[i].id;
-            out->text = items[i].text;
-            out->formula = items[i].formula;
-            out->evidence = items[i].evidence;
-            out->n_evidence = items[i].n_evidence;
-            return true;
-        }
+    if (strcmp(wanted, id) != 0) {
+        return false;
     }
-    return false;
-}
-
-static bool from_causes(const etp_ab *ab, const char *id, etp_explanation *out)
-{
-    for (size_t i = 0; i < ab->judged.n_causes; i++) {
-        const etp_ab_cause *c = &ab->judged.causes[i];
-        if (strcmp(etp_cause_id(c->cause), id) == 0) {
-            out->id = etp_cause_id(c->cause);
-            out->text = c->text;
-            out->formula = c->formula;
-            out->evidence = &c->evidence;
-            out->n_evidence = c->evidence ? 1 : 0;
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool from_fixes(const etp_ab *ab, const char *id, etp_explanation *out)
-{
-    for (size_t i = 0; i < ab->fixes.n; i++) {
-        const etp_ab_fix *f = &ab->fixes.items[i];
-        if (strcmp(f->id, id) == 0) {
-            out->id = f->id;
-            out->text = f->text;
-            out->formula = f->formula;
-            out->recipe = f->recipe;
-            out->fix = f;
-            out->evidence = f->evidence;
-            out->n_evidence = f->n_evidence;
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool from_load_fixes(const etp_ab *ab, const char *id, etp_explanation *out)
-{
-    for (size_t i = 0; i < ab->load_fixes.n; i++) {
-        const etp_ab_load_fix *f = &ab->load_fixes.items[i];
-        if (strcmp(f->id, id) == 0) {
-            out->id = f->id;
-            out->text = f->text;
-            out->formula = f->formula;
-            out->recipe = f->recipe;
-            out->saves = f;
-            out->evidence = f->evidence;
-            out->n_evidence = 2;
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool from_operators(const etp_ab *ab, const char *id, etp_explanation *out)
-{
-    const etp_ab_operator *op = etp_ab_operator_of(ab, id);
-    if (op) {
-        out->id = op->id;
-        out->text = op->label;
-        out->op = op;
-        out->evidence = &op->id;
-        out->n_evidence = 1;
-    }
-    return op != NULL;
+    out->id = id;
+    out->text = text;
+    out->formula = formula;
+    out->evidence = evidence;
+    out->n_evidence = n;
+    return true;
 }
 
 // Ids of different lists do not overlap: F1, N1 and op1 have letters of their own, and causes are
 // words.
+static bool find(const etp_ab *ab, const char *id, etp_explanation *out)
+{
+    for (size_t i = 0; i < ab->judged.findings.n; i++) {
+        const etp_ab_finding *f = &ab->judged.findings.items[i];
+        if (take(id, f->id, f->text, f->formula, f->evidence, f->n_evidence, out)) {
+            return true;
+        }
+    }
+    for (size_t i = 0; i < ab->fixes.n; i++) {
+        const etp_ab_fix *f = &ab->fixes.items[i];
+        if (take(id, f->id, f->text, f->formula, f->evidence, f->n_evidence, out)) {
+            out->recipe = f->recipe;
+            out->fix = f;
+            return true;
+        }
+    }
+    for (size_t i = 0; i < ab->load_fixes.n; i++) {
+        const etp_ab_load_fix *f = &ab->load_fixes.items[i];
+        if (take(id, f->id, f->text, f->formula, f->evidence, 2, out)) {
+            out->recipe = f->recipe;
+            out->saves = f;
+            return true;
+        }
+    }
+    for (size_t i = 0; i < ab->judged.n_causes; i++) {
+        const etp_ab_cause *c = &ab->judged.causes[i];
+        if (take(id, etp_cause_id(c->cause), c->text, c->formula, &c->evidence, c->evidence ? 1 : 0,
+                 out)) {
+            return true;
+        }
+    }
+    out->op = etp_ab_operator_of(ab, id);
+    return out->op && take(id, out->op->id, out->op->label, NULL, &out->op->id, 1, out);
+}
+
+// Of the ledgers what the evidence names: rows by their id, and all of a category by its name.
+static void cite(etp_explanation *e)
+{
+    for (size_t k = 0; k < e->ab->n_comparisons; k++) {
+        const etp_ledger *l = &e->ab->ledgers[k].ledger;
+        for (size_t i = 0; i < l->n; i++) {
+            const etp_ledger_row *row = &l->items[i];
+            const char *category =
+                row->category == ETP_CATEGORY_COUNT ? row->id : etp_category_name(row->category);
+            bool cited = false;
+            for (size_t n = 0; n < e->n_evidence; n++) {
+                cited = cited || strcmp(e->evidence[n], row->id) == 0 ||
+                        strcmp(e->evidence[n], category) == 0;
+            }
+            if (cited) {
+                const etp_ab_arm *of = &e->ab->arms[e->ab->comparisons[k].candidate];
+                ETP_ADD(e->ab->arena, &e->rows, ((etp_cited_row){*row, of->name, k}));
+            }
+        }
+    }
+}
+
 etp_status etp_explanation_find(const etp_ab *ab, const char *id, etp_explanation *out,
                                 etp_error *err)
 {
     *out = (etp_explanation){.ab = ab};
-    if (from_findings(ab->judged.findings.items, ab->judged.findings.n, id, out) ||
-        from_fixes(ab, id, out) || from_load_fixes(ab, id, out) || from_causes(ab, id, out) ||
-        from_operators(ab, id, out)) {
-        return ETP_OK;
+    if (!find(ab, id, out)) {
+        return etp_fail(
+            err, ETP_USAGE,
+            "no sentence '%s' here; there are %zu findings (F1 …), %zu fixes (N1 …), %zu causes "
+            "(thermal, tracer …) and %zu operators (op1 …)",
+            id, ab->judged.findings.n, ab->fixes.n, ab->judged.n_causes, ab->n_operators);
     }
-    return etp_fail(
-        err, ETP_USAGE,
-        "no sentence '%s' here; there are %zu findings (F1 …), %zu fixes (N1 …), %zu causes "
-        "(thermal, tracer …) and %zu operators (op1 …)",
-        id, ab->judged.findings.n, ab->fixes.n, ab->judged.n_causes, ab->n_operators);
+    cite(out);
+    return etp_arena_check(ab->arena, err, "the explanation");
 }
 
-// Ledger rows that the explanation names: by id, or all of a category for "categories".
-// Evidence of a bottleneck is the name of a category, whose rows are then all of its operators.
-static bool cited(const etp_explanation *c, const etp_ledger_row *row)
-{
-    for (size_t i = 0; i < c->n_evidence; i++) {
-        const char *e = c->evidence[i];
-        bool category =
-            row->category != ETP_CATEGORY_COUNT && strcmp(e, etp_category_name(row->category)) == 0;
-        if (strcmp(e, row->id) == 0 || category) {
-            return true;
-        }
-    }
-    return false;
-}
-
-// The rows of all ledgers are one list: the INDEX-th, and its ledger.
-// INDEX is below count_rows: documents go through an axis from 0 to its length.
-static const etp_ledger_row *row_at(const etp_ab *ab, size_t index, const etp_ab_ledger **out)
-{
-    const etp_ab_ledger *l = ab->ledgers;
-    for (; index >= l->ledger.n; l++) {
-        index -= l->ledger.n;
-    }
-    *out = l;
-    return &l->ledger.items[index];
-}
-
-static size_t count_rows(const etp_json_cursor *at)
-{
-    const etp_ab *ab = ((const etp_explanation *)at->object)->ab;
-    size_t n = 0;
-    for (size_t k = 0; k < ab->n_comparisons; k++) {
-        n += ab->ledgers[k].ledger.n;
-    }
-    return n;
-}
-
-// Rows that are not cited are left out of the list (ETP_SKIP).
-static const void *cited_row(const etp_json_cursor *at, etp_made *made)
-{
-    const etp_explanation *c = at->object;
-    const etp_ab_ledger *ledger;
-    const etp_ledger_row *row = row_at(c->ab, at->index, &ledger);
-    (void)made;
-    return cited(c, row) ? row : NULL;
-}
-
-static const void *row_candidate(const etp_json_cursor *at, etp_made *made)
-{
-    const etp_ab *ab = ((const etp_explanation *)at->root)->ab;
-    const etp_ab_ledger *ledger;
-    (void)made;
-    (void)row_at(ab, at->index, &ledger);
-    return &ab->arms[ledger->candidate].name;
-}
-static const etp_axis k_rows = {count_rows, NULL};
 // The shape of an operator's roofs is made for documents whose root is the answer (axes of arms):
 // here the answer is a member of the root.
 static const void *ab_of(const void *op, const etp_json_cursor *at)
@@ -175,14 +109,14 @@ static const void *ab_of(const void *op, const etp_json_cursor *at)
     return ((const etp_explanation *)at->object)->ab;
 }
 
-#define OF etp_ledger_row
+#define OF etp_cited_row
 static const etp_field k_row_rows[] = {
-    COMPUTED("candidate", TEXT, row_candidate, "of the comparison", .flags = ETP_SET),
-    FIELD("id", TEXT, id, "that of the operator, where it is one"),
-    FIELD("label", TEXT, label, "for people", .flags = ETP_SET),
-    FIELD("baseline_ns", INT, baseline_ns, "in the baseline", .range = ETP_SIGNED),
-    FIELD("candidate_ns", INT, candidate_ns, "in the candidate", .range = ETP_SIGNED),
-    FIELD("delta_ns", INT, delta_ns, "candidate − baseline", .range = ETP_SIGNED),
+    FIELD("candidate", TEXT, candidate, "of the comparison", .flags = ETP_SET),
+    FIELD("id", TEXT, row.id, "that of the operator, where it is one"),
+    FIELD("label", TEXT, row.label, "for people", .flags = ETP_SET),
+    FIELD("baseline_ns", INT, row.baseline_ns, "in the baseline", .range = ETP_SIGNED),
+    FIELD("candidate_ns", INT, row.candidate_ns, "in the candidate", .range = ETP_SIGNED),
+    FIELD("delta_ns", INT, row.delta_ns, "candidate − baseline", .range = ETP_SIGNED),
 };
 static SHAPE_ON_ONE_LINE(k_row, k_row_rows);
 #undef OF
@@ -194,8 +128,7 @@ static const etp_field k_explanation_rows[] = {
     FIELD("recipe", TEXT, recipe, "of a fix: what to do"),
     LIST("evidence", TEXT, evidence, n_evidence, "ids of rows, operators, arms, comparisons",
          .flags = ETP_ONE_LINE),
-    COMPUTED_PER("rows", OBJECT, cited_row, &k_rows, "of the ledgers, that the evidence names",
-                 .shape = &k_row, .flags = ETP_SKIP),
+    VECTOR("rows", OBJECT, rows, "of the ledgers, that the evidence names", .shape = &k_row),
     POINTER("saves", saves, &k_etp_ab_load_fix, "of a fix of loading", .flags = ETP_ABSENT),
     POINTER(NULL, op, &k_etp_ab_operator_roofs, "", .root = ab_of, .flags = ETP_ABSENT),
 };
@@ -235,45 +168,38 @@ static void operator_roofs(const etp_explanation *c, etp_keys *keys)
 static void operator_ratios(const etp_explanation *c, etp_keys *keys)
 {
     for (size_t k = 0; k < c->ab->n_comparisons; k++) {
-        const etp_ab_ledger *l = &c->ab->ledgers[k];
+        const etp_ab_comparison *of = &c->ab->comparisons[k];
+        const char *name = c->ab->arms[of->candidate].measured;
+        const etp_ledger_row *row = etp_ab_ledger_row(c->ab, k, c->op->id);
         if (!etp_ab_told(c->ab, k)) {
-            etp_keys_add(keys, ETP_WARN, "speedup", "%s withheld: %s",
-                         c->ab->arms[l->candidate].measured,
-                         etp_ab_withheld_text(c->ab->comparisons[k].withheld));
+            etp_keys_add(keys, ETP_WARN, "speedup", "%s withheld: %s", name,
+                         etp_ab_withheld_text(of->withheld));
             continue;
         }
-        const char *name = c->ab->arms[l->candidate].measured;
-        for (size_t i = 0; i < l->ledger.n; i++) {
-            const etp_ledger_row *row = &l->ledger.items[i];
-            if (strcmp(row->id, c->op->id) != 0 || row->candidate_ns <= 0 ||
-                row->baseline_ns <= 0) {
-                continue;
-            }
-            double ratio = (double)row->baseline_ns / (double)row->candidate_ns;
-            // No ratio is given below what the clocks resolve, but bounds can be: the interval over
-            // the blocks where there is one, else what cutting can have done at most on either
-            // side.
-            if (!isfinite(c->op->speedup[k])) {
-                double least = ratio / etp_cut_factor((double)row->candidate_ns,
-                                                      (double)row->truncation_ns[1]);
-                double most =
-                    ratio * etp_cut_factor((double)row->baseline_ns, (double)row->truncation_ns[0]);
-                const etp_ab_clocked_time before =
-                    etp_ab_operator_time(c->ab, c->op, c->ab->comparisons[k].baseline);
-                const etp_ab_clocked_time after =
-                    etp_ab_operator_time(c->ab, c->op, c->ab->comparisons[k].candidate);
-                bool clock = etp_ab_below_clock(c->ab, k, c->op->speedup[k], &before, &after);
-                etp_keys_add(keys, ETP_PLAIN, "speedup", "with %s %s: anything from %s× to %s×",
-                             name, clock ? "below what the clock resolves" : "differs by block",
-                             ETP_DIGITS(isfinite(row->ratio_lo) ? row->ratio_lo : least, 3),
-                             ETP_DIGITS(isfinite(row->ratio_hi) ? row->ratio_hi : most, 3));
-            } else if (isfinite(row->ratio_lo)) {
-                etp_keys_add(keys, ETP_PLAIN, "speedup", "%s with %s",
-                             ETP_ESTIMATE(ratio, row->ratio_lo, row->ratio_hi, 3), name);
-            } else {
-                etp_keys_add(keys, ETP_PLAIN, "speedup",
-                             "%.3f× with %s (no interval: fewer than 2 blocks)", ratio, name);
-            }
+        if (!row || row->candidate_ns <= 0 || row->baseline_ns <= 0) {
+            continue;
+        }
+        double ratio = (double)row->baseline_ns / (double)row->candidate_ns;
+        // No ratio is given below what the clocks resolve, but bounds can be: the interval over the
+        // blocks where there is one, else what cutting can have done at most on either side.
+        if (!isfinite(c->op->speedup[k])) {
+            double least =
+                ratio / etp_cut_factor((double)row->candidate_ns, (double)row->truncation_ns[1]);
+            double most =
+                ratio * etp_cut_factor((double)row->baseline_ns, (double)row->truncation_ns[0]);
+            const etp_ab_clocked_time before = etp_ab_operator_time(c->ab, c->op, of->baseline),
+                                      after = etp_ab_operator_time(c->ab, c->op, of->candidate);
+            bool clock = etp_ab_below_clock(c->ab, k, c->op->speedup[k], &before, &after);
+            etp_keys_add(keys, ETP_PLAIN, "speedup", "with %s %s: anything from %s× to %s×", name,
+                         clock ? "below what the clock resolves" : "differs by block",
+                         ETP_DIGITS(isfinite(row->ratio_lo) ? row->ratio_lo : least, 3),
+                         ETP_DIGITS(isfinite(row->ratio_hi) ? row->ratio_hi : most, 3));
+        } else if (isfinite(row->ratio_lo)) {
+            etp_keys_add(keys, ETP_PLAIN, "speedup", "%s with %s",
+                         ETP_ESTIMATE(ratio, row->ratio_lo, row->ratio_hi, 3), name);
+        } else {
+            etp_keys_add(keys, ETP_PLAIN, "speedup",
+                         "%.3f× with %s (no interval: fewer than 2 blocks)", ratio, name);
         }
     }
 }
@@ -393,16 +319,15 @@ static void operators_named(const etp_explanation *c, etp_report *r, etp_arena *
 
 const etp_report *etp_explanation_report(const etp_explanation *c, etp_arena *arena)
 {
-    static const etp_column k_columns[] = {
+    const unsigned of = c->ab->n_comparisons > 1 ? 0 : ETP_COL_ABSENT; // which candidate it is
+    const etp_column columns[] = {
         {.key = "id", .title = "id"},
         {.key = "label", .title = "row", .flags = ETP_COL_CODE},
         {.key = "baseline_ns", .title = "baseline", .kind = ETP_KIND_NS},
         {.key = "candidate_ns", .title = "candidate", .kind = ETP_KIND_NS},
         {.key = "delta_ns", .title = "difference", .kind = ETP_KIND_NS, .flags = ETP_COL_SIGNED},
-        {.key = "candidate", .title = "of"},
+        {.key = "candidate", .title = "of", .flags = of},
     };
-    // Of several candidates each row says which one it is of.
-    const size_t columns = c->ab->n_comparisons > 1 ? 6 : 5;
     etp_report *r = etp_report_create(arena, c->ab->title);
     etp_report_subtitle(r, "%s", c->id);
     etp_report_section(r, 1, "claim", c->text);
@@ -436,25 +361,14 @@ const etp_report *etp_explanation_report(const etp_explanation *c, etp_arena *ar
         etp_keys_add(keys, ETP_PLAIN, "rests on", "%s", etp_strbuf_str(&text).ptr);
     }
     operators_named(c, r, arena);
-    etp_table *t = NULL;
-    for (size_t k = 0; k < c->ab->n_comparisons; k++) {
-        const etp_ledger *l = &c->ab->ledgers[k].ledger;
-        for (size_t i = 0; i < l->n; i++) {
-            if (cited(c, &l->items[i])) {
-                const etp_cell row[] = {
-                    etp_cell_z(l->items[i].id),
-                    etp_cell_z(l->items[i].label),
-                    etp_cell_ns(l->items[i].baseline_ns),
-                    etp_cell_ns(l->items[i].candidate_ns),
-                    etp_ab_delta_cell(c->ab, k, l->items[i].delta_ns),
-                    etp_cell_z(c->ab->arms[c->ab->ledgers[k].candidate].measured),
-                };
-                if (!t) {
-                    t = etp_report_table(r, "rows", NULL, k_columns, columns);
-                }
-                etp_table_add_row(t, row, columns);
-            }
-        }
+    etp_table *t = c->rows.n ? etp_report_table(r, "rows", NULL, columns, 6) : NULL;
+    for (size_t i = 0; i < c->rows.n; i++) {
+        const etp_cited_row *cited = &c->rows.items[i];
+        const etp_ledger_row *row = &cited->row;
+        ETP_ROW(t, etp_cell_z(row->id), etp_cell_z(row->label), etp_cell_ns(row->baseline_ns),
+                etp_cell_ns(row->candidate_ns),
+                etp_ab_delta_cell(c->ab, cited->comparison, row->delta_ns),
+                etp_cell_z(c->ab->arms[c->ab->comparisons[cited->comparison].candidate].measured));
     }
     return r;
 }

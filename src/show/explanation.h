@@ -7,6 +7,12 @@
 #include "document/fields.h"
 #include "report/report.h"
 
+typedef struct etp_cited_row { // of a ledger
+    etp_ledger_row row;
+    const char *candidate; // name of the arm
+    size_t comparison;
+} etp_cited_row;
+
 typedef struct etp_explanation { // a finding, a fix, something ruled out, or an operator
     const etp_ab *ab;
     const char *id, *text, *formula, *recipe; // the last two may be NULL
@@ -15,6 +21,10 @@ typedef struct etp_explanation { // a finding, a fix, something ruled out, or an
     const etp_ab_operator *op;    // the operator itself, else NULL
     const etp_ab_fix *fix;        // the fix itself, else NULL
     const etp_ab_load_fix *saves; // likewise, of loading
+    struct {
+        etp_cited_row *items; // that the evidence names
+        size_t n, cap;
+    } rows;
 } etp_explanation;
 
 // ETP_USAGE with the known ids when there is no such sentence.

@@ -167,7 +167,7 @@ static void arm_keys(const etp_ab *ab, const etp_ab_operator *op, etp_keys *keys
 
 // ---- what was saved ----
 
-static const etp_ledger_row *ledger_row(const etp_ab *ab, size_t comparison, const char *id)
+const etp_ledger_row *etp_ab_ledger_row(const etp_ab *ab, size_t comparison, const char *id)
 {
     const etp_ledger *l = &ab->ledgers[comparison].ledger;
     for (size_t i = 0; i < l->n; i++) {
@@ -181,7 +181,7 @@ static const etp_ledger_row *ledger_row(const etp_ab *ab, size_t comparison, con
 // "3.347 µs [1.2, 5.1 µs] · 1.10× [1.02, 1.18]"
 static void change_key(const etp_ab *ab, const etp_ab_operator *op, size_t k, etp_keys *keys)
 {
-    const etp_ledger_row *row = ledger_row(ab, k, op->id);
+    const etp_ledger_row *row = etp_ab_ledger_row(ab, k, op->id);
     char buf[RANGE_CHARS], interval[RANGE_CHARS + 4] = "", ratio[ETP_INTERVAL_CHARS + 8] = "";
     if (!row) {
         return;

@@ -13,6 +13,8 @@ int64_t etp_ab_recorded_ns(const etp_ab_operator *op, uint32_t arm, size_t dump)
 void etp_ab_time_keys(const etp_ab *ab, const etp_ab_operator *op, etp_keys *keys,
                       etp_arena *arena);
 
+// Of an operator; NULL: it has none.
+const etp_ledger_row *etp_ab_ledger_row(const etp_ab *ab, size_t comparison, const char *id);
 // Whether an operator became faster (ETP_GOOD) or slower (ETP_BAD) beyond doubt.
 etp_severity etp_ab_row_change(const etp_ledger_row *row);
 // [n_operators] whether the operator became faster or slower beyond doubt; NULL where no times are
