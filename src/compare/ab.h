@@ -677,6 +677,9 @@ bool etp_ab_category_below_clock(const etp_ab *ab, const etp_ab_category *c, siz
 double etp_ab_untraced(const etp_ab_arm *a);
 // An operator's time in an arm, and what its clocks can have cut off.
 etp_ab_clocked_time etp_ab_operator_time(const etp_ab *ab, const etp_ab_operator *op, uint32_t arm);
+// All it took in one recording of an arm (SIZE_MAX: in all): the sum over its executions, and over
+// its rows: an arm may have needed several (a merged clamp on the other side).
+int64_t etp_ab_recorded_ns(const etp_ab_operator *op, uint32_t arm, size_t dump);
 bool etp_ab_logs_partly(const etp_profile *p); // in some of its executions alone
 // Whether OP, of ARM, can take the time that it took in the baseline: only where both logged it, in
 // each execution. What one of them lacks is in something else there.

@@ -163,14 +163,16 @@ int64_t etp_ab_rests_over(const etp_profile *p)
 }
 
 // Over DUMP (SIZE_MAX: all).
+static int64_t row_ns(const etp_profile_row *row, size_t dump)
+{
+    return dump == SIZE_MAX ? row->total_ns : row->per_dump_ns[dump];
+}
+
 static int64_t rests(const etp_profile *p, size_t dump)
 {
     int64_t sum = 0;
     for (size_t i = 0; i < p->n_rows; i++) {
-        const etp_profile_row *row = &p->rows[i];
-        if (is_rest(p, i)) {
-            sum += dump == SIZE_MAX ? row->total_ns : row->per_dump_ns[dump];
-        }
+        sum += is_rest(p, i) ? row_ns(&p->rows[i], dump) : 0;
     }
     return sum;
 }
@@ -219,13 +221,12 @@ static etp_ab_clocked_time sum_of(const summer *w, uint32_t arm, bool *occurs)
     return part;
 }
 
-// All of the kept executions of one dump.
-static int64_t operator_in_dump(const etp_ab_operator *op, uint32_t arm, size_t dump)
+int64_t etp_ab_recorded_ns(const etp_ab_operator *op, uint32_t arm, size_t dump)
 {
-    int64_t sum = op->rows[arm] ? op->rows[arm]->per_dump_ns[dump] : 0;
+    int64_t sum = op->rows[arm] ? row_ns(op->rows[arm], dump) : 0;
     for (size_t k = 0; k < op->merged.n; k++) {
         const etp_ab_merged *m = &op->merged.items[k];
-        sum += m->arm == arm && m->row != op->rows[arm] ? m->row->per_dump_ns[dump] : 0;
+        sum += m->arm == arm && m->row != op->rows[arm] ? row_ns(m->row, dump) : 0;
     }
     return sum;
 }
@@ -235,11 +236,11 @@ static double dump_mean(const summer *w, const etp_ab_operator *op, uint32_t arm
 {
     const etp_ab *ab = w->ab;
     const etp_profile *p = ab->arms[arm].profile;
-    int64_t sum = op ? operator_in_dump(op, arm, dump) : 0;
+    int64_t sum = op ? etp_ab_recorded_ns(op, arm, dump) : 0;
     sum += !op && !w->in && w->category->category == ETP_CATEGORY_UNLOGGED ? rests(p, dump) : 0;
     for (size_t i = 0; !op && i < ab->n_operators; i++) {
         bool own = w->in ? w->in[i] : belongs(w, &ab->operators[i], arm);
-        sum += own ? operator_in_dump(&ab->operators[i], arm, dump) : 0;
+        sum += own ? etp_ab_recorded_ns(&ab->operators[i], arm, dump) : 0;
     }
     return p->per_dump_executions[dump] ? (double)sum / (double)p->per_dump_executions[dump]
                                         : (double)NAN;

@@ -13,17 +13,6 @@
 enum { STEPS = 24, RANGE_CHARS = 2 * ETP_NUMBER_CHARS + 8, BLOCKS = 512, RUNS = 1 << 20 };
 #define DRAWN_SHARE 0.0005 // of an inference: shorter operators have no picture of their runs
 
-// An arm may have needed several rows for the work of one operator (a merged clamp on the other
-// side); their times belong together.
-int64_t etp_ab_recorded_ns(const etp_ab_operator *op, uint32_t arm, size_t dump)
-{
-    int64_t sum = op->rows[arm] ? op->rows[arm]->per_dump_ns[dump] : 0;
-    for (size_t i = 0; i < op->merged.n; i++) {
-        sum += op->merged.items[i].arm == arm ? op->merged.items[i].row->per_dump_ns[dump] : 0;
-    }
-    return sum;
-}
-
 // Mean of an operator in each recording of an arm; how many have any.
 // A recording is of one launch, and each block has one traced launch of an arm: means of recordings
 // are values by block.

@@ -160,18 +160,8 @@ static etp_status parse(const char *text, change *out, etp_error *err)
 static double op_mean(const etp_ab *ab, const etp_ab_operator *op, uint32_t arm, size_t dump)
 {
     const etp_profile *p = ab->arms[arm].profile;
-    int64_t sum = 0;
     uint64_t n = dump == SIZE_MAX ? p->executions : p->per_dump_executions[dump];
-    if (op->rows[arm]) {
-        sum += dump == SIZE_MAX ? op->rows[arm]->total_ns : op->rows[arm]->per_dump_ns[dump];
-    }
-    for (size_t i = 0; i < op->merged.n; i++) {
-        const etp_profile_row *row = op->merged.items[i].row;
-        if (op->merged.items[i].arm == arm) {
-            sum += dump == SIZE_MAX ? row->total_ns : row->per_dump_ns[dump];
-        }
-    }
-    return n ? (double)sum / (double)n : (double)NAN;
+    return n ? (double)etp_ab_recorded_ns(op, arm, dump) / (double)n : (double)NAN;
 }
 
 static double execute_mean(const etp_profile *p, size_t dump)
