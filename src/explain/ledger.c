@@ -4,6 +4,7 @@
 #include "explain/nodes.h"
 
 #include <math.h>
+#include <string.h>
 
 #include <etprof/stats.h>
 
@@ -199,6 +200,25 @@ bool etp_ledger_row_slower(const etp_ledger_row *row)
 bool etp_ledger_row_faster(const etp_ledger_row *row)
 {
     return beyond_doubt(row, row->hi_ns < 0, -row->delta_ns);
+}
+
+size_t etp_ledger_worst(const etp_ledger *l, bool (*count)(const etp_ledger_row *row),
+                        const etp_ledger_row **out, size_t most)
+{
+    size_t n = 0;
+    memset(out, 0, most * sizeof *out);
+    for (size_t i = 0; i < l->n; i++) {
+        const etp_ledger_row *row = count(&l->items[i]) ? &l->items[i] : NULL;
+        n += row != NULL;
+        for (size_t k = 0; k < most && row; k++) {
+            if (!out[k] || row->delta_ns > out[k]->delta_ns) {
+                const etp_ledger_row *next = out[k]; // moves on to the next place
+                out[k] = row;
+                row = next;
+            }
+        }
+    }
+    return n;
 }
 
 // One launch on each side has no blocks. What can be seen all the same: the shortest iteration of

@@ -70,6 +70,10 @@ void etp_ledger_withhold(etp_ledger *l);
 // claimed in a ledger one in twenty is wrong at most, however many there are.
 bool etp_ledger_row_slower(const etp_ledger_row *row);
 bool etp_ledger_row_faster(const etp_ledger_row *row); // shrank, by the same rule
+// Of the rows that COUNT the MOST that grew most, the first of them first, NULL behind them;
+// returns how many count.
+size_t etp_ledger_worst(const etp_ledger *l, bool (*count)(const etp_ledger_row *row),
+                        const etp_ledger_row **out, size_t most);
 
 // (NS + CUT_NS) ÷ NS: how much longer a time can be whose clock cut off up to CUT_NS; infinite for
 // 0.

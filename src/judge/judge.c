@@ -37,20 +37,9 @@ static void slower_findings(const etp_ab_session *s, size_t at, etp_ab_findings 
     const etp_ledger *l = &s->ab.ledgers[at].ledger;
     const etp_ab_arm *cand = &s->ab.arms[s->ab.ledgers[at].candidate];
     const bool several = s->ab.n_comparisons > 1;
-    const etp_ledger_row *worst[SHOWN] = {NULL};
-    for (size_t i = 0; i < l->n && !etp_level_hides_one(cand->level); i++) {
-        const etp_ledger_row *row = &l->items[i];
-        for (size_t k = 0; k < SHOWN && row && etp_ledger_row_slower(row); k++) {
-            if (!worst[k] || row->delta_ns > worst[k]->delta_ns) {
-                // Insertion into a list of three: the row takes the place of a smaller loss, which
-                // moves on to the next place.
-                const etp_ledger_row *next = worst[k];
-                worst[k] = row;
-                row = next;
-            }
-        }
-    }
-    for (size_t k = 0; k < SHOWN && worst[k]; k++) {
+    const etp_ledger_row *worst[SHOWN];
+    (void)etp_ledger_worst(l, etp_ledger_row_slower, worst, SHOWN);
+    for (size_t k = 0; k < SHOWN && worst[k] && !etp_level_hides_one(cand->level); k++) {
         const etp_ledger_row *row = worst[k];
         // Ids of two sides are their own: a folder's whatif may number its operators otherwise. And
         // it is about the first comparison.

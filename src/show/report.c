@@ -317,24 +317,26 @@ void etp_ab_shift_key(const etp_ab *ab, size_t at, etp_keys *keys)
     }
 }
 
-// Of single launches: what is longer in each iteration, the largest first. It proves nothing of
-// other launches.
-static void longer(const etp_ledger *l, etp_keys *keys, etp_arena *arena)
+// Of single launches, what proves nothing of others.
+static bool is_longer(const etp_ledger_row *row)
+{
+    return row->each_longer;
+}
+
+// Only what is slower beyond its noise (etp_ledger_row_slower), the largest first: of some hundred
+// operators a few are always slower by chance. Without any interval there were no blocks.
+static void slower(const etp_ab *ab, size_t at, etp_keys *keys, etp_arena *arena)
 {
     enum { SHOWN = 3 };
-    const etp_ledger_row *worst[SHOWN] = {NULL};
-    size_t n = 0;
+    const etp_ledger *l = &ab->ledgers[at].ledger;
+    const etp_ledger_row *worst[SHOWN];
+    size_t judged = 0, operators = 0, same = 0;
     for (size_t i = 0; i < l->n; i++) {
-        const etp_ledger_row *row = &l->items[i];
-        n += row->each_longer;
-        for (size_t k = 0; k < SHOWN && row && row->each_longer; k++) {
-            if (!worst[k] || row->delta_ns > worst[k]->delta_ns) {
-                const etp_ledger_row *next = worst[k];
-                worst[k] = row;
-                row = next;
-            }
-        }
+        judged += l->items[i].lo_ns != ETP_NS_UNKNOWN;
+        operators += l->items[i].pair != ETP_NO_INDEX;
+        same += l->items[i].same;
     }
+    size_t n = etp_ledger_worst(l, judged ? etp_ledger_row_slower : is_longer, worst, SHOWN);
     etp_strbuf text;
     etp_strbuf_init(&text, arena);
     for (size_t k = 0; k < SHOWN && worst[k]; k++) {
@@ -344,50 +346,17 @@ static void longer(const etp_ledger *l, etp_keys *keys, etp_arena *arena)
     if (n > SHOWN) {
         etp_strbuf_printf(&text, " · and %zu more", n - SHOWN);
     }
-    if (n == 0 || text.failed) {
-        etp_keys_add(keys, ETP_PLAIN, "slower", "unknown: single operators need at least 2 blocks");
-    } else {
-        etp_keys_add(
-            keys, ETP_PLAIN, "slower",
-            "in every iteration of these two launches, which proves nothing about others: %s",
-            etp_strbuf_str(&text).ptr);
-    }
-}
-
-// Only what is slower beyond its noise (etp_ledger_row_slower): of some hundred operators a few are
-// always slower by chance. Without any interval there were no blocks.
-static void slower(const etp_ab *ab, size_t at, etp_keys *keys, etp_arena *arena)
-{
-    const etp_ledger *l = &ab->ledgers[at].ledger;
-    etp_strbuf text;
-    etp_strbuf_init(&text, arena);
-    size_t n = 0, more = 0, judged = 0, operators = 0, same = 0;
-    for (size_t i = 0; i < l->n; i++) {
-        const etp_ledger_row *row = &l->items[i];
-        judged += row->lo_ns != ETP_NS_UNKNOWN;
-        operators += row->pair != ETP_NO_INDEX;
-        same += row->same;
-        if (!etp_ledger_row_slower(row)) {
-            continue;
-        }
-        if (n++ < 3) {
-            etp_strbuf_printf(&text, "%s%s +%s", n > 1 ? " · " : "", row->label,
-                              ETP_NS((double)row->delta_ns));
-        } else {
-            more++;
-        }
-    }
     if (operators > 0 && same == 0) {
         etp_keys_add(keys, ETP_PLAIN, "slower", "unknown: the two programs have no equal operator");
-    } else if (judged == 0) {
-        longer(l, keys, arena);
     } else if (n == 0) {
-        etp_keys_add(keys, ETP_PLAIN, "slower", "no operator beyond its noise");
-    } else if (more) {
-        etp_keys_add(keys, ETP_WARN, "slower", "%s · and %zu more", etp_strbuf_str(&text).ptr,
-                     more);
+        etp_keys_add(keys, ETP_PLAIN, "slower", "%s",
+                     judged ? "no operator beyond its noise"
+                            : "unknown: single operators need at least 2 blocks");
     } else {
-        etp_keys_add(keys, ETP_WARN, "slower", "%s", etp_strbuf_str(&text).ptr);
+        const char *alone =
+            "in every iteration of these two launches, which proves nothing about others: ";
+        etp_keys_add(keys, judged ? ETP_WARN : ETP_PLAIN, "slower", "%s%s", judged ? "" : alone,
+                     etp_strbuf_str(&text).ptr);
     }
 }
 

@@ -3,7 +3,6 @@
 // channel counts that leave a tile idle, one thread, float32, distance to the roof, and operators
 // that lost.
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/number.h"
@@ -699,28 +698,14 @@ static void roof_gap(etp_fixer *f)
 
 enum { MOST_BACK = 8 }; // operators that a command sends back one by one
 
-static int by_loss(const void *a, const void *b)
-{
-    const etp_ledger_row *const *x = a, *const *y = b;
-    return ((*x)->delta_ns < (*y)->delta_ns) - ((*x)->delta_ns > (*y)->delta_ns);
-}
-
-// " 'back op7' 'back op9'": all of them, or those of many that lost most.
+// " 'back op7' 'back op9'": those that lost most.
 static const char *send_back(const etp_fixer *f, const etp_ledger *l)
 {
+    const etp_ledger_row *rows[MOST_BACK];
+    (void)etp_ledger_worst(l, etp_ledger_row_slower, rows, MOST_BACK);
     etp_strbuf text;
     etp_strbuf_init(&text, f->ab->arena);
-    const etp_ledger_row **rows = ETP_NEW_ARRAY(f->ab->arena, const etp_ledger_row *, l->n + 1);
-    size_t n = 0;
-    for (size_t i = 0; i < l->n; i++) {
-        if (etp_ledger_row_slower(&l->items[i])) {
-            rows[n++] = &l->items[i];
-        }
-    }
-    if (n > MOST_BACK) {
-        qsort(rows, n, sizeof *rows, by_loss);
-    }
-    for (size_t i = 0; i < n && i < MOST_BACK; i++) {
+    for (size_t i = 0; i < MOST_BACK && rows[i]; i++) {
         etp_strbuf_printf(&text, " 'back %s'", rows[i]->id);
     }
     return etp_strbuf_str(&text).ptr;
