@@ -9,12 +9,13 @@
 #include "show/report.h"
 #include "show/times.h"
 
-#define MAX_COLUMNS 16
+#define MAX_COLUMNS 20
 #define MAX_ROWS 40 // in text and Markdown
 
-// Columns of this flag, which is above those of report.h, are left out when nothing is compared in
-// any of the answers.
+// Columns of these flags, which are above those of report.h, are left out when nothing is compared
+// in any of the answers, or when anything is or nothing is known of what arms cost.
 #define OF_COMPARISON 0x10000u
+#define OF_COSTS 0x20000u
 
 // A table whose width depends on the answers: a first column of runs where there are several,
 // columns of a comparison where anything was compared.
@@ -36,6 +37,18 @@ static bool any_compared(const etp_ab_views *v)
     return false;
 }
 
+static unsigned flags_left_out(const etp_ab_views *v)
+{
+    bool costs = false;
+    for (size_t k = 0; k < v->n; k++) {
+        for (size_t a = 0; a < v->items[k].ab->n_arms; a++) {
+            costs = costs || v->items[k].ab->arms[a].costs[ETP_COST_LOAD] != ETP_NS_UNKNOWN;
+        }
+    }
+    const unsigned alone = OF_COMPARISON | (costs ? 0 : OF_COSTS);
+    return any_compared(v) ? OF_COSTS : alone;
+}
+
 // The first row opens the table, so that there is none without rows.
 static void add_row(views_table *t, etp_report *r, size_t view, const etp_cell *cells)
 {
@@ -43,11 +56,11 @@ static void add_row(views_table *t, etp_report *r, size_t view, const etp_cell *
         etp_column all[MAX_COLUMNS] = {
             {.key = "run", .flags = t->views->n > 1 ? 0 : ETP_COL_ABSENT}
         };
-        const unsigned absent = any_compared(t->views) ? 0 : OF_COMPARISON;
+        const unsigned absent = flags_left_out(t->views);
         for (size_t i = 0; i < t->n; i++) {
             all[i + 1] = t->columns[i];
             all[i + 1].flags |= t->columns[i].flags & absent ? ETP_COL_ABSENT : 0;
-            all[i + 1].flags &= ~OF_COMPARISON;
+            all[i + 1].flags &= ~(OF_COMPARISON | OF_COSTS);
         }
         t->table = etp_report_table(r, t->id, t->caption, all, t->n + 1);
         etp_table_limit(t->table, MAX_ROWS);
@@ -217,6 +230,14 @@ void etp_ab_latency_table(const etp_ab_views *v, etp_report *r)
          .title = "tracer",
          .kind = ETP_KIND_PERCENT,
          .flags = ETP_COL_SIGNED | ETP_COL_MINOR},
+        {.key = "launches", .title = "launches", .kind = ETP_KIND_INT, .flags = ETP_COL_MINOR},
+        {.key = "samples", .title = "iterations", .kind = ETP_KIND_INT, .flags = ETP_COL_MINOR},
+        {.key = "load_ns", .title = "load", .kind = ETP_KIND_NS, .flags = OF_COSTS},
+        {.key = "first_ns", .title = "first run", .kind = ETP_KIND_NS, .flags = OF_COSTS},
+        {.key = "peak_rss_bytes",
+         .title = "peak memory",
+         .kind = ETP_KIND_BYTES,
+         .flags = OF_COSTS},
     };
     views_table t = VIEWS_TABLE(v, k_columns, "latencies", "Latency Comparison");
     for (size_t k = 0; k < v->n; k++) {
@@ -238,7 +259,9 @@ void etp_ab_latency_table(const etp_ab_views *v, etp_report *r)
                     a->traced_runs ? etp_cell_u64(a->traced_runs) : etp_cell_missing(),
                     etp_cell_double(gained(ab, at, etp_whole_ns(base->traced_median_ns),
                                            etp_whole_ns(a->traced_median_ns))),
-                    etp_cell_double(cost));
+                    etp_cell_double(cost), etp_cell_u64(a->launches), etp_cell_u64(a->samples),
+                    etp_cell_ns(a->costs[ETP_COST_LOAD]), etp_cell_ns(a->costs[ETP_COST_FIRST]),
+                    etp_cell_ns(a->costs[ETP_COST_PEAK]));
         }
     }
     etp_report_text(r, "Untraced: no tracer attached, geometric mean of the launches' medians; the "

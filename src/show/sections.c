@@ -646,31 +646,6 @@ void etp_ab_blocks_section(const etp_ab *ab, bool times_above, etp_report *r)
 
 // ---- evidence ----
 
-static void arm_table(const etp_ab *ab, etp_report *r)
-{
-    static const etp_column k_columns[] = {
-        {.key = "arm", .title = "arm", .flags = ETP_COL_CODE},
-        {.key = "level", .title = "level"},
-        {.key = "threads", .title = "threads", .kind = ETP_KIND_INT},
-        {.key = "launches", .title = "launches", .kind = ETP_KIND_INT, .flags = ETP_COL_MINOR},
-        {.key = "samples", .title = "samples", .kind = ETP_KIND_INT, .flags = ETP_COL_MINOR},
-        {.key = "median_ns", .title = "untraced", .kind = ETP_KIND_NS},
-        {.key = "traced_ns", .title = "traced", .kind = ETP_KIND_NS},
-        {.key = "load_ns", .title = "load", .kind = ETP_KIND_NS},
-        {.key = "first_ns", .title = "first run", .kind = ETP_KIND_NS},
-        {.key = "peak_rss_bytes", .title = "peak memory", .kind = ETP_KIND_BYTES},
-    };
-    etp_table *t = etp_report_table(r, "arms", "Arms", k_columns, 10);
-    for (size_t i = 0; i < ab->n_arms; i++) {
-        const etp_ab_arm *a = &ab->arms[i];
-        ETP_ROW(t, etp_cell_z(a->name), etp_cell_called(a->level_name, etp_ab_level_word(a)),
-                a->threads ? etp_cell_u64(a->threads) : etp_cell_missing(),
-                etp_cell_u64(a->launches), etp_cell_u64(a->samples), etp_cell_ns(a->median_ns),
-                etp_cell_ns(a->traced_ns), etp_cell_ns(a->costs[ETP_COST_LOAD]),
-                etp_cell_ns(a->costs[ETP_COST_FIRST]), etp_cell_ns(a->costs[ETP_COST_PEAK]));
-    }
-}
-
 // Every line of evidence, also those that say nothing: a reviewer wants to see what was looked at.
 static void proof_table(const etp_ab *ab, etp_report *r)
 {
@@ -719,26 +694,19 @@ static void device_fact(const etp_ab_fact *f, etp_keys *keys, etp_arena *arena)
 
 void etp_ab_evidence_section(const etp_ab *ab, etp_report *r)
 {
-    etp_medium medium = etp_report_medium(r, ETP_OFF_PAGE);
-    bool has = ab->lost.n > 0 || ab->n_device > 0; // something besides the arms, which stand above
+    bool proof = false;
     for (size_t i = 0; i < ab->n_arms; i++) {
-        has = has || ab->arms[i].proof.lines.n > 0;
+        proof = proof || ab->arms[i].proof.lines.n > 0;
     }
-    if (has || medium == ETP_ON_PAGE) {
-        etp_report_medium(r, medium);
-    }
-    if (!has && medium == ETP_ON_PAGE) {
+    if (!proof && ab->lost.n == 0 && ab->n_device == 0) {
         return;
     }
     etp_report_section(r, 1, "evidence", "Evidence");
     etp_report_section_is_folded(r);
     etp_report_section_is_detail(r);
-    etp_report_medium(r, ETP_OFF_PAGE);
-    if (medium != ETP_ON_PAGE) { // where Latency has them
-        arm_table(ab, r);
+    if (proof) {
+        proof_table(ab, r);
     }
-    etp_report_medium(r, medium);
-    proof_table(ab, r);
     if (ab->lost.n) {
         static const etp_column k_columns[] = {
             {.key = "arm", .title = "arm", .flags = ETP_COL_CODE},
