@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/index.h"
 #include "compare/bottlenecks.h"
 #include "compare/means.h"
 #include "compare/session.h"
@@ -196,67 +195,57 @@ static etp_str base_name(etp_str name)
     return etp_trace_base_name(name, &counter);
 }
 
+static int by_name(const void *pa, const void *pb)
+{
+    const etp_ab_named *a = pa, *b = pb;
+    return etp_str_cmp(a->name, b->name);
+}
+
 static int longest_name_first(const void *pa, const void *pb)
 {
     const etp_ab_named *a = pa, *b = pb;
     if (a->ns != b->ns) {
         return a->ns > b->ns ? -1 : 1;
     }
-    return etp_str_cmp(a->name, b->name);
-}
-
-typedef struct named_list {
-    struct {
-        etp_ab_named *items;
-        size_t n, cap;
-    } names;
-    etp_index index; // a recording may hold as many names as it likes
-    etp_str key;
-} named_list;
-
-static bool same_name(const void *ctx, uint32_t position)
-{
-    const named_list *l = ctx;
-    return etp_str_eq(l->names.items[position].name, l->key);
-}
-
-// The element of that name, made when there is none; NULL out of memory.
-static etp_ab_named *name_at(named_list *l, etp_str name, etp_arena *arena)
-{
-    uint64_t hash = etp_hash_bytes(ETP_HASH_START, name.ptr, name.len);
-    l->key = name;
-    uint32_t at = etp_index_find(&l->index, hash, same_name, l);
-    if (at == ETP_NO_INDEX) {
-        at = (uint32_t)l->names.n;
-        if (!ETP_PUSH(arena, &l->names, ((etp_ab_named){.name = name})) ||
-            !etp_index_insert(&l->index, arena, hash, at)) {
-            return NULL;
-        }
-    }
-    return &l->names.items[at];
+    return by_name(a, b);
 }
 
 size_t etp_ab_portable_names(const etp_ab *ab, etp_arena *arena, etp_ab_named **out)
 {
-    named_list list = {0};
-    for (size_t i = 0; i < ab->n_operators; i++) {
+    etp_ab_named *all = ETP_NEW_ARRAY(arena, etp_ab_named, ab->n_operators + 1);
+    size_t n = 0, names = 0;
+    for (size_t i = 0; all && i < ab->n_operators; i++) {
         const etp_ab_operator *op = &ab->operators[i];
         const etp_profile_row *row = op->rows[ab->bottleneck_arm];
-        if (!row || row->kind != ETP_ROW_PORTABLE || op->ns[ab->bottleneck_arm] == ETP_NS_UNKNOWN) {
-            continue;
+        if (row && row->kind == ETP_ROW_PORTABLE && op->ns[ab->bottleneck_arm] != ETP_NS_UNKNOWN) {
+            all[n++] = (etp_ab_named){base_name(op->names[ab->bottleneck_arm]), 1,
+                                      op->ns[ab->bottleneck_arm]};
         }
-        etp_ab_named *named = name_at(&list, base_name(op->names[ab->bottleneck_arm]), arena);
-        if (!named) {
-            return 0;
+    }
+    if (n == 0) {
+        return 0;
+    }
+    qsort(all, n, sizeof *all, by_name);
+    for (size_t i = 1; i < n; i++) {
+        if (by_name(&all[names], &all[i]) != 0) {
+            all[++names] = all[i];
+        } else {
+            all[names].calls++;
+            all[names].ns += all[i].ns;
         }
-        named->calls++;
-        named->ns += op->ns[ab->bottleneck_arm];
     }
-    *out = list.names.items;
-    if (list.names.n) {
-        qsort(*out, list.names.n, sizeof **out, longest_name_first);
-    }
-    return list.names.n;
+    qsort(all, names + 1, sizeof *all, longest_name_first);
+    *out = all;
+    return names + 1;
+}
+
+static int by_key(const void *pa, const void *pb)
+{
+    const etp_ab_kernels *a = pa, *b = pb;
+    int order = etp_str_cmp(a->before, b->before);
+    order = order ? order : etp_str_cmp(a->now, b->now);
+    order = order ? order : (a->state > b->state) - (a->state < b->state);
+    return order ? order : (a->reason > b->reason) - (a->reason < b->reason);
 }
 
 static int longest_group_first(const void *pa, const void *pb)
@@ -267,71 +256,46 @@ static int longest_group_first(const void *pa, const void *pb)
     if (x != y) {
         return x > y ? -1 : 1;
     }
-    int by_name = etp_str_cmp(a->before, b->before);
-    by_name = by_name ? by_name : etp_str_cmp(a->now, b->now);
-    return by_name ? by_name : (a->state > b->state) - (a->state < b->state);
-}
-
-typedef struct group_list {
-    struct {
-        etp_ab_kernels *items;
-        size_t n, cap;
-    } groups;
-    etp_index index;
-    const etp_ab_kernels *key;
-} group_list;
-
-static bool same_group(const void *ctx, uint32_t position)
-{
-    const group_list *l = ctx;
-    const etp_ab_kernels *g = &l->groups.items[position], *key = l->key;
-    return etp_str_eq(g->before, key->before) && etp_str_eq(g->now, key->now) &&
-           g->state == key->state && g->reason == key->reason;
-}
-
-static etp_ab_kernels *group_at(group_list *l, const etp_ab_kernels *key, etp_arena *arena)
-{
-    uint64_t hash = etp_hash_bytes(ETP_HASH_START, key->before.ptr, key->before.len);
-    hash = etp_hash_bytes(hash, key->now.ptr, key->now.len);
-    l->key = key;
-    uint32_t at = etp_index_find(&l->index, hash, same_group, l);
-    if (at == ETP_NO_INDEX) {
-        at = (uint32_t)l->groups.n;
-        if (!ETP_PUSH(arena, &l->groups, *key) || !etp_index_insert(&l->index, arena, hash, at)) {
-            return NULL;
-        }
-    }
-    return &l->groups.items[at];
+    return by_key(a, b);
 }
 
 size_t etp_ab_kernel_groups(const etp_ab *ab, etp_arena *arena, etp_ab_kernels **out)
 {
-    group_list list = {0};
+    etp_ab_kernels *all = ETP_NEW_ARRAY(arena, etp_ab_kernels, ab->n_operators + 1);
+    size_t n = 0, groups = 0;
     // Where each candidate lacks a feature the arm that is judged is the baseline itself.
     bool compared = ab->n_comparisons > 0 && ab->bottleneck_arm != ab->baseline;
-    for (size_t i = 0; i < ab->n_operators; i++) {
+    for (size_t i = 0; all && i < ab->n_operators; i++) {
         const etp_ab_operator *op = &ab->operators[i];
-        etp_ab_kernels key = {.before =
+        etp_ab_kernels one = {.before =
                                   compared ? base_name(op->names[ab->baseline]) : (etp_str){0},
                               .now = base_name(op->names[ab->bottleneck_arm]),
                               .state = op->engaged.state,
-                              .reason = op->engaged.reason};
-        if (!op->engaged.eligible && (!compared || etp_str_eq(key.before, key.now))) {
-            continue;
-        }
-        etp_ab_kernels *g = group_at(&list, &key, arena);
-        if (!g) {
-            return 0;
-        }
+                              .reason = op->engaged.reason,
+                              .operators = 1,
+                              .first = op};
         const etp_ab_clocked_time before = etp_ab_operator_time(ab, op, ab->baseline),
                                   now = etp_ab_operator_time(ab, op, ab->bottleneck_arm);
-        g->first = g->operators++ ? g->first : op;
-        etp_ab_part_add(&g->before_time, &before);
-        etp_ab_part_add(&g->now_time, &now);
+        etp_ab_part_add(&one.before_time, &before); // what is not known is 0 there
+        etp_ab_part_add(&one.now_time, &now);
+        if (op->engaged.eligible || (compared && !etp_str_eq(one.before, one.now))) {
+            all[n++] = one;
+        }
     }
-    *out = list.groups.items;
-    if (list.groups.n) {
-        qsort(*out, list.groups.n, sizeof **out, longest_group_first);
+    if (n == 0) {
+        return 0;
     }
-    return list.groups.n;
+    qsort(all, n, sizeof *all, by_key);
+    for (size_t i = 1; i < n; i++) {
+        if (by_key(&all[groups], &all[i]) != 0) {
+            all[++groups] = all[i];
+        } else {
+            all[groups].operators++;
+            etp_ab_part_add(&all[groups].before_time, &all[i].before_time);
+            etp_ab_part_add(&all[groups].now_time, &all[i].now_time);
+        }
+    }
+    qsort(all, groups + 1, sizeof *all, longest_group_first);
+    *out = all;
+    return groups + 1;
 }
