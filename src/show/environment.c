@@ -66,7 +66,12 @@ static const struct {
     {"asleep",       ETP_KIND_NS,      0, 0            },
 };
 // Column k is row k + 1 of the document: the block's number stands first there.
-enum { FIGURES = sizeof k_columns / sizeof *k_columns, CLOCK = 5, ASLEEP = FIGURES - 1 };
+enum {
+    FIGURES = sizeof k_columns / sizeof *k_columns,
+    TEMPERATURE = 4,
+    CLOCK,
+    ASLEEP = FIGURES - 1
+};
 
 // The document's table already says where each figure lies in the struct (rows.h checks the type);
 // a second list of members could drift from it.
@@ -148,22 +153,13 @@ static void settings(const etp_ab *ab, etp_report *r, etp_arena *arena)
                                               : "nothing: all of it was read");
 }
 
-static double temperature(const etp_ab_conditions *b)
-{
-    return b->temperature_c;
-}
-static double clock_khz(const etp_ab_conditions *b)
-{
-    return b->clock_khz;
-}
-
 // One figure over the blocks, where it was read more than once.
-static void course(const etp_ab *ab, const char *id, const char *title, const char *unit,
-                   double divide, double (*of)(const etp_ab_conditions *), etp_report *r)
+static void course(const etp_ab *ab, size_t column, const char *id, const char *title,
+                   const char *unit, etp_report *r)
 {
     size_t n = 0;
     for (size_t b = 0; b < ab->environment.n_blocks; b++) {
-        n += isfinite(of(&ab->environment.blocks[b])) ? 1 : 0;
+        n += isfinite(figure(&ab->environment.blocks[b], column)) ? 1 : 0;
     }
     if (n < 2) {
         return;
@@ -172,7 +168,7 @@ static void course(const etp_ab *ab, const char *id, const char *title, const ch
     etp_chart_axes(c, "block", unit);
     etp_chart_series(c, unit);
     for (size_t b = 0; b < ab->environment.n_blocks; b++) {
-        double v = of(&ab->environment.blocks[b]) / divide;
+        double v = figure(&ab->environment.blocks[b], column);
         etp_chart_point(c, ab->environment.blocks[b].block, &v, NULL, NULL, 1);
     }
 }
@@ -204,8 +200,8 @@ void etp_ab_environment_section(const etp_ab *ab, etp_report *r, etp_arena *aren
     etp_report_section_is_detail(r);
     settings(ab, r, arena);
     etp_medium medium = etp_report_medium(r, ETP_ON_PAGE);
-    course(ab, "temperature", "Temperature over the session", "°C", 1, temperature, r);
-    course(ab, "clock", "Clock over the session", "MHz", 1000, clock_khz, r);
+    course(ab, TEMPERATURE, "temperature", "Temperature over the session", "°C", r);
+    course(ab, CLOCK, "clock", "Clock over the session", "MHz", r);
     etp_report_medium(r, medium);
     etp_table *t = etp_report_table(r, "environment", NULL, columns, FIGURES + 1);
     for (size_t b = 0; b < ab->environment.n_blocks; b++) {

@@ -236,7 +236,17 @@ static void operator_arms(const etp_explanation *c, etp_keys *keys)
     }
 }
 
-static void operator_keys(const etp_explanation *c, etp_keys *keys)
+// "net.py:12 blocks.0.norm"; NULL: not known.
+static const char *source_of(const etp_ab_operator *op, etp_arena *arena)
+{
+    if (!op->source_file) {
+        return NULL;
+    }
+    return etp_arena_printf(arena, "%s:%u%s%s", op->source_file, op->source_line,
+                            op->module ? " " : "", op->module ? op->module : "");
+}
+
+static void operator_keys(const etp_explanation *c, etp_keys *keys, etp_arena *arena)
 {
     const etp_ab_operator *op = c->op;
     operator_arms(c, keys);
@@ -257,8 +267,7 @@ static void operator_keys(const etp_explanation *c, etp_keys *keys)
     }
     operator_roofs(c, keys);
     if (op->source_file) {
-        etp_keys_add(keys, ETP_PLAIN, "source", "%s:%u %s", op->source_file, op->source_line,
-                     op->module ? op->module : "");
+        etp_keys_add(keys, ETP_PLAIN, "source", "%s", source_of(op, arena));
     }
 }
 
@@ -276,16 +285,6 @@ static void fix_keys(const etp_explanation *c, etp_keys *keys, etp_arena *arena)
         etp_keys_add(keys, ETP_PLAIN, "apply", "%s",
                      etp_shell_command(arena, "etprof fix %s %s", c->ab->dir, f->id));
     }
-}
-
-// "net.py:12 blocks.0.norm"; NULL: not known.
-static const char *source_of(const etp_ab_operator *op, etp_arena *arena)
-{
-    if (!op->source_file) {
-        return NULL;
-    }
-    return etp_arena_printf(arena, "%s:%u%s%s", op->source_file, op->source_line,
-                            op->module ? " " : "", op->module ? op->module : "");
 }
 
 // What a fix or a finding rests on, by name: in the arm that fixes are of, where it ran.
@@ -333,7 +332,7 @@ const etp_report *etp_explanation_report(const etp_explanation *c, etp_arena *ar
     etp_report_section(r, 1, "claim", c->text);
     etp_keys *keys = etp_report_keys(r, NULL);
     if (c->op) {
-        operator_keys(c, keys);
+        operator_keys(c, keys, arena);
     }
     if (c->fix) {
         fix_keys(c, keys, arena);

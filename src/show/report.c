@@ -44,21 +44,6 @@ static const char *ends_text(const etp_ab *ab, const etp_ab_comparison *c, etp_a
                             base->median_ns == ETP_NS_UNKNOWN ? " (traced, mean)" : "");
 }
 
-static bool is_unpaired(const etp_ab_comparison *c)
-{
-    return c->method == ETP_UNPAIRED_LAUNCHES;
-}
-
-// What was measured; what the experiments are called, the sections say. Of several runs the run's
-// name comes first.
-static const char *headline_label(const struct etp_ab_view *view, const etp_ab_comparison *c,
-                                  etp_arena *arena)
-{
-    const etp_ab_arm *base = &view->ab->arms[c->baseline], *cand = &view->ab->arms[c->candidate];
-    return etp_arena_printf(arena, "%s%s%s against %s", view->run ? view->run : "",
-                            view->run ? ": " : "", cand->measured, base->measured);
-}
-
 // Two bars, of untraced times alone: a recording's are shown, not judged.
 static void headline_ends(const etp_ab *ab, const etp_ab_comparison *c, etp_headline *h,
                           etp_arena *arena)
@@ -91,10 +76,11 @@ void etp_ab_headline_cards(const struct etp_ab_view *view, etp_report *r, etp_ar
     const etp_ab_comparison *const *all = etp_ab_all_comparisons(ab, arena, &n);
     for (size_t i = 0; i < n; i++) {
         const etp_ab_comparison *c = all[i];
-        const char *verdict = etp_verdict_name(c->verdict);
+        const bool unpaired = c->method == ETP_UNPAIRED_LAUNCHES;
+        const char *verdict;
         if (c->withheld) {
             verdict = etp_arena_printf(arena, "withheld: %s", etp_ab_withheld_text(c->withheld));
-        } else if (is_unpaired(c) && c->verdict == ETP_VERDICT_UNKNOWN) {
+        } else if (unpaired && c->verdict == ETP_VERDICT_UNKNOWN) {
             verdict = "unknown: two sessions, and the difference is not clear of their noise";
         } else {
             const char *noise = etp_ab_noise_words(c, arena);
@@ -102,7 +88,10 @@ void etp_ab_headline_cards(const struct etp_ab_view *view, etp_report *r, etp_ar
                 noise ? noise
                       : etp_verdict_words(arena, c->verdict, c->lo, c->hi, c->blocks, c->margin);
         }
-        const char *label = headline_label(view, c, arena);
+        // What was measured; what the experiments are called, the sections say.
+        const char *label = etp_arena_printf(arena, "%s%s%s against %s", view->run ? view->run : "",
+                                             view->run ? ": " : "", ab->arms[c->candidate].measured,
+                                             ab->arms[c->baseline].measured);
         etp_headline h = {
             .label = label ? label : "",
             .verdict = verdict ? verdict : "",
@@ -115,7 +104,7 @@ void etp_ab_headline_cards(const struct etp_ab_view *view, etp_report *r, etp_ar
             .interval = etp_arena_printf(arena, "95 %% interval, %u blocks", c->blocks),
             .detail = ends_text(ab, c, arena),
         };
-        if (is_unpaired(c)) {
+        if (unpaired) {
             h.interval = etp_arena_printf(arena,
                                           "95 %% Hodges–Lehmann interval, %zu and %zu launches "
                                           "that nothing pairs",
@@ -137,7 +126,7 @@ void etp_ab_headline_cards(const struct etp_ab_view *view, etp_report *r, etp_ar
     }
 }
 
-void etp_ab_end_facts(const etp_ab *ab, etp_report *r)
+static void end_facts(const etp_ab *ab, etp_report *r)
 {
     if (ab->blocks_before_extend > 0) {
         etp_report_fact(
@@ -184,7 +173,7 @@ void etp_ab_facts(const etp_ab *ab, etp_report *r, etp_arena *arena)
                         "intervals widened by 1 + 1.5/blocks for it",
                         ETP_DIGITS(100 * ab->precision, 3), k_ends[ab->stopped]);
     }
-    etp_ab_end_facts(ab, r);
+    end_facts(ab, r);
 }
 
 // Of the tracer's row.

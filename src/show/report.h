@@ -139,7 +139,6 @@ unsigned etp_ab_category_color(etp_category category);
 const char *etp_ab_level_word(const etp_ab_arm *a); // "VNNI"; NULL: not recorded
 // What stands below the headlines, and the last section: how to measure this again.
 void etp_ab_facts(const etp_ab *ab, etp_report *r, etp_arena *arena);
-void etp_ab_end_facts(const etp_ab *ab, etp_report *r); // the last of them, of studies too
 void etp_ab_reproduce_section(const etp_ab *ab, etp_report *r, etp_arena *arena);
 // The sections on where the time goes, what to do about it, the ledger and the operators.
 void etp_ab_reason_sections(const etp_ab *ab, etp_report *r, etp_arena *arena);
@@ -149,6 +148,11 @@ void etp_ab_drawers(const etp_ab_views *v, etp_report *r, etp_arena *arena);
 
 // Tables of so many arms that each gets a row instead of columns.
 void etp_ab_long_category_table(const etp_ab *ab, etp_report *r);
+// Of operators, behind their times: roofs of ARM, why, engagement, name.
+enum { ETP_AB_OPERATOR_TAIL = 6 };
+void etp_ab_operator_tail(const etp_ab *ab, etp_column *out);
+void etp_ab_operator_tail_cells(const etp_ab *ab, const etp_ab_operator *op, uint32_t arm,
+                                etp_cell *out);
 void etp_ab_long_operator_table(const etp_ab *ab, etp_report *r);
 void etp_ab_long_name_table(const etp_ab *ab, etp_report *r);
 

@@ -234,7 +234,9 @@ static void headlines(const etp_ab *ab, etp_screen *s, etp_arena *arena)
     }
 }
 
-void etp_ab_settle(const etp_ab *ab, etp_screen *s, etp_arena *arena)
+// "To settle it: etprof rerun DIR". One command is enough on a screen: that of the first comparison
+// that is open.
+static void settle(const etp_ab *ab, etp_screen *s, etp_arena *arena)
 {
     for (size_t p = 0; p < answers(ab); p++) {
         const etp_ab *one = answer_of(ab, p);
@@ -784,7 +786,7 @@ const etp_screen *etp_ab_screen(const etp_ab *ab, etp_arena *arena)
     }
     headlines(ab, s, arena);
     etp_ab_cache_gains(ab, s, arena);
-    etp_ab_settle(ab, s, arena);
+    settle(ab, s, arena);
     warnings(ab, s, arena);
     etp_ab_price_remarks(ab, s, arena);
     where(ab, s, arena);

@@ -21,9 +21,6 @@ const char *etp_screen_from_to(double from, double to, double common, const char
                                etp_arena *arena);
 const char *etp_screen_noise(const etp_ab *ab, etp_arena *arena); // NULL: not known
 void etp_screen_mark_noise(const etp_ab *ab, etp_screen *s, etp_arena *arena);
-// "To settle it: etprof rerun DIR". One command is enough on a screen: that of the first comparison
-// that is open.
-void etp_ab_settle(const etp_ab *ab, etp_screen *s, etp_arena *arena);
 bool etp_ab_level_is_shared(const etp_ab *ab, uint32_t arm); // with another arm
 // What most samples of an arm's kernels are in, "AVX-512 VNNI"; NULL: too few, or unknown.
 const char *etp_ab_code_seen(const etp_ab_arm *a);

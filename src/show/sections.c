@@ -316,16 +316,6 @@ void etp_ab_ledger_section(const etp_ab *ab, etp_report *r)
 
 // ---- operators ----
 
-static bool any_engagement(const etp_ab *ab)
-{
-    for (size_t i = 0; i < ab->n_operators; i++) {
-        if (ab->operators[i].engaged.state != ETP_ENGAGEMENT_UNKNOWN) {
-            return true;
-        }
-    }
-    return false;
-}
-
 // Where the roofs are from, or how to get some: only where the work is known that they are for.
 // Three cases: no roofs at all, none for this arm's level and threads, or those that were used.
 static void roofs_note(const etp_ab *ab, etp_report *r)
@@ -372,12 +362,12 @@ static size_t add_levels(const etp_ab *ab, etp_column *columns)
 
 static void operator_table(const etp_ab *ab, etp_report *r)
 {
-    size_t fixed = (ab->roofs ? 6 : 4) + (ab->misnamed ? ab->n_arms : 0); // behind the arms'
+    size_t fixed = (ab->roofs ? 6 : 4) + (ab->misnamed ? ab->n_arms : 0); // shown, behind the arms'
     if (ab->n_arms > MAX_COLUMNS || 3 + ab->n_arms + speedups_of(ab) + fixed > MAX_COLUMNS) {
         etp_ab_long_operator_table(ab, r);
         return;
     }
-    etp_column columns[MAX_COLUMNS] = {
+    etp_column columns[MAX_COLUMNS + 2] = {
         {.key = "id",       .title = "id",       .flags = ETP_COL_MINOR},
         {.key = "label",    .title = "operator", .flags = ETP_COL_CODE },
         {.key = "category", .title = "category", .flags = ETP_COL_MINOR},
@@ -391,24 +381,8 @@ static void operator_table(const etp_ab *ab, etp_report *r)
     for (size_t i = 0; i < speedups_of(ab); i++) {
         columns[n++] = etp_ab_speedup_column(ab, i);
     }
-    if (ab->roofs) {
-        columns[n++] = (etp_column){.key = "t_roof_ns",
-                                    .title = "roof",
-                                    .kind = ETP_KIND_NS,
-                                    .flags = ETP_COL_MINOR,
-                                    .help = "least time that its work can take on this device"};
-        columns[n++] = (etp_column){
-            .key = "of_roof",
-            .title = "of roof",
-            .kind = ETP_KIND_PERCENT,
-            .help = "least time that its work can take on this device, of the time it took"};
-    }
-    columns[n++] = (etp_column){.key = "why", .title = "why", .help = ETP_AB_WHY_HELP};
-    columns[n++] = (etp_column){
-        .key = "engaged", .title = "feature", .flags = any_engagement(ab) ? 0 : ETP_COL_MINOR};
-    columns[n++] =
-        (etp_column){.key = "name_now", .title = "runs as", .flags = ETP_COL_CODE | ETP_COL_MINOR};
-    columns[n++] = (etp_column){.key = "reason", .title = "feature reason", .flags = ETP_COL_MINOR};
+    etp_ab_operator_tail(ab, columns + n);
+    n += ETP_AB_OPERATOR_TAIL;
     n += add_levels(ab, columns + n);
     etp_table *t = etp_report_table(r, ETP_AB_TABLE_OPERATORS, NULL, columns, n);
     // Text and Markdown show the longest; CSV and HTML have all.
@@ -419,8 +393,8 @@ static void operator_table(const etp_ab *ab, etp_report *r)
     }
     for (size_t i = 0; i < ab->n_operators; i++) {
         const etp_ab_operator *op = &ab->operators[ab->by_time[i]];
-        etp_cell cells[MAX_COLUMNS] = {etp_cell_z(op->id), etp_cell_z(op->label),
-                                       etp_cell_z(etp_category_name(op->category))};
+        etp_cell cells[MAX_COLUMNS + 2] = {etp_cell_z(op->id), etp_cell_z(op->label),
+                                           etp_cell_z(etp_category_name(op->category))};
         size_t at = 3;
         for (; at < 3 + ab->n_arms; at++) {
             cells[at] = etp_cell_ns(op->ns[ab->shown[at - 3]]);
@@ -430,20 +404,8 @@ static void operator_table(const etp_ab *ab, etp_report *r)
                 c < MAX_COLUMNS && changes[c] ? changes[c][ab->by_time[i]] : ETP_PLAIN;
             cells[at++] = etp_cell_judged(etp_cell_double(op->speedup[c]), change);
         }
-        if (ab->roofs && op->roofs) {
-            const etp_roof_place *p = &op->roofs[ab->bottleneck_arm];
-            cells[at] =
-                etp_cell_rounded_ns(p->verdict == ETP_ROOF_UNKNOWN ? (double)NAN : p->roof_ns);
-            cells[at + 1] = etp_cell_double(p->efficiency);
-        }
-        at += ab->roofs ? 2 : 0;
-        cells[at++] = etp_cell_z(etp_why_name(op->why));
-        cells[at++] = etp_cell_judged(etp_cell_z(etp_ab_engaged_word(op->engaged.state)),
-                                      op->engaged.state == ETP_ENGAGED ? ETP_GOOD : ETP_PLAIN);
-        cells[at++] = op->names[ab->bottleneck_arm].len
-                          ? etp_cell_str(op->names[ab->bottleneck_arm])
-                          : etp_cell_missing();
-        cells[at++] = etp_cell_z(etp_reason_text(op->engaged.reason));
+        etp_ab_operator_tail_cells(ab, op, ab->bottleneck_arm, cells + at);
+        at += ETP_AB_OPERATOR_TAIL;
         for (size_t a = 0; at < n; at++, a++) {
             cells[at] = etp_cell_z(ab->arms[ab->shown[a]].level_name);
         }

@@ -2,6 +2,7 @@
 // Tables of an ab report with columns for each arm: those columns, and their other form: with many
 // arms the table grows downwards, a row for each arm, so that none is left out.
 #include <math.h>
+#include <string.h>
 
 #include "show/report.h"
 
@@ -30,6 +31,51 @@ etp_column etp_ab_speedup_column(const etp_ab *ab, size_t at)
         column.title = etp_arena_printf(ab->arena, "speedup of %s", arm->measured);
     }
     return column;
+}
+
+void etp_ab_operator_tail(const etp_ab *ab, etp_column *out)
+{
+    const unsigned roof = ab->roofs ? 0 : ETP_COL_ABSENT;
+    bool engaged = false;
+    for (size_t i = 0; i < ab->n_operators; i++) {
+        engaged = engaged || ab->operators[i].engaged.state != ETP_ENGAGEMENT_UNKNOWN;
+    }
+    const etp_column tail[ETP_AB_OPERATOR_TAIL] = {
+        {.key = "t_roof_ns",
+         .title = "roof",
+         .kind = ETP_KIND_NS,
+         .flags = ETP_COL_MINOR | roof,
+         .help = "least time that its work can take on this device"},
+        {.key = "of_roof",
+         .title = "of roof",
+         .kind = ETP_KIND_PERCENT,
+         .flags = roof,
+         .help = "least time that its work can take on this device, of the time it took"},
+        {.key = "why", .title = "why", .help = ETP_AB_WHY_HELP},
+        {.key = "engaged", .title = "feature", .flags = engaged ? 0 : ETP_COL_MINOR},
+        {.key = "name_now", .title = "runs as", .flags = ETP_COL_CODE | ETP_COL_MINOR},
+        {.key = "reason", .title = "feature reason", .flags = ETP_COL_MINOR},
+    };
+    memcpy(out, tail, sizeof tail);
+}
+
+void etp_ab_operator_tail_cells(const etp_ab *ab, const etp_ab_operator *op, uint32_t arm,
+                                etp_cell *out)
+{
+    const etp_roof_place *p = op->roofs ? &op->roofs[arm] : NULL;
+    bool placed = p && p->verdict != ETP_ROOF_UNKNOWN;
+    bool judged = arm == ab->bottleneck_arm; // the others' features were not looked for
+    bool engaged = op->engaged.state == ETP_ENGAGED;
+    const etp_cell tail[ETP_AB_OPERATOR_TAIL] = {
+        etp_cell_rounded_ns(placed ? p->roof_ns : (double)NAN),
+        etp_cell_double(p ? p->efficiency : (double)NAN),
+        etp_cell_z(judged ? etp_why_name(op->why) : NULL),
+        etp_cell_judged(etp_cell_z(judged ? etp_ab_engaged_word(op->engaged.state) : NULL),
+                        engaged ? ETP_GOOD : ETP_PLAIN),
+        op->names[arm].len ? etp_cell_str(op->names[arm]) : etp_cell_missing(),
+        etp_cell_z(judged ? etp_reason_text(op->engaged.reason) : NULL),
+    };
+    memcpy(out, tail, sizeof tail);
 }
 
 // ---- a row for each arm ----
@@ -80,32 +126,20 @@ void etp_ab_long_category_table(const etp_ab *ab, etp_report *r)
 
 void etp_ab_long_operator_table(const etp_ab *ab, etp_report *r)
 {
-    const unsigned roof = ab->roofs ? 0 : ETP_COL_ABSENT,
-                   level = ab->misnamed ? ETP_COL_MINOR : ETP_COL_ABSENT; // beside other names
-    const etp_column columns[] = {
+    enum { HEAD = 6, LEVEL = HEAD + ETP_AB_OPERATOR_TAIL };
+    etp_column columns[LEVEL + 1] = {
         {.key = "id", .title = "id", .flags = ETP_COL_MINOR},
         {.key = "label", .title = "operator", .flags = ETP_COL_CODE},
         {.key = "category", .title = "category", .flags = ETP_COL_MINOR},
         {.key = "arm", .title = "arm", .flags = ETP_COL_CODE},
         {.key = "ns", .title = "time", .kind = ETP_KIND_NS, .flags = ETP_COL_BAR},
         {.key = "speedup", .title = "speedup", .kind = ETP_KIND_RATIO},
-        {.key = "t_roof_ns",
-         .title = "roof",
-         .kind = ETP_KIND_NS,
-         .flags = ETP_COL_MINOR | roof,
-         .help = "least time that its work can take on this device"},
-        {.key = "of_roof",
-         .title = "of roof",
-         .kind = ETP_KIND_PERCENT,
-         .flags = roof,
-         .help = "least time that its work can take on this device, of the time it took"},
-        {.key = "why", .title = "why", .help = ETP_AB_WHY_HELP},
-        {.key = "engaged", .title = "feature", .flags = ETP_COL_MINOR},
-        {.key = "name_now", .title = "runs as", .flags = ETP_COL_CODE | ETP_COL_MINOR},
-        {.key = "reason", .title = "feature reason", .flags = ETP_COL_MINOR},
-        {.key = "level", .title = "ran at", .flags = level},
+        [LEVEL] = {.key = "level", // beside other names
+                   .title = "ran at",
+         .flags = ab->misnamed ? ETP_COL_MINOR : ETP_COL_ABSENT},
     };
-    etp_table *t = etp_report_table(r, ETP_AB_TABLE_OPERATORS, NULL, columns, 13);
+    etp_ab_operator_tail(ab, columns + HEAD);
+    etp_table *t = etp_report_table(r, ETP_AB_TABLE_OPERATORS, NULL, columns, LEVEL + 1);
     // Fifteen operators, as in the wide table.
     etp_table_limit(t, 15 * ab->n_arms);
     for (size_t i = 0; i < ab->n_operators; i++) {
@@ -113,21 +147,16 @@ void etp_ab_long_operator_table(const etp_ab *ab, etp_report *r)
         for (size_t k = 0; k < ab->n_arms; k++) {
             uint32_t a = ab->shown[k];
             size_t against = against_baseline(ab, a);
-            const etp_roof_place *p = op->roofs ? &op->roofs[a] : NULL;
-            bool placed = p && p->verdict != ETP_ROOF_UNKNOWN;
-            bool judged = a == ab->bottleneck_arm; // the others' features were not looked for
-            ETP_ROW(t, etp_cell_z(op->id), etp_cell_z(op->label),
-                    etp_cell_z(etp_category_name(op->category)),
-                    etp_cell_called(ab->arms[a].name, ab->arms[a].measured), etp_cell_ns(op->ns[a]),
-                    against < ab->n_comparisons ? etp_cell_double(op->speedup[against])
-                                                : etp_cell_missing(),
-                    etp_cell_rounded_ns(placed ? p->roof_ns : (double)NAN),
-                    etp_cell_double(p ? p->efficiency : (double)NAN),
-                    etp_cell_z(judged ? etp_why_name(op->why) : NULL),
-                    etp_cell_z(judged ? etp_ab_engaged_word(op->engaged.state) : NULL),
-                    op->names[a].len ? etp_cell_str(op->names[a]) : etp_cell_missing(),
-                    etp_cell_z(judged ? etp_reason_text(op->engaged.reason) : NULL),
-                    etp_cell_z(ab->arms[a].level_name));
+            bool told = against < ab->n_comparisons;
+            etp_cell cells[LEVEL + 1] = {etp_cell_z(op->id),
+                                         etp_cell_z(op->label),
+                                         etp_cell_z(etp_category_name(op->category)),
+                                         etp_cell_called(ab->arms[a].name, ab->arms[a].measured),
+                                         etp_cell_ns(op->ns[a]),
+                                         etp_cell_double(told ? op->speedup[against] : (double)NAN),
+                                         [LEVEL] = etp_cell_z(ab->arms[a].level_name)};
+            etp_ab_operator_tail_cells(ab, op, a, cells + HEAD);
+            etp_table_add_row(t, cells, LEVEL + 1);
         }
     }
 }
