@@ -136,7 +136,7 @@ static bool side_args(const etp_ledger_row *row, const etp_ab_operator *op, uint
     for (size_t i = 0; i < op->merged.n; i++) {
         if (op->merged.items[i].arm == arm) {
             etp_strbuf_appendz(&merged, merged.len ? "; " : "");
-            etp_strbuf_append(&merged, op->merged.items[i].name);
+            etp_strbuf_append(&merged, op->merged.items[i].row->name);
         }
     }
     if (ok && (merged.len || merged.failed)) {

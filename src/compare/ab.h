@@ -72,11 +72,6 @@ typedef struct etp_cost_row {
 } etp_cost_row;
 extern const etp_cost_row k_etp_costs[ETP_COSTS]; // extra_ratios.c; in the order of tables
 
-typedef struct etp_ab_masking_cost { // what hiding features added to an inference: medians; NAN
-                                     // unknown
-    double calls, call_ns, share;
-} etp_ab_masking_cost;
-
 // One of the parts of an arm's loading, in the order in which they happen; those of delegates come
 // before the rest of their method.
 typedef struct etp_ab_load_part {
@@ -139,7 +134,9 @@ typedef struct etp_ab_arm {
     etp_memory_stages memory_at; // of the first of these
     etp_ab_load load;
     int64_t disk_bytes; // its program and the weights beside it
-    etp_ab_masking_cost masking_cost;
+    struct {
+        double calls, call_ns, share; // NAN unknown
+    } masking_cost;                   // what hiding features added to an inference: medians
     etp_proof proof;
     const etp_kernels *kernels; // sampled program counters, NULL without
     const etp_profile *profile; // NULL when the arm has no usable dump
@@ -228,7 +225,6 @@ typedef struct etp_ab_category {
 
 typedef struct etp_ab_merged { // one more row of an arm that belongs to the group
     uint32_t arm;
-    etp_str name;
     const etp_profile_row *row;
 } etp_ab_merged;
 
@@ -430,11 +426,10 @@ typedef struct etp_ab_findings {
     etp_arena *arena; // of the texts
 } etp_ab_findings;
 
-// What is wrong with the recordings themselves, appended in the order of the findings.
-typedef struct etp_ab_doubts {
+typedef struct etp_texts { // ids of operators, sentences
     const char **items;
     size_t n, cap;
-} etp_ab_doubts;
+} etp_texts;
 
 // What else could have made the difference, and whether it did.
 #define ETP_CAUSE_MAP(X)        \
@@ -519,14 +514,6 @@ typedef struct etp_ab_conditions { // of a block; NAN unknown
     int boost;                                                                // -1 unknown
 } etp_ab_conditions;
 
-typedef struct etp_ab_environment {
-    const etp_ab_conditions *blocks; // in order
-    size_t n_blocks;
-    uint64_t pad[2]; // least and most bytes by which launches' environments were made larger
-    const etp_str *unreadable; // what of it this device does not tell
-    size_t n_unreadable;
-} etp_ab_environment;
-
 typedef struct etp_ab {
     etp_arena *arena;
     const char *subject; // what all arms have in common: "toy_cnn_xnnpack_fp16 on AMD EPYC, 1
@@ -555,7 +542,13 @@ typedef struct etp_ab {
     uint32_t controls;             // blocks with launches of the A/A control, as planned
     const etp_ab_fact *device;
     size_t n_device;
-    etp_ab_environment environment;
+    struct {
+        const etp_ab_conditions *blocks; // in order
+        size_t n_blocks;
+        uint64_t pad[2]; // least and most bytes by which launches' environments were made larger
+        const etp_str *unreadable; // what of it this device does not tell
+        size_t n_unreadable;
+    } environment;
     const char *platform;
     const char *measured_at;                         // "2026-03-01 14:52", UTC; NULL unknown
     const char *executorch_version, *executorch_sha; // NULL unknown
@@ -695,6 +688,8 @@ void etp_ab_part_add(etp_ab_clocked_time *sum, const etp_ab_clocked_time *part);
 // many samples at best; TIMES 0: now. NAN: nothing is asked.
 double etp_ab_engage_reach(const etp_ab *ab, double times);
 
+bool etp_ab_computes_int8(const etp_op_name *op); // by the types in its name; roofs.c
+
 // ---- settling what is unknown ----
 
 // Blocks to measure beyond BLOCKS so that an interval of their spread leaves LIMIT out: at least 2,
@@ -728,7 +723,6 @@ bool etp_ab_is_within(const etp_ab *ab, const etp_ab_comparison *c); // its arms
 const char *etp_ab_model_word(const etp_ab *ab, size_t model, etp_arena *arena);
 // What the level of an arm is called: after a feature only where it ran.
 const char *etp_ab_level_called(const etp_ab *ab, const etp_ab_arm *a, etp_arena *arena);
-bool etp_ab_levels_differ(const etp_ab *ab); // any arm's from another's
 // Several models at one level of x86-64: it is not what is compared.
 bool etp_ab_models_at_one_level(const etp_ab *ab);
 // What its build is called: by the release where that of two builds differs, else by its letter.
@@ -738,14 +732,11 @@ const char *etp_ab_cache_called(const etp_ab_arm *a, etp_arena *arena); // of pa
 // VNNI, as of an fp32 model; likewise of fp16 and amx. NULL: nothing, or the level's own code.
 const char *etp_ab_ran_instead(const etp_ab *ab, const etp_ab_arm *a);
 
-// The worse of two; what one comparison of outputs says.
-void etp_ab_take_worse(etp_ab_correctness *out, const etp_ab_correctness *c);
-struct etp_outputs_comparison; // measure/outputs.h
-etp_ab_correctness etp_ab_correctness_of(const struct etp_outputs_comparison *c);
 #define ETP_AB_NOT_COMPARED ((etp_ab_correctness){-1, NAN, NAN, NAN, NAN, false, false, false})
 // Why outputs that were held together say nothing, for people; NULL: they do, or none were.
 const char *etp_ab_outputs_mute(const etp_ab_correctness *c);
 
-void etp_ab_add_doubts(const etp_ab *ab, etp_arena *arena, etp_ab_doubts *to);
+// What is wrong with the recordings themselves, in the order of the findings.
+void etp_ab_add_doubts(const etp_ab *ab, etp_arena *arena, etp_texts *to);
 
 #endif

@@ -73,14 +73,17 @@ static void describe_device(const etp_run *run, etp_ab *ab)
     ab->n_device = run->facts.n;
 }
 
+etp_ab_model etp_ab_model_of(const etp_run_model *m, etp_arena *arena)
+{
+    return (etp_ab_model){text_or_null(arena, m->path), text_or_null(arena, m->sha256),
+                          text_or_null(arena, m->stem), m};
+}
+
 static void describe_models(const etp_run *run, etp_ab *ab)
 {
     etp_ab_model *models = ETP_NEW_ARRAY(ab->arena, etp_ab_model, run->models.n + 1);
     for (size_t i = 0; i < run->models.n; i++) {
-        models[i] = (etp_ab_model){text_or_null(ab->arena, run->models.items[i].path),
-                                   text_or_null(ab->arena, run->models.items[i].sha256),
-                                   text_or_null(ab->arena, run->models.items[i].stem),
-                                   &run->models.items[i]};
+        models[i] = etp_ab_model_of(&run->models.items[i], ab->arena);
     }
     ab->models = models;
     ab->n_models = run->models.n;
@@ -88,7 +91,7 @@ static void describe_models(const etp_run *run, etp_ab *ab)
     ab->title = ab->title ? ab->title : "run";
 }
 
-int64_t etp_ab_disk_bytes(const etp_run *run, uint32_t model)
+static int64_t disk_bytes_of(const etp_run *run, uint32_t model)
 {
     uint64_t program = model < run->models.n ? run->models.items[model].bytes : 0;
     uint64_t data = run->hashes.data_bytes;
@@ -118,6 +121,18 @@ static const char *release_of(const etp_run *run, uint32_t side, etp_arena *aren
     return etp_arena_strdup(arena, side ? b : a);
 }
 
+void etp_ab_describe_arm(const etp_run *run, const etp_run_arm *in, etp_arena *arena,
+                         etp_ab_arm *out)
+{
+    out->name = etp_arena_strdup(arena, in->name);
+    out->level_name = text_or_null(arena, in->level);
+    out->level = etp_run_arm_level(run, in, arena);
+    out->threads = in->threads;
+    out->runner_sha256 = text_or_null(arena, in->runner_sha256);
+    out->emulated = in->emulated;
+    out->disk_bytes = disk_bytes_of(run, in->model);
+}
+
 static void describe_arms(const etp_run *run, etp_ab_described *out)
 {
     etp_ab *ab = &out->ab;
@@ -125,18 +140,12 @@ static void describe_arms(const etp_run *run, etp_ab_described *out)
     for (size_t i = 0; i < run->arms.n; i++) {
         const etp_run_arm *in = &run->arms.items[i];
         etp_ab_arm arm = k_etp_ab_unknown_arm;
-        arm.name = etp_arena_strdup(ab->arena, in->name);
-        arm.level_name = text_or_null(ab->arena, in->level);
-        arm.threads = in->threads;
+        etp_ab_describe_arm(run, in, ab->arena, &arm);
         arm.model = in->model;
         arm.build = run->builds.n > 0 ? "AB"[in->side] : '\0';
         arm.executorch = release_of(run, in->side, ab->arena);
         arm.cache = in->cache;
-        arm.runner_sha256 = text_or_null(ab->arena, in->runner_sha256);
-        arm.emulated = in->emulated;
         arm.foreign = in->runner.len > 0;
-        arm.disk_bytes = etp_ab_disk_bytes(run, in->model);
-        arm.level = etp_run_arm_level(run, in, ab->arena);
         out->arms[ab->n_arms++] = arm;
     }
     for (size_t i = 0; i < run->dumps.n; i++) {

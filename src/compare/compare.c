@@ -41,7 +41,14 @@ bool etp_ab_one_program(const etp_ab *ab, const etp_ab_arm *x, const etp_ab_arm 
     return p && q && strcmp(p, q) == 0;
 }
 
-static void build_ledgers(const etp_ab *ab, etp_ab_aligned *out)
+typedef struct aligned { // parallel to ab.comparisons, but for the operators
+    etp_alignment *alignments;
+    etp_ab_ledger *ledgers;
+    etp_ab_operator *operators; // of all arms, in program order
+    size_t n_operators;
+} aligned;
+
+static void build_ledgers(const etp_ab *ab, aligned *out)
 {
     out->ledgers = ETP_NEW_ARRAY(ab->arena, etp_ab_ledger, ab->n_comparisons);
     out->alignments = ETP_NEW_ARRAY(ab->arena, etp_alignment, ab->n_comparisons);
@@ -81,7 +88,7 @@ static void build_ledgers(const etp_ab *ab, etp_ab_aligned *out)
 
 typedef struct groups {
     const etp_ab *ab;
-    const etp_ab_aligned *aligned; // but for its operators
+    const aligned *aligned; // but for its operators
     struct {
         etp_ab_operator *items;
         size_t n, cap;
@@ -128,12 +135,13 @@ static void put_merged(groups *g, etp_ab_operator *op, uint32_t arm, const etp_p
         return;
     }
     for (size_t i = 0; i < op->merged.n; i++) { // the baseline's are met once per comparison
-        if (op->merged.items[i].arm == arm && etp_str_eq(op->merged.items[i].name, row->name)) {
+        if (op->merged.items[i].arm == arm &&
+            etp_str_eq(op->merged.items[i].row->name, row->name)) {
             return;
         }
     }
     if (!etp_str_eq(op->names[arm], row->name)) {
-        ETP_ADD(g->ab->arena, &op->merged, ((etp_ab_merged){arm, row->name, row}));
+        ETP_ADD(g->ab->arena, &op->merged, ((etp_ab_merged){arm, row}));
     }
 }
 
@@ -277,7 +285,7 @@ static void facts_of(const etp_ab *ab, etp_ab_operator *op, uint32_t candidate)
     }
 }
 
-static void finish_operators(const etp_ab *ab, etp_ab_aligned *out)
+static void finish_operators(const etp_ab *ab, aligned *out)
 {
     size_t dumps = 0;
     for (size_t a = 0; a < ab->n_arms; a++) {
@@ -316,26 +324,27 @@ static int slowest_first(const void *pa, const void *pb)
     return (a->index > b->index) - (a->index < b->index);
 }
 
-static void order_by_time(const etp_ab *ab, etp_ab_aligned *out)
+static const uint32_t *order_by_time(const etp_ab *ab, const aligned *a)
 {
-    time_order *order = ETP_NEW_ARRAY(ab->arena, time_order, out->n_operators);
-    out->by_time = ETP_NEW_ARRAY(ab->arena, uint32_t, out->n_operators);
-    for (uint32_t i = 0; i < out->n_operators; i++) {
+    time_order *order = ETP_NEW_ARRAY(ab->arena, time_order, a->n_operators);
+    uint32_t *by_time = ETP_NEW_ARRAY(ab->arena, uint32_t, a->n_operators);
+    for (uint32_t i = 0; i < a->n_operators; i++) {
         int64_t most = 0;
-        for (size_t a = 0; a < ab->n_arms; a++) {
-            int64_t ns = out->operators[i].ns[a];
+        for (size_t k = 0; k < ab->n_arms; k++) {
+            int64_t ns = a->operators[i].ns[k];
             most = ns != ETP_NS_UNKNOWN && ns > most ? ns : most;
         }
-        int64_t own = out->operators[i].ns[ab->baseline];
+        int64_t own = a->operators[i].ns[ab->baseline];
         order[i] = (time_order){own == ETP_NS_UNKNOWN ? most : own, i};
     }
-    qsort(order, out->n_operators, sizeof *order, slowest_first);
-    for (size_t i = 0; i < out->n_operators; i++) {
-        out->by_time[i] = order[i].index;
+    qsort(order, a->n_operators, sizeof *order, slowest_first);
+    for (size_t i = 0; i < a->n_operators; i++) {
+        by_time[i] = order[i].index;
     }
+    return by_time;
 }
 
-static void build_operators(const etp_ab *ab, etp_ab_aligned *out)
+static void build_operators(const etp_ab *ab, aligned *out)
 {
     const etp_profile *base = ab->n_arms ? ab->arms[ab->baseline].profile : NULL;
     if (!base) {
@@ -362,11 +371,16 @@ static void build_operators(const etp_ab *ab, etp_ab_aligned *out)
         out->operators[i].id = etp_arena_printf(ab->arena, "op%u", i + 1);
     }
     finish_operators(ab, out);
-    order_by_time(ab, out);
 }
 
-void etp_ab_align(const etp_ab *ab, etp_ab_aligned *out)
+etp_ab_operator *etp_ab_align(const etp_ab *ab, etp_ab *out)
 {
-    build_ledgers(ab, out);
-    build_operators(ab, out);
+    aligned a = {0};
+    build_ledgers(ab, &a);
+    build_operators(ab, &a);
+    out->ledgers = a.ledgers;
+    out->operators = a.operators;
+    out->n_operators = a.n_operators;
+    out->by_time = order_by_time(ab, &a);
+    return a.operators;
 }

@@ -49,15 +49,6 @@ static double value(columns *c, int which, uint64_t kept)
                                                 : (double)NAN;
 }
 
-static size_t block_index(const etp_stats *st, uint32_t block)
-{
-    size_t i = 0;
-    while (i < st->n_blocks_seen && st->block_numbers[i] != block) {
-        i++;
-    }
-    return i;
-}
-
 // Rows of misses lie beside those of the etp_counted.
 static void take_launches(const etp_run *run, const etp_stats *st, etp_counted *cells,
                           double *misses, etp_arena *arena, etp_counters *out)
@@ -74,8 +65,8 @@ static void take_launches(const etp_run *run, const etp_stats *st, etp_counted *
         const etp_launch_stats *l = &st->launches[i];
         const etp_run_launch *launch =
             l->control ? NULL : etp_run_launch_find(run, l->block, l->launch, ETP_LAUNCH_TIMED);
-        size_t block = block_index(st, l->block);
-        if (!launch || launch->counted.events == ETP_EVENTS_NONE || block == st->n_blocks_seen ||
+        size_t block = etp_ab_block_index(st, l->block);
+        if (!launch || launch->counted.events == ETP_EVENTS_NONE || block == SIZE_MAX ||
             l->arm >= st->n_arms) {
             continue;
         }

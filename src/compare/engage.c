@@ -141,11 +141,6 @@ static void ask_cpu(const etp_ab_session *s, etp_ab_engagement *e, etp_engage_ca
     }
 }
 
-static bool sme_names(const etp_profile *p, const etp_name_book *book)
-{
-    return etp_feature_of_names(p, book) == ETP_FEATURE_SME;
-}
-
 static void add_reason(etp_ab_engagement *e, etp_reason reason, int64_t ns)
 {
     size_t i = 0;
@@ -303,7 +298,7 @@ static void judge(const etp_ab *ab, const etp_ab_engagement *e, const etp_ab_ope
     c.sampled = c.pool = NULL;
     for (size_t i = 0; i < op->merged.n; i++) { // a group that did only part of its work there
         etp_op_name parsed;
-        etp_op_parse(op->merged.items[i].name, &parsed);
+        etp_op_parse(op->merged.items[i].row->name, &parsed);
         bool part = op->merged.items[i].arm == e->arm && out->eligible &&
                     parsed.category == row->parsed.category;
         etp_profile_row other = *row;
@@ -427,7 +422,7 @@ void etp_ab_engage(const etp_ab_session *s, etp_ab_engagement *e, etp_engage *ea
     bool known = run_of(s, e->arm) && etp_run_cpu(run_of(s, e->arm), ab->arena, &cpu);
     common.may_be_amx = (known || own->level != ETP_LEVEL_NONE) &&
                         etp_names_may_be_amx(own->level, common.names, known ? &cpu : NULL);
-    common.sme_elsewhere = sme_names(ab->arms[e->arm].profile, common.names);
+    common.sme_elsewhere = etp_feature_of_names(own->profile, common.names) == ETP_FEATURE_SME;
     pools all = {0};
     pool_samples(ab, e->arm, &all);
     sums time = {.known = !ab->emulated}, macs = {.known = true};

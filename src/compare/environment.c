@@ -32,17 +32,18 @@ static void take_launches(const etp_run *run, etp_ab_conditions *b)
     b->waited_share = etp_run_wait_share(&waited);
 }
 
-void etp_ab_take_environment(const etp_run *run, etp_arena *arena, etp_ab_environment *out)
+void etp_ab_take_environment(const etp_run *run, etp_ab *out)
 {
-    etp_ab_conditions *blocks = ETP_NEW_ARRAY(arena, etp_ab_conditions, run->blocks.n + 1);
-    *out = (etp_ab_environment){.blocks = blocks,
-                                .n_blocks = run->blocks.n,
-                                .unreadable = run->unreadable.items,
-                                .n_unreadable = run->unreadable.n};
+    etp_ab_conditions *blocks = ETP_NEW_ARRAY(out->arena, etp_ab_conditions, run->blocks.n + 1);
+    uint64_t *pad = out->environment.pad;
+    out->environment.blocks = blocks;
+    out->environment.n_blocks = run->blocks.n;
+    out->environment.unreadable = run->unreadable.items;
+    out->environment.n_unreadable = run->unreadable.n;
     for (size_t i = 0; i < run->launches.n; i++) {
-        uint64_t pad = run->launches.items[i].env_pad_bytes;
-        out->pad[0] = i == 0 || pad < out->pad[0] ? pad : out->pad[0];
-        out->pad[1] = pad > out->pad[1] ? pad : out->pad[1];
+        uint64_t bytes = run->launches.items[i].env_pad_bytes;
+        pad[0] = i == 0 || bytes < pad[0] ? bytes : pad[0];
+        pad[1] = bytes > pad[1] ? bytes : pad[1];
     }
     for (size_t i = 0; i < run->blocks.n; i++) {
         const etp_run_block *in = &run->blocks.items[i];

@@ -59,6 +59,38 @@ static void take_memory(const etp_run *run, uint32_t run_arm, etp_arena *arena, 
     }
 }
 
+// What it costs to hide features: the SDK asks the runner's hook while it executes.
+static void take_masking_cost(const etp_run *run, uint32_t run_arm, etp_arena *arena,
+                              etp_ab_arm *out)
+{
+    double *calls = ETP_NEW_ARRAY(arena, double, run->launches.n);
+    double *each = ETP_NEW_ARRAY(arena, double, run->launches.n);
+    size_t n = 0;
+    for (size_t i = 0; i < run->launches.n; i++) {
+        const etp_run_launch *l = &run->launches.items[i];
+        if (l->arm == run_arm && l->kind == ETP_LAUNCH_TIMED && l->hook_cost.call_ps > 0) {
+            calls[n] = (double)l->hook_cost.calls;
+            each[n++] = (double)l->hook_cost.call_ps / 1000;
+        }
+    }
+    out->masking_cost.calls = etp_median(calls, n);
+    out->masking_cost.call_ns = etp_median(each, n);
+    double ns = out->masking_cost.calls * out->masking_cost.call_ns;
+    out->masking_cost.share = out->median_ns > 0 ? ns / (double)out->median_ns : (double)NAN;
+}
+
+// These end a sentence.
+static const char *masking_cost_words(const etp_ab_arm *a, etp_arena *arena)
+{
+    if (!(a->masking_cost.call_ns > 0) || !isfinite(a->masking_cost.share)) {
+        return "";
+    }
+    return etp_arena_printf(arena,
+                            "; its %.0f questions in an inference cost %s ns each, %s %% of it",
+                            a->masking_cost.calls, ETP_DIGITS(a->masking_cost.call_ns, 2),
+                            ETP_DIGITS(100 * a->masking_cost.share, 2));
+}
+
 // What etprof-launch did for a runner that is not etprof's.
 static const char *foreign_mask(const etp_ab_session *s, const etp_run_launch *l)
 {
@@ -95,7 +127,7 @@ static void prove_arm(const etp_ab_session *s, const etp_run *run, uint32_t run_
     take_medians(run, run_arm, s->ab.arena, out);
     take_memory(run, run_arm, s->ab.arena, out);
     out->load = etp_ab_load_of(s, run, run_arm, at);
-    etp_ab_take_masking_cost(run, run_arm, arm->median_ns, s->ab.arena, &out->masking_cost);
+    take_masking_cost(run, run_arm, s->ab.arena, out);
     if (arm->level == ETP_LEVEL_NONE) {
         return;
     }
@@ -109,7 +141,7 @@ static void prove_arm(const etp_ab_session *s, const etp_run *run, uint32_t run_
         }
     }
     if (launch) {
-        const char *cost = etp_ab_masking_cost_words(&out->masking_cost, s->ab.arena);
+        const char *cost = masking_cost_words(out, s->ab.arena);
         etp_str cleared = launch->mask_cleared.len ? launch->mask_cleared : ETP_STR("nothing");
         const char *text =
             arm->foreign
@@ -176,7 +208,8 @@ etp_withheld etp_ab_noise_reason(etp_contention contention, bool control_differs
     return why == ETP_WITHHELD_NOT && control_differs ? ETP_WITHHELD_NOISE_FLOOR : why;
 }
 
-etp_withheld etp_ab_first_reason(const etp_ab *ab, bool outputs_differ, bool refuted,
+// Of those that hold, in the order in which they are told.
+static etp_withheld first_reason(const etp_ab *ab, bool outputs_differ, bool refuted,
                                  etp_withheld noise)
 {
     if (outputs_differ) {
@@ -232,7 +265,7 @@ etp_ab_comparison etp_ab_withhold(const etp_ab *ab, const etp_ab_comparison *mea
     const etp_ab_arm *base = &ab->arms[measured->baseline], *cand = &ab->arms[measured->candidate];
     bool refuted = base->proof.truth == ETP_CONTRADICTED || cand->proof.truth == ETP_CONTRADICTED;
     bool differ = base->outputs_differ || cand->outputs_differ;
-    const etp_withheld found = etp_ab_first_reason(
+    const etp_withheld found = first_reason(
         ab, differ, refuted, etp_ab_noise_reason(measured->contention, control_differs));
     etp_ab_comparison out = *measured;
     out.withheld = found ? found : otherwise;

@@ -38,7 +38,7 @@ typedef struct states {
     uint32_t n_arms;
 } states;
 
-static size_t block_index(const etp_stats *st, uint32_t block)
+size_t etp_ab_block_index(const etp_stats *st, uint32_t block)
 {
     size_t low = 0, high = st->n_blocks_seen;
     while (low < high) {
@@ -53,7 +53,7 @@ static void take_launches(const etp_ab_session *s, states *x)
 {
     for (size_t i = 0; i < s->run.launches.n; i++) {
         const etp_run_launch *l = &s->run.launches.items[i];
-        size_t b = block_index(&s->stats, l->block);
+        size_t b = etp_ab_block_index(&s->stats, l->block);
         for (etp_cost cost = 0; cost < ETP_COSTS && b != SIZE_MAX && l->arm < x->n_arms; cost++) {
             const uint64_t is = etp_cost_of(l, cost);
             if (is > 0) {
@@ -76,7 +76,7 @@ static void take_traced(const etp_ab_session *s, states *x, double *scratch)
                 scratch[n++] = log((double)r->duration_ns);
             }
         }
-        size_t b = n > 0 ? block_index(&s->stats, first->block) : SIZE_MAX;
+        size_t b = n > 0 ? etp_ab_block_index(&s->stats, first->block) : SIZE_MAX;
         if (b != SIZE_MAX && first->arm < x->n_arms) {
             x->traced[b * x->n_arms + first->arm] = etp_median(scratch, n);
         }
@@ -89,8 +89,8 @@ static void take_recorded(const etp_ab_session *s, states *x, double *scratch)
 {
     for (size_t d = 0; d < s->dumps.n; d++) {
         const etp_ab_dump *dump = &s->dumps.items[d];
-        size_t b =
-            dump->trace && dump->arm < x->n_arms ? block_index(&s->stats, dump->block) : SIZE_MAX;
+        size_t b = dump->trace && dump->arm < x->n_arms ? etp_ab_block_index(&s->stats, dump->block)
+                                                        : SIZE_MAX;
         if (b == SIZE_MAX || isfinite(x->traced[b * x->n_arms + dump->arm])) {
             continue;
         }

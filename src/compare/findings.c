@@ -44,7 +44,7 @@ void etp_ab_add_finding(etp_ab_findings *to, etp_finding_kind kind, etp_finding_
     etp_ab_find_rows(to, kind, severity, &evidence, evidence ? 1 : 0, text);
 }
 
-void etp_ab_add_doubts(const etp_ab *ab, etp_arena *arena, etp_ab_doubts *to)
+void etp_ab_add_doubts(const etp_ab *ab, etp_arena *arena, etp_texts *to)
 {
     for (size_t i = 0; i < ab->judged.findings.n; i++) {
         const etp_ab_finding *f = &ab->judged.findings.items[i];

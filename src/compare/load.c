@@ -83,9 +83,9 @@ typedef struct collecting {
 
 static etp_status add_dump(const collecting *c, const char *path, etp_error *err)
 {
-    etp_ab *ab = &c->out->ab;
-    etp_ab_recordings *all = &c->out->recordings;
-    if (all->n >= c->room) {
+    etp_ab_described *out = c->out;
+    etp_ab *ab = &out->ab;
+    if (out->recordings.n >= c->room) {
         return etp_fail(err, ETP_USAGE, "more than %d dumps; name fewer", ETP_AB_BARE_DUMPS);
     }
     uint32_t block = 1;
@@ -95,18 +95,18 @@ static etp_status add_dump(const collecting *c, const char *path, etp_error *err
         arm++;
     }
     // The same name twice with the same block is two files of two folders: two arms.
-    for (size_t i = 0; arm < ab->n_arms && i < all->n; i++) {
-        if (all->items[i].arm == arm && all->items[i].block == block) {
+    for (size_t i = 0; arm < ab->n_arms && i < out->recordings.n; i++) {
+        if (out->recordings.items[i].arm == arm && out->recordings.items[i].block == block) {
             arm = ab->n_arms;
             name = etp_str_from(path);
         }
     }
     if (arm == ab->n_arms) {
-        c->out->arms[ab->n_arms++] = k_etp_ab_unknown_arm;
-        c->out->arms[arm].name = etp_arena_strdup(ab->arena, name);
+        out->arms[ab->n_arms++] = k_etp_ab_unknown_arm;
+        out->arms[arm].name = etp_arena_strdup(ab->arena, name);
     }
     etp_ab_recording recording = {.path = path, .arm = (uint32_t)arm, .block = block};
-    ETP_ADD(ab->arena, all, recording);
+    ETP_ADD(ab->arena, &out->recordings, recording);
     return ETP_OK;
 }
 
@@ -384,13 +384,13 @@ etp_status etp_ab_take_traces(const etp_ab_session *s, etp_ab_findings *noticed,
     return ETP_OK;
 }
 
-static etp_status open_dumps(const etp_ab_session *s, const etp_ab_recordings *recordings,
+static etp_status open_dumps(const etp_ab_session *s, const etp_ab_described *described,
                              etp_ab_findings *noticed, etp_ab_dumps *out, etp_error *err)
 {
     size_t unused = 0;
     const char *first = NULL;
-    for (size_t i = 0; i < recordings->n; i++) {
-        etp_status st = open_dump(s, &recordings->items[i], out, err);
+    for (size_t i = 0; i < described->recordings.n; i++) {
+        etp_status st = open_dump(s, &described->recordings.items[i], out, err);
         if (st == ETP_OK) {
             continue;
         }
@@ -408,14 +408,14 @@ static etp_status open_dumps(const etp_ab_session *s, const etp_ab_recordings *r
         const char *text =
             unused == 1 ? etp_arena_printf(s->ab.arena, "trace not used: %s", first)
                         : etp_arena_printf(s->ab.arena, "%zu of %zu traces not used; the first: %s",
-                                           unused, recordings->n, first);
+                                           unused, described->recordings.n, first);
         etp_ab_add_finding(noticed, ETP_FINDING_TRACE_UNUSED, ETP_SEVERITY_WARN, NULL, text);
     }
     return ETP_OK;
 }
 
-etp_status etp_ab_open_dumps(const etp_ab_session *s, const etp_ab_recordings *recordings,
+etp_status etp_ab_open_dumps(const etp_ab_session *s, const etp_ab_described *described,
                              etp_ab_findings *noticed, etp_ab_dumps *out, etp_error *err)
 {
-    ETP_UNGUARDED(s->ab.arena, open_dumps(s, recordings, noticed, out, err));
+    ETP_UNGUARDED(s->ab.arena, open_dumps(s, described, noticed, out, err));
 }

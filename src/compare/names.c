@@ -169,7 +169,7 @@ const char *etp_ab_level_called(const etp_ab *ab, const etp_ab_arm *a, etp_arena
                 : level_called(ab, a, arena);
 }
 
-bool etp_ab_levels_differ(const etp_ab *ab)
+static bool levels_differ(const etp_ab *ab) // any arm's from another's
 {
     for (size_t i = 1; i < ab->n_arms; i++) {
         if (ab->arms[i].level != ab->arms[0].level) {
@@ -192,7 +192,7 @@ static const char *measured(const etp_ab *ab, const etp_ab_arm *a, etp_arena *ar
     etp_strbuf buf;
     etp_strbuf_init(&buf, arena);
     const bool models = ab->n_models > 1 && a->model < ab->n_models;
-    const bool one_level = !etp_ab_levels_differ(ab);
+    const bool one_level = !levels_differ(ab);
     if (models) {
         add(&buf, "", etp_ab_model_word(ab, a->model, arena));
     }
@@ -215,7 +215,7 @@ static const char *measured(const etp_ab *ab, const etp_ab_arm *a, etp_arena *ar
 bool etp_ab_models_at_one_level(const etp_ab *ab)
 {
     const etp_level_info *info = ab->n_models > 1 ? etp_level_get(ab->arms[0].level) : NULL;
-    return info && info->family == ETP_ISA_X86_64 && !etp_ab_levels_differ(ab);
+    return info && info->family == ETP_ISA_X86_64 && !levels_differ(ab);
 }
 
 const char *etp_ab_build_called(const etp_ab_arm *a, etp_arena *arena)
@@ -252,7 +252,7 @@ const char *etp_ab_fact_of(const etp_ab *ab, const char *key)
     return NULL;
 }
 
-static void subject(const etp_ab *ab, etp_ab_names *out)
+static void subject(const etp_ab *ab, etp_ab *out)
 {
     const char *model = etp_ab_fact_of(ab, "model"); // a phone's
     const char *cpu = model ? model : etp_ab_fact_of(ab, "cpu");
@@ -272,7 +272,7 @@ static void subject(const etp_ab *ab, etp_ab_names *out)
                           ab->arms[0].threads == 1 ? "" : "s");
     }
     const etp_level_info *level = etp_level_get(ab->arms[0].level);
-    if (level && (ab->n_models > 1 || ab->arms[0].build) && !etp_ab_levels_differ(ab)) {
+    if (level && (ab->n_models > 1 || ab->arms[0].build) && !levels_differ(ab)) {
         etp_strbuf_printf(&threads, ", level %s", level->name);
     }
     if (cpu) {
@@ -331,12 +331,6 @@ static const etp_level_info *level_in_name(const etp_ab_arm *a)
     return found || !has_word(a->name, "sme") ? found : etp_level_get(ETP_LEVEL_SME1);
 }
 
-// Names of a recording show some levels, whatever it is called.
-static bool shown_by_names(const etp_ab_arm *a)
-{
-    return a->profile && etp_feature_of_names(a->profile, NULL) != ETP_FEATURE_NONE;
-}
-
 #define NAMED_MOST 4 // arms in a sentence
 
 typedef struct naming { // arms of one kind in a sentence
@@ -363,7 +357,9 @@ static const char *misnamed(const etp_ab *ab, etp_arena *arena)
     for (size_t i = 0; i < ab->n_arms; i++) {
         const etp_ab_arm *a = &ab->arms[i];
         const etp_level_info *info = level_in_name(a), *own = etp_level_get(a->level);
-        if (info && !own && !shown_by_names(a)) {
+        // Names of a recording show some levels, whatever it is called.
+        bool shown = a->profile && etp_feature_of_names(a->profile, NULL) != ETP_FEATURE_NONE;
+        if (info && !own && !shown) {
             add_naming(&unknown, ", ", info, a->name);
             claims = claims || !has_word(a->name, "off");
         } else if (info && own && !etp_level_hides_one(a->level) &&
@@ -388,25 +384,28 @@ static const char *misnamed(const etp_ab *ab, etp_arena *arena)
     return other.n > 0 || claims ? out.ptr : NULL;
 }
 
-void etp_ab_name(const etp_ab *ab, etp_ab_names *out)
+const char *const *etp_ab_arm_names(const etp_ab *ab)
 {
-    out->arms = ETP_NEW_ARRAY(ab->arena, const char *, ab->n_arms + 1);
+    const char **names = ETP_NEW_ARRAY(ab->arena, const char *, ab->n_arms + 1);
     for (size_t i = 0; i < ab->n_arms; i++) {
-        out->arms[i] = measured(ab, &ab->arms[i], ab->arena);
+        names[i] = measured(ab, &ab->arms[i], ab->arena);
     }
-    bool plain = ab->bare || !all_differ(out->arms, ab->n_arms);
+    bool plain = ab->bare || !all_differ(names, ab->n_arms);
     for (size_t i = 0; i < ab->n_arms && plain; i++) {
-        out->arms[i] = ab->arms[i].name;
+        names[i] = ab->arms[i].name;
     }
+    return names;
+}
+
+void etp_ab_name(const etp_ab *ab, etp_ab *out)
+{
     subject(ab, out);
     out->misnamed = misnamed(ab, ab->arena);
 }
 
 const char *etp_ab_arm_called(const etp_ab *ab, uint32_t arm)
 {
-    etp_ab_names names;
-    etp_ab_name(ab, &names);
-    return names.arms[arm];
+    return etp_ab_arm_names(ab)[arm];
 }
 
 const etp_ab_operator *etp_ab_operator_of(const etp_ab *ab, const char *id)

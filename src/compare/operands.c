@@ -135,9 +135,9 @@ etp_status etp_ab_open_sides(etp_arena *arena, const char *const *operands, etp_
 }
 
 static etp_status add_run_dumps(etp_arena *arena, const etp_ab_side *x, uint32_t arm,
-                                etp_ab_recordings *out, etp_error *err)
+                                etp_ab_described *out, etp_error *err)
 {
-    size_t before = out->n;
+    size_t before = out->recordings.n;
     for (size_t i = 0; i < x->run.dumps.n; i++) {
         const etp_run_dump *d = &x->run.dumps.items[i];
         etp_ab_recording recording = {.arm = arm, .block = d->block, .of_session = true};
@@ -145,24 +145,12 @@ static etp_status add_run_dumps(etp_arena *arena, const etp_ab_side *x, uint32_t
             continue;
         }
         recording.path = etp_run_path(arena, x->dir, d->path);
-        ETP_ADD(arena, out, recording);
+        ETP_ADD(arena, &out->recordings, recording);
     }
-    return out->n > before ? ETP_OK
-                           : etp_fail(err, ETP_USAGE, "%s holds no trace of '%.*s'", x->dir,
-                                      ETP_STR_ARG(x->run.arms.items[x->arm].name));
-}
-
-static void describe_run_arm(etp_arena *arena, const etp_ab_side *x, etp_ab_arm *out)
-{
-    const etp_run_arm *in = &x->run.arms.items[x->arm];
-    out->name = etp_arena_strdup(arena, in->name);
-    out->full_name = etp_arena_printf(arena, "%s:%.*s", x->dir, ETP_STR_ARG(in->name));
-    out->level_name = in->level.len ? etp_arena_strdup(arena, in->level) : NULL;
-    out->level = etp_run_arm_level(&x->run, in, arena);
-    out->threads = in->threads;
-    out->runner_sha256 = in->runner_sha256.len ? etp_arena_strdup(arena, in->runner_sha256) : NULL;
-    out->emulated = in->emulated;
-    out->disk_bytes = etp_ab_disk_bytes(&x->run, in->model);
+    return out->recordings.n > before
+               ? ETP_OK
+               : etp_fail(err, ETP_USAGE, "%s holds no trace of '%.*s'", x->dir,
+                          ETP_STR_ARG(x->run.arms.items[x->arm].name));
 }
 
 static const etp_run_model *model_of(const etp_ab_side *x)
@@ -214,12 +202,12 @@ etp_status etp_ab_open_sides_programs(const etp_ab_session *s, etp_ab_findings *
 // The dumps of one operand that is not a run folder: of one arm, or of the one that was asked for.
 // They become those of arm AT.
 static etp_status take_recordings(etp_arena *arena, const etp_ab_side *x, uint32_t at,
-                                  etp_ab_arm *out, etp_ab_recordings *to, etp_error *err)
+                                  etp_ab_described *out, etp_error *err)
 {
     etp_ab_described all;
     uint32_t arm = 0;
     bool found = false;
-    size_t room = to->n < ETP_AB_BARE_DUMPS ? ETP_AB_BARE_DUMPS - to->n : 0;
+    size_t n = out->recordings.n, room = n < ETP_AB_BARE_DUMPS ? ETP_AB_BARE_DUMPS - n : 0;
     ETP_TRY(etp_ab_describe_dumps(arena, &x->operand, 1, room, &all, err));
     etp_strbuf names;
     etp_strbuf_init(&names, arena);
@@ -236,12 +224,12 @@ static etp_status take_recordings(etp_arena *arena, const etp_ab_side *x, uint32
                         x->operand, all.ab.n_arms, etp_strbuf_str(&names).ptr, x->operand,
                         all.ab.n_arms ? all.arms[0].name : "ARM");
     }
-    *out = all.arms[arm];
+    out->arms[at] = all.arms[arm];
     for (size_t d = 0; d < all.recordings.n; d++) {
         etp_ab_recording recording = all.recordings.items[d];
         if (recording.arm == arm) {
             recording.arm = at;
-            ETP_ADD(arena, to, recording);
+            ETP_ADD(arena, &out->recordings, recording);
         }
     }
     return ETP_OK;
@@ -289,10 +277,7 @@ static void describe_models(const etp_ab_side *sides, etp_ab *ab)
             continue;
         }
         ab->n_models = i + 1;
-        models[i].recorded = m;
-        models[i].path = etp_arena_strdup(ab->arena, m->path);
-        models[i].stem = m->stem.len ? etp_arena_strdup(ab->arena, m->stem) : NULL;
-        models[i].sha256 = m->sha256.len ? etp_arena_strdup(ab->arena, m->sha256) : NULL;
+        models[i] = etp_ab_model_of(m, ab->arena);
     }
 }
 
@@ -310,12 +295,15 @@ etp_status etp_ab_describe_sides(etp_arena *arena, const etp_ab_side *sides,
     for (uint32_t i = 0; i < 2; i++) {
         const etp_ab_side *x = &sides[i];
         out->arms[i] = k_etp_ab_unknown_arm;
-        ETP_TRY(x->dir ? add_run_dumps(arena, x, i, &out->recordings, err)
-                       : take_recordings(arena, x, i, &out->arms[i], &out->recordings, err));
+        ETP_TRY(x->dir ? add_run_dumps(arena, x, i, out, err)
+                       : take_recordings(arena, x, i, out, err));
     }
     for (uint32_t i = 0; i < 2; i++) {
         if (sides[i].dir) {
-            describe_run_arm(arena, &sides[i], &out->arms[i]);
+            const etp_run_arm *in = &sides[i].run.arms.items[sides[i].arm];
+            etp_ab_describe_arm(&sides[i].run, in, arena, &out->arms[i]);
+            out->arms[i].full_name =
+                etp_arena_printf(arena, "%s:%.*s", sides[i].dir, ETP_STR_ARG(in->name));
         }
         out->ab.emulated = out->ab.emulated || out->arms[i].emulated;
     }

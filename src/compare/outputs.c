@@ -44,10 +44,10 @@ static etp_output_precision precision_of_program(const etp_program *program)
     return found;
 }
 
-etp_output_precision etp_ab_precision_of(const etp_ab_session *s, uint32_t arm)
+// What the arm computes in, by its recordings, else by its program; float32 without either.
+static etp_output_precision precision_of(const etp_ab_session *s, uint32_t arm)
 {
-    uint32_t model = s->programs.n == 1 ? 0 : s->ab.arms[arm].model;
-    const etp_program *program = model < s->programs.n ? s->programs.items[model].program : NULL;
+    const etp_program *program = etp_ab_program_of(s, arm);
     const etp_profile *profile = s->ab.arms[arm].profile;
     if (profile) {
         return precision_of_rows(profile);
@@ -66,8 +66,7 @@ typedef struct comparing {
 // The operator of the arm's program that draws random numbers; len 0: none, or it is not known.
 static etp_str drawing_operator(const etp_ab_session *s, uint32_t arm)
 {
-    uint32_t model = s->programs.n == 1 ? 0 : s->ab.arms[arm].model;
-    const etp_program *p = model < s->programs.n ? s->programs.items[model].program : NULL;
+    const etp_program *p = etp_ab_program_of(s, arm);
     for (uint32_t m = 0; p && m < p->n_methods; m++) {
         for (uint32_t i = 0; i < p->methods[m].n_instructions; i++) {
             const etp_instruction *in = &p->methods[m].instructions[i];
@@ -115,7 +114,7 @@ const char *etp_ab_outputs_mute(const etp_ab_correctness *c)
                        : NULL;
 }
 
-void etp_ab_take_worse(etp_ab_correctness *out, const etp_ab_correctness *c)
+static void take_worse(etp_ab_correctness *out, const etp_ab_correctness *c)
 {
     if (out->ok < 0 || c->ok == 0) { // what was not compared says nothing
         out->ok = c->ok;
@@ -130,7 +129,7 @@ void etp_ab_take_worse(etp_ab_correctness *out, const etp_ab_correctness *c)
     out->argmax = fmin(out->argmax, c->argmax);
 }
 
-etp_ab_correctness etp_ab_correctness_of(const etp_outputs_comparison *c)
+static etp_ab_correctness correctness_of(const etp_outputs_comparison *c)
 {
     bool constant = c->elements > 0 && c->varied == 0;
     etp_ab_correctness one = {c->ok,
@@ -142,7 +141,7 @@ etp_ab_correctness etp_ab_correctness_of(const etp_outputs_comparison *c)
                               constant,
                               false};
     etp_ab_correctness out = ETP_AB_NOT_COMPARED;
-    etp_ab_take_worse(&out, &one);
+    take_worse(&out, &one);
     return out;
 }
 
@@ -152,8 +151,8 @@ static void take_comparison(const comparing *w, const char *whose, const char *a
                             etp_ab_correctness *out)
 {
     mention_not_finite(w, whose, against, c);
-    etp_ab_correctness one = etp_ab_correctness_of(c);
-    etp_ab_take_worse(out, &one);
+    etp_ab_correctness one = correctness_of(c);
+    take_worse(out, &one);
     if (c->ok || !c->why) {
         return;
     }
@@ -198,8 +197,7 @@ static etp_status differs_from_itself(const comparing *w, const etp_run *run, ui
     if (!etp_os_is_dir(first) || !etp_os_is_dir(again)) {
         return ETP_OK;
     }
-    etp_status st =
-        etp_outputs_compare(first, again, etp_ab_precision_of(w->s, at), arena, &c, NULL);
+    etp_status st = etp_outputs_compare(first, again, precision_of(w->s, at), arena, &c, NULL);
     if (st != ETP_OK) {
         return st == ETP_NOMEM ? etp_fail_nomem(err, "outputs") : ETP_OK;
     }
@@ -254,8 +252,7 @@ static etp_status compare_dirs(const comparing *w, uint32_t arm, uint32_t of, co
     if (!etp_os_is_dir(x) || !etp_os_is_dir(y)) {
         return ETP_OK;
     }
-    etp_status st =
-        etp_outputs_compare(x, y, etp_ab_precision_of(w->s, of), w->s->ab.arena, &c, &why);
+    etp_status st = etp_outputs_compare(x, y, precision_of(w->s, of), w->s->ab.arena, &c, &why);
     if (st == ETP_NOMEM) {
         return etp_fail_nomem(err, "outputs");
     }
@@ -289,7 +286,7 @@ static etp_status compare_two(const comparing *w, const etp_run *base, uint32_t 
               : etp_arena_printf(ab->arena, " against those of %s", etp_ab_arm_called(ab, against));
     ETP_TRY(compare_dirs(w, at, against, outputs_dir(w, base, base_arm),
                          outputs_dir(w, cand, cand_arm), words, ETP_FINDING_OUTPUTS, &one, err));
-    etp_ab_take_worse(w->all, &one);
+    take_worse(w->all, &one);
     // Two that say nothing, as ones that are not finite in the same places, do not differ either.
     bool alike = one.ok == 1 || etp_ab_outputs_mute(&one);
     w->agrees[at] |= alike;

@@ -133,11 +133,22 @@ etp_status etp_ab_open_programs(const etp_ab_session *s, const etp_ab_options *o
                                    : open_named(s->ab.arena, options, noticed, out, err));
 }
 
+static const etp_ab_program *kept_of(const etp_ab_session *s, uint32_t arm)
+{
+    uint32_t model = s->programs.n == 1 ? 0 : s->ab.arms[arm].model;
+    return model < s->programs.n ? &s->programs.items[model] : NULL;
+}
+
+const etp_program *etp_ab_program_of(const etp_ab_session *s, uint32_t arm)
+{
+    const etp_ab_program *p = kept_of(s, arm);
+    return p ? p->program : NULL;
+}
+
 etp_status etp_ab_join_arm(const etp_ab_session *s, uint32_t arm, etp_profile *profile,
                            const etp_trace *const *traces, etp_ab_findings *noticed, etp_error *err)
 {
-    uint32_t model = s->programs.n == 1 ? 0 : s->ab.arms[arm].model;
-    const etp_ab_program *p = model < s->programs.n ? &s->programs.items[model] : NULL;
+    const etp_ab_program *p = kept_of(s, arm);
     if (!p || !p->program) {
         return ETP_OK;
     }

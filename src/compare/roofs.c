@@ -53,14 +53,19 @@ static bool has_type(const etp_op_name *op, const char *const *tokens)
     return false;
 }
 
+bool etp_ab_computes_int8(const etp_op_name *op)
+{
+    static const char *const k_i8[] = {"QS8", "QU8", "QC8", "QD8", "QP8", "PQS8", "QDU8", NULL};
+    return has_type(op, k_i8);
+}
+
 // Of the products: by the name's tokens, else by the first operand. What is in neither has no roof.
 static etp_roof_type type_of(const etp_op_name *op, const etp_op_facts *f)
 {
-    static const char *const k_i8[] = {"QS8", "QU8", "QC8", "QD8", "QP8", "PQS8", "QDU8", NULL};
     static const char *const k_f16[] = {"F16", "PF16", NULL};
     static const char *const k_f32[] = {"F32", "PF32", NULL};
     if (op->n_dtypes > 0) {
-        if (has_type(op, k_i8)) {
+        if (etp_ab_computes_int8(op)) {
             return ETP_ROOF_I8;
         }
         if (has_type(op, k_f16)) {

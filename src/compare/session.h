@@ -13,10 +13,6 @@ typedef struct etp_ab_recording { // where a dump or a timeline lies
     uint32_t block;  // from 1; order within the arm for bare dumps
     bool of_session; // ours: one method with one input, so executions that differ were disturbed
 } etp_ab_recording;
-typedef struct etp_ab_recordings {
-    etp_ab_recording *items;
-    size_t n, cap;
-} etp_ab_recordings;
 
 typedef struct etp_ab_dump { // an open one; a timeline gives one for each of its blocks
     const char *path;        // of its recording
@@ -51,14 +47,6 @@ typedef struct etp_ab_side { // one of two operands
     uint32_t arm; // of the run
 } etp_ab_side;
 
-typedef struct etp_ab_aligned { // parallel to ab.comparisons, but for the operators
-    etp_alignment *alignments;
-    etp_ab_ledger *ledgers;
-    etp_ab_operator *operators; // of all arms, in program order
-    size_t n_operators;
-    uint32_t *by_time; // their indices, slowest in the baseline first
-} etp_ab_aligned;
-
 struct etp_ab_session {
     etp_arena arena;
     etp_trace_units units; // of dumps
@@ -81,19 +69,24 @@ struct etp_ab_session {
 typedef struct etp_ab_described {
     etp_ab ab;
     etp_ab_arm *arms; // [ab.n_arms] those of ab, for who puts results into them
-    etp_ab_recordings recordings;
+    struct {
+        etp_ab_recording *items;
+        size_t n, cap;
+    } recordings;
 } etp_ab_described;
 // arms.c: of which nothing is known yet, not even the name.
 extern const etp_ab_arm k_etp_ab_unknown_arm;
-// What lies on a disk of MODEL: its program and the weights beside it.
-int64_t etp_ab_disk_bytes(const etp_run *run, uint32_t model);
+// What a manifest says of an arm and of a model.
+void etp_ab_describe_arm(const etp_run *run, const etp_run_arm *in, etp_arena *arena,
+                         etp_ab_arm *out);
+etp_ab_model etp_ab_model_of(const etp_run_model *m, etp_arena *arena);
 // Room for MOST arms.
 void etp_ab_begin_arms(etp_ab_described *d, size_t most);
 // recordings.c: what their calls of delegates did not log, and means of few of the executions.
 void etp_ab_tell_mean(const etp_ab *ab, uint32_t arm, etp_ab_findings *to);
 // load.c: opens the recordings. What was opened stands in OUT after a failure too.
 ETP_NODISCARD etp_status etp_ab_open_dumps(const etp_ab_session *s,
-                                           const etp_ab_recordings *recordings,
+                                           const etp_ab_described *described,
                                            etp_ab_findings *noticed, etp_ab_dumps *out,
                                            etp_error *err);
 // recordings.c: what the recordings of an arm cannot say, or say of less than all of it.
@@ -116,6 +109,7 @@ ETP_NODISCARD etp_status etp_ab_open_programs(const etp_ab_session *s,
 ETP_NODISCARD etp_status etp_ab_join_arm(const etp_ab_session *s, uint32_t arm,
                                          etp_profile *profile, const etp_trace *const *traces,
                                          etp_ab_findings *noticed, etp_error *err);
+const etp_program *etp_ab_program_of(const etp_ab_session *s, uint32_t arm); // NULL: not there
 // ETP_USAGE when the program that the user named is of none of the recordings.
 ETP_NODISCARD etp_status etp_ab_need_program(const etp_ab_session *s, etp_error *err);
 // ARM: of RUN, whose calls tell the sizes; SIZE_MAX: they stay upper bounds.
@@ -194,25 +188,15 @@ ETP_NODISCARD etp_status etp_ab_take_launches(const etp_ab_session *s, const etp
 // loading.c: of RUN_ARM, which is arm AT of the answer.
 etp_ab_load etp_ab_load_of(const etp_ab_session *s, const etp_run *run, uint32_t run_arm,
                            uint32_t at);
-// masking_cost.c: what hiding features adds to an inference; the words end a sentence, NULL on out
-// of memory.
-void etp_ab_take_masking_cost(const etp_run *run, uint32_t run_arm, int64_t median_ns,
-                              etp_arena *arena, etp_ab_masking_cost *out);
-const char *etp_ab_masking_cost_words(const etp_ab_masking_cost *hook, etp_arena *arena);
-// The first of the reasons to withhold a ratio that hold, in the order in which they are told.
-etp_withheld etp_ab_first_reason(const etp_ab *ab, bool outputs_differ, bool refuted,
-                                 etp_withheld noise);
 // MEASURED as the answer gives it: without its figures where the evidence does not carry them (the
 // raw samples stay). Asks for what is known of outputs and proofs. OTHERWISE: why they are withheld
 // where nothing else does.
 etp_ab_comparison etp_ab_withhold(const etp_ab *ab, const etp_ab_comparison *measured,
                                   bool control_differs, etp_withheld otherwise);
-// What the arms are called where a reader takes a figure away: by what was measured.
-typedef struct etp_ab_names {
-    const char **arms; // [n_arms]
-    const char *subject, *where, *misnamed;
-} etp_ab_names;
-void etp_ab_name(const etp_ab *ab, etp_ab_names *out);
+// What the arms are called where a reader takes a figure away: by what was measured. [n_arms]
+const char *const *etp_ab_arm_names(const etp_ab *ab);
+// And what they have in common.
+void etp_ab_name(const etp_ab *ab, etp_ab *out);
 // The same of one arm, in a finding of a stage before they are in the answer.
 const char *etp_ab_arm_called(const etp_ab *ab, uint32_t arm);
 // compare.c: known to be. models.c: that two arms are of models that have nothing in common, as a
@@ -238,12 +222,9 @@ void etp_ab_place_roofs(const etp_ab *ab, size_t op, const etp_roof_place **out)
 // Share of the time of ARM's operators with a roof that is in those faster than theirs; the most
 // extreme of them. NAN: it has none with a roof.
 double etp_ab_above_roof(const etp_ab *ab, uint32_t arm, const etp_ab_operator **worst);
-// outputs.c: what the operators that ran compute in, which decides how far outputs may differ.
-// What the arm computes in, by its recordings, else by its program; float32 without either. Decides
-// how far outputs may differ.
-etp_output_precision etp_ab_precision_of(const etp_ab_session *s, uint32_t arm);
-// compare.c: ledgers and operators from profiles and comparisons.
-void etp_ab_align(const etp_ab *ab, etp_ab_aligned *out);
+// compare.c: ledgers and operators from profiles and comparisons. The operators are returned too,
+// for the stages that find out about them.
+etp_ab_operator *etp_ab_align(const etp_ab *ab, etp_ab *out);
 // logged.c: [n_comparisons] whether delegates of one side logged what those of the other did not.
 void etp_ab_take_logged(const etp_ab *ab, const bool **out);
 // categories.c: of operators; of these, per comparison, where the bottleneck was and is.
@@ -252,7 +233,7 @@ void etp_ab_find_shifts(const etp_ab *ab, const etp_ab_shift **out);
 // ends.c: what is around Method::execute in traced launches. AROUND_NS [n_arms]
 void etp_ab_take_ends(const etp_ab_session *s, int64_t *call_overhead_ns);
 // environment.c: what surrounded the blocks. Borrows from RUN.
-void etp_ab_take_environment(const etp_run *run, etp_arena *arena, etp_ab_environment *out);
+void etp_ab_take_environment(const etp_run *run, etp_ab *out);
 // sustained.c: C's ratio at the two ends of the session; with statistics.
 etp_ab_sustained etp_ab_sustained_of(const etp_ab_session *s, const etp_ab_comparison *c);
 // drift.c: change over the session, and what else changed; likewise.
@@ -261,7 +242,8 @@ ETP_NODISCARD etp_status etp_ab_drift_of(const etp_ab_session *s, uint32_t arm, 
 // extra_ratios.c: cold, traced; costs.
 void etp_ab_take_extra_ratios(const etp_ab_session *s, etp_ab_arm *arms,
                               etp_ab_comparison *comparisons);
-uint64_t etp_cost_of(const etp_run_launch *l, etp_cost cost); // 0: not known
+size_t etp_ab_block_index(const etp_stats *st, uint32_t block); // SIZE_MAX: it has none
+uint64_t etp_cost_of(const etp_run_launch *l, etp_cost cost);   // 0: not known
 
 // findings.c: adds a finding with the next id; EVIDENCE is one reference or NULL.
 void etp_ab_add_finding(etp_ab_findings *to, etp_finding_kind kind, etp_finding_severity severity,

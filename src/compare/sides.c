@@ -20,15 +20,11 @@ bool etp_ab_same_session(const etp_ab_side *x, const etp_ab_side *y)
     return same;
 }
 
-static bool is_timed(const etp_run_sample *s, uint32_t arm)
-{
-    return s->arm == arm && s->phase == ETP_PHASE_TIMED;
-}
-
 static bool has_timed(const etp_ab_side *x)
 {
     for (size_t i = 0; i < x->run.samples.n; i++) {
-        if (is_timed(&x->run.samples.items[i], x->arm)) {
+        const etp_run_sample *s = &x->run.samples.items[i];
+        if (s->arm == x->arm && s->phase == ETP_PHASE_TIMED) {
             return true;
         }
     }

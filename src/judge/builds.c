@@ -23,10 +23,7 @@ typedef struct told {
     uint32_t a, b;
     etp_strbuf text;
     size_t n; // changes that the sentence names, beside the time
-    struct {
-        const char **items;
-        size_t n, cap;
-    } evidence;
+    etp_texts evidence;
 } told;
 
 static int64_t delta_of(const etp_ab_operator *op, uint32_t a, uint32_t b)

@@ -6,11 +6,6 @@
 #include "base/number.h"
 #include "judge/judge.h"
 
-typedef struct ids {
-    const char **items;
-    size_t n, cap;
-} ids;
-
 typedef struct decoder {
     const etp_ab *ab;
     etp_ab_findings *to;
@@ -18,27 +13,22 @@ typedef struct decoder {
     uint32_t arm;
 } decoder;
 
-// Told by its shape: as large as the cache that cache_of found, with at least three dimensions, and
-// of a fixed size while tokens come and go.
-static bool is_cache(const etp_method *m, uint32_t value, uint64_t bytes)
-{
-    const etp_value *v = &m->values[value];
-    return v->kind == ETP_EVALUE_TENSOR && v->rank >= 3 && !v->constant && !v->dynamic &&
-           !v->sized && v->bytes == bytes;
-}
-
+// Does IN write a cache? Told by its shape: as large as the one that cache_of found, with at least
+// three dimensions, and of a fixed size while tokens come and go.
 static bool writes(const etp_method *m, const etp_instruction *in, uint64_t bytes)
 {
     bool found = false;
-    for (uint32_t i = 0; i < in->n_outputs && !found; i++) {
-        found = is_cache(m, in->outputs[i], bytes);
+    for (uint32_t i = 0; i < in->n_outputs; i++) {
+        const etp_value *v = &m->values[in->outputs[i]];
+        found = found || (v->kind == ETP_EVALUE_TENSOR && v->rank >= 3 && !v->constant &&
+                          !v->dynamic && !v->sized && v->bytes == bytes);
     }
     return found;
 }
 
 // Time of one kernel call in the arm, 0 unknown; its operator goes to OUT.
 // Kernels are found again by chain and instruction; the ids become the finding's evidence.
-static void add_call(const decoder *d, const etp_instruction *in, int64_t *ns, ids *out)
+static void add_call(const decoder *d, const etp_instruction *in, int64_t *ns, etp_texts *out)
 {
     for (size_t i = 0; i < d->ab->n_operators; i++) {
         const etp_ab_operator *op = &d->ab->operators[i];
@@ -65,7 +55,7 @@ static const char *share_words(const decoder *d, int64_t ns, const char *before)
 
 static void attention(const decoder *d, uint64_t cache)
 {
-    ids found = {0};
+    etp_texts found = {0};
     int64_t ns = 0;
     uint32_t kernels = 0;
     for (uint32_t i = 0; i < d->m->n_instructions; i++) {
@@ -111,34 +101,30 @@ static bool makes_logits(const etp_method *m, const etp_instruction *in)
     return false;
 }
 
-// Weights that are only copied or looked up (an embedding reads one row) have no multiplications
-// and are left out.
-static uint64_t all_weights(const etp_method *m)
+uint64_t etp_ab_add_bytes(uint64_t a, uint64_t b)
+{
+    return b == ETP_BYTES_UNKNOWN || a > UINT64_MAX - b ? a : a + b; // sizes in files are claims
+}
+
+uint64_t etp_ab_multiplied_weights(const etp_method *m)
 {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < m->n_instructions; i++) {
         const etp_instruction *in = &m->instructions[i];
         const etp_partition *p =
             in->kind == ETP_INSTR_DELEGATE ? &m->partitions[in->partition] : NULL;
-        bool known =
-            in->kind == ETP_INSTR_KERNEL && in->work.macs && in->weight_bytes != ETP_BYTES_UNKNOWN;
-        sum += known ? in->weight_bytes : 0;
+        bool kernel = in->kind == ETP_INSTR_KERNEL && in->work.macs;
+        sum = kernel ? etp_ab_add_bytes(sum, in->weight_bytes) : sum;
         for (uint32_t n = 0; p && n < p->n_nodes; n++) {
-            known = p->nodes[n].work.macs && p->nodes[n].weight_bytes != ETP_BYTES_UNKNOWN;
-            sum += known ? p->nodes[n].weight_bytes : 0;
+            sum = p->nodes[n].work.macs ? etp_ab_add_bytes(sum, p->nodes[n].weight_bytes) : sum;
         }
     }
     return sum;
 }
 
-static bool embeds(const etp_instruction *in)
-{
-    return in->kind == ETP_INSTR_KERNEL && etp_str_find(in->op, ETP_STR("embedding")) < in->op.len;
-}
-
 static void last_matrix(const decoder *d)
 {
-    ids found = {0};
+    etp_texts found = {0};
     int64_t last_ns = 0, first_ns = 0;
     const etp_instruction *last = NULL, *first = NULL;
     for (uint32_t i = 0; i < d->m->n_instructions; i++) {
@@ -147,7 +133,9 @@ static void last_matrix(const decoder *d)
         if (makes_logits(d->m, in)) {
             last = in;
         }
-        first = !first && embeds(in) ? in : first;
+        bool embeds =
+            in->kind == ETP_INSTR_KERNEL && etp_str_find(in->op, ETP_STR("embedding")) < in->op.len;
+        first = !first && embeds ? in : first;
     }
     if (!last) {
         return; // an embedding is a kernel in every export, and cheap
@@ -156,7 +144,7 @@ static void last_matrix(const decoder *d)
     if (first) {
         add_call(d, first, &first_ns, &found);
     }
-    uint64_t all = all_weights(d->m);
+    uint64_t all = etp_ab_multiplied_weights(d->m);
     const char *weights = "", *embedding = "";
     if (last->weight_bytes != ETP_BYTES_UNKNOWN && last->weight_bytes <= all && all > 0) {
         weights = etp_arena_printf(d->ab->arena, ", %s or %.0f %% of all weights that multiply",

@@ -94,10 +94,7 @@ static void engagement_finding(const etp_ab_session *s, etp_ab_findings *to)
     if (!worth || ab->emulated || e->reasons[0].reason == ETP_REASON_MASKED) {
         return;
     }
-    struct {
-        const char **items;
-        size_t n, cap;
-    } ids = {0};
+    etp_texts ids = {0};
     for (size_t i = 0; i < ab->n_operators; i++) {
         const etp_ab_operator *op = &ab->operators[i];
         if (op->engaged.eligible && op->engaged.reason == e->reasons[0].reason &&
@@ -140,10 +137,7 @@ static void portable_finding(const etp_ab_session *s, etp_ab_findings *to)
     const etp_ab *ab = &s->ab;
     uint32_t arm = ab->engagement.arm;
     const etp_profile *p = ab->n_arms ? ab->arms[arm].profile : NULL;
-    struct {
-        const char **items;
-        size_t n, cap;
-    } ids = {0};
+    etp_texts ids = {0};
     int64_t ns = 0;
     for (size_t i = 0; p && i < ab->n_operators; i++) {
         const etp_ab_operator *op = &ab->operators[i];

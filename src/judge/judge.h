@@ -29,6 +29,10 @@ void etp_ab_groupwise_finding(const etp_ab_session *s, etp_ab_findings *to);
 void etp_ab_decode_finding(const etp_ab_session *s, etp_ab_findings *to);
 // What the program of a text decoder with a cache costs beside that; more of it in decoder.c.
 void etp_ab_program_findings(const etp_ab_session *s, etp_ab_findings *to);
+// Bytes of weights that multiply; those that are only copied or looked up (an embedding reads one
+// row) are left out.
+uint64_t etp_ab_multiplied_weights(const etp_method *m);
+uint64_t etp_ab_add_bytes(uint64_t a, uint64_t b); // passes over what is not known
 void etp_ab_decoder_findings(const etp_ab *ab, const etp_method *m, uint64_t cache,
                              etp_ab_findings *to);
 // How many tokens of a prompt a call should take, when several numbers were measured.

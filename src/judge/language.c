@@ -35,10 +35,7 @@ static share shares_of(const etp_ab *ab, bool of_macs)
 void etp_ab_groupwise_finding(const etp_ab_session *s, etp_ab_findings *to)
 {
     const etp_ab *ab = &s->ab;
-    struct {
-        const char **items;
-        size_t n, cap;
-    } ids = {0};
+    etp_texts ids = {0};
     for (size_t i = 0; i < ab->n_operators; i++) {
         const etp_ab_operator *op = &ab->operators[i];
         // That reason is only given where the feature is SME.
@@ -70,11 +67,6 @@ typedef struct token_bytes { // that every token has to read
     uint64_t weights, cache;
 } token_bytes;
 
-static uint64_t add_bytes(uint64_t a, uint64_t b)
-{
-    return b == ETP_BYTES_UNKNOWN || a > UINT64_MAX - b ? a : a + b; // sizes in files are claims
-}
-
 // The buffer that a kernel call keeps for the next call, ETP_NO_INDEX. Attention that is written
 // out ends with a copy into its cache; the fused one has an operator of its own.
 static uint32_t cache_of(const etp_method *m, const etp_instruction *in)
@@ -105,29 +97,18 @@ static uint64_t seen_of(const etp_method *m, const etp_instruction *in)
 }
 
 // The bytes that have to come from memory for one token, each once: less cannot be read, whatever
-// the kernels do. An embedding reads one row and is left out.
+// the kernels do.
 static token_bytes bytes_of(const etp_method *m)
 {
-    token_bytes b = {0};
+    token_bytes b = {.weights = etp_ab_multiplied_weights(m)};
     uint64_t read = 0;
     for (uint32_t i = 0; i < m->n_instructions; i++) {
         const etp_instruction *in = &m->instructions[i];
         uint64_t seen = in->kind == ETP_INSTR_KERNEL ? seen_of(m, in) : ETP_BYTES_UNKNOWN;
-        if (seen != ETP_BYTES_UNKNOWN) {
-            read = add_bytes(read, seen);
-            continue;
-        }
-        if (in->kind == ETP_INSTR_KERNEL) {
-            uint32_t cache = cache_of(m, in);
-            b.cache = cache == ETP_NO_INDEX ? b.cache : add_bytes(b.cache, m->values[cache].bytes);
-            b.weights = in->work.macs ? add_bytes(b.weights, in->weight_bytes) : b.weights;
-        }
-        const etp_partition *p =
-            in->kind == ETP_INSTR_DELEGATE ? &m->partitions[in->partition] : NULL;
-        for (uint32_t n = 0; p && n < p->n_nodes; n++) {
-            b.weights =
-                p->nodes[n].work.macs ? add_bytes(b.weights, p->nodes[n].weight_bytes) : b.weights;
-        }
+        uint32_t cache = in->kind == ETP_INSTR_KERNEL ? cache_of(m, in) : ETP_NO_INDEX;
+        read = etp_ab_add_bytes(read, seen);
+        b.cache =
+            cache == ETP_NO_INDEX ? b.cache : etp_ab_add_bytes(b.cache, m->values[cache].bytes);
     }
     // Fused attention says how much of the cache it reads at this depth; then the whole buffer,
     // which its update operator names, is not what counts.
@@ -179,7 +160,7 @@ static bool token_times(const etp_ab *ab, uint32_t at, const token_bytes *b, dou
     const etp_ab_arm *arm = &ab->arms[at];
     int64_t ns = arm->median_ns != ETP_NS_UNKNOWN ? arm->median_ns : arm->traced_ns;
     *least = etp_roof_read_ns(ab->roofs, arm->threads ? arm->threads : 1,
-                              add_bytes(b->weights, b->cache));
+                              etp_ab_add_bytes(b->weights, b->cache));
     *takes = (double)ns;
     return ns > 0 && *least > 0;
 }

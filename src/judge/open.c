@@ -26,7 +26,7 @@ static etp_status load(etp_ab_session *s, const etp_ab_described *described,
                                     program, err));
         s->ab.program = program;
     }
-    ETP_TRY(etp_ab_open_dumps(s, &described->recordings, &s->noticed, &s->dumps, err));
+    ETP_TRY(etp_ab_open_dumps(s, described, &s->noticed, &s->dumps, err));
     ETP_TRY(etp_ab_take_traces(s, &s->noticed, s->arms, err));
     for (size_t i = 0; i < s->ab.n_arms; i++) {
         const etp_profile *p = s->arms[i].profile;
@@ -134,7 +134,7 @@ static etp_status open_run(etp_ab_session *s, const char *dir, const etp_ab_opti
     ETP_TRY(etp_ab_take_launches(s, &s->run, ETP_NO_INDEX, 0, &s->noticed, s->arms, err));
     ETP_TRY(etp_ab_compare_outputs(s, &s->noticed, s->arms, &s->ab.correctness, err));
     ETP_TRY(compare_times(s, options->part ? options->part->withheld : ETP_WITHHELD_NOT, err));
-    etp_ab_take_environment(&s->run, &s->arena, &s->ab.environment);
+    etp_ab_take_environment(&s->run, &s->ab);
     return ETP_OK;
 }
 
@@ -353,10 +353,9 @@ static etp_status compare_within(etp_ab_session *s, const etp_ab_options *option
 static etp_status explain(etp_ab_session *s, const etp_ab_options *options, etp_error *err)
 {
     etp_ab *ab = &s->ab;
-    etp_ab_names names;
-    etp_ab_name(ab, &names);
+    const char *const *names = etp_ab_arm_names(ab);
     for (size_t a = 0; a < ab->n_arms; a++) {
-        s->arms[a].measured = names.arms[a];
+        s->arms[a].measured = names[a];
         s->arms[a].level_called = etp_ab_level_called(ab, &ab->arms[a], ab->arena);
         if (is_pair(options)) { // an arm has one name, whichever others stand beside it
             const etp_ab_arm *same = &options->part->whole->ab.arms[options->part->arms[a]];
@@ -365,26 +364,19 @@ static etp_status explain(etp_ab_session *s, const etp_ab_options *options, etp_
         }
     }
     ETP_TRY(compare_within(s, options, err));
-    ab->subject = names.subject;
-    ab->where = names.where;
-    ab->misnamed = names.misnamed;
+    etp_ab_name(ab, ab);
     ab->unrelated = etp_ab_unrelated(ab);
     etp_ab_take_logged(ab, &ab->logged_unlike);
-    etp_ab_aligned aligned = {0};
-    etp_ab_align(ab, &aligned);
-    ab->ledgers = aligned.ledgers;
-    ab->operators = aligned.operators;
-    ab->n_operators = aligned.n_operators;
-    ab->by_time = aligned.by_time;
+    etp_ab_operator *operators = etp_ab_align(ab, ab);
     etp_ab_categorize(ab, &ab->categories, &ab->n_categories);
     etp_ab_find_shifts(ab, &ab->shifts);
     etp_engage *engaged = ETP_NEW_ARRAY(&s->arena, etp_engage, ab->n_operators + 1);
     etp_ab_engage(s, &ab->engagement, engaged);
     ETP_TRY(etp_ab_read_roofs(s, options->roofs, &ab->roofs, err));
     for (size_t i = 0; i < ab->n_operators; i++) {
-        aligned.operators[i].engaged = engaged[i];
+        operators[i].engaged = engaged[i];
         if (ab->roofs) {
-            etp_ab_place_roofs(ab, i, &aligned.operators[i].roofs);
+            etp_ab_place_roofs(ab, i, &operators[i].roofs);
         }
     }
     for (uint32_t a = 0; ab->roofs && a < ab->n_arms; a++) {
@@ -394,7 +386,7 @@ static etp_status explain(etp_ab_session *s, const etp_ab_options *options, etp_
     ab->bottleneck_arm = etp_ab_subject(ab);
     etp_ab_find_bottlenecks(ab, ab);
     for (size_t i = 0; i < ab->n_operators; i++) {
-        aligned.operators[i].why = etp_ab_why(ab, &ab->operators[i]);
+        operators[i].why = etp_ab_why(ab, &ab->operators[i]);
     }
     etp_ab_find_load_fixes(ab, ab);
     return etp_ab_next_fixes(ab, &ab->fixes, err);

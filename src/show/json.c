@@ -432,7 +432,7 @@ static void write_names(etp_json *j, const etp_json_cursor *at)
         }
         for (size_t k = 0; k < op->merged.n; k++) {
             if (op->merged.items[k].arm == a) {
-                etp_json_str(j, op->merged.items[k].name);
+                etp_json_str(j, op->merged.items[k].row->name);
             }
         }
         etp_json_end(j);

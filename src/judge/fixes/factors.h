@@ -44,13 +44,6 @@ typedef struct etp_fix_factor {
     double least, usual; // smallest and median measured gain ÷ estimate
 } etp_fix_factor;
 
-// Share of the estimate that is taken as a floor: below the least of the cases, as the next one may
-// bring less.
-static inline double etp_fix_factor_floor(const etp_fix_factor *factor)
-{
-    return factor->least * (factor->cases > 2 ? 0.8 : 0.5);
-}
-
 // NULL when the change was never measured.
 const etp_fix_factor *etp_fix_factor_of(etp_fix_change change);
 

@@ -72,6 +72,8 @@ extern const char etp_fix_k_goes_away[];
     "call's set-up per kernel that joins two partitions"
 // What is known of OP through the program: NULL when nothing is.
 const etp_op_facts *etp_fix_facts(const etp_fixer *f, uint32_t op);
+// A level without kernels of float16 computes such an operator in float32.
+bool etp_fix_reads_half(const etp_fixer *f, uint32_t op);
 // Sizes of a dynamic program are upper bounds where the run's are not known: no figure rests on
 // them.
 static inline bool etp_fix_knows_work(const etp_op_facts *facts)

@@ -77,6 +77,16 @@ const etp_op_facts *etp_fix_facts(const etp_fixer *f, uint32_t op)
     return facts ? &facts->op : NULL;
 }
 
+bool etp_fix_reads_half(const etp_fixer *f, uint32_t op)
+{
+    const etp_op_facts *facts = etp_fix_facts(f, op);
+    bool half = false;
+    for (uint32_t i = 0; facts && i < facts->n_inputs; i++) {
+        half = half || facts->values[facts->inputs[i]].dtype == ETP_DTYPE_FLOAT16;
+    }
+    return half;
+}
+
 static const char *model_path(const etp_fixer *f)
 {
     uint32_t model = f->ab->arms[f->arm].model;
@@ -164,13 +174,7 @@ static int type_of(const etp_fixer *f, uint32_t op)
             }
         }
     }
-    // A level without kernels of float16 computes such a program in float32.
-    const etp_op_facts *facts = etp_fix_facts(f, op);
-    bool half = false;
-    for (uint32_t i = 0; facts && i < facts->n_inputs; i++) {
-        half = half || facts->values[facts->inputs[i]].dtype == ETP_DTYPE_FLOAT16;
-    }
-    return half ? FP16 : N_TYPES;
+    return etp_fix_reads_half(f, op) ? FP16 : N_TYPES;
 }
 
 // The type that most of what multiplies has, of what is not in float32: a program of float32 has
@@ -471,6 +475,13 @@ static void to_headline(const etp_fixer *f, etp_ab_fix *fix, const etp_fix_found
                      : (double)fix->expected_ns / ((double)f->total * scale);
 }
 
+// Share of the estimate that is taken as a floor: below the least of the cases, as the next one may
+// bring less.
+static double floor_of(const etp_fix_factor *factor)
+{
+    return factor->least * (factor->cases > 2 ? 0.8 : 0.5);
+}
+
 // What the change brought where it was measured corrects the estimate and gives it a floor. One
 // case is no median.
 static etp_fix_found corrected(const etp_fix_found *at, const etp_fix_factor *factor)
@@ -478,7 +489,7 @@ static etp_fix_found corrected(const etp_fix_found *at, const etp_fix_factor *fa
     etp_fix_found told = *at;
     if (factor && at->expected > 0) {
         told.expected = at->expected * (factor->cases > 1 ? factor->usual : 1);
-        told.lo = at->expected * etp_fix_factor_floor(factor);
+        told.lo = at->expected * floor_of(factor);
     }
     return told;
 }
@@ -496,13 +507,13 @@ static const char *formula_of(const etp_fixer *f, const etp_fix_words *w,
         return etp_arena_printf(f->ab->arena,
                                 "%s; one measured model gained %.2f of that estimate: it is "
                                 "expected as it is, the floor is %.2f × it",
-                                w->formula, factor->usual, etp_fix_factor_floor(factor));
+                                w->formula, factor->usual, floor_of(factor));
     }
     return etp_arena_printf(f->ab->arena,
                             "%s; %zu measured models gained %.2f of that estimate, the least of "
                             "them %.2f: expected is %.2f × it, the floor %.2f × it",
                             w->formula, factor->cases, factor->usual, factor->least, factor->usual,
-                            etp_fix_factor_floor(factor));
+                            floor_of(factor));
 }
 
 // The time that is told is that of the tables: somebody who adds up the rows comes to the same.

@@ -19,7 +19,7 @@ typedef struct etp_whatif {
     uint32_t arm;
     etp_whatif_step *steps;
     size_t n_steps;
-    etp_ab_doubts noticed;
+    etp_texts noticed;
     int64_t now_ns, then_ns; // traced inference
     bool fixes;              // some are among the steps: then lies between the next two
     bool open;               // of one of these only the range is known: then, and the gain, are not

@@ -330,30 +330,6 @@ static bool is_float32(const etp_profile_row *row)
     return row->parsed.n_dtypes == 1 && (etp_str_eqz(t, "F32") || etp_str_eqz(t, "PF32"));
 }
 
-// Its weights are half as wide as what it was computed in: the level has no kernel of float16 for
-// it.
-static bool is_half_program(const etp_fixer *f, uint32_t op)
-{
-    const etp_op_facts *facts = etp_fix_facts(f, op);
-    bool half = false;
-    for (uint32_t i = 0; facts && i < facts->n_inputs; i++) {
-        half = half || facts->values[facts->inputs[i]].dtype == ETP_DTYPE_FLOAT16;
-    }
-    return half;
-}
-
-static bool has_int8(const etp_profile_row *row)
-{
-    static const char *const k_tokens[] = {"QS8", "QU8", "QC8", "PQS8", "QD8", "QDU8", "QP8"};
-    bool any = false;
-    for (size_t i = 0; i < row->parsed.n_dtypes; i++) {
-        for (size_t k = 0; k < sizeof k_tokens / sizeof *k_tokens; k++) {
-            any = any || etp_str_eqz(row->parsed.dtypes[i], k_tokens[k]);
-        }
-    }
-    return any;
-}
-
 // Some of what multiplies has eight bits: the program was quantised, and what did not follow cannot
 // be.
 static bool is_quantised_program(const etp_fixer *f)
@@ -361,7 +337,8 @@ static bool is_quantised_program(const etp_fixer *f)
     bool any = false;
     for (uint32_t i = 0; i < f->ab->n_operators; i++) {
         const etp_profile_row *row = etp_fix_row(f, i);
-        any = any || (is_kind(f, i, ETP_ROW_OPERATOR) && multiplies(f, i) && has_int8(row));
+        any = any || (is_kind(f, i, ETP_ROW_OPERATOR) && multiplies(f, i) &&
+                      etp_ab_computes_int8(&row->parsed));
     }
     return any;
 }
@@ -377,7 +354,7 @@ static void show_precision(etp_fixer *f, const etp_fix_found *at, bool done)
         .formula = "ceiling: Σ time × (1 − 1 ÷ 2r), r = int8 ÷ float32 roof of the level (8 in "
                    "place of 2r without roofs), and three quarters of the other delegated "
                    "operators; expected: Σ time × (1 − 1 ÷ r), unknown without roofs; floor: 0"};
-    bool half = at->ops.n > 0 && is_half_program(f, at->ops.items[0]);
+    bool half = at->ops.n > 0 && etp_fix_reads_half(f, at->ops.items[0]);
     const etp_fix_words quantise = {
         .kind = ETP_FIX_PRECISION,
         .one = half ? "float16 convolution or matrix product computed as float32 at this level"

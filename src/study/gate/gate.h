@@ -37,7 +37,7 @@ typedef struct etp_gate { // lives in the arena given to etp_gate_build
         size_t n, cap;
     } checks;
     etp_gate_state state;
-    etp_ab_doubts noticed;
+    etp_texts noticed;
 } etp_gate;
 
 typedef struct etp_gate_options {
