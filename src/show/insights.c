@@ -16,6 +16,7 @@
 // in any of the answers, or when anything is or nothing is known of what arms cost.
 #define OF_COMPARISON 0x10000u
 #define OF_COSTS 0x20000u
+#define OF_NAMES 0x40000u // or when arms are called as commands call them
 
 // A table whose width depends on the answers: a first column of runs where there are several,
 // columns of a comparison where anything was compared.
@@ -39,14 +40,16 @@ static bool any_compared(const etp_ab_views *v)
 
 static unsigned flags_left_out(const etp_ab_views *v)
 {
-    bool costs = false;
+    bool costs = false, names = false;
     for (size_t k = 0; k < v->n; k++) {
         for (size_t a = 0; a < v->items[k].ab->n_arms; a++) {
-            costs = costs || v->items[k].ab->arms[a].costs[ETP_COST_LOAD] != ETP_NS_UNKNOWN;
+            const etp_ab_arm *arm = &v->items[k].ab->arms[a];
+            costs = costs || arm->costs[ETP_COST_LOAD] != ETP_NS_UNKNOWN;
+            names = names || strcmp(arm->name, arm->measured) != 0;
         }
     }
     const unsigned alone = OF_COMPARISON | (costs ? 0 : OF_COSTS);
-    return any_compared(v) ? OF_COSTS : alone;
+    return (any_compared(v) ? OF_COSTS : alone) | (names ? 0 : OF_NAMES);
 }
 
 // The first row opens the table, so that there is none without rows.
@@ -60,7 +63,7 @@ static void add_row(views_table *t, etp_report *r, size_t view, const etp_cell *
         for (size_t i = 0; i < t->n; i++) {
             all[i + 1] = t->columns[i];
             all[i + 1].flags |= t->columns[i].flags & absent ? ETP_COL_ABSENT : 0;
-            all[i + 1].flags &= ~(OF_COMPARISON | OF_COSTS);
+            all[i + 1].flags &= ~(OF_COMPARISON | OF_COSTS | OF_NAMES);
         }
         t->table = etp_report_table(r, t->id, t->caption, all, t->n + 1);
         etp_table_limit(t->table, MAX_ROWS);
@@ -213,6 +216,7 @@ void etp_ab_latency_table(const etp_ab_views *v, etp_report *r)
 {
     static const etp_column k_columns[] = {
         {.key = "experiment", .title = "experiment", .flags = ETP_COL_CODE},
+        {.key = "arm", .title = "arm", .flags = OF_NAMES},
         {.key = "level", .title = "level", .flags = ETP_COL_MINOR},
         {.key = "threads", .title = "threads", .kind = ETP_KIND_INT, .flags = ETP_COL_MINOR},
         {.key = "untraced_ns", .title = "untraced", .kind = ETP_KIND_NS},
@@ -250,7 +254,7 @@ void etp_ab_latency_table(const etp_ab_views *v, etp_report *r)
             // they are means of different launches.
             double cost =
                 a->tracing_overhead.blocks > 0 ? a->tracing_overhead.estimate - 1 : (double)NAN;
-            ADD_ROW(&t, r, k, etp_cell_called(a->name, a->measured),
+            ADD_ROW(&t, r, k, etp_cell_z(a->name), etp_cell_z(a->measured),
                     etp_cell_called(a->level_name, etp_ab_level_word(a)),
                     a->threads ? etp_cell_u64(a->threads) : etp_cell_missing(),
                     etp_cell_ns(a->median_ns), etp_cell_rounded_ns(a->lo_ns),

@@ -477,7 +477,7 @@ with tempfile.TemporaryDirectory() as tmp:  # every file of a session cut off: w
     why = re.search(r"^why +(.*?)\n\S", full, re.M | re.S).group(1)  # what recording adds differs by 0.18 ms here
     expect("tracer" not in why and "without recording" in why, "session", "the tracer is a reason", why)
     named = [line for line in full.splitlines() if re.search(r"linux_(vnni|avx2)\b(?!/)", line)] # paths apart
-    expect([line.split()[:2] for line in named] == [["linux_vnni", "VNNI"], ["linux_avx2", "AVX2"]], "--full",
+    expect([line.split()[:2] for line in named] == [["linux_avx2", "AVX2"], ["linux_vnni", "VNNI"]], "--full",
            "an experiment's name outside the table that says what it is", named)
     steps = json.loads(run("analyze", tmp, "--format", "json")[0])["next_fixes"]  # as the text says they are ranked
     worth = [f for f in steps if f["kind"] != "threads" and (f["share"] is None or f["share"] >= 0.005)]

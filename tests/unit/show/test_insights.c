@@ -297,8 +297,8 @@ static void latencies_are_labelled(void **state)
     m.untraced_us[1] = 1000;
     etp_ab_session *s = open_made(&m, &f);
     etp_str md = markdown(etp_ab_report(etp_ab_answer(s), &f.arena), &f.arena);
-    must_say(md, "\nLatency Comparison\n\n| experiment | level | threads | untraced (ms) | low "
-                 "(ms) | high (ms) | speedup | "
+    must_say(md, "\nLatency Comparison\n\n| experiment | arm | level | threads | untraced (ms) | "
+                 "low (ms) | high (ms) | speedup | "
                  "ETDump mean (ms) | ETDump median (ms) | executions | ETDump speedup | tracer |");
     must_say(md, "| NEON | NEON | 1 | 2.00");
     must_say(md, " | – | 1.57");
