@@ -2,13 +2,9 @@
 // Finding and opening real files in tests.
 #include "corpus.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 const char *corpus_dir(void)
 {

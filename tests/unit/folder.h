@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A scratch folder for tests that write files, and reading them back. Include after cmocka.h.
+// A scratch folder for tests that write files, and reading them back.
 #ifndef ETP_TESTS_ANSWER_FOLDER_H
 #define ETP_TESTS_ANSWER_FOLDER_H
 
@@ -9,6 +9,7 @@
 #include "base/csv.h"
 #include "kit/files.h"
 #include "os/os.h"
+#include "unit.h"
 
 #define ERROR_NONE {.offset = ETP_NO_OFFSET}
 

@@ -2,13 +2,7 @@
 // Tests of the base room: arithmetic of views, arena under memory shortage, numbers, JSON, CSV,
 // SHA-256.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "base/csv.h"
 #include "base/json.h"
@@ -18,6 +12,7 @@
 #include "base/sha256_blocks.h"
 #include "base/shell.h"
 #include "base/utf8.h"
+#include "unit.h"
 
 static void bytes_sub_refuses_wrapping_ranges(void **state)
 {

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of guarded arenas: where memory ends, the function with the guard ends with the error, and
 // every arena that was begun below it is given back.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "base/guard.h"
+#include "unit.h"
 
 typedef struct memory { // what a test's allocator may still give, and what it has given
     int left, alive;

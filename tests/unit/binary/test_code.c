@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Instruction sets of code. Encodings were written by hand from the manuals' diagrams and checked
 // with objdump (x86-64) or against the names of published kernels (aarch64).
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "binary/code.h"
+#include "unit.h"
 
 typedef struct x86_case {
     const char *text;

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names of C++ functions against what GNU's c++filt makes of them (its names, without parameters
 // and template arguments), and names that are none.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "binary/cxx_name.h"
+#include "unit.h"
 
 static const struct {
     const char *symbol, *name;

@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading ELF files: this test program itself, whose truth the linker gave us, and damaged copies.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "binary/code.h"
 #include "binary/image_parts.h"
 #include "os/os.h"
+#include "unit.h"
 
 typedef struct self {
     etp_arena arena;

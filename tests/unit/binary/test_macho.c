@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading Mach-O files: a small one written here by Apple's description of the format, damaged
 // copies of it, and the runner bundle of macOS against what LLVM's tools say of it.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "binary/code.h"
 #include "os/os.h"
+#include "unit.h"
 
 enum { TEXT_AT = 0x400, CODE_BYTES = 0x40, DATA_BYTES = 0x10 };
 #define BASE 0x100000000u

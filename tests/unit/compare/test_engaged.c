@@ -2,20 +2,15 @@
 // Engagement through the whole answer: one made session per reason to stay off the feature, with
 // its shares in text, JSON and report; and what got slower, in sessions and in two compared sides.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "../folder.h"
 #include "../made.h"
 #include "judge/fixes/whatif.h"
 #include "show/json.h"
 #include "show/report.h"
+#include "unit.h"
 
 static etp_ab_session *open_folder(const made *m, folder *f)
 {

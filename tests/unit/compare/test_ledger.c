@@ -2,18 +2,13 @@
 // One centre per quantity, what interruptions leave of it, and what the clocks do not resolve: made
 // sessions whose figures are known by hand.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "../folder.h"
 #include "../made.h"
 #include "show/report.h"
+#include "unit.h"
 
 static etp_ab_session *open_made(const made *m, folder *f)
 {

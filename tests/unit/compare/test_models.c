@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which two arms are of different models, by operators and multiply-accumulates written down here.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "compare/session.h"
+#include "unit.h"
 
 enum { MOST = 32 };
 

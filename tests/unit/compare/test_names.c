@@ -2,16 +2,12 @@
 // What a level is called, by hand-made samples: after a feature only where that ran. And why a
 // verdict is unknown.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "compare/session.h"
 #include "document/document.h"
+#include "unit.h"
 
 static etp_kernels samples_of(etp_code code)
 {

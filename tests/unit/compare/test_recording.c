@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What recording adds is said of ratios that are known: by hand.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "compare/ab.h"
+#include "unit.h"
 
 static void known(void **state)
 {

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two operands that are run folders: paired or not, verdicts and grades by hand.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "../folder.h"
 #include "judge/open.h"
 #include "kit/files.h"
+#include "unit.h"
 
 #define BLOCKS 8u
 

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The two ends of a long session, with times and intervals by hand.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "compare/session.h"
+#include "unit.h"
 
 enum { BLOCKS = 21, STEP_S = 10 };
 

@@ -2,17 +2,12 @@
 // Rows of a fleet's sources, each read once. Expected counts: the Inspector's table of the dump,
 // the lines of the example's samples.csv.
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include <etprof/fleet.h>
 
 #define RUN ETP_TEST_SOURCE_DIR "/examples/runs/image_encoder_int8_qemu"

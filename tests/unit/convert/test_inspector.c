@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inspector's tables, byte for byte against what ExecuTorch's own Inspector wrote.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "convert/inspector.h"
 #include "corpus.h"
 #include "etdump_writer.h"
+#include "unit.h"
 
 static etp_str tsv_of(etp_bytes bytes, etp_arena *arena)
 {

@@ -2,14 +2,9 @@
 // The Arrow C stream, struct by struct. Expected values: the lines of the example's samples.csv and
 // environment.jsonl.
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include <etprof/tables.h>
 
 #define RUN ETP_TEST_SOURCE_DIR "/examples/runs/image_encoder_int8_qemu"

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every prefix and every capsule of the programs in tests/data is a sound program with what it
 // should have, and no more. That they compute the same is bench/cut's and tests/numerics' to say.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "cut/cut.h"
 #include "os/os.h"
+#include "unit.h"
 
 static const char *const k_programs[] = {
     "linear_xnnpack_fp32.pte", "mixed_xnnpack_fp32.pte", "linear_portable_fp32.pte",

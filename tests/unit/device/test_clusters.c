@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists of CPUs, clusters in the words of phones, SME units out of SMIDR_EL1 values made by hand.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "device/clusters.h"
+#include "unit.h"
 
 static void lists(void **state)
 {

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bundles and devices of this machine: what is found, how it is started, what is refused.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "device/device.h"
+#include "unit.h"
 
 #define ROOT "device-test"
 

@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is quoted for a device's sh comes out of a real sh as it went in.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/shell.h"
 #include "device/remote.h"
+#include "unit.h"
 
 static void words_survive_a_shell(void **state)
 {

@@ -2,18 +2,13 @@
 // Real pairs of recordings: ledgers close, every convolution and matrix multiplication has an
 // engagement row, verdicts are as XNNPACK's kernel table says, and other data gives other words.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "../corpus.h"
 #include "judge/open.h"
+#include "unit.h"
 
 typedef struct pair {
     const char *model, *baseline, *candidate;

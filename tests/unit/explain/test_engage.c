@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // One case per reason for which an operator stays off the feature, and the three-valued states.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "explain/engage.h"
 #include "explain/kernels.h"
+#include "unit.h"
 
 typedef struct shape { // what the program says of the operands
     etp_dtype input, weight;

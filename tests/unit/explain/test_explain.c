@@ -2,20 +2,15 @@
 // The arithmetic of the explanation: profiles close on every dump, ledgers close on every pair,
 // alignment survives renaming, inserted and vanished operators, proof is three-valued.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "../corpus.h"
 #include "explain/ledger.h"
 #include "explain/nodes.h"
 #include "explain/proof.h"
+#include "unit.h"
 
 static const char *fixture(const char *name)
 {

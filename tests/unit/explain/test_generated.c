@@ -5,19 +5,14 @@
 // converts, packing), with planted times: are the groups, the differences and the sums what was
 // planted?
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "../corpus.h"
 #include "explain/ledger.h"
 #include "explain/nodes.h"
+#include "unit.h"
 
 enum { DUMPS = 6, MAX_NODES = 8 };
 

@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The join of recordings to programs: which method, which instruction, which node, and how sure.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "../corpus.h"
+#include "unit.h"
 
 #include "explain/join/parts.h"
 

@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sampled kernels: counting, the judgement of levels, names of micro-kernels, hostile files.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/sink.h"
 #include "explain/kernels.h"
+#include "unit.h"
 
 // One function per instruction set, 16 bytes apart in one library; machine code by hand.
 #define LIBRARY "libexecutorch_backend_xnnpack.so"

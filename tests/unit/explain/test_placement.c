@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which operator of a delegate call is which node: alignment of hand-made lists.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "explain/join/parts.h"
+#include "unit.h"
 
 // A payload with the dataflow we want: values 2i → node i → value 2i+1 would be dull; NODES form a
 // chain, each with one constant of the given data type where it needs one.

@@ -2,15 +2,10 @@
 // Operators below round roofs, by hand: one for each verdict, the terms of a roof one by one, and
 // what has none.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "explain/roof.h"
 #include "roofs/roofs.h"
+#include "unit.h"
 
 #define G UINT64_C(1000000000)
 #define OPS(isa, what, gops, threads) \

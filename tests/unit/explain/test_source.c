@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // ETRecords, and operators to Python lines: against what ExecuTorch's Inspector says about the same
 // recordings, and against damaged and malicious archives.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 #include <zip.h>
 
 #include "../corpus.h"
 #include "../formats/golden.h"
+#include "unit.h"
 
 #include <etprof/join.h>
 

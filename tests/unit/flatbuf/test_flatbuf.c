@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The FlatBuffers verifier, its getters and the builder.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "builder.h"
 #include "flatbuf/flatbuf.h"
 #include "flatbuf/repeat.h"
+#include "unit.h"
 
 // ---- a schema with every kind of field ----
 

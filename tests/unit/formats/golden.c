@@ -2,14 +2,10 @@
 // Expected structure from flatc.
 #include "golden.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 #include <zlib.h>
+
+#include "unit.h"
 
 json_t *golden_load(const char *path)
 {

@@ -2,16 +2,11 @@
 // Programs and payloads that no exporter at hand writes: every kind of instruction, value, location
 // and node, old layouts, unknown backends, and files made to exhaust memory.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "../flatbuf/builder.h"
 #include "formats/pte_schema.h"
+#include "unit.h"
 
 #include <etprof/program.h>
 

@@ -2,15 +2,10 @@
 // XNNPACK payloads that no exporter at hand writes: every node type, every form of quantisation,
 // constants inside the payload, the layouts of old exporters.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "../flatbuf/builder.h"
 #include "formats/xnnpack_schema.h"
+#include "unit.h"
 
 #define N_VALUES 24 // more than any node has fields, so that field numbers can be value ids
 

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ETDump view: framing, values, and files that are cut off, altered or something else.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include <etprof/etdump.h>
 #include <etprof/trace.h>
 

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Damaged files: every truncation and every single-bit flip of the small fixtures must give a clean
 // error or a valid result. The sanitizer build makes this a memory test.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "golden.h"
+#include "unit.h"
 
 #include <etprof/bundled.h>
 #include <etprof/flat_tensor.h>

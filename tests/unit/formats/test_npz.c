@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // numpy's files: those that numpy wrote, headers it would never write, and every byte damaged.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include <etprof/npz.h>
 
 #include "os/os.h"

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // .pte, XNNPACK payload, .bpte and .ptd, field by field against flatc's JSON of the same files.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "../corpus.h"
 #include "golden.h"
+#include "unit.h"
 
 #include <etprof/bundled.h>
 #include <etprof/flat_tensor.h>

@@ -2,14 +2,8 @@
 // Segments of a .pte and a .ptd against what their headers say of them. The files are fixtures of
 // which flatc says (the .json.gz beside each) where the last segment ends; the exporter writes the
 // same number as segment_data_size.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "golden.h"
+#include "unit.h"
 
 #include <etprof/flat_tensor.h>
 #include <etprof/pte.h>

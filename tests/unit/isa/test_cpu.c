@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Detection against other witnesses: the flags that the kernel prints, the compiler's own
 // detection.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Levels: their masks against hand-written bit numbers, and what CPUs that we
 // know offer.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "isa/isa.h"
+#include "unit.h"
 
 #define BIT(n) (UINT64_C(1) << (n))
 

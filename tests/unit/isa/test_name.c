@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What real operator names prove, and that nothing is read into the others.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "isa/isa.h"
+#include "unit.h"
 
 static void names(void **unused)
 {

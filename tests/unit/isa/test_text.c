@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Masks and CPUs as text: what we write is read back, everything else is refused.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "isa/isa.h"
+#include "unit.h"
 
 static void masks_round_trip(void **unused)
 {

@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which fixes are offered at a level, and which comes first: made sessions whose times are planted.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "../folder.h"
 #include "../made.h"
+#include "unit.h"
 
 #include "judge/judge.h"
 

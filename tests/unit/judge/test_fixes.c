@@ -3,18 +3,13 @@
 // make_fixes.py) or a made session; the right operators are named, with the recipe, and the range
 // follows from times that the test reads or plants itself.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "../folder.h"
 #include "../made.h"
+#include "unit.h"
 
 #include "judge/fixes/factors.h"
 #include "judge/fixes/whatif.h"

@@ -2,14 +2,8 @@
 // Every sentence rests on data: a made session shows each finding and each cause, one change
 // removes it, another changes its words. A kind without such a pair fails.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "../folder.h"
 #include "../made.h"
@@ -17,6 +11,7 @@
 #include "judge/fixes/whatif.h"
 #include "show/explanation.h"
 #include "show/report.h"
+#include "unit.h"
 
 typedef void change(made *m);
 

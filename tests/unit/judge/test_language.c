@@ -3,17 +3,12 @@
 // 2 heads of 16, hidden width 96, 64 tokens, a cache of 16, as `etprof export llm:FILE.json
 // --static
 // --dtype 8da4w` makes it; the recording is of six tokens.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "../folder.h"
 #include "../made.h"
+#include "unit.h"
 
 #define DATA ETP_TEST_SOURCE_DIR "/tests/data/fixes/"
 

@@ -2,18 +2,13 @@
 // The timeline of every dump of the reference corpus: exclusive times add up to Method::execute in
 // every single execution, percentages have it as their whole, summaries close.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "../corpus.h"
 #include "../folder.h"
 #include "base/number.h"
+#include "unit.h"
 
 static size_t g_dumps, g_executions;
 

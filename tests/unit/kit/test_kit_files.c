@@ -2,18 +2,13 @@
 // The files that Arm's kit writes too: names, every column, figures against numpy and scipy, sums
 // that close, hostile names, and a run folder from beginning to end.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "../folder.h"
 #include "base/number.h"
 #include "kit/parts.h"
+#include "unit.h"
 
 #define LOAD_STEM "mixed_xnnpack_fp32_load"
 

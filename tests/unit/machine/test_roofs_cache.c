@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is remembered of roofs, what is not believed, and documents that are none.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 
+#include "unit.h"
 #include <etprof/stats.h>
 
 #include "base/sink.h"

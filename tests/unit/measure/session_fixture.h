@@ -4,16 +4,11 @@
 #ifndef ETP_TEST_SESSION_FIXTURE_H
 #define ETP_TEST_SESSION_FIXTURE_H
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
-
 #include "measure/session.h"
+#include "unit.h"
 
 typedef struct fixture {
     etp_arena arena;

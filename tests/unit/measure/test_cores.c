@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // More threads than SME units, and launches that ran on other CPUs than they were told.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "measure/cores.h"
+#include "unit.h"
 
 static const char *note_of(const char *level, uint32_t threads, const char *cpus,
                            const char *clusters, const char *smidr, bool emulated)

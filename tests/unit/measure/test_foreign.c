@@ -2,17 +2,12 @@
 // Runners of others: their log lines, of new and old releases, in pieces and among noise; and what
 // their files show. Lines are as ExecuTorch's executor_runner prints them; the ELF files are put
 // together here.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include <cmocka.h>
-
 #include "measure/foreign.h"
+#include "unit.h"
 
 typedef struct heard {
     etp_arena arena;

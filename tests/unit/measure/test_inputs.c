@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // From --inputs to raw files, against the linear fixture: a 2×4 float32 input, one bundled case.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "../flatbuf/builder.h"
 #include "formats/pte_schema.h"
 #include "measure/inputs.h"
 #include "os/os.h"
+#include "unit.h"
 
 #define DATA ETP_TEST_SOURCE_DIR "/tests/data/"
 static const char k_model[] = DATA "linear_xnnpack_fp32.pte";

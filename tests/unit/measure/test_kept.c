@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which planned memory a method keeps from call to call, as the runner is told it.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "measure/decoder.h"
+#include "unit.h"
 
 #define DATA ETP_TEST_SOURCE_DIR "/tests/data/"
 

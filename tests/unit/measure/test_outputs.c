@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Comparison of outputs: values worked out by hand, hostile folders refused.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 #include "measure/outputs.h"
 #include "os/os.h"
+#include "unit.h"
 
 #define ROOT "outputs-test"
 

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // One short session of the real runner on a real model, when the bundle has been built.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 #include "measure/outputs.h"
 #include "measure/session.h"
+#include "unit.h"
 
 #define ROOT "real-runner-test"
 

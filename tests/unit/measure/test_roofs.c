@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Roofs that a runner elsewhere measured: what it says is taken, and what it may not say is refused
 // with the reason. The runner is a shell that prints a file.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "measure/roofs.h"
+#include "unit.h"
 
 #define ROOT "roofs-test"
 #define SAID ROOT "/said"

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a runner says that it has sampled is bounded, and the reason says by what.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "measure/sampled.h"
+#include "unit.h"
 
 #define ROOT "sampled-test"
 #define DUMP "tests/data/linear_xnnpack_fp32.etdump"

@@ -3,16 +3,11 @@
 #ifndef PRECISION_FIXTURE_H
 #define PRECISION_FIXTURE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 #include "numerics/pairs.h"
 #include "os/os.h"
+#include "unit.h"
 
 // layers_fp32: transpose, convolution, convolution, sum of both, convolution, transpose, reshape,
 // linear layer.

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operator names: taken apart, and put into the category a person would put them in. Expected
 // values are written by hand from what the operators do.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 
-#include <cmocka.h>
-
 #include "operators/table.h"
+#include "unit.h"
 
 typedef struct expected_category {
     const char *name, *category, *five;

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files that are kept compressed. The frames are written by hand after RFC 8878: magic number, a
 // header with the size of the content, one block that is stored as it is or repeats a byte.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #define FOLDER "packed-test"
 #include "fixture.h"

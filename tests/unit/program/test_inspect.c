@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What `etprof inspect` derives: parts that add up, weights counted once, differences.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "../corpus.h"
 #include "../formats/golden.h"
+#include "unit.h"
 
 #include <etprof/program.h>
 #include <etprof/trace.h>

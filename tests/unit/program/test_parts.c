@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the bytes of a program are, where its tables are shared: parts add up to the file's size.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "../flatbuf/builder.h"
 #include "formats/pte_schema.h"
 #include "inspect/inspect.h"
+#include "unit.h"
 
 // A program whose only content is a blob of LEN bytes inside its tables, listed TIMES times.
 static etp_bytes program(etp_arena *arena, size_t len, size_t times)

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program graph: operands, work by hand and by torch's own figures, totals, shared blobs.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "../corpus.h"
+#include "unit.h"
 
 #include "program/internal.h"
 

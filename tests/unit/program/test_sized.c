@@ -2,17 +2,12 @@
 // A program as one call runs it: work by hand, from the sizes that a text decoder was made with
 // (tests/data/llm/make_decoder.py: 2 layers of width 32, 2 heads of 16, hidden width 64, vocabulary
 // 64, a cache of 64), and what cannot be told.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "os/os.h"
 #include "program/call.h"
+#include "unit.h"
 
 #define LLM ETP_TEST_SOURCE_DIR "/tests/data/llm/"
 

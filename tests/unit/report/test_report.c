@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of the report room against output written by hand.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "report/screen.h"
 #include "report/svg.h"
 #include "sample.h"
+#include "unit.h"
 
 #define NONE ((double)NAN)
 

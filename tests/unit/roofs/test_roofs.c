@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Roof loops do the work they claim: the sums they leave are possible in no other way.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdatomic.h>
 
 #include "os/os.h"
 #include "roofs/internal.h"
+#include "unit.h"
 
 static bool can_run(const etp_isa_cpu *cpu, const char *isa)
 {

@@ -2,19 +2,14 @@
 // Bottlenecks, delegates against kernels outside, kernels that changed, latencies beside each
 // other, and several runs in one report: made sessions whose figures are known by hand.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "../folder.h"
 #include "../made.h"
 #include "base/path.h"
 #include "kit/combined.h"
+#include "unit.h"
 
 static etp_ab_session *open_folder(const char *dir)
 {

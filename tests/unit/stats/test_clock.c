@@ -2,13 +2,8 @@
 // A speedup as cycles, clock and CPUs at work. Expected values by hand, intervals by printed tables
 // of Student's t.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include <etprof/stats.h>
 
 enum { BLOCKS = 8 };

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random effects: against a published example and a root found by scipy.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include <etprof/stats.h>
 
 static void near(double found, double expected)

@@ -3,14 +3,10 @@
 // share a CPU in time slices. The truth is the ratio of the work, which no line of the library
 // knows.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include <etprof/stats.h>
 
 #define BLOCKS 10u

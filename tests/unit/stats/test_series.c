@@ -2,15 +2,11 @@
 // Rank tests, many results at once, values over time, planning: against scipy (expressions beside
 // the figures) and against enumerations done outside.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "stats/internal.h"
+#include "unit.h"
 
 #define N(array) (sizeof(array) / sizeof *(array))
 

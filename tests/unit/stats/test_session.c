@@ -2,14 +2,10 @@
 // The analysis of a whole session, the CSV reader and the choice of the baseline. Expected figures
 // come from numpy and scipy on the same integers, with the rules written out a second time.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include <etprof/stats.h>
 
 #define N(array) (sizeof(array) / sizeof *(array))

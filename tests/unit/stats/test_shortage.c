@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Statistics in an arena of the caller's own whose memory ends, wherever it does: the function says
 // so, and the arena can be disposed of.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include <etprof/stats.h>
 
 enum { BLOCKS = 40, ITERATIONS = 60, SAMPLES = 2 * BLOCKS * ITERATIONS };

@@ -2,15 +2,11 @@
 // The spread of launches against generalised least squares by dense matrices (numpy.linalg.lstsq on
 // blocks + kinds, weights 1/(B + e), B by bisection).
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "stats/internal.h"
+#include "unit.h"
 
 #define N(array) (sizeof(array) / sizeof *(array))
 

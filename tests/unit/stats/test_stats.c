@@ -2,15 +2,11 @@
 // The formulas against values from numpy and scipy (the expression stands beside each) and against
 // plain definitions written out here.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "stats/internal.h"
+#include "unit.h"
 
 #define N(array) (sizeof(array) / sizeof *(array))
 

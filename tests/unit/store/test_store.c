@@ -2,19 +2,14 @@
 // The run folder: what is written is read back, what was not committed is not, what is hostile is
 // refused.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/sha256.h"
 #include "os/os.h"
 #include "store/store.h"
+#include "unit.h"
 
 #define ROOT "store-test"
 #define RUN ROOT "/run"

@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory that ends below a caller's guard, while a run folder's files are mapped and parsed:
 // nothing of them is left, wherever it ends.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-#include <jansson.h>
-
 #include "base/guard.h"
 #include "store/roofs_file.h"
 #include "store/store.h"
+#include "unit.h"
 
 #define RUN ETP_TEST_SOURCE_DIR "/examples/runs/image_encoder_int8_qemu"
 

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules of the gate on an answer made by hand.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "study/gate/gate.h"
+#include "unit.h"
 
 #define BLOCKS 8u
 

@@ -2,16 +2,11 @@
 // From which M on a level pays, of comparisons that are made up: what is said of each course of
 // verdicts was written down by hand.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/sink.h"
 #include "study/replay_sweep.h"
+#include "unit.h"
 
 #define SIZES 4
 

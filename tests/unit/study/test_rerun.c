@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The interval of a rerun against hand calculation, and what verify takes for rounding.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 #include "integrity/verify.h"
 #include "study/rerun.h"
+#include "unit.h"
 
 // Ten blocks, standard error 0.01 of the log ratio: t(0.975, 9) = 2.262157.
 static etp_rerun_ratio ten_blocks(double estimate)

@@ -4,13 +4,9 @@
 #include "study/stats/answer.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #define BLOCKS 6
 #define ITERATIONS 10

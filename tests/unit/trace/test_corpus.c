@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What has to hold for every real dump: nothing lost in grouping, every execution's exclusive times
 // add up to its Method::execute, totals close.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include <etprof/etdump.h>
 
 #include "corpus.h"

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Per-operator statistics: selection, percentiles, what counts as an operator, closing totals.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "etdump_writer.h"
 #include "trace/ops.h"
+#include "unit.h"
 
 // Without times of start: none of them lies beside another.
 static void add(dump_writer *w, const char *name, const char *delegate, int32_t chain,

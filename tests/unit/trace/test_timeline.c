@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Timeline tables: structure and sums by hand, and tables that must be refused with a position.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "trace/timeline.h"
+#include "unit.h"
 
 #define KIT                                                                                        \
     "model_id,name,type,delegate_backend,start_us,end_us,duration_ms,pct_total,node_id,run_index," \

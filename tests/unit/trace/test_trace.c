@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Grouping, durations and nesting of event blocks.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include <etprof/etdump.h>
 #include <etprof/trace.h>
 

@@ -2,13 +2,7 @@
 // Holds a trace against its file, event by event, without the grouping's code.
 #include "trace_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include <etprof/etdump.h>
 
 size_t check_equals_file(const etp_trace *t)

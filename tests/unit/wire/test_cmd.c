@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Commands on the runner's stdin.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "wire/wire.h"
 
 static etp_wire_cmd cmd;

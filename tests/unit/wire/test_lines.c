@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lines of the protocol: what is written is what is read, and what a hostile or
 // broken runner may print is refused with its place.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "wire/wire.h"
 
 static etp_wire_msg msg; // 11 KB: not for the stack of every test
