@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every unit test begins with: cmocka, after the headers that it asks for.
+// What every unit test begins with: cmocka, after the headers that it asks for, and an arena that
+// lives as long as the test.
 #ifndef ETP_TESTS_UNIT_H
 #define ETP_TESTS_UNIT_H
 
@@ -9,5 +10,24 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+
+#include <etprof/arena.h>
+
+static inline int arena_begin(void **state)
+{
+    static etp_arena arena;
+    arena = (etp_arena){0};
+    *state = &arena;
+    return 0;
+}
+
+static inline int arena_end(void **state)
+{
+    etp_arena_dispose(*state);
+    return 0;
+}
+
+// A test whose state is an arena.
+#define ARENA_TEST(test) cmocka_unit_test_setup_teardown(test, arena_begin, arena_end)
 
 #endif

@@ -242,10 +242,9 @@ static void digits_have_no_exponent(void **state)
 
 static void json_escapes_and_nests(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     etp_strbuf buf;
-    etp_strbuf_init(&buf, &arena);
+    etp_strbuf_init(&buf, arena);
     etp_sink sink = etp_sink_strbuf(&buf);
     etp_json j;
     etp_json_init(&j, &sink, false);
@@ -268,15 +267,13 @@ static void json_escapes_and_nests(void **state)
         buf.ptr, "{\"a\\\"b\":\"\\u0001<b>\\\\\xEF\xBF\xBD\\n\\u009b\xC2\xA0\\udb40\\udc41\",\"u\":"
                  "18446744073709551615,"
                  "\"nan\":null,\"v\":[-1,true,0.666667,{}]}\n");
-    etp_arena_dispose(&arena);
 }
 
 static void json_writes_the_unknown_as_null(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     etp_strbuf buf;
-    etp_strbuf_init(&buf, &arena);
+    etp_strbuf_init(&buf, arena);
     etp_sink sink = etp_sink_strbuf(&buf);
     etp_json j;
     etp_json_init(&j, &sink, false);
@@ -298,17 +295,15 @@ static void json_writes_the_unknown_as_null(void **state)
     assert_string_equal(buf.ptr, "{\"u\":18446744073709551615,\"i\":-9223372036854775808,\"d\":0.5,"
                                  "\"b\":false,\"u?\":null,\"i?\":null,\"d?\":null,\"b?\":null,"
                                  "\"r\":-3,\"nan\":null,\"large\":null}\n");
-    etp_arena_dispose(&arena);
 }
 
 static void csv_reads_what_it_writes(void **state)
 {
-    (void)state;
     static const char *const k_cells[] = {"plain", "with,comma", "with \"quote\"", "two\nlines",
                                           ""};
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     etp_strbuf buf;
-    etp_strbuf_init(&buf, &arena);
+    etp_strbuf_init(&buf, arena);
     etp_sink sink = etp_sink_strbuf(&buf);
     for (int row = 0; row < 2; row++) {
         for (size_t i = 0; i < 5; i++) {
@@ -318,7 +313,7 @@ static void csv_reads_what_it_writes(void **state)
         etp_sink_z(&sink, row ? "" : "\r\n\n");
     }
     etp_csv_reader r;
-    etp_csv_open(&r, etp_strbuf_str(&buf), ',', &arena);
+    etp_csv_open(&r, etp_strbuf_str(&buf), ',', arena);
     etp_csv_row row = {0};
     bool more = false;
     etp_error err;
@@ -333,10 +328,9 @@ static void csv_reads_what_it_writes(void **state)
     assert_int_equal(row.line, 4);
     assert_int_equal(etp_csv_next(&r, &row, &more, &err), ETP_OK);
     assert_false(more);
-    etp_csv_open(&r, ETP_STR("a,\"b\nc"), ',', &arena);
+    etp_csv_open(&r, ETP_STR("a,\"b\nc"), ',', arena);
     assert_int_equal(etp_csv_next(&r, &row, &more, &err), ETP_CORRUPT);
     assert_int_equal(err.offset, 2);
-    etp_arena_dispose(&arena);
 }
 
 static void sha256_matches_published_vectors(void **state)
@@ -552,9 +546,9 @@ int main(void)
         cmocka_unit_test(numbers_parse_strictly),
         cmocka_unit_test(intervals_that_tell),
         cmocka_unit_test(digits_have_no_exponent),
-        cmocka_unit_test(json_escapes_and_nests),
-        cmocka_unit_test(json_writes_the_unknown_as_null),
-        cmocka_unit_test(csv_reads_what_it_writes),
+        ARENA_TEST(json_escapes_and_nests),
+        ARENA_TEST(json_writes_the_unknown_as_null),
+        ARENA_TEST(csv_reads_what_it_writes),
         cmocka_unit_test(sha256_matches_published_vectors),
         cmocka_unit_test(sha256_takes_any_pieces),
         cmocka_unit_test(sha256_is_the_same_by_instructions),

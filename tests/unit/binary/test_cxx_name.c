@@ -39,16 +39,14 @@ static const struct {
 
 static void names(void **state)
 {
-    (void)state;
+    etp_arena *arena = *state;
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
-        etp_arena arena = {0};
-        etp_str name = etp_cxx_name(etp_str_from(k_cases[i].symbol), &arena);
+        etp_str name = etp_cxx_name(etp_str_from(k_cases[i].symbol), arena);
         const char *wanted = k_cases[i].name ? k_cases[i].name : "";
         if (!etp_str_eqz(name, wanted)) {
             fail_msg("%s: \"%.*s\", wanted \"%s\"", k_cases[i].symbol, (int)name.len,
                      name.len ? name.ptr : "", wanted);
         }
-        etp_arena_dispose(&arena);
     }
 }
 
@@ -81,6 +79,6 @@ static void damaged(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(names), cmocka_unit_test(damaged)};
+    const struct CMUnitTest tests[] = {ARENA_TEST(names), cmocka_unit_test(damaged)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -136,21 +136,18 @@ static void unwind_agrees_with_symbols(void **state)
 
 static void not_an_elf(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     etp_image *elf;
     etp_error err;
     uint8_t bytes[128] = "\177ELF\2\1\1";
-    assert_int_equal(etp_image_open((etp_bytes){bytes, 12, 0}, &arena, &elf, &err),
-                     ETP_UNSUPPORTED);
-    assert_int_equal(etp_image_open((etp_bytes){bytes, 128, 0}, &arena, &elf, &err), ETP_CORRUPT);
+    assert_int_equal(etp_image_open((etp_bytes){bytes, 12, 0}, arena, &elf, &err), ETP_UNSUPPORTED);
+    assert_int_equal(etp_image_open((etp_bytes){bytes, 128, 0}, arena, &elf, &err), ETP_CORRUPT);
     bytes[4] = 1; // 32 bits
-    assert_int_equal(etp_image_open((etp_bytes){bytes, 128, 0}, &arena, &elf, &err),
+    assert_int_equal(etp_image_open((etp_bytes){bytes, 128, 0}, arena, &elf, &err),
                      ETP_UNSUPPORTED);
     bytes[0] = 'M';
-    assert_int_equal(etp_image_open((etp_bytes){bytes, 128, 0}, &arena, &elf, &err),
+    assert_int_equal(etp_image_open((etp_bytes){bytes, 128, 0}, arena, &elf, &err),
                      ETP_UNSUPPORTED);
-    etp_arena_dispose(&arena);
 }
 
 // Damage anywhere must give an error or an answer, and no read outside (sanitizers watch).
@@ -214,7 +211,6 @@ static void damage_is_bearable(void **state)
 // One CIE ("zR", pc-relative signed 32 bits) and one function, then an entry that lies.
 static void unwind_by_hand(void **state)
 {
-    (void)state;
     static const uint8_t k_section[] = {
         0x10, 0,    0,    0,    0,    0, 0,    0, 1,    'z',
         'R',  0,    1,    0x78, 16,   1, 0x1b, 0, 0,    0, // CIE, 20 bytes
@@ -222,9 +218,9 @@ static void unwind_by_hand(void **state)
         0,    0,    0x40, 0,    0,    0, 0,    0, 0,    0, // FDE at 20
         0xff, 0xff, 0,    0,    0x2c, 0, 0,    0,          // longer than it is
     };
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     etp_ranges r = {0};
-    etp_image_read_unwind((etp_bytes){k_section, sizeof k_section, 0}, 0x2000, &arena, &r);
+    etp_image_read_unwind((etp_bytes){k_section, sizeof k_section, 0}, 0x2000, arena, &r);
     assert_int_equal(r.n, 1);
     assert_int_equal(r.items[0].start, 0x2000 + 28 + 0xfe4);
     assert_int_equal(r.items[0].end, r.items[0].start + 0x40);
@@ -232,11 +228,10 @@ static void unwind_by_hand(void **state)
         uint8_t *exact = malloc(n ? n : 1);
         memcpy(exact, k_section, n);
         etp_ranges cut = {0};
-        etp_image_read_unwind((etp_bytes){exact, n, 0}, 0x2000, &arena, &cut);
+        etp_image_read_unwind((etp_bytes){exact, n, 0}, 0x2000, arena, &cut);
         assert_true(cut.n == (n >= 40 ? 1 : 0));
         free(exact);
     }
-    etp_arena_dispose(&arena);
 }
 
 int main(void)
@@ -245,9 +240,9 @@ int main(void)
         cmocka_unit_test(functions_have_names_bounds_and_code),
         cmocka_unit_test(without_sections_code_stays),
         cmocka_unit_test(unwind_agrees_with_symbols),
-        cmocka_unit_test(not_an_elf),
+        ARENA_TEST(not_an_elf),
         cmocka_unit_test(damage_is_bearable),
-        cmocka_unit_test(unwind_by_hand),
+        ARENA_TEST(unwind_by_hand),
     };
     return cmocka_run_group_tests(tests, open_self, close_self);
 }

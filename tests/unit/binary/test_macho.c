@@ -215,17 +215,15 @@ static void labels_of_assembly(void **state)
 
 static void small_files(void **state)
 {
-    (void)state;
+    etp_arena *arena = *state;
     for (int starts = 0; starts < 2; starts++) {
         file f;
-        etp_arena arena = {0};
         etp_image *image;
         etp_error err = {0};
         make(&f, starts);
-        assert_int_equal(etp_image_open((etp_bytes){f.bytes, f.len, 0}, &arena, &image, &err),
+        assert_int_equal(etp_image_open((etp_bytes){f.bytes, f.len, 0}, arena, &image, &err),
                          ETP_OK);
         check_small(image, starts);
-        etp_arena_dispose(&arena);
     }
 }
 
@@ -239,10 +237,9 @@ static void put_big(uint8_t *p, uint64_t v, size_t n)
 // Two parts, x86-64 first: the other one is read, positions count from the begin of the whole file.
 static void universal_files(void **state)
 {
-    (void)state;
+    etp_arena *arena = *state;
     for (int wide = 0; wide < 2; wide++) {
         file f;
-        etp_arena arena = {0};
         etp_image *image;
         etp_error err = {0};
         uint8_t whole[0x2000] = {0};
@@ -257,54 +254,50 @@ static void universal_files(void **state)
         }
         memcpy(whole + 0x1000, f.bytes, f.len);
         etp_bytes bytes = {whole, sizeof whole, 0};
-        assert_int_equal(etp_image_open(bytes, &arena, &image, &err), ETP_OK);
+        assert_int_equal(etp_image_open(bytes, arena, &image, &err), ETP_OK);
         check_small(image, true);
         etp_bytes code;
         assert_true(etp_image_code(image, BASE + TEXT_AT, BASE + TEXT_AT + 4, &code));
         assert_int_equal(code.base, 0x1000 + TEXT_AT);
         put_big(whole + 8 + (wide ? 32 : 20), 0x7,
                 4); // no arm64: the x86-64 part, which is no program
-        assert_int_equal(etp_image_open(bytes, &arena, &image, &err), ETP_UNSUPPORTED);
+        assert_int_equal(etp_image_open(bytes, arena, &image, &err), ETP_UNSUPPORTED);
         put_big(whole + 4, 52, 4); // a Java class of version 52 looks like this
-        assert_int_equal(etp_image_open(bytes, &arena, &image, &err), ETP_UNSUPPORTED);
-        etp_arena_dispose(&arena);
+        assert_int_equal(etp_image_open(bytes, arena, &image, &err), ETP_UNSUPPORTED);
     }
 }
 
 static void refused(void **state)
 {
-    (void)state;
     file f;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     etp_image *image;
     etp_error err = {0};
     make(&f, true);
-    assert_int_equal(etp_image_open((etp_bytes){f.bytes, 15, 0}, &arena, &image, &err),
+    assert_int_equal(etp_image_open((etp_bytes){f.bytes, 15, 0}, arena, &image, &err),
                      ETP_UNSUPPORTED);
-    assert_int_equal(etp_image_open((etp_bytes){f.bytes, 31, 0}, &arena, &image, &err),
-                     ETP_CORRUPT);
-    assert_int_equal(etp_image_open((etp_bytes){f.bytes, 100, 0}, &arena, &image, &err),
+    assert_int_equal(etp_image_open((etp_bytes){f.bytes, 31, 0}, arena, &image, &err), ETP_CORRUPT);
+    assert_int_equal(etp_image_open((etp_bytes){f.bytes, 100, 0}, arena, &image, &err),
                      ETP_CORRUPT);
     f.bytes[16] = 5; // one command more than there is room for
-    assert_int_equal(etp_image_open((etp_bytes){f.bytes, f.len, 0}, &arena, &image, &err),
+    assert_int_equal(etp_image_open((etp_bytes){f.bytes, f.len, 0}, arena, &image, &err),
                      ETP_CORRUPT);
     assert_non_null(strstr(err.msg, "load command 5 of 5"));
     make(&f, true);
     f.bytes[0] = 0xce; // 32 bits
-    assert_int_equal(etp_image_open((etp_bytes){f.bytes, f.len, 0}, &arena, &image, &err),
+    assert_int_equal(etp_image_open((etp_bytes){f.bytes, f.len, 0}, arena, &image, &err),
                      ETP_UNSUPPORTED);
     make(&f, true);
     memset(f.bytes + 32 + 72 + 64, 0, 4); // __text without instructions
-    assert_int_equal(etp_image_open((etp_bytes){f.bytes, f.len, 0}, &arena, &image, &err),
+    assert_int_equal(etp_image_open((etp_bytes){f.bytes, f.len, 0}, arena, &image, &err),
                      ETP_CORRUPT);
-    etp_arena_dispose(&arena);
 }
 
 // Any damage: an error or an answer whose functions hold their address; no read outside (sanitizers
 // watch).
 static void damage_is_bearable(void **state)
 {
-    (void)state;
+    etp_arena *arena = *state;
     uint64_t x = 88172645463325252u;
     for (int round = 0; round < 4000; round++) {
         file f;
@@ -317,10 +310,9 @@ static void damage_is_bearable(void **state)
         size_t n = round % 5 ? f.len : (size_t)(x % f.len);
         uint8_t *exact = malloc(n ? n : 1);
         memcpy(exact, f.bytes, n);
-        etp_arena arena = {0};
         etp_image *image = NULL;
         etp_error err;
-        if (etp_image_open((etp_bytes){exact, n, 0}, &arena, &image, &err) == ETP_OK) {
+        if (etp_image_open((etp_bytes){exact, n, 0}, arena, &image, &err) == ETP_OK) {
             for (size_t i = 0; i < etp_image_range_count(image); i++) {
                 etp_function r = etp_image_range_at(image, i), found;
                 etp_bytes code;
@@ -333,16 +325,14 @@ static void damage_is_bearable(void **state)
             }
         }
         free(exact);
-        etp_arena_dispose(&arena);
     }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(small_files),        cmocka_unit_test(labels_of_assembly),
-        cmocka_unit_test(universal_files),    cmocka_unit_test(refused),
-        cmocka_unit_test(damage_is_bearable),
+        ARENA_TEST(small_files), cmocka_unit_test(labels_of_assembly), ARENA_TEST(universal_files),
+        ARENA_TEST(refused),     ARENA_TEST(damage_is_bearable),
     };
     return cmocka_run_group_tests_name("Mach-O", tests, NULL, NULL);
 }

@@ -151,7 +151,6 @@ static void engaged_is_named_after_the_widest(void **state)
 
 static void why_a_verdict_is_unknown(void **state)
 {
-    (void)state;
     static const struct {
         double lo, hi, margin;
         uint64_t blocks;
@@ -171,23 +170,22 @@ static void why_a_verdict_is_unknown(void **state)
         {0.70,  0.80,  0.01, 0,  "unknown: the launches were not paired",                                  "unknown: not paired" },
         {NAN,   NAN,   0.01, 0,  "unknown: no interval",                                                   "unknown: no interval"},
     };
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
-        assert_string_equal(etp_verdict_words(&arena, ETP_VERDICT_UNKNOWN, k_cases[i].lo,
+        assert_string_equal(etp_verdict_words(arena, ETP_VERDICT_UNKNOWN, k_cases[i].lo,
                                               k_cases[i].hi, k_cases[i].blocks, k_cases[i].margin),
                             k_cases[i].words);
-        assert_string_equal(etp_verdict_cell(&arena, ETP_VERDICT_UNKNOWN, k_cases[i].lo,
+        assert_string_equal(etp_verdict_cell(arena, ETP_VERDICT_UNKNOWN, k_cases[i].lo,
                                              k_cases[i].hi, k_cases[i].blocks, k_cases[i].margin),
                             k_cases[i].cell);
     }
-    etp_arena_dispose(&arena);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(engaged_is_named_after_the_widest),
-        cmocka_unit_test(why_a_verdict_is_unknown),
+        ARENA_TEST(why_a_verdict_is_unknown),
         cmocka_unit_test(a_feature_that_ran),
         cmocka_unit_test(two_features_that_ran),
         cmocka_unit_test(a_level_above_vnni),

@@ -120,27 +120,24 @@ static void kernel(dump_writer *w, const char *name, int32_t chain, int32_t inst
 
 static void the_last_of_equal_events_wins(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     dump_writer w;
-    dump_init(&w, &arena);
+    dump_init(&w, arena);
     kernel(&w, "native_call_add.out", 0, 3, 0, 1000000);
     kernel(&w, "native_call_mul.out", 0, 4, 0, 5000000);
     kernel(&w, "native_call_add.out", 0, 3, 0, 2000000); // a second round of a loop
     kernel(&w, "native_call_mul.out", 1, 4, 0, 7000000); // another chain
     dump_run(&w, "Execute", -1);
-    expect_tsv(&w, &arena,
+    expect_tsv(&w, arena,
                "0\tExecute\tnative_call_add.out\t2.0\t2.0\t2.0\t2.0\t2.0\t2.0\t[]\tFalse\t\t[0]\n"
                "1\tExecute\tnative_call_mul.out\t7.0\t7.0\t7.0\t7.0\t7.0\t7.0\t[]\tFalse\t\t[0]\n");
-    etp_arena_dispose(&arena);
 }
 
 static void blocks_appear_in_file_order(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     dump_writer w;
-    dump_init(&w, &arena);
+    dump_init(&w, arena);
     for (uint64_t i = 0; i < 2; i++) {
         kernel(&w, "a", 0, 0, i, i + 1000000);
         dump_run(&w, "Execute", -1);
@@ -150,90 +147,81 @@ static void blocks_appear_in_file_order(void **state)
     kernel(&w, "xOPERATOR_CALLx", 0, 0, 0, 1); // hidden rows do not count
     kernel(&w, "c", 0, 0, 0, 123456789000000000);
     dump_run(&w, "Execute", -1);
-    expect_tsv(&w, &arena,
+    expect_tsv(&w, arena,
                "0\tExecute\ta\t1.0\t1.0\t1.0\t1.0\t1.0\t1.0\t[]\tFalse\t\t[0, 1]\n"
                "1\tExecute\tb\t3.0\t3.0\t3.0\t3.0\t3.0\t3.0\t[]\tFalse\t\t[0, 1]\n"
                "2\tExecute\tc\t123456789000.0\t123456789000.0\t123456789000.0\t123456789000.0"
                "\t123456789000.0\t123456789000.0\t[]\tFalse\t\t[0]\n");
-    etp_arena_dispose(&arena);
 }
 
 // numpy.percentile and numpy.mean of 0.1, 0.2 … 0.9 ms, and the shortest digits of the results.
 static void arithmetic_is_numpys(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     dump_writer w;
-    dump_init(&w, &arena);
+    dump_init(&w, arena);
     for (uint64_t i = 1; i <= 9; i++) {
         kernel(&w, "a", 0, 0, 0, i * 100000);
         dump_run(&w, "Execute", -1);
     }
-    expect_tsv(&w, &arena,
+    expect_tsv(&w, arena,
                "0\tExecute\ta\t0.18000000000000002\t0.5\t0.8200000000000001\t0.5\t0.1\t0.9\t[]"
                "\tFalse\t\t[0, 0, 0, 0, 0, 0, 0, 0, 0]\n");
-    etp_arena_dispose(&arena);
 }
 
 // 300 samples of (i × 7919² mod 1000003) ns: enough for numpy's sum to split, and the digits tell
 // how it does. Values by numpy.
 static void sums_are_split_as_numpy_does(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     dump_writer w;
-    dump_init(&w, &arena);
+    dump_init(&w, arena);
     for (uint64_t i = 0; i < 300; i++) {
         kernel(&w, "a", 0, 0, 0, i * 7919 * 7919 % 1000003);
         dump_run(&w, "Execute", -1);
     }
-    etp_str tsv = tsv_of(dump_finish(&w, true), &arena);
+    etp_str tsv = tsv_of(dump_finish(&w, true), arena);
     static const char k_want[] = "\ta\t0.1015574\t0.499119\t0.9007466000000002\t0.5007454\t0.0"
                                  "\t0.998238\t[]";
     if (etp_str_find(tsv, ETP_STR(k_want)) == tsv.len) {
         fail_msg("%.*s", 400, tsv.ptr);
     }
-    etp_arena_dispose(&arena);
 }
 
 // Inspector's rule for a wrapped counter is one tick short, and takes place after the division by
 // 1e6 for what a delegate did: 4294967295 ms too much.
 static void wrapped_counters_are_misread_alike(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     dump_writer w;
-    dump_init(&w, &arena);
+    dump_init(&w, arena);
     kernel(&w, "a", 0, 0, 4294967286, 5);
     dump_event(
         &w, &(dump_profile){.delegate_str = "b", .delegate_id = -1, .start = 4294967286, .end = 5});
     dump_run(&w, "Execute", -1);
-    expect_tsv(&w, &arena,
+    expect_tsv(&w, arena,
                "0\tExecute\ta\t1.4e-05\t1.4e-05\t1.4e-05\t1.4e-05\t1.4e-05\t1.4e-05\t[]\tFalse\t\t"
                "[4294967286]\n"
                "1\tExecute\tb\t4294963000.0327187\t4294963000.0327187\t4294963000.0327187"
                "\t4294963000.0327187\t4294963000.0327187\t4294963000.0327187\t[]\tTrue\t\t"
                "[4294967286]\n");
-    etp_arena_dispose(&arena);
 }
 
 static void what_inspector_fails_on_is_left_out(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     dump_writer w;
-    dump_init(&w, &arena);
+    dump_init(&w, arena);
     dump_run_without_events(&w, "Execute");
     dump_run(&w, "Execute", -1);
-    expect_tsv(&w, &arena, "");
-    dump_init(&w, &arena);
+    expect_tsv(&w, arena, "");
+    dump_init(&w, arena);
     dump_allocation(&w, 1, 10);
     kernel(&w, "a", 0, 0, 0, 1000);
     dump_run(&w, "Execute", -1);
-    expect_tsv(&w, &arena,
+    expect_tsv(&w, arena,
                "0\tExecute\ta\t0.001\t0.001\t0.001\t0.001\t0.001\t0.001\t[]\tFalse\t\t"
                "[0]\n");
-    etp_arena_dispose(&arena);
 }
 
 int main(void)
@@ -241,12 +229,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fixtures_equal_inspector),
         cmocka_unit_test(corpus_equals_inspector),
-        cmocka_unit_test(the_last_of_equal_events_wins),
-        cmocka_unit_test(blocks_appear_in_file_order),
-        cmocka_unit_test(arithmetic_is_numpys),
-        cmocka_unit_test(sums_are_split_as_numpy_does),
-        cmocka_unit_test(wrapped_counters_are_misread_alike),
-        cmocka_unit_test(what_inspector_fails_on_is_left_out),
+        ARENA_TEST(the_last_of_equal_events_wins),
+        ARENA_TEST(blocks_appear_in_file_order),
+        ARENA_TEST(arithmetic_is_numpys),
+        ARENA_TEST(sums_are_split_as_numpy_does),
+        ARENA_TEST(wrapped_counters_are_misread_alike),
+        ARENA_TEST(what_inspector_fails_on_is_left_out),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     return failed == 0 && !corpus_dir() ? 77 : failed;

@@ -221,21 +221,19 @@ static void all_cuts_are_programs(void **state)
 // The last node of the only delegate: a prefix there is the program again.
 static void whole_prefix_has_all_weights(void **state)
 {
-    (void)state;
     opened o = open_program("linear_xnnpack_fp32.pte");
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     etp_bytes bytes;
     const etp_program *cut = NULL;
     const etp_method *m = &o.program->methods[0];
     etp_cut_place at = {m, 0, m->partitions[0].n_nodes - 1};
-    assert_int_equal(etp_cut_prefix(o.file.bytes, o.program, &at, &arena, &bytes, NULL), ETP_OK);
+    assert_int_equal(etp_cut_prefix(o.file.bytes, o.program, &at, arena, &bytes, NULL), ETP_OK);
     assert_int_equal(etp_program_open(bytes, NULL, &cut, NULL), ETP_OK);
     const etp_partition *a = &m->partitions[0], *b = &cut->methods[0].partitions[0];
     assert_int_equal(b->weight_bytes, a->weight_bytes);
     assert_int_equal(b->graph->n_externs, a->graph->n_externs);
     assert_int_equal(b->delegate->n_specs, a->delegate->n_specs);
     etp_program_close(cut);
-    etp_arena_dispose(&arena);
     close_program(&o);
 }
 
@@ -352,9 +350,8 @@ static void capsules_have_the_rows_asked_for(void **state)
 
 static void rows_are_refused_with_a_reason(void **state)
 {
-    (void)state;
     opened o = open_program("fixes/odd_sizes.pte");
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     etp_error err = {0};
     etp_bytes out;
     etp_cut_place at = {&o.program->methods[0], 0, 0}; // a transpose
@@ -363,15 +360,14 @@ static void rows_are_refused_with_a_reason(void **state)
     assert_non_null(strstr(err.msg, "it has no M"));
     at.node = 2;
     assert_int_equal(
-        etp_cut_capsule_rows(o.file.bytes, o.program, &at, (uint64_t)1 << 31, &arena, &out, &err),
+        etp_cut_capsule_rows(o.file.bytes, o.program, &at, (uint64_t)1 << 31, arena, &out, &err),
         ETP_UNSUPPORTED);
     assert_non_null(strstr(err.msg, "M is 1 to 2147483647"));
     // A prime: one row of pixels, whose bytes no program can plan.
     assert_int_equal(
-        etp_cut_capsule_rows(o.file.bytes, o.program, &at, 2147483647, &arena, &out, &err),
+        etp_cut_capsule_rows(o.file.bytes, o.program, &at, 2147483647, arena, &out, &err),
         ETP_UNSUPPORTED);
     assert_non_null(strstr(err.msg, "no size that can be planned"));
-    etp_arena_dispose(&arena);
     close_program(&o);
 }
 
@@ -408,9 +404,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_cuts_are_programs),
-        cmocka_unit_test(whole_prefix_has_all_weights),
+        ARENA_TEST(whole_prefix_has_all_weights),
         cmocka_unit_test(capsules_have_the_rows_asked_for),
-        cmocka_unit_test(rows_are_refused_with_a_reason),
+        ARENA_TEST(rows_are_refused_with_a_reason),
         cmocka_unit_test(damaged_programs_are_refused_or_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

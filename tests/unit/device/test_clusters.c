@@ -5,7 +5,6 @@
 
 static void lists(void **state)
 {
-    (void)state;
     static const struct {
         const char *text, *back; // NULL: refused
     } k_cases[] = {
@@ -32,16 +31,15 @@ static void lists(void **state)
         {"big",                    NULL   },
         {"1\n",                    NULL   },
     };
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
         etp_cpu_set s;
         assert_int_equal(etp_cpu_set_parse(etp_str_from(k_cases[i].text), &s),
                          k_cases[i].back != NULL);
         if (k_cases[i].back) {
-            assert_string_equal(etp_cpu_set_text(&s, &arena), k_cases[i].back);
+            assert_string_equal(etp_cpu_set_text(&s, arena), k_cases[i].back);
         }
     }
-    etp_arena_dispose(&arena);
 }
 
 typedef struct told {
@@ -57,7 +55,7 @@ static etp_status probe(etp_device *d, etp_arena *arena, etp_device_facts *out, 
 
 static void words(void **state)
 {
-    (void)state;
+    etp_arena *arena = *state;
     static const struct {
         const char *clusters, *word, *cpus; // NULL: refused
     } k_cases[] = {
@@ -86,17 +84,15 @@ static void words(void **state)
         const etp_device_vtable ops = {.probe = probe};
         told t = {k_cases[i].clusters};
         etp_device d = {.ops = &ops, .data = &t, .info = {.spec = "adb:X"}};
-        etp_arena arena = {0};
         const char *out = NULL;
         etp_error err;
-        etp_status st = etp_cpus_resolve(&d, k_cases[i].word, &arena, &out, &err);
+        etp_status st = etp_cpus_resolve(&d, k_cases[i].word, arena, &out, &err);
         if (k_cases[i].cpus) {
             assert_int_equal(st, ETP_OK);
             assert_string_equal(out, k_cases[i].cpus);
         } else {
             assert_int_equal(st, ETP_USAGE);
         }
-        etp_arena_dispose(&arena);
     }
 }
 
@@ -129,7 +125,7 @@ static void sme_units(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(lists), cmocka_unit_test(words),
+    const struct CMUnitTest tests[] = {ARENA_TEST(lists), ARENA_TEST(words),
                                        cmocka_unit_test(sme_units)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,7 +11,6 @@
 
 static void words_survive_a_shell(void **state)
 {
-    (void)state;
     static const char *const k_words[] = {
         "",
         " ",
@@ -34,31 +33,30 @@ static void words_survive_a_shell(void **state)
         "%s",
         "=",
     };
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     for (size_t i = 0; i < sizeof k_words / sizeof *k_words; i++) {
-        const char *q = etp_shell_quoted(&arena, k_words[i]);
+        const char *q = etp_shell_quoted(arena, k_words[i]);
         assert_non_null(q);
         const char *const argv[] = {"/bin/sh", "-c",
-                                    etp_arena_printf(&arena, "printf '[%%s]' %s", q), NULL};
+                                    etp_arena_printf(arena, "printf '[%%s]' %s", q), NULL};
         const etp_process_spec spec = {.argv = argv};
         etp_process p;
         etp_str out, log;
         assert_int_equal(
-            etp_process_capture(&spec, 10000000000u, 4096, &arena, &p, &out, &log, NULL), ETP_OK);
-        assert_true(etp_str_eqz(out, etp_arena_printf(&arena, "[%s]", k_words[i])));
+            etp_process_capture(&spec, 10000000000u, 4096, arena, &p, &out, &log, NULL), ETP_OK);
+        assert_true(etp_str_eqz(out, etp_arena_printf(arena, "[%s]", k_words[i])));
         assert_int_equal(p.exit_code, 0);
         // Once more, as for a login shell that gets a script for sh.
-        const char *script = etp_arena_printf(&arena, "printf '[%%s]' %s", q);
+        const char *script = etp_arena_printf(arena, "printf '[%%s]' %s", q);
         const etp_remote r = {
             .prefix = {"/bin/sh", "-c"},
               .n_prefix = 2, .wrap = true
         };
-        const etp_process_spec twice = {.argv = etp_remote_argv(&r, script, &arena)};
+        const etp_process_spec twice = {.argv = etp_remote_argv(&r, script, arena)};
         assert_int_equal(
-            etp_process_capture(&twice, 10000000000u, 4096, &arena, &p, &out, &log, NULL), ETP_OK);
-        assert_true(etp_str_eqz(out, etp_arena_printf(&arena, "[%s]", k_words[i])));
+            etp_process_capture(&twice, 10000000000u, 4096, arena, &p, &out, &log, NULL), ETP_OK);
+        assert_true(etp_str_eqz(out, etp_arena_printf(arena, "[%s]", k_words[i])));
     }
-    etp_arena_dispose(&arena);
 }
 
 // Half of it is too little where other work runs beside.
@@ -120,19 +118,18 @@ static void what_a_device_sends_is_bounded(void **state)
 // Files that come one after the other, each of them in time, have a time for all.
 static void a_folder_has_a_time(void **state)
 {
-    (void)state;
     char home[] = "/tmp/etprof-pull-XXXXXX";
     assert_non_null(mkdtemp(home));
-    etp_arena arena = {0};
-    const char *tools = etp_arena_printf(&arena, "%s/bin", home);
+    etp_arena *arena = *state;
+    const char *tools = etp_arena_printf(arena, "%s/bin", home);
     const char *make = etp_arena_printf(
-        &arena,
+        arena,
         "mkdir %s %s/from && printf '#!/bin/sh\\nsleep 0.5; exec /bin/cat \"$@\"\\n' >%s/cat && "
         "chmod +x %s/cat && cd %s/from && touch $(seq 40)",
         tools, home, tools, tools, home);
     assert_int_equal(system(make), 0);
     etp_remote r = {
-        .prefix = {"/usr/bin/env", etp_arena_printf(&arena, "PATH=%s:%s", tools, getenv("PATH")),
+        .prefix = {"/usr/bin/env", etp_arena_printf(arena, "PATH=%s:%s", tools, getenv("PATH")),
                    "/bin/sh", "-c"},
         .n_prefix = 4,
         .name = "here",
@@ -140,27 +137,25 @@ static void a_folder_has_a_time(void **state)
     };
     etp_device d = {.data = &r};
     etp_error err;
-    assert_int_equal(etp_remote_pull(&d, etp_arena_printf(&arena, "%s/from", home),
-                                     etp_arena_printf(&arena, "%s/to", home), &err),
+    assert_int_equal(etp_remote_pull(&d, etp_arena_printf(arena, "%s/from", home),
+                                     etp_arena_printf(arena, "%s/to", home), &err),
                      ETP_CHILD);
     assert_non_null(strstr(err.msg, "in time"));
     etp_dir_list came;
-    const char *to = etp_arena_printf(&arena, "%s/to", home);
-    assert_int_equal(etp_os_list(to, &arena, &came, &err), ETP_OK);
+    const char *to = etp_arena_printf(arena, "%s/to", home);
+    assert_int_equal(etp_os_list(to, arena, &came, &err), ETP_OK);
     assert_in_range(came.n, 1, 39);
     assert_int_equal(etp_os_remove_tree(home, NULL), ETP_OK);
-    etp_arena_dispose(&arena);
 }
 
 // Answers of which none is too large do not fill the disk one after the other.
 static void a_session_is_bounded(void **state)
 {
-    (void)state;
     char home[] = "/tmp/etprof-pull-XXXXXX";
     assert_non_null(mkdtemp(home));
-    etp_arena arena = {0};
-    const char *from = etp_arena_printf(&arena, "%s/from", home);
-    const char *to = etp_arena_printf(&arena, "%s/to", home);
+    etp_arena *arena = *state;
+    const char *from = etp_arena_printf(arena, "%s/from", home);
+    const char *to = etp_arena_printf(arena, "%s/to", home);
     assert_int_equal(etp_os_write_atomic(from, ETP_STR("0123456789"), NULL), ETP_OK);
     etp_remote r = {
         .prefix = {"/bin/sh", "-c"},
@@ -176,13 +171,12 @@ static void a_session_is_bounded(void **state)
     assert_int_equal(etp_remote_pull(&d, from, to, &err), ETP_CHILD);
     assert_non_null(strstr(err.msg, "sent more than"));
     assert_int_equal(etp_os_remove_tree(home, NULL), ETP_OK);
-    etp_arena_dispose(&arena);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(words_survive_a_shell), cmocka_unit_test(a_folder_has_a_time),
-        cmocka_unit_test(a_session_is_bounded), cmocka_unit_test(what_a_device_sends_is_bounded)};
+        ARENA_TEST(words_survive_a_shell), ARENA_TEST(a_folder_has_a_time),
+        ARENA_TEST(a_session_is_bounded), cmocka_unit_test(what_a_device_sends_is_bounded)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

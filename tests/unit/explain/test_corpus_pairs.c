@@ -292,18 +292,16 @@ static void verdicts_of_the_inspector(void **state)
 // them has no execution and the answer is without one.
 static void any_two_recordings(void **state)
 {
-    (void)state;
     static const size_t k_steps[] = {1, 2, 5, 11, 23, 37, 53};
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     etp_dir_list list = {0};
     size_t n = 0, closed = 0, without = 0;
     assert_int_equal(
-        etp_os_list(etp_arena_printf(&arena, "%s/dumps", corpus_dir()), &arena, &list, NULL),
-        ETP_OK);
-    const char **paths = ETP_NEW_ARRAY(&arena, const char *, list.n + 1);
+        etp_os_list(etp_arena_printf(arena, "%s/dumps", corpus_dir()), arena, &list, NULL), ETP_OK);
+    const char **paths = ETP_NEW_ARRAY(arena, const char *, list.n + 1);
     for (size_t i = 0; i < list.n; i++) {
         if (etp_str_ends(etp_str_from(list.items[i].name), ETP_STR(".etdump"))) {
-            paths[n++] = etp_arena_printf(&arena, "%s/dumps/%s", corpus_dir(), list.items[i].name);
+            paths[n++] = etp_arena_printf(arena, "%s/dumps/%s", corpus_dir(), list.items[i].name);
         }
     }
     assert_true(n >= 60);
@@ -336,7 +334,6 @@ static void any_two_recordings(void **state)
     printf("%zu recordings: %zu ledgers close, %zu pairs without an execution\n", n, closed,
            without);
     assert_true(closed > 400);
-    etp_arena_dispose(&arena);
 }
 
 static const etp_ab_finding *find(const etp_ab *ab, const char *words)
@@ -386,7 +383,7 @@ int main(void)
         cmocka_unit_test(real_pairs),
         cmocka_unit_test(every_pair),
         cmocka_unit_test(verdicts_of_the_inspector),
-        cmocka_unit_test(any_two_recordings),
+        ARENA_TEST(any_two_recordings),
         cmocka_unit_test(other_data_other_words),
     };
     if (!corpus_dir()) {

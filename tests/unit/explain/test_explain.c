@@ -78,16 +78,15 @@ static void check_alignment(const etp_alignment *a, const etp_profile *b, const 
 
 static void fixture_closes_by_hand(void **state)
 {
-    (void)state;
     // mixed_xnnpack_fp32: linear in a delegate, a portable kernel, another delegate; the
     // Inspector's table beside it has Method::execute and every part.
     etp_file file;
     etp_trace *trace;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     etp_profile p;
     etp_error err;
     open_dump(fixture("mixed_xnnpack_fp32.etdump"), &file, &trace);
-    assert_int_equal(etp_profile_build((const etp_trace *const[]){trace}, 1, &arena, &p, &err),
+    assert_int_equal(etp_profile_build((const etp_trace *const[]){trace}, 1, arena, &p, &err),
                      ETP_OK);
     check_closes(&p);
     assert_int_equal(p.executions, 3);
@@ -102,19 +101,17 @@ static void fixture_closes_by_hand(void **state)
     assert_int_equal(kinds[ETP_ROW_UNEXPLAINED], 0);
     etp_trace_close(trace);
     etp_file_close(&file);
-    etp_arena_dispose(&arena);
 }
 
 static void load_blocks_do_not_count(void **state)
 {
-    (void)state;
     etp_file file;
     etp_trace *trace;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     etp_profile p;
     etp_error err;
     open_dump(fixture("mixed_xnnpack_fp32_load.etdump"), &file, &trace);
-    assert_int_equal(etp_profile_build((const etp_trace *const[]){trace}, 1, &arena, &p, &err),
+    assert_int_equal(etp_profile_build((const etp_trace *const[]){trace}, 1, arena, &p, &err),
                      ETP_OK);
     check_closes(&p);
     assert_int_equal(p.skipped_executions, 1);
@@ -123,7 +120,6 @@ static void load_blocks_do_not_count(void **state)
     }
     etp_trace_close(trace);
     etp_file_close(&file);
-    etp_arena_dispose(&arena);
 }
 
 // ---- synthetic profiles ----
@@ -172,7 +168,6 @@ static void plant(const planted *rows, size_t n, etp_arena *arena, etp_profile *
 
 static void renamed_inserted_and_vanished_operators_align(void **state)
 {
-    (void)state;
     static const planted k_neon[] = {
         {"Convert (NC, F32, QD8) #1",         0, 100,  ETP_ROW_OPERATOR},
         {"Convolution (NHWC, F32) IGEMM #1",  0, 1001, ETP_ROW_OPERATOR},
@@ -189,13 +184,13 @@ static void renamed_inserted_and_vanished_operators_align(void **state)
         {"DELEGATE_CALL",                      0, 33,  ETP_ROW_BOUNDARY},
         {"Fully Connected (NC, PF32) GEMM #1", 2, 90,  ETP_ROW_OPERATOR},
     };
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     etp_profile neon, sme2;
     etp_alignment a;
     etp_ledger l;
-    plant(k_neon, 6, &arena, &neon);
-    plant(k_sme2, 6, &arena, &sme2);
-    etp_align(&neon, &sme2, &arena, &a);
+    plant(k_neon, 6, arena, &neon);
+    plant(k_sme2, 6, arena, &sme2);
+    etp_align(&neon, &sme2, arena, &a);
     check_alignment(&a, &neon, &sme2);
     assert_true(a.same_skeleton);
     static const struct {
@@ -220,7 +215,7 @@ static void renamed_inserted_and_vanished_operators_align(void **state)
             {1100, ETP_NS_UNKNOWN, ETP_NS_UNKNOWN},
             {450,  ETP_NS_UNKNOWN, ETP_NS_UNKNOWN}
     },
-        &arena, &l);
+        arena, &l);
     check_ledger(&l, 1100, 450);
     assert_int_equal(l.items[0].kind, ETP_ROW_VANISHED);
     assert_int_equal(l.items[0].baseline_ns, 50);
@@ -246,14 +241,13 @@ static void renamed_inserted_and_vanished_operators_align(void **state)
         assert_true(fabs(l.items[i].q - k_q[i]) <= 1e-6);
     }
     assert_true(isnan(l.items[6].q) && isnan(l.items[7].q));
-    etp_arena_dispose(&arena);
 }
 
 // One operator that is 9.5 ns slower, 10 and 9 in the two blocks: p = 0.0335. Alone that is a
 // claim; with three others that did not change it is q = 0.134, and none.
 static void many_operators_make_claims_dearer(void **state)
 {
-    (void)state;
+    etp_arena *arena = *state;
     static const planted k_base[] = {
         {"Convolution (NHWC, F32) IGEMM #1", 0, 201, ETP_ROW_OPERATOR},
         {"Add (ND) #1",                      0, 50,  ETP_ROW_OPERATOR},
@@ -264,18 +258,16 @@ static void many_operators_make_claims_dearer(void **state)
     memcpy(cand, k_base, sizeof cand);
     cand[0].total_ns = 220;
     for (size_t n = 1; n <= 4; n += 3) {
-        etp_arena arena = {0};
         etp_profile b, c;
         etp_alignment a;
         etp_ledger l;
-        plant(k_base, n, &arena, &b);
-        plant(cand, n, &arena, &c);
-        etp_align(&b, &c, &arena, &a);
-        etp_ledger_build(&b, &c, &a, k_bare, &arena, &l);
+        plant(k_base, n, arena, &b);
+        plant(cand, n, arena, &c);
+        etp_align(&b, &c, arena, &a);
+        etp_ledger_build(&b, &c, &a, k_bare, arena, &l);
         assert_true(l.items[0].lo_ns > 0); // its interval alone would say so in both cases
         assert_true(fabs(l.items[0].q - (n == 1 ? 0.03347542 : 0.13390167)) < 1e-6);
         assert_int_equal(etp_ledger_row_slower(&l.items[0]), n == 1);
-        etp_arena_dispose(&arena);
     }
 }
 
@@ -283,38 +275,35 @@ static void many_operators_make_claims_dearer(void **state)
 // the same work under the same name it is one operator, whatever its counter.
 static void slower_in_another_program_is_another_operator(void **state)
 {
-    (void)state;
     const planted base = {"Convolution (NHWC, F32) IGEMM #1", 0, 201, ETP_ROW_OPERATOR};
     const planted cand = {"Convolution (NHWC, F32) IGEMM #7", 0, 220, ETP_ROW_OPERATOR};
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     etp_profile b, c;
     etp_alignment a;
     etp_ledger l;
-    plant(&base, 1, &arena, &b);
-    plant(&cand, 1, &arena, &c);
-    etp_align(&b, &c, &arena, &a);
+    plant(&base, 1, arena, &b);
+    plant(&cand, 1, arena, &c);
+    etp_align(&b, &c, arena, &a);
     assert_false(a.two_programs);
-    etp_ledger_build(&b, &c, &a, k_bare, &arena, &l);
+    etp_ledger_build(&b, &c, &a, k_bare, arena, &l);
     assert_true(etp_ledger_row_slower(&l.items[0]));
     a.two_programs = true; // of which nothing more is known
-    etp_ledger_build(&b, &c, &a, k_bare, &arena, &l);
+    etp_ledger_build(&b, &c, &a, k_bare, arena, &l);
     assert_false(etp_ledger_row_slower(&l.items[0]));
     etp_row_facts rows[2] = {{.op.work = {.known = true, .macs = 9, .bytes = 5}},
                              {.op.work = {.known = true, .macs = 9, .bytes = 5}}};
     const etp_profile_facts facts[2] = {{.rows = &rows[0]}, {.rows = &rows[1]}};
     b.facts = &facts[0];
     c.facts = &facts[1];
-    etp_ledger_build(&b, &c, &a, k_bare, &arena, &l);
+    etp_ledger_build(&b, &c, &a, k_bare, arena, &l);
     assert_true(etp_ledger_row_slower(&l.items[0]));
     rows[1].op.work.macs = 10;
-    etp_ledger_build(&b, &c, &a, k_bare, &arena, &l);
+    etp_ledger_build(&b, &c, &a, k_bare, arena, &l);
     assert_false(etp_ledger_row_slower(&l.items[0]));
-    etp_arena_dispose(&arena);
 }
 
 static void several_instances_of_one_key_keep_their_order(void **state)
 {
-    (void)state;
     static const planted k_base[] = {
         {"Add (ND) #1",      0, 10, ETP_ROW_OPERATOR},
         {"Add (ND) #2",      0, 20, ETP_ROW_OPERATOR},
@@ -326,12 +315,12 @@ static void several_instances_of_one_key_keep_their_order(void **state)
         {"Multiply (ND) #1", 0, 5,  ETP_ROW_OPERATOR},
         {"Add (ND) #2",      0, 30, ETP_ROW_OPERATOR}
     };
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     etp_profile base, cand;
     etp_alignment a;
-    plant(k_base, 4, &arena, &base);
-    plant(k_cand, 3, &arena, &cand);
-    etp_align(&base, &cand, &arena, &a);
+    plant(k_base, 4, arena, &base);
+    plant(k_cand, 3, arena, &cand);
+    etp_align(&base, &cand, arena, &a);
     check_alignment(&a, &base, &cand);
     uint32_t last = 0;
     for (size_t i = 0; i < a.n; i++) { // pairs never cross
@@ -344,7 +333,6 @@ static void several_instances_of_one_key_keep_their_order(void **state)
             assert_true(a.items[i].confidence < 1); // three Adds became two
         }
     }
-    etp_arena_dispose(&arena);
 }
 
 static etp_truth prove(const char *name, const char *level)
@@ -405,7 +393,7 @@ static void proof_is_three_valued(void **state)
 // from the runner it does not show that VNNI was missing.
 static void amx_is_no_missing_vnni(void **state)
 {
-    (void)state;
+    etp_arena *arena = *state;
     static const char k_qd8[] = "Fully Connected (NC, QD8, F32, QC8W) GEMM #1";
     static const char k_vnni[] = "x86_64:kernel=6.1,avx512f,avx512vnni",
                       k_amx[] = "x86_64:kernel=6.1,avx512f,avx512vnni,amx_tile,amx_int8";
@@ -428,27 +416,25 @@ static void amx_is_no_missing_vnni(void **state)
         {NULL,   "best",   NULL,    ETP_UNPROVEN    },
     };
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
-        etp_arena arena = {0};
         etp_profile p;
         etp_proof proof = {0};
         etp_isa_cpu cpu;
         char why[ETP_ISA_WHY_MAX];
         planted row = {k_qd8, 0, 10, ETP_ROW_OPERATOR};
-        plant(&row, 1, &arena, &p);
+        plant(&row, 1, arena, &p);
         assert_true(!k_cases[i].cpu || etp_isa_cpu_parse(k_cases[i].cpu, &cpu, why, sizeof why));
         etp_proof_from_names(&p, etp_level_find(ETP_ISA_X86_64, k_cases[i].level), k_cases[i].book,
-                             k_cases[i].cpu ? &cpu : NULL, &arena, &proof);
+                             k_cases[i].cpu ? &cpu : NULL, arena, &proof);
         if (proof.truth != k_cases[i].truth) {
             fail_msg("case %zu: %s", i, proof.lines.items[0].text);
         }
-        etp_arena_dispose(&arena);
     }
 }
 
 // Whether names were judged by the table alone is said of the proof.
 static void unasked_names_are_said(void **state)
 {
-    (void)state;
+    etp_arena *arena = *state;
     static const char k_note[] =
         "no names learned from this runner: judged by the table of today's XNNPACK";
     static const etp_name_book k_asked = {.family = ETP_ISA_AARCH64,
@@ -469,17 +455,15 @@ static void unasked_names_are_said(void **state)
         {NULL,     "none", false}, // nothing is judged
     };
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
-        etp_arena arena = {0};
         etp_profile p;
         etp_proof proof = {0};
         planted row = {"Fully Connected (NC, PF16) GEMM #1", 0, 10, ETP_ROW_OPERATOR};
-        plant(&row, 1, &arena, &p);
+        plant(&row, 1, arena, &p);
         etp_proof_from_names(&p, etp_level_find(ETP_ISA_NONE, k_cases[i].level), k_cases[i].book,
-                             NULL, &arena, &proof);
+                             NULL, arena, &proof);
         const char *note = etp_proof_names_note(&proof);
         assert_int_equal(proof.by_table, k_cases[i].by_table);
         assert_true(k_cases[i].by_table ? note && strcmp(note, k_note) == 0 : note == NULL);
-        etp_arena_dispose(&arena);
     }
 }
 
@@ -504,31 +488,30 @@ static void check_pair(const etp_profile *b, const etp_profile *c, etp_arena *ar
 
 static void corpus_closes(void **state)
 {
-    (void)state;
     const char *dir = corpus_dir();
     if (!dir) {
         print_message("skipped: no reference corpus (set ETPROF_CORPUS)\n");
         skip();
     }
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     etp_dir_list list = {0};
     etp_error err;
     char dumps[512];
     snprintf(dumps, sizeof dumps, "%s/dumps", dir);
-    assert_int_equal(etp_os_list(dumps, &arena, &list, &err), ETP_OK);
-    etp_profile *profiles = ETP_NEW_ARRAY(&arena, etp_profile, list.n);
-    const char **models = ETP_NEW_ARRAY(&arena, const char *, list.n);
-    etp_file *files = ETP_NEW_ARRAY(&arena, etp_file, list.n);
-    etp_trace **traces = ETP_NEW_ARRAY(&arena, etp_trace *, list.n);
+    assert_int_equal(etp_os_list(dumps, arena, &list, &err), ETP_OK);
+    etp_profile *profiles = ETP_NEW_ARRAY(arena, etp_profile, list.n);
+    const char **models = ETP_NEW_ARRAY(arena, const char *, list.n);
+    etp_file *files = ETP_NEW_ARRAY(arena, etp_file, list.n);
+    etp_trace **traces = ETP_NEW_ARRAY(arena, etp_trace *, list.n);
     size_t n = 0, closed = 0, pairs = 0;
     for (size_t i = 0; i < list.n; i++) {
         if (!etp_str_ends(etp_str_from(list.items[i].name), ETP_STR(".etdump"))) {
             continue;
         }
-        const char *path = etp_arena_printf(&arena, "%s/%s", dumps, list.items[i].name);
+        const char *path = etp_arena_printf(arena, "%s/%s", dumps, list.items[i].name);
         open_dump(path, &files[n], &traces[n]);
         etp_status st =
-            etp_profile_build((const etp_trace *const[]){traces[n]}, 1, &arena, &profiles[n], &err);
+            etp_profile_build((const etp_trace *const[]){traces[n]}, 1, arena, &profiles[n], &err);
         if (st == ETP_OK) {
             check_closes(&profiles[n]);
             closed++;
@@ -537,14 +520,14 @@ static void corpus_closes(void **state)
             assert_non_null(strstr(path, "handmade"));
         }
         models[n] = etp_arena_strdup(
-            &arena, (etp_str){list.items[i].name, strcspn(list.items[i].name, ".")});
+            arena, (etp_str){list.items[i].name, strcspn(list.items[i].name, ".")});
         n++;
     }
     for (size_t i = 0; i < n; i++) {
         for (size_t k = 0; k < n; k++) {
             if (strcmp(models[i], models[k]) == 0 && profiles[i].executions &&
                 profiles[k].executions) {
-                check_pair(&profiles[i], &profiles[k], &arena);
+                check_pair(&profiles[i], &profiles[k], arena);
                 pairs++;
             }
         }
@@ -555,22 +538,21 @@ static void corpus_closes(void **state)
         etp_trace_close(traces[i]);
         etp_file_close(&files[i]);
     }
-    etp_arena_dispose(&arena);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fixture_closes_by_hand),
-        cmocka_unit_test(load_blocks_do_not_count),
-        cmocka_unit_test(renamed_inserted_and_vanished_operators_align),
-        cmocka_unit_test(many_operators_make_claims_dearer),
-        cmocka_unit_test(slower_in_another_program_is_another_operator),
-        cmocka_unit_test(several_instances_of_one_key_keep_their_order),
+        ARENA_TEST(fixture_closes_by_hand),
+        ARENA_TEST(load_blocks_do_not_count),
+        ARENA_TEST(renamed_inserted_and_vanished_operators_align),
+        ARENA_TEST(many_operators_make_claims_dearer),
+        ARENA_TEST(slower_in_another_program_is_another_operator),
+        ARENA_TEST(several_instances_of_one_key_keep_their_order),
         cmocka_unit_test(proof_is_three_valued),
-        cmocka_unit_test(amx_is_no_missing_vnni),
-        cmocka_unit_test(unasked_names_are_said),
-        cmocka_unit_test(corpus_closes),
+        ARENA_TEST(amx_is_no_missing_vnni),
+        ARENA_TEST(unasked_names_are_said),
+        ARENA_TEST(corpus_closes),
     };
     return cmocka_run_group_tests_name("explain", tests, NULL, NULL);
 }

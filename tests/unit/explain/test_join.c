@@ -324,20 +324,19 @@ static void check_dump(const char *program, const char *dump, double *worst,
 
 static void corpus_is_placed(void **state)
 {
-    (void)state;
     const char *dir = corpus_dir();
     if (!dir) {
         print_message("skipped: no reference corpus (set ETPROF_CORPUS)\n");
         skip();
     }
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     etp_dir_list dumps = {0};
     etp_error err = {0};
-    const char *folder = etp_arena_printf(&arena, "%s/dumps", dir);
+    const char *folder = etp_arena_printf(arena, "%s/dumps", dir);
     const char *worst_name = "none";
     double worst = 1.0;
     size_t checked = 0;
-    assert_int_equal(etp_os_list(folder, &arena, &dumps, &err), ETP_OK);
+    assert_int_equal(etp_os_list(folder, arena, &dumps, &err), ETP_OK);
     for (size_t i = 0; i < dumps.n; i++) {
         const char *name = dumps.items[i].name;
         const char *dot = strchr(name, '.');
@@ -345,18 +344,17 @@ static void corpus_is_placed(void **state)
             continue;
         }
         const char *program =
-            etp_arena_printf(&arena, "%s/models/%.*s.pte", dir, (int)(dot - name), name);
+            etp_arena_printf(arena, "%s/models/%.*s.pte", dir, (int)(dot - name), name);
         if (!etp_os_is_file(program)) {
             continue; // hand-made recordings
         }
-        check_dump(program, etp_arena_printf(&arena, "%s/%s", folder, name), &worst, &worst_name);
+        check_dump(program, etp_arena_printf(arena, "%s/%s", folder, name), &worst, &worst_name);
         checked++;
     }
     print_message("%zu recordings, worst share of delegate time on nodes: %.4f (%s)\n", checked,
                   worst, worst_name);
     assert_true(checked >= 60);
     assert_true(worst >= 0.95);
-    etp_arena_dispose(&arena);
 }
 
 // ---- never silently wrong ----
@@ -563,7 +561,7 @@ int main(void)
         cmocka_unit_test(more_than_can_be_done_is_refused),
         cmocka_unit_test(another_models_recording_is_refused),
         cmocka_unit_test(almost_the_same_program_is_refused),
-        cmocka_unit_test(corpus_is_placed),
+        ARENA_TEST(corpus_is_placed),
         cmocka_unit_test(damaged_lists_are_not_trusted),
         cmocka_unit_test(ambiguous_methods_claim_nothing_that_differs),
     };

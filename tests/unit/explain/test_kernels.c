@@ -56,14 +56,13 @@ static void read_mix(mix m, etp_arena *arena, etp_kernels *out)
 
 static void samples_are_counted(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     etp_kernels k;
     read_mix(
         (mix){
             {10, 20, 30, 40, 5}
     },
-        &arena, &k);
+        arena, &k);
     assert_int_equal(k.samples, 106);
     assert_int_equal(k.of[ETP_CODE_UNKNOWN], 1);
     assert_int_equal(k.of[ETP_CODE_AVX512], 35);
@@ -90,7 +89,6 @@ static void samples_are_counted(void **state)
                         "AVX-512 VNNI kernel of Fully Connected (NC, QS8, QC8W) GEMM [" LIBRARY
                         "+0x1030]");
     assert_string_equal(k.kernels[4].title, "AVX-512 code [libc.so.6+0x1000]");
-    etp_arena_dispose(&arena);
 }
 
 typedef struct judged {
@@ -158,7 +156,7 @@ static void levels_are_judged(void **state)
 // said is up to which level the samples reach.
 static void unproven_says_what_is_missing(void **state)
 {
-    (void)state;
+    etp_arena *arena = *state;
     static const struct {
         etp_level level;
         mix m;
@@ -174,24 +172,22 @@ static void unproven_says_what_is_missing(void **state)
          "not tell the two apart"},
     };
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
-        etp_arena arena = {0};
         etp_kernels k;
         etp_proof proof = {0};
-        read_mix(k_cases[i].m, &arena, &k);
+        read_mix(k_cases[i].m, arena, &k);
         const etp_kernels_arm arm = {&k, k_cases[i].level, 0};
-        etp_kernels_judge(&arm, 1, 0, &arena, &proof);
+        etp_kernels_judge(&arm, 1, 0, arena, &proof);
         const char *text = proof.lines.items[0].text;
         const size_t n = strlen(text), tail = strlen(k_cases[i].ends);
         assert_int_equal(proof.truth, ETP_UNPROVEN);
         assert_true(n > tail);
         assert_string_equal(text + n - tail, k_cases[i].ends);
-        etp_arena_dispose(&arena);
     }
 }
 
 static void each_feature_has_its_classes(void **state)
 {
-    (void)state;
+    etp_arena *arena = *state;
     static const struct {
         const char *level;
         etp_code code;
@@ -235,37 +231,34 @@ static void each_feature_has_its_classes(void **state)
     };
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
         bool arm = k_cases[i].code >= ETP_CODE_NEON;
-        etp_arena arena = {0};
         etp_kernels k = {.evidence = 100};
         k.evidence_of[k_cases[i].code] = k.ahead_of[k_cases[i].code] = 100;
         etp_kernels_arm one = {
             &k, etp_level_find(arm ? ETP_ISA_AARCH64 : ETP_ISA_X86_64, k_cases[i].level), 0};
         etp_proof proof = {0};
-        etp_kernels_judge(&one, 1, 0, &arena, &proof);
+        etp_kernels_judge(&one, 1, 0, arena, &proof);
         if (proof.truth != k_cases[i].truth) {
             fail_msg("%s with %s: %s", k_cases[i].level, etp_code_title(k_cases[i].code),
                      proof.lines.items[0].text);
         }
-        etp_arena_dispose(&arena);
     }
 }
 
 // What the function around a sample needs somewhere is no evidence: only what was about to run is.
 static void only_what_was_about_to_run_contradicts(void **state)
 {
-    (void)state;
+    etp_arena *arena = *state;
     // je to the second ret; vaddps ymm, vaddps zmm, ret; ret.
     static const char k_two_paths[] =
         "module,machine,build_id,start,end,bounds,symbol,code\n" LIBRARY
         ",x86_64,abcd,0x1000,0x100e,flow,,740ac5f458c262f1744858c2c3c3\n";
     static const unsigned k_innocent[] = {0x1000, 0x100d}, k_guilty[] = {0x1002, 0x1006};
     for (int guilty = 0; guilty < 2; guilty++) {
-        etp_arena arena = {0};
         etp_strbuf b;
         etp_error err = {0};
         etp_kernels k;
         etp_proof proof = {0};
-        etp_strbuf_init(&b, &arena);
+        etp_strbuf_init(&b, arena);
         etp_strbuf_appendz(&b, "time_ns,thread,module,address,symbol,streaming,iteration,chain,"
                                "instruction,operator,sure\n");
         for (int n = 0; n < 40; n++) {
@@ -274,13 +267,12 @@ static void only_what_was_about_to_run_contradicts(void **state)
         }
         etp_str code = etp_str_from(k_two_paths);
         assert_int_equal(
-            etp_kernels_read(&(etp_kernels_text){etp_strbuf_str(&b), code}, 1, &arena, &k, &err),
+            etp_kernels_read(&(etp_kernels_text){etp_strbuf_str(&b), code}, 1, arena, &k, &err),
             ETP_OK);
         assert_int_equal(k.of[ETP_CODE_AVX512], 40); // the function is AVX-512 code in both cases
         etp_kernels_arm arm = {&k, ETP_LEVEL_AVX2, 0};
-        etp_kernels_judge(&arm, 1, 0, &arena, &proof);
+        etp_kernels_judge(&arm, 1, 0, arena, &proof);
         assert_int_equal(proof.truth == ETP_CONTRADICTED, guilty);
-        etp_arena_dispose(&arena);
     }
 }
 
@@ -414,7 +406,7 @@ static void names_say_their_code(void **state)
 // What XNNPACK logged is held against the level that was asked for.
 static void logged_kernels_prove_the_level(void **state)
 {
-    (void)state;
+    etp_arena *arena = *state;
     static const char k_vnni[] = "xnn_qd8_f32_qc8w_gemm_minmax_ukernel_4x16c8__avx512vnni_prfm";
     static const char k_avx512[] = "xnn_f32_gemm_minmax_ukernel_7x16__avx512f_broadcast";
     static const char k_avx2[] = "xnn_f32_gemm_minmax_ukernel_5x16__fma3_broadcast";
@@ -432,7 +424,6 @@ static void logged_kernels_prove_the_level(void **state)
         {"vnni",   {"", ""},             ETP_UNPROVEN,     0},
     };
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
-        etp_arena arena = {0};
         etp_proof proof = {0};
         etp_profile_row rows[2] = {{.kind = ETP_ROW_OPERATOR}, {.kind = ETP_ROW_OPERATOR}};
         for (int k = 0; k < 2; k++) {
@@ -440,17 +431,15 @@ static void logged_kernels_prove_the_level(void **state)
         }
         etp_profile profile = {.rows = rows, .n_rows = 2};
         etp_level level = etp_level_find(ETP_ISA_X86_64, k_cases[i].level);
-        etp_kernels_judge_symbols(&profile, level, &arena, &proof);
+        etp_kernels_judge_symbols(&profile, level, arena, &proof);
         if (proof.truth != k_cases[i].truth || proof.lines.n != k_cases[i].lines) {
             fail_msg("%zu: %s, %zu lines", i, etp_truth_name(proof.truth), proof.lines.n);
         }
-        etp_arena_dispose(&arena);
     }
 }
 
 static void broken_files_are_errors(void **state)
 {
-    (void)state;
     static const char *const k_bad_code[] = {
         "",
         "module,start\n",
@@ -461,23 +450,23 @@ static void broken_files_are_errors(void **state)
         "module,machine,build_id,start,end,bounds,symbol,code\nm,x86_64,,0x10,0x20,none,,c3", // cut
                                                                                               // off
     };
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     etp_kernels k;
     etp_error err;
     const char *samples = samples_of(
         (mix){
             {1, 1, 1, 1, 1}
     },
-        &arena);
+        arena);
     for (size_t i = 0; i < sizeof k_bad_code / sizeof *k_bad_code; i++) {
         assert_int_equal(etp_kernels_read(&(etp_kernels_text){etp_str_from(samples),
                                                               etp_str_from(k_bad_code[i])},
-                                          1, &arena, &k, &err),
+                                          1, arena, &k, &err),
                          ETP_CORRUPT);
     }
     assert_int_equal(
         etp_kernels_read(&(etp_kernels_text){ETP_STR("time_ns\n1\n"), etp_str_from(k_code)}, 1,
-                         &arena, &k, &err),
+                         arena, &k, &err),
         ETP_CORRUPT);
     // Any byte changed, any length: an error or an answer whose counts still add up.
     uint64_t x = 88172645463325252u;
@@ -503,7 +492,6 @@ static void broken_files_are_errors(void **state)
         free(a);
         free(b);
     }
-    etp_arena_dispose(&arena);
 }
 
 #define BIT(code) ETP_CODE_BIT(ETP_CODE_##code)
@@ -567,16 +555,16 @@ static void code_of_a_library_is_found(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(samples_are_counted),
+        ARENA_TEST(samples_are_counted),
         cmocka_unit_test(levels_are_judged),
-        cmocka_unit_test(unproven_says_what_is_missing),
-        cmocka_unit_test(each_feature_has_its_classes),
-        cmocka_unit_test(only_what_was_about_to_run_contradicts),
+        ARENA_TEST(unproven_says_what_is_missing),
+        ARENA_TEST(each_feature_has_its_classes),
+        ARENA_TEST(only_what_was_about_to_run_contradicts),
         cmocka_unit_test(strays_are_no_contradiction),
         cmocka_unit_test(names_are_taken_apart),
         cmocka_unit_test(names_say_their_code),
-        cmocka_unit_test(logged_kernels_prove_the_level),
-        cmocka_unit_test(broken_files_are_errors),
+        ARENA_TEST(logged_kernels_prove_the_level),
+        ARENA_TEST(broken_files_are_errors),
         cmocka_unit_test(a_feature_without_code_is_not_usable),
         cmocka_unit_test(code_of_a_library_is_found),
     };

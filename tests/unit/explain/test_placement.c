@@ -92,9 +92,8 @@ static void assert_placed(const etp_operator_placement *a, uint32_t op, uint32_t
 
 static void clamps_go_into_their_producer(void **state)
 {
-    (void)state;
     chain c;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     const step steps[] = {
         {ETP_XNN_CONV_2D, ETP_DTYPE_FLOAT32},
         {ETP_XNN_CLAMP,   ETP_DTYPE_FLOAT32},
@@ -106,20 +105,18 @@ static void clamps_go_into_their_producer(void **state)
     make_chain(&c, ETP_DTYPE_FLOAT32, steps, 6);
     const char *const names[] = {"Convolution (NHWC, F32) IGEMM #1", "Add (ND) #1", "Clamp (NC) #1",
                                  "Sigmoid (NC) #1"};
-    etp_operator_placement a = align(&c, names, 4, &arena);
+    etp_operator_placement a = align(&c, names, 4, arena);
     assert_placed(&a, 0, 0, 0, 1); // convolution with its clamp
     assert_placed(&a, 1, 2, 2, 2);
     assert_placed(&a, 2, 3, 3, 4); // the first clamp keeps both limits
     assert_placed(&a, 3, 5, 5, 5);
     assert_true(a.fit == 1.0);
-    etp_arena_dispose(&arena);
 }
 
 static void tables_cover_their_chain(void **state)
 {
-    (void)state;
     chain c;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     const step steps[] = {
         {ETP_XNN_CONV_2D,   ETP_DTYPE_QINT8  },
         {ETP_XNN_CONVERT,   ETP_DTYPE_FLOAT32},
@@ -131,7 +128,7 @@ static void tables_cover_their_chain(void **state)
     make_chain(&c, ETP_DTYPE_QINT8, steps, 6);
     const char *const fused[] = {"Convolution (NHWC, QC8) IGEMM #1", "Invalid Unary Op #1",
                                  "Convolution (NHWC, QC8) IGEMM #2", "Convert (NC) #1"};
-    etp_operator_placement a = align(&c, fused, 4, &arena);
+    etp_operator_placement a = align(&c, fused, 4, arena);
     assert_placed(&a, 1, 2, 1, 3); // named after the hardswish
     assert_placed(&a, 2, 4, 4, 4);
     assert_placed(&a, 3, 5, 5, 5);
@@ -143,19 +140,17 @@ static void tables_cover_their_chain(void **state)
                                  "Convert (NC) #2",
                                  "Convolution (NHWC, QC8) IGEMM #2",
                                  "Convert (NC) #3"};
-    a = align(&c, plain, 6, &arena);
+    a = align(&c, plain, 6, arena);
     for (uint32_t i = 0; i < 6; i++) {
         assert_placed(&a, i, i, i, i);
         assert_true(a.placed[i].confidence > 0.9);
     }
-    etp_arena_dispose(&arena);
 }
 
 static void inserted_converts_have_no_node(void **state)
 {
-    (void)state;
     chain c;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     const step steps[] = {
         {ETP_XNN_CONV_2D, ETP_DTYPE_FLOAT16},
         {ETP_XNN_SIGMOID, ETP_DTYPE_FLOAT16}
@@ -163,20 +158,18 @@ static void inserted_converts_have_no_node(void **state)
     make_chain(&c, ETP_DTYPE_FLOAT16, steps, 2);
     const char *const names[] = {"Convert (NC) #1", "Convolution (NHWC, F32) IGEMM #1",
                                  "Sigmoid (NC) #1", "Convert (NC) #2"};
-    etp_operator_placement a = align(&c, names, 4, &arena);
+    etp_operator_placement a = align(&c, names, 4, arena);
     assert_true(a.placed[0].inserted && a.placed[3].inserted);
     assert_int_equal(a.placed[0].node, ETP_NO_INDEX);
     assert_placed(&a, 1, 0, 0, 0);
     assert_placed(&a, 2, 1, 1, 1);
     assert_true(a.placed[1].confidence < 1.0); // the name says float32, the program float16
-    etp_arena_dispose(&arena);
 }
 
 static void doubt_shows_in_the_confidence(void **state)
 {
-    (void)state;
     chain c;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     const step steps[] = {
         {ETP_XNN_ADD,     ETP_DTYPE_FLOAT32},
         {ETP_XNN_ADD,     ETP_DTYPE_FLOAT32},
@@ -185,43 +178,39 @@ static void doubt_shows_in_the_confidence(void **state)
     };
     make_chain(&c, ETP_DTYPE_FLOAT32, steps, 4);
     const char *const missing[] = {"Add (ND) #1", "Add (ND) #2", "Softmax (NC, F32) #1"};
-    etp_operator_placement a = align(&c, missing, 3, &arena); // one addition vanished: which one?
+    etp_operator_placement a = align(&c, missing, 3, arena); // one addition vanished: which one?
     assert_true(a.fit < 1.0);
     assert_true(a.placed[0].confidence <= 0.5 && a.placed[1].confidence <= 0.5);
     assert_true(a.placed[2].confidence > 0.9);
     const char *const foreign[] = {"Add (ND) #1", "Max Pooling (NHWC, F32) #1", "Add (ND) #2",
                                    "Add (ND) #3", "Softmax (NC, F32) #1"};
-    a = align(&c, foreign, 5, &arena); // an operator that the program does not have
+    a = align(&c, foreign, 5, arena); // an operator that the program does not have
     assert_int_equal(a.placed[1].node, ETP_NO_INDEX);
     assert_false(a.placed[1].inserted);
     assert_true(a.placed[1].confidence == 0.0);
     assert_true(a.fit < 1.0);
-    etp_arena_dispose(&arena);
 }
 
 static void nothing_to_align(void **state)
 {
-    (void)state;
     chain c;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     const step steps[] = {
         {ETP_XNN_ADD, ETP_DTYPE_FLOAT32}
     };
     make_chain(&c, ETP_DTYPE_FLOAT32, steps, 1);
-    etp_operator_placement a = align(&c, NULL, 0, &arena);
+    etp_operator_placement a = align(&c, NULL, 0, arena);
     assert_true(a.fit < 1.0);
     c.partition.n_nodes = 0;
     const char *const names[] = {"Add (ND) #1"};
-    a = align(&c, names, 1, &arena);
+    a = align(&c, names, 1, arena);
     assert_int_equal(a.placed[0].node, ETP_NO_INDEX);
     assert_true(a.fit == 0.0);
-    etp_arena_dispose(&arena);
 }
 
 // Longer than one window of the aligner: a chain of 3000 alternating nodes.
 static void long_chains_are_aligned_in_windows(void **state)
 {
-    (void)state;
     enum { N = 3000 };
     static etp_value values[N + 1];
     static etp_node nodes[N];
@@ -229,7 +218,7 @@ static void long_chains_are_aligned_in_windows(void **state)
     static const int64_t k_dims[] = {4};
     static etp_str names[N];
     etp_xnn_graph graph = {0};
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     uint32_t n_ops = 0;
     for (uint32_t i = 0; i <= N; i++) {
         values[i] = (etp_value){.kind = ETP_EVALUE_TENSOR,
@@ -254,23 +243,22 @@ static void long_chains_are_aligned_in_windows(void **state)
     etp_partition p = {
         .graph = &graph, .values = values, .n_values = N + 1, .nodes = nodes, .n_nodes = N};
     etp_operator_placement a;
-    etp_align_operators(&p, names, n_ops, &arena, &a);
+    etp_align_operators(&p, names, n_ops, arena, &a);
     assert_true(a.fit == 1.0);
     for (uint32_t i = 0; i < N; i++) {
         assert_int_equal(a.placed[i].node, i);
     }
-    etp_arena_dispose(&arena);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(clamps_go_into_their_producer),
-        cmocka_unit_test(tables_cover_their_chain),
-        cmocka_unit_test(inserted_converts_have_no_node),
-        cmocka_unit_test(doubt_shows_in_the_confidence),
-        cmocka_unit_test(nothing_to_align),
-        cmocka_unit_test(long_chains_are_aligned_in_windows),
+        ARENA_TEST(clamps_go_into_their_producer),
+        ARENA_TEST(tables_cover_their_chain),
+        ARENA_TEST(inserted_converts_have_no_node),
+        ARENA_TEST(doubt_shows_in_the_confidence),
+        ARENA_TEST(nothing_to_align),
+        ARENA_TEST(long_chains_are_aligned_in_windows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,14 +24,13 @@ static etp_status read_file(const char *path, etp_file *file, etp_arena *arena, 
 
 static void fixture_by_hand(void **state)
 {
-    (void)state;
     etp_file file;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     etp_etrecord r;
     etp_error err = {0};
     char path[512];
     snprintf(path, sizeof path, "%s/mixed_xnnpack_fp32.etrecord", k_data);
-    assert_int_equal(read_file(path, &file, &arena, &r, &err), ETP_OK);
+    assert_int_equal(read_file(path, &file, arena, &r, &err), ETP_OK);
     assert_true(etp_etrecord_probe(file.bytes));
     assert_int_equal(r.n_methods, 1);
     const etp_record_method *m = etp_etrecord_method(&r, ETP_STR("forward"));
@@ -58,7 +57,6 @@ static void fixture_by_hand(void **state)
     assert_int_equal(etp_etrecord_instruction(m, 1)->n_handles, 1);
     assert_int_equal(etp_etrecord_instruction(m, 1)->delegate.len, 0);
     assert_null(etp_etrecord_instruction(m, 3));
-    etp_arena_dispose(&arena);
     etp_file_close(&file);
 }
 
@@ -188,16 +186,15 @@ static void check_dump(const char *dir, const char *dump, count *n)
 
 static void sources_agree_with_the_inspector(void **state)
 {
-    (void)state;
     const char *dir = corpus_dir();
     if (!dir) {
         print_message("skipped: no reference corpus (set ETPROF_CORPUS)\n");
         skip();
     }
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     golden_files dumps = {0};
     count n = {0};
-    golden_list(etp_arena_printf(&arena, "%s/dumps", dir), ".etdump", &arena, &dumps);
+    golden_list(etp_arena_printf(arena, "%s/dumps", dir), ".etdump", arena, &dumps);
     for (size_t i = 0; i < dumps.n; i++) {
         check_dump(dir, strrchr(dumps.items[i], '/') + 1, &n);
     }
@@ -206,12 +203,10 @@ static void sources_agree_with_the_inspector(void **state)
     assert_true(n.kernels >= 100 && n.operators >= 500);
     // Layout transposes and boundary converts that the exporter added have no line of their own.
     assert_true(n.without * 4 < n.operators);
-    etp_arena_dispose(&arena);
 }
 
 static void programs_can_carry_their_own_traces(void **state)
 {
-    (void)state;
     const char *dir = corpus_dir();
     if (!dir) {
         print_message("skipped: no reference corpus (set ETPROF_CORPUS)\n");
@@ -221,7 +216,7 @@ static void programs_can_carry_their_own_traces(void **state)
     etp_file pte, dump;
     const etp_program *program = NULL;
     etp_trace *trace = NULL;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     etp_join join;
     etp_error err = {0};
     snprintf(path, sizeof path, "%s/models/toy_cnn_portable_fp32_stacktrace.pte", dir);
@@ -230,7 +225,7 @@ static void programs_can_carry_their_own_traces(void **state)
     snprintf(path, sizeof path, "%s/dumps/toy_cnn_portable_fp32.x86_full.etdump", dir);
     open_dump(path, &dump, &trace);
     const etp_trace_block *block = etp_trace_block_at(trace, 0);
-    assert_int_equal(etp_join_block(program, block, &arena, &join, &err), ETP_OK);
+    assert_int_equal(etp_join_block(program, block, arena, &join, &err), ETP_OK);
     size_t found = 0;
     for (uint32_t i = 0; i < block->n_events; i++) {
         etp_source s;
@@ -241,7 +236,6 @@ static void programs_can_carry_their_own_traces(void **state)
         }
     }
     assert_true(found >= 10);
-    etp_arena_dispose(&arena);
     etp_trace_close(trace);
     etp_program_close(program);
     etp_file_close(&dump);
@@ -325,27 +319,25 @@ static void keys_are_not_repeated(void **state)
 // tells.
 static void changed_texts_are_refused(void **state)
 {
-    (void)state;
     static const char k_map[] = "{\"forward\":{\"0\":1}}";
     archive a;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     etp_etrecord r;
     etp_error err = {0};
     make_archive(&a, "debug_handle_map", k_map, sizeof k_map - 1);
     uint8_t *at = memmem(a.bytes.ptr, a.bytes.len, k_map, sizeof k_map - 1);
     assert_non_null(at); // so short a text is stored as it is
-    assert_int_equal(etp_etrecord_read(a.bytes, &arena, &r, &err), ETP_OK);
+    assert_int_equal(etp_etrecord_read(a.bytes, arena, &r, &err), ETP_OK);
     at[sizeof k_map - 4] = '2';
-    assert_int_equal(etp_etrecord_read(a.bytes, &arena, &r, &err), ETP_CORRUPT);
+    assert_int_equal(etp_etrecord_read(a.bytes, arena, &r, &err), ETP_CORRUPT);
     assert_non_null(strstr(err.msg, "entry debug_handle_map cannot be unpacked: CRC error"));
-    etp_arena_dispose(&arena);
     etp_arena_dispose(&a.arena);
 }
 
 // Branches of control flow are graphs in the arguments of a node, up to 16 in one another.
 static void graphs_in_graphs_are_read(void **state)
 {
-    (void)state;
+    etp_arena *arena = *state;
     static const char k_open[] = "{\"graph\":{\"nodes\":[{\"metadata\":{\"debug_handle\":\"3\"},"
                                  "\"inputs\":[{\"arg\":{\"as_graph\":";
     static const char k_close[] = "}}]}]}}";
@@ -367,34 +359,31 @@ static void graphs_in_graphs_are_read(void **state)
             continue;
         }
         archive a;
-        etp_arena arena = {0};
         etp_etrecord r;
         etp_error err = {0};
         make_archive(&a, "edge_dialect_exported_program", text, n);
-        if (etp_etrecord_read(a.bytes, &arena, &r, &err) != ETP_OK) {
+        if (etp_etrecord_read(a.bytes, arena, &r, &err) != ETP_OK) {
             fail_msg("%s", err.msg);
         }
         assert_int_equal(r.methods[0].n_nodes, inner + 1);
         assert_true(etp_etrecord_source(&r.methods[0], 4)->nested);
-        etp_arena_dispose(&arena);
         etp_arena_dispose(&a.arena);
     }
 }
 
 static void numbers_beyond_json_are_read(void **state)
 {
-    (void)state;
     static const char k_graph[] =
         "{\"graph_module\":{\"graph\":{\"nodes\":[{\"target\":\"x\",\"inputs\":[{\"arg\":"
         "{\"as_float\":-Infinity}},{\"arg\":{\"as_float\":NaN}}],\"metadata\":"
         "{\"debug_handle\":\"3\",\"stack_trace\":"
         "\"File \\\"Infinity.py\\\", line 7, in NaN\"}}]}}}";
     archive a;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     etp_etrecord r;
     etp_error err = {0};
     make_archive(&a, "edge_dialect_exported_program/forward", k_graph, sizeof k_graph - 1);
-    if (etp_etrecord_read(a.bytes, &arena, &r, &err) != ETP_OK) {
+    if (etp_etrecord_read(a.bytes, arena, &r, &err) != ETP_OK) {
         fail_msg("%s", err.msg);
     }
     const etp_source *s = etp_etrecord_source(&r.methods[0], 3);
@@ -402,13 +391,12 @@ static void numbers_beyond_json_are_read(void **state)
     assert_true(etp_str_eqz(s->file, "Infinity.py")); // text is left alone
     assert_true(etp_str_eqz(s->function, "NaN"));
     assert_int_equal(s->line, 7);
-    etp_arena_dispose(&arena);
     etp_arena_dispose(&a.arena);
 }
 
 static void damaged_records(void **state)
 {
-    (void)state;
+    etp_arena *arena = *state;
     char path[512];
     etp_file file;
     snprintf(path, sizeof path, "%s/tests/fuzz/corpus/etrecord/stored", ETP_TEST_SOURCE_DIR);
@@ -418,7 +406,6 @@ static void damaged_records(void **state)
     assert_non_null(copy);
     memcpy(copy, file.bytes.ptr, len);
     for (size_t i = 0; i <= 2 * len; i++) { // first truncations, then one changed byte each
-        etp_arena arena = {0};
         etp_etrecord r;
         etp_error err = {0};
         size_t n = i < len ? i : len;
@@ -428,13 +415,12 @@ static void damaged_records(void **state)
         uint8_t *exact = malloc(n ? n : 1);
         assert_non_null(exact);
         memcpy(exact, copy, n);
-        etp_status status = etp_etrecord_read((etp_bytes){exact, n, 0}, &arena, &r, &err);
+        etp_status status = etp_etrecord_read((etp_bytes){exact, n, 0}, arena, &r, &err);
         if (status != ETP_OK && status != ETP_CORRUPT && status != ETP_UNSUPPORTED) {
             fail_msg("byte %zu: status %d, %s", i, status, err.msg);
         }
         assert_true(i < len ? status != ETP_OK : true); // a zip's directory is at its end
         assert_true((status == ETP_OK) == (err.msg[0] == '\0'));
-        etp_arena_dispose(&arena);
         free(exact);
         if (i >= len && i < 2 * len) {
             copy[i - len] ^= 0x55;
@@ -447,15 +433,15 @@ static void damaged_records(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fixture_by_hand),
-        cmocka_unit_test(sources_agree_with_the_inspector),
-        cmocka_unit_test(programs_can_carry_their_own_traces),
+        ARENA_TEST(fixture_by_hand),
+        ARENA_TEST(sources_agree_with_the_inspector),
+        ARENA_TEST(programs_can_carry_their_own_traces),
         cmocka_unit_test(bombs_are_refused),
         cmocka_unit_test(keys_are_not_repeated),
-        cmocka_unit_test(changed_texts_are_refused),
-        cmocka_unit_test(graphs_in_graphs_are_read),
-        cmocka_unit_test(numbers_beyond_json_are_read),
-        cmocka_unit_test(damaged_records),
+        ARENA_TEST(changed_texts_are_refused),
+        ARENA_TEST(graphs_in_graphs_are_read),
+        ARENA_TEST(numbers_beyond_json_are_read),
+        ARENA_TEST(damaged_records),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     return failed == 0 && !corpus_dir() ? 77 : failed;

@@ -137,11 +137,10 @@ static void check_full(etp_fb_table t)
 
 static void reads_what_the_builder_wrote(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     etp_fb_table root;
     etp_error err = {0};
-    etp_bytes plain = full_buffer(&arena, false), prefixed = full_buffer(&arena, true);
+    etp_bytes plain = full_buffer(arena, false), prefixed = full_buffer(arena, true);
     assert_int_equal(etp_fb_verify(plain, &k_root, &k_options, &root, &err), ETP_OK);
     check_full(root);
     assert_int_equal(etp_load_u32(prefixed.ptr), prefixed.len - 4);
@@ -154,7 +153,6 @@ static void reads_what_the_builder_wrote(void **state)
     o = (etp_fb_options){.identifier = "TEST", .max_align = 4};
     assert_int_equal(etp_fb_verify(cut, &k_root, &o, &root, &err), ETP_OK);
     check_full(root);
-    etp_arena_dispose(&arena);
 }
 
 // Spelled out after the format's description, not by our builder: vtable behind the table, an
@@ -183,11 +181,10 @@ static void reads_a_buffer_made_by_hand(void **state)
 
 static void unknown_union_types_are_skipped(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     for (unsigned type = 2; type < 40; type += 37) { // known to the schema as NULL, and beyond it
         etp_fbb b;
-        etp_fbb_init(&b, &arena);
+        etp_fbb_init(&b, arena);
         etp_fbb_ref any = leaf(&b, 1);
         etp_fbb_begin(&b);
         etp_fbb_add(&b, F_TYPE, 1, type);
@@ -198,7 +195,6 @@ static void unknown_union_types_are_skipped(void **state)
         assert_int_equal(etp_fb_verify(file, &k_root, &k_options, &root, &err), ETP_OK);
         assert_int_equal(etp_fb_u8(root, F_TYPE, 0), type);
     }
-    etp_arena_dispose(&arena);
 }
 
 // ---- bad buffers ----
@@ -238,35 +234,32 @@ static void expect_broken(etp_arena *arena, etp_bytes good, const uint8_t *ptr, 
 
 static void errors_say_where_and_what(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     etp_fb_table t;
     etp_error err = {0};
-    etp_bytes good = full_buffer(&arena, false);
+    etp_bytes good = full_buffer(arena, false);
     assert_int_equal(etp_fb_verify(good, &k_root, &k_options, &t, &err), ETP_OK);
     const uint8_t *ints = etp_fb_vec(t, F_INTS).items;
-    expect_broken(&arena, good, ints - 4, 0x20000000,
+    expect_broken(arena, good, ints - 4, 0x20000000,
                   "Root.ints: 536870912 elements of 8 bytes, but only");
-    expect_broken(&arena, good, ints - 4, 0xffffffff, "Root.ints: 4294967295 elements");
+    expect_broken(arena, good, ints - 4, 0xffffffff, "Root.ints: 4294967295 elements");
     const uint8_t *name = etp_fb_field_ptr(t, F_NAME);
-    expect_broken(&arena, good, name, 0, "Root.name: offset 0 does not lead");
-    expect_broken(&arena, good, name, 0xfffffffc, "Root.name: offset 4294967292 does not lead");
-    expect_broken(&arena, good, name, (uint32_t)good.len, "Root.name: offset");
-    expect_broken(&arena, good, name, etp_load_u32(name) + 1, "Root.name: offset");
-    expect_broken(&arena, good, etp_fb_follow(name), 3, "Root.name: string does not end in NUL");
-    expect_broken(&arena, good, t.ptr, 0x7fffffff, "Root: vtable offset 2147483647 leads outside");
-    expect_broken(&arena, good, t.ptr, 0x80000000, "leads outside the buffer");
-    expect_broken(&arena, good, good.ptr, 0xffffff00, "Root: root offset 4294967040");
-    etp_arena_dispose(&arena);
+    expect_broken(arena, good, name, 0, "Root.name: offset 0 does not lead");
+    expect_broken(arena, good, name, 0xfffffffc, "Root.name: offset 4294967292 does not lead");
+    expect_broken(arena, good, name, (uint32_t)good.len, "Root.name: offset");
+    expect_broken(arena, good, name, etp_load_u32(name) + 1, "Root.name: offset");
+    expect_broken(arena, good, etp_fb_follow(name), 3, "Root.name: string does not end in NUL");
+    expect_broken(arena, good, t.ptr, 0x7fffffff, "Root: vtable offset 2147483647 leads outside");
+    expect_broken(arena, good, t.ptr, 0x80000000, "leads outside the buffer");
+    expect_broken(arena, good, good.ptr, 0xffffff00, "Root: root offset 4294967040");
 }
 
 static void unions_need_type_and_value(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     for (int with_type = 0; with_type < 2; with_type++) {
         etp_fbb b;
-        etp_fbb_init(&b, &arena);
+        etp_fbb_init(&b, arena);
         etp_fbb_ref any = leaf(&b, 1);
         etp_fbb_begin(&b);
         if (with_type) {
@@ -281,20 +274,18 @@ static void unions_need_type_and_value(void **state)
         assert_string_equal(err.msg, with_type ? "Root.any: union has a type but no value"
                                                : "Root.any: union has a value but no type");
     }
-    etp_arena_dispose(&arena);
 }
 
 static void required_fields_are_demanded(void **state)
 {
-    (void)state;
     static const etp_fb_field k_fields[] = {
         {.name = "a", .kind = ETP_FB_STRING},
         {.name = "b", .kind = ETP_FB_STRING, .required = true},
     };
     static const etp_fb_schema k_schema = ETP_FB_SCHEMA("Strict", k_fields);
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     etp_fbb b;
-    etp_fbb_init(&b, &arena);
+    etp_fbb_init(&b, arena);
     etp_fbb_ref a = etp_fbb_str(&b, ETP_STR("x"));
     etp_fbb_begin(&b);
     etp_fbb_add_ref(&b, 0, a);
@@ -303,22 +294,19 @@ static void required_fields_are_demanded(void **state)
     etp_error err = {0};
     assert_int_equal(etp_fb_verify(file, &k_schema, NULL, &root, &err), ETP_CORRUPT);
     assert_string_equal(err.msg, "Strict.b: required field is missing");
-    etp_arena_dispose(&arena);
 }
 
 static void other_identifiers_are_unsupported(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     etp_fb_table root;
     etp_error err = {0};
-    etp_bytes good = full_buffer(&arena, false);
+    etp_bytes good = full_buffer(arena, false);
     etp_fb_options o = {.identifier = "ELSE"};
     assert_int_equal(etp_fb_verify(good, &k_root, &o, &root, &err), ETP_UNSUPPORTED);
     assert_int_equal(err.offset, 4);
     etp_bytes none = {NULL, 0, 0};
     assert_int_equal(etp_fb_verify(none, &k_root, &o, &root, &err), ETP_CORRUPT);
-    etp_arena_dispose(&arena);
 }
 
 // LEVELS tables, each a vector of FAN references to the next one: fan^levels visits of few bytes.
@@ -342,32 +330,28 @@ static etp_bytes nested(etp_arena *arena, unsigned levels, unsigned fan)
 
 static void depth_and_work_are_bounded(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     etp_fb_table root;
     etp_error err = {0};
-    assert_int_equal(etp_fb_verify(nested(&arena, 64, 1), &k_root, &k_options, &root, &err),
-                     ETP_OK);
-    etp_bytes deep = nested(&arena, 65, 1);
+    assert_int_equal(etp_fb_verify(nested(arena, 64, 1), &k_root, &k_options, &root, &err), ETP_OK);
+    etp_bytes deep = nested(arena, 65, 1);
     assert_int_equal(etp_fb_verify(deep, &k_root, &k_options, &root, &err), ETP_CORRUPT);
     assert_string_equal(err.msg, "Root: nested deeper than 64 tables");
     // 2^40 visits if nobody counted.
-    etp_bytes bomb = nested(&arena, 41, 2);
+    etp_bytes bomb = nested(arena, 41, 2);
     assert_in_range(bomb.len, 1, 4096);
     assert_int_equal(etp_fb_verify(bomb, &k_root, &k_options, &root, &err), ETP_CORRUPT);
     assert_non_null(strstr(err.msg, "more tables than a buffer of"));
-    etp_arena_dispose(&arena);
 }
 
 static void shared_strings_are_bounded(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     etp_fbb b;
-    etp_fbb_init(&b, &arena);
+    etp_fbb_init(&b, arena);
     enum { TEXT = 1 << 16, REFS = 1 << 12 };
-    char *text = etp_arena_alloc(&arena, TEXT);
-    etp_fbb_ref *refs = ETP_NEW_ARRAY(&arena, etp_fbb_ref, REFS);
+    char *text = etp_arena_alloc(arena, TEXT);
+    etp_fbb_ref *refs = ETP_NEW_ARRAY(arena, etp_fbb_ref, REFS);
     assert_true(text && refs);
     etp_fbb_ref s = etp_fbb_str(&b, (etp_str){text, TEXT});
     for (int i = 0; i < REFS; i++) {
@@ -383,17 +367,15 @@ static void shared_strings_are_bounded(void **state)
     assert_non_null(strstr(err.msg, "overlap beyond the size budget"));
     etp_fb_options generous = {.identifier = "TEST", .max_bytes = UINT64_MAX};
     assert_int_equal(etp_fb_verify(file, &k_root, &generous, &root, &err), ETP_OK);
-    etp_arena_dispose(&arena);
 }
 
 static void misaligned_vectors_are_refused(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     int refused = 0;
     for (size_t shift = 0; shift < 4; shift++) {
         etp_fbb b;
-        etp_fbb_init(&b, &arena);
+        etp_fbb_init(&b, arena);
         etp_fbb_ref blob = etp_fbb_vec(&b, "abcdefgh", 8, 1, 4); // the schema wants 16
         etp_fbb_begin(&b);
         for (unsigned i = 0; i < shift; i++) { // moves the blob, which lies behind its table
@@ -415,7 +397,6 @@ static void misaligned_vectors_are_refused(void **state)
         }
     }
     assert_in_range(refused, 1, 4);
-    etp_arena_dispose(&arena);
 }
 
 static void fields_have_to_lie_behind_the_vtable_offset(void **state)
@@ -505,27 +486,25 @@ static void repetitions_are_recognised(void **state)
 // shape is made to look like one of those.
 static void distant_vtables_end_a_repetition(void **state)
 {
-    (void)state;
     static const char *const k_names[] = {"one", "one", "one"};
     static const uint32_t k_values[] = {1, 1, 1};
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     etp_fb_table root;
     etp_error err = {0};
-    etp_bytes file = item_list(&arena, k_names, k_values, 3);
+    etp_bytes file = item_list(arena, k_names, k_values, 3);
     assert_int_equal(etp_fb_verify(file, &k_list, NULL, &root, &err), ETP_OK);
     etp_fb_vector items = etp_fb_vec(root, 0);
     // Elements are written back to front: a later one lies before an earlier one.
     const uint8_t *first = etp_fb_vec_table(items, 1).ptr, *second = etp_fb_vec_table(items, 2).ptr;
     etp_fb_shape down = {0}, up = {0};
-    assert_true(etp_fb_shape_take(&down, &k_item, file, first, &arena));
-    assert_true(etp_fb_shape_take(&up, &k_item, file, second, &arena));
+    assert_true(etp_fb_shape_take(&down, &k_item, file, first, arena));
+    assert_true(etp_fb_shape_take(&up, &k_item, file, second, arena));
     assert_true(etp_fb_shape_repeats(&down, file, second));
     assert_true(etp_fb_shape_repeats(&up, file, first));
     down.nearest = INT32_MIN;
     up.farthest = INT32_MAX;
     assert_false(etp_fb_shape_repeats(&down, file, second));
     assert_false(etp_fb_shape_repeats(&up, file, first));
-    etp_arena_dispose(&arena);
 }
 
 // ---- every length, every byte ----
@@ -563,9 +542,8 @@ static uint64_t visit(etp_fb_table t) // reads everything the schema promises
 
 static void truncation_and_flips_are_safe(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
-    etp_bytes good = full_buffer(&arena, false);
+    etp_arena *arena = *state;
+    etp_bytes good = full_buffer(arena, false);
     size_t accepted = 0, refused = 0;
     for (size_t len = 0; len < good.len; len++) {
         // A block of its own, so that the address sanitizer sees any read behind its end.
@@ -598,26 +576,25 @@ static void truncation_and_flips_are_safe(void **state)
     }
     free(p);
     assert_true(accepted > 0 && refused > 0);
-    etp_arena_dispose(&arena);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_what_the_builder_wrote),
+        ARENA_TEST(reads_what_the_builder_wrote),
         cmocka_unit_test(reads_a_buffer_made_by_hand),
-        cmocka_unit_test(unknown_union_types_are_skipped),
-        cmocka_unit_test(errors_say_where_and_what),
-        cmocka_unit_test(unions_need_type_and_value),
-        cmocka_unit_test(required_fields_are_demanded),
-        cmocka_unit_test(other_identifiers_are_unsupported),
-        cmocka_unit_test(depth_and_work_are_bounded),
-        cmocka_unit_test(shared_strings_are_bounded),
-        cmocka_unit_test(misaligned_vectors_are_refused),
+        ARENA_TEST(unknown_union_types_are_skipped),
+        ARENA_TEST(errors_say_where_and_what),
+        ARENA_TEST(unions_need_type_and_value),
+        ARENA_TEST(required_fields_are_demanded),
+        ARENA_TEST(other_identifiers_are_unsupported),
+        ARENA_TEST(depth_and_work_are_bounded),
+        ARENA_TEST(shared_strings_are_bounded),
+        ARENA_TEST(misaligned_vectors_are_refused),
         cmocka_unit_test(fields_have_to_lie_behind_the_vtable_offset),
         cmocka_unit_test(repetitions_are_recognised),
-        cmocka_unit_test(distant_vtables_end_a_repetition),
-        cmocka_unit_test(truncation_and_flips_are_safe),
+        ARENA_TEST(distant_vtables_end_a_repetition),
+        ARENA_TEST(truncation_and_flips_are_safe),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -564,7 +564,6 @@ static void unknown_backends_are_listed(void **state)
 // One operator table, referred to N times: four bytes of file would become a record each.
 static void shared_tables_do_not_multiply(void **state)
 {
-    (void)state;
     enum { N = 4 << 20 };
     bench t;
     start(&t);
@@ -580,12 +579,11 @@ static void shared_tables_do_not_multiply(void **state)
     etp_bytes f = program(&t, (program_spec){.plan = etp_fbb_end(&t.b)});
     assert_true(f.len > N * 4);
     free(refs);
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     etp_pte pte;
     etp_error err = {0};
-    assert_int_equal(etp_pte_read(f, &arena, &pte, &err), ETP_CORRUPT);
-    assert_true(arena.total <= 2 * f.len + (32u << 20));
-    etp_arena_dispose(&arena);
+    assert_int_equal(etp_pte_read(f, arena, &pte, &err), ETP_CORRUPT);
+    assert_true(arena->total <= 2 * f.len + (32u << 20));
     etp_arena_dispose(&t.arena);
 }
 
@@ -601,7 +599,7 @@ int main(void)
         cmocka_unit_test(constants_of_old_exporters),
         cmocka_unit_test(newer_versions_are_named),
         cmocka_unit_test(unknown_backends_are_listed),
-        cmocka_unit_test(shared_tables_do_not_multiply),
+        ARENA_TEST(shared_tables_do_not_multiply),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

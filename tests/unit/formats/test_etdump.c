@@ -31,11 +31,10 @@ static etp_bytes small_dump(etp_arena *arena, bool prefix, uint32_t version)
 
 static void framings_are_told_apart(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     etp_etdump d;
     etp_error err = {0};
-    etp_bytes prefixed = small_dump(&arena, true, 0), plain = small_dump(&arena, false, 0);
+    etp_bytes prefixed = small_dump(arena, true, 0), plain = small_dump(arena, false, 0);
     etp_bytes stripped = {prefixed.ptr + 4, prefixed.len - 4, 0};
     const etp_bytes files[] = {prefixed, plain, stripped};
     for (size_t i = 0; i < 3; i++) {
@@ -53,7 +52,6 @@ static void framings_are_told_apart(void **state)
         assert_null(p.name.ptr);
         assert_int_equal(p.instruction_id, 0);
     }
-    etp_arena_dispose(&arena);
 }
 
 static void expect(etp_bytes bytes, etp_status status, uint64_t offset, const char *message)
@@ -69,8 +67,7 @@ static void expect(etp_bytes bytes, etp_status status, uint64_t offset, const ch
 
 static void other_files_are_named(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     expect((etp_bytes){NULL, 0, 0}, ETP_CORRUPT, 0, "empty file, expected an ETDump");
     static const uint8_t k_pte[] = "\x10\0\0\0ET12\0\0\0\0\0\0\0";
     expect((etp_bytes){k_pte, sizeof k_pte, 0}, ETP_UNSUPPORTED, 4,
@@ -80,21 +77,19 @@ static void other_files_are_named(void **state)
     static const uint8_t k_text[] = "hello, this is no dump";
     expect((etp_bytes){k_text, sizeof k_text, 0}, ETP_UNSUPPORTED, 4, "not an ETDump");
     expect((etp_bytes){k_text, 7, 0}, ETP_CORRUPT, 7, "7 bytes are too few for an ETDump");
-    etp_bytes b = small_dump(&arena, true, 0);
+    etp_bytes b = small_dump(arena, true, 0);
     expect((etp_bytes){b.ptr, b.len - 1, 0}, ETP_CORRUPT, 0, "(the file is cut off)");
-    b = small_dump(&arena, true, 1);
+    b = small_dump(arena, true, 1);
     expect(b, ETP_UNSUPPORTED, 4 + etp_load_u32(b.ptr + 4),
            "ETDump version 1, this etprof reads up to 0");
-    etp_arena_dispose(&arena);
 }
 
 static void values_of_every_type(void **state)
 {
-    (void)state;
     static const int64_t k_shape[] = {2, 3};
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     dump_writer w;
-    dump_init(&w, &arena);
+    dump_init(&w, arena);
     const etp_fbb_ref values[] = {
         dump_int(&w, -7, false),
         dump_bool(&w, true, true),
@@ -139,7 +134,6 @@ static void values_of_every_type(void **state)
     etp_etdump_allocation a;
     assert_true(etp_etdump_allocation_of(etp_etdump_event_at(&run, 7), &a));
     assert_true(a.allocator_id == 2 && a.size_bytes == (uint64_t)1 << 40);
-    etp_arena_dispose(&arena);
 }
 
 // Little-endian sizes as they stand in a file.
@@ -281,11 +275,10 @@ static void broken_recordings_are_errors(void **state)
 
 static void broken_debug_events_are_errors(void **state)
 {
-    (void)state;
     static const int64_t k_shape[] = {2, 3};
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     dump_writer w;
-    dump_init(&w, &arena);
+    dump_init(&w, arena);
     for (int run = 0; run < 2; run++) {
         dump_debug_event(&w, &(dump_debug){.instruction = 0,
                                            .delegate_id = -1,
@@ -305,16 +298,14 @@ static void broken_debug_events_are_errors(void **state)
         dump_run(&w, "Execute", run);
     }
     cut_and_flip(dump_finish(&w, true));
-    etp_arena_dispose(&arena);
 }
 
 // Several runs of two methods: most of them are recognised as repetitions.
 static void broken_repetitions_are_errors(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     dump_writer w;
-    dump_init(&w, &arena);
+    dump_init(&w, arena);
     for (uint64_t i = 0; i < 3; i++) {
         dump_event(&w, &(dump_profile){.delegate_str = "Add (ND) #1",
                                        .delegate_id = -1,
@@ -334,17 +325,15 @@ static void broken_repetitions_are_errors(void **state)
         dump_run(&w, "Execute", -1);
     }
     cut_and_flip(dump_finish(&w, true));
-    etp_arena_dispose(&arena);
 }
 
 // An entry of the run list is made to lead to every place behind it: a tree there may look like one
 // seen before for a while, and then the file ends.
 static void runs_may_lead_anywhere(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     dump_writer w;
-    dump_init(&w, &arena);
+    dump_init(&w, arena);
     for (uint64_t i = 0; i < 4; i++) {
         dump_event(&w, &(dump_profile){.delegate_str = "Add (ND) #1",
                                        .delegate_id = -1,
@@ -372,20 +361,19 @@ static void runs_may_lead_anywhere(void **state)
         }
     }
     assert_in_range(opened, 12, good.len); // each entry can lead to any of the four runs
-    etp_arena_dispose(&arena);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(framings_are_told_apart),
-        cmocka_unit_test(other_files_are_named),
-        cmocka_unit_test(values_of_every_type),
+        ARENA_TEST(framings_are_told_apart),
+        ARENA_TEST(other_files_are_named),
+        ARENA_TEST(values_of_every_type),
         cmocka_unit_test(tensor_data_stays_inside_the_buffer),
         cmocka_unit_test(broken_recordings_are_errors),
-        cmocka_unit_test(broken_debug_events_are_errors),
-        cmocka_unit_test(broken_repetitions_are_errors),
-        cmocka_unit_test(runs_may_lead_anywhere),
+        ARENA_TEST(broken_debug_events_are_errors),
+        ARENA_TEST(broken_repetitions_are_errors),
+        ARENA_TEST(runs_may_lead_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

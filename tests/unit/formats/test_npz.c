@@ -25,11 +25,10 @@ static etp_status read_npz(const char *name, uint64_t limit, etp_arena *arena, c
 // np.savez_compressed(file, arange(6).reshape(2, 3) + .5, asfortranarray([[1, 2], [3, 4]]), True)
 static void positional(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     const etp_npy *a;
     size_t n;
-    assert_int_equal(read_npz("positional.npz", 1 << 20, &arena, &a, &n, NULL), ETP_OK);
+    assert_int_equal(read_npz("positional.npz", 1 << 20, arena, &a, &n, NULL), ETP_OK);
     assert_int_equal(n, 3);
     assert_true(a[0].dtype == ETP_DTYPE_FLOAT32 && a[0].n_dims == 2 && a[0].sizes[0] == 2 &&
                 a[0].sizes[1] == 3);
@@ -42,26 +41,23 @@ static void positional(void **state)
     static const int64_t k_columns[] = {1, 3, 2, 4};
     assert_memory_equal(a[1].data.ptr, k_columns, sizeof k_columns);
     assert_true(a[2].dtype == ETP_DTYPE_BOOL && a[2].n_dims == 0 && a[2].data.ptr[0] == 1);
-    etp_arena_dispose(&arena);
 }
 
 static void named_and_refused(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     const etp_npy *a;
     size_t n;
     etp_error err;
-    assert_int_equal(read_npz("named.npz", 1 << 20, &arena, &a, &n, NULL), ETP_OK);
+    assert_int_equal(read_npz("named.npz", 1 << 20, arena, &a, &n, NULL), ETP_OK);
     assert_true(n == 2 && etp_str_eqz(a[0].name, "zeta") &&
                 etp_str_eqz(a[1].name, "alpha")); // not by name
-    assert_int_equal(read_npz("mixed.npz", 1 << 20, &arena, &a, &n, &err), ETP_CORRUPT);
+    assert_int_equal(read_npz("mixed.npz", 1 << 20, arena, &a, &n, &err), ETP_CORRUPT);
     assert_non_null(strstr(err.msg, "order is not known"));
-    assert_int_equal(read_npz("positional.npz", 100, &arena, &a, &n, &err),
+    assert_int_equal(read_npz("positional.npz", 100, arena, &a, &n, &err),
                      ETP_CORRUPT); // a bomb's size
     assert_non_null(strstr(err.msg, "more than allowed"));
-    assert_int_equal(read_npz("linear.npy", 1 << 20, &arena, &a, &n, &err), ETP_CORRUPT);
-    etp_arena_dispose(&arena);
+    assert_int_equal(read_npz("linear.npy", 1 << 20, arena, &a, &n, &err), ETP_CORRUPT);
 }
 
 static size_t make(uint8_t *out, unsigned major, const char *header, const char *data,
@@ -147,7 +143,7 @@ static void shapes_beyond_all_memory(void **state)
 
 static void damaged(void **state)
 {
-    (void)state;
+    etp_arena *arena = *state;
     static const char *const k_files[] = {"positional.npz", "named.npz", "linear.npy"};
     for (size_t f = 0; f < sizeof k_files / sizeof *k_files; f++) {
         char path[1024];
@@ -163,18 +159,16 @@ static void damaged(void **state)
             if (i >= len) {
                 copy[(i - len) / 8] ^= (uint8_t)(1 << (i - len) % 8);
             }
-            etp_arena arena = {0};
             const etp_npy *a;
             etp_npy one;
             size_t count;
             etp_error err = {0};
             etp_status status =
-                f < 2 ? etp_npz_read((etp_bytes){copy, n, 0}, 1 << 20, &arena, &a, &count, &err)
+                f < 2 ? etp_npz_read((etp_bytes){copy, n, 0}, 1 << 20, arena, &a, &count, &err)
                       : etp_npy_read((etp_bytes){copy, n, 0}, &one, &err);
             assert_true(status == ETP_OK || status == ETP_CORRUPT || status == ETP_UNSUPPORTED);
             assert_true(status != ETP_OK || i >= len);
             assert_true(status == ETP_OK || err.msg[0] != '\0');
-            etp_arena_dispose(&arena);
             free(copy);
         }
         etp_file_close(&file);
@@ -184,9 +178,9 @@ static void damaged(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(positional), cmocka_unit_test(named_and_refused),
-        cmocka_unit_test(headers),    cmocka_unit_test(shapes_beyond_all_memory),
-        cmocka_unit_test(damaged),
+        ARENA_TEST(positional),    ARENA_TEST(named_and_refused),
+        cmocka_unit_test(headers), cmocka_unit_test(shapes_beyond_all_memory),
+        ARENA_TEST(damaged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -600,8 +600,7 @@ static void corpus_matches_flatc(void **state)
 
 static void wrong_files_are_refused(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     etp_error err = {0};
     etp_pte pte;
     etp_xnn_graph graph;
@@ -609,18 +608,17 @@ static void wrong_files_are_refused(void **state)
     etp_flat_tensor ptd;
     const uint8_t text[] = "this is not a model, only some text";
     etp_bytes bytes = {text, sizeof text, 0};
-    assert_int_equal(etp_pte_read(bytes, &arena, &pte, &err), ETP_UNSUPPORTED);
+    assert_int_equal(etp_pte_read(bytes, arena, &pte, &err), ETP_UNSUPPORTED);
     assert_non_null(strstr(err.msg, "ET12"));
     assert_int_equal(err.offset, 4);
-    assert_int_equal(etp_xnn_read(bytes, &arena, &graph, &err), ETP_UNSUPPORTED);
-    assert_int_equal(etp_bundled_read(bytes, &arena, &bundled, &err), ETP_UNSUPPORTED);
-    assert_int_equal(etp_flat_tensor_read(bytes, &arena, &ptd, &err), ETP_UNSUPPORTED);
+    assert_int_equal(etp_xnn_read(bytes, arena, &graph, &err), ETP_UNSUPPORTED);
+    assert_int_equal(etp_bundled_read(bytes, arena, &bundled, &err), ETP_UNSUPPORTED);
+    assert_int_equal(etp_flat_tensor_read(bytes, arena, &ptd, &err), ETP_UNSUPPORTED);
     bytes.len = 0;
-    assert_int_equal(etp_pte_read(bytes, &arena, &pte, NULL), ETP_CORRUPT);
-    assert_int_equal(etp_xnn_read(bytes, &arena, &graph, NULL), ETP_CORRUPT);
-    assert_int_equal(etp_bundled_read(bytes, &arena, &bundled, NULL), ETP_CORRUPT);
-    assert_int_equal(etp_flat_tensor_read(bytes, &arena, &ptd, NULL), ETP_CORRUPT);
-    etp_arena_dispose(&arena);
+    assert_int_equal(etp_pte_read(bytes, arena, &pte, NULL), ETP_CORRUPT);
+    assert_int_equal(etp_xnn_read(bytes, arena, &graph, NULL), ETP_CORRUPT);
+    assert_int_equal(etp_bundled_read(bytes, arena, &bundled, NULL), ETP_CORRUPT);
+    assert_int_equal(etp_flat_tensor_read(bytes, arena, &ptd, NULL), ETP_CORRUPT);
 }
 
 static void dtypes_know_their_size(void **state)
@@ -645,7 +643,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fixtures_match_flatc),
         cmocka_unit_test(corpus_matches_flatc),
-        cmocka_unit_test(wrong_files_are_refused),
+        ARENA_TEST(wrong_files_are_refused),
         cmocka_unit_test(dtypes_know_their_size),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -671,7 +671,7 @@ static void changes_follow_each_other(void **state)
 // another arm.
 static void fixes_are_changes(void **state)
 {
-    (void)state;
+    etp_arena *arena = *state;
     made m = made_base();
     folder f;
     etp_ab_session *s = opened(&m, &f);
@@ -679,9 +679,8 @@ static void fixes_are_changes(void **state)
     assert_true(ab->fixes.n > 0);
     for (size_t i = 0; i < ab->fixes.n; i++) {
         const etp_ab_fix *fix = &ab->fixes.items[i];
-        etp_arena arena = {0};
-        const char *one = etp_arena_printf(&arena, "fix %s", fix->id);
-        const char *both[] = {one, etp_arena_printf(&arena, "drop %s", fix->evidence[0])};
+        const char *one = etp_arena_printf(arena, "fix %s", fix->id);
+        const char *both[] = {one, etp_arena_printf(arena, "drop %s", fix->evidence[0])};
         etp_whatif w;
         assert_int_equal(etp_whatif_build(ab, &one, 1, &w, NULL), ETP_OK);
         // Of one whose gain is only known to lie in a range, the range is told and no more.
@@ -703,7 +702,6 @@ static void fixes_are_changes(void **state)
         assert_true(w.twice);
         assert_int_equal(etp_whatif_build(ab, (const char *[]){both[1], one}, 2, &w, NULL), ETP_OK);
         assert_true(w.twice);
-        etp_arena_dispose(&arena);
     }
     etp_whatif w;
     assert_int_equal(etp_whatif_build(ab, (const char *[]){"fix N99"}, 1, &w, NULL), ETP_USAGE);
@@ -783,7 +781,7 @@ int main(void)
         cmocka_unit_test(recipe_repeats_the_export),
         cmocka_unit_test(patterns_of_categories),
         cmocka_unit_test(changes_follow_each_other),
-        cmocka_unit_test(fixes_are_changes),
+        ARENA_TEST(fixes_are_changes),
         cmocka_unit_test(findings_by_the_time_they_concern),
         cmocka_unit_test(attention_is_one_fix),
         cmocka_unit_test(many_go_back_by_their_loss),

@@ -354,15 +354,14 @@ static json_t *robust_stats_of(uint64_t *ns, size_t n, etp_arena *arena)
 //   np.percentile(x, p), x.std(ddof=1), scipy.stats.trim_mean(x, 0.05) …
 static void robust_statistics_of_numpy(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     uint64_t ns[17];
     for (uint64_t i = 0; i < 15; i++) {
         ns[i] = 2000000 + 100 * ((8 * i) % 15) * ((8 * i) % 15);
     }
     ns[15] = 9000000;
     ns[16] = 100000;
-    json_t *root = robust_stats_of(ns, 17, &arena);
+    json_t *root = robust_stats_of(ns, 17, arena);
     assert_int_equal(json_integer_value(json_object_get(root, "count")), 17);
     assert_number(root, "mean_ms", 2.305970588235294);
     assert_number(root, "median_ms", 2.0049);
@@ -395,26 +394,23 @@ static void robust_statistics_of_numpy(void **state)
     assert_int_equal(json_array_size(json_object_get(root, "latencies_ms")), 17);
     assert_int_equal(json_array_size(json_object_get(root, "run_indices")), 17);
     json_decref(root);
-    etp_arena_dispose(&arena);
 }
 
 static void one_run_has_no_spread(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     uint64_t ns[] = {5000000, 5000000};
-    json_t *root = robust_stats_of(ns, 1, &arena);
+    json_t *root = robust_stats_of(ns, 1, arena);
     assert_number(root, "median_ms", 5);
     assert_number(root, "trimmed_mean_10_ms", 5);
     assert_true(json_is_null(json_object_get(root, "std_dev_ms")));
     assert_true(json_is_null(json_object_get(root, "cv_percent")));
     json_decref(root);
-    root = robust_stats_of(ns, 2, &arena); // equal values: the fences lie on them
+    root = robust_stats_of(ns, 2, arena); // equal values: the fences lie on them
     assert_number(root, "std_dev_ms", 0);
     assert_int_equal(
         json_integer_value(json_object_get(json_object_get(root, "outliers"), "count")), 0);
     json_decref(root);
-    etp_arena_dispose(&arena);
 }
 
 // ---- a run folder ----
@@ -627,8 +623,8 @@ int main(void)
         cmocka_unit_test(hostile_names),
         cmocka_unit_test(long_names),
         cmocka_unit_test(no_place_to_write),
-        cmocka_unit_test(robust_statistics_of_numpy),
-        cmocka_unit_test(one_run_has_no_spread),
+        ARENA_TEST(robust_statistics_of_numpy),
+        ARENA_TEST(one_run_has_no_spread),
         cmocka_unit_test(run_folder),
         cmocka_unit_test(pipeline_summary),
         cmocka_unit_test(withheld_speedups),

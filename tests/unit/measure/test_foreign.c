@@ -74,10 +74,9 @@ static void the_lines_of_every_release(void **state)
 
 static void noise_is_passed_over(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     etp_strbuf text;
-    etp_strbuf_init(&text, &arena);
+    etp_strbuf_init(&text, arena);
     for (int i = 0; i < 10000; i++) {
         etp_strbuf_printf(&text, "W xnnpack: line %d of a talkative backend \x01\xff\n", i);
     }
@@ -90,7 +89,6 @@ static void noise_is_passed_over(void **state)
     assert_int_equal(h.log.iterations.n, 1);
     assert_string_equal(h.log.wrong, "");
     etp_arena_dispose(&h.arena);
-    etp_arena_dispose(&arena);
 }
 
 static void contradictions_are_kept(void **state)
@@ -286,10 +284,9 @@ static void a_build_shows_what_it_lacks(void **state)
 {
     static const char k_whole[] =
         FLAGS LOGS "etdump_path\0XnnpackBackend\0\0\0\0\x7f\x47\x03\xd5"; // SMSTART
-    (void)state;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     WRITE(AARCH64, false, k_whole);
-    etp_foreign f = inspected(&arena);
+    etp_foreign f = inspected(arena);
     assert_string_equal(f.machine, "aarch64");
     assert_string_equal(f.compiler, "GCC: (GNU) 13.2");
     assert_true(f.is_static && f.tracer == ETP_KNOWN_YES && f.xnnpack == ETP_KNOWN_YES &&
@@ -297,49 +294,46 @@ static void a_build_shows_what_it_lacks(void **state)
     assert_true(f.flags[ETP_FOREIGN_CPU_THREADS] && !f.flags[ETP_FOREIGN_METHOD_NAME]);
 
     WRITE(AARCH64, false, FLAGS LOGS "etdump_path\0");
-    f = inspected(&arena);
+    f = inspected(arena);
     assert_true(f.tracer == ETP_KNOWN_YES && f.xnnpack == ETP_KNOWN_NO && f.sme == ETP_KNOWN_NO);
     assert_non_null(strstr(f.summary, "no XNNPACK, no SME code"));
 
     // What libraries bring cannot be seen in the program.
     WRITE(AARCH64, true, FLAGS LOGS "libexecutorch.so\0");
-    f = inspected(&arena);
+    f = inspected(arena);
     assert_true(!f.is_static && f.tracer == ETP_KNOWN_NO && f.xnnpack == ETP_KNOWN_NOT &&
                 f.sme == ETP_KNOWN_NOT);
 
     // No log; and a log from before it had times.
     WRITE(X86_64, false, FLAGS "etdump_path\0");
-    assert_int_equal(inspected(&arena).logging, ETP_KNOWN_NO);
+    assert_int_equal(inspected(arena).logging, ETP_KNOWN_NO);
     WRITE(X86_64, false, FLAGS "Model executed successfully.\0");
-    assert_int_equal(inspected(&arena).logging, ETP_KNOWN_NO);
+    assert_int_equal(inspected(arena).logging, ETP_KNOWN_NO);
     WRITE(X86_64, false, FLAGS "Model executed successfully %u time(s) in %f ms.\0");
-    assert_int_equal(inspected(&arena).logging, ETP_KNOWN_YES);
+    assert_int_equal(inspected(arena).logging, ETP_KNOWN_YES);
     remove(PATH);
-    etp_arena_dispose(&arena);
 }
 
 #define TEXT_FLAGS "model_path\0tokenizer_path\0prompt\0max_new_tokens\0temperature\0etdump_path\0"
 
 static void a_runner_of_language_models_is_recognised(void **state)
 {
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     etp_foreign f;
     etp_error err;
-    (void)state;
     WRITE(X86_64, false, TEXT_FLAGS "PyTorchObserver %s\n\0");
     assert_true(etp_foreign_is(PATH));
-    f = inspected(&arena);
+    f = inspected(arena);
     assert_int_equal(f.kind, ETP_FOREIGN_TEXT);
     assert_int_equal(f.tracer, ETP_KNOWN_NO); // the flag alone writes nothing
     assert_false(f.flags[ETP_FOREIGN_ETDUMP_PATH]);
     WRITE(X86_64, false, TEXT_FLAGS "_ZN10executorch6etdump9ETDumpGenC1E\0");
-    assert_int_equal(inspected(&arena).tracer, ETP_KNOWN_YES);
+    assert_int_equal(inspected(arena).tracer, ETP_KNOWN_YES);
     WRITE(X86_64, false, FLAGS LOGS "tokenizer_path\0max_new_tokens\0");
-    assert_int_equal(inspected(&arena).kind, ETP_FOREIGN_EXECUTOR); // it repeats an inference
-    assert_int_equal(etp_foreign_inspect(PATH, true, &arena, &f, &err), ETP_OK);
+    assert_int_equal(inspected(arena).kind, ETP_FOREIGN_EXECUTOR); // it repeats an inference
+    assert_int_equal(etp_foreign_inspect(PATH, true, arena, &f, &err), ETP_OK);
     assert_int_equal(f.kind, ETP_FOREIGN_TEXT);
     remove(PATH);
-    etp_arena_dispose(&arena);
 }
 
 static void sme_code_is_whole_instructions(void **state)
@@ -354,46 +348,42 @@ static void sme_code_is_whole_instructions(void **state)
         {{0x7f, 0x46, 0x03, (char)0xd5, 0},    ETP_KNOWN_NO }, // smstop
         {{0, 0x7f, 0x47, 0x03, (char)0xd5, 0}, ETP_KNOWN_NO }, // not at the start of an instruction
     };
-    (void)state;
+    etp_arena *arena = *state;
     for (size_t i = 0; i < sizeof k_codes / sizeof *k_codes; i++) {
-        etp_arena arena = {0};
         write_program(PATH, AARCH64, false, "", k_codes[i].code, sizeof k_codes[i].code);
-        assert_int_equal(inspected(&arena).sme, k_codes[i].sme);
-        etp_arena_dispose(&arena);
+        assert_int_equal(inspected(arena).sme, k_codes[i].sme);
     }
     remove(PATH);
 }
 
 static void builds_differ_in_what_their_files_show(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     WRITE(AARCH64, false, FLAGS LOGS "etdump_path\0XnnpackBackend\0");
-    etp_foreign a = inspected(&arena);
-    assert_string_equal(etp_foreign_differences(&a, &a, &arena), "");
+    etp_foreign a = inspected(arena);
+    assert_string_equal(etp_foreign_differences(&a, &a, arena), "");
     write_program(PATH, AARCH64, false, "clang version 18.0.1", FLAGS LOGS "XnnpackBackend",
                   sizeof FLAGS LOGS "XnnpackBackend");
-    etp_foreign b = inspected(&arena);
-    const char *text = etp_foreign_differences(&a, &b, &arena);
+    etp_foreign b = inspected(arena);
+    const char *text = etp_foreign_differences(&a, &b, arena);
     assert_non_null(strstr(text, "compiler: GCC: (GNU) 13.2 against clang version 18.0.1"));
     assert_non_null(strstr(text, "event tracer: yes against no"));
     assert_null(strstr(text, "XNNPACK"));
     remove(PATH);
-    etp_arena_dispose(&arena);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_lines_of_every_release),
-        cmocka_unit_test(noise_is_passed_over),
+        ARENA_TEST(noise_is_passed_over),
         cmocka_unit_test(contradictions_are_kept),
-        cmocka_unit_test(a_build_shows_what_it_lacks),
-        cmocka_unit_test(sme_code_is_whole_instructions),
+        ARENA_TEST(a_build_shows_what_it_lacks),
+        ARENA_TEST(sme_code_is_whole_instructions),
         cmocka_unit_test(the_statistics_of_an_answer),
         cmocka_unit_test(statistics_that_cannot_be),
-        cmocka_unit_test(a_runner_of_language_models_is_recognised),
-        cmocka_unit_test(builds_differ_in_what_their_files_show),
+        ARENA_TEST(a_runner_of_language_models_is_recognised),
+        ARENA_TEST(builds_differ_in_what_their_files_show),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,13 +44,12 @@ static etp_status gather(const char *said, etp_arena *arena, etp_roof_table *out
 
 static void what_a_runner_says_is_taken(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     etp_error err = {0};
     etp_roof_table table;
     const char *said = "{\"type\":\"news\"}\n" ROOF("fma_f32", "op/s", "4")
         ROOF("of_later", "byte/s", "1") ROOF("region", "ns", "2") DONE;
-    assert_int_equal(gather(said, &arena, &table, &err), ETP_OK);
+    assert_int_equal(gather(said, arena, &table, &err), ETP_OK);
     assert_int_equal(table.n, 3);
     const etp_roof *roofs = table.items;
     assert_string_equal(roofs[0].isa, "sve");
@@ -58,12 +57,11 @@ static void what_a_runner_says_is_taken(void **state)
     assert_true(roofs[0].threads == 4 && roofs[0].best == 12 && roofs[0].median == 11);
     assert_true(roofs[1].what == ETP_ROOF_OTHER && roofs[1].unit == ETP_ROOF_BYTE_S);
     assert_true(roofs[2].what == ETP_ROOF_REGION && roofs[2].unit == ETP_ROOF_NS);
-    etp_arena_dispose(&arena);
 }
 
 static void what_it_may_not_say_is_refused(void **state)
 {
-    (void)state;
+    etp_arena *arena = *state;
     static const char *const k_cases[][2] = {
         {ROOF("fma_f32", "op/s", "0") DONE, "a roof of 0 threads"},
         {ROOF("fma_f32", "op/s", "257") DONE, "a roof of 257 threads"},
@@ -74,45 +72,41 @@ static void what_it_may_not_say_is_refused(void **state)
         {"fma_f32 12\n", "does not speak"},
     };
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
-        etp_arena arena = {0};
         etp_error err = {0};
         etp_roof_table table;
-        assert_int_equal(gather(k_cases[i][0], &arena, &table, &err), ETP_CHILD);
+        assert_int_equal(gather(k_cases[i][0], arena, &table, &err), ETP_CHILD);
         if (!strstr(err.msg, k_cases[i][1])) {
             fail_msg("\"%s\" lacks \"%s\"", err.msg, k_cases[i][1]);
         }
-        etp_arena_dispose(&arena);
     }
 }
 
 static void too_many_roofs_are_no_want_of_memory(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     etp_error err = {0};
     etp_roof_table table;
     etp_strbuf said;
-    etp_strbuf_init(&said, &arena);
+    etp_strbuf_init(&said, arena);
     for (int i = 0; i < 4096; i++) {
         etp_strbuf_appendz(&said, ROOF("fma_f32", "op/s", "1"));
     }
     size_t most = said.len;
     etp_strbuf_appendz(&said, DONE);
-    assert_int_equal(gather(said.ptr, &arena, &table, &err), ETP_OK);
+    assert_int_equal(gather(said.ptr, arena, &table, &err), ETP_OK);
     assert_int_equal(table.n, 4096);
     said.len = most;
     etp_strbuf_appendz(&said, ROOF("fma_f32", "op/s", "1") DONE);
-    assert_int_equal(gather(said.ptr, &arena, &table, &err), ETP_CHILD);
+    assert_int_equal(gather(said.ptr, arena, &table, &err), ETP_CHILD);
     assert_non_null(strstr(err.msg, "more than 4096 roofs"));
-    etp_arena_dispose(&arena);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_a_runner_says_is_taken),
-        cmocka_unit_test(what_it_may_not_say_is_refused),
-        cmocka_unit_test(too_many_roofs_are_no_want_of_memory),
+        ARENA_TEST(what_a_runner_says_is_taken),
+        ARENA_TEST(what_it_may_not_say_is_refused),
+        ARENA_TEST(too_many_roofs_are_no_want_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,16 +41,14 @@ static const char *write_raw(size_t rows, etp_arena *arena)
 
 static void too_many_samples_are_no_want_of_memory(void **state)
 {
-    (void)state;
+    etp_arena *arena = *state;
     static const size_t k_rows[] = {2, MOST + 1};
     for (size_t i = 0; i < 2; i++) {
-        etp_arena arena = {0};
         etp_error err = {.offset = ETP_NO_OFFSET};
-        etp_status st = keep(write_raw(k_rows[i], &arena), &arena, &err);
+        etp_status st = keep(write_raw(k_rows[i], arena), arena, &err);
         assert_int_equal(st, i == 0 ? ETP_OK : ETP_CORRUPT);
         assert_true(i == 0 || strstr(err.msg, "more than 1048576 samples") != NULL);
-        assert_false(arena.failed);
-        etp_arena_dispose(&arena);
+        assert_false(arena->failed);
         assert_int_equal(etp_os_remove_tree(ROOT, NULL), ETP_OK);
     }
 }
@@ -58,7 +56,7 @@ static void too_many_samples_are_no_want_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(too_many_samples_are_no_want_of_memory),
+        ARENA_TEST(too_many_samples_are_no_want_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,31 +44,28 @@ static void other_programs_have_none(void **state)
 // and one that adds others is another one.
 static void who_takes_what_decides(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
-    opened a = open_program("precision/layers_fp32.pte", &arena);
-    opened b = open_program("precision/layers_int8.pte", &arena);
+    etp_arena *arena = *state;
+    opened a = open_program("precision/layers_fp32.pte", arena);
+    opened b = open_program("precision/layers_int8.pte", arena);
     etp_op *sum = &b.ops.items[4], *third = &b.ops.items[5];
     assert_int_equal(sum->n_operands, 2);
     sum->operands[0].maker = sum->operands[1].maker;
     assert_int_equal(third->n_operands, 1);
     third->operands[0].maker = 3;
     uint32_t *pairs;
-    assert_int_equal(etp_ops_pair(&a.ops, &b.ops, &arena, &pairs, NULL), ETP_OK);
+    assert_int_equal(etp_ops_pair(&a.ops, &b.ops, arena, &pairs, NULL), ETP_OK);
     assert_int_equal(pairs[SECOND], 3);
     assert_int_equal(pairs[SUM], NONE);
     // What it takes is the sum there, of which nothing is known here.
     assert_int_equal(pairs[LAST], 8);
     close_program(&a);
     close_program(&b);
-    etp_arena_dispose(&arena);
 }
 
 static void operators_that_multiply_and_convert(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
-    opened b = open_program("precision/layers_int8.pte", &arena);
+    etp_arena *arena = *state;
+    opened b = open_program("precision/layers_int8.pte", arena);
     static const char k_kinds[] = "c mm+m  mc"; // as the nodes are listed
     assert_int_equal(b.ops.n, sizeof k_kinds - 1);
     for (size_t i = 0; i < b.ops.n; i++) {
@@ -83,11 +80,10 @@ static void operators_that_multiply_and_convert(void **state)
         assert_int_equal(etp_op_is_read(&b.ops, i), k_read[i] == 'y');
     }
     uint32_t *sources;
-    assert_int_equal(etp_op_sources(&b.ops, &b.ops.items[2], &arena, &sources), 0);
-    assert_int_equal(etp_op_sources(&b.ops, &b.ops.items[8], &arena, &sources), 1);
+    assert_int_equal(etp_op_sources(&b.ops, &b.ops.items[2], arena, &sources), 0);
+    assert_int_equal(etp_op_sources(&b.ops, &b.ops.items[8], arena, &sources), 1);
     assert_int_equal(sources[0], 5); // through a reshape and a transpose
     close_program(&b);
-    etp_arena_dispose(&arena);
 }
 
 int main(void)
@@ -95,8 +91,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(converts_are_passed_over),
         cmocka_unit_test(other_programs_have_none),
-        cmocka_unit_test(who_takes_what_decides),
-        cmocka_unit_test(operators_that_multiply_and_convert),
+        ARENA_TEST(who_takes_what_decides),
+        ARENA_TEST(operators_that_multiply_and_convert),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -146,22 +146,21 @@ static const etp_diff_row *find_row(const etp_inspect_diff *d, const char *kind,
 
 static void differences(void **state)
 {
-    (void)state;
     char path[512];
     etp_file files[3];
     etp_inspect in[3];
     etp_inspect_diff d;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     etp_error err = {0};
     const char *const k_names[] = {"linear_portable_fp32.pte", "linear_xnnpack_fp32.pte",
                                    "linear_external.ptd"};
     for (int i = 0; i < 3; i++) {
         snprintf(path, sizeof path, "%s/%s", k_data, k_names[i]);
-        open_inspect(path, &files[i], &arena, &in[i]);
+        open_inspect(path, &files[i], arena, &in[i]);
     }
-    assert_int_equal(etp_inspect_compare(&in[0], &in[0], &arena, &d, &err), ETP_OK);
+    assert_int_equal(etp_inspect_compare(&in[0], &in[0], arena, &d, &err), ETP_OK);
     assert_int_equal(d.n_different, 0);
-    assert_int_equal(etp_inspect_compare(&in[0], &in[1], &arena, &d, &err), ETP_OK);
+    assert_int_equal(etp_inspect_compare(&in[0], &in[1], arena, &d, &err), ETP_OK);
     assert_true(d.n_different > 0);
     assert_int_equal(find_row(&d, "file", "size")->a, files[0].bytes.len);
     assert_int_equal(find_row(&d, "file", "size")->b, files[1].bytes.len);
@@ -171,12 +170,11 @@ static void differences(void **state)
     assert_int_equal(find_row(&d, "method", "forward: MACs")->a, 24);
     assert_int_equal(find_row(&d, "method", "forward: MACs")->b, 24);
     assert_int_equal(find_row(&d, "weights", "all")->a, find_row(&d, "weights", "all")->b);
-    assert_int_equal(etp_inspect_compare(&in[0], &in[2], &arena, &d, &err), ETP_USAGE);
+    assert_int_equal(etp_inspect_compare(&in[0], &in[2], arena, &d, &err), ETP_USAGE);
     for (int i = 0; i < 3; i++) {
         etp_inspect_close(&in[i]);
         etp_file_close(&files[i]);
     }
-    etp_arena_dispose(&arena);
 }
 
 // ---- logged values ----
@@ -265,68 +263,64 @@ static size_t check_tensors(const char *dir, const char *dump)
 
 static void tensors_agree_with_the_inspector(void **state)
 {
-    (void)state;
     const char *dir = corpus_dir();
     if (!dir) {
         print_message("skipped: no reference corpus (set ETPROF_CORPUS)\n");
         skip();
     }
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     golden_files buffers = {0};
     size_t n = 0;
-    golden_list(etp_arena_printf(&arena, "%s/dumps", dir), ".debug.bin", &arena, &buffers);
+    golden_list(etp_arena_printf(arena, "%s/dumps", dir), ".debug.bin", arena, &buffers);
     for (size_t i = 0; i < buffers.n; i++) {
         const char *name = strrchr(buffers.items[i], '/') + 1;
-        n += check_tensors(dir, etp_arena_printf(&arena, "%.*s", (int)(strlen(name) - 10), name));
+        n += check_tensors(dir, etp_arena_printf(arena, "%.*s", (int)(strlen(name) - 10), name));
     }
     print_message("%zu tensors of %zu recordings\n", n, buffers.n);
     assert_true(n >= 10);
-    etp_arena_dispose(&arena);
 }
 
 // Shapes of a hostile file can claim anything: no sum comes out smaller than its parts.
 static void sums_beyond_64_bits_are_unknown(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     etp_file dump, program;
-    golden_open(etp_arena_printf(&arena, "%s/mixed_xnnpack_fp32.etdump", k_data), &dump);
-    golden_open(etp_arena_printf(&arena, "%s/mixed_xnnpack_fp32.pte", k_data), &program);
+    golden_open(etp_arena_printf(arena, "%s/mixed_xnnpack_fp32.etdump", k_data), &dump);
+    golden_open(etp_arena_printf(arena, "%s/mixed_xnnpack_fp32.pte", k_data), &program);
     etp_trace *trace = NULL;
     const etp_program *p = NULL;
     etp_ops_answer a;
     assert_int_equal(etp_trace_open(dump.bytes, NULL, &trace, NULL), ETP_OK);
     assert_int_equal(etp_program_open(program.bytes, NULL, &p, NULL), ETP_OK);
-    assert_int_equal(etp_ops_answer_build(trace, p, NULL, "dump", &arena, &a, NULL), ETP_OK);
+    assert_int_equal(etp_ops_answer_build(trace, p, NULL, "dump", arena, &a, NULL), ETP_OK);
     assert_true(a.table.n_rows >= 2);
     for (size_t i = 0; i < 2; i++) {
         a.facts[i].work = (etp_work){.known = true, .macs = UINT64_MAX / 2 + 1};
     }
     etp_strbuf text;
-    etp_strbuf_init(&text, &arena);
+    etp_strbuf_init(&text, arena);
     etp_sink sink = etp_sink_strbuf(&text);
     etp_json j;
     etp_json_init(&j, &sink, true);
     etp_ops_json(&a, &j);
     const char *totals =
-        strstr(etp_arena_strdup(&arena, etp_strbuf_str(&text)), "\"delegated_share\"") - 60;
+        strstr(etp_arena_strdup(arena, etp_strbuf_str(&text)), "\"delegated_share\"") - 60;
     assert_non_null(strstr(totals, "\"macs\": null"));
     etp_trace_close(trace);
     etp_program_close(p);
     etp_file_close(&dump);
     etp_file_close(&program);
-    etp_arena_dispose(&arena);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums_beyond_64_bits_are_unknown),
+        ARENA_TEST(sums_beyond_64_bits_are_unknown),
         cmocka_unit_test(fixtures_add_up),
         cmocka_unit_test(corpus_adds_up),
         cmocka_unit_test(kinds_are_told_apart),
-        cmocka_unit_test(differences),
-        cmocka_unit_test(tensors_agree_with_the_inspector),
+        ARENA_TEST(differences),
+        ARENA_TEST(tensors_agree_with_the_inspector),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     return failed == 0 && !corpus_dir() ? 77 : failed;

@@ -26,14 +26,13 @@ static etp_bytes program(etp_arena *arena, size_t len, size_t times)
 
 static void parts_add_up(void **state)
 {
-    (void)state;
+    etp_arena *arena = *state;
     for (size_t times = 1; times <= 4; times++) {
-        etp_arena arena = {0};
         etp_inspect in;
         etp_error err = {0};
-        etp_bytes file = program(&arena, 1000, times);
+        etp_bytes file = program(arena, 1000, times);
         uint64_t sum = 0;
-        if (etp_inspect_open("m.pte", file, (etp_bytes){0}, &arena, &in, &err) != ETP_OK) {
+        if (etp_inspect_open("m.pte", file, (etp_bytes){0}, arena, &in, &err) != ETP_OK) {
             fail_msg("%s", err.msg);
         }
         for (size_t i = 0; i < in.n_parts; i++) {
@@ -43,14 +42,13 @@ static void parts_add_up(void **state)
         assert_int_equal(sum, file.len);
         assert_int_equal(in.parts[1].count, times);
         etp_inspect_close(&in);
-        etp_arena_dispose(&arena);
     }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parts_add_up),
+        ARENA_TEST(parts_add_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -317,15 +317,13 @@ static void windows_need_not_be_square(void **state)
 
 static void payload_sizes_are_unsigned(void **state)
 {
-    (void)state;
     const uint8_t le[] = {0xff, 0xff, 0xff, 0xff, 2, 0, 0, 0};
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     etp_value v = {0};
-    etp_value_set_dims(&v, (etp_i32s){le, 2}, true, &arena);
+    etp_value_set_dims(&v, (etp_i32s){le, 2}, true, arena);
     assert_int_equal(v.rank, 2);
     assert_true(v.dims[0] == 4294967295);
     assert_int_equal(v.dims[1], 2);
-    etp_arena_dispose(&arena);
 }
 
 static void added_nodes_have_no_handle(void **state)
@@ -452,7 +450,7 @@ int main(void)
         cmocka_unit_test(methods_share_weights),
         cmocka_unit_test(convolutions_by_hand),
         cmocka_unit_test(windows_need_not_be_square),
-        cmocka_unit_test(payload_sizes_are_unsigned),
+        ARENA_TEST(payload_sizes_are_unsigned),
         cmocka_unit_test(added_nodes_have_no_handle),
         cmocka_unit_test(transposed_and_depthwise_by_hand),
         cmocka_unit_test(matrices_by_hand),

@@ -63,11 +63,10 @@ static etp_report *small_tree(etp_arena *arena)
 
 static void text_is_aligned(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     etp_report_style style = {.width = 90, .unicode = true};
     assert_string_equal(
-        render(&arena, small_tree(&arena), etp_write_text, &style),
+        render(arena, small_tree(arena), etp_write_text, &style),
         "a|b.pte\n"
         "\n"
         "2.00× faster  [1.95, 2.05]  on against off\n"
@@ -87,41 +86,37 @@ static void text_is_aligned(void **state)
         "warning: look\n"
         "\n"
         "end\n");
-    etp_arena_dispose(&arena);
 }
 
 static void names_of_cxx_break_behind_their_colons(void **state)
 {
-    (void)state;
     static const etp_column k_columns[] = {
         {.key = "name", .title = "name", .kind = ETP_KIND_TEXT}
     };
-    etp_arena arena = {0};
-    etp_report *r = etp_report_create(&arena, "t");
+    etp_arena *arena = *state;
+    etp_report *r = etp_report_create(arena, "t");
     etp_table *t = etp_report_table(r, "t", NULL, k_columns, 1);
     ETP_ROW(t,
             etp_cell_z("torch::executor::native::optlayernormoutofaverylongname::theverylastpart"));
     etp_report_style narrow = {.width = 60};
-    assert_string_equal(render(&arena, r, etp_write_text, &narrow),
+    assert_string_equal(render(arena, r, etp_write_text, &narrow),
                         "t\n"
                         "\n"
                         "name\n"
                         "------------------------------------------------------------\n"
                         "torch::executor::native::optlayernormoutofaverylongname::\n"
                         "theverylastpart\n");
-    etp_arena_dispose(&arena);
 }
 
 static void figures_keep_their_units(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
-    etp_report *r = etp_report_create(&arena, "t");
+    etp_arena *arena = *state;
+    etp_report *r = etp_report_create(arena, "t");
     etp_report_section(r, 1, "s", "S");
     etp_report_text(
         r, "Convolutions of this model take about 36 %% of it, (1.234 ms), and 12 moves 3 µs.");
     etp_report_style narrow = {.width = 40};
-    assert_string_equal(render(&arena, r, etp_write_text, &narrow),
+    assert_string_equal(render(arena, r, etp_write_text, &narrow),
                         "t\n"
                         "\n"
                         "S\n"
@@ -129,19 +124,17 @@ static void figures_keep_their_units(void **state)
                         "Convolutions of this model take about\n" // 36 would fit, the per cent not
                         "36 % of it, (1.234 ms), and 12 moves\n"
                         "3 us.\n");
-    etp_arena_dispose(&arena);
 }
 
 static void text_fits_narrow_terminals(void **state)
 {
-    (void)state;
     static const etp_column k_columns[] = {
         {.key = "name", .title = "name", .kind = ETP_KIND_TEXT},
         {.key = "ns", .title = "time", .kind = ETP_KIND_NS, .flags = ETP_COL_BAR | ETP_COL_SIGNED},
         {.key = "long", .title = "a title that needs room", .flags = ETP_COL_MINOR},
     };
-    etp_arena arena = {0};
-    etp_report *r = etp_report_create(&arena, "t");
+    etp_arena *arena = *state;
+    etp_report *r = etp_report_create(arena, "t");
     etp_table *t = etp_report_table(r, "t", NULL, k_columns, 3);
     ETP_ROW(t, etp_cell_z("a name of thirty-six columns, in all"),
             etp_cell_judged(etp_cell_ns(-2000), ETP_GOOD), etp_cell_z("x"));
@@ -149,7 +142,7 @@ static void text_fits_narrow_terminals(void **state)
     // ASCII: the minor column and the bar are gone, the title takes two lines of eight columns, the
     // name two of the remaining thirty.
     etp_report_style narrow = {.width = 40};
-    assert_string_equal(render(&arena, r, etp_write_text, &narrow),
+    assert_string_equal(render(arena, r, etp_write_text, &narrow),
                         "t\n"
                         "\n"
                         "                                    time\n"
@@ -160,7 +153,7 @@ static void text_fits_narrow_terminals(void **state)
     // Room for everything: bar of ten cells, half of it for the second row; colours by meaning.
     etp_report_style wide = {.width = 100, .unicode = true, .color = true};
     assert_string_equal(
-        render(&arena, r, etp_write_text, &wide),
+        render(arena, r, etp_write_text, &wide),
         "\x1b[1mt\n"
         "\x1b[0m\n"
         "\x1b[2mname                                  time (µs)             a title that needs room"
@@ -168,15 +161,13 @@ static void text_fits_narrow_terminals(void **state)
         "───────────────────────────────────────────────────────────────────────────────────\n"
         "a name of thirty-six columns, in all  \x1b[32m   −2.000\x1b[0m ██████████  x\n"
         "µ                                     \x1b[31m   +1.000\x1b[0m █████       x\n");
-    etp_arena_dispose(&arena);
 }
 
 static void markdown_is_escaped(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     assert_string_equal(
-        render(&arena, small_tree(&arena), etp_write_md, NULL),
+        render(arena, small_tree(arena), etp_write_md, NULL),
         "# a\\|b.pte\n"
         "\n"
         "**2.00× faster** \\[1.95, 2.05\\] on against off\n"
@@ -199,12 +190,11 @@ static void markdown_is_escaped(void **state)
         "---\n"
         "\n"
         "end\n");
-    etp_arena_dispose(&arena);
 }
 
 static void markdown_shows_text_as_it_is(void **state)
 {
-    (void)state;
+    etp_arena *arena = *state;
     static const struct {
         const char *in, *out;
     } k_cases[] = {
@@ -220,20 +210,18 @@ static void markdown_shows_text_as_it_is(void **state)
         {"<b> & \\",           "&lt;b&gt; &amp; \\\\"        },
     };
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
-        etp_arena arena = {0};
-        etp_report *r = etp_report_create(&arena, "t");
+        etp_report *r = etp_report_create(arena, "t");
         etp_report_text(r, "%s", k_cases[i].in);
         char expected[128];
         snprintf(expected, sizeof expected, "# t\n\n%s\n\n", k_cases[i].out);
-        assert_string_equal(render(&arena, r, etp_write_md, NULL), expected);
-        etp_arena_dispose(&arena);
+        assert_string_equal(render(arena, r, etp_write_md, NULL), expected);
     }
 }
 
 // What docs.github.com lists under "Autolinked references and URLs", and emoji by their names.
 static void markdown_links_nothing(void **state)
 {
-    (void)state;
+    etp_arena *arena = *state;
     static const struct {
         const char *in, *out;
     } k_cases[] = {
@@ -247,84 +235,74 @@ static void markdown_links_nothing(void **state)
         {"10:20:30, 4:3: a:GEMM:b", "10:20:30, 4:3: a:GEMM:b"              },
     };
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
-        etp_arena arena = {0};
-        etp_report *r = etp_report_create(&arena, "t");
+        etp_report *r = etp_report_create(arena, "t");
         etp_report_text(r, "%s", k_cases[i].in);
         char expected[128];
         snprintf(expected, sizeof expected, "# t\n\n%s\n\n", k_cases[i].out);
-        assert_string_equal(render(&arena, r, etp_write_md, NULL), expected);
-        etp_arena_dispose(&arena);
+        assert_string_equal(render(arena, r, etp_write_md, NULL), expected);
     }
 }
 
 static void markdown_fences_grow(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
-    etp_report *r = etp_report_create(&arena, "t");
+    etp_arena *arena = *state;
+    etp_report *r = etp_report_create(arena, "t");
     etp_report_code(r, NULL, ETP_STR("a\n````\nb\n\n"));
     etp_keys *k = etp_report_keys(r, NULL);
     etp_keys_add(k, ETP_PLAIN, "proof", "one");
     etp_keys_add(k, ETP_PLAIN, "", "two");
-    assert_string_equal(render(&arena, r, etp_write_md, NULL),
+    assert_string_equal(render(arena, r, etp_write_md, NULL),
                         "# t\n\n`````\na\n````\nb\n`````\n\n- **proof** one\n  - two\n\n");
-    etp_arena_dispose(&arena);
 }
 
 static void csv_is_exact_and_guarded(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
-    assert_string_equal(render(&arena, small_tree(&arena), etp_write_csv, NULL),
+    etp_arena *arena = *state;
+    assert_string_equal(render(arena, small_tree(arena), etp_write_csv, NULL),
                         "name,ns,delta_ns,share,speedup,bytes,calls\n"
                         "conv `x`,8000000,-1500000,0.8,1.1875,2500000,3\n"
                         "'=add|2,2000000,250000,0.2,,,18446744073709551615\n"
                         "all,10000000,-1250000,1,,,\n");
-    etp_arena_dispose(&arena);
 }
 
 // Machines get what commands take, people what it is called.
 static void names_are_for_commands(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     etp_column column = {.key = "arm", .title = "arm", .flags = ETP_COL_CODE};
-    etp_report *r = etp_report_create(&arena, "t");
+    etp_report *r = etp_report_create(arena, "t");
     etp_table *t = etp_report_table(r, "t", NULL, &column, 1);
     ETP_ROW(t, etp_cell_called("linux_vnni", "VNNI"));
     ETP_ROW(t, etp_cell_called("linux_avx2", "linux_avx2"));
-    assert_string_equal(render(&arena, r, etp_write_csv, NULL), "arm\nlinux_vnni\nlinux_avx2\n");
-    const char *md = render(&arena, r, etp_write_md, NULL),
-               *html = render(&arena, r, etp_write_html, NULL);
+    assert_string_equal(render(arena, r, etp_write_csv, NULL), "arm\nlinux_vnni\nlinux_avx2\n");
+    const char *md = render(arena, r, etp_write_md, NULL),
+               *html = render(arena, r, etp_write_html, NULL);
     assert_non_null(strstr(md, "| VNNI |\n| `linux_avx2` |"));
     assert_non_null(strstr(html, "[[\"VNNI\",null,\"\",0,1]]")); // the page sets it as a word
     assert_non_null(strstr(html, "[\"linux_avx2\"]"));
-    assert_non_null(strstr(render(&arena, r, etp_write_text, NULL), "VNNI\nlinux_avx2"));
-    etp_arena_dispose(&arena);
+    assert_non_null(strstr(render(arena, r, etp_write_text, NULL), "VNNI\nlinux_avx2"));
 }
 
 // The guard must also hold for texts longer than its own buffer.
 static void csv_guards_long_text(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     etp_column column = {.key = "k", .title = "k"};
     char text[400];
     memset(text, '"', sizeof text - 1);
     text[0] = '@';
     text[sizeof text - 1] = '\0';
-    etp_report *r = etp_report_create(&arena, "t");
+    etp_report *r = etp_report_create(arena, "t");
     etp_table *t = etp_report_table(r, "t", NULL, &column, 1);
     ETP_ROW(t, etp_cell_z(text));
-    const char *csv = render(&arena, r, etp_write_csv, NULL);
+    const char *csv = render(arena, r, etp_write_csv, NULL);
     assert_memory_equal(csv, "k\n\"'@\"\"", 7);
     assert_int_equal(strlen(csv), 2 + 3 + 2 * 398 + 2);
-    etp_arena_dispose(&arena);
 }
 
 static void strings_become_harmless(void **state)
 {
-    (void)state;
+    etp_arena *arena = *state;
     static const struct {
         const char *in, *out;
     } k_cases[] = {
@@ -341,13 +319,11 @@ static void strings_become_harmless(void **state)
         {"\xf0\x9f\xbf\xbf",          "�"            }, // U+1FFFF
     };
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
-        etp_arena arena = {0};
-        etp_report *r = etp_report_create(&arena, k_cases[i].in);
+        etp_report *r = etp_report_create(arena, k_cases[i].in);
         etp_report_style style = {.unicode = true};
         char expected[64];
         snprintf(expected, sizeof expected, "%s\n", k_cases[i].out);
-        assert_string_equal(render(&arena, r, etp_write_text, &style), expected);
-        etp_arena_dispose(&arena);
+        assert_string_equal(render(arena, r, etp_write_text, &style), expected);
     }
 }
 
@@ -383,9 +359,8 @@ static void numbers_read_well(void **state)
 
 static void charts_have_a_text_form(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
-    etp_report *r = etp_report_create(&arena, "t");
+    etp_arena *arena = *state;
+    etp_report *r = etp_report_create(arena, "t");
     etp_chart *s = etp_report_chart(r, ETP_CHART_STACKED, "s", "Shares", ETP_KIND_NS);
     etp_chart_series(s, "conv");
     etp_chart_series(s, "add");
@@ -398,7 +373,7 @@ static void charts_have_a_text_form(void **state)
     etp_chart_total(w, "on", 2e6);
     // 40 columns: 40 − 3 − 2 − 11 = 24 for the stacked bars, the least of 10 for the waterfall.
     etp_report_style style = {.width = 40};
-    assert_string_equal(render(&arena, r, etp_write_text, &style),
+    assert_string_equal(render(arena, r, etp_write_text, &style),
                         "t\n"
                         "\n"
                         "Shares\n"
@@ -415,36 +390,31 @@ static void charts_have_a_text_form(void **state)
                         "conv     -3.000 ms     -------  [-3.100, -2.900]\n"
                         "tracer   +1.000 ms     ++\n"
                         "on        2.000 ms  #####\n");
-    etp_arena_dispose(&arena);
 }
 
 // A ledger whose tracer row gives back what the steps took too much of dips below zero.
 static void waterfall_may_dip_below_zero(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
-    etp_report *r = etp_report_create(&arena, "t");
+    etp_arena *arena = *state;
+    etp_report *r = etp_report_create(arena, "t");
     etp_chart *w = etp_report_chart(r, ETP_CHART_WATERFALL, "w", "", ETP_KIND_INT);
     etp_chart_total(w, "off", 6);
     etp_chart_step(w, "conv", "operator", false, -10, NONE, NONE);
     etp_chart_step(w, "tracer", "tracer", true, 7, NONE, NONE);
     etp_chart_total(w, "on", 3);
     etp_report_style style = {.width = 40}; // ten cells for −4…6
-    assert_string_equal(render(&arena, r, etp_write_text, &style),
-                        "t\n"
-                        "\n"
-                        "off              6      ######\n"
-                        "conv           -10  ----------\n"
-                        "tracer          +7  +++++++\n"
-                        "on               3      ###\n");
-    etp_arena_dispose(&arena);
+    assert_string_equal(render(arena, r, etp_write_text, &style), "t\n"
+                                                                  "\n"
+                                                                  "off              6      ######\n"
+                                                                  "conv           -10  ----------\n"
+                                                                  "tracer          +7  +++++++\n"
+                                                                  "on               3      ###\n");
 }
 
 static void lists_in_a_row_share_their_columns(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
-    etp_report *r = etp_report_create(&arena, "t");
+    etp_arena *arena = *state;
+    etp_report *r = etp_report_create(arena, "t");
     etp_keys_add(etp_report_keys(r, NULL), ETP_PLAIN, "why", "a");
     etp_report_keys(r, "an empty list is not shown");
     etp_keys_add(etp_report_keys(r, NULL), ETP_PLAIN, "ruled out", "b");
@@ -452,17 +422,15 @@ static void lists_in_a_row_share_their_columns(void **state)
     etp_keys_add(etp_report_keys(r, "T"), ETP_PLAIN, "k", "%s",
                  "words that run over the line's end");
     etp_report_style style = {.width = 40};
-    assert_string_equal(render(&arena, r, etp_write_text, &style),
+    assert_string_equal(render(arena, r, etp_write_text, &style),
                         "t\n\nwhy        a\n\nruled out  b\n\nx\n\nT\n"
                         "k  words that run over the line's end\n");
-    etp_arena_dispose(&arena);
 }
 
 static void brief_leaves_out_detail(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
-    etp_report *r = etp_report_create(&arena, "t");
+    etp_arena *arena = *state;
+    etp_report *r = etp_report_create(arena, "t");
     etp_report_section(r, 1, "a", "A");
     etp_report_section_is_detail(r);
     etp_report_text(r, "hidden");
@@ -474,19 +442,17 @@ static void brief_leaves_out_detail(void **state)
     etp_report_section_is_detail(r);
     etp_report_section(r, 2, "e", "E");
     etp_report_style style = {.brief = true};
-    assert_string_equal(render(&arena, r, etp_write_text, &style), "t\n\nC\n-\nshown\n\nE\n");
-    assert_string_equal(render(&arena, r, etp_write_text, NULL),
+    assert_string_equal(render(arena, r, etp_write_text, &style), "t\n\nC\n-\nshown\n\nE\n");
+    assert_string_equal(render(arena, r, etp_write_text, NULL),
                         "t\n\nA\n-\nhidden\n\nB\nhidden\n\nC\n-\nshown\n\nD\nE\n");
-    etp_arena_dispose(&arena);
 }
 
 // One author twice: its section is a level deeper, its ids do not meet, CSV finds each table.
 static void parts_keep_ids_apart(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     etp_column column = {.key = "n", .title = "n", .kind = ETP_KIND_INT};
-    etp_report *r = etp_report_create(&arena, "t");
+    etp_report *r = etp_report_create(arena, "t");
     for (int i = 1; i <= 2; i++) {
         etp_report_begin_part(r, i == 1 ? "p1" : "p2", i == 1 ? "First" : "Second");
         etp_report_section(r, 1, "s", "Inner");
@@ -496,28 +462,26 @@ static void parts_keep_ids_apart(void **state)
     etp_report_end_part(r);
     etp_report_section(r, 1, "s", "After");
     assert_string_equal(
-        render(&arena, r, etp_write_text, NULL),
+        render(arena, r, etp_write_text, NULL),
         "t\n\nFirst\n-----\nInner\nn\n-\n1\n\nSecond\n------\nInner\nn\n-\n2\n\nAfter\n-----\n");
     etp_report_style style = {.select = "p2-n"};
-    assert_string_equal(render(&arena, r, etp_write_csv, &style), "n\n2\n");
-    const char *page = render(&arena, r, etp_write_html, NULL);
+    assert_string_equal(render(arena, r, etp_write_csv, &style), "n\n2\n");
+    const char *page = render(arena, r, etp_write_html, NULL);
     assert_non_null(strstr(page, "\"level\":1,\"id\":\"p1\""));
     assert_non_null(strstr(page, "\"level\":2,\"id\":\"p1-s\""));
     assert_non_null(strstr(page, "\"level\":2,\"id\":\"p2-s\""));
     assert_non_null(strstr(page, "\"level\":1,\"id\":\"s\""));
-    etp_arena_dispose(&arena);
 }
 
 // A table with more columns than a line has room for goes on below, each row named again; words of
 // titles stay whole.
 static void wide_tables_go_on_below(void **state)
 {
-    (void)state;
     static const char *const k_titles[] = {"interrupted", "inferences", "operators", "migrations",
                                            "launches",    "reshaping",  "converted", "normalised"};
     enum { N = sizeof k_titles / sizeof *k_titles, WIDTH = 60 };
-    etp_arena arena = {0};
-    etp_report *r = etp_report_create(&arena, "t");
+    etp_arena *arena = *state;
+    etp_report *r = etp_report_create(arena, "t");
     etp_column columns[N + 1] = {
         {.key = "name", .title = "name"}
     };
@@ -529,7 +493,7 @@ static void wide_tables_go_on_below(void **state)
     }
     etp_table_add_row(etp_report_table(r, "t", NULL, columns, N + 1), cells, N + 1);
     etp_strbuf text;
-    etp_strbuf_init(&text, &arena);
+    etp_strbuf_init(&text, arena);
     etp_sink sink = etp_sink_strbuf(&text);
     etp_report_style style = {.width = WIDTH};
     assert_int_equal(etp_report_write(r, etp_write_text, &style, &sink, NULL), ETP_OK);
@@ -550,30 +514,24 @@ static void wide_tables_go_on_below(void **state)
         assert_true(n <= WIDTH);
         line += n + (line[n] == '\n');
     }
-    etp_arena_dispose(&arena);
 }
 
 static void long_tables_are_limited(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
-    const etp_column columns[] = {
-        {.key = "no", .flags = ETP_COL_ABSENT},
-        {.key = "n",  .kind = ETP_KIND_INT   }
-    };
-    etp_report *r = etp_report_create(&arena, "t");
-    etp_table *t = etp_report_table(r, "t", NULL, columns, 2);
+    etp_arena *arena = *state;
+    etp_column column = {.key = "n", .title = "n", .kind = ETP_KIND_INT};
+    etp_report *r = etp_report_create(arena, "t");
+    etp_table *t = etp_report_table(r, "t", NULL, &column, 1);
     etp_table_limit(t, 2);
     for (int i = 1; i <= 5; i++) {
         ETP_ROW(t, etp_cell_z("left out"), etp_cell_i64(i));
     }
     ETP_ROW(t, etp_cell_z("left out"), etp_cell_i64(15));
     etp_table_row_is_total(t);
-    assert_string_equal(render(&arena, r, etp_write_text, NULL),
+    assert_string_equal(render(arena, r, etp_write_text, NULL),
                         "t\n\n n\n--\n 1\n 2\n--\n15\n3 more rows\n");
-    assert_non_null(strstr(render(&arena, r, etp_write_md, NULL), "| **15** |\n\n3 more rows\n"));
-    assert_string_equal(render(&arena, r, etp_write_csv, NULL), "n\n1\n2\n3\n4\n5\n15\n");
-    etp_arena_dispose(&arena);
+    assert_non_null(strstr(render(arena, r, etp_write_md, NULL), "| **15** |\n\n3 more rows\n"));
+    assert_string_equal(render(arena, r, etp_write_csv, NULL), "n\n1\n2\n3\n4\n5\n15\n");
 }
 
 static bool refuse(etp_sink *sink, const char *ptr, size_t len)
@@ -586,11 +544,10 @@ static bool refuse(etp_sink *sink, const char *ptr, size_t len)
 
 static void trouble_becomes_a_status(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
-    etp_report *r = small_tree(&arena);
+    etp_arena *arena = *state;
+    etp_report *r = small_tree(arena);
     etp_strbuf buf;
-    etp_strbuf_init(&buf, &arena);
+    etp_strbuf_init(&buf, arena);
     etp_sink sink = etp_sink_strbuf(&buf);
     etp_error err;
     etp_report_style style = {.select = "nothing"};
@@ -603,7 +560,6 @@ static void trouble_becomes_a_status(void **state)
         etp_sink bad = {.write = refuse};
         assert_int_equal(etp_report_write(r, k_formats[i], NULL, &bad, &err), ETP_IO);
     }
-    etp_arena_dispose(&arena);
 }
 
 // Allows `left` allocations, then refuses.
@@ -652,17 +608,15 @@ static void memory_shortage_is_reported(void **state)
 
 static void lines_fit_the_terminal(void **state)
 {
-    (void)state;
+    etp_arena *arena = *state;
     for (int width = 80; width <= 120; width += 10) {
-        etp_arena arena = {0};
         etp_report_style style = {.width = width, .unicode = true};
-        const char *p = render(&arena, sample_full(&arena), etp_write_text, &style);
+        const char *p = render(arena, sample_full(arena), etp_write_text, &style);
         while (*p) {
             size_t n = strcspn(p, "\n");
             assert_true(etp_width((etp_str){p, n}) <= (size_t)width);
             p += n + 1;
         }
-        etp_arena_dispose(&arena);
     }
 }
 
@@ -709,14 +663,13 @@ static void same_tree_same_bytes(void **state)
 // would take the backslash as it stands. In ASCII an arrow is one.
 static void commands_can_be_copied(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     etp_strbuf text;
-    etp_screen *s = etp_screen_create(&arena, "t");
+    etp_screen *s = etp_screen_create(arena, "t");
     etp_screen_step(s, "What to do next", "N1", "1 ms", "slower \u2190 here",
                     "etprof whatif out 'back op33' 'back op35' 'back op37'", true);
     for (int width = 30; width < 70; width++) {
-        etp_strbuf_init(&text, &arena);
+        etp_strbuf_init(&text, arena);
         etp_sink sink = etp_sink_strbuf(&text);
         const etp_report_style style = {.width = width};
         assert_int_equal(etp_screen_write(s, &style, &sink, NULL), ETP_OK);
@@ -732,38 +685,38 @@ static void commands_can_be_copied(void **state)
         }
         assert_int_equal(quotes, 6);
     }
-    etp_arena_dispose(&arena);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(text_is_aligned),
-        cmocka_unit_test(names_of_cxx_break_behind_their_colons),
-        cmocka_unit_test(figures_keep_their_units),
-        cmocka_unit_test(text_fits_narrow_terminals),
-        cmocka_unit_test(markdown_is_escaped),
-        cmocka_unit_test(markdown_shows_text_as_it_is),
-        cmocka_unit_test(markdown_links_nothing),
-        cmocka_unit_test(markdown_fences_grow),
-        cmocka_unit_test(csv_is_exact_and_guarded),
-        cmocka_unit_test(csv_guards_long_text),
-        cmocka_unit_test(names_are_for_commands),
-        cmocka_unit_test(strings_become_harmless),
+        ARENA_TEST(text_is_aligned),
+        ARENA_TEST(names_of_cxx_break_behind_their_colons),
+        ARENA_TEST(figures_keep_their_units),
+        ARENA_TEST(text_fits_narrow_terminals),
+        ARENA_TEST(markdown_is_escaped),
+        ARENA_TEST(markdown_shows_text_as_it_is),
+        ARENA_TEST(markdown_links_nothing),
+        ARENA_TEST(markdown_fences_grow),
+        ARENA_TEST(csv_is_exact_and_guarded),
+        ARENA_TEST(csv_guards_long_text),
+        ARENA_TEST(names_are_for_commands),
+        ARENA_TEST(strings_become_harmless),
         cmocka_unit_test(numbers_read_well),
-        cmocka_unit_test(charts_have_a_text_form),
-        cmocka_unit_test(waterfall_may_dip_below_zero),
-        cmocka_unit_test(lists_in_a_row_share_their_columns),
-        cmocka_unit_test(brief_leaves_out_detail),
-        cmocka_unit_test(wide_tables_go_on_below),
-        cmocka_unit_test(long_tables_are_limited),
-        cmocka_unit_test(trouble_becomes_a_status),
+        ARENA_TEST(charts_have_a_text_form),
+        ARENA_TEST(waterfall_may_dip_below_zero),
+        ARENA_TEST(lists_in_a_row_share_their_columns),
+        ARENA_TEST(brief_leaves_out_detail),
+        ARENA_TEST(wide_tables_go_on_below),
+        ARENA_TEST(long_tables_are_limited),
+        ARENA_TEST(trouble_becomes_a_status),
         cmocka_unit_test(memory_shortage_is_reported),
-        cmocka_unit_test(lines_fit_the_terminal),
-        cmocka_unit_test(parts_keep_ids_apart),
+        ARENA_TEST(lines_fit_the_terminal),
+        ARENA_TEST(parts_keep_ids_apart),
         cmocka_unit_test(ticks_are_round_and_inside),
         cmocka_unit_test(same_tree_same_bytes),
-        cmocka_unit_test(commands_can_be_copied),
+        ARENA_TEST(commands_can_be_copied),
+        ARENA_TEST(every_kind_of_chart_has_a_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

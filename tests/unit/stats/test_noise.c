@@ -92,7 +92,6 @@ static bool wrong(const etp_paired *p, double truth)
 // What was said before: a ratio far from the truth, with an interval that excludes it.
 static void slices_make_wrong_ratios(void **state)
 {
-    (void)state;
     const world w = {
         .work_ns = {4e6, 2e6},
         .slice_ns = 3e6,
@@ -101,18 +100,17 @@ static void slices_make_wrong_ratios(void **state)
         .iteration_sd = 0.01,
         .busy_blocks = 1
     };
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     etp_stats st;
-    session(&w, 1, &arena, &st);
+    session(&w, 1, arena, &st);
     assert_int_equal(st.comparisons[0].paired.verdict, ETP_VERDICT_FASTER);
     assert_false(holds(&st.comparisons[0].paired, 2));
-    etp_arena_dispose(&arena);
 }
 
 // Of the sessions that give a figure at least 94 % hold the truth; none has the wrong direction.
 static void what_is_given_is_true(void **state)
 {
-    (void)state;
+    etp_arena *arena = *state;
     static const unsigned k_loops[] = {0, 1, 2, 4};
     static const double k_work[][2] = {
         {200e3, 100e3},
@@ -136,9 +134,8 @@ static void what_is_given_is_true(void **state)
                         .busy_blocks = k_busy[s],
                         .cpu_times = true
                     };
-                    etp_arena arena = {0};
                     etp_stats st;
-                    session(&w, seed * 1000 + l * 100 + m * 10 + s, &arena, &st);
+                    session(&w, seed * 1000 + l * 100 + m * 10 + s, arena, &st);
                     const etp_stats_comparison *c = &st.comparisons[0];
                     double truth = k_work[m][0] / k_work[m][1];
                     bool told = c->contention == ETP_CONTENTION_NONE && !st.control_differs;
@@ -149,7 +146,6 @@ static void what_is_given_is_true(void **state)
                     given += told;
                     held += told && holds(&c->paired, truth);
                     assert_false(told && wrong(&c->paired, truth));
-                    etp_arena_dispose(&arena);
                 }
             }
         }
@@ -165,7 +161,7 @@ static void what_is_given_is_true(void **state)
 // 3 of 10 ns in all its iterations waits 30 %.
 static void reasons_by_hand(void **state)
 {
-    (void)state;
+    etp_arena *arena = *state;
     static const struct {
         uint64_t ns[2], cpu[2]; // of arms
         double control;         // the baseline's repetition takes so many times its time
@@ -205,10 +201,9 @@ static void reasons_by_hand(void **state)
                 rows[n++] = (etp_sample){0, b + 1, b * 3 + 3, 0, ETP_SAMPLE_CONTROL, ns, 0};
             }
         }
-        etp_arena arena = {0};
         etp_stats st;
         etp_error err;
-        assert_int_equal(etp_stats_analyze(rows, n, 2, NULL, &arena, &st, &err), ETP_OK);
+        assert_int_equal(etp_stats_analyze(rows, n, 2, NULL, arena, &st, &err), ETP_OK);
         const etp_stats_comparison *c = &st.comparisons[0];
         if (c->contention != k_cases[k].why || c->paired.verdict != k_cases[k].verdict) {
             fail_msg("case %zu: contention %d, verdict %d", k, c->contention, c->paired.verdict);
@@ -216,7 +211,6 @@ static void reasons_by_hand(void **state)
         double waited = st.arms[0].waited;
         assert_true(isnan(k_cases[k].waited) ? isnan(waited)
                                              : fabs(waited - k_cases[k].waited) < 1e-9);
-        etp_arena_dispose(&arena);
     }
 }
 
@@ -225,7 +219,7 @@ static void reasons_by_hand(void **state)
 // the asked iterations waited 200 ns in one arm it is 2400 * 2280 / 2480 / 1150.
 static void asked_iterations_run_longer(void **state)
 {
-    (void)state;
+    etp_arena *arena = *state;
     for (int waiting = 0; waiting < 2; waiting++) {
         etp_sample rows[BLOCKS * 2 * 128];
         size_t n = 0;
@@ -242,15 +236,13 @@ static void asked_iterations_run_longer(void **state)
                                      ns + more,
                                      asked ? ns + more - wait : 0};
         }
-        etp_arena arena = {0};
         etp_stats st;
         etp_error err;
-        assert_int_equal(etp_stats_analyze(rows, n, 2, NULL, &arena, &st, &err), ETP_OK);
+        assert_int_equal(etp_stats_analyze(rows, n, 2, NULL, arena, &st, &err), ETP_OK);
         const etp_stats_comparison *c = &st.comparisons[0];
         double expected = waiting ? 2400.0 * 2280 / 2480 / 1150 : 2400.0 / 1150;
         assert_true(fabs(exp(c->cpu.mean_ln) - expected) < 1e-9);
         assert_int_equal(c->contention, waiting ? ETP_CONTENTION_WAITED : ETP_CONTENTION_NONE);
-        etp_arena_dispose(&arena);
     }
 }
 
@@ -259,7 +251,6 @@ static void asked_iterations_run_longer(void **state)
 // the clock has 1010.
 static void cpu_time_is_no_copy_of_the_clock(void **state)
 {
-    (void)state;
     static const uint64_t k_ns[2][3] = {
         {1000, 1010, 1020},
         {500,  500,  500 }
@@ -274,25 +265,24 @@ static void cpu_time_is_no_copy_of_the_clock(void **state)
         rows[i] = (etp_sample){
             a, block, block * 2 + a, i % 3, ETP_SAMPLE_TIMED, k_ns[a][i % 3], k_cpu[a][i % 3]};
     }
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     etp_stats st;
     etp_error err;
-    assert_int_equal(etp_stats_analyze(rows, BLOCKS * 2 * 3, 2, NULL, &arena, &st, &err), ETP_OK);
+    assert_int_equal(etp_stats_analyze(rows, BLOCKS * 2 * 3, 2, NULL, arena, &st, &err), ETP_OK);
     const etp_stats_comparison *c = &st.comparisons[0];
     assert_true(fabs(exp(c->paired.mean_ln) - 1010.0 / 500) < 1e-9);
     assert_true(fabs(exp(c->cpu.mean_ln) - 1020.0 / 500) < 1e-9);
     assert_true(st.arms[0].waited == 0);
-    etp_arena_dispose(&arena);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(slices_make_wrong_ratios),
-        cmocka_unit_test(what_is_given_is_true),
-        cmocka_unit_test(reasons_by_hand),
-        cmocka_unit_test(asked_iterations_run_longer),
-        cmocka_unit_test(cpu_time_is_no_copy_of_the_clock),
+        ARENA_TEST(slices_make_wrong_ratios),
+        ARENA_TEST(what_is_given_is_true),
+        ARENA_TEST(reasons_by_hand),
+        ARENA_TEST(asked_iterations_run_longer),
+        ARENA_TEST(cpu_time_is_no_copy_of_the_clock),
     };
     return cmocka_run_group_tests_name("noise", tests, NULL, NULL);
 }

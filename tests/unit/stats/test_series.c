@@ -138,40 +138,38 @@ static void false_discovery(void **state)
 
 static void drift(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     etp_drift d;
     static const double k_t[] = {1, 2, 3, 4, 5, 6, 7, 8};
     static const double k_y[] = {2.0, 2.3, 1.9, 2.8, 2.7, 3.3, 3.1, 3.0};
-    assert_int_equal(etp_drift_find(k_t, k_y, 8, &arena, &d, NULL), ETP_OK);
+    assert_int_equal(etp_drift_find(k_t, k_y, 8, arena, &d, NULL), ETP_OK);
     near_rel(d.slope, 0.1791666666666667, 1e-12, "slope"); // scipy.stats.theilslopes(y, t)
     near_rel(d.intercept, 1.8333333333333333, 1e-12, "intercept");
     // scipy.stats.kendalltau(t, y, method='exact').pvalue; 2.8 … 3.1 hold no ties
     near_rel(d.p, 0.06101190476190476, 1e-12, "p");
     static const double k_t10[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
     static const double k_ties[] = {1, 1, 2, 2, 2, 3, 3, 5, 4, 5};
-    assert_int_equal(etp_drift_find(k_t10, k_ties, 10, &arena, &d, NULL), ETP_OK);
+    assert_int_equal(etp_drift_find(k_t10, k_ties, 10, arena, &d, NULL), ETP_OK);
     near_rel(d.p, 0.0009349694954940241, 1e-10, "ties"); // S 37, variance 118.33, continuity
     static const double k_flat[] = {4, 4, 4, 4};
-    assert_int_equal(etp_drift_find(k_t, k_flat, 4, &arena, &d, NULL), ETP_OK);
+    assert_int_equal(etp_drift_find(k_t, k_flat, 4, arena, &d, NULL), ETP_OK);
     assert_true(d.slope == 0 && d.p == 1);
-    assert_int_equal(etp_drift_find(k_t, k_y, 1, &arena, &d, NULL), ETP_OK);
+    assert_int_equal(etp_drift_find(k_t, k_y, 1, arena, &d, NULL), ETP_OK);
     assert_true(isnan(d.slope));
     double t[5000], y[5000];
     for (int i = 0; i < 5000; i++) {
         t[i] = i;
         y[i] = 3 * i + (i * 7919) % 13;
     }
-    assert_int_equal(etp_drift_find(t, y, 5000, &arena, &d, NULL), ETP_OK);
+    assert_int_equal(etp_drift_find(t, y, 5000, arena, &d, NULL), ETP_OK);
     near_rel(d.slope, 3, 1e-3, "long");
     assert_true(d.p < 1e-6);
     static const double k_x[] = {1, 2, 2, 4, 7}, k_z[] = {3, 1, 5, 5, 9};
     double rho;
-    assert_int_equal(etp_rank_correlation(k_x, k_z, 5, &arena, &rho, NULL), ETP_OK);
+    assert_int_equal(etp_rank_correlation(k_x, k_z, 5, arena, &rho, NULL), ETP_OK);
     near_rel(rho, 0.7631578947368421, 1e-13, "rho"); // scipy.stats.spearmanr
-    assert_int_equal(etp_rank_correlation(k_t, k_flat, 4, &arena, &rho, NULL), ETP_OK);
+    assert_int_equal(etp_rank_correlation(k_t, k_flat, 4, arena, &rho, NULL), ETP_OK);
     assert_true(isnan(rho));
-    etp_arena_dispose(&arena);
 }
 
 static size_t changes_in(const double *x, size_t n, etp_change *out)
@@ -292,7 +290,7 @@ int main(void)
         cmocka_unit_test(rank_sums),
         cmocka_unit_test(rank_sums_of_many),
         cmocka_unit_test(false_discovery),
-        cmocka_unit_test(drift),
+        ARENA_TEST(drift),
         cmocka_unit_test(change_points),
         cmocka_unit_test(plans),
         cmocka_unit_test(plans_hold_as_often_as_they_say),

@@ -61,13 +61,12 @@ static void make_session(etp_arena *arena, samples *s)
 
 static void whole_session(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     samples s = {0};
-    make_session(&arena, &s);
+    make_session(arena, &s);
     etp_stats r, mixed;
     etp_error err;
-    assert_int_equal(etp_stats_analyze(s.items, s.n, 3, NULL, &arena, &r, &err), ETP_OK);
+    assert_int_equal(etp_stats_analyze(s.items, s.n, 3, NULL, arena, &r, &err), ETP_OK);
     assert_int_equal(r.blocks, 6);
     assert_int_equal(r.blocks_dropped, 1);
     assert_int_equal(r.n_blocks_seen, 7);
@@ -115,7 +114,7 @@ static void whole_session(void **state)
         s.items[i - 1] = s.items[j];
         s.items[j] = t;
     }
-    assert_int_equal(etp_stats_analyze(s.items, s.n, 3, NULL, &arena, &mixed, &err), ETP_OK);
+    assert_int_equal(etp_stats_analyze(s.items, s.n, 3, NULL, arena, &mixed, &err), ETP_OK);
     const etp_paired *x = &mixed.comparisons[0].paired, *y = &r.comparisons[0].paired;
     const double differences[] = {x->estimate - y->estimate, x->lo - y->lo, x->hi - y->hi,
                                   x->sd_ln - y->sd_ln, x->sign_flip_p - y->sign_flip_p};
@@ -128,12 +127,11 @@ static void whole_session(void **state)
 
     // Another baseline turns the ratio over; the control stays arm 0's own.
     etp_stats_options other = {.baseline = 1};
-    assert_int_equal(etp_stats_analyze(s.items, s.n, 3, &other, &arena, &mixed, &err), ETP_OK);
+    assert_int_equal(etp_stats_analyze(s.items, s.n, 3, &other, arena, &mixed, &err), ETP_OK);
     near_rel(mixed.comparisons[0].paired.estimate, 1 / r.comparisons[0].paired.estimate, 1e-12,
              "inverse");
     assert_int_equal(mixed.comparisons[0].paired.verdict, ETP_VERDICT_SLOWER);
     assert_int_equal(mixed.control_blocks, 6);
-    etp_arena_dispose(&arena);
 }
 
 // One iteration per launch: the launch values are what is written here, in µs.
@@ -310,8 +308,7 @@ static void unequal_scatter(void **state)
 
 static void sessions_without_pairs(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     etp_error err;
     etp_stats r;
     static const uint64_t k_a[] = {401, 398, 405, 400, 399}, k_b[] = {100, 103, 99, 101, 102};
@@ -319,9 +316,9 @@ static void sessions_without_pairs(void **state)
     for (uint32_t i = 0; i < 5; i++) {
         etp_sample a = {0, i, 0, 0, ETP_SAMPLE_TIMED, k_a[i], 0},
                    b = {1, i + 5, 0, 0, ETP_SAMPLE_TIMED, k_b[i], 0};
-        assert_true(ETP_PUSH(&arena, &s, a) && ETP_PUSH(&arena, &s, b));
+        assert_true(ETP_PUSH(arena, &s, a) && ETP_PUSH(arena, &s, b));
     }
-    assert_int_equal(etp_stats_analyze(s.items, s.n, 2, NULL, &arena, &r, &err), ETP_OK);
+    assert_int_equal(etp_stats_analyze(s.items, s.n, 2, NULL, arena, &r, &err), ETP_OK);
     assert_int_equal(r.blocks, 0);
     assert_int_equal(r.blocks_dropped, 10);
     assert_int_equal(r.comparisons[0].paired.verdict, ETP_VERDICT_UNKNOWN);
@@ -330,13 +327,11 @@ static void sessions_without_pairs(void **state)
     near_rel(exp(r.comparisons[0].unpaired.lo), 400.0 / 103, 1e-12, "lo");
     near_rel(exp(r.comparisons[0].unpaired.hi), 405.0 / 100, 1e-12, "hi");
     near_rel(r.comparisons[0].unpaired.p, 2.0 / 252, 1e-12, "p");
-    etp_arena_dispose(&arena);
 }
 
 static void odd_sessions(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     etp_error err;
     etp_stats r;
     etp_sample s[] = {
@@ -344,7 +339,7 @@ static void odd_sessions(void **state)
         {1, 1, 2, 0, ETP_SAMPLE_TIMED,   100, 0},
         {0, 2, 3, 0, ETP_SAMPLE_CONTROL, 100, 0},
     };
-    assert_int_equal(etp_stats_analyze(s, 3, 2, NULL, &arena, &r, &err), ETP_OK);
+    assert_int_equal(etp_stats_analyze(s, 3, 2, NULL, arena, &r, &err), ETP_OK);
     near_rel(r.comparisons[0].paired.estimate, 2, 1e-14, "one block");
     assert_true(isnan(r.comparisons[0].paired.lo));
     assert_int_equal(r.comparisons[0].paired.verdict, ETP_VERDICT_UNKNOWN);
@@ -357,28 +352,26 @@ static void odd_sessions(void **state)
     etp_sample twin[] = {
         s[0], s[1], {1, 1, 4, 0, ETP_SAMPLE_CONTROL, 80, 0}
     };
-    assert_int_equal(etp_stats_analyze(twin, 3, 2, NULL, &arena, &r, &err), ETP_OK);
+    assert_int_equal(etp_stats_analyze(twin, 3, 2, NULL, arena, &r, &err), ETP_OK);
     assert_int_equal(r.control_blocks, 1);
     near_rel(r.control.estimate, 1.25, 1e-14, "control of arm 1");
     // An arm that never ran does not make every block incomplete.
-    assert_int_equal(etp_stats_analyze(s, 3, 3, NULL, &arena, &r, &err), ETP_OK);
+    assert_int_equal(etp_stats_analyze(s, 3, 3, NULL, arena, &r, &err), ETP_OK);
     assert_int_equal(r.blocks, 1);
     assert_int_equal(r.arms[2].median_ns, -1);
     assert_true(isnan(r.comparisons[1].paired.estimate));
     assert_int_equal(r.comparisons[1].paired.blocks, 0);
-    assert_int_equal(etp_stats_analyze(s, 3, 1, NULL, &arena, &r, &err), ETP_CORRUPT);
-    assert_int_equal(etp_stats_analyze(s + 2, 1, 1, NULL, &arena, &r, &err), ETP_UNKNOWN);
+    assert_int_equal(etp_stats_analyze(s, 3, 1, NULL, arena, &r, &err), ETP_CORRUPT);
+    assert_int_equal(etp_stats_analyze(s + 2, 1, 1, NULL, arena, &r, &err), ETP_UNKNOWN);
     s[1].duration_ns = 0;
-    assert_int_equal(etp_stats_analyze(s, 3, 2, NULL, &arena, &r, &err), ETP_CORRUPT);
+    assert_int_equal(etp_stats_analyze(s, 3, 2, NULL, arena, &r, &err), ETP_CORRUPT);
     etp_stats_options bad = {.baseline = 2};
-    assert_int_equal(etp_stats_analyze(s, 1, 2, &bad, &arena, &r, &err), ETP_CORRUPT);
-    etp_arena_dispose(&arena);
+    assert_int_equal(etp_stats_analyze(s, 1, 2, &bad, arena, &r, &err), ETP_CORRUPT);
 }
 
 static void csv_tables(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     etp_error err;
     etp_sample_table t;
     etp_str text = ETP_STR("note,experiment,block,iteration,duration_ns,phase,launch\n"
@@ -387,7 +380,7 @@ static void csv_tables(void **state)
                            ",neon,1,0,310,control,6\n"
                            ",neon,1,0,0,warmup,4\n"
                            ",neon,1,0,7,warmup,4\n"); // unused rows may repeat
-    assert_int_equal(etp_samples_read_csv(text, &arena, &t, &err), ETP_OK);
+    assert_int_equal(etp_samples_read_csv(text, arena, &t, &err), ETP_OK);
     assert_int_equal(t.n_samples, 5);
     assert_int_equal(t.n_arms, 2);
     assert_true(etp_str_eqz(t.arms[0], "neon") && etp_str_eqz(t.arms[1], "sme2"));
@@ -396,12 +389,11 @@ static void csv_tables(void **state)
     assert_int_equal(t.samples[2].use, ETP_SAMPLE_UNUSED);
     assert_int_equal(t.samples[3].use, ETP_SAMPLE_CONTROL);
     assert_int_equal(t.samples[4].arm, 1);
-    etp_arena_dispose(&arena);
 }
 
 static void csv_refusals(void **state)
 {
-    (void)state;
+    etp_arena *arena = *state;
 #define HEAD "experiment,block,iteration,duration_ns\n"
     static const struct {
         const char *text, *message;
@@ -424,28 +416,25 @@ static void csv_refusals(void **state)
         {HEAD "\"a,1,0,5\n",                    "a quoted cell is not closed",                          39},
     };
     for (size_t i = 0; i < N(k_bad); i++) {
-        etp_arena arena = {0};
         etp_error err;
         etp_sample_table t;
-        assert_int_equal(etp_samples_read_csv(etp_str_from(k_bad[i].text), &arena, &t, &err),
+        assert_int_equal(etp_samples_read_csv(etp_str_from(k_bad[i].text), arena, &t, &err),
                          ETP_CORRUPT);
         if (!strstr(err.msg, k_bad[i].message) || err.offset != k_bad[i].offset) {
             fail_msg("case %zu: [%s] at %llu", i, err.msg, (unsigned long long)err.offset);
         }
-        etp_arena_dispose(&arena);
     }
 }
 
 // Every prefix and every single changed byte either parses or fails cleanly.
 static void csv_survives_damage(void **state)
 {
-    (void)state;
+    etp_arena *arena = *state;
     static const char k_text[] = "experiment,block,iteration,duration_ns,phase\n"
                                  "\"a\"\"b\",1,0,300,timed\nb,1,0,200,control\r\nc,2,3,4,x";
     char copy[sizeof k_text];
     for (size_t at = 0; at < sizeof k_text - 1; at++) {
         for (int byte = -1; byte < 256; byte += byte < 0 ? 1 : 7) {
-            etp_arena arena = {0};
             etp_error err;
             etp_sample_table t;
             memcpy(copy, k_text, sizeof k_text);
@@ -453,14 +442,13 @@ static void csv_survives_damage(void **state)
             if (byte >= 0) {
                 copy[at] = (char)byte;
             }
-            etp_status st = etp_samples_read_csv((etp_str){copy, len}, &arena, &t, &err);
+            etp_status st = etp_samples_read_csv((etp_str){copy, len}, arena, &t, &err);
             assert_true(st == ETP_OK || st == ETP_CORRUPT);
             if (st == ETP_OK) {
                 etp_stats r;
-                st = etp_stats_analyze(t.samples, t.n_samples, t.n_arms, NULL, &arena, &r, &err);
+                st = etp_stats_analyze(t.samples, t.n_samples, t.n_arms, NULL, arena, &r, &err);
                 assert_true(st == ETP_OK || st == ETP_UNKNOWN);
             }
-            etp_arena_dispose(&arena);
         }
     }
 }
@@ -479,10 +467,9 @@ static void *shortage(void *ctx, void *ptr, size_t old_size, size_t new_size)
 
 static void memory_shortage_is_an_error(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     samples s = {0};
-    make_session(&arena, &s);
+    make_session(arena, &s);
     etp_error err;
     bool done = false;
     int failures = 0;
@@ -499,7 +486,6 @@ static void memory_shortage_is_an_error(void **state)
         etp_arena_dispose(&small);
     }
     assert_true(done && failures >= 2);
-    etp_arena_dispose(&arena);
 }
 
 static void check_baseline(const char *names, const int *ranks, const char *wanted,
@@ -556,17 +542,17 @@ static void baselines(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(whole_session),
+        ARENA_TEST(whole_session),
         cmocka_unit_test(shapes_of_launches),
         cmocka_unit_test(slow_iterations),
         cmocka_unit_test(traced_launches_show_shapes),
         cmocka_unit_test(unequal_scatter),
-        cmocka_unit_test(sessions_without_pairs),
-        cmocka_unit_test(odd_sessions),
-        cmocka_unit_test(csv_tables),
-        cmocka_unit_test(csv_refusals),
-        cmocka_unit_test(csv_survives_damage),
-        cmocka_unit_test(memory_shortage_is_an_error),
+        ARENA_TEST(sessions_without_pairs),
+        ARENA_TEST(odd_sessions),
+        ARENA_TEST(csv_tables),
+        ARENA_TEST(csv_refusals),
+        ARENA_TEST(csv_survives_damage),
+        ARENA_TEST(memory_shortage_is_an_error),
         cmocka_unit_test(baselines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -87,7 +87,6 @@ static void tracer_scatters(void **state)
 // they ran.
 static void controls_scatter(void **state)
 {
-    (void)state;
     etp_launch_stats launches[24];
     static const double k_x[] = {.001, -.002, .003, -.001, .002, -.003, .0005, -.0005};
     for (uint32_t b = 0; b < 8; b++) {
@@ -96,22 +95,20 @@ static void controls_scatter(void **state)
             0, b + 1, true, 15 + k_x[(b + 3) % 8] + (b % 3 == 1 ? .2 : 0), .001, 20);
         launches[3 * b + 2] = (etp_launch_stats)LAUNCH(1, b + 1, false, 14 + k_x[7 - b], .001, 20);
     }
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     etp_launch_set set = {launches, N(launches), NULL, 0};
     etp_spread s;
-    assert_int_equal(etp_spread_find(&set, 0, 1, &arena, &s, NULL), ETP_OK);
+    assert_int_equal(etp_spread_find(&set, 0, 1, arena, &s, NULL), ETP_OK);
     assert_true(s.df == 0 && s.blocks == 8); // only the ratios are left
     for (uint32_t b = 0; b < 8; b++) {
         launches[3 * b + 1].value_ln = 15 + k_x[(b + 3) % 8];
     }
-    assert_int_equal(etp_spread_find(&set, 0, 1, &arena, &s, NULL), ETP_OK);
+    assert_int_equal(etp_spread_find(&set, 0, 1, arena, &s, NULL), ETP_OK);
     assert_int_equal(s.launches, 24);
-    etp_arena_dispose(&arena);
 }
 
 static void arms_differ(void **state)
 {
-    (void)state;
     etp_launch_stats launches[N(k_launches)], traced[N(k_traced)];
     memcpy(launches, k_launches, sizeof launches);
     memcpy(traced, k_traced, sizeof traced);
@@ -125,11 +122,10 @@ static void arms_differ(void **state)
             traced[i].value_ln += traced[i].block % 2 ? -0.2 : 0.2;
         }
     }
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     etp_launch_set set = {launches, N(launches), traced, N(traced)};
     etp_spread s;
-    assert_int_equal(etp_spread_find(&set, 0, 1, &arena, &s, NULL), ETP_OK);
-    etp_arena_dispose(&arena);
+    assert_int_equal(etp_spread_find(&set, 0, 1, arena, &s, NULL), ETP_OK);
     assert_true(s.arms_differ && s.traced);
     near_rel(s.between_var, 0.102875857614113, 1e-9, "between");
     near_rel(s.doubt, 0.0105824759221002, 1e-9, "doubt");
@@ -137,8 +133,7 @@ static void arms_differ(void **state)
 
 static void nothing_beside_the_ratios(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     const etp_launch_stats two[] = {
         LAUNCH(0, 1, false, 15.70, .01, 20),
         LAUNCH(1, 1, false, 14.30, .01, 20),
@@ -148,13 +143,12 @@ static void nothing_beside_the_ratios(void **state)
     etp_spread s;
     double df;
     const etp_launch_set set = {two, N(two), NULL, 0}, none = {0};
-    assert_int_equal(etp_spread_find(&set, 0, 1, &arena, &s, NULL), ETP_OK);
+    assert_int_equal(etp_spread_find(&set, 0, 1, arena, &s, NULL), ETP_OK);
     assert_true(s.df == 0 && s.launches == 0);
     near_rel(etp_spread_sd(&s, 0.02, 2, &df), 0.02 / 0.7978845608028654, 1e-12, "sd ÷ c4(2)");
     assert_true(df == 1);
-    assert_int_equal(etp_spread_find(&none, 0, 1, &arena, &s, NULL), ETP_OK);
+    assert_int_equal(etp_spread_find(&none, 0, 1, arena, &s, NULL), ETP_OK);
     assert_true(s.df == 0);
-    etp_arena_dispose(&arena);
 }
 
 // scipy.stats.chi2.ppf: √(df ÷ quantile)
@@ -170,12 +164,9 @@ static void factors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_launches),
-        cmocka_unit_test(tracer_scatters),
-        cmocka_unit_test(controls_scatter),
-        cmocka_unit_test(arms_differ),
-        cmocka_unit_test(nothing_beside_the_ratios),
-        cmocka_unit_test(factors),
+        cmocka_unit_test(all_launches),        cmocka_unit_test(tracer_scatters),
+        ARENA_TEST(controls_scatter),          ARENA_TEST(arms_differ),
+        ARENA_TEST(nothing_beside_the_ratios), cmocka_unit_test(factors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -166,7 +166,7 @@ static void the_report_has_a_bar_for_each_size(void **state)
 
 static void numbers_of_rows_are_read(void **state)
 {
-    (void)state;
+    etp_arena *arena = *state;
     static const char *const k_wrong[][2] = {
         {"1",   "2"  },
         {"M=",  "2"  },
@@ -176,12 +176,10 @@ static void numbers_of_rows_are_read(void **state)
         {"M=3", "3"  },
     };
     for (size_t i = 0; i < sizeof k_wrong / sizeof *k_wrong; i++) {
-        etp_arena arena = {0};
         etp_sweep s = {0};
         etp_error err = {0};
-        assert_int_equal(etp_sweep_read(k_wrong[i], 2, &arena, &s, &err), ETP_USAGE);
+        assert_int_equal(etp_sweep_read(k_wrong[i], 2, arena, &s, &err), ETP_USAGE);
         assert_non_null(strstr(err.msg, "--sweep"));
-        etp_arena_dispose(&arena);
     }
 }
 
@@ -191,7 +189,7 @@ int main(void)
         cmocka_unit_test(a_level_pays_from_where_it_is_faster_to_the_end),
         cmocka_unit_test(what_is_withheld_says_why),
         cmocka_unit_test(the_report_has_a_bar_for_each_size),
-        cmocka_unit_test(numbers_of_rows_are_read),
+        ARENA_TEST(numbers_of_rows_are_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

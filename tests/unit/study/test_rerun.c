@@ -92,16 +92,15 @@ static void two_phases(double first, double later, etp_ab_arm arms[4], etp_ab_co
 
 static void phases(void **state)
 {
-    (void)state;
     etp_ab_arm arms[2][4];
     etp_ab_comparison comparisons[2][2];
     etp_ab_phase list[2][2];
     etp_ab sessions[2][2];
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     etp_rerun rerun;
     two_phases(3, 2, arms[0], comparisons[0], list[0], sessions[0]);
     two_phases(3, 2.6, arms[1], comparisons[1], list[1], sessions[1]); // only decoding changed
-    assert_int_equal(etp_rerun_compare(sessions[0], sessions[1], 0.05, &arena, &rerun, NULL),
+    assert_int_equal(etp_rerun_compare(sessions[0], sessions[1], 0.05, arena, &rerun, NULL),
                      ETP_OK);
     assert_int_equal(rerun.n_rows, 2);
     assert_string_equal(rerun.rows[1].candidate, "avx2_decode0");
@@ -109,12 +108,11 @@ static void phases(void **state)
     assert_int_equal(rerun.rows[1].verdict, ETP_RERUN_NOT);
     assert_true(fabs(rerun.rows[1].change.estimate - 1.3) < 1e-9);
     assert_int_equal(rerun.verdict, ETP_RERUN_NOT);
-    etp_arena_dispose(&arena);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(welch), cmocka_unit_test(phases),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(welch), ARENA_TEST(phases),
                                        cmocka_unit_test(rounding)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

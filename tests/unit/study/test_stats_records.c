@@ -75,12 +75,11 @@ static void analyse(session *s, etp_arena *arena, etp_stats_answer *out)
 
 static void slow_iterations_have_causes(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     session s;
     etp_stats_answer a;
     make(&s);
-    analyse(&s, &arena, &a);
+    analyse(&s, arena, &a);
     // blocks 1 … 6: waited (before its faults), storage, migrated, interrupted, low clock, nothing
     static const uint64_t k_expected[ETP_SLOW_CAUSES] = {2, 2, 2, 2, 2, 2, 0};
     assert_memory_equal(a.slow[0], k_expected, sizeof k_expected);
@@ -88,27 +87,25 @@ static void slow_iterations_have_causes(void **state)
     assert_memory_equal(a.slow[1], k_none, sizeof k_none);
     assert_int_equal(a.stats.arms[0].iterations, BLOCKS * ITERATIONS); // and none is dropped
     s.launches[0].run_span_ns = 900000; // it waited while it loaded, not while it was timed
-    analyse(&s, &arena, &a);
+    analyse(&s, arena, &a);
     assert_int_equal(a.slow[0][ETP_SLOW_WAITED], 0);
     assert_int_equal(a.slow[0][ETP_SLOW_FAULTS], 4);
     s.run.launches.n = 0;
-    analyse(&s, &arena, &a);
+    analyse(&s, arena, &a);
     assert_int_equal(a.slow[0][ETP_SLOW_CLOCK], 2); // of the block, which is known still
     assert_int_equal(a.slow[0][ETP_SLOW_UNEXPLAINED], 10);
     s.run.blocks.n = 0;
-    analyse(&s, &arena, &a);
+    analyse(&s, arena, &a);
     assert_int_equal(a.slow[0][ETP_SLOW_NO_RECORD], 12);
-    etp_arena_dispose(&arena);
 }
 
 static void times_go_with_temperature(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     session s;
     etp_stats_answer a;
     make(&s);
-    analyse(&s, &arena, &a);
+    analyse(&s, arena, &a);
     // scipy.stats.spearmanr([1, 2, 3, 4, 5, 6], [30, 31, 33, 34, 36, 35]): 0.942857, p 0.004805
     assert_int_equal(a.temperature.n, BLOCKS);
     assert_true(fabs(a.temperature.rho - 0.9428571428571428) < 1e-12);
@@ -120,11 +117,10 @@ static void times_go_with_temperature(void **state)
     for (size_t b = 0; b < BLOCKS; b++) {
         s.blocks[b].start.freq_max_khz = s.blocks[b].end.freq_max_khz = UINT64_MAX;
     }
-    analyse(&s, &arena, &a);
+    analyse(&s, arena, &a);
     assert_int_equal(a.temperature.n, BLOCKS - 1);
     assert_int_equal(a.clock.n, 0);
     assert_true(isnan(a.clock.rho) && isnan(a.clock.p));
-    etp_arena_dispose(&arena);
 }
 
 static void perfect_order_is_no_certainty(void **state)
@@ -141,28 +137,26 @@ static void perfect_order_is_no_certainty(void **state)
 // The folder is read twice, for its samples and for its answer, and may be another by then.
 static void an_answer_with_other_arms_is_refused(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     etp_error err = {.offset = ETP_NO_OFFSET};
     session s;
     etp_stats_answer a;
     make(&s);
-    analyse(&s, &arena, &a);
+    analyse(&s, arena, &a);
     const etp_ab_comparison withheld = {.candidate = 2, .withheld = ETP_WITHHELD_OUTPUTS_DIFFER};
     const etp_ab later = {.dir = "run", .n_arms = 3, .comparisons = &withheld, .n_comparisons = 1};
-    assert_int_equal(etp_stats_take_withheld(&a, &later, &arena, &err), ETP_CORRUPT);
+    assert_int_equal(etp_stats_take_withheld(&a, &later, arena, &err), ETP_CORRUPT);
     assert_string_equal(err.msg, "run: 3 experiments, 2 when its samples were read; is it being "
                                  "written? Try again when its session has ended");
-    etp_arena_dispose(&arena);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(slow_iterations_have_causes),
-        cmocka_unit_test(times_go_with_temperature),
+        ARENA_TEST(slow_iterations_have_causes),
+        ARENA_TEST(times_go_with_temperature),
         cmocka_unit_test(perfect_order_is_no_certainty),
-        cmocka_unit_test(an_answer_with_other_arms_is_refused),
+        ARENA_TEST(an_answer_with_other_arms_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

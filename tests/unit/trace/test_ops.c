@@ -67,11 +67,10 @@ static void selection_equals_sorting(void **state)
 // Columns of ten calls; the expected values are worked out by hand: rank of p90 is 8.1.
 static void statistics_by_hand(void **state)
 {
-    (void)state;
     static const uint64_t k_ns[10] = {70, 10, 100, 30, 50, 20, 60, 40, 80, 97};
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     dump_writer w;
-    dump_init(&w, &arena);
+    dump_init(&w, arena);
     for (size_t i = 0; i < 10; i++) {
         add(&w, NULL, "Add (ND) #1", 0, 0, k_ns[i]);
         add(&w, NULL, "Add (ND) #2", 0, 0, i == 9 ? 1 : 0);
@@ -82,7 +81,7 @@ static void statistics_by_hand(void **state)
     etp_trace *t = open_trace(dump_finish(&w, true));
     etp_op_table ops;
     etp_error err = {0};
-    assert_int_equal(etp_ops_compute(t, &arena, &ops, &err), ETP_OK);
+    assert_int_equal(etp_ops_compute(t, arena, &ops, &err), ETP_OK);
     assert_int_equal(ops.n_rows, 2);
     const etp_op_row *r = &ops.rows[0];
     assert_int_equal(r->calls, 10);
@@ -103,15 +102,13 @@ static void statistics_by_hand(void **state)
     assert_int_equal(ops.remainder_ns, 1442);
     assert_int_equal(ops.delegated_ns, 558);
     etp_trace_close(t);
-    etp_arena_dispose(&arena);
 }
 
 static void halves_are_rounded_up(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     dump_writer w;
-    dump_init(&w, &arena);
+    dump_init(&w, arena);
     static const uint64_t k_ns[2] = {10, 15};
     for (size_t i = 0; i < 2; i++) {
         add(&w, "native_call_add.out", NULL, 0, 0, k_ns[i]);
@@ -120,7 +117,7 @@ static void halves_are_rounded_up(void **state)
     etp_trace *t = open_trace(dump_finish(&w, true));
     etp_op_table ops;
     etp_error err = {0};
-    assert_int_equal(etp_ops_compute(t, &arena, &ops, &err), ETP_OK);
+    assert_int_equal(etp_ops_compute(t, arena, &ops, &err), ETP_OK);
     assert_int_equal(ops.rows[0].p50_ns, 13);  // 12.5
     assert_int_equal(ops.rows[0].p90_ns, 15);  // 14.5
     assert_int_equal(ops.rows[0].mean_ns, 13); // 12.5
@@ -128,12 +125,10 @@ static void halves_are_rounded_up(void **state)
     assert_int_equal(ops.execute_ns, 0);
     assert_int_equal(ops.operators_ns, 0);
     etp_trace_close(t);
-    etp_arena_dispose(&arena);
 }
 
 static void operators_are_leaves(void **state)
 {
-    (void)state;
     static const struct {
         const char *name, *delegate;
         int32_t chain, instruction;
@@ -152,9 +147,9 @@ static void operators_are_leaves(void **state)
         {"native_call_late.out", NULL,          0,  9, true }, // not inside Method::execute
     };
     enum { N = sizeof k_events / sizeof *k_events };
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     dump_writer w;
-    dump_init(&w, &arena);
+    dump_init(&w, arena);
     for (size_t i = 0; i < N; i++) {
         add(&w, k_events[i].name, k_events[i].delegate, k_events[i].chain, k_events[i].instruction,
             i == 9 ? 10000 : (uint64_t)1 << i);
@@ -170,23 +165,22 @@ static void operators_are_leaves(void **state)
     }
     etp_op_table ops;
     etp_error err = {0};
-    assert_int_equal(etp_ops_compute(t, &arena, &ops, &err), ETP_OK);
+    assert_int_equal(etp_ops_compute(t, arena, &ops, &err), ETP_OK);
     assert_int_equal(ops.n_rows, 6);
     assert_int_equal(ops.execute_ns, 10000);
     assert_int_equal(ops.operators_ns, 1 + 4 + 16 + 32 + 128);
     assert_int_equal(ops.delegated_ns, 1 + 32);
     assert_int_equal(ops.remainder_ns, 10000 - 181);
     etp_trace_close(t);
-    etp_arena_dispose(&arena);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(selection_equals_sorting),
-        cmocka_unit_test(statistics_by_hand),
-        cmocka_unit_test(halves_are_rounded_up),
-        cmocka_unit_test(operators_are_leaves),
+        ARENA_TEST(statistics_by_hand),
+        ARENA_TEST(halves_are_rounded_up),
+        ARENA_TEST(operators_are_leaves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

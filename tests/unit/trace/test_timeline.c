@@ -31,7 +31,6 @@ static const char k_kit[] =
 
 static void kit_table(void **state)
 {
-    (void)state;
     static const struct {
         int32_t instruction;
         uint32_t parent;
@@ -46,10 +45,10 @@ static void kit_table(void **state)
         {2,  7,            {4000, 4000}  },
         {-1, ETP_NO_INDEX, {40000, 42000}}
     };
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     etp_timeline t;
     etp_error err = {.offset = ETP_NO_OFFSET};
-    if (etp_timeline_open(etp_str_from(k_kit), &arena, &t, &err) != ETP_OK) {
+    if (etp_timeline_open(etp_str_from(k_kit), arena, &t, &err) != ETP_OK) {
         fail_msg("%s", err.msg);
     }
     assert_int_equal(t.n, 1);
@@ -66,14 +65,12 @@ static void kit_table(void **state)
     assert_true(b->events[0].kind == ETP_EVENT_DELEGATE_OP &&
                 b->events[5].kind == ETP_EVENT_DELEGATE_OP);
     etp_trace_close(t.traces[0]);
-    etp_arena_dispose(&arena);
 }
 
 // A run that failed in front of a whole one is no part of it; two bodies of a branch are two
 // blocks.
 static void odd_blocks(void **state)
 {
-    (void)state;
     static const char k_failed[] = KIT "m,native_call_a.out,x,portable,1,2,0.001,1,0,0,Execute\n"
                                        "m,OPERATOR_CALL,x,portable,1,3,0.002,1,1,0,Execute\n"
                                        "m,native_call_b.out,x,portable,11,12,0.001,1,2,0,Execute\n"
@@ -84,42 +81,39 @@ static void odd_blocks(void **state)
                                        "m,Method::execute,x,portable,10,19,0.009,1,1,1,Execute\n"
                                        "m,native_call_b.out,x,portable,21,22,0.001,1,2,0,Execute\n"
                                        "m,Method::execute,x,portable,20,29,0.009,1,3,0,Execute\n";
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     etp_timeline t;
-    assert_int_equal(etp_timeline_open(etp_str_from(k_failed), &arena, &t, NULL), ETP_OK);
+    assert_int_equal(etp_timeline_open(etp_str_from(k_failed), arena, &t, NULL), ETP_OK);
     assert_int_equal(etp_trace_block_count(t.traces[0]), 2);
     assert_false(etp_trace_block_at(t.traces[0], 0)->has_execute);
     assert_int_equal(etp_trace_block_at(t.traces[0], 1)->n_events, 2);
     etp_trace_close(t.traces[0]);
-    assert_int_equal(etp_timeline_open(etp_str_from(k_branch), &arena, &t, NULL), ETP_OK);
+    assert_int_equal(etp_timeline_open(etp_str_from(k_branch), arena, &t, NULL), ETP_OK);
     assert_int_equal(etp_trace_block_count(t.traces[0]), 2);
     assert_int_equal(etp_trace_block_at(t.traces[0], 0)->n_runs, 2);
     assert_int_equal(etp_trace_block_at(t.traces[0], 1)->n_runs, 1);
     etp_trace_close(t.traces[0]);
-    etp_arena_dispose(&arena);
 }
 
 // The kit's fixtures: run_index, name, duration_ms of whole inferences.
 static void whole_inferences_alone(void **state)
 {
-    (void)state;
     static const uint64_t k_ns[] = {12300000, 12100000};
     static const char k_three[] = "run_index,name,duration_ms\n0,Method::execute,12.3\n"
                                   "1,Method::execute,12.1\n";
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     etp_timeline t;
-    assert_int_equal(etp_timeline_open(etp_str_from(k_three), &arena, &t, NULL), ETP_OK);
+    assert_int_equal(etp_timeline_open(etp_str_from(k_three), arena, &t, NULL), ETP_OK);
     assert_int_equal(etp_trace_block_count(t.traces[0]), 1);
     const etp_trace_block *b = etp_trace_block_at(t.traces[0], 0);
     assert_true(b->has_execute && b->n_runs == 2 && b->n_events == 1);
     assert_memory_equal(etp_trace_durations(b, 0), k_ns, sizeof k_ns);
     etp_trace_close(t.traces[0]);
-    etp_arena_dispose(&arena);
 }
 
 static void refused(void **state)
 {
-    (void)state;
+    etp_arena *arena = *state;
     static const struct {
         const char *text;
         etp_status status;
@@ -150,41 +144,34 @@ static void refused(void **state)
          ETP_CORRUPT,                                                                                           "292 years"                           },
     };
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
-        etp_arena arena = {0};
         etp_timeline t;
         etp_error err = {.offset = ETP_NO_OFFSET};
-        etp_status st = etp_timeline_open(etp_str_from(k_cases[i].text), &arena, &t, &err);
+        etp_status st = etp_timeline_open(etp_str_from(k_cases[i].text), arena, &t, &err);
         if (st != k_cases[i].status || !strstr(err.msg, k_cases[i].words)) {
             fail_msg("case %zu: %d '%s'", i, (int)st, err.msg);
         }
-        etp_arena_dispose(&arena);
     }
 }
 
 // Every prefix of a table is read or refused, and what is read closes with every execution whole.
 static void cut_anywhere(void **state)
 {
-    (void)state;
+    etp_arena *arena = *state;
     for (size_t n = 0; n < sizeof k_kit - 1; n++) {
-        etp_arena arena = {0};
         etp_timeline t;
-        if (etp_timeline_open((etp_str){k_kit, n}, &arena, &t, NULL) == ETP_OK) {
+        if (etp_timeline_open((etp_str){k_kit, n}, arena, &t, NULL) == ETP_OK) {
             for (size_t i = 0; i < t.n; i++) {
                 etp_trace_close(t.traces[i]);
             }
         }
-        etp_arena_dispose(&arena);
     }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kit_table),
-        cmocka_unit_test(odd_blocks),
-        cmocka_unit_test(whole_inferences_alone),
-        cmocka_unit_test(refused),
-        cmocka_unit_test(cut_anywhere),
+        ARENA_TEST(kit_table), ARENA_TEST(odd_blocks),   ARENA_TEST(whole_inferences_alone),
+        ARENA_TEST(refused),   ARENA_TEST(cut_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

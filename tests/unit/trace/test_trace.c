@@ -61,10 +61,9 @@ static void method_b(dump_writer *w, uint64_t t, uint64_t scale)
 
 static void alternating_methods_make_two_blocks(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     dump_writer w;
-    dump_init(&w, &arena);
+    dump_init(&w, arena);
     for (uint64_t i = 1; i <= 5; i++) {
         method_a(&w, 1000 * i, i);
         method_b(&w, 1000 * i + 500, 10 * i);
@@ -93,19 +92,17 @@ static void alternating_methods_make_two_blocks(void **state)
     assert_true(a->has_execute);
     assert_int_equal(a->execute, 2);
     etp_trace_close(t);
-    etp_arena_dispose(&arena);
 }
 
 // The last N of runs of two methods: what is left out takes nothing with it, also where a run that
 // is kept repeats one that is not.
 static void the_last_runs_are_those_of_the_whole_file(void **state)
 {
-    (void)state;
     static const char k_methods[] = "aaababbbaabab";
     enum { N = sizeof k_methods - 1 };
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     dump_writer w;
-    dump_init(&w, &arena);
+    dump_init(&w, arena);
     for (uint64_t i = 0; i < N; i++) {
         (k_methods[i] == 'a' ? method_a : method_b)(&w, 1000 * i, i + 1);
     }
@@ -129,13 +126,11 @@ static void the_last_runs_are_those_of_the_whole_file(void **state)
         assert_int_equal(found, last);
         etp_trace_close(t);
     }
-    etp_arena_dispose(&arena);
 }
 
 // Each differs from the first in one thing that makes it another event or another block.
 static void every_field_separates_blocks(void **state)
 {
-    (void)state;
     static const dump_profile k_events[] = {
         {"n", NULL, 0, 1, -1, 0, 1, NULL},
         {"m", NULL, 0, 1, -1, 0, 1, NULL},
@@ -146,9 +141,9 @@ static void every_field_separates_blocks(void **state)
         {"n", "e",  0, 1, -1, 0, 1, NULL},
     };
     enum { N = sizeof k_events / sizeof *k_events };
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     dump_writer w;
-    dump_init(&w, &arena);
+    dump_init(&w, arena);
     for (int twice = 0; twice < 2; twice++) {
         for (size_t i = 0; i < N; i++) {
             dump_event(&w, &k_events[i]);
@@ -170,15 +165,13 @@ static void every_field_separates_blocks(void **state)
     assert_int_equal(etp_trace_block_at(t, N + 1)->bundled_input, 0);
     assert_int_equal(etp_trace_block_at(t, N + 2)->n_events, 2); // nothing merged
     etp_trace_close(t);
-    etp_arena_dispose(&arena);
 }
 
 static void names_of_delegated_events(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     dump_writer w;
-    dump_init(&w, &arena);
+    dump_init(&w, arena);
     dump_event(&w, &(dump_profile){.delegate_id = 17, .instruction = 1});
     dump_event(&w, &(dump_profile){.name = "named", .delegate_id = 0, .instruction = 1});
     dump_event(&w, &(dump_profile){.name = "x", .delegate_str = "dsp", .delegate_id = -1});
@@ -193,15 +186,13 @@ static void names_of_delegated_events(void **state)
     assert_true(etp_str_eqz(b->events[2].name, "dsp") && b->events[2].delegated);
     assert_true(etp_str_eqz(b->events[3].name, "y") && !b->events[3].delegated);
     etp_trace_close(t);
-    etp_arena_dispose(&arena);
 }
 
 static void events_without_times_are_left_to_the_file_view(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     dump_writer w;
-    dump_init(&w, &arena);
+    dump_init(&w, arena);
     for (int i = 0; i < 2; i++) { // with and without other events: the same block
         if (i == 0) {
             dump_allocation(&w, 1, 64);
@@ -225,7 +216,6 @@ static void events_without_times_are_left_to_the_file_view(void **state)
     assert_int_equal(etp_trace_block_at(t, 1)->n_runs, 2);
     assert_int_equal(etp_trace_dump(t)->n_runs, 4);
     etp_trace_close(t);
-    etp_arena_dispose(&arena);
 }
 
 // ---- durations ----
@@ -251,24 +241,21 @@ static uint64_t duration_of(etp_arena *arena, uint64_t start, uint64_t end, uint
 
 static void ticks_become_nanoseconds(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
-    assert_int_equal(duration_of(&arena, 100, 350, 0, 0), 250);
-    assert_int_equal(duration_of(&arena, 0, 24, 1000, 24), 1000);
-    assert_int_equal(duration_of(&arena, 0, 25, 1000, 24), 1041); // rounded down
-    assert_int_equal(duration_of(&arena, 0, 1000003, 1, 1000), 1000);
+    etp_arena *arena = *state;
+    assert_int_equal(duration_of(arena, 100, 350, 0, 0), 250);
+    assert_int_equal(duration_of(arena, 0, 24, 1000, 24), 1000);
+    assert_int_equal(duration_of(arena, 0, 25, 1000, 24), 1041); // rounded down
+    assert_int_equal(duration_of(arena, 0, 1000003, 1, 1000), 1000);
     // Exact where ticks × num would not fit: (2^61 + 7) × 3 ÷ 3.
-    assert_int_equal(duration_of(&arena, 0, ((uint64_t)1 << 61) + 7, 3, 3),
-                     ((uint64_t)1 << 61) + 7);
+    assert_int_equal(duration_of(arena, 0, ((uint64_t)1 << 61) + 7, 3, 3), ((uint64_t)1 << 61) + 7);
     // A 32-bit counter wrapped: 2^32 − 10 … 5 is 15 ticks.
-    assert_int_equal(duration_of(&arena, 0xfffffff6, 5, 0, 0), 15);
-    etp_arena_dispose(&arena);
+    assert_int_equal(duration_of(arena, 0xfffffff6, 5, 0, 0), 15);
 }
 
 // No wrap: beyond 32 bits, or nearer to the start backwards than forwards.
 static void a_clock_that_went_back_is_damaged(void **state)
 {
-    (void)state;
+    etp_arena *arena = *state;
     static const struct {
         uint64_t start, end;
         size_t damaged;
@@ -283,9 +270,8 @@ static void a_clock_that_went_back_is_damaged(void **state)
         {1500000000000,           1500000000000,  0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        etp_arena arena = {0};
         etp_error err = {0};
-        etp_trace *t = open_trace(one_event(&arena, cases[i].start, cases[i].end), NULL);
+        etp_trace *t = open_trace(one_event(arena, cases[i].start, cases[i].end), NULL);
         assert_int_equal(etp_trace_damage_count(t), cases[i].damaged);
         assert_int_equal(etp_trace_block_count(t), 1 - cases[i].damaged);
         if (cases[i].damaged) {
@@ -294,27 +280,25 @@ static void a_clock_that_went_back_is_damaged(void **state)
             assert_non_null(strstr(err.msg, "'x' ends before it starts"));
         }
         etp_trace_close(t);
-        etp_arena_dispose(&arena);
     }
 }
 
 static void impossible_times_are_no_times(void **state)
 {
-    (void)state;
     const etp_trace_options thousandfold = {.ticks_num = 1000, .ticks_den = 1};
     const uint64_t ends[] = {UINT64_MAX, (uint64_t)1 << 60};
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     etp_trace *t = NULL;
     etp_error err = {0};
     for (size_t i = 0; i < 2; i++) {
-        t = open_trace(one_event(&arena, 0, ends[i]), i ? &thousandfold : NULL);
+        t = open_trace(one_event(arena, 0, ends[i]), i ? &thousandfold : NULL);
         assert_int_equal(etp_trace_block_count(t), 0);
         assert_true(etp_trace_damage_at(t, 0)->ns == INT64_MAX);
         etp_trace_close(t);
     }
     // Many events, none of them too long.
     dump_writer w;
-    dump_init(&w, &arena);
+    dump_init(&w, arena);
     for (int i = 0; i < 1 << 13; i++) {
         event(&w, "x", 0, i, 0, (uint64_t)1 << 50);
     }
@@ -322,7 +306,6 @@ static void impossible_times_are_no_times(void **state)
     assert_int_equal(etp_trace_open(dump_finish(&w, true), NULL, &t, &err), ETP_CORRUPT);
     assert_null(t);
     assert_string_equal(err.msg, "durations add up to more than 2^63 ns");
-    etp_arena_dispose(&arena);
 }
 
 // ---- nesting ----
@@ -465,10 +448,9 @@ static void odd_files_nest_as_far_as_they_tell(void **state)
 
 static void exclusive_times_are_what_is_left(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     dump_writer w;
-    dump_init(&w, &arena);
+    dump_init(&w, arena);
     op(&w, "Add (ND) #1", 0, 0, 30);
     op(&w, "Add (ND) #2", 0, 0, 20);
     event(&w, "DELEGATE_CALL", 0, 0, 0, 70);
@@ -483,7 +465,6 @@ static void exclusive_times_are_what_is_left(void **state)
         assert_int_equal(etp_trace_exclusive_ns(b, i, 0), want[i]);
     }
     etp_trace_close(t);
-    etp_arena_dispose(&arena);
 }
 
 static void base_names_lose_their_counter(void **state)
@@ -538,10 +519,9 @@ static void *stingy_resize(void *ctx, void *ptr, size_t old_size, size_t new_siz
 
 static void running_out_of_memory_is_an_error(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     dump_writer w;
-    dump_init(&w, &arena);
+    dump_init(&w, arena);
     for (uint64_t i = 0; i < 300; i++) {
         method_a(&w, i, 1);
         method_b(&w, i, 1);
@@ -568,46 +548,42 @@ static void running_out_of_memory_is_an_error(void **state)
     }
     assert_true(failed);
     etp_trace_close(NULL);
-    etp_arena_dispose(&arena);
 }
 
 // A small file whose events all share one table may not become a big trace.
 static void overlapping_events_are_refused(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     dump_writer w;
-    dump_init(&w, &arena);
+    dump_init(&w, arena);
     enum { EVENTS = 40000, RUNS = 100 };
     event(&w, "x", 0, 0, 0, 1);
     etp_fbb_ref shared = w.events.items[0];
     for (size_t i = 1; i < EVENTS; i++) {
-        assert_true(ETP_PUSH(&arena, &w.events, shared));
+        assert_true(ETP_PUSH(arena, &w.events, shared));
     }
     etp_fbb_ref list = etp_fbb_vec_refs(&w.fbb, w.events.items, EVENTS);
     for (int i = 0; i < RUNS; i++) {
         etp_fbb_begin(&w.fbb);
         etp_fbb_add_ref(&w.fbb, 3, list);
-        assert_true(ETP_PUSH(&arena, &w.runs, etp_fbb_end(&w.fbb)));
+        assert_true(ETP_PUSH(arena, &w.runs, etp_fbb_end(&w.fbb)));
     }
     etp_bytes bytes = dump_finish(&w, true);
     assert_in_range(bytes.len, 1, 200000);
     etp_trace *t = NULL;
     etp_error err = {0};
     assert_int_equal(etp_trace_open(bytes, NULL, &t, &err), ETP_CORRUPT);
-    etp_arena_dispose(&arena);
 }
 
 // Within the verifier's budget (a padding string pays for it), but each event would cost some 100
 // bytes of memory for 4 bytes of file.
 static void memory_follows_the_size_of_the_file(void **state)
 {
-    (void)state;
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     dump_writer w;
-    dump_init(&w, &arena);
+    dump_init(&w, arena);
     enum { EVENTS = 500000 };
-    char *text = etp_arena_alloc(&arena, 4 * EVENTS + 1);
+    char *text = etp_arena_alloc(arena, 4 * EVENTS + 1);
     assert_non_null(text);
     memset(text, 'x', 4 * EVENTS);
     event(&w, text, 0, 0, 0, 1);
@@ -615,7 +591,7 @@ static void memory_follows_the_size_of_the_file(void **state)
     event(&w, "y", 0, 0, 0, 1);
     etp_fbb_ref shared = w.events.items[0];
     for (size_t i = 1; i < EVENTS - 100; i++) {
-        assert_true(ETP_PUSH(&arena, &w.events, shared));
+        assert_true(ETP_PUSH(arena, &w.events, shared));
     }
     dump_run(&w, "Execute", -1);
     etp_bytes bytes = dump_finish(&w, true);
@@ -625,28 +601,27 @@ static void memory_follows_the_size_of_the_file(void **state)
     assert_int_equal(etp_etdump_open(bytes, &dump, &err), ETP_OK); // needs no memory
     assert_int_equal(etp_trace_open(bytes, NULL, &t, &err), ETP_CORRUPT);
     assert_non_null(strstr(err.msg, "they overlap"));
-    etp_arena_dispose(&arena);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(alternating_methods_make_two_blocks),
-        cmocka_unit_test(the_last_runs_are_those_of_the_whole_file),
-        cmocka_unit_test(every_field_separates_blocks),
-        cmocka_unit_test(names_of_delegated_events),
-        cmocka_unit_test(events_without_times_are_left_to_the_file_view),
-        cmocka_unit_test(ticks_become_nanoseconds),
-        cmocka_unit_test(a_clock_that_went_back_is_damaged),
-        cmocka_unit_test(impossible_times_are_no_times),
+        ARENA_TEST(alternating_methods_make_two_blocks),
+        ARENA_TEST(the_last_runs_are_those_of_the_whole_file),
+        ARENA_TEST(every_field_separates_blocks),
+        ARENA_TEST(names_of_delegated_events),
+        ARENA_TEST(events_without_times_are_left_to_the_file_view),
+        ARENA_TEST(ticks_become_nanoseconds),
+        ARENA_TEST(a_clock_that_went_back_is_damaged),
+        ARENA_TEST(impossible_times_are_no_times),
         cmocka_unit_test(kernels_and_delegates_nest_in_their_calls),
         cmocka_unit_test(loops_do_not_swallow_earlier_rounds),
         cmocka_unit_test(odd_files_nest_as_far_as_they_tell),
-        cmocka_unit_test(exclusive_times_are_what_is_left),
+        ARENA_TEST(exclusive_times_are_what_is_left),
         cmocka_unit_test(base_names_lose_their_counter),
-        cmocka_unit_test(running_out_of_memory_is_an_error),
-        cmocka_unit_test(overlapping_events_are_refused),
-        cmocka_unit_test(memory_follows_the_size_of_the_file),
+        ARENA_TEST(running_out_of_memory_is_an_error),
+        ARENA_TEST(overlapping_events_are_refused),
+        ARENA_TEST(memory_follows_the_size_of_the_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
