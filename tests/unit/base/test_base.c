@@ -16,7 +16,6 @@
 
 static void bytes_sub_refuses_wrapping_ranges(void **state)
 {
-    (void)state;
     uint8_t data[16] = {0};
     etp_bytes b = {data, sizeof data, 100}, out;
     etp_error err;
@@ -31,7 +30,6 @@ static void bytes_sub_refuses_wrapping_ranges(void **state)
 
 static void errors_gather_context(void **state)
 {
-    (void)state;
     etp_error err;
     etp_status st = etp_fail_at(&err, ETP_CORRUPT, 7, "vector of %d", 3);
     assert_int_equal(st, ETP_CORRUPT);
@@ -57,7 +55,6 @@ static void *shortage(void *ctx, void *ptr, size_t old_size, size_t new_size)
 
 static void arena_reports_shortage_and_frees_all(void **state)
 {
-    (void)state;
     for (int allowed = 0; allowed < 6; allowed++) {
         int left = allowed;
         etp_allocator alloc = {shortage, &left};
@@ -84,7 +81,6 @@ static void arena_reports_shortage_and_frees_all(void **state)
 // One refusal, then memory enough: what was made before is whole, and nothing is made afterwards.
 static void arena_remembers_shortage(void **state)
 {
-    (void)state;
     int left = 1;
     etp_allocator alloc = {shortage, &left};
     etp_arena arena;
@@ -125,7 +121,6 @@ static void arena_remembers_shortage(void **state)
 
 static void numbers_parse_strictly(void **state)
 {
-    (void)state;
     uint64_t u = 0;
     int64_t i = 0;
     double d = 0;
@@ -205,7 +200,6 @@ static void numbers_parse_strictly(void **state)
 
 static void intervals_that_tell(void **state)
 {
-    (void)state;
     assert_true(etp_common_unit(318e3, 4.7e6, 1e6) == 1e6);      // 0.318 and 4.700 ms
     assert_true(etp_common_unit(20e6, 2.5e9, 1e9) == 1e6);       // 20.00 and 2500.0 ms, not 0.020 s
     assert_true(etp_common_unit(99e3, 4.7e6, 1e6) == 1e3);       // 99.00 and 4700.0 µs
@@ -224,7 +218,6 @@ static void intervals_that_tell(void **state)
 
 static void digits_have_no_exponent(void **state)
 {
-    (void)state;
     char buf[ETP_NUMBER_CHARS];
     assert_string_equal(etp_format_digits(2.2891, 4, buf), "2.289");
     assert_string_equal(etp_format_digits(1.30, 4, buf), "1.3"); // as %g, no zeros at the end
@@ -335,7 +328,6 @@ static void csv_reads_what_it_writes(void **state)
 
 static void sha256_matches_published_vectors(void **state)
 {
-    (void)state;
     static const struct {
         const char *text, *hex;
     } k_vectors[] = {
@@ -359,7 +351,6 @@ static void sha256_matches_published_vectors(void **state)
 // A million letters a in pieces that end anywhere: FIPS 180-2's third example.
 static void sha256_takes_any_pieces(void **state)
 {
-    (void)state;
     enum { PIECE = 1000 };
     char text[PIECE], hex[ETP_SHA256_HEX_CHARS];
     memset(text, 'a', sizeof text);
@@ -379,7 +370,6 @@ static void sha256_takes_any_pieces(void **state)
 
 static void sha256_is_the_same_by_instructions(void **state)
 {
-    (void)state;
     uint8_t blocks[5 * 64 + 1];
     uint32_t seed = 1;
     for (size_t i = 0; i < sizeof blocks; i++) {
@@ -400,7 +390,6 @@ static void sha256_is_the_same_by_instructions(void **state)
 
 static void blanks_are_trimmed(void **state)
 {
-    (void)state;
     assert_true(etp_str_eqz(etp_str_trim(ETP_STR("  a b\t "), " \t"), "a b"));
     assert_true(etp_str_eqz(etp_str_trim(ETP_STR(" \ta"), " "), "\ta"));
     assert_int_equal(etp_str_trim(ETP_STR("   "), " ").len, 0);
@@ -410,7 +399,6 @@ static void blanks_are_trimmed(void **state)
 
 static void parts_of_paths(void **unused)
 {
-    (void)unused;
     static const struct {
         const char *path, *name, *stem, *folder;
     } k_cases[] = {
@@ -433,7 +421,6 @@ static void parts_of_paths(void **unused)
 
 static void ends_of_paths(void **unused)
 {
-    (void)unused;
     static const struct {
         const char *path, *trimmed, *last, *above, *above_two;
     } k_cases[] = {
@@ -458,7 +445,6 @@ static void ends_of_paths(void **unused)
 
 static void commands_can_be_copied(void **unused)
 {
-    (void)unused;
     etp_arena arena = {0};
     static const struct {
         const char *word, *shown;
@@ -483,7 +469,6 @@ static void commands_can_be_copied(void **unused)
 // letters beside them are kept.
 static void what_no_eye_sees_is_told(void **unused)
 {
-    (void)unused;
     static const uint32_t k_hidden[] = {
         0xAD,    0x34F,   0x61C,   0x115F,  0x1160,  0x17B4,  0x17B5, 0x180B, 0x180F,
         0x200B,  0x200F,  0x202A,  0x202E,  0x2060,  0x206F,  0x2800, 0x3164, 0xFE00,
@@ -503,7 +488,6 @@ static void what_no_eye_sees_is_told(void **unused)
 
 static void commands_to_a_runner_are_broken(void **unused)
 {
-    (void)unused;
     static const struct {
         const char *text, *shown;
     } k_cases[] = {

@@ -56,7 +56,6 @@ static etp_status guarded_sum(etp_arena *arena, int *out, etp_error *err)
 
 static void memory_ends_where_the_guard_is(void **state)
 {
-    (void)state;
     for (int allowed = 0; allowed <= 4; allowed++) {
         memory m = {.left = allowed};
         const etp_allocator alloc = {limited, &m};
@@ -100,7 +99,6 @@ static etp_status guarded_either(etp_arena *arena, etp_arena *other, int *out, e
 
 static void the_innermost_guard_ends_its_function(void **state)
 {
-    (void)state;
     memory scarce = {.left = 2}, enough = {.left = 100};
     const etp_allocator few = {limited, &scarce}, many = {limited, &enough};
     etp_arena arena, other;
@@ -149,7 +147,6 @@ static etp_status guard_outside(etp_arena *outer, etp_error *err)
 
 static void arenas_of_inner_guards_are_given_back(void **state)
 {
-    (void)state;
     memory m = {.left = 2};
     const etp_allocator alloc = {limited, &m};
     etp_arena arena;
@@ -197,7 +194,6 @@ static etp_status guarded_hold(etp_arena *arena, int *held, etp_error *err)
 
 static void who_holds_something_asks_below_a_guard(void **state)
 {
-    (void)state;
     for (int allowed = 0; allowed <= 5; allowed++) {
         memory m = {.left = allowed};
         const etp_allocator alloc = {limited, &m};

@@ -70,7 +70,6 @@ static const x86_case k_x86[] = {
 
 static void each_instruction_of_x86(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof k_x86 / sizeof *k_x86; i++) {
         const x86_case *c = &k_x86[i];
         etp_code got = etp_code_of_x86(c->bytes, c->len);
@@ -98,7 +97,6 @@ static void each_instruction_of_x86(void **state)
 
 static void a_function_needs_its_most_demanding_instruction(void **state)
 {
-    (void)state;
     uint8_t code[256];
     size_t n = 0;
     uint32_t want_512 = 0;
@@ -129,7 +127,6 @@ static void a_function_needs_its_most_demanding_instruction(void **state)
 
 static void each_group_of_a64(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         uint32_t word;
@@ -178,7 +175,6 @@ static void each_group_of_a64(void **state)
 
 static void names_differ(void **state)
 {
-    (void)state;
     for (etp_code c = 0; c < ETP_CODES; c++) {
         for (etp_code other = 0; other < c; other++) {
             assert_string_not_equal(etp_code_name(other), etp_code_name(c));
@@ -189,7 +185,6 @@ static void names_differ(void **state)
 
 static void any_bytes_are_bearable(void **state)
 {
-    (void)state;
     uint64_t x = 88172645463325252u;
     for (int round = 0; round < 3000; round++) {
         uint8_t code[64];

@@ -53,7 +53,6 @@ static void names(void **state)
 // Every beginning of a name and every changed character ends without reading beyond it.
 static void damaged(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
         const size_t n = strlen(k_cases[i].symbol);
         for (size_t at = 0; at < n; at++) {

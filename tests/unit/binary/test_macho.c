@@ -189,7 +189,6 @@ static size_t ranges_of(const uint32_t last[3], uint64_t name_at)
 
 static void labels_of_assembly(void **state)
 {
-    (void)state;
     static const struct {
         uint32_t last[3];
         uint64_t name_at;

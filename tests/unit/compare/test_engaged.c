@@ -177,7 +177,6 @@ static void check_fixture(const fixture *x)
 
 static void every_reason_through_the_answer(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof k_fixtures / sizeof *k_fixtures; i++) {
         check_fixture(&k_fixtures[i]);
     }
@@ -187,7 +186,6 @@ static void every_reason_through_the_answer(void **state)
 // Of 500 µs of convolutions on SME and 250 µs of a linear layer: 500 ÷ 750 and 750 ÷ 750.
 static void groups_keep_four_bits_off_sme(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof k_fixtures / sizeof *k_fixtures; i++) {
         bool grouped = strcmp(k_fixtures[i].reason, "blockwise_4bit") == 0;
         made m = made_fixture(&k_fixtures[i]);
@@ -212,7 +210,6 @@ static void groups_keep_four_bits_off_sme(void **state)
 
 static void a_core_without_sme_is_not_accused(void **state)
 {
-    (void)state;
     static const char *const k_cpus[] = {
         "aarch64:hwcap=0xffffffff,hwcap2=0x2000,midr=0x410fd0c1,kernel=6.12",
         "aarch64:hwcap=0xffffffff,hwcap2=0x2000,midr=0x0,kernel=6.12", "nonsense"};
@@ -247,7 +244,6 @@ static const made_op k_toy[] = {
 // of one row.
 static void macs_and_rows(void **state)
 {
-    (void)state;
     const double on = 48. * 48 * 32 * 27 + 24. * 24 * 64 * 288 + 128000, off = 12. * 12 * 128 * 576;
     made m = made_base();
     folder f;
@@ -316,7 +312,6 @@ static void slower_in(folder *f, const char *a, const char *b, bool expected)
 
 static void slower_in_compared_sides(void **state)
 {
-    (void)state;
     for (int lost = 1; lost >= 0; lost--) {
         made m = made_base();
         folder f;
@@ -335,7 +330,6 @@ static void slower_in_compared_sides(void **state)
 // 990 600/990 are known; (1 + 1) × 5 = 10 samples reach 850/990, (0 + 1) × 10 all but the 40.
 static void more_samples_reach_so_much(void **state)
 {
-    (void)state;
     int64_t ns[5] = {600, 250, 100, 40, 10};
     etp_ab_operator ops[5] = {0};
     for (size_t i = 0; i < 5; i++) {

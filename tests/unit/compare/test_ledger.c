@@ -86,7 +86,6 @@ static void closes(const etp_ab *ab)
 // median none.
 static void interruptions_are_no_boundary(void **state)
 {
-    (void)state;
     folder f;
     made m = made_base();
     m.runs = 24;
@@ -126,7 +125,6 @@ static void interruptions_are_no_boundary(void **state)
 // inference.
 static void tracer_is_a_ratio_of_medians(void **state)
 {
-    (void)state;
     folder f;
     made m = made_base();
     m.untraced_us[0] = 785;
@@ -151,7 +149,6 @@ static void tracer_is_a_ratio_of_medians(void **state)
 // 205 µs against 1 µs that may be anything below 2: no ratio, in either direction, in any table.
 static void ratios_below_the_clock(void **state)
 {
-    (void)state;
     static const int k_us[][2] = {
         {205, 1  },
         {1,   205},
@@ -184,7 +181,6 @@ static void ratios_below_the_clock(void **state)
 // change that is known within a factor of two is told although its ratio is not.
 static void changes_below_the_clock(void **state)
 {
-    (void)state;
     const etp_ab_arm arms[4] = {{.name = "a"}, {.name = "b"}, {.name = "c"}, {.name = "d"}};
     const etp_ab_comparison pairs[3] = {
         {.candidate = 1, .withheld = ETP_WITHHELD_CONTENDED},
@@ -210,7 +206,6 @@ static void changes_below_the_clock(void **state)
 // beyond doubt.
 static void slower_is_more_than_truncation(void **state)
 {
-    (void)state;
     folder f;
     made m = made_base();
     m.ops[3].us[0] = 6;
@@ -235,7 +230,6 @@ static void slower_is_more_than_truncation(void **state)
 // the call took besides.
 static void calls_bound_what_is_hidden(void **state)
 {
-    (void)state;
     folder f;
     made m = made_base();
     for (int i = 0; i < MADE_OPS; i++) { // twelve in one call, with 10 µs around them
@@ -257,7 +251,6 @@ static void calls_bound_what_is_hidden(void **state)
 // leaves.
 static void fewer_calls_save_what_calls_took(void **state)
 {
-    (void)state;
     folder f;
     made m = made_base();
     m.runs = 24;
@@ -280,7 +273,6 @@ static void fewer_calls_save_what_calls_took(void **state)
 
 static void bottlenecks_name_their_own_shares(void **state)
 {
-    (void)state;
     folder f;
     made m = made_base(); // Convolution 900 of 1570; 300 of 1000 beside 340 of Data movement
     etp_ab_session *s = open_made(&m, &f);

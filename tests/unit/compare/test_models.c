@@ -69,7 +69,6 @@ static bool told_apart(const net *x, const net *y)
 
 static void different_models(void **state)
 {
-    (void)state;
     static const struct {
         net x, y;
         bool apart;

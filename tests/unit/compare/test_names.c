@@ -39,7 +39,6 @@ static void check(etp_code ran, bool beside_avx512, const char *wanted, const ch
 
 static void a_feature_that_ran(void **state)
 {
-    (void)state;
     check(ETP_CODE_AVX512_VNNI, false, "VNNI", NULL);
     check(ETP_CODE_AVX512_VNNI, true, "VNNI", NULL);
     check(ETP_CODE_AVX512, false, "AVX-512", "AVX-512");
@@ -49,7 +48,6 @@ static void a_feature_that_ran(void **state)
 // Half of the gain of an int8 model is VNNI's where a third of the samples is: named after both.
 static void two_features_that_ran(void **state)
 {
-    (void)state;
     static const struct {
         uint64_t vnni, avx512;
         const char *name, *instead;
@@ -80,7 +78,6 @@ static void two_features_that_ran(void **state)
 // there, an int8 one VNNI, which proves itself and not the level's feature.
 static void a_level_above_vnni(void **state)
 {
-    (void)state;
     static const struct {
         etp_level level;
         etp_code ran;
@@ -108,7 +105,6 @@ static void a_level_above_vnni(void **state)
 
 static void another_arm_has_that_name(void **state)
 {
-    (void)state;
     check(ETP_CODE_AVX512, true, "level vnni", "AVX-512");
 }
 
@@ -116,7 +112,6 @@ static void another_arm_has_that_name(void **state)
 // however much narrower code there is beside it.
 static void engaged_is_named_after_the_widest(void **state)
 {
-    (void)state;
     static const struct {
         const char *level;
         etp_code most, some;

@@ -7,7 +7,6 @@
 
 static void known(void **state)
 {
-    (void)state;
     const double nan = (double)NAN;
     const etp_paired k_known[] =
         {

@@ -158,7 +158,6 @@ static void closes(const etp_ab *ab)
 
 static void pairs_of_one_session(void **state)
 {
-    (void)state;
     folder f;
     folder_make(&f);
     const char *dir = make_session(&f, &k_base);
@@ -188,7 +187,6 @@ static void pairs_of_one_session(void **state)
 
 static void two_sessions(void **state)
 {
-    (void)state;
     static const struct {
         const char *day, *runner, *cpu, *sha;
         double noise;
@@ -269,7 +267,6 @@ static void two_sessions(void **state)
 // The linear has one name at every level; the code that ran in it tells.
 static void samples_decide(void **state)
 {
-    (void)state;
     folder f;
     plan p = k_base;
     p.sampled = true;
@@ -302,7 +299,6 @@ static void samples_decide(void **state)
 
 static void refusals(void **state)
 {
-    (void)state;
     folder f;
     folder_make(&f);
     const char *dir = make_session(&f, &k_base);

@@ -44,7 +44,6 @@ static const etp_ab_comparison k_pair = {.baseline = 0, .candidate = 1};
 // Seven values of spread 0.0081650: half of their interval of ln is 2.446912 x 0.0081650 / sqrt(7).
 static void ends(void **state)
 {
-    (void)state;
     static made_session m;
     const double half = 2.446912 * 0.00816497 / sqrt(7);
     make(&m, 1.5, 0.9, STEP_S);
@@ -75,7 +74,6 @@ static void ends(void **state)
 // restart of the device its clock tells nothing.
 static void not_told(void **state)
 {
-    (void)state;
     static made_session m;
     make(&m, 1.5, 0.9, 8.9);
     const etp_ab_sustained brief = etp_ab_sustained_of(&m.s, &k_pair);

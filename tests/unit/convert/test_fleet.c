@@ -71,7 +71,6 @@ static int64_t streamed_sum(etp_fleet *fleet, etp_fleet_table table, const char 
 
 static void test_rows(void **state)
 {
-    (void)state;
     static const char *const k_sources[] = {DUMP, RUN};
     etp_fleet *fleet = opened(k_sources, 2);
     assert_int_equal(etp_fleet_rows(fleet, ETP_FLEET_SESSIONS), 2);
@@ -90,7 +89,6 @@ static void test_rows(void **state)
 // One that is damaged after rows were put leaves one row of errors; those around it keep theirs.
 static void test_damaged(void **state)
 {
-    (void)state;
     char cut[] = "/tmp/etp-cut-XXXXXX", bytes[1500];
     int fd = mkstemp(cut);
     FILE *from = fopen(DUMP, "rb");
@@ -130,7 +128,6 @@ static void write_shifted(const char *path, size_t at, uint64_t start, uint64_t 
 // begins with the start that the last of these two had.
 static void test_damaged_late(void **state)
 {
-    (void)state;
     char late[] = "/tmp/etp-late-XXXXXX", after[] = "/tmp/etp-after-XXXXXX";
     int one = mkstemp(late), other = mkstemp(after);
     assert_true(one >= 0 && other >= 0);
@@ -154,7 +151,6 @@ static void test_damaged_late(void **state)
 // What is known already, and copies, leave nothing; a damaged one is an error each time.
 static void test_new(void **state)
 {
-    (void)state;
     static const char k_dump[] = "4ced68400b2982fdc5bdade94f88c4468dbcb4d8b80f75cfae02011651204d0b";
     static const char *const k_sources[] = {"/nowhere/x.etdump", DUMP, RUN, DUMP, RUN,
                                             "/nowhere/x.etdump"};
@@ -185,7 +181,6 @@ static void test_new(void **state)
 
 static void test_empty(void **state)
 {
-    (void)state;
     etp_fleet *fleet = opened(NULL, 0);
     for (int t = 0; t < ETP_FLEET_TABLES; t++) {
         assert_int_equal(streamed(fleet, (etp_fleet_table)t), 0);
@@ -234,7 +229,6 @@ static void *read_known(void *data)
 // race shows under the thread sanitizer (scripts/check --threads).
 static void test_threads(void **state)
 {
-    (void)state;
     reader readers[READERS] = {0};
     etp_fleet_known *known;
     etp_error err;
@@ -255,7 +249,6 @@ static void test_threads(void **state)
 
 static void test_id(void **state)
 {
-    (void)state;
     char id[65];
     etp_error err;
     assert_int_equal(etp_fleet_id(DUMP, id, &err), ETP_OK); // by sha256sum

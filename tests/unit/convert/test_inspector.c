@@ -74,13 +74,11 @@ static void check_folder(const char *dumps, const char *tables, size_t at_least)
 
 static void fixtures_equal_inspector(void **state)
 {
-    (void)state;
     check_folder(ETP_TEST_SOURCE_DIR "/tests/data", ETP_TEST_SOURCE_DIR "/tests/data", 4);
 }
 
 static void corpus_equals_inspector(void **state)
 {
-    (void)state;
     if (!corpus_dir()) {
         print_message("skipped: no reference corpus (set ETPROF_CORPUS)\n");
         skip();

@@ -55,7 +55,6 @@ static void check_column(const struct ArrowSchema *schema, const char *name, con
 
 static void test_schema(void **state)
 {
-    (void)state;
     struct ArrowArrayStream stream = opened(ETP_RUN_TABLE_SAMPLES, k_run, 1);
     struct ArrowSchema schema;
     assert_int_equal(stream.get_schema(&stream, &schema), 0);
@@ -78,7 +77,6 @@ static void test_schema(void **state)
 
 static void test_samples(void **state)
 {
-    (void)state;
     struct ArrowArrayStream stream = opened(ETP_RUN_TABLE_SAMPLES, k_run, 1);
     struct ArrowSchema schema;
     struct ArrowArray batch, end;
@@ -119,7 +117,6 @@ static void test_samples(void **state)
 
 static void test_nulls(void **state)
 {
-    (void)state;
     struct ArrowArrayStream stream = opened(ETP_RUN_TABLE_LAUNCHES, k_run, 1);
     struct ArrowSchema schema;
     struct ArrowArray batch;
@@ -141,7 +138,6 @@ static void test_nulls(void **state)
 
 static void test_two_folders(void **state)
 {
-    (void)state;
     const char *const folders[] = {RUN, RUN};
     struct ArrowArrayStream stream = opened(ETP_RUN_TABLE_SAMPLES, folders, 2);
     struct ArrowArray batch;
@@ -153,7 +149,6 @@ static void test_two_folders(void **state)
 
 static void test_failure(void **state)
 {
-    (void)state;
     const char *const folders[] = {RUN, RUN "/nowhere"};
     struct ArrowArrayStream stream = opened(ETP_RUN_TABLE_SAMPLES, folders, 2);
     struct ArrowArray batch;

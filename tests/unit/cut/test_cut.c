@@ -192,7 +192,6 @@ static void check_cold(const opened *o, const etp_cut_place *at, bool among, siz
 
 static void all_cuts_are_programs(void **state)
 {
-    (void)state;
     size_t nodes = 0, among = 0;
     for (size_t f = 0; f < sizeof k_programs / sizeof *k_programs; f++) {
         opened o = open_program(k_programs[f]);
@@ -329,7 +328,6 @@ static void check_sized(const sized *want)
 
 static void capsules_have_the_rows_asked_for(void **state)
 {
-    (void)state;
     static const sized k_want[] = {
         {"linear_xnnpack_fp32.pte", 0, 0,  2,    7,  {7, 4},        {7, 3},        2, 1},
         {"linear_xnnpack_fp32.pte", 0, 0,  2,    1,  {1, 4},        {1, 3},        2, 1},
@@ -374,7 +372,6 @@ static void rows_are_refused_with_a_reason(void **state)
 // What the readers take may still lack what a cut needs.
 static void damaged_programs_are_refused_or_cut(void **state)
 {
-    (void)state;
     static const char *const k_small[] = {"linear_xnnpack_fp32.pte", "mixed_xnnpack_fp32.pte",
                                           "llm/pipeline.pte", "llm/attention.pte"};
     for (size_t f = 0; f < sizeof k_small / sizeof *k_small; f++) {

@@ -106,7 +106,6 @@ static uint32_t units(const char *smidr, const char *cpus)
 // Arm's register description: SH is bits 14-13, Affinity 11-0, NSMC (units of the group − 1) 59-56.
 static void sme_units(void **state)
 {
-    (void)state;
     assert_int_equal(units("", NULL), 0);
     assert_int_equal(units("0:0x0000000041006001", NULL), 1); // one group for all eight
     assert_int_equal(units("0:0x0000000041006001 4:0x0000000041006002", NULL),

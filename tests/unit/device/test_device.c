@@ -14,13 +14,11 @@ static etp_arena s_arena;
 
 static int set_up(void **state)
 {
-    (void)state;
     return etp_os_mkdirs(ROOT, NULL) == ETP_OK ? 0 : -1;
 }
 
 static int tear_down(void **state)
 {
-    (void)state;
     etp_status st = etp_os_remove_tree(ROOT, NULL);
     etp_arena_dispose(&s_arena);
     return st == ETP_OK ? 0 : -1;
@@ -47,7 +45,6 @@ static void write_bundle(const char *dir, const char *json)
 
 static void bundles_are_found_beside_the_program(void **state)
 {
-    (void)state;
     etp_bundle b;
     etp_error err;
     assert_int_equal(etp_os_mkdirs(ROOT "/usr/bin", NULL), ETP_OK);
@@ -88,7 +85,6 @@ static void bundles_are_found_beside_the_program(void **state)
 
 static void broken_bundles_are_refused(void **state)
 {
-    (void)state;
     static const char *const k_bad[] = {
         "",
         "{",
@@ -112,7 +108,6 @@ static void broken_bundles_are_refused(void **state)
 
 static void a_bundle_starts_in_its_folder_with_a_clean_environment(void **state)
 {
-    (void)state;
     write_bundle(ROOT "/b", "{\"schema\":\"etprof.bundle/1\",\"triple\":\"t\",\"start\":[\"./"
                             "etprof-runner\",\"--fixed\"]}");
     write_script(
@@ -167,7 +162,6 @@ static void a_bundle_starts_in_its_folder_with_a_clean_environment(void **state)
 
 static void an_old_or_missing_qemu_is_refused(void **state)
 {
-    (void)state;
     const char *path;
     etp_error err;
     write_script(ROOT "/old", "#!/bin/sh\necho 'qemu-aarch64 version 7.2.11 (Debian 1:7.2)'\n");
@@ -197,7 +191,6 @@ static void an_old_or_missing_qemu_is_refused(void **state)
 
 static void a_qemu_of_the_working_directory_is_not_started(void **state)
 {
-    (void)state;
     const char *path;
     etp_error err;
     static const char k_answer[] = "#!/bin/sh\n: >started\necho 'qemu-aarch64 version 10.1.0'\n";
@@ -217,7 +210,6 @@ static void a_qemu_of_the_working_directory_is_not_started(void **state)
 
 static void a_specification_has_one_kind(void **state)
 {
-    (void)state;
     static const struct {
         const char *spec;
         etp_device_kind kind;

@@ -82,7 +82,6 @@ static etp_status do_here(const char *script, const char *path, uint64_t most, d
 
 static void what_a_device_sends_is_bounded(void **state)
 {
-    (void)state;
     char path[] = "/tmp/etprof-remote-XXXXXX";
     int fd = mkstemp(path);
     assert_true(fd >= 0);

@@ -113,7 +113,6 @@ static const recorded k_models[] = {
 // Each level against each other of its family: 6 × 9 + 12 × 8 pairs.
 static void every_pair(void **state)
 {
-    (void)state;
     static const char *const k_levels[] = {"arm64_sme2", "arm64_sme1",   "arm64_neon", "x86_full",
                                            "x86_novnni", "x86_noavx512", "x86_sse"};
     size_t pairs = 0;
@@ -266,7 +265,6 @@ static void check_verdict(const etp_ab *ab, const char *const *f, bool program)
 
 static void verdicts_of_the_inspector(void **state)
 {
-    (void)state;
     FILE *file = fopen(ETP_TEST_SOURCE_DIR "/tests/data/verdicts.tsv", "r");
     const char *fields[FIELDS];
     char line[512];
@@ -348,7 +346,6 @@ static const etp_ab_finding *find(const etp_ab *ab, const char *words)
 
 static void real_pairs(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof k_pairs / sizeof *k_pairs; i++) {
         etp_ab_session *s = open_pair(k_pairs[i].model, k_pairs[i].baseline, k_pairs[i].candidate);
         check(etp_ab_answer(s), &k_pairs[i]);
@@ -360,7 +357,6 @@ static void real_pairs(void **state)
 // carry it: the other way round the level is masked, without SME names nothing is claimed.
 static void other_data_other_words(void **state)
 {
-    (void)state;
     const char *model = "mobilenet_v3_small_xnnpack_fp16";
     etp_ab_session *s = open_pair(model, "arm64_neon", "arm64_sme2");
     const etp_ab_finding *f = find(etp_ab_answer(s), "fp16 with fp32 weights");

@@ -200,7 +200,6 @@ static void judge(const case_of *c, etp_engage *out)
 
 static void every_reason(void **state)
 {
-    (void)state;
     bool seen[ETP_REASON_COUNT] = {false};
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
         etp_engage e;
@@ -223,7 +222,6 @@ static void every_reason(void **state)
 // what they cannot change is said.
 static void unknown_code_decides_nothing(void **state)
 {
-    (void)state;
     static const struct {
         const char *name;
         uint64_t on, unknown; // of 20
@@ -260,7 +258,6 @@ static void unknown_code_decides_nothing(void **state)
 // F16C code counts as what needs more beside it: FMA code may hold it, AVX code cannot.
 static void covering_code_decides_nothing(void **state)
 {
-    (void)state;
     static const struct {
         etp_code code;
         etp_engagement state;
@@ -299,7 +296,6 @@ static void covering_code_decides_nothing(void **state)
 // The micro-kernel that XNNPACK logged decides where names are silent, and against them.
 static void logged_kernels_decide(void **state)
 {
-    (void)state;
     static const char k_sme2[] =
         "kai_run_matmul_clamp_f32_qai8dxp1vlx4_qsi8cxp4vlx4_1vlx4vl_sme2_mopa";
     static const char k_neon[] = "kai_run_matmul_clamp_f32_qai8dxp4x8_qsi8cxp4x8_16x4x32_neon_i8mm";
@@ -338,7 +334,6 @@ static void logged_kernels_decide(void **state)
 // Too few samples of its own: those of operators of the same kernel decide, and only then.
 static void equal_kernels_are_joined(void **state)
 {
-    (void)state;
     static const struct {
         uint64_t sure, on, pool_sure, pool_on;
         etp_engagement state;
@@ -373,7 +368,6 @@ static void equal_kernels_are_joined(void **state)
 
 static void other_work_is_not_asked(void **state)
 {
-    (void)state;
     static const char *const k_names[] = {
         "Softmax (NC, F32) #1",       "Add (ND) #1",
         "Transpose (ND, X32) #1",     "native_call_mean.out",

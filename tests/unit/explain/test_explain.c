@@ -350,7 +350,6 @@ static etp_truth prove(const char *name, const char *level)
 
 static void proof_is_three_valued(void **state)
 {
-    (void)state;
     static const struct {
         const char *name, *level;
         etp_truth truth;

@@ -661,7 +661,6 @@ static score run_all(mode how)
 
 static void levels_of_one_build(void **state)
 {
-    (void)state;
     score s = run_all(ONE_BUILD);
     assert_true(s.cases >= 100 && s.groups > 1000);
     assert_true(s.tables > 0 && s.linears > 0 && s.fallbacks > 0);
@@ -675,7 +674,6 @@ static void levels_of_one_build(void **state)
 // Which of two equal clamps in a row was merged cannot be known; then it must be flagged.
 static void two_builds(void **state)
 {
-    (void)state;
     score s = run_all(TWO_BUILDS);
     assert_true(s.right * 100 >= s.groups * 97);
     assert_true(s.silent * 1000 <= s.groups);
@@ -683,7 +681,6 @@ static void two_builds(void **state)
 
 static void by_names_alone(void **state)
 {
-    (void)state;
     score s = run_all(NAMES_ALONE); // cannot know what was merged; the sums close all the same
     assert_true(s.right * 100 >= s.groups * 99);
     assert_true(s.silent * 1000 <= s.groups);

@@ -63,7 +63,6 @@ static void open_fixture(const char *program, const char *dump, joined *j)
 
 static void every_event_of_the_mixed_model(void **state)
 {
-    (void)state;
     joined j;
     open_fixture("mixed_xnnpack_fp32.pte", "mixed_xnnpack_fp32.etdump", &j);
     const etp_trace_block *block = etp_trace_block_at(j.trace, 0);
@@ -102,7 +101,6 @@ static void every_event_of_the_mixed_model(void **state)
 
 static void load_blocks_belong_to_no_method(void **state)
 {
-    (void)state;
     joined j;
     open_fixture("mixed_xnnpack_fp32.pte", "mixed_xnnpack_fp32_load.etdump", &j);
     bool seen = false;
@@ -120,7 +118,6 @@ static void load_blocks_belong_to_no_method(void **state)
 
 static void another_models_recording_is_refused(void **state)
 {
-    (void)state;
     joined j;
     open_fixture("linear_portable_fp32.pte", "mixed_xnnpack_fp32.etdump", &j);
     etp_join join = join_block(&j, 0);
@@ -146,7 +143,6 @@ static void another_models_recording_is_refused(void **state)
 // What a recording holds of sizes: more work than any CPU can do in its time.
 static void more_than_can_be_done_is_refused(void **state)
 {
-    (void)state;
     joined j;
     open_fixture("mixed_xnnpack_fp32.pte", "mixed_xnnpack_fp32.etdump", &j);
     etp_node *linear = (etp_node *)(uintptr_t)&j.program->methods[0].partitions[1].nodes[0];
@@ -191,7 +187,6 @@ static etp_join join_changed(joined *j, bool without_kernel, const char *kernel)
 
 static void almost_the_same_program_is_refused(void **state)
 {
-    (void)state;
     joined j;
     open_fixture("mixed_xnnpack_fp32.pte", "mixed_xnnpack_fp32.etdump", &j);
     assert_int_equal(join_changed(&j, false, NULL).method, 0);
@@ -441,7 +436,6 @@ static void damage_block(joined *j, const etp_trace_block *block, damage how, ui
 
 static void damaged_lists_are_not_trusted(void **state)
 {
-    (void)state;
     const char *dir = corpus_dir();
     if (!dir) {
         print_message("skipped: no reference corpus (set ETPROF_CORPUS)\n");
@@ -473,7 +467,6 @@ static void damaged_lists_are_not_trusted(void **state)
 // prefill and decode have the same events: nothing that differs between them may be claimed.
 static void ambiguous_methods_claim_nothing_that_differs(void **state)
 {
-    (void)state;
     const char *dir = corpus_dir();
     if (!dir) {
         print_message("skipped: no reference corpus (set ETPROF_CORPUS)\n");
@@ -507,7 +500,6 @@ static void ambiguous_methods_claim_nothing_that_differs(void **state)
 // call was that has no name of its own.
 static void facts_say_the_category(void **state)
 {
-    (void)state;
     const etp_value values[] = {
         {.kind = ETP_EVALUE_INT},
         {.kind = ETP_EVALUE_TENSOR, .dtype = ETP_DTYPE_INT64},

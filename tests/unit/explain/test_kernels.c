@@ -124,7 +124,6 @@ static void judge(const judged *cases, size_t n)
 
 static void levels_are_judged(void **state)
 {
-    (void)state;
     // All four as they should be; the C library's AVX-512 says nothing.
     JUDGE({ETP_LEVEL_VNNI, {{20, 10, 30, 40, 9}}, ETP_CONFIRMED},
           {ETP_LEVEL_AVX512, {{20, 10, 70, 0, 9}}, ETP_CONFIRMED},
@@ -280,7 +279,6 @@ static void only_what_was_about_to_run_contradicts(void **state)
 // arms of which one sample in fifty is of hidden code: how many are contradicted?
 static void strays_are_no_contradiction(void **state)
 {
-    (void)state;
     static const unsigned k_samples[] = {30, 100, 300, 1000, 3000, 10000};
     uint64_t x = 88172645463325252u;
     unsigned trials = 40000, wrong = 0, all = 0, found = 0, wanted = 0;
@@ -317,7 +315,6 @@ static void strays_are_no_contradiction(void **state)
 
 static void names_are_taken_apart(void **state)
 {
-    (void)state;
     static const struct {
         const char *name, *dtype, *op, *variant, *shape, *arch;
     } k_cases[] = {
@@ -362,7 +359,6 @@ static void names_are_taken_apart(void **state)
 // has what is beside it.
 static void names_say_their_code(void **state)
 {
-    (void)state;
     static const struct {
         const char *name;
         etp_code code;
@@ -498,7 +494,6 @@ static void broken_files_are_errors(void **state)
 
 static void a_feature_without_code_is_not_usable(void **state)
 {
-    (void)state;
     etp_isa_cpu cpu, usable;
     char why[ETP_ISA_WHY_MAX];
     assert_true(
@@ -527,7 +522,6 @@ static void a_feature_without_code_is_not_usable(void **state)
 // This program itself, under the name of XNNPACK's library: SSE code, and none for AMX.
 static void code_of_a_library_is_found(void **state)
 {
-    (void)state;
     char dir[] = "/tmp/etp-built-in-XXXXXX", path[128];
     etp_codes classes = 1;
     etp_error err = {0};

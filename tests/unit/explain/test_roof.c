@@ -71,7 +71,6 @@ static const etp_roof_work k_copy = {
 
 static void one_fixture_for_each_verdict(void **state)
 {
-    (void)state;
     etp_roof_work w = k_product;
     etp_roof_place p = placed(&w);
     near(p.compute_ns, 10000);
@@ -113,7 +112,6 @@ static void one_fixture_for_each_verdict(void **state)
 
 static void levels_types_and_units(void **state)
 {
-    (void)state;
     const etp_roof_kernel PRODUCT = ETP_ROOF_KERNEL_PRODUCT, DEPTHWISE = ETP_ROOF_KERNEL_DEPTHWISE,
                           QUINT8 = ETP_ROOF_KERNEL_QUINT8;
     const struct {
@@ -172,7 +170,6 @@ static void levels_types_and_units(void **state)
 
 static void working_sets_calls_and_threads(void **state)
 {
-    (void)state;
     etp_roof_work w = {
         .ns = 1e6, .in_bytes = 16000, .calls = 1, .level = ETP_LEVEL_NONE, .threads = 1};
     near(placed(&w).memory_ns, 160); // smaller than all: the smallest
@@ -202,7 +199,6 @@ static void working_sets_calls_and_threads(void **state)
 
 static void one_reading(void **state)
 {
-    (void)state;
     near(etp_roof_read_ns(&k_roofs, 1, 16384), 163.84);     // 16 KiB at 100 bytes a nanosecond
     near(etp_roof_read_ns(&k_roofs, 1, 1048576), 20971.52); // 1 MiB at 50
     near(etp_roof_read_ns(&k_roofs, 1, 131072), 1966.08);   // half way in sizes: 0.015 ns a byte

@@ -292,7 +292,6 @@ static void expect_refusal(const char *name, const char *text, size_t len, const
 
 static void bombs_are_refused(void **state)
 {
-    (void)state;
     static const char k_graph[] = "edge_dialect_exported_program/forward";
     enum { BIG = 64 << 20, MANY = 1 << 20 };
     char *text = calloc(BIG, 1);
@@ -309,7 +308,6 @@ static void bombs_are_refused(void **state)
 
 static void keys_are_not_repeated(void **state)
 {
-    (void)state;
     static const char k_map[] = "{\"forward\":{\"0\":1,\"0\":2}}";
     expect_refusal("debug_handle_map", k_map, sizeof k_map - 1,
                    "duplicate object key near '\"0\"'");

@@ -167,7 +167,6 @@ static const uint8_t k_by_hand[] = {
 
 static void reads_a_buffer_made_by_hand(void **state)
 {
-    (void)state;
     etp_fb_table root;
     etp_error err = {0};
     etp_bytes bytes = {k_by_hand, sizeof k_by_hand, 0};
@@ -401,7 +400,6 @@ static void misaligned_vectors_are_refused(void **state)
 
 static void fields_have_to_lie_behind_the_vtable_offset(void **state)
 {
-    (void)state;
     uint8_t bytes[sizeof k_by_hand];
     memcpy(bytes, k_by_hand, sizeof bytes);
     bytes[24 + 4] = 1; // u8 at byte 1 of its table
@@ -451,7 +449,6 @@ static etp_bytes item_list(etp_arena *arena, const char *const *names, const uin
 // An element said to equal an earlier one does, in contents and layout; and enough of them are.
 static void repetitions_are_recognised(void **state)
 {
-    (void)state;
     enum { N = 12 };
     static const char *const k_names[N] = {"one", "one", "one", "one", "two", "one",
                                            "one", "one", "one", "one", "two", "one"};

@@ -204,7 +204,6 @@ static void expect(bench *t, etp_bytes f, etp_status status, const char *message
 
 static void every_instruction(void **state)
 {
-    (void)state;
     bench t;
     start(&t);
     plan_spec s = {.n_values = 3, .n_instructions = 7, .n_operators = 1};
@@ -252,7 +251,6 @@ static void every_instruction(void **state)
 
 static void every_value(void **state)
 {
-    (void)state;
     bench t;
     start(&t);
     const int64_t ints[] = {1, 0};
@@ -305,7 +303,6 @@ static void every_value(void **state)
 
 static void indices_are_checked(void **state)
 {
-    (void)state;
     for (int i = 0; i < 8; i++) {
         bench t;
         start(&t);
@@ -330,7 +327,6 @@ static void indices_are_checked(void **state)
 
 static void broken_tensors(void **state)
 {
-    (void)state;
     const struct {
         tensor_spec spec;
         const char *message;
@@ -413,7 +409,6 @@ static etp_bytes program_with_data(bench *t, uint32_t header_length, uint64_t se
 
 static void every_location(void **state)
 {
-    (void)state;
     const uint32_t k_lengths[] = {24, 32}; // header of old and of current exporters
     for (size_t i = 0; i < 2; i++) {
         bench t;
@@ -446,7 +441,6 @@ static void every_location(void **state)
 
 static void data_outside_is_refused(void **state)
 {
-    (void)state;
     const uint64_t k_sizes[] = {65, UINT64_MAX, 40}; // 40: the tensor at 32 sticks out
     for (size_t i = 0; i < 3; i++) {
         bench t;
@@ -467,7 +461,6 @@ static void data_outside_is_refused(void **state)
 
 static void constants_of_old_exporters(void **state)
 {
-    (void)state;
     bench t;
     start(&t);
     const uint8_t bytes[] = {1, 2, 3, 4, 5, 6, 7, 8};
@@ -487,7 +480,6 @@ static void constants_of_old_exporters(void **state)
 
 static void newer_versions_are_named(void **state)
 {
-    (void)state;
     bench t;
     start(&t);
     expect(&t, program(&t, (program_spec){.version = 1}), ETP_UNSUPPORTED, "schema version 1");
@@ -521,7 +513,6 @@ static etp_fbb_ref delegate(bench *t, const char *id, uint32_t index)
 
 static void unknown_backends_are_listed(void **state)
 {
-    (void)state;
     bench t;
     start(&t);
     const uint8_t blob[40] = {0};

@@ -287,7 +287,6 @@ static void check_window(const etp_xnn_window *w, int n_fields)
 
 static void every_node_type(void **state)
 {
-    (void)state;
     bench t;
     start(&t);
     etp_fbb_ref refs[47];
@@ -337,7 +336,6 @@ static void every_node_type(void **state)
 
 static void details_of_nodes(void **state)
 {
-    (void)state;
     bench t;
     start(&t);
     // ELU with alpha 0.5 and a fused clamp; a newer type; a fully connected node without bias.
@@ -376,7 +374,6 @@ static void details_of_nodes(void **state)
 
 static void ids_are_checked(void **state)
 {
-    (void)state;
     for (unsigned field = 0; field < 2; field++) {
         bench t;
         start(&t);
@@ -479,7 +476,6 @@ static etp_bytes quantised_graph(bench *t, uint64_t weight_offset)
 
 static void every_quantisation(void **state)
 {
-    (void)state;
     bench t;
     start(&t);
     etp_xnn_graph g;
@@ -516,7 +512,6 @@ static void every_quantisation(void **state)
 
 static void constants_of_old_exporters(void **state)
 {
-    (void)state;
     bench t;
     start(&t);
     const uint8_t bytes[] = {9, 8, 7};
@@ -539,7 +534,6 @@ static void constants_of_old_exporters(void **state)
 
 static void headers_are_checked(void **state)
 {
-    (void)state;
     bench t;
     start(&t);
     etp_bytes good = quantised_graph(&t, 16);

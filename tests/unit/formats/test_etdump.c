@@ -149,7 +149,6 @@ static etp_etdump_tensor tensor_of(uint8_t buf[24], int8_t type, int64_t a, int6
 
 static void tensor_data_stays_inside_the_buffer(void **state)
 {
-    (void)state;
     static const uint8_t k_data[100] = {0};
     const etp_bytes buffer = {k_data, sizeof k_data, 1000};
     static const struct {
@@ -259,7 +258,6 @@ static void cut_and_flip(etp_bytes good)
 
 static void broken_recordings_are_errors(void **state)
 {
-    (void)state;
     static const char *const k_files[] = {"linear_xnnpack_fp32.etdump",
                                           "mixed_xnnpack_fp32_load.etdump"};
     for (size_t i = 0; i < 2; i++) {

@@ -146,26 +146,22 @@ static void damage_all(const char *suffix, read_fn *read, size_t at_least)
 
 static void damaged_programs(void **state)
 {
-    (void)state;
     damage_all(".pte", read_program, 4);
 }
 
 static void damaged_data_files(void **state)
 {
-    (void)state;
     damage_all(".ptd", read_ptd, 1);
 }
 
 static void damaged_bundles(void **state)
 {
-    (void)state;
     damage_all(".bpte", read_bundled, 1);
 }
 
 // A truncated program never passes: segments are part of the file.
 static void truncation_is_noticed(void **state)
 {
-    (void)state;
     etp_file file;
     char path[512];
     snprintf(path, sizeof path, "%s/mixed_xnnpack_fp32.pte", k_data);

@@ -77,7 +77,6 @@ static size_t make(uint8_t *out, unsigned major, const char *header, const char 
 
 static void headers(void **state)
 {
-    (void)state;
     static const struct {
         const char *header;
         size_t data;
@@ -130,7 +129,6 @@ static void headers(void **state)
 // Its elements can be counted in 64 bits, their bytes cannot.
 static void shapes_beyond_all_memory(void **state)
 {
-    (void)state;
     static const char k_header[] =
         "{'descr': '<f8', 'fortran_order': False, 'shape': (2305843009213693952,), }\n";
     uint8_t file[512];

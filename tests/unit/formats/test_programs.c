@@ -567,7 +567,6 @@ static void check_pte_only(const char *path, const char *golden)
 
 static void fixtures_match_flatc(void **state)
 {
-    (void)state;
     assert_true(check_all(k_data, k_data, ".pte", check_pte_only) >= 4);
     assert_true(check_all(k_data, k_data, ".ptd", check_ptd) >= 1);
     assert_true(check_all(k_data, k_data, ".bpte", check_bpte) >= 1);
@@ -582,7 +581,6 @@ static void check_pte_with_payloads(const char *path, const char *golden)
 
 static void corpus_matches_flatc(void **state)
 {
-    (void)state;
     const char *dir = corpus_dir();
     if (!dir) {
         print_message("skipped: no reference corpus (set ETPROF_CORPUS)\n");
@@ -623,7 +621,6 @@ static void wrong_files_are_refused(void **state)
 
 static void dtypes_know_their_size(void **state)
 {
-    (void)state;
     uint64_t bytes = 0;
     assert_true(etp_dtype_bytes(ETP_DTYPE_FLOAT32, 3, &bytes));
     assert_int_equal(bytes, 12);

@@ -58,7 +58,6 @@ static etp_status read_pte(uint64_t size, size_t more, etp_error *err)
 
 static void data_files_keep_to_their_header(void **state)
 {
-    (void)state;
     etp_error err = {0};
     assert_int_equal(read_ptd(PTD_ENDS, 0, &err), ETP_OK);
     assert_int_equal(read_ptd(PTD_ENDS, 1000, &err), ETP_OK); // something was appended
@@ -76,7 +75,6 @@ static void data_files_keep_to_their_header(void **state)
 
 static void programs_keep_to_their_header(void **state)
 {
-    (void)state;
     etp_error err = {0};
     assert_int_equal(read_pte(PTE_ENDS, 0, &err), ETP_OK);
     assert_int_equal(read_pte(PTE_ENDS, 1000, &err), ETP_OK);

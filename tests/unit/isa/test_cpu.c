@@ -104,7 +104,6 @@ static bool is_this_processor(const char *model_name)
 // the kernel says is there must be found; what is found may be more.
 static void finds_what_the_kernel_says(void **unused)
 {
-    (void)unused;
 #if defined(__x86_64__) && defined(__linux__)
     FILE *f = fopen("/proc/cpuinfo", "r");
     if (f == NULL) {
@@ -161,7 +160,6 @@ static void finds_what_the_kernel_says(void **unused)
 // The compiler's library asks CPUID too, by code of its own, and no kernel comes between.
 static void agrees_with_the_compiler(void **unused)
 {
-    (void)unused;
 #if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__) && \
     __GNUC__ >= 11
     etp_isa_cpu cpu;

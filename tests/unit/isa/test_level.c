@@ -28,7 +28,6 @@ static bool hides(etp_level level, const char *name)
 
 static void order_and_names(void **unused)
 {
-    (void)unused;
     etp_level out[ETP_LEVEL_COUNT];
     static const char *const k_arm[] = {"sme2", "sme1", "neon", "dotprod", "base"};
     static const char *const k_x86[] = {"amx", "fp16", "vnni", "avx512", "avx2", "sse"};
@@ -50,7 +49,6 @@ static void order_and_names(void **unused)
 
 static void aarch64_masks(void **unused)
 {
-    (void)unused;
     etp_isa_mask m = etp_level_mask(ETP_LEVEL_SME2);
     assert_true(m.hwcap == 0 && m.hwcap2 == 0 && m.family == ETP_ISA_AARCH64);
 
@@ -78,7 +76,6 @@ static void aarch64_masks(void **unused)
 
 static void x86_masks(void **unused)
 {
-    (void)unused;
     assert_false(hides(ETP_LEVEL_VNNI, "avx512vnni"));
     static const char *const k_avx512[] = {"avx512vnni", "gfni",     "avx512bf16", "avx512fp16",
                                            "amx_tile",   "amx_int8", "amx_bf16"};
@@ -127,7 +124,6 @@ static void x86_masks(void **unused)
 
 static void mask_names_its_level(void **unused)
 {
-    (void)unused;
     for (int level = ETP_LEVEL_BEST_AARCH64; level < ETP_LEVEL_COUNT; level++) {
         etp_isa_mask mask = etp_level_mask((etp_level)level);
         etp_level named = etp_isa_mask_level(&mask);
@@ -145,7 +141,6 @@ static void mask_names_its_level(void **unused)
 
 static void each_level_hides_more(void **unused)
 {
-    (void)unused;
     for (int f = ETP_ISA_AARCH64; f <= ETP_ISA_X86_64; f++) {
         etp_level out[ETP_LEVEL_COUNT];
         size_t n = etp_level_list((etp_isa_family)f, out);
@@ -170,7 +165,6 @@ static void each_level_hides_more(void **unused)
 
 static void an_sme2_phone(void **unused)
 {
-    (void)unused;
     etp_isa_cpu cpu = {.family = ETP_ISA_AARCH64,
                        .hwcap = BIT(0) | BIT(1) | BIT(9) | BIT(10) | BIT(20),
                        .hwcap2 = BIT(13) | BIT(14) | BIT(23) | BIT(37),
@@ -193,7 +187,6 @@ static void an_sme2_phone(void **unused)
 
 static void a_kernel_that_hides_sme(void **unused)
 {
-    (void)unused;
     etp_isa_cpu cpu = {.family = ETP_ISA_AARCH64,
                        .hwcap = BIT(0) | BIT(1) | BIT(9) | BIT(10) | BIT(20),
                        .hwcap2 = BIT(13),
@@ -213,7 +206,6 @@ static void a_kernel_that_hides_sme(void **unused)
 
 static void a_core_that_cpuinfo_knows_better(void **unused)
 {
-    (void)unused;
     etp_isa_cpu cpu = {.family = ETP_ISA_AARCH64,
                        .hwcap = BIT(0) | BIT(1) | BIT(9) | BIT(10) | BIT(20),
                        .midr = 0x413fd0c1}; // Neoverse N1
@@ -229,7 +221,6 @@ static void a_core_that_cpuinfo_knows_better(void **unused)
 
 static void x86_machines(void **unused)
 {
-    (void)unused;
     etp_isa_cpu zen4 = x86_cpu("avx,fma3,f16c,avx2,avx512f,avx512cd,avx512dq,avx512bw,avx512vl,"
                                "avx512vnni,avx512bf16,gfni");
     CHECK(zen4, ETP_LEVEL_VNNI, true, true);
@@ -275,7 +266,6 @@ static void x86_machines(void **unused)
 
 static void masking_takes_only_its_family(void **unused)
 {
-    (void)unused;
     etp_isa_cpu cpu = x86_cpu("avx,avx2,fma3");
     etp_isa_mask arm = etp_level_mask(ETP_LEVEL_BASE), sse = etp_level_mask(ETP_LEVEL_SSE);
     etp_isa_cpu same = etp_isa_cpu_masked(&cpu, &arm), less = etp_isa_cpu_masked(&cpu, &sse);

@@ -7,7 +7,6 @@
 
 static void names(void **unused)
 {
-    (void)unused;
     static const struct {
         const char *name;
         etp_name_proof proof;
@@ -50,7 +49,6 @@ static void names(void **unused)
 // without.
 static void names_mean_what_the_build_shows(void **state)
 {
-    (void)state;
     static const etp_name_book k_today = {
         ETP_ISA_AARCH64, "Convolution (NHWC, PF32) IGEMM; Fully Connected (NC, PF16) GEMM",
         "Convolution (NHWC, F32) IGEMM; Fully Connected (NC, F16) GEMM"};

@@ -7,7 +7,6 @@
 
 static void masks_round_trip(void **unused)
 {
-    (void)unused;
     for (int level = ETP_LEVEL_BEST_AARCH64; level < ETP_LEVEL_COUNT; level++) {
         etp_isa_mask mask = etp_level_mask((etp_level)level), back;
         char text[ETP_ISA_TEXT_MAX], why[256] = "";
@@ -24,7 +23,6 @@ static void masks_round_trip(void **unused)
 
 static void known_texts(void **unused)
 {
-    (void)unused;
     char text[ETP_ISA_TEXT_MAX];
     etp_isa_mask mask = etp_level_mask(ETP_LEVEL_AMX);
     (void)etp_isa_mask_format(&mask, text, sizeof text);
@@ -36,7 +34,6 @@ static void known_texts(void **unused)
 
 static void every_flag_at_once_fits(void **unused)
 {
-    (void)unused;
     etp_isa_cpu cpu = {.family = ETP_ISA_X86_64, .kernel_major = 99999, .kernel_minor = 99999},
                 back;
     for (size_t i = 0; i < ETP_X86_FLAGS; i++) {
@@ -51,7 +48,6 @@ static void every_flag_at_once_fits(void **unused)
 
 static void bad_masks(void **unused)
 {
-    (void)unused;
     static const char *const k_bad[] = {
         "",
         "x86_64",
@@ -95,7 +91,6 @@ static void bad_masks(void **unused)
 
 static void cpus(void **unused)
 {
-    (void)unused;
     etp_isa_cpu cpu;
     char why[256] = "", text[ETP_ISA_TEXT_MAX];
     static const char k_arm[] =

@@ -15,7 +15,6 @@
 // long as in float32 there, depthwise convolutions of 9 taps 1.6 to 2.1 times (five networks).
 static void int8_is_offered_where_it_helps(void **state)
 {
-    (void)state;
     static const struct {
         const char *level;
         bool offered;
@@ -56,7 +55,6 @@ static void int8_is_offered_where_it_helps(void **state)
 // time in products that quantisation left in floats, for which there is none.
 static void what_a_command_does_comes_first(void **state)
 {
-    (void)state;
     made m = made_base();
     folder f;
     etp_ab_session *s = NULL;

@@ -163,7 +163,6 @@ static void in_order(const etp_ab *ab)
 
 static void one_program_per_fix(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof k_programs / sizeof *k_programs; i++) {
         etp_ab_session *s = open_program(k_programs[i].program, NULL);
         const etp_ab *ab = etp_ab_answer(s);
@@ -196,7 +195,6 @@ static void one_program_per_fix(void **state)
 // one.
 static void none_where_none_is_due(void **state)
 {
-    (void)state;
     static const struct {
         const char *program;
         etp_fix_kind kind;
@@ -236,7 +234,6 @@ static void none_where_none_is_due(void **state)
 // whole microseconds: two converts of 20 and a pad of 60 µs, in names alone.
 static void planted_island(void **state)
 {
-    (void)state;
     made m = made_base();
     folder f;
     made_op island[] = {
@@ -263,7 +260,6 @@ static void planted_island(void **state)
 
 static void threads_and_losses(void **state)
 {
-    (void)state;
     made m = made_base();
     folder f;
     etp_ab_session *s = NULL;
@@ -326,7 +322,6 @@ static double saved_by_int8(uint64_t macs)
 // With roofs, what is expected follows: bytes ÷ rate, the ratio of peaks, distance to the roof.
 static void roofs_tell_what_to_expect(void **state)
 {
-    (void)state;
     const char *k_roofs = ETP_TEST_SOURCE_DIR "/tests/data/fixes/roofs.json";
     etp_ab_session *s = open_program("odd_sizes", NULL);
     assert_true(fix_of(etp_ab_answer(s), ETP_FIX_PRECISION, "int8")->expected_ns == ETP_NS_UNKNOWN);
@@ -373,7 +368,6 @@ static void roofs_tell_what_to_expect(void **state)
 // Layout work against a copy, threads against the cost of a parallel region.
 static void roofs_of_memory_and_regions(void **state)
 {
-    (void)state;
     const char *roofs = ETP_TEST_SOURCE_DIR "/tests/data/fixes/roofs.json";
     etp_ab_session *s = open_program("broadcast", roofs);
     const etp_ab *ab = etp_ab_answer(s);
@@ -405,7 +399,6 @@ static void roofs_of_memory_and_regions(void **state)
 // More threads are proposed with what was asked of the phase.
 static void threads_of_a_phase(void **state)
 {
-    (void)state;
     static const struct {
         etp_ab_phase phase;
         const char *ends;
@@ -440,7 +433,6 @@ static void threads_of_a_phase(void **state)
 // They are proposed to who ran with one, and has not measured this model with more.
 static void threads_that_were_measured(void **state)
 {
-    (void)state;
     static const struct {
         uint32_t own, other, model;
         bool proposed;
@@ -483,7 +475,6 @@ static void threads_that_were_measured(void **state)
 // a number without attention is the model's own.
 static void attention_is_one_fix(void **state)
 {
-    (void)state;
     static const char *const k_kernels[] = {"any.out",        "logical_not.out",  "where.self_out",
                                             "eq.Scalar_out",  "arange.start_out", "le.Scalar_out",
                                             "mul.Scalar_out", "expand_copy.out"};
@@ -536,7 +527,6 @@ static void attention_is_one_fix(void **state)
 // Findings about a part of the time: the largest part first, whatever they are about.
 static void findings_by_the_time_they_concern(void **state)
 {
-    (void)state;
     for (int us = 270; us <= 400;
          us += 130) { // of the kernel outside the delegate; 340 µs move data
         made m = made_base();
@@ -566,7 +556,6 @@ static void findings_by_the_time_they_concern(void **state)
 // the fix.
 static void recipe_repeats_the_export(void **state)
 {
-    (void)state;
     static const char *const k_cases[][2] = {
         {"toy_xnnpack_fp32",                               "etprof export MODEL --apply layer-norm"},
         {"toy_xnnpack_int8-dynamic_gelu-tanh_fold-expand",
@@ -599,7 +588,6 @@ static void recipe_repeats_the_export(void **state)
 // name of their own.
 static void patterns_of_categories(void **state)
 {
-    (void)state;
     made m = made_base();
     folder f;
     etp_ab_session *s = NULL;
@@ -641,7 +629,6 @@ static void patterns_of_categories(void **state)
 // fast it takes 25, in the other order 50.
 static void changes_follow_each_other(void **state)
 {
-    (void)state;
     static const char *const k_orders[][2] = {
         {"back fully*",    "scale fully* 2"},
         {"scale fully* 2", "back fully*"   }
@@ -716,7 +703,6 @@ static void fixes_are_changes(void **state)
 
 static void every_kind_was_seen(void **state)
 {
-    (void)state;
     for (int k = 0; k < ETP_FIX_COUNT; k++) {
         if (!seen[k]) {
             fail_msg("fix '%s' has no recording", etp_fix_id((etp_fix_kind)k));
@@ -727,7 +713,6 @@ static void every_kind_was_seen(void **state)
 // Nine operators lose: a command sends back the eight that lost most, and says so.
 static void many_go_back_by_their_loss(void **state)
 {
-    (void)state;
     static const char *const k_names[] = {
         "Transpose (ND, X32) #2", "Transpose (ND, X32) #3", "Transpose (ND, X32) #4",
         "Transpose (ND, X32) #5", "Transpose (ND, X32) #6", "Transpose (ND, X32) #7",

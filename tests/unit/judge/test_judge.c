@@ -420,7 +420,6 @@ static const struct {
 
 static void every_finding_rests_on_data(void **state)
 {
-    (void)state;
     bool seen[ETP_FINDING_COUNT] = {false};
     for (size_t i = 0; i < sizeof k_findings / sizeof *k_findings; i++) {
         etp_finding_kind kind = k_findings[i].kind;
@@ -533,7 +532,6 @@ static const struct {
 
 static void every_cause_rests_on_data(void **state)
 {
-    (void)state;
     bool seen[ETP_CAUSE_COUNT][ETP_CAUSE_STATES] = {{false}};
     for (size_t i = 0; i < sizeof k_causes / sizeof *k_causes; i++) {
         made m = made_base();
@@ -568,7 +566,6 @@ static void every_cause_rests_on_data(void **state)
 // What got slower stands first, and sending only it back gives what the sentence says.
 static void slower_first_and_back(void **state)
 {
-    (void)state;
     made m = made_base();
     folder f;
     etp_ab_session *s = open_made(&m, &f);
@@ -608,7 +605,6 @@ static bool report_says(const etp_ab *ab, folder *f, const char *words)
 // when the kernel is gone from both arms.
 static void shift_in_words(void **state)
 {
-    (void)state;
     made m = made_base();
     folder f;
     m.ops[4].name[0] = "native_call_native_layer_norm.out"; // delegated afterwards
@@ -648,7 +644,6 @@ static const etp_ab_finding *drift_of(const etp_ab *ab)
 // same they say that; and when heat falls while times grow, heat is not what they follow.
 static void drift_and_what_it_follows(void **state)
 {
-    (void)state;
     static const struct {
         double drift, celsius[2];
         uint64_t khz[2];
@@ -705,7 +700,6 @@ static const etp_ab_finding *finding_in(const etp_ab *ab, etp_finding_kind kind)
 // its; with a higher one, more than all; with a steady one none. More threads are no waiting.
 static void speedup_or_clock(void **state)
 {
-    (void)state;
     static const struct {
         double ghz[2], busy;
         uint32_t threads;
@@ -763,7 +757,6 @@ static void speedup_or_clock(void **state)
 // The warm-up rule drops counts with times: clock and CPUs at work are those planted, exactly.
 static void counts_of_the_kept_iterations(void **state)
 {
-    (void)state;
     made m = made_base();
     folder f;
     counted(&m, 4, 2);

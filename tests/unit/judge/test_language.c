@@ -38,7 +38,6 @@ static etp_ab_session *open_dump(const char *dump, const char *program, const ch
 // made-up memory reads 50 bytes a nanosecond.
 static void a_token_against_memory(void **state)
 {
-    (void)state;
     const uint64_t weights = 15360 / 2 + 15360 / 32 * 2, cache = 2 * 2 * 16 * 16 * 4;
     assert_int_equal(weights, 8640);
     assert_int_equal(cache, 4096);
@@ -59,7 +58,6 @@ static void a_token_against_memory(void **state)
 
 static void nothing_is_said_without_roofs_or_of_others(void **state)
 {
-    (void)state;
     etp_ab_session *s = open_dump(DATA "decode_token.etdump", DATA "decode_token.pte", NULL);
     assert_null(finding_of(etp_ab_answer(s), ETP_FINDING_DECODE_ROOF));
     etp_ab_close(s);
@@ -73,7 +71,6 @@ static void nothing_is_said_without_roofs_or_of_others(void **state)
 // tensors of 1 × 2 × 16 × 16 floats, and nothing else does.
 static void attention_that_is_written_out(void **state)
 {
-    (void)state;
     etp_ab_session *s = open_dump(DATA "decode_token.etdump", DATA "decode_token.pte", NULL);
     const etp_ab *ab = etp_ab_answer(s);
     const etp_ab_finding *f = finding_of(ab, ETP_FINDING_ATTENTION);
@@ -103,7 +100,6 @@ static void attention_that_is_written_out(void **state)
 // to fall over.
 static void a_method_without_inputs(void **state)
 {
-    (void)state;
     etp_error err = ERROR_NONE;
     etp_str bytes = {0};
     etp_pte pte;

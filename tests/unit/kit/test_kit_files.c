@@ -39,7 +39,6 @@ static void assert_number(const json_t *object, const char *key, double expected
 // The columns of Arm's kit stand first, in its order.
 static void columns_of_the_kit(void **state)
 {
-    (void)state;
     static const struct {
         const char *name, *columns;
     } k_files[] = {
@@ -70,7 +69,6 @@ static void columns_of_the_kit(void **state)
 // expected/ was made by make_expected.py from what flatc says about the dump.
 static void timeline_equals_flatc(void **state)
 {
-    (void)state;
     folder f;
     etp_str expected;
     static const char k_name[] = LOAD_STEM "_exec_all_runs_timeline.csv";
@@ -98,7 +96,6 @@ static void timeline_equals_flatc(void **state)
 // XNNPACK's numbering of its operators (" #k") says so.
 static void delegates_are_called_by_their_backend(void **state)
 {
-    (void)state;
     static const char *const k_tables[] = {"_exec_all_runs_timeline.csv", "_exec_ops_stats.csv",
                                            "_operator_details.csv"};
     char program[512];
@@ -127,7 +124,6 @@ static void delegates_are_called_by_their_backend(void **state)
 // "_b10" tells blocks of one recording apart; without others it is a part of the name.
 static void one_block_keeps_its_name(void **state)
 {
-    (void)state;
     static const char *const k_names[] = {"toy_on_t1_b10.etdump", "toy_off_t1_b2.etdump",
                                           "toy_off_t1.etdump"};
     const char *paths[3];
@@ -152,7 +148,6 @@ static void one_block_keeps_its_name(void **state)
 // 1000 ns, the other operators of delegates 0.
 static void tables_by_hand(void **state)
 {
-    (void)state;
     folder f;
     folder_make(&f);
     write_kit_files((const char *const[]){fixture(LOAD_STEM ".etdump")}, 1, f.path);
@@ -200,7 +195,6 @@ static void tables_by_hand(void **state)
 
 static void summary_closes(void **state)
 {
-    (void)state;
     folder f;
     folder_make(&f);
     write_kit_files((const char *const[]){fixture(LOAD_STEM ".etdump")}, 1, f.path);
@@ -234,7 +228,6 @@ static void summary_closes(void **state)
 
 static void same_bytes_again(void **state)
 {
-    (void)state;
     folder f;
     folder_make(&f);
     const char *a = folder_path(&f, "a"), *b = folder_path(&f, "b/deeper");
@@ -259,7 +252,6 @@ static void same_bytes_again(void **state)
 // file name in two folders.
 static void hostile_names(void **state)
 {
-    (void)state;
     static const char k_name[] = "a\"b,c|d\ne<f>=g.etdump";
     folder f;
     folder_make(&f);
@@ -295,7 +287,6 @@ static void hostile_names(void **state)
 // 200 bytes of two-byte characters: cut between characters, and still two different names.
 static void long_names(void **state)
 {
-    (void)state;
     folder f;
     folder_make(&f);
     char name[256] = {0};
@@ -317,7 +308,6 @@ static void long_names(void **state)
 
 static void no_place_to_write(void **state)
 {
-    (void)state;
     folder f;
     etp_error err = ERROR_NONE;
     etp_ab_session *session = NULL;
@@ -507,7 +497,6 @@ static void check_results(const json_t *root)
 
 static void run_folder(void **state)
 {
-    (void)state;
     folder f;
     session s;
     folder_make(&f);
@@ -550,7 +539,6 @@ static void run_folder(void **state)
 
 static void pipeline_summary(void **state)
 {
-    (void)state;
     folder f;
     session s;
     folder_make(&f);
@@ -590,7 +578,6 @@ static void pipeline_summary(void **state)
 // An emulator's times are no speeds: they stay, what is made of them goes.
 static void withheld_speedups(void **state)
 {
-    (void)state;
     folder f;
     session s;
     folder_make(&f);

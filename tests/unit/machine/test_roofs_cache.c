@@ -233,7 +233,6 @@ static void rates_are_decimal(void **state)
 // Rates of which a quarter may differ between passes; of a region's length nothing is asked.
 static void what_is_doubted(void **state)
 {
-    (void)state;
     etp_roof items[8];
     for (size_t i = 0; i < 8; i++) {
         items[i] = (etp_roof){.unit = i < 7 ? ETP_ROOF_BYTE_S : ETP_ROOF_NS, .best = 100};

@@ -36,7 +36,6 @@ static const char *note_of(const char *level, uint32_t threads, const char *cpus
 
 static void units(void **state)
 {
-    (void)state;
     assert_null(note_of("neon", 8, NULL, TWO, TWO_UNITS, false)); // no SME, no units
     assert_null(note_of("sme2", 1, NULL, TWO, TWO_UNITS, false));
     assert_null(note_of("sme2", 2, NULL, TWO, TWO_UNITS, false));
@@ -64,7 +63,6 @@ static bool noted(const char *cpus, const char *allowed)
 
 static void affinity(void **state)
 {
-    (void)state;
     assert_false(noted(NULL, "0-7"));
     assert_false(noted("4-7", "4-7"));
     assert_false(noted("4-7", "4-5 6-7")); // threads of different lists

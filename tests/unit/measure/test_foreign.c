@@ -52,7 +52,6 @@ static void the_lines_of_every_release(void **state)
         {"Iteration of Iteration 1 of 2: nan ms\nIteration 1 of 2: -3 ms\nIteration 1 of 2: 1e999 "
          "ms\n",                                                        0, 0,       0,        0,       0},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof k_logs / sizeof *k_logs; i++) {
         for (size_t piece = 1; piece <= 4096; piece = piece * 3 + 1) {
             heard h = hear(k_logs[i].text, piece, 2);
@@ -102,7 +101,6 @@ static void contradictions_are_kept(void **state)
          "Iteration 3 of 2: 1 ms\n",                   "its log has iteration 3, after 2"},
         {"Model executed successfully 1 time(s) in 24.5 ms.\n", "executions: 1, asked for 2"      },
     };
-    (void)state;
     for (size_t i = 0; i < sizeof k_logs / sizeof *k_logs; i++) {
         heard h = hear(k_logs[i].text, 7, 2);
         assert_string_equal(h.log.wrong, k_logs[i].wrong);
@@ -145,7 +143,6 @@ static void the_statistics_of_an_answer(void **state)
             "46", "31", "1000", "1005", "1019",
             "1000") "\r\n"
                     "I 00:00:01 executorch:stats.h:1] Prompt Tokens: 46    Generated Tokens: 31\n";
-    (void)state;
     for (size_t piece = 1; piece <= 4096; piece = piece * 3 + 1) {
         heard h = hear_text(k_text, piece, 1);
         assert_string_equal(h.log.wrong, "");
@@ -192,7 +189,6 @@ static void statistics_that_cannot_be(void **state)
         {STATS("46", "31", "1000", "1005", "99999999999999999", "1000"), "inference_end_ms is no"},
         {STATS("46", "31", "1000", "1005", "99999999999999999999", "1000"), "not a JSON object"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof k_bad / sizeof *k_bad; i++) {
         char why[200] = "";
         etp_foreign_stats s;

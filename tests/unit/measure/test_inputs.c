@@ -34,7 +34,6 @@ static void expect_floats(const char *path, const float *wanted, size_t n)
 // asfortranarray([[0, .25, .5, .75], [1, 1.25, 1.5, 1.75]]): the program wants rows.
 static void arrays(void **state)
 {
-    (void)state;
     static const float k_rows[] = {0, 0.25f, 0.5f, 0.75f, 1, 1.25f, 1.5f, 1.75f};
     static const char *const k_specs[] = {DATA "npz/linear.npz", DATA "npz/linear.npy"};
     for (size_t i = 0; i < 2; i++) {
@@ -51,7 +50,6 @@ static void arrays(void **state)
 
 static void refused(void **state)
 {
-    (void)state;
     static const struct {
         const char *spec;
         etp_status status;
@@ -82,7 +80,6 @@ static void refused(void **state)
 // Input of every fixture: 0/8 … 7/8 (tests/data/README.md).
 static void bundled(void **state)
 {
-    (void)state;
     static const float k_input[] = {0, 0.125f, 0.25f, 0.375f, 0.5f, 0.625f, 0.75f, 0.875f};
     etp_inputs in;
     etp_error err = {0};
@@ -105,7 +102,6 @@ static void bundled(void **state)
 // stands in its place among the others is not read.
 static void left_out(void **state)
 {
-    (void)state;
     etp_fbb b;
     etp_fbb_init(&b, &g_arena);
     etp_fbb_begin(&b);
@@ -140,7 +136,6 @@ static void left_out(void **state)
 
 static void passed_on(void **state)
 {
-    (void)state;
     etp_inputs in;
     assert_int_equal(prepare("random:7", &in, NULL), ETP_OK);
     assert_true(in.files == NULL && strcmp(in.spec, "random:7") == 0);
@@ -152,13 +147,11 @@ static void passed_on(void **state)
 
 static int make_dir(void **state)
 {
-    (void)state;
     return etp_os_temp_dir("/tmp", "test-inputs", &g_arena, &g_dir, NULL) == ETP_OK ? 0 : -1;
 }
 
 static int remove_dir(void **state)
 {
-    (void)state;
     etp_status status = etp_os_remove_tree(g_dir, NULL);
     etp_arena_dispose(&g_arena);
     return status == ETP_OK ? 0 : -1;

@@ -10,7 +10,6 @@
 
 static void ranges(void **state)
 {
-    (void)state;
     static const struct {
         const char *path, *method, *kept;
     } k_programs[] = {

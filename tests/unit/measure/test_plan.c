@@ -192,7 +192,6 @@ static void a_silent_probe_ends_when_the_session_is_to_end(void **state)
 // 0.2 s of a microsecond each, however many launches there are.
 static void a_short_model_warms_up_as_long(void **state)
 {
-    (void)state;
     etp_launch_iteration each[20];
     double scratch[10];
     etp_launch_outcome trial = {.iterations = each, .n_warmup = 10, .n_iterations = 10};

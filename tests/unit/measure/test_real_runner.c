@@ -26,7 +26,6 @@ static void assert_outputs_agree(const char *dir, const etp_run *run)
 
 static void a_real_model_is_measured(void **state)
 {
-    (void)state;
     etp_error err = {0};
     etp_device_cpu cpu;
     if (etp_session_probe(s_device, 0, NULL, &s_arena, &cpu, &err) != ETP_OK) {

@@ -25,7 +25,6 @@ static void hold(const char *other, const uint32_t *expected)
 
 static void converts_are_passed_over(void **state)
 {
-    (void)state;
     hold("precision/layers_int8.pte", (const uint32_t[]){1, 2, 3, 4, 5, 6, 7, 8});
     hold("precision/layers_dynamic.pte", (const uint32_t[]){0, 1, 2, 3, 4, 5, 6, 8});
     hold("precision/layers_fp16.pte", (const uint32_t[]){0, 1, 2, 3, 4, 5, 6, 7});
@@ -34,7 +33,6 @@ static void converts_are_passed_over(void **state)
 
 static void other_programs_have_none(void **state)
 {
-    (void)state;
     static const uint32_t k_none[] = {NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE};
     hold("fixes/recurrent.pte", k_none);
     hold("llm/decoder_cache.pte", k_none);

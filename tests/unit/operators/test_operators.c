@@ -156,7 +156,6 @@ static void check_rows(const expected_category *rows, size_t n)
 
 static void drawing_operators(void **state)
 {
-    (void)state;
     static const char *const k_draw[] = {"aten::native_dropout.out", "native_call_rand.out",
                                          "aten::bernoulli.out", "aten.randn_like.default"};
     static const char *const k_do_not[] = {"aten::addmm.out", "native_call_random_access.out",
@@ -169,13 +168,11 @@ static void drawing_operators(void **state)
 
 static void misread_names(void **state)
 {
-    (void)state;
     check_rows(k_misread, sizeof k_misread / sizeof *k_misread);
 }
 
 static void real_names(void **state)
 {
-    (void)state;
     check_rows(k_real, sizeof k_real / sizeof *k_real);
 }
 
@@ -203,7 +200,6 @@ static void check_parse(const char *name, etp_op_kind kind, const char *family,
 
 static void parts_of_names(void **state)
 {
-    (void)state;
     check_parse("Convolution (NHWC, PF32) IGEMM #3", ETP_OP_XNNPACK, "Convolution", "", "NHWC",
                 "PF32", "IGEMM", 3);
     check_parse("Fully Connected (NC, QD8, F32, QC8W) GEMM #1", ETP_OP_XNNPACK, "Fully Connected",
@@ -252,7 +248,6 @@ static void check_key(const char *name, const char *key)
 
 static void keys_ignore_what_levels_change(void **state)
 {
-    (void)state;
     static const struct {
         const char *a, *b;
         bool same;
@@ -300,7 +295,6 @@ static void keys_ignore_what_levels_change(void **state)
 
 static void table_is_sorted_and_categories_round_trip(void **state)
 {
-    (void)state;
     size_t n;
     const etp_op_family *rows = etp_op_family_table(&n);
     assert_true(n > 400);

@@ -339,7 +339,6 @@ static void a_lock_has_one_holder(void **state)
 // Last: it changes the process's signal handling.
 static void a_signal_wakes_a_reader(void **state)
 {
-    (void)state;
     signal(SIGTERM, SIG_DFL); // whoever started us may have had it ignored
     assert_int_equal(etp_os_catch_signals(NULL), ETP_OK);
     const char *const argv[] = {"/bin/sleep", "60", NULL};

@@ -179,7 +179,6 @@ static void what_a_child_leaves_behind_is_ended(void **state)
 
 static void a_child_dies_with_a_killed_parent(void **state)
 {
-    (void)state;
     int fds[2];
     assert_int_equal(pipe(fds), 0);
     pid_t middle = fork();
@@ -230,7 +229,6 @@ static bool has_left(int64_t pid)
 
 static void what_escaped_dies_with_a_killed_parent(void **state)
 {
-    (void)state;
     static const char *const k_scripts[] = {
         ESCAPED "wait",          // it has its parent when we die
         ESCAPED "exec sleep 60", // so it has, but a parent that does not know it
@@ -287,7 +285,6 @@ static void what_escaped_ends_as_its_spec_says(void **state)
 
 static void a_killed_supervisor_takes_its_child_along(void **state)
 {
-    (void)state;
     const char *const argv[] = {"/bin/sleep", "60", NULL};
     const etp_process_spec spec = {.argv = argv};
     etp_process p;
@@ -316,7 +313,6 @@ static void an_ignored_sigchld_hides_no_exit_code(void **state)
 // A stopped supervisor, and a child that the supervisor's stop left without anybody to end it.
 static void a_stopped_supervisor_is_woken(void **state)
 {
-    (void)state;
     const char *const argv[] = {"/bin/sleep", "60", NULL};
     const etp_process_spec spec = {.argv = argv};
     etp_process p;
@@ -329,7 +325,6 @@ static void a_stopped_supervisor_is_woken(void **state)
 
 static void conversation_over_pipes(void **state)
 {
-    (void)state;
     const char *const argv[] = {"/bin/cat", NULL};
     const etp_process_spec spec = {.argv = argv};
     etp_process p;
@@ -356,7 +351,6 @@ static void conversation_over_pipes(void **state)
 
 static void writing_to_a_child_that_left_is_an_error(void **state)
 {
-    (void)state;
     const char *const argv[] = {"/bin/sh", "-c", "exec <&-; sleep 60", NULL};
     const etp_process_spec spec = {.argv = argv};
     etp_process p;

@@ -92,13 +92,11 @@ static size_t check_folder(const char *dir)
 
 static void fixtures_add_up(void **state)
 {
-    (void)state;
     assert_true(check_folder(k_data) >= 4);
 }
 
 static void corpus_adds_up(void **state)
 {
-    (void)state;
     const char *dir = corpus_dir();
     if (!dir) {
         print_message("skipped: no reference corpus (set ETPROF_CORPUS)\n");
@@ -111,7 +109,6 @@ static void corpus_adds_up(void **state)
 
 static void kinds_are_told_apart(void **state)
 {
-    (void)state;
     const struct {
         const char *name;
         etp_file_kind kind;

@@ -41,7 +41,6 @@ static void assert_dims(const etp_value *v, uint32_t rank, const int64_t *dims)
 
 static void linear_is_one_node(void **state)
 {
-    (void)state;
     etp_file file;
     const etp_program *p;
     open_program(k_data, "linear_xnnpack_fp32.pte", &file, &p);
@@ -74,7 +73,6 @@ static void linear_is_one_node(void **state)
 
 static void kernels_have_operands(void **state)
 {
-    (void)state;
     etp_file file;
     const etp_program *p;
     open_program(k_data, "linear_portable_fp32.pte", &file, &p);
@@ -138,7 +136,6 @@ typedef struct model {
 
 static void macs_of_known_models(void **state)
 {
-    (void)state;
     const char *dir = corpus_dir();
     if (!dir) {
         print_message("skipped: no reference corpus (set ETPROF_CORPUS)\n");
@@ -195,7 +192,6 @@ static void macs_of_known_models(void **state)
 
 static void methods_share_weights(void **state)
 {
-    (void)state;
     const char *dir = corpus_dir();
     if (!dir) {
         print_message("skipped: no reference corpus (set ETPROF_CORPUS)\n");
@@ -253,7 +249,6 @@ static etp_work work_of(int type, const etp_xnn_node *xnn, const etp_value *valu
 
 static void convolutions_by_hand(void **state)
 {
-    (void)state;
     const int64_t in[] = {1, 8, 8, 4}, filter[] = {6, 3, 3, 2}, bias[] = {6}, out[] = {1, 4, 4, 6};
     etp_xnn_window w = {.pad_top = 1,
                         .pad_bottom = 1,
@@ -289,7 +284,6 @@ static void convolutions_by_hand(void **state)
 
 static void windows_need_not_be_square(void **state)
 {
-    (void)state;
     const int64_t in[] = {1, 9, 7, 4}, filter[] = {2, 5, 1, 4}, out[] = {1, 5, 7, 2};
     etp_xnn_window w = {.kernel_h = 5,
                         .kernel_w = 1,
@@ -328,7 +322,6 @@ static void payload_sizes_are_unsigned(void **state)
 
 static void added_nodes_have_no_handle(void **state)
 {
-    (void)state;
     const char *dir = corpus_dir();
     if (!dir) {
         print_message("skipped: no reference corpus (set ETPROF_CORPUS)\n");
@@ -349,7 +342,6 @@ static void added_nodes_have_no_handle(void **state)
 
 static void transposed_and_depthwise_by_hand(void **state)
 {
-    (void)state;
     const int64_t in[] = {2, 5, 5, 8}, filter[] = {4, 2, 2, 8}, out[] = {2, 10, 10, 4};
     etp_xnn_window w = {.kernel_h = 2,
                         .kernel_w = 2,
@@ -376,7 +368,6 @@ static void transposed_and_depthwise_by_hand(void **state)
 
 static void matrices_by_hand(void **state)
 {
-    (void)state;
     const int64_t a[] = {2, 3, 5, 7}, b[] = {2, 3, 7, 11}, c[] = {2, 3, 5, 11};
     etp_xnn_node xnn = {0};
     etp_value v[] = {tensor(a, 4, false), tensor(b, 4, false), tensor(c, 4, false)};
@@ -393,7 +384,6 @@ static void matrices_by_hand(void **state)
 
 static void attention_by_hand(void **state)
 {
-    (void)state;
     const int64_t q[] = {1, 4, 10, 16}, k[] = {1, 4, 12, 16}, val[] = {1, 4, 12, 16};
     const int64_t scale[] = {16}, out[] = {1, 4, 10, 16};
     static const uint32_t k_ids[] = {0, 1, 2, 3, 4};
@@ -411,7 +401,6 @@ static void attention_by_hand(void **state)
 
 static void elementwise_and_movement(void **state)
 {
-    (void)state;
     const int64_t a[] = {1, 16, 4, 4}, b[] = {1, 16, 1, 1}, bad[] = {1, 3, 1, 1};
     etp_xnn_node xnn = {0};
     etp_value add[] = {tensor(a, 4, false), tensor(b, 4, false), tensor(a, 4, false)};
@@ -430,7 +419,6 @@ static void elementwise_and_movement(void **state)
 
 static void huge_shapes_do_not_wrap(void **state)
 {
-    (void)state;
     const int64_t a[] = {4294967295, 4294967295, 2}, f[] = {2, 2};
     const int64_t o[] = {4294967295, 4294967295, 2};
     etp_xnn_node xnn = {0};

@@ -54,7 +54,6 @@ static opened open_tokens(const char *path, int64_t n, int64_t positions, uint64
 // Every matrix, and attention over the whole cache: two products of it and each query.
 static void plain_attention(void **state)
 {
-    (void)state;
     const int64_t tokens[] = {1, 2, 16, 33, 63};
     for (size_t i = 0; i < sizeof tokens / sizeof *tokens; i++) {
         uint64_t n = (uint64_t)tokens[i];
@@ -70,7 +69,6 @@ static void plain_attention(void **state)
 // ExecuTorch's llama_transformer and the decoder's parameters, attention as products of matrices).
 static void as_pytorch_counts(void **state)
 {
-    (void)state;
     const struct {
         int64_t n;
         uint64_t flops;
@@ -89,7 +87,6 @@ static void as_pytorch_counts(void **state)
 // Query i of n behind p tokens sees p + i + 1 keys.
 static void fused_attention(void **state)
 {
-    (void)state;
     const struct {
         int64_t n;
         uint64_t place;
@@ -116,7 +113,6 @@ static void fused_attention(void **state)
 // mean.
 static void a_mean_of_places(void **state)
 {
-    (void)state;
     opened o = open_tokens(LLM "decoder_fused.pte", 1, 1, 8 + 11);
     assert_int_equal(o.forward->macs, LINEAR + (uint64_t)LAYERS * WIDTH * 21 + LOGITS);
     close_call(&o);
@@ -124,7 +120,6 @@ static void a_mean_of_places(void **state)
 
 static void an_unknown_place_is_a_bound(void **state)
 {
-    (void)state;
     opened o = open_tokens(LLM "decoder_fused.pte", 1, 1, ETP_CALL_PLACE_UNKNOWN);
     assert_int_equal(o.forward->macs, LINEAR + (uint64_t)LAYERS * 2 * WIDTH * CACHE + LOGITS);
     assert_true(o.forward->bound);
@@ -135,7 +130,6 @@ static void an_unknown_place_is_a_bound(void **state)
 // logits for every token (make_programs.py).
 static void positions_of_their_own(void **state)
 {
-    (void)state;
     for (int64_t n = 1; n <= 32; n += 31) {
         opened o = open_tokens(LLM "decoder_positions.pte", n, n, ETP_CALL_PLACE_UNKNOWN);
         assert_int_equal(o.forward->macs, n * (3 * 16 * 16 + 2 * 48 * 16 + 16 * 64));
@@ -147,7 +141,6 @@ static void positions_of_their_own(void **state)
 // The same decoder as the plain one, without a delegate.
 static void kernels_alone(void **state)
 {
-    (void)state;
     for (uint64_t n = 1; n <= 63; n += 31) {
         opened o = open_tokens(LLM "decoder_portable.pte", (int64_t)n, 1, ETP_CALL_PLACE_UNKNOWN);
         assert_int_equal(o.forward->macs,
@@ -160,7 +153,6 @@ static void kernels_alone(void **state)
 // 3 × 3 windows of 3 channels for 8, padded by one: as many places as the picture has pixels.
 static void pictures(void **state)
 {
-    (void)state;
     const int64_t sides[][2] = {
         {8,  8 },
         {12, 20},
@@ -181,7 +173,6 @@ static void pictures(void **state)
 // What a call moves: the queries of one token and what is in the cache, not all of it.
 static void bytes_of_a_token(void **state)
 {
-    (void)state;
     opened o = open_tokens(LLM "decoder_fused.pte", 1, 1, 2 * 31);
     size_t attention = 0, updates = 0;
     for (uint32_t i = 0; i < o.forward->n_instructions; i++) {
@@ -202,7 +193,6 @@ static void bytes_of_a_token(void **state)
 // Without a call, and with one that the program does not take, sizes stay bounds.
 static void bounds_stay_bounds(void **state)
 {
-    (void)state;
     const uint64_t most = 63 * (LINEAR + (uint64_t)LAYERS * 2 * CACHE * WIDTH) + LOGITS;
     const etp_call_input wrong[] = {
         {.index = 0, .rank = 2, .dims = {1, 64}},
@@ -226,7 +216,6 @@ static void bounds_stay_bounds(void **state)
 
 static void calls_as_text(void **state)
 {
-    (void)state;
     etp_call_input room[ETP_CALL_INPUTS];
     etp_call call;
     assert_true(etp_call_read(ETP_STR("m"), ETP_STR("0=1x64,3=7"), ETP_STR("3.5"), room, &call));

@@ -329,7 +329,6 @@ static void strings_become_harmless(void **state)
 
 static void numbers_read_well(void **state)
 {
-    (void)state;
     static const struct {
         etp_kind kind;
         double max, value;
@@ -578,7 +577,6 @@ static void *shortage(void *ctx, void *ptr, size_t old_size, size_t new_size)
 // with missing content.
 static void memory_shortage_is_reported(void **state)
 {
-    (void)state;
     for (size_t f = 0; f < N_FORMATS; f++) {
         etp_arena plenty = {0};
         const char *whole = render(&plenty, sample_full(&plenty), k_formats[f], NULL);
@@ -622,7 +620,6 @@ static void lines_fit_the_terminal(void **state)
 
 static void ticks_are_round_and_inside(void **state)
 {
-    (void)state;
     double ticks[8], step = 0;
     etp_scale s = {0, 1163, 0, 100};
     assert_int_equal(etp_scale_ticks(&s, 7, ticks, &step), 6);
@@ -649,7 +646,6 @@ static void ticks_are_round_and_inside(void **state)
 
 static void same_tree_same_bytes(void **state)
 {
-    (void)state;
     for (size_t f = 0; f < N_FORMATS; f++) {
         etp_arena a = {0}, b = {0};
         assert_string_equal(render(&a, sample_hostile(&a), k_formats[f], NULL),

@@ -15,7 +15,6 @@ static bool can_run(const etp_isa_cpu *cpu, const char *isa)
 
 static void loops_do_what_they_claim(void **state)
 {
-    (void)state;
     etp_isa_cpu cpu;
     etp_isa_cpu_detect(&cpu);
     size_t ran = 0;
@@ -38,7 +37,6 @@ static void loops_do_what_they_claim(void **state)
 // By what the levels are documented to hide.
 static void levels_hide_the_sets_above_them(void **state)
 {
-    (void)state;
     static const struct {
         const char *isa;
         etp_level level;
@@ -80,7 +78,6 @@ static void levels_hide_the_sets_above_them(void **state)
 
 static void thread_counts(void **state)
 {
-    (void)state;
     uint32_t t[ETP_ROOF_COUNTS_MAX];
     size_t n = 0;
     assert_true(etp_roof_threads_parse("1,2,8", t, &n));
@@ -115,7 +112,6 @@ static void count(void *ctx, uint32_t thread)
 
 static void the_pool_runs_every_part_once_and_waits(void **state)
 {
-    (void)state;
     etp_roof_pool *pool = etp_roof_pool_open(5);
     assert_non_null(pool);
     tally t = {0};
@@ -134,7 +130,6 @@ static void the_pool_runs_every_part_once_and_waits(void **state)
 
 static void readers_read_everything(void **state)
 {
-    (void)state;
     etp_isa_cpu cpu;
     etp_isa_cpu_detect(&cpu);
     static _Alignas(64) uint8_t bytes[4096];
@@ -167,7 +162,6 @@ static bool keep(void *ctx, const etp_roof *roof)
 
 static void measured_figures_are_sane(void **state)
 {
-    (void)state;
     etp_isa_cpu cpu;
     etp_isa_cpu_detect(&cpu);
     kept k = {0};
@@ -205,7 +199,6 @@ static void measured_figures_are_sane(void **state)
 
 static void checking_alone_times_nothing(void **state)
 {
-    (void)state;
     etp_isa_cpu cpu;
     etp_isa_cpu_detect(&cpu);
     kept k = {0};

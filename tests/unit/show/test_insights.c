@@ -64,7 +64,6 @@ static void near(double found, double expected) // the made blocks wobble by les
 // sme2: 200 + 100 + 80 + 340 + 270 + 10 = 1000 µs; neon 1570 µs, so the whole gained 1.57.
 static void bottlenecks_by_hand(void **state)
 {
-    (void)state;
     static const struct {
         const char *label;
         etp_bottleneck_kind kind;
@@ -99,7 +98,6 @@ static void bottlenecks_by_hand(void **state)
 // Of an arm without roofs. The first and the third run on SME, and nothing says what limits them.
 static void reasons_by_hand(void **state)
 {
-    (void)state;
     static const struct {
         const char *label, *why;
     } k_expected[] = {
@@ -143,7 +141,6 @@ static size_t hot_operators(const made *m, const char *words, bool *out_said)
 
 static void thresholds(void **state)
 {
-    (void)state;
     bool said;
     made m = made_base();
     m.ops[1].us[1] = 47; // of 947: 4.96 %
@@ -185,7 +182,6 @@ static void thresholds(void **state)
 // A delegate that counts in units of its own, or a damaged dump: no part of the inference is known.
 static void longer_than_the_whole(void **state)
 {
-    (void)state;
     bool said;
     made m = made_base();
     m.execute_us = 170; // the transpose alone takes 340
@@ -201,7 +197,6 @@ static void longer_than_the_whole(void **state)
 // What gains less than the whole is said only when the whole gained and its figure stands.
 static void lagging_needs_a_gain(void **state)
 {
-    (void)state;
     folder f;
     made m = made_base();
     m.output[1] = 3; // outputs differ: withheld
@@ -223,7 +218,6 @@ static void lagging_needs_a_gain(void **state)
 
 static void an_inference_is_split_exactly(void **state)
 {
-    (void)state;
     made m = made_base();
     folder f;
     etp_ab_session *s = open_made(&m, &f);
@@ -252,7 +246,6 @@ static void an_inference_is_split_exactly(void **state)
 
 static void kernels_that_changed(void **state)
 {
-    (void)state;
     made m = made_base();
     folder f;
     m.ops[5] = (made_op){
@@ -285,7 +278,6 @@ static void kernels_that_changed(void **state)
 // Untraced 2 ms and 1 ms beside traced 1.57 ms and 1 ms: each under its own title.
 static void latencies_are_labelled(void **state)
 {
-    (void)state;
     made m = made_base();
     folder f;
     m.untraced_us[0] = 2000;
@@ -344,7 +336,6 @@ static bool notes_say(const etp_combined *c, const char *words)
 
 static void platforms_side_by_side(void **state)
 {
-    (void)state;
     folder f, g;
     made mac = made_base(), android = made_base();
     android.ops[0].us[1] = 400; // 1.57 ÷ 1.2 = 1.31
@@ -382,7 +373,6 @@ static void platforms_side_by_side(void **state)
 // Two fixes of one kind in a run are one that another run wants, too.
 static void common_fixes_are_said_once(void **state)
 {
-    (void)state;
     folder f;
     made m = made_base();
     etp_ab_session *s = open_made(&m, &f);
@@ -408,7 +398,6 @@ static void common_fixes_are_said_once(void **state)
 
 static void what_keeps_runs_apart_is_said(void **state)
 {
-    (void)state;
     folder f, g;
     made one = made_base(), two = made_base();
     two.threads[0] = two.threads[1] = 4;

@@ -35,7 +35,6 @@ static void near(double found, double wanted)
 // 12,000 cycles.
 static void by_hand(void **state)
 {
-    (void)state;
     etp_counted a[BLOCKS], b[BLOCKS];
     for (int i = 0; i < BLOCKS; i++) {
         a[i] = cell(6000, 12000, 24000, 48000);
@@ -57,7 +56,6 @@ static void by_hand(void **state)
 // Each factor has the interval of its own log ratios; the means add up to that of the speedup.
 static void intervals(void **state)
 {
-    (void)state;
     static const double k_cycles[BLOCKS] = {0.01,  -0.02, 0.03,  0, 0.005,
                                             -0.01, 0.02,  -0.015}, // ln, added to the candidate
         k_clock[BLOCKS] = {0, 0.004, -0.004, 0.002, 0.001, -0.003, 0, 0.002},
@@ -90,7 +88,6 @@ static void intervals(void **state)
 // A block counts for all factors or for none; missing instructions cost only their own two.
 static void missing(void **state)
 {
-    (void)state;
     etp_counted a[BLOCKS], b[BLOCKS];
     for (int i = 0; i < BLOCKS; i++) {
         a[i] = cell(6000, 6000, 12000, 12000);

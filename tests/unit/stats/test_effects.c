@@ -17,7 +17,6 @@ static void near(double found, double expected)
 // by Paule and Mandel is published as 0.3181; all four by scipy.optimize.brentq and scipy.stats.t.
 static void published(void **state)
 {
-    (void)state;
     static const double k_trials[13][4] = {
         {4,   119,   11,  128  },
         {6,   300,   29,  274  },
@@ -49,7 +48,6 @@ static void published(void **state)
 
 static void plain(void **state)
 {
-    (void)state;
     static const double k_y[] = {.1, .3, .35, .65, .45, .15};
     static const double k_var[] = {.003, .003, .005, .001, .005, .002};
     etp_effects e = etp_random_effects(k_y, k_var, 6, 0.95);
@@ -65,7 +63,6 @@ static void plain(void **state)
 
 static void few(void **state)
 {
-    (void)state;
     static const double k_y[] = {.1, .2}, k_var[] = {.01, 0};
     assert_true(isnan(etp_random_effects(k_y, k_var, 0, 0.95).mean.estimate));
     etp_effects e = etp_random_effects(k_y, k_var, 1, 0.95);

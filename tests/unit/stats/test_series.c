@@ -28,7 +28,6 @@ static double wilcoxon(const double *x, size_t n)
 
 static void signed_ranks(void **state)
 {
-    (void)state;
     static const double k_x[] = {1.1, -0.4, 2.3, 0.7, -1.9, 3.1, 0.2, 1.5};
     near_rel(wilcoxon(k_x, 8), 0.1953125, 1e-14, "plain"); // scipy.stats.wilcoxon(method='exact')
     static const double k_ties[] = {1, -1, 2, 2, -3, 4, 0, 5, 5};
@@ -56,7 +55,6 @@ static etp_unpaired unpaired(const double *a, size_t n_a, const double *b, size_
 
 static void rank_sums(void **state)
 {
-    (void)state;
     static const double k_a[] = {1.2, 3.4, 2.2, 5.1, 4.0, 2.9}, k_b[] = {0.4, 1.9, 2.0, 1.1, 3.0};
     etp_unpaired u = unpaired(k_a, 6, k_b, 5);
     near_rel(u.p, 0.08225108225108226, 1e-13, "p"); // scipy.stats.mannwhitneyu(method='exact')
@@ -99,7 +97,6 @@ static void rank_sums(void **state)
 
 static void rank_sums_of_many(void **state)
 {
-    (void)state;
     enum { N_A = 5000, N_B = 4001 };
     double *a = malloc(N_A * sizeof *a), *b = malloc(N_B * sizeof *b);
     assert_true(a && b);
@@ -121,7 +118,6 @@ static void rank_sums_of_many(void **state)
 
 static void false_discovery(void **state)
 {
-    (void)state;
     double p[] = {.01, .04, (double)NAN, .03, .005, .5}, q[6];
     uint32_t scratch[6];
     etp_benjamini_hochberg(p, 6, scratch, q);
@@ -185,7 +181,6 @@ static size_t changes_in(const double *x, size_t n, etp_change *out)
 
 static void change_points(void **state)
 {
-    (void)state;
     etp_change c[100];
     static const double k_one[] = {10, 11, 10, 10, 11, 10, 10, 11, 10, 10,
                                    13, 14, 13, 13, 14, 13, 14, 13, 13, 14};
@@ -227,7 +222,6 @@ static double normal(etp_rng *rng)
 
 static void plans(void **state)
 {
-    (void)state;
     // t(.975, 9)·c4(10)·sd/√10 and (t(.975, 9) + t(.8, 9))·sd/√10 with sd 0.02, expm1
     near_rel(etp_plan_half_width(0.02, 10), 0.014013248411268112, 1e-12, "width");
     // smallest even n from 6 on with
@@ -251,7 +245,6 @@ static void plans(void **state)
 // Of sessions as long as their pilots of six blocks say, four of five are as narrow as was asked.
 static void plans_hold_as_often_as_they_say(void **state)
 {
-    (void)state;
     enum { SESSIONS = 2000 };
     etp_rng rng;
     etp_rng_init(&rng, 20261126);

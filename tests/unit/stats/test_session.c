@@ -157,7 +157,6 @@ static unsigned flags_of(const double *us, uint32_t k)
 
 static void shapes_of_launches(void **state)
 {
-    (void)state;
     static const double k_plain[] = {100.3, 99.6, 100.1, 100.9, 99.2,
                                      100.5, 99.9, 100.0, 99.4,  100.7};
     assert_int_equal(flags_of(k_plain, 10), 0);
@@ -218,7 +217,6 @@ static void tails(uint64_t every_a, uint64_t every_b, double share_a, double sha
 
 static void slow_iterations(void **state)
 {
-    (void)state;
     tails(9, 1000, 21.0 / 200, 0, ETP_FLAG_HEAVY_TAIL);
     tails(9, 9, 21.0 / 200, 21.0 / 200, 0); // both alike
     tails(5, 7, 40.0 / 200, 26.0 / 200, 0); // seven points more, but not twice
@@ -258,7 +256,6 @@ static unsigned flags_with_traced(const double *us, bool as_traced)
 
 static void traced_launches_show_shapes(void **state)
 {
-    (void)state;
     static const double k_alike[] = {99.7, 100.4, 99.9, 100.2, 100.8,
                                      99.3, 100.0, 99.5, 100.6, 100.1};
     assert_int_equal(flags_with_traced(k_alike, true), 0); // what the tracer costs is no mode
@@ -295,7 +292,6 @@ static unsigned flags_of_scatter(double wide, double calm)
 
 static void unequal_scatter(void **state)
 {
-    (void)state;
     // scipy.stats.f.isf(0.03, 9, 9) = 3.7914, its root 1.9471
     assert_int_equal(flags_of_scatter(4, 4 / 1.9), 0);
     assert_int_equal(flags_of_scatter(4, 4 / 2.0), ETP_FLAG_HEAVY_TAIL);
@@ -513,7 +509,6 @@ static void check_baseline(const char *names, const int *ranks, const char *want
 
 static void baselines(void **state)
 {
-    (void)state;
     static const int k_sme2_neon[] = {0, 2}, k_neon_sme2[] = {2, 0}, k_three[] = {0, 2, 1};
     static const int k_same[] = {1, 1}, k_partly[] = {-1, 0, -1};
     check_baseline("sme2 neon", k_sme2_neon, "", "", "neon");

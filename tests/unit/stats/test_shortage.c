@@ -67,7 +67,6 @@ static etp_status csv(etp_arena *arena)
 
 static void memory_ends_anywhere(void **state)
 {
-    (void)state;
     etp_status (*const k_asked[])(etp_arena *) = {analyze, wilcoxon, unpaired, drift, spread, csv};
     for (size_t i = 0; i < sizeof k_asked / sizeof *k_asked; i++) {
         etp_status st = ETP_NOMEM;

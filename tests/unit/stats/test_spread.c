@@ -56,7 +56,6 @@ static etp_spread spread_of(const etp_launch_stats *traced, size_t n_traced)
 
 static void all_launches(void **state)
 {
-    (void)state;
     etp_spread s = spread_of(k_traced, N(k_traced));
     assert_int_equal(s.blocks, 3);
     assert_int_equal(s.launches, 14);
@@ -71,7 +70,6 @@ static void all_launches(void **state)
 
 static void tracer_scatters(void **state)
 {
-    (void)state;
     etp_launch_stats traced[N(k_traced)];
     memcpy(traced, k_traced, sizeof traced);
     for (size_t i = 0; i < N(traced); i++) { // by 5 % to and fro, the arms against each other
@@ -154,7 +152,6 @@ static void nothing_beside_the_ratios(void **state)
 // scipy.stats.chi2.ppf: √(df ÷ quantile)
 static void factors(void **state)
 {
-    (void)state;
     near_rel(etp_sd_factor(0.1, 5), sqrt(5 / 9.236356899781123), 1e-7, "5 df, low");
     near_rel(etp_sd_factor(0.9, 5), sqrt(5 / 1.6103079869623227), 1e-7, "5 df, high");
     near_rel(etp_sd_factor(0.9, 1), sqrt(1 / 0.015790774093431218), 1e-7, "1 df, high");

@@ -19,7 +19,6 @@ static void near_rel(double found, double expected, double rel, const char *what
 
 static void quantiles_follow_numpy(void **state)
 {
-    (void)state;
     double odd[] = {3, 1, 2, 10, 7};
     assert_true(etp_median(odd, 5) == 3);
     double even[] = {3, 1, 2, 10};
@@ -46,7 +45,6 @@ static void quantiles_follow_numpy(void **state)
 
 static void selection_sorts_any_input(void **state)
 {
-    (void)state;
     etp_rng rng;
     etp_rng_init(&rng, 1);
     double x[300], sorted[300];
@@ -67,7 +65,6 @@ static void selection_sorts_any_input(void **state)
 
 static void moments_survive_a_large_offset(void **state)
 {
-    (void)state;
     etp_moments m = {0};
     assert_true(isnan(etp_moments_variance(&m)));
     static const double k_x[] = {1e9 + 4, 1e9 + 7, 1e9 + 13, 1e9 + 16}; // variance 30
@@ -83,7 +80,6 @@ static void moments_survive_a_large_offset(void **state)
 
 static void t_quantiles_of_any_df(void **state)
 {
-    (void)state;
     static const struct {
         double p, df, t; // scipy.stats.t.ppf(p, df)
     } k_t[] = {
@@ -116,7 +112,6 @@ static void t_quantiles_of_any_df(void **state)
 
 static void normal_and_beta(void **state)
 {
-    (void)state;
     static const double k_z[][2] = {
         // scipy.stats.norm.ppf
         {.975,  1.959963984540054 },
@@ -147,7 +142,6 @@ static void normal_and_beta(void **state)
 // (splitmix64 and xoshiro256** have published first outputs for these states.)
 static void generators_match_their_specification(void **state)
 {
-    (void)state;
     etp_rng rng;
     etp_rng_init(&rng, 1234567);
     assert_true(rng.s[0] == UINT64_C(6457827717110365317));
@@ -172,7 +166,6 @@ static void generators_match_their_specification(void **state)
 
 static void orders_mirror_every_second_block(void **state)
 {
-    (void)state;
     unsigned first[3] = {0}, positions[4] = {0};
     for (uint32_t block = 1; block <= 6000; block += 2) {
         uint32_t odd[3], even[3], again[3];
@@ -201,7 +194,6 @@ static void orders_mirror_every_second_block(void **state)
 
 static void paired_estimate(void **state)
 {
-    (void)state;
     static const double k_x[] = {0.012, 0.03, -0.004, 0.021, 0.017, 0.025, 0.008};
     etp_paired p = etp_paired_estimate(k_x, 7, 0.01, 0.95, 1);
     // scipy.stats.t.interval(.95, 6, loc=mean, scale=sem), and exp of it
@@ -234,7 +226,6 @@ static void paired_estimate(void **state)
 
 static void verdict_needs_blocks_and_agreement(void **state)
 {
-    (void)state;
     double L = log(1.01);
     assert_int_equal(etp_verdict_of(L + 1e-9, 1, 10, 0.01, 0.01), ETP_VERDICT_FASTER);
     assert_int_equal(etp_verdict_of(L - 1e-9, 1, 10, 0.01, 0.01), ETP_VERDICT_UNKNOWN);
@@ -251,7 +242,6 @@ static void verdict_needs_blocks_and_agreement(void **state)
 
 static void sign_flip_counts_patterns(void **state)
 {
-    (void)state;
     static const double k_same_sign[] = {1, 2, 3, 4, 5, 6};
     near_rel(etp_sign_flip_p(k_same_sign, 6, 1), 2.0 / 64, 0, "p"); // only all + and all −
     static const double k_two[] = {1, -1};
@@ -335,7 +325,6 @@ static void check_warmup(const double *ns, size_t n, etp_warmup_class kind, size
 
 static void warmup_rule_by_hand(void **state)
 {
-    (void)state;
     static const double k_warm[] = {130, 128, 131, 100, 101, 99, 100, 102, 101, 100, 99, 100};
     check_warmup(k_warm, 12, ETP_WARM_WARMUP, 3, 3);
     check_warmup(k_warm, 8, ETP_WARM_WARMUP, 3, 3);
@@ -356,7 +345,6 @@ static void warmup_rule_by_hand(void **state)
 
 static void warmup_rule_against_its_definition(void **state)
 {
-    (void)state;
     etp_rng rng;
     etp_rng_init(&rng, 3);
     unsigned kinds[4] = {0};
@@ -382,7 +370,6 @@ static void warmup_rule_against_its_definition(void **state)
 
 static void rounding_keeps_the_sum(void **state)
 {
-    (void)state;
     uint32_t scratch[200];
     int64_t out[200];
     static const double k_thirds[] = {10.0 / 3, 10.0 / 3, 10.0 / 3};
@@ -414,7 +401,6 @@ static void rounding_keeps_the_sum(void **state)
 
 static void quantile_ranks_cover(void **state)
 {
-    (void)state;
     size_t lo, hi;
     // Median of 10: ranks 2 … 9 (1-based) hold it with 97.9 % (binomial(10, ½): P(2 ≤ X ≤ 8))
     assert_true(etp_quantile_ranks(10, 0.5, 0.95, &lo, &hi));
@@ -434,7 +420,6 @@ static void quantile_ranks_cover(void **state)
 // the mean of the launches' medians is off by, for every fraction of a step.
 static void coarse_clocks_are_covered(void **state)
 {
-    (void)state;
     static const size_t k_blocks[] = {2, 6, 10, 20}, k_answers[] = {1, 5};
     etp_rng rng;
     etp_rng_init(&rng, 7);

@@ -22,13 +22,11 @@ static char s_scratch[] = "/tmp/etprof-store-XXXXXX";
 
 static int enter_scratch(void **state)
 {
-    (void)state;
     return mkdtemp(s_scratch) && chdir(s_scratch) == 0 ? 0 : -1;
 }
 
 static int leave_scratch(void **state)
 {
-    (void)state;
     return chdir("/") == 0 && rmdir(s_scratch) == 0 ? 0 : -1;
 }
 

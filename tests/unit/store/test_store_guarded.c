@@ -144,7 +144,6 @@ static int shortages(reading *read)
 
 static void nothing_is_left_of_what_was_read(void **state)
 {
-    (void)state;
     json_set_alloc_funcs(json_alloc, json_release);
     write_files();
     assert_true(shortages(read_run) > 3);

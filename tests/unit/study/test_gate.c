@@ -148,7 +148,6 @@ static const etp_gate_check *find(const fixture *f, const char *id)
 
 static void an_interval_decides(void **state)
 {
-    (void)state;
     assert_int_equal(etp_gate_judge(1.2, 1.4, true, 1.2), ETP_GATE_YES);
     assert_int_equal(etp_gate_judge(1.2, 1.4, true, 1.3), ETP_GATE_UNKNOWN);
     assert_int_equal(etp_gate_judge(1.2, 1.4, true, 1.5), ETP_GATE_NO);

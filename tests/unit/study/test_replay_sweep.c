@@ -107,7 +107,6 @@ static void check(const int verdicts[SIZES], size_t missing, uint64_t from, cons
 
 static void a_level_pays_from_where_it_is_faster_to_the_end(void **state)
 {
-    (void)state;
     check((const int[]){S, E, F, F}, SIZES, 8,
           "VNNI pays over AVX2 from M = 8 on; at M = 4 the two are the same");
     check((const int[]){S, F, S, F}, SIZES, 64,
@@ -126,7 +125,6 @@ static void a_level_pays_from_where_it_is_faster_to_the_end(void **state)
 
 static void what_is_withheld_says_why(void **state)
 {
-    (void)state;
     fixture f;
     etp_error err = {0};
     make(&f, (const int[]){F, F, F, U}, SIZES);
@@ -140,7 +138,6 @@ static void what_is_withheld_says_why(void **state)
 
 static void the_report_has_a_bar_for_each_size(void **state)
 {
-    (void)state;
     fixture f;
     etp_error err = {0};
     make(&f, (const int[]){S, E, F, F}, SIZES);

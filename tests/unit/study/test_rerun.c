@@ -15,7 +15,6 @@ static etp_rerun_ratio ten_blocks(double estimate)
 
 static void welch(void **state)
 {
-    (void)state;
     etp_rerun_ratio a = ten_blocks(3.0), b = ten_blocks(3.03), change;
     // Equal variances: 18 degrees of freedom, t = 2.100922, standard error 0.01·√2.
     assert_int_equal(etp_rerun_judge(&a, &b, 0.05, &change), ETP_RERUN_REPRODUCED);
@@ -32,7 +31,6 @@ static void welch(void **state)
 
 static void rounding(void **state)
 {
-    (void)state;
     const struct {
         const char *a, *b;
         bool same;

@@ -125,7 +125,6 @@ static void times_go_with_temperature(void **state)
 
 static void perfect_order_is_no_certainty(void **state)
 {
-    (void)state;
     assert_true(fabs(etp_rank_correlation_p(1, 6) - 2.0 / 720) < 1e-15);
     assert_true(fabs(etp_rank_correlation_p(-1, 4) - 2.0 / 24) < 1e-15);
     assert_true(fabs(etp_rank_correlation_p(0.5, 20) - 0.024769558804109703) <

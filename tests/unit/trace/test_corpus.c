@@ -76,13 +76,11 @@ static void check_folder(const char *dir, size_t at_least)
 
 static void fixtures_close(void **state)
 {
-    (void)state;
     check_folder(ETP_TEST_SOURCE_DIR "/tests/data", 4);
 }
 
 static void corpus_closes(void **state)
 {
-    (void)state;
     if (!corpus_dir()) {
         print_message("skipped: no reference corpus (set ETPROF_CORPUS)\n");
         skip();

@@ -39,7 +39,6 @@ static int by_value(const void *a, const void *b)
 
 static void selection_equals_sorting(void **state)
 {
-    (void)state;
     enum { MAX = 300 };
     uint64_t v[MAX], sorted[MAX], scratch[MAX], seed = 12345;
     for (int round = 0; round < 400; round++) {

@@ -362,7 +362,6 @@ static void check_tree(const expected *want, size_t n)
 
 static void kernels_and_delegates_nest_in_their_calls(void **state)
 {
-    (void)state;
     static const expected k_events[] = {
         {"Add (ND) #1",          0,  0, ETP_EVENT_DELEGATE_OP,   2,   true },
         {"Clamp (NC) #1",        0,  0, ETP_EVENT_DELEGATE_OP,   2,   true },
@@ -380,7 +379,6 @@ static void kernels_and_delegates_nest_in_their_calls(void **state)
 
 static void loops_do_not_swallow_earlier_rounds(void **state)
 {
-    (void)state;
     static const expected k_events[] = {
         {"native_call_add.out", 0,  4, ETP_EVENT_NATIVE_CALL,   1,   false},
         {"OPERATOR_CALL",       0,  4, ETP_EVENT_OPERATOR_CALL, 7,   false},
@@ -396,7 +394,6 @@ static void loops_do_not_swallow_earlier_rounds(void **state)
 
 static void odd_files_nest_as_far_as_they_tell(void **state)
 {
-    (void)state;
     // Profiling of methods only: delegate operators without a call around them.
     static const expected k_method_only[] = {
         {"Add (ND) #1",     0,  0, ETP_EVENT_DELEGATE_OP, 2,   true },
@@ -469,7 +466,6 @@ static void exclusive_times_are_what_is_left(void **state)
 
 static void base_names_lose_their_counter(void **state)
 {
-    (void)state;
     static const struct {
         const char *name, *base;
         uint32_t counter;

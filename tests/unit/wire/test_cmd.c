@@ -16,7 +16,6 @@ static bool parse(const char *line)
 
 static void good(void **unused)
 {
-    (void)unused;
     assert_true(parse("run 50\n"));
     assert_int_equal(cmd.verb, ETP_WIRE_RUN);
     assert_int_equal(cmd.n, 50);
@@ -41,7 +40,6 @@ static void good(void **unused)
 
 static void bad(void **unused)
 {
-    (void)unused;
     static const char *const k_bad[] = {
         "run",
         "run 0",

@@ -40,7 +40,6 @@ static void parses(const char *line)
 
 static void expected_bytes(void **unused)
 {
-    (void)unused;
     char line[ETP_WIRE_LINE_MAX];
     etp_wire_msg m = {
         .type = ETP_WIRE_ITER, .u.iter = {.i = 7, .start_ns = UINT64_MAX}
@@ -83,7 +82,6 @@ static void expected_bytes(void **unused)
 
 static void everything_round_trips(void **unused)
 {
-    (void)unused;
     static etp_wire_msg m;
     char line[ETP_WIRE_LINE_MAX];
     etp_wire_hello *h = &m.u.hello;
@@ -160,7 +158,6 @@ static void everything_round_trips(void **unused)
 
 static void parts_of_loading(void **unused)
 {
-    (void)unused;
     static char line[ETP_WIRE_LINE_MAX];
     etp_wire_msg m;
     memset(&m, 0, sizeof m);
@@ -188,7 +185,6 @@ static void parts_of_loading(void **unused)
 
 static void liberal_where_it_may(void **unused)
 {
-    (void)unused;
     parses(
         " { \"ns\" : 5 , \"type\" : \"load\" , \"later\" : [1, -2.5e+3, {\"a\": [null, true]}] } ");
     assert_int_equal(msg.type, ETP_WIRE_LOAD);
@@ -238,7 +234,6 @@ static void liberal_where_it_may(void **unused)
 
 static void refused(void **unused)
 {
-    (void)unused;
     static const struct {
         const char *line, *why;
     } k_bad[] = {
@@ -310,7 +305,6 @@ static void refused(void **unused)
 
 static void too_long(void **unused)
 {
-    (void)unused;
     size_t cap = ETP_WIRE_LINE_MAX + 100;
     char *line = malloc(cap);
     assert_non_null(line);
@@ -337,7 +331,6 @@ static void too_long(void **unused)
 // never a message of one type with the fields of another.
 static void damaged_lines(void **unused)
 {
-    (void)unused;
     static const char *const k_good[] = {
         "{\"type\":\"hello\",\"protocol\":1,\"pid\":7,\"nonce\":\"\\u00e9\",\"mask\":{"
         "\"requested\":"
