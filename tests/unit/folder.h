@@ -16,6 +16,7 @@
 typedef struct folder {
     etp_arena arena;
     const char *path;
+    etp_ab_session *session; // of what is in it, NULL none
 } folder;
 
 static inline void folder_make(folder *f)
@@ -35,9 +36,27 @@ static inline void folder_make(folder *f)
 
 static inline void folder_remove(folder *f)
 {
+    etp_ab_close(f->session);
     assert_int_equal(etp_os_remove_tree(f->path, NULL), ETP_OK);
     etp_arena_dispose(&f->arena);
 }
+
+static inline int folder_begin(void **state)
+{
+    static folder f;
+    folder_make(&f);
+    *state = &f;
+    return 0;
+}
+
+static inline int folder_end(void **state)
+{
+    folder_remove(*state);
+    return 0;
+}
+
+// A test whose state is an empty folder.
+#define FOLDER_TEST(test) cmocka_unit_test_setup_teardown(test, folder_begin, folder_end)
 
 static inline const char *folder_path(folder *f, const char *name)
 {

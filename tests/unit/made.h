@@ -361,4 +361,19 @@ static inline const char *made_write(const made *m, folder *f)
     return dir;
 }
 
+// Opens the folder that M makes. Another one that F held is closed, and gone.
+static inline etp_ab_session *made_open(const made *m, folder *f)
+{
+    etp_error err = ERROR_NONE;
+    if (f->session) {
+        folder_remove(f);
+        folder_make(f);
+    }
+    const char *dir = made_write(m, f);
+    if (etp_ab_open(&dir, 1, NULL, &f->session, &err) != ETP_OK) {
+        fail_msg("%s", err.msg);
+    }
+    return f->session;
+}
+
 #endif

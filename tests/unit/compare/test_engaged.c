@@ -12,18 +12,6 @@
 #include "show/report.h"
 #include "unit.h"
 
-static etp_ab_session *open_folder(const made *m, folder *f)
-{
-    etp_error err = ERROR_NONE;
-    etp_ab_session *s = NULL;
-    folder_make(f);
-    const char *dir = made_write(m, f);
-    if (etp_ab_open(&dir, 1, NULL, &s, &err) != ETP_OK) {
-        fail_msg("%s", err.msg);
-    }
-    return s;
-}
-
 static etp_str written(const etp_ab *ab, folder *f, etp_report_writer *format)
 {
     etp_strbuf text;
@@ -139,11 +127,10 @@ static made made_fixture(const fixture *x)
     return m;
 }
 
-static void check_fixture(const fixture *x)
+static void check_fixture(const fixture *x, folder *f)
 {
     made m = made_fixture(x);
-    folder f;
-    etp_ab_session *s = open_folder(&m, &f);
+    etp_ab_session *s = made_open(&m, f);
     const etp_ab *ab = etp_ab_answer(s);
     const etp_ab_engagement *e = &ab->engagement;
     bool found = false;
@@ -160,25 +147,23 @@ static void check_fixture(const fixture *x)
     }
     assert_true(found && e->eligible == 2 && e->off == x->off && e->engaged == 2 - x->off);
     assert_true(fabs(e->time_share - x->on) < 0.002 && isnan(e->macs_share)); // no program
-    json_t *whole, *j = engagement_json(ab, &f, &whole);
+    json_t *whole, *j = engagement_json(ab, f, &whole);
     assert_true(fabs(json_number_value(json_object_get(j, "time_share")) - x->on) < 0.002);
     assert_true(json_is_null(json_object_get(j, "macs_share")));
     json_t *reason = json_array_get(json_object_get(j, "reasons"), 0);
     assert_string_equal(json_string_value(json_object_get(reason, "reason_id")), x->reason);
     assert_int_equal(json_integer_value(json_object_get(reason, "operators")), x->off);
     json_decref(whole);
-    says(ab, &f, x->words);
-    says(ab, &f,
+    says(ab, f, x->words);
+    says(ab, f,
          x->on > 0 ? "50 % of the time, 1 of 2 convolutions"
                    : "0 % of the time, 0 of 2 convolutions");
-    etp_ab_close(s);
-    folder_remove(&f);
 }
 
 static void every_reason_through_the_answer(void **state)
 {
     for (size_t i = 0; i < sizeof k_fixtures / sizeof *k_fixtures; i++) {
-        check_fixture(&k_fixtures[i]);
+        check_fixture(&k_fixtures[i], *state);
     }
 }
 
@@ -186,11 +171,11 @@ static void every_reason_through_the_answer(void **state)
 // Of 500 µs of convolutions on SME and 250 µs of a linear layer: 500 ÷ 750 and 750 ÷ 750.
 static void groups_keep_four_bits_off_sme(void **state)
 {
+    folder *f = *state;
     for (size_t i = 0; i < sizeof k_fixtures / sizeof *k_fixtures; i++) {
         bool grouped = strcmp(k_fixtures[i].reason, "blockwise_4bit") == 0;
         made m = made_fixture(&k_fixtures[i]);
-        folder f;
-        etp_ab_session *s = open_folder(&m, &f);
+        etp_ab_session *s = made_open(&m, f);
         const etp_ab *ab = etp_ab_answer(s);
         size_t n = 0;
         for (size_t k = 0; k < ab->judged.findings.n; k++) {
@@ -198,32 +183,28 @@ static void groups_keep_four_bits_off_sme(void **state)
         }
         assert_int_equal(n, grouped);
         if (grouped) {
-            says(ab, &f,
+            says(ab, f,
                  "67 % of the time of matrix multiplications is on SME2, and with one scale per "
                  "channel "
                  "100 % could be");
         }
-        etp_ab_close(s);
-        folder_remove(&f);
     }
 }
 
 static void a_core_without_sme_is_not_accused(void **state)
 {
+    folder *f = *state;
     static const char *const k_cpus[] = {
         "aarch64:hwcap=0xffffffff,hwcap2=0x2000,midr=0x410fd0c1,kernel=6.12",
         "aarch64:hwcap=0xffffffff,hwcap2=0x2000,midr=0x0,kernel=6.12", "nonsense"};
     for (size_t i = 0; i < 3; i++) {
         fixture x = k_fixtures[7];
-        folder f;
         assert_string_equal(x.reason, "kernel_hides");
         x.cpu = k_cpus[i];
         made m = made_fixture(&x);
-        etp_ab_session *s = open_folder(&m, &f);
+        etp_ab_session *s = made_open(&m, f);
         assert_null(etp_ab_answer(s)->engagement.feature_name);
         assert_int_equal(etp_ab_answer(s)->engagement.off, 0);
-        etp_ab_close(s);
-        folder_remove(&f);
     }
 }
 
@@ -246,11 +227,11 @@ static void macs_and_rows(void **state)
 {
     const double on = 48. * 48 * 32 * 27 + 24. * 24 * 64 * 288 + 128000, off = 12. * 12 * 128 * 576;
     made m = made_base();
-    folder f;
+    folder *f = *state;
     memset(m.ops, 0, sizeof m.ops);
     memcpy(m.ops, k_toy, sizeof k_toy);
     m.program = ETP_TEST_SOURCE_DIR "/examples/models/toy_cnn_xnnpack_fp32.pte";
-    etp_ab_session *s = open_folder(&m, &f);
+    etp_ab_session *s = made_open(&m, f);
     const etp_ab *ab = etp_ab_answer(s);
     const etp_ab_engagement *e = &ab->engagement;
     if (ab->program_problem) {
@@ -260,15 +241,13 @@ static void macs_and_rows(void **state)
     assert_true(fabs(e->time_share - 410. / 800) < 0.002); // 790 µs and 10 of the boundary
     assert_int_equal(e->engaged, 3);
     assert_int_equal(e->row_kernels, 1);
-    says(ab, &f,
+    says(ab, f,
          "55 % of MACs, 51 % of the time, 3 of 4 convolutions and matrix multiplications on SME2 "
          "(1 with a row kernel: M = 1)");
-    json_t *whole, *j = engagement_json(ab, &f, &whole);
+    json_t *whole, *j = engagement_json(ab, f, &whole);
     assert_true(fabs(json_number_value(json_object_get(j, "macs_share")) - on / (on + off)) < 1e-5);
     assert_int_equal(json_integer_value(json_object_get(j, "row_kernel")), 1);
     json_decref(whole);
-    etp_ab_close(s);
-    folder_remove(&f);
 }
 
 // ---- got slower, in two compared sides ----
@@ -312,17 +291,16 @@ static void slower_in(folder *f, const char *a, const char *b, bool expected)
 
 static void slower_in_compared_sides(void **state)
 {
+    folder *f = *state;
     for (int lost = 1; lost >= 0; lost--) {
         made m = made_base();
-        folder f;
-        folder_make(&f);
         m.ops[2].us[1] = lost ? 80 : 50;
-        const char *dir = made_write(&m, &f);
-        slower_in(&f, etp_arena_printf(&f.arena, "%s:linux_neon_0", dir), // arms of a session
-                  etp_arena_printf(&f.arena, "%s:linux_sme2_1", dir), lost);
-        slower_in(&f, etp_arena_printf(&f.arena, "%s/linux_neon_0", dir), // folders of dumps
-                  etp_arena_printf(&f.arena, "%s/linux_sme2_1", dir), lost);
-        folder_remove(&f);
+        made_open(&m, f);
+        const char *dir = folder_path(f, "run");
+        slower_in(f, etp_arena_printf(&f->arena, "%s:linux_neon_0", dir), // arms of a session
+                  etp_arena_printf(&f->arena, "%s:linux_sme2_1", dir), lost);
+        slower_in(f, etp_arena_printf(&f->arena, "%s/linux_neon_0", dir), // folders of dumps
+                  etp_arena_printf(&f->arena, "%s/linux_sme2_1", dir), lost);
     }
 }
 
@@ -352,12 +330,9 @@ static void more_samples_reach_so_much(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_reason_through_the_answer),
-        cmocka_unit_test(groups_keep_four_bits_off_sme),
-        cmocka_unit_test(a_core_without_sme_is_not_accused),
-        cmocka_unit_test(macs_and_rows),
-        cmocka_unit_test(more_samples_reach_so_much),
-        cmocka_unit_test(slower_in_compared_sides),
+        FOLDER_TEST(every_reason_through_the_answer),   FOLDER_TEST(groups_keep_four_bits_off_sme),
+        FOLDER_TEST(a_core_without_sme_is_not_accused), FOLDER_TEST(macs_and_rows),
+        cmocka_unit_test(more_samples_reach_so_much),   FOLDER_TEST(slower_in_compared_sides),
     };
     return cmocka_run_group_tests_name("answer engaged", tests, NULL, NULL);
 }

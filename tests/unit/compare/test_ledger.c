@@ -10,24 +10,6 @@
 #include "show/report.h"
 #include "unit.h"
 
-static etp_ab_session *open_made(const made *m, folder *f)
-{
-    etp_error err = ERROR_NONE;
-    etp_ab_session *s = NULL;
-    folder_make(f);
-    const char *dir = made_write(m, f);
-    if (etp_ab_open(&dir, 1, NULL, &s, &err) != ETP_OK) {
-        fail_msg("%s", err.msg);
-    }
-    return s;
-}
-
-static void close_made(etp_ab_session *s, folder *f)
-{
-    etp_ab_close(s);
-    folder_remove(f);
-}
-
 static bool says(etp_ab_session *s, folder *f, const char *words)
 {
     etp_strbuf buffer;
@@ -86,11 +68,11 @@ static void closes(const etp_ab *ab)
 // median none.
 static void interruptions_are_no_boundary(void **state)
 {
-    folder f;
+    folder *f = *state;
     made m = made_base();
     m.runs = 24;
     m.interrupt_us = 3000;
-    etp_ab_session *s = open_made(&m, &f);
+    etp_ab_session *s = made_open(&m, f);
     const etp_ab *ab = etp_ab_answer(s);
     closes(ab);
     assert_true(row_of(ab, "boundary")->baseline_ns == 10000 &&
@@ -118,18 +100,17 @@ static void interruptions_are_no_boundary(void **state)
     for (size_t i = 0; i < ab->fixes.n; i++) {
         assert_true(ab->fixes.items[i].hi_ns <= ab->arms[ab->bottleneck_arm].median_ns);
     }
-    close_made(s, &f);
 }
 
 // A tracer that costs half: the row is the ratio of medians, and no gain is above the untraced
 // inference.
 static void tracer_is_a_ratio_of_medians(void **state)
 {
-    folder f;
+    folder *f = *state;
     made m = made_base();
     m.untraced_us[0] = 785;
     m.untraced_us[1] = 500;
-    etp_ab_session *s = open_made(&m, &f);
+    etp_ab_session *s = made_open(&m, f);
     const etp_ab *ab = etp_ab_answer(s);
     closes(ab);
     for (size_t a = 0; a < 2; a++) {
@@ -143,12 +124,12 @@ static void tracer_is_a_ratio_of_medians(void **state)
     for (size_t i = 0; i < ab->fixes.n; i++) {
         assert_true(ab->fixes.items[i].hi_ns <= ab->arms[ab->bottleneck_arm].median_ns);
     }
-    close_made(s, &f);
 }
 
 // 205 µs against 1 µs that may be anything below 2: no ratio, in either direction, in any table.
 static void ratios_below_the_clock(void **state)
 {
+    folder *f = *state;
     static const int k_us[][2] = {
         {205, 1  },
         {1,   205},
@@ -156,11 +137,10 @@ static void ratios_below_the_clock(void **state)
         {4,   2  }
     };
     for (size_t k = 0; k < sizeof k_us / sizeof *k_us; k++) {
-        folder f;
         made m = made_base();
         m.ops[3].us[0] = k_us[k][0];
         m.ops[3].us[1] = k_us[k][1];
-        etp_ab_session *s = open_made(&m, &f);
+        etp_ab_session *s = made_open(&m, f);
         const etp_ab *ab = etp_ab_answer(s);
         const etp_ab_category *c = category_of(ab, ETP_CATEGORY_DATA_MOVEMENT);
         double before = (double)c->ns[ab->baseline],
@@ -171,9 +151,8 @@ static void ratios_below_the_clock(void **state)
             assert_true(fabs(c->lo[0] / (before / (after + 1000)) - 1) < 0.02);
             assert_true(fabs(c->hi[0] / ((before + 1000) / after) - 1) < 0.02);
         }
-        assert_false(says(s, &f, "205.00×") || says(s, &f, "205×"));
-        assert_true(says(s, &f, "no speedup for 1 operator below what the clock resolves"));
-        close_made(s, &f);
+        assert_false(says(s, f, "205.00×") || says(s, f, "205×"));
+        assert_true(says(s, f, "no speedup for 1 operator below what the clock resolves"));
     }
 }
 
@@ -206,31 +185,29 @@ static void changes_below_the_clock(void **state)
 // beyond doubt.
 static void slower_is_more_than_truncation(void **state)
 {
-    folder f;
+    folder *f = *state;
     made m = made_base();
     m.ops[3].us[0] = 6;
     m.ops[3].us[1] = 7;
     m.ops[2].us[1] = 50;
-    etp_ab_session *s = open_made(&m, &f);
+    etp_ab_session *s = made_open(&m, f);
     for (size_t i = 0; i < etp_ab_answer(s)->judged.findings.n; i++) {
         assert_int_not_equal(etp_ab_answer(s)->judged.findings.items[i].kind, ETP_FINDING_SLOWER);
     }
-    close_made(s, &f);
     m.ops[3].us[1] = 9;
-    s = open_made(&m, &f);
+    s = made_open(&m, f);
     bool found = false;
     for (size_t i = 0; i < etp_ab_answer(s)->judged.findings.n; i++) {
         found = found || etp_ab_answer(s)->judged.findings.items[i].kind == ETP_FINDING_SLOWER;
     }
     assert_true(found);
-    close_made(s, &f);
 }
 
 // Many short operators in one call: what whole microseconds hid of them together is at most what
 // the call took besides.
 static void calls_bound_what_is_hidden(void **state)
 {
-    folder f;
+    folder *f = *state;
     made m = made_base();
     for (int i = 0; i < MADE_OPS; i++) { // twelve in one call, with 10 µs around them
         m.ops[i] = (made_op){
@@ -238,12 +215,11 @@ static void calls_bound_what_is_hidden(void **state)
             0, {20,            10           }
         };
     }
-    etp_ab_session *s = open_made(&m, &f);
+    etp_ab_session *s = made_open(&m, f);
     const etp_ab_category *c = category_of(etp_ab_answer(s), ETP_CATEGORY_ELEMENTWISE);
     assert_true(c->truncation_ns[0] == 10000 && c->truncation_ns[1] == 10000);
     assert_true(fabs(c->speedup[0] - 2) < 0.01);
     assert_true(fabs(c->lo[0] - 240.0 / 130) < 0.02 && fabs(c->hi[0] - 250.0 / 120) < 0.02);
-    close_made(s, &f);
 }
 
 // Three calls of 10 µs besides their operators, the first interrupted now and then: two calls less
@@ -251,7 +227,7 @@ static void calls_bound_what_is_hidden(void **state)
 // leaves.
 static void fewer_calls_save_what_calls_took(void **state)
 {
-    folder f;
+    folder *f = *state;
     made m = made_base();
     m.runs = 24;
     m.interrupt_us = 3000;
@@ -259,7 +235,7 @@ static void fewer_calls_save_what_calls_took(void **state)
     for (int i = 0; i < MADE_OPS; i++) {
         m.ops[i] = i < 3 ? (made_op){{"Add (ND) #1", "Add (ND) #1"}, 2 * i, {40, 40}} : (made_op){{NULL, NULL}, 0, {0, 0}};
     }
-    etp_ab_session *s = open_made(&m, &f);
+    etp_ab_session *s = made_open(&m, f);
     const etp_ab *ab = etp_ab_answer(s);
     const etp_ab_fix *found = NULL;
     for (size_t i = 0; i < ab->fixes.n; i++) {
@@ -268,44 +244,39 @@ static void fewer_calls_save_what_calls_took(void **state)
     assert_non_null(found);
     assert_true(found->lo_ns == 0 && llabs(found->hi_ns - 20000) < 200 &&
                 llabs(found->expected_ns - 19000) < 200);
-    close_made(s, &f);
 }
 
 static void bottlenecks_name_their_own_shares(void **state)
 {
-    folder f;
+    folder *f = *state;
     made m = made_base(); // Convolution 900 of 1570; 300 of 1000 beside 340 of Data movement
-    etp_ab_session *s = open_made(&m, &f);
+    etp_ab_session *s = made_open(&m, f);
     assert_true(
-        says(s, &f, "moved from Convolution (57 % of the time) to Data movement (34 %, was 22 %)"));
-    close_made(s, &f);
+        says(s, f, "moved from Convolution (57 % of the time) to Data movement (34 %, was 22 %)"));
     m.ops[3].us[1] = 310; // 31 of 97 against 30 of 97: as good as equal
-    s = open_made(&m, &f);
-    assert_true(says(s, &f,
+    s = made_open(&m, f);
+    assert_true(says(s, f,
                      "Convolution: 57 % of the time before, 31 % after; Data movement: 22 % "
                      "before, 32 % after"));
-    close_made(s, &f);
     m.ops[3].us[1] = 200;
-    s = open_made(&m, &f);
-    assert_true(says(s, &f, "stays Convolution: 57 % of the time before, 35 % after"));
-    close_made(s, &f);
+    s = made_open(&m, f);
+    assert_true(says(s, f, "stays Convolution: 57 % of the time before, 35 % after"));
     m.execute_us = 40000; // operators are 4 % of it at most
-    s = open_made(&m, &f);
-    assert_true(says(s, &f, "stays Outside operators: 96 % of the time before, 98 % after"));
-    close_made(s, &f);
+    s = made_open(&m, f);
+    assert_true(says(s, f, "stays Outside operators: 96 % of the time before, 98 % after"));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(interruptions_are_no_boundary),
-        cmocka_unit_test(tracer_is_a_ratio_of_medians),
-        cmocka_unit_test(ratios_below_the_clock),
+        FOLDER_TEST(interruptions_are_no_boundary),
+        FOLDER_TEST(tracer_is_a_ratio_of_medians),
+        FOLDER_TEST(ratios_below_the_clock),
         cmocka_unit_test(changes_below_the_clock),
-        cmocka_unit_test(slower_is_more_than_truncation),
-        cmocka_unit_test(calls_bound_what_is_hidden),
-        cmocka_unit_test(fewer_calls_save_what_calls_took),
-        cmocka_unit_test(bottlenecks_name_their_own_shares),
+        FOLDER_TEST(slower_is_more_than_truncation),
+        FOLDER_TEST(calls_bound_what_is_hidden),
+        FOLDER_TEST(fewer_calls_save_what_calls_took),
+        FOLDER_TEST(bottlenecks_name_their_own_shares),
     };
     return cmocka_run_group_tests_name("answer ledger", tests, NULL, NULL);
 }

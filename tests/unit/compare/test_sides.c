@@ -158,10 +158,9 @@ static void closes(const etp_ab *ab)
 
 static void pairs_of_one_session(void **state)
 {
-    folder f;
-    folder_make(&f);
-    const char *dir = make_session(&f, &k_base);
-    etp_ab_session *s = open_sides(arm_of(&f, dir, "linux_off"), arm_of(&f, dir, "vnni"));
+    folder *f = *state;
+    const char *dir = make_session(f, &k_base);
+    etp_ab_session *s = open_sides(arm_of(f, dir, "linux_off"), arm_of(f, dir, "vnni"));
     const etp_ab *ab = etp_ab_answer(s);
     const etp_ab_comparison *c = &ab->comparisons[0];
     assert_string_equal(ab->judged.grade, "A");
@@ -174,15 +173,14 @@ static void pairs_of_one_session(void **state)
     closes(ab);
     etp_ab_close(s);
     // The other way round the control is of the candidate: the session's noise floor still counts.
-    s = open_sides(arm_of(&f, dir, "linux_on"), arm_of(&f, dir, "linux_off"));
+    s = open_sides(arm_of(f, dir, "linux_on"), arm_of(f, dir, "linux_off"));
     assert_int_equal(etp_ab_answer(s)->comparisons[0].verdict, ETP_VERDICT_SLOWER);
     assert_true(etp_ab_answer(s)->comparisons[0].noise_floor > 0.0005);
     etp_ab_close(s);
-    s = open_sides(arm_of(&f, dir, "linux_on"), arm_of(&f, dir, "linux_on"));
+    s = open_sides(arm_of(f, dir, "linux_on"), arm_of(f, dir, "linux_on"));
     assert_true(etp_ab_answer(s)->comparisons[0].estimate == 1);
     assert_string_not_equal(etp_ab_answer(s)->arms[0].name, etp_ab_answer(s)->arms[1].name);
     etp_ab_close(s);
-    folder_remove(&f);
 }
 
 static void two_sessions(void **state)
@@ -220,12 +218,11 @@ static void two_sessions(void **state)
         {"2026-01-02T13:00:00Z", "aaaa", "avx2 fma", "5a", 0.001, 198500000, 1, "B", "two sessions",
          "unknown"                                                                                             },
     };
-    folder f;
-    folder_make(&f);
-    const char *one = make_session(&f, &k_base);
+    folder *f = *state;
+    const char *one = make_session(f, &k_base);
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
         plan p = {
-            etp_arena_printf(&f.arena, "other%zu", i),
+            etp_arena_printf(&f->arena, "other%zu", i),
             k_cases[i].day,
             k_cases[i].runner,
             k_cases[i].cpu,
@@ -236,8 +233,8 @@ static void two_sessions(void **state)
             k_cases[i].threads,
             false
         };
-        const char *two = make_session(&f, &p);
-        etp_ab_session *s = open_sides(arm_of(&f, one, "linux_off"), arm_of(&f, two, "linux_on"));
+        const char *two = make_session(f, &p);
+        etp_ab_session *s = open_sides(arm_of(f, one, "linux_off"), arm_of(f, two, "linux_on"));
         const etp_ab *ab = etp_ab_answer(s);
         const etp_ab_comparison *c = &ab->comparisons[0];
         assert_string_equal(ab->judged.grade, k_cases[i].grade);
@@ -261,20 +258,18 @@ static void two_sessions(void **state)
         closes(ab);
         etp_ab_close(s);
     }
-    folder_remove(&f);
 }
 
 // The linear has one name at every level; the code that ran in it tells.
 static void samples_decide(void **state)
 {
-    folder f;
+    folder *f = *state;
     plan p = k_base;
     p.sampled = true;
-    folder_make(&f);
-    const char *dir = make_session(&f, &p);
-    sample_arm(&f, dir, "linux_off", (const unsigned[]){5, 35, 0});
-    sample_arm(&f, dir, "linux_on", (const unsigned[]){10, 0, 30});
-    etp_ab_session *s = open_sides(arm_of(&f, dir, "linux_off"), arm_of(&f, dir, "linux_on"));
+    const char *dir = make_session(f, &p);
+    sample_arm(f, dir, "linux_off", (const unsigned[]){5, 35, 0});
+    sample_arm(f, dir, "linux_on", (const unsigned[]){10, 0, 30});
+    etp_ab_session *s = open_sides(arm_of(f, dir, "linux_off"), arm_of(f, dir, "linux_on"));
     const etp_ab *ab = etp_ab_answer(s);
     const etp_ab_operator *op = &ab->operators[0];
     assert_int_equal(op->engaged.state, ETP_ENGAGED);
@@ -288,29 +283,27 @@ static void samples_decide(void **state)
         strstr(op->engaged.evidence,
                "30 of 40 program counters sampled inside operators of the same kernel"));
     etp_ab_close(s);
-    s = open_sides(arm_of(&f, dir, "linux_on"), arm_of(&f, dir, "linux_off"));
+    s = open_sides(arm_of(f, dir, "linux_on"), arm_of(f, dir, "linux_off"));
     op = &etp_ab_answer(s)->operators[0];
     assert_int_equal(op->engaged.state, ETP_NOT_ENGAGED);
     assert_int_equal(op->engaged.reason, ETP_REASON_FLOAT32); // whatever the level hides
     assert_non_null(strstr(op->engaged.evidence, "0 of 40"));
     etp_ab_close(s);
-    folder_remove(&f);
 }
 
 static void refusals(void **state)
 {
-    folder f;
-    folder_make(&f);
-    const char *dir = make_session(&f, &k_base);
+    folder *f = *state;
+    const char *dir = make_session(f, &k_base);
     const struct {
         const char *operand, *words;
     } cases[] = {
         {dir, "holds 2 arms (linux_off, linux_on)"},
-        {arm_of(&f, dir, "sme2"), "its arms are linux_off, linux_on"},
-        {arm_of(&f, dir, ""), "its arms are linux_off, linux_on"},
+        {arm_of(f, dir, "sme2"), "its arms are linux_off, linux_on"},
+        {arm_of(f, dir, ""), "its arms are linux_off, linux_on"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const char *const paths[2] = {arm_of(&f, dir, "linux_on"), cases[i].operand};
+        const char *const paths[2] = {arm_of(f, dir, "linux_on"), cases[i].operand};
         etp_ab_options how = {.two_sides = true};
         etp_ab_session *session = NULL;
         etp_error err = ERROR_NONE;
@@ -319,16 +312,15 @@ static void refusals(void **state)
             fail_msg("%s", err.msg);
         }
     }
-    folder_remove(&f);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pairs_of_one_session),
-        cmocka_unit_test(two_sessions),
-        cmocka_unit_test(samples_decide),
-        cmocka_unit_test(refusals),
+        FOLDER_TEST(pairs_of_one_session),
+        FOLDER_TEST(two_sessions),
+        FOLDER_TEST(samples_decide),
+        FOLDER_TEST(refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,6 +15,7 @@
 // long as in float32 there, depthwise convolutions of 9 taps 1.6 to 2.1 times (five networks).
 static void int8_is_offered_where_it_helps(void **state)
 {
+    folder *f = *state;
     static const struct {
         const char *level;
         bool offered;
@@ -24,8 +25,6 @@ static void int8_is_offered_where_it_helps(void **state)
     };
     for (size_t i = 0; i < sizeof k_levels / sizeof *k_levels; i++) {
         made m = made_base();
-        folder f;
-        etp_ab_session *s = NULL;
         made_op ops[] = {
             {{"Fully Connected (NC, F32) GEMM #1", "Fully Connected (NC, F32) GEMM #1"},
              0, {400, 300}},
@@ -37,17 +36,13 @@ static void int8_is_offered_where_it_helps(void **state)
         m.level[0] = "sse";
         m.level[1] = k_levels[i].level;
         m.cpus = "1";
-        folder_make(&f);
-        const char *dir = made_write(&m, &f);
-        assert_int_equal(etp_ab_open(&dir, 1, NULL, &s, NULL), ETP_OK);
+        etp_ab_session *s = made_open(&m, f);
         const etp_ab *ab = etp_ab_answer(s);
         bool offered = false;
         for (size_t k = 0; k < ab->fixes.n; k++) {
             offered = offered || ab->fixes.items[k].kind == ETP_FIX_PRECISION;
         }
         assert_int_equal(offered, k_levels[i].offered);
-        etp_ab_close(s);
-        folder_remove(&f);
     }
 }
 
@@ -56,8 +51,7 @@ static void int8_is_offered_where_it_helps(void **state)
 static void what_a_command_does_comes_first(void **state)
 {
     made m = made_base();
-    folder f;
-    etp_ab_session *s = NULL;
+    folder *f = *state;
     made_op ops[] = {
         {{"Convolution (NHWC, QC8) IGEMM #1", "Convolution (NHWC, QC8) IGEMM #1"},               0, {300, 200}},
         {{"Batch Matrix Multiply (NC, F32) GEMM #1", "Batch Matrix Multiply (NC, F32) GEMM #1"},
@@ -73,9 +67,7 @@ static void what_a_command_does_comes_first(void **state)
     m.level[1] = "vnni";
     m.cpus = "1";
     m.stem = "vit_xnnpack_int8";
-    folder_make(&f);
-    const char *dir = made_write(&m, &f);
-    assert_int_equal(etp_ab_open(&dir, 1, NULL, &s, NULL), ETP_OK);
+    etp_ab_session *s = made_open(&m, f);
     const etp_ab *ab = etp_ab_answer(s);
     const etp_ab_fix *norm = &ab->fixes.items[0], *products = &ab->fixes.items[1];
     assert_int_equal(norm->kind, ETP_FIX_DELEGATE);
@@ -86,15 +78,13 @@ static void what_a_command_does_comes_first(void **state)
     assert_non_null(strstr(products->text, "2 convolutions and matrix products left in float32"));
     assert_null(strstr(products->recipe, "--dtype int8")); // it was exported so
     assert_false(products->by_command);
-    etp_ab_close(s);
-    folder_remove(&f);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(int8_is_offered_where_it_helps),
-        cmocka_unit_test(what_a_command_does_comes_first),
+        FOLDER_TEST(int8_is_offered_where_it_helps),
+        FOLDER_TEST(what_a_command_does_comes_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,15 +18,6 @@
 static bool seen[ETP_FIX_COUNT];
 
 // F holds the folder, to be removed after the session is closed.
-static etp_ab_session *opened(const made *m, folder *f)
-{
-    etp_ab_session *s = NULL;
-    folder_make(f);
-    const char *dir = made_write(m, f);
-    assert_int_equal(etp_ab_open(&dir, 1, NULL, &s, NULL), ETP_OK);
-    return s;
-}
-
 static etp_ab_session *open_program(const char *name, const char *roofs)
 {
     static char paths[2][512], program[512];
@@ -235,7 +226,7 @@ static void none_where_none_is_due(void **state)
 static void planted_island(void **state)
 {
     made m = made_base();
-    folder f;
+    folder *f = *state;
     made_op island[] = {
         {{"Convolution (NHWC, QC8) IGEMM #1", "Convolution (NHWC, QC8) IGEMM #1"}, 0, {400, 400}},
         {{"Convert (NC, QS8, F32) #1", "Convert (NC, QS8, F32) #1"},               0, {20, 20}  },
@@ -244,28 +235,20 @@ static void planted_island(void **state)
         {{"Convolution (NHWC, QC8) IGEMM #2", "Convolution (NHWC, QC8) IGEMM #2"}, 0, {400, 400}}
     };
     memcpy(m.ops, island, sizeof island);
-    folder_make(&f);
-    const char *dir = made_write(&m, &f);
-    etp_ab_session *s = NULL;
-    assert_int_equal(etp_ab_open(&dir, 1, NULL, &s, NULL), ETP_OK);
+    etp_ab_session *s = made_open(&m, f);
     const etp_ab_fix *x = fix_of(etp_ab_answer(s), ETP_FIX_ISLANDS, "--apply align-padding");
     assert_int_equal(x->n_evidence, 3);
     // Times of a block are whole microseconds of a ± 0.25 % swing: 100 µs, interval below 1 µs.
     assert_true(x->lo_ns <= 100000 && (x->cases >= 1 || x->lo_ns > 99000));
     assert_true(x->estimate_ns >= 100000 && x->estimate_ns < 101600); // + half a microsecond each
     assert_true(x->hi_ns >= 103000 && x->hi_ns < 104500);             // + one each
-    etp_ab_close(s);
-    folder_remove(&f);
 }
 
 static void threads_and_losses(void **state)
 {
     made m = made_base();
-    folder f;
-    etp_ab_session *s = NULL;
-    folder_make(&f);
-    const char *dir = made_write(&m, &f);
-    assert_int_equal(etp_ab_open(&dir, 1, NULL, &s, NULL), ETP_OK);
+    folder *f = *state;
+    etp_ab_session *s = made_open(&m, f);
     const etp_ab_fix *x = fix_of(etp_ab_answer(s), ETP_FIX_THREADS, "--threads 1,8");
     assert_int_equal(x->n_evidence, 4); // the kernel outside the delegate has one thread anyway
     assert_true(x->lo_ns == 0 && x->expected_ns == ETP_NS_UNKNOWN);
@@ -273,17 +256,11 @@ static void threads_and_losses(void **state)
     x = fix_of(etp_ab_answer(s), ETP_FIX_SLOWER, "'back ");
     // 30 µs, and what whole microseconds can cut off on either side
     assert_true(x->lo_ns > 28000 && x->lo_ns <= 29000 && x->hi_ns >= 31000 && x->hi_ns < 32000);
-    etp_ab_close(s);
-    folder_remove(&f);
     m.cpus = "1"; // nothing to gain with one CPU
-    folder_make(&f);
-    dir = made_write(&m, &f);
-    assert_int_equal(etp_ab_open(&dir, 1, NULL, &s, NULL), ETP_OK);
+    s = made_open(&m, f);
     for (size_t i = 0; i < etp_ab_answer(s)->fixes.n; i++) {
         assert_int_not_equal(etp_ab_answer(s)->fixes.items[i].kind, ETP_FIX_THREADS);
     }
-    etp_ab_close(s);
-    folder_remove(&f);
 }
 
 // Expected gain and floor follow from what the change brought where it was measured, and the fix
@@ -383,9 +360,8 @@ static void roofs_of_memory_and_regions(void **state)
     etp_ab_close(s);
 
     made m = made_base();
-    folder f;
-    folder_make(&f);
-    const char *dir = made_write(&m, &f);
+    folder *f = *state;
+    const char *dir = made_write(&m, f);
     etp_ab_options how = {.roofs = roofs};
     assert_int_equal(etp_ab_open(&dir, 1, &how, &s, NULL), ETP_OK);
     x = fix_of(etp_ab_answer(s), ETP_FIX_THREADS, "--threads 1,8");
@@ -393,7 +369,6 @@ static void roofs_of_memory_and_regions(void **state)
     assert_true(llabs(x->expected_ns - (380000 * 7 / 8 - 6000)) < 2500);
     assert_true(llabs(x->lo_ns + 8000) < 20); // and the transpose
     etp_ab_close(s);
-    folder_remove(&f);
 }
 
 // More threads are proposed with what was asked of the phase.
@@ -413,8 +388,8 @@ static void threads_of_a_phase(void **state)
         {{.kind = ETP_PHASE_OF_SHAPE, .calls = 1},                               "this session's command with --threads 1,8"},
     };
     made m = made_base();
-    folder f;
-    etp_ab_session *s = opened(&m, &f);
+    folder *f = *state;
+    etp_ab_session *s = made_open(&m, f);
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
         etp_ab ab = *etp_ab_answer(s);
         ab.phase = &k_cases[i].phase;
@@ -426,8 +401,6 @@ static void threads_of_a_phase(void **state)
             fail_msg("'%s' does not end with '%s'", recipe, ends);
         }
     }
-    etp_ab_close(s);
-    folder_remove(&f);
 }
 
 // They are proposed to who ran with one, and has not measured this model with more.
@@ -444,8 +417,8 @@ static void threads_that_were_measured(void **state)
         {2, 2, 0, false},
     };
     made m = made_base();
-    folder f;
-    etp_ab_session *s = opened(&m, &f);
+    folder *f = *state;
+    etp_ab_session *s = made_open(&m, f);
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
         etp_ab ab = *etp_ab_answer(s);
         assert_int_equal(ab.n_arms, 2);
@@ -466,8 +439,6 @@ static void threads_that_were_measured(void **state)
                      k_cases[i].model, found);
         }
     }
-    etp_ab_close(s);
-    folder_remove(&f);
 }
 
 // The kernels of torch's own attention, its causal mask and its scale are one fix. Permutes and
@@ -475,14 +446,13 @@ static void threads_that_were_measured(void **state)
 // a number without attention is the model's own.
 static void attention_is_one_fix(void **state)
 {
+    folder *f = *state;
     static const char *const k_kernels[] = {"any.out",        "logical_not.out",  "where.self_out",
                                             "eq.Scalar_out",  "arange.start_out", "le.Scalar_out",
                                             "mul.Scalar_out", "expand_copy.out"};
     static char names[8][64];
     for (int attention = 0; attention < 2; attention++) {
         made m = made_base();
-        folder f;
-        etp_ab_session *s = NULL;
         memset(m.ops, 0, sizeof m.ops);
         m.ops[0] = (made_op){
             {"Softmax (NC, F32) #1", "Softmax (NC, F32) #1"},
@@ -504,9 +474,7 @@ static void attention_is_one_fix(void **state)
                 1 + i, {40,       40      }
             };
         }
-        folder_make(&f);
-        const char *dir = made_write(&m, &f);
-        assert_int_equal(etp_ab_open(&dir, 1, NULL, &s, NULL), ETP_OK);
+        etp_ab_session *s = made_open(&m, f);
         const etp_ab *ab = etp_ab_answer(s);
         if (attention) {
             assert_int_equal(fix_of(ab, ETP_FIX_DELEGATE, "decompose-attention")->n_evidence, 7);
@@ -519,23 +487,18 @@ static void attention_is_one_fix(void **state)
         }
         assert_true(attention || (count_of(ab, ETP_FIX_RESHAPE_CHAIN) == 1 &&
                                   count_of(ab, ETP_FIX_BROADCAST) == 1));
-        etp_ab_close(s);
-        folder_remove(&f);
     }
 }
 
 // Findings about a part of the time: the largest part first, whatever they are about.
 static void findings_by_the_time_they_concern(void **state)
 {
+    folder *f = *state;
     for (int us = 270; us <= 400;
          us += 130) { // of the kernel outside the delegate; 340 µs move data
         made m = made_base();
-        folder f;
-        etp_ab_session *s = NULL;
         m.ops[4].us[0] = m.ops[4].us[1] = us;
-        folder_make(&f);
-        const char *dir = made_write(&m, &f);
-        assert_int_equal(etp_ab_open(&dir, 1, NULL, &s, NULL), ETP_OK);
+        etp_ab_session *s = made_open(&m, f);
         const etp_ab *ab = etp_ab_answer(s);
         size_t layout = 0, portable = 0;
         for (size_t i = 0; i < ab->judged.findings.n; i++) {
@@ -547,8 +510,6 @@ static void findings_by_the_time_they_concern(void **state)
         }
         assert_true(portable > 0 && (us > 340 || layout > 0));
         assert_true(layout == 0 || (portable < layout) == (us > 340));
-        etp_ab_close(s);
-        folder_remove(&f);
     }
 }
 
@@ -556,6 +517,7 @@ static void findings_by_the_time_they_concern(void **state)
 // the fix.
 static void recipe_repeats_the_export(void **state)
 {
+    folder *f = *state;
     static const char *const k_cases[][2] = {
         {"toy_xnnpack_fp32",                               "etprof export MODEL --apply layer-norm"},
         {"toy_xnnpack_int8-dynamic_gelu-tanh_fold-expand",
@@ -571,16 +533,10 @@ static void recipe_repeats_the_export(void **state)
     };
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
         made m = made_base();
-        folder f;
-        etp_ab_session *s = NULL;
         m.stem = k_cases[i][0];
-        folder_make(&f);
-        const char *dir = made_write(&m, &f);
-        assert_int_equal(etp_ab_open(&dir, 1, NULL, &s, NULL), ETP_OK);
+        etp_ab_session *s = made_open(&m, f);
         assert_string_equal(fix_of(etp_ab_answer(s), ETP_FIX_DELEGATE, "layer-norm")->recipe,
                             k_cases[i][1]);
-        etp_ab_close(s);
-        folder_remove(&f);
     }
 }
 
@@ -589,15 +545,12 @@ static void recipe_repeats_the_export(void **state)
 static void patterns_of_categories(void **state)
 {
     made m = made_base();
-    folder f;
-    etp_ab_session *s = NULL;
+    folder *f = *state;
     m.ops[5] = (made_op){
         {"Convert (NC, F32, QS8) #1", "Convert (NC, F32, QS8) #1"},
         2, {30,                          30                         }
     };
-    folder_make(&f);
-    const char *dir = made_write(&m, &f);
-    assert_int_equal(etp_ab_open(&dir, 1, NULL, &s, NULL), ETP_OK);
+    etp_ab_session *s = made_open(&m, f);
     static const struct {
         const char *change;
         size_t operators;
@@ -621,8 +574,6 @@ static void patterns_of_categories(void **state)
             fail_msg("%s: %zu operators", k_cases[i].change, w.steps[0].operators);
         }
     }
-    etp_ab_close(s);
-    folder_remove(&f);
 }
 
 // The linear takes 50 µs in the baseline and 80 in the candidate: sent back and then made twice as
@@ -638,8 +589,8 @@ static void changes_follow_each_other(void **state)
         {40000, -10000}
     };
     made m = made_base();
-    folder f;
-    etp_ab_session *s = opened(&m, &f);
+    folder *f = *state;
+    etp_ab_session *s = made_open(&m, f);
     for (size_t i = 0; i < 2; i++) {
         etp_whatif w;
         assert_int_equal(etp_whatif_build(etp_ab_answer(s), k_orders[i], 2, &w, NULL), ETP_OK);
@@ -649,8 +600,6 @@ static void changes_follow_each_other(void **state)
             }
         }
     }
-    etp_ab_close(s);
-    folder_remove(&f);
 }
 
 // A fix takes the share off a recorded inference that its gain is of an untraced one, between its
@@ -658,16 +607,15 @@ static void changes_follow_each_other(void **state)
 // another arm.
 static void fixes_are_changes(void **state)
 {
-    etp_arena *arena = *state;
     made m = made_base();
-    folder f;
-    etp_ab_session *s = opened(&m, &f);
+    folder *f = *state;
+    etp_ab_session *s = made_open(&m, f);
     const etp_ab *ab = etp_ab_answer(s);
     assert_true(ab->fixes.n > 0);
     for (size_t i = 0; i < ab->fixes.n; i++) {
         const etp_ab_fix *fix = &ab->fixes.items[i];
-        const char *one = etp_arena_printf(arena, "fix %s", fix->id);
-        const char *both[] = {one, etp_arena_printf(arena, "drop %s", fix->evidence[0])};
+        const char *one = etp_arena_printf(&f->arena, "fix %s", fix->id);
+        const char *both[] = {one, etp_arena_printf(&f->arena, "drop %s", fix->evidence[0])};
         etp_whatif w;
         assert_int_equal(etp_whatif_build(ab, &one, 1, &w, NULL), ETP_OK);
         // Of one whose gain is only known to lie in a range, the range is told and no more.
@@ -697,8 +645,6 @@ static void fixes_are_changes(void **state)
     assert_int_equal(etp_whatif_build(ab, (const char *[]){"drop op1", "drop op1"}, 2, &w, NULL),
                      ETP_OK);
     assert_true(!w.fixes && !w.twice && w.least_ns == ETP_NS_UNKNOWN);
-    etp_ab_close(s);
-    folder_remove(&f);
 }
 
 static void every_kind_was_seen(void **state)
@@ -719,7 +665,7 @@ static void many_go_back_by_their_loss(void **state)
         "Transpose (ND, X32) #8",
     };
     made m = made_base();
-    folder f;
+    folder *f = *state;
     m.ops[1].us[1] = 150;
     for (int i = 0; i < 7; i++) { // beside 30 µs of the linear layer
         m.ops[5 + i] = (made_op){
@@ -727,10 +673,7 @@ static void many_go_back_by_their_loss(void **state)
             0, {100,        150 + 10 * i}
         };
     }
-    etp_ab_session *s = NULL;
-    folder_make(&f);
-    const char *dir = made_write(&m, &f);
-    assert_int_equal(etp_ab_open(&dir, 1, NULL, &s, NULL), ETP_OK);
+    etp_ab_session *s = made_open(&m, f);
     const etp_ab *ab = etp_ab_answer(s);
     const etp_ledger *l = &ab->ledgers[0].ledger;
     const char *recipe = NULL, *least = NULL;
@@ -740,7 +683,7 @@ static void many_go_back_by_their_loss(void **state)
     for (size_t i = 0; i < l->n; i++) {
         bool linear =
             etp_str_find(etp_str_from(l->items[i].label), ETP_STR("Fully Connected")) == 0;
-        least = linear ? etp_arena_printf(&f.arena, "'back %s'", l->items[i].id) : least;
+        least = linear ? etp_arena_printf(&f->arena, "'back %s'", l->items[i].id) : least;
     }
     assert_true(recipe && least && !strstr(recipe, least) && strstr(recipe, "; these lost most; "));
     size_t n = 0;
@@ -748,8 +691,6 @@ static void many_go_back_by_their_loss(void **state)
         n++;
     }
     assert_int_equal(n, 8);
-    etp_ab_close(s);
-    folder_remove(&f);
 }
 
 int main(void)
@@ -757,19 +698,19 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_program_per_fix),
         cmocka_unit_test(none_where_none_is_due),
-        cmocka_unit_test(planted_island),
-        cmocka_unit_test(threads_and_losses),
-        cmocka_unit_test(threads_of_a_phase),
-        cmocka_unit_test(threads_that_were_measured),
+        FOLDER_TEST(planted_island),
+        FOLDER_TEST(threads_and_losses),
+        FOLDER_TEST(threads_of_a_phase),
+        FOLDER_TEST(threads_that_were_measured),
         cmocka_unit_test(roofs_tell_what_to_expect),
-        cmocka_unit_test(roofs_of_memory_and_regions),
-        cmocka_unit_test(recipe_repeats_the_export),
-        cmocka_unit_test(patterns_of_categories),
-        cmocka_unit_test(changes_follow_each_other),
-        ARENA_TEST(fixes_are_changes),
-        cmocka_unit_test(findings_by_the_time_they_concern),
-        cmocka_unit_test(attention_is_one_fix),
-        cmocka_unit_test(many_go_back_by_their_loss),
+        FOLDER_TEST(roofs_of_memory_and_regions),
+        FOLDER_TEST(recipe_repeats_the_export),
+        FOLDER_TEST(patterns_of_categories),
+        FOLDER_TEST(changes_follow_each_other),
+        FOLDER_TEST(fixes_are_changes),
+        FOLDER_TEST(findings_by_the_time_they_concern),
+        FOLDER_TEST(attention_is_one_fix),
+        FOLDER_TEST(many_go_back_by_their_loss),
         cmocka_unit_test(every_kind_was_seen),
     };
     return cmocka_run_group_tests_name("answer fixes", tests, NULL, NULL);

@@ -15,24 +15,6 @@
 
 typedef void change(made *m);
 
-static etp_ab_session *open_made(const made *m, folder *f)
-{
-    etp_error err = ERROR_NONE;
-    etp_ab_session *s = NULL;
-    folder_make(f);
-    const char *dir = made_write(m, f);
-    if (etp_ab_open(&dir, 1, NULL, &s, &err) != ETP_OK) {
-        fail_msg("%s", err.msg);
-    }
-    return s;
-}
-
-static void close_made(etp_ab_session *s, folder *f)
-{
-    etp_ab_close(s);
-    folder_remove(f);
-}
-
 // ---- findings ----
 
 // The text of the first finding of KIND in the base changed by A, then by B; empty when there is
@@ -44,13 +26,14 @@ static const char *finding_of(etp_finding_kind kind, change *a, change *b)
     char *text = texts[next++ % 4];
     made m = made_base();
     folder f;
+    folder_make(&f);
     if (a) {
         a(&m);
     }
     if (b) {
         b(&m);
     }
-    etp_ab_session *s = open_made(&m, &f);
+    etp_ab_session *s = made_open(&m, &f);
     const etp_ab *ab = etp_ab_answer(s);
     text[0] = 0;
     for (size_t i = 0; i < ab->judged.findings.n && !text[0]; i++) {
@@ -63,7 +46,7 @@ static const char *finding_of(etp_finding_kind kind, change *a, change *b)
             assert_string_equal(claim.formula, x->formula);
         }
     }
-    close_made(s, &f);
+    folder_remove(&f);
     return text;
 }
 
@@ -532,14 +515,14 @@ static const struct {
 
 static void every_cause_rests_on_data(void **state)
 {
+    folder *f = *state;
     bool seen[ETP_CAUSE_COUNT][ETP_CAUSE_STATES] = {{false}};
     for (size_t i = 0; i < sizeof k_causes / sizeof *k_causes; i++) {
         made m = made_base();
-        folder f;
         if (k_causes[i].change) {
             k_causes[i].change(&m);
         }
-        etp_ab_session *s = open_made(&m, &f);
+        etp_ab_session *s = made_open(&m, f);
         const etp_ab *ab = etp_ab_answer(s);
         assert_int_equal(ab->judged.n_causes, ETP_CAUSE_COUNT);
         const etp_ab_cause *c = &ab->judged.causes[k_causes[i].cause];
@@ -552,7 +535,6 @@ static void every_cause_rests_on_data(void **state)
         assert_int_equal(etp_explanation_find(ab, etp_cause_id(c->cause), &claim, NULL), ETP_OK);
         assert_non_null(claim.formula);
         seen[c->cause][c->state] = true;
-        close_made(s, &f);
     }
     for (int c = 0; c < ETP_CAUSE_COUNT; c++) { // each can be ruled out, and data can undo that
         if (!seen[c][ETP_CAUSE_RULED_OUT] || !seen[c][ETP_CAUSE_SUSPECT]) {
@@ -567,13 +549,13 @@ static void every_cause_rests_on_data(void **state)
 static void slower_first_and_back(void **state)
 {
     made m = made_base();
-    folder f;
-    etp_ab_session *s = open_made(&m, &f);
+    folder *f = *state;
+    etp_ab_session *s = made_open(&m, f);
     const etp_ab *ab = etp_ab_answer(s);
     etp_whatif w;
     const etp_ab_findings *found = &ab->judged.findings;
     assert_true(found->n > 0 && found->items[0].kind == ETP_FINDING_SLOWER);
-    const char *back = etp_arena_printf(&f.arena, "back %s", found->items[0].evidence[0]);
+    const char *back = etp_arena_printf(&f->arena, "back %s", found->items[0].evidence[0]);
     assert_int_equal(etp_whatif_build(ab, &back, 1, &w, NULL), ETP_OK);
     assert_int_equal(w.steps[0].operators, 1);
     assert_in_range(w.steps[0].gain_ns, 29500, 30500); // 80 → 50 µs, planted
@@ -586,7 +568,6 @@ static void slower_first_and_back(void **state)
         }
     }
     assert_true(fix);
-    close_made(s, &f);
 }
 
 static bool report_says(const etp_ab *ab, folder *f, const char *words)
@@ -606,28 +587,26 @@ static bool report_says(const etp_ab *ab, folder *f, const char *words)
 static void shift_in_words(void **state)
 {
     made m = made_base();
-    folder f;
+    folder *f = *state;
     m.ops[4].name[0] = "native_call_native_layer_norm.out"; // delegated afterwards
     m.ops[4].name[1] = NULL;
-    etp_ab_session *s = open_made(&m, &f);
+    etp_ab_session *s = made_open(&m, f);
     const etp_ab_shift *shift = &etp_ab_answer(s)->shifts[0];
     assert_true(shift->moved && shift->before == ETP_CATEGORY_CONVOLUTION &&
                 shift->after == ETP_CATEGORY_DATA_MOVEMENT);
     assert_true(fabs(shift->before_share - 900.0 / 1570) < 0.005 &&
                 fabs(shift->after_share - 340.0 / 730) < 0.005);
     assert_true(fabs(shift->portable_before - 270.0 / 1570) < 0.005 && shift->portable_after == 0);
-    assert_true(report_says(etp_ab_answer(s), &f,
+    assert_true(report_says(etp_ab_answer(s), f,
                             "moved from Convolution (57 % of the time) to Data movement (47 %"));
-    assert_true(report_says(etp_ab_answer(s), &f, "outside delegates 17 % → 0 %"));
-    assert_true(report_says(etp_ab_answer(s), &f, "One inference by who does the work"));
-    close_made(s, &f);
+    assert_true(report_says(etp_ab_answer(s), f, "outside delegates 17 % → 0 %"));
+    assert_true(report_says(etp_ab_answer(s), f, "One inference by who does the work"));
     m.ops[4].name[0] = NULL;
     m.ops[0].us[1] = 800; // and the convolution stays what it was
-    s = open_made(&m, &f);
-    assert_true(report_says(etp_ab_answer(s), &f, "stays Convolution"));
-    assert_false(report_says(etp_ab_answer(s), &f, "outside delegates"));
-    assert_false(report_says(etp_ab_answer(s), &f, "One inference by who does the work"));
-    close_made(s, &f);
+    s = made_open(&m, f);
+    assert_true(report_says(etp_ab_answer(s), f, "stays Convolution"));
+    assert_false(report_says(etp_ab_answer(s), f, "outside delegates"));
+    assert_false(report_says(etp_ab_answer(s), f, "One inference by who does the work"));
 }
 
 static const etp_ab_finding *drift_of(const etp_ab *ab)
@@ -644,6 +623,7 @@ static const etp_ab_finding *drift_of(const etp_ab *ab)
 // same they say that; and when heat falls while times grow, heat is not what they follow.
 static void drift_and_what_it_follows(void **state)
 {
+    folder *f = *state;
     static const struct {
         double drift, celsius[2];
         uint64_t khz[2];
@@ -668,11 +648,10 @@ static void drift_and_what_it_follows(void **state)
     };
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
         made m = made_base();
-        folder f;
         m.drift = k_cases[i].drift;
         memcpy(m.celsius, k_cases[i].celsius, sizeof m.celsius);
         memcpy(m.khz, k_cases[i].khz, sizeof m.khz);
-        etp_ab_session *s = open_made(&m, &f);
+        etp_ab_session *s = made_open(&m, f);
         const etp_ab_finding *x = drift_of(etp_ab_answer(s));
         assert_true((x != NULL) == (k_cases[i].words[0] != NULL));
         for (int k = 0; x && k < 2; k++) {
@@ -682,7 +661,6 @@ static void drift_and_what_it_follows(void **state)
         }
         // 1.02, 1.04 … 1.16: ln grows by 0.0184 a block in the middle, 1.86 %
         assert_true(!x || fabs(etp_ab_answer(s)->arms[0].drift.per_block - 0.0186) < 0.001);
-        close_made(s, &f);
     }
 }
 
@@ -700,6 +678,7 @@ static const etp_ab_finding *finding_in(const etp_ab *ab, etp_finding_kind kind)
 // its; with a higher one, more than all; with a steady one none. More threads are no waiting.
 static void speedup_or_clock(void **state)
 {
+    folder *f = *state;
     static const struct {
         double ghz[2], busy;
         uint32_t threads;
@@ -723,14 +702,13 @@ static void speedup_or_clock(void **state)
     };
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
         made m = made_base();
-        folder f;
         counted(&m, k_cases[i].ghz[0], k_cases[i].ghz[1]);
         m.busy[1] = k_cases[i].busy;
         m.threads[1] = k_cases[i].threads;
         m.threads[0] = k_cases[i].waits ? 2 : 1;
         m.untraced_us[0] = 1570;
         m.untraced_us[1] = 1000;
-        etp_ab_session *s = open_made(&m, &f);
+        etp_ab_session *s = made_open(&m, f);
         const etp_ab *ab = etp_ab_answer(s);
         const etp_ab_finding *x = finding_in(ab, ETP_FINDING_CLOCK_EFFECT);
         if ((x != NULL) != (k_cases[i].clock != NULL) ||
@@ -749,8 +727,7 @@ static void speedup_or_clock(void **state)
         double product = split->cycles.mean_ln + split->clock.mean_ln + split->busy.mean_ln;
         assert_true(split->cycles.blocks == 0 ||
                     fabs(product - log(ab->comparisons[0].estimate)) < 1e-12);
-        assert_true(report_says(ab, &f, "Cycles and clock"));
-        close_made(s, &f);
+        assert_true(report_says(ab, f, "Cycles and clock"));
     }
 }
 
@@ -758,29 +735,28 @@ static void speedup_or_clock(void **state)
 static void counts_of_the_kept_iterations(void **state)
 {
     made m = made_base();
-    folder f;
+    folder *f = *state;
     counted(&m, 4, 2);
     m.warm = 3;
-    etp_ab_session *s = open_made(&m, &f);
+    etp_ab_session *s = made_open(&m, f);
     const etp_ab *ab = etp_ab_answer(s);
     assert_int_equal(ab->arms[1].samples, 7 * MADE_BLOCKS); // 3 of 10 dropped
     assert_true(fabs(ab->counters.splits[0].busy.estimate - 1) < 1e-7);
     assert_true(fabs(ab->counters.splits[0].clock.estimate - 0.5) < 1e-6);
     assert_true(fabs(ab->counters.splits[0].cycles.mean_ln - log(2) -
                      log(ab->comparisons[0].estimate)) < 1e-6);
-    close_made(s, &f);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_finding_rests_on_data),
-        cmocka_unit_test(every_cause_rests_on_data),
-        cmocka_unit_test(slower_first_and_back),
-        cmocka_unit_test(shift_in_words),
-        cmocka_unit_test(drift_and_what_it_follows),
-        cmocka_unit_test(speedup_or_clock),
-        cmocka_unit_test(counts_of_the_kept_iterations),
+        FOLDER_TEST(every_cause_rests_on_data),
+        FOLDER_TEST(slower_first_and_back),
+        FOLDER_TEST(shift_in_words),
+        FOLDER_TEST(drift_and_what_it_follows),
+        FOLDER_TEST(speedup_or_clock),
+        FOLDER_TEST(counts_of_the_kept_iterations),
     };
     return cmocka_run_group_tests_name("answer words", tests, NULL, NULL);
 }

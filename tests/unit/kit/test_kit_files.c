@@ -57,39 +57,35 @@ static void columns_of_the_kit(void **state)
          "operator,category,total_ms,avg_ms,pct_of_e2e,event_count,"                                   },
         {LOAD_STEM "_e2e_latency.csv",            "model_name,num_runs,total_ms,avg_ms,min_ms,max_ms," },
     };
-    folder f;
-    folder_make(&f);
-    write_kit_files((const char *const[]){fixture(LOAD_STEM ".etdump")}, 1, f.path);
+    folder *f = *state;
+    write_kit_files((const char *const[]){fixture(LOAD_STEM ".etdump")}, 1, f->path);
     for (size_t i = 0; i < sizeof k_files / sizeof *k_files; i++) {
-        assert_starts(folder_read(&f, k_files[i].name), k_files[i].columns);
+        assert_starts(folder_read(f, k_files[i].name), k_files[i].columns);
     }
-    folder_remove(&f);
 }
 
 // expected/ was made by make_expected.py from what flatc says about the dump.
 static void timeline_equals_flatc(void **state)
 {
-    folder f;
+    folder *f = *state;
     etp_str expected;
     static const char k_name[] = LOAD_STEM "_exec_all_runs_timeline.csv";
-    folder_make(&f);
-    write_kit_files((const char *const[]){fixture(LOAD_STEM ".etdump")}, 1, f.path);
+    write_kit_files((const char *const[]){fixture(LOAD_STEM ".etdump")}, 1, f->path);
     const char *path =
-        etp_arena_printf(&f.arena, "%s/tests/unit/kit/expected/%s", ETP_TEST_SOURCE_DIR, k_name);
-    assert_int_equal(etp_os_read_text(path, 1 << 20, &f.arena, &expected, NULL), ETP_OK);
-    etp_str found = folder_read(&f, k_name);
+        etp_arena_printf(&f->arena, "%s/tests/unit/kit/expected/%s", ETP_TEST_SOURCE_DIR, k_name);
+    assert_int_equal(etp_os_read_text(path, 1 << 20, &f->arena, &expected, NULL), ETP_OK);
+    etp_str found = folder_read(f, k_name);
     assert_string_equal(found.ptr, expected.ptr);
     // Run 0 is the same lines, without load and later runs.
-    etp_str run0 = folder_read(&f, LOAD_STEM "_exec_run0_timeline.csv");
+    etp_str run0 = folder_read(f, LOAD_STEM "_exec_run0_timeline.csv");
     size_t header = etp_str_find(run0, ETP_STR("\n")) + 1;
     etp_str lines = {run0.ptr + header, run0.len - header};
     assert_true(etp_str_find(found, lines) < found.len);
-    table t = folder_csv(&f, LOAD_STEM "_exec_run0_timeline.csv");
+    table t = folder_csv(f, LOAD_STEM "_exec_run0_timeline.csv");
     assert_int_equal(t.rows.n, 7); // events of one execution by hand
     for (size_t i = 0; i < t.rows.n; i++) {
         assert_true(etp_str_eqz(cell(&t, i, "run_index"), "0"));
     }
-    folder_remove(&f);
 }
 
 // The one delegate of the program that flatc shows is "XnnpackBackend"; in a recording alone
@@ -148,10 +144,9 @@ static void one_block_keeps_its_name(void **state)
 // 1000 ns, the other operators of delegates 0.
 static void tables_by_hand(void **state)
 {
-    folder f;
-    folder_make(&f);
-    write_kit_files((const char *const[]){fixture(LOAD_STEM ".etdump")}, 1, f.path);
-    table t = folder_csv(&f, LOAD_STEM "_e2e_latency.csv");
+    folder *f = *state;
+    write_kit_files((const char *const[]){fixture(LOAD_STEM ".etdump")}, 1, f->path);
+    table t = folder_csv(f, LOAD_STEM "_e2e_latency.csv");
     assert_int_equal(t.rows.n, 1);
     assert_true(etp_str_eqz(cell(&t, 0, "num_runs"), "3"));
     assert_true(etp_str_eqz(cell(&t, 0, "total_ms"), "0.032307"));
@@ -159,7 +154,7 @@ static void tables_by_hand(void **state)
     assert_true(etp_str_eqz(cell(&t, 0, "min_ms"), "0.002934"));
     assert_true(etp_str_eqz(cell(&t, 0, "max_ms"), "0.025257"));
     // Two linears of the same name in two delegates stay two operators.
-    t = folder_csv(&f, LOAD_STEM "_operator_details.csv");
+    t = folder_csv(f, LOAD_STEM "_operator_details.csv");
     assert_int_equal(t.rows.n, 3);
     assert_true(etp_str_eq(cell(&t, 1, "operator"), cell(&t, 2, "operator")));
     assert_true(etp_str_eqz(cell(&t, 1, "instruction"), "0"));
@@ -168,7 +163,7 @@ static void tables_by_hand(void **state)
     assert_true(etp_str_eqz(cell(&t, 2, "total_ms"), "0.000000"));
     // 100 · 1976 / 10769
     assert_true(etp_str_eqz(cell(&t, 0, "pct_of_e2e"), "18.349"));
-    t = folder_csv(&f, LOAD_STEM "_category_summary.csv");
+    t = folder_csv(f, LOAD_STEM "_category_summary.csv");
     assert_int_equal(t.rows.n, 2);
     assert_true(etp_str_eqz(cell(&t, 0, "category"), "Reduction"));
     assert_true(etp_str_eqz(cell(&t, 0, "pct_of_e2e"), "18.349"));
@@ -180,25 +175,23 @@ static void tables_by_hand(void **state)
     // 1000 / 3; boundary and framework have the same remainder, one of the three is rounded up.
     bool up = etp_str_eqz(cell(&t, 1, "avg_ms"), "0.000334");
     assert_true(up || etp_str_eqz(cell(&t, 1, "avg_ms"), "0.000333"));
-    t = folder_csv(&f, LOAD_STEM "_e2e_latency.csv");
+    t = folder_csv(f, LOAD_STEM "_e2e_latency.csv");
     assert_true(etp_str_eqz(cell(&t, 0, "operators_ns"), up ? "2310" : "2309"));
     assert_true(up || etp_str_eqz(cell(&t, 0, "boundary_ns"), "6190") ||
                 etp_str_eqz(cell(&t, 0, "framework_ns"), "2271"));
-    t = folder_csv(&f, LOAD_STEM "_exec_ops_stats.csv");
+    t = folder_csv(f, LOAD_STEM "_exec_ops_stats.csv");
     assert_true(etp_str_eqz(cell(&t, 0, "name"), "Method::execute"));
     assert_true(etp_str_eqz(cell(&t, 0, "pct_total"), "100"));
     assert_true(etp_str_eqz(cell(&t, 1, "name"), "DELEGATE_CALL"));
     assert_true(etp_str_eqz(cell(&t, 1, "count"), "2"));
     assert_true(etp_str_eqz(cell(&t, 1, "calls"), "6"));
-    folder_remove(&f);
 }
 
 static void summary_closes(void **state)
 {
-    folder f;
-    folder_make(&f);
-    write_kit_files((const char *const[]){fixture(LOAD_STEM ".etdump")}, 1, f.path);
-    json_t *root = folder_json(&f, "analysis_summary.json");
+    folder *f = *state;
+    write_kit_files((const char *const[]){fixture(LOAD_STEM ".etdump")}, 1, f->path);
+    json_t *root = folder_json(f, "analysis_summary.json");
     assert_true(json_is_null(json_object_get(root, "etrecord")));
     assert_int_equal(json_integer_value(json_object_get(root, "etdump_count")), 1);
     json_t *dump = json_array_get(json_object_get(root, "per_etdump"), 0);
@@ -220,32 +213,29 @@ static void summary_closes(void **state)
     json_t *files = json_object_get(root, "csv_files");
     assert_int_equal(json_array_size(files), 7);
     for (size_t i = 0; i < json_array_size(files); i++) {
-        folder_read(&f, json_string_value(json_array_get(files, i)));
+        folder_read(f, json_string_value(json_array_get(files, i)));
     }
     json_decref(root);
-    folder_remove(&f);
 }
 
 static void same_bytes_again(void **state)
 {
-    folder f;
-    folder_make(&f);
-    const char *a = folder_path(&f, "a"), *b = folder_path(&f, "b/deeper");
-    const char *dump = etp_arena_printf(&f.arena, "%s", fixture("mixed_xnnpack_fp32.etdump"));
+    folder *f = *state;
+    const char *a = folder_path(f, "a"), *b = folder_path(f, "b/deeper");
+    const char *dump = etp_arena_printf(&f->arena, "%s", fixture("mixed_xnnpack_fp32.etdump"));
     const char *const paths[] = {dump, fixture(LOAD_STEM ".etdump")};
     write_kit_files(paths, 2, a);
     write_kit_files(paths, 2, b);
     etp_dir_list list = {0};
-    assert_int_equal(etp_os_list(a, &f.arena, &list, NULL), ETP_OK);
+    assert_int_equal(etp_os_list(a, &f->arena, &list, NULL), ETP_OK);
     assert_int_equal(list.n, 2 * 4 + 5 + 4); // per experiment, tables, documents
     for (size_t i = 0; i < list.n; i++) {
-        const char *one = etp_arena_printf(&f.arena, "a/%s", list.items[i].name);
-        const char *two = etp_arena_printf(&f.arena, "b/deeper/%s", list.items[i].name);
-        etp_str x = folder_read(&f, one), y = folder_read(&f, two);
+        const char *one = etp_arena_printf(&f->arena, "a/%s", list.items[i].name);
+        const char *two = etp_arena_printf(&f->arena, "b/deeper/%s", list.items[i].name);
+        etp_str x = folder_read(f, one), y = folder_read(f, two);
         assert_true(etp_str_eq(x, y));
-        assert_int_equal(etp_str_find(x, etp_str_from(f.path)), x.len); // no path in any of them
+        assert_int_equal(etp_str_find(x, etp_str_from(f->path)), x.len); // no path in any of them
     }
-    folder_remove(&f);
 }
 
 // Names with everything that CSV, JSON, Markdown and the file system care about; and twice the same
@@ -253,73 +243,67 @@ static void same_bytes_again(void **state)
 static void hostile_names(void **state)
 {
     static const char k_name[] = "a\"b,c|d\ne<f>=g.etdump";
-    folder f;
-    folder_make(&f);
-    assert_int_equal(etp_os_mkdirs(folder_path(&f, "in/x"), NULL), ETP_OK);
-    assert_int_equal(etp_os_mkdirs(folder_path(&f, "in/y"), NULL), ETP_OK);
-    folder_copy(&f, fixture(LOAD_STEM ".etdump"), etp_arena_printf(&f.arena, "in/x/%s", k_name));
-    folder_copy(&f, fixture(LOAD_STEM ".etdump"), etp_arena_printf(&f.arena, "in/y/%s", k_name));
-    const char *out = folder_path(&f, "out");
-    write_kit_files((const char *const[]){folder_path(&f, "in")}, 1, out);
+    folder *f = *state;
+    assert_int_equal(etp_os_mkdirs(folder_path(f, "in/x"), NULL), ETP_OK);
+    assert_int_equal(etp_os_mkdirs(folder_path(f, "in/y"), NULL), ETP_OK);
+    folder_copy(f, fixture(LOAD_STEM ".etdump"), etp_arena_printf(&f->arena, "in/x/%s", k_name));
+    folder_copy(f, fixture(LOAD_STEM ".etdump"), etp_arena_printf(&f->arena, "in/y/%s", k_name));
+    const char *out = folder_path(f, "out");
+    write_kit_files((const char *const[]){folder_path(f, "in")}, 1, out);
     etp_dir_list list = {0};
     size_t timelines = 0;
-    assert_int_equal(etp_os_list(out, &f.arena, &list, NULL), ETP_OK);
+    assert_int_equal(etp_os_list(out, &f->arena, &list, NULL), ETP_OK);
     for (size_t i = 0; i < list.n; i++) {
         etp_str name = etp_str_from(list.items[i].name);
-        const char *path = etp_arena_printf(&f.arena, "out/%.*s", ETP_STR_ARG(name));
+        const char *path = etp_arena_printf(&f->arena, "out/%.*s", ETP_STR_ARG(name));
         assert_false(list.items[i].is_dir);
         assert_int_equal(etp_str_find(name, ETP_STR("\n")), name.len);
         if (etp_str_ends(name, ETP_STR(".csv"))) {
-            table t = folder_csv(&f, path);
+            table t = folder_csv(f, path);
             timelines += etp_str_ends(name, ETP_STR("_all_runs_timeline.csv"));
             if (etp_csv_column(&t.header, "experiment") >= 0 && t.rows.n) {
                 assert_true(etp_str_find(cell(&t, 0, "experiment"), ETP_STR("\"b,c|d\ne")) <
                             cell(&t, 0, "experiment").len);
             }
         } else if (etp_str_ends(name, ETP_STR(".json"))) {
-            json_decref(folder_json(&f, path));
+            json_decref(folder_json(f, path));
         }
     }
     assert_int_equal(timelines, 2);
-    folder_remove(&f);
 }
 
 // 200 bytes of two-byte characters: cut between characters, and still two different names.
 static void long_names(void **state)
 {
-    folder f;
-    folder_make(&f);
+    folder *f = *state;
     char name[256] = {0};
     for (size_t i = 0; i < 100; i++) {
         memcpy(name + 2 * i, "\xC3\xA4", 2);
     }
     static const char *const k_ends[] = {"x.etdump", "y.etdump"};
-    assert_int_equal(etp_os_mkdirs(folder_path(&f, "in"), NULL), ETP_OK);
+    assert_int_equal(etp_os_mkdirs(folder_path(f, "in"), NULL), ETP_OK);
     for (size_t i = 0; i < 2; i++) {
         memcpy(name + 200, k_ends[i], 9);
-        folder_copy(&f, fixture(LOAD_STEM ".etdump"), etp_arena_printf(&f.arena, "in/%s", name));
+        folder_copy(f, fixture(LOAD_STEM ".etdump"), etp_arena_printf(&f->arena, "in/%s", name));
     }
-    write_kit_files((const char *const[]){folder_path(&f, "in")}, 1, folder_path(&f, "out"));
+    write_kit_files((const char *const[]){folder_path(f, "in")}, 1, folder_path(f, "out"));
     name[150] = '\0'; // 75 characters
-    folder_read(&f, etp_arena_printf(&f.arena, "out/%s_exec_ops_stats.csv", name));
-    folder_read(&f, etp_arena_printf(&f.arena, "out/%s~2_exec_ops_stats.csv", name));
-    folder_remove(&f);
+    folder_read(f, etp_arena_printf(&f->arena, "out/%s_exec_ops_stats.csv", name));
+    folder_read(f, etp_arena_printf(&f->arena, "out/%s~2_exec_ops_stats.csv", name));
 }
 
 static void no_place_to_write(void **state)
 {
-    folder f;
+    folder *f = *state;
     etp_error err = ERROR_NONE;
     etp_ab_session *session = NULL;
     etp_ab_options options = {0};
-    folder_make(&f);
-    folder_copy(&f, fixture(LOAD_STEM ".etdump"), "file");
+    folder_copy(f, fixture(LOAD_STEM ".etdump"), "file");
     const char *path = fixture(LOAD_STEM ".etdump");
     assert_int_equal(etp_ab_open(&path, 1, &options, &session, &err), ETP_OK);
-    assert_int_equal(etp_kit_write_files(session, folder_path(&f, "file/out"), NULL, &err), ETP_IO);
+    assert_int_equal(etp_kit_write_files(session, folder_path(f, "file/out"), NULL, &err), ETP_IO);
     assert_non_null(strstr(err.msg, "file/out"));
     etp_ab_close(session);
-    folder_remove(&f);
 }
 
 // ---- statistics ----
@@ -497,27 +481,26 @@ static void check_results(const json_t *root)
 
 static void run_folder(void **state)
 {
-    folder f;
+    folder *f = *state;
     session s;
-    folder_make(&f);
-    make_run_folder(&s, &f, false);
+    make_run_folder(&s, f, false);
     write_kit_files(&s.dir, 1, s.dir);
-    json_t *root = folder_json(&f, "run/manifest.json");
+    json_t *root = folder_json(f, "run/manifest.json");
     assert_true(json_is_string(json_object_get(root, "model")));
     check_results(root);
     json_decref(root);
-    root = folder_json(&f, "run/metrics.json");
+    root = folder_json(f, "run/metrics.json");
     check_results(root);
     json_decref(root);
     // All executions of both blocks, numbered through.
-    table t = folder_csv(&f, "run/linux_cand/toy_xnnpack_fp32_linux_cand_t1"
-                             "_exec_all_runs_timeline.csv");
+    table t = folder_csv(f, "run/linux_cand/toy_xnnpack_fp32_linux_cand_t1"
+                            "_exec_all_runs_timeline.csv");
     assert_int_equal(t.rows.n, 2 * 3 * 7);
     assert_true(etp_str_eqz(cell(&t, t.rows.n - 1, "run_index"), "5"));
     assert_true(etp_str_eqz(cell(&t, t.rows.n - 1, "session_block"), "2"));
-    assert_starts(folder_read(&f, "run/toy_comparison.csv"),
+    assert_starts(folder_read(f, "run/toy_comparison.csv"),
                   "category,linux_base_ms,linux_cand_ms,speedup,linux_base_pct,linux_cand_pct,");
-    t = folder_csv(&f, "run/toy_comparison.csv");
+    t = folder_csv(f, "run/toy_comparison.csv");
     for (size_t i = 0; i < t.rows.n; i++) { // baseline ÷ candidate, nothing where one has no time
         double before = 0, after = 0, speedup = 0;
         assert_true(etp_parse_double(cell(&t, i, "linux_base_ns"), &before));
@@ -526,25 +509,23 @@ static void run_folder(void **state)
         assert_int_equal(etp_parse_double(cell(&t, i, "speedup"), &speedup), both);
         assert_true(!both || fabs(speedup * after - before) < 1e-5 * before);
     }
-    t = folder_csv(&f, "run/toy_e2e_latency.csv");
+    t = folder_csv(f, "run/toy_e2e_latency.csv");
     assert_int_equal(t.rows.n, 2);
     assert_true(etp_str_eqz(cell(&t, 0, "experiment"), "linux_base"));
     // The median of ln 100 µs and ln 200 µs in every launch: √2 · 100 µs.
     assert_true(etp_str_eqz(cell(&t, 0, "untraced_median_ns"), "141421"));
-    root = folder_json(&f, "run/derived.json");
+    root = folder_json(f, "run/derived.json");
     assert_int_equal(json_array_size(json_object_get(root, "files")), 2 * 4 + 5 + 4);
     json_decref(root);
-    folder_remove(&f);
 }
 
 static void pipeline_summary(void **state)
 {
-    folder f;
+    folder *f = *state;
     session s;
-    folder_make(&f);
-    make_run_folder(&s, &f, false);
+    make_run_folder(&s, f, false);
     write_kit_files(&s.dir, 1, s.dir);
-    json_t *root = folder_json(&f, "run/toy_xnnpack_fp32_pipeline_summary.json");
+    json_t *root = folder_json(f, "run/toy_xnnpack_fp32_pipeline_summary.json");
     assert_string_equal(json_string_value(json_object_get(root, "model")), "toy_xnnpack_fp32.pte");
     assert_string_equal(json_string_value(json_object_get(root, "generated_at")),
                         "2026-01-02T03:04:05Z");
@@ -562,59 +543,56 @@ static void pipeline_summary(void **state)
     json_object_foreach(json_object_get(run, "paths"), key, value)
     {
         if (strcmp(key, "latency_log") != 0) { // this session has no logs
-            folder_read(&f, etp_arena_printf(&f.arena, "run/%s", json_string_value(value)));
+            folder_read(f, etp_arena_printf(&f->arena, "run/%s", json_string_value(value)));
             paths++;
         }
     }
     assert_int_equal(paths, 4);
-    etp_str md = folder_read(&f, "run/toy_xnnpack_fp32_pipeline_summary.md");
+    etp_str md = folder_read(f, "run/toy_xnnpack_fp32_pipeline_summary.md");
     assert_true(etp_str_find(md, ETP_STR("2.00×")) < md.len);
     assert_true(etp_str_find(md, ETP_STR("| Experiment | Threads | Runs | Warmup | Median")) <
                 md.len);
     json_decref(root);
-    folder_remove(&f);
 }
 
 // An emulator's times are no speeds: they stay, what is made of them goes.
 static void withheld_speedups(void **state)
 {
-    folder f;
+    folder *f = *state;
     session s;
-    folder_make(&f);
-    make_run_folder(&s, &f, true);
+    make_run_folder(&s, f, true);
     write_kit_files(&s.dir, 1, s.dir);
-    table t = folder_csv(&f, "run/toy_comparison.csv");
+    table t = folder_csv(f, "run/toy_comparison.csv");
     assert_true(t.rows.n > 0);
     for (size_t i = 0; i < t.rows.n; i++) {
         assert_int_equal(cell(&t, i, "speedup").len, 0);
         assert_true(cell(&t, i, "linux_base_ms").len > 0);
     }
-    json_t *root = folder_json(&f, "run/toy_xnnpack_fp32_pipeline_summary.json");
+    json_t *root = folder_json(f, "run/toy_xnnpack_fp32_pipeline_summary.json");
     json_t *c = json_array_get(json_object_get(root, "comparisons"), 0);
     assert_string_equal(json_string_value(json_object_get(c, "withheld")), "emulated");
     assert_true(json_is_null(json_object_get(json_object_get(c, "speedup"), "estimate")));
     json_decref(root);
-    folder_remove(&f);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(columns_of_the_kit),
-        cmocka_unit_test(timeline_equals_flatc),
+        FOLDER_TEST(columns_of_the_kit),
+        FOLDER_TEST(timeline_equals_flatc),
         cmocka_unit_test(delegates_are_called_by_their_backend),
         cmocka_unit_test(one_block_keeps_its_name),
-        cmocka_unit_test(tables_by_hand),
-        cmocka_unit_test(summary_closes),
-        cmocka_unit_test(same_bytes_again),
-        cmocka_unit_test(hostile_names),
-        cmocka_unit_test(long_names),
-        cmocka_unit_test(no_place_to_write),
+        FOLDER_TEST(tables_by_hand),
+        FOLDER_TEST(summary_closes),
+        FOLDER_TEST(same_bytes_again),
+        FOLDER_TEST(hostile_names),
+        FOLDER_TEST(long_names),
+        FOLDER_TEST(no_place_to_write),
         ARENA_TEST(robust_statistics_of_numpy),
         ARENA_TEST(one_run_has_no_spread),
-        cmocka_unit_test(run_folder),
-        cmocka_unit_test(pipeline_summary),
-        cmocka_unit_test(withheld_speedups),
+        FOLDER_TEST(run_folder),
+        FOLDER_TEST(pipeline_summary),
+        FOLDER_TEST(withheld_speedups),
     };
     int failed = cmocka_run_group_tests_name("kit files", tests, NULL, NULL);
     return failed;

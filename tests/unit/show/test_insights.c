@@ -21,18 +21,6 @@ static etp_ab_session *open_folder(const char *dir)
     return s;
 }
 
-static etp_ab_session *open_made(const made *m, folder *f)
-{
-    folder_make(f);
-    return open_folder(made_write(m, f));
-}
-
-static void close_made(etp_ab_session *s, folder *f)
-{
-    etp_ab_close(s);
-    folder_remove(f);
-}
-
 static etp_str markdown(const etp_report *r, etp_arena *arena)
 {
     etp_strbuf text;
@@ -76,8 +64,8 @@ static void bottlenecks_by_hand(void **state)
         {"IGEMM",             ETP_BOTTLENECK_LARGE,    0.20},
     };
     made m = made_base();
-    folder f;
-    etp_ab_session *s = open_made(&m, &f);
+    folder *f = *state;
+    etp_ab_session *s = made_open(&m, f);
     const etp_ab *ab = etp_ab_answer(s);
     assert_string_equal(ab->arms[ab->bottleneck_arm].level_name, "sme2");
     assert_int_equal(ab->bottlenecks.n, 5);
@@ -87,12 +75,11 @@ static void bottlenecks_by_hand(void **state)
         assert_int_equal(h->kind, k_expected[i].kind);
         near(h->share, k_expected[i].share);
     }
-    etp_str md = markdown(etp_ab_report(ab, &f.arena), &f.arena);
+    etp_str md = markdown(etp_ab_report(ab, &f->arena), &f->arena);
     must_say(md,
              "> [!WARNING]\n> kernels outside delegates take 27.0 % of an inference (1 of them)");
     must_say(md, "> [!WARNING]\n> operators that only move or convert data take 34.0 % of an "
                  "inference (1 of them)");
-    close_made(s, &f);
 }
 
 // Of an arm without roofs. The first and the third run on SME, and nothing says what limits them.
@@ -114,8 +101,8 @@ static void reasons_by_hand(void **state)
         {"Copy (ND, X32) #1", "Copy (ND, X32) #1"},
         0, {0,                   0                  }
     };
-    folder f;
-    etp_ab_session *s = open_made(&m, &f);
+    folder *f = *state;
+    etp_ab_session *s = made_open(&m, f);
     const etp_ab *ab = etp_ab_answer(s);
     assert_int_equal(ab->n_operators, 6);
     for (size_t i = 0; i < 6; i++) {
@@ -124,18 +111,18 @@ static void reasons_by_hand(void **state)
         assert_true(says(etp_str_from(op->label), k_expected[i].label));
         assert_string_equal(why ? why : "", k_expected[i].why ? k_expected[i].why : "");
     }
-    etp_str md = markdown(etp_ab_report(ab, &f.arena), &f.arena);
+    etp_str md = markdown(etp_ab_report(ab, &f->arena), &f->arena);
     must_say(md, "| moves data |");
-    close_made(s, &f);
 }
 
 static size_t hot_operators(const made *m, const char *words, bool *out_said)
 {
     folder f;
-    etp_ab_session *s = open_made(m, &f);
+    folder_make(&f);
+    etp_ab_session *s = made_open(m, &f);
     size_t n = etp_ab_answer(s)->bottlenecks.n;
     *out_said = says(markdown(etp_ab_report(etp_ab_answer(s), &f.arena), &f.arena), words);
-    close_made(s, &f);
+    folder_remove(&f);
     return n;
 }
 
@@ -197,30 +184,28 @@ static void longer_than_the_whole(void **state)
 // What gains less than the whole is said only when the whole gained and its figure stands.
 static void lagging_needs_a_gain(void **state)
 {
-    folder f;
+    folder *f = *state;
     made m = made_base();
     m.output[1] = 3; // outputs differ: withheld
-    etp_ab_session *s = open_made(&m, &f);
+    etp_ab_session *s = made_open(&m, f);
     for (size_t i = 0; i < etp_ab_answer(s)->bottlenecks.n; i++) {
         assert_int_not_equal(etp_ab_answer(s)->bottlenecks.items[i].kind, ETP_BOTTLENECK_LITTLE);
     }
-    etp_str md = markdown(etp_ab_report(etp_ab_answer(s), &f.arena), &f.arena);
+    etp_str md = markdown(etp_ab_report(etp_ab_answer(s), &f->arena), &f->arena);
     assert_false(says(md, "1.57×"));
-    close_made(s, &f);
     m = made_base();
     m.ops[0].us[1] = 800; // the whole got slower
-    s = open_made(&m, &f);
+    s = made_open(&m, f);
     for (size_t i = 0; i < etp_ab_answer(s)->bottlenecks.n; i++) {
         assert_int_not_equal(etp_ab_answer(s)->bottlenecks.items[i].kind, ETP_BOTTLENECK_LITTLE);
     }
-    close_made(s, &f);
 }
 
 static void an_inference_is_split_exactly(void **state)
 {
     made m = made_base();
-    folder f;
-    etp_ab_session *s = open_made(&m, &f);
+    folder *f = *state;
+    etp_ab_session *s = made_open(&m, f);
     const etp_ab *ab = etp_ab_answer(s);
     static const double k_delegated[] = {1290e3, 720e3};
     for (uint32_t a = 0; a < 2; a++) {
@@ -237,17 +222,16 @@ static void an_inference_is_split_exactly(void **state)
         near(ab->arms[a].traced_median_ns, a ? 1000e3 : 1570e3);
     }
     etp_ab_named *names = NULL;
-    assert_int_equal(etp_ab_portable_names(ab, &f.arena, &names), 1);
+    assert_int_equal(etp_ab_portable_names(ab, &f->arena, &names), 1);
     assert_true(etp_str_eqz(names[0].name, "native_call_native_layer_norm.out") &&
                 names[0].calls == 1);
     near((double)names[0].ns, 270e3);
-    close_made(s, &f);
 }
 
 static void kernels_that_changed(void **state)
 {
     made m = made_base();
-    folder f;
+    folder *f = *state;
     m.ops[5] = (made_op){
         {"Clamp (NC) #1", NULL},
         0, {30,              0   }
@@ -257,9 +241,9 @@ static void kernels_that_changed(void **state)
         {NULL, "Pack LH (NC, X32) #1"},
         3, {0,    20                    }
     };
-    etp_ab_session *s = open_made(&m, &f);
+    etp_ab_session *s = made_open(&m, f);
     etp_ab_kernels *groups = NULL;
-    size_t n = etp_ab_kernel_groups(etp_ab_answer(s), &f.arena, &groups);
+    size_t n = etp_ab_kernel_groups(etp_ab_answer(s), &f->arena, &groups);
     assert_int_equal(n, 5); // the transpose and the layer norm are what they were
     assert_true(etp_str_eqz(groups[0].before, "Convolution (NHWC, F32) IGEMM"));
     assert_true(etp_str_eqz(groups[0].now, "Convolution (NHWC, PF32) IGEMM"));
@@ -267,23 +251,22 @@ static void kernels_that_changed(void **state)
     near((double)groups[0].before_time.ns, 800e3);
     near((double)groups[0].now_time.ns, 200e3);
     assert_int_equal(groups[1].reason, ETP_REASON_DEPTHWISE);
-    etp_str md = markdown(etp_ab_report(etp_ab_answer(s), &f.arena), &f.arena);
+    etp_str md = markdown(etp_ab_report(etp_ab_answer(s), &f->arena), &f->arena);
     must_say(md, "`Convolution (NHWC, F32 → PF32) IGEMM`");
     must_say(md, "`Fully Connected (NC, F32 → PF32) GEMM`");
     must_say(md, "`Clamp (NC), only before`");
     must_say(md, "`Pack LH (NC, X32), only now`");
-    close_made(s, &f);
 }
 
 // Untraced 2 ms and 1 ms beside traced 1.57 ms and 1 ms: each under its own title.
 static void latencies_are_labelled(void **state)
 {
     made m = made_base();
-    folder f;
+    folder *f = *state;
     m.untraced_us[0] = 2000;
     m.untraced_us[1] = 1000;
-    etp_ab_session *s = open_made(&m, &f);
-    etp_str md = markdown(etp_ab_report(etp_ab_answer(s), &f.arena), &f.arena);
+    etp_ab_session *s = made_open(&m, f);
+    etp_str md = markdown(etp_ab_report(etp_ab_answer(s), &f->arena), &f->arena);
     must_say(md, "\nLatency Comparison\n\n| experiment | arm | level | threads | untraced (ms) | "
                  "low (ms) | high (ms) | speedup | "
                  "ETDump mean (ms) | ETDump median (ms) | executions | ETDump speedup | tracer |");
@@ -293,7 +276,6 @@ static void latencies_are_labelled(void **state)
     must_say(md, " | 2.00× | 1.00");
     must_say(md, " | 32 | 1.57× | ");
     must_say(md, "\nOperator Category Breakdown\n");
-    close_made(s, &f);
 }
 
 // ---- several runs ----
@@ -373,9 +355,9 @@ static void platforms_side_by_side(void **state)
 // Two fixes of one kind in a run are one that another run wants, too.
 static void common_fixes_are_said_once(void **state)
 {
-    folder f;
+    folder *f = *state;
     made m = made_base();
-    etp_ab_session *s = open_made(&m, &f);
+    etp_ab_session *s = made_open(&m, f);
     etp_ab one = *etp_ab_answer(s), two = one;
     etp_ab_fix fixes[] = {
         {.id = "N1", .kind = ETP_FIX_PRECISION},
@@ -389,19 +371,20 @@ static void common_fixes_are_said_once(void **state)
     two.platform = "android";
     const etp_ab *answers[] = {&one, &two};
     etp_combined c;
-    assert_int_equal(etp_combined_build(answers, 2, NULL, &f.arena, &c, NULL), ETP_OK);
+    assert_int_equal(etp_combined_build(answers, 2, NULL, &f->arena, &c, NULL), ETP_OK);
     assert_int_equal(c.notes.n, 1);
     assert_string_equal(c.notes.items[0], "fixes that several runs want: N1 of mac = N1 of android "
                                           "· N2 of mac = N2 of android");
-    close_made(s, &f);
 }
 
 static void what_keeps_runs_apart_is_said(void **state)
 {
     folder f, g;
+    folder_make(&f);
+    folder_make(&g);
     made one = made_base(), two = made_base();
     two.threads[0] = two.threads[1] = 4;
-    etp_ab_session *a = open_made(&one, &f), *b = open_made(&two, &g);
+    etp_ab_session *a = made_open(&one, &f), *b = made_open(&two, &g);
     etp_combined c = combine(a, b, &f);
     // By the folders, from where they differ on.
     assert_string_equal(c.runs.items[0].run,
@@ -414,7 +397,6 @@ static void what_keeps_runs_apart_is_said(void **state)
     assert_false(notes_say(&c, "every run wants"));
     assert_true(notes_say(&c, etp_arena_printf(&f.arena, " · N3 of %s = N4 of %s",
                                                c.runs.items[0].run, c.runs.items[1].run)));
-    etp_ab_close(b);
     folder_remove(&g);
     b = open_folder(made_elsewhere(&one, &g, "\"stem\": \"toy_xnnpack_fp32\"",
                                    "\"stem\": \"other_xnnpack_fp32\""));
@@ -423,7 +405,6 @@ static void what_keeps_runs_apart_is_said(void **state)
     assert_string_equal(c.title, "2 runs");
     assert_true(notes_say(&c, "different models"));
     assert_false(notes_say(&c, "threads"));
-    etp_ab_close(a);
     etp_ab_close(b);
     folder_remove(&f);
     folder_remove(&g);
@@ -432,16 +413,16 @@ static void what_keeps_runs_apart_is_said(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bottlenecks_by_hand),
-        cmocka_unit_test(reasons_by_hand),
+        FOLDER_TEST(bottlenecks_by_hand),
+        FOLDER_TEST(reasons_by_hand),
         cmocka_unit_test(thresholds),
         cmocka_unit_test(longer_than_the_whole),
-        cmocka_unit_test(lagging_needs_a_gain),
-        cmocka_unit_test(an_inference_is_split_exactly),
-        cmocka_unit_test(kernels_that_changed),
-        cmocka_unit_test(latencies_are_labelled),
+        FOLDER_TEST(lagging_needs_a_gain),
+        FOLDER_TEST(an_inference_is_split_exactly),
+        FOLDER_TEST(kernels_that_changed),
+        FOLDER_TEST(latencies_are_labelled),
         cmocka_unit_test(platforms_side_by_side),
-        cmocka_unit_test(common_fixes_are_said_once),
+        FOLDER_TEST(common_fixes_are_said_once),
         cmocka_unit_test(what_keeps_runs_apart_is_said),
     };
     return cmocka_run_group_tests_name("answer insights", tests, NULL, NULL);
