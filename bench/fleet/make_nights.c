@@ -49,7 +49,7 @@ static bool make(const etp_etdump *from, double factor, uint64_t seed, const cha
     etp_rng rng;
     dump_writer w;
     etp_rng_init(&rng, seed);
-    dump_init(&w, &arena);
+    w = dump_begin(&arena);
     for (size_t r = 0; r < from->n_runs; r++) {
         etp_etdump_run run = etp_etdump_run_at(from, r);
         double u = etp_rng_unit(&rng);

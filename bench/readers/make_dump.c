@@ -72,8 +72,7 @@ int main(int argc, char **argv)
                                          p.delegate_metadata.ptr ? "" : NULL};
         }
     }
-    dump_writer w;
-    dump_init(&w, &arena);
+    dump_writer w = dump_begin(&arena);
     for (long r = 0; r < runs; r++) {
         size_t skip = 0;
         if (alternate) {

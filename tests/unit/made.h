@@ -111,8 +111,7 @@ static inline void made_event(dump_writer *w, const char *name, bool delegate, i
 
 static inline etp_bytes made_dump(const made *m, int arm, uint32_t block, etp_arena *arena)
 {
-    dump_writer w;
-    dump_init(&w, arena);
+    dump_writer w = dump_begin(arena);
     for (int run = 0; run < (m->runs ? m->runs : MADE_RUNS); run++) {
         uint64_t inside = 10000 + (run % 3 == 0 ? 1000 * m->interrupt_us : 0), all = 0;
         for (int i = 0; i < MADE_OPS; i++) {

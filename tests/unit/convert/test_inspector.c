@@ -119,8 +119,7 @@ static void kernel(dump_writer *w, const char *name, int32_t chain, int32_t inst
 static void the_last_of_equal_events_wins(void **state)
 {
     etp_arena *arena = *state;
-    dump_writer w;
-    dump_init(&w, arena);
+    dump_writer w = dump_begin(arena);
     kernel(&w, "native_call_add.out", 0, 3, 0, 1000000);
     kernel(&w, "native_call_mul.out", 0, 4, 0, 5000000);
     kernel(&w, "native_call_add.out", 0, 3, 0, 2000000); // a second round of a loop
@@ -134,8 +133,7 @@ static void the_last_of_equal_events_wins(void **state)
 static void blocks_appear_in_file_order(void **state)
 {
     etp_arena *arena = *state;
-    dump_writer w;
-    dump_init(&w, arena);
+    dump_writer w = dump_begin(arena);
     for (uint64_t i = 0; i < 2; i++) {
         kernel(&w, "a", 0, 0, i, i + 1000000);
         dump_run(&w, "Execute", -1);
@@ -156,8 +154,7 @@ static void blocks_appear_in_file_order(void **state)
 static void arithmetic_is_numpys(void **state)
 {
     etp_arena *arena = *state;
-    dump_writer w;
-    dump_init(&w, arena);
+    dump_writer w = dump_begin(arena);
     for (uint64_t i = 1; i <= 9; i++) {
         kernel(&w, "a", 0, 0, 0, i * 100000);
         dump_run(&w, "Execute", -1);
@@ -172,8 +169,7 @@ static void arithmetic_is_numpys(void **state)
 static void sums_are_split_as_numpy_does(void **state)
 {
     etp_arena *arena = *state;
-    dump_writer w;
-    dump_init(&w, arena);
+    dump_writer w = dump_begin(arena);
     for (uint64_t i = 0; i < 300; i++) {
         kernel(&w, "a", 0, 0, 0, i * 7919 * 7919 % 1000003);
         dump_run(&w, "Execute", -1);
@@ -191,8 +187,7 @@ static void sums_are_split_as_numpy_does(void **state)
 static void wrapped_counters_are_misread_alike(void **state)
 {
     etp_arena *arena = *state;
-    dump_writer w;
-    dump_init(&w, arena);
+    dump_writer w = dump_begin(arena);
     kernel(&w, "a", 0, 0, 4294967286, 5);
     dump_event(
         &w, &(dump_profile){.delegate_str = "b", .delegate_id = -1, .start = 4294967286, .end = 5});
@@ -208,12 +203,11 @@ static void wrapped_counters_are_misread_alike(void **state)
 static void what_inspector_fails_on_is_left_out(void **state)
 {
     etp_arena *arena = *state;
-    dump_writer w;
-    dump_init(&w, arena);
+    dump_writer w = dump_begin(arena);
     dump_run_without_events(&w, "Execute");
     dump_run(&w, "Execute", -1);
     expect_tsv(&w, arena, "");
-    dump_init(&w, arena);
+    w = dump_begin(arena);
     dump_allocation(&w, 1, 10);
     kernel(&w, "a", 0, 0, 0, 1000);
     dump_run(&w, "Execute", -1);

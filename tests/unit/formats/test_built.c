@@ -11,14 +11,15 @@
 #include <etprof/program.h>
 
 typedef struct bench {
-    etp_arena arena;
+    etp_arena *arena;
     etp_fbb b;
 } bench;
 
-static void start(bench *t)
+static bench start(etp_arena *arena)
 {
-    *t = (bench){0};
-    etp_fbb_init(&t->b, &t->arena);
+    bench t = {.arena = arena};
+    etp_fbb_init(&t.b, arena);
+    return t;
 }
 
 // ---- small tables ----
@@ -165,7 +166,7 @@ static etp_bytes with_header(bench *t, etp_bytes f, uint32_t length, size_t segm
 {
     enum { HEADER = 32 };
     size_t program_size = f.len + HEADER;
-    uint8_t *out = etp_arena_alloc(&t->arena, program_size + segment_bytes);
+    uint8_t *out = etp_arena_alloc(t->arena, program_size + segment_bytes);
     assert_non_null(out);
     memcpy(out, f.ptr, 8);
     memcpy(out + 8 + HEADER, f.ptr + 8, f.len - 8);
@@ -187,7 +188,7 @@ static etp_bytes with_header(bench *t, etp_bytes f, uint32_t length, size_t segm
 static etp_status read(bench *t, etp_bytes f, etp_pte *out, etp_error *err)
 {
     assert_true(f.len > 0); // the builder did not run out of memory
-    return etp_pte_read(f, &t->arena, out, err);
+    return etp_pte_read(f, t->arena, out, err);
 }
 
 static void expect(bench *t, etp_bytes f, etp_status status, const char *message)
@@ -204,8 +205,7 @@ static void expect(bench *t, etp_bytes f, etp_status status, const char *message
 
 static void every_instruction(void **state)
 {
-    bench t;
-    start(&t);
+    bench t = start(*state);
     plan_spec s = {.n_values = 3, .n_instructions = 7, .n_operators = 1};
     for (int i = 0; i < 3; i++) {
         s.values[i] = tensor(&t, (tensor_spec){
@@ -246,13 +246,11 @@ static void every_instruction(void **state)
     assert_int_equal(m->instructions[0].outputs[0], 2);
     assert_int_equal(m->n_of_kind[ETP_INSTR_MOVE], 1);
     etp_program_close(p);
-    etp_arena_dispose(&t.arena);
 }
 
 static void every_value(void **state)
 {
-    bench t;
-    start(&t);
+    bench t = start(*state);
     const int64_t ints[] = {1, 0};
     const double doubles[] = {1.5, (double)-INFINITY};
     const uint8_t bools[] = {1, 0, 1};
@@ -298,14 +296,12 @@ static void every_value(void **state)
     assert_int_equal(v[8].u.s.len, 3);
     assert_int_equal(v[8].u.s.ptr[2], 1);
     assert_int_equal(etp_i32_at(v[10].u.tensors, 0), -1);
-    etp_arena_dispose(&t.arena);
 }
 
 static void indices_are_checked(void **state)
 {
     for (int i = 0; i < 8; i++) {
-        bench t;
-        start(&t);
+        bench t = start(*state);
         plan_spec s = {.n_values = 1, .n_instructions = 1, .n_operators = 1};
         s.values[0] = tensor(&t, (tensor_spec){.scalar_type = 6, .sizes = {2}, .rank = 1});
         s.operators[0] = one_ref(&t, etp_fbb_str(&t.b, ETP_STR("aten::relu")));
@@ -321,7 +317,6 @@ static void indices_are_checked(void **state)
         };
         s.instructions[0] = bad[i];
         expect(&t, program(&t, (program_spec){.plan = plan(&t, &s)}), ETP_CORRUPT, "instruction 0");
-        etp_arena_dispose(&t.arena);
     }
 }
 
@@ -342,16 +337,13 @@ static void broken_tensors(void **state)
          "mutable segment 3 does not exist"                                                   },
     };
     for (size_t i = 0; i < sizeof k_bad / sizeof *k_bad; i++) {
-        bench t;
-        start(&t);
+        bench t = start(*state);
         plan_spec s = {.n_values = 1};
         s.values[0] = tensor(&t, k_bad[i].spec);
         expect(&t, program(&t, (program_spec){.plan = plan(&t, &s)}), ETP_CORRUPT,
                k_bad[i].message);
-        etp_arena_dispose(&t.arena);
     }
-    bench t;
-    start(&t);
+    bench t = start(*state);
     int32_t many[17] = {0};
     etp_fbb_ref sizes = i32_vec(&t, many, 17);
     etp_fbb_begin(&t.b);
@@ -359,7 +351,6 @@ static void broken_tensors(void **state)
     plan_spec s = {.n_values = 1};
     s.values[0] = any(&t, ETP_EVALUE_TENSOR, etp_fbb_end(&t.b));
     expect(&t, program(&t, (program_spec){.plan = plan(&t, &s)}), ETP_CORRUPT, "17 dimensions");
-    etp_arena_dispose(&t.arena);
 }
 
 // ---- where data is ----
@@ -411,8 +402,7 @@ static void every_location(void **state)
 {
     const uint32_t k_lengths[] = {24, 32}; // header of old and of current exporters
     for (size_t i = 0; i < 2; i++) {
-        bench t;
-        start(&t);
+        bench t = start(*state);
         etp_pte pte;
         etp_error err = {0};
         etp_bytes f = program_with_data(&t, k_lengths[i], 64);
@@ -435,7 +425,6 @@ static void every_location(void **state)
         assert_true(etp_str_eqz(v[4].u.tensor->fqn, "fc.weight"));
         assert_int_equal(pte.segments[0].kind, ETP_PTE_SEGMENT_CONSTANT);
         assert_int_equal(pte.segments[1].kind, ETP_PTE_SEGMENT_MUTABLE);
-        etp_arena_dispose(&t.arena);
     }
 }
 
@@ -443,26 +432,21 @@ static void data_outside_is_refused(void **state)
 {
     const uint64_t k_sizes[] = {65, UINT64_MAX, 40}; // 40: the tensor at 32 sticks out
     for (size_t i = 0; i < 3; i++) {
-        bench t;
-        start(&t);
+        bench t = start(*state);
         expect(&t, program_with_data(&t, 32, k_sizes[i]), ETP_CORRUPT,
                i < 2 ? "segment 1" : "constant");
-        etp_arena_dispose(&t.arena);
     }
-    bench t;
-    start(&t);
+    bench t = start(*state);
     etp_bytes f = program_with_data(&t, 32, 64);
     for (size_t cut = 1; cut < f.len; cut++) {
         expect(&t, (etp_bytes){f.ptr, f.len - cut, 0}, ETP_CORRUPT, NULL);
     }
     expect(&t, program_with_data(&t, 23, 64), ETP_CORRUPT, "extended header");
-    etp_arena_dispose(&t.arena);
 }
 
 static void constants_of_old_exporters(void **state)
 {
-    bench t;
-    start(&t);
+    bench t = start(*state);
     const uint8_t bytes[] = {1, 2, 3, 4, 5, 6, 7, 8};
     const etp_fbb_ref buffers[] = {one_ref(&t, 0), one_ref(&t, etp_fbb_vec(&t.b, bytes, 8, 1, 16))};
     plan_spec s = {.n_values = 1};
@@ -475,16 +459,13 @@ static void constants_of_old_exporters(void **state)
     assert_int_equal(pte.n_constant_buffers, 2);
     assert_int_equal(pte.methods[0].values[0].u.tensor->data.len, 8);
     assert_int_equal(pte.methods[0].values[0].u.tensor->data.ptr[7], 8);
-    etp_arena_dispose(&t.arena);
 }
 
 static void newer_versions_are_named(void **state)
 {
-    bench t;
-    start(&t);
+    bench t = start(*state);
     expect(&t, program(&t, (program_spec){.version = 1}), ETP_UNSUPPORTED, "schema version 1");
     expect(&t, program(&t, (program_spec){0}), ETP_OK, NULL); // a program without methods
-    etp_arena_dispose(&t.arena);
 }
 
 // ---- delegates ----
@@ -513,8 +494,7 @@ static etp_fbb_ref delegate(bench *t, const char *id, uint32_t index)
 
 static void unknown_backends_are_listed(void **state)
 {
-    bench t;
-    start(&t);
+    bench t = start(*state);
     const uint8_t blob[40] = {0};
     plan_spec s = {.n_values = 2, .n_instructions = 2, .n_delegates = 3};
     for (int i = 0; i < 2; i++) {
@@ -547,7 +527,6 @@ static void unknown_backends_are_listed(void **state)
     assert_int_equal(parts[2].same_blob_as, 0);
     assert_int_equal(prog->methods[0].n_unknown_work, 2);
     etp_program_close(prog);
-    etp_arena_dispose(&t.arena);
 }
 
 // ---- memory ----
@@ -556,8 +535,7 @@ static void unknown_backends_are_listed(void **state)
 static void shared_tables_do_not_multiply(void **state)
 {
     enum { N = 4 << 20 };
-    bench t;
-    start(&t);
+    bench t = start(*state);
     etp_fbb_ref *refs = calloc(N, sizeof *refs);
     assert_non_null(refs);
     etp_fbb_ref one = any(&t, ETP_EVALUE_NULL, scalar(&t, 4, 0));
@@ -575,21 +553,20 @@ static void shared_tables_do_not_multiply(void **state)
     etp_error err = {0};
     assert_int_equal(etp_pte_read(f, arena, &pte, &err), ETP_CORRUPT);
     assert_true(arena->total <= 2 * f.len + (32u << 20));
-    etp_arena_dispose(&t.arena);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_instruction),
-        cmocka_unit_test(every_value),
-        cmocka_unit_test(indices_are_checked),
-        cmocka_unit_test(broken_tensors),
-        cmocka_unit_test(every_location),
-        cmocka_unit_test(data_outside_is_refused),
-        cmocka_unit_test(constants_of_old_exporters),
-        cmocka_unit_test(newer_versions_are_named),
-        cmocka_unit_test(unknown_backends_are_listed),
+        ARENA_TEST(every_instruction),
+        ARENA_TEST(every_value),
+        ARENA_TEST(indices_are_checked),
+        ARENA_TEST(broken_tensors),
+        ARENA_TEST(every_location),
+        ARENA_TEST(data_outside_is_refused),
+        ARENA_TEST(constants_of_old_exporters),
+        ARENA_TEST(newer_versions_are_named),
+        ARENA_TEST(unknown_backends_are_listed),
         ARENA_TEST(shared_tables_do_not_multiply),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

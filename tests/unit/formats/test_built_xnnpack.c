@@ -10,14 +10,15 @@
 #define N_VALUES 24 // more than any node has fields, so that field numbers can be value ids
 
 typedef struct bench {
-    etp_arena arena;
+    etp_arena *arena;
     etp_fbb b;
 } bench;
 
-static void start(bench *t)
+static bench start(etp_arena *arena)
 {
-    *t = (bench){0};
-    etp_fbb_init(&t->b, &t->arena);
+    bench t = {.arena = arena};
+    etp_fbb_init(&t.b, arena);
+    return t;
 }
 
 static etp_fbb_ref u32_vec(bench *t, const uint32_t *items, size_t n)
@@ -98,7 +99,7 @@ static void must_read(bench *t, etp_bytes payload, etp_xnn_graph *g)
 {
     etp_error err = {0};
     assert_true(payload.len > 0);
-    if (etp_xnn_read(payload, &t->arena, g, &err) != ETP_OK) {
+    if (etp_xnn_read(payload, t->arena, g, &err) != ETP_OK) {
         fail_msg("%s", err.msg);
     }
 }
@@ -107,7 +108,7 @@ static void must_fail(bench *t, etp_bytes payload, const char *message)
 {
     etp_xnn_graph g;
     etp_error err = {0};
-    assert_int_equal(etp_xnn_read(payload, &t->arena, &g, &err), ETP_CORRUPT);
+    assert_int_equal(etp_xnn_read(payload, t->arena, &g, &err), ETP_CORRUPT);
     if (!strstr(err.msg, message)) {
         fail_msg("\"%s\" does not say \"%s\"", err.msg, message);
     }
@@ -287,8 +288,7 @@ static void check_window(const etp_xnn_window *w, int n_fields)
 
 static void every_node_type(void **state)
 {
-    bench t;
-    start(&t);
+    bench t = start(*state);
     etp_fbb_ref refs[47];
     for (int type = 1; type <= 47; type++) {
         refs[type - 1] = node(&t, (uint8_t)type, body(&t, shape_of(type)));
@@ -331,13 +331,11 @@ static void every_node_type(void **state)
     assert_true(isinf(g.nodes[0].max) && !g.nodes[0].has_min_max);
     assert_null(etp_xnn_type_name(48));
     assert_null(etp_xnn_type_name(0));
-    etp_arena_dispose(&t.arena);
 }
 
 static void details_of_nodes(void **state)
 {
-    bench t;
-    start(&t);
+    bench t = start(*state);
     // ELU with alpha 0.5 and a fused clamp; a newer type; a fully connected node without bias.
     etp_fbb_begin(&t.b);
     etp_fbb_add(&t.b, 0, 4, float_bits(0.5f));
@@ -369,36 +367,29 @@ static void details_of_nodes(void **state)
     assert_int_equal(g.nodes[1].n_inputs, 0);
     assert_int_equal((int)g.nodes[1].type, 99);
     assert_int_equal(g.nodes[2].inputs[2], ETP_XNN_NO_ID);
-    etp_arena_dispose(&t.arena);
 }
 
 static void ids_are_checked(void **state)
 {
     for (unsigned field = 0; field < 2; field++) {
-        bench t;
-        start(&t);
+        bench t = start(*state);
         etp_fbb_begin(&t.b);
         etp_fbb_add(&t.b, field, 4, N_VALUES); // one behind the last
         etp_fbb_ref bad = node(&t, ETP_XNN_ABS, etp_fbb_end(&t.b));
         etp_fbb_ref nodes = etp_fbb_vec_refs(&t.b, &bad, 1);
         must_fail(&t, graph(&t, nodes, plain_values(&t), 0, 0, "XN01"),
                   field == 0 ? "input value 24" : "output value 24");
-        etp_arena_dispose(&t.arena);
     }
-    bench t;
-    start(&t);
+    bench t = start(*state);
     const etp_fbb_ref twins[] = {value(&t, VALUE_PLAIN, tensor_value(&t, 1, 3, 0)),
                                  value(&t, VALUE_PLAIN, tensor_value(&t, 1, 3, 0))};
     must_fail(&t, graph(&t, 0, etp_fbb_vec_refs(&t.b, twins, 2), 0, 0, "XN01"), "two values");
-    etp_arena_dispose(&t.arena);
-    start(&t);
+    t = start(*state);
     etp_fbb_ref far = value(&t, VALUE_PLAIN, tensor_value(&t, 1, 4000000000u, 0));
     must_fail(&t, graph(&t, 0, etp_fbb_vec_refs(&t.b, &far, 1), 0, 0, "XN01"), "value id");
-    etp_arena_dispose(&t.arena);
-    start(&t);
+    t = start(*state);
     etp_fbb_ref constant = value(&t, VALUE_PLAIN, tensor_value(&t, 1, 0, 5));
     must_fail(&t, graph(&t, 0, etp_fbb_vec_refs(&t.b, &constant, 1), 0, 0, "XN01"), "constant 5");
-    etp_arena_dispose(&t.arena);
 }
 
 // ---- quantisation and constants ----
@@ -417,7 +408,7 @@ static etp_fbb_ref constant_entry(bench *t, uint64_t offset, uint64_t size, cons
 static etp_bytes with_header(bench *t, etp_bytes fb, size_t data)
 {
     size_t offset = 32 + (fb.len + 15) / 16 * 16;
-    uint8_t *out = etp_arena_alloc(&t->arena, offset + data);
+    uint8_t *out = etp_arena_alloc(t->arena, offset + data);
     assert_non_null(out);
     memcpy(out + 4, "XH00", 4);
     memcpy(out + 8, &(uint16_t){30}, 2);
@@ -476,8 +467,7 @@ static etp_bytes quantised_graph(bench *t, uint64_t weight_offset)
 
 static void every_quantisation(void **state)
 {
-    bench t;
-    start(&t);
+    bench t = start(*state);
     etp_xnn_graph g;
     must_read(&t, quantised_graph(&t, 16), &g);
     assert_true(g.has_header);
@@ -504,16 +494,13 @@ static void every_quantisation(void **state)
     assert_int_equal(g.constants[1].data.ptr[0], 16);
     assert_int_equal(g.constants[2].data.len, 0);
     assert_true(etp_str_eqz(g.constants[2].key, "scale_abc"));
-    etp_arena_dispose(&t.arena);
-    start(&t);
+    t = start(*state);
     must_fail(&t, quantised_graph(&t, 17), "constant data"); // one byte too far
-    etp_arena_dispose(&t.arena);
 }
 
 static void constants_of_old_exporters(void **state)
 {
-    bench t;
-    start(&t);
+    bench t = start(*state);
     const uint8_t bytes[] = {9, 8, 7};
     etp_fbb_ref storage = etp_fbb_vec(&t.b, bytes, 3, 1, 16);
     etp_fbb_begin(&t.b);
@@ -529,15 +516,13 @@ static void constants_of_old_exporters(void **state)
     assert_int_equal(g.n_constants, 2);
     assert_int_equal(g.constants[1].size, 3);
     assert_int_equal(g.constants[1].data.ptr[2], 7);
-    etp_arena_dispose(&t.arena);
 }
 
 static void headers_are_checked(void **state)
 {
-    bench t;
-    start(&t);
+    bench t = start(*state);
     etp_bytes good = quantised_graph(&t, 16);
-    uint8_t *copy = etp_arena_alloc(&t.arena, good.len);
+    uint8_t *copy = etp_arena_alloc(t.arena, good.len);
     assert_non_null(copy);
     const struct {
         size_t at;
@@ -555,18 +540,17 @@ static void headers_are_checked(void **state)
         copy[k_bad[i].at] = k_bad[i].byte;
         must_fail(&t, (etp_bytes){copy, good.len, 0}, k_bad[i].message);
     }
-    etp_arena_dispose(&t.arena);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_node_type),
-        cmocka_unit_test(details_of_nodes),
-        cmocka_unit_test(ids_are_checked),
-        cmocka_unit_test(every_quantisation),
-        cmocka_unit_test(constants_of_old_exporters),
-        cmocka_unit_test(headers_are_checked),
+        ARENA_TEST(every_node_type),
+        ARENA_TEST(details_of_nodes),
+        ARENA_TEST(ids_are_checked),
+        ARENA_TEST(every_quantisation),
+        ARENA_TEST(constants_of_old_exporters),
+        ARENA_TEST(headers_are_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,8 +14,7 @@
 
 static etp_bytes small_dump(etp_arena *arena, bool prefix, uint32_t version)
 {
-    dump_writer w;
-    dump_init(&w, arena);
+    dump_writer w = dump_begin(arena);
     dump_allocator(&w, "planned");
     dump_event(&w, &(dump_profile){.delegate_str = "Add (ND) #1",
                                    .delegate_id = -1,
@@ -88,8 +87,7 @@ static void values_of_every_type(void **state)
 {
     static const int64_t k_shape[] = {2, 3};
     etp_arena *arena = *state;
-    dump_writer w;
-    dump_init(&w, arena);
+    dump_writer w = dump_begin(arena);
     const etp_fbb_ref values[] = {
         dump_int(&w, -7, false),
         dump_bool(&w, true, true),
@@ -275,8 +273,7 @@ static void broken_debug_events_are_errors(void **state)
 {
     static const int64_t k_shape[] = {2, 3};
     etp_arena *arena = *state;
-    dump_writer w;
-    dump_init(&w, arena);
+    dump_writer w = dump_begin(arena);
     for (int run = 0; run < 2; run++) {
         dump_debug_event(&w, &(dump_debug){.instruction = 0,
                                            .delegate_id = -1,
@@ -302,8 +299,7 @@ static void broken_debug_events_are_errors(void **state)
 static void broken_repetitions_are_errors(void **state)
 {
     etp_arena *arena = *state;
-    dump_writer w;
-    dump_init(&w, arena);
+    dump_writer w = dump_begin(arena);
     for (uint64_t i = 0; i < 3; i++) {
         dump_event(&w, &(dump_profile){.delegate_str = "Add (ND) #1",
                                        .delegate_id = -1,
@@ -330,8 +326,7 @@ static void broken_repetitions_are_errors(void **state)
 static void runs_may_lead_anywhere(void **state)
 {
     etp_arena *arena = *state;
-    dump_writer w;
-    dump_init(&w, arena);
+    dump_writer w = dump_begin(arena);
     for (uint64_t i = 0; i < 4; i++) {
         dump_event(&w, &(dump_profile){.delegate_str = "Add (ND) #1",
                                        .delegate_id = -1,

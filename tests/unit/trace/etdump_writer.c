@@ -6,10 +6,11 @@
 
 enum { ED_INT = 1, ED_BOOL, ED_FLOAT, ED_DOUBLE, ED_TENSOR, ED_TENSOR_LIST };
 
-void dump_init(dump_writer *w, etp_arena *arena)
+dump_writer dump_begin(etp_arena *arena)
 {
-    *w = (dump_writer){.arena = arena};
-    etp_fbb_init(&w->fbb, arena);
+    dump_writer w = {.arena = arena};
+    etp_fbb_init(&w.fbb, arena);
+    return w;
 }
 
 static void keep(bool pushed)

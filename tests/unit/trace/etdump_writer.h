@@ -28,7 +28,7 @@ typedef struct dump_writer {
     } runs, events, allocators;
 } dump_writer;
 
-void dump_init(dump_writer *w, etp_arena *arena);
+dump_writer dump_begin(etp_arena *arena);
 void dump_event(dump_writer *w, const dump_profile *e);
 void dump_debug_event(dump_writer *w, const dump_debug *e);
 void dump_allocation(dump_writer *w, int32_t allocator, uint64_t size);

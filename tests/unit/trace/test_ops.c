@@ -68,8 +68,7 @@ static void statistics_by_hand(void **state)
 {
     static const uint64_t k_ns[10] = {70, 10, 100, 30, 50, 20, 60, 40, 80, 97};
     etp_arena *arena = *state;
-    dump_writer w;
-    dump_init(&w, arena);
+    dump_writer w = dump_begin(arena);
     for (size_t i = 0; i < 10; i++) {
         add(&w, NULL, "Add (ND) #1", 0, 0, k_ns[i]);
         add(&w, NULL, "Add (ND) #2", 0, 0, i == 9 ? 1 : 0);
@@ -106,8 +105,7 @@ static void statistics_by_hand(void **state)
 static void halves_are_rounded_up(void **state)
 {
     etp_arena *arena = *state;
-    dump_writer w;
-    dump_init(&w, arena);
+    dump_writer w = dump_begin(arena);
     static const uint64_t k_ns[2] = {10, 15};
     for (size_t i = 0; i < 2; i++) {
         add(&w, "native_call_add.out", NULL, 0, 0, k_ns[i]);
@@ -147,8 +145,7 @@ static void operators_are_leaves(void **state)
     };
     enum { N = sizeof k_events / sizeof *k_events };
     etp_arena *arena = *state;
-    dump_writer w;
-    dump_init(&w, arena);
+    dump_writer w = dump_begin(arena);
     for (size_t i = 0; i < N; i++) {
         add(&w, k_events[i].name, k_events[i].delegate, k_events[i].chain, k_events[i].instruction,
             i == 9 ? 10000 : (uint64_t)1 << i);

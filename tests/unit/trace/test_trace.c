@@ -62,8 +62,7 @@ static void method_b(dump_writer *w, uint64_t t, uint64_t scale)
 static void alternating_methods_make_two_blocks(void **state)
 {
     etp_arena *arena = *state;
-    dump_writer w;
-    dump_init(&w, arena);
+    dump_writer w = dump_begin(arena);
     for (uint64_t i = 1; i <= 5; i++) {
         method_a(&w, 1000 * i, i);
         method_b(&w, 1000 * i + 500, 10 * i);
@@ -101,8 +100,7 @@ static void the_last_runs_are_those_of_the_whole_file(void **state)
     static const char k_methods[] = "aaababbbaabab";
     enum { N = sizeof k_methods - 1 };
     etp_arena *arena = *state;
-    dump_writer w;
-    dump_init(&w, arena);
+    dump_writer w = dump_begin(arena);
     for (uint64_t i = 0; i < N; i++) {
         (k_methods[i] == 'a' ? method_a : method_b)(&w, 1000 * i, i + 1);
     }
@@ -142,8 +140,7 @@ static void every_field_separates_blocks(void **state)
     };
     enum { N = sizeof k_events / sizeof *k_events };
     etp_arena *arena = *state;
-    dump_writer w;
-    dump_init(&w, arena);
+    dump_writer w = dump_begin(arena);
     for (int twice = 0; twice < 2; twice++) {
         for (size_t i = 0; i < N; i++) {
             dump_event(&w, &k_events[i]);
@@ -170,8 +167,7 @@ static void every_field_separates_blocks(void **state)
 static void names_of_delegated_events(void **state)
 {
     etp_arena *arena = *state;
-    dump_writer w;
-    dump_init(&w, arena);
+    dump_writer w = dump_begin(arena);
     dump_event(&w, &(dump_profile){.delegate_id = 17, .instruction = 1});
     dump_event(&w, &(dump_profile){.name = "named", .delegate_id = 0, .instruction = 1});
     dump_event(&w, &(dump_profile){.name = "x", .delegate_str = "dsp", .delegate_id = -1});
@@ -191,8 +187,7 @@ static void names_of_delegated_events(void **state)
 static void events_without_times_are_left_to_the_file_view(void **state)
 {
     etp_arena *arena = *state;
-    dump_writer w;
-    dump_init(&w, arena);
+    dump_writer w = dump_begin(arena);
     for (int i = 0; i < 2; i++) { // with and without other events: the same block
         if (i == 0) {
             dump_allocation(&w, 1, 64);
@@ -222,8 +217,7 @@ static void events_without_times_are_left_to_the_file_view(void **state)
 
 static etp_bytes one_event(etp_arena *arena, uint64_t start, uint64_t end)
 {
-    dump_writer w;
-    dump_init(&w, arena);
+    dump_writer w = dump_begin(arena);
     dump_event(&w, &(dump_profile){.name = "x", .delegate_id = -1, .start = start, .end = end});
     dump_run(&w, "Execute", -1);
     return dump_finish(&w, true);
@@ -297,8 +291,7 @@ static void impossible_times_are_no_times(void **state)
         etp_trace_close(t);
     }
     // Many events, none of them too long.
-    dump_writer w;
-    dump_init(&w, arena);
+    dump_writer w = dump_begin(arena);
     for (int i = 0; i < 1 << 13; i++) {
         event(&w, "x", 0, i, 0, (uint64_t)1 << 50);
     }
@@ -321,8 +314,7 @@ typedef struct expected {
 static void check_tree(const expected *want, size_t n)
 {
     etp_arena arena = {0};
-    dump_writer w;
-    dump_init(&w, &arena);
+    dump_writer w = dump_begin(&arena);
     uint64_t start[64];
     for (size_t i = 0; i < n; i++) {
         start[i] = 10 * i;
@@ -446,8 +438,7 @@ static void odd_files_nest_as_far_as_they_tell(void **state)
 static void exclusive_times_are_what_is_left(void **state)
 {
     etp_arena *arena = *state;
-    dump_writer w;
-    dump_init(&w, arena);
+    dump_writer w = dump_begin(arena);
     op(&w, "Add (ND) #1", 0, 0, 30);
     op(&w, "Add (ND) #2", 0, 0, 20);
     event(&w, "DELEGATE_CALL", 0, 0, 0, 70);
@@ -516,8 +507,7 @@ static void *stingy_resize(void *ctx, void *ptr, size_t old_size, size_t new_siz
 static void running_out_of_memory_is_an_error(void **state)
 {
     etp_arena *arena = *state;
-    dump_writer w;
-    dump_init(&w, arena);
+    dump_writer w = dump_begin(arena);
     for (uint64_t i = 0; i < 300; i++) {
         method_a(&w, i, 1);
         method_b(&w, i, 1);
@@ -550,8 +540,7 @@ static void running_out_of_memory_is_an_error(void **state)
 static void overlapping_events_are_refused(void **state)
 {
     etp_arena *arena = *state;
-    dump_writer w;
-    dump_init(&w, arena);
+    dump_writer w = dump_begin(arena);
     enum { EVENTS = 40000, RUNS = 100 };
     event(&w, "x", 0, 0, 0, 1);
     etp_fbb_ref shared = w.events.items[0];
@@ -576,8 +565,7 @@ static void overlapping_events_are_refused(void **state)
 static void memory_follows_the_size_of_the_file(void **state)
 {
     etp_arena *arena = *state;
-    dump_writer w;
-    dump_init(&w, arena);
+    dump_writer w = dump_begin(arena);
     enum { EVENTS = 500000 };
     char *text = etp_arena_alloc(arena, 4 * EVENTS + 1);
     assert_non_null(text);
