@@ -16,6 +16,16 @@ const char *corpus_dir(void)
     return etp_os_is_dir(k_beside) ? k_beside : NULL;
 }
 
+const char *need_corpus(void)
+{
+    const char *dir = corpus_dir();
+    if (!dir) {
+        print_message("skipped: no reference corpus (set ETPROF_CORPUS)\n");
+        skip();
+    }
+    return dir;
+}
+
 void open_dump(const char *path, etp_file *file, etp_trace **trace)
 {
     etp_error err = {.offset = ETP_NO_OFFSET};

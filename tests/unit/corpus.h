@@ -9,6 +9,7 @@
 // Folder of the reference corpus (ETPROF_CORPUS, or ../shared/corpus beside the tree), NULL when
 // it is not there.
 const char *corpus_dir(void);
+const char *need_corpus(void); // skips the test without one
 // Opens a dump; a failed open is a test failure unless expected_status says otherwise.
 void open_dump(const char *path, etp_file *file, etp_trace **trace);
 

@@ -29,9 +29,7 @@ static inline void folder_make(folder *f)
         etp_os_temp_dir("/dev/shm", "etprof-test", &f->arena, &f->path, NULL) == ETP_OK) {
         return;
     }
-    if (etp_os_temp_dir("/tmp", "etprof-test", &f->arena, &f->path, &err) != ETP_OK) {
-        fail_msg("%s", err.msg);
-    }
+    ASSERT_OK(etp_os_temp_dir("/tmp", "etprof-test", &f->arena, &f->path, &err), err);
 }
 
 static inline void folder_remove(folder *f)
@@ -69,9 +67,7 @@ static inline etp_str folder_read(folder *f, const char *name)
 {
     etp_error err = ERROR_NONE;
     etp_str text = {0};
-    if (etp_os_read_text(folder_path(f, name), (size_t)1 << 28, &f->arena, &text, &err) != ETP_OK) {
-        fail_msg("%s", err.msg);
-    }
+    ASSERT_OK(etp_os_read_text(folder_path(f, name), (size_t)1 << 28, &f->arena, &text, &err), err);
     return text;
 }
 

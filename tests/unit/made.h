@@ -369,9 +369,7 @@ static inline etp_ab_session *made_open(const made *m, folder *f)
         folder_make(f);
     }
     const char *dir = made_write(m, f);
-    if (etp_ab_open(&dir, 1, NULL, &f->session, &err) != ETP_OK) {
-        fail_msg("%s", err.msg);
-    }
+    ASSERT_OK(etp_ab_open(&dir, 1, NULL, &f->session, &err), err);
     return f->session;
 }
 

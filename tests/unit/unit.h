@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include <etprof/arena.h>
+#include <etprof/error.h>
 
 static inline int arena_begin(void **state)
 {
@@ -26,6 +27,14 @@ static inline int arena_end(void **state)
     etp_arena_dispose(*state);
     return 0;
 }
+
+// What failed is told in its own words.
+#define ASSERT_OK(status, err)         \
+    do {                               \
+        if ((status) != ETP_OK) {      \
+            fail_msg("%s", (err).msg); \
+        }                              \
+    } while (0)
 
 // A test whose state is an arena.
 #define ARENA_TEST(test) cmocka_unit_test_setup_teardown(test, arena_begin, arena_end)

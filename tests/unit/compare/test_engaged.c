@@ -258,9 +258,7 @@ static void slower_in(folder *f, const char *a, const char *b, bool expected)
     etp_ab_options how = {.two_sides = true};
     etp_error err = ERROR_NONE;
     etp_ab_session *s = NULL;
-    if (etp_ab_open(sides, 2, &how, &s, &err) != ETP_OK) {
-        fail_msg("%s", err.msg);
-    }
+    ASSERT_OK(etp_ab_open(sides, 2, &how, &s, &err), err);
     const etp_ab *ab = etp_ab_answer(s);
     bool first =
         ab->judged.findings.n > 0 && ab->judged.findings.items[0].kind == ETP_FINDING_SLOWER;

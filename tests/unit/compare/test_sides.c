@@ -133,9 +133,7 @@ static etp_ab_session *open_sides(const char *x, const char *y)
     etp_ab_options how = {.two_sides = true};
     etp_ab_session *session = NULL;
     etp_error err = ERROR_NONE;
-    if (etp_ab_open(paths, 2, &how, &session, &err) != ETP_OK) {
-        fail_msg("%s", err.msg);
-    }
+    ASSERT_OK(etp_ab_open(paths, 2, &how, &session, &err), err);
     return session;
 }
 

@@ -129,9 +129,7 @@ static void a_bundle_starts_in_its_folder_with_a_clean_environment(void **state)
     // What a killed session left goes, what a living one has stays.
     assert_int_equal(etp_os_mkdirs(ROOT "/work/launches-2147483647-abcdef/x", NULL), ETP_OK);
     assert_int_equal(etp_os_mkdirs(ROOT "/work/launches-1-abcdef", NULL), ETP_OK);
-    if (etp_device_open(&o, &d, &err) != ETP_OK) {
-        fail_msg("%s", err.msg);
-    }
+    ASSERT_OK(etp_device_open(&o, &d, &err), err);
     const char *const args[] = {"--model", "a b.pte", NULL};
     const char *const env[] = {"ETPROF_MASK=x86_64:none", NULL};
     etp_process p;

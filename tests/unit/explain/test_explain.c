@@ -487,11 +487,7 @@ static void check_pair(const etp_profile *b, const etp_profile *c, etp_arena *ar
 
 static void corpus_closes(void **state)
 {
-    const char *dir = corpus_dir();
-    if (!dir) {
-        print_message("skipped: no reference corpus (set ETPROF_CORPUS)\n");
-        skip();
-    }
+    const char *dir = need_corpus();
     etp_arena *arena = *state;
     etp_dir_list list = {0};
     etp_error err;

@@ -319,11 +319,7 @@ static void check_dump(const char *program, const char *dump, double *worst,
 
 static void corpus_is_placed(void **state)
 {
-    const char *dir = corpus_dir();
-    if (!dir) {
-        print_message("skipped: no reference corpus (set ETPROF_CORPUS)\n");
-        skip();
-    }
+    const char *dir = need_corpus();
     etp_arena *arena = *state;
     etp_dir_list dumps = {0};
     etp_error err = {0};
@@ -436,11 +432,7 @@ static void damage_block(joined *j, const etp_trace_block *block, damage how, ui
 
 static void damaged_lists_are_not_trusted(void **state)
 {
-    const char *dir = corpus_dir();
-    if (!dir) {
-        print_message("skipped: no reference corpus (set ETPROF_CORPUS)\n");
-        skip();
-    }
+    const char *dir = need_corpus();
     static const char *const k_models[] = {
         "mobilenet_v3_small_xnnpack_int8", "mobilenet_v3_small_xnnpack_fp16",
         "mobilenet_v3_small_xnnpack_fp32", "vit_tiny_xnnpack_fp32",
@@ -467,11 +459,7 @@ static void damaged_lists_are_not_trusted(void **state)
 // prefill and decode have the same events: nothing that differs between them may be claimed.
 static void ambiguous_methods_claim_nothing_that_differs(void **state)
 {
-    const char *dir = corpus_dir();
-    if (!dir) {
-        print_message("skipped: no reference corpus (set ETPROF_CORPUS)\n");
-        skip();
-    }
+    const char *dir = need_corpus();
     joined j;
     char program[512], dump[512];
     snprintf(program, sizeof program, "%s/models/two_methods_xnnpack_fp32.pte", dir);

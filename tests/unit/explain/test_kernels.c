@@ -47,11 +47,10 @@ static const char *samples_of(mix m, etp_arena *arena)
 static void read_mix(mix m, etp_arena *arena, etp_kernels *out)
 {
     etp_error err = {0};
-    if (etp_kernels_read(
-            &(etp_kernels_text){etp_str_from(samples_of(m, arena)), etp_str_from(k_code)}, 1, arena,
-            out, &err) != ETP_OK) {
-        fail_msg("%s", err.msg);
-    }
+    ASSERT_OK(etp_kernels_read(
+                  &(etp_kernels_text){etp_str_from(samples_of(m, arena)), etp_str_from(k_code)}, 1,
+                  arena, out, &err),
+              err);
 }
 
 static void samples_are_counted(void **state)

@@ -186,11 +186,7 @@ static void check_dump(const char *dir, const char *dump, count *n)
 
 static void sources_agree_with_the_inspector(void **state)
 {
-    const char *dir = corpus_dir();
-    if (!dir) {
-        print_message("skipped: no reference corpus (set ETPROF_CORPUS)\n");
-        skip();
-    }
+    const char *dir = need_corpus();
     etp_arena *arena = *state;
     golden_files dumps = {0};
     count n = {0};
@@ -207,11 +203,7 @@ static void sources_agree_with_the_inspector(void **state)
 
 static void programs_can_carry_their_own_traces(void **state)
 {
-    const char *dir = corpus_dir();
-    if (!dir) {
-        print_message("skipped: no reference corpus (set ETPROF_CORPUS)\n");
-        skip();
-    }
+    const char *dir = need_corpus();
     char path[512];
     etp_file pte, dump;
     const etp_program *program = NULL;
@@ -360,9 +352,7 @@ static void graphs_in_graphs_are_read(void **state)
         etp_etrecord r;
         etp_error err = {0};
         make_archive(&a, "edge_dialect_exported_program", text, n);
-        if (etp_etrecord_read(a.bytes, arena, &r, &err) != ETP_OK) {
-            fail_msg("%s", err.msg);
-        }
+        ASSERT_OK(etp_etrecord_read(a.bytes, arena, &r, &err), err);
         assert_int_equal(r.methods[0].n_nodes, inner + 1);
         assert_true(etp_etrecord_source(&r.methods[0], 4)->nested);
         etp_arena_dispose(&a.arena);
@@ -381,9 +371,7 @@ static void numbers_beyond_json_are_read(void **state)
     etp_etrecord r;
     etp_error err = {0};
     make_archive(&a, "edge_dialect_exported_program/forward", k_graph, sizeof k_graph - 1);
-    if (etp_etrecord_read(a.bytes, arena, &r, &err) != ETP_OK) {
-        fail_msg("%s", err.msg);
-    }
+    ASSERT_OK(etp_etrecord_read(a.bytes, arena, &r, &err), err);
     const etp_source *s = etp_etrecord_source(&r.methods[0], 3);
     assert_non_null(s);
     assert_true(etp_str_eqz(s->file, "Infinity.py")); // text is left alone

@@ -225,9 +225,7 @@ static void every_instruction(void **state)
     etp_bytes f = program(&t, (program_spec){.plan = plan(&t, &s)});
     const etp_program *p = NULL;
     etp_error err = {0};
-    if (etp_program_open(f, NULL, &p, &err) != ETP_OK) {
-        fail_msg("%s", err.msg);
-    }
+    ASSERT_OK(etp_program_open(f, NULL, &p, &err), err);
     const etp_method *m = &p->methods[0];
     const etp_instruction_kind kinds[] = {ETP_INSTR_KERNEL, ETP_INSTR_MOVE,  ETP_INSTR_JUMP_FALSE,
                                           ETP_INSTR_FREE,   ETP_INSTR_OTHER, ETP_INSTR_NONE,
@@ -275,9 +273,7 @@ static void every_value(void **state)
     s.values[12] = any(&t, 0, 0);
     etp_pte pte;
     etp_error err = {0};
-    if (read(&t, program(&t, (program_spec){.plan = plan(&t, &s)}), &pte, &err) != ETP_OK) {
-        fail_msg("%s", err.msg);
-    }
+    ASSERT_OK(read(&t, program(&t, (program_spec){.plan = plan(&t, &s)}), &pte, &err), err);
     const etp_evalue *v = pte.methods[0].values;
     for (int i = 0; i <= 10; i++) {
         assert_int_equal(v[i].kind, i + 1);
@@ -406,9 +402,7 @@ static void every_location(void **state)
         etp_pte pte;
         etp_error err = {0};
         etp_bytes f = program_with_data(&t, k_lengths[i], 64);
-        if (read(&t, f, &pte, &err) != ETP_OK) {
-            fail_msg("%s", err.msg);
-        }
+        ASSERT_OK(read(&t, f, &pte, &err), err);
         assert_true(pte.has_extended_header);
         assert_int_equal(pte.segment_data_size, k_lengths[i] == 32 ? 128 : 0);
         const etp_evalue *v = pte.methods[0].values;
@@ -510,9 +504,7 @@ static void unknown_backends_are_listed(void **state)
     p.inline_data = etp_fbb_vec_refs(&t.b, &data, 1);
     const etp_program *prog = NULL;
     etp_error err = {0};
-    if (etp_program_open(program(&t, p), NULL, &prog, &err) != ETP_OK) {
-        fail_msg("%s", err.msg);
-    }
+    ASSERT_OK(etp_program_open(program(&t, p), NULL, &prog, &err), err);
     const etp_partition *parts = prog->methods[0].partitions;
     assert_true(etp_str_eqz(parts[0].backend, "CoreMLBackend"));
     assert_int_equal(parts[0].blob.len, 40);

@@ -99,9 +99,7 @@ static void must_read(bench *t, etp_bytes payload, etp_xnn_graph *g)
 {
     etp_error err = {0};
     assert_true(payload.len > 0);
-    if (etp_xnn_read(payload, t->arena, g, &err) != ETP_OK) {
-        fail_msg("%s", err.msg);
-    }
+    ASSERT_OK(etp_xnn_read(payload, t->arena, g, &err), err);
 }
 
 static void must_fail(bench *t, etp_bytes payload, const char *message)

@@ -377,9 +377,7 @@ static void check_payload(const json_t *j, const etp_pte *pte, etp_bytes blob, b
     etp_arena arena = {0};
     etp_xnn_graph g;
     etp_error err = {0};
-    if (etp_xnn_read(blob, &arena, &g, &err) != ETP_OK) {
-        fail_msg("%s", err.msg);
-    }
+    ASSERT_OK(etp_xnn_read(blob, &arena, &g, &err), err);
     assert_true(g.has_header);
     assert_string_equal(g.identifier, "XN01");
     assert_true(g.n_externs == golden_number(j, "num_externs"));
@@ -422,9 +420,7 @@ static void check_pte(const char *path, const char *golden, const char *payloads
     json_t *j = golden_load(golden);
     assert_non_null(j);
     golden_open(path, &file);
-    if (etp_pte_read(file.bytes, &arena, &pte, &err) != ETP_OK) {
-        fail_msg("%s", err.msg);
-    }
+    ASSERT_OK(etp_pte_read(file.bytes, &arena, &pte, &err), err);
     assert_true(pte.version == golden_number(j, "version"));
     const json_t *plans = json_object_get(j, "execution_plan");
     assert_int_equal(pte.n_methods, json_array_size(plans));
@@ -581,11 +577,7 @@ static void check_pte_with_payloads(const char *path, const char *golden)
 
 static void corpus_matches_flatc(void **state)
 {
-    const char *dir = corpus_dir();
-    if (!dir) {
-        print_message("skipped: no reference corpus (set ETPROF_CORPUS)\n");
-        skip();
-    }
+    const char *dir = need_corpus();
     char models[512];
     snprintf(models, sizeof models, "%s/models", dir);
     snprintf(g_payloads, sizeof g_payloads, "%s/pte", dir);

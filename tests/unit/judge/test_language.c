@@ -27,9 +27,7 @@ static etp_ab_session *open_dump(const char *dump, const char *program, const ch
     etp_error err = ERROR_NONE;
     etp_ab_session *s = NULL;
     etp_ab_options how = {.program = program, .roofs = roofs};
-    if (etp_ab_open(&dump, 1, &how, &s, &err) != ETP_OK) {
-        fail_msg("%s", err.msg);
-    }
+    ASSERT_OK(etp_ab_open(&dump, 1, &how, &s, &err), err);
     return s;
 }
 

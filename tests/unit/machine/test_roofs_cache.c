@@ -35,9 +35,7 @@ static etp_roofs_answer roofs(fixture *f, uint32_t threads, bool fresh)
     etp_roofs_options o = {.threads = {threads}, .n_threads = 1, .seconds = 0.1};
     etp_roofs_answer a;
     etp_error err;
-    if (etp_roofs_of(NULL, f->dir, &o, fresh, &f->arena, &a, &err) != ETP_OK) {
-        fail_msg("%s", err.msg);
-    }
+    ASSERT_OK(etp_roofs_of(NULL, f->dir, &o, fresh, &f->arena, &a, &err), err);
     assert_true(a.table.n > 0);
     // Beside other programs nothing is kept: this test is about what is. So as if it had been
     // quiet.

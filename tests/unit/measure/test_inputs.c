@@ -39,9 +39,7 @@ static void arrays(void **state)
     for (size_t i = 0; i < 2; i++) {
         etp_inputs in;
         etp_error err = {0};
-        if (prepare(k_specs[i], &in, &err) != ETP_OK) {
-            fail_msg("%s", err.msg);
-        }
+        ASSERT_OK(prepare(k_specs[i], &in, &err), err);
         assert_true(in.n == 1 && in.expected == NULL);
         assert_string_equal(in.spec, k_specs[i]);
         expect_floats(in.files[0], k_rows, 8);
@@ -83,9 +81,7 @@ static void bundled(void **state)
     static const float k_input[] = {0, 0.125f, 0.25f, 0.375f, 0.5f, 0.625f, 0.75f, 0.875f};
     etp_inputs in;
     etp_error err = {0};
-    if (prepare(DATA "linear_xnnpack_fp32.bpte", &in, &err) != ETP_OK) {
-        fail_msg("%s", err.msg);
-    }
+    ASSERT_OK(prepare(DATA "linear_xnnpack_fp32.bpte", &in, &err), err);
     assert_string_equal(in.spec, DATA "linear_xnnpack_fp32.bpte#0");
     expect_floats(in.files[0], k_input, 8);
     assert_non_null(in.expected);

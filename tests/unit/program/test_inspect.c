@@ -97,11 +97,7 @@ static void fixtures_add_up(void **state)
 
 static void corpus_adds_up(void **state)
 {
-    const char *dir = corpus_dir();
-    if (!dir) {
-        print_message("skipped: no reference corpus (set ETPROF_CORPUS)\n");
-        skip();
-    }
+    const char *dir = need_corpus();
     char models[512];
     snprintf(models, sizeof models, "%s/models", dir);
     assert_true(check_folder(models) >= 17);
@@ -260,11 +256,7 @@ static size_t check_tensors(const char *dir, const char *dump)
 
 static void tensors_agree_with_the_inspector(void **state)
 {
-    const char *dir = corpus_dir();
-    if (!dir) {
-        print_message("skipped: no reference corpus (set ETPROF_CORPUS)\n");
-        skip();
-    }
+    const char *dir = need_corpus();
     etp_arena *arena = *state;
     golden_files buffers = {0};
     size_t n = 0;

@@ -32,9 +32,7 @@ static void parts_add_up(void **state)
         etp_error err = {0};
         etp_bytes file = program(arena, 1000, times);
         uint64_t sum = 0;
-        if (etp_inspect_open("m.pte", file, (etp_bytes){0}, arena, &in, &err) != ETP_OK) {
-            fail_msg("%s", err.msg);
-        }
+        ASSERT_OK(etp_inspect_open("m.pte", file, (etp_bytes){0}, arena, &in, &err), err);
         for (size_t i = 0; i < in.n_parts; i++) {
             assert_true(in.parts[i].bytes <= file.len);
             sum += in.parts[i].bytes;

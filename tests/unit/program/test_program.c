@@ -136,11 +136,7 @@ typedef struct model {
 
 static void macs_of_known_models(void **state)
 {
-    const char *dir = corpus_dir();
-    if (!dir) {
-        print_message("skipped: no reference corpus (set ETPROF_CORPUS)\n");
-        skip();
-    }
+    const char *dir = need_corpus();
     // toy_cnn: three convolutions 3→16→32→64 around a depthwise one, then 64→10.
     const uint64_t toy =
         32 * 32 * 16 * 27 + 16 * 16 * 32 * 9 * 16 + 16 * 16 * 32 * 9 + 16 * 16 * 64 * 32 + 64 * 10;
@@ -192,11 +188,7 @@ static void macs_of_known_models(void **state)
 
 static void methods_share_weights(void **state)
 {
-    const char *dir = corpus_dir();
-    if (!dir) {
-        print_message("skipped: no reference corpus (set ETPROF_CORPUS)\n");
-        skip();
-    }
+    const char *dir = need_corpus();
     char models[512];
     snprintf(models, sizeof models, "%s/models", dir);
     etp_file file;
@@ -322,11 +314,7 @@ static void payload_sizes_are_unsigned(void **state)
 
 static void added_nodes_have_no_handle(void **state)
 {
-    const char *dir = corpus_dir();
-    if (!dir) {
-        print_message("skipped: no reference corpus (set ETPROF_CORPUS)\n");
-        skip();
-    }
+    const char *dir = need_corpus();
     char models[512];
     etp_file file;
     const etp_program *p;

@@ -15,9 +15,7 @@ static etp_ab_session *open_folder(const char *dir)
 {
     etp_error err = ERROR_NONE;
     etp_ab_session *s = NULL;
-    if (etp_ab_open(&dir, 1, NULL, &s, &err) != ETP_OK) {
-        fail_msg("%s", err.msg);
-    }
+    ASSERT_OK(etp_ab_open(&dir, 1, NULL, &s, &err), err);
     return s;
 }
 

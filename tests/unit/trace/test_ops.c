@@ -23,9 +23,7 @@ static etp_trace *open_trace(etp_bytes bytes)
 {
     etp_trace *t = NULL;
     etp_error err = {0};
-    if (etp_trace_open(bytes, NULL, &t, &err) != ETP_OK) {
-        fail_msg("%s", err.msg);
-    }
+    ASSERT_OK(etp_trace_open(bytes, NULL, &t, &err), err);
     return t;
 }
 

@@ -48,9 +48,7 @@ static void kit_table(void **state)
     etp_arena *arena = *state;
     etp_timeline t;
     etp_error err = {.offset = ETP_NO_OFFSET};
-    if (etp_timeline_open(etp_str_from(k_kit), arena, &t, &err) != ETP_OK) {
-        fail_msg("%s", err.msg);
-    }
+    ASSERT_OK(etp_timeline_open(etp_str_from(k_kit), arena, &t, &err), err);
     assert_int_equal(t.n, 1);
     assert_false(etp_trace_places_known(t.traces[0]));
     assert_int_equal(etp_trace_block_count(t.traces[0]), 2);

@@ -13,9 +13,7 @@ static etp_trace *open_trace(etp_bytes bytes, const etp_trace_options *options)
 {
     etp_trace *t = NULL;
     etp_error err = {0};
-    if (etp_trace_open(bytes, options, &t, &err) != ETP_OK) {
-        fail_msg("%s", err.msg);
-    }
+    ASSERT_OK(etp_trace_open(bytes, options, &t, &err), err);
     return t;
 }
 
