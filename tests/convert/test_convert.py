@@ -9,13 +9,12 @@ import os
 import pathlib
 import re
 import struct
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import readers
-from checks import expect, finish, skip
+from checks import execute, expect, finish, skip
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ETPROF = str(pathlib.Path(sys.argv[1]).resolve())
@@ -24,7 +23,7 @@ CORPUS = pathlib.Path(os.environ.get("ETPROF_CORPUS") or ROOT / "../shared/corpu
 
 
 def run(*words, code=0):
-    done = subprocess.run([ETPROF, *map(str, words)], capture_output=True, timeout=600, check=False)
+    done = execute(ETPROF, *words, text=False)
     expect(done.returncode == code, f"{words}: exit code {done.returncode}, not {code}: {done.stderr[-300:]}")
     return done
 

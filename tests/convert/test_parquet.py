@@ -13,7 +13,7 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tools"))
 import made
 import phase_folders
-from checks import expect, finish, in_python_with, skip
+from checks import execute, expect, finish, in_python_with, skip
 
 in_python_with("pyarrow")
 try:
@@ -27,8 +27,7 @@ ODD = ('linux_sme2_on', 'ärm "q", x', 'linux_sme2_off')
 
 
 def convert(*words, **more):
-    return subprocess.run([ETPROF, "convert", *map(os.fspath, words), "--to", "parquet"], capture_output=True,
-                          timeout=300, check=False, **more)
+    return execute(ETPROF, "convert", *map(os.fspath, words), "--to", "parquet", **more, text=False)
 
 
 def read(content):
@@ -79,7 +78,7 @@ def test_operators(tmp):
     run = tmp / "run"
     shutil.copytree(made.EXAMPLE, run)
     without = table([run], "operators")[1]
-    subprocess.run([ETPROF, "analyze", "--full", "--renew", run], capture_output=True, check=True, timeout=300)
+    execute(ETPROF, "analyze", "--full", "--renew", run, check=True, text=False)
     same(without, made.operators(run), "operators")
     (run / "report.json").write_text("{}")
     expect(table([run], "operators")[1] == without, "operators beside a report of somebody else")
@@ -88,7 +87,7 @@ def test_operators(tmp):
 def test_phases(tmp):
     """Every row says of which phase it is, and operators of later phases are there too."""
     run = phase_folders.make(tmp / "run", lambda p, level, t, m: (3 if p == "prefill 16" else 1) * 100000, blocks=2)
-    subprocess.run([ETPROF, "analyze", "--full", "--renew", run], capture_output=True, check=True, timeout=300)
+    execute(ETPROF, "analyze", "--full", "--renew", run, check=True, text=False)
     for which, rows in (("samples", made.samples(run)), ("operators", made.operators(run))):
         columns = table([run], which)[1]
         same(columns, rows, f"{which} of phases")

@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish, in_python_with, skip
+from checks import execute, expect, finish, in_python_with, skip
 
 if not shutil.which("jq"):
     skip("THERE IS NO jq HERE: NO LINE OF docs/gate.md WAS RUN")
@@ -63,9 +63,8 @@ def fits(value, kind, where):
 def run(line, folder):
     """What LINE prints in FOLDER; of the folder's series the candidate's time."""
     line = line.replace("FOLDER...", ".").replace("NAME", "model_linux_sme2_on_t1_ns")
-    done = subprocess.run(["bash", "-e", "-o", "pipefail", "-c", line], cwd=folder, capture_output=True, text=True,
-                          timeout=600, check=False,
-                          env={**os.environ, "PATH": f"{ETPROF.parent}:{os.environ['PATH']}"})
+    done = execute("bash", "-e", "-o", "pipefail", "-c", line, cwd=folder,
+                   env={**os.environ, "PATH": f"{ETPROF.parent}:{os.environ['PATH']}"})
     expect(done.returncode == 0, line[:40], done.stderr)
     return done.stdout
 

@@ -10,7 +10,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tools"))
 import made
-from checks import expect, finish, in_python_with, skip
+from checks import execute, expect, finish, in_python_with, skip
 
 in_python_with("duckdb", "pyarrow")
 try:
@@ -25,8 +25,7 @@ TABLES = {"operators": 0, "samples": 1, "launches": 2}  # enum etp_run_table
 
 
 def convert(out, which, *folders):
-    subprocess.run([ETPROF, "convert", *folders, "--to", "parquet", "--table", which, "-o", out], check=True,
-                   capture_output=True, timeout=300)
+    execute(ETPROF, "convert", *folders, "--to", "parquet", "--table", which, "-o", out, check=True, text=False)
     return pq.ParquetFile(out)
 
 
@@ -59,7 +58,7 @@ def main(tmp):
     run, many = made.make(tmp / "run"), made.make(tmp / "many", blocks=2, iterations=20000)
     example = tmp / "example"
     subprocess.run(["cp", "-r", made.EXAMPLE, example], check=True)
-    subprocess.run([ETPROF, "analyze", "--full", "--renew", example], capture_output=True, check=True, timeout=300)
+    execute(ETPROF, "analyze", "--full", "--renew", example, check=True, text=False)
     for which, folders, rows in (("samples", [run, many], [*made.samples(run), *made.samples(many)]),
                                  ("launches", [run, many], [*made.launches(run), *made.launches(many)]),
                                  ("operators", [example], list(made.operators(example)))):

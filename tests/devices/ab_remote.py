@@ -17,7 +17,7 @@ import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import hear_signals, skip
+from checks import execute, hear_signals, skip
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from held import gone_after_its_end, gone_before_watched
@@ -49,8 +49,7 @@ class Bench:
     def ab(self, *extra, model=None, device=None, timeout=600, env=None):
         words, out = self.command(*extra, model=model, device=device)
         try:
-            done = subprocess.run(words, cwd=self.work, capture_output=True, text=True, errors="replace", check=False,
-                                  timeout=timeout, env={**self.env, **(env or {})})
+            done = execute(*words, cwd=self.work, errors="replace", timeout=timeout, env={**self.env, **(env or {})})
         except subprocess.TimeoutExpired as e:
             raise AssertionError((words, f"not over after {timeout} s", (e.stderr or b"")[-3000:])) from None
         return done, out
@@ -154,8 +153,7 @@ def price(b: Bench):
         whole = arm["dirty_bytes"] + arm["clean_bytes"]  # medians of timed launches, not the one of the rows
         assert 0.97 < sum(arm["memory"].values()) / whole < 1.03, (arm["memory"], whole)
         assert {"runner", "packing", "first"} <= {p["what"] for p in arm["loading"]["parts"]}, arm["loading"]
-    told = subprocess.run([b.etprof, "analyze", str(out), "--price", "--table", "loading", "--format", "csv"],
-                          capture_output=True, text=True, check=True).stdout
+    told = execute(b.etprof, "analyze", out, "--price", "--table", "loading", "--format", "csv", check=True).stdout
     start = next(row for row in csv.DictReader(told.splitlines()) if row["part"] == "process and libraries")
     assert not any(value for key, value in start.items() if key not in ("part", "what")), start
 
@@ -360,8 +358,7 @@ def gone_and_resumed(b: Bench):
     assert p.returncode in (5, 6, 130), (p.returncode, text)
     manifest = json.loads((out / "manifest.json").read_text())
     assert manifest["state"] == "interrupted", (p.returncode, text)
-    done = subprocess.run([b.etprof, "ab", "--resume", str(out), "--format", "json"], cwd=b.work, env=b.env,
-                          capture_output=True, text=True, check=False, timeout=600)
+    done = execute(b.etprof, "ab", "--resume", out, "--format", "json", cwd=b.work, env=b.env)
     manifest = json.loads((out / "manifest.json").read_text())
     assert manifest["state"] == "finished" and done.returncode in (0, 6), (done.returncode, done.stderr)
     assert json.loads(done.stdout)["comparisons"], done.stdout[:500]
@@ -414,8 +411,7 @@ def killed_while_decoding(b: Bench):
         before = [r for r in csv.DictReader(f) if int(r["block"]) <= manifest["blocks_done"]]
     assert 1 <= manifest["blocks_done"] < 3 and before, manifest["blocks_done"]
     b.assert_no_orphans()
-    done = subprocess.run([b.etprof, "ab", "--resume", str(out), "--format", "json"], cwd=b.work, env=b.env,
-                          capture_output=True, text=True, check=False, timeout=600)
+    done = execute(b.etprof, "ab", "--resume", out, "--format", "json", cwd=b.work, env=b.env)
     assert done.returncode in (0, 3), (done.returncode, done.stderr)
     with open(out / "samples.csv") as f:
         after = list(csv.DictReader(f))
@@ -496,8 +492,7 @@ def other_verbs(b: Bench):
         "experiments": [{"name": name, "level": level, "runs": 3, "warmup": 1}
                         for name, level in (("best", "avx2"), ("plain", "sse"))]}))
     def call(*words, codes=(0,)):
-        done = subprocess.run([b.etprof, *map(str, words)], cwd=b.work, env=b.env, capture_output=True, text=True,
-                              check=False, timeout=600)
+        done = execute(b.etprof, *words, cwd=b.work, env=b.env)
         assert done.returncode in codes, (words, done.returncode, done.stderr)
         return done
     call("run", config, "--format", "json")

@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import skip
+from checks import execute, skip
 
 # What XNNPACK calls the operators: at an SME level, and where SME is hidden.
 TOKENS = {
@@ -25,7 +25,7 @@ def main():
     bundle = root / "build" / "bundle" / "aarch64-linux-gnu"
     if not (bundle / "bundle.json").exists():
         skip("no aarch64 runner bundle (scripts/build-runner aarch64-linux-gnu)")
-    qemu = subprocess.run([root / "scripts" / "qemu"], capture_output=True, text=True, check=False)
+    qemu = execute(root / "scripts" / "qemu")
     if qemu.returncode != 0:
         skip((qemu.stderr.strip().splitlines() or ["no QEMU with SME2"])[-1])
     model = root / "examples" / "models" / f"toy_cnn_xnnpack_{precision}.pte"
@@ -39,8 +39,7 @@ def main():
         assert done.returncode == 0, (done.returncode, done.stderr)
         answer = json.loads(done.stdout)
         manifest = json.loads((pathlib.Path(tmp) / "run" / "manifest.json").read_text())
-        price = subprocess.run([etprof, "analyze", "run", "--price"], cwd=tmp, capture_output=True, text=True,
-                               check=True)
+        price = execute(etprof, "analyze", "run", "--price", cwd=tmp, check=True)
     # Three arms timed and traced: an emulator has no page cache to be cold, and no times of loading that say anything.
     counts = {line.split()[2] for line in done.stderr.splitlines() if line.startswith("progress") and "1/1" in line}
     assert counts == {"6"}, counts

@@ -6,12 +6,11 @@ usage: numerics.py ETPROF SOURCE_DIR"""
 import json
 import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish, skip
+from checks import execute, expect, finish, skip
 
 ETPROF, ROOT = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
 MULTIPLYING = ("Conv2d", "FullyConnected", "aten::mean")
@@ -23,7 +22,7 @@ def main():
     bundle = ROOT / "build" / "bundle" / "aarch64-linux-gnu"
     if not (bundle / "bundle.json").exists():
         skip("no aarch64 runner bundle (scripts/build-runner aarch64-linux-gnu)")
-    qemu = subprocess.run([ROOT / "scripts" / "qemu"], capture_output=True, text=True, check=False)
+    qemu = execute(ROOT / "scripts" / "qemu")
     if qemu.returncode != 0:
         skip((qemu.stderr.strip().splitlines() or ["no QEMU with SME2"])[-1])
     model = ROOT / "examples" / "models" / "toy_cnn_xnnpack_fp32.pte"
@@ -32,8 +31,8 @@ def main():
     said = []
     with tempfile.TemporaryDirectory() as tmp:
         for _ in range(2):
-            done = subprocess.run(words, cwd=tmp, capture_output=True, text=True, check=False, timeout=600, env={
-                **os.environ, "ETPROF_QEMU": qemu.stdout.strip(), "ETPROF_RUNNER": str(bundle)})
+            done = execute(*words, cwd=tmp,
+                           env={ **os.environ, "ETPROF_QEMU": qemu.stdout.strip(), "ETPROF_RUNNER": str(bundle)})
             expect(done.returncode == 0, done.returncode, done.stderr)
             said.append(done.stdout)
     expect(said[0] == said[1], "the same answer again")

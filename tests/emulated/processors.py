@@ -10,12 +10,11 @@ import os
 import pathlib
 import platform
 import shutil
-import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "tools"))
-from checks import expect, finish, skip
+from checks import execute, expect, finish, skip
 
 # model: the levels it has, words its flags must hold, words they must not
 MODELS = {
@@ -36,7 +35,7 @@ def emulator():
     for name in ("qemu-x86_64", "qemu-x86_64-static"):
         if shutil.which(name):
             return shutil.which(name)
-    ours = subprocess.run([str(ROOT / "scripts" / "qemu")], capture_output=True, text=True)
+    ours = execute(ROOT / "scripts" / "qemu")
     beside = os.path.join(os.path.dirname(ours.stdout.strip()), "qemu-x86_64")
     if ours.returncode == 0 and os.access(beside, os.X_OK):
         return beside
@@ -46,7 +45,7 @@ def emulator():
 
 def run(words, text="", **env):
     plain = {k: v for k, v in os.environ.items() if not k.startswith("ETPROF_")}
-    return subprocess.run(words, input=text, env={**plain, **env}, capture_output=True, text=True, timeout=300)
+    return execute(*words, input=text, env={**plain, **env})
 
 
 def unit_tests(qemu, model, folder):

@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import skip
+from checks import execute, skip
 
 CC = os.environ.get("ETPROF_AARCH64_CC", "aarch64-linux-gnu-gcc")
 FLAGS = "-std=c17 -O2 -fno-unroll-loops -D_GNU_SOURCE -Wall -Wextra -Werror".split()
@@ -49,7 +49,7 @@ def build(root, tmp):
 
 def compute(qemu, program):
     for cpu, (sums, products) in CPUS.items():
-        done = subprocess.run([qemu, "-cpu", cpu, program], capture_output=True, text=True, timeout=600)
+        done = execute(qemu, "-cpu", cpu, program)
         assert done.returncode == 0, (cpu, done.returncode, done.stdout, done.stderr)
         assert f"{sums + products} checked, 0 wrong" in done.stdout, (cpu, done.stdout)
         print(f"{cpu}: {sums} loops' sums and {products} tables of products are right")
@@ -58,8 +58,7 @@ def compute(qemu, program):
 def loop_words(program, symbol):
     """Encodings from the target of the backward branch with the most of them in between, to it."""
     objdump = CC.replace("gcc", "objdump")
-    text = subprocess.run([objdump, "-d", f"--disassemble={symbol}", program], capture_output=True, text=True,
-                          check=True).stdout
+    text = execute(objdump, "-d", f"--disassemble={symbol}", program, check=True).stdout
     code = [(int(a, 16), int(w, 16), m, o) for a, w, m, o in
             re.findall(r"^ *([0-9a-f]+):\t([0-9a-f]{8}) \t(\S+)(.*)$", text, re.M)]
     bodies = []
@@ -72,8 +71,7 @@ def loop_words(program, symbol):
 
 
 def trips(qemu, program):
-    listed = subprocess.run([qemu, "-cpu", "max,sme512=on", program, "--ops"], capture_output=True, text=True,
-                            check=True, timeout=600).stdout.splitlines()
+    listed = execute(qemu, "-cpu", "max,sme512=on", program, "--ops", check=True).stdout.splitlines()
     claimed = {tuple(line.split()[:2]): int(line.split()[2]) for line in listed if len(line.split()) == 3
                and line.split()[2].isdigit()}
     assert set(claimed) == set(LOOPS), claimed
@@ -95,15 +93,14 @@ def device(root, etprof, qemu, tmp):
     if not (bundle / "bundle.json").exists():
         print("the verb was not tried: no aarch64 runner bundle (scripts/build-runner aarch64-linux-gnu)")
         return
-    help_text = subprocess.run([qemu, "-L", bundle, bundle / "ld-linux-aarch64.so.1", "--library-path", bundle,
-                                bundle / "etprof-runner", "--help"], capture_output=True, text=True).stdout
+    help_text = execute(qemu, "-L", bundle, bundle / "ld-linux-aarch64.so.1", "--library-path", bundle,
+                        bundle / "etprof-runner", "--help").stdout
     if "--roofs" not in help_text:
         print("the verb was not tried: the bundle's runner is older than --roofs (scripts/build-runner "
               "aarch64-linux-gnu)")
         return
-    done = subprocess.run([etprof, "roofs", "--device", "qemu:max,sme512=on", "--format", "json"], cwd=tmp,
-                          capture_output=True, text=True, timeout=600,
-                          env={**os.environ, "ETPROF_QEMU": qemu, "ETPROF_RUNNER": str(bundle)})
+    done = execute(etprof, "roofs", "--device", "qemu:max,sme512=on", "--format", "json", cwd=tmp,
+                   env={**os.environ, "ETPROF_QEMU": qemu, "ETPROF_RUNNER": str(bundle)})
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)
     assert answer["emulated"] is True
@@ -117,7 +114,7 @@ def main():
     root, etprof = pathlib.Path(sys.argv[1]).absolute(), os.path.abspath(sys.argv[2])
     if not shutil.which(CC):
         skip(f"no {CC}")
-    found = subprocess.run([root / "scripts" / "qemu"], capture_output=True, text=True, check=False)
+    found = execute(root / "scripts" / "qemu")
     if found.returncode != 0:
         skip((found.stderr.strip().splitlines() or ["no QEMU with SME2"])[-1])
     qemu = found.stdout.strip()

@@ -6,12 +6,11 @@ usage: test_loop.py ETPROF FAKE_RUNNER"""
 import json
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish, validating
+from checks import execute, expect, finish, validating
 from planted import ETPROF, ROOT, Planted
 
 
@@ -144,8 +143,7 @@ def from_python(folder):
     p.measured()
     library = str(pathlib.Path(ETPROF).resolve().parents[1] / "libetprof.so")
     environment = {**p.environment, "PYTHONPATH": str(ROOT / "python"), "ETPROF": ETPROF, "ETPROF_LIBRARY": library}
-    done = subprocess.run([sys.executable, "-c", PYTHON], cwd=p.folder, env=environment, capture_output=True, text=True,
-                          check=False, timeout=300)
+    done = execute(sys.executable, "-c", PYTHON, cwd=p.folder, env=environment)
     expect(done.returncode == 0, "from Python", done.stderr)
     found = json.loads(done.stdout) if done.returncode == 0 else {}
     kept = json.loads((p.folder / "out_planted/fixes/fix.json").read_text())

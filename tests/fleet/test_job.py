@@ -6,7 +6,6 @@ import os
 import pathlib
 import shutil
 import struct
-import subprocess
 import sys
 import tempfile
 import traceback
@@ -15,7 +14,7 @@ TREE, BUILD, ENGINE = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv
 sys.path[:0] = [str(TREE / "tests/tools"), str(TREE / "python")]
 import engines
 import sources
-from checks import expect, finish
+from checks import execute, expect, finish
 
 engines.need(ENGINE)
 import duckdb
@@ -32,8 +31,7 @@ def job(*words, code=0, before=""):
     """Runs the job; BEFORE: Python that its process begins with."""
     start = ["-c", f"{before}\nimport sys\nfrom etprof.fleet.__main__ import main\nsys.exit(main())"] if before else \
         ["-m", "etprof.fleet"]
-    done = subprocess.run([sys.executable, *start, *map(str, words)], capture_output=True, text=True, check=False,
-                          timeout=600, env=ENV)
+    done = execute(sys.executable, *start, *words, env=ENV)
     expect(done.returncode == code, words, f"exit {done.returncode}", done.stdout, done.stderr[-2000:])
     return done
 

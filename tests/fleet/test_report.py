@@ -10,7 +10,6 @@ import os
 import pathlib
 import random
 import shutil
-import subprocess
 import sys
 import tempfile
 
@@ -18,7 +17,7 @@ TREE, BUILD, ENGINE = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv
 sys.path[:0] = [str(TREE / "tests/tools"), str(TREE / "python"), str(TREE / "bench/fleet")]
 import engines
 import make
-from checks import expect, finish
+from checks import execute, expect, finish
 
 engines.need(ENGINE)
 import duckdb
@@ -79,8 +78,8 @@ def check_recorded(folder, found):
     expect(fell == [("falls", "other", "sme2", "b1", 1, 0)], "engagement fell", fell)
     worth = {}
     for model, night, hour in (("falls", 1, 1), ("stays", 1, 1), ("mended", 1, 1), ("open", 1, 2), ("both", 1, 1)):
-        done = subprocess.run([BUILD / "bin/etprof", "analyze", recorded_place(folder, model, night, hour), "--format",
-                               "json"], capture_output=True, check=False, timeout=600)
+        done = execute(BUILD / "bin/etprof", "analyze", recorded_place(folder, model, night, hour), "--format", "json",
+                       text=False)
         for fix in json.loads(done.stdout)["next_fixes"]:
             if fix["gain_ns"]["expected"] is not None:
                 ns, models = worth.get((fix["kind"], fix["recipe"]), (0, set()))
@@ -95,8 +94,7 @@ def check_recorded(folder, found):
 
 
 def run(module, *words, code=0):
-    done = subprocess.run([sys.executable, "-m", module, *map(str, words)], capture_output=True, text=True, check=False,
-                          timeout=600, env=ENV)
+    done = execute(sys.executable, "-m", module, *words, env=ENV)
     expect(done.returncode == code, module, words, done.returncode, done.stderr[-2000:])
     return done.stdout
 

@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import skip
+from checks import execute, skip
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -42,8 +42,7 @@ class Missing(Exception):
 
 
 def sdk(triple, version=None):
-    done = subprocess.run([os.path.join(ROOT, "scripts", "sdk"), triple, *([version] if version else [])],
-                          capture_output=True, text=True)
+    done = execute(os.path.join(ROOT, "scripts", "sdk"), triple, *([version] if version else []))
     if done.returncode != 0:
         raise Missing("no ExecuTorch SDK for %s: %s" % (triple, (done.stderr.strip() or "?").splitlines()[-1]))
     return done.stdout.strip().splitlines()[-1]

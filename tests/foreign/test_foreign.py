@@ -12,13 +12,12 @@ import pathlib
 import platform
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import skip
+from checks import execute, skip
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import build
@@ -46,9 +45,8 @@ class Foreign(unittest.TestCase):
     def ab(self, *words, fault=None, blocks=6, more=()):
         shutil.rmtree(self.dir / "run", ignore_errors=True)
         env = {**os.environ, **({"STOCK_FAULT": fault} if fault else {}), **dict(more)}
-        done = subprocess.run([ETPROF, "ab", "linear.pte", "--blocks", str(blocks), "--iterations",
-                               "12", "--warmup", "3", "--out", "run", "--format", "json", *words],
-                              cwd=self.dir, env=env, capture_output=True, text=True, timeout=600)
+        done = execute(ETPROF, "ab", "linear.pte", "--blocks", blocks, "--iterations", "12", "--warmup", "3", "--out",
+                       "run", "--format", "json", *words, cwd=self.dir, env=env)
         self.answer = json.loads(done.stdout) if done.stdout.startswith("{") else None
         self.stderr = done.stderr
         return done.returncode
@@ -104,8 +102,7 @@ class Foreign(unittest.TestCase):
             self.assertLessEqual(levels, {f"said:{ON}", f"said:{OFF}"}, path)
 
     def etprof(self, *words):
-        return subprocess.run([ETPROF, *words], cwd=self.dir, capture_output=True, text=True, timeout=600,
-                              env={**os.environ, "COLUMNS": "400"}).stdout
+        return execute(ETPROF, *words, cwd=self.dir, env={**os.environ, "COLUMNS": "400"}).stdout
 
     def test_one_build_at_its_own_level(self):
         self.assertEqual(self.ab(*ONE, blocks=1), 0, self.stderr)
@@ -183,10 +180,8 @@ class Foreign(unittest.TestCase):
                 changed.write_bytes(content + b"\0") # the loader does not see it
             if step == "unneeded":
                 (self.dir / "b" / "libother.so").write_bytes(content)
-            done = subprocess.run([ETPROF, "ab", "linear.pte", "--runner-a", "a/runner", "--runner-b", "b/runner",
-                                   "--blocks", "1", "--iterations", "2", "--warmup", "1", "--out",
-                                   step, "--quiet"], cwd=self.dir, capture_output=True, text=True, timeout=600,
-                                  check=False)
+            done = execute(ETPROF, "ab", "linear.pte", "--runner-a", "a/runner", "--runner-b", "b/runner", "--blocks",
+                           "1", "--iterations", "2", "--warmup", "1", "--out", step, "--quiet", cwd=self.dir)
             self.assertIn(done.returncode, (0, 3), done.stderr)
             manifest = json.loads((self.dir / step / "manifest.json").read_text())
             seen.append((manifest["plan"]["builds"][0]["sha256"], manifest["plan"]["builds"][1]["sha256"]))
@@ -198,16 +193,14 @@ class Foreign(unittest.TestCase):
         self.assertEqual(seen[2], seen[1])
 
     def two_builds(self, out):
-        done = subprocess.run([ETPROF, "ab", "linear.pte", "conv.pte", "--runner-a", RUNNERS / "stock", "--runner-b",
-                               RUNNERS / "slower", "--blocks", "8", "--iterations", "40",
-                               "--warmup", "5", "--out", out, "--format", "json", "--quiet"], cwd=self.dir,
-                              capture_output=True, text=True, timeout=600, check=False)
+        done = execute(ETPROF, "ab", "linear.pte", "conv.pte", "--runner-a", RUNNERS / "stock", "--runner-b",
+                       RUNNERS / "slower", "--blocks", "8", "--iterations", "40", "--warmup", "5", "--out", out,
+                       "--format", "json", "--quiet", cwd=self.dir)
         self.assertEqual(done.returncode, 0, done.stderr)
         answer = json.loads(done.stdout)
         manifest = json.loads((self.dir / out / "manifest.json").read_text())
         self.assertEqual([pathlib.Path(b["path"]).name for b in manifest["plan"]["builds"]], ["stock", "slower"])
-        self.assertEqual(subprocess.run([ETPROF, "verify", self.dir / out], capture_output=True,
-                                        check=False).returncode, 0)
+        self.assertEqual(execute(ETPROF, "verify", self.dir / out, text=False).returncode, 0)
         model = {a["name"]: a["model"] for a in answer["arms"]}
         within = [c for c in (*answer["comparisons"], *answer["within"])
                   if model[c["baseline"]] == model[c["candidate"]]]
@@ -305,8 +298,8 @@ sys.exit(done.returncode)
         program = shutil.copy(ETPROF, self.dir / "bin" / "etprof")
         bundle = next(p for p in ROOT.glob("build/bundle/*/etprof-launch") if p.parent.name == RUNNERS.name).parent
         env = {**os.environ, "ETPROF_RUNNER": str(bundle)}
-        done = subprocess.run([program, "ab", "linear.pte", *ONE, "--blocks", "1", "--iterations", "3", "--warmup", "1",
-                               "--out", "run", "--quiet"], cwd=self.dir, env=env, capture_output=True, text=True)
+        done = execute(program, "ab", "linear.pte", *ONE, "--blocks", "1", "--iterations", "3", "--warmup", "1",
+                       "--out", "run", "--quiet", cwd=self.dir, env=env)
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_talk_around_the_lines_does_no_harm(self):
@@ -341,9 +334,9 @@ sys.exit(done.returncode)
         other = self.dir / "other"
         for name, text in (("comment", "clang version 18.0.1 (Android)\0"), ("flags", "-march=armv9-a -O3\0")):
             (self.dir / name).write_text(text)
-        done = subprocess.run(["objcopy", "--remove-section=.comment", "--remove-section=.GCC.command.line",
-                               "--add-section", ".comment=comment", "--add-section", ".GCC.command.line=flags",
-                               str(RUNNERS / "other"), str(other)], cwd=self.dir, capture_output=True, text=True)
+        done = execute("objcopy", "--remove-section=.comment", "--remove-section=.GCC.command.line", "--add-section",
+                       ".comment=comment", "--add-section", ".GCC.command.line=flags", RUNNERS / "other", other,
+                       cwd=self.dir)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.ab("--runner-a", str(RUNNERS / "stock"), "--runner-b", str(other), *TWO[4:], blocks=1)
         text = next(n["text"] for n in json.loads((self.dir / "run" / "manifest.json").read_text())["notes"]
@@ -360,14 +353,13 @@ sys.exit(done.returncode)
             shutil.rmtree(self.dir / "run", ignore_errors=True)
             config["experiments"][1]["runner_path"] = str(RUNNERS / off)
             (self.dir / "c.json").write_text(json.dumps(config))
-            done = subprocess.run([ETPROF, "run", "c.json", "--format", "json"], cwd=self.dir, capture_output=True,
-                                  text=True, timeout=600)
+            done = execute(ETPROF, "run", "c.json", "--format", "json", cwd=self.dir)
             self.assertEqual(done.returncode, status, done.stderr)
         self.assertEqual(json.loads(done.stdout)["grade"], "C")
 
     def test_repeated_from_its_folder(self):
         self.assertEqual(self.ab(*ONE, blocks=1), 0, self.stderr)
-        done = subprocess.run([ETPROF, "rerun", "run"], cwd=self.dir, capture_output=True, text=True, timeout=600)
+        done = execute(ETPROF, "rerun", "run", cwd=self.dir)
         self.assertNotIn("does not speak", done.stderr)
         self.assertIn(done.returncode, (0, 1, 3), done.stderr) # whether it agrees is not the question here
         again = json.loads((self.dir / "run.2" / "manifest.json").read_text())

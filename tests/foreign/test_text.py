@@ -12,13 +12,12 @@ import os
 import pathlib
 import platform
 import shutil
-import subprocess
 import sys
 import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import skip
+from checks import execute, skip
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import build
@@ -45,9 +44,8 @@ class Text(unittest.TestCase):
         how = ["--runner", path, "--levels", "best"]
         if off:
             how = ["--runner-a", path, "--runner-b", RUNNERS / off, "--levels", f"{ON},{OFF}"]
-        done = subprocess.run([ETPROF, "ab", MODEL, *how, *given, "--blocks", str(blocks), "--out", run,
-                               "--format", "json", *words], cwd=self.dir,
-                              env={**os.environ, **env}, capture_output=True, text=True, timeout=600)
+        done = execute(ETPROF, "ab", MODEL, *how, *given, "--blocks", blocks, "--out", run, "--format", "json", *words,
+                       cwd=self.dir, env={**os.environ, **env})
         self.answer = json.loads(done.stdout) if done.stdout.startswith("{") else None
         self.stderr = done.stderr
         return done.returncode
@@ -68,8 +66,7 @@ class Text(unittest.TestCase):
         self.assertEqual(kept.get("tokenizer_sha256"), hashlib.sha256(b"words\n").hexdigest())
         for content, status in (("bytes\n", 2), ("words\n", 0)):
             (self.dir / "tokenizer").write_text(content)
-            done = subprocess.run([ETPROF, "ab", "--resume", "run", "--blocks", "1", "--quiet"], cwd=self.dir,
-                                  capture_output=True, text=True, timeout=600)
+            done = execute(ETPROF, "ab", "--resume", "run", "--blocks", "1", "--quiet", cwd=self.dir)
             self.assertEqual(done.returncode in (0, 3), status == 0, done.stderr)
             if status:
                 self.assertIn("tokenizer is not the tokenizer that was measured", done.stderr)
@@ -101,19 +98,15 @@ class Text(unittest.TestCase):
         self.assertIn("whole milliseconds: prefill 16 ±1.000 ms, decode @16 ±125.0 µs", self.notes()["runner_clock"])
         self.assertIn("±125.0 µs", json.dumps([f["text"] for f in self.answer["findings"]], ensure_ascii=False))
         for rule, status in (("decode.speedup >= 1.5", 0), ("prefill.speedup >= 5", 1)):
-            done = subprocess.run([ETPROF, "gate", "run", rule], cwd=self.dir, capture_output=True,
-                                  text=True, check=False)
+            done = execute(ETPROF, "gate", "run", rule, cwd=self.dir)
             self.assertEqual(done.returncode, status, (rule, done.stdout, done.stderr))
-        report = subprocess.run([ETPROF, "analyze", "run", "--format", "md"], cwd=self.dir, capture_output=True,
-                                text=True, check=False)
+        report = execute(ETPROF, "analyze", "run", "--format", "md", cwd=self.dir)
         self.assertIn("| clock", report.stdout)
         self.assertIn("125.0 µs", report.stdout)
         for phase, step in (("prefill16", "1.000 ms"), ("decode@16", "125.0 µs")):
-            screen = subprocess.run([ETPROF, "analyze", "run", "--phase", phase], cwd=self.dir, capture_output=True,
-                                    text=True, check=False)
+            screen = execute(ETPROF, "analyze", "run", "--phase", phase, cwd=self.dir)
             self.assertIn(f"clock ±{step} a call", " ".join(screen.stdout.split()))
-        self.assertEqual(subprocess.run([ETPROF, "verify", "run"], cwd=self.dir, capture_output=True,
-                                        check=False).returncode, 0)
+        self.assertEqual(execute(ETPROF, "verify", "run", cwd=self.dir, text=False).returncode, 0)
 
     def test_what_is_not_asked_for(self):
         self.assertEqual(self.ab("--prefill", "12,24", blocks=1), 0, self.stderr)
@@ -180,11 +173,10 @@ class Text(unittest.TestCase):
 
     def test_goes_on_and_is_repeated(self):
         self.assertEqual(self.ab("--prefill", "16", "--decode", "4", blocks=1), 0, self.stderr)
-        done = subprocess.run([ETPROF, "ab", "--resume", "run", "--blocks", "1", "--format", "json"], cwd=self.dir,
-                              capture_output=True, text=True, check=False)
+        done = execute(ETPROF, "ab", "--resume", "run", "--blocks", "1", "--format", "json", cwd=self.dir)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual([p["name"] for p in json.loads(done.stdout)["phases"]], ["prefill 16", "decode @16"])
-        done = subprocess.run([ETPROF, "rerun", "run"], cwd=self.dir, capture_output=True, text=True, check=False)
+        done = execute(ETPROF, "rerun", "run", cwd=self.dir)
         self.assertIn(done.returncode, (0, 1, 3), done.stderr)
         self.assertEqual([p["clock_ns"] for p in self.manifest("run.2")["plan"]["phases"]], [1000000, 250000])
 

@@ -3,11 +3,10 @@
 import json
 import os
 import pathlib
-import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, in_python_with, skip
+from checks import execute, expect, in_python_with, skip
 
 ETPROF = str(pathlib.Path(sys.argv[1]).resolve())
 
@@ -22,8 +21,7 @@ def need_duckdb():
 
 def history(folder, *words, **environment):
     own = {**os.environ, "ETPROF_PYTHON": sys.executable, **environment}
-    return subprocess.run([ETPROF, "history", *map(str, words)], cwd=folder, capture_output=True, text=True,
-                          timeout=600, check=False, env=own)
+    return execute(ETPROF, "history", *words, cwd=folder, env=own)
 
 
 def document(folder, *words):

@@ -6,13 +6,12 @@ usage: test_tables.py ETPROF FAKE_RUNNER"""
 import json
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 from asked import document, history
-from checks import expect, finish
+from checks import execute, expect, finish
 
 DATA = pathlib.Path(__file__).resolve().parents[1] / "data"
 
@@ -43,7 +42,7 @@ def full_disk(tmp):
     out.write_text("what was there")
     script = 'trap "" XFSZ; ulimit -f 1; exec "$0" history "$1" --format csv -o "$2"'
     words = ["bash", "-c", script, sys.argv[1], DATA / "history.csv", out]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False)
+    done = execute(*words)
     expect(done.returncode == 5 and "full.csv" in done.stderr, "a full disk", done.returncode, done.stderr)
     expect(out.read_text() == "what was there" and not list(tmp.glob("full.csv?*")), "a full disk", list(tmp.iterdir()))
 

@@ -6,12 +6,11 @@ import json
 import pathlib
 import re
 import shutil
-import subprocess
 import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import skip
+from checks import execute, skip
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ETPROF = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else None
@@ -21,8 +20,7 @@ X86 = ROOT / "build/bundle/x86_64-linux-gnu"
 
 
 def kernels(path):
-    done = subprocess.run([str(ETPROF), "kernels", str(path), "--format", "json"], capture_output=True, text=True,
-                          timeout=600)
+    done = execute(ETPROF, "kernels", path, "--format", "json")
     if done.returncode != 0:
         raise AssertionError(done.stderr)
     answer = json.loads(done.stdout)["files"][0]
@@ -31,7 +29,7 @@ def kernels(path):
 
 
 def output(*words):
-    return subprocess.run(list(map(str, words)), capture_output=True, text=True, timeout=600).stdout
+    return execute(*words).stdout
 
 
 class Binaries(unittest.TestCase):

@@ -7,13 +7,12 @@ import json
 import pathlib
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import plain_session, skip
+from checks import execute, plain_session, skip
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ETPROF = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else None
@@ -29,7 +28,7 @@ SYMBOLS = {"layer_norm": "native_layer_norm", "repeat_tensor": "expand_copy", "i
 
 
 def etprof(*args, cwd):
-    return subprocess.run([str(ETPROF), *map(str, args)], cwd=cwd, capture_output=True, text=True, timeout=500)
+    return execute(ETPROF, *args, cwd=cwd)
 
 
 class Kernels(unittest.TestCase):

@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import skip
+from checks import execute, skip
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -32,8 +32,7 @@ LEVELS = {"sme2": "sme 1 sme2 1 i8mm 1", "sme1": "sme 1 sme2 0 i8mm 1", "neon": 
 
 
 def compile_to(out, *words):
-    done = subprocess.run([CC, "-O1", "-D_GNU_SOURCE", "-I", str(ROOT / "src"), *map(str, words), "-o", str(out)],
-                          capture_output=True, text=True)
+    done = execute(CC, "-O1", "-D_GNU_SOURCE", "-I", ROOT / "src", *words, "-o", out)
     if done.returncode != 0:
         sys.exit("%s: %s" % (out, done.stderr))
 
@@ -50,7 +49,7 @@ def make_root(root):
         compile_to(root / kind, HERE / "features.c", "-pthread", *flags)
         compile_to(root / (kind + "-stripped"), HERE / "features.c", "-pthread", "-s", *flags)
     for name in C_LIBRARIES:
-        path = subprocess.run([CC, "-print-file-name=" + name], capture_output=True, text=True).stdout.strip()
+        path = execute(CC, "-print-file-name=" + name).stdout.strip()
         shutil.copy(path, root / "lib" / name)
 
 
@@ -116,10 +115,9 @@ def run_machine(guest, root, lines, cpu="max,pauth-impdef=on,sme512=on", append=
     (root / "tests").write_text("".join(line + "\n" for line in lines))
     initrd = str(root) + ".cpio"
     cpio(root, initrd)
-    done = subprocess.run([guest + "/qemu", "-M", "virt", "-cpu", cpu, *more, "-m", "768", "-nographic",
-                           "-no-reboot", "-kernel", guest + "/" + kernel, "-initrd", initrd, "-append",
-                           "console=ttyAMA0 quiet panic=-1 rdinit=/init " + append],
-                          stdin=subprocess.DEVNULL, capture_output=True, timeout=400)
+    done = execute(guest + "/qemu", "-M", "virt", "-cpu", cpu, *more, "-m", "768", "-nographic", "-no-reboot",
+                   "-kernel", guest + "/" + kernel, "-initrd", initrd, "-append",
+                   "console=ttyAMA0 quiet panic=-1 rdinit=/init " + append, stdin=subprocess.DEVNULL, text=False)
     return done.stdout.decode("utf-8", "replace").replace("\r", "")
 
 
@@ -147,7 +145,7 @@ def check(rows, text):
 def main():
     if shutil.which(CC) is None:
         skip("no " + CC)
-    done = subprocess.run([str(ROOT / "scripts" / "arm64-guest"), *sys.argv[1:]], capture_output=True, text=True)
+    done = execute(ROOT / "scripts" / "arm64-guest", *sys.argv[1:])
     if done.returncode != 0:
         skip(done.stderr.strip().splitlines()[-1])
     guest = done.stdout.strip()

@@ -16,7 +16,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import skip
+from checks import execute, skip
 
 LAUNCH = str(pathlib.Path(sys.argv.pop(1)).resolve())
 HERE = pathlib.Path(__file__).resolve().parent
@@ -27,15 +27,14 @@ A64 = "aarch64-linux-gnu-gcc"
 
 
 def compiled(name, compiler, *words):
-    done = subprocess.run([compiler, "-O1", "-D_GNU_SOURCE", "-I", str(ROOT / "src"), *map(str, words), "-o",
-                           str(FOLDER / name)], capture_output=True, text=True)
+    done = execute(compiler, "-O1", "-D_GNU_SOURCE", "-I", ROOT / "src", *words, "-o", FOLDER / name)
     if done.returncode != 0:
         sys.exit("%s: %s" % (name, done.stderr))
     return str(FOLDER / name)
 
 
 def launch(*words, **how):
-    return subprocess.run([LAUNCH, *words], capture_output=True, text=True, timeout=600, **how)
+    return execute(LAUNCH, *words, **how)
 
 
 class Launcher(unittest.TestCase):
@@ -82,7 +81,7 @@ class Library(unittest.TestCase):
     """libetprof-level.so in a program for arm64, under QEMU's user mode with a CPU that has SME2."""
 
     def test_what_is_hidden(self):
-        found = subprocess.run([str(ROOT / "scripts" / "qemu")], capture_output=True, text=True)
+        found = execute(ROOT / "scripts" / "qemu")
         if found.returncode != 0 or shutil.which(A64) is None:
             self.skipTest("no QEMU or no compiler for arm64")
         program = compiled("dynamic-arm64", A64, "-pthread", HERE / "features.c")
@@ -94,9 +93,9 @@ class Library(unittest.TestCase):
         for mask, expected in masks.items():
             for what in ([], ["thread"]):
                 with self.subTest(mask=mask, what=what):
-                    done = subprocess.run([found.stdout.strip(), "-cpu", "max", "-L", "/usr/aarch64-linux-gnu", "-E",
-                                           "LD_PRELOAD=" + library, program, *what], capture_output=True, text=True,
-                                          timeout=600, env={**os.environ, "ETPROF_MASK": "aarch64:" + mask})
+                    done = execute(found.stdout.strip(), "-cpu", "max", "-L", "/usr/aarch64-linux-gnu", "-E",
+                                   "LD_PRELOAD=" + library, program, *what,
+                                   env={**os.environ, "ETPROF_MASK": "aarch64:" + mask})
                     self.assertEqual((done.returncode, done.stdout), (0, expected), done.stderr)
 
 

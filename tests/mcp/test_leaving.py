@@ -11,7 +11,7 @@ import subprocess
 import time
 
 import sessions
-from checks import expect, finish, hear_signals
+from checks import execute, expect, finish, hear_signals
 from sessions import ENVIRONMENT, ETPROF
 
 hear_signals()
@@ -166,8 +166,7 @@ def anything():
 def without_the_sdk():
     """One line says what is missing and how it comes."""
     other = {**ENVIRONMENT, "ETPROF_PYTHON": "/usr/bin/python3", "ETPROF_VENV": os.path.realpath("none")}
-    done = subprocess.run([ETPROF, "mcp"], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
-                          timeout=60, env=other)
+    done = execute(ETPROF, "mcp", stdin=subprocess.DEVNULL, timeout=60, env=other)
     lines = done.stderr.splitlines()
     if os.path.exists("/usr/bin/python3") and done.returncode != 0:
         expect(done.returncode == 5 and len(lines) == 1 and "-m pip install 'mcp" in lines[0] and

@@ -7,11 +7,10 @@ import json
 import pathlib
 import re
 import shutil
-import subprocess
 import tarfile
 
 import sessions
-from checks import expect, finish
+from checks import execute, expect, finish
 from sessions import ETPROF, NEWEST, OLDEST, SOURCE, answer_of, connected, measure, text_of
 
 TOOLS = {"measure", "compare", "explain", "report", "whatif", "gate", "inspect", "export", "devices", "verify_claim"}
@@ -19,7 +18,7 @@ PROGRAM = SOURCE / "tests/data/mixed_xnnpack_fp32.pte"
 
 
 def direct(*words):
-    done = subprocess.run([ETPROF, *words, "--format", "json"], capture_output=True, text=True, check=False)
+    done = execute(ETPROF, *words, "--format", "json")
     return json.loads(done.stdout)
 
 

@@ -19,7 +19,7 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish, hear_signals
+from checks import execute, expect, finish, hear_signals
 
 hear_signals()
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
@@ -51,8 +51,7 @@ def strays(directory):
 
 
 def run(directory, *extra, timeout=600):
-    return subprocess.run([ETPROF, "ab", "model.pte", *ARGS, "--runner", FAKE, *extra], cwd=directory,
-                          capture_output=True, text=True, timeout=timeout, check=False)
+    return execute(ETPROF, "ab", "model.pte", *ARGS, "--runner", FAKE, *extra, cwd=directory, timeout=timeout)
 
 
 def manifest(directory):
@@ -106,8 +105,7 @@ def dripped(tmp, done, name):
 
 def given_up(tmp, done, name):
     """An arm that crashes in every block is a finding of the answer, not only of the manifest."""
-    done = subprocess.run([ETPROF, "analyze", "run", "--format", "json"], cwd=tmp, capture_output=True, text=True,
-                          timeout=600, check=False)
+    done = execute(ETPROF, "analyze", "run", "--format", "json", cwd=tmp)
     findings = json.loads(done.stdout)["findings"]
     expect(any("was not launched again" in f["text"] and f["severity"] == "bad" for f in findings), name, findings)
 
@@ -161,9 +159,8 @@ def says_how_many():
     """After six blocks of a session that goes on: how many the precision takes, and how surely."""
     with tempfile.TemporaryDirectory() as tmp:
         model(tmp, "noise 60")
-        done = subprocess.run([ETPROF, "ab", "model.pte", *(a for a in ARGS if a != "--quiet"), "--runner", FAKE,
-                               "--precision", "2.5%", "--blocks", "50"], cwd=tmp, capture_output=True, text=True,
-                              timeout=600, check=False)
+        done = execute(ETPROF, "ab", "model.pte", *(a for a in ARGS if a != "--quiet"), "--runner", FAKE, "--precision",
+                       "2.5%", "--blocks", "50", cwd=tmp)
         expect(re.search(r"±[\d.]+ % after 6 blocks; ±2.5 % needs \d+ blocks( \(\d+ to (more than )?\d+\))?, .+ more: "
                          r"80 % of such sessions reach it", done.stderr), "blocks for a precision", done.stderr[-600:])
 
@@ -208,8 +205,7 @@ def interrupted(sig, name):
         expect(not left, name, f"stray processes {left}")
         blocks = manifest(tmp)["blocks_done"]
         expect(blocks >= 2, name, blocks)
-        again = subprocess.run([ETPROF, "analyze", "run", "--format", "json"], cwd=tmp, capture_output=True,
-                               text=True, timeout=600, check=False)
+        again = execute(ETPROF, "analyze", "run", "--format", "json", cwd=tmp)
         expect(again.returncode in (0, 6), name, f"analyze after {name}: {again.returncode} {again.stderr}")
         if again.stdout:
             c = json.loads(again.stdout)["comparisons"][0]
@@ -217,8 +213,7 @@ def interrupted(sig, name):
 
 
 def resume(directory, *extra):
-    return subprocess.run([ETPROF, "ab", "--resume", "run", "--quiet", "--runner", FAKE, *extra], cwd=directory,
-                          capture_output=True, text=True, timeout=600, check=False)
+    return execute(ETPROF, "ab", "--resume", "run", "--quiet", "--runner", FAKE, *extra, cwd=directory)
 
 
 def resumed():
@@ -244,8 +239,7 @@ def resumed():
         p.wait(timeout=120)
         before = manifest(tmp)
         expect(before["state"] == "running" and 2 <= before["blocks_done"] < 6, name, before["blocks_done"])
-        shown = subprocess.run([ETPROF, "analyze", "run"], cwd=tmp, capture_output=True, text=True, timeout=600,
-                               check=False).stdout
+        shown = execute(ETPROF, "analyze", "run", cwd=tmp).stdout
         expect("report.html" not in shown and "Report   etprof analyze run --renew\n" in shown, name, shown)
         kept = samples(tmp)[:4]
         for words in (["model.pte"], ["--seed", "9"], ["--blocks", "3"], ["--levels", "neon"]):
@@ -314,9 +308,8 @@ def full_disk():
               "cp ../model.pte . && \"$@\"; code=$?; ls run | head -20 >&2; exit $code")
     with tempfile.TemporaryDirectory() as tmp:
         model(tmp)
-        done = subprocess.run(["unshare", "-rm", "sh", "-c", script, "sh", ETPROF, "ab", "model.pte",
-                               *[a if a != "8" else "1000" for a in ARGS], "--runner", FAKE],
-                              cwd=tmp, capture_output=True, text=True, timeout=600, check=False)
+        done = execute("unshare", "-rm", "sh", "-c", script, "sh", ETPROF, "ab", "model.pte",
+                       *[a if a != "8" else "1000" for a in ARGS], "--runner", FAKE, cwd=tmp)
         if "unshare:" in done.stderr or "mount:" in done.stderr:
             print(f"skipped: {name}: no user namespaces here ({done.stderr.strip()})")
             return
@@ -330,9 +323,8 @@ def no_proc():
     name = "no /proc"
     with tempfile.TemporaryDirectory() as tmp:
         model(tmp)
-        done = subprocess.run(["unshare", "-rm", "sh", "-c", "mount -t tmpfs none /proc && exec \"$@\"", "sh", ETPROF,
-                               "ab", "model.pte", *ARGS, "--runner", FAKE],
-                              cwd=tmp, capture_output=True, text=True, timeout=600, check=False)
+        done = execute("unshare", "-rm", "sh", "-c", "mount -t tmpfs none /proc && exec \"$@\"", "sh", ETPROF, "ab",
+                       "model.pte", *ARGS, "--runner", FAKE, cwd=tmp)
         if "unshare:" in done.stderr or "mount:" in done.stderr:
             print(f"skipped: {name}: no user namespaces here ({done.stderr.strip()})")
             return

@@ -13,15 +13,15 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish
+from checks import execute, expect, finish
 
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
 OPTIONS = ["--levels", "sme2,neon", "--iterations", "4", "--warmup", "3", "--seed", "7", "--runner", FAKE]
 
 
 def run(*words, **env):
-    return subprocess.run([ETPROF, *map(str, words)], capture_output=True, text=True, timeout=600, check=False,
-                          env={**os.environ, "HOME": str(TMP / "home"), "XDG_STATE_HOME": str(TMP / "state"), **env})
+    return execute(ETPROF, *words,
+                   env={**os.environ, "HOME": str(TMP / "home"), "XDG_STATE_HOME": str(TMP / "state"), **env})
 
 
 def measure(out, ns, *options, blocks=6):
@@ -51,7 +51,7 @@ def saved():
     digest = hashlib.sha256(pathlib.Path("fast/manifest.json").read_bytes()).hexdigest()
     expect(listed() == {"main": ("same", str(TMP / "fast"), digest)}, "listed", listed())
     note = TMP / "state/etprof/baselines/main"
-    check = subprocess.run(["sha256sum", "-c", note], capture_output=True, check=False)
+    check = execute("sha256sum", "-c", note, text=False)
     expect(check.returncode == 0, "sha256sum reads the note", check)
     against("main", 1, "against:SME2", str(TMP / "fast"))
     against("main", 0, folder="fast")

@@ -14,7 +14,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import run_folders
-from checks import expect, finish
+from checks import execute, expect, finish
 
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
 AB = ["--levels", "sme2,neon", "--blocks", "2", "--iterations", "4", "--warmup", "1", "--quiet"]
@@ -28,9 +28,7 @@ def call(tmp, *args, timeout=120, memory=None):
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     begin = time.monotonic()
     try:
-        done = subprocess.run([ETPROF, *map(str, args)], cwd=tmp, capture_output=True, text=True, timeout=timeout,
-                              check=False,
-                              stdin=subprocess.DEVNULL, preexec_fn=limit)
+        done = execute(ETPROF, *args, cwd=tmp, timeout=timeout, stdin=subprocess.DEVNULL, preexec_fn=limit)
     except subprocess.TimeoutExpired:
         done = None
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -10,18 +10,17 @@ import collections
 import json
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish
+from checks import execute, expect, finish
 
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
 
 
 def run(tmp, *words):
-    return subprocess.run([ETPROF, *words], cwd=tmp, capture_output=True, text=True, timeout=600, check=False)
+    return execute(ETPROF, *words, cwd=tmp)
 
 
 def measure(tmp, name, budget, directives, *words, slow_ns=1_000_000_000):

@@ -22,7 +22,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 from by_hand import looked_at, medians
-from checks import expect, finish, hear_signals
+from checks import execute, expect, finish, hear_signals
 from slow_operator import slowed
 
 ETPROF, FAKE, SOURCE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:4])
@@ -52,7 +52,7 @@ def command(models, *extra, blocks=8, out="run"):
 
 
 def run(args):
-    return subprocess.run(args, capture_output=True, text=True, timeout=600, check=False)
+    return execute(*args)
 
 
 def said(done, name, code):

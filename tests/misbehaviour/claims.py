@@ -13,7 +13,7 @@ import tarfile
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish, unpack
+from checks import execute, expect, finish, unpack
 
 ETPROF, FAKE, DATA = (pathlib.Path(p).resolve() for p in sys.argv[1:4])
 CODES, STATES = (0, 1, 3), ("yes", "no", "unknown")
@@ -37,8 +37,7 @@ WIDE = 1.25  # farther from the figure than its interval reaches
 
 def ask(where, rule, code=None):
     """What is said of the rule's own figures: whether a folder is what was recorded is another check."""
-    done = subprocess.run([ETPROF, "gate", where, rule, "--format", "json"], capture_output=True, text=True,
-                          timeout=120, check=False)
+    done = execute(ETPROF, "gate", where, rule, "--format", "json")
     if code is not None or done.returncode not in CODES:
         expect(done.returncode == (code or 2), rule, f"exit {done.returncode}, not {code}: {done.stderr}")
         return done.stderr

@@ -16,7 +16,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import run_folders
-from checks import expect, finish
+from checks import execute, expect, finish
 
 ETPROF, FAKE, ROOT = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:4])
 EVIL = "\x1b]0;owned\x07\x1b[2J\x1b[31mred\x9b31m\u202egnp\x08\x08"
@@ -38,10 +38,8 @@ def printed(what, done):
 
 
 def call(tmp, *args, **env):
-    return subprocess.run([os.fsencode(ETPROF), *(a if isinstance(a, bytes) else str(a).encode() for a in args)],
-                          cwd=tmp,
-                          capture_output=True, timeout=120, check=False, stdin=subprocess.DEVNULL,
-                          env={**os.environ, **env})
+    return execute(os.fsencode(ETPROF), *(a if isinstance(a, bytes) else str(a).encode() for a in args), cwd=tmp,
+                   stdin=subprocess.DEVNULL, env={**os.environ, **env}, text=False)
 
 
 def manifests(tmp):

@@ -6,12 +6,11 @@ usage: crowded.py ETPROF FAKE_RUNNER"""
 import json
 import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish
+from checks import execute, expect, finish
 
 ETPROF, FAKE = (os.path.abspath(p) for p in sys.argv[1:3])
 if hasattr(os, "sched_setaffinity"):
@@ -20,8 +19,7 @@ if hasattr(os, "sched_setaffinity"):
         (pathlib.Path(tmp) / "net.pte").write_bytes(b"\x10\0\0\0ET12base sme2 1000000\nbase neon 3000000\n")
 
         def etprof(*words):
-            return subprocess.run([ETPROF, *words], cwd=tmp, capture_output=True, text=True, timeout=600, check=False,
-                                  env={**os.environ, "ETPROF_NO_WAIT": "1"})
+            return execute(ETPROF, *words, cwd=tmp, env={**os.environ, "ETPROF_NO_WAIT": "1"})
 
         for threads, crowded in (("2", True), ("1", False)):
             done = etprof("ab", "net.pte", "--levels", "sme2,neon", "--runner", FAKE, "--threads", threads,

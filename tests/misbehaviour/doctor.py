@@ -12,13 +12,12 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish
+from checks import execute, expect, finish
 
 ETPROF, FAKE = (os.path.abspath(p) for p in sys.argv[1:3])
 for runner, code, answers in ((FAKE, 0, True), ("/bin/false", 1, False)):
     with tempfile.TemporaryDirectory() as tmp:
-        done = subprocess.run([ETPROF, "doctor", "--runner", runner, "--format", "json"], cwd=tmp, capture_output=True,
-                              text=True, timeout=600, check=False)
+        done = execute(ETPROF, "doctor", "--runner", runner, "--format", "json", cwd=tmp)
     document = json.loads(done.stdout)
     checks = {c["id"]: c for c in document["checks"]}
     # The fake claims a CPU with every feature: the five levels of the family can be had.
@@ -31,8 +30,7 @@ for runner, code, answers in ((FAKE, 0, True), ("/bin/false", 1, False)):
 
 def doctor(runner, *words):
     with tempfile.TemporaryDirectory() as tmp:
-        done = subprocess.run([ETPROF, "doctor", "--runner", runner, *words], cwd=tmp, capture_output=True, text=True,
-                              timeout=600, check=False)
+        done = execute(ETPROF, "doctor", "--runner", runner, *words, cwd=tmp)
     return done
 
 
@@ -58,8 +56,7 @@ expect("start the runner by hand with --probe and read what it says" in " ".join
 with tempfile.TemporaryDirectory() as tmp:
     alone = shutil.copy(ETPROF, os.path.join(tmp, "etprof"))
     env = {k: v for k, v in os.environ.items() if k != "ETPROF_RUNNER"}
-    text = subprocess.run([alone, "doctor"], cwd=tmp, env=env, capture_output=True, text=True, timeout=600,
-                          check=False).stdout
+    text = execute(alone, "doctor", cwd=tmp, env=env).stdout
     line = " ".join(re.search(r"^runner +(.*?)\n\S", text, re.M | re.S)[1].split())
     expect(re.fullmatch(r"no runner for (\S+): build it with scripts/build-runner \1, or name one with --runner or "
                         r"ETPROF_RUNNER", line), "what to do about no runner", line)

@@ -10,12 +10,11 @@ import json
 import pathlib
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish
+from checks import execute, expect, finish
 
 ETPROF = sys.argv[1]
 DATA = pathlib.Path(__file__).resolve().parents[1] / "data" / "fixes"
@@ -36,7 +35,7 @@ def analyzed(text, form):
         if text is not None:
             (pathlib.Path(name) / "export.json").write_text(text)
         words = ["analyze", "layer_norm.etdump", "layer_norm_b2.etdump", "--pte", "layer_norm.pte", "--format", form]
-        done = subprocess.run([ETPROF, *words], cwd=name, capture_output=True, text=True, check=False)
+        done = execute(ETPROF, *words, cwd=name)
         expect(done.returncode == 0, text, done.stderr)
         return done.stdout
 

@@ -9,20 +9,18 @@ import os
 import pathlib
 import re
 import shlex
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 from by_hand import looked_at, medians
-from checks import expect, finish
+from checks import execute, expect, finish
 
 ETPROF, FAKE = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 
 
 def etprof(tmp, *words, fine=(0, 3)):
-    done = subprocess.run([ETPROF, *map(str, words)], cwd=tmp, capture_output=True, text=True, timeout=300,
-                          check=False, env=os.environ | {"ETPROF_RUNNER": FAKE})
+    done = execute(ETPROF, *words, cwd=tmp, env=os.environ | {"ETPROF_RUNNER": FAKE})
     expect(done.returncode in fine, words, done.returncode, done.stderr[-500:])
     return done
 

@@ -19,7 +19,7 @@ import xml.etree.ElementTree as ET
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import phase_folders
 import run_folders
-from checks import expect, finish, unpack
+from checks import execute, expect, finish, unpack
 
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
 
@@ -35,11 +35,11 @@ def measure(folder, out, blocks=6, *more):
 
 
 def gate(folder, *args):
-    return subprocess.run([ETPROF, "gate", *args], cwd=folder, capture_output=True, text=True, timeout=600, check=False)
+    return execute(ETPROF, "gate", *args, cwd=folder)
 
 
 def analyze(folder, *args):
-    return subprocess.run([ETPROF, "analyze", *args], cwd=folder, capture_output=True, text=True, check=False).stdout
+    return execute(ETPROF, "analyze", *args, cwd=folder).stdout
 
 
 def folders(tmp):
@@ -187,8 +187,7 @@ def called_otherwise(tmp):
               if c["id"].startswith("against:")}
     expect(checks == dict.fromkeys(("against:a_linux_sme2", "against:a_linux_neon"), "at most +5 % time of m0"),
            "the same program", checks, found.stderr)
-    found = subprocess.run([ETPROF, "compare", "one:sme1", "threads:linux_sme2_t1", "--format", "json"], cwd=tmp,
-                           capture_output=True, text=True, check=False)
+    found = execute(ETPROF, "compare", "one:sme1", "threads:linux_sme2_t1", "--format", "json", cwd=tmp)
     arms = [a["name"] for a in json.loads(found.stdout or '{"arms": []}')["arms"]]
     expect(arms == ["linux_sme2", "linux_sme2_t1"], "the only arm with the feature", arms, found.stderr)
 
@@ -214,7 +213,7 @@ def bisection(tmp):
            "GIT_COMMITTER_EMAIL": "t@example.org", "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
 
     def git(*args):
-        return subprocess.run(["git", *args], cwd=repo, env=env, capture_output=True, text=True, check=True).stdout
+        return execute("git", *args, cwd=repo, env=env, check=True).stdout
 
     git("init", "-q", "-b", "main")
     revisions = []
@@ -233,8 +232,7 @@ def bisection(tmp):
     )
     script.chmod(0o755)
     git("bisect", "start", revisions[-1], revisions[0])
-    said = subprocess.run(["git", "bisect", "run", str(script)], cwd=repo, env=env, capture_output=True, text=True,
-                          timeout=600, check=False)
+    said = execute("git", "bisect", "run", script, cwd=repo, env=env)
     # The fourth is good, the sixth bad, the fifth untold: git names these two and no other.
     named = [n + 1 for n, r in enumerate(revisions) if r in said.stdout.split("could be any of:")[-1]]
     expect(named == [5, 6], "git bisect", f"{named}\n{said.stdout}{said.stderr}")

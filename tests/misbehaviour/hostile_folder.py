@@ -12,7 +12,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import run_folders
-from checks import expect, finish
+from checks import execute, expect, finish
 
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
 SECRET = b"secret-of-another-folder\n"
@@ -32,8 +32,7 @@ def call(directory, verb):
     args = [ETPROF, verb[0], *(["F1", "run"] if verb[0] == "explain" else [*verb[1:], "run"] if verb[0] == "ab"
                                else ["run", *verb[1:]])]
     try:
-        return subprocess.run(args, cwd=directory, capture_output=True, timeout=300, check=False,
-                              stdin=subprocess.DEVNULL)
+        return execute(*args, cwd=directory, stdin=subprocess.DEVNULL, text=False)
     except subprocess.TimeoutExpired:
         return None
 
@@ -98,7 +97,7 @@ def linked_folder_is_fine(base):
 def main():
     with tempfile.TemporaryDirectory() as tmp:
         base = run_folders.make(pathlib.Path(tmp) / "base", 2)
-        subprocess.run([ETPROF, "analyze", "--full", "--renew", "base"], cwd=tmp, capture_output=True, check=True)
+        execute(ETPROF, "analyze", "--full", "--renew", "base", cwd=tmp, check=True, text=False)
         for member in MEMBERS:
             for kind in ("link", "dangling", "fifo"):
                 case(base, member, kind, "finished")

@@ -28,7 +28,7 @@ import uuid
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/tools"))
-from checks import hear_signals
+from checks import execute, hear_signals
 
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
 _loader = importlib.machinery.SourceFileLoader("loss", str(ROOT / "bench/loss/run"))
@@ -75,8 +75,7 @@ class Session:
         self.process = subprocess.Popen(self.words(*extra), cwd=self.tmp, env=self.env, **how)
 
     def call(self, *words):
-        return subprocess.run([ETPROF, *words], cwd=self.tmp, env=self.env, capture_output=True, text=True, timeout=600,
-                              check=False)
+        return execute(ETPROF, *words, cwd=self.tmp, env=self.env)
 
     def folder(self):
         return loss.Folder(self.tmp / "run")

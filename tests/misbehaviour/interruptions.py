@@ -18,7 +18,7 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish
+from checks import execute, expect, finish
 
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
 ARGS = ["--levels", "sme2,neon", "--iterations", "8", "--warmup", "3", "--seed", "7", "--quiet", "--kernels", "never",
@@ -39,8 +39,7 @@ def manifest(directory):
 
 
 def ab(directory, *words, timeout=600, **how):
-    return subprocess.run([ETPROF, "ab", *words, "--runner", FAKE], cwd=directory, capture_output=True, text=True,
-                          timeout=timeout, check=False, **how)
+    return execute(ETPROF, "ab", *words, "--runner", FAKE, cwd=directory, timeout=timeout, **how)
 
 
 def resume(directory, *extra, **how):
@@ -168,11 +167,10 @@ def edited():
             expect(hashlib.sha256(data).hexdigest() == files.get(path, {}).get("sha256"), name, path, list(files))
         with (run / "samples.csv").open("ab") as f:  # a row that no block vouches for, and a torn one
             f.write((run / "samples.csv").read_bytes().splitlines(True)[-1] + b"linux_sme2_off,1")
-        verified = subprocess.run([ETPROF, "verify", "run", "--format", "json"], cwd=tmp, capture_output=True,
-                                  text=True)
+        verified = execute(ETPROF, "verify", "run", "--format", "json", cwd=tmp)
         states = {f["path"]: f["state"] for f in json.loads(verified.stdout)["raw"]}
         expect(all(states[path] == "ok" for path in kinds), name, "as it was left", states)
-        rows = subprocess.run([ETPROF, "stats", "run", "--format", "json"], cwd=tmp, capture_output=True, text=True)
+        rows = execute(ETPROF, "stats", "run", "--format", "json", cwd=tmp)
         before = (run / "samples.csv").read_bytes()[:files["samples.csv"]["bytes"]].count(b"linux_sme2_off,")
         counted = [a for a in json.loads(rows.stdout)["arms"] if a["name"] == "linux_sme2_off"][0]
         expect(counted["launches"] == 2 and before > 0, name, "rows behind the recorded ones count", counted)
@@ -180,8 +178,7 @@ def edited():
             data = (run / path).read_bytes()
             (run / path).write_bytes(change(data))
             expect((run / path).read_bytes() != data, name, path, "was not changed")
-            verified = subprocess.run([ETPROF, "verify", "run", "--format", "csv"], cwd=tmp, capture_output=True,
-                                      text=True)
+            verified = execute(ETPROF, "verify", "run", "--format", "csv", cwd=tmp)
             expect(verified.returncode == 1 and path in verified.stdout, name, path, verified.stdout)
             done = resume(tmp)
             expect(done.returncode == 4 and path in done.stderr and "no blocks are added" in done.stderr, name, path,
@@ -189,7 +186,7 @@ def edited():
             (run / path).write_bytes(data)
         whole = (run / "manifest.json").read_bytes()
         (run / "manifest.json").write_text(json.dumps(manifest(tmp) | {"files": []}))
-        verified = subprocess.run([ETPROF, "verify", "run"], cwd=tmp, capture_output=True, text=True)
+        verified = execute(ETPROF, "verify", "run", cwd=tmp)
         expect(verified.returncode == 1 and "manifest.json" in verified.stdout, name, "no list", verified.stdout)
         expect(resume(tmp).returncode == 4, name, "resumed without a list")
         (run / "manifest.json").write_bytes(whole.replace(b'"blocks_done": 2', b'"blocks_done": 1'))
@@ -200,7 +197,7 @@ def edited():
         (run / "manifest.json").write_bytes(whole)
         done = resume(tmp)
         expect(done.returncode == 0 and manifest(tmp)["blocks_done"] == 6, name, (done.returncode, done.stderr))
-        verified = subprocess.run([ETPROF, "verify", "run"], cwd=tmp, capture_output=True, text=True)
+        verified = execute(ETPROF, "verify", "run", cwd=tmp)
         expect(verified.returncode == 0, name, verified.stdout)
 
 
@@ -310,9 +307,7 @@ def renames(how):
             expect(again.returncode == 0 and manifest(tmp)["blocks_done"] == 3, name, (again.returncode, again.stderr))
             expect((run / "samples.csv").read_bytes()[:100] == rows[:100] or not rows, name, "rows changed")
             expect(not list(run.rglob("*.tmp-*")), name, list(run.rglob("*.tmp-*")))
-            sound = subprocess.run([ETPROF, "verify", "run", "--quiet"], cwd=tmp, capture_output=True, text=True,
-                                   timeout=120,
-                                   check=False)
+            sound = execute(ETPROF, "verify", "run", "--quiet", cwd=tmp)
             expect(sound.returncode == 0, name, sound.stdout + sound.stderr)
 
 
@@ -327,9 +322,7 @@ def moved():
         (pathlib.Path(tmp) / "run").rename(pathlib.Path(tmp) / "deep" / "other name")
         done = ab(tmp, "--resume", "deep/other name", "--quiet")
         expect(done.returncode == 0, name, (done.returncode, done.stderr))
-        done = subprocess.run([ETPROF, "verify", "deep/other name", "--quiet"], cwd=tmp, capture_output=True,
-                              timeout=120,
-                              check=False)
+        done = execute(ETPROF, "verify", "deep/other name", "--quiet", cwd=tmp, text=False)
         expect(done.returncode == 0, name, done.stderr)
     name = "folder moved under a running session"
     with tempfile.TemporaryDirectory() as tmp:
@@ -370,10 +363,9 @@ def read_only():
         p = begun(tmp)
         p.kill()
         p.wait(timeout=120)
-        done = subprocess.run(["unshare", "-rm", "sh", "-c",
-                               "mount --bind run run && mount -o remount,ro,bind run && exec \"$@\"",
-                               "sh", ETPROF, "ab", "--resume", "run", "--quiet", "--runner", FAKE], cwd=tmp,
-                              capture_output=True, text=True, timeout=300, check=False)
+        done = execute("unshare", "-rm", "sh", "-c",
+                       "mount --bind run run && mount -o remount,ro,bind run && exec \"$@\"", "sh", ETPROF, "ab",
+                       "--resume", "run", "--quiet", "--runner", FAKE, cwd=tmp)
         if "unshare:" in done.stderr or "mount:" in done.stderr:
             print(f"skipped: {name}: no user namespaces here ({done.stderr.strip()})")
             return
@@ -398,8 +390,7 @@ def one_arm(name, directive, wanted, measured):
         c = r["comparisons"][0]
         expect(c["verdict"] == "unknown" and (c["speedup"]["blocks"] > 0) == measured, name, c)
         expect(wanted in " ".join(done.stdout.split()), name, "the report does not say it")
-        explained = subprocess.run([ETPROF, "explain", found[0]["id"], "run"], cwd=tmp, capture_output=True, text=True,
-                                   timeout=600, check=False)
+        explained = execute(ETPROF, "explain", found[0]["id"], "run", cwd=tmp)
         expect(explained.returncode == 0 and "launches that gave nothing" in explained.stdout, name, explained.stderr)
 
 

@@ -6,12 +6,11 @@ import csv
 import io
 import json
 import pathlib
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish
+from checks import execute, expect, finish
 from run_folders import cut_short
 
 ETPROF, FAKE, DATA = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:4])
@@ -19,7 +18,7 @@ HEAD = "experiment,block,launch,iteration,phase,start_ns,duration_ns"
 
 
 def call(tmp, *args):
-    done = subprocess.run([ETPROF, *map(str, args)], cwd=tmp, capture_output=True, text=True, timeout=300, check=False)
+    done = execute(ETPROF, *args, cwd=tmp)
     expect(done.returncode == 0, args, done.returncode, done.stderr)
     return done.stdout
 

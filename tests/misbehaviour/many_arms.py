@@ -7,13 +7,12 @@ import json
 import pathlib
 import resource
 import shutil
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import run_folders
-from checks import expect, finish
+from checks import execute, expect, finish
 
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
 GIVEN = sys.argv[3] if len(sys.argv) > 3 else "1,2,16,17,64,65,1024"
@@ -23,8 +22,7 @@ ROOFS = run_folders.DATA / "roofs"
 
 
 def call(directory, *args, codes=(0, 1, 3)):
-    done = subprocess.run([ETPROF, *map(str, args)], cwd=directory, capture_output=True, text=True, timeout=600,
-                          check=False)
+    done = execute(ETPROF, *args, cwd=directory)
     expect(done.returncode in codes, *args, f"exit {done.returncode}: {done.stderr[-600:]}")
     return done
 

@@ -10,12 +10,11 @@ import json
 import os
 import pathlib
 import struct
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish
+from checks import execute, expect, finish
 
 ETPROF, FAKE, DATA = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:4])
 PLAIN, PACKED = b"Fully Connected (NC, F32) GEMM #1", b"Fully Connected (NC, PF16) GEMM #1"
@@ -32,12 +31,10 @@ def renamed(dump):
 def session(tmp, name, **told):
     env = {k: v for k, v in os.environ.items() if not k.startswith("FAKE_")}
     env.update({"FAKE_ETDUMP_sme2": str(tmp / "pf16.etdump"), "FAKE_ETDUMP_neon": str(tmp / "pf16.etdump"), **told})
-    done = subprocess.run([ETPROF, "ab", "model.pte", "--levels", "sme2,neon", "--blocks", "1", "--iterations", "3",
-                           "--warmup", "1", "--quiet", "--out", name, "--runner", FAKE, "--format", "json"], cwd=tmp,
-                          env=env, capture_output=True, text=True, timeout=300, check=False)
+    done = execute(ETPROF, "ab", "model.pte", "--levels", "sme2,neon", "--blocks", "1", "--iterations", "3", "--warmup",
+                   "1", "--quiet", "--out", name, "--runner", FAKE, "--format", "json", cwd=tmp, env=env)
     expect(done.stdout.startswith("{"), name, done.stderr[-500:])
-    text = subprocess.run([ETPROF, "analyze", name, "--format", "md"], cwd=tmp, capture_output=True, text=True,
-                          timeout=300, check=False).stdout
+    text = execute(ETPROF, "analyze", name, "--format", "md", cwd=tmp).stdout
     # what a reader sees: lines are wrapped on a terminal alone
     return done.returncode, json.loads(done.stdout), text
 

@@ -13,15 +13,14 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish
+from checks import execute, expect, finish
 
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
 OLD, NEW = "out_m/runs/linux", "out_m/runs/linux.2"
 
 
 def etprof(cwd, *words, env=None):
-    return subprocess.run([ETPROF, *words], cwd=cwd, capture_output=True, text=True, timeout=600, check=False,
-                          env={**os.environ, **(env or {})}, stdin=subprocess.DEVNULL)
+    return execute(ETPROF, *words, cwd=cwd, env={**os.environ, **(env or {})}, stdin=subprocess.DEVNULL)
 
 
 def model(cwd, factor):

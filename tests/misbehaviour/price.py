@@ -9,12 +9,11 @@ import math
 import pathlib
 import re
 import statistics
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish
+from checks import execute, expect, finish
 
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
 T975 = {8: 2.36462}  # Student's t, 97.5 %, printed table, by number of blocks
@@ -22,7 +21,7 @@ ON, OFF = "linux_sme2_on", "linux_sme2_off"
 
 
 def etprof(directory, *words):
-    return subprocess.run([ETPROF, *words], cwd=directory, capture_output=True, text=True, timeout=600, check=False)
+    return execute(ETPROF, *words, cwd=directory)
 
 
 def session(tmp, directives, *extra, blocks=8):

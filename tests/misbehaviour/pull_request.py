@@ -6,12 +6,11 @@ usage: pull_request.py ETPROF FAKE_RUNNER SOURCE_DIR"""
 import os
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish
+from checks import execute, expect, finish
 from slow_operator import slowed
 
 ETPROF, FAKE, SOURCE = (pathlib.Path(p).resolve() for p in sys.argv[1:4])
@@ -21,8 +20,7 @@ OPTIONS = ["--levels", "sme2,neon", "--blocks", "6", "--iterations", "4", "--war
 
 
 def git(*words):
-    subprocess.run(["git", "-c", "user.name=t", "-c", "user.email=t@example.org", *words], check=True,
-                   capture_output=True)
+    execute("git", "-c", "user.name=t", "-c", "user.email=t@example.org", *words, check=True, text=False)
 
 
 def commit(ns):
@@ -32,8 +30,8 @@ def commit(ns):
 
 
 def measure(baseline, out, options=(), **env):
-    done = subprocess.run([SCRIPT, "model.pte", baseline, out, *(options or OPTIONS)], capture_output=True, text=True,
-                          check=False, env={**os.environ, "ETPROF": str(ETPROF), **env}, timeout=600)
+    done = execute(SCRIPT, "model.pte", baseline, out, *(options or OPTIONS),
+                   env={**os.environ, "ETPROF": str(ETPROF), **env})
     path = pathlib.Path(out, "comment.md")
     return done.returncode, path.read_text() if path.is_file() else done.stderr
 
@@ -72,15 +70,14 @@ def limits():
     """Any room: never more bytes, whole characters, closed folds."""
     folder = SOURCE / "examples/runs/image_encoder_int8_qemu"
     for limit in (1000, 1500, 3001, 7777, 20000, 41234, 60000):
-        done = subprocess.run([ETPROF, "analyze", folder, "--format", "github", "--limit", str(limit)],
-                              capture_output=True, check=True)
+        done = execute(ETPROF, "analyze", folder, "--format", "github", "--limit", limit, check=True, text=False)
         text = done.stdout.decode()
         expect(len(done.stdout) <= limit and text.count("<details>") == text.count("</details>"), limit,
                len(done.stdout))
         expect("image_encoder" in text, limit, "has no headline", text)
     for words in (["--format", "github", "--limit", "999"], ["--format", "github", "--limit", "60001"],
                   ["--limit", "2000"]):
-        done = subprocess.run([ETPROF, "analyze", folder, *words], capture_output=True, check=False)
+        done = execute(ETPROF, "analyze", folder, *words, text=False)
         expect(done.returncode == 2, words, done.returncode)
 
 
@@ -101,9 +98,9 @@ with tempfile.TemporaryDirectory() as folder:
     sound(comment)
     one_operator()
     limits()
-    expect(subprocess.run([SCRIPT], capture_output=True, check=False).returncode == 2, "usage")
-    done = subprocess.run([ETPROF, "analyze", SOURCE / "examples/runs/image_encoder_int8_qemu", "--format", "github"],
-                          capture_output=True, check=True)
+    expect(execute(SCRIPT, text=False).returncode == 2, "usage")
+    done = execute(ETPROF, "analyze", SOURCE / "examples/runs/image_encoder_int8_qemu", "--format", "github",
+                   check=True, text=False)
     expect(5000 < len(done.stdout) <= 60000 and done.stdout.count(b"<details>") == done.stdout.count(b"</details>"),
            "a comment's size", len(done.stdout))
     os.chdir("/")

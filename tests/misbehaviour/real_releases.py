@@ -6,12 +6,11 @@ usage: real_releases.py ETPROF SOURCE_DIR"""
 import json
 import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish, skip
+from checks import execute, expect, finish, skip
 
 ETPROF, SOURCE = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
 VERSIONS = os.environ.get("ETPROF_RELEASES", "")
@@ -21,9 +20,8 @@ if not VERSIONS:
 
 def measured(name, model):
     run = pathlib.Path(name)
-    done = subprocess.run([ETPROF, "ab", SOURCE / "tests/data" / model, "--executorch", VERSIONS, "--blocks", "6",
-                           "--iterations", "20", "--warmup", "3", "--out", run, "--format", "json"],
-                          capture_output=True, text=True, check=False)
+    done = execute(ETPROF, "ab", SOURCE / "tests/data" / model, "--executorch", VERSIONS, "--blocks", "6",
+                   "--iterations", "20", "--warmup", "3", "--out", run, "--format", "json")
     expect(done.returncode == 0, name, done.returncode, done.stderr[-1500:])
     d = json.loads(done.stdout)
     arms = {a["executorch"]: a for a in d["arms"]}
@@ -36,7 +34,7 @@ def measured(name, model):
     expect(any(f["text"].startswith("what ExecuTorch ") for f in d["findings"]), name, d["findings"])
     builds = json.loads((run / "manifest.json").read_text())["plan"]["builds"]
     expect(all(len(b["wheel_sha256"]) == 64 for b in builds), name, builds)
-    expect(subprocess.run([ETPROF, "verify", run], capture_output=True, check=False).returncode == 0, name, "verify")
+    expect(execute(ETPROF, "verify", run, text=False).returncode == 0, name, "verify")
     return d
 
 

@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish, in_python_with, skip
+from checks import execute, expect, finish, in_python_with, skip
 
 in_python_with("yaml")
 try:
@@ -59,7 +59,7 @@ case $last in */projects/7/merge_requests/3/notes) ;; *) exit 9 ;; esac
 
 
 def run(*words, **options):
-    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=600, **options)
+    done = execute(*words, **options)
     if done.returncode != 0:
         raise AssertionError(f"{words}: {done.stdout[-2000:]}{done.stderr[-2000:]}")
     return done.stdout

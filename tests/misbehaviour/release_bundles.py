@@ -9,20 +9,19 @@ import json
 import os
 import pathlib
 import platform
-import subprocess
 import sys
 import tempfile
 import zipfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish, skip
+from checks import execute, expect, finish, skip
 
 SOURCE = pathlib.Path(sys.argv[1]).resolve()
 PYTHON = os.environ.get("ETPROF_TESTS_PYTHON") or sys.executable
 TRIPLE = f"{platform.machine()}-linux-gnu"
 if platform.system() != "Linux":
     skip("releases are measured in Python on Linux alone")
-if subprocess.run([PYTHON, "-m", "pip", "--version"], capture_output=True, check=False).returncode != 0:
+if execute(PYTHON, "-m", "pip", "--version", text=False).returncode != 0:
     skip("this Python has no pip")
 
 
@@ -50,8 +49,7 @@ def packed(folder, name, version, requires, files):
 
 
 def asked(text, **environment):
-    return subprocess.run([PYTHON, "-I", SOURCE / "python/etprof/start.py", "releases", text], capture_output=True,
-                          text=True, check=False, env={**BASE, **environment})
+    return execute(PYTHON, "-I", SOURCE / "python/etprof/start.py", "releases", text, env={**BASE, **environment})
 
 
 def sha(path):
@@ -97,8 +95,7 @@ def environments():
     python = TMP / "cache/releases/1.0.0-environment/bin/python"
     expect(old["start"][0] == str(python) and old["torch"] == "2.9.1", "its own", old)
     expect(new["start"][0] == PYTHON, "the shared one", new["start"])
-    listed = subprocess.run([python, "-m", "pip", "list", "--format", "json"], capture_output=True, text=True,
-                            check=True).stdout
+    listed = execute(python, "-m", "pip", "list", "--format", "json", check=True).stdout
     versions = {p["name"]: p["version"] for p in json.loads(listed)}
     expect(versions["torch"] == "2.9.1" and versions["executorch"] == "1.0.0", "installed", versions)
     folder = pathlib.Path(done.stdout.splitlines()[0])
@@ -123,8 +120,8 @@ def refused():
         done = asked(text)
         expect(done.returncode == code and words in done.stderr, text, done.returncode, done.stderr)
     done = asked("1.1.0,1.2.0", PYTHONPATH="", VIRTUAL_ENV="", ETPROF_VENV=str(TMP / "none"))
-    has = subprocess.run([PYTHON, "-I", "-c", "import importlib.util as u; print(u.find_spec('torch') is not None)"],
-                         capture_output=True, text=True, check=True).stdout.strip() == "True"
+    has = execute(PYTHON, "-I", "-c", "import importlib.util as u; print(u.find_spec('torch') is not None)",
+                  check=True).stdout.strip() == "True"
     expect(has or (done.returncode == 5 and "etprof export toy_cnn --install" in done.stderr), "no torch", done.stderr)
 
 

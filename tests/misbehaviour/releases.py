@@ -8,12 +8,11 @@ import json
 import os
 import pathlib
 import platform
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish
+from checks import execute, expect, finish
 from slow_operator import slowed
 
 ETPROF, FAKE, SOURCE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:4])
@@ -40,9 +39,8 @@ def measured(*directives, versions="1.4.1,1.5.1", level="neon", extra=(), python
     pathlib.Path("python").chmod(0o755)
     words = [ETPROF, "ab", of, "--executorch", versions, "--levels", level, "--blocks", "8", "--iterations",
              "3", "--warmup", "1", "--seed", "7", "--out", "run", "--format", "json", *extra]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=600, check=False,
-                          env={**os.environ, "ETPROF_PYTHON": str(pathlib.Path("python").resolve())})
-    screen = subprocess.run([ETPROF, "analyze", "run"], capture_output=True, text=True, check=False).stdout
+    done = execute(*words, env={**os.environ, "ETPROF_PYTHON": str(pathlib.Path("python").resolve())})
+    screen = execute(ETPROF, "analyze", "run").stdout
     return done.returncode, json.loads(done.stdout) if done.stdout else None, " ".join(screen.split()), done.stderr
 
 
@@ -171,8 +169,8 @@ def exported():
         expect(words in screen, name, words, screen)
     for given, code, words in ((("net", "net.pte"), 2, "releases export one source: give net alone"),
                                (("none.pte",), 5, "none.pte")):
-        done = subprocess.run([ETPROF, "ab", *given, "--executorch", "1.4.1,1.5.1"], capture_output=True, text=True,
-                              check=False, env={**os.environ, "ETPROF_PYTHON": str(pathlib.Path("python").resolve())})
+        done = execute(ETPROF, "ab", *given, "--executorch", "1.4.1,1.5.1",
+                       env={**os.environ, "ETPROF_PYTHON": str(pathlib.Path("python").resolve())})
         expect(done.returncode == code and words in done.stderr, name, given, done.stderr)
 
 

@@ -18,7 +18,7 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish
+from checks import execute, expect, finish
 from run_folders import cut_short
 
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
@@ -205,7 +205,7 @@ def swapped_unwatched(tmp, name, there, content):
 def never_mapped(tmp):
     """Another model in every launch, and the measured one back where its name is looked at."""
     (tmp / "model.pte").write_bytes(MODEL + b"unmapped\n")
-    done = subprocess.run([ETPROF, *arguments(2)], cwd=tmp, capture_output=True, text=True, timeout=300, check=False)
+    done = execute(ETPROF, *arguments(2), cwd=tmp)
     expect(done.returncode == 5 and "model.pte was replaced" in done.stderr, "another model in every launch",
            done.returncode, done.stderr)
 
@@ -221,14 +221,13 @@ def replaced(tmp, name, at, change):
                 if "neon" not in line and int(line.split(",")[6]) > 8000000]
         expect(not slow, name, "times of the other model are in the folder", slow[:2])
     if name in ("the model by another", "the model, in place"):
-        done = subprocess.run([ETPROF, "ab", "--resume", "run", "--runner", "runner", "--quiet"], cwd=tmp,
-                              capture_output=True, text=True, timeout=300, check=False)
+        done = execute(ETPROF, "ab", "--resume", "run", "--runner", "runner", "--quiet", cwd=tmp)
         expect(done.returncode == 2 and "hash" in done.stderr, name, "resumed", done.returncode, done.stderr)
 
 
 def afterwards(tmp):
     """Replaced after the session: blocks are added, and the session repeated, with what was measured alone."""
-    done = subprocess.run([ETPROF, *arguments(2)], cwd=tmp, capture_output=True, text=True, timeout=300, check=False)
+    done = execute(ETPROF, *arguments(2), cwd=tmp)
     expect(done.returncode == 0, "the session", done.stderr)
     other = bytes(64)[:-1] + b"x"
     plan = json.loads((tmp / "run" / "manifest.json").read_text())["plan"]
@@ -247,8 +246,7 @@ def afterwards(tmp):
                 cut_short(again, 1)
             before = (again / "manifest.json").read_bytes()
             (tmp / name).write_bytes(content)
-            done = subprocess.run([ETPROF, *verb, "again", *more, "--runner", "runner", "--quiet"], cwd=tmp,
-                                  capture_output=True, text=True, timeout=300, check=False)
+            done = execute(ETPROF, *verb, "again", *more, "--runner", "runner", "--quiet", cwd=tmp)
             (tmp / name).write_bytes(kept)
             if verb == ["rerun"] and "runner" in name:  # another build may be what the question is about
                 expect("different runners" in done.stdout, verb, name, done.returncode, done.stdout, done.stderr)
@@ -260,11 +258,10 @@ def afterwards(tmp):
 
 def damaged(tmp):
     """The runner of a session is damaged: what is wrong with it is said, not only that it does not start."""
-    done = subprocess.run([ETPROF, *arguments(1)], cwd=tmp, capture_output=True, text=True, timeout=300, check=False)
+    done = execute(ETPROF, *arguments(1), cwd=tmp)
     expect(done.returncode == 0, "the session", done.stderr)
     (tmp / "runner" / "etprof-runner").write_bytes(b"no program")
-    done = subprocess.run([ETPROF, "ab", "--resume", "run", "--blocks", "1", "--runner", "runner", "--quiet"], cwd=tmp,
-                          capture_output=True, text=True, timeout=300, check=False)
+    done = execute(ETPROF, "ab", "--resume", "run", "--blocks", "1", "--runner", "runner", "--quiet", cwd=tmp)
     expect(done.returncode == 5 and "etprof-runner is not the file that its bundle.json names" in done.stderr,
            "a damaged runner", done.returncode, done.stderr)
 

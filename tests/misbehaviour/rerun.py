@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish
+from checks import execute, expect, finish
 
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
 
@@ -50,8 +50,7 @@ with tempfile.TemporaryDirectory() as tmp:
         run = tmp / f"run{number}"
         shutil.copytree(tmp / "first", run)
         change(run)
-        done = subprocess.run([ETPROF, "rerun", run.name, "--runner", FAKE, "--quiet", "--format", "json"], cwd=tmp,
-                              capture_output=True, text=True, timeout=600, check=False)
+        done = execute(ETPROF, "rerun", run.name, "--runner", FAKE, "--quiet", "--format", "json", cwd=tmp)
         expect(done.returncode == code, name, f"exit {done.returncode}, expected {code}: {done.stderr[-300:]}")
         document = json.loads(done.stdout)
         expect(document["verdict"] == verdict, name, document)
@@ -62,8 +61,7 @@ with tempfile.TemporaryDirectory() as tmp:
         expect((tmp / f"run{number}.2" / "report.json").exists(), name, "no report of the second session")
     with open(tmp / "model.pte", "ab") as f:
         f.write(b"# changed\n")
-    done = subprocess.run([ETPROF, "rerun", "first", "--runner", FAKE], cwd=tmp, capture_output=True, text=True,
-                          timeout=600, check=False)
+    done = execute(ETPROF, "rerun", "first", "--runner", FAKE, cwd=tmp)
     expect(done.returncode == 2 and "not the model that was measured" in done.stderr, "changed model", done.stderr)
     expect(not (tmp / "first.2").exists(), "changed model", "a folder was made")
 finish(f"{len(CASES) + 1} cases as documented")

@@ -7,18 +7,17 @@ import json
 import math
 import pathlib
 import statistics
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish
+from checks import execute, expect, finish
 
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
 
 
 def etprof(root, *words):
-    return subprocess.run([ETPROF, *words], cwd=root, capture_output=True, text=True, timeout=600, check=False)
+    return execute(ETPROF, *words, cwd=root)
 
 
 def session(root, script, *words):

@@ -5,18 +5,17 @@ usage: stats_stdin.py ETPROF DATA_DIR"""
 import json
 import pathlib
 import random
-import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish
+from checks import execute, expect, finish
 
 ETPROF, DATA = str(pathlib.Path(sys.argv[1]).resolve()), pathlib.Path(sys.argv[2])
 HEAD = b"experiment,block,iteration,duration_ns\n"
 
 
 def run(data, *args, verb="stats"):
-    return subprocess.run([ETPROF, verb, *args], input=data, capture_output=True, timeout=600, check=False)
+    return execute(ETPROF, verb, *args, input=data, text=False)
 
 
 def rows(arms=("a", "b"), blocks=8, durations=None, extra=b""):

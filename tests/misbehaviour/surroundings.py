@@ -14,7 +14,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import run_folders
-from checks import expect, finish, hear_signals
+from checks import execute, expect, finish, hear_signals
 
 hear_signals()
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
@@ -22,8 +22,7 @@ AB = ["--levels", "sme2,neon", "--iterations", "4", "--warmup", "1", "--seed", "
 
 
 def call(tmp, *args, **more):
-    return subprocess.run([ETPROF, *map(str, args)], cwd=tmp, capture_output=True, text=True, timeout=120, check=False,
-                          **more)
+    return execute(ETPROF, *args, cwd=tmp, **more)
 
 
 def streams(tmp):
@@ -31,9 +30,7 @@ def streams(tmp):
     run_folders.make(tmp / "run", 2)
     before = (tmp / "run" / "samples.csv").read_bytes()
     for redirect, code in ((">&-", 5), ("<&- >&-", 5), ("<&- >&- 2>&-", 5), ("<&-", 0), ("2>&-", 0), ("<&- 2>&-", 0)):
-        done = subprocess.run(["sh", "-c", f"'{ETPROF}' analyze run --renew {redirect}"], cwd=tmp, capture_output=True,
-                              text=True, timeout=120,
-                              check=False)
+        done = execute("sh", "-c", f"'{ETPROF}' analyze run --renew {redirect}", cwd=tmp)
         expect(done.returncode == code, "analyze", redirect, done.returncode, done.stderr[-200:])
         expect((tmp / "run" / "samples.csv").read_bytes() == before, redirect, "a raw file was written to")
         report = tmp / "run" / "report.json"
@@ -171,8 +168,7 @@ def limited(tmp):
     run_folders.make(tmp / "run", 2)
     for verb, at in (("analyze run --renew", "run"), ("verify run", ".etprof"),
                      ("ops run/*/*_t1.etdump --format json", "run")):
-        done = subprocess.run(["bash", "-c", f"ulimit -f 4; exec '{ETPROF}' {verb}"], cwd=tmp, capture_output=True,
-                              text=True, timeout=120, check=False)
+        done = execute("bash", "-c", f"ulimit -f 4; exec '{ETPROF}' {verb}", cwd=tmp)
         expect(done.returncode in (0, 5), verb, "under a limit of 4 KiB for files", done.returncode, done.stderr[-300:])
         left = [p for p in (tmp / at).rglob("*") if "tmp-" in p.name or "verify-" in p.name]
         expect(not left, verb, "left", left)
@@ -181,8 +177,7 @@ def limited(tmp):
         # With more in the environment not even /bin/true always gets through its loader; its begin is chance.
         kinds += 80 * [(16, {"A": 1650 * "x"})]
     for kib, env in kinds:
-        done = subprocess.run(["bash", "-c", f"ulimit -s {kib}; exec '{ETPROF}' verify run"], cwd=tmp, text=True,
-                              env=env, capture_output=True, timeout=120, check=False)
+        done = execute("bash", "-c", f"ulimit -s {kib}; exec '{ETPROF}' verify run", cwd=tmp, env=env)
         expect(done.returncode == 0 or (done.returncode == 5 and "stack" in done.stderr), "a stack of KiB", kib,
                done.returncode, done.stderr)
 
@@ -191,7 +186,7 @@ def full_disk(tmp):
     """A disk without room for the first files of a session: no folder stays that another session could not have."""
     private = ["unshare", "-rm", "sh", "-e", "-c"]
     mounted = f"mount -t tmpfs -o size=400k none '{tmp}'\ncd '{tmp}'\n"
-    if subprocess.run([*private, mounted], capture_output=True, check=False).returncode != 0:
+    if execute(*private, mounted, text=False).returncode != 0:
         print("skipped: full_disk: no file system of its own here")
         return
     ab = f"'{ETPROF}' ab model.pte {' '.join(AB)} --blocks 2 --no-trace --out run"
@@ -200,7 +195,7 @@ def full_disk(tmp):
         {ab} || echo "exit $?"
         find run -type f; rm ballast; [ -f run/manifest.json ] || {ab} >answer || echo "again $?" """
     for kib in (400, 396, 392, 388, 380):
-        done = subprocess.run([*private, script, str(kib)], capture_output=True, text=True, timeout=120, check=False)
+        done = execute(*private, script, kib)
         files = [line for line in done.stdout.splitlines() if line.startswith("run/")]
         expect("exit 5" in done.stdout and "again" not in done.stdout and (not files or "run/manifest.json" in files),
                "a full disk", kib, done.stdout[-300:], done.stderr[-300:])

@@ -6,14 +6,13 @@ usage: swapped_folder.py ETPROF"""
 import ctypes
 import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import run_folders
-from checks import expect, finish, skip
+from checks import execute, expect, finish, skip
 
 ETPROF = str(pathlib.Path(sys.argv[1]).resolve())
 AT_FDCWD, EXCHANGE = -100, 2
@@ -44,8 +43,7 @@ def main():
         codes, end = [], time.monotonic() + SECONDS
         try:
             while len(codes) < REPORTS and time.monotonic() < end:
-                codes.append(subprocess.run([ETPROF, "analyze", "run", "--renew"], cwd=tmp, capture_output=True,
-                                            check=False).returncode)
+                codes.append(execute(ETPROF, "analyze", "run", "--renew", cwd=tmp, text=False).returncode)
         finally:
             os.kill(swapper, 9)
             os.waitpid(swapper, 0)

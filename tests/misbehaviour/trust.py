@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish
+from checks import execute, expect, finish
 from run_folders import cut_short
 
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
@@ -25,9 +25,7 @@ ARGS = ["--levels", "sme2,neon", "--blocks", "4", "--iterations", "4", "--warmup
 
 def call(directory, *args, **env):
     own = {k: v for k, v in {**os.environ, **env}.items() if v is not None}
-    return subprocess.run([ETPROF, *map(str, args)], cwd=directory, capture_output=True, text=True, timeout=300,
-                          check=False,
-                          env=own, stdin=subprocess.DEVNULL)
+    return execute(ETPROF, *args, cwd=directory, env=own, stdin=subprocess.DEVNULL)
 
 
 def edit(run, change):

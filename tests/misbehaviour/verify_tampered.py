@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish
+from checks import execute, expect, finish
 
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
 SCRIPT = b"\x10\0\0\0ET12base sme2 1000000\nbase neon 3300000\nnoise 9\n"
@@ -22,8 +22,7 @@ DUMP = "linux_sme2_on/model_linux_sme2_on_t1_b2.etdump"
 
 
 def verify(directory):
-    done = subprocess.run([ETPROF, "verify", "run", "--format", "json"], cwd=directory, capture_output=True,
-                          text=True, timeout=600, check=False)
+    done = execute(ETPROF, "verify", "run", "--format", "json", cwd=directory)
     document = json.loads(done.stdout) if done.stdout else None
     states = {f["path"]: f["state"] for f in document["raw"] + document["derived"]} if document else {}
     return done, document, states
@@ -32,8 +31,7 @@ def verify(directory):
 def text_lists(directory, *files):
     """In text the files that are not as recorded, and with --full all of them; how many there are, always."""
     for full in (False, True):
-        done = subprocess.run([ETPROF, "verify", "run", *["--full"] * full], cwd=directory, capture_output=True,
-                              text=True, timeout=600, check=False, env={**os.environ, "COLUMNS": "200"})
+        done = execute(ETPROF, "verify", "run", *["--full"] * full, cwd=directory, env={**os.environ, "COLUMNS": "200"})
         _, document, states = verify(directory)
         listed = set(re.findall(r"^(\S+\.\w+) +(?:raw|derived) ", done.stdout, re.M))
         expect(listed == (set(states) if full else set(files)), "text", f"full: {full}", files, done.stdout)
@@ -44,13 +42,11 @@ def text_lists(directory, *files):
 def answers(directory, altered):
     """Who explains a folder says first when a raw file is not the recorded one."""
     shutil.copytree(directory / "run", directory / "again")
-    done = subprocess.run([ETPROF, "stats", "again", "--format", "json"], cwd=directory, capture_output=True, text=True,
-                          timeout=600, check=False)
+    done = execute(ETPROF, "stats", "again", "--format", "json", cwd=directory)
     said = json.loads(done.stdout).get("altered") or ""
     expect(("samples.csv does not have the hash" in said) == altered, "stats", altered, said)
     for verb in (["analyze", "again"], ["analyze", "again", "--renew"]):
-        done = subprocess.run([ETPROF, *verb, "--format", "json"], cwd=directory, capture_output=True, text=True,
-                              timeout=600, check=False)
+        done = execute(ETPROF, *verb, "--format", "json", cwd=directory)
         found = [f for f in json.loads(done.stdout)["findings"] if f["kind"] == "folder_altered"]
         expect(len(found) == altered, *verb, "altered:", altered, found)
         expect(not found or (found[0]["id"] == "F1" and "samples.csv" in found[0]["text"]
@@ -77,8 +73,7 @@ def manifests(directory, samples):
                             (["stats", "again"], None), (["analyze", "again"], None),
                             (["analyze", "again", "--renew"], None), (more, 2 if name == "cpu" else 4),
                             (["verify", "again"], 1)):
-            done = subprocess.run([ETPROF, *words], cwd=directory, capture_output=True, text=True, timeout=600,
-                                  check=False)
+            done = execute(ETPROF, *words, cwd=directory)
             said = " ".join((done.stdout + done.stderr).split())
             expect(code is None or done.returncode == code, name, words, done.returncode, said[-300:])
             expect("manifest.json" in said, name, words, "does not name it", said[-300:])
@@ -305,7 +300,7 @@ with tempfile.TemporaryDirectory() as tmp:
     whole = manifest.read_text()
     for words, state in ((("--resume", "run", "--blocks", "1"), "finished"), (("--resume", "run"), "interrupted")):
         manifest.write_text(whole.replace('"state": "finished"', f'"state": "{state}"'))
-        done = subprocess.run([ETPROF, "ab", *words], cwd=tmp, capture_output=True, text=True, timeout=600, check=False)
+        done = execute(ETPROF, "ab", *words, cwd=tmp)
         expect(done.returncode == 4 and "samples.csv does not have the hash" in done.stderr, words, done.returncode,
                done.stderr[-300:])
     manifest.write_text(whole)

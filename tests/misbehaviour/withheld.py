@@ -8,7 +8,6 @@ import math
 import os
 import pathlib
 import re
-import subprocess
 import sys
 import tarfile
 import tempfile
@@ -16,7 +15,7 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import phase_folders  # noqa: E402
 import run_folders  # noqa: E402
-from checks import expect, finish, unpack  # noqa: E402
+from checks import execute, expect, finish, unpack  # noqa: E402
 
 ETPROF = os.path.abspath(sys.argv[1])
 REASONS = {"contended": "other programs had the CPU", "noise_floor": "equal launches of the baseline differ too much"}
@@ -27,7 +26,7 @@ WORDS = re.compile(r"× faster|got slower (by|with)|new bottleneck|bottleneck\W+
 
 
 def ask(tmp, *words):
-    return subprocess.run([ETPROF, *map(str, words)], cwd=tmp, capture_output=True, text=True, timeout=600, check=False)
+    return execute(ETPROF, *words, cwd=tmp)
 
 
 def contend(root):

@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish
+from checks import execute, expect, finish
 
 etprof = str(pathlib.Path(sys.argv[1]).resolve())
 PROGRAMS = (".cache/qemu/root/usr/bin/qemu-aarch64", ".venv/bin/python", ".venv/bin/python3", "etprof", "etprof-launch",
@@ -39,8 +39,7 @@ def hostile(folder, marks):
 
 
 def run(words, cwd, **env):
-    done = subprocess.run([etprof, *words], cwd=cwd, env=env, capture_output=True, text=True, check=False,
-                          stdin=subprocess.DEVNULL, timeout=300)
+    done = execute(etprof, *words, cwd=cwd, env=env, stdin=subprocess.DEVNULL)
     return done.returncode, done.stdout + done.stderr
 
 

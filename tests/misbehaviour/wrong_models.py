@@ -11,7 +11,7 @@ import tempfile
 import zipfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish
+from checks import execute, expect, finish
 
 ETPROF, ROOT = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
 EXTERNAL = pathlib.Path(ROOT, "tests/data/linear_portable_fp32_external.pte")
@@ -41,18 +41,15 @@ def main():
                  (EXTERNAL, 2, "keeps weights in data files (.ptd): 2 of 2 tensors are missing (fc.weight, fc.bias)"))
         for model, code, words in cases:
             for verb in ("ab",):
-                done = subprocess.run([ETPROF, verb, model, "--runner", runner, "--out", tmp / "out"], cwd=tmp,
-                                      capture_output=True, text=True, check=False, timeout=300,
-                                      stdin=subprocess.DEVNULL,
-                                      env={**os.environ, "HOME": str(tmp)})
+                done = execute(ETPROF, verb, model, "--runner", runner, "--out", tmp / "out", cwd=tmp,
+                               stdin=subprocess.DEVNULL, env={**os.environ, "HOME": str(tmp)})
                 what = f"{verb} {pathlib.Path(model).name}"
                 expect(done.returncode == code, what, "exit code", done.returncode, "expected", code)
                 expect(words in done.stderr, what, "says", done.stderr)
                 expect(len(done.stderr.splitlines()) == 1, what, "says more than a line", done.stderr)
                 expect(not (tmp / "started").exists(), what, "started the runner")
                 (tmp / "started").unlink(missing_ok=True)
-        done = subprocess.run([ETPROF, "ab", EXTERNAL, "--data", tmp / "m.ptd", "--runner", runner, "--out", tmp / "o"],
-                              cwd=tmp, capture_output=True, text=True, check=False, timeout=300)
+        done = execute(ETPROF, "ab", EXTERNAL, "--data", tmp / "m.ptd", "--runner", runner, "--out", tmp / "o", cwd=tmp)
         expect((tmp / "started").exists(), "with its weights the runner is not started", done.stderr)
     finish(f"{len(cases)} files are told apart before anything is launched")
 

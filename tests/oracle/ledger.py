@@ -13,7 +13,6 @@ import math
 import pathlib
 import platform
 import struct
-import subprocess
 import sys
 import tarfile
 import tempfile
@@ -27,7 +26,7 @@ except ImportError as missing:
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/tools"))
-from checks import expect, finish, plain_session
+from checks import execute, expect, finish, plain_session
 
 ETPROF = str(pathlib.Path(sys.argv[1]).resolve())
 checked = 0
@@ -276,7 +275,7 @@ def check_categories(what, report, arms, comparison):
 
 
 def check(folder):
-    done = subprocess.run([ETPROF, "analyze", folder, "--format", "json"], capture_output=True, text=True, check=False)
+    done = execute(ETPROF, "analyze", folder, "--format", "json")
     expect(done.returncode in (0, 1), f"{folder}: exit {done.returncode}: {done.stderr}")
     report = json.loads(done.stdout)
     samples = {}

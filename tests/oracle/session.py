@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish, in_python_with
+from checks import execute, expect, finish, in_python_with
 
 in_python_with("numpy", "scipy")
 try:
@@ -67,7 +67,7 @@ def check_ratio(name, found, logs, guest=False):
 
 
 def check(folder):
-    done = subprocess.run([ETPROF, "analyze", folder, "--format", "json"], capture_output=True, text=True, check=False)
+    done = execute(ETPROF, "analyze", folder, "--format", "json")
     expect(done.returncode in (0, 1), f"{folder}: exit {done.returncode}: {done.stderr}")
     report = json.loads(done.stdout)
     launches = [json.loads(line) for line in (folder / "environment.jsonl").read_text().splitlines()]

@@ -8,11 +8,10 @@ import io
 import json
 import math
 import pathlib
-import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import in_python_with
+from checks import execute, in_python_with
 
 in_python_with("numpy", "scipy")
 try:
@@ -213,8 +212,7 @@ def check_unpaired(name, c, a, b):
 
 
 def check(name, text):
-    done = subprocess.run([ETPROF, "stats", "-", "--format", "json"], input=text.encode(), capture_output=True,
-                          check=False)
+    done = execute(ETPROF, "stats", "-", "--format", "json", input=text.encode(), text=False)
     if done.returncode != 0:
         FAILURES.append(name)
         print(f"{name}: exit {done.returncode}: {done.stderr.decode()}")

@@ -25,7 +25,7 @@ from unittest import mock
 
 SOURCE, LIBRARY = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
 sys.path[:0] = [str(SOURCE / "python"), str(SOURCE / "tests/tools")]
-from checks import in_python_with
+from checks import execute, in_python_with
 
 in_python_with("pandas", "pyarrow", "polars", "duckdb")
 os.environ["ETPROF_LIBRARY"] = str(LIBRARY)
@@ -51,16 +51,15 @@ class Importing(unittest.TestCase):
     def test_it_loads_nothing(self):
         code = ("import sys, etprof; print(sorted(m for m in sys.modules if m.split('.')[0] in "
                 "('ctypes', 'numpy', 'pandas', 'torch')))")
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
-                              env={**os.environ, "PYTHONPATH": str(SOURCE / "python")})
+        done = execute(sys.executable, "-c", code, check=True, env={**os.environ, "PYTHONPATH": str(SOURCE / "python")})
         self.assertEqual(done.stdout, "[]\n")
 
     def test_the_inspector_loads_little(self):
         """Its first row waits for what is imported."""
         code = ("import sys; from etprof import Inspector; Inspector(etdump_path=sys.argv[1]).rows(); "
                 "print(sorted(m for m in sys.modules if m.split('.')[0] in ('etprof', 'html', 'dataclasses')))")
-        done = subprocess.run([sys.executable, "-c", code, DUMP], capture_output=True, text=True, check=True,
-                              env={**os.environ, "PYTHONPATH": str(SOURCE / "python")})
+        done = execute(sys.executable, "-c", code, DUMP, check=True,
+                       env={**os.environ, "PYTHONPATH": str(SOURCE / "python")})
         self.assertEqual(done.stdout, str(["etprof", *(f"etprof.{m}" for m in (
             "answers", "errors", "inspector", "library", "system"))]) + "\n")
 
@@ -82,15 +81,14 @@ class Importing(unittest.TestCase):
     def test_another_library_is_refused(self):
         code = ("import etprof\netprof.__version__ = '9.9.9'\nfrom etprof import errors\ntry:\n    etprof.ops('x')\n"
                 "except errors.EnvironmentProblem as e:\n    print(e)")
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
-                              env={**os.environ, "PYTHONPATH": str(SOURCE / "python")})
+        done = execute(sys.executable, "-c", code, check=True, env={**os.environ, "PYTHONPATH": str(SOURCE / "python")})
         self.assertIn(f"is version {etprof.__version__} and this package 9.9.9", done.stdout)
 
     def test_a_missing_or_broken_library_says_a_sentence(self):
         for place, says in (("/nowhere/libetprof.so", "not beside this package"), (str(DUMP), "cannot be loaded")):
             code = "import etprof\ntry:\n    etprof.ops('x')\nexcept Exception as e:\n    print(type(e).__name__, e)"
-            done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
-                                  env={**os.environ, "PYTHONPATH": str(SOURCE / "python"), "ETPROF_LIBRARY": place})
+            done = execute(sys.executable, "-c", code, check=True,
+                           env={**os.environ, "PYTHONPATH": str(SOURCE / "python"), "ETPROF_LIBRARY": place})
             self.assertIn("EnvironmentProblem", done.stdout)
             self.assertIn(says, done.stdout)
 
@@ -116,7 +114,7 @@ class Importing(unittest.TestCase):
             source.write_text(program)
             subprocess.run([os.environ.get("CC", "cc"), "-std=c17", f"-I{SOURCE / 'include'}", source, "-o",
                             f"{folder}/offsets"], check=True)
-            expected = subprocess.run([f"{folder}/offsets"], capture_output=True, text=True, check=True).stdout.split()
+            expected = execute(f"{folder}/offsets", check=True).stdout.split()
         found = []
         for struct in names:
             found.append(ctypes.sizeof(struct))
@@ -398,8 +396,7 @@ asked(4, "select sum(x) from ours")
 before = peak()
 print(asked(100, "select x from ours limit 1"), pulled, asked(100, "select sum(x) from ours"), pulled, peak() - before)
 """
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
-                              env={**os.environ, "PYTHONPATH": str(SOURCE / "python")})
+        done = execute(sys.executable, "-c", code, check=True, env={**os.environ, "PYTHONPATH": str(SOURCE / "python")})
         one, few, total, all_of_them, kb = map(int, done.stdout.split())
         n = 100 * 65536
         self.assertEqual((one, total, all_of_them), (0, n * (n - 1) // 2, 100))
@@ -679,9 +676,9 @@ class Notebook(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             shutil.copytree(SOURCE / "examples", f"{folder}/examples")
             out = pathlib.Path(folder, "examples/done.ipynb")
-            done = subprocess.run([sys.executable, "-m", "nbconvert", "--to", "notebook", "--execute", "--output", out,
-                                   f"{folder}/examples/etprof.ipynb"], capture_output=True, text=True, check=False,
-                                  env={**os.environ, "PYTHONPATH": str(SOURCE / "python"), "HOME": folder})
+            done = execute(sys.executable, "-m", "nbconvert", "--to", "notebook", "--execute", "--output", out,
+                           f"{folder}/examples/etprof.ipynb",
+                           env={**os.environ, "PYTHONPATH": str(SOURCE / "python"), "HOME": folder})
             self.assertEqual(done.returncode, 0, done.stderr)
             shown = json.loads(out.read_text())["cells"]
         outputs = [o for cell in shown for o in cell.get("outputs", [])]
@@ -752,9 +749,8 @@ class OldPythons(unittest.TestCase):
                 "len(etprof.Inspector(etdump_path=sys.argv[1]).rows()) > 3)")
         print("Python 3." + ", 3.".join(map(str, sorted(found))), flush=True)
         for python in found.values():
-            done = subprocess.run([python, "-c", code, DUMP, RUN], capture_output=True, text=True, check=False,
-                                  env={**os.environ, "PYTHONPATH": str(SOURCE / "python"),
-                                       "PYTHONDONTWRITEBYTECODE": "1"})
+            done = execute(python, "-c", code, DUMP, RUN,
+                           env={**os.environ, "PYTHONPATH": str(SOURCE / "python"), "PYTHONDONTWRITEBYTECODE": "1"})
             self.assertEqual((done.stdout, done.stderr), ("3 True True\n", ""), python)
 
 
@@ -768,9 +764,8 @@ class Types(unittest.TestCase):
         files += [file for folder in ("mcp", "skills", "validate")
                   for file in (SOURCE / "python/etprof" / folder).glob("*.py")]
         with tempfile.TemporaryDirectory() as cache:
-            done = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--ignore-missing-imports",
-                                   "--follow-imports=silent", "--cache-dir", cache, *files], capture_output=True,
-                                  text=True, cwd=SOURCE / "python", check=False)
+            done = execute(sys.executable, "-m", "mypy", "--strict", "--ignore-missing-imports",
+                           "--follow-imports=silent", "--cache-dir", cache, *files, cwd=SOURCE / "python")
         self.assertEqual(done.returncode, 0, done.stdout)
         self.assertTrue((SOURCE / "python/etprof/py.typed").is_file())
         self.assertTrue(runs.Analysis.__doc__)

@@ -13,7 +13,7 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import phase_folders
 import run_folders
-from checks import expect, finish
+from checks import execute, expect, finish
 
 ETPROF = sys.argv[1]
 TIMES = {"prefill 16": {"avx2": 1000000, "sse": 3000000}, "decode @0": {"avx2": 500000, "sse": 1000000},
@@ -21,7 +21,7 @@ TIMES = {"prefill 16": {"avx2": 1000000, "sse": 3000000}, "decode @0": {"avx2": 
 
 
 def ask(*words):
-    done = subprocess.run([ETPROF, *map(str, words)], capture_output=True, text=True, timeout=120, check=False)
+    done = execute(ETPROF, *words)
     return done.returncode, done.stdout, done.stderr
 
 

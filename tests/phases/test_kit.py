@@ -6,13 +6,12 @@ usage: test_kit.py ETPROF"""
 import csv
 import json
 import pathlib
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import phase_folders
-from checks import expect, finish
+from checks import execute, expect, finish
 
 ETPROF = sys.argv[1]
 TIMES = {"prefill 16": {"avx2": 1000000, "sse": 3000000}, "decode @0": {"avx2": 500000, "sse": 1000000},
@@ -80,8 +79,7 @@ def look_at_several(place):
     """One report over two sessions, the second twice as slow: a row for each arm of each phase of each."""
     for name, factor in (("one", 1), ("two", 2)):
         phase_folders.make(place / name, lambda p, level, t, m, factor=factor: factor * TIMES[p][level])
-    said = subprocess.run([ETPROF, "analyze", "one", "two", "--format", "md"], cwd=place, capture_output=True,
-                          text=True, check=False).stdout.replace("<!-- -->", "")
+    said = execute(ETPROF, "analyze", "one", "two", "--format", "md", cwd=place).stdout.replace("<!-- -->", "")
     told = {line.split(" | ")[0].strip("| "): line.split(" | ")[1] for line in said.splitlines()
             if line.startswith(("| one · ", "| two · ")) and line.count(" ms ") == 1}
     wanted = {f"{name} · {phase}: {level.upper()}": f"{factor * ns / 1e6:.3f} ms" for name, factor in
@@ -94,12 +92,11 @@ def look_at_several(place):
 with tempfile.TemporaryDirectory(prefix="etp-phases-kit-") as place:
     look_at_several(pathlib.Path(place))
     run = phase_folders.make(pathlib.Path(place) / "run", lambda p, level, t, m: TIMES[p][level])
-    subprocess.run([ETPROF, "analyze", "--renew", run], capture_output=True, check=True)
+    execute(ETPROF, "analyze", "--renew", run, check=True, text=False)
     for phase, chosen in TIMES.items():
         look(run, "m0", phase, chosen)
     look_at_documents(run)
-    said = subprocess.run([ETPROF, "validate", run, "--format", "json"], capture_output=True, text=True,
-                          check=False).stdout
+    said = execute(ETPROF, "validate", run, "--format", "json").stdout
     wrong = [c for c in json.loads(said)["checks"] if c["id"] == "summary.speedup" and not c["ok"]]
     expect(not wrong, "summaries agree with the report", wrong)
     path = run / "m0_decode32_pipeline_summary.json"
@@ -107,7 +104,7 @@ with tempfile.TemporaryDirectory(prefix="etp-phases-kit-") as place:
         changed = json.loads(path.read_text())
         changed["comparisons"][0]["speedup"]["estimate"] = 9
         path.write_text(json.dumps(changed))
-        said = subprocess.run([ETPROF, "validate", run], capture_output=True, text=True, check=False).stdout
+        said = execute(ETPROF, "validate", run).stdout
         expect("summary.speedup" in said and "1.25 as in report.json" in " ".join(said.split()), "edited ones are told",
                said[:600])
 finish()

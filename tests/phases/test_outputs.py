@@ -16,7 +16,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import phase_folders
-from checks import expect, finish
+from checks import execute, expect, finish
 
 ETPROF, SOURCE, LIBRARY = [*sys.argv[1:], ""][:3]
 TIMES = {"prefill 16": {"avx2": 1000000, "sse": 3000000}, "decode @0": {"avx2": 500000, "sse": 1000000},
@@ -27,7 +27,7 @@ ASKED = [(None, "prefill 16", "prefill16", 3.0), ("prefill", "prefill 16", "pref
 
 
 def ask(*words, code=0):
-    done = subprocess.run([ETPROF, *map(str, words)], capture_output=True, text=True, timeout=120, check=False)
+    done = execute(ETPROF, *words)
     expect(done.returncode == code, words, f"exit {done.returncode}, not {code}", done.stderr[-300:])
     return done.stdout, done.stderr
 
@@ -112,8 +112,8 @@ def package(run):
     program = ("import sys, etprof; s = etprof.stats(sys.argv[1], phase=sys.argv[2]).comparisons; "
                "print(len(s), s[0].candidate, f\"{s[0].speedup:g}\")")
     for asked, _, end, ratio in ASKED[1:] if LIBRARY else ():
-        done = subprocess.run([sys.executable, "-c", program, run, asked], capture_output=True, text=True, check=False,
-                              env={**os.environ, "PYTHONPATH": f"{SOURCE}/python", "ETPROF_LIBRARY": LIBRARY})
+        done = execute(sys.executable, "-c", program, run, asked,
+                       env={**os.environ, "PYTHONPATH": f"{SOURCE}/python", "ETPROF_LIBRARY": LIBRARY})
         expect(done.stdout.split() == ["1", f"linux_avx2_{end}", f"{ratio:g}"], asked, done.stdout, done.stderr[-300:])
 
 

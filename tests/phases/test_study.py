@@ -12,7 +12,7 @@ import xml.etree.ElementTree as ET
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import phase_folders
-from checks import expect, finish
+from checks import execute, expect, finish
 
 ETPROF = sys.argv[1]
 # phase -> level -> ns: prefill is 3 times, decode 2 and 1.25 times as fast
@@ -21,7 +21,7 @@ TIMES = {"prefill 16": {"avx2": 1000000, "sse": 3000000}, "decode @0": {"avx2": 
 
 
 def ask(tmp, *words, code=0):
-    done = subprocess.run([ETPROF, *words, "--format", "json"], cwd=tmp, capture_output=True, text=True, check=False)
+    done = execute(ETPROF, *words, "--format", "json", cwd=tmp)
     expect(done.returncode == code, " ".join(words), f"exit {done.returncode}: {done.stderr}{done.stdout[:300]}")
     return json.loads(done.stdout) if done.stdout.startswith("{") else {"checks": [], "series": []}, done.stderr
 
@@ -68,7 +68,7 @@ def gate(tmp):
 
 def screen(tmp):
     """What somebody who chats waits for has its name; of a token decoded nobody says it."""
-    done = subprocess.run([ETPROF, "analyze", "run"], cwd=tmp, capture_output=True, text=True, check=False)
+    done = execute(ETPROF, "analyze", "run", cwd=tmp)
     said = " ".join(done.stdout.split())
     expect("prefill 16: AVX2 is 3.00× faster than SSE" in said, "screen", said[:400])
     expect("5,333 → 16,000 tok/s · first token 3.000 → 1.000 ms" in said, "screen", "names the first token", said[:400])
@@ -84,7 +84,7 @@ def screen(tmp):
     times = {"prefill 32": {"avx2": 2000000, "sse": 4000000}, "prefill 8 @32": {"avx2": 1000000, "sse": 3000000},
              "prefill 3": {"avx2": 200000, "sse": 500000}}
     phase_folders.make(tmp / "chunks", lambda p, level, t, m: times[p][level], phases=chunks)
-    done = subprocess.run([ETPROF, "analyze", "chunks"], cwd=tmp, capture_output=True, text=True, check=False)
+    done = execute(ETPROF, "analyze", "chunks", cwd=tmp)
     said = " ".join(done.stdout.split())
     for words in ("8,000 → 16,000 tok/s · first token of 40: 7.000 → 3.000 ms 95 %",
                   "2,667 → 8,000 tok/s · 3.000 → 1.000 ms 95 %", "2,000 → 5,000 tok/s · first token 1.500 → 0.600 ms"):

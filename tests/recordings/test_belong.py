@@ -4,7 +4,6 @@
 import json
 import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 import zipfile
@@ -13,7 +12,7 @@ import dumps
 import etdump
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish  # noqa: E402
+from checks import execute, expect, finish  # noqa: E402
 
 ETPROF, TREE = str(pathlib.Path(sys.argv[1]).resolve()), pathlib.Path(sys.argv[2]).resolve()
 DATA, TMP = TREE / "tests/data", pathlib.Path(tempfile.mkdtemp())
@@ -21,7 +20,7 @@ CORPUS = pathlib.Path(os.environ.get("ETPROF_CORPUS", TREE.parent / "shared/corp
 
 
 def run(*words):
-    done = subprocess.run([ETPROF, *map(str, words)], cwd=TMP, capture_output=True, text=True, check=False, timeout=120)
+    done = execute(ETPROF, *words, cwd=TMP)
     return done.returncode, done.stdout, done.stderr
 
 

@@ -5,7 +5,6 @@ import csv
 import json
 import pathlib
 import shutil
-import subprocess
 import sys
 import tempfile
 
@@ -13,7 +12,7 @@ import dumps
 import etdump
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish  # noqa: E402
+from checks import execute, expect, finish  # noqa: E402
 
 MS = 1_000_000
 ETPROF = str(pathlib.Path(sys.argv[1]).resolve())
@@ -21,7 +20,7 @@ TMP = pathlib.Path(tempfile.mkdtemp())
 
 
 def run(*words):
-    done = subprocess.run([ETPROF, *map(str, words)], cwd=TMP, capture_output=True, text=True, check=False, timeout=120)
+    done = execute(ETPROF, *words, cwd=TMP)
     return done.returncode, done.stdout, done.stderr
 
 

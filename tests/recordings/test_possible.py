@@ -12,7 +12,6 @@ import json
 import os
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 
@@ -20,7 +19,7 @@ import dumps
 import etdump
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish  # noqa: E402
+from checks import execute, expect, finish  # noqa: E402
 
 ETPROF, TREE = str(pathlib.Path(sys.argv[1]).resolve()), pathlib.Path(sys.argv[2]).resolve()
 TMP = pathlib.Path(tempfile.mkdtemp())
@@ -30,8 +29,7 @@ TIES = {"tracer", "unexplained"}
 
 
 def run(*words):
-    done = subprocess.run([ETPROF, *map(str, words)], cwd=TMP, capture_output=True, text=True, check=False, timeout=300,
-                          encoding="utf-8", errors="replace")
+    done = execute(ETPROF, *words, cwd=TMP, encoding="utf-8", errors="replace")
     return done.returncode, done.stdout, done.stderr
 
 

@@ -3,7 +3,6 @@
 """test_unsure.py ETPROF: what a recording does not tell is not judged, compared or taken back. Bounds by hand."""
 import json
 import pathlib
-import subprocess
 import sys
 import tempfile
 
@@ -12,14 +11,14 @@ from dumps import MS, executions
 from etdump import call, delegate
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish  # noqa: E402
+from checks import execute, expect, finish  # noqa: E402
 
 ETPROF, TMP = str(pathlib.Path(sys.argv[1]).resolve()), pathlib.Path(tempfile.mkdtemp())
 YES, NO, UNKNOWN = 0, 1, 3
 
 
 def run(*words):
-    done = subprocess.run([ETPROF, *map(str, words)], cwd=TMP, capture_output=True, text=True, check=False, timeout=60)
+    done = execute(ETPROF, *words, cwd=TMP, timeout=60)
     return done.returncode, done.stdout, done.stderr
 
 

@@ -8,13 +8,12 @@ import json
 import os
 import pathlib
 import shutil
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import pages
-from checks import skip
+from checks import execute, skip
 
 WORDS = {"overhead-bound", "above-roof", "compute-bound", "memory-bound", "below-bandwidth", "inefficient"}
 ETPROF, ROOT = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).absolute()
@@ -23,8 +22,7 @@ MODEL = ROOT / "examples" / "models" / "toy_cnn_xnnpack_fp32.pte"
 
 
 def run(cwd, *args, status=0):
-    done = subprocess.run([ETPROF, *map(str, args)], cwd=cwd, capture_output=True, text=True, timeout=600,
-                          env={**os.environ, "ETPROF_RUNNER": str(BUNDLE)})
+    done = execute(ETPROF, *args, cwd=cwd, env={**os.environ, "ETPROF_RUNNER": str(BUNDLE)})
     assert done.returncode == status, (args, done.returncode, done.stdout[-2000:], done.stderr)
     return done
 
@@ -128,8 +126,7 @@ def what_if(tmp, answer):
     assert "roofs" in what["method"]
     other = [a for a in arms.values()
              if a["level"] == arms[arm]["level"] and a["threads"] != arms[arm]["threads"]][0]
-    asked = subprocess.run([ETPROF, "whatif", "run", f"threads {other['threads']}", "--format", "json"], cwd=tmp,
-                           capture_output=True, text=True, timeout=600, check=False)
+    asked = execute(ETPROF, "whatif", "run", f"threads {other['threads']}", "--format", "json", cwd=tmp)
     if asked.returncode == 3 and "is withheld: " in asked.stderr:
         print("left out: other threads in whatif:", asked.stderr.strip())
         return

@@ -10,7 +10,6 @@ import pathlib
 import platform
 import random
 import re
-import subprocess
 import sys
 import tempfile
 import unittest
@@ -18,7 +17,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests" / "tools"), str(ROOT / "bench" / "runner")]
 import paired
-from checks import skip
+from checks import execute, skip
 
 LISTED = re.compile(r"(\S+) => (/\S+)")
 
@@ -37,7 +36,7 @@ class Sides(unittest.TestCase):
             bare = files(listing.read())
         words = [os.path.join(bundle, "ld-linux-x86-64.so.2"), "--library-path", bundle, "--list",
                  os.path.join(bundle, "etprof-runner")]
-        ours = files(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
+        ours = files(execute(*words, check=True).stdout)
         both = set(bare) & set(ours)
         self.assertGreaterEqual(len([name for name in both if name.startswith("libexecutorch")]), 3)
         if not filecmp.cmp(paired.LOADER, os.path.join(bundle, "ld-linux-x86-64.so.2"), shallow=False):

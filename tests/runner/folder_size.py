@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish, plain_session, skip
+from checks import execute, expect, finish, plain_session, skip
 
 ETPROF, SOURCE = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
 MODEL = SOURCE / "examples/models/image_encoder_xnnpack_int8.pte"
@@ -22,7 +22,7 @@ BLOCKS = 2
 
 
 def etprof(*words, fine=(0,)):
-    done = subprocess.run([ETPROF, *map(str, words)], capture_output=True, text=True, timeout=900, check=False)
+    done = execute(ETPROF, *words, timeout=900)
     expect(done.returncode in fine, words[0], done.returncode, done.stderr[-400:])
     return done.stdout
 

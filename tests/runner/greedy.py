@@ -7,12 +7,11 @@ import importlib.util
 import json
 import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish, skip
+from checks import execute, expect, finish, skip
 
 ETPROF, SOURCE = sys.argv[1:3]
 GREEDY = os.path.join(SOURCE, "bench", "llm", "greedy")
@@ -38,14 +37,13 @@ def check_difference():
 
 
 def speak(name, levels, reference):
-    return subprocess.run([GREEDY, DATA / f"{name}.pte", "--levels", ",".join(levels), "--prompt", "1", "--tokens",
-                           "64", "--reference", reference], capture_output=True, text=True)
+    return execute(GREEDY, DATA / f"{name}.pte", "--levels", ",".join(levels), "--prompt", "1", "--tokens", "64",
+                   "--reference", reference)
 
 
 def main():
     check_difference()
-    told = subprocess.run([ETPROF, "doctor", "levels", "--format", "json"], capture_output=True, text=True,
-                          check=True).stdout
+    told = execute(ETPROF, "doctor", "levels", "--format", "json", check=True).stdout
     levels = [x["name"] for x in json.loads(told)["levels"] if x["available"] and x["switchable"]][::-1]
     if len(levels) < 2:
         skip("this CPU has one level only")

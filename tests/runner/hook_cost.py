@@ -16,13 +16,12 @@ import pathlib
 import platform
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import skip
+from checks import execute, skip
 from test_runner import DATA, ROOT, X86, build, embedded
 
 SHORT, LONG = 4, 14
@@ -47,8 +46,8 @@ def counted(words, folder, commands="", mask=None):
         env["ETPROF_MASK"] = mask
     env["ETPROF_COUNTERS"] = "off"
     out = os.path.join(folder, "callgrind.out")
-    done = subprocess.run(["valgrind", "--tool=callgrind", "--toggle-collect=" + EXECUTE, "--callgrind-out-file=" + out,
-                           *words], input=commands, env=env, capture_output=True, text=True, timeout=600)
+    done = execute("valgrind", "--tool=callgrind", "--toggle-collect=" + EXECUTE, "--callgrind-out-file=" + out, *words,
+                   input=commands, env=env)
     found = re.search(r"Collected : (\d+)", done.stderr)
     if done.returncode != 0 or not found:
         raise AssertionError("%s: status %d\n%s%s" % (words[0], done.returncode, done.stdout[-500:],
@@ -69,8 +68,7 @@ class HookCost(unittest.TestCase):
         return (long - short) / (LONG - SHORT), text
 
     def test_the_bare_loop_has_no_hook(self):
-        symbols = subprocess.run(["nm", "-D", "--defined-only", BARE], capture_output=True, text=True,
-                                 check=True).stdout
+        symbols = execute("nm", "-D", "--defined-only", BARE, check=True).stdout
         self.assertNotIn("cpuinfo_initialize", symbols)
 
     def test_instructions_of_an_execution(self):
@@ -104,8 +102,7 @@ if __name__ == "__main__":
     bundle = build("native")
     tree = os.path.join(ROOT, "build", "runner", os.path.basename(bundle))
     cmake = os.path.join(ROOT, ".venv", "bin", "cmake")
-    made = subprocess.run([cmake if os.path.exists(cmake) else "cmake", "--build", tree, "--target", "bare"],
-                          capture_output=True, text=True)
+    made = execute(cmake if os.path.exists(cmake) else "cmake", "--build", tree, "--target", "bare")
     if made.returncode != 0:
         sys.exit(made.stdout + made.stderr)
     RUNNER, BARE = os.path.join(bundle, "etprof-runner"), os.path.join(tree, "bare")

@@ -15,7 +15,7 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish, skip
+from checks import execute, expect, finish, skip
 
 ETPROF, SOURCE = (os.path.abspath(p) for p in sys.argv[1:3])
 DATA = os.path.join(SOURCE, "tests", "data", "llm")
@@ -67,7 +67,7 @@ def killed_in(out, word, *words):
 
 
 def resumed(out, *more):
-    return subprocess.run([ETPROF, "ab", "--resume", out, *more], capture_output=True, text=True)
+    return execute(ETPROF, "ab", "--resume", out, *more)
 
 
 def check_decode(tmp):
@@ -88,7 +88,7 @@ def check_decode(tmp):
         wanted = TIMED if arm.get("phase", 0) == 0 else -(-TIMED // CALLS) * CALLS
         got = [counts[arm["name"], b] for b in range(1, BLOCKS + 1)]
         expect(got == [wanted] * BLOCKS, arm["name"], "has every step of every block once", (got, wanted))
-    verified = subprocess.run([ETPROF, "verify", out], capture_output=True, text=True)
+    verified = execute(ETPROF, "verify", out)
     expect(verified.returncode == 0, "verify", "finds the folder whole", (verified.stdout + verified.stderr)[-400:])
 
 

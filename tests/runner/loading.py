@@ -15,7 +15,7 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish, skip
+from checks import execute, expect, finish, skip
 
 ETPROF, SOURCE = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
 MODELS = SOURCE / "examples/models"
@@ -134,9 +134,8 @@ def none_of_it():
 def session(tmp):
     """What the answer says of it: operators by name, whose weights are what they need at least."""
     out = tmp / "run"
-    done = subprocess.run([ETPROF, "ab", TOY, "--levels", "best", "--blocks", "2", "--iterations", "3", "--warmup", "1",
-                           "--quiet", "--out", out, "--format", "json"], capture_output=True, text=True,
-                          timeout=600, check=False)
+    done = execute(ETPROF, "ab", TOY, "--levels", "best", "--blocks", "2", "--iterations", "3", "--warmup", "1",
+                   "--quiet", "--out", out, "--format", "json")
     expect(done.returncode == 0, "ab", done.stderr[-500:])
     answer = json.loads(done.stdout)
     loading, operators = answer["arms"][0]["loading"], {o["id"]: o for o in answer["operators"]}

@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish, skip
+from checks import execute, expect, finish, skip
 
 ETPROF, SOURCE = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
 DATA = SOURCE / "tests/data/llm"
@@ -75,8 +75,8 @@ def tables(folder, *words):
     """Those of the stages, by number: {row: bytes at each stage}."""
     found = []
     while True:
-        done = subprocess.run([ETPROF, "analyze", folder, "--price", "--format", "csv", *words, "--table",
-                               "stages" + (f"-{len(found) + 1}" if found else "")], capture_output=True, text=True)
+        done = execute(ETPROF, "analyze", folder, "--price", "--format", "csv", *words, "--table",
+                       "stages" + (f"-{len(found) + 1}" if found else ""))
         if done.returncode:
             return found
         lines = csv.DictReader(io.StringIO(done.stdout))
@@ -85,9 +85,8 @@ def tables(folder, *words):
 
 def measured(tmp, model, *words):
     out = pathlib.Path(tmp) / model.stem
-    done = subprocess.run([ETPROF, "ab", model, "--levels", "best", "--blocks", "1", "--warmup", "2",
-                           "--iterations", "8", "--price", "--kernels", "never", "--out", out, *words],
-                          capture_output=True, text=True, timeout=600, check=False)
+    done = execute(ETPROF, "ab", model, "--levels", "best", "--blocks", "1", "--warmup", "2", "--iterations", "8",
+                   "--price", "--kernels", "never", "--out", out, *words)
     expect(done.returncode in (0, 3, 6), model.name, done.returncode, done.stderr[-400:])
     return out
 

@@ -11,13 +11,12 @@ import os
 import pathlib
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import skip
+from checks import execute, skip
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 WHOLE = ["xnnpack_backend", "optimized_native_cpu_ops_lib", "quantized_ops_lib"]
@@ -53,7 +52,7 @@ ASKS = ("target_link_options(%(name)s INTERFACE \"SHELL:LINKER:--whole-archive $
 def cmake():
     for candidate in (str(ROOT / ".venv/bin/cmake"), "cmake"):
         found = shutil.which(candidate)
-        text = subprocess.run([found, "--version"], capture_output=True, text=True).stdout if found else ""
+        text = execute(found, "--version").stdout if found else ""
         m = re.match(r"cmake version (\d+)\.(\d+)", text)
         if m and (int(m[1]), int(m[2])) >= (3, 28):
             return found
@@ -88,7 +87,7 @@ class Ndk(unittest.TestCase):
             file = self.dir / "toolchain.cmake"
             file.write_text(TOOLCHAIN % {"abi": abi, "id": compiler, "version": version})
             words.append("-DCMAKE_TOOLCHAIN_FILE=%s" % file)
-        done = subprocess.run(list(map(str, words)), capture_output=True, text=True, timeout=600)
+        done = execute(*words)
         self.said = " ".join((done.stdout + done.stderr).split())
         return done.returncode
 
@@ -135,7 +134,7 @@ class Ndk(unittest.TestCase):
                 self.assertIn('"triple": "aarch64-linux-android"', self.read("bundle.cmake").replace("\\", ""))
 
     def test_a_real_one(self):
-        sdk = subprocess.run([ROOT / "scripts/sdk", "aarch64-linux-gnu"], capture_output=True, text=True)
+        sdk = execute(ROOT / "scripts/sdk", "aarch64-linux-gnu")
         if sdk.returncode != 0:
             self.skipTest(sdk.stderr.strip().splitlines()[-1])
         package = pathlib.Path(sdk.stdout.strip())
@@ -148,7 +147,7 @@ class Ndk(unittest.TestCase):
         self.assertEqual(self.configure(folder, android=False, more=more), 0, self.said)
         for words in (["--build", self.dir / "build", "--parallel", "2"],
                       ["--install", self.dir / "build", "--prefix", self.dir / "bundle"]):
-            done = subprocess.run([CMAKE, *map(str, words)], capture_output=True, text=True, timeout=600)
+            done = execute(CMAKE, *words)
             self.assertEqual(done.returncode, 0, done.stdout[-3000:])
         bundle = json.loads((self.dir / "bundle/bundle.json").read_text())
         self.assertEqual((bundle["triple"], bundle["executorch"]["version"]), ("aarch64-linux-gnu", "1.5.1"))
@@ -156,12 +155,11 @@ class Ndk(unittest.TestCase):
         for f in bundle["files"]:
             data = (self.dir / "bundle" / f["path"]).read_bytes()
             self.assertEqual((f["bytes"], f["sha256"]), (len(data), hashlib.sha256(data).hexdigest()))
-        qemu = subprocess.run([ROOT / "scripts/qemu"], capture_output=True, text=True)
+        qemu = execute(ROOT / "scripts/qemu")
         if qemu.returncode == 0:
-            done = subprocess.run([qemu.stdout.strip(), "-cpu", "max,sve=off,sme512=on", "-L",
-                                   "/usr/aarch64-linux-gnu", "-E",
-                                   "LD_LIBRARY_PATH=%s/lib:/usr/aarch64-linux-gnu/lib" % package,
-                                   self.dir / "bundle/etprof-runner", "--probe"], capture_output=True, text=True)
+            done = execute(qemu.stdout.strip(), "-cpu", "max,sve=off,sme512=on", "-L", "/usr/aarch64-linux-gnu", "-E",
+                           "LD_LIBRARY_PATH=%s/lib:/usr/aarch64-linux-gnu/lib" % package,
+                           self.dir / "bundle/etprof-runner", "--probe")
             self.assertEqual(json.loads(done.stdout.splitlines()[0])["executorch"], "1.5.1", done.stderr)
 
 
@@ -215,14 +213,13 @@ class Script(Ndk):
     def build(self, **env):
         clean = {k: v for k, v in os.environ.items() if not k.startswith(("ANDROID_", "ETPROF_"))}
         (self.tree / "scripts/noted").unlink(missing_ok=True)
-        done = subprocess.run(["bash", self.tree / "model_profiling/scripts/build_runners.sh"], capture_output=True,
-                              text=True,
-                              env=clean | {k: str(v) for k, v in env.items()}, timeout=900)
+        done = execute("bash", self.tree / "model_profiling/scripts/build_runners.sh",
+                       env=clean | {k: str(v) for k, v in env.items()}, timeout=900)
         self.noted = (self.tree / "scripts/noted").read_text().split("\n")[:-1]
         return done
 
     def real_install(self):
-        sdk = subprocess.run([ROOT / "scripts/sdk", "aarch64-linux-gnu"], capture_output=True, text=True)
+        sdk = execute(ROOT / "scripts/sdk", "aarch64-linux-gnu")
         if sdk.returncode != 0:
             self.skipTest(sdk.stderr.strip().splitlines()[-1])
         package = pathlib.Path(sdk.stdout.strip())

@@ -10,12 +10,11 @@ import platform
 import random
 import shutil
 import struct
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish, skip
+from checks import execute, expect, finish, skip
 
 ETPROF, SOURCE = sys.argv[1:3]
 DATA = pathlib.Path(SOURCE, "tests", "data")
@@ -30,8 +29,7 @@ def faults():
 
 
 def ask(*words):
-    done = subprocess.run([ETPROF, "ab", *map(str, words), "--numerics", "--quiet", "--format", "json"], text=True,
-                          capture_output=True)
+    done = execute(ETPROF, "ab", *words, "--numerics", "--quiet", "--format", "json")
     return done.returncode, json.loads(done.stdout) if done.stdout else None, done.stderr
 
 
@@ -98,7 +96,7 @@ def check_every(model, copy, node):
     code, answer, said = ask(model, copy, "--full", "--no-trace")
     expect("--no-trace" in answer["untimed"] and all(r["baseline_ns"] is None for r in answer["rows"]), "none", answer)
     words = ["ab", model, copy, "--numerics", "--quiet", "--blocks", "1", "-f", "html"]
-    done = subprocess.run([ETPROF, *words], text=True, capture_output=True)
+    done = execute(ETPROF, *words)
     page = done.stdout
     expect(done.returncode == 1 and page.count('"picture":"graph"') == 1, "a graph", done.stderr)
     tips = [page.count(f'"tip":"{words}') for words in ("no difference", "SNR ")]
@@ -133,8 +131,7 @@ def check_tables(model, copy):
     same = pathlib.Path("same.pte")
     same.write_bytes(model.read_bytes())
     for other, code, lines in ((same, 0, 1), (copy, 1, None)):
-        done = subprocess.run([ETPROF, "ab", model, other, "--numerics", "--quiet", "-f", "csv"], text=True,
-                              capture_output=True)
+        done = execute(ETPROF, "ab", model, other, "--numerics", "--quiet", "-f", "csv")
         rows = done.stdout.splitlines()
         expect(done.returncode == code and rows[0].startswith("place,operator,dtype,"), "CSV", done)
         expect(lines is None or len(rows) == lines, "CSV", rows)

@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish, skip
+from checks import execute, expect, finish, skip
 
 ETPROF, SOURCE = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
 MODEL = SOURCE / "examples/models/toy_cnn_xnnpack_fp32.pte"  # 889 kB of weights that it names
@@ -24,7 +24,7 @@ SHORT = ("--blocks", "2", "--iterations", "3", "--warmup", "1", "--no-trace", "-
 
 
 def etprof(*words):
-    return subprocess.run([ETPROF, *map(str, words)], capture_output=True, text=True, timeout=600, check=False)
+    return execute(ETPROF, *words)
 
 
 def rows(out):
@@ -184,17 +184,16 @@ def by_hand(tmp, runner):
         expect(told == resident > 0, state, "bytes of the file", told, resident)
         expect(resident <= file.stat().st_size + 4096, state, "no more than the file", resident, file.stat().st_size)
         expect((file.stat().st_mtime_ns != before) == begins, state, "written", before)
-    done = subprocess.run([*runner, "--model", MODEL, "--packed-cache", f"cold:{tmp}/none/packed"],
-                          input="run 1\nmemory\nquit\n", capture_output=True, text=True, timeout=60, check=False)
+    done = execute(*runner, "--model", MODEL, "--packed-cache", f"cold:{tmp}/none/packed",
+                   input="run 1\nmemory\nquit\n", timeout=60)
     last = next(json.loads(text) for text in done.stdout.splitlines() if '"cmd":"memory"' in text)
     memory = last["memory"]
     expect(memory["cache"] == 0 and memory["allocator"] > 889_000, "a file that cannot be written", memory)
 
 
 def launched(runner, state, file, **more):
-    done = subprocess.run([*runner, "--model", MODEL, *(("--packed-cache", f"{state}:{file}") if file else ())],
-                          input="run 1\nmemory\nquit\n", capture_output=True, text=True, timeout=60, check=False,
-                          **more)
+    done = execute(*runner, "--model", MODEL, *(("--packed-cache", f"{state}:{file}") if file else ()),
+                   input="run 1\nmemory\nquit\n", timeout=60, **more)
     lines = {line["type"]: line for line in map(json.loads, done.stdout.splitlines())}
     return lines, lines.get("done", {}).get("memory", {}).get("cache"), done.stderr
 
@@ -214,8 +213,7 @@ def troubles(tmp, runner):
         expect(rows_of["cache"] > 0 or rows_of["allocator"] > 889_000, "shared by two processes", said[-1])
     small = tmp / "small"
     small.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=100k", "tmpfs", small], capture_output=True,
-                      check=False).returncode == 0:
+    if execute("mount", "-t", "tmpfs", "-o", "size=100k", "tmpfs", small, text=False).returncode == 0:
         try:
             for state in ("cold", "warm"):
                 lines, held, said = launched(runner, state, small / "packed")

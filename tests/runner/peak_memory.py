@@ -5,12 +5,11 @@ iterations, and would be told to need more memory.
 usage: peak_memory.py ETPROF SOURCE_DIR"""
 import json
 import pathlib
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish, skip
+from checks import execute, expect, finish, skip
 
 ETPROF, SOURCE = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
 MODEL = SOURCE / "tests/data/linear_xnnpack_fp32.pte"
@@ -19,9 +18,8 @@ MOST = 512 * 1024  # bytes: times of a thousand iterations and their lines, and 
 
 def peak(tmp, warmup):
     out = pathlib.Path(tmp) / str(warmup)
-    done = subprocess.run([ETPROF, "ab", MODEL, "--levels", "best", "--blocks", "1", "--warmup", str(warmup),
-                           "--iterations", "20", "--no-trace", "--kernels", "never", "--out", out],
-                          capture_output=True, text=True, timeout=600, check=False)
+    done = execute(ETPROF, "ab", MODEL, "--levels", "best", "--blocks", "1", "--warmup", warmup, "--iterations", "20",
+                   "--no-trace", "--kernels", "never", "--out", out)
     expect(done.returncode in (0, 3, 6), warmup, done.returncode, done.stderr[-400:])
     lines = map(json.loads, (out / "environment.jsonl").read_text().splitlines())
     return [line["peak_rss_bytes"] for line in lines if line["type"] == "launch" and line["kind"] == "timed"][0]

@@ -10,12 +10,11 @@ import os
 import pathlib
 import shutil
 import struct
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish, skip
+from checks import execute, expect, finish, skip
 
 ETPROF, SOURCE = sys.argv[1:3]
 DATA = os.path.join(SOURCE, "tests", "data")
@@ -23,7 +22,7 @@ DECODER = os.path.join(DATA, "llm", "decoder_plain.pte")
 
 
 def run(*words, timeout=None):
-    return subprocess.run([ETPROF, *words], capture_output=True, text=True, timeout=timeout)
+    return execute(ETPROF, *words, timeout=timeout)
 
 
 def refused(words, *args, model=DECODER):

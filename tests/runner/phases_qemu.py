@@ -7,12 +7,11 @@ in fp32: XNNPACK has SME kernels for all of their products. An emulator's times 
 import json
 import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish, skip
+from checks import execute, expect, finish, skip
 
 ETPROF, SOURCE = (os.path.abspath(p) for p in sys.argv[1:3])
 LLM = os.path.join(SOURCE, "tests", "data", "llm")
@@ -22,7 +21,7 @@ LAST = WIDTH * VOCABULARY
 
 
 def script(name, *words):
-    done = subprocess.run([os.path.join(SOURCE, "scripts", name), *words], capture_output=True, text=True)
+    done = execute(os.path.join(SOURCE, "scripts", name), *words)
     if done.returncode == 77:
         skip(done.stderr.strip().splitlines()[-1])
     expect(done.returncode == 0, name, "does its work", done.stderr[-500:])
@@ -31,10 +30,9 @@ def script(name, *words):
 
 def measured(tmp, model, levels, qemu):
     out = os.path.join(tmp, "out")
-    done = subprocess.run([ETPROF, "ab", os.path.join(LLM, model + ".pte"), "--device", "qemu", "--levels", levels,
-                           "--prefill", "16", "--decode", "4", "--blocks", "1", "--warmup", "1", "--iterations", "1",
-                           "--seed", "1", "--out", out], capture_output=True, text=True,
-                          env={**os.environ, "ETPROF_QEMU": qemu})
+    done = execute(ETPROF, "ab", os.path.join(LLM, model + ".pte"), "--device", "qemu", "--levels", levels, "--prefill",
+                   "16", "--decode", "4", "--blocks", "1", "--warmup", "1", "--iterations", "1", "--seed", "1", "--out",
+                   out, env={**os.environ, "ETPROF_QEMU": qemu})
     expect(done.returncode in (0, 3), model, "is measured", done.returncode, done.stderr[-500:])
     with open(os.path.join(out, "report.json")) as f:
         first = json.load(f)

@@ -5,20 +5,18 @@ usage: precision.py ETPROF SOURCE_DIR; 77 = no runner here"""
 import json
 import math
 import pathlib
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish, skip
+from checks import execute, expect, finish, skip
 
 ETPROF, SOURCE = str(pathlib.Path(sys.argv[1]).resolve()), pathlib.Path(sys.argv[2]).resolve()
 MODEL = str(SOURCE / "examples/models/toy_cnn_xnnpack_fp32.pte")
 
 
 def etprof(tmp, *args, stdin=None):
-    return subprocess.run([ETPROF, *args], cwd=tmp, input=stdin, capture_output=True, text=True, timeout=600,
-                          check=False)
+    return execute(ETPROF, *args, cwd=tmp, input=stdin)
 
 
 def measure(tmp, out, *args):

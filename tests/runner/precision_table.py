@@ -7,12 +7,11 @@ import importlib.util
 import json
 import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish, skip
+from checks import execute, expect, finish, skip
 
 ETPROF, SOURCE = sys.argv[1:3]
 DATA = pathlib.Path(SOURCE, "tests", "data")
@@ -22,8 +21,7 @@ CLOSE_DB = 0.1  # XNNPACK may round an element the other way
 
 
 def run(*words):
-    return subprocess.run([ETPROF, "ab", *map(str, words), "--numerics", "--quiet"], text=True,
-                          capture_output=True)
+    return execute(ETPROF, "ab", *words, "--numerics", "--quiet")
 
 
 def ask(*words):

@@ -6,12 +6,11 @@ Operators come from ExecuTorch's own reader of the programs."""
 import json
 import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish, skip
+from checks import execute, expect, finish, skip
 
 ETPROF, SOURCE = sys.argv[1:3]
 DATA = os.path.join(SOURCE, "tests", "data", "llm")
@@ -20,8 +19,7 @@ SHORT = ["--blocks", "2", "--warmup", "1", "--iterations", "4", "--seed", "5"]
 
 def ab(tmp, model, *args):
     out = os.path.join(tmp, "out")
-    done = subprocess.run([ETPROF, "ab", os.path.join(DATA, model + ".pte"), *args, *SHORT, "--out", out],
-                          capture_output=True, text=True)
+    done = execute(ETPROF, "ab", os.path.join(DATA, model + ".pte"), *args, *SHORT, "--out", out)
     if done.returncode and "one level only" in done.stderr:
         skip("this CPU has one level only")
     return done, out

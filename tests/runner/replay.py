@@ -5,12 +5,11 @@ import collections
 import json
 import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish, skip
+from checks import execute, expect, finish, skip
 
 ETPROF, SOURCE = (os.path.abspath(p) for p in sys.argv[1:3])
 DATA = pathlib.Path(SOURCE, "tests", "data")
@@ -18,7 +17,7 @@ SHORT = ["--blocks", "2", "--iterations", "4", "--quiet"]
 
 
 def run(*words):
-    done = subprocess.run([ETPROF, *map(str, words)], text=True, capture_output=True)
+    done = execute(ETPROF, *words)
     return done.returncode, done.stdout, done.stderr
 
 

@@ -8,12 +8,11 @@ import math
 import os
 import pathlib
 import struct
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish, skip
+from checks import execute, expect, finish, skip
 
 ETPROF, SOURCE = sys.argv[1:3]
 DATA = os.path.join(SOURCE, "tests", "data", "llm")
@@ -25,7 +24,7 @@ SHORT = ["--blocks", "2", "--warmup", "2", "--iterations", "6", "--seed", "5"]
 
 def ab(tmp, model, *args):
     out = os.path.join(tmp, "out%d" % len(os.listdir(tmp)))
-    done = subprocess.run([ETPROF, "ab", model, *args, "--out", out], capture_output=True, text=True, timeout=100)
+    done = execute(ETPROF, "ab", model, *args, "--out", out)
     if done.returncode and "one level only" in done.stderr:
         skip("this CPU has one level only")
     return done, out
@@ -70,7 +69,7 @@ def check_first_token(out):
         parts = [p["arms"][i]["median_ns"] for p in report["phases"][:2]]
         expect(report["first_tokens"][0]["prompt"] == 40 and said["ns"] == sum(parts), "the first token",
                "takes both chunks", (said, parts))
-    text = subprocess.run([ETPROF, "analyze", out, "--full"], capture_output=True, text=True).stdout
+    text = execute(ETPROF, "analyze", out, "--full").stdout
     expect("first token" in text.lower(), "analyze --full", "tells the first token", text[:600])
 
 
@@ -120,7 +119,7 @@ def check_files(tmp):
     expect(macs == 12 * 20 * 8 * 27, "a smaller array", "is so much work", macs)
     for arm in plan["arms"][:2]:
         close(arm["name"], outputs_of(out, arm), SAID["picture_12x20_ones"])
-    again = subprocess.run([ETPROF, "rerun", out], capture_output=True, text=True, cwd=tmp, timeout=100)
+    again = execute(ETPROF, "rerun", out, cwd=tmp)
     expect(again.returncode in (0, 3), "a smaller array", "is run again", again.returncode, again.stderr[-400:])
     for arm in plan["arms"][:2]:
         close(arm["name"] + " again", outputs_of(out + ".2", arm), SAID["picture_12x20_ones"])

@@ -22,7 +22,7 @@ import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import skip
+from checks import execute, skip
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DATA = os.path.join(ROOT, "tests", "data")
@@ -52,7 +52,7 @@ X86 = {
 
 def script(*words):
     """Last line of a script's output; its skip becomes ours."""
-    done = subprocess.run(words, capture_output=True, text=True)
+    done = execute(*words)
     if done.returncode == 77:
         skip(done.stderr.strip().splitlines()[-1])
     if done.returncode != 0:

@@ -3,12 +3,11 @@
 import pathlib
 import platform
 import shutil
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish, skip
+from checks import execute, expect, finish, skip
 
 ROOT = pathlib.Path(sys.argv[1]).resolve()
 if platform.machine() in ("aarch64", "arm64") and sys.platform == "linux":
@@ -38,9 +37,8 @@ with tempfile.TemporaryDirectory(prefix="etprof-cross-") as folder:
         kernel, machine = system.split("-")
         (tools / "uname").write_text(f'#!/bin/sh\n[ "$1" = -s ] && echo {kernel} || echo {machine}\n')
         (tools / "uname").chmod(0o755)
-        return subprocess.run([shutil.which("bash"), tree / "scripts/build-runner", "aarch64-linux-gnu"],
-                              capture_output=True,
-                              text=True, env={"PATH": str(tools), "HOME": str(tree)}, check=False)
+        return execute(shutil.which("bash"), tree / "scripts/build-runner", "aarch64-linux-gnu",
+                       env={"PATH": str(tools), "HOME": str(tree)})
 
     for system in ("Linux-x86_64", "Darwin-arm64"):
         for name in NAMES:

@@ -9,7 +9,7 @@ import tempfile
 
 ROOT = pathlib.Path(sys.argv[1]).resolve()
 sys.path.insert(0, str(ROOT / "tests/tools"))
-from checks import expect, finish, in_python_with, skip
+from checks import execute, expect, finish, in_python_with, skip
 from words import RULES
 
 in_python_with("clang_format", "ruff", "codespell_lib")
@@ -101,8 +101,7 @@ def layers(line, question="What is in a room?"):
         for room in rooms[1:]:
             (tree / "src" / room / "one.c").write_text(HEAD["c"] + "\n" * 8)
         (tree / "src/room/one.c").write_text(f"{HEAD['c']}void one(void)\n{{\n    {line}\n}}\n")
-        done = subprocess.run([sys.executable, ROOT / "tests/tools/check_layers.py", tree, tree / "rooms.txt"],
-                              capture_output=True, text=True, check=False)
+        done = execute(sys.executable, ROOT / "tests/tools/check_layers.py", tree, tree / "rooms.txt")
         return done.returncode, done.stdout + done.stderr
 
 
@@ -115,8 +114,7 @@ def lint(files):
         env = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull}
         for words in (("init", "--quiet"), ("add", "--all")):
             subprocess.run(["git", *words], cwd=tree, env=env, check=True)
-        done = subprocess.run([sys.executable, ROOT / "tests/tools/lint.py", tree], env=env, capture_output=True,
-                              text=True, check=False)
+        done = execute(sys.executable, ROOT / "tests/tools/lint.py", tree, env=env)
         return done.returncode, done.stdout + done.stderr
 
 

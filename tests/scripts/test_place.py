@@ -9,7 +9,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish, skip
+from checks import execute, expect, finish, skip
 
 ROOT = pathlib.Path(sys.argv[1]).resolve()
 for tool in ("cmake", "ninja"):
@@ -29,8 +29,8 @@ PRESETS = """{"version": 6, "configurePresets": [{"name": "release", "generator"
 def do(tree, words):
     """Runs WORDS after the tree's set-up."""
     env = {k: v for k, v in os.environ.items() if not k.startswith("ETPROF_")}
-    done = subprocess.run(["bash", "-c", f". scripts/strict.sh; . scripts/setup.sh; {words}"], cwd=tree, text=True,
-                          capture_output=True, stdin=subprocess.DEVNULL, env=env, check=False)
+    done = execute("bash", "-c", f". scripts/strict.sh; . scripts/setup.sh; {words}", cwd=tree,
+                   stdin=subprocess.DEVNULL, env=env)
     expect(done.returncode == 0, tree.name, words, done.stderr[-1500:])
     return done
 
@@ -67,17 +67,16 @@ with tempfile.TemporaryDirectory(prefix="etprof-place-") as folder:
     expect("was built for" in said, "says nothing about the old place", said)
     expect(answer(second) == ["two", str(second)], "copied", answer(second))
     expect(answer(first) == ["one", str(first)], "the copy built in its original", answer(first))
-    found = subprocess.run([second / ".venv/bin/program"], capture_output=True, text=True, check=False).stdout.strip()
+    found = execute(second / ".venv/bin/program").stdout.strip()
     expect(found == str(second / ".venv"), "a copied environment's program runs in", found)
-    found = subprocess.run([first / ".venv/bin/program"], capture_output=True, text=True, check=False).stdout.strip()
+    found = execute(first / ".venv/bin/program").stdout.strip()
     expect(found == str(first / ".venv"), "the original environment's program runs in", found)
     # Moved: the old one is gone.
     third = first.parent / "a third, with spaces"
     second.rename(third)
     do(third, "make_venv; build_preset release")
     expect(answer(third)[0] == "two" and " ".join(answer(third)[1:]) == str(third), "moved", answer(third))
-    found = subprocess.run([third / ".venv/bin/python", third / ".venv/bin/program"], capture_output=True, text=True,
-                           check=False)
+    found = execute(third / ".venv/bin/python", third / ".venv/bin/program")
     expect(found.stdout.strip() == str(third / ".venv"), "a moved environment's program runs in", found.stdout,
            found.stderr)
     # By another name of the same folder it is the same place.

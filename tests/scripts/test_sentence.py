@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish
+from checks import execute, expect, finish
 
 ROOT = pathlib.Path(sys.argv[1]).resolve()
 FOLDERS = ("scripts", "model_profiling/scripts", ".ci", "bench")
@@ -27,9 +27,8 @@ def shell_scripts():
 
 
 def run(tree, script, *words, **env):
-    return subprocess.run(["bash", tree / script, *words], cwd=tree, capture_output=True, text=True, timeout=120,
-                          stdin=subprocess.DEVNULL, check=False,
-                          env={k: v for k, v in os.environ.items() if not k.startswith("ETPROF_")} | env)
+    return execute("bash", tree / script, *words, cwd=tree, stdin=subprocess.DEVNULL,
+                   env={k: v for k, v in os.environ.items() if not k.startswith("ETPROF_")} | env)
 
 
 def said(done, script, line, what):
@@ -86,8 +85,8 @@ with tempfile.TemporaryDirectory(prefix="etprof-scripts-") as folder:
     (tools / "cp").symlink_to(shutil.which("cp"))
     probe.write_text('#!/usr/bin/env bash\n. "$(dirname "${BASH_SOURCE[0]}")/strict.sh"\n'
                      '. "$(dirname "${BASH_SOURCE[0]}")/setup.sh"\nmake_venv\necho "goes on"\n')
-    done = subprocess.run([shutil.which("bash"), probe], cwd=tree, capture_output=True, text=True, check=False,
-                          env={"PATH": str(tools), "HOME": str(tree), "PIP_LOG": str(tree / "pip.log")})
+    done = execute(shutil.which("bash"), probe, cwd=tree,
+                   env={"PATH": str(tools), "HOME": str(tree), "PIP_LOG": str(tree / "pip.log")})
     expect(done.returncode == 0 and "goes on" in done.stdout, "without cmake", done.returncode, done.stderr)
     asked = (tree / "pip.log").read_text() if (tree / "pip.log").exists() else ""
     expect("--require-hashes" in asked and "requirements/build.txt" in asked, "without cmake",
@@ -96,8 +95,8 @@ with tempfile.TemporaryDirectory(prefix="etprof-scripts-") as folder:
     shutil.rmtree(tree / ".venv", ignore_errors=True)
     text = (tools / "python3").read_text()
     (tools / "python3").write_text(text.replace('>>"$PIP_LOG"; fi', '>>"$PIP_LOG"; exit 1; fi'))
-    done = subprocess.run([shutil.which("bash"), probe], cwd=tree, capture_output=True, text=True, check=False,
-                          env={"PATH": str(tools), "HOME": str(tree), "PIP_LOG": str(tree / "pip.log")})
+    done = execute(shutil.which("bash"), probe, cwd=tree,
+                   env={"PATH": str(tools), "HOME": str(tree), "PIP_LOG": str(tree / "pip.log")})
     expect(done.returncode == 5 and "cmake 3.28 or newer" in done.stderr, "pip gives nothing", done.returncode,
            done.stderr)
 finish(f"{len(scripts)} scripts")

@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish
+from checks import execute, expect, finish
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ETPROF = str(pathlib.Path(sys.argv[1]).resolve())
@@ -24,8 +24,7 @@ OUT = f"model_profiling/out_toy_cnn/runs/{HOST}"
 
 def sh(cwd, line, code=0, err=()):
     env = {**os.environ, "ETPROF": ETPROF}
-    done = subprocess.run(["bash", "-c", line], cwd=cwd, env=env, capture_output=True, text=True,
-                          timeout=600, check=False, stdin=subprocess.DEVNULL)
+    done = execute("bash", "-c", line, cwd=cwd, env=env, stdin=subprocess.DEVNULL)
     for part in err:
         expect(part in done.stderr, f"{line}: stderr has no {part!r}: {done.stderr}")
     codes = code if isinstance(code, tuple) else (code,)
@@ -199,8 +198,7 @@ def main(cwd):
     artifacts = cwd / "model_profiling/out_toy_cnn/artifacts"
     artifacts.mkdir(parents=True)
     shutil.copy(ROOT / "examples/models" / MODEL, artifacts)
-    probe = subprocess.run([ETPROF, "ab", str(ROOT / "examples/models" / MODEL), "--blocks", "1"],
-                           cwd=cwd, capture_output=True, text=True, timeout=600, check=False)
+    probe = execute(ETPROF, "ab", ROOT / "examples/models" / MODEL, "--blocks", "1", cwd=cwd)
     if "no runner for" in probe.stderr:
         print("skipped:", probe.stderr.strip())
         return 77

@@ -3,12 +3,11 @@
 until they are filled in, and work once they are. usage: test_configs.py ETPROF"""
 import json
 import pathlib
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish, in_python_with
+from checks import execute, expect, finish, in_python_with
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CONFIGS = ROOT / "model_profiling" / "configs"
@@ -18,8 +17,7 @@ etprof = str(pathlib.Path(sys.argv[1]).resolve())
 
 def run(*words):
     with tempfile.TemporaryDirectory() as tmp:
-        return subprocess.run([etprof, "run", *map(str, words)], cwd=tmp, capture_output=True, text=True,
-                              timeout=600, check=False)
+        return execute(etprof, "run", *words, cwd=tmp)
 
 
 schema = json.loads((ROOT / "model_profiling/schemas/config.schema.json").read_text())

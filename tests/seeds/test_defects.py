@@ -4,12 +4,11 @@ usage: test_defects.py ETPROF; 77 = skipped, no runner is built."""
 import csv
 import json
 import pathlib
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish
+from checks import execute, expect, finish
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ETPROF = str(pathlib.Path(sys.argv[1]).resolve())
@@ -65,8 +64,7 @@ def d28_only_leaves_the_earlier_run_alone(cwd, out, run):
 
 def main(cwd):
     def run(*words):
-        return subprocess.run([ETPROF, "run", *words], cwd=cwd, capture_output=True, text=True,
-                              timeout=600, check=False)
+        return execute(ETPROF, "run", *words, cwd=cwd)
 
     (cwd / "config.json").write_text(json.dumps(CONFIG))
     done = run("config.json", "--plain")  # with the timelines that D17 is about

@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish
+from checks import execute, expect, finish
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
@@ -22,8 +22,7 @@ def run(cwd, *words):
     env = {k: v for k, v in os.environ.items() if k != "ANDROID_SERIAL"}
     env |= {"ETPROF": ETPROF, "ETPROF_RUNNER": FAKE, "PATH": str(cwd / "bin"), "HOME": str(cwd),
             "ETPROF_PYTHON": sys.executable}
-    return subprocess.run([*words], cwd=cwd, env=env, capture_output=True, text=True, timeout=600, check=False,
-                          stdin=subprocess.DEVNULL)
+    return execute(*words, cwd=cwd, env=env, stdin=subprocess.DEVNULL)
 
 
 def config(cwd, names, output_root, **more):

@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import skip
+from checks import execute, skip
 
 part, etprof, source = sys.argv[1], str(pathlib.Path(sys.argv[2]).resolve()), pathlib.Path(sys.argv[3]).resolve()
 FOLDERS = ("agent_skill_ml_profiling", "agentic-kits")
@@ -26,8 +26,7 @@ def check(what, ok, detail=""):
 
 
 def etp(*words, cwd):
-    return subprocess.run([etprof, *words], cwd=cwd, capture_output=True, text=True, check=False,
-                          stdin=subprocess.DEVNULL)
+    return execute(etprof, *words, cwd=cwd, stdin=subprocess.DEVNULL)
 
 
 def clean_folder(where):
@@ -278,8 +277,7 @@ def failure(where):
     p = etp("skills", "run", "06", "--timeout", "0", cwd=where)
     check("a time-out of nothing is refused", p.returncode == 2, p.stderr)
     (where / "here").mkdir()
-    p = subprocess.run([etprof, "skills", "run", "01", "--format", "json"], cwd=where / "here",
-                       capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    p = execute(etprof, "skills", "run", "01", "--format", "json", cwd=where / "here", stdin=subprocess.DEVNULL)
     check("outside a clone", p.returncode == 1 and "No such file" in p.stdout, p.stdout + p.stderr)
 
 
@@ -290,14 +288,13 @@ def setup(where):
     all_ok("01,02", where)
     check("the link", (where / "etprof").is_symlink())
     all_ok("setup-agent", where)
-    done = subprocess.run([where / ".venv/bin/python", "-c", "import jsonschema"], capture_output=True, text=True,
-                          check=False)
+    done = execute(where / ".venv/bin/python", "-c", "import jsonschema")
     check("what validating needs is set up", done.returncode == 0, done.stderr)
 
 
 def export(where):
     python = source / ".venv/bin/python"
-    if subprocess.run([python, "-c", "import torch, executorch"], capture_output=True, check=False).returncode \
+    if execute(python, "-c", "import torch, executorch", text=False).returncode \
             if python.exists() else True:
         skip("no PyTorch in .venv; scripts/check --export installs it")
     all_ok("03,08", where)

@@ -7,16 +7,15 @@ Known circles stand in circles.txt beside this file: the list may only become sh
 true fails, too."""
 import ast
 import pathlib
-import subprocess
 import sys
 
-from checks import expect, finish, skip
+from checks import execute, expect, finish, skip
 
 
 def symbols(paths):
     """{path: (defined, needed)} global names of the objects at PATHS, by one run of nm."""
     out = {str(path): (set(), set()) for path in paths}
-    told = subprocess.run(["nm", "-A", "-g", "-P", *out], capture_output=True, text=True, check=True).stdout
+    told = execute("nm", "-A", "-g", "-P", *out, check=True).stdout
     for line in told.splitlines():
         path, _, rest = line.partition(": ")
         name, kind = rest.split()[:2]

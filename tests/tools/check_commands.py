@@ -10,10 +10,9 @@ import ast
 import json
 import pathlib
 import re
-import subprocess
 import sys
 
-from checks import expect, finish
+from checks import execute, expect, finish
 
 WORD = re.compile(r"""'[^']*'|"[^"]*"|[^\s'"`()→·|]+""")
 # Where a sentence goes on behind a command: two words of plain text.
@@ -25,11 +24,11 @@ END = re.compile(
 
 def helps(etprof):
     """{verb: (options that take no value, options that take one: None or their words)}"""
-    text = subprocess.run([etprof, "help", "--all"], capture_output=True, text=True, check=True).stdout
+    text = execute(etprof, "help", "--all", check=True).stdout
     verbs = re.findall(r"^  ([a-z-]+) +\S", text, re.M)
     found = {"help": dict.fromkeys(("--all", "--man", "--completion"), "")}
     for verb in verbs:
-        page = subprocess.run([etprof, verb, "--help"], capture_output=True, text=True, check=False).stdout
+        page = execute(etprof, verb, "--help").stdout
         options = {}
         for line in re.findall(r"^ +(?:-\w(?: [A-Z=]+)?, )?(--[a-z0-9-]+.*)$", page, re.M):
             for name, value in re.findall(r"(--[a-z0-9-]+)[ =]?(\{[^}]*\}|\[?[A-Z][^\s]*)?",
@@ -44,8 +43,7 @@ def helps(etprof):
 
 def recipes(root):
     code = "import json; from etprof.export.recipes import all_fixes; print(json.dumps(sorted(all_fixes())))"
-    out = subprocess.run([sys.executable, "-c", code], cwd=root / "python", capture_output=True, text=True,
-                         check=True).stdout
+    out = execute(sys.executable, "-c", code, cwd=root / "python", check=True).stdout
     return set(json.loads(out))
 
 
@@ -121,7 +119,7 @@ def printed(etprof, root):
         more = [str(again)] if again.exists() else []
         for words in (["analyze", dump, *more, "--pte", program, "--full"], ["analyze", dump], ["inspect", program],
                       ["explain", "N1", dump, "--pte", program], ["ops", dump, "--pte", program]):
-            done = subprocess.run([etprof, *map(str, words)], capture_output=True, text=True, check=False)
+            done = execute(etprof, *words)
             yield f"{words[0]} {dump.name}", done.stdout + done.stderr
 
 

@@ -9,22 +9,21 @@ import re
 import subprocess
 import sys
 
-from checks import expect, finish
+from checks import execute, expect, finish
 
 ETPROF = os.path.abspath(sys.argv[1])
 AT = {"ab": "--levels", "roofs": "--device", "convert": "--to"}
 
 
 def said(*words):
-    done = subprocess.run([ETPROF, *words], capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL,
-                          env={**os.environ, "COLUMNS": "80", "LC_ALL": "C.UTF-8"})
+    done = execute(ETPROF, *words, check=True, stdin=subprocess.DEVNULL,
+                   env={**os.environ, "COLUMNS": "80", "LC_ALL": "C.UTF-8"})
     return done.stdout
 
 
 def bash(script, *words):
     ask = 'eval "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _etprof; printf "%s\\n" "${COMPREPLY[@]}"'
-    done = subprocess.run(["bash", "-c", ask, "bash", script, "etprof", *words], capture_output=True, text=True,
-                          check=True)
+    done = execute("bash", "-c", ask, "bash", script, "etprof", *words, check=True)
     return done.stdout.split()
 
 

@@ -5,10 +5,9 @@ today, and -h of each verb is short."""
 import os
 import pathlib
 import re
-import subprocess
 import sys
 
-from checks import expect, finish
+from checks import execute, expect, finish
 
 ETPROF, TREE = str(pathlib.Path(sys.argv[1]).resolve()), pathlib.Path(sys.argv[2])
 PYTHON = ("export", "skills", "mcp")  # verbs whose options it parses
@@ -45,17 +44,15 @@ def session():
     lines = shown.splitlines()
     expect(10 < len(lines) <= SCREEN_LINES, "README", f"a session of {len(lines)} lines")
     expect(all(len(line) <= SCREEN_COLUMNS for line in lines), "README", "a line of the session is too long")
-    now = subprocess.run([ETPROF, "compare", "tests/data/mixed_xnnpack_fp32.etdump",
-                          "tests/data/mixed_xnnpack_fp32_load.etdump"], cwd=TREE, capture_output=True, text=True,
-                         env={"LC_ALL": "C.UTF-8"}, check=True).stdout
+    now = execute(ETPROF, "compare", "tests/data/mixed_xnnpack_fp32.etdump",
+                  "tests/data/mixed_xnnpack_fp32_load.etdump", cwd=TREE, env={"LC_ALL": "C.UTF-8"}, check=True).stdout
     for word in ("Where it came from, ", "What to do next", "Trust ", "More ", "Whole inference", "with recording on"):
         expect(word in shown and word in now, "README", "its session and the tool's differ", word)
     expect(re.search(r"^  \S.* is \d+\.\d\d× faster than \S.*95 % \[", shown, re.M), "README", "no headline")
 
 
 def brief_help():
-    brief, verbs = (re.findall(r"^  ([a-z-]+) +\S", subprocess.run([ETPROF, "help", *words], capture_output=True,
-                                                                   text=True, check=True).stdout, re.M)
+    brief, verbs = (re.findall(r"^  ([a-z-]+) +\S", execute(ETPROF, "help", *words, check=True).stdout, re.M)
                     for words in ((), ("--all",)))
     expect(len(brief) <= 16 and set(brief) <= set(verbs), "help", "its short form", brief)
     written = {name for path in (TREE / "src/cli").glob("cmd_*.c")
@@ -64,7 +61,7 @@ def brief_help():
     for verb in verbs:
         for width in ("60", "80", "200", ""):
             env = {"PATH": os.environ["PATH"]} | ({"COLUMNS": width} if width else {})
-            text = subprocess.run([ETPROF, verb, "-h"], capture_output=True, text=True, check=True, env=env).stdout
+            text = execute(ETPROF, verb, "-h", check=True, env=env).stdout
             lines = text.splitlines()
             expect(len(lines) <= (20 if width == "60" else 15) and f"'etprof {verb} --help'" in text, verb, "-h", width,
                    f"{len(lines)} lines", text)
@@ -74,8 +71,8 @@ def brief_help():
         if verb in PYTHON:
             continue
         for width in (60, 80):
-            text, wide = (subprocess.run([ETPROF, verb, "--help"], capture_output=True, text=True, check=True,
-                                         env={"PATH": os.environ["PATH"], "COLUMNS": str(w)}).stdout
+            text, wide = (execute(ETPROF, verb, "--help", check=True,
+                                  env={"PATH": os.environ["PATH"], "COLUMNS": str(w)}).stdout
                           for w in (width, 400))
             long = [x for x in text.split("examples")[0].splitlines() if len(x) > width and " " in x.strip()]
             expect(not long, verb, "--help", width, "too long", long)
@@ -101,7 +98,7 @@ def agents():
     verbs = set(re.findall(r"`etprof ([a-z-]+)", text))
     expect({"gate", "mcp", "skills"} <= verbs, "AGENTS.md", "verbs", verbs)
     for verb in verbs:
-        done = subprocess.run([ETPROF, verb, "-h"], capture_output=True, text=True, check=False)
+        done = execute(ETPROF, verb, "-h")
         expect(done.returncode == 0, "AGENTS.md", "no verb", verb)
     for test in re.findall(r"\btests? ((?:`\w+`(?:\s+and\s+|,\s+)?)+)", text):
         for name in re.findall(r"\w+", re.sub(r"\band\b", " ", test)):

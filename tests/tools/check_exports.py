@@ -5,10 +5,9 @@ import os
 import pathlib
 import re
 import shutil
-import subprocess
 import sys
 
-from checks import expect, finish, skip
+from checks import execute, expect, finish, skip
 
 HEADERS, LIBRARY = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
 SANITIZER = re.compile(r"^(__asan_|__odr_asan|__ubsan_|__sanitizer_|__tsan_)")
@@ -18,7 +17,7 @@ def exported():
     """Names that a program can link to, by the library's own dynamic symbol table."""
     darwin = sys.platform == "darwin"
     words = ["-gU"] if darwin else ["-D", "--defined-only", "--format=posix"]
-    text = subprocess.run(["nm", *words, LIBRARY], capture_output=True, text=True, check=True).stdout
+    text = execute("nm", *words, LIBRARY, check=True).stdout
     if darwin:
         return {line.split()[-1].removeprefix("_") for line in text.splitlines() if line}
     return {line.split()[0].split("@")[0] for line in text.splitlines() if line and not SANITIZER.match(line)}
@@ -27,9 +26,8 @@ def exported():
 def preprocessed(header):
     """The lines of HEADER as a compiler sees them, without those of what it includes."""
     compiler = shutil.which(os.environ.get("CC", "cc"))
-    text = subprocess.run([compiler, "-std=c17", "-E", f"-I{HEADERS}", "-include", "etprof/error.h", "-x", "c",
-                           str(header)],
-                          capture_output=True, text=True, check=True).stdout
+    text = execute(compiler, "-std=c17", "-E", f"-I{HEADERS}", "-include", "etprof/error.h", "-x", "c", header,
+                   check=True).stdout
     ours, lines = False, []
     for line in text.splitlines():
         marker = re.match(r'# \d+ "([^"]*)"', line)

@@ -4,11 +4,10 @@ library. usage: check_headers.py SOURCE_DIR LIBRARY [FLAG...]; 77 = no C++ compi
 import os
 import pathlib
 import shutil
-import subprocess
 import sys
 import tempfile
 
-from checks import expect, finish
+from checks import execute, expect, finish
 
 ROOT, LIBRARY = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
 FLAGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror", f"-I{ROOT / 'include'}", *sys.argv[3:]]
@@ -28,8 +27,7 @@ int main()
 
 
 def compiled(compiler, standard, source, *words):
-    done = subprocess.run([compiler, f"-std={standard}", *FLAGS, str(source), *map(str, words)], capture_output=True,
-                          text=True, check=False)
+    done = execute(compiler, f"-std={standard}", *FLAGS, source, *words)
     expect(done.returncode == 0, f"{source.name} as {standard}", done.stderr)
     return done.returncode == 0
 
@@ -50,7 +48,7 @@ with tempfile.TemporaryDirectory() as folder:
         (folder / "program.cc").write_text(PROGRAM)
         if compiled(cxx, "c++17", folder / "program.cc", LIBRARY, f"-Wl,-rpath,{LIBRARY.parent}", "-o",
                     folder / "program"):
-            done = subprocess.run([folder / "program"], capture_output=True, text=True, timeout=300, check=False)
+            done = execute(folder / "program")
             expect(done.returncode == 0 and done.stdout == "broken file|x", "the C++ program", done.stdout, done.stderr)
 if not cxx:
     print("skipped: no C++ compiler; as C17 alone")

@@ -9,7 +9,7 @@ import string
 import subprocess
 import sys
 
-from checks import expect, finish
+from checks import execute, expect, finish
 
 ETPROF = sys.argv[1]
 DATA = pathlib.Path(__file__).resolve().parents[1] / "data"
@@ -75,7 +75,7 @@ MEANS = {
 }
 def options(verb):
     """(letter, word, kind of value, help) of each option, from argparse's pages too."""
-    text = subprocess.run([ETPROF, verb, "--help"], capture_output=True, text=True, check=True).stdout
+    text = execute(ETPROF, verb, "--help", check=True).stdout
     for entry in re.findall(r"^ {2,6}-.*(?:\n {20,}.*)*", text, re.M):
         entry = " ".join(entry.split())
         # "-x, --word KIND", as argparse has it "-x KIND, --word KIND" and "--word KIND, --other KIND".
@@ -85,7 +85,7 @@ def options(verb):
 
 
 def verbs():
-    said = subprocess.run([ETPROF, "help", "--all"], capture_output=True, text=True, check=True).stdout
+    said = execute(ETPROF, "help", "--all", check=True).stdout
     return re.findall(r"^  ([a-z-]+) +\S", said, re.M)
 
 
@@ -122,8 +122,7 @@ for verb in verbs():
         if verb in RAW:
             continue
         # the word behind it ends every one of these commands before anything is done
-        done = subprocess.run([ETPROF, verb, f"-{letter}", "1", "--no-such-word"], capture_output=True, text=True,
-                              check=False, stdin=subprocess.DEVNULL)
+        done = execute(ETPROF, verb, f"-{letter}", "1", "--no-such-word", stdin=subprocess.DEVNULL)
         if not re.search(rf"no option -+{letter}\b|has no --format", done.stderr):
             taken.setdefault(letter, set()).add(verb)
 for letter, has in sorted(taken.items()):
@@ -132,7 +131,6 @@ for letter, has in sorted(taken.items()):
 # Colours are no option: the environment says where a pipe gets them.
 for environment, colored in (({"CLICOLOR_FORCE": "1"}, True), ({"CLICOLOR_FORCE": "0"}, False), ({}, False),
                              ({"CLICOLOR_FORCE": "1", "NO_COLOR": "1"}, False)):
-    done = subprocess.run([ETPROF, "ops", DATA / "linear_xnnpack_fp32.etdump"], env=environment, capture_output=True,
-                          check=False)
+    done = execute(ETPROF, "ops", DATA / "linear_xnnpack_fp32.etdump", env=environment, text=False)
     expect(done.returncode == 0 and (b"\x1b[" in done.stdout) == colored, "colours", environment, done.stdout[:200])
 finish(f"{len(found)} words in {len(verbs())} verbs")

@@ -66,6 +66,12 @@ def skip(reason):
     sys.exit(77)
 
 
+def execute(*words, **options):
+    """A program that ran to its end, with what it printed. OPTIONS are those of subprocess.run."""
+    return subprocess.run([w if isinstance(w, bytes) else str(w) for w in words],
+                          **{"capture_output": True, "text": True, "timeout": 600, "check": False, **options})
+
+
 def plain_session(etprof, model, out, names, *words, runs, warmup):
     """`etprof run --plain`: recordings and samples as they are, for who reads them here. NAMES of experiments say their
     levels. Returns the finished process."""

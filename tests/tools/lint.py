@@ -16,7 +16,7 @@ import sys
 import types
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from checks import expect, finish, in_python_with, skip
+from checks import execute, expect, finish, in_python_with, skip
 from words import riddles
 
 in_python_with("clang_format", "ruff", "codespell_lib")
@@ -34,7 +34,7 @@ SAYS_NOTHING = re.compile(r"(^|/)(util|utils|misc|common|helper|helpers)\.\w+$")
 
 def tracked():
     """Each tracked file with code, and of which kind; scripts without an ending tell it in their first line."""
-    done = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)
+    done = execute("git", "ls-files", "-z", cwd=ROOT, check=True)
     for name in sorted(filter(None, done.stdout.split("\0"))):
         path = ROOT / name
         if not path.is_file() or path.is_symlink():
@@ -188,7 +188,7 @@ def pinned(name, package):
     if not path.exists():
         skip(f"no {name} beside {sys.executable} (scripts/lint installs it)")
     wanted = re.search(rf"^{package}==(\d+\.\d+\.\d+)", (OURS / "scripts/requirements/lint.txt").read_text(), re.M)[1]
-    said = subprocess.run([path, "--version"], capture_output=True, text=True, check=True).stdout
+    said = execute(path, "--version", check=True).stdout
     if not re.search(rf"\b{re.escape(wanted)}\b", said):
         skip(f"{path} is not {wanted}: {said.strip()} (scripts/lint installs it)")
     return str(path)
@@ -196,7 +196,7 @@ def pinned(name, package):
 
 def check_sentences():
     """Riddles are told; what is left are the files whose words codespell reads."""
-    done = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)
+    done = execute("git", "ls-files", "-z", cwd=ROOT, check=True)
     read = []
     for name in filter(None, done.stdout.split("\0")):
         path = ROOT / name

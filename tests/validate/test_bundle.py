@@ -7,13 +7,12 @@ import gzip
 import json
 import pathlib
 import struct
-import subprocess
 import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/tools"))
-from checks import expect, finish  # noqa: E402
+from checks import execute, expect, finish  # noqa: E402
 
 ETPROF = sys.argv[1]
 FIXTURE = ROOT / "tests/data/linear_xnnpack_fp32.bpte"
@@ -48,7 +47,7 @@ def told(tmp, name, content, problem):
     path.write_bytes(content)
 
     def ask(*words):
-        return subprocess.run([ETPROF, *words, str(path), "--quiet"], capture_output=True, text=True, timeout=120)
+        return execute(ETPROF, *words, path, "--quiet")
     validated = ask("validate", "--format", "json")
     failed = [(c["id"], c["found"]) for c in json.loads(validated.stdout)["checks"] if not c["ok"]]
     expect(failed == ([("model.tests", problem)] if problem else []), f"{name}: validate: {failed}")

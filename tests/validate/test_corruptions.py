@@ -9,13 +9,12 @@ import json
 import pathlib
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/tools"))
-from checks import validating  # noqa: E402
+from checks import execute, validating  # noqa: E402
 
 ETPROF = str(pathlib.Path(sys.argv[1]).resolve())
 ON, OFF = "linux_sme2_on", "linux_sme2_off"
@@ -217,8 +216,7 @@ def renew_hashes(d):
 
 def asked(d):
     """As the command says it: once, since the package is asked without it below."""
-    done = subprocess.run([ETPROF, "validate", d.name, "--format", "json"], cwd=d.parent, capture_output=True,
-                          text=True, timeout=600, check=False)
+    done = execute(ETPROF, "validate", d.name, "--format", "json", cwd=d.parent)
     return done.returncode, json.loads(done.stdout) if done.stdout else done.stderr
 
 
@@ -226,7 +224,7 @@ def main(tmp):
     good = tmp / "good"
     shutil.copytree(ROOT / "examples/runs/image_encoder_int8_qemu", good)
     for words in (("analyze", "good", "--out", "good"), ("analyze", "good", "--renew")):  # with the timelines
-        subprocess.run([ETPROF, *words, "--quiet"], cwd=tmp, check=True, timeout=600, capture_output=True)
+        execute(ETPROF, *words, "--quiet", cwd=tmp, check=True, text=False)
     validate = validating(ETPROF)
     code, answer = asked(good)
     if code != 0 or not answer["ok"]:

@@ -6,14 +6,13 @@ import json
 import os
 import pathlib
 import shutil
-import subprocess
 import sys
 import tempfile
 import venv
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/tools"))
-from checks import expect, finish  # noqa: E402
+from checks import execute, expect, finish  # noqa: E402
 
 ETPROF = sys.argv[1]
 # What the fixtures are, by the identifiers of ExecuTorch's schemas (ETDump: ED00, program: ET12, bundled program: BP08,
@@ -26,8 +25,7 @@ FILES = {"etdump": ("mixed_xnnpack_fp32.etdump", "an ETDump", "etdump"),
 
 
 def ask(*words, code):
-    done = subprocess.run([ETPROF, *map(str, words), "--quiet", "--format", "json"], capture_output=True, text=True,
-                          timeout=120)
+    done = execute(ETPROF, *words, "--quiet", "--format", "json")
     expect(done.returncode == code, f"{words}: exit code {done.returncode}, not {code}: {done.stderr[-300:]}")
     return json.loads(done.stdout) if done.stdout else {"error": done.stderr}
 
@@ -82,7 +80,7 @@ def without_jsonschema(tmp):
     env = {**os.environ, "ETPROF_PYTHON": str(tmp / "bare/bin/python"), "ETPROF_VENV": str(tmp / "none")}
     (tmp / "derived.json").write_text("{}")
     for path, code in ((tmp / "derived.json", 5), (ROOT / "tests/data" / FILES["pte"][0], 0)):
-        done = subprocess.run([ETPROF, "validate", path], env=env, capture_output=True, text=True, timeout=120)
+        done = execute(ETPROF, "validate", path, env=env)
         expect(done.returncode == code and ("pip install 'jsonschema" in done.stderr) == (code == 5)
                and done.stderr.count("\n") == (code == 5), "without jsonschema", path, done)
 

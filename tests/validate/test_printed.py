@@ -8,12 +8,11 @@ import pathlib
 import platform
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import skip, validating
+from checks import execute, skip, validating
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
@@ -203,9 +202,7 @@ def printed(tmp, *words, codes=CODES):
     """Calls a verb; its document is judged."""
     words = [str(w) for w in words]
     verbs.add(words[0])
-    done = subprocess.run([ETPROF, *words, "--format", "json", "--quiet"], cwd=tmp, capture_output=True, text=True,
-                          timeout=600,
-                          check=False)
+    done = execute(ETPROF, *words, "--format", "json", "--quiet", cwd=tmp)
     label = " ".join(w.replace(str(tmp), "").replace(str(ROOT), "") for w in words)
     if not check(done.returncode in codes and done.stdout, f"{label}: exit {done.returncode}: {done.stderr[-400:]}"):
         return
@@ -214,8 +211,7 @@ def printed(tmp, *words, codes=CODES):
 
 def in_page(tmp, *operands):
     """What the page's script computes from is a document, too."""
-    page = subprocess.run([ETPROF, "analyze", *operands, "--format", "html"], cwd=tmp, check=True, capture_output=True,
-                          text=True, timeout=600).stdout
+    page = execute(ETPROF, "analyze", *operands, "--format", "html", cwd=tmp, check=True).stdout
     found = re.findall(r'<script type="application/json" id="whatif-data">(.*?)</script>', page, re.S)
     if check(len(found) == 1, f"{operands}: {len(found)} documents in the page"):
         judge(tmp, f"page of {operands[0].name}", json.loads(found[0]))
@@ -302,8 +298,7 @@ def machine(tmp):
     printed(tmp, "roofs", "--threads", "1", "--seconds", "0.1", codes={0, 1, 5})
     printed(tmp, "skills")
     printed(tmp, "skills", "run", "01,06", "--dry-run")
-    done = subprocess.run([ETPROF, "export", "--list", "--format", "json"], cwd=tmp, capture_output=True, text=True,
-                          timeout=600, check=False)
+    done = execute(ETPROF, "export", "--list", "--format", "json", cwd=tmp)
     judge(tmp, "models", json.loads(done.stdout) if done.stdout else {"schema": f"nothing: {done.stderr[-300:]}"})
     if (BUNDLE / "bundle.json").exists():
         judge(tmp, "bundle.json", json.loads((BUNDLE / "bundle.json").read_text()))
@@ -316,8 +311,7 @@ def machine(tmp):
 
 
 def complete():
-    known = re.findall(r"^  ([a-z-]+)  ", subprocess.run([ETPROF, "help", "--all"], capture_output=True, text=True,
-                                                        check=True).stdout,
+    known = re.findall(r"^  ([a-z-]+)  ", execute(ETPROF, "help", "--all", check=True).stdout,
                        re.M)
     check(len(known) > 20, f"help --all lists {known}")
     check(set(known) - SILENT == verbs,

@@ -10,19 +10,18 @@ import pathlib
 import random
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
-from checks import expect, finish  # noqa: E402
+from checks import execute, expect, finish  # noqa: E402
 
 AT_LEAST = 2000  # encodings that must be compared in each architecture
 
 
 def classes_of(classify, architecture, encodings):
     text = "".join(f"{architecture} {e}\n" for e in encodings)
-    return subprocess.run([classify], input=text, capture_output=True, text=True, check=True).stdout.split()
+    return execute(classify, input=text, check=True).stdout.split()
 
 
 def compare(classify, architecture, known):
@@ -65,8 +64,8 @@ def disassembled(encodings, folder):
     """The instruction at the begin of each, 16 bytes apart, or None: objdump reads none of just these bytes."""
     blob = folder / "code.bin"
     blob.write_bytes(b"".join(e + b"\x90" * (16 - len(e)) for e in encodings))
-    out = subprocess.run(["objdump", "-D", "-w", "-b", "binary", "-m", "i386:x86-64", "--insn-width=16", str(blob)],
-                         capture_output=True, text=True, check=True).stdout
+    out = execute("objdump", "-D", "-w", "-b", "binary", "-m", "i386:x86-64", "--insn-width=16", blob,
+                  check=True).stdout
     texts = [None] * len(encodings)
     for line in out.splitlines():
         m = re.match(r"\s*([0-9a-f]+):\t([0-9a-f ]+?)\s*\t(.*)", line)
@@ -81,7 +80,7 @@ def accepted(texts, march, folder):
     """For each text: does the assembler accept it for MARCH?"""
     source = folder / "all.s"
     source.write_text("\n".join(texts) + "\n")
-    out = subprocess.run(["as", f"-march={march}", "-o", "/dev/null", str(source)], capture_output=True, text=True)
+    out = execute("as", f"-march={march}", "-o", "/dev/null", source)
     assert "-march" not in out.stderr, out.stderr
     bad = {int(n) for n in re.findall(r"all\.s:(\d+): Error", out.stderr)}
     return [i + 1 not in bad for i in range(len(texts))]
@@ -224,8 +223,7 @@ ARM_SETS = [  # the first that is enough decides; two names: either is right
 def read_with(llvm, words, features):
     """For each word its instruction where these features allow one, else None."""
     text = "".join(" ".join(f"0x{b:02x}" for b in w.to_bytes(4, "little")) + "\n" for w in words)
-    out = subprocess.run([llvm, "-disassemble", "-triple=aarch64", f"-mattr={features}"], input=text,
-                         capture_output=True, text=True)
+    out = execute(llvm, "-disassemble", "-triple=aarch64", f"-mattr={features}", input=text)
     bad = {int(n) - 1 for n in re.findall(r"<stdin>:(\d+):\d+: warning: (?:invalid|potentially)", out.stderr)}
     texts = [line.strip() for line in out.stdout.splitlines() if line.startswith("\t") and ".text" not in line]
     good = iter(texts)

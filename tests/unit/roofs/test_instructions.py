@@ -8,11 +8,10 @@ usage: test_instructions.py ROOF_TRIPS"""
 import pathlib
 import re
 import shutil
-import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
-from checks import skip
+from checks import execute, skip
 
 WIDTH = {"x": 128, "y": 256, "z": 512}
 
@@ -41,8 +40,7 @@ CALLGRIND = {"sse", "ssse3", "avx2"}
 
 def disassemble(program, symbol):
     """[(address, mnemonic, operands)]"""
-    text = subprocess.run(["objdump", "-d", "--no-show-raw-insn", f"--disassemble={symbol}", program],
-                          capture_output=True, text=True, check=True).stdout
+    text = execute("objdump", "-d", "--no-show-raw-insn", f"--disassemble={symbol}", program, check=True).stdout
     found = re.findall(r"^ *([0-9a-f]+):\t(\S+) *(.*)$", text, re.M)
     assert found, f"no code of {symbol}"
     return [(int(a, 16), m, o) for a, m, o in found]
@@ -76,9 +74,7 @@ def ops_of(body):
 
 
 def callgrind(program, isa, what, trips):
-    r = subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", program, isa, what,
-                        str(trips)],
-                       capture_output=True, text=True, timeout=600)
+    r = execute("valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", program, isa, what, trips)
     found = re.search(r"Collected : (\d+)", r.stderr)
     assert r.returncode == 0 and found, r.stderr
     return int(found[1])
@@ -108,7 +104,7 @@ def main():
     if not shutil.which("objdump"):
         skip("no objdump")
     failed = False
-    listed = subprocess.run([program], capture_output=True, text=True, check=True).stdout.split("\n")[:-1]
+    listed = execute(program, check=True).stdout.split("\n")[:-1]
     readers = {(isa, "read") for isa in READERS}
     assert {tuple(line.split()[:2]) for line in listed} == set(SYMBOL) | readers, listed
     for line in listed:
