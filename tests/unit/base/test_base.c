@@ -235,9 +235,8 @@ static void digits_have_no_exponent(void **state)
 
 static void json_escapes_and_nests(void **state)
 {
-    etp_arena *arena = *state;
     etp_strbuf buf;
-    etp_strbuf_init(&buf, arena);
+    etp_strbuf_init(&buf, *state);
     etp_sink sink = etp_sink_strbuf(&buf);
     etp_json j;
     etp_json_init(&j, &sink, false);
@@ -264,9 +263,8 @@ static void json_escapes_and_nests(void **state)
 
 static void json_writes_the_unknown_as_null(void **state)
 {
-    etp_arena *arena = *state;
     etp_strbuf buf;
-    etp_strbuf_init(&buf, arena);
+    etp_strbuf_init(&buf, *state);
     etp_sink sink = etp_sink_strbuf(&buf);
     etp_json j;
     etp_json_init(&j, &sink, false);

@@ -39,9 +39,8 @@ static const struct {
 
 static void names(void **state)
 {
-    etp_arena *arena = *state;
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
-        etp_str name = etp_cxx_name(etp_str_from(k_cases[i].symbol), arena);
+        etp_str name = etp_cxx_name(etp_str_from(k_cases[i].symbol), *state);
         const char *wanted = k_cases[i].name ? k_cases[i].name : "";
         if (!etp_str_eqz(name, wanted)) {
             fail_msg("%s: \"%.*s\", wanted \"%s\"", k_cases[i].symbol, (int)name.len,

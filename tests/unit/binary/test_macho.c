@@ -214,13 +214,11 @@ static void labels_of_assembly(void **state)
 
 static void small_files(void **state)
 {
-    etp_arena *arena = *state;
     for (int starts = 0; starts < 2; starts++) {
         file f;
         etp_image *image;
-        etp_error err = {0};
         make(&f, starts);
-        assert_int_equal(etp_image_open((etp_bytes){f.bytes, f.len, 0}, arena, &image, &err),
+        assert_int_equal(etp_image_open((etp_bytes){f.bytes, f.len, 0}, *state, &image, NULL),
                          ETP_OK);
         check_small(image, starts);
     }
@@ -296,7 +294,6 @@ static void refused(void **state)
 // watch).
 static void damage_is_bearable(void **state)
 {
-    etp_arena *arena = *state;
     uint64_t x = 88172645463325252u;
     for (int round = 0; round < 4000; round++) {
         file f;
@@ -311,7 +308,7 @@ static void damage_is_bearable(void **state)
         memcpy(exact, f.bytes, n);
         etp_image *image = NULL;
         etp_error err;
-        if (etp_image_open((etp_bytes){exact, n, 0}, arena, &image, &err) == ETP_OK) {
+        if (etp_image_open((etp_bytes){exact, n, 0}, *state, &image, &err) == ETP_OK) {
             for (size_t i = 0; i < etp_image_range_count(image); i++) {
                 etp_function r = etp_image_range_at(image, i), found;
                 etp_bytes code;

@@ -193,7 +193,6 @@ static void groups_keep_four_bits_off_sme(void **state)
 
 static void a_core_without_sme_is_not_accused(void **state)
 {
-    folder *f = *state;
     static const char *const k_cpus[] = {
         "aarch64:hwcap=0xffffffff,hwcap2=0x2000,midr=0x410fd0c1,kernel=6.12",
         "aarch64:hwcap=0xffffffff,hwcap2=0x2000,midr=0x0,kernel=6.12", "nonsense"};
@@ -202,7 +201,7 @@ static void a_core_without_sme_is_not_accused(void **state)
         assert_string_equal(x.reason, "kernel_hides");
         x.cpu = k_cpus[i];
         made m = made_fixture(&x);
-        etp_ab_session *s = made_open(&m, f);
+        etp_ab_session *s = made_open(&m, *state);
         assert_null(etp_ab_answer(s)->engagement.feature_name);
         assert_int_equal(etp_ab_answer(s)->engagement.off, 0);
     }

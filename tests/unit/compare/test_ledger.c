@@ -68,11 +68,10 @@ static void closes(const etp_ab *ab)
 // median none.
 static void interruptions_are_no_boundary(void **state)
 {
-    folder *f = *state;
     made m = made_base();
     m.runs = 24;
     m.interrupt_us = 3000;
-    etp_ab_session *s = made_open(&m, f);
+    etp_ab_session *s = made_open(&m, *state);
     const etp_ab *ab = etp_ab_answer(s);
     closes(ab);
     assert_true(row_of(ab, "boundary")->baseline_ns == 10000 &&
@@ -106,11 +105,10 @@ static void interruptions_are_no_boundary(void **state)
 // inference.
 static void tracer_is_a_ratio_of_medians(void **state)
 {
-    folder *f = *state;
     made m = made_base();
     m.untraced_us[0] = 785;
     m.untraced_us[1] = 500;
-    etp_ab_session *s = made_open(&m, f);
+    etp_ab_session *s = made_open(&m, *state);
     const etp_ab *ab = etp_ab_answer(s);
     closes(ab);
     for (size_t a = 0; a < 2; a++) {
@@ -207,7 +205,6 @@ static void slower_is_more_than_truncation(void **state)
 // the call took besides.
 static void calls_bound_what_is_hidden(void **state)
 {
-    folder *f = *state;
     made m = made_base();
     for (int i = 0; i < MADE_OPS; i++) { // twelve in one call, with 10 µs around them
         m.ops[i] = (made_op){
@@ -215,7 +212,7 @@ static void calls_bound_what_is_hidden(void **state)
             0, {20,            10           }
         };
     }
-    etp_ab_session *s = made_open(&m, f);
+    etp_ab_session *s = made_open(&m, *state);
     const etp_ab_category *c = category_of(etp_ab_answer(s), ETP_CATEGORY_ELEMENTWISE);
     assert_true(c->truncation_ns[0] == 10000 && c->truncation_ns[1] == 10000);
     assert_true(fabs(c->speedup[0] - 2) < 0.01);
@@ -227,7 +224,6 @@ static void calls_bound_what_is_hidden(void **state)
 // leaves.
 static void fewer_calls_save_what_calls_took(void **state)
 {
-    folder *f = *state;
     made m = made_base();
     m.runs = 24;
     m.interrupt_us = 3000;
@@ -235,7 +231,7 @@ static void fewer_calls_save_what_calls_took(void **state)
     for (int i = 0; i < MADE_OPS; i++) {
         m.ops[i] = i < 3 ? (made_op){{"Add (ND) #1", "Add (ND) #1"}, 2 * i, {40, 40}} : (made_op){{NULL, NULL}, 0, {0, 0}};
     }
-    etp_ab_session *s = made_open(&m, f);
+    etp_ab_session *s = made_open(&m, *state);
     const etp_ab *ab = etp_ab_answer(s);
     const etp_ab_fix *found = NULL;
     for (size_t i = 0; i < ab->fixes.n; i++) {

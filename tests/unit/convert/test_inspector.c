@@ -56,9 +56,8 @@ static void check_folder(const char *dumps, const char *tables, size_t at_least)
 {
     etp_arena arena = {0};
     etp_dir_list list = {0};
-    etp_error err = {0};
     size_t n = 0;
-    assert_int_equal(etp_os_list(dumps, &arena, &list, &err), ETP_OK);
+    assert_int_equal(etp_os_list(dumps, &arena, &list, NULL), ETP_OK);
     for (size_t i = 0; i < list.n; i++) {
         const char *tsv = etp_arena_printf(&arena, "%s/%s.tsv", tables, list.items[i].name);
         if (etp_str_ends(etp_str_from(list.items[i].name), ETP_STR(".etdump")) &&

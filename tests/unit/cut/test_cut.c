@@ -221,12 +221,11 @@ static void all_cuts_are_programs(void **state)
 static void whole_prefix_has_all_weights(void **state)
 {
     opened o = open_program("linear_xnnpack_fp32.pte");
-    etp_arena *arena = *state;
     etp_bytes bytes;
     const etp_program *cut = NULL;
     const etp_method *m = &o.program->methods[0];
     etp_cut_place at = {m, 0, m->partitions[0].n_nodes - 1};
-    assert_int_equal(etp_cut_prefix(o.file.bytes, o.program, &at, arena, &bytes, NULL), ETP_OK);
+    assert_int_equal(etp_cut_prefix(o.file.bytes, o.program, &at, *state, &bytes, NULL), ETP_OK);
     assert_int_equal(etp_program_open(bytes, NULL, &cut, NULL), ETP_OK);
     const etp_partition *a = &m->partitions[0], *b = &cut->methods[0].partitions[0];
     assert_int_equal(b->weight_bytes, a->weight_bytes);

@@ -31,13 +31,12 @@ static void lists(void **state)
         {"big",                    NULL   },
         {"1\n",                    NULL   },
     };
-    etp_arena *arena = *state;
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
         etp_cpu_set s;
         assert_int_equal(etp_cpu_set_parse(etp_str_from(k_cases[i].text), &s),
                          k_cases[i].back != NULL);
         if (k_cases[i].back) {
-            assert_string_equal(etp_cpu_set_text(&s, arena), k_cases[i].back);
+            assert_string_equal(etp_cpu_set_text(&s, *state), k_cases[i].back);
         }
     }
 }
@@ -55,7 +54,6 @@ static etp_status probe(etp_device *d, etp_arena *arena, etp_device_facts *out, 
 
 static void words(void **state)
 {
-    etp_arena *arena = *state;
     static const struct {
         const char *clusters, *word, *cpus; // NULL: refused
     } k_cases[] = {
@@ -86,7 +84,7 @@ static void words(void **state)
         etp_device d = {.ops = &ops, .data = &t, .info = {.spec = "adb:X"}};
         const char *out = NULL;
         etp_error err;
-        etp_status st = etp_cpus_resolve(&d, k_cases[i].word, arena, &out, &err);
+        etp_status st = etp_cpus_resolve(&d, k_cases[i].word, *state, &out, &err);
         if (k_cases[i].cpus) {
             assert_int_equal(st, ETP_OK);
             assert_string_equal(out, k_cases[i].cpus);

@@ -43,9 +43,8 @@ static void close_pair(joined *j)
 static etp_join join_block(joined *j, size_t block)
 {
     etp_join out;
-    etp_error err = {0};
     assert_int_equal(
-        etp_join_block(j->program, etp_trace_block_at(j->trace, block), &j->arena, &out, &err),
+        etp_join_block(j->program, etp_trace_block_at(j->trace, block), &j->arena, &out, NULL),
         ETP_OK);
     assert_int_equal(out.n_events, etp_trace_block_at(j->trace, block)->n_events);
     return out;
@@ -163,7 +162,6 @@ static etp_join join_changed(joined *j, bool without_kernel, const char *kernel)
 {
     etp_trace_block block = *etp_trace_block_at(j->trace, 0);
     etp_trace_event events[16];
-    etp_error err = {0};
     etp_join out;
     size_t n = 0;
     assert_true(block.n_events <= 16);
@@ -181,7 +179,7 @@ static etp_join join_changed(joined *j, bool without_kernel, const char *kernel)
     }
     block.events = events;
     block.n_events = n;
-    assert_int_equal(etp_join_block(j->program, &block, &j->arena, &out, &err), ETP_OK);
+    assert_int_equal(etp_join_block(j->program, &block, &j->arena, &out, NULL), ETP_OK);
     return out;
 }
 
@@ -322,12 +320,11 @@ static void corpus_is_placed(void **state)
     const char *dir = need_corpus();
     etp_arena *arena = *state;
     etp_dir_list dumps = {0};
-    etp_error err = {0};
     const char *folder = etp_arena_printf(arena, "%s/dumps", dir);
     const char *worst_name = "none";
     double worst = 1.0;
     size_t checked = 0;
-    assert_int_equal(etp_os_list(folder, arena, &dumps, &err), ETP_OK);
+    assert_int_equal(etp_os_list(folder, arena, &dumps, NULL), ETP_OK);
     for (size_t i = 0; i < dumps.n; i++) {
         const char *name = dumps.items[i].name;
         const char *dot = strchr(name, '.');
@@ -406,10 +403,9 @@ static void damage_block(joined *j, const etp_trace_block *block, damage how, ui
 {
     enum { MAX = 512 };
     etp_join join;
-    etp_error err = {0};
     etp_str names[MAX];
     uint32_t truth[MAX];
-    assert_int_equal(etp_join_block(j->program, block, &j->arena, &join, &err), ETP_OK);
+    assert_int_equal(etp_join_block(j->program, block, &j->arena, &join, NULL), ETP_OK);
     for (uint32_t call = 0; call < block->n_events; call++) {
         if (block->events[call].kind != ETP_EVENT_DELEGATE_CALL ||
             join.events[call].partition == ETP_NO_INDEX) {

@@ -93,7 +93,6 @@ static void assert_placed(const etp_operator_placement *a, uint32_t op, uint32_t
 static void clamps_go_into_their_producer(void **state)
 {
     chain c;
-    etp_arena *arena = *state;
     const step steps[] = {
         {ETP_XNN_CONV_2D, ETP_DTYPE_FLOAT32},
         {ETP_XNN_CLAMP,   ETP_DTYPE_FLOAT32},
@@ -105,7 +104,7 @@ static void clamps_go_into_their_producer(void **state)
     make_chain(&c, ETP_DTYPE_FLOAT32, steps, 6);
     const char *const names[] = {"Convolution (NHWC, F32) IGEMM #1", "Add (ND) #1", "Clamp (NC) #1",
                                  "Sigmoid (NC) #1"};
-    etp_operator_placement a = align(&c, names, 4, arena);
+    etp_operator_placement a = align(&c, names, 4, *state);
     assert_placed(&a, 0, 0, 0, 1); // convolution with its clamp
     assert_placed(&a, 1, 2, 2, 2);
     assert_placed(&a, 2, 3, 3, 4); // the first clamp keeps both limits
@@ -150,7 +149,6 @@ static void tables_cover_their_chain(void **state)
 static void inserted_converts_have_no_node(void **state)
 {
     chain c;
-    etp_arena *arena = *state;
     const step steps[] = {
         {ETP_XNN_CONV_2D, ETP_DTYPE_FLOAT16},
         {ETP_XNN_SIGMOID, ETP_DTYPE_FLOAT16}
@@ -158,7 +156,7 @@ static void inserted_converts_have_no_node(void **state)
     make_chain(&c, ETP_DTYPE_FLOAT16, steps, 2);
     const char *const names[] = {"Convert (NC) #1", "Convolution (NHWC, F32) IGEMM #1",
                                  "Sigmoid (NC) #1", "Convert (NC) #2"};
-    etp_operator_placement a = align(&c, names, 4, arena);
+    etp_operator_placement a = align(&c, names, 4, *state);
     assert_true(a.placed[0].inserted && a.placed[3].inserted);
     assert_int_equal(a.placed[0].node, ETP_NO_INDEX);
     assert_placed(&a, 1, 0, 0, 0);
@@ -218,7 +216,6 @@ static void long_chains_are_aligned_in_windows(void **state)
     static const int64_t k_dims[] = {4};
     static etp_str names[N];
     etp_xnn_graph graph = {0};
-    etp_arena *arena = *state;
     uint32_t n_ops = 0;
     for (uint32_t i = 0; i <= N; i++) {
         values[i] = (etp_value){.kind = ETP_EVALUE_TENSOR,
@@ -243,7 +240,7 @@ static void long_chains_are_aligned_in_windows(void **state)
     etp_partition p = {
         .graph = &graph, .values = values, .n_values = N + 1, .nodes = nodes, .n_nodes = N};
     etp_operator_placement a;
-    etp_align_operators(&p, names, n_ops, arena, &a);
+    etp_align_operators(&p, names, n_ops, *state, &a);
     assert_true(a.fit == 1.0);
     for (uint32_t i = 0; i < N; i++) {
         assert_int_equal(a.placed[i].node, i);

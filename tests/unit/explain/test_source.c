@@ -25,12 +25,10 @@ static etp_status read_file(const char *path, etp_file *file, etp_arena *arena, 
 static void fixture_by_hand(void **state)
 {
     etp_file file;
-    etp_arena *arena = *state;
     etp_etrecord r;
-    etp_error err = {0};
     char path[512];
     snprintf(path, sizeof path, "%s/mixed_xnnpack_fp32.etrecord", k_data);
-    assert_int_equal(read_file(path, &file, arena, &r, &err), ETP_OK);
+    assert_int_equal(read_file(path, &file, *state, &r, NULL), ETP_OK);
     assert_true(etp_etrecord_probe(file.bytes));
     assert_int_equal(r.n_methods, 1);
     const etp_record_method *m = etp_etrecord_method(&r, ETP_STR("forward"));
@@ -111,9 +109,8 @@ static void check_block(const etp_program *program, const etp_etrecord *record,
 {
     etp_arena arena = {0};
     etp_join join;
-    etp_error err = {0};
     size_t at = 0;
-    assert_int_equal(etp_join_block(program, block, &arena, &join, &err), ETP_OK);
+    assert_int_equal(etp_join_block(program, block, &arena, &join, NULL), ETP_OK);
     for (uint32_t i = 0; i < block->n_events; i++) {
         const etp_trace_event *e = &block->events[i];
         etp_source s;
@@ -208,16 +205,14 @@ static void programs_can_carry_their_own_traces(void **state)
     etp_file pte, dump;
     const etp_program *program = NULL;
     etp_trace *trace = NULL;
-    etp_arena *arena = *state;
     etp_join join;
-    etp_error err = {0};
     snprintf(path, sizeof path, "%s/models/toy_cnn_portable_fp32_stacktrace.pte", dir);
     golden_open(path, &pte);
-    assert_int_equal(etp_program_open(pte.bytes, NULL, &program, &err), ETP_OK);
+    assert_int_equal(etp_program_open(pte.bytes, NULL, &program, NULL), ETP_OK);
     snprintf(path, sizeof path, "%s/dumps/toy_cnn_portable_fp32.x86_full.etdump", dir);
     open_dump(path, &dump, &trace);
     const etp_trace_block *block = etp_trace_block_at(trace, 0);
-    assert_int_equal(etp_join_block(program, block, arena, &join, &err), ETP_OK);
+    assert_int_equal(etp_join_block(program, block, *state, &join, NULL), ETP_OK);
     size_t found = 0;
     for (uint32_t i = 0; i < block->n_events; i++) {
         etp_source s;
@@ -382,7 +377,6 @@ static void numbers_beyond_json_are_read(void **state)
 
 static void damaged_records(void **state)
 {
-    etp_arena *arena = *state;
     char path[512];
     etp_file file;
     snprintf(path, sizeof path, "%s/tests/fuzz/corpus/etrecord/stored", ETP_TEST_SOURCE_DIR);
@@ -401,7 +395,7 @@ static void damaged_records(void **state)
         uint8_t *exact = malloc(n ? n : 1);
         assert_non_null(exact);
         memcpy(exact, copy, n);
-        etp_status status = etp_etrecord_read((etp_bytes){exact, n, 0}, arena, &r, &err);
+        etp_status status = etp_etrecord_read((etp_bytes){exact, n, 0}, *state, &r, &err);
         if (status != ETP_OK && status != ETP_CORRUPT && status != ETP_UNSUPPORTED) {
             fail_msg("byte %zu: status %d, %s", i, status, err.msg);
         }

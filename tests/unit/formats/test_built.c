@@ -448,8 +448,7 @@ static void constants_of_old_exporters(void **state)
     program_spec p = {.plan = plan(&t, &s)};
     p.constants = etp_fbb_vec_refs(&t.b, buffers, 2);
     etp_pte pte;
-    etp_error err = {0};
-    assert_int_equal(read(&t, program(&t, p), &pte, &err), ETP_OK);
+    assert_int_equal(read(&t, program(&t, p), &pte, NULL), ETP_OK);
     assert_int_equal(pte.n_constant_buffers, 2);
     assert_int_equal(pte.methods[0].values[0].u.tensor->data.len, 8);
     assert_int_equal(pte.methods[0].values[0].u.tensor->data.ptr[7], 8);

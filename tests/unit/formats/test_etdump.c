@@ -32,12 +32,11 @@ static void framings_are_told_apart(void **state)
 {
     etp_arena *arena = *state;
     etp_etdump d;
-    etp_error err = {0};
     etp_bytes prefixed = small_dump(arena, true, 0), plain = small_dump(arena, false, 0);
     etp_bytes stripped = {prefixed.ptr + 4, prefixed.len - 4, 0};
     const etp_bytes files[] = {prefixed, plain, stripped};
     for (size_t i = 0; i < 3; i++) {
-        assert_int_equal(etp_etdump_open(files[i], &d, &err), ETP_OK);
+        assert_int_equal(etp_etdump_open(files[i], &d, NULL), ETP_OK);
         assert_int_equal(d.framing, i == 0 ? ETP_ETDUMP_PREFIXED : ETP_ETDUMP_PLAIN);
         assert_int_equal(d.n_runs, 1);
         etp_etdump_run run = etp_etdump_run_at(&d, 0);
@@ -86,8 +85,7 @@ static void other_files_are_named(void **state)
 static void values_of_every_type(void **state)
 {
     static const int64_t k_shape[] = {2, 3};
-    etp_arena *arena = *state;
-    dump_writer w = dump_begin(arena);
+    dump_writer w = dump_begin(*state);
     const etp_fbb_ref values[] = {
         dump_int(&w, -7, false),
         dump_bool(&w, true, true),
@@ -107,8 +105,7 @@ static void values_of_every_type(void **state)
     dump_allocation(&w, 2, (uint64_t)1 << 40);
     dump_run(&w, "Execute", 4);
     etp_etdump d;
-    etp_error err = {0};
-    assert_int_equal(etp_etdump_open(dump_finish(&w, true), &d, &err), ETP_OK);
+    assert_int_equal(etp_etdump_open(dump_finish(&w, true), &d, NULL), ETP_OK);
     etp_etdump_run run = etp_etdump_run_at(&d, 0);
     assert_int_equal(run.bundled_input, 4);
     etp_etdump_debug e[7];
@@ -262,8 +259,7 @@ static void broken_recordings_are_errors(void **state)
         char path[512];
         snprintf(path, sizeof path, "%s/tests/data/%s", ETP_TEST_SOURCE_DIR, k_files[i]);
         etp_file file = {0};
-        etp_error err = {0};
-        assert_int_equal(etp_file_open(path, 1 << 20, &file, &err), ETP_OK);
+        assert_int_equal(etp_file_open(path, 1 << 20, &file, NULL), ETP_OK);
         cut_and_flip(file.bytes);
         etp_file_close(&file);
     }
@@ -272,8 +268,7 @@ static void broken_recordings_are_errors(void **state)
 static void broken_debug_events_are_errors(void **state)
 {
     static const int64_t k_shape[] = {2, 3};
-    etp_arena *arena = *state;
-    dump_writer w = dump_begin(arena);
+    dump_writer w = dump_begin(*state);
     for (int run = 0; run < 2; run++) {
         dump_debug_event(&w, &(dump_debug){.instruction = 0,
                                            .delegate_id = -1,
@@ -298,8 +293,7 @@ static void broken_debug_events_are_errors(void **state)
 // Several runs of two methods: most of them are recognised as repetitions.
 static void broken_repetitions_are_errors(void **state)
 {
-    etp_arena *arena = *state;
-    dump_writer w = dump_begin(arena);
+    dump_writer w = dump_begin(*state);
     for (uint64_t i = 0; i < 3; i++) {
         dump_event(&w, &(dump_profile){.delegate_str = "Add (ND) #1",
                                        .delegate_id = -1,
@@ -325,8 +319,7 @@ static void broken_repetitions_are_errors(void **state)
 // seen before for a while, and then the file ends.
 static void runs_may_lead_anywhere(void **state)
 {
-    etp_arena *arena = *state;
-    dump_writer w = dump_begin(arena);
+    dump_writer w = dump_begin(*state);
     for (uint64_t i = 0; i < 4; i++) {
         dump_event(&w, &(dump_profile){.delegate_str = "Add (ND) #1",
                                        .delegate_id = -1,
@@ -337,8 +330,7 @@ static void runs_may_lead_anywhere(void **state)
     }
     etp_bytes good = dump_finish(&w, true);
     etp_etdump d;
-    etp_error err = {0};
-    assert_int_equal(etp_etdump_open(good, &d, &err), ETP_OK);
+    assert_int_equal(etp_etdump_open(good, &d, NULL), ETP_OK);
     size_t opened = 0;
     for (size_t entry = 1; entry < 4; entry++) {
         size_t at = (size_t)(d.at_runs - good.ptr) + 4 * entry;

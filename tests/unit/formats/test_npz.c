@@ -25,10 +25,9 @@ static etp_status read_npz(const char *name, uint64_t limit, etp_arena *arena, c
 // np.savez_compressed(file, arange(6).reshape(2, 3) + .5, asfortranarray([[1, 2], [3, 4]]), True)
 static void positional(void **state)
 {
-    etp_arena *arena = *state;
     const etp_npy *a;
     size_t n;
-    assert_int_equal(read_npz("positional.npz", 1 << 20, arena, &a, &n, NULL), ETP_OK);
+    assert_int_equal(read_npz("positional.npz", 1 << 20, *state, &a, &n, NULL), ETP_OK);
     assert_int_equal(n, 3);
     assert_true(a[0].dtype == ETP_DTYPE_FLOAT32 && a[0].n_dims == 2 && a[0].sizes[0] == 2 &&
                 a[0].sizes[1] == 3);
@@ -141,7 +140,6 @@ static void shapes_beyond_all_memory(void **state)
 
 static void damaged(void **state)
 {
-    etp_arena *arena = *state;
     static const char *const k_files[] = {"positional.npz", "named.npz", "linear.npy"};
     for (size_t f = 0; f < sizeof k_files / sizeof *k_files; f++) {
         char path[1024];
@@ -162,7 +160,7 @@ static void damaged(void **state)
             size_t count;
             etp_error err = {0};
             etp_status status =
-                f < 2 ? etp_npz_read((etp_bytes){copy, n, 0}, 1 << 20, arena, &a, &count, &err)
+                f < 2 ? etp_npz_read((etp_bytes){copy, n, 0}, 1 << 20, *state, &a, &count, &err)
                       : etp_npy_read((etp_bytes){copy, n, 0}, &one, &err);
             assert_true(status == ETP_OK || status == ETP_CORRUPT || status == ETP_UNSUPPORTED);
             assert_true(status != ETP_OK || i >= len);

@@ -15,7 +15,6 @@
 // long as in float32 there, depthwise convolutions of 9 taps 1.6 to 2.1 times (five networks).
 static void int8_is_offered_where_it_helps(void **state)
 {
-    folder *f = *state;
     static const struct {
         const char *level;
         bool offered;
@@ -36,7 +35,7 @@ static void int8_is_offered_where_it_helps(void **state)
         m.level[0] = "sse";
         m.level[1] = k_levels[i].level;
         m.cpus = "1";
-        etp_ab_session *s = made_open(&m, f);
+        etp_ab_session *s = made_open(&m, *state);
         const etp_ab *ab = etp_ab_answer(s);
         bool offered = false;
         for (size_t k = 0; k < ab->fixes.n; k++) {
@@ -51,7 +50,6 @@ static void int8_is_offered_where_it_helps(void **state)
 static void what_a_command_does_comes_first(void **state)
 {
     made m = made_base();
-    folder *f = *state;
     made_op ops[] = {
         {{"Convolution (NHWC, QC8) IGEMM #1", "Convolution (NHWC, QC8) IGEMM #1"},               0, {300, 200}},
         {{"Batch Matrix Multiply (NC, F32) GEMM #1", "Batch Matrix Multiply (NC, F32) GEMM #1"},
@@ -67,7 +65,7 @@ static void what_a_command_does_comes_first(void **state)
     m.level[1] = "vnni";
     m.cpus = "1";
     m.stem = "vit_xnnpack_int8";
-    etp_ab_session *s = made_open(&m, f);
+    etp_ab_session *s = made_open(&m, *state);
     const etp_ab *ab = etp_ab_answer(s);
     const etp_ab_fix *norm = &ab->fixes.items[0], *products = &ab->fixes.items[1];
     assert_int_equal(norm->kind, ETP_FIX_DELEGATE);

@@ -226,7 +226,6 @@ static void none_where_none_is_due(void **state)
 static void planted_island(void **state)
 {
     made m = made_base();
-    folder *f = *state;
     made_op island[] = {
         {{"Convolution (NHWC, QC8) IGEMM #1", "Convolution (NHWC, QC8) IGEMM #1"}, 0, {400, 400}},
         {{"Convert (NC, QS8, F32) #1", "Convert (NC, QS8, F32) #1"},               0, {20, 20}  },
@@ -235,7 +234,7 @@ static void planted_island(void **state)
         {{"Convolution (NHWC, QC8) IGEMM #2", "Convolution (NHWC, QC8) IGEMM #2"}, 0, {400, 400}}
     };
     memcpy(m.ops, island, sizeof island);
-    etp_ab_session *s = made_open(&m, f);
+    etp_ab_session *s = made_open(&m, *state);
     const etp_ab_fix *x = fix_of(etp_ab_answer(s), ETP_FIX_ISLANDS, "--apply align-padding");
     assert_int_equal(x->n_evidence, 3);
     // Times of a block are whole microseconds of a ± 0.25 % swing: 100 µs, interval below 1 µs.
@@ -360,8 +359,7 @@ static void roofs_of_memory_and_regions(void **state)
     etp_ab_close(s);
 
     made m = made_base();
-    folder *f = *state;
-    const char *dir = made_write(&m, f);
+    const char *dir = made_write(&m, *state);
     etp_ab_options how = {.roofs = roofs};
     assert_int_equal(etp_ab_open(&dir, 1, &how, &s, NULL), ETP_OK);
     x = fix_of(etp_ab_answer(s), ETP_FIX_THREADS, "--threads 1,8");
@@ -388,8 +386,7 @@ static void threads_of_a_phase(void **state)
         {{.kind = ETP_PHASE_OF_SHAPE, .calls = 1},                               "this session's command with --threads 1,8"},
     };
     made m = made_base();
-    folder *f = *state;
-    etp_ab_session *s = made_open(&m, f);
+    etp_ab_session *s = made_open(&m, *state);
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
         etp_ab ab = *etp_ab_answer(s);
         ab.phase = &k_cases[i].phase;
@@ -417,8 +414,7 @@ static void threads_that_were_measured(void **state)
         {2, 2, 0, false},
     };
     made m = made_base();
-    folder *f = *state;
-    etp_ab_session *s = made_open(&m, f);
+    etp_ab_session *s = made_open(&m, *state);
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
         etp_ab ab = *etp_ab_answer(s);
         assert_int_equal(ab.n_arms, 2);
@@ -446,7 +442,6 @@ static void threads_that_were_measured(void **state)
 // a number without attention is the model's own.
 static void attention_is_one_fix(void **state)
 {
-    folder *f = *state;
     static const char *const k_kernels[] = {"any.out",        "logical_not.out",  "where.self_out",
                                             "eq.Scalar_out",  "arange.start_out", "le.Scalar_out",
                                             "mul.Scalar_out", "expand_copy.out"};
@@ -474,7 +469,7 @@ static void attention_is_one_fix(void **state)
                 1 + i, {40,       40      }
             };
         }
-        etp_ab_session *s = made_open(&m, f);
+        etp_ab_session *s = made_open(&m, *state);
         const etp_ab *ab = etp_ab_answer(s);
         if (attention) {
             assert_int_equal(fix_of(ab, ETP_FIX_DELEGATE, "decompose-attention")->n_evidence, 7);
@@ -493,12 +488,11 @@ static void attention_is_one_fix(void **state)
 // Findings about a part of the time: the largest part first, whatever they are about.
 static void findings_by_the_time_they_concern(void **state)
 {
-    folder *f = *state;
     for (int us = 270; us <= 400;
          us += 130) { // of the kernel outside the delegate; 340 µs move data
         made m = made_base();
         m.ops[4].us[0] = m.ops[4].us[1] = us;
-        etp_ab_session *s = made_open(&m, f);
+        etp_ab_session *s = made_open(&m, *state);
         const etp_ab *ab = etp_ab_answer(s);
         size_t layout = 0, portable = 0;
         for (size_t i = 0; i < ab->judged.findings.n; i++) {
@@ -517,7 +511,6 @@ static void findings_by_the_time_they_concern(void **state)
 // the fix.
 static void recipe_repeats_the_export(void **state)
 {
-    folder *f = *state;
     static const char *const k_cases[][2] = {
         {"toy_xnnpack_fp32",                               "etprof export MODEL --apply layer-norm"},
         {"toy_xnnpack_int8-dynamic_gelu-tanh_fold-expand",
@@ -534,7 +527,7 @@ static void recipe_repeats_the_export(void **state)
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
         made m = made_base();
         m.stem = k_cases[i][0];
-        etp_ab_session *s = made_open(&m, f);
+        etp_ab_session *s = made_open(&m, *state);
         assert_string_equal(fix_of(etp_ab_answer(s), ETP_FIX_DELEGATE, "layer-norm")->recipe,
                             k_cases[i][1]);
     }
@@ -545,12 +538,11 @@ static void recipe_repeats_the_export(void **state)
 static void patterns_of_categories(void **state)
 {
     made m = made_base();
-    folder *f = *state;
     m.ops[5] = (made_op){
         {"Convert (NC, F32, QS8) #1", "Convert (NC, F32, QS8) #1"},
         2, {30,                          30                         }
     };
-    etp_ab_session *s = made_open(&m, f);
+    etp_ab_session *s = made_open(&m, *state);
     static const struct {
         const char *change;
         size_t operators;
@@ -589,8 +581,7 @@ static void changes_follow_each_other(void **state)
         {40000, -10000}
     };
     made m = made_base();
-    folder *f = *state;
-    etp_ab_session *s = made_open(&m, f);
+    etp_ab_session *s = made_open(&m, *state);
     for (size_t i = 0; i < 2; i++) {
         etp_whatif w;
         assert_int_equal(etp_whatif_build(etp_ab_answer(s), k_orders[i], 2, &w, NULL), ETP_OK);

@@ -515,14 +515,13 @@ static const struct {
 
 static void every_cause_rests_on_data(void **state)
 {
-    folder *f = *state;
     bool seen[ETP_CAUSE_COUNT][ETP_CAUSE_STATES] = {{false}};
     for (size_t i = 0; i < sizeof k_causes / sizeof *k_causes; i++) {
         made m = made_base();
         if (k_causes[i].change) {
             k_causes[i].change(&m);
         }
-        etp_ab_session *s = made_open(&m, f);
+        etp_ab_session *s = made_open(&m, *state);
         const etp_ab *ab = etp_ab_answer(s);
         assert_int_equal(ab->judged.n_causes, ETP_CAUSE_COUNT);
         const etp_ab_cause *c = &ab->judged.causes[k_causes[i].cause];
@@ -623,7 +622,6 @@ static const etp_ab_finding *drift_of(const etp_ab *ab)
 // same they say that; and when heat falls while times grow, heat is not what they follow.
 static void drift_and_what_it_follows(void **state)
 {
-    folder *f = *state;
     static const struct {
         double drift, celsius[2];
         uint64_t khz[2];
@@ -651,7 +649,7 @@ static void drift_and_what_it_follows(void **state)
         m.drift = k_cases[i].drift;
         memcpy(m.celsius, k_cases[i].celsius, sizeof m.celsius);
         memcpy(m.khz, k_cases[i].khz, sizeof m.khz);
-        etp_ab_session *s = made_open(&m, f);
+        etp_ab_session *s = made_open(&m, *state);
         const etp_ab_finding *x = drift_of(etp_ab_answer(s));
         assert_true((x != NULL) == (k_cases[i].words[0] != NULL));
         for (int k = 0; x && k < 2; k++) {
@@ -735,10 +733,9 @@ static void speedup_or_clock(void **state)
 static void counts_of_the_kept_iterations(void **state)
 {
     made m = made_base();
-    folder *f = *state;
     counted(&m, 4, 2);
     m.warm = 3;
-    etp_ab_session *s = made_open(&m, f);
+    etp_ab_session *s = made_open(&m, *state);
     const etp_ab *ab = etp_ab_answer(s);
     assert_int_equal(ab->arms[1].samples, 7 * MADE_BLOCKS); // 3 of 10 dropped
     assert_true(fabs(ab->counters.splits[0].busy.estimate - 1) < 1e-7);

@@ -98,22 +98,21 @@ static void attention_that_is_written_out(void **state)
 // to fall over.
 static void a_method_without_inputs(void **state)
 {
-    etp_error err = ERROR_NONE;
     etp_str bytes = {0};
     etp_pte pte;
     folder *f = *state;
     assert_int_equal(
-        etp_os_read_text(DATA "decode_token.pte", (size_t)1 << 20, &f->arena, &bytes, &err),
+        etp_os_read_text(DATA "decode_token.pte", (size_t)1 << 20, &f->arena, &bytes, NULL),
         ETP_OK);
     char *edited = etp_arena_strdup(&f->arena, bytes);
     assert_int_equal(etp_pte_read((etp_bytes){.ptr = (const uint8_t *)edited, .len = bytes.len},
-                                  &f->arena, &pte, &err),
+                                  &f->arena, &pte, NULL),
                      ETP_OK);
     assert_true(pte.methods[0].inputs.n > 0);
     // A vector of a FlatBuffer begins with its length.
     memset(edited + (pte.methods[0].inputs.le - (const uint8_t *)edited) - 4, 0, 4);
     const char *path = folder_path(f, "no_inputs.pte");
-    assert_int_equal(etp_os_write_atomic(path, (etp_str){edited, bytes.len}, &err), ETP_OK);
+    assert_int_equal(etp_os_write_atomic(path, (etp_str){edited, bytes.len}, NULL), ETP_OK);
     etp_ab_session *s = open_dump(DATA "decode_token.etdump", path, NULL);
     assert_null(etp_ab_answer(s)->program_problem); // it is joined: its operators are the same
     assert_null(finding_of(etp_ab_answer(s), ETP_FINDING_ATTENTION));

@@ -107,8 +107,8 @@ typedef struct outcome {
     etp_run run; // read back
 } outcome;
 
-static inline void session(fixture *f, const char *script, const etp_session_plan_options *options,
-                           outcome *o)
+static inline outcome session(fixture *f, const char *script,
+                              const etp_session_plan_options *options)
 {
     static const char *const k_levels[] = {"sme2", "neon"};
     const char *model = write_model(f, script);
@@ -120,24 +120,25 @@ static inline void session(fixture *f, const char *script, const etp_session_pla
         opts.n_levels = 2;
     }
     opts.settings.seed = opts.settings.seed ? opts.settings.seed : 42;
-    *o = (outcome){0};
-    assert_int_equal(etp_session_plan_make(&opts, f->device, &f->cpu, &f->arena, &o->plan, &o->err),
+    outcome o = {0};
+    assert_int_equal(etp_session_plan_make(&opts, f->device, &f->cpu, &f->arena, &o.plan, &o.err),
                      ETP_OK);
     const char *wanted = etp_arena_printf(&f->arena, "%s/runs/linux", f->dir);
-    assert_int_equal(etp_run_create_folder(wanted, false, &f->arena, &o->dir, &o->err), ETP_OK);
-    assert_true(etp_os_is_dir(o->dir));
-    o->plan.dir = o->dir;
-    o->plan.command = "etprof ab fake.pte";
-    o->result = (etp_session_view){.ctx = f,
-                                   .progress = on_progress,
-                                   .message = on_message,
-                                   .interrupted = on_interrupted,
-                                   .coverage = f->shares ? on_coverage : NULL};
-    o->status = etp_session_measure(f->device, &o->plan, &o->result, &o->err);
+    assert_int_equal(etp_run_create_folder(wanted, false, &f->arena, &o.dir, &o.err), ETP_OK);
+    assert_true(etp_os_is_dir(o.dir));
+    o.plan.dir = o.dir;
+    o.plan.command = "etprof ab fake.pte";
+    o.result = (etp_session_view){.ctx = f,
+                                  .progress = on_progress,
+                                  .message = on_message,
+                                  .interrupted = on_interrupted,
+                                  .coverage = f->shares ? on_coverage : NULL};
+    o.status = etp_session_measure(f->device, &o.plan, &o.result, &o.err);
     etp_error err = {0};
-    if (etp_os_is_dir(o->dir) && etp_run_open(o->dir, &f->arena, &o->run, &err) != ETP_OK) {
+    if (etp_os_is_dir(o.dir) && etp_run_open(o.dir, &f->arena, &o.run, &err) != ETP_OK) {
         fail_msg("cannot read the folder back: %s", err.msg);
     }
+    return o;
 }
 
 static inline size_t count_samples(const etp_run *run, uint32_t arm, uint32_t block,

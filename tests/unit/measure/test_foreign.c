@@ -271,8 +271,7 @@ enum { X86_64 = 62, AARCH64 = 183 };
 static etp_foreign inspected(etp_arena *arena)
 {
     etp_foreign f;
-    etp_error err;
-    assert_int_equal(etp_foreign_inspect(PATH, false, arena, &f, &err), ETP_OK);
+    assert_int_equal(etp_foreign_inspect(PATH, false, arena, &f, NULL), ETP_OK);
     return f;
 }
 
@@ -316,7 +315,6 @@ static void a_runner_of_language_models_is_recognised(void **state)
 {
     etp_arena *arena = *state;
     etp_foreign f;
-    etp_error err;
     WRITE(X86_64, false, TEXT_FLAGS "PyTorchObserver %s\n\0");
     assert_true(etp_foreign_is(PATH));
     f = inspected(arena);
@@ -327,7 +325,7 @@ static void a_runner_of_language_models_is_recognised(void **state)
     assert_int_equal(inspected(arena).tracer, ETP_KNOWN_YES);
     WRITE(X86_64, false, FLAGS LOGS "tokenizer_path\0max_new_tokens\0");
     assert_int_equal(inspected(arena).kind, ETP_FOREIGN_EXECUTOR); // it repeats an inference
-    assert_int_equal(etp_foreign_inspect(PATH, true, arena, &f, &err), ETP_OK);
+    assert_int_equal(etp_foreign_inspect(PATH, true, arena, &f, NULL), ETP_OK);
     assert_int_equal(f.kind, ETP_FOREIGN_TEXT);
     remove(PATH);
 }
@@ -344,10 +342,9 @@ static void sme_code_is_whole_instructions(void **state)
         {{0x7f, 0x46, 0x03, (char)0xd5, 0},    ETP_KNOWN_NO }, // smstop
         {{0, 0x7f, 0x47, 0x03, (char)0xd5, 0}, ETP_KNOWN_NO }, // not at the start of an instruction
     };
-    etp_arena *arena = *state;
     for (size_t i = 0; i < sizeof k_codes / sizeof *k_codes; i++) {
         write_program(PATH, AARCH64, false, "", k_codes[i].code, sizeof k_codes[i].code);
-        assert_int_equal(inspected(arena).sme, k_codes[i].sme);
+        assert_int_equal(inspected(*state).sme, k_codes[i].sme);
     }
     remove(PATH);
 }

@@ -30,7 +30,6 @@ static void sampling_goes_on_until_enough_is_known(void **state)
     };
     fixture *f = *state;
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
-        outcome o;
         etp_session_plan_options opts = k_small;
         opts.settings.blocks = 2;
         opts.settings.kernels = true;
@@ -38,7 +37,7 @@ static void sampling_goes_on_until_enough_is_known(void **state)
         f->shares = k_cases[i].shares;
         f->reachable = k_cases[i].reachable;
         f->rounds = 0;
-        session(f, "base sme2 1000000\nbase neon 2000000\n", &opts, &o);
+        outcome o = session(f, "base sme2 1000000\nbase neon 2000000\n", &opts);
         assert_int_equal(o.status, ETP_OK);
         assert_int_equal(o.run.lost.n, 0);
         unsigned of[2] = {0, 0};
@@ -68,14 +67,13 @@ static void too_few_samples_are_not_the_end(void **state)
     static const double k_shares[] = {0.95, 0.95, 0.95}, k_reachable[] = {0.95, 0.95, 0.95};
     static const bool k_few[] = {true, true, false};
     fixture *f = *state;
-    outcome o;
     etp_session_plan_options opts = k_small;
     opts.settings.kernels = true;
     f->shares = k_shares;
     f->reachable = k_reachable;
     f->few = k_few;
     f->rounds = 0;
-    session(f, "base sme2 1000000\nbase neon 2000000\n", &opts, &o);
+    outcome o = session(f, "base sme2 1000000\nbase neon 2000000\n", &opts);
     assert_int_equal(o.status, ETP_OK);
     unsigned of[2] = {0, 0};
     for (size_t k = 0; k < o.run.launches.n; k++) {
@@ -112,7 +110,6 @@ static void sampling_is_unasked_where_it_takes_little(void **state)
     static const double k_shares[] = {0.95}, k_reachable[] = {1};
     fixture *f = *state;
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
-        outcome o;
         etp_session_plan_options opts = k_small;
         uint64_t expected = k_cases[i].set.kernels ? 100 : k_cases[i].iterations; // 100: not known
         unsigned sampled = 0;
@@ -123,7 +120,7 @@ static void sampling_is_unasked_where_it_takes_little(void **state)
         f->shares = k_shares;
         f->reachable = k_reachable;
         f->rounds = 0;
-        session(f, "base sme2 100000000\nbase neon 100000000\n", &opts, &o);
+        outcome o = session(f, "base sme2 100000000\nbase neon 100000000\n", &opts);
         assert_int_equal(o.status, ETP_OK);
         for (size_t k = 0; k < o.run.samples.n; k++) {
             sampled += o.run.samples.items[k].phase == ETP_PHASE_SAMPLED;

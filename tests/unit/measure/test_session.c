@@ -25,10 +25,9 @@ static const etp_session_plan_options k_small = {.settings.blocks = 3,
 static void a_session_records_what_was_planted(void **state)
 {
     fixture *f = *state;
-    outcome o;
     const etp_session_plan_options opts = {
         .settings.blocks = 8, .settings.warmup = 2, .settings.iterations = 5, .settings.traced = 3};
-    session(f, "base sme2 1000000\nbase neon 2500000\nwarm neon 2 300\n", &opts, &o);
+    outcome o = session(f, "base sme2 1000000\nbase neon 2500000\nwarm neon 2 300\n", &opts);
     assert_int_equal(o.status, ETP_OK);
     const etp_run *run = &o.run;
     assert_int_equal(run->state, ETP_RUN_FINISHED);
@@ -73,14 +72,12 @@ static void a_session_records_what_was_planted(void **state)
 
 static void launches_follow_the_seeded_order(void **state)
 {
-    fixture *f = *state;
-    outcome o;
     static const char *const k_levels[] = {"sme2", "sme1", "neon"};
     etp_session_plan_options opts = {
         .settings.blocks = 6, .settings.warmup = 1, .settings.iterations = 1, .settings.traced = 1};
     opts.levels = k_levels;
     opts.n_levels = 3;
-    session(f, "", &opts, &o);
+    outcome o = session(*state, "", &opts);
     assert_int_equal(o.status, ETP_OK);
     for (uint32_t block = 1; block <= 6; block++) {
         uint32_t timed = 0, traced = 0, last_position = 0;
@@ -109,10 +106,8 @@ static void launches_follow_the_seeded_order(void **state)
 
 static void the_pilot_fixes_the_counts(void **state)
 {
-    fixture *f = *state;
-    outcome o;
     const etp_session_plan_options opts = {.settings.blocks = 1, .no_control = true};
-    session(f, "base sme2 1000000\nbase neon 20000000\n", &opts, &o);
+    outcome o = session(*state, "base sme2 1000000\nbase neon 20000000\n", &opts);
     assert_int_equal(o.status, ETP_OK);
     // 1 ms: warm-up 0.2 s = 200; timed 3.2 × 0.2 s = 0.64 s = 640; traced at most 50.
     assert_int_equal(o.run.arms.items[0].warmup, 200);
@@ -126,11 +121,9 @@ static void the_pilot_fixes_the_counts(void **state)
 
 static void slow_and_fast_models_stay_within_limits(void **state)
 {
-    fixture *f = *state;
-    outcome o;
     const etp_session_plan_options opts = {
         .settings.blocks = 1, .no_control = true, .settings.no_trace = true};
-    session(f, "base sme2 100000\nbase neon 900000000\n", &opts, &o);
+    outcome o = session(*state, "base sme2 100000\nbase neon 900000000\n", &opts);
     assert_int_equal(o.status, ETP_OK);
     assert_int_equal(o.run.arms.items[0].warmup, 2000);
     // Of the 2000 those at the ends: nobody reads the others.
@@ -177,15 +170,14 @@ static void a_bad_launch_costs_that_launch(void **state)
     };
     fixture *f = *state;
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
-        outcome o;
         etp_session_plan_options opts = k_small;
         opts.timeout_s = 2; // much longer than any launch of the fake, also on a busy machine
         const char *model = etp_arena_printf(&f->arena, "%s/fake_xnnpack_fp32.pte.count", f->dir);
         assert_int_equal(etp_os_unlink(model, NULL), ETP_OK);
         // neon, whose mask hides something, so that ignoring it shows
-        session(f,
-                etp_arena_printf(&f->arena, "on neon %s 2 %s\n", k_cases[i].kind, k_cases[i].what),
-                &opts, &o);
+        outcome o = session(
+            f, etp_arena_printf(&f->arena, "on neon %s 2 %s\n", k_cases[i].kind, k_cases[i].what),
+            &opts);
         print_message("  %s: %s\n", k_cases[i].what,
                       o.run.lost.n ? (const char *)o.run.lost.items[0].detail.ptr : "nothing lost");
         assert_int_equal(o.status, ETP_OK);
@@ -219,10 +211,9 @@ static void a_bad_launch_costs_that_launch(void **state)
 static void lost_blocks_are_made_up_for_within_reason(void **state)
 {
     fixture *f = *state;
-    outcome o;
     etp_session_plan_options opts = k_small;
     opts.settings.blocks = 0; // 10, not exact
-    session(f, "on neon timed 2 crash\n", &opts, &o);
+    outcome o = session(f, "on neon timed 2 crash\n", &opts);
     assert_int_equal(o.status, ETP_OK);
     assert_int_equal(o.run.blocks_done, 11);
     assert_int_equal(o.run.settings.blocks, 10);
@@ -233,10 +224,9 @@ static void lost_blocks_are_made_up_for_within_reason(void **state)
 static void an_arm_that_always_fails_ends_the_session(void **state)
 {
     fixture *f = *state;
-    outcome o;
     etp_session_plan_options opts = k_small;
     opts.settings.blocks = 10;
-    session(f, "on sme2 * * crash\n", &opts, &o);
+    outcome o = session(f, "on sme2 * * crash\n", &opts);
     assert_int_equal(o.status, ETP_OK); // neon was measured: a folder with losses, not an error
     assert_int_equal(o.run.blocks_done, 3);
     assert_int_equal(o.run.lost.n, 3);
@@ -249,7 +239,7 @@ static void an_arm_that_always_fails_ends_the_session(void **state)
     assert_null(strstr(f->messages, "_sme2:"));
     assert_int_equal(count_samples(&o.run, 1, 0, ETP_PHASE_TIMED), 15);
 
-    session(f, "on * * * crash\n", &opts, &o);
+    o = session(f, "on * * * crash\n", &opts);
     assert_int_equal(o.status, ETP_CHILD);
     assert_non_null(
         strstr(o.err.msg, "cannot be measured (crash): the runner was ended by signal 11"));
@@ -261,9 +251,8 @@ static void an_arm_that_always_fails_ends_the_session(void **state)
 static void a_pilot_that_fails_spares_the_other_arm(void **state)
 {
     fixture *f = *state;
-    outcome o;
     const etp_session_plan_options opts = {.settings.blocks = 8, .no_control = true};
-    session(f, "base * 50000000\non sme2 * * exit3\n", &opts, &o);
+    outcome o = session(f, "base * 50000000\non sme2 * * exit3\n", &opts);
     assert_int_equal(o.status, ETP_OK);
     assert_int_equal(o.run.lost.n, 2); // two tries
     assert_int_equal(o.run.lost.items[0].block, 0);
@@ -272,7 +261,7 @@ static void a_pilot_that_fails_spares_the_other_arm(void **state)
     assert_int_equal(count_samples(&o.run, 0, 0, ETP_PHASE_TIMED), 0);
     assert_true(count_samples(&o.run, 1, 0, ETP_PHASE_TIMED) > 0);
 
-    session(f, "on * * * exit3\n", &opts, &o);
+    o = session(f, "on * * * exit3\n", &opts);
     assert_int_equal(o.status, ETP_CHILD);
     assert_int_equal(o.run.lost.n, 4);
     assert_int_equal(o.run.blocks_done, 0);
@@ -285,10 +274,9 @@ static void a_refusal_at_one_level_spares_the_other(void **state)
     static const char *const k_levels[] = {"sme2", "neon"};
     fixture *f = *state;
     for (size_t i = 0; i < 6; i++) {
-        outcome o;
-        session(
+        outcome o = session(
             f, etp_arena_printf(&f->arena, "on %s * * error:%s\n", k_levels[i % 2], k_codes[i / 2]),
-            &k_small, &o);
+            &k_small);
         assert_int_equal(o.status, ETP_OK);
         assert_int_equal(o.run.lost.n, 1); // and not tried again
         assert_int_equal(o.run.lost.items[0].arm, i % 2);
@@ -299,12 +287,10 @@ static void a_refusal_at_one_level_spares_the_other(void **state)
 
 static void two_good_arms_go_on_without_the_third(void **state)
 {
-    fixture *f = *state;
-    outcome o;
     static const char *const k_levels[] = {"sme2", "sme1", "neon"};
     etp_session_plan_options opts = {
         .settings.blocks = 2, .no_control = true, .levels = k_levels, .n_levels = 3};
-    session(f, "base * 50000000\non sme1 * * exit3\n", &opts, &o);
+    outcome o = session(*state, "base * 50000000\non sme1 * * exit3\n", &opts);
     assert_int_equal(o.status, ETP_OK);
     assert_int_equal(o.run.blocks_done, 2);
     assert_int_equal(count_samples(&o.run, 1, 0, ETP_PHASE_TIMED), 0);
@@ -329,9 +315,8 @@ static void what_the_runner_says_about_the_model_is_final(void **state)
     };
     fixture *f = *state;
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
-        outcome o;
-        session(f, etp_arena_printf(&f->arena, "on * * * error:%s\n", k_cases[i].code), &k_small,
-                &o);
+        outcome o = session(f, etp_arena_printf(&f->arena, "on * * * error:%s\n", k_cases[i].code),
+                            &k_small);
         assert_int_equal(o.status, k_cases[i].status);
         assert_string_equal(o.err.msg, "the fake was told to refuse");
         assert_int_equal(o.result.launches, k_cases[i].launches); // not tried again and again
@@ -344,9 +329,8 @@ static void what_the_runner_says_about_the_model_is_final(void **state)
 static void an_interruption_keeps_what_was_measured(void **state)
 {
     fixture *f = *state;
-    outcome o;
     f->stop_after = 6; // block 2 has 2 of its 4 launches
-    session(f, "", &k_small, &o);
+    outcome o = session(f, "", &k_small);
     assert_int_equal(o.status, ETP_OK);
     assert_int_equal(o.result.state, ETP_RUN_INTERRUPTED);
     assert_int_equal(o.result.signal, SIGINT);
@@ -391,10 +375,10 @@ static void an_interrupted_session_goes_on_as_planned(void **state)
                                      .settings.traced = 3,
                                      .settings.seed = 7,
                                      .timeout_s = 5};
-    session(f, "", &opts, &whole);
+    whole = session(f, "", &opts);
     f->begun = 0;
     f->stop_after = 8; // 5 launches a block (control included): in the middle of block 2
-    session(f, "", &opts, &o);
+    o = session(f, "", &opts);
     assert_int_equal(o.run.state, ETP_RUN_INTERRUPTED);
     assert_int_equal(o.run.blocks_done, 2);
     assert_int_equal(o.result.blocks, 1);
@@ -420,10 +404,9 @@ static void an_interrupted_session_goes_on_as_planned(void **state)
 static void a_session_does_not_go_on_with_another_model(void **state)
 {
     fixture *f = *state;
-    outcome o;
     etp_session_plan_options opts = k_small;
     f->stop_after = 6;
-    session(f, "", &opts, &o);
+    outcome o = session(f, "", &opts);
     f->stop_after = 0;
     write_model(f, "base sme2 5\n");
     assert_int_equal(go_on(f, &o, &opts), ETP_USAGE);
@@ -435,11 +418,10 @@ static void a_session_does_not_go_on_with_another_model(void **state)
 static void a_talkative_runner_is_cut_short(void **state)
 {
     fixture *f = *state;
-    outcome o;
     etp_session_plan_options opts = k_small;
     opts.timeout_s = 5; // a busy machine may be silent for a second
     uint64_t start = etp_os_now_ns();
-    session(f, "on * * * spam\n", &opts, &o); // 100,000 lines on stderr stop nothing
+    outcome o = session(f, "on * * * spam\n", &opts); // 100,000 lines on stderr stop nothing
     assert_int_equal(o.status, ETP_OK);
     assert_int_equal(o.run.lost.n, 0);
     assert_true(etp_os_now_ns() - start < 60000000000u);
@@ -457,10 +439,9 @@ static void a_talkative_runner_is_cut_short(void **state)
 static void helpers_of_a_runner_do_not_outlive_it(void **state)
 {
     fixture *f = *state;
-    outcome o;
     etp_session_plan_options opts = k_small;
     opts.settings.blocks = 1;
-    session(f, "on sme2 timed 1 orphan\n", &opts, &o);
+    session(f, "on sme2 timed 1 orphan\n", &opts);
     etp_str text;
     const char *path = etp_arena_printf(&f->arena, "%s/fake_xnnpack_fp32.pte.orphan", f->dir);
     assert_int_equal(etp_os_read_text(path, 100, &f->arena, &text, NULL), ETP_OK);
@@ -531,8 +512,6 @@ static void ctrl_c_ends_a_hang_at_once(void **state)
 
 static void a_full_disk_is_told_and_keeps_whole_blocks(void **state)
 {
-    fixture *f = *state;
-    outcome o;
     etp_session_plan_options opts = k_small;
     opts.settings.blocks = 20;
     signal(SIGXFSZ, SIG_IGN);
@@ -541,7 +520,8 @@ static void a_full_disk_is_told_and_keeps_whole_blocks(void **state)
     small = old;
     small.rlim_cur = 16000; // environment.jsonl passes this after some blocks
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-    session(f, "wall timed 1 400\n", &opts, &o); // a busy machine: long enough to be sampled beside
+    // a busy machine: long enough to be sampled beside
+    outcome o = session(*state, "wall timed 1 400\n", &opts);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
     assert_int_equal(o.status, ETP_IO);
     assert_non_null(strstr(o.err.msg, "cannot write"));
@@ -567,13 +547,12 @@ static void state_with_sleep(etp_device *d, etp_os_state *out)
 static void sleep_is_marked_in_its_block(void **state)
 {
     fixture *f = *state;
-    outcome o;
     s_clock.ops = *f->device->ops;
     s_clock.real = s_clock.ops.state;
     s_clock.ops.state = state_with_sleep;
     s_clock.looks = 0;
     f->device->ops = &s_clock.ops;
-    session(f, "", &k_small, &o);
+    outcome o = session(f, "", &k_small);
     assert_int_equal(o.status, ETP_OK);
     assert_int_equal(o.run.blocks_done, 3); // and nothing is thrown away
     assert_int_equal(count_samples(&o.run, 0, 2, ETP_PHASE_TIMED), 5);
@@ -653,12 +632,10 @@ static void killing_the_tool_loses_no_block(void **state)
 
 static void a_budget_ends_the_session_after_a_whole_block(void **state)
 {
-    fixture *f = *state;
-    outcome o;
     etp_session_plan_options opts = k_small;
     opts.settings.blocks = 0;
     opts.settings.budget_s = 0.000001;
-    session(f, "", &opts, &o);
+    outcome o = session(*state, "", &opts);
     assert_int_equal(o.status, ETP_OK);
     assert_int_equal(o.run.state, ETP_RUN_FINISHED);
     assert_int_equal(o.run.blocks_done, 1); // the first one is always made
@@ -668,8 +645,7 @@ static void a_budget_ends_the_session_after_a_whole_block(void **state)
 static void outputs_of_the_arms_are_kept_and_compared(void **state)
 {
     fixture *f = *state;
-    outcome o;
-    session(f, "", &k_small, &o);
+    outcome o = session(f, "", &k_small);
     const char *a = etp_run_path(
         &f->arena, o.dir, etp_str_from(etp_run_outputs_name(&f->arena, &o.run.arms.items[0])));
     const char *b = etp_run_path(
@@ -677,7 +653,7 @@ static void outputs_of_the_arms_are_kept_and_compared(void **state)
     etp_outputs_comparison c;
     assert_int_equal(etp_outputs_compare(a, b, ETP_OUTPUTS_FLOAT32, &f->arena, &c, NULL), ETP_OK);
     assert_true(c.ok);
-    session(f, "on neon traced * other_output\n", &k_small, &o);
+    o = session(f, "on neon traced * other_output\n", &k_small);
     a = etp_run_path(&f->arena, o.dir,
                      etp_str_from(etp_run_outputs_name(&f->arena, &o.run.arms.items[0])));
     b = etp_run_path(&f->arena, o.dir,
@@ -705,14 +681,13 @@ static etp_status pull_ended_by_the_user(etp_device *d, const char *remote, cons
 static void an_interrupted_pull_loses_nothing(void **state)
 {
     fixture *f = *state;
-    outcome o;
     etp_device_vtable ops = *f->device->ops;
     s_real_ops = f->device->ops;
     s_pulling = f;
     s_pulls = 0;
     ops.pull = pull_ended_by_the_user;
     f->device->ops = &ops;
-    session(f, "", &k_small, &o);
+    outcome o = session(f, "", &k_small);
     f->device->ops = s_real_ops;
     assert_int_equal(o.status, ETP_OK);
     assert_int_equal(o.result.state, ETP_RUN_INTERRUPTED);
@@ -724,11 +699,10 @@ static void an_interrupted_pull_loses_nothing(void **state)
 static void kernels_are_told_by_whole_names(void **state)
 {
     fixture *f = *state;
-    outcome o;
-    session(f,
-            "kernels sme2 a::add.out_mode, a::mul.out\n"
-            "kernels neon a::add.out, a::mul.out_mode, a::mul.out\n",
-            &k_small, &o);
+    outcome o = session(f,
+                        "kernels sme2 a::add.out_mode, a::mul.out\n"
+                        "kernels neon a::add.out, a::mul.out_mode, a::mul.out\n",
+                        &k_small);
     assert_int_equal(o.status, ETP_OK);
     etp_str said = ETP_STR("");
     for (size_t i = 0; i < o.run.n_notes; i++) {

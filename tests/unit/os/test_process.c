@@ -50,16 +50,15 @@ static void peak_memory_is_that_of_the_program(void **state)
     fixture *f = *state;
     etp_process p;
     etp_str out, err_text;
-    etp_error err;
     const size_t held = (size_t)64 << 20;
     char *ours = malloc(held);
     assert_non_null(ours);
     memset(ours, 1, held);
     const uint64_t patience = 60 * (uint64_t)SECOND;
-    assert_int_equal(capture(f, "exit 0", patience, &p, &out, &err_text, &err), ETP_OK);
+    assert_int_equal(capture(f, "exit 0", patience, &p, &out, &err_text, NULL), ETP_OK);
     assert_true(p.usage.peak_rss_bytes < held);
     assert_int_equal(capture(f, "exec dd if=/dev/zero of=/dev/null bs=256M count=1", patience, &p,
-                             &out, &err_text, &err),
+                             &out, &err_text, NULL),
                      ETP_OK);
     assert_true(p.usage.peak_rss_bytes > (uint64_t)256 << 20);
     assert_true(p.usage.peak_rss_bytes < (uint64_t)320 << 20);
@@ -89,19 +88,16 @@ static void output_beyond_the_limit_is_an_error(void **state)
 
 static void a_signal_is_told_from_an_exit(void **state)
 {
-    fixture *f = *state;
     etp_process p;
     etp_str out, err_text;
-    etp_error err;
-    assert_int_equal(capture(f, "kill -SEGV $$", 60 * (uint64_t)SECOND, &p, &out, &err_text, &err),
-                     ETP_OK);
+    assert_int_equal(
+        capture(*state, "kill -SEGV $$", 60 * (uint64_t)SECOND, &p, &out, &err_text, NULL), ETP_OK);
     assert_int_equal(p.signal, SIGSEGV);
     assert_false(p.killed);
 }
 
 static void a_program_that_cannot_start_is_named(void **state)
 {
-    fixture *f = *state;
     etp_process p;
     etp_error err;
     const char *const missing[] = {"/nonexistent/program", NULL};
@@ -110,7 +106,7 @@ static void a_program_that_cannot_start_is_named(void **state)
     assert_non_null(strstr(err.msg, "/nonexistent/program"));
     assert_int_equal(err.os_errno, ENOENT);
     etp_process_dispose(&p);
-    const char *text = in_dir(f, "no-program");
+    const char *text = in_dir(*state, "no-program");
     assert_int_equal(etp_os_write_atomic(text,
                                          ETP_STR("\x7f"
                                                  "ELFgarbage"),
@@ -149,13 +145,12 @@ static bool gone(int64_t pid)
 
 static void a_hanging_child_is_killed_with_its_children(void **state)
 {
-    fixture *f = *state;
     etp_process p;
     etp_str out, err_text;
     etp_error err;
     uint64_t start = etp_os_now_ns();
     // The grandchild ignores the end of its input and of its parent.
-    assert_int_equal(capture(f, "trap '' TERM HUP INT; sleep 60 & echo $!; wait",
+    assert_int_equal(capture(*state, "trap '' TERM HUP INT; sleep 60 & echo $!; wait",
                              3 * (uint64_t)SECOND, &p, &out, &err_text, &err),
                      ETP_CHILD);
     assert_true(etp_os_now_ns() - start < 30 * (uint64_t)SECOND);
@@ -166,12 +161,10 @@ static void a_hanging_child_is_killed_with_its_children(void **state)
 
 static void what_a_child_leaves_behind_is_ended(void **state)
 {
-    fixture *f = *state;
     etp_process p;
     etp_str out, err_text;
-    etp_error err;
-    assert_int_equal(capture(f, "sleep 60 </dev/null >/dev/null 2>&1 & echo $!",
-                             60 * (uint64_t)SECOND, &p, &out, &err_text, &err),
+    assert_int_equal(capture(*state, "sleep 60 </dev/null >/dev/null 2>&1 & echo $!",
+                             60 * (uint64_t)SECOND, &p, &out, &err_text, NULL),
                      ETP_OK);
     assert_int_equal(p.exit_code, 0);
     assert_true(gone(atol(out.ptr)));
@@ -300,11 +293,10 @@ static void a_killed_supervisor_takes_its_child_along(void **state)
 // nohup and some daemons start us so.
 static void an_ignored_sigchld_hides_no_exit_code(void **state)
 {
-    fixture *f = *state;
     etp_process p;
     etp_str out, err_text;
     void (*before)(int) = signal(SIGCHLD, SIG_IGN);
-    etp_status st = capture(f, "exit 3", 60 * (uint64_t)SECOND, &p, &out, &err_text, NULL);
+    etp_status st = capture(*state, "exit 3", 60 * (uint64_t)SECOND, &p, &out, &err_text, NULL);
     signal(SIGCHLD, before);
     assert_int_equal(st, ETP_OK);
     assert_int_equal(p.exit_code, 3);
@@ -371,14 +363,13 @@ static void writing_to_a_child_that_left_is_an_error(void **state)
 
 static void descriptors_do_not_leak(void **state)
 {
-    fixture *f = *state;
     int before = dup(0);
     close(before);
     for (int i = 0; i < 20; i++) {
         etp_process p;
         etp_str out, err_text;
-        assert_int_equal(capture(f, "exit 0", 60 * (uint64_t)SECOND, &p, &out, &err_text, NULL),
-                         ETP_OK);
+        assert_int_equal(
+            capture(*state, "exit 0", 60 * (uint64_t)SECOND, &p, &out, &err_text, NULL), ETP_OK);
         const char *const missing[] = {"/nonexistent/program", NULL};
         const etp_process_spec spec = {.argv = missing};
         assert_int_equal(etp_process_start(&spec, &p, NULL), ETP_ENVIRONMENT);

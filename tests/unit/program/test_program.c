@@ -304,9 +304,8 @@ static void windows_need_not_be_square(void **state)
 static void payload_sizes_are_unsigned(void **state)
 {
     const uint8_t le[] = {0xff, 0xff, 0xff, 0xff, 2, 0, 0, 0};
-    etp_arena *arena = *state;
     etp_value v = {0};
-    etp_value_set_dims(&v, (etp_i32s){le, 2}, true, arena);
+    etp_value_set_dims(&v, (etp_i32s){le, 2}, true, *state);
     assert_int_equal(v.rank, 2);
     assert_true(v.dims[0] == 4294967295);
     assert_int_equal(v.dims[1], 2);

@@ -73,9 +73,8 @@ static void session(const world *w, uint64_t seed, etp_arena *arena, etp_stats *
             next = launch(w, &rng, &kind, loops, next);
         }
     }
-    etp_error err;
     assert_int_equal(
-        etp_stats_analyze(samples, (size_t)(next - samples), 2, NULL, arena, out, &err), ETP_OK);
+        etp_stats_analyze(samples, (size_t)(next - samples), 2, NULL, arena, out, NULL), ETP_OK);
 }
 
 static bool holds(const etp_paired *p, double truth)
@@ -100,9 +99,8 @@ static void slices_make_wrong_ratios(void **state)
         .iteration_sd = 0.01,
         .busy_blocks = 1
     };
-    etp_arena *arena = *state;
     etp_stats st;
-    session(&w, 1, arena, &st);
+    session(&w, 1, *state, &st);
     assert_int_equal(st.comparisons[0].paired.verdict, ETP_VERDICT_FASTER);
     assert_false(holds(&st.comparisons[0].paired, 2));
 }
@@ -110,7 +108,6 @@ static void slices_make_wrong_ratios(void **state)
 // Of the sessions that give a figure at least 94 % hold the truth; none has the wrong direction.
 static void what_is_given_is_true(void **state)
 {
-    etp_arena *arena = *state;
     static const unsigned k_loops[] = {0, 1, 2, 4};
     static const double k_work[][2] = {
         {200e3, 100e3},
@@ -135,7 +132,7 @@ static void what_is_given_is_true(void **state)
                         .cpu_times = true
                     };
                     etp_stats st;
-                    session(&w, seed * 1000 + l * 100 + m * 10 + s, arena, &st);
+                    session(&w, seed * 1000 + l * 100 + m * 10 + s, *state, &st);
                     const etp_stats_comparison *c = &st.comparisons[0];
                     double truth = k_work[m][0] / k_work[m][1];
                     bool told = c->contention == ETP_CONTENTION_NONE && !st.control_differs;
@@ -161,7 +158,6 @@ static void what_is_given_is_true(void **state)
 // 3 of 10 ns in all its iterations waits 30 %.
 static void reasons_by_hand(void **state)
 {
-    etp_arena *arena = *state;
     static const struct {
         uint64_t ns[2], cpu[2]; // of arms
         double control;         // the baseline's repetition takes so many times its time
@@ -202,8 +198,7 @@ static void reasons_by_hand(void **state)
             }
         }
         etp_stats st;
-        etp_error err;
-        assert_int_equal(etp_stats_analyze(rows, n, 2, NULL, arena, &st, &err), ETP_OK);
+        assert_int_equal(etp_stats_analyze(rows, n, 2, NULL, *state, &st, NULL), ETP_OK);
         const etp_stats_comparison *c = &st.comparisons[0];
         if (c->contention != k_cases[k].why || c->paired.verdict != k_cases[k].verdict) {
             fail_msg("case %zu: contention %d, verdict %d", k, c->contention, c->paired.verdict);
@@ -219,7 +214,6 @@ static void reasons_by_hand(void **state)
 // the asked iterations waited 200 ns in one arm it is 2400 * 2280 / 2480 / 1150.
 static void asked_iterations_run_longer(void **state)
 {
-    etp_arena *arena = *state;
     for (int waiting = 0; waiting < 2; waiting++) {
         etp_sample rows[BLOCKS * 2 * 128];
         size_t n = 0;
@@ -237,8 +231,7 @@ static void asked_iterations_run_longer(void **state)
                                      asked ? ns + more - wait : 0};
         }
         etp_stats st;
-        etp_error err;
-        assert_int_equal(etp_stats_analyze(rows, n, 2, NULL, arena, &st, &err), ETP_OK);
+        assert_int_equal(etp_stats_analyze(rows, n, 2, NULL, *state, &st, NULL), ETP_OK);
         const etp_stats_comparison *c = &st.comparisons[0];
         double expected = waiting ? 2400.0 * 2280 / 2480 / 1150 : 2400.0 / 1150;
         assert_true(fabs(exp(c->cpu.mean_ln) - expected) < 1e-9);
@@ -265,10 +258,8 @@ static void cpu_time_is_no_copy_of_the_clock(void **state)
         rows[i] = (etp_sample){
             a, block, block * 2 + a, i % 3, ETP_SAMPLE_TIMED, k_ns[a][i % 3], k_cpu[a][i % 3]};
     }
-    etp_arena *arena = *state;
     etp_stats st;
-    etp_error err;
-    assert_int_equal(etp_stats_analyze(rows, BLOCKS * 2 * 3, 2, NULL, arena, &st, &err), ETP_OK);
+    assert_int_equal(etp_stats_analyze(rows, BLOCKS * 2 * 3, 2, NULL, *state, &st, NULL), ETP_OK);
     const etp_stats_comparison *c = &st.comparisons[0];
     assert_true(fabs(exp(c->paired.mean_ln) - 1010.0 / 500) < 1e-9);
     assert_true(fabs(exp(c->cpu.mean_ln) - 1020.0 / 500) < 1e-9);

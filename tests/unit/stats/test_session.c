@@ -65,8 +65,7 @@ static void whole_session(void **state)
     samples s = {0};
     make_session(arena, &s);
     etp_stats r, mixed;
-    etp_error err;
-    assert_int_equal(etp_stats_analyze(s.items, s.n, 3, NULL, arena, &r, &err), ETP_OK);
+    assert_int_equal(etp_stats_analyze(s.items, s.n, 3, NULL, arena, &r, NULL), ETP_OK);
     assert_int_equal(r.blocks, 6);
     assert_int_equal(r.blocks_dropped, 1);
     assert_int_equal(r.n_blocks_seen, 7);
@@ -114,7 +113,7 @@ static void whole_session(void **state)
         s.items[i - 1] = s.items[j];
         s.items[j] = t;
     }
-    assert_int_equal(etp_stats_analyze(s.items, s.n, 3, NULL, arena, &mixed, &err), ETP_OK);
+    assert_int_equal(etp_stats_analyze(s.items, s.n, 3, NULL, arena, &mixed, NULL), ETP_OK);
     const etp_paired *x = &mixed.comparisons[0].paired, *y = &r.comparisons[0].paired;
     const double differences[] = {x->estimate - y->estimate, x->lo - y->lo, x->hi - y->hi,
                                   x->sd_ln - y->sd_ln, x->sign_flip_p - y->sign_flip_p};
@@ -127,7 +126,7 @@ static void whole_session(void **state)
 
     // Another baseline turns the ratio over; the control stays arm 0's own.
     etp_stats_options other = {.baseline = 1};
-    assert_int_equal(etp_stats_analyze(s.items, s.n, 3, &other, arena, &mixed, &err), ETP_OK);
+    assert_int_equal(etp_stats_analyze(s.items, s.n, 3, &other, arena, &mixed, NULL), ETP_OK);
     near_rel(mixed.comparisons[0].paired.estimate, 1 / r.comparisons[0].paired.estimate, 1e-12,
              "inverse");
     assert_int_equal(mixed.comparisons[0].paired.verdict, ETP_VERDICT_SLOWER);
@@ -138,7 +137,6 @@ static void whole_session(void **state)
 static unsigned flags_of(const double *us, uint32_t k)
 {
     etp_arena arena = {0};
-    etp_error err;
     etp_stats r;
     samples s = {0};
     static const uint64_t k_calm[] = {53, 57, 51, 59, 55, 50, 58, 52, 56, 54};
@@ -147,7 +145,7 @@ static unsigned flags_of(const double *us, uint32_t k)
         etp_sample y = {1, b + 1, 0, 0, ETP_SAMPLE_TIMED, 8340 + 12 * k_calm[b], 0};
         assert_true(ETP_PUSH(&arena, &s, x) && ETP_PUSH(&arena, &s, y));
     }
-    assert_int_equal(etp_stats_analyze(s.items, s.n, 2, NULL, &arena, &r, &err), ETP_OK);
+    assert_int_equal(etp_stats_analyze(s.items, s.n, 2, NULL, &arena, &r, NULL), ETP_OK);
     assert_int_equal(r.arms[1].flags, 0);
     assert_int_equal(r.comparisons[0].flags, r.arms[0].flags);
     unsigned flags = r.arms[0].flags;
@@ -194,7 +192,6 @@ static void tails(uint64_t every_a, uint64_t every_b, double share_a, double sha
                   unsigned flags_a)
 {
     etp_arena arena = {0};
-    etp_error err;
     etp_stats r;
     samples s = {0};
     for (uint32_t b = 0; b < 10; b++) {
@@ -207,7 +204,7 @@ static void tails(uint64_t every_a, uint64_t every_b, double share_a, double sha
             assert_true(ETP_PUSH(&arena, &s, x) && ETP_PUSH(&arena, &s, y));
         }
     }
-    assert_int_equal(etp_stats_analyze(s.items, s.n, 2, NULL, &arena, &r, &err), ETP_OK);
+    assert_int_equal(etp_stats_analyze(s.items, s.n, 2, NULL, &arena, &r, NULL), ETP_OK);
     near_rel(r.arms[0].tail_share, share_a, 1e-12, "tail share");
     near_rel(r.arms[1].tail_share, share_b, 1e-12, "tail share");
     assert_int_equal(r.arms[0].flags, flags_a);
@@ -229,7 +226,6 @@ static unsigned flags_with_traced(const double *us, bool as_traced)
     static const double k_timed[] = {100.3, 99.6, 100.1, 100.9, 99.2,
                                      100.5, 99.9, 100.0, 99.4,  100.7};
     etp_arena arena = {0};
-    etp_error err;
     etp_stats r;
     samples s = {0};
     for (uint32_t b = 0; b < 10; b++) {
@@ -244,7 +240,7 @@ static unsigned flags_with_traced(const double *us, bool as_traced)
                         0};
         assert_true(ETP_PUSH(&arena, &s, x) && ETP_PUSH(&arena, &s, y) && ETP_PUSH(&arena, &s, t));
     }
-    assert_int_equal(etp_stats_analyze(s.items, s.n, 2, NULL, &arena, &r, &err), ETP_OK);
+    assert_int_equal(etp_stats_analyze(s.items, s.n, 2, NULL, &arena, &r, NULL), ETP_OK);
     near_rel((double)r.arms[0].median_ns, 100059, 2e-5, "traced launches are in no estimate");
     assert_int_equal(r.n_launches, 20);
     assert_int_equal(r.n_traced, as_traced ? 10 : 0);
@@ -273,7 +269,6 @@ static unsigned flags_of_scatter(double wide, double calm)
 {
     static const int k_order[] = {3, 8, 0, 6, 1, 9, 4, 7, 2, 5};
     etp_arena arena = {0};
-    etp_error err;
     etp_stats r;
     samples s = {0};
     for (uint32_t b = 0; b < 10; b++) {
@@ -282,7 +277,7 @@ static unsigned flags_of_scatter(double wide, double calm)
         etp_sample y = {1, b + 1, 2, 0, ETP_SAMPLE_TIMED, (uint64_t)(1e8 * (1 + calm * other)), 0};
         assert_true(ETP_PUSH(&arena, &s, x) && ETP_PUSH(&arena, &s, y));
     }
-    assert_int_equal(etp_stats_analyze(s.items, s.n, 2, NULL, &arena, &r, &err), ETP_OK);
+    assert_int_equal(etp_stats_analyze(s.items, s.n, 2, NULL, &arena, &r, NULL), ETP_OK);
     near_rel(r.arms[0].scatter_ln / r.arms[1].scatter_ln, wide / calm, 0.01, "scatter");
     near_rel(r.arms[0].kind_df[0], 9, 1e-9, "degrees of freedom");
     unsigned flags = r.arms[0].flags | r.arms[1].flags << 8;
@@ -305,7 +300,6 @@ static void unequal_scatter(void **state)
 static void sessions_without_pairs(void **state)
 {
     etp_arena *arena = *state;
-    etp_error err;
     etp_stats r;
     static const uint64_t k_a[] = {401, 398, 405, 400, 399}, k_b[] = {100, 103, 99, 101, 102};
     samples s = {0};
@@ -314,7 +308,7 @@ static void sessions_without_pairs(void **state)
                    b = {1, i + 5, 0, 0, ETP_SAMPLE_TIMED, k_b[i], 0};
         assert_true(ETP_PUSH(arena, &s, a) && ETP_PUSH(arena, &s, b));
     }
-    assert_int_equal(etp_stats_analyze(s.items, s.n, 2, NULL, arena, &r, &err), ETP_OK);
+    assert_int_equal(etp_stats_analyze(s.items, s.n, 2, NULL, arena, &r, NULL), ETP_OK);
     assert_int_equal(r.blocks, 0);
     assert_int_equal(r.blocks_dropped, 10);
     assert_int_equal(r.comparisons[0].paired.verdict, ETP_VERDICT_UNKNOWN);
@@ -367,8 +361,6 @@ static void odd_sessions(void **state)
 
 static void csv_tables(void **state)
 {
-    etp_arena *arena = *state;
-    etp_error err;
     etp_sample_table t;
     etp_str text = ETP_STR("note,experiment,block,iteration,duration_ns,phase,launch\n"
                            "x,neon,1,0,300,timed,4\n"
@@ -376,7 +368,7 @@ static void csv_tables(void **state)
                            ",neon,1,0,310,control,6\n"
                            ",neon,1,0,0,warmup,4\n"
                            ",neon,1,0,7,warmup,4\n"); // unused rows may repeat
-    assert_int_equal(etp_samples_read_csv(text, arena, &t, &err), ETP_OK);
+    assert_int_equal(etp_samples_read_csv(text, *state, &t, NULL), ETP_OK);
     assert_int_equal(t.n_samples, 5);
     assert_int_equal(t.n_arms, 2);
     assert_true(etp_str_eqz(t.arms[0], "neon") && etp_str_eqz(t.arms[1], "sme2"));
@@ -389,7 +381,6 @@ static void csv_tables(void **state)
 
 static void csv_refusals(void **state)
 {
-    etp_arena *arena = *state;
 #define HEAD "experiment,block,iteration,duration_ns\n"
     static const struct {
         const char *text, *message;
@@ -414,7 +405,7 @@ static void csv_refusals(void **state)
     for (size_t i = 0; i < N(k_bad); i++) {
         etp_error err;
         etp_sample_table t;
-        assert_int_equal(etp_samples_read_csv(etp_str_from(k_bad[i].text), arena, &t, &err),
+        assert_int_equal(etp_samples_read_csv(etp_str_from(k_bad[i].text), *state, &t, &err),
                          ETP_CORRUPT);
         if (!strstr(err.msg, k_bad[i].message) || err.offset != k_bad[i].offset) {
             fail_msg("case %zu: [%s] at %llu", i, err.msg, (unsigned long long)err.offset);
@@ -463,9 +454,8 @@ static void *shortage(void *ctx, void *ptr, size_t old_size, size_t new_size)
 
 static void memory_shortage_is_an_error(void **state)
 {
-    etp_arena *arena = *state;
     samples s = {0};
-    make_session(arena, &s);
+    make_session(*state, &s);
     etp_error err;
     bool done = false;
     int failures = 0;
@@ -498,9 +488,8 @@ static void check_baseline(const char *names, const int *ranks, const char *want
         p += len + (p[len] == ' ');
     }
     uint32_t found = 99;
-    etp_error err;
     assert_int_equal(
-        etp_choose_baseline(arms, n, etp_str_from(wanted), etp_str_from(config), &found, &err),
+        etp_choose_baseline(arms, n, etp_str_from(wanted), etp_str_from(config), &found, NULL),
         ETP_OK);
     if (!etp_str_eqz(arms[found].name, expected)) {
         fail_msg("[%s]: %.*s, should be %s", names, ETP_STR_ARG(arms[found].name), expected);

@@ -120,10 +120,9 @@ static void arms_differ(void **state)
             traced[i].value_ln += traced[i].block % 2 ? -0.2 : 0.2;
         }
     }
-    etp_arena *arena = *state;
     etp_launch_set set = {launches, N(launches), traced, N(traced)};
     etp_spread s;
-    assert_int_equal(etp_spread_find(&set, 0, 1, arena, &s, NULL), ETP_OK);
+    assert_int_equal(etp_spread_find(&set, 0, 1, *state, &s, NULL), ETP_OK);
     assert_true(s.arms_differ && s.traced);
     near_rel(s.between_var, 0.102875857614113, 1e-9, "between");
     near_rel(s.doubt, 0.0105824759221002, 1e-9, "doubt");

@@ -46,9 +46,8 @@ static etp_ab_comparison compared(uint32_t baseline, uint32_t candidate, int ver
 static void make(fixture *f, const int verdicts[SIZES], size_t missing)
 {
     static const char *const k_words[SIZES] = {"M=64", "4", "1", "8"};
-    etp_error err = {0};
     memset(f, 0, sizeof *f);
-    assert_int_equal(etp_sweep_read(k_words, SIZES, &f->arena, &f->sweep, &err), ETP_OK);
+    assert_int_equal(etp_sweep_read(k_words, SIZES, &f->arena, &f->sweep, NULL), ETP_OK);
     f->of =
         (etp_replay){.name = "node 0", .type = "FullyConnected", .shapes = "", .model = "m.pte"};
     f->sweep.of = &f->of;
@@ -85,9 +84,8 @@ static void make(fixture *f, const int verdicts[SIZES], size_t missing)
 static void check(const int verdicts[SIZES], size_t missing, uint64_t from, const char *text)
 {
     fixture f;
-    etp_error err = {0};
     make(&f, verdicts, missing);
-    assert_int_equal(etp_sweep_take(&f.ab, &f.arena, &f.sweep, &err), ETP_OK);
+    assert_int_equal(etp_sweep_take(&f.ab, &f.arena, &f.sweep, NULL), ETP_OK);
     assert_int_equal(f.sweep.n_answers, 1);
     assert_int_equal(f.sweep.answers[0].from, from);
     assert_string_equal(f.sweep.answers[0].text, text);
@@ -126,10 +124,9 @@ static void a_level_pays_from_where_it_is_faster_to_the_end(void **state)
 static void what_is_withheld_says_why(void **state)
 {
     fixture f;
-    etp_error err = {0};
     make(&f, (const int[]){F, F, F, U}, SIZES);
     f.within[SIZES - 2].withheld = ETP_WITHHELD_CONTENDED;
-    assert_int_equal(etp_sweep_take(&f.ab, &f.arena, &f.sweep, &err), ETP_OK);
+    assert_int_equal(etp_sweep_take(&f.ab, &f.arena, &f.sweep, NULL), ETP_OK);
     assert_string_equal(f.sweep.answers[0].text,
                         "Whether VNNI pays over AVX2 at M = 64 is not known: other programs had "
                         "the CPU while the arms were measured");
@@ -139,15 +136,14 @@ static void what_is_withheld_says_why(void **state)
 static void the_report_has_a_bar_for_each_size(void **state)
 {
     fixture f;
-    etp_error err = {0};
     make(&f, (const int[]){S, E, F, F}, SIZES);
-    assert_int_equal(etp_sweep_take(&f.ab, &f.arena, &f.sweep, &err), ETP_OK);
+    assert_int_equal(etp_sweep_take(&f.ab, &f.arena, &f.sweep, NULL), ETP_OK);
     const etp_report *r = etp_sweep_report(&f.sweep, &f.arena);
     const etp_report_style style = {.width = 100, .unicode = true};
     etp_strbuf text;
     etp_strbuf_init(&text, &f.arena);
     etp_sink sink = etp_sink_strbuf(&text);
-    assert_int_equal(etp_report_write(r, etp_write_text, &style, &sink, &err), ETP_OK);
+    assert_int_equal(etp_report_write(r, etp_write_text, &style, &sink, NULL), ETP_OK);
     const char *at = strstr(text.ptr, "How much faster VNNI is than AVX2");
     assert_non_null(at);
     static const char *const k_bars[] = {"M = 1 ", "M = 4 ", "M = 8 ", "M = 64"};
@@ -163,7 +159,6 @@ static void the_report_has_a_bar_for_each_size(void **state)
 
 static void numbers_of_rows_are_read(void **state)
 {
-    etp_arena *arena = *state;
     static const char *const k_wrong[][2] = {
         {"1",   "2"  },
         {"M=",  "2"  },
@@ -175,7 +170,7 @@ static void numbers_of_rows_are_read(void **state)
     for (size_t i = 0; i < sizeof k_wrong / sizeof *k_wrong; i++) {
         etp_sweep s = {0};
         etp_error err = {0};
-        assert_int_equal(etp_sweep_read(k_wrong[i], 2, arena, &s, &err), ETP_USAGE);
+        assert_int_equal(etp_sweep_read(k_wrong[i], 2, *state, &s, &err), ETP_USAGE);
         assert_non_null(strstr(err.msg, "--sweep"));
     }
 }

@@ -94,11 +94,10 @@ static void phases(void **state)
     etp_ab_comparison comparisons[2][2];
     etp_ab_phase list[2][2];
     etp_ab sessions[2][2];
-    etp_arena *arena = *state;
     etp_rerun rerun;
     two_phases(3, 2, arms[0], comparisons[0], list[0], sessions[0]);
     two_phases(3, 2.6, arms[1], comparisons[1], list[1], sessions[1]); // only decoding changed
-    assert_int_equal(etp_rerun_compare(sessions[0], sessions[1], 0.05, arena, &rerun, NULL),
+    assert_int_equal(etp_rerun_compare(sessions[0], sessions[1], 0.05, *state, &rerun, NULL),
                      ETP_OK);
     assert_int_equal(rerun.n_rows, 2);
     assert_string_equal(rerun.rows[1].candidate, "avx2_decode0");

@@ -44,8 +44,7 @@ static void check_dump(const char *path, size_t *events, size_t *executions)
     size_t n = check_closure(t, path);
     etp_arena arena = {0};
     etp_op_table ops;
-    etp_error err = {0};
-    assert_int_equal(etp_ops_compute(t, &arena, &ops, &err), ETP_OK);
+    assert_int_equal(etp_ops_compute(t, &arena, &ops, NULL), ETP_OK);
     assert_int_equal(ops.executions, n);
     assert_true(ops.execute_ns == ops.operators_ns + ops.remainder_ns);
     assert_in_range(ops.delegated_ns, 0, ops.operators_ns);
@@ -59,9 +58,8 @@ static void check_folder(const char *dir, size_t at_least)
 {
     etp_arena arena = {0};
     etp_dir_list list = {0};
-    etp_error err = {0};
     size_t dumps = 0, events = 0, executions = 0;
-    assert_int_equal(etp_os_list(dir, &arena, &list, &err), ETP_OK);
+    assert_int_equal(etp_os_list(dir, &arena, &list, NULL), ETP_OK);
     for (size_t i = 0; i < list.n; i++) {
         if (etp_str_ends(etp_str_from(list.items[i].name), ETP_STR(".etdump"))) {
             check_dump(etp_arena_printf(&arena, "%s/%s", dir, list.items[i].name), &events,

@@ -45,10 +45,9 @@ static void kit_table(void **state)
         {2,  7,            {4000, 4000}  },
         {-1, ETP_NO_INDEX, {40000, 42000}}
     };
-    etp_arena *arena = *state;
     etp_timeline t;
     etp_error err = {.offset = ETP_NO_OFFSET};
-    ASSERT_OK(etp_timeline_open(etp_str_from(k_kit), arena, &t, &err), err);
+    ASSERT_OK(etp_timeline_open(etp_str_from(k_kit), *state, &t, &err), err);
     assert_int_equal(t.n, 1);
     assert_false(etp_trace_places_known(t.traces[0]));
     assert_int_equal(etp_trace_block_count(t.traces[0]), 2);
@@ -99,9 +98,8 @@ static void whole_inferences_alone(void **state)
     static const uint64_t k_ns[] = {12300000, 12100000};
     static const char k_three[] = "run_index,name,duration_ms\n0,Method::execute,12.3\n"
                                   "1,Method::execute,12.1\n";
-    etp_arena *arena = *state;
     etp_timeline t;
-    assert_int_equal(etp_timeline_open(etp_str_from(k_three), arena, &t, NULL), ETP_OK);
+    assert_int_equal(etp_timeline_open(etp_str_from(k_three), *state, &t, NULL), ETP_OK);
     assert_int_equal(etp_trace_block_count(t.traces[0]), 1);
     const etp_trace_block *b = etp_trace_block_at(t.traces[0], 0);
     assert_true(b->has_execute && b->n_runs == 2 && b->n_events == 1);
@@ -111,7 +109,6 @@ static void whole_inferences_alone(void **state)
 
 static void refused(void **state)
 {
-    etp_arena *arena = *state;
     static const struct {
         const char *text;
         etp_status status;
@@ -144,7 +141,7 @@ static void refused(void **state)
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
         etp_timeline t;
         etp_error err = {.offset = ETP_NO_OFFSET};
-        etp_status st = etp_timeline_open(etp_str_from(k_cases[i].text), arena, &t, &err);
+        etp_status st = etp_timeline_open(etp_str_from(k_cases[i].text), *state, &t, &err);
         if (st != k_cases[i].status || !strstr(err.msg, k_cases[i].words)) {
             fail_msg("case %zu: %d '%s'", i, (int)st, err.msg);
         }
@@ -154,10 +151,9 @@ static void refused(void **state)
 // Every prefix of a table is read or refused, and what is read closes with every execution whole.
 static void cut_anywhere(void **state)
 {
-    etp_arena *arena = *state;
     for (size_t n = 0; n < sizeof k_kit - 1; n++) {
         etp_timeline t;
-        if (etp_timeline_open((etp_str){k_kit, n}, arena, &t, NULL) == ETP_OK) {
+        if (etp_timeline_open((etp_str){k_kit, n}, *state, &t, NULL) == ETP_OK) {
             for (size_t i = 0; i < t.n; i++) {
                 etp_trace_close(t.traces[i]);
             }

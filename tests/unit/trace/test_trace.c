@@ -59,8 +59,7 @@ static void method_b(dump_writer *w, uint64_t t, uint64_t scale)
 
 static void alternating_methods_make_two_blocks(void **state)
 {
-    etp_arena *arena = *state;
-    dump_writer w = dump_begin(arena);
+    dump_writer w = dump_begin(*state);
     for (uint64_t i = 1; i <= 5; i++) {
         method_a(&w, 1000 * i, i);
         method_b(&w, 1000 * i + 500, 10 * i);
@@ -97,8 +96,7 @@ static void the_last_runs_are_those_of_the_whole_file(void **state)
 {
     static const char k_methods[] = "aaababbbaabab";
     enum { N = sizeof k_methods - 1 };
-    etp_arena *arena = *state;
-    dump_writer w = dump_begin(arena);
+    dump_writer w = dump_begin(*state);
     for (uint64_t i = 0; i < N; i++) {
         (k_methods[i] == 'a' ? method_a : method_b)(&w, 1000 * i, i + 1);
     }
@@ -137,8 +135,7 @@ static void every_field_separates_blocks(void **state)
         {"n", "e",  0, 1, -1, 0, 1, NULL},
     };
     enum { N = sizeof k_events / sizeof *k_events };
-    etp_arena *arena = *state;
-    dump_writer w = dump_begin(arena);
+    dump_writer w = dump_begin(*state);
     for (int twice = 0; twice < 2; twice++) {
         for (size_t i = 0; i < N; i++) {
             dump_event(&w, &k_events[i]);
@@ -164,8 +161,7 @@ static void every_field_separates_blocks(void **state)
 
 static void names_of_delegated_events(void **state)
 {
-    etp_arena *arena = *state;
-    dump_writer w = dump_begin(arena);
+    dump_writer w = dump_begin(*state);
     dump_event(&w, &(dump_profile){.delegate_id = 17, .instruction = 1});
     dump_event(&w, &(dump_profile){.name = "named", .delegate_id = 0, .instruction = 1});
     dump_event(&w, &(dump_profile){.name = "x", .delegate_str = "dsp", .delegate_id = -1});
@@ -184,8 +180,7 @@ static void names_of_delegated_events(void **state)
 
 static void events_without_times_are_left_to_the_file_view(void **state)
 {
-    etp_arena *arena = *state;
-    dump_writer w = dump_begin(arena);
+    dump_writer w = dump_begin(*state);
     for (int i = 0; i < 2; i++) { // with and without other events: the same block
         if (i == 0) {
             dump_allocation(&w, 1, 64);
@@ -247,7 +242,6 @@ static void ticks_become_nanoseconds(void **state)
 // No wrap: beyond 32 bits, or nearer to the start backwards than forwards.
 static void a_clock_that_went_back_is_damaged(void **state)
 {
-    etp_arena *arena = *state;
     static const struct {
         uint64_t start, end;
         size_t damaged;
@@ -263,7 +257,7 @@ static void a_clock_that_went_back_is_damaged(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         etp_error err = {0};
-        etp_trace *t = open_trace(one_event(arena, cases[i].start, cases[i].end), NULL);
+        etp_trace *t = open_trace(one_event(*state, cases[i].start, cases[i].end), NULL);
         assert_int_equal(etp_trace_damage_count(t), cases[i].damaged);
         assert_int_equal(etp_trace_block_count(t), 1 - cases[i].damaged);
         if (cases[i].damaged) {
@@ -435,8 +429,7 @@ static void odd_files_nest_as_far_as_they_tell(void **state)
 
 static void exclusive_times_are_what_is_left(void **state)
 {
-    etp_arena *arena = *state;
-    dump_writer w = dump_begin(arena);
+    dump_writer w = dump_begin(*state);
     op(&w, "Add (ND) #1", 0, 0, 30);
     op(&w, "Add (ND) #2", 0, 0, 20);
     event(&w, "DELEGATE_CALL", 0, 0, 0, 70);
@@ -504,8 +497,7 @@ static void *stingy_resize(void *ctx, void *ptr, size_t old_size, size_t new_siz
 
 static void running_out_of_memory_is_an_error(void **state)
 {
-    etp_arena *arena = *state;
-    dump_writer w = dump_begin(arena);
+    dump_writer w = dump_begin(*state);
     for (uint64_t i = 0; i < 300; i++) {
         method_a(&w, i, 1);
         method_b(&w, i, 1);
