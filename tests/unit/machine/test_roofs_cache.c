@@ -2,6 +2,7 @@
 // What is remembered of roofs, what is not believed, and documents that are none.
 #include <math.h>
 
+#include "../folder.h"
 #include "unit.h"
 #include <etprof/stats.h>
 
@@ -9,33 +10,12 @@
 #include "machine/roofs.h"
 #include "store/roofs_file.h"
 
-typedef struct fixture {
-    etp_arena arena;
-    const char *dir;
-} fixture;
-
-static int setup(void **state)
-{
-    static fixture f;
-    f = (fixture){0};
-    *state = &f;
-    return etp_os_temp_dir(".", "roofs", &f.arena, &f.dir, NULL) == ETP_OK ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-    fixture *f = *state;
-    etp_status st = etp_os_remove_tree(f->dir, NULL);
-    etp_arena_dispose(&f->arena);
-    return st == ETP_OK ? 0 : -1;
-}
-
-static etp_roofs_answer roofs(fixture *f, uint32_t threads, bool fresh)
+static etp_roofs_answer roofs(folder *f, uint32_t threads, bool fresh)
 {
     etp_roofs_options o = {.threads = {threads}, .n_threads = 1, .seconds = 0.1};
     etp_roofs_answer a;
     etp_error err;
-    ASSERT_OK(etp_roofs_of(NULL, f->dir, &o, fresh, &f->arena, &a, &err), err);
+    ASSERT_OK(etp_roofs_of(NULL, f->path, &o, fresh, &f->arena, &a, &err), err);
     assert_true(a.table.n > 0);
     // Beside other programs nothing is kept: this test is about what is. So as if it had been
     // quiet.
@@ -45,17 +25,17 @@ static etp_roofs_answer roofs(fixture *f, uint32_t threads, bool fresh)
             a.table.items[i].again = a.table.items[i].best;
         }
         assert_null(etp_roofs_doubt(&a.table, ETP_WAIT_MOST));
-        assert_int_equal(etp_roofs_keep(&a, f->dir, &f->arena, NULL), ETP_OK);
+        assert_int_equal(etp_roofs_keep(&a, f->path, &f->arena, NULL), ETP_OK);
     }
     return a;
 }
 
-static const char *only_file(fixture *f)
+static const char *only_file(folder *f)
 {
     etp_dir_list list;
-    assert_int_equal(etp_os_list(f->dir, &f->arena, &list, NULL), ETP_OK);
+    assert_int_equal(etp_os_list(f->path, &f->arena, &list, NULL), ETP_OK);
     assert_int_equal(list.n, 1);
-    return etp_arena_printf(&f->arena, "%s/%s", f->dir, list.items[0].name);
+    return etp_arena_printf(&f->arena, "%s/%s", f->path, list.items[0].name);
 }
 
 static size_t of_threads(const etp_roofs_answer *a, uint32_t threads)
@@ -69,7 +49,7 @@ static size_t of_threads(const etp_roofs_answer *a, uint32_t threads)
 
 static void remembers(void **state)
 {
-    fixture *f = *state;
+    folder *f = *state;
     etp_roofs_answer first = roofs(f, 1, false), again = roofs(f, 1, false);
     assert_false(first.cached);
     assert_true(again.cached);
@@ -83,7 +63,7 @@ static void remembers(void **state)
 
 static void keeps_other_thread_counts(void **state)
 {
-    fixture *f = *state;
+    folder *f = *state;
     size_t n = of_threads(&(etp_roofs_answer){.table = roofs(f, 1, false).table}, 1);
     etp_roofs_answer two = roofs(f, 2, false);
     assert_false(two.cached);
@@ -95,7 +75,7 @@ static void keeps_other_thread_counts(void **state)
 }
 
 // The file as it is, with FROM replaced by TO, or with TO alone.
-static void spoil(fixture *f, const char *from, const char *to)
+static void spoil(folder *f, const char *from, const char *to)
 {
     const char *path = only_file(f);
     etp_str text;
@@ -115,7 +95,7 @@ static void spoil(fixture *f, const char *from, const char *to)
 
 static void does_not_believe(void **state)
 {
-    fixture *f = *state;
+    folder *f = *state;
     static const struct {
         const char *from, *to;
     } k_spoilt[] = {
@@ -139,7 +119,7 @@ static void does_not_believe(void **state)
     for (size_t i = 0; i < sizeof k_spoilt / sizeof *k_spoilt; i++) {
         spoil(f, k_spoilt[i].from, k_spoilt[i].to);
         etp_roofs_answer a;
-        assert_int_equal(etp_roofs_cached(NULL, f->dir, &f->arena, &a, NULL), ETP_OK);
+        assert_int_equal(etp_roofs_cached(NULL, f->path, &f->arena, &a, NULL), ETP_OK);
         if (a.table.n != 0) {
             fail_msg("case %zu was believed", i);
         }
@@ -159,7 +139,7 @@ static void does_not_believe(void **state)
 
 static void documents(void **state)
 {
-    fixture *f = *state;
+    folder *f = *state;
     etp_roof_table t;
     etp_error err;
     assert_int_equal(etp_roofs_read(etp_str_from(DOCUMENT(ROOF)), &f->arena, &t, &err), ETP_OK);
@@ -207,7 +187,7 @@ static void documents(void **state)
 // 8065484793 × 1e-9 is 8.065484793000001 as a double, 8065484793 ÷ 1e9 is not.
 static void rates_are_decimal(void **state)
 {
-    fixture *f = *state;
+    folder *f = *state;
     etp_roof items[] = {
         {.isa = "sse",
          .what = ETP_ROOF_FMA_F32,
@@ -254,7 +234,7 @@ static void what_is_doubted(void **state)
 // A terminal has a line for each loop and each working set, in units of their size; CSV has all.
 static void is_short_to_read(void **state)
 {
-    fixture *f = *state;
+    folder *f = *state;
     etp_roof items[64];
     size_t n = 0;
     for (uint32_t threads = 1; threads <= 4; threads *= 2) {
@@ -313,13 +293,13 @@ static void is_short_to_read(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(is_short_to_read, setup, teardown),
-        cmocka_unit_test_setup_teardown(remembers, setup, teardown),
-        cmocka_unit_test_setup_teardown(keeps_other_thread_counts, setup, teardown),
-        cmocka_unit_test_setup_teardown(does_not_believe, setup, teardown),
-        cmocka_unit_test_setup_teardown(documents, setup, teardown),
+        FOLDER_TEST(is_short_to_read),
+        FOLDER_TEST(remembers),
+        FOLDER_TEST(keeps_other_thread_counts),
+        FOLDER_TEST(does_not_believe),
+        FOLDER_TEST(documents),
         cmocka_unit_test(what_is_doubted),
-        cmocka_unit_test_setup_teardown(rates_are_decimal, setup, teardown),
+        FOLDER_TEST(rates_are_decimal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,4 +36,6 @@ static inline const char *in_dir(fixture *f, const char *name)
     return etp_arena_printf(&f->arena, "%s/%s", f->dir, name);
 }
 
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
 #endif

@@ -515,31 +515,25 @@ static void the_tightest_quota_of_the_groups_counts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(small_files_are_read_and_large_ones_mapped, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(pipes_and_devices_are_written_to_not_replaced, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(what_is_no_file_is_refused, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(nothing_goes_below_a_folder_through_a_link, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(a_pipe_is_read_until_its_writer_ends, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_folder_that_cannot_be_made_is_named_whole, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(append_adds_and_truncate_cuts, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_full_disk_keeps_the_old_file, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(content_in_pieces_is_whole_or_not_there, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(folders_are_made_listed_and_removed, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(moving_replaces_and_crosses_file_systems, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(nothing_is_written_through_a_link, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(facts_are_there, set_up, tear_down),
+        TEST(small_files_are_read_and_large_ones_mapped),
+        TEST(pipes_and_devices_are_written_to_not_replaced),
+        TEST(what_is_no_file_is_refused),
+        TEST(nothing_goes_below_a_folder_through_a_link),
+        TEST(a_pipe_is_read_until_its_writer_ends),
+        TEST(a_folder_that_cannot_be_made_is_named_whole),
+        TEST(append_adds_and_truncate_cuts),
+        TEST(a_full_disk_keeps_the_old_file),
+        TEST(content_in_pieces_is_whole_or_not_there),
+        TEST(folders_are_made_listed_and_removed),
+        TEST(moving_replaces_and_crosses_file_systems),
+        TEST(nothing_is_written_through_a_link),
+        TEST(facts_are_there),
 #ifdef __linux__
-        cmocka_unit_test_setup_teardown(the_tightest_quota_of_the_groups_counts, set_up, tear_down),
+        TEST(the_tightest_quota_of_the_groups_counts),
 #endif
-        cmocka_unit_test_setup_teardown(a_lock_has_one_holder, set_up, tear_down),
+        TEST(a_lock_has_one_holder),
         cmocka_unit_test(a_signal_wakes_a_reader),
-        cmocka_unit_test_setup_teardown(nothing_stays_open_when_memory_ends_at_a_guard, set_up,
-                                        tear_down),
+        TEST(nothing_stays_open_when_memory_ends_at_a_guard),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -118,12 +118,9 @@ static void what_is_packed_comes_back_and_a_changed_byte_is_seen(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_frame_gives_its_content_and_other_files_theirs, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(hostile_frames_are_refused_before_memory_is_taken, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(what_is_packed_comes_back_and_a_changed_byte_is_seen,
-                                        set_up, tear_down),
+        TEST(a_frame_gives_its_content_and_other_files_theirs),
+        TEST(hostile_frames_are_refused_before_memory_is_taken),
+        TEST(what_is_packed_comes_back_and_a_changed_byte_is_seen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,84 +16,79 @@
 #define FOLDER "os-process-test"
 #include "fixture.h"
 
-static etp_status capture(fixture *f, const char *script, uint64_t timeout_ns, etp_process *p,
-                          etp_str *out, etp_str *out_err, etp_error *err)
+typedef struct ran {
+    etp_process p;
+    etp_str out, err_text;
+    etp_status status;
+    etp_error err;
+} ran;
+
+static ran capture(fixture *f, const char *script, uint64_t seconds)
 {
     const char *const argv[] = {"/bin/sh", "-c", script, NULL};
     const char *const set[] = {"ETP_TEST_A=1 2", NULL};
     const char *const unset[] = {"HOME", NULL};
     const etp_process_spec spec = {.argv = argv, .cwd = f->dir, .env_set = set, .env_unset = unset};
-    return etp_process_capture(&spec, timeout_ns, 1000, &f->arena, p, out, out_err, err);
+    ran r;
+    r.status = etp_process_capture(&spec, seconds * SECOND, 1000, &f->arena, &r.p, &r.out,
+                                   &r.err_text, &r.err);
+    return r;
 }
 
 static void a_child_gets_its_arguments_environment_and_folder(void **state)
 {
     fixture *f = *state;
-    etp_process p;
-    etp_str out, err_text;
-    etp_error err;
-    assert_int_equal(capture(f, "echo \"$ETP_TEST_A\" ${HOME-none}; pwd; echo oops >&2; exit 3",
-                             60 * (uint64_t)SECOND, &p, &out, &err_text, &err),
-                     ETP_OK);
+    ran r = capture(f, "echo \"$ETP_TEST_A\" ${HOME-none}; pwd; echo oops >&2; exit 3", 60);
+    assert_int_equal(r.status, ETP_OK);
     const char *dir = etp_os_absolute(f->dir, &f->arena);
     const char *expected = etp_arena_printf(&f->arena, "1 2 none\n%s\n", dir);
-    assert_true(etp_str_eqz(out, expected));
-    assert_true(etp_str_eqz(err_text, "oops\n"));
-    assert_true(p.ended);
-    assert_int_equal(p.exit_code, 3);
-    assert_int_equal(p.signal, 0);
+    assert_true(etp_str_eqz(r.out, expected));
+    assert_true(etp_str_eqz(r.err_text, "oops\n"));
+    assert_true(r.p.ended);
+    assert_int_equal(r.p.exit_code, 3);
+    assert_int_equal(r.p.signal, 0);
 }
 
 // Of the program alone: what the maker holds when it forks is not the program's.
 static void peak_memory_is_that_of_the_program(void **state)
 {
-    fixture *f = *state;
-    etp_process p;
-    etp_str out, err_text;
     const size_t held = (size_t)64 << 20;
     char *ours = malloc(held);
     assert_non_null(ours);
     memset(ours, 1, held);
-    const uint64_t patience = 60 * (uint64_t)SECOND;
-    assert_int_equal(capture(f, "exit 0", patience, &p, &out, &err_text, NULL), ETP_OK);
-    assert_true(p.usage.peak_rss_bytes < held);
-    assert_int_equal(capture(f, "exec dd if=/dev/zero of=/dev/null bs=256M count=1", patience, &p,
-                             &out, &err_text, NULL),
-                     ETP_OK);
-    assert_true(p.usage.peak_rss_bytes > (uint64_t)256 << 20);
-    assert_true(p.usage.peak_rss_bytes < (uint64_t)320 << 20);
+    ran r = capture(*state, "exit 0", 60);
+    assert_int_equal(r.status, ETP_OK);
+    assert_true(r.p.usage.peak_rss_bytes < held);
+    r = capture(*state, "exec dd if=/dev/zero of=/dev/null bs=256M count=1", 60);
+    assert_int_equal(r.status, ETP_OK);
+    assert_true(r.p.usage.peak_rss_bytes > (uint64_t)256 << 20);
+    assert_true(r.p.usage.peak_rss_bytes < (uint64_t)320 << 20);
     free(ours);
 }
 
 // At once: it does not go on until the time is over.
 static void output_beyond_the_limit_is_an_error(void **state)
 {
-    fixture *f = *state;
-    etp_process p;
-    etp_str out, err_text;
-    etp_error err;
     uint64_t begin = etp_os_now_ns();
     static const char *const k_endless[] = {"exec yes", "exec yes >&2"};
     for (size_t i = 0; i < 2; i++) {
-        assert_int_equal(capture(f, k_endless[i], 60 * (uint64_t)SECOND, &p, &out, &err_text, &err),
-                         ETP_CHILD);
-        assert_non_null(strstr(err.msg, "wrote more than"));
-        assert_true(out.len <= 1000 && err_text.len <= 1000);
+        ran r = capture(*state, k_endless[i], 60);
+        assert_int_equal(r.status, ETP_CHILD);
+        assert_non_null(strstr(r.err.msg, "wrote more than"));
+        assert_true(r.out.len <= 1000 && r.err_text.len <= 1000);
     }
     assert_true(etp_os_now_ns() - begin < 30 * (uint64_t)SECOND);
-    assert_int_equal(
-        capture(f, "printf %1000s x", 60 * (uint64_t)SECOND, &p, &out, &err_text, &err), ETP_OK);
-    assert_int_equal(out.len, 1000);
+    ran r = capture(*state, "printf %1000s x", 60);
+    assert_int_equal(r.status, ETP_OK);
+    assert_int_equal(r.out.len, 1000);
 }
 
 static void a_signal_is_told_from_an_exit(void **state)
 {
-    etp_process p;
-    etp_str out, err_text;
-    assert_int_equal(
-        capture(*state, "kill -SEGV $$", 60 * (uint64_t)SECOND, &p, &out, &err_text, NULL), ETP_OK);
-    assert_int_equal(p.signal, SIGSEGV);
-    assert_false(p.killed);
+    ran r = capture(*state, "kill -SEGV $$", 60);
+    assert_int_equal(r.status, ETP_OK);
+    assert_int_equal(r.p.signal, SIGSEGV);
+    assert_false(r.p.killed);
 }
 
 static void a_program_that_cannot_start_is_named(void **state)
@@ -145,29 +140,22 @@ static bool gone(int64_t pid)
 
 static void a_hanging_child_is_killed_with_its_children(void **state)
 {
-    etp_process p;
-    etp_str out, err_text;
-    etp_error err;
     uint64_t start = etp_os_now_ns();
     // The grandchild ignores the end of its input and of its parent.
-    assert_int_equal(capture(*state, "trap '' TERM HUP INT; sleep 60 & echo $!; wait",
-                             3 * (uint64_t)SECOND, &p, &out, &err_text, &err),
-                     ETP_CHILD);
+    ran r = capture(*state, "trap '' TERM HUP INT; sleep 60 & echo $!; wait", 3);
+    assert_int_equal(r.status, ETP_CHILD);
     assert_true(etp_os_now_ns() - start < 30 * (uint64_t)SECOND);
-    assert_true(p.killed);
-    assert_int_equal(p.signal, SIGKILL);
-    assert_true(gone(atol(out.ptr)));
+    assert_true(r.p.killed);
+    assert_int_equal(r.p.signal, SIGKILL);
+    assert_true(gone(atol(r.out.ptr)));
 }
 
 static void what_a_child_leaves_behind_is_ended(void **state)
 {
-    etp_process p;
-    etp_str out, err_text;
-    assert_int_equal(capture(*state, "sleep 60 </dev/null >/dev/null 2>&1 & echo $!",
-                             60 * (uint64_t)SECOND, &p, &out, &err_text, NULL),
-                     ETP_OK);
-    assert_int_equal(p.exit_code, 0);
-    assert_true(gone(atol(out.ptr)));
+    ran r = capture(*state, "sleep 60 </dev/null >/dev/null 2>&1 & echo $!", 60);
+    assert_int_equal(r.status, ETP_OK);
+    assert_int_equal(r.p.exit_code, 0);
+    assert_true(gone(atol(r.out.ptr)));
 }
 
 static void a_child_dies_with_a_killed_parent(void **state)
@@ -293,13 +281,11 @@ static void a_killed_supervisor_takes_its_child_along(void **state)
 // nohup and some daemons start us so.
 static void an_ignored_sigchld_hides_no_exit_code(void **state)
 {
-    etp_process p;
-    etp_str out, err_text;
     void (*before)(int) = signal(SIGCHLD, SIG_IGN);
-    etp_status st = capture(*state, "exit 3", 60 * (uint64_t)SECOND, &p, &out, &err_text, NULL);
+    ran r = capture(*state, "exit 3", 60);
     signal(SIGCHLD, before);
-    assert_int_equal(st, ETP_OK);
-    assert_int_equal(p.exit_code, 3);
+    assert_int_equal(r.status, ETP_OK);
+    assert_int_equal(r.p.exit_code, 3);
 }
 
 // A stopped supervisor, and a child that the supervisor's stop left without anybody to end it.
@@ -367,9 +353,7 @@ static void descriptors_do_not_leak(void **state)
     close(before);
     for (int i = 0; i < 20; i++) {
         etp_process p;
-        etp_str out, err_text;
-        assert_int_equal(
-            capture(*state, "exit 0", 60 * (uint64_t)SECOND, &p, &out, &err_text, NULL), ETP_OK);
+        assert_int_equal(capture(*state, "exit 0", 60).status, ETP_OK);
         const char *const missing[] = {"/nonexistent/program", NULL};
         const etp_process_spec spec = {.argv = missing};
         assert_int_equal(etp_process_start(&spec, &p, NULL), ETP_ENVIRONMENT);
@@ -382,24 +366,22 @@ static void descriptors_do_not_leak(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_child_gets_its_arguments_environment_and_folder, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(peak_memory_is_that_of_the_program, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(output_beyond_the_limit_is_an_error, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_signal_is_told_from_an_exit, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_program_that_cannot_start_is_named, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_hanging_child_is_killed_with_its_children, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(what_a_child_leaves_behind_is_ended, set_up, tear_down),
+        TEST(a_child_gets_its_arguments_environment_and_folder),
+        TEST(peak_memory_is_that_of_the_program),
+        TEST(output_beyond_the_limit_is_an_error),
+        TEST(a_signal_is_told_from_an_exit),
+        TEST(a_program_that_cannot_start_is_named),
+        TEST(a_hanging_child_is_killed_with_its_children),
+        TEST(what_a_child_leaves_behind_is_ended),
         cmocka_unit_test(a_child_dies_with_a_killed_parent),
         cmocka_unit_test(what_escaped_dies_with_a_killed_parent),
-        cmocka_unit_test_setup_teardown(what_escaped_ends_as_its_spec_says, set_up, tear_down),
+        TEST(what_escaped_ends_as_its_spec_says),
         cmocka_unit_test(a_killed_supervisor_takes_its_child_along),
-        cmocka_unit_test_setup_teardown(an_ignored_sigchld_hides_no_exit_code, set_up, tear_down),
+        TEST(an_ignored_sigchld_hides_no_exit_code),
         cmocka_unit_test(a_stopped_supervisor_is_woken),
         cmocka_unit_test(conversation_over_pipes),
         cmocka_unit_test(writing_to_a_child_that_left_is_an_error),
-        cmocka_unit_test_setup_teardown(descriptors_do_not_leak, set_up, tear_down),
+        TEST(descriptors_do_not_leak),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
