@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Builds the test runners against the ExecuTorch SDK of scripts/sdk:
 build.py [--executorch VERSION] TRIPLE FOLDER [VARIANT...]

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """etprof kernels on the published libraries of one ExecuTorch release: names and id as LLVM's tools list
 them, and the same kernels in the Linux and in the macOS build."""

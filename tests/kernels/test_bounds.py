@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Where functions without symbol and unwind data begin and end, against those who know: the assembler on
 code made for it, the compiler's unwind tables of the published libraries (hidden from etprof), and the

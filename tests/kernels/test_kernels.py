@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """etprof ab --kernels always on this machine: four levels of one int8 model must be told apart by the code
 that ran, and arms under a wrong name must be contradicted."""

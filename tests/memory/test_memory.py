@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """test_memory.py SHORT_ETPROF SHORT_LIBRARY SOURCE_DIR [--all] [VERB...]: out of memory, wherever it happens, is the
 error.

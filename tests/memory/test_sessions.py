@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """test_sessions.py SHORT_ETPROF ETPROF FAKE_RUNNER [N] [NAME...]: memory runs out while a session is measured.
 

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """More threads than the CPUs that the process is allowed: that is the cause, not other programs.
 

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What the exporter said of a program (export.json beside it) decides which recipes are offered, in which order, and by
 which command. The recordings are those of tests/data/fixes, the documents are made here.

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """A working directory full of programs and Python modules that etprof could take for its own: none may run.
 

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Questions about one phase of a session: explain and whatif with --phase, rules of a gate. What they say follows
 from the times that were chosen for each phase.

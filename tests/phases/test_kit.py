@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The files of Arm's kit for a session with phases: every phase has its tables, and none holds arms of another.
 

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Outputs that are of one phase: stats, convert and analyze with --phase, and the Python package's stats. What
 they say follows from the times that were chosen for each phase; arms of two phases are never held against each other.

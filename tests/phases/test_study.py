@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Gate of sessions with phases: each phase is judged by itself, and none is left out.
 

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """test_belong.py ETPROF TREE: files that do not belong together are refused, by every verb that takes two of them."""
 import json

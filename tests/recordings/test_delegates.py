@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """test_delegates.py ETPROF: what other backends' recordings say. Expected figures are the times that dumps.py chose."""
 import csv

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """test_numbers.py ETPROF TREE: opN is the same operator in every answer about a recording."""
 import json

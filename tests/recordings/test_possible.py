@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """test_possible.py ETPROF TREE: no figure that is told of a recording is impossible, whoever wrote the recording.
 

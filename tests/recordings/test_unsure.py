@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """test_unsure.py ETPROF: what a recording does not tell is not judged, compared or taken back. Bounds by hand."""
 import json

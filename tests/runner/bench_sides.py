@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Is what bench/runner compares comparable? The bare loop and the runner must load the same files: a copy of a
 library lies in other pages of memory, which alone makes an execution up to 1.2 % longer or shorter. And the interval

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """A text decoder chooses the 64 tokens that eager PyTorch chose, at every level of this CPU, attention written out or
 fused; where one differs, the first difference is named: greedy.py ETPROF SOURCE"""

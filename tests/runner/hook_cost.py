@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What etprof-runner adds to an execution, in instructions: counted by valgrind, so that a busy machine
 does not matter. The other side is the bare loop of bench/runner, which has nothing of etprof in it.

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """A session of phases killed while it decodes, and taken up again: killed.py ETPROF SOURCE
 

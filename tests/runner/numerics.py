@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The operator at which two arms part: faults that bench/cut/faults.py plants are found, equal arms are not blamed, and
 what cannot be compared is refused: numerics.py ETPROF SOURCE"""

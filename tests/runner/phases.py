@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """A session of phases on a tiny text decoder, from the command line to its documents: phases.py ETPROF SOURCE
 

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Engagement of prefill and decode at SME2, SME1 and NEON under QEMU, from names: phases_qemu.py ETPROF SOURCE
 

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Two precisions of one model: the SNR of every layer is PyTorch's (tests/data/precision), a planted fault is the first
 to stay, other programs are refused: precision_table.py ETPROF SOURCE"""

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Language models of other kinds: an embedding in 4 bits, a cache in 8 bits. programs.py ETPROF SOURCE
 

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """One operator by itself, with the real runner: replay.py ETPROF SOURCE"""
 import collections

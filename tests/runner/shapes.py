@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Sessions of shapes, and of prompts in chunks, from the command line: shapes.py ETPROF SOURCE
 

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What the runner counts, and what it says where it may not. The code that opens, reads and subtracts runs here on the
 kernel's software events, which every machine has, and is held against the process's CPU clock, an independent one;

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Tests of the kernels that ExecuTorch's SDK lacks and the runner brings: test_kernels.py
 

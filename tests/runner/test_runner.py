@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Tests of etprof-runner through its protocol: test_runner.py
 protocol|bad_input|mask|selftest|roofs|bundle|qemu|corpus_x86|corpus_aarch64|macos

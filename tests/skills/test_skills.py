@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Executes the playbooks and the tutorial in a clean folder: a view of the source tree in which nothing was made
 yet. Usage: test_skills.py text|chain|failure|tutorial|setup|export ETPROF SOURCE"""

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The rules of CONTRIBUTING.md on how code looks, held against every tracked file: lint.py ROOT.
 

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """same_output.py OLD_BUILD NEW_BUILD [FOLDER...]: do two builds of etprof answer alike, byte for byte?
 

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """How large is the tree, and how much of it does a verb need? Prints each figure beside its limit.
 

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Tensors of a bundled program (.bpte) whose data are not those of their shape: ExecuTorch's loader takes the shape's
 word and reads beyond them, so `validate` refuses the file and `inspect` says it. What is where in the fixture flatc

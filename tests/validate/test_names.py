@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """A file that is not what its name says: `validate` refuses it and says what it is, every other verb goes by its bytes.
 usage: test_names.py ETPROF"""

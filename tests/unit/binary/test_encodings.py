@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The table of encodings (src/binary/encodings.c) against what others know: for thousands of encodings, written here by
 their fields, the instruction set for which an assembler accepts the instruction that a disassembler reads in them.

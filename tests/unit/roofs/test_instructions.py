@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What a trip of each roof loop executes, from two sides that know nothing of our sources: callgrind counts
 the instructions that ran (it knows no AVX-512), and the disassembled body of every loop must hold just the
