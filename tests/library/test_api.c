@@ -50,7 +50,6 @@ static etp_analysis *both(void)
 
 static void version_is_that_of_the_headers(void **state)
 {
-    (void)state;
     assert_string_equal(etp_version(), ETP_VERSION);
     char numbers[32];
     snprintf(numbers, sizeof numbers, "%d.%d.%d", ETP_VERSION_NUMBER / 10000,
@@ -60,7 +59,6 @@ static void version_is_that_of_the_headers(void **state)
 
 static void a_mapping_has_the_bytes(void **state)
 {
-    (void)state;
     etp_mapping *m = NULL;
     etp_error err = {0};
     assert_int_equal(etp_mapping_open(DATA("mixed_xnnpack_fp32.etdump"), &m, &err), ETP_OK);
@@ -83,7 +81,6 @@ static void a_mapping_has_the_bytes(void **state)
 // The folder's manifest: three arms on an emulator, 1 block each, the model image_encoder.
 static void a_run_folder_tells_its_arms(void **state)
 {
-    (void)state;
     etp_analysis *a = run();
     etp_analysis_summary about = {.struct_size = sizeof about};
     assert_int_equal(etp_analysis_about(a, &about, NULL), ETP_OK);
@@ -119,7 +116,6 @@ static void a_run_folder_tells_its_arms(void **state)
 // native_call_cumsum.out: 227 ns by ExecuTorch's Inspector (mixed_xnnpack_fp32.etdump.tsv).
 static void a_recording_against_itself(void **state)
 {
-    (void)state;
     etp_analysis *a = both();
     etp_comparison_result c = {.struct_size = sizeof c};
     assert_int_equal(etp_analysis_comparison(a, 0, &c, NULL), ETP_OK);
@@ -181,7 +177,6 @@ static void check_columns(const etp_reply *r)
 
 static void a_reply_is_a_document_and_a_table(void **state)
 {
-    (void)state;
     const char *dump = DATA("mixed_xnnpack_fp32.etdump");
     etp_question q = {.struct_size = sizeof q, .kind = ETP_QUESTION_OPS, .paths = &dump};
     etp_reply *r = NULL;
@@ -244,7 +239,6 @@ static void a_reply_is_a_document_and_a_table(void **state)
 
 static void an_analysis_gives_tables(void **state)
 {
-    (void)state;
     etp_analysis *a = run();
     etp_buffer name = {0};
     size_t n = 0;
@@ -274,7 +268,6 @@ static void an_analysis_gives_tables(void **state)
 
 static void wrong_words_are_refused(void **state)
 {
-    (void)state;
     etp_analysis *a = NULL;
     etp_error err = {0};
     const char *paths[] = {DATA("mixed_xnnpack_fp32.etdump"), NULL};
@@ -301,7 +294,6 @@ static void wrong_words_are_refused(void **state)
 
 static void damaged_recordings_say_where(void **state)
 {
-    (void)state;
     char bytes[65536];
     FILE *f = fopen(DATA("mixed_xnnpack_fp32.etdump"), "rb");
     assert_non_null(f);
@@ -333,7 +325,6 @@ static void damaged_recordings_say_where(void **state)
 
 static void sizes_of_other_versions(void **state)
 {
-    (void)state;
     etp_analysis *a = NULL;
     etp_error err = {0};
     struct {
@@ -381,7 +372,6 @@ static bool receive(void *ctx, const char *bytes, size_t len)
 
 static void every_format_to_every_receiver(void **state)
 {
-    (void)state;
     etp_analysis *a = both();
     for (int f = 0; f < ETP_OUTPUT_FORMATS; f++) {
         const etp_analysis_output how = {.struct_size = sizeof how, .format = (etp_output_format)f};
@@ -410,7 +400,6 @@ static void every_format_to_every_receiver(void **state)
 
 static void output_that_cannot_be(void **state)
 {
-    (void)state;
     etp_analysis *a = both();
     etp_error err = {0};
     etp_buffer text = {0};
@@ -454,7 +443,6 @@ static void *read_and_open(void *shared)
 
 static void threads_do_not_meet(void **state)
 {
-    (void)state;
     etp_analysis *a = run();
     pthread_t threads[4];
     for (int i = 0; i < 4; i++) {
@@ -497,7 +485,6 @@ static etp_measurement *measurement(const char *runner, const char *folder,
 
 static void wrong_measurements_are_refused(void **state)
 {
-    (void)state;
     etp_measurement *m = NULL;
     etp_error err = {0};
     const char *models[] = {"a.pte", NULL};
@@ -525,7 +512,6 @@ static void wrong_measurements_are_refused(void **state)
 
 static void what_cannot_run_leaves_nothing(void **state)
 {
-    (void)state;
     etp_error err = {0};
     etp_measurement *m = measurement("/no/such/runner", SCRATCH("never"), NULL);
     assert_int_equal(etp_measurement_run(m, &err), ETP_ENVIRONMENT);
@@ -559,7 +545,6 @@ static void cancel_there(void *ctx, const etp_measurement_progress *p)
 
 static void cancelling_keeps_whole_blocks(void **state)
 {
-    (void)state;
     if (!s_has_runner) {
         skip();
     }
@@ -587,7 +572,6 @@ static void cancelling_keeps_whole_blocks(void **state)
 // As the command line samples: until enough is known, or why not.
 static void sampling_ends_for_a_reason(void **state)
 {
-    (void)state;
     etp_error err = {0};
     if (!s_has_runner) {
         skip();
@@ -627,7 +611,6 @@ static void *measure_there(void *folder)
 
 static void two_sessions_at_once(void **state)
 {
-    (void)state;
     if (!s_has_runner) {
         skip();
     }

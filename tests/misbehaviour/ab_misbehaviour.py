@@ -54,8 +54,27 @@ def run(directory, *extra, timeout=600):
     return execute(ETPROF, "ab", "model.pte", *ARGS, "--runner", FAKE, *extra, cwd=directory, timeout=timeout)
 
 
+def begun(tmp, ready):
+    """A session as soon as READY() holds."""
+    p = subprocess.Popen([ETPROF, "ab", "model.pte", *ARGS, "--runner", FAKE, "--timeout", "50"], cwd=tmp, text=True,
+                         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    deadline = time.time() + 120
+    while time.time() < deadline:
+        try:
+            if ready():
+                break
+        except (OSError, ValueError):
+            pass
+        time.sleep(0.05)
+    return p
+
+
 def manifest(directory):
     return json.loads((pathlib.Path(directory) / "run" / "manifest.json").read_text())
+
+
+def report_of(directory):
+    return json.loads((pathlib.Path(directory) / "run" / "report.json").read_text())
 
 
 def samples(directory):
@@ -81,7 +100,7 @@ def all_there(tmp, done, name):
     m = manifest(tmp)
     expect(m["state"] == "finished", name, m["state"])
     expect(m["blocks_done"] == 6, name, m["blocks_done"])
-    report = json.loads((pathlib.Path(tmp) / "run" / "report.json").read_text())
+    report = report_of(tmp)
     speedup = report["comparisons"][0]["speedup"]
     # The fake says 3 ms and 1 ms for every iteration: the ratio is exactly 3.
     expect(abs(speedup["estimate"] - 3) < 1e-5, name, speedup)
@@ -112,7 +131,7 @@ def given_up(tmp, done, name):
 
 def ruled_out_drift(wanted):
     def check(tmp, done, name):
-        report = json.loads((pathlib.Path(tmp) / "run" / "report.json").read_text())
+        report = report_of(tmp)
         found = any("drift" in f["text"] for f in report["ruled_out"])
         expect(found == wanted, name, (report["ruled_out"], report["comparisons"]))
     return check
@@ -120,7 +139,7 @@ def ruled_out_drift(wanted):
 
 def withheld(reason):
     def check(tmp, done, name):
-        report = json.loads((pathlib.Path(tmp) / "run" / "report.json").read_text())
+        report = report_of(tmp)
         expect(report["comparisons"][0]["withheld"] == reason, name, report["comparisons"][0])
         expect(report["comparisons"][0]["speedup"]["estimate"] is None, name, "estimate not withheld")
     return check
@@ -128,7 +147,7 @@ def withheld(reason):
 
 def not_deterministic(tmp, done, name):
     """Every launch has other outputs, at both levels: no feature is to blame."""
-    report = json.loads((pathlib.Path(tmp) / "run" / "report.json").read_text())
+    report = report_of(tmp)
     expect(report["correctness"].get("not_deterministic") is True and report["correctness"]["ok"] is None,
            name, report["correctness"])
     kinds = {f["kind"] for f in report["findings"]}
@@ -141,7 +160,7 @@ def stopped(reason, least, most):
     """The stop rule: why and where it ended, and an interval that says that it was looked at."""
     def check(tmp, done, name):
         m = manifest(tmp)
-        report = json.loads((pathlib.Path(tmp) / "run" / "report.json").read_text())
+        report = report_of(tmp)
         expect(m["stopped"] == report["stop"]["reason"] == reason, name, (m["stopped"], report["stop"]))
         k = m["blocks_done"]
         expect(least <= k <= most and k % 2 == 0, name, k)
@@ -186,16 +205,7 @@ def interrupted(sig, name):
     """A signal in the middle: what was measured stays and can be analysed, no process is left."""
     with tempfile.TemporaryDirectory() as tmp:
         model(tmp, "on neon timed 6 hang")
-        p = subprocess.Popen([ETPROF, "ab", "model.pte", *ARGS, "--runner", FAKE, "--timeout", "50"], cwd=tmp,
-                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        deadline = time.time() + 120
-        while time.time() < deadline:
-            try:
-                if manifest(tmp)["blocks_done"] >= 2:
-                    break
-            except (OSError, ValueError):
-                pass
-            time.sleep(0.05)
+        p = begun(tmp, lambda: manifest(tmp)["blocks_done"] >= 2)
         time.sleep(0.5)
         p.send_signal(sig)
         p.communicate(timeout=120)
@@ -223,20 +233,12 @@ def resumed():
         model(whole)
         expect(run(whole).returncode == 0, name, "the session to compare with failed")
         model(tmp, "on neon timed 6 hang")
-        p = subprocess.Popen([ETPROF, "ab", "model.pte", *ARGS, "--runner", FAKE, "--timeout", "50"], cwd=tmp,
-                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        deadline = time.time() + 120
-        while time.time() < deadline:
-            try:
-                # The sixth launch of neon is reached: it would hang in the resumed session otherwise.
-                launches = (pathlib.Path(tmp) / "model.pte.count").read_text().splitlines()
-                if manifest(tmp)["blocks_done"] >= 2 and launches.count("neon timed") >= 6:
-                    break
-            except (OSError, ValueError):
-                pass
-            time.sleep(0.05)
+        # The sixth launch of neon is reached: it would hang in the resumed session otherwise.
+        count = pathlib.Path(tmp) / "model.pte.count"
+        p = begun(tmp, lambda: manifest(tmp)["blocks_done"] >= 2
+                  and count.read_text().splitlines().count("neon timed") >= 6)
         p.kill()
-        p.wait(timeout=120)
+        p.communicate(timeout=120)
         before = manifest(tmp)
         expect(before["state"] == "running" and 2 <= before["blocks_done"] < 6, name, before["blocks_done"])
         shown = execute(ETPROF, "analyze", "run", cwd=tmp).stdout
@@ -255,7 +257,7 @@ def resumed():
         # Rows without times: the same launches as in the whole session. Launch numbers may skip, order may not.
         shape = [[(r["experiment"], r["block"], r["iteration"], r["phase"]) for r in samples(d)] for d in (tmp, whole)]
         expect(sorted(shape[0]) == sorted(shape[1]), name, "rows differ from the whole session's")
-        report = json.loads((pathlib.Path(tmp) / "run" / "report.json").read_text())
+        report = report_of(tmp)
         expect(abs(report["comparisons"][0]["speedup"]["estimate"] - 3) < 1e-5, name, report["comparisons"])
         again = resume(tmp)
         expect(again.returncode == 2 and "finished" in again.stderr, name, again.stderr)
@@ -266,14 +268,9 @@ def resume_refused():
     name = "resume with another model"
     with tempfile.TemporaryDirectory() as tmp:
         path = model(tmp, "on neon timed 4 hang")
-        p = subprocess.Popen([ETPROF, "ab", "model.pte", *ARGS, "--runner", FAKE, "--timeout", "50"], cwd=tmp,
-                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        deadline = time.time() + 120
-        while time.time() < deadline and not ((pathlib.Path(tmp) / "run" / "manifest.json").exists()
-                                              and manifest(tmp)["blocks_done"] >= 1):
-            time.sleep(0.05)
+        p = begun(tmp, lambda: manifest(tmp)["blocks_done"] >= 1)
         p.kill()
-        p.wait(timeout=120)
+        p.communicate(timeout=120)
         before = (pathlib.Path(tmp) / "run" / "manifest.json").read_bytes()
         path.write_bytes(path.read_bytes() + b"# another\n")
         done = resume(tmp)
@@ -287,11 +284,7 @@ def interrupted_early():
     name = "SIGINT before the first block"
     with tempfile.TemporaryDirectory() as tmp:
         model(tmp, "on * timed 1 hang")
-        p = subprocess.Popen([ETPROF, "ab", "model.pte", *ARGS, "--runner", FAKE, "--timeout", "50"], cwd=tmp,
-                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        deadline = time.time() + 120
-        while not (pathlib.Path(tmp) / "run" / "manifest.json").exists() and time.time() < deadline:
-            time.sleep(0.05)
+        p = begun(tmp, (pathlib.Path(tmp) / "run" / "manifest.json").exists)
         time.sleep(0.5)
         p.send_signal(signal.SIGINT)
         _, stderr = p.communicate(timeout=120)
@@ -299,6 +292,13 @@ def interrupted_early():
         expect(manifest(tmp)["state"] == "interrupted", name, manifest(tmp)["state"])
         left = strays(tmp)
         expect(not left, name, f"stray processes {left}")
+
+
+def no_namespaces(name, done):
+    missing = "unshare:" in done.stderr or "mount:" in done.stderr
+    if missing:
+        print(f"skipped: {name}: no user namespaces here ({done.stderr.strip()})")
+    return missing
 
 
 def full_disk():
@@ -310,8 +310,7 @@ def full_disk():
         model(tmp)
         done = execute("unshare", "-rm", "sh", "-c", script, "sh", ETPROF, "ab", "model.pte",
                        *[a if a != "8" else "1000" for a in ARGS], "--runner", FAKE, cwd=tmp)
-        if "unshare:" in done.stderr or "mount:" in done.stderr:
-            print(f"skipped: {name}: no user namespaces here ({done.stderr.strip()})")
+        if no_namespaces(name, done):
             return
         expect(done.returncode == 5, name, f"exit {done.returncode}: {done.stderr[-400:]}")
         expect("No space left" in done.stderr, name, done.stderr[-400:])
@@ -325,8 +324,7 @@ def no_proc():
         model(tmp)
         done = execute("unshare", "-rm", "sh", "-c", "mount -t tmpfs none /proc && exec \"$@\"", "sh", ETPROF, "ab",
                        "model.pte", *ARGS, "--runner", FAKE, cwd=tmp)
-        if "unshare:" in done.stderr or "mount:" in done.stderr:
-            print(f"skipped: {name}: no user namespaces here ({done.stderr.strip()})")
+        if no_namespaces(name, done):
             return
         # The sanitizer of leaks needs /proc, for its options too: it ends with a code of its own.
         expected = 1 if "LeakSanitizer has encountered a fatal error" in done.stderr else 5
@@ -341,12 +339,10 @@ def no_home():
     with tempfile.TemporaryDirectory() as tmp:
         model(tmp)
         words = [f"{tmp}/out" if a == "run" else a for a in ARGS]
-        done = subprocess.run(["unshare", "-rm", "sh", "-c", script, "sh", ETPROF, "ab", "../model.pte", *words,
-                               "--runner", FAKE], cwd=tmp, capture_output=True, text=True, timeout=600, check=False,
-                              env={**{k: v for k, v in os.environ.items() if not k.startswith("XDG_")},
-                                   "HOME": "/proc", "TMPDIR": tmp})
-        if "unshare:" in done.stderr or "mount:" in done.stderr:
-            print(f"skipped: {name}: no user namespaces here ({done.stderr.strip()})")
+        env = {k: v for k, v in os.environ.items() if not k.startswith("XDG_")} | {"HOME": "/proc", "TMPDIR": tmp}
+        done = execute("unshare", "-rm", "sh", "-c", script, "sh", ETPROF, "ab", "../model.pte", *words, "--runner",
+                       FAKE, cwd=tmp, env=env)
+        if no_namespaces(name, done):
             return
         expect(done.returncode == 0, name, f"exit {done.returncode}: {done.stderr[-400:]}")
         expect(pathlib.Path(tmp, "out", "report.json").exists(), name, "left no report", done.stderr[-400:])

@@ -11,28 +11,20 @@ import os
 import pathlib
 import re
 import statistics
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import run_folders  # noqa: E402
+from checks import execute, expect, finish  # noqa: E402
 
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
-FAILURES = []
 T975 = {4: 3.18245, 7: 2.44691, 8: 2.36462}  # Student's t, 97.5 %, printed tables, by number of blocks
 ON, OFF = "linux_sme2_on", "linux_sme2_off"
 
 
-def expect(condition, name, what):
-    if not condition:
-        FAILURES.append(name)
-        print(f"{name}: {what}")
-
-
 def etprof(directory, *words, **env):
-    return subprocess.run([ETPROF, *words], cwd=directory, capture_output=True, text=True, timeout=600, check=False,
-                          env={**os.environ, **env})
+    return execute(ETPROF, *words, cwd=directory, env={**os.environ, **env})
 
 
 def session(tmp, directives, *extra, levels="sme2,neon", **env):
@@ -308,5 +300,4 @@ refused()
 silent()
 older_runner()
 too_much()
-print(f"{len(FAILURES)} failures" if FAILURES else "all as planted")
-sys.exit(1 if FAILURES else 0)
+finish("all as planted")

@@ -9,18 +9,14 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import execute, expect, finish
+
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
-FAILURES = []
-
-
-def expect(condition, name, what):
-    if not condition:
-        FAILURES.append(name)
-        print(f"{name}: {what}")
 
 
 def etprof(root, *words):
-    return subprocess.run([ETPROF, *words], cwd=root, capture_output=True, text=True, timeout=600, check=False)
+    return execute(ETPROF, *words, cwd=root)
 
 
 def program(root, name, *script):
@@ -107,5 +103,4 @@ with tempfile.TemporaryDirectory() as tmp:
     done = subprocess.run([ETPROF, "ab", b"m\xff.pte", "--runner", FAKE, "--out", "run"], cwd=root,
                           capture_output=True, timeout=600, check=False)
     expect(done.returncode == 2 and b"rename it" in done.stderr and not (root / "run").exists(), root.name, done)
-print(f"{len(FAILURES)} failures" if FAILURES else "as documented")
-sys.exit(1 if FAILURES else 0)
+finish("as documented")

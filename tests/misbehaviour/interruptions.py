@@ -3,6 +3,7 @@
 that fails in one arm only. The runner is tests/fakes/fake_runner.c.
 
 usage: interruptions.py ETPROF FAKE_RUNNER"""
+import contextlib
 import fcntl
 import hashlib
 import json
@@ -50,18 +51,32 @@ def report(directory):
     return json.loads((pathlib.Path(directory) / "run" / "report.json").read_text())
 
 
-def begun(directory, *extra):
+def started(directory, *words, **how):
     """A session of 6 blocks whose third one hangs: it has two launches of the baseline a block."""
     model(directory, "on neon timed 6 hang")
-    p = subprocess.Popen([ETPROF, "ab", "model.pte", *ARGS, "--blocks", "6", "--runner", FAKE, "--timeout", "50",
-                          *extra],
-                         cwd=directory, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    p = subprocess.Popen([ETPROF, "ab", "model.pte", "--blocks", "6", "--runner", FAKE, "--timeout", "50", *words],
+                         cwd=directory, stdout=subprocess.DEVNULL, **{"stderr": subprocess.DEVNULL, **how})
     deadline = time.monotonic() + 120
     count = pathlib.Path(directory) / "model.pte.count"
     while (not count.exists() or count.read_text().count("neon timed") < 6) and time.monotonic() < deadline:
         time.sleep(0.02)
+    return p
+
+
+def begun(directory, *extra):
+    p = started(directory, *ARGS, *extra)
     expect(manifest(directory)["blocks_done"] == 2, "the session to interrupt", manifest(directory)["blocks_done"])
     return p
+
+
+@contextlib.contextmanager
+def killed():
+    """The folder of a session that was killed while it hung."""
+    with tempfile.TemporaryDirectory() as tmp:
+        p = begun(tmp)
+        p.kill()
+        p.wait(timeout=120)
+        yield tmp
 
 
 def padded():
@@ -96,14 +111,7 @@ def ctrl_c():
     """The command that goes on is said, and goes on."""
     name = "interrupted by Ctrl-C"
     with tempfile.TemporaryDirectory() as tmp:
-        model(tmp, "on neon timed 6 hang")
-        words = [w for w in ARGS if w != "--quiet"][:-1] + ["a run"]
-        p = subprocess.Popen([ETPROF, "ab", "model.pte", *words, "--blocks", "6", "--runner", FAKE, "--timeout", "50"],
-                             cwd=tmp, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        deadline = time.monotonic() + 120
-        count = pathlib.Path(tmp) / "model.pte.count"
-        while (not count.exists() or count.read_text().count("neon timed") < 6) and time.monotonic() < deadline:
-            time.sleep(0.02)
+        p = started(tmp, *(w for w in ARGS[:-1] if w != "--quiet"), "a run", stderr=subprocess.PIPE, text=True)
         p.send_signal(signal.SIGINT)
         said = p.communicate(timeout=120)[1]
         expect(p.returncode == 130, name, p.returncode, said)
@@ -135,10 +143,7 @@ def still_running():
 
 def stale(name, content):
     """What lies there belongs to nobody who lives, or to a process that has nothing to do with it."""
-    with tempfile.TemporaryDirectory() as tmp:
-        p = begun(tmp)
-        p.kill()
-        p.wait(timeout=120)
+    with killed() as tmp:
         (pathlib.Path(tmp) / "run" / "session.lock").write_bytes(content)
         done = resume(tmp)
         expect(done.returncode == 0 and manifest(tmp)["state"] == "finished", name, (done.returncode, done.stderr))
@@ -156,10 +161,7 @@ def edited():
         dump: lambda b: b[:-1] + bytes([b[-1] ^ 1]),
         "linux_sme2_off/outputs/output-0.bin": lambda b: bytes([b[0] ^ 1]) + b[1:],
     }
-    with tempfile.TemporaryDirectory() as tmp:
-        p = begun(tmp)
-        p.kill()
-        p.wait(timeout=120)
+    with killed() as tmp:
         run = pathlib.Path(tmp) / "run"
         files = {f["path"]: f for f in manifest(tmp)["files"]}
         for path in kinds:
@@ -204,10 +206,7 @@ def edited():
 def held_by_other():
     """Somebody holds it and does not say who."""
     name = "lock without a name"
-    with tempfile.TemporaryDirectory() as tmp:
-        p = begun(tmp)
-        p.kill()
-        p.wait(timeout=120)
+    with killed() as tmp:
         with open(pathlib.Path(tmp) / "run" / "session.lock", "wb") as f:
             fcntl.flock(f, fcntl.LOCK_EX)
             f.write(b"\xff" * 100)
@@ -220,10 +219,7 @@ def held_by_other():
 def lock_is_no_file():
     for name, make in (("lock is a folder", lambda p: p.mkdir()),
                        ("lock is a link", lambda p: p.symlink_to("../victim"))):
-        with tempfile.TemporaryDirectory() as tmp:
-            p = begun(tmp)
-            p.kill()
-            p.wait(timeout=120)
+        with killed() as tmp:
             (pathlib.Path(tmp) / "victim").write_text("keep")
             lock = pathlib.Path(tmp) / "run" / "session.lock"
             lock.unlink()
@@ -314,10 +310,7 @@ def renames(how):
 def moved():
     """The folder has another name when it is gone on with, and moves while its session runs."""
     name = "moved folder"
-    with tempfile.TemporaryDirectory() as tmp:
-        p = begun(tmp)
-        p.kill()
-        p.wait(timeout=120)
+    with killed() as tmp:
         (pathlib.Path(tmp) / "deep").mkdir()
         (pathlib.Path(tmp) / "run").rename(pathlib.Path(tmp) / "deep" / "other name")
         done = ab(tmp, "--resume", "deep/other name", "--quiet")
@@ -342,10 +335,7 @@ def moved():
 def two_at_once():
     """Two go on with the same session at the same moment: one does, the other is told."""
     name = "two at once"
-    with tempfile.TemporaryDirectory() as tmp:
-        p = begun(tmp)
-        p.kill()
-        p.wait(timeout=120)
+    with killed() as tmp:
         both = [subprocess.Popen([ETPROF, "ab", "--resume", "run", "--quiet", "--runner", FAKE], cwd=tmp, text=True,
                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for _ in range(2)]
         ends = sorted((b.communicate(timeout=300)[1], b.returncode) for b in both)
@@ -359,10 +349,7 @@ def two_at_once():
 def read_only():
     """A folder on a file system that may only be read: nothing is changed, one line says why."""
     name = "read-only folder"
-    with tempfile.TemporaryDirectory() as tmp:
-        p = begun(tmp)
-        p.kill()
-        p.wait(timeout=120)
+    with killed() as tmp:
         done = execute("unshare", "-rm", "sh", "-c",
                        "mount --bind run run && mount -o remount,ro,bind run && exec \"$@\"", "sh", ETPROF, "ab",
                        "--resume", "run", "--quiet", "--runner", FAKE, cwd=tmp)

@@ -26,6 +26,11 @@ const char *need_corpus(void)
     return dir;
 }
 
+int corpus_result(int failed)
+{
+    return failed == 0 && !corpus_dir() ? 77 : failed;
+}
+
 void open_dump(const char *path, etp_file *file, etp_trace **trace)
 {
     etp_error err = {.offset = ETP_NO_OFFSET};

@@ -10,6 +10,7 @@
 // it is not there.
 const char *corpus_dir(void);
 const char *need_corpus(void); // skips the test without one
+int corpus_result(int failed); // for main: 77, skipped, when all passed without one
 // Opens a dump; a failed open is a test failure unless expected_status says otherwise.
 void open_dump(const char *path, etp_file *file, etp_trace **trace);
 

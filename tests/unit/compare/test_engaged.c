@@ -130,8 +130,7 @@ static made made_fixture(const fixture *x)
 static void check_fixture(const fixture *x, folder *f)
 {
     made m = made_fixture(x);
-    etp_ab_session *s = made_open(&m, f);
-    const etp_ab *ab = etp_ab_answer(s);
+    const etp_ab *ab = etp_ab_answer(made_open(&m, f));
     const etp_ab_engagement *e = &ab->engagement;
     bool found = false;
     for (size_t i = 0; i < ab->n_operators; i++) {
@@ -175,8 +174,7 @@ static void groups_keep_four_bits_off_sme(void **state)
     for (size_t i = 0; i < sizeof k_fixtures / sizeof *k_fixtures; i++) {
         bool grouped = strcmp(k_fixtures[i].reason, "blockwise_4bit") == 0;
         made m = made_fixture(&k_fixtures[i]);
-        etp_ab_session *s = made_open(&m, f);
-        const etp_ab *ab = etp_ab_answer(s);
+        const etp_ab *ab = etp_ab_answer(made_open(&m, f));
         size_t n = 0;
         for (size_t k = 0; k < ab->judged.findings.n; k++) {
             n += ab->judged.findings.items[k].kind == ETP_FINDING_GROUPWISE;
@@ -230,8 +228,7 @@ static void macs_and_rows(void **state)
     memset(m.ops, 0, sizeof m.ops);
     memcpy(m.ops, k_toy, sizeof k_toy);
     m.program = ETP_TEST_SOURCE_DIR "/examples/models/toy_cnn_xnnpack_fp32.pte";
-    etp_ab_session *s = made_open(&m, f);
-    const etp_ab *ab = etp_ab_answer(s);
+    const etp_ab *ab = etp_ab_answer(made_open(&m, f));
     const etp_ab_engagement *e = &ab->engagement;
     if (ab->program_problem) {
         fail_msg("%s", ab->program_problem);

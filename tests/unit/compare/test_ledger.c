@@ -71,8 +71,7 @@ static void interruptions_are_no_boundary(void **state)
     made m = made_base();
     m.runs = 24;
     m.interrupt_us = 3000;
-    etp_ab_session *s = made_open(&m, *state);
-    const etp_ab *ab = etp_ab_answer(s);
+    const etp_ab *ab = etp_ab_answer(made_open(&m, *state));
     closes(ab);
     assert_true(row_of(ab, "boundary")->baseline_ns == 10000 &&
                 row_of(ab, "boundary")->candidate_ns == 10000);
@@ -108,8 +107,7 @@ static void tracer_is_a_ratio_of_medians(void **state)
     made m = made_base();
     m.untraced_us[0] = 785;
     m.untraced_us[1] = 500;
-    etp_ab_session *s = made_open(&m, *state);
-    const etp_ab *ab = etp_ab_answer(s);
+    const etp_ab *ab = etp_ab_answer(made_open(&m, *state));
     closes(ab);
     for (size_t a = 0; a < 2; a++) {
         const etp_ab_arm *arm = &ab->arms[a];
@@ -231,8 +229,7 @@ static void fewer_calls_save_what_calls_took(void **state)
     for (int i = 0; i < MADE_OPS; i++) {
         m.ops[i] = i < 3 ? (made_op){{"Add (ND) #1", "Add (ND) #1"}, 2 * i, {40, 40}} : (made_op){{NULL, NULL}, 0, {0, 0}};
     }
-    etp_ab_session *s = made_open(&m, *state);
-    const etp_ab *ab = etp_ab_answer(s);
+    const etp_ab *ab = etp_ab_answer(made_open(&m, *state));
     const etp_ab_fix *found = NULL;
     for (size_t i = 0; i < ab->fixes.n; i++) {
         found = ab->fixes.items[i].kind == ETP_FIX_PARTITIONS ? &ab->fixes.items[i] : found;

@@ -227,6 +227,5 @@ int main(void)
         ARENA_TEST(wrapped_counters_are_misread_alike),
         ARENA_TEST(what_inspector_fails_on_is_left_out),
     };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    return failed == 0 && !corpus_dir() ? 77 : failed;
+    return corpus_result(cmocka_run_group_tests(tests, NULL, NULL));
 }

@@ -423,6 +423,5 @@ int main(void)
         ARENA_TEST(numbers_beyond_json_are_read),
         ARENA_TEST(damaged_records),
     };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    return failed == 0 && !corpus_dir() ? 77 : failed;
+    return corpus_result(cmocka_run_group_tests(tests, NULL, NULL));
 }

@@ -635,6 +635,5 @@ int main(void)
         ARENA_TEST(wrong_files_are_refused),
         cmocka_unit_test(dtypes_know_their_size),
     };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    return failed == 0 && !corpus_dir() ? 77 : failed;
+    return corpus_result(cmocka_run_group_tests(tests, NULL, NULL));
 }

@@ -35,8 +35,7 @@ static void int8_is_offered_where_it_helps(void **state)
         m.level[0] = "sse";
         m.level[1] = k_levels[i].level;
         m.cpus = "1";
-        etp_ab_session *s = made_open(&m, *state);
-        const etp_ab *ab = etp_ab_answer(s);
+        const etp_ab *ab = etp_ab_answer(made_open(&m, *state));
         bool offered = false;
         for (size_t k = 0; k < ab->fixes.n; k++) {
             offered = offered || ab->fixes.items[k].kind == ETP_FIX_PRECISION;
@@ -65,8 +64,7 @@ static void what_a_command_does_comes_first(void **state)
     m.level[1] = "vnni";
     m.cpus = "1";
     m.stem = "vit_xnnpack_int8";
-    etp_ab_session *s = made_open(&m, *state);
-    const etp_ab *ab = etp_ab_answer(s);
+    const etp_ab *ab = etp_ab_answer(made_open(&m, *state));
     const etp_ab_fix *norm = &ab->fixes.items[0], *products = &ab->fixes.items[1];
     assert_int_equal(norm->kind, ETP_FIX_DELEGATE);
     assert_non_null(strstr(norm->recipe, "--apply layer-norm"));

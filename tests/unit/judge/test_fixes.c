@@ -469,8 +469,7 @@ static void attention_is_one_fix(void **state)
                 1 + i, {40,       40      }
             };
         }
-        etp_ab_session *s = made_open(&m, *state);
-        const etp_ab *ab = etp_ab_answer(s);
+        const etp_ab *ab = etp_ab_answer(made_open(&m, *state));
         if (attention) {
             assert_int_equal(fix_of(ab, ETP_FIX_DELEGATE, "decompose-attention")->n_evidence, 7);
         }
@@ -492,8 +491,7 @@ static void findings_by_the_time_they_concern(void **state)
          us += 130) { // of the kernel outside the delegate; 340 µs move data
         made m = made_base();
         m.ops[4].us[0] = m.ops[4].us[1] = us;
-        etp_ab_session *s = made_open(&m, *state);
-        const etp_ab *ab = etp_ab_answer(s);
+        const etp_ab *ab = etp_ab_answer(made_open(&m, *state));
         size_t layout = 0, portable = 0;
         for (size_t i = 0; i < ab->judged.findings.n; i++) {
             char id[24];
@@ -600,8 +598,7 @@ static void fixes_are_changes(void **state)
 {
     made m = made_base();
     folder *f = *state;
-    etp_ab_session *s = made_open(&m, f);
-    const etp_ab *ab = etp_ab_answer(s);
+    const etp_ab *ab = etp_ab_answer(made_open(&m, f));
     assert_true(ab->fixes.n > 0);
     for (size_t i = 0; i < ab->fixes.n; i++) {
         const etp_ab_fix *fix = &ab->fixes.items[i];
@@ -664,8 +661,7 @@ static void many_go_back_by_their_loss(void **state)
             0, {100,        150 + 10 * i}
         };
     }
-    etp_ab_session *s = made_open(&m, f);
-    const etp_ab *ab = etp_ab_answer(s);
+    const etp_ab *ab = etp_ab_answer(made_open(&m, f));
     const etp_ledger *l = &ab->ledgers[0].ledger;
     const char *recipe = NULL, *least = NULL;
     for (size_t i = 0; i < ab->fixes.n; i++) {

@@ -33,8 +33,7 @@ static const char *finding_of(etp_finding_kind kind, change *a, change *b)
     if (b) {
         b(&m);
     }
-    etp_ab_session *s = made_open(&m, &f);
-    const etp_ab *ab = etp_ab_answer(s);
+    const etp_ab *ab = etp_ab_answer(made_open(&m, &f));
     text[0] = 0;
     for (size_t i = 0; i < ab->judged.findings.n && !text[0]; i++) {
         const etp_ab_finding *x = &ab->judged.findings.items[i];
@@ -521,8 +520,7 @@ static void every_cause_rests_on_data(void **state)
         if (k_causes[i].change) {
             k_causes[i].change(&m);
         }
-        etp_ab_session *s = made_open(&m, *state);
-        const etp_ab *ab = etp_ab_answer(s);
+        const etp_ab *ab = etp_ab_answer(made_open(&m, *state));
         assert_int_equal(ab->judged.n_causes, ETP_CAUSE_COUNT);
         const etp_ab_cause *c = &ab->judged.causes[k_causes[i].cause];
         if (c->state != k_causes[i].state || !strstr(c->text, k_causes[i].words)) {
@@ -549,8 +547,7 @@ static void slower_first_and_back(void **state)
 {
     made m = made_base();
     folder *f = *state;
-    etp_ab_session *s = made_open(&m, f);
-    const etp_ab *ab = etp_ab_answer(s);
+    const etp_ab *ab = etp_ab_answer(made_open(&m, f));
     etp_whatif w;
     const etp_ab_findings *found = &ab->judged.findings;
     assert_true(found->n > 0 && found->items[0].kind == ETP_FINDING_SLOWER);
@@ -706,8 +703,7 @@ static void speedup_or_clock(void **state)
         m.threads[0] = k_cases[i].waits ? 2 : 1;
         m.untraced_us[0] = 1570;
         m.untraced_us[1] = 1000;
-        etp_ab_session *s = made_open(&m, f);
-        const etp_ab *ab = etp_ab_answer(s);
+        const etp_ab *ab = etp_ab_answer(made_open(&m, f));
         const etp_ab_finding *x = finding_in(ab, ETP_FINDING_CLOCK_EFFECT);
         if ((x != NULL) != (k_cases[i].clock != NULL) ||
             (x && !strstr(x->text, k_cases[i].clock))) {
@@ -735,8 +731,7 @@ static void counts_of_the_kept_iterations(void **state)
     made m = made_base();
     counted(&m, 4, 2);
     m.warm = 3;
-    etp_ab_session *s = made_open(&m, *state);
-    const etp_ab *ab = etp_ab_answer(s);
+    const etp_ab *ab = etp_ab_answer(made_open(&m, *state));
     assert_int_equal(ab->arms[1].samples, 7 * MADE_BLOCKS); // 3 of 10 dropped
     assert_true(fabs(ab->counters.splits[0].busy.estimate - 1) < 1e-7);
     assert_true(fabs(ab->counters.splits[0].clock.estimate - 0.5) < 1e-6);

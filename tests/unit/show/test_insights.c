@@ -63,8 +63,7 @@ static void bottlenecks_by_hand(void **state)
     };
     made m = made_base();
     folder *f = *state;
-    etp_ab_session *s = made_open(&m, f);
-    const etp_ab *ab = etp_ab_answer(s);
+    const etp_ab *ab = etp_ab_answer(made_open(&m, f));
     assert_string_equal(ab->arms[ab->bottleneck_arm].level_name, "sme2");
     assert_int_equal(ab->bottlenecks.n, 5);
     for (size_t i = 0; i < 5; i++) {
@@ -100,8 +99,7 @@ static void reasons_by_hand(void **state)
         0, {0,                   0                  }
     };
     folder *f = *state;
-    etp_ab_session *s = made_open(&m, f);
-    const etp_ab *ab = etp_ab_answer(s);
+    const etp_ab *ab = etp_ab_answer(made_open(&m, f));
     assert_int_equal(ab->n_operators, 6);
     for (size_t i = 0; i < 6; i++) {
         const etp_ab_operator *op = &ab->operators[i];
@@ -203,8 +201,7 @@ static void an_inference_is_split_exactly(void **state)
 {
     made m = made_base();
     folder *f = *state;
-    etp_ab_session *s = made_open(&m, f);
-    const etp_ab *ab = etp_ab_answer(s);
+    const etp_ab *ab = etp_ab_answer(made_open(&m, f));
     static const double k_delegated[] = {1290e3, 720e3};
     for (uint32_t a = 0; a < 2; a++) {
         const etp_ab_time_breakdown *p = &ab->arms[a].time_breakdown;
