@@ -12,6 +12,7 @@
 #include "base/sha256_blocks.h"
 #include "base/shell.h"
 #include "base/utf8.h"
+#include "memory.h"
 #include "unit.h"
 
 static void bytes_sub_refuses_wrapping_ranges(void **state)
@@ -41,23 +42,11 @@ static void errors_gather_context(void **state)
     assert_int_equal(etp_fail(NULL, ETP_IO, "x"), ETP_IO);
 }
 
-// Allows `left` allocations, then refuses.
-static void *shortage(void *ctx, void *ptr, size_t old_size, size_t new_size)
-{
-    (void)old_size;
-    int *left = ctx;
-    if (new_size == 0) {
-        free(ptr);
-        return NULL;
-    }
-    return (*left)-- > 0 ? realloc(ptr, new_size) : NULL;
-}
-
 static void arena_reports_shortage_and_frees_all(void **state)
 {
     for (int allowed = 0; allowed < 6; allowed++) {
-        int left = allowed;
-        etp_allocator alloc = {shortage, &left};
+        memory m = {.left = allowed};
+        etp_allocator alloc = {limited, &m};
         etp_arena arena;
         etp_arena_init(&arena, &alloc);
         struct {
@@ -81,14 +70,14 @@ static void arena_reports_shortage_and_frees_all(void **state)
 // One refusal, then memory enough: what was made before is whole, and nothing is made afterwards.
 static void arena_remembers_shortage(void **state)
 {
-    int left = 1;
-    etp_allocator alloc = {shortage, &left};
+    memory m = {.left = 1};
+    etp_allocator alloc = {limited, &m};
     etp_arena arena;
     etp_arena_init(&arena, &alloc);
     char *text = etp_arena_printf(&arena, "%d", 42);
     assert_int_equal(etp_arena_check(&arena, NULL, "text"), ETP_OK);
     assert_null(etp_arena_alloc(&arena, 100000));
-    left = 100;
+    m.left = 100;
     assert_null(etp_arena_alloc(&arena, 1)); // there is room left in the first block
     assert_null(etp_arena_alloc_raw(&arena, 1, 1));
     assert_null(etp_arena_strdup(&arena, ETP_STR("x")));
@@ -106,7 +95,7 @@ static void arena_remembers_shortage(void **state)
     etp_strbuf_printf(&buf, "%s", "x");
     assert_true(buf.failed);
     assert_string_equal(etp_strbuf_str(&buf).ptr, "");
-    assert_int_equal(left, 100); // nobody was asked
+    assert_int_equal(m.left, 100); // nobody was asked
     etp_error err;
     assert_int_equal(etp_arena_check(&arena, &err, "the list"), ETP_NOMEM);
     assert_string_equal(err.msg, "out of memory (the list)");

@@ -4,27 +4,8 @@
 #include <stdlib.h>
 
 #include "base/guard.h"
+#include "memory.h"
 #include "unit.h"
-
-typedef struct memory { // what a test's allocator may still give, and what it has given
-    int left, alive;
-} memory;
-
-static void *limited(void *ctx, void *ptr, size_t old_size, size_t new_size)
-{
-    (void)old_size;
-    memory *m = ctx;
-    if (new_size == 0) {
-        m->alive -= ptr != NULL;
-        free(ptr);
-        return NULL;
-    }
-    if (m->left-- <= 0) {
-        return NULL;
-    }
-    m->alive++;
-    return malloc(new_size);
-}
 
 // Big enough that each has a block, so a call of the allocator, of its own.
 static int *number(etp_arena *arena, int n)

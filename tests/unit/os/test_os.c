@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "memory.h"
 #include "unit.h"
 
 #define FOLDER "os-test"
@@ -425,17 +426,6 @@ static void nothing_goes_below_a_folder_through_a_link(void **state)
 
 // ---- memory that ends ----
 
-// Gives memory LEFT times.
-static void *scarce(void *left, void *ptr, size_t old_size, size_t new_size)
-{
-    (void)old_size;
-    if (new_size == 0) {
-        free(ptr);
-        return NULL;
-    }
-    return (*(int *)left)-- > 0 ? realloc(ptr, new_size) : NULL;
-}
-
 static etp_status read_both(const char *dir, const char *file, etp_arena *arena)
 {
     etp_dir_list list;
@@ -465,8 +455,8 @@ static void nothing_stays_open_when_memory_ends_at_a_guard(void **state)
     int lowest = dup(STDERR_FILENO), short_of = 0;
     close(lowest);
     for (etp_status st = ETP_NOMEM; st != ETP_OK; short_of++) {
-        int left = short_of;
-        const etp_allocator alloc = {scarce, &left};
+        memory m = {.left = short_of};
+        const etp_allocator alloc = {limited, &m};
         etp_arena arena;
         etp_arena_init(&arena, &alloc);
         st = guarded_both(f->dir, file, &arena);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "memory.h"
 #include "report/screen.h"
 #include "report/svg.h"
 #include "sample.h"
@@ -560,18 +561,6 @@ static void trouble_becomes_a_status(void **state)
     }
 }
 
-// Allows `left` allocations, then refuses.
-static void *shortage(void *ctx, void *ptr, size_t old_size, size_t new_size)
-{
-    (void)old_size;
-    int *left = ctx;
-    if (new_size == 0) {
-        free(ptr);
-        return NULL;
-    }
-    return (*left)-- > 0 ? realloc(ptr, new_size) : NULL;
-}
-
 // Fails each allocation of building and of every writer in turn: never a crash, never a success
 // with missing content.
 static void memory_shortage_is_reported(void **state)
@@ -582,8 +571,8 @@ static void memory_shortage_is_reported(void **state)
         bool ok = false;
         for (int allowed = 0; !ok; allowed++) {
             assert_true(allowed < 1000);
-            int left = allowed;
-            etp_allocator alloc = {shortage, &left};
+            memory m = {.left = allowed};
+            etp_allocator alloc = {limited, &m};
             etp_arena arena, out = {0};
             etp_arena_init(&arena, &alloc);
             etp_report *r = sample_full(&arena);

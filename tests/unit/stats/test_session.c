@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "memory.h"
 #include "unit.h"
 #include <etprof/stats.h>
 
@@ -440,18 +441,6 @@ static void csv_survives_damage(void **state)
     }
 }
 
-// Allows `left` allocations, then refuses.
-static void *shortage(void *ctx, void *ptr, size_t old_size, size_t new_size)
-{
-    (void)old_size;
-    int *left = ctx;
-    if (new_size == 0) {
-        free(ptr);
-        return NULL;
-    }
-    return (*left)-- > 0 ? realloc(ptr, new_size) : NULL;
-}
-
 static void memory_shortage_is_an_error(void **state)
 {
     samples s = {0};
@@ -460,8 +449,8 @@ static void memory_shortage_is_an_error(void **state)
     bool done = false;
     int failures = 0;
     for (int allowed = 0; !done && allowed < 1000; allowed++) {
-        int left = allowed;
-        etp_allocator alloc = {shortage, &left};
+        memory m = {.left = allowed};
+        etp_allocator alloc = {limited, &m};
         etp_arena small;
         etp_arena_init(&small, &alloc);
         etp_stats r;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "memory.h"
 #include "unit.h"
 #include <etprof/stats.h>
 
@@ -12,17 +13,6 @@ enum { BLOCKS = 40, ITERATIONS = 60, SAMPLES = 2 * BLOCKS * ITERATIONS };
 static etp_sample k_samples[SAMPLES];
 static double k_x[SAMPLES], k_t[SAMPLES];
 static char k_csv[SAMPLES * 24];
-
-static void *limited(void *ctx, void *ptr, size_t old_size, size_t new_size)
-{
-    (void)old_size;
-    if (new_size == 0) {
-        free(ptr);
-        return NULL;
-    }
-    int *left = ctx;
-    return (*left)-- > 0 ? malloc(new_size) : NULL;
-}
 
 static etp_status analyze(etp_arena *arena)
 {
@@ -71,13 +61,13 @@ static void memory_ends_anywhere(void **state)
     for (size_t i = 0; i < sizeof k_asked / sizeof *k_asked; i++) {
         etp_status st = ETP_NOMEM;
         for (int blocks = 0; st == ETP_NOMEM; blocks++) {
-            int left = blocks;
-            const etp_allocator alloc = {limited, &left};
+            memory m = {.left = blocks};
+            const etp_allocator alloc = {limited, &m};
             etp_arena arena;
             etp_arena_init(&arena, &alloc);
             st = k_asked[i](&arena);
             // Enough memory is the only way to succeed, and lack of it the only way to fail.
-            assert_int_equal(st, left < 0 ? ETP_NOMEM : ETP_OK);
+            assert_int_equal(st, m.left < 0 ? ETP_NOMEM : ETP_OK);
             assert_null(arena.guard);
             etp_arena_dispose(&arena);
         }

@@ -7,15 +7,14 @@
 #include <unistd.h>
 
 #include "base/guard.h"
+#include "memory.h"
 #include "store/roofs_file.h"
 #include "store/store.h"
 #include "unit.h"
 
 #define RUN ETP_TEST_SOURCE_DIR "/examples/runs/image_encoder_int8_qemu"
 
-static int s_json;  // objects of JSON that are alive
-static int s_alive; // blocks of arenas
-static int s_left;  // blocks that may still be had
+static int s_json; // objects of JSON that are alive
 
 static void *json_alloc(size_t size)
 {
@@ -27,23 +26,6 @@ static void json_release(void *ptr)
 {
     s_json -= ptr != NULL;
     free(ptr);
-}
-
-// Gives as many blocks as may still be had.
-static void *limited(void *ctx, void *ptr, size_t old_size, size_t new_size)
-{
-    (void)ctx;
-    (void)old_size;
-    if (new_size == 0) {
-        s_alive -= ptr != NULL;
-        free(ptr);
-        return NULL;
-    }
-    if (s_left-- <= 0) {
-        return NULL;
-    }
-    s_alive++;
-    return malloc(new_size);
 }
 
 typedef etp_status reading(etp_arena *arena, etp_error *err);
@@ -124,16 +106,17 @@ static etp_status guarded(reading *read, etp_arena *arena, etp_error *err)
 // How often READ ran out of memory before it had enough.
 static int shortages(reading *read)
 {
-    const etp_allocator alloc = {limited, NULL};
+    memory m = {0};
+    const etp_allocator alloc = {limited, &m};
     for (int allowed = 0; allowed < 1000; allowed++) {
         etp_arena arena;
         etp_error err;
         etp_arena_init(&arena, &alloc);
-        s_left = allowed;
+        m.left = allowed;
         etp_status st = guarded(read, &arena, &err);
         assert_int_equal(s_json, 0);
         etp_arena_dispose(&arena);
-        assert_int_equal(s_alive, 0);
+        assert_int_equal(m.alive, 0);
         if (st != ETP_NOMEM) {
             assert_string_equal(st ? err.msg : "", "");
             return allowed;

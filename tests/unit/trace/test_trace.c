@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "memory.h"
 #include "unit.h"
 #include <etprof/etdump.h>
 #include <etprof/trace.h>
@@ -474,27 +475,6 @@ static void base_names_lose_their_counter(void **state)
 
 // ---- memory ----
 
-typedef struct stingy { // allows a number of allocations and counts what is alive
-    size_t allowed, alive;
-} stingy;
-
-static void *stingy_resize(void *ctx, void *ptr, size_t old_size, size_t new_size)
-{
-    (void)old_size;
-    stingy *s = ctx;
-    if (new_size == 0) {
-        s->alive -= ptr ? 1 : 0;
-        free(ptr);
-        return NULL;
-    }
-    if (s->allowed == 0) {
-        return NULL;
-    }
-    s->allowed--;
-    s->alive += ptr ? 0 : 1;
-    return realloc(ptr, new_size);
-}
-
 static void running_out_of_memory_is_an_error(void **state)
 {
     dump_writer w = dump_begin(*state);
@@ -504,22 +484,22 @@ static void running_out_of_memory_is_an_error(void **state)
     }
     etp_bytes bytes = dump_finish(&w, true);
     bool failed = false;
-    for (size_t allowed = 0;; allowed++) {
-        stingy s = {allowed, 0};
-        etp_allocator alloc = {stingy_resize, &s};
+    for (int allowed = 0;; allowed++) {
+        memory m = {.left = allowed};
+        etp_allocator alloc = {limited, &m};
         etp_trace_options o = {.alloc = &alloc};
         etp_trace *t = NULL;
         etp_error err = {0};
         etp_status status = etp_trace_open(bytes, &o, &t, &err);
         if (status == ETP_OK) {
             etp_trace_close(t);
-            assert_int_equal(s.alive, 0);
+            assert_int_equal(m.alive, 0);
             break;
         }
         failed = true;
         assert_int_equal(status, ETP_NOMEM);
         assert_null(t);
-        assert_int_equal(s.alive, 0);
+        assert_int_equal(m.alive, 0);
         assert_true(allowed < 1000);
     }
     assert_true(failed);
