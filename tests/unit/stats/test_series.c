@@ -5,17 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "near.h"
 #include "stats/internal.h"
 #include "unit.h"
-
-#define N(array) (sizeof(array) / sizeof *(array))
-
-static void near_rel(double found, double expected, double rel, const char *what)
-{
-    if (!(fabs(found - expected) <= rel * fabs(expected) + 1e-300)) {
-        fail_msg("%s: %.17g, should be %.17g", what, found, expected);
-    }
-}
 
 static double wilcoxon(const double *x, size_t n)
 {

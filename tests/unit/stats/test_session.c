@@ -6,17 +6,9 @@
 #include <stdlib.h>
 
 #include "memory.h"
+#include "near.h"
 #include "unit.h"
 #include <etprof/stats.h>
-
-#define N(array) (sizeof(array) / sizeof *(array))
-
-static void near_rel(double found, double expected, double rel, const char *what)
-{
-    if (!(fabs(found - expected) <= rel * fabs(expected))) {
-        fail_msg("%s: %.17g, should be %.17g", what, found, expected);
-    }
-}
 
 // Three arms, seven blocks with drift, 12 iterations; arm 2 lost block 4, arm 0 warms up in block
 // 3; blocks 1 to 6 carry a control of arm 0.
