@@ -32,7 +32,7 @@ def main():
     with tempfile.TemporaryDirectory() as tmp:
         for _ in range(2):
             done = execute(*words, cwd=tmp,
-                           env={ **os.environ, "ETPROF_QEMU": qemu.stdout.strip(), "ETPROF_RUNNER": str(bundle)})
+                           env={**os.environ, "ETPROF_QEMU": qemu.stdout.strip(), "ETPROF_RUNNER": str(bundle)})
             expect(done.returncode == 0, done.returncode, done.stderr)
             said.append(done.stdout)
     expect(said[0] == said[1], "the same answer again")

@@ -4,6 +4,9 @@
 #ifndef ETP_TESTS_ANSWER_MADE_H
 #define ETP_TESTS_ANSWER_MADE_H
 
+#include <math.h>
+#include <string.h>
+
 #include "etdump_writer.h"
 #include "judge/open.h"
 

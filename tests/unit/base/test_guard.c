@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of guarded arenas: where memory ends, the function with the guard ends with the error, and
 // every arena that was begun below it is given back.
-#include <stdlib.h>
 
 #include "base/guard.h"
 #include "memory.h"

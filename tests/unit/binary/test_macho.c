@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading Mach-O files: a small one written here by Apple's description of the format, damaged
 // copies of it, and the runner bundle of macOS against what LLVM's tools say of it.
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,7 +2,6 @@
 // Engagement through the whole answer: one made session per reason to stay off the feature, with
 // its shares in text, JSON and report; and what got slower, in sessions and in two compared sides.
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "../folder.h"

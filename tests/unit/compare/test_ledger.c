@@ -2,7 +2,6 @@
 // One centre per quantity, what interruptions leave of it, and what the clocks do not resolve: made
 // sessions whose figures are known by hand.
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "../folder.h"

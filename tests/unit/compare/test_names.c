@@ -2,7 +2,6 @@
 // What a level is called, by hand-made samples: after a feature only where that ran. And why a
 // verdict is unknown.
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "compare/session.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inspector's tables, byte for byte against what ExecuTorch's own Inspector wrote.
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "convert/inspector.h"
 #include "corpus.h"

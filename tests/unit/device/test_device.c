@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bundles and devices of this machine: what is found, how it is started, what is refused.
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>

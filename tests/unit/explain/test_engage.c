@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // One case per reason for which an operator stays off the feature, and the three-valued states.
-#include <stdio.h>
 #include <string.h>
 
 #include "explain/engage.h"

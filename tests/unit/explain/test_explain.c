@@ -3,7 +3,6 @@
 // alignment survives renaming, inserted and vanished operators, proof is three-valued.
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "../corpus.h"

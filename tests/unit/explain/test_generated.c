@@ -6,7 +6,6 @@
 // planted?
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "../corpus.h"

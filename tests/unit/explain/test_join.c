@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The join of recordings to programs: which method, which instruction, which node, and how sure.
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "../corpus.h"

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which operator of a delegate call is which node: alignment of hand-made lists.
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "explain/join/parts.h"
 #include "unit.h"

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which fixes are offered at a level, and which comes first: made sessions whose times are planted.
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

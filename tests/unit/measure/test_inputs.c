@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // From --inputs to raw files, against the linear fixture: a 2×4 float32 input, one bundled case.
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "../flatbuf/builder.h"
 #include "formats/pte_schema.h"

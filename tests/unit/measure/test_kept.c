@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which planned memory a method keeps from call to call, as the runner is told it.
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "measure/decoder.h"
 #include "unit.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Comparison of outputs: values worked out by hand, hostile folders refused.
 #include <math.h>
-#include <stdio.h>
 
 #include "measure/outputs.h"
 #include "os/os.h"

@@ -3,7 +3,6 @@
 // must cost that launch and nothing else. Expected numbers are worked out by hand.
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files that are kept compressed. The frames are written by hand after RFC 8878: magic number, a
 // header with the size of the content, one block that is stored as it is or repeats a byte.
-#include <stdlib.h>
 #include <string.h>
 
 #include "unit.h"

@@ -2,7 +2,6 @@
 // What `etprof inspect` derives: parts that add up, weights counted once, differences.
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "../corpus.h"
 #include "../formats/golden.h"

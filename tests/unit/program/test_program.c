@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program graph: operands, work by hand and by torch's own figures, totals, shared blobs.
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "../corpus.h"
 #include "unit.h"

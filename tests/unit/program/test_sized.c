@@ -3,7 +3,6 @@
 // (tests/data/llm/make_decoder.py: 2 layers of width 32, 2 heads of 16, hidden width 64, vocabulary
 // 64, a cache of 64), and what cannot be told.
 #include <stdio.h>
-#include <string.h>
 
 #include "os/os.h"
 #include "program/call.h"

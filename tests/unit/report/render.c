@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes a sample report to standard output: render full|hostile
 // text|brief|color|ascii|md|html|csv|svg [ID]
-#include <stdlib.h>
 
 #include "sample.h"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of the report room against output written by hand.
 #include <math.h>
-#include <stdlib.h>
 
 #include "memory.h"
 #include "report/screen.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random effects: against a published example and a root found by scipy.
 #include <math.h>
-#include <stdio.h>
 
 #include "unit.h"
 #include <etprof/stats.h>

@@ -3,8 +3,6 @@
 // share a CPU in time slices. The truth is the ratio of the work, which no line of the library
 // knows.
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "unit.h"
 #include <etprof/stats.h>

@@ -2,8 +2,6 @@
 // The analysis of a whole session, the CSV reader and the choice of the baseline. Expected figures
 // come from numpy and scipy on the same integers, with the rules written out a second time.
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "memory.h"
 #include "near.h"

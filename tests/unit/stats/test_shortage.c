@@ -2,7 +2,6 @@
 // Statistics in an arena of the caller's own whose memory ends, wherever it does: the function says
 // so, and the arena can be disposed of.
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "memory.h"
 #include "unit.h"

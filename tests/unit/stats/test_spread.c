@@ -2,8 +2,6 @@
 // The spread of launches against generalised least squares by dense matrices (numpy.linalg.lstsq on
 // blocks + kinds, weights 1/(B + e), B by bisection).
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "near.h"
 #include "stats/internal.h"

@@ -2,8 +2,6 @@
 // The formulas against values from numpy and scipy (the expression stands beside each) and against
 // plain definitions written out here.
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "near.h"
 #include "stats/internal.h"

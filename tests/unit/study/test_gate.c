@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules of the gate on an answer made by hand.
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "study/gate/gate.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // From which M on a level pays, of comparisons that are made up: what is said of each course of
 // verdicts was written down by hand.
-#include <math.h>
 #include <string.h>
 
 #include "base/sink.h"

@@ -4,7 +4,6 @@
 #include "study/stats/answer.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "unit.h"
 

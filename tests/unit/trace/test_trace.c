@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Grouping, durations and nesting of event blocks.
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "memory.h"
 #include "unit.h"
