@@ -699,7 +699,6 @@ int main(void)
         cmocka_unit_test(ticks_are_round_and_inside),
         cmocka_unit_test(same_tree_same_bytes),
         ARENA_TEST(commands_can_be_copied),
-        ARENA_TEST(every_kind_of_chart_has_a_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
