@@ -88,7 +88,7 @@ READS_TEXTS = {
     "kit/folder_text.c": (2, "names of others"),
     "kit/latency.c": (3, "tables of others"),
     "library/fleet.c": (1, "paths"),
-    "show/drawers.c": (1, "names of operators"),
+    "show/operator_facts.c": (1, "names of operators"),
     "show/times.c": (2, "names of operators; the unit behind a figure"),
     "machine/doctor.c": (1, "what a runner has of counters: a word, then why"),
     "study/gate/gate.c": (4, "rules as they were typed, and ids of checks"),

@@ -517,9 +517,12 @@ static void wide_tables_go_on_below(void **state)
 static void long_tables_are_limited(void **state)
 {
     etp_arena *arena = *state;
-    etp_column column = {.key = "n", .title = "n", .kind = ETP_KIND_INT};
+    const etp_column columns[] = {
+        {.key = "no", .flags = ETP_COL_ABSENT},
+        {.key = "n", .title = "n", .kind = ETP_KIND_INT}
+    };
     etp_report *r = etp_report_create(arena, "t");
-    etp_table *t = etp_report_table(r, "t", NULL, &column, 1);
+    etp_table *t = etp_report_table(r, "t", NULL, columns, 2);
     etp_table_limit(t, 2);
     for (int i = 1; i <= 5; i++) {
         ETP_ROW(t, etp_cell_z("left out"), etp_cell_i64(i));
