@@ -9,6 +9,7 @@
 #include "base/shell.h"
 #include "compare/phases.h"
 #include "document/rows.h"
+#include "show/graph.h"
 #include "show/json.h"
 #include "show/times.h"
 
@@ -239,14 +240,14 @@ static void operator_arms(const etp_explanation *c, etp_keys *keys)
 // "net.py:12 blocks.0.norm"; NULL: not known.
 static const char *source_of(const etp_ab_operator *op, etp_arena *arena)
 {
-    if (!op->source_file) {
+    if (!op || !op->source_file) {
         return NULL;
     }
     return etp_arena_printf(arena, "%s:%u%s%s", op->source_file, op->source_line,
                             op->module ? " " : "", op->module ? op->module : "");
 }
 
-static void operator_keys(const etp_explanation *c, etp_keys *keys, etp_arena *arena)
+static void operator_keys(const etp_explanation *c, etp_report *r, etp_keys *keys, etp_arena *arena)
 {
     const etp_ab_operator *op = c->op;
     operator_arms(c, keys);
@@ -266,9 +267,11 @@ static void operator_keys(const etp_explanation *c, etp_keys *keys, etp_arena *a
                      op->engaged.evidence ? op->engaged.evidence : "");
     }
     operator_roofs(c, keys);
-    if (op->source_file) {
-        etp_keys_add(keys, ETP_PLAIN, "source", "%s", source_of(op, arena));
+    etp_ab_flow flow;
+    if (!etp_ab_flow_of(c->ab, arena, &flow)) {
+        flow = (etp_ab_flow){0};
     }
+    etp_ab_operator_facts(c->ab, op, &flow, r, keys, arena);
 }
 
 // What it would bring, and what does it.
@@ -287,7 +290,8 @@ static void fix_keys(const etp_explanation *c, etp_keys *keys, etp_arena *arena)
     }
 }
 
-// What a fix or a finding rests on, by name: in the arm that fixes are of, where it ran.
+// What a fix or a finding rests on, where nothing is compared: by name, in the arm that fixes are
+// of.
 static void operators_named(const etp_explanation *c, etp_report *r, etp_arena *arena)
 {
     static const etp_column k_columns[] = {
@@ -319,6 +323,12 @@ static void operators_named(const etp_explanation *c, etp_report *r, etp_arena *
 const etp_report *etp_explanation_report(const etp_explanation *c, etp_arena *arena)
 {
     const unsigned of = c->ab->n_comparisons > 1 ? 0 : ETP_COL_ABSENT; // which candidate it is
+    unsigned sources = ETP_COL_ABSENT;                                 // an operator's own is a key
+    for (size_t i = 0; i < c->rows.n && !c->op; i++) {
+        if (source_of(etp_ab_operator_of(c->ab, c->rows.items[i].row.id), arena)) {
+            sources = 0;
+        }
+    }
     const etp_column columns[] = {
         {.key = "id", .title = "id"},
         {.key = "label", .title = "row", .flags = ETP_COL_CODE},
@@ -326,13 +336,14 @@ const etp_report *etp_explanation_report(const etp_explanation *c, etp_arena *ar
         {.key = "candidate_ns", .title = "candidate", .kind = ETP_KIND_NS},
         {.key = "delta_ns", .title = "difference", .kind = ETP_KIND_NS, .flags = ETP_COL_SIGNED},
         {.key = "candidate", .title = "of", .flags = of},
+        {.key = "source", .title = "source", .flags = ETP_COL_CODE | sources},
     };
     etp_report *r = etp_report_create(arena, c->ab->title);
     etp_report_subtitle(r, "%s", c->id);
     etp_report_section(r, 1, "claim", c->text);
     etp_keys *keys = etp_report_keys(r, NULL);
     if (c->op) {
-        operator_keys(c, keys, arena);
+        operator_keys(c, r, keys, arena);
     }
     if (c->fix) {
         fix_keys(c, keys, arena);
@@ -359,15 +370,18 @@ const etp_report *etp_explanation_report(const etp_explanation *c, etp_arena *ar
     if (c->n_evidence && !c->op) { // an operator rests on itself
         etp_keys_add(keys, ETP_PLAIN, "rests on", "%s", etp_strbuf_str(&text).ptr);
     }
-    operators_named(c, r, arena);
-    etp_table *t = c->rows.n ? etp_report_table(r, "rows", NULL, columns, 6) : NULL;
+    if (c->ab->n_comparisons == 0) {
+        operators_named(c, r, arena);
+    }
+    etp_table *t = c->rows.n ? etp_report_table(r, "rows", NULL, columns, 7) : NULL;
     for (size_t i = 0; i < c->rows.n; i++) {
         const etp_cited_row *cited = &c->rows.items[i];
         const etp_ledger_row *row = &cited->row;
         ETP_ROW(t, etp_cell_z(row->id), etp_cell_z(row->label), etp_cell_ns(row->baseline_ns),
                 etp_cell_ns(row->candidate_ns),
                 etp_ab_delta_cell(c->ab, cited->comparison, row->delta_ns),
-                etp_cell_z(c->ab->arms[c->ab->comparisons[cited->comparison].candidate].measured));
+                etp_cell_z(c->ab->arms[c->ab->comparisons[cited->comparison].candidate].measured),
+                etp_cell_z(source_of(etp_ab_operator_of(c->ab, row->id), arena)));
     }
     return r;
 }
