@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # Makes the smallest real ExecuTorch files for the reader tests, and what the official tools say
 # about them. Needs torch 2.13, executorch 1.5.1 (and its devtools); the tests need only the files.

@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Writes kit_{off,on}_exec_all_runs_timeline.csv: timelines in the form of etdump_to_csv.py of Arm's
 kit (event after event, its eleven columns), of a delegate that renames an operator and merges a

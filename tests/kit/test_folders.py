@@ -13,7 +13,9 @@ import sys
 import tempfile
 import unittest
 
-import kit_writer as kit
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+import kit_writer as kit  # noqa: E402
+import pages  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DATA = ROOT / "tests/data"
@@ -255,7 +257,7 @@ class Shown(Folder):
         page = etprof("analyze", self.dir, "--format", "html").stdout
         for text in (page, etprof("analyze", self.dir).stdout):
             self.assertIn("written 2026-01-27", text)
-        names = re.findall(r'<li><a href="#pair-\d">(.*?)</a>', page)
+        names = [b["text"] for b in pages.blocks(page) if b.get("part")]
         self.assertEqual(names, [f"toy, {n}: android_sme2 on against off" for n in ("1 thread", "4 threads")])
 
     def test_one_colour_for_a_category(self):
@@ -263,8 +265,9 @@ class Shown(Folder):
         groups, categories = ({}, {})
         for name, colour in re.findall(r'<title>([^<,]*), [^<]*</title>\s*<rect [^>]*class="seg f(\d+)"', page):
             groups.setdefault(name, set()).add(colour)
-        for colour, name in re.findall(r'<td class="?k(\d+)"?>([^<]*)', page):
-            categories.setdefault(name, set()).add(colour)
+        cells = [c for b in pages.blocks(page) for r in b.get("rows", []) for c in r["cells"]]
+        for cell in (c for c in cells if isinstance(c, list) and len(c) > 3):
+            categories.setdefault(cell[0], set()).add(str(cell[3]))
         self.assertTrue(all(len(c) == 1 for c in [*groups.values(), *categories.values()]), (groups, categories))
         self.assertEqual(groups["CONV"], categories["Convolution"])
         self.assertEqual(groups["GEMM"], categories["GEMM"])

@@ -32,12 +32,14 @@ def cards(text):
 
 
 def one_name(name, page, experiments):
-    """Levels by their words, arms by theirs: the experiments' names stand in tables of the arms and in commands."""
+    """Levels by their words, arms by theirs: what commands call them stands in the table of the arms and in
+    commands."""
     text = page.read_text()
     plain = html.unescape(re.sub(r"<[^>]*>", " ", re.sub(r'<div class="copy">.*?</div>', "", blocks.markup(text),
                                                          flags=re.S)))
     plain += "\n".join(s for b in blocks.blocks(text) for s in blocks.strings(b)
-                       if b.get("caption") != "Arms" and b["kind"] not in ("code", "section"))
+                       if b.get("caption") not in ("Arms", "Latency Comparison") and
+                       b["kind"] not in ("code", "section"))
     found = [plain[max(m.start() - 60, 0):m.end() + 30] for m in re.finditer(experiments, plain)]
     expect(not found, name, "another name of an arm or a level", len(found), found[:4])
 
@@ -60,7 +62,7 @@ def several(session, page):
     expect("NEON 12.00 ms" in first[0] and "SME2 4.00 ms" in first[0], "several: before and after", first[0])
     heads, rows = table(session, "latency-section")
     at = {h.split(" ")[0]: k for k, h in enumerate(heads)}
-    arms = [(r[at["run"]], r[at["experiment"]], r[at["untraced"]]) for r in rows]
+    arms = [(r[at["run"]], r[at["arm"]], r[at["untraced"]]) for r in rows]
     expect(len(set(arms)) == len(arms) == 19, "several: each arm once", len(set(arms)), len(arms))
     expect({a[1].split(",")[0] for a in arms} <= {"NEON", "SME2", "SME", "encoder_int8 at NEON", "encoder_int8 at SME2",
                                                   "decoder at NEON", "decoder at SME2"}, "several: short names", arms)

@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Records one program before each kind of fix: what the test answer_fixes reads.
 

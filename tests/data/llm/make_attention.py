@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Makes attention.pte, llama::custom_sdpa and llama::update_cache in forms that decoders of this folder lack.
 

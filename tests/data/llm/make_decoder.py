@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Makes the tiny text decoders of this folder with ExecuTorch 1.5.1's own exporter, and what PyTorch says they answer.
 

@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Makes small programs that phases are tested with, and what PyTorch says they answer.
 

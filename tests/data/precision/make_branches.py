@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Makes branches_xnnpack_fp32.pte with ExecuTorch 1.5.1: a linear layer, a branch that the input decides, another
 linear layer behind it. usage: make_branches.py"""

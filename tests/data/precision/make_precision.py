@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """One model in fp32, fp16, int8 and int8 by dynamic ranges, its input, and what PyTorch says of each layer: the SNR of
 its result against that of the fp32 model, from the graphs before anything of ExecuTorch sees them.
