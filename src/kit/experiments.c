@@ -19,11 +19,8 @@ static double percent_of(const etp_kit_arm *arm, int64_t ns)
 // The kit's tables are of one experiment each; ours are of all, so the lines have to say which.
 static void put_experiment(etp_sink *s, const etp_kit_arm *arm)
 {
-    etp_sink_char(s, ',');
-    etp_csv_text(s, etp_str_from(arm->arm->name), ',');
-    etp_sink_char(s, ',');
-    etp_kit_put_threads(s, arm->arm->threads);
-    etp_sink_char(s, ',');
+    etp_kit_put_text(s, etp_str_from(arm->arm->name));
+    etp_kit_put_ns(s, arm->arm->threads ? arm->arm->threads : ETP_NS_UNKNOWN);
     etp_kit_put_level(s, arm);
 }
 
@@ -67,11 +64,9 @@ static void arm_categories(const etp_kit_arm *arm, etp_sink *s)
     qsort(order, n, sizeof *order, slowest_first);
     for (size_t i = 0; i < n; i++) {
         etp_category c = (etp_category)order[i].index;
-        etp_sink_printf(s, "%s,", etp_category_name(c));
+        etp_sink_z(s, etp_category_name(c));
         etp_kit_put_ms(s, category_total(arm->arm->profile, c));
-        etp_sink_char(s, ',');
         etp_kit_put_ms(s, order[i].ns);
-        etp_sink_char(s, ',');
         etp_kit_put_ratio(s, percent_of(arm, order[i].ns));
         etp_sink_printf(s, ",%zu", arm->mean.category_rows[c]);
         put_experiment(s, arm);
@@ -101,15 +96,13 @@ static void operator_line(const etp_kit_arm *arm, uint32_t index, etp_sink *s)
     etp_category c = row->parsed.category;
     int64_t ns = arm->mean.row_ns[index];
     etp_csv_text(s, row->name, ',');
-    etp_sink_printf(s, ",%s,", etp_category_name(c));
+    etp_sink_printf(s, ",%s", etp_category_name(c));
     etp_kit_put_ms(s, row->all_ns);
-    etp_sink_char(s, ',');
     etp_kit_put_ms(s, ns);
-    etp_sink_char(s, ',');
     etp_kit_put_ratio(s, percent_of(arm, ns));
     etp_sink_printf(s, ",%llu", (unsigned long long)row->calls);
     put_experiment(s, arm);
-    etp_sink_printf(s, ",%s,%lld,%ld,%ld,%lu,%s,", etp_kit_category_name(etp_kit_category_of(c)),
+    etp_sink_printf(s, ",%s,%lld,%ld,%ld,%lu,%s", etp_kit_category_name(etp_kit_category_of(c)),
                     (long long)ns, (long)row->chain, (long)row->instruction,
                     (unsigned long)row->occurrence, etp_row_kind_name(row->kind));
     etp_kit_put_backend(s, arm, row->delegated);
@@ -185,17 +178,14 @@ static void latency_line(const etp_kit_arm *arm, etp_sink *s)
         hi = arm->latency_ns[i] > hi ? arm->latency_ns[i] : hi;
     }
     etp_csv_text(s, etp_str_from(arm->stem), ',');
-    etp_sink_printf(s, ",%zu,", arm->n_runs);
+    etp_sink_printf(s, ",%zu", arm->n_runs);
     if (p && arm->n_runs > 0) {
         etp_kit_put_ms(s, (int64_t)total);
-        etp_sink_char(s, ',');
         etp_kit_put_ms(s, llround((double)total / (double)arm->n_runs));
-        etp_sink_char(s, ',');
         etp_kit_put_ms(s, (int64_t)lo);
-        etp_sink_char(s, ',');
         etp_kit_put_ms(s, (int64_t)hi);
     } else {
-        etp_sink_z(s, ",,,");
+        etp_sink_z(s, ",,,,");
     }
     put_experiment(s, arm);
     int64_t parts[] = {arm->mean.execute_ns, 0, arm->mean.boundary_ns, arm->mean.framework_ns,
@@ -204,15 +194,11 @@ static void latency_line(const etp_kit_arm *arm, etp_sink *s)
         parts[1] += arm->mean.category_ns[c];
     }
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        etp_sink_char(s, ',');
         etp_kit_put_ns(s, p ? parts[i] : ETP_NS_UNKNOWN);
     }
-    etp_sink_char(s, ',');
     etp_kit_put_ns(s, arm->arm->median_ns);
     bool interval = isfinite(arm->arm->lo_ns) && isfinite(arm->arm->hi_ns);
-    etp_sink_char(s, ',');
     etp_kit_put_ns(s, interval ? llround(arm->arm->lo_ns) : ETP_NS_UNKNOWN);
-    etp_sink_char(s, ',');
     etp_kit_put_ns(s, interval ? llround(arm->arm->hi_ns) : ETP_NS_UNKNOWN);
     etp_sink_char(s, '\n');
 }
@@ -234,8 +220,7 @@ static void put_named(etp_sink *sink, const etp_kit_arm *arm, const char *suffix
                       etp_arena *scratch)
 {
     const char *name = etp_arena_printf(scratch, "%s%s", arm->arm->name, suffix);
-    etp_sink_char(sink, ',');
-    etp_csv_text(sink, etp_str_from(name), ',');
+    etp_kit_put_text(sink, etp_str_from(name));
 }
 
 // The kit's columns stand for the baseline and the first candidate; every further candidate adds
@@ -269,15 +254,15 @@ static void comparison_header(const etp_kit *kit, etp_sink *sink, etp_arena *scr
 // that other programs cut, and two such means make a ratio that the answer's interval excludes.
 static void put_ms(const etp_kit_arm *arm, const etp_ab_category *c, etp_sink *sink)
 {
-    etp_sink_char(sink, ',');
     if (c->ns[arm->index] != ETP_NS_UNKNOWN) {
         etp_kit_put_ms(sink, c->ns[arm->index]);
+    } else {
+        etp_sink_char(sink, ',');
     }
 }
 
 static void put_percent(const etp_kit_arm *arm, const etp_ab_category *c, etp_sink *sink)
 {
-    etp_sink_char(sink, ',');
     etp_kit_put_ratio(sink, 100 * c->share[arm->index]);
 }
 
@@ -285,7 +270,6 @@ static void put_speedup(const etp_kit *kit, const etp_kit_arm *arm, const etp_ab
                         etp_sink *sink)
 {
     const etp_ab_comparison *of = etp_ab_comparison_of(kit->ab, arm->index);
-    etp_sink_char(sink, ',');
     etp_kit_put_ratio(sink, of ? c->speedup[of - kit->ab->comparisons] : (double)NAN);
 }
 
@@ -305,12 +289,10 @@ static void comparison_line(const etp_kit *kit, const etp_ab_category *c, etp_si
     }
     etp_sink_printf(sink, ",%s", etp_kit_category_name(etp_kit_category_of(c->category)));
     for (size_t i = 0; i < kit->n_arms; i++) {
-        etp_sink_char(sink, ',');
         etp_kit_put_ns(sink, c->ns[kit->arms[i].index]);
     }
     etp_sink_z(sink, ",mean of the executions around the median");
     for (size_t i = 0; i < kit->n_arms; i++) {
-        etp_sink_char(sink, ',');
         etp_kit_put_level(sink, &kit->arms[i]);
     }
     etp_sink_char(sink, '\n');

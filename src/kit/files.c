@@ -222,7 +222,9 @@ static etp_status fill_with(const file_job *job, etp_sink *sink, etp_error *err)
 {
     etp_arena scratch;
     etp_arena_scratch(&scratch, job->kit->arena);
-    etp_status st = job->render(job->kit, job->arm, sink, &scratch, err);
+    etp_status st = job->kit->as_json
+                        ? etp_kit_as_json(job->render, job->kit, job->arm, sink, &scratch, err)
+                        : job->render(job->kit, job->arm, sink, &scratch, err);
     etp_arena_dispose(&scratch);
     return st;
 }
@@ -305,12 +307,12 @@ static etp_status write_arm(etp_kit *kit, const etp_kit_arm *arm, etp_error *err
 {
     static const struct {
         const char *suffix;
-        etp_kit_render *render, *json;
+        etp_kit_render *render;
     } k_files[] = {
-        {"_exec_all_runs_timeline", etp_kit_timeline_all, etp_kit_timeline_all_json},
-        {"_exec_run0_timeline",     etp_kit_timeline_run, etp_kit_timeline_run_json},
-        {"_exec_run%s_timeline",    etp_kit_timeline_run, etp_kit_timeline_run_json},
-        {"_exec_ops_stats",         etp_kit_ops_stats,    etp_kit_ops_stats_json   },
+        {"_exec_all_runs_timeline", etp_kit_timeline_all},
+        {"_exec_run0_timeline",     etp_kit_timeline_run},
+        {"_exec_run%s_timeline",    etp_kit_timeline_run},
+        {"_exec_ops_stats",         etp_kit_ops_stats   },
     };
     if (kit->options->run_index > 0 && kit->options->run_index >= arm->n_runs) {
         return etp_fail(err, ETP_USAGE,
@@ -336,8 +338,9 @@ static etp_status write_arm(etp_kit *kit, const etp_kit_arm *arm, etp_error *err
             // The timeline of a chosen run and all JSON twins are asked for by options, so nobody
             // makes them again.
             kit->extra = wanted || json;
-            ETP_TRY(render(kit, name, json ? k_files[i].json : k_files[i].render, arm, err));
-            kit->extra = false;
+            kit->as_json = json;
+            ETP_TRY(render(kit, name, k_files[i].render, arm, err));
+            kit->extra = kit->as_json = false;
         }
     }
     if (arm->n_runs > 0) {

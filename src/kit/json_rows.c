@@ -62,8 +62,8 @@ static etp_status put_rows(etp_str text, etp_json *j, etp_arena *scratch, etp_er
 
 // The table is made in memory and read back. That costs room, but a second rendering could come to
 // differ from the first.
-static etp_status as_json(etp_kit_render *table, const etp_kit *kit, const etp_kit_arm *arm,
-                          etp_sink *sink, etp_arena *scratch, etp_error *err)
+etp_status etp_kit_as_json(etp_kit_render *table, const etp_kit *kit, const etp_kit_arm *arm,
+                           etp_sink *sink, etp_arena *scratch, etp_error *err)
 {
     etp_strbuf buf;
     etp_strbuf_init(&buf, scratch);
@@ -72,22 +72,4 @@ static etp_status as_json(etp_kit_render *table, const etp_kit *kit, const etp_k
     etp_json j;
     etp_json_init(&j, sink, true);
     return put_rows(etp_strbuf_str(&buf), &j, scratch, err);
-}
-
-etp_status etp_kit_timeline_all_json(const etp_kit *kit, const etp_kit_arm *arm, etp_sink *sink,
-                                     etp_arena *scratch, etp_error *err)
-{
-    return as_json(etp_kit_timeline_all, kit, arm, sink, scratch, err);
-}
-
-etp_status etp_kit_timeline_run_json(const etp_kit *kit, const etp_kit_arm *arm, etp_sink *sink,
-                                     etp_arena *scratch, etp_error *err)
-{
-    return as_json(etp_kit_timeline_run, kit, arm, sink, scratch, err);
-}
-
-etp_status etp_kit_ops_stats_json(const etp_kit *kit, const etp_kit_arm *arm, etp_sink *sink,
-                                  etp_arena *scratch, etp_error *err)
-{
-    return as_json(etp_kit_ops_stats, kit, arm, sink, scratch, err);
 }

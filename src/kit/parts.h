@@ -35,6 +35,7 @@ typedef struct etp_kit {
     const char *dir;
     etp_run_deriving *deriving; // the session's own folder: what is written is recorded; or NULL
     bool extra;                 // what is written now is not of the usual files
+    bool as_json;               // and it is the lines of a table as JSON
     bool timelines;             // also the tables of every event of every execution
     uint32_t run_index;         // of etp_kit_timeline_run
     const etp_kit_options *options;
@@ -62,13 +63,14 @@ const etp_kit_place *etp_kit_places(const etp_trace *trace, etp_arena *arena);
 typedef etp_status etp_kit_render(const etp_kit *kit, const etp_kit_arm *arm, etp_sink *sink,
                                   etp_arena *scratch, etp_error *err);
 etp_kit_render etp_kit_timeline_all, etp_kit_timeline_run, etp_kit_ops_stats; // timeline.c
-etp_kit_render etp_kit_timeline_all_json, etp_kit_timeline_run_json,
-    etp_kit_ops_stats_json;          // json_rows.c
-etp_kit_render etp_kit_robust_stats; // robust.c
+etp_kit_render etp_kit_robust_stats;                                          // robust.c
 etp_kit_render etp_kit_category_summary, etp_kit_operator_details, etp_kit_other_top_ops,
     etp_kit_e2e_latency, etp_kit_comparison; // experiments.c
 etp_kit_render etp_kit_metrics, etp_kit_analysis_summary, etp_kit_pipeline_json,
     etp_kit_pipeline_md; // summary.c
+// What TABLE renders, line by line as JSON objects. json_rows.c
+etp_status etp_kit_as_json(etp_kit_render *table, const etp_kit *kit, const etp_kit_arm *arm,
+                           etp_sink *sink, etp_arena *scratch, etp_error *err);
 
 // Names of an experiment's files, relative to the folder.
 const char *etp_kit_arm_file(const etp_kit *kit, const etp_kit_arm *arm, const char *suffix);
@@ -113,6 +115,7 @@ extern const etp_document k_etp_metrics_document, k_etp_analysis_summary_documen
 // The backend of delegates as the program names it, without one as only that backend names its
 // operators; "delegated" where neither tells, or they are of several backends. P may be NULL.
 etp_str etp_kit_delegate_of(const etp_profile *p);
+// Cells of a table, each with the comma before it.
 // Column delegate_backend: arm->delegate or "portable".
 void etp_kit_put_backend(etp_sink *sink, const etp_kit_arm *arm, bool delegated);
 // Column level: what ran, beside a label that may say anything.
@@ -121,8 +124,8 @@ void etp_kit_put_level(etp_sink *sink, const etp_kit_arm *arm);
 void etp_kit_put_ms(etp_sink *sink, int64_t ns);
 void etp_kit_put_us(etp_sink *sink, uint64_t ns);
 void etp_kit_put_i64(etp_sink *sink, int64_t v);
-void etp_kit_put_ratio(etp_sink *sink, double v);           // empty when not finite
-void etp_kit_put_ns(etp_sink *sink, int64_t ns);            // empty when unknown
-void etp_kit_put_threads(etp_sink *sink, uint32_t threads); // empty when unknown
+void etp_kit_put_ratio(etp_sink *sink, double v); // empty when not finite
+void etp_kit_put_ns(etp_sink *sink, int64_t ns);  // empty when unknown
+void etp_kit_put_text(etp_sink *sink, etp_str text);
 
 #endif

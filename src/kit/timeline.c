@@ -69,13 +69,9 @@ static etp_str head_text(const timeline *t, const etp_trace_event *e)
     etp_sink s = etp_sink_strbuf(&buf);
     uint32_t counter;
     etp_csv_text(&s, etp_str_from(t->arm->model_id), ',');
-    etp_sink_char(&s, ',');
-    etp_csv_text(&s, e->name, ',');
-    etp_sink_char(&s, ',');
-    etp_csv_text(&s, etp_trace_base_name(e->name, &counter), ',');
-    etp_sink_char(&s, ',');
+    etp_kit_put_text(&s, e->name);
+    etp_kit_put_text(&s, etp_trace_base_name(e->name, &counter));
     etp_kit_put_backend(&s, t->arm, e->delegated);
-    etp_sink_char(&s, ',');
     return etp_strbuf_str(&buf);
 }
 
@@ -89,7 +85,7 @@ static etp_str tail_text(const timeline *t, const etp_trace_event *e, bool insid
     bool is_operator = inside && etp_row_is_operator(kind);
     etp_category c = is_operator ? etp_op_category(e->name) : ETP_CATEGORY_OTHER;
     int64_t parent = e->parent == ETP_NO_INDEX ? -1 : (int64_t)first_node + e->parent;
-    etp_strbuf_printf(&buf, ",%s,%s,%s,%ld,%ld,%lld,%lu,%lu,",
+    etp_strbuf_printf(&buf, ",%s,%s,%s,%ld,%ld,%lld,%lu,%lu",
                       inside ? etp_row_kind_name(kind) : "outside",
                       is_operator ? etp_category_name(c) : "",
                       is_operator ? etp_kit_category_name(etp_kit_category_of(c)) : "",
@@ -143,27 +139,21 @@ static void write_line(const timeline *t, const etp_trace_block *block, const bl
     etp_sink *s = t->sink;
     etp_sink_write(s, text->events[e].head);
     etp_kit_put_us(s, start);
-    etp_sink_char(s, ',');
     // An end that does not fit 64 bits stays empty.
     if (ns <= UINT64_MAX - start) {
         etp_kit_put_us(s, start + ns);
+    } else {
+        etp_sink_char(s, ',');
     }
-    etp_sink_char(s, ',');
     etp_kit_put_ms(s, (int64_t)ns);
-    etp_sink_char(s, ',');
     // The kit's percentages are of the sum of all lines, containers included (defect D17); ours are
     // of the execution.
     uint64_t whole = block->has_execute ? etp_trace_durations(block, block->execute)[run] : 0;
     etp_kit_put_ratio(s, whole ? 100 * ((double)ns / (double)whole) : (double)NAN);
-    etp_sink_char(s, ',');
     etp_kit_put_i64(s, (int64_t)text->first_node + e);
-    etp_sink_char(s, ',');
     etp_kit_put_i64(s, run_index);
-    etp_sink_char(s, ',');
-    etp_csv_text(s, block->name, ',');
-    etp_sink_char(s, ',');
+    etp_kit_put_text(s, block->name);
     etp_kit_put_i64(s, (int64_t)ns);
-    etp_sink_char(s, ',');
     etp_kit_put_i64(s, text->exclusive[e]);
     etp_sink_write(s, text->events[e].tail);
 }
@@ -341,19 +331,14 @@ static void write_types(const etp_kit_arm *arm, type_table *t, etp_sink *s)
         const type_stats *r = &t->types.items[i];
         double mean = (double)r->total_ns / runs;
         etp_csv_text(s, etp_str_from(arm->model_id), ',');
-        for (int twice = 0; twice < 2; twice++) { // name and type are one in this table
-            etp_sink_char(s, ',');
-            etp_csv_text(s, r->type, ',');
-        }
-        etp_sink_char(s, ',');
+        etp_kit_put_text(s, r->type); // name and type are one in this table
+        etp_kit_put_text(s, r->type);
         etp_kit_put_backend(s, arm, r->delegated);
-        etp_sink_printf(s, ",%zu,", r->events);
+        etp_sink_printf(s, ",%zu", r->events);
         etp_kit_put_ms(s, llround(mean));
-        etp_sink_char(s, ',');
         etp_kit_put_ms(s, llround(mean / (double)r->events));
-        etp_sink_char(s, ',');
         etp_kit_put_ratio(s, whole > 0 ? 100 * ((double)r->total_ns / whole) : (double)NAN);
-        etp_sink_printf(s, ",%llu,%lld,%lld,%s,%s,%s,", (unsigned long long)r->calls, llround(mean),
+        etp_sink_printf(s, ",%llu,%lld,%lld,%s,%s,%s", (unsigned long long)r->calls, llround(mean),
                         llround((double)r->exclusive_ns / runs), etp_row_kind_name(r->kind),
                         r->is_operator ? etp_category_name(r->category) : "",
                         r->is_operator ? etp_kit_category_name(etp_kit_category_of(r->category))
