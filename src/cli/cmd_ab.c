@@ -45,7 +45,7 @@ static etp_status show_numbers(etp_cli *cli, const etp_numerics *numerics, etp_e
     static const etp_numerics_form k_forms[ETP_CLI_FORMATS] = {
         [ETP_CLI_HTML] = ETP_NUMERICS_PAGE, [ETP_CLI_CSV] = ETP_NUMERICS_TABLE};
     const etp_numerics_form form = k_forms[cli->format];
-    etp_answer answer = {.json = p ? etp_precision_json : etp_numerics_json,
+    etp_answer answer = {.document = p ? &k_etp_precision_document : &k_etp_numerics_document,
                          .data = p ? (const void *)p : numerics,
                          .report =
                              p ? etp_precision_report(p, form == ETP_NUMERICS_PAGE, &cli->arena)

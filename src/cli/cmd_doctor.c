@@ -94,7 +94,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     // machine is no broken one.
     etp_doctor_noise(&doctor, &cli->arena);
     etp_answer answer = {
-        .json = etp_doctor_json,
+        .document = &k_etp_doctor_document,
         .data = &doctor,
         .report = etp_doctor_report(&doctor, &cli->arena),
         .csv_table = "checks",

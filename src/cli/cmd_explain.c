@@ -33,7 +33,7 @@ static etp_status show(etp_cli *cli, const etp_ab *ab, const char *id, etp_error
 {
     etp_explanation explanation;
     ETP_TRY(etp_explanation_find(ab, id, &explanation, err));
-    etp_answer answer = {.json = etp_explanation_json, .data = &explanation};
+    etp_answer answer = {.document = &k_etp_explain_document, .data = &explanation};
     if (cli->format != ETP_CLI_JSON) {
         answer.report = etp_explanation_report(&explanation, &cli->arena);
     }

@@ -60,7 +60,7 @@ static etp_status show(etp_cli *cli, const gate_options *o, const etp_gate *gate
         ETP_TRY(etp_os_write_atomic(o->junit, xml, err));
     }
     etp_answer answer = {
-        .json = etp_gate_json,
+        .document = &k_etp_gate_document,
         .data = gate,
         .report = etp_gate_report(gate, &cli->arena),
         .csv_table = "checks",
@@ -124,7 +124,7 @@ static etp_status list_names(etp_cli *cli, etp_error *err)
 {
     etp_baselines found;
     ETP_TRY(etp_baseline_list(etp_cli_state(cli, ""), &cli->arena, &found, err));
-    etp_answer answer = {.json = etp_baselines_json,
+    etp_answer answer = {.document = &k_etp_baselines_document,
                          .data = &found,
                          .report = etp_baselines_report(&found, &cli->arena),
                          .csv_table = "baselines"};

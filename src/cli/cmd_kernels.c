@@ -56,7 +56,7 @@ static etp_status show_logs(etp_cli *cli, const kernels_options *o, int argc, ch
     }
     etp_kernel_logs view = {logs, (size_t)argc, o->filter, o->title};
     etp_answer answer = {
-        .json = etp_kernel_logs_json,
+        .document = &k_etp_kernel_log_document,
         .data = &view,
         .report = etp_kernel_logs_report(&view, &cli->arena),
         .csv_table = argc == 2 ? "view" : "kernels",
@@ -82,7 +82,7 @@ static etp_status show_binaries(etp_cli *cli, const kernels_options *o, int argc
     }
     etp_kernel_binaries view = {files, (size_t)argc, o->filter};
     if (status == ETP_OK) {
-        etp_answer answer = {.json = etp_kernel_binaries_json,
+        etp_answer answer = {.document = &k_etp_kernel_binary_document,
                              .data = &view,
                              .report = etp_kernel_binaries_report(&view, &cli->arena),
                              .csv_table = "kernels",
@@ -151,7 +151,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     etp_status written = etp_kernels_write_files(&answer, &deriving, &cli->arena, err);
     ETP_TRY(etp_run_derive_end(&deriving, written, err));
     etp_answer out = {
-        .json = etp_kernels_json,
+        .document = &k_etp_kernels_document,
         .data = &answer,
         .report = etp_kernels_report(&answer, &cli->arena),
         .csv_table = ETP_KERNELS_TABLE,

@@ -277,7 +277,7 @@ static etp_status show(etp_cli *cli, const replay_options *o, const etp_replay *
     if (o->issue) {
         return etp_cli_emit_bytes(cli, etp_replay_issue(replay, &cli->arena), err);
     }
-    etp_answer answer = {.json = etp_replay_json,
+    etp_answer answer = {.document = &k_etp_replay_document,
                          .data = replay,
                          .report = etp_replay_report(replay, &cli->arena),
                          .csv_table = "levels"};
@@ -360,7 +360,7 @@ static etp_status sweep(etp_cli *cli, const replay_options *o, const opened *in,
     }
     etp_ab_close(session);
     ETP_TRY(st);
-    etp_answer answer = {.json = etp_sweep_json,
+    etp_answer answer = {.document = &k_etp_replay_sweep_document,
                          .data = &s,
                          .report = etp_sweep_report(&s, &cli->arena),
                          .csv_table = "sweep"};

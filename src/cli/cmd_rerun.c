@@ -38,7 +38,7 @@ static etp_status show(etp_cli *cli, const etp_ab_session *first, const etp_ab_s
     ETP_TRY(etp_rerun_compare(etp_ab_answer(first), etp_ab_answer(second), margin, &cli->arena,
                               &rerun, err));
     etp_answer answer = {
-        .json = etp_rerun_json,
+        .document = &k_etp_rerun_document,
         .data = &rerun,
         .report = etp_rerun_report(&rerun, &cli->arena),
         .csv_table = "comparisons",

@@ -5,6 +5,7 @@
 #include "cli/emit.h"
 #include "cli/measure.h"
 #include "machine/roofs.h"
+#include "store/roofs_file.h"
 
 typedef struct roofs_options {
     bool fresh;
@@ -75,8 +76,8 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
         return status;
     }
     etp_answer out = {
-        .json = etp_roofs_json,
-        .data = &answer,
+        .document = &k_etp_roofs_document,
+        .data = &answer.table,
         .report = cli->format == ETP_CLI_CSV ? etp_roofs_rows(&answer, &cli->arena)
                                              : etp_roofs_report(&answer, &cli->arena),
         .csv_table = "roofs",

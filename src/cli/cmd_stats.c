@@ -62,7 +62,7 @@ static etp_status show_timelines(etp_cli *cli, const stats_options *o, int argc,
         etp_cli_say_kept(cli, &kept);
     }
     etp_answer answer = {
-        .json = etp_kit_latencies_json,
+        .document = &k_etp_latency_document,
         .data = &x,
         .report = etp_kit_latencies_report(&x, &cli->arena),
         .csv_table = "latencies",
@@ -104,7 +104,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     ETP_TRY(etp_stats_answer_build(in.name, in.content, o->baseline, o->phase, o->margin,
                                    &cli->arena, &stats, err));
     etp_answer answer = {
-        .json = etp_stats_json,
+        .document = &k_etp_stats_document,
         .data = &stats,
         .report = cli->format == ETP_CLI_JSON ? NULL : etp_stats_report(&stats, &cli->arena),
         .csv_table = "comparisons",

@@ -49,7 +49,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     etp_validation v;
     ETP_TRY(validate(cli, o, argv[0], &v, err));
     etp_answer answer = {
-        .json = etp_validate_json,
+        .document = &k_etp_validate_document,
         .data = &v,
         .report = etp_validate_report(&v, &cli->arena),
         .csv_table = "checks",

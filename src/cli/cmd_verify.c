@@ -24,7 +24,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     etp_verify v;
     ETP_TRY(etp_verify_folder(argv[0], etp_cli_work(cli), &cli->arena, &v, err));
     etp_answer answer = {
-        .json = etp_verify_json,
+        .document = &k_etp_verify_document,
         .data = &v,
         .report = etp_verify_report(&v, o->full || cli->format != ETP_CLI_TEXT, &cli->arena),
         .csv_table = "files",

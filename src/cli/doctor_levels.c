@@ -22,7 +22,7 @@ etp_status etp_cli_levels(etp_cli *cli, etp_error *err)
     etp_device_close(device);
     ETP_TRY(st);
     etp_answer answer = {
-        .json = etp_levels_json,
+        .document = &k_etp_levels_document,
         .data = &levels,
         .report = etp_levels_report(&levels, &cli->arena),
         .csv_table = "levels",

@@ -4,9 +4,9 @@
 #define ETP_CLI_EMIT_H
 
 #include "cli/command.h"
+#include "document/answer.h"
 #include "library/reply.h"
 #include "os/os.h"
-#include "report/answer.h"
 
 // Writes to --output or standard output in cli->format.
 ETP_NODISCARD etp_status etp_cli_emit(etp_cli *cli, const etp_answer *answer, etp_error *err);

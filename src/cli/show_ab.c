@@ -174,7 +174,7 @@ etp_status etp_show_kit_folder(etp_cli *cli, const char *path, bool full, etp_er
     etp_status st = etp_kit_folder_open(path, &cli->arena, &folder, err);
     if (st == ETP_OK) {
         etp_answer answer = {
-            .json = etp_kit_folder_json,
+            .document = &k_etp_kit_document,
             .data = &folder,
             .report = etp_kit_folder_report(&folder, &cli->arena),
             .csv_table = "experiments",

@@ -236,11 +236,6 @@ static SHAPE(k_document, k_document_rows);
 const etp_document k_etp_inspect_diff_document = {"etprof.inspect_diff/1",
                                                   "what inspect of two files prints", &k_document};
 
-void etp_inspect_diff_json(const void *data, etp_json *j)
-{
-    etp_document_write(j, &k_etp_inspect_diff_document, data, data);
-}
-
 static etp_cell change(const etp_diff_row *row)
 {
     uint64_t size = row->b > row->a ? row->b - row->a : row->a - row->b;

@@ -10,7 +10,6 @@
 #include <etprof/program.h>
 #include <etprof/trace.h>
 
-#include "base/json.h"
 #include "document/fields.h"
 #include "program/belong.h"
 #include "program/planned.h"
@@ -139,7 +138,6 @@ const etp_source *etp_inspect_call_source(const etp_inspect *inspect, const etp_
                                           const etp_instruction *call);
 
 extern const etp_document k_etp_inspect_document; // of etp_inspect
-void etp_inspect_json(const void *inspect, etp_json *j);
 const etp_report *etp_inspect_report(const etp_inspect *inspect, etp_arena *arena);
 // A note of the executions that are left out, if any.
 void etp_report_damage(const etp_trace *trace, etp_report *r, etp_arena *arena);
@@ -170,7 +168,6 @@ ETP_NODISCARD etp_status etp_inspect_compare(const etp_inspect *a, const etp_ins
                                              etp_arena *arena, etp_inspect_diff *out,
                                              etp_error *err);
 extern const etp_document k_etp_inspect_diff_document; // of etp_inspect_diff
-void etp_inspect_diff_json(const void *diff, etp_json *j);
 const etp_report *etp_inspect_diff_report(const etp_inspect_diff *diff, etp_arena *arena);
 
 #endif

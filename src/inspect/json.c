@@ -493,8 +493,3 @@ static SHAPE(k_inspect, k_rows);
 #undef OF
 const etp_document k_etp_inspect_document = {"etprof.inspect/1", "What inspect prints of a file",
                                              &k_inspect};
-
-void etp_inspect_json(const void *inspect, etp_json *j)
-{
-    etp_document_write(j, &k_etp_inspect_document, inspect, inspect);
-}

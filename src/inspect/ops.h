@@ -48,7 +48,6 @@ double etp_ops_execute_ns(const etp_trace_block *block); // of all its execution
 bool etp_ops_is_bound(const etp_ops_answer *answer);     // macs and bytes are at most these
 
 extern const etp_document k_etp_ops_document; // of etp_ops_answer
-void etp_ops_json(const void *answer, etp_json *j);
 // Of etp_op_facts: "inputs" and "outputs", the tensors among them; of etp_source.
 extern const etp_shape k_etp_op_tensors, k_etp_source;
 const etp_report *etp_ops_report(const etp_ops_answer *answer, etp_arena *arena);

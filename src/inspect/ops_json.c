@@ -246,8 +246,3 @@ static SHAPE(k_answer, k_answer_rows);
 #undef OF
 
 const etp_document k_etp_ops_document = {"etprof.ops/1", "what ops prints", &k_answer};
-
-void etp_ops_json(const void *answer, etp_json *j)
-{
-    etp_document_write(j, &k_etp_ops_document, answer, answer);
-}

@@ -223,11 +223,6 @@ static SHAPE(k_document, k_document_rows);
 const etp_document k_etp_inspect_tensors_document = {
     "etprof.inspect_tensors/1", "what inspect prints of tensors that a trace logged", &k_document};
 
-void etp_inspect_tensors_json(const void *data, etp_json *j)
-{
-    etp_document_write(j, &k_etp_inspect_tensors_document, data, data);
-}
-
 // ---- report ----
 
 static const char *shape_text(const etp_logged_value *v, etp_arena *arena)

@@ -7,7 +7,6 @@
 #include <etprof/dtype.h>
 #include <etprof/etdump.h>
 
-#include "base/json.h"
 #include "document/fields.h"
 #include "report/report.h"
 
@@ -47,7 +46,6 @@ ETP_NODISCARD etp_status etp_inspect_tensors_read(const char *path, etp_bytes du
                                                   etp_bytes buffer, etp_arena *arena,
                                                   etp_inspect_tensors *out, etp_error *err);
 extern const etp_document k_etp_inspect_tensors_document; // of etp_inspect_tensors
-void etp_inspect_tensors_json(const void *tensors, etp_json *j);
 const etp_report *etp_inspect_tensors_report(const etp_inspect_tensors *tensors, etp_arena *arena);
 
 #endif

@@ -64,11 +64,6 @@ etp_status etp_validation_read(etp_str text, etp_arena *arena, etp_validation *o
     return st;
 }
 
-void etp_validate_json(const void *validation, etp_json *j)
-{
-    etp_document_write(j, &k_etp_validate_document, validation, validation);
-}
-
 // Problems are told twice, as notes that can be read without the table, and as its rows.
 static void add_problem(etp_report *r, const etp_check *c)
 {

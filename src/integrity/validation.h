@@ -20,8 +20,7 @@ ETP_NODISCARD etp_status etp_validation_read(etp_str text, etp_arena *arena, etp
 // CHECKS of this machine (etp_doctor) as a validation.
 void etp_validate_setup(const etp_checks *checks, etp_arena *arena, etp_validation *out);
 
-void etp_validate_json(const void *validation, etp_json *j); // etprof.validate/1
-extern const etp_document k_etp_validate_document;
+extern const etp_document k_etp_validate_document; // of etp_validation
 const etp_report *etp_validate_report(const etp_validation *v, etp_arena *arena);
 
 #endif

@@ -463,11 +463,6 @@ static SHAPE(k_verify, k_rows);
 #undef OF
 const etp_document k_etp_verify_document = {"etprof.verify/1", "What verify prints", &k_verify};
 
-void etp_verify_json(const void *verify, etp_json *j)
-{
-    etp_document_write(j, &k_etp_verify_document, verify, verify);
-}
-
 static bool is_fine(const etp_verify_file *f)
 {
     return f->state == ETP_VERIFY_OK || f->state == ETP_VERIFY_CLOSE;

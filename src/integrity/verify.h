@@ -46,8 +46,7 @@ int etp_verify_verdict(const etp_verify *v);
 // Equal text, except for numbers that differ by at most 1e-6 of the larger.
 bool etp_verify_same_but_rounding(etp_str a, etp_str b);
 
-void etp_verify_json(const void *verify, etp_json *j); // etprof.verify/1
-extern const etp_document k_etp_verify_document;
+extern const etp_document k_etp_verify_document; // of etp_verify
 // Without FULL only files that are not as recorded are listed.
 const etp_report *etp_verify_report(const etp_verify *v, bool full, etp_arena *arena);
 

@@ -483,8 +483,3 @@ static SHAPE(k_combined, k_combined_rows);
 
 const etp_document k_etp_combined_document = {
     "etprof.combined/1", "what analyze prints of several folders", &k_combined};
-
-void etp_combined_json(const void *combined, etp_json *j)
-{
-    etp_document_write(j, &k_etp_combined_document, combined, combined);
-}

@@ -28,6 +28,5 @@ ETP_NODISCARD etp_status etp_combined_build(const etp_ab *const *answers, size_t
                                             etp_error *err);
 const etp_report *etp_combined_report(const etp_combined *c, etp_arena *arena);
 extern const etp_document k_etp_combined_document; // of etp_combined
-void etp_combined_json(const void *combined, etp_json *j);
 
 #endif

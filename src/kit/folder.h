@@ -94,7 +94,6 @@ etp_str etp_kit_folder_text(const etp_kit_folder *f, const char *relative);
 etp_kit_side etp_kit_side_of(etp_str name);
 
 extern const etp_document k_etp_kit_document; // of etp_kit_folder
-void etp_kit_folder_json(const void *folder, etp_json *j);
 const etp_report *etp_kit_folder_report(const etp_kit_folder *f, etp_arena *arena);
 
 #endif

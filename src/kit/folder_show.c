@@ -113,11 +113,6 @@ static SHAPE(k_folder, k_folder_rows);
 const etp_document k_etp_kit_document = {
     "etprof.kit/1", "what analyze and report print of a folder that Arm's kit left", &k_folder};
 
-void etp_kit_folder_json(const void *folder, etp_json *j)
-{
-    etp_document_write(j, &k_etp_kit_document, folder, folder);
-}
-
 // ---- report ----
 
 // A recording that lay there before was taken for a new one: its table has other times (more than

@@ -265,11 +265,6 @@ const etp_document k_etp_robust_comparison_document = {
     "robust_comparison.json", "…_robust_comparison.json: two latencies side by side",
     &k_comparison};
 
-void etp_kit_latencies_json(const void *latencies, etp_json *j)
-{
-    etp_document_write(j, &k_etp_latency_document, latencies, latencies);
-}
-
 const etp_report *etp_kit_latencies_report(const etp_kit_latencies *x, etp_arena *arena)
 {
     static const etp_column k_columns[] = {

@@ -38,7 +38,6 @@ ETP_NODISCARD etp_status etp_kit_latencies_of(const etp_kit_timeline *timelines,
                                               etp_error *err);
 // Of etp_kit_latencies: what is printed; the file about two.
 extern const etp_document k_etp_latency_document, k_etp_robust_comparison_document;
-void etp_kit_latencies_json(const void *latencies, etp_json *j);
 const etp_report *etp_kit_latencies_report(const etp_kit_latencies *x, etp_arena *arena);
 // <stem>_robust_stats.json of each, and <stem>_vs_<stem>_robust_comparison.json of two, into DIR.
 ETP_NODISCARD etp_status etp_kit_latencies_write(const etp_kit_latencies *x, const char *dir,

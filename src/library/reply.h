@@ -5,7 +5,7 @@
 
 #include <etprof/reply.h>
 
-#include "report/answer.h"
+#include "document/answer.h"
 
 // Makes a kind of reply: fills what it needs. What it opened is closed by etp_reply_close in any
 // case.

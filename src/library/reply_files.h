@@ -7,11 +7,11 @@
 #include <etprof/reply.h>
 
 #include "convert/inspector.h"
+#include "document/answer.h"
 #include "inspect/inspect.h"
 #include "judge/open.h"
 #include "library/table.h"
 #include "os/os.h"
-#include "report/answer.h"
 
 struct etp_reply { // lives in its arena; immutable once it is given out
     etp_arena arena;

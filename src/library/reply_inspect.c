@@ -37,7 +37,8 @@ static etp_status inspect_diff(const etp_question *q, etp_reply *r, etp_error *e
     etp_inspect_diff *diff = ETP_NEW(&r->arena, etp_inspect_diff);
     ETP_TRY(open_view(q->other, (etp_bytes){0}, &r->other, r, &r->other_view, err));
     ETP_NEED(diff, err, "difference");
-    r->answer = (etp_answer){.json = etp_inspect_diff_json, .data = diff, .csv_table = "sizes"};
+    r->answer =
+        (etp_answer){.document = &k_etp_inspect_diff_document, .data = diff, .csv_table = "sizes"};
     r->report = report_diff;
     return etp_inspect_compare(&r->view, &r->other_view, &r->arena, diff, err);
 }
@@ -57,7 +58,7 @@ static etp_status inspect_tensors(const etp_question *q, etp_reply *r, etp_error
     if (q->buffer) {
         ETP_TRY(etp_file_open(q->buffer, ETP_REPLY_FILE_LIMIT, &r->buffer_file, err));
     }
-    r->answer = (etp_answer){.json = etp_inspect_tensors_json, .data = tensors};
+    r->answer = (etp_answer){.document = &k_etp_inspect_tensors_document, .data = tensors};
     r->report = report_tensors;
     return etp_inspect_tensors_read(name, r->file.bytes, r->buffer_file.bytes, &r->arena, tensors,
                                     err) == ETP_OK
@@ -107,7 +108,7 @@ etp_status etp_reply_inspect(const etp_question *q, etp_reply *r, etp_error *err
         ETP_TRY(add_times(q, r, err));
     }
     // Files that are no programs have tables of other names: CSV is then of the first one.
-    r->answer = (etp_answer){.json = etp_inspect_json,
+    r->answer = (etp_answer){.document = &k_etp_inspect_document,
                              .data = &r->view,
                              .csv_table = r->view.program ? "operators" : NULL};
     r->report = q->tree ? report_tree : report_file;

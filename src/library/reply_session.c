@@ -19,7 +19,8 @@ etp_status etp_reply_stats(const etp_question *q, etp_reply *r, etp_error *err)
     etp_stats_answer *stats = ETP_NEW(&r->arena, etp_stats_answer);
     const char *name = etp_arena_strdup(&r->arena, etp_str_from(q->paths[0]));
     ETP_NEED(stats && name, err, "statistics");
-    r->answer = (etp_answer){.json = etp_stats_json, .data = stats, .csv_table = "comparisons"};
+    r->answer =
+        (etp_answer){.document = &k_etp_stats_document, .data = stats, .csv_table = "comparisons"};
     r->report = report_stats;
     return etp_stats_answer_build(name, NULL, q->baseline, q->phase, q->margin, &r->arena, stats,
                                   err);
@@ -69,7 +70,7 @@ etp_status etp_reply_whatif(const etp_question *q, etp_reply *r, etp_error *err)
     };
     r->close = close_session;
     ETP_TRY(etp_ab_open(paths, q->n_paths, &how, &r->session, err));
-    r->answer = (etp_answer){.json = etp_whatif_json, .data = w};
+    r->answer = (etp_answer){.document = &k_etp_whatif_document, .data = w};
     r->report = report_whatif;
     const etp_ab *ab;
     ETP_TRY(etp_ab_of_phase(etp_ab_answer(r->session), q->phase, &ab, err));

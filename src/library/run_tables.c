@@ -13,7 +13,7 @@ static etp_status write_json(void *ctx, etp_sink *sink, etp_error *err)
     (void)err;
     etp_json j;
     etp_json_init(&j, sink, false);
-    etp_ab_json(ctx, &j);
+    etp_document_write(&j, &k_etp_ab_document, ctx, ctx);
     return ETP_OK;
 }
 

@@ -57,11 +57,6 @@ static SHAPE(k_list, k_list_rows);
 const etp_document k_etp_restored_document = {"etprof.restored/1", "What devices --restore prints",
                                               &k_list};
 
-void etp_restored_json(const void *list, etp_json *j)
-{
-    etp_document_write(j, &k_etp_restored_document, list, list);
-}
-
 #define OF etp_device_entry
 static const etp_field k_device_rows[] = {
     FIELD("spec", TEXT, spec, "for --device", .flags = ETP_SET),
@@ -89,11 +84,6 @@ static const etp_field k_answer_rows[] = {
 static SHAPE(k_answer, k_answer_rows);
 #undef OF
 const etp_document k_etp_devices_document = {"etprof.devices/1", "What devices prints", &k_answer};
-
-void etp_devices_json(const void *answer, etp_json *j)
-{
-    etp_document_write(j, &k_etp_devices_document, answer, answer);
-}
 
 const etp_report *etp_restored_report(const etp_restored_list *list, etp_arena *arena)
 {

@@ -12,8 +12,7 @@ typedef struct etp_devices_answer {
     etp_device_list list;
     etp_prepare_journals prepared; // devices whose settings are not their own
 } etp_devices_answer;
-void etp_devices_json(const void *answer, etp_json *j); // etprof.devices/1
-extern const etp_document k_etp_devices_document;
+extern const etp_document k_etp_devices_document; // of etp_devices_answer
 const etp_report *etp_devices_report(const etp_devices_answer *answer, etp_arena *arena);
 
 // What became of each journal that was to be undone.
@@ -26,8 +25,7 @@ typedef struct etp_restored_list {
     etp_restored *items;
     size_t n, cap;
 } etp_restored_list;
-void etp_restored_json(const void *list, etp_json *j); // etprof.restored/1
-extern const etp_document k_etp_restored_document;
+extern const etp_document k_etp_restored_document; // of etp_restored_list
 const etp_report *etp_restored_report(const etp_restored_list *list, etp_arena *arena);
 
 #endif

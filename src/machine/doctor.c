@@ -254,11 +254,6 @@ static SHAPE(k_doctor, k_rows);
 #undef OF
 const etp_document k_etp_doctor_document = {"etprof.doctor/1", "What doctor prints", &k_doctor};
 
-void etp_doctor_json(const void *doctor, etp_json *j)
-{
-    etp_document_write(j, &k_etp_doctor_document, doctor, doctor);
-}
-
 // NULL: it was not asked.
 static const etp_check *check_of(const etp_doctor *d, etp_doctor_check check)
 {

@@ -50,8 +50,7 @@ void etp_doctor_noise(etp_doctor *d, etp_arena *arena);
 // 1 fit, 0 something required is missing.
 bool etp_doctor_fit(const etp_doctor *d);
 
-void etp_doctor_json(const void *doctor, etp_json *j); // etprof.doctor/1
-extern const etp_document k_etp_doctor_document;
+extern const etp_document k_etp_doctor_document; // of etp_doctor
 const etp_report *etp_doctor_report(const etp_doctor *d, etp_arena *arena);
 
 #endif

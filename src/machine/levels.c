@@ -73,11 +73,6 @@ static SHAPE(k_levels, k_rows);
 #undef OF
 const etp_document k_etp_levels_document = {"etprof.levels/1", "What levels prints", &k_levels};
 
-void etp_levels_json(const void *levels, etp_json *j)
-{
-    etp_document_write(j, &k_etp_levels_document, levels, levels);
-}
-
 const etp_report *etp_levels_report(const etp_levels *levels, etp_arena *arena)
 {
     static const etp_column k_columns[] = {

@@ -23,8 +23,7 @@ typedef struct etp_levels {
 
 // BUNDLE: folder of the runner; NULL: what the CPU has alone counts.
 ETP_NODISCARD etp_status etp_levels_here(const char *bundle, etp_levels *out, etp_error *err);
-void etp_levels_json(const void *levels, etp_json *j); // etprof.levels/1
-extern const etp_document k_etp_levels_document;
+extern const etp_document k_etp_levels_document; // of etp_levels
 const etp_report *etp_levels_report(const etp_levels *levels, etp_arena *arena);
 
 #endif

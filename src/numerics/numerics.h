@@ -62,8 +62,7 @@ ETP_NODISCARD etp_status etp_numerics_measure(etp_device *device, const etp_sess
                                               const etp_numerics_options *options, etp_arena *arena,
                                               etp_numerics *out, etp_error *err);
 
-void etp_numerics_json(const void *numerics, etp_json *j); // etprof.numerics/1
-extern const etp_document k_etp_numerics_document;
+extern const etp_document k_etp_numerics_document; // of etp_numerics
 typedef enum etp_numerics_form {
     ETP_NUMERICS_TEXT,
     ETP_NUMERICS_PAGE, // with the graph

@@ -78,8 +78,7 @@ ETP_NODISCARD etp_status etp_precision_modules(etp_arms *arms, etp_precision *ou
 // The command of `keep`, by what the export noted beside the candidate. precision_source.c
 ETP_NODISCARD etp_status etp_precision_command(etp_arms *arms, etp_precision *out);
 
-void etp_precision_json(const void *precision, etp_json *j); // etprof.precision/1
-extern const etp_document k_etp_precision_document;
+extern const etp_document k_etp_precision_document; // of etp_precision
 // PAGE: with pictures of the HTML page.
 const etp_report *etp_precision_report(const etp_precision *precision, bool page, etp_arena *arena);
 

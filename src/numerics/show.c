@@ -59,11 +59,6 @@ static SHAPE(k_numerics, k_rows);
 const etp_document k_etp_numerics_document = {"etprof.numerics/1", "What ab --numerics prints",
                                               &k_numerics};
 
-void etp_numerics_json(const void *numerics, etp_json *j)
-{
-    etp_document_write(j, &k_etp_numerics_document, numerics, numerics);
-}
-
 static void say(const etp_numerics *a, etp_report *r)
 {
     const char *rule = a->exact ? "the same bits" : "within tolerance";

@@ -83,11 +83,6 @@ static SHAPE(k_precision, k_rows);
 const etp_document k_etp_precision_document = {
     "etprof.precision/1", "What ab --numerics prints of two precisions", &k_precision};
 
-void etp_precision_json(const void *precision, etp_json *j)
-{
-    etp_document_write(j, &k_etp_precision_document, precision, precision);
-}
-
 static void say(const etp_precision *p, etp_report *r)
 {
     if (isfinite(p->snr_db)) {

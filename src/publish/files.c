@@ -27,17 +27,12 @@ static etp_status render(const writer *w, const char *name, etp_report_writer *f
     return etp_run_derive(w->to, name, etp_strbuf_str(&buf), err);
 }
 
-static etp_status document(const writer *w, const char *name,
-                           void (*json)(const void *, etp_json *), const void *data, etp_error *err)
+static etp_status document(const writer *w, const char *name, const etp_document *of,
+                           const void *data, etp_error *err)
 {
-    etp_strbuf buf;
-    etp_strbuf_init(&buf, w->arena);
-    etp_sink sink = etp_sink_strbuf(&buf);
-    etp_json j;
-    etp_json_init(&j, &sink, true);
-    json(data, &j);
-    ETP_NEED(!buf.failed, err, name);
-    return etp_run_derive(w->to, name, etp_strbuf_str(&buf), err);
+    etp_str text = etp_document_text(of, data, data, true, w->arena);
+    ETP_NEED(text.len, err, name);
+    return etp_run_derive(w->to, name, text, err);
 }
 
 // A session that was interrupted before its first block has no time to draw.
@@ -89,7 +84,7 @@ static etp_status write_phase_pictures(const etp_ab *ab, writer *w, etp_error *e
 static etp_status write_all(const etp_ab_session *session, writer *w, etp_error *err)
 {
     const etp_ab *ab = etp_ab_answer(session);
-    ETP_TRY(document(w, "report.json", etp_ab_json, ab, err));
+    ETP_TRY(document(w, "report.json", &k_etp_ab_document, ab, err));
     const etp_report *plain = etp_ab_report(ab, w->arena);
     ETP_TRY(write_pages(w, plain, err));
     ETP_TRY(write_pictures(ab, plain, "", w, err));

@@ -24,7 +24,7 @@ static const etp_report *report_of(const etp_ab *ab, const etp_ab_showing *how, 
 static etp_answer answer_of(const etp_ab *ab, const etp_ab_showing *how, etp_arena *arena)
 {
     return (etp_answer){
-        .json = etp_ab_json,
+        .document = &k_etp_ab_document,
         .data = ab,
         .csv_table = how->price ? ETP_AB_TABLE_PRICE : ETP_AB_TABLE_OPERATORS,
         .brief = how->brief,
@@ -71,7 +71,7 @@ etp_status etp_combined_show(etp_ab_session *const *sessions, size_t n, const ch
     }
     ETP_TRY(etp_combined_build(answers, n, title, arena, &out->combined, err));
     out->answer = (etp_answer){
-        .json = etp_combined_json,
+        .document = &k_etp_combined_document,
         .data = &out->combined,
         .csv_table = ETP_COMBINED_TABLE,
         .report = document ? NULL : etp_combined_report(&out->combined, arena),

@@ -3,9 +3,9 @@
 #ifndef ETP_PUBLISH_SHOWN_H
 #define ETP_PUBLISH_SHOWN_H
 
+#include "document/answer.h"
 #include "judge/open.h"
 #include "kit/combined.h"
-#include "report/answer.h"
 
 typedef struct etp_ab_showing { // zeroed: comparisons, every section
     bool brief;                 // the short form in text

@@ -149,12 +149,6 @@ etp_status etp_roofs_keep(etp_roofs_answer *a, const char *cache_dir, etp_arena 
     return etp_os_write_atomic(path, text, err);
 }
 
-void etp_roofs_json(const void *data, etp_json *j)
-{
-    const etp_roof_table *t = &((const etp_roofs_answer *)data)->table;
-    etp_document_write(j, &k_etp_roofs_document, t, t);
-}
-
 etp_status etp_roofs_document(const etp_roofs_answer *a, etp_arena *arena, etp_str *out,
                               etp_error *err)
 {

@@ -3,7 +3,6 @@
 #ifndef ETP_SESSION_ROOFS_H
 #define ETP_SESSION_ROOFS_H
 
-#include "base/json.h"
 #include "measure/roofs.h"
 
 #define ETP_ROOFS_CACHE ".etprof/roofs" // in the working directory
@@ -29,7 +28,6 @@ ETP_NODISCARD etp_status etp_roofs_cached(etp_device *device, const char *cache_
 // Puts what was measured into the cache, and adds to it what the cache has of other thread counts.
 ETP_NODISCARD etp_status etp_roofs_keep(etp_roofs_answer *answer, const char *cache_dir,
                                         etp_arena *arena, etp_error *err);
-void etp_roofs_json(const void *answer, etp_json *j); // etprof.roofs/1
 ETP_NODISCARD etp_status etp_roofs_document(const etp_roofs_answer *answer, etp_arena *arena,
                                             etp_str *out, etp_error *err);
 

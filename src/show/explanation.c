@@ -139,11 +139,6 @@ static SHAPE(k_explanation, k_explanation_rows);
 const etp_document k_etp_explain_document = {"etprof.explain/1", "what explain prints",
                                              &k_explanation};
 
-void etp_explanation_json(const void *explanation, etp_json *j)
-{
-    etp_document_write(j, &k_etp_explain_document, explanation, explanation);
-}
-
 // The figures behind the verdict, per arm.
 // The efficiency is spelled out as its quotient, so that a reader can check it against the device.
 static void operator_roofs(const etp_explanation *c, etp_keys *keys)

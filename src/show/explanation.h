@@ -33,7 +33,6 @@ ETP_NODISCARD etp_status etp_explanation_find(const etp_ab *ab, const char *id,
 // What there is to explain: ids with their sentences.
 const etp_report *etp_explanation_list(const etp_ab *ab, etp_arena *arena);
 extern const etp_document k_etp_explain_document; // of etp_explanation
-void etp_explanation_json(const void *explanation, etp_json *j);
 const etp_report *etp_explanation_report(const etp_explanation *c, etp_arena *arena);
 
 #endif

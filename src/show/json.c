@@ -766,9 +766,3 @@ static SHAPE(k_ab, k_ab_rows);
 #undef OF
 const etp_document k_etp_ab_document = {
     "etprof.ab/1", "report.json and what ab, run, analyze, compare print", &k_ab};
-
-void etp_ab_json(const void *answer, etp_json *j)
-{
-    const etp_ab *ab = answer;
-    etp_document_write(j, &k_etp_ab_document, ab, ab);
-}

@@ -6,9 +6,8 @@
 #include "compare/ab.h"
 #include "document/fields.h"
 
-extern const etp_document k_etp_ab_document;
+extern const etp_document k_etp_ab_document; // of etp_ab
 // Writes the whole document of an etp_ab. The caller checks the sink.
-void etp_ab_json(const void *answer, etp_json *j);
 
 // Shapes of etp_ab: objects; members without an object of their own.
 extern const etp_shape k_etp_ab_tool, k_etp_ab_device, k_etp_ab_stop, k_etp_ab_environment;

@@ -321,11 +321,6 @@ static SHAPE(k_replay, k_rows);
 #undef OF
 const etp_document k_etp_replay_document = {"etprof.replay/1", "What replay prints", &k_replay};
 
-void etp_replay_json(const void *replay, etp_json *j)
-{
-    etp_document_write(j, &k_etp_replay_document, replay, replay);
-}
-
 static const char *weights_of(const etp_replay *a, etp_arena *arena)
 {
     if (a->outside > 0) {

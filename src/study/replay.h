@@ -67,8 +67,7 @@ const char *etp_replay_shapes(const etp_cut_place *at, etp_arena *arena);
 etp_replay_time etp_replay_alone(const etp_profile *profile, etp_arena *arena);
 extern const etp_shape k_etp_replay_time;
 
-void etp_replay_json(const void *replay, etp_json *j); // etprof.replay/1
-extern const etp_document k_etp_replay_document;
+extern const etp_document k_etp_replay_document; // of etp_replay
 const etp_report *etp_replay_report(const etp_replay *replay, etp_arena *arena);
 // For an issue of a kernel's author, Markdown.
 etp_str etp_replay_issue(const etp_replay *replay, etp_arena *arena);

@@ -284,11 +284,6 @@ static SHAPE(k_sweep, k_rows);
 const etp_document k_etp_replay_sweep_document = {"etprof.replay_sweep/1",
                                                   "What replay --sweep prints", &k_sweep};
 
-void etp_sweep_json(const void *sweep, etp_json *j)
-{
-    etp_document_write(j, &k_etp_replay_sweep_document, sweep, sweep);
-}
-
 static const char *why_of(const etp_sweep_level *x, etp_arena *arena)
 {
     if (x->withheld) {

@@ -55,8 +55,7 @@ ETP_NODISCARD etp_status etp_sweep_read(const char *const *words, size_t n, etp_
 ETP_NODISCARD etp_status etp_sweep_take(const etp_ab *ab, etp_arena *arena, etp_sweep *out,
                                         etp_error *err);
 
-void etp_sweep_json(const void *sweep, etp_json *j); // etprof.replay_sweep/1
-extern const etp_document k_etp_replay_sweep_document;
+extern const etp_document k_etp_replay_sweep_document; // of etp_sweep
 const etp_report *etp_sweep_report(const etp_sweep *sweep, etp_arena *arena);
 
 #endif

@@ -198,11 +198,6 @@ static SHAPE(k_rerun, k_rows);
 #undef OF
 const etp_document k_etp_rerun_document = {"etprof.rerun/1", "What rerun prints", &k_rerun};
 
-void etp_rerun_json(const void *rerun, etp_json *j)
-{
-    etp_document_write(j, &k_etp_rerun_document, rerun, rerun);
-}
-
 const etp_report *etp_rerun_report(const etp_rerun *rerun, etp_arena *arena)
 {
     static const etp_column k_columns[] = {

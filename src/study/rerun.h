@@ -44,8 +44,7 @@ etp_rerun_verdict etp_rerun_judge(const etp_rerun_ratio *first, const etp_rerun_
 ETP_NODISCARD etp_status etp_rerun_compare(const etp_ab *first, const etp_ab *second, double margin,
                                            etp_arena *arena, etp_rerun *out, etp_error *err);
 
-void etp_rerun_json(const void *rerun, etp_json *j); // etprof.rerun/1
-extern const etp_document k_etp_rerun_document;
+extern const etp_document k_etp_rerun_document; // of etp_rerun
 const etp_report *etp_rerun_report(const etp_rerun *rerun, etp_arena *arena);
 
 #endif

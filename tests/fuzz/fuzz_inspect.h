@@ -42,7 +42,7 @@ static inline void fuzz_inspect(const uint8_t *data, size_t size, etp_file_kind 
         etp_sink sink = {.write = fuzz_discard};
         etp_json json;
         etp_json_init(&json, &sink, true);
-        etp_inspect_json(&in, &json);
+        etp_document_write(&json, &k_etp_inspect_document, &in, &in);
         const etp_report *report = etp_inspect_report(&in, &arena);
         FUZZ_CHECK(etp_report_write(report, etp_write_text, NULL, &sink, &err) == ETP_OK);
         if (in.program) {

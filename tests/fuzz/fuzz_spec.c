@@ -41,7 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (etp_whatif_build(ab, lines, n, &w, &err) == ETP_OK) {
         FUZZ_CHECK(w.n_steps == n);
         fuzz_render(etp_whatif_report(&w, &arena), NULL);
-        fuzz_as_json(etp_whatif_json, &w);
+        fuzz_as_json(&k_etp_whatif_document, &w);
     } else {
         FUZZ_CHECK(err.msg[0] != '\0');
     }
@@ -49,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         etp_explanation claim;
         if (etp_explanation_find(ab, lines[i], &claim, NULL) == ETP_OK) {
             fuzz_render(etp_explanation_report(&claim, &arena), NULL);
-            fuzz_as_json(etp_explanation_json, &claim);
+            fuzz_as_json(&k_etp_explain_document, &claim);
         }
     }
     etp_arena_dispose(&arena);

@@ -69,13 +69,13 @@ void fuzz_render(const etp_report *report, const char *table)
     }
 }
 
-void fuzz_as_json(void (*write)(const void *, etp_json *), const void *data)
+void fuzz_as_json(const etp_document *document, const void *data)
 {
     size_t bytes = 0;
     etp_sink sink = {.write = count_bytes, .target = &bytes};
     etp_json j;
     etp_json_init(&j, &sink, true);
-    write(data, &j);
+    etp_document_write(&j, document, data, data);
 }
 
 static void as_tables(const char *dir, etp_run_table table)
@@ -102,7 +102,7 @@ static void of_session(const etp_ab_session *session, const char *dir, unsigned 
     etp_whatif w;
     if (verb == 0) {
         fuzz_render(etp_ab_report(ab, &arena), ETP_AB_TABLE_OPERATORS);
-        fuzz_as_json(etp_ab_json, ab);
+        fuzz_as_json(&k_etp_ab_document, ab);
     } else if (verb == 1 && etp_ab_run(session)) { // bare dumps have no folder to write into
         etp_status ignored = etp_ab_write_files(session, dir, NULL);
         (void)ignored;
@@ -110,12 +110,12 @@ static void of_session(const etp_ab_session *session, const char *dir, unsigned 
         for (size_t i = 0; i < 4; i++) {
             if (etp_explanation_find(ab, k_claims[i], &claim, NULL) == ETP_OK) {
                 fuzz_render(etp_explanation_report(&claim, &arena), NULL);
-                fuzz_as_json(etp_explanation_json, &claim);
+                fuzz_as_json(&k_etp_explain_document, &claim);
             }
         }
         if (etp_whatif_build(ab, k_changes, 2, &w, NULL) == ETP_OK) {
             fuzz_render(etp_whatif_report(&w, &arena), NULL);
-            fuzz_as_json(etp_whatif_json, &w);
+            fuzz_as_json(&k_etp_whatif_document, &w);
         }
     }
     etp_arena_dispose(&arena);

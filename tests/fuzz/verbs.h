@@ -3,7 +3,7 @@
 #ifndef ETP_FUZZ_VERBS_H
 #define ETP_FUZZ_VERBS_H
 
-#include "base/json.h"
+#include "document/fields.h"
 #include "fuzz.h"
 #include "os/os.h"
 #include "report/report.h"
@@ -14,7 +14,7 @@ const char *fuzz_empty_folder(void);
 etp_os_fill fuzz_fill_member;
 // In every format; what it becomes is thrown away.
 void fuzz_render(const etp_report *report, const char *table);
-void fuzz_as_json(void (*write)(const void *, etp_json *), const void *data);
+void fuzz_as_json(const etp_document *document, const void *data);
 
 #define FUZZ_VERBS 6u // of which the first three write reports
 void fuzz_run_verb(const char *dir, unsigned verb);

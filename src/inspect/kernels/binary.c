@@ -189,11 +189,6 @@ static SHAPE(k_binaries, k_rows);
 const etp_document k_etp_kernel_binary_document = {
     "etprof.kernel_binary/1", "what kernels prints of a program or library", &k_binaries};
 
-void etp_kernel_binaries_json(const void *binaries, etp_json *j)
-{
-    etp_document_write(j, &k_etp_kernel_binary_document, binaries, binaries);
-}
-
 // ---- report ----
 
 // What decides whether a level of etprof can change anything: matrix code of the family.

@@ -41,7 +41,6 @@ typedef struct etp_kernel_binaries {
     const char *filter; // only kernels with this in their name, NULL all
 } etp_kernel_binaries;
 extern const etp_document k_etp_kernel_binary_document; // of etp_kernel_binaries
-void etp_kernel_binaries_json(const void *binaries, etp_json *j);
 // Tables "isa" and "kernels".
 const etp_report *etp_kernel_binaries_report(const etp_kernel_binaries *b, etp_arena *arena);
 

@@ -159,11 +159,6 @@ static SHAPE(k_answer, k_answer_rows);
 const etp_document k_etp_kernels_document = {"etprof.kernels/1",
                                              "what kernels prints of a run folder", &k_answer};
 
-void etp_kernels_json(const void *answer, etp_json *j)
-{
-    etp_document_write(j, &k_etp_kernels_document, answer, answer);
-}
-
 // What the kit calls category.
 // The operator's kind is asked only for functions of steered libraries: a memcpy that ran inside a
 // convolution is no convolution kernel.

@@ -9,7 +9,6 @@
 #include "store/store.h"
 
 extern const etp_document k_etp_kernels_document; // of etp_kernels_answer
-void etp_kernels_json(const void *answer, etp_json *j);
 const etp_report *etp_kernels_report(const etp_kernels_answer *answer, etp_arena *arena);
 #define ETP_KERNELS_TABLE "kernels" // the table for CSV
 // Present and absent kernels side by side, as Arm's kit shows them; GEMM: only those of matrix

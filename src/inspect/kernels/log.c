@@ -352,11 +352,6 @@ static SHAPE(k_logs, k_rows);
 const etp_document k_etp_kernel_log_document = {"etprof.kernel_log/1",
                                                 "what kernels prints of logs of XNNPACK", &k_logs};
 
-void etp_kernel_logs_json(const void *logs, etp_json *j)
-{
-    etp_document_write(j, &k_etp_kernel_log_document, logs, logs);
-}
-
 static void kernels_table(const etp_kernel_logs *logs, etp_report *r)
 {
     static const etp_column k_columns[] = {

@@ -47,7 +47,6 @@ typedef struct etp_kernel_logs { // what is shown
 // The table of two logs, into a report that has begun its section.
 void etp_kernel_logs_view(const etp_kernel_logs *logs, etp_report *r, etp_arena *arena);
 extern const etp_document k_etp_kernel_log_document; // of etp_kernel_logs
-void etp_kernel_logs_json(const void *logs, etp_json *j);
 // Tables "kernels" (the columns of Arm's kit) and, of two logs, "view".
 const etp_report *etp_kernel_logs_report(const etp_kernel_logs *logs, etp_arena *arena);
 

@@ -559,11 +559,6 @@ static SHAPE(k_whatif, k_rows);
 #undef OF
 const etp_document k_etp_whatif_document = {"etprof.whatif/1", "What whatif prints", &k_whatif};
 
-void etp_whatif_json(const void *whatif, etp_json *j)
-{
-    etp_document_write(j, &k_etp_whatif_document, whatif, whatif);
-}
-
 const etp_report *etp_whatif_report(const etp_whatif *w, etp_arena *arena)
 {
     static const etp_column k_columns[] = {

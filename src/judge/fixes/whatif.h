@@ -39,8 +39,7 @@ typedef struct etp_whatif {
 // trace.
 ETP_NODISCARD etp_status etp_whatif_build(const etp_ab *ab, const char *const *expressions,
                                           size_t n, etp_whatif *out, etp_error *err);
-void etp_whatif_json(const void *whatif, etp_json *j);
-extern const etp_document k_etp_whatif_document;
+extern const etp_document k_etp_whatif_document; // of etp_whatif
 const etp_report *etp_whatif_report(const etp_whatif *w, etp_arena *arena);
 
 #endif

@@ -35,11 +35,6 @@ static SHAPE(k_list, k_rows);
 const etp_document k_etp_baselines_document = {"etprof.baselines/1", "What baselines prints",
                                                &k_list};
 
-void etp_baselines_json(const void *list, etp_json *j)
-{
-    etp_document_write(j, &k_etp_baselines_document, list, list);
-}
-
 const etp_report *etp_baselines_report(const etp_baselines *list, etp_arena *arena)
 {
     static const etp_column k_columns[] = {

@@ -8,8 +8,7 @@
 #include "report/report.h"
 #include "store/store.h"
 
-void etp_baselines_json(const void *list, etp_json *j); // etprof.baselines/1
-extern const etp_document k_etp_baselines_document;
+extern const etp_document k_etp_baselines_document; // of etp_baselines
 const etp_report *etp_baselines_report(const etp_baselines *list, etp_arena *arena);
 
 #endif

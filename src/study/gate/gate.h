@@ -60,8 +60,7 @@ ETP_NODISCARD etp_status etp_gate_build(const etp_ab *ab, const char *const *rul
 // A value with its interval against a limit: yes when all of [LO, HI] keeps it, no when none does.
 etp_gate_state etp_gate_judge(double lo, double hi, bool at_least, double limit);
 
-void etp_gate_json(const void *gate, etp_json *j); // etprof.gate/1
-extern const etp_document k_etp_gate_document;
+extern const etp_document k_etp_gate_document; // of etp_gate
 const etp_report *etp_gate_report(const etp_gate *gate, etp_arena *arena);
 // JUnit XML: one test case a check; no = failure, unknown = skipped. FALSE on out of memory.
 bool etp_gate_junit(const etp_gate *gate, etp_arena *arena, etp_str *out);

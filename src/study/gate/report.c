@@ -51,11 +51,6 @@ static SHAPE(k_gate, k_rows);
 #undef OF
 const etp_document k_etp_gate_document = {"etprof.gate/1", "What gate prints", &k_gate};
 
-void etp_gate_json(const void *gate, etp_json *j)
-{
-    etp_document_write(j, &k_etp_gate_document, gate, gate);
-}
-
 const etp_report *etp_gate_report(const etp_gate *g, etp_arena *arena)
 {
     static const etp_column k_columns[] = {

@@ -261,11 +261,6 @@ static SHAPE(k_answer, k_answer_rows);
 
 const etp_document k_etp_stats_document = {"etprof.stats/1", "what stats prints", &k_answer};
 
-void etp_stats_json(const void *answer, etp_json *j)
-{
-    etp_document_write(j, &k_etp_stats_document, answer, answer);
-}
-
 // ---- report ----
 
 // From the strongest reason to say nothing down to the plain verdict.

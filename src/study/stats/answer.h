@@ -41,7 +41,6 @@ ETP_NODISCARD etp_status etp_stats_take_withheld(etp_stats_answer *answer, const
                                                  etp_arena *arena, etp_error *err);
 
 extern const etp_document k_etp_stats_document; // of etp_stats_answer
-void etp_stats_json(const void *answer, etp_json *j);
 const etp_report *etp_stats_report(const etp_stats_answer *answer, etp_arena *arena);
 
 #endif

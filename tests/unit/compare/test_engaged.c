@@ -29,7 +29,7 @@ static json_t *engagement_json(const etp_ab *ab, folder *f, json_t **whole)
     etp_strbuf_init(&text, &f->arena);
     etp_sink sink = etp_sink_strbuf(&text);
     etp_json_init(&j, &sink, true);
-    etp_ab_json(ab, &j);
+    etp_document_write(&j, &k_etp_ab_document, ab, ab);
     *whole = json_loadb(etp_strbuf_str(&text).ptr, text.len, JSON_REJECT_DUPLICATES, NULL);
     assert_non_null(*whole);
     json_t *engagement = json_object_get(*whole, "engagement");

@@ -290,7 +290,7 @@ static void sums_beyond_64_bits_are_unknown(void **state)
     etp_sink sink = etp_sink_strbuf(&text);
     etp_json j;
     etp_json_init(&j, &sink, true);
-    etp_ops_json(&a, &j);
+    etp_document_write(&j, &k_etp_ops_document, &a, &a);
     const char *totals =
         strstr(etp_arena_strdup(arena, etp_strbuf_str(&text)), "\"delegated_share\"") - 60;
     assert_non_null(strstr(totals, "\"macs\": null"));

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// An answer in the forms it can take: its author's JSON document, or a report tree in the formats
+// An answer in the forms it can take: a JSON document, or a report tree in the formats
 // that the tree's writers have.
-#ifndef ETP_REPORT_ANSWER_H
-#define ETP_REPORT_ANSWER_H
+#ifndef ETP_DOCUMENT_ANSWER_H
+#define ETP_DOCUMENT_ANSWER_H
 
-#include "base/json.h"
+#include "document/fields.h"
 #include "report/report.h"
 #include "report/screen.h"
 
 typedef struct etp_answer {
-    void (*json)(const void *data, etp_json *j); // author of the document, called with `data`
-    const void *data;
+    const etp_document *document;
+    const void *data;                // that it is of
     const etp_report *report;        // for every other form; NULL where JSON alone is wanted
     const char *csv_table;           // id of the table that CSV is of; NULL: the first
     bool brief;                      // text shows the short form

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which writer an answer goes to.
-#include "report/answer.h"
+#include "document/answer.h"
 
 etp_status etp_answer_write(const etp_answer *answer, etp_report_writer *writer,
                             const etp_report_style *style, etp_sink *sink, etp_error *err)
 {
-    // The document is its author's own and needs no report.
     if (!writer) {
         etp_json j;
         etp_json_init(&j, sink, true);
-        answer->json(answer->data, &j);
+        etp_document_write(&j, answer->document, answer->data, answer->data);
         return ETP_OK;
     }
     etp_report_style how = style ? *style : (etp_report_style){0};
