@@ -27,34 +27,25 @@ static void add_named(rows *list, const char *kind, const char *name, uint64_t a
 
 // ---- parts and weights ----
 
-static uint64_t part_of(const etp_inspect *in, const char *what)
+static const etp_inspect_part *find_part(const etp_inspect *in, const char *what)
 {
     for (size_t i = 0; i < in->n_parts; i++) {
         if (strcmp(in->parts[i].what, what) == 0) {
-            return in->parts[i].bytes;
+            return &in->parts[i];
         }
     }
-    return 0;
-}
-
-static bool has_part(const etp_inspect *in, const char *what)
-{
-    for (size_t i = 0; i < in->n_parts; i++) {
-        if (strcmp(in->parts[i].what, what) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return NULL;
 }
 
 static void compare_parts(rows *list, const etp_inspect *a, const etp_inspect *b)
 {
     for (size_t i = 0; i < a->n_parts; i++) {
-        add_named(list, "part", a->parts[i].what, a->parts[i].bytes, part_of(b, a->parts[i].what),
+        const etp_inspect_part *other = find_part(b, a->parts[i].what);
+        add_named(list, "part", a->parts[i].what, a->parts[i].bytes, other ? other->bytes : 0,
                   true);
     }
     for (size_t i = 0; i < b->n_parts; i++) {
-        if (!has_part(a, b->parts[i].what)) {
+        if (!find_part(a, b->parts[i].what)) {
             add_named(list, "part", b->parts[i].what, 0, b->parts[i].bytes, true);
         }
     }
@@ -111,7 +102,7 @@ static void compare_operators(rows *list, const etp_inspect *a, const etp_inspec
 static uint64_t nodes_of(const etp_method *m)
 {
     uint64_t n = 0;
-    for (uint32_t i = 0; m && i < m->n_partitions; i++) {
+    for (uint32_t i = 0; i < m->n_partitions; i++) {
         n += m->partitions[i].n_nodes;
     }
     return n;
@@ -121,7 +112,7 @@ static uint64_t planned_of(const etp_method *m)
 {
     uint64_t sum = 0;
     // Entry 0 of the memory plan is reserved by the format.
-    for (uint32_t i = 1; m && i < m->pte->planned_bytes.n; i++) {
+    for (uint32_t i = 1; m->pte && i < m->pte->planned_bytes.n; i++) {
         uint64_t v = etp_u64_at(m->pte->planned_bytes, i);
         sum = v > UINT64_MAX - sum ? UINT64_MAX : sum + v;
     }
@@ -133,30 +124,25 @@ static uint64_t planned_of(const etp_method *m)
 // and kernels shows here even when the file's size stays.
 static void compare_method(rows *list, etp_str name, const etp_method *a, const etp_method *b)
 {
-    static const struct {
+    static const etp_method k_none = {0};
+    a = a ? a : &k_none;
+    b = b ? b : &k_none;
+    const struct {
         const char *what;
+        uint64_t a, b;
         bool is_bytes;
-    } k_facts[] = {
-        {"kernel calls",       false},
-        {"delegate calls",     false},
-        {"nodes in delegates", false},
-        {"MACs",               false},
-        {"planned memory",     true }
+    } facts[] = {
+        {"kernel calls",       a->n_of_kind[ETP_INSTR_KERNEL],   b->n_of_kind[ETP_INSTR_KERNEL],   false},
+        {"delegate calls",     a->n_of_kind[ETP_INSTR_DELEGATE], b->n_of_kind[ETP_INSTR_DELEGATE],
+         false                                                                                          },
+        {"nodes in delegates", nodes_of(a),                      nodes_of(b),                      false},
+        {"MACs",               a->macs,                          b->macs,                          false},
+        {"planned memory",     planned_of(a),                    planned_of(b),                    true },
     };
-    const etp_method *both[] = {a, b};
-    for (size_t i = 0; i < sizeof k_facts / sizeof *k_facts; i++) {
-        uint64_t values[2] = {0, 0};
-        // All facts are gathered again for each row: they are few, and stand as their names above.
-        for (int s = 0; s < 2; s++) {
-            const etp_method *m = both[s];
-            const uint64_t facts[] = {m ? m->n_of_kind[ETP_INSTR_KERNEL] : 0,
-                                      m ? m->n_of_kind[ETP_INSTR_DELEGATE] : 0, nodes_of(m),
-                                      m ? m->macs : 0, planned_of(m)};
-            values[s] = facts[i];
-        }
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
         add_named(list, "method",
-                  etp_arena_printf(list->arena, "%.*s: %s", ETP_STR_ARG(name), k_facts[i].what),
-                  values[0], values[1], k_facts[i].is_bytes);
+                  etp_arena_printf(list->arena, "%.*s: %s", ETP_STR_ARG(name), facts[i].what),
+                  facts[i].a, facts[i].b, facts[i].is_bytes);
     }
 }
 

@@ -248,9 +248,7 @@ static etp_cell figure(const etp_logged_value *v, double x)
 // Numbers have no distribution: their value stands where tensors have their mean.
 static etp_cell middle(const etp_logged_value *v)
 {
-    bool is_number =
-        v->type != ETP_ETDUMP_TENSOR && v->type != ETP_ETDUMP_NULL && v->type != ETP_ETDUMP_STRING;
-    return is_number ? etp_cell_double(v->scalar) : figure(v, v->mean);
+    return is_number(v, NULL) ? etp_cell_double(v->scalar) : figure(v, v->mean);
 }
 
 const etp_report *etp_inspect_tensors_report(const etp_inspect_tensors *t, etp_arena *arena)
