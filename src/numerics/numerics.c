@@ -339,21 +339,6 @@ static etp_status look(search *s)
 
 // ---- the two arms ----
 
-// The precision of what is compared: the least that the program has.
-static etp_output_precision precision_of(const etp_method *m)
-{
-    etp_output_precision found = ETP_OUTPUTS_FLOAT32;
-    for (uint32_t p = 0; p < m->n_partitions; p++) {
-        for (uint32_t v = 0; v < m->partitions[p].n_values; v++) {
-            const etp_value *x = &m->partitions[p].values[v];
-            bool half = x->dtype == ETP_DTYPE_FLOAT16 || x->dtype == ETP_DTYPE_BFLOAT16;
-            found = half && found == ETP_OUTPUTS_FLOAT32 ? ETP_OUTPUTS_FLOAT16 : found;
-            found = x->quant.kind != ETP_QUANT_NONE ? ETP_OUTPUTS_INT8 : found;
-        }
-    }
-    return found;
-}
-
 static uint32_t first_jump(const etp_method *m)
 {
     uint32_t i = 0;
@@ -395,7 +380,7 @@ static etp_status search_guarded(search *s)
         s->rows[i] = ETP_NO_INDEX;
         out->not_cut += !is_seen(s, (uint32_t)i);
     }
-    s->precision = precision_of(sides[ETP_BASELINE].method);
+    s->precision = etp_ops_precision(sides[ETP_BASELINE].method);
     etp_status status = look(s);
     if (status == ETP_UNSUPPORTED) { // a cut that cannot be made: nobody is blamed
         out->why = etp_arena_printf(s->arena, "%s", s->err->msg);

@@ -136,6 +136,20 @@ void etp_ops_of(const etp_method *m, etp_arena *arena, etp_ops *out)
     }
 }
 
+etp_output_precision etp_ops_precision(const etp_method *m)
+{
+    etp_output_precision found = ETP_OUTPUTS_FLOAT32;
+    for (uint32_t p = 0; p < m->n_partitions; p++) {
+        for (uint32_t v = 0; v < m->partitions[p].n_values; v++) {
+            const etp_value *x = &m->partitions[p].values[v];
+            bool half = x->dtype == ETP_DTYPE_FLOAT16 || x->dtype == ETP_DTYPE_BFLOAT16;
+            found = half && found == ETP_OUTPUTS_FLOAT32 ? ETP_OUTPUTS_FLOAT16 : found;
+            found = x->quant.kind != ETP_QUANT_NONE ? ETP_OUTPUTS_INT8 : found;
+        }
+    }
+    return found;
+}
+
 const char *etp_ops_differ(const etp_ops *a, const etp_ops *b, etp_arena *arena)
 {
     for (size_t i = 0; i < a->n && i < b->n; i++) {

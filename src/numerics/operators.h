@@ -5,6 +5,7 @@
 #define ETP_NUMERICS_OPERATORS_H
 
 #include "cut/cut.h"
+#include "measure/outputs.h"
 
 typedef struct etp_operand {
     uint32_t value; // of the partition, or of the method for a kernel
@@ -28,6 +29,8 @@ typedef struct etp_ops {
 
 // ARENA is guarded.
 void etp_ops_of(const etp_method *method, etp_arena *arena, etp_ops *out);
+// The least that the partitions of METHOD compute in.
+etp_output_precision etp_ops_precision(const etp_method *method);
 // Where the two have other operators, in words; NULL: nowhere.
 const char *etp_ops_differ(const etp_ops *a, const etp_ops *b, etp_arena *arena);
 

@@ -81,17 +81,6 @@ static const char *command_of(const etp_arms *arms, const etp_run_model *m, cons
     return text.ptr;
 }
 
-static bool is_quantised(const etp_method *m)
-{
-    bool found = false;
-    for (uint32_t p = 0; p < m->n_partitions; p++) {
-        for (uint32_t v = 0; v < m->partitions[p].n_values; v++) {
-            found = found || m->partitions[p].values[v].quant.kind != ETP_QUANT_NONE;
-        }
-    }
-    return found;
-}
-
 etp_status etp_precision_command(etp_arms *arms, etp_precision *out)
 {
     const etp_run_model *m = &arms->plan->models[arms->sides[ETP_CANDIDATE].arm->model];
@@ -100,7 +89,7 @@ etp_status etp_precision_command(etp_arms *arms, etp_precision *out)
     if (out->keep.n == 0) {
         return ETP_OK;
     }
-    if (!is_quantised(arms->sides[ETP_CANDIDATE].method)) {
+    if (etp_ops_precision(arms->sides[ETP_CANDIDATE].method) != ETP_OUTPUTS_INT8) {
         out->no_command = "'etprof export --keep-float' leaves layers out where it quantises, and "
                           "the candidate has none that it quantised";
         return ETP_OK;

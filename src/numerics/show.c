@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The answer as a document and as a report.
-#include <etprof/stats.h>
-
 #include "document/rows.h"
 #include "numerics/numerics.h"
+#include "numerics/times.h"
 
 static const char *verdict_name(etp_numerics_verdict v)
 {
@@ -108,14 +107,7 @@ const etp_report *etp_numerics_report(const etp_numerics *a, etp_numerics_form f
     etp_report_text(r, "%s against %s; %lu of %lu operators can be compared, %lu launches",
                     a->candidate, a->baseline, (unsigned long)(a->operators - a->not_cut),
                     (unsigned long)a->operators, (unsigned long)a->launches);
-    if (a->untimed) {
-        etp_report_note(r, ETP_WARN, "no times: %s", a->untimed);
-    }
-    if (a->waited > ETP_WAIT_MOST) {
-        etp_report_note(r, ETP_WARN,
-                        "other programs had the CPU for %.0f %% of the time: measure times again",
-                        100 * a->waited);
-    }
+    etp_arm_times_say(a->untimed, a->waited, r);
     etp_table *t = a->rows.n > 0 || form == ETP_NUMERICS_TABLE
                        ? etp_report_table(r, "operators", NULL, k_columns,
                                           sizeof k_columns / sizeof *k_columns)

@@ -2,10 +2,9 @@
 // The table of two precisions as a document and as a report.
 #include <math.h>
 
-#include <etprof/stats.h>
-
 #include "document/rows.h"
 #include "numerics/precision.h"
+#include "numerics/times.h"
 
 #define OF etp_precision_row
 static const etp_field k_row_rows[] = {
@@ -98,14 +97,7 @@ static void say(const etp_precision *p, etp_report *r)
                         (unsigned long)p->unpaired, (unsigned long)p->multiplying,
                         p->first_unpaired);
     }
-    if (p->untimed) {
-        etp_report_note(r, ETP_WARN, "no times: %s", p->untimed);
-    }
-    if (p->waited > ETP_WAIT_MOST) {
-        etp_report_note(r, ETP_WARN,
-                        "other programs had the CPU for %.0f %% of the time: measure times again",
-                        100 * p->waited);
-    }
+    etp_arm_times_say(p->untimed, p->waited, r);
 }
 
 static void show_rows(const etp_precision *p, etp_report *r)

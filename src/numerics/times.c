@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include <etprof/stats.h>
+
 #include "numerics/pairs.h"
 
 #define BLOCKS 6u      // traced launches of each program, in turns
@@ -97,4 +99,16 @@ double etp_arm_times_of(const etp_arms *arms, const etp_arm_times *times, int wh
     const double ns = etp_profile_typical(p, row, arms->arena).estimate;
     const bool cut_off = row && row->whole_us && ns < ETP_CLOCK_CUT_NS;
     return another || cut_off ? (double)NAN : ns;
+}
+
+void etp_arm_times_say(const char *untimed, double waited, etp_report *r)
+{
+    if (untimed) {
+        etp_report_note(r, ETP_WARN, "no times: %s", untimed);
+    }
+    if (waited > ETP_WAIT_MOST) {
+        etp_report_note(r, ETP_WARN,
+                        "other programs had the CPU for %.0f %% of the time: measure times again",
+                        100 * waited);
+    }
 }

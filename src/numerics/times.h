@@ -5,6 +5,7 @@
 
 #include "explain/nodes.h"
 #include "numerics/arms.h"
+#include "report/report.h"
 
 typedef struct etp_arm_times {
     etp_profile *profiles[2]; // NULL: none, as of PyTorch
@@ -18,5 +19,7 @@ ETP_NODISCARD etp_status etp_arm_times_measure(etp_arms *arms, etp_arm_times *ou
 // Of the operator at PLACE of WHICH; NAN: not known, or it ran as a part of another.
 double etp_arm_times_of(const etp_arms *arms, const etp_arm_times *times, int which,
                         uint32_t place);
+// Why there are none, and what is wrong with those there are.
+void etp_arm_times_say(const char *untimed, double waited, etp_report *r);
 
 #endif
