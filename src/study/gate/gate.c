@@ -493,57 +493,57 @@ static etp_status check_rule(etp_gate *g, const etp_ab *ab, const rule *r, etp_e
     return g->checks.n > before ? ETP_OK : no_such(r, ab, err);
 }
 
+// A check of no figure.
+static void add_state(etp_gate *g, const char *id, const char *expected, etp_gate_state state,
+                      const char *found, const char *fix)
+{
+    const double none = (double)NAN;
+    etp_gate_add(g, (etp_gate_check){.id = id,
+                                     .expected = expected,
+                                     .state = state,
+                                     .found = found,
+                                     .fix = fix,
+                                     .value = none,
+                                     .lo = none,
+                                     .hi = none,
+                                     .limit = none});
+}
+
+// As add_state, of what can only be so or not.
+static void add_truth(etp_gate *g, const char *id, const char *expected, bool ok, const char *found,
+                      const char *fix)
+{
+    add_state(g, id, expected, ok ? ETP_GATE_YES : ETP_GATE_NO, found, ok ? NULL : fix);
+}
+
 // What cannot be proven is not contradicted: the comparison stands, and the gate says yes.
 static void check_proofs(etp_gate *g, const etp_ab *ab)
 {
     for (size_t i = 0; i < ab->n_arms; i++) {
         etp_truth truth = ab->arms[i].proof.truth;
-        etp_gate_check c = {.id = etp_arena_printf(g->arena, "proof:%s", ab->arms[i].name),
-                            .found = etp_truth_name(truth),
-                            .expected = "not contradicted",
-                            .state = truth == ETP_CONTRADICTED ? ETP_GATE_NO : ETP_GATE_YES,
-                            .value = (double)NAN,
-                            .lo = (double)NAN,
-                            .hi = (double)NAN,
-                            .limit = (double)NAN};
-        c.fix = c.state == ETP_GATE_NO
-                    ? "the arm did not run at its level: etprof analyze DIR --proof"
-                    : NULL;
-        etp_gate_add(g, c);
+        add_truth(g, etp_arena_printf(g->arena, "proof:%s", ab->arms[i].name), "not contradicted",
+                  truth != ETP_CONTRADICTED, etp_truth_name(truth),
+                  "the arm did not run at its level: etprof analyze DIR --proof");
     }
 }
-
-static const etp_gate_check k_no_figure = {
-    .value = (double)NAN, .lo = (double)NAN, .hi = (double)NAN, .limit = (double)NAN};
 
 // Where outputs were not compared (dumps hold none, a runner of others gives none, two programs are
 // two tasks, one arm has nobody to agree with) nothing is asked of them and nothing is said.
 static void check_outputs(etp_gate *g, const etp_ab *ab)
 {
-    etp_gate_check c = k_no_figure;
     int ok = ab->correctness.ok;
     const char *mute = etp_ab_outputs_mute(&ab->correctness);
-    if (ok < 0 && !mute) {
-        return;
+    const char *agree =
+        etp_ab_programs_apart(ab) ? "agree within each program" : "agree within tolerance";
+    if (ok >= 0) {
+        add_truth(g, "outputs", "no difference", ok, ok ? agree : "differ",
+                  "the outputs differ, so the speedup does not count: see outputs in the report");
+    } else if (mute) {
+        add_state(
+            g, "outputs", "no difference", ETP_GATE_UNKNOWN, mute,
+            "give inputs that the model can compute with, and weights that its outputs depend "
+            "on: --inputs FILE");
     }
-    c.id = "outputs";
-    c.expected = "no difference";
-    if (ok < 0) {
-        c.state = ETP_GATE_UNKNOWN;
-        c.found = mute;
-        c.fix = "give inputs that the model can compute with, and weights that its outputs depend "
-                "on: --inputs FILE";
-        etp_gate_add(g, c);
-        return;
-    }
-    c.state = ETP_GATE_YES;
-    c.found = etp_ab_programs_apart(ab) ? "agree within each program" : "agree within tolerance";
-    if (!ok) {
-        c.state = ETP_GATE_NO;
-        c.found = "differ";
-        c.fix = "the outputs differ, so the speedup does not count: see outputs in the report";
-    }
-    etp_gate_add(g, c);
 }
 
 // Arms that agree with each other may all be wrong: asked where the inputs came with the answers.
@@ -552,66 +552,37 @@ static void check_expected(etp_gate *g, const etp_ab *ab)
     for (size_t i = 0; i < ab->n_arms; i++) {
         int ok = ab->arms[i].expected.ok;
         if (ok >= 0) {
-            etp_gate_check c = k_no_figure;
-            c.id = etp_arena_printf(g->arena, "expected:%s", ab->arms[i].name);
-            c.expected = "outputs as the inputs expect";
-            c.state = ok ? ETP_GATE_YES : ETP_GATE_NO;
-            c.found = ok ? "agree within tolerance" : "not as expected";
-            c.fix =
-                ok ? NULL : "the inputs' expectations are of other weights, or the model is wrong";
-            etp_gate_add(g, c);
+            add_truth(g, etp_arena_printf(g->arena, "expected:%s", ab->arms[i].name),
+                      "outputs as the inputs expect", ok,
+                      ok ? "agree within tolerance" : "not as expected",
+                      "the inputs' expectations are of other weights, or the model is wrong");
         }
     }
 }
 
-static void check_soundness(etp_gate *g, const etp_ab *ab)
+// Bare dumps were not measured by blocks.
+static void check_complete(etp_gate *g, const etp_ab *ab)
 {
-    etp_gate_check c;
-    check_proofs(g, ab);
-    check_outputs(g, ab);
-    check_expected(g, ab);
-    // Bare dumps were not measured by blocks.
-    if (!ab->bare) {
-        c = k_no_figure;
-        c.id = "complete";
-        c.expected = "no block lost";
-        c.state = ETP_GATE_YES;
-        c.found = "every block";
-        if (ab->block_lost || etp_ab_is_unfinished(ab)) {
-            c.state = ab->block_lost ? ETP_GATE_NO : ETP_GATE_UNKNOWN;
-            c.found = ab->block_lost ? "a block was lost" : "the session is not finished";
-            c.fix = "etprof ab --resume DIR measures what is missing";
-        }
-        etp_gate_add(g, c);
+    static const char k_fix[] = "etprof ab --resume DIR measures what is missing";
+    if (ab->bare) {
+        return;
     }
-}
-
-// Said only where it is so: that a folder is what was recorded goes without saying.
-static void check_recorded(etp_gate *g, const char *altered)
-{
-    if (altered) {
-        etp_gate_check c = k_no_figure;
-        c.id = "recorded";
-        c.expected = "raw files as recorded";
-        c.state = ETP_GATE_NO;
-        c.found = altered;
-        c.fix = "etprof verify DIR";
-        etp_gate_add(g, c);
+    if (ab->block_lost || !etp_ab_is_unfinished(ab)) {
+        add_truth(g, "complete", "no block lost", !ab->block_lost,
+                  ab->block_lost ? "a block was lost" : "every block", k_fix);
+    } else {
+        add_state(g, "complete", "no block lost", ETP_GATE_UNKNOWN, "the session is not finished",
+                  k_fix);
     }
 }
 
 static void check_grade(etp_gate *g, const etp_ab *ab)
 {
-    const char *least = g->options->min_grade;
-    etp_gate_check c = k_no_figure;
-    c.id = "grade";
-    c.expected = etp_arena_printf(g->arena, "%s or better", least);
-    c.state = ab->judged.grade[0] <= least[0] ? ETP_GATE_YES : ETP_GATE_NO;
-    c.found = etp_arena_printf(g->arena, "%s: %s", ab->judged.grade,
-                               ab->judged.grade_reason ? ab->judged.grade_reason : "");
-    c.fix = c.state == ETP_GATE_NO ? "measure the arms in one session with one runner: etprof ab"
-                                   : NULL;
-    etp_gate_add(g, c);
+    const char *least = g->options->min_grade, *reason = ab->judged.grade_reason;
+    add_truth(g, "grade", etp_arena_printf(g->arena, "%s or better", least),
+              ab->judged.grade[0] <= least[0],
+              etp_arena_printf(g->arena, "%s: %s", ab->judged.grade, reason ? reason : ""),
+              "measure the arms in one session with one runner: etprof ab");
 }
 
 // What is asked when nothing is: no comparison is slower.
@@ -726,11 +697,17 @@ static etp_status build(const etp_ab *ab, const char *const *rules, size_t n, et
     const etp_gate_options *options = out->options;
     for (size_t i = 0; i < n_parts(ab); i++) {
         out->phase = phase_of(part_of(ab, i));
-        check_soundness(out, part_of(ab, i));
+        check_proofs(out, part_of(ab, i));
+        check_outputs(out, part_of(ab, i));
+        check_expected(out, part_of(ab, i));
+        check_complete(out, part_of(ab, i));
         etp_ab_add_doubts(part_of(ab, i), out->arena, &out->noticed);
     }
     out->phase = NULL;
-    check_recorded(out, options->altered);
+    if (options->altered) { // that a folder is what was recorded goes without saying
+        add_truth(out, "recorded", "raw files as recorded", false, options->altered,
+                  "etprof verify DIR");
+    }
     if (options->min_grade) {
         check_grade(out, ab);
     }
