@@ -59,12 +59,11 @@ static etp_status show_numbers(etp_cli *cli, const etp_numerics *numerics, etp_e
 // The line of TEXT that begins at *REST, and goes on behind it.
 static const char *next_line(etp_str *rest, etp_arena *arena)
 {
-    const char *end = rest->len ? memchr(rest->ptr, '\n', rest->len) : NULL;
-    size_t n = end ? (size_t)(end - rest->ptr) : rest->len;
-    const char *line = etp_arena_strdup(arena, (etp_str){rest->ptr, n});
-    n += end != NULL;
-    *rest = (etp_str){rest->ptr + n, rest->len - n};
-    return line;
+    etp_str line;
+    if (!etp_str_cut(rest, "\n", &line)) {
+        rest->len = 0;
+    }
+    return etp_arena_strdup(arena, line);
 }
 
 // Releases are builds like others once the Python package has made bundles of them. PROGRAMS:

@@ -136,17 +136,6 @@ static void on_message(void *ctx, const char *text)
     etp_say("%s\n", text);
 }
 
-static void on_line(void *ctx, const char *text)
-{
-    (void)ctx;
-    etp_say("%s\n", text);
-}
-
-etp_session_view etp_cli_messages(const etp_cli *cli)
-{
-    return (etp_session_view){.message = cli->quiet ? NULL : on_line};
-}
-
 static etp_session_view view_of(etp_cli *cli, terminal *t)
 {
     etp_session_view view = {.ctx = t};

@@ -17,9 +17,6 @@ const char *etp_cli_state(etp_cli *cli, const char *below);
 
 etp_place etp_cli_place(etp_cli *cli);
 
-// What is decided before a session, a line each, unless --quiet was given.
-etp_session_view etp_cli_messages(const etp_cli *cli);
-
 // `run` becomes `ab`, and says by ETPROF_CONFIG which config that comes from, whose folder is not
 // meant exactly, and by ETPROF_COMMAND which line repeats it.
 // A session, and that of again->dir once more beside it: command and place are filled in.

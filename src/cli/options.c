@@ -105,13 +105,14 @@ static double seconds(etp_str text)
 
 static etp_status parse_cool(const char *name, const char *text, etp_cool *out, etp_error *err)
 {
-    etp_str all = etp_str_from(text), celsius = {text, etp_str_find(all, ETP_STR(","))};
+    etp_str time = etp_str_from(text), celsius;
+    bool timed = etp_str_cut(&time, ",", &celsius);
     // The time may be left out, but there always is one: a device that never gets cool must not
     // hold a session for ever.
     *out = (etp_cool){.wait_s = COOL_WAIT_S};
     bool ok = etp_parse_double(celsius, &out->celsius) && out->celsius > 0 && out->celsius < 150;
-    if (ok && celsius.len < all.len) {
-        out->wait_s = seconds((etp_str){text + celsius.len + 1, all.len - celsius.len - 1});
+    if (ok && timed) {
+        out->wait_s = seconds(time);
     }
     return ok && out->wait_s > 0
                ? ETP_OK

@@ -27,25 +27,14 @@ etp_status etp_adb_list(const char *adb, etp_arena *arena, etp_adb_devices *out,
     static const char *const k_words[] = {"devices"};
     etp_str text;
     ETP_TRY(call_adb(adb, k_words, 1, arena, &text, err));
-    while (text.len > 0) {
-        etp_str line = {text.ptr, etp_str_find(text, ETP_STR("\n"))};
-        size_t step = line.len < text.len ? line.len + 1 : line.len;
-        text.ptr += step;
-        text.len -= step;
-        size_t tab = etp_str_find(line, ETP_STR("\t"));
-        if (tab == 0 || tab == line.len) {
-            continue; // the heading, or talk about the server
+    for (etp_str state, serial; etp_str_part(&text, '\n', &state);) {
+        bool told =
+            etp_str_cut(&state, "\t", &serial); // else the heading, or talk about the server
+        state = etp_str_trim(state, " \t\r");
+        if (told && serial.len > 0 && state.len > 0) {
+            etp_adb_device item = {etp_arena_strdup(arena, serial), etp_arena_strdup(arena, state)};
+            ETP_ADD(arena, out, item);
         }
-        etp_str state = {line.ptr + tab + 1, line.len - tab - 1};
-        while (state.len > 0 && (unsigned char)state.ptr[state.len - 1] <= ' ') {
-            state.len--;
-        }
-        if (state.len == 0) {
-            continue; // garbage
-        }
-        etp_adb_device item = {etp_arena_strdup(arena, (etp_str){line.ptr, tab}),
-                               etp_arena_strdup(arena, state)};
-        ETP_ADD(arena, out, item);
     }
     return etp_arena_check(arena, err, "adb devices"); // their serials are compared
 }

@@ -8,29 +8,18 @@
 
 // ---- sets ----
 
-static void add_range(etp_cpu_set *s, uint64_t first, uint64_t last)
-{
-    for (uint64_t i = first; i <= last; i++) {
-        s->bits[i / 64] |= (uint64_t)1 << (i % 64);
-    }
-}
-
 static bool add_item(etp_cpu_set *s, etp_str item)
 {
     uint64_t first, last;
-    size_t dash = etp_str_find(item, ETP_STR("-"));
-    if (!etp_parse_u64((etp_str){item.ptr, dash}, &first)) {
+    etp_str from;
+    (void)etp_str_cut(&item, "-", &from); // a CPU alone is both
+    if (!etp_parse_u64(from, &first) || !etp_parse_u64(item, &last) || last < first ||
+        last >= ETP_CPUS_MAX) {
         return false;
     }
-    last = first;
-    if (dash < item.len &&
-        !etp_parse_u64((etp_str){item.ptr + dash + 1, item.len - dash - 1}, &last)) {
-        return false;
+    for (uint64_t i = first; i <= last; i++) {
+        s->bits[i / 64] |= (uint64_t)1 << (i % 64);
     }
-    if (last < first || last >= ETP_CPUS_MAX) {
-        return false;
-    }
-    add_range(s, first, last);
     return true;
 }
 
@@ -110,31 +99,15 @@ const char *etp_cpu_set_text(const etp_cpu_set *s, etp_arena *arena)
 
 // ---- clusters ----
 
-static bool after(etp_str *text, etp_str word)
-{
-    size_t at = etp_str_find(*text, word);
-    if (at == text->len) {
-        return false;
-    }
-    text->ptr += at + word.len;
-    text->len -= at + word.len;
-    return true;
-}
-
 // "cpus 0 1 2 up to 2000000 kHz" or "cpus 0 1 2 capacity 446".
 static bool parse_cluster(etp_str text, etp_cluster *out)
 {
-    if (!after(&text, ETP_STR("cpus "))) {
+    etp_str cpus, speed;
+    if (!etp_str_cut(&text, "cpus ", &cpus) ||
+        !(etp_str_cut(&text, " up to ", &cpus) || etp_str_cut(&text, " capacity ", &cpus))) {
         return false;
     }
-    etp_str cpus = text, speed = text;
-    etp_str word = etp_str_find(text, ETP_STR(" up to ")) < text.len ? ETP_STR(" up to ")
-                                                                     : ETP_STR(" capacity ");
-    cpus.len = etp_str_find(text, word);
-    if (!after(&speed, word)) {
-        return false;
-    }
-    speed.len = etp_str_find(speed, ETP_STR(" "));
+    (void)etp_str_cut(&text, " ", &speed);
     return etp_cpu_set_parse(cpus, &out->cpus) && etp_parse_u64(speed, &out->speed) &&
            out->speed > 0;
 }
@@ -142,9 +115,7 @@ static bool parse_cluster(etp_str text, etp_cluster *out)
 void etp_topology_parse(etp_str text, etp_topology *out)
 {
     *out = (etp_topology){.text = ""};
-    while (text.len > 0 && out->n < ETP_CLUSTERS_MAX) {
-        etp_str item = {text.ptr, etp_str_find(text, ETP_STR(";"))};
-        size_t step = item.len < text.len ? item.len + 1 : item.len;
+    for (etp_str item; out->n < ETP_CLUSTERS_MAX && etp_str_part(&text, ';', &item);) {
         etp_cluster c;
         if (parse_cluster(item, &c)) {
             size_t at = out->n++;
@@ -153,8 +124,6 @@ void etp_topology_parse(etp_str text, etp_topology *out)
             }
             out->clusters[at] = c;
         }
-        text.ptr += step;
-        text.len -= step;
     }
 }
 
@@ -183,12 +152,6 @@ static bool find_kind(const char *word, cpu_kind *out)
         }
     }
     return false;
-}
-
-bool etp_cpus_is_kind(const char *word)
-{
-    cpu_kind kind;
-    return find_kind(word, &kind);
 }
 
 // The slowest, the fastest, or what is between them.
@@ -263,17 +226,11 @@ uint32_t etp_sme_units(etp_str smidr, const etp_cpu_set *cpus, uint32_t n_cpus)
     uint64_t groups[ETP_CLUSTERS_MAX], values[ETP_CLUSTERS_MAX], firsts[ETP_CLUSTERS_MAX];
     uint32_t n_groups = 0, units = 0;
     size_t n = 0;
-    while (smidr.len > 0 && n < ETP_CLUSTERS_MAX) {
-        etp_str item = {smidr.ptr, etp_str_find(smidr, ETP_STR(" "))};
-        size_t step = item.len < smidr.len ? item.len + 1 : item.len,
-               colon = etp_str_find(item, ETP_STR(":"));
-        if (colon == item.len || !etp_parse_u64((etp_str){item.ptr, colon}, &firsts[n]) ||
-            !etp_parse_u64((etp_str){item.ptr + colon + 1, item.len - colon - 1}, &values[n])) {
+    for (etp_str value, first; n < ETP_CLUSTERS_MAX && etp_str_part(&smidr, ' ', &value); n++) {
+        if (!etp_str_cut(&value, ":", &first) || !etp_parse_u64(first, &firsts[n]) ||
+            !etp_parse_u64(value, &values[n])) {
             return 0;
         }
-        n++;
-        smidr.ptr += step;
-        smidr.len -= step;
     }
     for (size_t i = 0; i < n; i++) {
         uint64_t end = i + 1 < n ? firsts[i + 1] : n_cpus;

@@ -31,9 +31,8 @@ typedef struct etp_topology {
 
 // From the fact "clusters" of a device; pieces that make no sense are left out.
 void etp_topology_parse(etp_str clusters, etp_topology *out);
-bool etp_cpus_is_kind(const char *word); // "big", "mid" or "little"
-// Such a word as a list of CPUs of the device; any other WORD is a list already and
-// comes back. ETP_USAGE when the device has no such kind.
+// WORD "big", "mid" or "little" as a list of CPUs of the device; any other WORD is a list already
+// and comes back. ETP_USAGE when the device has no such kind.
 ETP_NODISCARD etp_status etp_cpus_resolve(etp_device *d, const char *word, etp_arena *arena,
                                           const char **out, etp_error *err);
 

@@ -53,7 +53,6 @@ static etp_status open_kind(etp_device *d, const etp_device_options *o, etp_erro
 // Folders of sessions that were killed: "launches-<pid>-XXXXXX" of a process that is gone.
 static void remove_stale(const char *root, etp_arena *arena)
 {
-    static const char k_prefix[] = "launches-";
     etp_dir_list list;
     if (!etp_os_is_dir(root) || etp_os_list(root, arena, &list, NULL) != ETP_OK) {
         return;
@@ -61,12 +60,10 @@ static void remove_stale(const char *root, etp_arena *arena)
     for (size_t i = 0; i < list.n; i++) {
         etp_str name = etp_str_from(list.items[i].name);
         uint64_t pid;
-        if (!etp_str_starts(name, ETP_STR(k_prefix))) {
+        if (!etp_str_skip(&name, "launches-")) {
             continue;
         }
-        name.ptr += sizeof k_prefix - 1;
-        name.len -= sizeof k_prefix - 1;
-        name.len = etp_str_find(name, ETP_STR("-"));
+        (void)etp_str_cut(&name, "-", &name);
         const char *path = etp_arena_printf(arena, "%s/%s", root, list.items[i].name);
         if (path && etp_parse_u64(name, &pid) && pid <= INT32_MAX &&
             !etp_process_alive((int64_t)pid)) {

@@ -76,11 +76,7 @@ static etp_status add_hosts(const char *path, etp_arena *arena, etp_device_list 
 {
     etp_str text;
     ETP_TRY(etp_os_read_text(path, CONFIG_LIMIT, arena, &text, err));
-    while (text.len > 0) {
-        etp_str line = {text.ptr, etp_str_find(text, ETP_STR("\n"))};
-        size_t step = line.len < text.len ? line.len + 1 : line.len;
-        text.ptr += step;
-        text.len -= step;
+    for (etp_str line; etp_str_part(&text, '\n', &line);) {
         if (!is_host_keyword(next_word(&line))) {
             continue;
         }

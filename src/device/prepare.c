@@ -212,13 +212,10 @@ static bool next_line(etp_str *rest, etp_str *line)
     if (rest->len == 0) {
         return false;
     }
-    *line = (etp_str){rest->ptr, etp_str_find(*rest, ETP_STR("\n"))};
-    size_t step = line->len < rest->len ? line->len + 1 : line->len;
-    rest->ptr += step;
-    rest->len -= step;
-    while (line->len > 0 && (unsigned char)line->ptr[line->len - 1] <= ' ') {
-        line->len--;
+    if (!etp_str_cut(rest, "\n", line)) {
+        rest->len = 0;
     }
+    *line = etp_str_trim(*line, " \t\r");
     return true;
 }
 
@@ -367,10 +364,6 @@ static etp_status apply(etp_device *d, const journal *j, bool *out_untouched, et
     etp_strbuf power;
     etp_strbuf_init(&power, &d->arena);
     while (next_line(&c.out, &line)) {
-        while (line.len > 0 && line.ptr[0] == ' ') {
-            line.ptr++;
-            line.len--;
-        }
         etp_strbuf_printf(&power, "%s%.*s", power.len ? "; " : "", ETP_STR_ARG(line));
     }
     if (power.len > 0) {

@@ -35,11 +35,10 @@ static etp_status new_enough(const char *path, etp_arena *arena, const char **ou
         ETP_OK) {
         return why.status == ETP_NOMEM ? etp_fail_nomem(err, path) : ETP_NO;
     }
-    const etp_str key = ETP_STR("qemu-aarch64 version ");
-    if (!etp_str_starts(out, key)) {
+    etp_str v = out, major, minor;
+    if (!etp_str_skip(&v, "qemu-aarch64 version ")) {
         return ETP_NO;
     }
-    etp_str v = {out.ptr + key.len, out.len - key.len};
     for (size_t i = 0; i < v.len; i++) {
         if (v.ptr[i] == ' ' || v.ptr[i] == '\n' || v.ptr[i] == '(') {
             v.len = i;
@@ -48,17 +47,11 @@ static etp_status new_enough(const char *path, etp_arena *arena, const char **ou
     const char *version = etp_arena_strdup(arena, v);
     ETP_NEED(version, err, path);
     *out_version = version;
-    etp_str major = {v.ptr, etp_str_find(v, ETP_STR("."))};
-    etp_str rest = {v.ptr + major.len, v.len - major.len};
-    if (rest.len > 0) {
-        rest.ptr++;
-        rest.len--;
-    }
-    etp_str minor = {rest.ptr, etp_str_find(rest, ETP_STR("."))};
+    bool dotted = etp_str_cut(&v, ".", &major);
+    (void)etp_str_cut(&v, ".", &minor);
     uint64_t a, b;
-    return etp_parse_u64(major, &a) && etp_parse_u64(minor, &b) && (a > 10 || (a == 10 && b >= 1))
-               ? ETP_OK
-               : ETP_NO;
+    bool numbers = dotted && etp_parse_u64(major, &a) && etp_parse_u64(minor, &b);
+    return numbers && (a > 10 || (a == 10 && b >= 1)) ? ETP_OK : ETP_NO;
 }
 
 typedef struct path_list {
@@ -73,16 +66,12 @@ static void list_places(const char *search_path, const char *program, etp_arena 
                         path_list *out)
 {
     static const char k_cached[] = ".cache/qemu/root/usr/bin/qemu-aarch64";
-    for (etp_str rest = etp_str_from(search_path); rest.len > 0;) {
-        etp_str dir = {rest.ptr, etp_str_find(rest, ETP_STR(":"))};
-        if (dir.len > 0 && dir.ptr[0] == '/') {
+    for (etp_str dir, rest = etp_str_from(search_path); etp_str_part(&rest, ':', &dir);) {
+        if (dir.ptr[0] == '/') {
             ETP_ADD(arena, out, etp_arena_printf(arena, "%.*s/qemu-aarch64", ETP_STR_ARG(dir)));
             ETP_ADD(arena, out,
                     etp_arena_printf(arena, "%.*s/qemu-aarch64-static", ETP_STR_ARG(dir)));
         }
-        size_t step = dir.len < rest.len ? dir.len + 1 : dir.len;
-        rest.ptr += step;
-        rest.len -= step;
     }
     const char *exe = program ? etp_os_absolute(program, arena) : NULL;
     // <tree>/build/<name>/bin/etprof

@@ -335,15 +335,6 @@ static const char *triple_of(etp_str system, etp_str machine, etp_arena *arena)
     return etp_arena_printf(arena, "%.*s-linux-gnu", ETP_STR_ARG(m));
 }
 
-static etp_str next_line(etp_str *rest)
-{
-    etp_str line = {rest->ptr, etp_str_find(*rest, ETP_STR("\n"))};
-    size_t step = line.len < rest->len ? line.len + 1 : line.len;
-    rest->ptr += step;
-    rest->len -= step;
-    return line;
-}
-
 // Makes the folders and asks what the device is. Part files and work folders that killed sessions
 // left behind go: those that nobody touched for an hour (each launch touches its session's), unless
 // a process that is noted there still runs.
@@ -367,11 +358,10 @@ static etp_status make_home(etp_device *d, etp_str *system, etp_str *machine, et
             "pwd -P; uname -s; uname -m",
             r->home_script, ETP_VERSION, r->nonce)};
     ETP_TRY(etp_remote_do(d, &call, &d->arena, err));
-    etp_str rest = call.out;
-    etp_str root = next_line(&rest);
-    *system = next_line(&rest);
-    *machine = next_line(&rest);
-    if (call.status != 0 || root.len == 0 || root.ptr[0] != '/' || machine->len == 0) {
+    etp_str rest = call.out, root;
+    bool told = etp_str_part(&rest, '\n', &root) && etp_str_part(&rest, '\n', system) &&
+                etp_str_part(&rest, '\n', machine);
+    if (call.status != 0 || !told || root.ptr[0] != '/') {
         etp_str reason = etp_remote_reason(call.log);
         return etp_fail(err, ETP_ENVIRONMENT, "%s: cannot make a folder there: %.*s", r->name,
                         ETP_STR_ARG(reason));

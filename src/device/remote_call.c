@@ -30,14 +30,8 @@ const char *const *etp_remote_argv(const etp_remote *r, const char *script, etp_
 
 etp_str etp_remote_reason(etp_str log)
 {
-    while (log.len > 0) {
-        etp_str line = {log.ptr, etp_str_find(log, ETP_STR("\n"))};
-        size_t step = line.len < log.len ? line.len + 1 : line.len;
-        log.ptr += step;
-        log.len -= step;
-        while (line.len > 0 && (line.ptr[line.len - 1] == '\r' || line.ptr[line.len - 1] == ' ')) {
-            line.len--;
-        }
+    for (etp_str line; etp_str_part(&log, '\n', &line);) {
+        line = etp_str_trim(line, "\r ");
         // adb tells about the start of its server before it comes to the point.
         if (line.len > 0 && !etp_str_starts(line, ETP_STR("* daemon"))) {
             line.len = line.len > 300 ? 300 : line.len;
@@ -49,15 +43,11 @@ etp_str etp_remote_reason(etp_str log)
 
 const char *etp_remote_find(const char *program, const char *search_path, etp_arena *arena)
 {
-    for (etp_str rest = etp_str_from(search_path ? search_path : ""); rest.len > 0;) {
-        etp_str dir = {rest.ptr, etp_str_find(rest, ETP_STR(":"))};
+    for (etp_str dir, rest = etp_str_from(search_path); etp_str_part(&rest, ':', &dir);) {
         const char *path = etp_arena_printf(arena, "%.*s/%s", ETP_STR_ARG(dir), program);
-        if (dir.len > 0 && dir.ptr[0] == '/' && path && etp_os_is_executable(path)) {
+        if (dir.ptr[0] == '/' && path && etp_os_is_executable(path)) {
             return path;
         }
-        size_t step = dir.len < rest.len ? dir.len + 1 : dir.len;
-        rest.ptr += step;
-        rest.len -= step;
     }
     return NULL;
 }

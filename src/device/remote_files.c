@@ -141,11 +141,7 @@ static etp_status list_bundle(etp_device *d, listing *out, etp_error *err)
                                    k_hash, q),
         .timeout_ns = HASH_NS};
     ETP_TRY(etp_remote_do(d, &call, &d->arena, err));
-    for (etp_str rest = call.out; rest.len > 0;) {
-        etp_str line = {rest.ptr, etp_str_find(rest, ETP_STR("\n"))};
-        size_t step = line.len < rest.len ? line.len + 1 : line.len;
-        rest.ptr += step;
-        rest.len -= step;
+    for (etp_str line, rest = call.out; etp_str_part(&rest, '\n', &line);) {
         if (line.len <= 67 || memcmp(line.ptr + 64, " ./", 3) != 0) {
             continue;
         }
@@ -323,11 +319,7 @@ etp_status etp_remote_pull(etp_device *d, const char *remote, const char *local,
     const uint64_t most = PULL_BYTES < rest_of_session ? PULL_BYTES : rest_of_session;
     uint64_t left = most;
     const uint64_t begin = etp_os_now_ns();
-    for (etp_str rest = call.out; status == ETP_OK && rest.len > 0;) {
-        etp_str line = {rest.ptr, etp_str_find(rest, ETP_STR("\n"))};
-        size_t step = line.len < rest.len ? line.len + 1 : line.len;
-        rest.ptr += step;
-        rest.len -= step;
+    for (etp_str line, rest = call.out; status == ETP_OK && etp_str_part(&rest, '\n', &line);) {
         if (line.len < 66 || line.ptr[64] != ' ') {
             status = etp_fail(err, ETP_IO, "%s: cannot tell the hash of %s", r->name, remote);
             break;

@@ -109,18 +109,9 @@ static const char k_state[] =
 
 static bool next_pair(etp_str *rest, etp_str *key, etp_str *value)
 {
-    while (rest->len > 0) {
-        etp_str line = {rest->ptr, etp_str_find(*rest, ETP_STR("\n"))};
-        size_t step = line.len < rest->len ? line.len + 1 : line.len;
-        rest->ptr += step;
-        rest->len -= step;
-        size_t eq = etp_str_find(line, ETP_STR("="));
-        if (eq > 0 && eq < line.len) {
-            *key = (etp_str){line.ptr, eq};
-            *value = (etp_str){line.ptr + eq + 1, line.len - eq - 1};
-            while (value->len > 0 && value->ptr[value->len - 1] == ' ') {
-                value->len--;
-            }
+    while (etp_str_part(rest, '\n', value)) {
+        if (etp_str_cut(value, "=", key) && key->len > 0) {
+            *value = etp_str_trim(*value, " ");
             return true;
         }
     }
@@ -165,17 +156,17 @@ typedef struct readings {
 
 static void take_temperature(etp_str v, etp_os_state *out)
 {
-    size_t blank = etp_str_find(v, ETP_STR(" "));
+    etp_str number;
+    bool named = etp_str_cut(&v, " ", &number);
     int64_t milli;
-    if (!etp_parse_i64((etp_str){v.ptr, blank}, &milli) || milli <= 0 || milli > 200000) {
+    if (!etp_parse_i64(number, &milli) || milli <= 0 || milli > 200000) {
         return; // vendors leave nonsense in zones without a sensor
     }
     double celsius = (double)milli / 1000.0;
     if (isnan(out->temperature_c) || celsius > out->temperature_c) {
         out->temperature_c = celsius;
         snprintf(out->temperature_zone, sizeof out->temperature_zone, "%.*s",
-                 (int)(blank < v.len ? v.len - blank - 1 : 0),
-                 v.ptr + (blank < v.len ? blank + 1 : 0));
+                 named ? (int)v.len : 0, v.ptr);
     }
 }
 
@@ -183,11 +174,12 @@ static void take_temperature(etp_str v, etp_os_state *out)
 static void take_clock(etp_str v, etp_os_state *out)
 {
     uint64_t khz, cpu = ETP_OS_CORES;
-    size_t blank = etp_str_find(v, ETP_STR(" "));
-    if (!etp_parse_u64((etp_str){v.ptr, blank}, &khz) || khz == 0) {
+    etp_str number;
+    bool of_cpu = etp_str_cut(&v, " ", &number);
+    if (!etp_parse_u64(number, &khz) || khz == 0) {
         return;
     }
-    if (blank < v.len && !etp_parse_u64((etp_str){v.ptr + blank + 1, v.len - blank - 1}, &cpu)) {
+    if (of_cpu && !etp_parse_u64(v, &cpu)) {
         cpu = ETP_OS_CORES;
     }
     etp_os_state_core(out, cpu, khz);

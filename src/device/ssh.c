@@ -42,11 +42,8 @@ static etp_str line_from(etp_str text, etp_str start)
 {
     size_t at = etp_str_find(text, start);
     etp_str line = {text.ptr + at, text.len - at};
-    line.len = etp_str_find(line, ETP_STR("\n"));
-    while (line.len > 0 && (unsigned char)line.ptr[line.len - 1] <= ' ') {
-        line.len--;
-    }
-    return line;
+    (void)etp_str_cut(&line, "\n", &line);
+    return etp_str_trim(line, " \t\r");
 }
 
 // ssh says it in fifteen lines, the first of them all '@'.

@@ -420,14 +420,9 @@ static bool check_log(foreign_launch *r)
 
 static etp_str value_of(etp_str report, const char *key)
 {
-    for (etp_str rest = report; rest.len > 0;) {
-        etp_str line = {rest.ptr, etp_str_find(rest, ETP_STR("\n"))};
-        size_t used = line.len < rest.len ? line.len + 1 : line.len;
-        rest.ptr += used;
-        rest.len -= used;
-        size_t n = strlen(key);
-        if (line.len > n + 1 && memcmp(line.ptr, key, n) == 0 && line.ptr[n] == ' ') {
-            return (etp_str){line.ptr + n + 1, line.len - n - 1};
+    for (etp_str line; etp_str_part(&report, '\n', &line);) {
+        if (etp_str_skip(&line, key) && etp_str_skip(&line, " ")) {
+            return line;
         }
     }
     return (etp_str){0};

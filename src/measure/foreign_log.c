@@ -11,18 +11,6 @@
 #include "base/number.h"
 #include "measure/foreign.h"
 
-// Moves past TEXT; false when the line does not go on with it.
-static bool skip(etp_str *line, const char *text)
-{
-    size_t len = strlen(text);
-    if (line->len < len || memcmp(line->ptr, text, len) != 0) {
-        return false;
-    }
-    line->ptr += len;
-    line->len -= len;
-    return true;
-}
-
 static bool number(etp_str *line, etp_str *out)
 {
     size_t n = 0;
@@ -50,18 +38,15 @@ static bool milliseconds(etp_str *line, uint64_t *out_ns)
     }
     *out_ns = (uint64_t)llround(ms * 1e6);
     *out_ns += *out_ns == 0; // shorter than its six digits show
-    return skip(line, " ms");
+    return etp_str_skip(line, " ms");
 }
 
 // The rest of LINE after TEXT.
 static bool after(etp_str line, const char *text, etp_str *out)
 {
-    size_t at = etp_str_find(line, etp_str_from(text));
-    if (at >= line.len) {
-        return false;
-    }
-    *out = (etp_str){line.ptr + at, line.len - at};
-    return skip(out, text);
+    etp_str before;
+    *out = line;
+    return etp_str_cut(out, text, &before);
 }
 
 static void wrong(etp_foreign_log *log, const char *what, uint64_t said, const char *against,
@@ -120,20 +105,19 @@ static void take_line(etp_foreign_log *log, etp_str line, uint64_t now)
     etp_str rest;
     uint64_t i, n, ns;
     if (log->kind == ETP_FOREIGN_TEXT) { // the text it answers may look like anything else
-        if (etp_str_starts(line, ETP_STR("PyTorchObserver ")) &&
-            after(line, "PyTorchObserver ", &rest)) {
-            take_answer(log, rest, now);
+        if (etp_str_skip(&line, "PyTorchObserver ")) {
+            take_answer(log, line, now);
         } else if (after(line, "Resetting threadpool with num threads = ", &rest) &&
                    integer(&rest, &n)) {
             log->threads = n;
         }
         return;
     }
-    if (after(line, "Iteration ", &rest) && integer(&rest, &i) && skip(&rest, " of ") &&
-        integer(&rest, &n) && skip(&rest, ": ") && milliseconds(&rest, &ns)) {
+    if (after(line, "Iteration ", &rest) && integer(&rest, &i) && etp_str_skip(&rest, " of ") &&
+        integer(&rest, &n) && etp_str_skip(&rest, ": ") && milliseconds(&rest, &ns)) {
         take_iteration(log, i, n, ns, now);
     } else if (after(line, "Model executed successfully ", &rest) && integer(&rest, &n) &&
-               skip(&rest, " time(s) in ") && milliseconds(&rest, &ns)) {
+               etp_str_skip(&rest, " time(s) in ") && milliseconds(&rest, &ns)) {
         log->total_n = n;
         log->total_ns = ns;
         if (n != log->executions) {

@@ -33,11 +33,8 @@ static bool is_listed(const char *list, etp_str name, etp_arena *arena)
 // "Convolution (NHWC, F32) IGEMM #1" is the operator, the number tells it from its like.
 static etp_str base_name(etp_str name)
 {
-    name.len = etp_str_find(name, ETP_STR("#"));
-    while (name.len > 0 && name.ptr[name.len - 1] == ' ') {
-        name.len--;
-    }
-    return name;
+    (void)etp_str_cut(&name, "#", &name);
+    return etp_str_trim(name, " ");
 }
 
 // By the data types in the names of these three kinds a level can be told (isa.h).
@@ -46,8 +43,7 @@ static bool has_kernels(etp_str name)
     static const char *const k_kinds[] = {"Convolution (", "Fully Connected (",
                                           "Batch Matrix Multiply ("};
     for (size_t i = 0; i < sizeof k_kinds / sizeof *k_kinds; i++) {
-        size_t len = strlen(k_kinds[i]);
-        if (name.len > len && memcmp(name.ptr, k_kinds[i], len) == 0) {
+        if (etp_str_starts(name, etp_str_from(k_kinds[i]))) {
             return true;
         }
     }

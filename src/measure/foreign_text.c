@@ -102,14 +102,11 @@ bool etp_foreign_stats_read(etp_str text, etp_foreign_stats *out, char *why, siz
 
 static bool below(const char *list, uint64_t least, uint64_t most)
 {
-    for (etp_str rest = etp_str_from(list); rest.len > 0;) {
-        etp_str one = {rest.ptr, etp_str_find(rest, ETP_STR(","))};
+    for (etp_str one, rest = etp_str_from(list); etp_str_part(&rest, ',', &one);) {
         uint64_t v;
         if (etp_parse_u64(one, &v) && (v < least || v > most)) { // others are refused elsewhere
             return false;
         }
-        size_t used = one.len + (one.len < rest.len);
-        rest = (etp_str){rest.ptr + used, rest.len - used};
     }
     return true;
 }
@@ -128,7 +125,7 @@ etp_status etp_foreign_text_settle(etp_settings *set, etp_arena *arena, etp_erro
     }
     if (set->decode && !set->depth) { // behind the prompt that is measured
         etp_str first = etp_str_from(set->prefill ? set->prefill : DEFAULT_PREFILL);
-        first.len = etp_str_find(first, ETP_STR(","));
+        (void)etp_str_cut(&first, ",", &first);
         set->depth = etp_arena_strdup(arena, first);
         ETP_NEED(set->depth, err, "phases");
     }

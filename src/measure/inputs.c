@@ -499,12 +499,10 @@ static etp_status absolute(const char *path, etp_arena *arena, const char **out,
 // "x.bpte#3" → "x.bpte", 3; without '#' case 0.
 static bool split_case(etp_str spec, etp_str *path, uint64_t *number)
 {
-    size_t hash = etp_str_find(spec, ETP_STR(".bpte#"));
-    *path = spec;
     *number = 0;
-    if (hash < spec.len) {
-        path->len = hash + 5;
-        if (!etp_parse_u64((etp_str){spec.ptr + hash + 6, spec.len - hash - 6}, number)) {
+    if (etp_str_cut(&spec, ".bpte#", path)) {
+        path->len += strlen(".bpte");
+        if (!etp_parse_u64(spec, number)) {
             *number = UINT64_MAX; // no suite has that many
         }
         return true;
@@ -526,8 +524,9 @@ static etp_status from_files(preparation *p, const char *spec, etp_inputs *out)
     if (p->method) {
         ETP_TRY(count_matches(p, p->n, "--inputs"));
     }
-    for (etp_str rest = etp_str_from(spec);; i++) {
-        etp_str part = {rest.ptr, etp_str_find(rest, ETP_STR(","))};
+    bool more = true;
+    for (etp_str part, rest = etp_str_from(spec); more; i++) {
+        more = etp_str_cut(&rest, ",", &part);
         const char *file = etp_arena_strdup(p->arena, part);
         ETP_TRY(absolute(file, p->arena, &file, p->err));
         p->files[i] = file;
@@ -535,11 +534,6 @@ static etp_status from_files(preparation *p, const char *spec, etp_inputs *out)
             ETP_TRY(from_npy(p, i, file));
         }
         joined = etp_arena_printf(p->arena, "%s%s%s", joined, joined[0] ? "," : "", file);
-        if (part.len == rest.len) {
-            break;
-        }
-        rest.ptr += part.len + 1;
-        rest.len -= part.len + 1;
     }
     out->spec = joined;
     out->files = p->files;

@@ -29,22 +29,20 @@ static etp_status parse_shapes(const char *text, shapes *out, size_t *n_out, etp
 {
     shapes *s = NULL;
     *n_out = 0;
-    for (etp_str rest = etp_str_from(text); rest.len > 0;) {
-        etp_str one = {rest.ptr, etp_str_find(rest, ETP_STR(","))};
-        size_t used = one.len + (one.len < rest.len), equals = etp_str_find(one, ETP_STR("="));
-        if (used > one.len && used == rest.len) {
-            return bad_shape(rest, "ends in a comma", err);
+    bool more = text[0] != '\0';
+    for (etp_str one, name, rest = etp_str_from(text); more;) {
+        const etp_str all = rest;
+        more = etp_str_cut(&rest, ",", &one);
+        if (more && rest.len == 0) {
+            return bad_shape(all, "ends in a comma", err);
         }
-        rest = (etp_str){rest.ptr + used, rest.len - used};
         // "0=1x8" begins the shapes of input 0; what follows without a number belongs to it.
-        if (equals < one.len) {
-            const etp_str name = {one.ptr, equals};
+        if (etp_str_cut(&one, "=", &name)) {
             s = *n_out < MAX_INPUTS ? &out[(*n_out)++] : NULL;
             if (!s || !etp_parse_u64(name, &s->index) || s->index > 1000) {
                 return bad_shape(name, "is not the number of an input (programs keep no names)",
                                  err);
             }
-            one = (etp_str){one.ptr + equals + 1, one.len - equals - 1};
         }
         if (!s || s->n == MAX_SHAPES || one.len == 0) {
             const char *what = one.len > 0 ? "is one shape too many" : "is not a shape";

@@ -17,9 +17,10 @@ static etp_status parse_numbers(const char *option, const char *text, uint64_t l
                                 numbers *out, etp_error *err)
 {
     out->n = 0;
-    for (etp_str rest = etp_str_from(text); text && rest.len > 0;) {
-        etp_str one = {rest.ptr, etp_str_find(rest, ETP_STR(","))};
+    bool more = text && text[0] != '\0';
+    for (etp_str one, rest = etp_str_from(text); more;) {
         uint64_t v;
+        more = etp_str_cut(&rest, ",", &one);
         if (!etp_parse_u64(one, &v) || v < least || v > most) {
             return etp_fail(err, ETP_USAGE, "--%s: '%.*s' is not a number from %llu to %llu",
                             option, ETP_STR_ARG(one), (unsigned long long)least,
@@ -35,9 +36,7 @@ static etp_status parse_numbers(const char *option, const char *text, uint64_t l
             return etp_fail(err, ETP_USAGE, "--%s: more than %d numbers", option, MAX_PHASES);
         }
         out->items[out->n++] = v;
-        size_t used = one.len + (one.len < rest.len);
-        rest = (etp_str){rest.ptr + used, rest.len - used};
-        if (one.len + 1 == used && rest.len == 0) {
+        if (more && rest.len == 0) {
             return etp_fail(err, ETP_USAGE, "--%s: '%s' ends in a comma", option, text);
         }
     }

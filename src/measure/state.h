@@ -173,14 +173,6 @@ ETP_NODISCARD etp_status etp_session_pilot_launch(etp_session *s, const etp_task
 ETP_NODISCARD etp_status etp_session_launch(etp_session *s, const etp_task *t,
                                             etp_launch_outcome *o, etp_error *err);
 
-// The pieces of a launch, for those that are not made one by one.
-ETP_NODISCARD etp_status etp_session_request(etp_session *s, const etp_task *t,
-                                             etp_launch_request *q, etp_error *err);
-ETP_NODISCARD etp_status etp_session_keep(etp_session *s, const etp_task *t,
-                                          const etp_launch_outcome *o, etp_error *err);
-ETP_NODISCARD etp_status etp_session_note_lost(etp_session *s, const etp_task *t,
-                                               const etp_launch_outcome *o, etp_error *err);
-
 // ---- sampling.c ----
 
 // The sampled launches of the first block, one of each arm in ORDER: when they are asked for, or

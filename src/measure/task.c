@@ -209,9 +209,10 @@ static etp_status take_outputs(etp_session *s, const etp_task *t, const char *re
 // Takes the first of NAMES, which ", " separates, off them.
 static etp_str next_name(etp_str *names)
 {
-    etp_str name = {names->ptr, etp_str_find(*names, ETP_STR(", "))};
-    size_t used = name.len < names->len ? name.len + 2 : name.len;
-    *names = (etp_str){names->ptr + used, names->len - used};
+    etp_str name;
+    if (!etp_str_cut(names, ", ", &name)) {
+        names->len = 0;
+    }
     return name;
 }
 
@@ -589,23 +590,4 @@ etp_status etp_session_pilot_launch(etp_session *s, const etp_task *t, uint32_t 
                                     etp_launch_outcome *o, etp_error *err)
 {
     return launch_task(s, t, true, attempt, o, err);
-}
-
-etp_status etp_session_request(etp_session *s, const etp_task *t, etp_launch_request *q,
-                               etp_error *err)
-{
-    return make_request(s, t, false, q, err);
-}
-
-etp_status etp_session_keep(etp_session *s, const etp_task *t, const etp_launch_outcome *o,
-                            etp_error *err)
-{
-    return record_launch(s, t, o, err);
-}
-
-etp_status etp_session_note_lost(etp_session *s, const etp_task *t, const etp_launch_outcome *o,
-                                 etp_error *err)
-{
-    ETP_TRY(keep_log(s, t, o, err));
-    return lose_launch(s, t, o, 1, err);
 }

@@ -30,18 +30,12 @@ bool etp_run_name_ok(etp_str name)
 
 bool etp_run_path_ok(etp_str path)
 {
-    while (path.len > 0) {
-        size_t n = etp_str_find(path, ETP_STR("/"));
-        if (!etp_run_name_ok((etp_str){path.ptr, n})) {
-            return false;
-        }
-        if (n == path.len) {
-            return true;
-        }
-        path.ptr += n + 1;
-        path.len -= n + 1;
+    bool more = true, ok = true;
+    for (etp_str name; more && ok;) {
+        more = etp_str_cut(&path, "/", &name);
+        ok = etp_run_name_ok(name);
     }
-    return false;
+    return ok;
 }
 
 // What a launch leaves, as it is or compressed.

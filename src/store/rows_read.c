@@ -261,13 +261,11 @@ etp_status etp_run_samples_read(etp_str text, etp_arena *arena, etp_run *run, et
 // a line that was torn in the middle of a write.
 static bool take_line(etp_str *text, etp_str *line, uint64_t *at, uint64_t *number_of_line)
 {
-    *line = (etp_str){text->ptr, etp_str_find(*text, ETP_STR("\n"))};
-    if (line->len == text->len) {
+    if (!etp_str_cut(text, "\n", line)) {
         return false;
     }
     *number_of_line += 1;
     *at += line->len + 1;
-    *text = (etp_str){text->ptr + line->len + 1, text->len - line->len - 1};
     return true;
 }
 

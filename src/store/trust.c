@@ -75,14 +75,11 @@ static bool all_beneath(const char *dir, etp_str text, bool *seen, etp_arena *ar
 static bool list_beneath(const char *dir, etp_str list, etp_arena *arena)
 {
     bool seen = false, ok = all_beneath(dir, list, &seen, arena);
-    for (etp_str rest = list; ok;) {
-        etp_str one = {rest.ptr, etp_str_find(rest, ETP_STR(","))};
+    bool more = true;
+    for (etp_str one; ok && more;) {
+        more = etp_str_cut(&list, ",", &one);
         seen = false;
         ok = all_beneath(dir, one, &seen, arena) && seen;
-        if (one.len == rest.len) {
-            break;
-        }
-        rest = (etp_str){rest.ptr + one.len + 1, rest.len - one.len - 1};
     }
     return ok;
 }

@@ -117,18 +117,11 @@ etp_status etp_os_details_read(etp_arena *arena, etp_os_details *out, etp_error 
 // "12345 678 9": time on a CPU, time waiting for one, time slices.
 static bool waited(const char *task, etp_arena *arena, uint64_t *sum)
 {
-    etp_str line;
+    etp_str line, ran, waiting;
     uint64_t v;
-    if (!etp_proc_line(etp_arena_printf(arena, "%s/schedstat", task), arena, &line)) {
-        return false;
-    }
-    size_t start = etp_str_find(line, ETP_STR(" "));
-    if (start == line.len) {
-        return false;
-    }
-    etp_str rest = {line.ptr + start + 1, line.len - start - 1};
-    rest.len = etp_str_find(rest, ETP_STR(" "));
-    if (!etp_parse_u64(rest, &v)) {
+    if (!etp_proc_line(etp_arena_printf(arena, "%s/schedstat", task), arena, &line) ||
+        !etp_str_part(&line, ' ', &ran) || !etp_str_part(&line, ' ', &waiting) ||
+        !etp_parse_u64(waiting, &v)) {
         return false;
     }
     // Nanoseconds.

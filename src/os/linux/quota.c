@@ -9,18 +9,13 @@
 // "20000 100000"; "max 100000" is no limit.
 static double limit_v2(const char *group, etp_arena *arena)
 {
-    etp_str line, rest;
+    etp_str line, first;
     uint64_t quota, period;
     if (!etp_proc_line(etp_arena_printf(arena, "%s/cpu.max", group), arena, &line)) {
         return (double)INFINITY;
     }
-    size_t blank = etp_str_find(line, ETP_STR(" "));
-    if (blank == line.len) {
-        return (double)INFINITY;
-    }
-    rest = (etp_str){line.ptr + blank + 1, line.len - blank - 1};
-    line.len = blank;
-    bool told = etp_parse_u64(line, &quota) && etp_parse_u64(rest, &period) && period > 0;
+    bool told = etp_str_cut(&line, " ", &first) && etp_parse_u64(first, &quota) &&
+                etp_parse_u64(line, &period) && period > 0;
     return told ? (double)quota / (double)period : (double)INFINITY;
 }
 
@@ -54,14 +49,10 @@ static double tightest(const char *root, etp_str path, double (*limit)(const cha
 
 static bool names_cpu(etp_str controllers)
 {
-    while (controllers.len > 0) {
-        etp_str one = {controllers.ptr, etp_str_find(controllers, ETP_STR(","))};
+    for (etp_str one; etp_str_part(&controllers, ',', &one);) {
         if (etp_str_eqz(one, "cpu")) {
             return true;
         }
-        size_t step = one.len < controllers.len ? one.len + 1 : one.len;
-        controllers.ptr += step;
-        controllers.len -= step;
     }
     return false;
 }
@@ -72,22 +63,10 @@ double etp_cgroup_cpus(const char *root, etp_str self, etp_arena *arena)
     const char *v1 = etp_arena_printf(arena, "%s/cpu", root);
     double least = limit_v2(root, arena);
     least = v1 ? fmin(least, limit_v1(v1, arena)) : least;
-    while (self.len > 0) {
-        etp_str line = {self.ptr, etp_str_find(self, ETP_STR("\n"))};
-        size_t step = line.len < self.len ? line.len + 1 : line.len;
-        self.ptr += step;
-        self.len -= step;
-        size_t first = etp_str_find(line, ETP_STR(":"));
-        if (first == line.len) {
+    for (etp_str path, id, names; etp_str_part(&self, '\n', &path);) {
+        if (!etp_str_cut(&path, ":", &id) || !etp_str_cut(&path, ":", &names)) {
             continue;
         }
-        etp_str names = {line.ptr + first + 1, line.len - first - 1};
-        size_t second = etp_str_find(names, ETP_STR(":"));
-        if (second == names.len) {
-            continue;
-        }
-        etp_str path = {names.ptr + second + 1, names.len - second - 1};
-        names.len = second;
         if (names.len == 0) {
             least = fmin(least, tightest(root, path, limit_v2, arena));
         } else if (v1 && names_cpu(names)) {

@@ -33,17 +33,7 @@ const char *etp_os_self_exe(etp_arena *arena)
     return given && strchr(given, '/') ? etp_arena_strdup(arena, etp_str_from(given)) : NULL;
 }
 
-static etp_str trim(etp_str s)
-{
-    while (s.len > 0 && (s.ptr[0] == ' ' || s.ptr[0] == '\t')) {
-        s.ptr++;
-        s.len--;
-    }
-    while (s.len > 0 && strchr(" \t\r\n", s.ptr[s.len - 1])) {
-        s.len--;
-    }
-    return s;
-}
+static const char k_blanks[] = " \t\r\n";
 
 bool etp_proc_line(const char *path, etp_arena *arena, etp_str *out)
 {
@@ -51,8 +41,8 @@ bool etp_proc_line(const char *path, etp_arena *arena, etp_str *out)
     if (!path || etp_os_read_text(path, 65536, arena, &text, NULL) != ETP_OK) {
         return false;
     }
-    text.len = etp_str_find(text, ETP_STR("\n"));
-    *out = trim(text);
+    (void)etp_str_cut(&text, "\n", &text);
+    *out = etp_str_trim(text, k_blanks);
     return true;
 }
 
@@ -73,16 +63,11 @@ static void copy_text(char *dst, size_t cap, etp_str s)
 
 etp_str etp_proc_value(etp_str text, const char *key)
 {
-    while (text.len > 0) {
-        etp_str line = {text.ptr, etp_str_find(text, ETP_STR("\n"))};
-        size_t colon = etp_str_find(line, ETP_STR(":"));
+    for (etp_str value, found; etp_str_part(&text, '\n', &value);) {
         // The whole key: "CPU part" is not "CPU".
-        if (colon < line.len && etp_str_eqz(trim((etp_str){line.ptr, colon}), key)) {
-            return trim((etp_str){line.ptr + colon + 1, line.len - colon - 1});
+        if (etp_str_cut(&value, ":", &found) && etp_str_eqz(etp_str_trim(found, k_blanks), key)) {
+            return etp_str_trim(value, k_blanks);
         }
-        size_t step = line.len < text.len ? line.len + 1 : line.len;
-        text.ptr += step;
-        text.len -= step;
     }
     return (etp_str){0};
 }
@@ -155,17 +140,12 @@ static void unreadable(etp_os_state *out, const char *name)
 // sysconf(_SC_CLK_TCK) (proc(5)). Guests' time, which follows, is in user already.
 static void read_cpu_time(etp_os_state *out, etp_arena *arena)
 {
-    etp_str line;
+    etp_str line, word;
     uint64_t ticks[8], busy = 0;
     size_t n = 0;
-    if (etp_proc_line("/proc/stat", arena, &line) && etp_str_starts(line, ETP_STR("cpu "))) {
-        for (size_t at = 4; at < line.len && n < 8;) {
-            etp_str word = {line.ptr + at, line.len - at};
-            word.len = etp_str_find(word, ETP_STR(" "));
-            if (word.len > 0 && !etp_parse_u64(word, &ticks[n++])) {
-                break;
-            }
-            at += word.len + 1;
+    if (etp_proc_line("/proc/stat", arena, &line) && etp_str_skip(&line, "cpu ")) {
+        while (n < 8 && etp_str_part(&line, ' ', &word) && etp_parse_u64(word, &ticks[n])) {
+            n++;
         }
     }
     long hz = sysconf(_SC_CLK_TCK);
