@@ -62,3 +62,11 @@ void etp_sha256_hex(etp_sha256 *h, char out[static ETP_SHA256_HEX_CHARS])
     }
     out[64] = '\0';
 }
+
+void etp_sha256_of(const void *ptr, size_t len, char out[static ETP_SHA256_HEX_CHARS])
+{
+    etp_sha256 h;
+    etp_sha256_init(&h);
+    etp_sha256_update(&h, ptr, len);
+    etp_sha256_hex(&h, out);
+}

@@ -16,5 +16,7 @@ typedef struct etp_sha256 {
 void etp_sha256_init(etp_sha256 *h);
 void etp_sha256_update(etp_sha256 *h, const void *ptr, size_t len);
 void etp_sha256_hex(etp_sha256 *h, char out[static ETP_SHA256_HEX_CHARS]); // ends H
+// Of LEN bytes that are all there.
+void etp_sha256_of(const void *ptr, size_t len, char out[static ETP_SHA256_HEX_CHARS]);
 
 #endif

@@ -98,9 +98,8 @@ static etp_status open_folder(etp_run_table_source *s, etp_error *err)
     ETP_TRY(etp_run_expect(dir, err));
     ETP_TRY(etp_run_open_manifest(dir, &f->arena, &f->run, err));
     const char *manifest = etp_run_path(&f->arena, dir, ETP_STR(ETP_RUN_MANIFEST));
-    uint64_t bytes;
     // A run is known by its manifest, wherever its folder is moved to.
-    ETP_TRY(manifest ? etp_run_hash_file(manifest, f->id, &bytes, err) : etp_fail_nomem(err, dir));
+    ETP_TRY(manifest ? etp_os_hash_file(manifest, f->id, NULL, err) : etp_fail_nomem(err, dir));
     f->timed = etp_table_utc(f->run.generated_at, &f->generated_us);
     f->cpu = etp_run_fact_of(&f->run, "cpu");
     return k_rows[s->table]->open(f, err);

@@ -9,18 +9,6 @@
 #define BUNDLE_LIMIT ((size_t)1 << 20)
 #define MAX_START 16
 
-static etp_status hash_runner(etp_bundle *b, etp_error *err)
-{
-    etp_file file;
-    ETP_TRY(etp_file_open(b->runner, UINT64_MAX, &file, err));
-    etp_sha256 h;
-    etp_sha256_init(&h);
-    etp_sha256_update(&h, file.bytes.ptr, file.bytes.len);
-    etp_sha256_hex(&h, b->runner_sha256);
-    etp_file_close(&file);
-    return ETP_OK;
-}
-
 static etp_status open_program(const char *path, etp_arena *arena, etp_bundle *out, etp_error *err)
 {
     out->runner = etp_os_absolute(path, arena);
@@ -34,7 +22,7 @@ static etp_status open_program(const char *path, etp_arena *arena, etp_bundle *o
     if (!etp_os_is_executable(out->runner)) {
         return etp_fail(err, ETP_ENVIRONMENT, "runner %s is not executable", out->runner);
     }
-    return hash_runner(out, err);
+    return etp_os_hash_file(out->runner, out->runner_sha256, NULL, err);
 }
 
 static const char *text_member(const json_t *object, const char *key, etp_arena *arena)
@@ -140,7 +128,7 @@ static etp_status open_folder(const char *dir, const char *triple, etp_arena *ar
         json_decref(root);
         return etp_fail_ctx(err, "%s", path);
     }
-    status = hash_runner(out, err);
+    status = etp_os_hash_file(out->runner, out->runner_sha256, NULL, err);
     const char *hash = runner_hash(json_object_get(root, "files"), out);
     out->altered = status == ETP_OK && hash && strcmp(hash, out->runner_sha256) != 0;
     json_decref(root);

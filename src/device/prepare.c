@@ -74,11 +74,8 @@ static const char *wanted(const setting *s, etp_prepare_mode mode)
 // journal, whatever session wrote it.
 static const char *journal_path(const char *dir, const char *spec, etp_arena *arena)
 {
-    etp_sha256 h;
     char hex[ETP_SHA256_HEX_CHARS];
-    etp_sha256_init(&h);
-    etp_sha256_update(&h, spec, strlen(spec));
-    etp_sha256_hex(&h, hex);
+    etp_sha256_of(spec, strlen(spec), hex);
     return etp_arena_printf(arena, "%s/prepared-%.16s.json", dir, hex);
 }
 

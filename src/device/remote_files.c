@@ -22,14 +22,6 @@ static const char k_hash[] =
     "h() { if command -v sha256sum >/dev/null 2>&1; then sha256sum <\"$1\"; "
     "else shasum -a 256 <\"$1\"; fi | cut -c 1-64; }\n";
 
-static void hash_bytes(etp_bytes b, char *hex)
-{
-    etp_sha256 h;
-    etp_sha256_init(&h);
-    etp_sha256_update(&h, b.ptr, b.len);
-    etp_sha256_hex(&h, hex);
-}
-
 static etp_status has_file(etp_device *d, const char *remote, const char *hex, etp_arena *arena,
                            bool *out, etp_error *err)
 {
@@ -96,7 +88,7 @@ etp_status etp_remote_push(etp_device *d, const char *local, etp_arena *arena,
     etp_file file;
     char hex[ETP_SHA256_HEX_CHARS];
     ETP_TRY(etp_file_open(local, UINT64_MAX, &file, err));
-    hash_bytes(file.bytes, hex);
+    etp_sha256_of(file.bytes.ptr, file.bytes.len, hex);
     const char *remote = etp_arena_printf(arena, "%s/files/%s", r->root, hex);
     const char *key = etp_arena_printf(&d->arena, "%s", hex);
     etp_status status = etp_arena_check(arena, err, local); // REMOTE goes into a command line
@@ -173,7 +165,7 @@ static etp_status push_part(etp_device *d, const listing *there, const char *loc
     char hex[ETP_SHA256_HEX_CHARS];
     const char *to = etp_arena_printf(&d->arena, "%s/%s", r->bundle, path);
     ETP_TRY(etp_file_open(local, UINT64_MAX, &file, err));
-    hash_bytes(file.bytes, hex);
+    etp_sha256_of(file.bytes.ptr, file.bytes.len, hex);
     etp_status status = ETP_OK;
     if (!is_listed(there, path, hex)) {
         status = send(d, file.bytes, hex, to, etp_os_is_executable(local), &d->arena, err);
@@ -277,7 +269,7 @@ static etp_status fetch(etp_device *d, const char *remote, etp_str hex, const ch
     }
     if (status == ETP_OK && (status = etp_file_open(part, UINT64_MAX, &file, err)) == ETP_OK) {
         char found[ETP_SHA256_HEX_CHARS];
-        hash_bytes(file.bytes, found);
+        etp_sha256_of(file.bytes.ptr, file.bytes.len, found);
         *left -= file.bytes.len;
         etp_file_close(&file);
         status = etp_str_eqz(hex, found)

@@ -48,19 +48,17 @@ static bool is_dump_name(const char *path)
 static etp_status id_of_folder(const char *dir, char out_hex[static 65], etp_error *err)
 {
     etp_arena arena = {0};
-    uint64_t bytes;
     const char *manifest = etp_run_path(&arena, dir, ETP_STR(ETP_RUN_MANIFEST));
-    etp_status status = etp_run_hash_file(manifest, out_hex, &bytes, err);
+    etp_status status = etp_os_hash_file(manifest, out_hex, NULL, err);
     etp_arena_dispose(&arena);
     return status;
 }
 
 etp_status etp_fleet_id(const char *path, char out_hex[65], etp_error *err)
 {
-    uint64_t bytes;
     out_hex[0] = '\0';
     return etp_os_is_dir(path) ? id_of_folder(path, out_hex, err)
-                               : etp_run_hash_file(path, out_hex, &bytes, err);
+                               : etp_os_hash_file(path, out_hex, NULL, err);
 }
 
 // ---- rows ----
@@ -140,10 +138,7 @@ static etp_status put_dump(etp_fleet *fleet, const etp_fleet_source *source, sou
 {
     etp_file file;
     ETP_TRY(etp_file_open(source->path, DUMP_LIMIT, &file, err));
-    etp_sha256 hash;
-    etp_sha256_init(&hash);
-    etp_sha256_update(&hash, file.bytes.ptr, file.bytes.len);
-    etp_sha256_hex(&hash, id->hex);
+    etp_sha256_of(file.bytes.ptr, file.bytes.len, id->hex);
     etp_status status = is_left_out(fleet, id) ? ETP_OK : put_trace(fleet, source, file.bytes, err);
     etp_file_close(&file);
     return status;

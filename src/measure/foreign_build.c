@@ -171,13 +171,7 @@ static etp_status hash_libraries(etp_foreign *f, etp_arena *arena, etp_error *er
     for (size_t i = 0; i < f->n_libraries; i++) {
         const char *name = etp_path_name(paths[i]);
         char hex[ETP_SHA256_HEX_CHARS];
-        etp_file file;
-        ETP_TRY(etp_file_open(paths[i], FILE_LIMIT, &file, err));
-        etp_sha256 one;
-        etp_sha256_init(&one);
-        etp_sha256_update(&one, file.bytes.ptr, file.bytes.len);
-        etp_sha256_hex(&one, hex);
-        etp_file_close(&file);
+        ETP_TRY(etp_os_hash_file(paths[i], hex, NULL, err));
         etp_sha256_update(&all, name, strlen(name) + 1);
         etp_sha256_update(&all, hex, sizeof hex);
     }
@@ -229,10 +223,7 @@ etp_status etp_foreign_inspect(const char *path, bool tokenizer, etp_arena *aren
     out->there = out->path;
     etp_file file;
     ETP_TRY(etp_file_open(out->path, FILE_LIMIT, &file, err));
-    etp_sha256 h;
-    etp_sha256_init(&h);
-    etp_sha256_update(&h, file.bytes.ptr, file.bytes.len);
-    etp_sha256_hex(&h, out->sha256);
+    etp_sha256_of(file.bytes.ptr, file.bytes.len, out->sha256);
     out->bytes = file.bytes.len;
     etp_image *image = NULL;
     etp_arena scratch = {0};

@@ -31,8 +31,7 @@ etp_status etp_foreign_prepare(etp_device *d, etp_error *err)
     b->start = start;
     b->runner = path;
     b->own_libraries = false; // the runner uses the system's
-    uint64_t bytes;
-    return etp_run_hash_file(path, b->runner_sha256, &bytes, err);
+    return etp_os_hash_file(path, b->runner_sha256, NULL, err);
 }
 
 void etp_plan_note(etp_session_plan *p, etp_note note, const char *text)

@@ -8,7 +8,7 @@
 #include "base/number.h"
 #include "base/path.h"
 #include "base/sha256.h"
-#include "base/utf8.h"
+
 #include "measure/foreign.h"
 #include "measure/phases.h"
 #include "measure/session.h"
@@ -31,24 +31,7 @@ static etp_str stem_of(const char *path)
 // Names that become folder and file names.
 static bool is_plain(etp_str s)
 {
-    if (s.len == 0 || s.len > 120 || s.ptr[0] == '.') {
-        return false;
-    }
-    for (etp_str rest = s; rest.len > 0;) { // JSON could not give it back, people not read it
-        bool valid;
-        size_t n = etp_utf8_next(rest, &valid);
-        if (!valid || etp_is_deceptive(etp_utf8_code_point((const unsigned char *)rest.ptr, n))) {
-            return false;
-        }
-        rest = (etp_str){rest.ptr + n, rest.len - n};
-    }
-    for (size_t i = 0; i < s.len; i++) {
-        unsigned char c = (unsigned char)s.ptr[i];
-        if (c < 0x20 || c == 0x7f || c == '/' || c == '\\') {
-            return false;
-        }
-    }
-    return true;
+    return etp_run_name_ok(s) && s.len <= 120 && s.ptr[0] != '.';
 }
 
 static const char *kind_of(const char *path, etp_bytes b)
@@ -106,10 +89,7 @@ static etp_status read_model(const char *path, etp_arena *arena, etp_run_model *
     etp_status status = etp_model_check(path, file.bytes, err);
     if (status == ETP_OK) {
         char hex[ETP_SHA256_HEX_CHARS];
-        etp_sha256 h;
-        etp_sha256_init(&h);
-        etp_sha256_update(&h, file.bytes.ptr, file.bytes.len);
-        etp_sha256_hex(&h, hex);
+        etp_sha256_of(file.bytes.ptr, file.bytes.len, hex);
         out->bytes = file.bytes.len;
         out->sha256 = etp_str_from(etp_arena_strdup(arena, etp_str_from(hex)));
         *out_path = etp_os_absolute(path, arena);
@@ -683,7 +663,7 @@ static etp_status hash_files(const char *list, const char *what, etp_arena *aren
         etp_planned_file f;
         ETP_TRY(absolute_file(etp_arena_strdup(arena, one), what, arena, &f.path, err));
         f.mark = etp_os_mark_of(f.path);
-        ETP_TRY(etp_run_hash_file(f.path, hex, &bytes, err));
+        ETP_TRY(etp_os_hash_file(f.path, hex, &bytes, err));
         sum += bytes;
         f.sha256 = etp_arena_strdup(arena, etp_str_from(hex));
         ETP_ADD(arena, &plan->files, f);

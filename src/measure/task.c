@@ -272,9 +272,8 @@ static etp_status note_theirs(etp_session *s, etp_error *err)
 {
     const char *path = s->plan->settings.kernels_lib;
     char hex[ETP_SHA256_HEX_CHARS];
-    uint64_t bytes;
     bool several = memchr(s->kernels_theirs.ptr, ',', s->kernels_theirs.len) != NULL;
-    ETP_TRY(etp_run_hash_file(path, hex, &bytes, err));
+    ETP_TRY(etp_os_hash_file(path, hex, NULL, err));
     put_note(s, ETP_NOTE_KERNELS_LIB,
              etp_arena_printf(&s->arena, "%.*s %s of %s (SHA-256 %.12s)",
                               ETP_STR_ARG(s->kernels_theirs),

@@ -60,9 +60,8 @@ static void watch(etp_session *s, const char *path)
                           {0},
                           ETP_NEW_ARRAY(&s->arena, etp_mapped, s->plan->n_arms)};
     char hex[ETP_SHA256_HEX_CHARS] = "";
-    uint64_t bytes;
     // What cannot be read has no hash that it could have later.
-    if (known || etp_run_hash_file(path, hex, &bytes, NULL) == ETP_OK) {
+    if (known || etp_os_hash_file(path, hex, NULL, NULL) == ETP_OK) {
         memcpy(f.sha256, known ? known->sha256 : hex, sizeof f.sha256);
     }
     ETP_ADD(&s->arena, &s->watched, f);
@@ -150,8 +149,7 @@ static etp_status bundle_has(const etp_bundle *b, etp_str hash, etp_arena *arena
 {
     const char *now = NULL;
     char runner[ETP_SHA256_HEX_CHARS];
-    uint64_t bytes;
-    ETP_TRY(etp_run_hash_file(b->runner, runner, &bytes, err));
+    ETP_TRY(etp_os_hash_file(b->runner, runner, NULL, err));
     ETP_TRY(etp_bundle_hash(b, arena, &now, err));
     bool same = strcmp(runner, b->runner_sha256) == 0;
     return same && (hash.len == 0 || etp_str_eqz(hash, now)) ? ETP_OK
@@ -196,8 +194,7 @@ static bool same(const etp_os_mark *a, const etp_os_mark *b)
 static bool has_hash(const char *path, const char *sha256)
 {
     char hex[ETP_SHA256_HEX_CHARS];
-    uint64_t bytes;
-    return etp_run_hash_file(path, hex, &bytes, NULL) == ETP_OK && strcmp(sha256, hex) == 0;
+    return etp_os_hash_file(path, hex, NULL, NULL) == ETP_OK && strcmp(sha256, hex) == 0;
 }
 
 static etp_status is_still(const char *path, etp_os_mark *mark, const char *sha256, etp_error *err)

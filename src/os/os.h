@@ -42,6 +42,10 @@ ETP_NODISCARD etp_status etp_os_pack(etp_str content, etp_arena *arena, etp_str 
                                      etp_error *err);
 void etp_file_close(etp_file *file); // safe on a zeroed or closed file
 
+// SHA-256 of all of PATH, in hexadecimal; OUT_BYTES may be NULL.
+ETP_NODISCARD etp_status etp_os_hash_file(const char *path, char out_hex[static 65],
+                                          uint64_t *out_bytes, etp_error *err);
+
 // Small files into an arena. Pseudo files (/proc, /sys) work: their size is not trusted.
 ETP_NODISCARD etp_status etp_os_read_text(const char *path, size_t limit, etp_arena *arena,
                                           etp_str *out, etp_error *err);

@@ -23,10 +23,7 @@ static const char *cache_path(const etp_roof_table *t, const char *dir, etp_aren
     if (!key) {
         return NULL;
     }
-    etp_sha256 h;
-    etp_sha256_init(&h);
-    etp_sha256_update(&h, key, strlen(key));
-    etp_sha256_hex(&h, hex);
+    etp_sha256_of(key, strlen(key), hex);
     return etp_arena_printf(arena, "%s/%.16s.json", dir, hex);
 }
 

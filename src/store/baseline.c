@@ -74,9 +74,7 @@ static bool parse(etp_str text, etp_arena *arena, etp_baseline *out)
 static etp_status manifest_hash(const char *dir, etp_arena *arena,
                                 char out_hex[static ETP_SHA256_HEX_CHARS], etp_error *err)
 {
-    uint64_t bytes;
-    return etp_run_hash_file(etp_arena_printf(arena, "%s/manifest.json", dir), out_hex, &bytes,
-                             err);
+    return etp_os_hash_file(etp_arena_printf(arena, "%s/manifest.json", dir), out_hex, NULL, err);
 }
 
 static etp_status read_note(const char *path, etp_arena *arena, etp_baseline *out, etp_error *err)

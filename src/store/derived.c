@@ -258,7 +258,6 @@ static etp_status record(const etp_run_deriving *d, etp_error *err)
     etp_arena arena = {0};
     char manifest_hex[ETP_SHA256_HEX_CHARS];
     file_list list = {0};
-    uint64_t bytes;
     const char *list_path = etp_run_path(&arena, d->dir, ETP_STR(ETP_RUN_DERIVED));
     const char *manifest = etp_run_path(&arena, d->dir, ETP_STR(ETP_RUN_MANIFEST));
     etp_status status = read_list(list_path, &arena, &list, err);
@@ -268,7 +267,7 @@ static etp_status record(const etp_run_deriving *d, etp_error *err)
     }
     // Files that are made again later are no witness that the manifest is still the session's.
     if (status == ETP_OK && list.manifest.len == 0 && etp_os_is_file(manifest)) {
-        status = etp_run_hash_file(manifest, manifest_hex, &bytes, err);
+        status = etp_os_hash_file(manifest, manifest_hex, NULL, err);
         list.manifest = etp_str_from(manifest_hex);
     }
     if (status == ETP_OK) {
@@ -367,7 +366,6 @@ static etp_status check_reported(const etp_run *run, etp_arena *arena, bool *out
 {
     etp_run_derived made;
     char hex[65];
-    uint64_t bytes;
     const char *dir = etp_arena_strdup(arena, run->dir);
     const char *path = etp_run_path(arena, dir, ETP_STR(ETP_RUN_MANIFEST));
     *out = true;
@@ -375,7 +373,7 @@ static etp_status check_reported(const etp_run *run, etp_arena *arena, bool *out
     if (st != ETP_OK || made.manifest_sha256.len == 0) { // of no report 'verify' says so
         return st == ETP_CORRUPT ? ETP_OK : st;
     }
-    ETP_TRY(etp_run_hash_file(path, hex, &bytes, err));
+    ETP_TRY(etp_os_hash_file(path, hex, NULL, err));
     *out = etp_str_eqz(made.manifest_sha256, hex);
     return ETP_OK;
 }

@@ -55,10 +55,7 @@ etp_status etp_run_read_export(const char *model, etp_bytes bytes, etp_arena *ar
     etp_run_model found = *out;
     char hex[ETP_SHA256_HEX_CHARS];
     if (found.sha256.len == 0) {
-        etp_sha256 hash;
-        etp_sha256_init(&hash);
-        etp_sha256_update(&hash, bytes.ptr, bytes.len);
-        etp_sha256_hex(&hash, hex);
+        etp_sha256_of(bytes.ptr, bytes.len, hex);
         found.sha256 = etp_str_from(etp_arena_strdup(arena, etp_str_from(hex)));
     }
     const etp_json_object root = {

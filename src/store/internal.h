@@ -30,8 +30,6 @@ extern const etp_document k_etp_run_document, k_etp_launch_document, k_etp_block
 extern const etp_shape k_etp_run_file;
 // A path that stays inside the folder: relative, no "..", no empty part, no control character.
 bool etp_run_path_ok(etp_str path);
-// A name that is a single such part.
-bool etp_run_name_ok(etp_str name);
 
 ETP_NODISCARD etp_status etp_run_manifest_read(etp_str text, etp_arena *arena, etp_run *out,
                                                etp_error *err);

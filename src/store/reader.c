@@ -158,33 +158,16 @@ etp_status etp_run_open(const char *dir, etp_arena *arena, etp_run *out, etp_err
     return etp_arena_check(arena, err, "the run folder");
 }
 
-// Of at most the first MOST bytes; *out_bytes is how many there were.
-static etp_status hash_start(const char *path, uint64_t most, char out_hex[static 65],
-                             uint64_t *out_bytes, etp_error *err)
-{
-    etp_file file;
-    ETP_TRY(etp_file_open(path, UINT64_MAX, &file, err));
-    etp_sha256 h;
-    etp_sha256_init(&h);
-    *out_bytes = file.bytes.len < most ? file.bytes.len : most;
-    etp_sha256_update(&h, file.bytes.ptr, (size_t)*out_bytes);
-    etp_sha256_hex(&h, out_hex);
-    etp_file_close(&file);
-    return ETP_OK;
-}
-
-etp_status etp_run_hash_file(const char *path, char out_hex[static 65], uint64_t *out_bytes,
-                             etp_error *err)
-{
-    return hash_start(path, UINT64_MAX, out_hex, out_bytes, err);
-}
-
 etp_status etp_run_file_is(const etp_run *run, const etp_run_file *f, const char *path, bool *out,
                            etp_error *err)
 {
     char hex[ETP_SHA256_HEX_CHARS];
-    uint64_t bytes, most = etp_run_grows(run, f->path) ? f->bytes : UINT64_MAX;
-    ETP_TRY(hash_start(path, most, hex, &bytes, err));
+    etp_file file;
+    ETP_TRY(etp_file_open(path, UINT64_MAX, &file, err));
+    bool longer = file.bytes.len > f->bytes && etp_run_grows(run, f->path);
+    size_t bytes = longer ? (size_t)f->bytes : file.bytes.len;
+    etp_sha256_of(file.bytes.ptr, bytes, hex);
+    etp_file_close(&file);
     *out = bytes == f->bytes && etp_str_eqz(f->sha256, hex);
     return ETP_OK;
 }

@@ -599,8 +599,6 @@ bool etp_run_has_hashes(const etp_run *run);
 ETP_NODISCARD etp_status etp_run_check_files(const etp_run *run, etp_arena *arena,
                                              const char **out_bad, etp_error *err);
 
-ETP_NODISCARD etp_status etp_run_hash_file(const char *path, char out_hex[static 65],
-                                           uint64_t *out_bytes, etp_error *err);
 typedef struct etp_run_derived { // derived.json; zeroed when there is none
     etp_run_file *files;         // by name
     size_t n;
@@ -624,6 +622,8 @@ ETP_NODISCARD etp_status etp_run_report_options(const char *dir, etp_arena *aren
 uint32_t etp_run_arm_find(const etp_run *run, etp_str name, uint32_t hint);
 // Paths inside the folder, NUL-terminated, NULL on out of memory.
 const char *etp_run_path(etp_arena *arena, const char *dir, etp_str relative);
+// Can NAME be that of a file or folder in it?
+bool etp_run_name_ok(etp_str name);
 const char *etp_run_dump_name(etp_arena *arena, const etp_run_arm *arm, uint32_t block,
                               const char *suffix); // "exp/P.etdump", "exp/P_b2.log"
 // What launches leave may lie in the folder compressed: NAME or NAME with ETP_OS_PACKED behind it,

@@ -112,9 +112,8 @@ static etp_status file_is(etp_str file, etp_str sha256, const char *what, etp_ar
 {
     const char *path = etp_arena_strdup(arena, file);
     char hex[ETP_SHA256_HEX_CHARS];
-    uint64_t bytes;
     ETP_NEED(path, err, what);
-    ETP_TRY(etp_run_hash_file(path, hex, &bytes, err));
+    ETP_TRY(etp_os_hash_file(path, hex, NULL, err));
     return etp_str_eqz(sha256, hex) ? ETP_OK
                                     : etp_fail(err, ETP_USAGE,
                                                "%s is not the %s that was measured: its hash "

@@ -85,7 +85,7 @@ static etp_status add_file(etp_run_writer *w, const char *relative, etp_error *e
     if (find_file(w, f.path) != ETP_NO_INDEX) {
         return ETP_OK;
     }
-    ETP_TRY(etp_run_hash_file(path_of(w, relative, w->arena), hex, &f.bytes, err));
+    ETP_TRY(etp_os_hash_file(path_of(w, relative, w->arena), hex, &f.bytes, err));
     f.path = etp_str_from(etp_arena_strdup(w->arena, f.path));
     f.sha256 = etp_str_from(etp_arena_strdup(w->arena, etp_str_from(hex)));
     note_file(w, f);
