@@ -45,13 +45,11 @@ static etp_status show_numbers(etp_cli *cli, const etp_numerics *numerics, etp_e
     static const etp_numerics_form k_forms[ETP_CLI_FORMATS] = {
         [ETP_CLI_HTML] = ETP_NUMERICS_PAGE, [ETP_CLI_CSV] = ETP_NUMERICS_TABLE};
     const etp_numerics_form form = k_forms[cli->format];
-    etp_answer answer = {.document = p ? &k_etp_precision_document : &k_etp_numerics_document,
-                         .data = p ? (const void *)p : numerics,
-                         .report =
-                             p ? etp_precision_report(p, form == ETP_NUMERICS_PAGE, &cli->arena)
-                               : etp_numerics_report(numerics, form, &cli->arena),
-                         .csv_table = "operators"};
-    ETP_TRY(etp_cli_emit(cli, &answer, err));
+    ETP_TRY(etp_cli_show(cli, p ? &k_etp_precision_document : &k_etp_numerics_document,
+                         p ? (const void *)p : numerics,
+                         p ? etp_precision_report(p, form == ETP_NUMERICS_PAGE, &cli->arena)
+                           : etp_numerics_report(numerics, form, &cli->arena),
+                         "operators", err));
     etp_cli_outcome(cli, p ? 0 : k_codes[numerics->verdict]);
     return ETP_OK;
 }

@@ -93,13 +93,8 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     // Not part of the set-up that validate asks for: it takes a second, and a noisy
     // machine is no broken one.
     etp_doctor_noise(&doctor, &cli->arena);
-    etp_answer answer = {
-        .document = &k_etp_doctor_document,
-        .data = &doctor,
-        .report = etp_doctor_report(&doctor, &cli->arena),
-        .csv_table = "checks",
-    };
-    ETP_TRY(etp_cli_emit(cli, &answer, err));
+    ETP_TRY(etp_cli_show(cli, &k_etp_doctor_document, &doctor,
+                         etp_doctor_report(&doctor, &cli->arena), "checks", err));
     etp_cli_outcome(cli, etp_doctor_fit(&doctor) ? 0 : 1);
     return ETP_OK;
 }

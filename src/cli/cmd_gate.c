@@ -59,13 +59,8 @@ static etp_status show(etp_cli *cli, const gate_options *o, const etp_gate *gate
         ETP_NEED(etp_gate_junit(gate, &cli->arena, &xml), err, "JUnit XML");
         ETP_TRY(etp_os_write_atomic(o->junit, xml, err));
     }
-    etp_answer answer = {
-        .document = &k_etp_gate_document,
-        .data = gate,
-        .report = etp_gate_report(gate, &cli->arena),
-        .csv_table = "checks",
-    };
-    ETP_TRY(etp_cli_emit(cli, &answer, err));
+    ETP_TRY(etp_cli_show(cli, &k_etp_gate_document, gate, etp_gate_report(gate, &cli->arena),
+                         "checks", err));
     etp_cli_outcome(cli, k_codes[gate->state]);
     return ETP_OK;
 }
@@ -124,11 +119,8 @@ static etp_status list_names(etp_cli *cli, etp_error *err)
 {
     etp_baselines found;
     ETP_TRY(etp_baseline_list(etp_cli_state(cli, ""), &cli->arena, &found, err));
-    etp_answer answer = {.document = &k_etp_baselines_document,
-                         .data = &found,
-                         .report = etp_baselines_report(&found, &cli->arena),
-                         .csv_table = "baselines"};
-    return etp_cli_emit(cli, &answer, err);
+    return etp_cli_show(cli, &k_etp_baselines_document, &found,
+                        etp_baselines_report(&found, &cli->arena), "baselines", err);
 }
 
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)

@@ -55,13 +55,9 @@ static etp_status show_logs(etp_cli *cli, const kernels_options *o, int argc, ch
                         argv[0], argv[1]);
     }
     etp_kernel_logs view = {logs, (size_t)argc, o->filter, o->title};
-    etp_answer answer = {
-        .document = &k_etp_kernel_log_document,
-        .data = &view,
-        .report = etp_kernel_logs_report(&view, &cli->arena),
-        .csv_table = argc == 2 ? "view" : "kernels",
-    };
-    return etp_cli_emit(cli, &answer, err);
+    return etp_cli_show(cli, &k_etp_kernel_log_document, &view,
+                        etp_kernel_logs_report(&view, &cli->arena), argc == 2 ? "view" : "kernels",
+                        err);
 }
 
 static etp_status show_binaries(etp_cli *cli, const kernels_options *o, int argc, char **argv,

@@ -277,11 +277,8 @@ static etp_status show(etp_cli *cli, const replay_options *o, const etp_replay *
     if (o->issue) {
         return etp_cli_emit_bytes(cli, etp_replay_issue(replay, &cli->arena), err);
     }
-    etp_answer answer = {.document = &k_etp_replay_document,
-                         .data = replay,
-                         .report = etp_replay_report(replay, &cli->arena),
-                         .csv_table = "levels"};
-    return etp_cli_emit(cli, &answer, err);
+    return etp_cli_show(cli, &k_etp_replay_document, replay, etp_replay_report(replay, &cli->arena),
+                        "levels", err);
 }
 
 // The operator alone beside its model.
@@ -360,11 +357,8 @@ static etp_status sweep(etp_cli *cli, const replay_options *o, const opened *in,
     }
     etp_ab_close(session);
     ETP_TRY(st);
-    etp_answer answer = {.document = &k_etp_replay_sweep_document,
-                         .data = &s,
-                         .report = etp_sweep_report(&s, &cli->arena),
-                         .csv_table = "sweep"};
-    return etp_cli_emit(cli, &answer, err);
+    return etp_cli_show(cli, &k_etp_replay_sweep_document, &s, etp_sweep_report(&s, &cli->arena),
+                        "sweep", err);
 }
 
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)

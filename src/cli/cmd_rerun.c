@@ -37,13 +37,8 @@ static etp_status show(etp_cli *cli, const etp_ab_session *first, const etp_ab_s
     etp_rerun rerun;
     ETP_TRY(etp_rerun_compare(etp_ab_answer(first), etp_ab_answer(second), margin, &cli->arena,
                               &rerun, err));
-    etp_answer answer = {
-        .document = &k_etp_rerun_document,
-        .data = &rerun,
-        .report = etp_rerun_report(&rerun, &cli->arena),
-        .csv_table = "comparisons",
-    };
-    ETP_TRY(etp_cli_emit(cli, &answer, err));
+    ETP_TRY(etp_cli_show(cli, &k_etp_rerun_document, &rerun, etp_rerun_report(&rerun, &cli->arena),
+                         "comparisons", err));
     etp_cli_outcome(cli, k_codes[rerun.verdict]);
     return ETP_OK;
 }

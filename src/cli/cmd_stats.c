@@ -61,13 +61,8 @@ static etp_status show_timelines(etp_cli *cli, const stats_options *o, int argc,
         ETP_TRY(etp_kit_latencies_write(&x, o->out, &kept, &cli->arena, err));
         etp_cli_say_kept(cli, &kept);
     }
-    etp_answer answer = {
-        .document = &k_etp_latency_document,
-        .data = &x,
-        .report = etp_kit_latencies_report(&x, &cli->arena),
-        .csv_table = "latencies",
-    };
-    return etp_cli_emit(cli, &answer, err);
+    return etp_cli_show(cli, &k_etp_latency_document, &x, etp_kit_latencies_report(&x, &cli->arena),
+                        "latencies", err);
 }
 
 // By its first line; what cannot be read is not a timeline here, and said by who reads it as
@@ -103,13 +98,9 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     ETP_TRY(etp_cli_take_input(cli, argv[0], ETP_SAMPLES_LIMIT, &in, err));
     ETP_TRY(etp_stats_answer_build(in.name, in.content, o->baseline, o->phase, o->margin,
                                    &cli->arena, &stats, err));
-    etp_answer answer = {
-        .document = &k_etp_stats_document,
-        .data = &stats,
-        .report = cli->format == ETP_CLI_JSON ? NULL : etp_stats_report(&stats, &cli->arena),
-        .csv_table = "comparisons",
-    };
-    return etp_cli_emit(cli, &answer, err);
+    return etp_cli_show(cli, &k_etp_stats_document, &stats,
+                        cli->format == ETP_CLI_JSON ? NULL : etp_stats_report(&stats, &cli->arena),
+                        "comparisons", err);
 }
 
 const etp_command etp_cmd_stats = {

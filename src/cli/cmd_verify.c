@@ -23,13 +23,9 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     ETP_TRY(etp_run_expect(argv[0], err));
     etp_verify v;
     ETP_TRY(etp_verify_folder(argv[0], etp_cli_work(cli), &cli->arena, &v, err));
-    etp_answer answer = {
-        .document = &k_etp_verify_document,
-        .data = &v,
-        .report = etp_verify_report(&v, o->full || cli->format != ETP_CLI_TEXT, &cli->arena),
-        .csv_table = "files",
-    };
-    ETP_TRY(etp_cli_emit(cli, &answer, err));
+    ETP_TRY(etp_cli_show(cli, &k_etp_verify_document, &v,
+                         etp_verify_report(&v, o->full || cli->format != ETP_CLI_TEXT, &cli->arena),
+                         "files", err));
     static const int k_codes[] = {3, 1, 0}; // by the verdict, from -1 on
     etp_cli_outcome(cli, k_codes[etp_verify_verdict(&v) + 1]);
     return ETP_OK;

@@ -69,11 +69,8 @@ static etp_status restore(etp_cli *cli, const etp_device_options *how, bool forc
             err, ETP_USAGE,
             "no session left settings on %s; 'etprof doctor devices' lists where any are", argv[1]);
     }
-    etp_answer answer = {.document = &k_etp_restored_document,
-                         .data = &done,
-                         .report = etp_restored_report(&done, &cli->arena),
-                         .csv_table = "restored"};
-    return etp_cli_emit(cli, &answer, err);
+    return etp_cli_show(cli, &k_etp_restored_document, &done,
+                        etp_restored_report(&done, &cli->arena), "restored", err);
 }
 
 etp_status etp_cli_devices(etp_cli *cli, bool force, int argc, char **argv, etp_error *err)
@@ -102,11 +99,6 @@ etp_status etp_cli_devices(etp_cli *cli, bool force, int argc, char **argv, etp_
     ETP_TRY(etp_device_list_make(&how, &cli->arena, &found.list, err));
     const char *dir = etp_cli_state(cli, "/" ETP_PREPARE_DIR);
     ETP_TRY(etp_prepare_list(dir ? dir : "", &cli->arena, &found.prepared, err));
-    etp_answer answer = {
-        .document = &k_etp_devices_document,
-        .data = &found,
-        .report = etp_devices_report(&found, &cli->arena),
-        .csv_table = "devices",
-    };
-    return etp_cli_emit(cli, &answer, err);
+    return etp_cli_show(cli, &k_etp_devices_document, &found,
+                        etp_devices_report(&found, &cli->arena), "devices", err);
 }

@@ -21,11 +21,6 @@ etp_status etp_cli_levels(etp_cli *cli, etp_error *err)
     st = etp_levels_here(st == ETP_OK ? device->bundle.dir : NULL, &levels, err);
     etp_device_close(device);
     ETP_TRY(st);
-    etp_answer answer = {
-        .document = &k_etp_levels_document,
-        .data = &levels,
-        .report = etp_levels_report(&levels, &cli->arena),
-        .csv_table = "levels",
-    };
-    return etp_cli_emit(cli, &answer, err);
+    return etp_cli_show(cli, &k_etp_levels_document, &levels,
+                        etp_levels_report(&levels, &cli->arena), "levels", err);
 }

@@ -78,6 +78,14 @@ etp_status etp_cli_emit(etp_cli *cli, const etp_answer *answer, etp_error *err)
     return etp_cli_emit_bytes(cli, etp_strbuf_str(&buf), err);
 }
 
+etp_status etp_cli_show(etp_cli *cli, const etp_document *document, const void *data,
+                        const etp_report *report, const char *csv_table, etp_error *err)
+{
+    const etp_answer answer = {
+        .document = document, .data = data, .report = report, .csv_table = csv_table};
+    return etp_cli_emit(cli, &answer, err);
+}
+
 etp_status etp_cli_emit_reply(etp_cli *cli, etp_reply_maker *maker, const etp_question *question,
                               etp_error *err)
 {

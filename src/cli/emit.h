@@ -10,6 +10,10 @@
 
 // Writes to --output or standard output in cli->format.
 ETP_NODISCARD etp_status etp_cli_emit(etp_cli *cli, const etp_answer *answer, etp_error *err);
+// An answer of a document, a report and a table for CSV.
+ETP_NODISCARD etp_status etp_cli_show(etp_cli *cli, const etp_document *document, const void *data,
+                                      const etp_report *report, const char *csv_table,
+                                      etp_error *err);
 // --limit of a verb with --format github: bytes of what etp_cli_emit writes, 0: not given.
 ETP_NODISCARD etp_status etp_cli_limit(etp_cli *cli, uint64_t bytes, etp_error *err);
 // As etp_cli_emit, the reply of MAKER to QUESTION.

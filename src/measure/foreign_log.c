@@ -104,17 +104,17 @@ static void take_line(etp_foreign_log *log, etp_str line, uint64_t now)
 {
     etp_str rest;
     uint64_t i, n, ns;
-    if (log->kind == ETP_FOREIGN_TEXT) { // the text it answers may look like anything else
-        if (etp_str_skip(&line, "PyTorchObserver ")) {
-            take_answer(log, line, now);
-        } else if (after(line, "Resetting threadpool with num threads = ", &rest) &&
-                   integer(&rest, &n)) {
-            log->threads = n;
-        }
+    bool text = log->kind == ETP_FOREIGN_TEXT; // which may look like anything else
+    if (text && etp_str_skip(&line, "PyTorchObserver ")) {
+        take_answer(log, line, now);
+    } else if (after(line, "Resetting threadpool with num threads = ", &rest) &&
+               integer(&rest, &n)) {
+        log->threads = n;
+    } else if (text) {
         return;
-    }
-    if (after(line, "Iteration ", &rest) && integer(&rest, &i) && etp_str_skip(&rest, " of ") &&
-        integer(&rest, &n) && etp_str_skip(&rest, ": ") && milliseconds(&rest, &ns)) {
+    } else if (after(line, "Iteration ", &rest) && integer(&rest, &i) &&
+               etp_str_skip(&rest, " of ") && integer(&rest, &n) && etp_str_skip(&rest, ": ") &&
+               milliseconds(&rest, &ns)) {
         take_iteration(log, i, n, ns, now);
     } else if (after(line, "Model executed successfully ", &rest) && integer(&rest, &n) &&
                etp_str_skip(&rest, " time(s) in ") && milliseconds(&rest, &ns)) {
@@ -125,9 +125,6 @@ static void take_line(etp_foreign_log *log, etp_str line, uint64_t now)
         }
     } else if (after(line, "Model loaded in ", &rest) && milliseconds(&rest, &ns)) {
         log->load_ns = ns;
-    } else if (after(line, "Resetting threadpool with num threads = ", &rest) &&
-               integer(&rest, &n)) {
-        log->threads = n;
     }
 }
 

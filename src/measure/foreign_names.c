@@ -22,14 +22,6 @@ typedef struct question {
     etp_arena *arena;
 } question;
 
-// Between separators, so that a name is not found inside a longer one.
-static bool is_listed(const char *list, etp_str name, etp_arena *arena)
-{
-    const char *all = etp_arena_printf(arena, "; %s; ", list);
-    const char *one = etp_arena_printf(arena, "; %.*s; ", ETP_STR_ARG(name));
-    return !all || !one || strstr(all, one) != NULL;
-}
-
 // "Convolution (NHWC, F32) IGEMM #1" is the operator, the number tells it from its like.
 static etp_str base_name(etp_str name)
 {
@@ -67,7 +59,7 @@ static bool read_names(const char *path, etp_arena *arena, const char **list)
                 continue;
             }
             etp_str name = base_name(ev.delegate_id_str.len > 0 ? ev.delegate_id_str : ev.name);
-            if (has_kernels(name) && !is_listed(*list, name, arena)) {
+            if (has_kernels(name) && !etp_names_have(etp_str_from(*list), ';', name)) {
                 *list = etp_arena_printf(arena, "%s%s%.*s", *list, **list ? "; " : "",
                                          ETP_STR_ARG(name));
                 ok = ok && *list;
@@ -134,12 +126,9 @@ static bool ask_level(const question *q, const char *mask, const char **list)
 static bool all_alike(const char *on, const char *off, const etp_session_plan *plan)
 {
     bool feature = false, code = true;
-    for (const char *at = off; *at;) {
-        size_t len = etp_str_find(etp_str_from(at), ETP_STR("; "));
-        etp_name_proof proof = etp_isa_name_proof(at, len);
-        feature = feature || proof == ETP_PROVES_SME;
-        at += len;
-        at += strncmp(at, "; ", 2) == 0 ? 2 : 0;
+    for (etp_str name, rest = etp_str_from(off); etp_str_part(&rest, ';', &name);) {
+        name = etp_str_trim(name, " ");
+        feature = feature || etp_isa_name_proof(name.ptr, name.len) == ETP_PROVES_SME;
     }
     for (uint32_t i = 0; i < plan->n_arms; i++) {
         code = code && plan->arms[i].foreign->sme != ETP_KNOWN_NO;

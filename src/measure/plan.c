@@ -130,36 +130,35 @@ static etp_status read_models(const etp_session_plan_options *o, etp_arena *aren
 
 // ---- levels ----
 
-// AVAILABLE_ON NULL: all levels of the family, for who mistyped a name; else those that this CPU
-// has.
+// The N of LEVELS, those that hide one feature alone by its name. AVAILABLE_ON NULL: all of them,
+// for who mistyped a name; else those that this CPU has.
+static const char *names_of(const etp_level *levels, size_t n, const etp_isa_cpu *available_on,
+                            etp_arena *arena)
+{
+    const char *text = "";
+    for (size_t i = 0; i < n && text; i++) {
+        if (!available_on || etp_level_state_of(available_on, levels[i]).available) {
+            bool one = etp_level_hides_one(levels[i]);
+            text = etp_arena_printf(arena, "%s%s%s", text, text[0] ? ", " : "",
+                                    one ? etp_isa_feature_name(etp_level_without(levels[i]))
+                                        : etp_level_get(levels[i])->name);
+        }
+    }
+    return text && text[0] ? text : "none";
+}
+
 static const char *level_list(etp_isa_family family, const etp_isa_cpu *available_on,
                               etp_arena *arena)
 {
     etp_level levels[ETP_LEVEL_COUNT];
-    size_t n = etp_level_list(family, levels);
-    const char *text = "";
-    for (size_t i = 0; i < n && text; i++) {
-        if (!available_on || etp_level_state_of(available_on, levels[i]).available) {
-            text = etp_arena_printf(arena, "%s%s%s", text, text[0] ? ", " : "",
-                                    etp_level_get(levels[i])->name);
-        }
-    }
-    return text ? text : "";
+    return names_of(levels, etp_level_list(family, levels), available_on, arena);
 }
 
 // The features of this CPU that can be hidden one by one.
 static const char *feature_list(const etp_isa_cpu *cpu, etp_arena *arena)
 {
     etp_level levels[ETP_LEVEL_COUNT];
-    size_t n = etp_level_list_single(cpu->family, levels);
-    const char *text = "";
-    for (size_t i = 0; i < n && text; i++) {
-        if (etp_level_state_of(cpu, levels[i]).available) {
-            text = etp_arena_printf(arena, "%s%s%s", text, text[0] ? ", " : "",
-                                    etp_isa_feature_name(etp_level_without(levels[i])));
-        }
-    }
-    return text && text[0] ? text : "none";
+    return names_of(levels, etp_level_list_single(cpu->family, levels), cpu, arena);
 }
 
 // A word that is a level of another processor family is no typing error: the machine is the wrong
@@ -476,26 +475,15 @@ static const char *arm_of_level(const etp_session_plan *plan, uint32_t n_arms, c
     return n == 1 ? found : wanted;
 }
 
-// Of the arms that differ from ARM in their threads alone; which was named first says nothing, as
-// with levels.
-static uint32_t fewest_threads(const etp_session_plan *plan, uint32_t n_arms, uint32_t arm)
+// Of the arms that differ from ARM in their threads and the cache of packed weights alone: fewest
+// threads, then the first state of the cache. Which was named first says nothing, as with levels.
+static uint32_t plainest(const etp_session_plan *plan, uint32_t n_arms, uint32_t arm)
 {
     for (uint32_t i = 0; i < n_arms; i++) {
         const etp_planned_arm *a = &plan->arms[i], *least = &plan->arms[arm];
-        if (a->model == least->model && a->level == least->level && a->threads < least->threads) {
-            arm = i;
-        }
-    }
-    return arm;
-}
-
-// Of the arms that differ from ARM in the cache of packed weights alone, the first of its states.
-static uint32_t least_cached(const etp_session_plan *plan, uint32_t n_arms, uint32_t arm)
-{
-    for (uint32_t i = 0; i < n_arms; i++) {
-        const etp_planned_arm *a = &plan->arms[i], *least = &plan->arms[arm];
-        if (a->model == least->model && a->level == least->level && a->threads == least->threads &&
-            a->cache < least->cache) {
+        bool less = a->threads < least->threads ||
+                    (a->threads == least->threads && a->cache < least->cache);
+        if (a->model == least->model && a->level == least->level && less) {
             arm = i;
         }
     }
@@ -525,8 +513,7 @@ static etp_status choose_baseline(const etp_session_plan_options *o, etp_arena *
     ETP_TRY(etp_choose_baseline(names, n, etp_str_from(arm_of_level(out, n, o->baseline)),
                                 (etp_str){0}, &out->baseline, err));
     if (!o->baseline) {
-        out->baseline = fewest_threads(out, n, out->baseline);
-        out->baseline = least_cached(out, n, out->baseline);
+        out->baseline = plainest(out, n, out->baseline);
     }
     return ETP_OK;
 }

@@ -154,19 +154,14 @@ static etp_status ask_all(etp_device *device, const etp_session_plan *plan, etp_
     return ETP_OK;
 }
 
-// Takes the first of "A; B; C" off the list.
-static etp_str next_name(etp_str *rest)
+bool etp_names_have(etp_str list, char separator, etp_str name)
 {
-    size_t end = 0;
-    while (end < rest->len && rest->ptr[end] != ';') {
-        end++;
+    for (etp_str one; etp_str_part(&list, separator, &one);) {
+        if (etp_str_eq(etp_str_trim(one, " "), name)) {
+            return true;
+        }
     }
-    etp_str name = {rest->ptr, end};
-    while (end < rest->len && (rest->ptr[end] == ';' || rest->ptr[end] == ' ')) {
-        end++;
-    }
-    *rest = (etp_str){rest->ptr + end, rest->len - end};
-    return name;
+    return false;
 }
 
 // The runner judges by what names mean in the XNNPACK it knows. Where a level without the feature
@@ -194,15 +189,9 @@ static void judge_again(answers *all)
 // The first name of MORE that LESS has not, in whatever order; NULL: none.
 static const char *missing_name(const char *more, const char *less, etp_arena *arena)
 {
-    etp_str rest = etp_str_from(more), name;
-    while (rest.len > 0) {
-        name = next_name(&rest);
-        etp_str others = etp_str_from(less);
-        bool found = false;
-        while (others.len > 0 && !found) {
-            found = etp_str_eq(next_name(&others), name);
-        }
-        if (!found) {
+    for (etp_str name, rest = etp_str_from(more); etp_str_part(&rest, ';', &name);) {
+        name = etp_str_trim(name, " ");
+        if (!etp_names_have(etp_str_from(less), ';', name)) {
             return etp_arena_strdup(arena, name);
         }
     }

@@ -23,6 +23,10 @@ ETP_NODISCARD etp_status etp_selftest_run(etp_device *device, const etp_session_
                                           const char *cache_dir, etp_arena *arena,
                                           etp_selftest_result *out, etp_error *err);
 
+// Is NAME one of LIST, which SEPARATOR takes apart? As a whole: one name may be the beginning or
+// the end of another.
+bool etp_names_have(etp_str list, char separator, etp_str name);
+
 // The same question to runners of others: no names when one of them cannot be asked (no recording,
 // a crash, nothing of XNNPACK in it), or when the names show that it heeds no level.
 void etp_foreign_names(etp_device *device, const etp_session_plan *plan,

@@ -11,6 +11,7 @@
 #include "measure/outputs.h"
 #include "measure/phases.h"
 #include "measure/quiet.h"
+#include "measure/selftest.h"
 #include "measure/state.h"
 
 // A bound on what a runner makes the session take in.
@@ -206,34 +207,13 @@ static etp_status take_outputs(etp_session *s, const etp_task *t, const char *re
     return ETP_OK;
 }
 
-// Takes the first of NAMES, which ", " separates, off them.
-static etp_str next_name(etp_str *names)
-{
-    etp_str name;
-    if (!etp_str_cut(names, ", ", &name)) {
-        names->len = 0;
-    }
-    return name;
-}
-
-// As a whole: one name may be the beginning or the end of another.
-static bool has_name(etp_str names, etp_str name)
-{
-    while (names.len > 0) {
-        if (etp_str_eq(next_name(&names), name)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 // NAMES of one program among ALL of the session. True: some are new.
 static bool add_names(etp_session *s, etp_str names, etp_str *all)
 {
     bool more = false;
-    while (names.len > 0) {
-        etp_str name = next_name(&names);
-        if (!has_name(*all, name)) {
+    for (etp_str name; etp_str_part(&names, ',', &name);) {
+        name = etp_str_trim(name, " ");
+        if (!etp_names_have(*all, ',', name)) {
             const char *longer = etp_arena_printf(&s->arena, "%.*s%s%.*s", ETP_STR_ARG(*all),
                                                   all->len ? ", " : "", ETP_STR_ARG(name));
             *all = longer ? etp_str_from(longer) : *all;
