@@ -22,14 +22,13 @@ function(etp_room name)
 endfunction()
 
 # etp_unit_test(NAME file.c [extra sources] [LIBS …]): a cmocka program linked to the whole library. What it
-# tests is as released, itself it is not optimised. Few tests need the state that cmocka hands to each; what a row of a
-# table leaves out is zero.
+# tests is as released, itself it is not optimised.
 function(etp_unit_test name)
   cmake_parse_arguments(T "" "" "SOURCES;LIBS;ARGS" ${ARGN})
   add_executable(test_${name} ${T_SOURCES} ${T_UNPARSED_ARGUMENTS})
-  target_link_libraries(test_${name} PRIVATE etp_flags etprof_static PkgConfig::CMOCKA ${T_LIBS})
+  target_link_libraries(test_${name} PRIVATE etp_flags etp_unit_flags etprof_static PkgConfig::CMOCKA ${T_LIBS})
   target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests/unit)
-  target_compile_options(test_${name} PRIVATE -Wno-unused-parameter -Wno-missing-field-initializers $<$<CONFIG:Release>:-O0>)
+  target_compile_options(test_${name} PRIVATE $<$<CONFIG:Release>:-O0>)
   target_compile_definitions(test_${name} PRIVATE ETP_TEST_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   add_test(NAME unit.${name} COMMAND test_${name} ${T_ARGS})
   set_tests_properties(unit.${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 1200

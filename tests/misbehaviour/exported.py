@@ -13,6 +13,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+import pages
 from checks import execute, expect, finish
 
 ETPROF = sys.argv[1]
@@ -82,6 +83,7 @@ wanted = f"etprof export '{word}' --apply layer-norm"
 expect(f"\n      {wanted}\n" in analyzed(whole, "text"), "screen", wanted, analyzed(whole, "text"))
 page = analyzed(whole, "html")
 copied = [html.unescape(re.sub("<[^>]*>", "", c)) for c in re.findall(r"<code>(.*?)</code>", page, re.S)]
+copied += [b["text"] for b in pages.blocks(page) if b["kind"] == "code"]
 expect(copied.count(wanted) == 2, "page", "a card and a drawer have the command", copied)
 
 for what, members in (("no command", {"command": []}),
