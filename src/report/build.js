@@ -159,7 +159,7 @@
     else a.textContent = b.text;
   }
 
-  // The parts behind a list of them: those up to the next section that is none.
+  // The parts that a list shows: the main sections behind it, up to the first that is not a part.
   function partsOf(at) {
     var parts = [];
     for (var i = at + 1; i < page.blocks.length; i++) {
@@ -284,6 +284,11 @@
   document.querySelectorAll('.actions li').forEach(function (li) {
     var scope = li.getAttribute('data-scope') || '', id = li.querySelector('.id');
     li.querySelectorAll('.what, .advice').forEach(function (p) { relink(p, scope); });
+    li.querySelectorAll('code').forEach(function (e) {
+      var text = e.textContent;
+      e.textContent = '';
+      command(e, text);
+    });
     if (!drawers[within(scope, id.textContent)]) return;
     var a = document.createElement('a');
     a.className = 'id';
@@ -301,8 +306,10 @@
   if (root !== main) open();
   main.querySelectorAll('details.fold').forEach(function (fold) { if (fold.children.length < 2) fold.remove(); });
   if (page.details_left_out) {
-    put(at.section || main, 'p', {'class': 'left'}, 'To keep this page small it has ' +
-      (page.details - page.details_left_out) + ' of ' + page.details + ' details. ').innerHTML += '<code>etprof explain</code> shows each.';
+    var left = put(at.section || main, 'p', {'class': 'left'}, 'To keep this page small it has ' +
+      (page.details - page.details_left_out) + ' of ' + page.details + ' details. ');
+    put(left, 'code', {}, 'etprof explain');
+    left.appendChild(document.createTextNode(' shows each.'));
   }
   later.remove();
 })();

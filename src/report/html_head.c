@@ -187,28 +187,6 @@ static void write_card(etp_sink *sink, const etp_card *card, double unit)
 
 // ---- what to do next ----
 
-// Its words, quoted ones whole, each in an element: a line is broken between them.
-// Blanks between the elements stay text, so what is copied is the command as it was.
-static void write_command(etp_sink *sink, etp_str s)
-{
-    bool quoted = false, within = false;
-    for (size_t i = 0, from = 0; i <= s.len; i++) {
-        char c = i < s.len ? s.ptr[i] : ' ';
-        quoted = quoted != (c == '\'') && i < s.len;
-        bool space = c == ' ' && !quoted;
-        if (within && space) {
-            etp_sink_z(sink, "<span>");
-            etp_sink_xml(sink, (etp_str){s.ptr + from, i - from});
-            etp_sink_z(sink, "</span>");
-        }
-        if (space && i < s.len) {
-            etp_sink_char(sink, ' ');
-        }
-        from = within && !space ? from : i;
-        within = !space;
-    }
-}
-
 enum { ACTIONS_SHOWN = 3, CARDS_SHOWN = 6 }; // the others are folded away
 
 static double share(double part, double whole)
@@ -304,7 +282,7 @@ static void write_action(etp_sink *sink, const etp_action_card *a, double unit)
     element(sink, "p", "advice", a->advice);
     if (a->command.len) {
         z(sink, "<div class=\"copy\"><code>");
-        write_command(sink, a->command);
+        etp_sink_xml(sink, a->command);
         z(sink, "</code></div>");
     }
     z(sink, "</li>\n");

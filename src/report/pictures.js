@@ -88,7 +88,7 @@
 
   // title; view0, view1, view2: ways to colour the boxes; boxes: label, tip, link, group (boxes that follow each other
   // and have the same stand in a frame of that name), heat: -100 … 100 of each view, null: no colour; edges: from, to,
-  // from, to …, places of boxes. The boxes are in the order of the program, so an edge that leads back is none.
+  // from, to …, places of boxes. The boxes are in the order of the program; an edge that leads back is not drawn.
 
   var BOX = {width: 200, height: 22}, GAP = {x: 24, y: 14}, FRAME = 8, FRAME_TITLE = 20; // as page.css has them
 

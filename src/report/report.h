@@ -353,8 +353,8 @@ void etp_chart_step(etp_chart *c, const char *label, const char *group, bool mut
 // ---- pictures of the HTML page alone ----
 
 // What pictures.js draws a picture from: texts, links and numbers of an object, and lists of them.
-// KIND is its function there, which says what it needs: graph, spans, plane, plan. All calls take
-// NULL, which is no picture.
+// KIND is its function there, which says what it needs: graph, spans, plane, plan. With NULL for
+// the picture they do nothing.
 typedef struct etp_picture etp_picture;
 etp_picture *etp_report_picture(etp_report *r, const char *kind); // until its end
 void etp_picture_list(etp_picture *p, const char *key);           // until its end
