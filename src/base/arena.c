@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/choice.h"
 #include "base/guard.h"
 
 #define ALIGN sizeof(max_align_t)
@@ -145,7 +146,7 @@ static etp_arena_block *add_block(etp_arena *arena, size_t size)
         return NULL;
     }
     size_t next = arena->next_block ? arena->next_block : FIRST_BLOCK;
-    size_t data = size > next ? size : next;
+    size_t data = ETP_MAX(size, next);
     size_t bytes = 0;
     if (!etp_add_size(sizeof(etp_arena_block), data, &bytes)) {
         return NULL;
@@ -245,7 +246,7 @@ char *etp_arena_printf(etp_arena *arena, const char *fmt, ...)
 bool etp_arena_grow(etp_arena *arena, void *ptr_to_array, size_t *cap, size_t need,
                     size_t elem_size)
 {
-    size_t new_cap = *cap < 8 ? 8 : *cap;
+    size_t new_cap = ETP_MAX(*cap, 8);
     while (new_cap < need) {
         if (new_cap > SIZE_MAX / 2) {
             refuse(arena);

@@ -4,14 +4,13 @@
 
 #include <inttypes.h>
 
+#include "base/choice.h"
+
 int etp_str_cmp(etp_str a, etp_str b)
 {
-    size_t n = a.len < b.len ? a.len : b.len;
+    size_t n = ETP_MIN(a.len, b.len);
     int c = n ? memcmp(a.ptr, b.ptr, n) : 0;
-    if (c != 0) {
-        return c;
-    }
-    return (a.len > b.len) - (a.len < b.len);
+    return etp_order_then(c, ETP_ORDER(a.len, b.len));
 }
 
 // Needles are a few bytes and texts are lines: nothing cleverer pays.

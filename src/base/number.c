@@ -259,7 +259,7 @@ const char *etp_format_change(double v, int decimals, char buf[static ETP_NUMBER
 {
     char digits[ETP_NUMBER_CHARS - 4];
     double magnitude = fmin(fabs(v), 1e15);
-    snprintf(digits, sizeof digits, "%.*f", decimals < 6 ? decimals : 6, magnitude);
+    snprintf(digits, sizeof digits, "%.*f", ETP_MIN(decimals, 6), magnitude);
     bool zero = strspn(digits, "0.") == strlen(digits);
     const char *sign = v < 0 ? "−" : "+";
     snprintf(buf, ETP_NUMBER_CHARS, "%s%s", zero ? "" : sign, digits);

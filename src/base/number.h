@@ -5,6 +5,8 @@
 
 #include <etprof/bytes.h>
 
+#include "base/choice.h"
+
 #define ETP_NS_UNKNOWN INT64_MIN // a time that is not known: null in JSON, an empty cell
 #define ETP_NUMBER_CHARS 32      // enough for every formatter of one number below, NUL included
 #define ETP_INTERVAL_CHARS 128   // enough for those of several

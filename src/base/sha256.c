@@ -2,6 +2,7 @@
 // SHA-256 after FIPS 180-4.
 #include "base/sha256.h"
 
+#include "base/choice.h"
 #include "base/sha256_blocks.h"
 
 static void compress_all(uint32_t state[8], const uint8_t *blocks, size_t n)
@@ -31,7 +32,7 @@ void etp_sha256_update(etp_sha256 *h, const void *ptr, size_t len)
             len %= 64;
             continue;
         }
-        size_t take = 64 - used < len ? 64 - used : len;
+        size_t take = ETP_MIN(64 - used, len);
         memcpy(h->block + used, p, take);
         used += take;
         p += take;

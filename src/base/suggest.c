@@ -2,14 +2,15 @@
 // The distance of two words is the least number of letters that have to be put in, left out or
 // changed.
 #include "base/suggest.h"
+#include "base/choice.h"
 
 #include <stdint.h>
 #include <string.h>
 
 static size_t min3(size_t a, size_t b, size_t c)
 {
-    size_t m = a < b ? a : b;
-    return m < c ? m : c;
+    size_t m = ETP_MIN(a, b);
+    return ETP_MIN(m, c);
 }
 
 // Levenshtein's, with one row of the table: ROW[j] is the distance of the letters of A so far to

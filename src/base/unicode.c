@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // UTF-16 and UTF-32 to UTF-8.
 #include "base/unicode.h"
+#include "base/choice.h"
 
 #include <string.h>
 
@@ -73,7 +74,7 @@ static bool has_mark(const encoding *e, etp_str text)
 
 static bool begins_with_ascii(const encoding *e, etp_str text)
 {
-    size_t n = text.len / e->size < MOST_UNITS ? text.len / e->size : MOST_UNITS, ascii = 0;
+    size_t n = ETP_MIN(text.len / e->size, MOST_UNITS), ascii = 0;
     for (size_t i = 0; i < n; i++) {
         uint32_t c = unit(e, (const uint8_t *)text.ptr + i * e->size);
         ascii += (c >= ' ' && c < 0x7F) || c == '\t' || c == '\r' || c == '\n';

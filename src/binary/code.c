@@ -3,6 +3,7 @@
 // is the hard part (x86_reader.c).
 #include "binary/code.h"
 
+#include "base/choice.h"
 #include "binary/encodings.h"
 #include "binary/flow.h"
 
@@ -177,7 +178,7 @@ static void carry_back(uint8_t *out, size_t first, size_t end)
     uint8_t most = ETP_CODE_UNKNOWN;
     for (size_t i = end; i > first; i--) {
         if (out[i - 1] != ETP_CODE_UNKNOWN) {
-            most = out[i - 1] > most ? out[i - 1] : most;
+            most = ETP_MAX(out[i - 1], most);
             out[i - 1] = most;
         }
     }

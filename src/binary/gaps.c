@@ -6,6 +6,7 @@
 // A jump may also be a call in the place of a return; it is one when it leads to a begin that the
 // code shows by other means as well: padding up to an aligned address, a call, or a symbol without
 // a size.
+#include "base/choice.h"
 #include "binary/image_parts.h"
 
 #include <stdlib.h>
@@ -180,7 +181,7 @@ static void cross(const filler *w, const uint32_t *named, int32_t *crossed)
         if (!a->sure && at_begin && is_strong(&w->begins.items[at_target])) {
             continue; // a call in the place of a return
         }
-        uint64_t low = a->from < a->to ? a->from : a->to, high = a->from < a->to ? a->to : a->from;
+        uint64_t low = ETP_MIN(a->from, a->to), high = ETP_MAX(a->to, a->from);
         size_t first = begin_from(w, low + 1), end = begin_from(w, high + 1);
         if (named[end] != named[first]) {
             continue;
@@ -239,7 +240,7 @@ static void fill(filler *w, uint64_t first, uint64_t last)
 static int by_start(const void *pa, const void *pb)
 {
     const etp_range *a = pa, *b = pb;
-    return (a->start > b->start) - (a->start < b->start);
+    return ETP_ORDER(a->start, b->start);
 }
 
 // Everything that tables speak of, by start.
@@ -277,9 +278,9 @@ static void fill_all(filler *w)
         for (size_t k = 0; k <= n && at < last; k++) {
             uint64_t from = k < n ? known[k].start : last, to = k < n ? known[k].end : last;
             if (from > at) {
-                fill(w, at, from < last ? from : last);
+                fill(w, at, ETP_MIN(from, last));
             }
-            at = to > at ? to : at;
+            at = ETP_MAX(to, at);
         }
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs and libraries as sorted arrays of functions, whatever the format of the file.
+#include "base/choice.h"
 #include "base/guard.h"
 #include "binary/image_parts.h"
 
@@ -35,22 +36,14 @@ const char *etp_bounds_name(etp_bounds bounds)
 static int by_start(const void *pa, const void *pb)
 {
     const etp_image_symbol *a = pa, *b = pb;
-    if (a->start != b->start) {
-        return a->start < b->start ? -1 : 1;
-    }
-    if (a->end != b->end) {
-        return a->end > b->end ? -1 : 1;
-    }
-    return etp_str_cmp(a->name, b->name);
+    return etp_order_then(ETP_ORDER(a->start, b->start),
+                          etp_order_then(ETP_ORDER(b->end, a->end), etp_str_cmp(a->name, b->name)));
 }
 
 static int by_range(const void *pa, const void *pb)
 {
     const etp_range *a = pa, *b = pb;
-    if (a->start != b->start) {
-        return a->start < b->start ? -1 : 1;
-    }
-    return (a->end > b->end) - (a->end < b->end);
+    return etp_order_then(ETP_ORDER(a->start, b->start), ETP_ORDER(a->end, b->end));
 }
 
 static uint64_t big(const uint8_t *p, size_t bytes)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mach-O linkers list the labels of hand-written assembly among the functions. A64 code tells them
 // apart: no function runs on into the next one or branches into it on a condition.
+#include "base/choice.h"
 #include "binary/flow.h"
 #include "binary/image_parts.h"
 
@@ -67,7 +68,7 @@ static void look_at(joiner *j, size_t at)
         }
         size_t to = range_around(j, r->start + i + (uint64_t)f.distance);
         if (to < j->n && to != at) {
-            join(j, to < at ? to : at, to < at ? at : to);
+            join(j, ETP_MIN(to, at), ETP_MAX(at, to));
         }
     }
     if (at + 1 < j->n && code.len >= 4 && !leaves(last)) {

@@ -2,6 +2,7 @@
 // Mach-O files: sections with code, symbols, UUID, and where functions begin.
 #include <stdlib.h>
 
+#include "base/choice.h"
 #include "binary/image_parts.h"
 
 #define HEADER_BYTES 32
@@ -195,7 +196,7 @@ static int by_address(const void *pa, const void *pb)
     uint64_t a, b;
     memcpy(&a, pa, sizeof a);
     memcpy(&b, pb, sizeof b);
-    return (a > b) - (a < b);
+    return ETP_ORDER(a, b);
 }
 
 // From each begin to the next, or to the end of its section.

@@ -188,7 +188,7 @@ static etp_status write_ways(etp_cli *cli, const opened *in, etp_replay *out, un
 {
     static const char *const k_kinds[ETP_REPLAY_WAYS] = {"", ".cold", ".among"};
     const uint64_t besides = etp_replay_besides(&in->at);
-    const uint64_t evicted = besides < EVICTED_MOST ? besides : EVICTED_MOST;
+    const uint64_t evicted = ETP_MIN(besides, EVICTED_MOST);
     for (unsigned way = 0; way < ways; way++) {
         etp_replay_program *p = &out->programs[way];
         etp_bytes bytes;

@@ -6,7 +6,7 @@
 static int severity(int exit_code)
 {
     static const int k_order[] = {2, 70, 128, 4, 5, 6, 1, 3, 0};
-    int wanted = exit_code > 128 ? 128 : exit_code;
+    int wanted = ETP_MIN(exit_code, 128);
     for (int i = 0; i < (int)(sizeof k_order / sizeof *k_order); i++) {
         if (k_order[i] == wanted) {
             return i;

@@ -123,13 +123,8 @@ static etp_bottleneck_kind kind_of(const etp_ab *ab, const etp_ab_operator *op, 
 static int by_kind_then_share(const void *pa, const void *pb)
 {
     const etp_ab_bottleneck *a = pa, *b = pb;
-    if (a->kind != b->kind) {
-        return a->kind < b->kind ? -1 : 1;
-    }
-    if (a->share != b->share) {
-        return a->share > b->share ? -1 : 1;
-    }
-    return (a->op > b->op) - (a->op < b->op);
+    return etp_order_then(ETP_ORDER(a->kind, b->kind),
+                          etp_order_then(ETP_ORDER(b->share, a->share), ETP_ORDER(a->op, b->op)));
 }
 
 void etp_ab_find_bottlenecks(const etp_ab *ab, etp_ab *out)
@@ -204,10 +199,7 @@ static int by_name(const void *pa, const void *pb)
 static int longest_name_first(const void *pa, const void *pb)
 {
     const etp_ab_named *a = pa, *b = pb;
-    if (a->ns != b->ns) {
-        return a->ns > b->ns ? -1 : 1;
-    }
-    return by_name(a, b);
+    return etp_order_then(ETP_ORDER(b->ns, a->ns), by_name(a, b));
 }
 
 size_t etp_ab_portable_names(const etp_ab *ab, etp_arena *arena, etp_ab_named **out)
@@ -243,20 +235,17 @@ static int by_key(const void *pa, const void *pb)
 {
     const etp_ab_kernels *a = pa, *b = pb;
     int order = etp_str_cmp(a->before, b->before);
-    order = order ? order : etp_str_cmp(a->now, b->now);
-    order = order ? order : (a->state > b->state) - (a->state < b->state);
-    return order ? order : (a->reason > b->reason) - (a->reason < b->reason);
+    order = etp_order_then(order, etp_str_cmp(a->now, b->now));
+    order = etp_order_then(order, ETP_ORDER(a->state, b->state));
+    return etp_order_then(order, ETP_ORDER(a->reason, b->reason));
 }
 
 static int longest_group_first(const void *pa, const void *pb)
 {
     const etp_ab_kernels *a = pa, *b = pb;
-    int64_t x = a->before_time.ns > a->now_time.ns ? a->before_time.ns : a->now_time.ns;
-    int64_t y = b->before_time.ns > b->now_time.ns ? b->before_time.ns : b->now_time.ns;
-    if (x != y) {
-        return x > y ? -1 : 1;
-    }
-    return by_key(a, b);
+    int64_t x = ETP_MAX(a->before_time.ns, a->now_time.ns);
+    int64_t y = ETP_MAX(b->before_time.ns, b->now_time.ns);
+    return etp_order_then(ETP_ORDER(y, x), by_key(a, b));
 }
 
 size_t etp_ab_kernel_groups(const etp_ab *ab, etp_arena *arena, etp_ab_kernels **out)

@@ -24,7 +24,7 @@ static int64_t row_cut(const etp_profile *p, const etp_profile_row *row)
     int64_t cut = etp_profile_cut_ns(p, row);
     if (cut && row->call != ETP_NO_INDEX && row->tick_ns == 0) {
         int64_t besides = llround(fmax(0, etp_profile_mean(p, &p->rows[row->call])));
-        return cut <= besides ? cut : besides;
+        return ETP_MIN(cut, besides);
     }
     return cut ? cut : ETP_AB_READING_NS;
 }
@@ -215,7 +215,7 @@ static etp_ab_clocked_time sum_of(const summer *w, uint32_t arm, bool *occurs)
     part.truncation_ns += p ? within_calls(w, p) : 0;
     // Where no call is known it is within the inference, whose clock may count ticks, too.
     int64_t left = ab->arms[arm].traced_ns - part.ns + (int64_t)(p ? p->tick_ns : 0);
-    left = left > 0 ? left : 0;
+    left = ETP_MAX(left, 0);
     part.truncation_ns =
         ab->arms[arm].traced_ns > 0 && part.truncation_ns > left ? left : part.truncation_ns;
     return part;

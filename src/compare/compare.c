@@ -158,7 +158,7 @@ static void merge_comparison(groups *g, size_t at, const uint32_t *group_of_pair
         }
         uint32_t group = group_of_pair[p->into];
         etp_ab_operator *op = &g->ops.items[group];
-        op->confidence = p->confidence < op->confidence ? p->confidence : op->confidence;
+        op->confidence = ETP_MIN(p->confidence, op->confidence);
         if (p->baseline != ETP_NO_INDEX) {
             g->of_row[p->baseline] = group;
             put_merged(g, op, c->baseline, &ab->arms[c->baseline].profile->rows[p->baseline]);
@@ -219,7 +219,7 @@ static void group_comparison(groups *g, size_t at)
             put(op, c->candidate, &cand->rows[pair.candidate], row->candidate_ns);
         }
         op->label = op->label ? op->label : row->label;
-        op->confidence = pair.confidence < op->confidence ? pair.confidence : op->confidence;
+        op->confidence = ETP_MIN(pair.confidence, op->confidence);
         op->by_nodes = op->by_nodes || pair.by_nodes;
         group_of_pair[row->pair] = group;
         row->op = group;
@@ -318,10 +318,7 @@ typedef struct time_order {
 static int slowest_first(const void *pa, const void *pb)
 {
     const time_order *a = pa, *b = pb;
-    if (a->ns != b->ns) {
-        return a->ns > b->ns ? -1 : 1;
-    }
-    return (a->index > b->index) - (a->index < b->index);
+    return etp_order_then(ETP_ORDER(b->ns, a->ns), ETP_ORDER(a->index, b->index));
 }
 
 static const uint32_t *order_by_time(const etp_ab *ab, const aligned *a)

@@ -55,7 +55,7 @@ static void take_launches(const etp_run *run, const etp_stats *st, etp_counted *
 {
     size_t longest = 1;
     for (size_t i = 0; i < st->n_launches; i++) {
-        longest = st->launches[i].iterations > longest ? st->launches[i].iterations : longest;
+        longest = ETP_MAX(st->launches[i].iterations, longest);
     }
     columns work = {.n = {0}};
     for (int k = 0; k < COUNTS; k++) {

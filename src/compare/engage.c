@@ -157,10 +157,7 @@ static void add_reason(etp_ab_engagement *e, etp_reason reason, int64_t ns)
 static int longest_first(const void *pa, const void *pb)
 {
     const etp_ab_engaged_reason *a = pa, *b = pb;
-    if (a->ns != b->ns) {
-        return a->ns > b->ns ? -1 : 1;
-    }
-    return (a->reason > b->reason) - (a->reason < b->reason);
+    return etp_order_then(ETP_ORDER(b->ns, a->ns), ETP_ORDER(a->reason, b->reason));
 }
 
 // "12 of 14 program counters sampled inside it are in the feature's code, mostly in xnn_…"

@@ -43,7 +43,7 @@ void etp_ab_take_environment(const etp_run *run, etp_ab *out)
     for (size_t i = 0; i < run->launches.n; i++) {
         uint64_t bytes = run->launches.items[i].env_pad_bytes;
         pad[0] = i == 0 || bytes < pad[0] ? bytes : pad[0];
-        pad[1] = bytes > pad[1] ? bytes : pad[1];
+        pad[1] = ETP_MAX(bytes, pad[1]);
     }
     for (size_t i = 0; i < run->blocks.n; i++) {
         const etp_run_block *in = &run->blocks.items[i];

@@ -137,7 +137,7 @@ static void prove_arm(const etp_ab_session *s, const etp_run *run, uint32_t run_
         const etp_run_launch *l = &run->launches.items[i];
         if (l->arm == run_arm) {
             launch = launch ? launch : l;
-            calls = l->hook_calls < calls ? l->hook_calls : calls;
+            calls = ETP_MIN(l->hook_calls, calls);
         }
     }
     if (launch) {

@@ -22,7 +22,7 @@ uint32_t etp_ab_blocks_to_tell(double estimate, double lo, double hi, uint32_t b
     if (more > MORE_MOST) {
         return MORE_MOST;
     }
-    return more < least ? least : more;
+    return ETP_MAX(least, more);
 }
 
 static uint32_t of_verdict(const etp_ab_comparison *c)
@@ -30,7 +30,7 @@ static uint32_t of_verdict(const etp_ab_comparison *c)
     double up = 1 + c->margin;
     uint32_t a = etp_ab_blocks_to_tell(c->estimate, c->lo, c->hi, c->blocks, up),
              b = etp_ab_blocks_to_tell(c->estimate, c->lo, c->hi, c->blocks, 1 / up);
-    return a > b ? a : b;
+    return ETP_MAX(a, b);
 }
 
 bool etp_ab_is_unfinished(const etp_ab *ab)
@@ -72,7 +72,7 @@ const char *etp_ab_crowded(const etp_ab *ab)
 {
     uint32_t most = 0;
     for (size_t i = 0; i < ab->n_arms; i++) {
-        most = ab->arms[i].threads > most ? ab->arms[i].threads : most;
+        most = ETP_MAX(ab->arms[i].threads, most);
     }
     if (ab->bare || ab->emulated) {
         return NULL;

@@ -318,7 +318,7 @@ static etp_status open_dump(const etp_ab_session *s, const etp_ab_recording *rec
 static int by_block(const void *pa, const void *pb)
 {
     const etp_ab_dump *const *a = pa, *const *b = pb;
-    return ((*a)->block > (*b)->block) - ((*a)->block < (*b)->block);
+    return ETP_ORDER((*a)->block, (*b)->block);
 }
 
 // One profile from the dumps of ARM; none when it has no readable dump. *out_level: as they name

@@ -104,8 +104,8 @@ etp_ab_load etp_ab_load_of(const etp_ab_session *s, const etp_run *run, uint32_t
         load.whole_ns += (int64_t)p->ns;
         load.packing_ns += packing ? (int64_t)p->ns : 0;
         load.packed_bytes += packing ? p->bytes : 0;
-        load.workspaces = p->workspace > load.workspaces ? p->workspace : load.workspaces;
-        load.delegates = p->delegate > load.delegates ? p->delegate : load.delegates;
+        load.workspaces = ETP_MAX(p->workspace, load.workspaces);
+        load.delegates = ETP_MAX(p->delegate, load.delegates);
     }
     const uint32_t model = s->ab.arms[at].model;
     const etp_program *program = model < s->programs.n ? s->programs.items[model].program : NULL;

@@ -50,7 +50,7 @@ static size_t common_products(const products *x, const products *y)
 {
     size_t sum = 0;
     for (size_t c = 0; c < ETP_CATEGORY_COUNT; c++) {
-        sum += x->of[c] < y->of[c] ? x->of[c] : y->of[c];
+        sum += ETP_MIN(x->of[c], y->of[c]);
     }
     return sum;
 }
@@ -72,8 +72,8 @@ static double common_macs(const products *x, const products *y)
 static bool unrelated(const etp_profile *p, const etp_profile *q, etp_arena *arena)
 {
     const products x = products_of(p, arena), y = products_of(q, arena);
-    const double most_macs = x.all_macs > y.all_macs ? x.all_macs : y.all_macs;
-    const size_t most = x.n > y.n ? x.n : y.n;
+    const double most_macs = ETP_MAX(x.all_macs, y.all_macs);
+    const size_t most = ETP_MAX(x.n, y.n);
     // Nothing tells where products may be in what was not logged.
     const bool told = !x.hides && !y.hides && (x.n > 0 || (x.others > 0 && !x.strange)) &&
                       (y.n > 0 || (y.others > 0 && !y.strange));

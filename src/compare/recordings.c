@@ -165,7 +165,7 @@ static bool none_is_most(const etp_trace *trace, size_t n)
         all += runs;
         all_ns += sum;
         most_ns = runs > most ? sum : most_ns;
-        most = runs > most ? runs : most;
+        most = ETP_MAX(runs, most);
     }
     return 4 * most < 3 * all || 4 * most_ns < 3 * all_ns;
 }
@@ -179,7 +179,7 @@ static bool no_middle(const etp_trace *trace)
     uint64_t least = UINT64_MAX, most = 0;
     for (size_t i = 0; i < etp_trace_block_count(trace); i++) {
         const etp_trace_block *b = etp_trace_block_at(trace, i);
-        const size_t n = b->n_runs < MANY ? b->n_runs : MANY;
+        const size_t n = ETP_MIN(b->n_runs, MANY);
         if (!b->has_execute || b->rare || b->population != 0 || n < 2) {
             continue;
         }
@@ -189,8 +189,8 @@ static bool no_middle(const etp_trace *trace)
         if (n >= FEWEST && n < MANY && order[n - 1 - n / 4] / 2 > order[n / 4]) {
             return true;
         }
-        least = order[n / 2] < least ? order[n / 2] : least;
-        most = order[n / 2] > most ? order[n / 2] : most;
+        least = ETP_MIN(order[n / 2], least);
+        most = ETP_MAX(order[n / 2], most);
     }
     return most / 2 > least;
 }
@@ -217,7 +217,7 @@ static void tell_left_out(const etp_ab_session *s, uint32_t arm, const etp_trace
                 longest = d[r] >= from && d[r] > longest ? d[r] : longest;
             }
             far += longer;
-            left += longer < b->n_runs / 4 ? longer : b->n_runs / 4; // of the longest quarter
+            left += ETP_MIN(longer, b->n_runs / 4); // of the longest quarter
             all += b->n_runs;
         }
     }

@@ -177,7 +177,7 @@ double etp_ab_above_roof(const etp_ab *ab, uint32_t arm, const etp_ab_operator *
         if (p->verdict == ETP_ROOF_ABOVE_ROOF) {
             above += (double)op->ns[arm];
             *worst = p->efficiency > most ? op : *worst;
-            most = p->efficiency > most ? p->efficiency : most;
+            most = ETP_MAX(p->efficiency, most);
         }
     }
     return all > 0 ? above / all : (double)NAN;

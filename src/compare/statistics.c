@@ -37,7 +37,7 @@ static double clock_of(const etp_run *run)
     for (size_t i = 0; i < run->arms.n; i++) {
         uint32_t phase = run->arms.items[i].phase;
         uint64_t own = phase < run->phases.n ? run->phases.items[phase].clock_ns : 0;
-        ns = own > ns ? own : ns;
+        ns = ETP_MAX(own, ns);
     }
     return (double)ns;
 }

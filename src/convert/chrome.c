@@ -2,6 +2,7 @@
 // Chrome's trace event format: complete events ("X") in microseconds, flow arrows, one counter.
 #include <etprof/version.h>
 
+#include "base/choice.h"
 #include "base/json.h"
 #include "convert/slices.h"
 
@@ -106,7 +107,7 @@ static etp_status flows_json(etp_json *j, const etp_slices *s, etp_arena *arena,
                 const etp_slice_track *track = &s->processes[p].tracks[t];
                 for (size_t i = 0; i < track->n; i++) {
                     const etp_slice *x = &track->items[i];
-                    most = x->flow > most ? x->flow : most;
+                    most = ETP_MAX(x->flow, most);
                     if (ends && x->flow) {
                         ends[2 * x->flow + p] = (flow_end){true, x->start_ns + x->ns / 2, p, t};
                     }

@@ -2,6 +2,7 @@
 // Rows of a run folder: what its manifest and raw rows hold, and what its analysis says.
 #include <math.h>
 
+#include "base/choice.h"
 #include "convert/document_columns.h"
 #include "convert/fleet_source.h"
 
@@ -42,7 +43,7 @@ static void take_moment(thermal *h, const etp_run_moment *m)
         h->any_status = true;
     }
     if (m->freq_cap_khz != UINT64_MAX && m->freq_cap_khz > 0) {
-        h->cap = m->freq_cap_khz > h->cap ? m->freq_cap_khz : h->cap;
+        h->cap = ETP_MAX(m->freq_cap_khz, h->cap);
         h->cap_lowest =
             h->cap_lowest == 0 || m->freq_cap_khz < h->cap_lowest ? m->freq_cap_khz : h->cap_lowest;
     }

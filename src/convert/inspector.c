@@ -7,6 +7,7 @@
 
 #include <math.h>
 
+#include "base/choice.h"
 #include "base/guard.h"
 #include "base/index.h"
 #include "operators/delegates.h"
@@ -466,8 +467,8 @@ static void add_statistics(builder *b, etp_inspector_row *row)
     uint64_t *bits = b->bits, lo = UINT64_MAX, hi = 0;
     for (size_t i = 0; i < row->n; i++) {
         memcpy(&bits[i], &row->raw_ms[i], sizeof *bits);
-        lo = bits[i] < lo ? bits[i] : lo;
-        hi = bits[i] > hi ? bits[i] : hi;
+        lo = ETP_MIN(bits[i], lo);
+        hi = ETP_MAX(bits[i], hi);
     }
     double *s = row->statistics;
     s[ETP_INSPECTOR_P10] = percentile(bits, row->n, 0.1, lo, hi, bits + row->n);

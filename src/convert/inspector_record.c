@@ -3,6 +3,7 @@
 // every block are looked up by their instruction alone.
 #include <stdlib.h>
 
+#include "base/choice.h"
 #include "base/guard.h"
 #include "convert/inspector.h"
 
@@ -23,10 +24,8 @@ typedef struct handles {
 static int by_handle(const void *a, const void *b)
 {
     const etp_source *const *x = a, *const *y = b;
-    if ((*x)->handle != (*y)->handle) {
-        return (*x)->handle > (*y)->handle ? 1 : -1;
-    }
-    return (*x > *y) - (*x < *y); // both point into one array
+    return etp_order_then(ETP_ORDER((*x)->handle, (*y)->handle),
+                          ETP_ORDER(*x, *y)); // both point into one array
 }
 
 // Nodes of graphs within graphs are left out: Inspector walks the outer graph alone.

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "base/choice.h"
 #include "base/guard.h"
 
 const char *etp_side_verdict_name(etp_side_verdict v)
@@ -90,7 +91,7 @@ static void draw_side(drawing *d, int side, uint64_t *ends)
         }
         at += width(row, side);
         // The counter steps when the row has ended on both sides.
-        ends[i] = at > ends[i] ? at : ends[i];
+        ends[i] = ETP_MAX(at, ends[i]);
     }
 }
 

@@ -8,6 +8,7 @@
 
 #include <etprof/etdump.h>
 
+#include "base/choice.h"
 #include "base/guard.h"
 #include "convert/slices.h"
 
@@ -104,7 +105,7 @@ static void plan_blocks(drawing *d, const etp_op_table *table, const etp_slice_o
     for (size_t k = 0; k < n_blocks; k++) {
         const etp_trace_block *b = etp_trace_block_at(d->trace, k);
         block_layout *p = &d->layouts[k];
-        most = b->n_events > most ? b->n_events : most;
+        most = ETP_MAX(b->n_events, most);
         p->args = ETP_NEW_ARRAY(d->arena, etp_slice_args, b->n_events);
         p->category = ETP_NEW_ARRAY(d->arena, const char *, b->n_events);
         order_events(b, p, d->arena);
@@ -158,8 +159,8 @@ static bool by_clock(drawing *d, const etp_trace_block *b, uint32_t run)
             d->start[i] = p.start;
             d->extent[i] = ns;
             if (drawn(&b->events[i])) {
-                d->start[n] = p.start < d->start[n] ? p.start : d->start[n];
-                last = p.start + ns > last ? p.start + ns : last;
+                d->start[n] = ETP_MIN(p.start, d->start[n]);
+                last = ETP_MAX(p.start + ns, last);
             }
             k++;
         }
@@ -197,11 +198,11 @@ static void by_durations(drawing *d, const etp_trace_block *b, const block_layou
     for (size_t k = p->n_preorder; k-- > 0;) { // parts before what contains them
         uint32_t i = p->preorder[k], parent = container(b, i);
         uint64_t own = duration(b, i, run);
-        d->extent[i] = d->extent[i] > own ? d->extent[i] : own;
+        d->extent[i] = ETP_MAX(d->extent[i], own);
         uint64_t *sum = &d->cursor[parent == ETP_NO_INDEX ? n : parent];
         *sum += d->extent[i];
         uint64_t *whole = &d->extent[parent == ETP_NO_INDEX ? n : parent];
-        *whole = *sum > *whole ? *sum : *whole;
+        *whole = ETP_MAX(*sum, *whole);
     }
     d->cursor[n] = 0;
     for (size_t k = 0; k < p->n_preorder;
@@ -230,7 +231,7 @@ static void schematic_track(drawing *d, const etp_trace_block *b, const block_la
         }
         uint32_t call = container(b, i);
         uint64_t from = d->start[call == ETP_NO_INDEX ? b->n_events : call] + shift;
-        d->schematic = d->schematic > from ? d->schematic : from;
+        d->schematic = ETP_MAX(d->schematic, from);
         etp_slice slice = {.start_ns = d->schematic,
                            .ns = duration(b, i, run),
                            .name = b->events[i].name,

@@ -7,6 +7,7 @@
 
 #include <etprof/version.h>
 
+#include "base/choice.h"
 #include "base/path.h"
 #include "base/shell.h"
 
@@ -190,9 +191,8 @@ static void end_there(etp_device *d, const etp_remote_launch *one)
                       one ? which : "", one ? "-" : "");
     etp_strbuf_appendz(&script, one ? "" : "rm -rf \"$w\"\n");
     const uint64_t most = (uint64_t)10 * 1000000000u;
-    etp_remote_call call = {.script = script.ptr,
-                            .cleanup = true,
-                            .timeout_ns = r->silence_limit_ns < most ? r->silence_limit_ns : most};
+    etp_remote_call call = {
+        .script = script.ptr, .cleanup = true, .timeout_ns = ETP_MIN(r->silence_limit_ns, most)};
     if (!script.failed) {
         etp_status ignored = etp_remote_do(d, &call, &arena, NULL);
         (void)ignored; // the watch over there does it a little later

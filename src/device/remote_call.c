@@ -34,7 +34,7 @@ etp_str etp_remote_reason(etp_str log)
         line = etp_str_trim(line, "\r ");
         // adb tells about the start of its server before it comes to the point.
         if (line.len > 0 && !etp_str_starts(line, ETP_STR("* daemon"))) {
-            line.len = line.len > 300 ? 300 : line.len;
+            line.len = ETP_MIN(line.len, 300);
             return line;
         }
     }
@@ -146,7 +146,7 @@ static attempt_end pump(attempt *a, uint64_t silence_limit)
     const etp_remote_call *c = a->call;
     while (a->sent < c->input.len) {
         size_t n = c->input.len - a->sent;
-        n = n < WRITE_PIECE ? n : WRITE_PIECE;
+        n = ETP_MIN(n, WRITE_PIECE);
         uint64_t before = etp_os_now_ns();
         if (etp_process_write(&a->process, (etp_str){(const char *)c->input.ptr + a->sent, n},
                               silence_limit, NULL) != ETP_OK) {

@@ -308,7 +308,7 @@ etp_status etp_remote_pull(etp_device *d, const char *remote, const char *local,
     }
     bool folder = false;
     const uint64_t rest_of_session = ETP_REMOTE_SESSION_BYTES - r->pulled;
-    const uint64_t most = PULL_BYTES < rest_of_session ? PULL_BYTES : rest_of_session;
+    const uint64_t most = ETP_MIN(rest_of_session, PULL_BYTES);
     uint64_t left = most;
     const uint64_t begin = etp_os_now_ns();
     for (etp_str line, rest = call.out; status == ETP_OK && etp_str_part(&rest, '\n', &line);) {

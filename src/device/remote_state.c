@@ -120,7 +120,7 @@ static bool next_pair(etp_str *rest, etp_str *key, etp_str *value)
 
 const char *etp_remote_shown(etp_str v, etp_arena *arena)
 {
-    char *copy = etp_arena_strdup(arena, (etp_str){v.ptr, v.len < MAX_VALUE ? v.len : MAX_VALUE});
+    char *copy = etp_arena_strdup(arena, (etp_str){v.ptr, ETP_MIN(v.len, MAX_VALUE)});
     for (char *p = copy; p && *p; p++) {
         *p = (unsigned char)*p < ' ' || *p == 127 ? ' ' : *p;
     }

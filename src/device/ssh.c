@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A Linux board or a Mac behind OpenSSH: one master connection in a private folder, every call over
 // it.
+#include "base/choice.h"
 #include "device/remote.h"
 
 #include <stdio.h>
@@ -57,7 +58,7 @@ static etp_status fail_other_key(const etp_remote *r, etp_str log, etp_error *er
         snprintf(own, sizeof own, "ssh-keygen -R %.200s", host);
         remedy = etp_str_from(own);
     }
-    key.len = key.len < 60 ? key.len : 60;
+    key.len = ETP_MIN(key.len, 60);
     return etp_fail(err, ETP_ENVIRONMENT,
                     "%s: the host key has changed (now %.*s): another machine may answer; if it "
                     "was set up anew, remove the old key (%.*s) and accept the new one (ssh %.80s)",

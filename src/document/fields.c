@@ -225,7 +225,7 @@ const void *etp_made_text(etp_made *made, const char *format, ...)
     int n = vsnprintf(made->own.chars, sizeof made->own.chars, format, args);
     va_end(args);
     size_t most = sizeof made->own.chars - 1, len = n < 0 ? 0 : (size_t)n;
-    made->own.str = (etp_str){made->own.chars, len < most ? len : most};
+    made->own.str = (etp_str){made->own.chars, ETP_MIN(len, most)};
     return &made->own.str;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads from JSON what tables of members describe.
+#include "base/choice.h"
 #include "document/fields.h"
 
 #include <assert.h>
@@ -187,7 +188,7 @@ static void read_list(const etp_json_object *o, const etp_field *f, char *object
         *(void **)(void *)(object + f->offset) = items;
         *(size_t *)(void *)(object + f->cap_offset) = n;
     } else {
-        n = n < f->cap ? n : f->cap;
+        n = ETP_MIN(n, f->cap);
     }
     if (f->kind == ETP_FIELD_STR) {
         read_texts(o, f, array, n, (etp_str *)(void *)items);

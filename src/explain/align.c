@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matching of operator rows: longest common subsequence by key inside each instruction.
 #include "explain/align.h"
+#include "base/choice.h"
 #include "base/guard.h"
 #include "base/index.h"
 #include "explain/nodes.h"
@@ -166,7 +167,7 @@ static double confidence_of(const aligner *a, const key_counts *counts, const et
 {
     const etp_row_facts *fx = facts_of(a, &a->base, row), *fy = facts_of(a, &a->cand, other);
     if (fx && fx->n_nodes > 0 && fy->n_nodes > 0) {
-        double least = fx->confidence < fy->confidence ? fx->confidence : fy->confidence;
+        double least = ETP_MIN(fx->confidence, fy->confidence);
         return same_nodes(fx, fy) ? least : least * 0.95;
     }
     // Where a key is more frequent on one side, the odd one out may be any of them.
@@ -186,8 +187,8 @@ static void fill_scores(const aligner *a, span b, span c, uint32_t *scores)
             uint32_t *cell = &scores[i * (m + 1) + j];
             uint32_t f = fit(a, row_at(&a->base, b.from + i), row_at(&a->cand, c.from + j));
             uint32_t both = f ? f + cell[m + 2] : 0;
-            uint32_t best = cell[m + 1] > cell[1] ? cell[m + 1] : cell[1];
-            *cell = both > best ? both : best;
+            uint32_t best = ETP_MAX(cell[m + 1], cell[1]);
+            *cell = ETP_MAX(both, best);
         }
     }
 }
@@ -302,9 +303,7 @@ static void merge_one_sided(aligner *a, size_t from, size_t to)
             if (owner && same_place(owner, row) && share_node(owner_facts, facts)) {
                 pairs[i].into = (uint32_t)k;
                 pairs[i].by_nodes = true;
-                pairs[i].confidence =
-                    0.95 * (facts->confidence < owner_facts->confidence ? facts->confidence
-                                                                        : owner_facts->confidence);
+                pairs[i].confidence = 0.95 * ETP_MIN(facts->confidence, owner_facts->confidence);
                 // Of two equal operators in a row, either may have been merged, into either
                 // neighbour.
                 if (etp_op_same_key(&row->parsed, &owner->parsed)) {

@@ -109,7 +109,7 @@ static int by_place(const void *pa, const void *pb)
 {
     const etp_kernel *a = pa, *b = pb;
     int c = etp_str_cmp(a->module, b->module);
-    return c ? c : (a->start > b->start) - (a->start < b->start);
+    return etp_order_then(c, ETP_ORDER(a->start, b->start));
 }
 
 static uint32_t kernel_at(const reading *r, etp_str module, uint64_t address)
@@ -227,10 +227,7 @@ static etp_status count_sample(reading *r, const table *t, etp_error *err)
 static int by_pair(const void *pa, const void *pb)
 {
     const pair *a = pa, *b = pb;
-    if (a->op != b->op) {
-        return a->op < b->op ? -1 : 1;
-    }
-    return (a->kernel > b->kernel) - (a->kernel < b->kernel);
+    return etp_order_then(ETP_ORDER(a->op, b->op), ETP_ORDER(a->kernel, b->kernel));
 }
 
 // The kernel seen most in each operator and the operator seen most with each kernel, by the sure
@@ -264,25 +261,17 @@ static void match(reading *r)
 static int ops_by_samples(const void *pa, const void *pb)
 {
     const etp_kernel_op *const *a = pa, *const *b = pb;
-    if ((*a)->samples != (*b)->samples) {
-        return (*a)->samples > (*b)->samples ? -1 : 1;
-    }
-    if ((*a)->chain != (*b)->chain) {
-        return (*a)->chain < (*b)->chain ? -1 : 1;
-    }
-    if ((*a)->instruction != (*b)->instruction) {
-        return (*a)->instruction < (*b)->instruction ? -1 : 1;
-    }
-    return etp_str_cmp((*a)->name, (*b)->name);
+    return etp_order_then(
+        ETP_ORDER((*b)->samples, (*a)->samples),
+        etp_order_then(ETP_ORDER((*a)->chain, (*b)->chain),
+                       etp_order_then(ETP_ORDER((*a)->instruction, (*b)->instruction),
+                                      etp_str_cmp((*a)->name, (*b)->name))));
 }
 
 static int kernels_by_samples(const void *pa, const void *pb)
 {
     const etp_kernel *const *a = pa, *const *b = pb;
-    if ((*a)->samples != (*b)->samples) {
-        return (*a)->samples > (*b)->samples ? -1 : 1;
-    }
-    return by_place(*a, *b);
+    return etp_order_then(ETP_ORDER((*b)->samples, (*a)->samples), by_place(*a, *b));
 }
 
 // Sorts both lists into the answer and carries the references between them along.

@@ -2,6 +2,7 @@
 // Names of micro-kernels. XNNPACK:
 // xnn_<types…>_<op>_<variant…>_ukernel[_<shape>]__[<shape>_]<arch…>; KleidiAI:
 // kai_<role>_<op…>_<types…>_<arch>_<instruction>. And what functions without a name are called.
+#include "base/choice.h"
 #include "explain/kernels.h"
 
 #include "binary/cxx_name.h"
@@ -182,7 +183,7 @@ etp_code etp_kernel_name_code(etp_str name)
     for (etp_str rest = parsed.arch;
          rest.len > 0;) { // "neon_dotprod", "asm_aarch64_neonfma_cortex_a53"
         etp_code code = code_of_word(next_word(&rest));
-        most = code > most ? code : most;
+        most = ETP_MAX(code, most);
     }
     return most;
 }

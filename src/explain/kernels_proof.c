@@ -220,7 +220,7 @@ uint64_t etp_kernels_strays(uint64_t n)
         p *= mean / (double)c;
         below += p;
     }
-    return c > SOME ? c : SOME;
+    return ETP_MAX(c, SOME);
 }
 
 static bool at_least(const etp_kernels *k, uint64_t n, double share)

@@ -370,7 +370,7 @@ static void sum_row(maker *m, etp_row_kind kind, const char *label)
     if (kind == ETP_ROW_BOUNDARY) {
         // XNNPACK truncates every operator to whole microseconds; what it cuts off lands here.
         uint64_t before = delegate_operators(m->arm[0]), after = delegate_operators(m->arm[1]);
-        row.bound_ns = (int64_t)(before > after ? before : after) * 1000;
+        row.bound_ns = (int64_t)ETP_MAX(before, after) * 1000;
         // The other way round than for an operator: what is cut off there is too much here.
         row.truncation_ns[0] = cut_of_operators(m->arm[1]);
         row.truncation_ns[1] = cut_of_operators(m->arm[0]);

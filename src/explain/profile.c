@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/choice.h"
 #include "base/guard.h"
 #include "base/order.h"
 #include "explain/profile_rows.h"
@@ -31,8 +32,8 @@ static etp_status add_ns(int64_t *sum, int64_t ns, etp_error *err)
 static uint64_t profile_kept_of(uint64_t n)
 {
     uint64_t quarter = n / 4, half = n - quarter * 2;
-    uint64_t least = half < ETP_PROFILE_KEEP_LEAST ? half : ETP_PROFILE_KEEP_LEAST;
-    return quarter < least ? least : quarter;
+    uint64_t least = ETP_MIN(half, ETP_PROFILE_KEEP_LEAST);
+    return ETP_MAX(least, quarter);
 }
 
 typedef struct run_order {
@@ -43,10 +44,7 @@ typedef struct run_order {
 static int shortest_first(const void *pa, const void *pb)
 {
     const run_order *a = pa, *b = pb;
-    if (a->ns != b->ns) {
-        return a->ns < b->ns ? -1 : 1;
-    }
-    return (a->run > b->run) - (a->run < b->run);
+    return etp_order_then(ETP_ORDER(a->ns, b->ns), ETP_ORDER(a->run, b->run));
 }
 
 typedef struct choice { // executions of a block, each as a whole
@@ -185,7 +183,7 @@ static etp_status add_rows(builder *b, const etp_trace_block *block, const event
         }
         etp_profile_row *row = &b->maker.rows.items[rows[e]];
         const uint64_t tick = etp_ops_tick_ns(b->trace, &block->events[e]);
-        row->tick_ns = tick > row->tick_ns ? tick : row->tick_ns;
+        row->tick_ns = ETP_MAX(tick, row->tick_ns);
         span(block, e, row);
         row->calls += block->n_runs;
         ETP_TRY(add_to_row(row, &sums[e], dump, err));
@@ -202,7 +200,7 @@ static etp_status add_block(builder *b, const etp_trace_block *block, uint32_t d
     ETP_TRY(add_rows(b, block, sums, dump, block_index, err));
     const event_sum *whole = &sums[block->execute];
     const uint64_t tick = etp_ops_tick_ns(b->trace, &block->events[block->execute]);
-    out->tick_ns = tick > out->tick_ns ? tick : out->tick_ns;
+    out->tick_ns = ETP_MAX(tick, out->tick_ns);
     ETP_TRY(add_ns(&out->execute_total_ns, whole->kept, err));
     ETP_TRY(add_ns(&out->per_dump_execute_ns[dump], whole->kept, err));
     ETP_TRY(add_ns(&out->all_execute_ns, whole->all, err));

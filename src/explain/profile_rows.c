@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/choice.h"
 #include "base/guard.h"
 #include "trace/ops.h"
 
@@ -141,17 +142,14 @@ uint32_t *etp_rows_of_block(etp_row_maker *b, const etp_trace_block *block, uint
 
 int etp_profile_by_place(const etp_profile_row *a, const etp_profile_row *b)
 {
-    if (a->chain != b->chain) {
-        return a->chain < b->chain ? -1 : 1;
-    }
-    return (a->instruction > b->instruction) - (a->instruction < b->instruction);
+    return etp_order_then(ETP_ORDER(a->chain, b->chain), ETP_ORDER(a->instruction, b->instruction));
 }
 
 static int by_place_then_order(const void *pa, const void *pb)
 {
     const etp_profile_row *const *a = pa, *const *b = pb;
     int c = etp_profile_by_place(*a, *b);
-    return c ? c : (*a > *b) - (*a < *b); // both are of one array
+    return etp_order_then(c, ETP_ORDER(*a, *b)); // both are of one array
 }
 
 size_t etp_profile_operators(const etp_profile *p, etp_arena *arena, uint32_t *out)

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/choice.h"
 #include "roofs/roofs.h"
 
 const char *etp_roof_verdict_name(etp_roof_verdict verdict)
@@ -68,7 +69,7 @@ static double product_rate(const etp_roof_table *t, const etp_roof_work *w, cons
         const char *of = NULL;
         double rate = half && w->type != ETP_ROOF_F16 ? 0 : rate_of(t, w, k_what[i], true, &of);
         *isa = rate > best ? of : *isa;
-        best = rate > best ? rate : best;
+        best = ETP_MAX(rate, best);
     }
     return best;
 }
@@ -122,7 +123,7 @@ double etp_roof_read_ns(const etp_roof_table *roofs, uint32_t threads, uint64_t 
 
 static double larger(double a, double b)
 {
-    return a > b ? a : b;
+    return ETP_MAX(a, b);
 }
 
 static double over(double amount, double rate)
@@ -134,7 +135,7 @@ static double over(double amount, double rate)
 // it.
 static double memory_ns(const etp_roof_table *t, const etp_roof_work *w)
 {
-    uint64_t both = w->in_bytes < w->out_bytes ? w->in_bytes : w->out_bytes;
+    uint64_t both = ETP_MIN(w->in_bytes, w->out_bytes);
     uint64_t set =
         w->in_bytes > UINT64_MAX - w->out_bytes ? UINT64_MAX : w->in_bytes + w->out_bytes;
     double in = over((double)w->in_bytes, bandwidth(t, w->threads, ETP_ROOF_READ, set, 1));

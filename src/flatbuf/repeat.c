@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shapes of verified table trees, and the masked comparison with others.
 #include "flatbuf/repeat.h"
+#include "base/choice.h"
 
 #define MAX_BYTES ((size_t)1 << 20) // of one tree
 #define BLOCK 64                    // words compared between looks at the result
@@ -17,8 +18,8 @@ typedef struct walk {
 
 static void touch(walk *w, const uint8_t *p, size_t n)
 {
-    w->lo = p < w->lo ? p : w->lo;
-    w->hi = p + n > w->hi ? p + n : w->hi;
+    w->lo = ETP_MIN(p, w->lo);
+    w->hi = ETP_MAX(p + n, w->hi);
     w->touched += n;
 }
 
@@ -43,8 +44,8 @@ static void fix(walk *w, const uint8_t *p, size_t n)
 static void move(walk *w, const uint8_t *p)
 {
     int32_t distance = (int32_t)etp_load_u32(p);
-    w->shape->nearest = distance < w->shape->nearest ? distance : w->shape->nearest;
-    w->shape->farthest = distance > w->shape->farthest ? distance : w->shape->farthest;
+    w->shape->nearest = ETP_MIN(distance, w->shape->nearest);
+    w->shape->farthest = ETP_MAX(distance, w->shape->farthest);
     if (!w->marking) {
         touch(w, p, 4);
         return;
@@ -67,7 +68,7 @@ static void walk_vector(walk *w, const etp_fb_field *f, const uint8_t *p)
 {
     size_t n = etp_load_u32(p), width = f->kind == ETP_FB_VECTOR ? f->width : 4;
     size_t align = f->align ? f->align : width;
-    w->shape->align = align > w->shape->align ? align : w->shape->align;
+    w->shape->align = ETP_MAX(align, w->shape->align);
     w->shape->bytes += n * width;
     fix(w, p, 4 + n * width);
     for (size_t i = 0; i < n && !w->failed; i++) {
@@ -106,7 +107,7 @@ static void walk_table(walk *w, const etp_fb_schema *s, etp_fb_table t)
             continue;
         }
         if (f->kind == ETP_FB_SCALAR) {
-            w->shape->align = f->width > w->shape->align ? f->width : w->shape->align;
+            w->shape->align = ETP_MAX(f->width, w->shape->align);
             if (!f->varies) {
                 fix(w, p, f->width);
             }

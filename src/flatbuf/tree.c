@@ -2,6 +2,7 @@
 // FlatBuffers as trees that may be changed, and back.
 #include "flatbuf/tree.h"
 
+#include "base/choice.h"
 #include "base/sink.h"
 
 #define MAX_BYTES ((size_t)INT32_MAX)
@@ -130,8 +131,8 @@ static size_t lower_vector(writing *w, const etp_fb_field *f, const etp_fb_slot 
 {
     const bool tables = f->kind == ETP_FB_VECTOR_TABLE;
     const size_t flat = f->kind == ETP_FB_STRING ? 1 : f->width, width = tables ? 4 : flat;
-    size_t align = f->align > width ? f->align : width, n = s->n * width;
-    uint8_t *p = take(w, 4 + n + (f->kind == ETP_FB_STRING), align > 4 ? align : 4, 4);
+    size_t align = ETP_MAX(f->align, width), n = s->n * width;
+    uint8_t *p = take(w, 4 + n + (f->kind == ETP_FB_STRING), ETP_MAX(align, 4), 4);
     if (!p) {
         return 0;
     }

@@ -2,6 +2,7 @@
 // The FlatBuffers verifier. Writers share vtables, so what a vtable says about a schema's table is
 // worked out once per (schema, vtable) and kept in a small cache; a table then costs a few
 // compares.
+#include "base/choice.h"
 #include "flatbuf/flatbuf.h"
 
 #include <assert.h>
@@ -48,7 +49,7 @@ static etp_status verify_table(verifier *v, const etp_fb_schema *s, size_t pos, 
 
 static bool misaligned(const verifier *v, size_t pos, size_t align)
 {
-    return (pos & ((align < v->max_align ? align : v->max_align) - 1)) != 0;
+    return (pos & (ETP_MIN(align, v->max_align) - 1)) != 0;
 }
 
 static etp_status fail_field(verifier *v, size_t pos, const etp_fb_schema *s, unsigned id,
@@ -68,7 +69,7 @@ static size_t inline_size(const etp_fb_field *f)
 // Adds field ID at OFF of the table to what PLAN demands of a table's position.
 static bool add_alignment(verifier *v, vtable_map *out, size_t off, size_t width)
 {
-    uint32_t mask = (uint32_t)(width < v->max_align ? width : v->max_align) - 1;
+    uint32_t mask = (uint32_t)ETP_MIN(width, v->max_align) - 1;
     uint32_t want = (uint32_t)(0 - off) & mask;
     uint32_t both = mask & out->align_mask;
     if ((want & both) != (out->align_want & both)) {

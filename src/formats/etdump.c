@@ -3,6 +3,7 @@
 #include <etprof/dtype.h>
 #include <etprof/etdump.h>
 
+#include "base/choice.h"
 #include "base/unicode.h"
 #include "formats/etdump_view.h"
 
@@ -150,7 +151,7 @@ static etp_status fail_not_etdump(etp_bytes b, etp_error *err)
         return etp_fail_at(err, ETP_CORRUPT, b.base + b.len, "%zu bytes are too few for an ETDump",
                            b.len);
     }
-    etp_str text = {(const char *)b.ptr, b.len < 512 ? b.len : 512};
+    etp_str text = {(const char *)b.ptr, ETP_MIN(b.len, 512)};
     if (etp_str_find(text, ETP_STR("event_block_name")) < text.len) {
         return etp_fail_at(
             err, ETP_UNSUPPORTED, b.base,

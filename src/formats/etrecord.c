@@ -64,7 +64,7 @@ static int by_wanted(const void *key, const void *item)
 {
     const int64_t *handle = key;
     const etp_source *s = item;
-    return (*handle > s->handle) - (*handle < s->handle);
+    return ETP_ORDER(*handle, s->handle);
 }
 
 // merge_handles has put them in ascending order.
@@ -268,10 +268,8 @@ static etp_status add_graph(reader *r, const json_t *graph, int depth, sources *
 static int by_handle(const void *a, const void *b)
 {
     const etp_source *const *x = a, *const *y = b;
-    if ((*x)->handle != (*y)->handle) {
-        return (*x)->handle > (*y)->handle ? 1 : -1;
-    }
-    return (*x > *y) - (*x < *y); // both point into one array: graph order
+    return etp_order_then(ETP_ORDER((*x)->handle, (*y)->handle),
+                          ETP_ORDER(*x, *y)); // both point into one array: graph order
 }
 
 // One source for each handle: of several nodes the first one with a stack trace.
@@ -426,7 +424,7 @@ static void read_delegate(reader *r, const json_t *delegate, etp_record_instruct
 static int by_index(const void *a, const void *b)
 {
     const etp_record_instruction *x = a, *y = b;
-    return (x->index > y->index) - (x->index < y->index);
+    return ETP_ORDER(x->index, y->index);
 }
 
 // "debug_handle_map" of one method, with the delegates' names from "delegate_map".

@@ -109,13 +109,9 @@ static void add_call(operators *list, etp_arena *arena, const etp_method *m,
 static int by_calls(const void *pa, const void *pb)
 {
     const etp_inspect_operator *a = pa, *b = pb;
-    if (a->delegated != b->delegated) {
-        return a->delegated ? 1 : -1;
-    }
-    if (a->calls != b->calls) {
-        return a->calls > b->calls ? -1 : 1;
-    }
-    return etp_str_cmp(a->name, b->name);
+    return etp_order_then(
+        a->delegated - b->delegated,
+        etp_order_then(ETP_ORDER(b->calls, a->calls), etp_str_cmp(a->name, b->name)));
 }
 
 static void find_operators(etp_inspect *out, etp_arena *arena)
@@ -242,21 +238,18 @@ static int by_size(const void *pa, const void *pb)
 {
     const etp_inspect_weight *a = pa, *b = pb;
     if (a->bytes != b->bytes) {
-        return a->bytes > b->bytes ? -1 : 1;
+        return ETP_ORDER(b->bytes, a->bytes);
     }
     if (a->method != b->method) {
-        return a->method < b->method ? -1 : 1;
+        return ETP_ORDER(a->method, b->method);
     }
     if (a->partition != b->partition) {
-        return a->partition < b->partition ? -1 : 1;
+        return ETP_ORDER(a->partition, b->partition);
     }
     if (a->node && b->node && a->node->index != b->node->index) {
-        return a->node->index < b->node->index ? -1 : 1;
+        return ETP_ORDER(a->node->index, b->node->index);
     }
-    if (a->is_scale != b->is_scale) {
-        return a->is_scale ? 1 : -1;
-    }
-    return (a->value->id > b->value->id) - (a->value->id < b->value->id);
+    return etp_order_then(a->is_scale - b->is_scale, ETP_ORDER(a->value->id, b->value->id));
 }
 
 // A delegate names its weights by keys; a key that the file's named data does not have is in a .ptd
@@ -310,7 +303,7 @@ static void find_parts(etp_inspect *out, etp_arena *arena)
     uint64_t left = pte->file_size;
     size_t n = 0;
     // Blobs that are listed twice are there once, and the list says only how often they are used.
-    uint64_t blobs = pte->inline_bytes < pte->program_size ? pte->inline_bytes : pte->program_size;
+    uint64_t blobs = ETP_MIN(pte->inline_bytes, pte->program_size);
     parts[n++] = (etp_inspect_part){"program (flatbuffer)", pte->program_size - blobs, 1};
     if (pte->n_inline_data > 0) {
         parts[n++] = (etp_inspect_part){"delegate blobs (inline)", blobs, pte->n_inline_data};
@@ -332,7 +325,7 @@ static void find_parts(etp_inspect *out, etp_arena *arena)
             }
         }
         if (part.count > 0) {
-            part.bytes = part.bytes < left ? part.bytes : left; // overlapping segments
+            part.bytes = ETP_MIN(part.bytes, left); // overlapping segments
             left -= part.bytes;
             parts[n++] = part;
         }

@@ -71,10 +71,7 @@ static int by_place(const void *pa, const void *pb)
 {
     const etp_profile_place *place = pa;
     const etp_op_row *row = pb;
-    if (place->block != row->block) {
-        return place->block < row->block ? -1 : 1;
-    }
-    return (place->event > row->event) - (place->event < row->event);
+    return etp_order_then(ETP_ORDER(place->block, row->block), ETP_ORDER(place->event, row->event));
 }
 
 // Operators of executions that other answers are about have the numbers of those; what is left

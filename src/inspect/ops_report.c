@@ -14,10 +14,7 @@ typedef struct by_total {
 static int longest_first(const void *pa, const void *pb)
 {
     const by_total *a = pa, *b = pb;
-    if (a->total != b->total) {
-        return a->total > b->total ? -1 : 1;
-    }
-    return (a->row > b->row) - (a->row < b->row);
+    return etp_order_then(ETP_ORDER(b->total, a->total), ETP_ORDER(a->row, b->row));
 }
 
 // "model.py:26 blocks.0.attn", NULL when unknown.

@@ -45,8 +45,8 @@ void etp_ops_report_few(const etp_ops_answer *a, etp_report *r, etp_arena *arena
         }
         uint64_t lo = UINT64_MAX, hi = 0;
         for (size_t k = 0; k < b->n_runs; k++) {
-            lo = d[k] < lo ? d[k] : lo;
-            hi = d[k] > hi ? d[k] : hi;
+            lo = ETP_MIN(d[k], lo);
+            hi = ETP_MAX(d[k], hi);
         }
         double half = (double)etp_ops_select(d, b->n_runs, (b->n_runs - 1) / 2, lo, hi, scratch);
         double mean = etp_ops_execute_ns(b) / (double)b->n_runs;

@@ -31,7 +31,7 @@ static uint64_t in_use(const etp_inspect_planned *p, uint32_t at)
             end = 0;
         }
         if (b->first <= at && at <= b->last && end_of(b) > end) {
-            sum += end_of(b) - (b->offset > end ? b->offset : end);
+            sum += end_of(b) - ETP_MAX(b->offset, end);
             end = end_of(b);
         }
     }
@@ -46,7 +46,7 @@ void etp_inspect_plan(const etp_method *m, etp_arena *arena, etp_inspect_planned
     if (n == 0 || m->n_instructions == 0) {
         return;
     }
-    uint64_t steps = (uint64_t)n * (n > m->n_instructions ? n : m->n_instructions);
+    uint64_t steps = (uint64_t)n * ETP_MAX(n, m->n_instructions);
     if (repeats(m)) {
         out->untold = "instructions are repeated";
         return;

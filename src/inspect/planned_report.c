@@ -49,10 +49,7 @@ static void in_use_table(const etp_method *m, const etp_inspect_planned *p, etp_
 static int by_bytes(const void *a, const void *b)
 {
     const etp_planned *x = *(const etp_planned *const *)a, *y = *(const etp_planned *const *)b;
-    if (x->bytes != y->bytes) {
-        return x->bytes < y->bytes ? 1 : -1;
-    }
-    return (x->value->id > y->value->id) - (x->value->id < y->value->id);
+    return etp_order_then(ETP_ORDER(y->bytes, x->bytes), ETP_ORDER(x->value->id, y->value->id));
 }
 
 // Those needed at the instruction AT, ETP_NO_INDEX: all.
@@ -177,7 +174,7 @@ void etp_inspect_planned_picture(const etp_method *m, const etp_inspect_planned 
     bool occurs[TONES] = {false};
     const etp_planned **boxes = largest(p, ETP_NO_INDEX, arena, &n);
     const double *at = places(p, arena);
-    size_t drawn = n < MOST_BOXES ? n : MOST_BOXES;
+    size_t drawn = ETP_MIN(n, MOST_BOXES);
     for (size_t i = 0; i < drawn; i++) {
         occurs[tone_of(p, boxes[i])] = true;
     }

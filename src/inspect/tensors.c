@@ -44,8 +44,8 @@ static void take_figures(etp_logged_value *v, etp_bytes data)
             continue;
         }
         v->sum += x;
-        v->min = x < v->min ? x : v->min;
-        v->max = x > v->max ? x : v->max;
+        v->min = ETP_MIN(x, v->min);
+        v->max = ETP_MAX(x, v->max);
         finite++;
     }
     v->mean = v->sum / (double)finite; // NAN without a finite element, shown as missing

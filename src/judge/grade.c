@@ -67,7 +67,7 @@ static shared same_settings(const etp_run *x, const etp_run *y)
 static etp_str day_of(const etp_run *run)
 {
     etp_str day = run->generated_at;
-    day.len = day.len < 10 ? day.len : 10;
+    day.len = ETP_MIN(day.len, 10);
     return day;
 }
 

@@ -45,7 +45,7 @@ static void read_throttling(const etp_run *run, thermal_record *w)
         for (int k = 0; k < 2; k++) {
             uint64_t cap = moments[k].freq_cap_khz, status = moments[k].thermal_status;
             if (cap != UINT64_MAX && cap > 0) {
-                w->highest_cap_khz = cap > w->highest_cap_khz ? cap : w->highest_cap_khz;
+                w->highest_cap_khz = ETP_MAX(cap, w->highest_cap_khz);
                 bool lower = w->lowest_cap_khz == 0 || cap < w->lowest_cap_khz;
                 w->lowest_cap_khz = lower ? cap : w->lowest_cap_khz;
             }

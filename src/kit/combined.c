@@ -257,7 +257,7 @@ static etp_ab_views phases_of(const etp_combined *c)
 {
     size_t n = 0;
     for (size_t i = 0; i < c->runs.n; i++) {
-        n += c->runs.items[i].ab->n_phases > 1 ? c->runs.items[i].ab->n_phases : 1;
+        n += ETP_MAX(c->runs.items[i].ab->n_phases, 1);
     }
     struct etp_ab_view *views = ETP_NEW_ARRAY(c->arena, struct etp_ab_view, n + 1);
     n = 0;

@@ -35,10 +35,7 @@ typedef struct ranked {
 static int slowest_first(const void *pa, const void *pb)
 {
     const ranked *a = pa, *b = pb;
-    if (a->ns != b->ns) {
-        return a->ns > b->ns ? -1 : 1;
-    }
-    return (a->index > b->index) - (a->index < b->index);
+    return etp_order_then(ETP_ORDER(b->ns, a->ns), ETP_ORDER(a->index, b->index));
 }
 
 // Of all executions together, as the kit has it in total_ms.
@@ -174,8 +171,8 @@ static void latency_line(const etp_kit_arm *arm, etp_sink *s)
     uint64_t lo = UINT64_MAX, hi = 0, total = 0;
     for (size_t i = 0; i < arm->n_runs; i++) {
         total += arm->latency_ns[i];
-        lo = arm->latency_ns[i] < lo ? arm->latency_ns[i] : lo;
-        hi = arm->latency_ns[i] > hi ? arm->latency_ns[i] : hi;
+        lo = ETP_MIN(arm->latency_ns[i], lo);
+        hi = ETP_MAX(arm->latency_ns[i], hi);
     }
     etp_csv_text(s, etp_str_from(arm->stem), ',');
     etp_sink_printf(s, ",%zu", arm->n_runs);

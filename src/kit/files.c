@@ -108,7 +108,7 @@ static void name_tables(etp_kit *kit)
 static int by_block(const void *pa, const void *pb)
 {
     const etp_ab_dump *const *a = pa, *const *b = pb;
-    return ((*a)->block > (*b)->block) - ((*a)->block < (*b)->block);
+    return ETP_ORDER((*a)->block, (*b)->block);
 }
 
 static void take_dumps(etp_kit *kit, etp_kit_arm *arm)

@@ -239,9 +239,9 @@ static int by_name(const void *pa, const void *pb)
 {
     const etp_kit_unit *a = pa, *b = pb;
     int d = strcmp(a->model ? a->model : "", b->model ? b->model : "");
-    d = d ? d : strcmp(a->experiment, b->experiment);
-    d = d ? d : (a->threads > b->threads) - (a->threads < b->threads);
-    return d ? d : strcmp(a->dir, b->dir);
+    d = etp_order_then(d, strcmp(a->experiment, b->experiment));
+    d = etp_order_then(d, ETP_ORDER(a->threads, b->threads));
+    return etp_order_then(d, strcmp(a->dir, b->dir));
 }
 
 // ---- latencies ----
@@ -299,7 +299,7 @@ static void take_executions(etp_kit_folder *f, etp_kit_unit *u, const etp_trace 
         for (size_t r = 0; block->has_execute && r < block->n_runs; r++) {
             uint64_t ns = etp_trace_durations(block, block->execute)[r];
             kit[r] += (double)ns / 1e6;
-            n = r + 1 > n ? r + 1 : n;
+            n = ETP_MAX(r + 1, n);
             u->ns[u->n_runs++] = ns;
         }
     }

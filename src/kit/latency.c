@@ -57,8 +57,7 @@ static etp_status bad_cell(const etp_csv_row *row, const char *column, etp_str c
 static int by_run(const void *pa, const void *pb)
 {
     const execution *a = pa, *b = pb;
-    return a->run != b->run ? (a->run > b->run) - (a->run < b->run)
-                            : (a->order > b->order) - (a->order < b->order);
+    return etp_order_then(ETP_ORDER(a->run, b->run), ETP_ORDER(a->order, b->order));
 }
 
 // Equal run indices follow each other after sorting, so the kit's sums can be made on the way.

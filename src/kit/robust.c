@@ -21,8 +21,8 @@ etp_kit_moments etp_kit_describe(double *ns, size_t n)
     m.min = m.max = ns[0];
     for (size_t i = 0; i < n; i++) {
         sum += ns[i];
-        m.min = ns[i] < m.min ? ns[i] : m.min;
-        m.max = ns[i] > m.max ? ns[i] : m.max;
+        m.min = ETP_MIN(ns[i], m.min);
+        m.max = ETP_MAX(ns[i], m.max);
     }
     m.mean = sum / (double)n;
     for (size_t i = 0; i < n; i++) {

@@ -317,10 +317,7 @@ static etp_status add_inclusive(type_table *t, const etp_trace_block *block, etp
 static int longest_first(const void *pa, const void *pb)
 {
     const type_stats *a = pa, *b = pb;
-    if (a->total_ns != b->total_ns) {
-        return a->total_ns > b->total_ns ? -1 : 1;
-    }
-    return (a->order > b->order) - (a->order < b->order);
+    return etp_order_then(ETP_ORDER(b->total_ns, a->total_ns), ETP_ORDER(a->order, b->order));
 }
 
 static void write_types(const etp_kit_arm *arm, type_table *t, etp_sink *s)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // struct_size: read, checked, kept.
 #include "library/sized.h"
+#include "base/choice.h"
 
 static etp_status size_of(const void *given, size_t first, const char *what, size_t *out,
                           etp_error *err)
@@ -35,7 +36,7 @@ etp_status etp_options_take(void *options, size_t size, size_t first, const void
         }
     }
     // What an older program does not know stays zero, which is the default of every option.
-    memcpy(options, given, has < size ? has : size);
+    memcpy(options, given, ETP_MIN(has, size));
     return ETP_OK;
 }
 
@@ -50,7 +51,7 @@ etp_status etp_result_give(const void *result, size_t size, size_t first, void *
     // The caller's struct may be longer than ours, and what lies behind ours must not stay as it
     // was; or shorter, and then the end of ours is cut off. Its own size is put back at the end.
     memset(out, 0, has);
-    memcpy(out, result, has < size ? has : size);
+    memcpy(out, result, ETP_MIN(has, size));
     memcpy(out, &has, sizeof has);
     return ETP_OK;
 }

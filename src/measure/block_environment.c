@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Heat around blocks: waiting until the device is cool enough, and noticing when it slows down.
 #include "measure/block_environment.h"
+#include "base/choice.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -74,7 +75,7 @@ void etp_block_environment_begin(etp_session *s, etp_block_environment *e)
             told = true;
         }
         uint64_t next = now + LOOK_NS, last = begin + wait_ns;
-        nap(s, next < last ? next : last);
+        nap(s, ETP_MIN(next, last));
         s->device->ops->state(s->device, &e->start);
     }
     e->cooled_ns = told ? etp_os_now_ns() - begin : 0;
@@ -89,7 +90,7 @@ void etp_block_environment_end(etp_session *s, etp_block_environment *e)
     for (size_t i = 0; i < 2; i++) {
         uint64_t cap = moments[i]->freq_cap_khz;
         if (cap != UINT64_MAX) {
-            s->highest_cap_khz = cap > s->highest_cap_khz ? cap : s->highest_cap_khz;
+            s->highest_cap_khz = ETP_MAX(cap, s->highest_cap_khz);
         }
     }
     // Judged by the end of the block: heat builds up while it runs.

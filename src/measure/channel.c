@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Talking to one started runner.
 #include "measure/channel.h"
+#include "base/choice.h"
 
 #include <stdio.h>
 
@@ -46,7 +47,7 @@ static void keep_log(etp_channel *t, const char *ptr, size_t len)
     // The beginning is kept whole. Of what is dropped behind it the end is still kept, for the last
     // words.
     size_t room = ETP_LOG_LIMIT - t->log.len;
-    size_t kept = len < room ? len : room;
+    size_t kept = ETP_MIN(len, room);
     etp_strbuf_append(&t->log, (etp_str){ptr, kept});
     t->log_dropped += len - kept;
     if (len >= sizeof t->tail) {
@@ -54,7 +55,7 @@ static void keep_log(etp_channel *t, const char *ptr, size_t len)
         t->tail_len = sizeof t->tail;
         return;
     }
-    size_t old = t->tail_len < sizeof t->tail - len ? t->tail_len : sizeof t->tail - len;
+    size_t old = ETP_MIN(t->tail_len, sizeof t->tail - len);
     memmove(t->tail, t->tail + t->tail_len - old, old);
     memcpy(t->tail + old, ptr, len);
     t->tail_len = old + len;
@@ -89,7 +90,7 @@ etp_str etp_channel_last_line(const etp_channel *t)
         }
         etp_str line = {log.ptr + log.len, end - log.len};
         if (line.len > 0) {
-            line.len = line.len > 300 ? 300 : line.len;
+            line.len = ETP_MIN(line.len, 300);
             return line;
         }
         log.len -= log.len > 0;
@@ -126,7 +127,7 @@ static etp_channel_result fill(etp_channel *t, uint64_t deadline)
         size_t got;
         size_t room = sizeof t->buf - t->end;
         etp_process_event event = etp_process_read(&t->process, poll_limit(t, deadline - now), text,
-                                                   room < sizeof text ? room : sizeof text, &got);
+                                                   ETP_MIN(room, sizeof text), &got);
         if (event == ETP_PROCESS_OUT) {
             memcpy(t->buf + t->end, text, got);
             t->end += got;
@@ -185,7 +186,7 @@ etp_channel_result etp_channel_line(etp_channel *t, uint64_t extra_ns, etp_str *
 static void quote(etp_str line, char *why, size_t why_cap)
 {
     char text[61];
-    size_t n = line.len < sizeof text - 1 ? line.len : sizeof text - 1;
+    size_t n = ETP_MIN(line.len, sizeof text - 1);
     for (size_t i = 0; i < n; i++) {
         text[i] = line.ptr[i] >= ' ' && line.ptr[i] <= '~' ? line.ptr[i] : '.';
     }

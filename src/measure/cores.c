@@ -66,7 +66,7 @@ const char *etp_cores_crowded(etp_session *s)
 {
     uint32_t most = 0;
     for (uint32_t i = 0; i < s->plan->n_arms; i++) {
-        most = s->plan->arms[i].threads > most ? s->plan->arms[i].threads : most;
+        most = ETP_MAX(s->plan->arms[i].threads, most);
     }
     return s->device->info.emulated
                ? NULL

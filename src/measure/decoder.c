@@ -2,6 +2,7 @@
 // Recognising text decoders, and what a method keeps between calls.
 #include "measure/decoder.h"
 
+#include "base/choice.h"
 #include "base/sink.h"
 #include "os/os.h"
 
@@ -152,7 +153,7 @@ static const char *range_words(const etp_planned *all, size_t n, etp_arena *aren
         uint64_t end = first->offset + first->bytes;
         for (i++; i < n && all[i].arena == first->arena && all[i].offset <= end; i++) {
             const uint64_t to = all[i].offset + all[i].bytes;
-            end = to > end ? to : end;
+            end = ETP_MAX(to, end);
         }
         etp_strbuf_printf(&b, "%s%u:%llu:%llu", b.len > 0 ? "," : "", first->arena,
                           (unsigned long long)first->offset,

@@ -194,7 +194,7 @@ static bool build_arguments(foreign_launch *r, argument_list *w, const char *dum
 static void keep(foreign_launch *r, const char *text, size_t len)
 {
     size_t room = LOG_LIMIT - r->text.len;
-    etp_strbuf_append(&r->text, (etp_str){text, len < room ? len : room});
+    etp_strbuf_append(&r->text, (etp_str){text, ETP_MIN(len, room)});
 }
 
 // A word now and then is no end: all of it has a time, too. Where it is not known what an execution

@@ -74,7 +74,7 @@ static void take_iteration(etp_foreign_log *log, uint64_t i, uint64_t n, uint64_
     uint64_t start = now > ns ? now - ns : 0;
     if (log->iterations.n > 0) {
         const etp_launch_iteration *last = &log->iterations.items[log->iterations.n - 1];
-        start = start > last->start_ns + last->ns ? start : last->start_ns + last->ns;
+        start = ETP_MAX(start, last->start_ns + last->ns);
     }
     etp_launch_iteration item = {start, ns};
     ETP_ADD(log->arena, &log->iterations, item);

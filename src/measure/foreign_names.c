@@ -6,6 +6,7 @@
 
 #include <etprof/etdump.h>
 
+#include "base/choice.h"
 #include "measure/foreign.h"
 #include "measure/selftest.h"
 #include "types.h"
@@ -74,16 +75,15 @@ static bool read_names(const char *path, etp_arena *arena, const char **list)
 static bool run_once(const question *q, const etp_foreign *f, const char *mask, const char **list)
 {
     etp_planned_arm arm = {.name = "names", .prefix = "names", .threads = 1};
-    etp_launch_request request = {
-        .arm = &arm,
-        .model = q->model,
-        .inputs = "ones",
-        .kind = ETP_LAUNCH_TRACED,
-        .iterations = 1,
-        .timeout_ns = q->plan->timeout_ns < SILENCE_NS ? q->plan->timeout_ns : SILENCE_NS,
-        .cpu = &q->plan->cpu.cpu,
-        .interrupted = q->interrupted,
-        .interrupted_ctx = q->ctx};
+    etp_launch_request request = {.arm = &arm,
+                                  .model = q->model,
+                                  .inputs = "ones",
+                                  .kind = ETP_LAUNCH_TRACED,
+                                  .iterations = 1,
+                                  .timeout_ns = ETP_MIN(q->plan->timeout_ns, SILENCE_NS),
+                                  .cpu = &q->plan->cpu.cpu,
+                                  .interrupted = q->interrupted,
+                                  .interrupted_ctx = q->ctx};
     etp_launch_outcome o;
     const char *here = etp_arena_printf(q->arena, "%s/names.etdump", q->device->work_dir);
     // A copy: what a launch learns of the runner here is about another model.

@@ -380,8 +380,8 @@ static bool warm_up_pilot(launch *l)
         uint64_t left = sum < wanted ? (wanted - sum) / mean + 1 : 1;
         uint64_t most =
             2 * (uint64_t)l->iterations.n; // early iterations are slow: do not trust them far
-        n = left < most ? left : most;
-        n = n < 1 ? 1 : n;
+        n = ETP_MIN(left, most);
+        n = ETP_MAX(n, 1);
     }
 }
 
@@ -406,7 +406,7 @@ static bool warm_up(launch *l, uint64_t n)
 {
     enum { PART = 1000 }; // as many as are timed at most
     while (n > 0) {
-        uint64_t part = n < PART ? n : PART;
+        uint64_t part = ETP_MIN(n, PART);
         if (!run_iterations(l, part)) {
             return false;
         }

@@ -80,7 +80,7 @@ static etp_status make_shapes(const etp_settings *settings, const etp_inputs *in
                         settings->method ? settings->method : "forward", there);
     }
     for (size_t i = 0; i < n; i++) {
-        most = all[i].n > most ? all[i].n : most;
+        most = ETP_MAX(all[i].n, most);
     }
     bool ones = etp_input_kind_of(settings->inputs) == ETP_INPUTS_ONES;
     bool files = inputs->shapes && strcmp(inputs->shapes, settings->shape) == 0;

@@ -136,7 +136,7 @@ static etp_status list_phases(const requested *a, const etp_decoder *d, list *ou
         uint64_t prompt = a->prefill.items[i];
         uint64_t step = d->dynamic || d->most > 1 ? d->most : prompt; // by one: all is one phase
         for (uint64_t from = 0; from < prompt; from += step) {
-            uint64_t n = prompt - from < step ? prompt - from : step;
+            uint64_t n = ETP_MIN(prompt - from, step);
             ETP_TRY(add(out, (wanted){.tokens = n, .from = from, .prompt = prompt}, err));
         }
     }
@@ -179,7 +179,7 @@ static void add_calls(etp_arena *arena, etp_steps_phase *p, const etp_decoder *d
                       uint64_t from, uint64_t end, uint64_t step)
 {
     for (uint64_t left = end - from; left > 0; left = end - from) {
-        uint64_t n = left < step ? left : step;
+        uint64_t n = ETP_MIN(left, step);
         // As many whole calls as fit, then one with the rest.
         etp_step s = {.repeat = left / n};
         add_text(arena, &s, d, seed, from, n);

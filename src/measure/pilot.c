@@ -3,6 +3,7 @@
 // what the launch spends on everything else, so that at least three quarters of it are measurement;
 // between 10 and 1000.
 #include "measure/pilot.h"
+#include "base/choice.h"
 
 #include <math.h>
 
@@ -28,7 +29,7 @@ static uint64_t traced_count(const etp_session_plan *plan, uint64_t iterations)
     if (plan->settings.traced) {
         return plan->settings.traced;
     }
-    return iterations < TRACED_MAX ? iterations : TRACED_MAX;
+    return ETP_MIN(iterations, TRACED_MAX);
 }
 
 bool etp_pilot_needed(const etp_session_plan *plan)
@@ -71,7 +72,7 @@ etp_arm_counts etp_pilot_counts(const etp_session_plan *plan, const etp_launch_o
     // At least as many typical iterations as fill the time: a later launch may find caches and
     // clocks warm, and its first iterations are then no longer than the others.
     uint64_t later = count_for(WARMUP_NS, each, WARMUP_MIN, 1000000);
-    c.warmup = c.warmup > later ? c.warmup : later;
+    c.warmup = ETP_MAX(c.warmup, later);
     c.warmup = plan->settings.warmup ? plan->settings.warmup : c.warmup;
     double rest = other + (double)c.warmup * each;
     c.iterations = plan->settings.iterations

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/choice.h"
 #include "measure/state.h"
 
 // Lines are cut, never refused: the longest are errors of runners with their last words.
@@ -63,7 +64,7 @@ uint64_t etp_session_launch_ns(const etp_session *s, uint32_t arm, etp_launch_ki
     uint64_t last = traced ? a->traced_wall_ns : a->timed_wall_ns;
     // The longer of the two: an estimate that is too short breaks a budget, one that is too long
     // costs at most a block.
-    known = last > known ? last : known;
+    known = ETP_MAX(last, known);
     // Counts were given, so there was no trial: the mean of all launches so far has to do.
     if (known == 0 && s->view->launches > 0) {
         known = s->view->launch_wall_ns / s->view->launches;

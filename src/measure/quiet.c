@@ -82,5 +82,5 @@ void etp_quiet_wait(etp_session *s, uint32_t block)
                             : "block %u: quiet after %.0f s",
                         block, (double)passed / 1e9);
     }
-    s->patience_ns -= passed < s->patience_ns ? passed : s->patience_ns;
+    s->patience_ns -= ETP_MIN(passed, s->patience_ns);
 }

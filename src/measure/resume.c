@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Going on with a session that was interrupted, and planning one again.
 
+#include "base/choice.h"
 #include "measure/foreign.h"
 #include "measure/state.h"
 
@@ -285,11 +286,11 @@ etp_status etp_session_resume(etp_session *s, etp_error *err)
     // The order of a block that was begun and not committed is drawn again, the same.
     ETP_TRY(etp_session_take_values(s, old->samples.items, old->samples.n, err));
     size_t known = (size_t)old->blocks_done * old->arms.n;
-    s->run.order.n = s->run.order.n < known ? s->run.order.n : known;
+    s->run.order.n = ETP_MIN(s->run.order.n, known);
     for (size_t i = 0; i < old->launches.n; i++) {
         const etp_run_launch *l = &old->launches.items[i];
         // Numbers go on behind the largest: a launch number names one process in the whole folder.
-        s->next_launch = l->launch > s->next_launch ? l->launch : s->next_launch;
+        s->next_launch = ETP_MAX(l->launch, s->next_launch);
         // What its runner says from now on is no refusal of the model (task.c): it has worked.
         s->arms[l->arm].succeeded = true;
     }

@@ -32,7 +32,7 @@ uint64_t etp_sampled_iterations(uint64_t each_ns, uint64_t for_ns)
     if (n < ETP_SAMPLED_MIN) {
         return ETP_SAMPLED_MIN;
     }
-    return n > ETP_SAMPLED_MAX ? ETP_SAMPLED_MAX : n;
+    return ETP_MIN(n, ETP_SAMPLED_MAX);
 }
 
 typedef struct sample {
@@ -138,10 +138,7 @@ static etp_status read_raw(sampled_launch *k, etp_str text, etp_error *err)
 static int by_time(const void *pa, const void *pb)
 {
     const sample *a = pa, *b = pb;
-    if (a->time_ns != b->time_ns) {
-        return a->time_ns < b->time_ns ? -1 : 1;
-    }
-    return (a->thread > b->thread) - (a->thread < b->thread);
+    return etp_order_then(ETP_ORDER(a->time_ns, b->time_ns), ETP_ORDER(a->thread, b->thread));
 }
 
 // Both lists rise in time, so one pass over the two is enough.
@@ -203,8 +200,7 @@ static void place_in_run(sampled_launch *k, const etp_etdump_run *run, uint64_t 
             s->operator_name = name;
             s->chain = ev.chain_index;
             s->instruction = ev.instruction_id;
-            uint64_t edge =
-                s->time_ns - start < end - s->time_ns ? s->time_ns - start : end - s->time_ns;
+            uint64_t edge = ETP_MIN(s->time_ns - start, end - s->time_ns);
             // An operator of a delegate may have begun up to BLUR earlier or later than shown, and
             // its microsecond is rounded; others are stamped to the nanosecond.
             s->sure = edge >= blur + (inside ? 1000 : 0);
@@ -297,10 +293,8 @@ void etp_sampled_close(etp_sampled_libraries *libraries)
 static int by_place(const void *pa, const void *pb)
 {
     const part *a = pa, *b = pb;
-    if (a->module != b->module) {
-        return a->module < b->module ? -1 : 1;
-    }
-    return (a->function.start > b->function.start) - (a->function.start < b->function.start);
+    return etp_order_then(ETP_ORDER(a->module, b->module),
+                          ETP_ORDER(a->function.start, b->function.start));
 }
 
 // The function around an address; without bounds a window, which on x86-64 begins at the sampled

@@ -4,6 +4,7 @@
 // session is used up. Nobody has to ask for it where that part is small.
 #include <math.h>
 
+#include "base/choice.h"
 #include "measure/state.h"
 
 #define LEAST_GAIN 0.005 // of the time: not worth another launch
@@ -80,7 +81,7 @@ static double allowed(const etp_session *s, etp_samples_end *why)
         return (open ? ETP_MIN_BLOCKS : blocks) * block / ETP_SAMPLING_PART;
     }
     part = set->budget_s * 1e9 / ETP_SAMPLING_PART;
-    uint32_t needed = blocks < ETP_MIN_BLOCKS ? blocks : ETP_MIN_BLOCKS;
+    uint32_t needed = ETP_MIN(blocks, ETP_MIN_BLOCKS);
     double elapsed = fmax((double)(etp_os_now_ns() - s->start_ns), block);
     double left = set->budget_s * 1e9 - elapsed - (needed - 1) * block;
     *why = left < part ? ETP_SAMPLES_BLOCKS : ETP_SAMPLES_PART;

@@ -3,6 +3,7 @@
 
 #include <etprof/version.h>
 
+#include "base/choice.h"
 #include "measure/cores.h"
 #include "measure/environment.h"
 #include "measure/foreign.h"
@@ -209,10 +210,10 @@ static void expect_launches(etp_session *s)
     // come on top.
     uint32_t per_block = etp_session_launches_of_block(s);
     uint32_t done = s->run.blocks_done, goal = s->plan->blocks + s->incomplete;
-    s->view->expected_launches = (goal - (done < goal ? done : goal)) * per_block;
+    s->view->expected_launches = (goal - ETP_MIN(done, goal)) * per_block;
     for (uint32_t b = done + 1; b <= goal && b <= s->plan->control_blocks; b++) {
         // One control launch for the baseline of each phase.
-        s->view->expected_launches += s->plan->n_phases > 1 ? s->plan->n_phases : 1;
+        s->view->expected_launches += ETP_MAX(s->plan->n_phases, 1);
     }
     s->view->expected_launches += s->plan->settings.kernels && done == 0 ? s->plan->n_arms : 0;
     for (uint32_t i = 0; i < s->plan->n_arms && done == 0; i++) {

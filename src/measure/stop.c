@@ -323,7 +323,7 @@ void etp_session_say_plan(etp_session *s)
         warn_of_few(s, each, control);
         return; // the counts were given: no trial launch tells what one takes
     }
-    uint32_t n_control = p->control_blocks < left ? p->control_blocks : left;
+    uint32_t n_control = ETP_MIN(p->control_blocks, left);
     char a[32], b[32], one[32], rule[96] = "", budget[64] = "";
     if (p->settings.precision > 0) {
         snprintf(rule, sizeof rule, ", stops at ±%s %% (not before %u blocks, %s)",

@@ -304,8 +304,7 @@ static etp_status compare_every(search *s)
 static int by_place(const void *a, const void *b)
 {
     const etp_numerics_row *x = a, *y = b;
-    return x->place != y->place ? (x->place > y->place) - (x->place < y->place)
-                                : x->alone - y->alone;
+    return etp_order_then(ETP_ORDER(x->place, y->place), x->alone - y->alone);
 }
 
 static etp_status look(search *s)

@@ -4,6 +4,7 @@
 
 #include <etprof/operators.h>
 
+#include "base/choice.h"
 #include "base/guard.h"
 
 #define MAX_CELLS ((size_t)16 << 20)
@@ -165,7 +166,7 @@ static void pair_in_order(const listed *a, const listed *b, etp_arena *scratch, 
     for (size_t i = a->n; i-- > 0;) {
         for (size_t j = m; j-- > 0;) {
             uint16_t *cell = &scores[i * (m + 1) + j];
-            uint16_t best = cell[1] > cell[m + 1] ? cell[1] : cell[m + 1];
+            uint16_t best = ETP_MAX(cell[1], cell[m + 1]);
             uint16_t both = (uint16_t)(cell[m + 2] + 1);
             *cell = fit(a, i, b, j) && both > best ? both : best;
         }

@@ -319,8 +319,7 @@ static int by_share(const void *a, const void *b)
 {
     const etp_precision_row *x = *(const etp_precision_row *const *)a,
                             *y = *(const etp_precision_row *const *)b;
-    return x->share != y->share ? (x->share < y->share) - (x->share > y->share)
-                                : (x->place > y->place) - (x->place < y->place);
+    return etp_order_then(ETP_ORDER(y->share, x->share), ETP_ORDER(x->place, y->place));
 }
 
 // Shares of the noise of the worst output, which T->ends is.

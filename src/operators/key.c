@@ -2,6 +2,8 @@
 // By which operators of two arms are the same.
 #include <etprof/operators.h>
 
+#include "base/choice.h"
+
 // XNNPACK spells the layout of int8 deconvolution "NC" without SME and "NHWC" with it.
 // Keys pair the operators of two arms, so a spelling that the instruction set alone changes must
 // not part them.
@@ -27,12 +29,12 @@ size_t etp_op_key(const etp_op_name *op, char *buf, size_t cap)
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         if (cap > 0 && need < cap - 1 && parts[i].len > 0) {
             size_t room = cap - 1 - need;
-            memcpy(buf + need, parts[i].ptr, parts[i].len < room ? parts[i].len : room);
+            memcpy(buf + need, parts[i].ptr, ETP_MIN(parts[i].len, room));
         }
         need += parts[i].len;
     }
     if (cap > 0) {
-        buf[need < cap - 1 ? need : cap - 1] = '\0';
+        buf[ETP_MIN(need, cap - 1)] = '\0';
     }
     return need;
 }

@@ -11,6 +11,7 @@
 
 #include <math.h>
 
+#include "base/choice.h"
 #include "base/sink.h"
 
 #include <etprof/arena.h>
@@ -377,8 +378,7 @@ static inline etp_os_state etp_os_state_unknown(void)
 // Takes the clock of one CPU in.
 static inline void etp_os_state_core(etp_os_state *s, uint64_t cpu, uint64_t khz)
 {
-    s->freq_min_khz =
-        khz < s->freq_min_khz ? khz : s->freq_min_khz; // unknown is the largest number
+    s->freq_min_khz = ETP_MIN(khz, s->freq_min_khz); // unknown is the largest number
     s->freq_max_khz =
         s->freq_max_khz == UINT64_MAX || khz > s->freq_max_khz ? khz : s->freq_max_khz;
     if (cpu < ETP_OS_CORES && khz <= UINT32_MAX) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "program/planned.h"
+#include "base/choice.h"
 
 #include <stdlib.h>
 
@@ -61,7 +62,7 @@ static void tell_views(etp_planned *all, size_t n)
             if (k == i || !before || !overlap(b, other)) {
                 continue;
             }
-            uint32_t last = other->last < b->first ? other->last : b->first;
+            uint32_t last = ETP_MIN(other->last, b->first);
             since = since == ETP_NO_INDEX || last > since ? last : since;
         }
         if (since != ETP_NO_INDEX) {
@@ -74,13 +75,9 @@ static void tell_views(etp_planned *all, size_t n)
 static int by_place(const void *a, const void *b)
 {
     const etp_planned *x = a, *y = b;
-    if (x->arena != y->arena) {
-        return x->arena < y->arena ? -1 : 1;
-    }
-    if (x->offset != y->offset) {
-        return x->offset < y->offset ? -1 : 1;
-    }
-    return (x->value->id > y->value->id) - (x->value->id < y->value->id);
+    return etp_order_then(
+        ETP_ORDER(x->arena, y->arena),
+        etp_order_then(ETP_ORDER(x->offset, y->offset), ETP_ORDER(x->value->id, y->value->id)));
 }
 
 size_t etp_planned_of(const etp_method *m, etp_arena *arena, etp_planned **out)

@@ -2,6 +2,7 @@
 // Sizes and numbers of a method while one call is followed.
 #include "program/sizing.h"
 
+#include "base/choice.h"
 #include "program/internal.h"
 
 // ---- beginning ----
@@ -149,7 +150,7 @@ bool etp_size_times(int64_t *acc, int64_t factor)
 // numpy's rule: from the last dimension on, sizes are equal or one of them is 1.
 bool etp_dims_broadcast(etp_dims *acc, const etp_dims *with)
 {
-    etp_dims out = {.n = acc->n > with->n ? acc->n : with->n};
+    etp_dims out = {.n = ETP_MAX(acc->n, with->n)};
     for (uint32_t i = 0; i < out.n; i++) {
         int64_t a = i < acc->n ? acc->d[acc->n - 1 - i] : 1;
         int64_t b = i < with->n ? with->d[with->n - 1 - i] : 1;

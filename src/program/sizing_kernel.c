@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What kernel calls outside delegates do with sizes and numbers. Arguments are in the order of each
 // operator's schema, the outputs last.
+#include "base/choice.h"
 #include "program/internal.h"
 #include "program/sizing.h"
 
@@ -295,7 +296,7 @@ static int64_t clamp(int64_t v, int64_t size)
     if (v < 0) {
         return 0;
     }
-    return v > size ? size : v;
+    return ETP_MIN(size, v);
 }
 
 // From a place that depends on data, to another that lies a known number of elements behind it: as

@@ -25,14 +25,13 @@ typedef struct order {
 static int by_least(const void *pa, const void *pb)
 {
     const order *a = pa, *b = pb;
-    return a->least != b->least ? (a->least > b->least) - (a->least < b->least)
-                                : (a->block > b->block) - (a->block < b->block);
+    return etp_order_then(ETP_ORDER(a->least, b->least), ETP_ORDER(a->block, b->block));
 }
 
 static int by_size(const void *pa, const void *pb)
 {
     const size_t *a = pa, *b = pb;
-    return (*a > *b) - (*a < *b);
+    return ETP_ORDER(*a, *b);
 }
 
 // The most that each of N may have, so that all together have at most TOTAL. SIZES: are sorted.

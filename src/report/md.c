@@ -271,7 +271,7 @@ static void write_code(etp_sink *sink, const etp_block *b)
     size_t longest = 0, run = 0;
     for (size_t i = 0; i < b->text.len; i++) {
         run = b->text.ptr[i] == '`' ? run + 1 : 0;
-        longest = run > longest ? run : longest;
+        longest = ETP_MAX(run, longest);
     }
     size_t fence = longest < 3 ? 3 : longest + 1;
     if (b->caption.len) {

@@ -224,7 +224,7 @@ void etp_keys_histogram(etp_keys *k, double lo, double hi, const uint64_t *count
     uint64_t most = 1;
     size_t used = 0;
     for (size_t i = 0; i < n; i++) {
-        most = counts[i] > most ? counts[i] : most;
+        most = ETP_MAX(counts[i], most);
         used = counts[i] ? i + 1 : used;
     }
     etp_strbuf text;

@@ -175,7 +175,7 @@ void etp_screen_more(etp_screen *s, const char *title, const char *text, bool co
 
 static size_t larger(size_t a, size_t b)
 {
-    return a > b ? a : b;
+    return ETP_MAX(a, b);
 }
 
 static void in_colour(etp_text *o, const char *sgr, etp_str text)
@@ -269,7 +269,7 @@ static grid layout(const etp_screen *s, size_t width, size_t title)
     for (size_t i = 0; i < s->rows.n; i++) {
         const grid_row *r = &s->rows.items[i];
         g.label = larger(g.label, INDENT + etp_width(r->label));
-        g.most = r->bar > g.most ? r->bar : g.most;
+        g.most = ETP_MAX(r->bar, g.most);
         for (int k = 0; k < ETP_SCREEN_FIGURES; k++) {
             g.figures[k] = larger(g.figures[k], etp_width(r->figures[k]));
         }
@@ -301,7 +301,7 @@ static void write_figures(etp_text *o, const grid *g, const etp_str *figures, co
 static void write_row(etp_text *o, const grid *g, const grid_row *r)
 {
     const char *sgr = k_etp_sgr_severity[r->severity];
-    size_t bar = g->room < BAR_MOST ? g->room : BAR_MOST;
+    size_t bar = ETP_MIN(g->room, BAR_MOST);
     // A note takes the place of the bar, the short one where the long one does not fit.
     etp_str note = etp_width(r->note) <= g->room ? r->note : r->short_note;
     etp_sink_repeat(o->sink, ' ', INDENT);
@@ -546,7 +546,7 @@ static etp_status write(const etp_screen *s, const etp_report_style *style, etp_
     etp_strbuf_init(&page, arena);
     etp_sink to_page = etp_sink_strbuf(&page);
     etp_text o = {.sink = &to_page,
-                  .width = (size_t)(width < 40 ? 40 : width),
+                  .width = (size_t)ETP_MAX(width, 40),
                   .color = style->color,
                   .unicode = style->unicode};
     etp_strbuf_init(&o.scratch, arena);

@@ -121,11 +121,11 @@ static size_t key_column(const etp_report *r, size_t block)
         const etp_keys *k = r->blocks.items[block].keys;
         for (size_t i = 0; i < k->pairs.n; i++) {
             size_t w = etp_width(k->pairs.items[i].key);
-            width = w > width ? w : width;
+            width = ETP_MAX(w, width);
         }
     }
     // A single long key must not push all values to the right.
-    return width < 24 ? width : 24;
+    return ETP_MIN(width, 24);
 }
 
 static void write_keys(etp_text *o, const etp_keys *k, size_t key_width)
@@ -188,7 +188,7 @@ static void write_section(etp_text *o, const etp_block *b)
     etp_text_plain(o, k_bold);
     if (b->level == 1) {
         size_t w = etp_width(b->text);
-        etp_text_rule(o, w < o->width ? w : o->width);
+        etp_text_rule(o, ETP_MIN(w, o->width));
     }
 }
 
@@ -232,7 +232,7 @@ etp_status etp_write_text(const etp_report *r, const etp_report_style *style, et
     // Narrower terminals get lines of 40 columns, which they break themselves.
     int width = style->width ? style->width : 80;
     etp_text o = {.sink = sink,
-                  .width = (size_t)(width < 40 ? 40 : width),
+                  .width = (size_t)ETP_MAX(width, 40),
                   .color = style->color,
                   .unicode = style->unicode};
     etp_strbuf_init(&o.scratch, arena);

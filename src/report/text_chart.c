@@ -27,9 +27,9 @@ static size_t label_width(const etp_chart *c)
     size_t width = 0;
     for (size_t i = 0; i < c->entries.n; i++) {
         size_t w = etp_width(c->entries.items[i].label);
-        width = w > width ? w : width;
+        width = ETP_MAX(w, width);
     }
-    return width < LABEL_MAX ? width : LABEL_MAX;
+    return ETP_MIN(width, LABEL_MAX);
 }
 
 static size_t rest(const etp_text *o, size_t used)
@@ -60,7 +60,7 @@ static void stacked_bar(etp_text *o, const etp_chart_entry *e, double max, size_
         etp_text_sgr(o, k_fill_sgr[k % N_FILLS]);
         etp_text_repeat(o, fill(o, k), end > at ? end - at : 0);
         etp_text_plain(o, "x");
-        at = end > at ? end : at;
+        at = ETP_MAX(end, at);
     }
 }
 
@@ -99,17 +99,16 @@ static void legend_part(etp_text *o, const etp_chart *c, const etp_view *v, size
 // As many entries side by side as there is room for, the others below.
 static void stacked_legend(etp_text *o, const etp_chart *c, const etp_view *v)
 {
-    size_t name_width = 0, label = label_width(c), width = label > 18 ? label : 18;
+    size_t name_width = 0, label = label_width(c), width = ETP_MAX(label, 18);
     for (size_t k = 0; k < c->series.n; k++) {
         size_t w = etp_width(c->series.items[k]);
-        name_width = w > name_width ? w : name_width;
+        name_width = ETP_MAX(w, name_width);
     }
-    name_width = name_width < 28 ? name_width : 28;
+    name_width = ETP_MIN(name_width, 28);
     size_t room = o->width > name_width + 2 ? (o->width - name_width - 2) / (width + 2) : 0;
     room = room ? room : 1;
     for (size_t i = 0; i < c->entries.n; i += room) {
-        legend_part(o, c, v, name_width, width, i,
-                    i + room < c->entries.n ? i + room : c->entries.n);
+        legend_part(o, c, v, name_width, width, i, ETP_MIN(i + room, c->entries.n));
     }
 }
 
@@ -264,9 +263,9 @@ static void write_sparklines(etp_text *o, const etp_chart *c)
     size_t label = 0;
     for (size_t k = 0; k < c->series.n; k++) {
         size_t w = etp_width(c->series.items[k]);
-        label = w > label ? w : label;
+        label = ETP_MAX(w, label);
     }
-    label = label < LABEL_MAX ? label : LABEL_MAX;
+    label = ETP_MIN(label, LABEL_MAX);
     for (size_t k = 0; k < c->series.n; k++) {
         double lo = (double)INFINITY, hi = -(double)INFINITY;
         for (size_t i = 0; i < c->entries.n; i++) {
@@ -276,7 +275,7 @@ static void write_sparklines(etp_text *o, const etp_chart *c)
         char a[ETP_VIEW_CHARS], b[ETP_VIEW_CHARS];
         etp_text_cell(o, c->series.items[k], label, false);
         etp_text_putz(o, "  ");
-        size_t room = rest(o, label + 30), n = c->entries.n < room ? c->entries.n : room;
+        size_t room = rest(o, label + 30), n = ETP_MIN(c->entries.n, room);
         for (size_t i = 0; o->unicode && i < n; i++) {
             double y = c->entries.items[i].values[k];
             size_t height = hi > lo && isfinite(y) ? etp_text_cells_of((y - lo) / (hi - lo), 7) : 0;

@@ -30,7 +30,7 @@ typedef struct layout {
 
 static size_t larger(size_t a, size_t b)
 {
-    return a > b ? a : b;
+    return ETP_MAX(a, b);
 }
 
 // "median (ms)": the unit stands in the header unless each number carries it.
@@ -131,7 +131,7 @@ static void shrink(layout *l, size_t width, size_t text)
         for (size_t k = 0; k < l->n; k++) {
             layout_column *lc = &l->columns[k];
             size_t title = larger(longest_word(lc->title), MIN_TITLE);
-            size_t word = lc->word < MOST_WORD ? lc->word : MOST_WORD;
+            size_t word = ETP_MIN(lc->word, MOST_WORD);
             size_t left = text ? larger(text, word) : lc->width;
             size_t min = lc->right ? larger(lc->min, title) : left;
             if (lc->shown && lc->width > min && (!widest || lc->width > widest->width)) {

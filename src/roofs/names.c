@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/choice.h"
 #include "roofs/roofs.h"
 
 const char *etp_roof_unit_name(etp_roof_unit unit)
@@ -38,7 +39,7 @@ bool etp_roof_same(const etp_roof *a, const etp_roof *b)
 size_t etp_roof_default_threads(uint32_t cpus, uint32_t out[ETP_ROOF_COUNTS_MAX])
 {
     size_t n = 0;
-    cpus = cpus > ETP_ROOF_THREADS_MAX ? ETP_ROOF_THREADS_MAX : cpus;
+    cpus = ETP_MIN(cpus, ETP_ROOF_THREADS_MAX);
     for (uint32_t t = 1; t < cpus; t *= 2) {
         out[n++] = t;
     }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/choice.h"
 #include "roofs/internal.h"
 
 #define ROUNDS 15 // of a pass; short ones: one of them is left alone even beside other work
@@ -132,7 +133,7 @@ static uint64_t round_ns(bench *b)
 static int by_value(const void *pa, const void *pb)
 {
     double a = *(const double *)pa, b = *(const double *)pb;
-    return (a > b) - (a < b);
+    return ETP_ORDER(a, b);
 }
 
 // Shortest of three, on this thread alone: somebody else's work only adds to it, and with other

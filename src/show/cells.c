@@ -117,7 +117,7 @@ bool etp_ab_cell_grid(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         return false;
     }
     double longest = 0;
-    size_t n_phases = ab->n_phases > 1 ? ab->n_phases : 1, rows = 0;
+    size_t n_phases = ETP_MAX(ab->n_phases, 1), rows = 0;
     for (size_t p = 0; p < n_phases; p++) {
         const etp_ab *one = p ? ab->phases[p].ab : ab;
         for (size_t i = 0; i < one->n_arms; i++) {

@@ -141,7 +141,7 @@ static void arms_alone(const etp_counters *c, const etp_counters_names *who, etp
     etp_cell none = etp_cell_missing();
     ETP_ROW(t, etp_cell_z("cache misses"), etp_cell_z(who->candidate),
             count_cell(b->cache_misses, arena), count_cell(x->cache_misses, arena), none, none,
-            none, etp_cell_u64(b->blocks < x->blocks ? b->blocks : x->blocks), none);
+            none, etp_cell_u64(ETP_MIN(b->blocks, x->blocks)), none);
 }
 
 void etp_counters_section(const etp_counters *c, const etp_counters_names *comparisons, size_t n,

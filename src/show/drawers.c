@@ -140,7 +140,7 @@ void etp_ab_drawers(const etp_ab_views *v, etp_report *r, etp_arena *arena)
     // Shared out evenly: a page of many answers has few of each rather than all of the first.
     size_t most = v->n ? DRAWERS / v->n : 0;
     bool left = false, any = false;
-    most = most < LEAST_DRAWERS ? LEAST_DRAWERS : most;
+    most = ETP_MAX(most, LEAST_DRAWERS);
     for (size_t i = 0; i < v->n; i++) {
         const etp_ab *ab = v->items[i].ab;
         any = any || ab->fixes.n > 0 || ab->judged.findings.n > 0 || ab->n_operators > 0;

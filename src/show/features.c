@@ -85,7 +85,7 @@ static void most(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         const etp_ab_comparison *c = &ab->comparisons[i];
         all = all && !c->withheld;
         none = none && c->lo <= 1 && c->hi >= 1;
-        blocks = c->blocks > blocks ? c->blocks : blocks;
+        blocks = ETP_MAX(c->blocks, blocks);
     }
     const char *parts[ETP_SCREEN_PARTS] = {NULL};
     if (best) {

@@ -7,7 +7,7 @@
 // Of the answer, and of each later phase: the first one is the answer's own.
 static void drawers(const etp_ab *ab, etp_report *r, etp_arena *arena)
 {
-    size_t n = ab->n_phases > 1 ? ab->n_phases : 1;
+    size_t n = ETP_MAX(ab->n_phases, 1);
     struct etp_ab_view *views = ETP_NEW_ARRAY(arena, struct etp_ab_view, n);
     for (size_t i = 0; views && i < n; i++) {
         views[i] = (struct etp_ab_view){.ab = i ? ab->phases[i].ab : ab,

@@ -355,8 +355,8 @@ typedef struct change {
 static int largest_first(const void *pa, const void *pb)
 {
     const change *a = pa, *b = pb;
-    const int by_time = (a->ns < b->ns) - (a->ns > b->ns);
-    return by_time ? by_time : (a->op > b->op) - (a->op < b->op);
+    const int by_time = ETP_ORDER(b->ns, a->ns);
+    return etp_order_then(by_time, ETP_ORDER(a->op, b->op));
 }
 
 // What was saved, or (SIGN −1) lost, operator by operator, the largest first.

@@ -121,7 +121,7 @@ static void stages_table(const char *id, const etp_ab_arm *arm, etp_report *r, e
         uint64_t is[STAGES], weights[STAGES];
         for (size_t k = 0; k < STAGES; k++) {
             is[k] = bytes_of(of[k], i);
-            weights[k] = is[k] < arm->load.packed_bytes ? is[k] : arm->load.packed_bytes;
+            weights[k] = ETP_MIN(is[k], arm->load.packed_bytes);
         }
         if (k_rows[i].some && is[LOAD] + is[FIRST] + is[STEADY] + is[PEAK] == 0) {
             continue;

@@ -637,7 +637,7 @@ static const char *change_text(const etp_ab *ab, const etp_ab_kernels *g, etp_ar
         return etp_arena_printf(arena, "%.*s, only %s", (int)name.len, name.ptr,
                                 a.len ? "before" : "now");
     }
-    size_t head = 0, tail = 0, shorter = a.len < b.len ? a.len : b.len;
+    size_t head = 0, tail = 0, shorter = ETP_MIN(a.len, b.len);
     while (head < shorter && a.ptr[head] == b.ptr[head]) {
         head++;
     }

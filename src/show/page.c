@@ -117,11 +117,8 @@ typedef struct choice {
 static int by_share(const void *pa, const void *pb)
 {
     const choice *a = pa, *b = pb;
-    if (a->share != b->share) {
-        return a->share < b->share ? 1 : -1;
-    }
-    return a->view != b->view ? (a->view > b->view) - (a->view < b->view)
-                              : (a->fix > b->fix) - (a->fix < b->fix);
+    return etp_order_then(ETP_ORDER(b->share, a->share),
+                          etp_order_then(ETP_ORDER(a->view, b->view), ETP_ORDER(a->fix, b->fix)));
 }
 
 // Answers of different lengths are compared by share: a millisecond is much for one model and

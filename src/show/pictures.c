@@ -35,18 +35,18 @@ static int by_group(const void *pa, const void *pb)
     const bar *a = pa, *b = pb;
     const etp_ab_arm *x = &a->ab->arms[a->arm], *y = &b->ab->arms[b->arm];
     if (a->view != b->view) {
-        return a->view < b->view ? -1 : 1;
+        return ETP_ORDER(a->view, b->view);
     }
     if (!a->ab->bare && x->model != y->model) {
-        return x->model < y->model ? -1 : 1;
+        return ETP_ORDER(x->model, y->model);
     }
     if (!a->ab->bare && x->threads != y->threads) {
-        return x->threads < y->threads ? -1 : 1;
+        return ETP_ORDER(x->threads, y->threads);
     }
     if (!a->ab->bare && x->level != y->level) { // within a family the best comes first
-        return x->level > y->level ? -1 : 1;
+        return ETP_ORDER(y->level, x->level);
     }
-    return (a->at > b->at) - (a->at < b->at);
+    return ETP_ORDER(a->at, b->at);
 }
 
 // Both pictures have the same bars in the same order, so that they can be laid side by side.
@@ -272,7 +272,7 @@ etp_chart *etp_ab_breakdown_chart(const etp_ab_views *views, etp_report *r)
             rest -= isfinite(values[k]) ? values[k] : 0;
         }
         // Clocks that disagree can leave less than nothing.
-        values[n] = rest > 0 ? rest : 0;
+        values[n] = ETP_MAX(rest, 0);
         etp_chart_row(c, label_of(b, r), values, n + 1);
     }
     return c;

@@ -205,7 +205,7 @@ static void notes(const etp_ab *ab, etp_report *r)
     bool cold = false, pages = false, foreign = false;
     for (size_t i = 0; i < ab->n_arms; i++) {
         const etp_ab_arm *arm = &ab->arms[i];
-        cached = arm->cached_bytes > cached ? arm->cached_bytes : cached;
+        cached = ETP_MAX(arm->cached_bytes, cached);
         cold = cold || arm->costs[ETP_COST_COLD_LOAD] != ETP_NS_UNKNOWN;
         pages = pages || arm->costs[ETP_COST_DIRTY] != ETP_NS_UNKNOWN;
         foreign = foreign || arm->foreign;

@@ -78,7 +78,7 @@ static const char *mostly(const etp_ab *ab, etp_arena *arena)
 
 static size_t answers(const etp_ab *ab)
 {
-    return ab->n_phases > 1 ? ab->n_phases : 1;
+    return ETP_MAX(ab->n_phases, 1);
 }
 
 // The answer itself, or one of its phases.
@@ -280,26 +280,22 @@ static int64_t saved(const part *p)
 static int by_change(const void *x, const void *y)
 {
     const part *p = x, *q = y;
-    int64_t a = llabs(saved(x)), b = llabs(saved(y));
-    if (p->large != q->large) {
-        return p->large ? -1 : 1;
-    }
-    return a != b ? (a < b) - (a > b) : strcmp(((const part *)x)->label, ((const part *)y)->label);
+    int order = etp_order_then(q->large - p->large, ETP_ORDER(llabs(saved(q)), llabs(saved(p))));
+    return etp_order_then(order, strcmp(p->label, q->label));
 }
 
 // What was saved first, what was lost last, so that the column "saved" reads from plus to minus.
 static int by_saved(const void *x, const void *y)
 {
-    int64_t a = saved(x), b = saved(y);
-    return a != b ? (a < b) - (a > b) : strcmp(((const part *)x)->label, ((const part *)y)->label);
+    const part *p = x, *q = y;
+    return etp_order_then(ETP_ORDER(saved(q), saved(p)), strcmp(p->label, q->label));
 }
 
 // Where nothing is held against each other: the larger time first.
 static int by_time(const void *x, const void *y)
 {
     const part *a = x, *b = y;
-    return a->after != b->after ? (a->after < b->after) - (a->after > b->after)
-                                : strcmp(a->label, b->label);
+    return etp_order_then(ETP_ORDER(b->after, a->after), strcmp(a->label, b->label));
 }
 
 // Of a pair what was saved; of one arm its time.
@@ -428,7 +424,7 @@ static size_t categories_shown(const etp_ab *ab)
         headlines += answer_of(ab, p)->n_comparisons;
     }
     size_t more = headlines > 1 ? headlines - 1 : 0, most = SHOWN_CATEGORIES - LEAST;
-    return SHOWN_CATEGORIES - (more < most ? more : most);
+    return SHOWN_CATEGORIES - ETP_MIN(more, most);
 }
 
 static void not_told(const etp_ab *ab, etp_screen *s, etp_arena *arena)
@@ -444,7 +440,7 @@ static void not_told(const etp_ab *ab, etp_screen *s, etp_arena *arena)
 // P is what is left of NS beside all that others' clocks can have cut off, which is in NS.
 static void lies_within(int64_t ns, etp_ab_clocked_time *p)
 {
-    p->truncation_ns = p->truncation_ns < ns ? p->truncation_ns : ns;
+    p->truncation_ns = ETP_MIN(p->truncation_ns, ns);
     p->ns = ns - p->truncation_ns;
 }
 

@@ -49,7 +49,7 @@ void etp_ab_delegation_chart(const etp_ab *ab, etp_report *r)
         if (p) {
             // What lies outside operators is a difference of two clocks and may come out below 0,
             // where a bar cannot go.
-            values[2] = values[2] > 0 ? values[2] : 0;
+            values[2] = ETP_MAX(values[2], 0);
             etp_chart_row(c, ab->arms[ab->shown[i]].measured, values, 3);
         }
     }
@@ -582,7 +582,7 @@ void etp_ab_blocks_section(const etp_ab *ab, bool times_above, etp_report *r)
     etp_chart *c = etp_report_chart(r, ETP_CHART_BLOCKS, "blocks", "Every launch", ETP_KIND_NS);
     enum { MAX_SERIES = 16 };
     double values[MAX_SERIES];
-    size_t arms = ab->n_arms < MAX_SERIES ? ab->n_arms : MAX_SERIES;
+    size_t arms = ETP_MIN(ab->n_arms, MAX_SERIES);
     etp_chart_describe(c,
                        "One dot per launch: its median after warm-up. Launches of one block ran "
                        "right after each other and are joined.%s",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The whole analysis of a session: iterations → launch values → complete blocks → ratios.
+#include "base/choice.h"
 #include "stats/internal.h"
 
 #include <math.h>
@@ -23,11 +24,6 @@ typedef struct work {
     bool *has_timed;         // [n_arms]
 } work;
 
-static int compare_u64(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 // By block first: blocks, and the launches in one, are then neighbours. Iteration orders the series
 // that the warm-up rule reads, the place in the caller's array what is left.
 static int by_launch(const void *pa, const void *pb)
@@ -39,7 +35,7 @@ static int by_launch(const void *pa, const void *pb)
                            b->sample.use,   b->sample.iteration, b->at};
     int order = 0;
     for (size_t i = 0; order == 0 && i < sizeof ka / sizeof *ka; i++) {
-        order = compare_u64(ka[i], kb[i]);
+        order = ETP_ORDER(ka[i], kb[i]);
     }
     return order;
 }
@@ -116,7 +112,7 @@ static void find_launches(work *w)
     for (size_t i = 1; i <= w->n_rows; i++) {
         if (i == w->n_rows || !same_launch(&w->rows[i].sample, &w->rows[start].sample)) {
             *(w->rows[start].sample.use == ETP_SAMPLE_TRACED ? &n_traced : &n_launches) += 1;
-            longest = i - start > longest ? i - start : longest;
+            longest = ETP_MAX(i - start, longest);
             start = i;
         }
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Normal, beta and Student-t distributions to about 13 digits, so that no table ends at 30 degrees
 // of freedom and no libm decides an interval.
+#include "base/choice.h"
 #include "stats/internal.h"
 
 #include <float.h>
@@ -88,7 +89,7 @@ static double beta_fraction(double a, double b, double x, double one_minus_x)
 // terms is taken from Stirling's series, where it does not cancel.
 static double log_beta_inverse(double a, double b)
 {
-    double big = a > b ? a : b, small = a > b ? b : a;
+    double big = ETP_MAX(a, b), small = ETP_MIN(b, a);
     if (big < 1e4) {
         return log_gamma(a + b) - log_gamma(a) - log_gamma(b);
     }

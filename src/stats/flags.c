@@ -19,6 +19,7 @@
 // A trend that Mann–Kendall finds (p ≤ 0.01) is taken away first (Theil–Sen): always taking it
 // would hide modes, whose chance order looks like a slope. Two modes that follow each other in time
 // once are a step of the machine, not of the launches: that is drift.
+#include "base/choice.h"
 #include "stats/internal.h"
 
 #include <math.h>
@@ -192,7 +193,7 @@ void etp_find_flags(const etp_flag_input *in, etp_arena *arena, etp_stats_arm *a
     if (k < ETP_MIN_BLOCKS) {
         return;
     }
-    n = n < SCATTER_MAX ? n : SCATTER_MAX;
+    n = ETP_MIN(n, SCATTER_MAX);
     double *rest = etp_arena_alloc_raw(arena, n + n + n * n / 4 + n, sizeof *rest);
     double *when = rest + n, *scratch = when + n;
     for (size_t i = 0; i < n; i++) {

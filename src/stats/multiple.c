@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several results at once: false discovery rate over operators.
+#include "base/choice.h"
 #include "stats/internal.h"
 
 #include <math.h>
@@ -34,7 +35,7 @@ void etp_benjamini_hochberg(const double *p, size_t n, uint32_t *scratch, double
     double least = 1;
     for (size_t i = known; i-- > 0;) {
         double scaled = p[scratch[i]] * (double)known / (double)(i + 1);
-        least = scaled < least ? scaled : least;
+        least = ETP_MIN(scaled, least);
         out_q[scratch[i]] = least;
     }
 }

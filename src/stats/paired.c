@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The headline: one log ratio per block, its t interval, its sign-flip test, its verdict.
+#include "base/choice.h"
 #include "stats/internal.h"
 
 #include <math.h>
@@ -34,8 +35,8 @@ static uint64_t count_exact(const double *x, size_t k, double bound)
 static size_t draws_of(size_t k)
 {
     size_t n = DRAWN_SIGNS / k;
-    n = n < FEWEST_DRAWS ? FEWEST_DRAWS : n;
-    return n > DRAWS ? DRAWS : n;
+    n = ETP_MAX(n, FEWEST_DRAWS);
+    return ETP_MIN(n, DRAWS);
 }
 
 static uint64_t count_drawn(const double *x, size_t k, double bound, uint64_t seed)

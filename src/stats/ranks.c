@@ -2,6 +2,7 @@
 // Rank tests: signed-rank for block ratios, rank-sum with Hodges–Lehmann and Cliff's delta for
 // samples without blocks. Exact distributions are counted over the ranks really present, so ties
 // are exact as well.
+#include "base/choice.h"
 #include "stats/internal.h"
 
 #include <float.h>
@@ -57,7 +58,7 @@ double etp_wilcoxon(const double *x, size_t k, etp_arena *scratch)
             at++;
         }
     }
-    uint64_t low = plus < all - plus ? plus : all - plus; // symmetric: two-sided from the low end
+    uint64_t low = ETP_MIN(plus, all - plus); // symmetric: two-sided from the low end
     if (n <= SIGNED_EXACT_MAX) {
         double *p = etp_arena_alloc_raw(scratch, all + 1, sizeof *p);
         return fmin(1, 2 * signed_cdf(ranks, n, low, p, all + 1));
@@ -88,7 +89,7 @@ static sums count_sums(const uint32_t *ranks, size_t n, size_t m, etp_arena *scr
     double *ways = ETP_NEW_ARRAY(scratch, double, (m + 1) * (top + 1));
     ways[0] = 1;
     for (size_t i = 0; i < n; i++) {
-        for (size_t picked = i + 1 < m ? i + 1 : m; picked > 0; picked--) {
+        for (size_t picked = ETP_MIN(i + 1, m); picked > 0; picked--) {
             double *to = ways + picked * (top + 1), *from = to - (top + 1);
             for (size_t s = ranks[i]; s <= top; s++) {
                 to[s] += from[s - ranks[i]];

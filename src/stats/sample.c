@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Location and spread of one sample.
+#include "base/choice.h"
 #include "stats/internal.h"
 
 #include <math.h>
@@ -69,7 +70,7 @@ double etp_median(double *x, size_t n)
     }
     double lower = x[0]; // the largest of the smaller half, which selection moved to the front
     for (size_t i = 1; i < n / 2; i++) {
-        lower = x[i] > lower ? x[i] : lower;
+        lower = ETP_MAX(x[i], lower);
     }
     return lower + (upper - lower) / 2;
 }
@@ -102,7 +103,7 @@ double etp_quantile(double *x, size_t n, double q)
     }
     double upper = x[k + 1]; // selection left the larger values behind it
     for (size_t i = k + 2; i < n; i++) {
-        upper = x[i] < upper ? x[i] : upper;
+        upper = ETP_MIN(x[i], upper);
     }
     return between(lower, upper, at - (double)k);
 }

@@ -63,7 +63,7 @@ static etp_status read_header(reader *r, const etp_csv_row *header, etp_error *e
 static etp_status bad_cell(const etp_csv_row *row, int column, etp_str cell, const char *wanted,
                            etp_error *err)
 {
-    etp_str shown = {cell.ptr, cell.len < 40 ? cell.len : 40};
+    etp_str shown = {cell.ptr, ETP_MIN(cell.len, 40)};
     return etp_fail_at(err, ETP_CORRUPT, row->offset, "line %llu: %s '%.*s' is not %s",
                        (unsigned long long)row->line, k_columns[column], ETP_STR_ARG(shown),
                        wanted);
@@ -195,7 +195,7 @@ static int compare_samples(const etp_sample *a, const etp_sample *b)
     const uint64_t kb[] = {b->arm, b->block, b->launch, b->use, b->iteration};
     for (size_t i = 0; i < sizeof ka / sizeof *ka; i++) {
         if (ka[i] != kb[i]) {
-            return ka[i] < kb[i] ? -1 : 1;
+            return ETP_ORDER(ka[i], kb[i]);
         }
     }
     return 0;
@@ -205,7 +205,7 @@ static int by_key_then_line(const void *pa, const void *pb)
 {
     const entry *a = pa, *b = pb;
     int order = compare_samples(&a->sample, &b->sample);
-    return order != 0 ? order : (a->line > b->line) - (a->line < b->line);
+    return etp_order_then(order, ETP_ORDER(a->line, b->line));
 }
 
 // Two rows for one iteration mean that launches were run together under one number: their order,

@@ -209,7 +209,7 @@ static int by_name(const void *pa, const void *pb)
 {
     const etp_run_file *const *a = pa, *const *b = pb;
     int order = etp_str_cmp((*a)->path, (*b)->path);
-    return order ? order : (*a < *b) - (*a > *b);
+    return etp_order_then(order, ETP_ORDER(*b, *a));
 }
 
 // The last file of each name among the N of ALL, by name.

@@ -35,7 +35,7 @@ const char *etp_run_program_name(etp_arena *arena, const etp_run *run, size_t mo
 static int by_place(const void *pa, const void *pb)
 {
     const range *a = pa, *b = pb;
-    return (a->from > b->from) - (a->from < b->from);
+    return ETP_ORDER(a->from, b->from);
 }
 
 // The parts of the file that a reader of the graph needs, ascending. Weights live in the other
@@ -80,7 +80,7 @@ static etp_status write_ranges(const char *dir, const char *name, etp_bytes file
     ETP_TRY(etp_os_write_below(dir, name, (etp_str){0}, err));
     uint64_t at = 0;
     for (size_t i = 0; i < n; i++) {
-        uint64_t from = ranges[i].from > at ? ranges[i].from : at; // segments may overlap
+        uint64_t from = ETP_MAX(ranges[i].from, at); // segments may overlap
         if (ranges[i].to <= from) {
             continue;
         }
@@ -238,13 +238,13 @@ static etp_status read_row(const etp_csv_row *row, source_list *list, etp_arena 
 static int by_handle(const void *pa, const void *pb)
 {
     const etp_source *a = pa, *b = pb;
-    return (a->handle > b->handle) - (a->handle < b->handle);
+    return ETP_ORDER(a->handle, b->handle);
 }
 
 static int by_index(const void *pa, const void *pb)
 {
     const etp_record_instruction *a = pa, *b = pb;
-    return (a->index > b->index) - (a->index < b->index);
+    return ETP_ORDER(a->index, b->index);
 }
 
 // Look-ups search by bisection, and the file may have been edited.

@@ -253,7 +253,7 @@ uint64_t etp_replay_besides(const etp_cut_place *at)
         for (uint32_t k = 0; k < p->n_nodes; k++) {
             const etp_work *w = &p->nodes[k].work;
             uint64_t moved = w->known ? less(w->bytes, p->nodes[k].weight_bytes) : 0;
-            largest = moved > largest ? moved : largest;
+            largest = ETP_MAX(moved, largest);
         }
     }
     return less(weights, own->nodes[at->node].weight_bytes) + largest;

@@ -16,7 +16,7 @@
 static int by_m(const void *a, const void *b)
 {
     uint64_t x = ((const etp_sweep_size *)a)->m, y = ((const etp_sweep_size *)b)->m;
-    return (x > y) - (x < y);
+    return ETP_ORDER(x, y);
 }
 
 static etp_status read_sizes(const char *const *words, size_t n, etp_arena *arena, etp_sweep *out,

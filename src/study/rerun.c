@@ -100,7 +100,7 @@ static const etp_ab *phase_of(const etp_ab *ab, size_t i)
 
 static size_t phases_of(const etp_ab *ab)
 {
-    return ab->n_phases > 1 ? ab->n_phases : 1;
+    return ETP_MAX(ab->n_phases, 1);
 }
 
 // By names, not by position: the second session may have been given its phases in another order.

@@ -76,14 +76,10 @@ typedef struct nested {
 static int by_start(const void *pa, const void *pb)
 {
     const nested *a = pa, *b = pb;
-    if (a->parent != b->parent) {
-        return (a->parent > b->parent) - (a->parent < b->parent);
-    }
-    if (a->start != b->start) {
-        return (a->start > b->start) - (a->start < b->start);
-    }
-    return a->end != b->end ? (a->end < b->end) - (a->end > b->end)
-                            : (a->event < b->event) - (a->event > b->event);
+    return etp_order_then(
+        ETP_ORDER(a->parent, b->parent),
+        etp_order_then(ETP_ORDER(a->start, b->start),
+                       etp_order_then(ETP_ORDER(b->end, a->end), ETP_ORDER(b->event, a->event))));
 }
 
 // Of a counter of 32 bits that wraps in a call, what it counted before has the larger numbers.
@@ -210,10 +206,9 @@ static int by_place(const void *pa, const void *pb)
 {
     const stretch *a = pa, *b = pb;
     if (a->parent != b->parent || a->clock != b->clock) {
-        return a->parent != b->parent ? (a->parent > b->parent) - (a->parent < b->parent)
-                                      : a->clock - b->clock;
+        return etp_order_then(ETP_ORDER(a->parent, b->parent), a->clock - b->clock);
     }
-    return (a->start > b->start) - (a->start < b->start);
+    return ETP_ORDER(a->start, b->start);
 }
 
 bool etp_settling_is_runtimes(etp_event_kind kind)

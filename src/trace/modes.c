@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/choice.h"
 #include "base/guard.h"
 #include "base/order.h"
 
@@ -38,13 +39,8 @@ typedef struct run_time {
 static int shortest_first(const void *pa, const void *pb)
 {
     const run_time *a = pa, *b = pb;
-    if (a->stretch != b->stretch) {
-        return a->stretch < b->stretch ? -1 : 1;
-    }
-    if (a->ns != b->ns) {
-        return a->ns < b->ns ? -1 : 1;
-    }
-    return (a->run > b->run) - (a->run < b->run);
+    return etp_order_then(ETP_ORDER(a->stretch, b->stretch),
+                          etp_order_then(ETP_ORDER(a->ns, b->ns), ETP_ORDER(a->run, b->run)));
 }
 
 // The middle eight tenths: what a single execution that was interrupted does not widen.
@@ -137,7 +133,7 @@ static size_t parting_of(const etp_trace_block *block, const run_time *v, size_t
     double widest = log(LEAST_RATIO);
     for (size_t i = fewest; i + fewest <= n && v[0].ns > 0; i++) {
         double gap = log((double)v[i].ns) - log((double)v[i - 1].ns);
-        size_t few = i < n - i ? i : n - i;
+        size_t few = ETP_MIN(i, n - i);
         bool tells = few >= LEAST_RUNS && few >= least;
         if (gap >= widest && (tells || gap >= log(WARM_UP_RATIO))) {
             widest = gap;
@@ -160,7 +156,7 @@ static size_t parting_of(const etp_trace_block *block, const run_time *v, size_t
 // Few that are no population hide no others.
 static size_t parting(const etp_trace_block *block, const run_time *v, size_t n, bool several_loads)
 {
-    size_t part = n / LEAST_PART > LEAST_RUNS ? n / LEAST_PART : LEAST_RUNS;
+    size_t part = ETP_MAX(n / LEAST_PART, LEAST_RUNS);
     size_t least = several_loads ? 1 : part, at = parting_of(block, v, n, 1, least);
     return at != 0 ? at : parting_of(block, v, n, least, least);
 }
@@ -182,7 +178,7 @@ static bool is_opposite(const etp_trace_block *block, const run_time *v, size_t 
 // one shorter. Sorts V by the first.
 static size_t parting_by_operators(const etp_trace_block *block, run_time *v)
 {
-    size_t n = block->n_runs, least = n / LEAST_PART > LEAST_RUNS ? n / LEAST_PART : LEAST_RUNS;
+    size_t n = block->n_runs, least = ETP_MAX(n / LEAST_PART, LEAST_RUNS);
     for (uint32_t e = 0; e < block->n_events && n >= 2 * least; e++) {
         const uint64_t *d = etp_trace_durations(block, e);
         if (!block->events[e].leaf || block->events[e].apart != ETP_APART_NOT) {
@@ -390,10 +386,7 @@ static bool same_text_and_place(const etp_trace_event *a, const etp_trace_event 
 
 static int place_order(const etp_trace_event *a, const etp_trace_event *b)
 {
-    if (a->chain != b->chain) {
-        return a->chain < b->chain ? -1 : 1;
-    }
-    return (a->instruction > b->instruction) - (a->instruction < b->instruction);
+    return etp_order_then(ETP_ORDER(a->chain, b->chain), ETP_ORDER(a->instruction, b->instruction));
 }
 
 static int by_place(const void *pa, const void *pb)
@@ -401,7 +394,7 @@ static int by_place(const void *pa, const void *pb)
     const etp_trace_event *a = *(const etp_trace_event *const *)pa,
                           *b = *(const etp_trace_event *const *)pb;
     int order = place_order(a, b);
-    return order != 0 ? order : (a > b) - (a < b);
+    return etp_order_then(order, ETP_ORDER(a, b));
 }
 
 static bool is_framework(const etp_trace_event *e)

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/choice.h"
 #include "base/guard.h"
 #include "base/order.h"
 #include "operators/delegates.h"
@@ -154,7 +155,7 @@ uint64_t etp_ops_select(const uint64_t *values, size_t n, size_t k, uint64_t lo,
         n = kept;
         lo += (uint64_t)bin << shift;
         uint64_t last = lo + (((uint64_t)1 << shift) - 1);
-        hi = last < hi ? last : hi;
+        hi = ETP_MIN(last, hi);
     }
 }
 
@@ -189,8 +190,8 @@ static void fill_row(const uint64_t *v, size_t n, etp_op_row *row, uint64_t *scr
 {
     uint64_t lo = UINT64_MAX, hi = 0, total = 0;
     for (size_t i = 0; i < n; i++) {
-        lo = v[i] < lo ? v[i] : lo;
-        hi = v[i] > hi ? v[i] : hi;
+        lo = ETP_MIN(v[i], lo);
+        hi = ETP_MAX(v[i], hi);
         total += v[i];
     }
     row->calls = n;
@@ -345,8 +346,8 @@ static etp_status fill(const etp_trace *trace, bool percentiles, etp_arena *aren
     for (size_t b = 0; b < n_blocks; b++) {
         const etp_trace_block *block = etp_trace_block_at(trace, b);
         n_events += block->n_events;
-        most_events = block->n_events > most_events ? block->n_events : most_events;
-        most_runs = block->n_runs > most_runs ? block->n_runs : most_runs;
+        most_events = ETP_MAX(block->n_events, most_events);
+        most_runs = ETP_MAX(block->n_runs, most_runs);
     }
     etp_op_row *rows = ETP_NEW_ARRAY(arena, etp_op_row, n_events);
     uint64_t *scratch = etp_arena_alloc_raw(arena, most_runs, sizeof *scratch);

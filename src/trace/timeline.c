@@ -96,7 +96,7 @@ static etp_status bad(const reading *r, int column, const char *wanted, etp_erro
     etp_str found = cell(r, column);
     return etp_fail_at(err, ETP_CORRUPT, r->row.offset, "line %llu: %s is '%.*s', not %s",
                        (unsigned long long)r->row.line, k_columns[column],
-                       (int)(found.len < 60 ? found.len : 60), found.ptr ? found.ptr : "", wanted);
+                       (int)ETP_MIN(found.len, 60), found.ptr ? found.ptr : "", wanted);
 }
 
 static etp_status read_header(reading *r, etp_error *err)
@@ -269,10 +269,7 @@ static etp_status read_line(reading *r, etp_error *err)
 static int by_place(const void *pa, const void *pb)
 {
     const event *a = pa, *b = pb;
-    if (a->session != b->session) {
-        return a->session < b->session ? -1 : 1;
-    }
-    return (a->node > b->node) - (a->node < b->node);
+    return etp_order_then(ETP_ORDER(a->session, b->session), ETP_ORDER(a->node, b->node));
 }
 
 static bool is_execute(const event *e)

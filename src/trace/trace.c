@@ -4,6 +4,7 @@
 // known.
 #include <stdlib.h>
 
+#include "base/choice.h"
 #include "base/guard.h"
 #include "base/index.h"
 #include "formats/etdump_view.h"
@@ -290,7 +291,7 @@ static etp_status make_block(grouping *g, const group *gr, etp_trace_block *out)
 static int by_run(const void *pa, const void *pb)
 {
     const etp_trace_damage *a = pa, *b = pb;
-    return (a->run > b->run) - (a->run < b->run);
+    return ETP_ORDER(a->run, b->run);
 }
 
 // A block may have had damaged executions alone.
@@ -391,7 +392,7 @@ static void renumber(etp_fb_repeats *repeats, size_t left_out)
     for (size_t r = left_out; r < repeats->n; r++) {
         same[r - left_out] = same[r] - (uint32_t)left_out;
     }
-    repeats->n -= left_out < repeats->n ? left_out : repeats->n;
+    repeats->n -= ETP_MIN(left_out, repeats->n);
 }
 
 // What came before is left out as if it were not in the file.

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/choice.h"
 #include "base/guard.h"
 #include "operators/delegates.h"
 
@@ -129,16 +130,10 @@ typedef struct span {
 static int by_end(const void *pa, const void *pb)
 {
     const span *a = pa, *b = pb;
-    if (a->times.end != b->times.end) {
-        return a->times.end < b->times.end ? -1 : 1;
-    }
-    if (a->times.start != b->times.start) {
-        return a->times.start > b->times.start ? -1 : 1;
-    }
-    if (a->rank != b->rank) {
-        return a->rank < b->rank ? -1 : 1;
-    }
-    return (a->at > b->at) - (a->at < b->at);
+    return etp_order_then(
+        ETP_ORDER(a->times.end, b->times.end),
+        etp_order_then(ETP_ORDER(b->times.start, a->times.start),
+                       etp_order_then(ETP_ORDER(a->rank, b->rank), ETP_ORDER(a->at, b->at))));
 }
 
 static int rank_of(const etp_trace_event *e)

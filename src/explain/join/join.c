@@ -3,6 +3,7 @@
 // event belongs to. What several methods would explain equally well is reported as ambiguous.
 #include <math.h>
 
+#include "base/choice.h"
 #include "base/guard.h"
 #include "explain/join/parts.h"
 
@@ -396,7 +397,7 @@ static void intersect(candidate *a, const candidate *b, size_t n_events)
             x->confidence = 0;
         }
         x->inserted = x->inserted && y->inserted;
-        x->confidence = x->confidence < y->confidence ? x->confidence : y->confidence;
+        x->confidence = ETP_MIN(x->confidence, y->confidence);
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether an operator's name can stand for a node: families against node types, data types of the
 // name against those of the operands.
+#include "base/choice.h"
 #include "explain/join/parts.h"
 
 #define MAX_TYPES 7
@@ -307,7 +308,7 @@ uint32_t etp_match_cost(const etp_value_flow *f, uint32_t node, const etp_match_
     if (n->n_inputs > 0) {
         cost += dtype_cost(&op->name, &f->partition->values[n->inputs[0]]);
     }
-    return cost < ETP_COST_NEVER ? cost : ETP_COST_NEVER;
+    return ETP_MIN(cost, ETP_COST_NEVER);
 }
 
 // A node that the optimizer may merge costs next to nothing, so that an alignment is never bent to

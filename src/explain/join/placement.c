@@ -4,6 +4,7 @@
 // Operators come in the order of the optimised graph, which keeps the order of the nodes: merging
 // removes some, fallbacks insert a few. So this is the cheapest monotone alignment, and how much
 // dearer the second-best place of an operator is tells how sure its place is.
+#include "base/choice.h"
 #include "base/guard.h"
 #include "explain/join/parts.h"
 
@@ -35,7 +36,7 @@ static uint32_t add(uint32_t a, uint32_t b)
 
 static uint32_t least(uint32_t a, uint32_t b)
 {
-    return a < b ? a : b;
+    return ETP_MIN(a, b);
 }
 
 static size_t cell(const window *w, uint32_t op, uint32_t node)

@@ -31,13 +31,9 @@ typedef struct functions {
 static int by_place(const void *pa, const void *pb)
 {
     const etp_function *a = pa, *b = pb;
-    if (a->start != b->start) {
-        return a->start < b->start ? -1 : 1;
-    }
-    if (a->end != b->end) {
-        return a->end > b->end ? -1 : 1;
-    }
-    return (a->symbol.len == 0) - (b->symbol.len == 0);
+    return etp_order_then(
+        ETP_ORDER(a->start, b->start),
+        etp_order_then(ETP_ORDER(b->end, a->end), (a->symbol.len == 0) - (b->symbol.len == 0)));
 }
 
 static void collect(const etp_image *image, etp_arena *arena, functions *out)
@@ -80,7 +76,7 @@ static int by_name(const void *pa, const void *pb)
 {
     const etp_built_kernel *a = pa, *b = pb;
     int order = etp_str_cmp(a->name, b->name);
-    return order ? order : (a->address > b->address) - (a->address < b->address);
+    return etp_order_then(order, ETP_ORDER(a->address, b->address));
 }
 
 static etp_status read_file(etp_bytes file, etp_arena *arena, etp_kernel_binary *out,
@@ -202,8 +198,7 @@ static void feature_keys(const etp_kernel_binary *f, etp_report *r)
     const etp_code *codes = arm ? k_arm : k_x86;
     etp_keys *keys = etp_report_keys(r, f->title);
     etp_keys_add(keys, ETP_PLAIN, "file", "%s, %s%s%.*s", f->format, etp_machine_name(f->machine),
-                 f->build_id.len ? ", build id " : "",
-                 (int)(f->build_id.len < 12 ? f->build_id.len : 12),
+                 f->build_id.len ? ", build id " : "", (int)ETP_MIN(f->build_id.len, 12),
                  f->build_id.ptr ? f->build_id.ptr : "");
     etp_keys_add(keys, ETP_PLAIN, "functions", "%llu, %llu with a name",
                  (unsigned long long)f->functions, (unsigned long long)f->named);

@@ -214,8 +214,7 @@ static etp_status read_table(etp_str text, etp_arena *arena, etp_kernel_log *out
 static int by_count(const void *pa, const void *pb)
 {
     const etp_logged_kernel *a = pa, *b = pb;
-    return a->count != b->count ? (a->count < b->count) - (a->count > b->count)
-                                : etp_str_cmp(a->name, b->name);
+    return etp_order_then(ETP_ORDER(b->count, a->count), etp_str_cmp(a->name, b->name));
 }
 
 static etp_status read_either(etp_str text, etp_arena *arena, etp_kernel_log *out, etp_error *err)
@@ -435,7 +434,7 @@ static const char *column_title(const etp_kernel_log *log, etp_arena *arena)
     }
     etp_code most = ETP_CODE_UNKNOWN;
     for (size_t i = 0; i < log->kernels.n; i++) {
-        most = log->kernels.items[i].code > most ? log->kernels.items[i].code : most;
+        most = ETP_MAX(log->kernels.items[i].code, most);
     }
     return etp_arena_printf(arena, "%s (%s)", log->title, etp_code_title(most));
 }

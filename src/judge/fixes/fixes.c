@@ -56,7 +56,7 @@ static int64_t rank_of(const etp_ab_fix *f)
     if (f->lo_ns > 0 && f->expected_ns != ETP_NS_UNKNOWN) {
         return f->expected_ns;
     }
-    return f->hi_ns < f->concerns_ns ? f->hi_ns : f->concerns_ns;
+    return ETP_MIN(f->hi_ns, f->concerns_ns);
 }
 
 static int best_first(const void *pa, const void *pb)
@@ -66,10 +66,10 @@ static int best_first(const void *pa, const void *pb)
         return tier_of(a) - tier_of(b);
     }
     if (rank_of(a) != rank_of(b)) { // ETP_NS_UNKNOWN is the least
-        return rank_of(a) > rank_of(b) ? -1 : 1;
+        return ETP_ORDER(rank_of(b), rank_of(a));
     }
     if (a->hi_ns != b->hi_ns) {
-        return a->hi_ns > b->hi_ns ? -1 : 1;
+        return ETP_ORDER(b->hi_ns, a->hi_ns);
     }
     return a->kind != b->kind ? (int)a->kind - (int)b->kind : strcmp(a->text, b->text);
 }
@@ -77,7 +77,7 @@ static int best_first(const void *pa, const void *pb)
 static int longest_first(const void *pa, const void *pb)
 {
     const double *a = pa, *b = pb;
-    return (*a < *b) - (*a > *b);
+    return ETP_ORDER(*b, *a);
 }
 
 // A delegate's call around its operators; not a span of theirs around others.

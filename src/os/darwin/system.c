@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/choice.h"
 #include "os/system.h"
 
 void etp_os_child_follow_parent(pid_t parent)
@@ -36,7 +37,7 @@ size_t etp_os_descendants(pid_t *out, size_t cap)
     for (size_t next = 0; n < cap; parent = out[next++]) {
         int got = proc_listchildpids(parent, out + n, (int)((cap - n) * sizeof *out));
         if (got > 0) {
-            n += (size_t)got < cap - n ? (size_t)got : cap - n;
+            n += ETP_MIN((size_t)got, cap - n);
         }
         if (next == n) {
             break;

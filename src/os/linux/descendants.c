@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/choice.h"
 #include "os/system.h"
 
 void etp_os_become_supervisor(bool adopt)
@@ -33,7 +34,7 @@ static pid_t parent_of(const char *name)
     if (fd >= 0) {
         close(fd);
     }
-    text[n > 0 ? n : 0] = '\0';
+    text[ETP_MAX(n, 0)] = '\0';
     // "PID (NAME) STATE PARENT …": a name can hold anything, parentheses too.
     const char *end = strrchr(text, ')');
     int parent = 0;

@@ -54,7 +54,7 @@ static bool read_number(const char *path, etp_arena *arena, int64_t *out)
 
 static void copy_text(char *dst, size_t cap, etp_str s)
 {
-    size_t n = s.len < cap - 1 ? s.len : cap - 1;
+    size_t n = ETP_MIN(s.len, cap - 1);
     if (n > 0) {
         memcpy(dst, s.ptr, n);
     }

@@ -94,7 +94,7 @@ static etp_status parse(const char *text, rule *out, etp_error *err)
     etp_str all = etp_str_trim(etp_str_from(text), k_blanks);
     size_t most = etp_str_find(all, ETP_STR("<=")), least = etp_str_find(all, ETP_STR(">="));
     // etp_str_find gives the length where there is none, so the smaller one is the sign.
-    size_t at = most < least ? most : least;
+    size_t at = ETP_MIN(most, least);
     size_t word = 0, used;
     ETP_TRY(
         etp_gate_member_parse(text, (etp_str){all.ptr, at}, &out->member, &out->phase, &used, err));
@@ -259,7 +259,7 @@ static const char *unsettled(const etp_ab_comparison *c, etp_arena *arena)
     }
     bool paired = c->launches[0] == 0;
     // Sides of two sessions have launches instead of blocks; the weaker side decides.
-    size_t weaker = c->launches[0] < c->launches[1] ? c->launches[0] : c->launches[1];
+    size_t weaker = ETP_MIN(c->launches[0], c->launches[1]);
     size_t n = paired ? c->blocks : weaker;
     if (n < ETP_MIN_BLOCKS) {
         return etp_arena_printf(arena, "%zu of at least %d %s", n, ETP_MIN_BLOCKS,

@@ -263,7 +263,7 @@ static void add_part(const etp_ab *ab, const etp_gate_member *m, uint32_t arm,
     // An emulator's shares may be asked for.
     etp_gate_figure f = {.value = share,
                          .lo = share,
-                         .hi = fmin(share + hidden + (cut > 0 ? cut : 0), fmax(share, 1)),
+                         .hi = fmin(share + hidden + ETP_MAX(cut, 0), fmax(share, 1)),
                          .arm = arm,
                          .unknown = ab->arms[arm].emulated ? NULL : unknown,
                          .settles = etp_ab_again_command(ab, arena),
