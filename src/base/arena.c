@@ -145,7 +145,7 @@ static etp_arena_block *add_block(etp_arena *arena, size_t size)
     if (arena->failed) {
         return NULL;
     }
-    size_t next = arena->next_block ? arena->next_block : FIRST_BLOCK;
+    size_t next = ETP_OR(arena->next_block, FIRST_BLOCK);
     size_t data = ETP_MAX(size, next);
     size_t bytes = 0;
     if (!etp_add_size(sizeof(etp_arena_block), data, &bytes)) {

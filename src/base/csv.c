@@ -41,7 +41,7 @@ void etp_csv_text(etp_sink *sink, etp_str s, char separator)
     // Too long to copy: always quoted, which is allowed.
     etp_sink_z(sink, "\"'");
     for (size_t i = 0; i < s.len; i++) {
-        etp_sink_z(sink, s.ptr[i] == '"' ? "\"" : "");
+        etp_sink_z(sink, etp_if(s.ptr[i] == '"', "\""));
         etp_sink_char(sink, s.ptr[i]);
     }
     etp_sink_char(sink, '"');

@@ -2,13 +2,14 @@
 // Members of an object of JSON, their types checked.
 #include <math.h>
 
+#include "base/choice.h"
 #include "base/json_read.h"
 
 void etp_json_reject(const etp_json_object *o, const char *key, const char *expected)
 {
     if (*o->status == ETP_OK) {
         *o->status = etp_fail(o->err, ETP_CORRUPT, "%s%s%s is not %s", o->where,
-                              o->where[0] ? "." : "", key, expected);
+                              etp_if(o->where[0], "."), key, expected);
     }
 }
 
@@ -84,10 +85,10 @@ bool etp_json_get_bool(const etp_json_object *o, const char *key)
 
 static const char *inner_name(const etp_json_object *o, const char *key, const size_t *i)
 {
-    const char *dot = o->where[0] ? "." : "";
+    const char *dot = etp_if(o->where[0], ".");
     const char *name = i ? etp_arena_printf(o->arena, "%s%s%s[%zu]", o->where, dot, key, *i)
                          : etp_arena_printf(o->arena, "%s%s%s", o->where, dot, key);
-    return name ? name : key;
+    return ETP_OR(name, key);
 }
 
 etp_json_object etp_json_get_object(const etp_json_object *o, const char *key)

@@ -207,12 +207,12 @@ const char *etp_format_ns(double ns, char buf[static ETP_NUMBER_CHARS])
         if (magnitude >= k_units[i].unit * 0.99995) {
             double v = ns / k_units[i].unit;
             int decimals = 1 + (fabs(v) < 99.995) + (fabs(v) < 9.9995);
-            snprintf(buf, ETP_NUMBER_CHARS, "%s%.*f %s", ns < 0 ? "−" : "", decimals, fabs(v),
+            snprintf(buf, ETP_NUMBER_CHARS, "%s%.*f %s", etp_if(ns < 0, "−"), decimals, fabs(v),
                      k_units[i].name);
             return buf;
         }
     }
-    snprintf(buf, ETP_NUMBER_CHARS, "%s%.0f ns", ns <= -0.5 ? "−" : "", magnitude);
+    snprintf(buf, ETP_NUMBER_CHARS, "%s%.0f ns", etp_if(ns <= -0.5, "−"), magnitude);
     return buf;
 }
 
@@ -235,7 +235,7 @@ const char *etp_format_digits(double v, int digits, char buf[static ETP_NUMBER_C
     enum { MOST_DECIMALS = 9 };
     char text[ETP_NUMBER_CHARS - 8];
     double magnitude = fabs(v);
-    const char *sign = v < 0 ? "−" : "";
+    const char *sign = etp_if(v < 0, "−");
     if (isnan(v)) {
         return "unknown";
     }
@@ -251,7 +251,7 @@ const char *etp_format_digits(double v, int digits, char buf[static ETP_NUMBER_C
     int decimals = (int)fmax(0, fmin(digits - before, MOST_DECIMALS));
     snprintf(text, sizeof text, "%.*f", decimals, magnitude);
     trim_zeros(text);
-    snprintf(buf, ETP_NUMBER_CHARS, "%s%s", strcmp(text, "0") == 0 ? "" : sign, text);
+    snprintf(buf, ETP_NUMBER_CHARS, "%s%s", etp_if(strcmp(text, "0") != 0, sign), text);
     return buf;
 }
 
@@ -262,7 +262,7 @@ const char *etp_format_change(double v, int decimals, char buf[static ETP_NUMBER
     snprintf(digits, sizeof digits, "%.*f", ETP_MIN(decimals, 6), magnitude);
     bool zero = strspn(digits, "0.") == strlen(digits);
     const char *sign = v < 0 ? "−" : "+";
-    snprintf(buf, ETP_NUMBER_CHARS, "%s%s", zero ? "" : sign, digits);
+    snprintf(buf, ETP_NUMBER_CHARS, "%s%s", etp_if(!zero, sign), digits);
     return buf;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/path.h"
+#include "base/choice.h"
 
 #include <string.h>
 
@@ -18,7 +19,7 @@ etp_str etp_path_stem(const char *path)
 etp_str etp_path_folder(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    return (etp_str){slash ? path : NULL, slash ? (size_t)(slash - path) : 0};
+    return (etp_str){etp_z_if(slash, path), slash ? (size_t)(slash - path) : 0};
 }
 
 etp_str etp_path_trimmed(etp_str path)

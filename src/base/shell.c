@@ -24,7 +24,7 @@ const char *etp_shell_quoted(etp_arena *arena, const char *text)
     etp_strbuf buf;
     etp_strbuf_init(&buf, arena);
     etp_shell_quote(&buf, text);
-    return buf.failed ? NULL : buf.ptr;
+    return etp_z_if(!buf.failed, buf.ptr);
 }
 
 void etp_shell_word(etp_strbuf *buf, const char *text)
@@ -50,11 +50,11 @@ const char *etp_shell_command(etp_arena *arena, const char *format, ...)
     for (const char *at = format, *next; *at; at = next) {
         const char *mark = strstr(at, "%s");
         next = mark ? mark + 2 : at + strlen(at);
-        etp_strbuf_append(&buf, (etp_str){at, (size_t)((mark ? mark : next) - at)});
+        etp_strbuf_append(&buf, (etp_str){at, (size_t)(ETP_OR(mark, next) - at)});
         if (mark) {
             etp_shell_word(&buf, va_arg(words, const char *));
         }
     }
     va_end(words);
-    return buf.failed ? NULL : buf.ptr;
+    return etp_z_if(!buf.failed, buf.ptr);
 }

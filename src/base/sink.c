@@ -62,7 +62,7 @@ void etp_strbuf_printf(etp_strbuf *buf, const char *fmt, ...)
 
 etp_str etp_strbuf_str(const etp_strbuf *buf)
 {
-    return (etp_str){buf->ptr ? buf->ptr : "", buf->len};
+    return (etp_str){ETP_OR(buf->ptr, ""), buf->len};
 }
 
 static bool write_strbuf(etp_sink *sink, const char *ptr, size_t len)

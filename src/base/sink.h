@@ -8,6 +8,8 @@
 
 #include <etprof/arena.h>
 
+#include "base/choice.h"
+
 typedef struct etp_sink etp_sink;
 struct etp_sink {
     bool (*write)(etp_sink *sink, const char *ptr, size_t len); // false = failed

@@ -123,5 +123,5 @@ etp_str etp_unicode_decode(etp_str text, etp_arena *arena)
         }
         n += put(out + n, c);
     }
-    return (etp_str){out ? out : "", n};
+    return (etp_str){ETP_OR(out, ""), n};
 }

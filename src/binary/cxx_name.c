@@ -111,7 +111,7 @@ static bool skip_types(reader *r)
 
 static void put(reader *r, etp_str name, bool *first)
 {
-    etp_strbuf_appendz(r->out, *first ? "" : "::");
+    etp_strbuf_appendz(r->out, etp_if(!*first, "::"));
     bool unnamed = etp_str_starts(name, ETP_STR("_GLOBAL__N"));
     etp_strbuf_append(r->out, unnamed ? ETP_STR("(anonymous)") : name);
     r->last = name;
@@ -161,7 +161,7 @@ static bool unqualified(reader *r, bool *first)
     } else if ((peek(r) == 'C' || peek(r) == 'D') && r->end - r->at > 1 &&
                isdigit((unsigned char)r->at[1])) {
         const char *between = peek(r) == 'C' ? "::" : "::~";
-        etp_strbuf_appendz(r->out, *first ? "" : between);
+        etp_strbuf_appendz(r->out, etp_if(!*first, between));
         etp_strbuf_append(r->out, r->last);
         r->at += 2;
     } else if (!operator_name(r, first)) {

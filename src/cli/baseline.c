@@ -19,8 +19,8 @@ etp_status etp_cli_save(etp_cli *cli, const char *name, const char *dir, etp_err
     ETP_TRY(etp_baseline_find(state, name, &cli->arena, &before, err));
     ETP_TRY(etp_baseline_save(state, name, dir, &cli->arena, err));
     if (!cli->quiet) {
-        etp_say("baseline   %s is %s%s%s%s\n", name, dir, before.dir ? " (it was " : "",
-                before.dir ? before.dir : "", before.dir ? ")" : "");
+        etp_say("baseline   %s is %s%s%s%s\n", name, dir, etp_if(before.dir, " (it was "),
+                ETP_OR(before.dir, ""), etp_if(before.dir, ")"));
     }
     return ETP_OK;
 }
@@ -75,7 +75,7 @@ etp_status etp_cli_resolve_baseline(etp_cli *cli, const char **path, etp_error *
             return etp_fail(err, ETP_USAGE,
                             "--against %s: there is a folder %s here, and a baseline of that name "
                             "(%s): ./%s is the folder, the baseline's own folder is the baseline",
-                            *path, *path, b.dir ? b.dir : "unreadable", *path);
+                            *path, *path, ETP_OR(b.dir, "unreadable"), *path);
         }
         is_path = true;
     }

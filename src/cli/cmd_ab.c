@@ -156,7 +156,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
         return etp_fail(err, ETP_USAGE, "--reference takes 'eager', and --numerics beside it");
     }
     if (c->resume) {
-        ETP_TRY(etp_cli_resume(cli, c, argc > 0 ? "the model" : NULL, &dir, err));
+        ETP_TRY(etp_cli_resume(cli, c, etp_z_if(argc > 0, "the model"), &dir, err));
     } else {
         ETP_TRY(measure_new(cli, c, argc, argv, &dir, err));
     }

@@ -351,8 +351,8 @@ static etp_status become_parquet(etp_cli *cli, const convert_options *o, int n_f
     const char *const how[] = {
         "--table",
         k_tables[ETP_MAX(o->table, 0)],
-        o->uncompressed ? "--uncompressed" : NULL,
-        cli->quiet ? "--quiet" : NULL,
+        etp_z_if(o->uncompressed, "--uncompressed"),
+        etp_z_if(cli->quiet, "--quiet"),
         cli->output ? etp_arena_printf(&cli->arena, "--output=%s", cli->output) : NULL,
         "--",
     };

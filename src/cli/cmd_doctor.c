@@ -24,7 +24,7 @@ static const etp_opt k_options[] = {
 etp_status etp_cli_check_setup(etp_cli *cli, const char *runner, etp_doctor *out, etp_error *err)
 {
     etp_device_options how = {
-        .runner = runner ? runner : cli->env_runner,
+        .runner = ETP_OR(runner, cli->env_runner),
         .search_path = cli->env_path,
         .program = cli->program,
         .work_root = etp_cli_work(cli),
@@ -52,7 +52,7 @@ etp_status etp_cli_check_setup(etp_cli *cli, const char *runner, etp_doctor *out
     if (st == ETP_OK && found == ETP_NOMEM) {
         st = etp_fail(err, found, "%s", why.msg);
     }
-    qemu = found == ETP_OK ? qemu : NULL;
+    qemu = etp_z_if(found == ETP_OK, qemu);
     if (st == ETP_OK) {
         etp_doctor_machine(out, ".", qemu, &cli->arena);
     }
@@ -95,7 +95,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     etp_doctor_noise(&doctor, &cli->arena);
     ETP_TRY(etp_cli_show(cli, &k_etp_doctor_document, &doctor,
                          etp_doctor_report(&doctor, &cli->arena), "checks", err));
-    etp_cli_outcome(cli, etp_doctor_fit(&doctor) ? 0 : 1);
+    etp_cli_outcome(cli, !etp_doctor_fit(&doctor));
     return ETP_OK;
 }
 

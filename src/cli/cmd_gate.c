@@ -127,7 +127,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
 {
     const gate_options *o = opts;
     int names = o->list + (o->save != NULL) + (o->forget != NULL);
-    if (names > 1 || (names == 1 && argc != (o->save ? 1 : 0))) {
+    if (names > 1 || (names == 1 && argc != (o->save != NULL))) {
         return etp_fail(err, ETP_USAGE,
                         "--list and --forget NAME stand alone, --save NAME takes one FOLDER");
     }

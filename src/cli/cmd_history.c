@@ -35,7 +35,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     const char *const how[] = {
         etp_arena_printf(a, "--format=%s", etp_cli_format_name(cli->format)),
         etp_arena_printf(a, "--engine=%s", k_engines[o->engine]),
-        cli->quiet ? "--quiet" : NULL,
+        etp_z_if(cli->quiet, "--quiet"),
         o->min_change > 0
             ? etp_arena_printf(a, "--min-change=%s%%", ETP_DIGITS(100 * o->min_change, 15))
             : NULL,

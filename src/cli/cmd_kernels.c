@@ -46,7 +46,7 @@ static etp_status show_logs(etp_cli *cli, const kernels_options *o, int argc, ch
         // What was typed, then what the log says of itself, then the name of its file.
         logs[i].title = names[i] ? names[i] : stem;
         const char *own = logs[i].model_id ? logs[i].model_id : stem;
-        logs[i].model_id = o->model_id ? o->model_id : own;
+        logs[i].model_id = ETP_OR(o->model_id, own);
     }
     if (argc == 2 && logs[0].sampled != logs[1].sampled) {
         return etp_fail(err, ETP_USAGE,

@@ -45,7 +45,7 @@ static etp_status command_line(etp_cli *cli, const char *verb, int argc, const c
                         "pip and use 'python -m etprof.%s'",
                         verb);
     }
-    const char *python = cli->env_python ? cli->env_python : "python3";
+    const char *python = ETP_OR(cli->env_python, "python3");
     if (!strchr(python, '/')) {
         const char *found = etp_remote_find(python, cli->env_path, &cli->arena);
         if (!found) {

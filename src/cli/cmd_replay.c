@@ -80,8 +80,7 @@ static etp_status of_folder(etp_cli *cli, const char *dir, const char *id, const
 static etp_status check_options(etp_cli *cli, const replay_options *o, etp_error *err)
 {
     const char *out = o->session.out, *made;
-    etp_str file,
-        rest = etp_str_from(o->session.plan.settings.data ? o->session.plan.settings.data : "");
+    etp_str file, rest = etp_str_from(ETP_OR(o->session.plan.settings.data, ""));
     while (etp_settings_next_file(&rest, &file)) {
         const char *path = etp_arena_strdup(&cli->arena, file);
         ETP_NEED(path, err, "a path");
@@ -165,7 +164,7 @@ static etp_status write_capsule(etp_cli *cli, const opened *in, const etp_replay
     *out_path =
         etp_arena_printf(arena, "%.*s.%lu-%lu%s%s.pte", ETP_STR_ARG(etp_path_stem(of->model)),
                          (unsigned long)in->at.method->partitions[i->partition].index,
-                         (unsigned long)in->at.node, kind, of->real_weights ? ".real" : "");
+                         (unsigned long)in->at.node, kind, etp_if(of->real_weights, ".real"));
     ETP_TRY(etp_arena_check(arena, err, "the capsule"));
     return write_new(*out_path, *bytes, err);
 }
@@ -260,10 +259,10 @@ static etp_status measure(etp_cli *cli, const replay_options *o, const char **mo
     options.settle_ctx = &s;
     etp_settings *settings = &options.plan.settings;
     if (s.sweep) { // many arms: the fewest blocks that give verdicts, and nothing beside them
-        settings->blocks = settings->blocks ? settings->blocks : ETP_MIN_BLOCKS;
+        settings->blocks = ETP_OR(settings->blocks, ETP_MIN_BLOCKS);
         settings->no_kernels = true;
     } else { // recordings are all that is asked of a launch, and their time is short
-        settings->iterations = settings->iterations ? settings->iterations : RECORDED;
+        settings->iterations = ETP_OR(settings->iterations, RECORDED);
         settings->warmup = RECORDED;
     }
     ETP_TRY(etp_cli_measure(cli, &options, out_dir, err));

@@ -56,7 +56,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
         .brief = !o->full,
     };
     ETP_TRY(etp_cli_emit(cli, &answer, err));
-    etp_cli_outcome(cli, v.failed ? 1 : 0);
+    etp_cli_outcome(cli, v.failed > 0);
     return ETP_OK;
 }
 

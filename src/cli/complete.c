@@ -75,7 +75,7 @@ static void each_option(FILE *out, const etp_command *cmd, print_option *print)
 static void join(FILE *out, const char *const *words)
 {
     for (int i = 0; words[i]; i++) {
-        fprintf(out, "%s%s", i ? " " : "", words[i]);
+        fprintf(out, "%s%s", etp_if(i, " "), words[i]);
     }
 }
 
@@ -112,7 +112,7 @@ static void quoted(FILE *out, const char *text, const char *special, const char 
 static void zsh_join(FILE *out, const char *const *words)
 {
     for (int i = 0; words[i]; i++) {
-        fputs(i ? " " : "", out);
+        fputs(etp_if(i, " "), out);
         quoted(out, words[i], ":", "'\\''");
     }
 }
@@ -196,10 +196,10 @@ static void zsh_option(FILE *out, const etp_command *cmd, const etp_opt *o,
         if (!again) {
             fprintf(out, "'(-%c --%s)'", o->short_name, o->name);
         }
-        fprintf(out, "{%s-%c,%s--%s}'", again ? "\\*" : "", o->short_name, again ? "\\*" : "",
+        fprintf(out, "{%s-%c,%s--%s}'", etp_if(again, "\\*"), o->short_name, etp_if(again, "\\*"),
                 o->name);
     } else {
-        fprintf(out, "'%s--%s", again ? "*" : "", o->name);
+        fprintf(out, "'%s--%s", etp_if(again, "*"), o->name);
     }
     fputc('[', out);
     quoted(out, o->help, k_special, "'\\''");

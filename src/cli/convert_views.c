@@ -11,9 +11,9 @@ static bool tensors(etp_strbuf *buf, const etp_op_facts *f, const uint32_t *whic
         if (v->kind != ETP_EVALUE_TENSOR) {
             continue;
         }
-        etp_strbuf_printf(buf, "%s%s[", buf->len > start ? ", " : "", etp_dtype_name(v->dtype));
+        etp_strbuf_printf(buf, "%s%s[", etp_if(buf->len > start, ", "), etp_dtype_name(v->dtype));
         for (uint32_t d = 0; d < v->rank; d++) {
-            etp_strbuf_printf(buf, "%s%lld", d ? "," : "", (long long)v->dims[d]);
+            etp_strbuf_printf(buf, "%s%lld", etp_if(d, ","), (long long)v->dims[d]);
         }
         etp_strbuf_appendz(buf, "]");
     }
@@ -25,7 +25,7 @@ static bool shapes_arg(etp_slice_args *args, etp_arena *arena, const etp_op_fact
     etp_strbuf buf;
     etp_strbuf_init(&buf, arena);
     bool any = tensors(&buf, f, f->inputs, f->n_inputs);
-    etp_strbuf_appendz(&buf, any ? " → " : "");
+    etp_strbuf_appendz(&buf, etp_if(any, " → "));
     any = tensors(&buf, f, f->outputs, f->n_outputs) || any;
     return !buf.failed && (!any || etp_slice_text(args, arena, "shapes", etp_strbuf_str(&buf)));
 }
@@ -135,7 +135,7 @@ static bool side_args(const etp_ledger_row *row, const etp_ab_operator *op, uint
     etp_strbuf_init(&merged, arena);
     for (size_t i = 0; i < op->merged.n; i++) {
         if (op->merged.items[i].arm == arm) {
-            etp_strbuf_appendz(&merged, merged.len ? "; " : "");
+            etp_strbuf_appendz(&merged, etp_if(merged.len, "; "));
             etp_strbuf_append(&merged, op->merged.items[i].row->name);
         }
     }

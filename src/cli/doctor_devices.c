@@ -50,7 +50,7 @@ static etp_status restore(etp_cli *cli, const etp_device_options *how, bool forc
     // Caught, so that a signal does not end this in the middle of a device's settings.
     ETP_TRY(etp_os_catch_signals(err));
     const char *dir = etp_cli_state(cli, "/" ETP_PREPARE_DIR);
-    ETP_TRY(etp_prepare_list(dir ? dir : "", &cli->arena, &journals, err));
+    ETP_TRY(etp_prepare_list(ETP_OR(dir, ""), &cli->arena, &journals, err));
     for (size_t i = 0; i < journals.n; i++) {
         const etp_prepare_journal *journal = &journals.items[i];
         if (!is_wanted(journal->spec, argc, argv)) {
@@ -93,12 +93,12 @@ etp_status etp_cli_devices(etp_cli *cli, bool force, int argc, char **argv, etp_
     }
     if (!how.ssh_config && cli->env_home) {
         const char *path = etp_arena_printf(&cli->arena, "%s/.ssh/config", cli->env_home);
-        how.ssh_config = path && etp_os_is_file(path) ? path : NULL;
+        how.ssh_config = etp_z_if(path && etp_os_is_file(path), path);
     }
     etp_devices_answer found;
     ETP_TRY(etp_device_list_make(&how, &cli->arena, &found.list, err));
     const char *dir = etp_cli_state(cli, "/" ETP_PREPARE_DIR);
-    ETP_TRY(etp_prepare_list(dir ? dir : "", &cli->arena, &found.prepared, err));
+    ETP_TRY(etp_prepare_list(ETP_OR(dir, ""), &cli->arena, &found.prepared, err));
     return etp_cli_show(cli, &k_etp_devices_document, &found,
                         etp_devices_report(&found, &cli->arena), "devices", err);
 }

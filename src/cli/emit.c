@@ -71,7 +71,7 @@ etp_status etp_cli_emit(etp_cli *cli, const etp_answer *answer, etp_error *err)
     };
     // A comment on GitHub has a largest size and is cut to it: no form of the library
     // (etprof/output.h).
-    uint64_t limit = cli->limit ? cli->limit : ETP_GITHUB_BYTES;
+    uint64_t limit = ETP_OR(cli->limit, ETP_GITHUB_BYTES);
     ETP_TRY(cli->format == ETP_CLI_GITHUB
                 ? cli->verb->comment(answer->report, limit, &sink, err)
                 : etp_answer_write(answer, writer_of(cli), &style, &sink, err));

@@ -68,8 +68,8 @@ static int put_wrapped(FILE *out, const char *text, size_t at, size_t indent, si
         // The column behind the word, whether it stands in this line or begins the next.
         at = breaks ? indent + columns : at + gap + columns;
         if (out) {
-            fprintf(out, "%s%*s%.*s", breaks ? "\n" : "", (int)(breaks ? indent : gap), "", (int)n,
-                    text + gap);
+            fprintf(out, "%s%*s%.*s", etp_if(breaks, "\n"), (int)(breaks ? indent : gap), "",
+                    (int)n, text + gap);
         }
         text += gap + n;
     }
@@ -84,7 +84,7 @@ void etp_help_overview(FILE *out, bool all, size_t width)
                 "what next\n\nusage: etprof VERB [OPTIONS] [OPERANDS]\n\n",
                 0, 0, width);
     for (size_t g = 0; g < sizeof k_groups / sizeof *k_groups; g++) {
-        fprintf(out, "%s%s\n", g ? "\n" : "", k_groups[g].title);
+        fprintf(out, "%s%s\n", etp_if(g, "\n"), k_groups[g].title);
         for (size_t i = 0; k_groups[g].verbs[i] && (all || i < k_groups[g].often); i++) {
             const etp_command *c = etp_command_find(k_groups[g].verbs[i]);
             fprintf(out, "  %-12s ", c->name);
@@ -128,8 +128,8 @@ static int option_line(FILE *out, const etp_opt *o, size_t width)
         snprintf(short_form, sizeof short_form, "-%c, ", o->short_name);
     }
     // Options without a letter begin where those with one have their word.
-    snprintf(left, sizeof left, "%s--%s%s%s", short_form, o->name, o->arg ? " " : "",
-             o->arg ? o->arg : "");
+    snprintf(left, sizeof left, "%s--%s%s%s", short_form, o->name, etp_if(o->arg, " "),
+             ETP_OR(o->arg, ""));
     size_t n = (size_t)snprintf(text, sizeof text, "%s", o->help);
     for (int i = 0; o->values && o->values[i] && n < sizeof text; i++) {
         n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", i ? ", " : ": ", o->values[i]);
@@ -150,7 +150,7 @@ static int put_head(FILE *out, const etp_command *cmd, size_t width)
 {
     fprintf(out, "etprof %s: ", cmd->name);
     int lines = put_wrapped(out, cmd->summary, strlen("etprof : ") + strlen(cmd->name), 2, width);
-    fprintf(out, "\n\nusage: etprof %s%s", cmd->name, cmd->usage[0] ? " " : "");
+    fprintf(out, "\n\nusage: etprof %s%s", cmd->name, etp_if(cmd->usage[0], " "));
     lines += put_wrapped(out, cmd->usage, strlen("usage: etprof  ") + strlen(cmd->name),
                          USAGE_AT + 2, width);
     fputc('\n', out);
@@ -219,7 +219,7 @@ void etp_help_command(FILE *out, const etp_command *cmd, size_t width)
         size_t n = 0;
         for (int f = 0; f < ETP_CLI_FORMATS && n < sizeof formats; f++) {
             if (cmd->formats & ETP_CLI_FORMAT_BIT(f)) {
-                n += (size_t)snprintf(formats + n, sizeof formats - n, "%s%s", n ? ", " : "",
+                n += (size_t)snprintf(formats + n, sizeof formats - n, "%s%s", etp_if(n, ", "),
                                       etp_cli_format_name((etp_cli_format)f));
             }
         }
@@ -266,5 +266,5 @@ void etp_help_brief(FILE *out, const etp_command *cmd, size_t width)
             n++;
         }
     }
-    fprintf(out, "%s'etprof %s --help' has everything\n", n ? "\n" : "", cmd->name);
+    fprintf(out, "%s'etprof %s --help' has everything\n", etp_if(n, "\n"), cmd->name);
 }

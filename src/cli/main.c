@@ -23,7 +23,7 @@
 static const char *environment(const char *name)
 {
     const char *v = getenv(name);
-    return v && v[0] ? v : NULL;
+    return etp_z_if(v && v[0], v);
 }
 
 static bool is_word(const char *value, const char *word)
@@ -55,7 +55,7 @@ static unsigned known_width(void)
 
 static void print_error(const char *verb, const etp_error *err)
 {
-    etp_say("etprof%s%s: %s", verb ? " " : "", verb ? verb : "", err->msg);
+    etp_say("etprof%s%s: %s", etp_if(verb, " "), ETP_OR(verb, ""), err->msg);
     if (err->offset != ETP_NO_OFFSET) {
         etp_say(" (at byte %llu)", (unsigned long long)err->offset);
     }
@@ -140,7 +140,7 @@ static const char *quoted_line(etp_arena *arena, int argc, char **argv)
         etp_strbuf_appendz(&buf, " ");
         etp_shell_word(&buf, argv[i]);
     }
-    return buf.failed ? NULL : buf.ptr;
+    return etp_z_if(!buf.failed, buf.ptr);
 }
 
 // The word `help` is no record of the table: it is about the others, and what stands behind it is

@@ -33,7 +33,7 @@ static void clear_progress(terminal *t)
 // were known.
 static void ratio_words(const etp_session_view *p, bool named, char *out, size_t size)
 {
-    const char *name = named ? p->candidate : "", *gap = *name ? " " : "";
+    const char *name = etp_if(named, p->candidate), *gap = etp_if(*name, " ");
     out[0] = '\0';
     if (p->disturbed) {
         snprintf(out, size, "  no ratio yet: an arm waits for a CPU");
@@ -104,7 +104,7 @@ static void on_progress(void *ctx, const etp_session_view *p)
     if (p->planned_blocks && p->block) {
         snprintf(text, sizeof text, "%s %u/%u%s%s", bar, p->block, p->planned_blocks, ratio, left);
     } else {
-        snprintf(text, sizeof text, "%s  %s%s", p->stage, p->arm ? p->arm : "", left);
+        snprintf(text, sizeof text, "%s  %s%s", p->stage, ETP_OR(p->arm, ""), left);
     }
     size_t width = etp_say_again(text, t->width, t->columns);
     // Kept, so that a shorter line is padded over what is left of a longer one.
@@ -120,9 +120,9 @@ static void on_progress_line(void *ctx, const etp_session_view *p)
     (void)ctx;
     etp_say("progress %u %u ", p->launches, p->expected_launches);
     if (p->planned_blocks) {
-        etp_say("block %u/%u %s\n", p->block, p->planned_blocks, p->arm ? p->arm : "");
+        etp_say("block %u/%u %s\n", p->block, p->planned_blocks, ETP_OR(p->arm, ""));
     } else {
-        etp_say("%s %s\n", p->stage, p->arm ? p->arm : "");
+        etp_say("%s %s\n", p->stage, ETP_OR(p->arm, ""));
     }
     // Whoever asked for these lines is gone: as after Ctrl-C. A second signal would end it at once.
     if (ferror(stderr) && !etp_os_interrupted()) {
@@ -160,18 +160,19 @@ static etp_status say_what_happened(etp_cli *cli, terminal *t, etp_status st,
     if (st == ETP_OK && r->signal) {
         etp_say("interrupted after %u whole block%s; everything measured is in %s\n"
                 "'%s' goes on\n",
-                r->blocks, r->blocks == 1 ? "" : "s", r->dir, go_on ? go_on : "etprof ab --resume");
+                r->blocks, etp_if(r->blocks != 1, "s"), r->dir,
+                ETP_OR(go_on, "etprof ab --resume"));
         // As a shell reports a program that a signal ended, although this one ended by itself and
         // kept everything.
         etp_cli_outcome(cli, 128 + r->signal);
     } else if (st == ETP_OK && r->dir && !cli->quiet) {
         etp_say("measured   %u block%s, %u launches in %.1f s (%.0f %% of it inside launches)\n",
-                r->blocks, r->blocks == 1 ? "" : "s", r->launches, (double)r->wall_ns / 1e9,
+                r->blocks, etp_if(r->blocks != 1, "s"), r->launches, (double)r->wall_ns / 1e9,
                 100 * (double)r->launch_wall_ns / (double)r->wall_ns);
     }
     if (st == ETP_IO && r->dir && r->blocks > 0 && !cli->quiet) { // as on a full disk
         etp_say("whole blocks in %s: %u; when there is room, '%s' goes on\n", r->dir, r->blocks,
-                go_on ? go_on : "etprof ab --resume");
+                ETP_OR(go_on, "etprof ab --resume"));
     }
     if (st == ETP_OK && (r->blocks_lost || r->launches_lost)) { // those of the pilot, too
         etp_cli_outcome(cli, 6);
@@ -204,7 +205,7 @@ static etp_status measure(etp_cli *cli, etp_session_options *options, measuring 
                           const char **out_dir, etp_error *err)
 {
     ETP_TRY(etp_os_catch_signals(err));
-    options->command = cli->env_command ? cli->env_command : cli->command_line;
+    options->command = ETP_OR(cli->env_command, cli->command_line);
     options->place = etp_cli_place(cli);
     terminal t = {.live = cli->progress, .columns = cli->width};
     etp_session_view view = view_of(cli, &t);
@@ -250,7 +251,7 @@ const char *etp_cli_work(etp_cli *cli)
     if (own && etp_os_mkdirs(own, NULL) == ETP_OK) {
         return own;
     }
-    const char *shared = cli->env_tmpdir ? cli->env_tmpdir : "/tmp", *made = NULL;
+    const char *shared = ETP_OR(cli->env_tmpdir, "/tmp"), *made = NULL;
     return etp_os_temp_dir(shared, "etprof", &cli->arena, &made, NULL) == ETP_OK ? made : k_here;
 }
 
@@ -262,5 +263,5 @@ const char *etp_cli_state(etp_cli *cli, const char *below)
         return NULL;
     }
     return etp_arena_printf(&cli->arena, "%s%s/etprof%s", own ? xdg : cli->env_home,
-                            own ? "" : "/.local/state", below);
+                            etp_if(!own, "/.local/state"), below);
 }

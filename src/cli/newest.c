@@ -39,7 +39,7 @@ static void say_taken(const etp_cli *cli, const char *operand, const etp_run_fou
         etp_strbuf_printf(&buf, ", the newest of %zu for %s; others: ", f->n, operand);
     }
     for (size_t i = 1; i < f->n && i <= MOST_LISTED; i++) {
-        etp_strbuf_appendz(&buf, i > 1 ? ", " : "");
+        etp_strbuf_appendz(&buf, etp_if(i > 1, ", "));
         append_run(&buf, &f->items[i]);
     }
     if (f->n > MOST_LISTED + 1) {

@@ -58,7 +58,7 @@ static etp_status choice(const char *option, const char *value, const char *cons
             *out = i;
             return ETP_OK;
         }
-        int n = snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", values[i]);
+        int n = snprintf(all + used, sizeof all - used, "%s%s", etp_if(i, ", "), values[i]);
         used += n > 0 && (size_t)n < sizeof all - used ? (size_t)n : 0;
     }
     return etp_fail(err, ETP_USAGE, "--%s takes one of %s, not '%s'", option, all, value);
@@ -350,8 +350,8 @@ etp_status etp_options_parse(etp_cli *cli, const etp_command *cmd, int argc, cha
     if (operands < cmd->min_args) {
         const char *example = cmd->examples ? cmd->examples + strspn(cmd->examples, " ") : NULL;
         return etp_fail(err, ETP_USAGE, "an operand is missing; usage: etprof %s %s%s%.*s",
-                        cmd->name, cmd->usage, example ? "; e.g. " : "",
-                        example ? (int)strcspn(example, "\n") : 0, example ? example : "");
+                        cmd->name, cmd->usage, etp_if(example, "; e.g. "),
+                        example ? (int)strcspn(example, "\n") : 0, ETP_OR(example, ""));
     }
     if (cmd->max_args >= 0 && operands > cmd->max_args) {
         return etp_fail(err, ETP_USAGE, "unexpected operand '%s'; usage: etprof %s %s",

@@ -18,7 +18,7 @@ bool etp_terminal_is_utf8(void)
     const char *locale = NULL;
     for (size_t i = 0; i < sizeof k_names / sizeof *k_names && !locale; i++) {
         const char *v = getenv(k_names[i]);
-        locale = v && v[0] ? v : NULL;
+        locale = etp_z_if(v && v[0], v);
     }
     // "en_US.UTF-8", "C.utf8", "de_DE.UTF-8@euro": the character set stands somewhere in it, in
     // either spelling.
@@ -88,7 +88,7 @@ size_t etp_say_again(const char *text, size_t width, size_t columns)
     }
     fputc('\r', stderr);
     show(text, at);
-    fprintf(stderr, "%*s", (int)(width > n ? width - n : 0), "");
+    fprintf(stderr, "%*s", (int)ETP_LESS(width, n), "");
     if (n == 0) {
         fputc('\r', stderr);
     }

@@ -46,7 +46,7 @@ void etp_cli_say_kept(const etp_cli *cli, const etp_kit_kept *kept)
     if (kept->n > 0 && !cli->quiet) {
         etp_say(
             "kept       %zu file%s of the run folder, not replaced by tables of this name: %s%s\n",
-            kept->n, kept->n == 1 ? "" : "s", kept->items[0], kept->n > 1 ? " ..." : "");
+            kept->n, etp_if(kept->n != 1, "s"), kept->items[0], etp_if(kept->n > 1, " ..."));
     }
 }
 
@@ -102,7 +102,7 @@ static etp_status show_session(etp_cli *cli, const etp_ab_session *session,
     };
     etp_answer answer;
     ETP_TRY(etp_ab_show(session, &how, &cli->arena, &answer, err));
-    answer.csv_table = show->table ? show->table : answer.csv_table;
+    answer.csv_table = ETP_OR(show->table, answer.csv_table);
     // The short form of an answer names its files itself.
     const char *more = ab->dir && !show->proof && show->full ? words_on_more(cli, ab->dir) : NULL;
     ETP_TRY(etp_cli_emit(cli, &answer, err));

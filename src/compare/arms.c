@@ -40,7 +40,7 @@ static const char *bundles_of(const etp_run *run, etp_arena *arena)
 {
     const char *text = text_or_null(arena, run->hashes.bundle);
     for (size_t i = 0; i < run->builds.n; i++) {
-        text = etp_arena_printf(arena, "%s,%.*s", text ? text : "",
+        text = etp_arena_printf(arena, "%s,%.*s", ETP_OR(text, ""),
                                 ETP_STR_ARG(run->builds.items[i].sha256));
     }
     return text;
@@ -88,7 +88,7 @@ static void describe_models(const etp_run *run, etp_ab *ab)
     ab->models = models;
     ab->n_models = run->models.n;
     ab->title = run->models.n ? text_or_null(ab->arena, run->models.items[0].stem) : NULL;
-    ab->title = ab->title ? ab->title : "run";
+    ab->title = ETP_OR(ab->title, "run");
 }
 
 static int64_t disk_bytes_of(const etp_run *run, uint32_t model)
@@ -162,7 +162,7 @@ static void describe_arms(const etp_run *run, etp_ab_described *out)
             .block = l->block,
             .text = etp_arena_printf(ab->arena, "%s launch: %s%s%.*s",
                                      etp_launch_kind_name(l->kind), etp_lost_reason_name(l->reason),
-                                     l->detail.len ? ": " : "", ETP_STR_ARG(l->detail)),
+                                     etp_if(l->detail.len, ": "), ETP_STR_ARG(l->detail)),
             .recovered = l->recovered,
         };
         ab->block_lost = ab->block_lost || !l->recovered;

@@ -26,7 +26,7 @@ static int64_t row_cut(const etp_profile *p, const etp_profile_row *row)
         int64_t besides = llround(fmax(0, etp_profile_mean(p, &p->rows[row->call])));
         return ETP_MIN(cut, besides);
     }
-    return cut ? cut : ETP_AB_READING_NS;
+    return ETP_OR(cut, ETP_AB_READING_NS);
 }
 
 etp_ab_clocked_time etp_ab_operator_time(const etp_ab *ab, const etp_ab_operator *op, uint32_t arm)
@@ -278,7 +278,7 @@ static void interval(const summer *w, const etp_ab_operator *op, size_t at,
     // The ratio is of means over all blocks: where blocks differ this much it says nothing of them.
     bool resolved =
         c->hi <= 2 * c->lo && c->speedup >= c->lo / ROUNDING && c->speedup <= c->hi * ROUNDING;
-    c->speedup = resolved ? c->speedup : (double)NAN;
+    c->speedup = etp_value_if(resolved, c->speedup);
 }
 
 double etp_ab_operator_speedup(const etp_ab *ab, size_t comparison, const etp_ab_operator *op,
@@ -432,7 +432,7 @@ static double share_of(const etp_ab *ab, uint32_t arm, int part)
         if ((int)c->category == part) {
             return c->share[arm];
         }
-        rest -= isfinite(c->share[arm]) ? c->share[arm] : 0;
+        rest -= etp_known_or_0(c->share[arm]);
     }
     return part == ETP_AB_OUTSIDE ? fmax(0, rest) : 0;
 }

@@ -218,7 +218,7 @@ static void group_comparison(groups *g, size_t at)
         if (pair.candidate != ETP_NO_INDEX) {
             put(op, c->candidate, &cand->rows[pair.candidate], row->candidate_ns);
         }
-        op->label = op->label ? op->label : row->label;
+        op->label = ETP_OR(op->label, row->label);
         op->confidence = ETP_MIN(pair.confidence, op->confidence);
         op->by_nodes = op->by_nodes || pair.by_nodes;
         group_of_pair[row->pair] = group;

@@ -77,7 +77,7 @@ static void take_launches(const etp_run *run, const etp_stats *st, etp_counted *
                             value(&work, CYCLES, kept), value(&work, INSTRUCTIONS, kept)};
         misses[block * st->n_arms + l->arm] =
             launch->counted.cache.len ? value(&work, MISSES, kept) : (double)NAN;
-        out->events = out->events ? out->events : launch->counted.events;
+        out->events = ETP_OR(out->events, launch->counted.events);
         if (launch->counted.cache.len && !out->cache) {
             out->cache = etp_arena_strdup(arena, launch->counted.cache);
         }
@@ -98,8 +98,8 @@ static etp_counters_arm arm_of(const etp_stats *st, uint32_t arm, const etp_coun
         const double v[5] = {cells[at].time_ln, cells[at].cpu_ln, cells[at].cycles_ln,
                              cells[at].instructions_ln, misses[at]};
         for (int k = 0; k < 5 && isfinite(cells[at].cycles_ln) && isfinite(cells[at].cpu_ln); k++) {
-            sum[k] += isfinite(v[k]) ? v[k] : 0;
-            n[k] += isfinite(v[k]) ? 1u : 0u;
+            sum[k] += etp_known_or_0(v[k]);
+            n[k] += isfinite(v[k]) != 0;
         }
     }
     double mean[5];

@@ -59,7 +59,7 @@ void etp_ab_take_ends(const etp_ab_session *s, int64_t *call_overhead_ns)
         n[dump->arm]++;
     }
     for (size_t a = 0; a < s->ab.n_arms; a++) {
-        double around = n[a] ? sum[a] / (double)n[a] : (double)NAN;
+        double around = etp_share(sum[a], (double)n[a]);
         call_overhead_ns[a] = around >= 0 ? llround(around) : ETP_NS_UNKNOWN;
     }
 }

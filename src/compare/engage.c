@@ -305,7 +305,7 @@ static void judge(const etp_ab *ab, const etp_ab_engagement *e, const etp_ab_ope
         etp_engage_judge(&c, &second);
         if (part && second.state != out->state) {
             out->state = ETP_PARTLY_ENGAGED;
-            out->reason = out->reason ? out->reason : second.reason;
+            out->reason = ETP_OR(out->reason, second.reason);
         }
     }
 }
@@ -338,7 +338,7 @@ static void bounds(const sums *s, double whole, double *lo, double *hi, double *
     }
     *lo = s->on / whole;
     *hi = (s->on + s->maybe) / whole;
-    *known = s->all > 0 ? 1 - s->maybe / s->all : (double)NAN;
+    *known = 1 - etp_share(s->maybe, s->all);
     *share = *hi - *lo <= ETP_AB_SHARE_KNOWN ? (*lo + *hi) / 2 : (double)NAN;
 }
 
@@ -376,7 +376,7 @@ double etp_ab_engage_reach(const etp_ab *ab, double times)
         unknown +=
             op->engaged.state == ETP_ENGAGEMENT_UNKNOWN && !reached ? (double)op->ns[e->arm] : 0;
     }
-    return all > 0 ? 1 - unknown / all : (double)NAN;
+    return 1 - etp_share(unknown, all);
 }
 
 static void take_sampling(const etp_ab_session *s, etp_ab_engagement *e)

@@ -76,7 +76,7 @@ static void take_masking_cost(const etp_run *run, uint32_t run_arm, etp_arena *a
     out->masking_cost.calls = etp_median(calls, n);
     out->masking_cost.call_ns = etp_median(each, n);
     double ns = out->masking_cost.calls * out->masking_cost.call_ns;
-    out->masking_cost.share = out->median_ns > 0 ? ns / (double)out->median_ns : (double)NAN;
+    out->masking_cost.share = etp_share(ns, (double)out->median_ns);
 }
 
 // These end a sentence.
@@ -114,7 +114,7 @@ const etp_name_book *etp_ab_name_book(const etp_run *run, etp_arena *arena)
         }
         const char **list = named == ETP_NAMED_ON ? &book->on : &book->off;
         book->family = level->family;
-        *list = etp_arena_printf(arena, "%s%s%.*s", *list ? *list : "", *list ? "; " : "",
+        *list = etp_arena_printf(arena, "%s%s%.*s", ETP_OR(*list, ""), etp_if(*list, "; "),
                                  ETP_STR_ARG(run->names[i].names));
     }
     return book;
@@ -136,7 +136,7 @@ static void prove_arm(const etp_ab_session *s, const etp_run *run, uint32_t run_
     for (size_t i = 0; i < run->launches.n; i++) {
         const etp_run_launch *l = &run->launches.items[i];
         if (l->arm == run_arm) {
-            launch = launch ? launch : l;
+            launch = ETP_OR(launch, l);
             calls = ETP_MIN(l->hook_calls, calls);
         }
     }
@@ -268,7 +268,7 @@ etp_ab_comparison etp_ab_withhold(const etp_ab *ab, const etp_ab_comparison *mea
     const etp_withheld found = first_reason(
         ab, differ, refuted, etp_ab_noise_reason(measured->contention, control_differs));
     etp_ab_comparison out = *measured;
-    out.withheld = found ? found : otherwise;
+    out.withheld = ETP_OR(found, otherwise);
     if (out.withheld) {
         out.estimate = out.lo = out.hi = out.sign_flip_p = NAN;
         out.by_cpu = (etp_paired){.blocks = 0};

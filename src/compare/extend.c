@@ -41,7 +41,7 @@ bool etp_ab_is_unfinished(const etp_ab *ab)
 // The folder to measure on in, also of two of its arms.
 static const char *session_of(const etp_ab *ab)
 {
-    return ab->dir ? ab->dir : ab->both_of;
+    return ETP_OR(ab->dir, ab->both_of);
 }
 
 const char *etp_ab_extend_command(const etp_ab *ab, uint32_t more, etp_arena *arena)
@@ -93,7 +93,7 @@ static const char *fewer_threads(const etp_ab *ab, etp_arena *arena)
 {
     uint32_t cpus = etp_ab_whole_cpus(ab);
     const char *model = ab->n_models > 0 ? ab->models[0].path : NULL;
-    const char *command = etp_shell_command(arena, "etprof ab %s", model ? model : "MODEL.pte");
+    const char *command = etp_shell_command(arena, "etprof ab %s", ETP_OR(model, "MODEL.pte"));
     return cpus > 0 && command ? etp_arena_printf(arena, "%s --threads %u", command, cpus) : NULL;
 }
 
@@ -140,7 +140,7 @@ const char *etp_ab_settle_command(const etp_ab *ab, const etp_ab_comparison *c, 
                              : "";
     const char *a = ab->n_models > 0 ? ab->models[0].path : NULL,
                *b = ab->n_models > 1 ? ab->models[1].path : NULL;
-    const char *only = a ? a : "MODEL.pte";
+    const char *only = ETP_OR(a, "MODEL.pte");
     const char *models =
         b ? etp_shell_command(arena, "%s %s", a, b) : etp_shell_command(arena, "%s", only);
     return models && levels ? etp_arena_printf(arena, "etprof ab %s%s --blocks %d", models, levels,

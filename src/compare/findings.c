@@ -41,7 +41,7 @@ void etp_ab_find_rows(etp_ab_findings *to, etp_finding_kind kind, etp_finding_se
 void etp_ab_add_finding(etp_ab_findings *to, etp_finding_kind kind, etp_finding_severity severity,
                         const char *evidence, const char *text)
 {
-    etp_ab_find_rows(to, kind, severity, &evidence, evidence ? 1 : 0, text);
+    etp_ab_find_rows(to, kind, severity, &evidence, evidence != NULL, text);
 }
 
 void etp_ab_add_doubts(const etp_ab *ab, etp_arena *arena, etp_texts *to)

@@ -404,7 +404,7 @@ static etp_status open_dumps(const etp_ab_session *s, const etp_ab_described *de
     }
     // A folder of many blocks may have lost many: they are said once, with the first.
     if (unused > 0) {
-        first = first ? first : "";
+        first = ETP_OR(first, "");
         const char *text =
             unused == 1 ? etp_arena_printf(s->ab.arena, "trace not used: %s", first)
                         : etp_arena_printf(s->ab.arena, "%zu of %zu traces not used; the first: %s",

@@ -59,7 +59,7 @@ etp_status etp_means_of(const etp_profile *p, size_t dump, etp_arena *arena, etp
         if (etp_row_is_operator(row->kind)) {
             out->category_ns[row->parsed.category] += rounded[i];
             int64_t cut = etp_profile_cut_ns(p, row);
-            out->category_cut_ns[row->parsed.category] += cut ? cut : ETP_AB_READING_NS;
+            out->category_cut_ns[row->parsed.category] += ETP_OR(cut, ETP_AB_READING_NS);
             out->category_rows[row->parsed.category]++;
         } else {
             rounded[i] = ETP_NS_UNKNOWN;

@@ -12,7 +12,7 @@
 static etp_str stem_of(const etp_ab *ab, size_t model)
 {
     const char *stem = ab->models[model].stem;
-    return etp_str_from(stem ? stem : "model");
+    return etp_str_from(ETP_OR(stem, "model"));
 }
 
 // Does a word end at S[AT]? A version is one word.
@@ -150,7 +150,7 @@ static const char *level_called(const etp_ab *ab, const etp_ab_arm *a, etp_arena
         const etp_ab_arm *other = &ab->arms[i];
         bool taken = other->level != a->level && is_plain(other->level) &&
                      strcmp(etp_level_get(other->level)->word, word) == 0;
-        word = taken ? NULL : word;
+        word = etp_z_if(!taken, word);
     }
     return word ? word : etp_arena_printf(arena, "level %s", info->name);
 }
@@ -181,7 +181,7 @@ static bool levels_differ(const etp_ab *ab) // any arm's from another's
 
 static void add(etp_strbuf *to, const char *between, const char *part)
 {
-    etp_strbuf_printf(to, "%s%s", to->len ? between : "", part);
+    etp_strbuf_printf(to, "%s%s", etp_if(to->len, between), part);
 }
 
 static const char *measured(const etp_ab *ab, const etp_ab_arm *a, etp_arena *arena)
@@ -204,7 +204,7 @@ static const char *measured(const etp_ab *ab, const etp_ab_arm *a, etp_arena *ar
     }
     if (a->threads && threads_differ(ab)) {
         add(&buf, ", ",
-            etp_arena_printf(arena, "%u thread%s", a->threads, a->threads == 1 ? "" : "s"));
+            etp_arena_printf(arena, "%u thread%s", a->threads, etp_if(a->threads != 1, "s")));
     }
     if (a->build) {
         add(&buf, ", ", etp_ab_build_called(a, arena));
@@ -265,11 +265,11 @@ static void subject(const etp_ab *ab, etp_ab *out)
     etp_strbuf_init(&models, ab->arena);
     etp_strbuf_init(&threads, ab->arena);
     for (size_t i = 0; i < ab->n_models; i++) {
-        etp_strbuf_printf(&models, "%s%.*s", i ? ", " : "", ETP_STR_ARG(stem_of(ab, i)));
+        etp_strbuf_printf(&models, "%s%.*s", etp_if(i, ", "), ETP_STR_ARG(stem_of(ab, i)));
     }
     if (ab->arms[0].threads && !threads_differ(ab)) {
         etp_strbuf_printf(&threads, ", %u thread%s", ab->arms[0].threads,
-                          ab->arms[0].threads == 1 ? "" : "s");
+                          etp_if(ab->arms[0].threads != 1, "s"));
     }
     const etp_level_info *level = etp_level_get(ab->arms[0].level);
     if (level && (ab->n_models > 1 || ab->arms[0].build) && !levels_differ(ab)) {
@@ -277,7 +277,7 @@ static void subject(const etp_ab *ab, etp_ab *out)
     }
     if (cpu) {
         out->where =
-            etp_arena_printf(ab->arena, "on %s%s%.*s", ab->emulated ? "an emulator of " : "", cpu,
+            etp_arena_printf(ab->arena, "on %s%s%.*s", etp_if(ab->emulated, "an emulator of "), cpu,
                              ETP_STR_ARG(etp_strbuf_str(&threads)));
         etp_strbuf_printf(&models, " %s", out->where);
     } else {
@@ -325,7 +325,7 @@ static const etp_level_info *level_in_name(const etp_ab_arm *a)
             if (info->level == a->level) {
                 return NULL;
             }
-            found = found ? found : info;
+            found = ETP_OR(found, info);
         }
     }
     return found || !has_word(a->name, "sme") ? found : etp_level_get(ETP_LEVEL_SME1);
@@ -343,7 +343,7 @@ static void add_naming(naming *to, const char *between, const etp_level_info *in
                        const char *text)
 {
     if (to->n++ < NAMED_MOST) {
-        etp_strbuf_printf(&to->text, "%s%s", to->n > 1 ? between : "", text);
+        etp_strbuf_printf(&to->text, "%s%s", etp_if(to->n > 1, between), text);
     }
     to->last = info;
 }
@@ -378,10 +378,10 @@ static const char *misnamed(const etp_ab *ab, etp_arena *arena)
         etp_strbuf_printf(&out,
                           "%swhat ran is unknown: no recording names the level of %s%s, and a "
                           "label is not evidence for %s",
-                          other.n ? "; " : "", unknown.text.ptr,
-                          unknown.n > NAMED_MOST ? " and others" : "", unknown.last->word);
+                          etp_if(other.n, "; "), unknown.text.ptr,
+                          etp_if(unknown.n > NAMED_MOST, " and others"), unknown.last->word);
     }
-    return other.n > 0 || claims ? out.ptr : NULL;
+    return etp_z_if(other.n > 0 || claims, out.ptr);
 }
 
 const char *const *etp_ab_arm_names(const etp_ab *ab)

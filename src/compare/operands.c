@@ -16,7 +16,7 @@ static const char *list_arms(etp_arena *arena, const etp_run *run)
     etp_strbuf text;
     etp_strbuf_init(&text, arena);
     for (size_t i = 0; i < run->arms.n; i++) {
-        etp_strbuf_printf(&text, "%s%.*s", i ? ", " : "", ETP_STR_ARG(run->arms.items[i].name));
+        etp_strbuf_printf(&text, "%s%.*s", etp_if(i, ", "), ETP_STR_ARG(run->arms.items[i].name));
     }
     return etp_strbuf_str(&text).ptr;
 }
@@ -207,7 +207,7 @@ static etp_status take_recordings(etp_arena *arena, const etp_ab_side *x, uint32
     etp_ab_described all;
     uint32_t arm = 0;
     bool found = false;
-    size_t n = out->recordings.n, room = n < ETP_AB_BARE_DUMPS ? ETP_AB_BARE_DUMPS - n : 0;
+    size_t n = out->recordings.n, room = ETP_LESS(ETP_AB_BARE_DUMPS, n);
     ETP_TRY(etp_ab_describe_dumps(arena, &x->operand, 1, room, &all, err));
     etp_strbuf names;
     etp_strbuf_init(&names, arena);
@@ -217,7 +217,7 @@ static etp_status take_recordings(etp_arena *arena, const etp_ab_side *x, uint32
             x->wanted && (strcmp(a->name, x->wanted) == 0 || strcmp(a->full_name, x->wanted) == 0);
         arm = hit ? i : arm;
         found = found || hit;
-        etp_strbuf_printf(&names, "%s%s", i ? ", " : "", a->name);
+        etp_strbuf_printf(&names, "%s%s", etp_if(i, ", "), a->name);
     }
     if (x->wanted ? !found : all.ab.n_arms > 1) {
         return etp_fail(err, ETP_USAGE, "%s holds dumps of %zu arms (%s); name one as %s:%s",
@@ -270,7 +270,7 @@ static void describe_models(const etp_ab_side *sides, etp_ab *ab)
     const etp_run_model *first = model_of(&sides[0]);
     const char *stem =
         first && ab->arms[1].model == 0 ? etp_arena_strdup(ab->arena, first->stem) : NULL;
-    ab->title = etp_path_name(stem ? stem : "dumps");
+    ab->title = etp_path_name(ETP_OR(stem, "dumps"));
     for (size_t i = 0; i < 2 && sides[0].dir && sides[1].dir; i++) {
         const etp_run_model *m = model_of(&sides[i]);
         if (!m || (i == 1 && ab->arms[1].model == 0)) {
@@ -308,7 +308,7 @@ etp_status etp_ab_describe_sides(etp_arena *arena, const etp_ab_side *sides,
         out->ab.emulated = out->ab.emulated || out->arms[i].emulated;
     }
     out->arms[0].model = 0;
-    out->arms[1].model = same_model(&sides[0], &sides[1]) ? 0 : 1;
+    out->arms[1].model = !same_model(&sides[0], &sides[1]);
     ETP_TRY(etp_ab_name_sides(arena, operands, options->names, out->arms, err));
     describe_models(sides, &out->ab);
     return ETP_OK;

@@ -98,7 +98,7 @@ static void mention_not_finite(const comparing *w, const char *whose, const char
     ETP_FIND(w->noticed, ETP_FINDING_OUTPUTS_NAN, ETP_SEVERITY_WARN, "outputs",
              "outputs of %s%s: %llu of %llu elements are NaN on both sides, which says nothing%s",
              whose, against, (unsigned long long)c->nan_both, (unsigned long long)c->elements,
-             c->nan_both == c->elements ? "; nothing was compared: look at the inputs" : "");
+             etp_if(c->nan_both == c->elements, "; nothing was compared: look at the inputs"));
 }
 
 const char *etp_ab_outputs_mute(const etp_ab_correctness *c)
@@ -109,9 +109,9 @@ const char *etp_ab_outputs_mute(const etp_ab_correctness *c)
     if (c->not_finite) {
         return "not finite: an output is NaN or infinite in every place";
     }
-    return c->constant ? "all outputs have one value in every place, so that agreement proves "
-                         "nothing"
-                       : NULL;
+    return etp_z_if(c->constant,
+                    "all outputs have one value in every place, so that agreement proves "
+                    "nothing");
 }
 
 static void take_worse(etp_ab_correctness *out, const etp_ab_correctness *c)
@@ -135,8 +135,8 @@ static etp_ab_correctness correctness_of(const etp_outputs_comparison *c)
     etp_ab_correctness one = {c->ok,
                               c->max_abs,
                               c->max_rel,
-                              constant ? (double)NAN : c->cosine,
-                              constant ? (double)NAN : c->argmax,
+                              etp_value_if(!constant, c->cosine),
+                              etp_value_if(!constant, c->argmax),
                               c->not_finite > 0,
                               constant,
                               false};
@@ -216,7 +216,7 @@ static etp_status differs_from_itself(const comparing *w, const etp_run *run, ui
                                      "have other outputs (%s), so arms were not compared, and no "
                                      "CPU feature is to blame; look for operators that draw random "
                                      "numbers or read memory that nothing has written",
-                                     whose, c.why ? c.why : "other bytes"));
+                                     whose, ETP_OR(c.why, "other bytes")));
     }
     return ETP_OK;
 }

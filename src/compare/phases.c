@@ -38,10 +38,10 @@ const char *etp_ab_phase_words(const etp_ab *ab, etp_arena *arena)
     etp_strbuf_init(&text, arena);
     for (size_t i = 0; i < ab->n_phases && i < SHOWN; i++) {
         const char *word = etp_ab_phase_word(ab->phases[i].name, arena);
-        etp_strbuf_printf(&text, "%s%.60s", i ? ", " : "", word ? word : "");
+        etp_strbuf_printf(&text, "%s%.60s", etp_if(i, ", "), ETP_OR(word, ""));
     }
-    etp_strbuf_appendz(&text, ab->n_phases > SHOWN ? ", …" : "");
-    return text.failed ? NULL : text.ptr;
+    etp_strbuf_appendz(&text, etp_if(ab->n_phases > SHOWN, ", …"));
+    return etp_z_if(!text.failed, text.ptr);
 }
 
 // Index of the phase of AB that is ASKED for.

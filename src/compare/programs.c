@@ -80,7 +80,7 @@ static bool call_of(const etp_run *run, size_t arm, etp_call_input *room, etp_ca
     }
     const char *inputs = run->settings.inputs, *method = run->settings.method;
     return etp_input_kind_of(inputs) != ETP_INPUTS_FILES && a->runner.len == 0 &&
-           etp_call_read(etp_str_from(method ? method : ""), ETP_STR(""), ETP_STR(""), room, out);
+           etp_call_read(etp_str_from(ETP_OR(method, "")), ETP_STR(""), ETP_STR(""), room, out);
 }
 
 // A folder without programs (older, or the model was too large) is explained by names alone.

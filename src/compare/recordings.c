@@ -137,8 +137,8 @@ static const char *populations(const etp_trace *trace, size_t n, etp_arena *aren
         const char *between = k + 1 == n ? " and " : ", ";
         const char *near = etp_arena_printf(arena, "%s", ETP_NS(sum / (double)runs));
         apart = apart || (first && strcmp(first, near) != 0);
-        first = first ? first : near;
-        text = etp_arena_printf(arena, "%s%s%zu near %s", text, k ? between : "", runs, near);
+        first = ETP_OR(first, near);
+        text = etp_arena_printf(arena, "%s%s%zu near %s", text, etp_if(k, between), runs, near);
     }
     if (told) {
         return etp_arena_printf(arena, "executions of several methods or input lengths: %s", text);

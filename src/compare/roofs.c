@@ -27,7 +27,7 @@ etp_status etp_ab_read_roofs(const etp_ab_session *s, const char *file, const et
     ETP_TRY(etp_os_read_text(path, ROOFS_LIMIT, s->ab.arena, &text, err));
     etp_status st = etp_roofs_read(text, s->ab.arena, table, err);
     if (st != ETP_OK) {
-        return etp_fail_ctx(err, "reading %s", file ? file : ETP_RUN_ROOFS);
+        return etp_fail_ctx(err, "reading %s", ETP_OR(file, ETP_RUN_ROOFS));
     }
     if (file && table->emulated) {
         return etp_fail(err, ETP_USAGE, "%s is of an emulator, whose speed says nothing", file);
@@ -137,13 +137,13 @@ static void place(const etp_ab *ab, const etp_ab_operator *op, uint32_t arm, etp
         .ops = f->work.ops,
         .in_bytes = f->work.bytes - written,
         .out_bytes = written,
-        .calls = calls ? calls : 1,
+        .calls = ETP_MAX(calls, 1),
         .type = type_of(&row->parsed, f),
         .kernel = row->delegated ? kernel_of(&row->parsed) : ETP_ROOF_KERNEL_PRODUCT,
         .matrix = may_use_matrix(op, row),
         .delegated = row->delegated,
         .level = ab->arms[arm].level,
-        .threads = ab->arms[arm].threads ? ab->arms[arm].threads : 1,
+        .threads = ETP_MAX(ab->arms[arm].threads, 1),
     };
     etp_roof_place_of(ab->roofs, &work, out);
     if (!etp_ab_resolved(part.ns, part.truncation_ns) &&
@@ -180,7 +180,7 @@ double etp_ab_above_roof(const etp_ab *ab, uint32_t arm, const etp_ab_operator *
             most = ETP_MAX(p->efficiency, most);
         }
     }
-    return all > 0 ? above / all : (double)NAN;
+    return etp_share(above, all);
 }
 
 const char *etp_ab_roofs_device(const etp_ab *ab)
@@ -188,5 +188,5 @@ const char *etp_ab_roofs_device(const etp_ab *ab)
     const char *text =
         ab->roofs->cpu[0] ? etp_arena_printf(ab->arena, "%s, %s", ab->roofs->device, ab->roofs->cpu)
                           : ab->roofs->device;
-    return text ? text : "";
+    return ETP_OR(text, "");
 }

@@ -54,8 +54,8 @@ static etp_ab_end end_of(const etp_ab_session *s, const etp_ab_comparison *c, do
         out.lo = exp(ci.lo);
         out.hi = exp(ci.hi);
     }
-    out.temperature_c = state.n_celsius ? state.celsius / (double)state.n_celsius : (double)NAN;
-    out.clock_khz = state.n_khz ? state.khz / (double)state.n_khz : (double)NAN;
+    out.temperature_c = etp_share(state.celsius, (double)state.n_celsius);
+    out.clock_khz = etp_share(state.khz, (double)state.n_khz);
     return out;
 }
 

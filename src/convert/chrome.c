@@ -2,7 +2,6 @@
 // Chrome's trace event format: complete events ("X") in microseconds, flow arrows, one counter.
 #include <etprof/version.h>
 
-#include "base/choice.h"
 #include "base/json.h"
 #include "convert/slices.h"
 

@@ -57,8 +57,8 @@ etp_status etp_fleet_begin(const etp_fleet_source *source, const etp_run *run,
         etp_str program = run->models.items[0].sha256, runner = run->arms.items[0].runner_sha256;
         const char *made =
             etp_arena_printf(&f->arena, "%.*s+%.*s", program.len < 12 ? (int)program.len : 12,
-                             program.ptr ? program.ptr : "", runner.len < 12 ? (int)runner.len : 12,
-                             runner.ptr ? runner.ptr : "");
+                             ETP_OR(program.ptr, ""), runner.len < 12 ? (int)runner.len : 12,
+                             ETP_OR(runner.ptr, ""));
         build = made && program.len + runner.len > 0 ? etp_str_from(made) : ETP_STR("");
     }
     out->fleet = (etp_table_fleet){

@@ -2,7 +2,6 @@
 // Rows of a run folder: what its manifest and raw rows hold, and what its analysis says.
 #include <math.h>
 
-#include "base/choice.h"
 #include "convert/document_columns.h"
 #include "convert/fleet_source.h"
 
@@ -78,7 +77,7 @@ static etp_status put_session(etp_fleet_rows_of *r, const json_t *report, etp_ba
     etp_batch_i64_if(b, h.status, h.any_status);
     // The lowest limit of the clock against the highest one seen: 1 when the system never lowered
     // it.
-    etp_batch_f64_if(b, (double)h.cap_lowest / (double)(h.cap > 0 ? h.cap : 1), h.cap > 0);
+    etp_batch_f64_if(b, (double)h.cap_lowest / (double)ETP_MAX(h.cap, 1), h.cap > 0);
     etp_batch_i64_if(b, h.slept_ns, h.any_slept);
     const json_t *first = json_array_get(etp_member_of(report, "comparisons"), 0);
     etp_member_put(b, ETP_COLUMN_F64, etp_member_of(first, "noise_floor"));

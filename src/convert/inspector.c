@@ -7,7 +7,6 @@
 
 #include <math.h>
 
-#include "base/choice.h"
 #include "base/guard.h"
 #include "base/index.h"
 #include "operators/delegates.h"

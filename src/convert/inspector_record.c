@@ -3,7 +3,6 @@
 // every block are looked up by their instruction alone.
 #include <stdlib.h>
 
-#include "base/choice.h"
 #include "base/guard.h"
 #include "convert/inspector.h"
 

@@ -96,7 +96,7 @@ static void put_op_types(etp_sink *sink, const etp_inspector_row *row)
     }
     etp_sink_char(sink, '[');
     for (size_t i = 0; i < row->n_op_types; i++) {
-        etp_sink_z(sink, i ? ", " : "");
+        etp_sink_z(sink, etp_if(i, ", "));
         put_repr(sink, row->op_types[i]);
     }
     etp_sink_char(sink, ']');
@@ -197,7 +197,7 @@ static double sum_of(const uint8_t *p, etp_dtype dtype, size_t n)
         double v = etp_dtype_element(dtype, p, i);
         double next = sum + v;
         double part = fabs(sum) >= fabs(v) ? (sum - next) + v : (v - next) + sum;
-        lost += isfinite(part) ? part : 0;
+        lost += etp_known_or_0(part);
         sum = next;
     }
     return sum + lost;

@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 
-#include "base/choice.h"
 #include "base/guard.h"
 
 const char *etp_side_verdict_name(etp_side_verdict v)
@@ -82,7 +81,7 @@ static void draw_side(drawing *d, int side, uint64_t *ends)
             etp_slice slice = {.start_ns = at,
                                .ns = width(row, side),
                                .name = name_of(d, row),
-                               .category = row->category ? row->category : "framework",
+                               .category = ETP_OR(row->category, "framework"),
                                .verdict = row->verdict,
                                .args = &row->args[side],
                                .depth = row->delegated ? 2 : 1,

@@ -8,7 +8,6 @@
 
 #include <etprof/etdump.h>
 
-#include "base/choice.h"
 #include "base/guard.h"
 #include "convert/slices.h"
 
@@ -42,7 +41,7 @@ typedef struct drawing {
 bool etp_slice_text(etp_slice_args *args, etp_arena *arena, const char *key, etp_str text)
 {
     etp_slice_arg arg = {
-        .key = key, .text = {text.ptr ? text.ptr : "", text.len}
+        .key = key, .text = {ETP_OR(text.ptr, ""), text.len}
     };
     return ETP_PUSH(arena, args, arg);
 }

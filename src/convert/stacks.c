@@ -108,7 +108,7 @@ etp_status etp_stacks_folded(const etp_stacks *s, bool swap, etp_arena *arena, e
         const etp_stack *stack = &s->items[i];
         line.len = 0;
         for (size_t f = 0; f < stack->n_frames; f++) {
-            etp_strbuf_appendz(&line, f ? ";" : "");
+            etp_strbuf_appendz(&line, etp_if(f, ";"));
             etp_clean_append(&line, stack->frames[f].len ? stack->frames[f] : ETP_STR("(no name)"),
                              ETP_CLEAN_FOLDED);
         }
@@ -145,7 +145,7 @@ static bool is_frame(const void *ctx, uint32_t position)
 static uint32_t frame_number(frames *all, etp_arena *arena, etp_str name)
 {
     frame_key key = {all, name};
-    uint64_t hash = etp_hash_bytes(ETP_HASH_START, name.ptr ? name.ptr : "", name.len);
+    uint64_t hash = etp_hash_bytes(ETP_HASH_START, ETP_OR(name.ptr, ""), name.len);
     uint32_t at = etp_index_find(&all->index, hash, is_frame, &key);
     if (at == ETP_NO_INDEX) {
         at = (uint32_t)all->n;
@@ -165,9 +165,9 @@ static uint64_t weight(const etp_stack *s, int profile)
     case 1:
         return b;
     case 2:
-        return a > b ? a - b : 0;
+        return ETP_LESS(a, b);
     default:
-        return b > a ? b - a : 0;
+        return ETP_LESS(b, a);
     }
 }
 

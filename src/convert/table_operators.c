@@ -11,7 +11,7 @@ static void put_names(etp_batch *b, const json_t *list)
     etp_strbuf all;
     etp_strbuf_init(&all, &arena);
     for (size_t i = 0; i < json_array_size(list); i++) {
-        etp_strbuf_appendz(&all, i > 0 ? " | " : "");
+        etp_strbuf_appendz(&all, etp_if(i > 0, " | "));
         etp_strbuf_appendz(&all, json_string_value(json_array_get(list, i)));
     }
     etp_batch_text_if(b, etp_strbuf_str(&all));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prefixes and capsules of a program.
+#include "base/choice.h"
 #include "base/guard.h"
 #include "cut/internal.h"
 #include "formats/pte_schema.h"
@@ -28,7 +29,7 @@ static etp_status check_place(const etp_cut_place *at, etp_error *err)
     const etp_partition *p = &at->method->partitions[i->partition];
     if (!p->graph) {
         return etp_fail(err, ETP_UNSUPPORTED, "only payloads of XNNPACK can be cut: %s",
-                        p->problem ? p->problem : "this is of another backend");
+                        ETP_OR(p->problem, "this is of another backend"));
     }
     return ETP_OK;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program that is made of another one: its tables, its segments, its file.
+#include "base/choice.h"
 #include "cut/internal.h"
 #include "formats/pte_schema.h"
 
@@ -40,7 +41,7 @@ static const etp_fb_schema *table_of(const etp_fb_schema *schema, unsigned id)
 static uint32_t add_memory(etp_cut_program *c, uint64_t bytes)
 {
     etp_fb_slot *s = &c->plan->slots[PLAN_BUFFER_SIZES];
-    uint32_t n = s->n ? s->n : 1; // entry 0 is reserved
+    uint32_t n = ETP_MAX(s->n, 1); // entry 0 is reserved
     uint8_t *items = etp_arena_alloc_array(c->arena, (size_t)n + 1, 8);
     if (s->n) {
         memcpy(items, s->items, (size_t)8 * s->n);

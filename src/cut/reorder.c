@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Weights with their elements in another order.
+#include "base/choice.h"
 #include "base/guard.h"
 #include "cut/cut.h"
 
@@ -36,7 +37,7 @@ static void reorder_partition(const etp_program *program, const etp_partition *p
         etp_bytes data = named == ETP_PTE_NO_SEGMENT ? c->data : program->pte->segments[named].data;
         size_t width = etp_dtype_bits(x->dtype) / 8; // of 4 bits two lie in a byte
         if (data.len) {
-            shuffle(copy + (data.ptr - file.ptr), data.len, width ? width : 1);
+            shuffle(copy + (data.ptr - file.ptr), data.len, ETP_MAX(width, 1));
         }
     }
 }

@@ -82,7 +82,7 @@ static uint64_t pixels_read(uint64_t out, uint32_t kernel, uint32_t stride, uint
         dilation > WINDOW_LIMIT) {
         return 0;
     }
-    uint64_t reach = (uint64_t)(dilation ? dilation : 1) * (kernel - 1) + 1;
+    uint64_t reach = (uint64_t)ETP_MAX(dilation, 1) * (kernel - 1) + 1;
     uint64_t padded = (out - 1) * stride + reach;
     return padded > padding && padded - padding <= ROWS_LIMIT ? padded - padding : 0;
 }

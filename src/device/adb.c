@@ -54,7 +54,7 @@ static const char *names(const etp_adb_devices *list, etp_arena *arena)
     etp_strbuf buf;
     etp_strbuf_init(&buf, arena);
     for (size_t i = 0; i < list->n; i++) {
-        etp_strbuf_printf(&buf, "%s%s (%s)", i ? ", " : "", list->items[i].serial,
+        etp_strbuf_printf(&buf, "%s%s (%s)", etp_if(i, ", "), list->items[i].serial,
                           list->items[i].state);
     }
     return list->n == 0 || buf.failed ? "none" : buf.ptr;
@@ -170,7 +170,7 @@ etp_status etp_adb_open(etp_device *d, const etp_device_options *o, const char *
     if (serial && (serial[0] == '\0' || serial[0] == '-')) {
         return etp_fail(err, ETP_USAGE, "'%s' is not a serial of adb", serial);
     }
-    ETP_TRY(choose(adb, serial ? serial : o->android_serial, &d->arena, &serial, err));
+    ETP_TRY(choose(adb, ETP_OR(serial, o->android_serial), &d->arena, &serial, err));
     // -T: a terminal on the other side would change line ends in what a script writes.
     const char *const words[] = {adb, "-s", serial, "shell", "-T"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {

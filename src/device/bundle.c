@@ -12,7 +12,7 @@
 static etp_status open_program(const char *path, etp_arena *arena, etp_bundle *out, etp_error *err)
 {
     out->runner = etp_os_absolute(path, arena);
-    etp_str dir = etp_path_above(etp_str_from(out->runner ? out->runner : path), 1);
+    etp_str dir = etp_path_above(etp_str_from(ETP_OR(out->runner, path)), 1);
     out->dir = etp_arena_strdup(arena, dir.len ? dir : ETP_STR("/"));
     const char **start = ETP_NEW_ARRAY(arena, const char *, 2);
     ETP_NEED(out->runner && out->dir && start, err, "the runner");
@@ -28,8 +28,8 @@ static etp_status open_program(const char *path, etp_arena *arena, etp_bundle *o
 static const char *text_member(const json_t *object, const char *key, etp_arena *arena)
 {
     const char *z = json_string_value(json_object_get(object, key));
-    const char *copy = etp_arena_strdup(arena, etp_str_from(z ? z : ""));
-    return copy ? copy : "";
+    const char *copy = etp_arena_strdup(arena, etp_str_from(ETP_OR(z, "")));
+    return ETP_OR(copy, "");
 }
 
 // One hash over the hashes of the files: names this SDK in this bundle.
@@ -40,7 +40,7 @@ static const char *digest_files(const json_t *files, etp_arena *arena)
     etp_sha256_init(&h);
     for (size_t i = 0; i < json_array_size(files); i++) {
         const char *z = json_string_value(json_object_get(json_array_get(files, i), "sha256"));
-        etp_sha256_update(&h, z ? z : "", z ? strlen(z) : 0);
+        etp_sha256_update(&h, ETP_OR(z, ""), z ? strlen(z) : 0);
     }
     etp_sha256_hex(&h, hex);
     return etp_arena_strdup(arena, etp_str_from(hex));
@@ -49,7 +49,7 @@ static const char *digest_files(const json_t *files, etp_arena *arena)
 // The one that FILES have of the runner, NULL: none.
 static const char *runner_hash(const json_t *files, const etp_bundle *b)
 {
-    etp_str name = etp_path_last(etp_str_from(b->runner ? b->runner : ""));
+    etp_str name = etp_path_last(etp_str_from(ETP_OR(b->runner, "")));
     for (size_t i = 0; i < json_array_size(files); i++) {
         const json_t *file = json_array_get(files, i);
         const char *path = json_string_value(json_object_get(file, "path"));
@@ -142,7 +142,7 @@ static bool has_bundle(const char *dir, etp_arena *arena)
 
 const char *etp_bundle_beside(const char *program, const char *triple, etp_arena *arena)
 {
-    const char *exe = program ? etp_os_absolute(program, arena) : NULL;
+    const char *exe = etp_os_absolute(program, arena);
     if (!exe) {
         return NULL;
     }
@@ -155,7 +155,7 @@ const char *etp_bundle_beside(const char *program, const char *triple, etp_arena
     if (has_bundle(installed, arena)) {
         return installed;
     }
-    return has_bundle(built, arena) ? built : NULL;
+    return etp_z_if(has_bundle(built, arena), built);
 }
 
 const char *etp_bundle_advice(const char *triple, etp_arena *arena)

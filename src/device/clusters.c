@@ -85,7 +85,7 @@ const char *etp_cpu_set_text(const etp_cpu_set *s, etp_arena *arena)
         while (has_cpu(s, last + 1)) {
             last++;
         }
-        etp_strbuf_printf(&buf, "%s%u", buf.len ? "," : "", i);
+        etp_strbuf_printf(&buf, "%s%u", etp_if(buf.len, ","), i);
         if (last > i) {
             etp_strbuf_printf(&buf, "-%u", last);
         }
@@ -94,7 +94,7 @@ const char *etp_cpu_set_text(const etp_cpu_set *s, etp_arena *arena)
     if (buf.failed) {
         return NULL;
     }
-    return buf.ptr ? buf.ptr : "";
+    return ETP_OR(buf.ptr, "");
 }
 
 // ---- clusters ----
@@ -188,7 +188,7 @@ etp_status etp_cpus_resolve(etp_device *d, const char *word, etp_arena *arena, c
     etp_device_facts facts = {0};
     etp_topology t = {.text = ""};
     ETP_TRY(d->ops->probe(d, arena, &facts, err));
-    const char *told = etp_device_fact_of(&facts, "clusters"), *text = told ? told : "";
+    const char *told = etp_device_fact_of(&facts, "clusters"), *text = ETP_OR(told, "");
     etp_topology_parse(etp_str_from(text), &t);
     if (t.n == 0) {
         return etp_fail(err, ETP_USAGE,

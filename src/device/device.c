@@ -5,7 +5,7 @@
 
 etp_device_kind etp_device_kind_of(const char *spec)
 {
-    const char *s = spec ? spec : "local";
+    const char *s = ETP_OR(spec, "local");
     if (strcmp(s, "local") == 0) {
         return ETP_DEVICE_LOCAL;
     }

@@ -114,7 +114,7 @@ static bool can_be(const setting *s, const char *z)
         digits += z[i] >= '0' && z[i] <= '9';
         points += z[i] == '.';
     }
-    return digits > 0 && digits + points == len && points <= (s->scale ? 1 : 0) && len < MAX_VALUE;
+    return digits > 0 && digits + points == len && points <= (s->scale != 0) && len < MAX_VALUE;
 }
 
 static etp_status take_journal(const json_t *root, etp_arena *arena, journal *out, etp_error *err)
@@ -239,9 +239,9 @@ static etp_status read_before(etp_device *d, etp_arena *arena, journal *out, etp
         bool unset = z && strcmp(z, "null") == 0;
         if (!z || (!unset && !can_be(&k_settings[i], z))) {
             return etp_fail(err, ETP_ENVIRONMENT, "%s: cannot read the setting %s%s%.*s", r->name,
-                            k_settings[i].key, reason.len ? ": " : "", ETP_STR_ARG(reason));
+                            k_settings[i].key, etp_if(reason.len, ": "), ETP_STR_ARG(reason));
         }
-        out->before[i] = unset ? NULL : z;
+        out->before[i] = etp_z_if(!unset, z);
     }
     return ETP_OK;
 }
@@ -262,9 +262,9 @@ static void put(etp_strbuf *s, const char *key, const char *value)
 static void expect(etp_strbuf *s, const char *key, const char *value)
 {
     etp_strbuf_printf(s, "v=$(settings get global %s); [ \"$v\" = ", key);
-    etp_shell_quote(s, value ? value : "null");
+    etp_shell_quote(s, ETP_OR(value, "null"));
     etp_strbuf_printf(s, " ] || { printf '%%s is %%s, not %%s\\n' %s \"$v\" ", key);
-    etp_shell_quote(s, value ? value : "unset");
+    etp_shell_quote(s, ETP_OR(value, "unset"));
     etp_strbuf_printf(s, " >&2; x=%d; }\n", NOT_TAKEN);
 }
 
@@ -361,7 +361,7 @@ static etp_status apply(etp_device *d, const journal *j, bool *out_untouched, et
     etp_strbuf power;
     etp_strbuf_init(&power, &d->arena);
     while (next_line(&c.out, &line)) {
-        etp_strbuf_printf(&power, "%s%.*s", power.len ? "; " : "", ETP_STR_ARG(line));
+        etp_strbuf_printf(&power, "%s%.*s", etp_if(power.len, "; "), ETP_STR_ARG(line));
     }
     if (power.len > 0) {
         add_fact(d, "prepare_power", etp_remote_shown(etp_strbuf_str(&power), &d->arena));
@@ -376,11 +376,11 @@ const char *etp_prepare_sets(etp_prepare_mode mode, etp_arena *arena)
     for (size_t i = 0; i < N_SETTINGS; i++) {
         const char *value = wanted(&k_settings[i], mode);
         if (value) {
-            etp_strbuf_printf(&text, "%s%s=%s", text.len ? " " : "", k_settings[i].key, value);
+            etp_strbuf_printf(&text, "%s%s=%s", etp_if(text.len, " "), k_settings[i].key, value);
         }
     }
     if (mode == ETP_PREPARE_FIXED) {
-        etp_strbuf_printf(&text, "%sfixed-performance mode", text.len ? ", " : "");
+        etp_strbuf_printf(&text, "%sfixed-performance mode", etp_if(text.len, ", "));
     }
     return text.failed ? "" : etp_strbuf_str(&text).ptr;
 }
@@ -390,8 +390,8 @@ static void tell_before(etp_device *d, const journal *j)
     etp_strbuf text;
     etp_strbuf_init(&text, &d->arena);
     for (size_t i = 0; i < N_SETTINGS; i++) {
-        etp_strbuf_printf(&text, "%s%s=%s", i ? " " : "", k_settings[i].key,
-                          j->before[i] ? j->before[i] : "unset");
+        etp_strbuf_printf(&text, "%s%s=%s", etp_if(i, " "), k_settings[i].key,
+                          ETP_OR(j->before[i], "unset"));
     }
     add_fact(d, "prepare", etp_prepare_mode_name(j->mode));
     add_fact(d, "prepare_before", text.ptr);
@@ -451,7 +451,7 @@ etp_status etp_device_prepare(etp_device *d, etp_prepare_mode mode, const char *
         status = etp_arena_check(&d->arena, err, "settings");
     }
     if (status != ETP_OK) {
-        d->journal = untouched ? NULL : path;
+        d->journal = etp_z_if(!untouched, path);
         etp_status ignored = untouched ? etp_os_unlink(path, NULL) : etp_device_restore(d, NULL);
         (void)ignored; // the journal stays
     }

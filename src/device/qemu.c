@@ -73,9 +73,9 @@ static void list_places(const char *search_path, const char *program, etp_arena 
                     etp_arena_printf(arena, "%.*s/qemu-aarch64-static", ETP_STR_ARG(dir)));
         }
     }
-    const char *exe = program ? etp_os_absolute(program, arena) : NULL;
+    const char *exe = etp_os_absolute(program, arena);
     // <tree>/build/<name>/bin/etprof
-    const etp_str tree = etp_path_above(etp_str_from(exe ? exe : ""), 4);
+    const etp_str tree = etp_path_above(etp_str_from(ETP_OR(exe, "")), 4);
     if (exe) {
         ETP_ADD(arena, out, etp_arena_printf(arena, "%.*s/%s", ETP_STR_ARG(tree), k_cached));
     }
@@ -92,7 +92,7 @@ etp_status etp_qemu_find(const char *wanted, const char *search_path, const char
             return st;
         }
         return etp_fail(err, ETP_ENVIRONMENT, "%s is not qemu-aarch64 10.1 or newer%s%s", wanted,
-                        version[0] ? ", but " : "", version);
+                        etp_if(version[0], ", but "), version);
     }
     path_list places = {0};
     list_places(search_path, program, arena, &places);
@@ -107,7 +107,7 @@ etp_status etp_qemu_find(const char *wanted, const char *search_path, const char
     return etp_fail(
         err, ETP_ENVIRONMENT,
         "no qemu-aarch64 10.1 or newer%s%s: run scripts/qemu, or name one with ETPROF_QEMU",
-        old[0] ? ", only " : "", old);
+        etp_if(old[0], ", only "), old);
 }
 
 static etp_status qemu_probe(etp_device *d, etp_arena *arena, etp_device_facts *out, etp_error *err)
@@ -143,7 +143,7 @@ etp_status etp_qemu_open(etp_device *d, const etp_device_options *o, const char 
 {
     qemu_data *q = ETP_NEW(&d->arena, qemu_data);
     const char *spec = cpu ? etp_arena_printf(&d->arena, "qemu:%s", cpu) : "qemu";
-    const char *copy = etp_arena_printf(&d->arena, "%s", cpu ? cpu : DEFAULT_CPU);
+    const char *copy = etp_arena_printf(&d->arena, "%s", ETP_OR(cpu, DEFAULT_CPU));
     ETP_NEED(q, err, "the device");
     const char *qemu;
     ETP_TRY(etp_qemu_find(o->qemu, o->search_path, o->program, &d->arena, &qemu, err));

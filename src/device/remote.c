@@ -7,7 +7,6 @@
 
 #include <etprof/version.h>
 
-#include "base/choice.h"
 #include "base/path.h"
 #include "base/shell.h"
 
@@ -40,7 +39,7 @@ static void append_command(etp_device *d, const etp_remote_launch *l, const char
     etp_strbuf_printf(s, "exec 3<&0\n(\nexport " MARK "%u-\n", remote_of(d)->nonce,
                       (unsigned)l->number);
     // A bundle with its own C library must not get libraries that were meant for the system's.
-    etp_strbuf_appendz(s, d->bundle.own_libraries ? "unset LD_PRELOAD LD_LIBRARY_PATH\n" : "");
+    etp_strbuf_appendz(s, etp_if(d->bundle.own_libraries, "unset LD_PRELOAD LD_LIBRARY_PATH\n"));
     for (size_t i = 0; env && env[i]; i++) { // "NAME=VALUE", names are ours
         size_t name = strcspn(env[i], "=");
         etp_strbuf_appendz(s, "export ");
@@ -52,7 +51,7 @@ static void append_command(etp_device *d, const etp_remote_launch *l, const char
     for (size_t i = 0; d->bundle.start[i]; i++) {
         const char *word = d->bundle.start[i];
         bool bare = strcmp(word, d->bundle.runner) == 0 && word[0] == '/'; // our path, not theirs
-        etp_strbuf_appendz(s, bare ? "./" : "");
+        etp_strbuf_appendz(s, etp_if(bare, "./"));
         etp_shell_quote(s, bare ? etp_path_name(word) : word);
         etp_strbuf_appendz(s, " ");
     }
@@ -182,14 +181,14 @@ static void end_there(etp_device *d, const etp_remote_launch *one)
     etp_strbuf_appendz(&script, "w=");
     etp_shell_quote(&script, r->work);
     etp_strbuf_appendz(&script, "\nb=");
-    etp_shell_quote(&script, r->bundle ? r->bundle : "");
+    etp_shell_quote(&script, ETP_OR(r->bundle, ""));
     const char *which = one ? etp_arena_printf(&arena, "%u", (unsigned)one->number) : "*";
     etp_strbuf_printf(&script,
                       "\nfor f in \"$w\"/pid.%s; do\n  [ -f \"$f\" ] || continue\n%sdone\n",
-                      which ? which : "*", k_kill);
+                      ETP_OR(which, "*"), k_kill);
     etp_strbuf_printf(&script, "%skill_marked " MARK "%s%s\n", k_kill_marked, r->nonce,
-                      one ? which : "", one ? "-" : "");
-    etp_strbuf_appendz(&script, one ? "" : "rm -rf \"$w\"\n");
+                      etp_if(one, which), etp_if(one, "-"));
+    etp_strbuf_appendz(&script, etp_if(!one, "rm -rf \"$w\"\n"));
     const uint64_t most = (uint64_t)10 * 1000000000u;
     etp_remote_call call = {
         .script = script.ptr, .cleanup = true, .timeout_ns = ETP_MIN(r->silence_limit_ns, most)};
@@ -213,7 +212,7 @@ static bool remote_ended(etp_device *d, etp_process *p, etp_str *log)
         return false;
     }
     // As a shell tells of a signal.
-    p->signal = status > 128 ? status - 128 : 0;
+    p->signal = ETP_LESS(status, 128);
     p->exit_code = status > 128 ? 0 : status;
     return true;
 }
@@ -254,7 +253,7 @@ static etp_str remote_affinity(etp_device *d, const etp_process *p, etp_arena *a
     for (char *c = text; c && *c; c++) {
         *c = strchr("0123456789-,", *c) ? *c : ' ';
     }
-    return etp_str_from(text ? text : "");
+    return etp_str_from(ETP_OR(text, ""));
 }
 
 static etp_status remote_scratch(etp_device *d, const char *name, etp_arena *arena,
@@ -430,7 +429,7 @@ etp_status etp_remote_open(etp_device *d, const etp_device_options *o, etp_remot
     ETP_TRY(make_home(d, &system, &machine, err));
     etp_platform told = etp_str_eqz(system, "Darwin") ? ETP_PLATFORM_MAC : ETP_PLATFORM_LINUX;
     d->info = (etp_device_info){.spec = spec,
-                                .platform = platform ? platform : told,
+                                .platform = ETP_OR(platform, told),
                                 .triple = triple_of(system, machine, &d->arena)};
     ETP_TRY(etp_arena_check(&d->arena, err, "the device"));
     if (o->no_runner) {

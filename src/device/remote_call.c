@@ -135,7 +135,7 @@ static uint64_t whole_limit(const attempt *a, uint64_t silence_limit)
 
 static uint64_t silence_limit_of(const etp_remote *r, const etp_remote_call *c)
 {
-    return c->timeout_ns ? c->timeout_ns : r->silence_limit_ns;
+    return ETP_OR(c->timeout_ns, r->silence_limit_ns);
 }
 
 // Feeds the input and reads until both streams end.
@@ -260,7 +260,7 @@ etp_status etp_remote_do(etp_device *d, etp_remote_call *call, etp_arena *arena,
         etp_str reason = etp_remote_reason(call->log);
         if (call->cleanup || tries == 2) {
             return etp_fail(err, ETP_ENVIRONMENT, "%s: the connection was lost%s%.*s", r->name,
-                            reason.len ? ": " : "", ETP_STR_ARG(reason));
+                            etp_if(reason.len, ": "), ETP_STR_ARG(reason));
         }
         ETP_TRY(r->reconnect(d, err));
     }

@@ -186,7 +186,8 @@ static etp_status push_folder(etp_device *d, const listing *there, const char *b
         if (name[0] == '.') {
             continue;
         }
-        const char *path = etp_arena_printf(&d->arena, "%s%s%s", below, below[0] ? "/" : "", name);
+        const char *path =
+            etp_arena_printf(&d->arena, "%s%s%s", below, etp_if(below[0], "/"), name);
         const char *local = etp_arena_printf(&d->arena, "%s/%s", d->bundle.dir, path);
         if (!list.items[i].is_dir) {
             ETP_TRY(push_part(d, there, local, path, err));

@@ -255,7 +255,7 @@ void etp_remote_state(etp_device *d, etp_os_state *out)
         out->temperature_c = s.battery_c;
         snprintf(out->temperature_zone, sizeof out->temperature_zone, "battery");
     }
-    out->load1 = s.load ? out->load1 : (double)NAN;
+    out->load1 = etp_value_if(s.load, out->load1);
     if (s.busy && s.busy_ticks < UINT64_MAX / 1000 && s.steal_ticks < UINT64_MAX / 1000) {
         out->cpu_busy_ms = s.busy_ticks * 1000 / s.hz;
         out->cpu_steal_ms = s.steal_ticks * 1000 / s.hz;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A Linux board or a Mac behind OpenSSH: one master connection in a private folder, every call over
 // it.
-#include "base/choice.h"
 #include "device/remote.h"
 
 #include <stdio.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads from JSON what tables of members describe.
-#include "base/choice.h"
 #include "document/fields.h"
 
 #include <assert.h>
@@ -18,11 +17,11 @@ static const char *list_of_words(const etp_json_object *o, const etp_words *word
         const char *word = words->text(NULL, i);
         if (word) {
             const char *more = n == 1 ? " or " : ", ";
-            text = etp_arena_printf(o->arena, "%s%s%s", word, n ? more : "", text ? text : "");
+            text = etp_arena_printf(o->arena, "%s%s%s", word, etp_if(n, more), ETP_OR(text, ""));
             n++;
         }
     }
-    return text ? text : "one of its words";
+    return ETP_OR(text, "one of its words");
 }
 
 static uint32_t read_word(const etp_json_object *o, const etp_field *f)
@@ -51,7 +50,7 @@ static uint64_t read_number(const etp_json_object *o, const etp_field *f)
 {
     uint64_t of_32 = f->kind == ETP_FIELD_INT ? INT32_MAX : UINT32_MAX;
     uint64_t fits = f->size == 8 ? INT64_MAX : of_32;
-    uint64_t least = f->range == ETP_FROM_1, most = f->most ? f->most : fits;
+    uint64_t least = f->range == ETP_FROM_1, most = ETP_OR(f->most, fits);
     if (is_unknown(o, f->key)) {
         return f->flags & ETP_MAX_IS_NULL ? UINT64_MAX : 0;
     }
@@ -105,7 +104,7 @@ static void read_one(const etp_json_object *o, const etp_field *f, void *value)
     switch (f->kind) {
     case ETP_FIELD_TEXT: {
         etp_str s = etp_json_get_str(o, f->key);
-        *(const char **)value = s.len > 0 || (f->flags & (ETP_SET | ETP_EMPTY)) ? s.ptr : NULL;
+        *(const char **)value = etp_z_if(s.len > 0 || (f->flags & (ETP_SET | ETP_EMPTY)), s.ptr);
         return;
     }
     case ETP_FIELD_STR:
@@ -213,9 +212,9 @@ static const char *list_of_keys(const etp_json_object *o, const etp_shape *shape
     const char *text = "";
     for (size_t i = 0; text && i < shape->n; i++) {
         const char *more = i + 1 < shape->n ? ", " : " or ";
-        text = etp_arena_printf(o->arena, "%s%s%s", text, i ? more : "", shape->fields[i].key);
+        text = etp_arena_printf(o->arena, "%s%s%s", text, etp_if(i, more), shape->fields[i].key);
     }
-    return text ? text : "one of its members";
+    return ETP_OR(text, "one of its members");
 }
 
 static void read_strictly(const etp_json_object *o, const etp_shape *shape)

@@ -220,8 +220,8 @@ const char *etp_layout_required(const etp_layout *layout, char *buffer, size_t s
 {
     size_t at = 0;
     for (size_t i = 0; i < layout->n_required && at < size; i++) {
-        at +=
-            (size_t)snprintf(buffer + at, size - at, "%s%s", i ? "," : "", layout->columns[i].name);
+        at += (size_t)snprintf(buffer + at, size - at, "%s%s", etp_if(i, ","),
+                               layout->columns[i].name);
     }
     return buffer;
 }

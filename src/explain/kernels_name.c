@@ -207,6 +207,6 @@ void etp_kernel_name_make(const etp_kernels *kernels, etp_kernel *k, etp_arena *
     }
     k->kind = etp_arena_printf(arena, "%s%s", what, noun);
     k->title =
-        etp_arena_printf(arena, "%s%s%.*s [%.*s+0x%llx]", k->kind, k->of.len ? " of " : "",
+        etp_arena_printf(arena, "%s%s%.*s [%.*s+0x%llx]", k->kind, etp_if(k->of.len, " of "),
                          ETP_STR_ARG(k->of), ETP_STR_ARG(k->module), (unsigned long long)k->start);
 }

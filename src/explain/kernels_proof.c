@@ -243,7 +243,7 @@ static void list_shares(const etp_kernels *k, etp_strbuf *buf)
         if (best == ETP_CODES) {
             return;
         }
-        etp_strbuf_printf(buf, "%s%s %s %%", said ? ", " : "", etp_code_title((etp_code)best),
+        etp_strbuf_printf(buf, "%s%s %s %%", etp_if(said, ", "), etp_code_title((etp_code)best),
                           ETP_DIGITS(100 * (double)k->evidence_of[best] / (double)k->evidence, 3));
         said |= ETP_CODE_BIT(best);
     }
@@ -378,7 +378,7 @@ void etp_kernels_judge(const etp_kernels_arm *arms, size_t n_arms, size_t index,
     } else if (at_least(k, own, SOME_SHARE)) {
         supports = true;
         etp_strbuf_appendz(&buf,
-                           r->forbidden ? "; none that needs more than the level allows" : "");
+                           etp_if(r->forbidden, "; none that needs more than the level allows"));
         say_example(example(k, r->own), &buf);
     } else {
         etp_strbuf_appendz(&buf, "; ");

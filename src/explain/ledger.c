@@ -238,7 +238,7 @@ static bool each_longer(const maker *m, uint32_t pair)
         few = cand && cand->calls != m->arm[1]->all_executions; // not in each of them
         longest += base ? base->max_ns : 0;
         shortest += cand ? cand->min_ns : 0;
-        parts += (base ? 1u : 0u) + (cand ? 1u : 0u);
+        parts += (uint64_t)(base != NULL) + (cand != NULL);
     }
     return !few && shortest > longest && shortest - longest > 1000 * parts;
 }
@@ -259,7 +259,7 @@ static void add_row(maker *m, etp_ledger_row row, double base_mean, double cand_
 static const char *label_of(etp_arena *arena, const etp_profile_row *base,
                             const etp_profile_row *cand)
 {
-    const etp_profile_row *row = base ? base : cand;
+    const etp_profile_row *row = ETP_OR(base, cand);
     etp_str shown = row->delegated ? row->name : row->parsed.family;
     if (row->event == ETP_EVENT_NATIVE_CALL && row->parsed.overload.len) {
         return etp_arena_printf(arena, "%.*s.%.*s [%d]", ETP_STR_ARG(shown),
@@ -301,7 +301,7 @@ static void operator_rows(maker *m)
             pair.baseline == ETP_NO_INDEX ? NULL : &m->arm[0]->rows[pair.baseline];
         const etp_profile_row *cand =
             pair.candidate == ETP_NO_INDEX ? NULL : &m->arm[1]->rows[pair.candidate];
-        const etp_profile_row *any = base ? base : cand;
+        const etp_profile_row *any = ETP_OR(base, cand);
         etp_row_kind kind = group_has(m, i, 1) ? any->kind : ETP_ROW_VANISHED;
         etp_ledger_row row = {
             .id = etp_arena_printf(m->arena, "op%u", i + 1),

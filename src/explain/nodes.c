@@ -72,10 +72,10 @@ etp_status etp_profile_join(etp_profile *profile, const etp_trace *const *traces
     for (size_t i = 0; i < profile->n_rows && !profile->places_guessed; i++) {
         const etp_join *join = NULL;
         ETP_TRY(join_of(&j, &profile->rows[i], &join, err));
-        facts->problem = facts->problem ? facts->problem : join->reason;
-        facts->differs = facts->differs ? facts->differs : join->differs;
+        facts->problem = ETP_OR(facts->problem, join->reason);
+        facts->differs = ETP_OR(facts->differs, join->differs);
         if (!join->reason) {
-            facts->doubt = facts->doubt ? facts->doubt : join->doubt;
+            facts->doubt = ETP_OR(facts->doubt, join->doubt);
             facts->identity = fmin(facts->identity, join->identity);
         }
         fill(&j, join, &profile->rows[i], record, &facts->rows[i]);

@@ -14,6 +14,8 @@
 #include <etprof/operators.h>
 #include <etprof/trace.h>
 
+#include "base/choice.h"
+
 // The middle quarter of a launch's executions is kept; where that is fewer than this, the middle
 // half, up to this; of as many or more those alone that are no farther from the median than a tenth
 // of it, or three times as far as half of all.
@@ -117,10 +119,9 @@ size_t etp_profile_samples(const etp_profile *p, const etp_profile_row *row, uin
 // nanoseconds. Where it counts ticks, as much may be too much.
 static inline int64_t etp_profile_cut_ns(const etp_profile *p, const etp_profile_row *row)
 {
-    uint64_t runs = p->all_executions ? p->all_executions : 1,
-             objects = (row->calls + runs - 1) / runs;
+    uint64_t runs = ETP_MAX(p->all_executions, 1), objects = (row->calls + runs - 1) / runs;
     uint64_t each = row->event == ETP_EVENT_DELEGATE_OP && row->whole_us ? ETP_CLOCK_CUT_NS : 0;
-    return (int64_t)(objects * (row->tick_ns ? row->tick_ns : each));
+    return (int64_t)(objects * ETP_OR(row->tick_ns, each));
 }
 
 // Mean over all executions, as the Inspector's tables have it.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Proof by operator names.
 #include "explain/proof.h"
+#include "base/choice.h"
 
 const char *etp_truth_name(etp_truth truth)
 {
@@ -156,7 +157,7 @@ static void judge_x86(const name_counts *c, bool vnni_level, bool amx, etp_arena
     if (c->vnni) {
         say(c, proof, arena, vnni_level, !vnni_level,
             etp_arena_printf(arena, "%u operators carry VNNI names%s, e.g. '%.*s'", c->vnni,
-                             vnni_level ? "" : " although VNNI is hidden",
+                             etp_if(!vnni_level, " although VNNI is hidden"),
                              ETP_STR_ARG(c->vnni_example)));
         return;
     }
@@ -223,7 +224,6 @@ void etp_proof_from_names(const etp_profile *profile, etp_level level, const etp
 
 const char *etp_proof_names_note(const etp_proof *proof)
 {
-    return proof->by_table
-               ? "no names learned from this runner: judged by the table of today's XNNPACK"
-               : NULL;
+    return etp_z_if(proof->by_table,
+                    "no names learned from this runner: judged by the table of today's XNNPACK");
 }

@@ -90,7 +90,7 @@ static double bandwidth(const etp_roof_table *t, uint32_t threads, etp_roof_what
         fit = r->bytes <= bytes / footprint && (!fit || r->bytes > fit->bytes) ? r : fit;
         least = !least || r->bytes < least->bytes ? r : least;
     }
-    fit = fit ? fit : least;
+    fit = ETP_OR(fit, least);
     return fit ? (double)fit->best / 1e9 : 0;
 }
 
@@ -112,18 +112,13 @@ double etp_roof_read_ns(const etp_roof_table *roofs, uint32_t threads, uint64_t 
         above = r->bytes > bytes && (!above || r->bytes < above->bytes) ? r : above;
     }
     if (!under || !above) {
-        const etp_roof *only = under ? under : above;
+        const etp_roof *only = ETP_OR(under, above);
         return only ? (double)bytes / ((double)only->best / 1e9) : 0;
     }
     double way = log((double)bytes / (double)under->bytes) /
                  log((double)above->bytes / (double)under->bytes);
     double from = 1e9 / (double)under->best, to = 1e9 / (double)above->best; // of a byte
     return (double)bytes * (from + way * (to - from));
-}
-
-static double larger(double a, double b)
-{
-    return ETP_MAX(a, b);
 }
 
 static double over(double amount, double rate)
@@ -141,7 +136,7 @@ static double memory_ns(const etp_roof_table *t, const etp_roof_work *w)
     double in = over((double)w->in_bytes, bandwidth(t, w->threads, ETP_ROOF_READ, set, 1));
     double out = over((double)w->out_bytes, bandwidth(t, w->threads, ETP_ROOF_WRITE, set, 1));
     double copied = over((double)both, bandwidth(t, w->threads, ETP_ROOF_COPY, set, 2));
-    return larger(larger(in, out), copied);
+    return ETP_MAX(ETP_MAX(in, out), copied);
 }
 
 static double fixed_ns(const etp_roof_table *t, const etp_roof_work *w)
@@ -197,7 +192,7 @@ void etp_roof_place_of(const etp_roof_table *roofs, const etp_roof_work *w, etp_
     out->isa = isa;
     out->compute_ns = calls * (over(2 * (double)w->macs, products) + over((double)w->ops, others));
     out->memory_ns = calls * memory_ns(roofs, w);
-    out->roof_ns = larger(out->compute_ns, out->memory_ns);
+    out->roof_ns = ETP_MAX(out->compute_ns, out->memory_ns);
     out->overhead_ns = calls * fixed_ns(roofs, w);
     if (!(w->ns > 0)) {
         out->missing = "it took no measurable time";

@@ -67,7 +67,7 @@ static void walk_string(walk *w, const uint8_t *p)
 static void walk_vector(walk *w, const etp_fb_field *f, const uint8_t *p)
 {
     size_t n = etp_load_u32(p), width = f->kind == ETP_FB_VECTOR ? f->width : 4;
-    size_t align = f->align ? f->align : width;
+    size_t align = ETP_OR(f->align, width);
     w->shape->align = ETP_MAX(align, w->shape->align);
     w->shape->bytes += n * width;
     fix(w, p, 4 + n * width);

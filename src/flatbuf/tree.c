@@ -2,7 +2,6 @@
 // FlatBuffers as trees that may be changed, and back.
 #include "flatbuf/tree.h"
 
-#include "base/choice.h"
 #include "base/sink.h"
 
 #define MAX_BYTES ((size_t)INT32_MAX)

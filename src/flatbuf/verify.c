@@ -300,7 +300,7 @@ static etp_status check_vector(verifier *v, const etp_fb_schema *s, unsigned id,
         return bad_vector(v, pos, s, id, width);
     }
     size_t first = pos + 4;
-    if (n > 0 && misaligned(v, first, f->align ? f->align : width)) {
+    if (n > 0 && misaligned(v, first, ETP_OR(f->align, width))) {
         return fail_field(v, first, s, id, "vector is misaligned");
     }
     if (f->repeats && v->repeats) {
@@ -402,7 +402,7 @@ etp_status etp_fb_verify(etp_bytes bytes, const etp_fb_schema *root, const etp_f
     const etp_fb_options o = options ? *options : (etp_fb_options){0};
     verifier v = {.p = bytes.ptr, .len = bytes.len, .base = bytes.base, .err = err};
     v.max_align = o.max_align ? o.max_align : 1 << 15;
-    v.max_depth = o.max_depth ? o.max_depth : DEFAULT_DEPTH;
+    v.max_depth = ETP_OR(o.max_depth, DEFAULT_DEPTH);
     v.tables_left = o.max_tables ? o.max_tables : bytes.len / 4 + 64;
     v.bytes_left = o.max_bytes ? o.max_bytes : (uint64_t)bytes.len * 16 + (1 << 20);
     v.repeats = o.repeats;

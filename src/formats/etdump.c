@@ -190,7 +190,7 @@ static etp_status find_framing(etp_bytes b, etp_etdump_framing *out, etp_error *
         unsigned long long want = etp_load_u32(b.ptr);
         return etp_fail_at(err, ETP_CORRUPT, b.base,
                            "size prefix says %llu bytes follow, found %zu%s", want, b.len - 4,
-                           want > b.len - 4 ? " (the file is cut off)" : "");
+                           etp_if(want > b.len - 4, " (the file is cut off)"));
     }
     return fail_not_etdump(b, err);
 }

@@ -176,7 +176,7 @@ static bool parse_handle(const json_t *v, uint32_t *out)
 static const char *member(const json_t *object, const char *key)
 {
     const char *s = json_string_value(json_object_get(object, key));
-    return s ? s : "";
+    return ETP_OR(s, "");
 }
 
 // NODE's first result, where it is a tensor.
@@ -205,7 +205,7 @@ static etp_dtype float_of(const json_t *type)
 static int64_t elements_of(const json_t *tensor)
 {
     const json_t *sizes = json_object_get(tensor, "sizes"), *size = NULL;
-    int64_t n = json_is_array(sizes) ? 1 : 0;
+    int64_t n = json_is_array(sizes);
     size_t i = 0;
     json_array_foreach(sizes, i, size)
     {
@@ -505,7 +505,7 @@ static int by_name(const void *a, const void *b)
 static etp_status read_entries(reader *r, etp_etrecord *out)
 {
     zip_int64_t n = zip_get_num_entries(r->zip, 0);
-    etp_record_entry *entries = ETP_NEW_ARRAY(r->arena, etp_record_entry, n > 0 ? (size_t)n : 0);
+    etp_record_entry *entries = ETP_NEW_ARRAY(r->arena, etp_record_entry, (size_t)ETP_MAX(n, 0));
     methods list = {0};
     bool has_marker = false;
     for (zip_int64_t i = 0; i < n; i++) {

@@ -310,7 +310,7 @@ static etp_status read_array(archive *a, uint64_t index, etp_npy *out)
 static uint64_t number_of(etp_str name)
 {
     uint64_t n;
-    etp_str digits = {name.ptr + 4, name.len > 4 ? name.len - 4 : 0};
+    etp_str digits = {name.ptr + 4, ETP_LESS(name.len, 4)};
     // Five digits are more than MAX_ARRAYS needs. With leading zeros, which numpy does not write,
     // two names could mean one place.
     bool plain = etp_str_starts(name, ETP_STR("arr_")) && digits.len > 0 && digits.len < 6 &&

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "base/choice.h"
 #include "base/guard.h"
 #include "formats/xnnpack_schema.h"
 
@@ -384,7 +385,7 @@ static etp_status read_nodes(reader *r)
     for (uint32_t i = 0; i < v.n; i++) {
         if (read_node(r, etp_fb_vec_table(v, i), &nodes[i]) != ETP_OK) {
             const char *name = etp_xnn_type_name((int)nodes[i].type);
-            return etp_fail_ctx(r->err, "node %lu (%s)", (unsigned long)i, name ? name : "?");
+            return etp_fail_ctx(r->err, "node %lu (%s)", (unsigned long)i, ETP_OR(name, "?"));
         }
     }
     r->out->nodes = nodes;

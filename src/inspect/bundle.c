@@ -14,9 +14,9 @@ static const char *shape_text(const etp_bundled_value *v, etp_arena *arena)
     etp_strbuf text;
     etp_strbuf_init(&text, arena);
     for (uint32_t i = 0; i < v->u.tensor.sizes.n; i++) {
-        etp_strbuf_printf(&text, "%s%" PRId32, i ? "×" : "", etp_i32_at(v->u.tensor.sizes, i));
+        etp_strbuf_printf(&text, "%s%" PRId32, etp_if(i, "×"), etp_i32_at(v->u.tensor.sizes, i));
     }
-    etp_strbuf_printf(&text, "%s%s", v->u.tensor.sizes.n ? " " : "",
+    etp_strbuf_printf(&text, "%s%s", etp_if(v->u.tensor.sizes.n, " "),
                       etp_dtype_name(v->u.tensor.dtype));
     return text.ptr;
 }

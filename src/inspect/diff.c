@@ -174,7 +174,7 @@ static etp_status compare(const etp_inspect *a, const etp_inspect *b, etp_arena 
     compare_operators(&list, a, b);
     compare_methods(&list, a->program, b->program);
     for (size_t i = 0; i < list.n; i++) {
-        out->n_different += list.items[i].a != list.items[i].b ? 1 : 0;
+        out->n_different += list.items[i].a != list.items[i].b;
     }
     out->rows = list.items;
     out->n_rows = list.n;
@@ -246,7 +246,7 @@ static void table(const etp_inspect_diff *d, etp_report *r, const char *id, cons
     };
     size_t n = 0;
     for (size_t i = 0; i < d->n_rows; i++) {
-        n += d->rows[i].is_bytes == is_bytes && d->rows[i].a != d->rows[i].b ? 1 : 0;
+        n += d->rows[i].is_bytes == is_bytes && d->rows[i].a != d->rows[i].b;
     }
     if (n == 0) {
         return;

@@ -362,7 +362,7 @@ static uint64_t events_of(const etp_trace_block *b, etp_event_kind kind)
 {
     uint64_t n = 0;
     for (size_t e = 0; e < b->n_events; e++) {
-        n += b->events[e].kind == kind ? 1 : 0;
+        n += b->events[e].kind == kind;
     }
     return n;
 }

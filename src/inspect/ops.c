@@ -28,7 +28,7 @@ static etp_status need_a_fit(const etp_ops_answer *a, etp_error *err)
         if (join->method != ETP_NO_INDEX) {
             return ETP_OK;
         }
-        why = why ? why : join->reason;
+        why = ETP_OR(why, join->reason);
     }
     return why ? etp_join_refuse(a->dump, why, err) : ETP_OK;
 }

@@ -25,7 +25,7 @@ static const char *source_text(const etp_ops_answer *a, size_t row, etp_arena *a
         return NULL;
     }
     return etp_arena_printf(arena, "%.*s:%u%s%.*s", ETP_STR_ARG(etp_path_last(s->file)), s->line,
-                            s->module.len ? " " : "", ETP_STR_ARG(s->module));
+                            etp_if(s->module.len, " "), ETP_STR_ARG(s->module));
 }
 
 // "inside VulkanBackend, not logged": the runtime's name of a call says nothing to a reader.
@@ -76,7 +76,7 @@ static const char *population_text(const etp_ops_answer *a, uint32_t population,
     for (size_t i = 0; i < etp_trace_block_count(a->trace); i++) {
         const etp_trace_block *b = etp_trace_block_at(a->trace, i);
         if (b->has_execute && b->population == population) {
-            text = etp_arena_printf(arena, "%s%s%zu", text, n++ ? ", " : "", i);
+            text = etp_arena_printf(arena, "%s%s%zu", text, etp_if(n++, ", "), i);
         }
     }
     return etp_arena_printf(arena, "%s %s", n == 1 ? "block" : "blocks", text);
@@ -147,12 +147,12 @@ static void operator_table(const etp_ops_answer *a, etp_report *r, etp_arena *ar
                                   etp_cell_u64(row->p90_ns),
                                   etp_cell_u64(row->max_ns),
                                   etp_cell_u64(row->calls),
-                                  etp_cell_z(etp_ops_is_delegated(e) ? "yes" : "no"),
+                                  etp_cell_z(etp_yes_no(etp_ops_is_delegated(e))),
                                   etp_cell_u64(row->block),
                                   macs ? etp_cell_u64(a->facts[i].work.macs) : etp_cell_missing(),
                                   etp_cell_z(source_text(a, i, arena)),
-                                  etp_cell_z(macs && a->facts[i].work.bound ? "at most" : NULL),
-                                  e->kernel.len ? etp_cell_str(e->kernel) : etp_cell_missing()};
+                                  etp_cell_z(etp_z_if(macs && a->facts[i].work.bound, "at most")),
+                                  etp_cell_if(e->kernel.len, etp_cell_str(e->kernel))};
         etp_table_add_row(table, cells, n_columns);
     }
 }
@@ -242,7 +242,7 @@ static const char *method_text(const etp_ops_answer *a, const etp_join *join, et
     const char *text = "";
     for (size_t i = 0; join->ambiguous && i < join->n_candidates; i++) {
         etp_str name = a->program->methods[join->candidates[i]].name;
-        text = etp_arena_printf(arena, "%s%s%.*s", text, i ? " or " : "", ETP_STR_ARG(name));
+        text = etp_arena_printf(arena, "%s%s%.*s", text, etp_if(i, " or "), ETP_STR_ARG(name));
     }
     if (join->ambiguous) {
         return etp_arena_printf(arena, ", method %s: their events are the same", text);

@@ -139,7 +139,7 @@ static const char *holders(const etp_method *m, const etp_inspect_planned *p, et
             continue;
         }
         named++;
-        etp_strbuf_printf(&text, "%s%s from %s", text.len ? ", " : "", ETP_BYTES(b->bytes),
+        etp_strbuf_printf(&text, "%s%s from %s", etp_if(text.len, ", "), ETP_BYTES(b->bytes),
                           from_text(m, b, arena));
     }
     if (more > 0) {
@@ -183,15 +183,14 @@ void etp_inspect_planned_picture(const etp_method *m, const etp_inspect_planned 
         "Each box is a tensor at its place in the arena%s, from the instruction that makes it to "
         "the last that needs it%s. The line is what is in use: at most %s, at instruction %s. Held "
         "there: %s.",
-        p->buffers[0].arena != p->buffers[p->n_buffers - 1].arena
-            ? " (arenas stand one above the other)"
-            : "",
+        etp_if(p->buffers[0].arena != p->buffers[p->n_buffers - 1].arena,
+               " (arenas stand one above the other)"),
         n > drawn ? etp_arena_printf(arena, "; the largest %zu of %zu are drawn", drawn, n) : "",
         ETP_BYTES(p->live[p->peak]), instruction_text(m, p->peak, arena), holders(m, p, arena));
     etp_picture *plan = etp_report_picture(r, "plan");
     etp_picture_text(plan, "title",
                      etp_arena_printf(arena, "Planned memory of %.*s%s%s", ETP_STR_ARG(m->name),
-                                      of ? " in " : "", of ? of : ""));
+                                      etp_if(of, " in "), ETP_OR(of, "")));
     etp_picture_text(plan, "description", description);
     etp_picture_text(plan, "x_title", "instruction");
     etp_picture_text(plan, "peak",

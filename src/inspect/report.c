@@ -31,7 +31,7 @@ static void parts_table(const etp_inspect *in, etp_report *r)
         const etp_inspect_part *p = &in->parts[i];
         ETP_ROW(t, etp_cell_z(p->what), etp_cell_u64(p->bytes),
                 etp_cell_double(share(p->bytes, in->program->pte->file_size)),
-                p->count ? etp_cell_u64(p->count) : etp_cell_missing());
+                etp_cell_if(p->count, etp_cell_u64(p->count)));
     }
 }
 
@@ -42,14 +42,14 @@ static const char *user_text(const etp_inspect *in, const etp_inspect_weight *w,
     const etp_method *m = &in->program->methods[w->method];
     const etp_source *s = w->node ? etp_inspect_node_source(in, m, w->node) : NULL;
     etp_str method = in->program->n_methods > 1 ? m->name : (etp_str){0};
-    const char *space = method.len ? " " : "";
+    const char *space = etp_if(method.len, " ");
     if (!w->node) {
         return etp_arena_printf(arena, "%.*s%skernels", ETP_STR_ARG(method), space);
     }
     etp_str module = s ? s->module : (etp_str){0};
     return etp_arena_printf(arena, "%.*s%s%" PRIu32 ":%" PRIu32 " %.*s%s%.*s", ETP_STR_ARG(method),
                             space, w->partition, w->node->index, ETP_STR_ARG(w->node->type_name),
-                            module.len ? ", " : "", ETP_STR_ARG(module));
+                            etp_if(module.len, ", "), ETP_STR_ARG(module));
 }
 
 // Scales have a row of their own in the sums and none among the largest: a scale belongs to its
@@ -91,14 +91,14 @@ static void weights_tables(const etp_inspect *in, etp_report *r, etp_arena *aren
         }
         ETP_ROW(t, etp_cell_z(user_text(in, w, arena)), etp_cell_z(etp_shape_text(w->value, shape)),
                 etp_cell_u64(w->bytes), etp_cell_double(share(w->bytes, in->weight_bytes)),
-                w->name.len ? etp_cell_str(w->name) : etp_cell_missing());
+                etp_cell_if(w->name.len, etp_cell_str(w->name)));
     }
 }
 
 // Work that rests on the largest sizes of a program with dynamic ones is called so.
 static etp_cell at_most(bool bound)
 {
-    return bound ? etp_cell_z("at most") : etp_cell_missing();
+    return etp_cell_if(bound, etp_cell_z("at most"));
 }
 
 static bool any_bound(const etp_inspect *in)
@@ -147,18 +147,18 @@ static void operators_table(const etp_inspect *in, etp_report *r)
         // without them.
         etp_cell cells[COLUMNS + 1 + TIMES] = {
             etp_cell_str(op->name),
-            etp_cell_judged(etp_cell_z(op->delegated ? "yes" : "no"),
+            etp_cell_judged(etp_cell_z(etp_yes_no(op->delegated)),
                             op->delegated ? ETP_PLAIN : ETP_WARN),
             etp_cell_u64(op->calls),
-            known ? etp_cell_u64(op->macs) : etp_cell_missing(),
-            known ? etp_cell_u64(op->bytes) : etp_cell_missing(),
+            etp_cell_if(known, etp_cell_u64(op->macs)),
+            etp_cell_if(known, etp_cell_u64(op->bytes)),
         };
         size_t at = COLUMNS;
         if (bound) {
             cells[at++] = at_most(op->bound);
         }
         if (times) {
-            cells[at++] = op->timed ? etp_cell_u64(op->ns) : etp_cell_missing();
+            cells[at++] = etp_cell_if(op->timed, etp_cell_u64(op->ns));
             cells[at++] = op->timed ? etp_cell_double(share(op->ns, all)) : etp_cell_missing();
         }
         etp_table_add_row(t, cells, at);
@@ -206,7 +206,7 @@ static void undelegated_note(const etp_inspect *in, etp_report *r)
         etp_report_note(r, ETP_WARN,
                         "%" PRIu64
                         " kernel call%s outside delegates, all operators of unknown work",
-                        calls, calls == 1 ? "" : "s");
+                        calls, etp_if(calls != 1, "s"));
         return;
     }
     char of_macs[40] = "";
@@ -216,8 +216,8 @@ static void undelegated_note(const etp_inspect *in, etp_report *r)
     }
     etp_report_note(r, ETP_WARN,
                     "%" PRIu64 " kernel call%s outside delegates: %s%.1f %% of the data moved%s",
-                    calls, calls == 1 ? "" : "s", of_macs, 100 * bytes / all_bytes,
-                    unknown ? " (without those of unknown work)" : "");
+                    calls, etp_if(calls != 1, "s"), of_macs, 100 * bytes / all_bytes,
+                    etp_if(unknown, " (without those of unknown work)"));
 }
 
 // A payload that was not read has its problem in the notes; nodes, MACs and weights are missing
@@ -254,10 +254,9 @@ static void delegates_table(const etp_inspect *in, etp_report *r, etp_arena *are
             }
             bool known = p->graph != NULL;
             ETP_ROW(t, etp_cell_str(m->name), etp_cell_u64(p->index), etp_cell_str(p->backend),
-                    known ? etp_cell_u64(p->n_nodes) : etp_cell_missing(),
-                    known ? etp_cell_u64(p->macs) : etp_cell_missing(),
-                    known ? etp_cell_u64(p->weight_bytes) : etp_cell_missing(),
-                    etp_cell_u64(p->blob.len),
+                    etp_cell_if(known, etp_cell_u64(p->n_nodes)),
+                    etp_cell_if(known, etp_cell_u64(p->macs)),
+                    etp_cell_if(known, etp_cell_u64(p->weight_bytes)), etp_cell_u64(p->blob.len),
                     etp_cell_judged(etp_cell_z(note), p->problem ? ETP_BAD : ETP_PLAIN));
         }
     }
@@ -279,7 +278,7 @@ static void method_section(const etp_inspect *in, const etp_method *m, etp_repor
 {
     const char *title = etp_arena_printf(arena, "Method %.*s", ETP_STR_ARG(m->name));
     const char *id = etp_arena_printf(arena, "method-%" PRIu32, m->index);
-    etp_report_section(r, 1, id ? id : "method", title ? title : "Method");
+    etp_report_section(r, 1, ETP_OR(id, "method"), ETP_OR(title, "Method"));
     etp_keys *keys = etp_report_keys(r, NULL);
     etp_keys_add(keys, ETP_PLAIN, "instructions",
                  "%" PRIu32 " kernel, %" PRIu32 " delegate, %" PRIu32 " move, %" PRIu32
@@ -292,11 +291,11 @@ static void method_section(const etp_inspect *in, const etp_method *m, etp_repor
     if (m->n_unknown_work > 0) {
         etp_keys_add(keys, ETP_WARN, "MACs",
                      "%" PRIu64 "%s, %" PRIu32 " operator%s of unknown work", m->macs,
-                     m->bound ? " (at most)" : "", m->n_unknown_work,
-                     m->n_unknown_work == 1 ? "" : "s");
+                     etp_if(m->bound, " (at most)"), m->n_unknown_work,
+                     etp_if(m->n_unknown_work != 1, "s"));
     } else {
         etp_keys_add(keys, ETP_PLAIN, "MACs", "%" PRIu64 "%s", m->macs,
-                     m->bound ? " (at most)" : "");
+                     etp_if(m->bound, " (at most)"));
     }
     // Entry 0 of the memory plan is reserved by the format.
     for (uint32_t i = 1; i < m->pte->planned_bytes.n; i++) {
@@ -354,8 +353,7 @@ static void ptd_report(const etp_flat_tensor *ptd, etp_report *r)
         const etp_flat_entry *e = &ptd->entries[i];
         ETP_ROW(t, etp_cell_str(e->key),
                 e->has_layout ? etp_cell_z(etp_dtype_name(e->dtype)) : etp_cell_missing(),
-                e->has_layout ? etp_cell_u64(e->sizes.n) : etp_cell_missing(),
-                etp_cell_u64(e->data.len));
+                etp_cell_if(e->has_layout, etp_cell_u64(e->sizes.n)), etp_cell_u64(e->data.len));
     }
 }
 
@@ -372,8 +370,8 @@ static void record_report(const etp_etrecord *record, etp_report *r, etp_arena *
         const char *id = etp_arena_printf(arena, "record-%" PRIu32, i);
         const char *title = etp_arena_printf(arena, "Method %.*s", ETP_STR_ARG(m->name));
         const char *table = etp_arena_printf(arena, "sources-%" PRIu32, i);
-        etp_report_section(r, 1, id ? id : "record", title ? title : "Method");
-        etp_table *t = etp_report_table(r, table ? table : "sources", NULL, k_columns, 4);
+        etp_report_section(r, 1, ETP_OR(id, "record"), ETP_OR(title, "Method"));
+        etp_table *t = etp_report_table(r, ETP_OR(table, "sources"), NULL, k_columns, 4);
         etp_table_limit(t, 2 * MANY_ROWS);
         for (uint32_t k = 0; k < m->n_sources; k++) {
             const etp_source *s = &m->sources[k];
@@ -402,8 +400,8 @@ static void trace_report(const etp_trace *trace, etp_report *r, etp_arena *arena
         const etp_trace_block *b = etp_trace_block_at(trace, i);
         uint64_t delegated = 0, kernels = 0;
         for (uint32_t e = 0; e < b->n_events; e++) {
-            delegated += b->events[e].kind == ETP_EVENT_DELEGATE_OP ? 1 : 0;
-            kernels += b->events[e].kind == ETP_EVENT_NATIVE_CALL ? 1 : 0;
+            delegated += b->events[e].kind == ETP_EVENT_DELEGATE_OP;
+            kernels += b->events[e].kind == ETP_EVENT_NATIVE_CALL;
         }
         ETP_ROW(t, etp_cell_str(b->name), etp_cell_u64(b->n_runs), etp_cell_u64(b->n_events),
                 etp_cell_u64(delegated), etp_cell_u64(kernels),

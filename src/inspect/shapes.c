@@ -13,11 +13,11 @@ const char *etp_shape_text(const etp_value *v, char buf[static ETP_SHAPE_CHARS])
     size_t at = 0;
     buf[0] = '\0';
     for (uint32_t i = 0; i < v->rank && at < ETP_SHAPE_CHARS - 48; i++) {
-        at += (size_t)snprintf(buf + at, ETP_SHAPE_CHARS - at, "%s%" PRId64, i ? "×" : "",
+        at += (size_t)snprintf(buf + at, ETP_SHAPE_CHARS - at, "%s%" PRId64, etp_if(i, "×"),
                                v->dims[i]);
     }
     snprintf(buf + at, ETP_SHAPE_CHARS - at, "%s%s%s", v->rank ? " " : "scalar ",
-             etp_dtype_name(v->dtype), v->dynamic ? " (at most)" : "");
+             etp_dtype_name(v->dtype), etp_if(v->dynamic, " (at most)"));
     return buf;
 }
 

@@ -39,8 +39,8 @@ static void take_figures(etp_logged_value *v, etp_bytes data)
             v->head[v->n_head++] = x;
         }
         if (!isfinite(x)) {
-            v->n_nan += isnan(x) ? 1 : 0;
-            v->n_inf += isnan(x) ? 0 : 1;
+            v->n_nan += isnan(x) != 0;
+            v->n_inf += isnan(x) == 0;
             continue;
         }
         v->sum += x;
@@ -49,8 +49,8 @@ static void take_figures(etp_logged_value *v, etp_bytes data)
         finite++;
     }
     v->mean = v->sum / (double)finite; // NAN without a finite element, shown as missing
-    v->min = finite ? v->min : (double)NAN;
-    v->max = finite ? v->max : (double)NAN;
+    v->min = etp_value_if(finite, v->min);
+    v->max = etp_value_if(finite, v->max);
     v->has_data = true;
 }
 
@@ -233,7 +233,7 @@ static const char *shape_text(const etp_logged_value *v, etp_arena *arena)
         etp_strbuf_appendz(&text, type_name(v->type));
     } else {
         for (size_t i = 0; i < v->rank; i++) {
-            etp_strbuf_printf(&text, "%s%" PRId64, i ? "×" : "", v->sizes[i]);
+            etp_strbuf_printf(&text, "%s%" PRId64, etp_if(i, "×"), v->sizes[i]);
         }
         etp_strbuf_printf(&text, "%s%s", v->rank ? " " : "scalar ", etp_dtype_name(v->dtype));
     }
@@ -242,7 +242,7 @@ static const char *shape_text(const etp_logged_value *v, etp_arena *arena)
 
 static etp_cell figure(const etp_logged_value *v, double x)
 {
-    return v->has_data ? etp_cell_double(x) : etp_cell_missing();
+    return etp_cell_if(v->has_data, etp_cell_double(x));
 }
 
 // Numbers have no distribution: their value stands where tensors have their mean.
@@ -282,13 +282,13 @@ const etp_report *etp_inspect_tensors_report(const etp_inspect_tensors *t, etp_a
         const etp_logged_value *v = &t->values[i];
         uint64_t odd = v->n_nan + v->n_inf;
         const etp_severity severity = odd ? ETP_WARN : ETP_PLAIN;
-        ETP_ROW(table, etp_cell_u64(v->run), etp_cell_i64(v->instruction),
-                etp_cell_z(shape_text(v, arena)), figure(v, v->min), middle(v), figure(v, v->max),
-                v->has_data ? etp_cell_judged(etp_cell_u64(odd), severity) : etp_cell_missing(),
-                v->is_output ? etp_cell_z("yes") : etp_cell_missing(),
-                v->offset >= 0 && v->type == ETP_ETDUMP_TENSOR ? etp_cell_i64(v->offset)
-                                                               : etp_cell_missing(),
-                v->delegate.len ? etp_cell_str(v->delegate) : etp_cell_missing());
+        ETP_ROW(
+            table, etp_cell_u64(v->run), etp_cell_i64(v->instruction),
+            etp_cell_z(shape_text(v, arena)), figure(v, v->min), middle(v), figure(v, v->max),
+            v->has_data ? etp_cell_judged(etp_cell_u64(odd), severity) : etp_cell_missing(),
+            etp_cell_if(v->is_output, etp_cell_z("yes")),
+            etp_cell_if(v->offset >= 0 && v->type == ETP_ETDUMP_TENSOR, etp_cell_i64(v->offset)),
+            etp_cell_if(v->delegate.len, etp_cell_str(v->delegate)));
     }
     return r;
 }

@@ -56,7 +56,7 @@ static etp_status one_method_each(const etp_inspect *in, const etp_ops_answer *o
         const char *names = "";
         for (size_t k = 0; k < join->n_candidates; k++) {
             etp_str name = in->program->methods[join->candidates[k]].name;
-            names = etp_arena_printf(arena, "%s%s%.*s", names, k ? ", " : "", ETP_STR_ARG(name));
+            names = etp_arena_printf(arena, "%s%s%.*s", names, etp_if(k, ", "), ETP_STR_ARG(name));
         }
         return etp_fail(err, ETP_UNKNOWN,
                         "%s does not tell which method ran: its events fit %s alike; record each "

@@ -15,7 +15,7 @@ static void value_text(const etp_value *v, etp_sink *out)
     etp_sink_z(out, etp_dtype_name(v->dtype));
     etp_sink_char(out, '[');
     for (uint32_t i = 0; i < v->rank; i++) {
-        etp_sink_printf(out, "%s%" PRId64, i ? "," : "", v->dims[i]);
+        etp_sink_printf(out, "%s%" PRId64, etp_if(i, ","), v->dims[i]);
     }
     etp_sink_z(out, v->dynamic ? "]≤" : "]");
 }
@@ -23,7 +23,7 @@ static void value_text(const etp_value *v, etp_sink *out)
 static void values_text(const etp_value *values, const uint32_t *ids, uint32_t n, etp_sink *out)
 {
     for (uint32_t i = 0; i < n; i++) {
-        etp_sink_z(out, i ? ", " : "");
+        etp_sink_z(out, etp_if(i, ", "));
         value_text(&values[ids[i]], out);
     }
 }
@@ -42,7 +42,7 @@ static void source_text(const etp_source *s, etp_sink *out)
 static void work_text(const etp_work *w, etp_sink *out)
 {
     if (w->known && w->macs > 0) {
-        etp_sink_printf(out, "  %s%" PRIu64 " MACs", w->bound ? "≤" : "", w->macs);
+        etp_sink_printf(out, "  %s%" PRIu64 " MACs", etp_if(w->bound, "≤"), w->macs);
     } else if (w->problem) {
         etp_sink_printf(out, "  (%s)", w->problem);
     }
@@ -114,7 +114,7 @@ static void tree_text(const etp_inspect *in, etp_sink *out)
         values_text(m->values, m->inputs, m->n_inputs, out);
         etp_sink_z(out, ") → ");
         values_text(m->values, m->outputs, m->n_outputs, out);
-        etp_sink_printf(out, "  %s%" PRIu64 " MACs\n", m->bound ? "≤" : "", m->macs);
+        etp_sink_printf(out, "  %s%" PRIu64 " MACs\n", etp_if(m->bound, "≤"), m->macs);
         // Nearly every program has chain 0 alone, so only the further ones get a heading.
         uint32_t chain = 0;
         for (uint32_t k = 0; k < m->n_instructions; k++) {

@@ -67,9 +67,9 @@ etp_status etp_validation_read(etp_str text, etp_arena *arena, etp_validation *o
 // Problems are told twice, as notes that can be read without the table, and as its rows.
 static void add_problem(etp_report *r, const etp_check *c)
 {
-    const char *file = c->file ? c->file : "";
+    const char *file = ETP_OR(c->file, "");
     etp_report_note(r, c->required ? ETP_BAD : ETP_WARN, "%s%s%s: found: %s, expected: %s; %s",
-                    file, file[0] ? ": " : "", c->id, c->found, c->expected, c->fix ? c->fix : "");
+                    file, etp_if(file[0], ": "), c->id, c->found, c->expected, ETP_OR(c->fix, ""));
 }
 
 const etp_report *etp_validate_report(const etp_validation *v, etp_arena *arena)

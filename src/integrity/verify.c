@@ -193,8 +193,8 @@ static etp_status find_left(const etp_run *run, const etp_run_derived *written, 
         ETP_ADD(arena, out, etp_str_from(etp_arena_printf(arena, "%s/", relative)));
     }
     for (size_t i = 0; i < list.n; i++) { // links and depth were judged as the folder was opened
-        const char *name =
-            etp_arena_printf(arena, "%s%s%s", relative, relative[0] ? "/" : "", list.items[i].name);
+        const char *name = etp_arena_printf(arena, "%s%s%s", relative, etp_if(relative[0], "/"),
+                                            list.items[i].name);
         etp_str of = etp_str_from(name);
         if (list.items[i].is_dir) {
             ETP_TRY(find_left(run, written, dir, name, depth + 1, arena, out, err));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of levels, the masks that follow from it, and which levels a given
 // CPU offers.
+#include "base/choice.h"
 #include "isa/internal.h"
 #include "isa/isa.h"
 
@@ -462,7 +463,7 @@ static void say_missing(etp_level_state *state, const etp_isa_cpu *cpu, const ro
             etp_isa_family_name(cpu->family));
     } else if (sme && etp_isa_hides_sme(cpu)) {
         say(state, "the core has SME2 but the kernel hides it%s",
-            old_kernel ? ": 6.12 to 6.15 are built without SME, use 6.16 or later" : "");
+            etp_if(old_kernel, ": 6.12 to 6.15 are built without SME, use 6.16 or later"));
     } else if (sme && (cpu->hwcap2 & ETP_HWCAP2_SME) == 0 && old_kernel) {
         say(state, "no %s shown; kernel %u.%u is built without SME and would hide it",
             r->needs_says, (unsigned)cpu->kernel_major, (unsigned)cpu->kernel_minor);

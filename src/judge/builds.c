@@ -114,7 +114,7 @@ static void tell_kernels(told *t)
                           ETP_STR_ARG(other.most->names[t->a]),
                           ETP_STR_ARG(other.most->names[t->b]));
         if (other.n > 1) {
-            etp_strbuf_printf(&t->text, ", and so do%s %zu more", other.n == 2 ? "es" : "",
+            etp_strbuf_printf(&t->text, ", and so do%s %zu more", etp_if(other.n == 2, "es"),
                               other.n - 1);
         }
     }
@@ -138,7 +138,7 @@ static void tell_times(told *t, const etp_ledger *l)
         if (both[i]->n > 0) {
             begin(t);
             etp_strbuf_printf(&t->text, "%zu operator%s take%s %s, most %s", both[i]->n,
-                              both[i]->n == 1 ? "" : "s", both[i]->n == 1 ? "s" : "",
+                              etp_if(both[i]->n != 1, "s"), etp_if(both[i]->n == 1, "s"),
                               i == 0 ? "longer" : "less time", called(t, both[i]));
         }
     }

@@ -47,7 +47,7 @@ static void clock_finding(const etp_ab_session *s, const etp_ab_comparison *c,
     const char *effect = x->clock.verdict == ETP_VERDICT_FASTER
                              ? "the speedup is a clock effect: "
                              : "the slowdown is a clock effect: ";
-    const char *said = whole ? effect : "";
+    const char *said = etp_if(whole, effect);
     ETP_FIND(to, ETP_FINDING_CLOCK_EFFECT, ETP_SEVERITY_WARN, "environment.jsonl",
              "%s against %s: %scycles say %s× [%s, %s], the clock %s "
              "(%s GHz against %s GHz)",

@@ -146,20 +146,19 @@ static const char *reason_of_sides(const etp_ab_session *s, const common *c)
     etp_strbuf_init(&text, s->ab.arena);
     if (c->session == SAME) {
         etp_strbuf_printf(&text, "%s, one session%s", builds,
-                          c->binary == SAME ? ", paired launches" : "");
+                          etp_if(c->binary == SAME, ", paired launches"));
     } else if (c->day == SAME && c->machine == SAME) {
         etp_strbuf_printf(&text, "%s, two sessions of one day on one kind of machine", builds);
     } else {
         etp_strbuf_printf(&text, "sessions of %s, %s", distance(c), builds);
     }
     bool nameless = lacks_names(&s->ab, &s->sides[0].run) || lacks_names(&s->ab, &s->sides[1].run);
-    etp_strbuf_appendz(&text, nameless ? WITHOUT_NAMES : "");
-    etp_strbuf_appendz(&text, c->settings == DIFFERENT
-                                  ? "; the device was set up differently (governor, --prepare or "
-                                    "its settings)"
-                                  : "");
-    etp_strbuf_appendz(&text, c->model == DIFFERENT ? "; the models differ too" : "");
-    etp_strbuf_appendz(&text, c->threads == DIFFERENT ? "; the thread counts differ too" : "");
+    etp_strbuf_appendz(&text, etp_if(nameless, WITHOUT_NAMES));
+    etp_strbuf_appendz(&text, etp_if(c->settings == DIFFERENT,
+                                     "; the device was set up differently (governor, --prepare or "
+                                     "its settings)"));
+    etp_strbuf_appendz(&text, etp_if(c->model == DIFFERENT, "; the models differ too"));
+    etp_strbuf_appendz(&text, etp_if(c->threads == DIFFERENT, "; the thread counts differ too"));
     return etp_strbuf_str(&text).ptr;
 }
 
@@ -221,13 +220,13 @@ void etp_ab_grade(const etp_ab_session *s, etp_ab_judgement *out)
     } else {
         c = of_session(ab);
         bool nameless = lacks_names(ab, &s->run);
-        const char *pairs = ab->n_arms > 1 ? ", paired launches" : "";
+        const char *pairs = etp_if(ab->n_arms > 1, ", paired launches");
         out->grade = "C";
         out->grade_reason = "the arms ran different or unknown builds";
         if (c.binary == SAME) {
             out->grade = nameless ? "B" : "A";
             out->grade_reason = etp_arena_printf(ab->arena, "the same build, one session%s%s",
-                                                 pairs, nameless ? WITHOUT_NAMES : "");
+                                                 pairs, etp_if(nameless, WITHOUT_NAMES));
         }
     }
     note_facts(out, &c);

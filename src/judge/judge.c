@@ -24,7 +24,7 @@ static void shift_finding(const etp_ab_session *s, size_t at, etp_ab_findings *t
     ETP_FIND_ROWS(to, ETP_FINDING_SHIFT, ETP_SEVERITY_INFO, evidence, 2,
                   "%s%sthe bottleneck moved: %s was %.0f %% of an inference, now %s is the "
                   "largest part with %.0f %% (before: %.0f %%)",
-                  several ? cand->measured : "", several ? ": " : "", before,
+                  etp_if(several, cand->measured), etp_if(several, ": "), before,
                   100 * shift->before_share, after, 100 * shift->after_share,
                   100 * shift->after_was);
 }
@@ -51,7 +51,7 @@ static void slower_findings(const etp_ab_session *s, size_t at, etp_ab_findings 
         ETP_FIND_ROWS(
             to, ETP_FINDING_SLOWER, ETP_SEVERITY_WARN, &row->id, 1,
             "%s%s%s got slower by %s [%s, %s]; with its old time alone: %s → %s (traced%s)",
-            several ? cand->measured : "", several ? ": " : "", row->label,
+            etp_if(several, cand->measured), etp_if(several, ": "), row->label,
             ETP_NS((double)row->delta_ns), ETP_NS((double)row->lo_ns), ETP_NS((double)row->hi_ns),
             ETP_NS((double)cand->traced_ns), ETP_NS((double)(cand->traced_ns - row->delta_ns)),
             try_it);
@@ -104,10 +104,9 @@ static void engagement_finding(const etp_ab_session *s, etp_ab_findings *to)
     }
     ETP_FIND_ROWS(to, ETP_FINDING_OFF_FEATURE, ETP_SEVERITY_INFO, ids.items, ids.n,
                   "%u operator%s with %.0f %% of an inference stay%s off %s: %s",
-                  e->reasons[0].operators, e->reasons[0].operators == 1 ? "" : "s",
+                  e->reasons[0].operators, etp_if(e->reasons[0].operators != 1, "s"),
                   100 * (double)e->reasons[0].ns / (double)ab->arms[e->arm].traced_ns,
-                  e->reasons[0].operators == 1 ? "s" : "",
-                  e->feature_name ? e->feature_name : "XNNPACK",
+                  etp_if(e->reasons[0].operators == 1, "s"), ETP_OR(e->feature_name, "XNNPACK"),
                   etp_reason_text(e->reasons[0].reason));
 }
 
@@ -159,8 +158,8 @@ static void portable_finding(const etp_ab_session *s, etp_ab_findings *to)
     }
     ETP_FIND_ROWS(to, ETP_FINDING_PORTABLE, ETP_SEVERITY_WARN, ids.items, ids.n,
                   "%zu kernel%s outside any delegate take%s %.0f %% of an inference of %s%s", ids.n,
-                  ids.n == 1 ? "" : "s", ids.n == 1 ? "s" : "", 100 * share, ab->arms[arm].measured,
-                  was);
+                  etp_if(ids.n != 1, "s"), etp_if(ids.n == 1, "s"), 100 * share,
+                  ab->arms[arm].measured, was);
 }
 
 // A cache that falls back to the heap looks like a model that is simply larger.
@@ -185,7 +184,7 @@ static void lost_findings(const etp_ab_session *s, etp_ab_findings *to)
         const etp_ab_lost *l = &s->ab.lost.items[i];
         ETP_FIND(to, ETP_FINDING_LOST, l->recovered ? ETP_SEVERITY_WARN : ETP_SEVERITY_BAD,
                  "manifest.json", "%s, block %u: %s%s", l->arm, l->block, l->text,
-                 l->recovered ? " (repeated)" : "");
+                 etp_if(l->recovered, " (repeated)"));
     }
 }
 
@@ -242,12 +241,12 @@ static bool clock_finding(const etp_ab_session *s, etp_ab_findings *to)
         if ((!slept && b->clock_jump_s == 0) || n++ >= SHOWN) {
             continue;
         }
-        etp_strbuf_printf(&text, "%sblock %u: ", n > 1 ? ", " : "", b->block);
+        etp_strbuf_printf(&text, "%sblock %u: ", etp_if(n > 1, ", "), b->block);
         if (slept) {
             etp_strbuf_printf(&text, "%s s asleep", ETP_DIGITS((double)b->slept_ns / 1e9, 3));
         }
         if (b->clock_jump_s != 0) {
-            etp_strbuf_printf(&text, "%swall clock %s s", slept ? " and " : "",
+            etp_strbuf_printf(&text, "%swall clock %s s", etp_if(slept, " and "),
                               ETP_CHANGE(b->clock_jump_s, 1));
         }
     }

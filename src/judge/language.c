@@ -50,7 +50,7 @@ void etp_ab_groupwise_finding(const etp_ab_session *s, etp_ab_findings *to)
     if (ids.n == 0 || !(x->all > 0)) {
         return;
     }
-    const char *feature = ab->engagement.feature_name ? ab->engagement.feature_name : "SME";
+    const char *feature = ETP_OR(ab->engagement.feature_name, "SME");
     ETP_FIND_ROWS(
         to, ETP_FINDING_GROUPWISE, ETP_SEVERITY_WARN, ids.items, ids.n,
         "4-bit weights with a scale per group have no SME kernel: %.0f %% of %s %s on %s, and "
@@ -78,7 +78,7 @@ static uint32_t cache_of(const etp_method *m, const etp_instruction *in)
     uint32_t tensors = 0;
     for (uint32_t i = 0; i < in->n_inputs; i++) {
         const etp_value *v = &m->values[in->inputs[i]];
-        if (v->kind == ETP_EVALUE_TENSOR && tensors++ == (fused ? 1 : 0)) {
+        if (v->kind == ETP_EVALUE_TENSOR && tensors++ == fused) {
             return v->rank >= 3 && !v->constant && !v->dynamic && !v->sized ? in->inputs[i]
                                                                             : ETP_NO_INDEX;
         }
@@ -159,7 +159,7 @@ static bool token_times(const etp_ab *ab, uint32_t at, const token_bytes *b, dou
 {
     const etp_ab_arm *arm = &ab->arms[at];
     int64_t ns = arm->median_ns != ETP_NS_UNKNOWN ? arm->median_ns : arm->traced_ns;
-    *least = etp_roof_read_ns(ab->roofs, arm->threads ? arm->threads : 1,
+    *least = etp_roof_read_ns(ab->roofs, ETP_MAX(arm->threads, 1),
                               etp_ab_add_bytes(b->weights, b->cache));
     *takes = (double)ns;
     return ns > 0 && *least > 0;

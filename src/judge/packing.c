@@ -53,7 +53,7 @@ static void append_change(etp_strbuf *text, const etp_ab *ab, const etp_ab_compa
     if (c->costs[cost].blocks == 0) {
         return;
     }
-    etp_strbuf_printf(text, "%s%s ", text->len > 0 ? ", " : "", k_etp_costs[cost].title);
+    etp_strbuf_printf(text, "%s%s ", etp_if(text->len > 0, ", "), k_etp_costs[cost].title);
     if (k_etp_costs[cost].bytes) {
         etp_strbuf_printf(text, "%s → %s", ETP_BYTES((uint64_t)from), ETP_BYTES((uint64_t)to));
     } else {
@@ -142,7 +142,7 @@ void etp_ab_packing_finding(const etp_ab_session *s, etp_ab_findings *to)
         }
     }
     if (!a || ab->phase || ab->emulated || a->cache > ETP_CACHE_OFF || a->model >= ab->n_models ||
-        !has_cache(a->executorch ? a->executorch : ab->executorch_version)) {
+        !has_cache(ETP_OR(a->executorch, ab->executorch_version))) {
         return;
     }
     int64_t load_ns = 0; // of the launch that tells its parts
@@ -160,7 +160,7 @@ void etp_ab_packing_finding(const etp_ab_session *s, etp_ab_findings *to)
     const char *command =
         etp_arena_printf(ab->arena, "%s%s --threads %u --packed-cache off,warm --price",
                          etp_shell_command(ab->arena, "etprof ab %s", ab->models[a->model].path),
-                         level, a->threads ? a->threads : 1);
+                         level, ETP_MAX(a->threads, 1));
     ETP_FIND(to, ETP_FINDING_PACKING, ETP_SEVERITY_INFO,
              etp_arena_printf(ab->arena, "arm:%s", a->name),
              "%s packs %s of weights at each load, which took %s of %s in a recorded "

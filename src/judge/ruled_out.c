@@ -66,7 +66,7 @@ static void read_throttling(const etp_run *run, thermal_record *w)
 static void read_temperatures(const etp_run *run, thermal_record *w)
 {
     // The first third against the last: single blocks scatter.
-    size_t n = run->blocks.n, third = n / 3 ? n / 3 : 1, early = 0, late = 0;
+    size_t n = run->blocks.n, third = ETP_MAX(n / 3, 1), early = 0, late = 0;
     *w = (thermal_record){.first_c = NAN, .hottest_c = NAN};
     for (size_t i = 0; i < n; i++) {
         const etp_run_moment moments[] = {run->blocks.items[i].start, run->blocks.items[i].end};
@@ -86,8 +86,8 @@ static void read_temperatures(const etp_run *run, thermal_record *w)
             late += i >= n - third;
         }
     }
-    w->first_khz = early ? w->first_khz / (double)early : (double)NAN;
-    w->last_khz = late ? w->last_khz / (double)late : (double)NAN;
+    w->first_khz = etp_share(w->first_khz, (double)early);
+    w->last_khz = etp_share(w->last_khz, (double)late);
 }
 
 // In the order of how directly the system says it: its own thermal status, limits that it lowered,
@@ -177,7 +177,7 @@ static verdict drift(const etp_ab_session *s)
         }
     }
     return SAY(s, fine ? ETP_CAUSE_RULED_OUT : ETP_CAUSE_UNKNOWN,
-               "drift of the machine (A/A control %s%s%s)", text, fine ? "" : why, drifts);
+               "drift of the machine (A/A control %s%s%s)", text, etp_if(!fine, why), drifts);
 }
 
 // As the system counts it, from the start of a process to its end: of runners of others, too.
@@ -240,7 +240,7 @@ static verdict contention(const etp_ab_session *s)
     return SAY(s, most > ETP_WAIT_MUCH ? ETP_CAUSE_SUSPECT : ETP_CAUSE_RULED_OUT,
                "other programs (inferences waited for a CPU for up to %.1f %% of "
                "their time%s)",
-               100 * most, threads > 1 ? ", the waits of all threads added" : "");
+               100 * most, etp_if(threads > 1, ", the waits of all threads added"));
 }
 
 // ---- the rest ----

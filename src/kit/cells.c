@@ -100,7 +100,7 @@ void etp_kit_put_backend(etp_sink *sink, const etp_kit_arm *arm, bool delegated)
 void etp_kit_put_level(etp_sink *sink, const etp_kit_arm *arm)
 {
     const char *level = arm->arm->level_name;
-    etp_kit_put_text(sink, etp_str_from(level ? level : ETP_CSV_UNKNOWN));
+    etp_kit_put_text(sink, etp_str_from(ETP_OR(level, ETP_CSV_UNKNOWN)));
 }
 
 const char *etp_kit_arm_file(const etp_kit *kit, const etp_kit_arm *arm, const char *suffix)

@@ -20,7 +20,7 @@
 // Never the whole path: a report is passed on, and the path is of the machine that wrote it.
 static const char *folder_of(const etp_ab *ab, int parts, etp_arena *arena)
 {
-    etp_str dir = etp_path_trimmed(etp_str_from(ab->dir ? ab->dir : ""));
+    etp_str dir = etp_path_trimmed(etp_str_from(ETP_OR(ab->dir, "")));
     size_t from = dir.len - etp_path_last(dir).len;
     for (int k = 1; k < parts && from > 0; k++) {
         from -= etp_path_last((etp_str){dir.ptr, from - 1}).len + 1;
@@ -37,7 +37,7 @@ static const char *folder_of(const etp_ab *ab, int parts, etp_arena *arena)
 static const char *name_by(const etp_ab *ab, int rule, etp_arena *arena)
 {
     const char *unnamed = ab->bare ? "recordings" : "platform not recorded";
-    const char *platform = ab->platform ? ab->platform : unnamed;
+    const char *platform = ETP_OR(ab->platform, unnamed);
     const char *cpu = etp_ab_fact_of(ab, "cpu"),
                *title = ab->n_models > 1 && !ab->bare
                             ? etp_arena_printf(arena, "%zu models", ab->n_models)
@@ -51,10 +51,10 @@ static const char *name_by(const etp_ab *ab, int rule, etp_arena *arena)
         return etp_arena_printf(arena, "%s %s", title, platform);
     case 3:
         return etp_arena_printf(arena, "%s %s %s", title, platform,
-                                cpu ? cpu : "processor not recorded");
+                                ETP_OR(cpu, "processor not recorded"));
     case 4:
         return etp_arena_printf(arena, "%s %s", platform,
-                                ab->measured_at ? ab->measured_at : "at an unknown time");
+                                ETP_OR(ab->measured_at, "at an unknown time"));
     default:
         return folder_of(ab, rule - 4, arena);
     }
@@ -177,7 +177,7 @@ static bool say_common(const etp_combined *c, size_t run, etp_fix_kind kind, etp
             if (k < run) {
                 return false;
             }
-            etp_strbuf_printf(text, "%s%s of %s", hits++ ? " = " : "", ab->fixes.items[g].id,
+            etp_strbuf_printf(text, "%s%s of %s", etp_if(hits++, " = "), ab->fixes.items[g].id,
                               c->runs.items[k].run);
             break;
         }
@@ -229,7 +229,7 @@ static void common_fixes(etp_combined *c)
             etp_strbuf one;
             etp_strbuf_init(&one, c->arena);
             if (!wanted_before(fixes, f) && say_common(c, i, fixes->items[f].kind, &one)) {
-                etp_strbuf_printf(&all, "%s%s", all.len ? " · " : "", etp_strbuf_str(&one).ptr);
+                etp_strbuf_printf(&all, "%s%s", etp_if(all.len, " · "), etp_strbuf_str(&one).ptr);
             }
         }
     }
@@ -312,7 +312,7 @@ static const char *models_of(const struct etp_ab_view *view, etp_arena *arena)
     etp_strbuf_init(&text, arena);
     for (size_t i = 0; i < ab->n_models; i++) {
         const char *stem = ab->models[i].stem;
-        etp_strbuf_printf(&text, "%s%s", i ? ", " : "", stem ? stem : "model");
+        etp_strbuf_printf(&text, "%s%s", etp_if(i, ", "), ETP_OR(stem, "model"));
     }
     return text.len && !ab->bare ? etp_strbuf_str(&text).ptr : NULL;
 }
@@ -427,7 +427,7 @@ const etp_report *etp_combined_report(const etp_combined *c, etp_arena *arena)
     etp_strbuf names;
     etp_strbuf_init(&names, arena);
     for (size_t i = 0; i < c->runs.n; i++) {
-        etp_strbuf_printf(&names, "%s%s", i ? ", " : "", c->runs.items[i].run);
+        etp_strbuf_printf(&names, "%s%s", etp_if(i, ", "), c->runs.items[i].run);
     }
     for (size_t i = 0; i < c->phases.n; i++) {
         etp_ab_headline_cards(&c->phases.items[i], r, arena);

@@ -20,7 +20,7 @@ static double percent_of(const etp_kit_arm *arm, int64_t ns)
 static void put_experiment(etp_sink *s, const etp_kit_arm *arm)
 {
     etp_kit_put_text(s, etp_str_from(arm->arm->name));
-    etp_kit_put_ns(s, arm->arm->threads ? arm->arm->threads : ETP_NS_UNKNOWN);
+    etp_kit_put_ns(s, ETP_OR(arm->arm->threads, ETP_NS_UNKNOWN));
     etp_kit_put_level(s, arm);
 }
 

@@ -55,7 +55,7 @@ static bool stem_taken(const etp_kit *kit, const char *folder, const char *stem)
 static void name_arm(etp_kit *kit, etp_kit_arm *arm)
 {
     const etp_ab_arm *a = arm->arm;
-    etp_str wanted = etp_str_from(a->full_name ? a->full_name : a->name);
+    etp_str wanted = etp_str_from(ETP_OR(a->full_name, a->name));
     arm->folder = "";
     if (kit->run) {
         wanted = kit->run->arms.items[arm->index].prefix;
@@ -66,7 +66,7 @@ static void name_arm(etp_kit *kit, etp_kit_arm *arm)
         stem = etp_arena_printf(kit->arena, "%s~%u", plain, k);
     }
     arm->stem = stem;
-    arm->model_id = kit->options->model_id ? kit->options->model_id : stem;
+    arm->model_id = ETP_OR(kit->options->model_id, stem);
 }
 
 // What the full names of bare dumps have in common, without a separator at its end.
@@ -76,7 +76,7 @@ static etp_str common_stem(const etp_ab *ab)
     etp_str s = etp_str_from(ab->n_arms ? ab->arms[0].full_name : NULL);
     for (size_t i = 1; i < ab->n_arms; i++) {
         size_t k = 0;
-        const char *other = ab->arms[i].full_name ? ab->arms[i].full_name : "";
+        const char *other = ETP_OR(ab->arms[i].full_name, "");
         while (k < s.len && other[k] && other[k] == s.ptr[k]) {
             k++;
         }

@@ -48,7 +48,7 @@ static etp_status walk(etp_kit_folder *f, const char *relative, int depth, etp_e
     for (size_t i = 0; i < list.n; i++) {
         const char *name = list.items[i].name;
         const char *path =
-            etp_arena_printf(f->arena, "%s%s%s", relative, relative[0] ? "/" : "", name);
+            etp_arena_printf(f->arena, "%s%s%s", relative, etp_if(relative[0], "/"), name);
         if (f->files.n >= MAX_FILES) {
             return etp_fail(err, ETP_UNSUPPORTED, "more than %d files in it", MAX_FILES);
         }
@@ -238,7 +238,7 @@ static void name_unit(etp_kit_folder *f, etp_kit_unit *u)
 static int by_name(const void *pa, const void *pb)
 {
     const etp_kit_unit *a = pa, *b = pb;
-    int d = strcmp(a->model ? a->model : "", b->model ? b->model : "");
+    int d = strcmp(ETP_OR(a->model, ""), ETP_OR(b->model, ""));
     d = etp_order_then(d, strcmp(a->experiment, b->experiment));
     d = etp_order_then(d, ETP_ORDER(a->threads, b->threads));
     return etp_order_then(d, strcmp(a->dir, b->dir));
@@ -393,7 +393,7 @@ static const char *parent_of(etp_kit_folder *f, const etp_kit_unit *u)
 
 static bool same_z(const char *a, const char *b)
 {
-    return strcmp(a ? a : "", b ? b : "") == 0;
+    return strcmp(ETP_OR(a, ""), ETP_OR(b, "")) == 0;
 }
 
 // Threads, model and place have to agree.
@@ -432,7 +432,7 @@ static etp_status find_logs(etp_kit_folder *f, etp_error *err)
     }
     for (int i = 0; i < 2 && f->logged[1]; i++) {
         const etp_kit_unit *u = f->logged[i];
-        etp_str text = etp_kit_folder_text(f, u->log ? u->log : u->kernels);
+        etp_str text = etp_kit_folder_text(f, ETP_OR(u->log, u->kernels));
         etp_status st = etp_kernel_log_read(text, f->arena, &f->logs[i], NULL);
         if (st != ETP_OK) { // a build without log lines leaves an empty one
             f->logged[0] = f->logged[1] = NULL;

@@ -31,10 +31,10 @@ static const char *label_of(const etp_kit_folder *f, const etp_kit_unit *off,
     const char *threads = "";
     if (on->threads) {
         threads =
-            etp_arena_printf(f->arena, ", %u thread%s", on->threads, on->threads == 1 ? "" : "s");
+            etp_arena_printf(f->arena, ", %u thread%s", on->threads, etp_if(on->threads != 1, "s"));
     }
     const char *sides = sides_of(f, off->experiment, on->experiment);
-    return etp_arena_printf(f->arena, "%s%s: %s", on->model ? on->model : "a model without a name",
+    return etp_arena_printf(f->arena, "%s%s: %s", ETP_OR(on->model, "a model without a name"),
                             threads, sides);
 }
 

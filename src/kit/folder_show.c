@@ -158,11 +158,11 @@ static void units_table(const etp_kit_folder *f, etp_report *r)
     for (size_t i = 0; i < f->units.n; i++) {
         const etp_kit_unit *u = &f->units.items[i];
         const int same = reproduced(u);
-        const char *word = same ? "yes" : "no";
+        const char *word = etp_yes_no(same);
         ETP_ROW(t, etp_cell_z(u->model), etp_cell_z(u->experiment),
-                u->threads ? etp_cell_u64(u->threads) : etp_cell_missing(), etp_cell_u64(u->n_runs),
+                etp_cell_if(u->threads, etp_cell_u64(u->threads)), etp_cell_u64(u->n_runs),
                 etp_cell_double(u->median_ns), etp_cell_double(u->kit_median_ms * 1e6),
-                etp_cell_z(same < 0 ? NULL : word), etp_cell_z(u->dir[0] ? u->dir : NULL));
+                etp_cell_z(etp_z_if(!(same < 0), word)), etp_cell_z(u->dir[0] ? u->dir : NULL));
     }
     for (size_t i = 0; i < f->units.n; i++) {
         const etp_kit_unit *u = &f->units.items[i];
@@ -286,7 +286,7 @@ static void cards(const etp_kit_folder *f, etp_report *r)
         const etp_kit_unit *off = &f->units.items[p->off], *on = &f->units.items[p->on];
         const double none = (double)NAN;
         const etp_headline h = {
-            .label = p->label ? p->label : on->experiment,
+            .label = ETP_OR(p->label, on->experiment),
             .verdict = "unknown: one launch each",
             .severity = ETP_WARN,
             .value = p->ratio,
@@ -304,7 +304,7 @@ static void cards(const etp_kit_folder *f, etp_report *r)
 
 static const char *several(size_t n)
 {
-    return n == 1 ? "" : "s";
+    return etp_if(n != 1, "s");
 }
 
 static void contents(const etp_kit_folder *f, etp_report *r)
@@ -351,8 +351,7 @@ static void pairs_table(const etp_kit_folder *f, etp_report *r, etp_arena *arena
     for (size_t i = 0; i < f->pairs.n; i++) {
         const etp_kit_unit *off = &f->units.items[f->pairs.items[i].off],
                            *on = &f->units.items[f->pairs.items[i].on];
-        ETP_ROW(t, etp_cell_z(on->model),
-                on->threads ? etp_cell_u64(on->threads) : etp_cell_missing(),
+        ETP_ROW(t, etp_cell_z(on->model), etp_cell_if(on->threads, etp_cell_u64(on->threads)),
                 etp_cell_double(off->median_ns), etp_cell_double(on->median_ns),
                 etp_cell_double(f->pairs.items[i].ratio), etp_cell_z("unknown: no interval"));
         silent += !f->pairs.items[i].session;
@@ -363,7 +362,7 @@ static void pairs_table(const etp_kit_folder *f, etp_report *r, etp_arena *arena
                                             file_of(f, p->off, arena), file_of(f, p->on, arena));
     etp_report_text(r, "One launch each decides nothing; 'etprof ab' measures in pairs. Where the "
                        "time went: --full, or");
-    etp_report_line(r, NULL, command ? command : "");
+    etp_report_line(r, NULL, ETP_OR(command, ""));
     if (silent) {
         etp_report_note(r, ETP_INFO, "%zu %s not explained here; 'etprof compare OFF ON' does one",
                         silent, silent == 1 ? "pair is" : "pairs are");
@@ -375,8 +374,8 @@ const etp_report *etp_kit_folder_report(const etp_kit_folder *f, etp_arena *aren
     etp_report *r = etp_report_create(arena, "a folder of Arm's kit");
     bool days = strcmp(f->first_date, f->last_date) != 0;
     if (f->first_date[0]) {
-        etp_report_subtitle(r, "written %s%s%s", f->first_date, days ? " to " : "",
-                            days ? f->last_date : "");
+        etp_report_subtitle(r, "written %s%s%s", f->first_date, etp_if(days, " to "),
+                            etp_if(days, f->last_date));
     } else {
         etp_report_subtitle(r, "none of its files says when it was written");
     }

@@ -49,7 +49,7 @@ static etp_status bad_cell(const etp_csv_row *row, const char *column, etp_str c
     return etp_fail_at(err, ETP_CORRUPT, row->offset,
                        "line %llu, column %s: '%.*s' is not a number",
                        (unsigned long long)row->line, column, cell.len > 40 ? 40 : (int)cell.len,
-                       cell.ptr ? cell.ptr : "");
+                       ETP_OR(cell.ptr, ""));
 }
 
 // Within one index the file's order decides: the kit adds in that order, and in another one its

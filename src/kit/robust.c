@@ -31,7 +31,7 @@ etp_kit_moments etp_kit_describe(double *ns, size_t n)
     m.median = etp_median(ns, n);
     if (n > 1) { // of one value there is no spread; the kit wrote NaN, which is no JSON
         m.sd = sqrt(squares / (double)(n - 1));
-        m.cv_percent = m.mean > 0 ? 100 * (m.sd / m.mean) : (double)NAN;
+        m.cv_percent = 100 * etp_share(m.sd, m.mean);
     }
     return m;
 }

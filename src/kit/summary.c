@@ -589,7 +589,7 @@ static void experiments_table(const etp_kit *kit, etp_report *r, etp_arena *scra
         int64_t untraced = arm->arm->median_ns;
         ETP_ROW(
             t, etp_cell_z(arm->arm->name),
-            arm->arm->threads ? etp_cell_u64(arm->arm->threads) : etp_cell_missing(),
+            etp_cell_if(arm->arm->threads, etp_cell_u64(arm->arm->threads)),
             etp_cell_u64(arm->n_runs),
             kit->run ? etp_cell_u64(kit->run->arms.items[arm->index].warmup) : etp_cell_missing(),
             etp_cell_double(m.median), etp_cell_double(m.mean), etp_cell_double(m.cv_percent / 100),
@@ -623,7 +623,7 @@ static void speedup_table(const etp_kit *kit, etp_report *r, etp_arena *scratch)
         ETP_ROW(t, etp_cell_z(kit->ab->arms[c->baseline].name),
                 etp_cell_z(kit->ab->arms[c->candidate].name), etp_cell_z(measured),
                 etp_cell_double(c->estimate), etp_cell_double(c->lo), etp_cell_double(c->hi),
-                c->blocks ? etp_cell_u64(c->blocks) : etp_cell_missing(),
+                etp_cell_if(c->blocks, etp_cell_u64(c->blocks)),
                 etp_cell_z(c->withheld ? "withheld"
                                        : etp_verdict_cell(scratch, c->verdict, c->lo, c->hi,
                                                           c->blocks, c->margin)),

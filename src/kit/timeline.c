@@ -149,7 +149,7 @@ static void write_line(const timeline *t, const etp_trace_block *block, const bl
     // The kit's percentages are of the sum of all lines, containers included (defect D17); ours are
     // of the execution.
     uint64_t whole = block->has_execute ? etp_trace_durations(block, block->execute)[run] : 0;
-    etp_kit_put_ratio(s, whole ? 100 * ((double)ns / (double)whole) : (double)NAN);
+    etp_kit_put_ratio(s, 100 * etp_share((double)ns, (double)whole));
     etp_kit_put_i64(s, (int64_t)text->first_node + e);
     etp_kit_put_i64(s, run_index);
     etp_kit_put_text(s, block->name);
@@ -334,7 +334,7 @@ static void write_types(const etp_kit_arm *arm, type_table *t, etp_sink *s)
         etp_sink_printf(s, ",%zu", r->events);
         etp_kit_put_ms(s, llround(mean));
         etp_kit_put_ms(s, llround(mean / (double)r->events));
-        etp_kit_put_ratio(s, whole > 0 ? 100 * ((double)r->total_ns / whole) : (double)NAN);
+        etp_kit_put_ratio(s, 100 * etp_share((double)r->total_ns, whole));
         etp_sink_printf(s, ",%llu,%lld,%lld,%s,%s,%s", (unsigned long long)r->calls, llround(mean),
                         llround((double)r->exclusive_ns / runs), etp_row_kind_name(r->kind),
                         r->is_operator ? etp_category_name(r->category) : "",

@@ -90,7 +90,7 @@ static void keep_texts(etp_measurement *m, const etp_measurement_options *o)
     set->inputs = keep(m, o->inputs);
     set->data = keep(m, o->data);
     set->cpus = keep(m, o->cpus);
-    place->work_dir = keep(m, o->work_dir ? o->work_dir : ".etprof/work");
+    place->work_dir = keep(m, ETP_OR(o->work_dir, ".etprof/work"));
     place->state_dir = keep(m, o->state_dir);
     place->search_path = keep(m, o->search_path);
     place->qemu = keep(m, o->qemu);

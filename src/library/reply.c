@@ -28,7 +28,7 @@ static etp_status check_is_file(const char *path, etp_error *err)
     if (etp_os_is_dir(path)) {
         const char *read_by = etp_shell_command(&arena, "etprof analyze %s", path);
         st = etp_fail(err, ETP_IO, "%s is a folder, not a file; sessions and their recordings: %s",
-                      path, read_by ? read_by : "etprof analyze");
+                      path, ETP_OR(read_by, "etprof analyze"));
     }
     etp_arena_dispose(&arena);
     return st;

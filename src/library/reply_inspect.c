@@ -110,7 +110,7 @@ etp_status etp_reply_inspect(const etp_question *q, etp_reply *r, etp_error *err
     // Files that are no programs have tables of other names: CSV is then of the first one.
     r->answer = (etp_answer){.document = &k_etp_inspect_document,
                              .data = &r->view,
-                             .csv_table = r->view.program ? "operators" : NULL};
+                             .csv_table = etp_z_if(r->view.program, "operators")};
     r->report = q->tree ? report_tree : report_file;
     return ETP_OK;
 }

@@ -147,7 +147,7 @@ etp_status etp_table_stream(etp_report_author *make, const void *about, const ch
     source *s = ETP_NEW(&arena, source);
     ETP_NEED(s, err, "a stream");
     s->arena = arena;
-    etp_status st = open_source(make, about, id ? id : fallback, s, err);
+    etp_status st = open_source(make, about, ETP_OR(id, fallback), s, err);
     if (st != ETP_OK) {
         close(s);
         return st;

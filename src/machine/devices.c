@@ -101,9 +101,9 @@ const etp_report *etp_restored_report(const etp_restored_list *list, etp_arena *
     etp_table *t = etp_report_table(r, "restored", NULL, k_columns, 3);
     for (size_t i = 0; i < list->n; i++) {
         const etp_restored *e = &list->items[i];
-        ETP_ROW(t, etp_cell_z(e->spec), etp_cell_z(etp_prepare_mode_name(e->mode)),
-                etp_cell_judged(etp_cell_z(e->why ? e->why : "restored"),
-                                e->why ? ETP_BAD : ETP_PLAIN));
+        ETP_ROW(
+            t, etp_cell_z(e->spec), etp_cell_z(etp_prepare_mode_name(e->mode)),
+            etp_cell_judged(etp_cell_z(ETP_OR(e->why, "restored")), e->why ? ETP_BAD : ETP_PLAIN));
     }
     return r;
 }

@@ -31,7 +31,7 @@ static const char *levels_of(const etp_isa_cpu *cpu, etp_arena *arena, size_t *o
     *out_n = 0;
     for (size_t i = 0; i < n && text; i++) {
         if (etp_level_state_of(cpu, list[i]).available) {
-            text = etp_arena_printf(arena, "%s%s%s", text, text[0] ? ", " : "",
+            text = etp_arena_printf(arena, "%s%s%s", text, etp_if(text[0], ", "),
                                     etp_level_get(list[i])->name);
             (*out_n)++;
         }
@@ -67,13 +67,12 @@ static etp_status mask_check(etp_doctor *d, etp_device *device, const etp_device
     const int open = t.told ? 1 : -1;
     etp_checks_add(
         &d->checks, arena,
-        (etp_check){NAME(MASK), failed ? 0 : open, true,
-                    plan.n_arms > 0 ? t.text : "no level can be had",
-                    "two tiny models take the kernels of their level",
-                    failed ? "levels cannot be compared with this runner: build it again with "
-                             "scripts/build-runner"
-                           : NULL,
-                    NULL});
+        (etp_check){
+            NAME(MASK), failed ? 0 : open, true, plan.n_arms > 0 ? t.text : "no level can be had",
+            "two tiny models take the kernels of their level",
+            etp_z_if(failed, "levels cannot be compared with this runner: build it again with "
+                             "scripts/build-runner"),
+            NULL});
     return ETP_OK;
 }
 
@@ -169,7 +168,7 @@ static void text_check(etp_doctor *d, etp_arena *arena, const char *id, const ch
     etp_checks_add(&d->checks, arena,
                    (etp_check){id, known ? strcmp(found, wanted) == 0 : -1, false,
                                known ? etp_arena_strdup(arena, etp_str_from(found)) : "unreadable",
-                               wanted, known ? fix : NULL, NULL});
+                               wanted, etp_z_if(known, fix), NULL});
 }
 
 void etp_doctor_machine(etp_doctor *d, const char *folder, const char *qemu, etp_arena *arena)
@@ -180,7 +179,7 @@ void etp_doctor_machine(etp_doctor *d, const char *folder, const char *qemu, etp
     etp_os_facts_read(&facts);
     clock_check(d, arena);
     cpus_check(d, facts.cpus, arena);
-    double most = MOST_LOAD_PER_CPU * (facts.cpus ? facts.cpus : 1);
+    double most = MOST_LOAD_PER_CPU * ETP_MAX(facts.cpus, 1);
     etp_checks_add(
         &d->checks, arena,
         (etp_check){NAME(LOAD), isfinite(s.load1) ? s.load1 <= most : -1, false,
@@ -190,7 +189,7 @@ void etp_doctor_machine(etp_doctor *d, const char *folder, const char *qemu, etp
     text_check(d, arena, NAME(GOVERNOR), s.governor, "performance",
                "cpupower frequency-set -g performance");
     const char *boost = s.boost ? "on" : "off";
-    text_check(d, arena, NAME(BOOST), s.boost < 0 ? "" : boost, "off",
+    text_check(d, arena, NAME(BOOST), etp_if(!(s.boost < 0), boost), "off",
                "switch boost off: clocks then depend less on heat");
     text_check(d, arena, NAME(POWER), s.power, "mains", "plug in");
     bool warm = isfinite(s.temperature_c);
@@ -198,7 +197,7 @@ void etp_doctor_machine(etp_doctor *d, const char *folder, const char *qemu, etp
         &d->checks, arena,
         (etp_check){NAME(TEMPERATURE), warm ? s.temperature_c < HOT_C : -1, false,
                     warm ? etp_arena_printf(arena, "%.0f C", s.temperature_c) : "unreadable",
-                    "below 85 C", warm ? "let it cool down" : NULL, NULL});
+                    "below 85 C", etp_z_if(warm, "let it cool down"), NULL});
     uint64_t free_bytes = etp_os_free_bytes(folder);
     bool known = free_bytes != UINT64_MAX;
     etp_checks_add(&d->checks, arena,
@@ -207,7 +206,7 @@ void etp_doctor_machine(etp_doctor *d, const char *folder, const char *qemu, etp
                                      : "unreadable",
                                "1.07 GB for run folders", "make room", NULL});
     etp_checks_add(&d->checks, arena,
-                   (etp_check){NAME(QEMU), qemu ? 1 : -1, false, qemu ? qemu : "none",
+                   (etp_check){NAME(QEMU), qemu ? 1 : -1, false, ETP_OR(qemu, "none"),
                                "qemu-aarch64 10.1 or newer, for --device qemu only",
                                "scripts/qemu builds one", NULL});
 }
@@ -289,7 +288,7 @@ const etp_report *etp_doctor_report(const etp_doctor *d, etp_arena *arena)
     // above the list, with all that would lower it.
     if (noise) {
         etp_report_note(r, noise->ok == 1 ? ETP_GOOD : ETP_WARN, "noise now: %s%s%s", noise->found,
-                        noise->fix ? "; what would lower it: " : "", noise->fix ? noise->fix : "");
+                        etp_if(noise->fix, "; what would lower it: "), ETP_OR(noise->fix, ""));
     }
     etp_keys *todo = etp_report_keys(r, "What would help");
     etp_table *t = etp_report_table(r, "checks", NULL, k_columns, 5);

@@ -102,7 +102,7 @@ static const char *remedies(const etp_doctor *d, etp_arena *arena)
             counts = counts || etp_doctor_check_is(c, k_restless[k]);
         }
         if (counts && c->ok == 0 && c->fix) {
-            text = etp_arena_printf(arena, "%s%s%s (%s: %s)", text ? text : "", text ? "; " : "",
+            text = etp_arena_printf(arena, "%s%s%s (%s: %s)", ETP_OR(text, ""), etp_if(text, "; "),
                                     c->fix, c->id, c->found);
         }
     }
@@ -120,14 +120,14 @@ void etp_doctor_noise(etp_doctor *d, etp_arena *arena)
         (etp_check){NAME(OTHER_WORK), others ? n.others <= MOST_OTHERS : -1, false,
                     others ? etp_arena_printf(arena, "%.2f CPUs busy with other work", n.others)
                            : "unreadable",
-                    "at most 0.10 CPUs", others ? "end other programs" : NULL, NULL});
+                    "at most 0.10 CPUs", etp_z_if(others, "end other programs"), NULL});
     etp_checks_add(&d->checks, arena,
                    (etp_check){NAME(STOLEN), stolen ? n.stolen <= MOST_STOLEN : -1, false,
                                stolen
                                    ? etp_arena_printf(arena, "%.1f %% of the time", 100 * n.stolen)
                                    : "unreadable",
                                "at most 1 %, taken by the host of a virtual machine",
-                               stolen ? "use a machine of its own" : NULL, NULL});
+                               etp_z_if(stolen, "use a machine of its own"), NULL});
     bool waited = isfinite(n.waited);
     etp_checks_add(
         &d->checks, arena,
@@ -137,7 +137,7 @@ void etp_doctor_noise(etp_doctor *d, etp_arena *arena)
                    : "unreadable",
             etp_arena_printf(arena, "at most %.0f %%: 'etprof ab' gives no ratio above %.0f %%",
                              100 * ETP_WAIT_MUCH, 100 * ETP_WAIT_MOST),
-            waited ? "end other programs, or measure when they are through" : NULL, NULL});
+            etp_z_if(waited, "end other programs, or measure when they are through"), NULL});
     // A NAN is not quiet either: the machine could not be judged.
     bool quiet = n.floor <= MOST_NOISE;
     etp_checks_add(&d->checks, arena,

@@ -88,9 +88,9 @@ const etp_report *etp_levels_report(const etp_levels *levels, etp_arena *arena)
     for (size_t i = 0; i < levels->n; i++) {
         const etp_level_state *s = &levels->items[i].state;
         ETP_ROW(t, etp_cell_z(level_name(levels->items[i].level)),
-                etp_cell_judged(etp_cell_z(s->available ? "yes" : "no"),
+                etp_cell_judged(etp_cell_z(etp_yes_no(s->available)),
                                 s->available ? ETP_GOOD : ETP_PLAIN),
-                etp_cell_z(s->switchable ? "yes" : "no"), etp_cell_z(s->how));
+                etp_cell_z(etp_yes_no(s->switchable)), etp_cell_z(s->how));
     }
     if (levels->best != ETP_LEVEL_NONE && levels->plain != ETP_LEVEL_NONE) {
         etp_report_text(r, "etprof ab compares %s with %s unless told otherwise.",

@@ -98,9 +98,9 @@ static void arithmetic(const etp_roof_table *table, const uint32_t *threads, siz
     };
     for (size_t k = 0; k < n; k++) {
         const char *title =
-            etp_arena_printf(arena, "%u thread%s", threads[k], threads[k] == 1 ? "" : "s");
-        columns[FIRST + k] = (etp_column){.key = title ? title : "threads",
-                                          .title = title ? title : "threads",
+            etp_arena_printf(arena, "%u thread%s", threads[k], etp_if(threads[k] != 1, "s"));
+        columns[FIRST + k] = (etp_column){.key = ETP_OR(title, "threads"),
+                                          .title = ETP_OR(title, "threads"),
                                           .kind = ETP_KIND_DOUBLE,
                                           .decimals = 1};
     }
@@ -157,7 +157,7 @@ static void moments(const etp_roof_table *table, etp_report *r)
         const etp_roof *x = &table->items[i];
         if (x->unit == ETP_ROOF_NS && x->best) {
             etp_keys_add(keys, ETP_PLAIN, roof_words(x->what), "%s, %u thread%s",
-                         ETP_NS((double)x->best), x->threads, x->threads == 1 ? "" : "s");
+                         ETP_NS((double)x->best), x->threads, etp_if(x->threads != 1, "s"));
         }
     }
 }
@@ -181,8 +181,8 @@ const etp_report *etp_roofs_rows(const etp_roofs_answer *a, etp_arena *arena)
     for (size_t i = 0; i < table->n; i++) {
         const etp_roof *x = &table->items[i];
         ETP_ROW(t, etp_cell_z(etp_roof_what_name(x->what)), etp_cell_z(x->isa[0] ? x->isa : NULL),
-                etp_cell_u64(x->threads), x->bytes ? etp_cell_u64(x->bytes) : etp_cell_missing(),
-                best_of(x), x->best ? etp_cell_double(rate(x, x->median)) : etp_cell_missing(),
+                etp_cell_u64(x->threads), etp_cell_if(x->bytes, etp_cell_u64(x->bytes)), best_of(x),
+                x->best ? etp_cell_double(rate(x, x->median)) : etp_cell_missing(),
                 x->again ? etp_cell_double(rate(x, x->again)) : etp_cell_missing(),
                 etp_cell_z(k_units[x->unit]));
     }
@@ -195,8 +195,8 @@ const etp_report *etp_roofs_report(const etp_roofs_answer *a, etp_arena *arena)
     etp_report *r = etp_report_create(arena, "roofs");
     etp_report_subtitle(r, "%s, %s%s%s%s", table->device,
                         table->cpu[0] ? table->cpu : "CPU not told",
-                        table->governor[0] ? ", governor " : "", table->governor,
-                        a->cached ? " (measured earlier; --fresh measures again)" : "");
+                        etp_if(table->governor[0], ", governor "), table->governor,
+                        etp_if(a->cached, " (measured earlier; --fresh measures again)"));
     etp_report_section(r, 1, "roofs-section", "What it can do at most");
     if (table->emulated) {
         etp_report_note(

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Heat around blocks: waiting until the device is cool enough, and noticing when it slows down.
 #include "measure/block_environment.h"
-#include "base/choice.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -36,7 +35,7 @@ static void describe(const etp_os_state *now, char *out, size_t cap)
     int used = 0;
     if (!isnan(now->temperature_c)) {
         used = snprintf(out, cap, "%.1f C (%s)%s", now->temperature_c, now->temperature_zone,
-                        throttles(now) ? ", " : "");
+                        etp_if(throttles(now), ", "));
     }
     if (throttles(now) && used >= 0 && (size_t)used < cap) {
         snprintf(out + used, cap - (size_t)used, "thermal status %llu",

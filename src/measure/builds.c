@@ -13,12 +13,13 @@ static etp_status open_own(const char *path, const etp_device *device, etp_arena
     ETP_TRY(etp_bundle_hash(bundle, arena, &hash, err));
     // A bare program without a bundle.json is known by its own bytes alone.
     bool folder = bundle->sdk_digest[0] != '\0';
-    bundle->sdk_digest = folder ? hash : ""; // of the bytes: somebody may have put a library there
+    bundle->sdk_digest =
+        etp_if(folder, hash); // of the bytes: somebody may have put a library there
     const char *what = bundle->python ? "Python runtime of" : "etprof's runner with";
     const char *text = "etprof's runner";
     if (bundle->sdk_version[0]) {
         text = etp_arena_printf(arena, "%s ExecuTorch %s%s%.10s", what, bundle->sdk_version,
-                                bundle->sdk_sha[0] ? " " : "", bundle->sdk_sha);
+                                etp_if(bundle->sdk_sha[0], " "), bundle->sdk_sha);
     }
     *out = (etp_run_build){.path = etp_str_from(folder ? bundle->dir : bundle->runner),
                            .sha256 = etp_str_from(hash),
@@ -44,7 +45,8 @@ static etp_status plan_python(const etp_session_plan_options *o, const etp_devic
         return ETP_OK;
     }
     const bool data = o->settings.data || o->settings.kernels_lib;
-    const char *cannot = p->settings.kernels ? "is not sampled: leave out --kernels always" : NULL;
+    const char *cannot =
+        etp_z_if(p->settings.kernels, "is not sampled: leave out --kernels always");
     if (!device->info.local_pid) {
         cannot = "is measured on this machine alone: leave out --device";
     } else if (p->n_phases > 0) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Talking to one started runner.
 #include "measure/channel.h"
-#include "base/choice.h"
 
 #include <stdio.h>
 
@@ -192,7 +191,7 @@ static void quote(etp_str line, char *why, size_t why_cap)
     }
     text[n] = '\0';
     size_t used = strlen(why);
-    snprintf(why + used, why_cap - used, " in \"%s%s\"", text, n < line.len ? "..." : "");
+    snprintf(why + used, why_cap - used, " in \"%s%s\"", text, etp_if(n < line.len, "..."));
 }
 
 etp_channel_result etp_channel_next(etp_channel *t, uint64_t extra_ns, etp_wire_msg *out, char *why,
@@ -242,7 +241,7 @@ bool etp_channel_finish(etp_channel *t)
     }
     // Its output has ended, or the wait for it; now the process gets what is left of the time.
     uint64_t now = etp_os_now_ns();
-    if (etp_process_wait(&t->process, now < deadline ? deadline - now : 0)) {
+    if (etp_process_wait(&t->process, ETP_LESS(deadline, now))) {
         record_end(t);
         return true;
     }

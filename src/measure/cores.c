@@ -46,8 +46,8 @@ void etp_cores_units(etp_session *s)
         text = etp_arena_printf(
             &s->arena,
             "%u threads at an SME level on %u SME unit%s (SMIDR_EL1): threads wait for each other",
-            most, units, units == 1 ? "" : "s");
-    } else if (units == 0 && most > (clusters > 0 ? clusters : 1)) {
+            most, units, etp_if(units != 1, "s"));
+    } else if (units == 0 && most > ETP_MAX(clusters, 1)) {
         text = etp_arena_printf(
             &s->arena,
             "%u threads at an SME level: cores of a cluster share one or two SME units, and the "

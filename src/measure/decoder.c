@@ -2,7 +2,6 @@
 // Recognising text decoders, and what a method keeps between calls.
 #include "measure/decoder.h"
 
-#include "base/choice.h"
 #include "base/sink.h"
 #include "os/os.h"
 
@@ -31,7 +30,7 @@ static uint64_t positive_of(const etp_program *program, const char *name)
 
 const etp_method *etp_decoder_method(const etp_program *program, const char *name)
 {
-    const etp_method *m = etp_program_find_method(program, etp_str_from(name ? name : "forward"));
+    const etp_method *m = etp_program_find_method(program, etp_str_from(ETP_OR(name, "forward")));
     const etp_method *only = NULL;
     uint32_t n = 0;
     for (uint32_t i = 0; i < program->n_methods; i++) {
@@ -53,22 +52,23 @@ const char *etp_decoder_methods(const etp_program *program, etp_arena *arena)
     for (uint32_t i = 0; text && i < program->n_methods; i++) {
         const etp_method *m = &program->methods[i];
         if (m->n_inputs > 0 && n++ < SHOWN) {
-            text =
-                etp_arena_printf(arena, "%s%s%.*s", text, n > 1 ? ", " : "", ETP_STR_ARG(m->name));
+            text = etp_arena_printf(arena, "%s%s%.*s", text, etp_if(n > 1, ", "),
+                                    ETP_STR_ARG(m->name));
         }
     }
     if (n == 0) {
         return "none of its methods takes an input";
     }
-    text = etp_arena_printf(arena, "those that take inputs are %s%s", text, n > SHOWN ? ", …" : "");
-    return text ? text : "";
+    text =
+        etp_arena_printf(arena, "those that take inputs are %s%s", text, etp_if(n > SHOWN, ", …"));
+    return ETP_OR(text, "");
 }
 
 etp_status etp_decoder_no_method(const char *path, const etp_program *program, const char *method,
                                  etp_arena *arena, etp_error *err)
 {
     return etp_fail(err, ETP_USAGE, "%s has no method %s (%s); choose one with --method", path,
-                    method ? method : "forward", etp_decoder_methods(program, arena));
+                    ETP_OR(method, "forward"), etp_decoder_methods(program, arena));
 }
 
 static bool is_tokens(const etp_value *v)
@@ -91,7 +91,7 @@ etp_status etp_decoder_read(const etp_program *program, const char *method, etp_
         const char *there = etp_decoder_methods(program, arena);
         return etp_fail(err, ETP_USAGE,
                         "there is no method %s to give tokens to (%s): choose one with --method",
-                        method ? method : "forward", there);
+                        ETP_OR(method, "forward"), there);
     }
     const etp_method *m = out->method;
     const etp_value *tokens = m->n_inputs > 0 ? &m->values[m->inputs[0]] : NULL;
@@ -101,7 +101,7 @@ etp_status etp_decoder_read(const etp_program *program, const char *method, etp_
         return etp_fail(err, ETP_UNSUPPORTED,
                         "method %s is not a text decoder: expected tokens int64 [1, n] and a start "
                         "position int64 [1], or a position int64 [n] for each token, as its inputs",
-                        out->name ? out->name : "");
+                        ETP_OR(out->name, ""));
     }
     int64_t flag;
     // A program without these methods has not denied it: then the shapes and inputs decide.
@@ -155,7 +155,7 @@ static const char *range_words(const etp_planned *all, size_t n, etp_arena *aren
             const uint64_t to = all[i].offset + all[i].bytes;
             end = ETP_MAX(to, end);
         }
-        etp_strbuf_printf(&b, "%s%u:%llu:%llu", b.len > 0 ? "," : "", first->arena,
+        etp_strbuf_printf(&b, "%s%u:%llu:%llu", etp_if(b.len > 0, ","), first->arena,
                           (unsigned long long)first->offset,
                           (unsigned long long)(end - first->offset));
     }

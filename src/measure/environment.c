@@ -103,8 +103,7 @@ uint64_t etp_environment_slept_ns(const etp_block_environment *e)
     if (e->start.asleep_ns == UINT64_MAX || e->end.asleep_ns == UINT64_MAX) {
         return UINT64_MAX;
     }
-    uint64_t slept =
-        e->end.asleep_ns > e->start.asleep_ns ? e->end.asleep_ns - e->start.asleep_ns : 0;
+    uint64_t slept = ETP_LESS(e->end.asleep_ns, e->start.asleep_ns);
     return slept >= ETP_SLEPT_NS ? slept : 0;
 }
 

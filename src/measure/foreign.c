@@ -46,7 +46,7 @@ static bool mark_lost(foreign_launch *r, etp_lost_reason reason, const char *fmt
         va_end(ap);
         r->out->reason = reason;
         r->out->detail = etp_arena_printf(r->arena, "%s", text);
-        r->out->detail = r->out->detail ? r->out->detail : "out of memory";
+        r->out->detail = ETP_OR(r->out->detail, "out of memory");
     }
     return false;
 }
@@ -109,7 +109,7 @@ static const char *prompt_of(foreign_launch *r)
         text[i * each + each - 1] = packed ? 'a' : ' ';
     }
     if (text) {
-        text[n * each - (packed ? 0 : 1)] = '\0';
+        text[n * each - !packed] = '\0';
     }
     return text;
 }
@@ -144,7 +144,7 @@ static void add_text(foreign_launch *r, argument_list *w)
     if (has[ETP_FOREIGN_NUM_EXECUTIONS]) {
         flag(r, w, ETP_FOREIGN_NUM_EXECUTIONS, "num_executions", count_text(r, r->log.executions));
     } else { // a recording is of one answer alone
-        flag(r, w, ETP_FOREIGN_WARMUP, "warmup", q->dump ? NULL : "true");
+        flag(r, w, ETP_FOREIGN_WARMUP, "warmup", etp_z_if(!q->dump, "true"));
     }
     flag(r, w, has[ETP_FOREIGN_DATA_PATHS] ? ETP_FOREIGN_DATA_PATHS : ETP_FOREIGN_DATA_PATH,
          has[ETP_FOREIGN_DATA_PATHS] ? "data_paths" : "data_path", q->data);
@@ -285,7 +285,7 @@ static bool check_end(foreign_launch *r)
     char said[301];
     const etp_process *p = &r->process;
     (void)last_words(r, said, sizeof said);
-    const char *colon = said[0] ? ": " : "";
+    const char *colon = etp_if(said[0], ": ");
     if (p->signal != 0) {
         return mark_lost(r, ETP_LOST_CRASH, "it was ended by signal %d%s%s", p->signal, colon,
                          said);
@@ -315,7 +315,7 @@ static void spread_total(foreign_launch *r)
     // least in the right order.
     uint64_t start = r->process.start_ns + log->load_ns;
     for (uint64_t i = 0; i < log->executions; i++) {
-        etp_launch_iteration item = {start + i * mean, mean ? mean : 1};
+        etp_launch_iteration item = {start + i * mean, ETP_MAX(mean, 1)};
         ETP_ADD(log->arena, &log->iterations, item);
     }
     r->out->mean_only = true;
@@ -337,13 +337,13 @@ static bool take_answer(foreign_launch *r, const etp_foreign_stats *said)
                          (unsigned long long)wanted);
     }
     if (decode && said->new_tokens != p->calls) {
-        return mark_lost(r, ETP_LOST_GARBAGE,
-                         "its statistics have %llu tokens after the prompt's instead of %llu%s",
-                         (unsigned long long)said->new_tokens, (unsigned long long)p->calls,
-                         said->new_tokens < p->calls && !r->foreign->flags[ETP_FOREIGN_IGNORE_EOS]
-                             ? " (the text ended, and this runner has no --ignore_eos): give a "
-                               "smaller --decode"
-                             : "");
+        return mark_lost(
+            r, ETP_LOST_GARBAGE,
+            "its statistics have %llu tokens after the prompt's instead of %llu%s",
+            (unsigned long long)said->new_tokens, (unsigned long long)p->calls,
+            etp_if(said->new_tokens < p->calls && !r->foreign->flags[ETP_FOREIGN_IGNORE_EOS],
+                   " (the text ended, and this runner has no --ignore_eos): give a "
+                   "smaller --decode"));
     }
     if (ms == 0) {
         return mark_lost(r, ETP_LOST_GARBAGE,
@@ -354,8 +354,7 @@ static bool take_answer(foreign_launch *r, const etp_foreign_stats *said)
     // The statistics come when the answer is complete, and decoding is the end of it: the prompt's
     // time ended so much earlier.
     uint64_t after = decode ? 0 : said->decode_ms, took = (ms + after) * 1000000;
-    etp_launch_iteration item = {said->ended_ns > took ? said->ended_ns - took : 0,
-                                 ms * 1000000 / p->calls};
+    etp_launch_iteration item = {ETP_LESS(said->ended_ns, took), ms * 1000000 / p->calls};
     ETP_ADD(r->arena, &r->log.iterations, item);
     return true;
 }

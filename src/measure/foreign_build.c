@@ -80,7 +80,7 @@ static const char *texts_of(etp_bytes section, etp_arena *arena)
         size_t len = strnlen(text, section.len - i);
         etp_str so_far = etp_strbuf_str(&buf), piece = {text, len};
         if (len > 0 && len < 400 && etp_str_find(so_far, piece) == so_far.len && buf.len < 800) {
-            etp_strbuf_printf(&buf, "%s%.*s", buf.len ? " + " : "", (int)len, text);
+            etp_strbuf_printf(&buf, "%s%.*s", etp_if(buf.len, " + "), (int)len, text);
         }
         i += len + 1;
     }
@@ -114,7 +114,7 @@ static void summarise(etp_foreign *f, etp_arena *arena)
                           f->has_symbols ? "symbols" : "stripped");
         for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
             const char *word = k_words[i][known[i]];
-            etp_strbuf_printf(&buf, "%s%s", word[0] ? ", " : "", word);
+            etp_strbuf_printf(&buf, "%s%s", etp_if(word[0], ", "), word);
         }
         if (f->n_libraries > 0) {
             etp_strbuf_printf(&buf, ", %zu %s of its own", f->n_libraries,
@@ -264,7 +264,7 @@ bool etp_foreign_is(const char *path)
 static void differ(etp_strbuf *buf, const char *what, const char *a, const char *b)
 {
     if (strcmp(a, b) != 0) {
-        etp_strbuf_printf(buf, "%s%s: %s against %s", buf->len ? "; " : "", what,
+        etp_strbuf_printf(buf, "%s%s: %s against %s", etp_if(buf->len, "; "), what,
                           a[0] ? a : "unknown", b[0] ? b : "unknown");
     }
 }

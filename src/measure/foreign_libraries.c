@@ -66,7 +66,7 @@ static const char *find_in(search *s, const char *paths, etp_str origin, etp_str
 
 static void add(search *s, const char *path)
 {
-    const char *full = path ? etp_os_absolute(path, s->arena) : NULL;
+    const char *full = etp_os_absolute(path, s->arena);
     // The bound ends a file that was made to lead on and on.
     if (!full || is_system(full) || s->n > MAX_LIBRARIES) {
         return;

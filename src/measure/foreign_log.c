@@ -71,7 +71,7 @@ static void take_iteration(etp_foreign_log *log, uint64_t i, uint64_t n, uint64_
         return;
     }
     // A line comes after its iteration; two that are read at once ended one after the other.
-    uint64_t start = now > ns ? now - ns : 0;
+    uint64_t start = ETP_LESS(now, ns);
     if (log->iterations.n > 0) {
         const etp_launch_iteration *last = &log->iterations.items[log->iterations.n - 1];
         start = ETP_MAX(start, last->start_ns + last->ns);

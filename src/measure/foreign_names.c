@@ -6,7 +6,6 @@
 
 #include <etprof/etdump.h>
 
-#include "base/choice.h"
 #include "measure/foreign.h"
 #include "measure/selftest.h"
 #include "types.h"
@@ -61,7 +60,7 @@ static bool read_names(const char *path, etp_arena *arena, const char **list)
             }
             etp_str name = base_name(ev.delegate_id_str.len > 0 ? ev.delegate_id_str : ev.name);
             if (has_kernels(name) && !etp_names_have(etp_str_from(*list), ';', name)) {
-                *list = etp_arena_printf(arena, "%s%s%.*s", *list, **list ? "; " : "",
+                *list = etp_arena_printf(arena, "%s%s%.*s", *list, etp_if(**list, "; "),
                                          ETP_STR_ARG(name));
                 ok = ok && *list;
             }
@@ -143,7 +142,7 @@ static const char *push_model(etp_device *device, etp_arena *arena)
     etp_str bytes = {(const char *)k_selftest_types, sizeof k_selftest_types};
     bool ok = here && etp_os_write_atomic(here, bytes, NULL) == ETP_OK &&
               device->ops->push(device, here, arena, &there, NULL) == ETP_OK;
-    return ok ? there : NULL;
+    return etp_z_if(ok, there);
 }
 
 void etp_foreign_names(etp_device *device, const etp_session_plan *plan,

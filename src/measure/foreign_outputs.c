@@ -40,7 +40,7 @@ static void write_output(etp_json *j, const char *dir, uint32_t i, const etp_pte
     bool there = t && path && size_of(path) == t->nbytes;
     etp_json_begin_object(j);
     etp_json_kv_u64(j, "index", i);
-    etp_json_kv_z(j, "file", there ? name : NULL);
+    etp_json_kv_z(j, "file", etp_z_if(there, name));
     etp_json_kv_z(j, "dtype", t ? etp_dtype_name(t->dtype) : NULL);
     etp_json_key(j, "shape");
     etp_json_begin_array(j);

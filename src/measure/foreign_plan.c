@@ -277,7 +277,7 @@ static etp_status check_levels(const etp_session_plan_options *o, etp_session_pl
                                       : "Build it twice, with the feature and without, and compare "
                                         "the builds: etprof ab MODEL --runner-a OFF --runner-b "
                                         "ON --levels OFF,ON",
-                            one_twice ? "--runner " : "");
+                            etp_if(one_twice, "--runner "));
         }
         a->mask[0] = '\0'; // started as it is
     }
@@ -311,10 +311,10 @@ static etp_status check_kinds(etp_session_plan *p, etp_error *err)
                         "--precision: this runner's clock counts whole milliseconds, and equal "
                         "readings would look precise; give --blocks");
     }
-    p->settings.warmup = p->settings.warmup ? p->settings.warmup : 1;
+    p->settings.warmup = ETP_MAX(p->settings.warmup, 1);
     const uint64_t usual = repeats ? 5 : 1;
-    p->settings.iterations = p->settings.iterations ? p->settings.iterations : usual;
-    p->settings.traced = p->settings.traced ? p->settings.traced : 1;
+    p->settings.iterations = ETP_OR(p->settings.iterations, usual);
+    p->settings.traced = ETP_MAX(p->settings.traced, 1);
     return ETP_OK;
 }
 
@@ -324,10 +324,10 @@ etp_status etp_foreign_plan(const etp_session_plan_options *o, etp_arena *arena,
     if (o->n_runners == 0) {
         return ETP_OK;
     }
-    size_t n_threads = o->n_threads ? o->n_threads : 1;
+    size_t n_threads = ETP_MAX(o->n_threads, 1);
     // Levels that were chosen by default are not in the options: their number follows from the
     // arms.
-    size_t n_levels = p->n_arms / (o->n_models * n_threads * (p->n_phases ? p->n_phases : 1));
+    size_t n_levels = p->n_arms / (o->n_models * n_threads * ETP_MAX(p->n_phases, 1));
     if (o->n_runners != 1 && o->n_runners != n_levels) {
         return etp_fail(err, ETP_USAGE, "%zu runners for %zu levels", o->n_runners, n_levels);
     }

@@ -72,7 +72,7 @@ bool etp_foreign_stats_read(etp_str text, etp_foreign_stats *out, char *why, siz
     reading r = {.why = why, .why_cap = why_cap, .ok = true};
     *out = (etp_foreign_stats){0};
     if (etp_json_parse(text, &root, &fault, NULL) != ETP_OK || !json_is_object(root)) {
-        const char *why_not = fault == ETP_JSON_TWICE ? " (a key occurs twice)" : "";
+        const char *why_not = etp_if(fault == ETP_JSON_TWICE, " (a key occurs twice)");
         refuse(&r, "they are not a JSON object%s",
                fault == ETP_JSON_NAN ? " (NaN or Infinity in them)" : why_not);
         json_decref(root);
@@ -124,7 +124,7 @@ etp_status etp_foreign_text_settle(etp_settings *set, etp_arena *arena, etp_erro
         set->decode = DEFAULT_DECODE;
     }
     if (set->decode && !set->depth) { // behind the prompt that is measured
-        etp_str first = etp_str_from(set->prefill ? set->prefill : DEFAULT_PREFILL);
+        etp_str first = etp_str_from(ETP_OR(set->prefill, DEFAULT_PREFILL));
         (void)etp_str_cut(&first, ",", &first);
         set->depth = etp_arena_strdup(arena, first);
         ETP_NEED(set->depth, err, "phases");
@@ -147,7 +147,7 @@ static const char *clock_text(const etp_session_plan *p, etp_arena *arena)
     const char *text = "";
     for (uint32_t i = 0; text && i < p->n_phases; i++) {
         const etp_planned_phase *phase = &p->phases[i];
-        text = etp_arena_printf(arena, "%s%s%s ±%s", text, i ? ", " : "", phase->name,
+        text = etp_arena_printf(arena, "%s%s%s ±%s", text, etp_if(i, ", "), phase->name,
                                 ETP_NS((double)phase->clock_ns));
     }
     return text;

@@ -109,7 +109,7 @@ static const char *shape_text(const tensor *t, etp_arena *arena)
 {
     const char *text = etp_arena_printf(arena, "%s[", etp_dtype_name(t->dtype));
     for (uint32_t d = 0; text && d < t->n_dims; d++) {
-        text = etp_arena_printf(arena, "%s%s%llu", text, d ? "," : "",
+        text = etp_arena_printf(arena, "%s%s%llu", text, etp_if(d, ","),
                                 (unsigned long long)t->sizes[d]);
     }
     return text ? etp_arena_printf(arena, "%s]", text) : NULL;
@@ -135,7 +135,7 @@ static etp_status write_input(preparation *p, size_t i, const void *data, size_t
 static etp_status refuse(preparation *p, size_t i, const char *found, const char *wanted)
 {
     return etp_fail(p->err, ETP_USAGE, "input %zu is %s, method %.*s takes %s", i,
-                    found ? found : "?", ETP_STR_ARG(p->method->name), wanted ? wanted : "?");
+                    ETP_OR(found, "?"), ETP_STR_ARG(p->method->name), ETP_OR(wanted, "?"));
 }
 
 // A scalar input of a program comes as an array without dimensions, which is how numpy saves one.
@@ -184,7 +184,7 @@ static void note_shape(preparation *p, size_t i, const tensor *given)
         dims[d] = (int64_t)given->sizes[d]; // within the program's
     }
     const char *shape = etp_dims_text(dims, given->n_dims, p->arena);
-    const char *before = p->shapes ? p->shapes : "", *comma = p->shapes ? "," : "";
+    const char *before = ETP_OR(p->shapes, ""), *comma = etp_if(p->shapes, ",");
     p->shapes = shape ? etp_arena_printf(p->arena, "%s%s%zu=%s", before, comma, i, shape) : NULL;
 }
 
@@ -207,7 +207,7 @@ static etp_status put_tensor(preparation *p, size_t i, const tensor *given)
         memcpy(wanted.sizes, given->sizes, sizeof wanted.sizes);
         note_shape(p, i, given);
     } else if (!same) {
-        const char *most = meta->dynamism == ETP_SHAPE_STATIC ? "" : "at most ";
+        const char *most = etp_if(meta->dynamism != ETP_SHAPE_STATIC, "at most ");
         return refuse(p, i, shape_text(given, p->arena),
                       etp_arena_printf(p->arena, "%s%s", most, shape_text(&wanted, p->arena)));
     }
@@ -363,7 +363,7 @@ static etp_status write_output(preparation *p, size_t i, const etp_bundled_value
                  bytes == given.data.len;
     etp_json_begin_object_inline(j);
     etp_json_kv_u64(j, "index", i);
-    etp_json_kv_z(j, "file", known ? name : NULL);
+    etp_json_kv_z(j, "file", etp_z_if(known, name));
     etp_json_kv_z(j, "dtype", known ? etp_dtype_name(given.dtype) : NULL);
     etp_status status = ETP_OK;
     if (known) {
@@ -533,7 +533,7 @@ static etp_status from_files(preparation *p, const char *spec, etp_inputs *out)
         if (p->method && etp_str_ends(part, ETP_STR(".npy"))) {
             ETP_TRY(from_npy(p, i, file));
         }
-        joined = etp_arena_printf(p->arena, "%s%s%s", joined, joined[0] ? "," : "", file);
+        joined = etp_arena_printf(p->arena, "%s%s%s", joined, etp_if(joined[0], ","), file);
     }
     out->spec = joined;
     out->files = p->files;

@@ -49,7 +49,7 @@ static bool mark_lost(launch *l, etp_lost_reason reason, const char *fmt, ...)
         va_end(ap);
         l->out->reason = reason;
         const char *copy = etp_arena_strdup(l->arena, etp_str_from(text));
-        l->out->detail = copy ? copy : "out of memory";
+        l->out->detail = ETP_OR(copy, "out of memory");
     }
     return false;
 }
@@ -62,7 +62,7 @@ static void explain_end(launch *l)
     etp_channel *t = l->channel;
     bool ended = etp_channel_finish(t);
     etp_str line = etp_channel_last_line(t);
-    const char *colon = line.len > 0 ? ": " : "";
+    const char *colon = etp_if(line.len > 0, ": ");
     if (!ended) {
         mark_lost(l, ETP_LOST_HANG, "the runner closed its output and did not end");
     } else if (t->lost) {
@@ -164,7 +164,7 @@ static bool check_mask(launch *l, const etp_wire_hello *h)
 static bool keep(launch *l, etp_str *field, const char *text)
 {
     char *copy = etp_arena_strdup(l->arena, etp_str_from(text));
-    *field = etp_str_from(copy ? copy : "");
+    *field = etp_str_from(ETP_OR(copy, ""));
     return copy != NULL;
 }
 

@@ -228,7 +228,7 @@ static void compare_elements(const numbers *a, const numbers *b, const output *o
     }
     const bool zeros = aa == 0 || bb == 0; // all of one side, or of both, which are then alike
     d->cosine = zeros ? (double)(aa == bb) : dot / sqrt(aa * bb);
-    d->cosine = finite > 0 || o->elements == 0 ? d->cosine : (double)NAN;
+    d->cosine = etp_value_if(finite > 0 || o->elements == 0, d->cosine);
     d->power = aa;
     d->rounding = rounding > 0 ? rounding / aa : 0;
     d->snr_db = 10 * log10(aa / noise);
@@ -307,7 +307,7 @@ static const char *layout_text(const output *o, etp_arena *arena)
 static void set_reason(etp_outputs_comparison *out, const char *why)
 {
     out->ok = false;
-    out->why = out->why ? out->why : why;
+    out->why = ETP_OR(out->why, why);
 }
 
 // ANY_TYPE: of whatever types, as the numbers that they stand for.

@@ -77,7 +77,7 @@ static etp_status make_shapes(const etp_settings *settings, const etp_inputs *in
         const char *there = etp_decoder_methods(program, arena);
         return etp_fail(err, ETP_USAGE,
                         "--shape: there is no method %s (%s); choose one with --method",
-                        settings->method ? settings->method : "forward", there);
+                        ETP_OR(settings->method, "forward"), there);
     }
     for (size_t i = 0; i < n; i++) {
         most = ETP_MAX(all[i].n, most);
@@ -96,7 +96,7 @@ static etp_status make_shapes(const etp_settings *settings, const etp_inputs *in
             // seed.
             const etp_steps_input in = {
                 .index = all[i].index, .fill = fill, .shape = shape, .seed = settings->seed + i};
-            name = etp_arena_printf(arena, "%s%s%.*s", name, i ? "_" : "", ETP_STR_ARG(shape));
+            name = etp_arena_printf(arena, "%s%s%.*s", name, etp_if(i, "_"), ETP_STR_ARG(shape));
             ETP_ADD(arena, &step.inputs, in);
         }
         p.name = etp_str_from(name);
@@ -161,9 +161,9 @@ static etp_status take_call(const making *m, const etp_steps_phase *from, size_t
     bool same =
         model == 0 || (strcmp(call.method, to->method) == 0 &&
                        strcmp(call.inputs, to->inputs) == 0 && strcmp(call.start, to->start) == 0);
-    to->method = same ? call.method : "";
-    to->inputs = same ? call.inputs : "";
-    to->start = same ? call.start : "";
+    to->method = etp_if(same, call.method);
+    to->inputs = etp_if(same, call.inputs);
+    to->start = etp_if(same, call.start);
     return ETP_OK;
 }
 

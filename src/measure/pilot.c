@@ -3,7 +3,6 @@
 // what the launch spends on everything else, so that at least three quarters of it are measurement;
 // between 10 and 1000.
 #include "measure/pilot.h"
-#include "base/choice.h"
 
 #include <math.h>
 
@@ -39,9 +38,8 @@ bool etp_pilot_needed(const etp_session_plan *plan)
 
 etp_arm_counts etp_pilot_fixed(const etp_session_plan *plan)
 {
-    etp_arm_counts c = {.warmup = plan->settings.warmup ? plan->settings.warmup : WARMUP_MIN,
-                        .iterations =
-                            plan->settings.iterations ? plan->settings.iterations : TIMED_MIN};
+    etp_arm_counts c = {.warmup = ETP_OR(plan->settings.warmup, WARMUP_MIN),
+                        .iterations = ETP_OR(plan->settings.iterations, TIMED_MIN)};
     c.traced = traced_count(plan, c.iterations);
     return c;
 }
@@ -64,7 +62,7 @@ etp_arm_counts etp_pilot_counts(const etp_session_plan *plan, const etp_launch_o
     // is the standard deviation of a normal distribution.
     double within = 1.4826 * etp_mad(scratch, trial->n_iterations);
     double other = fmax((double)trial->record.wall_ns - spent, 0); // start, load, end
-    etp_arm_counts c = {.iteration_ns = (uint64_t)each, .within_ln = isfinite(within) ? within : 0};
+    etp_arm_counts c = {.iteration_ns = (uint64_t)each, .within_ln = etp_known_or_0(within)};
     // As many as the trial needed for 0.2 s: early iterations are slower than `each`.
     while (c.warmup < trial->n_warmup && (c.warmup < WARMUP_MIN || warm < WARMUP_NS)) {
         warm += (double)trial->iterations[c.warmup++].ns;
@@ -73,7 +71,7 @@ etp_arm_counts etp_pilot_counts(const etp_session_plan *plan, const etp_launch_o
     // clocks warm, and its first iterations are then no longer than the others.
     uint64_t later = count_for(WARMUP_NS, each, WARMUP_MIN, 1000000);
     c.warmup = ETP_MAX(c.warmup, later);
-    c.warmup = plan->settings.warmup ? plan->settings.warmup : c.warmup;
+    c.warmup = ETP_OR(plan->settings.warmup, c.warmup);
     double rest = other + (double)c.warmup * each;
     c.iterations = plan->settings.iterations
                        ? plan->settings.iterations

@@ -139,7 +139,7 @@ static const char *names_of(const etp_level *levels, size_t n, const etp_isa_cpu
     for (size_t i = 0; i < n && text; i++) {
         if (!available_on || etp_level_state_of(available_on, levels[i]).available) {
             bool one = etp_level_hides_one(levels[i]);
-            text = etp_arena_printf(arena, "%s%s%s", text, text[0] ? ", " : "",
+            text = etp_arena_printf(arena, "%s%s%s", text, etp_if(text[0], ", "),
                                     one ? etp_isa_feature_name(etp_level_without(levels[i]))
                                         : etp_level_get(levels[i])->name);
         }
@@ -167,7 +167,7 @@ static etp_status check_level(const etp_session_plan_options *o, const char *nam
                               const etp_isa_cpu *cpu, etp_arena *arena, etp_level *out,
                               etp_error *err)
 {
-    if (etp_isa_stands_for(o->usable ? o->usable : cpu, name, out)) {
+    if (etp_isa_stands_for(ETP_OR(o->usable, cpu), name, out)) {
         return *out ? ETP_OK : etp_fail(err, ETP_ENVIRONMENT, "no level of this CPU is %s", name);
     }
     *out = etp_level_find(cpu->family, name);
@@ -233,7 +233,7 @@ static etp_status add_each_hidden(const etp_session_plan_options *o, const etp_i
     etp_level single[ETP_LEVEL_COUNT];
     size_t n = etp_level_list_single(cpu->family, single);
     for (size_t i = 0; i < n; i++) {
-        etp_level_state state = etp_level_state_of(o->usable ? o->usable : cpu, single[i]);
+        etp_level_state state = etp_level_state_of(ETP_OR(o->usable, cpu), single[i]);
         if (state.available && state.switchable) {
             ETP_TRY(add_level(o, single[i], out, err));
         }
@@ -290,7 +290,7 @@ static etp_status choose_levels(const etp_session_plan_options *o, const etp_isa
     if (out->n > 0) {
         return ETP_OK;
     }
-    const etp_isa_cpu *usable = o->usable ? o->usable : cpu;
+    const etp_isa_cpu *usable = ETP_OR(o->usable, cpu);
     etp_level best = etp_isa_best(usable), plain = etp_isa_plain(usable);
     if (best != ETP_LEVEL_NONE && o->n_runners > 0 && cpu->family == ETP_ISA_X86_64) {
         best = ETP_LEVEL_BEST_X86_64; // as it is: what the build of others has is not known
@@ -354,7 +354,7 @@ static etp_status add_arm(const etp_session_plan_options *o, etp_platform platfo
 {
     if (out->n_arms == MAX_ARMS) {
         return etp_fail(err, ETP_USAGE, "more than %d arms (models x levels x threads%s)", MAX_ARMS,
-                        out->n_phases > 0 ? " x phases" : "");
+                        etp_if(out->n_phases > 0, " x phases"));
     }
     etp_planned_arm *a = &out->arms[out->n_arms];
     const etp_run_model *m = &out->models[model];
@@ -400,8 +400,8 @@ static etp_status make_phase_arms(const etp_session_plan_options *o, etp_platfor
                                   const level_choice *levels, uint32_t phase, etp_arena *arena,
                                   etp_session_plan *out, etp_error *err)
 {
-    size_t n_threads = o->n_threads ? o->n_threads : 1;
-    size_t sides = o->n_caches ? o->n_caches : 1;
+    size_t n_threads = ETP_MAX(o->n_threads, 1);
+    size_t sides = ETP_MAX(o->n_caches, 1);
     sides = o->builds ? 2 : sides;
     for (size_t m = 0; m < o->n_models; m++) {
         for (size_t l = 0; l < levels->n; l++) {
@@ -448,7 +448,7 @@ static etp_status make_arms(const etp_session_plan_options *o, etp_platform plat
     ETP_NEED(out->arms, err, "the plan");
     // Every phase has the same arms in the same order, so that the same arm of another phase is
     // found by arithmetic.
-    for (uint32_t p = 0; p < (out->n_phases ? out->n_phases : 1); p++) {
+    for (uint32_t p = 0; p < ETP_MAX(out->n_phases, 1); p++) {
         ETP_TRY(make_phase_arms(o, platform, &levels, p, arena, out, err));
     }
     if (o->n_names > 0 && o->n_names != out->n_arms) {
@@ -547,7 +547,7 @@ static etp_status set_counts(const etp_session_plan_options *o, bool emulated,
                         emulated ? "an emulator's times have none" : "there is one arm only");
     }
     if (emulated) { // minutes per launch, and the times mean nothing
-        set->warmup = set->warmup ? set->warmup : 1;
+        set->warmup = ETP_MAX(set->warmup, 1);
         set->iterations = set->iterations ? set->iterations : 3;
     }
     // Something else than the number of blocks ends such a session; then the number is only a
@@ -644,7 +644,7 @@ static etp_status hash_files(const char *list, const char *what, etp_arena *aren
 {
     const char *paths = NULL, *hashes = NULL;
     uint64_t sum = 0;
-    for (etp_str one, rest = etp_str_from(list ? list : ""); etp_settings_next_file(&rest, &one);) {
+    for (etp_str one, rest = etp_str_from(ETP_OR(list, "")); etp_settings_next_file(&rest, &one);) {
         char hex[ETP_SHA256_HEX_CHARS];
         uint64_t bytes;
         etp_planned_file f;
@@ -675,7 +675,7 @@ static etp_status prepare_inputs(const etp_session_plan_options *o, const etp_de
     const char *spec = o->settings.inputs && !text ? o->settings.inputs : fallback;
     out->inputs = ETP_NEW_ARRAY(arena, etp_inputs, out->n_models);
     ETP_NEED(out->inputs, err, "inputs");
-    const char *given = etp_input_kind_of(spec) == ETP_INPUTS_FILES ? spec : NULL;
+    const char *given = etp_z_if(etp_input_kind_of(spec) == ETP_INPUTS_FILES, spec);
     ETP_TRY(hash_files(given, "input", arena, out, &given, &out->hashes.inputs, NULL, err));
     for (size_t m = 0; m < out->n_models; m++) {
         const char *dir = etp_arena_printf(arena, "%s/inputs-%zu", device->work_dir, m);

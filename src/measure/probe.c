@@ -30,8 +30,8 @@ static etp_status explain(etp_channel *channel, etp_channel_result r, const char
     }
     return etp_fail(err, ETP_ENVIRONMENT, "the runner does not start (%s %d)%s%.*s",
                     ended && channel->process.signal ? "signal" : "status",
-                    channel->process.signal ? channel->process.signal : channel->process.exit_code,
-                    log.len > 0 ? ": " : "", ETP_STR_ARG(log));
+                    ETP_OR(channel->process.signal, channel->process.exit_code),
+                    etp_if(log.len > 0, ": "), ETP_STR_ARG(log));
 }
 
 static etp_status ask(etp_channel *channel, etp_arena *arena, etp_device_cpu *out, etp_error *err)
@@ -57,7 +57,7 @@ static etp_status ask(etp_channel *channel, etp_arena *arena, etp_device_cpu *ou
     out->executorch = etp_arena_strdup(arena, etp_str_from(msg.u.hello.executorch));
     // "hardware", or "none: " and why not, as one text: so it is kept in the manifest.
     const char *events = msg.u.hello.counters.events, *reason = msg.u.hello.counters.why;
-    out->counters = etp_arena_printf(arena, "%s%s%s", events, reason[0] ? ": " : "", reason);
+    out->counters = etp_arena_printf(arena, "%s%s%s", events, etp_if(reason[0], ": "), reason);
     out->counters_fix = etp_arena_strdup(arena, etp_str_from(msg.u.hello.counters.fix));
     return etp_arena_check(arena, err, "the probe");
 }

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/choice.h"
 #include "measure/state.h"
 
 // Lines are cut, never refused: the longest are errors of runners with their last words.
@@ -39,9 +38,9 @@ const char *etp_session_arm_words(const etp_session_plan *plan, uint32_t arm,
     char threads[32] = "";
     if (threads_differ) {
         snprintf(threads, sizeof threads, ", %u thread%s", mine->threads,
-                 mine->threads == 1 ? "" : "s");
+                 etp_if(mine->threads != 1, "s"));
     }
-    snprintf(buf, ETP_CANDIDATE_CHARS, "%s%s%s%s", phase ? phase->name : "", phase ? ": " : "",
+    snprintf(buf, ETP_CANDIDATE_CHARS, "%s%s%s%s", phase ? phase->name : "", etp_if(phase, ": "),
              etp_level_get(mine->level)->word, threads);
     return buf;
 }

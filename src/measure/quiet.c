@@ -26,7 +26,7 @@ void etp_quiet_add(const etp_session *s, uint32_t arm, const etp_launch_outcome 
         uint64_t ns = o->iterations[i].ns, cpu = r->counted.items[i].cpu_ns;
         if (cpu > 0) {
             sum->wall_ns += ns;
-            sum->wait_ns += ns > cpu ? ns - cpu : 0;
+            sum->wait_ns += ETP_LESS(ns, cpu);
         }
     }
 }

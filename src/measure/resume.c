@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Going on with a session that was interrupted, and planning one again.
 
-#include "base/choice.h"
 #include "measure/foreign.h"
 #include "measure/state.h"
 
@@ -45,8 +44,8 @@ static void add_number(number_set *set, uint32_t v, etp_arena *arena)
 static etp_status check_product(const etp_run *run, const text_set *levels,
                                 const number_set *threads, const number_set *caches, etp_error *err)
 {
-    size_t i = 0, phases = run->phases.n > 0 ? run->phases.n : 1;
-    size_t sides = caches->n > 0 ? caches->n : 1;
+    size_t i = 0, phases = ETP_MAX(run->phases.n, 1);
+    size_t sides = ETP_MAX(caches->n, 1);
     sides = run->builds.n > 0 ? run->builds.n : sides;
     bool same = run->arms.n == phases * run->models.n * levels->n * threads->n * sides;
     for (uint32_t k = 0; same && k < phases * run->models.n; k++) {

@@ -61,7 +61,7 @@ static etp_status describe_there(etp_device *device, etp_arena *arena, etp_roof_
     const char *name = etp_device_fact_of(&facts, "cpu"),
                *cpus = etp_device_fact_of(&facts, "cpus");
     uint64_t n = 0;
-    out->cpu = name ? name : "";
+    out->cpu = ETP_OR(name, "");
     out->cpus = etp_parse_u64(etp_str_from(cpus), &n) && n <= UINT32_MAX ? (uint32_t)n : 0;
     (void)etp_parse_u64(etp_str_from(etp_device_fact_of(&facts, "frequency_max_khz")),
                         &out->max_khz);
@@ -129,9 +129,9 @@ static const char *counts_of(const etp_roofs_options *o, etp_arena *arena)
     etp_strbuf b;
     etp_strbuf_init(&b, arena);
     for (size_t i = 0; i < o->n_threads; i++) {
-        etp_strbuf_printf(&b, "%s%u", i ? "," : "", o->threads[i]);
+        etp_strbuf_printf(&b, "%s%u", etp_if(i, ","), o->threads[i]);
     }
-    return b.failed ? NULL : b.ptr;
+    return etp_z_if(!b.failed, b.ptr);
 }
 
 // Until "done": one line for each roof, and words of a later version in between are passed over.
@@ -153,10 +153,9 @@ static etp_status read_output(etp_channel *channel, uint64_t extra_ns, taker *t,
         }
         if (msg.type == ETP_WIRE_ERROR) {
             bool old = etp_wire_code_find(msg.u.error.code) == ETP_WIRE_CODE_USAGE;
-            return etp_fail(
-                err, ETP_CHILD, "the runner says: %s%s", msg.u.error.message,
-                old ? "; a runner of another version? build its bundle again (scripts/build-runner)"
-                    : "");
+            return etp_fail(err, ETP_CHILD, "the runner says: %s%s", msg.u.error.message,
+                            etp_if(old, "; a runner of another version? build its bundle "
+                                        "again (scripts/build-runner)"));
         }
         if (msg.type == ETP_WIRE_DONE) {
             take_load(t, (etp_roofs_load){msg.u.done.span_ns, msg.u.done.wait_ns});

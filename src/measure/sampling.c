@@ -4,7 +4,6 @@
 // session is used up. Nobody has to ask for it where that part is small.
 #include <math.h>
 
-#include "base/choice.h"
 #include "measure/state.h"
 
 #define LEAST_GAIN 0.005 // of the time: not worth another launch

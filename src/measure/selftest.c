@@ -38,8 +38,8 @@ static bool read_answer(etp_str line, etp_arena *arena, answer *out)
         if (name && (json_array_size(levels) == 1 || strcmp(name, out->level) == 0)) {
             out->ok = json_is_true(verdict);
             out->failed = json_is_false(verdict);
-            out->why = etp_arena_strdup(arena, etp_str_from(why ? why : ""));
-            out->names = etp_arena_strdup(arena, etp_str_from(types ? types : ""));
+            out->why = etp_arena_strdup(arena, etp_str_from(ETP_OR(why, "")));
+            out->names = etp_arena_strdup(arena, etp_str_from(ETP_OR(types, "")));
             out->found = out->why && out->names;
         }
     }
@@ -296,11 +296,11 @@ etp_status etp_selftest_run(etp_device *device, const etp_session_plan *plan, co
         } else if (a->found) {
             verdict = a->failed ? "FAILED" : "cannot tell";
         }
-        etp_strbuf_printf(&text, "%s%s: %s%s%s", text.len > 0 ? "; " : "", a->level, verdict,
-                          a->why[0] ? ", " : "", a->why);
+        etp_strbuf_printf(&text, "%s%s: %s%s%s", etp_if(text.len > 0, "; "), a->level, verdict,
+                          etp_if(a->why[0], ", "), a->why);
     }
     out->ok = out->ok && out->ran;
-    out->text = text.ptr ? text.ptr : "";
+    out->text = ETP_OR(text.ptr, "");
     out->told = out->ok && out->told;
     ETP_TRY(etp_arena_check(arena, err, "the self-test"));
     // What tells nothing is not remembered: the next session asks again.

@@ -3,7 +3,6 @@
 
 #include <etprof/version.h>
 
-#include "base/choice.h"
 #include "measure/cores.h"
 #include "measure/environment.h"
 #include "measure/foreign.h"
@@ -98,11 +97,11 @@ static etp_status push(etp_session *s, const char *local, const char **out, etp_
 static etp_status push_inputs(etp_session *s, const etp_inputs *in, const char **out,
                               etp_error *err)
 {
-    *out = in->files ? "" : in->spec;
+    *out = etp_if(!in->files, in->spec);
     for (size_t i = 0; in->files && i < in->n; i++) {
         const char *remote = NULL;
         ETP_TRY(push(s, in->files[i], &remote, err));
-        *out = etp_arena_printf(&s->arena, "%s%s%s", *out, i ? "," : "", remote);
+        *out = etp_arena_printf(&s->arena, "%s%s%s", *out, etp_if(i, ","), remote);
     }
     return ETP_OK;
 }
@@ -163,8 +162,7 @@ static etp_status push_files(etp_session *s, etp_error *err)
     if (set->kernels_lib && s->device->info.local_pid) { // alone it goes to other devices
         ETP_TRY(etp_session_watch_needed(s, set->kernels_lib, err));
     }
-    for (etp_str one, rest = etp_str_from(set->data ? set->data : "");
-         etp_str_part(&rest, ',', &one);) {
+    for (etp_str one, rest = etp_str_from(ETP_OR(set->data, "")); etp_str_part(&rest, ',', &one);) {
         const char *there = NULL, *local = etp_arena_strdup(&s->arena, one);
         ETP_NEED(local, err, "data files");
         ETP_TRY(push(s, local, &there, err));
@@ -331,7 +329,7 @@ static void judge_contention(etp_session *s)
                              "time: other work is running on this machine",
                              100 * share);
         etp_session_note(s, ETP_NOTE_CPU_CONTENDED,
-                         text ? text : "the runner had to wait for a free CPU");
+                         ETP_OR(text, "the runner had to wait for a free CPU"));
     }
 }
 

@@ -40,7 +40,7 @@ static uint64_t token_at(uint64_t seed, uint64_t place, uint64_t vocabulary)
 static const char *dims_text(const making *m, const int64_t *dims, uint32_t rank)
 {
     const char *text = etp_dims_text(dims, rank, m->arena);
-    return text ? text : "a shape";
+    return ETP_OR(text, "a shape");
 }
 
 static etp_status refuse(const making *m, const etp_steps_phase *p, uint64_t index,
@@ -48,7 +48,7 @@ static etp_status refuse(const making *m, const etp_steps_phase *p, uint64_t ind
 {
     return etp_fail(m->err, ETP_USAGE, "%s: phase \"%.*s\": input %llu of method %.*s: %s",
                     m->model, ETP_STR_ARG(p->name), (unsigned long long)index,
-                    ETP_STR_ARG(p->method->name), what ? what : "out of memory");
+                    ETP_STR_ARG(p->method->name), ETP_OR(what, "out of memory"));
 }
 
 // ---- shapes ----
@@ -65,8 +65,8 @@ static const char *wrong_shape(const making *m, const shape *s)
         return NULL;
     }
     return etp_arena_printf(m->arena, "shape %s is not %s%s%s", dims_text(m, s->dims, s->rank),
-                            v->dynamic ? "within " : "", dims_text(m, v->dims, v->rank),
-                            v->dynamic ? "" : ", the only one it takes (static shape)");
+                            etp_if(v->dynamic, "within "), dims_text(m, v->dims, v->rank),
+                            etp_if(!v->dynamic, ", the only one it takes (static shape)"));
 }
 
 static etp_status shape_of(const making *m, const etp_steps_phase *p, const etp_steps_input *in,

@@ -17,7 +17,7 @@ static bool step_sizes(const etp_step *step, const etp_method *method, etp_strbu
             return false;
         }
         if (v->dynamic) { // static sizes are in the program
-            etp_strbuf_printf(out, "%s%llu=%.*s", out->len ? "," : "",
+            etp_strbuf_printf(out, "%s%llu=%.*s", etp_if(out->len, ","),
                               (unsigned long long)in->index, ETP_STR_ARG(in->shape));
         }
     }

@@ -160,15 +160,15 @@ static void candidate_words(const etp_session *s, uint32_t reference, uint32_t a
     bool threads = arm->threads != base->threads;
     char count[32] = "";
     if (threads) {
-        snprintf(count, sizeof count, "%s%u thread%s", level ? ", " : "", arm->threads,
-                 arm->threads == 1 ? "" : "s");
+        snprintf(count, sizeof count, "%s%u thread%s", etp_if(level, ", "), arm->threads,
+                 etp_if(arm->threads != 1, "s"));
     }
     if (!(level || threads) || arm->model != base->model || arm->side != base->side) {
         snprintf(out, ETP_CANDIDATE_CHARS, "%s", arm->name);
         return;
     }
     // Which kernels ran is known in the end.
-    snprintf(out, ETP_CANDIDATE_CHARS, "%s%s%s%s", phase ? phase->name : "", phase ? ": " : "",
+    snprintf(out, ETP_CANDIDATE_CHARS, "%s%s%s%s", phase ? phase->name : "", etp_if(phase, ": "),
              level ? etp_level_get(arm->level)->name : "", count);
 }
 
@@ -315,7 +315,7 @@ void etp_session_say_budget(etp_session *s, uint32_t block)
 void etp_session_say_plan(etp_session *s)
 {
     const etp_session_plan *p = s->plan;
-    uint32_t left = p->blocks > s->run.blocks_done ? p->blocks - s->run.blocks_done : 0;
+    uint32_t left = ETP_LESS(p->blocks, s->run.blocks_done);
     uint32_t least = p->settings.precision > 0 && left > ETP_MIN_BLOCKS ? ETP_MIN_BLOCKS : left;
     double each = (double)etp_session_block_ns(s, false);
     double control = (double)etp_session_block_ns(s, true) - each;
@@ -335,7 +335,7 @@ void etp_session_say_plan(etp_session *s)
                  duration(p->settings.budget_s * 1e9, a));
     }
     etp_session_say(s, "plan       %s%u blocks of %s, %s%s%s",
-                    p->settings.precision > 0 || p->settings.budget_s > 0 ? "at most " : "", left,
+                    etp_if(p->settings.precision > 0 || p->settings.budget_s > 0, "at most "), left,
                     duration(each, one), duration(left * each + n_control * control, b), rule,
                     budget);
     warn_of_few(s, each, control);

@@ -215,7 +215,7 @@ static bool add_names(etp_session *s, etp_str names, etp_str *all)
         name = etp_str_trim(name, " ");
         if (!etp_names_have(*all, ',', name)) {
             const char *longer = etp_arena_printf(&s->arena, "%.*s%s%.*s", ETP_STR_ARG(*all),
-                                                  all->len ? ", " : "", ETP_STR_ARG(name));
+                                                  etp_if(all->len, ", "), ETP_STR_ARG(name));
             *all = longer ? etp_str_from(longer) : *all;
             more = true;
         }
@@ -298,7 +298,7 @@ static etp_status record_launch(etp_session *s, const etp_task *t, const etp_lau
 static etp_status record_loss(etp_session *s, const etp_task *t, const etp_launch_outcome *o,
                               uint32_t attempt, etp_error *err)
 {
-    const char *detail = etp_arena_printf(&s->arena, "%s", o->detail ? o->detail : "");
+    const char *detail = etp_arena_printf(&s->arena, "%s", ETP_OR(o->detail, ""));
     etp_run_lost l = {.arm = t->arm,
                       .block = t->block,
                       .launch = s->next_launch,

@@ -28,7 +28,7 @@ static int interrupted(void *ctx)
 static etp_status push_list(const etp_arms *s, const char *list, etp_arena *arena, const char **out)
 {
     *out = NULL;
-    for (etp_str one, rest = etp_str_from(list ? list : ""); etp_str_part(&rest, ',', &one);) {
+    for (etp_str one, rest = etp_str_from(ETP_OR(list, "")); etp_str_part(&rest, ',', &one);) {
         const char *local = etp_arena_strdup(arena, one), *there = NULL;
         ETP_NEED(local, s->err, "a launch");
         ETP_TRY(s->device->ops->push(s->device, local, arena, &there, s->err));
@@ -71,7 +71,7 @@ static etp_status launch(etp_arms *s, const etp_launch_request *q, const char *f
     }
     if (!o.ok) {
         return etp_fail(s->err, ETP_CHILD, "%s: %s", q->arm->name,
-                        o.detail ? o.detail : "the launch was lost");
+                        ETP_OR(o.detail, "the launch was lost"));
     }
     if (waited) {
         etp_run_wait_add(waited, &o.record);
@@ -127,7 +127,7 @@ etp_status etp_arms_record(etp_arms *s, int which, uint64_t iterations, etp_run_
 const char *etp_arms_dir(const etp_arms *s, int which, uint32_t place, bool alone)
 {
     return etp_arena_printf(s->arena, "%s/numerics-%lu%s.%d", s->device->work_dir,
-                            (unsigned long)place, alone ? "-alone" : "", which);
+                            (unsigned long)place, etp_if(alone, "-alone"), which);
 }
 
 etp_status etp_arms_cut(const etp_arms *s, int which, uint32_t place, bool alone,

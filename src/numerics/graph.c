@@ -61,7 +61,7 @@ void etp_error_graph_section(const etp_error_graph *graph, etp_report *r)
         const double heat = b->bad ? -fmax(size, 0.2) : size;
         etp_picture_item(g);
         etp_picture_text(g, "label", b->name);
-        etp_picture_text(g, "tip", b->tip ? b->tip : "not compared");
+        etp_picture_text(g, "tip", ETP_OR(b->tip, "not compared"));
         etp_picture_text(g, "group", b->call);
         etp_picture_list(g, "heat");
         etp_picture_number(g, NULL, b->seen ? round(100 * heat) : (double)NAN);

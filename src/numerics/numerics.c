@@ -43,7 +43,7 @@ static etp_status add_row(search *s, uint32_t place, bool alone, uint32_t *out_r
     ETP_TRY(etp_outputs_compare(a, b, s->precision, s->arena, &c, s->err));
     if (c.n == 0) { // of another type or shape: nothing is said of its numbers
         return etp_fail(s->err, ETP_UNSUPPORTED, "what %s makes cannot be compared: %s", row.name,
-                        c.why ? c.why : "it hands nothing out");
+                        ETP_OR(c.why, "it hands nothing out"));
     }
     ETP_TRY(etp_outputs_equal(a, b, s->arena, &row.same_bits, s->err));
     row.within = c.ok;
@@ -201,7 +201,7 @@ static etp_status run_alone(search *s, uint32_t place, bool *ran, etp_numerics_r
             if (maker == ETP_NO_INDEX || s->rows[maker] == ETP_NO_INDEX) {
                 return ETP_OK;
             }
-            files = etp_arena_printf(s->arena, "%s%s%s/output-0.bin", files, k ? "," : "",
+            files = etp_arena_printf(s->arena, "%s%s%s/output-0.bin", files, etp_if(k, ","),
                                      etp_arms_dir(s->arms, ETP_BASELINE, maker, false));
         }
         ETP_TRY(

@@ -245,7 +245,7 @@ static etp_status compare_whole(table *t)
     ETP_TRY(etp_outputs_numbers(&sides[0], &sides[1], t->arena, &c, t->err));
     if (c.n == 0) {
         return etp_fail(t->err, ETP_USAGE, "the outputs of the two programs cannot be compared: %s",
-                        c.why ? c.why : "there are none");
+                        ETP_OR(c.why, "there are none"));
     }
     t->out->snr_db = (double)INFINITY;
     t->out->max_abs = c.max_abs;

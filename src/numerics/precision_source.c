@@ -77,7 +77,7 @@ static const char *command_of(const etp_arms *arms, const etp_run_model *m, cons
                           " --keep-float %s --name %s --outdir %s --accept-unproven "
                           "&& etprof ab %s %s --numerics",
                           modules, name, dir, arms->sides[ETP_BASELINE].model, program);
-    etp_strbuf_appendz(&text, rest ? rest : "");
+    etp_strbuf_appendz(&text, ETP_OR(rest, ""));
     return text.ptr;
 }
 

@@ -69,7 +69,7 @@ static void say(const etp_numerics *a, etp_report *r)
     case ETP_NUMERICS_PART:
         etp_report_note(r, ETP_BAD,
                         "they diverge at %s: its inputs are equal, its output is not %s%s%s",
-                        a->parts, rule, a->why ? "; " : "", a->why ? a->why : "");
+                        a->parts, rule, etp_if(a->why, "; "), ETP_OR(a->why, ""));
         return;
     case ETP_NUMERICS_GROW:
         etp_report_note(
@@ -79,8 +79,8 @@ static void say(const etp_numerics *a, etp_report *r)
             a->parts, rule);
         return;
     default:
-        etp_report_note(r, ETP_WARN, "unknown: %s%s%s", a->parts ? a->parts : "",
-                        a->parts ? ": " : "", a->why);
+        etp_report_note(r, ETP_WARN, "unknown: %s%s%s", ETP_OR(a->parts, ""),
+                        etp_if(a->parts, ": "), a->why);
     }
 }
 
@@ -117,7 +117,8 @@ const etp_report *etp_numerics_report(const etp_numerics *a, etp_numerics_form f
         const bool apart = a->exact ? !row->same_bits : !row->within;
         const char *differ = row->within ? "within" : "outside";
         const char *state = row->same_bits ? "same bits" : differ;
-        const char *name = etp_arena_printf(arena, "%s%s", row->name, row->alone ? ", alone" : "");
+        const char *name =
+            etp_arena_printf(arena, "%s%s", row->name, etp_if(row->alone, ", alone"));
         ETP_ROW(t, etp_cell_u64(row->place), etp_cell_z(name), etp_cell_z(row->dtype),
                 etp_cell_judged(etp_cell_z(state), apart ? ETP_BAD : ETP_PLAIN),
                 etp_cell_u64(row->mismatched), etp_cell_u64(row->elements),

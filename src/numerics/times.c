@@ -15,7 +15,7 @@ static etp_status record_both(etp_arms *arms, etp_arm_times *out)
 {
     const etp_session_plan *plan = arms->plan;
     const uint32_t blocks = plan->blocks_exact ? plan->blocks : BLOCKS;
-    const uint64_t n = plan->settings.iterations ? plan->settings.iterations : ITERATIONS;
+    const uint64_t n = ETP_OR(plan->settings.iterations, ITERATIONS);
     etp_run_wait waited = {0};
     for (uint32_t b = 0; b < blocks; b++) {
         for (int k = 0; k < 2; k++) { // the order turns, so that drift does no harm
@@ -98,7 +98,7 @@ double etp_arm_times_of(const etp_arms *arms, const etp_arm_times *times, int wh
     const bool another = multiplying > etp_op_multiplies(op);
     const double ns = etp_profile_typical(p, row, arms->arena).estimate;
     const bool cut_off = row && row->whole_us && ns < ETP_CLOCK_CUT_NS;
-    return another || cut_off ? (double)NAN : ns;
+    return etp_value_if(!(another || cut_off), ns);
 }
 
 void etp_arm_times_say(const char *untimed, double waited, etp_report *r)

@@ -11,7 +11,6 @@
 
 #include <math.h>
 
-#include "base/choice.h"
 #include "base/sink.h"
 
 #include <etprof/arena.h>

@@ -3,6 +3,7 @@
 
 #include <etprof/operators.h>
 
+#include "base/choice.h"
 #include "base/guard.h"
 
 typedef struct comparison {
@@ -116,7 +117,7 @@ static void compare_kernel(const comparison *c, const etp_instruction *in,
         etp_belonging_take(c->out, called && same_size(c, in, as),
                            DIFFERS(c, "instruction %u is %.*s, in the record %.*s%s", in->index,
                                    ETP_STR_ARG(in->op), ETP_STR_ARG(s->op),
-                                   called ? " with a result of another size" : ""));
+                                   etp_if(called, " with a result of another size")));
     }
 }
 
@@ -164,7 +165,7 @@ static void compare_node(const comparison *c, const etp_partition *p, const etp_
         is = at->handle == s->handle && node_is(p, n, at);
     }
     bool like = s && etp_op_category(n->type_name) == etp_op_category(s->op);
-    const char *how = like ? " with a result of another size or type" : "";
+    const char *how = etp_if(like, " with a result of another size or type");
     etp_belonging_take(c->out, is,
                        s ? DIFFERS(c, "debug handle %lld is %.*s, in the record %.*s%s",
                                    (long long)n->debug_handle, ETP_STR_ARG(n->type_name),
@@ -254,5 +255,5 @@ etp_status etp_belonging_need(const etp_belonging *b, etp_error *err)
     return etp_fail(err, ETP_USAGE,
                     "the record is of another program (%u of %u instructions and nodes agree): %s; "
                     "give the .etrecord that was exported with this program",
-                    b->agreed, b->compared, b->differs ? b->differs : "all of it");
+                    b->agreed, b->compared, ETP_OR(b->differs, "all of it"));
 }

@@ -5,9 +5,9 @@
 
 const char *etp_dims_text(const int64_t *dims, uint32_t rank, etp_arena *arena)
 {
-    const char *text = rank == 0 ? "scalar" : "";
+    const char *text = etp_if(rank == 0, "scalar");
     for (uint32_t i = 0; text && i < rank; i++) {
-        text = etp_arena_printf(arena, "%s%s%lld", text, i ? "x" : "", (long long)dims[i]);
+        text = etp_arena_printf(arena, "%s%s%lld", text, etp_if(i, "x"), (long long)dims[i]);
     }
     return text;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the nodes of an XNNPACK payload do with sizes. Its values have the sizes of the exporter's
 // largest inputs; XNNPACK makes them anew when a call's inputs are smaller.
+#include "base/choice.h"
 #include "program/internal.h"
 #include "program/sizing.h"
 
@@ -113,7 +114,7 @@ static bool slice(const etp_xnn_node *x, const etp_dims *was, etp_dims *out)
 static int64_t window(int64_t in, uint64_t padding, uint64_t kernel, uint64_t dilation,
                       uint64_t stride)
 {
-    uint64_t reach = (dilation ? dilation : 1) * (kernel - 1) + 1, span = (uint64_t)in + padding;
+    uint64_t reach = ETP_MAX(dilation, 1) * (kernel - 1) + 1, span = (uint64_t)in + padding;
     return kernel == 0 || stride == 0 || span < reach ? -1 : (int64_t)((span - reach) / stride) + 1;
 }
 

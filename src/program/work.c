@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arithmetic work and ideal memory traffic of operators, from shapes. Every product is checked;
 // shapes that contradict each other give a problem instead of a number.
+#include "base/choice.h"
 #include "program/internal.h"
 
 // Operations per element beyond MACs. Transcendental functions are polynomials plus a division in
@@ -92,15 +93,14 @@ static const char *check_window(const etp_xnn_window *w, const etp_value *in, co
     if ((flags & FLAG_SAME_PADDING) != 0) {
         return NULL; // padding follows from the sizes
     }
-    uint64_t dh = w->dilation_h ? w->dilation_h : 1;
-    uint64_t dw = w->dilation_w ? w->dilation_w : 1;
+    uint64_t dh = ETP_MAX(w->dilation_h, 1);
+    uint64_t dw = ETP_MAX(w->dilation_w, 1);
     int64_t h =
         window_out(in->dims[1], (uint64_t)w->pad_top + w->pad_bottom, w->kernel_h, dh, w->stride_h);
     int64_t wd =
         window_out(in->dims[2], (uint64_t)w->pad_left + w->pad_right, w->kernel_w, dw, w->stride_w);
-    return h == out->dims[1] && wd == out->dims[2] && in->dims[0] == out->dims[0]
-               ? NULL
-               : "the output's size does not follow from input, window, stride and padding";
+    return etp_z_if(!(h == out->dims[1] && wd == out->dims[2] && in->dims[0] == out->dims[0]),
+                    "the output's size does not follow from input, window, stride and padding");
 }
 
 // Convolution and depthwise convolution, NHWC. Filters are [Co, Kh, Kw, Ci/g] and [1, Kh, Kw, Co].
@@ -163,8 +163,8 @@ static const char *fc_macs(const etp_value *a, const etp_value *filter, const et
     if (a->rank < 1 || filter->rank != 2 || out->rank < 1) {
         return ETP_WORK_RANK;
     }
-    int64_t k = filter->dims[transposed ? 0 : 1];
-    int64_t n = filter->dims[transposed ? 1 : 0];
+    int64_t k = filter->dims[!transposed];
+    int64_t n = filter->dims[transposed];
     uint64_t rows_in = 0, rows_out = 0;
     if (!product(a->dims, a->rank - 1, &rows_in) || !product(out->dims, out->rank - 1, &rows_out)) {
         return ETP_WORK_TOO_LARGE;

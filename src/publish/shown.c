@@ -14,7 +14,7 @@ static const etp_report *report_of(const etp_ab *ab, const etp_ab_showing *how, 
     }
     // The answer belongs to the session, so a title of the user's goes into a copy.
     etp_ab titled = *ab;
-    titled.title = how->title ? how->title : ab->title;
+    titled.title = ETP_OR(how->title, ab->title);
     if (how->price) {
         return etp_ab_price_report(&titled, arena);
     }

@@ -40,14 +40,14 @@ etp_status etp_write_csv(const etp_report *r, const etp_report_style *style, etp
         return etp_report_lacks("table", style->select, err);
     }
     for (size_t k = 0; k < t->n_columns; k++) {
-        etp_sink_z(sink, k ? "," : "");
+        etp_sink_z(sink, etp_if(k, ","));
         etp_csv_text(sink, etp_str_from(t->columns[k].key), ',');
     }
     etp_sink_char(sink, '\n');
     // All rows: a table's limit is for people.
     for (size_t i = 0; i < t->rows.n; i++) {
         for (size_t k = 0; k < t->n_columns; k++) {
-            etp_sink_z(sink, k ? "," : "");
+            etp_sink_z(sink, etp_if(k, ","));
             write_cell(sink, &t->columns[k], &t->rows.items[i].cells[k]);
         }
         etp_sink_char(sink, '\n');

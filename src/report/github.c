@@ -37,7 +37,7 @@ static size_t whole_sections(etp_str text, size_t room)
 static void put(etp_strbuf *out, etp_str text, size_t limit, bool *cut)
 {
     size_t used = out->len + sizeof FOLD + sizeof CUT + sizeof UNFOLD;
-    size_t n = whole_sections(text, used < limit ? limit - used : 0);
+    size_t n = whole_sections(text, ETP_LESS(limit, used));
     *cut = *cut || n < text.len;
     etp_strbuf_append(out, (etp_str){text.ptr, n});
 }
@@ -59,7 +59,7 @@ static etp_status compose(const etp_report *r, size_t limit, etp_arena *arena, e
     if (all.len > brief.len && !cut) {
         etp_strbuf_appendz(&out, FOLD);
         put(&out, etp_strbuf_str(&all), limit, &cut);
-        etp_strbuf_appendz(&out, cut ? CUT : "");
+        etp_strbuf_appendz(&out, etp_if(cut, CUT));
         etp_strbuf_appendz(&out, UNFOLD);
     } else if (cut) {
         etp_strbuf_appendz(&out, CUT);

@@ -48,7 +48,7 @@ static void write_column(etp_json *j, const etp_table *t, size_t k, const etp_vi
     if (v->unit && !v->suffix) {
         etp_json_kv_z(j, "unit", v->unit);
     }
-    put(j, "help", etp_str_from(col->help ? col->help : ""));
+    put(j, "help", etp_str_from(ETP_OR(col->help, "")));
     put_true(j, "figures", number || (col->flags & ETP_COL_FIGURES));
     if (!(col->flags & (ETP_COL_UNSORTED | ETP_COL_FIGURES))) {
         etp_json_kv_z(j, "sort", number ? "n" : "t");

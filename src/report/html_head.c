@@ -48,7 +48,7 @@ static bool parts_unit(etp_str s, size_t at)
 static void write_detail(etp_sink *sink, etp_str s)
 {
     size_t from = 0;
-    z(sink, s.len ? "<p class=\"detail\">" : "");
+    z(sink, etp_if(s.len, "<p class=\"detail\">"));
     for (size_t i = 0; i < s.len; i++) {
         if (parts_unit(s, i)) {
             etp_sink_xml(sink, (etp_str){s.ptr + from, i - from});
@@ -57,7 +57,7 @@ static void write_detail(etp_sink *sink, etp_str s)
         }
     }
     etp_sink_xml(sink, (etp_str){s.ptr + from, s.len - from});
-    z(sink, s.len ? "</p>\n" : "");
+    z(sink, etp_if(s.len, "</p>\n"));
 }
 
 // The interval on a line with the point of no difference: where the estimate stands, at a glance.
@@ -210,7 +210,7 @@ static double unit_of_actions(const etp_actions *a)
 // two digits would be left keeps its own.
 static etp_view gain_view(const etp_action_card *a, double unit)
 {
-    double most = fmax(isfinite(a->gain) ? a->gain : 0, isfinite(a->hi) ? a->hi : 0);
+    double most = fmax(etp_known_or_0(a->gain), etp_known_or_0(a->hi));
     etp_view of_whole = view_of(a->kind, a->whole > 0 ? a->whole : most, unit);
     double last_digit = of_whole.divide / pow(10, of_whole.decimals);
     return most >= 10 * last_digit ? of_whole : etp_view_for(a->kind, most, NULL, 0);
@@ -331,12 +331,12 @@ static void write_cards(etp_sink *sink, const etp_cards *cards, double unit)
             etp_sink_printf(sink, "</div>\n<details class=\"fold\"><summary>%zu more</summary>",
                             n - CARDS_SHOWN);
         }
-        z(sink, written == 0 || written == CARDS_SHOWN ? "<div class=\"cards\">\n" : "");
+        z(sink, etp_if(written == 0 || written == CARDS_SHOWN, "<div class=\"cards\">\n"));
         write_card(sink, &cards->items[i], unit);
         written++;
     }
-    z(sink, n ? "</div>\n" : "");
-    z(sink, n > CARDS_SHOWN ? "</details>\n" : "");
+    z(sink, etp_if(n, "</div>\n"));
+    z(sink, etp_if(n > CARDS_SHOWN, "</details>\n"));
 }
 
 static void write_facts(etp_sink *sink, const etp_facts *facts)

@@ -182,13 +182,13 @@ static void write_head(etp_sink *sink, const etp_report *r)
         write_card(sink, &r->cards.items[i]);
     }
     for (size_t i = 0; i < r->facts.n; i++) {
-        etp_sink_z(sink, i ? " · " : "");
+        etp_sink_z(sink, etp_if(i, " · "));
         etp_md_text(sink, r->facts.items[i].key, i == 0);
         etp_sink_z(sink, " **");
         etp_md_text(sink, r->facts.items[i].value, false);
         etp_sink_z(sink, "**");
     }
-    etp_sink_z(sink, r->facts.n ? "\n\n" : "");
+    etp_sink_z(sink, etp_if(r->facts.n, "\n\n"));
 }
 
 static void write_header(etp_sink *sink, const etp_table *t)
@@ -229,14 +229,14 @@ static void write_table(etp_sink *sink, const etp_table *t)
             etp_view v = etp_view_column(t, k);
             etp_str s = etp_view_cell(&v, &row->cells[k], buf);
             etp_sink_z(sink, k ? " | " : "| ");
-            etp_sink_z(sink, row->total && s.len ? "**" : "");
+            etp_sink_z(sink, etp_if(row->total && s.len, "**"));
             // What people read instead of a name is prose, also in a column of code.
             if ((t->columns[k].flags & ETP_COL_CODE) && !row->cells[k].called.len) {
                 put_code(sink, s);
             } else {
                 etp_md_text(sink, s, false);
             }
-            etp_sink_z(sink, row->total && s.len ? "**" : "");
+            etp_sink_z(sink, etp_if(row->total && s.len, "**"));
         }
         etp_sink_z(sink, " |\n");
     }
@@ -257,7 +257,7 @@ static void write_keys(etp_sink *sink, const etp_keys *k)
         const etp_key_value *p = &k->pairs.items[i];
         etp_sink_z(sink, p->key.len ? "- **" : "  - "); // without a key: more of the one before
         etp_md_text(sink, p->key, false);
-        etp_sink_z(sink, p->key.len ? "** " : "");
+        etp_sink_z(sink, etp_if(p->key.len, "** "));
         etp_md_text(sink, p->value, p->key.len == 0);
         etp_sink_z(sink, "\n");
     }
@@ -347,7 +347,7 @@ etp_status etp_write_md(const etp_report *r, const etp_report_style *style, etp_
         folded = folded || b->kind == ETP_BLOCK_FOLD;
         write_block(sink, b);
     }
-    etp_sink_z(sink, folded ? k_unfold : "");
+    etp_sink_z(sink, etp_if(folded, k_unfold));
     if (r->footer.len) {
         etp_sink_z(sink, "---\n\n");
         etp_md_text(sink, r->footer, true);

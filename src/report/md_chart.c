@@ -32,12 +32,12 @@ static void write_stacked(etp_sink *sink, const etp_chart *c, const etp_view *v)
             const etp_chart_entry *e = &c->entries.items[i];
             double sum = 0;
             for (size_t j = 0; j < e->n_values; j++) {
-                sum += isfinite(e->values[j]) ? e->values[j] : 0;
+                sum += etp_known_or_0(e->values[j]);
             }
             etp_sink_z(sink, " | ");
             put_value(sink, v, e->values[k]);
             etp_sink_z(sink, " | ");
-            put_value(sink, &share, sum > 0 ? e->values[k] / sum : (double)NAN);
+            put_value(sink, &share, etp_share(e->values[k], sum));
         }
         etp_sink_z(sink, " |\n");
     }
@@ -63,12 +63,12 @@ static void write_list(etp_sink *sink, const etp_chart *c, const etp_view *v)
     etp_sink_z(sink, "| | | interval | |\n| --- | ---: | ---: | --- |\n");
     for (size_t i = 0; i < c->entries.n; i++) {
         const etp_chart_entry *e = &c->entries.items[i];
-        const char *bold = e->role == ETP_ROLE_TOTAL ? "**" : "";
+        const char *bold = etp_if(e->role == ETP_ROLE_TOTAL, "**");
         const etp_view *view = e->role == ETP_ROLE_STEP ? &step : v;
         etp_sink_z(sink, "| ");
-        etp_sink_z(sink, e->label.len ? bold : "");
+        etp_sink_z(sink, etp_if(e->label.len, bold));
         etp_md_text(sink, e->label, false);
-        etp_sink_z(sink, e->label.len ? bold : "");
+        etp_sink_z(sink, etp_if(e->label.len, bold));
         etp_sink_z(sink, " | ");
         etp_sink_z(sink, bold);
         put_value(sink, view, e->values[0]);
@@ -107,7 +107,7 @@ static void write_matrix(etp_sink *sink, const etp_chart *c, const etp_view *v)
         for (size_t k = 0; k < e->n_values; k++) {
             etp_sink_z(sink, " | ");
             put_value(sink, v, e->values[k]);
-            etp_sink_z(sink, isfinite(e->lo[k]) && isfinite(e->hi[k]) ? " " : "");
+            etp_sink_z(sink, etp_if(isfinite(e->lo[k]) && isfinite(e->hi[k]), " "));
             put_interval(sink, v, e, k);
         }
         etp_sink_z(sink, " |\n");

@@ -63,7 +63,7 @@ etp_str etp_report_id_within(etp_report *r, etp_str outer, const char *id)
         return etp_report_clean(r, id);
     }
     const char *text = etp_arena_printf(r->arena, "%.*s-%s", ETP_STR_ARG(outer), id);
-    return etp_report_clean(r, text ? text : id);
+    return etp_report_clean(r, ETP_OR(text, id));
 }
 
 etp_str etp_report_part_id(etp_report *r, const char *id)
@@ -324,7 +324,7 @@ etp_table *etp_report_table(etp_report *r, const char *id, const char *caption,
         etp_column *out = &copy[n++];
         *out = *in;
         out->key = etp_report_clean(r, in->key).ptr;
-        out->title = etp_report_clean(r, in->title ? in->title : in->key).ptr;
+        out->title = etp_report_clean(r, ETP_OR(in->title, in->key)).ptr;
         out->unit = in->unit ? etp_report_clean(r, in->unit).ptr : NULL;
         out->help = in->help ? etp_report_clean(r, in->help).ptr : NULL;
         // Resolved once here, so that no writer has a default of its own.

@@ -213,6 +213,11 @@ static inline etp_cell etp_cell_str(etp_str s)
     return (etp_cell){.type = ETP_CELL_TEXT, .v.text = s};
 }
 
+static inline etp_cell etp_cell_if(bool known, etp_cell cell) // else missing
+{
+    return known ? cell : etp_cell_missing();
+}
+
 static inline etp_cell etp_cell_z(const char *z) // NULL is missing
 {
     return z ? etp_cell_str(etp_str_from(z)) : etp_cell_missing();
@@ -261,7 +266,7 @@ static inline etp_cell etp_cell_answer(int ok, etp_severity bad)
     if (ok < 0) {
         return etp_cell_z("?");
     }
-    return etp_cell_judged(etp_cell_z(ok ? "yes" : "no"), ok ? ETP_GOOD : bad);
+    return etp_cell_judged(etp_cell_z(etp_yes_no(ok)), ok ? ETP_GOOD : bad);
 }
 
 // A ratio above 1 is good, below it bad, as far as its 95 % interval says so: one that holds 1, or

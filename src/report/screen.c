@@ -137,7 +137,7 @@ void etp_screen_add(etp_screen *s, const etp_screen_row *row)
                       .severity = row->severity,
                       .total = row->total};
         for (int k = 0; k < ETP_SCREEN_FIGURES; k++) {
-            r.figures[k] = keep(s, row->figures[k] ? row->figures[k] : "–");
+            r.figures[k] = keep(s, ETP_OR(row->figures[k], "–"));
         }
         ETP_ADD(s->arena, &s->rows, r);
     }
@@ -173,11 +173,6 @@ void etp_screen_more(etp_screen *s, const char *title, const char *text, bool co
 
 // ---- how it is laid out ----
 
-static size_t larger(size_t a, size_t b)
-{
-    return ETP_MAX(a, b);
-}
-
 static void in_colour(etp_text *o, const char *sgr, etp_str text)
 {
     etp_text_sgr(o, sgr);
@@ -196,9 +191,9 @@ static void write_headlines(etp_text *o, const etp_screen *s)
         for (int k = 0; k < ETP_SCREEN_PARTS; k++) {
             alone = alone && h->parts[k].len == 0;
         }
-        width[0] = larger(width[0], alone ? 0 : etp_width(h->words));
+        width[0] = etp_larger(width[0], alone ? 0 : etp_width(h->words));
         for (int k = 0; k < ETP_SCREEN_PARTS; k++) {
-            width[1 + k] = larger(width[1 + k], etp_width(h->parts[k]));
+            width[1 + k] = etp_larger(width[1 + k], etp_width(h->parts[k]));
         }
     }
     for (int k = 0; k <= ETP_SCREEN_PARTS; k++) {
@@ -268,15 +263,15 @@ static grid layout(const etp_screen *s, size_t width, size_t title)
     grid g = {.label = title};
     for (size_t i = 0; i < s->rows.n; i++) {
         const grid_row *r = &s->rows.items[i];
-        g.label = larger(g.label, INDENT + etp_width(r->label));
+        g.label = etp_larger(g.label, INDENT + etp_width(r->label));
         g.most = ETP_MAX(r->bar, g.most);
         for (int k = 0; k < ETP_SCREEN_FIGURES; k++) {
-            g.figures[k] = larger(g.figures[k], etp_width(r->figures[k]));
+            g.figures[k] = etp_larger(g.figures[k], etp_width(r->figures[k]));
         }
     }
     size_t used = g.label;
     for (int k = 0; k < ETP_SCREEN_FIGURES; k++) {
-        g.figures[k] = larger(g.figures[k], etp_width(s->columns[k]));
+        g.figures[k] = etp_larger(g.figures[k], etp_width(s->columns[k]));
         bool fits = used + 2 + g.figures[k] <= width;
         used += fits ? 2 + g.figures[k] : 0;
         g.figures[k] = fits ? g.figures[k] : 0;
@@ -291,9 +286,9 @@ static void write_figures(etp_text *o, const grid *g, const etp_str *figures, co
         if (g->figures[k]) {
             bool last = k + 1 == ETP_SCREEN_FIGURES;
             etp_text_putz(o, "  ");
-            etp_text_sgr(o, last ? sgr : "");
+            etp_text_sgr(o, etp_if(last, sgr));
             etp_text_cell(o, figures[k], g->figures[k], true);
-            etp_text_plain(o, last ? sgr : "");
+            etp_text_plain(o, etp_if(last, sgr));
         }
     }
 }
@@ -305,9 +300,9 @@ static void write_row(etp_text *o, const grid *g, const grid_row *r)
     // A note takes the place of the bar, the short one where the long one does not fit.
     etp_str note = etp_width(r->note) <= g->room ? r->note : r->short_note;
     etp_sink_repeat(o->sink, ' ', INDENT);
-    etp_text_sgr(o, r->total ? "1" : "");
+    etp_text_sgr(o, etp_if(r->total, "1"));
     etp_text_cell(o, r->label, g->label - INDENT, false);
-    etp_text_plain(o, r->total ? "1" : "");
+    etp_text_plain(o, etp_if(r->total, "1"));
     write_figures(o, g, r->figures, sgr);
     if (note.len && etp_width(note) <= g->room) {
         etp_text_putz(o, "  ");
@@ -338,7 +333,7 @@ static void write_grid(etp_text *o, const etp_screen *s)
     etp_text_sgr(o, "1");
     if (beside) {
         etp_text_put(o, s->grid_title);
-        etp_text_putz(o, unit ? ", " : "");
+        etp_text_putz(o, etp_if(unit, ", "));
     } else {
         etp_text_wrap(o, s->grid_title, 0, INDENT);
         etp_sink_repeat(o->sink, ' ', INDENT);
@@ -402,8 +397,8 @@ static void write_steps(etp_text *o, const etp_screen *s, size_t most)
     }
     size_t id = 0, gain = 0;
     for (size_t i = 0; i < s->steps.n; i++) {
-        id = larger(id, etp_width(s->steps.items[i].id));
-        gain = larger(gain, etp_width(s->steps.items[i].gain));
+        id = etp_larger(id, etp_width(s->steps.items[i].id));
+        gain = etp_larger(gain, etp_width(s->steps.items[i].gain));
     }
     etp_sink_char(o->sink, '\n');
     in_colour(o, "1", s->steps_title);
@@ -477,7 +472,7 @@ static void write_all(etp_text *o, const etp_screen *s, room most)
 {
     size_t left = s->marks.n ? etp_width(s->marks.items[0].title) : 0;
     for (size_t i = 0; i < s->more.n; i++) {
-        left = larger(left, etp_width(s->more.items[i].title));
+        left = etp_larger(left, etp_width(s->more.items[i].title));
     }
     left += 3;
     etp_text_wrap(o, s->title, 0, INDENT);

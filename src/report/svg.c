@@ -419,7 +419,7 @@ void etp_svg_begin(etp_svg *o, const etp_chart *c, double height)
         etp_sink_z(o->sink, k_sheet_light);
         etp_sink_z(o->sink, k_sheet_series);
         etp_sink_z(o->sink, k_sheet_dark);
-        etp_sink_z(o->sink, has_more_colors(c) ? k_sheet_more : "");
+        etp_sink_z(o->sink, etp_if(has_more_colors(c), k_sheet_more));
         etp_sink_z(o->sink, "</style>\n");
         etp_svg_rect(o, 0, 0, w, h, "bg");
         etp_svg_text(o, k_margin, 30, ETP_LEFT, "h", c->title, o->width * 0.72);

@@ -182,7 +182,7 @@ static void join_bars(etp_svg *o, const etp_chart *c, size_t i, const etp_scale 
             {at_b,  y2}
         };
         for (size_t p = 0; p < 4; p++) {
-            etp_sink_z(o->sink, p ? "L" : "");
+            etp_sink_z(o->sink, etp_if(p, "L"));
             etp_svg_number(o->sink, etp_scale_at(x, points[p][0]));
             etp_sink_char(o->sink, ' ');
             etp_svg_number(o->sink, points[p][1]);

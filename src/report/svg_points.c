@@ -109,7 +109,7 @@ void etp_svg_blocks(etp_svg *o, const etp_chart *c)
 {
     static const double k_height = 104;
     bool ratio = c->series.n == 2 && !c->no_ratio;
-    double panels = (double)c->series.n + (ratio ? 1 : 0), bottom = panels * k_height;
+    double panels = (double)c->series.n + ratio, bottom = panels * k_height;
     double left = labels_width(o);
     etp_svg_begin(o, c, bottom + 40);
     for (size_t i = 0; i < c->entries.n; i++) { // guides that pair the dots of a block

@@ -8,7 +8,7 @@
 
 static double value_of(const etp_chart_entry *e)
 {
-    return isfinite(e->values[0]) ? e->values[0] : 0;
+    return etp_known_or_0(e->values[0]);
 }
 
 // Zero is in it, since totals are bars from there, and so are the ends of every interval.
@@ -122,7 +122,7 @@ void etp_svg_waterfall(etp_svg *o, const etp_chart *c)
         char buf[ETP_VIEW_CHARS];
         step_tip(o, view, e);
         double room = left - (shows_group(o, e) ? etp_svg_text_width(e->note) + 22 : 12);
-        etp_svg_text(o, 0, y + 13, ETP_LEFT, total ? "b" : "", e->label, fmax(room, 60));
+        etp_svg_text(o, 0, y + 13, ETP_LEFT, etp_if(total, "b"), e->label, fmax(room, 60));
         if (shows_group(o, e)) {
             etp_svg_text(o, left - 12, y + 13, ETP_RIGHT, "m c", e->note, left * 0.5);
         }
@@ -131,7 +131,7 @@ void etp_svg_waterfall(etp_svg *o, const etp_chart *c)
             etp_svg_line(o, at, y - 8, at, y + ROW - 8, "join");
         }
         step_bar(o, e, &x, y, from, to);
-        etp_svg_textz(o, o->width, y + 13, ETP_RIGHT, total ? "b" : "",
+        etp_svg_textz(o, o->width, y + 13, ETP_RIGHT, etp_if(total, "b"),
                       etp_view_value(view, e->values[0], buf));
         etp_svg_group_end(o);
         running = to;

@@ -26,13 +26,13 @@ static void write_card_head(etp_text *o, const etp_card *card)
         snprintf(interval, sizeof interval, "  [%s, %s]", etp_view_number(&bare, card->lo, lo),
                  etp_view_number(&bare, card->hi, hi));
     }
-    size_t before = etp_width(etp_str_from(value)) + (*value ? 1 : 0);
+    size_t before = etp_width(etp_str_from(value)) + (*value != '\0');
     size_t at = before + etp_width(card->verdict) + etp_width(etp_str_from(interval));
     bool broken = at > o->width;
     etp_text_sgr(o, k_bold);
     etp_text_sgr(o, sgr);
     etp_text_putz(o, value);
-    etp_sink_repeat(o->sink, ' ', *value ? 1 : 0);
+    etp_sink_repeat(o->sink, ' ', *value != '\0');
     if (broken) {
         etp_text_wrap(o, card->verdict, before, 2);
     } else {

@@ -41,7 +41,7 @@ static double sum_of(const etp_chart_entry *e)
 {
     double sum = 0;
     for (size_t k = 0; k < e->n_values; k++) {
-        sum += isfinite(e->values[k]) ? e->values[k] : 0;
+        sum += etp_known_or_0(e->values[k]);
     }
     return sum;
 }
@@ -55,10 +55,10 @@ static void stacked_bar(etp_text *o, const etp_chart_entry *e, double max, size_
     double running = 0;
     size_t at = 0;
     for (size_t k = 0; k < e->n_values; k++) {
-        running += isfinite(e->values[k]) ? e->values[k] : 0;
+        running += etp_known_or_0(e->values[k]);
         size_t end = max > 0 ? etp_text_cells_of(running / max, width) : 0;
         etp_text_sgr(o, k_fill_sgr[k % N_FILLS]);
-        etp_text_repeat(o, fill(o, k), end > at ? end - at : 0);
+        etp_text_repeat(o, fill(o, k), ETP_LESS(end, at));
         etp_text_plain(o, "x");
         at = ETP_MAX(end, at);
     }
@@ -87,10 +87,9 @@ static void legend_part(etp_text *o, const etp_chart *c, const etp_view *v, size
             double sum = sum_of(e);
             etp_text_putz(o, "  ");
             etp_text_cell(o, etp_str_from(etp_view_value(v, e->values[k], value)), width - 8, true);
-            etp_text_cell(o,
-                          etp_str_from(etp_view_number(
-                              &share, sum > 0 ? e->values[k] / sum : (double)NAN, percent)),
-                          8, true);
+            etp_text_cell(
+                o, etp_str_from(etp_view_number(&share, etp_share(e->values[k], sum), percent)), 8,
+                true);
         }
         etp_sink_char(o->sink, '\n');
     }
@@ -106,7 +105,7 @@ static void stacked_legend(etp_text *o, const etp_chart *c, const etp_view *v)
     }
     name_width = ETP_MIN(name_width, 28);
     size_t room = o->width > name_width + 2 ? (o->width - name_width - 2) / (width + 2) : 0;
-    room = room ? room : 1;
+    room = ETP_MAX(room, 1);
     for (size_t i = 0; i < c->entries.n; i += room) {
         legend_part(o, c, v, name_width, width, i, ETP_MIN(i + room, c->entries.n));
     }
@@ -155,7 +154,7 @@ static void waterfall_domain(const etp_chart *c, double *lo, double *hi)
     *lo = *hi = 0;
     for (size_t i = 0; i < c->entries.n; i++) {
         const etp_chart_entry *e = &c->entries.items[i];
-        double v = isfinite(e->values[0]) ? e->values[0] : 0;
+        double v = etp_known_or_0(e->values[0]);
         running = e->role == ETP_ROLE_TOTAL ? v : running + v;
         *lo = fmin(*lo, running);
         *hi = fmax(*hi, running);
@@ -199,9 +198,9 @@ static void write_waterfall(etp_text *o, const etp_chart *c)
         const etp_chart_entry *e = &c->entries.items[i];
         char buf[ETP_VIEW_CHARS];
         bool total = e->role == ETP_ROLE_TOTAL;
-        double value = isfinite(e->values[0]) ? e->values[0] : 0;
+        double value = etp_known_or_0(e->values[0]);
         double from = total ? 0 : running, to = total ? value : running + value;
-        const char *sgr = total ? "1" : "";
+        const char *sgr = etp_if(total, "1");
         etp_text_sgr(o, sgr);
         etp_text_cell(o, e->label, label, false);
         etp_text_putz(o, " ");
@@ -281,10 +280,10 @@ static void write_sparklines(etp_text *o, const etp_chart *c)
             size_t height = hi > lo && isfinite(y) ? etp_text_cells_of((y - lo) / (hi - lo), 7) : 0;
             etp_sink_z(o->sink, isfinite(y) ? k_height[height] : " ");
         }
-        etp_sink_printf(o->sink, o->unicode ? "  " : "");
-        etp_text_putz(o, etp_view_number(&v, isfinite(lo) ? lo : (double)NAN, a));
+        etp_sink_z(o->sink, etp_if(o->unicode, "  "));
+        etp_text_putz(o, etp_view_number(&v, etp_value_if(isfinite(lo), lo), a));
         etp_text_putz(o, " to ");
-        etp_text_putz(o, etp_view_value(&v, isfinite(hi) ? hi : (double)NAN, b));
+        etp_text_putz(o, etp_view_value(&v, etp_value_if(isfinite(hi), hi), b));
         etp_sink_char(o->sink, '\n');
     }
 }

@@ -28,11 +28,6 @@ typedef struct layout {
     size_t n;
 } layout;
 
-static size_t larger(size_t a, size_t b)
-{
-    return ETP_MAX(a, b);
-}
-
 // "median (ms)": the unit stands in the header unless each number carries it.
 static void set_title(layout_column *lc, const etp_column *col)
 {
@@ -54,7 +49,7 @@ static int joint(etp_str s, size_t at)
         (c == ':' && at > 1 && s.ptr[at - 2] == ':' && s.ptr[at] != ':')) {
         return 2;
     }
-    return c == '_' || c == '=' || (c == '-' && !digit) ? 1 : 0;
+    return c == '_' || c == '=' || (c == '-' && !digit);
 }
 
 // The longest of S's words; of one above MOST_WORD the longest piece.
@@ -66,11 +61,11 @@ static size_t longest_word(etp_str s)
         size_t from = 0, whole = etp_width(word);
         for (size_t i = 1; i <= word.len && whole > MOST_WORD; i++) {
             if (i == word.len || joint(word, i)) {
-                longest = larger(longest, etp_width((etp_str){word.ptr + from, i - from}));
+                longest = etp_larger(longest, etp_width((etp_str){word.ptr + from, i - from}));
                 from = i;
             }
         }
-        longest = whole > MOST_WORD ? longest : larger(longest, whole);
+        longest = whole > MOST_WORD ? longest : etp_larger(longest, whole);
         size_t next = word.len < s.len ? word.len + 1 : s.len;
         s = (etp_str){s.ptr + next, s.len - next};
     }
@@ -97,14 +92,14 @@ static void measure(layout *l, const etp_table *t)
             }
             etp_str s = etp_view_cell(&lc->view, &t->rows.items[i].cells[k], buf);
             if (s.len > lc->word) { // else neither it nor a word of it is wider than what was seen
-                lc->width = larger(lc->width, etp_width(s));
-                lc->word = larger(lc->word, longest_word(s));
+                lc->width = etp_larger(lc->width, etp_width(s));
+                lc->word = etp_larger(lc->word, longest_word(s));
             }
         }
         // Before the title is counted in: a column of numbers may be narrower than its title, never
         // than its numbers.
         lc->min = lc->width;
-        lc->width = larger(lc->width, etp_width(lc->title));
+        lc->width = etp_larger(lc->width, etp_width(lc->title));
     }
 }
 
@@ -130,10 +125,10 @@ static void shrink(layout *l, size_t width, size_t text)
         layout_column *widest = NULL;
         for (size_t k = 0; k < l->n; k++) {
             layout_column *lc = &l->columns[k];
-            size_t title = larger(longest_word(lc->title), MIN_TITLE);
+            size_t title = etp_larger(longest_word(lc->title), MIN_TITLE);
             size_t word = ETP_MIN(lc->word, MOST_WORD);
-            size_t left = text ? larger(text, word) : lc->width;
-            size_t min = lc->right ? larger(lc->min, title) : left;
+            size_t left = text ? etp_larger(text, word) : lc->width;
+            size_t min = lc->right ? etp_larger(lc->min, title) : left;
             if (lc->shown && lc->width > min && (!widest || lc->width > widest->width)) {
                 widest = lc;
             }
@@ -190,12 +185,12 @@ static etp_str next_line(etp_str *rest, size_t width)
         size_t from = end ? end + 1 : 0;
         etp_str word = {rest->ptr + from,
                         etp_text_word((etp_str){rest->ptr + from, rest->len - from})};
-        columns += (end ? 1 : 0) + etp_width(word);
+        columns += (end > 0) + etp_width(word);
         if (columns > width) {
             end = end ? end : piece_of(word, width);
             break;
         }
-        end = larger(from + word.len, 1);
+        end = etp_larger(from + word.len, 1);
     }
     etp_str line = {rest->ptr, end};
     while (end < rest->len && rest->ptr[end] == ' ') {
@@ -234,7 +229,7 @@ static bool write_row_line(etp_text *o, const layout *l, const etp_row *row, row
         } else {
             s = next_line(&texts->rest[k], lc->width);
         }
-        size_t w = etp_width(s), pad = lc->width > w ? lc->width - w : 0;
+        size_t w = etp_width(s), pad = ETP_LESS(lc->width, w);
         blank += at++ ? 2 : 0;
         if (w) {
             etp_sink_repeat(o->sink, ' ', blank);
@@ -294,7 +289,7 @@ static void write_header(etp_text *o, const layout *l)
     for (size_t k = 0; k < l->n; k++) {
         rest[k] = l->columns[k].title;
         skip[k] = l->columns[k].shown ? line_count(&l->columns[k]) : 0;
-        lines = larger(lines, skip[k]);
+        lines = etp_larger(lines, skip[k]);
     }
     for (size_t i = 0; i < lines; i++) {
         size_t at = 0, blank = 0; // blanks owed: none are written at a line's end
@@ -306,7 +301,7 @@ static void write_header(etp_text *o, const layout *l)
             }
             bool here = i + skip[k] >= lines;
             etp_str line = here ? next_line(&rest[k], lc->width) : (etp_str){"", 0};
-            size_t w = etp_width(line), pad = lc->width > w ? lc->width - w : 0;
+            size_t w = etp_width(line), pad = ETP_LESS(lc->width, w);
             blank += (at++ ? 2 : 0) + (lc->right ? pad : 0);
             if (w) {
                 etp_sink_repeat(o->sink, ' ', blank);

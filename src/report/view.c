@@ -30,7 +30,7 @@ static const unit_step k_bytes[] = {
 // a column in ms that reaches 2000 reads better than one in s that starts at 0.001.
 static unit_step pick_unit(const unit_step *steps, size_t n, double max)
 {
-    size_t i = max >= 10 * steps[0].size ? 0 : 1;
+    size_t i = !(max >= 10 * steps[0].size);
     while (i + 1 < n && max < steps[i].size) {
         i++;
     }
@@ -65,7 +65,7 @@ etp_view etp_view_for(etp_kind kind, double max, const char *unit, int decimals)
         v.unit = "%";
         v.suffix = true;
         v.divide = 0.01;
-        v.decimals = decimals > 0 ? decimals : 1;
+        v.decimals = ETP_MAX(decimals, 1);
         break;
     case ETP_KIND_DOUBLE:
         v.decimals = decimals > 0 ? decimals : 3;
@@ -166,7 +166,7 @@ etp_view etp_view_column(const etp_table *t, size_t column)
 etp_view etp_view_card(const etp_card *card)
 {
     double max = fmax(fabs(card->value), fmax(fabs(card->lo), fabs(card->hi))); // ignores NAN
-    return etp_view_for(card->kind, isfinite(max) ? max : 0, NULL, 0);
+    return etp_view_for(card->kind, etp_known_or_0(max), NULL, 0);
 }
 
 etp_view etp_view_bare(const etp_view *v)
@@ -214,9 +214,9 @@ static void join(char buf[static ETP_VIEW_CHARS], const char *a, const char *b)
 // A zero never carries a sign.
 static const char *sign_of(const etp_view *v, bool zero, bool negative)
 {
-    const char *sign = v->sign ? "+" : "";
+    const char *sign = etp_if(v->sign, "+");
     sign = negative ? "−" : sign;
-    return zero ? "" : sign;
+    return etp_if(!zero, sign);
 }
 
 // Rounds to DECIMALS. Beyond 1e15 a double has hardly a digit behind the point, and the text would
@@ -255,7 +255,7 @@ const char *etp_view_number(const etp_view *v, double value, char buf[static ETP
     }
     format_fixed(v, value / v->divide, buf);
     if (v->suffix && v->unit) {
-        append(buf, strcmp(v->unit, "%") == 0 ? " " : "", v->unit);
+        append(buf, etp_if(strcmp(v->unit, "%") == 0, " "), v->unit);
     }
     return buf;
 }
@@ -342,7 +342,7 @@ etp_str etp_truncate(etp_strbuf *buf, etp_str s, size_t width, const char *ellip
     if (have <= width) {
         return s;
     }
-    size_t keep = width > gap ? width - gap : 0;
+    size_t keep = ETP_LESS(width, gap);
     size_t head = keep - keep / 2, tail = keep / 2;
     size_t a = byte_of_column(s, head), b = byte_of_column(s, have - tail);
     size_t start = buf->len;

@@ -43,7 +43,7 @@ size_t etp_roof_default_threads(uint32_t cpus, uint32_t out[ETP_ROOF_COUNTS_MAX]
     for (uint32_t t = 1; t < cpus; t *= 2) {
         out[n++] = t;
     }
-    out[n++] = cpus > 0 ? cpus : 1;
+    out[n++] = ETP_MAX(cpus, 1);
     return n;
 }
 

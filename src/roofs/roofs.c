@@ -127,7 +127,7 @@ static uint64_t round_ns(bench *b)
         etp_roof_pool_run(b->pool, part, b);
     }
     uint64_t ns = b->request->now_ns() - start;
-    return ns ? ns : 1;
+    return ETP_MAX(ns, 1);
 }
 
 static int by_value(const void *pa, const void *pb)
@@ -387,8 +387,7 @@ bool etp_roofs_measure(const etp_roofs_request *request, etp_roofs_emit *emit, v
         ok = ok && measure_timer(b);
     }
     if (request->load) {
-        *request->load =
-            (etp_roofs_load){b->span_ns, b->span_ns > b->cpu_ns ? b->span_ns - b->cpu_ns : 0};
+        *request->load = (etp_roofs_load){b->span_ns, ETP_LESS(b->span_ns, b->cpu_ns)};
     }
     free(b);
     return ok;

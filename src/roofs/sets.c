@@ -3,6 +3,7 @@
 // used.
 #include <string.h>
 
+#include "base/choice.h"
 #include "roofs/roofs.h"
 
 // Linux numbering, which isa.h uses on every system.
@@ -46,7 +47,7 @@ const etp_roof_set *etp_roof_set_find(const char *isa)
 // Whether every flag of the set is (WANTED) or none of them is (!WANTED) in FLAGS.
 static bool flags_are(const etp_roof_set *set, const etp_x86_set *flags, bool wanted)
 {
-    const char *at = set->flags ? set->flags : "";
+    const char *at = ETP_OR(set->flags, "");
     while (*at) {
         size_t n = strcspn(at, ",");
         int index = etp_x86_flag_find(at, n);

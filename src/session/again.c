@@ -28,7 +28,7 @@ static etp_status allowed(const etp_session_options *again, const etp_run *run, 
         err, ETP_USAGE,
         "%s was not measured by you on this machine, and names %s: look at its manifest.json; "
         "--trust uses what it names, --device together with --runner your own",
-        again->dir, names ? names : "what to start");
+        again->dir, ETP_OR(names, "what to start"));
 }
 
 static etp_status two_builds(const char *a, const char *b, etp_arena *arena,
@@ -153,9 +153,9 @@ static etp_status take_extension(const etp_session_options *again, etp_run *run,
     if (!finished) {
         return ETP_OK;
     }
-    uint64_t left = run->blocks_done < ETP_MAX_BLOCKS ? ETP_MAX_BLOCKS - run->blocks_done : 0;
+    uint64_t left = ETP_LESS(ETP_MAX_BLOCKS, run->blocks_done);
     uint64_t usual = open ? left : ETP_DEFAULT_BLOCKS;
-    uint64_t blocks = more->blocks ? more->blocks : usual;
+    uint64_t blocks = ETP_OR(more->blocks, usual);
     if (blocks > left || left == 0) {
         return etp_fail(err, ETP_USAGE, "%s has %u blocks: %llu more are above %d in all",
                         again->dir, run->blocks_done, (unsigned long long)blocks, ETP_MAX_BLOCKS);

@@ -80,7 +80,7 @@ static etp_status parse_sample(const char *when, etp_settings *out, etp_error *e
 // "N@D,..." is both settings of decoding.
 static etp_status parse_decode(etp_settings *set, etp_arena *arena, etp_error *err)
 {
-    const etp_str typed = etp_str_from(set->decode ? set->decode : "");
+    const etp_str typed = etp_str_from(ETP_OR(set->decode, ""));
     const size_t at = etp_str_find(typed, ETP_STR("@"));
     if (at == typed.len) {
         return ETP_OK;
@@ -128,7 +128,7 @@ etp_status etp_session_options_of(const etp_session_options *typed, etp_arena *a
                             set->budget_s > 0 ? "budget" : "precision");
         }
         set->budget_s = typed->sustain;
-        set->blocks = set->blocks ? set->blocks : ETP_MAX_BLOCKS;
+        set->blocks = ETP_OR(set->blocks, ETP_MAX_BLOCKS);
     }
     ETP_TRY(parse_levels(&typed->levels, arena, &out->plan, err));
     ETP_TRY(etp_settings_check(&typed->plan.settings, err));
@@ -153,5 +153,5 @@ etp_status etp_session_again_of(const etp_session_options *typed, const char *op
         return ETP_OK;
     }
     return etp_fail(err, ETP_USAGE, "--resume goes on with the plan in its folder: leave out %s%s",
-                    operands ? "" : "--", operands ? operands : name);
+                    etp_if(!operands, "--"), ETP_OR(operands, name));
 }

@@ -35,13 +35,13 @@ etp_inputs_found etp_inputs_beside(const char *model, const char *method, etp_ar
         const char *file = etp_arena_printf(arena, "%s/%zu.bin", found.dir, found.n);
         // The paths go into the manifest, from which `rerun` reads them in another working
         // directory.
-        const char *full = file ? etp_os_absolute(file, arena) : NULL;
+        const char *full = etp_os_absolute(file, arena);
         if (!full || !etp_os_is_file(full)) {
             break;
         }
-        etp_strbuf_printf(&files, "%s%s", found.n ? "," : "", full);
+        etp_strbuf_printf(&files, "%s%s", etp_if(found.n, ","), full);
         found.bytes += etp_os_mark_of(full).size;
     }
-    found.files = found.n > 0 && !files.failed ? files.ptr : NULL;
+    found.files = etp_z_if(found.n > 0 && !files.failed, files.ptr);
     return found;
 }

@@ -66,7 +66,7 @@ static etp_status folder(request *r, etp_error *err)
     ETP_TRY(etp_platform_check(&expected, o->device, platform, err));
     ETP_TRY(etp_run_create_folder(wanted, o->exact, r->arena, &r->view->dir, err));
     tell(r, "run folder %s%s", r->view->dir,
-         strcmp(r->view->dir, wanted) == 0 ? "" : " (the name without a number is taken)");
+         etp_if(strcmp(r->view->dir, wanted) != 0, " (the name without a number is taken)"));
     return ETP_OK;
 }
 
@@ -117,14 +117,14 @@ typedef struct data_files { // of a session
 static etp_status open_data(const char *list, etp_arena *arena, data_files *out, etp_error *err)
 {
     *out = (data_files){.list = list};
-    for (etp_str one, rest = etp_str_from(list ? list : ""); etp_str_part(&rest, ',', &one);) {
+    for (etp_str one, rest = etp_str_from(ETP_OR(list, "")); etp_str_part(&rest, ',', &one);) {
         out->n++;
     }
     out->items = ETP_NEW_ARRAY(arena, etp_flat_tensor, out->n);
     out->files = ETP_NEW_ARRAY(arena, etp_file, out->n);
     out->needed = ETP_NEW_ARRAY(arena, bool, out->n);
     size_t i = 0;
-    for (etp_str one, rest = etp_str_from(list ? list : ""); etp_str_part(&rest, ',', &one); i++) {
+    for (etp_str one, rest = etp_str_from(ETP_OR(list, "")); etp_str_part(&rest, ',', &one); i++) {
         const char *path = etp_arena_strdup(arena, one);
         ETP_NEED(out->items && out->files && out->needed && path, err, "data files");
         for (etp_str other, others = rest; etp_str_part(&others, ',', &other);) {
@@ -154,8 +154,8 @@ static bool is_in(const data_files *data, etp_str key)
 static void tell_unneeded(const request *r, const data_files *data)
 {
     size_t i = 0;
-    for (etp_str one, rest = etp_str_from(data->list ? data->list : "");
-         etp_str_part(&rest, ',', &one); i++) {
+    for (etp_str one, rest = etp_str_from(ETP_OR(data->list, "")); etp_str_part(&rest, ',', &one);
+         i++) {
         if (!data->needed[i]) {
             tell(r, "data       %.*s has nothing that the program keeps outside", ETP_STR_ARG(one));
         }
@@ -176,7 +176,7 @@ static etp_status need_data(const char *model, const etp_program *program, const
             continue;
         }
         if (missing < NAMED) {
-            names = etp_arena_printf(arena, "%s%s%.*s", names, missing ? ", " : "",
+            names = etp_arena_printf(arena, "%s%s%.*s", names, etp_if(missing, ", "),
                                      ETP_STR_ARG(all.items[i]));
         }
         missing++;
@@ -188,7 +188,7 @@ static etp_status need_data(const char *model, const etp_program *program, const
                     "%s keeps weights in data files (.ptd): %zu of %zu tensors are %s%s (%s%s); "
                     "give the file that has them: --data FILE, once for each",
                     model, missing, all.n, data->n ? "not in " : "missing",
-                    data->n ? data->list : "", names, missing > NAMED ? ", …" : "");
+                    data->n ? data->list : "", names, etp_if(missing > NAMED, ", …"));
 }
 
 static etp_status read_needs(const char *model, const etp_program *program, const data_files *data,
@@ -302,7 +302,7 @@ static etp_status make_plan(request *r, etp_session_plan *out, etp_error *err)
 static void tell_names(const request *r, const etp_session_plan *plan)
 {
     const etp_session_plan_options *p = &r->plan_options;
-    const size_t phases = plan->n_phases ? plan->n_phases : 1;
+    const size_t phases = ETP_MAX(plan->n_phases, 1);
     const size_t each = p->n_levels ? plan->n_arms / (phases * p->n_models * p->n_levels) : 0;
     const bool has = etp_isa_has(&plan->cpu.cpu, ETP_HAS_SME2), hidden = p->n_hide > 0;
     bool stands_in = false;
@@ -405,18 +405,18 @@ static void restore(request *r)
                                             "'etprof doctor devices restore' here "
                                             "when it is back",
                                             r->device->info.spec, why.msg);
-        r->view->not_restored = text ? text : "the device's settings could not be restored";
+        r->view->not_restored = ETP_OR(text, "the device's settings could not be restored");
     }
 }
 
 // etprof-launch of this machine lies beside the program; else the bundle has one.
 static const char *launcher_beside(const char *program, etp_arena *arena)
 {
-    const char *exe = program ? etp_os_absolute(program, arena) : NULL;
+    const char *exe = etp_os_absolute(program, arena);
     etp_str folder = exe ? etp_path_folder(exe) : (etp_str){0};
     const char *path =
         folder.ptr ? etp_arena_printf(arena, "%.*s/etprof-launch", ETP_STR_ARG(folder)) : NULL;
-    return path && etp_os_is_executable(path) ? path : NULL;
+    return etp_z_if(path && etp_os_is_executable(path), path);
 }
 
 etp_status etp_session_open_device(const etp_place *place, const char *spec, const char *runner,
@@ -424,7 +424,7 @@ etp_status etp_session_open_device(const etp_place *place, const char *spec, con
 {
     etp_device_options how = {
         .spec = spec,
-        .runner = runner ? runner : place->runner,
+        .runner = ETP_OR(runner, place->runner),
         .qemu = place->qemu,
         .ssh_config = place->ssh_config,
         .android_serial = place->android_serial,

@@ -61,11 +61,11 @@ static const char *label_of(const etp_ab *ab, const cells *c, const etp_ab_arm *
     const char *model = c->models ? etp_ab_model_word(ab, a->model, arena) : "";
     const char *threads = "";
     if (c->threads) {
-        threads = etp_arena_printf(arena, "%u thread%s", a->threads, a->threads == 1 ? "" : "s");
+        threads = etp_arena_printf(arena, "%u thread%s", a->threads, etp_if(a->threads != 1, "s"));
     }
     return etp_arena_printf(arena, "%s%s%s%s%s", phase,
-                            phase[0] && (model[0] || threads[0]) ? " · " : "", model,
-                            model[0] && threads[0] ? ", " : "", threads);
+                            etp_if(phase[0] && (model[0] || threads[0]), " · "), model,
+                            etp_if(model[0] && threads[0], ", "), threads);
 }
 
 // Of the arms with the model and threads of FIRST: their times, and the largest speedup of a level
@@ -125,7 +125,7 @@ bool etp_ab_cell_grid(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         }
     }
     const etp_screen_unit unit = etp_screen_unit_among(longest, 0);
-    const char *columns[ETP_SCREEN_FIGURES] = {"", "", "", c.n_columns > 1 ? "speedup" : ""};
+    const char *columns[ETP_SCREEN_FIGURES] = {"", "", "", etp_if(c.n_columns > 1, "speedup")};
     for (size_t l = 0; l < c.n_columns; l++) {
         // Not a feature: what ran, the marks say.
         const etp_ab_arm *x = c.columns[l];

@@ -154,7 +154,7 @@ void etp_counters_section(const etp_counters *c, const etp_counters_names *compa
     etp_report_section_is_detail(r);
     if (!c->events) {
         etp_report_note(r, ETP_INFO, "not counted: %s%s%s", c->why,
-                        c->fix ? "; what would allow it: " : "", c->fix ? c->fix : "");
+                        etp_if(c->fix, "; what would allow it: "), ETP_OR(c->fix, ""));
         return;
     }
     etp_table *t = NULL;
@@ -182,7 +182,7 @@ void etp_counters_section(const etp_counters *c, const etp_counters_names *compa
                         "cycles = instructions ÷ per cycle. Counted in %s, all threads%s%s.",
                         c->events == ETP_EVENTS_PROCESS ? "the whole process, kernel included"
                                                         : "user space",
-                        c->cache ? "; cache misses: " : "", c->cache ? c->cache : "");
+                        etp_if(c->cache, "; cache misses: "), ETP_OR(c->cache, ""));
     }
     if (c->scaled > 0) {
         etp_report_note(r, ETP_WARN,

@@ -36,18 +36,13 @@ static void operator_drawer(const etp_ab *ab, const etp_ab_operator *op, const e
         const char *word = etp_ab_engaged_word(op->engaged.state),
                    *reason = etp_reason_text(op->engaged.reason);
         etp_keys_add(keys, op->engaged.state == ETP_ENGAGED ? ETP_GOOD : ETP_PLAIN, "feature",
-                     "%s%s%s", word ? word : "unknown", reason ? ": " : "", reason ? reason : "");
+                     "%s%s%s", ETP_OR(word, "unknown"), etp_if(reason, ": "), ETP_OR(reason, ""));
     }
     roof_keys(ab, op, keys);
     etp_ab_operator_facts(ab, op, flow, r, keys, arena);
 }
 
 // ---- findings and fixes ----
-
-static etp_cell ns_cell(int64_t ns)
-{
-    return ns == ETP_NS_UNKNOWN ? etp_cell_missing() : etp_cell_ns(ns);
-}
 
 // What a sentence rests on: operators as a table, everything else by name.
 // Evidence may be ids of operators, of ledger rows, of arms, or the name of a file: only operators
@@ -75,7 +70,7 @@ static void evidence(const etp_ab *ab, const char *const *ids, size_t n, const c
     for (size_t i = 0; i < n; i++) {
         const etp_ab_operator *op = etp_ab_operator_of(ab, ids[i]);
         if (!op || rows >= ROWS) {
-            etp_strbuf_printf(&others, "%s%s", others.len ? ", " : "", ids[i]);
+            etp_strbuf_printf(&others, "%s%s", etp_if(others.len, ", "), ids[i]);
             continue;
         }
         rows++;
@@ -84,8 +79,8 @@ static void evidence(const etp_ab *ab, const char *const *ids, size_t n, const c
         if (!t) {
             t = etp_report_table(r, table, NULL, columns, shown);
         }
-        const etp_cell cells[] = {etp_cell_z(op->label), ns_cell(op->ns[ab->baseline]),
-                                  ns_cell(op->ns[after])};
+        const etp_cell cells[] = {etp_cell_z(op->label), etp_cell_ns(op->ns[ab->baseline]),
+                                  etp_cell_ns(op->ns[after])};
         etp_table_add_row(t, cells, shown);
         etp_table_row_link(t, op->id);
     }
@@ -159,6 +154,6 @@ void etp_ab_drawers(const etp_ab_views *v, etp_report *r, etp_arena *arena)
         etp_report_section(r, 2, "details-left", "Other operators");
         etp_report_text(r,
                         "The %zu longest operators%s have details here, 'etprof explain' has all.",
-                        most, v->n > 1 ? " of each" : "");
+                        most, etp_if(v->n > 1, " of each"));
     }
 }

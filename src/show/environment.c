@@ -145,7 +145,7 @@ static void settings(const etp_ab *ab, etp_report *r, etp_arena *arena)
                      (unsigned long long)ab->environment.pad[1]);
     }
     for (size_t i = 0; i < ab->environment.n_unreadable; i++) {
-        etp_strbuf_printf(&text, "%s%.*s", i > 0 ? ", " : "",
+        etp_strbuf_printf(&text, "%s%.*s", etp_if(i > 0, ", "),
                           ETP_STR_ARG(ab->environment.unreadable[i]));
     }
     etp_keys_add(keys, ETP_PLAIN, "not readable here", "%s",
@@ -159,7 +159,7 @@ static void course(const etp_ab *ab, size_t column, const char *id, const char *
 {
     size_t n = 0;
     for (size_t b = 0; b < ab->environment.n_blocks; b++) {
-        n += isfinite(figure(&ab->environment.blocks[b], column)) ? 1 : 0;
+        n += (isfinite(figure(&ab->environment.blocks[b], column)) != 0);
     }
     if (n < 2) {
         return;

@@ -56,7 +56,7 @@ static bool find(const etp_ab *ab, const char *id, etp_explanation *out)
     }
     for (size_t i = 0; i < ab->judged.n_causes; i++) {
         const etp_ab_cause *c = &ab->judged.causes[i];
-        if (take(id, etp_cause_id(c->cause), c->text, c->formula, &c->evidence, c->evidence ? 1 : 0,
+        if (take(id, etp_cause_id(c->cause), c->text, c->formula, &c->evidence, c->evidence != NULL,
                  out)) {
             return true;
         }
@@ -155,7 +155,7 @@ static void operator_roofs(const etp_explanation *c, etp_keys *keys)
                      "%s: %s, %s %% = %s ÷ %s; the larger of arithmetic%s%s %s and memory %s",
                      c->ab->arms[a].measured, etp_roof_verdict_name(p->verdict),
                      ETP_DIGITS(100 * p->efficiency, 3), ETP_NS(p->roof_ns),
-                     ETP_NS((double)c->op->ns[a]), p->isa ? " with " : "", p->isa ? p->isa : "",
+                     ETP_NS((double)c->op->ns[a]), etp_if(p->isa, " with "), ETP_OR(p->isa, ""),
                      ETP_NS(p->compute_ns), ETP_NS(p->memory_ns));
     }
 }
@@ -239,7 +239,7 @@ static const char *source_of(const etp_ab_operator *op, etp_arena *arena)
         return NULL;
     }
     return etp_arena_printf(arena, "%s:%u%s%s", op->source_file, op->source_line,
-                            op->module ? " " : "", op->module ? op->module : "");
+                            etp_if(op->module, " "), ETP_OR(op->module, ""));
 }
 
 static void operator_keys(const etp_explanation *c, etp_report *r, etp_keys *keys, etp_arena *arena)
@@ -257,9 +257,8 @@ static void operator_keys(const etp_explanation *c, etp_report *r, etp_keys *key
             reason = "nothing here tells";
         }
         etp_keys_add(keys, ETP_PLAIN, "engaged", "%s%s%s%s%s", k_states[op->engaged.state],
-                     reason ? ": " : "", reason ? reason : "",
-                     op->engaged.evidence ? "; from: " : "",
-                     op->engaged.evidence ? op->engaged.evidence : "");
+                     etp_if(reason, ": "), ETP_OR(reason, ""),
+                     etp_if(op->engaged.evidence, "; from: "), ETP_OR(op->engaged.evidence, ""));
     }
     operator_roofs(c, keys);
     etp_ab_flow flow;
@@ -360,7 +359,7 @@ const etp_report *etp_explanation_report(const etp_explanation *c, etp_arena *ar
     etp_strbuf text;
     etp_strbuf_init(&text, arena);
     for (size_t i = 0; i < c->n_evidence; i++) {
-        etp_strbuf_printf(&text, "%s%s", i ? ", " : "", c->evidence[i]);
+        etp_strbuf_printf(&text, "%s%s", etp_if(i, ", "), c->evidence[i]);
     }
     if (c->n_evidence && !c->op) { // an operator rests on itself
         etp_keys_add(keys, ETP_PLAIN, "rests on", "%s", etp_strbuf_str(&text).ptr);

@@ -21,7 +21,7 @@ static double saves(double ratio, const etp_ab_comparison *c)
 // "−2.1 %"
 static const char *percent(double share, etp_arena *arena)
 {
-    return etp_arena_printf(arena, "%s%.1f", share <= -0.0005 ? "−" : "", fabs(100 * share));
+    return etp_arena_printf(arena, "%s%.1f", etp_if(share <= -0.0005, "−"), fabs(100 * share));
 }
 
 static bool helps(const etp_ab *ab, const etp_ab_comparison *c)
@@ -43,7 +43,7 @@ static size_t hidden_with(const etp_ab *ab, const etp_ab_comparison *c)
 static const char *hidden_title(const etp_ab *ab, const etp_ab_comparison *c, etp_arena *arena)
 {
     return etp_arena_printf(arena, "%s%s", etp_isa_feature_title(hidden_by(ab, c)),
-                            hidden_with(ab, c) > 1 ? " and what needs it" : "");
+                            etp_if(hidden_with(ab, c) > 1, " and what needs it"));
 }
 
 // Where a row is of several features, others are of some of the same; NULL: nowhere.
@@ -91,13 +91,14 @@ static void most(const etp_ab *ab, etp_screen *s, etp_arena *arena)
     if (best) {
         parts[0] = etp_arena_printf(arena, "95 %% [%s, %s]", percent(1 - best->hi, arena),
                                     percent(1 - best->lo, arena));
-        etp_screen_headline(
-            s, ETP_GOOD,
-            etp_arena_printf(
-                arena, "%s %s %s %% of the time%s", hidden_title(ab, best, arena),
-                hidden_with(ab, best) > 1 ? "bring most: they save" : "brings most: it saves",
-                percent(1 - best->estimate, arena), all ? "" : " (not all features have a figure)"),
-            parts);
+        etp_screen_headline(s, ETP_GOOD,
+                            etp_arena_printf(arena, "%s %s %s %% of the time%s",
+                                             hidden_title(ab, best, arena),
+                                             hidden_with(ab, best) > 1 ? "bring most: they save"
+                                                                       : "brings most: it saves",
+                                             percent(1 - best->estimate, arena),
+                                             etp_if(!all, " (not all features have a figure)")),
+                            parts);
     } else if (blocks < ETP_MIN_BLOCKS) {
         etp_screen_headline(s, ETP_WARN,
                             etp_arena_printf(arena, "no verdict yet: %u of at least %u blocks",
@@ -173,7 +174,7 @@ void etp_ab_feature_table(const etp_ab *ab, etp_report *r)
             continue;
         }
         bool tells = !c->withheld && etp_interval_tells(c->lo, c->hi);
-        const char *open = tells ? "" : "no interval yet";
+        const char *open = etp_if(!tells, "no interval yet");
         ETP_ROW(t,
                 etp_cell_called(etp_isa_feature_name(hidden_by(ab, c)),
                                 hidden_title(ab, c, etp_report_arena(r))),

@@ -28,7 +28,7 @@ int64_t etp_ab_first_token(const etp_ab *ab, uint64_t prompt, uint32_t arm)
         const etp_ab_phase *p = chunk_at(ab, prompt, at);
         int64_t ns = p ? p->ab->arms[arm].median_ns : ETP_NS_UNKNOWN;
         if (ns == ETP_NS_UNKNOWN || ns < 0 || ab->emulated ||
-            ns > (INT64_MAX - sum) / (int64_t)(p->calls ? p->calls : 1)) {
+            ns > (INT64_MAX - sum) / (int64_t)ETP_MAX(p->calls, 1)) {
             return ETP_NS_UNKNOWN;
         }
         sum += ns * (int64_t)p->calls;

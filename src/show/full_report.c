@@ -24,7 +24,7 @@ static const char *title_of(const etp_ab *ab, etp_arena *arena)
     etp_strbuf_init(&text, arena);
     for (size_t i = 0; i < ab->n_models; i++) {
         const char *stem = ab->models[i].stem;
-        etp_strbuf_printf(&text, "%s%s", i && stem ? ", " : "", stem ? stem : "");
+        etp_strbuf_printf(&text, "%s%s", etp_if(i && stem, ", "), ETP_OR(stem, ""));
     }
     return ab->n_models > 1 && text.len ? etp_strbuf_str(&text).ptr : ab->title;
 }
@@ -33,15 +33,15 @@ static const char *title_of(const etp_ab *ab, etp_arena *arena)
 static void subtitle(const etp_ab *ab, etp_report *r)
 {
     if (ab->unrelated) { // before any figure
-        etp_report_subtitle(r, "%s%s%s", ab->unrelated, ab->subject ? " · " : "",
-                            ab->subject ? ab->where : "");
+        etp_report_subtitle(r, "%s%s%s", ab->unrelated, etp_if(ab->subject, " · "),
+                            etp_if(ab->subject, ab->where));
     } else if (ab->subject) {
         bool named = ab->n_models > 0 && ab->where[0]; // by the title
         etp_report_subtitle(r, "%s", named ? ab->where : ab->subject);
     } else if (ab->n_comparisons) {
         etp_report_subtitle(r, "%s against %s%s", ab->arms[ab->comparisons[0].candidate].measured,
                             ab->arms[ab->baseline].measured,
-                            ab->n_comparisons > 1 ? " and others" : "");
+                            etp_if(ab->n_comparisons > 1, " and others"));
     }
 }
 

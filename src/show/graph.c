@@ -190,7 +190,7 @@ static const char *group_of(const etp_ab_operator *op, char buf[static 64])
         return NULL;
     }
     etp_str backend = op->facts ? op->facts->op.backend : (etp_str){"", 0};
-    snprintf(buf, 64, "delegate call %d%s%.*s", op->instruction, backend.len ? " · " : "",
+    snprintf(buf, 64, "delegate call %d%s%.*s", op->instruction, etp_if(backend.len, " · "),
              backend.len < 32 ? (int)backend.len : 32, backend.ptr);
     return buf;
 }
@@ -223,8 +223,8 @@ void etp_ab_graph_section(const etp_ab *ab, const etp_ab_flow *flow, etp_report 
     etp_picture *g = etp_report_picture(r, "graph");
     etp_picture_text(g, "title", "Operators and what leads from one to another");
     etp_picture_text(g, "view0", "time");
-    etp_picture_text(g, "view1", compared ? "time saved" : NULL);
-    etp_picture_text(g, "view2", ab->engagement.feature_name ? "engagement" : NULL);
+    etp_picture_text(g, "view1", etp_z_if(compared, "time saved"));
+    etp_picture_text(g, "view2", etp_z_if(ab->engagement.feature_name, "engagement"));
     etp_picture_list(g, "boxes");
     double most = fmax(largest(ab, after), 1);
     for (size_t i = 0; i < ab->n_operators; i++) {
@@ -233,7 +233,7 @@ void etp_ab_graph_section(const etp_ab *ab, const etp_ab_flow *flow, etp_report 
         bool known = op->ns[after] != ETP_NS_UNKNOWN,
              both = known && op->ns[before] != ETP_NS_UNKNOWN;
         snprintf(tip, sizeof tip, "%s%s%s", both && compared ? ETP_NS((double)op->ns[before]) : "",
-                 both && compared ? " → " : "", known ? ETP_NS((double)op->ns[after]) : "–");
+                 etp_if(both && compared, " → "), known ? ETP_NS((double)op->ns[after]) : "–");
         double saved = both ? (double)(op->ns[before] - op->ns[after]) / most : (double)NAN;
         double on = (double)NAN;
         if (op->engaged.state == ETP_ENGAGED) {
@@ -332,13 +332,13 @@ static void arm_track(const etp_ab *ab, uint32_t arm, etp_picture *s)
         if (first && !same && (here || !op)) {
             char group[64];
             const char *name = group_of(first, group);
-            span(s, whole, name ? name : first->label, name ? NULL : first->id, from, at - from, 0,
+            span(s, whole, ETP_OR(name, first->label), name ? NULL : first->id, from, at - from, 0,
                  0);
             first = NULL;
         }
         if (here) {
             from = first ? from : at;
-            first = first ? first : op;
+            first = ETP_OR(first, op);
             span(s, whole, op->label, op->id, at, (double)op->ns[arm], 1,
                  etp_ab_category_color(op->category));
             at += (double)op->ns[arm];

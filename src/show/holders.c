@@ -48,7 +48,7 @@ static uint64_t bytes_of(const etp_memory_rows *rows, size_t row)
 static void holders_table(const char *id, const etp_ab_arm *b, const etp_ab_arm *x, etp_report *r,
                           etp_arena *arena)
 {
-    const etp_ab_arm *y = x ? x : b;
+    const etp_ab_arm *y = ETP_OR(x, b);
     const unsigned second = ETP_COL_FIGURES | (x ? 0 : ETP_COL_ABSENT);
     const etp_column columns[] = {
         {.key = "holder", .title = "who holds it"},
@@ -145,7 +145,7 @@ void etp_ab_memory_tables(const etp_ab *ab, size_t *n, size_t *stages, etp_repor
                           etp_arena *arena)
 {
     size_t pairs = ab->n_comparisons;
-    for (size_t i = 0; i < (pairs ? pairs : ab->n_arms); i++) {
+    for (size_t i = 0; i < ETP_OR(pairs, ab->n_arms); i++) {
         const etp_ab_comparison *c = pairs ? &ab->comparisons[i] : NULL;
         const etp_ab_arm *b = &ab->arms[c ? c->baseline : i];
         const etp_ab_arm *x = c ? &ab->arms[c->candidate] : NULL;

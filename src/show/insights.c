@@ -123,7 +123,7 @@ static etp_cell speedup_of(const etp_ab *ab, uint32_t arm, int64_t before)
 static const char *prefix(const etp_ab_views *v, size_t view, etp_arena *arena)
 {
     const char *text = v->n > 1 ? etp_arena_printf(arena, "%s: ", v->items[view].run) : "";
-    return text ? text : "";
+    return ETP_OR(text, "");
 }
 
 // A share that is not known is told by its bounds.
@@ -183,7 +183,7 @@ void etp_ab_engaged_key(const etp_ab *ab, etp_keys *keys, etp_arena *arena)
         etp_keys_add(keys, ETP_PLAIN, "engaged",
                      "not provable from names: %u convolutions and matrix multiplications keep one "
                      "name at every level%s%s",
-                     e->eligible, unsampled(e) ? " · " : "", unsampled(e) ? unsampled(e) : "");
+                     e->eligible, etp_if(unsampled(e), " · "), unsampled(e) ? unsampled(e) : "");
         return;
     }
     etp_strbuf text;
@@ -253,14 +253,14 @@ void etp_ab_latency_table(const etp_ab_views *v, etp_report *r)
             // The tracer's part by paired blocks, not as a quotient of the two columns beside it:
             // they are means of different launches.
             double cost =
-                a->tracing_overhead.blocks > 0 ? a->tracing_overhead.estimate - 1 : (double)NAN;
+                etp_value_if(a->tracing_overhead.blocks > 0, a->tracing_overhead.estimate - 1);
             ADD_ROW(&t, r, k, etp_cell_z(a->name), etp_cell_z(a->measured),
                     etp_cell_called(a->level_name, etp_ab_level_word(a)),
-                    a->threads ? etp_cell_u64(a->threads) : etp_cell_missing(),
-                    etp_cell_ns(a->median_ns), etp_cell_rounded_ns(a->lo_ns),
-                    etp_cell_rounded_ns(a->hi_ns), speedup_of(ab, at, base->median_ns),
-                    etp_cell_ns(a->traced_mean_ns), etp_cell_rounded_ns(a->traced_median_ns),
-                    a->traced_runs ? etp_cell_u64(a->traced_runs) : etp_cell_missing(),
+                    etp_cell_if(a->threads, etp_cell_u64(a->threads)), etp_cell_ns(a->median_ns),
+                    etp_cell_rounded_ns(a->lo_ns), etp_cell_rounded_ns(a->hi_ns),
+                    speedup_of(ab, at, base->median_ns), etp_cell_ns(a->traced_mean_ns),
+                    etp_cell_rounded_ns(a->traced_median_ns),
+                    etp_cell_if(a->traced_runs, etp_cell_u64(a->traced_runs)),
                     etp_cell_double(gained(ab, at, etp_whole_ns(base->traced_median_ns),
                                            etp_whole_ns(a->traced_median_ns))),
                     etp_cell_double(cost), etp_cell_u64(a->launches), etp_cell_u64(a->samples),
@@ -321,7 +321,7 @@ const char *etp_ab_fixes_of(const etp_ab *ab, const char *id, etp_arena *arena)
     for (size_t f = 0; f < ab->fixes.n; f++) {
         for (size_t e = 0; e < ab->fixes.items[f].n_evidence; e++) {
             if (strcmp(ab->fixes.items[f].evidence[e], id) == 0) {
-                etp_strbuf_printf(&text, "%s%s", text.len ? ", " : "", ab->fixes.items[f].id);
+                etp_strbuf_printf(&text, "%s%s", etp_if(text.len, ", "), ab->fixes.items[f].id);
                 break;
             }
         }
@@ -602,7 +602,7 @@ void etp_ab_split_section(const etp_ab_views *v, etp_report *r, etp_arena *arena
     etp_report_text(r,
                     "Means of one traced inference, over the executions around each launch's "
                     "median; delegated, portable, around operators and rest add up to it.%s",
-                    emulated ? " Times of an emulator say nothing about speed." : "");
+                    etp_if(emulated, " Times of an emulator say nothing about speed."));
     split_table(v, r, arena);
     portable_table(v, r, arena);
 }
@@ -675,8 +675,8 @@ static void kernel_rows(views_table *t, size_t view, etp_report *r, etp_arena *a
         bool timed = !ab->emulated;
         etp_cell engaged = etp_cell_z(etp_ab_engaged_word(g->state));
         ADD_ROW(t, r, view, etp_cell_z(change_text(ab, g, arena)), etp_cell_u64(g->operators),
-                timed && g->before.len ? etp_cell_ns(g->before_time.ns) : etp_cell_missing(),
-                timed && g->now.len ? etp_cell_ns(g->now_time.ns) : etp_cell_missing(),
+                etp_cell_if(timed && g->before.len, etp_cell_ns(g->before_time.ns)),
+                etp_cell_if(timed && g->now.len, etp_cell_ns(g->now_time.ns)),
                 etp_cell_double(group_speedup(ab, g)),
                 g->state == ETP_ENGAGED ? etp_cell_judged(engaged, ETP_GOOD) : engaged,
                 etp_cell_z(etp_reason_text(g->reason)));
@@ -699,7 +699,7 @@ void etp_ab_kernel_section(const etp_ab_views *v, etp_report *r, etp_arena *aren
     etp_report_text(r,
                     "Convolutions and matrix multiplications%s, by the names that their kernels "
                     "have in the recordings.",
-                    any_compared(v) ? ", and operators whose name changed" : "");
+                    etp_if(any_compared(v), ", and operators whose name changed"));
     for (size_t k = 0; k < v->n; k++) {
         etp_ab_engaged_key(v->items[k].ab, etp_report_keys(r, v->n > 1 ? v->items[k].run : NULL),
                            arena);
@@ -773,7 +773,7 @@ void etp_ab_fix_section(const etp_ab_views *v, etp_report *r)
                 etp_report_scope(r, v->items[k].scope, NULL);
             }
             etp_keys_add(keys, ETP_PLAIN, f->id, "%s%s%s → %s", v->n > 1 ? v->items[k].run : "",
-                         v->n > 1 ? ": " : "", f->text, f->recipe);
+                         etp_if(v->n > 1, ": "), f->text, f->recipe);
             if (v->items[k].scope) {
                 etp_report_scope(r, NULL, NULL);
             }

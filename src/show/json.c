@@ -41,7 +41,7 @@ static const char *five_of(etp_category category)
 static const char *engaged_name(etp_engagement state)
 {
     const char *word = etp_ab_engaged_word(state);
-    return word ? word : "unknown";
+    return ETP_OR(word, "unknown");
 }
 // A session that ended for another reason has null here: what ended it is no rule.
 static const char *stop_name(etp_run_stop stop)

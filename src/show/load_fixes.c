@@ -14,7 +14,7 @@ static const char *quantity(int64_t is, bool bytes, etp_arena *arena)
     if (!bytes) {
         return etp_arena_printf(arena, "%s", ETP_NS((double)is));
     }
-    return etp_arena_printf(arena, "%s%s", is < 0 ? "−" : "",
+    return etp_arena_printf(arena, "%s%s", etp_if(is < 0, "−"),
                             ETP_BYTES((uint64_t)(is < 0 ? -is : is)));
 }
 
@@ -29,7 +29,7 @@ const char *etp_ab_saved_words(etp_ab_saved saved, bool bytes, etp_arena *arena)
             ? ""
             : etp_arena_printf(arena, ", 95 %% [%s, %s]", quantity(saved.lo, bytes, arena),
                                quantity(saved.hi, bytes, arena));
-    return etp_arena_printf(arena, "%s%s saved%s", known ? "" : "at least ",
+    return etp_arena_printf(arena, "%s%s saved%s", etp_if(!known, "at least "),
                             quantity(known ? saved.expected : saved.lo, bytes, arena), range);
 }
 

@@ -59,7 +59,7 @@ static etp_cell faults_cell(const sum *s, etp_load_what what)
 static void parts_table(const char *id, const etp_ab_arm *b, const etp_ab_arm *x, etp_report *r,
                         etp_arena *arena)
 {
-    const etp_ab_arm *y = x ? x : b;
+    const etp_ab_arm *y = ETP_OR(x, b);
     const unsigned second = x ? 0 : ETP_COL_ABSENT;
     const etp_column columns[] = {
         {.key = "part", .title = "part"},
@@ -151,7 +151,7 @@ static void add(sum *to, const etp_ab_load_part *p)
 static void packed_table(const char *id, const etp_ab *ab, const etp_ab_arm *b, const etp_ab_arm *x,
                          etp_report *r, etp_arena *arena)
 {
-    const etp_ab_arm *y = x ? x : b;
+    const etp_ab_arm *y = ETP_OR(x, b);
     // Times of an emulator are nobody's.
     const unsigned second = x ? 0 : ETP_COL_ABSENT, time = ab->emulated ? ETP_COL_ABSENT : 0;
     const etp_column columns[] = {
@@ -203,11 +203,11 @@ static void say_workspaces(const etp_ab_arm *a, const char *of, etp_report *r)
     }
     char shared[48];
     snprintf(shared, sizeof shared, "%" PRIu64 " workspace%s that they share", a->load.workspaces,
-             a->load.workspaces == 1 ? "" : "s");
+             etp_if(a->load.workspaces != 1, "s"));
     etp_report_text(r,
                     "%s%sXNNPACK's %" PRIu64 " delegates compute in %s (its option "
                     "workspace_sharing_mode).",
-                    of, of[0] ? ": " : "", a->load.delegates,
+                    of, etp_if(of[0], ": "), a->load.delegates,
                     a->load.workspaces < a->load.delegates
                         ? shared
                         : "a workspace each, where they could share one");
@@ -216,7 +216,7 @@ static void say_workspaces(const etp_ab_arm *a, const char *of, etp_report *r)
 void etp_ab_loading_tables(const etp_ab *ab, size_t *n, etp_report *r, etp_arena *arena)
 {
     size_t pairs = ab->n_comparisons;
-    for (size_t i = 0; i < (pairs ? pairs : ab->n_arms); i++) {
+    for (size_t i = 0; i < ETP_OR(pairs, ab->n_arms); i++) {
         const etp_ab_comparison *c = pairs ? &ab->comparisons[i] : NULL;
         const etp_ab_arm *b = &ab->arms[c ? c->baseline : i];
         const etp_ab_arm *x = c ? &ab->arms[c->candidate] : NULL;
@@ -229,7 +229,7 @@ void etp_ab_loading_tables(const etp_ab *ab, size_t *n, etp_report *r, etp_arena
         }
         const bool alike = !x || (x->load.delegates == b->load.delegates &&
                                   x->load.workspaces == b->load.workspaces);
-        say_workspaces(b, alike ? "" : b->measured, r);
+        say_workspaces(b, etp_if(!alike, b->measured), r);
         if (!alike) {
             say_workspaces(x, x->measured, r);
         }

@@ -12,10 +12,11 @@ static const char *shape_text(const etp_value *v, char buf[static SHAPE_CHARS])
     size_t at = 0;
     buf[0] = '\0';
     for (uint32_t i = 0; i < v->rank && at < SHAPE_CHARS - 64; i++) {
-        at += (size_t)snprintf(buf + at, SHAPE_CHARS - at, "%s%" PRId64, i ? "×" : "", v->dims[i]);
+        at +=
+            (size_t)snprintf(buf + at, SHAPE_CHARS - at, "%s%" PRId64, etp_if(i, "×"), v->dims[i]);
     }
     snprintf(buf + at, SHAPE_CHARS - at, "%s%s%s", v->rank ? " " : "scalar ",
-             etp_dtype_name(v->dtype), v->dynamic ? " (at most)" : "");
+             etp_dtype_name(v->dtype), etp_if(v->dynamic, " (at most)"));
     return buf;
 }
 
@@ -28,8 +29,8 @@ static const char *shapes_text(const etp_op_facts *f, const uint32_t *values, ui
     for (uint32_t i = 0; i < n && i < SHAPES; i++) {
         const etp_value *v = &f->values[values[i]];
         char buf[SHAPE_CHARS];
-        etp_strbuf_printf(&text, "%s%s%s", i ? ", " : "", shape_text(v, buf),
-                          v->constant ? " (weight)" : "");
+        etp_strbuf_printf(&text, "%s%s%s", etp_if(i, ", "), shape_text(v, buf),
+                          etp_if(v->constant, " (weight)"));
     }
     if (n > SHAPES) {
         etp_strbuf_printf(&text, " and %" PRIu32 " more", n - SHAPES);
@@ -64,8 +65,9 @@ static void fact_keys(const etp_ab_operator *op, etp_keys *keys, etp_arena *aren
         count_text(f->work.macs, "MACs", macs);
         count_text(f->work.ops, "operations", ops);
         etp_keys_add(keys, ETP_PLAIN, "work", "%s%s%s moved%s%s%s", macs, ops,
-                     ETP_BYTES(f->work.bytes), weights ? ", of them weights " : "",
-                     weights ? ETP_BYTES(f->weight_bytes) : "", f->work.bound ? " (at most)" : "");
+                     ETP_BYTES(f->work.bytes), etp_if(weights, ", of them weights "),
+                     weights ? ETP_BYTES(f->weight_bytes) : "",
+                     etp_if(f->work.bound, " (at most)"));
     }
 }
 
@@ -76,13 +78,13 @@ static void source_keys(const etp_ab_operator *op, etp_report *r, etp_keys *keys
         return;
     }
     etp_keys_add(keys, ETP_PLAIN, "source", "%s:%u %s", op->source_file, op->source_line,
-                 op->module ? op->module : "");
+                 ETP_OR(op->module, ""));
     if (op->facts && op->facts->has_source && op->facts->source.stack.len) {
         // The innermost frames are at the end: a stack that is too long loses its beginning, up to
         // a whole line.
         enum { MOST = 1200 };
         etp_str s = op->facts->source.stack;
-        size_t from = s.len > MOST ? s.len - MOST : 0;
+        size_t from = ETP_LESS(s.len, MOST);
         while (from > 0 && from < s.len && s.ptr[from - 1] != '\n') {
             from++;
         }
@@ -130,8 +132,8 @@ static void kernel_keys(const etp_ab *ab, const etp_ab_operator *op, etp_keys *k
         }
         const char *title = kernel_title(k, seen, op, arena);
         etp_keys_add(keys, ETP_PLAIN, "kernels", "%s: %" PRIu64 " sample%s%s%s%s",
-                     ab->arms[a].measured, seen->samples, seen->samples == 1 ? "" : "s",
-                     etp_strbuf_str(&text).ptr, title[0] ? "; most in " : "", title);
+                     ab->arms[a].measured, seen->samples, etp_if(seen->samples != 1, "s"),
+                     etp_strbuf_str(&text).ptr, etp_if(title[0], "; most in "), title);
     }
 }
 
@@ -144,9 +146,9 @@ static void neighbour_keys(const etp_ab *ab, const etp_ab_flow *flow, uint32_t o
     for (size_t i = 0; i < flow->n; i++) {
         const etp_ab_edge *e = &flow->items[i];
         if (e->to == op) {
-            etp_strbuf_printf(&from, "%s%s", from.len ? ", " : "", ab->operators[e->from].id);
+            etp_strbuf_printf(&from, "%s%s", etp_if(from.len, ", "), ab->operators[e->from].id);
         } else if (e->from == op) {
-            etp_strbuf_printf(&to, "%s%s", to.len ? ", " : "", ab->operators[e->to].id);
+            etp_strbuf_printf(&to, "%s%s", etp_if(to.len, ", "), ab->operators[e->to].id);
         }
     }
     if (from.len || to.len) {

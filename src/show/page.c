@@ -282,11 +282,6 @@ static void categories(const etp_ab *ab, etp_report *r)
 
 // ---- operators ----
 
-static etp_cell ns_cell(int64_t ns)
-{
-    return ns == ETP_NS_UNKNOWN ? etp_cell_missing() : etp_cell_ns(ns);
-}
-
 // The file without its folders: those of the exporting machine say nothing to a reader, and the
 // drawer has them.
 static etp_cell source_cell(const etp_ab_operator *op, etp_arena *arena)
@@ -310,7 +305,7 @@ static void operator_row(const etp_ab *ab, const etp_ab_operator *op, uint32_t c
     bool compared = etp_ab_told(ab, 0);
     int64_t before = op->ns[ab->baseline], after = op->ns[candidate];
     for (size_t a = 0; a < ab->n_arms; a++) {
-        cells[n++] = ns_cell(op->ns[ab->shown[a]]);
+        cells[n++] = etp_cell_ns(op->ns[ab->shown[a]]);
     }
     if (compared) {
         cells[n++] = before == ETP_NS_UNKNOWN || after == ETP_NS_UNKNOWN

@@ -33,9 +33,9 @@ static void phase_row(const etp_ab_phase *p, size_t at, etp_table *t, size_t n, 
     const etp_cell cells[] = {etp_cell_z(p->name),
                               etp_cell_z(ab->arms[c->candidate].measured),
                               etp_cell_z(ab->arms[c->baseline].measured),
-                              etp_cell_double(told ? c->estimate : (double)NAN),
-                              etp_cell_double(told ? c->lo : (double)NAN),
-                              etp_cell_double(told ? c->hi : (double)NAN),
+                              etp_cell_double(etp_value_if(told, c->estimate)),
+                              etp_cell_double(etp_value_if(told, c->lo)),
+                              etp_cell_double(etp_value_if(told, c->hi)),
                               etp_cell_double(etp_ab_token_rate(ab, c->baseline)),
                               etp_cell_double(etp_ab_token_rate(ab, c->candidate)),
                               time_cell(ab, c->baseline),
@@ -53,9 +53,7 @@ static void first_token_row(const etp_ab *ab, const etp_ab_comparison *c, uint64
     int64_t to = etp_ab_first_token(ab, prompt, c->candidate);
     bool known = from != ETP_NS_UNKNOWN && to != ETP_NS_UNKNOWN && to > 0;
     ETP_ROW(t, etp_cell_u64(prompt), etp_cell_z(ab->arms[c->candidate].measured),
-            etp_cell_z(ab->arms[c->baseline].measured),
-            from == ETP_NS_UNKNOWN ? etp_cell_missing() : etp_cell_ns(from),
-            to == ETP_NS_UNKNOWN ? etp_cell_missing() : etp_cell_ns(to),
+            etp_cell_z(ab->arms[c->baseline].measured), etp_cell_ns(from), etp_cell_ns(to),
             etp_cell_double(known && c->withheld == ETP_WITHHELD_NOT ? (double)from / (double)to
                                                                      : (double)NAN));
 }
@@ -162,7 +160,7 @@ void etp_ab_phase_parts(const etp_ab *ab, etp_report *r, etp_arena *arena)
         const etp_ab *one = ab->phases[i].ab;
         const char *id = etp_ab_phase_scope(i, arena);
         etp_report_tab(r, ab->phases[i].name);
-        etp_report_begin_part(r, id ? id : "", ab->phases[i].name);
+        etp_report_begin_part(r, ETP_OR(id, ""), ab->phases[i].name);
         etp_report_section_whole(r, "etprof analyze DIR --full");
         etp_ab_as_part(one, r, arena);
         etp_ab_blocks_section(one, false, r);

@@ -112,7 +112,7 @@ static void ratio_note(const bar *b, char *note, size_t cap, etp_arena *arena)
             const char *text = etp_interval_tells(c->lo, c->hi)
                                    ? ETP_ESTIMATE(c->estimate, c->lo, c->hi, 2)
                                    : etp_arena_printf(arena, "%.2f×", c->estimate);
-            snprintf(note, cap, "%s", text ? text : "");
+            snprintf(note, cap, "%s", ETP_OR(text, ""));
             return;
         }
     }
@@ -179,9 +179,9 @@ void etp_ab_latency_chart(const etp_ab_views *views, etp_report *r)
             } else if (first->emulated) {
                 times = "Times of an emulator; they say nothing about speed.";
             }
-            etp_chart_describe(c, "%s%s%s%s", what ? what : "", what ? ". " : "", times,
-                               all.groups ? " Ratios are within each group, to its first bar."
-                                          : "");
+            etp_chart_describe(
+                c, "%s%s%s%s", ETP_OR(what, ""), etp_if(what, ". "), times,
+                etp_if(all.groups, " Ratios are within each group, to its first bar."));
         }
         if (b->begins_group && all.groups) {
             etp_chart_group(c);
@@ -190,7 +190,7 @@ void etp_ab_latency_chart(const etp_ab_views *views, etp_report *r)
         if (views->n > 1 && a->median_ns == ETP_NS_UNKNOWN) {
             snprintf(note, sizeof note, "traced");
         }
-        etp_chart_interval(c, b->at, label_of(b, r), note[0] ? note : NULL, (double)latency_of(a),
+        etp_chart_interval(c, b->at, label_of(b, r), etp_z_if(note[0], note), (double)latency_of(a),
                            a->lo_ns, a->hi_ns);
     }
 }
@@ -250,7 +250,7 @@ etp_chart *etp_ab_breakdown_chart(const etp_ab_views *views, etp_report *r)
                                     "One inference by operator category", ETP_KIND_NS);
     etp_chart_describe(
         c, "%s%sMean time of one traced inference by operator category, one bar per arm.%s",
-        what ? what : "", what ? ". " : "", emulated ? " Times of an emulator." : "");
+        ETP_OR(what, ""), etp_if(what, ". "), etp_if(emulated, " Times of an emulator."));
     if (views->n == 1 && r) {
         etp_chart_lacks(c, etp_ab_left_out(views->items[0].ab, NULL, etp_report_arena(r)));
     }
@@ -269,7 +269,7 @@ etp_chart *etp_ab_breakdown_chart(const etp_ab_views *views, etp_report *r)
         }
         for (size_t k = 0; k < n; k++) {
             values[k] = time_of(b, shown[k]);
-            rest -= isfinite(values[k]) ? values[k] : 0;
+            rest -= etp_known_or_0(values[k]);
         }
         // Clocks that disagree can leave less than nothing.
         values[n] = ETP_MAX(rest, 0);

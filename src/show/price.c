@@ -186,7 +186,7 @@ static void price_table(const char *id, const etp_ab_arm *b, const etp_ab_arm *x
 static void price_of(const etp_ab *ab, size_t *n, etp_report *r, etp_arena *arena)
 {
     size_t pairs = ab->n_comparisons;
-    for (size_t i = 0; i < (pairs ? pairs : ab->n_arms); i++) {
+    for (size_t i = 0; i < ETP_OR(pairs, ab->n_arms); i++) {
         const etp_ab_comparison *c = pairs ? &ab->comparisons[i] : NULL;
         const char *id =
             (*n)++ ? etp_arena_printf(arena, ETP_AB_TABLE_PRICE "-%zu", *n) : ETP_AB_TABLE_PRICE;
@@ -211,12 +211,11 @@ static void notes(const etp_ab *ab, etp_report *r)
         foreign = foreign || arm->foreign;
     }
     etp_report_text(r, "%sLoading packs the weights, with the program in the page cache.%s",
-                    ab->n_comparisons > 0
-                        ? "Ratios are baseline ÷ candidate: below 1 the candidate costs more. "
-                        : "",
-                    cold ? " For the row of a cold one, launches of their own drop the program, "
-                           "its data and its packed weights from it just before."
-                         : "");
+                    etp_if(ab->n_comparisons > 0,
+                           "Ratios are baseline ÷ candidate: below 1 the candidate costs more. "),
+                    etp_if(cold,
+                           " For the row of a cold one, launches of their own drop the program, "
+                           "its data and its packed weights from it just before."));
     if (cached > 0) {
         etp_report_note(r, ETP_WARN,
                         "%s of an arm's files could not be dropped from the page cache: another "
@@ -240,7 +239,7 @@ static void notes(const etp_ab *ab, etp_report *r)
 const etp_report *etp_ab_price_report(const etp_ab *ab, etp_arena *arena)
 {
     etp_report *r = etp_report_create(arena, ab->title);
-    etp_report_subtitle(r, "what it costs%s", ab->emulated ? " (emulated)" : "");
+    etp_report_subtitle(r, "what it costs%s", etp_if(ab->emulated, " (emulated)"));
     const bool phases = ab->n_phases > 1;
     size_t n = 0, holders = 0, stages = 0, loads = 0;
     for (size_t p = 0; p == 0 || p < ab->n_phases; p++) {
@@ -379,7 +378,7 @@ static void say(const etp_ab *ab, const etp_ab_comparison *c, etp_cost cost, etp
     double ratio = c->costs[cost].estimate, lo = c->costs[cost].lo, hi = c->costs[cost].hi;
     etp_cell from = cost_cell(b, cost, arena), to = cost_cell(x, cost, arena);
     etp_ratio_as_said(c->costs[cost].verdict, &ratio, &lo, &hi);
-    const char *times = etp_arena_printf(arena, "%s%s×", isfinite(ratio) ? "" : "at least ",
+    const char *times = etp_arena_printf(arena, "%s%s×", etp_if(!isfinite(ratio), "at least "),
                                          ETP_DIGITS(isfinite(ratio) ? ratio : lo, 3));
     const char *better = k_etp_costs[cost].bytes ? "less" : "faster";
     const char *change = gain ? etp_arena_printf(arena, "%s %s with %s", times, better, x->measured)

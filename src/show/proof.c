@@ -39,7 +39,7 @@ static void add_names(const etp_ab *ab, const etp_ab_operator *op, size_t count,
                       etp_arena *arena)
 {
     char key[40];
-    snprintf(key, sizeof key, "%zu operator%s", count, count == 1 ? "" : "s");
+    snprintf(key, sizeof key, "%zu operator%s", count, etp_if(count != 1, "s"));
     for (size_t i = 0; i < ab->n_arms; i++) {
         uint32_t a = ab->shown[i];
         etp_str name = base_name(op->names[a]);
@@ -54,11 +54,11 @@ static void add_names(const etp_ab *ab, const etp_ab_operator *op, size_t count,
         etp_strbuf_init(&arms, arena);
         for (size_t k = i; k < ab->n_arms; k++) {
             if (etp_str_eq(base_name(op->names[ab->shown[k]]), name)) {
-                etp_strbuf_printf(&arms, "%s%s", arms.len ? ", " : "",
+                etp_strbuf_printf(&arms, "%s%s", etp_if(arms.len, ", "),
                                   ab->arms[ab->shown[k]].measured);
             }
         }
-        etp_keys_add(keys, ETP_PLAIN, i ? "" : key, "%s: %.*s", etp_strbuf_str(&arms).ptr,
+        etp_keys_add(keys, ETP_PLAIN, etp_if(!i, key), "%s: %.*s", etp_strbuf_str(&arms).ptr,
                      ETP_STR_ARG(name.len ? name : ETP_STR("(no such operator)")));
     }
 }
@@ -113,7 +113,7 @@ static void name_table(const etp_ab *ab, etp_report *r)
         etp_cell cells[MAX_ARMS + 3] = {etp_cell_z(op->id)};
         for (size_t a = 0; a < arms; a++) {
             etp_str name = op->names[ab->shown[a]];
-            cells[1 + a] = name.len ? etp_cell_str(name) : etp_cell_missing();
+            cells[1 + a] = etp_cell_if(name.len, etp_cell_str(name));
         }
         cells[1 + arms] = etp_cell_z(etp_ab_engaged_word(op->engaged.state));
         cells[2 + arms] = etp_cell_z(etp_reason_text(op->engaged.reason));
@@ -124,7 +124,7 @@ static void name_table(const etp_ab *ab, etp_report *r)
 const etp_report *etp_ab_proof_report(const etp_ab *ab, etp_arena *arena)
 {
     etp_report *r = etp_report_create(arena, ab->title);
-    etp_report_subtitle(r, "what ran where%s", ab->emulated ? " (emulated: no times)" : "");
+    etp_report_subtitle(r, "what ran where%s", etp_if(ab->emulated, " (emulated: no times)"));
     etp_report_section(r, 1, "proof", "Proof per arm");
     etp_ab_proof_keys(ab, etp_report_keys(r, NULL), arena);
     size_t same = changed_section(ab, r, arena);

@@ -39,9 +39,9 @@ static const char *ends_text(const etp_ab *ab, const etp_ab_comparison *c, etp_a
         return NULL;
     }
     const char *rates = etp_ab_rates_text(ab, c, arena);
-    return etp_arena_printf(arena, "%s%s%s → %s%s", rates ? rates : "", rates ? "; " : "",
+    return etp_arena_printf(arena, "%s%s%s → %s%s", ETP_OR(rates, ""), etp_if(rates, "; "),
                             ETP_NS((double)from), ETP_NS((double)to),
-                            base->median_ns == ETP_NS_UNKNOWN ? " (traced, mean)" : "");
+                            etp_if(base->median_ns == ETP_NS_UNKNOWN, " (traced, mean)"));
 }
 
 // Two bars, of untraced times alone: a recording's are shown, not judged.
@@ -89,16 +89,16 @@ void etp_ab_headline_cards(const struct etp_ab_view *view, etp_report *r, etp_ar
                       : etp_verdict_words(arena, c->verdict, c->lo, c->hi, c->blocks, c->margin);
         }
         // What was measured; what the experiments are called, the sections say.
-        const char *label = etp_arena_printf(arena, "%s%s%s against %s", view->run ? view->run : "",
-                                             view->run ? ": " : "", ab->arms[c->candidate].measured,
-                                             ab->arms[c->baseline].measured);
+        const char *label = etp_arena_printf(
+            arena, "%s%s%s against %s", ETP_OR(view->run, ""), etp_if(view->run, ": "),
+            ab->arms[c->candidate].measured, ab->arms[c->baseline].measured);
         etp_headline h = {
-            .label = label ? label : "",
-            .verdict = verdict ? verdict : "",
+            .label = ETP_OR(label, ""),
+            .verdict = ETP_OR(verdict, ""),
             .severity = c->withheld ? ETP_WARN : etp_ab_severity_of_verdict(c->verdict),
-            .value = c->withheld ? (double)NAN : c->estimate,
-            .lo = c->withheld ? (double)NAN : c->lo,
-            .hi = c->withheld ? (double)NAN : c->hi,
+            .value = etp_value_if(!c->withheld, c->estimate),
+            .lo = etp_value_if(!c->withheld, c->lo),
+            .hi = etp_value_if(!c->withheld, c->hi),
             .kind = ETP_KIND_RATIO,
             .reference = 1,
             .interval = etp_arena_printf(arena, "95 %% interval, %u blocks", c->blocks),
@@ -113,7 +113,7 @@ void etp_ab_headline_cards(const struct etp_ab_view *view, etp_report *r, etp_ar
         // An interval that was computed and is too wide to mean anything is not shown as figures.
         if (!etp_interval_tells(c->lo, c->hi)) {
             h.lo = h.hi = NAN;
-            h.interval = isfinite(c->lo) ? "no interval yet" : NULL;
+            h.interval = etp_z_if(isfinite(c->lo), "no interval yet");
         }
         // "1.20× slower": what people read counts the way that the verdict says, the document
         // always baseline ÷ candidate.
@@ -207,7 +207,7 @@ static const char *in_unit_of(int64_t largest, int64_t ns, etp_arena *arena)
     }
     etp_format_change((double)ns / k_units[u].ns, k_units[u].decimals, buf);
     const char *text = etp_arena_printf(arena, "%s %s", buf, k_units[u].name);
-    return text ? text : "";
+    return ETP_OR(text, "");
 }
 
 // A sum in words: categories and what lies beside operators, the largest change first. It adds up,
@@ -249,7 +249,7 @@ static void why(const etp_ab *ab, size_t at, etp_keys *keys, etp_arena *arena)
             rest += parts[i].delta;
             continue;
         }
-        etp_strbuf_printf(&text, "%s%s %s", i ? " · " : "", parts[i].label,
+        etp_strbuf_printf(&text, "%s%s %s", etp_if(i, " · "), parts[i].label,
                           in_unit_of(largest, parts[i].delta, arena));
     }
     if (rest != 0) {
@@ -329,7 +329,7 @@ static void slower(const etp_ab *ab, size_t at, etp_keys *keys, etp_arena *arena
     etp_strbuf text;
     etp_strbuf_init(&text, arena);
     for (size_t k = 0; k < SHOWN && worst[k]; k++) {
-        etp_strbuf_printf(&text, "%s%s +%s", k ? " · " : "", worst[k]->label,
+        etp_strbuf_printf(&text, "%s%s +%s", etp_if(k, " · "), worst[k]->label,
                           ETP_NS((double)worst[k]->delta_ns));
     }
     if (n > SHOWN) {
@@ -344,7 +344,7 @@ static void slower(const etp_ab *ab, size_t at, etp_keys *keys, etp_arena *arena
     } else {
         const char *alone =
             "in every iteration of these two launches, which proves nothing about others: ";
-        etp_keys_add(keys, judged ? ETP_WARN : ETP_PLAIN, "slower", "%s%s", judged ? "" : alone,
+        etp_keys_add(keys, judged ? ETP_WARN : ETP_PLAIN, "slower", "%s%s", etp_if(!judged, alone),
                      etp_strbuf_str(&text).ptr);
     }
 }
@@ -356,7 +356,7 @@ static void next_fix(const etp_ab *ab, etp_keys *keys)
         return;
     }
     const etp_ab_fix *f = &ab->fixes.items[0];
-    const char *more = ab->fixes.n > 1 ? " · more under Next fixes" : "";
+    const char *more = etp_if(ab->fixes.n > 1, " · more under Next fixes");
     if (f->expected_ns == ETP_NS_UNKNOWN) {
         etp_keys_add(keys, ETP_PLAIN, "next fix",
                      "%s %s: %s to %s to gain, how much of it is unknown → %s%s", f->id, f->text,
@@ -382,7 +382,7 @@ static const etp_proof_line *main_line(const etp_proof *p)
         open = names || line->kind == ETP_PROOF_SAMPLES ? line : open;
         supports = line->supports && !supports ? line : supports;
     }
-    return supports ? supports : open;
+    return ETP_OR(supports, open);
 }
 
 // Arms whose proof reads the same share a line; cells would else repeat it for each thread count.
@@ -421,7 +421,7 @@ void etp_ab_proof_keys(const etp_ab *ab, etp_keys *keys, etp_arena *arena)
         size_t alike = 0;
         for (size_t k = i; k < ab->n_arms; k++) {
             if (same_proof(a, &ab->arms[k])) {
-                etp_strbuf_printf(&arms, "%s%s", alike++ ? ", " : "", ab->arms[k].measured);
+                etp_strbuf_printf(&arms, "%s%s", etp_if(alike++, ", "), ab->arms[k].measured);
             }
         }
         if (alike == ab->n_arms && alike > 4) { // cells are dozens
@@ -432,7 +432,7 @@ void etp_ab_proof_keys(const etp_ab *ab, etp_keys *keys, etp_arena *arena)
         const char *note = line->kind == ETP_PROOF_NAMES ? etp_proof_names_note(&a->proof) : NULL;
         etp_keys_add(keys, k_severity[a->proof.truth], key, "%s: %s; %s%s%s",
                      etp_strbuf_str(&arms).ptr, (level_said ? k_said : k_words)[a->proof.truth],
-                     line->text, note ? "; " : "", note ? note : "");
+                     line->text, etp_if(note, "; "), ETP_OR(note, ""));
         // Lines below the first have no key: they go on with the same answer.
         key = "";
     }
@@ -451,7 +451,7 @@ static void causes(const etp_ab *ab, etp_keys *keys, etp_arena *arena)
     }
     for (size_t i = 0; i < ab->judged.n_causes; i++) {
         etp_strbuf *t = &text[ab->judged.causes[i].state];
-        etp_strbuf_printf(t, "%s%s", t->len ? " · " : "", ab->judged.causes[i].text);
+        etp_strbuf_printf(t, "%s%s", etp_if(t->len, " · "), ab->judged.causes[i].text);
     }
     if (text[ETP_CAUSE_RULED_OUT].len) {
         etp_keys_add(keys, ETP_PLAIN, "ruled out", "%s",
@@ -517,7 +517,7 @@ static void answer_keys(const etp_ab *ab, etp_report *r, etp_arena *arena)
         const char *ends = etp_ab_sustained_words(sustained, arena);
         if (ends && etp_ab_told(ab, i)) {
             etp_keys_add(keys, sustained->changed ? ETP_WARN : ETP_PLAIN, "sustained", "%s%s", ends,
-                         sustained->turned ? ": the faster arm became the slower one" : "");
+                         etp_if(sustained->turned, ": the faster arm became the slower one"));
         }
         if (ab->logged_unlike[i]) {
             etp_keys_add(keys, ETP_PLAIN, "why",
@@ -541,7 +541,7 @@ static void answer_keys(const etp_ab *ab, etp_report *r, etp_arena *arena)
         const char *wrong = etp_arena_printf(arena, "%s: NOT what its inputs' author expects",
                                              ab->arms[i].measured);
         agreement(keys, "expected", ab->arms[i].expected.ok, &ab->arms[i].expected,
-                  right ? right : "as expected", wrong ? wrong : "NOT as expected");
+                  ETP_OR(right, "as expected"), ETP_OR(wrong, "NOT as expected"));
     }
     causes(ab, keys, arena);
     etp_ab_feature_table(ab, r);
@@ -578,27 +578,26 @@ void etp_ab_reproduce_section(const etp_ab *ab, etp_report *r, etp_arena *arena)
     etp_strbuf line;
     etp_strbuf_init(&line, arena);
     // The version that measured, where the folder says it: this one only shows.
-    etp_strbuf_printf(&line, "etprof %s", ab->tool_version ? ab->tool_version : ETP_VERSION);
+    etp_strbuf_printf(&line, "etprof %s", ETP_OR(ab->tool_version, ETP_VERSION));
     if (ab->executorch_version) {
         etp_strbuf_printf(&line, " · ExecuTorch %s (%s)", ab->executorch_version,
-                          ab->executorch_sha ? ab->executorch_sha : "SHA not recorded");
+                          ETP_OR(ab->executorch_sha, "SHA not recorded"));
     }
     for (size_t i = 0; i < ab->n_models; i++) {
         const char *sha256 = ab->models[i].sha256;
-        etp_strbuf_printf(&line, " · %s, sha256 %.*s",
-                          ab->models[i].stem ? ab->models[i].stem : "model", sha256 ? 12 : 20,
-                          sha256 ? sha256 : "not recorded");
+        etp_strbuf_printf(&line, " · %s, sha256 %.*s", ETP_OR(ab->models[i].stem, "model"),
+                          sha256 ? 12 : 20, ETP_OR(sha256, "not recorded"));
     }
     const char *cpu = etp_ab_fact_of(ab, "cpu");
     if (cpu) {
-        etp_strbuf_printf(&line, " · %s%s", ab->emulated ? "emulated on " : "", cpu);
+        etp_strbuf_printf(&line, " · %s%s", etp_if(ab->emulated, "emulated on "), cpu);
     }
     for (size_t i = 0; i < ab->n_comparisons; i++) {
         const char *text = ab_headline_text(&ab->comparisons[i], arena);
         const etp_ab_arm *base = &ab->arms[ab->comparisons[i].baseline],
                          *cand = &ab->arms[ab->comparisons[i].candidate];
         etp_strbuf_printf(&line, " · %s against %s %s", cand->measured, base->measured,
-                          text ? text : "");
+                          ETP_OR(text, ""));
     }
     etp_strbuf_printf(&line, " · grade %s", ab->judged.grade);
     etp_report_line(r, "The line to quote", etp_strbuf_str(&line).ptr);

@@ -65,7 +65,7 @@ void etp_ab_roofline_section(const etp_ab *ab, etp_report *r)
                             "Each operator of %s at its operations per byte, below what the device "
                             "can do%s. Colours are categories; a roof is the highest of its kind.",
                             ab->arms[arm].measured,
-                            compared ? "; arrows come from where it was before" : "");
+                            etp_if(compared, "; arrows come from where it was before"));
             plane = etp_report_picture(r, "plane");
             etp_picture_text(plane, "title", "Operations per second against operations per byte");
             etp_picture_text(plane, "x_title", "operations per byte");

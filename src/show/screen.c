@@ -117,7 +117,8 @@ static void headline(const etp_ab *whole, const etp_ab *ab, const etp_ab_compari
     const char *words = NULL;
     const pair_of_times t = times_of(ab, c);
     if (t.known && !c->withheld) {
-        parts[0] = etp_screen_from_to(t.from, t.to, common, t.traced ? " traced, mean" : "", arena);
+        parts[0] =
+            etp_screen_from_to(t.from, t.to, common, etp_if(t.traced, " traced, mean"), arena);
     }
     if (c->withheld) {
         words = etp_arena_printf(arena, "no speedup of %s over %s is given", cand, base);
@@ -178,7 +179,7 @@ static const char *of_phase(const etp_ab *ab, const char *title, etp_arena *aren
 static const char *command_dir(const etp_ab *ab, etp_arena *arena)
 {
     const char *dir = ab->dir && !ab->bare ? etp_shell_command(arena, "%s", ab->dir) : NULL;
-    return dir ? dir : "DIR";
+    return ETP_OR(dir, "DIR");
 }
 
 // What the only arm takes; of a phase, with its name.
@@ -198,10 +199,10 @@ static void time_alone(const etp_ab *ab, etp_screen *s, etp_arena *arena)
     }
     etp_screen_headline(s, ETP_INFO,
                         etp_arena_printf(arena, "%s%s%s takes %s an inference%s",
-                                         ab->phase ? ab->phase->name : "", ab->phase ? ": " : "",
+                                         ab->phase ? ab->phase->name : "", etp_if(ab->phase, ": "),
                                          a->measured,
                                          ETP_NS((double)(traced ? a->traced_ns : a->median_ns)),
-                                         traced ? ", traced" : ""),
+                                         etp_if(traced, ", traced")),
                         parts);
 }
 
@@ -303,14 +304,14 @@ static const char *below_clock(bool pair, const etp_ab_clocked_time *was,
                                const etp_ab_clocked_time *is)
 {
     bool below = pair ? etp_ab_change_below_clock(was, is) : etp_ab_time_below_clock(is);
-    return below ? "below the clock" : NULL;
+    return etp_z_if(below, "below the clock");
 }
 
 // A speedup that clocks resolve and that is not given is one that blocks do not bear.
 static const char *blocks_differ(const etp_ab *ab, const etp_ab_category *c)
 {
-    return etp_ab_told(ab, 0) && isnan(c->speedup[0]) && isfinite(c->lo[0]) ? "differs by block"
-                                                                            : NULL;
+    return etp_z_if(etp_ab_told(ab, 0) && isnan(c->speedup[0]) && isfinite(c->lo[0]),
+                    "differs by block");
 }
 
 static bool known(int64_t ns)
@@ -391,7 +392,7 @@ static void add_part(const parts *all, const part *p, bool total, etp_screen *s,
     } else {
         double most = (double)(p->open ? p->is.ns + p->is.truncation_ns : p->after);
         most = fmin(most, (double)all->after);
-        const char *sign = p->open ? "up to " : "";
+        const char *sign = etp_if(p->open, "up to ");
         row.figures[0] =
             etp_arena_printf(arena, "%s%s", sign, etp_screen_in_unit(&all->unit, most, arena));
         row.figures[1] = all->after > 0 ? etp_arena_printf(arena, "%s%.0f %%", sign,
@@ -423,7 +424,7 @@ static size_t categories_shown(const etp_ab *ab)
     for (size_t p = 0; p < answers(ab); p++) {
         headlines += answer_of(ab, p)->n_comparisons;
     }
-    size_t more = headlines > 1 ? headlines - 1 : 0, most = SHOWN_CATEGORIES - LEAST;
+    size_t more = ETP_LESS(headlines, 1), most = SHOWN_CATEGORIES - LEAST;
     return SHOWN_CATEGORIES - ETP_MIN(more, most);
 }
 
@@ -463,8 +464,8 @@ static void where(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         bool brief = strlen(base) <= 10 && strlen(cand) <= 10;
         columns[0] = brief ? base : "before";
         columns[1] = brief ? cand : "after";
-        columns[2] = told ? "speedup" : "";
-        columns[3] = told ? "saved" : "";
+        columns[2] = etp_if(told, "speedup");
+        columns[3] = etp_if(told, "saved");
     }
     const char *title = of_phase(ab, etp_ab_where_title(ab), arena);
     const char *pair = etp_ab_pair_of_table(ab, arena);
@@ -558,7 +559,7 @@ static void next(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         }
         etp_screen_step(s, of_phase(ab, "What to do next", arena), f->id, gain,
                         etp_arena_printf(arena, "%zu %s%s", f->count, f->subject, splits),
-                        command ? command : f->advice, command != NULL);
+                        ETP_OR(command, f->advice), command != NULL);
     }
 }
 
@@ -621,7 +622,7 @@ static void mark_levels(const etp_ab *ab, etp_screen *s, etp_arena *arena)
             bool same = strcmp(name, e->feature_name) == 0;
             mark(s, ETP_GOOD,
                  etp_arena_printf(arena, "%s ran (%s%s%u of %u matrix operators)", name,
-                                  same ? "" : e->feature_name, same ? "" : " in ", e->engaged,
+                                  etp_if(!same, e->feature_name), etp_if(!same, " in "), e->engaged,
                                   e->eligible));
         } else {
             mark(s, ETP_GOOD, etp_arena_printf(arena, "%s ran", name));
@@ -750,8 +751,8 @@ static void more(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         if (other) {
             etp_screen_more(s, "More", etp_arena_printf(arena, "%s%s", full, other), true);
         }
-        etp_screen_more(s, other ? "" : "More", etp_arena_printf(arena, "%s%s --full", full, phase),
-                        true);
+        etp_screen_more(s, etp_if(!other, "More"),
+                        etp_arena_printf(arena, "%s%s --full", full, phase), true);
     }
     if (ask && phase) {
         etp_screen_more(s, "", etp_arena_printf(arena, "%s%s", ask, phase), true);
@@ -770,10 +771,10 @@ static void more(const etp_ab *ab, etp_screen *s, etp_arena *arena)
 // In the order in which a reader asks.
 const etp_screen *etp_ab_screen(const etp_ab *ab, etp_arena *arena)
 {
-    const char *title = ab->subject ? ab->subject : ab->title;
+    const char *title = ETP_OR(ab->subject, ab->title);
     uint32_t blocks = ab->n_comparisons && !ab->bare ? ab->comparisons[0].blocks : 0;
     if (blocks > 0) {
-        title = etp_arena_printf(arena, "%s · %u block%s", title, blocks, blocks == 1 ? "" : "s");
+        title = etp_arena_printf(arena, "%s · %u block%s", title, blocks, etp_if(blocks != 1, "s"));
     }
     etp_screen *s = etp_screen_create(arena, title);
     if (ab->unrelated) {

@@ -67,7 +67,7 @@ const char *etp_screen_noise(const etp_ab *ab, etp_arena *arena)
         if (!isfinite(c->noise_floor)) {
             continue;
         }
-        known = known ? known : c;
+        known = ETP_OR(known, c);
         bool known_effect = isfinite(c->estimate);
         given += known_effect;
         inside += known_effect && fabs(log(c->estimate)) <= etp_interval_reach(&c->control);
@@ -130,8 +130,8 @@ void etp_screen_open_questions(const etp_ab *ab, unsigned *said, etp_screen *s)
         if (f->kind == ETP_FINDING_CONTENTION) {
             const char *phase = ab->phase ? ab->phase->name : NULL;
             etp_screen_remark(s, etp_ab_severity_of(f->severity),
-                              etp_arena_printf(ab->arena, "%s%s%s", phase ? phase : "",
-                                               phase ? ": " : "", f->text));
+                              etp_arena_printf(ab->arena, "%s%s%s", ETP_OR(phase, ""),
+                                               etp_if(phase, ": "), f->text));
         }
     }
 }
@@ -251,7 +251,7 @@ const char *etp_ab_unproven(const etp_ab *ab, const etp_ab_arm *a)
                    : etp_arena_printf(ab->arena, "samples show %s, no %s", seen, info->word);
     }
     const char *why = e->sampled ? "this arm was not sampled" : k_why[e->sampling];
-    return why ? why : "names do not show it";
+    return ETP_OR(why, "names do not show it");
 }
 
 const etp_ab_comparison *const *etp_ab_all_comparisons(const etp_ab *ab, etp_arena *arena,

@@ -32,7 +32,7 @@ void etp_ab_delegation_chart(const etp_ab *ab, etp_report *r)
     etp_chart_describe(c,
                        "Mean time of one traced inference in operators of delegates, in kernels "
                        "outside them, and in neither.%s",
-                       ab->emulated ? " Times of an emulator." : "");
+                       etp_if(ab->emulated, " Times of an emulator."));
     etp_chart_only_names(c);
     // Colours that no category has.
     etp_chart_series_colored(c, "Delegated", 17);
@@ -115,7 +115,7 @@ static void category_table(const etp_ab *ab, etp_report *r)
         }
         if (interval) {
             cells[at++] = etp_cell_double(c->lo[0]);
-            cells[at++] = etp_cell_double(isfinite(c->hi[0]) ? c->hi[0] : (double)NAN);
+            cells[at++] = etp_cell_double(etp_value_if(isfinite(c->hi[0]), c->hi[0]));
         }
         if (limits) {
             cells[at++] = etp_cell_double(c->ceiling[ab->bottleneck_arm]);
@@ -127,7 +127,7 @@ static void category_table(const etp_ab *ab, etp_report *r)
                         "no speedup for %zu %s: in one of the arms less than five times what the "
                         "clocks can have cut off%s",
                         short_ones, short_ones == 1 ? "category" : "categories",
-                        interval ? " (the interval holds what is possible)" : "");
+                        etp_if(interval, " (the interval holds what is possible)"));
     }
 }
 
@@ -161,8 +161,8 @@ etp_ab_step etp_ab_step_of(const etp_ab *ab, size_t at, etp_category category, e
         below[c->category] = etp_ab_category_below_clock(ab, c, at, true);
         if (below[c->category] && !operators && kind == ETP_ROW_BOUNDARY) {
             s.label = "short + boundary";
-            s.shorts = etp_arena_printf(ab->arena, "%s%s%s", s.shorts ? s.shorts : "",
-                                        s.shorts ? ", " : "", etp_category_name(c->category));
+            s.shorts = etp_arena_printf(ab->arena, "%s%s%s", ETP_OR(s.shorts, ""),
+                                        etp_if(s.shorts, ", "), etp_category_name(c->category));
         }
     }
     for (size_t i = 0; i < l->n; i++) {
@@ -308,7 +308,7 @@ void etp_ab_ledger_section(const etp_ab *ab, etp_report *r)
                         "Exclusive times, means over the executions around the median of each "
                         "traced launch; integer nanoseconds "
                         "that add up to the two ends exactly.%s",
-                        ab->emulated ? " These are times of an emulator." : "");
+                        etp_if(ab->emulated, " These are times of an emulator."));
         etp_ab_waterfall(ab, i, r);
         ledger_table(ab, i, r);
     }
@@ -340,11 +340,11 @@ static void roofs_note(const etp_ab *ab, etp_report *r)
         etp_report_note(r, ETP_WARN,
                         "roofs: none for %s with %u threads at level %s; 'etprof roofs --threads' "
                         "measures more",
-                        arm->measured, arm->threads ? arm->threads : 1,
-                        arm->level_name ? arm->level_name : "(not recorded)");
+                        arm->measured, ETP_MAX(arm->threads, 1),
+                        ETP_OR(arm->level_name, "(not recorded)"));
     } else {
         etp_report_note(r, ETP_PLAIN, "roofs: of %s, %s%s", etp_ab_roofs_device(ab), arm->measured,
-                        arm->threads ? "" : "; its thread count is unknown, 1 is assumed");
+                        etp_if(!arm->threads, "; its thread count is unknown, 1 is assumed"));
     }
 }
 
@@ -426,7 +426,7 @@ void etp_ab_short_note(const etp_ab *ab, etp_report *r)
         etp_report_note(r, ETP_PLAIN,
                         "%zu operator%s below the clock: it can have cut off more than the time "
                         "that is told (XNNPACK records whole microseconds)",
-                        n, n == 1 ? "" : "s");
+                        n, etp_if(n != 1, "s"));
     }
 }
 
@@ -450,7 +450,7 @@ void etp_ab_operator_section(const etp_ab *ab, etp_report *r)
         etp_report_note(r, ETP_PLAIN,
                         "no speedup for %zu operator%s below what the clock resolves in one of the "
                         "arms (under 5 µs: XNNPACK records whole microseconds)",
-                        short_ones, short_ones == 1 ? "" : "s");
+                        short_ones, etp_if(short_ones != 1, "s"));
     }
     etp_ab_short_note(ab, r);
     roofs_note(ab, r);
@@ -528,11 +528,11 @@ static void arms_of_page(const etp_ab *ab, bool times, etp_report *r)
         const etp_ab_arm *a = &ab->arms[ab->shown[i]];
         ETP_ROW(t, etp_cell_z(a->measured), etp_cell_z(a->name),
                 etp_cell_called(a->level_name, etp_ab_level_word(a)),
-                a->threads ? etp_cell_u64(a->threads) : etp_cell_missing(),
-                etp_cell_u64(a->launches), etp_cell_u64(a->samples), etp_cell_ns(a->median_ns),
-                etp_cell_rounded_ns(a->lo_ns), etp_cell_rounded_ns(a->hi_ns),
-                etp_cell_ns(a->traced_mean_ns), etp_cell_rounded_ns(a->traced_median_ns),
-                a->traced_runs ? etp_cell_u64(a->traced_runs) : etp_cell_missing(),
+                etp_cell_if(a->threads, etp_cell_u64(a->threads)), etp_cell_u64(a->launches),
+                etp_cell_u64(a->samples), etp_cell_ns(a->median_ns), etp_cell_rounded_ns(a->lo_ns),
+                etp_cell_rounded_ns(a->hi_ns), etp_cell_ns(a->traced_mean_ns),
+                etp_cell_rounded_ns(a->traced_median_ns),
+                etp_cell_if(a->traced_runs, etp_cell_u64(a->traced_runs)),
                 etp_cell_ns(a->costs[ETP_COST_LOAD]), etp_cell_ns(a->costs[ETP_COST_FIRST]),
                 etp_cell_ns(a->costs[ETP_COST_PEAK]));
     }
@@ -586,7 +586,7 @@ void etp_ab_blocks_section(const etp_ab *ab, bool times_above, etp_report *r)
     etp_chart_describe(c,
                        "One dot per launch: its median after warm-up. Launches of one block ran "
                        "right after each other and are joined.%s",
-                       arms < ab->n_arms ? " The first sixteen arms are shown." : "");
+                       etp_if(arms < ab->n_arms, " The first sixteen arms are shown."));
     etp_chart_axes(c, "block", "latency");
     if (!etp_ab_told(ab, 0)) {
         etp_chart_no_ratio(c);
@@ -651,7 +651,7 @@ static void device_fact(const etp_ab_fact *f, etp_keys *keys, etp_arena *arena)
     for (char *c = key; c && *c; c++) {
         *c = *c == '_' ? ' ' : *c;
     }
-    etp_keys_add(keys, ETP_PLAIN, key ? key : f->key, "%s", is_size ? ETP_BYTES(bytes) : f->value);
+    etp_keys_add(keys, ETP_PLAIN, ETP_OR(key, f->key), "%s", is_size ? ETP_BYTES(bytes) : f->value);
 }
 
 void etp_ab_evidence_section(const etp_ab *ab, etp_report *r)
@@ -680,7 +680,7 @@ void etp_ab_evidence_section(const etp_ab *ab, etp_report *r)
         for (size_t i = 0; i < ab->lost.n; i++) {
             const etp_ab_lost *l = &ab->lost.items[i];
             ETP_ROW(t, etp_cell_z(l->arm), etp_cell_u64(l->block), etp_cell_z(l->text),
-                    etp_cell_z(l->recovered ? "yes" : "no"));
+                    etp_cell_z(etp_yes_no(l->recovered)));
         }
     }
     etp_keys *keys = etp_report_keys(r, "Device");

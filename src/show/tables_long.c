@@ -72,7 +72,7 @@ void etp_ab_operator_tail_cells(const etp_ab *ab, const etp_ab_operator *op, uin
         etp_cell_z(judged ? etp_why_name(op->why) : NULL),
         etp_cell_judged(etp_cell_z(judged ? etp_ab_engaged_word(op->engaged.state) : NULL),
                         engaged ? ETP_GOOD : ETP_PLAIN),
-        op->names[arm].len ? etp_cell_str(op->names[arm]) : etp_cell_missing(),
+        etp_cell_if(op->names[arm].len, etp_cell_str(op->names[arm])),
         etp_cell_z(judged ? etp_reason_text(op->engaged.reason) : NULL),
     };
     memcpy(out, tail, sizeof tail);
@@ -177,7 +177,7 @@ void etp_ab_long_name_table(const etp_ab *ab, etp_report *r)
             uint32_t a = ab->shown[k];
             ETP_ROW(
                 t, etp_cell_z(op->id), etp_cell_called(ab->arms[a].name, ab->arms[a].measured),
-                op->names[a].len ? etp_cell_str(op->names[a]) : etp_cell_missing(),
+                etp_cell_if(op->names[a].len, etp_cell_str(op->names[a])),
                 etp_cell_z(a == ab->bottleneck_arm ? etp_ab_engaged_word(op->engaged.state) : NULL),
                 etp_cell_z(a == ab->bottleneck_arm ? etp_reason_text(op->engaged.reason) : NULL));
         }

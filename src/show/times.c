@@ -127,7 +127,7 @@ static void arm_key(const etp_ab *ab, const etp_ab_operator *op, uint32_t a, con
     // An arm whose name the label begins with needs no other.
     bool renamed = !etp_str_starts(etp_str_from(op->label), op->names[a]);
     etp_keys_add(keys, ETP_PLAIN, ab->arms[a].measured, "%s%s · %s%s%s%.*s",
-                 ETP_NS((double)op->ns[a]), interval, half, all, renamed ? " · as " : "",
+                 ETP_NS((double)op->ns[a]), interval, half, all, etp_if(renamed, " · as "),
                  renamed ? (int)op->names[a].len : 0, op->names[a].ptr);
 }
 
@@ -190,8 +190,8 @@ static void change_key(const etp_ab *ab, const etp_ab_operator *op, size_t k, et
     }
     bool several = ab->n_comparisons > 1;
     etp_severity change = etp_ab_row_change(row);
-    etp_keys_add(keys, change == ETP_BAD ? ETP_WARN : change, k ? "" : "saved", "%s%s%s%s%s",
-                 ETP_NS(0.0 - (double)row->delta_ns), interval, ratio, several ? " · " : "",
+    etp_keys_add(keys, change == ETP_BAD ? ETP_WARN : change, etp_if(!k, "saved"), "%s%s%s%s%s",
+                 ETP_NS(0.0 - (double)row->delta_ns), interval, ratio, etp_if(several, " · "),
                  several ? ab->arms[ab->ledgers[k].candidate].measured : "");
 }
 
@@ -231,7 +231,7 @@ const etp_severity *etp_ab_operator_changes(const etp_ab *ab, size_t comparison,
 
 etp_cell etp_ab_delta_cell(const etp_ab *ab, size_t comparison, int64_t delta_ns)
 {
-    return etp_ab_told(ab, comparison) ? etp_cell_ns(delta_ns) : etp_cell_missing();
+    return etp_cell_if(etp_ab_told(ab, comparison), etp_cell_ns(delta_ns));
 }
 
 etp_cell etp_ab_time_cell(etp_arena *arena, double ns)

@@ -201,7 +201,8 @@ void etp_ab_whatif_section(const etp_ab *ab, const char *command, etp_report *r,
                     "An inference of %s recomputed by addition of measured times, with operators "
                     "taken out, as they were before, or at their roof: the arithmetic of 'etprof "
                     "whatif'%s. Fixes count with their likely gain, their floor and their ceiling.",
-                    ab->arms[arm].measured, data.scale != 1 ? ", in times without recording" : "");
+                    ab->arms[arm].measured,
+                    etp_if(data.scale != 1, ", in times without recording"));
     if (text.len > 0 && data.inference.items && data.operators) {
         etp_report_attach_json(r, "whatif-data", text);
     }

@@ -146,7 +146,7 @@ static double block_value(const etp_launch_stats *l, size_t from, size_t to, uin
             n++;
         }
     }
-    return n > 0 ? sum / (double)n : (double)NAN;
+    return etp_share(sum, (double)n);
 }
 
 static void find_blocks(work *w)
@@ -330,8 +330,8 @@ double etp_stats_block_mean(const etp_stats *s, size_t block)
     uint32_t n = 0;
     for (uint32_t a = 0; a < s->n_arms; a++) {
         double value = s->value_ln[block * s->n_arms + a];
-        sum += isfinite(value) ? value : 0;
-        n += isfinite(value) ? 1 : 0;
+        sum += etp_known_or_0(value);
+        n += isfinite(value) != 0;
     }
     return s->block_complete[block] ? sum / n : (double)NAN;
 }
@@ -447,7 +447,7 @@ static void find_drift(work *w)
     }
     etp_drift drift = etp_drift_of(times, means, k, w->arena);
     out->drift_per_block = k >= 4 ? expm1(drift.slope) : (double)NAN;
-    out->drift_p = k >= 4 ? drift.p : (double)NAN;
+    out->drift_p = etp_value_if(k >= 4, drift.p);
 }
 
 void etp_stats_take_control(etp_stats *part, const etp_stats *whole)

@@ -21,7 +21,7 @@ static size_t sort_known(const double *p, size_t n, uint32_t *order, double *out
     size_t known = 0;
     for (size_t i = 0; i < n; i++) {
         order[i] = (uint32_t)i;
-        known += isnan(p[i]) ? 0 : 1;
+        known += isnan(p[i]) == 0;
         out_q[i] = (double)NAN;
     }
     etp_sort_order(order, n, smaller_p, p);

@@ -142,7 +142,7 @@ double etp_mean(const double *x, size_t n, double *out_variance)
     for (size_t i = 0; i < n; i++) {
         sum += x[i];
     }
-    double mean = n > 0 ? sum / (double)n : (double)NAN;
+    double mean = etp_share(sum, (double)n);
     double squares = 0, rest = 0;
     for (size_t i = 0; i < n; i++) {
         double d = x[i] - mean;
@@ -177,7 +177,7 @@ double etp_mean_p(const double *x, size_t n)
     }
     double error = sqrt(variance / (double)n);
     if (!(error > 0)) { // all alike: fakes and coarse clocks
-        return mean == 0 ? 1 : 0;
+        return mean == 0;
     }
     return 2 * etp_t_cdf(-fabs(mean) / error, (double)(n - 1));
 }

@@ -177,8 +177,8 @@ static etp_status read_row(reader *r, const etp_csv_row *row, etp_error *err)
     ETP_TRY(read_number(r, row, BLOCK, 0, UINT32_MAX, &block, err));
     ETP_TRY(read_number(r, row, ITERATION, 0, UINT64_MAX, &e.sample.iteration, err));
     // 2^62 ns are 146 years; beyond, sums of times would not fit
-    ETP_TRY(read_number(r, row, DURATION, e.sample.use >= ETP_SAMPLE_TRACED ? 0 : 1,
-                        (uint64_t)1 << 62, &e.sample.duration_ns, err));
+    ETP_TRY(read_number(r, row, DURATION, e.sample.use < ETP_SAMPLE_TRACED, (uint64_t)1 << 62,
+                        &e.sample.duration_ns, err));
     if (r->column[LAUNCH] >= 0) {
         ETP_TRY(read_number(r, row, LAUNCH, 0, UINT32_MAX, &launch, err));
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Values over time: drift inside a session (Theil–Sen, Mann–Kendall), correlation with what was
 // recorded beside it (Spearman), change points in a history (E-divisive with Student's t).
+#include "base/choice.h"
 #include "stats/internal.h"
 
 #include <math.h>
@@ -275,6 +276,6 @@ etp_status etp_change_points(const double *x, size_t n, double max_p, double min
         n_cuts--;
     }
     *out = changes;
-    *out_n = n_cuts > 2 ? n_cuts - 2 : 0;
+    *out_n = ETP_LESS(n_cuts, 2);
     return ETP_OK;
 }

@@ -111,7 +111,7 @@ etp_status etp_baseline_list(const char *state_dir, etp_arena *arena, etp_baseli
                              etp_error *err)
 {
     *out = (etp_baselines){0};
-    const char *folder = etp_arena_printf(arena, "%s/baselines", state_dir ? state_dir : "");
+    const char *folder = etp_arena_printf(arena, "%s/baselines", ETP_OR(state_dir, ""));
     if (!state_dir || !etp_os_is_dir(folder)) {
         return ETP_OK;
     }

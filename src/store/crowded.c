@@ -22,7 +22,7 @@ const char *etp_crowded_words(uint32_t threads, etp_str cpus, etp_str quota, etp
     }
     uint64_t counted = 0;
     bool limited = !etp_parse_u64(cpus, &counted) || allowed < (double)counted;
-    return etp_arena_printf(arena, "%u thread%s on %s CPU%s%s", threads, threads == 1 ? "" : "s",
-                            ETP_DIGITS(allowed, 3), allowed == 1 ? "" : "s",
-                            limited ? " (quota)" : "");
+    return etp_arena_printf(arena, "%u thread%s on %s CPU%s%s", threads, etp_if(threads != 1, "s"),
+                            ETP_DIGITS(allowed, 3), etp_if(allowed != 1, "s"),
+                            etp_if(limited, " (quota)"));
 }

@@ -88,7 +88,7 @@ const char *etp_roofs_doubt(const etp_roof_table *t, double waited_most)
     if (t->waited > waited_most) {
         return "other programs took the CPUs while they were measured";
     }
-    return apart > rates / 4 ? "one pass of the measurement differs from the next" : NULL;
+    return etp_z_if(apart > rates / 4, "one pass of the measurement differs from the next");
 }
 
 static etp_status read_roofs(etp_str text, etp_arena *arena, etp_roof_table *out, etp_error *err)

@@ -55,7 +55,7 @@ bool etp_run_trusted(const char *state_dir, const etp_run *run)
 static bool beneath(const char *dir, etp_str path, bool *seen, etp_arena *arena)
 {
     const char *name = etp_arena_strdup(arena, path);
-    const char *real = name ? etp_os_absolute(name, arena) : NULL;
+    const char *real = etp_os_absolute(name, arena);
     size_t n = strlen(dir);
     *seen = *seen || real != NULL;
     return name && (!real || (strncmp(real, dir, n) == 0 && real[n] == '/'));
@@ -87,7 +87,7 @@ static bool list_beneath(const char *dir, etp_str list, etp_arena *arena)
 const char *etp_run_outside(const etp_run *run, etp_arena *arena)
 {
     const char *given = etp_arena_strdup(arena, run->dir);
-    const char *dir = given ? etp_os_absolute(given, arena) : NULL;
+    const char *dir = etp_os_absolute(given, arena);
     const char *inputs = run->settings.inputs;
     const char *const files[] = {run->settings.tokenizer};
     const char *data = run->settings.data;
@@ -104,7 +104,7 @@ const char *etp_run_outside(const etp_run *run, etp_arena *arena)
         }
     }
     bool made = etp_input_kind_of(inputs) != ETP_INPUTS_FILES;
-    return made || (dir && list_beneath(dir, etp_str_from(inputs), arena)) ? NULL : inputs;
+    return etp_z_if(!(made || (dir && list_beneath(dir, etp_str_from(inputs), arena))), inputs);
 }
 
 static etp_status file_is(etp_str file, etp_str sha256, const char *what, etp_arena *arena,
@@ -125,7 +125,7 @@ static etp_status file_is(etp_str file, etp_str sha256, const char *what, etp_ar
 static etp_status files_are(const char *files, etp_str hashes, const char *what, etp_arena *arena,
                             etp_error *err)
 {
-    etp_str file, sha256 = {0}, rest = etp_str_from(files ? files : "");
+    etp_str file, sha256 = {0}, rest = etp_str_from(ETP_OR(files, ""));
     while (hashes.len > 0 && etp_settings_next_file(&rest, &file)) {
         // One hash too few is that of a file that was never measured.
         sha256.len = etp_str_part(&hashes, ',', &sha256) ? sha256.len : 0;
@@ -175,5 +175,5 @@ const char *etp_run_names_used(const etp_run *run, etp_arena *arena)
     if (run->settings.inputs && strchr(run->settings.inputs, '/')) {
         etp_strbuf_printf(&s, ", the inputs %s", run->settings.inputs);
     }
-    return s.failed ? NULL : s.ptr;
+    return etp_z_if(!s.failed, s.ptr);
 }

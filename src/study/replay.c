@@ -37,10 +37,10 @@ etp_status etp_replay_place(const etp_method *m, const char *word, etp_cut_place
             const etp_partition *p = &m->partitions[x->partition];
             *out = (etp_cut_place){m, i, (uint32_t)n};
             if (!p->graph) {
-                return etp_fail(err, ETP_UNSUPPORTED, "delegate %llu (%.*s): %s",
-                                (unsigned long long)d, ETP_STR_ARG(p->backend),
-                                p->problem ? p->problem
-                                           : "only nodes of XNNPACK delegates can be cut out");
+                return etp_fail(
+                    err, ETP_UNSUPPORTED, "delegate %llu (%.*s): %s", (unsigned long long)d,
+                    ETP_STR_ARG(p->backend),
+                    ETP_OR(p->problem, "only nodes of XNNPACK delegates can be cut out"));
             }
             return n < p->n_nodes
                        ? ETP_OK
@@ -97,10 +97,10 @@ etp_status etp_replay_operator(const etp_ab *ab, const char *id, etp_arena *aren
 
 static void add_shape(etp_strbuf *text, const etp_value *v, const char *before)
 {
-    etp_strbuf_printf(text, "%s%s%s[", before, v->constant ? "constant " : "",
+    etp_strbuf_printf(text, "%s%s%s[", before, etp_if(v->constant, "constant "),
                       etp_dtype_name(v->dtype));
     for (uint32_t i = 0; i < v->rank; i++) {
-        etp_strbuf_printf(text, "%s%lld", i ? "," : "", (long long)v->dims[i]);
+        etp_strbuf_printf(text, "%s%lld", etp_if(i, ","), (long long)v->dims[i]);
     }
     etp_strbuf_appendz(text, "]");
 }
@@ -113,7 +113,7 @@ const char *etp_replay_shapes(const etp_cut_place *at, etp_arena *arena)
     etp_strbuf text;
     etp_strbuf_init(&text, arena);
     for (uint32_t k = 0; k < n->n_inputs; k++) {
-        add_shape(&text, &p->values[n->inputs[k]], k ? ", " : "");
+        add_shape(&text, &p->values[n->inputs[k]], etp_if(k, ", "));
     }
     for (uint32_t k = 0; k < n->n_outputs; k++) {
         add_shape(&text, &p->values[n->outputs[k]], k ? ", " : " → ");
@@ -148,7 +148,7 @@ static const char *not_held(const etp_replay_time *a, const etp_replay_time *b, 
     if (!same_nodes) {
         return "fusion: the model runs it as one with its neighbours";
     }
-    return isfinite(a->lo) && isfinite(b->lo) ? NULL : "an interval takes two blocks";
+    return etp_z_if(!(isfinite(a->lo) && isfinite(b->lo)), "an interval takes two blocks");
 }
 
 // SAME: of each way, whether the operator ran with as many nodes as in the model.
@@ -237,11 +237,6 @@ static etp_status take(const etp_ab *ab, const etp_cut_place *at, etp_arena *are
     return ETP_OK;
 }
 
-static uint64_t less(uint64_t a, uint64_t b)
-{
-    return a > b ? a - b : 0;
-}
-
 uint64_t etp_replay_besides(const etp_cut_place *at)
 {
     const etp_method *m = at->method;
@@ -252,11 +247,11 @@ uint64_t etp_replay_besides(const etp_cut_place *at)
         weights += p->weight_bytes;
         for (uint32_t k = 0; k < p->n_nodes; k++) {
             const etp_work *w = &p->nodes[k].work;
-            uint64_t moved = w->known ? less(w->bytes, p->nodes[k].weight_bytes) : 0;
+            uint64_t moved = w->known ? ETP_LESS(w->bytes, p->nodes[k].weight_bytes) : 0;
             largest = ETP_MAX(moved, largest);
         }
     }
-    return less(weights, own->nodes[at->node].weight_bytes) + largest;
+    return ETP_LESS(weights, own->nodes[at->node].weight_bytes) + largest;
 }
 
 etp_status etp_replay_take(const etp_ab *ab, const etp_cut_place *at, etp_arena *arena,
@@ -390,13 +385,12 @@ etp_str etp_replay_issue(const etp_replay *a, etp_arena *arena)
                       a->type, a->shapes);
     for (size_t i = 0; i < a->n_rows; i++) {
         const etp_replay_row *x = &a->rows[i];
-        etp_strbuf_printf(&text, "| %s | %lu |", x->level ? x->level : "–",
-                          (unsigned long)x->threads);
+        etp_strbuf_printf(&text, "| %s | %lu |", ETP_OR(x->level, "–"), (unsigned long)x->threads);
         add_us(&text, &x->model);
         const etp_replay_time *alone = &x->times[ETP_REPLAY_ALONE];
         add_us(&text, alone);
         add_us(&text, &x->times[ETP_REPLAY_COLD]);
-        etp_strbuf_printf(&text, " `%s` |\n", alone->name ? alone->name : "");
+        etp_strbuf_printf(&text, " `%s` |\n", ETP_OR(alone->name, ""));
         busy = fmax(busy, x->waited);
     }
     if (busy > ETP_WAIT_MOST) {

@@ -161,7 +161,7 @@ static const char *sentence(const course *c, const etp_sweep_level *level, etp_a
     }
     if (c->at_before == ETP_VERDICT_UNKNOWN) {
         return etp_arena_printf(arena, "Whether %s pays over %s at M = %llu is not known%s%s",
-                                subject, level->over_word, last, c->withheld ? ": " : "",
+                                subject, level->over_word, last, etp_if(c->withheld, ": "),
                                 etp_ab_withheld_text(c->withheld));
     }
     return etp_arena_printf(arena, "%s does not pay over %s at M = %llu: %s", subject,
@@ -308,7 +308,7 @@ static void add_sizes(const etp_sweep *s, etp_report *r)
     for (size_t i = 0; i < s->n_sizes; i++) {
         const etp_sweep_size *x = &s->sizes[i];
         ETP_ROW(t, etp_cell_u64(x->m), etp_cell_z(x->capsule),
-                x->capsule ? etp_cell_u64(x->bytes) : etp_cell_missing(), etp_cell_z(x->shapes));
+                etp_cell_if(x->capsule, etp_cell_u64(x->bytes)), etp_cell_z(x->shapes));
     }
 }
 

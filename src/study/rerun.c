@@ -81,7 +81,7 @@ static void judge_row(const etp_ab_comparison *c1, const etp_ab_comparison *c2, 
     if (c1->withheld || c2->withheld) {
         row->why = etp_arena_printf(arena, "the %s session withholds it: %s",
                                     c1->withheld ? "first" : "second",
-                                    etp_withheld_name(c1->withheld ? c1->withheld : c2->withheld));
+                                    etp_withheld_name(ETP_OR(c1->withheld, c2->withheld)));
         return;
     }
     row->verdict = etp_rerun_judge(&row->first, &row->second, margin, &row->change);

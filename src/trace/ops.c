@@ -198,7 +198,7 @@ static void fill_row(const uint64_t *v, size_t n, etp_op_row *row, uint64_t *scr
     row->min_ns = lo;
     row->max_ns = hi;
     row->total_ns = total;
-    row->mean_ns = total / n + (total % n * 2 >= n ? 1 : 0);
+    row->mean_ns = total / n + (total % n * 2 >= n);
     if (scratch) {
         row->p50_ns = percentile(v, n, 5, lo, hi, scratch);
         row->p90_ns = percentile(v, n, 9, lo, hi, scratch);

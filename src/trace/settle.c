@@ -379,7 +379,7 @@ static void withhold_parts(etp_settling *t, uint32_t whole)
         for (uint32_t at = t->first[whole]; at; at = t->next[at - 1]) {
             etp_trace_event *e = &t->s->events[at - 1];
             bool logged = e->kind == ETP_EVENT_DELEGATE_OP;
-            int own = t->clock[at - 1] >= ETP_SPAN_OWN_NS ? 0 : 1, turn = logged ? own : 2;
+            int own = t->clock[at - 1] < ETP_SPAN_OWN_NS, turn = logged ? own : 2;
             if (!e->apart && turn == k) {
                 e->apart = ETP_APART_SUM;
                 any = true;

@@ -96,7 +96,7 @@ static etp_status bad(const reading *r, int column, const char *wanted, etp_erro
     etp_str found = cell(r, column);
     return etp_fail_at(err, ETP_CORRUPT, r->row.offset, "line %llu: %s is '%.*s', not %s",
                        (unsigned long long)r->row.line, k_columns[column],
-                       (int)ETP_MIN(found.len, 60), found.ptr ? found.ptr : "", wanted);
+                       (int)ETP_MIN(found.len, 60), ETP_OR(found.ptr, ""), wanted);
 }
 
 static etp_status read_header(reading *r, etp_error *err)

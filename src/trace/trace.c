@@ -426,7 +426,7 @@ static etp_status read_dump(etp_bytes bytes, const etp_trace_options *o, etp_tra
 {
     grouping g = {
         .trace = t,
-        .unit = {o->ticks_num ? o->ticks_num : 1, o->ticks_den ? o->ticks_den : 1},
+        .unit = {ETP_MAX(o->ticks_num, 1), ETP_MAX(o->ticks_den, 1)},
         .modes = o->modes,
         .err = err,
     };

@@ -137,7 +137,7 @@ const char *etp_trace_unit_choice(const etp_trace *trace)
     if (any[1]) {
         return any[0] ? "us, or cycles:HZ for those that say so" : "cycles:HZ";
     }
-    return any[0] ? "ns, us or cycles:HZ" : NULL;
+    return etp_z_if(any[0], "ns, us or cycles:HZ");
 }
 
 static bool logs_tensors(const etp_etdump *dump, uint32_t run_index)

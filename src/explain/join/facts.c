@@ -33,13 +33,13 @@ static void drop_intermediates(const etp_partition *p, const etp_join_event *e, 
             uint32_t inside = 0, outside = 0;
             for (uint32_t n = producer->index + 1; n < p->n_nodes; n++) {
                 if (has_value(p->nodes[n].inputs, p->nodes[n].n_inputs, value)) {
-                    inside += covers(e, n) ? 1 : 0;
-                    outside += covers(e, n) ? 0 : 1;
+                    inside += covers(e, n);
+                    outside += !covers(e, n);
                 }
             }
             uint64_t traffic = 0;
             if (inside > 0 && etp_value_traffic(&p->values[value], &traffic)) {
-                uint64_t times = inside + (outside == 0 ? 1 : 0); // reads, and the write
+                uint64_t times = inside + (outside == 0); // reads, and the write
                 uint64_t drop = traffic > *bytes / times ? *bytes : traffic * times;
                 *bytes -= drop;
             }

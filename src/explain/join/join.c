@@ -83,7 +83,7 @@ static const char *kind_words(etp_instruction_kind kind)
         [ETP_INSTR_MOVE] = "a move",          [ETP_INSTR_JUMP_FALSE] = "a jump",
         [ETP_INSTR_FREE] = "a free",
     };
-    return k_words[kind] ? k_words[kind] : "of another kind";
+    return ETP_OR(k_words[kind], "of another kind");
 }
 
 // An operator that the program can or cannot have run.
@@ -165,7 +165,7 @@ static void judge(const joiner *j, candidate *c, const bool *seen)
             // Only what must leave an event is counted: delegates always do, kernels where the
             // recording has any of theirs.
             c->n_calls++;
-            c->n_calls_seen += seen[i] ? 1 : 0;
+            c->n_calls_seen += seen[i];
         }
     }
     c->complete = c->n_calls_seen == c->n_calls;
@@ -214,10 +214,10 @@ static etp_str list_types(const joiner *j, const etp_partition *p)
 {
     const char *text = "";
     for (uint32_t i = 0; i < p->n_nodes && i < 4; i++) {
-        text = etp_arena_printf(j->arena, "%s%s%.*s", text, i ? ", " : "",
+        text = etp_arena_printf(j->arena, "%s%s%.*s", text, etp_if(i, ", "),
                                 ETP_STR_ARG(p->nodes[i].type_name));
     }
-    return etp_str_from(etp_arena_printf(j->arena, "%s%s", text, p->n_nodes > 4 ? ", …" : ""));
+    return etp_str_from(etp_arena_printf(j->arena, "%s%s", text, etp_if(p->n_nodes > 4, ", …")));
 }
 
 static etp_str expected_of(const joiner *j, const etp_partition *p, const etp_placed_operator *at)
@@ -325,7 +325,7 @@ static void place_operators(const joiner *j, candidate *c)
     c->fit = n_ops == 0 ? 1.0 : explained / (double)n_ops;
     double agreement = agreement_of(c);
     if (c->fit < 0.5 || agreement < 0.5 || (agreement < ETP_JOIN_BELONGS && c->n_other > 1)) {
-        const char *first = c->differs ? c->differs : "nodes of the program were not recorded";
+        const char *first = ETP_OR(c->differs, "nodes of the program were not recorded");
         c->reason = etp_arena_printf(j->arena, "%u of %u operators fit: %s", c->n_said - c->n_other,
                                      c->n_said, first);
     }
@@ -448,7 +448,7 @@ static void choose(const joiner *j, candidate *candidates, size_t n, etp_join *o
     for (size_t i = 0; i < n; i++) {
         candidate *c = &candidates[i];
         if (c->reason) {
-            out->reason = out->reason ? out->reason : c->reason;
+            out->reason = ETP_OR(out->reason, c->reason);
         } else if (!best || better(c, best)) {
             best = c;
         }
@@ -493,7 +493,7 @@ static etp_status join(const etp_program *program, const etp_trace_block *block,
         none[i].instruction = none[i].partition = none[i].node = ETP_NO_INDEX;
     }
     out->events = none;
-    out->reason = out->reason ? out->reason : "the program has no method";
+    out->reason = ETP_OR(out->reason, "the program has no method");
     return ETP_OK;
 }
 

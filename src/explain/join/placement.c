@@ -166,7 +166,7 @@ static uint32_t walk(aligner *a, const window *w, uint32_t limit)
         a->placed[op].confidence = a->placed[op].inserted
                                        ? confidence_of(total, next_best(a, w, i, ETP_NO_INDEX), 0)
                                        : 0.0;
-        a->contradictions += a->placed[op].inserted ? 0 : 1;
+        a->contradictions += !a->placed[op].inserted;
         i++;
     }
     return w->node0 + j;
@@ -238,7 +238,7 @@ static void own_merged(aligner *a)
         }
     }
     for (uint32_t n = 0; n < p->n_nodes; n++) {
-        a->contradictions += a->owner[n] == ETP_NO_INDEX ? 1 : 0;
+        a->contradictions += a->owner[n] == ETP_NO_INDEX;
     }
 }
 

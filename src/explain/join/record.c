@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A recording against a record, without the program between them: instructions and what they call.
 #include "explain/join/record.h"
+#include "base/choice.h"
 
 #include <etprof/operators.h>
 
@@ -172,6 +173,6 @@ void etp_record_is_of(const etp_trace *trace, const etp_etrecord *record, etp_ar
         }
         out->compared += best.compared;
         out->agreed += best.agreed;
-        out->differs = out->differs ? out->differs : best.differs;
+        out->differs = ETP_OR(out->differs, best.differs);
     }
 }

@@ -198,8 +198,8 @@ static void feature_keys(const etp_kernel_binary *f, etp_report *r)
     const etp_code *codes = arm ? k_arm : k_x86;
     etp_keys *keys = etp_report_keys(r, f->title);
     etp_keys_add(keys, ETP_PLAIN, "file", "%s, %s%s%.*s", f->format, etp_machine_name(f->machine),
-                 f->build_id.len ? ", build id " : "", (int)ETP_MIN(f->build_id.len, 12),
-                 f->build_id.ptr ? f->build_id.ptr : "");
+                 etp_if(f->build_id.len, ", build id "), (int)ETP_MIN(f->build_id.len, 12),
+                 ETP_OR(f->build_id.ptr, ""));
     etp_keys_add(keys, ETP_PLAIN, "functions", "%llu, %llu with a name",
                  (unsigned long long)f->functions, (unsigned long long)f->named);
     for (size_t i = 0; i < (arm ? sizeof k_arm / sizeof *k_arm : sizeof k_x86 / sizeof *k_x86);
@@ -207,7 +207,7 @@ static void feature_keys(const etp_kernel_binary *f, etp_report *r)
         bool some = f->of[codes[i]] > 0;
         etp_keys_add(keys, some ? ETP_GOOD : ETP_WARN, etp_code_title(codes[i]),
                      some ? "needed by %llu function%s" : "built without: no function needs it",
-                     (unsigned long long)f->of[codes[i]], f->of[codes[i]] == 1 ? "" : "s");
+                     (unsigned long long)f->of[codes[i]], etp_if(f->of[codes[i]] != 1, "s"));
     }
 }
 

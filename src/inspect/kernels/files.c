@@ -10,11 +10,6 @@
 #include "document/layouts.h"
 #include "os/os.h"
 
-static double share(uint64_t part, uint64_t whole)
-{
-    return whole ? (double)part / (double)whole : (double)NAN;
-}
-
 // Arm's kit has categories in lower case. This column is not quoted as the other texts are, so a
 // comma becomes a blank.
 static void csv_lower(etp_sink *sink, etp_str s)
@@ -50,7 +45,7 @@ static void write_kernel_row(etp_sink *sink, const etp_kernels_of_arm *a, const 
         }
     }
     char ratio[40];
-    snprintf(ratio, sizeof ratio, "%.6g", share(f->samples, k->samples));
+    snprintf(ratio, sizeof ratio, "%.6g", etp_share_of(f->samples, k->samples));
     etp_sink_printf(sink, ",%d,%d,%s,%s,", sme, sme2, etp_code_name(f->code), ratio);
     etp_csv_text(sink, f->module, ',');
     etp_sink_printf(sink, ",%llu,%llu,", (unsigned long long)f->start,

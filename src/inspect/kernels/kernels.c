@@ -6,15 +6,10 @@
 
 #include "document/rows.h"
 
-static double share(uint64_t part, uint64_t whole)
-{
-    return whole ? (double)part / (double)whole : (double)NAN;
-}
-
 // Classes that nothing ran in are left out of the object (ETP_SKIP), not written as 0.
 static const void *made_share(uint64_t part, uint64_t whole, etp_made *made)
 {
-    return part ? MAKE(real, share(part, whole)) : NULL;
+    return part ? MAKE(real, etp_share_of(part, whole)) : NULL;
 }
 
 // The symbol; without one the place, which is the same in every arm.
@@ -38,19 +33,21 @@ AXIS(k_codes, etp_kernels_answer, ETP_CODES, etp_code_name((etp_code)i))
 #define OPS_KERNEL (it->kernel < OF_ARM->n_kernels ? &OF_ARM->kernels[it->kernel] : NULL)
 FIND(kernel_named, etp_kernel, etp_kernels_answer, kernel_name(it, made))
 FIND(kernel_bytes, etp_kernel, etp_kernels_answer, MAKE(number, it->end - it->start))
-FIND(kernel_share, etp_kernel, etp_kernels_answer, MAKE(real, share(it->samples, OF_ARM->samples)))
+FIND(kernel_share, etp_kernel, etp_kernels_answer,
+     MAKE(real, etp_share_of(it->samples, OF_ARM->samples)))
 FIND(kernel_operator, etp_kernel, etp_kernels_answer,
      it->op < OF_ARM->n_ops ? &OF_ARM->ops[it->op].name : NULL)
 FIND(op_category, etp_kernel_op, etp_kernels_answer, MAKE(maybe, (int)etp_op_category(it->name)))
-FIND(op_share, etp_kernel_op, etp_kernels_answer, MAKE(real, share(it->samples, OF_ARM->samples)))
+FIND(op_share, etp_kernel_op, etp_kernels_answer,
+     MAKE(real, etp_share_of(it->samples, OF_ARM->samples)))
 FIND(op_isa, etp_kernel_op, etp_kernels_answer, made_share(it->of[at->index], it->samples, made))
 FIND(op_kernel, etp_kernel_op, etp_kernels_answer,
      OPS_KERNEL ? kernel_name(OPS_KERNEL, made) : NULL)
 FIND(op_kernel_isa, etp_kernel_op, etp_kernels_answer, OPS_KERNEL ? &OPS_KERNEL->code : NULL)
 FIND(op_kernel_share, etp_kernel_op, etp_kernels_answer,
-     OPS_KERNEL ? MAKE(real, share(it->kernel_samples, it->sure)) : NULL)
+     OPS_KERNEL ? MAKE(real, etp_share_of(it->kernel_samples, it->sure)) : NULL)
 FIND(streaming, etp_kernels, etp_kernels_answer,
-     MAKE(real, share(it->streaming, it->streaming_known)))
+     MAKE(real, etp_share_of(it->streaming, it->streaming_known)))
 FIND(isa, etp_kernels, etp_kernels_answer, made_share(it->of[at->index], it->samples, made))
 FIND(evidence_isa, etp_kernels, etp_kernels_answer,
      made_share(it->evidence_of[at->index], it->evidence, made))

@@ -465,15 +465,14 @@ void etp_kernel_logs_view(const etp_kernel_logs *logs, etp_report *r, etp_arena 
         }
         ETP_ROW(t, etp_cell_str(names[i]), etp_cell_z(first ? "✅ Present" : "❌ Absent"),
                 etp_cell_z(second ? "✅ Present" : "❌ Absent"),
-                etp_cell_z(architecture(first ? first : second)),
+                etp_cell_z(architecture(ETP_OR(first, second))),
                 etp_cell_z(is_xnn ? "XNNPACK Delegated" : "unknown"));
     }
     if (others > 0) {
         etp_report_text(r, "%zu functions outside XNNPACK ran too; the tables have them.", others);
     }
     if (n == 0) {
-        etp_report_note(r, ETP_WARN, "no kernel has '%s' in its name",
-                        logs->filter ? logs->filter : "");
+        etp_report_note(r, ETP_WARN, "no kernel has '%s' in its name", ETP_OR(logs->filter, ""));
     }
 }
 
@@ -481,7 +480,7 @@ const etp_report *etp_kernel_logs_report(const etp_kernel_logs *logs, etp_arena 
 {
     const bool ran = all_sampled(logs);
     etp_report *r =
-        etp_report_create(arena, logs->title ? logs->title : "Kernel view (XNNPACK Delegated)");
+        etp_report_create(arena, ETP_OR(logs->title, "Kernel view (XNNPACK Delegated)"));
     etp_report_section(r, 1, logs->n == 2 ? "view" : "kernels",
                        ran ? "Which kernels ran" : "Which kernels are registered");
     if (logs->n == 2) {

@@ -6,11 +6,6 @@
 
 enum { MAX_ARMS = 6, TOP = 12 }; // with more arms than MAX_ARMS each gets a row instead of a column
 
-static double share(uint64_t part, uint64_t whole)
-{
-    return whole ? (double)part / (double)whole : (double)NAN;
-}
-
 typedef struct sampled_arms {
     const etp_kernels_of_arm **items;
     size_t n, cap;
@@ -45,7 +40,7 @@ static void long_isa_table(etp_report *r, const etp_kernels_of_arm *const *arms,
             if (k->of[c]) {
                 ETP_ROW(t, etp_cell_z(etp_code_title((etp_code)c)),
                         etp_cell_called(arms[a]->name, arms[a]->called),
-                        etp_cell_double(share(k->of[c], k->samples)));
+                        etp_cell_double(etp_share_of(k->of[c], k->samples)));
             }
         }
     }
@@ -72,7 +67,7 @@ static void isa_table(etp_report *r, const etp_kernels_of_arm *const *arms, size
             const etp_kernels *k = &arms[a]->kernels;
             any += k->of[c];
             cells[1 + a] =
-                k->of[c] ? etp_cell_double(share(k->of[c], k->samples)) : etp_cell_missing();
+                k->of[c] ? etp_cell_double(etp_share_of(k->of[c], k->samples)) : etp_cell_missing();
         }
         if (any) {
             etp_table_add_row(t, cells, n + 1);
@@ -140,7 +135,7 @@ static void kernel_tables(etp_report *r, const etp_kernels_of_arm *const *arms, 
                 const uint64_t samples = samples_of_name(k, i);
                 ETP_ROW(t, etp_cell_called(arms[a]->name, arms[a]->called), etp_cell_z(f->title),
                         etp_cell_z(etp_code_title(f->code)), etp_cell_u64(samples),
-                        etp_cell_double(share(samples, k->samples)),
+                        etp_cell_double(etp_share_of(samples, k->samples)),
                         f->op < k->n_ops ? etp_cell_str(k->ops[f->op].name) : etp_cell_missing());
                 shown++;
             }
@@ -171,9 +166,10 @@ static void operator_tables(etp_report *r, const etp_kernels_of_arm *const *arms
             // The kernel's share is of the sure samples: a sample near the operator's begin or end
             // may be of its neighbour.
             ETP_ROW(t, etp_cell_called(arms[a]->name, arms[a]->called), etp_cell_str(op->name),
-                    etp_cell_i64(op->instruction), etp_cell_double(share(op->samples, k->samples)),
+                    etp_cell_i64(op->instruction),
+                    etp_cell_double(etp_share_of(op->samples, k->samples)),
                     etp_cell_z(f ? etp_code_title(f->code) : NULL), etp_cell_z(f ? f->title : NULL),
-                    etp_cell_double(f ? share(op->kernel_samples, op->sure) : (double)NAN));
+                    etp_cell_double(f ? etp_share_of(op->kernel_samples, op->sure) : (double)NAN));
         }
     }
 }
@@ -206,7 +202,7 @@ const etp_report *etp_kernels_report(const etp_kernels_answer *answer, etp_arena
             (unsigned long long)k->sure);
         if (k->streaming_known) {
             etp_report_text(r, "%s: %.1f %% of its samples in streaming mode.", arms[a]->called,
-                            100 * share(k->streaming, k->streaming_known));
+                            100 * etp_share_of(k->streaming, k->streaming_known));
         }
     }
     return r;
@@ -256,9 +252,9 @@ static bool is_new(const etp_kernels_of_arm *const *arms, size_t a, const etp_ke
 // With the share, because a single stray sample makes a kernel present, too.
 static etp_cell presence(const etp_kernels *k, const etp_kernel *in, etp_arena *arena)
 {
-    return etp_cell_z(
-        in ? etp_arena_printf(arena, "✅ Present (%.1f %%)", 100 * share(in->samples, k->samples))
-           : "❌ Absent");
+    return etp_cell_z(in ? etp_arena_printf(arena, "✅ Present (%.1f %%)",
+                                            100 * etp_share_of(in->samples, k->samples))
+                         : "❌ Absent");
 }
 
 static const char *delegation(const etp_kernel *f)

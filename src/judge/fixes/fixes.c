@@ -28,7 +28,7 @@ static double best_rate(const etp_fixer *f)
         bool copies = passes && etp_fix_knows_work(facts) && ns >= RATE_FROM_NS;
         best = copies ? fmax(best, (double)facts->work.bytes / (double)ns) : best;
     }
-    return best > 0 ? best : (double)NAN;
+    return etp_value_if(best > 0, best);
 }
 
 // 0 what a command does that the exporter was asked for; 1 what another command does; 2 what the

@@ -533,11 +533,11 @@ static void compose(const etp_fixer *f, etp_ab_fix *fix)
     const char *splits = one ? " and splits a partition" : " and split partitions";
     fix->text = etp_arena_printf(f->ab->arena, "%zu %s %s %s%s", fix->count, fix->subject,
                                  one ? "takes" : "take", ETP_NS((double)fix->time_ns),
-                                 fix->splits ? splits : "");
+                                 etp_if(fix->splits, splits));
     fix->typed = etp_ab_fix_command(fix, "DIR", f->ab->arena);
     fix->recipe =
-        etp_arena_printf(f->ab->arena, "%s%s%s", fix->typed ? fix->typed : "",
-                         fix->typed && fix->advice ? "; " : "", fix->advice ? fix->advice : "");
+        etp_arena_printf(f->ab->arena, "%s%s%s", ETP_OR(fix->typed, ""),
+                         etp_if(fix->typed && fix->advice, "; "), ETP_OR(fix->advice, ""));
 }
 
 static void show(etp_fixer *f, const etp_fix_found *at, const char **ids, size_t n, size_t count,
@@ -582,7 +582,7 @@ static bool worth(const etp_fixer *f, const etp_fix_found *at, const etp_fix_wor
 // What it is about took less than its clocks can have cut off: nobody knows that it is there.
 static bool below_clock(const etp_fixer *f, const etp_fix_found *at)
 {
-    etp_ab_clocked_time sum = {llround(isfinite(at->concerns) ? at->concerns : 0), 0};
+    etp_ab_clocked_time sum = {llround(etp_known_or_0(at->concerns)), 0};
     for (size_t i = 0; i < at->ops.n; i++) {
         const etp_ab_operator *op = &f->ab->operators[at->ops.items[i]];
         const etp_ab_clocked_time part = etp_ab_operator_time(f->ab, op, f->arm);

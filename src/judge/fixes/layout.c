@@ -522,7 +522,7 @@ static void border(etp_fixer *f)
         return;
     }
     etp_fix_goes_away(f, &at);
-    at.expected = isfinite(added) ? at.expected - added : (double)NAN;
+    at.expected = etp_value_if(isfinite(added), at.expected - added);
     at.lo = images ? 0 : at.lo;
     etp_fix_show(
         f, &at,
@@ -721,7 +721,7 @@ static void moved(etp_fixer *f, bool convert)
     }
     etp_fix_time t = etp_fix_time_of(f, &at);
     at.hi = t.hi + t.most_more;
-    at.expected = known ? expected : (double)NAN;
+    at.expected = etp_value_if(known, expected);
     etp_fix_show(
         f, &at,
         &(etp_fix_words){

@@ -59,7 +59,7 @@ static double products_ns(const etp_fixer *f, etp_roof_type type)
                           .matrix = true,
                           .delegated = true,
                           .level = arm->level,
-                          .threads = arm->threads ? arm->threads : 1};
+                          .threads = ETP_MAX(arm->threads, 1)};
     etp_roof_place place;
     etp_roof_place_of(f->ab->roofs, &work, &place);
     return place.roof_ns;

@@ -343,7 +343,7 @@ static etp_status apply(redo *w, const change *c, const char *text, size_t *out_
         } else {
             w->faster[i] = c->kind == CHANGE_ROOF ? 1 : (double)NAN;
             w->back[i] = c->kind == CHANGE_BACK;
-            w->factor[i] = c->kind == CHANGE_DROP ? 0 : 1;
+            w->factor[i] = c->kind != CHANGE_DROP;
         }
     }
     if (*out_operators == 0 && unknown > 0 && c->kind == CHANGE_BACK) {
@@ -603,7 +603,8 @@ const etp_report *etp_whatif_report(const etp_whatif *w, etp_arena *arena)
     if (isfinite(w->against_baseline)) {
         bool untraced = w->ab->arms[w->arm].median_ns != ETP_NS_UNKNOWN;
         etp_keys_add(keys, ETP_PLAIN, "altogether", "%.3f× against %s%s", w->against_baseline,
-                     w->ab->arms[w->ab->baseline].measured, untraced ? ", without recording" : "");
+                     w->ab->arms[w->ab->baseline].measured,
+                     etp_if(untraced, ", without recording"));
     }
     if (w->twice) {
         etp_keys_add(keys, ETP_WARN, "not a sum",

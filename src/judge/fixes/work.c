@@ -576,7 +576,7 @@ static const char *threads_command(etp_fixer *f, uint32_t cpus)
     const etp_ab_phase *p = f->ab->phase;
     const char *asked = "";
     if (p && p->kind == ETP_PHASE_OF_PREFILL) {
-        unsigned long long tokens = p->prompt ? p->prompt : p->tokens;
+        unsigned long long tokens = ETP_OR(p->prompt, p->tokens);
         asked = etp_arena_printf(f->ab->arena, " --prefill %llu", tokens);
     } else if (p && p->kind == ETP_PHASE_OF_DECODE) {
         asked = etp_arena_printf(f->ab->arena, " --decode %llu@%llu", (unsigned long long)p->calls,
@@ -612,7 +612,7 @@ static void threads(etp_fixer *f)
         etp_fix_add_op(f, &at, i);
     }
     at.lo = isfinite(region) ? -region * (double)at.ops.n : 0; // a busy machine loses with threads
-    at.expected = isfinite(region) ? at.expected : (double)NAN;
+    at.expected = etp_value_if(isfinite(region), at.expected);
     const char *command = threads_command(f, cpus);
     etp_fix_show(
         f, &at,
@@ -715,8 +715,8 @@ static void slower(etp_fixer *f)
         .kind = ETP_FIX_SLOWER,
         .one = "operator that got slower with the change",
         .many = "operators that got slower with the change",
-        .command = f->ab->both_of ? NULL : "etprof whatif", // whose rows are other ones there
-        .behind_dir = f->ab->both_of ? NULL : back,
+        .command = etp_z_if(!f->ab->both_of, "etprof whatif"), // whose rows are other ones there
+        .behind_dir = etp_z_if(!f->ab->both_of, back),
         .formula =
             "Σ (candidate − baseline) of rows whose 95 % interval over the blocks lies above "
             "0, with q ≤ 0.05; floor and ceiling: Σ of its ends"};
@@ -730,7 +730,7 @@ static void slower(etp_fixer *f)
     words.advice = etp_arena_printf(f->ab->arena,
                                     "%s%sa level is chosen per process: report them, or run that "
                                     "part of the model at the other level",
-                                    or, at.ops.n > MOST_BACK ? "these lost most; " : "");
+                                    or, etp_if(at.ops.n > MOST_BACK, "these lost most; "));
     etp_fix_show(f, &at, &words);
 }
 

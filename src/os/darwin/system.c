@@ -14,7 +14,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/choice.h"
 #include "os/system.h"
 
 void etp_os_child_follow_parent(pid_t parent)
@@ -111,7 +110,7 @@ void etp_os_facts_read(etp_os_facts *out)
         out->cpu[0] = '\0';
     }
     long n = sysconf(_SC_NPROCESSORS_ONLN);
-    out->cpus = n > 0 ? (uint32_t)n : 0;
+    out->cpus = (uint32_t)ETP_MAX(n, 0);
     len = sizeof out->memory_bytes;
     if (sysctlbyname("hw.memsize", &out->memory_bytes, &len, NULL, 0) != 0) {
         out->memory_bytes = 0;
@@ -163,7 +162,7 @@ void etp_os_state_read(etp_os_state *out)
     *out = etp_os_state_unknown();
     uint64_t awake =
         clock_gettime_nsec_np(CLOCK_UPTIME_RAW); // out->time_ns goes on while the machine sleeps
-    out->asleep_ns = out->time_ns > awake ? out->time_ns - awake : 0;
+    out->asleep_ns = ETP_LESS(out->time_ns, awake);
     for (size_t i = 0; i < sizeof k_unreadable / sizeof *k_unreadable; i++) {
         out->unreadable[out->n_unreadable++] = k_unreadable[i];
     }

@@ -9,7 +9,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/choice.h"
 #include "os/system.h"
 
 void etp_os_become_supervisor(bool adopt)

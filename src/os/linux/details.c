@@ -58,7 +58,7 @@ static void add_clusters(etp_os_details *out, etp_arena *arena, etp_arena *scrat
                           scratch, &cpus) &&
             etp_proc_line(etp_arena_printf(scratch, CPU "/cpufreq/%s/cpuinfo_max_freq", policy),
                           scratch, &khz)) {
-            etp_strbuf_printf(&text, "%scpus %.*s up to %.*s kHz", text.len ? "; " : "",
+            etp_strbuf_printf(&text, "%scpus %.*s up to %.*s kHz", etp_if(text.len, "; "),
                               ETP_STR_ARG(cpus), ETP_STR_ARG(khz));
         }
     }
@@ -80,7 +80,7 @@ static void add_smidr(etp_os_details *out, etp_arena *arena, etp_arena *scratch)
             break;
         }
         if (!etp_str_eq(value, last)) {
-            etp_strbuf_printf(&text, "%s%u:%.*s", text.len ? " " : "", i, ETP_STR_ARG(value));
+            etp_strbuf_printf(&text, "%s%u:%.*s", etp_if(text.len, " "), i, ETP_STR_ARG(value));
             last = value;
         }
     }
@@ -225,7 +225,7 @@ etp_str etp_process_affinity_read(int64_t pid, etp_arena *arena)
         etp_str list = etp_proc_value(text, "Cpus_allowed_list");
         // Usually all threads have the same list, which is then said once.
         if (list.len > 0 && !etp_str_eq(list, last)) {
-            etp_strbuf_printf(&out, "%s%.*s", out.len ? " " : "", ETP_STR_ARG(list));
+            etp_strbuf_printf(&out, "%s%.*s", etp_if(out.len, " "), ETP_STR_ARG(list));
             last = list;
         }
     }

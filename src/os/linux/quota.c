@@ -73,7 +73,7 @@ double etp_cgroup_cpus(const char *root, etp_str self, etp_arena *arena)
             least = fmin(least, tightest(v1, path, limit_v1, arena));
         }
     }
-    return isfinite(least) ? least : 0;
+    return etp_known_or_0(least);
 }
 
 double etp_os_cpu_quota(void)

@@ -15,10 +15,10 @@
 
 const char *etp_os_missing(void)
 {
-    return access("/proc/self/stat", R_OK) == 0 ? NULL
-                                                : "/proc is not mounted here, and a runner reads "
-                                                  "the features of its CPU there; mount "
-                                                  "it: mount -t proc proc /proc";
+    return etp_z_if(access("/proc/self/stat", R_OK) != 0,
+                    "/proc is not mounted here, and a runner reads "
+                    "the features of its CPU there; mount "
+                    "it: mount -t proc proc /proc");
 }
 
 const char *etp_os_self_exe(etp_arena *arena)
@@ -119,7 +119,7 @@ void etp_os_facts_read(etp_os_facts *out)
         out->cpus = (uint32_t)CPU_COUNT(&set);
     } else {
         long n = sysconf(_SC_NPROCESSORS_ONLN);
-        out->cpus = n > 0 ? (uint32_t)n : 0;
+        out->cpus = (uint32_t)ETP_MAX(n, 0);
     }
     etp_str text;
     if (etp_os_read_text("/proc/meminfo", ETP_PROC_LIMIT, &arena, &text, NULL) == ETP_OK) {
@@ -260,7 +260,7 @@ static void read_asleep(etp_os_state *out)
         uint64_t boot = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
         if (between < closest) {
             closest = between;
-            out->asleep_ns = boot > before ? boot - before : 0;
+            out->asleep_ns = ETP_LESS(boot, before);
         }
     }
 }

@@ -37,7 +37,7 @@ static ssize_t read_full(int fd, void *buf, size_t len)
         if (n < 0 && errno != EINTR) {
             return -1;
         }
-        done += n > 0 ? (size_t)n : 0;
+        done += (size_t)ETP_MAX(n, 0);
     }
     return (ssize_t)done;
 }
@@ -49,7 +49,7 @@ bool etp_place_write(int fd, etp_str s)
         if (n < 0 && errno != EINTR) {
             return false;
         }
-        done += n > 0 ? (size_t)n : 0;
+        done += (size_t)ETP_MAX(n, 0);
     }
     return true;
 }
@@ -236,7 +236,7 @@ static etp_status write_fd(int fd, const etp_place *p, etp_os_fill *fill, void *
     etp_sink sink = {.write = stream_write, .target = &f};
     etp_status status = fill(ctx, &sink, err);
     bool ok = stream_flush(&f) && (!sync || etp_os_full_sync(f.fd));
-    int saved = f.os_errno ? f.os_errno : errno;
+    int saved = ETP_OR(f.os_errno, errno);
     if (close(f.fd) != 0 && ok) {
         ok = false;
         saved = errno;

@@ -34,7 +34,7 @@ etp_status etp_os_mkdirs(const char *path, etp_error *err)
         if (mkdir(copy, 0777) != 0 && errno != EEXIST) {
             bool last = kept == '\0';
             status = etp_fail_errno(err, ETP_IO, "cannot create folder %s%s%s", copy,
-                                    last ? "" : " on the way to ", last ? "" : path);
+                                    etp_if(!last, " on the way to "), etp_if(!last, path));
         }
         copy[i] = kept;
     }

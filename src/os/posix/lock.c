@@ -27,7 +27,7 @@ static int64_t read_holder(int fd)
     char text[24];
     ssize_t n = pread(fd, text, sizeof text, 0);
     int64_t pid = 0;
-    etp_str s = {text, n > 0 ? (size_t)n : 0};
+    etp_str s = {text, (size_t)ETP_MAX(n, 0)};
     s.len = etp_str_find(s, ETP_STR("\n"));
     return etp_parse_i64(s, &pid) && pid > 0 && pid <= INT32_MAX ? pid : 0;
 }

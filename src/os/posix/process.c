@@ -160,7 +160,7 @@ static bool read_supervisor(int fd, void *to, size_t len)
         if (n == 0 || (n < 0 && errno != EINTR)) {
             return false;
         }
-        done += n > 0 ? (size_t)n : 0;
+        done += (size_t)ETP_MAX(n, 0);
     }
     return true;
 }
@@ -459,7 +459,7 @@ void etp_process_dispose(etp_process *p)
 static uint64_t time_left(uint64_t deadline)
 {
     uint64_t now = etp_os_now_ns();
-    return now < deadline ? deadline - now : 0;
+    return ETP_LESS(deadline, now);
 }
 
 static etp_status fail_late(const etp_process_spec *spec, uint64_t timeout_ns, etp_error *err)

@@ -40,7 +40,7 @@ static etp_status against_arm(etp_gate *g, const etp_ab *ab, uint32_t arm, const
     double most = 1 + margin;
     // A program that was trained or exported again keeps its name; another model is named.
     const char *stem = model_of(ab, arm).stem, *of = model_of(old, old_arm).stem;
-    of = stem && of && strcmp(stem, of) != 0 ? of : NULL;
+    of = etp_z_if(stem && of && strcmp(stem, of) != 0, of);
     etp_gate_figure f = {.value = exp(u.shift),
                          .lo = exp(u.lo),
                          .hi = exp(u.hi),
@@ -52,19 +52,20 @@ static etp_status against_arm(etp_gate *g, const etp_ab *ab, uint32_t arm, const
     }
     if (f.unknown) { // a time that says nothing makes no ratio
         f.value = f.lo = f.hi = (double)NAN;
-        f.settles = f.settles ? f.settles : f.unknown;
+        f.settles = ETP_OR(f.settles, f.unknown);
     }
-    etp_gate_check c = {
-        .id = etp_arena_printf(g->arena, "against:%s", ab->arms[arm].name),
-        .expected = etp_arena_printf(g->arena, "at most +%s %% time%s%s",
-                                     ETP_DIGITS(100 * margin, 4), of ? " of " : "", of ? of : ""),
-        .found = f.unknown ? etp_arena_printf(g->arena, "unknown (%s)", f.unknown)
-                           : etp_gate_change_words(g->arena, f.value, f.lo, f.hi),
-        .value = f.value,
-        .lo = f.lo,
-        .hi = f.hi,
-        .limit = most,
-        .state = f.unknown ? ETP_GATE_UNKNOWN : etp_gate_judge(f.lo, f.hi, false, most)};
+    etp_gate_check c = {.id = etp_arena_printf(g->arena, "against:%s", ab->arms[arm].name),
+                        .expected = etp_arena_printf(g->arena, "at most +%s %% time%s%s",
+                                                     ETP_DIGITS(100 * margin, 4),
+                                                     etp_if(of, " of "), ETP_OR(of, "")),
+                        .found = f.unknown ? etp_arena_printf(g->arena, "unknown (%s)", f.unknown)
+                                           : etp_gate_change_words(g->arena, f.value, f.lo, f.hi),
+                        .value = f.value,
+                        .lo = f.lo,
+                        .hi = f.hi,
+                        .limit = most,
+                        .state =
+                            f.unknown ? ETP_GATE_UNKNOWN : etp_gate_judge(f.lo, f.hi, false, most)};
     if (c.state == ETP_GATE_NO) {
         c.fix = "etprof compare of the two folders says where the time went";
     } else if (c.state == ETP_GATE_UNKNOWN) {

@@ -54,7 +54,7 @@ const etp_report *etp_baselines_report(const etp_baselines *list, etp_arena *are
         ETP_ROW(t, etp_cell_z(b->name),
                 etp_cell_judged(etp_cell_z(state_name(b->state)),
                                 b->state == ETP_BASELINE_SAME ? ETP_PLAIN : ETP_BAD),
-                etp_cell_z(b->dir ? b->dir : ""));
+                etp_cell_z(ETP_OR(b->dir, "")));
     }
     return r;
 }

@@ -38,9 +38,9 @@ const char *etp_gate_to_settle(etp_gate *g, const etp_ab *ab, const etp_gate_fig
         return "measure on a device: an emulator's times say nothing";
     }
     if (f->unknown) { // blocks do not lift what is withheld, or what equal launches differ by
-        return f->settles ? f->settles : "see in the report what withholds it";
+        return ETP_OR(f->settles, "see in the report what withholds it");
     }
     uint32_t more = etp_ab_blocks_to_tell(f->value, f->lo, f->hi, ab->n_blocks, limit);
     const char *command = etp_ab_extend_command(ab, more, g->arena);
-    return command ? command : "measure more blocks";
+    return ETP_OR(command, "measure more blocks");
 }

@@ -187,7 +187,7 @@ static void add_figure(etp_gate *g, const etp_ab *ab, const rule *r, const char 
                     : "the folder does not hold this figure; measure it again with this version";
     } else if (c.state == ETP_GATE_NO) {
         const char *next = r->metric < METRICS ? k_metrics[r->metric].next : NULL;
-        c.fix = next ? next : "etprof analyze says where the time went, and what to fix first";
+        c.fix = ETP_OR(next, "etprof analyze says where the time went, and what to fix first");
     }
     etp_gate_add(g, c);
 }
@@ -202,7 +202,7 @@ static bool is_of(const rule *r, const etp_ab_arm *arm)
 // The session's phases; the answer itself where it has none.
 static size_t n_parts(const etp_ab *ab)
 {
-    return ab->n_phases ? ab->n_phases : 1;
+    return ETP_MAX(ab->n_phases, 1);
 }
 
 // phases[0] is AB itself, so that a session with phases is judged by the same loop.
@@ -224,7 +224,8 @@ static etp_status no_such(const rule *r, const etp_ab *ab, etp_error *err)
         const etp_ab *part = part_of(ab, p);
         for (size_t i = 0; i < part->n_arms && strlen(names) + 40 < sizeof names; i++) {
             size_t at = strlen(names);
-            snprintf(names + at, sizeof names - at, "%s%.36s", at ? ", " : "", part->arms[i].name);
+            snprintf(names + at, sizeof names - at, "%s%.36s", etp_if(at, ", "),
+                     part->arms[i].name);
         }
     }
     return r->subject.len == 0
@@ -268,9 +269,8 @@ static const char *unsettled(const etp_ab_comparison *c, etp_arena *arena)
     // The interval alone would say faster or slower, the verdict does not: sign flips contradicted
     // it.
     bool apart = log(c->lo) > log1p(c->margin) || log(c->hi) < -log1p(c->margin);
-    return apart && c->verdict == ETP_VERDICT_UNKNOWN
-               ? "the interval and the second test do not agree"
-               : NULL;
+    return etp_z_if(apart && c->verdict == ETP_VERDICT_UNKNOWN,
+                    "the interval and the second test do not agree");
 }
 
 // Equal launches that differ as much as the figure and the limit do decide nothing.
@@ -513,7 +513,7 @@ static void add_state(etp_gate *g, const char *id, const char *expected, etp_gat
 static void add_truth(etp_gate *g, const char *id, const char *expected, bool ok, const char *found,
                       const char *fix)
 {
-    add_state(g, id, expected, ok ? ETP_GATE_YES : ETP_GATE_NO, found, ok ? NULL : fix);
+    add_state(g, id, expected, ok ? ETP_GATE_YES : ETP_GATE_NO, found, etp_z_if(!ok, fix));
 }
 
 // What cannot be proven is not contradicted: the comparison stands, and the gate says yes.
@@ -581,7 +581,7 @@ static void check_grade(etp_gate *g, const etp_ab *ab)
     const char *least = g->options->min_grade, *reason = ab->judged.grade_reason;
     add_truth(g, "grade", etp_arena_printf(g->arena, "%s or better", least),
               ab->judged.grade[0] <= least[0],
-              etp_arena_printf(g->arena, "%s: %s", ab->judged.grade, reason ? reason : ""),
+              etp_arena_printf(g->arena, "%s: %s", ab->judged.grade, ETP_OR(reason, "")),
               "measure the arms in one session with one runner: etprof ab");
 }
 
@@ -609,7 +609,7 @@ static void check_verdicts(etp_gate *g, const etp_ab *ab)
             .limit = (double)NAN};
         if (check.state == ETP_GATE_UNKNOWN) {
             const char *settles = etp_ab_settle_command(ab, c, g->arena);
-            check.fix = settles ? settles : "see in the report what withholds it";
+            check.fix = ETP_OR(settles, "see in the report what withholds it");
         } else if (check.state == ETP_GATE_NO) {
             check.fix = "etprof analyze says which operators lose";
         }
@@ -625,7 +625,7 @@ static const char *names_of(const etp_ab *ab, etp_arena *arena)
     etp_strbuf text;
     etp_strbuf_init(&text, arena);
     for (size_t i = 0; i < ab->n_arms; i++) {
-        etp_strbuf_printf(&text, "%s%s", i ? ", " : "", ab->arms[i].name);
+        etp_strbuf_printf(&text, "%s%s", etp_if(i, ", "), ab->arms[i].name);
     }
     return etp_strbuf_str(&text).ptr;
 }

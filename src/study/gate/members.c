@@ -75,7 +75,7 @@ etp_status etp_gate_member_parse(const char *text, etp_str head, etp_gate_member
         for (size_t m = 0; m < N_MEMBERS; m++) {
             if (etp_str_eqz(word, k_members[m].name) &&
                 (out->category || k_members[m].of_operators)) {
-                *phase = (etp_str){at > 0 ? head.ptr : NULL, at > 0 ? at - 1 : 0};
+                *phase = (etp_str){etp_z_if(at > 0, head.ptr), at > 0 ? at - 1 : 0};
                 out->name = (etp_str){s.ptr, end};
                 out->of = of;
                 out->row = m;
@@ -126,8 +126,7 @@ bool etp_gate_limit_parse(etp_str s, etp_gate_unit dim, double *out)
         {"tok/s",     ETP_GATE_A_SECOND, 1         },
     };
     s = etp_str_trim(s, " \t\n\v\f\r");
-    double factor =
-        dim == ETP_GATE_TIME || dim == ETP_GATE_BYTES ? 0 : 1; // times and sizes need a unit
+    double factor = dim != ETP_GATE_TIME && dim != ETP_GATE_BYTES; // times and sizes need a unit
     for (size_t i = 0; i < sizeof k_units / sizeof *k_units; i++) {
         etp_str suffix = etp_str_from(k_units[i].suffix);
         if (k_units[i].dim == dim && etp_str_ends(s, suffix)) {
@@ -265,7 +264,7 @@ static void add_part(const etp_ab *ab, const etp_gate_member *m, uint32_t arm,
                          .lo = share,
                          .hi = fmin(share + hidden + ETP_MAX(cut, 0), fmax(share, 1)),
                          .arm = arm,
-                         .unknown = ab->arms[arm].emulated ? NULL : unknown,
+                         .unknown = etp_z_if(!ab->arms[arm].emulated, unknown),
                          .settles = etp_ab_again_command(ab, arena),
                          .cut = cut > 0,
                          .hidden = hidden > 0};
@@ -354,7 +353,7 @@ static void category_times(const etp_gate_member *m, const etp_ab *ab, etp_categ
                                     .share = share,
                                     .truncation_ns = cut,
                                     .over_ns = over,
-                                    .hidden = most > share ? most - share : 0};
+                                    .hidden = ETP_LESS(most, share)};
         add_part(ab, m, a, &figure, &o, arena, out);
     }
 }

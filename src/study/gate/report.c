@@ -126,7 +126,7 @@ bool etp_gate_junit(const etp_gate *g, etp_arena *arena, etp_str *out)
         etp_sink_z(&sink, "\"");
         if (c->state == ETP_GATE_NO) {
             etp_sink_z(&sink, ">");
-            xml(&sink, c->fix ? c->fix : "");
+            xml(&sink, ETP_OR(c->fix, ""));
             etp_sink_z(&sink, "</failure></testcase>\n");
         } else {
             etp_sink_z(&sink, "/></testcase>\n");

@@ -307,9 +307,9 @@ static void add_headline(const etp_stats_answer *a, const etp_stats_comparison *
         .label = label,
         .verdict = text,
         .severity = hidden ? ETP_WARN : etp_ab_severity_of_verdict(c->paired.verdict),
-        .value = hidden ? (double)NAN : ratio.estimate,
-        .lo = hidden ? (double)NAN : ratio.lo,
-        .hi = hidden ? (double)NAN : ratio.hi,
+        .value = etp_value_if(!hidden, ratio.estimate),
+        .lo = etp_value_if(!hidden, ratio.lo),
+        .hi = etp_value_if(!hidden, ratio.hi),
         .kind = ETP_KIND_RATIO,
         .reference = 1,
         .interval =
@@ -322,7 +322,7 @@ static void add_headline(const etp_stats_answer *a, const etp_stats_comparison *
                         : "? → ?",
     };
     if (is_unpaired(c) && !hidden) {
-        h.interval = isfinite(ratio.lo) ? "Hodges–Lehmann interval of launches, unpaired" : NULL;
+        h.interval = etp_z_if(isfinite(ratio.lo), "Hodges–Lehmann interval of launches, unpaired");
         h.detail =
             etp_arena_printf(arena, "Mann–Whitney p %s, Cliff's delta %s",
                              ETP_DIGITS(c->unpaired.p, 3), ETP_CHANGE(c->unpaired.cliffs_delta, 2));
@@ -364,7 +364,7 @@ static etp_cell name_cell(const etp_stats_answer *a, uint32_t arm)
 
 static etp_cell level_cell(const etp_stats_answer *a, uint32_t arm)
 {
-    return a->levels[arm].len > 0 ? etp_cell_str(a->levels[arm]) : etp_cell_missing();
+    return etp_cell_if(a->levels[arm].len > 0, etp_cell_str(a->levels[arm]));
 }
 
 static void comparisons_table(const etp_stats_answer *a, etp_report *r, etp_arena *arena)
@@ -488,7 +488,7 @@ static void slow_notes(const etp_stats_answer *a, etp_report *r, etp_arena *aren
             uint64_t n = a->slow[i][c];
             all += n;
             if (n > 0) {
-                etp_strbuf_printf(&text, "%s%llu %s", text.len ? ", " : "", (unsigned long long)n,
+                etp_strbuf_printf(&text, "%s%llu %s", etp_if(text.len, ", "), (unsigned long long)n,
                                   etp_slow_cause_name((etp_slow_cause)c));
             }
         }
@@ -496,7 +496,8 @@ static void slow_notes(const etp_stats_answer *a, etp_report *r, etp_arena *aren
             etp_report_note(
                 r, ETP_INFO,
                 "%.*s: %llu slow iteration%s, kept; by what is recorded of the launches: %s",
-                ETP_STR_ARG(a->called[i]), (unsigned long long)all, all == 1 ? "" : "s", text.ptr);
+                ETP_STR_ARG(a->called[i]), (unsigned long long)all, etp_if(all != 1, "s"),
+                text.ptr);
         }
     }
 }
@@ -587,7 +588,7 @@ const etp_report *etp_stats_report(const etp_stats_answer *a, etp_arena *arena)
 {
     etp_report *r = etp_report_create(arena, "statistics of samples");
     const char *phase = etp_sample_phase_words(a->phase, a->phases, arena);
-    etp_report_subtitle(r, "%s%s", a->source, phase ? phase : "");
+    etp_report_subtitle(r, "%s%s", a->source, ETP_OR(phase, ""));
     for (uint32_t i = 0; i < a->stats.n_comparisons; i++) {
         add_headline(a, &a->stats.comparisons[i], r, arena);
     }

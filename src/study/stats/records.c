@@ -55,7 +55,7 @@ static etp_launch_record record_of(const etp_run *run, const etp_launch_stats *l
         // While the inferences ran, where that is recorded; else of the launch with its loading.
         out.waited_share = l->run_span_ns > 0 ? (double)l->run_wait_ns / (double)l->run_span_ns
                                               : etp_run_wait_share(&waited);
-        out.migrations = l->migrations != UINT64_MAX ? (double)l->migrations : (double)NAN;
+        out.migrations = etp_value_if(l->migrations != UINT64_MAX, (double)l->migrations);
         out.major_faults = (double)l->major_faults;
         out.switches = (double)l->involuntary_switches;
     }
@@ -69,7 +69,7 @@ static double usual_clock(const etp_run *run, double *scratch)
     size_t n = 0;
     for (size_t i = 0; i < run->blocks.n; i++) {
         scratch[n] = block_clock(run, run->blocks.items[i].block);
-        n += isfinite(scratch[n]) ? 1 : 0;
+        n += isfinite(scratch[n]) != 0;
     }
     return etp_median(scratch, n);
 }

@@ -78,10 +78,10 @@ static etp_status take_phase(etp_run *run, const char *asked, etp_arena *arena,
     for (size_t i = 0; i < run->phases.n; i++) {
         const char *name = etp_arena_strdup(arena, run->phases.items[i].name),
                    *word = etp_ab_phase_word(name, arena);
-        etp_strbuf_printf(&all, "%s%s", i ? ", " : "", word);
+        etp_strbuf_printf(&all, "%s%s", etp_if(i, ", "), word);
         out->phase = i == phase ? word : out->phase;
     }
-    out->others = run->phases.n > 1 ? all.ptr : NULL;
+    out->others = etp_z_if(run->phases.n > 1, all.ptr);
     if (run->baseline >= run->arms.n) {
         return etp_fail(err, ETP_CORRUPT, "the plan names no baseline");
     }
@@ -172,14 +172,14 @@ static etp_status call_by_level(const etp_sample_table *t, etp_arena *arena, con
 static const char *folder_of(const char *path, etp_arena *arena)
 {
     if (etp_run_is(path) || strcmp(etp_path_name(path), ETP_RUN_SAMPLES) != 0) {
-        return etp_run_is(path) ? path : NULL;
+        return etp_z_if(etp_run_is(path), path);
     }
     etp_str above = etp_path_folder(path);
     const char *dir = ".";
     if (above.ptr) {
         dir = above.len > 0 ? etp_arena_strdup(arena, above) : "/";
     }
-    return dir && etp_run_is(dir) ? dir : NULL;
+    return etp_z_if(dir && etp_run_is(dir), dir);
 }
 
 etp_status etp_sample_file_read(const char *path, const etp_str *given, const char *wanted,
