@@ -153,19 +153,20 @@ static bool side_args(const etp_ledger_row *row, const etp_ab_operator *op, uint
 etp_status etp_convert_sides(const etp_ab *ab, size_t comparison, etp_arena *arena, etp_sides *out,
                              etp_error *err)
 {
-    const etp_ab_ledger *l = &ab->ledgers[comparison];
-    const uint32_t arms[2] = {l->baseline, l->candidate};
+    const etp_ledger *l = &ab->ledgers[comparison];
+    const etp_ab_comparison *c = &ab->comparisons[comparison];
+    const uint32_t arms[2] = {c->baseline, c->candidate};
     for (int side = 0; side < 2; side++) {
-        if (l->ledger.n == 0 && !ab->arms[arms[side]].profile) {
+        if (l->n == 0 && !ab->arms[arms[side]].profile) {
             return etp_fail(err, ETP_UNKNOWN,
                             "%s has no dump with Method::execute: there are no operators to draw",
                             ab->arms[arms[side]].name);
         }
     }
-    etp_side_row *rows = ETP_NEW_ARRAY(arena, etp_side_row, l->ledger.n);
+    etp_side_row *rows = ETP_NEW_ARRAY(arena, etp_side_row, l->n);
     ETP_NEED(rows, err, "ledger");
-    for (size_t i = 0; i < l->ledger.n; i++) {
-        const etp_ledger_row *from = &l->ledger.items[i];
+    for (size_t i = 0; i < l->n; i++) {
+        const etp_ledger_row *from = &l->items[i];
         // Rows for what is no operator (boundaries, tracer, remainder) have no operator behind
         // them.
         const etp_ab_operator *op = from->op != ETP_NO_INDEX ? &ab->operators[from->op] : NULL;
@@ -190,7 +191,7 @@ etp_status etp_convert_sides(const etp_ab *ab, size_t comparison, etp_arena *are
         .title = etp_str_from(ab->bare || !ab->title ? "Method::execute" : ab->title),
         .names = {etp_str_from(ab->arms[arms[0]].name), etp_str_from(ab->arms[arms[1]].name)},
         .rows = rows,
-        .n_rows = l->ledger.n,
+        .n_rows = l->n,
     };
     return ETP_OK;
 }

@@ -17,6 +17,7 @@
 #include "explain/proof.h"
 #include "explain/roof.h"
 #include "isa/isa.h"
+#include "os/os.h"
 #include <etprof/stats.h>
 
 typedef struct etp_ab_correctness {
@@ -27,9 +28,6 @@ typedef struct etp_ab_correctness {
     bool constant; // no output of the reference varies, so that agreement proves nothing; likewise
     bool random;   // an arm's own launches differ, so that no two arms can be held together
 } etp_ab_correctness;
-typedef struct etp_ab_fact {
-    const char *key, *value;
-} etp_ab_fact;
 
 typedef struct etp_ab_model {
     const char *path;                     // as recorded
@@ -204,11 +202,6 @@ typedef struct etp_ab_comparison {
     etp_ab_sustained sustained;
 } etp_ab_comparison;
 
-typedef struct etp_ab_ledger {
-    uint32_t baseline, candidate;
-    etp_ledger ledger;
-} etp_ab_ledger;
-
 typedef struct etp_ab_category {
     etp_category category;
     int64_t *ns;            // [n_arms], ETP_NS_UNKNOWN without a profile
@@ -375,17 +368,14 @@ typedef struct etp_ab_fixes {
     size_t n, cap;
 } etp_ab_fixes;
 
-// What changing how a program is loaded saves, as measured. None of it is time of an inference of
-// the steady state: etp_ab_fix has that.
-typedef struct etp_ab_saved { // ETP_NS_UNKNOWN; below 0: it costs
-    int64_t lo, expected, hi;
-} etp_ab_saved;
+// What changing how a program is loaded saves, as measured; below 0 it costs. None of it is time of
+// an inference of the steady state: etp_ab_fix has that.
 typedef struct etp_ab_load_fix {
     const char *id;            // "L1"
     const char *kind;          // "packed_cache"
     const char *arm, *with;    // names of the arm without and with it
     const char *text, *recipe; // sentences
-    etp_ab_saved load_ns, first_ns, dirty_bytes;
+    etp_interval load_ns, first_ns, dirty_bytes;
     const char *formula;
     const char *evidence[2]; // "arm:…" of both
 } etp_ab_load_fix;
@@ -469,7 +459,7 @@ typedef struct etp_ab_cause {
 typedef struct etp_ab_judgement {
     const char *grade; // "A" … "D"
     const char *grade_reason;
-    etp_ab_fact grade_facts[7]; // what the arms have in common: "session" → "same", "different", …
+    etp_detail grade_facts[7]; // what the arms have in common: "session" → "same", "different", …
     size_t n_grade_facts;
     etp_ab_findings findings;
     etp_ab_cause causes[ETP_CAUSE_COUNT]; // in the order above
@@ -540,7 +530,7 @@ typedef struct etp_ab {
     uint32_t blocks_before_extend; // blocks when --resume went on after the end; 0: never
     bool neighbours;               // of a virtual machine: intervals are widened for them
     uint32_t controls;             // blocks with launches of the A/A control, as planned
-    const etp_ab_fact *device;
+    const etp_detail *device;
     size_t n_device;
     struct {
         const etp_ab_conditions *blocks; // in order
@@ -563,7 +553,7 @@ typedef struct etp_ab {
     uint32_t baseline;
     const uint32_t *shown;                // arm indices in the order of reports: the baseline first
     const etp_ab_comparison *comparisons; // each other arm against the baseline
-    const etp_ab_ledger *ledgers;         // parallel, n = 0 rows when an arm has no dump
+    const etp_ledger *ledgers;            // parallel, n = 0 rows when an arm has no dump
     const etp_ab_shift *shifts;           // parallel
     size_t n_comparisons;
     // Of several models or thread counts: each arm against the one of the baseline's level and

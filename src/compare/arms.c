@@ -64,10 +64,10 @@ static void describe_device(const etp_run *run, etp_ab *ab)
     ab->neighbours = etp_run_has_neighbours(run);
     ab->controls = run->control_blocks;
     ab->selftest = text_or_null(ab->arena, run->selftest);
-    etp_ab_fact *device = ETP_NEW_ARRAY(ab->arena, etp_ab_fact, run->facts.n + 1);
+    etp_detail *device = ETP_NEW_ARRAY(ab->arena, etp_detail, run->facts.n + 1);
     for (size_t i = 0; i < run->facts.n; i++) {
-        device[i] = (etp_ab_fact){etp_arena_strdup(ab->arena, run->facts.items[i].key),
-                                  etp_arena_strdup(ab->arena, run->facts.items[i].value)};
+        device[i] = (etp_detail){etp_arena_strdup(ab->arena, run->facts.items[i].key),
+                                 etp_arena_strdup(ab->arena, run->facts.items[i].value)};
     }
     ab->device = device;
     ab->n_device = run->facts.n;

@@ -43,19 +43,18 @@ bool etp_ab_one_program(const etp_ab *ab, const etp_ab_arm *x, const etp_ab_arm 
 
 typedef struct aligned { // parallel to ab.comparisons, but for the operators
     etp_alignment *alignments;
-    etp_ab_ledger *ledgers;
+    etp_ledger *ledgers;
     etp_ab_operator *operators; // of all arms, in program order
     size_t n_operators;
 } aligned;
 
 static void build_ledgers(const etp_ab *ab, aligned *out)
 {
-    out->ledgers = ETP_NEW_ARRAY(ab->arena, etp_ab_ledger, ab->n_comparisons);
+    out->ledgers = ETP_NEW_ARRAY(ab->arena, etp_ledger, ab->n_comparisons);
     out->alignments = ETP_NEW_ARRAY(ab->arena, etp_alignment, ab->n_comparisons);
     for (size_t i = 0; i < ab->n_comparisons; i++) {
         const etp_ab_comparison *c = &ab->comparisons[i];
         const etp_ab_arm *base = &ab->arms[c->baseline], *cand = &ab->arms[c->candidate];
-        out->ledgers[i] = (etp_ab_ledger){.baseline = c->baseline, .candidate = c->candidate};
         if (!base->profile || !cand->profile) {
             continue;
         }
@@ -74,12 +73,12 @@ static void build_ledgers(const etp_ab *ab, aligned *out)
         }
         const etp_ledger_end ends[2] = {end_of(base), end_of(cand)};
         etp_ledger_build(base->profile, cand->profile, &out->alignments[i], ends, ab->arena,
-                         &out->ledgers[i].ledger);
+                         &out->ledgers[i]);
         if (ab->logged_unlike[i]) {
-            etp_ledger_mark_one_sided(&out->ledgers[i].ledger);
+            etp_ledger_mark_one_sided(&out->ledgers[i]);
         }
         if (!etp_ab_told(ab, i)) {
-            etp_ledger_withhold(&out->ledgers[i].ledger);
+            etp_ledger_withhold(&out->ledgers[i]);
         }
     }
 }
@@ -193,7 +192,7 @@ static void group_comparison(groups *g, size_t at)
     const etp_ab *ab = g->ab;
     const etp_ab_comparison *c = &ab->comparisons[at];
     const etp_profile *base = ab->arms[c->baseline].profile, *cand = ab->arms[c->candidate].profile;
-    etp_ledger *ledger = &g->aligned->ledgers[at].ledger;
+    etp_ledger *ledger = &g->aligned->ledgers[at];
     uint32_t *group_of_pair = ETP_NEW_ARRAY(g->ab->arena, uint32_t, g->aligned->alignments[at].n);
     for (size_t r = 0; r < ledger->n; r++) {
         etp_ledger_row *row = &ledger->items[r];
@@ -301,7 +300,7 @@ static void finish_operators(const etp_ab *ab, aligned *out)
         facts_of(ab, op, etp_ab_subject(ab));
     }
     for (size_t c = 0; c < ab->n_comparisons; c++) {
-        etp_ledger *l = &out->ledgers[c].ledger;
+        etp_ledger *l = &out->ledgers[c];
         for (size_t r = 0; r < l->n; r++) {
             if (l->items[r].op != ETP_NO_INDEX) {
                 l->items[r].id = out->operators[l->items[r].op].id;
@@ -354,7 +353,7 @@ static void build_operators(const etp_ab *ab, aligned *out)
     }
     bool any = false;
     for (size_t i = 0; i < ab->n_comparisons; i++) {
-        if (out->ledgers[i].ledger.n) {
+        if (out->ledgers[i].n) {
             group_comparison(&g, i);
             any = true;
         }

@@ -5,7 +5,6 @@
 
 #include "compare/opened.h"
 #include "measure/outputs.h"
-#include "os/os.h"
 
 typedef struct etp_ab_recording { // where a dump or a timeline lies
     const char *path;             // NULL on out of memory

@@ -185,7 +185,7 @@ etp_status etp_cpus_resolve(etp_device *d, const char *word, etp_arena *arena, c
                               "--cpus '%s' is none of big, mid, little, nor a list like 0-3,6",
                               word);
     }
-    etp_device_facts facts = {0};
+    etp_details facts = {0};
     etp_topology t = {.text = ""};
     ETP_TRY(d->ops->probe(d, arena, &facts, err));
     const char *told = etp_device_fact_of(&facts, "clusters"), *text = ETP_OR(told, "");

@@ -19,7 +19,7 @@ etp_device_kind etp_device_kind_of(const char *spec)
     return adb ? ETP_DEVICE_ADB : ETP_DEVICE_UNKNOWN;
 }
 
-const char *etp_device_fact_of(const etp_device_facts *facts, const char *key)
+const char *etp_device_fact_of(const etp_details *facts, const char *key)
 {
     for (size_t i = 0; i < facts->n; i++) {
         if (strcmp(facts->items[i].key, key) == 0) {

@@ -33,18 +33,11 @@ typedef struct etp_device_info {
     bool local_pid; // the runner's pid is our child's pid, its clock is our clock
 } etp_device_info;
 
-typedef struct etp_device_fact {
-    const char *key, *value;
-} etp_device_fact;
-typedef struct etp_device_facts {
-    etp_device_fact *items;
-    size_t n, cap;
-} etp_device_facts;
-const char *etp_device_fact_of(const etp_device_facts *facts, const char *key); // NULL: not told
+const char *etp_device_fact_of(const etp_details *facts, const char *key); // NULL: not told
 
 typedef struct etp_device_vtable {
     // Facts that do not change during a session; texts live in ARENA.
-    etp_status (*probe)(etp_device *d, etp_arena *arena, etp_device_facts *out, etp_error *err);
+    etp_status (*probe)(etp_device *d, etp_arena *arena, etp_details *out, etp_error *err);
     // Makes a local file readable by launches. *out_remote lives in ARENA.
     etp_status (*push)(etp_device *d, const char *local, etp_arena *arena, const char **out_remote,
                        etp_error *err);
@@ -78,10 +71,10 @@ struct etp_device {
     etp_device_info info;
     etp_bundle bundle;
     etp_arena arena;
-    const char *work_dir;   // local folder that is ours until close
-    void *data;             // of the implementation
-    etp_device_facts extra; // told by probe, too; texts live in `arena`
-    const char *journal;    // of prepare.h, NULL: nothing is prepared
+    const char *work_dir; // local folder that is ours until close
+    void *data;           // of the implementation
+    etp_details extra;    // told by probe, too; texts live in `arena`
+    const char *journal;  // of prepare.h, NULL: nothing is prepared
     bool changed; // somebody else answers there (host key): nothing is started there any more
 };
 

@@ -12,7 +12,7 @@ ETP_NODISCARD etp_status etp_qemu_open(etp_device *d, const etp_device_options *
 
 // The parts of the local device that an emulator on this machine shares. FIRST (may be NULL) goes
 // before the bundle's start line.
-ETP_NODISCARD etp_status etp_host_probe(etp_device *d, etp_arena *arena, etp_device_facts *out,
+ETP_NODISCARD etp_status etp_host_probe(etp_device *d, etp_arena *arena, etp_details *out,
                                         etp_error *err);
 ETP_NODISCARD etp_status etp_host_push(etp_device *d, const char *local, etp_arena *arena,
                                        const char **out_remote, etp_error *err);
@@ -29,10 +29,10 @@ void etp_host_state(etp_device *d, etp_os_state *out);
 void etp_host_close(etp_device *d);
 
 // A KEY or VALUE of NULL is one that memory was lacking for, which ARENA remembers.
-static inline void etp_device_fact_add(etp_device_facts *facts, etp_arena *arena, const char *key,
+static inline void etp_device_fact_add(etp_details *facts, etp_arena *arena, const char *key,
                                        const char *value)
 {
-    etp_device_fact f = {key, value};
+    etp_detail f = {key, value};
     if (key && value) {
         ETP_ADD(arena, facts, f);
     }

@@ -6,7 +6,7 @@
 
 #define MAX_ARGS 64
 
-etp_status etp_host_probe(etp_device *d, etp_arena *arena, etp_device_facts *out, etp_error *err)
+etp_status etp_host_probe(etp_device *d, etp_arena *arena, etp_details *out, etp_error *err)
 {
     (void)d;
     etp_os_facts f;
@@ -22,7 +22,7 @@ etp_status etp_host_probe(etp_device *d, etp_arena *arena, etp_device_facts *out
     }
     etp_device_fact_add(out, arena, "memory_bytes",
                         etp_arena_printf(arena, "%llu", (unsigned long long)f.memory_bytes));
-    etp_os_details details;
+    etp_details details;
     ETP_TRY(etp_os_details_read(arena, &details, err));
     for (size_t i = 0; i < details.n; i++) {
         etp_device_fact_add(out, arena, details.items[i].key, details.items[i].value);

@@ -110,7 +110,7 @@ etp_status etp_qemu_find(const char *wanted, const char *search_path, const char
         etp_if(old[0], ", only "), old);
 }
 
-static etp_status qemu_probe(etp_device *d, etp_arena *arena, etp_device_facts *out, etp_error *err)
+static etp_status qemu_probe(etp_device *d, etp_arena *arena, etp_details *out, etp_error *err)
 {
     const qemu_data *q = d->data;
     etp_device_fact_add(out, arena, "emulator",

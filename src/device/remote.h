@@ -103,7 +103,7 @@ ETP_NODISCARD etp_status etp_remote_pull(etp_device *d, const char *remote, cons
 // A copy fit to be shown: no control characters, of a bearable length; NULL on out of memory.
 const char *etp_remote_shown(etp_str text, etp_arena *arena);
 
-ETP_NODISCARD etp_status etp_remote_probe(etp_device *d, etp_arena *arena, etp_device_facts *out,
+ETP_NODISCARD etp_status etp_remote_probe(etp_device *d, etp_arena *arena, etp_details *out,
                                           etp_error *err);
 void etp_remote_state(etp_device *d, etp_os_state *out);
 

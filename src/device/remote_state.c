@@ -127,7 +127,7 @@ const char *etp_remote_shown(etp_str v, etp_arena *arena)
     return copy;
 }
 
-etp_status etp_remote_probe(etp_device *d, etp_arena *arena, etp_device_facts *out, etp_error *err)
+etp_status etp_remote_probe(etp_device *d, etp_arena *arena, etp_details *out, etp_error *err)
 {
     const etp_remote *r = d->data;
     etp_remote_call call = {.script = k_facts};

@@ -212,7 +212,7 @@ void etp_ab_builds_findings(const etp_ab_session *s, etp_ab_findings *to)
         if (a->profile && b->profile) {
             tell_left(&t);
             tell_kernels(&t);
-            tell_times(&t, &ab->ledgers[i].ledger);
+            tell_times(&t, &ab->ledgers[i]);
         }
         tell_cost(&t, ETP_COST_LOAD, c);
         tell_memory(&t, c);

@@ -178,7 +178,7 @@ static const char *reason_of_recordings(const etp_ab_session *s)
 static void note_facts(etp_ab_judgement *out, const common *c)
 {
     static const char *const k_words[] = {NULL, "same", "different"};
-    const etp_ab_fact facts[] = {
+    const etp_detail facts[] = {
         {"session",  k_words[c->session] },
         {"binary",   k_words[c->binary]  },
         {"day",      k_words[c->day]     },

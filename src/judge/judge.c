@@ -34,8 +34,8 @@ static void shift_finding(const etp_ab_session *s, size_t at, etp_ab_findings *t
 static void slower_findings(const etp_ab_session *s, size_t at, etp_ab_findings *to)
 {
     enum { SHOWN = 3 };
-    const etp_ledger *l = &s->ab.ledgers[at].ledger;
-    const etp_ab_arm *cand = &s->ab.arms[s->ab.ledgers[at].candidate];
+    const etp_ledger *l = &s->ab.ledgers[at];
+    const etp_ab_arm *cand = &s->ab.arms[s->ab.comparisons[at].candidate];
     const bool several = s->ab.n_comparisons > 1;
     const etp_ledger_row *worst[SHOWN];
     (void)etp_ledger_worst(l, etp_ledger_row_slower, worst, SHOWN);

@@ -24,15 +24,15 @@ static const char k_formula[] =
     "of later inferences";
 
 // Of what COST of an arm is, FROM: what a candidate saves that is better by RATIO.
-static etp_ab_saved saved_of(int64_t from, const etp_paired *ratio)
+static etp_interval saved_of(int64_t from, const etp_paired *ratio)
 {
-    const double ends[] = {ratio->lo, ratio->estimate, ratio->hi};
-    int64_t saved[3];
+    const double ends[] = {ratio->estimate, ratio->lo, ratio->hi};
+    double saved[3];
     for (size_t i = 0; i < 3; i++) {
         bool known = from != ETP_NS_UNKNOWN && ratio->blocks > 0 && ends[i] > 0;
-        saved[i] = known ? llround((double)from * (1 - 1 / ends[i])) : ETP_NS_UNKNOWN;
+        saved[i] = known ? round((double)from * (1 - 1 / ends[i])) : (double)NAN;
     }
-    return (etp_ab_saved){saved[0], saved[1], saved[2]};
+    return (etp_interval){saved[0], saved[1], saved[2]};
 }
 
 // Do the two arms of C differ in that one of them reads what an earlier load has packed?

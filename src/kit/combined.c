@@ -364,7 +364,7 @@ static void shifts(const etp_combined *c, etp_report *r)
 {
     for (size_t i = 0; i < c->phases.n; i++) {
         const etp_ab *ab = c->phases.items[i].ab;
-        if (etp_ab_told(ab, 0) && ab->ledgers[0].ledger.n) {
+        if (etp_ab_told(ab, 0) && ab->ledgers[0].n) {
             etp_ab_shift_key(ab, 0, etp_report_keys(r, c->phases.items[i].run));
         }
     }

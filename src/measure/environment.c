@@ -51,7 +51,7 @@ etp_run_block etp_environment_block(const etp_block_environment *e)
 etp_status etp_environment_describe(etp_device *device, etp_arena *arena, etp_run *run,
                                     etp_error *err)
 {
-    etp_device_facts facts = {0};
+    etp_details facts = {0};
     ETP_TRY(device->ops->probe(device, arena, &facts, err));
     for (size_t i = 0; i < facts.n; i++) {
         etp_run_fact f = {etp_str_from(facts.items[i].key), etp_str_from(facts.items[i].value)};

@@ -22,7 +22,7 @@ static etp_status describe_here(etp_arena *arena, etp_roof_table *out, etp_error
 {
     etp_os_facts facts;
     etp_os_state state;
-    etp_os_details details = {0};
+    etp_details details = {0};
     etp_isa_cpu cpu;
     char features[ETP_ISA_TEXT_MAX];
     etp_os_facts_read(&facts);
@@ -47,7 +47,7 @@ static etp_status describe_here(etp_arena *arena, etp_roof_table *out, etp_error
 static etp_status describe_there(etp_device *device, etp_arena *arena, etp_roof_table *out,
                                  etp_error *err)
 {
-    etp_device_facts facts = {0};
+    etp_details facts = {0};
     etp_device_cpu cpu;
     etp_os_state state;
     ETP_TRY(device->ops->probe(device, arena, &facts, err));

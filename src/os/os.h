@@ -296,15 +296,16 @@ void etp_os_facts_read(etp_os_facts *out);
 // known.
 double etp_os_cpu_quota(void);
 
-// More about the machine than the struct above has names for: only what could be read.
-typedef struct etp_os_detail {
-    const char *key, *value; // key is static
-} etp_os_detail;
-typedef struct etp_os_details {
-    etp_os_detail *items;
+typedef struct etp_detail {
+    const char *key, *value; // "kernel" → "6.1.0"
+} etp_detail;
+typedef struct etp_details {
+    etp_detail *items;
     size_t n, cap;
-} etp_os_details;
-ETP_NODISCARD etp_status etp_os_details_read(etp_arena *arena, etp_os_details *out, etp_error *err);
+} etp_details;
+// More about the machine than the struct above has names for: only what could be read; keys are
+// static.
+ETP_NODISCARD etp_status etp_os_details_read(etp_arena *arena, etp_details *out, etp_error *err);
 
 // How the threads of a living process were scheduled so far; UINT64_MAX unreadable.
 typedef struct etp_process_sched {

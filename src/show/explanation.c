@@ -69,7 +69,7 @@ static bool find(const etp_ab *ab, const char *id, etp_explanation *out)
 static void cite(etp_explanation *e)
 {
     for (size_t k = 0; k < e->ab->n_comparisons; k++) {
-        const etp_ledger *l = &e->ab->ledgers[k].ledger;
+        const etp_ledger *l = &e->ab->ledgers[k];
         for (size_t i = 0; i < l->n; i++) {
             const etp_ledger_row *row = &l->items[i];
             const char *category =

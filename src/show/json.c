@@ -96,7 +96,11 @@ FIND(operator_bytes, etp_row_facts, etp_ab,
      it->op.work.known && !it->op.work.bound ? &it->op.work.bytes : NULL)
 FIND(aligned_by, etp_ab_operator, etp_ab, MAKE(maybe, it->by_nodes))
 FIND(doubtful, etp_ab_operator, etp_ab, MAKE(yes, it->confidence < ETP_ALIGN_DOUBTFUL))
-// Shifts stand in the order of the comparisons.
+// Shifts and ledgers stand in the order of the comparisons.
+FIND(ledger_baseline, etp_ledger, etp_ab,
+     &doc->arms[doc->comparisons[it - doc->ledgers].baseline].name)
+FIND(ledger_candidate, etp_ledger, etp_ab,
+     &doc->arms[doc->comparisons[it - doc->ledgers].candidate].name)
 FIND(shift_candidate, etp_ab_shift, etp_ab,
      &doc->arms[doc->comparisons[it - doc->shifts].candidate].name)
 FIND(shift_before, etp_ab_shift, etp_ab,
@@ -135,7 +139,7 @@ KNOWN(has_interval, etp_ab_arm, isfinite(it->hi_ns - it->lo_ns))
 KNOWN(has_blocks, etp_paired, it->blocks > 0)
 KNOWN(has_drift, etp_ab_drift, it->known)
 KNOWN(has_control, etp_ab_comparison, it->control_blocks > 0)
-KNOWN(has_rows, etp_ab_ledger, it->ledger.n > 0)
+KNOWN(has_rows, etp_ledger, it->n > 0)
 KNOWN(is_pair, etp_ledger_row, it->pair != ETP_NO_INDEX)
 KNOWN(has_source, etp_ab_operator, it->source_file != NULL)
 KNOWN(has_samples, etp_engage, it->sure > 0)
@@ -379,14 +383,14 @@ static const etp_field k_row_rows[] = {
 };
 static SHAPE_ON_ONE_LINE(k_row, k_row_rows);
 #undef OF
-#define OF etp_ab_ledger
+#define OF etp_ledger
 static const etp_field k_ledger_rows[] = {
-    FIELD("baseline", WORD, baseline, "an arm", .words = &k_arm_name),
-    FIELD("candidate", WORD, candidate, "another", .words = &k_arm_name),
-    FIELD("baseline_ns", INT, ledger.baseline_ns, "sum of the rows, exactly", .range = ETP_SIGNED),
-    FIELD("candidate_ns", INT, ledger.candidate_ns, "likewise", .range = ETP_SIGNED),
-    FIELD("delta_ns", INT, ledger.delta_ns, "likewise", .range = ETP_SIGNED),
-    VECTOR("rows", OBJECT, ledger, "from one time to the other", .shape = &k_row),
+    COMPUTED("baseline", TEXT, ledger_baseline, "an arm", .flags = ETP_SET),
+    COMPUTED("candidate", TEXT, ledger_candidate, "another", .flags = ETP_SET),
+    FIELD("baseline_ns", INT, baseline_ns, "sum of the rows, exactly", .range = ETP_SIGNED),
+    FIELD("candidate_ns", INT, candidate_ns, "likewise", .range = ETP_SIGNED),
+    FIELD("delta_ns", INT, delta_ns, "likewise", .range = ETP_SIGNED),
+    LIST("rows", OBJECT, items, n, "from one time to the other", .shape = &k_row),
 };
 static SHAPE(k_ledger, k_ledger_rows);
 #undef OF

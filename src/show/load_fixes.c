@@ -9,28 +9,27 @@
 #include "show/report.h"
 
 // "4.1 MB", "−4.1 MB"
-static const char *quantity(int64_t is, bool bytes, etp_arena *arena)
+static const char *quantity(double is, bool bytes, etp_arena *arena)
 {
     if (!bytes) {
-        return etp_arena_printf(arena, "%s", ETP_NS((double)is));
+        return etp_arena_printf(arena, "%s", ETP_NS(is));
     }
-    return etp_arena_printf(arena, "%s%s", etp_if(is < 0, "−"),
-                            ETP_BYTES((uint64_t)(is < 0 ? -is : is)));
+    return etp_arena_printf(arena, "%s%s", etp_if(is < 0, "−"), ETP_BYTES((uint64_t)fabs(is)));
 }
 
-const char *etp_ab_saved_words(etp_ab_saved saved, bool bytes, etp_arena *arena)
+const char *etp_ab_saved_words(etp_interval saved, bool bytes, etp_arena *arena)
 {
-    bool known = saved.expected != ETP_NS_UNKNOWN;
-    if (!known && (saved.lo == ETP_NS_UNKNOWN || saved.lo <= 0)) {
+    bool known = isfinite(saved.estimate);
+    if (!known && !(saved.lo > 0)) {
         return "not known here";
     }
-    const char *range =
-        saved.lo == ETP_NS_UNKNOWN || saved.hi == ETP_NS_UNKNOWN
-            ? ""
-            : etp_arena_printf(arena, ", 95 %% [%s, %s]", quantity(saved.lo, bytes, arena),
-                               quantity(saved.hi, bytes, arena));
+    const char *range = "";
+    if (isfinite(saved.lo + saved.hi)) {
+        range = etp_arena_printf(arena, ", 95 %% [%s, %s]", quantity(saved.lo, bytes, arena),
+                                 quantity(saved.hi, bytes, arena));
+    }
     return etp_arena_printf(arena, "%s%s saved%s", etp_if(!known, "at least "),
-                            quantity(known ? saved.expected : saved.lo, bytes, arena), range);
+                            quantity(known ? saved.estimate : saved.lo, bytes, arena), range);
 }
 
 void etp_ab_load_fix_section(const etp_ab *ab, etp_report *r)
@@ -56,10 +55,11 @@ void etp_ab_load_fix_section(const etp_ab *ab, etp_report *r)
         etp_report_table(r, "load-fixes", NULL, k_columns, sizeof k_columns / sizeof *k_columns);
     for (size_t i = 0; i < ab->load_fixes.n; i++) {
         const etp_ab_load_fix *f = &ab->load_fixes.items[i];
-        ETP_ROW(t, etp_cell_z(f->id), etp_cell_z(f->kind), etp_cell_ns(f->load_ns.expected),
-                etp_cell_ns(f->load_ns.lo), etp_cell_ns(f->load_ns.hi),
-                etp_cell_ns(f->first_ns.expected), etp_cell_ns(f->dirty_bytes.expected),
-                etp_cell_ns(f->dirty_bytes.lo), etp_cell_ns(f->dirty_bytes.hi));
+        ETP_ROW(t, etp_cell_z(f->id), etp_cell_z(f->kind), etp_cell_rounded_ns(f->load_ns.estimate),
+                etp_cell_rounded_ns(f->load_ns.lo), etp_cell_rounded_ns(f->load_ns.hi),
+                etp_cell_rounded_ns(f->first_ns.estimate),
+                etp_cell_rounded_ns(f->dirty_bytes.estimate),
+                etp_cell_rounded_ns(f->dirty_bytes.lo), etp_cell_rounded_ns(f->dirty_bytes.hi));
     }
     etp_keys *keys = etp_report_keys(r, NULL);
     for (size_t i = 0; i < ab->load_fixes.n; i++) {
@@ -70,12 +70,12 @@ void etp_ab_load_fix_section(const etp_ab *ab, etp_report *r)
 
 // ---- JSON ----
 
-#define OF etp_ab_saved
+#define OF etp_interval
 static const etp_field k_saved_rows[] = {
-    FIELD("lo", NS, lo, "lower end of its 95 % interval", .range = ETP_SIGNED),
-    FIELD("expected", NS, expected, "as measured; null where only the ends are known",
+    FIELD("lo", ROUNDED, lo, "lower end of its 95 % interval", .range = ETP_SIGNED),
+    FIELD("expected", ROUNDED, estimate, "as measured; null where only the ends are known",
           .range = ETP_SIGNED),
-    FIELD("hi", NS, hi, "upper end", .range = ETP_SIGNED),
+    FIELD("hi", ROUNDED, hi, "upper end", .range = ETP_SIGNED),
 };
 static SHAPE_ON_ONE_LINE(k_saved, k_saved_rows);
 #undef OF

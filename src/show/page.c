@@ -402,14 +402,15 @@ static void steps(const etp_ab *ab, etp_report *r)
         {.key = "delta_ns", .title = "difference", .kind = ETP_KIND_NS, .flags = ETP_COL_SIGNED},
     };
     for (size_t k = 0; k < ab->n_comparisons; k++) {
-        const etp_ledger *l = &ab->ledgers[k].ledger;
+        const etp_ledger *l = &ab->ledgers[k];
         char id[48], title[160];
         if (l->n == 0) {
             continue;
         }
         snprintf(id, sizeof id, "steps-%zu", k + 1);
-        snprintf(title, sizeof title, "From %s to %s", ab->arms[ab->ledgers[k].baseline].measured,
-                 ab->arms[ab->ledgers[k].candidate].measured);
+        snprintf(title, sizeof title, "From %s to %s",
+                 ab->arms[ab->comparisons[k].baseline].measured,
+                 ab->arms[ab->comparisons[k].candidate].measured);
         etp_report_section(r, 1, id, title);
         etp_report_section_is_folded(r);
         etp_ab_waterfall(ab, k, r);

@@ -214,7 +214,7 @@ static const char *in_unit_of(int64_t largest, int64_t ns, etp_arena *arena)
 // because what is too small to name goes into "rest".
 static void why(const etp_ab *ab, size_t at, etp_keys *keys, etp_arena *arena)
 {
-    const etp_ledger *l = &ab->ledgers[at].ledger;
+    const etp_ledger *l = &ab->ledgers[at];
     etp_ab_step parts[ETP_CATEGORY_COUNT + 3];
     const char *shorts = NULL;
     size_t n = 0;
@@ -317,7 +317,7 @@ static bool is_longer(const etp_ledger_row *row)
 static void slower(const etp_ab *ab, size_t at, etp_keys *keys, etp_arena *arena)
 {
     enum { SHOWN = 3 };
-    const etp_ledger *l = &ab->ledgers[at].ledger;
+    const etp_ledger *l = &ab->ledgers[at];
     const etp_ledger_row *worst[SHOWN];
     size_t judged = 0, operators = 0, same = 0;
     for (size_t i = 0; i < l->n; i++) {
@@ -522,7 +522,7 @@ static void answer_keys(const etp_ab *ab, etp_report *r, etp_arena *arena)
         if (ab->logged_unlike[i]) {
             etp_keys_add(keys, ETP_PLAIN, "why",
                          "unknown: delegates of one side logged what those of the other did not");
-        } else if (ab->ledgers[i].ledger.n && etp_ab_told(ab, i)) {
+        } else if (ab->ledgers[i].n && etp_ab_told(ab, i)) {
             why(ab, i, keys, arena);
             etp_ab_shift_key(ab, i, keys);
             slower(ab, i, keys, arena);

@@ -23,7 +23,7 @@ const etp_report *etp_ab_report(const etp_ab *ab, etp_arena *arena);
 const etp_report *etp_ab_proof_report(const etp_ab *ab, etp_arena *arena);
 
 // "43.2 ms saved, 95 % [40.1 ms, 46.0 ms]"
-const char *etp_ab_saved_words(etp_ab_saved saved, bool bytes, etp_arena *arena);
+const char *etp_ab_saved_words(etp_interval saved, bool bytes, etp_arena *arena);
 // What changes of loading save, as a section; nothing without any. In load_fixes.c.
 void etp_ab_load_fix_section(const etp_ab *ab, etp_report *r);
 // From the start of each arm's process to the end of its first inference, part by part, and what

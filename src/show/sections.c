@@ -151,7 +151,7 @@ void etp_ab_category_section(const etp_ab *ab, etp_report *r)
 etp_ab_step etp_ab_step_of(const etp_ab *ab, size_t at, etp_category category, etp_row_kind kind,
                            bool ties)
 {
-    const etp_ledger *l = &ab->ledgers[at].ledger;
+    const etp_ledger *l = &ab->ledgers[at];
     bool operators = category != ETP_CATEGORY_COUNT, below[ETP_CATEGORY_COUNT + 1] = {false};
     etp_ab_step s = {.label = operators ? etp_category_name(category) : etp_row_kind_name(kind),
                      .lo = NAN,
@@ -196,7 +196,7 @@ static void waterfall_step(const etp_ab *ab, size_t at, etp_category category, e
 // difference, and the table of the ledger says it.
 void etp_ab_waterfall(const etp_ab *ab, size_t at, etp_report *r)
 {
-    const etp_ledger *l = &ab->ledgers[at].ledger;
+    const etp_ledger *l = &ab->ledgers[at];
     if (!etp_ab_told(ab, at)) {
         etp_report_note(r, ETP_WARN, "differences are withheld: %s",
                         etp_ab_withheld_text(ab->comparisons[at].withheld));
@@ -213,8 +213,8 @@ void etp_ab_waterfall(const etp_ab *ab, size_t at, etp_report *r)
             ties = true;
         }
     }
-    const char *base = ab->arms[ab->ledgers[at].baseline].measured;
-    const char *cand = ab->arms[ab->ledgers[at].candidate].measured;
+    const char *base = ab->arms[ab->comparisons[at].baseline].measured;
+    const char *cand = ab->arms[ab->comparisons[at].candidate].measured;
     char id[32];
     snprintf(id, sizeof id, "waterfall-%zu", at + 1);
     etp_chart *c =
@@ -267,7 +267,7 @@ static void ledger_table(const etp_ab *ab, size_t at, etp_report *r)
          .help = "chance of a false claim among all operators with this or a smaller q"},
         {.key = "bound_ns", .title = "truncation ≤", .kind = ETP_KIND_NS, .flags = ETP_COL_MINOR},
     };
-    const etp_ledger *l = &ab->ledgers[at].ledger;
+    const etp_ledger *l = &ab->ledgers[at];
     char id[32];
     snprintf(id, sizeof id, at ? "ledger-%zu" : "ledger", at + 1);
     etp_table *t = etp_report_table(r, id, NULL, k_columns, 11);
@@ -294,14 +294,14 @@ static void ledger_table(const etp_ab *ab, size_t at, etp_report *r)
 void etp_ab_ledger_section(const etp_ab *ab, etp_report *r)
 {
     for (size_t i = 0; i < ab->n_comparisons; i++) {
-        if (ab->ledgers[i].ledger.n == 0) {
+        if (ab->ledgers[i].n == 0) {
             continue;
         }
         char id[32], title[160];
         snprintf(id, sizeof id, i ? "ledger-section-%zu" : "ledger-section", i + 1);
         snprintf(title, sizeof title, "Ledger: %s to %s",
-                 ab->arms[ab->ledgers[i].baseline].measured,
-                 ab->arms[ab->ledgers[i].candidate].measured);
+                 ab->arms[ab->comparisons[i].baseline].measured,
+                 ab->arms[ab->comparisons[i].candidate].measured);
         etp_report_section(r, 1, id, title);
         etp_report_section_is_detail(r);
         etp_report_text(r,
@@ -640,7 +640,7 @@ static void proof_table(const etp_ab *ab, etp_report *r)
 
 // "memory_bytes 25276502016" is "memory 25.3 GB".
 // Keys are those of the manifest; people get them without underscores, and sizes with a unit.
-static void device_fact(const etp_ab_fact *f, etp_keys *keys, etp_arena *arena)
+static void device_fact(const etp_detail *f, etp_keys *keys, etp_arena *arena)
 {
     const etp_str end = ETP_STR("_bytes");
     uint64_t bytes;

@@ -158,7 +158,7 @@ static void arm_keys(const etp_ab *ab, const etp_ab_operator *op, etp_keys *keys
 
 const etp_ledger_row *etp_ab_ledger_row(const etp_ab *ab, size_t comparison, const char *id)
 {
-    const etp_ledger *l = &ab->ledgers[comparison].ledger;
+    const etp_ledger *l = &ab->ledgers[comparison];
     for (size_t i = 0; i < l->n; i++) {
         if (strcmp(l->items[i].id, id) == 0) {
             return &l->items[i];
@@ -192,7 +192,7 @@ static void change_key(const etp_ab *ab, const etp_ab_operator *op, size_t k, et
     etp_severity change = etp_ab_row_change(row);
     etp_keys_add(keys, change == ETP_BAD ? ETP_WARN : change, etp_if(!k, "saved"), "%s%s%s%s%s",
                  ETP_NS(0.0 - (double)row->delta_ns), interval, ratio, etp_if(several, " · "),
-                 several ? ab->arms[ab->ledgers[k].candidate].measured : "");
+                 several ? ab->arms[ab->comparisons[k].candidate].measured : "");
 }
 
 void etp_ab_time_keys(const etp_ab *ab, const etp_ab_operator *op, etp_keys *keys, etp_arena *arena)
@@ -220,7 +220,7 @@ const etp_severity *etp_ab_operator_changes(const etp_ab *ab, size_t comparison,
     etp_severity *of = etp_ab_told(ab, comparison)
                            ? ETP_NEW_ARRAY(arena, etp_severity, ab->n_operators + 1)
                            : NULL;
-    const etp_ledger *l = of ? &ab->ledgers[comparison].ledger : NULL;
+    const etp_ledger *l = of ? &ab->ledgers[comparison] : NULL;
     for (size_t i = 0; l && i < l->n; i++) {
         if (l->items[i].op != ETP_NO_INDEX) {
             of[l->items[i].op] = etp_ab_row_change(&l->items[i]);

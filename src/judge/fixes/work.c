@@ -697,7 +697,7 @@ static void slower(etp_fixer *f)
     }
     etp_fix_found at = {0};
     bool rows = true;
-    const etp_ledger *l = &f->ab->ledgers[0].ledger;
+    const etp_ledger *l = &f->ab->ledgers[0];
     for (size_t i = 0; i < l->n; i++) {
         const etp_ledger_row *row = &l->items[i];
         if (!etp_ledger_row_slower(row)) {

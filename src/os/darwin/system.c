@@ -188,7 +188,7 @@ static void read_sysctl(const char *name, bool is_text, char *buf, size_t cap)
     }
 }
 
-etp_status etp_os_details_read(etp_arena *arena, etp_os_details *out, etp_error *err)
+etp_status etp_os_details_read(etp_arena *arena, etp_details *out, etp_error *err)
 {
     static const struct {
         const char *key;
@@ -211,14 +211,14 @@ etp_status etp_os_details_read(etp_arena *arena, etp_os_details *out, etp_error 
         {"hw.optional.arm.FEAT_SME2",     false},
         {"hw.optional.arm.sme_max_svl_b", false},
     };
-    *out = (etp_os_details){0};
+    *out = (etp_details){0};
     for (size_t i = 0; i < sizeof k_keys / sizeof *k_keys; i++) {
         char text[128];
         read_sysctl(k_keys[i].key, k_keys[i].is_text, text, sizeof text);
         if (text[0] == '\0') {
             continue;
         }
-        etp_os_detail d = {k_keys[i].key, etp_arena_strdup(arena, etp_str_from(text))};
+        etp_detail d = {k_keys[i].key, etp_arena_strdup(arena, etp_str_from(text))};
         ETP_ADD(arena, out, d);
     }
     return etp_arena_check(arena, err, "facts of the machine");

@@ -32,9 +32,9 @@ static const source k_lines[] = {
     {"model",                 "/sys/devices/virtual/dmi/id/product_name"                        },
 };
 
-static void add(etp_os_details *out, etp_arena *arena, const char *key, etp_str value)
+static void add(etp_details *out, etp_arena *arena, const char *key, etp_str value)
 {
-    etp_os_detail d = {key, etp_arena_strdup(arena, value)};
+    etp_detail d = {key, etp_arena_strdup(arena, value)};
     ETP_ADD(arena, out, d);
 }
 
@@ -42,7 +42,7 @@ static void add(etp_os_details *out, etp_arena *arena, const char *key, etp_str 
 #define MAX_CPUS 1024
 
 // "cpus 0 1 up to 1800000 kHz; cpus 2 3 up to 2400000 kHz", as devices elsewhere are asked for it.
-static void add_clusters(etp_os_details *out, etp_arena *arena, etp_arena *scratch)
+static void add_clusters(etp_details *out, etp_arena *arena, etp_arena *scratch)
 {
     etp_dir_list list;
     etp_strbuf text;
@@ -68,7 +68,7 @@ static void add_clusters(etp_os_details *out, etp_arena *arena, etp_arena *scrat
 }
 
 // SMIDR_EL1 of each CPU, where it changes: "0:0x… 4:0x…".
-static void add_smidr(etp_os_details *out, etp_arena *arena, etp_arena *scratch)
+static void add_smidr(etp_details *out, etp_arena *arena, etp_arena *scratch)
 {
     etp_strbuf text;
     etp_strbuf_init(&text, scratch);
@@ -89,9 +89,9 @@ static void add_smidr(etp_os_details *out, etp_arena *arena, etp_arena *scratch)
     }
 }
 
-etp_status etp_os_details_read(etp_arena *arena, etp_os_details *out, etp_error *err)
+etp_status etp_os_details_read(etp_arena *arena, etp_details *out, etp_error *err)
 {
-    *out = (etp_os_details){0};
+    *out = (etp_details){0};
     etp_arena scratch = {0};
     etp_str text;
     for (size_t i = 0; i < sizeof k_lines / sizeof *k_lines; i++) {

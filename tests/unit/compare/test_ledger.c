@@ -23,7 +23,7 @@ static bool says(etp_ab_session *s, folder *f, const char *words)
 
 static const etp_ledger_row *row_of(const etp_ab *ab, const char *id)
 {
-    const etp_ledger *l = &ab->ledgers[0].ledger;
+    const etp_ledger *l = &ab->ledgers[0];
     for (size_t i = 0; i < l->n; i++) {
         if (strcmp(l->items[i].id, id) == 0) {
             return &l->items[i];
@@ -46,7 +46,7 @@ static const etp_ab_category *category_of(const etp_ab *ab, etp_category categor
 
 static void closes(const etp_ab *ab)
 {
-    const etp_ledger *l = &ab->ledgers[0].ledger;
+    const etp_ledger *l = &ab->ledgers[0];
     int64_t sum[2] = {0}, traced[2] = {0};
     for (size_t i = 0; i < l->n; i++) {
         bool ends = l->items[i].ties || strcmp(l->items[i].id, "around") == 0;
@@ -57,7 +57,7 @@ static void closes(const etp_ab *ab)
     }
     for (int side = 0; side < 2; side++) {
         const etp_ab_arm *arm =
-            &ab->arms[side ? ab->ledgers[0].candidate : ab->ledgers[0].baseline];
+            &ab->arms[side ? ab->comparisons[0].candidate : ab->comparisons[0].baseline];
         assert_true(sum[side] == arm->median_ns && traced[side] == arm->traced_ns);
     }
     assert_true(l->delta_ns == sum[1] - sum[0]);
@@ -139,7 +139,7 @@ static void ratios_below_the_clock(void **state)
         const etp_ab *ab = etp_ab_answer(s);
         const etp_ab_category *c = category_of(ab, ETP_CATEGORY_DATA_MOVEMENT);
         double before = (double)c->ns[ab->baseline],
-               after = (double)c->ns[ab->ledgers[0].candidate];
+               after = (double)c->ns[ab->comparisons[0].candidate];
         assert_true(isnan(c->speedup[0]) && isnan(ab->operators[3].speedup[0]));
         assert_int_equal(c->truncation_ns[0], 1000);
         if (k_us[k][1] > 0) { // blocks hardly wobble: the interval is what truncation leaves open

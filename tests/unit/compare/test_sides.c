@@ -143,7 +143,7 @@ static const char *arm_of(folder *f, const char *dir, const char *arm)
 
 static void closes(const etp_ab *ab)
 {
-    const etp_ledger *l = &ab->ledgers[0].ledger;
+    const etp_ledger *l = &ab->ledgers[0];
     int64_t sum = 0;
     for (size_t i = 0; i < l->n; i++) {
         sum += l->items[i].delta_ns;

@@ -45,10 +45,10 @@ typedef struct told {
     const char *clusters;
 } told;
 
-static etp_status probe(etp_device *d, etp_arena *arena, etp_device_facts *out, etp_error *err)
+static etp_status probe(etp_device *d, etp_arena *arena, etp_details *out, etp_error *err)
 {
     (void)err;
-    etp_device_fact f = {"clusters", ((const told *)d->data)->clusters};
+    etp_detail f = {"clusters", ((const told *)d->data)->clusters};
     return ETP_PUSH(arena, out, f) ? ETP_OK : ETP_NOMEM;
 }
 

@@ -33,7 +33,7 @@ static const pair k_pairs[] = {
 
 static void check(const etp_ab *ab, const pair *p)
 {
-    const etp_ledger *l = &ab->ledgers[0].ledger;
+    const etp_ledger *l = &ab->ledgers[0];
     int64_t sum = 0;
     for (size_t i = 0; i < l->n; i++) {
         sum += l->items[i].delta_ns;
@@ -250,7 +250,7 @@ static void check_verdict(const etp_ab *ab, const char *const *f, bool program)
                 ab->engagement.engaged == strtoul(f[ON_SME], NULL, 10) &&
                 is_share(ab->engagement.time_share, f[TIME_ON_SME]) &&
                 is_share(ab->engagement.macs_share, program ? f[MACS_ON_SME] : "-") &&
-                counts_longer(&ab->ledgers[0].ledger, f[LONGER]) && same_words(said, f[FINDINGS]) &&
+                counts_longer(&ab->ledgers[0], f[LONGER]) && same_words(said, f[FINDINGS]) &&
                 ab->comparisons[0].verdict == ETP_VERDICT_UNKNOWN;
     if (!same) {
         fail_msg("%s, %s to %s: %lld to %lld ns, %s %.6f to %s %.6f, portable %.6f, %u on SME, "
@@ -313,7 +313,7 @@ static void any_two_recordings(void **state)
                 fail_msg("%s against %s: %s", two[0], two[1], err.msg);
             }
             const etp_ab *ab = etp_ab_answer(s);
-            const etp_ledger *l = &ab->ledgers[0].ledger;
+            const etp_ledger *l = &ab->ledgers[0];
             bool both = ab->arms[0].profile && ab->arms[1].profile;
             int64_t sum[3] = {0};
             for (size_t r = 0; r < l->n; r++) {

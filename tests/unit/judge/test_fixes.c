@@ -662,7 +662,7 @@ static void many_go_back_by_their_loss(void **state)
         };
     }
     const etp_ab *ab = etp_ab_answer(made_open(&m, f));
-    const etp_ledger *l = &ab->ledgers[0].ledger;
+    const etp_ledger *l = &ab->ledgers[0];
     const char *recipe = NULL, *least = NULL;
     for (size_t i = 0; i < ab->fixes.n; i++) {
         recipe = ab->fixes.items[i].kind == ETP_FIX_SLOWER ? ab->fixes.items[i].recipe : recipe;

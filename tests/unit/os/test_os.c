@@ -265,7 +265,7 @@ static void facts_are_there(void **state)
     etp_os_state now;
     etp_os_state_read(&now);
     assert_true(now.time_ns > 0);
-    etp_os_details details;
+    etp_details details;
     assert_int_equal(etp_os_details_read(&f->arena, &details, NULL), ETP_OK);
     for (size_t i = 0; i < details.n; i++) {
         assert_true(details.items[i].value[0] != '\0');
