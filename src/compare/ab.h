@@ -36,22 +36,6 @@ typedef struct etp_ab_model {
     const struct etp_run_model *recorded; // how it was exported; lives as long as the answer
 } etp_ab_model;
 
-typedef struct etp_ab_time_breakdown { // means per inference that add up to Method::execute exactly
-    int64_t delegated_ns, portable_ns; // operators of delegates, kernels outside
-    int64_t boundary_ns, framework_ns, unexplained_ns;
-    int64_t movement_ns;      // of both: Data movement and Quantize/convert
-    int64_t delegated_cut_ns; // most that the clocks can have cut off delegated_ns
-    uint32_t delegated, portable, calls,
-        movement; // operators, kernels, calls of delegates, operators that move data
-} etp_ab_time_breakdown;
-
-typedef struct etp_ab_drift { // of the launch values over the session
-    bool known;
-    double per_block, p; // Theil–Sen, relative; Mann–Kendall
-    double with_temperature,
-        with_clock; // rank correlation over the blocks, NAN: not read or unchanged
-} etp_ab_drift;
-
 // What an arm costs beside its steady inference: what a launch says once.
 typedef enum etp_cost {
     ETP_COST_LOAD, // what is read lies in the page cache
@@ -82,14 +66,6 @@ typedef struct etp_ab_load_part {
     uint32_t node;
     uint64_t weight_bytes; // of the node, in the program
 } etp_ab_load_part;
-typedef struct etp_ab_load { // of one recorded launch; n 0: not known
-    etp_ab_load_part *parts;
-    size_t n;
-    uint64_t delegates, workspaces; // of XNNPACK; that they compute in, 0 not known
-    int64_t whole_ns, packing_ns;   // their sum, and that of packing
-    uint64_t packed_bytes;
-} etp_ab_load;
-
 #define ETP_AB_SPREAD 21
 
 typedef struct etp_ab_arm {
@@ -121,16 +97,29 @@ typedef struct etp_ab_arm {
     double traced_median_ns;           // and their median, NAN unknown
     uint64_t traced_runs, traced_kept; // executions: all, and those behind traced_ns
     int64_t call_overhead_ns; // a traced iteration less its Method::execute, ETP_NS_UNKNOWN
-    etp_ab_time_breakdown time_breakdown; // where traced_ns went
-    int64_t costs[ETP_COSTS];             // medians over the launches
-    uint64_t cached_bytes; // of its files, that a launch could not drop from the page cache
+    struct {                  // where traced_ns went: means per inference that add up to it exactly
+        int64_t delegated_ns, portable_ns; // operators of delegates, kernels outside
+        int64_t boundary_ns, framework_ns, unexplained_ns;
+        int64_t movement_ns;      // of both: Data movement and Quantize/convert
+        int64_t delegated_cut_ns; // most that the clocks can have cut off delegated_ns
+        // Operators, kernels, calls of delegates, operators that move data.
+        uint32_t delegated, portable, calls, movement;
+    } time_breakdown;
+    int64_t costs[ETP_COSTS]; // medians over the launches
+    uint64_t cached_bytes;    // of its files, that a launch could not drop from the page cache
     // 95 % intervals of these medians, whatever the distribution; NAN below six launches.
     double costs_lo[ETP_COSTS], costs_hi[ETP_COSTS];
     // Of the launch that was made for it, else of that with the median of their sum; code 0: not
     // known.
     etp_memory_rows memory;
     etp_memory_stages memory_at; // of the first of these
-    etp_ab_load load;
+    struct {                     // of one recorded launch; n 0: not known
+        etp_ab_load_part *parts;
+        size_t n;
+        uint64_t delegates, workspaces; // of XNNPACK; that they compute in, 0 not known
+        int64_t whole_ns, packing_ns;   // their sum, and that of packing
+        uint64_t packed_bytes;
+    } load;
     int64_t disk_bytes; // its program and the weights beside it
     struct {
         double calls, call_ns, share; // NAN unknown
@@ -143,7 +132,12 @@ typedef struct etp_ab_arm {
     bool several_lengths;        // in recordings: what is shown is less than three quarters of them
     etp_paired cold;             // first inference of a process ÷ steady
     etp_paired tracing_overhead; // traced ÷ untraced
-    etp_ab_drift drift;
+    struct {                     // of the launch values over the session
+        bool known;
+        double per_block, p; // Theil–Sen, relative; Mann–Kendall
+        // Rank correlation over the blocks, NAN: not read or unchanged.
+        double with_temperature, with_clock;
+    } drift;
     etp_ab_correctness expected; // against the outputs that the inputs came with
     bool outputs_differ; // beyond tolerance: from the arm of its program that is shown first, or
                          // from `expected`
@@ -362,12 +356,6 @@ typedef struct etp_ab_fix {
 // What to type, in the run folder DIR; NULL: nothing. In names.c.
 const char *etp_ab_fix_command(const etp_ab_fix *f, const char *dir, etp_arena *arena);
 
-typedef struct etp_ab_fixes {
-    etp_ab_fix *items; // largest expected gain first, then by ceiling, then what is likely not
-                       // worth it
-    size_t n, cap;
-} etp_ab_fixes;
-
 // What changing how a program is loaded saves, as measured; below 0 it costs. None of it is time of
 // an inference of the steady state: etp_ab_fix has that.
 typedef struct etp_ab_load_fix {
@@ -455,16 +443,6 @@ typedef struct etp_ab_cause {
     const char *formula; // the rule that decided
     const char *evidence;
 } etp_ab_cause;
-
-typedef struct etp_ab_judgement {
-    const char *grade; // "A" … "D"
-    const char *grade_reason;
-    etp_detail grade_facts[7]; // what the arms have in common: "session" → "same", "different", …
-    size_t n_grade_facts;
-    etp_ab_findings findings;
-    etp_ab_cause causes[ETP_CAUSE_COUNT]; // in the order above
-    size_t n_causes;                      // 0 when nothing is compared
-} etp_ab_judgement;
 
 typedef struct etp_ab_lost {
     const char *arm;
@@ -586,12 +564,25 @@ typedef struct etp_ab {
     bool roofs_low; // of some arm much is faster than they allow: nothing is concluded from them
     const char *selftest; // the runner's own proof that masking works, NULL
     // Of the rooms that read all of the above.
-    etp_ab_fixes fixes;
+    struct {
+        etp_ab_fix *items; // largest expected gain first, then by ceiling, then what is likely not
+                           // worth it
+        size_t n, cap;
+    } fixes;
     struct {
         etp_ab_load_fix *items; // in the order of the comparisons
         size_t n, cap;
     } load_fixes;
-    etp_ab_judgement judged;
+    struct {
+        const char *grade; // "A" … "D"
+        const char *grade_reason;
+        // What the arms have in common: "session" → "same", "different", …
+        etp_detail grade_facts[7];
+        size_t n_grade_facts;
+        etp_ab_findings findings;
+        etp_ab_cause causes[ETP_CAUSE_COUNT]; // in the order above
+        size_t n_causes;                      // 0 when nothing is compared
+    } judged;
 } etp_ab;
 
 const char *etp_ab_fact_of(const etp_ab *ab, const char *key); // of the device; NULL: not told

@@ -45,11 +45,11 @@ static etp_status correlate(const etp_ab_session *s, uint32_t arm, bool clock, d
                                : ETP_OK;
 }
 
-etp_status etp_ab_drift_of(const etp_ab_session *s, uint32_t arm, etp_ab_drift *out, etp_error *err)
+etp_status etp_ab_drift_of(const etp_ab_session *s, uint32_t arm, etp_ab_arm *out, etp_error *err)
 {
-    out->per_block = s->stats.arms[arm].drift_per_block;
-    out->p = s->stats.arms[arm].drift_p;
-    out->known = isfinite(out->per_block);
-    ETP_TRY(correlate(s, arm, false, &out->with_temperature, err));
-    return correlate(s, arm, true, &out->with_clock, err);
+    out->drift.per_block = s->stats.arms[arm].drift_per_block;
+    out->drift.p = s->stats.arms[arm].drift_p;
+    out->drift.known = isfinite(out->drift.per_block);
+    ETP_TRY(correlate(s, arm, false, &out->drift.with_temperature, err));
+    return correlate(s, arm, true, &out->drift.with_clock, err);
 }

@@ -126,7 +126,7 @@ static void prove_arm(const etp_ab_session *s, const etp_run *run, uint32_t run_
     const etp_ab_arm *arm = &s->ab.arms[at];
     take_medians(run, run_arm, s->ab.arena, out);
     take_memory(run, run_arm, s->ab.arena, out);
-    out->load = etp_ab_load_of(s, run, run_arm, at);
+    etp_ab_take_load(s, run, run_arm, at, out);
     take_masking_cost(run, run_arm, s->ab.arena, out);
     if (arm->level == ETP_LEVEL_NONE) {
         return;

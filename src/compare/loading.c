@@ -36,19 +36,19 @@ static bool fits(const etp_partition *p, etp_ab_load_part *const *packed, size_t
     return at == n;
 }
 
-static void forget(etp_ab_load *load)
+static void forget(etp_ab_arm *arm)
 {
-    for (size_t i = 0; i < load->n; i++) {
-        load->parts[i].partition = NULL;
-        load->parts[i].node = ETP_NO_INDEX;
-        load->parts[i].weight_bytes = 0;
+    for (size_t i = 0; i < arm->load.n; i++) {
+        arm->load.parts[i].partition = NULL;
+        arm->load.parts[i].node = ETP_NO_INDEX;
+        arm->load.parts[i].weight_bytes = 0;
     }
 }
 
 // Are the delegates that were loaded those of M, one after the other?
-static bool name_by(const etp_method *m, etp_ab_load *load, etp_arena *arena)
+static bool name_by(const etp_method *m, etp_ab_arm *arm, etp_arena *arena)
 {
-    etp_ab_load_part **packed = ETP_NEW_ARRAY(arena, etp_ab_load_part *, load->n + 1);
+    etp_ab_load_part **packed = ETP_NEW_ARRAY(arena, etp_ab_load_part *, arm->load.n + 1);
     uint64_t delegate = 0;
     for (uint32_t k = 0; k < m->n_partitions; k++) {
         const etp_partition *p = &m->partitions[k];
@@ -57,16 +57,17 @@ static bool name_by(const etp_method *m, etp_ab_load *load, etp_arena *arena)
             continue;
         }
         delegate++;
-        for (size_t i = 0; i < load->n; i++) {
-            if (load->parts[i].what == ETP_LOAD_PACKING && load->parts[i].delegate == delegate) {
-                packed[n++] = &load->parts[i];
+        for (size_t i = 0; i < arm->load.n; i++) {
+            if (arm->load.parts[i].what == ETP_LOAD_PACKING &&
+                arm->load.parts[i].delegate == delegate) {
+                packed[n++] = &arm->load.parts[i];
             }
         }
         if (!fits(p, packed, n)) {
             return false;
         }
     }
-    return delegate == load->delegates;
+    return delegate == arm->load.delegates;
 }
 
 static const etp_run_launch *told(const etp_run *run, uint32_t arm)
@@ -80,43 +81,42 @@ static const etp_run_launch *told(const etp_run *run, uint32_t arm)
     return NULL;
 }
 
-etp_ab_load etp_ab_load_of(const etp_ab_session *s, const etp_run *run, uint32_t run_arm,
-                           uint32_t at)
+void etp_ab_take_load(const etp_ab_session *s, const etp_run *run, uint32_t run_arm, uint32_t at,
+                      etp_ab_arm *out)
 {
-    etp_ab_load load = {0};
     const etp_run_launch *l = told(run, run_arm);
     if (!l) {
-        return load;
+        return;
     }
-    load.n = l->parts.n;
-    load.parts = ETP_NEW_ARRAY(s->ab.arena, etp_ab_load_part, load.n);
-    for (size_t i = 0; i < load.n; i++) {
+    out->load.n = l->parts.n;
+    out->load.parts = ETP_NEW_ARRAY(s->ab.arena, etp_ab_load_part, out->load.n);
+    for (size_t i = 0; i < out->load.n; i++) {
         const etp_run_part *p = &l->parts.items[i];
-        load.parts[i] = (etp_ab_load_part){.what = p->what,
-                                           .delegate = p->delegate,
-                                           .operation = p->operation,
-                                           .bytes = p->bytes,
-                                           .ns = (int64_t)p->ns,
-                                           .faults = p->faults,
-                                           .arm = at,
-                                           .node = ETP_NO_INDEX};
+        out->load.parts[i] = (etp_ab_load_part){.what = p->what,
+                                                .delegate = p->delegate,
+                                                .operation = p->operation,
+                                                .bytes = p->bytes,
+                                                .ns = (int64_t)p->ns,
+                                                .faults = p->faults,
+                                                .arm = at,
+                                                .node = ETP_NO_INDEX};
         bool packing = p->what == ETP_LOAD_PACKING;
-        load.whole_ns += (int64_t)p->ns;
-        load.packing_ns += packing ? (int64_t)p->ns : 0;
-        load.packed_bytes += packing ? p->bytes : 0;
-        load.workspaces = ETP_MAX(p->workspace, load.workspaces);
-        load.delegates = ETP_MAX(p->delegate, load.delegates);
+        out->load.whole_ns += (int64_t)p->ns;
+        out->load.packing_ns += packing ? (int64_t)p->ns : 0;
+        out->load.packed_bytes += packing ? p->bytes : 0;
+        out->load.workspaces = ETP_MAX(p->workspace, out->load.workspaces);
+        out->load.delegates = ETP_MAX(p->delegate, out->load.delegates);
     }
     const uint32_t model = s->ab.arms[at].model;
     const etp_program *program = model < s->programs.n ? s->programs.items[model].program : NULL;
     bool named = false;
-    for (uint32_t m = 0; program && m < program->n_methods && !named && load.packed_bytes; m++) {
-        named = name_by(&program->methods[m], &load, s->ab.arena);
+    for (uint32_t m = 0; program && m < program->n_methods && !named && out->load.packed_bytes;
+         m++) {
+        named = name_by(&program->methods[m], out, s->ab.arena);
         if (!named) {
-            forget(&load);
+            forget(out);
         }
     }
-    return load;
 }
 
 const etp_ab_operator *etp_ab_owner(const etp_ab *ab, uint32_t arm, const etp_value *values,

@@ -185,8 +185,8 @@ ETP_NODISCARD etp_status etp_ab_take_launches(const etp_ab_session *s, const etp
                                               uint32_t one, uint32_t at, etp_ab_findings *noticed,
                                               etp_ab_arm *out, etp_error *err);
 // loading.c: of RUN_ARM, which is arm AT of the answer.
-etp_ab_load etp_ab_load_of(const etp_ab_session *s, const etp_run *run, uint32_t run_arm,
-                           uint32_t at);
+void etp_ab_take_load(const etp_ab_session *s, const etp_run *run, uint32_t run_arm, uint32_t at,
+                      etp_ab_arm *out);
 // MEASURED as the answer gives it: without its figures where the evidence does not carry them (the
 // raw samples stay). Asks for what is known of outputs and proofs. OTHERWISE: why they are withheld
 // where nothing else does.
@@ -236,7 +236,7 @@ void etp_ab_take_environment(const etp_run *run, etp_ab *out);
 // sustained.c: C's ratio at the two ends of the session; with statistics.
 etp_ab_sustained etp_ab_sustained_of(const etp_ab_session *s, const etp_ab_comparison *c);
 // drift.c: change over the session, and what else changed; likewise.
-ETP_NODISCARD etp_status etp_ab_drift_of(const etp_ab_session *s, uint32_t arm, etp_ab_drift *out,
+ETP_NODISCARD etp_status etp_ab_drift_of(const etp_ab_session *s, uint32_t arm, etp_ab_arm *out,
                                          etp_error *err);
 // extra_ratios.c: cold, traced; costs.
 void etp_ab_take_extra_ratios(const etp_ab_session *s, etp_ab_arm *arms,

@@ -116,19 +116,19 @@ static void put_correlation(etp_strbuf *text, double rho, double sign, const cha
 // of them drifts.
 const char *etp_ab_drift_words(const etp_ab *ab, const etp_ab_comparison *c)
 {
-    const etp_ab_drift *base = &ab->arms[c->baseline].drift, *cand = &ab->arms[c->candidate].drift;
-    if (!base->known && !cand->known) {
+    const etp_ab_arm *base = &ab->arms[c->baseline], *cand = &ab->arms[c->candidate];
+    if (!base->drift.known && !cand->drift.known) {
         return "drift";
     }
-    bool of_candidate = cand->known && (!base->known || !(base->p <= cand->p));
-    const etp_ab_drift *d = of_candidate ? cand : base;
+    bool of_candidate =
+        cand->drift.known && (!base->drift.known || !(base->drift.p <= cand->drift.p));
+    const etp_ab_arm *a = of_candidate ? cand : base;
     etp_strbuf text;
     etp_strbuf_init(&text, ab->arena);
-    etp_strbuf_printf(&text, "drift: %s changes by %s %% a block, p = %s",
-                      ab->arms[of_candidate ? c->candidate : c->baseline].measured,
-                      ETP_CHANGE(100 * d->per_block, 2), ETP_DIGITS(d->p, 2));
-    put_correlation(&text, d->with_temperature, 1, "temperature"); // slower when hotter
-    put_correlation(&text, d->with_clock, -1, "clock");            // slower when the clock falls
+    etp_strbuf_printf(&text, "drift: %s changes by %s %% a block, p = %s", a->measured,
+                      ETP_CHANGE(100 * a->drift.per_block, 2), ETP_DIGITS(a->drift.p, 2));
+    put_correlation(&text, a->drift.with_temperature, 1, "temperature"); // slower when hotter
+    put_correlation(&text, a->drift.with_clock, -1, "clock"); // slower when the clock falls
     etp_strbuf_printf(&text, "; pairs of blocks cancel it in the ratio");
     return text.ptr;
 }

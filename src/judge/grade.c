@@ -175,7 +175,7 @@ static const char *reason_of_recordings(const etp_ab_session *s)
                : "dumps alone: builds, day and machine are unknown, times are traced";
 }
 
-static void note_facts(etp_ab_judgement *out, const common *c)
+static void note_facts(etp_ab *out, const common *c)
 {
     static const char *const k_words[] = {NULL, "same", "different"};
     const etp_detail facts[] = {
@@ -188,11 +188,11 @@ static void note_facts(etp_ab_judgement *out, const common *c)
         {"settings", k_words[c->settings]},
     };
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
-        out->grade_facts[out->n_grade_facts++] = facts[i];
+        out->judged.grade_facts[out->judged.n_grade_facts++] = facts[i];
     }
 }
 
-void etp_ab_grade(const etp_ab_session *s, etp_ab_judgement *out)
+void etp_ab_grade(const etp_ab_session *s, etp_ab *out)
 {
     const etp_ab *ab = &s->ab;
     // Two operands that are run folders; one of them may be a recording alone, which has no
@@ -207,26 +207,27 @@ void etp_ab_grade(const etp_ab_session *s, etp_ab_judgement *out)
         // The letter says nothing of models and threads: they may be what is compared, so they
         // stand in the reason.
         if (!near) {
-            out->grade = "D";
+            out->judged.grade = "D";
         } else if (c.binary != SAME) {
-            out->grade = "C";
+            out->judged.grade = "C";
         } else {
-            out->grade = c.session == SAME && !nameless ? "A" : "B";
+            out->judged.grade = c.session == SAME && !nameless ? "A" : "B";
         }
-        out->grade_reason = reason_of_sides(s, &c);
+        out->judged.grade_reason = reason_of_sides(s, &c);
     } else if (ab->bare) {
-        out->grade = "D";
-        out->grade_reason = reason_of_recordings(s);
+        out->judged.grade = "D";
+        out->judged.grade_reason = reason_of_recordings(s);
     } else {
         c = of_session(ab);
         bool nameless = lacks_names(ab, &s->run);
         const char *pairs = etp_if(ab->n_arms > 1, ", paired launches");
-        out->grade = "C";
-        out->grade_reason = "the arms ran different or unknown builds";
+        out->judged.grade = "C";
+        out->judged.grade_reason = "the arms ran different or unknown builds";
         if (c.binary == SAME) {
-            out->grade = nameless ? "B" : "A";
-            out->grade_reason = etp_arena_printf(ab->arena, "the same build, one session%s%s",
-                                                 pairs, etp_if(nameless, WITHOUT_NAMES));
+            out->judged.grade = nameless ? "B" : "A";
+            out->judged.grade_reason =
+                etp_arena_printf(ab->arena, "the same build, one session%s%s", pairs,
+                                 etp_if(nameless, WITHOUT_NAMES));
         }
     }
     note_facts(out, &c);

@@ -342,10 +342,10 @@ static void rank(const etp_ab *ab, etp_ab_findings *f)
 // The order of the calls is that of the ids (F1, F2, …) and of importance to a reader: what was
 // noticed while loading, what got slower, what takes the time, how it was measured, what was lost.
 // Causes are weighed after them; suspects become findings too.
-static etp_status judge(const etp_ab_session *s, etp_ab_judgement *out)
+static etp_status judge(const etp_ab_session *s, etp_ab *out)
 {
-    *out = (etp_ab_judgement){.findings = {.arena = s->ab.arena}};
-    etp_ab_findings *to = &out->findings;
+    etp_ab_findings *to = &out->judged.findings;
+    to->arena = s->ab.arena;
     if (s->ab.unrelated) { // whatever the figures below are worth
         etp_ab_add_finding(to, ETP_FINDING_UNRELATED, ETP_SEVERITY_WARN, NULL, s->ab.unrelated);
     }
@@ -392,7 +392,7 @@ static etp_status judge(const etp_ab_session *s, etp_ab_judgement *out)
     return ETP_OK;
 }
 
-etp_status etp_ab_judge(const etp_ab_session *s, etp_ab_judgement *out, etp_error *err)
+etp_status etp_ab_judge(const etp_ab_session *s, etp_ab *out, etp_error *err)
 {
     ETP_GUARDED(s->ab.arena, err, "findings", judge(s, out));
 }

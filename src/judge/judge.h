@@ -6,18 +6,17 @@
 #include "compare/session.h"
 
 // judge.c: grade, findings, causes.
-ETP_NODISCARD etp_status etp_ab_judge(const etp_ab_session *s, etp_ab_judgement *out,
-                                      etp_error *err);
-// fixes/fixes.c: what to do next; OUT is empty.
-ETP_NODISCARD etp_status etp_ab_next_fixes(const etp_ab *ab, etp_ab_fixes *out, etp_error *err);
+ETP_NODISCARD etp_status etp_ab_judge(const etp_ab_session *s, etp_ab *out, etp_error *err);
+// fixes/fixes.c: what to do next; of OUT, which has none.
+ETP_NODISCARD etp_status etp_ab_next_fixes(const etp_ab *ab, etp_ab *out, etp_error *err);
 // packing.c: what a file of packed weights saved in arms that were measured with and without one;
 // where none was, a finding with the command that measures it.
 void etp_ab_find_load_fixes(const etp_ab *ab, etp_ab *out);
 void etp_ab_packing_finding(const etp_ab_session *s, etp_ab_findings *to);
 // grade.c: how much the arms have in common.
-void etp_ab_grade(const etp_ab_session *s, etp_ab_judgement *out);
+void etp_ab_grade(const etp_ab_session *s, etp_ab *out);
 // ruled_out.c: what else could have made the difference; suspects become findings.
-void etp_ab_weigh_causes(const etp_ab_session *s, etp_ab_judgement *out);
+void etp_ab_weigh_causes(const etp_ab_session *s, etp_ab *out);
 
 // fixes/roofs.c: the roofs that conclusions may rest on, NULL: none; arms that are faster than
 // theirs.

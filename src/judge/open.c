@@ -63,7 +63,7 @@ static etp_status compare_times(etp_ab_session *s, etp_withheld otherwise, etp_e
     for (uint32_t a = 0; a < ab->n_arms; a++) {
         s->arms[a].call_overhead_ns = call_overhead_ns[a];
         if (counted) {
-            ETP_TRY(etp_ab_drift_of(s, a, &s->arms[a].drift, err));
+            ETP_TRY(etp_ab_drift_of(s, a, &s->arms[a], err));
         }
     }
     return ETP_OK;
@@ -389,7 +389,7 @@ static etp_status explain(etp_ab_session *s, const etp_ab_options *options, etp_
         operators[i].why = etp_ab_why(ab, &ab->operators[i]);
     }
     etp_ab_find_load_fixes(ab, ab);
-    return etp_ab_next_fixes(ab, &ab->fixes, err);
+    return etp_ab_next_fixes(ab, ab, err);
 }
 
 static etp_status answer(etp_ab_session *s, const char *const *paths, size_t n_paths,
@@ -424,7 +424,7 @@ static etp_status answer(etp_ab_session *s, const char *const *paths, size_t n_p
     }
     ETP_TRY(explain(s, options, err));
     ETP_TRY(open_phases(s, options, err));
-    return etp_ab_judge(s, &s->ab.judged, err);
+    return etp_ab_judge(s, &s->ab, err);
 }
 
 // What is opened on the way stands in the session, which its opener closes.

@@ -374,10 +374,10 @@ static const struct {
 };
 
 // Of one arm nothing is compared, but its time may be that of others.
-static void find_contention(const etp_ab *ab, etp_ab_judgement *out)
+static void find_contention(const etp_ab *ab, etp_ab *out)
 {
     if (ab->n_arms == 1 && ab->arms[0].waited > ETP_WAIT_MOST && !etp_ab_crowded(ab)) {
-        ETP_FIND(&out->findings, ETP_FINDING_CONTENTION, ETP_SEVERITY_WARN,
+        ETP_FIND(&out->judged.findings, ETP_FINDING_CONTENTION, ETP_SEVERITY_WARN,
                  k_rules[ETP_CAUSE_CONTENTION].evidence,
                  "other programs had the CPU for %.0f %% of the time: "
                  "an inference alone may be faster; measure again when "
@@ -386,7 +386,7 @@ static void find_contention(const etp_ab *ab, etp_ab_judgement *out)
     }
 }
 
-void etp_ab_weigh_causes(const etp_ab_session *s, etp_ab_judgement *out)
+void etp_ab_weigh_causes(const etp_ab_session *s, etp_ab *out)
 {
     const etp_ab *ab = &s->ab;
     if (ab->n_comparisons == 0) {
@@ -395,17 +395,18 @@ void etp_ab_weigh_causes(const etp_ab_session *s, etp_ab_judgement *out)
     }
     for (int c = 0; c < ETP_CAUSE_COUNT; c++) {
         verdict v = k_rules[c].judge(s);
-        out->causes[out->n_causes++] = (etp_ab_cause){.cause = (etp_cause)c,
-                                                      .state = v.state,
-                                                      .text = v.text,
-                                                      .formula = k_rules[c].formula,
-                                                      .evidence = k_rules[c].evidence};
+        out->judged.causes[out->judged.n_causes++] =
+            (etp_ab_cause){.cause = (etp_cause)c,
+                           .state = v.state,
+                           .text = v.text,
+                           .formula = k_rules[c].formula,
+                           .evidence = k_rules[c].evidence};
         // Under emulation no time means anything, so nothing can be suspected of having changed
         // one.
         if (v.state == ETP_CAUSE_SUSPECT && k_rules[c].finding != ETP_FINDING_COUNT &&
             !ab->emulated) {
-            ETP_FIND(&out->findings, k_rules[c].finding, ETP_SEVERITY_WARN, k_rules[c].evidence,
-                     "suspect: %s", v.text);
+            ETP_FIND(&out->judged.findings, k_rules[c].finding, ETP_SEVERITY_WARN,
+                     k_rules[c].evidence, "suspect: %s", v.text);
         }
     }
 }

@@ -186,10 +186,10 @@ static bool say_common(const etp_combined *c, size_t run, etp_fix_kind kind, etp
 }
 
 // A run may want two of one kind, for two groups of operators: the first speaks for both.
-static bool wanted_before(const etp_ab_fixes *fixes, size_t f)
+static bool wanted_before(const etp_ab *ab, size_t f)
 {
     size_t k = 0;
-    while (fixes->items[k].kind != fixes->items[f].kind) {
+    while (ab->fixes.items[k].kind != ab->fixes.items[f].kind) {
         k++;
     }
     return k < f;
@@ -216,19 +216,19 @@ static bool same_fixes(const etp_combined *c)
 static void common_fixes(etp_combined *c)
 {
     if (same_fixes(c)) {
-        const etp_ab_fixes *f = &c->runs.items[0].ab->fixes;
+        const etp_ab *ab = c->runs.items[0].ab;
         note(c, etp_arena_printf(c->arena, "every run wants the same fixes, %s to %s",
-                                 f->items[0].id, f->items[f->n - 1].id));
+                                 ab->fixes.items[0].id, ab->fixes.items[ab->fixes.n - 1].id));
         return;
     }
     etp_strbuf all;
     etp_strbuf_init(&all, c->arena);
     for (size_t i = 0; i < c->runs.n; i++) {
-        const etp_ab_fixes *fixes = &c->runs.items[i].ab->fixes;
-        for (size_t f = 0; f < fixes->n; f++) {
+        const etp_ab *ab = c->runs.items[i].ab;
+        for (size_t f = 0; f < ab->fixes.n; f++) {
             etp_strbuf one;
             etp_strbuf_init(&one, c->arena);
-            if (!wanted_before(fixes, f) && say_common(c, i, fixes->items[f].kind, &one)) {
+            if (!wanted_before(ab, f) && say_common(c, i, ab->fixes.items[f].kind, &one)) {
                 etp_strbuf_printf(&all, "%s%s", etp_if(all.len, " · "), etp_strbuf_str(&one).ptr);
             }
         }

@@ -420,7 +420,6 @@ static void hot_notes(const etp_ab_views *v, size_t view, etp_report *r, etp_are
 {
     const etp_ab *ab = v->items[view].ab;
     const etp_ab_arm *arm = &ab->arms[ab->bottleneck_arm];
-    const etp_ab_time_breakdown *s = &arm->time_breakdown;
     double total = etp_known_ns(arm->traced_ns);
     if (!(total > 0)) {
         return;
@@ -446,18 +445,18 @@ static void hot_notes(const etp_ab_views *v, size_t view, etp_report *r, etp_are
             100 * ETP_BOTTLENECK_SHARE, ab->operators[longest].label, 100 * most);
     }
     // Both sums are told even below their limits: "little" is an answer too.
-    double portable = etp_known_ns(s->portable_ns) / total,
-           movement = etp_known_ns(s->movement_ns) / total;
-    if (s->portable) {
+    double portable = etp_known_ns(arm->time_breakdown.portable_ns) / total,
+           movement = etp_known_ns(arm->time_breakdown.movement_ns) / total;
+    if (arm->time_breakdown.portable) {
         etp_report_note(r, portable > ETP_BOTTLENECK_SHARE ? ETP_WARN : ETP_INFO,
                         "%skernels outside delegates take %.1f %% of an inference (%u of them)",
-                        who, 100 * portable, s->portable);
+                        who, 100 * portable, arm->time_breakdown.portable);
     }
-    if (s->movement) {
+    if (arm->time_breakdown.movement) {
         etp_report_note(
             r, movement > ETP_BOTTLENECK_MOVEMENT_SHARE ? ETP_WARN : ETP_INFO,
             "%soperators that only move or convert data take %.1f %% of an inference (%u of them)",
-            who, 100 * movement, s->movement);
+            who, 100 * movement, arm->time_breakdown.movement);
     }
 }
 
@@ -524,31 +523,41 @@ static void split_table(const etp_ab_views *v, etp_report *r, etp_arena *arena)
     views_table t = VIEWS_TABLE(v, k_columns, "delegation", NULL);
     for (size_t k = 0; k < v->n; k++) {
         const etp_ab *ab = v->items[k].ab;
-        const etp_ab_time_breakdown *base = &ab->arms[ab->baseline].time_breakdown;
+        const etp_ab_arm *base = &ab->arms[ab->baseline];
         for (size_t i = 0; i < ab->n_arms; i++) {
             uint32_t at = ab->shown[i];
             const etp_ab_arm *a = &ab->arms[at];
-            const etp_ab_time_breakdown *s = &a->time_breakdown;
             if (!a->profile) {
                 continue;
             }
             double total = etp_known_ns(a->traced_ns);
-            ADD_ROW(
-                &t, r, k, etp_cell_called(a->name, a->measured), etp_cell_ns(s->delegated_ns),
-                etp_cell_double((double)s->delegated_ns / total), etp_cell_u64(s->delegated),
-                etp_cell_double(gained_side(
-                    ab, at, true, (etp_ab_clocked_time){base->delegated_ns, base->delegated_cut_ns},
-                    (etp_ab_clocked_time){s->delegated_ns, s->delegated_cut_ns}, arena)),
-                etp_cell_ns(s->portable_ns), etp_cell_double((double)s->portable_ns / total),
-                etp_cell_u64(s->portable),
-                etp_cell_double(gained_side(
-                    ab, at, false,
-                    (etp_ab_clocked_time){base->portable_ns, base->portable * ETP_AB_READING_NS},
-                    // Kernels outside delegates are timed in nanoseconds: what their clock can
-                    // hide is two readings of it for each.
-                    (etp_ab_clocked_time){s->portable_ns, s->portable * ETP_AB_READING_NS}, arena)),
-                etp_cell_ns(s->boundary_ns), etp_cell_u64(s->calls),
-                etp_cell_ns(s->framework_ns + s->unexplained_ns), etp_cell_ns(a->traced_ns));
+            ADD_ROW(&t, r, k, etp_cell_called(a->name, a->measured),
+                    etp_cell_ns(a->time_breakdown.delegated_ns),
+                    etp_cell_double((double)a->time_breakdown.delegated_ns / total),
+                    etp_cell_u64(a->time_breakdown.delegated),
+                    etp_cell_double(
+                        gained_side(ab, at, true,
+                                    (etp_ab_clocked_time){base->time_breakdown.delegated_ns,
+                                                          base->time_breakdown.delegated_cut_ns},
+                                    (etp_ab_clocked_time){a->time_breakdown.delegated_ns,
+                                                          a->time_breakdown.delegated_cut_ns},
+                                    arena)),
+                    etp_cell_ns(a->time_breakdown.portable_ns),
+                    etp_cell_double((double)a->time_breakdown.portable_ns / total),
+                    etp_cell_u64(a->time_breakdown.portable),
+                    etp_cell_double(gained_side(
+                        ab, at, false,
+                        (etp_ab_clocked_time){base->time_breakdown.portable_ns,
+                                              base->time_breakdown.portable * ETP_AB_READING_NS},
+                        // Kernels outside delegates are timed in nanoseconds: what their clock can
+                        // hide is two readings of it for each.
+                        (etp_ab_clocked_time){a->time_breakdown.portable_ns,
+                                              a->time_breakdown.portable * ETP_AB_READING_NS},
+                        arena)),
+                    etp_cell_ns(a->time_breakdown.boundary_ns),
+                    etp_cell_u64(a->time_breakdown.calls),
+                    etp_cell_ns(a->time_breakdown.framework_ns + a->time_breakdown.unexplained_ns),
+                    etp_cell_ns(a->traced_ns));
         }
     }
 }

@@ -132,12 +132,12 @@ KNOWN(is_positive, double, *it > 0)
 KNOWN(has_hook, etp_ab_arm,
       it->masking_cost.call_ns > 0) // not of bare recordings, runners of others
 KNOWN(has_cache, etp_packed_cache, *it != ETP_CACHE_UNSAID)
-KNOWN(has_loading, etp_ab_load, it->n > 0)
+KNOWN(has_loading, etp_ab_arm, it->load.n > 0)
 KNOWN(has_memory, etp_memory_rows, it->code > 0)
 KNOWN(has_stage, etp_memory_stage, it->rows.code > 0)
 KNOWN(has_interval, etp_ab_arm, isfinite(it->hi_ns - it->lo_ns))
 KNOWN(has_blocks, etp_paired, it->blocks > 0)
-KNOWN(has_drift, etp_ab_drift, it->known)
+KNOWN(has_drift, etp_ab_arm, it->drift.known)
 KNOWN(has_control, etp_ab_comparison, it->control_blocks > 0)
 KNOWN(has_rows, etp_ledger, it->n > 0)
 KNOWN(is_pair, etp_ledger_row, it->pair != ETP_NO_INDEX)
@@ -228,17 +228,15 @@ static const etp_field k_judged_rows[] = {
 };
 static SHAPE_ON_ONE_LINE(k_judged, k_judged_rows);
 #undef OF
-#define OF etp_ab_drift
+#define OF etp_ab_arm
 static const etp_field k_drift_rows[] = {
-    FIELD("per_block", RATIO, per_block, "relative change (Theil–Sen)", .range = ETP_SIGNED),
-    FIELD("p", RATIO, p, "of no trend (Mann–Kendall)", .range = ETP_0_TO_1),
-    FIELD("with_temperature", RATIO, with_temperature, "rank correlation over the blocks",
+    FIELD("per_block", RATIO, drift.per_block, "relative change (Theil–Sen)", .range = ETP_SIGNED),
+    FIELD("p", RATIO, drift.p, "of no trend (Mann–Kendall)", .range = ETP_0_TO_1),
+    FIELD("with_temperature", RATIO, drift.with_temperature, "rank correlation over the blocks",
           .range = ETP_SIGNED),
-    FIELD("with_clock", RATIO, with_clock, "likewise", .range = ETP_SIGNED),
+    FIELD("with_clock", RATIO, drift.with_clock, "likewise", .range = ETP_SIGNED),
 };
 static SHAPE_ON_ONE_LINE(k_drift, k_drift_rows);
-#undef OF
-#define OF etp_ab_arm
 static const etp_field k_hook_rows[] = {
     FIELD("calls", RATIO, masking_cost.calls, "questions of the SDK in an inference",
           .flags = ETP_SET),

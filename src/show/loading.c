@@ -16,11 +16,11 @@ typedef struct sum { // of the parts of one kind
     size_t n;
 } sum;
 
-static sum sum_of(const etp_ab_load *load, etp_load_what what)
+static sum sum_of(const etp_ab_arm *arm, etp_load_what what)
 {
     sum all = {0};
-    for (size_t i = 0; i < load->n; i++) {
-        const etp_ab_load_part *p = &load->parts[i];
+    for (size_t i = 0; i < arm->load.n; i++) {
+        const etp_ab_load_part *p = &arm->load.parts[i];
         if (what == ETP_LOAD_WHATS || p->what == what) {
             all.ns += p->ns;
             all.bytes += p->bytes;
@@ -84,7 +84,7 @@ static void parts_table(const char *id, const etp_ab_arm *b, const etp_ab_arm *x
     etp_table *t = etp_report_table(r, id, "From the start of the process, in one recorded launch",
                                     columns, 6);
     for (etp_load_what what = 0; what <= ETP_LOAD_WHATS; what++) {
-        const sum from = sum_of(&b->load, what), to = sum_of(&y->load, what);
+        const sum from = sum_of(b, what), to = sum_of(y, what);
         const bool happens = what == ETP_LOAD_PROCESS;
         ETP_ROW(t, etp_cell_z(k_rows[what][0]), time_cell(&from, happens), time_cell(&to, happens),
                 faults_cell(&from, what), faults_cell(&to, what), etp_cell_z(k_rows[what][1]));
@@ -107,10 +107,10 @@ static const char *packed_for(const etp_ab *ab, const etp_ab_load_part *p, etp_a
                                  p->partition->index);
 }
 
-static const etp_ab_load_part *same_in(const etp_ab_load *load, const etp_ab_load_part *p)
+static const etp_ab_load_part *same_in(const etp_ab_arm *arm, const etp_ab_load_part *p)
 {
-    for (size_t i = 0; i < load->n; i++) {
-        const etp_ab_load_part *other = &load->parts[i];
+    for (size_t i = 0; i < arm->load.n; i++) {
+        const etp_ab_load_part *other = &arm->load.parts[i];
         if (other->what == p->what && other->delegate == p->delegate &&
             other->operation == p->operation) {
             return other;
@@ -120,11 +120,11 @@ static const etp_ab_load_part *same_in(const etp_ab_load *load, const etp_ab_loa
 }
 
 // The largest that are not DONE; NULL: all are.
-static const etp_ab_load_part *largest(const etp_ab_load *load, const bool *done)
+static const etp_ab_load_part *largest(const etp_ab_arm *arm, const bool *done)
 {
     const etp_ab_load_part *found = NULL;
-    for (size_t i = 0; i < load->n; i++) {
-        const etp_ab_load_part *p = &load->parts[i];
+    for (size_t i = 0; i < arm->load.n; i++) {
+        const etp_ab_load_part *p = &arm->load.parts[i];
         if (p->what == ETP_LOAD_PACKING && !done[i] && (!found || p->bytes > found->bytes)) {
             found = p;
         }
@@ -176,8 +176,8 @@ static void packed_table(const char *id, const etp_ab *ab, const etp_ab_arm *b, 
     bool *done = ETP_NEW_ARRAY(arena, bool, b->load.n + 1);
     sum others[2] = {{0}, {0}}, all[2] = {{0}, {0}};
     const etp_ab_load_part *p;
-    for (size_t shown = 0; (p = largest(&b->load, done)) != NULL; shown++) {
-        const etp_ab_load_part *q = same_in(&y->load, p);
+    for (size_t shown = 0; (p = largest(b, done)) != NULL; shown++) {
+        const etp_ab_load_part *q = same_in(y, p);
         sum is[2] = {{0}, {0}};
         done[p - b->load.parts] = true;
         add(&is[0], p), add(&is[1], q);
@@ -268,15 +268,15 @@ static const etp_field k_part_rows[] = {
 };
 static SHAPE_ON_ONE_LINE(k_part, k_part_rows);
 #undef OF
-#define OF etp_ab_load
+#define OF etp_ab_arm
 static const etp_field k_loading_rows[] = {
-    FIELD("whole_ns", INT, whole_ns, "the parts together"),
-    FIELD("packing_ns", INT, packing_ns, "those of packing"),
-    FIELD("packed_bytes", UINT, packed_bytes, "likewise"),
-    FIELD("delegates", UINT, delegates, "of XNNPACK", .flags = ETP_ABSENT | ETP_ZERO),
-    FIELD("workspaces", UINT, workspaces, "that they compute in: with fewer, they share",
+    FIELD("whole_ns", INT, load.whole_ns, "the parts together"),
+    FIELD("packing_ns", INT, load.packing_ns, "those of packing"),
+    FIELD("packed_bytes", UINT, load.packed_bytes, "likewise"),
+    FIELD("delegates", UINT, load.delegates, "of XNNPACK", .flags = ETP_ABSENT | ETP_ZERO),
+    FIELD("workspaces", UINT, load.workspaces, "that they compute in: with fewer, they share",
           .flags = ETP_ABSENT | ETP_ZERO),
-    LIST("parts", OBJECT, parts, n, "one after another", .shape = &k_part),
+    LIST("parts", OBJECT, load.parts, load.n, "one after another", .shape = &k_part),
 };
 SHAPE(k_etp_ab_loading, k_loading_rows);
 #undef OF

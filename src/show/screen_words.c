@@ -141,9 +141,9 @@ static etp_cause_state state_of(const etp_ab *ab, etp_cause cause)
 {
     size_t n[ETP_CAUSE_STATES] = {0};
     for (size_t p = 0; p == 0 || p < ab->n_phases; p++) {
-        const etp_ab_judgement *j = &(p ? ab->phases[p].ab : ab)->judged;
-        for (size_t i = 0; i < j->n_causes; i++) {
-            n[j->causes[i].state] += j->causes[i].cause == cause;
+        const etp_ab *of = p ? ab->phases[p].ab : ab;
+        for (size_t i = 0; i < of->judged.n_causes; i++) {
+            n[of->judged.causes[i].state] += of->judged.causes[i].cause == cause;
         }
     }
     if (n[ETP_CAUSE_SUSPECT]) {

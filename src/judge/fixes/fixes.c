@@ -146,7 +146,7 @@ static void read_boundary(etp_fixer *f)
     f->hidden = f->inside ? fmin(ETP_FIX_TRUNCATED_NS / 2.0, f->boundary / (double)f->inside) : 0;
 }
 
-static etp_status find_fixes(const etp_ab *ab, etp_ab_fixes *out)
+static etp_status find_fixes(const etp_ab *ab, etp_ab *out)
 {
     etp_fixer f = {.ab = ab, .out = out};
     f.arm = etp_ab_subject(ab);
@@ -169,16 +169,16 @@ static etp_status find_fixes(const etp_ab *ab, etp_ab_fixes *out)
     etp_fixes_of_layout(&f);
     etp_fixes_of_work(&f);
     etp_fixes_of_moves(&f);
-    if (out->n) {
-        qsort(out->items, out->n, sizeof *out->items, best_first);
+    if (out->fixes.n) {
+        qsort(out->fixes.items, out->fixes.n, sizeof *out->fixes.items, best_first);
     }
-    for (size_t i = 0; i < out->n; i++) {
-        out->items[i].id = etp_arena_printf(ab->arena, "N%zu", i + 1);
+    for (size_t i = 0; i < out->fixes.n; i++) {
+        out->fixes.items[i].id = etp_arena_printf(ab->arena, "N%zu", i + 1);
     }
     return ETP_OK;
 }
 
-etp_status etp_ab_next_fixes(const etp_ab *ab, etp_ab_fixes *out, etp_error *err)
+etp_status etp_ab_next_fixes(const etp_ab *ab, etp_ab *out, etp_error *err)
 {
     ETP_GUARDED(ab->arena, err, "fixes", find_fixes(ab, out));
 }

@@ -13,7 +13,7 @@
 
 typedef struct etp_fixer {
     const etp_ab *ab;
-    etp_ab_fixes *out;
+    etp_ab *out;
     uint32_t arm;
     int64_t total;   // traced inference of the arm, as it usually takes (profile.h)
     bool *covered;   // [n_operators] a fix of its own is about it: the general ones leave it out

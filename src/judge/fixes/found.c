@@ -566,7 +566,7 @@ static void show(etp_fixer *f, const etp_fix_found *at, const char **ids, size_t
     fix.concerns_ns = llround(concerns); // traced, as yet
     etp_fix_found told = corrected(at, factor);
     to_headline(f, &fix, at, &told);
-    ETP_ADD(f->ab->arena, f->out, fix);
+    ETP_ADD(f->ab->arena, &f->out->fixes, fix);
 }
 
 // A model is not exported again for what likely is below half a per cent: nobody could tell it from

@@ -204,17 +204,20 @@ static void an_inference_is_split_exactly(void **state)
     const etp_ab *ab = etp_ab_answer(made_open(&m, f));
     static const double k_delegated[] = {1290e3, 720e3};
     for (uint32_t a = 0; a < 2; a++) {
-        const etp_ab_time_breakdown *p = &ab->arms[a].time_breakdown;
-        near((double)p->delegated_ns, k_delegated[a]);
-        near((double)p->portable_ns, 270e3);
-        near((double)p->boundary_ns, 10e3);
-        near((double)p->movement_ns, 340e3);
-        assert_int_equal(p->delegated + p->portable + p->movement + p->calls, 4 + 1 + 1 + 1);
-        assert_int_equal(p->delegated_ns + p->portable_ns + p->boundary_ns + p->framework_ns +
-                             p->unexplained_ns,
-                         ab->arms[a].traced_ns);
-        assert_int_equal(ab->arms[a].traced_runs, MADE_BLOCKS * MADE_RUNS);
-        near(ab->arms[a].traced_median_ns, a ? 1000e3 : 1570e3);
+        const etp_ab_arm *arm = &ab->arms[a];
+        near((double)arm->time_breakdown.delegated_ns, k_delegated[a]);
+        near((double)arm->time_breakdown.portable_ns, 270e3);
+        near((double)arm->time_breakdown.boundary_ns, 10e3);
+        near((double)arm->time_breakdown.movement_ns, 340e3);
+        assert_int_equal(arm->time_breakdown.delegated + arm->time_breakdown.portable +
+                             arm->time_breakdown.movement + arm->time_breakdown.calls,
+                         4 + 1 + 1 + 1);
+        assert_int_equal(arm->time_breakdown.delegated_ns + arm->time_breakdown.portable_ns +
+                             arm->time_breakdown.boundary_ns + arm->time_breakdown.framework_ns +
+                             arm->time_breakdown.unexplained_ns,
+                         arm->traced_ns);
+        assert_int_equal(arm->traced_runs, MADE_BLOCKS * MADE_RUNS);
+        near(arm->traced_median_ns, a ? 1000e3 : 1570e3);
     }
     etp_ab_named *names = NULL;
     assert_int_equal(etp_ab_portable_names(ab, &f->arena, &names), 1);
