@@ -151,7 +151,7 @@ static void describe_arms(const etp_run *run, etp_ab_described *out)
     for (size_t i = 0; i < run->dumps.n; i++) {
         const etp_run_dump *d = &run->dumps.items[i];
         const char *dir = etp_arena_strdup(ab->arena, run->dir);
-        etp_ab_recording recording = {
+        etp_ab_dump recording = {
             .path = etp_run_path(ab->arena, dir, d->path), .arm = d->arm, .block = d->block};
         ETP_ADD(ab->arena, &out->recordings, recording);
     }

@@ -189,47 +189,6 @@ static etp_str base_name(etp_str name)
     return etp_trace_base_name(name, &counter);
 }
 
-static int by_name(const void *pa, const void *pb)
-{
-    const etp_ab_named *a = pa, *b = pb;
-    return etp_str_cmp(a->name, b->name);
-}
-
-static int longest_name_first(const void *pa, const void *pb)
-{
-    const etp_ab_named *a = pa, *b = pb;
-    return etp_order_then(ETP_ORDER(b->ns, a->ns), by_name(a, b));
-}
-
-size_t etp_ab_portable_names(const etp_ab *ab, etp_arena *arena, etp_ab_named **out)
-{
-    etp_ab_named *all = ETP_NEW_ARRAY(arena, etp_ab_named, ab->n_operators + 1);
-    size_t n = 0, names = 0;
-    for (size_t i = 0; all && i < ab->n_operators; i++) {
-        const etp_ab_operator *op = &ab->operators[i];
-        const etp_profile_row *row = op->rows[ab->bottleneck_arm];
-        if (row && row->kind == ETP_ROW_PORTABLE && op->ns[ab->bottleneck_arm] != ETP_NS_UNKNOWN) {
-            all[n++] = (etp_ab_named){base_name(op->names[ab->bottleneck_arm]), 1,
-                                      op->ns[ab->bottleneck_arm]};
-        }
-    }
-    if (n == 0) {
-        return 0;
-    }
-    qsort(all, n, sizeof *all, by_name);
-    for (size_t i = 1; i < n; i++) {
-        if (by_name(&all[names], &all[i]) != 0) {
-            all[++names] = all[i];
-        } else {
-            all[names].calls++;
-            all[names].ns += all[i].ns;
-        }
-    }
-    qsort(all, names + 1, sizeof *all, longest_name_first);
-    *out = all;
-    return names + 1;
-}
-
 static int by_key(const void *pa, const void *pb)
 {
     const etp_ab_kernels *a = pa, *b = pb;
@@ -247,10 +206,50 @@ static int longest_group_first(const void *pa, const void *pb)
     return etp_order_then(ETP_ORDER(y, x), by_key(a, b));
 }
 
+// Sums what has the same names; *out_n of them are left.
+static void sum_groups(etp_ab_kernels *all, size_t *out_n)
+{
+    size_t groups = 0;
+    if (*out_n == 0) {
+        return;
+    }
+    qsort(all, *out_n, sizeof *all, by_key);
+    for (size_t i = 1; i < *out_n; i++) {
+        if (by_key(&all[groups], &all[i]) != 0) {
+            all[++groups] = all[i];
+        } else {
+            all[groups].operators++;
+            etp_ab_part_add(&all[groups].before_time, &all[i].before_time);
+            etp_ab_part_add(&all[groups].now_time, &all[i].now_time);
+        }
+    }
+    *out_n = groups + 1;
+    qsort(all, *out_n, sizeof *all, longest_group_first);
+}
+
+size_t etp_ab_portable_names(const etp_ab *ab, etp_arena *arena, etp_ab_kernels **out)
+{
+    const uint32_t arm = ab->bottleneck_arm;
+    etp_ab_kernels *all = *out = ETP_NEW_ARRAY(arena, etp_ab_kernels, ab->n_operators + 1);
+    size_t n = 0;
+    for (size_t i = 0; all && i < ab->n_operators; i++) {
+        const etp_ab_operator *op = &ab->operators[i];
+        if (op->rows[arm] && op->rows[arm]->kind == ETP_ROW_PORTABLE &&
+            op->ns[arm] != ETP_NS_UNKNOWN) {
+            all[n++] = (etp_ab_kernels){.now = base_name(op->names[arm]),
+                                        .operators = 1,
+                                        .first = op,
+                                        .now_time = etp_ab_operator_time(ab, op, arm)};
+        }
+    }
+    sum_groups(all, &n);
+    return n;
+}
+
 size_t etp_ab_kernel_groups(const etp_ab *ab, etp_arena *arena, etp_ab_kernels **out)
 {
-    etp_ab_kernels *all = ETP_NEW_ARRAY(arena, etp_ab_kernels, ab->n_operators + 1);
-    size_t n = 0, groups = 0;
+    etp_ab_kernels *all = *out = ETP_NEW_ARRAY(arena, etp_ab_kernels, ab->n_operators + 1);
+    size_t n = 0;
     // Where each candidate lacks a feature the arm that is judged is the baseline itself.
     bool compared = ab->n_comparisons > 0 && ab->bottleneck_arm != ab->baseline;
     for (size_t i = 0; all && i < ab->n_operators; i++) {
@@ -270,20 +269,6 @@ size_t etp_ab_kernel_groups(const etp_ab *ab, etp_arena *arena, etp_ab_kernels *
             all[n++] = one;
         }
     }
-    if (n == 0) {
-        return 0;
-    }
-    qsort(all, n, sizeof *all, by_key);
-    for (size_t i = 1; i < n; i++) {
-        if (by_key(&all[groups], &all[i]) != 0) {
-            all[++groups] = all[i];
-        } else {
-            all[groups].operators++;
-            etp_ab_part_add(&all[groups].before_time, &all[i].before_time);
-            etp_ab_part_add(&all[groups].now_time, &all[i].now_time);
-        }
-    }
-    qsort(all, groups + 1, sizeof *all, longest_group_first);
-    *out = all;
-    return groups + 1;
+    sum_groups(all, &n);
+    return n;
 }

@@ -62,7 +62,7 @@ static bool is_arm(const etp_ab *ab, etp_str name)
 static void name_single_blocks(etp_ab_described *out)
 {
     for (size_t i = 0; i < out->recordings.n; i++) {
-        const etp_ab_recording *r = &out->recordings.items[i];
+        const etp_ab_dump *r = &out->recordings.items[i];
         size_t of_arm = 0;
         for (size_t k = 0; k < out->recordings.n; k++) {
             of_arm += out->recordings.items[k].arm == r->arm;
@@ -105,7 +105,7 @@ static etp_status add_dump(const collecting *c, const char *path, etp_error *err
         out->arms[ab->n_arms++] = k_etp_ab_unknown_arm;
         out->arms[arm].name = etp_arena_strdup(ab->arena, name);
     }
-    etp_ab_recording recording = {.path = path, .arm = (uint32_t)arm, .block = block};
+    etp_ab_dump recording = {.path = path, .arm = (uint32_t)arm, .block = block};
     ETP_ADD(ab->arena, &out->recordings, recording);
     return ETP_OK;
 }
@@ -247,7 +247,7 @@ static const char *called(const etp_ab_session *s, const char *path)
 
 // A timeline of several blocks becomes one dump for each of them; all borrow from the file of the
 // first.
-static etp_status open_timeline(const etp_ab_session *s, const etp_ab_recording *recording,
+static etp_status open_timeline(const etp_ab_session *s, const etp_ab_dump *recording,
                                 etp_ab_dumps *out, etp_error *err)
 {
     etp_arena *arena = s->ab.arena;
@@ -287,7 +287,7 @@ static uint64_t calls_of(const etp_ab_session *s, uint32_t arm)
     return p->clock_ns > 0 ? p->calls : 0;
 }
 
-static etp_status open_dump(const etp_ab_session *s, const etp_ab_recording *recording,
+static etp_status open_dump(const etp_ab_session *s, const etp_ab_dump *recording,
                             etp_ab_dumps *out, etp_error *err)
 {
     if (etp_str_ends(etp_str_from(recording->path), ETP_STR(".csv"))) {

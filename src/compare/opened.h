@@ -12,26 +12,25 @@
 
 typedef struct etp_ab_session etp_ab_session;
 
-typedef struct etp_ab_part { // of a session that is open already and stays so
-    const etp_ab_session *whole;
-    bool is_phase;         // a later one of its phases; else two arms
-    uint32_t phase;        // its number
-    uint32_t arms[2];      // the baseline first
-    etp_withheld withheld; // why their ratio is withheld in any case
-} etp_ab_part;
-
 typedef struct etp_ab_options {
-    const char *baseline;    // name of an arm, NULL: the rule of baselines
-    double margin;           // 0: the default
-    const char *program;     // .pte of bare dumps, NULL: none; run folders hold their own
-    const char *record;      // .etrecord to go with it, NULL
-    etp_trace_units units;   // of bare dumps
-    const char *roofs;       // etprof.roofs/1 document, NULL: that of the run folder
-    bool two_sides;          // exactly two paths, each one arm; the first is the baseline
-    bool as_is;              // a folder's files are not held against their hashes
-    const char *names[2];    // what to call the two sides, NULL: by their files
-    const etp_ab_part *part; // of a run folder two arms or a later phase alone; NULL: the
-                             // first phase, with all others in its phases
+    const char *baseline;  // name of an arm, NULL: the rule of baselines
+    double margin;         // 0: the default
+    const char *program;   // .pte of bare dumps, NULL: none; run folders hold their own
+    const char *record;    // .etrecord to go with it, NULL
+    etp_trace_units units; // of bare dumps
+    const char *roofs;     // etprof.roofs/1 document, NULL: that of the run folder
+    bool two_sides;        // exactly two paths, each one arm; the first is the baseline
+    bool as_is;            // a folder's files are not held against their hashes
+    const char *names[2];  // what to call the two sides, NULL: by their files
+    struct {               // of a run folder two arms or a later phase alone
+        // A session that is open already and stays so; NULL: the first phase, with all others in
+        // its phases.
+        const etp_ab_session *whole;
+        bool is_phase;         // a later one of its phases; else two arms
+        uint32_t phase;        // its number
+        uint32_t arms[2];      // the baseline first
+        etp_withheld withheld; // why their ratio is withheld in any case
+    } part;
 } etp_ab_options;
 
 // Samples of the committed blocks, in the form the statistics take them; arms are those of the run.

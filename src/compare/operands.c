@@ -140,7 +140,7 @@ static etp_status add_run_dumps(etp_arena *arena, const etp_ab_side *x, uint32_t
     size_t before = out->recordings.n;
     for (size_t i = 0; i < x->run.dumps.n; i++) {
         const etp_run_dump *d = &x->run.dumps.items[i];
-        etp_ab_recording recording = {.arm = arm, .block = d->block, .of_session = true};
+        etp_ab_dump recording = {.arm = arm, .block = d->block, .of_session = true};
         if (d->arm != x->arm) {
             continue;
         }
@@ -226,7 +226,7 @@ static etp_status take_recordings(etp_arena *arena, const etp_ab_side *x, uint32
     }
     out->arms[at] = all.arms[arm];
     for (size_t d = 0; d < all.recordings.n; d++) {
-        etp_ab_recording recording = all.recordings.items[d];
+        etp_ab_dump recording = all.recordings.items[d];
         if (recording.arm == arm) {
             recording.arm = at;
             ETP_ADD(arena, &out->recordings, recording);

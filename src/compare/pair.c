@@ -54,16 +54,18 @@ static uint32_t *places(etp_arena *arena, size_t n)
     return place;
 }
 
-etp_status etp_ab_open_pair(const etp_ab_part *p, etp_arena *arena, etp_run *out, etp_error *err)
+etp_status etp_ab_open_pair(const etp_ab_options *options, etp_arena *arena, etp_run *out,
+                            etp_error *err)
 {
-    const etp_run *whole = &p->whole->run;
-    if (p->arms[0] >= whole->arms.n || p->arms[1] >= whole->arms.n || p->arms[0] == p->arms[1]) {
-        return etp_fail(err, ETP_USAGE, "arms %u and %u are not two of %zu arms", p->arms[0],
-                        p->arms[1], whole->arms.n);
+    const etp_run *whole = &options->part.whole->run;
+    const uint32_t *arms = options->part.arms;
+    if (arms[0] >= whole->arms.n || arms[1] >= whole->arms.n || arms[0] == arms[1]) {
+        return etp_fail(err, ETP_USAGE, "arms %u and %u are not two of %zu arms", arms[0], arms[1],
+                        whole->arms.n);
     }
     uint32_t *place = places(arena, whole->arms.n);
-    place[p->arms[0]] = 0;
-    place[p->arms[1]] = 1;
+    place[arms[0]] = 0;
+    place[arms[1]] = 1;
     *out = *whole;
     keep_arms(out, place, 2, 0, arena);
     return ETP_OK;
@@ -91,7 +93,7 @@ etp_status etp_ab_run_take_phase(etp_run *run, uint32_t phase, const etp_run_arm
     return ETP_OK;
 }
 
-etp_status etp_ab_open_phase(const etp_run *phased, const etp_ab_part *part, etp_arena *arena,
+etp_status etp_ab_open_phase(const etp_run *phased, const etp_ab_options *options, etp_arena *arena,
                              etp_run *out, etp_error *err)
 {
     *out = *phased;
@@ -99,10 +101,11 @@ etp_status etp_ab_open_phase(const etp_run *phased, const etp_ab_part *part, etp
         return ETP_OK;
     }
     const etp_run_arm *like = &phased->arms.items[phased->baseline];
-    if (part) { // as the first phase was answered, which may not be as it was measured
-        like = &part->whole->run.arms.items[part->whole->ab.baseline];
+    const etp_ab_session *whole = options->part.whole;
+    if (whole) { // as the first phase was answered, which may not be as it was measured
+        like = &whole->run.arms.items[whole->ab.baseline];
     }
-    return etp_ab_run_take_phase(out, part ? part->phase : 0, like, arena, err);
+    return etp_ab_run_take_phase(out, options->part.phase, like, arena, err);
 }
 
 double etp_ab_token_rate(const etp_ab *ab, uint32_t arm)

@@ -6,16 +6,12 @@
 #include "compare/opened.h"
 #include "measure/outputs.h"
 
-typedef struct etp_ab_recording { // where a dump or a timeline lies
-    const char *path;             // NULL on out of memory
+typedef struct etp_ab_dump { // opened, a timeline gives one for each of its blocks
+    const char *path;        // of the recording; NULL on out of memory
     uint32_t arm;
     uint32_t block;  // from 1; order within the arm for bare dumps
     bool of_session; // ours: one method with one input, so executions that differ were disturbed
-} etp_ab_recording;
-
-typedef struct etp_ab_dump { // an open one; a timeline gives one for each of its blocks
-    const char *path;        // of its recording
-    uint32_t arm, block;
+    // Of an open one.
     const char *level; // that a timeline names; NULL: none
     etp_file file;
     etp_trace *trace;
@@ -67,11 +63,8 @@ struct etp_ab_session {
 // What is to be compared, as a run folder or operands tell it: nothing of it is opened or measured.
 typedef struct etp_ab_described {
     etp_ab ab;
-    etp_ab_arm *arms; // [ab.n_arms] those of ab, for who puts results into them
-    struct {
-        etp_ab_recording *items;
-        size_t n, cap;
-    } recordings;
+    etp_ab_arm *arms;        // [ab.n_arms] those of ab, for who puts results into them
+    etp_ab_dumps recordings; // none of them open
 } etp_ab_described;
 // arms.c: of which nothing is known yet, not even the name.
 extern const etp_ab_arm k_etp_ab_unknown_arm;
@@ -133,12 +126,12 @@ ETP_NODISCARD etp_status etp_ab_open_sides_programs(const etp_ab_session *s,
 // sides.c
 bool etp_ab_same_session(const etp_ab_side *x, const etp_ab_side *y);
 bool etp_ab_same_task(const etp_ab_session *s); // both sides computed the same from the same
-// pair.c: the run of the two arms, which borrows from the whole.
-ETP_NODISCARD etp_status etp_ab_open_pair(const etp_ab_part *part, etp_arena *arena, etp_run *out,
-                                          etp_error *err);
-// PHASED as if the arms of one phase had been measured alone; without phases as it is. PART NULL:
-// the first.
-ETP_NODISCARD etp_status etp_ab_open_phase(const etp_run *phased, const etp_ab_part *part,
+// pair.c: the run of the two arms of OPTIONS' part, which borrows from the whole.
+ETP_NODISCARD etp_status etp_ab_open_pair(const etp_ab_options *options, etp_arena *arena,
+                                          etp_run *out, etp_error *err);
+// PHASED as if the arms of one phase had been measured alone; without phases as it is. Without
+// a part the first.
+ETP_NODISCARD etp_status etp_ab_open_phase(const etp_run *phased, const etp_ab_options *options,
                                            etp_arena *arena, etp_run *out, etp_error *err);
 // arms.c: device, models and arms of RUN, whose folder is DIR.
 ETP_NODISCARD etp_status etp_ab_describe_run(etp_arena *arena, const etp_run *run, const char *dir,

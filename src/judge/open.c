@@ -71,7 +71,7 @@ static etp_status compare_times(etp_ab_session *s, etp_withheld otherwise, etp_e
 
 static bool is_pair(const etp_ab_options *options)
 {
-    return options->part && !options->part->is_phase;
+    return options->part.whole && !options->part.is_phase;
 }
 
 // The run of the folder, of two of its arms, or of one of its phases.
@@ -79,19 +79,19 @@ static etp_status read_run(const char *dir, const etp_ab_options *options, etp_a
                            etp_run *out, etp_error *err)
 {
     if (is_pair(options)) {
-        return etp_ab_open_pair(options->part, arena, out, err);
+        return etp_ab_open_pair(options, arena, out, err);
     }
     etp_run whole;
     ETP_TRY(etp_run_open(dir, arena, &whole, err));
     // The folder's run is read once more for each phase: each is an answer with an arena of its
     // own.
-    return etp_ab_open_phase(&whole, options->part, arena, out, err);
+    return etp_ab_open_phase(&whole, options, arena, out, err);
 }
 
 static etp_status take_statistics(etp_ab_session *s, const etp_ab_options *options, etp_error *err)
 {
-    const etp_ab_session *whole = options->part ? options->part->whole : NULL;
-    ETP_TRY(etp_ab_run_statistics(s, options->margin, whole, &s->stats, &s->has_stats, err));
+    ETP_TRY(etp_ab_run_statistics(s, options->margin, options->part.whole, &s->stats, &s->has_stats,
+                                  err));
     if (s->has_stats) {
         etp_ab_take_statistics(s, s->arms, &s->ab);
     }
@@ -120,20 +120,20 @@ static etp_status open_run(etp_ab_session *s, const char *dir, const etp_ab_opti
     ETP_TRY(etp_ab_describe_run(&s->arena, &s->run, dir, &described, err));
     if (is_pair(options)) {
         ETP_TRY(etp_ab_name_sides(&s->arena, NULL, options->names, described.arms, err));
-    } else if (options->part) {
-        etp_str name = s->run.phases.items[options->part->phase].name;
+    } else if (options->part.whole) {
+        etp_str name = s->run.phases.items[options->part.phase].name;
         described.ab.later_phase = etp_arena_strdup(&s->arena, name);
     }
     s->ab = described.ab;
     s->arms = described.arms;
-    if (!options->as_is && !options->part) {
+    if (!options->as_is && !options->part.whole) {
         ETP_TRY(notice_altered(s, &s->run, err));
     }
     ETP_TRY(load(s, &described, options, err));
     ETP_TRY(take_statistics(s, options, err));
     ETP_TRY(etp_ab_take_launches(s, &s->run, ETP_NO_INDEX, 0, &s->noticed, s->arms, err));
     ETP_TRY(etp_ab_compare_outputs(s, &s->noticed, s->arms, &s->ab.correctness, err));
-    ETP_TRY(compare_times(s, options->part ? options->part->withheld : ETP_WITHHELD_NOT, err));
+    ETP_TRY(compare_times(s, options->part.withheld, err));
     etp_ab_take_environment(&s->run, &s->ab);
     return ETP_OK;
 }
@@ -162,7 +162,7 @@ static etp_status open_phases(etp_ab_session *s, const etp_ab_options *options, 
     }
     etp_ab_phase *phases = ETP_NEW_ARRAY(&s->arena, etp_ab_phase, n);
     s->ab.phase = &phases[0];
-    if (options->part) {
+    if (options->part.whole) {
         uint32_t own = s->run.arms.items[0].phase;
         describe_phase(s, own, &phases[0]);
         return ETP_OK;
@@ -172,9 +172,11 @@ static etp_status open_phases(etp_ab_session *s, const etp_ab_options *options, 
     s->ab.phases = phases;
     for (s->ab.n_phases = 1; s->ab.n_phases < n; s->ab.n_phases++) {
         uint32_t at = (uint32_t)s->ab.n_phases;
-        const etp_ab_part part = {.whole = s, .is_phase = true, .phase = at};
         const etp_ab_options how = {
-            .margin = options->margin, .roofs = options->roofs, .part = &part};
+            .margin = options->margin,
+            .roofs = options->roofs,
+            .part = {.whole = s, .is_phase = true, .phase = at}
+        };
         // An answer like any other, opened by the same function; `part` keeps it from opening
         // phases again.
         ETP_TRY(etp_ab_open(&s->ab.dir, 1, &how, &s->later[s->n_later], err));
@@ -187,13 +189,11 @@ static etp_status open_phases(etp_ab_session *s, const etp_ab_options *options, 
 // ---- two arms of one folder ----
 
 // The answer of the whole folder, which stays open with S, and of it the pair that the sides name:
-// two arms of one session and phase get what `ab` says of them. *out->whole NULL: they are not such
-// a pair.
-static etp_status pair_of_sides(etp_ab_session *s, const etp_ab_options *options, etp_ab_part *out,
-                                etp_error *err)
+// two arms of one session and phase get what `ab` says of them. Else *out has no part.
+static etp_status pair_of_sides(etp_ab_session *s, const etp_ab_options *options,
+                                etp_ab_options *out, etp_error *err)
 {
     const etp_ab_side *x = &s->sides[0], *y = &s->sides[1];
-    *out = (etp_ab_part){0};
     if (!etp_ab_same_session(x, y) || x->arm == y->arm ||
         x->run.arms.items[x->arm].phase != y->run.arms.items[y->arm].phase) {
         return ETP_OK;
@@ -203,12 +203,12 @@ static etp_status pair_of_sides(etp_ab_session *s, const etp_ab_options *options
     s->later = ETP_NEW_ARRAY(&s->arena, etp_ab_session *, 1);
     ETP_TRY(etp_ab_open(&x->dir, 1, &all, &s->later[0], err));
     s->n_later = 1;
-    out->whole = phase > 0 ? s->later[0]->later[phase - 1] : s->later[0];
-    const etp_run *run = &out->whole->run;
-    out->arms[0] = etp_run_arm_find(run, x->run.arms.items[x->arm].name, x->arm);
-    out->arms[1] = etp_run_arm_find(run, y->run.arms.items[y->arm].name, y->arm);
-    const etp_ab_comparison *c = etp_ab_comparison_of(&out->whole->ab, out->arms[1]);
-    out->withheld = c && c->baseline == out->arms[0] ? c->withheld : ETP_WITHHELD_NOT;
+    out->part.whole = phase > 0 ? s->later[0]->later[phase - 1] : s->later[0];
+    const etp_run *run = &out->part.whole->run;
+    out->part.arms[0] = etp_run_arm_find(run, x->run.arms.items[x->arm].name, x->arm);
+    out->part.arms[1] = etp_run_arm_find(run, y->run.arms.items[y->arm].name, y->arm);
+    const etp_ab_comparison *c = etp_ab_comparison_of(&out->part.whole->ab, out->part.arms[1]);
+    out->part.withheld = c && c->baseline == out->part.arms[0] ? c->withheld : ETP_WITHHELD_NOT;
     return notice_altered(s, &s->later[0]->run, err);
 }
 
@@ -325,10 +325,9 @@ static etp_status compare_within(etp_ab_session *s, const etp_ab_options *option
             ab->arms[a].launches == 0) {
             continue;
         }
-        const etp_ab_part pair = {
-            .whole = s, .arms = {reference, a}
+        const etp_ab_options how = {
+            .margin = options->margin, .part = {.whole = s, .arms = {reference, a}}
         };
-        const etp_ab_options how = {.margin = options->margin, .part = &pair};
         etp_ab_session *alone = NULL;
         ETP_TRY(etp_ab_open(&ab->dir, 1, &how, &alone, err));
         if (alone->ab.n_comparisons > 0) {
@@ -358,7 +357,7 @@ static etp_status explain(etp_ab_session *s, const etp_ab_options *options, etp_
         s->arms[a].measured = names[a];
         s->arms[a].level_called = etp_ab_level_called(ab, &ab->arms[a], ab->arena);
         if (is_pair(options)) { // an arm has one name, whichever others stand beside it
-            const etp_ab_arm *same = &options->part->whole->ab.arms[options->part->arms[a]];
+            const etp_ab_arm *same = &options->part.whole->ab.arms[options->part.arms[a]];
             s->arms[a].measured = same->measured;
             s->arms[a].level_called = same->level_called;
         }
@@ -395,24 +394,22 @@ static etp_status explain(etp_ab_session *s, const etp_ab_options *options, etp_
 static etp_status answer(etp_ab_session *s, const char *const *paths, size_t n_paths,
                          const etp_ab_options *options, etp_error *err)
 {
-    etp_ab_options of_pair;
-    etp_ab_part pair = {0};
+    etp_ab_options of_pair = *options;
     s->two_sides = options->two_sides;
     if (options->two_sides) {
         ETP_TRY(etp_ab_open_sides(&s->arena, paths, s->sides, err));
-        ETP_TRY(pair_of_sides(s, options, &pair, err));
+        ETP_TRY(pair_of_sides(s, options, &of_pair, err));
     }
-    if (pair.whole) {
-        of_pair = *options;
+    const bool pair = options->two_sides && of_pair.part.whole;
+    if (pair) {
         of_pair.two_sides = false;
-        of_pair.part = &pair;
         options = &of_pair;
     }
-    const char *dir = pair.whole ? s->sides[0].dir : paths[0];
-    ETP_TRY(!options->two_sides && (pair.whole || (n_paths == 1 && etp_run_is(dir)))
+    const char *dir = pair ? s->sides[0].dir : paths[0];
+    ETP_TRY(!options->two_sides && (pair || (n_paths == 1 && etp_run_is(dir)))
                 ? open_run(s, dir, options, err)
                 : open_bare(s, paths, n_paths, options, err));
-    if (pair.whole) { // its rows are numbered for these two arms: the folder's are others
+    if (pair) { // its rows are numbered for these two arms: the folder's are others
         s->ab.both_of = s->ab.dir;
         s->ab.dir = NULL;
     }

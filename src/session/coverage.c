@@ -5,12 +5,11 @@
 #include "judge/open.h"
 
 // The answer itself is asked: what it would call unknown is what more samples are for.
-static void ask(const char *dir, const etp_ab_part *pair, double times, double *share,
+static void ask(const char *dir, const etp_ab_options *how, double times, double *share,
                 double *reachable)
 {
     etp_ab_session *session = NULL;
-    const etp_ab_options how = {.part = pair};
-    if (etp_ab_open(&dir, 1, &how, &session, NULL) == ETP_OK) {
+    if (etp_ab_open(&dir, 1, how, &session, NULL) == ETP_OK) {
         // What is known now, and what TIMES as many samples would tell.
         *share = etp_ab_engage_reach(etp_ab_answer(session), 0);
         *reachable = etp_ab_engage_reach(etp_ab_answer(session), times);
@@ -38,8 +37,8 @@ bool etp_session_coverage_of(void *ctx, const char *dir, double times, double *s
     }
     for (size_t i = 1; i < ab->n_comparisons; i++) { // the other candidates, as `ab` shows them
         const etp_ab_comparison *c = &ab->comparisons[i];
-        const etp_ab_part pair = {
-            .whole = whole, .arms = {c->baseline, c->candidate}
+        const etp_ab_options pair = {
+            .part = {.whole = whole, .arms = {c->baseline, c->candidate}}
         };
         if (c->candidate < n && c->candidate != first) {
             ask(dir, &pair, times, &share[c->candidate], &reachable[c->candidate]);

@@ -578,12 +578,12 @@ static void portable_table(const etp_ab_views *v, etp_report *r, etp_arena *aren
     for (size_t k = 0; k < v->n; k++) {
         const etp_ab *ab = v->items[k].ab;
         const etp_ab_arm *arm = &ab->arms[ab->bottleneck_arm];
-        etp_ab_named *names = NULL;
+        etp_ab_kernels *names = NULL;
         size_t n = etp_ab_portable_names(ab, arena, &names);
         for (size_t i = 0; i < n && i < MOST; i++) {
-            ADD_ROW(&t, r, k, etp_cell_str(names[i].name), etp_cell_u64(names[i].calls),
-                    etp_cell_ns(names[i].ns),
-                    etp_cell_double((double)names[i].ns / etp_known_ns(arm->traced_ns)));
+            ADD_ROW(&t, r, k, etp_cell_str(names[i].now), etp_cell_u64(names[i].operators),
+                    etp_cell_ns(names[i].now_time.ns),
+                    etp_cell_double((double)names[i].now_time.ns / etp_known_ns(arm->traced_ns)));
         }
         if (n > MOST) {
             etp_report_note(r, ETP_PLAIN, "%s%zu more kernels outside delegates, shorter ones",

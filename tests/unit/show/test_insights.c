@@ -219,11 +219,11 @@ static void an_inference_is_split_exactly(void **state)
         assert_int_equal(arm->traced_runs, MADE_BLOCKS * MADE_RUNS);
         near(arm->traced_median_ns, a ? 1000e3 : 1570e3);
     }
-    etp_ab_named *names = NULL;
+    etp_ab_kernels *names = NULL;
     assert_int_equal(etp_ab_portable_names(ab, &f->arena, &names), 1);
-    assert_true(etp_str_eqz(names[0].name, "native_call_native_layer_norm.out") &&
-                names[0].calls == 1);
-    near((double)names[0].ns, 270e3);
+    assert_true(etp_str_eqz(names[0].now, "native_call_native_layer_norm.out") &&
+                names[0].operators == 1);
+    near((double)names[0].now_time.ns, 270e3);
 }
 
 static void kernels_that_changed(void **state)
