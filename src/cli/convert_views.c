@@ -133,11 +133,9 @@ static bool side_args(const etp_ledger_row *row, const etp_ab_operator *op, uint
     // One row may stand for several operators of this side, which the other side ran as one.
     etp_strbuf merged;
     etp_strbuf_init(&merged, arena);
-    for (size_t i = 0; i < op->merged.n; i++) {
-        if (op->merged.items[i].arm == arm) {
-            etp_strbuf_appendz(&merged, etp_if(merged.len, "; "));
-            etp_strbuf_append(&merged, op->merged.items[i].row->name);
-        }
+    for (size_t i = 0; i < op->merged[arm].n; i++) {
+        etp_strbuf_appendz(&merged, etp_if(merged.len, "; "));
+        etp_strbuf_append(&merged, op->merged[arm].items[i]->name);
     }
     if (ok && (merged.len || merged.failed)) {
         ok = !merged.failed && etp_slice_text(args, arena, "merged", etp_strbuf_str(&merged));

@@ -210,11 +210,6 @@ typedef struct etp_ab_category {
     double *ceiling; // [n_arms] speedup of the whole if this took no time (Amdahl), NAN
 } etp_ab_category;
 
-typedef struct etp_ab_merged { // one more row of an arm that belongs to the group
-    uint32_t arm;
-    const etp_profile_row *row;
-} etp_ab_merged;
-
 typedef struct etp_ab_operator {
     const char *id;
     const char *label;
@@ -225,12 +220,9 @@ typedef struct etp_ab_operator {
     int64_t *ns;     // [n_arms], ETP_NS_UNKNOWN likewise
     double *speedup; // [n_comparisons]; NAN also below what the clocks resolve in either
     const etp_profile_row **rows; // [n_arms] the row that names it, NULL where absent
-    struct {
-        etp_ab_merged *items;
-        size_t n, cap;
-    } merged;
-    etp_engage engaged;          // of the candidate of the first comparison, or the only arm
-    const etp_roof_place *roofs; // [n_arms] below the roofs of the device; NULL without roofs
+    etp_profile_rows *merged;     // [n_arms] more rows that belong to the group
+    etp_engage engaged;           // of the candidate of the first comparison, or the only arm
+    const etp_roof_place *roofs;  // [n_arms] below the roofs of the device; NULL without roofs
     etp_why why;
     double confidence;
     bool by_nodes;              // aligned through the program

@@ -37,9 +37,9 @@ etp_ab_clocked_time etp_ab_operator_time(const etp_ab *ab, const etp_ab_operator
         return part;
     }
     part.truncation_ns = row_cut(p, op->rows[arm]);
-    for (size_t i = 0; i < op->merged.n; i++) {
-        const etp_ab_merged *m = &op->merged.items[i];
-        part.truncation_ns += m->arm == arm && m->row != op->rows[arm] ? row_cut(p, m->row) : 0;
+    for (size_t i = 0; i < op->merged[arm].n; i++) {
+        const etp_profile_row *row = op->merged[arm].items[i];
+        part.truncation_ns += row != op->rows[arm] ? row_cut(p, row) : 0;
     }
     return part;
 }
@@ -199,10 +199,9 @@ static etp_ab_clocked_time sum_of(const summer *w, uint32_t arm, bool *occurs)
         if (op->rows[arm]) {
             add_cut(w, p, op->rows[arm], &part);
         }
-        for (size_t k = 0; k < op->merged.n; k++) {
-            const etp_ab_merged *m = &op->merged.items[k];
-            if (m->arm == arm && m->row != op->rows[arm]) {
-                add_cut(w, p, m->row, &part);
+        for (size_t k = 0; k < op->merged[arm].n; k++) {
+            if (op->merged[arm].items[k] != op->rows[arm]) {
+                add_cut(w, p, op->merged[arm].items[k], &part);
             }
         }
     }
@@ -224,9 +223,9 @@ static etp_ab_clocked_time sum_of(const summer *w, uint32_t arm, bool *occurs)
 int64_t etp_ab_recorded_ns(const etp_ab_operator *op, uint32_t arm, size_t dump)
 {
     int64_t sum = op->rows[arm] ? row_ns(op->rows[arm], dump) : 0;
-    for (size_t k = 0; k < op->merged.n; k++) {
-        const etp_ab_merged *m = &op->merged.items[k];
-        sum += m->arm == arm && m->row != op->rows[arm] ? row_ns(m->row, dump) : 0;
+    for (size_t k = 0; k < op->merged[arm].n; k++) {
+        const etp_profile_row *row = op->merged[arm].items[k];
+        sum += row != op->rows[arm] ? row_ns(row, dump) : 0;
     }
     return sum;
 }

@@ -106,6 +106,7 @@ static uint32_t new_group(groups *g, const etp_profile_row *row)
         .instruction = row->instruction,
         .names = ETP_NEW_ARRAY(arena, etp_str, ab->n_arms),
         .rows = ETP_NEW_ARRAY(arena, const etp_profile_row *, ab->n_arms),
+        .merged = ETP_NEW_ARRAY(arena, etp_profile_rows, ab->n_arms),
         .ns = ETP_NEW_ARRAY(arena, int64_t, ab->n_arms),
         .speedup = ETP_NEW_ARRAY(arena, double, ab->n_comparisons),
         .confidence = 1,
@@ -133,14 +134,13 @@ static void put_merged(groups *g, etp_ab_operator *op, uint32_t arm, const etp_p
         op->rows[arm] = row;
         return;
     }
-    for (size_t i = 0; i < op->merged.n; i++) { // the baseline's are met once per comparison
-        if (op->merged.items[i].arm == arm &&
-            etp_str_eq(op->merged.items[i].row->name, row->name)) {
+    for (size_t i = 0; i < op->merged[arm].n; i++) { // the baseline's are met once per comparison
+        if (etp_str_eq(op->merged[arm].items[i]->name, row->name)) {
             return;
         }
     }
     if (!etp_str_eq(op->names[arm], row->name)) {
-        ETP_ADD(g->ab->arena, &op->merged, ((etp_ab_merged){arm, row}));
+        ETP_ADD(g->ab->arena, &op->merged[arm], row);
     }
 }
 

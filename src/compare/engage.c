@@ -293,11 +293,11 @@ static void judge(const etp_ab *ab, const etp_ab_engagement *e, const etp_ab_ope
         return; // what ran counts, whatever the names of the group's parts
     }
     c.sampled = c.pool = NULL;
-    for (size_t i = 0; i < op->merged.n; i++) { // a group that did only part of its work there
+    const etp_profile_rows *merged = &op->merged[e->arm];
+    for (size_t i = 0; i < merged->n; i++) { // a group that did only part of its work there
         etp_op_name parsed;
-        etp_op_parse(op->merged.items[i].row->name, &parsed);
-        bool part = op->merged.items[i].arm == e->arm && out->eligible &&
-                    parsed.category == row->parsed.category;
+        etp_op_parse(merged->items[i]->name, &parsed);
+        bool part = out->eligible && parsed.category == row->parsed.category;
         etp_profile_row other = *row;
         etp_engage second;
         other.parsed = parsed;

@@ -75,6 +75,10 @@ typedef struct etp_profile_row {
         size_t n, cap;
     } places;
 } etp_profile_row;
+typedef struct etp_profile_rows {
+    const etp_profile_row **items;
+    size_t n, cap;
+} etp_profile_rows;
 
 typedef struct etp_profile { // owned by the arena given to etp_profile_build
     etp_profile_row *rows;   // in file order of first appearance

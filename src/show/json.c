@@ -432,10 +432,8 @@ static void write_names(etp_json *j, const etp_json_cursor *at)
         if (op->names[a].len) {
             etp_json_str(j, op->names[a]);
         }
-        for (size_t k = 0; k < op->merged.n; k++) {
-            if (op->merged.items[k].arm == a) {
-                etp_json_str(j, op->merged.items[k].row->name);
-            }
+        for (size_t k = 0; k < op->merged[a].n; k++) {
+            etp_json_str(j, op->merged[a].items[k]->name);
         }
         etp_json_end(j);
     }

@@ -37,8 +37,8 @@ typedef struct page_data {
 static int64_t total_ns(const etp_ab_operator *op, uint32_t arm)
 {
     int64_t sum = op->rows[arm] ? op->rows[arm]->total_ns : 0;
-    for (size_t i = 0; i < op->merged.n; i++) {
-        sum += op->merged.items[i].arm == arm ? op->merged.items[i].row->total_ns : 0;
+    for (size_t i = 0; i < op->merged[arm].n; i++) {
+        sum += op->merged[arm].items[i]->total_ns;
     }
     return sum;
 }

@@ -47,9 +47,9 @@ static double op_ns(const etp_fixer *f, uint32_t at, size_t dump)
     const etp_ab_operator *op = &f->ab->operators[at];
     const etp_profile *p = f->ab->arms[f->arm].profile;
     double sum = op->rows[f->arm] ? usual(p, op->rows[f->arm], dump) : 0;
-    for (size_t i = 0; i < op->merged.n; i++) {
-        const etp_ab_merged *m = &op->merged.items[i];
-        sum += m->arm == f->arm && m->row != op->rows[f->arm] ? usual(p, m->row, dump) : 0;
+    for (size_t i = 0; i < op->merged[f->arm].n; i++) {
+        const etp_profile_row *row = op->merged[f->arm].items[i];
+        sum += row != op->rows[f->arm] ? usual(p, row, dump) : 0;
     }
     return sum;
 }

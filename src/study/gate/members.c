@@ -291,10 +291,9 @@ static double ticks_of(const etp_ab *ab, const etp_ab_operator *op, uint32_t arm
     const etp_profile *p = ab->arms[arm].profile;
     const etp_profile_row *own = op->rows[arm];
     int64_t sum = own && own->tick_ns ? etp_profile_cut_ns(p, own) : 0;
-    for (size_t i = 0; i < op->merged.n; i++) {
-        const etp_profile_row *row = op->merged.items[i].row;
-        bool more = op->merged.items[i].arm == arm && row != own && row->tick_ns;
-        sum += more ? etp_profile_cut_ns(p, row) : 0;
+    for (size_t i = 0; i < op->merged[arm].n; i++) {
+        const etp_profile_row *row = op->merged[arm].items[i];
+        sum += row != own && row->tick_ns ? etp_profile_cut_ns(p, row) : 0;
     }
     return (double)sum;
 }

@@ -18,6 +18,7 @@ typedef struct fixture {
     int64_t category_ns[2], category_cut_ns[2], op_ns[2];
     double category_speedup, category_lo, category_hi;
     const etp_profile_row *rows[2];
+    etp_profile_rows merged[2];
     etp_ab_operator op;
     double values[BLOCKS * 2], old_values[BLOCKS * 2];
     etp_gate gate;
@@ -80,7 +81,7 @@ static int set_up(void **state)
     f.category_speedup = 1.25, f.category_lo = 1.2, f.category_hi = 1.4;
     f.op_ns[0] = ETP_NS_UNKNOWN, f.op_ns[1] = 180000;
     f.arms[0].traced_ns = 10000000, f.arms[1].traced_ns = 5000000;
-    f.op = (etp_ab_operator){.id = "op3", .ns = f.op_ns, .rows = f.rows};
+    f.op = (etp_ab_operator){.id = "op3", .ns = f.op_ns, .rows = f.rows, .merged = f.merged};
     f.ab = (etp_ab){
         .arena = &f.arena,
         .title = "toy",
