@@ -171,23 +171,6 @@ static bool prepare(const options *o, launch *l)
     return launch_pin(l);
 }
 
-static int start(const options *o, launch *l, const char *method)
-{
-    report(o, l, method); // afterwards this process is the program
-    if (strcmp(method, "none") == 0) {
-        launch_as_it_is(l);
-    } else {
-        launch_preloaded(l);
-    }
-    int error = errno;
-    report(o, l, method);
-    (void)complain(l->why);
-    if (error == ENOENT) {
-        return LAUNCH_NOT_FOUND;
-    }
-    return error == EPERM ? LAUNCH_FAILED : LAUNCH_NOT_EXECUTABLE;
-}
-
 int main(int argc, char **argv)
 {
     launch l = {0};
@@ -225,5 +208,17 @@ int main(int argc, char **argv)
         report(&o, &l, method);
         return complain(l.why);
     }
-    return start(&o, &l, method);
+    report(&o, &l, method); // afterwards this process is the program
+    if (strcmp(method, "none") == 0) {
+        launch_as_it_is(&l);
+    } else {
+        launch_preloaded(&l);
+    }
+    int error = errno;
+    report(&o, &l, method);
+    (void)complain(l.why);
+    if (error == ENOENT) {
+        return LAUNCH_NOT_FOUND;
+    }
+    return error == EPERM ? LAUNCH_FAILED : LAUNCH_NOT_EXECUTABLE;
 }

@@ -111,24 +111,18 @@ static void write_unit(etp_sink *sink, uint32_t c)
     etp_sink_printf(sink, "\\u%04x", (unsigned)c);
 }
 
-// How many bytes S begins with that stand for themselves.
-static size_t plain_bytes(etp_str s)
-{
-    size_t n = 0;
-    for (; n < s.len; n++) {
-        unsigned char c = (unsigned char)s.ptr[n];
-        if (c < 0x20 || c >= 0x7F || c == '"' || c == '\\') {
-            break;
-        }
-    }
-    return n;
-}
-
 static void write_escaped(etp_sink *sink, etp_str s)
 {
     etp_sink_char(sink, '"');
     for (;;) {
-        size_t plain = plain_bytes(s);
+        // How many bytes S begins with that stand for themselves.
+        size_t plain = 0;
+        for (; plain < s.len; plain++) {
+            unsigned char c = (unsigned char)s.ptr[plain];
+            if (c < 0x20 || c >= 0x7F || c == '"' || c == '\\') {
+                break;
+            }
+        }
         etp_sink_write(sink, (etp_str){s.ptr, plain});
         if (plain == s.len) {
             break;

@@ -216,20 +216,6 @@ const char *etp_format_ns(double ns, char buf[static ETP_NUMBER_CHARS])
     return buf;
 }
 
-// Cuts zeros off the end of a fraction.
-static void trim_zeros(char *text)
-{
-    char *end = text + strlen(text);
-    if (strchr(text, '.')) {
-        while (end[-1] == '0') {
-            *--end = '\0';
-        }
-        if (end[-1] == '.') {
-            end[-1] = '\0';
-        }
-    }
-}
-
 const char *etp_format_digits(double v, int digits, char buf[static ETP_NUMBER_CHARS])
 {
     enum { MOST_DECIMALS = 9 };
@@ -250,7 +236,16 @@ const char *etp_format_digits(double v, int digits, char buf[static ETP_NUMBER_C
     int before = magnitude > 0 ? (int)floor(log10(magnitude)) + 1 : 1; // digits before the point
     int decimals = (int)fmax(0, fmin(digits - before, MOST_DECIMALS));
     snprintf(text, sizeof text, "%.*f", decimals, magnitude);
-    trim_zeros(text);
+    // Cuts zeros off the end of a fraction.
+    char *end = text + strlen(text);
+    if (strchr(text, '.')) {
+        while (end[-1] == '0') {
+            *--end = '\0';
+        }
+        if (end[-1] == '.') {
+            end[-1] = '\0';
+        }
+    }
     snprintf(buf, ETP_NUMBER_CHARS, "%s%s", etp_if(strcmp(text, "0") != 0, sign), text);
     return buf;
 }

@@ -50,14 +50,6 @@ bool etp_is_harmless(etp_str s)
     return true;
 }
 
-// Unicode has a picture for each: U+2400 and on for 0 … 0x1F, U+2421 for 0x7F.
-static void control_picture(etp_sink *sink, unsigned char c)
-{
-    unsigned char low = c == 0x7F ? 0x21 : c;
-    char picture[3] = {(char)0xE2, (char)0x90, (char)(0x80 | low)}; // U+2400 + low
-    etp_sink_write(sink, (etp_str){picture, 3});
-}
-
 void etp_sink_shown(etp_sink *sink, etp_str s, bool lines)
 {
     while (s.len) {
@@ -70,7 +62,10 @@ void etp_sink_shown(etp_sink *sink, etp_str s, bool lines)
         } else if (lines && (c == '\n' || c == '\t')) {
             etp_sink_char(sink, s.ptr[0]);
         } else if (valid && (c < 0x20 || c == 0x7F)) {
-            control_picture(sink, c);
+            // Unicode has a picture for each: U+2400 and on for 0 … 0x1F, U+2421 for 0x7F.
+            unsigned char low = c == 0x7F ? 0x21 : c;
+            char picture[3] = {(char)0xE2, (char)0x90, (char)(0x80 | low)}; // U+2400 + low
+            etp_sink_write(sink, (etp_str){picture, 3});
         } else if (!valid ||
                    etp_is_deceptive(etp_utf8_code_point((const unsigned char *)s.ptr, n))) {
             etp_sink_z(sink, "\xEF\xBF\xBD");

@@ -7,12 +7,6 @@
 #include <stdint.h>
 #include <string.h>
 
-static size_t min3(size_t a, size_t b, size_t c)
-{
-    size_t m = ETP_MIN(a, b);
-    return ETP_MIN(m, c);
-}
-
 // Levenshtein's, with one row of the table: ROW[j] is the distance of the letters of A so far to
 // the first J of B. Longer words are none of ours.
 static size_t edit_distance(const char *a, const char *b)
@@ -31,7 +25,9 @@ static size_t edit_distance(const char *a, const char *b)
         for (size_t j = 1; j <= n; j++) {
             size_t cost = diagonal + (a[i - 1] != b[j - 1]);
             diagonal = row[j];
-            row[j] = min3(cost, row[j] + 1, row[j - 1] + 1);
+            const size_t c = row[j - 1] + 1;
+            size_t m = ETP_MIN(cost, row[j] + 1);
+            row[j] = ETP_MIN(m, c);
         }
     }
     return row[n];

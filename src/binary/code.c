@@ -57,10 +57,12 @@ const char *etp_code_title(etp_code code)
 
 // ---- x86-64 ----
 
-// Prefix bytes of the legacy encodings; *OUT is the one that selects the instruction: F3 and F2
-// before 66.
-static size_t skip_prefixes(const uint8_t *bytes, size_t len, uint8_t *out)
+etp_code etp_code_of_x86(const uint8_t *bytes, size_t len)
 {
+    etp_x86_opcode op = {0};
+    // Prefix bytes of the legacy encodings; *OUT is the one that selects the instruction: F3 and F2
+    // before 66.
+    uint8_t *out = &op.prefix;
     size_t i = 0;
     *out = 0;
     for (; i < len; i++) {
@@ -76,13 +78,6 @@ static size_t skip_prefixes(const uint8_t *bytes, size_t len, uint8_t *out)
             *out = 1;
         }
     }
-    return i;
-}
-
-etp_code etp_code_of_x86(const uint8_t *bytes, size_t len)
-{
-    etp_x86_opcode op = {0};
-    size_t i = skip_prefixes(bytes, len, &op.prefix);
     const uint8_t *p = bytes + i;
     size_t left = len - i, modrm;
     if (left >= 6 && p[0] == 0x62) {
@@ -127,43 +122,32 @@ etp_code etp_code_of_a64(uint32_t instruction)
     return etp_encoding_of_a64(instruction);
 }
 
-static etp_status count_x86(etp_bytes code, etp_code_count *out, etp_error *err)
-{
-    etp_x86_reader reader;
-    ETP_TRY(etp_x86_reader_open(&reader, err));
-    size_t at = 0;
-    while (at < code.len) {
-        size_t n = etp_x86_length(&reader, code.ptr + at, code.len - at);
-        if (n == 0) {
-            break;
-        }
-        out->of[etp_code_of_x86(code.ptr + at, n)]++;
-        out->instructions++;
-        at += n;
-    }
-    out->whole = at == code.len;
-    etp_x86_reader_close(&reader);
-    return ETP_OK;
-}
-
-static void count_a64(etp_bytes code, etp_code_count *out)
-{
-    for (size_t i = 0; i + 4 <= code.len; i += 4) {
-        out->of[etp_code_of_a64(etp_load_u32(code.ptr + i))]++;
-        out->instructions++;
-    }
-    out->whole = code.len % 4 == 0;
-}
-
 etp_status etp_code_of(etp_machine machine, etp_bytes code, etp_code_count *out_count,
                        etp_code *out, etp_error *err)
 {
     *out_count = (etp_code_count){0};
     *out = ETP_CODE_UNKNOWN;
     if (machine == ETP_MACHINE_X86_64) {
-        ETP_TRY(count_x86(code, out_count, err));
+        etp_x86_reader reader;
+        ETP_TRY(etp_x86_reader_open(&reader, err));
+        size_t at = 0;
+        while (at < code.len) {
+            size_t n = etp_x86_length(&reader, code.ptr + at, code.len - at);
+            if (n == 0) {
+                break;
+            }
+            out_count->of[etp_code_of_x86(code.ptr + at, n)]++;
+            out_count->instructions++;
+            at += n;
+        }
+        out_count->whole = at == code.len;
+        etp_x86_reader_close(&reader);
     } else if (machine == ETP_MACHINE_AARCH64) {
-        count_a64(code, out_count);
+        for (size_t i = 0; i + 4 <= code.len; i += 4) {
+            out_count->of[etp_code_of_a64(etp_load_u32(code.ptr + i))]++;
+            out_count->instructions++;
+        }
+        out_count->whole = code.len % 4 == 0;
     }
     for (etp_code c = ETP_CODE_SCALAR; c < ETP_CODES; c++) {
         *out = out_count->of[c] ? c : *out;

@@ -177,21 +177,16 @@ static bool unqualified(reader *r, bool *first)
 
 static bool name_of(reader *r, bool *first, unsigned nested);
 
-static bool local_name(reader *r, bool *first, unsigned nested)
-{
-    if (!name_of(r, first, nested + 1) || !skip_types(r)) {
-        return false;
-    }
-    return take(r, "s") ? true : name_of(r, first, nested + 1);
-}
-
 static bool name_of(reader *r, bool *first, unsigned nested)
 {
     if (nested > 8) {
         return false;
     }
     if (take(r, "Z")) {
-        return local_name(r, first, nested);
+        if (!name_of(r, first, nested + 1) || !skip_types(r)) {
+            return false;
+        }
+        return take(r, "s") ? true : name_of(r, first, nested + 1);
     }
     if (!take(r, "N")) {
         if (take(r, "St")) {

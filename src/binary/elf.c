@@ -32,35 +32,6 @@ static void read_notes(etp_image *elf, etp_bytes notes, etp_arena *arena)
     }
 }
 
-static etp_status read_segments(etp_image *elf, const etp_elf_tables *t, etp_arena *arena,
-                                etp_error *err)
-{
-    const uint8_t *head = elf->file.ptr;
-    uint64_t offset = etp_load_u64(head + 32);
-    if (t->n_segments == 0 || t->n_segments > ETP_IMAGE_SEGMENTS) {
-        return etp_fail_at(err, ETP_CORRUPT, 32,
-                           "program headers: %u of %u bytes at %llu in a file of %zu bytes",
-                           etp_load_u16(head + 56), etp_load_u16(head + 54),
-                           (unsigned long long)offset, elf->file.len);
-    }
-    for (size_t i = 0; i < t->n_segments; i++) {
-        etp_elf_segment p = etp_elf_segment_at(t, i);
-        if (!p.bytes.ptr) {
-            continue; // a stripped file may speak of segments that were cut off
-        }
-        if (p.type == ETP_ELF_LOAD && (p.flags & ETP_ELF_EXECUTABLE) &&
-            p.bytes.len <= UINT64_MAX - p.address) {
-            elf->segments[elf->n_segments++] = (etp_image_segment){p.address, p.bytes.len, p.bytes};
-        } else if (p.type == ETP_ELF_NOTE) {
-            read_notes(elf, p.bytes, arena);
-        }
-    }
-    if (elf->n_segments == 0) {
-        return etp_fail_at(err, ETP_CORRUPT, offset, "no segment of the file holds code");
-    }
-    return ETP_OK;
-}
-
 static void read_symbols(etp_image *elf, etp_bytes table, etp_bytes names, etp_arena *arena)
 {
     size_t n = table.len / ETP_ELF_SYMBOL_BYTES;
@@ -98,30 +69,6 @@ static bool is_code(const etp_elf_section *s, etp_str name)
            s->bytes.len <= UINT64_MAX - s->address;
 }
 
-static void read_sections(etp_image *elf, const etp_elf_tables *t, etp_arena *arena)
-{
-    for (size_t i = 0; i < t->n_sections; i++) { // a program runs without them
-        etp_elf_section s, texts;
-        if (!etp_elf_section_at(t, i, &s)) {
-            continue;
-        }
-        etp_str name = etp_image_name_at(t->names, s.name);
-        etp_range code = {s.address, s.address + s.bytes.len};
-        if (is_code(&s, name)) {
-            ETP_ADD(arena, &elf->code, code);
-        }
-        if (s.type == ETP_ELF_RELA) {
-            read_pointers(elf, s.bytes, arena);
-        }
-        if ((s.type == ETP_ELF_SYMTAB || s.type == ETP_ELF_DYNSYM) && s.link < t->n_sections &&
-            etp_elf_section_at(t, s.link, &texts)) {
-            read_symbols(elf, s.bytes, texts.bytes, arena);
-        } else if (etp_str_eqz(name, ".eh_frame")) {
-            etp_image_read_unwind(s.bytes, s.address, arena, &elf->ranges);
-        }
-    }
-}
-
 etp_bytes etp_elf_section_named(const etp_image *elf, const char *name)
 {
     etp_elf_tables t;
@@ -148,7 +95,48 @@ etp_status etp_elf_read(etp_image *elf, etp_arena *arena, etp_error *err)
     elf->range_bounds = ETP_BOUNDS_UNWIND;
     elf->machine = t.machine == ETP_ELF_AARCH64 ? ETP_MACHINE_AARCH64 : ETP_MACHINE_UNKNOWN;
     elf->machine = t.machine == ETP_ELF_X86_64 ? ETP_MACHINE_X86_64 : elf->machine;
-    ETP_TRY(read_segments(elf, &t, arena, err));
-    read_sections(elf, &t, arena);
+    const uint8_t *head = elf->file.ptr;
+    uint64_t offset = etp_load_u64(head + 32);
+    if (t.n_segments == 0 || t.n_segments > ETP_IMAGE_SEGMENTS) {
+        return etp_fail_at(err, ETP_CORRUPT, 32,
+                           "program headers: %u of %u bytes at %llu in a file of %zu bytes",
+                           etp_load_u16(head + 56), etp_load_u16(head + 54),
+                           (unsigned long long)offset, elf->file.len);
+    }
+    for (size_t i = 0; i < t.n_segments; i++) {
+        etp_elf_segment p = etp_elf_segment_at(&t, i);
+        if (!p.bytes.ptr) {
+            continue; // a stripped file may speak of segments that were cut off
+        }
+        if (p.type == ETP_ELF_LOAD && (p.flags & ETP_ELF_EXECUTABLE) &&
+            p.bytes.len <= UINT64_MAX - p.address) {
+            elf->segments[elf->n_segments++] = (etp_image_segment){p.address, p.bytes.len, p.bytes};
+        } else if (p.type == ETP_ELF_NOTE) {
+            read_notes(elf, p.bytes, arena);
+        }
+    }
+    if (elf->n_segments == 0) {
+        return etp_fail_at(err, ETP_CORRUPT, offset, "no segment of the file holds code");
+    }
+    for (size_t i = 0; i < t.n_sections; i++) { // a program runs without them
+        etp_elf_section s, texts;
+        if (!etp_elf_section_at(&t, i, &s)) {
+            continue;
+        }
+        etp_str name = etp_image_name_at(t.names, s.name);
+        etp_range code = {s.address, s.address + s.bytes.len};
+        if (is_code(&s, name)) {
+            ETP_ADD(arena, &elf->code, code);
+        }
+        if (s.type == ETP_ELF_RELA) {
+            read_pointers(elf, s.bytes, arena);
+        }
+        if ((s.type == ETP_ELF_SYMTAB || s.type == ETP_ELF_DYNSYM) && s.link < t.n_sections &&
+            etp_elf_section_at(&t, s.link, &texts)) {
+            read_symbols(elf, s.bytes, texts.bytes, arena);
+        } else if (etp_str_eqz(name, ".eh_frame")) {
+            etp_image_read_unwind(s.bytes, s.address, arena, &elf->ranges);
+        }
+    }
     return ETP_OK;
 }

@@ -33,17 +33,6 @@ etp_flow etp_flow_a64(uint32_t w)
     return f;
 }
 
-// Prefixes that change nothing about where control goes.
-static size_t prefixes(const uint8_t *p, size_t len)
-{
-    size_t i = 0;
-    while (i < len && (p[i] == 0x66 || p[i] == 0xf2 || p[i] == 0xf3 || p[i] == 0x2e ||
-                       p[i] == 0x3e || (p[i] & 0xf0) == 0x40)) {
-        i++;
-    }
-    return i;
-}
-
 static int64_t load_distance(const uint8_t *p, size_t bytes)
 {
     uint64_t v = 0;
@@ -62,7 +51,12 @@ etp_flow etp_flow_x86(etp_x86_reader *reader, const uint8_t *code, size_t len)
 {
     size_t n = etp_x86_length(reader, code, len);
     etp_flow f = {n ? ETP_FLOW_NEXT : ETP_FLOW_NONE, n, 0};
-    size_t at = prefixes(code, n);
+    // Prefixes that change nothing about where control goes.
+    size_t at = 0;
+    while (at < n && (code[at] == 0x66 || code[at] == 0xf2 || code[at] == 0xf3 ||
+                      code[at] == 0x2e || code[at] == 0x3e || (code[at] & 0xf0) == 0x40)) {
+        at++;
+    }
     if (at == n) {
         return f;
     }

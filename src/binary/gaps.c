@@ -68,16 +68,6 @@ static size_t zeros(const filler *w, etp_bytes code, size_t at)
     return unit;
 }
 
-static void keep_target(filler *w, uint64_t first, uint64_t last, uint64_t from, const etp_flow *f)
-{
-    uint64_t to = from + (uint64_t)f->distance;
-    bool goes = f->kind == ETP_FLOW_BRANCH || f->kind == ETP_FLOW_JUMP;
-    arc one = {from, to, f->kind == ETP_FLOW_BRANCH};
-    if (goes && to >= first && to < last) {
-        ETP_ADD(&w->scratch, &w->arcs, one);
-    }
-}
-
 // Is HERE named? Moves on to the first named address behind it.
 static bool is_named(filler *w, uint64_t here)
 {
@@ -139,7 +129,12 @@ static void linear_sweep(filler *w, uint64_t first, uint64_t last, etp_bytes cod
                        !is.away && !named};
             ETP_ADD(&w->scratch, &w->begins, b);
         }
-        keep_target(w, first, last, here, &f);
+        uint64_t to = here + (uint64_t)f.distance;
+        bool goes = f.kind == ETP_FLOW_BRANCH || f.kind == ETP_FLOW_JUMP;
+        arc one = {here, to, f.kind == ETP_FLOW_BRANCH};
+        if (goes && to >= first && to < last) {
+            ETP_ADD(&w->scratch, &w->arcs, one);
+        }
         is = (sweep_state){.away = f.kind == ETP_FLOW_AWAY || f.kind == ETP_FLOW_JUMP ||
                                    f.kind == ETP_FLOW_INDIRECT,
                            .cases = f.kind == ETP_FLOW_INDIRECT,
@@ -169,11 +164,19 @@ static bool is_strong(const begin *b)
     return b->named || (b->padded && !b->behind_call);
 }
 
-// Which begins does no arc lead across? CROSSED has room for one more than there are. NAMED[i]
-// counts the named begins before the i-th: an arc across one of those leads to a part of a function
-// that the compiler put elsewhere, and says nothing of what is between.
-static void cross(const filler *w, const uint32_t *named, int32_t *crossed)
+static void keep(filler *w)
 {
+    int32_t *crossed = etp_arena_alloc_array(&w->scratch, w->begins.n + 2, sizeof *crossed);
+    uint32_t *named = etp_arena_alloc_array(&w->scratch, w->begins.n + 1, sizeof *named);
+    if (!crossed || !named) {
+        return;
+    }
+    for (size_t i = 0; i < w->begins.n; i++) {
+        named[i + 1] = named[i] + w->begins.items[i].named;
+    }
+    // Which begins does no arc lead across? CROSSED has room for one more than there are. NAMED[i]
+    // counts the named begins before the i-th: an arc across one of those leads to a part of a
+    // function that the compiler put elsewhere, and says nothing of what is between.
     for (size_t i = 0; i < w->arcs.n; i++) {
         const arc *a = &w->arcs.items[i];
         size_t at_target = begin_from(w, a->to);
@@ -193,19 +196,6 @@ static void cross(const filler *w, const uint32_t *named, int32_t *crossed)
             crossed[at_target + 1]--;
         }
     }
-}
-
-static void keep(filler *w)
-{
-    int32_t *crossed = etp_arena_alloc_array(&w->scratch, w->begins.n + 2, sizeof *crossed);
-    uint32_t *named = etp_arena_alloc_array(&w->scratch, w->begins.n + 1, sizeof *named);
-    if (!crossed || !named) {
-        return;
-    }
-    for (size_t i = 0; i < w->begins.n; i++) {
-        named[i + 1] = named[i] + w->begins.items[i].named;
-    }
-    cross(w, named, crossed);
     etp_range open = {0};
     int32_t depth = 0;
     for (size_t i = 0; i < w->begins.n; i++) {
@@ -243,33 +233,27 @@ static int by_start(const void *pa, const void *pb)
     return ETP_ORDER(a->start, b->start);
 }
 
-// Everything that tables speak of, by start.
-static etp_range *known_ranges(filler *w, size_t *out_n)
+static void fill_all(filler *w)
 {
-    const etp_image *image = w->image;
     size_t n = 0;
+    // Everything that tables speak of, by start.
+    const etp_image *image = w->image;
+    size_t count = 0;
     etp_range *known =
         etp_arena_alloc_array(&w->scratch, image->symbols.n + image->ranges.n + 1, sizeof *known);
     for (size_t i = 0; known && i < image->symbols.n; i++) {
         const etp_image_symbol *s = &image->symbols.items[i];
         if (s->end > s->start) {
-            known[n++] = (etp_range){s->start, s->end};
+            known[count++] = (etp_range){s->start, s->end};
         }
     }
     for (size_t i = 0; known && i < image->ranges.n; i++) {
-        known[n++] = image->ranges.items[i];
+        known[count++] = image->ranges.items[i];
     }
-    if (n > 1) {
-        qsort(known, n, sizeof *known, by_start);
+    if (count > 1) {
+        qsort(known, count, sizeof *known, by_start);
     }
-    *out_n = n;
-    return known;
-}
-
-static void fill_all(filler *w)
-{
-    size_t n = 0;
-    const etp_range *known = known_ranges(w, &n);
+    n = count;
     if (!known) {
         return;
     }

@@ -55,37 +55,31 @@ static uint64_t big(const uint8_t *p, size_t bytes)
     return v;
 }
 
-// The arm64 part of a universal file, else its x86-64 part; the file itself when it is none.
-static etp_status choose_part(etp_bytes file, etp_bytes *out, etp_error *err)
-{
-    *out = file;
-    uint64_t magic = file.len >= 8 ? big(file.ptr, 4) : 0;
-    if (magic != FAT_MAGIC && magic != FAT_MAGIC_64) {
-        return ETP_OK;
-    }
-    bool wide = magic == FAT_MAGIC_64;
-    uint64_t n = big(file.ptr + 4, 4), size = wide ? 32 : 20;
-    if (n > FAT_PARTS || n * size > file.len - 8) { // a Java class begins with these bytes too
-        return etp_fail_at(err, ETP_UNSUPPORTED, 4, "neither ELF nor Mach-O");
-    }
-    etp_bytes x86 = {0}, arm = {0};
-    for (uint64_t i = 0; i < n; i++) {
-        const uint8_t *p = file.ptr + 8 + i * size;
-        etp_bytes one = wide ? etp_image_part(file, big(p + 8, 8), big(p + 16, 8))
-                             : etp_image_part(file, big(p + 8, 4), big(p + 12, 4));
-        x86 = big(p, 4) == CPU_X86_64 ? one : x86;
-        arm = big(p, 4) == CPU_ARM64 ? one : arm;
-    }
-    *out = arm.ptr ? arm : x86;
-    return out->ptr ? ETP_OK
-                    : etp_fail_at(err, ETP_UNSUPPORTED, 8,
-                                  "a universal file without a part for arm64 or x86-64");
-}
-
 static etp_status read_tables(etp_bytes whole, etp_arena *arena, etp_image **out, etp_error *err)
 {
     etp_bytes file;
-    ETP_TRY(choose_part(whole, &file, err));
+    // The arm64 part of a universal file, else its x86-64 part; the file itself when it is none.
+    file = whole;
+    uint64_t magic = whole.len >= 8 ? big(whole.ptr, 4) : 0;
+    if (magic == FAT_MAGIC || magic == FAT_MAGIC_64) {
+        bool wide = magic == FAT_MAGIC_64;
+        uint64_t n = big(whole.ptr + 4, 4), size = wide ? 32 : 20;
+        if (n > FAT_PARTS || n * size > whole.len - 8) { // a Java class begins with these bytes too
+            return etp_fail_at(err, ETP_UNSUPPORTED, 4, "neither ELF nor Mach-O");
+        }
+        etp_bytes x86 = {0}, arm = {0};
+        for (uint64_t i = 0; i < n; i++) {
+            const uint8_t *p = whole.ptr + 8 + i * size;
+            etp_bytes one = wide ? etp_image_part(whole, big(p + 8, 8), big(p + 16, 8))
+                                 : etp_image_part(whole, big(p + 8, 4), big(p + 12, 4));
+            x86 = big(p, 4) == CPU_X86_64 ? one : x86;
+            arm = big(p, 4) == CPU_ARM64 ? one : arm;
+        }
+        file = arm.ptr ? arm : x86;
+        ETP_TRY(file.ptr ? ETP_OK
+                         : etp_fail_at(err, ETP_UNSUPPORTED, 8,
+                                       "a universal file without a part for arm64 or x86-64"));
+    }
     bool elf = file.len >= 16 && memcmp(file.ptr, "\177ELF", 4) == 0;
     bool macho = file.len >= 16 && memcmp(file.ptr, "\317\372\355\376", 4) == 0;
     if (!elf && !macho) {

@@ -25,20 +25,6 @@ static bool leaves(etp_flow_kind kind)
            kind == ETP_FLOW_AWAY;
 }
 
-static size_t range_around(const joiner *j, uint64_t address)
-{
-    size_t lo = 0, hi = j->n;
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (j->ranges[mid].start <= address) {
-            lo = mid + 1;
-        } else {
-            hi = mid;
-        }
-    }
-    return lo > 0 && address < j->ranges[lo - 1].end ? lo - 1 : j->n;
-}
-
 // Ranges FIRST to LAST are one, unless a name or a gap is between.
 static void join(joiner *j, size_t first, size_t last)
 {
@@ -66,7 +52,17 @@ static void look_at(joiner *j, size_t at)
         if (f.kind != ETP_FLOW_BRANCH) {
             continue;
         }
-        size_t to = range_around(j, r->start + i + (uint64_t)f.distance);
+        const uint64_t address = r->start + i + (uint64_t)f.distance;
+        size_t lo = 0, hi = j->n;
+        while (lo < hi) {
+            size_t mid = lo + (hi - lo) / 2;
+            if (j->ranges[mid].start <= address) {
+                lo = mid + 1;
+            } else {
+                hi = mid;
+            }
+        }
+        size_t to = lo > 0 && address < j->ranges[lo - 1].end ? lo - 1 : j->n;
         if (to < j->n && to != at) {
             join(j, ETP_MIN(to, at), ETP_MAX(at, to));
         }

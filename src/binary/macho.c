@@ -227,20 +227,6 @@ static void make_ranges(reader *r)
     }
 }
 
-static void read_command(reader *r, const command *c)
-{
-    if (c->type == LC_SEGMENT_64) {
-        read_segment(r, c);
-    } else if (c->type == LC_SYMTAB) {
-        read_symbols(r, c); // sections come before it
-    } else if (c->type == LC_UUID && c->bytes.len >= 24) {
-        etp_image_set_id(r->image, etp_image_part(c->bytes, 8, 16), r->arena);
-    } else if (c->type == LC_FUNCTION_STARTS && c->bytes.len >= 16) {
-        r->starts = etp_image_part(r->image->file, etp_load_u32(c->bytes.ptr + 8),
-                                   etp_load_u32(c->bytes.ptr + 12));
-    }
-}
-
 etp_status etp_macho_read(etp_image *image, etp_arena *arena, etp_error *err)
 {
     reader r = {.image = image, .arena = arena};
@@ -257,7 +243,16 @@ etp_status etp_macho_read(etp_image *image, etp_arena *arena, etp_error *err)
     command c;
     size_t at = 0;
     while (seen < n && seen < MAX_COMMANDS && next_command(image, &at, &c)) {
-        read_command(&r, &c);
+        if (c.type == LC_SEGMENT_64) {
+            read_segment(&r, &c);
+        } else if (c.type == LC_SYMTAB) {
+            read_symbols(&r, &c); // sections come before it
+        } else if (c.type == LC_UUID && c.bytes.len >= 24) {
+            etp_image_set_id(r.image, etp_image_part(c.bytes, 8, 16), r.arena);
+        } else if (c.type == LC_FUNCTION_STARTS && c.bytes.len >= 16) {
+            r.starts = etp_image_part(r.image->file, etp_load_u32(c.bytes.ptr + 8),
+                                      etp_load_u32(c.bytes.ptr + 12));
+        }
         seen++;
     }
     if (seen < n) {

@@ -99,32 +99,28 @@ static etp_status write_slices(etp_cli *cli, const convert_options *o, const etp
     return ETP_OK;
 }
 
-// What a picture of widths cannot show is said.
-static void tell_left_out(const etp_cli *cli, const etp_stacks *s)
-{
-    if (cli->quiet) {
-        return;
-    }
-    for (size_t side = 0; side < s->n_sides; side++) {
-        // A mean of differences may be negative (a remainder that is over-explained); a width
-        // cannot.
-        if (s->below_zero_ns[side]) {
-            etp_say("etprof: %.*s: the stacks leave out %s ns of negative sums\n",
-                    ETP_STR_ARG(s->names[side]), ETP_CHANGE((double)s->below_zero_ns[side], 0));
-        }
-        if (s->tracer_ns[side]) {
-            etp_say("etprof: %.*s: stacks are of traced inferences; untraced ones take %s ns\n",
-                    ETP_STR_ARG(s->names[side]), ETP_CHANGE((double)s->tracer_ns[side], 0));
-        }
-    }
-}
-
 static etp_status write_stacks(etp_cli *cli, const convert_options *o, const etp_stacks *stacks,
                                etp_error *err)
 {
     view v = {.to = o->to + 1, .stacks = stacks, .negate = o->negate, .arena = &cli->arena};
     ETP_TRY(etp_cli_emit_by(cli, fill, &v, err));
-    tell_left_out(cli, stacks);
+    // What a picture of widths cannot show is said.
+    if (!cli->quiet) {
+        for (size_t side = 0; side < stacks->n_sides; side++) {
+            // A mean of differences may be negative (a remainder that is over-explained); a width
+            // cannot.
+            if (stacks->below_zero_ns[side]) {
+                etp_say("etprof: %.*s: the stacks leave out %s ns of negative sums\n",
+                        ETP_STR_ARG(stacks->names[side]),
+                        ETP_CHANGE((double)stacks->below_zero_ns[side], 0));
+            }
+            if (stacks->tracer_ns[side]) {
+                etp_say("etprof: %.*s: stacks are of traced inferences; untraced ones take %s ns\n",
+                        ETP_STR_ARG(stacks->names[side]),
+                        ETP_CHANGE((double)stacks->tracer_ns[side], 0));
+            }
+        }
+    }
     return ETP_OK;
 }
 
@@ -156,28 +152,6 @@ static etp_str stem(const char *path)
     return name;
 }
 
-static etp_status write_dump(etp_cli *cli, const convert_options *o, const etp_ops_answer *ops,
-                             etp_str title, etp_error *err)
-{
-    if (to_slices(o)) {
-        etp_slice_op *rows = NULL;
-        etp_slices slices;
-        ETP_TRY(etp_convert_ops(ops, &cli->arena, &rows, err));
-        ETP_TRY(
-            etp_slices_of_trace(ops->trace, &ops->table, rows, title, &cli->arena, &slices, err));
-        return write_slices(cli, o, &slices, err);
-    }
-    const char **categories = ETP_NEW_ARRAY(&cli->arena, const char *, ops->table.n_rows);
-    ETP_NEED(categories, err, "operators");
-    for (size_t i = 0; i < ops->table.n_rows; i++) {
-        categories[i] = etp_category_name(ops->names[i].category);
-    }
-    etp_stacks stacks;
-    ETP_TRY(
-        etp_stacks_of_trace(ops->trace, &ops->table, categories, title, &cli->arena, &stacks, err));
-    return write_stacks(cli, o, &stacks, err);
-}
-
 static etp_status convert_dump(etp_cli *cli, const convert_options *o, const char *path, inputs *in,
                                etp_error *err)
 {
@@ -206,7 +180,23 @@ static etp_status convert_dump(etp_cli *cli, const convert_options *o, const cha
     if (doubt) {
         etp_say("etprof: %s: %s\n", path, doubt);
     }
-    return write_dump(cli, o, &ops, o->name1 ? etp_str_from(o->name1) : stem(path), err);
+    const etp_str title = o->name1 ? etp_str_from(o->name1) : stem(path);
+    if (to_slices(o)) {
+        etp_slice_op *rows = NULL;
+        etp_slices slices;
+        ETP_TRY(etp_convert_ops(&ops, &cli->arena, &rows, err));
+        ETP_TRY(etp_slices_of_trace(ops.trace, &ops.table, rows, title, &cli->arena, &slices, err));
+        return write_slices(cli, o, &slices, err);
+    }
+    const char **categories = ETP_NEW_ARRAY(&cli->arena, const char *, ops.table.n_rows);
+    ETP_NEED(categories, err, "operators");
+    for (size_t i = 0; i < ops.table.n_rows; i++) {
+        categories[i] = etp_category_name(ops.names[i].category);
+    }
+    etp_stacks stacks;
+    ETP_TRY(
+        etp_stacks_of_trace(ops.trace, &ops.table, categories, title, &cli->arena, &stacks, err));
+    return write_stacks(cli, o, &stacks, err);
 }
 
 // ---- two sides ----
@@ -304,37 +294,6 @@ static etp_status check_kind(const convert_options *o, int operands, etp_error *
     return ETP_OK;
 }
 
-// Each combination that has no meaning is refused with the reason. An option that is silently
-// ignored would be taken for one that worked.
-static etp_status check(const convert_options *o, bool one, bool folder, etp_error *err)
-{
-    int to = o->to + 1;
-    if (to == TO_NONE) {
-        return etp_fail(err, ETP_USAGE, "--to is missing: chrome, speedscope, folded or parquet");
-    }
-    if (o->record && !o->program) {
-        return etp_fail(err, ETP_USAGE,
-                        "--etrecord needs --pte: the program leads from operators to the record");
-    }
-    if (o->negate && (to != TO_FOLDED || (one && !folder))) {
-        return etp_fail(err, ETP_USAGE, "--negate is for --to folded of two sides");
-    }
-    if ((o->baseline || o->candidate) && !(one && folder)) {
-        return etp_fail(err, ETP_USAGE,
-                        "--baseline and --candidate choose arms of one run folder; of two operands "
-                        "the first is the baseline");
-    }
-    if (o->phase && !(one && folder)) {
-        return etp_fail(err, ETP_USAGE,
-                        "--phase is for one run folder; of two operands the arms "
-                        "say it, as in DIR:ARM");
-    }
-    if (o->name2 && one) {
-        return etp_fail(err, ETP_USAGE, "--name2 is for two operands");
-    }
-    return ETP_OK;
-}
-
 // The Python package writes the rows: pyarrow has the format.
 static etp_status become_parquet(etp_cli *cli, const convert_options *o, int n_folders,
                                  const char *const *folders, etp_error *err)
@@ -382,7 +341,32 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     if (o->to + 1 == TO_PARQUET) {
         return become_parquet(cli, o, argc, (const char *const *)argv, err);
     }
-    ETP_TRY(check(o, one, folder, err));
+    // Each combination that has no meaning is refused with the reason. An option that is silently
+    // ignored would be taken for one that worked.
+    int to = o->to + 1;
+    if (to == TO_NONE) {
+        return etp_fail(err, ETP_USAGE, "--to is missing: chrome, speedscope, folded or parquet");
+    }
+    if (o->record && !o->program) {
+        return etp_fail(err, ETP_USAGE,
+                        "--etrecord needs --pte: the program leads from operators to the record");
+    }
+    if (o->negate && (to != TO_FOLDED || (one && !folder))) {
+        return etp_fail(err, ETP_USAGE, "--negate is for --to folded of two sides");
+    }
+    if ((o->baseline || o->candidate) && !(one && folder)) {
+        return etp_fail(err, ETP_USAGE,
+                        "--baseline and --candidate choose arms of one run folder; of two operands "
+                        "the first is the baseline");
+    }
+    if (o->phase && !(one && folder)) {
+        return etp_fail(err, ETP_USAGE,
+                        "--phase is for one run folder; of two operands the arms "
+                        "say it, as in DIR:ARM");
+    }
+    if (o->name2 && one) {
+        return etp_fail(err, ETP_USAGE, "--name2 is for two operands");
+    }
     if (!one || folder) {
         return convert_sides(cli, o, (const char *const *)argv, (size_t)argc, err);
     }

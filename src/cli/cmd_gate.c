@@ -76,8 +76,37 @@ static etp_status check_recorded(const etp_ab_session *session, etp_arena *arena
     return etp_run_altered(run, arena, out_altered, err);
 }
 
-static etp_status judge(etp_cli *cli, const gate_options *o, int argc, char **argv, etp_error *err)
+static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
+    const gate_options *o = opts;
+    int names = o->list + (o->save != NULL) + (o->forget != NULL);
+    if (names > 1 || (names == 1 && argc != (o->save != NULL))) {
+        return etp_fail(err, ETP_USAGE,
+                        "--list and --forget NAME stand alone, --save NAME takes one FOLDER");
+    }
+    if (names &&
+        (o->against || o->junit || o->baseline || o->bisect || o->min_grade || o->margin > 0)) {
+        return etp_fail(err, ETP_USAGE,
+                        "--list, --save and --forget judge nothing: options of a judgement do not "
+                        "go with them");
+    }
+    if (o->list) {
+        etp_baselines found;
+        ETP_TRY(etp_baseline_list(etp_cli_state(cli, ""), &cli->arena, &found, err));
+        return etp_cli_show(cli, &k_etp_baselines_document, &found,
+                            etp_baselines_report(&found, &cli->arena), "baselines", err);
+    }
+    if (o->save) {
+        return etp_cli_save(cli, o->save, argv[0], err);
+    }
+    if (o->forget) {
+        return etp_baseline_remove(etp_cli_state(cli, ""), o->forget, &cli->arena, err);
+    }
+    if (argc == 0) {
+        return etp_fail(
+            err, ETP_USAGE,
+            "FOLDER is missing, a run folder; e.g. etprof gate out_model 'speedup >= 1.3'");
+    }
     etp_ab_options how = {.units = o->units, .baseline = o->baseline, .as_is = true};
     etp_ab_session *session = NULL, *earlier = NULL;
     etp_gate gate;
@@ -112,46 +141,6 @@ static etp_status judge(etp_cli *cli, const gate_options *o, int argc, char **ar
     }
     etp_ab_close(earlier);
     etp_ab_close(session);
-    return st;
-}
-
-static etp_status list_names(etp_cli *cli, etp_error *err)
-{
-    etp_baselines found;
-    ETP_TRY(etp_baseline_list(etp_cli_state(cli, ""), &cli->arena, &found, err));
-    return etp_cli_show(cli, &k_etp_baselines_document, &found,
-                        etp_baselines_report(&found, &cli->arena), "baselines", err);
-}
-
-static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
-{
-    const gate_options *o = opts;
-    int names = o->list + (o->save != NULL) + (o->forget != NULL);
-    if (names > 1 || (names == 1 && argc != (o->save != NULL))) {
-        return etp_fail(err, ETP_USAGE,
-                        "--list and --forget NAME stand alone, --save NAME takes one FOLDER");
-    }
-    if (names &&
-        (o->against || o->junit || o->baseline || o->bisect || o->min_grade || o->margin > 0)) {
-        return etp_fail(err, ETP_USAGE,
-                        "--list, --save and --forget judge nothing: options of a judgement do not "
-                        "go with them");
-    }
-    if (o->list) {
-        return list_names(cli, err);
-    }
-    if (o->save) {
-        return etp_cli_save(cli, o->save, argv[0], err);
-    }
-    if (o->forget) {
-        return etp_baseline_remove(etp_cli_state(cli, ""), o->forget, &cli->arena, err);
-    }
-    if (argc == 0) {
-        return etp_fail(
-            err, ETP_USAGE,
-            "FOLDER is missing, a run folder; e.g. etprof gate out_model 'speedup >= 1.3'");
-    }
-    etp_status st = judge(cli, o, argc, argv, err);
     // A mistyped command must stop a bisection; a revision that cannot be measured must not.
     if (o->bisect && ((st != ETP_OK && st != ETP_USAGE) || cli->exit_code == 3)) {
         // Said here, since for the caller nothing went wrong: git asks for one of three codes.

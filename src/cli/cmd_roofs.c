@@ -32,26 +32,6 @@ static const etp_opt k_options[] = {
 
 static const roofs_options k_defaults = {.seconds = ETP_ROOFS_SECONDS};
 
-static etp_status parse_threads(const etp_opt_list *list, etp_roofs_options *out, etp_error *err)
-{
-    for (size_t i = 0; i < list->n; i++) {
-        uint32_t one[ETP_ROOF_COUNTS_MAX];
-        size_t n = 0;
-        if (!etp_roof_threads_parse(list->items[i], one, &n) || n != 1) {
-            return etp_fail(err, ETP_USAGE, "--threads takes numbers from 1 to %d, not '%s'",
-                            ETP_ROOF_THREADS_MAX, list->items[i]);
-        }
-        // Ascending, as the runner takes its list of counts (etp_roof_threads_parse); so no count
-        // comes twice.
-        if (out->n_threads == ETP_ROOF_COUNTS_MAX || (i > 0 && one[0] <= out->threads[i - 1])) {
-            return etp_fail(err, ETP_USAGE, "--threads takes at most %d numbers in ascending order",
-                            ETP_ROOF_COUNTS_MAX);
-        }
-        out->threads[out->n_threads++] = one[0];
-    }
-    return ETP_OK;
-}
-
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
     const roofs_options *o = opts;
@@ -61,7 +41,21 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
         return etp_fail(err, ETP_USAGE, "--seconds is from 0.1 to 600");
     }
     etp_roofs_options what = {.seconds = o->seconds};
-    ETP_TRY(parse_threads(&o->threads, &what, err));
+    for (size_t i = 0; i < o->threads.n; i++) {
+        uint32_t one[ETP_ROOF_COUNTS_MAX];
+        size_t n = 0;
+        if (!etp_roof_threads_parse(o->threads.items[i], one, &n) || n != 1) {
+            return etp_fail(err, ETP_USAGE, "--threads takes numbers from 1 to %d, not '%s'",
+                            ETP_ROOF_THREADS_MAX, o->threads.items[i]);
+        }
+        // Ascending, as the runner takes its list of counts (etp_roof_threads_parse); so no count
+        // comes twice.
+        if (what.n_threads == ETP_ROOF_COUNTS_MAX || (i > 0 && one[0] <= what.threads[i - 1])) {
+            return etp_fail(err, ETP_USAGE, "--threads takes at most %d numbers in ascending order",
+                            ETP_ROOF_COUNTS_MAX);
+        }
+        what.threads[what.n_threads++] = one[0];
+    }
     etp_device *device = NULL; // this machine needs no runner
     if (etp_device_kind_of(o->device) != ETP_DEVICE_LOCAL) {
         ETP_TRY(etp_os_catch_signals(err));

@@ -5,17 +5,6 @@
 #include "cli/command.h"
 #include "isa/isa.h"
 
-static void format_words(const etp_command *cmd, const char *out[ETP_CLI_FORMATS + 1])
-{
-    int n = 0;
-    for (int f = 0; f < ETP_CLI_FORMATS; f++) {
-        if (cmd->formats & ETP_CLI_FORMAT_BIT(f)) {
-            out[n++] = etp_cli_format_name((etp_cli_format)f);
-        }
-    }
-    out[n] = NULL;
-}
-
 static const char k_levels[] = "levels"; // its values are a list with commas
 
 // The levels of all families: what measures may be another device. Devices as words of their
@@ -63,7 +52,13 @@ static void each_option(FILE *out, const etp_command *cmd, print_option *print)
     }
     if (cmd->formats) {
         const char *formats[ETP_CLI_FORMATS + 1];
-        format_words(cmd, formats);
+        int n = 0;
+        for (int f = 0; f < ETP_CLI_FORMATS; f++) {
+            if (cmd->formats & ETP_CLI_FORMAT_BIT(f)) {
+                formats[n++] = etp_cli_format_name((etp_cli_format)f);
+            }
+        }
+        formats[n] = NULL;
         print(out, cmd, &k_format, formats);
         print(out, cmd, &k_output, NULL);
     }
@@ -106,14 +101,6 @@ static void quoted(FILE *out, const char *text, const char *special, const char 
             fputc('\\', out);
         }
         fputc(*p, out);
-    }
-}
-
-static void zsh_join(FILE *out, const char *const *words)
-{
-    for (int i = 0; words[i]; i++) {
-        fputs(etp_if(i, " "), out);
-        quoted(out, words[i], ":", "'\\''");
     }
 }
 
@@ -213,7 +200,10 @@ static void zsh_option(FILE *out, const etp_command *cmd, const etp_opt *o,
             join(out, words);
         } else if (words) {
             fputc('(', out);
-            zsh_join(out, words);
+            for (int i = 0; words[i]; i++) {
+                fputs(etp_if(i, " "), out);
+                quoted(out, words[i], ":", "'\\''");
+            }
             fputc(')', out);
         } else if (is_path(o->arg)) {
             fputs("_files", out);

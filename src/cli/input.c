@@ -6,33 +6,27 @@
 
 #include "base/sink.h"
 
-static etp_status read_all(etp_arena *arena, size_t limit, etp_str *out, etp_error *err)
-{
-    etp_strbuf buf;
-    etp_strbuf_init(&buf, arena);
-    char chunk[65536];
-    size_t n;
-    // Standard input may be a pipe, whose end nobody knows: it is read whole, up to the limit.
-    while ((n = fread(chunk, 1, sizeof chunk, stdin)) > 0) {
-        etp_strbuf_append(&buf, (etp_str){chunk, n});
-        if (buf.failed || buf.len > limit) {
-            return etp_fail(err, ETP_NOMEM, "standard input is too large");
-        }
-    }
-    if (ferror(stdin)) {
-        return etp_fail_errno(err, ETP_IO, "reading standard input");
-    }
-    *out = etp_strbuf_str(&buf);
-    return ETP_OK;
-}
-
 etp_status etp_cli_take_input(etp_cli *cli, const char *path, size_t limit, etp_cli_input *out,
                               etp_error *err)
 {
     *out = (etp_cli_input){.name = path};
     if (strcmp(path, "-") == 0) {
         out->name = "standard input";
-        ETP_TRY(read_all(&cli->arena, limit, &out->text, err));
+        etp_strbuf buf;
+        etp_strbuf_init(&buf, &cli->arena);
+        char chunk[65536];
+        size_t n;
+        // Standard input may be a pipe, whose end nobody knows: it is read whole, up to the limit.
+        while ((n = fread(chunk, 1, sizeof chunk, stdin)) > 0) {
+            etp_strbuf_append(&buf, (etp_str){chunk, n});
+            if (buf.failed || buf.len > limit) {
+                return etp_fail(err, ETP_NOMEM, "standard input is too large");
+            }
+        }
+        if (ferror(stdin)) {
+            return etp_fail_errno(err, ETP_IO, "reading standard input");
+        }
+        out->text = etp_strbuf_str(&buf);
         out->content = &out->text;
     }
     return ETP_OK;

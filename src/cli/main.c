@@ -110,39 +110,6 @@ static int usage_error(const char *word)
     return 2;
 }
 
-static void print_exit_codes(size_t width)
-{
-    static const char *const k_codes[][2] = {
-        {"  0      ", "a complete answer was produced, or the answer is yes"            },
-        {"  1      ",
-         "the answer is no: gate failed, something invalid or altered, outputs differ"  },
-        {"  2      ", "usage"                                                           },
-        {"  3      ", "unknown: not enough data"                                        },
-        {"  4      ", "broken or unsupported input file"                                },
-        {"  5      ", "environment, I/O, memory, device"                                },
-        {"  6      ", "a measured program failed, a block was lost, or a proof is false"},
-        {"  128+N  ", "ended by signal N, data saved"                                   },
-        {"  70     ", "a bug of etprof"                                                 },
-    };
-    for (size_t i = 0; i < sizeof k_codes / sizeof *k_codes; i++) {
-        etp_help_line(stdout, k_codes[i][0], k_codes[i][1], width);
-    }
-    puts("\nSeveral apply: the first of 2, 70, 128+N, 4, 5, 6, 1, 3, 0.");
-}
-
-// The command line as a shell would take it back.
-static const char *quoted_line(etp_arena *arena, int argc, char **argv)
-{
-    etp_strbuf buf;
-    etp_strbuf_init(&buf, arena);
-    etp_strbuf_appendz(&buf, "etprof");
-    for (int i = 1; i < argc; i++) {
-        etp_strbuf_appendz(&buf, " ");
-        etp_shell_word(&buf, argv[i]);
-    }
-    return etp_z_if(!buf.failed, buf.ptr);
-}
-
 // The word `help` is no record of the table: it is about the others, and what stands behind it is
 // no operand of a verb.
 static int help(int argc, char **argv)
@@ -152,7 +119,23 @@ static int help(int argc, char **argv)
         return 0;
     }
     if (strcmp(argv[1], "exit-codes") == 0) {
-        print_exit_codes(known_width());
+        const size_t width = known_width();
+        static const char *const k_codes[][2] = {
+            {"  0      ", "a complete answer was produced, or the answer is yes"            },
+            {"  1      ",
+             "the answer is no: gate failed, something invalid or altered, outputs differ"  },
+            {"  2      ", "usage"                                                           },
+            {"  3      ", "unknown: not enough data"                                        },
+            {"  4      ", "broken or unsupported input file"                                },
+            {"  5      ", "environment, I/O, memory, device"                                },
+            {"  6      ", "a measured program failed, a block was lost, or a proof is false"},
+            {"  128+N  ", "ended by signal N, data saved"                                   },
+            {"  70     ", "a bug of etprof"                                                 },
+        };
+        for (size_t i = 0; i < sizeof k_codes / sizeof *k_codes; i++) {
+            etp_help_line(stdout, k_codes[i][0], k_codes[i][1], width);
+        }
+        puts("\nSeveral apply: the first of 2, 70, 128+N, 4, 5, 6, 1, 3, 0.");
         return 0;
     }
     if (strcmp(argv[1], "--completion") == 0) {
@@ -292,7 +275,15 @@ int main(int argc, char **argv)
         const etp_command *cmd = etp_command_find(argv[1]);
         // Runners, models and the Python package are looked for beside it.
         cli.program = etp_os_self_exe(&cli.arena);
-        cli.command_line = quoted_line(&cli.arena, argc, argv);
+        // The command line as a shell would take it back.
+        etp_strbuf buf;
+        etp_strbuf_init(&buf, &cli.arena);
+        etp_strbuf_appendz(&buf, "etprof");
+        for (int i = 1; i < argc; i++) {
+            etp_strbuf_appendz(&buf, " ");
+            etp_shell_word(&buf, argv[i]);
+        }
+        cli.command_line = etp_z_if(!buf.failed, buf.ptr);
         code = cmd ? run_command(&cli, cmd, argc - 1, argv + 1) : usage_error(argv[1]);
     }
     // A full disk or a closed pipe must not look like success.

@@ -27,30 +27,25 @@ static void roff(FILE *out, const char *text)
     }
 }
 
-static void manual_option(FILE *out, const etp_opt *o)
-{
-    fputs(".TP\n.B ", out);
-    if (o->short_name) {
-        fprintf(out, "\\-%c, ", o->short_name);
-    }
-    fputs("\\-\\-", out);
-    roff(out, o->name);
-    if (o->arg) {
-        fprintf(out, " \\fI%s\\fR", o->arg);
-    }
-    fputc('\n', out);
-    roff(out, o->help);
-    for (int i = 0; o->values && o->values[i]; i++) {
-        fprintf(out, "%s%s", i ? ", " : ": ", o->values[i]);
-    }
-    fputc('\n', out);
-}
-
 static void manual_options(FILE *out, const etp_command *cmd)
 {
     fputs(".SH OPTIONS\n", out);
     for (const etp_opt *o = cmd->opts; o && o->name; o++) {
-        manual_option(out, o);
+        fputs(".TP\n.B ", out);
+        if (o->short_name) {
+            fprintf(out, "\\-%c, ", o->short_name);
+        }
+        fputs("\\-\\-", out);
+        roff(out, o->name);
+        if (o->arg) {
+            fprintf(out, " \\fI%s\\fR", o->arg);
+        }
+        fputc('\n', out);
+        roff(out, o->help);
+        for (int i = 0; o->values && o->values[i]; i++) {
+            fprintf(out, "%s%s", i ? ", " : ": ", o->values[i]);
+        }
+        fputc('\n', out);
     }
     if (cmd->formats) {
         fputs(".TP\n.B \\-f, \\-\\-format \\fIFORMAT\\fR\n", out);

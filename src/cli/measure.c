@@ -57,22 +57,6 @@ static void left_words(const etp_session_view *p, char *out, size_t size)
     }
 }
 
-// By launches and not by blocks: of a session with few blocks the bar would stand still for
-// minutes.
-static void bar_words(const etp_session_view *p, char *out, size_t size)
-{
-    enum { CELLS = 12 };
-    uint32_t done =
-        p->expected_launches ? (uint32_t)((uint64_t)CELLS * p->launches / p->expected_launches) : 0;
-    bool utf8 = etp_terminal_is_utf8();
-    const char *full = utf8 ? "█" : "#", *empty = utf8 ? "·" : ".";
-    size_t n = 0;
-    // A cell takes up to three bytes and the end one.
-    for (uint32_t i = 0; i < CELLS && n + 4 < size; i++) {
-        n += (size_t)snprintf(out + n, size - n, "%s", i < done ? full : empty);
-    }
-}
-
 // A line for each block where nothing can be written over itself; about twenty in a long session.
 static void plain_line(terminal *t, const etp_session_view *p)
 {
@@ -100,7 +84,19 @@ static void on_progress(void *ctx, const etp_session_view *p)
     size_t others = 44 + strlen(p->candidate);
     ratio_words(p, others + 20 < t->columns, ratio, sizeof ratio);
     left_words(p, left, sizeof left);
-    bar_words(p, bar, sizeof bar);
+    // By launches and not by blocks: of a session with few blocks the bar would stand still for
+    // minutes.
+    const size_t size = sizeof bar;
+    enum { CELLS = 12 };
+    uint32_t done =
+        p->expected_launches ? (uint32_t)((uint64_t)CELLS * p->launches / p->expected_launches) : 0;
+    bool utf8 = etp_terminal_is_utf8();
+    const char *full = utf8 ? "█" : "#", *empty = utf8 ? "·" : ".";
+    size_t n = 0;
+    // A cell takes up to three bytes and the end one.
+    for (uint32_t i = 0; i < CELLS && n + 4 < size; i++) {
+        n += (size_t)snprintf(bar + n, size - n, "%s", i < done ? full : empty);
+    }
     if (p->planned_blocks && p->block) {
         snprintf(text, sizeof text, "%s %u/%u%s%s", bar, p->block, p->planned_blocks, ratio, left);
     } else {
@@ -136,56 +132,6 @@ static void on_message(void *ctx, const char *text)
     etp_say("%s\n", text);
 }
 
-static etp_session_view view_of(etp_cli *cli, terminal *t)
-{
-    etp_session_view view = {.ctx = t};
-    if (!cli->quiet) {
-        view.progress = on_progress;
-        view.message = on_message;
-    }
-    if (cli->progress_lines) {
-        view.progress = on_progress_line;
-    }
-    return view;
-}
-
-// What a session left, in words for people and as outcomes for the exit code; gives ST back.
-static etp_status say_what_happened(etp_cli *cli, terminal *t, etp_status st,
-                                    const etp_session_view *r)
-{
-    // Quoted for a shell: a folder's name may have blanks.
-    const char *go_on =
-        r->dir ? etp_shell_command(&cli->arena, "etprof ab --resume %s", r->dir) : NULL;
-    clear_progress(t);
-    if (st == ETP_OK && r->signal) {
-        etp_say("interrupted after %u whole block%s; everything measured is in %s\n"
-                "'%s' goes on\n",
-                r->blocks, etp_if(r->blocks != 1, "s"), r->dir,
-                ETP_OR(go_on, "etprof ab --resume"));
-        // As a shell reports a program that a signal ended, although this one ended by itself and
-        // kept everything.
-        etp_cli_outcome(cli, 128 + r->signal);
-    } else if (st == ETP_OK && r->dir && !cli->quiet) {
-        etp_say("measured   %u block%s, %u launches in %.1f s (%.0f %% of it inside launches)\n",
-                r->blocks, etp_if(r->blocks != 1, "s"), r->launches, (double)r->wall_ns / 1e9,
-                100 * (double)r->launch_wall_ns / (double)r->wall_ns);
-    }
-    if (st == ETP_IO && r->dir && r->blocks > 0 && !cli->quiet) { // as on a full disk
-        etp_say("whole blocks in %s: %u; when there is room, '%s' goes on\n", r->dir, r->blocks,
-                ETP_OR(go_on, "etprof ab --resume"));
-    }
-    if (st == ETP_OK && (r->blocks_lost || r->launches_lost)) { // those of the pilot, too
-        etp_cli_outcome(cli, 6);
-    }
-    // Last, so that it is the line that stays on the screen: a phone with fixed clocks is still set
-    // up.
-    if (r->not_restored) {
-        etp_say("%s\n", r->not_restored);
-        etp_cli_outcome(cli, 5);
-    }
-    return st;
-}
-
 etp_place etp_cli_place(etp_cli *cli)
 {
     return (etp_place){.program = cli->program,
@@ -208,7 +154,14 @@ static etp_status measure(etp_cli *cli, etp_session_options *options, measuring 
     options->command = ETP_OR(cli->env_command, cli->command_line);
     options->place = etp_cli_place(cli);
     terminal t = {.live = cli->progress, .columns = cli->width};
-    etp_session_view view = view_of(cli, &t);
+    etp_session_view view = {.ctx = &t};
+    if (!cli->quiet) {
+        view.progress = on_progress;
+        view.message = on_message;
+    }
+    if (cli->progress_lines) {
+        view.progress = on_progress_line;
+    }
     etp_status st;
     if (how == NEW) {
         st = etp_session_run(options, &view, &cli->arena, err);
@@ -216,7 +169,39 @@ static etp_status measure(etp_cli *cli, etp_session_options *options, measuring 
         st = etp_session_run_again(options, how == RESUMED, &view, &cli->arena, err);
     }
     *out_dir = view.dir;
-    return say_what_happened(cli, &t, st, &view);
+    // What a session left, in words for people and as outcomes for the exit code; gives ST back.
+    // Quoted for a shell: a folder's name may have blanks.
+    const char *go_on =
+        view.dir ? etp_shell_command(&cli->arena, "etprof ab --resume %s", view.dir) : NULL;
+    clear_progress(&t);
+    if (st == ETP_OK && view.signal) {
+        etp_say("interrupted after %u whole block%s; everything measured is in %s\n"
+                "'%s' goes on\n",
+                view.blocks, etp_if(view.blocks != 1, "s"), view.dir,
+                ETP_OR(go_on, "etprof ab --resume"));
+        // As a shell reports a program that a signal ended, although this one ended by itself and
+        // kept everything.
+        etp_cli_outcome(cli, 128 + view.signal);
+    } else if (st == ETP_OK && view.dir && !cli->quiet) {
+        etp_say("measured   %u block%s, %u launches in %.1f s (%.0f %% of it inside launches)\n",
+                view.blocks, etp_if(view.blocks != 1, "s"), view.launches,
+                (double)view.wall_ns / 1e9,
+                100 * (double)view.launch_wall_ns / (double)view.wall_ns);
+    }
+    if (st == ETP_IO && view.dir && view.blocks > 0 && !cli->quiet) { // as on a full disk
+        etp_say("whole blocks in %s: %u; when there is room, '%s' goes on\n", view.dir, view.blocks,
+                ETP_OR(go_on, "etprof ab --resume"));
+    }
+    if (st == ETP_OK && (view.blocks_lost || view.launches_lost)) { // those of the pilot, too
+        etp_cli_outcome(cli, 6);
+    }
+    // Last, so that it is the line that stays on the screen: a phone with fixed clocks is still set
+    // up.
+    if (view.not_restored) {
+        etp_say("%s\n", view.not_restored);
+        etp_cli_outcome(cli, 5);
+    }
+    return st;
 }
 
 etp_status etp_cli_measure(etp_cli *cli, etp_session_options *options, const char **out_dir,

@@ -90,17 +90,6 @@ static etp_status newest_of_name(etp_cli *cli, const char *run, const char **pat
     return ETP_OK;
 }
 
-static etp_status newest_below(etp_cli *cli, const char **path, etp_error *err)
-{
-    etp_run_found found;
-    ETP_TRY(etp_run_find_below(*path, &cli->arena, &found, err));
-    if (found.n > 0) {
-        say_taken(cli, *path, &found);
-        *path = found.items[0].dir;
-    }
-    return ETP_OK;
-}
-
 etp_status etp_cli_newest(etp_cli *cli, const char **path, etp_error *err)
 {
     // Names of runs are compared, so a slash at the end must not make two of one.
@@ -108,7 +97,13 @@ etp_status etp_cli_newest(etp_cli *cli, const char **path, etp_error *err)
     if (etp_os_is_dir(*path)) {
         const char *dir = etp_arena_strdup(&cli->arena, p);
         if (!etp_run_is(dir)) {
-            return newest_below(cli, path, err);
+            etp_run_found found;
+            ETP_TRY(etp_run_find_below(*path, &cli->arena, &found, err));
+            if (found.n > 0) {
+                say_taken(cli, *path, &found);
+                *path = found.items[0].dir;
+            }
+            return ETP_OK;
         }
         *path = cli->newest ? dir : *path;
         return cli->newest ? newest_of_name(cli, dir, path, err) : ETP_OK;

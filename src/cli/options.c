@@ -235,18 +235,6 @@ static etp_status format_option(parse_state *s, const char *value, etp_error *er
     return ETP_OK;
 }
 
-// Without --format the ending of --output says it: report.html is a page.
-static void format_of_output(parse_state *s)
-{
-    const char *ending = strrchr(s->cli->output, '.');
-    for (int f = 0; ending && f < ETP_CLI_FORMATS; f++) {
-        if ((s->cmd->formats & ETP_CLI_FORMAT_BIT(f)) &&
-            strcmp(ending + 1, etp_cli_format_name((etp_cli_format)f)) == 0) {
-            s->cli->format = (etp_cli_format)f;
-        }
-    }
-}
-
 // The value of an option: after '=', or the next word.
 static etp_status take_value(parse_state *s, const char *name, const char *inline_value,
                              const char **out, etp_error *err)
@@ -338,7 +326,14 @@ etp_status etp_options_parse(etp_cli *cli, const etp_command *cmd, int argc, cha
         }
     }
     if (cli->output && !s.format_given) {
-        format_of_output(&s);
+        // Without --format the ending of --output says it: report.html is a page.
+        const char *ending = strrchr(s.cli->output, '.');
+        for (int f = 0; ending && f < ETP_CLI_FORMATS; f++) {
+            if ((s.cmd->formats & ETP_CLI_FORMAT_BIT(f)) &&
+                strcmp(ending + 1, etp_cli_format_name((etp_cli_format)f)) == 0) {
+                s.cli->format = (etp_cli_format)f;
+            }
+        }
     }
     *help = ETP_HELP_NONE;
     *n_operands = operands;

@@ -62,15 +62,6 @@ static const char *words_on_more(etp_cli *cli, const char *dir)
     return etp_arena_printf(&cli->arena, "\nmore       %s/report.html · %s\n", dir, full);
 }
 
-// A table of operators is of one phase.
-static void say_first_phase(const etp_cli *cli, const etp_ab *ab, const etp_show_options *show)
-{
-    const char *all = ab->n_phases > 1 ? etp_ab_phase_words(ab, ab->arena) : NULL;
-    if (all && cli->format == ETP_CLI_CSV && !show->phase && !cli->quiet) {
-        etp_say("etprof: the table is of %s; --phase chooses among %s\n", ab->phases[0].name, all);
-    }
-}
-
 static etp_status show_session(etp_cli *cli, const etp_ab_session *session,
                                const etp_show_options *show, etp_error *err)
 {
@@ -106,7 +97,11 @@ static etp_status show_session(etp_cli *cli, const etp_ab_session *session,
     // The short form of an answer names its files itself.
     const char *more = ab->dir && !show->proof && show->full ? words_on_more(cli, ab->dir) : NULL;
     ETP_TRY(etp_cli_emit(cli, &answer, err));
-    say_first_phase(cli, ab, show);
+    // A table of operators is of one phase.
+    const char *all = ab->n_phases > 1 ? etp_ab_phase_words(ab, ab->arena) : NULL;
+    if (all && cli->format == ETP_CLI_CSV && !show->phase && !cli->quiet) {
+        etp_say("etprof: the table is of %s; --phase chooses among %s\n", ab->phases[0].name, all);
+    }
     if (more) {
         // The answer is on standard output and this on standard error: on a terminal the two must
         // not be mixed.

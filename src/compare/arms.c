@@ -36,23 +36,18 @@ static const char *text_or_null(etp_arena *arena, etp_str t)
     return t.len ? etp_arena_strdup(arena, t) : NULL;
 }
 
-static const char *bundles_of(const etp_run *run, etp_arena *arena)
-{
-    const char *text = text_or_null(arena, run->hashes.bundle);
-    for (size_t i = 0; i < run->builds.n; i++) {
-        text = etp_arena_printf(arena, "%s,%.*s", ETP_OR(text, ""),
-                                ETP_STR_ARG(run->builds.items[i].sha256));
-    }
-    return text;
-}
-
 static void describe_device(const etp_run *run, etp_ab *ab)
 {
     ab->platform = text_or_null(ab->arena, run->platform);
     ab->emulated = run->emulated;
     ab->executorch_version = text_or_null(ab->arena, run->executorch.version);
     ab->executorch_sha = text_or_null(ab->arena, run->executorch.sha);
-    ab->bundles_sha256 = bundles_of(run, ab->arena);
+    const char *text = text_or_null(ab->arena, run->hashes.bundle);
+    for (size_t i = 0; i < run->builds.n; i++) {
+        text = etp_arena_printf(ab->arena, "%s,%.*s", ETP_OR(text, ""),
+                                ETP_STR_ARG(run->builds.items[i].sha256));
+    }
+    ab->bundles_sha256 = text;
     ab->command = text_or_null(ab->arena, run->command);
     ab->config = text_or_null(ab->arena, run->config);
     ab->tool_version = text_or_null(ab->arena, run->tool_version);
@@ -77,27 +72,6 @@ etp_ab_model etp_ab_model_of(const etp_run_model *m, etp_arena *arena)
 {
     return (etp_ab_model){text_or_null(arena, m->path), text_or_null(arena, m->sha256),
                           text_or_null(arena, m->stem), m};
-}
-
-static void describe_models(const etp_run *run, etp_ab *ab)
-{
-    etp_ab_model *models = ETP_NEW_ARRAY(ab->arena, etp_ab_model, run->models.n + 1);
-    for (size_t i = 0; i < run->models.n; i++) {
-        models[i] = etp_ab_model_of(&run->models.items[i], ab->arena);
-    }
-    ab->models = models;
-    ab->n_models = run->models.n;
-    ab->title = run->models.n ? text_or_null(ab->arena, run->models.items[0].stem) : NULL;
-    ab->title = ETP_OR(ab->title, "run");
-}
-
-static int64_t disk_bytes_of(const etp_run *run, uint32_t model)
-{
-    uint64_t program = model < run->models.n ? run->models.items[model].bytes : 0;
-    uint64_t data = run->hashes.data_bytes;
-    bool known = program > 0 && program <= INT64_MAX / 2 && data <= INT64_MAX / 2 &&
-                 (data > 0 || !run->settings.data);
-    return known ? (int64_t)(program + data) : ETP_NS_UNKNOWN;
 }
 
 // "1.5.1" of "1.5.1+cpu".
@@ -130,7 +104,11 @@ void etp_ab_describe_arm(const etp_run *run, const etp_run_arm *in, etp_arena *a
     out->threads = in->threads;
     out->runner_sha256 = text_or_null(arena, in->runner_sha256);
     out->emulated = in->emulated;
-    out->disk_bytes = disk_bytes_of(run, in->model);
+    uint64_t program = in->model < run->models.n ? run->models.items[in->model].bytes : 0;
+    uint64_t data = run->hashes.data_bytes;
+    bool known = program > 0 && program <= INT64_MAX / 2 && data <= INT64_MAX / 2 &&
+                 (data > 0 || !run->settings.data);
+    out->disk_bytes = known ? (int64_t)(program + data) : ETP_NS_UNKNOWN;
 }
 
 static void describe_arms(const etp_run *run, etp_ab_described *out)
@@ -177,7 +155,15 @@ etp_status etp_ab_describe_run(etp_arena *arena, const etp_run *run, const char 
         .ab = {.arena = arena, .dir = dir}
     };
     describe_device(run, &out->ab);
-    describe_models(run, &out->ab);
+    etp_ab *ab = &out->ab;
+    etp_ab_model *models = ETP_NEW_ARRAY(ab->arena, etp_ab_model, run->models.n + 1);
+    for (size_t i = 0; i < run->models.n; i++) {
+        models[i] = etp_ab_model_of(&run->models.items[i], ab->arena);
+    }
+    ab->models = models;
+    ab->n_models = run->models.n;
+    ab->title = run->models.n ? text_or_null(ab->arena, run->models.items[0].stem) : NULL;
+    ab->title = ETP_OR(ab->title, "run");
     etp_str at = run->generated_at; // "2026-03-01T14:52:03Z"
     if (at.len >= strlen("2026-03-01T14:52") && at.ptr[10] == 'T') {
         out->ab.measured_at = etp_arena_printf(arena, "%.10s %.5s", at.ptr, at.ptr + 11);

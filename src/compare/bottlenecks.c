@@ -35,8 +35,10 @@ static bool moves_data(etp_category category)
     return category == ETP_CATEGORY_DATA_MOVEMENT || category == ETP_CATEGORY_QUANTIZE;
 }
 
-static void take_median(const etp_ab_session *s, uint32_t arm, etp_ab_arm *out)
+etp_status etp_ab_split_arm(const etp_ab_session *s, uint32_t arm, etp_ab_arm *out, etp_error *err)
 {
+    const etp_profile *p = out->profile;
+    etp_means mean;
     struct {
         double *items;
         size_t n, cap;
@@ -53,37 +55,27 @@ static void take_median(const etp_ab_session *s, uint32_t arm, etp_ab_arm *out)
     }
     out->traced_runs = v.n;
     out->traced_median_ns = v.n ? etp_median(v.items, v.n) : (double)NAN;
-}
-
-static void add_row(etp_ab_arm *out, const etp_profile_row *row, int64_t ns)
-{
-    if (row->event == ETP_EVENT_DELEGATE_CALL) {
-        out->time_breakdown.calls++;
-    }
-    if (!etp_row_is_operator(row->kind)) {
-        return;
-    }
-    bool portable = row->kind == ETP_ROW_PORTABLE, moves = moves_data(row->parsed.category);
-    out->time_breakdown.portable += portable;
-    out->time_breakdown.portable_ns += portable ? ns : 0;
-    out->time_breakdown.delegated += !portable;
-    out->time_breakdown.delegated_ns += portable ? 0 : ns;
-    out->time_breakdown.delegated_cut_ns += etp_profile_cut_ns(out->profile, row);
-    out->time_breakdown.movement += moves;
-    out->time_breakdown.movement_ns += moves ? ns : 0;
-}
-
-etp_status etp_ab_split_arm(const etp_ab_session *s, uint32_t arm, etp_ab_arm *out, etp_error *err)
-{
-    const etp_profile *p = out->profile;
-    etp_means mean;
-    take_median(s, arm, out);
     ETP_TRY(etp_means_of(p, ETP_MEANS_KEPT, s->ab.arena, &mean, err));
     out->time_breakdown.boundary_ns = mean.boundary_ns;
     out->time_breakdown.framework_ns = mean.framework_ns;
     out->time_breakdown.unexplained_ns = mean.unexplained_ns;
     for (size_t i = 0; p && mean.row_ns && i < p->n_rows; i++) {
-        add_row(out, &p->rows[i], mean.row_ns[i]);
+        const etp_profile_row *row = &p->rows[i];
+        const int64_t ns = mean.row_ns[i];
+        if (row->event == ETP_EVENT_DELEGATE_CALL) {
+            out->time_breakdown.calls++;
+        }
+        if (!etp_row_is_operator(row->kind)) {
+            continue;
+        }
+        bool portable = row->kind == ETP_ROW_PORTABLE, moves = moves_data(row->parsed.category);
+        out->time_breakdown.portable += portable;
+        out->time_breakdown.portable_ns += portable ? ns : 0;
+        out->time_breakdown.delegated += !portable;
+        out->time_breakdown.delegated_ns += portable ? 0 : ns;
+        out->time_breakdown.delegated_cut_ns += etp_profile_cut_ns(out->profile, row);
+        out->time_breakdown.movement += moves;
+        out->time_breakdown.movement_ns += moves ? ns : 0;
     }
     return ETP_OK;
 }

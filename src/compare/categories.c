@@ -182,44 +182,6 @@ static bool belongs(const summer *w, const etp_ab_operator *op, uint32_t arm)
     return op->category == w->category->category && op->ns[arm] != ETP_NS_UNKNOWN;
 }
 
-// Time and what the clocks can have cut off it. *OCCURS becomes true when the arm has such an
-// operator.
-static etp_ab_clocked_time sum_of(const summer *w, uint32_t arm, bool *occurs)
-{
-    const etp_ab *ab = w->ab;
-    const etp_profile *p = ab->arms[arm].profile;
-    etp_ab_clocked_time part = {0, 0};
-    for (size_t i = 0; p && i < ab->n_operators; i++) {
-        const etp_ab_operator *op = &ab->operators[i];
-        if (!belongs(w, op, arm)) {
-            continue;
-        }
-        part.ns += op->ns[arm];
-        *occurs = true;
-        if (op->rows[arm]) {
-            add_cut(w, p, op->rows[arm], &part);
-        }
-        for (size_t k = 0; k < op->merged[arm].n; k++) {
-            if (op->merged[arm].items[k] != op->rows[arm]) {
-                add_cut(w, p, op->merged[arm].items[k], &part);
-            }
-        }
-    }
-    if (p && w->category->category == ETP_CATEGORY_UNLOGGED && p->executions > 0) {
-        int64_t rest = llround((double)rests(p, SIZE_MAX) / (double)p->executions);
-        part.ns += rest;
-        part.truncation_ns += rests_moved(p, true);
-        *occurs = *occurs || rest > 0;
-    }
-    part.truncation_ns += p ? within_calls(w, p) : 0;
-    // Where no call is known it is within the inference, whose clock may count ticks, too.
-    int64_t left = ab->arms[arm].traced_ns - part.ns + (int64_t)(p ? p->tick_ns : 0);
-    left = ETP_MAX(left, 0);
-    part.truncation_ns =
-        ab->arms[arm].traced_ns > 0 && part.truncation_ns > left ? left : part.truncation_ns;
-    return part;
-}
-
 int64_t etp_ab_recorded_ns(const etp_ab_operator *op, uint32_t arm, size_t dump)
 {
     int64_t sum = op->rows[arm] ? row_ns(op->rows[arm], dump) : 0;
@@ -335,7 +297,39 @@ static void take_arm(summer *w, uint32_t a, etp_ab_category *c, bool *occurs)
 {
     const etp_ab_arm *arm = &w->ab->arms[a];
     bool seen = false;
-    etp_ab_clocked_time part = sum_of(w, a, &seen);
+    // Time and what the clocks can have cut off it. *SEEN becomes true when the arm has such an
+    // operator.
+    const etp_ab *ab = w->ab;
+    const etp_profile *p = ab->arms[a].profile;
+    etp_ab_clocked_time part = {0, 0};
+    for (size_t i = 0; p && i < ab->n_operators; i++) {
+        const etp_ab_operator *op = &ab->operators[i];
+        if (!belongs(w, op, a)) {
+            continue;
+        }
+        part.ns += op->ns[a];
+        seen = true;
+        if (op->rows[a]) {
+            add_cut(w, p, op->rows[a], &part);
+        }
+        for (size_t k = 0; k < op->merged[a].n; k++) {
+            if (op->merged[a].items[k] != op->rows[a]) {
+                add_cut(w, p, op->merged[a].items[k], &part);
+            }
+        }
+    }
+    if (p && w->category->category == ETP_CATEGORY_UNLOGGED && p->executions > 0) {
+        int64_t rest = llround((double)rests(p, SIZE_MAX) / (double)p->executions);
+        part.ns += rest;
+        part.truncation_ns += rests_moved(p, true);
+        seen = seen || rest > 0;
+    }
+    part.truncation_ns += p ? within_calls(w, p) : 0;
+    // Where no call is known it is within the inference, whose clock may count ticks, too.
+    int64_t left = ab->arms[a].traced_ns - part.ns + (int64_t)(p ? p->tick_ns : 0);
+    left = ETP_MAX(left, 0);
+    part.truncation_ns =
+        ab->arms[a].traced_ns > 0 && part.truncation_ns > left ? left : part.truncation_ns;
     // Of what an arm does not show, all may be in what it did not log: that is not 0.
     bool sure = arm->profile && (seen || !(etp_ab_category_most(w->ab, a, c->category, 0) > 0));
     bool known = sure && arm->traced_ns > 0;
@@ -347,23 +341,6 @@ static void take_arm(summer *w, uint32_t a, etp_ab_category *c, bool *occurs)
     c->ceiling[a] = known && part.ns < arm->traced_ns
                         ? (double)arm->traced_ns / (double)(arm->traced_ns - part.ns)
                         : (double)NAN;
-}
-
-static etp_ab_category make(const etp_ab *ab, etp_category category)
-{
-    etp_arena *arena = ab->arena;
-    size_t arms = ab->n_arms, pairs = ab->n_comparisons;
-    return (etp_ab_category){
-        .category = category,
-        .ns = ETP_NEW_ARRAY(arena, int64_t, arms),
-        .truncation_ns = ETP_NEW_ARRAY(arena, int64_t, arms),
-        .share = ETP_NEW_ARRAY(arena, double, arms),
-        .most = ETP_NEW_ARRAY(arena, double, arms),
-        .speedup = ETP_NEW_ARRAY(arena, double, pairs),
-        .lo = ETP_NEW_ARRAY(arena, double, pairs),
-        .hi = ETP_NEW_ARRAY(arena, double, pairs),
-        .ceiling = ETP_NEW_ARRAY(arena, double, arms),
-    };
 }
 
 // Portable kernels have a clock of nanoseconds; reading it is what limits them.
@@ -393,7 +370,20 @@ void etp_ab_categorize(const etp_ab *ab, const etp_ab_category **out, size_t *ou
     etp_ab_category *all = ETP_NEW_ARRAY(ab->arena, etp_ab_category, ETP_CATEGORY_COUNT);
     size_t n = 0;
     for (int k = 0; k < ETP_CATEGORY_COUNT; k++) {
-        etp_ab_category c = make(ab, (etp_category)k);
+        const etp_category category = (etp_category)k;
+        etp_arena *arena = ab->arena;
+        size_t arms = ab->n_arms, pairs = ab->n_comparisons;
+        etp_ab_category c = (etp_ab_category){
+            .category = category,
+            .ns = ETP_NEW_ARRAY(arena, int64_t, arms),
+            .truncation_ns = ETP_NEW_ARRAY(arena, int64_t, arms),
+            .share = ETP_NEW_ARRAY(arena, double, arms),
+            .most = ETP_NEW_ARRAY(arena, double, arms),
+            .speedup = ETP_NEW_ARRAY(arena, double, pairs),
+            .lo = ETP_NEW_ARRAY(arena, double, pairs),
+            .hi = ETP_NEW_ARRAY(arena, double, pairs),
+            .ceiling = ETP_NEW_ARRAY(arena, double, arms),
+        };
         bool occurs = false;
         w.category = &c;
         for (uint32_t a = 0; a < ab->n_arms; a++) {

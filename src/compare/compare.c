@@ -48,41 +48,6 @@ typedef struct aligned { // parallel to ab.comparisons, but for the operators
     size_t n_operators;
 } aligned;
 
-static void build_ledgers(const etp_ab *ab, aligned *out)
-{
-    out->ledgers = ETP_NEW_ARRAY(ab->arena, etp_ledger, ab->n_comparisons);
-    out->alignments = ETP_NEW_ARRAY(ab->arena, etp_alignment, ab->n_comparisons);
-    for (size_t i = 0; i < ab->n_comparisons; i++) {
-        const etp_ab_comparison *c = &ab->comparisons[i];
-        const etp_ab_arm *base = &ab->arms[c->baseline], *cand = &ab->arms[c->candidate];
-        if (!base->profile || !cand->profile) {
-            continue;
-        }
-        etp_align(base->profile, cand->profile, ab->arena, &out->alignments[i]);
-        out->alignments[i].two_programs = two_programs(ab, base, cand);
-    }
-    const etp_profile *common = ab->n_arms ? ab->arms[ab->baseline].profile : NULL;
-    if (common) {
-        etp_align_agree(out->alignments, ab->n_comparisons, common->n_rows, ab->arena);
-    }
-    for (size_t i = 0; i < ab->n_comparisons; i++) {
-        const etp_ab_arm *base = &ab->arms[ab->comparisons[i].baseline];
-        const etp_ab_arm *cand = &ab->arms[ab->comparisons[i].candidate];
-        if (!base->profile || !cand->profile) {
-            continue;
-        }
-        const etp_ledger_end ends[2] = {end_of(base), end_of(cand)};
-        etp_ledger_build(base->profile, cand->profile, &out->alignments[i], ends, ab->arena,
-                         &out->ledgers[i]);
-        if (ab->logged_unlike[i]) {
-            etp_ledger_mark_one_sided(&out->ledgers[i]);
-        }
-        if (!etp_ab_told(ab, i)) {
-            etp_ledger_withhold(&out->ledgers[i]);
-        }
-    }
-}
-
 // ---- operator groups over all arms ----
 
 typedef struct groups {
@@ -284,31 +249,6 @@ static void facts_of(const etp_ab *ab, etp_ab_operator *op, uint32_t candidate)
     }
 }
 
-static void finish_operators(const etp_ab *ab, aligned *out)
-{
-    size_t dumps = 0;
-    for (size_t a = 0; a < ab->n_arms; a++) {
-        const etp_profile *p = ab->arms[a].profile;
-        dumps = p && p->n_dumps > dumps ? p->n_dumps : dumps;
-    }
-    double *logs = ETP_NEW_ARRAY(ab->arena, double, dumps + 1);
-    for (size_t i = 0; i < out->n_operators; i++) {
-        etp_ab_operator *op = &out->operators[i];
-        for (size_t c = 0; c < ab->n_comparisons; c++) {
-            op->speedup[c] = etp_ab_operator_speedup(ab, c, op, logs);
-        }
-        facts_of(ab, op, etp_ab_subject(ab));
-    }
-    for (size_t c = 0; c < ab->n_comparisons; c++) {
-        etp_ledger *l = &out->ledgers[c];
-        for (size_t r = 0; r < l->n; r++) {
-            if (l->items[r].op != ETP_NO_INDEX) {
-                l->items[r].id = out->operators[l->items[r].op].id;
-            }
-        }
-    }
-}
-
 typedef struct time_order {
     int64_t ns;
     uint32_t index;
@@ -318,26 +258,6 @@ static int slowest_first(const void *pa, const void *pb)
 {
     const time_order *a = pa, *b = pb;
     return etp_order_then(ETP_ORDER(b->ns, a->ns), ETP_ORDER(a->index, b->index));
-}
-
-static const uint32_t *order_by_time(const etp_ab *ab, const aligned *a)
-{
-    time_order *order = ETP_NEW_ARRAY(ab->arena, time_order, a->n_operators);
-    uint32_t *by_time = ETP_NEW_ARRAY(ab->arena, uint32_t, a->n_operators);
-    for (uint32_t i = 0; i < a->n_operators; i++) {
-        int64_t most = 0;
-        for (size_t k = 0; k < ab->n_arms; k++) {
-            int64_t ns = a->operators[i].ns[k];
-            most = ns != ETP_NS_UNKNOWN && ns > most ? ns : most;
-        }
-        int64_t own = a->operators[i].ns[ab->baseline];
-        order[i] = (time_order){own == ETP_NS_UNKNOWN ? most : own, i};
-    }
-    qsort(order, a->n_operators, sizeof *order, slowest_first);
-    for (size_t i = 0; i < a->n_operators; i++) {
-        by_time[i] = order[i].index;
-    }
-    return by_time;
 }
 
 static void build_operators(const etp_ab *ab, aligned *out)
@@ -366,17 +286,82 @@ static void build_operators(const etp_ab *ab, aligned *out)
     for (uint32_t i = 0; i < out->n_operators; i++) {
         out->operators[i].id = etp_arena_printf(ab->arena, "op%u", i + 1);
     }
-    finish_operators(ab, out);
+    size_t dumps = 0;
+    for (size_t a = 0; a < ab->n_arms; a++) {
+        const etp_profile *p = ab->arms[a].profile;
+        dumps = p && p->n_dumps > dumps ? p->n_dumps : dumps;
+    }
+    double *logs = ETP_NEW_ARRAY(ab->arena, double, dumps + 1);
+    for (size_t i = 0; i < out->n_operators; i++) {
+        etp_ab_operator *op = &out->operators[i];
+        for (size_t c = 0; c < ab->n_comparisons; c++) {
+            op->speedup[c] = etp_ab_operator_speedup(ab, c, op, logs);
+        }
+        facts_of(ab, op, etp_ab_subject(ab));
+    }
+    for (size_t c = 0; c < ab->n_comparisons; c++) {
+        etp_ledger *l = &out->ledgers[c];
+        for (size_t r = 0; r < l->n; r++) {
+            if (l->items[r].op != ETP_NO_INDEX) {
+                l->items[r].id = out->operators[l->items[r].op].id;
+            }
+        }
+    }
 }
 
 etp_ab_operator *etp_ab_align(const etp_ab *ab, etp_ab *out)
 {
     aligned a = {0};
-    build_ledgers(ab, &a);
+    a.ledgers = ETP_NEW_ARRAY(ab->arena, etp_ledger, ab->n_comparisons);
+    a.alignments = ETP_NEW_ARRAY(ab->arena, etp_alignment, ab->n_comparisons);
+    for (size_t i = 0; i < ab->n_comparisons; i++) {
+        const etp_ab_comparison *c = &ab->comparisons[i];
+        const etp_ab_arm *base = &ab->arms[c->baseline], *cand = &ab->arms[c->candidate];
+        if (!base->profile || !cand->profile) {
+            continue;
+        }
+        etp_align(base->profile, cand->profile, ab->arena, &a.alignments[i]);
+        a.alignments[i].two_programs = two_programs(ab, base, cand);
+    }
+    const etp_profile *common = ab->n_arms ? ab->arms[ab->baseline].profile : NULL;
+    if (common) {
+        etp_align_agree(a.alignments, ab->n_comparisons, common->n_rows, ab->arena);
+    }
+    for (size_t i = 0; i < ab->n_comparisons; i++) {
+        const etp_ab_arm *base = &ab->arms[ab->comparisons[i].baseline];
+        const etp_ab_arm *cand = &ab->arms[ab->comparisons[i].candidate];
+        if (!base->profile || !cand->profile) {
+            continue;
+        }
+        const etp_ledger_end ends[2] = {end_of(base), end_of(cand)};
+        etp_ledger_build(base->profile, cand->profile, &a.alignments[i], ends, ab->arena,
+                         &a.ledgers[i]);
+        if (ab->logged_unlike[i]) {
+            etp_ledger_mark_one_sided(&a.ledgers[i]);
+        }
+        if (!etp_ab_told(ab, i)) {
+            etp_ledger_withhold(&a.ledgers[i]);
+        }
+    }
     build_operators(ab, &a);
     out->ledgers = a.ledgers;
     out->operators = a.operators;
     out->n_operators = a.n_operators;
-    out->by_time = order_by_time(ab, &a);
+    time_order *order = ETP_NEW_ARRAY(ab->arena, time_order, a.n_operators);
+    uint32_t *by_time = ETP_NEW_ARRAY(ab->arena, uint32_t, a.n_operators);
+    for (uint32_t i = 0; i < a.n_operators; i++) {
+        int64_t most = 0;
+        for (size_t k = 0; k < ab->n_arms; k++) {
+            int64_t ns = a.operators[i].ns[k];
+            most = ns != ETP_NS_UNKNOWN && ns > most ? ns : most;
+        }
+        int64_t own = a.operators[i].ns[ab->baseline];
+        order[i] = (time_order){own == ETP_NS_UNKNOWN ? most : own, i};
+    }
+    qsort(order, a.n_operators, sizeof *order, slowest_first);
+    for (size_t i = 0; i < a.n_operators; i++) {
+        by_time[i] = order[i].index;
+    }
+    out->by_time = by_time;
     return a.operators;
 }

@@ -49,43 +49,6 @@ static double value(columns *c, int which, uint64_t kept)
                                                 : (double)NAN;
 }
 
-// Rows of misses lie beside those of the etp_counted.
-static void take_launches(const etp_run *run, const etp_stats *st, etp_counted *cells,
-                          double *misses, etp_arena *arena, etp_counters *out)
-{
-    size_t longest = 1;
-    for (size_t i = 0; i < st->n_launches; i++) {
-        longest = ETP_MAX(st->launches[i].iterations, longest);
-    }
-    columns work = {.n = {0}};
-    for (int k = 0; k < COUNTS; k++) {
-        work.v[k] = ETP_NEW_ARRAY(arena, double, longest);
-    }
-    for (size_t i = 0; i < st->n_launches; i++) {
-        const etp_launch_stats *l = &st->launches[i];
-        const etp_run_launch *launch =
-            l->control ? NULL : etp_run_launch_find(run, l->block, l->launch, ETP_LAUNCH_TIMED);
-        size_t block = etp_ab_block_index(st, l->block);
-        if (!launch || launch->counted.events == ETP_EVENTS_NONE || block == SIZE_MAX ||
-            l->arm >= st->n_arms) {
-            continue;
-        }
-        collect(launch, l, &work);
-        uint64_t kept = l->iterations - l->warmup.dropped;
-        etp_counted *at = &cells[block * st->n_arms + l->arm];
-        *at = (etp_counted){st->value_ln[block * st->n_arms + l->arm], value(&work, CPU, kept),
-                            value(&work, CYCLES, kept), value(&work, INSTRUCTIONS, kept)};
-        misses[block * st->n_arms + l->arm] =
-            launch->counted.cache.len ? value(&work, MISSES, kept) : (double)NAN;
-        out->events = ETP_OR(out->events, launch->counted.events);
-        if (launch->counted.cache.len && !out->cache) {
-            out->cache = etp_arena_strdup(arena, launch->counted.cache);
-        }
-        out->scaled += launch->counted.scaled;
-        out->counted += launch->counted.n;
-    }
-}
-
 // ---- arms and comparisons ----
 
 static etp_counters_arm arm_of(const etp_stats *st, uint32_t arm, const etp_counted *cells,
@@ -148,7 +111,38 @@ etp_status etp_counters_build(const etp_run *run, const etp_stats *st, etp_arena
         cells[i] = (etp_counted){none, none, none, none};
         misses[i] = none;
     }
-    take_launches(run, st, cells, misses, arena, out);
+    // Rows of misses lie beside those of the etp_counted.
+    size_t longest = 1;
+    for (size_t i = 0; i < st->n_launches; i++) {
+        longest = ETP_MAX(st->launches[i].iterations, longest);
+    }
+    columns work = {.n = {0}};
+    for (int k = 0; k < COUNTS; k++) {
+        work.v[k] = ETP_NEW_ARRAY(arena, double, longest);
+    }
+    for (size_t i = 0; i < st->n_launches; i++) {
+        const etp_launch_stats *l = &st->launches[i];
+        const etp_run_launch *launch =
+            l->control ? NULL : etp_run_launch_find(run, l->block, l->launch, ETP_LAUNCH_TIMED);
+        size_t block = etp_ab_block_index(st, l->block);
+        if (!launch || launch->counted.events == ETP_EVENTS_NONE || block == SIZE_MAX ||
+            l->arm >= st->n_arms) {
+            continue;
+        }
+        collect(launch, l, &work);
+        uint64_t kept = l->iterations - l->warmup.dropped;
+        etp_counted *at = &cells[block * st->n_arms + l->arm];
+        *at = (etp_counted){st->value_ln[block * st->n_arms + l->arm], value(&work, CPU, kept),
+                            value(&work, CYCLES, kept), value(&work, INSTRUCTIONS, kept)};
+        misses[block * st->n_arms + l->arm] =
+            launch->counted.cache.len ? value(&work, MISSES, kept) : (double)NAN;
+        out->events = ETP_OR(out->events, launch->counted.events);
+        if (launch->counted.cache.len && !out->cache) {
+            out->cache = etp_arena_strdup(arena, launch->counted.cache);
+        }
+        out->scaled += launch->counted.scaled;
+        out->counted += launch->counted.n;
+    }
     take_reason(run, arena, out);
     for (uint32_t a = 0; a < st->n_arms; a++) {
         out->arms[a] = arm_of(st, a, cells, misses);

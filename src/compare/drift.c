@@ -12,17 +12,6 @@ static double clock_of(uint64_t khz)
     return khz == UINT64_MAX || khz == 0 ? (double)NAN : (double)khz;
 }
 
-// What the machine was at while BLOCK ran; NAN unknown.
-static void temperature_and_clock(const etp_run *run, uint32_t block, double *celsius, double *khz)
-{
-    *celsius = *khz = (double)NAN;
-    const etp_run_block *b = etp_run_block_of(run, block);
-    if (b) {
-        *celsius = etp_run_between(b->start.temperature_c, b->end.temperature_c);
-        *khz = etp_run_between(clock_of(b->start.freq_max_khz), clock_of(b->end.freq_max_khz));
-    }
-}
-
 // Correlation of ARM's launch values with one of the two; NAN when it was not read or did not
 // change.
 static etp_status correlate(const etp_ab_session *s, uint32_t arm, bool clock, double *out,
@@ -34,7 +23,14 @@ static etp_status correlate(const etp_ab_session *s, uint32_t arm, bool clock, d
     size_t n = 0;
     for (uint32_t b = 0; b < st->n_blocks_seen; b++) {
         double celsius, khz, value = st->value_ln[(size_t)b * st->n_arms + arm];
-        temperature_and_clock(&s->run, st->block_numbers[b], &celsius, &khz);
+        // What the machine was at while BLOCK ran; NAN unknown.
+        const uint32_t block = st->block_numbers[b];
+        celsius = khz = (double)NAN;
+        const etp_run_block *j = etp_run_block_of(&s->run, block);
+        if (j) {
+            celsius = etp_run_between(j->start.temperature_c, j->end.temperature_c);
+            khz = etp_run_between(clock_of(j->start.freq_max_khz), clock_of(j->end.freq_max_khz));
+        }
         if (isfinite(value) && isfinite(clock ? khz : celsius)) {
             values[n] = value;
             with[n++] = clock ? khz : celsius;

@@ -5,19 +5,6 @@
 
 #include "compare/session.h"
 
-// Durations of the launch's traced iterations, in order. *OUT_N 0: not recorded.
-static void iterations(const etp_run *run, const etp_ab_dump *dump, double *out, size_t *out_n)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < run->samples.n; i++) {
-        const etp_run_sample *r = &run->samples.items[i];
-        if (r->phase == ETP_PHASE_TRACED && r->arm == dump->arm && r->block == dump->block) {
-            out[n++] = (double)r->duration_ns;
-        }
-    }
-    *out_n = n;
-}
-
 // Takes from each iteration the execution that it was. False when they do not correspond one to
 // one.
 static bool less_executions(const etp_trace *trace, double *v, size_t n)
@@ -50,7 +37,15 @@ void etp_ab_take_ends(const etp_ab_session *s, int64_t *call_overhead_ns)
         if (!dump->trace || dump->arm >= s->ab.n_arms) {
             continue;
         }
-        iterations(&s->run, dump, v, &count);
+        // Durations of the launch's traced iterations, in order. *COUNT 0: not recorded.
+        size_t number = 0;
+        for (size_t i = 0; i < s->run.samples.n; i++) {
+            const etp_run_sample *r = &s->run.samples.items[i];
+            if (r->phase == ETP_PHASE_TRACED && r->arm == dump->arm && r->block == dump->block) {
+                v[number++] = (double)r->duration_ns;
+            }
+        }
+        count = number;
         if (!less_executions(dump->trace, v, count)) {
             sum[dump->arm] = (double)NAN;
             continue;

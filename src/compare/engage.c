@@ -141,43 +141,10 @@ static void ask_cpu(const etp_ab_session *s, etp_ab_engagement *e, etp_engage_ca
     }
 }
 
-static void add_reason(etp_ab_engagement *e, etp_reason reason, int64_t ns)
-{
-    size_t i = 0;
-    while (i < e->n_reasons && e->reasons[i].reason != reason) {
-        i++;
-    }
-    if (i == e->n_reasons) {
-        e->reasons[e->n_reasons++] = (etp_ab_engaged_reason){.reason = reason};
-    }
-    e->reasons[i].operators++;
-    e->reasons[i].ns += ns;
-}
-
 static int longest_first(const void *pa, const void *pb)
 {
     const etp_ab_engaged_reason *a = pa, *b = pb;
     return etp_order_then(ETP_ORDER(b->ns, a->ns), ETP_ORDER(a->reason, b->reason));
-}
-
-// "12 of 14 program counters sampled inside it are in the feature's code, mostly in xnn_…"
-static const char *sampled_text(const etp_ab_engagement *of, const etp_engage *e,
-                                const etp_kernels *k, const etp_engage_case *c, etp_arena *arena)
-{
-    etp_strbuf text;
-    etp_strbuf_init(&text, arena);
-    const etp_kernel_op *from = e->pooled ? c->pool : c->sampled;
-    etp_strbuf_printf(&text, "%.0f of %llu program counters sampled inside %s are in %s code",
-                      e->on_share * (double)from->sure, (unsigned long long)from->sure,
-                      e->pooled ? "operators of the same kernel" : "it", of->feature_name);
-    if (from->kernel < k->n_kernels) {
-        const etp_kernel *f = &k->kernels[from->kernel];
-        etp_strbuf_printf(&text, "; most in %s", f->title);
-        if (f->symbol.len) {
-            etp_strbuf_printf(&text, " (%s)", etp_code_title(f->code));
-        }
-    }
-    return etp_strbuf_str(&text).ptr;
 }
 
 // ---- operators of the same kernel ----
@@ -243,30 +210,6 @@ static const etp_row_facts *facts_of(const etp_profile *p, const etp_profile_row
     return p->facts && !p->facts->problem ? &p->facts->rows[row - p->rows] : NULL;
 }
 
-// Every operator that was sampled, by configuration.
-static void pool_samples(const etp_ab *ab, uint32_t arm, pools *out)
-{
-    const etp_profile *p = ab->arms[arm].profile;
-    const etp_kernels *k = ab->arms[arm].kernels;
-    for (size_t i = 0; k && i < p->n_rows; i++) {
-        const etp_profile_row *row = &p->rows[i];
-        const etp_kernel_op *op =
-            row->kind == ETP_ROW_OPERATOR
-                ? etp_kernels_find_op(k, row->name, row->chain, row->instruction)
-                : NULL;
-        if (!op) {
-            continue;
-        }
-        pool like = configuration(row, facts_of(p, row));
-        pool *found = pool_of(out, &like);
-        if (!found) {
-            ETP_ADD(ab->arena, out, like);
-            found = &out->items[out->n - 1];
-        }
-        add_sampled(found, op);
-    }
-}
-
 // COMMON: what holds for every operator of the arm.
 static void judge(const etp_ab *ab, const etp_ab_engagement *e, const etp_ab_operator *op,
                   const etp_engage_case *common, const pools *all, etp_engage *out)
@@ -287,7 +230,21 @@ static void judge(const etp_ab *ab, const etp_ab_engagement *e, const etp_ab_ope
     c.sampled = k ? etp_kernels_find_op(k, row->name, row->chain, row->instruction) : NULL;
     etp_engage_judge(&c, out);
     if (out->by_samples) {
-        out->evidence = sampled_text(e, out, k, &c, ab->arena);
+        // "12 of 14 program counters sampled inside it are in the feature's code, mostly in xnn_…"
+        etp_strbuf text;
+        etp_strbuf_init(&text, ab->arena);
+        const etp_kernel_op *from = out->pooled ? c.pool : c.sampled;
+        etp_strbuf_printf(&text, "%.0f of %llu program counters sampled inside %s are in %s code",
+                          out->on_share * (double)from->sure, (unsigned long long)from->sure,
+                          out->pooled ? "operators of the same kernel" : "it", e->feature_name);
+        if (from->kernel < k->n_kernels) {
+            const etp_kernel *f = &k->kernels[from->kernel];
+            etp_strbuf_printf(&text, "; most in %s", f->title);
+            if (f->symbol.len) {
+                etp_strbuf_printf(&text, " (%s)", etp_code_title(f->code));
+            }
+        }
+        out->evidence = etp_strbuf_str(&text).ptr;
     }
     if (out->by_samples || out->by_symbol) {
         return; // what ran counts, whatever the names of the group's parts
@@ -356,7 +313,15 @@ static void add_operator(etp_ab_engagement *e, const etp_ab_operator *op, const 
     add_up(time, (double)ns, engaged, true);
     if (engaged->state == ETP_NOT_ENGAGED || engaged->state == ETP_PARTLY_ENGAGED) {
         e->off++;
-        add_reason(e, engaged->reason, ns);
+        size_t i = 0;
+        while (i < e->n_reasons && e->reasons[i].reason != engaged->reason) {
+            i++;
+        }
+        if (i == e->n_reasons) {
+            e->reasons[e->n_reasons++] = (etp_ab_engaged_reason){.reason = engaged->reason};
+        }
+        e->reasons[i].operators++;
+        e->reasons[i].ns += ns;
     }
 }
 
@@ -377,17 +342,6 @@ double etp_ab_engage_reach(const etp_ab *ab, double times)
             op->engaged.state == ETP_ENGAGEMENT_UNKNOWN && !reached ? (double)op->ns[e->arm] : 0;
     }
     return 1 - etp_share(unknown, all);
-}
-
-static void take_sampling(const etp_ab_session *s, etp_ab_engagement *e)
-{
-    for (size_t i = 0; i < s->run.launches.n && s->has_run; i++) {
-        const etp_run_launch *l = &s->run.launches.items[i];
-        e->sampled += l->kind == ETP_LAUNCH_SAMPLED && l->arm == e->arm;
-    }
-    if (s->has_run && e->arm < s->run.arms.n) {
-        e->sampling = s->run.arms.items[e->arm].sampling;
-    }
 }
 
 void etp_ab_engage(const etp_ab_session *s, etp_ab_engagement *e, etp_engage *each)
@@ -412,7 +366,13 @@ void etp_ab_engage(const etp_ab_session *s, etp_ab_engagement *e, etp_engage *ea
     if (ab->n_arms == 0 || !choose_feature(ab, e, &common)) {
         return;
     }
-    take_sampling(s, e);
+    for (size_t i = 0; i < s->run.launches.n && s->has_run; i++) {
+        const etp_run_launch *l = &s->run.launches.items[i];
+        e->sampled += l->kind == ETP_LAUNCH_SAMPLED && l->arm == e->arm;
+    }
+    if (s->has_run && e->arm < s->run.arms.n) {
+        e->sampling = s->run.arms.items[e->arm].sampling;
+    }
     ask_cpu(s, e, &common);
     const etp_ab_arm *own = &ab->arms[e->arm];
     etp_isa_cpu cpu;
@@ -421,7 +381,27 @@ void etp_ab_engage(const etp_ab_session *s, etp_ab_engagement *e, etp_engage *ea
                         etp_names_may_be_amx(own->level, common.names, known ? &cpu : NULL);
     common.sme_elsewhere = etp_feature_of_names(own->profile, common.names) == ETP_FEATURE_SME;
     pools all = {0};
-    pool_samples(ab, e->arm, &all);
+    // Every operator that was sampled, by configuration.
+    const uint32_t arm = e->arm;
+    const etp_profile *p = ab->arms[arm].profile;
+    const etp_kernels *k = ab->arms[arm].kernels;
+    for (size_t i = 0; k && i < p->n_rows; i++) {
+        const etp_profile_row *row = &p->rows[i];
+        const etp_kernel_op *op =
+            row->kind == ETP_ROW_OPERATOR
+                ? etp_kernels_find_op(k, row->name, row->chain, row->instruction)
+                : NULL;
+        if (!op) {
+            continue;
+        }
+        pool like = configuration(row, facts_of(p, row));
+        pool *found = pool_of(&all, &like);
+        if (!found) {
+            ETP_ADD(ab->arena, &all, like);
+            found = &all.items[all.n - 1];
+        }
+        add_sampled(found, op);
+    }
     sums time = {.known = !ab->emulated}, macs = {.known = true};
     for (size_t i = 0; i < ab->n_operators; i++) {
         judge(ab, e, &ab->operators[i], &common, &all, &each[i]);

@@ -14,24 +14,6 @@ static double lower(double a, double b)
     return fmin(a, b); // passes over a NAN
 }
 
-static void take_launches(const etp_run *run, etp_ab_conditions *b)
-{
-    etp_run_wait waited = {0};
-    b->migrations = b->interrupted = b->minor_faults = b->major_faults = 0;
-    for (size_t i = 0; i < run->launches.n; i++) {
-        const etp_run_launch *l = &run->launches.items[i];
-        if (l->block != b->block) {
-            continue;
-        }
-        etp_run_wait_add(&waited, l);
-        b->migrations += known(l->migrations);
-        b->interrupted += (double)l->involuntary_switches;
-        b->minor_faults += (double)l->minor_faults;
-        b->major_faults += (double)l->major_faults;
-    }
-    b->waited_share = etp_run_wait_share(&waited);
-}
-
 void etp_ab_take_environment(const etp_run *run, etp_ab *out)
 {
     etp_ab_conditions *blocks = ETP_NEW_ARRAY(out->arena, etp_ab_conditions, run->blocks.n + 1);
@@ -64,7 +46,20 @@ void etp_ab_take_environment(const etp_run *run, etp_ab *out)
             .power = a->power,
             .boost = a->boost,
         };
-        take_launches(run, &b);
+        etp_run_wait waited = {0};
+        b.migrations = b.interrupted = b.minor_faults = b.major_faults = 0;
+        for (size_t j = 0; j < run->launches.n; j++) {
+            const etp_run_launch *l = &run->launches.items[j];
+            if (l->block != b.block) {
+                continue;
+            }
+            etp_run_wait_add(&waited, l);
+            b.migrations += known(l->migrations);
+            b.interrupted += (double)l->involuntary_switches;
+            b.minor_faults += (double)l->minor_faults;
+            b.major_faults += (double)l->major_faults;
+        }
+        b.waited_share = etp_run_wait_share(&waited);
         blocks[i] = b;
     }
 }

@@ -7,30 +7,6 @@
 #include "compare/session.h"
 #include "explain/sampled.h"
 
-// Medians over the launches of what the runner reports once per process.
-static void take_medians(const etp_run *run, uint32_t run_arm, etp_arena *arena, etp_ab_arm *out)
-{
-    double *v = ETP_NEW_ARRAY(arena, double, run->launches.n + 1);
-    for (etp_cost cost = 0; cost < ETP_COSTS; cost++) {
-        size_t n = 0;
-        for (size_t i = 0; i < run->launches.n; i++) {
-            const etp_run_launch *l = &run->launches.items[i];
-            uint64_t is = etp_cost_of(l, cost);
-            if (is && l->arm == run_arm) {
-                v[n++] = (double)is;
-            }
-            if (l->arm == run_arm && l->cached_bytes > out->cached_bytes) {
-                out->cached_bytes = l->cached_bytes;
-            }
-        }
-        out->costs[cost] = etp_whole_ns(etp_median(v, n)); // sorts them
-        size_t lo, hi;
-        bool known = etp_quantile_ranks(n, 0.5, ETP_CONFIDENCE, &lo, &hi);
-        out->costs_lo[cost] = known ? v[lo] : (double)NAN;
-        out->costs_hi[cost] = known ? v[hi] : (double)NAN;
-    }
-}
-
 // A sum of medians is no median: the rows are those of one launch, so that they add up.
 static void take_memory(const etp_run *run, uint32_t run_arm, etp_arena *arena, etp_ab_arm *out)
 {
@@ -124,7 +100,26 @@ static void prove_arm(const etp_ab_session *s, const etp_run *run, uint32_t run_
                       etp_ab_arm *out)
 {
     const etp_ab_arm *arm = &s->ab.arms[at];
-    take_medians(run, run_arm, s->ab.arena, out);
+    // Medians over the launches of what the runner reports once per process.
+    double *v = ETP_NEW_ARRAY(s->ab.arena, double, run->launches.n + 1);
+    for (etp_cost cost = 0; cost < ETP_COSTS; cost++) {
+        size_t n = 0;
+        for (size_t i = 0; i < run->launches.n; i++) {
+            const etp_run_launch *l = &run->launches.items[i];
+            uint64_t is = etp_cost_of(l, cost);
+            if (is && l->arm == run_arm) {
+                v[n++] = (double)is;
+            }
+            if (l->arm == run_arm && l->cached_bytes > out->cached_bytes) {
+                out->cached_bytes = l->cached_bytes;
+            }
+        }
+        out->costs[cost] = etp_whole_ns(etp_median(v, n)); // sorts them
+        size_t lo, hi;
+        bool known = etp_quantile_ranks(n, 0.5, ETP_CONFIDENCE, &lo, &hi);
+        out->costs_lo[cost] = known ? v[lo] : (double)NAN;
+        out->costs_hi[cost] = known ? v[hi] : (double)NAN;
+    }
     take_memory(run, run_arm, s->ab.arena, out);
     etp_ab_take_load(s, run, run_arm, at, out);
     take_masking_cost(run, run_arm, s->ab.arena, out);

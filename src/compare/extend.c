@@ -88,19 +88,15 @@ uint32_t etp_ab_whole_cpus(const etp_ab *ab)
     return allowed <= 4096 ? (uint32_t)allowed : 0;
 }
 
-// NULL: not one CPU is allowed, so no number of threads would do.
-static const char *fewer_threads(const etp_ab *ab, etp_arena *arena)
-{
-    uint32_t cpus = etp_ab_whole_cpus(ab);
-    const char *model = ab->n_models > 0 ? ab->models[0].path : NULL;
-    const char *command = etp_shell_command(arena, "etprof ab %s", ETP_OR(model, "MODEL.pte"));
-    return cpus > 0 && command ? etp_arena_printf(arena, "%s --threads %u", command, cpus) : NULL;
-}
-
 const char *etp_ab_again_command(const etp_ab *ab, etp_arena *arena)
 {
     if (etp_ab_crowded(ab)) { // neither blocks nor a quiet machine end that
-        return fewer_threads(ab, arena);
+                              // NULL: not one CPU is allowed, so no number of threads would do.
+        uint32_t cpus = etp_ab_whole_cpus(ab);
+        const char *model = ab->n_models > 0 ? ab->models[0].path : NULL;
+        const char *command = etp_shell_command(arena, "etprof ab %s", ETP_OR(model, "MODEL.pte"));
+        return cpus > 0 && command ? etp_arena_printf(arena, "%s --threads %u", command, cpus)
+                                   : NULL;
     }
     const char *dir = session_of(ab);
     return dir && !ab->bare && !ab->emulated ? etp_shell_command(arena, "etprof rerun %s", dir)

@@ -49,40 +49,6 @@ size_t etp_ab_block_index(const etp_stats *st, uint32_t block)
     return low < st->n_blocks_seen && st->block_numbers[low] == block ? low : SIZE_MAX;
 }
 
-static void take_launches(const etp_ab_session *s, states *x)
-{
-    for (size_t i = 0; i < s->run.launches.n; i++) {
-        const etp_run_launch *l = &s->run.launches.items[i];
-        size_t b = etp_ab_block_index(&s->stats, l->block);
-        for (etp_cost cost = 0; cost < ETP_COSTS && b != SIZE_MAX && l->arm < x->n_arms; cost++) {
-            const uint64_t is = etp_cost_of(l, cost);
-            if (is > 0) {
-                x->costs[cost][b * x->n_arms + l->arm] = log((double)is);
-            }
-        }
-    }
-}
-
-// Median of each traced launch. Rows of a launch lie together.
-static void take_traced(const etp_ab_session *s, states *x, double *scratch)
-{
-    const etp_run *run = &s->run;
-    for (size_t i = 0; i < run->samples.n;) {
-        const etp_run_sample *first = &run->samples.items[i];
-        size_t n = 0;
-        for (; i < run->samples.n && run->samples.items[i].launch == first->launch; i++) {
-            const etp_run_sample *r = &run->samples.items[i];
-            if (r->phase == ETP_PHASE_TRACED && r->duration_ns > 0) {
-                scratch[n++] = log((double)r->duration_ns);
-            }
-        }
-        size_t b = n > 0 ? etp_ab_block_index(&s->stats, first->block) : SIZE_MAX;
-        if (b != SIZE_MAX && first->arm < x->n_arms) {
-            x->traced[b * x->n_arms + first->arm] = etp_median(scratch, n);
-        }
-    }
-}
-
 // Where the runner did not write its iterations down, what the recording holds of them:
 // Method::execute.
 static void take_recorded(const etp_ab_session *s, states *x, double *scratch)
@@ -149,13 +115,6 @@ static etp_paired resolved(etp_paired r)
     return r;
 }
 
-static etp_paired compared(const etp_ab_session *s, const double *of, const etp_ab_comparison *c,
-                           double *scratch)
-{
-    bool widen = etp_run_is_widened(&s->run);
-    return resolved(ratio_of(s, of, c->baseline, of, c->candidate, widen, scratch));
-}
-
 static double *unknown(const etp_ab_session *s, size_t cells)
 {
     double *column = ETP_NEW_ARRAY(s->ab.arena, double, cells + 1);
@@ -180,8 +139,32 @@ void etp_ab_take_extra_ratios(const etp_ab_session *s, etp_ab_arm *arms,
     }
     x.traced = unknown(s, cells);
     double *rows = ETP_NEW_ARRAY(s->ab.arena, double, s->run.samples.n + 1);
-    take_launches(s, &x);
-    take_traced(s, &x, rows);
+    for (size_t i = 0; i < s->run.launches.n; i++) {
+        const etp_run_launch *l = &s->run.launches.items[i];
+        size_t b = etp_ab_block_index(&s->stats, l->block);
+        for (etp_cost cost = 0; cost < ETP_COSTS && b != SIZE_MAX && l->arm < x.n_arms; cost++) {
+            const uint64_t is = etp_cost_of(l, cost);
+            if (is > 0) {
+                x.costs[cost][b * x.n_arms + l->arm] = log((double)is);
+            }
+        }
+    }
+    // Median of each traced launch. Rows of a launch lie together.
+    const etp_run *run = &s->run;
+    for (size_t i = 0; i < run->samples.n;) {
+        const etp_run_sample *first = &run->samples.items[i];
+        size_t n = 0;
+        for (; i < run->samples.n && run->samples.items[i].launch == first->launch; i++) {
+            const etp_run_sample *r = &run->samples.items[i];
+            if (r->phase == ETP_PHASE_TRACED && r->duration_ns > 0) {
+                rows[n++] = log((double)r->duration_ns);
+            }
+        }
+        size_t b = n > 0 ? etp_ab_block_index(&s->stats, first->block) : SIZE_MAX;
+        if (b != SIZE_MAX && first->arm < x.n_arms) {
+            x.traced[b * x.n_arms + first->arm] = etp_median(rows, n);
+        }
+    }
     take_recorded(s, &x, rows);
     for (uint32_t a = 0; a < s->ab.n_arms; a++) {
         arms[a].cold =
@@ -197,7 +180,10 @@ void etp_ab_take_extra_ratios(const etp_ab_session *s, etp_ab_arm *arms,
                           c->withheld == ETP_WITHHELD_CROWDED;
         for (etp_cost cost = 0; cost < ETP_COSTS; cost++) {
             if (!c->withheld || (times_only && k_etp_costs[cost].bytes)) {
-                c->costs[cost] = compared(s, x.costs[cost], c, scratch);
+                const double *of = x.costs[cost];
+                bool widen = etp_run_is_widened(&s->run);
+                c->costs[cost] =
+                    resolved(ratio_of(s, of, c->baseline, of, c->candidate, widen, scratch));
             }
         }
     }

@@ -58,24 +58,6 @@ static bool is_arm(const etp_ab *ab, etp_str name)
     return false;
 }
 
-// A recording without others of its arm is called as its file is: "_b10" tells no blocks apart.
-static void name_single_blocks(etp_ab_described *out)
-{
-    for (size_t i = 0; i < out->recordings.n; i++) {
-        const etp_ab_dump *r = &out->recordings.items[i];
-        size_t of_arm = 0;
-        for (size_t k = 0; k < out->recordings.n; k++) {
-            of_arm += out->recordings.items[k].arm == r->arm;
-        }
-        etp_str whole = stem_of_file(r->path);
-        uint32_t block;
-        bool cut = etp_str_eqz(arm_of_file(r->path, &block), out->arms[r->arm].name);
-        if (of_arm == 1 && block > 1 && cut && !is_arm(&out->ab, whole)) {
-            out->arms[r->arm].name = etp_arena_strdup(out->ab.arena, whole);
-        }
-    }
-}
-
 typedef struct collecting {
     etp_ab_described *out;
     size_t room; // most dumps
@@ -134,27 +116,6 @@ static etp_status collect_dir(const collecting *c, const char *dir, int depth, e
         }
     }
     return ETP_OK;
-}
-
-// Length of what all arm names begin with, up to and with a separator; 0 when nothing would be
-// left.
-static size_t common_prefix(const etp_ab *ab)
-{
-    size_t n = ab->n_arms < 2 ? 0 : strlen(ab->arms[0].name);
-    for (size_t i = 1; i < ab->n_arms; i++) {
-        size_t k = 0;
-        while (k < n && ab->arms[i].name[k] && ab->arms[i].name[k] == ab->arms[0].name[k]) {
-            k++;
-        }
-        n = k;
-    }
-    while (n > 0 && !strchr("._-/", ab->arms[0].name[n - 1])) {
-        n--;
-    }
-    for (size_t i = 0; i < ab->n_arms; i++) {
-        n = ab->arms[i].name[n] ? n : 0;
-    }
-    return n;
 }
 
 // What the run folder that PATH lies in, RUN/EXPERIMENT/FILE, says of that arm: whether an emulator
@@ -226,8 +187,37 @@ etp_status etp_ab_describe_dumps(etp_arena *arena, const char *const *paths, siz
         arm->waited = fmax(arm->waited, waited); // passes over a NAN
         out->ab.emulated = out->ab.emulated || arm->emulated;
     }
-    name_single_blocks(out);
-    size_t prefix = common_prefix(&out->ab);
+    // A recording without others of its arm is called as its file is: "_b10" tells no blocks apart.
+    for (size_t i = 0; i < out->recordings.n; i++) {
+        const etp_ab_dump *r = &out->recordings.items[i];
+        size_t of_arm = 0;
+        for (size_t k = 0; k < out->recordings.n; k++) {
+            of_arm += out->recordings.items[k].arm == r->arm;
+        }
+        etp_str whole = stem_of_file(r->path);
+        uint32_t block;
+        bool cut = etp_str_eqz(arm_of_file(r->path, &block), out->arms[r->arm].name);
+        if (of_arm == 1 && block > 1 && cut && !is_arm(&out->ab, whole)) {
+            out->arms[r->arm].name = etp_arena_strdup(out->ab.arena, whole);
+        }
+    }
+    // Length of what all arm names begin with, up to and with a separator; 0 when nothing would be
+    // left.
+    const etp_ab *ab = &out->ab;
+    size_t prefix = ab->n_arms < 2 ? 0 : strlen(ab->arms[0].name);
+    for (size_t i = 1; i < ab->n_arms; i++) {
+        size_t k = 0;
+        while (k < prefix && ab->arms[i].name[k] && ab->arms[i].name[k] == ab->arms[0].name[k]) {
+            k++;
+        }
+        prefix = k;
+    }
+    while (prefix > 0 && !strchr("._-/", ab->arms[0].name[prefix - 1])) {
+        prefix--;
+    }
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        prefix = ab->arms[i].name[prefix] ? prefix : 0;
+    }
     for (size_t i = 0; i < out->ab.n_arms; i++) {
         out->arms[i].full_name = out->arms[i].name;
         out->arms[i].name += prefix;

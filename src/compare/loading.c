@@ -3,16 +3,6 @@
 // weights are of.
 #include "compare/session.h"
 
-// Its weights are packed when it is created.
-static bool packs(const etp_partition *p, const etp_node *node)
-{
-    bool kind = node->type == ETP_XNN_FULLY_CONNECTED || node->type == ETP_XNN_CONV_2D ||
-                node->type == ETP_XNN_DEPTHWISE_CONV_2D ||
-                node->type == ETP_XNN_CONV_TRANSPOSE_2D ||
-                node->type == ETP_XNN_BATCH_MATRIX_MULTIPLY;
-    return kind && node->n_inputs > 1 && p->values[node->inputs[1]].constant;
-}
-
 // XNNPACK packs in the order of the nodes. What it packs is at least half of what the program holds
 // (float32 packed as float16): where numbers or sizes do not fit, nothing is called by a name.
 static bool fits(const etp_partition *p, etp_ab_load_part *const *packed, size_t n)
@@ -20,7 +10,12 @@ static bool fits(const etp_partition *p, etp_ab_load_part *const *packed, size_t
     size_t at = 0;
     for (uint32_t i = 0; i < p->n_nodes; i++) {
         const etp_node *node = &p->nodes[i];
-        if (!packs(p, node)) {
+        // Its weights are packed when it is created.
+        bool kind = node->type == ETP_XNN_FULLY_CONNECTED || node->type == ETP_XNN_CONV_2D ||
+                    node->type == ETP_XNN_DEPTHWISE_CONV_2D ||
+                    node->type == ETP_XNN_CONV_TRANSPOSE_2D ||
+                    node->type == ETP_XNN_BATCH_MATRIX_MULTIPLY;
+        if (!(kind && node->n_inputs > 1 && p->values[node->inputs[1]].constant)) {
             continue;
         }
         const etp_value *weights = &p->values[node->inputs[1]];
@@ -34,15 +29,6 @@ static bool fits(const etp_partition *p, etp_ab_load_part *const *packed, size_t
         at++;
     }
     return at == n;
-}
-
-static void forget(etp_ab_arm *arm)
-{
-    for (size_t i = 0; i < arm->load.n; i++) {
-        arm->load.parts[i].partition = NULL;
-        arm->load.parts[i].node = ETP_NO_INDEX;
-        arm->load.parts[i].weight_bytes = 0;
-    }
 }
 
 // Are the delegates that were loaded those of M, one after the other?
@@ -114,7 +100,11 @@ void etp_ab_take_load(const etp_ab_session *s, const etp_run *run, uint32_t run_
          m++) {
         named = name_by(&program->methods[m], out, s->ab.arena);
         if (!named) {
-            forget(out);
+            for (size_t i = 0; i < out->load.n; i++) {
+                out->load.parts[i].partition = NULL;
+                out->load.parts[i].node = ETP_NO_INDEX;
+                out->load.parts[i].weight_bytes = 0;
+            }
         }
     }
 }

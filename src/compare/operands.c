@@ -54,23 +54,6 @@ static uint32_t find_arm(etp_arena *arena, const etp_run *run, const char *wante
     return of_above == 1 && !hides_one ? above : ETP_NO_INDEX;
 }
 
-static etp_status choose_arm(etp_arena *arena, etp_ab_side *x, etp_error *err)
-{
-    if (x->run.arms.n == 0) {
-        return etp_fail(err, ETP_CORRUPT, "%s has no arms", x->dir);
-    }
-    if (!x->wanted && x->run.arms.n > 1) {
-        return etp_fail(err, ETP_USAGE, "%s holds %zu arms (%s); say which, as in %s:%.*s", x->dir,
-                        x->run.arms.n, list_arms(arena, &x->run), x->dir,
-                        ETP_STR_ARG(x->run.arms.items[0].name));
-    }
-    x->arm = x->wanted ? find_arm(arena, &x->run, x->wanted) : 0;
-    return x->arm != ETP_NO_INDEX
-               ? ETP_OK
-               : etp_fail(err, ETP_USAGE, "%s has no arm '%s', or several; its arms are %s", x->dir,
-                          x->wanted, list_arms(arena, &x->run));
-}
-
 // DIR is RUN/ARM, the folder of an arm of a run: then the same as RUN:ARM.
 static etp_status find_arm_folder(etp_arena *arena, const char *dir, etp_ab_side *out,
                                   etp_error *err)
@@ -110,7 +93,19 @@ static etp_status open_side(etp_arena *arena, const char *operand, etp_ab_side *
     }
     ETP_TRY(etp_run_open(dir, arena, &out->run, err));
     out->dir = dir;
-    return choose_arm(arena, out, err);
+    if (out->run.arms.n == 0) {
+        return etp_fail(err, ETP_CORRUPT, "%s has no arms", out->dir);
+    }
+    if (!out->wanted && out->run.arms.n > 1) {
+        return etp_fail(err, ETP_USAGE, "%s holds %zu arms (%s); say which, as in %s:%.*s",
+                        out->dir, out->run.arms.n, list_arms(arena, &out->run), out->dir,
+                        ETP_STR_ARG(out->run.arms.items[0].name));
+    }
+    out->arm = out->wanted ? find_arm(arena, &out->run, out->wanted) : 0;
+    return out->arm != ETP_NO_INDEX
+               ? ETP_OK
+               : etp_fail(err, ETP_USAGE, "%s has no arm '%s', or several; its arms are %s",
+                          out->dir, out->wanted, list_arms(arena, &out->run));
 }
 
 static const etp_run_phase *phase_of(const etp_ab_side *x)
@@ -262,25 +257,6 @@ etp_status etp_ab_name_sides(etp_arena *arena, const char *const *operands,
     return ETP_OK;
 }
 
-// The models of the run folders, one when both sides are of one.
-static void describe_models(const etp_ab_side *sides, etp_ab *ab)
-{
-    etp_ab_model *models = ETP_NEW_ARRAY(ab->arena, etp_ab_model, 2);
-    ab->models = models;
-    const etp_run_model *first = model_of(&sides[0]);
-    const char *stem =
-        first && ab->arms[1].model == 0 ? etp_arena_strdup(ab->arena, first->stem) : NULL;
-    ab->title = etp_path_name(ETP_OR(stem, "dumps"));
-    for (size_t i = 0; i < 2 && sides[0].dir && sides[1].dir; i++) {
-        const etp_run_model *m = model_of(&sides[i]);
-        if (!m || (i == 1 && ab->arms[1].model == 0)) {
-            continue;
-        }
-        ab->n_models = i + 1;
-        models[i] = etp_ab_model_of(m, ab->arena);
-    }
-}
-
 etp_status etp_ab_describe_sides(etp_arena *arena, const etp_ab_side *sides,
                                  const char *const *operands, const etp_ab_options *options,
                                  etp_ab_described *out, etp_error *err)
@@ -310,6 +286,21 @@ etp_status etp_ab_describe_sides(etp_arena *arena, const etp_ab_side *sides,
     out->arms[0].model = 0;
     out->arms[1].model = !same_model(&sides[0], &sides[1]);
     ETP_TRY(etp_ab_name_sides(arena, operands, options->names, out->arms, err));
-    describe_models(sides, &out->ab);
+    // The models of the run folders, one when both sides are of one.
+    etp_ab *ab = &out->ab;
+    etp_ab_model *models = ETP_NEW_ARRAY(ab->arena, etp_ab_model, 2);
+    ab->models = models;
+    const etp_run_model *first = model_of(&sides[0]);
+    const char *stem =
+        first && ab->arms[1].model == 0 ? etp_arena_strdup(ab->arena, first->stem) : NULL;
+    ab->title = etp_path_name(ETP_OR(stem, "dumps"));
+    for (size_t i = 0; i < 2 && sides[0].dir && sides[1].dir; i++) {
+        const etp_run_model *m = model_of(&sides[i]);
+        if (!m || (i == 1 && ab->arms[1].model == 0)) {
+            continue;
+        }
+        ab->n_models = i + 1;
+        models[i] = etp_ab_model_of(m, ab->arena);
+    }
     return ETP_OK;
 }

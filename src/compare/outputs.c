@@ -145,21 +145,6 @@ static etp_ab_correctness correctness_of(const etp_outputs_comparison *c)
     return out;
 }
 
-// Worse of what was known and C; the first reason becomes a finding.
-static void take_comparison(const comparing *w, const char *whose, const char *against,
-                            etp_finding_kind kind, const etp_outputs_comparison *c,
-                            etp_ab_correctness *out)
-{
-    mention_not_finite(w, whose, against, c);
-    etp_ab_correctness one = correctness_of(c);
-    take_worse(out, &one);
-    if (c->ok || !c->why) {
-        return;
-    }
-    ETP_FIND(w->noticed, kind, ETP_SEVERITY_BAD, "outputs", "outputs of %s%s: %s", whose, against,
-             c->why);
-}
-
 // Folder NAME of the run.
 static const char *folder_of(const comparing *w, const etp_run *run, etp_str name)
 {
@@ -262,7 +247,15 @@ static etp_status compare_dirs(const comparing *w, uint32_t arm, uint32_t of, co
                  why.msg);
         return ETP_OK;
     }
-    take_comparison(w, etp_ab_arm_called(&w->s->ab, arm), against, kind, &c, out);
+    // Worse of what was known and C; the first reason becomes a finding.
+    const char *whose = etp_ab_arm_called(&w->s->ab, arm);
+    mention_not_finite(w, whose, against, &c);
+    etp_ab_correctness one = correctness_of(&c);
+    take_worse(out, &one);
+    if (!c.ok && c.why) {
+        ETP_FIND(w->noticed, kind, ETP_SEVERITY_BAD, "outputs", "outputs of %s%s: %s", whose,
+                 against, c.why);
+    }
     return ETP_OK;
 }
 

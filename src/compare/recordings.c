@@ -18,24 +18,6 @@ static const char *name_of(const etp_ab_session *s, uint32_t arm)
     return etp_ab_arm_called(&s->ab, arm);
 }
 
-static void tell_damage(const etp_ab_session *s, uint32_t arm, const etp_trace *const *traces,
-                        size_t n, etp_ab_findings *to)
-{
-    size_t damaged = 0;
-    const etp_trace_damage *first = NULL;
-    for (size_t i = 0; i < n; i++) {
-        size_t here = etp_trace_damage_count(traces[i]);
-        first = first || here == 0 ? first : etp_trace_damage_at(traces[i], 0);
-        damaged += here;
-    }
-    if (first) {
-        ETP_FIND(to, ETP_FINDING_TRACE_DAMAGED, ETP_SEVERITY_WARN, NULL,
-                 "%s: %zu traced %s left out: %s", name_of(s, arm), damaged,
-                 damaged == 1 ? "execution" : "executions",
-                 etp_trace_damage_claim(first, s->ab.arena));
-    }
-}
-
 static void tell_apart(const etp_ab_session *s, uint32_t arm, const etp_trace *const *traces,
                        size_t n, etp_ab_findings *to)
 {
@@ -195,42 +177,6 @@ static bool no_middle(const etp_trace *trace)
     return most / 2 > least;
 }
 
-// Executions that are left out of the figures and took far longer: a prompt, an interruption. A few
-// of a recording of whatever program, not of a session's launches, whose machine is watched.
-static void tell_left_out(const etp_ab_session *s, uint32_t arm, const etp_trace *const *traces,
-                          size_t n, etp_ab_findings *to)
-{
-    size_t far = 0, left = 0, all = 0;
-    uint64_t longest = 0;
-    for (size_t i = 0; i < n && !s->has_run; i++) {
-        for (size_t k = 0; k < etp_trace_block_count(traces[i]); k++) {
-            const etp_trace_block *b = etp_trace_block_at(traces[i], k);
-            uint64_t from =
-                b->has_execute && !b->rare ? etp_ops_far_ns(b, s->ab.arena) : UINT64_MAX;
-            if (from == UINT64_MAX) {
-                continue;
-            }
-            const uint64_t *d = etp_trace_durations(b, b->execute);
-            size_t longer = 0;
-            for (size_t r = 0; r < b->n_runs; r++) {
-                longer += d[r] >= from;
-                longest = d[r] >= from && d[r] > longest ? d[r] : longest;
-            }
-            far += longer;
-            left += ETP_MIN(longer, b->n_runs / 4); // of the longest quarter
-            all += b->n_runs;
-        }
-    }
-    if (left > 0) {
-        const char *some = far == left ? "" : etp_arena_printf(s->ab.arena, "%zu of them ", left);
-        ETP_FIND(to, ETP_FINDING_LEFT_OUT, ETP_SEVERITY_WARN, NULL,
-                 "%s: %zu of %zu executions took more than twice their median, up to "
-                 "%s, and %s%s left out of the figures",
-                 name_of(s, arm), far, all, ETP_NS((double)longest), some,
-                 left == 1 ? "is" : "are");
-    }
-}
-
 static bool tell_modes(const etp_ab_session *s, uint32_t arm, const etp_trace *const *traces,
                        size_t n, etp_ab_findings *to)
 {
@@ -262,10 +208,59 @@ static void tell_partly_logged(const etp_ab_session *s, uint32_t arm,
     }
 }
 
-// Executions of operators that did not end, or whose end was not recorded, beside others that did.
-static void tell_unfinished(const etp_ab_session *s, uint32_t arm, const etp_trace *const *traces,
-                            size_t n, etp_ab_findings *to)
+// Of a few executions all are kept, the first one too, which may have been cold.
+void etp_ab_tell_mean(const etp_ab *ab, uint32_t arm, etp_ab_findings *to)
 {
+    const etp_ab_arm *a = &ab->arms[arm];
+    // What calls of delegates did, as far as the recording does not say.
+    const etp_profile *p = ab->arms[arm].profile;
+    int64_t logged = 0, unlogged = 0;
+    for (size_t i = 0; p && i < p->n_rows; i++) {
+        const etp_profile_row *row = &p->rows[i];
+        unlogged += etp_profile_row_hides(p, i) ? row->total_ns : 0;
+        logged += row->kind == ETP_ROW_OPERATOR && !row->silent ? row->total_ns : 0;
+    }
+    if (unlogged > logged) {
+        double n = (double)p->executions;
+        ETP_FIND(to, ETP_FINDING_NOT_LOGGED, ETP_SEVERITY_WARN, NULL, "%s: " ETP_OPS_UNLOGGED,
+                 etp_ab_arm_called(ab, arm), ETP_NS((double)unlogged / n),
+                 ETP_NS((double)logged / n));
+    }
+    double mean = etp_known_ns(a->traced_ns);
+    if (fabs(log(mean / a->traced_median_ns)) > log(FAR_MEAN)) { // false where one is unknown
+        ETP_FIND(to, ETP_FINDING_MEAN_OF_FEW, ETP_SEVERITY_WARN, NULL,
+                 "%s: few of its %" PRIu64 " executions make the mean: it "
+                 "is %s, their median %s",
+                 etp_ab_arm_called(ab, arm), a->traced_runs, ETP_NS(mean),
+                 ETP_NS(a->traced_median_ns));
+    }
+}
+
+void etp_ab_tell_recordings(const etp_ab_session *s, uint32_t arm, const etp_trace *const *traces,
+                            size_t n, etp_ab_findings *to, etp_ab_arm *out)
+{
+    size_t damaged = 0;
+    const etp_trace_damage *first = NULL;
+    for (size_t i = 0; i < n; i++) {
+        size_t here = etp_trace_damage_count(traces[i]);
+        first = first || here == 0 ? first : etp_trace_damage_at(traces[i], 0);
+        damaged += here;
+    }
+    if (first) {
+        ETP_FIND(to, ETP_FINDING_TRACE_DAMAGED, ETP_SEVERITY_WARN, NULL,
+                 "%s: %zu traced %s left out: %s", name_of(s, arm), damaged,
+                 damaged == 1 ? "execution" : "executions",
+                 etp_trace_damage_claim(first, s->ab.arena));
+    }
+    tell_apart(s, arm, traces, n, to);
+    out->tensors_logged = tell_tensors(s, arm, traces, n, to);
+    out->several_lengths = tell_modes(s, arm, traces, n, to);
+    for (size_t i = 0; i < n; i++) {
+        out->several_lengths = out->several_lengths || no_middle(traces[i]);
+    }
+    tell_partly_logged(s, arm, traces, n, to);
+    // Executions of operators that did not end, or whose end was not recorded, beside others that
+    // did.
     size_t ended = 0, not_ended = 0;
     for (size_t i = 0; i < n; i++) {
         for (size_t k = 0; k < etp_trace_block_count(traces[i]); k++) {
@@ -284,52 +279,36 @@ static void tell_unfinished(const etp_ab_session *s, uint32_t arm, const etp_tra
                  "event and are left out",
                  name_of(s, arm), not_ended, ended + not_ended);
     }
-}
-
-// What calls of delegates did, as far as the recording does not say.
-static void tell_unlogged(const etp_ab *ab, uint32_t arm, etp_ab_findings *to)
-{
-    const etp_profile *p = ab->arms[arm].profile;
-    int64_t logged = 0, unlogged = 0;
-    for (size_t i = 0; p && i < p->n_rows; i++) {
-        const etp_profile_row *row = &p->rows[i];
-        unlogged += etp_profile_row_hides(p, i) ? row->total_ns : 0;
-        logged += row->kind == ETP_ROW_OPERATOR && !row->silent ? row->total_ns : 0;
+    // Executions that are left out of the figures and took far longer: a prompt, an interruption. A
+    // few of a recording of whatever program, not of a session's launches, whose machine is
+    // watched.
+    size_t far = 0, left = 0, all = 0;
+    uint64_t longest = 0;
+    for (size_t i = 0; i < n && !s->has_run; i++) {
+        for (size_t k = 0; k < etp_trace_block_count(traces[i]); k++) {
+            const etp_trace_block *b = etp_trace_block_at(traces[i], k);
+            uint64_t from =
+                b->has_execute && !b->rare ? etp_ops_far_ns(b, s->ab.arena) : UINT64_MAX;
+            if (from == UINT64_MAX) {
+                continue;
+            }
+            const uint64_t *d = etp_trace_durations(b, b->execute);
+            size_t longer = 0;
+            for (size_t r = 0; r < b->n_runs; r++) {
+                longer += d[r] >= from;
+                longest = d[r] >= from && d[r] > longest ? d[r] : longest;
+            }
+            far += longer;
+            left += ETP_MIN(longer, b->n_runs / 4); // of the longest quarter
+            all += b->n_runs;
+        }
     }
-    if (unlogged > logged) {
-        double n = (double)p->executions;
-        ETP_FIND(to, ETP_FINDING_NOT_LOGGED, ETP_SEVERITY_WARN, NULL, "%s: " ETP_OPS_UNLOGGED,
-                 etp_ab_arm_called(ab, arm), ETP_NS((double)unlogged / n),
-                 ETP_NS((double)logged / n));
+    if (left > 0) {
+        const char *some = far == left ? "" : etp_arena_printf(s->ab.arena, "%zu of them ", left);
+        ETP_FIND(to, ETP_FINDING_LEFT_OUT, ETP_SEVERITY_WARN, NULL,
+                 "%s: %zu of %zu executions took more than twice their median, up to "
+                 "%s, and %s%s left out of the figures",
+                 name_of(s, arm), far, all, ETP_NS((double)longest), some,
+                 left == 1 ? "is" : "are");
     }
-}
-
-// Of a few executions all are kept, the first one too, which may have been cold.
-void etp_ab_tell_mean(const etp_ab *ab, uint32_t arm, etp_ab_findings *to)
-{
-    const etp_ab_arm *a = &ab->arms[arm];
-    tell_unlogged(ab, arm, to);
-    double mean = etp_known_ns(a->traced_ns);
-    if (fabs(log(mean / a->traced_median_ns)) > log(FAR_MEAN)) { // false where one is unknown
-        ETP_FIND(to, ETP_FINDING_MEAN_OF_FEW, ETP_SEVERITY_WARN, NULL,
-                 "%s: few of its %" PRIu64 " executions make the mean: it "
-                 "is %s, their median %s",
-                 etp_ab_arm_called(ab, arm), a->traced_runs, ETP_NS(mean),
-                 ETP_NS(a->traced_median_ns));
-    }
-}
-
-void etp_ab_tell_recordings(const etp_ab_session *s, uint32_t arm, const etp_trace *const *traces,
-                            size_t n, etp_ab_findings *to, etp_ab_arm *out)
-{
-    tell_damage(s, arm, traces, n, to);
-    tell_apart(s, arm, traces, n, to);
-    out->tensors_logged = tell_tensors(s, arm, traces, n, to);
-    out->several_lengths = tell_modes(s, arm, traces, n, to);
-    for (size_t i = 0; i < n; i++) {
-        out->several_lengths = out->several_lengths || no_middle(traces[i]);
-    }
-    tell_partly_logged(s, arm, traces, n, to);
-    tell_unfinished(s, arm, traces, n, to);
-    tell_left_out(s, arm, traces, n, to);
 }

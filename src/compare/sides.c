@@ -44,18 +44,6 @@ bool etp_ab_same_task(const etp_ab_session *s)
            etp_str_eq(etp_str_from(x->method), etp_str_from(y->method));
 }
 
-// The session's own statistics, with its own baseline: launch values and noise floor.
-static etp_status analyze_session(etp_arena *arena, const etp_run *run, double margin,
-                                  etp_stats *out, etp_error *err)
-{
-    etp_sample *samples;
-    etp_ab_samples_of(run, arena, &samples);
-    etp_stats_options o =
-        etp_ab_stats_options(run, run->baseline < run->arms.n ? run->baseline : 0, margin);
-    o.waited = etp_ab_waited_of(run, arena);
-    return etp_stats_analyze(samples, run->samples.n, (uint32_t)run->arms.n, &o, arena, out, err);
-}
-
 // Nothing paired the launches, so what changed between the sessions is in the ratio: a verdict
 // needs an interval that stays clear of the margin and of both sessions' own noise, and is never
 // "same".
@@ -96,7 +84,16 @@ etp_status etp_ab_time_sides(const etp_ab_session *s, double margin, etp_ab_arm 
     double *ln[2]; // launch values in the complete blocks of its own session
     size_t n[2];
     for (uint32_t i = 0; i < 2; i++) {
-        ETP_TRY(analyze_session(s->ab.arena, &s->sides[i].run, margin, &st[i], err));
+        // The session's own statistics, with its own baseline: launch values and noise floor.
+        etp_arena *arena = s->ab.arena;
+        const etp_run *run = &s->sides[i].run;
+        etp_sample *samples;
+        etp_ab_samples_of(run, arena, &samples);
+        etp_stats_options o =
+            etp_ab_stats_options(run, run->baseline < run->arms.n ? run->baseline : 0, margin);
+        o.waited = etp_ab_waited_of(run, arena);
+        ETP_TRY(etp_stats_analyze(samples, run->samples.n, (uint32_t)run->arms.n, &o, arena, &st[i],
+                                  err));
         ln[i] = ETP_NEW_ARRAY(s->ab.arena, double, st[i].n_blocks_seen + 1);
         n[i] = etp_ab_time_arm(&st[i], s->sides[i].arm, ln[i], &arms[i]);
     }

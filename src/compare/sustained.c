@@ -20,18 +20,6 @@ typedef struct sums {
     size_t n_celsius, n_khz;
 } sums;
 
-static void add_state(const etp_run_block *b, sums *to)
-{
-    if (isfinite(b->end.temperature_c)) {
-        to->celsius += b->end.temperature_c;
-        to->n_celsius++;
-    }
-    if (b->end.freq_max_khz != UINT64_MAX && b->end.freq_max_khz != 0) {
-        to->khz += (double)b->end.freq_max_khz;
-        to->n_khz++;
-    }
-}
-
 // Of the blocks that began FROM to TO. LOGS: room for one a block.
 static etp_ab_end end_of(const etp_ab_session *s, const etp_ab_comparison *c, double from,
                          double to, double *logs)
@@ -45,7 +33,14 @@ static etp_ab_end end_of(const etp_ab_session *s, const etp_ab_comparison *c, do
                is = st->value_ln[i * st->n_arms + c->candidate];
         if (at >= from && at <= to && isfinite(was - is)) {
             logs[out.blocks++] = was - is;
-            add_state(b, &state);
+            if (isfinite(b->end.temperature_c)) {
+                state.celsius += b->end.temperature_c;
+                state.n_celsius++;
+            }
+            if (b->end.freq_max_khz != UINT64_MAX && b->end.freq_max_khz != 0) {
+                state.khz += (double)b->end.freq_max_khz;
+                state.n_khz++;
+            }
         }
     }
     if (out.blocks >= ETP_MIN_BLOCKS) {

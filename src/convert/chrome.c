@@ -128,20 +128,6 @@ static etp_status flows_json(etp_json *j, const etp_slices *s, etp_arena *arena,
     return ETP_OK;
 }
 
-static void counter_json(etp_json *j, const etp_slices *s)
-{
-    for (size_t i = 0; s->counter && i < s->points.n; i++) {
-        begin(j, "C", s->n_processes - 1, 0);
-        microseconds(j, "ts", s->points.items[i].at_ns);
-        etp_json_kv_z(j, "name", s->counter);
-        etp_json_key(j, "args");
-        etp_json_begin_object_inline(j);
-        etp_json_kv_i64(j, "ns", s->points.items[i].value);
-        etp_json_end(j);
-        etp_json_end(j);
-    }
-}
-
 etp_status etp_slices_chrome(const etp_slices *s, etp_arena *arena, etp_sink *sink, etp_error *err)
 {
     etp_json j;
@@ -169,7 +155,16 @@ etp_status etp_slices_chrome(const etp_slices *s, etp_arena *arena, etp_sink *si
         }
     }
     etp_status st = flows_json(&j, s, arena, err);
-    counter_json(&j, s);
+    for (size_t i = 0; s->counter && i < s->points.n; i++) {
+        begin(&j, "C", s->n_processes - 1, 0);
+        microseconds(&j, "ts", s->points.items[i].at_ns);
+        etp_json_kv_z(&j, "name", s->counter);
+        etp_json_key(&j, "args");
+        etp_json_begin_object_inline(&j);
+        etp_json_kv_i64(&j, "ns", s->points.items[i].value);
+        etp_json_end(&j);
+        etp_json_end(&j);
+    }
     etp_json_end(&j);
     etp_json_end(&j);
     etp_json_end_document(&j);

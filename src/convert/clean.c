@@ -22,21 +22,15 @@ static bool is_control(etp_str c)
            etp_is_deceptive(etp_utf8_code_point((const unsigned char *)c.ptr, c.len));
 }
 
-// How many bytes S begins with that every way of cleaning keeps.
-static size_t kept_bytes(etp_str s)
-{
-    size_t n = 0;
-    while (n < s.len && s.ptr[n] >= 0x20 && s.ptr[n] < 0x7F && s.ptr[n] != ';' && s.ptr[n] != ':' &&
-           s.ptr[n] != '#') {
-        n++;
-    }
-    return n;
-}
-
 void etp_clean_append(etp_strbuf *buf, etp_str s, etp_clean how)
 {
     for (;;) {
-        size_t kept = kept_bytes(s);
+        // How many bytes S begins with that every way of cleaning keeps.
+        size_t kept = 0;
+        while (kept < s.len && s.ptr[kept] >= 0x20 && s.ptr[kept] < 0x7F && s.ptr[kept] != ';' &&
+               s.ptr[kept] != ':' && s.ptr[kept] != '#') {
+            kept++;
+        }
         etp_strbuf_append(buf, (etp_str){s.ptr, kept});
         if (kept == s.len) {
             return;

@@ -19,23 +19,6 @@ typedef struct dump { // a source and the run that its dump stands for
     etp_dump_memory *memory;
 } dump;
 
-// A dump has no manifest. Rows are written from one all the same, so it gets one of a single model
-// and arm, named by the folders of its path, else by the file.
-static void stand_for(dump *d, const etp_fleet_source *source)
-{
-    const etp_source_labels *labels = &source->labels;
-    d->arm = (etp_run_arm){
-        .name = labels->experiment.len > 0 ? labels->experiment : labels->stem,
-        .level = labels->level,
-        .threads = labels->threads,
-    };
-    d->model = (etp_run_model){.stem = labels->model.len > 0 ? labels->model : labels->stem};
-    d->run = (etp_run){.state = ETP_RUN_FINISHED};
-    d->run.arms.items = &d->arm;
-    d->run.models.items = &d->model;
-    d->run.arms.n = d->run.models.n = 1;
-}
-
 // The clock's value when execution RUN of BLOCK began; 0 when the file does not tell.
 static uint64_t start_of(const dump *d, const etp_trace_block *block, size_t run)
 {
@@ -52,27 +35,6 @@ static uint64_t start_of(const dump *d, const etp_trace_block *block, size_t run
         }
     }
     return 0;
-}
-
-static etp_status put_samples(dump *d, etp_kept_rows *rows, etp_error *err)
-{
-    for (size_t k = 0; k < etp_trace_block_count(d->trace); k++) {
-        const etp_trace_block *b = etp_trace_block_at(d->trace, k);
-        for (size_t i = 0; b->has_execute && i < b->n_runs; i++) {
-            const etp_run_sample s = {
-                // A dump is one process, which is one launch of one block.
-                .block = 1,
-                .launch = 1,
-                .iteration = (uint32_t)d->executions++,
-                .phase = ETP_PHASE_TRACED,
-                .start_ns = start_of(d, b, i),
-                .duration_ns = etp_trace_durations(b, b->execute)[i],
-            };
-            etp_batch *batch = etp_kept_room(&rows[ETP_FLEET_SAMPLES], err);
-            ETP_TRY(batch ? etp_table_put_sample(&d->rows.folder, &s, batch, err) : ETP_NOMEM);
-        }
-    }
-    return ETP_OK;
 }
 
 // ---- operators: the same names in dump after dump ----
@@ -200,47 +162,57 @@ static etp_status put_operator(dump *d, const etp_op_row *row, etp_kept_rows *ro
     return etp_batch_end_row(b, err);
 }
 
-static etp_status put_session(dump *d, etp_kept_rows *rows, etp_error *err)
-{
-    etp_batch *b = etp_kept_room(&rows[ETP_FLEET_SESSIONS], err);
-    if (!b) {
-        return ETP_NOMEM;
-    }
-    etp_table_session_keys(&d->rows.folder, b);
-    etp_batch_text(b, etp_str_from(d->rows.source->kind));
-    for (int i = 0; i < 7; i++) { // state to grade_reason: a dump tells nothing of them
-        etp_batch_null(b);
-    }
-    etp_batch_i64(b, 1);
-    etp_batch_i64(b, 1);
-    etp_batch_rest_null(b);
-    ETP_TRY(etp_batch_end_row(b, err));
-    b = etp_kept_room(&rows[ETP_FLEET_ARMS], err);
-    if (!b) {
-        return ETP_NOMEM;
-    }
-    uint64_t whole = d->ops.execute_ns > 0 ? (uint64_t)d->ops.execute_ns : 0;
-    etp_table_keys(&d->rows.folder, 0, b);
-    etp_batch_bool(b, true);
-    etp_batch_i64(b, 1);
-    etp_batch_i64(b, (int64_t)d->executions);
-    etp_batch_null(b);
-    etp_batch_i64_if(b, d->ops.executions > 0 ? whole / d->ops.executions : 0,
-                     d->ops.executions > 0);
-    etp_batch_rest_null(b);
-    return etp_batch_end_row(b, err);
-}
-
 static etp_status put_all(dump *d, etp_kept_rows *rows, etp_error *err)
 {
     ETP_TRY(etp_fleet_begin(d->rows.source, &d->run, &d->rows, err));
     d->rows.folder.rows.path = d->rows.source->path;
     ETP_TRY(etp_ops_means(d->trace, &d->rows.folder.arena, &d->ops, err));
-    ETP_TRY(put_samples(d, rows, err));
+    for (size_t k = 0; k < etp_trace_block_count(d->trace); k++) {
+        const etp_trace_block *b = etp_trace_block_at(d->trace, k);
+        for (size_t i = 0; b->has_execute && i < b->n_runs; i++) {
+            const etp_run_sample s = {
+                // A dump is one process, which is one launch of one block.
+                .block = 1,
+                .launch = 1,
+                .iteration = (uint32_t)d->executions++,
+                .phase = ETP_PHASE_TRACED,
+                .start_ns = start_of(d, b, i),
+                .duration_ns = etp_trace_durations(b, b->execute)[i],
+            };
+            etp_batch *batch = etp_kept_room(&rows[ETP_FLEET_SAMPLES], err);
+            ETP_TRY(batch ? etp_table_put_sample(&d->rows.folder, &s, batch, err) : ETP_NOMEM);
+        }
+    }
     for (size_t i = 0; i < d->ops.n_rows; i++) {
         ETP_TRY(put_operator(d, &d->ops.rows[i], rows, err));
     }
-    return put_session(d, rows, err);
+    etp_batch *j = etp_kept_room(&rows[ETP_FLEET_SESSIONS], err);
+    if (!j) {
+        return ETP_NOMEM;
+    }
+    etp_table_session_keys(&d->rows.folder, j);
+    etp_batch_text(j, etp_str_from(d->rows.source->kind));
+    for (int i = 0; i < 7; i++) { // state to grade_reason: a dump tells nothing of them
+        etp_batch_null(j);
+    }
+    etp_batch_i64(j, 1);
+    etp_batch_i64(j, 1);
+    etp_batch_rest_null(j);
+    ETP_TRY(etp_batch_end_row(j, err));
+    j = etp_kept_room(&rows[ETP_FLEET_ARMS], err);
+    if (!j) {
+        return ETP_NOMEM;
+    }
+    uint64_t whole = d->ops.execute_ns > 0 ? (uint64_t)d->ops.execute_ns : 0;
+    etp_table_keys(&d->rows.folder, 0, j);
+    etp_batch_bool(j, true);
+    etp_batch_i64(j, 1);
+    etp_batch_i64(j, (int64_t)d->executions);
+    etp_batch_null(j);
+    etp_batch_i64_if(j, d->ops.executions > 0 ? whole / d->ops.executions : 0,
+                     d->ops.executions > 0);
+    etp_batch_rest_null(j);
+    return etp_batch_end_row(j, err);
 }
 
 etp_status etp_fleet_put_dump(etp_kept_rows *rows, etp_dump_memory *memory,
@@ -248,7 +220,19 @@ etp_status etp_fleet_put_dump(etp_kept_rows *rows, etp_dump_memory *memory,
                               etp_error *err)
 {
     dump d = {.trace = trace, .rows = {.source = source}, .memory = memory};
-    stand_for(&d, source);
+    // A dump has no manifest. Rows are written from one all the same, so it gets one of a single
+    // model and arm, named by the folders of its path, else by the file.
+    const etp_source_labels *labels = &source->labels;
+    d.arm = (etp_run_arm){
+        .name = labels->experiment.len > 0 ? labels->experiment : labels->stem,
+        .level = labels->level,
+        .threads = labels->threads,
+    };
+    d.model = (etp_run_model){.stem = labels->model.len > 0 ? labels->model : labels->stem};
+    d.run = (etp_run){.state = ETP_RUN_FINISHED};
+    d.run.arms.items = &d.arm;
+    d.run.models.items = &d.model;
+    d.run.arms.n = d.run.models.n = 1;
     etp_status status = put_all(&d, rows, err);
     etp_fleet_end(&d.rows);
     return status;

@@ -140,24 +140,6 @@ static uint64_t list_hash(const collated *c)
 
 // ---- one run ----
 
-// Tables of one run are used again for the next; they have twice as many places as there can be
-// entries, so that probing ends soon.
-static void reserve(builder *b, size_t n_events)
-{
-    size_t table = 16;
-    while (table < 2 * n_events) {
-        table *= 2;
-    }
-    if (n_events > b->next_cap) {
-        b->next = etp_arena_alloc_raw(&b->scratch, n_events, sizeof *b->next);
-        b->next_cap = n_events;
-    }
-    if (table > b->table_cap) {
-        b->table = etp_arena_alloc_raw(&b->scratch, table, sizeof *b->table);
-        b->table_cap = table;
-    }
-}
-
 static size_t clear_table(builder *b, size_t n_entries) // gives the mask
 {
     size_t size = 16;
@@ -197,7 +179,21 @@ static void append(builder *b, uint32_t *first, uint32_t *last, uint32_t event)
 // values that are not outputs of the program.
 static size_t collate(builder *b, const etp_etdump_run *run)
 {
-    reserve(b, run->n_events);
+    // Tables of one run are used again for the next; they have twice as many places as there can be
+    // entries, so that probing ends soon.
+    const size_t n_events = run->n_events;
+    size_t table = 16;
+    while (table < 2 * n_events) {
+        table *= 2;
+    }
+    if (n_events > b->next_cap) {
+        b->next = etp_arena_alloc_raw(&b->scratch, n_events, sizeof *b->next);
+        b->next_cap = n_events;
+    }
+    if (table > b->table_cap) {
+        b->table = etp_arena_alloc_raw(&b->scratch, table, sizeof *b->table);
+        b->table_cap = table;
+    }
     size_t mask = clear_table(b, run->n_events), n_values = 0;
     b->lists.n = 0;
     for (size_t i = 0; i < run->n_events; i++) {
@@ -457,27 +453,6 @@ static double percentile(const uint64_t *bits, size_t n, double q, uint64_t lo, 
     return t < 0.5 ? a + (b - a) * t : b - (b - a) * (1 - t);
 }
 
-static void add_statistics(builder *b, etp_inspector_row *row)
-{
-    if (row->n > b->bits_cap) {
-        b->bits = etp_arena_alloc_raw(&b->scratch, row->n, 2 * sizeof *b->bits);
-        b->bits_cap = row->n;
-    }
-    uint64_t *bits = b->bits, lo = UINT64_MAX, hi = 0;
-    for (size_t i = 0; i < row->n; i++) {
-        memcpy(&bits[i], &row->raw_ms[i], sizeof *bits);
-        lo = ETP_MIN(bits[i], lo);
-        hi = ETP_MAX(bits[i], hi);
-    }
-    double *s = row->statistics;
-    s[ETP_INSPECTOR_P10] = percentile(bits, row->n, 0.1, lo, hi, bits + row->n);
-    s[ETP_INSPECTOR_P50] = percentile(bits, row->n, 0.5, lo, hi, bits + row->n);
-    s[ETP_INSPECTOR_P90] = percentile(bits, row->n, 0.9, lo, hi, bits + row->n);
-    s[ETP_INSPECTOR_AVG] = pairwise_sum(row->raw_ms, row->n) / (double)row->n;
-    s[ETP_INSPECTOR_MIN] = from_bits(lo);
-    s[ETP_INSPECTOR_MAX] = from_bits(hi);
-}
-
 // ---- rows ----
 
 // The debug event's identity, where there is one, wins over the profile event's.
@@ -514,7 +489,23 @@ static etp_status fill_times(builder *b, const event_block *bl, size_t index,
     row->raw_ms = raw;
     row->start = start;
     row->n = n;
-    add_statistics(b, row);
+    if (row->n > b->bits_cap) {
+        b->bits = etp_arena_alloc_raw(&b->scratch, row->n, 2 * sizeof *b->bits);
+        b->bits_cap = row->n;
+    }
+    uint64_t *bits = b->bits, lo = UINT64_MAX, hi = 0;
+    for (size_t i = 0; i < row->n; i++) {
+        memcpy(&bits[i], &row->raw_ms[i], sizeof *bits);
+        lo = ETP_MIN(bits[i], lo);
+        hi = ETP_MAX(bits[i], hi);
+    }
+    double *s = row->statistics;
+    s[ETP_INSPECTOR_P10] = percentile(bits, row->n, 0.1, lo, hi, bits + row->n);
+    s[ETP_INSPECTOR_P50] = percentile(bits, row->n, 0.5, lo, hi, bits + row->n);
+    s[ETP_INSPECTOR_P90] = percentile(bits, row->n, 0.9, lo, hi, bits + row->n);
+    s[ETP_INSPECTOR_AVG] = pairwise_sum(row->raw_ms, row->n) / (double)row->n;
+    s[ETP_INSPECTOR_MIN] = from_bits(lo);
+    s[ETP_INSPECTOR_MAX] = from_bits(hi);
     return ETP_OK;
 }
 

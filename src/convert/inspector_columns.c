@@ -25,23 +25,16 @@ static bool says(const etp_inspector_row *row, etp_inspector_column column)
     }
 }
 
-static bool any_says(const etp_inspector_table *table, etp_inspector_column column)
-{
-    bool any = column <= ETP_INSPECTOR_EVENT; // names are always there
-    for (size_t i = 0; !any && i < table->n_rows; i++) {
-        any = says(&table->rows[i], column);
-    }
-    return any;
-}
-
 static void put_bytes(etp_sink *sink, const void *ptr, size_t size)
 {
     etp_sink_write(sink, (etp_str){ptr, size});
 }
 
-// In the machine's own order of bytes: whoever reads this runs in the same process.
-static void put_numbers(const etp_inspector_table *table, etp_sink *sink)
+etp_status etp_inspector_columns_write(const etp_inspector_table *table, const etp_bytes *buffer,
+                                       etp_sink *sink, etp_error *err)
 {
+    const etp_inspector_tensors how = {.buffer = buffer, .whole = true};
+    // In the machine's own order of bytes: whoever reads this runs in the same process.
     const double none = NAN;
     for (size_t c = 0; c < ETP_INSPECTOR_STATISTICS; c++) {
         for (size_t i = 0; i < table->n_rows; i++) {
@@ -61,13 +54,6 @@ static void put_numbers(const etp_inspector_table *table, etp_sink *sink)
     for (size_t i = 0; i < table->n_rows; i++) {
         put_bytes(sink, table->rows[i].start, table->rows[i].n * sizeof(uint64_t));
     }
-}
-
-etp_status etp_inspector_columns_write(const etp_inspector_table *table, const etp_bytes *buffer,
-                                       etp_sink *sink, etp_error *err)
-{
-    const etp_inspector_tensors how = {.buffer = buffer, .whole = true};
-    put_numbers(table, sink);
     etp_json j;
     etp_json_init(&j, sink, false);
     etp_json_begin_object(&j);
@@ -78,7 +64,12 @@ etp_status etp_inspector_columns_write(const etp_inspector_table *table, const e
     }
     etp_json_end(&j);
     for (int c = 0; c < ETP_INSPECTOR_COLUMNS; c++) {
-        if (!any_says(table, (etp_inspector_column)c)) {
+        const etp_inspector_column column = (etp_inspector_column)c;
+        bool any = column <= ETP_INSPECTOR_EVENT; // names are always there
+        for (size_t i = 0; !any && i < table->n_rows; i++) {
+            any = says(&table->rows[i], column);
+        }
+        if (!any) {
             continue;
         }
         etp_json_key(&j, etp_inspector_column_name((etp_inspector_column)c));

@@ -27,21 +27,6 @@ static int by_handle(const void *a, const void *b)
                           ETP_ORDER(*x, *y)); // both point into one array
 }
 
-// Nodes of graphs within graphs are left out: Inspector walks the outer graph alone.
-static void sort_nodes(annotator *a)
-{
-    const etp_record_method *m = a->method;
-    a->nodes = ETP_NEW_ARRAY(a->arena, const etp_source *, m->n_nodes);
-    for (size_t i = 0; i < m->n_nodes; i++) {
-        if (!m->nodes[i].nested) {
-            a->nodes[a->n_nodes++] = &m->nodes[i];
-        }
-    }
-    if (a->n_nodes > 1) {
-        qsort(a->nodes, a->n_nodes, sizeof *a->nodes, by_handle);
-    }
-}
-
 static size_t first_node(const annotator *a, uint32_t handle)
 {
     size_t lo = 0, hi = a->n_nodes;
@@ -54,26 +39,6 @@ static size_t first_node(const annotator *a, uint32_t handle)
         }
     }
     return lo;
-}
-
-// The handles of an operator inside a delegate, by what its backend said about ids. An entry whose
-// id occurs anywhere in the row's id counts too, the last one wins: so Inspector has it.
-static handles delegate_handles(const etp_record_instruction *in, etp_str id)
-{
-    handles out = {NULL, 0};
-    for (size_t i = 0; i < in->n_delegate_ops; i++) {
-        const etp_record_delegate_op *op = &in->delegate_ops[i];
-        if (etp_str_eq(op->id, id)) {
-            out = (handles){op->handles, op->n_handles};
-        }
-    }
-    for (size_t i = 0; i < in->n_delegate_ops; i++) {
-        const etp_record_delegate_op *op = &in->delegate_ops[i];
-        if (op->id.len == 0 || etp_str_find(id, op->id) != id.len) {
-            out = (handles){op->handles, op->n_handles};
-        }
-    }
-    return out;
 }
 
 // Handles of ROW; its backend's name is filled in on the way.
@@ -93,7 +58,23 @@ static handles resolve(const etp_record_instruction *in, etp_inspector_row *row)
         return all;
     }
     row->backend_name = in->delegate;
-    return delegate_handles(in, row->event_name); // of delegated rows the name is the id
+    // The handles of an operator inside a delegate, by what its backend said about ids. An entry
+    // whose id occurs anywhere in the row's id counts too, the last one wins: so Inspector has it.
+    const etp_str id = row->event_name;
+    handles out = {NULL, 0};
+    for (size_t i = 0; i < in->n_delegate_ops; i++) {
+        const etp_record_delegate_op *op = &in->delegate_ops[i];
+        if (etp_str_eq(op->id, id)) {
+            out = (handles){op->handles, op->n_handles};
+        }
+    }
+    for (size_t i = 0; i < in->n_delegate_ops; i++) {
+        const etp_record_delegate_op *op = &in->delegate_ops[i];
+        if (op->id.len == 0 || etp_str_find(id, op->id) != id.len) {
+            out = (handles){op->handles, op->n_handles};
+        }
+    }
+    return out; // of delegated rows the name is the id
 }
 
 // Inspector gives these no operators, although they carry the number of an instruction.
@@ -101,18 +82,6 @@ static bool is_framework(etp_str name)
 {
     return etp_str_eqz(name, "Method::init") || etp_str_eqz(name, "Program::load_method") ||
            etp_str_eqz(name, "Method::execute");
-}
-
-// What Python calls the operator.
-static etp_str op_name(etp_str target)
-{
-    etp_str before;
-    if (etp_str_skip(&target, "torch.ops.")) { // namespace.name.overload, without the namespace
-        etp_str_cut(&target, ".", &before);
-    } else {
-        etp_str_skip(&target, "_operator.");
-    }
-    return target;
 }
 
 static bool has_node(const etp_inspector_node *nodes, size_t n, etp_str name)
@@ -145,7 +114,16 @@ static void add_nodes(annotator *a, handles h, etp_inspector_row *row)
         for (size_t k = first_node(a, h.items[i]);
              k < a->n_nodes && a->nodes[k]->handle == h.items[i]; k++) {
             const etp_source *s = a->nodes[k];
-            ops[row->n_op_types++] = op_name(s->op);
+            // What Python calls the operator.
+            etp_str target = s->op;
+            etp_str before;
+            if (etp_str_skip(&target,
+                             "torch.ops.")) { // namespace.name.overload, without the namespace
+                etp_str_cut(&target, ".", &before);
+            } else {
+                etp_str_skip(&target, "_operator.");
+            }
+            ops[row->n_op_types++] = target;
             const char *name = etp_arena_printf(a->arena, "%.*s_", ETP_STR_ARG(s->node));
             if (!has_node(nodes, row->n_nodes, etp_str_from(name))) {
                 nodes[row->n_nodes++] = (etp_inspector_node){etp_str_from(name), present(s->stack),
@@ -169,7 +147,17 @@ static etp_status annotate(etp_inspector_table *table, const etp_etrecord *recor
     if (!a.method) {
         return ETP_OK; // Inspector fails here
     }
-    sort_nodes(&a);
+    // Nodes of graphs within graphs are left out: Inspector walks the outer graph alone.
+    const etp_record_method *m = a.method;
+    a.nodes = ETP_NEW_ARRAY(a.arena, const etp_source *, m->n_nodes);
+    for (size_t i = 0; i < m->n_nodes; i++) {
+        if (!m->nodes[i].nested) {
+            a.nodes[a.n_nodes++] = &m->nodes[i];
+        }
+    }
+    if (a.n_nodes > 1) {
+        qsort(a.nodes, a.n_nodes, sizeof *a.nodes, by_handle);
+    }
     for (size_t i = 0; i < table->n_rows; i++) {
         etp_inspector_row *row = &table->rows[i];
         const etp_record_instruction *in =

@@ -72,22 +72,6 @@ static void put_float(etp_sink *sink, double v)
     }
 }
 
-// Python's repr of a string without characters that need escapes beyond quotes.
-// Python prefers single quotes, unless the text has some and no double ones.
-static void put_repr(etp_sink *sink, etp_str s)
-{
-    bool single = etp_str_find(s, ETP_STR("'")) == s.len;
-    char quote = single || etp_str_find(s, ETP_STR("\"")) != s.len ? '\'' : '"';
-    etp_sink_char(sink, quote);
-    for (size_t i = 0; i < s.len; i++) {
-        if (s.ptr[i] == quote || s.ptr[i] == '\\') {
-            etp_sink_char(sink, '\\');
-        }
-        etp_sink_char(sink, s.ptr[i]);
-    }
-    etp_sink_char(sink, quote);
-}
-
 static void put_op_types(etp_sink *sink, const etp_inspector_row *row)
 {
     if (row->op_types_text.ptr) {
@@ -97,7 +81,19 @@ static void put_op_types(etp_sink *sink, const etp_inspector_row *row)
     etp_sink_char(sink, '[');
     for (size_t i = 0; i < row->n_op_types; i++) {
         etp_sink_z(sink, etp_if(i, ", "));
-        put_repr(sink, row->op_types[i]);
+        // Python's repr of a string without characters that need escapes beyond quotes.
+        // Python prefers single quotes, unless the text has some and no double ones.
+        const etp_str s = row->op_types[i];
+        bool single = etp_str_find(s, ETP_STR("'")) == s.len;
+        char quote = single || etp_str_find(s, ETP_STR("\"")) != s.len ? '\'' : '"';
+        etp_sink_char(sink, quote);
+        for (size_t j = 0; j < s.len; j++) {
+            if (s.ptr[j] == quote || s.ptr[j] == '\\') {
+                etp_sink_char(sink, '\\');
+            }
+            etp_sink_char(sink, s.ptr[j]);
+        }
+        etp_sink_char(sink, quote);
     }
     etp_sink_char(sink, ']');
 }

@@ -219,29 +219,6 @@ static void push(drawing *d, size_t track, etp_slice slice)
     ETP_ADD(d->arena, t, slice);
 }
 
-// One after the other, but never before their call begins; when the operators of a call take longer
-// than the call (clocks of different resolution), those of the next one start later.
-static void schematic_track(drawing *d, const etp_trace_block *b, const block_layout *p,
-                            uint32_t run, uint64_t shift)
-{
-    for (uint32_t i = 0; i < b->n_events; i++) {
-        if (b->events[i].kind != ETP_EVENT_DELEGATE_OP || !b->events[i].leaf) {
-            continue;
-        }
-        uint32_t call = container(b, i);
-        uint64_t from = d->start[call == ETP_NO_INDEX ? b->n_events : call] + shift;
-        d->schematic = ETP_MAX(d->schematic, from);
-        etp_slice slice = {.start_ns = d->schematic,
-                           .ns = duration(b, i, run),
-                           .name = b->events[i].name,
-                           .category = p->category[i],
-                           .args = &p->args[i],
-                           .run = (uint64_t)b->runs[run] + 1};
-        push(d, 1, slice);
-        d->schematic += slice.ns;
-    }
-}
-
 static void draw(drawing *d, uint32_t block, uint32_t run)
 {
     const etp_trace_block *b = etp_trace_block_at(d->trace, block);
@@ -286,7 +263,24 @@ static void draw(drawing *d, uint32_t block, uint32_t run)
         push(d, 0, slice);
     }
     d->now = at + whole.ns;
-    schematic_track(d, b, p, run, shift);
+    // One after the other, but never before their call begins; when the operators of a call take
+    // longer than the call (clocks of different resolution), those of the next one start later.
+    for (uint32_t i = 0; i < b->n_events; i++) {
+        if (b->events[i].kind != ETP_EVENT_DELEGATE_OP || !b->events[i].leaf) {
+            continue;
+        }
+        uint32_t call = container(b, i);
+        uint64_t from = d->start[call == ETP_NO_INDEX ? b->n_events : call] + shift;
+        d->schematic = ETP_MAX(d->schematic, from);
+        etp_slice slice = {.start_ns = d->schematic,
+                           .ns = duration(b, i, run),
+                           .name = b->events[i].name,
+                           .category = p->category[i],
+                           .args = &p->args[i],
+                           .run = (uint64_t)b->runs[run] + 1};
+        push(d, 1, slice);
+        d->schematic += slice.ns;
+    }
 }
 
 static etp_status draw_all(const etp_trace *trace, const etp_op_table *table,

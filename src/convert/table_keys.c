@@ -40,19 +40,6 @@ static bool is_keyed(const etp_table_folder *f, uint32_t arm, const etp_batch *b
            etp_str_eq(b->keyed.folder, f->run.dir);
 }
 
-// Texts are compared in the batch's own copy: the folder's may be gone when the next one opens.
-static void remember(const etp_table_folder *f, uint32_t arm, size_t text_before, etp_batch *b)
-{
-    const etp_batch_column *folder = &b->columns[f->fleet ? 2 : 0], *id = folder + 1;
-    b->keyed.columns = b->failed ? 0 : b->at;
-    if (!b->failed) {
-        b->keyed.folder = folder->texts.items[folder->last];
-        b->keyed.id = id->texts.items[id->last];
-        b->keyed.arm = arm;
-        b->keyed.text_bytes = b->text_bytes - text_before;
-    }
-}
-
 void etp_table_keys(const etp_table_folder *f, uint32_t arm_index, etp_batch *b)
 {
     if (is_keyed(f, arm_index, b)) {
@@ -73,5 +60,13 @@ void etp_table_keys(const etp_table_folder *f, uint32_t arm_index, etp_batch *b)
     etp_batch_i64_if(b, phase ? phase->tokens : 0, phase && phase->tokens > 0);
     etp_batch_i64_if(b, phase ? phase->depth : 0, phase != NULL);
     b->keyed.row = b->rows;
-    remember(f, arm_index, text_before, b);
+    // Texts are compared in the batch's own copy: the folder's may be gone when the next one opens.
+    const etp_batch_column *folder = &b->columns[f->fleet ? 2 : 0], *id = folder + 1;
+    b->keyed.columns = b->failed ? 0 : b->at;
+    if (!b->failed) {
+        b->keyed.folder = folder->texts.items[folder->last];
+        b->keyed.id = id->texts.items[id->last];
+        b->keyed.arm = arm_index;
+        b->keyed.text_bytes = b->text_bytes - text_before;
+    }
 }

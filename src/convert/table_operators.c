@@ -57,39 +57,6 @@ static const etp_member_column k_members[] = {
 #include "document/ab_operator.def"
 };
 
-static etp_status put_row(const etp_table_folder *f, etp_batch *b, etp_error *err)
-{
-    const json_t *op = json_array_get(f->ops.operators, f->ops.operator_at);
-    // The feature's kernels are asked for of one arm: of the others no row says that they were at
-    // work.
-    const char *arm =
-        json_string_value(etp_member_of(etp_member_of(f->ops.document, "engagement"), "arm"));
-    bool asked = arm && strcmp(arm, f->ops.names[f->ops.arm_at]) == 0;
-    etp_table_keys(f, f->ops.arms[f->ops.arm_at], b);
-    etp_batch_text(b, etp_str_from(json_string_value(etp_member_of(op, "id"))));
-    for (size_t i = 0; i < sizeof k_members / sizeof k_members[0]; i++) {
-        put_member(f, op, &k_members[i], asked, b);
-    }
-    return etp_batch_end_row(b, err);
-}
-
-// The first comparison in which each arm is the candidate.
-// A row has room for one speedup, and the first comparison is the one that the report leads with.
-static void find_comparisons(etp_table_folder *f)
-{
-    const json_t *list = etp_member_of(f->ops.document, "comparisons");
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const json_t *comparison = json_array_get(list, i);
-        const char *candidate = json_string_value(etp_member_of(comparison, "candidate"));
-        for (size_t a = 0; candidate && a < f->ops.n_arms; a++) {
-            if (!f->ops.baseline[a] && strcmp(f->ops.names[a], candidate) == 0) {
-                f->ops.comparison[a] = i;
-                f->ops.baseline[a] = json_string_value(etp_member_of(comparison, "baseline"));
-            }
-        }
-    }
-}
-
 static etp_status open_document(etp_table_folder *f, const json_t *document, etp_error *err)
 {
     const json_t *arms = etp_member_of(document, "arms");
@@ -111,7 +78,19 @@ static etp_status open_document(etp_table_folder *f, const json_t *document, etp
             f->ops.arms[f->ops.n_arms++] = at;
         }
     }
-    find_comparisons(f);
+    // The first comparison in which each arm is the candidate. A row has room for one speedup, and
+    // the first comparison is the one that the report leads with.
+    const json_t *list = etp_member_of(f->ops.document, "comparisons");
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *comparison = json_array_get(list, i);
+        const char *candidate = json_string_value(etp_member_of(comparison, "candidate"));
+        for (size_t a = 0; candidate && a < f->ops.n_arms; a++) {
+            if (!f->ops.baseline[a] && strcmp(f->ops.names[a], candidate) == 0) {
+                f->ops.comparison[a] = i;
+                f->ops.baseline[a] = json_string_value(etp_member_of(comparison, "baseline"));
+            }
+        }
+    }
     return ETP_OK;
 }
 
@@ -127,7 +106,18 @@ static etp_status next_operator(etp_table_folder *f, etp_batch *b, bool *more, e
         ETP_TRY(
             open_document(f, etp_member_of(json_array_get(phases, f->ops.phase), "document"), err));
     }
-    ETP_TRY(put_row(f, b, err));
+    const json_t *op = json_array_get(f->ops.operators, f->ops.operator_at);
+    // The feature's kernels are asked for of one arm: of the others no row says that they were at
+    // work.
+    const char *arm =
+        json_string_value(etp_member_of(etp_member_of(f->ops.document, "engagement"), "arm"));
+    bool asked = arm && strcmp(arm, f->ops.names[f->ops.arm_at]) == 0;
+    etp_table_keys(f, f->ops.arms[f->ops.arm_at], b);
+    etp_batch_text(b, etp_str_from(json_string_value(etp_member_of(op, "id"))));
+    for (size_t i = 0; i < sizeof k_members / sizeof k_members[0]; i++) {
+        put_member(f, op, &k_members[i], asked, b);
+    }
+    ETP_TRY(etp_batch_end_row(b, err));
     if (++f->ops.arm_at == f->ops.n_arms) {
         f->ops.arm_at = 0;
         f->ops.operator_at++;

@@ -73,47 +73,6 @@ static etp_status keep_before(etp_cut_program *c, const etp_cut_place *at, uint3
     return ETP_OK;
 }
 
-// Chains and instructions up to the cut. *LAST is the last one that stays, *N_DELEGATES how many
-// delegates those before it call.
-static etp_status cut_chains(etp_cut_program *c, const etp_cut_place *at, etp_fb_node **last,
-                             uint32_t *n_delegates)
-{
-    const etp_method *m = at->method;
-    const etp_instruction *i = &m->instructions[at->instruction];
-    *n_delegates = 0;
-    for (uint32_t k = 0; k <= at->instruction; k++) {
-        const etp_instruction *x = &m->instructions[k];
-        if (x->kind == ETP_INSTR_JUMP_FALSE) {
-            return etp_fail(c->err, ETP_UNSUPPORTED,
-                            "control flow leads there (instruction %lu jumps)",
-                            (unsigned long)x->index);
-        }
-        bool calls =
-            x->kind == ETP_INSTR_DELEGATE && (k < at->instruction || at->node == ETP_NO_INDEX);
-        *n_delegates = calls && x->partition >= *n_delegates ? x->partition + 1 : *n_delegates;
-    }
-    etp_fb_slot *chains = &c->plan->slots[PLAN_CHAINS];
-    chains->n = i->chain + 1;
-    etp_fb_node *chain = chains->tables[i->chain];
-    chain->slots[CHAIN_INSTRUCTIONS].n = i->index + 1;
-    if (chain->slots[CHAIN_STACKTRACE].n > i->index) {
-        chain->slots[CHAIN_STACKTRACE].n = i->index + 1;
-    }
-    *last = chain->slots[CHAIN_INSTRUCTIONS].tables[i->index]->slots[UNION_VALUE].tables[0];
-    c->plan->slots[PLAN_DELEGATES].n = *n_delegates;
-    for (uint32_t k = 0; k < c->root->slots[PROGRAM_INLINE_DATA].n; k++) {
-        bool kept = false;
-        for (uint32_t d = 0; d < *n_delegates; d++) {
-            const etp_pte_delegate *x = m->partitions[d].delegate;
-            kept = kept || (!x->in_segment && x->data_index == k);
-        }
-        if (!kept) {
-            etp_fb_put_bytes(c->root->slots[PROGRAM_INLINE_DATA].tables[k], 0, NULL, 0);
-        }
-    }
-    return keep_before(c, at, *n_delegates);
-}
-
 // The call of what was cut: its arguments are those of the old call, but for the new output.
 static etp_status cut_call(etp_cut_program *c, const etp_cut_place *at, const etp_cut_payload *cut,
                            uint32_t wanted, etp_fb_node *call, uint32_t *output)
@@ -150,7 +109,42 @@ static etp_status cut_prefix(etp_bytes file, const etp_program *program, const e
     uint32_t n_delegates, output = i->n_outputs ? i->outputs[0] : 0;
     ETP_TRY(check_place(at, err));
     ETP_TRY(etp_cut_program_begin(file, program, at->method, arena, &c, err));
-    ETP_TRY(cut_chains(&c, at, &last, &n_delegates));
+    // Chains and instructions up to the cut. *LAST is the last one that stays, *N_DELEGATES how
+    // many delegates those before it call.
+    const etp_method *m = at->method;
+    const etp_instruction *j = &m->instructions[at->instruction];
+    n_delegates = 0;
+    for (uint32_t k = 0; k <= at->instruction; k++) {
+        const etp_instruction *x = &m->instructions[k];
+        if (x->kind == ETP_INSTR_JUMP_FALSE) {
+            return etp_fail(c.err, ETP_UNSUPPORTED,
+                            "control flow leads there (instruction %lu jumps)",
+                            (unsigned long)x->index);
+        }
+        bool calls =
+            x->kind == ETP_INSTR_DELEGATE && (k < at->instruction || at->node == ETP_NO_INDEX);
+        n_delegates = calls && x->partition >= n_delegates ? x->partition + 1 : n_delegates;
+    }
+    etp_fb_slot *chains = &c.plan->slots[PLAN_CHAINS];
+    chains->n = j->chain + 1;
+    etp_fb_node *chain = chains->tables[j->chain];
+    chain->slots[CHAIN_INSTRUCTIONS].n = j->index + 1;
+    if (chain->slots[CHAIN_STACKTRACE].n > j->index) {
+        chain->slots[CHAIN_STACKTRACE].n = j->index + 1;
+    }
+    last = chain->slots[CHAIN_INSTRUCTIONS].tables[j->index]->slots[UNION_VALUE].tables[0];
+    c.plan->slots[PLAN_DELEGATES].n = n_delegates;
+    for (uint32_t k = 0; k < c.root->slots[PROGRAM_INLINE_DATA].n; k++) {
+        bool kept = false;
+        for (uint32_t d = 0; d < n_delegates; d++) {
+            const etp_pte_delegate *x = m->partitions[d].delegate;
+            kept = kept || (!x->in_segment && x->data_index == k);
+        }
+        if (!kept) {
+            etp_fb_put_bytes(c.root->slots[PROGRAM_INLINE_DATA].tables[k], 0, NULL, 0);
+        }
+    }
+    ETP_TRY(keep_before(&c, at, n_delegates));
     if (at->node != ETP_NO_INDEX) {
         const etp_partition *p = &at->method->partitions[i->partition];
         etp_cut_payload cut;
@@ -207,68 +201,6 @@ static etp_status select_neighbours(const etp_partition *p, capsule *x, etp_erro
     return found ? ETP_OK : etp_fail(err, ETP_UNSUPPORTED, "it has no neighbours in its delegate");
 }
 
-// The nodes, and those before them that make what cannot be handed over: their converts.
-static void select_converts(const etp_partition *p, bool *nodes)
-{
-    for (uint32_t n = p->n_nodes; n-- > 0;) {
-        for (uint32_t k = 0; nodes[n] && k < p->nodes[n].n_inputs; k++) {
-            uint32_t v = p->nodes[n].inputs[k];
-            bool hidden = !p->values[v].constant && !handed_over(p, v);
-            for (uint32_t m = 0; hidden && m < n; m++) {
-                nodes[m] = nodes[m] || p->nodes[m].outputs[0] == v;
-            }
-        }
-    }
-}
-
-// P with values of its own, those of ROWS.
-static etp_status with_rows(const capsule *x, etp_arena *arena, etp_partition *p, etp_error *err)
-{
-    etp_value *values = ETP_NEW_ARRAY(arena, etp_value, p->n_values);
-    memcpy(values, p->values, p->n_values * sizeof *values);
-    p->values = values;
-    return etp_cut_set_rows(x->at, x->nodes, x->rows, arena, values, err);
-}
-
-// P is the partition of X's own, whose values may get other sizes.
-static etp_status cut_nodes(capsule *x, etp_partition *p, etp_arena *arena, etp_error *err)
-{
-    x->nodes = ETP_NEW_ARRAY(arena, bool, p->n_nodes);
-    x->nodes[x->at->node] = true;
-    x->wanted = p->nodes[x->at->node].outputs[0];
-    if (x->among) {
-        ETP_TRY(select_neighbours(p, x, err));
-    }
-    select_converts(p, x->nodes);
-    if (x->rows > 0) {
-        ETP_TRY(with_rows(x, arena, p, err));
-    }
-    return etp_cut_payload_make(p, x->nodes, x->wanted, arena, &x->cut, err);
-}
-
-// C without all that belongs to what it was cut out of.
-static void empty_program(etp_cut_program *c)
-{
-    static const unsigned k_of_program[] = {PROGRAM_CONSTANT_BUFFER, PROGRAM_INLINE_DATA,
-                                            PROGRAM_MUTABLE_SEGMENTS};
-    static const unsigned k_of_plan[] = {PLAN_VALUES, PLAN_OPERATORS, PLAN_DELEGATES,
-                                         PLAN_BUFFER_SIZES};
-    for (size_t k = 0; k < ETP_FB_COUNT(k_of_program); k++) {
-        c->root->slots[k_of_program[k]] = (etp_fb_slot){0};
-    }
-    for (size_t k = 0; k < ETP_FB_COUNT(k_of_plan); k++) {
-        c->plan->slots[k_of_plan[k]] = (etp_fb_slot){.present = true};
-    }
-    c->plan->slots[PLAN_META] = (etp_fb_slot){0};
-    // ExecuTorch takes a program without this list for one of an old format; its first entry is
-    // reserved.
-    etp_fb_slot *constants = &c->root->slots[PROGRAM_CONSTANT_SEGMENT];
-    if (constants->present && constants->tables[0]->slots[SUBSEGMENT_OFFSETS].n) {
-        etp_fb_put(constants->tables[0], SUBSEGMENT_INDEX, 0);
-        constants->tables[0]->slots[SUBSEGMENT_OFFSETS].n = 1;
-    }
-}
-
 // The one instruction of C, with ARGS: the call that I is.
 static void put_call(etp_cut_program *c, const etp_instruction *i, const etp_partition *p,
                      const etp_cut_payload *cut, const uint32_t *args)
@@ -303,9 +235,52 @@ static etp_status cut_capsule(etp_bytes file, const etp_program *program, capsul
     }
     const etp_instruction *i = &x->at->method->instructions[x->at->instruction];
     etp_partition p = x->at->method->partitions[i->partition];
-    ETP_TRY(cut_nodes(x, &p, arena, err));
+    // P is the partition of X's own, whose values may get other sizes.
+    x->nodes = ETP_NEW_ARRAY(arena, bool, p.n_nodes);
+    x->nodes[x->at->node] = true;
+    x->wanted = p.nodes[x->at->node].outputs[0];
+    if (x->among) {
+        ETP_TRY(select_neighbours(&p, x, err));
+    }
+    // The nodes, and those before them that make what cannot be handed over: their converts.
+    bool *nodes = x->nodes;
+    for (uint32_t n = p.n_nodes; n-- > 0;) {
+        for (uint32_t k = 0; nodes[n] && k < p.nodes[n].n_inputs; k++) {
+            uint32_t v = p.nodes[n].inputs[k];
+            bool hidden = !p.values[v].constant && !handed_over(&p, v);
+            for (uint32_t m = 0; hidden && m < n; m++) {
+                nodes[m] = nodes[m] || p.nodes[m].outputs[0] == v;
+            }
+        }
+    }
+    if (x->rows > 0) {
+        // P with values of its own, those of ROWS.
+        etp_value *values = ETP_NEW_ARRAY(arena, etp_value, p.n_values);
+        memcpy(values, p.values, p.n_values * sizeof *values);
+        p.values = values;
+        ETP_TRY(etp_cut_set_rows(x->at, x->nodes, x->rows, arena, values, err));
+    }
+    ETP_TRY(etp_cut_payload_make(&p, x->nodes, x->wanted, arena, &x->cut, err));
     ETP_TRY(etp_cut_program_begin(file, program, x->at->method, arena, &c, err));
-    empty_program(&c);
+    // C without all that belongs to what it was cut out of.
+    static const unsigned k_of_program[] = {PROGRAM_CONSTANT_BUFFER, PROGRAM_INLINE_DATA,
+                                            PROGRAM_MUTABLE_SEGMENTS};
+    static const unsigned k_of_plan[] = {PLAN_VALUES, PLAN_OPERATORS, PLAN_DELEGATES,
+                                         PLAN_BUFFER_SIZES};
+    for (size_t k = 0; k < ETP_FB_COUNT(k_of_program); k++) {
+        c.root->slots[k_of_program[k]] = (etp_fb_slot){0};
+    }
+    for (size_t k = 0; k < ETP_FB_COUNT(k_of_plan); k++) {
+        c.plan->slots[k_of_plan[k]] = (etp_fb_slot){.present = true};
+    }
+    c.plan->slots[PLAN_META] = (etp_fb_slot){0};
+    // ExecuTorch takes a program without this list for one of an old format; its first entry is
+    // reserved.
+    etp_fb_slot *constants = &c.root->slots[PROGRAM_CONSTANT_SEGMENT];
+    if (constants->present && constants->tables[0]->slots[SUBSEGMENT_OFFSETS].n) {
+        etp_fb_put(constants->tables[0], SUBSEGMENT_INDEX, 0);
+        constants->tables[0]->slots[SUBSEGMENT_OFFSETS].n = 1;
+    }
     // What is handed over first is what nothing takes: the operands are the last that was written.
     const etp_cut_payload *cut = &x->cut;
     const uint32_t more = x->evicted > 0;

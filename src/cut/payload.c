@@ -78,13 +78,6 @@ static etp_fb_node *tensor_of(etp_fb_node *value)
                                                               : body;
 }
 
-static void mark(etp_fb_node *tensor, uint32_t external, uint32_t flag)
-{
-    uint64_t flags = tensor->slots[TV_FLAGS].scalar & ~(uint64_t)3;
-    etp_fb_put(tensor, TV_EXTERNAL, external);
-    etp_fb_put(tensor, TV_FLAGS, flags | flag);
-}
-
 // The payload's own stay as they are written; the partition may have been given others.
 static void put_dims(const cutting *c, uint32_t value, etp_fb_node *tensor)
 {
@@ -107,7 +100,11 @@ static void cut_values(cutting *c)
     for (uint32_t i = 0; i < c->out->n_args; i++) {
         uint32_t v = c->out->args[i];
         ids[i] = c->g->values[v].id;
-        mark(tensor_of(s->tables[v]), i, i < c->out->n_inputs ? EXTERNAL_INPUT : EXTERNAL_OUTPUT);
+        etp_fb_node *tensor = tensor_of(s->tables[v]);
+        const uint32_t flag = i < c->out->n_inputs ? EXTERNAL_INPUT : EXTERNAL_OUTPUT;
+        uint64_t flags = tensor->slots[TV_FLAGS].scalar & ~(uint64_t)3;
+        etp_fb_put(tensor, TV_EXTERNAL, i);
+        etp_fb_put(tensor, TV_FLAGS, flags | flag);
     }
     for (uint32_t v = 0; v < s->n; v++) {
         const etp_xnn_value *x = &c->g->values[v];
@@ -129,42 +126,6 @@ static void cut_values(cutting *c)
     etp_fb_put_u32s(c->root, GRAPH_INPUTS, ids, c->out->n_inputs, c->arena);
     etp_fb_put_u32s(c->root, GRAPH_OUTPUTS, ids + c->out->n_inputs,
                     c->out->n_args - c->out->n_inputs, c->arena);
-}
-
-static void cut_nodes(cutting *c, const bool *nodes)
-{
-    etp_fb_slot *s = &c->root->slots[GRAPH_NODES];
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < s->n; i++) {
-        if (nodes[i]) {
-            s->tables[kept++] = s->tables[i];
-        }
-    }
-    s->n = kept;
-}
-
-// Numbers of constants stay; those that nothing uses lose their bytes and their names. What lay
-// behind the graph moves together. Returns the bytes that are left there.
-static uint64_t cut_constants(cutting *c)
-{
-    etp_fb_slot *old = &c->root->slots[GRAPH_OLD_CONSTANTS], *s = &c->root->slots[GRAPH_CONSTANTS];
-    uint64_t at = 0;
-    for (uint32_t i = 0; i < old->n; i++) {
-        if (!c->out->constants[i]) {
-            etp_fb_put_bytes(old->tables[i], 0, NULL, 0);
-        }
-    }
-    for (uint32_t i = 0; i < s->n; i++) {
-        const etp_xnn_constant *x = &c->g->constants[i];
-        if (!c->out->constants[i] || x->data.len) {
-            bool used = c->out->constants[i];
-            etp_fb_put(s->tables[i], CONSTANT_OFFSET, used ? at : 0);
-            etp_fb_put(s->tables[i], CONSTANT_SIZE, used ? x->data.len : 0);
-            s->tables[i]->slots[CONSTANT_KEY] = (etp_fb_slot){0};
-            at += used ? (x->data.len + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT : 0;
-        }
-    }
-    return at;
 }
 
 static void store(uint8_t *at, uint64_t value, size_t width)
@@ -198,20 +159,6 @@ static void join(cutting *c, etp_bytes graph, uint64_t constant_bytes)
     c->out->bytes = (etp_bytes){p, n, 0};
 }
 
-// What cannot leave a payload cannot be an argument either.
-static etp_status check_args(const cutting *c)
-{
-    for (uint32_t i = 0; i < c->out->n_args; i++) {
-        const etp_xnn_value *v = &c->g->values[c->out->args[i]];
-        if (etp_cut_scalar_type(v->dtype) < 0) {
-            return etp_fail(c->err, ETP_UNSUPPORTED,
-                            "value %lu is of type %s, which a program cannot hand over",
-                            (unsigned long)v->id, etp_dtype_name(v->dtype));
-        }
-    }
-    return ETP_OK;
-}
-
 etp_status etp_cut_payload_make(const etp_partition *p, const bool *nodes, uint32_t wanted,
                                 etp_arena *arena, etp_cut_payload *out, etp_error *err)
 {
@@ -231,7 +178,15 @@ etp_status etp_cut_payload_make(const etp_partition *p, const bool *nodes, uint3
     collect(&c, INPUT);
     out->n_inputs = out->n_args;
     collect(&c, OUTPUT);
-    ETP_TRY(check_args(&c));
+    // What cannot leave a payload cannot be an argument either.
+    for (uint32_t i = 0; i < c.out->n_args; i++) {
+        const etp_xnn_value *v = &c.g->values[c.out->args[i]];
+        if (etp_cut_scalar_type(v->dtype) < 0) {
+            return etp_fail(c.err, ETP_UNSUPPORTED,
+                            "value %lu is of type %s, which a program cannot hand over",
+                            (unsigned long)v->id, etp_dtype_name(v->dtype));
+        }
+    }
     // It was verified when the program was opened: here for the root.
     size_t at = g->has_header ? etp_load_u32(p->blob.ptr + 10) : 0;
     etp_bytes graph = {p->blob.ptr + at, (size_t)g->flatbuffer_bytes, p->blob.base + at};
@@ -240,8 +195,33 @@ etp_status etp_cut_payload_make(const etp_partition *p, const bool *nodes, uint3
     ETP_TRY(etp_fb_verify(graph, &etp_xnn_schema, &options, &root, err));
     ETP_TRY(etp_fb_tree(root, &etp_xnn_schema, arena, &c.root, err));
     cut_values(&c);
-    cut_nodes(&c, nodes);
-    uint64_t constant_bytes = cut_constants(&c);
+    etp_fb_slot *s = &c.root->slots[GRAPH_NODES];
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < s->n; i++) {
+        if (nodes[i]) {
+            s->tables[kept++] = s->tables[i];
+        }
+    }
+    s->n = kept;
+    // Numbers of constants stay; those that nothing uses lose their bytes and their names. What lay
+    // behind the graph moves together. Returns the bytes that are left there.
+    etp_fb_slot *old = &c.root->slots[GRAPH_OLD_CONSTANTS], *each = &c.root->slots[GRAPH_CONSTANTS];
+    uint64_t constant_bytes = 0;
+    for (uint32_t i = 0; i < old->n; i++) {
+        if (!c.out->constants[i]) {
+            etp_fb_put_bytes(old->tables[i], 0, NULL, 0);
+        }
+    }
+    for (uint32_t i = 0; i < each->n; i++) {
+        const etp_xnn_constant *x = &c.g->constants[i];
+        if (!c.out->constants[i] || x->data.len) {
+            bool used = c.out->constants[i];
+            etp_fb_put(each->tables[i], CONSTANT_OFFSET, used ? constant_bytes : 0);
+            etp_fb_put(each->tables[i], CONSTANT_SIZE, used ? x->data.len : 0);
+            each->tables[i]->slots[CONSTANT_KEY] = (etp_fb_slot){0};
+            constant_bytes += used ? (x->data.len + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT : 0;
+        }
+    }
     ETP_TRY(etp_fb_write(c.root, g->identifier, 0, arena, &graph, err));
     join(&c, graph, constant_bytes);
     return ETP_OK;

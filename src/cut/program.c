@@ -120,9 +120,11 @@ void etp_cut_program_keep_named(etp_cut_program *c, const etp_partition *p, cons
     }
 }
 
-// Names of data that is gone would be promises.
-static void cut_names(etp_cut_program *c)
+etp_status etp_cut_program_end(etp_cut_program *c, etp_bytes *out)
 {
+    size_t n = (size_t)c->program->pte->n_segments + (c->added.len > 0);
+    etp_bytes *data = ETP_NEW_ARRAY(c->arena, etp_bytes, n), program;
+    // Names of data that is gone would be promises.
     etp_fb_slot *s = &c->root->slots[PROGRAM_NAMED_DATA];
     uint32_t kept = 0;
     for (uint32_t i = 0; i < s->n; i++) {
@@ -131,12 +133,8 @@ static void cut_names(etp_cut_program *c)
         }
     }
     s->n = kept;
-}
-
-// Where segments lie is told from where they begin; numbers of old ones stay.
-static size_t place_segments(etp_cut_program *c, etp_bytes *data, size_t n)
-{
-    size_t at = 0;
+    // Where segments lie is told from where they begin; numbers of old ones stay.
+    size_t size = 0;
     for (size_t i = 0; i < n; i++) {
         bool old = i < c->program->pte->n_segments;
         if (!old) {
@@ -147,19 +145,10 @@ static size_t place_segments(etp_cut_program *c, etp_bytes *data, size_t n)
             data[i] = c->program->pte->segments[i].data;
         }
         etp_fb_node *segment = c->root->slots[PROGRAM_SEGMENTS].tables[i];
-        etp_fb_put(segment, SEGMENT_OFFSET, data[i].len ? at : 0);
+        etp_fb_put(segment, SEGMENT_OFFSET, data[i].len ? size : 0);
         etp_fb_put(segment, SEGMENT_SIZE, data[i].len);
-        at += aligned(data[i].len);
+        size += aligned(data[i].len);
     }
-    return at;
-}
-
-etp_status etp_cut_program_end(etp_cut_program *c, etp_bytes *out)
-{
-    size_t n = (size_t)c->program->pte->n_segments + (c->added.len > 0);
-    etp_bytes *data = ETP_NEW_ARRAY(c->arena, etp_bytes, n), program;
-    cut_names(c);
-    size_t size = place_segments(c, data, n);
     ETP_TRY(etp_fb_write(c->root, "ET12", HEADER_LENGTH, c->arena, &program, c->err));
     size_t at = aligned(program.len);
     uint8_t *file = etp_arena_alloc(c->arena, at + size);

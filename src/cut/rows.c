@@ -87,15 +87,6 @@ static uint64_t pixels_read(uint64_t out, uint32_t kernel, uint32_t stride, uint
     return padded > padding && padded - padding <= ROWS_LIMIT ? padded - padding : 0;
 }
 
-static void set_bytes(etp_value *v)
-{
-    uint64_t n = product(v, v->rank);
-    v->bytes = ETP_BYTES_UNKNOWN;
-    if (n > 0 && !etp_dtype_bytes(v->dtype, n, &v->bytes)) {
-        v->bytes = ETP_BYTES_UNKNOWN;
-    }
-}
-
 // Heights and widths of pixels, or the rows of a matrix with one of everything before them.
 static void set_dims(etp_value *v, bool batches, const uint64_t *sizes, uint32_t n,
                      etp_arena *arena)
@@ -111,7 +102,11 @@ static void set_dims(etp_value *v, bool batches, const uint64_t *sizes, uint32_t
     }
     v->dims = dims;
     v->dynamic = false;
-    set_bytes(v);
+    uint64_t count = product(v, v->rank);
+    v->bytes = ETP_BYTES_UNKNOWN;
+    if (count > 0 && !etp_dtype_bytes(v->dtype, count, &v->bytes)) {
+        v->bytes = ETP_BYTES_UNKNOWN;
+    }
 }
 
 // The convert in front of the node that makes VALUE; NULL: there is none in the capsule.
@@ -133,27 +128,6 @@ static uint32_t source_of(const etp_partition *p, const bool *nodes, uint32_t no
     return n ? n->inputs[0] : value;
 }
 
-// The sizes of a convolution's operand and result: pixels as close to a square as ROWS allow.
-static etp_status picture(const etp_node *n, uint64_t rows, uint64_t in[2], uint64_t out[2],
-                          etp_error *err)
-{
-    const etp_xnn_window *w = n->xnn->window;
-    out[0] = 1;
-    for (uint64_t h = 2; h * h <= rows; h++) {
-        out[0] = rows % h == 0 ? h : out[0];
-    }
-    out[1] = rows / out[0];
-    in[0] = pixels_read(out[0], w->kernel_h, w->stride_h, w->dilation_h,
-                        (uint64_t)w->pad_top + w->pad_bottom);
-    in[1] = pixels_read(out[1], w->kernel_w, w->stride_w, w->dilation_w,
-                        (uint64_t)w->pad_left + w->pad_right);
-    return in[0] > 0 && in[1] > 0
-               ? ETP_OK
-               : etp_fail(err, ETP_UNSUPPORTED,
-                          "no picture of its padding gives %llu × %llu pixels",
-                          (unsigned long long)out[0], (unsigned long long)out[1]);
-}
-
 etp_status etp_cut_set_rows(const etp_cut_place *at, const bool *nodes, uint64_t rows,
                             etp_arena *arena, etp_value *values, etp_error *err)
 {
@@ -173,7 +147,23 @@ etp_status etp_cut_set_rows(const etp_cut_place *at, const bool *nodes, uint64_t
     uint64_t in[2] = {rows}, out[2] = {rows};
     uint32_t sizes = is_convolution(n) ? 2 : 1;
     if (sizes == 2) {
-        ETP_TRY(picture(n, rows, in, out, err));
+        // The sizes of a convolution's operand and result: pixels as close to a square as ROWS
+        // allow.
+        const etp_xnn_window *w = n->xnn->window;
+        out[0] = 1;
+        for (uint64_t h = 2; h * h <= rows; h++) {
+            out[0] = rows % h == 0 ? h : out[0];
+        }
+        out[1] = rows / out[0];
+        in[0] = pixels_read(out[0], w->kernel_h, w->stride_h, w->dilation_h,
+                            (uint64_t)w->pad_top + w->pad_bottom);
+        in[1] = pixels_read(out[1], w->kernel_w, w->stride_w, w->dilation_w,
+                            (uint64_t)w->pad_left + w->pad_right);
+        ETP_TRY(in[0] > 0 && in[1] > 0
+                    ? ETP_OK
+                    : etp_fail(err, ETP_UNSUPPORTED,
+                               "no picture of its padding gives %llu × %llu pixels",
+                               (unsigned long long)out[0], (unsigned long long)out[1]));
     }
     bool batches = n->type == ETP_XNN_BATCH_MATRIX_MULTIPLY;
     set_dims(&values[n->inputs[0]], batches, in, sizes, arena);

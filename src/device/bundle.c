@@ -32,20 +32,6 @@ static const char *text_member(const json_t *object, const char *key, etp_arena 
     return ETP_OR(copy, "");
 }
 
-// One hash over the hashes of the files: names this SDK in this bundle.
-static const char *digest_files(const json_t *files, etp_arena *arena)
-{
-    etp_sha256 h;
-    char hex[ETP_SHA256_HEX_CHARS];
-    etp_sha256_init(&h);
-    for (size_t i = 0; i < json_array_size(files); i++) {
-        const char *z = json_string_value(json_object_get(json_array_get(files, i), "sha256"));
-        etp_sha256_update(&h, ETP_OR(z, ""), z ? strlen(z) : 0);
-    }
-    etp_sha256_hex(&h, hex);
-    return etp_arena_strdup(arena, etp_str_from(hex));
-}
-
 // The one that FILES have of the runner, NULL: none.
 static const char *runner_hash(const json_t *files, const etp_bundle *b)
 {
@@ -110,7 +96,17 @@ static etp_status open_folder(const char *dir, const char *triple, etp_arena *ar
     const json_t *sdk = json_object_get(root, "executorch");
     out->sdk_version = text_member(sdk, "version", arena);
     out->sdk_sha = text_member(sdk, "sha", arena);
-    out->sdk_digest = digest_files(json_object_get(root, "files"), arena);
+    // One hash over the hashes of the files: names this SDK in this bundle.
+    const json_t *files = json_object_get(root, "files");
+    etp_sha256 h;
+    char hex[ETP_SHA256_HEX_CHARS];
+    etp_sha256_init(&h);
+    for (size_t i = 0; i < json_array_size(files); i++) {
+        const char *z = json_string_value(json_object_get(json_array_get(files, i), "sha256"));
+        etp_sha256_update(&h, ETP_OR(z, ""), z ? strlen(z) : 0);
+    }
+    etp_sha256_hex(&h, hex);
+    out->sdk_digest = etp_arena_strdup(arena, etp_str_from(hex));
     out->wheel_sha256 = text_member(json_object_get(root, "wheel"), "sha256", arena);
     out->python = json_is_true(json_object_get(root, "python"));
     out->no_tracer = json_is_false(json_object_get(root, "tracer"));

@@ -133,13 +133,6 @@ static bool same_kind(uint64_t a, uint64_t b)
     return x < y ? y - x <= SAME_SPEED * y : x - y <= SAME_SPEED * x;
 }
 
-static void add_cpus(etp_cpu_set *to, const etp_cpu_set *from)
-{
-    for (size_t i = 0; i < ETP_CPUS_MAX / 64; i++) {
-        to->bits[i] |= from->bits[i];
-    }
-}
-
 typedef enum cpu_kind { LITTLE, MID, BIG, CPU_KINDS } cpu_kind;
 
 static bool find_kind(const char *word, cpu_kind *out)
@@ -165,7 +158,9 @@ static bool choose(const etp_topology *t, cpu_kind wanted, etp_cpu_set *out)
         cpu_kind kind = same_kind(speed, high) ? BIG : MID;
         kind = same_kind(speed, low) ? LITTLE : kind;
         if (kind == wanted) {
-            add_cpus(out, &t->clusters[i].cpus);
+            for (size_t j = 0; j < ETP_CPUS_MAX / 64; j++) {
+                out->bits[j] |= t->clusters[i].cpus.bits[j];
+            }
             any = true;
         }
     }

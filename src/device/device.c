@@ -50,34 +50,28 @@ static etp_status open_kind(etp_device *d, const etp_device_options *o, etp_erro
         o->spec);
 }
 
-// Folders of sessions that were killed: "launches-<pid>-XXXXXX" of a process that is gone.
-static void remove_stale(const char *root, etp_arena *arena)
-{
-    etp_dir_list list;
-    if (!etp_os_is_dir(root) || etp_os_list(root, arena, &list, NULL) != ETP_OK) {
-        return;
-    }
-    for (size_t i = 0; i < list.n; i++) {
-        etp_str name = etp_str_from(list.items[i].name);
-        uint64_t pid;
-        if (!etp_str_skip(&name, "launches-")) {
-            continue;
-        }
-        (void)etp_str_cut(&name, "-", &name);
-        const char *path = etp_arena_printf(arena, "%s/%s", root, list.items[i].name);
-        if (path && etp_parse_u64(name, &pid) && pid <= INT32_MAX &&
-            !etp_process_alive((int64_t)pid)) {
-            etp_status ignored = etp_os_remove_tree(path, NULL);
-            (void)ignored;
-        }
-    }
-}
-
 // The name carries our process, so that a later session can tell a folder in use from one that was
 // left behind.
 static etp_status make_work_dir(etp_device *d, const char *root, etp_error *err)
 {
-    remove_stale(root, &d->arena);
+    // Folders of sessions that were killed: "launches-<pid>-XXXXXX" of a process that is gone.
+    etp_dir_list list;
+    if (etp_os_is_dir(root) && etp_os_list(root, &d->arena, &list, NULL) == ETP_OK) {
+        for (size_t i = 0; i < list.n; i++) {
+            etp_str name = etp_str_from(list.items[i].name);
+            uint64_t pid;
+            if (!etp_str_skip(&name, "launches-")) {
+                continue;
+            }
+            (void)etp_str_cut(&name, "-", &name);
+            const char *path = etp_arena_printf(&d->arena, "%s/%s", root, list.items[i].name);
+            if (path && etp_parse_u64(name, &pid) && pid <= INT32_MAX &&
+                !etp_process_alive((int64_t)pid)) {
+                etp_status ignored = etp_os_remove_tree(path, NULL);
+                (void)ignored;
+            }
+        }
+    }
     const char *prefix = etp_arena_printf(&d->arena, "launches-%lld", (long long)etp_os_self_pid());
     ETP_TRY(etp_os_temp_dir(root, prefix, &d->arena, &d->work_dir, err));
     d->work_dir =

@@ -216,36 +216,6 @@ static bool next_line(etp_str *rest, etp_str *line)
     return true;
 }
 
-static etp_status read_before(etp_device *d, etp_arena *arena, journal *out, etp_error *err)
-{
-    const etp_remote *r = d->data;
-    etp_strbuf s;
-    etp_strbuf_init(&s, arena);
-    etp_strbuf_printf(&s, "command -v settings >/dev/null 2>&1 || exit %d\n", NOT_ANDROID);
-    for (size_t i = 0; i < N_SETTINGS; i++) {
-        etp_strbuf_printf(&s, "settings get global %s || exit 1\n", k_settings[i].key);
-    }
-    etp_remote_call c;
-    ETP_TRY(call(d, &s, false, arena, &c, err));
-    if (c.status == NOT_ANDROID) {
-        return etp_fail(err, ETP_ENVIRONMENT,
-                        "%s has no 'settings' command: --prepare needs Android", r->name);
-    }
-    etp_str line, reason = etp_remote_reason(c.log);
-    for (size_t i = 0; i < N_SETTINGS; i++) {
-        const char *z =
-            c.status == 0 && next_line(&c.out, &line) ? etp_arena_strdup(arena, line) : NULL;
-        // 'settings get' writes this word for a setting that was never made.
-        bool unset = z && strcmp(z, "null") == 0;
-        if (!z || (!unset && !can_be(&k_settings[i], z))) {
-            return etp_fail(err, ETP_ENVIRONMENT, "%s: cannot read the setting %s%s%.*s", r->name,
-                            k_settings[i].key, etp_if(reason.len, ": "), ETP_STR_ARG(reason));
-        }
-        out->before[i] = etp_z_if(!unset, z);
-    }
-    return ETP_OK;
-}
-
 // A setting that was not set is deleted again: an empty value is another one.
 static void put(etp_strbuf *s, const char *key, const char *value)
 {
@@ -266,46 +236,6 @@ static void expect(etp_strbuf *s, const char *key, const char *value)
     etp_strbuf_printf(s, " ] || { printf '%%s is %%s, not %%s\\n' %s \"$v\" ", key);
     etp_shell_quote(s, ETP_OR(value, "unset"));
     etp_strbuf_printf(s, " >&2; x=%d; }\n", NOT_TAKEN);
-}
-
-// Everything is put back before anything is asked for: one setting that fails must not keep the
-// others.
-static etp_status undo(etp_device *d, const journal *j, etp_error *err)
-{
-    const etp_remote *r = d->data;
-    etp_arena arena = {0};
-    etp_strbuf s;
-    etp_strbuf_init(&s, &arena);
-    etp_strbuf_appendz(&s, "x=0\n");
-    if (j->fixed) {
-        etp_strbuf_appendz(
-            &s, "cmd power set-fixed-performance-mode-enabled false >/dev/null || x=1\n");
-    }
-    for (size_t i = 0; i < N_SETTINGS; i++) {
-        if (wanted(&k_settings[i], j->mode)) {
-            put(&s, k_settings[i].key, j->before[i]);
-        }
-    }
-    for (size_t i = 0; i < N_SETTINGS; i++) {
-        if (wanted(&k_settings[i], j->mode)) {
-            expect(&s, k_settings[i].key, j->before[i]);
-        }
-    }
-    etp_strbuf_appendz(&s, "exit $x\n");
-    etp_remote_call c;
-    etp_error first;
-    etp_status status = call(d, &s, true, &arena, &c, &first);
-    if (status != ETP_OK && etp_os_interrupted() == 0) { // a lost connection is worth a second try
-        status = call(d, &s, false, &arena, &c, &first);
-    }
-    if (status != ETP_OK) {
-        status = etp_fail(err, status, "%s", first.msg);
-    } else if (c.status != 0) {
-        etp_str reason = etp_remote_reason(c.log);
-        status = etp_fail(err, ETP_ENVIRONMENT, "%s: %.*s", r->name, ETP_STR_ARG(reason));
-    }
-    etp_arena_dispose(&arena);
-    return status;
 }
 
 static void add_fact(etp_device *d, const char *key, const char *value)
@@ -385,18 +315,6 @@ const char *etp_prepare_sets(etp_prepare_mode mode, etp_arena *arena)
     return text.failed ? "" : etp_strbuf_str(&text).ptr;
 }
 
-static void tell_before(etp_device *d, const journal *j)
-{
-    etp_strbuf text;
-    etp_strbuf_init(&text, &d->arena);
-    for (size_t i = 0; i < N_SETTINGS; i++) {
-        etp_strbuf_printf(&text, "%s%s=%s", etp_if(i, " "), k_settings[i].key,
-                          ETP_OR(j->before[i], "unset"));
-    }
-    add_fact(d, "prepare", etp_prepare_mode_name(j->mode));
-    add_fact(d, "prepare_before", text.ptr);
-}
-
 etp_status etp_prepare_undo(etp_device *d, const char *path, etp_error *err)
 {
     journal j;
@@ -404,24 +322,43 @@ etp_status etp_prepare_undo(etp_device *d, const char *path, etp_error *err)
     if (strcmp(j.spec, d->info.spec) != 0) {
         return etp_fail(err, ETP_USAGE, "%s is about %s, not %s", path, j.spec, d->info.spec);
     }
-    ETP_TRY(undo(d, &j, err));
+    // Everything is put back before anything is asked for: one setting that fails must not keep the
+    // others.
+    const etp_remote *r = d->data;
+    etp_arena arena = {0};
+    etp_strbuf s;
+    etp_strbuf_init(&s, &arena);
+    etp_strbuf_appendz(&s, "x=0\n");
+    if (j.fixed) {
+        etp_strbuf_appendz(
+            &s, "cmd power set-fixed-performance-mode-enabled false >/dev/null || x=1\n");
+    }
+    for (size_t i = 0; i < N_SETTINGS; i++) {
+        if (wanted(&k_settings[i], j.mode)) {
+            put(&s, k_settings[i].key, j.before[i]);
+        }
+    }
+    for (size_t i = 0; i < N_SETTINGS; i++) {
+        if (wanted(&k_settings[i], j.mode)) {
+            expect(&s, k_settings[i].key, j.before[i]);
+        }
+    }
+    etp_strbuf_appendz(&s, "exit $x\n");
+    etp_remote_call c;
+    etp_error first;
+    etp_status status = call(d, &s, true, &arena, &c, &first);
+    if (status != ETP_OK && etp_os_interrupted() == 0) { // a lost connection is worth a second try
+        status = call(d, &s, false, &arena, &c, &first);
+    }
+    if (status != ETP_OK) {
+        status = etp_fail(err, status, "%s", first.msg);
+    } else if (c.status != 0) {
+        etp_str reason = etp_remote_reason(c.log);
+        status = etp_fail(err, ETP_ENVIRONMENT, "%s: %.*s", r->name, ETP_STR_ARG(reason));
+    }
+    etp_arena_dispose(&arena);
+    ETP_TRY(status);
     return etp_os_unlink(path, err);
-}
-
-static etp_status undo_earlier(etp_device *d, const char *path, bool *out_undone, etp_error *err)
-{
-    journal old;
-    if (!etp_os_is_file(path)) {
-        return ETP_OK;
-    }
-    ETP_TRY(read_journal(path, &d->arena, &old, err));
-    if (is_live(&old)) {
-        return etp_fail(err, ETP_ENVIRONMENT,
-                        "%s is prepared by a session that still runs (pid %lld)", d->info.spec,
-                        (long long)old.pid);
-    }
-    *out_undone = true;
-    return etp_prepare_undo(d, path, err);
 }
 
 etp_status etp_device_prepare(etp_device *d, etp_prepare_mode mode, const char *dir,
@@ -439,15 +376,56 @@ etp_status etp_device_prepare(etp_device *d, etp_prepare_mode mode, const char *
                  .fixed = mode == ETP_PREPARE_FIXED};
     ETP_TRY(etp_os_mkdirs(dir, err));
     const char *path = journal_path(dir, j.spec, &d->arena);
-    ETP_TRY(undo_earlier(d, path, out_undone, err));
-    ETP_TRY(read_before(d, &d->arena, &j, err));
+    journal old;
+    if (etp_os_is_file(path)) {
+        ETP_TRY(read_journal(path, &d->arena, &old, err));
+        if (is_live(&old)) {
+            return etp_fail(err, ETP_ENVIRONMENT,
+                            "%s is prepared by a session that still runs (pid %lld)", d->info.spec,
+                            (long long)old.pid);
+        }
+        *out_undone = true;
+        ETP_TRY(etp_prepare_undo(d, path, err));
+    }
+    const etp_remote *r = d->data;
+    etp_strbuf s;
+    etp_strbuf_init(&s, &d->arena);
+    etp_strbuf_printf(&s, "command -v settings >/dev/null 2>&1 || exit %d\n", NOT_ANDROID);
+    for (size_t i = 0; i < N_SETTINGS; i++) {
+        etp_strbuf_printf(&s, "settings get global %s || exit 1\n", k_settings[i].key);
+    }
+    etp_remote_call c;
+    ETP_TRY(call(d, &s, false, &d->arena, &c, err));
+    if (c.status == NOT_ANDROID) {
+        return etp_fail(err, ETP_ENVIRONMENT,
+                        "%s has no 'settings' command: --prepare needs Android", r->name);
+    }
+    etp_str line, reason = etp_remote_reason(c.log);
+    for (size_t i = 0; i < N_SETTINGS; i++) {
+        const char *z =
+            c.status == 0 && next_line(&c.out, &line) ? etp_arena_strdup(&d->arena, line) : NULL;
+        // 'settings get' writes this word for a setting that was never made.
+        bool unset = z && strcmp(z, "null") == 0;
+        if (!z || (!unset && !can_be(&k_settings[i], z))) {
+            return etp_fail(err, ETP_ENVIRONMENT, "%s: cannot read the setting %s%s%.*s", r->name,
+                            k_settings[i].key, etp_if(reason.len, ": "), ETP_STR_ARG(reason));
+        }
+        j.before[i] = etp_z_if(!unset, z);
+    }
     // Before anything is changed there: whatever happens from here on can be undone from the file.
     ETP_TRY(write_journal(path, &j, &d->arena, err));
     d->journal = path;
     bool untouched = false;
     etp_status status = apply(d, &j, &untouched, err);
     if (status == ETP_OK) {
-        tell_before(d, &j);
+        etp_strbuf text;
+        etp_strbuf_init(&text, &d->arena);
+        for (size_t i = 0; i < N_SETTINGS; i++) {
+            etp_strbuf_printf(&text, "%s%s=%s", etp_if(i, " "), k_settings[i].key,
+                              ETP_OR(j.before[i], "unset"));
+        }
+        add_fact(d, "prepare", etp_prepare_mode_name(j.mode));
+        add_fact(d, "prepare_before", text.ptr);
         status = etp_arena_check(&d->arena, err, "settings");
     }
     if (status != ETP_OK) {

@@ -59,28 +59,6 @@ typedef struct path_list {
     size_t n, cap;
 } path_list;
 
-// The places after a named one: PATH, then the cache of the work tree we were built in. Nothing
-// below the working directory, which may be anybody's: not its cache, nor what a relative entry of
-// PATH leads to.
-static void list_places(const char *search_path, const char *program, etp_arena *arena,
-                        path_list *out)
-{
-    static const char k_cached[] = ".cache/qemu/root/usr/bin/qemu-aarch64";
-    for (etp_str dir, rest = etp_str_from(search_path); etp_str_part(&rest, ':', &dir);) {
-        if (dir.ptr[0] == '/') {
-            ETP_ADD(arena, out, etp_arena_printf(arena, "%.*s/qemu-aarch64", ETP_STR_ARG(dir)));
-            ETP_ADD(arena, out,
-                    etp_arena_printf(arena, "%.*s/qemu-aarch64-static", ETP_STR_ARG(dir)));
-        }
-    }
-    const char *exe = etp_os_absolute(program, arena);
-    // <tree>/build/<name>/bin/etprof
-    const etp_str tree = etp_path_above(etp_str_from(ETP_OR(exe, "")), 4);
-    if (exe) {
-        ETP_ADD(arena, out, etp_arena_printf(arena, "%.*s/%s", ETP_STR_ARG(tree), k_cached));
-    }
-}
-
 etp_status etp_qemu_find(const char *wanted, const char *search_path, const char *program,
                          etp_arena *arena, const char **out, etp_error *err)
 {
@@ -95,7 +73,23 @@ etp_status etp_qemu_find(const char *wanted, const char *search_path, const char
                         etp_if(version[0], ", but "), version);
     }
     path_list places = {0};
-    list_places(search_path, program, arena, &places);
+    // The places after a named one: PATH, then the cache of the work tree we were built in. Nothing
+    // below the working directory, which may be anybody's: not its cache, nor what a relative entry
+    // of PATH leads to.
+    static const char k_cached[] = ".cache/qemu/root/usr/bin/qemu-aarch64";
+    for (etp_str dir, rest = etp_str_from(search_path); etp_str_part(&rest, ':', &dir);) {
+        if (dir.ptr[0] == '/') {
+            ETP_ADD(arena, &places, etp_arena_printf(arena, "%.*s/qemu-aarch64", ETP_STR_ARG(dir)));
+            ETP_ADD(arena, &places,
+                    etp_arena_printf(arena, "%.*s/qemu-aarch64-static", ETP_STR_ARG(dir)));
+        }
+    }
+    const char *exe = etp_os_absolute(program, arena);
+    // <tree>/build/<name>/bin/etprof
+    const etp_str tree = etp_path_above(etp_str_from(ETP_OR(exe, "")), 4);
+    if (exe) {
+        ETP_ADD(arena, &places, etp_arena_printf(arena, "%.*s/%s", ETP_STR_ARG(tree), k_cached));
+    }
     for (size_t i = 0; i < places.n; i++) {
         *out = places.items[i];
         etp_status st = new_enough(*out, arena, &version, err);

@@ -29,39 +29,6 @@ static const char k_kill_marked[] =
     "  done\n"
     "}\n";
 
-static void append_command(etp_device *d, const etp_remote_launch *l, const char *const *args,
-                           const char *const *env, etp_strbuf *s)
-{
-    // In a shell of its own, which becomes the runner: what is exported marks the launch, not this
-    // script.
-    // A shell gives /dev/null as input to what it starts in the background, so the connection's
-    // input goes round as descriptor 3.
-    etp_strbuf_printf(s, "exec 3<&0\n(\nexport " MARK "%u-\n", remote_of(d)->nonce,
-                      (unsigned)l->number);
-    // A bundle with its own C library must not get libraries that were meant for the system's.
-    etp_strbuf_appendz(s, etp_if(d->bundle.own_libraries, "unset LD_PRELOAD LD_LIBRARY_PATH\n"));
-    for (size_t i = 0; env && env[i]; i++) { // "NAME=VALUE", names are ours
-        size_t name = strcspn(env[i], "=");
-        etp_strbuf_appendz(s, "export ");
-        etp_strbuf_append(s, (etp_str){env[i], name + 1});
-        etp_shell_quote(s, env[i] + name + 1);
-        etp_strbuf_appendz(s, "\n");
-    }
-    etp_strbuf_appendz(s, "exec ");
-    for (size_t i = 0; d->bundle.start[i]; i++) {
-        const char *word = d->bundle.start[i];
-        bool bare = strcmp(word, d->bundle.runner) == 0 && word[0] == '/'; // our path, not theirs
-        etp_strbuf_appendz(s, etp_if(bare, "./"));
-        etp_shell_quote(s, bare ? etp_path_name(word) : word);
-        etp_strbuf_appendz(s, " ");
-    }
-    for (size_t i = 0; args[i]; i++) {
-        etp_shell_quote(s, args[i]);
-        etp_strbuf_appendz(s, " ");
-    }
-    etp_strbuf_appendz(s, "<&3 3<&-\n) &\n");
-}
-
 // The runner ends when its input does. While it computes it does not look at its input: then what
 // follows ends it as soon as the connection is gone, and takes the session's folder along, unless
 // another launch is at work there: then only the connection was lost, and the session goes on over
@@ -152,7 +119,35 @@ static etp_status remote_start(etp_device *d, const char *const *args, const cha
     etp_shell_quote(&script, r->bundle);
     etp_strbuf_appendz(&script, "; } || { echo \"${m}126\" >&2; exit 126; }\n");
     etp_strbuf_appendz(&script, k_before_start);
-    append_command(d, l, args, env, &script);
+    // In a shell of its own, which becomes the runner: what is exported marks the launch, not this
+    // script.
+    // A shell gives /dev/null as input to what it starts in the background, so the connection's
+    // input goes round as descriptor 3.
+    etp_strbuf_printf(&script, "exec 3<&0\n(\nexport " MARK "%u-\n", remote_of(d)->nonce,
+                      (unsigned)l->number);
+    // A bundle with its own C library must not get libraries that were meant for the system's.
+    etp_strbuf_appendz(&script,
+                       etp_if(d->bundle.own_libraries, "unset LD_PRELOAD LD_LIBRARY_PATH\n"));
+    for (size_t i = 0; env && env[i]; i++) { // "NAME=VALUE", names are ours
+        size_t name = strcspn(env[i], "=");
+        etp_strbuf_appendz(&script, "export ");
+        etp_strbuf_append(&script, (etp_str){env[i], name + 1});
+        etp_shell_quote(&script, env[i] + name + 1);
+        etp_strbuf_appendz(&script, "\n");
+    }
+    etp_strbuf_appendz(&script, "exec ");
+    for (size_t i = 0; d->bundle.start[i]; i++) {
+        const char *word = d->bundle.start[i];
+        bool bare = strcmp(word, d->bundle.runner) == 0 && word[0] == '/'; // our path, not theirs
+        etp_strbuf_appendz(&script, etp_if(bare, "./"));
+        etp_shell_quote(&script, bare ? etp_path_name(word) : word);
+        etp_strbuf_appendz(&script, " ");
+    }
+    for (size_t i = 0; args[i]; i++) {
+        etp_shell_quote(&script, args[i]);
+        etp_strbuf_appendz(&script, " ");
+    }
+    etp_strbuf_appendz(&script, "<&3 3<&-\n) &\n");
     etp_strbuf_appendz(&script, k_after_start);
     const char *const *argv = script.failed ? NULL : etp_remote_argv(r, script.ptr, &arena);
     const etp_process_spec spec = {.argv = argv, .leaves = r->leaves};

@@ -198,17 +198,6 @@ static etp_status push_folder(etp_device *d, const listing *there, const char *b
     return ETP_OK;
 }
 
-// Is the folder still there? The question also takes up a lost connection.
-static etp_status bundle_is_there(etp_device *d, bool *out, etp_error *err)
-{
-    const etp_remote *r = d->data;
-    const char *q = etp_shell_quoted(&d->arena, r->bundle);
-    etp_remote_call look = {.script = etp_arena_printf(&d->arena, "[ -d %s ]", q)};
-    ETP_TRY(etp_remote_do(d, &look, &d->arena, err));
-    *out = look.status == 0;
-    return ETP_OK;
-}
-
 etp_status etp_remote_push_bundle(etp_device *d, etp_error *err)
 {
     etp_remote *r = d->data;
@@ -217,7 +206,12 @@ etp_status etp_remote_push_bundle(etp_device *d, etp_error *err)
     }
     bool there = false;
     if (r->bundle_checked) {
-        ETP_TRY(bundle_is_there(d, &there, err));
+        // Is the folder still there? The question also takes up a lost connection.
+        const etp_remote *row = d->data;
+        const char *q = etp_shell_quoted(&d->arena, row->bundle);
+        etp_remote_call look = {.script = etp_arena_printf(&d->arena, "[ -d %s ]", q)};
+        ETP_TRY(etp_remote_do(d, &look, &d->arena, err));
+        there = look.status == 0;
     }
     if (!there) {
         listing found = {0};

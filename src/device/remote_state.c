@@ -185,19 +185,6 @@ static void take_clock(etp_str v, etp_os_state *out)
     etp_os_state_core(out, cpu, khz);
 }
 
-// A device lists its battery and each charger. One charger that delivers is mains, whatever the
-// order.
-static void take_power(etp_str v, etp_os_state *out)
-{
-    if (etp_str_starts(v, ETP_STR("Battery"))) {
-        if (out->power[0] == '\0') {
-            snprintf(out->power, sizeof out->power, "battery");
-        }
-    } else if (v.len > 2 && etp_str_eqz((etp_str){v.ptr + v.len - 2, 2}, " 1")) {
-        snprintf(out->power, sizeof out->power, "mains");
-    }
-}
-
 static void take_pair(etp_str key, etp_str v, etp_os_state *out, readings *s)
 {
     uint64_t n = 0;
@@ -233,7 +220,15 @@ static void take_pair(etp_str key, etp_str v, etp_os_state *out, readings *s)
     } else if (etp_str_eqz(key, "no_turbo") && number && out->boost < 0) {
         out->boost = n == 0;
     } else if (etp_str_eqz(key, "power")) {
-        take_power(v, out);
+        // A device lists its battery and each charger. One charger that delivers is mains, whatever
+        // the order.
+        if (etp_str_starts(v, ETP_STR("Battery"))) {
+            if (out->power[0] == '\0') {
+                snprintf(out->power, sizeof out->power, "battery");
+            }
+        } else if (v.len > 2 && etp_str_eqz((etp_str){v.ptr + v.len - 2, 2}, " 1")) {
+            snprintf(out->power, sizeof out->power, "mains");
+        }
     }
 }
 

@@ -174,21 +174,16 @@ static etp_status refuse_changed_keys(etp_remote *r, etp_arena *arena, etp_error
     return ETP_OK;
 }
 
-// A name that begins with '-' would be an option of ssh, which has some that run programs here.
-static bool plain_host(const char *host)
-{
-    for (const char *p = host; *p; p++) {
-        if ((unsigned char)*p <= ' ' || *p == 127) {
-            return false;
-        }
-    }
-    return host[0] != '\0' && host[0] != '-';
-}
-
 etp_status etp_ssh_open(etp_device *d, const etp_device_options *o, const char *host,
                         etp_error *err)
 {
-    if (!plain_host(host)) {
+    // A name that begins with '-' would be an option of ssh, which has some that run programs here.
+    for (const char *p = host; *p; p++) {
+        if ((unsigned char)*p <= ' ' || *p == 127) {
+            return etp_fail(err, ETP_USAGE, "'%s' is not a host for ssh", host);
+        }
+    }
+    if (!(host[0] != '\0' && host[0] != '-')) {
         return etp_fail(err, ETP_USAGE, "'%s' is not a host for ssh", host);
     }
     etp_remote *r = ETP_NEW(&d->arena, etp_remote);

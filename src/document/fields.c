@@ -110,19 +110,6 @@ static void begin(etp_json *j, bool array, bool one_line)
     }
 }
 
-static void write_counted(etp_json *j, const etp_field *f, const char *items,
-                          const etp_json_cursor *at)
-{
-    size_t n = unsigned_at((const char *)at->object + f->n_offset, f->n_size);
-    begin(j, true, f->flags & ETP_ONE_LINE);
-    for (size_t i = 0; i < n; i++) {
-        if (!f->when || f->when(items + i * f->size, at)) {
-            write_one(j, f, items + i * f->size, at);
-        }
-    }
-    etp_json_end(j);
-}
-
 // Values of its own, or made one by one by the row's function.
 static void write_per(etp_json *j, const etp_field *f, const char *items, const etp_json_cursor *at)
 {
@@ -190,7 +177,15 @@ static void write_member(etp_json *j, const etp_field *f, const etp_json_cursor 
     } else if (f->write) {
         f->write(j, at);
     } else if (f->many == ETP_COUNTED) {
-        write_counted(j, f, value, at);
+        const char *items = value;
+        size_t n = unsigned_at((const char *)at->object + f->n_offset, f->n_size);
+        begin(j, true, f->flags & ETP_ONE_LINE);
+        for (size_t i = 0; i < n; i++) {
+            if (!f->when || f->when(items + i * f->size, at)) {
+                write_one(j, f, items + i * f->size, at);
+            }
+        }
+        etp_json_end(j);
     } else if (f->many == ETP_PER) {
         write_per(j, f, value, at);
     } else {

@@ -178,28 +178,23 @@ static double confidence_of(const aligner *a, const key_counts *counts, const et
     return a->matched_confidence * (as_frequent ? 1.0 : 0.6);
 }
 
-// scores[i * (m + 1) + j]: best total fit of base[i…] with cand[j…].
-static void fill_scores(const aligner *a, span b, span c, uint32_t *scores)
-{
-    size_t m = c.to - c.from;
-    for (size_t i = b.to - b.from; i-- > 0;) {
-        for (size_t j = m; j-- > 0;) {
-            uint32_t *cell = &scores[i * (m + 1) + j];
-            uint32_t f = fit(a, row_at(&a->base, b.from + i), row_at(&a->cand, c.from + j));
-            uint32_t both = f ? f + cell[m + 2] : 0;
-            uint32_t best = ETP_MAX(cell[m + 1], cell[1]);
-            *cell = ETP_MAX(both, best);
-        }
-    }
-}
-
 static void align_spans(aligner *a, span b, span c)
 {
     size_t n = b.to - b.from, m = c.to - c.from;
     uint32_t *scores = NULL;
     if (n + 1 <= MAX_CELLS / (m + 1)) {
         scores = ETP_NEW_ARRAY(&a->scratch, uint32_t, (n + 1) * (m + 1));
-        fill_scores(a, b, c, scores);
+        // scores[i * (m + 1) + j]: best total fit of base[i…] with cand[j…].
+        size_t k = c.to - c.from;
+        for (size_t i = b.to - b.from; i-- > 0;) {
+            for (size_t j = k; j-- > 0;) {
+                uint32_t *cell = &scores[i * (k + 1) + j];
+                uint32_t f = fit(a, row_at(&a->base, b.from + i), row_at(&a->cand, c.from + j));
+                uint32_t both = f ? f + cell[k + 2] : 0;
+                uint32_t best = ETP_MAX(cell[k + 1], cell[1]);
+                *cell = ETP_MAX(both, best);
+            }
+        }
     }
     key_counts counts = {0};
     count_keys(&counts, &a->base, b, 0, &a->scratch);
@@ -323,26 +318,6 @@ static void merge_one_sided(aligner *a, size_t from, size_t to)
     }
 }
 
-static void merge_groups(aligner *a)
-{
-    size_t from = 0;
-    for (size_t i = 0; a->joined && i <= a->out->n; i++) {
-        const etp_aligned_pair *p = i < a->out->n ? &a->out->items[i] : NULL;
-        const etp_aligned_pair *q = i > from ? &a->out->items[i - 1] : NULL;
-        const etp_profile_row *x = NULL, *y = NULL;
-        if (p && q) {
-            x = p->baseline != ETP_NO_INDEX ? &a->base.profile->rows[p->baseline]
-                                            : &a->cand.profile->rows[p->candidate];
-            y = q->baseline != ETP_NO_INDEX ? &a->base.profile->rows[q->baseline]
-                                            : &a->cand.profile->rows[q->candidate];
-        }
-        if (q && (!p || etp_profile_by_place(x, y) != 0)) {
-            merge_one_sided(a, from, i);
-            from = i;
-        }
-    }
-}
-
 void etp_align(const etp_profile *baseline, const etp_profile *candidate, etp_arena *arena,
                etp_alignment *out)
 {
@@ -353,7 +328,22 @@ void etp_align(const etp_profile *baseline, const etp_profile *candidate, etp_ar
                !candidate->facts->problem;
     etp_arena_scratch(&a.scratch, arena);
     run(&a, baseline, candidate);
-    merge_groups(&a);
+    size_t from = 0;
+    for (size_t i = 0; a.joined && i <= a.out->n; i++) {
+        const etp_aligned_pair *p = i < a.out->n ? &a.out->items[i] : NULL;
+        const etp_aligned_pair *q = i > from ? &a.out->items[i - 1] : NULL;
+        const etp_profile_row *x = NULL, *y = NULL;
+        if (p && q) {
+            x = p->baseline != ETP_NO_INDEX ? &a.base.profile->rows[p->baseline]
+                                            : &a.cand.profile->rows[p->candidate];
+            y = q->baseline != ETP_NO_INDEX ? &a.base.profile->rows[q->baseline]
+                                            : &a.cand.profile->rows[q->candidate];
+        }
+        if (q && (!p || etp_profile_by_place(x, y) != 0)) {
+            merge_one_sided(&a, from, i);
+            from = i;
+        }
+    }
     etp_arena_dispose(&a.scratch);
 }
 

@@ -399,22 +399,6 @@ static void judge_by_samples(const etp_engage_case *c, etp_engage *out)
     }
 }
 
-// The micro-kernel that XNNPACK logged is what ran, whatever the operator is called.
-static void judge_by_symbol(const etp_engage_case *c, etp_engage *out)
-{
-    etp_code code = etp_kernel_name_code(c->row->kernel);
-    if (code == ETP_CODE_UNKNOWN) {
-        return;
-    }
-    out->by_symbol = true;
-    out->evidence = "the micro-kernel that XNNPACK logged";
-    if (c->classes >> code & 1) {
-        on_by_code(out);
-    } else {
-        off_by_code(c, out);
-    }
-}
-
 void etp_engage_judge(const etp_engage_case *c, etp_engage *out)
 {
     *out = (etp_engage){.state = ETP_ENGAGEMENT_UNKNOWN, .eligible = is_eligible(c->row)};
@@ -426,7 +410,17 @@ void etp_engage_judge(const etp_engage_case *c, etp_engage *out)
     if (!judged || c->feature == ETP_FEATURE_NONE) {
         return;
     }
-    judge_by_symbol(c, out);
+    // The micro-kernel that XNNPACK logged is what ran, whatever the operator is called.
+    etp_code code = etp_kernel_name_code(c->row->kernel);
+    if (code != ETP_CODE_UNKNOWN) {
+        out->by_symbol = true;
+        out->evidence = "the micro-kernel that XNNPACK logged";
+        if (c->classes >> code & 1) {
+            on_by_code(out);
+        } else {
+            off_by_code(c, out);
+        }
+    }
     if (c->sampled || c->pool) {
         judge_by_samples(c, out);
     }

@@ -274,46 +274,6 @@ static int kernels_by_samples(const void *pa, const void *pb)
     return etp_order_then(ETP_ORDER((*b)->samples, (*a)->samples), by_place(*a, *b));
 }
 
-// Sorts both lists into the answer and carries the references between them along.
-static void put_in_order(reading *r)
-{
-    size_t nk = r->kernels.n, no = r->ops.n;
-    etp_kernel **ks = ETP_NEW_ARRAY(r->arena, etp_kernel *, nk);
-    etp_kernel_op **os = ETP_NEW_ARRAY(r->arena, etp_kernel_op *, no);
-    uint32_t *new_k = ETP_NEW_ARRAY(r->arena, uint32_t, nk),
-             *new_o = ETP_NEW_ARRAY(r->arena, uint32_t, no);
-    etp_kernels *o = r->out;
-    o->kernels = ETP_NEW_ARRAY(r->arena, etp_kernel, nk);
-    o->ops = ETP_NEW_ARRAY(r->arena, etp_kernel_op, no);
-    for (size_t i = 0; i < nk; i++) {
-        ks[i] = &r->kernels.items[i];
-    }
-    for (size_t i = 0; i < no; i++) {
-        os[i] = &r->ops.items[i];
-    }
-    qsort(ks, nk, sizeof *ks, kernels_by_samples);
-    qsort(os, no, sizeof *os, ops_by_samples);
-    for (size_t i = 0; i < nk && ks[i]->samples > 0; i++) {
-        new_k[ks[i] - r->kernels.items] = (uint32_t)i;
-        o->kernels[o->n_kernels++] = *ks[i];
-    }
-    for (size_t i = 0; i < no; i++) {
-        new_o[os[i] - r->ops.items] = (uint32_t)i;
-        o->ops[o->n_ops++] = *os[i];
-    }
-    for (size_t i = 0; i < o->n_kernels; i++) {
-        uint32_t *op = &o->kernels[i].op;
-        *op = *op == ETP_NO_INDEX ? ETP_NO_INDEX : new_o[*op];
-    }
-    for (size_t i = 0; i < o->n_ops; i++) {
-        uint32_t *k = &o->ops[i].kernel;
-        *k = *k == ETP_NO_INDEX ? ETP_NO_INDEX : new_k[*k];
-    }
-    for (size_t i = 0; i < o->n_kernels; i++) {
-        etp_kernel_name_make(o, &o->kernels[i], r->arena);
-    }
-}
-
 // Libraries of the system: their kernels do not follow the levels.
 static bool is_system(etp_str module)
 {
@@ -337,39 +297,6 @@ bool etp_kernel_in_xnnpack(etp_str module)
 bool etp_kernel_is_of_xnnpack(const etp_kernel *k)
 {
     return etp_kernel_in_xnnpack(k->module);
-}
-
-// Where XNNPACK is a library of its own, it alone is what the levels steer for certain; in a
-// program that has everything inside, the program is.
-static void choose_evidence(reading *r)
-{
-    bool separate = false;
-    for (size_t i = 0; i < r->kernels.n; i++) {
-        separate = separate || etp_kernel_is_of_xnnpack(&r->kernels.items[i]);
-    }
-    for (size_t i = 0; i < r->kernels.n; i++) {
-        etp_kernel *k = &r->kernels.items[i];
-        k->system = is_system(k->module);
-        k->evidence = separate ? etp_kernel_is_of_xnnpack(k) : !k->system;
-        if (k->machine != ETP_MACHINE_UNKNOWN) {
-            r->out->machine = k->machine;
-        }
-    }
-}
-
-// The same function may have been seen in several launches.
-static void keep_one_of_each(reading *r)
-{
-    size_t n = 0;
-    if (r->kernels.n > 1) {
-        qsort(r->kernels.items, r->kernels.n, sizeof *r->kernels.items, by_place);
-    }
-    for (size_t i = 0; i < r->kernels.n; i++) {
-        if (n == 0 || by_place(&r->kernels.items[n - 1], &r->kernels.items[i]) != 0) {
-            r->kernels.items[n++] = r->kernels.items[i];
-        }
-    }
-    r->kernels.n = n;
 }
 
 static etp_status read_samples(reading *r, etp_str text, etp_error *err)
@@ -397,13 +324,71 @@ etp_status etp_kernels_read(const etp_kernels_text *texts, size_t n, etp_arena *
     for (size_t i = 0; i < n; i++) {
         ETP_TRY(read_code(&r, texts[i].code, err));
     }
-    keep_one_of_each(&r);
-    choose_evidence(&r);
+    // The same function may have been seen in several launches.
+    size_t count = 0;
+    if (r.kernels.n > 1) {
+        qsort(r.kernels.items, r.kernels.n, sizeof *r.kernels.items, by_place);
+    }
+    for (size_t i = 0; i < r.kernels.n; i++) {
+        if (count == 0 || by_place(&r.kernels.items[count - 1], &r.kernels.items[i]) != 0) {
+            r.kernels.items[count++] = r.kernels.items[i];
+        }
+    }
+    r.kernels.n = count;
+    // Where XNNPACK is a library of its own, it alone is what the levels steer for certain; in a
+    // program that has everything inside, the program is.
+    bool separate = false;
+    for (size_t i = 0; i < r.kernels.n; i++) {
+        separate = separate || etp_kernel_is_of_xnnpack(&r.kernels.items[i]);
+    }
+    for (size_t i = 0; i < r.kernels.n; i++) {
+        etp_kernel *k = &r.kernels.items[i];
+        k->system = is_system(k->module);
+        k->evidence = separate ? etp_kernel_is_of_xnnpack(k) : !k->system;
+        if (k->machine != ETP_MACHINE_UNKNOWN) {
+            r.out->machine = k->machine;
+        }
+    }
     for (size_t i = 0; i < n; i++) {
         ETP_TRY(read_samples(&r, texts[i].samples, err));
     }
     match(&r);
-    put_in_order(&r);
+    // Sorts both lists into the answer and carries the references between them along.
+    size_t nk = r.kernels.n, no = r.ops.n;
+    etp_kernel **ks = ETP_NEW_ARRAY(r.arena, etp_kernel *, nk);
+    etp_kernel_op **os = ETP_NEW_ARRAY(r.arena, etp_kernel_op *, no);
+    uint32_t *new_k = ETP_NEW_ARRAY(r.arena, uint32_t, nk),
+             *new_o = ETP_NEW_ARRAY(r.arena, uint32_t, no);
+    etp_kernels *o = r.out;
+    o->kernels = ETP_NEW_ARRAY(r.arena, etp_kernel, nk);
+    o->ops = ETP_NEW_ARRAY(r.arena, etp_kernel_op, no);
+    for (size_t i = 0; i < nk; i++) {
+        ks[i] = &r.kernels.items[i];
+    }
+    for (size_t i = 0; i < no; i++) {
+        os[i] = &r.ops.items[i];
+    }
+    qsort(ks, nk, sizeof *ks, kernels_by_samples);
+    qsort(os, no, sizeof *os, ops_by_samples);
+    for (size_t i = 0; i < nk && ks[i]->samples > 0; i++) {
+        new_k[ks[i] - r.kernels.items] = (uint32_t)i;
+        o->kernels[o->n_kernels++] = *ks[i];
+    }
+    for (size_t i = 0; i < no; i++) {
+        new_o[os[i] - r.ops.items] = (uint32_t)i;
+        o->ops[o->n_ops++] = *os[i];
+    }
+    for (size_t i = 0; i < o->n_kernels; i++) {
+        uint32_t *op = &o->kernels[i].op;
+        *op = *op == ETP_NO_INDEX ? ETP_NO_INDEX : new_o[*op];
+    }
+    for (size_t i = 0; i < o->n_ops; i++) {
+        uint32_t *k = &o->ops[i].kernel;
+        *k = *k == ETP_NO_INDEX ? ETP_NO_INDEX : new_k[*k];
+    }
+    for (size_t i = 0; i < o->n_kernels; i++) {
+        etp_kernel_name_make(o, &o->kernels[i], r.arena);
+    }
     return ETP_OK;
 }
 

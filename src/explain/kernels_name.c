@@ -55,11 +55,6 @@ static etp_str take_while(etp_str *rest, bool (*is)(etp_str))
     return (etp_str){start, len};
 }
 
-static bool is_shape(etp_str t)
-{
-    return t.len > 0 && digit(t.ptr[0]);
-}
-
 static bool not_arch_of_kai(etp_str t)
 {
     return !etp_str_starts(t, ETP_STR("sme")) && !etp_str_starts(t, ETP_STR("neon")) &&
@@ -89,25 +84,12 @@ static void parse_xnn(etp_str rest, etp_kernel_name *out)
     if (two < tail.len) {
         etp_str arch = {tail.ptr + two + 2, tail.len - two - 2};
         etp_str before = arch, word = next_word(&arch);
-        if (out->shape.len == 0 && is_shape(word)) {
+        if (out->shape.len == 0 && (word.len > 0 && digit(word.ptr[0]))) {
             out->shape = word;
         } else {
             arch = before;
         }
         out->arch = arch;
-    }
-}
-
-static void parse_kai(etp_str rest, etp_kernel_name *out)
-{
-    (void)next_word(&rest); // run, kernel, get…: not what it computes
-    out->op = take_while(&rest, not_type);
-    out->dtype = take_while(&rest, not_arch_of_kai);
-    out->arch = rest;
-    size_t at = etp_str_find(out->op, ETP_STR("matmul_"));
-    if (at == 0 && out->op.len > 7) {
-        out->variant = (etp_str){out->op.ptr + 7, out->op.len - 7};
-        out->op.len = 6;
     }
 }
 
@@ -117,7 +99,16 @@ void etp_kernel_name_parse(etp_str name, etp_kernel_name *out)
     if (etp_str_starts(name, ETP_STR("xnn_"))) {
         parse_xnn((etp_str){name.ptr + 4, name.len - 4}, out);
     } else if (etp_str_starts(name, ETP_STR("kai_"))) {
-        parse_kai((etp_str){name.ptr + 4, name.len - 4}, out);
+        etp_str rest = (etp_str){name.ptr + 4, name.len - 4};
+        (void)next_word(&rest); // run, kernel, get…: not what it computes
+        out->op = take_while(&rest, not_type);
+        out->dtype = take_while(&rest, not_arch_of_kai);
+        out->arch = rest;
+        size_t at = etp_str_find(out->op, ETP_STR("matmul_"));
+        if (at == 0 && out->op.len > 7) {
+            out->variant = (etp_str){out->op.ptr + 7, out->op.len - 7};
+            out->op.len = 6;
+        }
     }
     out->sme2 = etp_str_find(out->arch, ETP_STR("sme2")) < out->arch.len;
     out->sme = etp_str_find(out->arch, ETP_STR("sme")) < out->arch.len;
@@ -161,20 +152,6 @@ static const struct {
     {"neonsme2",      ETP_CODE_SME2         },
 };
 
-static etp_code code_of_word(etp_str word)
-{
-    etp_code code = ETP_CODE_UNKNOWN;
-    size_t longest = 0;
-    for (size_t i = 0; i < sizeof k_archs / sizeof *k_archs; i++) {
-        etp_str begin = etp_str_from(k_archs[i].begin);
-        if (begin.len > longest && etp_str_starts(word, begin)) {
-            longest = begin.len;
-            code = k_archs[i].code;
-        }
-    }
-    return code;
-}
-
 etp_code etp_kernel_name_code(etp_str name)
 {
     etp_kernel_name parsed;
@@ -182,7 +159,16 @@ etp_code etp_kernel_name_code(etp_str name)
     etp_code most = ETP_CODE_UNKNOWN;
     for (etp_str rest = parsed.arch;
          rest.len > 0;) { // "neon_dotprod", "asm_aarch64_neonfma_cortex_a53"
-        etp_code code = code_of_word(next_word(&rest));
+        const etp_str word = next_word(&rest);
+        etp_code code = ETP_CODE_UNKNOWN;
+        size_t longest = 0;
+        for (size_t i = 0; i < sizeof k_archs / sizeof *k_archs; i++) {
+            etp_str begin = etp_str_from(k_archs[i].begin);
+            if (begin.len > longest && etp_str_starts(word, begin)) {
+                longest = begin.len;
+                code = k_archs[i].code;
+            }
+        }
         most = ETP_MAX(code, most);
     }
     return most;

@@ -23,24 +23,6 @@ typedef struct maker {
     uint32_t *first_member, *next_member; // pairs of each group, the group's own first
 } maker;
 
-static void list_members(maker *m)
-{
-    size_t n = m->alignment->n;
-    m->first_member = ETP_NEW_ARRAY(&m->scratch, uint32_t, n);
-    m->next_member = ETP_NEW_ARRAY(&m->scratch, uint32_t, n);
-    for (uint32_t i = 0; i < n; i++) {
-        m->first_member[i] = i;
-        m->next_member[i] = ETP_NO_INDEX;
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t into = m->alignment->items[i].into;
-        if (into != ETP_NO_INDEX) {
-            m->next_member[i] = m->next_member[into];
-            m->next_member[into] = i;
-        }
-    }
-}
-
 int64_t etp_profile_traced_ns(const etp_profile *p)
 {
     return llround((double)p->execute_total_ns / (double)p->executions);
@@ -170,21 +152,6 @@ static void interval(maker *m, etp_ledger_row *row, uint32_t pair)
     row->q = row->p; // adjusted later
 }
 
-// Many operators are judged at once: some look different by chance alone.
-static void adjust_for_many(maker *m)
-{
-    size_t n = m->out->n;
-    double *p = ETP_NEW_ARRAY(&m->scratch, double, 2 * n);
-    uint32_t *order = ETP_NEW_ARRAY(&m->scratch, uint32_t, n);
-    for (size_t i = 0; i < n; i++) {
-        p[i] = m->out->items[i].q;
-    }
-    etp_benjamini_hochberg(p, n, order, p + n);
-    for (size_t i = 0; i < n; i++) {
-        m->out->items[i].q = p[n + i];
-    }
-}
-
 // A change by CHANGE_NS > 0 in one direction, whose interval leaves out 0 when CLEAR.
 static bool beyond_doubt(const etp_ledger_row *row, bool clear, int64_t change_ns)
 {
@@ -288,40 +255,6 @@ static bool same_operator(const maker *m, const etp_profile_row *base, const etp
     return named && (x && y && x->known && y->known
                          ? x->macs == y->macs && x->ops == y->ops && x->bytes == y->bytes
                          : base->kind == ETP_ROW_PORTABLE && m->alignment->same_skeleton);
-}
-
-static void operator_rows(maker *m)
-{
-    for (uint32_t i = 0; i < m->alignment->n; i++) {
-        etp_aligned_pair pair = m->alignment->items[i];
-        if (pair.into != ETP_NO_INDEX) {
-            continue; // part of another row
-        }
-        const etp_profile_row *base =
-            pair.baseline == ETP_NO_INDEX ? NULL : &m->arm[0]->rows[pair.baseline];
-        const etp_profile_row *cand =
-            pair.candidate == ETP_NO_INDEX ? NULL : &m->arm[1]->rows[pair.candidate];
-        const etp_profile_row *any = ETP_OR(base, cand);
-        etp_row_kind kind = group_has(m, i, 1) ? any->kind : ETP_ROW_VANISHED;
-        etp_ledger_row row = {
-            .id = etp_arena_printf(m->arena, "op%u", i + 1),
-            .label = label_of(m->arena, base, cand),
-            .kind = group_has(m, i, 0) ? kind : ETP_ROW_INSERTED,
-            .category = any->parsed.category,
-            .there = {group_has(m, i, 0), group_has(m, i, 1)},
-            .bound_ns = ETP_NS_UNKNOWN,
-            .pair = i,
-            .op = ETP_NO_INDEX,
-            .truncation_ns = {group_cut(m, i, 0), group_cut(m, i, 1)},
-            .same = same_operator(m, base, cand),
-        };
-        interval(m, &row, i);
-        row.ratio_lo /=
-            etp_cut_factor(group_mean(m, i, 1), (double)row.truncation_ns[1]); // NAN stays
-        row.ratio_hi *= etp_cut_factor(group_mean(m, i, 0), (double)row.truncation_ns[0]);
-        row.each_longer = row.same && m->n_blocks < 2 && each_longer(m, i);
-        add_row(m, row, group_mean(m, i, 0), group_mean(m, i, 1));
-    }
 }
 
 static uint64_t delegate_operators(const etp_profile *p)
@@ -469,13 +402,65 @@ static void make(maker *m, const etp_ledger_end ends[2])
     m->n_blocks = n_dumps == m->arm[1]->n_dumps ? n_dumps : 0;
     m->block_difference = ETP_NEW_ARRAY(&m->scratch, double, n_dumps);
     m->block_ratio_ln = ETP_NEW_ARRAY(&m->scratch, double, n_dumps);
-    list_members(m);
-    operator_rows(m);
+    size_t count = m->alignment->n;
+    m->first_member = ETP_NEW_ARRAY(&m->scratch, uint32_t, count);
+    m->next_member = ETP_NEW_ARRAY(&m->scratch, uint32_t, count);
+    for (uint32_t i = 0; i < count; i++) {
+        m->first_member[i] = i;
+        m->next_member[i] = ETP_NO_INDEX;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t into = m->alignment->items[i].into;
+        if (into != ETP_NO_INDEX) {
+            m->next_member[i] = m->next_member[into];
+            m->next_member[into] = i;
+        }
+    }
+    for (uint32_t i = 0; i < m->alignment->n; i++) {
+        etp_aligned_pair pair = m->alignment->items[i];
+        if (pair.into != ETP_NO_INDEX) {
+            continue; // part of another row
+        }
+        const etp_profile_row *base =
+            pair.baseline == ETP_NO_INDEX ? NULL : &m->arm[0]->rows[pair.baseline];
+        const etp_profile_row *cand =
+            pair.candidate == ETP_NO_INDEX ? NULL : &m->arm[1]->rows[pair.candidate];
+        const etp_profile_row *any = ETP_OR(base, cand);
+        etp_row_kind kind = group_has(m, i, 1) ? any->kind : ETP_ROW_VANISHED;
+        etp_ledger_row row = {
+            .id = etp_arena_printf(m->arena, "op%u", i + 1),
+            .label = label_of(m->arena, base, cand),
+            .kind = group_has(m, i, 0) ? kind : ETP_ROW_INSERTED,
+            .category = any->parsed.category,
+            .there = {group_has(m, i, 0), group_has(m, i, 1)},
+            .bound_ns = ETP_NS_UNKNOWN,
+            .pair = i,
+            .op = ETP_NO_INDEX,
+            .truncation_ns = {group_cut(m, i, 0), group_cut(m, i, 1)},
+            .same = same_operator(m, base, cand),
+        };
+        interval(m, &row, i);
+        row.ratio_lo /=
+            etp_cut_factor(group_mean(m, i, 1), (double)row.truncation_ns[1]); // NAN stays
+        row.ratio_hi *= etp_cut_factor(group_mean(m, i, 0), (double)row.truncation_ns[0]);
+        row.each_longer = row.same && m->n_blocks < 2 && each_longer(m, i);
+        add_row(m, row, group_mean(m, i, 0), group_mean(m, i, 1));
+    }
     sum_row(m, ETP_ROW_BOUNDARY,
             "delegate calls less their operators (set-up, and what whole microseconds cut off)");
     sum_row(m, ETP_ROW_FRAMEWORK, "framework (dispatch between instructions)");
     sum_row(m, ETP_ROW_UNEXPLAINED, "unexplained");
-    adjust_for_many(m);
+    // Many operators are judged at once: some look different by chance alone.
+    size_t n = m->out->n;
+    double *p = ETP_NEW_ARRAY(&m->scratch, double, 2 * n);
+    uint32_t *order = ETP_NEW_ARRAY(&m->scratch, uint32_t, n);
+    for (size_t i = 0; i < n; i++) {
+        p[i] = m->out->items[i].q;
+    }
+    etp_benjamini_hochberg(p, n, order, p + n);
+    for (size_t i = 0; i < n; i++) {
+        m->out->items[i].q = p[n + i];
+    }
     round_rows(m);
     end_rows(m, ends);
     for (size_t i = 0; i < m->out->n; i++) {

@@ -40,20 +40,6 @@ static etp_status join_of(joiner *j, const etp_profile_row *row, const etp_join 
     return ETP_OK;
 }
 
-static void fill(const joiner *j, const etp_join *join, const etp_profile_row *row,
-                 const etp_etrecord *record, etp_row_facts *out)
-{
-    const uint32_t event = row->places.items[0].event;
-    const etp_join_event *e = &join->events[event];
-    etp_join_facts(j->program, join, event, &out->op);
-    out->confidence = e->confidence;
-    out->method = join->method;
-    out->nodes = e->nodes;
-    out->n_nodes = e->n_nodes;
-    out->inserted = e->inserted;
-    out->has_source = etp_join_source(j->program, join, event, record, &out->source);
-}
-
 etp_status etp_profile_join(etp_profile *profile, const etp_trace *const *traces,
                             const etp_program *program, const etp_etrecord *record,
                             etp_arena *arena, etp_error *err)
@@ -78,7 +64,16 @@ etp_status etp_profile_join(etp_profile *profile, const etp_trace *const *traces
             facts->doubt = ETP_OR(facts->doubt, join->doubt);
             facts->identity = fmin(facts->identity, join->identity);
         }
-        fill(&j, join, &profile->rows[i], record, &facts->rows[i]);
+        etp_row_facts *out = &facts->rows[i];
+        const uint32_t event = profile->rows[i].places.items[0].event;
+        const etp_join_event *e = &join->events[event];
+        etp_join_facts(j.program, join, event, &out->op);
+        out->confidence = e->confidence;
+        out->method = join->method;
+        out->nodes = e->nodes;
+        out->n_nodes = e->n_nodes;
+        out->inserted = e->inserted;
+        out->has_source = etp_join_source(j.program, join, event, record, &out->source);
         etp_op_name *name = &profile->rows[i].parsed;
         etp_str backend = facts->rows[i].op.backend;
         if (profile->rows[i].silent && backend.len > 0) {

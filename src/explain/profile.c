@@ -77,9 +77,74 @@ static size_t mark(const run_order *order, size_t n, size_t middle, uint64_t med
     return marked;
 }
 
-// Marks the executions around the block's median.
-static choice choose_kept(builder *b, const etp_trace_block *block)
+// ---- sums ----
+
+typedef struct event_sum {    // over a block's executions
+    int64_t all, kept, usual; // its parts included
+    int64_t own, own_kept;    // exclusive
+} event_sum;
+
+static etp_status sum_events(const etp_trace_block *block, const choice *chosen, event_sum *sums,
+                             etp_error *err)
 {
+    for (uint32_t e = 0; e < block->n_events; e++) {
+        event_sum *out = &sums[e];
+        const uint64_t *d = etp_trace_durations(block, e);
+        for (size_t i = 0; i < block->n_runs; i++) {
+            if (d[i] > INT64_MAX) {
+                return etp_fail(err, ETP_CORRUPT, "event '%.*s' lasts more than 292 years",
+                                ETP_STR_ARG(block->events[e].name));
+            }
+            ETP_TRY(add_ns(&out->all, (int64_t)d[i], err));
+            out->kept += chosen->keep[i] ? (int64_t)d[i] : 0; // no more than `all`
+            out->usual += chosen->usual[i] ? (int64_t)d[i] : 0;
+        }
+        ETP_TRY(add_ns(&sums[e].own, sums[e].all, err));
+        ETP_TRY(add_ns(&sums[e].own_kept, sums[e].kept, err));
+        uint32_t parent = block->events[e].parent;
+        if (parent != ETP_NO_INDEX) {
+            ETP_TRY(add_ns(&sums[parent].own, -sums[e].all, err));
+            ETP_TRY(add_ns(&sums[parent].own_kept, -sums[e].kept, err));
+        }
+    }
+    return ETP_OK;
+}
+
+static etp_status add_rows(builder *b, const etp_trace_block *block, const event_sum *sums,
+                           uint32_t dump, uint32_t block_index, etp_error *err)
+{
+    const uint32_t *rows = etp_rows_of_block(&b->maker, block, dump, block_index);
+    for (uint32_t e = 0; e < block->n_events; e++) {
+        if (rows[e] == ETP_NO_INDEX) {
+            continue;
+        }
+        etp_profile_row *row = &b->maker.rows.items[rows[e]];
+        const uint64_t tick = etp_ops_tick_ns(b->trace, &block->events[e]);
+        row->tick_ns = ETP_MAX(tick, row->tick_ns);
+        const uint64_t *d = etp_trace_durations(block, e);
+        for (size_t i = 0; i < block->n_runs; i++) {
+            bool first = row->calls == 0 && i == 0;
+            row->min_ns = first || d[i] < row->min_ns ? d[i] : row->min_ns;
+            row->max_ns = first || d[i] > row->max_ns ? d[i] : row->max_ns;
+            row->whole_us = row->whole_us && d[i] % ETP_CLOCK_CUT_NS == 0;
+        }
+        row->calls += block->n_runs;
+        const event_sum *sum = &sums[e];
+        row->per_dump_typical_ns[dump] +=
+            (double)sum->usual; // becomes a mean when the dump is read
+        ETP_TRY(add_ns(&row->total_ns, sum->own_kept, err));
+        ETP_TRY(add_ns(&row->all_ns, sum->own, err));
+        ETP_TRY(add_ns(&row->per_dump_ns[dump], sum->own_kept, err));
+        ETP_TRY(add_ns(&row->per_dump_all_ns[dump], sum->own, err));
+    }
+    return ETP_OK;
+}
+
+static etp_status add_block(builder *b, const etp_trace_block *block, uint32_t dump,
+                            uint32_t block_index, etp_profile *out, etp_error *err)
+{
+    event_sum *sums = ETP_NEW_ARRAY(&b->scratch, event_sum, block->n_events);
+    // Marks the executions around the block's median.
     size_t n = block->n_runs, kept = b->keep_all ? n : (size_t)profile_kept_of(n);
     size_t usual = kept < n ? kept : n - n / 4 * 2;
     const uint64_t *d = etp_trace_durations(block, block->execute);
@@ -96,106 +161,6 @@ static choice choose_kept(builder *b, const etp_trace_block *block)
     uint64_t far = b->keep_all || few ? UINT64_MAX : far_from(order, n, median, apart);
     chosen.n_keep = mark(order, n, kept, median, far, chosen.keep);
     chosen.n_usual = mark(order, n, usual, median, far, chosen.usual);
-    return chosen;
-}
-
-// A dump of several kinds of executions keeps an equal part of each, so that their mixture stays
-// what it is; where one of them is rare it keeps all.
-static bool keeps_all(const etp_trace *trace)
-{
-    size_t kinds = 0, fewest = SIZE_MAX;
-    for (size_t i = 0; i < etp_trace_block_count(trace); i++) {
-        const etp_trace_block *block = etp_trace_block_at(trace, i);
-        bool counts = block->has_execute && !block->rare;
-        kinds += counts;
-        fewest = counts && block->n_runs < fewest ? block->n_runs : fewest;
-    }
-    return kinds > 1 && fewest < (size_t)4 * ETP_PROFILE_KEEP_LEAST;
-}
-
-// ---- sums ----
-
-typedef struct event_sum {    // over a block's executions
-    int64_t all, kept, usual; // its parts included
-    int64_t own, own_kept;    // exclusive
-} event_sum;
-
-static etp_status column_sum(const etp_trace_block *block, uint32_t event, const choice *chosen,
-                             event_sum *out, etp_error *err)
-{
-    const uint64_t *d = etp_trace_durations(block, event);
-    for (size_t i = 0; i < block->n_runs; i++) {
-        if (d[i] > INT64_MAX) {
-            return etp_fail(err, ETP_CORRUPT, "event '%.*s' lasts more than 292 years",
-                            ETP_STR_ARG(block->events[event].name));
-        }
-        ETP_TRY(add_ns(&out->all, (int64_t)d[i], err));
-        out->kept += chosen->keep[i] ? (int64_t)d[i] : 0; // no more than `all`
-        out->usual += chosen->usual[i] ? (int64_t)d[i] : 0;
-    }
-    return ETP_OK;
-}
-
-static void span(const etp_trace_block *block, uint32_t event, etp_profile_row *row)
-{
-    const uint64_t *d = etp_trace_durations(block, event);
-    for (size_t i = 0; i < block->n_runs; i++) {
-        bool first = row->calls == 0 && i == 0;
-        row->min_ns = first || d[i] < row->min_ns ? d[i] : row->min_ns;
-        row->max_ns = first || d[i] > row->max_ns ? d[i] : row->max_ns;
-        row->whole_us = row->whole_us && d[i] % ETP_CLOCK_CUT_NS == 0;
-    }
-}
-
-static etp_status sum_events(const etp_trace_block *block, const choice *chosen, event_sum *sums,
-                             etp_error *err)
-{
-    for (uint32_t e = 0; e < block->n_events; e++) {
-        ETP_TRY(column_sum(block, e, chosen, &sums[e], err));
-        ETP_TRY(add_ns(&sums[e].own, sums[e].all, err));
-        ETP_TRY(add_ns(&sums[e].own_kept, sums[e].kept, err));
-        uint32_t parent = block->events[e].parent;
-        if (parent != ETP_NO_INDEX) {
-            ETP_TRY(add_ns(&sums[parent].own, -sums[e].all, err));
-            ETP_TRY(add_ns(&sums[parent].own_kept, -sums[e].kept, err));
-        }
-    }
-    return ETP_OK;
-}
-
-static etp_status add_to_row(etp_profile_row *row, const event_sum *sum, uint32_t dump,
-                             etp_error *err)
-{
-    row->per_dump_typical_ns[dump] += (double)sum->usual; // becomes a mean when the dump is read
-    ETP_TRY(add_ns(&row->total_ns, sum->own_kept, err));
-    ETP_TRY(add_ns(&row->all_ns, sum->own, err));
-    ETP_TRY(add_ns(&row->per_dump_ns[dump], sum->own_kept, err));
-    return add_ns(&row->per_dump_all_ns[dump], sum->own, err);
-}
-
-static etp_status add_rows(builder *b, const etp_trace_block *block, const event_sum *sums,
-                           uint32_t dump, uint32_t block_index, etp_error *err)
-{
-    const uint32_t *rows = etp_rows_of_block(&b->maker, block, dump, block_index);
-    for (uint32_t e = 0; e < block->n_events; e++) {
-        if (rows[e] == ETP_NO_INDEX) {
-            continue;
-        }
-        etp_profile_row *row = &b->maker.rows.items[rows[e]];
-        const uint64_t tick = etp_ops_tick_ns(b->trace, &block->events[e]);
-        row->tick_ns = ETP_MAX(tick, row->tick_ns);
-        span(block, e, row);
-        row->calls += block->n_runs;
-        ETP_TRY(add_to_row(row, &sums[e], dump, err));
-    }
-    return ETP_OK;
-}
-
-static etp_status add_block(builder *b, const etp_trace_block *block, uint32_t dump,
-                            uint32_t block_index, etp_profile *out, etp_error *err)
-{
-    event_sum *sums = ETP_NEW_ARRAY(&b->scratch, event_sum, block->n_events);
-    const choice chosen = choose_kept(b, block);
     ETP_TRY(sum_events(block, &chosen, sums, err));
     ETP_TRY(add_rows(b, block, sums, dump, block_index, err));
     const event_sum *whole = &sums[block->execute];
@@ -238,7 +203,17 @@ static etp_status add_traces(builder *b, const etp_trace *const *traces, etp_pro
 {
     for (size_t d = 0; d < b->n_dumps; d++) {
         b->trace = traces[d];
-        b->keep_all = keeps_all(traces[d]);
+        // A dump of several kinds of executions keeps an equal part of each, so that their mixture
+        // stays what it is; where one of them is rare it keeps all.
+        const etp_trace *trace = traces[d];
+        size_t kinds = 0, fewest = SIZE_MAX;
+        for (size_t i = 0; i < etp_trace_block_count(trace); i++) {
+            const etp_trace_block *block = etp_trace_block_at(trace, i);
+            bool counts = block->has_execute && !block->rare;
+            kinds += counts;
+            fewest = counts && block->n_runs < fewest ? block->n_runs : fewest;
+        }
+        b->keep_all = kinds > 1 && fewest < (size_t)4 * ETP_PROFILE_KEEP_LEAST;
         b->usual = 0;
         for (size_t i = 0; i < etp_trace_block_count(traces[d]); i++) {
             const etp_trace_block *block = etp_trace_block_at(traces[d], i);

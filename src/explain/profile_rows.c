@@ -21,13 +21,6 @@ static bool same_key(const void *ctx, uint32_t position)
            k->instruction == q->key.instruction && etp_str_eq(k->name, q->key.name);
 }
 
-static uint64_t hash_key(const etp_row_key *k)
-{
-    int32_t head[4] = {(int32_t)k->event, (int32_t)k->kind, k->chain, k->instruction};
-    uint64_t h = etp_hash_bytes(ETP_HASH_START, head, sizeof head);
-    return etp_hash_bytes(h, k->name.ptr, k->name.len);
-}
-
 const char *etp_row_kind_name(etp_row_kind kind)
 {
     static const char *const k_names[] = {"operator",  "inserted", "vanished",
@@ -89,7 +82,10 @@ static uint32_t row_of(etp_row_maker *b, const etp_trace_event *e)
     key_query q = {
         b->keys.items, {e->kind, etp_row_kind_of(e), e->chain, e->instruction, e->name}
     };
-    uint64_t hash = hash_key(&q.key);
+    const etp_row_key *k = &q.key;
+    int32_t head[4] = {(int32_t)k->event, (int32_t)k->kind, k->chain, k->instruction};
+    uint64_t h = etp_hash_bytes(ETP_HASH_START, head, sizeof head);
+    uint64_t hash = etp_hash_bytes(h, k->name.ptr, k->name.len);
     uint32_t at = etp_index_find(&b->index, hash, same_key, &q);
     if (at == ETP_NO_INDEX) {
         etp_row_key_entry entry = {

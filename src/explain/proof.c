@@ -70,35 +70,6 @@ typedef struct name_counts {
     const char *unnamed; // the feature that the level hides and no name shows; NULL: none
 } name_counts;
 
-static name_counts count_names(const etp_profile *profile, const etp_name_book *book)
-{
-    name_counts c = {0};
-    for (size_t i = 0; i < profile->n_rows; i++) {
-        const etp_profile_row *row = &profile->rows[i];
-        if (row->kind != ETP_ROW_OPERATOR) {
-            continue;
-        }
-        etp_str name = row->parsed.base;
-        switch (etp_isa_name_proof_in(book, name.ptr, name.len)) {
-        case ETP_PROVES_SME:
-            c.sme_example = c.sme++ ? c.sme_example : name;
-            break;
-        case ETP_PROVES_VNNI:
-            c.vnni_example = c.vnni++ ? c.vnni_example : name;
-            break;
-        case ETP_PROVES_NOT_VNNI:
-            c.not_vnni_example = c.not_vnni++ ? c.not_vnni_example : name;
-            break;
-        case ETP_PROVES_NOTHING:
-            if (etp_op_must_use_sme(&row->parsed)) {
-                c.must_example = c.must_sme++ ? c.must_example : name;
-            }
-            break;
-        }
-    }
-    return c;
-}
-
 // A level that hides one feature alone is confirmed by names where these show that very feature.
 static void say(const name_counts *c, etp_proof *proof, etp_arena *arena, bool supports,
                 bool contradicts, const char *text)
@@ -123,27 +94,6 @@ static void judge_sme_level(const name_counts *c, etp_arena *arena, etp_proof *p
             etp_arena_printf(arena,
                              "%u operators would have to run on SME and do not, e.g. "
                              "'%.*s'",
-                             c->must_sme, ETP_STR_ARG(c->must_example)));
-        return;
-    }
-    say(c, proof, arena, false, false, "no operator of this model shows SME in its name");
-}
-
-static void judge_no_sme_level(const name_counts *c, etp_arena *arena, etp_proof *proof)
-{
-    if (c->sme) {
-        say(c, proof, arena, false, true,
-            etp_arena_printf(arena,
-                             "%u operators carry SME names although SME is hidden, "
-                             "e.g. '%.*s'",
-                             c->sme, ETP_STR_ARG(c->sme_example)));
-        return;
-    }
-    if (c->must_sme) {
-        say(c, proof, arena, true, false,
-            etp_arena_printf(arena,
-                             "%u operators that SME would have renamed kept their "
-                             "names, e.g. '%.*s'",
                              c->must_sme, ETP_STR_ARG(c->must_example)));
         return;
     }
@@ -203,7 +153,30 @@ void etp_proof_from_names(const etp_profile *profile, etp_level level, const etp
     }
     proof->by_table =
         !book || !book->off; // a name proves what the build has with the feature alone
-    name_counts c = count_names(profile, book);
+    name_counts c = {0};
+    for (size_t i = 0; i < profile->n_rows; i++) {
+        const etp_profile_row *row = &profile->rows[i];
+        if (row->kind != ETP_ROW_OPERATOR) {
+            continue;
+        }
+        etp_str name = row->parsed.base;
+        switch (etp_isa_name_proof_in(book, name.ptr, name.len)) {
+        case ETP_PROVES_SME:
+            c.sme_example = c.sme++ ? c.sme_example : name;
+            break;
+        case ETP_PROVES_VNNI:
+            c.vnni_example = c.vnni++ ? c.vnni_example : name;
+            break;
+        case ETP_PROVES_NOT_VNNI:
+            c.not_vnni_example = c.not_vnni++ ? c.not_vnni_example : name;
+            break;
+        case ETP_PROVES_NOTHING:
+            if (etp_op_must_use_sme(&row->parsed)) {
+                c.must_example = c.must_sme++ ? c.must_example : name;
+            }
+            break;
+        }
+    }
     etp_isa_feature alone = etp_level_without(level);
     bool shown = alone == ETP_HAS_COUNT || alone == ETP_HAS_SME || alone == ETP_HAS_AVX512_VNNI;
     c.unnamed = shown ? NULL : etp_isa_feature_title(alone);
@@ -219,7 +192,23 @@ void etp_proof_from_names(const etp_profile *profile, etp_level level, const etp
         judge_sme_level(&c, arena, proof);
         return;
     }
-    judge_no_sme_level(&c, arena, proof);
+    if (c.sme) {
+        say(&c, proof, arena, false, true,
+            etp_arena_printf(arena,
+                             "%u operators carry SME names although SME is hidden, "
+                             "e.g. '%.*s'",
+                             c.sme, ETP_STR_ARG(c.sme_example)));
+        return;
+    }
+    if (c.must_sme) {
+        say(&c, proof, arena, true, false,
+            etp_arena_printf(arena,
+                             "%u operators that SME would have renamed kept their "
+                             "names, e.g. '%.*s'",
+                             c.must_sme, ETP_STR_ARG(c.must_example)));
+        return;
+    }
+    say(&c, proof, arena, false, false, "no operator of this model shows SME in its name");
 }
 
 const char *etp_proof_names_note(const etp_proof *proof)

@@ -66,20 +66,6 @@ static size_t inline_size(const etp_fb_field *f)
     return f->kind == ETP_FB_SCALAR ? f->width : 4;
 }
 
-// Adds field ID at OFF of the table to what PLAN demands of a table's position.
-static bool add_alignment(verifier *v, vtable_map *out, size_t off, size_t width)
-{
-    uint32_t mask = (uint32_t)ETP_MIN(width, v->max_align) - 1;
-    uint32_t want = (uint32_t)(0 - off) & mask;
-    uint32_t both = mask & out->align_mask;
-    if ((want & both) != (out->align_want & both)) {
-        return false;
-    }
-    out->align_mask |= mask;
-    out->align_want |= want;
-    return true;
-}
-
 static etp_status make_vtable_map(verifier *v, const etp_fb_schema *s, size_t pos, size_t vt,
                                   vtable_map *out)
 {
@@ -120,9 +106,15 @@ static etp_status make_vtable_map(verifier *v, const etp_fb_schema *s, size_t po
         if (off < 4 || size > table_size || off > table_size - size) {
             return fail_field(v, vt + 4 + 2 * (size_t)id, s, id, "field lies outside its table");
         }
-        if (!add_alignment(v, out, off, size)) {
+        // Adds field ID at OFF of the table to what PLAN demands of a table's position.
+        uint32_t mask = (uint32_t)ETP_MIN(size, v->max_align) - 1;
+        uint32_t want = (uint32_t)(0 - off) & mask;
+        uint32_t both = mask & out->align_mask;
+        if ((want & both) != (out->align_want & both)) {
             return fail_field(v, vt + 4 + 2 * (size_t)id, s, id, "field cannot be aligned");
         }
+        out->align_mask |= mask;
+        out->align_want |= want;
         if (f->kind != ETP_FB_SCALAR) {
             assert(out->n_refs < MAX_REFS);
             out->refs[out->n_refs++] = (ref){(uint16_t)off, (uint8_t)id, (uint8_t)f->kind};

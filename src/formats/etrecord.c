@@ -122,28 +122,6 @@ static bool parse_frame(etp_str line, etp_str *file, uint32_t *number, etp_str *
     return true;
 }
 
-// A stack trace is written as Python prints it, the innermost call last. What a reader looks for is
-// the line of his model, not that of the layer in PyTorch which it calls.
-static void find_frame(etp_source *s)
-{
-    etp_str rest = s->stack, text;
-    bool own = false;
-    while (etp_str_part(&rest, '\n', &text)) {
-        etp_str file, function;
-        uint32_t line = 0;
-        if (!parse_frame(text, &file, &line, &function)) {
-            continue;
-        }
-        bool package = etp_source_is_package(file);
-        if (!package || !own) { // the last own frame, or the last of all
-            s->file = file;
-            s->line = line;
-            s->function = function;
-            own = own || !package;
-        }
-    }
-}
-
 // "key,path,Type;key,path,Type": the last one is the innermost module.
 static void find_module(etp_str stack, etp_source *s)
 {
@@ -179,13 +157,6 @@ static const char *member(const json_t *object, const char *key)
     return ETP_OR(s, "");
 }
 
-// NODE's first result, where it is a tensor.
-static const json_t *result_of(const json_t *tensors, const json_t *node)
-{
-    const json_t *first = json_array_get(json_object_get(node, "outputs"), 0);
-    return json_object_get(tensors, member(json_object_get(first, "as_tensor"), "name"));
-}
-
 // Of torch.export's ScalarType.
 static etp_dtype float_of(const json_t *type)
 {
@@ -199,20 +170,6 @@ static etp_dtype float_of(const json_t *type)
     default:
         return ETP_DTYPE_UNKNOWN;
     }
-}
-
-// 0 when TENSOR is of a size that is only known at run time.
-static int64_t elements_of(const json_t *tensor)
-{
-    const json_t *sizes = json_object_get(tensor, "sizes"), *size = NULL;
-    int64_t n = json_is_array(sizes);
-    size_t i = 0;
-    json_array_foreach(sizes, i, size)
-    {
-        json_int_t d = json_integer_value(json_object_get(size, "as_int"));
-        n = d > 0 && n <= INT64_MAX / d ? n * d : 0;
-    }
-    return n;
 }
 
 // A node without a handle is passed over: nothing in a program could refer to it.
@@ -230,14 +187,43 @@ static void add_source(reader *r, const json_t *tensors, const json_t *node, boo
     if (strncmp(target, k_edge, sizeof k_edge - 1) == 0) {
         target += sizeof k_edge - 1;
     }
-    const json_t *result = result_of(tensors, node);
-    s.elements = elements_of(result);
+    // NODE's first result, where it is a tensor.
+    const json_t *first = json_array_get(json_object_get(node, "outputs"), 0);
+    const json_t *result =
+        json_object_get(tensors, member(json_object_get(first, "as_tensor"), "name"));
+    // 0 when RESULT is of a size that is only known at run time.
+    const json_t *sizes = json_object_get(result, "sizes"), *size = NULL;
+    int64_t n = json_is_array(sizes);
+    size_t i = 0;
+    json_array_foreach(sizes, i, size)
+    {
+        json_int_t d = json_integer_value(json_object_get(size, "as_int"));
+        n = d > 0 && n <= INT64_MAX / d ? n * d : 0;
+    }
+    s.elements = n;
     s.dtype = float_of(json_object_get(result, "dtype"));
     s.node = copy(r, member(node, "name"));
     s.op = copy(r, target);
     s.stack = copy(r, member(metadata, "stack_trace"));
     s.module_stack = copy(r, member(metadata, "nn_module_stack"));
-    find_frame(&s);
+    // A stack trace is written as Python prints it, the innermost call last. What a reader looks
+    // for is the line of his model, not that of the layer in PyTorch which it calls.
+    etp_str rest = s.stack, text;
+    bool own = false;
+    while (etp_str_part(&rest, '\n', &text)) {
+        etp_str file, function;
+        uint32_t line = 0;
+        if (!parse_frame(text, &file, &line, &function)) {
+            continue;
+        }
+        bool package = etp_source_is_package(file);
+        if (!package || !own) { // the last own frame, or the last of all
+            s.file = file;
+            s.line = line;
+            s.function = function;
+            own = own || !package;
+        }
+    }
     find_module(s.module_stack, &s);
     ETP_ADD(r->arena, list, s);
 }
@@ -270,32 +256,6 @@ static int by_handle(const void *a, const void *b)
     const etp_source *const *x = a, *const *y = b;
     return etp_order_then(ETP_ORDER((*x)->handle, (*y)->handle),
                           ETP_ORDER(*x, *y)); // both point into one array: graph order
-}
-
-// One source for each handle: of several nodes the first one with a stack trace.
-// Nodes that torch.export made of one operation share its handle.
-static void merge_handles(reader *r, const sources *list, etp_record_method *out)
-{
-    const etp_source **order = ETP_NEW_ARRAY(r->arena, const etp_source *, list->n);
-    etp_source *merged = ETP_NEW_ARRAY(r->arena, etp_source, list->n);
-    for (size_t i = 0; i < list->n; i++) {
-        order[i] = &list->items[i];
-    }
-    if (list->n > 1) {
-        qsort(order, list->n, sizeof *order, by_handle);
-    }
-    uint32_t n = 0;
-    for (size_t i = 0; i < list->n; i++) {
-        if (n == 0 || merged[n - 1].handle != order[i]->handle) {
-            merged[n++] = *order[i];
-        } else if (merged[n - 1].stack.len == 0) {
-            merged[n - 1] = *order[i];
-        }
-    }
-    out->sources = merged;
-    out->n_sources = n;
-    out->nodes = list->items;
-    out->n_nodes = (uint32_t)list->n;
 }
 
 // ---- the zip ----
@@ -383,7 +343,28 @@ static etp_status read_graph(reader *r, const char *entry, etp_record_method *ou
     if (status != ETP_OK) {
         return etp_fail_ctx(r->err, "entry %s", entry);
     }
-    merge_handles(r, &list, out);
+    // One source for each handle: of several nodes the first one with a stack trace.
+    // Nodes that torch.export made of one operation share its handle.
+    const etp_source **order = ETP_NEW_ARRAY(r->arena, const etp_source *, list.n);
+    etp_source *merged = ETP_NEW_ARRAY(r->arena, etp_source, list.n);
+    for (size_t i = 0; i < list.n; i++) {
+        order[i] = &list.items[i];
+    }
+    if (list.n > 1) {
+        qsort(order, list.n, sizeof *order, by_handle);
+    }
+    uint32_t n = 0;
+    for (size_t i = 0; i < list.n; i++) {
+        if (n == 0 || merged[n - 1].handle != order[i]->handle) {
+            merged[n++] = *order[i];
+        } else if (merged[n - 1].stack.len == 0) {
+            merged[n - 1] = *order[i];
+        }
+    }
+    out->sources = merged;
+    out->n_sources = n;
+    out->nodes = list.items;
+    out->n_nodes = (uint32_t)list.n;
     return ETP_OK;
 }
 
@@ -457,20 +438,6 @@ static etp_status read_instructions(reader *r, json_t *map, const json_t *delega
     return ETP_OK;
 }
 
-// A map that is missing, or has nothing of a method, is no error: the method's nodes can be found
-// by their handles without it.
-static etp_status read_maps(reader *r, methods *list)
-{
-    ETP_TRY(read_json(r, "debug_handle_map", &r->handles));
-    ETP_TRY(read_json(r, "delegate_map", &r->delegates));
-    for (size_t i = 0; i < list->n; i++) {
-        const char *name = list->items[i].name.ptr; // made by copy, so NUL-terminated
-        ETP_TRY(read_instructions(r, json_object_get(r->handles, name),
-                                  json_object_get(r->delegates, name), &list->items[i]));
-    }
-    return ETP_OK;
-}
-
 // ---- the record ----
 
 // Beside each graph stand its weights and inputs, named after it with an ending. They are archives
@@ -537,7 +504,15 @@ static etp_status read_entries(reader *r, etp_etrecord *out)
             ETP_TRY(add_method(r, name, name + sizeof k_prefix - 1, &list));
         }
     }
-    ETP_TRY(read_maps(r, &list));
+    // A map that is missing, or has nothing of a method, is no error: the method's nodes can be
+    // found by their handles without it.
+    ETP_TRY(read_json(r, "debug_handle_map", &r->handles));
+    ETP_TRY(read_json(r, "delegate_map", &r->delegates));
+    for (size_t i = 0; i < list.n; i++) {
+        const char *name = list.items[i].name.ptr; // made by copy, so NUL-terminated
+        ETP_TRY(read_instructions(r, json_object_get(r->handles, name),
+                                  json_object_get(r->delegates, name), &list.items[i]));
+    }
     if (list.n > 0) {
         qsort(list.items, list.n, sizeof *list.items, by_name);
     }

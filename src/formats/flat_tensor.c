@@ -47,55 +47,6 @@ const etp_flat_entry *etp_flat_tensor_find(const etp_flat_tensor *file, etp_str 
     return NULL;
 }
 
-// The flatbuffer starts at byte 0 although the header speaks of an offset: root offset and
-// identifier stay in front of the header, everything else lies behind it.
-static etp_status read_header(etp_bytes f, etp_flat_tensor *out, etp_bytes *flatbuffer,
-                              etp_error *err)
-{
-    if (f.len < HEADER_AT + HEADER_LENGTH || memcmp(f.ptr + HEADER_AT, "FH01", 4) != 0) {
-        return etp_fail_at(err, ETP_CORRUPT, f.base + HEADER_AT,
-                           "flat tensor file without its header (FH01)");
-    }
-    // Magic word, length, offset and size of the tables, offset and size of the segments.
-    const uint8_t *h = f.ptr + HEADER_AT;
-    uint64_t length = etp_load_u32(h + 4);
-    uint64_t offset = etp_load_u64(h + 8);
-    uint64_t size = etp_load_u64(h + 16);
-    out->segment_base_offset = etp_load_u64(h + 24);
-    out->segment_data_size = etp_load_u64(h + 32);
-    if (length < HEADER_LENGTH || offset > f.len || size > f.len - offset) {
-        return etp_fail_at(err, ETP_CORRUPT, f.base + HEADER_AT,
-                           "header of %llu bytes, tables at %llu with %llu bytes in a file of %zu "
-                           "bytes: the file is cut off or damaged",
-                           (unsigned long long)length, (unsigned long long)offset,
-                           (unsigned long long)size, f.len);
-    }
-    uint64_t base = out->segment_base_offset;
-    if (base > f.len || out->segment_data_size > f.len - base) {
-        return etp_fail_at(err, ETP_CORRUPT, f.base + HEADER_AT + 24,
-                           "segments at %llu with %llu bytes in a file of %zu bytes: the file is "
-                           "cut off or damaged",
-                           (unsigned long long)base, (unsigned long long)out->segment_data_size,
-                           f.len);
-    }
-    *flatbuffer = (etp_bytes){f.ptr, (size_t)(offset + size), f.base};
-    return ETP_OK;
-}
-
-static etp_status read_segments(etp_bytes f, etp_fb_table root, etp_arena *arena,
-                                etp_flat_tensor *out, etp_error *err)
-{
-    etp_fb_vector v = etp_fb_vec(root, FILE_SEGMENTS);
-    etp_bytes *segments = ETP_NEW_ARRAY(arena, etp_bytes, v.n);
-    etp_segments all = {f, out->segment_base_offset, out->segment_data_size, true};
-    for (uint32_t i = 0; i < v.n; i++) {
-        ETP_TRY(etp_segment_find(&all, etp_fb_vec_table(v, i), i, &segments[i], err));
-    }
-    out->segments = segments;
-    out->n_segments = v.n;
-    return ETP_OK;
-}
-
 static etp_status read_entry(etp_bytes f, etp_fb_table t, const etp_flat_tensor *file,
                              etp_flat_entry *out, etp_error *err)
 {
@@ -127,7 +78,35 @@ static etp_status read_file(etp_bytes bytes, etp_arena *arena, etp_flat_tensor *
                            "not a flat tensor file (.ptd): the identifier \"FT01\" is missing");
     }
     etp_bytes flatbuffer;
-    ETP_TRY(read_header(bytes, out, &flatbuffer, err));
+    // The flatbuffer starts at byte 0 although the header speaks of an offset: root offset and
+    // identifier stay in front of the header, everything else lies behind it.
+    if (bytes.len < HEADER_AT + HEADER_LENGTH || memcmp(bytes.ptr + HEADER_AT, "FH01", 4) != 0) {
+        return etp_fail_at(err, ETP_CORRUPT, bytes.base + HEADER_AT,
+                           "flat tensor file without its header (FH01)");
+    }
+    // Magic word, length, offset and size of the tables, offset and size of the segments.
+    const uint8_t *h = bytes.ptr + HEADER_AT;
+    uint64_t length = etp_load_u32(h + 4);
+    uint64_t offset = etp_load_u64(h + 8);
+    uint64_t size = etp_load_u64(h + 16);
+    out->segment_base_offset = etp_load_u64(h + 24);
+    out->segment_data_size = etp_load_u64(h + 32);
+    if (length < HEADER_LENGTH || offset > bytes.len || size > bytes.len - offset) {
+        return etp_fail_at(err, ETP_CORRUPT, bytes.base + HEADER_AT,
+                           "header of %llu bytes, tables at %llu with %llu bytes in a file of %zu "
+                           "bytes: the file is cut off or damaged",
+                           (unsigned long long)length, (unsigned long long)offset,
+                           (unsigned long long)size, bytes.len);
+    }
+    uint64_t base = out->segment_base_offset;
+    if (base > bytes.len || out->segment_data_size > bytes.len - base) {
+        return etp_fail_at(err, ETP_CORRUPT, bytes.base + HEADER_AT + 24,
+                           "segments at %llu with %llu bytes in a file of %zu bytes: the file is "
+                           "cut off or damaged",
+                           (unsigned long long)base, (unsigned long long)out->segment_data_size,
+                           bytes.len);
+    }
+    flatbuffer = (etp_bytes){bytes.ptr, (size_t)(offset + size), bytes.base};
     // A record is less than 100 bytes and costs at least one table: 1/16 keeps all of them within
     // some six times the tables' size, however often a hostile file shares them.
     etp_fb_options options = {.identifier = "FT01", .max_tables = flatbuffer.len / 16 + 64};
@@ -139,7 +118,14 @@ static etp_status read_file(etp_bytes bytes, etp_arena *arena, etp_flat_tensor *
                            "flat tensor file of version %lu, this build reads up to %d",
                            (unsigned long)out->version, NEWEST_VERSION);
     }
-    ETP_TRY(read_segments(bytes, root, arena, out, err));
+    etp_fb_vector j = etp_fb_vec(root, FILE_SEGMENTS);
+    etp_bytes *segments = ETP_NEW_ARRAY(arena, etp_bytes, j.n);
+    etp_segments all = {bytes, out->segment_base_offset, out->segment_data_size, true};
+    for (uint32_t i = 0; i < j.n; i++) {
+        ETP_TRY(etp_segment_find(&all, etp_fb_vec_table(j, i), i, &segments[i], err));
+    }
+    out->segments = segments;
+    out->n_segments = j.n;
     etp_fb_vector v = etp_fb_vec(root, FILE_NAMED);
     etp_flat_entry *entries = ETP_NEW_ARRAY(arena, etp_flat_entry, v.n);
     for (uint32_t i = 0; i < v.n; i++) {

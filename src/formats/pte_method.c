@@ -6,35 +6,6 @@
 
 // ---- values ----
 
-// A size that does not fit 64 bits is no reason to refuse the program, most of which can be told
-// all the same: it is unknown, and nothing is read through it.
-static etp_status tensor_nbytes(etp_pte_reader *r, etp_fb_table t, etp_pte_tensor *out)
-{
-    uint64_t elements = 1;
-    bool fits = true;
-    out->sizes = etp_pte_i32s(etp_fb_vec(t, TENSOR_SIZES));
-    if (out->sizes.n > MAX_RANK) {
-        return etp_fail_at(r->err, ETP_CORRUPT, etp_fb_position(r->program, t),
-                           "tensor with %lu dimensions, ExecuTorch allows %d",
-                           (unsigned long)out->sizes.n, MAX_RANK);
-    }
-    for (uint32_t i = 0; i < out->sizes.n; i++) {
-        int32_t size = etp_i32_at(out->sizes, i);
-        if (size < 0) {
-            return etp_fail_at(r->err, ETP_CORRUPT, etp_fb_position(r->program, t),
-                               "tensor with a dimension of %ld elements", (long)size);
-        }
-        if (size > 0 && elements > UINT64_MAX / (uint64_t)size) {
-            fits = false;
-        }
-        elements *= (uint64_t)size;
-    }
-    if (!fits || !etp_dtype_bytes(out->dtype, elements, &out->nbytes)) {
-        out->nbytes = UINT64_MAX;
-    }
-    return ETP_OK;
-}
-
 // The initial contents of a tensor: OFFSETS entry INDEX of segment t.
 static etp_status subsegment_data(etp_pte_reader *r, etp_fb_table tensor, etp_fb_table t,
                                   etp_pte_tensor *out)
@@ -49,20 +20,6 @@ static etp_status subsegment_data(etp_pte_reader *r, etp_fb_table tensor, etp_fb
     etp_bytes segment = r->segments[etp_fb_u32(t, SUBSEGMENT_INDEX, 0)].data;
     uint64_t offset = etp_fb_vec_u64(offsets, index);
     return etp_bytes_sub(segment, offset, out->nbytes, "constant", &out->data, r->err);
-}
-
-// Before there were segments, each constant was a buffer inside the FlatBuffer.
-static etp_status constant_data(etp_pte_reader *r, etp_fb_table tensor, etp_pte_tensor *out)
-{
-    etp_fb_table t = etp_fb_table_field(r->root, PROGRAM_CONSTANT_SEGMENT);
-    if (etp_fb_vec(t, SUBSEGMENT_OFFSETS).n > 0) {
-        return subsegment_data(r, tensor, t, out);
-    }
-    etp_fb_vector buffers = etp_fb_vec(r->root, PROGRAM_CONSTANT_BUFFER);
-    ETP_TRY(etp_pte_check_index(r, tensor, "constant", out->data_buffer_index, buffers.n));
-    etp_fb_vector data = etp_fb_vec(etp_fb_vec_table(buffers, out->data_buffer_index), 0);
-    out->data = etp_fb_vec_bytes(r->program, data);
-    return ETP_OK;
 }
 
 // The format has no field that says where a tensor's data is. It follows from what else is there,
@@ -101,7 +58,16 @@ static etp_status tensor_location(etp_pte_reader *r, etp_fb_table t, etp_pte_ten
         return subsegment_data(r, t, etp_fb_vec_table(mutables, (size_t)mutable_index), out);
     } else if (out->data_buffer_index > 0) {
         out->location = ETP_PTE_DATA_CONSTANT;
-        return constant_data(r, t, out);
+        // Before there were segments, each constant was a buffer inside the FlatBuffer.
+        etp_fb_table j = etp_fb_table_field(r->root, PROGRAM_CONSTANT_SEGMENT);
+        if (etp_fb_vec(j, SUBSEGMENT_OFFSETS).n > 0) {
+            return subsegment_data(r, t, j, out);
+        }
+        etp_fb_vector buffers = etp_fb_vec(r->root, PROGRAM_CONSTANT_BUFFER);
+        ETP_TRY(etp_pte_check_index(r, t, "constant", out->data_buffer_index, buffers.n));
+        etp_fb_vector data = etp_fb_vec(etp_fb_vec_table(buffers, out->data_buffer_index), 0);
+        out->data = etp_fb_vec_bytes(r->program, data);
+        return ETP_OK;
     } else {
         out->location = ETP_PTE_DATA_NONE;
     }
@@ -122,7 +88,30 @@ static etp_status read_tensor(etp_pte_reader *r, etp_fb_table t, const etp_pte_t
     uint8_t dynamism = etp_fb_u8(t, TENSOR_DYNAMISM, 0);
     out->dynamism =
         dynamism > ETP_SHAPE_DYNAMIC_BOUND ? ETP_SHAPE_DYNAMIC_UNBOUND : (etp_dynamism)dynamism;
-    ETP_TRY(tensor_nbytes(r, t, out));
+    // A size that does not fit 64 bits is no reason to refuse the program, most of which can be
+    // told all the same: it is unknown, and nothing is read through it.
+    uint64_t elements = 1;
+    bool fits = true;
+    out->sizes = etp_pte_i32s(etp_fb_vec(t, TENSOR_SIZES));
+    if (out->sizes.n > MAX_RANK) {
+        return etp_fail_at(r->err, ETP_CORRUPT, etp_fb_position(r->program, t),
+                           "tensor with %lu dimensions, ExecuTorch allows %d",
+                           (unsigned long)out->sizes.n, MAX_RANK);
+    }
+    for (uint32_t i = 0; i < out->sizes.n; i++) {
+        int32_t size = etp_i32_at(out->sizes, i);
+        if (size < 0) {
+            return etp_fail_at(r->err, ETP_CORRUPT, etp_fb_position(r->program, t),
+                               "tensor with a dimension of %ld elements", (long)size);
+        }
+        if (size > 0 && elements > UINT64_MAX / (uint64_t)size) {
+            fits = false;
+        }
+        elements *= (uint64_t)size;
+    }
+    if (!fits || !etp_dtype_bytes(out->dtype, elements, &out->nbytes)) {
+        out->nbytes = UINT64_MAX;
+    }
     ETP_TRY(tensor_location(r, t, out));
     *out_tensor = out;
     return ETP_OK;
@@ -280,36 +269,6 @@ static etp_status read_instruction(etp_pte_reader *r, etp_fb_table t, const etp_
     return ETP_OK;
 }
 
-// Only programs that were exported for debugging have them, and then each instruction has its own.
-static etp_status read_stacktraces(etp_pte_reader *r, etp_fb_table chain, etp_pte_chain *out)
-{
-    etp_fb_vector v = etp_fb_vec(chain, CHAIN_STACKTRACE);
-    etp_pte_frames *traces = NULL;
-    if (v.n == 0) {
-        return ETP_OK;
-    }
-    if (v.n != out->n_instructions) {
-        return etp_fail_at(r->err, ETP_CORRUPT, etp_fb_position(r->program, chain),
-                           "%lu stack traces for %lu instructions", (unsigned long)v.n,
-                           (unsigned long)out->n_instructions);
-    }
-    ETP_TRY(etp_pte_take(r, chain, "stack traces", v.n, sizeof *traces, &traces));
-    for (uint32_t i = 0; i < v.n; i++) {
-        etp_fb_table list = etp_fb_vec_table(v, i);
-        etp_fb_vector items = etp_fb_vec(list, 0);
-        etp_pte_frame *frames = NULL;
-        ETP_TRY(etp_pte_take(r, list, "stack frames", items.n, sizeof *frames, &frames));
-        for (uint32_t k = 0; k < items.n; k++) {
-            etp_fb_table f = etp_fb_vec_table(items, k);
-            frames[k] = (etp_pte_frame){etp_fb_str(f, FRAME_FILE), etp_fb_str(f, FRAME_NAME),
-                                        etp_fb_str(f, FRAME_CONTEXT), etp_fb_i32(f, FRAME_LINE, 0)};
-        }
-        traces[i] = (etp_pte_frames){frames, items.n};
-    }
-    out->stacktraces = traces;
-    return ETP_OK;
-}
-
 static etp_status read_chain(etp_pte_reader *r, etp_fb_table t, const etp_pte_method *m,
                              etp_pte_chain *out)
 {
@@ -327,7 +286,33 @@ static etp_status read_chain(etp_pte_reader *r, etp_fb_table t, const etp_pte_me
     }
     out->instructions = instructions;
     out->n_instructions = v.n;
-    return read_stacktraces(r, t, out);
+    // Only programs that were exported for debugging have them, and then each instruction has its
+    // own.
+    etp_fb_vector j = etp_fb_vec(t, CHAIN_STACKTRACE);
+    etp_pte_frames *traces = NULL;
+    if (j.n == 0) {
+        return ETP_OK;
+    }
+    if (j.n != out->n_instructions) {
+        return etp_fail_at(r->err, ETP_CORRUPT, etp_fb_position(r->program, t),
+                           "%lu stack traces for %lu instructions", (unsigned long)j.n,
+                           (unsigned long)out->n_instructions);
+    }
+    ETP_TRY(etp_pte_take(r, t, "stack traces", j.n, sizeof *traces, &traces));
+    for (uint32_t i = 0; i < j.n; i++) {
+        etp_fb_table list = etp_fb_vec_table(j, i);
+        etp_fb_vector items = etp_fb_vec(list, 0);
+        etp_pte_frame *frames = NULL;
+        ETP_TRY(etp_pte_take(r, list, "stack frames", items.n, sizeof *frames, &frames));
+        for (uint32_t k = 0; k < items.n; k++) {
+            etp_fb_table f = etp_fb_vec_table(items, k);
+            frames[k] = (etp_pte_frame){etp_fb_str(f, FRAME_FILE), etp_fb_str(f, FRAME_NAME),
+                                        etp_fb_str(f, FRAME_CONTEXT), etp_fb_i32(f, FRAME_LINE, 0)};
+        }
+        traces[i] = (etp_pte_frames){frames, items.n};
+    }
+    out->stacktraces = traces;
+    return ETP_OK;
 }
 
 // ---- operators, delegates, the method ----
@@ -385,37 +370,6 @@ static etp_status read_delegate(etp_pte_reader *r, etp_fb_table t, etp_pte_deleg
     return ETP_OK;
 }
 
-static etp_status read_delegates(etp_pte_reader *r, etp_fb_table plan, etp_pte_method *m)
-{
-    etp_fb_vector v = etp_fb_vec(plan, PLAN_DELEGATES);
-    etp_pte_delegate *delegates = NULL;
-    ETP_TRY(etp_pte_take(r, plan, "delegates", v.n, sizeof *delegates, &delegates));
-    for (uint32_t i = 0; i < v.n; i++) {
-        if (read_delegate(r, etp_fb_vec_table(v, i), &delegates[i]) != ETP_OK) {
-            return etp_fail_ctx(r->err, "delegate %lu", (unsigned long)i);
-        }
-    }
-    m->delegates = delegates;
-    m->n_delegates = v.n;
-    return ETP_OK;
-}
-
-// Entry 0, which the format reserves, is kept: places in the list are then the memory ids that
-// tensors have.
-static etp_status read_planned_bytes(etp_pte_reader *r, etp_fb_table plan, etp_pte_method *m)
-{
-    etp_fb_vector v = etp_fb_vec(plan, PLAN_BUFFER_SIZES);
-    for (uint32_t i = 0; i < v.n; i++) {
-        if (etp_fb_vec_i64(v, i) < 0) {
-            return etp_fail_at(r->err, ETP_CORRUPT, etp_fb_position(r->program, plan),
-                               "planned arena %lu of %lld bytes", (unsigned long)i,
-                               (long long)etp_fb_vec_i64(v, i));
-        }
-    }
-    m->planned_bytes = (etp_64s){v.items, v.n};
-    return ETP_OK;
-}
-
 // Chains come last: their instructions are held against the numbers of values, operators and
 // delegates.
 etp_status etp_pte_read_method(etp_pte_reader *r, etp_fb_table plan, etp_pte_method *m)
@@ -432,8 +386,27 @@ etp_status etp_pte_read_method(etp_pte_reader *r, etp_fb_table plan, etp_pte_met
     ETP_TRY(check_values(r, plan, "input value", m->inputs, m->n_values));
     ETP_TRY(check_values(r, plan, "output value", m->outputs, m->n_values));
     ETP_TRY(read_operators(r, plan, m));
-    ETP_TRY(read_delegates(r, plan, m));
-    ETP_TRY(read_planned_bytes(r, plan, m));
+    etp_fb_vector k = etp_fb_vec(plan, PLAN_DELEGATES);
+    etp_pte_delegate *delegates = NULL;
+    ETP_TRY(etp_pte_take(r, plan, "delegates", k.n, sizeof *delegates, &delegates));
+    for (uint32_t i = 0; i < k.n; i++) {
+        if (read_delegate(r, etp_fb_vec_table(k, i), &delegates[i]) != ETP_OK) {
+            return etp_fail_ctx(r->err, "delegate %lu", (unsigned long)i);
+        }
+    }
+    m->delegates = delegates;
+    m->n_delegates = k.n;
+    // Entry 0, which the format reserves, is kept: places in the list are then the memory ids that
+    // tensors have.
+    etp_fb_vector j = etp_fb_vec(plan, PLAN_BUFFER_SIZES);
+    for (uint32_t i = 0; i < j.n; i++) {
+        if (etp_fb_vec_i64(j, i) < 0) {
+            return etp_fail_at(r->err, ETP_CORRUPT, etp_fb_position(r->program, plan),
+                               "planned arena %lu of %lld bytes", (unsigned long)i,
+                               (long long)etp_fb_vec_i64(j, i));
+        }
+    }
+    m->planned_bytes = (etp_64s){j.items, j.n};
     etp_fb_vector v = etp_fb_vec(plan, PLAN_CHAINS);
     etp_pte_chain *chains = NULL;
     ETP_TRY(etp_pte_take(r, plan, "chains", v.n, sizeof *chains, &chains));

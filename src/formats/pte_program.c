@@ -80,24 +80,6 @@ static etp_status read_header(etp_pte_reader *r)
     return ETP_OK;
 }
 
-static etp_status read_segments(etp_pte_reader *r)
-{
-    // read_header has seen that BASE lies inside the file.
-    etp_fb_vector v = etp_fb_vec(r->root, PROGRAM_SEGMENTS);
-    ETP_TRY(etp_pte_take(r, r->root, "segments", v.n, sizeof *r->segments, &r->segments));
-    // ExecuTorch takes a size of 0 for one that is not told: headers had none at first.
-    uint64_t size = r->out->segment_data_size;
-    etp_segments all = {r->file, r->out->segment_base_offset, size, size > 0};
-    for (uint32_t i = 0; i < v.n; i++) {
-        etp_pte_segment *s = &r->segments[i];
-        ETP_TRY(etp_segment_find(&all, etp_fb_vec_table(v, i), i, &s->data, r->err));
-        s->offset = s->data.base - r->file.base;
-    }
-    r->out->segments = r->segments;
-    r->out->n_segments = v.n;
-    return ETP_OK;
-}
-
 // Segment of a SubsegmentOffsets table; every offset in it lies inside the segment.
 // How long each part is, the table does not say: that follows from the tensor which uses it.
 static etp_status check_subsegments(etp_pte_reader *r, etp_fb_table t, etp_pte_segment_kind kind)
@@ -127,9 +109,33 @@ static etp_status check_subsegments(etp_pte_reader *r, etp_fb_table t, etp_pte_s
     return ETP_OK;
 }
 
-// A segment that is used in more than one way is called after the use that was read last.
-static etp_status read_named_data(etp_pte_reader *r)
+// Segments come first, because everything else points to them, and methods last, because their
+// constants and delegates point to all of it.
+static etp_status read_tables(etp_pte_reader *r)
 {
+    etp_pte *out = r->out;
+    // read_header has seen that BASE lies inside the file.
+    etp_fb_vector j = etp_fb_vec(r->root, PROGRAM_SEGMENTS);
+    ETP_TRY(etp_pte_take(r, r->root, "segments", j.n, sizeof *r->segments, &r->segments));
+    // ExecuTorch takes a size of 0 for one that is not told: headers had none at first.
+    uint64_t size = r->out->segment_data_size;
+    etp_segments all = {r->file, r->out->segment_base_offset, size, size > 0};
+    for (uint32_t i = 0; i < j.n; i++) {
+        etp_pte_segment *s = &r->segments[i];
+        ETP_TRY(etp_segment_find(&all, etp_fb_vec_table(j, i), i, &s->data, r->err));
+        s->offset = s->data.base - r->file.base;
+    }
+    r->out->segments = r->segments;
+    r->out->n_segments = j.n;
+    if (etp_fb_has(r->root, PROGRAM_CONSTANT_SEGMENT)) {
+        ETP_TRY(check_subsegments(r, etp_fb_table_field(r->root, PROGRAM_CONSTANT_SEGMENT),
+                                  ETP_PTE_SEGMENT_CONSTANT));
+    }
+    etp_fb_vector mutables = etp_fb_vec(r->root, PROGRAM_MUTABLE_SEGMENTS);
+    for (uint32_t i = 0; i < mutables.n; i++) {
+        ETP_TRY(check_subsegments(r, etp_fb_vec_table(mutables, i), ETP_PTE_SEGMENT_MUTABLE));
+    }
+    // A segment that is used in more than one way is called after the use that was read last.
     etp_fb_vector v = etp_fb_vec(r->root, PROGRAM_NAMED_DATA);
     etp_pte_named_data *items = NULL;
     ETP_TRY(etp_pte_take(r, r->root, "named data entries", v.n, sizeof *items, &items));
@@ -143,24 +149,6 @@ static etp_status read_named_data(etp_pte_reader *r)
     }
     r->out->named_data = items;
     r->out->n_named_data = v.n;
-    return ETP_OK;
-}
-
-// Segments come first, because everything else points to them, and methods last, because their
-// constants and delegates point to all of it.
-static etp_status read_tables(etp_pte_reader *r)
-{
-    etp_pte *out = r->out;
-    ETP_TRY(read_segments(r));
-    if (etp_fb_has(r->root, PROGRAM_CONSTANT_SEGMENT)) {
-        ETP_TRY(check_subsegments(r, etp_fb_table_field(r->root, PROGRAM_CONSTANT_SEGMENT),
-                                  ETP_PTE_SEGMENT_CONSTANT));
-    }
-    etp_fb_vector mutables = etp_fb_vec(r->root, PROGRAM_MUTABLE_SEGMENTS);
-    for (uint32_t i = 0; i < mutables.n; i++) {
-        ETP_TRY(check_subsegments(r, etp_fb_vec_table(mutables, i), ETP_PTE_SEGMENT_MUTABLE));
-    }
-    ETP_TRY(read_named_data(r));
     r->inline_data = etp_fb_vec(r->root, PROGRAM_INLINE_DATA);
     out->n_inline_data = r->inline_data.n;
     for (uint32_t i = 0; i < r->inline_data.n; i++) {

@@ -99,37 +99,7 @@ static etp_status read_header(reader *r)
     return ETP_OK;
 }
 
-// Exporters write XN01; the runtime still takes XN00, and so does this reader.
-static etp_status verify(reader *r)
-{
-    etp_bytes f = r->flatbuffer;
-    if (f.len < 8 || memcmp(f.ptr + 4, "XN0", 3) != 0 || (f.ptr[7] != '0' && f.ptr[7] != '1')) {
-        return etp_fail_at(r->err, ETP_UNSUPPORTED, f.base + (f.len < 8 ? 0 : 4),
-                           "not an XNNPACK graph: identifier XN00 or XN01 is missing");
-    }
-    memcpy(r->out->identifier, f.ptr + 4, 4);
-    r->out->flatbuffer_bytes = f.len;
-    // Either of two identifiers was seen above, so the verifier is given none to check.
-    etp_fb_options options = {.max_tables = f.len / 8 + 64};
-    return etp_fb_verify(f, &etp_xnn_schema, &options, &r->root, r->err);
-}
-
 // ---- constants ----
-
-// The oldest form: each constant is a table of the graph itself.
-static etp_status read_old_constants(reader *r)
-{
-    etp_fb_vector v = etp_fb_vec(r->root, GRAPH_OLD_CONSTANTS);
-    etp_xnn_constant *items = NULL;
-    ETP_TRY(take(r, "constants", v.n, sizeof *items, &items));
-    for (uint32_t i = 0; i < v.n; i++) {
-        items[i].data = etp_fb_vec_bytes(r->flatbuffer, etp_fb_vec(etp_fb_vec_table(v, i), 0));
-        items[i].size = items[i].data.len;
-    }
-    r->out->constants = items;
-    r->out->n_constants = v.n;
-    return ETP_OK;
-}
 
 // Where the bytes lie has changed over the years: in the graph, then behind it at an offset, now in
 // a segment of the program or in a .ptd, under a name that is their hash.
@@ -137,7 +107,17 @@ static etp_status read_constants(reader *r)
 {
     etp_fb_vector v = etp_fb_vec(r->root, GRAPH_CONSTANTS);
     if (v.n == 0) {
-        return read_old_constants(r);
+        // The oldest form: each constant is a table of the graph itself.
+        etp_fb_vector j = etp_fb_vec(r->root, GRAPH_OLD_CONSTANTS);
+        etp_xnn_constant *items = NULL;
+        ETP_TRY(take(r, "constants", j.n, sizeof *items, &items));
+        for (uint32_t i = 0; i < j.n; i++) {
+            items[i].data = etp_fb_vec_bytes(r->flatbuffer, etp_fb_vec(etp_fb_vec_table(j, i), 0));
+            items[i].size = items[i].data.len;
+        }
+        r->out->constants = items;
+        r->out->n_constants = j.n;
+        return ETP_OK;
     }
     etp_xnn_constant *items = NULL;
     ETP_TRY(take(r, "constants", v.n, sizeof *items, &items));
@@ -243,77 +223,7 @@ static etp_status read_value(reader *r, etp_fb_table t, etp_xnn_value *out)
     return check_constant(r, v, out->constant);
 }
 
-// Nodes name values by id, not by place. The index is made once, because every node looks up
-// several; its size must follow from the number of values, not from an id that a file may choose.
-static etp_status index_values(reader *r, const etp_xnn_value *values, uint32_t n)
-{
-    uint32_t n_ids = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        if (values[i].id / 4 > n + 256) { // exporters number values from 0 without big gaps
-            return etp_fail_at(r->err, ETP_CORRUPT, r->flatbuffer.base,
-                               "value id %lu in a graph of %lu values", (unsigned long)values[i].id,
-                               (unsigned long)n);
-        }
-        n_ids = values[i].id >= n_ids ? values[i].id + 1 : n_ids;
-    }
-    uint32_t *index = NULL;
-    ETP_TRY(take(r, "value ids", n_ids, sizeof *index, &index));
-    for (uint32_t i = 0; i < n_ids; i++) {
-        index[i] = ETP_XNN_NO_ID;
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        if (index[values[i].id] != ETP_XNN_NO_ID) {
-            return etp_fail_at(r->err, ETP_CORRUPT, r->flatbuffer.base,
-                               "two values have the id %lu", (unsigned long)values[i].id);
-        }
-        index[values[i].id] = i;
-    }
-    r->out->index_by_id = index;
-    r->out->n_ids = n_ids;
-    return ETP_OK;
-}
-
-static etp_status read_values(reader *r)
-{
-    etp_fb_vector v = etp_fb_vec(r->root, GRAPH_VALUES);
-    etp_xnn_value *values = NULL;
-    ETP_TRY(take(r, "values", v.n, sizeof *values, &values));
-    for (uint32_t i = 0; i < v.n; i++) {
-        if (read_value(r, etp_fb_vec_table(v, i), &values[i]) != ETP_OK) {
-            return etp_fail_ctx(r->err, "value %lu", (unsigned long)i);
-        }
-    }
-    r->out->values = values;
-    r->out->n_values = v.n;
-    return index_values(r, values, v.n);
-}
-
 // ---- nodes ----
-
-// After this, ids of a node can be looked up without asking, but for inputs that may be absent.
-static etp_status read_ids(reader *r, etp_fb_table body, const etp_xnn_layout *layout,
-                           etp_xnn_node *out)
-{
-    for (uint8_t i = 0; i < layout->n_inputs; i++) {
-        uint32_t id = etp_fb_u32(body, layout->inputs[i], 0);
-        bool absent = id == ETP_XNN_NO_ID && (layout->optional >> i & 1) != 0;
-        if (!absent && !etp_xnn_value_by_id(r->out, id)) {
-            return etp_fail_at(r->err, ETP_CORRUPT, position(r, body),
-                               "input value %lu does not exist", (unsigned long)id);
-        }
-        out->inputs[i] = id;
-    }
-    for (uint8_t i = 0; i < layout->n_outputs; i++) {
-        out->outputs[i] = etp_fb_u32(body, layout->outputs[i], 0);
-        if (!etp_xnn_value_by_id(r->out, out->outputs[i])) {
-            return etp_fail_at(r->err, ETP_CORRUPT, position(r, body),
-                               "output value %lu does not exist", (unsigned long)out->outputs[i]);
-        }
-    }
-    out->n_inputs = layout->n_inputs;
-    out->n_outputs = layout->n_outputs;
-    return ETP_OK;
-}
 
 // Tables of convolutions and of pooling begin with the same fields in the same order; pooling has
 // fewer, and the rest stay 0.
@@ -360,7 +270,25 @@ static etp_status read_node(reader *r, etp_fb_table t, etp_xnn_node *out)
     if (!layout) {
         return ETP_OK; // a newer node type: known to exist, nothing more
     }
-    ETP_TRY(read_ids(r, body, layout, out));
+    // After this, ids of a node can be looked up without asking, but for inputs that may be absent.
+    for (uint8_t i = 0; i < layout->n_inputs; i++) {
+        uint32_t id = etp_fb_u32(body, layout->inputs[i], 0);
+        bool absent = id == ETP_XNN_NO_ID && (layout->optional >> i & 1) != 0;
+        if (!absent && !etp_xnn_value_by_id(r->out, id)) {
+            return etp_fail_at(r->err, ETP_CORRUPT, position(r, body),
+                               "input value %lu does not exist", (unsigned long)id);
+        }
+        out->inputs[i] = id;
+    }
+    for (uint8_t i = 0; i < layout->n_outputs; i++) {
+        out->outputs[i] = etp_fb_u32(body, layout->outputs[i], 0);
+        if (!etp_xnn_value_by_id(r->out, out->outputs[i])) {
+            return etp_fail_at(r->err, ETP_CORRUPT, position(r, body),
+                               "output value %lu does not exist", (unsigned long)out->outputs[i]);
+        }
+    }
+    out->n_inputs = layout->n_inputs;
+    out->n_outputs = layout->n_outputs;
     out->flags = etp_fb_u32(body, layout->flags, 0);
     out->list = list_field(body, layout->list);
     out->list2 = list_field(body, layout->list2);
@@ -377,22 +305,6 @@ static etp_status read_node(reader *r, etp_fb_table t, etp_xnn_node *out)
     return layout->window ? read_window(r, body, layout->window, out) : ETP_OK;
 }
 
-static etp_status read_nodes(reader *r)
-{
-    etp_fb_vector v = etp_fb_vec(r->root, GRAPH_NODES);
-    etp_xnn_node *nodes = NULL;
-    ETP_TRY(take(r, "nodes", v.n, sizeof *nodes, &nodes));
-    for (uint32_t i = 0; i < v.n; i++) {
-        if (read_node(r, etp_fb_vec_table(v, i), &nodes[i]) != ETP_OK) {
-            const char *name = etp_xnn_type_name((int)nodes[i].type);
-            return etp_fail_ctx(r->err, "node %lu (%s)", (unsigned long)i, ETP_OR(name, "?"));
-        }
-    }
-    r->out->nodes = nodes;
-    r->out->n_nodes = v.n;
-    return ETP_OK;
-}
-
 static etp_status read_payload(etp_bytes payload, etp_arena *arena, etp_xnn_graph *out,
                                etp_error *err)
 {
@@ -402,10 +314,66 @@ static etp_status read_payload(etp_bytes payload, etp_arena *arena, etp_xnn_grap
     r.budget = 4 * (uint64_t)payload.len + RECORD_SLACK;
     r.constants.base = payload.base;
     ETP_TRY(read_header(&r));
-    ETP_TRY(verify(&r));
+    // Exporters write XN01; the runtime still takes XN00, and so does this reader.
+    etp_bytes f = r.flatbuffer;
+    if (f.len < 8 || memcmp(f.ptr + 4, "XN0", 3) != 0 || (f.ptr[7] != '0' && f.ptr[7] != '1')) {
+        return etp_fail_at(r.err, ETP_UNSUPPORTED, f.base + (f.len < 8 ? 0 : 4),
+                           "not an XNNPACK graph: identifier XN00 or XN01 is missing");
+    }
+    memcpy(r.out->identifier, f.ptr + 4, 4);
+    r.out->flatbuffer_bytes = f.len;
+    // Either of two identifiers was seen above, so the verifier is given none to check.
+    etp_fb_options options = {.max_tables = f.len / 8 + 64};
+    ETP_TRY(etp_fb_verify(f, &etp_xnn_schema, &options, &r.root, r.err));
     ETP_TRY(read_constants(&r));
-    ETP_TRY(read_values(&r));
-    ETP_TRY(read_nodes(&r));
+    etp_fb_vector v = etp_fb_vec(r.root, GRAPH_VALUES);
+    etp_xnn_value *values = NULL;
+    ETP_TRY(take(&r, "values", v.n, sizeof *values, &values));
+    for (uint32_t i = 0; i < v.n; i++) {
+        if (read_value(&r, etp_fb_vec_table(v, i), &values[i]) != ETP_OK) {
+            return etp_fail_ctx(r.err, "value %lu", (unsigned long)i);
+        }
+    }
+    r.out->values = values;
+    r.out->n_values = v.n;
+    // Nodes name values by id, not by place. The index is made once, because every node looks up
+    // several; its size must follow from the number of values, not from an id that a file may
+    // choose.
+    const uint32_t n = v.n;
+    uint32_t n_ids = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (values[i].id / 4 > n + 256) { // exporters number values from 0 without big gaps
+            return etp_fail_at(r.err, ETP_CORRUPT, r.flatbuffer.base,
+                               "value id %lu in a graph of %lu values", (unsigned long)values[i].id,
+                               (unsigned long)n);
+        }
+        n_ids = values[i].id >= n_ids ? values[i].id + 1 : n_ids;
+    }
+    uint32_t *index = NULL;
+    ETP_TRY(take(&r, "value ids", n_ids, sizeof *index, &index));
+    for (uint32_t i = 0; i < n_ids; i++) {
+        index[i] = ETP_XNN_NO_ID;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        if (index[values[i].id] != ETP_XNN_NO_ID) {
+            return etp_fail_at(r.err, ETP_CORRUPT, r.flatbuffer.base, "two values have the id %lu",
+                               (unsigned long)values[i].id);
+        }
+        index[values[i].id] = i;
+    }
+    r.out->index_by_id = index;
+    r.out->n_ids = n_ids;
+    etp_fb_vector j = etp_fb_vec(r.root, GRAPH_NODES);
+    etp_xnn_node *nodes = NULL;
+    ETP_TRY(take(&r, "nodes", j.n, sizeof *nodes, &nodes));
+    for (uint32_t i = 0; i < j.n; i++) {
+        if (read_node(&r, etp_fb_vec_table(j, i), &nodes[i]) != ETP_OK) {
+            const char *name = etp_xnn_type_name((int)nodes[i].type);
+            return etp_fail_ctx(r.err, "node %lu (%s)", (unsigned long)i, ETP_OR(name, "?"));
+        }
+    }
+    r.out->nodes = nodes;
+    r.out->n_nodes = j.n;
     out->n_externs = etp_fb_u32(r.root, GRAPH_EXTERNS, 0);
     etp_fb_vector inputs = etp_fb_vec(r.root, GRAPH_INPUTS);
     etp_fb_vector outputs = etp_fb_vec(r.root, GRAPH_OUTPUTS);

@@ -114,22 +114,6 @@ static int by_calls(const void *pa, const void *pb)
         etp_order_then(ETP_ORDER(b->calls, a->calls), etp_str_cmp(a->name, b->name)));
 }
 
-static void find_operators(etp_inspect *out, etp_arena *arena)
-{
-    operators list = {0};
-    for (uint32_t i = 0; i < out->program->n_methods; i++) {
-        const etp_method *m = &out->program->methods[i];
-        for (uint32_t k = 0; k < m->n_instructions; k++) {
-            add_call(&list, arena, m, &m->instructions[k]);
-        }
-    }
-    if (list.n > 1) {
-        qsort(list.items, list.n, sizeof *list.items, by_calls);
-    }
-    out->operators = list.items;
-    out->n_operators = list.n;
-}
-
 // ---- weights ----
 
 // An index over the list, because a model of thousands of layers would else compare each weight
@@ -213,25 +197,6 @@ static void partition_weights(weights *list, etp_arena *arena, const etp_method 
     }
 }
 
-// Constants of kernels are values of the method; those of a delegate belong to its payload.
-static void kernel_weights(weights *list, etp_arena *arena, const etp_method *m)
-{
-    for (uint32_t i = 0; i < m->n_values; i++) {
-        const etp_value *v = &m->values[i];
-        if (!v->constant || v->bytes == ETP_BYTES_UNKNOWN) {
-            continue;
-        }
-        const etp_pte_tensor *t = m->pte->values[i].u.tensor;
-        etp_inspect_weight w = {.name = v->name,
-                                .value = v,
-                                .bytes = v->bytes,
-                                .place = t->data.ptr,
-                                .method = m->index,
-                                .partition = ETP_NO_INDEX};
-        add_weight(list, arena, w);
-    }
-}
-
 // A total order: equal sizes are common (the layers of a transformer), and qsort keeps no order of
 // its own. Kernels' weights have no node and end at their value's number.
 static int by_size(const void *pa, const void *pb)
@@ -269,7 +234,21 @@ static void find_weights(etp_inspect *out, etp_arena *arena)
     weights list = {0};
     for (uint32_t i = 0; i < out->program->n_methods; i++) {
         const etp_method *m = &out->program->methods[i];
-        kernel_weights(&list, arena, m);
+        // Constants of kernels are values of the method; those of a delegate belong to its payload.
+        for (uint32_t j = 0; j < m->n_values; j++) {
+            const etp_value *v = &m->values[j];
+            if (!v->constant || v->bytes == ETP_BYTES_UNKNOWN) {
+                continue;
+            }
+            const etp_pte_tensor *t = m->pte->values[j].u.tensor;
+            etp_inspect_weight w = {.name = v->name,
+                                    .value = v,
+                                    .bytes = v->bytes,
+                                    .place = t->data.ptr,
+                                    .method = m->index,
+                                    .partition = ETP_NO_INDEX};
+            add_weight(&list, arena, w);
+        }
         for (uint32_t p = 0; p < m->n_partitions; p++) {
             partition_weights(&list, arena, m, &m->partitions[p]);
         }
@@ -291,11 +270,33 @@ static void find_weights(etp_inspect *out, etp_arena *arena)
 
 // ---- parts ----
 
-// Takes the file apart from the front: every part is counted against what is left, so the parts add
-// up to the file's size whatever the segment table claims.
-static void find_parts(etp_inspect *out, etp_arena *arena)
+// ---- opening ----
+
+static etp_status open_program(etp_bytes bytes, etp_arena *arena, etp_inspect *out, etp_error *err)
 {
-    // In the order of etp_pte_segment_kind.
+    ETP_TRY(etp_program_open(bytes, arena->alloc, &out->program, err));
+    operators list = {0};
+    for (uint32_t i = 0; i < out->program->n_methods; i++) {
+        const etp_method *m = &out->program->methods[i];
+        for (uint32_t k = 0; k < m->n_instructions; k++) {
+            add_call(&list, arena, m, &m->instructions[k]);
+        }
+    }
+    if (list.n > 1) {
+        qsort(list.items, list.n, sizeof *list.items, by_calls);
+    }
+    out->operators = list.items;
+    out->n_operators = list.n;
+    etp_inspect_planned *planned =
+        ETP_NEW_ARRAY(arena, etp_inspect_planned, out->program->n_methods);
+    for (uint32_t i = 0; i < out->program->n_methods; i++) {
+        etp_inspect_plan(&out->program->methods[i], arena, &planned[i]);
+    }
+    out->planned = planned;
+    find_weights(out, arena);
+    // Takes the file apart from the front: every part is counted against what is left, so the parts
+    // add up to the file's size whatever the segment table claims. In the order of
+    // etp_pte_segment_kind.
     static const char *const k_what[] = {"unreferenced segments", "constants", "mutable data",
                                          "delegate blobs", "named data (weights)"};
     const etp_pte *pte = out->program->pte;
@@ -335,22 +336,6 @@ static void find_parts(etp_inspect *out, etp_arena *arena)
     }
     out->parts = parts;
     out->n_parts = n;
-}
-
-// ---- opening ----
-
-static etp_status open_program(etp_bytes bytes, etp_arena *arena, etp_inspect *out, etp_error *err)
-{
-    ETP_TRY(etp_program_open(bytes, arena->alloc, &out->program, err));
-    find_operators(out, arena);
-    etp_inspect_planned *planned =
-        ETP_NEW_ARRAY(arena, etp_inspect_planned, out->program->n_methods);
-    for (uint32_t i = 0; i < out->program->n_methods; i++) {
-        etp_inspect_plan(&out->program->methods[i], arena, &planned[i]);
-    }
-    out->planned = planned;
-    find_weights(out, arena);
-    find_parts(out, arena);
     return ETP_OK;
 }
 

@@ -82,15 +82,6 @@ static const char *population_text(const etp_ops_answer *a, uint32_t population,
     return etp_arena_printf(arena, "%s %s", n == 1 ? "block" : "blocks", text);
 }
 
-static bool any_kernel(const etp_ops_answer *a)
-{
-    bool any = false;
-    for (size_t i = 0; !any && i < a->table.n_rows; i++) {
-        any = etp_ops_event(a, &a->table.rows[i])->kernel.len > 0;
-    }
-    return any;
-}
-
 static void operator_table(const etp_ops_answer *a, etp_report *r, etp_arena *arena)
 {
     enum { BLOCK = 10 };
@@ -113,7 +104,10 @@ static void operator_table(const etp_ops_answer *a, etp_report *r, etp_arena *ar
     };
     const etp_op_table *t = &a->table;
     by_total *order = ETP_NEW_ARRAY(arena, by_total, t->n_rows);
-    bool kernels = any_kernel(a); // what few recordings hold is a column of theirs alone
+    bool kernels = false;
+    for (size_t i = 0; !kernels && i < a->table.n_rows; i++) {
+        kernels = etp_ops_event(a, &a->table.rows[i])->kernel.len > 0;
+    } // what few recordings hold is a column of theirs alone
     size_t n_columns = sizeof columns / sizeof *columns - !kernels;
     size_t n_blocks = etp_trace_block_count(a->trace);
     double *whole = ETP_NEW_ARRAY(arena, double, n_blocks);

@@ -21,23 +21,6 @@ static bool repeats(const etp_method *m)
     return false;
 }
 
-// Buffers that share bytes count once.
-static uint64_t in_use(const etp_inspect_planned *p, uint32_t at)
-{
-    uint64_t sum = 0, end = 0;
-    for (size_t i = 0; i < p->n_buffers; i++) {
-        const etp_planned *b = &p->buffers[i];
-        if (i == 0 || b->arena != b[-1].arena) {
-            end = 0;
-        }
-        if (b->first <= at && at <= b->last && end_of(b) > end) {
-            sum += end_of(b) - ETP_MAX(b->offset, end);
-            end = end_of(b);
-        }
-    }
-    return sum;
-}
-
 void etp_inspect_plan(const etp_method *m, etp_arena *arena, etp_inspect_planned *out)
 {
     *out = (etp_inspect_planned){0};
@@ -62,7 +45,19 @@ void etp_inspect_plan(const etp_method *m, etp_arena *arena, etp_inspect_planned
     out->buffers = buffers;
     uint64_t *live = ETP_NEW_ARRAY(arena, uint64_t, m->n_instructions);
     for (uint32_t at = 0; at < m->n_instructions; at++) {
-        live[at] = in_use(out, at);
+        // Buffers that share bytes count once.
+        uint64_t sum = 0, end = 0;
+        for (size_t i = 0; i < out->n_buffers; i++) {
+            const etp_planned *b = &out->buffers[i];
+            if (i == 0 || b->arena != b[-1].arena) {
+                end = 0;
+            }
+            if (b->first <= at && at <= b->last && end_of(b) > end) {
+                sum += end_of(b) - ETP_MAX(b->offset, end);
+                end = end_of(b);
+            }
+        }
+        live[at] = sum;
         out->peak = live[at] > live[out->peak] ? at : out->peak;
     }
     out->live = live;

@@ -24,28 +24,6 @@ static const char *instruction_text(const etp_method *m, uint32_t at, etp_arena 
                             op.len ? op.ptr : "moves");
 }
 
-// As many rows as fit a screen: each is the instruction that has most in use of as many in turn.
-static void in_use_table(const etp_method *m, const etp_inspect_planned *p, etp_report *r,
-                         etp_arena *arena)
-{
-    static const etp_column k_columns[] = {
-        {.key = "instruction", .title = "memory in use at"},
-        {.key = "bytes", .title = "size", .kind = ETP_KIND_BYTES},
-        {.key = "share", .title = "of the most", .kind = ETP_KIND_PERCENT, .flags = ETP_COL_BAR},
-    };
-    const char *id = etp_arena_printf(arena, "in-use-%" PRIu32, m->index);
-    etp_table *t = etp_report_table(r, id, NULL, k_columns, 3);
-    const uint32_t n = (uint32_t)p->n_live, step = (n + MOST_ROWS - 1) / MOST_ROWS;
-    for (uint32_t from = 0; from < n; from += step) {
-        uint32_t most = from;
-        for (uint32_t at = from; at < n && at < from + step; at++) {
-            most = p->live[at] > p->live[most] ? at : most;
-        }
-        ETP_ROW(t, etp_cell_z(instruction_text(m, most, arena)), etp_cell_u64(p->live[most]),
-                etp_cell_double(of_the_most(p, p->live[most])));
-    }
-}
-
 static int by_bytes(const void *a, const void *b)
 {
     const etp_planned *x = *(const etp_planned *const *)a, *y = *(const etp_planned *const *)b;
@@ -148,19 +126,6 @@ static const char *holders(const etp_method *m, const etp_inspect_planned *p, et
     return etp_strbuf_str(&text).ptr;
 }
 
-// Where each arena begins: they stand one above the other. BUFFERS are by arena.
-static double *places(const etp_inspect_planned *p, etp_arena *arena)
-{
-    double *out = ETP_NEW_ARRAY(arena, double, p->n_buffers), base = 0, end = 0;
-    for (size_t i = 0; i < p->n_buffers; i++) {
-        const etp_planned *b = &p->buffers[i];
-        base = i > 0 && b->arena != b[-1].arena ? end : base;
-        out[i] = base + (double)b->offset;
-        end = fmax(end, out[i] + (double)b->bytes);
-    }
-    return out;
-}
-
 void etp_inspect_planned_picture(const etp_method *m, const etp_inspect_planned *p, const char *of,
                                  etp_report *r, etp_arena *arena)
 {
@@ -173,7 +138,14 @@ void etp_inspect_planned_picture(const etp_method *m, const etp_inspect_planned 
     }
     bool occurs[TONES] = {false};
     const etp_planned **boxes = largest(p, ETP_NO_INDEX, arena, &n);
-    const double *at = places(p, arena);
+    // Where each arena begins: they stand one above the other. BUFFERS are by arena.
+    double *at = ETP_NEW_ARRAY(arena, double, p->n_buffers), base = 0, end = 0;
+    for (size_t i = 0; i < p->n_buffers; i++) {
+        const etp_planned *b = &p->buffers[i];
+        base = i > 0 && b->arena != b[-1].arena ? end : base;
+        at[i] = base + (double)b->offset;
+        end = fmax(end, at[i] + (double)b->bytes);
+    }
     size_t drawn = ETP_MIN(n, MOST_BOXES);
     for (size_t i = 0; i < drawn; i++) {
         occurs[tone_of(p, boxes[i])] = true;
@@ -246,7 +218,27 @@ static etp_status report_plan(const etp_method *m, const etp_inspect_planned *p,
         etp_keys_add(keys, ETP_PLAIN, "in use", "at most %s, at instruction %s",
                      ETP_BYTES(p->live[p->peak]), instruction_text(m, p->peak, arena));
         etp_inspect_planned_picture(m, p, NULL, r, arena);
-        in_use_table(m, p, r, arena);
+        // As many rows as fit a screen: each is the instruction that has most in use of as many in
+        // turn.
+        static const etp_column k_columns[] = {
+            {.key = "instruction", .title = "memory in use at"},
+            {.key = "bytes", .title = "size", .kind = ETP_KIND_BYTES},
+            {.key = "share",
+             .title = "of the most",
+             .kind = ETP_KIND_PERCENT,
+             .flags = ETP_COL_BAR},
+        };
+        const char *id = etp_arena_printf(arena, "in-use-%" PRIu32, m->index);
+        etp_table *t = etp_report_table(r, id, NULL, k_columns, 3);
+        const uint32_t n = (uint32_t)p->n_live, step = (n + MOST_ROWS - 1) / MOST_ROWS;
+        for (uint32_t from = 0; from < n; from += step) {
+            uint32_t most = from;
+            for (uint32_t at = from; at < n && at < from + step; at++) {
+                most = p->live[at] > p->live[most] ? at : most;
+            }
+            ETP_ROW(t, etp_cell_z(instruction_text(m, most, arena)), etp_cell_u64(p->live[most]),
+                    etp_cell_double(of_the_most(p, p->live[most])));
+        }
         held_table(m, p, r, arena);
     }
     return ETP_OK;

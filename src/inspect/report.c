@@ -95,12 +95,6 @@ static void weights_tables(const etp_inspect *in, etp_report *r, etp_arena *aren
     }
 }
 
-// Work that rests on the largest sizes of a program with dynamic ones is called so.
-static etp_cell at_most(bool bound)
-{
-    return etp_cell_if(bound, etp_cell_z("at most"));
-}
-
 static bool any_bound(const etp_inspect *in)
 {
     for (size_t i = 0; i < in->n_operators; i++) {
@@ -155,29 +149,14 @@ static void operators_table(const etp_inspect *in, etp_report *r)
         };
         size_t at = COLUMNS;
         if (bound) {
-            cells[at++] = at_most(op->bound);
+            // Work that rests on the largest sizes of a program with dynamic ones is called so.
+            cells[at++] = etp_cell_if(op->bound, etp_cell_z("at most"));
         }
         if (times) {
             cells[at++] = etp_cell_if(op->timed, etp_cell_u64(op->ns));
             cells[at++] = op->timed ? etp_cell_double(share(op->ns, all)) : etp_cell_missing();
         }
         etp_table_add_row(t, cells, at);
-    }
-}
-
-static void times_note(const etp_inspect_times *times, etp_report *r)
-{
-    uint64_t all = times->undelegated_ns + times->delegated_ns + times->unmatched_ns;
-    etp_report_note(r, times->undelegated_ns ? ETP_WARN : ETP_GOOD,
-                    "in an execution, operators outside delegates cost %s of %s (%.1f %%)",
-                    ETP_NS((double)times->undelegated_ns), ETP_NS((double)all),
-                    100 * share(times->undelegated_ns, all));
-    if (times->doubt) {
-        etp_report_note(r, ETP_WARN, "%s: %s", times->dump, times->doubt);
-    }
-    if (times->unmatched_ns > 0) {
-        etp_report_text(r, "%s went to operators that a delegate inserted; they are not rows here.",
-                        ETP_NS((double)times->unmatched_ns));
     }
 }
 
@@ -330,32 +309,26 @@ static void program_report(const etp_inspect *in, etp_report *r, etp_arena *aren
     etp_report_section(r, 1, "operators-section", "Operators");
     undelegated_note(in, r);
     if (in->times) {
-        times_note(in->times, r);
+        const etp_inspect_times *times = in->times;
+        uint64_t all = times->undelegated_ns + times->delegated_ns + times->unmatched_ns;
+        etp_report_note(r, times->undelegated_ns ? ETP_WARN : ETP_GOOD,
+                        "in an execution, operators outside delegates cost %s of %s (%.1f %%)",
+                        ETP_NS((double)times->undelegated_ns), ETP_NS((double)all),
+                        100 * share(times->undelegated_ns, all));
+        if (times->doubt) {
+            etp_report_note(r, ETP_WARN, "%s: %s", times->dump, times->doubt);
+        }
+        if (times->unmatched_ns > 0) {
+            etp_report_text(
+                r, "%s went to operators that a delegate inserted; they are not rows here.",
+                ETP_NS((double)times->unmatched_ns));
+        }
     }
     operators_table(in, r);
     delegates_table(in, r, arena);
 }
 
 // ---- the other files ----
-
-static void ptd_report(const etp_flat_tensor *ptd, etp_report *r)
-{
-    static const etp_column k_columns[] = {
-        {.key = "name", .title = "tensor", .flags = ETP_COL_CODE},
-        {.key = "dtype", .title = "type"},
-        {.key = "rank", .title = "dimensions", .kind = ETP_KIND_INT, .flags = ETP_COL_MINOR},
-        {.key = "size", .title = "size", .kind = ETP_KIND_BYTES},
-    };
-    etp_report_section(r, 1, "tensors-section", "Tensors");
-    etp_table *t = etp_report_table(r, "tensors", NULL, k_columns, 4);
-    etp_table_limit(t, 2 * MANY_ROWS);
-    for (uint32_t i = 0; i < ptd->n_entries; i++) {
-        const etp_flat_entry *e = &ptd->entries[i];
-        ETP_ROW(t, etp_cell_str(e->key),
-                e->has_layout ? etp_cell_z(etp_dtype_name(e->dtype)) : etp_cell_missing(),
-                etp_cell_if(e->has_layout, etp_cell_u64(e->sizes.n)), etp_cell_u64(e->data.len));
-    }
-}
 
 static void record_report(const etp_etrecord *record, etp_report *r, etp_arena *arena)
 {
@@ -415,21 +388,6 @@ static void trace_report(const etp_trace *trace, etp_report *r, etp_arena *arena
     etp_report_text(r, "`etprof ops` shows the operators with their times.");
 }
 
-static void bundled_report(const etp_inspect *in, etp_report *r)
-{
-    const etp_bundled *b = in->bundled;
-    etp_report_section(r, 1, "bundle", "Bundle");
-    etp_keys *keys = etp_report_keys(r, NULL);
-    etp_keys_add(keys, ETP_PLAIN, "program", "%s", ETP_BYTES(b->program.len));
-    for (uint32_t i = 0; i < b->n_suites; i++) {
-        etp_keys_add(keys, ETP_PLAIN, "test cases", "%.*s: %" PRIu32,
-                     ETP_STR_ARG(b->suites[i].method), b->suites[i].n_cases);
-    }
-    if (in->test_problem) {
-        etp_report_note(r, ETP_BAD, "%s", in->test_problem);
-    }
-}
-
 const etp_report *etp_inspect_report(const etp_inspect *in, etp_arena *arena)
 {
     static const char *const k_kinds[] = {"ExecuTorch program", "ETDump recording", "ETRecord",
@@ -437,13 +395,38 @@ const etp_report *etp_inspect_report(const etp_inspect *in, etp_arena *arena)
     etp_report *r = etp_report_create(arena, etp_path_name(in->path));
     etp_report_subtitle(r, "%s, %s", k_kinds[in->kind], ETP_BYTES(in->size));
     if (in->bundled) {
-        bundled_report(in, r);
+        const etp_bundled *b = in->bundled;
+        etp_report_section(r, 1, "bundle", "Bundle");
+        etp_keys *keys = etp_report_keys(r, NULL);
+        etp_keys_add(keys, ETP_PLAIN, "program", "%s", ETP_BYTES(b->program.len));
+        for (uint32_t i = 0; i < b->n_suites; i++) {
+            etp_keys_add(keys, ETP_PLAIN, "test cases", "%.*s: %" PRIu32,
+                         ETP_STR_ARG(b->suites[i].method), b->suites[i].n_cases);
+        }
+        if (in->test_problem) {
+            etp_report_note(r, ETP_BAD, "%s", in->test_problem);
+        }
     }
     if (in->program) {
         program_report(in, r, arena);
     }
     if (in->ptd) {
-        ptd_report(in->ptd, r);
+        static const etp_column k_columns[] = {
+            {.key = "name", .title = "tensor", .flags = ETP_COL_CODE},
+            {.key = "dtype", .title = "type"},
+            {.key = "rank", .title = "dimensions", .kind = ETP_KIND_INT, .flags = ETP_COL_MINOR},
+            {.key = "size", .title = "size", .kind = ETP_KIND_BYTES},
+        };
+        etp_report_section(r, 1, "tensors-section", "Tensors");
+        etp_table *t = etp_report_table(r, "tensors", NULL, k_columns, 4);
+        etp_table_limit(t, 2 * MANY_ROWS);
+        for (uint32_t i = 0; i < in->ptd->n_entries; i++) {
+            const etp_flat_entry *e = &in->ptd->entries[i];
+            ETP_ROW(t, etp_cell_str(e->key),
+                    e->has_layout ? etp_cell_z(etp_dtype_name(e->dtype)) : etp_cell_missing(),
+                    etp_cell_if(e->has_layout, etp_cell_u64(e->sizes.n)),
+                    etp_cell_u64(e->data.len));
+        }
     }
     if (in->kind == ETP_FILE_ETRECORD) {
         record_report(in->record, r, arena);

@@ -4,20 +4,6 @@
 #include "inspect/inspect.h"
 #include "inspect/ops.h"
 
-// Blocks of one method differ when its executions took different paths; the mean is over all of
-// the method's executions, so that an operator on a rare path counts as rarely as it ran.
-static uint64_t runs_of_method(const etp_ops_answer *ops, uint32_t block)
-{
-    const etp_join *joins = ops->joins;
-    uint64_t runs = 0;
-    for (size_t i = 0; i < etp_trace_block_count(ops->trace); i++) {
-        bool same = i == block ||
-                    (joins[block].method != ETP_NO_INDEX && joins[i].method == joins[block].method);
-        runs += same ? etp_trace_block_at(ops->trace, i)->n_runs : 0;
-    }
-    return runs;
-}
-
 // A program has few different names, so a plain search is enough here, unlike for its calls.
 static etp_inspect_operator *find(etp_inspect_operator *list, size_t n, etp_str name,
                                   bool delegated)
@@ -44,13 +30,21 @@ static etp_inspect_operator *owner(etp_inspect_operator *list, size_t n, const e
     return op || !delegated ? op : find(list, n, facts->backend, true);
 }
 
-// Executions that fit several methods alike are held against none of them.
-static etp_status one_method_each(const etp_inspect *in, const etp_ops_answer *ops,
-                                  const char *dump, etp_arena *arena, etp_error *err)
+static etp_status take_times(etp_inspect *in, const etp_trace *trace, const char *dump,
+                             etp_arena *arena, etp_error *err)
 {
-    for (size_t i = 0; i < etp_trace_block_count(ops->trace); i++) {
-        const etp_join *join = &ops->joins[i];
-        if (!join->ambiguous || !etp_trace_block_at(ops->trace, i)->has_execute) {
+    if (!in->program) {
+        return etp_fail(err, ETP_USAGE,
+                        "--etdump adds times to the operators of a program (.pte, "
+                        ".bpte), %s is none",
+                        in->path);
+    }
+    etp_ops_answer ops;
+    ETP_TRY(etp_ops_answer_build(trace, in->program, NULL, dump, arena, &ops, err));
+    // Executions that fit several methods alike are held against none of them.
+    for (size_t i = 0; i < etp_trace_block_count(ops.trace); i++) {
+        const etp_join *join = &ops.joins[i];
+        if (!join->ambiguous || !etp_trace_block_at(ops.trace, i)->has_execute) {
             continue;
         }
         const char *names = "";
@@ -63,21 +57,6 @@ static etp_status one_method_each(const etp_inspect *in, const etp_ops_answer *o
                         "method in a file of its own",
                         dump, names);
     }
-    return ETP_OK;
-}
-
-static etp_status take_times(etp_inspect *in, const etp_trace *trace, const char *dump,
-                             etp_arena *arena, etp_error *err)
-{
-    if (!in->program) {
-        return etp_fail(err, ETP_USAGE,
-                        "--etdump adds times to the operators of a program (.pte, "
-                        ".bpte), %s is none",
-                        in->path);
-    }
-    etp_ops_answer ops;
-    ETP_TRY(etp_ops_answer_build(trace, in->program, NULL, dump, arena, &ops, err));
-    ETP_TRY(one_method_each(in, &ops, dump, arena, err));
     etp_inspect_operator *list = ETP_NEW_ARRAY(arena, etp_inspect_operator, in->n_operators);
     double *sums = ETP_NEW_ARRAY(arena, double, in->n_operators);
     etp_inspect_times *times = ETP_NEW(arena, etp_inspect_times);
@@ -91,7 +70,17 @@ static etp_status take_times(etp_inspect *in, const etp_trace *trace, const char
     double other = 0, all[2] = {0, 0};
     for (size_t i = 0; i < ops.table.n_rows; i++) {
         const etp_op_row *row = &ops.table.rows[i];
-        uint64_t runs = runs_of_method(&ops, row->block);
+        // Blocks of one method differ when its executions took different paths; the mean is over
+        // all of the method's executions, so that an operator on a rare path counts as rarely as it
+        // ran.
+        const uint32_t block = row->block;
+        const etp_join *joins = ops.joins;
+        uint64_t runs = 0;
+        for (size_t j = 0; j < etp_trace_block_count(ops.trace); j++) {
+            bool same = j == block || (joins[block].method != ETP_NO_INDEX &&
+                                       joins[j].method == joins[block].method);
+            runs += same ? etp_trace_block_at(ops.trace, j)->n_runs : 0;
+        }
         double ns = runs ? (double)row->total_ns / (double)runs : 0.0;
         etp_inspect_operator *op = owner(list, in->n_operators, &ops.facts[i]);
         if (op) {

@@ -5,26 +5,22 @@
 
 #include <inttypes.h>
 
-// Scalars and lists are a dash; "≤" marks shapes that are upper bounds.
-static void value_text(const etp_value *v, etp_sink *out)
-{
-    if (v->kind != ETP_EVALUE_TENSOR) {
-        etp_sink_z(out, "–");
-        return;
-    }
-    etp_sink_z(out, etp_dtype_name(v->dtype));
-    etp_sink_char(out, '[');
-    for (uint32_t i = 0; i < v->rank; i++) {
-        etp_sink_printf(out, "%s%" PRId64, etp_if(i, ","), v->dims[i]);
-    }
-    etp_sink_z(out, v->dynamic ? "]≤" : "]");
-}
-
 static void values_text(const etp_value *values, const uint32_t *ids, uint32_t n, etp_sink *out)
 {
     for (uint32_t i = 0; i < n; i++) {
         etp_sink_z(out, etp_if(i, ", "));
-        value_text(&values[ids[i]], out);
+        // Scalars and lists are a dash; "≤" marks shapes that are upper bounds.
+        const etp_value *v = &values[ids[i]];
+        if (v->kind != ETP_EVALUE_TENSOR) {
+            etp_sink_z(out, "–");
+            continue;
+        }
+        etp_sink_z(out, etp_dtype_name(v->dtype));
+        etp_sink_char(out, '[');
+        for (uint32_t j = 0; j < v->rank; j++) {
+            etp_sink_printf(out, "%s%" PRId64, etp_if(j, ","), v->dims[j]);
+        }
+        etp_sink_z(out, v->dynamic ? "]≤" : "]");
     }
 }
 
@@ -48,30 +44,6 @@ static void work_text(const etp_work *w, etp_sink *out)
     }
 }
 
-static void node_text(const etp_inspect *in, const etp_method *m, const etp_partition *p,
-                      const etp_node *n, etp_sink *out)
-{
-    etp_sink_printf(out, "      %4" PRIu32 " %.*s(", n->index, ETP_STR_ARG(n->type_name));
-    values_text(p->values, n->inputs, n->n_inputs, out);
-    etp_sink_z(out, ") → ");
-    values_text(p->values, n->outputs, n->n_outputs, out);
-    work_text(&n->work, out);
-    if (n->debug_handle >= 0) {
-        etp_sink_printf(out, "  #%" PRId64, n->debug_handle);
-    }
-    source_text(etp_inspect_node_source(in, m, n), out);
-    etp_sink_char(out, '\n');
-}
-
-// Frames are outermost first, so the last is the line that made the instruction.
-static void frames_text(const etp_instruction *in, etp_sink *out)
-{
-    if (in->frames && in->frames->n > 0) {
-        const etp_pte_frame *f = &in->frames->items[in->frames->n - 1];
-        etp_sink_printf(out, "  @%.*s:%" PRId32, ETP_STR_ARG(f->file), f->line);
-    }
-}
-
 static void instruction_text(const etp_inspect *in, const etp_method *m, const etp_instruction *i,
                              etp_sink *out)
 {
@@ -90,7 +62,11 @@ static void instruction_text(const etp_inspect *in, const etp_method *m, const e
     source_text(etp_inspect_call_source(in, m, i), out);
     // The place above comes from the ETRecord, this one from a program that was exported with stack
     // traces: either may be there, or both.
-    frames_text(i, out);
+    // Frames are outermost first, so the last is the line that made the instruction.
+    if (i->frames && i->frames->n > 0) {
+        const etp_pte_frame *f = &i->frames->items[i->frames->n - 1];
+        etp_sink_printf(out, "  @%.*s:%" PRId32, ETP_STR_ARG(f->file), f->line);
+    }
     etp_sink_char(out, '\n');
     // The nodes of a partition follow its call, indented: a partition that is called twice is
     // listed twice, as it runs.
@@ -102,7 +78,17 @@ static void instruction_text(const etp_inspect *in, const etp_method *m, const e
         etp_sink_printf(out, "       (%s)\n", p->problem);
     }
     for (uint32_t k = 0; k < p->n_nodes; k++) {
-        node_text(in, m, p, &p->nodes[k], out);
+        const etp_node *n = &p->nodes[k];
+        etp_sink_printf(out, "      %4" PRIu32 " %.*s(", n->index, ETP_STR_ARG(n->type_name));
+        values_text(p->values, n->inputs, n->n_inputs, out);
+        etp_sink_z(out, ") → ");
+        values_text(p->values, n->outputs, n->n_outputs, out);
+        work_text(&n->work, out);
+        if (n->debug_handle >= 0) {
+            etp_sink_printf(out, "  #%" PRId64, n->debug_handle);
+        }
+        source_text(etp_inspect_node_source(in, m, n), out);
+        etp_sink_char(out, '\n');
     }
 }
 

@@ -64,14 +64,6 @@ etp_status etp_validation_read(etp_str text, etp_arena *arena, etp_validation *o
     return st;
 }
 
-// Problems are told twice, as notes that can be read without the table, and as its rows.
-static void add_problem(etp_report *r, const etp_check *c)
-{
-    const char *file = ETP_OR(c->file, "");
-    etp_report_note(r, c->required ? ETP_BAD : ETP_WARN, "%s%s%s: found: %s, expected: %s; %s",
-                    file, etp_if(file[0], ": "), c->id, c->found, c->expected, ETP_OR(c->fix, ""));
-}
-
 const etp_report *etp_validate_report(const etp_validation *v, etp_arena *arena)
 {
     static const etp_column k_columns[] = {
@@ -93,7 +85,13 @@ const etp_report *etp_validate_report(const etp_validation *v, etp_arena *arena)
     }
     for (size_t i = 0; i < v->checks.n; i++) {
         if (v->checks.items[i].ok == 0) {
-            add_problem(r, &v->checks.items[i]);
+            // Problems are told twice, as notes that can be read without the table, and as its
+            // rows.
+            const etp_check *c = &v->checks.items[i];
+            const char *file = ETP_OR(c->file, "");
+            etp_report_note(r, c->required ? ETP_BAD : ETP_WARN,
+                            "%s%s%s: found: %s, expected: %s; %s", file, etp_if(file[0], ": "),
+                            c->id, c->found, c->expected, ETP_OR(c->fix, ""));
         }
     }
     etp_report_section(r, 1, "checks", "Checks");

@@ -57,11 +57,17 @@ static void clock_finding(const etp_ab_session *s, const etp_ab_comparison *c,
              ETP_DIGITS(b->clock_ghz, 3));
 }
 
-// Arms with different numbers of threads keep different numbers of CPUs at work: that is no
-// finding.
-static void waits_finding(const etp_ab_session *s, const etp_ab_comparison *c,
-                          const etp_clock_split *x, etp_ab_findings *to)
+void etp_ab_clock_findings(const etp_ab_session *s, size_t at, etp_ab_findings *to)
 {
+    const etp_ab_comparison *c = &s->ab.comparisons[at];
+    // Splits stand in the order of the comparisons.
+    if (!s->ab.counters.splits || c->withheld || s->ab.counters.splits[at].cycles.blocks == 0) {
+        return;
+    }
+    clock_finding(s, c, &s->ab.counters.splits[at], to);
+    // Arms with different numbers of threads keep different numbers of CPUs at work: that is no
+    // finding.
+    const etp_clock_split *x = &s->ab.counters.splits[at];
     const etp_counters_arm *b = &s->ab.counters.arms[c->baseline],
                            *a = &s->ab.counters.arms[c->candidate];
     if (!outside(&x->busy) || s->ab.arms[c->baseline].threads != s->ab.arms[c->candidate].threads) {
@@ -72,17 +78,6 @@ static void waits_finding(const etp_ab_session *s, const etp_ab_comparison *c,
              "%s against %s: waiting differs: %s CPUs at work against %s, which %s",
              s->ab.arms[c->candidate].measured, s->ab.arms[c->baseline].measured,
              ETP_DIGITS(a->busy, 3), ETP_DIGITS(b->busy, 3), share);
-}
-
-void etp_ab_clock_findings(const etp_ab_session *s, size_t at, etp_ab_findings *to)
-{
-    const etp_ab_comparison *c = &s->ab.comparisons[at];
-    // Splits stand in the order of the comparisons.
-    if (!s->ab.counters.splits || c->withheld || s->ab.counters.splits[at].cycles.blocks == 0) {
-        return;
-    }
-    clock_finding(s, c, &s->ab.counters.splits[at], to);
-    waits_finding(s, c, &s->ab.counters.splits[at], to);
 }
 
 void etp_ab_hook_findings(const etp_ab_session *s, etp_ab_findings *to)

@@ -122,47 +122,6 @@ uint64_t etp_ab_multiplied_weights(const etp_method *m)
     return sum;
 }
 
-static void last_matrix(const decoder *d)
-{
-    etp_texts found = {0};
-    int64_t last_ns = 0, first_ns = 0;
-    const etp_instruction *last = NULL, *first = NULL;
-    for (uint32_t i = 0; i < d->m->n_instructions; i++) {
-        const etp_instruction *in = &d->m->instructions[i];
-        // The last that fits: layers before it may happen to be as wide.
-        if (makes_logits(d->m, in)) {
-            last = in;
-        }
-        bool embeds =
-            in->kind == ETP_INSTR_KERNEL && etp_str_find(in->op, ETP_STR("embedding")) < in->op.len;
-        first = !first && embeds ? in : first;
-    }
-    if (!last) {
-        return; // an embedding is a kernel in every export, and cheap
-    }
-    add_call(d, last, &last_ns, &found);
-    if (first) {
-        add_call(d, first, &first_ns, &found);
-    }
-    uint64_t all = etp_ab_multiplied_weights(d->m);
-    const char *weights = "", *embedding = "";
-    if (last->weight_bytes != ETP_BYTES_UNKNOWN && last->weight_bytes <= all && all > 0) {
-        weights = etp_arena_printf(d->ab->arena, ", %s or %.0f %% of all weights that multiply",
-                                   ETP_BYTES(last->weight_bytes),
-                                   100 * (double)last->weight_bytes / (double)all);
-    }
-    const char *share = share_words(d, last_ns, ", takes"),
-               *other = share_words(d, first_ns, ", with");
-    if (first) {
-        embedding = etp_arena_printf(d->ab->arena, "; the embedding (%.*s) is outside too%s",
-                                     ETP_STR_ARG(first->op), other);
-    }
-    ETP_FIND_ROWS(d->to, ETP_FINDING_LAST_MATRIX, ETP_SEVERITY_WARN, found.items, found.n,
-                  "the last matrix is outside the delegate: %.*s%s%s%s; let the "
-                  "partitioner take it, or quantise it with the others",
-                  ETP_STR_ARG(last->op), weights, share, embedding);
-}
-
 void etp_ab_decoder_findings(const etp_ab *ab, const etp_method *m, uint64_t cache,
                              etp_ab_findings *to)
 {
@@ -176,7 +135,43 @@ void etp_ab_decoder_findings(const etp_ab *ab, const etp_method *m, uint64_t cac
     if (!fused) {
         attention(&d, cache);
     }
-    last_matrix(&d);
+    etp_texts found = {0};
+    int64_t last_ns = 0, first_ns = 0;
+    const etp_instruction *last = NULL, *first = NULL;
+    for (uint32_t i = 0; i < d.m->n_instructions; i++) {
+        const etp_instruction *in = &d.m->instructions[i];
+        // The last that fits: layers before it may happen to be as wide.
+        if (makes_logits(d.m, in)) {
+            last = in;
+        }
+        bool embeds =
+            in->kind == ETP_INSTR_KERNEL && etp_str_find(in->op, ETP_STR("embedding")) < in->op.len;
+        first = !first && embeds ? in : first;
+    }
+    if (!last) {
+        return; // an embedding is a kernel in every export, and cheap
+    }
+    add_call(&d, last, &last_ns, &found);
+    if (first) {
+        add_call(&d, first, &first_ns, &found);
+    }
+    uint64_t all = etp_ab_multiplied_weights(d.m);
+    const char *weights = "", *embedding = "";
+    if (last->weight_bytes != ETP_BYTES_UNKNOWN && last->weight_bytes <= all && all > 0) {
+        weights = etp_arena_printf(d.ab->arena, ", %s or %.0f %% of all weights that multiply",
+                                   ETP_BYTES(last->weight_bytes),
+                                   100 * (double)last->weight_bytes / (double)all);
+    }
+    const char *share = share_words(&d, last_ns, ", takes"),
+               *other = share_words(&d, first_ns, ", with");
+    if (first) {
+        embedding = etp_arena_printf(d.ab->arena, "; the embedding (%.*s) is outside too%s",
+                                     ETP_STR_ARG(first->op), other);
+    }
+    ETP_FIND_ROWS(d.to, ETP_FINDING_LAST_MATRIX, ETP_SEVERITY_WARN, found.items, found.n,
+                  "the last matrix is outside the delegate: %.*s%s%s%s; let the "
+                  "partitioner take it, or quantise it with the others",
+                  ETP_STR_ARG(last->op), weights, share, embedding);
 }
 
 // ---- chunks of a prompt ----

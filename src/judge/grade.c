@@ -90,20 +90,6 @@ static common of_sides(const etp_ab_side *x, const etp_ab_side *y)
     return c;
 }
 
-// Session, day, machine and settings are the same by construction.
-static common of_session(const etp_ab *ab)
-{
-    common c = {SAME, SAME, SAME, SAME, SAME, SAME, SAME};
-    for (size_t i = 1; i < ab->n_arms; i++) {
-        const etp_ab_arm *a = &ab->arms[0], *b = &ab->arms[i];
-        c.binary = both(c.binary,
-                        same_text(etp_str_from(a->runner_sha256), etp_str_from(b->runner_sha256)));
-        c.model = both(c.model, a->model == b->model ? SAME : DIFFERENT);
-        c.threads = both(c.threads, a->threads == b->threads ? SAME : DIFFERENT);
-    }
-    return c;
-}
-
 static const char *distance(const common *c)
 {
     if (c->day == DIFFERENT && c->machine == DIFFERENT) {
@@ -175,23 +161,6 @@ static const char *reason_of_recordings(const etp_ab_session *s)
                : "dumps alone: builds, day and machine are unknown, times are traced";
 }
 
-static void note_facts(etp_ab *out, const common *c)
-{
-    static const char *const k_words[] = {NULL, "same", "different"};
-    const etp_detail facts[] = {
-        {"session",  k_words[c->session] },
-        {"binary",   k_words[c->binary]  },
-        {"day",      k_words[c->day]     },
-        {"machine",  k_words[c->machine] },
-        {"model",    k_words[c->model]   },
-        {"threads",  k_words[c->threads] },
-        {"settings", k_words[c->settings]},
-    };
-    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
-        out->judged.grade_facts[out->judged.n_grade_facts++] = facts[i];
-    }
-}
-
 void etp_ab_grade(const etp_ab_session *s, etp_ab *out)
 {
     const etp_ab *ab = &s->ab;
@@ -218,7 +187,16 @@ void etp_ab_grade(const etp_ab_session *s, etp_ab *out)
         out->judged.grade = "D";
         out->judged.grade_reason = reason_of_recordings(s);
     } else {
-        c = of_session(ab);
+        // Session, day, machine and settings are the same by construction.
+        common j = {SAME, SAME, SAME, SAME, SAME, SAME, SAME};
+        for (size_t i = 1; i < ab->n_arms; i++) {
+            const etp_ab_arm *a = &ab->arms[0], *b = &ab->arms[i];
+            j.binary = both(j.binary, same_text(etp_str_from(a->runner_sha256),
+                                                etp_str_from(b->runner_sha256)));
+            j.model = both(j.model, a->model == b->model ? SAME : DIFFERENT);
+            j.threads = both(j.threads, a->threads == b->threads ? SAME : DIFFERENT);
+        }
+        c = j;
         bool nameless = lacks_names(ab, &s->run);
         const char *pairs = etp_if(ab->n_arms > 1, ", paired launches");
         out->judged.grade = "C";
@@ -230,5 +208,17 @@ void etp_ab_grade(const etp_ab_session *s, etp_ab *out)
                                  etp_if(nameless, WITHOUT_NAMES));
         }
     }
-    note_facts(out, &c);
+    static const char *const k_words[] = {NULL, "same", "different"};
+    const etp_detail facts[] = {
+        {"session",  k_words[c.session] },
+        {"binary",   k_words[c.binary]  },
+        {"day",      k_words[c.day]     },
+        {"machine",  k_words[c.machine] },
+        {"model",    k_words[c.model]   },
+        {"threads",  k_words[c.threads] },
+        {"settings", k_words[c.settings]},
+    };
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
+        out->judged.grade_facts[out->judged.n_grade_facts++] = facts[i];
+    }
 }

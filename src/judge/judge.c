@@ -162,32 +162,6 @@ static void portable_finding(const etp_ab_session *s, etp_ab_findings *to)
                   ab->arms[arm].measured, was);
 }
 
-// A cache that falls back to the heap looks like a model that is simply larger.
-static void cache_findings(const etp_ab_session *s, etp_ab_findings *to)
-{
-    for (size_t a = 0; a < s->ab.n_arms; a++) {
-        const etp_ab_arm *arm = &s->ab.arms[a];
-        if (arm->cache <= ETP_CACHE_OFF || arm->memory.code == 0 || arm->memory.cache > 0) {
-            continue;
-        }
-        ETP_FIND(to, ETP_FINDING_PACKED_CACHE, ETP_SEVERITY_WARN, "environment.jsonl",
-                 "%s: the cache of packed weights is not used: no page of its file is "
-                 "resident, so the weights are on the heap. XNNPACK caches weights that "
-                 "the program names ('etprof inspect': named data)",
-                 arm->measured);
-    }
-}
-
-static void lost_findings(const etp_ab_session *s, etp_ab_findings *to)
-{
-    for (size_t i = 0; i < s->ab.lost.n; i++) {
-        const etp_ab_lost *l = &s->ab.lost.items[i];
-        ETP_FIND(to, ETP_FINDING_LOST, l->recovered ? ETP_SEVERITY_WARN : ETP_SEVERITY_BAD,
-                 "manifest.json", "%s, block %u: %s%s", l->arm, l->block, l->text,
-                 etp_if(l->recovered, " (repeated)"));
-    }
-}
-
 // An arm that fails where the others do not says something about that arm: its level, its model.
 // Launches that were repeated and worked are no failure: they were recovered.
 static void arm_fails_finding(const etp_ab_session *s, etp_ab_findings *to)
@@ -383,8 +357,24 @@ static etp_status judge(const etp_ab_session *s, etp_ab *out)
     etp_ab_hook_findings(s, to);
     arm_fails_finding(s, to);
     note_findings(s, to);
-    lost_findings(s, to);
-    cache_findings(s, to);
+    for (size_t i = 0; i < s->ab.lost.n; i++) {
+        const etp_ab_lost *l = &s->ab.lost.items[i];
+        ETP_FIND(to, ETP_FINDING_LOST, l->recovered ? ETP_SEVERITY_WARN : ETP_SEVERITY_BAD,
+                 "manifest.json", "%s, block %u: %s%s", l->arm, l->block, l->text,
+                 etp_if(l->recovered, " (repeated)"));
+    }
+    // A cache that falls back to the heap looks like a model that is simply larger.
+    for (size_t a = 0; a < s->ab.n_arms; a++) {
+        const etp_ab_arm *arm = &s->ab.arms[a];
+        if (arm->cache <= ETP_CACHE_OFF || arm->memory.code == 0 || arm->memory.cache > 0) {
+            continue;
+        }
+        ETP_FIND(to, ETP_FINDING_PACKED_CACHE, ETP_SEVERITY_WARN, "environment.jsonl",
+                 "%s: the cache of packed weights is not used: no page of its file is "
+                 "resident, so the weights are on the heap. XNNPACK caches weights that "
+                 "the program names ('etprof inspect': named data)",
+                 arm->measured);
+    }
     etp_ab_packing_finding(s, to);
     rank(&s->ab, to);
     etp_ab_weigh_causes(s, out);

@@ -39,36 +39,6 @@ static etp_status load(etp_ab_session *s, const etp_ab_described *described,
 
 // ---- run folder ----
 
-// Comparisons, and what else is known of the times; after what decides whether these are given.
-// OTHERWISE is why a pair of arms of a larger answer is withheld there: the pair must not give what
-// the whole does not.
-static etp_status compare_times(etp_ab_session *s, etp_withheld otherwise, etp_error *err)
-{
-    etp_ab *ab = &s->ab;
-    etp_ab_comparison *comparisons = NULL;
-    if (s->has_stats) {
-        ab->comparisons = comparisons = etp_ab_compare_times(s, otherwise);
-        ab->n_comparisons = s->stats.n_comparisons;
-    }
-    etp_ab_take_extra_ratios(s, s->arms, comparisons);
-    for (size_t i = 0; i < ab->n_comparisons; i++) {
-        comparisons[i].sustained = etp_ab_sustained_of(s, &comparisons[i]);
-    }
-    int64_t *call_overhead_ns = ETP_NEW_ARRAY(&s->arena, int64_t, ab->n_arms + 1);
-    etp_ab_take_ends(s, call_overhead_ns);
-    bool counted = s->has_stats && !ab->emulated;
-    if (counted) {
-        ETP_TRY(etp_counters_build(&s->run, &s->stats, &s->arena, &ab->counters, err));
-    }
-    for (uint32_t a = 0; a < ab->n_arms; a++) {
-        s->arms[a].call_overhead_ns = call_overhead_ns[a];
-        if (counted) {
-            ETP_TRY(etp_ab_drift_of(s, a, &s->arms[a], err));
-        }
-    }
-    return ETP_OK;
-}
-
 static bool is_pair(const etp_ab_options *options)
 {
     return options->part.whole && !options->part.is_phase;
@@ -86,16 +56,6 @@ static etp_status read_run(const char *dir, const etp_ab_options *options, etp_a
     // The folder's run is read once more for each phase: each is an answer with an arena of its
     // own.
     return etp_ab_open_phase(&whole, options, arena, out, err);
-}
-
-static etp_status take_statistics(etp_ab_session *s, const etp_ab_options *options, etp_error *err)
-{
-    ETP_TRY(etp_ab_run_statistics(s, options->margin, options->part.whole, &s->stats, &s->has_stats,
-                                  err));
-    if (s->has_stats) {
-        etp_ab_take_statistics(s, s->arms, &s->ab);
-    }
-    return ETP_OK;
 }
 
 // What is explained are raw files: one that was changed afterwards says what somebody wants.
@@ -130,10 +90,39 @@ static etp_status open_run(etp_ab_session *s, const char *dir, const etp_ab_opti
         ETP_TRY(notice_altered(s, &s->run, err));
     }
     ETP_TRY(load(s, &described, options, err));
-    ETP_TRY(take_statistics(s, options, err));
+    ETP_TRY(etp_ab_run_statistics(s, options->margin, options->part.whole, &s->stats, &s->has_stats,
+                                  err));
+    if (s->has_stats) {
+        etp_ab_take_statistics(s, s->arms, &s->ab);
+    }
     ETP_TRY(etp_ab_take_launches(s, &s->run, ETP_NO_INDEX, 0, &s->noticed, s->arms, err));
     ETP_TRY(etp_ab_compare_outputs(s, &s->noticed, s->arms, &s->ab.correctness, err));
-    ETP_TRY(compare_times(s, options->part.withheld, err));
+    // Comparisons, and what else is known of the times; after what decides whether these are given.
+    // OTHERWISE is why a pair of arms of a larger answer is withheld there: the pair must not give
+    // what the whole does not.
+    const etp_withheld otherwise = options->part.withheld;
+    etp_ab *ab = &s->ab;
+    etp_ab_comparison *comparisons = NULL;
+    if (s->has_stats) {
+        ab->comparisons = comparisons = etp_ab_compare_times(s, otherwise);
+        ab->n_comparisons = s->stats.n_comparisons;
+    }
+    etp_ab_take_extra_ratios(s, s->arms, comparisons);
+    for (size_t i = 0; i < ab->n_comparisons; i++) {
+        comparisons[i].sustained = etp_ab_sustained_of(s, &comparisons[i]);
+    }
+    int64_t *call_overhead_ns = ETP_NEW_ARRAY(&s->arena, int64_t, ab->n_arms + 1);
+    etp_ab_take_ends(s, call_overhead_ns);
+    bool counted = s->has_stats && !ab->emulated;
+    if (counted) {
+        ETP_TRY(etp_counters_build(&s->run, &s->stats, &s->arena, &ab->counters, err));
+    }
+    for (uint32_t a = 0; a < ab->n_arms; a++) {
+        s->arms[a].call_overhead_ns = call_overhead_ns[a];
+        if (counted) {
+            ETP_TRY(etp_ab_drift_of(s, a, &s->arms[a], err));
+        }
+    }
     etp_ab_take_environment(&s->run, &s->ab);
     return ETP_OK;
 }
@@ -348,9 +337,35 @@ static etp_status compare_within(etp_ab_session *s, const etp_ab_options *option
     return ETP_OK;
 }
 
-// The one who writes into the answer: what reads it gets it const.
-static etp_status explain(etp_ab_session *s, const etp_ab_options *options, etp_error *err)
+static etp_status answer(etp_ab_session *s, const char *const *paths, size_t n_paths,
+                         const etp_ab_options *options, etp_error *err)
 {
+    etp_ab_options of_pair = *options;
+    s->two_sides = options->two_sides;
+    if (options->two_sides) {
+        ETP_TRY(etp_ab_open_sides(&s->arena, paths, s->sides, err));
+        ETP_TRY(pair_of_sides(s, options, &of_pair, err));
+    }
+    const bool pair = options->two_sides && of_pair.part.whole;
+    if (pair) {
+        of_pair.two_sides = false;
+        options = &of_pair;
+    }
+    const char *dir = pair ? s->sides[0].dir : paths[0];
+    ETP_TRY(!options->two_sides && (pair || (n_paths == 1 && etp_run_is(dir)))
+                ? open_run(s, dir, options, err)
+                : open_bare(s, paths, n_paths, options, err));
+    if (pair) { // its rows are numbered for these two arms: the folder's are others
+        s->ab.both_of = s->ab.dir;
+        s->ab.dir = NULL;
+    }
+    if (s->has_run && s->run.phases.n > 0 && s->run.arms.n > 0) {
+        // Which phase this is: what is proposed asks for it.
+        etp_ab_phase *own = ETP_NEW(&s->arena, etp_ab_phase);
+        describe_phase(s, s->run.arms.items[0].phase, own);
+        s->ab.phase = own;
+    }
+    // The one who writes into the answer: what reads it gets it const.
     etp_ab *ab = &s->ab;
     const char *const *names = etp_ab_arm_names(ab);
     for (size_t a = 0; a < ab->n_arms; a++) {
@@ -388,38 +403,7 @@ static etp_status explain(etp_ab_session *s, const etp_ab_options *options, etp_
         operators[i].why = etp_ab_why(ab, &ab->operators[i]);
     }
     etp_ab_find_load_fixes(ab, ab);
-    return etp_ab_next_fixes(ab, ab, err);
-}
-
-static etp_status answer(etp_ab_session *s, const char *const *paths, size_t n_paths,
-                         const etp_ab_options *options, etp_error *err)
-{
-    etp_ab_options of_pair = *options;
-    s->two_sides = options->two_sides;
-    if (options->two_sides) {
-        ETP_TRY(etp_ab_open_sides(&s->arena, paths, s->sides, err));
-        ETP_TRY(pair_of_sides(s, options, &of_pair, err));
-    }
-    const bool pair = options->two_sides && of_pair.part.whole;
-    if (pair) {
-        of_pair.two_sides = false;
-        options = &of_pair;
-    }
-    const char *dir = pair ? s->sides[0].dir : paths[0];
-    ETP_TRY(!options->two_sides && (pair || (n_paths == 1 && etp_run_is(dir)))
-                ? open_run(s, dir, options, err)
-                : open_bare(s, paths, n_paths, options, err));
-    if (pair) { // its rows are numbered for these two arms: the folder's are others
-        s->ab.both_of = s->ab.dir;
-        s->ab.dir = NULL;
-    }
-    if (s->has_run && s->run.phases.n > 0 && s->run.arms.n > 0) {
-        // Which phase this is: what is proposed asks for it.
-        etp_ab_phase *own = ETP_NEW(&s->arena, etp_ab_phase);
-        describe_phase(s, s->run.arms.items[0].phase, own);
-        s->ab.phase = own;
-    }
-    ETP_TRY(explain(s, options, err));
+    ETP_TRY(etp_ab_next_fixes(ab, ab, err));
     ETP_TRY(open_phases(s, options, err));
     return etp_ab_judge(s, &s->ab, err);
 }

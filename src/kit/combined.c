@@ -63,45 +63,6 @@ static const char *name_by(const etp_ab *ab, int rule, etp_arena *arena)
 // Of name_by. The last two give one name of the folder's path, and two.
 enum { RULES = 7 };
 
-static size_t told_apart(const char *const *names, size_t n)
-{
-    size_t different = 0;
-    for (size_t i = 0; i < n; i++) {
-        bool taken = false;
-        for (size_t k = 0; k < i; k++) {
-            taken = taken || strcmp(names[i], names[k]) == 0;
-        }
-        different += !taken;
-    }
-    return different;
-}
-
-// The first rule that tells all runs apart, else the first of those that tell the most apart.
-static void name_runs(const etp_ab *const *answers, struct etp_ab_view *views, etp_combined *out)
-{
-    size_t n = out->runs.n, most = 0;
-    const char **names = ETP_NEW_ARRAY(out->arena, const char *, n);
-    const char **best = ETP_NEW_ARRAY(out->arena, const char *, n);
-    for (int rule = 0; rule < RULES && most < n; rule++) {
-        for (size_t i = 0; i < n; i++) {
-            names[i] = name_by(answers[i], rule, out->arena);
-        }
-        size_t different = told_apart(names, n);
-        if (different > most) {
-            most = different;
-            memcpy(best, names, n * sizeof *best);
-        }
-    }
-    for (size_t i = 0; i < n; i++) { // one folder twice: by place
-        bool taken = false;
-        for (size_t k = 0; k < n; k++) {
-            taken = taken || (k != i && strcmp(best[i], best[k]) == 0);
-        }
-        views[i].run =
-            taken ? etp_arena_printf(out->arena, "%s, run %zu", best[i], i + 1) : best[i];
-    }
-}
-
 // ---- like for like ----
 
 static void note(etp_combined *c, const char *text)
@@ -124,42 +85,6 @@ static const char *first_sha(const etp_ab *ab)
 static uint32_t threads_of(const etp_ab *ab)
 {
     return ab->n_arms ? ab->arms[ab->bottleneck_arm].threads : 0;
-}
-
-// Each run is held against the first: of two runs that differ at least one differs from it.
-// The first of the three sentences on models that is true is enough.
-static void compare_runs(etp_combined *c)
-{
-    const struct etp_ab_view *v = c->runs.items;
-    bool models = false, titles = false, versions = false, threads = false, bare = v[0].ab->bare;
-    for (size_t i = 1; i < c->runs.n; i++) {
-        bare = bare || v[i].ab->bare;
-        titles = titles || !same_text(v[i].ab->title, v[0].ab->title);
-        models = models || !same_text(first_sha(v[i].ab), first_sha(v[0].ab));
-        versions = versions || !same_text(v[i].ab->executorch_sha, v[0].ab->executorch_sha);
-        threads = threads || threads_of(v[i].ab) != threads_of(v[0].ab);
-    }
-    if (bare) {
-        note(c, "recordings alone do not say of which model, build and threads they are");
-    } else if (titles) {
-        note(c, "the runs are of different models");
-    } else if (models) {
-        note(c, "the runs are of different files of the model: exported differently, or one is "
-                "unknown");
-    }
-    if (versions && !bare) {
-        note(c, "the runs used different revisions of ExecuTorch, or one is unknown");
-    }
-    if (threads && !bare) {
-        note(c, "the runs used different numbers of threads, or one is unknown");
-    }
-    for (size_t i = 0; i < c->runs.n; i++) {
-        if (v[i].ab->emulated) {
-            note(c, etp_arena_printf(c->arena,
-                                     "%s: times of an emulator; they say nothing about speed",
-                                     v[i].run));
-        }
-    }
 }
 
 // "N1 of mac = N2 of android" for one fix of run RUN, when other runs want it too and none before
@@ -288,9 +213,68 @@ static etp_status build(const etp_ab *const *answers, size_t n, const char *titl
         views[i].ab = answers[i];
         views[i].scope = etp_arena_printf(arena, "run-%zu", i + 1);
     }
-    name_runs(answers, views, out);
+    // The first rule that tells all runs apart, else the first of those that tell the most apart.
+    size_t count = out->runs.n, most = 0;
+    const char **names = ETP_NEW_ARRAY(out->arena, const char *, count);
+    const char **best = ETP_NEW_ARRAY(out->arena, const char *, count);
+    for (int rule = 0; rule < RULES && most < count; rule++) {
+        for (size_t i = 0; i < count; i++) {
+            names[i] = name_by(answers[i], rule, out->arena);
+        }
+        size_t different = 0;
+        for (size_t i = 0; i < count; i++) {
+            bool taken = false;
+            for (size_t k = 0; k < i; k++) {
+                taken = taken || strcmp(names[i], names[k]) == 0;
+            }
+            different += !taken;
+        }
+        if (different > most) {
+            most = different;
+            memcpy(best, names, count * sizeof *best);
+        }
+    }
+    for (size_t i = 0; i < count; i++) { // one folder twice: by place
+        bool taken = false;
+        for (size_t k = 0; k < count; k++) {
+            taken = taken || (k != i && strcmp(best[i], best[k]) == 0);
+        }
+        views[i].run =
+            taken ? etp_arena_printf(out->arena, "%s, run %zu", best[i], i + 1) : best[i];
+    }
     out->phases = phases_of(out);
-    compare_runs(out);
+    // Each run is held against the first: of two runs that differ at least one differs from it.
+    // The first of the three sentences on models that is true is enough.
+    const struct etp_ab_view *v = out->runs.items;
+    bool models = false, titles = false, versions = false, threads = false, bare = v[0].ab->bare;
+    for (size_t i = 1; i < out->runs.n; i++) {
+        bare = bare || v[i].ab->bare;
+        titles = titles || !same_text(v[i].ab->title, v[0].ab->title);
+        models = models || !same_text(first_sha(v[i].ab), first_sha(v[0].ab));
+        versions = versions || !same_text(v[i].ab->executorch_sha, v[0].ab->executorch_sha);
+        threads = threads || threads_of(v[i].ab) != threads_of(v[0].ab);
+    }
+    if (bare) {
+        note(out, "recordings alone do not say of which model, build and threads they are");
+    } else if (titles) {
+        note(out, "the runs are of different models");
+    } else if (models) {
+        note(out, "the runs are of different files of the model: exported differently, or one is "
+                  "unknown");
+    }
+    if (versions && !bare) {
+        note(out, "the runs used different revisions of ExecuTorch, or one is unknown");
+    }
+    if (threads && !bare) {
+        note(out, "the runs used different numbers of threads, or one is unknown");
+    }
+    for (size_t i = 0; i < out->runs.n; i++) {
+        if (v[i].ab->emulated) {
+            note(out, etp_arena_printf(out->arena,
+                                       "%s: times of an emulator; they say nothing about speed",
+                                       v[i].run));
+        }
+    }
     common_fixes(out);
     out->title = title ? title : title_of(out);
     return ETP_OK;
@@ -353,42 +337,6 @@ static void what_ran(const etp_combined *c, etp_report *r, etp_arena *arena)
     }
 }
 
-static void latency(const etp_combined *c, etp_report *r)
-{
-    etp_report_section(r, 1, "latency-section", "Latency");
-    etp_ab_latency_chart(&c->phases, r);
-    etp_ab_latency_table(&c->phases, r);
-}
-
-static void shifts(const etp_combined *c, etp_report *r)
-{
-    for (size_t i = 0; i < c->phases.n; i++) {
-        const etp_ab *ab = c->phases.items[i].ab;
-        if (etp_ab_told(ab, 0) && ab->ledgers[0].n) {
-            etp_ab_shift_key(ab, 0, etp_report_keys(r, c->phases.items[i].run));
-        }
-    }
-}
-
-static void proofs(const etp_combined *c, etp_report *r, etp_arena *arena)
-{
-    etp_report_section(r, 1, "evidence", "Evidence");
-    etp_report_section_is_detail(r);
-    for (size_t i = 0; i < c->runs.n; i++) {
-        const etp_ab *ab = c->runs.items[i].ab;
-        etp_report_scope(r, c->runs.items[i].scope, NULL);
-        etp_keys *keys = etp_report_keys(r, c->runs.items[i].run);
-        etp_keys_add(keys, ETP_PLAIN, "grade", "%s: %s", ab->judged.grade, ab->judged.grade_reason);
-        etp_ab_proof_keys(ab, keys, arena);
-        for (size_t f = 0; f < ab->judged.findings.n; f++) {
-            bool bad = ab->judged.findings.items[f].severity == ETP_SEVERITY_BAD;
-            etp_keys_add(keys, bad ? ETP_BAD : ETP_INFO, ab->judged.findings.items[f].id, "%s",
-                         ab->judged.findings.items[f].text);
-        }
-    }
-    etp_report_scope(r, NULL, NULL);
-}
-
 static const char *whole_command(const struct etp_ab_view *v, etp_arena *arena)
 {
     const etp_ab *ab = v->ab;
@@ -436,18 +384,39 @@ const etp_report *etp_combined_report(const etp_combined *c, etp_arena *arena)
                         names.failed ? "" : etp_strbuf_str(&names).ptr);
     etp_ab_page_actions(&c->phases, r, arena);
     what_ran(c, r, arena);
-    latency(c, r);
+    etp_report_section(r, 1, "latency-section", "Latency");
+    etp_ab_latency_chart(&c->phases, r);
+    etp_ab_latency_table(&c->phases, r);
     etp_report_section(r, 1, "categories", "Where the time goes");
     etp_chart_only_names(etp_ab_breakdown_chart(&c->phases, r));
     etp_ab_category_table(&c->phases, r);
     etp_report_medium(r, ETP_OFF_PAGE); // on the page of each run
-    shifts(c, r);
+    for (size_t i = 0; i < c->phases.n; i++) {
+        const etp_ab *ab = c->phases.items[i].ab;
+        if (etp_ab_told(ab, 0) && ab->ledgers[0].n) {
+            etp_ab_shift_key(ab, 0, etp_report_keys(r, c->phases.items[i].run));
+        }
+    }
     etp_ab_hot_section(&c->phases, r, arena);
     etp_ab_split_section(&c->phases, r, arena);
     etp_ab_kernel_section(&c->phases, r, arena);
     etp_ab_fix_section(&c->phases, r);
     parts(c, r, arena);
-    proofs(c, r, arena);
+    etp_report_section(r, 1, "evidence", "Evidence");
+    etp_report_section_is_detail(r);
+    for (size_t i = 0; i < c->runs.n; i++) {
+        const etp_ab *ab = c->runs.items[i].ab;
+        etp_report_scope(r, c->runs.items[i].scope, NULL);
+        etp_keys *keys = etp_report_keys(r, c->runs.items[i].run);
+        etp_keys_add(keys, ETP_PLAIN, "grade", "%s: %s", ab->judged.grade, ab->judged.grade_reason);
+        etp_ab_proof_keys(ab, keys, arena);
+        for (size_t f = 0; f < ab->judged.findings.n; f++) {
+            bool bad = ab->judged.findings.items[f].severity == ETP_SEVERITY_BAD;
+            etp_keys_add(keys, bad ? ETP_BAD : ETP_INFO, ab->judged.findings.items[f].id, "%s",
+                         ab->judged.findings.items[f].text);
+        }
+    }
+    etp_report_scope(r, NULL, NULL);
     etp_report_medium(r, ETP_ON_PAGE);
     etp_ab_drawers(&c->phases, r, arena);
     return r;

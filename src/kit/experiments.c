@@ -87,25 +87,6 @@ etp_status etp_kit_category_summary(const etp_kit *kit, const etp_kit_arm *none,
 
 // ---- operators ----
 
-static void operator_line(const etp_kit_arm *arm, uint32_t index, etp_sink *s)
-{
-    const etp_profile_row *row = &arm->arm->profile->rows[index];
-    etp_category c = row->parsed.category;
-    int64_t ns = arm->mean.row_ns[index];
-    etp_csv_text(s, row->name, ',');
-    etp_sink_printf(s, ",%s", etp_category_name(c));
-    etp_kit_put_ms(s, row->all_ns);
-    etp_kit_put_ms(s, ns);
-    etp_kit_put_ratio(s, percent_of(arm, ns));
-    etp_sink_printf(s, ",%llu", (unsigned long long)row->calls);
-    put_experiment(s, arm);
-    etp_sink_printf(s, ",%s,%lld,%ld,%ld,%lu,%s", etp_kit_category_name(etp_kit_category_of(c)),
-                    (long long)ns, (long)row->chain, (long)row->instruction,
-                    (unsigned long)row->occurrence, etp_row_kind_name(row->kind));
-    etp_kit_put_backend(s, arm, row->delegated);
-    etp_sink_char(s, '\n');
-}
-
 // What the kit has no group for.
 static bool is_other(etp_category c)
 {
@@ -133,7 +114,23 @@ static void arm_operators(const etp_kit_arm *arm, bool others, size_t limit, etp
     }
     qsort(order, n, sizeof *order, slowest_first);
     for (size_t i = 0; i < n && i < limit; i++) {
-        operator_line(arm, order[i].index, sink);
+        const uint32_t index = order[i].index;
+        const etp_profile_row *row = &arm->arm->profile->rows[index];
+        etp_category c = row->parsed.category;
+        int64_t ns = arm->mean.row_ns[index];
+        etp_csv_text(sink, row->name, ',');
+        etp_sink_printf(sink, ",%s", etp_category_name(c));
+        etp_kit_put_ms(sink, row->all_ns);
+        etp_kit_put_ms(sink, ns);
+        etp_kit_put_ratio(sink, percent_of(arm, ns));
+        etp_sink_printf(sink, ",%llu", (unsigned long long)row->calls);
+        put_experiment(sink, arm);
+        etp_sink_printf(sink, ",%s,%lld,%ld,%ld,%lu,%s",
+                        etp_kit_category_name(etp_kit_category_of(c)), (long long)ns,
+                        (long)row->chain, (long)row->instruction, (unsigned long)row->occurrence,
+                        etp_row_kind_name(row->kind));
+        etp_kit_put_backend(sink, arm, row->delegated);
+        etp_sink_char(sink, '\n');
     }
 }
 
@@ -220,33 +217,6 @@ static void put_named(etp_sink *sink, const etp_kit_arm *arm, const char *suffix
     etp_kit_put_text(sink, etp_str_from(name));
 }
 
-// The kit's columns stand for the baseline and the first candidate; every further candidate adds
-// three of its own.
-static void comparison_header(const etp_kit *kit, etp_sink *sink, etp_arena *scratch)
-{
-    const etp_kit_arm *base = &kit->arms[0];
-    etp_sink_z(sink, "category");
-    put_named(sink, base, "_ms", scratch);
-    put_named(sink, &kit->arms[1], "_ms", scratch);
-    etp_sink_z(sink, ",speedup");
-    put_named(sink, base, "_pct", scratch);
-    put_named(sink, &kit->arms[1], "_pct", scratch);
-    for (size_t i = 2; i < kit->n_arms; i++) {
-        put_named(sink, &kit->arms[i], "_ms", scratch);
-        put_named(sink, &kit->arms[i], "_speedup", scratch);
-        put_named(sink, &kit->arms[i], "_pct", scratch);
-    }
-    etp_sink_z(sink, ",five");
-    for (size_t i = 0; i < kit->n_arms; i++) {
-        put_named(sink, &kit->arms[i], "_ns", scratch);
-    }
-    etp_sink_z(sink, ",average");
-    for (size_t i = 0; i < kit->n_arms; i++) {
-        put_named(sink, &kit->arms[i], "_level", scratch);
-    }
-    etp_sink_char(sink, '\n');
-}
-
 // All columns are the answer's, of the executions around the median: a mean of all holds those
 // that other programs cut, and two such means make a ratio that the answer's interval excludes.
 static void put_ms(const etp_kit_arm *arm, const etp_ab_category *c, etp_sink *sink)
@@ -299,7 +269,29 @@ etp_status etp_kit_comparison(const etp_kit *kit, const etp_kit_arm *none, etp_s
                               etp_arena *scratch, etp_error *err)
 {
     (void)none, (void)err;
-    comparison_header(kit, sink, scratch);
+    // The kit's columns stand for the baseline and the first candidate; every further candidate
+    // adds three of its own.
+    const etp_kit_arm *base = &kit->arms[0];
+    etp_sink_z(sink, "category");
+    put_named(sink, base, "_ms", scratch);
+    put_named(sink, &kit->arms[1], "_ms", scratch);
+    etp_sink_z(sink, ",speedup");
+    put_named(sink, base, "_pct", scratch);
+    put_named(sink, &kit->arms[1], "_pct", scratch);
+    for (size_t i = 2; i < kit->n_arms; i++) {
+        put_named(sink, &kit->arms[i], "_ms", scratch);
+        put_named(sink, &kit->arms[i], "_speedup", scratch);
+        put_named(sink, &kit->arms[i], "_pct", scratch);
+    }
+    etp_sink_z(sink, ",five");
+    for (size_t i = 0; i < kit->n_arms; i++) {
+        put_named(sink, &kit->arms[i], "_ns", scratch);
+    }
+    etp_sink_z(sink, ",average");
+    for (size_t i = 0; i < kit->n_arms; i++) {
+        put_named(sink, &kit->arms[i], "_level", scratch);
+    }
+    etp_sink_char(sink, '\n');
     for (size_t i = 0; i < kit->ab->n_categories; i++) {
         comparison_line(kit, &kit->ab->categories[i], sink);
     }

@@ -50,25 +50,6 @@ static bool stem_taken(const etp_kit *kit, const char *folder, const char *stem)
     return false;
 }
 
-// In a run folder names are those of the recordings, for which the manifest has a prefix. Bare
-// dumps may have one name in different folders; the second then gets "~2".
-static void name_arm(etp_kit *kit, etp_kit_arm *arm)
-{
-    const etp_ab_arm *a = arm->arm;
-    etp_str wanted = etp_str_from(ETP_OR(a->full_name, a->name));
-    arm->folder = "";
-    if (kit->run) {
-        wanted = kit->run->arms.items[arm->index].prefix;
-        arm->folder = etp_arena_printf(kit->arena, "%s/", a->name);
-    }
-    const char *plain = safe_name(wanted, kit->arena), *stem = plain;
-    for (unsigned k = 2; stem_taken(kit, arm->folder, stem); k++) {
-        stem = etp_arena_printf(kit->arena, "%s~%u", plain, k);
-    }
-    arm->stem = stem;
-    arm->model_id = ETP_OR(kit->options->model_id, stem);
-}
-
 // What the full names of bare dumps have in common, without a separator at its end.
 // Cut back to a whole word: of "model_on" and "model_off" that is "model", not "model_o".
 static etp_str common_stem(const etp_ab *ab)
@@ -96,38 +77,12 @@ static etp_str common_stem(const etp_ab *ab)
     return s.len ? s : ETP_STR("dumps");
 }
 
-static void name_tables(etp_kit *kit)
-{
-    etp_str stem = kit->run ? etp_str_from(kit->ab->title) : common_stem(kit->ab);
-    kit->stem = safe_name(stem, kit->arena);
-    kit->model = kit->run ? safe_name(etp_run_model_name(stem), kit->arena) : kit->stem;
-}
-
 // ---- the session by experiment ----
 
 static int by_block(const void *pa, const void *pb)
 {
     const etp_ab_dump *const *a = pa, *const *b = pb;
     return ETP_ORDER((*a)->block, (*b)->block);
-}
-
-static void take_dumps(etp_kit *kit, etp_kit_arm *arm)
-{
-    const etp_ab_session *s = kit->session;
-    arm->dumps = ETP_NEW_ARRAY(kit->arena, const etp_ab_dump *, s->dumps.n);
-    arm->dump_names = ETP_NEW_ARRAY(kit->arena, const char *, s->dumps.n);
-    for (size_t i = 0; i < s->dumps.n; i++) {
-        if (s->dumps.items[i].arm == arm->index && s->dumps.items[i].trace) {
-            arm->dumps[arm->n_dumps++] = &s->dumps.items[i];
-        }
-    }
-    // The profile has its dumps in this order, too: its figures of one are asked for by this place.
-    qsort(arm->dumps, arm->n_dumps, sizeof *arm->dumps, by_block);
-    for (size_t d = 0; d < arm->n_dumps; d++) {
-        const char *name = etp_path_name(arm->dumps[d]->path);
-        arm->dump_names[d] =
-            kit->run ? etp_arena_printf(kit->arena, "%s%s", arm->folder, name) : name;
-    }
 }
 
 // Without a file behind the trace there is no order over its blocks.
@@ -199,8 +154,37 @@ static etp_status take_arms(etp_kit *kit, etp_error *err)
         arm->index = ab->shown[i];
         arm->arm = &ab->arms[arm->index];
         arm->delegate = etp_kit_delegate_of(arm->arm->profile);
-        name_arm(kit, arm);
-        take_dumps(kit, arm);
+        // In a run folder names are those of the recordings, for which the manifest has a prefix.
+        // Bare dumps may have one name in different folders; the second then gets "~2".
+        const etp_ab_arm *a = arm->arm;
+        etp_str wanted = etp_str_from(ETP_OR(a->full_name, a->name));
+        arm->folder = "";
+        if (kit->run) {
+            wanted = kit->run->arms.items[arm->index].prefix;
+            arm->folder = etp_arena_printf(kit->arena, "%s/", a->name);
+        }
+        const char *plain = safe_name(wanted, kit->arena), *stem = plain;
+        for (unsigned k = 2; stem_taken(kit, arm->folder, stem); k++) {
+            stem = etp_arena_printf(kit->arena, "%s~%u", plain, k);
+        }
+        arm->stem = stem;
+        arm->model_id = ETP_OR(kit->options->model_id, stem);
+        const etp_ab_session *s = kit->session;
+        arm->dumps = ETP_NEW_ARRAY(kit->arena, const etp_ab_dump *, s->dumps.n);
+        arm->dump_names = ETP_NEW_ARRAY(kit->arena, const char *, s->dumps.n);
+        for (size_t j = 0; j < s->dumps.n; j++) {
+            if (s->dumps.items[j].arm == arm->index && s->dumps.items[j].trace) {
+                arm->dumps[arm->n_dumps++] = &s->dumps.items[j];
+            }
+        }
+        // The profile has its dumps in this order, too: its figures of one are asked for by this
+        // place.
+        qsort(arm->dumps, arm->n_dumps, sizeof *arm->dumps, by_block);
+        for (size_t d = 0; d < arm->n_dumps; d++) {
+            const char *name = etp_path_name(arm->dumps[d]->path);
+            arm->dump_names[d] =
+                kit->run ? etp_arena_printf(kit->arena, "%s%s", arm->folder, name) : name;
+        }
         take_latencies(kit, arm);
         take_samples(kit, arm);
         ETP_TRY(etp_means_of(arm->arm->profile, ETP_MEANS_ALL_DUMPS, kit->arena, &arm->mean, err));
@@ -280,23 +264,6 @@ static etp_status render(etp_kit *kit, const char *name, etp_kit_render *content
     // analysis_summary.json lists them.
     if (!kit->extra && etp_str_ends(etp_str_from(name), ETP_STR(".csv"))) {
         ETP_ADD(kit->arena, &kit->csv_files, name);
-    }
-    return ETP_OK;
-}
-
-// Flat, and in a folder per experiment when there is a run folder to take after.
-// In the session's own folder they are there, and whoever records a file makes what is missing.
-static etp_status make_folders(const etp_kit *kit, etp_error *err)
-{
-    if (!kit->deriving) {
-        ETP_TRY(etp_os_mkdirs(kit->dir, err));
-    }
-    for (size_t i = 0; i < kit->n_arms && !kit->deriving; i++) {
-        if (kit->arms[i].folder[0]) {
-            etp_str folder = etp_str_from(kit->arms[i].folder);
-            const char *path = etp_run_path(kit->arena, kit->dir, folder);
-            ETP_TRY(etp_os_mkdirs(path, err));
-        }
     }
     return ETP_OK;
 }
@@ -397,15 +364,34 @@ static etp_status write_documents(etp_kit *kit, etp_error *err)
     return render(kit, "analysis_summary.json", etp_kit_analysis_summary, NULL, err);
 }
 
-static etp_status write_all(etp_kit *kit, etp_error *err)
+// The phase of SESSION, called NAME when it is not the first.
+static etp_status write_phase(const etp_ab_session *session, const char *name, etp_kit *kit,
+                              etp_error *err)
 {
+    kit->session = session;
+    kit->ab = etp_ab_answer(session);
+    kit->run = etp_ab_run(session);
+    kit->phase = name ? etp_ab_phase_file_word(name, kit->arena) : NULL;
     ETP_TRY(take_arms(kit, err));
-    name_tables(kit);
+    etp_str stem = kit->run ? etp_str_from(kit->ab->title) : common_stem(kit->ab);
+    kit->stem = safe_name(stem, kit->arena);
+    kit->model = kit->run ? safe_name(etp_run_model_name(stem), kit->arena) : kit->stem;
     if (kit->options->model_id && kit->n_arms != 1) {
         return etp_fail(err, ETP_USAGE, "one model id for %zu experiments; give one dump",
                         kit->n_arms);
     }
-    ETP_TRY(make_folders(kit, err));
+    // Flat, and in a folder per experiment when there is a run folder to take after.
+    // In the session's own folder they are there, and whoever records a file makes what is missing.
+    if (!kit->deriving) {
+        ETP_TRY(etp_os_mkdirs(kit->dir, err));
+    }
+    for (size_t i = 0; i < kit->n_arms && !kit->deriving; i++) {
+        if (kit->arms[i].folder[0]) {
+            etp_str folder = etp_str_from(kit->arms[i].folder);
+            const char *path = etp_run_path(kit->arena, kit->dir, folder);
+            ETP_TRY(etp_os_mkdirs(path, err));
+        }
+    }
     // What is left out here would need starts, or be a copy of the table it came from.
     if (of_tables(kit->session)) {
         return write_tables(kit, err);
@@ -424,33 +410,6 @@ static etp_status write_all(etp_kit *kit, etp_error *err)
     return render(kit, md, etp_kit_pipeline_md, NULL, err);
 }
 
-// A line per event and execution is ten times what the recordings take, so a run folder has those
-// tables when its session was asked for plain files, or when it has them already.
-// An unreadable record is as none; running out of memory is not.
-static etp_status find_timelines(const etp_run *run, etp_arena *arena, bool *out, etp_error *err)
-{
-    etp_run_derived derived = {0};
-    *out = run->settings.plain;
-    etp_status st =
-        *out ? ETP_OK
-             : etp_run_derived_read(etp_arena_strdup(arena, run->dir), arena, &derived, NULL);
-    for (size_t i = 0; st == ETP_OK && i < derived.n && !*out; i++) {
-        *out = etp_str_ends(derived.files[i].path, ETP_STR(ETP_KIT_TIMELINE_ALL));
-    }
-    return st == ETP_NOMEM ? etp_fail_nomem(err, ETP_RUN_DERIVED) : ETP_OK;
-}
-
-// The phase of SESSION, called NAME when it is not the first.
-static etp_status write_phase(const etp_ab_session *session, const char *name, etp_kit *kit,
-                              etp_error *err)
-{
-    kit->session = session;
-    kit->ab = etp_ab_answer(session);
-    kit->run = etp_ab_run(session);
-    kit->phase = name ? etp_ab_phase_file_word(name, kit->arena) : NULL;
-    return write_all(kit, err);
-}
-
 // What each phase has lasts to the end: the documents over all of them read it.
 static etp_status write_phases(const etp_ab_session *session, const etp_kit *common, bool always,
                                etp_error *err)
@@ -458,7 +417,19 @@ static etp_status write_phases(const etp_ab_session *session, const etp_kit *com
     etp_kit *kits = ETP_NEW_ARRAY(common->arena, etp_kit, session->n_later + 1);
     bool timelines = true;
     if (!always) {
-        ETP_TRY(find_timelines(etp_ab_run(session), common->arena, &timelines, err));
+        // A line per event and execution is ten times what the recordings take, so a run folder has
+        // those tables when its session was asked for plain files, or when it has them already. An
+        // unreadable record is as none; running out of memory is not.
+        const etp_run *run = etp_ab_run(session);
+        etp_run_derived derived = {0};
+        timelines = run->settings.plain;
+        etp_status st = timelines ? ETP_OK
+                                  : etp_run_derived_read(etp_arena_strdup(common->arena, run->dir),
+                                                         common->arena, &derived, NULL);
+        for (size_t i = 0; st == ETP_OK && i < derived.n && !timelines; i++) {
+            timelines = etp_str_ends(derived.files[i].path, ETP_STR(ETP_KIT_TIMELINE_ALL));
+        }
+        ETP_TRY(st == ETP_NOMEM ? etp_fail_nomem(err, ETP_RUN_DERIVED) : ETP_OK);
     }
     for (size_t i = 0; i <= session->n_later; i++) {
         kits[i] = *common;

@@ -368,16 +368,6 @@ static etp_status read_timeline(etp_kit_folder *f, etp_kit_unit *u, etp_error *e
     return take_profile(f, u, (const etp_trace *const *)lines->traces, lines->n, err);
 }
 
-// A file that is no JSON leaves the figures unknown.
-static etp_status read_robust(etp_kit_folder *f, etp_kit_unit *u, etp_error *err)
-{
-    json_t *doc = NULL;
-    ETP_TRY(etp_kit_json_load(etp_kit_folder_text(f, u->robust), f->arena, &doc, err));
-    u->reported_median_ms = etp_kit_json_number(doc, "median_ms");
-    json_decref(doc);
-    return ETP_OK;
-}
-
 // ---- pairs ----
 
 static const char *parent_of(etp_kit_folder *f, const etp_kit_unit *u)
@@ -394,24 +384,6 @@ static const char *parent_of(etp_kit_folder *f, const etp_kit_unit *u)
 static bool same_z(const char *a, const char *b)
 {
     return strcmp(ETP_OR(a, ""), ETP_OR(b, "")) == 0;
-}
-
-// Threads, model and place have to agree.
-static void find_pairs(etp_kit_folder *f)
-{
-    for (size_t i = 0; i < f->units.n; i++) {
-        const etp_kit_unit *off = &f->units.items[i];
-        for (size_t k = 0; k < f->units.n && off->side == ETP_KIT_OFF; k++) {
-            const etp_kit_unit *on = &f->units.items[k];
-            if (on->side != ETP_KIT_ON || on->threads != off->threads ||
-                !same_z(on->model, off->model) || !same_z(parent_of(f, on), parent_of(f, off)) ||
-                !(on->median_ns > 0) || !(off->median_ns > 0)) {
-                continue;
-            }
-            etp_kit_pair pair = {.off = i, .on = k, .ratio = off->median_ns / on->median_ns};
-            ETP_ADD(f->arena, &f->pairs, pair);
-        }
-    }
 }
 
 // The first experiment on and the first off, of one model, that say which kernels were registered.
@@ -465,20 +437,6 @@ static void take_date(etp_kit_folder *f, const json_t *doc)
     }
 }
 
-static etp_status find_dates(etp_kit_folder *f, etp_error *err)
-{
-    for (size_t i = 0; i < f->files.n; i++) {
-        json_t *doc = NULL;
-        if (ends(f->files.items[i], ".json")) {
-            ETP_TRY(
-                etp_kit_json_load(etp_kit_folder_text(f, f->files.items[i]), f->arena, &doc, err));
-            take_date(f, doc);
-            json_decref(doc);
-        }
-    }
-    return ETP_OK;
-}
-
 static etp_status open_folder(etp_kit_folder *out, etp_error *err)
 {
     ETP_TRY(walk(out, "", 0, err));
@@ -495,7 +453,11 @@ static etp_status open_folder(etp_kit_folder *out, etp_error *err)
             ETP_TRY(read_timeline(out, u, err));
         }
         if (u->robust) {
-            ETP_TRY(read_robust(out, u, err));
+            // A file that is no JSON leaves the figures unknown.
+            json_t *doc = NULL;
+            ETP_TRY(etp_kit_json_load(etp_kit_folder_text(out, u->robust), out->arena, &doc, err));
+            u->reported_median_ms = etp_kit_json_number(doc, "median_ms");
+            json_decref(doc);
         }
     }
     if (out->units.n == 0) {
@@ -505,10 +467,32 @@ static etp_status open_folder(etp_kit_folder *out, etp_error *err)
     }
     // From here on nothing moves: pairs hold places in this order, logs point into it.
     qsort(out->units.items, out->units.n, sizeof *out->units.items, by_name);
-    find_pairs(out);
+    // Threads, model and place have to agree.
+    for (size_t i = 0; i < out->units.n; i++) {
+        const etp_kit_unit *off = &out->units.items[i];
+        for (size_t k = 0; k < out->units.n && off->side == ETP_KIT_OFF; k++) {
+            const etp_kit_unit *on = &out->units.items[k];
+            if (on->side != ETP_KIT_ON || on->threads != off->threads ||
+                !same_z(on->model, off->model) ||
+                !same_z(parent_of(out, on), parent_of(out, off)) || !(on->median_ns > 0) ||
+                !(off->median_ns > 0)) {
+                continue;
+            }
+            etp_kit_pair pair = {.off = i, .on = k, .ratio = off->median_ns / on->median_ns};
+            ETP_ADD(out->arena, &out->pairs, pair);
+        }
+    }
     ETP_TRY(find_logs(out, err));
     ETP_TRY(etp_kit_answer_pairs(out, err));
-    ETP_TRY(find_dates(out, err));
+    for (size_t i = 0; i < out->files.n; i++) {
+        json_t *doc = NULL;
+        if (ends(out->files.items[i], ".json")) {
+            ETP_TRY(etp_kit_json_load(etp_kit_folder_text(out, out->files.items[i]), out->arena,
+                                      &doc, err));
+            take_date(out, doc);
+            json_decref(doc);
+        }
+    }
     // A text that could not be read is as one that is not there, unless for want of memory.
     return etp_arena_check(out->arena, err, "the folder");
 }

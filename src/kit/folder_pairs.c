@@ -25,19 +25,6 @@ static const char *sides_of(const etp_kit_folder *f, const char *off, const char
                  : etp_arena_printf(f->arena, "%s against %s", on, off);
 }
 
-static const char *label_of(const etp_kit_folder *f, const etp_kit_unit *off,
-                            const etp_kit_unit *on)
-{
-    const char *threads = "";
-    if (on->threads) {
-        threads =
-            etp_arena_printf(f->arena, ", %u thread%s", on->threads, etp_if(on->threads != 1, "s"));
-    }
-    const char *sides = sides_of(f, off->experiment, on->experiment);
-    return etp_arena_printf(f->arena, "%s%s: %s", ETP_OR(on->model, "a model without a name"),
-                            threads, sides);
-}
-
 // Opened as two operands, each from its own file, so that all that `compare` checks and says holds
 // here too.
 etp_status etp_kit_answer_pairs(etp_kit_folder *f, etp_error *err)
@@ -50,7 +37,14 @@ etp_status etp_kit_answer_pairs(etp_kit_folder *f, etp_error *err)
         const etp_ab_options options = {
             .two_sides = true, .names = {off->experiment, on->experiment}
         };
-        p->label = label_of(f, off, on);
+        const char *threads = "";
+        if (on->threads) {
+            threads = etp_arena_printf(f->arena, ", %u thread%s", on->threads,
+                                       etp_if(on->threads != 1, "s"));
+        }
+        const char *sides = sides_of(f, off->experiment, on->experiment);
+        p->label = etp_arena_printf(f->arena, "%s%s: %s",
+                                    ETP_OR(on->model, "a model without a name"), threads, sides);
         // What cannot be read has been said of its experiment.
         etp_status st =
             paths[0] && paths[1] ? etp_ab_open(paths, 2, &options, &p->session, NULL) : ETP_OK;

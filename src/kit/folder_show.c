@@ -243,22 +243,6 @@ static const char *compare_command(const etp_kit_folder *f, const etp_kit_pair *
                              file_of(f, p->off, arena), file_of(f, p->on, arena));
 }
 
-static void parts(const etp_kit_folder *f, etp_report *r, etp_arena *arena)
-{
-    for (size_t i = 0; i < f->pairs.n; i++) {
-        const etp_kit_pair *p = &f->pairs.items[i];
-        if (p->session) {
-            char id[32];
-            snprintf(id, sizeof id, "pair-%zu", i + 1);
-            etp_report_begin_part(r, id, p->label);
-            etp_report_section_whole(r, compare_command(f, p, arena));
-            etp_report_section_is_detail(r);
-            etp_ab_as_part(etp_ab_answer(p->session), r, arena);
-            etp_report_end_part(r);
-        }
-    }
-}
-
 // Of every pair that is explained.
 static etp_ab_views views_of(const etp_kit_folder *f, etp_arena *arena)
 {
@@ -300,28 +284,6 @@ static void cards(const etp_kit_folder *f, etp_report *r)
         };
         etp_report_headline(r, &h);
     }
-}
-
-static const char *several(size_t n)
-{
-    return etp_if(n != 1, "s");
-}
-
-static void contents(const etp_kit_folder *f, etp_report *r)
-{
-    size_t models = 0;
-    // An experiment whose model is unknown is of none that can be counted.
-    for (size_t i = 0; i < f->units.n; i++) {
-        size_t k = 0;
-        const char *name = f->units.items[i].model;
-        while (k < i &&
-               (!name || !f->units.items[k].model || strcmp(name, f->units.items[k].model) != 0)) {
-            k++;
-        }
-        models += name && k == i;
-    }
-    etp_report_fact(r, "experiments", "%zu of %zu model%s", f->units.n, models, several(models));
-    etp_report_fact(r, "pairs", "%zu of off and on", f->pairs.n);
 }
 
 static void pairs_table(const etp_kit_folder *f, etp_report *r, etp_arena *arena)
@@ -387,7 +349,20 @@ const etp_report *etp_kit_folder_report(const etp_kit_folder *f, etp_arena *aren
         etp_report_no_action(r, "No pair of off and on has its operators recorded, so nothing says "
                                 "where time can be saved.");
     }
-    contents(f, r);
+    size_t models = 0;
+    // An experiment whose model is unknown is of none that can be counted.
+    for (size_t i = 0; i < f->units.n; i++) {
+        size_t k = 0;
+        const char *name = f->units.items[i].model;
+        while (k < i &&
+               (!name || !f->units.items[k].model || strcmp(name, f->units.items[k].model) != 0)) {
+            k++;
+        }
+        models += name && k == i;
+    }
+    etp_report_fact(r, "experiments", "%zu of %zu model%s", f->units.n, models,
+                    etp_if(models != 1, "s"));
+    etp_report_fact(r, "pairs", "%zu of off and on", f->pairs.n);
     etp_report_medium(r, ETP_EVERYWHERE);
     etp_report_section(r, 1, "experiments", "End to end, traced");
     units_table(f, r);
@@ -401,7 +376,18 @@ const etp_report *etp_kit_folder_report(const etp_kit_folder *f, etp_arena *aren
             r, "Present means registered for this CPU, not run. More: etprof kernels LOG LOG");
     }
     etp_report_parts(r, "each", "Pair by pair");
-    parts(f, r, arena);
+    for (size_t i = 0; i < f->pairs.n; i++) {
+        const etp_kit_pair *p = &f->pairs.items[i];
+        if (p->session) {
+            char id[32];
+            snprintf(id, sizeof id, "pair-%zu", i + 1);
+            etp_report_begin_part(r, id, p->label);
+            etp_report_section_whole(r, compare_command(f, p, arena));
+            etp_report_section_is_detail(r);
+            etp_ab_as_part(etp_ab_answer(p->session), r, arena);
+            etp_report_end_part(r);
+        }
+    }
     if (views.n) {
         etp_report_medium(r, ETP_ON_PAGE);
         etp_ab_drawers(&views, r, arena);

@@ -10,37 +10,33 @@ static bool word_at(const char *text, size_t len, size_t at, const char *word)
     return len - at >= n && memcmp(text + at, word, n) == 0;
 }
 
-// Python's json writes these three where a number is not finite, and reads them back; strict
-// parsers refuse the whole file. The text keeps its length, so that errors still name the right
-// place.
-static void replace_words(char *text, size_t len)
+etp_status etp_kit_json_load(etp_str text, etp_arena *arena, json_t **out, etp_error *err)
 {
+    *out = NULL;
+    char *copy = etp_arena_strdup(arena, text);
+    // Python's json writes these three where a number is not finite, and reads them back; strict
+    // parsers refuse the whole file. The text keeps its length, so that errors still name the right
+    // place.
+    const size_t len = text.len;
     static const char *const k_words[] = {"NaN", "-Infinity", "Infinity"};
     bool in_string = false;
     for (size_t i = 0; i < len; i++) {
         if (in_string) {
-            i += text[i] == '\\';
-            in_string = i >= len || text[i] != '"';
+            i += copy[i] == '\\';
+            in_string = i >= len || copy[i] != '"';
             continue;
         }
-        in_string = text[i] == '"';
+        in_string = copy[i] == '"';
         for (size_t w = 0; w < 3 && !in_string; w++) {
             size_t n = strlen(k_words[w]);
-            if (word_at(text, len, i, k_words[w])) {
-                memset(text + i, ' ', n);
-                memcpy(text + i, "\"\"", 2); // as little a number as null, and fits three bytes
+            if (word_at(copy, len, i, k_words[w])) {
+                memset(copy + i, ' ', n);
+                memcpy(copy + i, "\"\"", 2); // as little a number as null, and fits three bytes
                 i += n - 1;
                 break;
             }
         }
     }
-}
-
-etp_status etp_kit_json_load(etp_str text, etp_arena *arena, json_t **out, etp_error *err)
-{
-    *out = NULL;
-    char *copy = etp_arena_strdup(arena, text);
-    replace_words(copy, text.len);
     etp_status st = text.len ? etp_json_parse((etp_str){copy, text.len}, out, NULL, NULL) : ETP_OK;
     return st == ETP_NOMEM ? etp_fail_nomem(err, "JSON") : ETP_OK;
 }

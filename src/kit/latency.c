@@ -32,18 +32,6 @@ bool etp_kit_is_timeline(etp_str text)
            etp_str_find(head, ETP_STR("run_index")) < end;
 }
 
-static etp_status find_columns(const etp_csv_row *head, columns *out, etp_error *err)
-{
-    ETP_TRY(etp_csv_refuse_others(head, err));
-    *out = (columns){etp_csv_column(head, "name"), etp_csv_column(head, "duration_ms"),
-                     etp_csv_column(head, "run_index"), etp_csv_column(head, "model_id"),
-                     etp_csv_column(head, "level")};
-    return out->name >= 0 && out->ms >= 0 && out->run >= 0
-               ? ETP_OK
-               : etp_fail(err, ETP_UNSUPPORTED,
-                          "no timeline: it needs the columns name, duration_ms and run_index");
-}
-
 static etp_status bad_cell(const etp_csv_row *row, const char *column, etp_str cell, etp_error *err)
 {
     return etp_fail_at(err, ETP_CORRUPT, row->offset,
@@ -92,7 +80,14 @@ static etp_status read_timeline(etp_str text, etp_arena *arena, etp_kit_timeline
     } e = {0};
     etp_csv_open(&reader, text, ',', arena);
     ETP_TRY(etp_csv_next(&reader, &row, &more, err));
-    ETP_TRY(find_columns(&row, &at, err));
+    ETP_TRY(etp_csv_refuse_others(&row, err));
+    at = (columns){etp_csv_column(&row, "name"), etp_csv_column(&row, "duration_ms"),
+                   etp_csv_column(&row, "run_index"), etp_csv_column(&row, "model_id"),
+                   etp_csv_column(&row, "level")};
+    ETP_TRY(at.name >= 0 && at.ms >= 0 && at.run >= 0
+                ? ETP_OK
+                : etp_fail(err, ETP_UNSUPPORTED,
+                           "no timeline: it needs the columns name, duration_ms and run_index"));
     size_t width = row.n;
     for (;;) {
         double ms;

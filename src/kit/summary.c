@@ -565,40 +565,6 @@ etp_status etp_kit_pipeline_json(const etp_kit *kit, const etp_kit_arm *none, et
     return write_file(&k_pipeline, &file, sink);
 }
 
-// Columns up to the statistics file are the kit's, in its order and with its titles.
-static void experiments_table(const etp_kit *kit, etp_report *r, etp_arena *scratch)
-{
-    static const etp_column k_columns[] = {
-        {.key = "experiment", .title = "Experiment", .flags = ETP_COL_CODE},
-        {.key = "threads", .title = "Threads", .kind = ETP_KIND_INT},
-        {.key = "runs", .title = "Runs", .kind = ETP_KIND_INT},
-        {.key = "warmup", .title = "Warmup", .kind = ETP_KIND_INT},
-        {.key = "median_ns", .title = "Median", .kind = ETP_KIND_NS},
-        {.key = "mean_ns", .title = "Mean", .kind = ETP_KIND_NS},
-        {.key = "cv", .title = "CV", .kind = ETP_KIND_PERCENT, .decimals = 2},
-        {.key = "robust_stats", .title = "Robust Stats", .flags = ETP_COL_CODE},
-        {.key = "untraced_median_ns", .title = "Untraced median", .kind = ETP_KIND_NS},
-        {.key = "level", .title = "Level"},
-        {.key = "status", .title = "Status"},
-    };
-    etp_table *t = etp_report_table(r, "experiments-table", NULL, k_columns,
-                                    sizeof k_columns / sizeof *k_columns);
-    for (size_t i = 0; i < kit->n_arms; i++) {
-        const etp_kit_arm *arm = &kit->arms[i];
-        etp_kit_moments m = moments_of(arm->latency_ns, arm->n_runs, scratch);
-        int64_t untraced = arm->arm->median_ns;
-        ETP_ROW(
-            t, etp_cell_z(arm->arm->name),
-            etp_cell_if(arm->arm->threads, etp_cell_u64(arm->arm->threads)),
-            etp_cell_u64(arm->n_runs),
-            kit->run ? etp_cell_u64(kit->run->arms.items[arm->index].warmup) : etp_cell_missing(),
-            etp_cell_double(m.median), etp_cell_double(m.mean), etp_cell_double(m.cv_percent / 100),
-            etp_cell_z(arm->n_runs ? etp_kit_arm_file(kit, arm, ETP_KIT_ROBUST_STATS) : NULL),
-            etp_cell_ns(untraced), etp_cell_z(arm->arm->level_name),
-            etp_cell_z(status_name(status_of(kit, arm))));
-    }
-}
-
 static void speedup_table(const etp_kit *kit, etp_report *r, etp_arena *scratch)
 {
     static const etp_column k_columns[] = {
@@ -660,7 +626,36 @@ etp_status etp_kit_pipeline_md(const etp_kit *kit, const etp_kit_arm *none, etp_
         speedup_table(kit, r, scratch);
     }
     etp_report_section(r, 1, "experiments", "Experiments");
-    experiments_table(kit, r, scratch);
+    // Columns up to the statistics file are the kit's, in its order and with its titles.
+    static const etp_column k_columns[] = {
+        {.key = "experiment", .title = "Experiment", .flags = ETP_COL_CODE},
+        {.key = "threads", .title = "Threads", .kind = ETP_KIND_INT},
+        {.key = "runs", .title = "Runs", .kind = ETP_KIND_INT},
+        {.key = "warmup", .title = "Warmup", .kind = ETP_KIND_INT},
+        {.key = "median_ns", .title = "Median", .kind = ETP_KIND_NS},
+        {.key = "mean_ns", .title = "Mean", .kind = ETP_KIND_NS},
+        {.key = "cv", .title = "CV", .kind = ETP_KIND_PERCENT, .decimals = 2},
+        {.key = "robust_stats", .title = "Robust Stats", .flags = ETP_COL_CODE},
+        {.key = "untraced_median_ns", .title = "Untraced median", .kind = ETP_KIND_NS},
+        {.key = "level", .title = "Level"},
+        {.key = "status", .title = "Status"},
+    };
+    etp_table *t = etp_report_table(r, "experiments-table", NULL, k_columns,
+                                    sizeof k_columns / sizeof *k_columns);
+    for (size_t i = 0; i < kit->n_arms; i++) {
+        const etp_kit_arm *arm = &kit->arms[i];
+        etp_kit_moments m = moments_of(arm->latency_ns, arm->n_runs, scratch);
+        int64_t untraced = arm->arm->median_ns;
+        ETP_ROW(
+            t, etp_cell_z(arm->arm->name),
+            etp_cell_if(arm->arm->threads, etp_cell_u64(arm->arm->threads)),
+            etp_cell_u64(arm->n_runs),
+            kit->run ? etp_cell_u64(kit->run->arms.items[arm->index].warmup) : etp_cell_missing(),
+            etp_cell_double(m.median), etp_cell_double(m.mean), etp_cell_double(m.cv_percent / 100),
+            etp_cell_z(arm->n_runs ? etp_kit_arm_file(kit, arm, ETP_KIT_ROBUST_STATS) : NULL),
+            etp_cell_ns(untraced), etp_cell_z(arm->arm->level_name),
+            etp_cell_z(status_name(status_of(kit, arm))));
+    }
     etp_report_text(r, "Median, mean and CV are of Method::execute in the traced launches, as in "
                        "Arm's kit; the untraced median is what the speedup rests on.");
     return etp_report_write(r, etp_write_md, &(etp_report_style){.unicode = true}, sink, err);

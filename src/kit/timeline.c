@@ -320,31 +320,6 @@ static int longest_first(const void *pa, const void *pb)
     return etp_order_then(ETP_ORDER(b->total_ns, a->total_ns), ETP_ORDER(a->order, b->order));
 }
 
-static void write_types(const etp_kit_arm *arm, type_table *t, etp_sink *s)
-{
-    const etp_profile *p = arm->arm->profile;
-    double runs = (double)p->all_executions, whole = (double)p->all_execute_ns;
-    for (size_t i = 0; i < t->types.n; i++) {
-        const type_stats *r = &t->types.items[i];
-        double mean = (double)r->total_ns / runs;
-        etp_csv_text(s, etp_str_from(arm->model_id), ',');
-        etp_kit_put_text(s, r->type); // name and type are one in this table
-        etp_kit_put_text(s, r->type);
-        etp_kit_put_backend(s, arm, r->delegated);
-        etp_sink_printf(s, ",%zu", r->events);
-        etp_kit_put_ms(s, llround(mean));
-        etp_kit_put_ms(s, llround(mean / (double)r->events));
-        etp_kit_put_ratio(s, 100 * etp_share((double)r->total_ns, whole));
-        etp_sink_printf(s, ",%llu,%lld,%lld,%s,%s,%s", (unsigned long long)r->calls, llround(mean),
-                        llround((double)r->exclusive_ns / runs), etp_row_kind_name(r->kind),
-                        r->is_operator ? etp_category_name(r->category) : "",
-                        r->is_operator ? etp_kit_category_name(etp_kit_category_of(r->category))
-                                       : "");
-        etp_kit_put_level(s, arm);
-        etp_sink_char(s, '\n');
-    }
-}
-
 etp_status etp_kit_ops_stats(const etp_kit *kit, const etp_kit_arm *arm, etp_sink *sink,
                              etp_arena *scratch, etp_error *err)
 {
@@ -375,6 +350,26 @@ etp_status etp_kit_ops_stats(const etp_kit *kit, const etp_kit_arm *arm, etp_sin
         s->exclusive_ns += row->all_ns;
     }
     qsort(t.types.items, t.types.n, sizeof *t.types.items, longest_first);
-    write_types(arm, &t, sink);
+    const etp_profile *place = arm->arm->profile;
+    double runs = (double)place->all_executions, whole = (double)place->all_execute_ns;
+    for (size_t i = 0; i < t.types.n; i++) {
+        const type_stats *r = &t.types.items[i];
+        double mean = (double)r->total_ns / runs;
+        etp_csv_text(sink, etp_str_from(arm->model_id), ',');
+        etp_kit_put_text(sink, r->type); // name and type are one in this table
+        etp_kit_put_text(sink, r->type);
+        etp_kit_put_backend(sink, arm, r->delegated);
+        etp_sink_printf(sink, ",%zu", r->events);
+        etp_kit_put_ms(sink, llround(mean));
+        etp_kit_put_ms(sink, llround(mean / (double)r->events));
+        etp_kit_put_ratio(sink, 100 * etp_share((double)r->total_ns, whole));
+        etp_sink_printf(
+            sink, ",%llu,%lld,%lld,%s,%s,%s", (unsigned long long)r->calls, llround(mean),
+            llround((double)r->exclusive_ns / runs), etp_row_kind_name(r->kind),
+            r->is_operator ? etp_category_name(r->category) : "",
+            r->is_operator ? etp_kit_category_name(etp_kit_category_of(r->category)) : "");
+        etp_kit_put_level(sink, arm);
+        etp_sink_char(sink, '\n');
+    }
     return ETP_OK;
 }

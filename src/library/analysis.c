@@ -15,9 +15,10 @@ static const char *keep(etp_analysis *a, const char *text)
     return text ? etp_arena_strdup(&a->arena, etp_str_from(text)) : NULL;
 }
 
-static etp_status take_options(etp_analysis *a, const etp_analysis_options *given, bool two_sides,
-                               etp_ab_options *out, etp_error *err)
+static etp_status open_paths(etp_analysis *a, const char *const *paths, size_t n,
+                             const etp_analysis_options *given, bool two_sides, etp_error *err)
 {
+    etp_ab_options options;
     etp_analysis_options o;
     ETP_TRY(etp_options_take(&o, sizeof o, ETP_SIZE_TO(etp_analysis_options, names), given,
                              "etp_analysis_options", err));
@@ -29,7 +30,7 @@ static etp_status take_options(etp_analysis *a, const etp_analysis_options *give
     if (two_sides && o.baseline) {
         return etp_fail(err, ETP_USAGE, "of two sides the first is the baseline: leave it out");
     }
-    *out = (etp_ab_options){
+    options = (etp_ab_options){
         .baseline = keep(a, o.baseline),
         .margin = o.margin,
         .program = keep(a, o.program),
@@ -38,14 +39,6 @@ static etp_status take_options(etp_analysis *a, const etp_analysis_options *give
         .two_sides = two_sides,
         .names = {keep(a, o.names[0]), keep(a, o.names[1])},
     };
-    return ETP_OK;
-}
-
-static etp_status open_paths(etp_analysis *a, const char *const *paths, size_t n,
-                             const etp_analysis_options *given, bool two_sides, etp_error *err)
-{
-    etp_ab_options options;
-    ETP_TRY(take_options(a, given, two_sides, &options, err));
     const char **own = ETP_NEW_ARRAY(&a->arena, const char *, n);
     for (size_t i = 0; own && i < n; i++) {
         if (!paths[i] || !paths[i][0]) {

@@ -91,28 +91,6 @@ static bool is_left_out(const etp_fleet *fleet, source_id *id)
     return id->left_out;
 }
 
-static etp_status put_folder(etp_fleet *fleet, etp_fleet_source *source, const char *dir,
-                             source_id *id, etp_error *err)
-{
-    etp_ab_session *session = NULL;
-    ETP_TRY(id_of_folder(dir, id->hex, err));
-    if (is_left_out(fleet, id)) {
-        return ETP_OK;
-    }
-    // Folders of a lake come from anywhere: no link in one may lead out of it.
-    ETP_TRY(etp_run_check_members(dir, err));
-    ETP_TRY(etp_ab_open(&dir, 1, &(etp_ab_options){0}, &session, err));
-    // a later state of it has another manifest, and comes as a source of its own
-    etp_status status =
-        etp_ab_run(session)->state == ETP_RUN_RUNNING
-            ? etp_fail(err, ETP_UNKNOWN,
-                       "the session has not ended, or was killed: 'etprof ab --resume' goes on "
-                       "with it")
-            : put_analysis(fleet, source, session, err);
-    etp_ab_close(session);
-    return status;
-}
-
 static etp_status put_trace(etp_fleet *fleet, const etp_fleet_source *source, etp_bytes bytes,
                             etp_error *err)
 {
@@ -162,7 +140,24 @@ static etp_status put_source(etp_fleet *fleet, etp_fleet_source *source, source_
     if (!etp_run_is(source->path)) {
         return etp_fail(err, ETP_USAGE, "no run folder (no manifest.json of etprof in it)");
     }
-    return put_folder(fleet, source, source->path, id, err);
+    const char *dir = source->path;
+    etp_ab_session *session = NULL;
+    ETP_TRY(id_of_folder(dir, id->hex, err));
+    if (is_left_out(fleet, id)) {
+        return ETP_OK;
+    }
+    // Folders of a lake come from anywhere: no link in one may lead out of it.
+    ETP_TRY(etp_run_check_members(dir, err));
+    ETP_TRY(etp_ab_open(&dir, 1, &(etp_ab_options){0}, &session, err));
+    // a later state of it has another manifest, and comes as a source of its own
+    etp_status status =
+        etp_ab_run(session)->state == ETP_RUN_RUNNING
+            ? etp_fail(err, ETP_UNKNOWN,
+                       "the session has not ended, or was killed: 'etprof ab --resume' goes on "
+                       "with it")
+            : put_analysis(fleet, source, session, err);
+    etp_ab_close(session);
+    return status;
 }
 
 // A damaged source leaves nothing in the tables but its error.

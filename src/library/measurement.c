@@ -43,61 +43,6 @@ static etp_status keep_list(etp_measurement *m, const char *const *given, size_t
     return ETP_OK;
 }
 
-static etp_status keep_lists(etp_measurement *m, const etp_measurement_options *o, etp_error *err)
-{
-    etp_session_plan_options *plan = &m->options.plan;
-    if (o->n_models == 0 && !o->resume) {
-        return etp_fail(err, ETP_USAGE, "no model to measure");
-    }
-    // Blocks that were measured under another plan could not be paired with those to come.
-    if (o->resume && (o->n_models || o->n_levels || o->n_threads || o->blocks || o->seed ||
-                      o->folder || o->baseline)) {
-        return etp_fail(err, ETP_USAGE,
-                        "%s goes on with its own plan: models, levels, threads, blocks, seed, "
-                        "baseline and folder are those it has",
-                        o->resume);
-    }
-    if (o->n_threads > 0 && !o->threads) {
-        return etp_fail(err, ETP_USAGE, "%zu thread counts and no list of them", o->n_threads);
-    }
-    ETP_TRY(keep_list(m, o->models, o->n_models, "model", &plan->models, err));
-    ETP_TRY(keep_list(m, o->levels, o->n_levels, "level", &plan->levels, err));
-    uint32_t *threads = ETP_NEW_ARRAY(&m->arena, uint32_t, o->n_threads);
-    ETP_NEED(threads, err, "measurement");
-    if (o->n_threads) {
-        memcpy(threads, o->threads, o->n_threads * sizeof *threads);
-    }
-    plan->threads = threads;
-    plan->n_models = o->n_models;
-    plan->n_levels = o->n_levels;
-    plan->n_threads = o->n_threads;
-    return ETP_OK;
-}
-
-static void keep_texts(etp_measurement *m, const etp_measurement_options *o)
-{
-    etp_session_options *s = &m->options;
-    etp_settings *set = &s->plan.settings;
-    etp_place *place = &s->place;
-    // The runner is looked for beside the shared library, as the tool looks for it beside itself.
-    place->program = etp_os_library_path(&m->arena);
-    s->plan.baseline = keep(m, o->baseline);
-    s->device = keep(m, o->device);
-    s->runner = keep(m, o->runner);
-    s->dir = keep(m, o->folder);
-    m->resume = keep(m, o->resume);
-    set->method = keep(m, o->method);
-    set->inputs = keep(m, o->inputs);
-    set->data = keep(m, o->data);
-    set->cpus = keep(m, o->cpus);
-    place->work_dir = keep(m, ETP_OR(o->work_dir, ".etprof/work"));
-    place->state_dir = keep(m, o->state_dir);
-    place->search_path = keep(m, o->search_path);
-    place->qemu = keep(m, o->qemu);
-    place->ssh_config = keep(m, o->ssh_config);
-    place->android_serial = keep(m, o->android_serial);
-}
-
 static etp_status keep_numbers(etp_measurement *m, const etp_measurement_options *o, etp_error *err)
 {
     static const char *const k_names[] = {"budget_s", "precision", "timeout_s"};
@@ -139,9 +84,53 @@ static etp_status take(etp_measurement *m, const etp_measurement_options *given,
                              ETP_SIZE_TO(etp_measurement_callbacks, message), callbacks,
                              "etp_measurement_callbacks", err));
     // Copies are not looked at one by one: the check at the end finds any that could not be had.
-    ETP_TRY(keep_lists(m, &o, err));
+    etp_session_plan_options *plan = &m->options.plan;
+    if (o.n_models == 0 && !o.resume) {
+        return etp_fail(err, ETP_USAGE, "no model to measure");
+    }
+    // Blocks that were measured under another plan could not be paired with those to come.
+    if (o.resume &&
+        (o.n_models || o.n_levels || o.n_threads || o.blocks || o.seed || o.folder || o.baseline)) {
+        return etp_fail(err, ETP_USAGE,
+                        "%s goes on with its own plan: models, levels, threads, blocks, seed, "
+                        "baseline and folder are those it has",
+                        o.resume);
+    }
+    if (o.n_threads > 0 && !o.threads) {
+        return etp_fail(err, ETP_USAGE, "%zu thread counts and no list of them", o.n_threads);
+    }
+    ETP_TRY(keep_list(m, o.models, o.n_models, "model", &plan->models, err));
+    ETP_TRY(keep_list(m, o.levels, o.n_levels, "level", &plan->levels, err));
+    uint32_t *threads = ETP_NEW_ARRAY(&m->arena, uint32_t, o.n_threads);
+    ETP_NEED(threads, err, "measurement");
+    if (o.n_threads) {
+        memcpy(threads, o.threads, o.n_threads * sizeof *threads);
+    }
+    plan->threads = threads;
+    plan->n_models = o.n_models;
+    plan->n_levels = o.n_levels;
+    plan->n_threads = o.n_threads;
     ETP_TRY(keep_numbers(m, &o, err));
-    keep_texts(m, &o);
+    etp_session_options *s = &m->options;
+    etp_settings *set = &s->plan.settings;
+    etp_place *place = &s->place;
+    // The runner is looked for beside the shared library, as the tool looks for it beside itself.
+    place->program = etp_os_library_path(&m->arena);
+    s->plan.baseline = keep(m, o.baseline);
+    s->device = keep(m, o.device);
+    s->runner = keep(m, o.runner);
+    s->dir = keep(m, o.folder);
+    m->resume = keep(m, o.resume);
+    set->method = keep(m, o.method);
+    set->inputs = keep(m, o.inputs);
+    set->data = keep(m, o.data);
+    set->cpus = keep(m, o.cpus);
+    place->work_dir = keep(m, ETP_OR(o.work_dir, ".etprof/work"));
+    place->state_dir = keep(m, o.state_dir);
+    place->search_path = keep(m, o.search_path);
+    place->qemu = keep(m, o.qemu);
+    place->ssh_config = keep(m, o.ssh_config);
+    place->android_serial = keep(m, o.android_serial);
     return etp_arena_check(&m->arena, err, "measurement");
 }
 

@@ -45,8 +45,10 @@ static etp_status take(const etp_analysis *analysis, const etp_analysis_output *
                : etp_fail(err, ETP_USAGE, "%u columns are too many", out->how.width);
 }
 
-static etp_status write_shown(const output *o, etp_arena *arena, etp_sink *sink, etp_error *err)
+static etp_status fill(void *ctx, etp_sink *sink, etp_error *err)
 {
+    etp_arena arena = {0};
+    const output *o = ctx;
     const etp_ab_showing showing = {
         .brief = o->how.brief,
         .proof = o->how.proof,
@@ -60,21 +62,14 @@ static etp_status write_shown(const output *o, etp_arena *arena, etp_sink *sink,
         .select = o->how.select,
     };
     etp_answer answer;
-    etp_status st = etp_ab_show(o->analysis->session, &showing, arena, &answer, err);
+    etp_status st = etp_ab_show(o->analysis->session, &showing, &arena, &answer, err);
     // A table that memory was lacking for would otherwise look like an answer that has none.
     if (st == ETP_OK) {
-        st = etp_arena_check(arena, err, "the answer");
+        st = etp_arena_check(&arena, err, "the answer");
     }
     if (st == ETP_OK) {
         st = etp_answer_write(&answer, etp_output_writer(o->how.format), &style, sink, err);
     }
-    return st;
-}
-
-static etp_status fill(void *ctx, etp_sink *sink, etp_error *err)
-{
-    etp_arena arena = {0};
-    etp_status st = write_shown(ctx, &arena, sink, err);
     etp_arena_dispose(&arena);
     return st;
 }

@@ -20,37 +20,6 @@ static etp_status check_list(const char *const *items, size_t n, const char *wha
     return ETP_OK;
 }
 
-// The folder of a session is the first thing that its owner sees, so he names it here, too.
-static etp_status check_is_file(const char *path, etp_error *err)
-{
-    etp_arena arena = {0};
-    etp_status st = ETP_OK;
-    if (etp_os_is_dir(path)) {
-        const char *read_by = etp_shell_command(&arena, "etprof analyze %s", path);
-        st = etp_fail(err, ETP_IO, "%s is a folder, not a file; sessions and their recordings: %s",
-                      path, ETP_OR(read_by, "etprof analyze"));
-    }
-    etp_arena_dispose(&arena);
-    return st;
-}
-
-static etp_status check(const etp_question *q, etp_error *err)
-{
-    ETP_TRY(check_list(q->paths, q->n_paths, "path", err));
-    ETP_TRY(check_list(q->changes, q->n_changes, "change", err));
-    if (q->n_paths == 0 || (q->n_paths > 1 && q->kind != ETP_QUESTION_WHATIF)) {
-        return etp_fail(err, ETP_USAGE, "%zu paths where one is asked about", q->n_paths);
-    }
-    if (q->kind == ETP_QUESTION_OPS || q->kind == ETP_QUESTION_INSPECT ||
-        q->kind == ETP_QUESTION_INSPECTOR) {
-        ETP_TRY(check_is_file(q->paths[0], err));
-    }
-    return isfinite(q->margin) && q->margin >= 0
-               ? ETP_OK
-               : etp_fail(err, ETP_USAGE, "the margin is %s, not a ratio from 0 on",
-                          ETP_DIGITS(q->margin, 6));
-}
-
 etp_status etp_reply_make(etp_reply_maker *maker, const etp_question *question, etp_reply **out,
                           etp_error *err)
 {
@@ -61,7 +30,30 @@ etp_status etp_reply_make(etp_reply_maker *maker, const etp_question *question, 
     etp_question q;
     ETP_TRY(etp_options_take(&q, sizeof q, ETP_SIZE_TO(etp_question, tensor), question,
                              "etp_question", err));
-    ETP_TRY(check(&q, err));
+    ETP_TRY(check_list(q.paths, q.n_paths, "path", err));
+    ETP_TRY(check_list(q.changes, q.n_changes, "change", err));
+    if (q.n_paths == 0 || (q.n_paths > 1 && q.kind != ETP_QUESTION_WHATIF)) {
+        return etp_fail(err, ETP_USAGE, "%zu paths where one is asked about", q.n_paths);
+    }
+    if (q.kind == ETP_QUESTION_OPS || q.kind == ETP_QUESTION_INSPECT ||
+        q.kind == ETP_QUESTION_INSPECTOR) {
+        // The folder of a session is the first thing that its owner sees, so he names it here, too.
+        const char *path = q.paths[0];
+        etp_arena arena = {0};
+        etp_status st = ETP_OK;
+        if (etp_os_is_dir(path)) {
+            const char *read_by = etp_shell_command(&arena, "etprof analyze %s", path);
+            st = etp_fail(err, ETP_IO,
+                          "%s is a folder, not a file; sessions and their recordings: %s", path,
+                          ETP_OR(read_by, "etprof analyze"));
+        }
+        etp_arena_dispose(&arena);
+        ETP_TRY(st);
+    }
+    ETP_TRY(isfinite(q.margin) && q.margin >= 0
+                ? ETP_OK
+                : etp_fail(err, ETP_USAGE, "the margin is %s, not a ratio from 0 on",
+                           ETP_DIGITS(q.margin, 6)));
     etp_arena arena = {0};
     etp_reply *r = ETP_NEW(&arena, etp_reply);
     ETP_NEED(r, err, "reply");

@@ -27,43 +27,9 @@ static const etp_report *report_diff(const void *about, etp_arena *arena)
     return etp_inspect_diff_report(about, arena);
 }
 
-static etp_status inspect_diff(const etp_question *q, etp_reply *r, etp_error *err)
-{
-    if (q->recording) {
-        return etp_fail(err, ETP_USAGE,
-                        "--diff compares programs, not times: leave out --etdump "
-                        "(etprof compare takes two recordings)");
-    }
-    etp_inspect_diff *diff = ETP_NEW(&r->arena, etp_inspect_diff);
-    ETP_TRY(open_view(q->other, (etp_bytes){0}, &r->other, r, &r->other_view, err));
-    ETP_NEED(diff, err, "difference");
-    r->answer =
-        (etp_answer){.document = &k_etp_inspect_diff_document, .data = diff, .csv_table = "sizes"};
-    r->report = report_diff;
-    return etp_inspect_compare(&r->view, &r->other_view, &r->arena, diff, err);
-}
-
 static const etp_report *report_tensors(const void *about, etp_arena *arena)
 {
     return etp_inspect_tensors_report(about, arena);
-}
-
-static etp_status inspect_tensors(const etp_question *q, etp_reply *r, etp_error *err)
-{
-    const char *path = q->paths[0];
-    etp_inspect_tensors *tensors = ETP_NEW(&r->arena, etp_inspect_tensors);
-    const char *name = etp_arena_strdup(&r->arena, etp_str_from(path));
-    ETP_NEED(tensors && name, err, path);
-    ETP_TRY(etp_file_open_unpacked(path, ETP_REPLY_FILE_LIMIT, &r->file, err));
-    if (q->buffer) {
-        ETP_TRY(etp_file_open(q->buffer, ETP_REPLY_FILE_LIMIT, &r->buffer_file, err));
-    }
-    r->answer = (etp_answer){.document = &k_etp_inspect_tensors_document, .data = tensors};
-    r->report = report_tensors;
-    return etp_inspect_tensors_read(name, r->file.bytes, r->buffer_file.bytes, &r->arena, tensors,
-                                    err) == ETP_OK
-               ? ETP_OK
-               : etp_fail_ctx(err, "%s", path);
 }
 
 static const etp_report *report_file(const void *about, etp_arena *arena)
@@ -76,36 +42,55 @@ static const etp_report *report_tree(const void *about, etp_arena *arena)
     return etp_inspect_tree(about, arena);
 }
 
-static etp_status add_times(const etp_question *q, etp_reply *r, etp_error *err)
-{
-    const char *name = etp_arena_strdup(&r->arena, etp_str_from(q->recording));
-    ETP_TRY(etp_file_open_unpacked(q->recording, ETP_REPLY_FILE_LIMIT, &r->other, err));
-    const etp_trace_options how = etp_reply_units(q);
-    return etp_trace_open(r->other.bytes, &how, &r->trace, err) == ETP_OK &&
-                   etp_trace_need_time(r->trace, err) == ETP_OK
-               ? etp_inspect_time(&r->view, r->trace, name, &r->arena, err)
-               : etp_fail_ctx(err, "%s", q->recording);
-}
-
 etp_status etp_reply_inspect(const etp_question *q, etp_reply *r, etp_error *err)
 {
     r->close = close_views;
     if (q->tensor) {
-        return inspect_tensors(q, r, err);
+        const char *path = q->paths[0];
+        etp_inspect_tensors *tensors = ETP_NEW(&r->arena, etp_inspect_tensors);
+        const char *name = etp_arena_strdup(&r->arena, etp_str_from(path));
+        ETP_NEED(tensors && name, err, path);
+        ETP_TRY(etp_file_open_unpacked(path, ETP_REPLY_FILE_LIMIT, &r->file, err));
+        if (q->buffer) {
+            ETP_TRY(etp_file_open(q->buffer, ETP_REPLY_FILE_LIMIT, &r->buffer_file, err));
+        }
+        r->answer = (etp_answer){.document = &k_etp_inspect_tensors_document, .data = tensors};
+        r->report = report_tensors;
+        return etp_inspect_tensors_read(name, r->file.bytes, r->buffer_file.bytes, &r->arena,
+                                        tensors, err) == ETP_OK
+                   ? ETP_OK
+                   : etp_fail_ctx(err, "%s", path);
     }
     if (q->record) {
         ETP_TRY(etp_file_open(q->record, ETP_REPLY_FILE_LIMIT, &r->record_file, err));
     }
     ETP_TRY(open_view(q->paths[0], r->record_file.bytes, &r->file, r, &r->view, err));
     if (q->other) {
-        return inspect_diff(q, r, err);
+        if (q->recording) {
+            return etp_fail(err, ETP_USAGE,
+                            "--diff compares programs, not times: leave out --etdump "
+                            "(etprof compare takes two recordings)");
+        }
+        etp_inspect_diff *diff = ETP_NEW(&r->arena, etp_inspect_diff);
+        ETP_TRY(open_view(q->other, (etp_bytes){0}, &r->other, r, &r->other_view, err));
+        ETP_NEED(diff, err, "difference");
+        r->answer = (etp_answer){
+            .document = &k_etp_inspect_diff_document, .data = diff, .csv_table = "sizes"};
+        r->report = report_diff;
+        return etp_inspect_compare(&r->view, &r->other_view, &r->arena, diff, err);
     }
     if (q->tree && !r->view.program) {
         return etp_fail(err, ETP_USAGE, "--tree shows programs (.pte, .bpte), %s is not one",
                         q->paths[0]);
     }
     if (q->recording) {
-        ETP_TRY(add_times(q, r, err));
+        const char *name = etp_arena_strdup(&r->arena, etp_str_from(q->recording));
+        ETP_TRY(etp_file_open_unpacked(q->recording, ETP_REPLY_FILE_LIMIT, &r->other, err));
+        const etp_trace_options how = etp_reply_units(q);
+        ETP_TRY(etp_trace_open(r->other.bytes, &how, &r->trace, err) == ETP_OK &&
+                        etp_trace_need_time(r->trace, err) == ETP_OK
+                    ? etp_inspect_time(&r->view, r->trace, name, &r->arena, err)
+                    : etp_fail_ctx(err, "%s", q->recording));
     }
     // Files that are no programs have tables of other names: CSV is then of the first one.
     r->answer = (etp_answer){.document = &k_etp_inspect_document,

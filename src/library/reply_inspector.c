@@ -6,11 +6,6 @@
 #include "library/reply.h"
 #include "library/reply_files.h"
 
-static const etp_bytes *debug_buffer(const etp_reply *r)
-{
-    return r->has_buffer ? &r->buffer_file.bytes : NULL;
-}
-
 etp_status etp_reply_inspector_write(const etp_reply *r, etp_output_format format, etp_sink *sink,
                                      etp_error *err)
 {
@@ -18,9 +13,11 @@ etp_status etp_reply_inspector_write(const etp_reply *r, etp_output_format forma
         etp_inspector_tsv(r->inspector, sink);
         return ETP_OK;
     }
-    return format == ETP_OUTPUT_JSON
-               ? etp_inspector_json(r->inspector, debug_buffer(r), sink, err)
-               : etp_fail(err, ETP_USAGE, "Inspector's tables are written as text or JSON");
+    if (format != ETP_OUTPUT_JSON) {
+        return etp_fail(err, ETP_USAGE, "Inspector's tables are written as text or JSON");
+    }
+    return etp_inspector_json(r->inspector, r->has_buffer ? &r->buffer_file.bytes : NULL, sink,
+                              err);
 }
 
 bool etp_reply_in_cycles(const etp_reply *r)

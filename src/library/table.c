@@ -28,29 +28,6 @@ static const char *unique_name(source *s, size_t column, const char *key)
     return name;
 }
 
-// The kind says how a column is shown: what is shown as a ratio is a double in each cell, and a
-// time or a count is a whole number, as it stands in the JSON document. A column may still have a
-// cell of another type than its kind promises. One type must do for all rows of a stream, so the
-// first pass over the table finds the widest.
-static void type_columns(source *s, const etp_column *columns)
-{
-    for (size_t k = 0; k < s->n_defs; k++) {
-        const etp_kind kind = columns[k].kind;
-        bool real = kind == ETP_KIND_RATIO || kind == ETP_KIND_PERCENT || kind == ETP_KIND_DOUBLE;
-        etp_column_type type = real ? ETP_COLUMN_F64 : ETP_COLUMN_I64;
-        type = kind == ETP_KIND_TEXT ? ETP_COLUMN_TEXT : type;
-        const etp_cell *cells;
-        for (size_t i = 0; (cells = etp_table_cells(s->table, i)) != NULL; i++) {
-            if (cells[k].type == ETP_CELL_TEXT) {
-                type = ETP_COLUMN_TEXT;
-            } else if (cells[k].type == ETP_CELL_DOUBLE && type == ETP_COLUMN_I64) {
-                type = ETP_COLUMN_F64;
-            }
-        }
-        s->defs[k] = (etp_column_def){unique_name(s, k, columns[k].key), type, true};
-    }
-}
-
 static void put_text(etp_batch *batch, const etp_cell *c)
 {
     char buf[ETP_NUMBER_CHARS];
@@ -135,7 +112,25 @@ static etp_status open_source(etp_report_author *make, const void *about, const 
     const etp_column *columns = etp_table_columns(s->table, &s->n_defs);
     s->defs = ETP_NEW_ARRAY(&s->arena, etp_column_def, s->n_defs);
     ETP_NEED(s->defs, err, "columns");
-    type_columns(s, columns);
+    // The kind says how a column is shown: what is shown as a ratio is a double in each cell, and a
+    // time or a count is a whole number, as it stands in the JSON document. A column may still have
+    // a cell of another type than its kind promises. One type must do for all rows of a stream, so
+    // the first pass over the table finds the widest.
+    for (size_t k = 0; k < s->n_defs; k++) {
+        const etp_kind kind = columns[k].kind;
+        bool real = kind == ETP_KIND_RATIO || kind == ETP_KIND_PERCENT || kind == ETP_KIND_DOUBLE;
+        etp_column_type type = real ? ETP_COLUMN_F64 : ETP_COLUMN_I64;
+        type = kind == ETP_KIND_TEXT ? ETP_COLUMN_TEXT : type;
+        const etp_cell *cells;
+        for (size_t i = 0; (cells = etp_table_cells(s->table, i)) != NULL; i++) {
+            if (cells[k].type == ETP_CELL_TEXT) {
+                type = ETP_COLUMN_TEXT;
+            } else if (cells[k].type == ETP_CELL_DOUBLE && type == ETP_COLUMN_I64) {
+                type = ETP_COLUMN_F64;
+            }
+        }
+        s->defs[k] = (etp_column_def){unique_name(s, k, columns[k].key), type, true};
+    }
     return etp_arena_check(&s->arena, err, "columns");
 }
 

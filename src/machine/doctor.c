@@ -22,23 +22,6 @@
 #define WORST_CLOCK_NS 1000u
 #define HOT_C 85.0
 
-// Levels that the runner can be switched to, as a list.
-static const char *levels_of(const etp_isa_cpu *cpu, etp_arena *arena, size_t *out_n)
-{
-    etp_level list[ETP_LEVEL_COUNT];
-    size_t n = etp_level_list(cpu->family, list);
-    const char *text = "";
-    *out_n = 0;
-    for (size_t i = 0; i < n && text; i++) {
-        if (etp_level_state_of(cpu, list[i]).available) {
-            text = etp_arena_printf(arena, "%s%s%s", text, etp_if(text[0], ", "),
-                                    etp_level_get(list[i])->name);
-            (*out_n)++;
-        }
-    }
-    return text;
-}
-
 // The runner's own proof that hiding features works, at each level that can be had.
 static etp_status mask_check(etp_doctor *d, etp_device *device, const etp_device_cpu *cpu,
                              etp_arena *arena, etp_error *err)
@@ -76,18 +59,6 @@ static etp_status mask_check(etp_doctor *d, etp_device *device, const etp_device
     return ETP_OK;
 }
 
-// Not a fault of the machine: times are as good without, but nothing takes them apart.
-static void counters_check(etp_doctor *d, const etp_device_cpu *cpu, etp_arena *arena)
-{
-    bool told = cpu->counters[0] != '\0',
-         counts = told && !etp_str_starts(etp_str_from(cpu->counters), ETP_STR("none"));
-    etp_checks_add(&d->checks, arena,
-                   (etp_check){NAME(COUNTERS), counts ? 1 : -1, false,
-                               told ? cpu->counters : "this runner does not report it",
-                               "cycles and instructions, which tell work from clock",
-                               cpu->counters_fix[0] ? cpu->counters_fix : NULL, NULL});
-}
-
 etp_status etp_doctor_runner(etp_doctor *d, etp_device *device, const char *why, const char *advice,
                              etp_arena *arena, etp_error *err)
 {
@@ -117,46 +88,31 @@ etp_status etp_doctor_runner(etp_doctor *d, etp_device *device, const char *why,
     }
     size_t n;
     ETP_TRY(etp_kernels_usable_in(device->bundle.dir, &cpu.cpu, &cpu.cpu, err));
-    const char *levels = levels_of(&cpu.cpu, arena, &n);
+    // Levels that the runner can be switched to, as a list.
+    size_t *out_n = &n;
+    etp_level list[ETP_LEVEL_COUNT];
+    size_t count = etp_level_list(cpu.cpu.family, list);
+    const char *levels = "";
+    *out_n = 0;
+    for (size_t i = 0; i < count && levels; i++) {
+        if (etp_level_state_of(&cpu.cpu, list[i]).available) {
+            levels = etp_arena_printf(arena, "%s%s%s", levels, etp_if(levels[0], ", "),
+                                      etp_level_get(list[i])->name);
+            (*out_n)++;
+        }
+    }
     etp_checks_add(&d->checks, arena,
                    (etp_check){NAME(LEVELS), n >= 2, false, levels, "two levels or more",
                                "compare models or threads instead, or use --device qemu", NULL});
-    counters_check(d, &cpu, arena);
-    return mask_check(d, device, &cpu, arena, err);
-}
-
-static void clock_check(etp_doctor *d, etp_arena *arena)
-{
-    uint64_t smallest = UINT64_MAX;
-    // The smallest step of many: an interruption makes a step longer and never shorter.
-    for (int i = 0; i < 1000; i++) {
-        uint64_t a = etp_os_now_ns(), b = etp_os_now_ns();
-        smallest = b > a && b - a < smallest ? b - a : smallest;
-    }
+    // Not a fault of the machine: times are as good without, but nothing takes them apart.
+    bool told = cpu.counters[0] != '\0',
+         counts = told && !etp_str_starts(etp_str_from(cpu.counters), ETP_STR("none"));
     etp_checks_add(&d->checks, arena,
-                   (etp_check){NAME(CLOCK), smallest <= WORST_CLOCK_NS, false,
-                               etp_arena_printf(arena, "%llu ns", (unsigned long long)smallest),
-                               "steps of 1000 ns or less",
-                               "use a machine or clock source with a finer clock", NULL});
-}
-
-// More threads than these take turns, whatever else runs.
-static void cpus_check(etp_doctor *d, uint32_t cpus, etp_arena *arena)
-{
-    double quota = etp_os_cpu_quota();
-    etp_checks_add(
-        &d->checks, arena,
-        (etp_check){NAME(CPUS), cpus > 0 ? 1 : -1, false,
-                    cpus > 0 ? etp_arena_printf(arena, "%u allowed", cpus) : "unreadable",
-                    "as many as a run has threads", NULL, NULL});
-    etp_checks_add(
-        &d->checks, arena,
-        (etp_check){
-            NAME(CPU_QUOTA), quota == 0, false,
-            quota > 0 ? etp_arena_printf(arena, "%s CPUs", ETP_DIGITS(quota, 3)) : "none",
-            "none: a control group with a quota stops its threads when it is used up",
-            "raise the quota of the container (docker run --cpus; cpu.max or cpu.cfs_quota_us)",
-            NULL});
+                   (etp_check){NAME(COUNTERS), counts ? 1 : -1, false,
+                               told ? cpu.counters : "this runner does not report it",
+                               "cycles and instructions, which tell work from clock",
+                               cpu.counters_fix[0] ? cpu.counters_fix : NULL, NULL});
+    return mask_check(d, device, &cpu, arena, err);
 }
 
 // An empty FOUND means that the system does not tell, which is neither good nor bad; the advice
@@ -177,8 +133,33 @@ void etp_doctor_machine(etp_doctor *d, const char *folder, const char *qemu, etp
     etp_os_facts facts;
     etp_os_state_read(&s);
     etp_os_facts_read(&facts);
-    clock_check(d, arena);
-    cpus_check(d, facts.cpus, arena);
+    uint64_t smallest = UINT64_MAX;
+    // The smallest step of many: an interruption makes a step longer and never shorter.
+    for (int i = 0; i < 1000; i++) {
+        uint64_t a = etp_os_now_ns(), b = etp_os_now_ns();
+        smallest = b > a && b - a < smallest ? b - a : smallest;
+    }
+    etp_checks_add(&d->checks, arena,
+                   (etp_check){NAME(CLOCK), smallest <= WORST_CLOCK_NS, false,
+                               etp_arena_printf(arena, "%llu ns", (unsigned long long)smallest),
+                               "steps of 1000 ns or less",
+                               "use a machine or clock source with a finer clock", NULL});
+    // More threads than these take turns, whatever else runs.
+    const uint32_t cpus = facts.cpus;
+    double quota = etp_os_cpu_quota();
+    etp_checks_add(
+        &d->checks, arena,
+        (etp_check){NAME(CPUS), cpus > 0 ? 1 : -1, false,
+                    cpus > 0 ? etp_arena_printf(arena, "%u allowed", cpus) : "unreadable",
+                    "as many as a run has threads", NULL, NULL});
+    etp_checks_add(
+        &d->checks, arena,
+        (etp_check){
+            NAME(CPU_QUOTA), quota == 0, false,
+            quota > 0 ? etp_arena_printf(arena, "%s CPUs", ETP_DIGITS(quota, 3)) : "none",
+            "none: a control group with a quota stops its threads when it is used up",
+            "raise the quota of the container (docker run --cpus; cpu.max or cpu.cfs_quota_us)",
+            NULL});
     double most = MOST_LOAD_PER_CPU * ETP_MAX(facts.cpus, 1);
     etp_checks_add(
         &d->checks, arena,

@@ -38,54 +38,12 @@ static double piece_ns(uint64_t rounds, double *sink)
     return ns > 0 ? (double)ns : 1;
 }
 
-// Rounds of a piece, by the time on the CPU, found while the clock of the CPU comes up.
-static uint64_t warm_up(double *sink)
-{
-    uint64_t rounds = 100000, begin = etp_os_now_ns();
-    while (etp_os_now_ns() - begin < WARM_NS) {
-        uint64_t before = etp_os_cpu_ns();
-        (void)piece_ns(rounds, sink);
-        double ns = (double)(etp_os_cpu_ns() - before);
-        rounds = (uint64_t)fmax(1000, fmin((double)rounds * PIECE_NS / fmax(ns, 1), 1e9));
-    }
-    return rounds;
-}
-
 typedef struct noise {
     double floor;  // relative half-width of the 95 % interval
     double others; // CPUs busy with something else meanwhile, NAN unreadable
     double stolen; // share of the time, NAN unreadable
     double waited; // share of the time that the loop did not run, NAN unreadable
 } noise;
-
-static noise measure(void)
-{
-    double sink = 0.5, ratios[PAIRS];
-    uint64_t rounds = warm_up(&sink);
-    etp_os_state before, after;
-    etp_os_state_read(&before);
-    uint64_t start_ns = etp_os_now_ns(), start_cpu_ns = etp_os_cpu_ns();
-    for (size_t i = 0; i < PAIRS; i++) { // odd pairs run the other way round, as blocks do
-        double first = log(piece_ns(rounds, &sink)), second = log(piece_ns(rounds, &sink));
-        ratios[i] = i % 2 ? second - first : first - second;
-    }
-    uint64_t ns = etp_os_now_ns() - start_ns, cpu_ns = etp_os_cpu_ns() - start_cpu_ns;
-    etp_os_state_read(&after);
-    etp_interval ln = etp_mean_interval(ratios, PAIRS, ETP_CONFIDENCE);
-    double wall_ms = (double)(after.time_ns - before.time_ns) / 1e6;
-    bool busy = before.cpu_busy_ms != UINT64_MAX && after.cpu_busy_ms != UINT64_MAX;
-    bool steal = before.cpu_steal_ms != UINT64_MAX && after.cpu_steal_ms != UINT64_MAX;
-    noise n = {.floor = sink > 0 ? expm1((ln.hi - ln.lo) / 2) : (double)NAN};
-    // The system counts the time of all CPUs together. One of them was busy with this loop, and
-    // what is above one is somebody else's; below it, the reading was coarse.
-    n.others = busy
-                   ? fmax(0, ((double)after.cpu_busy_ms - (double)before.cpu_busy_ms) / wall_ms - 1)
-                   : (double)NAN;
-    n.waited = start_cpu_ns > 0 ? fmax(0, 1 - (double)cpu_ns / (double)ns) : (double)NAN;
-    n.stolen =
-        steal ? ((double)after.cpu_steal_ms - (double)before.cpu_steal_ms) / wall_ms : (double)NAN;
-    return n;
-}
 
 // What the other checks found that makes a machine restless, with what to do about it.
 static const char *remedies(const etp_doctor *d, etp_arena *arena)
@@ -113,7 +71,37 @@ static const char *remedies(const etp_doctor *d, etp_arena *arena)
 
 void etp_doctor_noise(etp_doctor *d, etp_arena *arena)
 {
-    noise n = measure();
+    double sink = 0.5, ratios[PAIRS];
+    // Rounds of a piece, by the time on the CPU, found while the clock of the CPU comes up.
+    uint64_t rounds = 100000, begin = etp_os_now_ns();
+    while (etp_os_now_ns() - begin < WARM_NS) {
+        uint64_t before = etp_os_cpu_ns();
+        (void)piece_ns(rounds, &sink);
+        double ns = (double)(etp_os_cpu_ns() - before);
+        rounds = (uint64_t)fmax(1000, fmin((double)rounds * PIECE_NS / fmax(ns, 1), 1e9));
+    }
+    etp_os_state before, after;
+    etp_os_state_read(&before);
+    uint64_t start_ns = etp_os_now_ns(), start_cpu_ns = etp_os_cpu_ns();
+    for (size_t i = 0; i < PAIRS; i++) { // odd pairs run the other way round, as blocks do
+        double first = log(piece_ns(rounds, &sink)), second = log(piece_ns(rounds, &sink));
+        ratios[i] = i % 2 ? second - first : first - second;
+    }
+    uint64_t ns = etp_os_now_ns() - start_ns, cpu_ns = etp_os_cpu_ns() - start_cpu_ns;
+    etp_os_state_read(&after);
+    etp_interval ln = etp_mean_interval(ratios, PAIRS, ETP_CONFIDENCE);
+    double wall_ms = (double)(after.time_ns - before.time_ns) / 1e6;
+    bool busy = before.cpu_busy_ms != UINT64_MAX && after.cpu_busy_ms != UINT64_MAX;
+    bool steal = before.cpu_steal_ms != UINT64_MAX && after.cpu_steal_ms != UINT64_MAX;
+    noise n = {.floor = sink > 0 ? expm1((ln.hi - ln.lo) / 2) : (double)NAN};
+    // The system counts the time of all CPUs together. One of them was busy with this loop, and
+    // what is above one is somebody else's; below it, the reading was coarse.
+    n.others = busy
+                   ? fmax(0, ((double)after.cpu_busy_ms - (double)before.cpu_busy_ms) / wall_ms - 1)
+                   : (double)NAN;
+    n.waited = start_cpu_ns > 0 ? fmax(0, 1 - (double)cpu_ns / (double)ns) : (double)NAN;
+    n.stolen =
+        steal ? ((double)after.cpu_steal_ms - (double)before.cpu_steal_ms) / wall_ms : (double)NAN;
     bool others = isfinite(n.others), stolen = isfinite(n.stolen);
     etp_checks_add(
         &d->checks, arena,

@@ -121,47 +121,6 @@ static void arithmetic(const etp_roof_table *table, const uint32_t *threads, siz
     }
 }
 
-// One thread, and as many as there are; a row for each working set.
-static void memory(const etp_roof_table *table, const uint32_t *threads, size_t n, etp_report *r,
-                   etp_arena *arena)
-{
-    static const etp_column k_columns[] = {
-        {.key = "bytes", .title = "memory, GB/s", .flags = ETP_COL_FIGURES},
-        {.key = "threads", .title = "threads", .kind = ETP_KIND_INT},
-        {.key = "read", .title = "read", .kind = ETP_KIND_DOUBLE, .decimals = 1},
-        {.key = "write", .title = "write", .kind = ETP_KIND_DOUBLE, .decimals = 1},
-        {.key = "copy", .title = "copy", .kind = ETP_KIND_DOUBLE, .decimals = 1},
-        {.key = "strided", .title = "copy, strided", .kind = ETP_KIND_DOUBLE, .decimals = 1},
-    };
-    etp_table *t = etp_report_table(r, "memory", NULL, k_columns, 6);
-    // The fewest and the most threads: what one core gets from memory, and what all together get.
-    for (size_t k = 0; k < n; k += n > 1 ? n - 1 : 1) {
-        for (size_t i = 0; i < table->n; i++) {
-            const etp_roof *x = &table->items[i];
-            if (x->unit == ETP_ROOF_BYTE_S && x->threads == threads[k] &&
-                x->what == ETP_ROOF_READ) {
-                ETP_ROW(t, etp_cell_z(etp_arena_printf(arena, "%s", ETP_BYTES(x->bytes))),
-                        etp_cell_u64(threads[k]), best_of(x),
-                        best_of(find(table, x, ETP_ROOF_WRITE, threads[k])),
-                        best_of(find(table, x, ETP_ROOF_COPY, threads[k])),
-                        best_of(find(table, x, ETP_ROOF_STRIDED_COPY, threads[k])));
-            }
-        }
-    }
-}
-
-static void moments(const etp_roof_table *table, etp_report *r)
-{
-    etp_keys *keys = etp_report_keys(r, NULL);
-    for (size_t i = 0; i < table->n; i++) {
-        const etp_roof *x = &table->items[i];
-        if (x->unit == ETP_ROOF_NS && x->best) {
-            etp_keys_add(keys, ETP_PLAIN, roof_words(x->what), "%s, %u thread%s",
-                         ETP_NS((double)x->best), x->threads, etp_if(x->threads != 1, "s"));
-        }
-    }
-}
-
 const etp_report *etp_roofs_rows(const etp_roofs_answer *a, etp_arena *arena)
 {
     static const etp_column k_columns[] = {
@@ -224,8 +183,38 @@ const etp_report *etp_roofs_report(const etp_roofs_answer *a, etp_arena *arena)
     uint32_t threads[MOST_THREADS + 1] = {0};
     size_t n = thread_counts(table, threads, MOST_THREADS);
     arithmetic(table, threads, n, r, arena);
-    memory(table, threads, n, r, arena);
-    moments(table, r);
+    // One thread, and as many as there are; a row for each working set.
+    static const etp_column k_columns[] = {
+        {.key = "bytes", .title = "memory, GB/s", .flags = ETP_COL_FIGURES},
+        {.key = "threads", .title = "threads", .kind = ETP_KIND_INT},
+        {.key = "read", .title = "read", .kind = ETP_KIND_DOUBLE, .decimals = 1},
+        {.key = "write", .title = "write", .kind = ETP_KIND_DOUBLE, .decimals = 1},
+        {.key = "copy", .title = "copy", .kind = ETP_KIND_DOUBLE, .decimals = 1},
+        {.key = "strided", .title = "copy, strided", .kind = ETP_KIND_DOUBLE, .decimals = 1},
+    };
+    etp_table *t = etp_report_table(r, "memory", NULL, k_columns, 6);
+    // The fewest and the most threads: what one core gets from memory, and what all together get.
+    for (size_t k = 0; k < n; k += n > 1 ? n - 1 : 1) {
+        for (size_t i = 0; i < table->n; i++) {
+            const etp_roof *x = &table->items[i];
+            if (x->unit == ETP_ROOF_BYTE_S && x->threads == threads[k] &&
+                x->what == ETP_ROOF_READ) {
+                ETP_ROW(t, etp_cell_z(etp_arena_printf(arena, "%s", ETP_BYTES(x->bytes))),
+                        etp_cell_u64(threads[k]), best_of(x),
+                        best_of(find(table, x, ETP_ROOF_WRITE, threads[k])),
+                        best_of(find(table, x, ETP_ROOF_COPY, threads[k])),
+                        best_of(find(table, x, ETP_ROOF_STRIDED_COPY, threads[k])));
+            }
+        }
+    }
+    etp_keys *keys = etp_report_keys(r, NULL);
+    for (size_t i = 0; i < table->n; i++) {
+        const etp_roof *x = &table->items[i];
+        if (x->unit == ETP_ROOF_NS && x->best) {
+            etp_keys_add(keys, ETP_PLAIN, roof_words(x->what), "%s, %u thread%s",
+                         ETP_NS((double)x->best), x->threads, etp_if(x->threads != 1, "s"));
+        }
+    }
     if (n > 2) {
         etp_report_note(r, ETP_INFO,
                         "--format csv has memory with every thread count, and the medians");

@@ -21,14 +21,6 @@ static bool too_hot(const etp_session *s, const etp_os_state *now)
     return now->temperature_c > s->plan->settings.cool.celsius || throttles(now); // NAN: not above
 }
 
-// In short pieces: a user who ends the session must not wait for a device to cool down.
-static void nap(etp_session *s, uint64_t end)
-{
-    while (etp_os_now_ns() < end && etp_session_interrupted(s) == 0) {
-        etp_os_sleep_ns(NAP_NS);
-    }
-}
-
 // "45.0 C (soc)", "45.0 C (soc), thermal status 2", "thermal status 2".
 static void describe(const etp_os_state *now, char *out, size_t cap)
 {
@@ -74,7 +66,11 @@ void etp_block_environment_begin(etp_session *s, etp_block_environment *e)
             told = true;
         }
         uint64_t next = now + LOOK_NS, last = begin + wait_ns;
-        nap(s, ETP_MIN(next, last));
+        // In short pieces: a user who ends the session must not wait for a device to cool down.
+        const uint64_t end = ETP_MIN(next, last);
+        while (etp_os_now_ns() < end && etp_session_interrupted(s) == 0) {
+            etp_os_sleep_ns(NAP_NS);
+        }
         s->device->ops->state(s->device, &e->start);
     }
     e->cooled_ns = told ? etp_os_now_ns() - begin : 0;

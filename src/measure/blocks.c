@@ -144,23 +144,6 @@ typedef struct block_order {
     uint32_t control; // position among them, ETP_NO_INDEX none
 } block_order;
 
-static etp_status order_block(etp_session *s, uint32_t block, block_order *out, etp_error *err)
-{
-    uint32_t n = s->plan->n_arms;
-    out->arms = ETP_NEW_ARRAY(&s->block_arena, uint32_t, n);
-    ETP_NEED(out->arms, err, "a block");
-    etp_block_order(s->plan->settings.seed, block, n, out->arms);
-    // Drawn for each block: at a fixed place it would always be launched later, or always earlier,
-    // than the launch that it is held against.
-    out->control = block <= s->plan->control_blocks
-                       ? etp_control_position(s->plan->settings.seed, block, n)
-                       : ETP_NO_INDEX;
-    for (uint32_t i = 0; i < n; i++) {
-        ETP_ADD(&s->arena, &s->run.order, out->arms[i]);
-    }
-    return ETP_OK;
-}
-
 // One after another: each is held against the timed launch of its own arm.
 static etp_status launch_controls(etp_session *s, uint32_t block, uint32_t *position,
                                   etp_launch_outcome *o, etp_error *err)
@@ -251,42 +234,6 @@ static bool block_has_loss(const etp_session *s, uint32_t block)
     return false;
 }
 
-static void count_losses(etp_session *s, uint32_t block, const bool *lost)
-{
-    for (uint32_t i = 0; i < s->plan->n_arms; i++) {
-        etp_arm_state *arm = &s->arms[i];
-        arm->lost_in_row = lost[i] ? arm->lost_in_row + 1 : 0;
-        if (!arm->dead && arm->lost_in_row >= GIVE_UP_AFTER) {
-            arm->dead = true;
-            char words[ETP_CANDIDATE_CHARS];
-            etp_session_say(s, "%s: given up after %u lost blocks in a row",
-                            etp_session_arm_words(s->plan, i, words), GIVE_UP_AFTER);
-            etp_session_note(s, ETP_NOTE_ARM_GIVEN_UP,
-                             "an arm lost several blocks in a row and was not launched again");
-        }
-    }
-    s->view->blocks_lost += block_has_loss(s, block);
-}
-
-// The block itself carries the figures; what it measured stays.
-static void note_clocks(etp_session *s, const etp_block_environment *e)
-{
-    uint64_t slept = etp_environment_slept_ns(e);
-    if (slept > 0 && slept != UINT64_MAX) {
-        etp_session_note(s, ETP_NOTE_SLEPT,
-                         "the machine slept during a block: caches and clocks were cold after it");
-        etp_session_say(s, "block %u: the machine slept for %s s", e->block,
-                        ETP_DIGITS((double)slept / 1e9, 3));
-    }
-    if (etp_environment_jump_s(e) != 0) {
-        etp_session_note(
-            s, ETP_NOTE_CLOCK_JUMP,
-            "the wall clock moved against the steady one: it was set, or there was sleep");
-        etp_session_say(s, "block %u: the wall clock moved by %s s", e->block,
-                        ETP_CHANGE(etp_environment_jump_s(e), 1));
-    }
-}
-
 static etp_status run_block(etp_session *s, uint32_t block, etp_error *err)
 {
     // The rows of the previous block lay in the block's arena, which was disposed of.
@@ -295,7 +242,18 @@ static etp_status run_block(etp_session *s, uint32_t block, etp_error *err)
     s->launches.items = NULL;
     s->launches.n = s->launches.cap = 0;
     block_order order = {.control = ETP_NO_INDEX};
-    ETP_TRY(order_block(s, block, &order, err));
+    uint32_t n = s->plan->n_arms;
+    order.arms = ETP_NEW_ARRAY(&s->block_arena, uint32_t, n);
+    ETP_NEED(order.arms, err, "a block");
+    etp_block_order(s->plan->settings.seed, block, n, order.arms);
+    // Drawn for each block: at a fixed place it would always be launched later, or always earlier,
+    // than the launch that it is held against.
+    order.control = block <= s->plan->control_blocks
+                        ? etp_control_position(s->plan->settings.seed, block, n)
+                        : ETP_NO_INDEX;
+    for (uint32_t i = 0; i < n; i++) {
+        ETP_ADD(&s->arena, &s->run.order, order.arms[i]);
+    }
     bool *lost = ETP_NEW_ARRAY(&s->block_arena, bool, s->plan->n_arms);
     ETP_NEED(lost, err, "a block");
     etp_block_environment e = {.block = block,
@@ -312,8 +270,34 @@ static etp_status run_block(etp_session *s, uint32_t block, etp_error *err)
     ETP_TRY(launched);
     e.wall_end = etp_os_wall_seconds();
     etp_block_environment_end(s, &e);
-    note_clocks(s, &e);
-    count_losses(s, block, lost);
+    // The block itself carries the figures; what it measured stays.
+    uint64_t slept = etp_environment_slept_ns(&e);
+    if (slept > 0 && slept != UINT64_MAX) {
+        etp_session_note(s, ETP_NOTE_SLEPT,
+                         "the machine slept during a block: caches and clocks were cold after it");
+        etp_session_say(s, "block %u: the machine slept for %s s", e.block,
+                        ETP_DIGITS((double)slept / 1e9, 3));
+    }
+    if (etp_environment_jump_s(&e) != 0) {
+        etp_session_note(
+            s, ETP_NOTE_CLOCK_JUMP,
+            "the wall clock moved against the steady one: it was set, or there was sleep");
+        etp_session_say(s, "block %u: the wall clock moved by %s s", e.block,
+                        ETP_CHANGE(etp_environment_jump_s(&e), 1));
+    }
+    for (uint32_t i = 0; i < s->plan->n_arms; i++) {
+        etp_arm_state *arm = &s->arms[i];
+        arm->lost_in_row = lost[i] ? arm->lost_in_row + 1 : 0;
+        if (!arm->dead && arm->lost_in_row >= GIVE_UP_AFTER) {
+            arm->dead = true;
+            char words[ETP_CANDIDATE_CHARS];
+            etp_session_say(s, "%s: given up after %u lost blocks in a row",
+                            etp_session_arm_words(s->plan, i, words), GIVE_UP_AFTER);
+            etp_session_note(s, ETP_NOTE_ARM_GIVEN_UP,
+                             "an arm lost several blocks in a row and was not launched again");
+        }
+    }
+    s->view->blocks_lost += block_has_loss(s, block);
     if (s->launches.n == 0) { // nothing came of it: no block
         s->cut_short = false; // a budget that is over stays over
         // The order was drawn for a block that does not exist; the next one draws its own, which

@@ -60,22 +60,6 @@ static void keep_log(etp_channel *t, const char *ptr, size_t len)
     t->tail_len = old + len;
 }
 
-// What the device itself tells about the end, wherever in the log it is.
-static void record_end(etp_channel *t)
-{
-    if (!t->device->ops->ended || t->end_known) {
-        return;
-    }
-    t->end_known = true; // its mark is cut off the log: there is no second time
-    etp_str log = etp_strbuf_str(&t->log), tail = {t->tail, t->tail_len};
-    t->lost = !t->device->ops->ended(t->device, &t->process, t->log_dropped ? &tail : &log);
-    // The device's mark stood at the end of the log. Where that was dropped, only the tail had it.
-    if (t->log_dropped == 0) {
-        t->log.len = log.len;
-    }
-    t->tail_len = tail.len;
-}
-
 etp_str etp_channel_last_line(const etp_channel *t)
 {
     etp_str log = etp_strbuf_str(&t->log);
@@ -180,20 +164,6 @@ etp_channel_result etp_channel_line(etp_channel *t, uint64_t extra_ns, etp_str *
     return line_until(t, etp_os_now_ns() + t->timeout_ns + extra_ns, out, why, why_cap);
 }
 
-// Adds the beginning of LINE to WHY, with anything but plain text as dots.
-// What a hostile runner writes goes into a message and onto a terminal.
-static void quote(etp_str line, char *why, size_t why_cap)
-{
-    char text[61];
-    size_t n = ETP_MIN(line.len, sizeof text - 1);
-    for (size_t i = 0; i < n; i++) {
-        text[i] = line.ptr[i] >= ' ' && line.ptr[i] <= '~' ? line.ptr[i] : '.';
-    }
-    text[n] = '\0';
-    size_t used = strlen(why);
-    snprintf(why + used, why_cap - used, " in \"%s%s\"", text, etp_if(n < line.len, "..."));
-}
-
 etp_channel_result etp_channel_next(etp_channel *t, uint64_t extra_ns, etp_wire_msg *out, char *why,
                                     size_t why_cap)
 {
@@ -210,7 +180,16 @@ etp_channel_result etp_channel_next(etp_channel *t, uint64_t extra_ns, etp_wire_
             return r;
         }
         if (!etp_wire_parse(line.ptr, line.len, out, why, why_cap)) {
-            quote(line, why, why_cap);
+            // Adds the beginning of LINE to WHY, with anything but plain text as dots.
+            // What a hostile runner writes goes into a message and onto a terminal.
+            char text[61];
+            size_t n = ETP_MIN(line.len, sizeof text - 1);
+            for (size_t i = 0; i < n; i++) {
+                text[i] = line.ptr[i] >= ' ' && line.ptr[i] <= '~' ? line.ptr[i] : '.';
+            }
+            text[n] = '\0';
+            size_t used = strlen(why);
+            snprintf(why + used, why_cap - used, " in \"%s%s\"", text, etp_if(n < line.len, "..."));
             return ETP_CHANNEL_GARBAGE;
         }
         if (out->type != ETP_WIRE_UNKNOWN) { // later runners may say more
@@ -242,7 +221,18 @@ bool etp_channel_finish(etp_channel *t)
     // Its output has ended, or the wait for it; now the process gets what is left of the time.
     uint64_t now = etp_os_now_ns();
     if (etp_process_wait(&t->process, ETP_LESS(deadline, now))) {
-        record_end(t);
+        // What the device itself tells about the end, wherever in the log it is.
+        if (t->device->ops->ended && !t->end_known) {
+            t->end_known = true; // its mark is cut off the log: there is no second time
+            etp_str log = etp_strbuf_str(&t->log), tail = {t->tail, t->tail_len};
+            t->lost = !t->device->ops->ended(t->device, &t->process, t->log_dropped ? &tail : &log);
+            // The device's mark stood at the end of the log. Where that was dropped, only the tail
+            // had it.
+            if (t->log_dropped == 0) {
+                t->log.len = log.len;
+            }
+            t->tail_len = tail.len;
+        }
         return true;
     }
     etp_channel_kill(t);

@@ -5,16 +5,6 @@
 #include "base/number.h"
 #include "device/clusters.h"
 
-// CPUS NULL: of all of them, where nothing is pinned.
-static uint32_t clusters_of(const etp_topology *t, const etp_cpu_set *cpus)
-{
-    uint32_t n = 0;
-    for (size_t i = 0; i < t->n; i++) {
-        n += !cpus || etp_cpu_set_meets(&t->clusters[i].cpus, cpus);
-    }
-    return n;
-}
-
 // SME is not in each core: a unit serves the cores of a cluster. Threads beyond the units queue for
 // them, so a slow result says nothing about the kernels.
 void etp_cores_units(etp_session *s)
@@ -40,7 +30,11 @@ void etp_cores_units(etp_session *s)
     // guess, and the text says that it is one.
     uint32_t units =
         counted ? etp_sme_units(etp_run_fact_of(&s->run, "smidr"), within, (uint32_t)cpus) : 0;
-    uint32_t clusters = clusters_of(&t, within);
+    // WITHIN NULL: of all of them, where nothing is pinned.
+    uint32_t clusters = 0;
+    for (size_t i = 0; i < t.n; i++) {
+        clusters += !within || etp_cpu_set_meets(&t.clusters[i].cpus, within);
+    }
     const char *text = NULL;
     if (units > 0 && most > units) {
         text = etp_arena_printf(

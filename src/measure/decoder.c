@@ -143,26 +143,6 @@ size_t etp_method_state(const etp_method *m, etp_arena *arena, etp_planned **out
     return kept;
 }
 
-static const char *range_words(const etp_planned *all, size_t n, etp_arena *arena)
-{
-    enum { MOST = 8192 }; // of a variable of the environment
-    etp_strbuf b;
-    etp_strbuf_init(&b, arena);
-    for (size_t i = 0; i < n;) {
-        const etp_planned *first = &all[i];
-        uint64_t end = first->offset + first->bytes;
-        for (i++; i < n && all[i].arena == first->arena && all[i].offset <= end; i++) {
-            const uint64_t to = all[i].offset + all[i].bytes;
-            end = ETP_MAX(to, end);
-        }
-        etp_strbuf_printf(&b, "%s%u:%llu:%llu", etp_if(b.len > 0, ","), first->arena,
-                          (unsigned long long)first->offset,
-                          (unsigned long long)(end - first->offset));
-    }
-    const etp_str text = etp_strbuf_str(&b);
-    return text.len > 0 && text.len < MOST ? text.ptr : "";
-}
-
 etp_status etp_method_kept(const char *path, const char *method, etp_arena *arena, const char **out,
                            etp_error *err)
 {
@@ -180,7 +160,22 @@ etp_status etp_method_kept(const char *path, const char *method, etp_arena *aren
         st = etp_arena_check(arena, &why, "mutable buffers");
     }
     if (st == ETP_OK && n > 0) {
-        *out = range_words(state, n, arena);
+        enum { MOST = 8192 }; // of a variable of the environment
+        etp_strbuf b;
+        etp_strbuf_init(&b, arena);
+        for (size_t i = 0; i < n;) {
+            const etp_planned *first = &state[i];
+            uint64_t end = first->offset + first->bytes;
+            for (i++; i < n && state[i].arena == first->arena && state[i].offset <= end; i++) {
+                const uint64_t to = state[i].offset + state[i].bytes;
+                end = ETP_MAX(to, end);
+            }
+            etp_strbuf_printf(&b, "%s%u:%llu:%llu", etp_if(b.len > 0, ","), first->arena,
+                              (unsigned long long)first->offset,
+                              (unsigned long long)(end - first->offset));
+        }
+        const etp_str text = etp_strbuf_str(&b);
+        *out = text.len > 0 && text.len < MOST ? text.ptr : "";
     }
     etp_program_close(program);
     etp_file_close(&file);

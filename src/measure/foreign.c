@@ -83,19 +83,6 @@ static const char *count_text(foreign_launch *r, uint64_t n)
     return etp_arena_printf(r->arena, "%llu", (unsigned long long)n);
 }
 
-static void add_executor(foreign_launch *r, argument_list *w)
-{
-    const etp_launch_request *q = r->request;
-    // Ones are what a stock runner fills in by itself, for which it has no flag.
-    bool files = q->inputs && etp_input_kind_of(q->inputs) != ETP_INPUTS_ONES;
-    flag(r, w, ETP_FOREIGN_NUM_EXECUTIONS, "num_executions", count_text(r, r->log.executions));
-    flag(r, w, ETP_FOREIGN_DATA_PATH, "data_path", q->data);
-    flag(r, w, ETP_FOREIGN_INPUTS, "inputs", files ? q->inputs : NULL);
-    flag(r, w, ETP_FOREIGN_PRINT_OUTPUT, "print_output", "none");
-    flag(r, w, ETP_FOREIGN_OUTPUT_FILE, "output_file",
-         q->outputs ? etp_arena_printf(r->arena, "%s/output", q->outputs) : NULL);
-}
-
 // A word of one letter is a token in most vocabularies. How many tokens the prompt really had the
 // runner's statistics say, and learn_prompt corrects it.
 // "a a a" or "aaa".
@@ -184,18 +171,20 @@ static bool build_arguments(foreign_launch *r, argument_list *w, const char *dum
     if (r->foreign->kind == ETP_FOREIGN_TEXT) {
         add_text(r, w);
     } else {
-        add_executor(r, w);
+        const etp_launch_request *j = r->request;
+        // Ones are what a stock runner fills in by itself, for which it has no flag.
+        bool files = j->inputs && etp_input_kind_of(j->inputs) != ETP_INPUTS_ONES;
+        flag(r, w, ETP_FOREIGN_NUM_EXECUTIONS, "num_executions", count_text(r, r->log.executions));
+        flag(r, w, ETP_FOREIGN_DATA_PATH, "data_path", j->data);
+        flag(r, w, ETP_FOREIGN_INPUTS, "inputs", files ? j->inputs : NULL);
+        flag(r, w, ETP_FOREIGN_PRINT_OUTPUT, "print_output", "none");
+        flag(r, w, ETP_FOREIGN_OUTPUT_FILE, "output_file",
+             j->outputs ? etp_arena_printf(r->arena, "%s/output", j->outputs) : NULL);
     }
     return !w->failed;
 }
 
 // ---- listening ----
-
-static void keep(foreign_launch *r, const char *text, size_t len)
-{
-    size_t room = LOG_LIMIT - r->text.len;
-    etp_strbuf_append(&r->text, (etp_str){text, ETP_MIN(len, room)});
-}
 
 // A word now and then is no end: all of it has a time, too. Where it is not known what an execution
 // takes, each, and each token of a text, may take as long as it may be silent.
@@ -238,7 +227,8 @@ static bool read_output(foreign_launch *r, uint64_t silence_limit_ns)
         if (e == ETP_PROCESS_OUT || e == ETP_PROCESS_ERR) {
             now = etp_os_now_ns();
             etp_foreign_log_feed(&r->log, e == ETP_PROCESS_ERR, piece, got, now);
-            keep(r, piece, got);
+            size_t room = LOG_LIMIT - r->text.len;
+            etp_strbuf_append(&r->text, (etp_str){piece, ETP_MIN(got, room)});
             deadline = now + silence_limit_ns;
         }
     }
@@ -450,40 +440,6 @@ static bool take_report(foreign_launch *r)
     return true;
 }
 
-static void record_end(foreign_launch *r)
-{
-    const etp_process *p = &r->process;
-    etp_run_launch *record = &r->out->record;
-    record->kind = r->request->kind;
-    record->pid = (uint64_t)p->pid;
-    record->start_ns = p->start_ns;
-    record->wall_ns = p->ended ? p->end_ns - p->start_ns : 0;
-    record->load_ns = r->log.load_ns;
-    record->first_ns = r->log.iterations.n > 0 ? r->log.iterations.items[0].ns : 0;
-    // The process has ended: /proc has nothing on it any more.
-    record->wait_ns = record->migrations = UINT64_MAX;
-    if (r->device->info.local_pid) {
-        record->user_ns = p->usage.user_ns;
-        record->system_ns = p->usage.system_ns;
-        record->peak_rss_bytes = p->usage.peak_rss_bytes;
-    }
-}
-
-static bool follow_launch(foreign_launch *r)
-{
-    const etp_launch_request *q = r->request;
-    uint64_t each = q->expected_iteration_ns, n = r->log.executions;
-    // Ten times what it should take, as for etprof's own runner; none where the product would wrap.
-    uint64_t extra = each < UINT64_MAX / 20 / (n + 1) ? 10 * n * each : 0;
-    uint64_t silence_limit = q->timeout_ns + extra;
-    etp_process_close_input(&r->process); // it reads nothing
-    bool ok = read_output(r, silence_limit) && wait_for_end(r, silence_limit);
-    if (!r->process.ended) {
-        r->device->ops->kill(r->device, &r->process, 0);
-    }
-    return ok && check_end(r) && take_report(r) && check_log(r);
-}
-
 // The prompt of a first launch shows what the tokenizer makes of it; the next is asked for with as
 // many letters as that tells. True: it is worth another try.
 static bool learn_prompt(foreign_launch *r, etp_foreign *foreign)
@@ -501,14 +457,6 @@ static bool learn_prompt(foreign_launch *r, etp_foreign *foreign)
     bool more = extra != foreign->prompt.extra && extra < (int64_t)wanted;
     foreign->prompt.extra = more ? extra : foreign->prompt.extra;
     return more;
-}
-
-static void set_prompt(foreign_launch *r)
-{
-    if (r->request->phase && r->foreign->kind == ETP_FOREIGN_TEXT) {
-        int64_t n = (int64_t)prompt_tokens(r->request->phase) - r->foreign->prompt.extra;
-        r->letters = n > 0 ? (uint64_t)n : 1;
-    }
 }
 
 static etp_status run_once(foreign_launch *r, etp_error *err)
@@ -532,8 +480,32 @@ static etp_status run_once(foreign_launch *r, etp_error *err)
         mark_lost(r, ETP_LOST_START, "%s", start_err.msg);
         return ETP_OK;
     }
-    out->ok = follow_launch(r);
-    record_end(r);
+    const etp_launch_request *q = r->request;
+    uint64_t each = q->expected_iteration_ns, n = r->log.executions;
+    // Ten times what it should take, as for etprof's own runner; none where the product would wrap.
+    uint64_t extra = each < UINT64_MAX / 20 / (n + 1) ? 10 * n * each : 0;
+    uint64_t silence_limit = q->timeout_ns + extra;
+    etp_process_close_input(&r->process); // it reads nothing
+    bool ok = read_output(r, silence_limit) && wait_for_end(r, silence_limit);
+    if (!r->process.ended) {
+        r->device->ops->kill(r->device, &r->process, 0);
+    }
+    out->ok = ok && check_end(r) && take_report(r) && check_log(r);
+    const etp_process *p = &r->process;
+    etp_run_launch *record = &r->out->record;
+    record->kind = r->request->kind;
+    record->pid = (uint64_t)p->pid;
+    record->start_ns = p->start_ns;
+    record->wall_ns = p->ended ? p->end_ns - p->start_ns : 0;
+    record->load_ns = r->log.load_ns;
+    record->first_ns = r->log.iterations.n > 0 ? r->log.iterations.items[0].ns : 0;
+    // The process has ended: /proc has nothing on it any more.
+    record->wait_ns = record->migrations = UINT64_MAX;
+    if (r->device->info.local_pid) {
+        record->user_ns = p->usage.user_ns;
+        record->system_ns = p->usage.system_ns;
+        record->peak_rss_bytes = p->usage.peak_rss_bytes;
+    }
     etp_process_dispose(&r->process);
     out->iterations = r->log.iterations.items;
     out->n_warmup = r->log.iterations.n >= r->warmup ? r->warmup : 0;
@@ -568,7 +540,10 @@ etp_status etp_foreign_run(etp_device *device, const etp_launch_request *request
         r->log.arena = arena;
         r->log.kind = foreign->kind;
         r->log.executions = repeats ? r->warmup + request->iterations : 1;
-        set_prompt(r);
+        if (r->request->phase && r->foreign->kind == ETP_FOREIGN_TEXT) {
+            int64_t n = (int64_t)prompt_tokens(r->request->phase) - r->foreign->prompt.extra;
+            r->letters = n > 0 ? (uint64_t)n : 1;
+        }
         ETP_TRY(run_once(r, err));
         if (out->ok || out->interrupted || !text || !learn_prompt(r, foreign)) {
             break;

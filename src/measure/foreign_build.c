@@ -156,58 +156,6 @@ static void read_image(etp_bytes b, const etp_image *image, etp_arena *arena, et
     }
 }
 
-// One library more changes the build, as does another name of one.
-static etp_status hash_libraries(etp_foreign *f, etp_arena *arena, etp_error *err)
-{
-    const char *const *paths = NULL;
-    ETP_TRY(etp_foreign_libraries(f->path, arena, &paths, &f->n_libraries, err));
-    if (f->n_libraries == 0) {
-        return ETP_OK;
-    }
-    etp_sha256 all;
-    etp_sha256_init(&all);
-    // With its terminating zero, as each name and hash below: no two lists run into the same bytes.
-    etp_sha256_update(&all, f->sha256, sizeof f->sha256);
-    for (size_t i = 0; i < f->n_libraries; i++) {
-        const char *name = etp_path_name(paths[i]);
-        char hex[ETP_SHA256_HEX_CHARS];
-        ETP_TRY(etp_os_hash_file(paths[i], hex, NULL, err));
-        etp_sha256_update(&all, name, strlen(name) + 1);
-        etp_sha256_update(&all, hex, sizeof hex);
-    }
-    etp_sha256_hex(&all, f->sha256);
-    return ETP_OK;
-}
-
-// A script has the flags that it names. One that only hands them on, and is given a tokenizer, has
-// those without which nothing could be asked.
-static void read_script(etp_bytes b, bool tokenizer, etp_foreign *f)
-{
-    static const etp_foreign_flag k_least[] = {
-        ETP_FOREIGN_MODEL_PATH,  ETP_FOREIGN_TOKENIZER_PATH, ETP_FOREIGN_PROMPT,
-        ETP_FOREIGN_TEMPERATURE, ETP_FOREIGN_MAX_NEW_TOKENS, ETP_FOREIGN_CPU_THREADS};
-    find_flags(b, false, f->flags);
-    bool named = f->flags[ETP_FOREIGN_MODEL_PATH];
-    bool text = tokenizer || is_text(f->flags);
-    for (size_t i = 0; i < ETP_FOREIGN_FLAGS && !text; i++) {
-        f->flags[i] = true; // taken for a wrapper around one of today's
-    }
-    for (size_t i = 0; i < sizeof k_least / sizeof *k_least && text && !named; i++) {
-        f->flags[k_least[i]] = true;
-    }
-    f->kind = text ? ETP_FOREIGN_TEXT : ETP_FOREIGN_EXECUTOR;
-    f->tracer = text && !f->flags[ETP_FOREIGN_ETDUMP_PATH] ? ETP_KNOWN_NO : ETP_KNOWN_NOT;
-}
-
-// llama_main has the flag of recordings in every build, and their writer in those with a tracer.
-static void read_text(etp_bytes b, etp_foreign *f)
-{
-    bool writer = holds_text(b, "ETDumpGen") || holds_text(b, "ETDump file written");
-    f->tracer = f->flags[ETP_FOREIGN_ETDUMP_PATH] && writer ? ETP_KNOWN_YES : ETP_KNOWN_NO;
-    f->flags[ETP_FOREIGN_ETDUMP_PATH] = f->tracer == ETP_KNOWN_YES;
-    f->logging = holds_text(b, "PyTorchObserver") ? ETP_KNOWN_YES : ETP_KNOWN_NOT;
-}
-
 etp_status etp_foreign_inspect(const char *path, bool tokenizer, etp_arena *arena, etp_foreign *out,
                                etp_error *err)
 {
@@ -233,14 +181,54 @@ etp_status etp_foreign_inspect(const char *path, bool tokenizer, etp_arena *aren
         // with a tokenizer.
         if (tokenizer || (is_text(out->flags) && !out->flags[ETP_FOREIGN_NUM_EXECUTIONS])) {
             out->kind = ETP_FOREIGN_TEXT;
-            read_text(file.bytes, out);
+            // llama_main has the flag of recordings in every build, and their writer in those with
+            // a tracer.
+            const etp_bytes b = file.bytes;
+            bool writer = holds_text(b, "ETDumpGen") || holds_text(b, "ETDump file written");
+            out->tracer =
+                out->flags[ETP_FOREIGN_ETDUMP_PATH] && writer ? ETP_KNOWN_YES : ETP_KNOWN_NO;
+            out->flags[ETP_FOREIGN_ETDUMP_PATH] = out->tracer == ETP_KNOWN_YES;
+            out->logging = holds_text(b, "PyTorchObserver") ? ETP_KNOWN_YES : ETP_KNOWN_NOT;
         }
     } else {
-        read_script(file.bytes, tokenizer, out);
+        // A script has the flags that it names. One that only hands them on, and is given a
+        // tokenizer, has those without which nothing could be asked.
+        const etp_bytes b = file.bytes;
+        static const etp_foreign_flag k_least[] = {
+            ETP_FOREIGN_MODEL_PATH,  ETP_FOREIGN_TOKENIZER_PATH, ETP_FOREIGN_PROMPT,
+            ETP_FOREIGN_TEMPERATURE, ETP_FOREIGN_MAX_NEW_TOKENS, ETP_FOREIGN_CPU_THREADS};
+        find_flags(b, false, out->flags);
+        bool named = out->flags[ETP_FOREIGN_MODEL_PATH];
+        bool text = tokenizer || is_text(out->flags);
+        for (size_t i = 0; i < ETP_FOREIGN_FLAGS && !text; i++) {
+            out->flags[i] = true; // taken for a wrapper around one of today's
+        }
+        for (size_t i = 0; i < sizeof k_least / sizeof *k_least && text && !named; i++) {
+            out->flags[k_least[i]] = true;
+        }
+        out->kind = text ? ETP_FOREIGN_TEXT : ETP_FOREIGN_EXECUTOR;
+        out->tracer = text && !out->flags[ETP_FOREIGN_ETDUMP_PATH] ? ETP_KNOWN_NO : ETP_KNOWN_NOT;
     }
     etp_arena_dispose(&scratch);
     etp_file_close(&file);
-    ETP_TRY(hash_libraries(out, arena, err));
+    // One library more changes the build, as does another name of one.
+    const char *const *paths = NULL;
+    ETP_TRY(etp_foreign_libraries(out->path, arena, &paths, &out->n_libraries, err));
+    if (out->n_libraries != 0) {
+        etp_sha256 all;
+        etp_sha256_init(&all);
+        // With its terminating zero, as each name and hash below: no two lists run into the same
+        // bytes.
+        etp_sha256_update(&all, out->sha256, sizeof out->sha256);
+        for (size_t i = 0; i < out->n_libraries; i++) {
+            const char *name = etp_path_name(paths[i]);
+            char hex[ETP_SHA256_HEX_CHARS];
+            ETP_TRY(etp_os_hash_file(paths[i], hex, NULL, err));
+            etp_sha256_update(&all, name, strlen(name) + 1);
+            etp_sha256_update(&all, hex, sizeof hex);
+        }
+        etp_sha256_hex(&all, out->sha256);
+    }
     summarise(out, arena);
     return ETP_OK;
 }

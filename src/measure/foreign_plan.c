@@ -114,26 +114,6 @@ static etp_status check_flags(const etp_foreign *f, const etp_session_plan *p, u
     return ETP_OK;
 }
 
-// What the file itself rules out; what it does not show is found out by the first launch.
-static etp_status check_build(const etp_foreign *f, const etp_isa_cpu *cpu, etp_error *err)
-{
-    const char *family = etp_isa_family_name(cpu->family);
-    if (f->is_elf && strcmp(f->machine, family) != 0) {
-        return etp_fail(err, ETP_ENVIRONMENT, "%s is a program for %s, the device is %s", f->path,
-                        f->machine, family);
-    }
-    if (f->logging == ETP_KNOWN_NO && f->kind == ETP_FOREIGN_EXECUTOR) {
-        return etp_fail(
-            err, ETP_ENVIRONMENT,
-            "%s says nowhere how long an inference took: it was built without logging, or is of a "
-            "release from before times were logged. Configure "
-            "ExecuTorch with -DEXECUTORCH_ENABLE_LOGGING=ON, or give its recordings to 'etprof "
-            "analyze'",
-            f->path);
-    }
-    return ETP_OK;
-}
-
 // One inspection per file: arms with one path share it.
 static etp_status assign_runner(const char *path, etp_session_plan *p, uint32_t arm,
                                 etp_arena *arena, etp_error *err)
@@ -252,38 +232,6 @@ static void judge_builds(etp_session_plan *p, bool of_one_level, etp_arena *aren
                       what[0] ? what : "their files do not show what"));
 }
 
-// A level is set by a library that answers for the system's question about CPU features. Programs
-// for x86-64 ask the CPU itself, static ones load no libraries.
-static etp_status check_levels(const etp_session_plan_options *o, etp_session_plan *p,
-                               etp_error *err)
-{
-    bool one_twice = o->n_runners > 1 && !o->builds; // two would have no mask left
-    for (uint32_t i = 0; i < p->n_arms; i++) {
-        etp_planned_arm *a = &p->arms[i];
-        bool x86 = p->cpu.cpu.family == ETP_ISA_X86_64;
-        if (a->mask[0] == '\0' || !(x86 || (a->foreign->is_elf && a->foreign->is_static))) {
-            continue;
-        }
-        if (!etp_level_hides_nothing(&p->cpu.cpu, a->level)) {
-            return etp_fail(err, ETP_UNSUPPORTED,
-                            "level %s cannot be set for %s: %s. %s; or measure it as it is: "
-                            "%s--levels best",
-                            a->level_name, a->foreign->path,
-                            x86 ? "on x86-64 a program asks the CPU itself"
-                                : "it is linked statically and loads no library that would answer "
-                                  "for the CPU",
-                            one_twice ? "--runner-a and --runner-b name the same build: give one "
-                                        "without the feature as --runner-a"
-                                      : "Build it twice, with the feature and without, and compare "
-                                        "the builds: etprof ab MODEL --runner-a OFF --runner-b "
-                                        "ON --levels OFF,ON",
-                            etp_if(one_twice, "--runner "));
-        }
-        a->mask[0] = '\0'; // started as it is
-    }
-    return ETP_OK;
-}
-
 // Answers are few in a launch, so counts that nobody gave are fixed: no trial launch.
 static etp_status check_kinds(etp_session_plan *p, etp_error *err)
 {
@@ -342,11 +290,52 @@ etp_status etp_foreign_plan(const etp_session_plan_options *o, etp_arena *arena,
         size_t level = i / n_threads % n_levels; // the same in each phase
         ETP_TRY(assign_runner(o->runners[o->n_runners == 1 ? 0 : level], p, i, arena, err));
         ETP_TRY(check_flags(p->arms[i].foreign, p, p->arms[i].threads, err));
-        ETP_TRY(check_build(p->arms[i].foreign, &p->cpu.cpu, err));
+        // What the file itself rules out; what it does not show is found out by the first launch.
+        const etp_foreign *f = p->arms[i].foreign;
+        const char *family = etp_isa_family_name(p->cpu.cpu.family);
+        if (f->is_elf && strcmp(f->machine, family) != 0) {
+            return etp_fail(err, ETP_ENVIRONMENT, "%s is a program for %s, the device is %s",
+                            f->path, f->machine, family);
+        }
+        if (f->logging == ETP_KNOWN_NO && f->kind == ETP_FOREIGN_EXECUTOR) {
+            return etp_fail(
+                err, ETP_ENVIRONMENT,
+                "%s says nowhere how long an inference took: it was built without logging, or is "
+                "of a "
+                "release from before times were logged. Configure "
+                "ExecuTorch with -DEXECUTORCH_ENABLE_LOGGING=ON, or give its recordings to 'etprof "
+                "analyze'",
+                f->path);
+        }
     }
     ETP_TRY(check_kinds(p, err));
     judge_builds(p, o->builds != NULL, arena);
-    ETP_TRY(check_levels(o, p, err));
+    // A level is set by a library that answers for the system's question about CPU features.
+    // Programs for x86-64 ask the CPU itself, static ones load no libraries.
+    bool one_twice = o->n_runners > 1 && !o->builds; // two would have no mask left
+    for (uint32_t i = 0; i < p->n_arms; i++) {
+        etp_planned_arm *a = &p->arms[i];
+        bool x86 = p->cpu.cpu.family == ETP_ISA_X86_64;
+        if (a->mask[0] == '\0' || !(x86 || (a->foreign->is_elf && a->foreign->is_static))) {
+            continue;
+        }
+        if (!etp_level_hides_nothing(&p->cpu.cpu, a->level)) {
+            return etp_fail(err, ETP_UNSUPPORTED,
+                            "level %s cannot be set for %s: %s. %s; or measure it as it is: "
+                            "%s--levels best",
+                            a->level_name, a->foreign->path,
+                            x86 ? "on x86-64 a program asks the CPU itself"
+                                : "it is linked statically and loads no library that would answer "
+                                  "for the CPU",
+                            one_twice ? "--runner-a and --runner-b name the same build: give one "
+                                        "without the feature as --runner-a"
+                                      : "Build it twice, with the feature and without, and compare "
+                                        "the builds: etprof ab MODEL --runner-a OFF --runner-b "
+                                        "ON --levels OFF,ON",
+                            etp_if(one_twice, "--runner "));
+        }
+        a->mask[0] = '\0'; // started as it is
+    }
     judge_tracers(p, arena);
     return ETP_OK;
 }

@@ -142,17 +142,6 @@ etp_status etp_foreign_text_settle(etp_settings *set, etp_arena *arena, etp_erro
     return ETP_OK;
 }
 
-static const char *clock_text(const etp_session_plan *p, etp_arena *arena)
-{
-    const char *text = "";
-    for (uint32_t i = 0; text && i < p->n_phases; i++) {
-        const etp_planned_phase *phase = &p->phases[i];
-        text = etp_arena_printf(arena, "%s%s%s ±%s", text, etp_if(i, ", "), phase->name,
-                                ETP_NS((double)phase->clock_ns));
-    }
-    return text;
-}
-
 bool etp_foreign_decodes(const etp_planned_phase *phase)
 {
     return phase->kind == ETP_PHASE_OF_DECODE;
@@ -175,7 +164,12 @@ etp_status etp_foreign_text_phases(etp_session_plan *p, etp_arena *arena, etp_er
         // clock is never finer than told.
         phase->clock_ns = (ETP_FOREIGN_CLOCK_NS + phase->calls - 1) / phase->calls;
     }
-    const char *clock = clock_text(p, arena);
+    const char *clock = "";
+    for (uint32_t i = 0; clock && i < p->n_phases; i++) {
+        const etp_planned_phase *phase = &p->phases[i];
+        clock = etp_arena_printf(arena, "%s%s%s ±%s", clock, etp_if(i, ", "), phase->name,
+                                 ETP_NS((double)phase->clock_ns));
+    }
     etp_plan_note(p, ETP_NOTE_RUNNER_CLOCK,
                   etp_arena_printf(arena,
                                    "the runner's clock counts whole milliseconds: %s a call. The "

@@ -176,18 +176,6 @@ static bool is_within(const tensor *given, const tensor *bound)
     return within;
 }
 
-// "0=8x64,1=8" with the sizes of input I.
-static void note_shape(preparation *p, size_t i, const tensor *given)
-{
-    int64_t dims[MAX_DIMS];
-    for (uint32_t d = 0; d < given->n_dims; d++) {
-        dims[d] = (int64_t)given->sizes[d]; // within the program's
-    }
-    const char *shape = etp_dims_text(dims, given->n_dims, p->arena);
-    const char *before = ETP_OR(p->shapes, ""), *comma = etp_if(p->shapes, ",");
-    p->shapes = shape ? etp_arena_printf(p->arena, "%s%s%zu=%s", before, comma, i, shape) : NULL;
-}
-
 static etp_status put_tensor(preparation *p, size_t i, const tensor *given)
 {
     const etp_evalue *value = input_of(p, i);
@@ -205,7 +193,15 @@ static etp_status put_tensor(preparation *p, size_t i, const tensor *given)
                    is_within(given, &wanted);
     if (smaller) {
         memcpy(wanted.sizes, given->sizes, sizeof wanted.sizes);
-        note_shape(p, i, given);
+        // "0=8x64,1=8" with the sizes of input I.
+        int64_t dims[MAX_DIMS];
+        for (uint32_t d = 0; d < given->n_dims; d++) {
+            dims[d] = (int64_t)given->sizes[d]; // within the program's
+        }
+        const char *shape = etp_dims_text(dims, given->n_dims, p->arena);
+        const char *before = ETP_OR(p->shapes, ""), *comma = etp_if(p->shapes, ",");
+        p->shapes =
+            shape ? etp_arena_printf(p->arena, "%s%s%zu=%s", before, comma, i, shape) : NULL;
     } else if (!same) {
         const char *most = etp_if(meta->dynamism != ETP_SHAPE_STATIC, "at most ");
         return refuse(p, i, shape_text(given, p->arena),
@@ -336,22 +332,6 @@ static bool tensor_of(const etp_bundled_value *v, tensor *out)
     }
 }
 
-// The program's layout of output I, where it says one of the same shape.
-// The runner writes its outputs in the program's layout. What the author expects is written in the
-// same one, or equal outputs would be compared in different orders.
-static void layout_of_output(const preparation *p, size_t i, const tensor *given, tensor *out)
-{
-    *out = *given;
-    int32_t at = i < p->method->outputs.n ? etp_i32_at(p->method->outputs, i) : -1;
-    const etp_evalue *v =
-        at >= 0 && (uint32_t)at < p->method->n_values ? &p->method->values[at] : NULL;
-    tensor t = {0};
-    if (v && v->kind == ETP_EVALUE_TENSOR && set_sizes(&t, v->u.tensor->sizes) &&
-        t.n_dims == given->n_dims && set_order(&t, v->u.tensor->dim_order)) {
-        memcpy(out->order, t.order, sizeof out->order);
-    }
-}
-
 static etp_status write_output(preparation *p, size_t i, const etp_bundled_value *v, etp_json *j)
 {
     tensor given, laid;
@@ -367,7 +347,18 @@ static etp_status write_output(preparation *p, size_t i, const etp_bundled_value
     etp_json_kv_z(j, "dtype", known ? etp_dtype_name(given.dtype) : NULL);
     etp_status status = ETP_OK;
     if (known) {
-        layout_of_output(p, i, &given, &laid);
+        // The program's layout of output I, where it says one of the same shape. The runner writes
+        // its outputs in the program's layout. What the author expects is written in the same one,
+        // or equal outputs would be compared in different orders.
+        laid = given;
+        int32_t at = i < p->method->outputs.n ? etp_i32_at(p->method->outputs, i) : -1;
+        const etp_evalue *k =
+            at >= 0 && (uint32_t)at < p->method->n_values ? &p->method->values[at] : NULL;
+        tensor t = {0};
+        if (k && k->kind == ETP_EVALUE_TENSOR && set_sizes(&t, k->u.tensor->sizes) &&
+            t.n_dims == given.n_dims && set_order(&t, k->u.tensor->dim_order)) {
+            memcpy(laid.order, t.order, sizeof laid.order);
+        }
         uint8_t *data = etp_arena_alloc_raw(p->arena, given.data.len + 1, 1);
         const char *path = etp_arena_printf(p->arena, "%s/expected/%s", p->work_dir, name);
         ETP_NEED(data, p->err, "expected outputs");

@@ -130,37 +130,6 @@ static bool same_features(const etp_isa_cpu *a, const etp_isa_cpu *b)
            a->x86.bits[0] == b->x86.bits[0] && a->x86.bits[1] == b->x86.bits[1];
 }
 
-// Three things have to agree: what the runner was told, what it says it was told, and what its SDK
-// then sees of the CPU, computed here from the unmasked CPU.
-static bool check_mask(launch *l, const etp_wire_hello *h)
-{
-    const etp_planned_arm *arm = l->request->arm;
-    if (arm->mask[0] == '\0') {
-        return true;
-    }
-    if (strcmp(h->mask.requested, arm->mask) != 0) {
-        return mark_lost(l, ETP_LOST_MASK,
-                         "the runner ignores its mask: it got %.200s and reports %.200s", arm->mask,
-                         h->mask.requested[0] ? h->mask.requested : "nothing");
-    }
-    etp_isa_mask mask;
-    etp_isa_cpu seen;
-    if (h->flags[0] == '\0') { // this runner cannot read back; hook_calls and names are left
-        return true;
-    }
-    if (!etp_isa_mask_parse(arm->mask, &mask, l->why, sizeof l->why) ||
-        !etp_isa_cpu_parse(h->flags, &seen, l->why, sizeof l->why)) {
-        return mark_lost(l, ETP_LOST_GARBAGE, "the runner's \"flags\": %.200s", l->why);
-    }
-    etp_isa_cpu expected = etp_isa_cpu_masked(l->request->cpu, &mask);
-    if (!same_features(&seen, &expected)) {
-        return mark_lost(
-            l, ETP_LOST_MASK,
-            "the mask is not in force: what the SDK sees is not the CPU without %.300s", arm->mask);
-    }
-    return true;
-}
-
 static bool keep(launch *l, etp_str *field, const char *text)
 {
     char *copy = etp_arena_strdup(l->arena, etp_str_from(text));
@@ -210,7 +179,33 @@ static bool hear_hello(launch *l)
         !keep(l, &r->counted.cache, h->counters.cache)) {
         return mark_lost(l, ETP_LOST_START, "out of memory");
     }
-    return check_mask(l, h);
+    // Three things have to agree: what the runner was told, what it says it was told, and what its
+    // SDK then sees of the CPU, computed here from the unmasked CPU.
+    const etp_planned_arm *arm = l->request->arm;
+    if (arm->mask[0] == '\0') {
+        return true;
+    }
+    if (strcmp(h->mask.requested, arm->mask) != 0) {
+        return mark_lost(l, ETP_LOST_MASK,
+                         "the runner ignores its mask: it got %.200s and reports %.200s", arm->mask,
+                         h->mask.requested[0] ? h->mask.requested : "nothing");
+    }
+    etp_isa_mask mask;
+    etp_isa_cpu seen;
+    if (h->flags[0] == '\0') { // this runner cannot read back; hook_calls and names are left
+        return true;
+    }
+    if (!etp_isa_mask_parse(arm->mask, &mask, l->why, sizeof l->why) ||
+        !etp_isa_cpu_parse(h->flags, &seen, l->why, sizeof l->why)) {
+        return mark_lost(l, ETP_LOST_GARBAGE, "the runner's \"flags\": %.200s", l->why);
+    }
+    etp_isa_cpu expected = etp_isa_cpu_masked(l->request->cpu, &mask);
+    if (!same_features(&seen, &expected)) {
+        return mark_lost(
+            l, ETP_LOST_MASK,
+            "the mask is not in force: what the SDK sees is not the CPU without %.300s", arm->mask);
+    }
+    return true;
 }
 
 static bool hear_load(launch *l)
@@ -385,21 +380,6 @@ static bool warm_up_pilot(launch *l)
     }
 }
 
-// Of a model that takes a microsecond 0.2 s are 200,000 iterations of each launch, whose rows
-// nobody could read again: those at both ends are kept, numbered as if there were no others.
-static void keep_ends(launch *l)
-{
-    enum { END = 500 };
-    const size_t n = l->iterations.n;
-    if (n > 2 * END) {
-        memmove(l->iterations.items + END, l->iterations.items + n - END,
-                END * sizeof *l->iterations.items);
-        memmove(l->counts.items + END, l->counts.items + n - END, END * sizeof *l->counts.items);
-        l->iterations.n = l->counts.n = 2 * END;
-        l->left_out += n - 2 * END;
-    }
-}
-
 // In parts: the runner has room for the times of one part, and of a fast arm, which warms up with
 // more iterations, that room would be told as memory that the model needs.
 static bool warm_up(launch *l, uint64_t n)
@@ -410,7 +390,19 @@ static bool warm_up(launch *l, uint64_t n)
         if (!run_iterations(l, part)) {
             return false;
         }
-        keep_ends(l);
+        // Of a model that takes a microsecond 0.2 s are 200,000 iterations of each launch, whose
+        // rows nobody could read again: those at both ends are kept, numbered as if there were no
+        // others.
+        enum { END = 500 };
+        const size_t count = l->iterations.n;
+        if (count > 2 * END) {
+            memmove(l->iterations.items + END, l->iterations.items + count - END,
+                    END * sizeof *l->iterations.items);
+            memmove(l->counts.items + END, l->counts.items + count - END,
+                    END * sizeof *l->counts.items);
+            l->iterations.n = l->counts.n = 2 * END;
+            l->left_out += count - 2 * END;
+        }
         n -= part;
     }
     return true;
@@ -507,52 +499,6 @@ static const char *kind_of(const etp_launch_request *q)
     return etp_launch_kind_name(q->kind == ETP_LAUNCH_CONTROL ? ETP_LAUNCH_TIMED : q->kind);
 }
 
-static void build_arguments(const etp_launch_request *q, const char *threads, const char **args)
-{
-    size_t n = 0;
-    // What is NULL is left out. With a script the methods are named in there.
-    const char *const pairs[][2] = {
-        {"--model",        q->model                   },
-        {"--custom-ops",   q->kernels_lib             },
-        {"--packed-cache", q->packed_cache            },
-        {"--data",         q->data                    },
-        {"--method",       q->steps ? NULL : q->method},
-        {"--steps",        q->steps                   },
-        {"--threads",      threads                    },
-        {"--cpus",         q->cpus                    },
-        {"--inputs",       q->inputs                  },
-        {"--kind",         kind_of(q)                 },
-    };
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-        if (pairs[i][1]) {
-            args[n++] = pairs[i][0];
-            args[n++] = pairs[i][1];
-        }
-    }
-    args[n] = NULL;
-}
-
-static void record_end(launch *l)
-{
-    const etp_process *p = &l->channel->process;
-    etp_run_launch *r = &l->out->record;
-    r->start_ns = p->start_ns;
-    r->wall_ns = p->ended ? p->end_ns - p->start_ns : 0;
-    r->user_ns = p->usage.user_ns;
-    r->system_ns = p->usage.system_ns;
-    r->minor_faults = p->usage.minor_faults;
-    r->major_faults = p->usage.major_faults;
-    r->voluntary_switches = p->usage.voluntary_switches;
-    r->involuntary_switches = p->usage.involuntary_switches;
-    // The system's figure is of the process that was started, which on other devices is a client of
-    // ours.
-    if (r->peak_rss_bytes == 0 && l->channel->device->info.local_pid) {
-        r->peak_rss_bytes = p->usage.peak_rss_bytes;
-    }
-    r->first_ns = l->iterations.n > 0 ? l->iterations.items[0].ns : 0;
-    r->kind = l->request->kind;
-}
-
 static void finish(launch *l, bool good)
 {
     etp_channel *t = l->channel;
@@ -584,7 +530,23 @@ static void finish(launch *l, bool good)
     } else if (!t->process.ended) {
         etp_channel_kill(t);
     }
-    record_end(l);
+    const etp_process *p = &l->channel->process;
+    etp_run_launch *r = &l->out->record;
+    r->start_ns = p->start_ns;
+    r->wall_ns = p->ended ? p->end_ns - p->start_ns : 0;
+    r->user_ns = p->usage.user_ns;
+    r->system_ns = p->usage.system_ns;
+    r->minor_faults = p->usage.minor_faults;
+    r->major_faults = p->usage.major_faults;
+    r->voluntary_switches = p->usage.voluntary_switches;
+    r->involuntary_switches = p->usage.involuntary_switches;
+    // The system's figure is of the process that was started, which on other devices is a client of
+    // ours.
+    if (r->peak_rss_bytes == 0 && l->channel->device->info.local_pid) {
+        r->peak_rss_bytes = p->usage.peak_rss_bytes;
+    }
+    r->first_ns = l->iterations.n > 0 ? l->iterations.items[0].ns : 0;
+    r->kind = l->request->kind;
     out->record.wait_ns = sched.wait_ns;
     out->record.migrations = sched.migrations;
     out->record.cycles = counters.cycles;
@@ -607,20 +569,6 @@ static void finish(launch *l, bool good)
     out->log = etp_strbuf_str(&t->log);
 }
 
-// The environment lies above the stack: its size moves every frame, and with it which addresses
-// meet in the caches. Drawn anew for each launch, it is noise that the interval sees; left alone it
-// would be a bias of this shell. Our runner moves its heap by it too. Remote commands stay short.
-static void pad_environment(launch *l, const char **out)
-{
-    l->out->record.env_pad_bytes = etp_os_random_u64() % PAD_MAX;
-    char *pad = etp_arena_alloc(l->arena, PAD_MAX + 16);
-    if (pad) {
-        int n = snprintf(pad, 16, "ETPROF_PAD=");
-        memset(pad + n, 'x', l->out->record.env_pad_bytes);
-    }
-    *out = pad;
-}
-
 // *started false: it is lost, *out says why.
 static etp_status start(launch *l, bool *started, etp_error *err)
 {
@@ -633,7 +581,27 @@ static etp_status start(launch *l, bool *started, etp_error *err)
     const char *args[MAX_ARGS];
     char threads[16];
     snprintf(threads, sizeof threads, "%u", request->arm->threads);
-    build_arguments(request, threads, args);
+    size_t count = 0;
+    // What is NULL is left out. With a script the methods are named in there.
+    const char *const pairs[][2] = {
+        {"--model",        request->model                         },
+        {"--custom-ops",   request->kernels_lib                   },
+        {"--packed-cache", request->packed_cache                  },
+        {"--data",         request->data                          },
+        {"--method",       request->steps ? NULL : request->method},
+        {"--steps",        request->steps                         },
+        {"--threads",      threads                                },
+        {"--cpus",         request->cpus                          },
+        {"--inputs",       request->inputs                        },
+        {"--kind",         kind_of(request)                       },
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        if (pairs[i][1]) {
+            args[count++] = pairs[i][0];
+            args[count++] = pairs[i][1];
+        }
+    }
+    args[count] = NULL;
     const char *nonce = etp_arena_printf(l->arena, "ETPROF_NONCE=%s", l->nonce);
     const char *mask = etp_arena_printf(l->arena, "ETPROF_MASK=%s", request->arm->mask);
     // Nonce, mask, mutable buffers, start and pad, and the NULL that ends the list.
@@ -649,7 +617,17 @@ static etp_status start(launch *l, bool *started, etp_error *err)
             etp_arena_printf(l->arena, "ETPROF_STARTED=%llu", (unsigned long long)etp_os_now_ns());
     }
     if (l->device->info.local_pid) {
-        pad_environment(l, next);
+        // The environment lies above the stack: its size moves every frame, and with it which
+        // addresses meet in the caches. Drawn anew for each launch, it is noise that the interval
+        // sees; left alone it would be a bias of this shell. Our runner moves its heap by it too.
+        // Remote commands stay short.
+        l->out->record.env_pad_bytes = etp_os_random_u64() % PAD_MAX;
+        char *pad = etp_arena_alloc(l->arena, PAD_MAX + 16);
+        if (pad) {
+            int n = snprintf(pad, 16, "ETPROF_PAD=");
+            memset(pad + n, 'x', l->out->record.env_pad_bytes);
+        }
+        *next = pad;
     }
     ETP_TRY(etp_arena_check(l->arena, err, "a launch")); // a NULL would cut its environment short
     l->channel->timeout_ns = request->timeout_ns;

@@ -251,20 +251,6 @@ static uint64_t largest_of(const numbers *x, uint64_t from, uint64_t n)
     return best;
 }
 
-// What a classifier would answer. Only where the last dimension lies together in memory.
-static void compare_argmax(const numbers *a, const numbers *b, const output *o,
-                           etp_output_difference *d)
-{
-    uint64_t n = o->n_dims > 0 ? o->dims[o->n_dims - 1] : 0;
-    if (n < 2 || o->elements == 0 || o->order[o->n_dims - 1] != o->n_dims - 1) {
-        return;
-    }
-    for (uint64_t at = 0; at < o->elements; at += n) {
-        d->rows++;
-        d->same_argmax += largest_of(a, at, n) == largest_of(b, at, n);
-    }
-}
-
 static etp_status open_data(const folder *f, const output *o, etp_arena *arena, etp_file *out,
                             etp_error *err)
 {
@@ -338,7 +324,14 @@ static etp_status compare_output(const folder *fa, const folder *fb, size_t i,
         const numbers nb = {y.bytes.ptr, b->type, fb->scale, fb->zero};
         const etp_dtype type = any_type ? ETP_DTYPE_FLOAT32 : a->type;
         compare_elements(&na, &nb, a, tolerance_for(type, precision), d);
-        compare_argmax(&na, &nb, a, d);
+        // What a classifier would answer. Only where the last dimension lies together in memory.
+        uint64_t n = a->n_dims > 0 ? a->dims[a->n_dims - 1] : 0;
+        if (!(n < 2) && a->elements != 0 && a->order[a->n_dims - 1] == a->n_dims - 1) {
+            for (uint64_t at = 0; at < a->elements; at += n) {
+                d->rows++;
+                d->same_argmax += largest_of(&na, at, n) == largest_of(&nb, at, n);
+            }
+        }
         if (d->rows > 0) {
             out->argmax = fmin(out->argmax, (double)d->same_argmax / (double)d->rows);
         }

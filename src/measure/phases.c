@@ -137,36 +137,6 @@ static const char *word_of(etp_str name, etp_arena *arena)
     return word;
 }
 
-// What is the same for all models. The calls themselves are made for each, since they name its
-// methods and buffers.
-static etp_status describe(const making *m, const etp_steps_phase *from, etp_planned_phase *to,
-                           etp_error *err)
-{
-    *to = (etp_planned_phase){.name = etp_arena_strdup(m->arena, from->name),
-                              .word = from->word ? from->word : word_of(from->name, m->arena),
-                              .kind = from->kind,
-                              .tokens = from->tokens,
-                              .depth = from->depth,
-                              .prompt = from->prompt,
-                              .files = ETP_NEW_ARRAY(m->arena, const char *, m->n_models)};
-    return etp_arena_check(m->arena, err, "phases"); // it is filled by the next models
-}
-
-// Sizes of the calls; models whose calls have others leave them untold.
-static etp_status take_call(const making *m, const etp_steps_phase *from, size_t model,
-                            etp_planned_phase *to, etp_error *err)
-{
-    etp_steps_call call;
-    ETP_TRY(etp_steps_call_of(from, m->arena, &call, err));
-    bool same =
-        model == 0 || (strcmp(call.method, to->method) == 0 &&
-                       strcmp(call.inputs, to->inputs) == 0 && strcmp(call.start, to->start) == 0);
-    to->method = etp_if(same, call.method);
-    to->inputs = etp_if(same, call.inputs);
-    to->start = etp_if(same, call.start);
-    return ETP_OK;
-}
-
 static etp_status make_model(making *m, const etp_program *program, const char *path, size_t model,
                              etp_error *err)
 {
@@ -184,7 +154,17 @@ static etp_status make_model(making *m, const etp_program *program, const char *
         }
         etp_planned_phase *p = &m->phases[n];
         if (model == 0) {
-            ETP_TRY(describe(m, from, p, err));
+            // What is the same for all models. The calls themselves are made for each, since they
+            // name its methods and buffers.
+            *p =
+                (etp_planned_phase){.name = etp_arena_strdup(m->arena, from->name),
+                                    .word = from->word ? from->word : word_of(from->name, m->arena),
+                                    .kind = from->kind,
+                                    .tokens = from->tokens,
+                                    .depth = from->depth,
+                                    .prompt = from->prompt,
+                                    .files = ETP_NEW_ARRAY(m->arena, const char *, m->n_models)};
+            ETP_TRY(etp_arena_check(m->arena, err, "phases")); // it is filled by the next models
         } else if (n == m->n_phases || !etp_str_eqz(from->name, p->name)) {
             // All models of a session are measured in the phases of the first one.
             break;
@@ -195,7 +175,15 @@ static etp_status make_model(making *m, const etp_program *program, const char *
         if (model > 0 && p->calls != calls) {
             break;
         }
-        ETP_TRY(take_call(m, from, model, p, err));
+        // Sizes of the calls; models whose calls have others leave them untold.
+        etp_steps_call call;
+        ETP_TRY(etp_steps_call_of(from, m->arena, &call, err));
+        bool same = model == 0 ||
+                    (strcmp(call.method, p->method) == 0 && strcmp(call.inputs, p->inputs) == 0 &&
+                     strcmp(call.start, p->start) == 0);
+        p->method = etp_if(same, call.method);
+        p->inputs = etp_if(same, call.inputs);
+        p->start = etp_if(same, call.start);
         const char *file = etp_arena_printf(m->arena, "%s/steps-%zu-%zu", m->work_dir, model, n);
         ETP_TRY(etp_os_write_atomic(file, steps, err));
         if (model == 0) {

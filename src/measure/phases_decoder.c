@@ -47,22 +47,6 @@ typedef struct requested {
     numbers prefill, decode, depth;
 } requested;
 
-static etp_status read_requested(const etp_settings *s, requested *out, etp_error *err)
-{
-    ETP_TRY(parse_numbers("prefill", s->prefill, 1, MAX_TOKENS, &out->prefill, err));
-    ETP_TRY(parse_numbers("decode", s->decode, 1, ETP_STEPS_CALLS, &out->decode, err));
-    ETP_TRY(parse_numbers("decode", s->depth, 0, MAX_TOKENS, &out->depth, err));
-    if (out->decode.n > 1) {
-        return etp_fail(err, ETP_USAGE,
-                        "--decode takes one number of tokens, and several depths: N@D,...");
-    }
-    if (out->decode.n > 0 && out->depth.n == 0) {
-        // Decoding from an empty cache is the default.
-        out->depth.items[out->depth.n++] = 0;
-    }
-    return ETP_OK;
-}
-
 // ---- which phases ----
 
 typedef struct wanted { // one phase, whatever the model
@@ -124,27 +108,6 @@ static etp_status add(list *l, wanted w, etp_error *err)
                         MAX_PHASES);
     }
     l->items[l->n++] = w;
-    return ETP_OK;
-}
-
-// A prompt that is longer than a call takes is fed in chunks, and each chunk is a phase: it costs
-// more the more is in the cache.
-static etp_status list_phases(const requested *a, const etp_decoder *d, list *out, etp_error *err)
-{
-    out->n = 0;
-    for (size_t i = 0; i < a->prefill.n; i++) {
-        uint64_t prompt = a->prefill.items[i];
-        uint64_t step = d->dynamic || d->most > 1 ? d->most : prompt; // by one: all is one phase
-        for (uint64_t from = 0; from < prompt; from += step) {
-            uint64_t n = ETP_MIN(prompt - from, step);
-            ETP_TRY(add(out, (wanted){.tokens = n, .from = from, .prompt = prompt}, err));
-        }
-    }
-    for (size_t i = 0; a->decode.n > 0 && i < a->depth.n; i++) {
-        ETP_TRY(add(
-            out, (wanted){.decode = true, .tokens = a->decode.items[0], .from = a->depth.items[i]},
-            err));
-    }
     return ETP_OK;
 }
 
@@ -237,7 +200,17 @@ etp_status etp_phases_decoder(const etp_settings *settings, const etp_program *p
     etp_decoder d;
     list l;
     *out = (etp_steps){0};
-    ETP_TRY(read_requested(settings, &a, err));
+    ETP_TRY(parse_numbers("prefill", settings->prefill, 1, MAX_TOKENS, &a.prefill, err));
+    ETP_TRY(parse_numbers("decode", settings->decode, 1, ETP_STEPS_CALLS, &a.decode, err));
+    ETP_TRY(parse_numbers("decode", settings->depth, 0, MAX_TOKENS, &a.depth, err));
+    if (a.decode.n > 1) {
+        return etp_fail(err, ETP_USAGE,
+                        "--decode takes one number of tokens, and several depths: N@D,...");
+    }
+    if (a.decode.n > 0 && a.depth.n == 0) {
+        // Decoding from an empty cache is the default.
+        a.depth.items[a.depth.n++] = 0;
+    }
     if (etp_decoder_read(program, settings->method, arena, &d, err) != ETP_OK) {
         return etp_fail_ctx(err, "%s", path);
     }
@@ -245,7 +218,22 @@ etp_status etp_phases_decoder(const etp_settings *settings, const etp_program *p
         const wanted whole = {.tokens = a.prefill.items[i]};
         ETP_TRY(check_wanted(&d, &whole, path, err));
     }
-    ETP_TRY(list_phases(&a, &d, &l, err));
+    // A prompt that is longer than a call takes is fed in chunks, and each chunk is a phase: it
+    // costs more the more is in the cache.
+    l.n = 0;
+    for (size_t i = 0; i < a.prefill.n; i++) {
+        uint64_t prompt = a.prefill.items[i];
+        uint64_t step = d.dynamic || d.most > 1 ? d.most : prompt; // by one: all is one phase
+        for (uint64_t from = 0; from < prompt; from += step) {
+            uint64_t n = ETP_MIN(prompt - from, step);
+            ETP_TRY(add(&l, (wanted){.tokens = n, .from = from, .prompt = prompt}, err));
+        }
+    }
+    for (size_t i = 0; a.decode.n > 0 && i < a.depth.n; i++) {
+        ETP_TRY(add(&l,
+                    (wanted){.decode = true, .tokens = a.decode.items[0], .from = a.depth.items[i]},
+                    err));
+    }
     for (size_t i = 0; i < l.n; i++) {
         ETP_TRY(check_wanted(&d, &l.items[i], path, err));
         add_phase(&d, &l.items[i], settings->seed, arena, out);

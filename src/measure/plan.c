@@ -108,26 +108,6 @@ static etp_status read_model(const char *path, etp_arena *arena, etp_run_model *
     return status;
 }
 
-static etp_status read_models(const etp_session_plan_options *o, etp_arena *arena,
-                              etp_session_plan *out, etp_error *err)
-{
-    if (o->n_models == 0 || o->n_models > MAX_ARMS) {
-        return etp_fail(err, ETP_USAGE, "give 1 to %d models", MAX_ARMS);
-    }
-    out->models = ETP_NEW_ARRAY(arena, etp_run_model, o->n_models);
-    out->model_paths = ETP_NEW_ARRAY(arena, const char *, o->n_models);
-    ETP_NEED(out->models && out->model_paths, err, "the plan");
-    out->n_models = o->n_models;
-    for (size_t i = 0; i < o->n_models; i++) {
-        etp_planned_file f = {.mark = etp_os_mark_of(o->models[i])};
-        ETP_TRY(read_model(o->models[i], arena, &out->models[i], &out->model_paths[i], err));
-        f.path = out->model_paths[i];
-        f.sha256 = out->models[i].sha256.ptr;
-        ETP_ADD(arena, &out->files, f);
-    }
-    return ETP_OK;
-}
-
 // ---- levels ----
 
 // The N of LEVELS, those that hide one feature alone by its name. AVAILABLE_ON NULL: all of them,
@@ -419,8 +399,11 @@ static etp_status make_phase_arms(const etp_session_plan_options *o, etp_platfor
     return ETP_OK;
 }
 
-static etp_status check_caches(const etp_session_plan_options *o, etp_error *err)
+static etp_status make_arms(const etp_session_plan_options *o, etp_platform platform,
+                            const etp_isa_cpu *cpu, etp_arena *arena, etp_session_plan *out,
+                            etp_error *err)
 {
+    level_choice levels;
     for (size_t i = 0; i < o->n_caches; i++) {
         for (size_t k = 0; k < i; k++) {
             if (o->caches[i] == o->caches[k]) {
@@ -434,15 +417,6 @@ static etp_status check_caches(const etp_session_plan_options *o, etp_error *err
                         "--packed-cache needs one runner, etprof's own: leave out --runner, "
                         "--runner-a and --runner-b");
     }
-    return ETP_OK;
-}
-
-static etp_status make_arms(const etp_session_plan_options *o, etp_platform platform,
-                            const etp_isa_cpu *cpu, etp_arena *arena, etp_session_plan *out,
-                            etp_error *err)
-{
-    level_choice levels;
-    ETP_TRY(check_caches(o, err));
     ETP_TRY(choose_levels(o, cpu, arena, &levels, err));
     out->arms = ETP_NEW_ARRAY(arena, etp_planned_arm, MAX_ARMS);
     ETP_NEED(out->arms, err, "the plan");
@@ -475,21 +449,6 @@ static const char *arm_of_level(const etp_session_plan *plan, uint32_t n_arms, c
     return n == 1 ? found : wanted;
 }
 
-// Of the arms that differ from ARM in their threads and the cache of packed weights alone: fewest
-// threads, then the first state of the cache. Which was named first says nothing, as with levels.
-static uint32_t plainest(const etp_session_plan *plan, uint32_t n_arms, uint32_t arm)
-{
-    for (uint32_t i = 0; i < n_arms; i++) {
-        const etp_planned_arm *a = &plan->arms[i], *least = &plan->arms[arm];
-        bool less = a->threads < least->threads ||
-                    (a->threads == least->threads && a->cache < least->cache);
-        if (a->model == least->model && a->level == least->level && less) {
-            arm = i;
-        }
-    }
-    return arm;
-}
-
 static etp_status choose_baseline(const etp_session_plan_options *o, etp_arena *arena,
                                   etp_session_plan *out, etp_error *err)
 {
@@ -513,7 +472,19 @@ static etp_status choose_baseline(const etp_session_plan_options *o, etp_arena *
     ETP_TRY(etp_choose_baseline(names, n, etp_str_from(arm_of_level(out, n, o->baseline)),
                                 (etp_str){0}, &out->baseline, err));
     if (!o->baseline) {
-        out->baseline = plainest(out, n, out->baseline);
+        // Of the arms that differ from ARM in their threads and the cache of packed weights alone:
+        // fewest threads, then the first state of the cache. Which was named first says nothing, as
+        // with levels.
+        uint32_t arm = out->baseline;
+        for (uint32_t i = 0; i < n; i++) {
+            const etp_planned_arm *a = &out->arms[i], *least = &out->arms[arm];
+            bool less = a->threads < least->threads ||
+                        (a->threads == least->threads && a->cache < least->cache);
+            if (a->model == least->model && a->level == least->level && less) {
+                arm = i;
+            }
+        }
+        out->baseline = arm;
     }
     return ETP_OK;
 }
@@ -598,45 +569,6 @@ bool etp_session_is_control(const etp_session_plan *plan, uint32_t arm)
     return arm == (phases ? etp_session_baseline_of(plan, arm) : plan->baseline);
 }
 
-// Is one of the runners of others one of language models? Only their kind is wanted here: the arms,
-// which get the builds, are not made yet.
-static etp_status find_text_runner(const etp_session_plan_options *o, etp_arena *arena, bool *text,
-                                   etp_error *err)
-{
-    *text = false;
-    for (size_t i = 0; i < o->n_runners; i++) {
-        etp_foreign *first = ETP_NEW(arena, etp_foreign);
-        ETP_NEED(first, err, "phases");
-        ETP_TRY(
-            etp_foreign_inspect(o->runners[i], o->settings.tokenizer != NULL, arena, first, err));
-        *text = *text || first->kind == ETP_FOREIGN_TEXT;
-    }
-    return ETP_OK;
-}
-
-// TEXT: somebody else's runner of language models answers.
-static etp_status make_phases(const etp_session_plan_options *o, const etp_device *device,
-                              bool text, etp_arena *arena, etp_session_plan *out, etp_error *err)
-{
-    const etp_settings *set = &out->settings;
-    const char *dir = etp_arena_printf(arena, "%s/steps", device->work_dir);
-    if (text) {
-        ETP_TRY(etp_foreign_text_settle(&out->settings, arena, err));
-    }
-    if (!set->prefill && !set->decode && !set->shape) {
-        return ETP_OK;
-    }
-    if (o->n_runners > 0 && !text) {
-        return etp_fail(err, ETP_USAGE,
-                        "phases need etprof's own runner, which takes a model step by step, or one "
-                        "of language models (llama_main, with --tokenizer): leave out --runner");
-    }
-    ETP_TRY(etp_os_mkdirs(dir, err));
-    ETP_TRY(etp_phases_make(set, &out->inputs[0], out->model_paths, out->n_models, dir, arena,
-                            &out->phases, &out->n_phases, err));
-    return text ? etp_foreign_text_phases(out, arena, err) : ETP_OK;
-}
-
 // Absolute paths and hashes of the files of LIST (NULL: none), which people know as WHAT.
 static etp_status hash_files(const char *list, const char *what, etp_arena *arena,
                              etp_session_plan *plan, const char **out_paths, etp_str *out_hashes,
@@ -698,35 +630,6 @@ static etp_status prepare_inputs(const etp_session_plan_options *o, const etp_de
     return ETP_OK;
 }
 
-static etp_status read_library(const etp_session_plan_options *o, etp_arena *arena,
-                               etp_session_plan *out, etp_error *err)
-{
-    if (!o->settings.kernels_lib) {
-        return ETP_OK;
-    }
-    if (o->n_runners > 0) {
-        return etp_fail(err, ETP_USAGE,
-                        "--custom-ops is loaded by etprof's own runner: leave out --runner, or "
-                        "build the kernels into yours");
-    }
-    return hash_files(o->settings.kernels_lib, "library of kernels", arena, out,
-                      &out->settings.kernels_lib, &out->hashes.kernels_lib, NULL, err);
-}
-
-// Of two builds, or of runners of others, builds and arms have the hashes.
-static etp_status hash_bundle(const etp_session_plan_options *o, const etp_device *device,
-                              etp_arena *arena, etp_session_plan *out, etp_error *err)
-{
-    const etp_bundle *b = &device->bundle;
-    if (o->n_runners > 0 || o->builds || !b->sdk_digest || !b->sdk_digest[0]) {
-        return ETP_OK;
-    }
-    const char *hash = NULL;
-    ETP_TRY(etp_bundle_hash(b, arena, &hash, err));
-    out->hashes.bundle = etp_str_from(hash);
-    return ETP_OK;
-}
-
 static etp_status make_plan(const etp_session_plan_options *options, const etp_device *device,
                             const etp_device_cpu *cpu, etp_arena *arena, etp_session_plan *out,
                             etp_error *err)
@@ -735,13 +638,52 @@ static etp_status make_plan(const etp_session_plan_options *options, const etp_d
     // 53 bits, so that every reader of JSON gives it back exactly.
     out->settings.seed =
         options->settings.seed ? options->settings.seed : etp_os_random_u64() & ETP_MAX_SEED;
-    ETP_TRY(read_models(options, arena, out, err));
+    if (options->n_models == 0 || options->n_models > MAX_ARMS) {
+        return etp_fail(err, ETP_USAGE, "give 1 to %d models", MAX_ARMS);
+    }
+    out->models = ETP_NEW_ARRAY(arena, etp_run_model, options->n_models);
+    out->model_paths = ETP_NEW_ARRAY(arena, const char *, options->n_models);
+    ETP_NEED(out->models && out->model_paths, err, "the plan");
+    out->n_models = options->n_models;
+    for (size_t i = 0; i < options->n_models; i++) {
+        etp_planned_file f = {.mark = etp_os_mark_of(options->models[i])};
+        ETP_TRY(read_model(options->models[i], arena, &out->models[i], &out->model_paths[i], err));
+        f.path = out->model_paths[i];
+        f.sha256 = out->models[i].sha256.ptr;
+        ETP_ADD(arena, &out->files, f);
+    }
     bool text;
     // The order matters: shapes of inputs make a phase, arms are multiplied by phases, counts
-    // depend on the number of arms, and runners of others are checked against inputs and counts.
-    ETP_TRY(find_text_runner(options, arena, &text, err));
+    // depend on the number of arms, and runners of others are checked against inputs and counts. Is
+    // one of the runners of others one of language models? Only their kind is wanted here: the
+    // arms, which get the builds, are not made yet.
+    text = false;
+    for (size_t i = 0; i < options->n_runners; i++) {
+        etp_foreign *first = ETP_NEW(arena, etp_foreign);
+        ETP_NEED(first, err, "phases");
+        ETP_TRY(etp_foreign_inspect(options->runners[i], options->settings.tokenizer != NULL, arena,
+                                    first, err));
+        text = text || first->kind == ETP_FOREIGN_TEXT;
+    }
     ETP_TRY(prepare_inputs(options, device, text, arena, out, err));
-    ETP_TRY(make_phases(options, device, text, arena, out, err));
+    // TEXT: somebody else's runner of language models answers.
+    const etp_settings *set = &out->settings;
+    const char *dir = etp_arena_printf(arena, "%s/steps", device->work_dir);
+    if (text) {
+        ETP_TRY(etp_foreign_text_settle(&out->settings, arena, err));
+    }
+    if (set->prefill || set->decode || set->shape) {
+        if (options->n_runners > 0 && !text) {
+            return etp_fail(
+                err, ETP_USAGE,
+                "phases need etprof's own runner, which takes a model step by step, or one "
+                "of language models (llama_main, with --tokenizer): leave out --runner");
+        }
+        ETP_TRY(etp_os_mkdirs(dir, err));
+        ETP_TRY(etp_phases_make(set, &out->inputs[0], out->model_paths, out->n_models, dir, arena,
+                                &out->phases, &out->n_phases, err));
+        ETP_TRY(text ? etp_foreign_text_phases(out, arena, err) : ETP_OK);
+    }
     ETP_TRY(make_arms(options, device->info.platform, &cpu->cpu, arena, out, err));
     ETP_TRY(choose_baseline(options, arena, out, err));
     ETP_TRY(set_counts(options, device->info.emulated, out, err));
@@ -749,8 +691,22 @@ static etp_status make_plan(const etp_session_plan_options *options, const etp_d
                        &out->hashes.data, &out->hashes.data_bytes, err));
     ETP_TRY(hash_files(options->settings.tokenizer, "tokenizer", arena, out,
                        &out->settings.tokenizer, &out->hashes.tokenizer, NULL, err));
-    ETP_TRY(hash_bundle(options, device, arena, out, err));
-    ETP_TRY(read_library(options, arena, out, err));
+    // Of two builds, or of runners of others, builds and arms have the hashes.
+    const etp_bundle *b = &device->bundle;
+    if (!(options->n_runners > 0) && !options->builds && b->sdk_digest && b->sdk_digest[0]) {
+        const char *hash = NULL;
+        ETP_TRY(etp_bundle_hash(b, arena, &hash, err));
+        out->hashes.bundle = etp_str_from(hash);
+    }
+    if (options->settings.kernels_lib) {
+        if (options->n_runners > 0) {
+            return etp_fail(err, ETP_USAGE,
+                            "--custom-ops is loaded by etprof's own runner: leave out --runner, or "
+                            "build the kernels into yours");
+        }
+        ETP_TRY(hash_files(options->settings.kernels_lib, "library of kernels", arena, out,
+                           &out->settings.kernels_lib, &out->hashes.kernels_lib, NULL, err));
+    }
     ETP_TRY(etp_foreign_plan(options, arena, out, err));
     return etp_builds_plan(options, device, arena, out, err);
 }

@@ -38,35 +38,6 @@ static void add_number(number_set *set, uint32_t v, etp_arena *arena)
     ETP_ADD(arena, set, v);
 }
 
-// Only the arms are in the manifest, not the options that made them. When arms made from the
-// options below would be others, the session cannot be planned again.
-// The plan makes arms in the order models × levels × threads: RUN's must be that.
-static etp_status check_product(const etp_run *run, const text_set *levels,
-                                const number_set *threads, const number_set *caches, etp_error *err)
-{
-    size_t i = 0, phases = ETP_MAX(run->phases.n, 1);
-    size_t sides = ETP_MAX(caches->n, 1);
-    sides = run->builds.n > 0 ? run->builds.n : sides;
-    bool same = run->arms.n == phases * run->models.n * levels->n * threads->n * sides;
-    for (uint32_t k = 0; same && k < phases * run->models.n; k++) {
-        uint32_t m = k % (uint32_t)run->models.n;
-        for (size_t l = 0; l < levels->n; l++) {
-            for (size_t t = 0; t < threads->n * sides; t++, i++) {
-                const etp_run_arm *a = &run->arms.items[i];
-                same =
-                    same && a->model == m && etp_str_eqz(a->level, levels->items[l]) &&
-                    a->threads == threads->items[t / sides] &&
-                    (caches->n > 0 ? a->cache == caches->items[t % sides] : a->side == t % sides);
-            }
-        }
-    }
-    return same
-               ? ETP_OK
-               : etp_fail(err, ETP_UNSUPPORTED,
-                          "the arms of this session cannot be planned again: they are not models x "
-                          "levels x threads");
-}
-
 // Runners that are not ours, one for all arms or one per level.
 static etp_status options_runners(const etp_run *run, size_t n_levels, size_t n_threads,
                                   etp_arena *arena, etp_session_plan_options *out, etp_error *err)
@@ -125,7 +96,29 @@ etp_status etp_plan_options_of(const etp_run *run, etp_arena *arena, etp_session
         }
     }
     ETP_TRY(etp_arena_check(arena, err, "the plan")); // each arm is looked up in them
-    ETP_TRY(check_product(run, &levels, &threads, &caches, err));
+    // Only the arms are in the manifest, not the options that made them. When arms made from the
+    // options below would be others, the session cannot be planned again.
+    // The plan makes arms in the order models × levels × threads: RUN's must be that.
+    size_t j = 0, phases = ETP_MAX(run->phases.n, 1);
+    size_t sides = ETP_MAX(caches.n, 1);
+    sides = run->builds.n > 0 ? run->builds.n : sides;
+    bool same = run->arms.n == phases * run->models.n * levels.n * threads.n * sides;
+    for (uint32_t k = 0; same && k < phases * run->models.n; k++) {
+        uint32_t m = k % (uint32_t)run->models.n;
+        for (size_t l = 0; l < levels.n; l++) {
+            for (size_t t = 0; t < threads.n * sides; t++, j++) {
+                const etp_run_arm *a = &run->arms.items[j];
+                same = same && a->model == m && etp_str_eqz(a->level, levels.items[l]) &&
+                       a->threads == threads.items[t / sides] &&
+                       (caches.n > 0 ? a->cache == caches.items[t % sides] : a->side == t % sides);
+            }
+        }
+    }
+    ETP_TRY(
+        same ? ETP_OK
+             : etp_fail(err, ETP_UNSUPPORTED,
+                        "the arms of this session cannot be planned again: they are not models x "
+                        "levels x threads"));
     for (size_t i = 0; i < levels.n; i++) { // the builds say it again
         levels.items[i] = etp_level_unsaid(levels.items[i]);
     }
@@ -242,43 +235,36 @@ static bool cut_short(const etp_run *run, etp_arena *arena)
     return cut;
 }
 
-static etp_status count_incomplete(const etp_run *run, etp_arena *arena, uint32_t *out,
-                                   etp_error *err)
-{
-    size_t n_arms = run->arms.n;
-    // A row of arms for each block.
-    bool *has = ETP_NEW_ARRAY(arena, bool, (size_t)run->blocks_done *n_arms + 1);
-    bool *never =
-        ETP_NEW_ARRAY(arena, bool, n_arms + 1); // an arm that only failed misses in every block
-    ETP_NEED(has && never, err, "the session");
-    *out = 0;
-    for (size_t i = 0; i < run->lost.n; i++) {
-        never[run->lost.items[i].arm] = true;
-    }
-    for (size_t i = 0; i < run->samples.n; i++) {
-        const etp_run_sample *s = &run->samples.items[i];
-        if (s->phase == ETP_PHASE_TIMED) {
-            has[(s->block - 1) * n_arms + s->arm] = true;
-            never[s->arm] = false;
-        }
-    }
-    for (uint32_t b = 0; b < run->blocks_done; b++) {
-        bool whole = true;
-        for (size_t a = 0; a < n_arms; a++) {
-            whole = whole && (has[b * n_arms + a] || never[a]);
-        }
-        whole = whole && !(b + 1 == run->blocks_done && cut_short(run, arena));
-        *out += !whole;
-    }
-    return ETP_OK;
-}
-
 etp_status etp_session_resume(etp_session *s, etp_error *err)
 {
     const etp_run *old = s->plan->resume;
     ETP_TRY(check_same(s, old, err));
     s->run = *old;
-    ETP_TRY(count_incomplete(old, &s->arena, &s->incomplete, err));
+    size_t n_arms = old->arms.n;
+    // A row of arms for each block.
+    bool *has = ETP_NEW_ARRAY(&s->arena, bool, (size_t)old->blocks_done *n_arms + 1);
+    bool *never =
+        ETP_NEW_ARRAY(&s->arena, bool, n_arms + 1); // an arm that only failed misses in every block
+    ETP_NEED(has && never, err, "the session");
+    s->incomplete = 0;
+    for (size_t i = 0; i < old->lost.n; i++) {
+        never[old->lost.items[i].arm] = true;
+    }
+    for (size_t i = 0; i < old->samples.n; i++) {
+        const etp_run_sample *j = &old->samples.items[i];
+        if (j->phase == ETP_PHASE_TIMED) {
+            has[(j->block - 1) * n_arms + j->arm] = true;
+            never[j->arm] = false;
+        }
+    }
+    for (uint32_t b = 0; b < old->blocks_done; b++) {
+        bool whole = true;
+        for (size_t a = 0; a < n_arms; a++) {
+            whole = whole && (has[b * n_arms + a] || never[a]);
+        }
+        whole = whole && !(b + 1 == old->blocks_done && cut_short(old, &s->arena));
+        s->incomplete += !whole;
+    }
     if (old->settings.extended > 0 && old->settings.extended == old->blocks_done) {
         s->incomplete = 0; // they were made up for while it was measured first
     }

@@ -123,17 +123,6 @@ static etp_status gather_here(const etp_roofs_options *o, etp_arena *arena, etp_
     return st;
 }
 
-// "1,2,4"
-static const char *counts_of(const etp_roofs_options *o, etp_arena *arena)
-{
-    etp_strbuf b;
-    etp_strbuf_init(&b, arena);
-    for (size_t i = 0; i < o->n_threads; i++) {
-        etp_strbuf_printf(&b, "%s%u", etp_if(i, ","), o->threads[i]);
-    }
-    return etp_z_if(!b.failed, b.ptr);
-}
-
 // Until "done": one line for each roof, and words of a later version in between are passed over.
 static etp_status read_output(etp_channel *channel, uint64_t extra_ns, taker *t, etp_error *err)
 {
@@ -196,7 +185,13 @@ static etp_status gather_there(etp_device *device, const etp_roofs_options *o, e
 {
     taker t = {arena, table, false};
     etp_channel *channel = ETP_NEW(arena, etp_channel);
-    const char *counts = counts_of(o, arena);
+    // "1,2,4"
+    etp_strbuf b;
+    etp_strbuf_init(&b, arena);
+    for (size_t i = 0; i < o->n_threads; i++) {
+        etp_strbuf_printf(&b, "%s%u", etp_if(i, ","), o->threads[i]);
+    }
+    const char *counts = etp_z_if(!b.failed, b.ptr);
     // 0 seconds: the loops are checked for what they compute, and not timed.
     const char *seconds = etp_arena_printf(arena, "%.3f", device->info.emulated ? 0 : o->seconds);
     ETP_TRY(etp_arena_check(arena, err, "roofs"));

@@ -141,21 +141,6 @@ static int by_time(const void *pa, const void *pb)
     return etp_order_then(ETP_ORDER(a->time_ns, b->time_ns), ETP_ORDER(a->thread, b->thread));
 }
 
-// Both lists rise in time, so one pass over the two is enough.
-static void place_in_iterations(sampled_launch *k, const etp_launch_outcome *o)
-{
-    uint64_t i = o->n_warmup, end = o->n_warmup + o->n_iterations;
-    for (size_t n = 0; n < k->samples.n; n++) {
-        sample *s = &k->samples.items[n];
-        while (i < end && o->iterations[i].start_ns + o->iterations[i].ns <= s->time_ns) {
-            i++;
-        }
-        if (i < end && o->iterations[i].start_ns <= s->time_ns) {
-            s->iteration = (int64_t)i;
-        }
-    }
-}
-
 typedef struct placing { // of operators within one partition, as they follow each other
     int32_t chain, instruction;
     uint64_t count;
@@ -341,10 +326,45 @@ static void collect_parts(sampled_launch *k)
     k->parts.n = kept;
 }
 
-static void write_code(const sampled_launch *k, etp_sink *sink)
+static etp_status write_files(const sampled_launch *k, const etp_sampled_files *files,
+                              etp_error *err)
 {
+    etp_strbuf text;
+    etp_strbuf_init(&text, k->arena);
+    etp_sink sink = etp_sink_strbuf(&text);
+    etp_layout_header(&sink, ETP_LAYOUT_CODE_SAMPLES);
+    for (size_t i = 0; i < k->samples.n; i++) {
+        const sample *s = &k->samples.items[i];
+        etp_sink_printf(&sink, "%llu,%llu,", (unsigned long long)s->time_ns,
+                        (unsigned long long)s->thread);
+        if (s->module != ETP_NO_INDEX) {
+            etp_csv_cell(&sink, k->modules[s->module].name, ',');
+            etp_sink_printf(&sink, ",0x%llx,", (unsigned long long)s->address);
+        } else {
+            etp_sink_z(&sink, ",,");
+        }
+        etp_csv_cell(&sink, s->symbol, ',');
+        etp_sink_char(&sink, ',');
+        etp_csv_cell(&sink, s->streaming, ',');
+        etp_sink_char(&sink, ',');
+        if (s->iteration >= 0) {
+            etp_sink_printf(&sink, "%lld", (long long)s->iteration);
+        }
+        if (s->in_operator) {
+            etp_sink_printf(&sink, ",%d,%d,", s->chain, s->instruction);
+            etp_csv_cell(&sink, s->operator_name, ',');
+            etp_sink_z(&sink, s->sure ? ",1\n" : ",0\n");
+        } else {
+            etp_sink_z(&sink, ",,,,\n");
+        }
+    }
+    ETP_TRY(etp_arena_check(k->arena, err, "samples"));
+    ETP_TRY(
+        etp_run_keep_file(files->settings, files->dir, files->samples, etp_strbuf_str(&text), err));
+    // The same buffer once more: the first file is written.
+    text.len = 0;
     size_t total = 0;
-    etp_layout_header(sink, ETP_LAYOUT_CODE);
+    etp_layout_header(&sink, ETP_LAYOUT_CODE);
     for (size_t i = 0; i < k->parts.n; i++) {
         const etp_function *f = &k->parts.items[i].function;
         const module *mod = &k->modules[k->parts.items[i].module];
@@ -353,64 +373,19 @@ static void write_code(const sampled_launch *k, etp_sink *sink)
             code.len = 0; // at the end of a segment: listed without code
         }
         total += code.len;
-        etp_csv_cell(sink, mod->name, ',');
-        etp_sink_printf(sink, ",%s,%.*s,0x%llx,0x%llx,%s,",
+        etp_csv_cell(&sink, mod->name, ',');
+        etp_sink_printf(&sink, ",%s,%.*s,0x%llx,0x%llx,%s,",
                         etp_machine_name(etp_image_machine(mod->image)),
                         ETP_STR_ARG(etp_image_build_id(mod->image)), (unsigned long long)f->start,
                         (unsigned long long)f->end, etp_bounds_name(f->bounds));
-        etp_csv_cell(sink, f->symbol, ',');
-        etp_sink_char(sink, ',');
+        etp_csv_cell(&sink, f->symbol, ',');
+        etp_sink_char(&sink, ',');
         for (size_t b = 0; b < code.len; b++) {
-            etp_sink_char(sink, "0123456789abcdef"[code.ptr[b] >> 4]);
-            etp_sink_char(sink, "0123456789abcdef"[code.ptr[b] & 15]);
+            etp_sink_char(&sink, "0123456789abcdef"[code.ptr[b] >> 4]);
+            etp_sink_char(&sink, "0123456789abcdef"[code.ptr[b] & 15]);
         }
-        etp_sink_char(sink, '\n');
+        etp_sink_char(&sink, '\n');
     }
-}
-
-static void write_samples(const sampled_launch *k, etp_sink *sink)
-{
-    etp_layout_header(sink, ETP_LAYOUT_CODE_SAMPLES);
-    for (size_t i = 0; i < k->samples.n; i++) {
-        const sample *s = &k->samples.items[i];
-        etp_sink_printf(sink, "%llu,%llu,", (unsigned long long)s->time_ns,
-                        (unsigned long long)s->thread);
-        if (s->module != ETP_NO_INDEX) {
-            etp_csv_cell(sink, k->modules[s->module].name, ',');
-            etp_sink_printf(sink, ",0x%llx,", (unsigned long long)s->address);
-        } else {
-            etp_sink_z(sink, ",,");
-        }
-        etp_csv_cell(sink, s->symbol, ',');
-        etp_sink_char(sink, ',');
-        etp_csv_cell(sink, s->streaming, ',');
-        etp_sink_char(sink, ',');
-        if (s->iteration >= 0) {
-            etp_sink_printf(sink, "%lld", (long long)s->iteration);
-        }
-        if (s->in_operator) {
-            etp_sink_printf(sink, ",%d,%d,", s->chain, s->instruction);
-            etp_csv_cell(sink, s->operator_name, ',');
-            etp_sink_z(sink, s->sure ? ",1\n" : ",0\n");
-        } else {
-            etp_sink_z(sink, ",,,,\n");
-        }
-    }
-}
-
-static etp_status write_files(const sampled_launch *k, const etp_sampled_files *files,
-                              etp_error *err)
-{
-    etp_strbuf text;
-    etp_strbuf_init(&text, k->arena);
-    etp_sink sink = etp_sink_strbuf(&text);
-    write_samples(k, &sink);
-    ETP_TRY(etp_arena_check(k->arena, err, "samples"));
-    ETP_TRY(
-        etp_run_keep_file(files->settings, files->dir, files->samples, etp_strbuf_str(&text), err));
-    // The same buffer once more: the first file is written.
-    text.len = 0;
-    write_code(k, &sink);
     ETP_TRY(etp_arena_check(k->arena, err, "code"));
     return etp_run_keep_file(files->settings, files->dir, files->code, etp_strbuf_str(&text), err);
 }
@@ -440,7 +415,17 @@ static etp_status join(sampled_launch *k, const etp_launch_outcome *o,
         memmove(k->samples.items, k->samples.items + early,
                 k->samples.n * sizeof *k->samples.items);
     }
-    place_in_iterations(k, o);
+    // Both lists rise in time, so one pass over the two is enough.
+    uint64_t i = o->n_warmup, end = o->n_warmup + o->n_iterations;
+    for (size_t n = 0; n < k->samples.n; n++) {
+        sample *s = &k->samples.items[n];
+        while (i < end && o->iterations[i].start_ns + o->iterations[i].ns <= s->time_ns) {
+            i++;
+        }
+        if (i < end && o->iterations[i].start_ns <= s->time_ns) {
+            s->iteration = (int64_t)i;
+        }
+    }
     place_in_operators(k, &dump, o->epoch_ns);
     return ETP_OK;
 }

@@ -164,28 +164,6 @@ bool etp_names_have(etp_str list, char separator, etp_str name)
     return false;
 }
 
-// The runner judges by what names mean in the XNNPACK it knows. Where a level without the feature
-// has a name of it, and one with the feature has every name alike, the names of this build show
-// nothing.
-static void judge_again(answers *all)
-{
-    for (size_t i = 0; i < all->n; i++) {
-        answer *a = &all->items[i];
-        // Only a verdict of "failed" can be taken back, and only by names that are equal at a level
-        // of either kind.
-        for (size_t k = 0; k < all->n && a->failed; k++) {
-            const answer *other = &all->items[k];
-            bool on = etp_level_named(etp_level_find(ETP_ISA_NONE, other->level)) == ETP_NAMED_ON;
-            bool off = etp_level_named(etp_level_find(ETP_ISA_NONE, a->level)) == ETP_NAMED_OFF;
-            if (off && on && other->found && a->names[0] != '\0' &&
-                strcmp(a->names, other->names) == 0) {
-                a->failed = false;
-                a->why = "this build has the same names with the feature and without";
-            }
-        }
-    }
-}
-
 // The first name of MORE that LESS has not, in whatever order; NULL: none.
 static const char *missing_name(const char *more, const char *less, etp_arena *arena)
 {
@@ -274,7 +252,24 @@ etp_status etp_selftest_run(etp_device *device, const etp_session_plan *plan, co
     etp_strbuf text;
     etp_strbuf_init(&text, arena);
     ETP_TRY(ask_all(device, plan, arena, &all, err));
-    judge_again(&all);
+    // The runner judges by what names mean in the XNNPACK it knows. Where a level without the
+    // feature has a name of it, and one with the feature has every name alike, the names of this
+    // build show nothing.
+    for (size_t i = 0; i < all.n; i++) {
+        answer *a = &all.items[i];
+        // Only a verdict of "failed" can be taken back, and only by names that are equal at a level
+        // of either kind.
+        for (size_t k = 0; k < all.n && a->failed; k++) {
+            const answer *other = &all.items[k];
+            bool on = etp_level_named(etp_level_find(ETP_ISA_NONE, other->level)) == ETP_NAMED_ON;
+            bool off = etp_level_named(etp_level_find(ETP_ISA_NONE, a->level)) == ETP_NAMED_OFF;
+            if (off && on && other->found && a->names[0] != '\0' &&
+                strcmp(a->names, other->names) == 0) {
+                a->failed = false;
+                a->why = "this build has the same names with the feature and without";
+            }
+        }
+    }
     judge_by_change(&all, plan->cpu.cpu.family, arena);
     for (size_t i = 0; i < all.n; i++) {
         const answer *a = &all.items[i];
@@ -310,22 +305,6 @@ etp_status etp_selftest_run(etp_device *device, const etp_session_plan *plan, co
     return ETP_OK;
 }
 
-// Adds what the other build calls its operators at a level.
-static void add_names(etp_selftest_result *out, const etp_selftest_result *more, etp_arena *arena)
-{
-    for (size_t i = 0; i < more->n_names; i++) {
-        size_t k = 0;
-        // The names of both builds count for a level: an operator may be called by either of them.
-        while (k < out->n_names && strcmp(out->names[k].level, more->names[i].level) != 0) {
-            k++;
-        }
-        if (k < out->n_names && strcmp(out->names[k].names, more->names[i].names) != 0) {
-            out->names[k].names =
-                etp_arena_printf(arena, "%s; %s", out->names[k].names, more->names[i].names);
-        }
-    }
-}
-
 etp_status etp_selftest_builds(etp_device *device, const etp_session_plan *plan,
                                const char *cache_dir, etp_arena *arena, etp_selftest_result *out,
                                etp_error *err)
@@ -342,6 +321,17 @@ etp_status etp_selftest_builds(etp_device *device, const etp_session_plan *plan,
     if (strcmp(out->text, other.text) != 0) {
         out->text = etp_arena_printf(arena, "A: %s; B: %s", out->text, other.text);
     }
-    add_names(out, &other, arena);
+    // Adds what the other build calls its operators at a level.
+    for (size_t i = 0; i < other.n_names; i++) {
+        size_t k = 0;
+        // The names of both builds count for a level: an operator may be called by either of them.
+        while (k < out->n_names && strcmp(out->names[k].level, other.names[i].level) != 0) {
+            k++;
+        }
+        if (k < out->n_names && strcmp(out->names[k].names, other.names[i].names) != 0) {
+            out->names[k].names =
+                etp_arena_printf(arena, "%s; %s", out->names[k].names, other.names[i].names);
+        }
+    }
     return ETP_OK;
 }

@@ -93,59 +93,27 @@ static etp_status push(etp_session *s, const char *local, const char **out, etp_
     return ETP_OK;
 }
 
-// One raw file per input, in the form that the runner takes.
-static etp_status push_inputs(etp_session *s, const etp_inputs *in, const char **out,
-                              etp_error *err)
-{
-    *out = etp_if(!in->files, in->spec);
-    for (size_t i = 0; in->files && i < in->n; i++) {
-        const char *remote = NULL;
-        ETP_TRY(push(s, in->files[i], &remote, err));
-        *out = etp_arena_printf(&s->arena, "%s%s%s", *out, etp_if(i, ","), remote);
-    }
-    return ETP_OK;
-}
-
-static etp_status push_arm(etp_session *s, uint32_t i, etp_error *err)
-{
-    const etp_planned_arm *arm = &s->plan->arms[i];
-    ETP_TRY(push(s, s->plan->model_paths[arm->model], &s->arms[i].model, err));
-    ETP_TRY(push_inputs(s, &s->plan->inputs[arm->model], &s->arms[i].inputs, err));
-    const etp_planned_phase *phase = etp_session_phase_of(s->plan, i);
-    if (phase && !arm->foreign) {
-        ETP_TRY(push(s, phase->files[arm->model], &s->arms[i].steps, err));
-    }
-    return arm->foreign ? push(s, arm->foreign->path, &arm->foreign->there, err) : ETP_OK;
-}
-
-// Each runner once: arms share them.
-static etp_status watch_runners(etp_session *s, etp_error *err)
-{
-    const etp_session_plan *p = s->plan;
-    for (uint32_t i = 0; i < p->n_arms; i++) {
-        const etp_planned_arm *arm = &p->arms[i];
-        bool known = false;
-        for (uint32_t k = 0; k < i && !known; k++) {
-            known = p->arms[k].foreign == arm->foreign && p->arms[k].bundle == arm->bundle;
-        }
-        const etp_bundle *own = arm->bundle ? arm->bundle : &s->device->bundle;
-        etp_str hash = arm->bundle ? p->builds[arm->side].sha256 : p->hashes.bundle;
-        if (!known) {
-            ETP_TRY(etp_session_watch_bundle(s, own, hash, err)); // beside others: the launcher
-            if (arm->foreign) {
-                ETP_TRY(etp_session_watch_foreign(s, arm->foreign, err));
-            }
-        }
-    }
-    return ETP_OK;
-}
-
 // Once for the session. A model or library that several arms share is sent once: devices know files
 // by their hash.
 static etp_status push_files(etp_session *s, etp_error *err)
 {
     for (uint32_t i = 0; i < s->plan->n_arms; i++) {
-        ETP_TRY(push_arm(s, i, err));
+        const etp_planned_arm *arm = &s->plan->arms[i];
+        ETP_TRY(push(s, s->plan->model_paths[arm->model], &s->arms[i].model, err));
+        // One raw file per input, in the form that the runner takes.
+        const etp_inputs *in = &s->plan->inputs[arm->model];
+        const char **out = &s->arms[i].inputs;
+        *out = etp_if(!in->files, in->spec);
+        for (size_t j = 0; in->files && j < in->n; j++) {
+            const char *remote = NULL;
+            ETP_TRY(push(s, in->files[j], &remote, err));
+            *out = etp_arena_printf(&s->arena, "%s%s%s", *out, etp_if(j, ","), remote);
+        }
+        const etp_planned_phase *phase = etp_session_phase_of(s->plan, i);
+        if (phase && !arm->foreign) {
+            ETP_TRY(push(s, phase->files[arm->model], &s->arms[i].steps, err));
+        }
+        ETP_TRY(arm->foreign ? push(s, arm->foreign->path, &arm->foreign->there, err) : ETP_OK);
     }
     const etp_settings *set = &s->plan->settings;
     const struct {
@@ -168,7 +136,23 @@ static etp_status push_files(etp_session *s, etp_error *err)
         ETP_TRY(push(s, local, &there, err));
         s->data = s->data ? etp_arena_printf(&s->arena, "%s,%s", s->data, there) : there;
     }
-    ETP_TRY(watch_runners(s, err));
+    // Each runner once: arms share them.
+    const etp_session_plan *p = s->plan;
+    for (uint32_t i = 0; i < p->n_arms; i++) {
+        const etp_planned_arm *arm = &p->arms[i];
+        bool known = false;
+        for (uint32_t k = 0; k < i && !known; k++) {
+            known = p->arms[k].foreign == arm->foreign && p->arms[k].bundle == arm->bundle;
+        }
+        const etp_bundle *own = arm->bundle ? arm->bundle : &s->device->bundle;
+        etp_str hash = arm->bundle ? p->builds[arm->side].sha256 : p->hashes.bundle;
+        if (!known) {
+            ETP_TRY(etp_session_watch_bundle(s, own, hash, err)); // beside others: the launcher
+            if (arm->foreign) {
+                ETP_TRY(etp_session_watch_foreign(s, arm->foreign, err));
+            }
+        }
+    }
     ETP_TRY(etp_session_as_planned(s, err));
     return etp_session_memory(s, err);
 }
@@ -200,26 +184,6 @@ static etp_status test_runner(etp_session *s, etp_error *err)
         etp_session_say(s, "self-test of the runner: %s", t.text);
     }
     return ETP_OK;
-}
-
-static void expect_launches(etp_session *s)
-{
-    // Timed, and where asked for traced and cold; the pilot, the controls and the samples
-    // come on top.
-    uint32_t per_block = etp_session_launches_of_block(s);
-    uint32_t done = s->run.blocks_done, goal = s->plan->blocks + s->incomplete;
-    s->view->expected_launches = (goal - ETP_MIN(done, goal)) * per_block;
-    for (uint32_t b = done + 1; b <= goal && b <= s->plan->control_blocks; b++) {
-        // One control launch for the baseline of each phase.
-        s->view->expected_launches += ETP_MAX(s->plan->n_phases, 1);
-    }
-    s->view->expected_launches += s->plan->settings.kernels && done == 0 ? s->plan->n_arms : 0;
-    for (uint32_t i = 0; i < s->plan->n_arms && done == 0; i++) {
-        s->view->expected_launches += etp_session_is_cold(s, i); // one that reads memory
-    }
-    s->sampling.each_ns = 0; // nothing was sampled yet
-    s->view->expected_launches +=
-        etp_pilot_needed(s->plan) && !s->plan->resume ? s->plan->n_arms : 0;
 }
 
 // A record of another program would name its source lines. One that is broken, or a program that
@@ -261,25 +225,6 @@ static etp_status keep_program(etp_session *s, size_t i, const char **out_note, 
     return st;
 }
 
-static etp_status keep_programs(etp_session *s, etp_error *err)
-{
-    for (size_t i = 0; i < s->plan->n_models; i++) {
-        const char *note = NULL;
-        ETP_TRY(keep_program(s, i, &note, err));
-        if (note) {
-            etp_session_say(s, "%s", note);
-        }
-    }
-    return ETP_OK;
-}
-
-// What the model's author expects of these inputs belongs to the raw data.
-static etp_status keep_expected(etp_session *s, etp_error *err)
-{
-    const char *from = s->plan->inputs[0].expected;
-    return from ? etp_os_move_below(from, s->plan->dir, ETP_RUN_EXPECTED, err) : ETP_OK;
-}
-
 // Called before the manifest is written, so that --resume works however early a session is killed.
 static void trust(etp_session *s)
 {
@@ -303,34 +248,40 @@ static etp_status measure(etp_session *s, etp_error *err)
     // From here on the folder has a manifest, which every way out brings to an end.
     s->writing = true;
     if (!s->plan->resume) {
-        ETP_TRY(keep_programs(s, err));
-        ETP_TRY(keep_expected(s, err));
+        for (size_t i = 0; i < s->plan->n_models; i++) {
+            const char *note = NULL;
+            ETP_TRY(keep_program(s, i, &note, err));
+            if (note) {
+                etp_session_say(s, "%s", note);
+            }
+        }
+        // What the model's author expects of these inputs belongs to the raw data.
+        const char *from = s->plan->inputs[0].expected;
+        ETP_TRY(from ? etp_os_move_below(from, s->plan->dir, ETP_RUN_EXPECTED, err) : ETP_OK);
         if (s->plan->roofs.len > 0) {
             ETP_TRY(etp_run_keep_roofs(&s->writer, s->plan->roofs, err));
         }
     }
     ETP_TRY(push_files(s, err));
     ETP_TRY(test_runner(s, err));
-    expect_launches(s);
+    // Timed, and where asked for traced and cold; the pilot, the controls and the samples
+    // come on top.
+    uint32_t per_block = etp_session_launches_of_block(s);
+    uint32_t done = s->run.blocks_done, goal = s->plan->blocks + s->incomplete;
+    s->view->expected_launches = (goal - ETP_MIN(done, goal)) * per_block;
+    for (uint32_t b = done + 1; b <= goal && b <= s->plan->control_blocks; b++) {
+        // One control launch for the baseline of each phase.
+        s->view->expected_launches += ETP_MAX(s->plan->n_phases, 1);
+    }
+    s->view->expected_launches += s->plan->settings.kernels && done == 0 ? s->plan->n_arms : 0;
+    for (uint32_t i = 0; i < s->plan->n_arms && done == 0; i++) {
+        s->view->expected_launches += etp_session_is_cold(s, i); // one that reads memory
+    }
+    s->sampling.each_ns = 0; // nothing was sampled yet
+    s->view->expected_launches +=
+        etp_pilot_needed(s->plan) && !s->plan->resume ? s->plan->n_arms : 0;
     ETP_TRY(etp_session_pilot(s, err));
     return etp_session_interrupted(s) != 0 ? ETP_OK : etp_session_blocks(s, err);
-}
-
-// Other work on the machine is the commonest reason of noise, and the one the user can end. The
-// answer weighs the same launches by the same rule (cause "contention"); this note is for whoever
-// reads the folder.
-static void judge_contention(etp_session *s)
-{
-    double share = etp_run_wait_share(&s->waited);
-    if (share > ETP_WAIT_MUCH && !etp_cores_crowded(s)) {
-        const char *text =
-            etp_arena_printf(&s->arena,
-                             "timed launches waited for a free CPU for up to %.1f %% of their "
-                             "time: other work is running on this machine",
-                             100 * share);
-        etp_session_note(s, ETP_NOTE_CPU_CONTENDED,
-                         ETP_OR(text, "the runner had to wait for a free CPU"));
-    }
 }
 
 // Nothing was measured and nothing will be, whatever the machine: a mistyped method or a broken
@@ -360,7 +311,19 @@ static void finish_folder(etp_session *s, etp_status *status, etp_error *err)
         remove_folder(s);
         return;
     }
-    judge_contention(s);
+    // Other work on the machine is the commonest reason of noise, and the one the user can end. The
+    // answer weighs the same launches by the same rule (cause "contention"); this note is for
+    // whoever reads the folder.
+    double share = etp_run_wait_share(&s->waited);
+    if (share > ETP_WAIT_MUCH && !etp_cores_crowded(s)) {
+        const char *text =
+            etp_arena_printf(&s->arena,
+                             "timed launches waited for a free CPU for up to %.1f %% of their "
+                             "time: other work is running on this machine",
+                             100 * share);
+        etp_session_note(s, ETP_NOTE_CPU_CONTENDED,
+                         ETP_OR(text, "the runner had to wait for a free CPU"));
+    }
     s->run.signal = s->view->signal;
     s->run.stopped = s->view->stopped;
     etp_error finish_err;

@@ -182,28 +182,6 @@ static etp_status write_input(making *m, const etp_steps_phase *p, const etp_ste
 
 // ---- calls ----
 
-// Is it a text decoder, and how many tokens does a call of STEP have?
-static etp_status recognise_decoder(making *m, const etp_steps_phase *p, const etp_step *step)
-{
-    // A method that is not a text decoder is nothing wrong here: then only shapes and types can be
-    // checked.
-    etp_error unused;
-    const etp_method *method = p->method;
-    const char *name = etp_arena_strdup(m->arena, method->name);
-    m->is_decoder = etp_decoder_read(m->program, name, m->arena, &m->decoder, &unused) == ETP_OK &&
-                    (method->n_inputs > 1 || m->decoder.told); // else it may be an embedding alone
-    const etp_value *tokens = method->n_inputs > 0 ? &method->values[method->inputs[0]] : NULL;
-    m->tokens = m->is_decoder && tokens->dims[1] > 0 ? (uint64_t)tokens->dims[1] : 1;
-    for (size_t i = 0; m->is_decoder && i < step->inputs.n; i++) {
-        shape s;
-        if (step->inputs.items[i].index == 0) {
-            ETP_TRY(shape_of(m, p, &step->inputs.items[i], &s));
-            m->tokens = s.elements;
-        }
-    }
-    return ETP_OK;
-}
-
 static etp_status write_step(making *m, const etp_steps_phase *p, const etp_step *step)
 {
     // As a subtraction: a repeat count can be any number.
@@ -219,7 +197,22 @@ static etp_status write_step(making *m, const etp_steps_phase *p, const etp_step
             }
         }
     }
-    ETP_TRY(recognise_decoder(m, p, step));
+    // Is it a text decoder, and how many tokens does a call of STEP have? A method that is not a
+    // text decoder is nothing wrong here: then only shapes and types can be checked.
+    etp_error unused;
+    const etp_method *method = p->method;
+    const char *name = etp_arena_strdup(m->arena, method->name);
+    m->is_decoder = etp_decoder_read(m->program, name, m->arena, &m->decoder, &unused) == ETP_OK &&
+                    (method->n_inputs > 1 || m->decoder.told); // else it may be an embedding alone
+    const etp_value *tokens = method->n_inputs > 0 ? &method->values[method->inputs[0]] : NULL;
+    m->tokens = m->is_decoder && tokens->dims[1] > 0 ? (uint64_t)tokens->dims[1] : 1;
+    for (size_t i = 0; m->is_decoder && i < step->inputs.n; i++) {
+        shape s;
+        if (step->inputs.items[i].index == 0) {
+            ETP_TRY(shape_of(m, p, &step->inputs.items[i], &s));
+            m->tokens = s.elements;
+        }
+    }
     for (uint64_t r = 0; r < step->repeat; r++) {
         m->calls++;
         etp_strbuf_printf(m->b, "call %.*s\n", ETP_STR_ARG(p->method->name));
@@ -238,21 +231,6 @@ static etp_status write_phase(making *m, const etp_steps_phase *p)
     return etp_arena_check(m->arena, m->err, m->model);
 }
 
-// Before each repetition the caches are what they were after `once`: each repetition does the same
-// work.
-static etp_status write_state(making *m, const etp_method *method)
-{
-    etp_planned *state = NULL;
-    const size_t n = etp_method_state(method, m->arena, &state);
-    ETP_TRY(etp_arena_check(m->arena, m->err, "mutable buffers"));
-    for (size_t i = 0; i < n; i++) {
-        const etp_planned *r = &state[i];
-        etp_strbuf_printf(m->b, "reset %.*s %u %llu %llu\n", ETP_STR_ARG(method->name), r->arena,
-                          (unsigned long long)r->offset, (unsigned long long)r->bytes);
-    }
-    return ETP_OK;
-}
-
 etp_status etp_steps_text(const etp_steps *steps, size_t at, const etp_program *program,
                           const char *model, etp_arena *arena, etp_str *out, uint64_t *calls,
                           etp_error *err)
@@ -263,7 +241,17 @@ etp_status etp_steps_text(const etp_steps *steps, size_t at, const etp_program *
     // The head, what is put back before each repetition, the calls that come once, those of a
     // repetition.
     etp_strbuf_printf(&b, "etprof-steps 1\n");
-    ETP_TRY(write_state(&m, steps->items[at].method));
+    // Before each repetition the caches are what they were after `once`: each repetition does the
+    // same work.
+    const etp_method *method = steps->items[at].method;
+    etp_planned *state = NULL;
+    const size_t n = etp_method_state(method, m.arena, &state);
+    ETP_TRY(etp_arena_check(m.arena, m.err, "mutable buffers"));
+    for (size_t i = 0; i < n; i++) {
+        const etp_planned *r = &state[i];
+        etp_strbuf_printf(m.b, "reset %.*s %u %llu %llu\n", ETP_STR_ARG(method->name), r->arena,
+                          (unsigned long long)r->offset, (unsigned long long)r->bytes);
+    }
     if (at > 0 && !steps->items[at - 1].measured) {
         etp_strbuf_printf(&b, "once\n");
         ETP_TRY(write_phase(&m, &steps->items[at - 1]));

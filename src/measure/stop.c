@@ -23,16 +23,6 @@ static etp_sample_use use_of(etp_phase phase)
     }
 }
 
-static void keep_launches(etp_session *s, const etp_stats *stats)
-{
-    for (size_t i = 0; i < stats->n_launches; i++) {
-        ETP_ADD(&s->arena, &s->learned, stats->launches[i]);
-    }
-    for (size_t i = 0; i < stats->n_traced; i++) {
-        ETP_ADD(&s->arena, &s->traced, stats->traced[i]);
-    }
-}
-
 // The same code as the analysis afterwards, so that both see the same launch values.
 etp_status etp_session_take_values(etp_session *s, const etp_run_sample *samples, size_t n,
                                    etp_error *err)
@@ -59,7 +49,12 @@ etp_status etp_session_take_values(etp_session *s, const etp_run_sample *samples
         st = etp_stats_analyze(rows, n, s->plan->n_arms, &how, &scratch, &stats, err);
         size_t values = 0;
         if (st == ETP_OK) {
-            keep_launches(s, &stats);
+            for (size_t i = 0; i < stats.n_launches; i++) {
+                ETP_ADD(&s->arena, &s->learned, stats.launches[i]);
+            }
+            for (size_t i = 0; i < stats.n_traced; i++) {
+                ETP_ADD(&s->arena, &s->traced, stats.traced[i]);
+            }
             values = (size_t)stats.n_blocks_seen * s->plan->n_arms;
         }
         for (size_t i = 0; i < values; i++) {
@@ -100,18 +95,6 @@ static size_t ratios_of(const etp_session *s, uint32_t reference, uint32_t arm, 
     return k;
 }
 
-// What the log ratio of one block scatters by; all launches say it better than the ratios alone.
-static double expected_sd(const etp_session *s, uint32_t reference, uint32_t arm,
-                          const etp_paired *p, etp_arena *scratch, double *out_df)
-{
-    const etp_launch_set set = {s->learned.items, s->learned.n, s->traced.items, s->traced.n};
-    etp_spread spread;
-    if (etp_spread_find(&set, reference, arm, scratch, &spread, NULL) != ETP_OK) {
-        spread = (etp_spread){0}; // the message is then made of the ratios
-    }
-    return etp_spread_sd(&spread, p->sd_ln, p->blocks, out_df);
-}
-
 typedef struct progress { // of the comparison that needs longest
     size_t blocks;
     double half_width; // relative, widened
@@ -142,7 +125,15 @@ static bool find_widest(const etp_session *s, progress *out)
         if (isfinite(width) && !(width <= out->half_width)) {
             out->half_width = width;
             out->blocks = k;
-            out->sd_ln = expected_sd(s, reference, a, &p, &scratch, &out->df);
+            // What the log ratio of one block scatters by; all launches say it better than the
+            // ratios alone.
+            const etp_launch_set set = {s->learned.items, s->learned.n, s->traced.items,
+                                        s->traced.n};
+            etp_spread spread;
+            if (etp_spread_find(&set, reference, a, &scratch, &spread, NULL) != ETP_OK) {
+                spread = (etp_spread){0}; // the message is then made of the ratios
+            }
+            out->sd_ln = etp_spread_sd(&spread, p.sd_ln, p.blocks, &out->df);
             out->needed = etp_plan_sure(out->sd_ln, out->df, s->plan->settings.precision);
         }
     }

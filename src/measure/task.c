@@ -38,16 +38,6 @@ static const char *log_name(etp_session *s, const etp_task *t, bool lost)
     return etp_run_dump_name(arena, arm, t->block, suffix);
 }
 
-static etp_status keep_log(etp_session *s, const etp_task *t, const etp_launch_outcome *o,
-                           etp_error *err)
-{
-    etp_strbuf text;
-    etp_strbuf_init(&text, &s->block_arena);
-    etp_strbuf_append(&text, o->said);
-    etp_strbuf_append(&text, o->log);
-    return etp_os_write_below(s->plan->dir, log_name(s, t, !o->ok), etp_strbuf_str(&text), err);
-}
-
 // The whole file is verified when it is analysed. Here a launch that left none, or something else,
 // is told from others: it counts as lost.
 // A trace is there, of a bearable size, and begins like one (with or without a size in front).
@@ -74,17 +64,6 @@ static const char *scratch(etp_session *s, const char *name)
     return etp_arena_printf(&s->block_arena, "%s/%s", s->device->work_dir, name);
 }
 
-// Taken over by content and not moved: the folder may keep it compressed.
-static etp_status keep_dump(etp_session *s, const char *local, const char *name, etp_error *err)
-{
-    etp_file file;
-    ETP_TRY(etp_file_open(local, DUMP_LIMIT, &file, err));
-    etp_str content = {(const char *)file.bytes.ptr, file.bytes.len};
-    etp_status st = etp_run_keep_file(&s->plan->settings, s->plan->dir, name, content, err);
-    etp_file_close(&file);
-    return st == ETP_OK ? etp_os_remove_tree(local, err) : st;
-}
-
 static etp_status take_dump(etp_session *s, const etp_task *t, const char *remote,
                             etp_launch_outcome *o, etp_error *err)
 {
@@ -104,7 +83,13 @@ static etp_status take_dump(etp_session *s, const etp_task *t, const char *remot
         return etp_os_remove_tree(local, err);
     }
     if (pulled == ETP_OK && is_dump(local, why, sizeof why)) {
-        return keep_dump(s, local, name, err);
+        // Taken over by content and not moved: the folder may keep it compressed.
+        etp_file file;
+        ETP_TRY(etp_file_open(local, DUMP_LIMIT, &file, err));
+        etp_str content = {(const char *)file.bytes.ptr, file.bytes.len};
+        etp_status st = etp_run_keep_file(&s->plan->settings, s->plan->dir, name, content, err);
+        etp_file_close(&file);
+        return st == ETP_OK ? etp_os_remove_tree(local, err) : st;
     }
     if (pulled != ETP_OK) {
         snprintf(why, sizeof why, "its trace is missing: %s", pull_err.msg);
@@ -236,31 +221,6 @@ static void put_note(etp_session *s, etp_note note, const char *text)
     etp_session_note(s, note, text);
 }
 
-// Kernels that ExecuTorch's SDK lacks and our runner brings.
-static void note_ours(etp_session *s)
-{
-    bool several = memchr(s->kernels_ours.ptr, ',', s->kernels_ours.len) != NULL;
-    put_note(s, ETP_NOTE_KERNELS_OURS,
-             etp_arena_printf(&s->arena, "%.*s %s; %s time is not ExecuTorch's",
-                              ETP_STR_ARG(s->kernels_ours),
-                              several ? "are etprof's own kernels" : "is etprof's own kernel",
-                              several ? "their" : "its"));
-}
-
-// Those of a library of the user's.
-static etp_status note_theirs(etp_session *s, etp_error *err)
-{
-    const char *path = s->plan->settings.kernels_lib;
-    char hex[ETP_SHA256_HEX_CHARS];
-    bool several = memchr(s->kernels_theirs.ptr, ',', s->kernels_theirs.len) != NULL;
-    ETP_TRY(etp_os_hash_file(path, hex, NULL, err));
-    put_note(s, ETP_NOTE_KERNELS_LIB,
-             etp_arena_printf(&s->arena, "%.*s %s of %s (SHA-256 %.12s)",
-                              ETP_STR_ARG(s->kernels_theirs),
-                              several ? "are kernels" : "is a kernel", etp_path_name(path), hex));
-    return ETP_OK;
-}
-
 static etp_status record_launch(etp_session *s, const etp_task *t, const etp_launch_outcome *o,
                                 etp_error *err)
 {
@@ -280,10 +240,24 @@ static etp_status record_launch(etp_session *s, const etp_task *t, const etp_lau
         ETP_ADD(&s->block_arena, &s->samples, row);
     }
     if (add_names(s, o->kernels_ours, &s->kernels_ours)) {
-        note_ours(s);
+        // Kernels that ExecuTorch's SDK lacks and our runner brings.
+        bool several = memchr(s->kernels_ours.ptr, ',', s->kernels_ours.len) != NULL;
+        put_note(s, ETP_NOTE_KERNELS_OURS,
+                 etp_arena_printf(&s->arena, "%.*s %s; %s time is not ExecuTorch's",
+                                  ETP_STR_ARG(s->kernels_ours),
+                                  several ? "are etprof's own kernels" : "is etprof's own kernel",
+                                  several ? "their" : "its"));
     }
     if (add_names(s, o->kernels_theirs, &s->kernels_theirs)) {
-        ETP_TRY(note_theirs(s, err));
+        // Those of a library of the user's.
+        const char *path = s->plan->settings.kernels_lib;
+        char hex[ETP_SHA256_HEX_CHARS];
+        bool several = memchr(s->kernels_theirs.ptr, ',', s->kernels_theirs.len) != NULL;
+        ETP_TRY(etp_os_hash_file(path, hex, NULL, err));
+        put_note(s, ETP_NOTE_KERNELS_LIB,
+                 etp_arena_printf(
+                     &s->arena, "%.*s %s of %s (SHA-256 %.12s)", ETP_STR_ARG(s->kernels_theirs),
+                     several ? "are kernels" : "is a kernel", etp_path_name(path), hex));
     }
     etp_run_launch l = o->record;
     l.arm = t->arm;
@@ -292,21 +266,6 @@ static etp_status record_launch(etp_session *s, const etp_task *t, const etp_lau
     l.position = t->position;
     l.kind = t->kind;
     ETP_ADD(&s->block_arena, &s->launches, l);
-    return ETP_OK;
-}
-
-static etp_status record_loss(etp_session *s, const etp_task *t, const etp_launch_outcome *o,
-                              uint32_t attempt, etp_error *err)
-{
-    const char *detail = etp_arena_printf(&s->arena, "%s", ETP_OR(o->detail, ""));
-    etp_run_lost l = {.arm = t->arm,
-                      .block = t->block,
-                      .launch = s->next_launch,
-                      .kind = t->kind,
-                      .reason = o->reason,
-                      .attempt = attempt,
-                      .detail = etp_str_from(detail)};
-    ETP_NEED(detail && ETP_PUSH(&s->arena, &s->run.lost, l), err, "lost launches");
     return ETP_OK;
 }
 
@@ -341,7 +300,15 @@ static etp_status lose_launch(etp_session *s, const etp_task *t, const etp_launc
 {
     etp_arm_state *arm = &s->arms[t->arm];
     bool at_level;
-    ETP_TRY(record_loss(s, t, o, attempt, err));
+    const char *detail = etp_arena_printf(&s->arena, "%s", ETP_OR(o->detail, ""));
+    etp_run_lost l = {.arm = t->arm,
+                      .block = t->block,
+                      .launch = s->next_launch,
+                      .kind = t->kind,
+                      .reason = o->reason,
+                      .attempt = attempt,
+                      .detail = etp_str_from(detail)};
+    ETP_NEED(detail && ETP_PUSH(&s->arena, &s->run.lost, l), err, "lost launches");
     s->view->launches_lost++;
     // Waiting does not mend it, and what it says is for the user to judge.
     if (s->device->changed && o->reason == ETP_LOST_START) {
@@ -452,8 +419,23 @@ static etp_status make_request(etp_session *s, const etp_task *t, bool pilot, et
     return ETP_OK;
 }
 
-static void add_totals(etp_session *s, const etp_task *t, const etp_launch_outcome *o)
+// Launches and keeps what comes of it. *ok: the arm has this launch. Errors end the session.
+static etp_status launch_task(etp_session *s, const etp_task *t, bool pilot, uint32_t attempt,
+                              etp_launch_outcome *o, etp_error *err)
 {
+    etp_arm_state *arm = &s->arms[t->arm];
+    etp_launch_request q;
+    etp_status made = make_request(s, t, pilot, &q, err);
+    if (made != ETP_OK && etp_session_interrupted(s) != 0) { // it came between two launches
+        *o = (etp_launch_outcome){.interrupted = true};
+        s->cut_short = !pilot;
+        return ETP_OK;
+    }
+    ETP_TRY(made);
+    etp_session_show(s, pilot ? "pilot" : "block", t);
+    // Counted before it is known what becomes of it: a lost launch has its number too.
+    s->next_launch++;
+    ETP_TRY(etp_launch_run(s->device, &q, &s->block_arena, o, err));
     etp_session_view *r = s->view;
     r->launches++;
     s->arms[t->arm].tells_stages = o->tells_stages || s->arms[t->arm].tells_stages;
@@ -478,26 +460,6 @@ static void add_totals(etp_session *s, const etp_task *t, const etp_launch_outco
             r->timed_ns += o->iterations[o->n_warmup + i].ns;
         }
     }
-}
-
-// Launches and keeps what comes of it. *ok: the arm has this launch. Errors end the session.
-static etp_status launch_task(etp_session *s, const etp_task *t, bool pilot, uint32_t attempt,
-                              etp_launch_outcome *o, etp_error *err)
-{
-    etp_arm_state *arm = &s->arms[t->arm];
-    etp_launch_request q;
-    etp_status made = make_request(s, t, pilot, &q, err);
-    if (made != ETP_OK && etp_session_interrupted(s) != 0) { // it came between two launches
-        *o = (etp_launch_outcome){.interrupted = true};
-        s->cut_short = !pilot;
-        return ETP_OK;
-    }
-    ETP_TRY(made);
-    etp_session_show(s, pilot ? "pilot" : "block", t);
-    // Counted before it is known what becomes of it: a lost launch has its number too.
-    s->next_launch++;
-    ETP_TRY(etp_launch_run(s->device, &q, &s->block_arena, o, err));
-    add_totals(s, t, o);
     if (o->interrupted) {
         s->cut_short = !pilot;
         return ETP_OK;
@@ -516,7 +478,12 @@ static etp_status launch_task(etp_session *s, const etp_task *t, bool pilot, uin
     }
     // Of launches that went well only the logs of those with a recording are kept, beside it.
     if (!pilot && (q.dump || !o->ok)) {
-        ETP_TRY(keep_log(s, t, o, err));
+        etp_strbuf text;
+        etp_strbuf_init(&text, &s->block_arena);
+        etp_strbuf_append(&text, o->said);
+        etp_strbuf_append(&text, o->log);
+        ETP_TRY(
+            etp_os_write_below(s->plan->dir, log_name(s, t, !o->ok), etp_strbuf_str(&text), err));
     }
     ETP_TRY(etp_session_memory(s, err)); // before what is missing is taken for a launch's fault
     if (!o->ok) {

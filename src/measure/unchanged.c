@@ -28,10 +28,15 @@ static bool is_watched(const etp_session *s, etp_str place)
     return false;
 }
 
-// A folder that is moved takes what is in it along, and what is put in its place has files of the
-// same names; neither changes the files themselves.
-static void watch_places(etp_session *s, const char *path)
+static void watch(etp_session *s, const char *path)
 {
+    for (size_t i = 0; i < s->watched.n; i++) {
+        if (strcmp(s->watched.items[i].path, path) == 0) {
+            return;
+        }
+    }
+    // A folder that is moved takes what is in it along, and what is put in its place has files of
+    // the same names; neither changes the files themselves.
     for (etp_str place = etp_str_from(path); place.len > 0 && !is_watched(s, place);
          place = etp_path_above(place, 1)) {
         etp_watched_place f = {.path = etp_arena_strdup(&s->arena, place)};
@@ -44,16 +49,6 @@ static void watch_places(etp_session *s, const char *path)
         }
         ETP_ADD(&s->arena, &s->places, f);
     }
-}
-
-static void watch(etp_session *s, const char *path)
-{
-    for (size_t i = 0; i < s->watched.n; i++) {
-        if (strcmp(s->watched.items[i].path, path) == 0) {
-            return;
-        }
-    }
-    watch_places(s, path);
     const etp_planned_file *known = planned(s, path);
     etp_watched_file f = {path,
                           known ? known->mark : etp_os_mark_of(path),
@@ -133,29 +128,6 @@ static etp_status opened_another(const etp_session *s, etp_error *err)
     return ETP_OK;
 }
 
-static etp_status moved(etp_session *s, etp_error *err)
-{
-    int number = etp_os_moves_next(&s->moves);
-    for (size_t i = 0; number >= 0 && i < s->places.n; i++) {
-        if (s->places.items[i].number == number) {
-            return not_kept(s->places.items[i].path, "moved, removed or written to", err);
-        }
-    }
-    return ETP_OK;
-}
-
-// From here on HASH, which is in the manifest, is held by what is watched.
-static etp_status bundle_has(const etp_bundle *b, etp_str hash, etp_arena *arena, etp_error *err)
-{
-    const char *now = NULL;
-    char runner[ETP_SHA256_HEX_CHARS];
-    ETP_TRY(etp_os_hash_file(b->runner, runner, NULL, err));
-    ETP_TRY(etp_bundle_hash(b, arena, &now, err));
-    bool same = strcmp(runner, b->runner_sha256) == 0;
-    return same && (hash.len == 0 || etp_str_eqz(hash, now)) ? ETP_OK
-                                                             : replaced(b->runner, false, err);
-}
-
 etp_status etp_session_watch_bundle(etp_session *s, const etp_bundle *bundle, etp_str hash,
                                     etp_error *err)
 {
@@ -171,7 +143,14 @@ etp_status etp_session_watch_bundle(etp_session *s, const etp_bundle *bundle, et
             watch(s, files.items[i].path);
         }
     }
-    return bundle_has(bundle, hash, &s->arena, err);
+    // From here on HASH, which is in the manifest, is held by what is watched.
+    const char *now = NULL;
+    char runner[ETP_SHA256_HEX_CHARS];
+    ETP_TRY(etp_os_hash_file(bundle->runner, runner, NULL, err));
+    ETP_TRY(etp_bundle_hash(bundle, &s->arena, &now, err));
+    bool same = strcmp(runner, bundle->runner_sha256) == 0;
+    return same && (hash.len == 0 || etp_str_eqz(hash, now)) ? ETP_OK
+                                                             : replaced(bundle->runner, false, err);
 }
 
 etp_status etp_session_watch_foreign(etp_session *s, const etp_foreign *foreign, etp_error *err)
@@ -226,5 +205,11 @@ etp_status etp_session_unchanged(etp_session *s, etp_error *err)
         ETP_TRY(is_still(f->path, &f->mark, f->sha256, err));
     }
     ETP_TRY(opened_another(s, err));
-    return moved(s, err);
+    int number = etp_os_moves_next(&s->moves);
+    for (size_t i = 0; number >= 0 && i < s->places.n; i++) {
+        if (s->places.items[i].number == number) {
+            return not_kept(s->places.items[i].path, "moved, removed or written to", err);
+        }
+    }
+    return ETP_OK;
 }

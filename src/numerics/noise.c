@@ -27,14 +27,6 @@ static void settle(double *parts, size_t n, double noise, size_t own, double rou
     parts[own] += fmax(more - rounding, 0);
 }
 
-// How much of the relative noise of SOURCE is found behind OP, unless OP changes it: one is added
-// to another as it is, and larger results make less of it.
-static double weight_of(const etp_op *op, const etp_noise_point *at, const etp_noise_point *source)
-{
-    const bool known = isfinite(at->noise) && isfinite(source->noise) && at->power > 0;
-    return etp_op_adds(op) && known ? source->power / at->power : 1;
-}
-
 void etp_noise_shares(const etp_ops *ops, const etp_noise_point *points, size_t n_rows,
                       uint32_t output, double noise, etp_arena *arena, double *shares)
 {
@@ -46,7 +38,12 @@ void etp_noise_shares(const etp_ops *ops, const etp_noise_point *points, size_t 
         const etp_noise_point *p = &points[i];
         uint32_t *sources, n_sources = etp_op_sources(ops, &ops->items[i], &scratch, &sources);
         for (uint32_t k = 0; k < n_sources; k++) {
-            const double weight = weight_of(&ops->items[i], p, &points[sources[k]]);
+            // How much of the relative noise of SOURCE is found behind OP, unless OP changes it:
+            // one is added to another as it is, and larger results make less of it.
+            const etp_noise_point *source = &points[sources[k]];
+            const bool known = isfinite(p->noise) && isfinite(source->noise) && p->power > 0;
+            const double weight =
+                etp_op_adds(&ops->items[i]) && known ? source->power / p->power : 1;
             for (size_t r = 0; r < n; r++) {
                 parts[i * n + r] += weight * parts[sources[k] * n + r];
             }

@@ -109,32 +109,6 @@ static etp_status find_last(search *s, uint32_t *found)
     return ETP_OK;
 }
 
-// Of those that can be seen up to *HIGH, which differs, one that does where the one before does
-// not.
-static etp_status bisect(search *s, uint32_t *high)
-{
-    const etp_ops *ops = &s->sides[ETP_BASELINE].ops;
-    uint32_t *seen = ETP_NEW_ARRAY(s->arena, uint32_t, ops->n), low = 0, top = 0;
-    for (uint32_t i = 0, n = 0; i <= *high; i++) {
-        if (ops->items[i].makes) {
-            top = n;
-            seen[n++] = i;
-        }
-    }
-    while (low < top) { // all below LOW agree as far as was seen, TOP differs
-        uint32_t middle = low + (top - low) / 2;
-        etp_numerics_row row;
-        ETP_TRY(compare(s, seen[middle], &row));
-        if (parted(s, &row)) {
-            top = middle;
-        } else {
-            low = middle + 1;
-        }
-    }
-    *high = seen[top];
-    return ETP_OK;
-}
-
 // The operators whose outputs PLACE takes, and through one whose output cannot be seen, those whose
 // outputs that one takes: *WORSE is one that differs, *SAME_BITS turns false where one is not
 // equal.
@@ -151,19 +125,6 @@ static etp_status see_operands(search *s, uint32_t place, uint32_t *worse, bool 
         ETP_TRY(compare(s, maker, &row));
         *same_bits = *same_bits && row.same_bits;
         *worse = parted(s, &row) ? maker : ETP_NO_INDEX;
-    }
-    return ETP_OK;
-}
-
-// From PLACE up to an operator whose operands all agree: on another branch than the one that the
-// bisection followed may be an earlier one. Ends, as operands are always made before.
-static etp_status climb(search *s, uint32_t *place, bool *same_bits)
-{
-    for (uint32_t worse = *place; worse != ETP_NO_INDEX;) {
-        *place = worse;
-        worse = ETP_NO_INDEX;
-        *same_bits = true;
-        ETP_TRY(see_operands(s, *place, &worse, same_bits));
     }
     return ETP_OK;
 }
@@ -257,28 +218,6 @@ static etp_status judge(search *s, uint32_t place, bool same_bits)
     return ETP_OK;
 }
 
-// The whole programs, each with all its outputs. An arm that does not repeat its own bits cannot be
-// held to those of the other.
-static etp_status compare_whole(search *s, bool *differ)
-{
-    static const char *const k_names[] = {"numerics-whole.0", "numerics-whole.1",
-                                          "numerics-whole.2"};
-    const char *dirs[3];
-    for (int i = 0; i < (s->out->exact ? 3 : 2); i++) {
-        dirs[i] = etp_arena_printf(s->arena, "%s/%s", s->arms->device->work_dir, k_names[i]);
-        ETP_TRY(etp_arms_run(s->arms, i % 2, s->sides[i % 2].model, NULL, dirs[i]));
-    }
-    bool same = true;
-    if (s->out->exact) {
-        ETP_TRY(etp_outputs_equal(dirs[0], dirs[2], s->arena, &s->out->exact, s->err));
-    }
-    etp_outputs_comparison c;
-    ETP_TRY(etp_outputs_compare(dirs[0], dirs[1], s->precision, s->arena, &c, s->err));
-    ETP_TRY(etp_outputs_equal(dirs[0], dirs[1], s->arena, &same, s->err));
-    *differ = s->out->exact ? !same : !c.ok;
-    return ETP_OK;
-}
-
 // All that can be cut, not only what the search came by.
 static etp_status compare_every(search *s)
 {
@@ -311,7 +250,23 @@ static etp_status look(search *s)
 {
     etp_numerics *out = s->out;
     bool differ = false, same_bits = true;
-    ETP_TRY(compare_whole(s, &differ));
+    // The whole programs, each with all its outputs. An arm that does not repeat its own bits
+    // cannot be held to those of the other.
+    static const char *const k_names[] = {"numerics-whole.0", "numerics-whole.1",
+                                          "numerics-whole.2"};
+    const char *dirs[3];
+    for (int i = 0; i < (s->out->exact ? 3 : 2); i++) {
+        dirs[i] = etp_arena_printf(s->arena, "%s/%s", s->arms->device->work_dir, k_names[i]);
+        ETP_TRY(etp_arms_run(s->arms, i % 2, s->sides[i % 2].model, NULL, dirs[i]));
+    }
+    bool same = true;
+    if (s->out->exact) {
+        ETP_TRY(etp_outputs_equal(dirs[0], dirs[2], s->arena, &s->out->exact, s->err));
+    }
+    etp_outputs_comparison c;
+    ETP_TRY(etp_outputs_compare(dirs[0], dirs[1], s->precision, s->arena, &c, s->err));
+    ETP_TRY(etp_outputs_equal(dirs[0], dirs[1], s->arena, &same, s->err));
+    differ = s->out->exact ? !same : !c.ok;
     if (!differ) {
         out->verdict = ETP_NUMERICS_AGREE;
         return ETP_OK;
@@ -331,21 +286,39 @@ static etp_status look(search *s)
                        : out->why;
         return ETP_OK;
     }
-    ETP_TRY(bisect(s, &place));
-    ETP_TRY(climb(s, &place, &same_bits));
+    // Of those that can be seen up to *PLACE, which differs, one that does where the one before
+    // does not.
+    const etp_ops *ops = &s->sides[ETP_BASELINE].ops;
+    uint32_t *seen = ETP_NEW_ARRAY(s->arena, uint32_t, ops->n), low = 0, top = 0;
+    for (uint32_t i = 0, n = 0; i <= place; i++) {
+        if (ops->items[i].makes) {
+            top = n;
+            seen[n++] = i;
+        }
+    }
+    while (low < top) { // all below LOW agree as far as was seen, TOP differs
+        uint32_t middle = low + (top - low) / 2;
+        etp_numerics_row row;
+        ETP_TRY(compare(s, seen[middle], &row));
+        if (parted(s, &row)) {
+            top = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    place = seen[top];
+    // From PLACE up to an operator whose operands all agree: on another branch than the one that
+    // the bisection followed may be an earlier one. Ends, as operands are always made before.
+    for (uint32_t worse = place; worse != ETP_NO_INDEX;) {
+        place = worse;
+        worse = ETP_NO_INDEX;
+        same_bits = true;
+        ETP_TRY(see_operands(s, place, &worse, &same_bits));
+    }
     return judge(s, place, same_bits);
 }
 
 // ---- the two arms ----
-
-static uint32_t first_jump(const etp_method *m)
-{
-    uint32_t i = 0;
-    while (i < m->n_instructions && m->instructions[i].kind != ETP_INSTR_JUMP_FALSE) {
-        i++;
-    }
-    return i;
-}
 
 static etp_status list_guarded(etp_arms *arms)
 {
@@ -372,7 +345,12 @@ static etp_status search_guarded(search *s)
         out->precision = precision;
         return etp_precision_measure(s->arms, differ, precision);
     }
-    s->jump = first_jump(sides[ETP_BASELINE].method);
+    const etp_method *m = sides[ETP_BASELINE].method;
+    uint32_t j = 0;
+    while (j < m->n_instructions && m->instructions[j].kind != ETP_INSTR_JUMP_FALSE) {
+        j++;
+    }
+    s->jump = j;
     out->operators = (uint32_t)ops->n;
     s->rows = ETP_NEW_ARRAY(s->arena, uint32_t, ops->n);
     for (size_t i = 0; i < ops->n; i++) {

@@ -36,11 +36,6 @@ static void take(etp_op *op, uint32_t value, uint32_t maker)
     }
 }
 
-static etp_i32s args_of(const etp_method *m, const etp_instruction *i)
-{
-    return m->pte->chains[i->chain].instructions[i->index].args;
-}
-
 // Lists count as their tensors. Returns how many there are; TENSORS may be NULL.
 static size_t tensors_of(const etp_method *m, const uint32_t *values, uint32_t n, uint32_t *tensors)
 {
@@ -89,7 +84,7 @@ static void add_nodes(listing *l, uint32_t at)
 {
     const etp_instruction *i = &l->m->instructions[at];
     const etp_partition *p = &l->m->partitions[i->partition];
-    etp_i32s args = args_of(l->m, i);
+    etp_i32s args = l->m->pte->chains[i->chain].instructions[i->index].args;
     uint32_t *makers = nobody(l->arena, p->n_values);
     for (uint32_t v = 0; v < p->n_values; v++) {
         uint32_t external = p->values[v].external;

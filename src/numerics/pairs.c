@@ -78,21 +78,18 @@ static bool keeps_numbers(const etp_op *op)
            (n && (n->type == ETP_XNN_STATIC_TRANSPOSE || n->type == ETP_XNN_STATIC_RESHAPE));
 }
 
-static uint32_t source_of(const etp_ops *ops, uint32_t at)
-{
-    // Ends: operands are always made before.
-    while (at != ETP_NO_INDEX && keeps_numbers(&ops->items[at]) && ops->items[at].n_inputs == 1) {
-        at = ops->items[at].n_operands ? ops->items[at].operands[0].maker : ETP_NO_INDEX;
-    }
-    return at;
-}
-
 uint32_t etp_op_sources(const etp_ops *ops, const etp_op *op, etp_arena *arena, uint32_t **out)
 {
     uint32_t n = 0;
     *out = ETP_NEW_ARRAY(arena, uint32_t, op->n_operands);
     for (size_t k = 0; k < op->n_operands; k++) {
-        (*out)[n] = source_of(ops, op->operands[k].maker);
+        uint32_t at = op->operands[k].maker;
+        // Ends: operands are always made before.
+        while (at != ETP_NO_INDEX && keeps_numbers(&ops->items[at]) &&
+               ops->items[at].n_inputs == 1) {
+            at = ops->items[at].n_operands ? ops->items[at].operands[0].maker : ETP_NO_INDEX;
+        }
+        (*out)[n] = at;
         n += (*out)[n] != ETP_NO_INDEX;
     }
     return n;

@@ -33,12 +33,6 @@ typedef struct table {
 
 // ---- errors ----
 
-// A cut that cannot be made or run is a sentence about this operator, not the end.
-static bool is_about_the_cut(etp_status status)
-{
-    return status == ETP_UNSUPPORTED || status == ETP_CHILD;
-}
-
 static etp_status run_to(table *t, int which, uint32_t place)
 {
     const char *model = NULL;
@@ -76,26 +70,15 @@ static bool side_of(const table *t, int which, uint32_t place, etp_outputs_side 
            (out->scale != 0 && isfinite(out->scale));
 }
 
-// Of PyTorch's results that may lie channels last too, in the order that agrees better: a wrong
-// order agrees in nothing.
-static etp_status compare_point(const table *t, const etp_outputs_side *sides,
-                                etp_outputs_comparison *out)
+// Of an operator of the baseline that has a partner; looked at once.
+static etp_status point_of(table *t, uint32_t place, const point **out)
 {
-    etp_outputs_side last = sides[0];
-    etp_outputs_comparison other;
-    ETP_TRY(etp_outputs_numbers(&sides[0], &sides[1], t->arena, out, t->err));
-    last.dir = etp_arena_printf(t->arena, "%s.last", sides[0].dir);
-    if (!t->out->eager || !etp_os_is_dir(last.dir)) {
+    point *p = &t->points[place];
+    *out = p;
+    if (p->looked) {
         return ETP_OK;
     }
-    ETP_TRY(etp_outputs_numbers(&last, &sides[1], t->arena, &other, t->err));
-    const bool better = other.n && out->n && other.outputs[0].snr_db > out->outputs[0].snr_db;
-    *out = better ? other : *out;
-    return ETP_OK;
-}
-
-static etp_status look_at(table *t, uint32_t place, point *p)
-{
+    p->looked = true;
     const uint32_t places[2] = {place, t->pairs[place]};
     etp_outputs_side sides[2];
     etp_outputs_comparison c;
@@ -105,13 +88,24 @@ static etp_status look_at(table *t, uint32_t place, point *p)
             return ETP_OK;
         }
         etp_status status = run_to(t, which, places[which]);
-        if (is_about_the_cut(status)) {
+        // A cut that cannot be made or run is a sentence about this operator, not the end.
+        if (status == ETP_UNSUPPORTED || status == ETP_CHILD) {
             p->why = etp_arena_printf(t->arena, "%s", t->err->msg);
             return ETP_OK;
         }
         ETP_TRY(status);
     }
-    ETP_TRY(compare_point(t, sides, &c));
+    // Of PyTorch's results that may lie channels last too, in the order that agrees better: a wrong
+    // order agrees in nothing.
+    etp_outputs_side last = sides[0];
+    etp_outputs_comparison other;
+    ETP_TRY(etp_outputs_numbers(&sides[0], &sides[1], t->arena, &c, t->err));
+    last.dir = etp_arena_printf(t->arena, "%s.last", sides[0].dir);
+    if (t->out->eager && etp_os_is_dir(last.dir)) {
+        ETP_TRY(etp_outputs_numbers(&last, &sides[1], t->arena, &other, t->err));
+        const bool better = other.n && c.n && other.outputs[0].snr_db > c.outputs[0].snr_db;
+        c = better ? other : c;
+    }
     if (c.n == 0 || c.outputs[0].nan_a + c.outputs[0].nan_b > 0 ||
         !isfinite(c.outputs[0].max_abs)) {
         p->why = c.n == 0 && c.why ? c.why : "its results are not all finite";
@@ -123,18 +117,6 @@ static etp_status look_at(table *t, uint32_t place, point *p)
     }
     p->is = c.outputs[0];
     return ETP_OK;
-}
-
-// Of an operator of the baseline that has a partner; looked at once.
-static etp_status point_of(table *t, uint32_t place, const point **out)
-{
-    point *p = &t->points[place];
-    *out = p;
-    if (p->looked) {
-        return ETP_OK;
-    }
-    p->looked = true;
-    return look_at(t, place, p);
 }
 
 static double noise_of(double snr_db)
@@ -376,20 +358,6 @@ static void suggest(const table *t)
 
 // ---- all of it ----
 
-static etp_status add_rows(table *t)
-{
-    const etp_ops *ops = &t->arms->sides[ETP_BASELINE].ops;
-    etp_arms_tell(t->arms,
-                  etp_arena_printf(t->arena, "comparing %lu operators of two programs",
-                                   (unsigned long)(t->out->multiplying - t->out->unpaired)));
-    for (uint32_t i = 0; i < ops->n; i++) {
-        if (t->pairs[i] != ETP_NO_INDEX && etp_op_multiplies(&ops->items[i])) {
-            ETP_TRY(add_row(t, i));
-        }
-    }
-    return ETP_OK;
-}
-
 etp_status etp_precision_measure(etp_arms *arms, const char *differ, etp_precision *out)
 {
     const etp_arm_side *sides = arms->sides;
@@ -409,7 +377,14 @@ etp_status etp_precision_measure(etp_arms *arms, const char *differ, etp_precisi
     ETP_TRY(choose(&t, differ));
     etp_error_graph_of(&sides[ETP_BASELINE].ops, t.arena, &out->graph);
     ETP_TRY(compare_whole(&t));
-    ETP_TRY(add_rows(&t));
+    const etp_ops *ops = &t.arms->sides[ETP_BASELINE].ops;
+    etp_arms_tell(t.arms, etp_arena_printf(t.arena, "comparing %lu operators of two programs",
+                                           (unsigned long)(t.out->multiplying - t.out->unpaired)));
+    for (uint32_t i = 0; i < ops->n; i++) {
+        if (t.pairs[i] != ETP_NO_INDEX && etp_op_multiplies(&ops->items[i])) {
+            ETP_TRY(add_row(&t, i));
+        }
+    }
     ETP_TRY(add_times(&t));
     ETP_TRY(etp_precision_modules(arms, out));
     share_out(&t);

@@ -11,19 +11,16 @@
 #define OF_COMMAND 2u // words before those of the export: etprof export
 #define ENOUGH 0.5    // share of the noise that the command takes away
 
-static const char *module_of(const etp_record_method *m, const etp_op *op, etp_arena *arena)
-{
-    const etp_source *source = etp_etrecord_source(m, etp_op_handle(op, m));
-    return source && source->module.len ? etp_arena_strdup(arena, source->module) : NULL;
-}
-
 etp_status etp_precision_modules(etp_arms *arms, etp_precision *out)
 {
     const etp_record_method *m = NULL;
     ETP_TRY(etp_arms_exported(arms, &arms->sides[ETP_BASELINE], &m));
     for (size_t i = 0; m && i < out->rows.n; i++) {
         etp_precision_row *row = &out->rows.items[i];
-        row->module = module_of(m, &arms->sides[ETP_BASELINE].ops.items[row->place], arms->arena);
+        const etp_source *source = etp_etrecord_source(
+            m, etp_op_handle(&arms->sides[ETP_BASELINE].ops.items[row->place], m));
+        row->module =
+            source && source->module.len ? etp_arena_strdup(arms->arena, source->module) : NULL;
     }
     return ETP_OK;
 }

@@ -82,24 +82,6 @@ static SHAPE(k_precision, k_rows);
 const etp_document k_etp_precision_document = {
     "etprof.precision/1", "What ab --numerics prints of two precisions", &k_precision};
 
-static void say(const etp_precision *p, etp_report *r)
-{
-    if (isfinite(p->snr_db)) {
-        etp_report_note(r, ETP_PLAIN, "the outputs of %s have an SNR of %s dB against %s",
-                        p->candidate, ETP_DIGITS(p->snr_db, 3), p->baseline);
-    } else {
-        etp_report_note(r, ETP_GOOD, "the outputs of both programs are the same numbers");
-    }
-    if (p->unpaired > 0) {
-        etp_report_note(r, ETP_WARN,
-                        "%lu of %lu operators that multiply have no certain partner in the other "
-                        "program and are left out, the first is %s",
-                        (unsigned long)p->unpaired, (unsigned long)p->multiplying,
-                        p->first_unpaired);
-    }
-    etp_arm_times_say(p->untimed, p->waited, r);
-}
-
 static void show_rows(const etp_precision *p, etp_report *r)
 {
     static const etp_column k_columns[] = {
@@ -189,7 +171,20 @@ const etp_report *etp_precision_report(const etp_precision *p, bool page, etp_ar
 {
     etp_report *r = etp_report_create(arena, "precision");
     etp_report_section(r, 1, "operators", "What each operator loses, and gains");
-    say(p, r);
+    if (isfinite(p->snr_db)) {
+        etp_report_note(r, ETP_PLAIN, "the outputs of %s have an SNR of %s dB against %s",
+                        p->candidate, ETP_DIGITS(p->snr_db, 3), p->baseline);
+    } else {
+        etp_report_note(r, ETP_GOOD, "the outputs of both programs are the same numbers");
+    }
+    if (p->unpaired > 0) {
+        etp_report_note(r, ETP_WARN,
+                        "%lu of %lu operators that multiply have no certain partner in the other "
+                        "program and are left out, the first is %s",
+                        (unsigned long)p->unpaired, (unsigned long)p->multiplying,
+                        p->first_unpaired);
+    }
+    etp_arm_times_say(p->untimed, p->waited, r);
     etp_report_text(r, "%s against %s, %lu launches", p->candidate, p->baseline,
                     (unsigned long)p->launches);
     if (p->rows.n > 0) {

@@ -35,26 +35,6 @@ static etp_status record_both(etp_arms *arms, etp_arm_times *out)
     return ETP_OK;
 }
 
-static etp_status profile_of(etp_arms *arms, int which, etp_arm_times *out)
-{
-    const etp_arm_side *x = &arms->sides[which];
-    const size_t n = x->recordings.n;
-    const etp_trace **traces = ETP_NEW_ARRAY(arms->arena, const etp_trace *, n);
-    for (size_t i = 0; i < n; i++) {
-        traces[i] = x->recordings.items[i].trace;
-    }
-    etp_profile *p = ETP_NEW(arms->arena, etp_profile);
-    etp_status status = etp_profile_build(traces, n, arms->arena, p, arms->err);
-    if (status == ETP_UNKNOWN) {
-        out->untimed = "no execution of the recordings is sound";
-        return ETP_OK;
-    }
-    ETP_TRY(status);
-    out->profiles[which] = p;
-    out->whole_ns[which] = (double)p->execute_total_ns / (double)p->executions;
-    return etp_profile_join(p, traces, x->program, NULL, arms->arena, arms->err);
-}
-
 etp_status etp_arm_times_measure(etp_arms *arms, etp_arm_times *out)
 {
     *out = (etp_arm_times){
@@ -68,7 +48,22 @@ etp_status etp_arm_times_measure(etp_arms *arms, etp_arm_times *out)
     etp_arms_tell(arms, "measuring both programs");
     ETP_TRY(record_both(arms, out));
     for (int which = arms->ask != NULL; which <= ETP_CANDIDATE && !out->untimed; which++) {
-        ETP_TRY(profile_of(arms, which, out));
+        const etp_arm_side *x = &arms->sides[which];
+        const size_t n = x->recordings.n;
+        const etp_trace **traces = ETP_NEW_ARRAY(arms->arena, const etp_trace *, n);
+        for (size_t i = 0; i < n; i++) {
+            traces[i] = x->recordings.items[i].trace;
+        }
+        etp_profile *p = ETP_NEW(arms->arena, etp_profile);
+        etp_status status = etp_profile_build(traces, n, arms->arena, p, arms->err);
+        if (status == ETP_UNKNOWN) {
+            out->untimed = "no execution of the recordings is sound";
+            continue;
+        }
+        ETP_TRY(status);
+        out->profiles[which] = p;
+        out->whole_ns[which] = (double)p->execute_total_ns / (double)p->executions;
+        ETP_TRY(etp_profile_join(p, traces, x->program, NULL, arms->arena, arms->err));
     }
     if (out->untimed) {
         *out = (etp_arm_times){

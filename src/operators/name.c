@@ -68,24 +68,6 @@ static bool is_layout(etp_str token)
     return true;
 }
 
-// Only the first token can be a layout; operators without one ("Pack LH (X32)") begin with a type.
-static void read_tokens(etp_str list, etp_op_name *op)
-{
-    bool first = true;
-    while (list.len > 0) {
-        const char *comma = memchr(list.ptr, ',', list.len);
-        size_t len = comma ? (size_t)(comma - list.ptr) : list.len;
-        etp_str token = etp_str_trim((etp_str){list.ptr, len}, " ");
-        if (first && is_layout(token)) {
-            op->layout = token;
-        } else if (token.len > 0 && op->n_dtypes < ETP_OP_MAX_DTYPES) {
-            op->dtypes[op->n_dtypes++] = token;
-        }
-        first = false;
-        list = drop(list, comma ? len + 1 : len);
-    }
-}
-
 // "Family (TOKENS)" or "Family (TOKENS) UKERNEL" with tokens of capitals, digits and underscores.
 // XNNPACK capitalises its families and ExecuTorch's operators are lower case, so the first letter
 // tells them apart before the table is asked.
@@ -117,7 +99,22 @@ static bool parse_xnnpack(etp_op_name *op)
     op->kind = ETP_OP_XNNPACK;
     op->family = etp_str_trim((etp_str){s.ptr, open}, " ");
     op->ukernel = etp_str_trim(rest, " ");
-    read_tokens(inside, op);
+    // Only the first token can be a layout; operators without one ("Pack LH (X32)") begin with a
+    // type.
+    etp_str list = inside;
+    bool first = true;
+    while (list.len > 0) {
+        const char *comma = memchr(list.ptr, ',', list.len);
+        size_t len = comma ? (size_t)(comma - list.ptr) : list.len;
+        etp_str token = etp_str_trim((etp_str){list.ptr, len}, " ");
+        if (first && is_layout(token)) {
+            op->layout = token;
+        } else if (token.len > 0 && op->n_dtypes < ETP_OP_MAX_DTYPES) {
+            op->dtypes[op->n_dtypes++] = token;
+        }
+        first = false;
+        list = drop(list, comma ? len + 1 : len);
+    }
     return true;
 }
 

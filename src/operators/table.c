@@ -219,18 +219,13 @@ static const etp_op_family k_families[] = {
 
 #define KEY_MAX 64
 
-static bool is_alnum(char c)
-{
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z');
-}
-
 // Letters and digits in lower case; false when the result would not fit (no family is that long).
 static bool squeeze(etp_str s, char key[static KEY_MAX])
 {
     size_t n = 0;
     for (size_t i = 0; i < s.len; i++) {
         char c = etp_lower(s.ptr[i]);
-        if (!is_alnum(c)) {
+        if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z'))) {
             continue;
         }
         if (n + 1 == KEY_MAX) {
@@ -260,12 +255,6 @@ static const etp_op_family *find_key(const char *key)
     return NULL;
 }
 
-static const char *after_prefix(const char *key, const char *prefix)
-{
-    size_t n = strlen(prefix);
-    return strncmp(key, prefix, n) == 0 && key[n] != '\0' ? key + n : NULL;
-}
-
 const etp_op_family *etp_op_family_find(etp_str family, bool is_kernel)
 {
     // Kernels of one family differ by who wrote them and by whether a view is made real.
@@ -291,7 +280,9 @@ const etp_op_family *etp_op_family_find(etp_str family, bool is_kernel)
         found = find_key(key);
     }
     for (size_t i = 0; !found && i < sizeof k_prefixes / sizeof *k_prefixes; i++) {
-        const char *rest = after_prefix(key, k_prefixes[i]);
+        const char *prefix = k_prefixes[i];
+        size_t n = strlen(prefix);
+        const char *rest = strncmp(key, prefix, n) == 0 && key[n] != '\0' ? key + n : NULL;
         found = rest ? find_key(rest) : NULL;
     }
     return found;

@@ -30,12 +30,6 @@ etp_status etp_os_pack(etp_str content, etp_arena *arena, etp_str *out, etp_erro
     return ETP_OK;
 }
 
-static bool is_packed(etp_bytes b)
-{
-    static const uint8_t k_magic[] = {0x28, 0xb5, 0x2f, 0xfd};
-    return b.len >= sizeof k_magic && memcmp(b.ptr, k_magic, sizeof k_magic) == 0;
-}
-
 static etp_status unpack(const char *path, const etp_file *packed, uint64_t limit, etp_file *out,
                          etp_error *err)
 {
@@ -64,7 +58,9 @@ static etp_status unpack(const char *path, const etp_file *packed, uint64_t limi
 etp_status etp_file_open_unpacked(const char *path, uint64_t limit, etp_file *out, etp_error *err)
 {
     ETP_TRY(etp_file_open(path, limit, out, err));
-    if (!is_packed(out->bytes)) {
+    const etp_bytes b = out->bytes;
+    static const uint8_t k_magic[] = {0x28, 0xb5, 0x2f, 0xfd};
+    if (!(b.len >= sizeof k_magic && memcmp(b.ptr, k_magic, sizeof k_magic) == 0)) {
         return ETP_OK;
     }
     etp_file packed = *out;

@@ -36,36 +36,6 @@ static uint64_t scale_bytes(const etp_xnn_graph *g, const etp_quant *q)
     return 4 * (uint64_t)q->inline_scales.n;
 }
 
-static void make_values(const etp_xnn_graph *g, bool dynamic, etp_arena *arena, etp_partition *out)
-{
-    etp_value *values = ETP_NEW_ARRAY(arena, etp_value, g->n_values);
-    for (uint32_t i = 0; i < g->n_values; i++) {
-        const etp_xnn_value *x = &g->values[i];
-        etp_value *v = &values[i];
-        v->kind = ETP_EVALUE_TENSOR;
-        v->dtype = x->dtype;
-        v->quant = x->quant;
-        v->id = x->id;
-        // The place among the arguments of the delegate's call, by which a value of the payload is
-        // one of the method.
-        v->external = x->external_id < g->n_externs ? x->external_id : ETP_NO_INDEX;
-        etp_value_set_dims(v, x->dims, true, arena);
-        v->scale_bytes = scale_bytes(g, &x->quant);
-        if (x->constant != 0) {
-            v->constant = true;
-            v->name = g->constants[x->constant].key;
-            // A weight's size is what is stored, not what its shape would need: packed types are
-            // smaller.
-            v->bytes = g->constants[x->constant].size;
-        } else {
-            v->bytes = bytes_of_dims(v);
-            v->dynamic = dynamic;
-        }
-    }
-    out->values = values;
-    out->n_values = g->n_values;
-}
-
 static void make_node(const etp_xnn_graph *g, uint32_t index, etp_arena *arena,
                       const etp_value *values, etp_node *out)
 {
@@ -99,37 +69,6 @@ static void make_node(const etp_xnn_graph *g, uint32_t index, etp_arena *arena,
     out->work = etp_work_of_node(out, values);
 }
 
-static void make_nodes(const etp_xnn_graph *g, bool dynamic, etp_arena *arena, etp_partition *out)
-{
-    etp_node *nodes = ETP_NEW_ARRAY(arena, etp_node, g->n_nodes);
-    for (uint32_t i = 0; i < g->n_nodes; i++) {
-        make_node(g, i, arena, out->values, &nodes[i]);
-        nodes[i].work.bound = dynamic && nodes[i].work.known;
-        if (!nodes[i].work.known) {
-            out->n_unknown_work++;
-        } else if (nodes[i].work.macs <= UINT64_MAX - out->macs) {
-            out->macs += nodes[i].work.macs;
-            out->bound = out->bound || (nodes[i].work.bound && nodes[i].work.macs > 0);
-        } else {
-            nodes[i].work = (etp_work){.problem = "the total does not fit 64 bits"};
-            out->n_unknown_work++;
-        }
-    }
-    out->nodes = nodes;
-    out->n_nodes = g->n_nodes;
-}
-
-// Entry 0 stands for no constant.
-static uint64_t constant_bytes(const etp_xnn_graph *g)
-{
-    uint64_t total = 0;
-    for (uint32_t i = 1; i < g->n_constants; i++) {
-        uint64_t size = g->constants[i].size;
-        total = size > UINT64_MAX - total ? UINT64_MAX : total + size;
-    }
-    return total;
-}
-
 // What payloads of other backends hold stays unknown.
 etp_status etp_partition_read(const etp_pte_delegate *delegate, bool dynamic, etp_arena *arena,
                               etp_partition *out, etp_error *err)
@@ -148,9 +87,55 @@ etp_status etp_partition_read(const etp_pte_delegate *delegate, bool dynamic, et
         out->problem = etp_arena_strdup(arena, etp_str_from(local.msg));
         return ETP_OK;
     }
-    make_values(g, dynamic, arena, out);
-    make_nodes(g, dynamic, arena, out);
+    etp_value *values = ETP_NEW_ARRAY(arena, etp_value, g->n_values);
+    for (uint32_t i = 0; i < g->n_values; i++) {
+        const etp_xnn_value *x = &g->values[i];
+        etp_value *v = &values[i];
+        v->kind = ETP_EVALUE_TENSOR;
+        v->dtype = x->dtype;
+        v->quant = x->quant;
+        v->id = x->id;
+        // The place among the arguments of the delegate's call, by which a value of the payload is
+        // one of the method.
+        v->external = x->external_id < g->n_externs ? x->external_id : ETP_NO_INDEX;
+        etp_value_set_dims(v, x->dims, true, arena);
+        v->scale_bytes = scale_bytes(g, &x->quant);
+        if (x->constant != 0) {
+            v->constant = true;
+            v->name = g->constants[x->constant].key;
+            // A weight's size is what is stored, not what its shape would need: packed types are
+            // smaller.
+            v->bytes = g->constants[x->constant].size;
+        } else {
+            v->bytes = bytes_of_dims(v);
+            v->dynamic = dynamic;
+        }
+    }
+    out->values = values;
+    out->n_values = g->n_values;
+    etp_node *nodes = ETP_NEW_ARRAY(arena, etp_node, g->n_nodes);
+    for (uint32_t i = 0; i < g->n_nodes; i++) {
+        make_node(g, i, arena, out->values, &nodes[i]);
+        nodes[i].work.bound = dynamic && nodes[i].work.known;
+        if (!nodes[i].work.known) {
+            out->n_unknown_work++;
+        } else if (nodes[i].work.macs <= UINT64_MAX - out->macs) {
+            out->macs += nodes[i].work.macs;
+            out->bound = out->bound || (nodes[i].work.bound && nodes[i].work.macs > 0);
+        } else {
+            nodes[i].work = (etp_work){.problem = "the total does not fit 64 bits"};
+            out->n_unknown_work++;
+        }
+    }
+    out->nodes = nodes;
+    out->n_nodes = g->n_nodes;
     out->graph = g;
-    out->weight_bytes = constant_bytes(g);
+    // Entry 0 stands for no constant.
+    uint64_t total = 0;
+    for (uint32_t i = 1; i < g->n_constants; i++) {
+        uint64_t size = g->constants[i].size;
+        total = size > UINT64_MAX - total ? UINT64_MAX : total + size;
+    }
+    out->weight_bytes = total;
     return ETP_OK;
 }

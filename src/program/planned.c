@@ -20,24 +20,6 @@ static void need(etp_planned *all, const uint32_t *of_value, uint32_t value, uin
     b->last = at;
 }
 
-static void need_operands(const etp_method *m, etp_planned *all, const uint32_t *of_value)
-{
-    for (uint32_t at = 0; at < m->n_instructions; at++) {
-        const etp_instruction *in = &m->instructions[at];
-        for (uint32_t i = 0; i < in->n_inputs; i++) {
-            need(all, of_value, in->inputs[i], at, true);
-        }
-        for (uint32_t i = 0; i < in->n_outputs; i++) {
-            need(all, of_value, in->outputs[i], at, false);
-        }
-        if (in->kind == ETP_INSTR_MOVE) {
-            const etp_pte_chain *chain = &m->pte->chains[in->chain];
-            need(all, of_value, chain->instructions[in->index].index, at, true);
-            need(all, of_value, in->target, at, false);
-        }
-    }
-}
-
 static bool overlap(const etp_planned *a, const etp_planned *b)
 {
     const bool after = a->offset >= b->offset;
@@ -106,7 +88,20 @@ size_t etp_planned_of(const etp_method *m, etp_arena *arena, etp_planned **out)
             all[of_value[m->inputs[i]]].given = true;
         }
     }
-    need_operands(m, all, of_value);
+    for (uint32_t at = 0; at < m->n_instructions; at++) {
+        const etp_instruction *in = &m->instructions[at];
+        for (uint32_t i = 0; i < in->n_inputs; i++) {
+            need(all, of_value, in->inputs[i], at, true);
+        }
+        for (uint32_t i = 0; i < in->n_outputs; i++) {
+            need(all, of_value, in->outputs[i], at, false);
+        }
+        if (in->kind == ETP_INSTR_MOVE) {
+            const etp_pte_chain *chain = &m->pte->chains[in->chain];
+            need(all, of_value, chain->instructions[in->index].index, at, true);
+            need(all, of_value, in->target, at, false);
+        }
+    }
     for (uint32_t i = 0; i < m->n_outputs && m->n_instructions > 0; i++) {
         need(all, of_value, m->outputs[i], m->n_instructions - 1, true);
         if (of_value[m->outputs[i]] != ETP_NO_INDEX) {

@@ -196,11 +196,36 @@ static etp_status push_tensors(builder *b, const etp_pte_method *m, int32_t valu
     return check_memory(b);
 }
 
-// Kernel args are the schema's arguments in order (out tensors last), then the returned value: the
-// same out tensor again, or a list of several.
-static etp_status split_kernel_args(builder *b, const etp_pte_method *m,
-                                    const etp_pte_instruction *pte, etp_instruction *out)
+static etp_status make_call(builder *b, const etp_pte_method *m, const etp_pte_instruction *pte,
+                            const etp_str *names, const bool *written, const etp_method *method,
+                            etp_partition *partitions, etp_instruction *out)
 {
+    if (pte->kind == ETP_INSTR_DELEGATE) {
+        etp_partition *p = &partitions[pte->index];
+        out->partition = pte->index;
+        out->op = p->backend;
+        out->weight_bytes = p->weight_bytes;
+        // XNNPACK's payload says how many inputs come first. For other backends an argument that
+        // something earlier has written (WRITTEN) or that is a constant is an input. In file order,
+        // which is that of execution but for loops.
+        ids in = {0}, outs = {0};
+        for (uint32_t i = 0; i < pte->args.n; i++) {
+            int32_t v = etp_i32_at(pte->args, i);
+            bool is_input = p->graph ? i < p->graph->input_ids.n : written[v];
+            ETP_TRY(push_tensors(b, m, v, is_input ? &in : &outs));
+        }
+        out->inputs = in.items;
+        out->n_inputs = (uint32_t)in.n;
+        out->outputs = outs.items;
+        out->n_outputs = (uint32_t)outs.n;
+        if (b->sizing) {
+            b->sizing->partition(b->sizing, pte, out, p);
+        }
+        return ETP_OK;
+    }
+    out->op = names[pte->index];
+    // Kernel args are the schema's arguments in order (out tensors last), then the returned value:
+    // the same out tensor again, or a list of several.
     ids in = {0}, outs = {0};
     etp_i32s args = pte->args;
     if (args.n > 0) {
@@ -226,46 +251,6 @@ static etp_status split_kernel_args(builder *b, const etp_pte_method *m,
     out->n_inputs = (uint32_t)in.n;
     out->outputs = outs.items;
     out->n_outputs = (uint32_t)outs.n;
-    return ETP_OK;
-}
-
-// XNNPACK's payload says how many inputs come first. For other backends an argument that something
-// earlier has written (WRITTEN) or that is a constant is an input.
-// In file order, which is that of execution but for loops.
-static etp_status split_delegate_args(builder *b, const etp_pte_method *m,
-                                      const etp_pte_instruction *pte, const etp_partition *p,
-                                      const bool *written, etp_instruction *out)
-{
-    ids in = {0}, outs = {0};
-    for (uint32_t i = 0; i < pte->args.n; i++) {
-        int32_t v = etp_i32_at(pte->args, i);
-        bool is_input = p->graph ? i < p->graph->input_ids.n : written[v];
-        ETP_TRY(push_tensors(b, m, v, is_input ? &in : &outs));
-    }
-    out->inputs = in.items;
-    out->n_inputs = (uint32_t)in.n;
-    out->outputs = outs.items;
-    out->n_outputs = (uint32_t)outs.n;
-    return ETP_OK;
-}
-
-static etp_status make_call(builder *b, const etp_pte_method *m, const etp_pte_instruction *pte,
-                            const etp_str *names, const bool *written, const etp_method *method,
-                            etp_partition *partitions, etp_instruction *out)
-{
-    if (pte->kind == ETP_INSTR_DELEGATE) {
-        etp_partition *p = &partitions[pte->index];
-        out->partition = pte->index;
-        out->op = p->backend;
-        out->weight_bytes = p->weight_bytes;
-        ETP_TRY(split_delegate_args(b, m, pte, p, written, out));
-        if (b->sizing) {
-            b->sizing->partition(b->sizing, pte, out, p);
-        }
-        return ETP_OK;
-    }
-    out->op = names[pte->index];
-    ETP_TRY(split_kernel_args(b, m, pte, out));
     // Sizes of the call first: work is counted by them.
     if (b->sizing) {
         b->sizing->kernel(b->sizing, pte, out);
@@ -366,24 +351,6 @@ static etp_status make_instructions(builder *b, const etp_pte_method *m, etp_met
 
 // ---- methods and the program ----
 
-static etp_status make_method(builder *b, uint32_t index, etp_method *out)
-{
-    const etp_pte_method *m = &b->doc->pte.methods[index];
-    out->index = index;
-    out->name = m->name;
-    out->pte = m;
-    ETP_TRY(make_values(b, m, out));
-    copy_ids(b, m->inputs, &out->inputs, &out->n_inputs);
-    copy_ids(b, m->outputs, &out->outputs, &out->n_outputs);
-    etp_partition *partitions = ETP_NEW_ARRAY(b->arena, etp_partition, m->n_delegates);
-    out->partitions = partitions;
-    out->n_partitions = m->n_delegates;
-    for (uint32_t i = 0; i < m->n_delegates; i++) {
-        ETP_TRY(make_partition(b, m, i, &partitions[i]));
-    }
-    return make_instructions(b, m, out, partitions);
-}
-
 static etp_status build(builder *b, etp_bytes bytes)
 {
     document *doc = ETP_NEW(b->arena, document);
@@ -394,7 +361,21 @@ static etp_status build(builder *b, etp_bytes bytes)
     doc->program.methods = methods;
     doc->program.n_methods = doc->pte.n_methods;
     for (uint32_t i = 0; i < doc->pte.n_methods; i++) {
-        ETP_TRY(make_method(b, i, &methods[i]));
+        etp_method *out = &methods[i];
+        const etp_pte_method *m = &b->doc->pte.methods[i];
+        out->index = i;
+        out->name = m->name;
+        out->pte = m;
+        ETP_TRY(make_values(b, m, out));
+        copy_ids(b, m->inputs, &out->inputs, &out->n_inputs);
+        copy_ids(b, m->outputs, &out->outputs, &out->n_outputs);
+        etp_partition *partitions = ETP_NEW_ARRAY(b->arena, etp_partition, m->n_delegates);
+        out->partitions = partitions;
+        out->n_partitions = m->n_delegates;
+        for (uint32_t j = 0; j < m->n_delegates; j++) {
+            ETP_TRY(make_partition(b, m, j, &partitions[j]));
+        }
+        ETP_TRY(make_instructions(b, m, out, partitions));
     }
     return ETP_OK;
 }

@@ -22,22 +22,6 @@ static bool is_straight(const etp_pte_method *m)
     return true;
 }
 
-// The last argument of a kernel is what it returns, so a value there is computed while the program
-// runs, whatever the file holds for it.
-static void look_at_instructions(etp_sizing *z, uint32_t *n_calls)
-{
-    for (uint32_t c = 0; c < z->pte->n_chains; c++) {
-        for (uint32_t i = 0; i < z->pte->chains[c].n_instructions; i++) {
-            const etp_pte_instruction *in = &z->pte->chains[c].instructions[i];
-            if (in->kind == ETP_INSTR_DELEGATE) {
-                n_calls[in->index]++;
-            } else if (in->kind == ETP_INSTR_KERNEL && in->args.n > 0) {
-                z->computed[etp_i32_at(in->args, in->args.n - 1)] = true;
-            }
-        }
-    }
-}
-
 static bool fits_input(const etp_value *v, const etp_call_input *in)
 {
     bool fits = v->kind == ETP_EVALUE_TENSOR && v->rank == in->rank && in->rank <= ETP_MAX_RANK;
@@ -60,28 +44,6 @@ static bool inputs_fit(const etp_pte_method *m, const etp_value *values, const e
     return true;
 }
 
-// Inputs that the call does not list are as large as they may be, and known as such.
-static void set_inputs(etp_sizing *z)
-{
-    for (uint32_t i = 0; i < z->pte->inputs.n; i++) {
-        uint32_t value = (uint32_t)etp_i32_at(z->pte->inputs, i);
-        etp_value *v = &z->values[value];
-        if (v->kind != ETP_EVALUE_TENSOR || !v->dynamic || v->rank > ETP_MAX_RANK) {
-            continue;
-        }
-        etp_dims now = {.n = v->rank};
-        for (uint32_t k = 0; k < v->rank; k++) {
-            now.d[k] = v->dims[k];
-        }
-        for (uint32_t k = 0; k < z->call->n_inputs; k++) {
-            if (z->call->inputs[k].index == i) {
-                memcpy(now.d, z->call->inputs[k].dims, v->rank * sizeof *now.d);
-            }
-        }
-        etp_size_follow(z, value, &now);
-    }
-}
-
 etp_sizing *etp_sizing_begin(const etp_pte_method *pte, etp_value *values, const etp_call *call,
                              etp_arena *arena)
 {
@@ -99,11 +61,39 @@ etp_sizing *etp_sizing_begin(const etp_pte_method *pte, etp_value *values, const
                       .computed = ETP_NEW_ARRAY(arena, bool, pte->n_values),
                       .numbers = etp_arena_alloc_array(arena, pte->n_values, sizeof *z->numbers),
                       .n_calls = n_calls};
-    look_at_instructions(z, n_calls);
+    // The last argument of a kernel is what it returns, so a value there is computed while the
+    // program runs, whatever the file holds for it.
+    for (uint32_t c = 0; c < z->pte->n_chains; c++) {
+        for (uint32_t i = 0; i < z->pte->chains[c].n_instructions; i++) {
+            const etp_pte_instruction *in = &z->pte->chains[c].instructions[i];
+            if (in->kind == ETP_INSTR_DELEGATE) {
+                n_calls[in->index]++;
+            } else if (in->kind == ETP_INSTR_KERNEL && in->args.n > 0) {
+                z->computed[etp_i32_at(in->args, in->args.n - 1)] = true;
+            }
+        }
+    }
     for (uint32_t i = 0; i < pte->n_values; i++) {
         z->most[i] = values[i].dynamic ? values[i].dims : NULL;
     }
-    set_inputs(z);
+    // Inputs that the call does not list are as large as they may be, and known as such.
+    for (uint32_t i = 0; i < z->pte->inputs.n; i++) {
+        uint32_t value = (uint32_t)etp_i32_at(z->pte->inputs, i);
+        etp_value *v = &z->values[value];
+        if (v->kind != ETP_EVALUE_TENSOR || !v->dynamic || v->rank > ETP_MAX_RANK) {
+            continue;
+        }
+        etp_dims now = {.n = v->rank};
+        for (uint32_t k = 0; k < v->rank; k++) {
+            now.d[k] = v->dims[k];
+        }
+        for (uint32_t k = 0; k < z->call->n_inputs; k++) {
+            if (z->call->inputs[k].index == i) {
+                memcpy(now.d, z->call->inputs[k].dims, v->rank * sizeof *now.d);
+            }
+        }
+        etp_size_follow(z, value, &now);
+    }
     return z;
 }
 

@@ -147,17 +147,6 @@ static bool concatenate(const graph *g, const etp_node *node, etp_size_time at, 
     return true;
 }
 
-static bool elementwise(const graph *g, const etp_node *node, etp_size_time at, etp_dims *out)
-{
-    for (uint32_t i = 1; i < node->n_inputs; i++) {
-        etp_dims one;
-        if (!dims_of(g, node->inputs[i], at, &one) || !etp_dims_broadcast(out, &one)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static bool output_of(const graph *g, const etp_node *node, etp_size_time at, etp_dims *out)
 {
     etp_dims second = {0}, was;
@@ -204,7 +193,13 @@ static bool output_of(const graph *g, const etp_node *node, etp_size_time at, et
     case ETP_XNN_MINIMUM:
     case ETP_XNN_MAXIMUM:
     case ETP_XNN_PRELU:
-        return elementwise(g, node, at, out);
+        for (uint32_t i = 1; i < node->n_inputs; i++) {
+            etp_dims one;
+            if (!dims_of(g, node->inputs[i], at, &one) || !etp_dims_broadcast(out, &one)) {
+                return false;
+            }
+        }
+        return true;
     // Without a rule their outputs stay at their bounds.
     case ETP_XNN_ARG_MAX_POOLING_2D:
     case ETP_XNN_SCALED_DOT_PRODUCT_ATTENTION:
@@ -216,28 +211,6 @@ static bool output_of(const graph *g, const etp_node *node, etp_size_time at, et
 }
 
 // ---- a partition ----
-
-// Sizes of the call's arguments to the values of the graph that stand for them.
-static void take_inputs(const etp_sizing *z, const etp_pte_instruction *pte, const etp_partition *p,
-                        etp_value *values)
-{
-    for (uint32_t i = 0; i < p->n_values; i++) {
-        etp_value *v = &values[i];
-        bool input = v->external < pte->args.n && (p->graph->values[i].flags & 1) != 0;
-        etp_dims now, most = {.n = v->rank};
-        if (!input || v->constant || v->rank > ETP_MAX_RANK ||
-            !etp_size_of(z, (uint32_t)etp_i32_at(pte->args, v->external), ETP_SIZE_NOW, &now)) {
-            continue;
-        }
-        memcpy(most.d, v->dims, v->rank * sizeof *most.d);
-        if (now.n == 0 && most.n == 1 && most.d[0] == 1) { // XNNPACK's scalars have a dimension
-            now = most;
-        }
-        if (etp_dims_within(&now, &most)) {
-            etp_size_set(v, &now, z->arena);
-        }
-    }
-}
 
 // Nodes are in order of execution, so the sizes of a node's inputs are there when it is reached.
 static void follow_node(const etp_sizing *z, const graph *g, const etp_node *node,
@@ -251,45 +224,6 @@ static void follow_node(const etp_sizing *z, const graph *g, const etp_node *nod
         if (known) {
             etp_size_set(&values[node->outputs[o]], &now, z->arena);
         }
-    }
-}
-
-// Work rests on bounds as soon as one operand or result does.
-static void work_again(etp_partition *p, etp_node *nodes)
-{
-    p->macs = 0;
-    p->n_unknown_work = 0;
-    for (uint32_t i = 0; i < p->n_nodes; i++) {
-        etp_work w = etp_work_of_node(&nodes[i], p->values);
-        for (uint32_t k = 0; k < nodes[i].n_inputs + nodes[i].n_outputs; k++) {
-            uint32_t value = k < nodes[i].n_inputs ? nodes[i].inputs[k]
-                                                   : nodes[i].outputs[k - nodes[i].n_inputs];
-            w.bound = w.bound || p->values[value].dynamic;
-        }
-        w.bound = w.bound && w.known;
-        p->n_unknown_work += !w.known;
-        p->macs += w.known ? w.macs : 0; // below those of the file, whose sum was checked
-        nodes[i].work = w;
-    }
-    p->nodes = nodes;
-}
-
-// Results of the delegate to the tensors of the method.
-static void give_outputs(etp_sizing *z, const etp_pte_instruction *pte, const etp_instruction *call,
-                         const etp_partition *p)
-{
-    for (uint32_t o = 0; o < call->n_outputs; o++) {
-        etp_dims now = {0};
-        bool known = false;
-        for (uint32_t i = 0; p->graph && i < p->n_values && !known; i++) {
-            const etp_value *v = &p->values[i];
-            known = v->external < pte->args.n && !v->dynamic && !v->constant &&
-                    (p->graph->values[i].flags & 2) != 0 && v->rank <= ETP_MAX_RANK &&
-                    (uint32_t)etp_i32_at(pte->args, v->external) == call->outputs[o];
-            now.n = known ? v->rank : 0;
-            memcpy(now.d, v->dims, now.n * sizeof *now.d);
-        }
-        etp_size_follow(z, call->outputs[o], known ? &now : NULL);
     }
 }
 
@@ -307,12 +241,56 @@ void etp_sizing_partition(etp_sizing *z, const etp_pte_instruction *pte,
         const graph g = {
             p, {p->values, values}
         };
-        take_inputs(z, pte, p, values);
+        // Sizes of the call's arguments to the values of the graph that stand for them.
+        for (uint32_t i = 0; i < p->n_values; i++) {
+            etp_value *v = &values[i];
+            bool input = v->external < pte->args.n && (p->graph->values[i].flags & 1) != 0;
+            etp_dims now, most = {.n = v->rank};
+            if (!input || v->constant || v->rank > ETP_MAX_RANK ||
+                !etp_size_of(z, (uint32_t)etp_i32_at(pte->args, v->external), ETP_SIZE_NOW, &now)) {
+                continue;
+            }
+            memcpy(most.d, v->dims, v->rank * sizeof *most.d);
+            if (now.n == 0 && most.n == 1 && most.d[0] == 1) { // XNNPACK's scalars have a dimension
+                now = most;
+            }
+            if (etp_dims_within(&now, &most)) {
+                etp_size_set(v, &now, z->arena);
+            }
+        }
         for (uint32_t i = 0; i < p->n_nodes; i++) {
             follow_node(z, &g, &nodes[i], values);
         }
         p->values = values;
-        work_again(p, nodes);
+        // Work rests on bounds as soon as one operand or result does.
+        p->macs = 0;
+        p->n_unknown_work = 0;
+        for (uint32_t i = 0; i < p->n_nodes; i++) {
+            etp_work w = etp_work_of_node(&nodes[i], p->values);
+            for (uint32_t k = 0; k < nodes[i].n_inputs + nodes[i].n_outputs; k++) {
+                uint32_t value = k < nodes[i].n_inputs ? nodes[i].inputs[k]
+                                                       : nodes[i].outputs[k - nodes[i].n_inputs];
+                w.bound = w.bound || p->values[value].dynamic;
+            }
+            w.bound = w.bound && w.known;
+            p->n_unknown_work += !w.known;
+            p->macs += w.known ? w.macs : 0; // below those of the file, whose sum was checked
+            nodes[i].work = w;
+        }
+        p->nodes = nodes;
     }
-    give_outputs(z, pte, call, p);
+    // Results of the delegate to the tensors of the method.
+    for (uint32_t o = 0; o < call->n_outputs; o++) {
+        etp_dims now = {0};
+        bool known = false;
+        for (uint32_t i = 0; p->graph && i < p->n_values && !known; i++) {
+            const etp_value *v = &p->values[i];
+            known = v->external < pte->args.n && !v->dynamic && !v->constant &&
+                    (p->graph->values[i].flags & 2) != 0 && v->rank <= ETP_MAX_RANK &&
+                    (uint32_t)etp_i32_at(pte->args, v->external) == call->outputs[o];
+            now.n = known ? v->rank : 0;
+            memcpy(now.d, v->dims, now.n * sizeof *now.d);
+        }
+        etp_size_follow(z, call->outputs[o], known ? &now : NULL);
+    }
 }

@@ -326,20 +326,6 @@ static const char *simple_work(const etp_node *node, const etp_value *values, et
     return etp_times(&w->ops, n) ? NULL : ETP_WORK_TOO_LARGE;
 }
 
-// An operator's weights must hold as many bytes as their shape needs.
-static bool weights_fit(const etp_node *node, const etp_value *values)
-{
-    for (uint32_t i = 0; i < node->n_inputs; i++) {
-        const etp_value *v = &values[node->inputs[i]];
-        uint64_t n = 0, need = 0;
-        if (v->constant && v->bytes != ETP_BYTES_UNKNOWN &&
-            (!etp_elements(v, &n) || !etp_dtype_bytes(v->dtype, n, &need) || need > v->bytes)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static const char *macs_of_node(const etp_node *node, const etp_value *values, etp_work *w)
 {
     // Optional operands are absent from node->inputs, so positions hold for the required ones.
@@ -372,8 +358,14 @@ etp_work etp_work_of_node(const etp_node *node, const etp_value *values)
     if (!etp_xnn_type_name(node->type) || node->n_inputs == 0 || node->n_outputs == 0) {
         return w; // a newer node type: not in the table
     }
-    if (!weights_fit(node, values)) {
-        return problem("the weights hold fewer bytes than their shape needs");
+    // An operator's weights must hold as many bytes as their shape needs.
+    for (uint32_t i = 0; i < node->n_inputs; i++) {
+        const etp_value *v = &values[node->inputs[i]];
+        uint64_t n = 0, need = 0;
+        if (v->constant && v->bytes != ETP_BYTES_UNKNOWN &&
+            (!etp_elements(v, &n) || !etp_dtype_bytes(v->dtype, n, &need) || need > v->bytes)) {
+            return problem("the weights hold fewer bytes than their shape needs");
+        }
     }
     const char *bad = macs_of_node(node, values, &w);
     if (bad) {

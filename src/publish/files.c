@@ -27,14 +27,6 @@ static etp_status render(const writer *w, const char *name, etp_report_writer *f
     return etp_run_derive(w->to, name, etp_strbuf_str(&buf), err);
 }
 
-static etp_status document(const writer *w, const char *name, const etp_document *of,
-                           const void *data, etp_error *err)
-{
-    etp_str text = etp_document_text(of, data, data, true, w->arena);
-    ETP_NEED(text.len, err, name);
-    return etp_run_derive(w->to, name, text, err);
-}
-
 // A session that was interrupted before its first block has no time to draw.
 static bool has_latency(const etp_ab *ab)
 {
@@ -44,13 +36,6 @@ static bool has_latency(const etp_ab *ab)
         }
     }
     return false;
-}
-
-static etp_status write_pages(writer *w, const etp_report *report, etp_error *err)
-{
-    w->report = report;
-    ETP_TRY(render(w, "report.html", etp_write_html, NULL, err));
-    return render(w, "report.md", etp_write_md, NULL, err);
 }
 
 // The pictures of AB's report, each name behind PREFIX.
@@ -68,9 +53,19 @@ static etp_status write_pictures(const etp_ab *ab, const etp_report *report, con
                             : ETP_OK;
 }
 
-// The first phase's have the names of a session without any.
-static etp_status write_phase_pictures(const etp_ab *ab, writer *w, etp_error *err)
+static etp_status write_all(const etp_ab_session *session, writer *w, etp_error *err)
 {
+    const etp_ab *ab = etp_ab_answer(session);
+    const void *data = ab;
+    etp_str text = etp_document_text(&k_etp_ab_document, data, data, true, w->arena);
+    ETP_NEED(text.len, err, "report.json");
+    ETP_TRY(etp_run_derive(w->to, "report.json", text, err));
+    const etp_report *plain = etp_ab_report(ab, w->arena);
+    w->report = plain;
+    ETP_TRY(render(w, "report.html", etp_write_html, NULL, err));
+    ETP_TRY(render(w, "report.md", etp_write_md, NULL, err));
+    ETP_TRY(write_pictures(ab, plain, "", w, err));
+    // The first phase's have the names of a session without any.
     for (size_t i = 1; i < ab->n_phases; i++) {
         const etp_ab *one = ab->phases[i].ab;
         const char *word = etp_ab_phase_file_word(ab->phases[i].name, w->arena);
@@ -79,16 +74,6 @@ static etp_status write_phase_pictures(const etp_ab *ab, writer *w, etp_error *e
         ETP_TRY(write_pictures(one, etp_ab_report(one, w->arena), prefix, w, err));
     }
     return ETP_OK;
-}
-
-static etp_status write_all(const etp_ab_session *session, writer *w, etp_error *err)
-{
-    const etp_ab *ab = etp_ab_answer(session);
-    ETP_TRY(document(w, "report.json", &k_etp_ab_document, ab, err));
-    const etp_report *plain = etp_ab_report(ab, w->arena);
-    ETP_TRY(write_pages(w, plain, err));
-    ETP_TRY(write_pictures(ab, plain, "", w, err));
-    return write_phase_pictures(ab, w, err);
 }
 
 etp_status etp_ab_write_files(const etp_ab_session *session, const char *dir, etp_error *err)

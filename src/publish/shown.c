@@ -34,26 +34,20 @@ static etp_answer answer_of(const etp_ab *ab, const etp_ab_showing *how, etp_are
     };
 }
 
-// The answer of the first phase holds those of all; here it is shown without them.
-static etp_status show_phase(const etp_ab_session *session, const etp_ab_showing *how,
-                             etp_arena *arena, etp_answer *out, etp_error *err)
-{
-    const etp_ab *ab;
-    etp_ab *alone = ETP_NEW(arena, etp_ab);
-    ETP_NEED(alone, err, "a phase");
-    ETP_TRY(etp_ab_of_phase(etp_ab_answer(session), how->phase, &ab, err));
-    *alone = *ab;
-    alone->n_phases = 0;
-    *out = answer_of(alone, how, arena);
-    return ETP_OK;
-}
-
 etp_status etp_ab_show(const etp_ab_session *session, const etp_ab_showing *how, etp_arena *arena,
                        etp_answer *out, etp_error *err)
 {
     // A phase by itself is a comparison, whatever the session is.
     if (how->phase) {
-        return show_phase(session, how, arena, out, err);
+        // The answer of the first phase holds those of all; here it is shown without them.
+        const etp_ab *ab;
+        etp_ab *alone = ETP_NEW(arena, etp_ab);
+        ETP_NEED(alone, err, "a phase");
+        ETP_TRY(etp_ab_of_phase(etp_ab_answer(session), how->phase, &ab, err));
+        *alone = *ab;
+        alone->n_phases = 0;
+        *out = answer_of(alone, how, arena);
+        return ETP_OK;
     }
     *out = answer_of(etp_ab_answer(session), how, arena);
     return etp_arena_check(etp_ab_answer(session)->arena, err, "report"); // parts are made in it

@@ -179,32 +179,6 @@ static void make_budget(page *p)
     etp_html_choose(r, sizes, p->arena, &p->budget);
 }
 
-static void write_blocks(page *p, etp_json *j)
-{
-    const etp_report *r = p->report;
-    bool in_section = false, in_drawer = false;
-    for (size_t i = 0; i < r->blocks.n; i++) {
-        const etp_block *b = &r->blocks.items[i];
-        if (!is_shown(p, b)) {
-            continue;
-        }
-        in_section = in_section || b->kind == ETP_BLOCK_SECTION;
-        in_drawer = b->kind == ETP_BLOCK_DRAWER || (in_drawer && b->kind != ETP_BLOCK_SECTION);
-        // A drawer that is left out goes with its whole content and says nothing at its place:
-        // nobody looks for it there. Of a section the reader sees that something is missing.
-        if (p->budget.rows[i] == 0 && in_drawer) {
-            continue;
-        }
-        if (is_first_note(b, in_section)) {
-            etp_json_begin_object(j);
-            etp_json_kv_z(j, "kind", "placed");
-            etp_json_end(j);
-        } else {
-            etp_html_block(j, b, p->budget.rows[i]);
-        }
-    }
-}
-
 // ---- the document ----
 
 static void write_head(page *p)
@@ -258,7 +232,28 @@ static void write_end(page *p)
     etp_json_kv_u64(&j, "details_left_out", p->budget.drawers_left);
     etp_json_key(&j, "blocks");
     etp_json_begin_array(&j);
-    write_blocks(p, &j);
+    const etp_report *row = p->report;
+    bool in_section = false, in_drawer = false;
+    for (size_t i = 0; i < row->blocks.n; i++) {
+        const etp_block *b = &row->blocks.items[i];
+        if (!is_shown(p, b)) {
+            continue;
+        }
+        in_section = in_section || b->kind == ETP_BLOCK_SECTION;
+        in_drawer = b->kind == ETP_BLOCK_DRAWER || (in_drawer && b->kind != ETP_BLOCK_SECTION);
+        // A drawer that is left out goes with its whole content and says nothing at its place:
+        // nobody looks for it there. Of a section the reader sees that something is missing.
+        if (p->budget.rows[i] == 0 && in_drawer) {
+            continue;
+        }
+        if (is_first_note(b, in_section)) {
+            etp_json_begin_object(&j);
+            etp_json_kv_z(&j, "kind", "placed");
+            etp_json_end(&j);
+        } else {
+            etp_html_block(&j, b, p->budget.rows[i]);
+        }
+    }
     etp_json_end(&j);
     etp_json_end(&j);
     z(p, "</script>\n");

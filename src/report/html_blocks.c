@@ -191,17 +191,6 @@ static void write_keys(etp_json *j, const etp_keys *k)
     etp_json_end(j);
 }
 
-static void write_section(etp_json *j, const etp_block *b)
-{
-    etp_json_kv_u64(j, "level", (uint64_t)b->level);
-    etp_json_kv_str(j, "id", b->id);
-    put_true(j, "part", b->part);
-    put_true(j, "parts", b->parts);
-    put_true(j, "inner", b->inner);
-    put_true(j, "folded", b->folded);
-    put(j, "command", b->caption);
-}
-
 // What is taken from the page's own markup, where it is read without scripts (html.c).
 bool etp_html_is_placed(const etp_block *b)
 {
@@ -230,7 +219,13 @@ void etp_html_block(etp_json *j, const etp_block *b, size_t rows)
         put(j, "text", b->text);
         put(j, "severity", etp_str_from(k_etp_css_severity[b->severity]));
         if (b->kind == ETP_BLOCK_SECTION) {
-            write_section(j, b);
+            etp_json_kv_u64(j, "level", (uint64_t)b->level);
+            etp_json_kv_str(j, "id", b->id);
+            put_true(j, "part", b->part);
+            put_true(j, "parts", b->parts);
+            put_true(j, "inner", b->inner);
+            put_true(j, "folded", b->folded);
+            put(j, "command", b->caption);
         } else if (b->kind == ETP_BLOCK_DRAWER) {
             etp_json_kv_str(j, "id", b->id);
             put(j, "of", b->caption);

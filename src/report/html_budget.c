@@ -51,41 +51,6 @@ static size_t share(size_t *sizes, size_t n, size_t total)
     return SIZE_MAX;
 }
 
-// A page has tabs or parts: within a tab parts do not count as answers.
-static bool is_begin(const etp_block *b, size_t tab)
-{
-    return b->tab ? b->tab != tab : b->part && b->kind == ETP_BLOCK_SECTION;
-}
-
-// The answers, which are parts or tabs, and the drawers, which stand behind them.
-// Drawers of one scope follow each other, so a new scope begins a new group.
-static void find_spans(const etp_report *r, const size_t *sizes, spans *answers, spans *drawers)
-{
-    size_t tab = 0, groups = 0;
-    span *open = NULL;
-    for (size_t i = 0; i < r->blocks.n; i++) {
-        const etp_block *b = &r->blocks.items[i];
-        bool section = b->kind == ETP_BLOCK_SECTION;
-        if (b->kind == ETP_BLOCK_DRAWER) {
-            const span *last = drawers->n ? &drawers->items[drawers->n - 1] : NULL;
-            groups += !last || !etp_str_eq(r->blocks.items[last->from].scope, b->scope);
-            open = &drawers->items[drawers->n++];
-            *open = (span){.from = i, .group = groups - 1};
-        } else if (is_begin(b, tab)) {
-            open = &answers->items[answers->n++];
-            *open = (span){.from = i};
-        } else if ((section && b->level == 1 && !b->tab) ||
-                   (section && open && r->blocks.items[open->from].kind == ETP_BLOCK_DRAWER)) {
-            open = NULL;
-        }
-        tab = b->tab;
-        if (open) {
-            open->to = i + 1;
-            open->bytes += sizes[i];
-        }
-    }
-}
-
 static size_t least_of(const etp_block *b, size_t bytes)
 {
     size_t rows = b->kind == ETP_BLOCK_TABLE ? b->table->rows.n : 0;
@@ -168,7 +133,32 @@ void etp_html_choose(const etp_report *r, const size_t *sizes, etp_arena *arena,
     for (size_t i = 0; i < n; i++) {
         rows[i] = SIZE_MAX;
     }
-    find_spans(r, sizes, &answers, &drawers);
+    // The answers, which are parts or tabs, and the drawers, which stand behind them.
+    // Drawers of one scope follow each other, so a new scope begins a new group.
+    size_t tab = 0, groups = 0;
+    span *open = NULL;
+    for (size_t i = 0; i < r->blocks.n; i++) {
+        const etp_block *b = &r->blocks.items[i];
+        bool section = b->kind == ETP_BLOCK_SECTION;
+        // A page has tabs or parts: within a tab parts do not count as answers.
+        if (b->kind == ETP_BLOCK_DRAWER) {
+            const span *last = drawers.n ? &drawers.items[drawers.n - 1] : NULL;
+            groups += !last || !etp_str_eq(r->blocks.items[last->from].scope, b->scope);
+            open = &drawers.items[drawers.n++];
+            *open = (span){.from = i, .group = groups - 1};
+        } else if (b->tab ? b->tab != tab : b->part && b->kind == ETP_BLOCK_SECTION) {
+            open = &answers.items[answers.n++];
+            *open = (span){.from = i};
+        } else if ((section && b->level == 1 && !b->tab) ||
+                   (section && open && r->blocks.items[open->from].kind == ETP_BLOCK_DRAWER)) {
+            open = NULL;
+        }
+        tab = b->tab;
+        if (open) {
+            open->to = i + 1;
+            open->bytes += sizes[i];
+        }
+    }
     *out = (etp_html_budget){.rows = rows, .answers = answers.n};
     if (answers.n < 2) {
         return;

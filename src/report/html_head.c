@@ -44,22 +44,6 @@ static bool parts_unit(etp_str s, size_t at)
     return unit && at > 0 && s.ptr[at] == ' ' && s.ptr[at - 1] >= '0' && s.ptr[at - 1] <= '9';
 }
 
-// No line ends between a figure and its unit.
-static void write_detail(etp_sink *sink, etp_str s)
-{
-    size_t from = 0;
-    z(sink, etp_if(s.len, "<p class=\"detail\">"));
-    for (size_t i = 0; i < s.len; i++) {
-        if (parts_unit(s, i)) {
-            etp_sink_xml(sink, (etp_str){s.ptr + from, i - from});
-            z(sink, "&nbsp;");
-            from = i + 1;
-        }
-    }
-    etp_sink_xml(sink, (etp_str){s.ptr + from, s.len - from});
-    z(sink, etp_if(s.len, "</p>\n"));
-}
-
 // The interval on a line with the point of no difference: where the estimate stands, at a glance.
 static void strip(etp_sink *sink, const etp_card *card)
 {
@@ -87,25 +71,6 @@ static void strip(etp_sink *sink, const etp_card *card)
         sink, "<small style=\"margin-%s:%.2f%%;text-align:%s\">%s no difference</small></div>\n",
         left ? "left" : "right", left ? reference : 100 - reference, left ? "left" : "right",
         etp_view_value(&v, card->reference, buf));
-}
-
-// The unit of all times on the first screen, so that cards of phases or arms compare at a glance;
-// 0: each has its own.
-static double unit_of_cards(const etp_report *r)
-{
-    const etp_cards *const all[] = {&r->cards, &r->page_cards};
-    double least = (double)INFINITY, most = 0;
-    for (size_t k = 0; k < 2; k++) {
-        for (size_t i = 0; i < all[k]->n; i++) {
-            const etp_card *card = &all[k]->items[i];
-            bool times = !card->off_page && card->has_ends && card->ends_kind == ETP_KIND_NS;
-            for (int e = 0; e < 2 && times; e++) {
-                least = fmin(least, card->ends[e].value); // which pass over what is not known
-                most = fmax(most, card->ends[e].value);
-            }
-        }
-    }
-    return etp_common_unit(least, most, etp_view_for(ETP_KIND_NS, most, NULL, 0).divide);
 }
 
 static etp_view view_of(etp_kind kind, double most, double unit)
@@ -180,7 +145,19 @@ static void write_card(etp_sink *sink, const etp_card *card, double unit)
         write_ends(sink, card, unit);
     } else {
         strip(sink, card);
-        write_detail(sink, card->detail);
+        // No line ends between a figure and its unit.
+        const etp_str s = card->detail;
+        size_t from = 0;
+        z(sink, etp_if(s.len, "<p class=\"detail\">"));
+        for (size_t i = 0; i < s.len; i++) {
+            if (parts_unit(s, i)) {
+                etp_sink_xml(sink, (etp_str){s.ptr + from, i - from});
+                z(sink, "&nbsp;");
+                from = i + 1;
+            }
+        }
+        etp_sink_xml(sink, (etp_str){s.ptr + from, s.len - from});
+        z(sink, etp_if(s.len, "</p>\n"));
     }
     z(sink, "</article>\n");
 }
@@ -194,48 +171,17 @@ static double share(double part, double whole)
     return whole > 0 && part > 0 ? fmin(100 * part / whole, 100) : 0;
 }
 
-// The unit of what all gains are taken from: of phases that are a thousandfold apart each its own.
-static double unit_of_actions(const etp_actions *a)
-{
-    double least = (double)INFINITY, most = 0;
-    for (size_t i = 0; i < a->n; i++) {
-        double whole = a->items[i].whole;
-        least = whole > 0 ? fmin(least, whole) : least;
-        most = whole > 0 ? fmax(most, whole) : most;
-    }
-    return etp_common_unit(least, most, etp_view_for(ETP_KIND_NS, most, NULL, 0).divide);
-}
-
-// In the unit of what it is taken from, so that cards compare at a glance; one of which less than
-// two digits would be left keeps its own.
-static etp_view gain_view(const etp_action_card *a, double unit)
-{
-    double most = fmax(etp_known_or_0(a->gain), etp_known_or_0(a->hi));
-    etp_view of_whole = view_of(a->kind, a->whole > 0 ? a->whole : most, unit);
-    double last_digit = of_whole.divide / pow(10, of_whole.decimals);
-    return most >= 10 * last_digit ? of_whole : etp_view_for(a->kind, most, NULL, 0);
-}
-
-// "0.759 to 1.304 ms of 4.276 ms", whether or not the middle is known.
-static void write_range(etp_sink *sink, const etp_action_card *a, const etp_view *v, double unit)
-{
-    char lo[ETP_VIEW_CHARS], hi[ETP_VIEW_CHARS], whole[ETP_VIEW_CHARS];
-    etp_view bare = etp_view_bare(v);
-    etp_sink_printf(sink, "<p class=\"range\">%s to %s", etp_view_number(&bare, a->lo, lo),
-                    etp_view_value(v, a->hi, hi));
-    if (a->whole > 0) {
-        etp_view all = view_of(a->kind, a->whole, unit);
-        etp_sink_printf(sink, " of %s", etp_view_value(&all, a->whole, whole));
-    }
-    z(sink, "</p>\n");
-}
-
 // The bar is on the scale of the whole: dark up to the floor, light up to the ceiling, a tick at
 // the likely gain. Without a likely gain only the ceiling is told, as "up to".
 static void write_gain(etp_sink *sink, const etp_action_card *a, double unit)
 {
     char buf[ETP_VIEW_CHARS];
-    etp_view v = gain_view(a, unit);
+    // In the unit of what it is taken from, so that cards compare at a glance; one of which less
+    // than two digits would be left keeps its own.
+    double most = fmax(etp_known_or_0(a->gain), etp_known_or_0(a->hi));
+    etp_view of_whole = view_of(a->kind, a->whole > 0 ? a->whole : most, unit);
+    double last_digit = of_whole.divide / pow(10, of_whole.decimals);
+    etp_view v = most >= 10 * last_digit ? of_whole : etp_view_for(a->kind, most, NULL, 0);
     z(sink, "<p class=\"gain\">");
     double least = v.divide / pow(10, v.decimals); // what its digits tell apart
     if (isfinite(a->gain) && a->gain < least / 2) {
@@ -257,7 +203,16 @@ static void write_gain(etp_sink *sink, const etp_action_card *a, double unit)
         etp_sink_printf(sink, "<s style=\"left:%.2f%%\"></s>", share(a->gain, a->whole));
     }
     z(sink, "</p>\n");
-    write_range(sink, a, &v, unit);
+    // "0.759 to 1.304 ms of 4.276 ms", whether or not the middle is known.
+    char lo[ETP_VIEW_CHARS], hi[ETP_VIEW_CHARS], whole[ETP_VIEW_CHARS];
+    etp_view bare = etp_view_bare(&v);
+    etp_sink_printf(sink, "<p class=\"range\">%s to %s", etp_view_number(&bare, a->lo, lo),
+                    etp_view_value(&v, a->hi, hi));
+    if (a->whole > 0) {
+        etp_view all = view_of(a->kind, a->whole, unit);
+        etp_sink_printf(sink, " of %s", etp_view_value(&all, a->whole, whole));
+    }
+    z(sink, "</p>\n");
 }
 
 // The script makes its words links where they name drawers of its scope.
@@ -303,7 +258,16 @@ void etp_html_actions(etp_sink *sink, const etp_actions *a, etp_str id, int leve
         z(sink, "</section>\n");
         return;
     }
-    const double unit = unit_of_actions(a);
+    // The unit of what all gains are taken from: of phases that are a thousandfold apart each its
+    // own.
+    double least = (double)INFINITY, most = 0;
+    for (size_t i = 0; i < a->n; i++) {
+        double whole = a->items[i].whole;
+        least = whole > 0 ? fmin(least, whole) : least;
+        most = whole > 0 ? fmax(most, whole) : most;
+    }
+    const double unit =
+        etp_common_unit(least, most, etp_view_for(ETP_KIND_NS, most, NULL, 0).divide);
     z(sink, "<ol>\n");
     for (size_t i = 0; i < a->n; i++) {
         if (i == ACTIONS_SHOWN) {
@@ -355,7 +319,22 @@ static void write_facts(etp_sink *sink, const etp_facts *facts)
 
 void etp_html_summary(etp_sink *sink, const etp_report *r)
 {
-    const double unit = unit_of_cards(r);
+    // The unit of all times on the first screen, so that cards of phases or arms compare at a
+    // glance; 0: each has its own.
+    const etp_cards *const all[] = {&r->cards, &r->page_cards};
+    double least = (double)INFINITY, most = 0;
+    for (size_t k = 0; k < 2; k++) {
+        for (size_t i = 0; i < all[k]->n; i++) {
+            const etp_card *card = &all[k]->items[i];
+            bool times = !card->off_page && card->has_ends && card->ends_kind == ETP_KIND_NS;
+            for (int e = 0; e < 2 && times; e++) {
+                least = fmin(least, card->ends[e].value); // which pass over what is not known
+                most = fmax(most, card->ends[e].value);
+            }
+        }
+    }
+    const double unit =
+        etp_common_unit(least, most, etp_view_for(ETP_KIND_NS, most, NULL, 0).divide);
     write_cards(sink, &r->cards, unit);
     write_cards(sink, &r->page_cards, unit);
 }

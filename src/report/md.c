@@ -169,29 +169,7 @@ static void write_card(etp_sink *sink, const etp_card *card)
     }
 }
 
-static void write_head(etp_sink *sink, const etp_report *r)
-{
-    etp_sink_z(sink, "# ");
-    etp_md_text(sink, r->title, false);
-    etp_sink_z(sink, "\n\n");
-    if (r->subtitle.len) {
-        etp_md_text(sink, r->subtitle, true);
-        etp_sink_z(sink, "\n\n");
-    }
-    for (size_t i = 0; i < r->cards.n; i++) {
-        write_card(sink, &r->cards.items[i]);
-    }
-    for (size_t i = 0; i < r->facts.n; i++) {
-        etp_sink_z(sink, etp_if(i, " · "));
-        etp_md_text(sink, r->facts.items[i].key, i == 0);
-        etp_sink_z(sink, " **");
-        etp_md_text(sink, r->facts.items[i].value, false);
-        etp_sink_z(sink, "**");
-    }
-    etp_sink_z(sink, etp_if(r->facts.n, "\n\n"));
-}
-
-static void write_header(etp_sink *sink, const etp_table *t)
+static void write_table(etp_sink *sink, const etp_table *t)
 {
     if (t->caption.len) {
         etp_md_text(sink, t->caption, true);
@@ -214,11 +192,6 @@ static void write_header(etp_sink *sink, const etp_table *t)
         etp_sink_z(sink, etp_column_is_number(&t->columns[k]) ? "---:" : "---");
     }
     etp_sink_z(sink, " |\n");
-}
-
-static void write_table(etp_sink *sink, const etp_table *t)
-{
-    write_header(sink, t);
     for (size_t i = 0; i < t->rows.n; i++) {
         const etp_row *row = &t->rows.items[i];
         if (!etp_row_shown(t, i)) {
@@ -333,7 +306,24 @@ etp_status etp_write_md(const etp_report *r, const etp_report_style *style, etp_
 {
     (void)arena;
     (void)err;
-    write_head(sink, r);
+    etp_sink_z(sink, "# ");
+    etp_md_text(sink, r->title, false);
+    etp_sink_z(sink, "\n\n");
+    if (r->subtitle.len) {
+        etp_md_text(sink, r->subtitle, true);
+        etp_sink_z(sink, "\n\n");
+    }
+    for (size_t i = 0; i < r->cards.n; i++) {
+        write_card(sink, &r->cards.items[i]);
+    }
+    for (size_t i = 0; i < r->facts.n; i++) {
+        etp_sink_z(sink, etp_if(i, " · "));
+        etp_md_text(sink, r->facts.items[i].key, i == 0);
+        etp_sink_z(sink, " **");
+        etp_md_text(sink, r->facts.items[i].value, false);
+        etp_sink_z(sink, "**");
+    }
+    etp_sink_z(sink, etp_if(r->facts.n, "\n\n"));
     bool folded = false;
     for (size_t i = 0; i < r->blocks.n; i++) {
         const etp_block *b = &r->blocks.items[i];

@@ -317,56 +317,6 @@ static void write_row(etp_text *o, const grid *g, const grid_row *r)
     etp_sink_char(o->sink, '\n');
 }
 
-static void write_grid(etp_text *o, const etp_screen *s)
-{
-    if (s->rows.n == 0) {
-        return;
-    }
-    size_t unit = etp_width(s->grid_unit);
-    size_t title = etp_width(s->grid_title) + (unit ? 2 + unit : 0);
-    grid g = layout(s, o->width, title), bare = layout(s, o->width, 0);
-    // Where the title with its unit is what makes the column of labels wide, and that leaves no
-    // room for bars or triples the column, the unit goes to the next line.
-    bool beside = !unit || g.label > title || (g.room >= BAR_LEAST && title <= 3 * bare.label);
-    g = beside ? g : bare;
-    etp_sink_char(o->sink, '\n');
-    etp_text_sgr(o, "1");
-    if (beside) {
-        etp_text_put(o, s->grid_title);
-        etp_text_putz(o, etp_if(unit, ", "));
-    } else {
-        etp_text_wrap(o, s->grid_title, 0, INDENT);
-        etp_sink_repeat(o->sink, ' ', INDENT);
-    }
-    etp_text_cell(o, s->grid_unit, g.label - (beside ? title - unit : INDENT), false);
-    etp_text_plain(o, "1");
-    etp_text_sgr(o, "2");
-    write_figures(o, &g, s->columns, "");
-    etp_text_plain(o, "2");
-    etp_sink_char(o->sink, '\n');
-    for (size_t i = 0; i < s->rows.n; i++) {
-        write_row(o, &g, &s->rows.items[i]);
-    }
-}
-
-// Bytes of the first word as a shell sees it: blanks inside quotes do not end it, and outside of
-// them a backslash takes a quote its meaning.
-static size_t shell_word(etp_str s)
-{
-    char quote = '\0';
-    size_t n = 0;
-    for (; n < s.len && (quote || s.ptr[n] != ' '); n++) {
-        char c = s.ptr[n];
-        bool mark = (c == '\'' || c == '"') && !(n > 0 && !quote && s.ptr[n - 1] == '\\');
-        if (quote) {
-            quote = c == quote ? '\0' : quote;
-        } else if (mark) {
-            quote = c;
-        }
-    }
-    return n;
-}
-
 // What can be copied from the terminal as one command, after INDENT columns: lines end where a
 // shell goes on.
 static void write_command(etp_text *o, etp_str s, size_t indent)
@@ -374,7 +324,19 @@ static void write_command(etp_text *o, etp_str s, size_t indent)
     size_t at = indent;
     etp_text_sgr(o, "36");
     for (bool first = true; s.len; first = false) {
-        size_t n = shell_word(s);
+        // Bytes of the first word as a shell sees it: blanks inside quotes do not end it, and
+        // outside of them a backslash takes a quote its meaning.
+        char quote = '\0';
+        size_t n = 0;
+        for (; n < s.len && (quote || s.ptr[n] != ' '); n++) {
+            char c = s.ptr[n];
+            bool mark = (c == '\'' || c == '"') && !(n > 0 && !quote && s.ptr[n - 1] == '\\');
+            if (quote) {
+                quote = c == quote ? '\0' : quote;
+            } else if (mark) {
+                quote = c;
+            }
+        }
         etp_str w = {s.ptr, n};
         s = n < s.len ? (etp_str){s.ptr + n + 1, s.len - n - 1} : (etp_str){s.ptr + n, 0};
         bool fits = at + 1 + etp_width(w) + (s.len ? 2 : 0) <= o->width;
@@ -423,16 +385,6 @@ static void write_steps(etp_text *o, const etp_screen *s, size_t most)
     }
 }
 
-static void write_mark(etp_text *o, const entry *w)
-{
-    static const char *const k_signs[] = {"?", "·", "✓", "✗", "✗"};
-    static const char *const k_ascii[] = {"?", "-", "ok:", "NO:", "NO:"};
-    in_colour(o, k_etp_sgr_severity[w->severity],
-              etp_str_from(o->unicode ? k_signs[w->severity] : k_ascii[w->severity]));
-    etp_text_putz(o, " ");
-    etp_text_put(o, w->text);
-}
-
 // One after the other as far as they fit, the next ones below under the first.
 static void write_marks(etp_text *o, const etp_screen *s, size_t left)
 {
@@ -455,7 +407,12 @@ static void write_marks(etp_text *o, const etp_screen *s, size_t left)
             etp_text_putz(o, "  ");
             at += 2;
         }
-        write_mark(o, w);
+        static const char *const k_signs[] = {"?", "·", "✓", "✗", "✗"};
+        static const char *const k_ascii[] = {"?", "-", "ok:", "NO:", "NO:"};
+        in_colour(o, k_etp_sgr_severity[w->severity],
+                  etp_str_from(o->unicode ? k_signs[w->severity] : k_ascii[w->severity]));
+        etp_text_putz(o, " ");
+        etp_text_put(o, w->text);
         at += wide;
     }
     if (at) {
@@ -482,7 +439,33 @@ static void write_all(etp_text *o, const etp_screen *s, room most)
     if (most.remarks < s->remarks.n) {
         etp_sink_printf(o->sink, "  and %zu more: --full\n", s->remarks.n - most.remarks);
     }
-    write_grid(o, s);
+    if (s->rows.n != 0) {
+        size_t unit = etp_width(s->grid_unit);
+        size_t title = etp_width(s->grid_title) + (unit ? 2 + unit : 0);
+        grid g = layout(s, o->width, title), bare = layout(s, o->width, 0);
+        // Where the title with its unit is what makes the column of labels wide, and that leaves no
+        // room for bars or triples the column, the unit goes to the next line.
+        bool beside = !unit || g.label > title || (g.room >= BAR_LEAST && title <= 3 * bare.label);
+        g = beside ? g : bare;
+        etp_sink_char(o->sink, '\n');
+        etp_text_sgr(o, "1");
+        if (beside) {
+            etp_text_put(o, s->grid_title);
+            etp_text_putz(o, etp_if(unit, ", "));
+        } else {
+            etp_text_wrap(o, s->grid_title, 0, INDENT);
+            etp_sink_repeat(o->sink, ' ', INDENT);
+        }
+        etp_text_cell(o, s->grid_unit, g.label - (beside ? title - unit : INDENT), false);
+        etp_text_plain(o, "1");
+        etp_text_sgr(o, "2");
+        write_figures(o, &g, s->columns, "");
+        etp_text_plain(o, "2");
+        etp_sink_char(o->sink, '\n');
+        for (size_t i = 0; i < s->rows.n; i++) {
+            write_row(o, &g, &s->rows.items[i]);
+        }
+    }
     write_steps(o, s, most.steps);
     write_marks(o, s, left);
     for (size_t i = 0; i < most.more; i++) {

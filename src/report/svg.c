@@ -358,24 +358,6 @@ static bool has_more_colors(const etp_chart *c)
     return false;
 }
 
-// A page has each chart twice, wide and narrow, so ids need the variant as well as the serial.
-static void write_labels(etp_svg *o, const etp_chart *c)
-{
-    char variant = o->narrow ? 'n' : 'w';
-    etp_sink_printf(o->sink, " role=\"img\" aria-labelledby=\"t%u%c d%u%c\">\n", o->serial, variant,
-                    o->serial, variant);
-    etp_sink_printf(o->sink, "<title id=\"t%u%c\">", o->serial, variant);
-    etp_sink_xml(o->sink, c->title);
-    etp_sink_printf(o->sink, "</title>\n<desc id=\"d%u%c\">", o->serial, variant);
-    etp_sink_xml(o->sink, c->description);
-    etp_sink_printf(o->sink,
-                    "</desc>\n<defs><pattern id=\"hatch%u%c\" width=\"6\" height=\"6\" "
-                    "patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">"
-                    "<rect width=\"6\" height=\"6\" class=\"fn\"/>"
-                    "<line x1=\"0\" y1=\"0\" x2=\"0\" y2=\"6\" class=\"hat\"/></pattern></defs>\n",
-                    o->serial, variant);
-}
-
 // Writes the description below a picture that stands alone; nothing of it is cut off. Without
 // WRITE: the height alone.
 static double describe(etp_svg *o, etp_str s, double y, bool write)
@@ -413,7 +395,20 @@ void etp_svg_begin(etp_svg *o, const etp_chart *c, double height)
     } else {
         class_attribute(o, o->narrow ? "narrow" : "wide");
     }
-    write_labels(o, c);
+    // A page has each chart twice, wide and narrow, so ids need the variant as well as the serial.
+    char variant = o->narrow ? 'n' : 'w';
+    etp_sink_printf(o->sink, " role=\"img\" aria-labelledby=\"t%u%c d%u%c\">\n", o->serial, variant,
+                    o->serial, variant);
+    etp_sink_printf(o->sink, "<title id=\"t%u%c\">", o->serial, variant);
+    etp_sink_xml(o->sink, c->title);
+    etp_sink_printf(o->sink, "</title>\n<desc id=\"d%u%c\">", o->serial, variant);
+    etp_sink_xml(o->sink, c->description);
+    etp_sink_printf(o->sink,
+                    "</desc>\n<defs><pattern id=\"hatch%u%c\" width=\"6\" height=\"6\" "
+                    "patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">"
+                    "<rect width=\"6\" height=\"6\" class=\"fn\"/>"
+                    "<line x1=\"0\" y1=\"0\" x2=\"0\" y2=\"6\" class=\"hat\"/></pattern></defs>\n",
+                    o->serial, variant);
     if (o->standalone) {
         etp_sink_z(o->sink, "<style>");
         etp_sink_z(o->sink, k_sheet_light);

@@ -40,23 +40,6 @@ static double value_of(const etp_chart_entry *e, size_t k)
     return isfinite(e->values[k]) && e->values[k] > 0 ? e->values[k] : 0;
 }
 
-// "Convolution, neon: 612.4 ms, 52.7 %"
-static void segment_tip(etp_svg *o, const etp_chart *c, const etp_chart_entry *e, size_t k)
-{
-    char buf[ETP_VIEW_CHARS];
-    etp_view v = etp_view_chart(c), share = etp_view_for(ETP_KIND_PERCENT, 1, NULL, 1);
-    double sum = etp_entry_sum(e);
-    etp_svg_group_begin(o);
-    etp_svg_tip(o, c->series.items[k]);
-    etp_svg_tipz(o, ", ");
-    etp_svg_tip(o, e->label);
-    etp_svg_tipz(o, ": ");
-    etp_svg_tipz(o, etp_view_value(&v, e->values[k], buf));
-    etp_svg_tipz(o, ", ");
-    etp_svg_tipz(o, etp_view_value(&share, sum > 0 ? value_of(e, k) / sum : 0, buf));
-    etp_svg_tip_end(o);
-}
-
 // Name and share where there is room for both, else the share, else nothing: the legend has it.
 static void segment_label(etp_svg *o, const etp_chart *c, const etp_chart_entry *e, size_t k,
                           double x, double y, double w)
@@ -74,20 +57,6 @@ static void segment_label(etp_svg *o, const etp_chart *c, const etp_chart_entry 
     } else if (share_width + 6 <= w) {
         etp_svg_textz(o, x + w / 2, y + 4, ETP_MIDDLE, cls, text);
     }
-}
-
-// On a phone names take what the figures, with their values where those fit beside short names,
-// leave.
-static double legend_name_width(const etp_chart *c, bool narrow, double width)
-{
-    double n = fmax((double)c->entries.n, 1), least = 110;
-    double figures = n * ((width - least - 22) / n >= 112 ? 112 : 60);
-    double limit = narrow ? fmax(least, width - 22 - figures) : 200;
-    double w = 0;
-    for (size_t k = 0; k < c->series.n; k++) {
-        w = fmax(w, etp_svg_text_width(c->series.items[k]));
-    }
-    return fmin(w, limit) + 22;
 }
 
 // A table beside the picture has its figures; one of its own has none beside it.
@@ -117,12 +86,6 @@ static double names(etp_svg *o, const etp_chart *c, double x, double y, double r
     return line + 10 - y;
 }
 
-// One line per series with every bar's value and share. Gives the height used.
-static double svg_legend_height(const etp_svg *o, const etp_chart *c, double x)
-{
-    return names_alone(o, c) ? names(NULL, c, x, 0, o->width) : 24 + 20 * (double)c->series.n;
-}
-
 static void svg_legend(etp_svg *o, const etp_chart *c, double x, double y, double width)
 {
     if (names_alone(o, c)) {
@@ -130,7 +93,17 @@ static void svg_legend(etp_svg *o, const etp_chart *c, double x, double y, doubl
         return;
     }
     etp_view v = etp_view_chart(c), share = etp_view_for(ETP_KIND_PERCENT, 1, NULL, 1);
-    double name = legend_name_width(c, o->narrow, width);
+    // On a phone names take what the figures, with their values where those fit beside short names,
+    // leave.
+    const bool narrow = o->narrow;
+    double n = fmax((double)c->entries.n, 1), least = 110;
+    double figures = n * ((width - least - 22) / n >= 112 ? 112 : 60);
+    double limit = narrow ? fmax(least, width - 22 - figures) : 200;
+    double w = 0;
+    for (size_t k = 0; k < c->series.n; k++) {
+        w = fmax(w, etp_svg_text_width(c->series.items[k]));
+    }
+    double name = fmin(w, limit) + 22;
     double room = c->entries.n ? (width - name) / (double)c->entries.n : 0;
     double column = fmin(room, o->narrow ? 122 : 150);
     double widest = 0;
@@ -205,7 +178,19 @@ static void lying_bar(etp_svg *o, const etp_chart *c, const etp_chart_entry *e, 
         }
         char cls[16], fill[8];
         snprintf(cls, sizeof cls, "seg %s", etp_svg_fill(etp_chart_color(c, k), fill));
-        segment_tip(o, c, e, k);
+        // "Convolution, neon: 612.4 ms, 52.7 %"
+        char buf[ETP_VIEW_CHARS];
+        etp_view v = etp_view_chart(c), share = etp_view_for(ETP_KIND_PERCENT, 1, NULL, 1);
+        double sum = etp_entry_sum(e);
+        etp_svg_group_begin(o);
+        etp_svg_tip(o, c->series.items[k]);
+        etp_svg_tipz(o, ", ");
+        etp_svg_tip(o, e->label);
+        etp_svg_tipz(o, ": ");
+        etp_svg_tipz(o, etp_view_value(&v, e->values[k], buf));
+        etp_svg_tipz(o, ", ");
+        etp_svg_tipz(o, etp_view_value(&share, sum > 0 ? value_of(e, k) / sum : 0, buf));
+        etp_svg_tip_end(o);
         etp_svg_rect(o, from, y, to - from, h, cls);
         segment_label(o, c, e, k, from, y + h / 2, to - from);
         etp_svg_group_end(o);
@@ -215,9 +200,11 @@ static void lying_bar(etp_svg *o, const etp_chart *c, const etp_chart_entry *e, 
 void etp_svg_stacked(etp_svg *o, const etp_chart *c)
 {
     double bar = 40, gap = c->entries.n > 3 ? 14 : 26, n = (double)c->entries.n;
+    // One line per series with every bar's value and share. Gives the height used.
     double bars = n * bar + (n > 0 ? n - 1 : 0) * gap + group_gaps(c, c->entries.n),
            left = longest_label(c, o->narrow ? 90 : 240) + 10,
-           legend = svg_legend_height(o, c, left);
+           legend = names_alone(o, c) ? names(NULL, c, left, 0, o->width)
+                                      : 24 + 20 * (double)c->series.n;
     char widest[ETP_VIEW_CHARS];
     etp_view v = etp_view_chart(c);
     etp_str total = etp_str_from(etp_view_value(&v, max_sum(c), widest));

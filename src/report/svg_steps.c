@@ -82,22 +82,6 @@ static void step_bar(etp_svg *o, const etp_chart_entry *e, const etp_scale *x, d
     }
 }
 
-static void axis(etp_svg *o, const etp_view *v, const etp_scale *x, double height)
-{
-    double ticks[8], step = 1;
-    size_t n = etp_scale_ticks(x, o->narrow ? 4 : 7, ticks, &step);
-    etp_view tick = etp_view_ticks(v, step);
-    for (size_t i = 0; i < n; i++) {
-        char buf[ETP_VIEW_CHARS];
-        double at = etp_scale_at(x, ticks[i]);
-        etp_svg_line(o, at, 0, at, height, ticks[i] == 0 ? "axis" : "grid");
-        bool last = i + 1 == n;
-        etp_svg_textz(o, at, height + 15, ETP_MIDDLE, "m c",
-                      last ? etp_view_value(&tick, ticks[i], buf)
-                           : etp_view_number(&tick, ticks[i], buf));
-    }
-}
-
 void etp_svg_waterfall(etp_svg *o, const etp_chart *c)
 {
     double label = 0, height = ROW * (double)c->entries.n;
@@ -112,7 +96,18 @@ void etp_svg_waterfall(etp_svg *o, const etp_chart *c)
     etp_view v = etp_view_chart(c), signed_view = v;
     signed_view.sign = true;
     etp_svg_begin(o, c, height + 24);
-    axis(o, &v, &x, height);
+    double ticks[8], step = 1;
+    size_t n = etp_scale_ticks(&x, o->narrow ? 4 : 7, ticks, &step);
+    etp_view tick = etp_view_ticks(&v, step);
+    for (size_t i = 0; i < n; i++) {
+        char buf[ETP_VIEW_CHARS];
+        double at = etp_scale_at(&x, ticks[i]);
+        etp_svg_line(o, at, 0, at, height, ticks[i] == 0 ? "axis" : "grid");
+        bool last = i + 1 == n;
+        etp_svg_textz(o, at, height + 15, ETP_MIDDLE, "m c",
+                      last ? etp_view_value(&tick, ticks[i], buf)
+                           : etp_view_number(&tick, ticks[i], buf));
+    }
     double running = 0;
     for (size_t i = 0; i < c->entries.n; i++) {
         const etp_chart_entry *e = &c->entries.items[i];

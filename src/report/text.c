@@ -49,19 +49,6 @@ static void write_card_head(etp_text *o, const etp_card *card)
     }
 }
 
-static void write_card(etp_text *o, const etp_card *card)
-{
-    write_card_head(o, card);
-    if (card->interval.len) {
-        etp_text_sgr(o, k_dim);
-        etp_text_wrap(o, card->interval, 0, 0);
-        etp_text_plain(o, k_dim);
-    }
-    if (card->detail.len) {
-        etp_text_wrap(o, card->detail, 0, 0);
-    }
-}
-
 static void write_facts(etp_text *o, const etp_report *r)
 {
     size_t at = 0;
@@ -89,24 +76,6 @@ static void write_facts(etp_text *o, const etp_report *r)
     }
     if (at) {
         etp_sink_char(o->sink, '\n');
-    }
-}
-
-static void write_head(etp_text *o, const etp_report *r)
-{
-    etp_text_sgr(o, k_bold);
-    etp_text_wrap(o, r->title, 0, 0);
-    etp_text_plain(o, k_bold);
-    if (r->subtitle.len) {
-        etp_text_wrap(o, r->subtitle, 0, 0);
-    }
-    for (size_t i = 0; i < r->cards.n; i++) {
-        etp_sink_char(o->sink, '\n');
-        write_card(o, &r->cards.items[i]);
-    }
-    if (r->facts.n) {
-        etp_sink_char(o->sink, '\n');
-        write_facts(o, r);
     }
 }
 
@@ -181,23 +150,18 @@ static void write_code(etp_text *o, const etp_block *b)
     }
 }
 
-static void write_section(etp_text *o, const etp_block *b)
-{
-    etp_text_sgr(o, k_bold);
-    etp_text_wrap(o, b->text, 0, 0);
-    etp_text_plain(o, k_bold);
-    if (b->level == 1) {
-        size_t w = etp_width(b->text);
-        etp_text_rule(o, ETP_MIN(w, o->width));
-    }
-}
-
 static void write_block(etp_text *o, const etp_report *r, size_t block)
 {
     const etp_block *b = &r->blocks.items[block];
     switch (b->kind) {
     case ETP_BLOCK_SECTION:
-        write_section(o, b);
+        etp_text_sgr(o, k_bold);
+        etp_text_wrap(o, b->text, 0, 0);
+        etp_text_plain(o, k_bold);
+        if (b->level == 1) {
+            size_t w = etp_width(b->text);
+            etp_text_rule(o, ETP_MIN(w, o->width));
+        }
         break;
     case ETP_BLOCK_TEXT:
         write_note(o, b);
@@ -236,7 +200,29 @@ etp_status etp_write_text(const etp_report *r, const etp_report_style *style, et
                   .color = style->color,
                   .unicode = style->unicode};
     etp_strbuf_init(&o.scratch, arena);
-    write_head(&o, r);
+    etp_text_sgr(&o, k_bold);
+    etp_text_wrap(&o, r->title, 0, 0);
+    etp_text_plain(&o, k_bold);
+    if (r->subtitle.len) {
+        etp_text_wrap(&o, r->subtitle, 0, 0);
+    }
+    for (size_t i = 0; i < r->cards.n; i++) {
+        etp_sink_char(o.sink, '\n');
+        const etp_card *card = &r->cards.items[i];
+        write_card_head(&o, card);
+        if (card->interval.len) {
+            etp_text_sgr(&o, k_dim);
+            etp_text_wrap(&o, card->interval, 0, 0);
+            etp_text_plain(&o, k_dim);
+        }
+        if (card->detail.len) {
+            etp_text_wrap(&o, card->detail, 0, 0);
+        }
+    }
+    if (r->facts.n) {
+        etp_sink_char(o.sink, '\n');
+        write_facts(&o, r);
+    }
     bool after_heading = false;
     for (size_t i = 0; i < r->blocks.n; i++) {
         const etp_block *b = &r->blocks.items[i];

@@ -48,22 +48,6 @@ static double sum_of(const etp_chart_entry *e)
 
 // ---- stacked bars ----
 
-// Each series ends where the running sum, rounded, ends: rounding every piece by itself would make
-// bars of equal sums differ in length.
-static void stacked_bar(etp_text *o, const etp_chart_entry *e, double max, size_t width)
-{
-    double running = 0;
-    size_t at = 0;
-    for (size_t k = 0; k < e->n_values; k++) {
-        running += etp_known_or_0(e->values[k]);
-        size_t end = max > 0 ? etp_text_cells_of(running / max, width) : 0;
-        etp_text_sgr(o, k_fill_sgr[k % N_FILLS]);
-        etp_text_repeat(o, fill(o, k), ETP_LESS(end, at));
-        etp_text_plain(o, "x");
-        at = ETP_MAX(end, at);
-    }
-}
-
 // The entries from FROM to before TO, in columns of WIDTH.
 static void legend_part(etp_text *o, const etp_chart *c, const etp_view *v, size_t name_width,
                         size_t width, size_t from, size_t to)
@@ -126,7 +110,18 @@ static void write_stacked(etp_text *o, const etp_chart *c)
         etp_text_putz(o, " ");
         etp_text_cell(o, etp_str_from(etp_view_value(&v, sum_of(e), buf)), 10, true);
         etp_text_putz(o, "  ");
-        stacked_bar(o, e, max, width);
+        // Each series ends where the running sum, rounded, ends: rounding every piece by itself
+        // would make bars of equal sums differ in length.
+        double running = 0;
+        size_t at = 0;
+        for (size_t k = 0; k < e->n_values; k++) {
+            running += etp_known_or_0(e->values[k]);
+            size_t end = max > 0 ? etp_text_cells_of(running / max, width) : 0;
+            etp_text_sgr(o, k_fill_sgr[k % N_FILLS]);
+            etp_text_repeat(o, fill(o, k), ETP_LESS(end, at));
+            etp_text_plain(o, "x");
+            at = ETP_MAX(end, at);
+        }
         etp_sink_char(o->sink, '\n');
     }
     stacked_legend(o, c, &v);

@@ -28,17 +28,6 @@ typedef struct layout {
     size_t n;
 } layout;
 
-// "median (ms)": the unit stands in the header unless each number carries it.
-static void set_title(layout_column *lc, const etp_column *col)
-{
-    if (lc->view.unit && !lc->view.suffix) {
-        snprintf(lc->title_buf, sizeof lc->title_buf, "%.60s (%.16s)", col->title, lc->view.unit);
-        lc->title = etp_str_from(lc->title_buf);
-    } else {
-        lc->title = etp_str_from(col->title);
-    }
-}
-
 // Where a word that is longer than a line may be broken: best behind what separates names of a
 // list, path or scope (2), else behind what joins the parts of a name (1), but not "AVX-512".
 static int joint(etp_str s, size_t at)
@@ -83,7 +72,14 @@ static void measure(layout *l, const etp_table *t)
         lc->shown = true;
         lc->right = etp_column_is_number(col);
         lc->bar = lc->max > 0;
-        set_title(lc, col);
+        // "median (ms)": the unit stands in the header unless each number carries it.
+        if (lc->view.unit && !lc->view.suffix) {
+            snprintf(lc->title_buf, sizeof lc->title_buf, "%.60s (%.16s)", col->title,
+                     lc->view.unit);
+            lc->title = etp_str_from(lc->title_buf);
+        } else {
+            lc->title = etp_str_from(col->title);
+        }
         lc->width = lc->word = 0;
         for (size_t i = 0; i < t->rows.n; i++) {
             char buf[ETP_VIEW_CHARS];
@@ -145,21 +141,6 @@ static void shrink_texts(layout *l, size_t width)
     shrink(l, width, 0);
     shrink(l, width, MIN_TEXT);
     shrink(l, width, LEAST_TEXT);
-}
-
-// What goes when the line is too short: bars, minor columns from the right, one-line titles and,
-// last, one-line texts. No number and no word is broken.
-// In three steps, each only as far as needed. What still does not fit then goes on below
-// (etp_text_table).
-static void fit(layout *l, const etp_table *t, size_t width)
-{
-    for (size_t k = l->n; k-- > 0 && total_width(l) > width;) {
-        l->columns[k].bar = false;
-    }
-    for (size_t k = l->n; k-- > 0 && total_width(l) > width;) {
-        l->columns[k].shown = !(t->columns[k].flags & ETP_COL_MINOR);
-    }
-    shrink_texts(l, width);
 }
 
 // Bytes of WORD, which is wider than a line, that go on a line of WIDTH columns.
@@ -257,21 +238,6 @@ static bool write_row_line(etp_text *o, const layout *l, const etp_row *row, row
     return any;
 }
 
-static void write_row(etp_text *o, const layout *l, const etp_row *row)
-{
-    row_texts texts = {.last = l->n};
-    while (texts.last > 1 && !l->columns[texts.last - 1].shown) {
-        texts.last--;
-    }
-    for (size_t k = 0; k < texts.last; k++) {
-        texts.rest[k] = etp_view_cell(&l->columns[k].view, &row->cells[k], texts.buf[k]);
-    }
-    bool first = true;
-    while (write_row_line(o, l, row, &texts, first)) {
-        first = false;
-    }
-}
-
 static size_t line_count(const layout_column *lc)
 {
     size_t n = 0;
@@ -281,9 +247,11 @@ static size_t line_count(const layout_column *lc)
     return n;
 }
 
-// Titles that were made narrower than their text run over several lines, the last ones level.
-static void write_header(etp_text *o, const layout *l)
+// The columns that are shown, with all rows.
+static void write_part(etp_text *o, const layout *l, const etp_table *t)
 {
+    size_t rule = total_width(l);
+    // Titles that were made narrower than their text run over several lines, the last ones level.
     size_t lines = 1, skip[ETP_TABLE_MAX_COLUMNS] = {0};
     etp_str rest[ETP_TABLE_MAX_COLUMNS];
     for (size_t k = 0; k < l->n; k++) {
@@ -313,13 +281,6 @@ static void write_header(etp_text *o, const layout *l)
         etp_text_plain(o, "2");
         etp_sink_char(o->sink, '\n');
     }
-}
-
-// The columns that are shown, with all rows.
-static void write_part(etp_text *o, const layout *l, const etp_table *t)
-{
-    size_t rule = total_width(l);
-    write_header(o, l);
     etp_text_rule(o, rule);
     bool in_totals = false;
     for (size_t i = 0; i < t->rows.n; i++) {
@@ -331,7 +292,17 @@ static void write_part(etp_text *o, const layout *l, const etp_table *t)
             etp_text_rule(o, rule);
         }
         in_totals = row->total;
-        write_row(o, l, row);
+        row_texts texts = {.last = l->n};
+        while (texts.last > 1 && !l->columns[texts.last - 1].shown) {
+            texts.last--;
+        }
+        for (size_t k = 0; k < texts.last; k++) {
+            texts.rest[k] = etp_view_cell(&l->columns[k].view, &row->cells[k], texts.buf[k]);
+        }
+        bool first = true;
+        while (write_row_line(o, l, row, &texts, first)) {
+            first = false;
+        }
     }
 }
 
@@ -342,7 +313,17 @@ void etp_text_table(etp_text *o, const etp_table *t)
     layout whole = {.n = 0};
     measure(&whole, t);
     layout l = whole;
-    fit(&l, t, o->width);
+    // What goes when the line is too short: bars, minor columns from the right, one-line titles
+    // and, last, one-line texts. No number and no word is broken. In three steps, each only as far
+    // as needed. What still does not fit then goes on below (etp_text_table).
+    const size_t width = o->width;
+    for (size_t k = l.n; k-- > 0 && total_width(&l) > width;) {
+        l.columns[k].bar = false;
+    }
+    for (size_t k = l.n; k-- > 0 && total_width(&l) > width;) {
+        l.columns[k].shown = !(t->columns[k].flags & ETP_COL_MINOR);
+    }
+    shrink_texts(&l, width);
     if (t->caption.len) {
         etp_text_wrap(o, t->caption, 0, 0);
     }

@@ -269,15 +269,6 @@ const char *etp_view_value(const etp_view *v, double value, char buf[static ETP_
     return buf;
 }
 
-// Integers exactly: a double would lose digits beyond 2^53.
-static void format_integer(const etp_view *v, const etp_cell *c, char buf[static ETP_VIEW_CHARS])
-{
-    bool negative = c->type == ETP_CELL_I64 && c->v.i64 < 0;
-    uint64_t magnitude = c->type == ETP_CELL_U64 ? c->v.u64 : (uint64_t)c->v.i64;
-    magnitude = negative ? 0 - magnitude : magnitude;
-    snprintf(buf, ETP_VIEW_CHARS, "%s%" PRIu64, sign_of(v, magnitude == 0, negative), magnitude);
-}
-
 etp_str etp_view_cell(const etp_view *v, const etp_cell *c, char buf[static ETP_VIEW_CHARS])
 {
     if (c->type == ETP_CELL_TEXT) {
@@ -285,7 +276,12 @@ etp_str etp_view_cell(const etp_view *v, const etp_cell *c, char buf[static ETP_
     }
     bool integer = c->type == ETP_CELL_I64 || c->type == ETP_CELL_U64;
     if (integer && v->divide == 1 && v->decimals == 0) {
-        format_integer(v, c, buf);
+        // Integers exactly: a double would lose digits beyond 2^53.
+        bool negative = c->type == ETP_CELL_I64 && c->v.i64 < 0;
+        uint64_t magnitude = c->type == ETP_CELL_U64 ? c->v.u64 : (uint64_t)c->v.i64;
+        magnitude = negative ? 0 - magnitude : magnitude;
+        snprintf(buf, ETP_VIEW_CHARS, "%s%" PRIu64, sign_of(v, magnitude == 0, negative),
+                 magnitude);
     } else if (v->kind == ETP_KIND_INT && c->type == ETP_CELL_DOUBLE) {
         snprintf(buf, ETP_VIEW_CHARS, "%.17g", c->v.d);
     } else {

@@ -277,8 +277,34 @@ static void add_task(bench *b, task t)
     }
 }
 
-static void list_tasks(bench *b)
+// Smallest step that the clock was seen to make.
+static bool measure_timer(bench *b)
 {
+    double steps[1001];
+    for (size_t i = 0; i < 1001; i++) {
+        uint64_t start = b->request->now_ns(), end = start;
+        while (end == start) {
+            end = b->request->now_ns();
+        }
+        steps[i] = (double)(end - start);
+    }
+    qsort(steps, 1001, sizeof *steps, by_value);
+    etp_roof roof = {.isa = "",
+                     .what = ETP_ROOF_TIMER,
+                     .unit = ETP_ROOF_NS,
+                     .threads = 1,
+                     .best = (uint64_t)steps[0],
+                     .median = (uint64_t)steps[500]};
+    return b->emit(b->ctx, &roof) || fail(b, "", NULL, 0);
+}
+
+static bool measure_count(bench *b, uint32_t threads)
+{
+    b->threads = threads;
+    b->pool = etp_roof_pool_open(threads);
+    if (!b->pool) {
+        return fail(b, "the system does not give that many threads", NULL, 0);
+    }
     static const struct {
         etp_roof_what what;
         work *work;
@@ -316,37 +342,6 @@ static void list_tasks(bench *b)
     }
     etp_roof region = {.isa = "", .what = ETP_ROOF_REGION, .unit = ETP_ROOF_NS};
     add_task(b, (task){.roof = region});
-}
-
-// Smallest step that the clock was seen to make.
-static bool measure_timer(bench *b)
-{
-    double steps[1001];
-    for (size_t i = 0; i < 1001; i++) {
-        uint64_t start = b->request->now_ns(), end = start;
-        while (end == start) {
-            end = b->request->now_ns();
-        }
-        steps[i] = (double)(end - start);
-    }
-    qsort(steps, 1001, sizeof *steps, by_value);
-    etp_roof roof = {.isa = "",
-                     .what = ETP_ROOF_TIMER,
-                     .unit = ETP_ROOF_NS,
-                     .threads = 1,
-                     .best = (uint64_t)steps[0],
-                     .median = (uint64_t)steps[500]};
-    return b->emit(b->ctx, &roof) || fail(b, "", NULL, 0);
-}
-
-static bool measure_count(bench *b, uint32_t threads)
-{
-    b->threads = threads;
-    b->pool = etp_roof_pool_open(threads);
-    if (!b->pool) {
-        return fail(b, "the system does not give that many threads", NULL, 0);
-    }
-    list_tasks(b);
     for (int pass = 0; pass < PASSES_MOST; pass++) {
         for (size_t i = 0; i < b->n_tasks; i++) {
             if (pass < PASSES || etp_roof_noise(&b->tasks[i].roof) > ETP_ROOF_AGREE) {

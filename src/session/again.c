@@ -84,28 +84,6 @@ static etp_status two_builds(const char *a, const char *b, etp_arena *arena,
     return ETP_OK;
 }
 
-// "A,B,...": executor_runners, each built for one of the levels.
-static etp_status one_per_level(etp_str rest, etp_arena *arena, etp_session_plan_options *plan,
-                                etp_error *err)
-{
-    struct {
-        const char **items;
-        size_t n, cap;
-    } list = {0};
-    for (etp_str one; etp_str_part(&rest, ',', &one);) {
-        ETP_ADD(arena, &list, etp_arena_strdup(arena, one));
-    }
-    ETP_TRY(etp_arena_check(arena, err, "options"));
-    for (size_t i = 0; i < list.n; i++) {
-        if (!etp_os_is_file(list.items[i])) {
-            return etp_fail(err, ETP_ENVIRONMENT, "build %s does not exist", list.items[i]);
-        }
-    }
-    plan->runners = list.items;
-    plan->n_runners = list.n;
-    return ETP_OK;
-}
-
 etp_status etp_session_runners(const char *runner, const char *a, const char *b, etp_arena *arena,
                                etp_session_plan_options *plan, const char **out_runner,
                                etp_error *err)
@@ -116,7 +94,24 @@ etp_status etp_session_runners(const char *runner, const char *a, const char *b,
     }
     if (runner && strchr(runner, ',') && !etp_os_is_file(runner) && !etp_os_is_dir(runner)) {
         *out_runner = NULL;
-        return one_per_level(etp_str_from(runner), arena, plan, err);
+        // "A,B,...": executor_runners, each built for one of the levels.
+        etp_str rest = etp_str_from(runner);
+        struct {
+            const char **items;
+            size_t n, cap;
+        } list = {0};
+        for (etp_str one; etp_str_part(&rest, ',', &one);) {
+            ETP_ADD(arena, &list, etp_arena_strdup(arena, one));
+        }
+        ETP_TRY(etp_arena_check(arena, err, "options"));
+        for (size_t i = 0; i < list.n; i++) {
+            if (!etp_os_is_file(list.items[i])) {
+                return etp_fail(err, ETP_ENVIRONMENT, "build %s does not exist", list.items[i]);
+            }
+        }
+        plan->runners = list.items;
+        plan->n_runners = list.n;
+        return ETP_OK;
     }
     // A folder is a bundle of etprof's own runner; of a file its bytes tell, or the tokenizer does.
     bool foreign =
@@ -170,18 +165,6 @@ static etp_status take_extension(const etp_session_options *again, etp_run *run,
     return ETP_OK;
 }
 
-// Blocks are added to what was recorded, or the hashes of the end would cover what was edited.
-static etp_status check_recorded(const etp_run *run, const char *dir, etp_arena *arena,
-                                 etp_error *err)
-{
-    const char *altered;
-    ETP_TRY(etp_run_altered(run, arena, &altered, err));
-    return !altered
-               ? ETP_OK
-               : etp_fail(err, ETP_CORRUPT,
-                          "%s; no blocks are added, 'etprof rerun %s' measures anew", altered, dir);
-}
-
 static etp_status run_again(const etp_session_options *again, bool resume, etp_session_view *view,
                             etp_arena *arena, etp_error *err)
 {
@@ -193,7 +176,14 @@ static etp_status run_again(const etp_session_options *again, bool resume, etp_s
     }
     ETP_TRY(allowed(again, &run, arena, err)); // before anything that it names is read
     if (resume) {
-        ETP_TRY(check_recorded(&run, dir, arena, err));
+        // Blocks are added to what was recorded, or the hashes of the end would cover what was
+        // edited.
+        const char *altered;
+        ETP_TRY(etp_run_altered(&run, arena, &altered, err));
+        ETP_TRY(!altered ? ETP_OK
+                         : etp_fail(err, ETP_CORRUPT,
+                                    "%s; no blocks are added, 'etprof rerun %s' measures anew",
+                                    altered, dir));
     }
     ETP_TRY(etp_run_inputs_are(&run, arena, err)); // others would be another experiment
     etp_session_options o = *again;

@@ -93,22 +93,6 @@ static etp_status parse_decode(etp_settings *set, etp_arena *arena, etp_error *e
     return etp_arena_check(arena, err, "options");
 }
 
-static etp_status parse_caches(const etp_opt_list *list, etp_arena *arena,
-                               etp_session_plan_options *out, etp_error *err)
-{
-    etp_packed_cache *states = ETP_NEW_ARRAY(arena, etp_packed_cache, list->n + 1);
-    ETP_NEED(states, err, "options");
-    for (size_t i = 0; i < list->n; i++) {
-        if (!etp_packed_cache_find(etp_str_from(list->items[i]), &states[i])) {
-            return etp_fail(err, ETP_USAGE, "--packed-cache takes off, cold and warm, not '%s'",
-                            list->items[i]);
-        }
-    }
-    out->caches = states;
-    out->n_caches = list->n;
-    return ETP_OK;
-}
-
 etp_status etp_session_options_of(const etp_session_options *typed, etp_arena *arena,
                                   etp_session_options *out, etp_error *err)
 {
@@ -135,7 +119,17 @@ etp_status etp_session_options_of(const etp_session_options *typed, etp_arena *a
     ETP_TRY(parse_decode(&out->plan.settings, arena, err));
     ETP_TRY(parse_sample(typed->sample, &out->plan.settings, err));
     out->plan.settings.cold_loads = typed->price;
-    ETP_TRY(parse_caches(&typed->packed_cache, arena, &out->plan, err));
+    const etp_opt_list *list = &typed->packed_cache;
+    etp_packed_cache *states = ETP_NEW_ARRAY(arena, etp_packed_cache, list->n + 1);
+    ETP_NEED(states, err, "options");
+    for (size_t i = 0; i < list->n; i++) {
+        if (!etp_packed_cache_find(etp_str_from(list->items[i]), &states[i])) {
+            return etp_fail(err, ETP_USAGE, "--packed-cache takes off, cold and warm, not '%s'",
+                            list->items[i]);
+        }
+    }
+    out->plan.caches = states;
+    out->plan.n_caches = list->n;
     return parse_threads(&typed->threads, arena, &out->plan.threads, err);
 }
 

@@ -77,22 +77,6 @@ static bool has_all(const etp_roof_table *t, const etp_roofs_options *o)
     return all;
 }
 
-// What OLD has of thread counts that were not measured this time.
-static void keep_others(const etp_roof_table *old, etp_roof_table *t, etp_arena *arena)
-{
-    etp_roof_table now = *t;
-    for (size_t i = 0; i < old->n; i++) {
-        bool again = has_threads(&now, old->items[i].threads);
-        for (size_t k = 0; k < now.n; k++) {
-            again = again || etp_roof_same(&now.items[k], &old->items[i]);
-        }
-        if (!again) {
-            t->measured_s = old->measured_s; // as old as the oldest of them
-            ETP_ADD(arena, t, old->items[i]);
-        }
-    }
-}
-
 etp_status etp_roofs_cached(etp_device *device, const char *cache_dir, etp_arena *arena,
                             etp_roofs_answer *out, etp_error *err)
 {
@@ -140,7 +124,18 @@ etp_status etp_roofs_keep(etp_roofs_answer *a, const char *cache_dir, etp_arena 
     const char *path = cache_path(&a->table, cache_dir, arena);
     etp_roof_table known = read_cache(path, &a->table, arena);
     etp_str text;
-    keep_others(&known, &a->table, arena);
+    // What KNOWN has of thread counts that were not measured this time.
+    etp_roof_table now = a->table;
+    for (size_t i = 0; i < known.n; i++) {
+        bool again = has_threads(&now, known.items[i].threads);
+        for (size_t k = 0; k < now.n; k++) {
+            again = again || etp_roof_same(&now.items[k], &known.items[i]);
+        }
+        if (!again) {
+            a->table.measured_s = known.measured_s; // as old as the oldest of them
+            ETP_ADD(arena, &a->table, known.items[i]);
+        }
+    }
     ETP_TRY(etp_roofs_document(a, arena, &text, err));
     ETP_TRY(etp_os_mkdirs(cache_dir, err));
     return etp_os_write_atomic(path, text, err);

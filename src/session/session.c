@@ -140,28 +140,6 @@ static etp_status open_data(const char *list, etp_arena *arena, data_files *out,
     return ETP_OK;
 }
 
-static bool is_in(const data_files *data, etp_str key)
-{
-    bool found = false;
-    for (size_t i = 0; i < data->n; i++) {
-        bool has = etp_flat_tensor_find(&data->items[i], key) != NULL;
-        data->needed[i] = data->needed[i] || has;
-        found = found || has;
-    }
-    return found;
-}
-
-static void tell_unneeded(const request *r, const data_files *data)
-{
-    size_t i = 0;
-    for (etp_str one, rest = etp_str_from(ETP_OR(data->list, "")); etp_str_part(&rest, ',', &one);
-         i++) {
-        if (!data->needed[i]) {
-            tell(r, "data       %.*s has nothing that the program keeps outside", ETP_STR_ARG(one));
-        }
-    }
-}
-
 #define NAMED 3 // of the missing tensors
 
 static etp_status need_data(const char *model, const etp_program *program, const data_files *data,
@@ -172,7 +150,14 @@ static etp_status need_data(const char *model, const etp_program *program, const
     const char *names = "";
     size_t missing = 0;
     for (size_t i = 0; i < all.n; i++) {
-        if (is_in(data, all.items[i])) {
+        const etp_str key = all.items[i];
+        bool found = false;
+        for (size_t j = 0; j < data->n; j++) {
+            bool has = etp_flat_tensor_find(&data->items[j], key) != NULL;
+            data->needed[j] = data->needed[j] || has;
+            found = found || has;
+        }
+        if (found) {
             continue;
         }
         if (missing < NAMED) {
@@ -232,7 +217,14 @@ static etp_status check_models(const request *r, etp_error *err)
         }
     }
     if (st == ETP_OK) {
-        tell_unneeded(r, &data);
+        size_t j = 0;
+        for (etp_str one, rest = etp_str_from(ETP_OR(data.list, ""));
+             etp_str_part(&rest, ',', &one); j++) {
+            if (!data.needed[j]) {
+                tell(r, "data       %.*s has nothing that the program keeps outside",
+                     ETP_STR_ARG(one));
+            }
+        }
     }
     for (size_t i = 0; data.files && i < data.n; i++) {
         etp_file_close(&data.files[i]);
@@ -248,19 +240,6 @@ static etp_status find_usable(const request *r, const etp_device_cpu *cpu,
     ETP_NEED(usable, err, "the plan");
     ETP_TRY(etp_kernels_usable_in(r->device->bundle.dir, &cpu->cpu, usable, err));
     p->usable = usable;
-    return ETP_OK;
-}
-
-// Names may say which platform they are of.
-static etp_status check_names(const request *r, etp_error *err)
-{
-    const etp_session_plan_options *p = &r->plan_options;
-    for (size_t i = 0; p->level_names && i < p->n_levels; i++) {
-        const char *name = p->level_names[i];
-        const etp_expected_platform expected = {
-            name ? etp_platform_of_name(name) : ETP_PLATFORM_UNKNOWN, "experiment", name};
-        ETP_TRY(etp_platform_check(&expected, r->o->device, r->device->info.platform, err));
-    }
     return ETP_OK;
 }
 
@@ -284,7 +263,14 @@ static etp_status make_plan(request *r, etp_session_plan *out, etp_error *err)
     if (r->o->settle) {
         ETP_TRY(r->o->settle(r->o->settle_ctx, r->device, &cpu, p, err));
     }
-    ETP_TRY(check_names(r, err));
+    // Names may say which platform they are of.
+    const etp_session_plan_options *place = &r->plan_options;
+    for (size_t i = 0; place->level_names && i < place->n_levels; i++) {
+        const char *name = place->level_names[i];
+        const etp_expected_platform expected = {
+            name ? etp_platform_of_name(name) : ETP_PLATFORM_UNKNOWN, "experiment", name};
+        ETP_TRY(etp_platform_check(&expected, r->o->device, r->device->info.platform, err));
+    }
     ETP_TRY(etp_cpus_resolve(r->device, p->settings.cpus, r->arena, &p->settings.cpus, err));
     bool alone = p->n_hide > 0;
     for (size_t i = 0; i < p->n_levels; i++) {
@@ -297,19 +283,23 @@ static etp_status make_plan(request *r, etp_session_plan *out, etp_error *err)
     return etp_session_plan_make(p, r->device, &cpu, r->arena, out, err);
 }
 
-// The kit's names say SME2 wherever they are measured: what stands in for it is said before
-// anything is measured.
-static void tell_names(const request *r, const etp_session_plan *plan)
+static etp_status measure(request *r, etp_error *err)
 {
+    const etp_session_options *o = r->o;
+    etp_session_plan planned;
+    etp_str known = ETP_STR("");
+    ETP_TRY(make_plan(r, &planned, err));
+    // The kit's names say SME2 wherever they are measured: what stands in for it is said before
+    // anything is measured.
     const etp_session_plan_options *p = &r->plan_options;
-    const size_t phases = ETP_MAX(plan->n_phases, 1);
-    const size_t each = p->n_levels ? plan->n_arms / (phases * p->n_models * p->n_levels) : 0;
-    const bool has = etp_isa_has(&plan->cpu.cpu, ETP_HAS_SME2), hidden = p->n_hide > 0;
+    const size_t phases = ETP_MAX(planned.n_phases, 1);
+    const size_t each = p->n_levels ? planned.n_arms / (phases * p->n_models * p->n_levels) : 0;
+    const bool has = etp_isa_has(&planned.cpu.cpu, ETP_HAS_SME2), hidden = p->n_hide > 0;
     bool stands_in = false;
     etp_level level;
     for (size_t i = 0; p->level_names && i < p->n_levels && !hidden; i++) {
         const char *name = p->level_names[i], *word = p->levels[i];
-        const etp_isa_cpu *usable = p->usable ? p->usable : &plan->cpu.cpu;
+        const etp_isa_cpu *usable = p->usable ? p->usable : &planned.cpu.cpu;
         if (name && !stands_in && etp_isa_stands_for(usable, word, &level) &&
             strstr(name, "sme2") && etp_isa_best(usable) != ETP_LEVEL_SME2) {
             stands_in = true;
@@ -317,18 +307,10 @@ static void tell_names(const request *r, const etp_session_plan *plan)
                  has ? "runner's XNNPACK has no code for SME2, the CPU has it" : "CPU has no SME2");
         }
         if (name) {
-            tell(r, "level      %s = %s", name, etp_level_unsaid(plan->arms[i * each].level_name));
+            tell(r, "level      %s = %s", name,
+                 etp_level_unsaid(planned.arms[i * each].level_name));
         }
     }
-}
-
-static etp_status measure(request *r, etp_error *err)
-{
-    const etp_session_options *o = r->o;
-    etp_session_plan planned;
-    etp_str known = ETP_STR("");
-    ETP_TRY(make_plan(r, &planned, err));
-    tell_names(r, &planned);
     if (o->instead) {
         return o->instead(o->instead_ctx, r->device, &planned, r->view, err);
     }
@@ -395,20 +377,6 @@ static etp_status prepare(const request *r, etp_prepare_mode mode, etp_error *er
     return ETP_OK;
 }
 
-// On every way out. The measurement counts, so that a failure here is no error.
-static void restore(request *r)
-{
-    etp_error why;
-    if (etp_device_restore(r->device, &why) != ETP_OK) {
-        const char *text = etp_arena_printf(r->arena,
-                                            "the settings of %s could not be restored (%s): run "
-                                            "'etprof doctor devices restore' here "
-                                            "when it is back",
-                                            r->device->info.spec, why.msg);
-        r->view->not_restored = ETP_OR(text, "the device's settings could not be restored");
-    }
-}
-
 // etprof-launch of this machine lies beside the program; else the bundle has one.
 static const char *launcher_beside(const char *program, etp_arena *arena)
 {
@@ -459,7 +427,16 @@ etp_status etp_session_run(const etp_session_options *o, etp_session_view *view,
     if (st == ETP_OK) {
         st = measure(&r, err);
     }
-    restore(&r);
+    // On every way out. The measurement counts, so that a failure here is no error.
+    etp_error why;
+    if (etp_device_restore(r.device, &why) != ETP_OK) {
+        const char *text = etp_arena_printf(r.arena,
+                                            "the settings of %s could not be restored (%s): run "
+                                            "'etprof doctor devices restore' here "
+                                            "when it is back",
+                                            r.device->info.spec, why.msg);
+        r.view->not_restored = ETP_OR(text, "the device's settings could not be restored");
+    }
     etp_device_close(r.device);
     return st;
 }

@@ -130,20 +130,6 @@ static void put_split(const etp_counters *c, const etp_counters_names *who,
         number_cell(x->per_cycle, "", arena), &s->per_cycle, margin, arena);
 }
 
-static void arms_alone(const etp_counters *c, const etp_counters_names *who, etp_table *t,
-                       etp_arena *arena)
-{
-    const uint32_t arms[2] = {who->baseline_arm, who->candidate_arm};
-    const etp_counters_arm *b = &c->arms[arms[0]], *x = &c->arms[arms[1]];
-    if (!c->cache) {
-        return;
-    }
-    etp_cell none = etp_cell_missing();
-    ETP_ROW(t, etp_cell_z("cache misses"), etp_cell_z(who->candidate),
-            count_cell(b->cache_misses, arena), count_cell(x->cache_misses, arena), none, none,
-            none, etp_cell_u64(ETP_MIN(b->blocks, x->blocks)), none);
-}
-
 void etp_counters_section(const etp_counters *c, const etp_counters_names *comparisons, size_t n,
                           etp_report *r, etp_arena *arena)
 {
@@ -168,7 +154,16 @@ void etp_counters_section(const etp_counters *c, const etp_counters_names *compa
                                  9);
         }
         put_split(c, &comparisons[i], s, t, arena);
-        arms_alone(c, &comparisons[i], t, arena);
+        const etp_counters_names *who = &comparisons[i];
+        const uint32_t arms[2] = {who->baseline_arm, who->candidate_arm};
+        const etp_counters_arm *b = &c->arms[arms[0]], *x = &c->arms[arms[1]];
+        if (!c->cache) {
+            continue;
+        }
+        etp_cell none = etp_cell_missing();
+        ETP_ROW(t, etp_cell_z("cache misses"), etp_cell_z(who->candidate),
+                count_cell(b->cache_misses, arena), count_cell(x->cache_misses, arena), none, none,
+                none, etp_cell_u64(ETP_MIN(b->blocks, x->blocks)), none);
     }
     if (!t) {
         etp_report_note(

@@ -10,19 +10,6 @@
 
 enum { DRAWERS = 600, LEAST_DRAWERS = 20 }; // operators that have one: the longest, of all answers
 
-static void roof_keys(const etp_ab *ab, const etp_ab_operator *op, etp_keys *keys)
-{
-    for (size_t i = 0; op->roofs && i < ab->n_arms; i++) {
-        uint32_t a = ab->shown[i];
-        const etp_roof_place *p = &op->roofs[a];
-        if (p->verdict != ETP_ROOF_UNKNOWN && op->rows[a]) {
-            etp_keys_add(keys, ETP_PLAIN, "roof", "%s: %s, %.0f %% of what the device can do (%s)",
-                         ab->arms[a].measured, etp_roof_verdict_name(p->verdict),
-                         100 * p->efficiency, ETP_NS(p->roof_ns));
-        }
-    }
-}
-
 // From what was measured to what explains it: times, feature, roof, and what is known without them.
 static void operator_drawer(const etp_ab *ab, const etp_ab_operator *op, const etp_ab_flow *flow,
                             etp_report *r, etp_arena *arena)
@@ -38,7 +25,15 @@ static void operator_drawer(const etp_ab *ab, const etp_ab_operator *op, const e
         etp_keys_add(keys, op->engaged.state == ETP_ENGAGED ? ETP_GOOD : ETP_PLAIN, "feature",
                      "%s%s%s", ETP_OR(word, "unknown"), etp_if(reason, ": "), ETP_OR(reason, ""));
     }
-    roof_keys(ab, op, keys);
+    for (size_t i = 0; op->roofs && i < ab->n_arms; i++) {
+        uint32_t a = ab->shown[i];
+        const etp_roof_place *p = &op->roofs[a];
+        if (p->verdict != ETP_ROOF_UNKNOWN && op->rows[a]) {
+            etp_keys_add(keys, ETP_PLAIN, "roof", "%s: %s, %.0f %% of what the device can do (%s)",
+                         ab->arms[a].measured, etp_roof_verdict_name(p->verdict),
+                         100 * p->efficiency, ETP_NS(p->roof_ns));
+        }
+    }
     etp_ab_operator_facts(ab, op, flow, r, keys, arena);
 }
 

@@ -125,34 +125,6 @@ static etp_str boost(const etp_ab_conditions *b)
     return b->boost < 0 ? ETP_STR("") : known;
 }
 
-static void settings(const etp_ab *ab, etp_report *r, etp_arena *arena)
-{
-    etp_keys *keys = etp_report_keys(r, NULL);
-    etp_strbuf text;
-    etp_strbuf_init(&text, arena);
-    setting(ab, "governor", governor, keys);
-    setting(ab, "boost", boost, keys);
-    setting(ab, "power", power, keys);
-    const char *aslr = etp_ab_fact_of(ab, "address_randomisation");
-    if (aslr) {
-        etp_keys_add(keys, ETP_PLAIN, "ASLR", "%s (%s)", aslr,
-                     strcmp(aslr, "0") == 0 ? "off: every launch has the same addresses" : "on");
-    }
-    if (ab->environment.pad[1] > 0) {
-        etp_keys_add(keys, ETP_PLAIN, "environment size",
-                     "drawn anew for each launch, %llu to %llu bytes more",
-                     (unsigned long long)ab->environment.pad[0],
-                     (unsigned long long)ab->environment.pad[1]);
-    }
-    for (size_t i = 0; i < ab->environment.n_unreadable; i++) {
-        etp_strbuf_printf(&text, "%s%.*s", etp_if(i > 0, ", "),
-                          ETP_STR_ARG(ab->environment.unreadable[i]));
-    }
-    etp_keys_add(keys, ETP_PLAIN, "not readable here", "%s",
-                 ab->environment.n_unreadable ? etp_strbuf_str(&text).ptr
-                                              : "nothing: all of it was read");
-}
-
 // One figure over the blocks, where it was read more than once.
 static void course(const etp_ab *ab, size_t column, const char *id, const char *title,
                    const char *unit, etp_report *r)
@@ -198,7 +170,30 @@ void etp_ab_environment_section(const etp_ab *ab, etp_report *r, etp_arena *aren
     etp_report_section(r, 1, "environment", "Environment");
     etp_report_section_is_folded(r);
     etp_report_section_is_detail(r);
-    settings(ab, r, arena);
+    etp_keys *keys = etp_report_keys(r, NULL);
+    etp_strbuf text;
+    etp_strbuf_init(&text, arena);
+    setting(ab, "governor", governor, keys);
+    setting(ab, "boost", boost, keys);
+    setting(ab, "power", power, keys);
+    const char *aslr = etp_ab_fact_of(ab, "address_randomisation");
+    if (aslr) {
+        etp_keys_add(keys, ETP_PLAIN, "ASLR", "%s (%s)", aslr,
+                     strcmp(aslr, "0") == 0 ? "off: every launch has the same addresses" : "on");
+    }
+    if (ab->environment.pad[1] > 0) {
+        etp_keys_add(keys, ETP_PLAIN, "environment size",
+                     "drawn anew for each launch, %llu to %llu bytes more",
+                     (unsigned long long)ab->environment.pad[0],
+                     (unsigned long long)ab->environment.pad[1]);
+    }
+    for (size_t i = 0; i < ab->environment.n_unreadable; i++) {
+        etp_strbuf_printf(&text, "%s%.*s", etp_if(i > 0, ", "),
+                          ETP_STR_ARG(ab->environment.unreadable[i]));
+    }
+    etp_keys_add(keys, ETP_PLAIN, "not readable here", "%s",
+                 ab->environment.n_unreadable ? etp_strbuf_str(&text).ptr
+                                              : "nothing: all of it was read");
     etp_medium medium = etp_report_medium(r, ETP_ON_PAGE);
     course(ab, TEMPERATURE, "temperature", "Temperature over the session", "°C", r);
     course(ab, CLOCK, "clock", "Clock over the session", "MHz", r);

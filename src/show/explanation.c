@@ -65,28 +65,6 @@ static bool find(const etp_ab *ab, const char *id, etp_explanation *out)
     return out->op && take(id, out->op->id, out->op->label, NULL, &out->op->id, 1, out);
 }
 
-// Of the ledgers what the evidence names: rows by their id, and all of a category by its name.
-static void cite(etp_explanation *e)
-{
-    for (size_t k = 0; k < e->ab->n_comparisons; k++) {
-        const etp_ledger *l = &e->ab->ledgers[k];
-        for (size_t i = 0; i < l->n; i++) {
-            const etp_ledger_row *row = &l->items[i];
-            const char *category =
-                row->category == ETP_CATEGORY_COUNT ? row->id : etp_category_name(row->category);
-            bool cited = false;
-            for (size_t n = 0; n < e->n_evidence; n++) {
-                cited = cited || strcmp(e->evidence[n], row->id) == 0 ||
-                        strcmp(e->evidence[n], category) == 0;
-            }
-            if (cited) {
-                const etp_ab_arm *of = &e->ab->arms[e->ab->comparisons[k].candidate];
-                ETP_ADD(e->ab->arena, &e->rows, ((etp_cited_row){*row, of->name, k}));
-            }
-        }
-    }
-}
-
 etp_status etp_explanation_find(const etp_ab *ab, const char *id, etp_explanation *out,
                                 etp_error *err)
 {
@@ -98,7 +76,24 @@ etp_status etp_explanation_find(const etp_ab *ab, const char *id, etp_explanatio
             "(thermal, tracer …) and %zu operators (op1 …)",
             id, ab->judged.findings.n, ab->fixes.n, ab->judged.n_causes, ab->n_operators);
     }
-    cite(out);
+    // Of the ledgers what the evidence names: rows by their id, and all of a category by its name.
+    for (size_t k = 0; k < out->ab->n_comparisons; k++) {
+        const etp_ledger *l = &out->ab->ledgers[k];
+        for (size_t i = 0; i < l->n; i++) {
+            const etp_ledger_row *row = &l->items[i];
+            const char *category =
+                row->category == ETP_CATEGORY_COUNT ? row->id : etp_category_name(row->category);
+            bool cited = false;
+            for (size_t n = 0; n < out->n_evidence; n++) {
+                cited = cited || strcmp(out->evidence[n], row->id) == 0 ||
+                        strcmp(out->evidence[n], category) == 0;
+            }
+            if (cited) {
+                const etp_ab_arm *of = &out->ab->arms[out->ab->comparisons[k].candidate];
+                ETP_ADD(out->ab->arena, &out->rows, ((etp_cited_row){*row, of->name, k}));
+            }
+        }
+    }
     return etp_arena_check(ab->arena, err, "the explanation");
 }
 
@@ -138,67 +133,6 @@ static SHAPE(k_explanation, k_explanation_rows);
 
 const etp_document k_etp_explain_document = {"etprof.explain/1", "what explain prints",
                                              &k_explanation};
-
-// The figures behind the verdict, per arm.
-// The efficiency is spelled out as its quotient, so that a reader can check it against the device.
-static void operator_roofs(const etp_explanation *c, etp_keys *keys)
-{
-    for (size_t i = 0; c->op->roofs && i < c->ab->n_arms; i++) {
-        uint32_t a = c->ab->shown[i];
-        const etp_roof_place *p = &c->op->roofs[a];
-        if (p->verdict == ETP_ROOF_UNKNOWN) {
-            etp_keys_add(keys, ETP_PLAIN, "roof", "%s: unknown, %s", c->ab->arms[a].measured,
-                         p->missing);
-            continue;
-        }
-        etp_keys_add(keys, ETP_PLAIN, "roof",
-                     "%s: %s, %s %% = %s ÷ %s; the larger of arithmetic%s%s %s and memory %s",
-                     c->ab->arms[a].measured, etp_roof_verdict_name(p->verdict),
-                     ETP_DIGITS(100 * p->efficiency, 3), ETP_NS(p->roof_ns),
-                     ETP_NS((double)c->op->ns[a]), etp_if(p->isa, " with "), ETP_OR(p->isa, ""),
-                     ETP_NS(p->compute_ns), ETP_NS(p->memory_ns));
-    }
-}
-
-// How much faster it got, against each other arm; sums of a group count as one.
-static void operator_ratios(const etp_explanation *c, etp_keys *keys)
-{
-    for (size_t k = 0; k < c->ab->n_comparisons; k++) {
-        const etp_ab_comparison *of = &c->ab->comparisons[k];
-        const char *name = c->ab->arms[of->candidate].measured;
-        const etp_ledger_row *row = etp_ab_ledger_row(c->ab, k, c->op->id);
-        if (!etp_ab_told(c->ab, k)) {
-            etp_keys_add(keys, ETP_WARN, "speedup", "%s withheld: %s", name,
-                         etp_ab_withheld_text(of->withheld));
-            continue;
-        }
-        if (!row || row->candidate_ns <= 0 || row->baseline_ns <= 0) {
-            continue;
-        }
-        double ratio = (double)row->baseline_ns / (double)row->candidate_ns;
-        // No ratio is given below what the clocks resolve, but bounds can be: the interval over the
-        // blocks where there is one, else what cutting can have done at most on either side.
-        if (!isfinite(c->op->speedup[k])) {
-            double least =
-                ratio / etp_cut_factor((double)row->candidate_ns, (double)row->truncation_ns[1]);
-            double most =
-                ratio * etp_cut_factor((double)row->baseline_ns, (double)row->truncation_ns[0]);
-            const etp_ab_clocked_time before = etp_ab_operator_time(c->ab, c->op, of->baseline),
-                                      after = etp_ab_operator_time(c->ab, c->op, of->candidate);
-            bool clock = etp_ab_below_clock(c->ab, k, c->op->speedup[k], &before, &after);
-            etp_keys_add(keys, ETP_PLAIN, "speedup", "with %s %s: anything from %s× to %s×", name,
-                         clock ? "below what the clock resolves" : "differs by block",
-                         ETP_DIGITS(isfinite(row->ratio_lo) ? row->ratio_lo : least, 3),
-                         ETP_DIGITS(isfinite(row->ratio_hi) ? row->ratio_hi : most, 3));
-        } else if (isfinite(row->ratio_lo)) {
-            etp_keys_add(keys, ETP_PLAIN, "speedup", "%s with %s",
-                         ETP_ESTIMATE(ratio, row->ratio_lo, row->ratio_hi, 3), name);
-        } else {
-            etp_keys_add(keys, ETP_PLAIN, "speedup",
-                         "%.3f× with %s (no interval: fewer than 2 blocks)", ratio, name);
-        }
-    }
-}
 
 // "26.00 µs, 0.0092 % of a recorded inference: " of an arm; "" of an emulator, whose times are
 // none.
@@ -247,7 +181,42 @@ static void operator_keys(const etp_explanation *c, etp_report *r, etp_keys *key
     const etp_ab_operator *op = c->op;
     operator_arms(c, keys);
     etp_keys_add(keys, ETP_PLAIN, "category", "%s", etp_category_name(op->category));
-    operator_ratios(c, keys);
+    // How much faster it got, against each other arm; sums of a group count as one.
+    for (size_t k = 0; k < c->ab->n_comparisons; k++) {
+        const etp_ab_comparison *of = &c->ab->comparisons[k];
+        const char *name = c->ab->arms[of->candidate].measured;
+        const etp_ledger_row *row = etp_ab_ledger_row(c->ab, k, c->op->id);
+        if (!etp_ab_told(c->ab, k)) {
+            etp_keys_add(keys, ETP_WARN, "speedup", "%s withheld: %s", name,
+                         etp_ab_withheld_text(of->withheld));
+            continue;
+        }
+        if (!row || row->candidate_ns <= 0 || row->baseline_ns <= 0) {
+            continue;
+        }
+        double ratio = (double)row->baseline_ns / (double)row->candidate_ns;
+        // No ratio is given below what the clocks resolve, but bounds can be: the interval over the
+        // blocks where there is one, else what cutting can have done at most on either side.
+        if (!isfinite(c->op->speedup[k])) {
+            double least =
+                ratio / etp_cut_factor((double)row->candidate_ns, (double)row->truncation_ns[1]);
+            double most =
+                ratio * etp_cut_factor((double)row->baseline_ns, (double)row->truncation_ns[0]);
+            const etp_ab_clocked_time before = etp_ab_operator_time(c->ab, c->op, of->baseline),
+                                      after = etp_ab_operator_time(c->ab, c->op, of->candidate);
+            bool clock = etp_ab_below_clock(c->ab, k, c->op->speedup[k], &before, &after);
+            etp_keys_add(keys, ETP_PLAIN, "speedup", "with %s %s: anything from %s× to %s×", name,
+                         clock ? "below what the clock resolves" : "differs by block",
+                         ETP_DIGITS(isfinite(row->ratio_lo) ? row->ratio_lo : least, 3),
+                         ETP_DIGITS(isfinite(row->ratio_hi) ? row->ratio_hi : most, 3));
+        } else if (isfinite(row->ratio_lo)) {
+            etp_keys_add(keys, ETP_PLAIN, "speedup", "%s with %s",
+                         ETP_ESTIMATE(ratio, row->ratio_lo, row->ratio_hi, 3), name);
+        } else {
+            etp_keys_add(keys, ETP_PLAIN, "speedup",
+                         "%.3f× with %s (no interval: fewer than 2 blocks)", ratio, name);
+        }
+    }
     etp_keys_add(keys, ETP_PLAIN, "aligned", "%s, confidence %.2f",
                  op->by_nodes ? "through the program" : "by names and order", op->confidence);
     static const char *const k_states[ETP_ENGAGEMENTS] = {"yes", "no", "unknown", "partly"};
@@ -260,28 +229,28 @@ static void operator_keys(const etp_explanation *c, etp_report *r, etp_keys *key
                      etp_if(reason, ": "), ETP_OR(reason, ""),
                      etp_if(op->engaged.evidence, "; from: "), ETP_OR(op->engaged.evidence, ""));
     }
-    operator_roofs(c, keys);
+    // The figures behind the verdict, per arm. The efficiency is spelled out as its quotient, so
+    // that a reader can check it against the device.
+    for (size_t i = 0; c->op->roofs && i < c->ab->n_arms; i++) {
+        uint32_t a = c->ab->shown[i];
+        const etp_roof_place *p = &c->op->roofs[a];
+        if (p->verdict == ETP_ROOF_UNKNOWN) {
+            etp_keys_add(keys, ETP_PLAIN, "roof", "%s: unknown, %s", c->ab->arms[a].measured,
+                         p->missing);
+            continue;
+        }
+        etp_keys_add(keys, ETP_PLAIN, "roof",
+                     "%s: %s, %s %% = %s ÷ %s; the larger of arithmetic%s%s %s and memory %s",
+                     c->ab->arms[a].measured, etp_roof_verdict_name(p->verdict),
+                     ETP_DIGITS(100 * p->efficiency, 3), ETP_NS(p->roof_ns),
+                     ETP_NS((double)c->op->ns[a]), etp_if(p->isa, " with "), ETP_OR(p->isa, ""),
+                     ETP_NS(p->compute_ns), ETP_NS(p->memory_ns));
+    }
     etp_ab_flow flow;
     if (!etp_ab_flow_of(c->ab, arena, &flow)) {
         flow = (etp_ab_flow){0};
     }
     etp_ab_operator_facts(c->ab, op, &flow, r, keys, arena);
-}
-
-// What it would bring, and what does it.
-static void fix_keys(const etp_explanation *c, etp_keys *keys, etp_arena *arena)
-{
-    const etp_ab_fix *f = c->fix;
-    const char *likely =
-        f->expected_ns == ETP_NS_UNKNOWN
-            ? ""
-            : etp_arena_printf(arena, "%s an inference expected, ", ETP_NS((double)f->expected_ns));
-    etp_keys_add(keys, ETP_PLAIN, "gain", "%sfrom %s to %s", likely, ETP_NS((double)f->lo_ns),
-                 ETP_NS((double)f->hi_ns));
-    if (f->by_command && c->ab->dir && !c->ab->bare) {
-        etp_keys_add(keys, ETP_PLAIN, "apply", "%s",
-                     etp_shell_command(arena, "etprof fix %s %s", c->ab->dir, f->id));
-    }
 }
 
 // What a fix or a finding rests on, where nothing is compared: by name, in the arm that fixes are
@@ -340,7 +309,18 @@ const etp_report *etp_explanation_report(const etp_explanation *c, etp_arena *ar
         operator_keys(c, r, keys, arena);
     }
     if (c->fix) {
-        fix_keys(c, keys, arena);
+        // What it would bring, and what does it.
+        const etp_ab_fix *f = c->fix;
+        const char *likely = f->expected_ns == ETP_NS_UNKNOWN
+                                 ? ""
+                                 : etp_arena_printf(arena, "%s an inference expected, ",
+                                                    ETP_NS((double)f->expected_ns));
+        etp_keys_add(keys, ETP_PLAIN, "gain", "%sfrom %s to %s", likely, ETP_NS((double)f->lo_ns),
+                     ETP_NS((double)f->hi_ns));
+        if (f->by_command && c->ab->dir && !c->ab->bare) {
+            etp_keys_add(keys, ETP_PLAIN, "apply", "%s",
+                         etp_shell_command(arena, "etprof fix %s %s", c->ab->dir, f->id));
+        }
     }
     if (c->formula) {
         etp_keys_add(keys, ETP_PLAIN, "formula", "%s", c->formula);

@@ -59,10 +59,10 @@ static const char *overlap(const etp_ab *ab)
     return NULL;
 }
 
-// The one whose arm is slowest; of those as slow within its interval the one that hides least,
-// because what the others hide beyond that changes nothing.
-static const etp_ab_comparison *brings_most(const etp_ab *ab)
+static void most(const etp_ab *ab, etp_screen *s, etp_arena *arena)
 {
+    // The one whose arm is slowest; of those as slow within its interval the one that hides least,
+    // because what the others hide beyond that changes nothing.
     const etp_ab_comparison *slowest = NULL, *best = NULL;
     for (size_t i = 0; i < ab->n_comparisons; i++) {
         const etp_ab_comparison *c = &ab->comparisons[i];
@@ -73,12 +73,6 @@ static const etp_ab_comparison *brings_most(const etp_ab *ab)
         bool as_slow = helps(ab, c) && c->estimate <= slowest->hi;
         best = as_slow && (!best || hidden_with(ab, c) < hidden_with(ab, best)) ? c : best;
     }
-    return best;
-}
-
-static void most(const etp_ab *ab, etp_screen *s, etp_arena *arena)
-{
-    const etp_ab_comparison *best = brings_most(ab);
     bool all = true, none = true; // all have a figure; none of them excludes that nothing changes
     uint32_t blocks = 0;
     for (size_t i = 0; i < ab->n_comparisons; i++) {

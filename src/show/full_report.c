@@ -4,19 +4,6 @@
 
 #include "show/report.h"
 
-// Of the answer, and of each later phase: the first one is the answer's own.
-static void drawers(const etp_ab *ab, etp_report *r, etp_arena *arena)
-{
-    size_t n = ETP_MAX(ab->n_phases, 1);
-    struct etp_ab_view *views = ETP_NEW_ARRAY(arena, struct etp_ab_view, n);
-    for (size_t i = 0; views && i < n; i++) {
-        views[i] = (struct etp_ab_view){.ab = i ? ab->phases[i].ab : ab,
-                                        .run = n > 1 ? ab->phases[i].name : NULL,
-                                        .scope = i ? etp_ab_phase_scope(i, arena) : NULL};
-    }
-    etp_ab_drawers(&(etp_ab_views){views, views ? n : 0}, r, arena);
-}
-
 // Every model; a session is named after its first.
 static const char *title_of(const etp_ab *ab, etp_arena *arena)
 {
@@ -29,9 +16,13 @@ static const char *title_of(const etp_ab *ab, etp_arena *arena)
     return ab->n_models > 1 && text.len ? etp_strbuf_str(&text).ptr : ab->title;
 }
 
-// What was measured on what, without the model's name above it.
-static void subtitle(const etp_ab *ab, etp_report *r)
+// One tree for all formats. Where the page tells the same otherwise (an interactive table, a
+// drawer), both stand here, each for its medium.
+const etp_report *etp_ab_report(const etp_ab *ab, etp_arena *arena)
 {
+    const etp_ab_views one = {&(struct etp_ab_view){.ab = ab}, 1};
+    etp_report *r = etp_report_create(arena, title_of(ab, arena));
+    // What was measured on what, without the model's name above it.
     if (ab->unrelated) { // before any figure
         etp_report_subtitle(r, "%s%s%s", ab->unrelated, etp_if(ab->subject, " · "),
                             etp_if(ab->subject, ab->where));
@@ -43,15 +34,6 @@ static void subtitle(const etp_ab *ab, etp_report *r)
                             ab->arms[ab->baseline].measured,
                             etp_if(ab->n_comparisons > 1, " and others"));
     }
-}
-
-// One tree for all formats. Where the page tells the same otherwise (an interactive table, a
-// drawer), both stand here, each for its medium.
-const etp_report *etp_ab_report(const etp_ab *ab, etp_arena *arena)
-{
-    const etp_ab_views one = {&(struct etp_ab_view){.ab = ab}, 1};
-    etp_report *r = etp_report_create(arena, title_of(ab, arena));
-    subtitle(ab, r);
     if (ab->n_phases > 0) {
         etp_ab_phase_cards(ab, r, arena);
     } else {
@@ -87,6 +69,14 @@ const etp_report *etp_ab_report(const etp_ab *ab, etp_arena *arena)
     }
     etp_ab_reproduce_section(ab, r, arena);
     etp_report_medium(r, ETP_ON_PAGE);
-    drawers(ab, r, arena);
+    // Of the answer, and of each later phase: the first one is the answer's own.
+    size_t n = ETP_MAX(ab->n_phases, 1);
+    struct etp_ab_view *views = ETP_NEW_ARRAY(arena, struct etp_ab_view, n);
+    for (size_t i = 0; views && i < n; i++) {
+        views[i] = (struct etp_ab_view){.ab = i ? ab->phases[i].ab : ab,
+                                        .run = n > 1 ? ab->phases[i].name : NULL,
+                                        .scope = i ? etp_ab_phase_scope(i, arena) : NULL};
+    }
+    etp_ab_drawers(&(etp_ab_views){views, views ? n : 0}, r, arena);
     return r;
 }

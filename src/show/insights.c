@@ -38,20 +38,6 @@ static bool any_compared(const etp_ab_views *v)
     return false;
 }
 
-static unsigned flags_left_out(const etp_ab_views *v)
-{
-    bool costs = false, names = false;
-    for (size_t k = 0; k < v->n; k++) {
-        for (size_t a = 0; a < v->items[k].ab->n_arms; a++) {
-            const etp_ab_arm *arm = &v->items[k].ab->arms[a];
-            costs = costs || arm->costs[ETP_COST_LOAD] != ETP_NS_UNKNOWN;
-            names = names || strcmp(arm->name, arm->measured) != 0;
-        }
-    }
-    const unsigned alone = OF_COMPARISON | (costs ? 0 : OF_COSTS);
-    return (any_compared(v) ? OF_COSTS : alone) | (names ? 0 : OF_NAMES);
-}
-
 // The first row opens the table, so that there is none without rows.
 static void add_row(views_table *t, etp_report *r, size_t view, const etp_cell *cells)
 {
@@ -59,7 +45,17 @@ static void add_row(views_table *t, etp_report *r, size_t view, const etp_cell *
         etp_column all[MAX_COLUMNS] = {
             {.key = "run", .flags = t->views->n > 1 ? 0 : ETP_COL_ABSENT}
         };
-        const unsigned absent = flags_left_out(t->views);
+        const etp_ab_views *v = t->views;
+        bool costs = false, names = false;
+        for (size_t k = 0; k < v->n; k++) {
+            for (size_t a = 0; a < v->items[k].ab->n_arms; a++) {
+                const etp_ab_arm *arm = &v->items[k].ab->arms[a];
+                costs = costs || arm->costs[ETP_COST_LOAD] != ETP_NS_UNKNOWN;
+                names = names || strcmp(arm->name, arm->measured) != 0;
+            }
+        }
+        const unsigned alone = OF_COMPARISON | (costs ? 0 : OF_COSTS);
+        const unsigned absent = (any_compared(v) ? OF_COSTS : alone) | (names ? 0 : OF_NAMES);
         for (size_t i = 0; i < t->n; i++) {
             all[i + 1] = t->columns[i];
             all[i + 1].flags |= t->columns[i].flags & absent ? ETP_COL_ABSENT : 0;
@@ -136,24 +132,6 @@ static void say_share(etp_strbuf *text, double share, double lo, double hi, cons
     }
 }
 
-// " · sampled in 4 launches, no more: …"; nothing where one was enough.
-static void say_sampling(etp_strbuf *text, const etp_ab_engagement *e)
-{
-    static const char *const k_ends[ETP_SAMPLES_ENDS] = {
-        [ETP_SAMPLES_KNOWN] = "the kernels are known for 90 % of their time",
-        [ETP_SAMPLES_BUDGET] = "the rest of the budget goes to blocks",
-        [ETP_SAMPLES_PART] = "more would take over a third of the session",
-        [ETP_SAMPLES_BOUND] = "that is the most",
-        [ETP_SAMPLES_NO_GAIN] = "more samples would not show more",
-    };
-    // The usual case needs no words.
-    bool early = e->sampling == ETP_SAMPLES_KNOWN && e->sampled == 1;
-    if (e->sampled && k_ends[e->sampling] && !early) {
-        etp_strbuf_printf(text, " · sampling ended after %u %s: %s", e->sampled,
-                          e->sampled == 1 ? "launch" : "launches", k_ends[e->sampling]);
-    }
-}
-
 // Why nothing was sampled at all, as far as the session says.
 // Each with the option that changes it, where there is one.
 static const char *unsampled(const etp_ab_engagement *e)
@@ -206,7 +184,20 @@ void etp_ab_engaged_key(const etp_ab *ab, etp_keys *keys, etp_arena *arena)
             etp_strbuf_printf(&text, " (%.1f %% of the time)", 100 * (e->time_hi - e->time_lo));
         }
     }
-    say_sampling(&text, e);
+    // " · sampled in 4 launches, no more: …"; nothing where one was enough.
+    static const char *const k_ends[ETP_SAMPLES_ENDS] = {
+        [ETP_SAMPLES_KNOWN] = "the kernels are known for 90 % of their time",
+        [ETP_SAMPLES_BUDGET] = "the rest of the budget goes to blocks",
+        [ETP_SAMPLES_PART] = "more would take over a third of the session",
+        [ETP_SAMPLES_BOUND] = "that is the most",
+        [ETP_SAMPLES_NO_GAIN] = "more samples would not show more",
+    };
+    // The usual case needs no words.
+    bool early = e->sampling == ETP_SAMPLES_KNOWN && e->sampled == 1;
+    if (e->sampled && k_ends[e->sampling] && !early) {
+        etp_strbuf_printf(&text, " · sampling ended after %u %s: %s", e->sampled,
+                          e->sampled == 1 ? "launch" : "launches", k_ends[e->sampling]);
+    }
     etp_keys_add(keys, e->off ? ETP_INFO : ETP_GOOD, "engaged", "%s", etp_strbuf_str(&text).ptr);
 }
 
@@ -329,46 +320,6 @@ const char *etp_ab_fixes_of(const etp_ab *ab, const char *id, etp_arena *arena)
     return text.len && !text.failed ? etp_strbuf_str(&text).ptr : NULL;
 }
 
-static void hot_table(const etp_ab_views *v, etp_report *r, etp_arena *arena)
-{
-    static const etp_column k_columns[] = {
-        {.key = "id", .title = "id"},
-        {.key = "operator", .title = "operator", .flags = ETP_COL_CODE},
-        {.key = "why", .title = "why"},
-        {.key = "before_ns",
-         .title = "before",
-         .kind = ETP_KIND_NS,
-         .flags = ETP_COL_MINOR | OF_COMPARISON},
-        {.key = "now_ns", .title = "now", .kind = ETP_KIND_NS},
-        {.key = "share", .title = "share", .kind = ETP_KIND_PERCENT},
-        {.key = "speedup", .title = "speedup", .kind = ETP_KIND_RATIO, .flags = OF_COMPARISON},
-        {.key = "fixes", .title = "fixes"},
-        {.key = "source", .title = "from", .flags = ETP_COL_MINOR},
-    };
-    views_table t = VIEWS_TABLE(v, k_columns, "bottlenecks", NULL);
-    for (size_t k = 0; k < v->n; k++) {
-        const etp_ab *ab = v->items[k].ab;
-        // Of the first comparison, whose candidate is the arm that runs now.
-        const etp_severity *changes = etp_ab_operator_changes(ab, 0, arena);
-        for (size_t i = 0; i < ab->bottlenecks.n; i++) {
-            const etp_ab_bottleneck *hot = &ab->bottlenecks.items[i];
-            const etp_ab_operator *op = &ab->operators[hot->op];
-            bool compared = ab->n_comparisons > 0;
-            const etp_severity change = changes ? changes[hot->op] : ETP_PLAIN;
-            const char *source =
-                op->source_file ? etp_arena_printf(arena, "%s:%u", op->source_file, op->source_line)
-                                : NULL;
-            ADD_ROW(&t, r, k, etp_cell_z(op->id), etp_cell_z(op->label),
-                    etp_cell_z(etp_bottleneck_kind_name(hot->kind)),
-                    compared ? etp_cell_ns(op->ns[ab->baseline]) : etp_cell_missing(),
-                    etp_cell_ns(op->ns[ab->bottleneck_arm]), etp_cell_double(hot->share),
-                    compared ? etp_cell_judged(etp_cell_double(op->speedup[0]), change)
-                             : etp_cell_missing(),
-                    etp_cell_z(etp_ab_fixes_of(ab, op->id, arena)), etp_cell_z(source));
-        }
-    }
-}
-
 // The longest operator, and its share of an inference; NAN: there is none.
 static double longest_share(const etp_ab *ab, uint32_t *out_longest)
 {
@@ -477,7 +428,42 @@ void etp_ab_hot_section(const etp_ab_views *v, etp_report *r, etp_arena *arena)
                     "kernels first, then operators that only move or convert data, then those with "
                     "a smaller speedup than the whole.",
                     100 * ETP_BOTTLENECK_SHARE);
-    hot_table(v, r, arena);
+    static const etp_column k_columns[] = {
+        {.key = "id", .title = "id"},
+        {.key = "operator", .title = "operator", .flags = ETP_COL_CODE},
+        {.key = "why", .title = "why"},
+        {.key = "before_ns",
+         .title = "before",
+         .kind = ETP_KIND_NS,
+         .flags = ETP_COL_MINOR | OF_COMPARISON},
+        {.key = "now_ns", .title = "now", .kind = ETP_KIND_NS},
+        {.key = "share", .title = "share", .kind = ETP_KIND_PERCENT},
+        {.key = "speedup", .title = "speedup", .kind = ETP_KIND_RATIO, .flags = OF_COMPARISON},
+        {.key = "fixes", .title = "fixes"},
+        {.key = "source", .title = "from", .flags = ETP_COL_MINOR},
+    };
+    views_table t = VIEWS_TABLE(v, k_columns, "bottlenecks", NULL);
+    for (size_t k = 0; k < v->n; k++) {
+        const etp_ab *ab = v->items[k].ab;
+        // Of the first comparison, whose candidate is the arm that runs now.
+        const etp_severity *changes = etp_ab_operator_changes(ab, 0, arena);
+        for (size_t i = 0; i < ab->bottlenecks.n; i++) {
+            const etp_ab_bottleneck *hot = &ab->bottlenecks.items[i];
+            const etp_ab_operator *op = &ab->operators[hot->op];
+            bool compared = ab->n_comparisons > 0;
+            const etp_severity change = changes ? changes[hot->op] : ETP_PLAIN;
+            const char *source =
+                op->source_file ? etp_arena_printf(arena, "%s:%u", op->source_file, op->source_line)
+                                : NULL;
+            ADD_ROW(&t, r, k, etp_cell_z(op->id), etp_cell_z(op->label),
+                    etp_cell_z(etp_bottleneck_kind_name(hot->kind)),
+                    compared ? etp_cell_ns(op->ns[ab->baseline]) : etp_cell_missing(),
+                    etp_cell_ns(op->ns[ab->bottleneck_arm]), etp_cell_double(hot->share),
+                    compared ? etp_cell_judged(etp_cell_double(op->speedup[0]), change)
+                             : etp_cell_missing(),
+                    etp_cell_z(etp_ab_fixes_of(ab, op->id, arena)), etp_cell_z(source));
+        }
+    }
     for (size_t k = 0; k < v->n; k++) {
         if (!v->items[k].ab->emulated) {
             hot_notes(v, k, r, arena);
@@ -562,11 +548,30 @@ static void split_table(const etp_ab_views *v, etp_report *r, etp_arena *arena)
     }
 }
 
-// The kernels outside delegates of the arm that runs now, by name: what the partitioner left
-// behind.
-// Summed by name: one kernel that is called for each layer is one thing to mend.
-static void portable_table(const etp_ab_views *v, etp_report *r, etp_arena *arena)
+void etp_ab_split_section(const etp_ab_views *v, etp_report *r, etp_arena *arena)
 {
+    bool any = false, emulated = false;
+    for (size_t k = 0; k < v->n; k++) {
+        const etp_ab *ab = v->items[k].ab;
+        emulated = emulated || ab->emulated;
+        for (size_t a = 0; a < ab->n_arms; a++) {
+            any = any || ab->arms[a].profile;
+        }
+    }
+    if (!any) {
+        return;
+    }
+    etp_report_section(r, 1, "delegation-section", "Portable against delegated");
+    etp_report_section_is_folded(r);
+    etp_report_section_is_detail(r);
+    etp_report_text(r,
+                    "Means of one traced inference, over the executions around each launch's "
+                    "median; delegated, portable, around operators and rest add up to it.%s",
+                    etp_if(emulated, " Times of an emulator say nothing about speed."));
+    split_table(v, r, arena);
+    // The kernels outside delegates of the arm that runs now, by name: what the partitioner left
+    // behind.
+    // Summed by name: one kernel that is called for each layer is one thing to mend.
     static const etp_column k_columns[] = {
         {.key = "kernel", .title = "kernel outside delegates", .flags = ETP_COL_CODE   },
         {.key = "calls",  .title = "calls",                    .kind = ETP_KIND_INT    },
@@ -590,30 +595,6 @@ static void portable_table(const etp_ab_views *v, etp_report *r, etp_arena *aren
                             prefix(v, k, arena), n - MOST);
         }
     }
-}
-
-void etp_ab_split_section(const etp_ab_views *v, etp_report *r, etp_arena *arena)
-{
-    bool any = false, emulated = false;
-    for (size_t k = 0; k < v->n; k++) {
-        const etp_ab *ab = v->items[k].ab;
-        emulated = emulated || ab->emulated;
-        for (size_t a = 0; a < ab->n_arms; a++) {
-            any = any || ab->arms[a].profile;
-        }
-    }
-    if (!any) {
-        return;
-    }
-    etp_report_section(r, 1, "delegation-section", "Portable against delegated");
-    etp_report_section_is_folded(r);
-    etp_report_section_is_detail(r);
-    etp_report_text(r,
-                    "Means of one traced inference, over the executions around each launch's "
-                    "median; delegated, portable, around operators and rest add up to it.%s",
-                    etp_if(emulated, " Times of an emulator say nothing about speed."));
-    split_table(v, r, arena);
-    portable_table(v, r, arena);
 }
 
 // ---- kernels ----
@@ -673,25 +654,6 @@ static double group_speedup(const etp_ab *ab, const etp_ab_kernels *g)
                : gained_part(ab, ab->bottleneck_arm, g->before_time, g->now_time);
 }
 
-static void kernel_rows(views_table *t, size_t view, etp_report *r, etp_arena *arena)
-{
-    const etp_ab *ab = t->views->items[view].ab;
-    etp_ab_kernels *groups = NULL;
-    size_t n = etp_ab_kernel_groups(ab, arena, &groups);
-    for (size_t i = 0; i < n; i++) {
-        const etp_ab_kernels *g = &groups[i];
-        // The names are what an emulated run is for; its times would mislead.
-        bool timed = !ab->emulated;
-        etp_cell engaged = etp_cell_z(etp_ab_engaged_word(g->state));
-        ADD_ROW(t, r, view, etp_cell_z(change_text(ab, g, arena)), etp_cell_u64(g->operators),
-                etp_cell_if(timed && g->before.len, etp_cell_ns(g->before_time.ns)),
-                etp_cell_if(timed && g->now.len, etp_cell_ns(g->now_time.ns)),
-                etp_cell_double(group_speedup(ab, g)),
-                g->state == ETP_ENGAGED ? etp_cell_judged(engaged, ETP_GOOD) : engaged,
-                etp_cell_z(etp_reason_text(g->reason)));
-    }
-}
-
 // By names, which is what every recording has; samples tell more where a session took them.
 void etp_ab_kernel_section(const etp_ab_views *v, etp_report *r, etp_arena *arena)
 {
@@ -717,7 +679,21 @@ void etp_ab_kernel_section(const etp_ab_views *v, etp_report *r, etp_arena *aren
     bool silent = false, sampled = false;
     const char *why = NULL;
     for (size_t k = 0; k < v->n; k++) {
-        kernel_rows(&t, k, r, arena);
+        const etp_ab *ab = t.views->items[k].ab;
+        etp_ab_kernels *groups = NULL;
+        size_t n = etp_ab_kernel_groups(ab, arena, &groups);
+        for (size_t i = 0; i < n; i++) {
+            const etp_ab_kernels *g = &groups[i];
+            // The names are what an emulated run is for; its times would mislead.
+            bool timed = !ab->emulated;
+            etp_cell engaged = etp_cell_z(etp_ab_engaged_word(g->state));
+            ADD_ROW(&t, r, k, etp_cell_z(change_text(ab, g, arena)), etp_cell_u64(g->operators),
+                    etp_cell_if(timed && g->before.len, etp_cell_ns(g->before_time.ns)),
+                    etp_cell_if(timed && g->now.len, etp_cell_ns(g->now_time.ns)),
+                    etp_cell_double(group_speedup(ab, g)),
+                    g->state == ETP_ENGAGED ? etp_cell_judged(engaged, ETP_GOOD) : engaged,
+                    etp_cell_z(etp_reason_text(g->reason)));
+        }
         const etp_ab_engagement *e = &v->items[k].ab->engagement;
         silent = silent || e->unknown;
         sampled = sampled || e->sampled;

@@ -48,50 +48,6 @@ static void count_text(uint64_t n, const char *of, char buf[static 48])
     }
 }
 
-static void fact_keys(const etp_ab_operator *op, etp_keys *keys, etp_arena *arena)
-{
-    const etp_op_facts *f = op->facts ? &op->facts->op : NULL;
-    if (!f) {
-        return;
-    }
-    if (f->n_inputs || f->n_outputs) {
-        etp_keys_add(keys, ETP_PLAIN, "shapes", "%s → %s",
-                     shapes_text(f, f->inputs, f->n_inputs, arena),
-                     shapes_text(f, f->outputs, f->n_outputs, arena));
-    }
-    if (f->work.known) {
-        bool weights = f->weight_bytes != ETP_BYTES_UNKNOWN && f->weight_bytes > 0;
-        char macs[48] = "", ops[48] = "";
-        count_text(f->work.macs, "MACs", macs);
-        count_text(f->work.ops, "operations", ops);
-        etp_keys_add(keys, ETP_PLAIN, "work", "%s%s%s moved%s%s%s", macs, ops,
-                     ETP_BYTES(f->work.bytes), etp_if(weights, ", of them weights "),
-                     weights ? ETP_BYTES(f->weight_bytes) : "",
-                     etp_if(f->work.bound, " (at most)"));
-    }
-}
-
-// The frames of a stack that are the model's own, with their lines of code, innermost first.
-static void source_keys(const etp_ab_operator *op, etp_report *r, etp_keys *keys)
-{
-    if (!op->source_file) {
-        return;
-    }
-    etp_keys_add(keys, ETP_PLAIN, "source", "%s:%u %s", op->source_file, op->source_line,
-                 ETP_OR(op->module, ""));
-    if (op->facts && op->facts->has_source && op->facts->source.stack.len) {
-        // The innermost frames are at the end: a stack that is too long loses its beginning, up to
-        // a whole line.
-        enum { MOST = 1200 };
-        etp_str s = op->facts->source.stack;
-        size_t from = ETP_LESS(s.len, MOST);
-        while (from > 0 && from < s.len && s.ptr[from - 1] != '\n') {
-            from++;
-        }
-        etp_report_code(r, "Where the model says it", (etp_str){s.ptr + from, s.len - from});
-    }
-}
-
 // "AVX2 kernel": without its operator, where that is the one of the drawer, and its place, which
 // the table of kernels has; "" where none was seen.
 static const char *kernel_title(const etp_kernels *k, const etp_kernel_op *seen,
@@ -106,8 +62,28 @@ static const char *kernel_title(const etp_kernels *k, const etp_kernel_op *seen,
                : etp_arena_printf(arena, "%s of %.*s", kernel->kind, ETP_STR_ARG(kernel->of));
 }
 
-static void kernel_keys(const etp_ab *ab, const etp_ab_operator *op, etp_keys *keys,
-                        etp_arena *arena)
+static void neighbour_keys(const etp_ab *ab, const etp_ab_flow *flow, uint32_t op, etp_keys *keys,
+                           etp_arena *arena)
+{
+    etp_strbuf from, to;
+    etp_strbuf_init(&from, arena);
+    etp_strbuf_init(&to, arena);
+    for (size_t i = 0; i < flow->n; i++) {
+        const etp_ab_edge *e = &flow->items[i];
+        if (e->to == op) {
+            etp_strbuf_printf(&from, "%s%s", etp_if(from.len, ", "), ab->operators[e->from].id);
+        } else if (e->from == op) {
+            etp_strbuf_printf(&to, "%s%s", etp_if(to.len, ", "), ab->operators[e->to].id);
+        }
+    }
+    if (from.len || to.len) {
+        etp_keys_add(keys, ETP_PLAIN, "graph", "%s → this → %s", from.len ? from.ptr : "input",
+                     to.len ? to.ptr : "output");
+    }
+}
+
+void etp_ab_operator_facts(const etp_ab *ab, const etp_ab_operator *op, const etp_ab_flow *flow,
+                           etp_report *r, etp_keys *keys, etp_arena *arena)
 {
     for (size_t i = 0; i < ab->n_arms; i++) {
         uint32_t a = ab->shown[i];
@@ -135,33 +111,40 @@ static void kernel_keys(const etp_ab *ab, const etp_ab_operator *op, etp_keys *k
                      ab->arms[a].measured, seen->samples, etp_if(seen->samples != 1, "s"),
                      etp_strbuf_str(&text).ptr, etp_if(title[0], "; most in "), title);
     }
-}
-
-static void neighbour_keys(const etp_ab *ab, const etp_ab_flow *flow, uint32_t op, etp_keys *keys,
-                           etp_arena *arena)
-{
-    etp_strbuf from, to;
-    etp_strbuf_init(&from, arena);
-    etp_strbuf_init(&to, arena);
-    for (size_t i = 0; i < flow->n; i++) {
-        const etp_ab_edge *e = &flow->items[i];
-        if (e->to == op) {
-            etp_strbuf_printf(&from, "%s%s", etp_if(from.len, ", "), ab->operators[e->from].id);
-        } else if (e->from == op) {
-            etp_strbuf_printf(&to, "%s%s", etp_if(to.len, ", "), ab->operators[e->to].id);
+    const etp_op_facts *f = op->facts ? &op->facts->op : NULL;
+    if (f) {
+        if (f->n_inputs || f->n_outputs) {
+            etp_keys_add(keys, ETP_PLAIN, "shapes", "%s → %s",
+                         shapes_text(f, f->inputs, f->n_inputs, arena),
+                         shapes_text(f, f->outputs, f->n_outputs, arena));
+        }
+        if (f->work.known) {
+            bool weights = f->weight_bytes != ETP_BYTES_UNKNOWN && f->weight_bytes > 0;
+            char macs[48] = "", ops[48] = "";
+            count_text(f->work.macs, "MACs", macs);
+            count_text(f->work.ops, "operations", ops);
+            etp_keys_add(keys, ETP_PLAIN, "work", "%s%s%s moved%s%s%s", macs, ops,
+                         ETP_BYTES(f->work.bytes), etp_if(weights, ", of them weights "),
+                         weights ? ETP_BYTES(f->weight_bytes) : "",
+                         etp_if(f->work.bound, " (at most)"));
         }
     }
-    if (from.len || to.len) {
-        etp_keys_add(keys, ETP_PLAIN, "graph", "%s → this → %s", from.len ? from.ptr : "input",
-                     to.len ? to.ptr : "output");
-    }
-}
-
-void etp_ab_operator_facts(const etp_ab *ab, const etp_ab_operator *op, const etp_ab_flow *flow,
-                           etp_report *r, etp_keys *keys, etp_arena *arena)
-{
-    kernel_keys(ab, op, keys, arena);
-    fact_keys(op, keys, arena);
     neighbour_keys(ab, flow, (uint32_t)(op - ab->operators), keys, arena);
-    source_keys(op, r, keys);
+    // The frames of a stack that are the model's own, with their lines of code, innermost first.
+    if (!op->source_file) {
+        return;
+    }
+    etp_keys_add(keys, ETP_PLAIN, "source", "%s:%u %s", op->source_file, op->source_line,
+                 ETP_OR(op->module, ""));
+    if (op->facts && op->facts->has_source && op->facts->source.stack.len) {
+        // The innermost frames are at the end: a stack that is too long loses its beginning, up to
+        // a whole line.
+        enum { MOST = 1200 };
+        etp_str s = op->facts->source.stack;
+        size_t from = ETP_LESS(s.len, MOST);
+        while (from > 0 && from < s.len && s.ptr[from - 1] != '\n') {
+            from++;
+        }
+        etp_report_code(r, "Where the model says it", (etp_str){s.ptr + from, s.len - from});
+    }
 }

@@ -68,16 +68,6 @@ static const char *no_fix(const etp_ab *ab)
                                 : "No known fix applies to the recorded operators.";
 }
 
-static void own_actions(const etp_ab *ab, etp_report *r, etp_arena *arena)
-{
-    for (size_t i = paying(ab, 0); i < ab->fixes.n; i = paying(ab, i + 1)) {
-        action(ab, &ab->fixes.items[i], NULL, r, arena);
-    }
-    if (paying(ab, 0) == ab->fixes.n) {
-        etp_report_no_action(r, "%s", no_fix(ab));
-    }
-}
-
 // Of each phase the first, then of each the second: their gains are of different times.
 static void actions(const etp_ab *ab, etp_report *r, etp_arena *arena)
 {
@@ -130,27 +120,6 @@ static double share_of(const etp_ab *ab, const etp_ab_fix *f)
     return isfinite(most) && whole > 0 ? most / whole : 0;
 }
 
-// What several answers want is said once, of the one where it is worth most.
-static size_t without_twins(choice *all, size_t n)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < n; i++) {
-        size_t k = 0;
-        // The same kind and recipe is the same thing to do; the list is sorted, so the first is the
-        // one that is worth most.
-        while (k < kept && (all[k].fix->kind != all[i].fix->kind ||
-                            strcmp(all[k].fix->recipe, all[i].fix->recipe) != 0)) {
-            k++;
-        }
-        if (k < kept) {
-            all[k].others += all[k].view != all[i].view;
-        } else {
-            all[kept++] = all[i];
-        }
-    }
-    return kept;
-}
-
 void etp_ab_page_actions(const etp_ab_views *v, etp_report *r, etp_arena *arena)
 {
     enum { MOST = 12 };
@@ -175,7 +144,23 @@ void etp_ab_page_actions(const etp_ab_views *v, etp_report *r, etp_arena *arena)
         }
     }
     qsort(all, n, sizeof *all, by_share);
-    n = without_twins(all, n);
+    // What several answers want is said once, of the one where it is worth most.
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t k = 0;
+        // The same kind and recipe is the same thing to do; the list is sorted, so the first is the
+        // one that is worth most.
+        while (k < kept && (all[k].fix->kind != all[i].fix->kind ||
+                            strcmp(all[k].fix->recipe, all[i].fix->recipe) != 0)) {
+            k++;
+        }
+        if (k < kept) {
+            all[k].others += all[k].view != all[i].view;
+        } else {
+            all[kept++] = all[i];
+        }
+    }
+    n = kept;
     for (size_t i = 0; i < n && i < MOST; i++) {
         const struct etp_ab_view *view = all[i].view;
         const char *of = all[i].others ? etp_arena_printf(arena, "%s, and %zu more want it",
@@ -201,37 +186,6 @@ static int64_t outside_ns(const etp_ab *ab, uint32_t arm)
         rest -= ns == ETP_NS_UNKNOWN ? 0 : ns;
     }
     return rest == ETP_NS_UNKNOWN || rest < 0 ? 0 : rest;
-}
-
-static void category_rows(const etp_ab *ab, bool ratios, uint32_t candidate, etp_table *t, size_t n)
-{
-    // One row more than categories: what lies outside operators, so that the column adds up.
-    for (size_t k = 0; k <= ab->n_categories; k++) {
-        const etp_ab_category *c = k < ab->n_categories ? &ab->categories[k] : NULL;
-        etp_cell cells[PAGE_COLUMNS] = {
-            c ? etp_cell_colored(etp_cell_z(etp_category_name(c->category)),
-                                 etp_ab_category_color(c->category))
-              : etp_cell_colored(etp_cell_z("Outside operators"), 8)};
-        size_t at = 1;
-        for (size_t a = 0; a < ab->n_arms; a++) {
-            uint32_t arm = ab->shown[a];
-            double whole = etp_known_ns(ab->arms[arm].traced_ns);
-            int64_t ns = c ? c->ns[arm] : outside_ns(ab, arm);
-            cells[at++] = etp_cell_ns(ns);
-            cells[at++] = etp_cell_double(c ? c->share[arm] : (double)ns / whole);
-        }
-        for (size_t i = 0; i < ab->n_comparisons && ratios; i++) {
-            cells[at++] = c ? etp_cell_gain(c->speedup[i], c->lo[i], c->hi[i]) : etp_cell_missing();
-        }
-        if (ratios && ab->n_comparisons == 1) {
-            cells[at++] = c ? etp_cell_double(c->lo[0]) : etp_cell_missing();
-            cells[at++] = c ? etp_cell_double(c->hi[0]) : etp_cell_missing();
-        }
-        if (!ab->emulated) {
-            cells[at++] = c ? etp_cell_double(c->ceiling[candidate]) : etp_cell_missing();
-        }
-        etp_table_add_row(t, cells, n);
-    }
 }
 
 // The table is what the picture's colours mean, with their figures.
@@ -277,7 +231,33 @@ static void categories(const etp_ab *ab, etp_report *r)
     }
     etp_ab_fold_recorded(ab, r);
     etp_table *t = etp_report_table(r, "categories-page", NULL, columns, n);
-    category_rows(ab, ratios, ab->bottleneck_arm, t, n);
+    // One row more than categories: what lies outside operators, so that the column adds up.
+    for (size_t k = 0; k <= ab->n_categories; k++) {
+        const etp_ab_category *c = k < ab->n_categories ? &ab->categories[k] : NULL;
+        etp_cell cells[PAGE_COLUMNS] = {
+            c ? etp_cell_colored(etp_cell_z(etp_category_name(c->category)),
+                                 etp_ab_category_color(c->category))
+              : etp_cell_colored(etp_cell_z("Outside operators"), 8)};
+        size_t at = 1;
+        for (size_t a = 0; a < ab->n_arms; a++) {
+            uint32_t arm = ab->shown[a];
+            double whole = etp_known_ns(ab->arms[arm].traced_ns);
+            int64_t ns = c ? c->ns[arm] : outside_ns(ab, arm);
+            cells[at++] = etp_cell_ns(ns);
+            cells[at++] = etp_cell_double(c ? c->share[arm] : (double)ns / whole);
+        }
+        for (size_t i = 0; i < ab->n_comparisons && ratios; i++) {
+            cells[at++] = c ? etp_cell_gain(c->speedup[i], c->lo[i], c->hi[i]) : etp_cell_missing();
+        }
+        if (ratios && ab->n_comparisons == 1) {
+            cells[at++] = c ? etp_cell_double(c->lo[0]) : etp_cell_missing();
+            cells[at++] = c ? etp_cell_double(c->hi[0]) : etp_cell_missing();
+        }
+        if (!ab->emulated) {
+            cells[at++] = c ? etp_cell_double(c->ceiling[ab->bottleneck_arm]) : etp_cell_missing();
+        }
+        etp_table_add_row(t, cells, n);
+    }
 }
 
 // ---- operators ----
@@ -392,9 +372,41 @@ static void operators(const etp_ab *ab, etp_report *r, etp_arena *arena)
 
 // ---- steps ----
 
-// The waterfall, and of the ledger what is no operator: those have their table.
-static void steps(const etp_ab *ab, etp_report *r)
+void etp_ab_page_first(const etp_ab *ab, etp_report *r, etp_arena *arena)
 {
+    // The first screen has the actions of all phases; a phase within its tab has its own.
+    if (ab->n_phases > 1 && !etp_report_in_part(r)) {
+        actions(ab, r, arena);
+    } else {
+        for (size_t i = paying(ab, 0); i < ab->fixes.n; i = paying(ab, i + 1)) {
+            action(ab, &ab->fixes.items[i], NULL, r, arena);
+        }
+        if (paying(ab, 0) == ab->fixes.n) {
+            etp_report_no_action(r, "%s", no_fix(ab));
+        }
+    }
+    categories(ab, r);
+}
+
+// From the most asked to the least: every operator, what if, the pictures, the steps, and within
+// these what other formats have as sections.
+void etp_ab_page_more(const etp_ab *ab, const char *whatif, etp_report *r, etp_arena *arena)
+{
+    const etp_ab_views one = {&(struct etp_ab_view){.ab = ab}, 1};
+    // Ten columns beside the arms', when every one of them is there.
+    if (ab->n_operators && ab->n_arms + 10 <= PAGE_COLUMNS) {
+        operators(ab, r, arena);
+    } else {
+        etp_ab_operator_section(ab, r);
+    }
+    etp_ab_whatif_section(ab, whatif, r, arena);
+    etp_ab_spans_section(ab, r, arena);
+    etp_ab_flow flow;
+    if (etp_ab_flow_of(ab, arena, &flow)) {
+        etp_ab_graph_section(ab, &flow, r);
+    }
+    etp_ab_roofline_section(ab, r);
+    // The waterfall, and of the ledger what is no operator: those have their table.
     static const etp_column k_columns[] = {
         {.key = "label", .title = "beside operators"},
         {.key = "baseline_ns", .title = "before", .kind = ETP_KIND_NS},
@@ -427,38 +439,6 @@ static void steps(const etp_ab *ab, etp_report *r)
                 etp_cell_ns(l->candidate_ns), etp_ab_delta_cell(ab, k, l->delta_ns));
         etp_table_row_is_total(t);
     }
-}
-
-void etp_ab_page_first(const etp_ab *ab, etp_report *r, etp_arena *arena)
-{
-    // The first screen has the actions of all phases; a phase within its tab has its own.
-    if (ab->n_phases > 1 && !etp_report_in_part(r)) {
-        actions(ab, r, arena);
-    } else {
-        own_actions(ab, r, arena);
-    }
-    categories(ab, r);
-}
-
-// From the most asked to the least: every operator, what if, the pictures, the steps, and within
-// these what other formats have as sections.
-void etp_ab_page_more(const etp_ab *ab, const char *whatif, etp_report *r, etp_arena *arena)
-{
-    const etp_ab_views one = {&(struct etp_ab_view){.ab = ab}, 1};
-    // Ten columns beside the arms', when every one of them is there.
-    if (ab->n_operators && ab->n_arms + 10 <= PAGE_COLUMNS) {
-        operators(ab, r, arena);
-    } else {
-        etp_ab_operator_section(ab, r);
-    }
-    etp_ab_whatif_section(ab, whatif, r, arena);
-    etp_ab_spans_section(ab, r, arena);
-    etp_ab_flow flow;
-    if (etp_ab_flow_of(ab, arena, &flow)) {
-        etp_ab_graph_section(ab, &flow, r);
-    }
-    etp_ab_roofline_section(ab, r);
-    steps(ab, r);
     etp_report_inner(r, ab->n_comparisons > 0);
     etp_ab_split_section(&one, r, arena);
     etp_ab_delegation_chart(ab, r);

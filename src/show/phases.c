@@ -45,19 +45,6 @@ static void phase_row(const etp_ab_phase *p, size_t at, etp_table *t, size_t n, 
     etp_table_add_row(t, cells, n);
 }
 
-// A ratio of sums, without an interval: the phases it is made of were not paired with each other.
-static void first_token_row(const etp_ab *ab, const etp_ab_comparison *c, uint64_t prompt,
-                            etp_table *t)
-{
-    int64_t from = etp_ab_first_token(ab, prompt, c->baseline);
-    int64_t to = etp_ab_first_token(ab, prompt, c->candidate);
-    bool known = from != ETP_NS_UNKNOWN && to != ETP_NS_UNKNOWN && to > 0;
-    ETP_ROW(t, etp_cell_u64(prompt), etp_cell_z(ab->arms[c->candidate].measured),
-            etp_cell_z(ab->arms[c->baseline].measured), etp_cell_ns(from), etp_cell_ns(to),
-            etp_cell_double(known && c->withheld == ETP_WITHHELD_NOT ? (double)from / (double)to
-                                                                     : (double)NAN));
-}
-
 static void first_token_table(const etp_ab *ab, etp_report *r)
 {
     static const etp_column k_columns[] = {
@@ -78,7 +65,18 @@ static void first_token_table(const etp_ab *ab, etp_report *r)
         k_columns, sizeof k_columns / sizeof *k_columns);
     for (size_t i = 0; i < n; i++) {
         for (size_t k = 0; k < ab->n_comparisons; k++) {
-            first_token_row(ab, &ab->comparisons[k], prompts[i], t);
+            // A ratio of sums, without an interval: the phases it is made of were not paired with
+            // each other.
+            const etp_ab_comparison *c = &ab->comparisons[k];
+            const uint64_t prompt = prompts[i];
+            int64_t from = etp_ab_first_token(ab, prompt, c->baseline);
+            int64_t to = etp_ab_first_token(ab, prompt, c->candidate);
+            bool known = from != ETP_NS_UNKNOWN && to != ETP_NS_UNKNOWN && to > 0;
+            ETP_ROW(t, etp_cell_u64(prompt), etp_cell_z(ab->arms[c->candidate].measured),
+                    etp_cell_z(ab->arms[c->baseline].measured), etp_cell_ns(from), etp_cell_ns(to),
+                    etp_cell_double(known && c->withheld == ETP_WITHHELD_NOT
+                                        ? (double)from / (double)to
+                                        : (double)NAN));
         }
     }
 }

@@ -198,9 +198,26 @@ static void price_of(const etp_ab *ab, size_t *n, etp_report *r, etp_arena *aren
     }
 }
 
-// What the rows mean, and why some are not known.
-static void notes(const etp_ab *ab, etp_report *r)
+const etp_report *etp_ab_price_report(const etp_ab *ab, etp_arena *arena)
 {
+    etp_report *r = etp_report_create(arena, ab->title);
+    etp_report_subtitle(r, "what it costs%s", etp_if(ab->emulated, " (emulated)"));
+    const bool phases = ab->n_phases > 1;
+    size_t n = 0, holders = 0, stages = 0, loads = 0;
+    for (size_t p = 0; p == 0 || p < ab->n_phases; p++) {
+        const etp_ab *one = phases ? ab->phases[p].ab : ab;
+        const char *id =
+            phases ? etp_arena_printf(arena, "price-section-%zu", p + 1) : "price-section";
+        etp_report_section(r, 1, id, phases ? ab->phases[p].name : "Price");
+        price_of(one, &n, r, arena);
+        etp_ab_memory_tables(one, &holders, &stages, r, arena);
+        etp_ab_plan_pictures(one, r, arena);
+        etp_ab_loading_tables(one, &loads, r, arena);
+    }
+    if (!phases) {
+        etp_ab_load_fix_section(ab, r);
+    }
+    // What the rows mean, and why some are not known.
     uint64_t cached = 0; // most that an arm could not drop from the page cache
     bool cold = false, pages = false, foreign = false;
     for (size_t i = 0; i < ab->n_arms; i++) {
@@ -234,28 +251,6 @@ static void notes(const etp_ab *ab, etp_report *r)
             "the system its peak memory: who holds the memory, the parts of loading and "
             "a load with a cold page cache are known of etprof's own runner alone.");
     }
-}
-
-const etp_report *etp_ab_price_report(const etp_ab *ab, etp_arena *arena)
-{
-    etp_report *r = etp_report_create(arena, ab->title);
-    etp_report_subtitle(r, "what it costs%s", etp_if(ab->emulated, " (emulated)"));
-    const bool phases = ab->n_phases > 1;
-    size_t n = 0, holders = 0, stages = 0, loads = 0;
-    for (size_t p = 0; p == 0 || p < ab->n_phases; p++) {
-        const etp_ab *one = phases ? ab->phases[p].ab : ab;
-        const char *id =
-            phases ? etp_arena_printf(arena, "price-section-%zu", p + 1) : "price-section";
-        etp_report_section(r, 1, id, phases ? ab->phases[p].name : "Price");
-        price_of(one, &n, r, arena);
-        etp_ab_memory_tables(one, &holders, &stages, r, arena);
-        etp_ab_plan_pictures(one, r, arena);
-        etp_ab_loading_tables(one, &loads, r, arena);
-    }
-    if (!phases) {
-        etp_ab_load_fix_section(ab, r);
-    }
-    notes(ab, r);
     return r;
 }
 
@@ -302,31 +297,6 @@ static void states_table(const etp_ab *ab, bool page, etp_report *r, etp_arena *
     }
 }
 
-static void observer_table(const etp_ab *ab, etp_report *r)
-{
-    static const etp_column k_columns[] = {
-        {.key = "arm",       .title = "arm",                .flags = ETP_COL_CODE },
-        {.key = "cold",      .title = "first ÷ steady",    .kind = ETP_KIND_RATIO},
-        {.key = "cold_lo",   .title = "from",               .kind = ETP_KIND_RATIO},
-        {.key = "cold_hi",   .title = "to",                 .kind = ETP_KIND_RATIO},
-        {.key = "traced",    .title = "traced ÷ untraced", .kind = ETP_KIND_RATIO},
-        {.key = "traced_lo", .title = "from",               .kind = ETP_KIND_RATIO},
-        {.key = "traced_hi", .title = "to",                 .kind = ETP_KIND_RATIO},
-    };
-    etp_table *t = etp_report_table(r, "observer", "Each arm against itself", k_columns, 7);
-    for (size_t k = 0; k < ab->n_arms; k++) {
-        const etp_ab_arm *a = &ab->arms[ab->shown[k]];
-        const etp_paired *c = &a->cold, *o = &a->tracing_overhead;
-        double none = (double)NAN;
-        ETP_ROW(
-            t, etp_cell_called(a->name, a->measured),
-            etp_cell_double(c->blocks ? c->estimate : none),
-            etp_cell_double(c->blocks ? c->lo : none), etp_cell_double(c->blocks ? c->hi : none),
-            etp_cell_double(o->blocks ? o->estimate : none),
-            etp_cell_double(o->blocks ? o->lo : none), etp_cell_double(o->blocks ? o->hi : none));
-    }
-}
-
 void etp_ab_states_section(const etp_ab *ab, etp_report *r, etp_arena *arena)
 {
     bool any = false;
@@ -351,7 +321,27 @@ void etp_ab_states_section(const etp_ab *ab, etp_report *r, etp_arena *arena)
         states_table(ab, true, r, arena);
     }
     etp_report_medium(r, medium);
-    observer_table(ab, r);
+    static const etp_column k_columns[] = {
+        {.key = "arm",       .title = "arm",                .flags = ETP_COL_CODE },
+        {.key = "cold",      .title = "first ÷ steady",    .kind = ETP_KIND_RATIO},
+        {.key = "cold_lo",   .title = "from",               .kind = ETP_KIND_RATIO},
+        {.key = "cold_hi",   .title = "to",                 .kind = ETP_KIND_RATIO},
+        {.key = "traced",    .title = "traced ÷ untraced", .kind = ETP_KIND_RATIO},
+        {.key = "traced_lo", .title = "from",               .kind = ETP_KIND_RATIO},
+        {.key = "traced_hi", .title = "to",                 .kind = ETP_KIND_RATIO},
+    };
+    etp_table *t = etp_report_table(r, "observer", "Each arm against itself", k_columns, 7);
+    for (size_t k = 0; k < ab->n_arms; k++) {
+        const etp_ab_arm *a = &ab->arms[ab->shown[k]];
+        const etp_paired *c = &a->cold, *o = &a->tracing_overhead;
+        double none = (double)NAN;
+        ETP_ROW(
+            t, etp_cell_called(a->name, a->measured),
+            etp_cell_double(c->blocks ? c->estimate : none),
+            etp_cell_double(c->blocks ? c->lo : none), etp_cell_double(c->blocks ? c->hi : none),
+            etp_cell_double(o->blocks ? o->estimate : none),
+            etp_cell_double(o->blocks ? o->lo : none), etp_cell_double(o->blocks ? o->hi : none));
+    }
     size_t tables = 0, stages = 0;
     if (ab->n_comparisons <= TABLES_OF_MEMORY) {
         etp_ab_memory_tables(ab, &tables, &stages, r, arena);

@@ -63,33 +63,6 @@ static void add_names(const etp_ab *ab, const etp_ab_operator *op, size_t count,
     }
 }
 
-static size_t changed_section(const etp_ab *ab, etp_report *r, etp_arena *arena)
-{
-    size_t same = 0;
-    etp_report_section(r, 1, "changed", "Operators that changed with the level");
-    etp_keys *keys = etp_report_keys(r, NULL);
-    for (size_t i = 0; i < ab->n_operators; i++) {
-        const etp_ab_operator *op = &ab->operators[i];
-        if (!differs(ab, op)) {
-            same++;
-            continue;
-        }
-        size_t count = 0;
-        bool first = true;
-        for (size_t k = 0; k < ab->n_operators; k++) {
-            bool equal = same_names(ab, op, &ab->operators[k]);
-            count += equal;
-            // A set of names that an earlier operator had is shown with that one, and counted
-            // there.
-            first = first && !(equal && k < i);
-        }
-        if (first) {
-            add_names(ab, op, count, keys, arena);
-        }
-    }
-    return same;
-}
-
 static void name_table(const etp_ab *ab, etp_report *r)
 {
     if (ab->n_arms > MAX_ARMS) {
@@ -127,7 +100,28 @@ const etp_report *etp_ab_proof_report(const etp_ab *ab, etp_arena *arena)
     etp_report_subtitle(r, "what ran where%s", etp_if(ab->emulated, " (emulated: no times)"));
     etp_report_section(r, 1, "proof", "Proof per arm");
     etp_ab_proof_keys(ab, etp_report_keys(r, NULL), arena);
-    size_t same = changed_section(ab, r, arena);
+    size_t same = 0;
+    etp_report_section(r, 1, "changed", "Operators that changed with the level");
+    etp_keys *keys = etp_report_keys(r, NULL);
+    for (size_t i = 0; i < ab->n_operators; i++) {
+        const etp_ab_operator *op = &ab->operators[i];
+        if (!differs(ab, op)) {
+            same++;
+            continue;
+        }
+        size_t count = 0;
+        bool first = true;
+        for (size_t k = 0; k < ab->n_operators; k++) {
+            bool equal = same_names(ab, op, &ab->operators[k]);
+            count += equal;
+            // A set of names that an earlier operator had is shown with that one, and counted
+            // there.
+            first = first && !(equal && k < i);
+        }
+        if (first) {
+            add_names(ab, op, count, keys, arena);
+        }
+    }
     etp_report_text(r, "%zu other operators have the same name in every arm.", same);
     etp_report_section(r, 1, "names-section", "Every operator");
     etp_report_section_is_detail(r);

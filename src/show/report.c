@@ -126,27 +126,6 @@ void etp_ab_headline_cards(const struct etp_ab_view *view, etp_report *r, etp_ar
     }
 }
 
-static void end_facts(const etp_ab *ab, etp_report *r)
-{
-    if (ab->blocks_before_extend > 0) {
-        etp_report_fact(
-            r, "extended",
-            "after %u blocks whose result had been seen: intervals widened by 1 + 1.5/blocks",
-            ab->blocks_before_extend);
-    }
-    if (ab->neighbours && ab->n_comparisons > 0) {
-        etp_report_fact(r, "virtual machine",
-                        "the load of its neighbours is not visible: the speedup's interval is "
-                        "widened by 1 + 1.5/blocks");
-    }
-    if (etp_ab_is_unfinished(ab)) {
-        etp_report_fact(r, "state", "%s", etp_run_state_name(ab->state));
-    }
-    if (ab->emulated) {
-        etp_report_fact(r, "times", "of an emulator; they say nothing about speed");
-    }
-}
-
 void etp_ab_facts(const etp_ab *ab, etp_report *r, etp_arena *arena)
 {
     etp_report_fact(r, "grade", "%s: %s", ab->judged.grade, ab->judged.grade_reason);
@@ -173,7 +152,23 @@ void etp_ab_facts(const etp_ab *ab, etp_report *r, etp_arena *arena)
                         "intervals widened by 1 + 1.5/blocks for it",
                         ETP_DIGITS(100 * ab->precision, 3), k_ends[ab->stopped]);
     }
-    end_facts(ab, r);
+    if (ab->blocks_before_extend > 0) {
+        etp_report_fact(
+            r, "extended",
+            "after %u blocks whose result had been seen: intervals widened by 1 + 1.5/blocks",
+            ab->blocks_before_extend);
+    }
+    if (ab->neighbours && ab->n_comparisons > 0) {
+        etp_report_fact(r, "virtual machine",
+                        "the load of its neighbours is not visible: the speedup's interval is "
+                        "widened by 1 + 1.5/blocks");
+    }
+    if (etp_ab_is_unfinished(ab)) {
+        etp_report_fact(r, "state", "%s", etp_run_state_name(ab->state));
+    }
+    if (ab->emulated) {
+        etp_report_fact(r, "times", "of an emulator; they say nothing about speed");
+    }
 }
 
 // Of the tracer's row.

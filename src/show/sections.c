@@ -316,38 +316,6 @@ void etp_ab_ledger_section(const etp_ab *ab, etp_report *r)
 
 // ---- operators ----
 
-// Where the roofs are from, or how to get some: only where the work is known that they are for.
-// Three cases: no roofs at all, none for this arm's level and threads, or those that were used.
-static void roofs_note(const etp_ab *ab, etp_report *r)
-{
-    bool known = false, placed = false;
-    for (size_t i = 0; i < ab->n_operators; i++) {
-        const etp_ab_operator *op = &ab->operators[i];
-        known = known || (op->facts && op->facts->op.work.known);
-        placed = placed || (op->roofs && op->roofs[ab->bottleneck_arm].verdict != ETP_ROOF_UNKNOWN);
-    }
-    if (!known || ab->emulated) {
-        return;
-    }
-    const etp_ab_arm *arm = &ab->arms[ab->bottleneck_arm];
-    if (!ab->roofs) {
-        etp_report_note(
-            r, ETP_PLAIN,
-            ab->bare ? "roofs: none; measure the device with 'etprof roofs --format json' and "
-                       "name the file with --roofs-file"
-                     : "roofs: none; 'etprof roofs' measures them for the next session");
-    } else if (!placed) {
-        etp_report_note(r, ETP_WARN,
-                        "roofs: none for %s with %u threads at level %s; 'etprof roofs --threads' "
-                        "measures more",
-                        arm->measured, ETP_MAX(arm->threads, 1),
-                        ETP_OR(arm->level_name, "(not recorded)"));
-    } else {
-        etp_report_note(r, ETP_PLAIN, "roofs: of %s, %s%s", etp_ab_roofs_device(ab), arm->measured,
-                        etp_if(!arm->threads, "; its thread count is unknown, 1 is assumed"));
-    }
-}
-
 // Beside names of experiments that say what did not run: who reads the CSV reads no finding.
 static size_t add_levels(const etp_ab *ab, etp_column *columns)
 {
@@ -453,7 +421,34 @@ void etp_ab_operator_section(const etp_ab *ab, etp_report *r)
                         short_ones, etp_if(short_ones != 1, "s"));
     }
     etp_ab_short_note(ab, r);
-    roofs_note(ab, r);
+    // Where the roofs are from, or how to get some: only where the work is known that they are for.
+    // Three cases: no roofs at all, none for this arm's level and threads, or those that were used.
+    bool known = false, placed = false;
+    for (size_t i = 0; i < ab->n_operators; i++) {
+        const etp_ab_operator *op = &ab->operators[i];
+        known = known || (op->facts && op->facts->op.work.known);
+        placed = placed || (op->roofs && op->roofs[ab->bottleneck_arm].verdict != ETP_ROOF_UNKNOWN);
+    }
+    if (!known || ab->emulated) {
+        return;
+    }
+    const etp_ab_arm *arm = &ab->arms[ab->bottleneck_arm];
+    if (!ab->roofs) {
+        etp_report_note(
+            r, ETP_PLAIN,
+            ab->bare ? "roofs: none; measure the device with 'etprof roofs --format json' and "
+                       "name the file with --roofs-file"
+                     : "roofs: none; 'etprof roofs' measures them for the next session");
+    } else if (!placed) {
+        etp_report_note(r, ETP_WARN,
+                        "roofs: none for %s with %u threads at level %s; 'etprof roofs --threads' "
+                        "measures more",
+                        arm->measured, ETP_MAX(arm->threads, 1),
+                        ETP_OR(arm->level_name, "(not recorded)"));
+    } else {
+        etp_report_note(r, ETP_PLAIN, "roofs: of %s, %s%s", etp_ab_roofs_device(ab), arm->measured,
+                        etp_if(!arm->threads, "; its thread count is unknown, 1 is assumed"));
+    }
 }
 
 // ---- raw blocks ----
@@ -542,22 +537,6 @@ static void arms_of_page(const etp_ab *ab, bool times, etp_report *r)
            "of the launches' medians.");
 }
 
-// The headline, a picture or a table above has the times of the arms; else the table of the arms.
-static void latency_of_page(const etp_ab *ab, bool times_above, etp_report *r)
-{
-    enum { DRAWN = 32 };
-    // The headline has a bar for each of two arms: what it draws is drawn there alone.
-    bool drawn = ab->n_arms == 2 && ab->n_comparisons == 1 && !ab->comparisons[0].withheld &&
-                 !ab->emulated && ab->arms[0].median_ns != ETP_NS_UNKNOWN &&
-                 ab->arms[1].median_ns != ETP_NS_UNKNOWN;
-    bool headline = times_above || drawn;
-    if (!headline && !(ab->n_arms > 2 && etp_ab_pictures_first(ab, r))) {
-        etp_ab_latency_chart(&(etp_ab_views){&(struct etp_ab_view){.ab = ab}, 1}, r);
-    }
-    arms_of_page(ab, !headline && ab->n_arms > DRAWN, r);
-    spread_chart(ab, r);
-}
-
 void etp_ab_blocks_section(const etp_ab *ab, bool times_above, etp_report *r)
 {
     etp_report_section(r, 1, "latency-section", "Latency");
@@ -573,7 +552,19 @@ void etp_ab_blocks_section(const etp_ab *ab, bool times_above, etp_report *r)
     }
     etp_report_medium(r, ETP_ON_PAGE);
     if (medium != ETP_OFF_PAGE) {
-        latency_of_page(ab, times_above, r);
+        // The headline, a picture or a table above has the times of the arms; else the table of the
+        // arms.
+        enum { DRAWN = 32 };
+        // The headline has a bar for each of two arms: what it draws is drawn there alone.
+        bool drawn = ab->n_arms == 2 && ab->n_comparisons == 1 && !ab->comparisons[0].withheld &&
+                     !ab->emulated && ab->arms[0].median_ns != ETP_NS_UNKNOWN &&
+                     ab->arms[1].median_ns != ETP_NS_UNKNOWN;
+        bool headline = times_above || drawn;
+        if (!headline && !(ab->n_arms > 2 && etp_ab_pictures_first(ab, r))) {
+            etp_ab_latency_chart(&(etp_ab_views){&(struct etp_ab_view){.ab = ab}, 1}, r);
+        }
+        arms_of_page(ab, !headline && ab->n_arms > DRAWN, r);
+        spread_chart(ab, r);
     }
     etp_report_medium(r, medium);
     if (ab->n_blocks == 0 || ab->emulated) {
@@ -638,22 +629,6 @@ static void proof_table(const etp_ab *ab, etp_report *r)
     }
 }
 
-// "memory_bytes 25276502016" is "memory 25.3 GB".
-// Keys are those of the manifest; people get them without underscores, and sizes with a unit.
-static void device_fact(const etp_detail *f, etp_keys *keys, etp_arena *arena)
-{
-    const etp_str end = ETP_STR("_bytes");
-    uint64_t bytes;
-    size_t n = strlen(f->key);
-    bool is_size = n > end.len && strcmp(f->key + n - end.len, end.ptr) == 0 &&
-                   etp_parse_u64(etp_str_from(f->value), &bytes);
-    char *key = etp_arena_printf(arena, "%.*s", (int)(is_size ? n - end.len : n), f->key);
-    for (char *c = key; c && *c; c++) {
-        *c = *c == '_' ? ' ' : *c;
-    }
-    etp_keys_add(keys, ETP_PLAIN, ETP_OR(key, f->key), "%s", is_size ? ETP_BYTES(bytes) : f->value);
-}
-
 void etp_ab_evidence_section(const etp_ab *ab, etp_report *r)
 {
     bool proof = false;
@@ -685,6 +660,19 @@ void etp_ab_evidence_section(const etp_ab *ab, etp_report *r)
     }
     etp_keys *keys = etp_report_keys(r, "Device");
     for (size_t i = 0; i < ab->n_device; i++) {
-        device_fact(&ab->device[i], keys, ab->arena);
+        // "memory_bytes 25276502016" is "memory 25.3 GB". Keys are those of the manifest; people
+        // get them without underscores, and sizes with a unit.
+        const etp_detail *f = &ab->device[i];
+        const etp_str end = ETP_STR("_bytes");
+        uint64_t bytes;
+        size_t n = strlen(f->key);
+        bool is_size = n > end.len && strcmp(f->key + n - end.len, end.ptr) == 0 &&
+                       etp_parse_u64(etp_str_from(f->value), &bytes);
+        char *key = etp_arena_printf(ab->arena, "%.*s", (int)(is_size ? n - end.len : n), f->key);
+        for (char *c = key; c && *c; c++) {
+            *c = *c == '_' ? ' ' : *c;
+        }
+        etp_keys_add(keys, ETP_PLAIN, ETP_OR(key, f->key), "%s",
+                     is_size ? ETP_BYTES(bytes) : f->value);
     }
 }

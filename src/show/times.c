@@ -13,22 +13,6 @@
 enum { STEPS = 24, RANGE_CHARS = 2 * ETP_NUMBER_CHARS + 8, BLOCKS = 512, RUNS = 1 << 20 };
 #define DRAWN_SHARE 0.0005 // of an inference: shorter operators have no picture of their runs
 
-// Mean of an operator in each recording of an arm; how many have any.
-// A recording is of one launch, and each block has one traced launch of an arm: means of recordings
-// are values by block.
-static size_t block_means(const etp_ab *ab, const etp_ab_operator *op, uint32_t arm, double *means,
-                          size_t cap)
-{
-    const etp_profile *p = ab->arms[arm].profile;
-    size_t n = 0;
-    for (size_t d = 0; p && d < p->n_dumps && n < cap; d++) {
-        if (p->per_dump_executions[d]) {
-            means[n++] = (double)etp_ab_recorded_ns(op, arm, d) / (double)p->per_dump_executions[d];
-        }
-    }
-    return n;
-}
-
 // "630.7 to 735.7 µs", "639.0 µs to 1.202 ms"
 static const char *range_text(double lo, double hi, const char *between, char buf[RANGE_CHARS])
 {
@@ -104,7 +88,17 @@ static void arm_key(const etp_ab *ab, const etp_ab_operator *op, uint32_t a, con
     double means[BLOCKS];
     char interval[RANGE_CHARS + 4] = "", half[RANGE_CHARS + 48] = "", buf[RANGE_CHARS],
                                 all[RANGE_CHARS];
-    size_t n = block_means(ab, op, a, means, BLOCKS);
+    // Mean of an operator in each recording of an arm; how many have any. A recording is of one
+    // launch, and each block has one traced launch of an arm: means of recordings are values by
+    // block.
+    const size_t cap = BLOCKS;
+    const etp_profile *p = ab->arms[a].profile;
+    size_t n = 0;
+    for (size_t d = 0; p && d < p->n_dumps && n < cap; d++) {
+        if (p->per_dump_executions[d]) {
+            means[n++] = (double)etp_ab_recorded_ns(op, a, d) / (double)p->per_dump_executions[d];
+        }
+    }
     if (n >= 2) {
         etp_interval ci = etp_mean_interval(means, n, ETP_CONFIDENCE);
         if (isfinite(ci.lo) && isfinite(ci.hi)) {
@@ -129,29 +123,6 @@ static void arm_key(const etp_ab *ab, const etp_ab_operator *op, uint32_t a, con
     etp_keys_add(keys, ETP_PLAIN, ab->arms[a].measured, "%s%s · %s%s%s%.*s",
                  ETP_NS((double)op->ns[a]), interval, half, all, etp_if(renamed, " · as "),
                  renamed ? (int)op->names[a].len : 0, op->names[a].ptr);
-}
-
-static void arm_keys(const etp_ab *ab, const etp_ab_operator *op, etp_keys *keys, etp_arena *arena)
-{
-    runs *all = ETP_NEW_ARRAY(arena, runs, ab->n_arms);
-    double largest = 0;
-    for (size_t i = 0; all && i < ab->n_arms; i++) {
-        uint32_t a = ab->shown[i];
-        all[i] = runs_of(ab, op, a, arena);
-        double whole = (double)ab->arms[a].traced_ns;
-        largest = op->rows[a] && whole > 0 ? fmax(largest, (double)op->ns[a] / whole) : largest;
-    }
-    frame f = all ? frame_of(all, ab->n_arms) : (frame){0};
-    bool drawn = f.hi > f.lo && largest >= DRAWN_SHARE;
-    for (size_t i = 0; all && i < ab->n_arms; i++) {
-        uint32_t a = ab->shown[i];
-        if (op->rows[a]) {
-            arm_key(ab, op, a, &all[i], keys);
-            if (drawn && all[i].n >= 8) {
-                draw(keys, &all[i], &f);
-            }
-        }
-    }
 }
 
 // ---- what was saved ----
@@ -197,7 +168,25 @@ static void change_key(const etp_ab *ab, const etp_ab_operator *op, size_t k, et
 
 void etp_ab_time_keys(const etp_ab *ab, const etp_ab_operator *op, etp_keys *keys, etp_arena *arena)
 {
-    arm_keys(ab, op, keys, arena);
+    runs *all = ETP_NEW_ARRAY(arena, runs, ab->n_arms);
+    double largest = 0;
+    for (size_t i = 0; all && i < ab->n_arms; i++) {
+        uint32_t a = ab->shown[i];
+        all[i] = runs_of(ab, op, a, arena);
+        double whole = (double)ab->arms[a].traced_ns;
+        largest = op->rows[a] && whole > 0 ? fmax(largest, (double)op->ns[a] / whole) : largest;
+    }
+    frame f = all ? frame_of(all, ab->n_arms) : (frame){0};
+    bool drawn = f.hi > f.lo && largest >= DRAWN_SHARE;
+    for (size_t i = 0; all && i < ab->n_arms; i++) {
+        uint32_t a = ab->shown[i];
+        if (op->rows[a]) {
+            arm_key(ab, op, a, &all[i], keys);
+            if (drawn && all[i].n >= 8) {
+                draw(keys, &all[i], &f);
+            }
+        }
+    }
     for (size_t k = 0; k < ab->n_comparisons; k++) {
         if (etp_ab_told(ab, k)) {
             change_key(ab, op, k, keys);

@@ -83,19 +83,15 @@ static double interval_factor(size_t n, etp_arena *arena)
     return (ci.hi - ci.lo) / 2 / sqrt(ss / (double)(n - 1) / (double)n);
 }
 
-static bool worth_it(const etp_ab *ab, const etp_ab_operator *op, uint32_t arm)
-{
-    const etp_profile *p = ab->arms[arm].profile;
-    return op->rows[arm] && (double)total_ns(op, arm) >= LEAST_SHARE * (double)p->execute_total_ns;
-}
-
 static void operators(const etp_ab *ab, uint32_t arm, bool compared, page_data *out,
                       etp_arena *arena)
 {
     out->operators = ETP_NEW_ARRAY(arena, page_operator, ab->n_operators);
     for (size_t i = 0; out->operators && i < ab->n_operators; i++) {
         const etp_ab_operator *op = &ab->operators[ab->by_time[i]];
-        if (!worth_it(ab, op, arm)) {
+        const etp_profile *p = ab->arms[arm].profile;
+        if (!(op->rows[arm] &&
+              (double)total_ns(op, arm) >= LEAST_SHARE * (double)p->execute_total_ns)) {
             continue;
         }
         page_operator *o = &out->operators[out->n_operators++];

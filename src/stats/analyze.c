@@ -106,34 +106,6 @@ static etp_launch_stats one_launch(work *w, const row *rows, size_t n)
     return out;
 }
 
-static void find_launches(work *w)
-{
-    size_t n_launches = 0, n_traced = 0, longest = 0, start = 0;
-    for (size_t i = 1; i <= w->n_rows; i++) {
-        if (i == w->n_rows || !same_launch(&w->rows[i].sample, &w->rows[start].sample)) {
-            *(w->rows[start].sample.use == ETP_SAMPLE_TRACED ? &n_traced : &n_launches) += 1;
-            longest = ETP_MAX(i - start, longest);
-            start = i;
-        }
-    }
-    w->ln = etp_arena_alloc_raw(w->arena, longest, sizeof *w->ln);
-    w->scratch = etp_arena_alloc_raw(w->arena, longest, 2 * sizeof *w->scratch);
-    w->kept = etp_arena_alloc_raw(w->arena, longest, sizeof *w->kept);
-    w->out->launches = ETP_NEW_ARRAY(w->arena, etp_launch_stats, n_launches);
-    w->out->traced = ETP_NEW_ARRAY(w->arena, etp_launch_stats, n_traced);
-    start = 0;
-    for (size_t i = 1; i <= w->n_rows; i++) {
-        if (i == w->n_rows || !same_launch(&w->rows[i].sample, &w->rows[start].sample)) {
-            etp_launch_stats *l = w->rows[start].sample.use == ETP_SAMPLE_TRACED
-                                      ? &w->out->traced[w->out->n_traced++]
-                                      : &w->out->launches[w->out->n_launches++];
-            *l = one_launch(w, w->rows + start, i - start);
-            l->first = start;
-            start = i;
-        }
-    }
-}
-
 // Mean value of the launches [from, to) of one arm and use; NAN when there is none.
 static double block_value(const etp_launch_stats *l, size_t from, size_t to, uint32_t arm,
                           bool control)
@@ -461,15 +433,6 @@ void etp_stats_take_control(etp_stats *part, const etp_stats *whole)
     }
 }
 
-static void judge_control(etp_stats *out)
-{
-    etp_interval ln = etp_mean_interval(out->control_ln, out->control_blocks, out->confidence);
-    out->control = (etp_interval){exp(ln.estimate), exp(ln.lo), exp(ln.hi)};
-    out->noise_floor = (ln.hi - ln.lo) / 2;
-    // Excluding 1 alone happens to 5 % of sound sessions, by a difference that does not matter.
-    out->control_differs = ln.lo > log1p(out->margin) || ln.hi < -log1p(out->margin);
-}
-
 static etp_status analyze(const etp_sample *samples, size_t n_samples, uint32_t n_arms,
                           const etp_stats_options *options, etp_arena *arena, etp_stats *out,
                           etp_error *err)
@@ -494,11 +457,38 @@ static etp_status analyze(const etp_sample *samples, size_t n_samples, uint32_t 
     if (!any) {
         return etp_fail(err, ETP_UNKNOWN, "there is no timed iteration");
     }
-    find_launches(&w);
+    size_t n_launches = 0, n_traced = 0, longest = 0, start = 0;
+    for (size_t i = 1; i <= w.n_rows; i++) {
+        if (i == w.n_rows || !same_launch(&w.rows[i].sample, &w.rows[start].sample)) {
+            *(w.rows[start].sample.use == ETP_SAMPLE_TRACED ? &n_traced : &n_launches) += 1;
+            longest = ETP_MAX(i - start, longest);
+            start = i;
+        }
+    }
+    w.ln = etp_arena_alloc_raw(w.arena, longest, sizeof *w.ln);
+    w.scratch = etp_arena_alloc_raw(w.arena, longest, 2 * sizeof *w.scratch);
+    w.kept = etp_arena_alloc_raw(w.arena, longest, sizeof *w.kept);
+    w.out->launches = ETP_NEW_ARRAY(w.arena, etp_launch_stats, n_launches);
+    w.out->traced = ETP_NEW_ARRAY(w.arena, etp_launch_stats, n_traced);
+    start = 0;
+    for (size_t i = 1; i <= w.n_rows; i++) {
+        if (i == w.n_rows || !same_launch(&w.rows[i].sample, &w.rows[start].sample)) {
+            etp_launch_stats *l = w.rows[start].sample.use == ETP_SAMPLE_TRACED
+                                      ? &w.out->traced[w.out->n_traced++]
+                                      : &w.out->launches[w.out->n_launches++];
+            *l = one_launch(&w, w.rows + start, i - start);
+            l->first = start;
+            start = i;
+        }
+    }
     find_blocks(&w);
     sum_up_arms(out, options->waited);
     find_quantiles(&w);
-    judge_control(out);
+    etp_interval ln = etp_mean_interval(out->control_ln, out->control_blocks, out->confidence);
+    out->control = (etp_interval){exp(ln.estimate), exp(ln.lo), exp(ln.hi)};
+    out->noise_floor = (ln.hi - ln.lo) / 2;
+    // Excluding 1 alone happens to 5 % of sound sessions, by a difference that does not matter.
+    out->control_differs = ln.lo > log1p(out->margin) || ln.hi < -log1p(out->margin);
     find_drift(&w);
     compare_arms(&w);
     etp_noise_by_cpu(out, ETP_NEW_ARRAY(arena, double, out->n_blocks_seen + 1), options);

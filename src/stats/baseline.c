@@ -2,22 +2,14 @@
 // Which of several arms the others are compared with.
 #include "stats/internal.h"
 
-static bool find_named(const etp_arm_name *arms, size_t n, etp_str name, uint32_t *out)
+static etp_status by_request(const etp_arm_name *arms, size_t n, etp_str name, const char *origin,
+                             uint32_t *out, etp_error *err)
 {
     for (size_t i = 0; i < n; i++) {
         if (etp_str_eq(arms[i].name, name)) {
             *out = (uint32_t)i;
-            return true;
+            return ETP_OK;
         }
-    }
-    return false;
-}
-
-static etp_status by_request(const etp_arm_name *arms, size_t n, etp_str name, const char *origin,
-                             uint32_t *out, etp_error *err)
-{
-    if (find_named(arms, n, name, out)) {
-        return ETP_OK;
     }
     return etp_fail(err, ETP_USAGE, "%s: no arm is named '%.*s'; the first is '%.*s'", origin,
                     ETP_STR_ARG(name), ETP_STR_ARG(arms[0].name));

@@ -154,29 +154,6 @@ static void take_tracer(double *x, const etp_shape_launch *l, size_t n, double *
     }
 }
 
-// Variance between launches of either kind: one may be noisier, or one arm may have more of it (the
-// control), so they are compared kind by kind.
-static void find_scatter(const double *x, const etp_shape_launch *l, size_t n, etp_stats_arm *arm)
-{
-    double sum = 0;
-    size_t kinds = 0;
-    for (int traced = 0; traced < 2; traced++) {
-        etp_moments m = {0};
-        for (size_t i = 0; i < n; i++) {
-            if (l[i].traced == (traced == 1)) {
-                etp_moments_add(&m, x[i]);
-            }
-        }
-        if (m.n >= ETP_MIN_BLOCKS) {
-            arm->kind_var[traced] = etp_moments_variance(&m);
-            arm->kind_df[traced] = (double)(m.n - 1);
-            sum += arm->kind_var[traced];
-            kinds++;
-        }
-    }
-    arm->scatter_ln = kinds > 0 && sum > 0 ? sqrt(sum / (double)kinds) : (double)NAN;
-}
-
 void etp_find_flags(const etp_flag_input *in, etp_arena *arena, etp_stats_arm *arm)
 {
     size_t k = in->k, n = in->n_launches;
@@ -208,7 +185,25 @@ void etp_find_flags(const etp_flag_input *in, etp_arena *arena, etp_stats_arm *a
         }
         take_tracer(rest, in->launches, n, scratch); // traced launches come later in their block
     }
-    find_scatter(rest, in->launches, n, arm);
+    // Variance between launches of either kind: one may be noisier, or one arm may have more of it
+    // (the control), so they are compared kind by kind.
+    double sum = 0;
+    size_t kinds = 0;
+    for (int traced = 0; traced < 2; traced++) {
+        etp_moments m = {0};
+        for (size_t i = 0; i < n; i++) {
+            if (in->launches[i].traced == (traced == 1)) {
+                etp_moments_add(&m, rest[i]);
+            }
+        }
+        if (m.n >= ETP_MIN_BLOCKS) {
+            arm->kind_var[traced] = etp_moments_variance(&m);
+            arm->kind_df[traced] = (double)(m.n - 1);
+            sum += arm->kind_var[traced];
+            kinds++;
+        }
+    }
+    arm->scatter_ln = kinds > 0 && sum > 0 ? sqrt(sum / (double)kinds) : (double)NAN;
     unsigned shape = launch_flags(rest, n, log1p(in->margin) / 2, scratch);
     if (shape & ETP_FLAG_DRIFT) { // the step is no scatter
         arm->scatter_ln = (double)NAN;

@@ -15,22 +15,16 @@ static bool smaller_p(const void *ctx, uint32_t a, uint32_t b)
     return p[a] < p[b] || (p[a] == p[b] && a < b);
 }
 
-// ORDER sorts P, unknown ones last; how many are known. No q is known yet.
-static size_t sort_known(const double *p, size_t n, uint32_t *order, double *out_q)
+void etp_benjamini_hochberg(const double *p, size_t n, uint32_t *scratch, double *out_q)
 {
+    // SCRATCH sorts P, unknown ones last; how many are known. No q is known yet.
     size_t known = 0;
     for (size_t i = 0; i < n; i++) {
-        order[i] = (uint32_t)i;
+        scratch[i] = (uint32_t)i;
         known += isnan(p[i]) == 0;
         out_q[i] = (double)NAN;
     }
-    etp_sort_order(order, n, smaller_p, p);
-    return known;
-}
-
-void etp_benjamini_hochberg(const double *p, size_t n, uint32_t *scratch, double *out_q)
-{
-    size_t known = sort_known(p, n, scratch, out_q);
+    etp_sort_order(scratch, n, smaller_p, p);
     // q of rank i is the least p_j · n / j over j ≥ i
     double least = 1;
     for (size_t i = known; i-- > 0;) {

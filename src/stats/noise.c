@@ -9,23 +9,18 @@
 #define COUNTED 20   // one of so many kept iterations has a CPU time, or the launch's is not known
 #define SAME_REACH 3 // margins that the A/A control may reach beside "same"
 
-// What a reading of the CPU time adds to it, more than the runner knows: some hundred ns, by those
-// that say more than the clock. Of an iteration that was interrupted nobody can tell.
-static double reading_of(const etp_sample *const *kept, size_t n, double *scratch)
-{
-    size_t k = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (kept[i]->cpu_ns > kept[i]->duration_ns) {
-            scratch[k++] = (double)(kept[i]->cpu_ns - kept[i]->duration_ns);
-        }
-    }
-    return k > 0 ? etp_median(scratch, k) : 0;
-}
-
 void etp_noise_of_launch(const etp_sample *const *kept, size_t n, double *scratch,
                          etp_launch_stats *out)
 {
-    const double reading = reading_of(kept, n, scratch);
+    // What a reading of the CPU time adds to it, more than the runner knows: some hundred ns, by
+    // those that say more than the clock. Of an iteration that was interrupted nobody can tell.
+    size_t j = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (kept[i]->cpu_ns > kept[i]->duration_ns) {
+            scratch[j++] = (double)(kept[i]->cpu_ns - kept[i]->duration_ns);
+        }
+    }
+    const double reading = j > 0 ? etp_median(scratch, j) : 0;
     double wall = 0, ran = 0;
     out->cpu_ln = out->waited = (double)NAN;
     for (size_t i = 0; i < n; i++) {

@@ -103,18 +103,6 @@ static sums count_sums(const uint32_t *ranks, size_t n, size_t m, etp_arena *scr
     return out;
 }
 
-// Two-sided: all sums at least as far from the mean as the one seen.
-static double sums_p(const sums *d, uint64_t seen, double mean)
-{
-    double distance = fabs((double)seen - mean), hits = 0;
-    for (size_t s = 0; s <= d->top; s++) {
-        if (fabs((double)s - mean) >= distance) {
-            hits += d->ways[s];
-        }
-    }
-    return fmin(1, hits / d->total);
-}
-
 // Largest c for which the c smallest and c largest of all differences may be cut off: the interval
 // then keeps CONFIDENCE. From the distribution of U without ties.
 static uint64_t cut_of(size_t n_a, size_t n_b, double confidence, etp_arena *scratch)
@@ -194,30 +182,6 @@ static double nth_difference(const pairs *d, uint64_t k)
     return of_key(lo);
 }
 
-// ALL: the n_a values of the one, then the n_b of the other; ORDER sorts them.
-static void find_shift(const double *all, const uint32_t *order, size_t n_a, size_t n_b,
-                       double confidence, etp_arena *scratch, etp_unpaired *out)
-{
-    uint64_t n = (uint64_t)n_a * n_b;
-    double *sorted = etp_arena_alloc_raw(scratch, n_a + n_b, sizeof *sorted);
-    for (size_t i = 0, of_a = 0, of_b = n_a; i < n_a + n_b; i++) {
-        sorted[order[i] < n_a ? of_a++ : of_b++] = all[order[i]];
-    }
-    const pairs d = {sorted, sorted + n_a, n_a, n_b};
-    double above = (double)(n - pairs_up_to(&d, 0)), below = (double)pairs_up_to(&d, -DBL_TRUE_MIN);
-    out->cliffs_delta = (above - below) / (double)n;
-    out->shift = nth_difference(&d, n / 2);
-    if (n % 2 == 0) {
-        out->shift = (nth_difference(&d, n / 2 - 1) + out->shift) / 2;
-    }
-    uint64_t cut = cut_of(n_a, n_b, confidence, scratch);
-    out->lo = out->hi = (double)NAN;
-    if (cut > 0) {
-        out->lo = nth_difference(&d, cut - 1);
-        out->hi = nth_difference(&d, n - cut);
-    }
-}
-
 etp_unpaired etp_unpaired_of(const double *a, size_t n_a, const double *b, size_t n_b,
                              double confidence, etp_arena *scratch)
 {
@@ -243,14 +207,40 @@ etp_unpaired etp_unpaired_of(const double *a, size_t n_a, const double *b, size_
     out.exact = n <= SUM_EXACT_MAX;
     if (out.exact) {
         sums d = count_sums(ranks, n, m, scratch);
-        out.p = sums_p(&d, seen, mean);
+        // Two-sided: all sums at least as far from the mean as the one seen.
+        double distance = fabs((double)seen - mean), hits = 0;
+        for (size_t s = 0; s <= d.top; s++) {
+            if (fabs((double)s - mean) >= distance) {
+                hits += d.ways[s];
+            }
+        }
+        out.p = fmin(1, hits / d.total);
     } else {
         double s = (double)n;
         double variance = (double)n_a * (double)n_b / 12 * (s + 1 - ties / (s * (s - 1)));
         double z = (fabs((double)seen - mean) / 2 - 0.5) / sqrt(variance); // continuity
         out.p = variance > 0 ? fmin(1, 2 * etp_normal_cdf(-z)) : 1;
     }
-    find_shift(all, order, n_a, n_b, confidence, scratch, &out);
+    // ALL: the n_a values of the one, then the n_b of the other; ORDER sorts them.
+    uint64_t count = (uint64_t)n_a * n_b;
+    double *sorted = etp_arena_alloc_raw(scratch, n_a + n_b, sizeof *sorted);
+    for (size_t i = 0, of_a = 0, of_b = n_a; i < n_a + n_b; i++) {
+        sorted[order[i] < n_a ? of_a++ : of_b++] = all[order[i]];
+    }
+    const pairs j = {sorted, sorted + n_a, n_a, n_b};
+    double above = (double)(count - pairs_up_to(&j, 0)),
+           below = (double)pairs_up_to(&j, -DBL_TRUE_MIN);
+    out.cliffs_delta = (above - below) / (double)count;
+    out.shift = nth_difference(&j, count / 2);
+    if (count % 2 == 0) {
+        out.shift = (nth_difference(&j, count / 2 - 1) + out.shift) / 2;
+    }
+    uint64_t cut = cut_of(n_a, n_b, confidence, scratch);
+    out.lo = out.hi = (double)NAN;
+    if (cut > 0) {
+        out.lo = nth_difference(&j, cut - 1);
+        out.hi = nth_difference(&j, count - cut);
+    }
     return out;
 }
 

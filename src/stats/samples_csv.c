@@ -37,29 +37,6 @@ typedef struct reader {
     uint32_t last_arm;
 } reader;
 
-static etp_status read_header(reader *r, const etp_csv_row *header, etp_error *err)
-{
-    ETP_TRY(etp_csv_refuse_others(header, err));
-    for (int c = 0; c < COLUMNS; c++) {
-        r->column[c] = etp_csv_column(header, k_columns[c]);
-        if (r->column[c] < 0 && c < PHASE) {
-            return etp_fail_at(err, ETP_CORRUPT, header->offset,
-                               "line %llu: no column '%s'; needed are experiment, block, "
-                               "iteration, duration_ns",
-                               (unsigned long long)header->line, k_columns[c]);
-        }
-        for (size_t i = 0; i < header->n; i++) { // which of the two would be a guess
-            if ((int)i != r->column[c] && etp_str_eqz(header->cells[i], k_columns[c])) {
-                return etp_fail_at(err, ETP_CORRUPT, header->offset,
-                                   "line %llu: two columns are called '%s'",
-                                   (unsigned long long)header->line, k_columns[c]);
-            }
-        }
-    }
-    r->n_columns = header->n;
-    return ETP_OK;
-}
-
 static etp_status bad_cell(const etp_csv_row *row, int column, etp_str cell, const char *wanted,
                            etp_error *err)
 {
@@ -208,25 +185,6 @@ static int by_key_then_line(const void *pa, const void *pb)
     return etp_order_then(order, ETP_ORDER(a->line, b->line));
 }
 
-// Two rows for one iteration mean that launches were run together under one number: their order,
-// and with it the warm-up rule, would be a guess.
-static etp_status refuse_twins(const reader *r, etp_error *err)
-{
-    for (size_t i = 1; i < r->entries.n; i++) {
-        const entry *a = &r->entries.items[i - 1], *b = &r->entries.items[i];
-        if (b->sample.use < ETP_SAMPLE_TRACED && compare_samples(&a->sample, &b->sample) == 0) {
-            etp_str name = r->arms.items[b->sample.arm];
-            return etp_fail_at(err, ETP_CORRUPT, b->offset,
-                               "line %llu: experiment '%.*s', block %u, iteration %llu was on line "
-                               "%llu already; several launches in one block need a column 'launch'",
-                               (unsigned long long)b->line, ETP_STR_ARG(name),
-                               (unsigned)b->sample.block, (unsigned long long)b->sample.iteration,
-                               (unsigned long long)a->line);
-        }
-    }
-    return ETP_OK;
-}
-
 static etp_status read_table(etp_str text, etp_arena *arena, etp_sample_table *out, etp_error *err)
 {
     *out = (etp_sample_table){0};
@@ -239,7 +197,24 @@ static etp_status read_table(etp_str text, etp_arena *arena, etp_sample_table *o
     if (!more) {
         return etp_fail_at(err, ETP_CORRUPT, 0, "empty; a table with a header line was expected");
     }
-    ETP_TRY(read_header(&r, &row, err));
+    ETP_TRY(etp_csv_refuse_others(&row, err));
+    for (int c = 0; c < COLUMNS; c++) {
+        r.column[c] = etp_csv_column(&row, k_columns[c]);
+        if (r.column[c] < 0 && c < PHASE) {
+            return etp_fail_at(err, ETP_CORRUPT, row.offset,
+                               "line %llu: no column '%s'; needed are experiment, block, "
+                               "iteration, duration_ns",
+                               (unsigned long long)row.line, k_columns[c]);
+        }
+        for (size_t i = 0; i < row.n; i++) { // which of the two would be a guess
+            if ((int)i != r.column[c] && etp_str_eqz(row.cells[i], k_columns[c])) {
+                return etp_fail_at(err, ETP_CORRUPT, row.offset,
+                                   "line %llu: two columns are called '%s'",
+                                   (unsigned long long)row.line, k_columns[c]);
+            }
+        }
+    }
+    r.n_columns = row.n;
     for (;;) {
         ETP_TRY(etp_csv_next(&csv, &row, &more, err));
         if (!more) {
@@ -251,7 +226,20 @@ static etp_status read_table(etp_str text, etp_arena *arena, etp_sample_table *o
         return etp_fail_at(err, ETP_CORRUPT, text.len, "a header and no rows");
     }
     qsort(r.entries.items, r.entries.n, sizeof *r.entries.items, by_key_then_line);
-    ETP_TRY(refuse_twins(&r, err));
+    // Two rows for one iteration mean that launches were run together under one number: their
+    // order, and with it the warm-up rule, would be a guess.
+    for (size_t i = 1; i < r.entries.n; i++) {
+        const entry *a = &r.entries.items[i - 1], *b = &r.entries.items[i];
+        if (b->sample.use < ETP_SAMPLE_TRACED && compare_samples(&a->sample, &b->sample) == 0) {
+            etp_str name = r.arms.items[b->sample.arm];
+            return etp_fail_at(err, ETP_CORRUPT, b->offset,
+                               "line %llu: experiment '%.*s', block %u, iteration %llu was on line "
+                               "%llu already; several launches in one block need a column 'launch'",
+                               (unsigned long long)b->line, ETP_STR_ARG(name),
+                               (unsigned)b->sample.block, (unsigned long long)b->sample.iteration,
+                               (unsigned long long)a->line);
+        }
+    }
     out->samples = etp_arena_alloc_raw(arena, r.entries.n, sizeof *out->samples);
     for (size_t i = 0; i < r.entries.n; i++) {
         out->samples[i] = r.entries.items[i].sample;

@@ -236,40 +236,35 @@ static void take(picking *p, const etp_launch_stats *l, unsigned traced)
     p->items[p->n++] = (item){l->block, group, l->value_ln, (double)kept};
 }
 
-static void pick(picking *p)
-{
-    const etp_launch_set *s = p->set;
-    double within[KINDS] = {0}, mean[KINDS] = {0};
-    size_t count[KINDS] = {0};
-    for (size_t i = 0, t = 0; i < s->n_launches || t < s->n_traced;) {
-        bool traced =
-            i == s->n_launches || (t < s->n_traced && s->traced[t].block < s->launches[i].block);
-        const etp_launch_stats *l = traced ? &s->traced[t++] : &s->launches[i++];
-        size_t before = p->n;
-        take(p, l, traced);
-        if (p->n > before) {
-            unsigned kind = p->items[before].group % CONTROL;
-            within[kind] += l->within_ln * l->within_ln;
-            mean[kind] += p->items[before].x;
-            count[kind]++;
-        }
-    }
-    for (size_t i = 0; i < p->n; i++) {
-        item *it = &p->items[i];
-        unsigned kind = it->group % CONTROL;
-        double n = (double)count[kind];
-        it->x -= mean[kind] / n; // the model does the same; here it keeps the sums from cancelling
-        it->e = fmax(1.5707963267948966 * within[kind] / n / it->e, LEAST_NOISE);
-    }
-}
-
 etp_spread etp_spread_of(const etp_launch_set *set, uint32_t baseline, uint32_t candidate,
                          etp_arena *scratch)
 {
     etp_spread out = {0};
     picking p = {.set = set, .baseline = baseline, .candidate = candidate};
     p.items = ETP_NEW_ARRAY(scratch, item, set->n_launches + set->n_traced + 1);
-    pick(&p);
+    const etp_launch_set *s = p.set;
+    double within[KINDS] = {0}, mean[KINDS] = {0};
+    size_t count[KINDS] = {0};
+    for (size_t i = 0, t = 0; i < s->n_launches || t < s->n_traced;) {
+        bool traced =
+            i == s->n_launches || (t < s->n_traced && s->traced[t].block < s->launches[i].block);
+        const etp_launch_stats *l = traced ? &s->traced[t++] : &s->launches[i++];
+        size_t before = p.n;
+        take(&p, l, traced);
+        if (p.n > before) {
+            unsigned kind = p.items[before].group % CONTROL;
+            within[kind] += l->within_ln * l->within_ln;
+            mean[kind] += p.items[before].x;
+            count[kind]++;
+        }
+    }
+    for (size_t i = 0; i < p.n; i++) {
+        item *it = &p.items[i];
+        unsigned kind = it->group % CONTROL;
+        double n = (double)count[kind];
+        it->x -= mean[kind] / n; // the model does the same; here it keeps the sums from cancelling
+        it->e = fmax(1.5707963267948966 * within[kind] / n / it->e, LEAST_NOISE);
+    }
     unsigned groups = with(p.items, p.n, with(p.items, p.n, RATIOS, BIT(CONTROL)), TRACED);
     layout l = {p.items, p.n, groups};
     residual r = residual_at(&l, 0);

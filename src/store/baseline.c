@@ -77,21 +77,6 @@ static etp_status manifest_hash(const char *dir, etp_arena *arena,
     return etp_os_hash_file(etp_arena_printf(arena, "%s/manifest.json", dir), out_hex, NULL, err);
 }
 
-static etp_status read_note(const char *path, etp_arena *arena, etp_baseline *out, etp_error *err)
-{
-    etp_str text;
-    char found[ETP_SHA256_HEX_CHARS];
-    ETP_TRY(etp_os_read_text(path, LONGEST_NOTE, arena, &text, err));
-    if (!parse(text, arena, out)) {
-        out->state = ETP_BASELINE_UNREADABLE;
-    } else if (!etp_run_is(out->dir) || manifest_hash(out->dir, arena, found, NULL) != ETP_OK) {
-        out->state = ETP_BASELINE_MOVED;
-    } else {
-        out->state = strcmp(found, out->sha256) == 0 ? ETP_BASELINE_SAME : ETP_BASELINE_CHANGED;
-    }
-    return ETP_OK;
-}
-
 etp_status etp_baseline_find(const char *state_dir, const char *name, etp_arena *arena,
                              etp_baseline *out, etp_error *err)
 {
@@ -102,7 +87,16 @@ etp_status etp_baseline_find(const char *state_dir, const char *name, etp_arena 
     const char *path = etp_arena_printf(arena, "%s/baselines/%s", state_dir, name);
     out->name = etp_arena_strdup(arena, etp_str_from(name));
     if (etp_os_is_file(path)) {
-        ETP_TRY(read_note(path, arena, out, err));
+        etp_str text;
+        char found[ETP_SHA256_HEX_CHARS];
+        ETP_TRY(etp_os_read_text(path, LONGEST_NOTE, arena, &text, err));
+        if (!parse(text, arena, out)) {
+            out->state = ETP_BASELINE_UNREADABLE;
+        } else if (!etp_run_is(out->dir) || manifest_hash(out->dir, arena, found, NULL) != ETP_OK) {
+            out->state = ETP_BASELINE_MOVED;
+        } else {
+            out->state = strcmp(found, out->sha256) == 0 ? ETP_BASELINE_SAME : ETP_BASELINE_CHANGED;
+        }
     }
     return etp_arena_check(arena, err, "a baseline"); // one that is not there is another answer
 }

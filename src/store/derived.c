@@ -229,21 +229,6 @@ static void take_last(const etp_run_file *all, size_t n, etp_arena *arena, file_
     }
 }
 
-// LIST, with what was made in place of or besides what it holds.
-static void merge(file_list *list, const etp_run_deriving *d, etp_arena *arena)
-{
-    size_t n = list->n + d->made.n;
-    etp_run_file *all = ETP_NEW_ARRAY(arena, etp_run_file, n);
-    file_list out = {.manifest = list->manifest};
-    for (size_t i = 0; all && i < n; i++) {
-        all[i] = i < list->n ? list->items[i] : d->made.items[i - list->n];
-    }
-    if (all) {
-        take_last(all, n, arena, &out);
-    }
-    *list = out;
-}
-
 static etp_status write_list(const char *dir, const file_list *list, etp_arena *arena,
                              etp_error *err)
 {
@@ -271,7 +256,17 @@ static etp_status record(const etp_run_deriving *d, etp_error *err)
         list.manifest = etp_str_from(manifest_hex);
     }
     if (status == ETP_OK) {
-        merge(&list, d, &arena);
+        // LIST, with what was made in place of or besides what it holds.
+        size_t n = list.n + d->made.n;
+        etp_run_file *all = ETP_NEW_ARRAY(&arena, etp_run_file, n);
+        file_list out = {.manifest = list.manifest};
+        for (size_t i = 0; all && i < n; i++) {
+            all[i] = i < list.n ? list.items[i] : d->made.items[i - list.n];
+        }
+        if (all) {
+            take_last(all, n, &arena, &out);
+        }
+        list = out;
         status = write_list(d->dir, &list, &arena, err);
     }
     etp_arena_dispose(&arena);

@@ -173,24 +173,19 @@ const char *etp_run_default_dir(etp_arena *arena, const char *model_path, const 
     return etp_arena_printf(arena, "out_%.*s/runs/%s", ETP_STR_ARG(model), platform);
 }
 
-static etp_status create_exact(const char *wanted, etp_arena *arena, etp_error *err)
-{
-    ETP_TRY(etp_os_mkdirs(wanted, err));
-    etp_dir_list list;
-    ETP_TRY(etp_os_list(wanted, arena, &list, err));
-    if (list.n > 0) {
-        return etp_fail(err, ETP_USAGE, "folder %s is not empty: give a new one, or remove it",
-                        wanted);
-    }
-    return ETP_OK;
-}
-
 etp_status etp_run_create_folder(const char *wanted, bool exact, etp_arena *arena,
                                  const char **out_dir, etp_error *err)
 {
     *out_dir = wanted;
     if (exact) {
-        return create_exact(wanted, arena, err);
+        ETP_TRY(etp_os_mkdirs(wanted, err));
+        etp_dir_list list;
+        ETP_TRY(etp_os_list(wanted, arena, &list, err));
+        if (list.n > 0) {
+            return etp_fail(err, ETP_USAGE, "folder %s is not empty: give a new one, or remove it",
+                            wanted);
+        }
+        return ETP_OK;
     }
     const etp_str parent = etp_path_folder(wanted);
     if (parent.len > 0) {

@@ -94,44 +94,7 @@ static etp_status write_ranges(const char *dir, const char *name, etp_bytes file
     return at < file.len ? etp_os_truncate_below(dir, name, file.len, err) : ETP_OK;
 }
 
-static etp_status keep_graph(const char *from, const char *dir, const char *to, etp_arena *arena,
-                             const char **out_note, etp_error *err)
-{
-    etp_file file;
-    etp_pte pte;
-    etp_error why = {.offset = ETP_NO_OFFSET};
-    ETP_TRY(etp_file_open(from, MODEL_LIMIT, &file, err));
-    etp_status st = etp_pte_read(file.bytes, arena, &pte, &why);
-    if (st == ETP_OK) {
-        size_t n = 0;
-        uint64_t bytes = 0;
-        range *ranges = needed_ranges(&pte, arena, &n, &bytes);
-        if (!ranges) {
-            st = ETP_NOMEM;
-        } else if (bytes > KEPT_LIMIT) {
-            *out_note = "the program is too large to be kept beside the measurement";
-        } else {
-            st = write_ranges(dir, to, file.bytes, ranges, n, err);
-        }
-    } else if (st != ETP_NOMEM) { // not ours to say: the runner will load it, or tell why not
-        st = ETP_OK;
-    }
-    etp_file_close(&file);
-    return st == ETP_NOMEM ? etp_fail_nomem(err, "the program") : st;
-}
-
 // ---- sources ----
-
-static void write_source(etp_sink *sink, etp_str method, const etp_source *s)
-{
-    etp_csv_cell(sink, method, ',');
-    etp_sink_printf(sink, ",,%u,%u,", s->handle, s->line);
-    const etp_str cells[] = {s->file, s->function, s->module, s->op};
-    for (size_t i = 0; i < 4; i++) {
-        etp_csv_cell(sink, cells[i], ',');
-        etp_sink_char(sink, i < 3 ? ',' : '\n');
-    }
-}
 
 static etp_status write_sources(const char *dir, const char *name, const etp_etrecord *record,
                                 etp_arena *arena, etp_error *err)
@@ -143,7 +106,14 @@ static etp_status write_sources(const char *dir, const char *name, const etp_etr
     for (uint32_t m = 0; m < record->n_methods; m++) {
         const etp_record_method *method = &record->methods[m];
         for (uint32_t i = 0; i < method->n_sources; i++) {
-            write_source(&sink, method->name, &method->sources[i]);
+            const etp_source *s = &method->sources[i];
+            etp_csv_cell(&sink, method->name, ',');
+            etp_sink_printf(&sink, ",,%u,%u,", s->handle, s->line);
+            const etp_str cells[] = {s->file, s->function, s->module, s->op};
+            for (size_t j = 0; j < 4; j++) {
+                etp_csv_cell(&sink, cells[j], ',');
+                etp_sink_char(&sink, j < 3 ? ',' : '\n');
+            }
         }
         for (uint32_t i = 0; i < method->n_instructions; i++) {
             const etp_record_instruction *in = &method->instructions[i];
@@ -179,7 +149,27 @@ etp_status etp_run_keep_program(etp_run_writer *w, size_t model, const char *pat
     const char *graph = etp_run_program_name(w->arena, w->run, model, ".pte");
     const char *sources = etp_run_program_name(w->arena, w->run, model, ".sources.csv");
     ETP_TRY(etp_os_mkdirs_below(w->dir, ETP_RUN_PROGRAMS, err));
-    ETP_TRY(keep_graph(path, w->dir, graph, w->arena, out_note, err));
+    etp_file file;
+    etp_pte pte;
+    etp_error why = {.offset = ETP_NO_OFFSET};
+    ETP_TRY(etp_file_open(path, MODEL_LIMIT, &file, err));
+    etp_status st = etp_pte_read(file.bytes, w->arena, &pte, &why);
+    if (st == ETP_OK) {
+        size_t n = 0;
+        uint64_t bytes = 0;
+        range *ranges = needed_ranges(&pte, w->arena, &n, &bytes);
+        if (!ranges) {
+            st = ETP_NOMEM;
+        } else if (bytes > KEPT_LIMIT) {
+            *out_note = "the program is too large to be kept beside the measurement";
+        } else {
+            st = write_ranges(w->dir, graph, file.bytes, ranges, n, err);
+        }
+    } else if (st != ETP_NOMEM) { // not ours to say: the runner will load it, or tell why not
+        st = ETP_OK;
+    }
+    etp_file_close(&file);
+    ETP_TRY(st == ETP_NOMEM ? etp_fail_nomem(err, "the program") : st);
     return record ? write_sources(w->dir, sources, record, w->arena, err) : ETP_OK;
 }
 

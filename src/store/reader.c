@@ -121,18 +121,6 @@ static etp_status find_dumps_of(const char *dir, uint32_t arm, etp_arena *scratc
     return etp_arena_check(scratch, err, "dumps");
 }
 
-static etp_status find_dumps(const char *dir, etp_arena *arena, etp_run *run, etp_error *err)
-{
-    for (uint32_t arm = 0; arm < run->arms.n; arm++) {
-        etp_arena scratch;
-        etp_arena_scratch(&scratch, arena);
-        etp_status st = find_dumps_of(dir, arm, &scratch, arena, run, err);
-        etp_arena_dispose(&scratch);
-        ETP_TRY(st);
-    }
-    return ETP_OK;
-}
-
 etp_status etp_run_open_manifest(const char *dir, etp_arena *arena, etp_run *out, etp_error *err)
 {
     *out = (etp_run){.dir = etp_str_from(etp_arena_strdup(arena, etp_str_from(dir)))};
@@ -154,7 +142,13 @@ etp_status etp_run_open(const char *dir, etp_arena *arena, etp_run *out, etp_err
                       out, err));
     ETP_TRY(read_part(dir, ETP_RUN_ENVIRONMENT, ETP_RUN_ROWS_LIMIT, empty, etp_run_environment_read,
                       arena, out, err));
-    ETP_TRY(find_dumps(dir, arena, out, err));
+    for (uint32_t arm = 0; arm < out->arms.n; arm++) {
+        etp_arena scratch;
+        etp_arena_scratch(&scratch, arena);
+        etp_status st = find_dumps_of(dir, arm, &scratch, arena, out, err);
+        etp_arena_dispose(&scratch);
+        ETP_TRY(st);
+    }
     return etp_arena_check(arena, err, "the run folder");
 }
 

@@ -37,23 +37,6 @@ typedef struct columns {
     int experiment, block, launch, iteration, phase, start, duration, level; // level: or -1
 } columns;
 
-static etp_status find_columns(const etp_csv_row *row, columns *c, etp_error *err)
-{
-    c->experiment = etp_csv_column(row, "experiment");
-    c->block = etp_csv_column(row, "block");
-    c->launch = etp_csv_column(row, "launch");
-    c->iteration = etp_csv_column(row, "iteration");
-    c->phase = etp_csv_column(row, "phase");
-    c->start = etp_csv_column(row, "start_ns");
-    c->duration = etp_csv_column(row, "duration_ns");
-    c->level = etp_csv_column(row, "level");
-    if (c->experiment < 0 || c->block < 0 || c->launch < 0 || c->iteration < 0 || c->phase < 0 ||
-        c->start < 0 || c->duration < 0) {
-        return etp_layout_fail(ETP_LAYOUT_SAMPLES, err);
-    }
-    return ETP_OK;
-}
-
 static bool number(const etp_csv_row *row, int column, uint64_t max, uint64_t *out)
 {
     return (size_t)column < row->n && etp_parse_u64(row->cells[column], out) && *out <= max;
@@ -169,19 +152,6 @@ static bool quick_sample(sample_reader *r, const etp_run *run, etp_run_sample *o
     return true;
 }
 
-// The row that S came from is the one before now.
-static void note_row(sample_reader *r, const etp_run *run, const etp_run_sample *s)
-{
-    const columns *c = &r->c;
-    r->hint = s->arm;
-    r->phase = s->phase;
-    r->usual = c->experiment == 0 && c->block == 1 && c->launch == 2 && c->iteration == 3 &&
-               c->phase == 4 && c->start == 5 && c->duration == 6 &&
-               (c->level >= 0 ? c->level == 7 && r->row.n == 8 : r->row.n == 7) &&
-               plain_word(run->arms.items[s->arm].name) &&
-               plain_word(etp_run_level_cell(&run->arms.items[s->arm]));
-}
-
 // Without a row that was torn in the middle of a write.
 static etp_str whole_lines(etp_str text)
 {
@@ -203,7 +173,21 @@ static etp_status samples_begin(sample_reader *r, etp_str text, etp_arena *arena
                                  run->blocks_done)
                    : ETP_OK;
     }
-    return find_columns(&r->row, &r->c, err);
+    const etp_csv_row *row = &r->row;
+    columns *c = &r->c;
+    c->experiment = etp_csv_column(row, "experiment");
+    c->block = etp_csv_column(row, "block");
+    c->launch = etp_csv_column(row, "launch");
+    c->iteration = etp_csv_column(row, "iteration");
+    c->phase = etp_csv_column(row, "phase");
+    c->start = etp_csv_column(row, "start_ns");
+    c->duration = etp_csv_column(row, "duration_ns");
+    c->level = etp_csv_column(row, "level");
+    if (c->experiment < 0 || c->block < 0 || c->launch < 0 || c->iteration < 0 || c->phase < 0 ||
+        c->start < 0 || c->duration < 0) {
+        return etp_layout_fail(ETP_LAYOUT_SAMPLES, err);
+    }
+    return ETP_OK;
 }
 
 // The next row, also one of a block that the manifest does not vouch for.
@@ -220,7 +204,15 @@ static etp_status samples_next(sample_reader *r, const etp_run *run, etp_run_sam
     if (*more) {
         *out = (etp_run_sample){0};
         ETP_TRY(read_sample(run, &r->c, &r->row, r->hint, out, err));
-        note_row(r, run, out);
+        // The row that OUT came from is the one before now.
+        const columns *c = &r->c;
+        r->hint = out->arm;
+        r->phase = out->phase;
+        r->usual = c->experiment == 0 && c->block == 1 && c->launch == 2 && c->iteration == 3 &&
+                   c->phase == 4 && c->start == 5 && c->duration == 6 &&
+                   (c->level >= 0 ? c->level == 7 && r->row.n == 8 : r->row.n == 7) &&
+                   plain_word(run->arms.items[out->arm].name) &&
+                   plain_word(etp_run_level_cell(&run->arms.items[out->arm]));
     }
     return ETP_OK;
 }

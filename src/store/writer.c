@@ -158,22 +158,6 @@ etp_status etp_run_begin(const char *dir, etp_arena *arena, etp_run *run, etp_ru
     return write_manifest(out, err);
 }
 
-// What a launch of a block that was never committed left behind.
-static etp_status remove_leftovers(etp_run_writer *w, uint32_t block, etp_error *err)
-{
-    static const char *const k_suffixes[] = {
-        ".etdump", ".log", ".samples", "_sampled.log", "_raw.samples", ".code", "_sampled.etdump"};
-    const size_t n = sizeof k_suffixes / sizeof *k_suffixes;
-    for (size_t i = 0; i < n * w->run->arms.n; i++) {
-        const char *name =
-            etp_run_dump_name(w->arena, &w->run->arms.items[i / n], block, k_suffixes[i % n]);
-        const char *packed = etp_arena_printf(w->arena, "%s" ETP_OS_PACKED, name);
-        ETP_TRY(etp_os_remove_below(w->dir, name, err));
-        ETP_TRY(etp_os_remove_below(w->dir, packed, err));
-    }
-    return ETP_OK;
-}
-
 etp_status etp_run_keep_file(const etp_settings *settings, const char *dir, const char *name,
                              etp_str content, etp_error *err)
 {
@@ -223,7 +207,18 @@ etp_status etp_run_resume(const char *dir, etp_arena *arena, etp_run *run, etp_r
     }
     ETP_TRY(cut_back(out, ETP_RUN_SAMPLES, &out->samples, err));
     ETP_TRY(cut_back(out, ETP_RUN_ENVIRONMENT, &out->environment, err));
-    ETP_TRY(remove_leftovers(out, run->blocks_done + 1, err));
+    // What a launch of a block that was never committed left behind.
+    const uint32_t block = run->blocks_done + 1;
+    static const char *const k_suffixes[] = {
+        ".etdump", ".log", ".samples", "_sampled.log", "_raw.samples", ".code", "_sampled.etdump"};
+    const size_t count = sizeof k_suffixes / sizeof *k_suffixes;
+    for (size_t i = 0; i < count * out->run->arms.n; i++) {
+        const char *name = etp_run_dump_name(out->arena, &out->run->arms.items[i / count], block,
+                                             k_suffixes[i % count]);
+        const char *packed = etp_arena_printf(out->arena, "%s" ETP_OS_PACKED, name);
+        ETP_TRY(etp_os_remove_below(out->dir, name, err));
+        ETP_TRY(etp_os_remove_below(out->dir, packed, err));
+    }
     etp_run_remove_leftovers(dir, arena);
     size_t n = run->files.n;
     run->files.n = 0;
@@ -239,24 +234,6 @@ etp_status etp_run_resume(const char *dir, etp_arena *arena, etp_run *run, etp_r
     return write_manifest(out, err);
 }
 
-static void write_samples(etp_sink *sink, const etp_run_writer *w, const etp_run_sample *samples,
-                          size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        const etp_run_sample *s = &samples[i];
-        const etp_run_arm *arm = &w->run->arms.items[s->arm];
-        etp_csv_cell(sink, arm->name, ',');
-        etp_sink_printf(sink, ",%u,%u,%u,%s,%llu,%llu", s->block, s->launch, s->iteration,
-                        etp_phase_name(s->phase), (unsigned long long)s->start_ns,
-                        (unsigned long long)s->duration_ns);
-        if (!w->without_level) {
-            etp_sink_char(sink, ',');
-            etp_csv_cell(sink, etp_run_level_cell(arm), ',');
-        }
-        etp_sink_char(sink, '\n');
-    }
-}
-
 static etp_status append(etp_run_writer *w, const char *name, etp_strbuf *text, etp_error *err)
 {
     return text->len > 0 ? etp_os_append_below(w->dir, name, etp_strbuf_str(text), err) : ETP_OK;
@@ -270,7 +247,19 @@ static etp_status append_block(etp_run_writer *w, etp_arena *scratch, const etp_
     etp_strbuf_init(&rows, scratch);
     etp_strbuf_init(&lines, scratch);
     etp_sink sink = etp_sink_strbuf(&rows);
-    write_samples(&sink, w, samples, n_samples);
+    for (size_t i = 0; i < n_samples; i++) {
+        const etp_run_sample *s = &samples[i];
+        const etp_run_arm *arm = &w->run->arms.items[s->arm];
+        etp_csv_cell(&sink, arm->name, ',');
+        etp_sink_printf(&sink, ",%u,%u,%u,%s,%llu,%llu", s->block, s->launch, s->iteration,
+                        etp_phase_name(s->phase), (unsigned long long)s->start_ns,
+                        (unsigned long long)s->duration_ns);
+        if (!w->without_level) {
+            etp_sink_char(&sink, ',');
+            etp_csv_cell(&sink, etp_run_level_cell(arm), ',');
+        }
+        etp_sink_char(&sink, '\n');
+    }
     sink = etp_sink_strbuf(&lines);
     for (size_t i = 0; i < n_environment; i++) {
         etp_sink_write(&sink, environment[i]);
@@ -288,18 +277,6 @@ static etp_status append_block(etp_run_writer *w, etp_arena *scratch, const etp_
     return record(w, err);
 }
 
-// After a failure: readers would leave the rows out, but a later commit must not repeat them.
-static void take_back(etp_run_writer *w, const etp_run_writer *before)
-{
-    w->samples = before->samples;
-    w->environment = before->environment;
-    note_tails(w);
-    bool done =
-        etp_os_truncate_below(w->dir, ETP_RUN_SAMPLES, w->samples.bytes, NULL) == ETP_OK &&
-        etp_os_truncate_below(w->dir, ETP_RUN_ENVIRONMENT, w->environment.bytes, NULL) == ETP_OK;
-    (void)done; // the disk fails us already; the manifest protects the readers
-}
-
 static etp_status commit(etp_run_writer *w, uint32_t blocks, const etp_run_sample *samples,
                          size_t n_samples, const etp_run_launch *launches, size_t n_launches,
                          const etp_str *environment, size_t n_environment, etp_error *err)
@@ -315,7 +292,16 @@ static etp_status commit(etp_run_writer *w, uint32_t blocks, const etp_run_sampl
         w->run->blocks_done -= status != ETP_OK ? blocks : 0;
     }
     if (status != ETP_OK) {
-        take_back(w, &before);
+        // After a failure: readers would leave the rows out, but a later commit must not repeat
+        // them.
+        w->samples = before.samples;
+        w->environment = before.environment;
+        note_tails(w);
+        bool done =
+            etp_os_truncate_below(w->dir, ETP_RUN_SAMPLES, w->samples.bytes, NULL) == ETP_OK &&
+            etp_os_truncate_below(w->dir, ETP_RUN_ENVIRONMENT, w->environment.bytes, NULL) ==
+                ETP_OK;
+        (void)done; // the disk fails us already; the manifest protects the readers
     }
     return status;
 }

@@ -168,24 +168,6 @@ static const char *sentence(const course *c, const etp_sweep_level *level, etp_a
                             level->over_word, last, k_is[c->at_before]);
 }
 
-static void answer(etp_sweep *s, size_t room, etp_arena *arena)
-{
-    s->answers = ETP_NEW_ARRAY(arena, etp_sweep_answer, room);
-    const etp_sweep_size *size = NULL;
-    for (size_t i = 0; i < s->n_sizes; i++) {
-        size = s->sizes[i].n_levels ? &s->sizes[i] : size;
-    }
-    for (size_t i = 0; size && i < size->n_levels; i++) {
-        const etp_sweep_level *level = &size->levels[i];
-        if (!level->over) {
-            continue;
-        }
-        const course c = follow(s, level);
-        s->answers[s->n_answers++] = (etp_sweep_answer){level->level, level->over, level->threads,
-                                                        c.from, sentence(&c, level, arena)};
-    }
-}
-
 static etp_status take(const etp_ab *ab, etp_arena *arena, etp_sweep *out)
 {
     size_t model = 0;
@@ -201,7 +183,20 @@ static etp_status take(const etp_ab *ab, etp_arena *arena, etp_sweep *out)
         }
         model += size->capsule != NULL;
     }
-    answer(out, ab->n_arms, arena);
+    out->answers = ETP_NEW_ARRAY(arena, etp_sweep_answer, ab->n_arms);
+    const etp_sweep_size *size = NULL;
+    for (size_t i = 0; i < out->n_sizes; i++) {
+        size = out->sizes[i].n_levels ? &out->sizes[i] : size;
+    }
+    for (size_t i = 0; size && i < size->n_levels; i++) {
+        const etp_sweep_level *level = &size->levels[i];
+        if (!level->over) {
+            continue;
+        }
+        const course c = follow(out, level);
+        out->answers[out->n_answers++] = (etp_sweep_answer){
+            level->level, level->over, level->threads, c.from, sentence(&c, level, arena)};
+    }
     return ETP_OK;
 }
 
@@ -295,23 +290,6 @@ static const char *why_of(const etp_sweep_level *x, etp_arena *arena)
                : NULL;
 }
 
-// What was made and not measured.
-static void add_sizes(const etp_sweep *s, etp_report *r)
-{
-    static const etp_column k_columns[] = {
-        {.key = "m",       .title = "M",       .kind = ETP_KIND_INT  },
-        {.key = "capsule", .title = "program", .flags = ETP_COL_CODE },
-        {.key = "bytes",   .title = "size",    .kind = ETP_KIND_BYTES},
-        {.key = "shapes",  .title = "shapes",  .flags = ETP_COL_MINOR},
-    };
-    etp_table *t = etp_report_table(r, "sweep", NULL, k_columns, 4);
-    for (size_t i = 0; i < s->n_sizes; i++) {
-        const etp_sweep_size *x = &s->sizes[i];
-        ETP_ROW(t, etp_cell_u64(x->m), etp_cell_z(x->capsule),
-                etp_cell_if(x->capsule, etp_cell_u64(x->bytes)), etp_cell_z(x->shapes));
-    }
-}
-
 static void add_table(const etp_sweep *s, etp_report *r, etp_arena *arena)
 {
     static const etp_column k_columns[] = {
@@ -386,7 +364,19 @@ const etp_report *etp_sweep_report(const etp_sweep *s, etp_arena *arena)
     if (s->dir) {
         add_table(s, r, arena);
     } else {
-        add_sizes(s, r);
+        // What was made and not measured.
+        static const etp_column k_columns[] = {
+            {.key = "m",       .title = "M",       .kind = ETP_KIND_INT  },
+            {.key = "capsule", .title = "program", .flags = ETP_COL_CODE },
+            {.key = "bytes",   .title = "size",    .kind = ETP_KIND_BYTES},
+            {.key = "shapes",  .title = "shapes",  .flags = ETP_COL_MINOR},
+        };
+        etp_table *t = etp_report_table(r, "sweep", NULL, k_columns, 4);
+        for (size_t i = 0; i < s->n_sizes; i++) {
+            const etp_sweep_size *x = &s->sizes[i];
+            ETP_ROW(t, etp_cell_u64(x->m), etp_cell_z(x->capsule),
+                    etp_cell_if(x->capsule, etp_cell_u64(x->bytes)), etp_cell_z(x->shapes));
+        }
     }
     for (size_t i = 0; i < s->n_sizes; i++) {
         if (s->sizes[i].why) {

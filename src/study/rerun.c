@@ -113,21 +113,6 @@ static const etp_ab_comparison *find_in_all(const etp_ab *ab, const etp_rerun_ro
     return found;
 }
 
-// Names are copied: sessions may be closed before the answer is shown.
-static void compare_phase(const etp_ab *phase, const etp_ab *second, etp_arena *arena,
-                          etp_rerun *out)
-{
-    for (size_t i = 0; i < phase->n_comparisons; i++) {
-        const etp_ab_comparison *c = &phase->comparisons[i];
-        // There is a row for each comparison of all phases of the first session.
-        etp_rerun_row *row = &out->rows[out->n_rows++];
-        *row = (etp_rerun_row){
-            .baseline = etp_arena_strdup(arena, etp_str_from(phase->arms[c->baseline].name)),
-            .candidate = etp_arena_strdup(arena, etp_str_from(phase->arms[c->candidate].name))};
-        judge_row(c, find_in_all(second, row), out->margin, arena, row);
-    }
-}
-
 static etp_status compare(const etp_ab *first, const etp_ab *second, etp_arena *arena,
                           etp_rerun *out)
 {
@@ -137,7 +122,17 @@ static etp_status compare(const etp_ab *first, const etp_ab *second, etp_arena *
     }
     out->rows = ETP_NEW_ARRAY(arena, etp_rerun_row, n + 1);
     for (size_t i = 0; i < phases_of(first); i++) {
-        compare_phase(phase_of(first, i), second, arena, out);
+        // Names are copied: sessions may be closed before the answer is shown.
+        const etp_ab *phase = phase_of(first, i);
+        for (size_t j = 0; j < phase->n_comparisons; j++) {
+            const etp_ab_comparison *c = &phase->comparisons[j];
+            // There is a row for each comparison of all phases of the first session.
+            etp_rerun_row *row = &out->rows[out->n_rows++];
+            *row = (etp_rerun_row){
+                .baseline = etp_arena_strdup(arena, etp_str_from(phase->arms[c->baseline].name)),
+                .candidate = etp_arena_strdup(arena, etp_str_from(phase->arms[c->candidate].name))};
+            judge_row(c, find_in_all(second, row), out->margin, arena, row);
+        }
     }
     // Without comparisons there is nothing that could have been reproduced.
     bool any_not = false, all = n > 0;

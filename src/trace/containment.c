@@ -127,9 +127,19 @@ static void contain_by_times(etp_settling *t, etp_span_clock clock, nested *v, n
     }
 }
 
-// What no time places, and has a name that tells: in the next one of that name in its call.
-static void contain_by_names(etp_settling *t)
+// PARENTS: as the execution R has them, from those of BEFORE.
+static void contain_as_in(etp_settling *t, size_t r, const uint32_t *before, uint32_t *parents)
 {
+    nested *v = etp_arena_alloc_raw(t->scratch, 2 * t->n, sizeof *v);
+    for (uint32_t i = 0; i < t->n; i++) {
+        t->s->events[i].parent = before[i];
+    }
+    if (t->times) {
+        t->times = t->s->rows[r];
+        contain_by_times(t, ETP_SPAN_RUNTIME, v, v + t->n);
+        contain_by_times(t, ETP_SPAN_OWN, v, v + t->n);
+    }
+    // What no time places, and has a name that tells: in the next one of that name in its call.
     etp_trace_event *events = t->s->events;
     for (uint32_t i = 0; i < t->n; i++) {
         const char *within = events[i].kind == ETP_EVENT_DELEGATE_OP
@@ -149,21 +159,6 @@ static void contain_by_names(etp_settling *t)
             events[i].parent = at;
         }
     }
-}
-
-// PARENTS: as the execution R has them, from those of BEFORE.
-static void contain_as_in(etp_settling *t, size_t r, const uint32_t *before, uint32_t *parents)
-{
-    nested *v = etp_arena_alloc_raw(t->scratch, 2 * t->n, sizeof *v);
-    for (uint32_t i = 0; i < t->n; i++) {
-        t->s->events[i].parent = before[i];
-    }
-    if (t->times) {
-        t->times = t->s->rows[r];
-        contain_by_times(t, ETP_SPAN_RUNTIME, v, v + t->n);
-        contain_by_times(t, ETP_SPAN_OWN, v, v + t->n);
-    }
-    contain_by_names(t);
     for (uint32_t i = 0; i < t->n; i++) {
         parents[i] = t->s->events[i].parent;
     }

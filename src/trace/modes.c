@@ -283,32 +283,6 @@ static void join_stretches(run_time *v, size_t n)
     qsort(v, n, sizeof *v, shortest_first);
 }
 
-// Boundaries of the parts of V, the executions of BLOCK, in FROM; how many parts.
-static size_t find_parts(const etp_trace_block *block, run_time *v, bool several_loads,
-                         size_t *from)
-{
-    size_t parts = 0, n = block->n_runs;
-    qsort(v, n, sizeof *v, shortest_first);
-    join_stretches(v, n);
-    for (size_t i = 0; i < n; i++) {
-        if (i == 0 || v[i].stretch != v[i - 1].stretch) {
-            from[parts++] = i;
-        }
-    }
-    from[parts] = n;
-    for (size_t i = 0; i < parts && parts < ETP_MODES;) {
-        size_t at = parting(block, v + from[i], from[i + 1] - from[i], several_loads);
-        if (at == 0) {
-            i++;
-            continue;
-        }
-        memmove(&from[i + 2], &from[i + 1], (parts - i) * sizeof *from);
-        from[i + 1] = from[i] + at;
-        parts++;
-    }
-    return parts;
-}
-
 // ---- loads ----
 
 typedef struct run_list { // RunData, ascending
@@ -361,7 +335,27 @@ static size_t split(const etp_trace_block *block, const run_list *l, etp_arena *
         bool next = r > 0 && v[r - 1].stretch == loaded;
         v[r] = (run_time){d[r], r, loaded, next ? v[r - 1].since + 1 : 0};
     }
-    size_t parts = find_parts(block, v, l->n > 1, from);
+    // Boundaries of the parts of V, the executions of BLOCK, in FROM; how many parts.
+    const bool several_loads = l->n > 1;
+    size_t parts = 0, count = block->n_runs;
+    qsort(v, count, sizeof *v, shortest_first);
+    join_stretches(v, count);
+    for (size_t i = 0; i < count; i++) {
+        if (i == 0 || v[i].stretch != v[i - 1].stretch) {
+            from[parts++] = i;
+        }
+    }
+    from[parts] = count;
+    for (size_t i = 0; i < parts && parts < ETP_MODES;) {
+        size_t at = parting(block, v + from[i], from[i + 1] - from[i], several_loads);
+        if (at == 0) {
+            i++;
+            continue;
+        }
+        memmove(&from[i + 2], &from[i + 1], (parts - i) * sizeof *from);
+        from[i + 1] = from[i] + at;
+        parts++;
+    }
     if (parts == 1 && (from[1] = parting_by_operators(block, v)) != 0) {
         from[2] = n;
         parts = 2;
@@ -410,26 +404,6 @@ static bool branches(const etp_trace_block *b)
         }
     }
     return false;
-}
-
-// The first event of each instruction, by instruction; how many.
-static size_t list_places(const etp_trace_block *b, etp_arena *arena, const etp_trace_event ***out)
-{
-    const etp_trace_event **v = etp_arena_alloc_raw(arena, b->n_events, sizeof *v);
-    size_t n = 0, kept = 0;
-    for (size_t i = 0; i < b->n_events; i++) {
-        if (!is_framework(&b->events[i])) {
-            v[n++] = &b->events[i];
-        }
-    }
-    qsort(v, n, sizeof *v, by_place);
-    for (size_t i = 0; i < n; i++) {
-        if (kept == 0 || place_order(v[kept - 1], v[i]) != 0) {
-            v[kept++] = v[i];
-        }
-    }
-    *out = v;
-    return kept;
 }
 
 typedef struct population {
@@ -538,7 +512,22 @@ static size_t number_populations(etp_trace *t, const bool *is_part, bool one_loa
             continue;
         }
         population p = {.first = b, .is_part = is_part[i], .branches = branches(b)};
-        p.n_places = list_places(b, arena, &p.places);
+        // The first event of each instruction, by instruction; how many.
+        const etp_trace_event **v = etp_arena_alloc_raw(arena, b->n_events, sizeof *v);
+        size_t count = 0, kept = 0;
+        for (size_t m = 0; m < b->n_events; m++) {
+            if (!is_framework(&b->events[m])) {
+                v[count++] = &b->events[m];
+            }
+        }
+        qsort(v, count, sizeof *v, by_place);
+        for (size_t m = 0; m < count; m++) {
+            if (kept == 0 || place_order(v[kept - 1], v[m]) != 0) {
+                v[kept++] = v[m];
+            }
+        }
+        p.places = v;
+        p.n_places = kept;
         size_t k = is_part[i] ? n : 0;
         for (; k < n; k++) {
             bool paths = all[k].branches || p.branches;
@@ -565,32 +554,6 @@ static size_t number_populations(etp_trace *t, const bool *is_part, bool one_loa
         t->blocks[i].population = warm[i] ? warm[i]->population : t->blocks[i].population;
     }
     return n;
-}
-
-static void find_rare(etp_trace *t, size_t n, const etp_trace_block **warm)
-{
-    struct {
-        size_t runs;
-        double ns;
-    } all[MOST_POPULATIONS] = {0};
-    size_t usual = 0;
-    for (size_t i = 0; i < t->n_blocks; i++) {
-        const etp_trace_block *b = &t->blocks[i];
-        if (b->has_execute) {
-            all[b->population].ns += (double)etp_trace_total_ns(b, b->execute);
-            all[b->population].runs += b->n_runs;
-        }
-    }
-    for (size_t k = 1; k < n; k++) {
-        bool more = all[k].runs != all[usual].runs ? all[k].runs > all[usual].runs
-                                                   : all[k].ns >= all[usual].ns;
-        usual = more ? k : usual;
-    }
-    for (size_t i = 0; i < t->n_blocks; i++) {
-        bool counts = t->blocks[i].population == usual && !warm[i];
-        t->blocks[i].rare = t->blocks[i].has_execute && !counts;
-        t->blocks[i].n_populations = (uint32_t)n;
-    }
 }
 
 void etp_modes_split(etp_trace *t, etp_arena *arena)
@@ -627,6 +590,27 @@ void etp_modes_split(etp_trace *t, etp_arena *arena)
             t->blocks[i].population = 0;
         }
     }
-    find_rare(t, populations, warm);
+    struct {
+        size_t runs;
+        double ns;
+    } all[MOST_POPULATIONS] = {0};
+    size_t usual = 0;
+    for (size_t i = 0; i < t->n_blocks; i++) {
+        const etp_trace_block *b = &t->blocks[i];
+        if (b->has_execute) {
+            all[b->population].ns += (double)etp_trace_total_ns(b, b->execute);
+            all[b->population].runs += b->n_runs;
+        }
+    }
+    for (size_t k = 1; k < populations; k++) {
+        bool more = all[k].runs != all[usual].runs ? all[k].runs > all[usual].runs
+                                                   : all[k].ns >= all[usual].ns;
+        usual = more ? k : usual;
+    }
+    for (size_t i = 0; i < t->n_blocks; i++) {
+        bool counts = t->blocks[i].population == usual && !warm[i];
+        t->blocks[i].rare = t->blocks[i].has_execute && !counts;
+        t->blocks[i].n_populations = (uint32_t)populations;
+    }
     etp_arena_dispose(&scratch);
 }

@@ -205,15 +205,6 @@ static void fill_row(const uint64_t *v, size_t n, etp_op_row *row, uint64_t *scr
     }
 }
 
-// Parents follow their parts, so one pass backwards tells what is inside Method::execute.
-static void mark_inside(const etp_trace_block *block, bool *inside)
-{
-    for (size_t i = block->n_events; i-- > 0;) {
-        uint32_t parent = block->events[i].parent;
-        inside[i] = i == block->execute || (parent != ETP_NO_INDEX && inside[parent]);
-    }
-}
-
 // Calls that hold no recorded operators count as operators themselves and are in the table already.
 static int64_t boundary_ns(const etp_trace_block *block, const bool *is_operator)
 {
@@ -239,7 +230,11 @@ static void add_totals(const etp_trace_block *block, const etp_op_row *rows, siz
         return;
     }
     out->boundary_ns += boundary_ns(block, inside);
-    mark_inside(block, inside);
+    // Parents follow their parts, so one pass backwards tells what is inside Method::execute.
+    for (size_t i = block->n_events; i-- > 0;) {
+        uint32_t parent = block->events[i].parent;
+        inside[i] = i == block->execute || (parent != ETP_NO_INDEX && inside[parent]);
+    }
     out->executions += block->n_runs;
     out->execute_ns += (int64_t)etp_trace_total_ns(block, block->execute);
     for (size_t i = 0; i < n; i++) {

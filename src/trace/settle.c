@@ -136,18 +136,6 @@ static void find_beside(etp_settling *t)
     }
 }
 
-// What the runtime logged behind the inference and by its times began behind it is no part of it.
-static void find_outside(etp_settling *t)
-{
-    for (uint32_t i = 0; t->times && t->s->block->has_execute && i < t->n; i++) {
-        etp_trace_event *e = &t->s->events[i];
-        if (etp_settling_is_runtimes(e->kind) && e->parent == ETP_NO_INDEX &&
-            etp_settling_beside(t, i, t->s->block->execute)) {
-            e->apart = ETP_APART_SUM;
-        }
-    }
-}
-
 // ---- clocks ----
 
 // A span outside the event that it was logged in is by another clock, and no file says of which
@@ -181,18 +169,6 @@ static bool fits_told(const etp_settling *t, uint32_t event)
                t->s->columns[whole * t->s->block->n_runs + t->run];
 }
 
-// OWN: of each event, in how many of the sound executions its times are of another clock.
-static void ask_times(etp_settling *t, uint32_t *own)
-{
-    for (size_t k = 0; k < t->n_sound; k++) {
-        t->times = t->s->rows[t->sound[k]];
-        for (uint32_t i = 0; i < t->n; i++) {
-            own[i] += t->s->events[i].kind == ETP_EVENT_DELEGATE_OP && is_by_another(t, i);
-        }
-    }
-    t->times = t->s->rows[t->run];
-}
-
 // Where a name does not tell, the most of the executions do.
 static void find_clocks(etp_settling *t)
 {
@@ -209,7 +185,14 @@ static void find_clocks(etp_settling *t)
         }
     }
     if (open && t->times) {
-        ask_times(t, own);
+        // OWN: of each event, in how many of the sound executions its times are of another clock.
+        for (size_t k = 0; k < t->n_sound; k++) {
+            t->times = t->s->rows[t->sound[k]];
+            for (uint32_t i = 0; i < t->n; i++) {
+                own[i] += t->s->events[i].kind == ETP_EVENT_DELEGATE_OP && is_by_another(t, i);
+            }
+        }
+        t->times = t->s->rows[t->run];
     }
     for (uint32_t i = 0; open && i < t->n; i++) {
         if (t->clock[i] == ETP_SPAN_BY_TIMES) {
@@ -371,23 +354,6 @@ static void find_turns(etp_settling *t)
 
 // ---- sums ----
 
-// Those by a clock of their own first, then what else delegates logged, then what the runtime did.
-static void withhold_parts(etp_settling *t, uint32_t whole)
-{
-    bool any = false;
-    for (int k = 0; k < 3 && !any; k++) {
-        for (uint32_t at = t->first[whole]; at; at = t->next[at - 1]) {
-            etp_trace_event *e = &t->s->events[at - 1];
-            bool logged = e->kind == ETP_EVENT_DELEGATE_OP;
-            int own = t->clock[at - 1] < ETP_SPAN_OWN_NS, turn = logged ? own : 2;
-            if (!e->apart && turn == k) {
-                e->apart = ETP_APART_SUM;
-                any = true;
-            }
-        }
-    }
-}
-
 // With an event its parts are apart. From here on none of them is in the tree, and their times are
 // ticks, whatever a unit made of them that does not fit.
 static void take_apart(etp_settling *t)
@@ -475,7 +441,20 @@ static void check_whole(etp_settling *t, uint32_t whole)
         }
         return;
     }
-    withhold_parts(t, whole);
+    // Those by a clock of their own first, then what else delegates logged, then what the runtime
+    // did.
+    bool any = false;
+    for (int k = 0; k < 3 && !any; k++) {
+        for (uint32_t at = t->first[whole]; at; at = t->next[at - 1]) {
+            etp_trace_event *e = &t->s->events[at - 1];
+            bool logged = e->kind == ETP_EVENT_DELEGATE_OP;
+            int own = t->clock[at - 1] < ETP_SPAN_OWN_NS, turn = logged ? own : 2;
+            if (!e->apart && turn == k) {
+                e->apart = ETP_APART_SUM;
+                any = true;
+            }
+        }
+    }
     check_whole(t, whole);
 }
 
@@ -559,19 +538,6 @@ static void drop_damaged(etp_settling *t)
     b->n_runs = kept;
 }
 
-static void mark_leaves(etp_settling *t)
-{
-    etp_trace_event *events = t->s->events;
-    for (size_t i = 0; i < t->n; i++) {
-        events[i].leaf = true;
-    }
-    for (size_t i = 0; i < t->n; i++) {
-        if (events[i].parent != ETP_NO_INDEX) {
-            events[events[i].parent].leaf = false;
-        }
-    }
-}
-
 // Of the first sound execution, and of the last one.
 static void take_times(etp_settling *t)
 {
@@ -611,7 +577,15 @@ void etp_settle_block(const etp_settle *s)
     if (logged) {
         find_beside(&t);
     }
-    find_outside(&t);
+    // What the runtime logged behind the inference and by its times began behind it is no part of
+    // it.
+    for (uint32_t i = 0; t.times && t.s->block->has_execute && i < t.n; i++) {
+        etp_trace_event *e = &t.s->events[i];
+        if (etp_settling_is_runtimes(e->kind) && e->parent == ETP_NO_INDEX &&
+            etp_settling_beside(&t, i, t.s->block->execute)) {
+            e->apart = ETP_APART_SUM;
+        }
+    }
     find_clocks(&t);
     if (logged) {
         etp_settling_contain(&t);
@@ -640,6 +614,14 @@ void etp_settle_block(const etp_settle *s)
     }
     take_apart(&t);
     drop_damaged(&t);
-    mark_leaves(&t);
+    etp_trace_event *events = t.s->events;
+    for (size_t i = 0; i < t.n; i++) {
+        events[i].leaf = true;
+    }
+    for (size_t i = 0; i < t.n; i++) {
+        if (events[i].parent != ETP_NO_INDEX) {
+            events[events[i].parent].leaf = false;
+        }
+    }
     etp_arena_dispose(&scratch);
 }

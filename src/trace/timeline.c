@@ -277,23 +277,6 @@ static bool is_execute(const event *e)
     return !e->delegated && etp_str_eqz(e->name, "Method::execute");
 }
 
-// Samples by event, in the order of the events after sorting.
-static sample *scatter(reading *r)
-{
-    sample *sorted = ETP_NEW_ARRAY(r->scratch, sample, r->samples.n);
-    size_t *cursor = ETP_NEW_ARRAY(r->scratch, size_t, r->events.n);
-    size_t at = 0;
-    for (size_t i = 0; i < r->events.n; i++) {
-        event *e = &r->events.items[i];
-        e->first = cursor[e->id] = at;
-        at += e->n;
-    }
-    for (size_t i = 0; i < r->samples.n; i++) {
-        sorted[cursor[r->samples.items[i].event]++] = r->samples.items[i];
-    }
-    return sorted;
-}
-
 static bool same_runs(const event *a, const event *b, const sample *samples)
 {
     bool same = a->n == b->n;
@@ -329,27 +312,6 @@ static size_t block_end(const reading *r, const sample *samples, size_t from)
         }
     }
     return to;
-}
-
-// Counts instructions up: one per delegate call with its operators, one per kernel with its call.
-// The numbers are not those of the program; they only keep what belongs to one call together and
-// apart from the next one, for the tree and for aligning two tables.
-static void guess_places(etp_trace_event *events, size_t n)
-{
-    int32_t at = 0;
-    for (size_t i = 0; i < n; i++) {
-        etp_trace_event *e = &events[i];
-        const etp_trace_event *next = i + 1 < n ? &events[i + 1] : NULL;
-        bool goes_on =
-            next &&
-            ((e->delegated && (next->delegated || etp_str_eqz(next->name, "DELEGATE_CALL"))) ||
-             (!next->delegated && etp_str_eqz(next->name, "OPERATOR_CALL") &&
-              etp_str_starts(e->name, ETP_STR("native_call_"))));
-        bool framework = !e->delegated && etp_str_starts(e->name, ETP_STR("Method::"));
-        e->chain = framework ? -1 : 0;
-        e->instruction = framework ? -1 : at;
-        at += !goes_on && !framework;
-    }
 }
 
 static void make_block(const reading *r, size_t from, size_t to, etp_arena *arena, etp_trace *t,
@@ -390,7 +352,23 @@ static void make_block(const reading *r, size_t from, size_t to, etp_arena *aren
     out->execute = out->has_execute ? out->execute : ETP_NO_INDEX;
     out->name = etp_str_from(etp_arena_strdup(arena, r->events.items[from].block));
     if (!r->places) {
-        guess_places(events, n);
+        // Counts instructions up: one per delegate call with its operators, one per kernel with its
+        // call. The numbers are not those of the program; they only keep what belongs to one call
+        // together and apart from the next one, for the tree and for aligning two tables.
+        int32_t at = 0;
+        for (size_t i = 0; i < n; i++) {
+            etp_trace_event *e = &events[i];
+            const etp_trace_event *next = i + 1 < n ? &events[i + 1] : NULL;
+            bool goes_on =
+                next &&
+                ((e->delegated && (next->delegated || etp_str_eqz(next->name, "DELEGATE_CALL"))) ||
+                 (!next->delegated && etp_str_eqz(next->name, "OPERATOR_CALL") &&
+                  etp_str_starts(e->name, ETP_STR("native_call_"))));
+            bool framework = !e->delegated && etp_str_starts(e->name, ETP_STR("Method::"));
+            e->chain = framework ? -1 : 0;
+            e->instruction = framework ? -1 : at;
+            at += !goes_on && !framework;
+        }
     }
     etp_tree_build(events, n, r->open);
     etp_settle settle = {
@@ -447,7 +425,7 @@ static etp_status make_trace(const reading *r, size_t from, size_t to, etp_trace
     return ETP_OK;
 }
 
-static etp_status read_lines(reading *r, etp_error *err)
+static etp_status make_traces(reading *r, etp_arena *arena, etp_timeline *out, etp_error *err)
 {
     bool more = false;
     ETP_TRY(read_header(r, err));
@@ -464,15 +442,21 @@ static etp_status read_lines(reading *r, etp_error *err)
     // A node's number is its place in the dump's list of events, so sorted events are in file
     // order.
     qsort(r->events.items, r->events.n, sizeof *r->events.items, by_place);
-    return ETP_OK;
-}
-
-static etp_status make_traces(reading *r, etp_arena *arena, etp_timeline *out, etp_error *err)
-{
-    ETP_TRY(read_lines(r, err));
     bool told = r->level.len > 0 && !etp_str_eqz(r->level, ETP_CSV_UNKNOWN);
     out->level = told ? etp_arena_strdup(arena, r->level) : NULL;
-    r->sorted = scatter(r);
+    // Samples by event, in the order of the events after sorting.
+    sample *sorted = ETP_NEW_ARRAY(r->scratch, sample, r->samples.n);
+    size_t *cursor = ETP_NEW_ARRAY(r->scratch, size_t, r->events.n);
+    size_t at = 0;
+    for (size_t i = 0; i < r->events.n; i++) {
+        event *e = &r->events.items[i];
+        e->first = cursor[e->id] = at;
+        at += e->n;
+    }
+    for (size_t i = 0; i < r->samples.n; i++) {
+        sorted[cursor[r->samples.items[i].event]++] = r->samples.items[i];
+    }
+    r->sorted = sorted;
     r->open = ETP_NEW_ARRAY(r->scratch, uint32_t, r->events.n);
     out->traces = ETP_NEW_ARRAY(arena, etp_trace *, r->events.n);
     out->session_blocks = ETP_NEW_ARRAY(arena, uint32_t, r->events.n);

@@ -57,21 +57,6 @@ static bool next_profile(const etp_etdump_run *run, size_t *at, etp_etdump_profi
     return found;
 }
 
-// The hash only chooses which groups are compared with. Who makes lists collide makes their own
-// file slow to read, nothing else.
-static uint64_t hash_run(const etp_etdump_run *run)
-{
-    uint64_t h = etp_hash_bytes(ETP_HASH_START, run->name.ptr, run->name.len);
-    etp_etdump_profile p;
-    for (size_t i = 0; next_profile(run, &i, &p);) {
-        const int32_t ids[] = {p.chain_index, p.instruction_id, p.delegate_id};
-        h = etp_hash_bytes(h, ids, sizeof ids);
-        h = etp_hash_bytes(h, p.delegate_id_str.ptr, p.delegate_id_str.len);
-        h = etp_hash_bytes(h, p.name.ptr, p.name.len);
-    }
-    return h;
-}
-
 // Everything but their times. An absent string equals an empty one.
 static bool same_event(const etp_etdump_profile *a, const etp_etdump_profile *b)
 {
@@ -105,7 +90,16 @@ static uint32_t find_group(grouping *g, const etp_etdump_run *run, size_t n_even
     if (guess < g->groups.n && is_of_group(&q, guess)) {
         return guess;
     }
-    uint64_t hash = hash_run(run);
+    // The hash only chooses which groups are compared with. Who makes lists collide makes their own
+    // file slow to read, nothing else.
+    uint64_t hash = etp_hash_bytes(ETP_HASH_START, run->name.ptr, run->name.len);
+    etp_etdump_profile p;
+    for (size_t i = 0; next_profile(run, &i, &p);) {
+        const int32_t ids[] = {p.chain_index, p.instruction_id, p.delegate_id};
+        hash = etp_hash_bytes(hash, ids, sizeof ids);
+        hash = etp_hash_bytes(hash, p.delegate_id_str.ptr, p.delegate_id_str.len);
+        hash = etp_hash_bytes(hash, p.name.ptr, p.name.len);
+    }
     uint32_t found = etp_index_find(&g->index, hash, is_of_group, &q);
     if (found == ETP_NO_INDEX) {
         found = (uint32_t)g->groups.n;
@@ -113,20 +107,6 @@ static uint32_t find_group(grouping *g, const etp_etdump_run *run, size_t n_even
         etp_index_insert(&g->index, &g->scratch, hash, found);
     }
     return found;
-}
-
-// How many events have times.
-static size_t read_times(const etp_etdump_run *run, etp_ticks *row)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < run->n_events; i++) {
-        etp_fb_table p = etp_ed_profile_table(run, i);
-        if (p.ptr) {
-            row[n++] = (etp_ticks){etp_fb_u64(p, ETP_ED_PROFILE_START, 0),
-                                   etp_fb_u64(p, ETP_ED_PROFILE_END, 0)};
-        }
-    }
-    return n;
 }
 
 // ---- the finished blocks ----
@@ -201,21 +181,6 @@ static const uint32_t *order_events(grouping *g, const group *gr, etp_trace_even
     return places[use];
 }
 
-// A block in which Method::execute ends twice has no single length to hold its operators against,
-// so it counts as one without.
-static void find_execute(etp_trace_block *b)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < b->n_events; i++) {
-        if (b->events[i].kind == ETP_EVENT_EXECUTE) {
-            n++;
-            b->execute = (uint32_t)i;
-        }
-    }
-    b->has_execute = n == 1;
-    b->execute = b->has_execute ? b->execute : ETP_NO_INDEX;
-}
-
 // Nearly always ticks are nanoseconds and the counter did not wrap. What is no time is too long for
 // one, so that its execution is left out.
 static uint64_t duration_ns(const grouping *g, etp_ticks t)
@@ -270,7 +235,17 @@ static etp_status make_block(grouping *g, const group *gr, etp_trace_block *out)
         .in_file = order_events(g, gr, events),
     };
     etp_tree_build(events, n, open);
-    find_execute(out);
+    // A block in which Method::execute ends twice has no single length to hold its operators
+    // against, so it counts as one without.
+    size_t count = 0;
+    for (size_t i = 0; i < out->n_events; i++) {
+        if (out->events[i].kind == ETP_EVENT_EXECUTE) {
+            count++;
+            out->execute = (uint32_t)i;
+        }
+    }
+    out->has_execute = count == 1;
+    out->execute = out->has_execute ? out->execute : ETP_NO_INDEX;
     ETP_TRY(fill_columns(g, gr, columns));
     etp_settle settle = {
         .trace = g->trace,
@@ -294,21 +269,6 @@ static int by_run(const void *pa, const void *pb)
     return ETP_ORDER(a->run, b->run);
 }
 
-// A block may have had damaged executions alone.
-static void drop_empty(etp_trace *t)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < t->n_blocks; i++) {
-        if (t->blocks[i].n_runs > 0) {
-            t->blocks[kept++] = t->blocks[i];
-        }
-    }
-    t->n_blocks = kept;
-    if (t->damage.n > 0) {
-        qsort(t->damage.items, t->damage.n, sizeof *t->damage.items, by_run);
-    }
-}
-
 // Rows lie in the order of the file, which is that of the runs in every block, so handing them out
 // one after the other keeps each block's runs ascending.
 static void hand_out_rows(grouping *g)
@@ -330,8 +290,9 @@ static void hand_out_rows(grouping *g)
 
 // ---- opening ----
 
-static etp_status prepare(grouping *g)
+static etp_status group_runs(grouping *g)
 {
+    etp_trace *t = g->trace;
     const etp_etdump *dump = &g->trace->dump;
     uint64_t events = 0;
     for (size_t r = 0; r < dump->n_runs; r++) {
@@ -342,19 +303,20 @@ static etp_status prepare(grouping *g)
     g->group_of = etp_arena_alloc_raw(&g->scratch, dump->n_runs, sizeof *g->group_of);
     g->rows = etp_arena_alloc_raw(&g->scratch, (size_t)events, sizeof *g->rows);
     g->left = INT64_MAX;
-    return ETP_OK;
-}
-
-static etp_status group_runs(grouping *g)
-{
-    etp_trace *t = g->trace;
-    ETP_TRY(prepare(g));
     etp_ticks *row = g->rows;
     for (size_t r = 0, last = 0; r < t->dump.n_runs; r++) {
         // A run that repeats an earlier one needs no comparison: the verifier has made it.
         const etp_etdump_run run = etp_etdump_run_at(&t->dump, r);
         uint32_t model = r < g->repeats.n ? g->repeats.same_as[r] : (uint32_t)r;
-        size_t n = read_times(&run, row);
+        // How many events have times.
+        size_t n = 0;
+        for (size_t i = 0; i < run.n_events; i++) {
+            etp_fb_table p = etp_ed_profile_table(&run, i);
+            if (p.ptr) {
+                row[n++] = (etp_ticks){etp_fb_u64(p, ETP_ED_PROFILE_START, 0),
+                                       etp_fb_u64(p, ETP_ED_PROFILE_END, 0)};
+            }
+        }
         uint32_t guess = r > 0 ? g->groups.items[last].next : 0;
         uint32_t i = model < r ? g->group_of[model] : find_group(g, &run, n, guess);
         g->groups.items[last].next = i;
@@ -370,7 +332,17 @@ static etp_status group_runs(grouping *g)
     for (size_t i = 0; i < t->n_blocks; i++) {
         ETP_TRY(make_block(g, &g->groups.items[i], &t->blocks[i]));
     }
-    drop_empty(t);
+    // A block may have had damaged executions alone.
+    size_t kept = 0;
+    for (size_t i = 0; i < t->n_blocks; i++) {
+        if (t->blocks[i].n_runs > 0) {
+            t->blocks[kept++] = t->blocks[i];
+        }
+    }
+    t->n_blocks = kept;
+    if (t->damage.n > 0) {
+        qsort(t->damage.items, t->damage.n, sizeof *t->damage.items, by_run);
+    }
     if (g->modes) {
         etp_modes_split(t, &t->arena);
     }
@@ -395,32 +367,6 @@ static void renumber(etp_fb_repeats *repeats, size_t left_out)
     repeats->n -= ETP_MIN(left_out, repeats->n);
 }
 
-// What came before is left out as if it were not in the file.
-static void keep_last(etp_etdump *dump, etp_fb_repeats *repeats, uint64_t n)
-{
-    if (n > 0 && n < dump->n_runs) {
-        size_t left_out = dump->n_runs - (size_t)n;
-        dump->at_runs += left_out * sizeof(uint32_t); // a vector of offsets
-        dump->n_runs = (size_t)n;
-        renumber(repeats, left_out);
-    }
-}
-
-static etp_status take_units(const etp_trace_options *o, grouping *g, etp_error *err)
-{
-    g->trace->unit_told = o->ticks_num > 0 || o->units.source;
-    if (o->units.source) {
-        ETP_TRY(etp_unit_parse(o->units.source, "--source-unit", &g->unit, err));
-    }
-    g->cycles = o->units.delegate && strncmp(o->units.delegate, "cycles:", 7) == 0;
-    g->trace->tick_ns = g->trace->delegate_tick_ns = g->unit.num / g->unit.den;
-    if (o->units.delegate) {
-        ETP_TRY(etp_unit_parse(o->units.delegate, "--delegate-unit", &g->delegate, err));
-        g->trace->delegate_tick_ns = g->delegate.num / g->delegate.den;
-    }
-    return ETP_OK;
-}
-
 static etp_status read_dump(etp_bytes bytes, const etp_trace_options *o, etp_trace *t,
                             etp_error *err)
 {
@@ -430,12 +376,29 @@ static etp_status read_dump(etp_bytes bytes, const etp_trace_options *o, etp_tra
         .modes = o->modes,
         .err = err,
     };
-    ETP_TRY(take_units(o, &g, err));
+    g.trace->unit_told = o->ticks_num > 0 || o->units.source;
+    if (o->units.source) {
+        ETP_TRY(etp_unit_parse(o->units.source, "--source-unit", &g.unit, err));
+    }
+    g.cycles = o->units.delegate && strncmp(o->units.delegate, "cycles:", 7) == 0;
+    g.trace->tick_ns = g.trace->delegate_tick_ns = g.unit.num / g.unit.den;
+    if (o->units.delegate) {
+        ETP_TRY(etp_unit_parse(o->units.delegate, "--delegate-unit", &g.delegate, err));
+        g.trace->delegate_tick_ns = g.delegate.num / g.delegate.den;
+    }
     etp_arena_scratch(&g.scratch, &t->arena);
     g.repeats.arena = &g.scratch;
     etp_status status = etp_ed_open(bytes, &g.repeats, &t->dump, err);
     if (status == ETP_OK) {
-        keep_last(&t->dump, &g.repeats, o->last);
+        // What came before is left out as if it were not in the file.
+        etp_etdump *dump = &t->dump;
+        const uint64_t n = o->last;
+        if (n > 0 && n < dump->n_runs) {
+            size_t left_out = dump->n_runs - (size_t)n;
+            dump->at_runs += left_out * sizeof(uint32_t); // a vector of offsets
+            dump->n_runs = (size_t)n;
+            renumber(&g.repeats, left_out);
+        }
         status = group_runs(&g);
     }
     etp_arena_dispose(&g.scratch);

@@ -18,16 +18,6 @@
 #define TURNS_SAME 1.2
 #define TURNS_PART 4 // of the executions, at least, in either unit
 
-static uint64_t divisor(uint64_t a, uint64_t b)
-{
-    while (b) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 etp_status etp_unit_parse(const char *text, const char *option, etp_ratio *out, etp_error *err)
 {
     static const struct {
@@ -55,7 +45,14 @@ etp_status etp_unit_parse(const char *text, const char *option, etp_ratio *out, 
                         "cycles:168e6",
                         option, text);
     }
-    uint64_t common = divisor(1000000000, (uint64_t)hz);
+    uint64_t a = 1000000000;
+    uint64_t b = (uint64_t)hz;
+    while (b) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    uint64_t common = a;
     *out = (etp_ratio){1000000000 / common, (uint64_t)hz / common};
     return ETP_OK;
 }

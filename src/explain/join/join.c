@@ -187,43 +187,17 @@ static void judge(const joiner *j, candidate *c, const bool *seen)
 
 // ---- operators to nodes ----
 
-// Operators of one delegate call: same parent and instruction, in file order. A recording without
-// DELEGATE_CALL can have several calls of one instruction side by side; counters tell them apart.
-static uint32_t gather(const etp_trace_block *block, uint32_t first, bool *done, uint32_t *members)
-{
-    const etp_trace_event *lead = &block->events[first];
-    bool has_call = lead->call != ETP_NO_INDEX;
-    uint32_t n = 0;
-    for (uint32_t i = first; i < block->n_events; i++) {
-        const etp_trace_event *e = &block->events[i];
-        if (done[i] || e->kind != ETP_EVENT_DELEGATE_OP || e->call != lead->call ||
-            e->chain != lead->chain || e->instruction != lead->instruction) {
-            continue;
-        }
-        if (!has_call && i != first && etp_str_eq(e->name, lead->name)) {
-            break; // the same "… #1" again: the next call
-        }
-        done[i] = true;
-        members[n++] = i;
-    }
-    return n;
-}
-
-// What the partition's nodes are, for who expected others: "Conv2d, Add, …".
-static etp_str list_types(const joiner *j, const etp_partition *p)
-{
-    const char *text = "";
-    for (uint32_t i = 0; i < p->n_nodes && i < 4; i++) {
-        text = etp_arena_printf(j->arena, "%s%s%.*s", text, etp_if(i, ", "),
-                                ETP_STR_ARG(p->nodes[i].type_name));
-    }
-    return etp_str_from(etp_arena_printf(j->arena, "%s%s", text, etp_if(p->n_nodes > 4, ", …")));
-}
-
 static etp_str expected_of(const joiner *j, const etp_partition *p, const etp_placed_operator *at)
 {
     if (at->node == ETP_NO_INDEX) {
-        return list_types(j, p);
+        // What the partition's nodes are, for who expected others: "Conv2d, Add, …".
+        const char *text = "";
+        for (uint32_t i = 0; i < p->n_nodes && i < 4; i++) {
+            text = etp_arena_printf(j->arena, "%s%s%.*s", text, etp_if(i, ", "),
+                                    ETP_STR_ARG(p->nodes[i].type_name));
+        }
+        return etp_str_from(
+            etp_arena_printf(j->arena, "%s%s", text, etp_if(p->n_nodes > 4, ", …")));
     }
     const etp_node *n = &p->nodes[at->node];
     return etp_str_from(etp_arena_printf(
@@ -247,25 +221,6 @@ static void take_opinions(const joiner *j, candidate *c, const etp_partition *p,
         // behind operators that cannot do them.
         if (ops[i].name.n_dtypes > 0 || etp_str_eqz(ops[i].name.family, "Convert")) {
             take_opinion(j, c, &j->block->events[members[i]], differs, instead);
-        }
-    }
-}
-
-// What multiplies in the program and is no operator of the call differs as a name does.
-static void count_missing(const joiner *j, candidate *c, const etp_partition *p,
-                          const etp_operator_placement *at, uint32_t n)
-{
-    bool *done = ETP_NEW_ARRAY(j->arena, bool, p->n_nodes);
-    for (uint32_t i = 0; i < n; i++) {
-        for (uint32_t k = 0; k < at->placed[i].n; k++) {
-            done[at->covered[at->placed[i].first + k]] = true;
-        }
-    }
-    // Without its Method::execute the call may have failed in the middle.
-    for (uint32_t i = 0; j->block->has_execute && i < p->n_nodes; i++) {
-        if (!done[i] && etp_node_multiplies(p->nodes[i].type)) {
-            c->n_said++;
-            c->n_other++;
         }
     }
 }
@@ -296,7 +251,21 @@ static void place(const joiner *j, candidate *c, const uint32_t *members, uint32
     }
     *explained += alignment.fit * n;
     take_opinions(j, c, &c->method->partitions[partition], members, n, alignment.placed);
-    count_missing(j, c, &c->method->partitions[partition], &alignment, n);
+    // What multiplies in the program and is no operator of the call differs as a name does.
+    const etp_partition *p = &c->method->partitions[partition];
+    bool *done = ETP_NEW_ARRAY(j->arena, bool, p->n_nodes);
+    for (uint32_t i = 0; i < n; i++) {
+        for (uint32_t k = 0; k < alignment.placed[i].n; k++) {
+            done[alignment.covered[alignment.placed[i].first + k]] = true;
+        }
+    }
+    // Without its Method::execute the call may have failed in the middle.
+    for (uint32_t i = 0; j->block->has_execute && i < p->n_nodes; i++) {
+        if (!done[i] && etp_node_multiplies(p->nodes[i].type)) {
+            c->n_said++;
+            c->n_other++;
+        }
+    }
 }
 
 static double agreement_of(const candidate *c)
@@ -317,7 +286,25 @@ static void place_operators(const joiner *j, candidate *c)
             c->events[i].instruction == ETP_NO_INDEX) {
             continue;
         }
-        uint32_t n = gather(j->block, i, done, members);
+        // Operators of one delegate call: same parent and instruction, in file order. A recording
+        // without DELEGATE_CALL can have several calls of one instruction side by side; counters
+        // tell them apart.
+        const etp_trace_block *block = j->block;
+        const etp_trace_event *lead = &block->events[i];
+        bool has_call = lead->call != ETP_NO_INDEX;
+        uint32_t n = 0;
+        for (uint32_t k = i; k < block->n_events; k++) {
+            const etp_trace_event *e = &block->events[k];
+            if (done[k] || e->kind != ETP_EVENT_DELEGATE_OP || e->call != lead->call ||
+                e->chain != lead->chain || e->instruction != lead->instruction) {
+                continue;
+            }
+            if (!has_call && k != i && etp_str_eq(e->name, lead->name)) {
+                break; // the same "… #1" again: the next call
+            }
+            done[k] = true;
+            members[n++] = k;
+        }
         n_ops += n;
         place(j, c, members, n, names, &explained);
     }
@@ -350,22 +337,6 @@ static void check_rates(const joiner *j, candidate *c)
 }
 
 // ---- choosing a method ----
-
-static void try_method(const joiner *j, const etp_method *method, candidate *c)
-{
-    bool *seen = ETP_NEW_ARRAY(j->arena, bool, method->n_instructions);
-    c->events = ETP_NEW_ARRAY(j->arena, etp_join_event, j->block->n_events);
-    c->method = method;
-    for (uint32_t i = 0; i < j->block->n_events; i++) {
-        c->events[i].instruction = c->events[i].partition = c->events[i].node = ETP_NO_INDEX;
-    }
-    match_events(j, c, seen);
-    judge(j, c, seen);
-    if (!c->reason) {
-        place_operators(j, c);
-        check_rates(j, c);
-    }
-}
 
 static bool same_nodes(const etp_join_event *a, const etp_join_event *b)
 {
@@ -415,31 +386,6 @@ static bool better(const candidate *a, const candidate *b)
     return a->fit > b->fit + 0.02;
 }
 
-static void tell_identity(const joiner *j, const candidate *c, etp_join *out)
-{
-    uint32_t names = c->n_said - c->n_other;
-    double agreed = (double)names + c->n_calls_seen;
-    out->agreement = agreement_of(c);
-    out->differs = c->differs;
-    out->identity = 1 - fmax(1 / (1 + agreed * agreed), LEAST_DOUBT);
-    if (c->differs) {
-        out->doubt =
-            etp_arena_printf(j->arena, "%.0f %% of its operators are those of the program: %s",
-                             100 * out->agreement, c->differs);
-    } else if (out->identity >= ETP_JOIN_TELLS) {
-        out->doubt =
-            "the program is known by names and calls alone: a recording holds no sizes, so "
-            "shapes and MACs are those of the program given";
-    } else {
-        out->doubt =
-            etp_arena_printf(j->arena,
-                             "taken for the program's by %u %s and %u %s: a recording holds no "
-                             "sizes, so another program with the same names would pass",
-                             names, names == 1 ? "operator's name" : "operators' names",
-                             c->n_calls_seen, c->n_calls_seen == 1 ? "call" : "calls");
-    }
-}
-
 static void choose(const joiner *j, candidate *candidates, size_t n, etp_join *out)
 {
     candidate *best = NULL;
@@ -460,7 +406,27 @@ static void choose(const joiner *j, candidate *candidates, size_t n, etp_join *o
     out->method = best->method->index;
     out->complete = best->complete;
     out->events = best->events;
-    tell_identity(j, best, out);
+    uint32_t names = best->n_said - best->n_other;
+    double agreed = (double)names + best->n_calls_seen;
+    out->agreement = agreement_of(best);
+    out->differs = best->differs;
+    out->identity = 1 - fmax(1 / (1 + agreed * agreed), LEAST_DOUBT);
+    if (best->differs) {
+        out->doubt =
+            etp_arena_printf(j->arena, "%.0f %% of its operators are those of the program: %s",
+                             100 * out->agreement, best->differs);
+    } else if (out->identity >= ETP_JOIN_TELLS) {
+        out->doubt =
+            "the program is known by names and calls alone: a recording holds no sizes, so "
+            "shapes and MACs are those of the program given";
+    } else {
+        out->doubt =
+            etp_arena_printf(j->arena,
+                             "taken for the program's by %u %s and %u %s: a recording holds no "
+                             "sizes, so another program with the same names would pass",
+                             names, names == 1 ? "operator's name" : "operators' names",
+                             best->n_calls_seen, best->n_calls_seen == 1 ? "call" : "calls");
+    }
     for (size_t i = 0; i < n; i++) {
         if (!candidates[i].reason && !better(best, &candidates[i])) {
             list[out->n_candidates++] = candidates[i].method->index;
@@ -479,7 +445,20 @@ static etp_status join(const etp_program *program, const etp_trace_block *block,
     *out = (etp_join){.method = ETP_NO_INDEX, .n_events = (uint32_t)block->n_events};
     candidate *candidates = ETP_NEW_ARRAY(arena, candidate, program->n_methods);
     for (uint32_t i = 0; i < program->n_methods; i++) {
-        try_method(&j, &program->methods[i], &candidates[i]);
+        const etp_method *method = &program->methods[i];
+        candidate *c = &candidates[i];
+        bool *seen = ETP_NEW_ARRAY(j.arena, bool, method->n_instructions);
+        c->events = ETP_NEW_ARRAY(j.arena, etp_join_event, j.block->n_events);
+        c->method = method;
+        for (uint32_t k = 0; k < j.block->n_events; k++) {
+            c->events[k].instruction = c->events[k].partition = c->events[k].node = ETP_NO_INDEX;
+        }
+        match_events(&j, c, seen);
+        judge(&j, c, seen);
+        if (!c->reason) {
+            place_operators(&j, c);
+            check_rates(&j, c);
+        }
     }
     choose(&j, candidates, program->n_methods, out);
     if (out->method != ETP_NO_INDEX) {

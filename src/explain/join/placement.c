@@ -49,16 +49,6 @@ static uint32_t match(const aligner *a, const window *w, uint32_t op, uint32_t n
     return a->cost[(size_t)op * w->n_nodes + node];
 }
 
-static void fill_cost(aligner *a, const window *w)
-{
-    for (uint32_t i = 0; i < w->n_ops; i++) {
-        for (uint32_t j = 0; j < w->n_nodes; j++) {
-            a->cost[(size_t)i * w->n_nodes + j] =
-                etp_match_cost(a->flow, w->node0 + j, &a->ops[w->op0 + i]);
-        }
-    }
-}
-
 // forward[i][j]: least cost of aligning the first i operators with the first j nodes of the window.
 // backward[i][j]: of aligning what is left from there. Their sum through a cell is the best
 // alignment that passes it, which is what next_best needs.
@@ -179,7 +169,12 @@ static void align_all(aligner *a)
         w.n_ops = least(a->n_ops - w.op0, WINDOW);
         w.n_nodes = least(a->n_nodes - w.node0, WINDOW);
         w.last = w.op0 + w.n_ops == a->n_ops && w.node0 + w.n_nodes == a->n_nodes;
-        fill_cost(a, &w);
+        for (uint32_t i = 0; i < w.n_ops; i++) {
+            for (uint32_t j = 0; j < w.n_nodes; j++) {
+                a->cost[(size_t)i * w.n_nodes + j] =
+                    etp_match_cost(a->flow, w.node0 + j, &a->ops[w.op0 + i]);
+            }
+        }
         fill_forward(a, &w);
         fill_backward(a, &w);
         // Away from the ends only the first half of a window is decided with enough context.

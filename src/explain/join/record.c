@@ -22,19 +22,6 @@ static void take(const comparison *c, bool agrees, const etp_trace_event *e, con
     etp_belonging_take(c->out, agrees, differs);
 }
 
-static void compare_kernel(const comparison *c, const etp_trace_event *e,
-                           const etp_record_instruction *in)
-{
-    etp_str name = e->name;
-    if (!etp_str_skip(&name, "native_call_")) {
-        return;
-    }
-    const etp_source *first =
-        in->n_handles > 0 ? etp_etrecord_source(c->method, in->handles[0]) : NULL;
-    take(c, etp_record_calls(c->method, in, name), e,
-         first ? etp_arena_printf(c->arena, "%.*s", ETP_STR_ARG(first->op)) : "another operator");
-}
-
 static void compare_event(const comparison *c, const etp_trace_event *e)
 {
     const etp_record_instruction *in =
@@ -46,7 +33,14 @@ static void compare_event(const comparison *c, const etp_trace_event *e)
     } else if (e->kind == ETP_EVENT_NATIVE_CALL && in && in->delegate.len > 0) {
         take(c, false, e, "a delegate call");
     } else if (e->kind == ETP_EVENT_NATIVE_CALL && in) {
-        compare_kernel(c, e, in);
+        etp_str name = e->name;
+        if (etp_str_skip(&name, "native_call_")) {
+            const etp_source *first =
+                in->n_handles > 0 ? etp_etrecord_source(c->method, in->handles[0]) : NULL;
+            take(c, etp_record_calls(c->method, in, name), e,
+                 first ? etp_arena_printf(c->arena, "%.*s", ETP_STR_ARG(first->op))
+                       : "another operator");
+        }
     }
 }
 
@@ -85,26 +79,6 @@ static void compare_calls(const comparison *c, const etp_trace_block *block)
 // Types of a delegate call's operators.
 enum { QUANTISED = 1, HALF = 2, SINGLE = 4, CONVERTS = 8 };
 
-static unsigned types_of_record(const etp_record_method *method, const etp_record_instruction *in)
-{
-    unsigned types = 0;
-    for (uint32_t i = 0; i < method->n_nodes; i++) {
-        const etp_source *s = &method->nodes[i];
-        if (!etp_record_has_handle(in, s->handle)) {
-            continue;
-        }
-        if (etp_str_find(s->op, ETP_STR("quantize")) < s->op.len ||
-            etp_str_find(s->op, ETP_STR("qparams")) < s->op.len) {
-            types |= QUANTISED;
-        } else if (s->dtype == ETP_DTYPE_FLOAT16 || s->dtype == ETP_DTYPE_BFLOAT16) {
-            types |= HALF;
-        } else if (s->dtype == ETP_DTYPE_FLOAT32) {
-            types |= SINGLE;
-        }
-    }
-    return types;
-}
-
 static unsigned types_of_name(const etp_op_name *op)
 {
     unsigned types = op->category == ETP_CATEGORY_QUANTIZE ? CONVERTS : 0;
@@ -134,7 +108,21 @@ static bool is_operator_of(const etp_trace_event *e, const etp_record_instructio
 static void compare_types(const comparison *c, const etp_trace_block *block,
                           const etp_record_instruction *in)
 {
-    const unsigned has = types_of_record(c->method, in);
+    unsigned has = 0;
+    for (uint32_t i = 0; i < c->method->n_nodes; i++) {
+        const etp_source *s = &c->method->nodes[i];
+        if (!etp_record_has_handle(in, s->handle)) {
+            continue;
+        }
+        if (etp_str_find(s->op, ETP_STR("quantize")) < s->op.len ||
+            etp_str_find(s->op, ETP_STR("qparams")) < s->op.len) {
+            has |= QUANTISED;
+        } else if (s->dtype == ETP_DTYPE_FLOAT16 || s->dtype == ETP_DTYPE_BFLOAT16) {
+            has |= HALF;
+        } else if (s->dtype == ETP_DTYPE_FLOAT32) {
+            has |= SINGLE;
+        }
+    }
     unsigned any = 0;
     etp_op_name op;
     for (size_t i = 0; i < block->n_events; i++) {

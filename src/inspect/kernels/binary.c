@@ -36,30 +36,6 @@ static int by_place(const void *pa, const void *pb)
         etp_order_then(ETP_ORDER(b->end, a->end), (a->symbol.len == 0) - (b->symbol.len == 0)));
 }
 
-static void collect(const etp_image *image, etp_arena *arena, functions *out)
-{
-    size_t ranges = etp_image_range_count(image), symbols = etp_image_symbol_count(image), kept = 0;
-    for (size_t i = 0; i < ranges + symbols; i++) {
-        etp_function f =
-            i < ranges ? etp_image_range_at(image, i) : etp_image_symbol_at(image, i - ranges);
-        if (f.end > f.start) {
-            ETP_ADD(arena, out, f);
-        }
-    }
-    if (out->n > 1) {
-        qsort(out->items, out->n, sizeof *out->items, by_place);
-    }
-    // Symbols and unwind entries describe the same functions, and aliases and local labels lie
-    // inside others. What begins inside the one kept last is left out, so that no byte of code
-    // counts twice.
-    for (size_t i = 0; i < out->n; i++) {
-        if (kept == 0 || out->items[i].start >= out->items[kept - 1].end) {
-            out->items[kept++] = out->items[i];
-        }
-    }
-    out->n = kept;
-}
-
 // What else has a name in these libraries sets up operators or packs weights.
 static bool is_kernel(etp_str name)
 {
@@ -86,7 +62,26 @@ static etp_status read_file(etp_bytes file, etp_arena *arena, etp_kernel_binary 
     functions all = {0};
     *out = (etp_kernel_binary){0};
     ETP_TRY(etp_image_open(file, arena, &image, err));
-    collect(image, arena, &all);
+    size_t ranges = etp_image_range_count(image), symbols = etp_image_symbol_count(image), kept = 0;
+    for (size_t i = 0; i < ranges + symbols; i++) {
+        etp_function f =
+            i < ranges ? etp_image_range_at(image, i) : etp_image_symbol_at(image, i - ranges);
+        if (f.end > f.start) {
+            ETP_ADD(arena, &all, f);
+        }
+    }
+    if (all.n > 1) {
+        qsort(all.items, all.n, sizeof *all.items, by_place);
+    }
+    // Symbols and unwind entries describe the same functions, and aliases and local labels lie
+    // inside others. What begins inside the one kept last is left out, so that no byte of code
+    // counts twice.
+    for (size_t i = 0; i < all.n; i++) {
+        if (kept == 0 || all.items[i].start >= all.items[kept - 1].end) {
+            all.items[kept++] = all.items[i];
+        }
+    }
+    all.n = kept;
     out->format = etp_image_format_of(image) == ETP_IMAGE_ELF ? "ELF" : "Mach-O";
     out->machine = etp_image_machine(image);
     out->build_id = etp_image_build_id(image);

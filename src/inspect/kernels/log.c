@@ -402,30 +402,6 @@ static int by_name(const void *pa, const void *pb)
     return etp_str_cmp(*(const etp_str *)pa, *(const etp_str *)pb);
 }
 
-// The union of the names, in order; NULL on out of memory.
-// Of the second log only what the first has not: with two logs that is the union, each name once.
-static etp_str *all_names(const etp_kernel_logs *logs, etp_arena *arena, size_t *out_n)
-{
-    size_t n = 0, most = 0;
-    for (size_t i = 0; i < logs->n; i++) {
-        most += logs->logs[i].kernels.n;
-    }
-    etp_str *names = ETP_NEW_ARRAY(arena, etp_str, most);
-    for (size_t i = 0; names && i < logs->n; i++) {
-        for (size_t k = 0; k < logs->logs[i].kernels.n; k++) {
-            etp_str name = logs->logs[i].kernels.items[k].name;
-            if (wanted(logs, name) && (i == 0 || !find(&logs->logs[0], name))) {
-                names[n++] = name;
-            }
-        }
-    }
-    if (names && n) {
-        qsort(names, n, sizeof *names, by_name);
-    }
-    *out_n = n;
-    return names;
-}
-
 // A table of what ran is called after it too: its name is what somebody wished for.
 static const char *column_title(const etp_kernel_log *log, etp_arena *arena)
 {
@@ -449,7 +425,25 @@ void etp_kernel_logs_view(const etp_kernel_logs *logs, etp_report *r, etp_arena 
         {.key = "delegation", .title = "Delegation"},
     };
     size_t n = 0;
-    const etp_str *names = all_names(logs, arena, &n);
+    // The union of the names, in order; NULL on out of memory. Of the second log only what the
+    // first has not: with two logs that is the union, each name once.
+    size_t count = 0, most = 0;
+    for (size_t i = 0; i < logs->n; i++) {
+        most += logs->logs[i].kernels.n;
+    }
+    etp_str *names = ETP_NEW_ARRAY(arena, etp_str, most);
+    for (size_t i = 0; names && i < logs->n; i++) {
+        for (size_t k = 0; k < logs->logs[i].kernels.n; k++) {
+            etp_str name = logs->logs[i].kernels.items[k].name;
+            if (wanted(logs, name) && (i == 0 || !find(&logs->logs[0], name))) {
+                names[count++] = name;
+            }
+        }
+    }
+    if (names && count) {
+        qsort(names, count, sizeof *names, by_name);
+    }
+    n = count;
     etp_table *t = names ? etp_report_table(r, "view", NULL, columns, 5) : NULL;
     size_t others =
         0; // samples lie in every function that ran, of the runtime and its libraries too

@@ -75,26 +75,6 @@ static void isa_table(etp_report *r, const etp_kernels_of_arm *const *arms, size
     }
 }
 
-// In the order of etp_proof's `truth`.
-static void proof_keys(etp_report *r, const etp_kernels_answer *answer)
-{
-    static const char *const k_words[] = {"cannot tell", "confirmed", "contradicted"};
-    static const etp_severity k_severities[] = {ETP_PLAIN, ETP_GOOD, ETP_BAD};
-    etp_keys *keys = etp_report_keys(r, NULL);
-    for (size_t i = 0; i < answer->n_arms; i++) {
-        const etp_kernels_of_arm *a = &answer->arms[i];
-        if (a->problem) {
-            etp_keys_add(keys, ETP_WARN, a->called, "%s", a->problem);
-        } else if (!a->sampled) {
-            etp_keys_add(keys, ETP_PLAIN, a->called, "not sampled");
-        } else {
-            etp_keys_add(keys, k_severities[a->proof.truth], a->called, "%s: %s",
-                         k_words[a->proof.truth],
-                         a->proof.lines.n ? a->proof.lines.items[0].text : "no level is claimed");
-        }
-    }
-}
-
 // Several functions of one name (instances of a template, copies of a compiler) are one row.
 static bool is_first_of_name(const etp_kernels *k, size_t i)
 {
@@ -114,33 +94,6 @@ static uint64_t samples_of_name(const etp_kernels *k, size_t i)
         sum += strcmp(k->kernels[b].title, k->kernels[i].title) == 0 ? k->kernels[b].samples : 0;
     }
     return sum;
-}
-
-static void kernel_tables(etp_report *r, const etp_kernels_of_arm *const *arms, size_t n)
-{
-    static const etp_column k_columns[] = {
-        {.key = "arm", .title = "arm"},
-        {.key = "kernel", .title = "function"},
-        {.key = "isa", .title = "instruction set", .flags = ETP_COL_MINOR},
-        {.key = "samples", .title = "samples", .kind = ETP_KIND_INT, .flags = ETP_COL_MINOR},
-        {.key = "share", .title = "time", .kind = ETP_KIND_PERCENT},
-        {.key = "operator", .title = "mostly in", .flags = ETP_COL_CODE},
-    };
-    etp_table *t = etp_report_table(r, ETP_KERNELS_TABLE, NULL, k_columns, 6);
-    for (size_t a = 0; a < n; a++) {
-        const etp_kernels *k = &arms[a]->kernels;
-        for (size_t i = 0, shown = 0; i < k->n_kernels && shown < TOP; i++) {
-            const etp_kernel *f = &k->kernels[i];
-            if (is_first_of_name(k, i)) {
-                const uint64_t samples = samples_of_name(k, i);
-                ETP_ROW(t, etp_cell_called(arms[a]->name, arms[a]->called), etp_cell_z(f->title),
-                        etp_cell_z(etp_code_title(f->code)), etp_cell_u64(samples),
-                        etp_cell_double(etp_share_of(samples, k->samples)),
-                        f->op < k->n_ops ? etp_cell_str(k->ops[f->op].name) : etp_cell_missing());
-                shown++;
-            }
-        }
-    }
 }
 
 static void operator_tables(etp_report *r, const etp_kernels_of_arm *const *arms, size_t n)
@@ -187,9 +140,46 @@ const etp_report *etp_kernels_report(const etp_kernels_answer *answer, etp_arena
     }
     isa_table(r, arms, n);
     etp_report_section(r, 1, "proof", "Does it fit the levels?");
-    proof_keys(r, answer);
+    // In the order of etp_proof's `truth`.
+    static const char *const k_words[] = {"cannot tell", "confirmed", "contradicted"};
+    static const etp_severity k_severities[] = {ETP_PLAIN, ETP_GOOD, ETP_BAD};
+    etp_keys *keys = etp_report_keys(r, NULL);
+    for (size_t i = 0; i < answer->n_arms; i++) {
+        const etp_kernels_of_arm *a = &answer->arms[i];
+        if (a->problem) {
+            etp_keys_add(keys, ETP_WARN, a->called, "%s", a->problem);
+        } else if (!a->sampled) {
+            etp_keys_add(keys, ETP_PLAIN, a->called, "not sampled");
+        } else {
+            etp_keys_add(keys, k_severities[a->proof.truth], a->called, "%s: %s",
+                         k_words[a->proof.truth],
+                         a->proof.lines.n ? a->proof.lines.items[0].text : "no level is claimed");
+        }
+    }
     etp_report_section(r, 1, "kernels-section", "Functions");
-    kernel_tables(r, arms, n);
+    static const etp_column k_columns[] = {
+        {.key = "arm", .title = "arm"},
+        {.key = "kernel", .title = "function"},
+        {.key = "isa", .title = "instruction set", .flags = ETP_COL_MINOR},
+        {.key = "samples", .title = "samples", .kind = ETP_KIND_INT, .flags = ETP_COL_MINOR},
+        {.key = "share", .title = "time", .kind = ETP_KIND_PERCENT},
+        {.key = "operator", .title = "mostly in", .flags = ETP_COL_CODE},
+    };
+    etp_table *t = etp_report_table(r, ETP_KERNELS_TABLE, NULL, k_columns, 6);
+    for (size_t a = 0; a < n; a++) {
+        const etp_kernels *k = &arms[a]->kernels;
+        for (size_t i = 0, shown = 0; i < k->n_kernels && shown < TOP; i++) {
+            const etp_kernel *f = &k->kernels[i];
+            if (is_first_of_name(k, i)) {
+                const uint64_t samples = samples_of_name(k, i);
+                ETP_ROW(t, etp_cell_called(arms[a]->name, arms[a]->called), etp_cell_z(f->title),
+                        etp_cell_z(etp_code_title(f->code)), etp_cell_u64(samples),
+                        etp_cell_double(etp_share_of(samples, k->samples)),
+                        f->op < k->n_ops ? etp_cell_str(k->ops[f->op].name) : etp_cell_missing());
+                shown++;
+            }
+        }
+    }
     etp_report_section(r, 1, "operators-section", "Operators and their functions");
     operator_tables(r, arms, n);
     for (size_t a = 0; a < n; a++) {

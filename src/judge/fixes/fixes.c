@@ -86,16 +86,6 @@ static bool is_call(const etp_profile_row *row)
     return row->kind == ETP_ROW_BOUNDARY && row->event == ETP_EVENT_DELEGATE_CALL;
 }
 
-// What is known of a delegate's operators is known of XNNPACK's: those of other backends are passed
-// over.
-static void pass_over_others(etp_fixer *f)
-{
-    for (uint32_t i = 0; i < f->ab->n_operators; i++) {
-        const etp_profile_row *row = f->ab->operators[i].rows[f->arm];
-        f->covered[i] = row && row->delegated && row->parsed.kind != ETP_OP_XNNPACK;
-    }
-}
-
 // Median over the blocks of what ROW (SIZE_MAX: all delegate calls together) takes beside its
 // parts. It is measured execution by execution (exclusive times), not as a difference of usual
 // ones. A block in which the system took the CPU away counts as much as any other.
@@ -115,37 +105,6 @@ static double call_ns(const etp_profile *p, size_t row, double *blocks)
     return fmax(0, etp_median(blocks, n)); // of none: 0
 }
 
-// What is the same in every call is at most what the cheapest one takes, less half of what whole
-// microseconds can hide of its operators: that is what a call less likely saves. The rest grows
-// with the operators, however many calls there are.
-static void read_boundary(etp_fixer *f)
-{
-    const etp_profile *p = f->ab->arms[f->arm].profile;
-    double *blocks = ETP_NEW_ARRAY(f->ab->arena, double, p->n_dumps + 1);
-    int64_t *cut = ETP_NEW_ARRAY(f->ab->arena, int64_t, p->n_rows + 1);
-    f->call_ns = ETP_NEW_ARRAY(f->ab->arena, double, p->n_rows + 1);
-    for (size_t i = 0; i < p->n_rows; i++) {
-        f->inside += p->rows[i].kind == ETP_ROW_OPERATOR && !p->rows[i].silent;
-        f->delegates = f->delegates || p->rows[i].delegated;
-        if (p->rows[i].call != ETP_NO_INDEX) {
-            cut[p->rows[i].call] += etp_profile_cut_ns(p, &p->rows[i]);
-        }
-    }
-    for (size_t i = 0; i < p->n_rows; i++) {
-        if (!is_call(&p->rows[i])) {
-            continue;
-        }
-        double ns = call_ns(p, i, blocks), own = fmax(0, ns - (double)cut[i] / 2);
-        f->join_likely = f->calls ? fmin(f->join_likely, own) : own;
-        f->call_ns[f->calls++] = ns;
-    }
-    if (f->calls) {
-        qsort(f->call_ns, f->calls, sizeof *f->call_ns, longest_first);
-    }
-    f->boundary = call_ns(p, SIZE_MAX, blocks);
-    f->hidden = f->inside ? fmin(ETP_FIX_TRUNCATED_NS / 2.0, f->boundary / (double)f->inside) : 0;
-}
-
 static etp_status find_fixes(const etp_ab *ab, etp_ab *out)
 {
     etp_fixer f = {.ab = ab, .out = out};
@@ -163,8 +122,39 @@ static etp_status find_fixes(const etp_ab *ab, etp_ab *out)
         return ETP_OK;
     }
     f.covered = ETP_NEW_ARRAY(ab->arena, bool, ab->n_operators + 1);
-    pass_over_others(&f);
-    read_boundary(&f);
+    // What is known of a delegate's operators is known of XNNPACK's: those of other backends are
+    // passed over.
+    for (uint32_t i = 0; i < f.ab->n_operators; i++) {
+        const etp_profile_row *row = f.ab->operators[i].rows[f.arm];
+        f.covered[i] = row && row->delegated && row->parsed.kind != ETP_OP_XNNPACK;
+    }
+    // What is the same in every call is at most what the cheapest one takes, less half of what
+    // whole microseconds can hide of its operators: that is what a call less likely saves. The rest
+    // grows with the operators, however many calls there are.
+    const etp_profile *place = f.ab->arms[f.arm].profile;
+    double *blocks = ETP_NEW_ARRAY(f.ab->arena, double, place->n_dumps + 1);
+    int64_t *cut = ETP_NEW_ARRAY(f.ab->arena, int64_t, place->n_rows + 1);
+    f.call_ns = ETP_NEW_ARRAY(f.ab->arena, double, place->n_rows + 1);
+    for (size_t i = 0; i < place->n_rows; i++) {
+        f.inside += place->rows[i].kind == ETP_ROW_OPERATOR && !place->rows[i].silent;
+        f.delegates = f.delegates || place->rows[i].delegated;
+        if (place->rows[i].call != ETP_NO_INDEX) {
+            cut[place->rows[i].call] += etp_profile_cut_ns(place, &place->rows[i]);
+        }
+    }
+    for (size_t i = 0; i < place->n_rows; i++) {
+        if (!is_call(&place->rows[i])) {
+            continue;
+        }
+        double ns = call_ns(place, i, blocks), own = fmax(0, ns - (double)cut[i] / 2);
+        f.join_likely = f.calls ? fmin(f.join_likely, own) : own;
+        f.call_ns[f.calls++] = ns;
+    }
+    if (f.calls) {
+        qsort(f.call_ns, f.calls, sizeof *f.call_ns, longest_first);
+    }
+    f.boundary = call_ns(place, SIZE_MAX, blocks);
+    f.hidden = f.inside ? fmin(ETP_FIX_TRUNCATED_NS / 2.0, f.boundary / (double)f.inside) : 0;
     f.best_rate = best_rate(&f);
     etp_fixes_of_layout(&f);
     etp_fixes_of_work(&f);

@@ -135,21 +135,6 @@ static bool by_weight(etp_fixer *f, uint32_t op, etp_fix_found *with)
            from_weights(f, p, m, call, other, with, DEPTH);
 }
 
-// A clamp right behind OP, which XNNPACK made of OP's own limits or of a node: it is merged into
-// the convolution once nothing is between them.
-static void add_clamp(etp_fixer *f, uint32_t op, etp_fix_found *at)
-{
-    uint32_t next = op + 1;
-    while (next < f->ab->n_operators && !etp_fix_row(f, next)) {
-        next++;
-    }
-    bool clamp =
-        next < f->ab->n_operators && family_is(f, next, "Clamp") && previous(f, next) == op;
-    if (clamp) {
-        etp_fix_add_op(f, at, next);
-    }
-}
-
 // OP adds a weight to a convolution's result times a weight: everything that goes with it is added.
 static void add_affine(etp_fixer *f, uint32_t op, etp_fix_found *at)
 {
@@ -167,42 +152,20 @@ static void add_affine(etp_fixer *f, uint32_t op, etp_fix_found *at)
     }
     etp_fix_add_op(f, &own, scale);
     etp_fix_add_op(f, &own, op);
-    add_clamp(f, op, &own);
+    // A clamp right behind OP, which XNNPACK made of OP's own limits or of a node: it is merged
+    // into the convolution once nothing is between them.
+    uint32_t next = op + 1;
+    while (next < f->ab->n_operators && !etp_fix_row(f, next)) {
+        next++;
+    }
+    bool clamp =
+        next < f->ab->n_operators && family_is(f, next, "Clamp") && previous(f, next) == op;
+    if (clamp) {
+        etp_fix_add_op(f, &own, next);
+    }
     for (size_t i = 0; i < own.ops.n; i++) {
         etp_fix_add_op(f, at, own.ops.items[i]);
     }
-}
-
-static void batch_norm(etp_fixer *f)
-{
-    etp_fix_found at = {0};
-    size_t kernels = 0;
-    for (uint32_t i = 0; i < f->ab->n_operators; i++) {
-        const etp_profile_row *row = etp_fix_row(f, i);
-        bool kernel = is_portable(row) && family_has(row, "batch_norm") && etp_fix_op_ns(f, i) > 0;
-        if (kernel) {
-            uint32_t from = etp_fix_producer(f, i);
-            kernel = from == ETP_NO_INDEX || category_of(f, from) == ETP_CATEGORY_CONVOLUTION;
-            kernels += kernel;
-        }
-        if (kernel) {
-            etp_fix_add_op(f, &at, i);
-        }
-        if (family_is(f, i, "Add")) {
-            add_affine(f, i, &at);
-        }
-    }
-    etp_fix_goes_away(f, &at);
-    etp_fix_show(f, &at,
-                 &(etp_fix_words){
-                     .kind = ETP_FIX_BATCH_NORM,
-                     .one = kernels ? "batch norm not folded into its convolution"
-                                    : "operator of a batch norm not folded into its convolution",
-                     .many = kernels
-                                 ? "batch norms not folded into their convolutions"
-                                 : "operators of batch norms not folded into their convolutions",
-                     .formula = etp_fix_k_goes_away,
-                     .change = ETP_CHANGE_FOLD_CONV_BN});
 }
 
 // ---- permutes ----
@@ -360,38 +323,6 @@ static void permutes(etp_fixer *f)
                                   .change = ETP_CHANGE_FOLD_TRANSPOSES});
 }
 
-// Neighbours that only move data: several copies of the same elements where one may do.
-static void copies_in_a_row(etp_fixer *f)
-{
-    etp_fix_found at = {0};
-    double first = 0;
-    for (uint32_t i = 0; i < f->ab->n_operators; i++) {
-        bool moves = category_of(f, i) == ETP_CATEGORY_DATA_MOVEMENT && etp_fix_op_ns(f, i) > 0 &&
-                     !f->covered[i];
-        uint32_t from = moves ? source_of(f, i) : ETP_NO_INDEX;
-        if (from == ETP_NO_INDEX || f->covered[from] || etp_fix_op_ns(f, from) <= 0 ||
-            category_of(f, from) != ETP_CATEGORY_DATA_MOVEMENT) {
-            continue;
-        }
-        size_t before = at.ops.n;
-        etp_fix_add_op(f, &at, from);
-        first += at.ops.n > before ? (double)etp_fix_op_ns(f, from) : 0;
-        etp_fix_add_op(f, &at, i);
-    }
-    etp_fix_time t = etp_fix_time_of(f, &at);
-    at.expected = t.mean - first;
-    at.hi = t.hi + t.most_more;
-    etp_fix_show(
-        f, &at,
-        &(etp_fix_words){
-            .kind = ETP_FIX_RESHAPE_CHAIN,
-            .one = "operator that moves data moved just before",
-            .many = "operators that move the same data several times in a row",
-            .advice = "merge neighbouring view, permute and reshape calls of the model into one",
-            .formula = "expected: Σ time of all but the first of each chain; ceiling: all of it; "
-                       "floor: 0"});
-}
-
 // ---- the model's border ----
 
 // OP only reorders an image that the method was given.
@@ -464,23 +395,6 @@ static bool images_leave(const etp_fixer *f, uint32_t op)
     return false;
 }
 
-// Kernels outside delegates that take an image: some refuse channels last, some compute something
-// else, so that the export's own check fails.
-static bool images_outside(const etp_fixer *f)
-{
-    bool any = false;
-    for (uint32_t i = 0; i < f->ab->n_operators; i++) {
-        const etp_op_facts *facts = etp_fix_facts(f, i);
-        bool mine =
-            is_portable(etp_fix_row(f, i)) && !family_has(etp_fix_row(f, i), "to_dim_order_copy");
-        for (uint32_t k = 0; mine && facts && k < facts->n_inputs; k++) {
-            any = any || (!facts->values[facts->inputs[k]].constant &&
-                          is_image(&facts->values[facts->inputs[k]]));
-        }
-    }
-    return any;
-}
-
 // What channels last adds: an image that another partition takes is copied back and forth there,
 // unless it is channels last on both sides; nobody knows before the export, so it is counted as two
 // copies.
@@ -505,7 +419,19 @@ static void border(etp_fixer *f)
     etp_fix_found at = {0};
     bool images = false, inputs = false;
     double added = 0;
-    if (images_outside(f)) {
+    // Kernels outside delegates that take an image: some refuse channels last, some compute
+    // something else, so that the export's own check fails.
+    bool any = false;
+    for (uint32_t i = 0; i < f->ab->n_operators; i++) {
+        const etp_op_facts *facts = etp_fix_facts(f, i);
+        bool mine =
+            is_portable(etp_fix_row(f, i)) && !family_has(etp_fix_row(f, i), "to_dim_order_copy");
+        for (uint32_t k = 0; mine && facts && k < facts->n_inputs; k++) {
+            any = any || (!facts->values[facts->inputs[k]].constant &&
+                          is_image(&facts->values[facts->inputs[k]]));
+        }
+    }
+    if (any) {
         return;
     }
     for (uint32_t i = 0; i < f->ab->n_operators; i++) {
@@ -618,14 +544,6 @@ static bool is_uneven(const etp_fixer *f, uint32_t op)
     return uneven;
 }
 
-// The recipe leaves an uneven pad before a depthwise convolution alone: its kernel would have to
-// grow, and there are no larger ones.
-static bool stays_padded(const etp_fixer *f, uint32_t pad, uint32_t conv)
-{
-    const etp_profile_row *row = conv == ETP_NO_INDEX ? NULL : etp_fix_row(f, conv);
-    return row && etp_op_is_depthwise(&row->parsed) && is_uneven(f, pad);
-}
-
 // Further time of CONV when it takes an uneven pad over: its kernel gets a row and a column more.
 static double longer_kernel(const etp_fixer *f, uint32_t pad, uint32_t conv)
 {
@@ -651,7 +569,10 @@ static void islands(etp_fixer *f, bool pads)
             continue;
         }
         uint32_t conv = pads ? convolution_behind(f, i) : ETP_NO_INDEX;
-        if (stays_padded(f, mid, conv)) {
+        // The recipe leaves an uneven pad before a depthwise convolution alone: its kernel would
+        // have to grow, and there are no larger ones.
+        const etp_profile_row *row = conv == ETP_NO_INDEX ? NULL : etp_fix_row(f, conv);
+        if (row && etp_op_is_depthwise(&row->parsed) && is_uneven(f, mid)) {
             continue;
         }
         uint32_t in = source_of(f, mid);
@@ -741,7 +662,34 @@ static void moved(etp_fixer *f, bool convert)
 
 void etp_fixes_of_layout(etp_fixer *f)
 {
-    batch_norm(f);
+    etp_fix_found at = {0};
+    size_t kernels = 0;
+    for (uint32_t i = 0; i < f->ab->n_operators; i++) {
+        const etp_profile_row *row = etp_fix_row(f, i);
+        bool kernel = is_portable(row) && family_has(row, "batch_norm") && etp_fix_op_ns(f, i) > 0;
+        if (kernel) {
+            uint32_t from = etp_fix_producer(f, i);
+            kernel = from == ETP_NO_INDEX || category_of(f, from) == ETP_CATEGORY_CONVOLUTION;
+            kernels += kernel;
+        }
+        if (kernel) {
+            etp_fix_add_op(f, &at, i);
+        }
+        if (family_is(f, i, "Add")) {
+            add_affine(f, i, &at);
+        }
+    }
+    etp_fix_goes_away(f, &at);
+    etp_fix_show(f, &at,
+                 &(etp_fix_words){
+                     .kind = ETP_FIX_BATCH_NORM,
+                     .one = kernels ? "batch norm not folded into its convolution"
+                                    : "operator of a batch norm not folded into its convolution",
+                     .many = kernels
+                                 ? "batch norms not folded into their convolutions"
+                                 : "operators of batch norms not folded into their convolutions",
+                     .formula = etp_fix_k_goes_away,
+                     .change = ETP_CHANGE_FOLD_CONV_BN});
     permutes(f);
     border(f);
     broadcast(f);
@@ -751,7 +699,34 @@ void etp_fixes_of_layout(etp_fixer *f)
 
 void etp_fixes_of_moves(etp_fixer *f)
 {
-    copies_in_a_row(f);
+    // Neighbours that only move data: several copies of the same elements where one may do.
+    etp_fix_found at = {0};
+    double first = 0;
+    for (uint32_t i = 0; i < f->ab->n_operators; i++) {
+        bool moves = category_of(f, i) == ETP_CATEGORY_DATA_MOVEMENT && etp_fix_op_ns(f, i) > 0 &&
+                     !f->covered[i];
+        uint32_t from = moves ? source_of(f, i) : ETP_NO_INDEX;
+        if (from == ETP_NO_INDEX || f->covered[from] || etp_fix_op_ns(f, from) <= 0 ||
+            category_of(f, from) != ETP_CATEGORY_DATA_MOVEMENT) {
+            continue;
+        }
+        size_t before = at.ops.n;
+        etp_fix_add_op(f, &at, from);
+        first += at.ops.n > before ? (double)etp_fix_op_ns(f, from) : 0;
+        etp_fix_add_op(f, &at, i);
+    }
+    etp_fix_time t = etp_fix_time_of(f, &at);
+    at.expected = t.mean - first;
+    at.hi = t.hi + t.most_more;
+    etp_fix_show(
+        f, &at,
+        &(etp_fix_words){
+            .kind = ETP_FIX_RESHAPE_CHAIN,
+            .one = "operator that moves data moved just before",
+            .many = "operators that move the same data several times in a row",
+            .advice = "merge neighbouring view, permute and reshape calls of the model into one",
+            .formula = "expected: Σ time of all but the first of each chain; ceiling: all of it; "
+                       "floor: 0"});
     moved(f, false);
     moved(f, true);
 }

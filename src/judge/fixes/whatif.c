@@ -41,20 +41,15 @@ static bool glob(etp_str pattern, etp_str text)
     return p == pattern.len;
 }
 
-// A pattern that names a category that occurs means its operators and no others: "conv*" is
-// Convolution, not Convert.
-static bool names_category(const etp_ab *ab, etp_str pattern)
+static bool matches(const etp_ab *ab, const etp_ab_operator *op, etp_str pattern)
 {
+    // A pattern that names a category that occurs means its operators and no others: "conv*" is
+    // Convolution, not Convert.
     bool any = false;
     for (size_t i = 0; !any && i < ab->n_operators; i++) {
         any = glob(pattern, etp_str_from(etp_category_name(ab->operators[i].category)));
     }
-    return any;
-}
-
-static bool matches(const etp_ab *ab, const etp_ab_operator *op, etp_str pattern)
-{
-    if (names_category(ab, pattern)) {
+    if (any) {
         return glob(pattern, etp_str_from(etp_category_name(op->category)));
     }
     if (glob(pattern, etp_str_from(op->id)) || glob(pattern, etp_str_from(op->label))) {
@@ -102,8 +97,12 @@ typedef struct redo {
     bool *touched, twice; // per operator: by a change so far; by a fix besides
 } redo;
 
-static size_t split(etp_str s, etp_str *tokens, size_t max)
+static etp_status parse(const char *text, change *out, etp_error *err)
 {
+    etp_str tokens[4];
+    uint64_t number;
+    const etp_str s = etp_str_from(text);
+    const size_t max = 4;
     size_t n = 0, i = 0;
     while (i < s.len && n < max) {
         while (i < s.len && s.ptr[i] == ' ') {
@@ -117,14 +116,6 @@ static size_t split(etp_str s, etp_str *tokens, size_t max)
             tokens[n++] = (etp_str){s.ptr + from, i - from};
         }
     }
-    return n;
-}
-
-static etp_status parse(const char *text, change *out, etp_error *err)
-{
-    etp_str tokens[4];
-    uint64_t number;
-    size_t n = split(etp_str_from(text), tokens, 4);
     *out = (change){0};
     if (n == 2 && etp_str_eqz(tokens[0], "drop")) {
         *out = (change){.kind = CHANGE_DROP, .pattern = tokens[1]};

@@ -58,20 +58,6 @@ static const struct {
     {"coopmat_mm", "mm"  },
 };
 
-static etp_str known_shader(etp_str name)
-{
-    static const etp_str k_int8 = {"q8ta_", 5}; // "q8ta_conv2d_dw" is a "conv2d_dw"
-    if (etp_str_starts(name, k_int8)) {
-        name = (etp_str){name.ptr + k_int8.len, name.len - k_int8.len};
-    }
-    for (size_t i = 0; i < sizeof k_shaders / sizeof *k_shaders; i++) {
-        if (etp_str_starts(name, etp_str_from(k_shaders[i].begins))) {
-            return etp_str_from(k_shaders[i].family);
-        }
-    }
-    return etp_delegate_known_part(name);
-}
-
 // The shader's name without what its variant adds: "conv2d_dw_output_tile_3x3_half" → "conv2d". It
 // stands behind the word kernel_name, or first.
 static etp_str family(etp_str event)
@@ -82,7 +68,17 @@ static etp_str family(etp_str event)
     }
     size_t key = etp_str_find(event, ETP_STR("kernel_name"));
     size_t from = skip(event, key < event.len ? skip(event, key, true) : 0, false);
-    return known_shader((etp_str){event.ptr + from, skip(event, from, true) - from});
+    etp_str name = (etp_str){event.ptr + from, skip(event, from, true) - from};
+    static const etp_str k_int8 = {"q8ta_", 5}; // "q8ta_conv2d_dw" is a "conv2d_dw"
+    if (etp_str_starts(name, k_int8)) {
+        name = (etp_str){name.ptr + k_int8.len, name.len - k_int8.len};
+    }
+    for (size_t i = 0; i < sizeof k_shaders / sizeof *k_shaders; i++) {
+        if (etp_str_starts(name, etp_str_from(k_shaders[i].begins))) {
+            return etp_str_from(k_shaders[i].family);
+        }
+    }
+    return etp_delegate_known_part(name);
 }
 
 const etp_delegate k_etp_delegate_vulkan = {"VulkanBackend", wrote, span, family, false, NULL};

@@ -160,39 +160,6 @@ static void read_cpu_time(etp_os_state *out, etp_arena *arena)
     out->cpu_steal_ms = ticks[7] * 1000 / (uint64_t)hz;
 }
 
-// The hottest of all zones: which of them is the CPU's each vendor names in its own way.
-static void read_temperature(etp_os_state *out, etp_arena *arena)
-{
-    etp_dir_list zones;
-    if (etp_os_list("/sys/class/thermal", arena, &zones, NULL) != ETP_OK) {
-        zones.n = 0;
-    }
-    for (size_t i = 0; i < zones.n; i++) {
-        char path[512];
-        int64_t milli;
-        if (strncmp(zones.items[i].name, "thermal_zone", 12) != 0) {
-            continue;
-        }
-        snprintf(path, sizeof path, "/sys/class/thermal/%.200s/temp", zones.items[i].name);
-        // Vendors leave zeros and nonsense in zones without a sensor.
-        if (!read_number(path, arena, &milli) || milli <= 0 || milli > 200000) {
-            continue;
-        }
-        double celsius = (double)milli / 1000.0;
-        if (isnan(out->temperature_c) || celsius > out->temperature_c) {
-            etp_str type;
-            out->temperature_c = celsius;
-            snprintf(path, sizeof path, "/sys/class/thermal/%.200s/type", zones.items[i].name);
-            if (etp_proc_line(path, arena, &type)) {
-                copy_text(out->temperature_zone, sizeof out->temperature_zone, type);
-            }
-        }
-    }
-    if (isnan(out->temperature_c)) {
-        unreadable(out, "temperature");
-    }
-}
-
 // By number until the configured count, since CPUs that are switched off leave gaps.
 static void read_frequency(etp_os_state *out, etp_arena *arena)
 {
@@ -265,34 +232,6 @@ static void read_asleep(etp_os_state *out)
     }
 }
 
-// A battery that is being charged is there as well: a supply that is online decides for mains.
-static void read_power(etp_os_state *out, etp_arena *arena)
-{
-    etp_dir_list list;
-    if (etp_os_list("/sys/class/power_supply", arena, &list, NULL) != ETP_OK) {
-        list.n = 0;
-    }
-    for (size_t i = 0; i < list.n; i++) {
-        char path[512];
-        etp_str type;
-        int64_t online;
-        snprintf(path, sizeof path, "/sys/class/power_supply/%.200s/type", list.items[i].name);
-        if (!etp_proc_line(path, arena, &type)) {
-            continue;
-        }
-        if (etp_str_eqz(type, "Battery") && out->power[0] == '\0') {
-            copy_text(out->power, sizeof out->power, ETP_STR("battery"));
-        }
-        snprintf(path, sizeof path, "/sys/class/power_supply/%.200s/online", list.items[i].name);
-        if (!etp_str_eqz(type, "Battery") && read_number(path, arena, &online) && online > 0) {
-            copy_text(out->power, sizeof out->power, ETP_STR("mains"));
-        }
-    }
-    if (out->power[0] == '\0') {
-        unreadable(out, "power source");
-    }
-}
-
 void etp_os_state_read(etp_os_state *out)
 {
     *out = etp_os_state_unknown();
@@ -315,9 +254,60 @@ void etp_os_state_read(etp_os_state *out)
         unreadable(out, "free memory");
     }
     read_cpu_time(out, &arena);
-    read_temperature(out, &arena);
+    // The hottest of all zones: which of them is the CPU's each vendor names in its own way.
+    etp_dir_list zones;
+    if (etp_os_list("/sys/class/thermal", &arena, &zones, NULL) != ETP_OK) {
+        zones.n = 0;
+    }
+    for (size_t i = 0; i < zones.n; i++) {
+        char path[512];
+        int64_t milli;
+        if (strncmp(zones.items[i].name, "thermal_zone", 12) != 0) {
+            continue;
+        }
+        snprintf(path, sizeof path, "/sys/class/thermal/%.200s/temp", zones.items[i].name);
+        // Vendors leave zeros and nonsense in zones without a sensor.
+        if (!read_number(path, &arena, &milli) || milli <= 0 || milli > 200000) {
+            continue;
+        }
+        double celsius = (double)milli / 1000.0;
+        if (isnan(out->temperature_c) || celsius > out->temperature_c) {
+            etp_str type;
+            out->temperature_c = celsius;
+            snprintf(path, sizeof path, "/sys/class/thermal/%.200s/type", zones.items[i].name);
+            if (etp_proc_line(path, &arena, &type)) {
+                copy_text(out->temperature_zone, sizeof out->temperature_zone, type);
+            }
+        }
+    }
+    if (isnan(out->temperature_c)) {
+        unreadable(out, "temperature");
+    }
     read_frequency(out, &arena);
     read_caps(out, &arena);
-    read_power(out, &arena);
+    // A battery that is being charged is there as well: a supply that is online decides for mains.
+    etp_dir_list list;
+    if (etp_os_list("/sys/class/power_supply", &arena, &list, NULL) != ETP_OK) {
+        list.n = 0;
+    }
+    for (size_t i = 0; i < list.n; i++) {
+        char path[512];
+        etp_str type;
+        int64_t online;
+        snprintf(path, sizeof path, "/sys/class/power_supply/%.200s/type", list.items[i].name);
+        if (!etp_proc_line(path, &arena, &type)) {
+            continue;
+        }
+        if (etp_str_eqz(type, "Battery") && out->power[0] == '\0') {
+            copy_text(out->power, sizeof out->power, ETP_STR("battery"));
+        }
+        snprintf(path, sizeof path, "/sys/class/power_supply/%.200s/online", list.items[i].name);
+        if (!etp_str_eqz(type, "Battery") && read_number(path, &arena, &online) && online > 0) {
+            copy_text(out->power, sizeof out->power, ETP_STR("mains"));
+        }
+    }
+    if (out->power[0] == '\0') {
+        unreadable(out, "power source");
+    }
     etp_arena_dispose(&arena);
 }

@@ -248,15 +248,6 @@ static etp_status write_fd(int fd, const etp_place *p, etp_os_fill *fill, void *
     return status == ETP_OK && sink.failed ? etp_fail_nomem(err, p->shown) : status;
 }
 
-// Devices and pipes (/dev/null, /dev/stdout) are written to; a rename would put a file in their
-// place. Never below a folder of ours: what is none of its files is replaced there.
-static bool is_no_file(const etp_place *p)
-{
-    struct stat st;
-    return p->folder < 0 && fstatat(p->folder, p->name, &st, 0) == 0 && !S_ISREG(st.st_mode) &&
-           !S_ISDIR(st.st_mode);
-}
-
 typedef struct temporary { // the name that next content has until it is whole
     char name[PATH_MAX];   // on the stack: it can be removed where there is no memory
 } temporary;
@@ -306,7 +297,11 @@ etp_status etp_place_replace(const etp_place *p, etp_os_fill *fill, void *ctx, b
                              etp_error *err)
 {
     ETP_NEED(p->name, err, "a path");
-    if (is_no_file(p)) {
+    // Devices and pipes (/dev/null, /dev/stdout) are written to; a rename would put a file in their
+    // place. Never below a folder of ours: what is none of its files is replaced there.
+    struct stat st;
+    if (p->folder < 0 && fstatat(p->folder, p->name, &st, 0) == 0 && !S_ISREG(st.st_mode) &&
+        !S_ISDIR(st.st_mode)) {
         return write_fd(open_retry(p->name, O_WRONLY), p, fill, ctx, false, err);
     }
     ETP_TRY(etp_place_stage(p, fill, ctx, sync, err));

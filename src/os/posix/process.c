@@ -379,17 +379,6 @@ static uint64_t timeval_ns(struct timeval t)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_usec * 1000u;
 }
 
-static void take_usage(etp_process *p, const struct rusage *u)
-{
-    p->usage.user_ns = timeval_ns(u->ru_utime);
-    p->usage.system_ns = timeval_ns(u->ru_stime);
-    p->usage.peak_rss_bytes = etp_os_rss_bytes(u->ru_maxrss);
-    p->usage.minor_faults = (uint64_t)u->ru_minflt;
-    p->usage.major_faults = (uint64_t)u->ru_majflt;
-    p->usage.voluntary_switches = (uint64_t)u->ru_nvcsw;
-    p->usage.involuntary_switches = (uint64_t)u->ru_nivcsw;
-}
-
 // Waits until DEADLINE; true once the child is gone, and with it what it left behind.
 static bool reap(etp_process *p, uint64_t deadline)
 {
@@ -414,7 +403,14 @@ static bool reap(etp_process *p, uint64_t deadline)
     p->end_ns = ended.end_ns;
     p->exit_code = WIFEXITED(ended.status) ? WEXITSTATUS(ended.status) : 0;
     p->signal = WIFSIGNALED(ended.status) ? WTERMSIG(ended.status) : 0;
-    take_usage(p, &ended.usage);
+    const struct rusage *u = &ended.usage;
+    p->usage.user_ns = timeval_ns(u->ru_utime);
+    p->usage.system_ns = timeval_ns(u->ru_stime);
+    p->usage.peak_rss_bytes = etp_os_rss_bytes(u->ru_maxrss);
+    p->usage.minor_faults = (uint64_t)u->ru_minflt;
+    p->usage.major_faults = (uint64_t)u->ru_majflt;
+    p->usage.voluntary_switches = (uint64_t)u->ru_nvcsw;
+    p->usage.involuntary_switches = (uint64_t)u->ru_nivcsw;
     return true;
 }
 

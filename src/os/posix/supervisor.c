@@ -104,24 +104,6 @@ static bool sleep_until(const supervisor *s, bool watch_socket, const struct tim
     return pselect(watch_socket ? s->socket + 1 : 0, &set, NULL, NULL, pause, &s->waiting) > 0;
 }
 
-static void end_all(supervisor *s)
-{
-    static const struct timespec pause = {.tv_nsec = PAUSE_NS};
-    uint64_t deadline = etp_os_now_ns() + END_NS;
-    for (collect(s); !s->alone && etp_os_now_ns() < deadline; collect(s)) {
-        if (s->pid > 0) {
-            kill(-s->pid, SIGKILL);
-            kill(s->pid, SIGKILL); // in case it left its group
-        }
-        pid_t children[MOST_CHILDREN];
-        size_t n = etp_os_descendants(children, MOST_CHILDREN);
-        for (size_t i = 0; i < n; i++) {
-            kill(children[i], SIGKILL);
-        }
-        sleep_until(s, false, &pause); // what the ended ones leave behind comes to us
-    }
-}
-
 static void watch(supervisor *s)
 {
     // TOLD: the end of the child was reported while what it started lives on (LEAVES_WORK).
@@ -140,7 +122,20 @@ static void watch(supervisor *s)
         }
         ordered = sleep_until(s, true, NULL);
     }
-    end_all(s);
+    static const struct timespec pause = {.tv_nsec = PAUSE_NS};
+    uint64_t deadline = etp_os_now_ns() + END_NS;
+    for (collect(s); !s->alone && etp_os_now_ns() < deadline; collect(s)) {
+        if (s->pid > 0) {
+            kill(-s->pid, SIGKILL);
+            kill(s->pid, SIGKILL); // in case it left its group
+        }
+        pid_t children[MOST_CHILDREN];
+        size_t n = etp_os_descendants(children, MOST_CHILDREN);
+        for (size_t i = 0; i < n; i++) {
+            kill(children[i], SIGKILL);
+        }
+        sleep_until(s, false, &pause); // what the ended ones leave behind comes to us
+    }
     if (s->ended && !told) {
         tell(s, &s->end_report, sizeof s->end_report);
     }

@@ -236,17 +236,6 @@ static etp_status no_such(const rule *r, const etp_ab *ab, etp_error *err)
                           ETP_STR_ARG(r->subject), names);
 }
 
-static etp_status no_such_phase(const etp_gate *g, const rule *r, const etp_ab *ab, etp_error *err)
-{
-    return ab->n_phases
-               ? etp_fail(err, ETP_USAGE, "'%s': the folder has no phase '%.*s'; its phases are %s",
-                          r->text, ETP_STR_ARG(r->phase), etp_ab_phase_words(ab, g->arena))
-               : etp_fail(err, ETP_USAGE,
-                          "'%s': the folder has no phases (it was measured without --prefill and "
-                          "--decode)",
-                          r->text);
-}
-
 // Why the answer itself says less of this comparison than its interval; NULL: it does not. A rule
 // must not pass on that.
 static const char *unsettled(const etp_ab_comparison *c, etp_arena *arena)
@@ -341,26 +330,21 @@ static double known(int64_t v)
     return v == ETP_NS_UNKNOWN || v < 0 ? (double)NAN : (double)v;
 }
 
-// A median of few launches has no interval, and then no answer.
-static etp_gate_figure cost_of(etp_gate *g, const etp_ab *ab, const etp_ab_arm *a, etp_cost cost)
-{
-    etp_gate_figure f = {
-        .value = known(a->costs[cost]), .lo = a->costs_lo[cost], .hi = a->costs_hi[cost]};
-    if (isfinite(f.value) && !isfinite(f.hi - f.lo)) {
-        f.unknown = etp_arena_printf(g->arena, "%" PRIu64 " of at least %d launches", a->launches,
-                                     ETP_MIN_BLOCKS);
-        f.settles = etp_ab_extend_command(ab, ETP_MIN_BLOCKS, g->arena);
-    }
-    return f;
-}
-
 static void check_arm(etp_gate *g, const etp_ab *ab, uint32_t arm, const rule *r)
 {
     const etp_ab_arm *a = &ab->arms[arm];
     const etp_cost cost = k_metrics[r->metric].cost;
     etp_gate_figure f = {.value = (double)NAN};
     if (cost != NO_COST) {
-        f = cost_of(g, ab, a, cost);
+        // A median of few launches has no interval, and then no answer.
+        etp_gate_figure j = {
+            .value = known(a->costs[cost]), .lo = a->costs_lo[cost], .hi = a->costs_hi[cost]};
+        if (isfinite(j.value) && !isfinite(j.hi - j.lo)) {
+            j.unknown = etp_arena_printf(g->arena, "%" PRIu64 " of at least %d launches",
+                                         a->launches, ETP_MIN_BLOCKS);
+            j.settles = etp_ab_extend_command(ab, ETP_MIN_BLOCKS, g->arena);
+        }
+        f = j;
     } else if (r->metric == DISK) { // no estimate
         f.value = f.lo = f.hi = known(a->disk_bytes);
     } else if (r->metric == LATENCY) { // one block gives no interval, and then no answer
@@ -384,15 +368,6 @@ static void check_arm(etp_gate *g, const etp_ab *ab, uint32_t arm, const rule *r
         f.settles = etp_ab_again_command(ab, g->arena);
     }
     add_figure(g, ab, r, a->name, &f);
-}
-
-static void check_arms(etp_gate *g, const etp_ab *ab, const rule *r)
-{
-    for (uint32_t i = 0; i < ab->n_arms; i++) {
-        if (is_of(r, &ab->arms[i])) {
-            check_arm(g, ab, i, r);
-        }
-    }
 }
 
 static etp_status check_member(etp_gate *g, const etp_ab *ab, const rule *r, etp_error *err)
@@ -457,7 +432,11 @@ static etp_status check_answer(etp_gate *g, const etp_ab *ab, const rule *r, etp
     case MEMBER:
         return check_member(g, ab, r, err);
     default:
-        check_arms(g, ab, r);
+        for (uint32_t i = 0; i < ab->n_arms; i++) {
+            if (is_of(r, &ab->arms[i])) {
+                check_arm(g, ab, i, r);
+            }
+        }
         return ETP_OK;
     }
 }
@@ -488,7 +467,15 @@ static etp_status check_rule(etp_gate *g, const etp_ab *ab, const rule *r, etp_e
         }
     }
     if (parts == 0) {
-        return no_such_phase(g, r, ab, err);
+        return ab->n_phases
+                   ? etp_fail(err, ETP_USAGE,
+                              "'%s': the folder has no phase '%.*s'; its phases are %s", r->text,
+                              ETP_STR_ARG(r->phase), etp_ab_phase_words(ab, g->arena))
+                   : etp_fail(
+                         err, ETP_USAGE,
+                         "'%s': the folder has no phases (it was measured without --prefill and "
+                         "--decode)",
+                         r->text);
     }
     return g->checks.n > before ? ETP_OK : no_such(r, ab, err);
 }
@@ -574,15 +561,6 @@ static void check_complete(etp_gate *g, const etp_ab *ab)
         add_state(g, "complete", "no block lost", ETP_GATE_UNKNOWN, "the session is not finished",
                   k_fix);
     }
-}
-
-static void check_grade(etp_gate *g, const etp_ab *ab)
-{
-    const char *least = g->options->min_grade, *reason = ab->judged.grade_reason;
-    add_truth(g, "grade", etp_arena_printf(g->arena, "%s or better", least),
-              ab->judged.grade[0] <= least[0],
-              etp_arena_printf(g->arena, "%s: %s", ab->judged.grade, ETP_OR(reason, "")),
-              "measure the arms in one session with one runner: etprof ab");
 }
 
 // What is asked when nothing is: no comparison is slower.
@@ -709,7 +687,11 @@ static etp_status build(const etp_ab *ab, const char *const *rules, size_t n, et
                   "etprof verify DIR");
     }
     if (options->min_grade) {
-        check_grade(out, ab);
+        const char *least = out->options->min_grade, *reason = ab->judged.grade_reason;
+        add_truth(out, "grade", etp_arena_printf(out->arena, "%s or better", least),
+                  ab->judged.grade[0] <= least[0],
+                  etp_arena_printf(out->arena, "%s: %s", ab->judged.grade, ETP_OR(reason, "")),
+                  "measure the arms in one session with one runner: etprof ab");
     }
     for (size_t i = 0; i < n; i++) {
         rule r;

@@ -180,9 +180,12 @@ typedef struct others {
     size_t n;
 } others;
 
-// Which events of B the member is about.
-static void mark_member(const others *o, const etp_trace_block *b, bool *of)
+// Executions that took FROM or more.
+static void take_block(others *o, const etp_trace_block *b, uint64_t from, etp_arena *arena)
 {
+    const uint64_t *whole = etp_trace_durations(b, b->execute);
+    bool *of = ETP_NEW_ARRAY(arena, bool, b->n_events);
+    // Which events of B the member is about.
     uint32_t occurrence = 0;
     etp_ops_mark(b, of);
     for (size_t i = 0; i < b->n_events; i++) {
@@ -194,14 +197,6 @@ static void mark_member(const others *o, const etp_trace_block *b, bool *of)
                        : of[i] && etp_op_category(e->name) == o->category;
         occurrence += named;
     }
-}
-
-// Executions that took FROM or more.
-static void take_block(others *o, const etp_trace_block *b, uint64_t from, etp_arena *arena)
-{
-    const uint64_t *whole = etp_trace_durations(b, b->execute);
-    bool *of = ETP_NEW_ARRAY(arena, bool, b->n_events);
-    mark_member(o, b, of);
     for (size_t r = 0; r < b->n_runs; r++) {
         double ns = 0;
         for (uint32_t i = 0; i < b->n_events; i++) {
@@ -213,33 +208,6 @@ static void take_block(others *o, const etp_trace_block *b, uint64_t from, etp_a
             o->hi = o->n == 0 || v > o->hi ? v : o->hi;
             o->n++;
         }
-    }
-}
-
-// Of recordings alone: those of other durations, and those that took far longer than is usual.
-static void add_others(const etp_ab *ab, uint32_t arm, others *o, etp_arena *arena,
-                       etp_gate_figure *f)
-{
-    const etp_profile *p = ab->arms[arm].profile;
-    bool every = ab->arms[arm].several_lengths;
-    for (size_t d = 0; ab->bare && p && d < p->n_dumps; d++) {
-        for (size_t i = 0; i < etp_trace_block_count(p->traces[d]); i++) {
-            const etp_trace_block *b = etp_trace_block_at(p->traces[d], i);
-            if (b->has_execute && (every || !b->rare)) {
-                take_block(o, b, every ? 0 : etp_ops_far_ns(b, arena), arena);
-            }
-        }
-    }
-    if (o->n > 0) {
-        f->others_lo = o->lo - (f->value - f->lo);
-        f->others_hi = o->hi + (f->hi - f->value); // what clocks and delegates hide, likewise
-        const char *are = o->n == 1 ? "is" : "are";
-        f->others =
-            every ? etp_ab_withheld_text(ETP_WITHHELD_LENGTHS)
-                  : etp_arena_printf(arena,
-                                     "%zu of its executions %s left out, with up to "
-                                     "%s",
-                                     o->n, are, etp_gate_figure_words(arena, o->m->unit, o->hi));
     }
 }
 
@@ -281,7 +249,28 @@ static void add_part(const etp_ab *ab, const etp_gate_member *m, uint32_t arm,
         f.unknown = unknown;
         f.hidden = more > 0;
     }
-    add_others(ab, arm, o, arena, &f);
+    // Of recordings alone: those of other durations, and those that took far longer than is usual.
+    const etp_profile *place = ab->arms[arm].profile;
+    bool every = ab->arms[arm].several_lengths;
+    for (size_t d = 0; ab->bare && place && d < place->n_dumps; d++) {
+        for (size_t i = 0; i < etp_trace_block_count(place->traces[d]); i++) {
+            const etp_trace_block *b = etp_trace_block_at(place->traces[d], i);
+            if (b->has_execute && (every || !b->rare)) {
+                take_block(o, b, every ? 0 : etp_ops_far_ns(b, arena), arena);
+            }
+        }
+    }
+    if (o->n > 0) {
+        f.others_lo = o->lo - (f.value - f.lo);
+        f.others_hi = o->hi + (f.hi - f.value); // what clocks and delegates hide, likewise
+        const char *are = o->n == 1 ? "is" : "are";
+        f.others =
+            every ? etp_ab_withheld_text(ETP_WITHHELD_LENGTHS)
+                  : etp_arena_printf(arena,
+                                     "%zu of its executions %s left out, with up to "
+                                     "%s",
+                                     o->n, are, etp_gate_figure_words(arena, o->m->unit, o->hi));
+    }
     ETP_ADD(arena, out, f);
 }
 
@@ -357,25 +346,6 @@ static void category_times(const etp_gate_member *m, const etp_ab *ab, etp_categ
     }
 }
 
-static void category_speedups(const etp_ab *ab, const etp_ab_category *c, etp_arena *arena,
-                              etp_gate_figures *out)
-{
-    for (size_t i = 0; i < ab->n_comparisons; i++) {
-        const etp_ab_comparison *k = &ab->comparisons[i];
-        etp_gate_figure f = {.value = c ? c->speedup[i] : (double)NAN,
-                             .lo = c ? c->lo[i] : (double)NAN,
-                             .hi = c ? c->hi[i] : (double)NAN,
-                             .arm = k->candidate,
-                             .unknown = etp_gate_arm_unknown(ab, k->candidate, arena),
-                             .settles = etp_ab_again_command(ab, arena)};
-        if (k->withheld) {
-            f.settles = etp_ab_settle_command(ab, k, arena);
-            f.unknown = etp_arena_printf(arena, "withheld: %s", etp_withheld_name(k->withheld));
-        }
-        ETP_ADD(arena, out, f);
-    }
-}
-
 etp_status etp_gate_member_figures(const char *text, const etp_gate_member *m, const etp_ab *ab,
                                    etp_arena *arena, etp_gate_figures *out, etp_error *err)
 {
@@ -394,7 +364,20 @@ etp_status etp_gate_member_figures(const char *text, const etp_gate_member *m, c
         c = ab->categories[i].category == wanted ? &ab->categories[i] : c;
     }
     if (m->row == SPEEDUP) {
-        category_speedups(ab, c, arena, out);
+        for (size_t i = 0; i < ab->n_comparisons; i++) {
+            const etp_ab_comparison *k = &ab->comparisons[i];
+            etp_gate_figure f = {.value = c ? c->speedup[i] : (double)NAN,
+                                 .lo = c ? c->lo[i] : (double)NAN,
+                                 .hi = c ? c->hi[i] : (double)NAN,
+                                 .arm = k->candidate,
+                                 .unknown = etp_gate_arm_unknown(ab, k->candidate, arena),
+                                 .settles = etp_ab_again_command(ab, arena)};
+            if (k->withheld) {
+                f.settles = etp_ab_settle_command(ab, k, arena);
+                f.unknown = etp_arena_printf(arena, "withheld: %s", etp_withheld_name(k->withheld));
+            }
+            ETP_ADD(arena, out, f);
+        }
     } else {
         category_times(m, ab, wanted, c, arena, out);
     }

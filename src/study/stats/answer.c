@@ -330,31 +330,6 @@ static void add_headline(const etp_stats_answer *a, const etp_stats_comparison *
     etp_report_headline(r, &h);
 }
 
-static void add_facts(const etp_stats_answer *a, etp_report *r, etp_arena *arena)
-{
-    const etp_stats *s = &a->stats;
-    const char *control = isfinite(s->noise_floor) ? etp_control_text(arena, &s->control, 2) : NULL;
-    if (control) {
-        etp_report_fact(r, "A/A control", "%s, %u blocks", control, (unsigned)s->control_blocks);
-    } else {
-        etp_report_fact(r, "A/A control", "unknown (no control launches)");
-    }
-    etp_report_fact(r, "margin", "%s %%", ETP_DIGITS(100 * s->margin, 6));
-    etp_report_fact(r, "blocks", "%u complete, %u dropped", (unsigned)s->blocks,
-                    (unsigned)s->blocks_dropped);
-    // The factor depends on the number of blocks; comparisons of one session hardly differ in it.
-    if (s->n_comparisons > 0 && s->comparisons[0].paired.widening > 1) {
-        etp_report_fact(r, "intervals",
-                        "wider by %.1f %%: looked at before the end, or a virtual machine",
-                        100 * (s->comparisons[0].paired.widening - 1));
-    }
-    if (isfinite(s->drift_per_block)) {
-        etp_report_fact(r, "drift", "%s: %s %% per block, p = %s",
-                        s->drift_p <= ETP_TREND_P ? "shown" : "not shown",
-                        ETP_CHANGE(100 * s->drift_per_block, 2), ETP_DIGITS(s->drift_p, 2));
-    }
-}
-
 static etp_cell name_cell(const etp_stats_answer *a, uint32_t arm)
 {
     etp_cell c = etp_cell_str(a->names[arm]);
@@ -478,30 +453,6 @@ static void link_note(const char *what, const struct etp_stats_link *link, etp_r
     }
 }
 
-static void slow_notes(const etp_stats_answer *a, etp_report *r, etp_arena *arena)
-{
-    for (uint32_t i = 0; a->slow && i < a->stats.n_arms; i++) {
-        etp_strbuf text;
-        uint64_t all = 0;
-        etp_strbuf_init(&text, arena);
-        for (size_t c = 0; c < ETP_SLOW_CAUSES; c++) {
-            uint64_t n = a->slow[i][c];
-            all += n;
-            if (n > 0) {
-                etp_strbuf_printf(&text, "%s%llu %s", etp_if(text.len, ", "), (unsigned long long)n,
-                                  etp_slow_cause_name((etp_slow_cause)c));
-            }
-        }
-        if (all > 0 && !text.failed) {
-            etp_report_note(
-                r, ETP_INFO,
-                "%.*s: %llu slow iteration%s, kept; by what is recorded of the launches: %s",
-                ETP_STR_ARG(a->called[i]), (unsigned long long)all, etp_if(all != 1, "s"),
-                text.ptr);
-        }
-    }
-}
-
 static void add_notes(const etp_stats_answer *a, etp_report *r, etp_arena *arena)
 {
     const etp_stats *s = &a->stats;
@@ -531,43 +482,68 @@ static void add_notes(const etp_stats_answer *a, etp_report *r, etp_arena *arena
     }
     link_note("temperature", &a->temperature, r);
     link_note("the clock", &a->clock, r);
-    slow_notes(a, r, arena);
+    for (uint32_t i = 0; a->slow && i < a->stats.n_arms; i++) {
+        etp_strbuf text;
+        uint64_t all = 0;
+        etp_strbuf_init(&text, arena);
+        for (size_t c = 0; c < ETP_SLOW_CAUSES; c++) {
+            uint64_t n = a->slow[i][c];
+            all += n;
+            if (n > 0) {
+                etp_strbuf_printf(&text, "%s%llu %s", etp_if(text.len, ", "), (unsigned long long)n,
+                                  etp_slow_cause_name((etp_slow_cause)c));
+            }
+        }
+        if (all > 0 && !text.failed) {
+            etp_report_note(
+                r, ETP_INFO,
+                "%.*s: %llu slow iteration%s, kept; by what is recorded of the launches: %s",
+                ETP_STR_ARG(a->called[i]), (unsigned long long)all, etp_if(all != 1, "s"),
+                text.ptr);
+        }
+    }
     if (s->n_arms == 1) {
         etp_report_note(r, ETP_INFO, "one experiment: there is nothing to compare it with");
     }
 }
 
-// All blocks that were seen, also those that lack an arm: exp(NAN) draws no dot.
-static void blocks_chart(const etp_stats_answer *a, etp_report *r, etp_arena *arena)
+const etp_report *etp_stats_report(const etp_stats_answer *a, etp_arena *arena)
 {
+    etp_report *r = etp_report_create(arena, "statistics of samples");
+    const char *phase = etp_sample_phase_words(a->phase, a->phases, arena);
+    etp_report_subtitle(r, "%s%s", a->source, ETP_OR(phase, ""));
+    for (uint32_t i = 0; i < a->stats.n_comparisons; i++) {
+        add_headline(a, &a->stats.comparisons[i], r, arena);
+    }
     const etp_stats *s = &a->stats;
-    double *values = ETP_NEW_ARRAY(arena, double, s->n_arms);
-    etp_chart *chart =
-        etp_report_chart(r, ETP_CHART_BLOCKS, "blocks", "Launches by block", ETP_KIND_NS);
-    if (!values) {
-        return;
+    const char *control = isfinite(s->noise_floor) ? etp_control_text(arena, &s->control, 2) : NULL;
+    if (control) {
+        etp_report_fact(r, "A/A control", "%s, %u blocks", control, (unsigned)s->control_blocks);
+    } else {
+        etp_report_fact(r, "A/A control", "unknown (no control launches)");
     }
-    etp_chart_describe(chart,
-                       "Each dot is one launch: the median of its iterations. Lines join the "
-                       "launches of one block.");
-    if (s->n_comparisons > 0 && stats_withheld(a, &s->comparisons[0]) != ETP_WITHHELD_NOT) {
-        etp_chart_no_ratio(chart);
+    etp_report_fact(r, "margin", "%s %%", ETP_DIGITS(100 * s->margin, 6));
+    etp_report_fact(r, "blocks", "%u complete, %u dropped", (unsigned)s->blocks,
+                    (unsigned)s->blocks_dropped);
+    // The factor depends on the number of blocks; comparisons of one session hardly differ in it.
+    if (s->n_comparisons > 0 && s->comparisons[0].paired.widening > 1) {
+        etp_report_fact(r, "intervals",
+                        "wider by %.1f %%: looked at before the end, or a virtual machine",
+                        100 * (s->comparisons[0].paired.widening - 1));
     }
-    for (uint32_t i = 0; i < s->n_arms; i++) {
-        etp_chart_series(chart, etp_arena_strdup(arena, a->called[i]));
+    if (isfinite(s->drift_per_block)) {
+        etp_report_fact(r, "drift", "%s: %s %% per block, p = %s",
+                        s->drift_p <= ETP_TREND_P ? "shown" : "not shown",
+                        ETP_CHANGE(100 * s->drift_per_block, 2), ETP_DIGITS(s->drift_p, 2));
     }
-    for (uint32_t b = 0; b < s->n_blocks_seen; b++) {
-        char label[ETP_NUMBER_CHARS];
-        (void)snprintf(label, sizeof label, "%u", (unsigned)s->block_numbers[b]);
-        for (uint32_t i = 0; i < s->n_arms; i++) {
-            values[i] = exp(s->value_ln[(size_t)b * s->n_arms + i]);
-        }
-        etp_chart_row(chart, label, values, s->n_arms);
+    etp_report_section(r, 1, "comparisons", "Comparisons");
+    if (a->altered) {
+        etp_report_note(r, ETP_BAD, "%s", a->altered);
     }
-}
-
-static void counters_section(const etp_stats_answer *a, etp_report *r, etp_arena *arena)
-{
+    add_notes(a, r, arena);
+    comparisons_table(a, r, arena);
+    etp_report_section(r, 1, "arms", "Experiments");
+    arms_table(a, r);
     etp_counters_names *names =
         ETP_NEW_ARRAY(arena, etp_counters_names, a->stats.n_comparisons + 1);
     for (uint32_t i = 0; names && i < a->stats.n_comparisons; i++) {
@@ -582,27 +558,31 @@ static void counters_section(const etp_stats_answer *a, etp_report *r, etp_arena
     if (names) {
         etp_counters_section(&a->counters, names, a->stats.n_comparisons, r, arena);
     }
-}
-
-const etp_report *etp_stats_report(const etp_stats_answer *a, etp_arena *arena)
-{
-    etp_report *r = etp_report_create(arena, "statistics of samples");
-    const char *phase = etp_sample_phase_words(a->phase, a->phases, arena);
-    etp_report_subtitle(r, "%s%s", a->source, ETP_OR(phase, ""));
-    for (uint32_t i = 0; i < a->stats.n_comparisons; i++) {
-        add_headline(a, &a->stats.comparisons[i], r, arena);
-    }
-    add_facts(a, r, arena);
-    etp_report_section(r, 1, "comparisons", "Comparisons");
-    if (a->altered) {
-        etp_report_note(r, ETP_BAD, "%s", a->altered);
-    }
-    add_notes(a, r, arena);
-    comparisons_table(a, r, arena);
-    etp_report_section(r, 1, "arms", "Experiments");
-    arms_table(a, r);
-    counters_section(a, r, arena);
     etp_report_section(r, 1, "blocks", "Blocks");
-    blocks_chart(a, r, arena);
+    // All blocks that were seen, also those that lack an arm: exp(NAN) draws no dot.
+    const etp_stats *each = &a->stats;
+    double *values = ETP_NEW_ARRAY(arena, double, each->n_arms);
+    etp_chart *chart =
+        etp_report_chart(r, ETP_CHART_BLOCKS, "blocks", "Launches by block", ETP_KIND_NS);
+    if (values) {
+        etp_chart_describe(chart,
+                           "Each dot is one launch: the median of its iterations. Lines join the "
+                           "launches of one block.");
+        if (each->n_comparisons > 0 &&
+            stats_withheld(a, &each->comparisons[0]) != ETP_WITHHELD_NOT) {
+            etp_chart_no_ratio(chart);
+        }
+        for (uint32_t i = 0; i < each->n_arms; i++) {
+            etp_chart_series(chart, etp_arena_strdup(arena, a->called[i]));
+        }
+        for (uint32_t b = 0; b < each->n_blocks_seen; b++) {
+            char label[ETP_NUMBER_CHARS];
+            (void)snprintf(label, sizeof label, "%u", (unsigned)each->block_numbers[b]);
+            for (uint32_t i = 0; i < each->n_arms; i++) {
+                values[i] = exp(each->value_ln[(size_t)b * each->n_arms + i]);
+            }
+            etp_chart_row(chart, label, values, each->n_arms);
+        }
+    }
     return r;
 }

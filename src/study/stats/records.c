@@ -63,24 +63,19 @@ static etp_launch_record record_of(const etp_run *run, const etp_launch_stats *l
     return out;
 }
 
-// Over all blocks of the session, against which a single block's clock is low or not.
-static double usual_clock(const etp_run *run, double *scratch)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < run->blocks.n; i++) {
-        scratch[n] = block_clock(run, run->blocks.items[i].block);
-        n += isfinite(scratch[n]) != 0;
-    }
-    return etp_median(scratch, n);
-}
-
 static etp_status take_records(etp_stats_answer *a, const etp_run *run, etp_arena *arena,
                                etp_error *err)
 {
     const etp_stats *s = &a->stats;
     double *clocks = ETP_NEW_ARRAY(arena, double, run->blocks.n + 1);
     a->slow = etp_arena_alloc_array(arena, s->n_arms, sizeof *a->slow);
-    double usual = usual_clock(run, clocks);
+    // Over all blocks of the session, against which a single block's clock is low or not.
+    size_t n = 0;
+    for (size_t i = 0; i < run->blocks.n; i++) {
+        clocks[n] = block_clock(run, run->blocks.items[i].block);
+        n += isfinite(clocks[n]) != 0;
+    }
+    double usual = etp_median(clocks, n);
     for (size_t i = 0; i < s->n_launches; i++) {
         const etp_launch_stats *l = &s->launches[i];
         // tail counts the slow iterations of the launch. All of them get the launch's cause:

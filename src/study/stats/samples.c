@@ -35,24 +35,6 @@ static int level_rank(etp_str name)
     return rank;
 }
 
-// Not by the text of samples.csv: rows of a block that was never committed do not count.
-static void take_run(etp_arena *arena, const etp_run *run, etp_sample_table *out)
-{
-    etp_str *names = ETP_NEW_ARRAY(arena, etp_str, run->arms.n);
-    etp_str *levels = ETP_NEW_ARRAY(arena, etp_str, run->arms.n);
-    for (size_t i = 0; i < run->arms.n; i++) {
-        names[i] = run->arms.items[i].name;
-        levels[i] = run->arms.items[i].level;
-    }
-    *out = (etp_sample_table){.arms = names,
-                              .levels = levels,
-                              .n_arms = (uint32_t)run->arms.n,
-                              .n_samples = run->samples.n,
-                              .has_phase = true,
-                              .has_launch = true};
-    etp_ab_samples_of(run, arena, &out->samples);
-}
-
 static etp_status find_baseline(etp_arena *arena, const char *wanted, etp_str recorded,
                                 etp_sample_file *out, etp_error *err)
 {
@@ -128,7 +110,20 @@ static etp_status take_folder(const char *path, const etp_run *whole, const char
     if (etp_run_is(out->name)) { // else the samples themselves were named
         out->name = etp_run_path(arena, path, ETP_STR(ETP_RUN_SAMPLES));
     }
-    take_run(arena, run, &out->table);
+    // Not by the text of samples.csv: rows of a block that was never committed do not count.
+    etp_str *names = ETP_NEW_ARRAY(arena, etp_str, run->arms.n);
+    etp_str *levels = ETP_NEW_ARRAY(arena, etp_str, run->arms.n);
+    for (size_t i = 0; i < run->arms.n; i++) {
+        names[i] = run->arms.items[i].name;
+        levels[i] = run->arms.items[i].level;
+    }
+    out->table = (etp_sample_table){.arms = names,
+                                    .levels = levels,
+                                    .n_arms = (uint32_t)run->arms.n,
+                                    .n_samples = run->samples.n,
+                                    .has_phase = true,
+                                    .has_launch = true};
+    etp_ab_samples_of(run, arena, &out->table.samples);
     ETP_TRY(find_baseline(arena, wanted, recorded, out, err));
     const char *twin = out->phase ? twin_of(whole, &run->arms.items[out->baseline], arena) : NULL;
     out->asked = twin ? twin : etp_arena_strdup(arena, out->table.arms[out->baseline]);
@@ -150,21 +145,6 @@ static etp_status read_table(etp_str text, const char *wanted, etp_arena *arena,
         return etp_fail_ctx(err, "%s", out->name);
     }
     return find_baseline(arena, wanted, (etp_str){0}, out, err);
-}
-
-// "linux_sme2_on (avx2)": the names in a table are anybody's labels.
-static etp_status call_by_level(const etp_sample_table *t, etp_arena *arena, const etp_str **out,
-                                etp_error *err)
-{
-    etp_str *called = ETP_NEW_ARRAY(arena, etp_str, t->n_arms);
-    ETP_NEED(called, err, "names");
-    for (uint32_t i = 0; i < t->n_arms; i++) {
-        const char *both = etp_arena_printf(arena, "%.*s (%.*s)", ETP_STR_ARG(t->arms[i]),
-                                            ETP_STR_ARG(t->levels[i]));
-        called[i] = t->levels[i].len > 0 ? etp_str_from(both) : t->arms[i];
-    }
-    *out = called;
-    return etp_arena_check(arena, err, "names");
 }
 
 // The run folder that PATH is, or whose samples it is: what its session withholds is not told of
@@ -231,21 +211,6 @@ static etp_status guarded_answer(const etp_ab *ab, uint32_t n, etp_stats_answer 
                 take_answer(ab, n, stats, arena, out_called, err));
 }
 
-// Opens the folder's answer with the same baseline.
-static etp_status ask_session(const char *dir, const etp_sample_file *file, etp_stats_answer *stats,
-                              etp_arena *arena, const etp_str **out_called, etp_error *err)
-{
-    etp_ab_session *session;
-    const etp_ab *ab;
-    ETP_TRY(etp_ab_open(&dir, 1, &(etp_ab_options){.baseline = file->asked}, &session, err));
-    etp_status st = etp_ab_of_phase(etp_ab_answer(session), file->phase, &ab, err);
-    if (st == ETP_OK) {
-        st = guarded_answer(ab, file->table.n_arms, stats, arena, out_called, err);
-    }
-    etp_ab_close(session);
-    return st;
-}
-
 etp_status etp_stats_answer_build(const char *path, const etp_str *given, const char *baseline,
                                   const char *phase, double margin, etp_arena *arena,
                                   etp_stats_answer *out, etp_error *err)
@@ -259,7 +224,17 @@ etp_status etp_stats_answer_build(const char *path, const etp_str *given, const 
         .phase = file.phase,
         .phases = file.others,
     };
-    ETP_TRY(call_by_level(&file.table, arena, &out->called, err));
+    // "linux_sme2_on (avx2)": the names in a table are anybody's labels.
+    const etp_sample_table *t = &file.table;
+    etp_str *called = ETP_NEW_ARRAY(arena, etp_str, t->n_arms);
+    ETP_NEED(called, err, "names");
+    for (uint32_t i = 0; i < t->n_arms; i++) {
+        const char *both = etp_arena_printf(arena, "%.*s (%.*s)", ETP_STR_ARG(t->arms[i]),
+                                            ETP_STR_ARG(t->levels[i]));
+        called[i] = t->levels[i].len > 0 ? etp_str_from(both) : t->arms[i];
+    }
+    out->called = called;
+    ETP_TRY(etp_arena_check(arena, err, "names"));
     etp_stats_options how = {.baseline = file.baseline, .margin = margin};
     if (file.run) {
         // A run folder brings its seed, and says whether its intervals are to be widened.
@@ -272,8 +247,18 @@ etp_status etp_stats_answer_build(const char *path, const etp_str *given, const 
     if (file.run) {
         ETP_TRY(etp_run_altered(file.run, arena, &out->altered, err));
         ETP_TRY(etp_stats_take_records(out, file.run, arena, err));
-        // What 'analyze' withholds of this folder is not to be had here either.
-        ETP_TRY(ask_session(file.dir, &file, out, arena, &out->called, err));
+        // What 'analyze' withholds of this folder is not to be had here either. Opens the folder's
+        // answer with the same baseline.
+        const char *dir = file.dir;
+        etp_ab_session *session;
+        const etp_ab *ab;
+        ETP_TRY(etp_ab_open(&dir, 1, &(etp_ab_options){.baseline = file.asked}, &session, err));
+        etp_status st = etp_ab_of_phase(etp_ab_answer(session), file.phase, &ab, err);
+        if (st == ETP_OK) {
+            st = guarded_answer(ab, file.table.n_arms, out, arena, &out->called, err);
+        }
+        etp_ab_close(session);
+        ETP_TRY(st);
     }
     return ETP_OK;
 }
