@@ -25,9 +25,8 @@ static size_t edit_distance(const char *a, const char *b)
         for (size_t j = 1; j <= n; j++) {
             size_t cost = diagonal + (a[i - 1] != b[j - 1]);
             diagonal = row[j];
-            const size_t c = row[j - 1] + 1;
-            size_t m = ETP_MIN(cost, row[j] + 1);
-            row[j] = ETP_MIN(m, c);
+            cost = ETP_MIN(cost, row[j] + 1);
+            row[j] = ETP_MIN(cost, row[j - 1] + 1);
         }
     }
     return row[n];

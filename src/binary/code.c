@@ -60,11 +60,8 @@ const char *etp_code_title(etp_code code)
 etp_code etp_code_of_x86(const uint8_t *bytes, size_t len)
 {
     etp_x86_opcode op = {0};
-    // Prefix bytes of the legacy encodings; *OUT is the one that selects the instruction: F3 and F2
-    // before 66.
-    uint8_t *out = &op.prefix;
+    // Prefix bytes of the legacy encodings: F3 and F2 select the instruction before 66.
     size_t i = 0;
-    *out = 0;
     for (; i < len; i++) {
         uint8_t b = bytes[i];
         bool repeat = b == 0xf2 || b == 0xf3;
@@ -73,9 +70,9 @@ etp_code etp_code_of_x86(const uint8_t *bytes, size_t len)
             break;
         }
         if (repeat) {
-            *out = b == 0xf3 ? 2 : 3;
-        } else if (b == 0x66 && *out == 0) {
-            *out = 1;
+            op.prefix = b == 0xf3 ? 2 : 3;
+        } else if (b == 0x66 && op.prefix == 0) {
+            op.prefix = 1;
         }
     }
     const uint8_t *p = bytes + i;

@@ -238,22 +238,20 @@ static void fill_all(filler *w)
     size_t n = 0;
     // Everything that tables speak of, by start.
     const etp_image *image = w->image;
-    size_t count = 0;
     etp_range *known =
         etp_arena_alloc_array(&w->scratch, image->symbols.n + image->ranges.n + 1, sizeof *known);
     for (size_t i = 0; known && i < image->symbols.n; i++) {
         const etp_image_symbol *s = &image->symbols.items[i];
         if (s->end > s->start) {
-            known[count++] = (etp_range){s->start, s->end};
+            known[n++] = (etp_range){s->start, s->end};
         }
     }
     for (size_t i = 0; known && i < image->ranges.n; i++) {
-        known[count++] = image->ranges.items[i];
+        known[n++] = image->ranges.items[i];
     }
-    if (count > 1) {
-        qsort(known, count, sizeof *known, by_start);
+    if (n > 1) {
+        qsort(known, n, sizeof *known, by_start);
     }
-    n = count;
     if (!known) {
         return;
     }

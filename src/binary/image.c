@@ -57,9 +57,8 @@ static uint64_t big(const uint8_t *p, size_t bytes)
 
 static etp_status read_tables(etp_bytes whole, etp_arena *arena, etp_image **out, etp_error *err)
 {
-    etp_bytes file;
     // The arm64 part of a universal file, else its x86-64 part; the file itself when it is none.
-    file = whole;
+    etp_bytes file = whole;
     uint64_t magic = whole.len >= 8 ? big(whole.ptr, 4) : 0;
     if (magic == FAT_MAGIC || magic == FAT_MAGIC_64) {
         bool wide = magic == FAT_MAGIC_64;
@@ -76,9 +75,10 @@ static etp_status read_tables(etp_bytes whole, etp_arena *arena, etp_image **out
             arm = big(p, 4) == CPU_ARM64 ? one : arm;
         }
         file = arm.ptr ? arm : x86;
-        ETP_TRY(file.ptr ? ETP_OK
-                         : etp_fail_at(err, ETP_UNSUPPORTED, 8,
-                                       "a universal file without a part for arm64 or x86-64"));
+        if (!file.ptr) {
+            return etp_fail_at(err, ETP_UNSUPPORTED, 8,
+                               "a universal file without a part for arm64 or x86-64");
+        }
     }
     bool elf = file.len >= 16 && memcmp(file.ptr, "\177ELF", 4) == 0;
     bool macho = file.len >= 16 && memcmp(file.ptr, "\317\372\355\376", 4) == 0;

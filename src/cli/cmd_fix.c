@@ -40,19 +40,19 @@ static const etp_opt k_options[] = {
 
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
-    // A run folder says which Python code is run and where it is measured.
     const fix_options *o = opts;
     const char *dir = argv[0];
     etp_run run;
+    // A run folder says which Python code is run and where it is measured.
     if (!o->trust && etp_run_is(dir)) {
         ETP_TRY(etp_run_open_manifest(dir, &cli->arena, &run, err));
-        ETP_TRY(
-            etp_run_trusted(etp_cli_state(cli, ""), &run)
-                ? ETP_OK
-                : etp_fail(err, ETP_USAGE,
-                           "%s was not measured by you on this machine, and says which model is "
-                           "exported and where it runs: look at its manifest.json; --trust uses it",
-                           dir));
+        if (!etp_run_trusted(etp_cli_state(cli, ""), &run)) {
+            return etp_fail(
+                err, ETP_USAGE,
+                "%s was not measured by you on this machine, and says which model is "
+                "exported and where it runs: look at its manifest.json; --trust uses it",
+                dir);
+        }
     }
     return etp_cli_become_python_as(cli, "fix", k_options, opts, argc, argv, err);
 }

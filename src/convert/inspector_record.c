@@ -114,11 +114,9 @@ static void add_nodes(annotator *a, handles h, etp_inspector_row *row)
         for (size_t k = first_node(a, h.items[i]);
              k < a->n_nodes && a->nodes[k]->handle == h.items[i]; k++) {
             const etp_source *s = a->nodes[k];
-            // What Python calls the operator.
-            etp_str target = s->op;
-            etp_str before;
-            if (etp_str_skip(&target,
-                             "torch.ops.")) { // namespace.name.overload, without the namespace
+            // What Python calls the operator: name.overload, without the namespace.
+            etp_str target = s->op, before;
+            if (etp_str_skip(&target, "torch.ops.")) {
                 etp_str_cut(&target, ".", &before);
             } else {
                 etp_str_skip(&target, "_operator.");

@@ -106,14 +106,12 @@ static etp_status cut_prefix(etp_bytes file, const etp_program *program, const e
     const etp_instruction *i = &at->method->instructions[at->instruction];
     etp_cut_program c;
     etp_fb_node *last = NULL;
-    uint32_t n_delegates, output = i->n_outputs ? i->outputs[0] : 0;
+    uint32_t n_delegates = 0, output = i->n_outputs ? i->outputs[0] : 0;
     ETP_TRY(check_place(at, err));
     ETP_TRY(etp_cut_program_begin(file, program, at->method, arena, &c, err));
-    // Chains and instructions up to the cut. *LAST is the last one that stays, *N_DELEGATES how
+    // Chains and instructions up to the cut: LAST is the last one that stays, N_DELEGATES how
     // many delegates those before it call.
     const etp_method *m = at->method;
-    const etp_instruction *j = &m->instructions[at->instruction];
-    n_delegates = 0;
     for (uint32_t k = 0; k <= at->instruction; k++) {
         const etp_instruction *x = &m->instructions[k];
         if (x->kind == ETP_INSTR_JUMP_FALSE) {
@@ -126,13 +124,13 @@ static etp_status cut_prefix(etp_bytes file, const etp_program *program, const e
         n_delegates = calls && x->partition >= n_delegates ? x->partition + 1 : n_delegates;
     }
     etp_fb_slot *chains = &c.plan->slots[PLAN_CHAINS];
-    chains->n = j->chain + 1;
-    etp_fb_node *chain = chains->tables[j->chain];
-    chain->slots[CHAIN_INSTRUCTIONS].n = j->index + 1;
-    if (chain->slots[CHAIN_STACKTRACE].n > j->index) {
-        chain->slots[CHAIN_STACKTRACE].n = j->index + 1;
+    chains->n = i->chain + 1;
+    etp_fb_node *chain = chains->tables[i->chain];
+    chain->slots[CHAIN_INSTRUCTIONS].n = i->index + 1;
+    if (chain->slots[CHAIN_STACKTRACE].n > i->index) {
+        chain->slots[CHAIN_STACKTRACE].n = i->index + 1;
     }
-    last = chain->slots[CHAIN_INSTRUCTIONS].tables[j->index]->slots[UNION_VALUE].tables[0];
+    last = chain->slots[CHAIN_INSTRUCTIONS].tables[i->index]->slots[UNION_VALUE].tables[0];
     c.plan->slots[PLAN_DELEGATES].n = n_delegates;
     for (uint32_t k = 0; k < c.root->slots[PROGRAM_INLINE_DATA].n; k++) {
         bool kept = false;

@@ -204,7 +204,7 @@ etp_status etp_cut_payload_make(const etp_partition *p, const bool *nodes, uint3
     }
     s->n = kept;
     // Numbers of constants stay; those that nothing uses lose their bytes and their names. What lay
-    // behind the graph moves together. Returns the bytes that are left there.
+    // behind the graph moves together.
     etp_fb_slot *old = &c.root->slots[GRAPH_OLD_CONSTANTS], *each = &c.root->slots[GRAPH_CONSTANTS];
     uint64_t constant_bytes = 0;
     for (uint32_t i = 0; i < old->n; i++) {

@@ -159,11 +159,11 @@ etp_status etp_cut_set_rows(const etp_cut_place *at, const bool *nodes, uint64_t
                             (uint64_t)w->pad_top + w->pad_bottom);
         in[1] = pixels_read(out[1], w->kernel_w, w->stride_w, w->dilation_w,
                             (uint64_t)w->pad_left + w->pad_right);
-        ETP_TRY(in[0] > 0 && in[1] > 0
-                    ? ETP_OK
-                    : etp_fail(err, ETP_UNSUPPORTED,
-                               "no picture of its padding gives %llu × %llu pixels",
-                               (unsigned long long)out[0], (unsigned long long)out[1]));
+        if (in[0] == 0 || in[1] == 0) {
+            return etp_fail(err, ETP_UNSUPPORTED,
+                            "no picture of its padding gives %llu × %llu pixels",
+                            (unsigned long long)out[0], (unsigned long long)out[1]);
+        }
     }
     bool batches = n->type == ETP_XNN_BATCH_MATRIX_MULTIPLY;
     set_dims(&values[n->inputs[0]], batches, in, sizes, arena);

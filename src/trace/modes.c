@@ -335,19 +335,17 @@ static size_t split(const etp_trace_block *block, const run_list *l, etp_arena *
         bool next = r > 0 && v[r - 1].stretch == loaded;
         v[r] = (run_time){d[r], r, loaded, next ? v[r - 1].since + 1 : 0};
     }
-    // Boundaries of the parts of V, the executions of BLOCK, in FROM; how many parts.
-    const bool several_loads = l->n > 1;
-    size_t parts = 0, count = block->n_runs;
-    qsort(v, count, sizeof *v, shortest_first);
-    join_stretches(v, count);
-    for (size_t i = 0; i < count; i++) {
+    size_t parts = 0;
+    qsort(v, n, sizeof *v, shortest_first);
+    join_stretches(v, n);
+    for (size_t i = 0; i < n; i++) {
         if (i == 0 || v[i].stretch != v[i - 1].stretch) {
             from[parts++] = i;
         }
     }
-    from[parts] = count;
+    from[parts] = n;
     for (size_t i = 0; i < parts && parts < ETP_MODES;) {
-        size_t at = parting(block, v + from[i], from[i + 1] - from[i], several_loads);
+        size_t at = parting(block, v + from[i], from[i + 1] - from[i], l->n > 1);
         if (at == 0) {
             i++;
             continue;

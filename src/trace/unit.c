@@ -45,14 +45,12 @@ etp_status etp_unit_parse(const char *text, const char *option, etp_ratio *out, 
                         "cycles:168e6",
                         option, text);
     }
-    uint64_t a = 1000000000;
-    uint64_t b = (uint64_t)hz;
-    while (b) {
-        uint64_t rest = a % b;
-        a = b;
+    uint64_t common = 1000000000;
+    for (uint64_t b = (uint64_t)hz; b > 0;) {
+        uint64_t rest = common % b;
+        common = b;
         b = rest;
     }
-    uint64_t common = a;
     *out = (etp_ratio){1000000000 / common, (uint64_t)hz / common};
     return ETP_OK;
 }

@@ -10,7 +10,6 @@ etp_str etp_delegate_known_part(etp_str name)
             name.len--;
         }
         name.len -= name.len > 0;
-        name = name;
     }
     return name;
 }
