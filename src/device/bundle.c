@@ -221,7 +221,7 @@ etp_status etp_bundle_list(const etp_bundle *b, etp_arena *arena, etp_bundle_fil
 {
     *out = (etp_bundle_files){0};
     bool bare = !b->sdk_digest || b->sdk_digest[0] == '\0';
-    return bare ? ETP_OK : list_folder(b->dir, 2, arena, out, err);
+    return bare ? ETP_OK : list_folder(b->dir, 3, arena, out, err);
 }
 
 etp_status etp_bundle_hash(const etp_bundle *b, etp_arena *arena, const char **out, etp_error *err)

@@ -174,30 +174,6 @@ static etp_status push_part(etp_device *d, const listing *there, const char *loc
     return status == ETP_OK ? ETP_OK : etp_fail_ctx(err, "sending %s", local);
 }
 
-// Files that begin with a dot are notes of whoever made the bundle.
-static etp_status push_folder(etp_device *d, const listing *there, const char *below, int depth,
-                              etp_error *err)
-{
-    etp_dir_list list;
-    const char *folder = etp_arena_printf(&d->arena, "%s/%s", d->bundle.dir, below);
-    ETP_TRY(etp_os_list(folder, &d->arena, &list, err));
-    for (size_t i = 0; i < list.n; i++) {
-        const char *name = list.items[i].name;
-        if (name[0] == '.') {
-            continue;
-        }
-        const char *path =
-            etp_arena_printf(&d->arena, "%s%s%s", below, etp_if(below[0], "/"), name);
-        const char *local = etp_arena_printf(&d->arena, "%s/%s", d->bundle.dir, path);
-        if (!list.items[i].is_dir) {
-            ETP_TRY(push_part(d, there, local, path, err));
-        } else if (depth < 3) {
-            ETP_TRY(push_folder(d, there, path, depth + 1, err));
-        }
-    }
-    return ETP_OK;
-}
-
 etp_status etp_remote_push_bundle(etp_device *d, etp_error *err)
 {
     etp_remote *r = d->data;
@@ -221,7 +197,14 @@ etp_status etp_remote_push_bundle(etp_device *d, etp_error *err)
         if (b->sdk_digest[0] == '\0') { // a bare program
             ETP_TRY(push_part(d, &found, b->runner, etp_path_name(b->runner), err));
         } else {
-            ETP_TRY(push_folder(d, &found, "", 0, err));
+            etp_bundle_files files;
+            ETP_TRY(etp_bundle_list(b, &d->arena, &files, err));
+            for (size_t i = 0; i < files.n; i++) {
+                const etp_bundle_file *f = &files.items[i];
+                if (!f->is_dir) {
+                    ETP_TRY(push_part(d, &found, f->path, f->path + strlen(b->dir) + 1, err));
+                }
+            }
         }
     }
     r->bundle_checked = true;

@@ -175,6 +175,22 @@ def sends_only_what_changed(b: Bench):
     assert runner.stat().st_size > 1000
 
 
+def sends_what_it_hashes(b: Bench):
+    """Files in folders of a bundle arrive there, and another one of them is another bundle."""
+    bundle = b.work / "nested"
+    shutil.copytree(b.env["ETPROF_RUNNER"], bundle)
+    deep = pathlib.Path("a/b/c/deep.txt")
+    (bundle / deep).parent.mkdir(parents=True)
+    hashes = set()
+    for text in ("one", "other"):
+        (bundle / deep).write_text(text)
+        done, out = b.ab("--no-trace", "--runner", str(bundle))
+        assert done.returncode == 0, done.stderr
+        assert text in [p.read_text() for p in b.home.rglob(f"bundles/*/{deep}")], text
+        hashes.add(json.loads((out / "manifest.json").read_text())["plan"]["bundle_sha256"])
+    assert len(hashes) == 2, hashes
+
+
 def arguments_stay_arguments(b: Bench):
     """Quotes, semicolons, blanks and line ends reach the runner as they are, and run nothing."""
     trap = b.work / "trapped"
@@ -590,8 +606,8 @@ def leftovers_are_swept(b: Bench):
     assert {"works", "fresh"} <= left and not {"dead", "empty"} & left and not part.exists(), (left, part.exists())
 
 
-COMMON = [measures_and_proves, price, sends_only_what_changed, leftovers_are_swept, arguments_stay_arguments,
-          read_only_device,
+COMMON = [measures_and_proves, price, sends_only_what_changed, sends_what_it_hashes, leftovers_are_swept,
+          arguments_stay_arguments, read_only_device,
           runner_goes_with_us, helpers_go_with_us, helper_marked_late, gone_before_watched, gone_after_its_end,
           interrupt_ends_at_once, other_verbs, bad_runners,
           daemon_dies_mid_run, gone_and_resumed, decoder_in_phases, killed_while_decoding, cut_off_push, stalled_daemon]
