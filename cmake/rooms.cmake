@@ -22,15 +22,24 @@ function(etp_room name)
 endfunction()
 
 # etp_unit_test(NAME file.c [extra sources] [LIBS …]): a cmocka program linked to the whole library. What it
-# tests is as released, itself it is not optimised.
-function(etp_unit_test name)
-  cmake_parse_arguments(T "" "" "SOURCES;LIBS;ARGS" ${ARGN})
-  add_executable(test_${name} ${T_SOURCES} ${T_UNPARSED_ARGUMENTS})
+# tests is as released, itself it is not optimised. Where the file has no main function it gets one (unit_main.cmake).
+function(etp_unit_test name file)
+  cmake_parse_arguments(T "" "" "LIBS" ${ARGN})
+  get_filename_component(source ${file} ABSOLUTE)
+  file(STRINGS ${source} main REGEX "^int main\\(")
+  if(NOT main)
+    set(main ${CMAKE_CURRENT_BINARY_DIR}/test_${name}_main.c)
+    set(writer ${PROJECT_SOURCE_DIR}/cmake/unit_main.cmake)
+    add_custom_command(OUTPUT ${main} COMMAND ${CMAKE_COMMAND} -DSOURCE=${source} -DMAIN=${main} -P ${writer}
+      DEPENDS ${source} ${writer} VERBATIM)
+    set(source ${main})
+  endif()
+  add_executable(test_${name} ${source} ${T_UNPARSED_ARGUMENTS})
   target_link_libraries(test_${name} PRIVATE etp_flags etp_unit_flags etprof_static PkgConfig::CMOCKA ${T_LIBS})
   target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests/unit)
   target_compile_options(test_${name} PRIVATE $<$<CONFIG:Release>:-O0>)
   target_compile_definitions(test_${name} PRIVATE ETP_TEST_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-  add_test(NAME unit.${name} COMMAND test_${name} ${T_ARGS})
+  add_test(NAME unit.${name} COMMAND test_${name})
   set_tests_properties(unit.${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 1200
     ENVIRONMENT "CMOCKA_MESSAGE_OUTPUT=STDOUT")
 endfunction()

@@ -53,8 +53,9 @@ static inline int folder_end(void **state)
     return 0;
 }
 
-// A test whose state is an empty folder.
-#define FOLDER_TEST(test) cmocka_unit_test_setup_teardown(test, folder_begin, folder_end)
+// A test's state is an empty folder.
+#define SET_UP folder_begin
+#define TEAR_DOWN folder_end
 
 static inline const char *folder_path(folder *f, const char *name)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every unit test begins with: cmocka, after the headers that it asks for, and an arena that
-// lives as long as the test.
+// lives as long as the test, its state. The main function is written by cmake/unit_main.cmake.
 #ifndef ETP_TESTS_UNIT_H
 #define ETP_TESTS_UNIT_H
 
@@ -35,8 +35,5 @@ static inline int arena_end(void **state)
             fail_msg("%s", (err).msg); \
         }                              \
     } while (0)
-
-// A test whose state is an arena.
-#define ARENA_TEST(test) cmocka_unit_test_setup_teardown(test, arena_begin, arena_end)
 
 #endif

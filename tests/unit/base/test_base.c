@@ -384,7 +384,7 @@ static void blanks_are_trimmed(void **state)
     assert_int_equal(etp_str_trim((etp_str){"a\0", 2}, " ").len, 2); // a zero is no blank
 }
 
-static void parts_of_paths(void **unused)
+static void parts_of_paths(void **state)
 {
     static const struct {
         const char *path, *name, *stem, *folder;
@@ -406,7 +406,7 @@ static void parts_of_paths(void **unused)
     }
 }
 
-static void ends_of_paths(void **unused)
+static void ends_of_paths(void **state)
 {
     static const struct {
         const char *path, *trimmed, *last, *above, *above_two;
@@ -430,7 +430,7 @@ static void ends_of_paths(void **unused)
     }
 }
 
-static void commands_can_be_copied(void **unused)
+static void commands_can_be_copied(void **state)
 {
     etp_arena arena = {0};
     static const struct {
@@ -454,7 +454,7 @@ static void commands_can_be_copied(void **unused)
 
 // Both ends of what Unicode 16 calls Default_Ignorable_Code_Point, and what no eye sees besides;
 // letters beside them are kept.
-static void what_no_eye_sees_is_told(void **unused)
+static void what_no_eye_sees_is_told(void **state)
 {
     static const uint32_t k_hidden[] = {
         0xAD,    0x34F,   0x61C,   0x115F,  0x1160,  0x17B4,  0x17B5, 0x180B, 0x180F,
@@ -473,7 +473,7 @@ static void what_no_eye_sees_is_told(void **unused)
     }
 }
 
-static void commands_to_a_runner_are_broken(void **unused)
+static void commands_to_a_runner_are_broken(void **state)
 {
     static const struct {
         const char *text, *shown;
@@ -499,30 +499,4 @@ static void commands_to_a_runner_are_broken(void **unused)
         assert_int_equal(etp_is_harmless(etp_str_from(k_cases[i].text)), same);
         etp_arena_dispose(&arena);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(commands_can_be_copied),
-        cmocka_unit_test(what_no_eye_sees_is_told),
-        cmocka_unit_test(commands_to_a_runner_are_broken),
-        cmocka_unit_test(parts_of_paths),
-        cmocka_unit_test(ends_of_paths),
-        cmocka_unit_test(blanks_are_trimmed),
-        cmocka_unit_test(bytes_sub_refuses_wrapping_ranges),
-        cmocka_unit_test(errors_gather_context),
-        cmocka_unit_test(arena_reports_shortage_and_frees_all),
-        cmocka_unit_test(arena_remembers_shortage),
-        cmocka_unit_test(numbers_parse_strictly),
-        cmocka_unit_test(intervals_that_tell),
-        cmocka_unit_test(digits_have_no_exponent),
-        ARENA_TEST(json_escapes_and_nests),
-        ARENA_TEST(json_writes_the_unknown_as_null),
-        ARENA_TEST(csv_reads_what_it_writes),
-        cmocka_unit_test(sha256_matches_published_vectors),
-        cmocka_unit_test(sha256_takes_any_pieces),
-        cmocka_unit_test(sha256_is_the_same_by_instructions),
-    };
-    return cmocka_run_group_tests_name("base", tests, NULL, NULL);
 }

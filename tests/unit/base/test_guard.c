@@ -193,14 +193,3 @@ static void who_holds_something_asks_below_a_guard(void **state)
         assert_int_equal(m.alive, 0);
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(memory_ends_where_the_guard_is),
-        cmocka_unit_test(the_innermost_guard_ends_its_function),
-        cmocka_unit_test(arenas_of_inner_guards_are_given_back),
-        cmocka_unit_test(who_holds_something_asks_below_a_guard),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

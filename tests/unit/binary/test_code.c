@@ -199,15 +199,3 @@ static void any_bytes_are_bearable(void **state)
         assert_int_equal(etp_code_of(ETP_MACHINE_AARCH64, bytes, &count, &got, NULL), ETP_OK);
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_instruction_of_x86),
-        cmocka_unit_test(a_function_needs_its_most_demanding_instruction),
-        cmocka_unit_test(each_group_of_a64),
-        cmocka_unit_test(names_differ),
-        cmocka_unit_test(any_bytes_are_bearable),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -74,9 +74,3 @@ static void damaged(void **state)
     assert_int_equal(etp_cxx_name((etp_str){deep, sizeof deep}, &arena).len, 0);
     etp_arena_dispose(&arena);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {ARENA_TEST(names), cmocka_unit_test(damaged)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -238,9 +238,9 @@ int main(void)
         cmocka_unit_test(functions_have_names_bounds_and_code),
         cmocka_unit_test(without_sections_code_stays),
         cmocka_unit_test(unwind_agrees_with_symbols),
-        ARENA_TEST(not_an_elf),
+        cmocka_unit_test_setup_teardown(not_an_elf, arena_begin, arena_end),
         cmocka_unit_test(damage_is_bearable),
-        ARENA_TEST(unwind_by_hand),
+        cmocka_unit_test_setup_teardown(unwind_by_hand, arena_begin, arena_end),
     };
     return cmocka_run_group_tests(tests, open_self, close_self);
 }

@@ -322,12 +322,3 @@ static void damage_is_bearable(void **state)
         free(exact);
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ARENA_TEST(small_files), cmocka_unit_test(labels_of_assembly), ARENA_TEST(universal_files),
-        ARENA_TEST(refused),     ARENA_TEST(damage_is_bearable),
-    };
-    return cmocka_run_group_tests_name("Mach-O", tests, NULL, NULL);
-}

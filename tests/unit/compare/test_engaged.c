@@ -319,13 +319,3 @@ static void more_samples_reach_so_much(void **state)
     assert_float_equal(etp_ab_engage_reach(&ab, 5), 850.0 / 990, 1e-9);
     assert_float_equal(etp_ab_engage_reach(&ab, 10), 950.0 / 990, 1e-9);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FOLDER_TEST(every_reason_through_the_answer),   FOLDER_TEST(groups_keep_four_bits_off_sme),
-        FOLDER_TEST(a_core_without_sme_is_not_accused), FOLDER_TEST(macs_and_rows),
-        cmocka_unit_test(more_samples_reach_so_much),   FOLDER_TEST(slower_in_compared_sides),
-    };
-    return cmocka_run_group_tests_name("answer engaged", tests, NULL, NULL);
-}

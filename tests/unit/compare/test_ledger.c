@@ -257,18 +257,3 @@ static void bottlenecks_name_their_own_shares(void **state)
     s = made_open(&m, f);
     assert_true(says(s, f, "stays Outside operators: 96 % of the time before, 98 % after"));
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FOLDER_TEST(interruptions_are_no_boundary),
-        FOLDER_TEST(tracer_is_a_ratio_of_medians),
-        FOLDER_TEST(ratios_below_the_clock),
-        cmocka_unit_test(changes_below_the_clock),
-        FOLDER_TEST(slower_is_more_than_truncation),
-        FOLDER_TEST(calls_bound_what_is_hidden),
-        FOLDER_TEST(fewer_calls_save_what_calls_took),
-        FOLDER_TEST(bottlenecks_name_their_own_shares),
-    };
-    return cmocka_run_group_tests_name("answer ledger", tests, NULL, NULL);
-}

@@ -96,11 +96,3 @@ static void different_models(void **state)
         }
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(different_models),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -174,16 +174,3 @@ static void why_a_verdict_is_unknown(void **state)
                             k_cases[i].cell);
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(engaged_is_named_after_the_widest),
-        ARENA_TEST(why_a_verdict_is_unknown),
-        cmocka_unit_test(a_feature_that_ran),
-        cmocka_unit_test(two_features_that_ran),
-        cmocka_unit_test(a_level_above_vnni),
-        cmocka_unit_test(another_arm_has_that_name),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

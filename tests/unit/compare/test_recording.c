@@ -32,9 +32,3 @@ static void known(void **state)
     arms[1].tracing_overhead = k_unknown[1];
     assert_true(isnan(etp_ab_recording_adds(&ab)));
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(known)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

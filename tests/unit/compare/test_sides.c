@@ -310,14 +310,3 @@ static void refusals(void **state)
         }
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FOLDER_TEST(pairs_of_one_session),
-        FOLDER_TEST(two_sessions),
-        FOLDER_TEST(samples_decide),
-        FOLDER_TEST(refusals),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -90,12 +90,3 @@ static void not_told(void **state)
     assert_true(restarted.seconds == 0);
     etp_arena_dispose(&m.s.arena);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ends),
-        cmocka_unit_test(not_told),
-    };
-    return cmocka_run_group_tests_name("compare/sustained", tests, NULL, NULL);
-}

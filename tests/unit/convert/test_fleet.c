@@ -252,14 +252,3 @@ static void test_id(void **state)
     assert_int_equal(etp_fleet_id("/nowhere/x.etdump", id, &err), ETP_IO);
     assert_string_equal(id, "");
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows),         cmocka_unit_test(test_damaged),
-        cmocka_unit_test(test_damaged_late), cmocka_unit_test(test_new),
-        cmocka_unit_test(test_empty),        cmocka_unit_test(test_id),
-        cmocka_unit_test(test_threads),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -214,17 +214,4 @@ static void what_inspector_fails_on_is_left_out(void **state)
                "[0]\n");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fixtures_equal_inspector),
-        cmocka_unit_test(corpus_equals_inspector),
-        ARENA_TEST(the_last_of_equal_events_wins),
-        ARENA_TEST(blocks_appear_in_file_order),
-        ARENA_TEST(arithmetic_is_numpys),
-        ARENA_TEST(sums_are_split_as_numpy_does),
-        ARENA_TEST(wrapped_counters_are_misread_alike),
-        ARENA_TEST(what_inspector_fails_on_is_left_out),
-    };
-    return corpus_result(cmocka_run_group_tests(tests, NULL, NULL));
-}
+#define RESULT corpus_result // where no corpus is, the test is skipped

@@ -164,13 +164,3 @@ static void test_failure(void **state)
     assert_int_equal(etp_run_table_find("launches"), ETP_RUN_TABLE_LAUNCHES);
     assert_int_equal(etp_run_table_find("launch"), ETP_RUN_TABLES);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_schema),  cmocka_unit_test(test_samples),
-        cmocka_unit_test(test_nulls),   cmocka_unit_test(test_two_folders),
-        cmocka_unit_test(test_failure),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

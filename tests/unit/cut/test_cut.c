@@ -395,15 +395,3 @@ static void damaged_programs_are_refused_or_cut(void **state)
         close_program(&o);
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_cuts_are_programs),
-        ARENA_TEST(whole_prefix_has_all_weights),
-        cmocka_unit_test(capsules_have_the_rows_asked_for),
-        ARENA_TEST(rows_are_refused_with_a_reason),
-        cmocka_unit_test(damaged_programs_are_refused_or_cut),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

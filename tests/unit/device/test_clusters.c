@@ -119,10 +119,3 @@ static void sme_units(void **state)
     assert_int_equal(units("0:nonsense", NULL), 0);
     assert_int_equal(units("x", NULL), 0);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {ARENA_TEST(lists), ARENA_TEST(words),
-                                       cmocka_unit_test(sme_units)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

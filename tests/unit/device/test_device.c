@@ -229,17 +229,5 @@ static void a_specification_has_one_kind(void **state)
     }
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_specification_has_one_kind),
-        TEST(bundles_are_found_beside_the_program),
-        TEST(broken_bundles_are_refused),
-        TEST(a_bundle_starts_in_its_folder_with_a_clean_environment),
-        TEST(an_old_or_missing_qemu_is_refused),
-        TEST(a_qemu_of_the_working_directory_is_not_started),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+#define SET_UP set_up
+#define TEAR_DOWN tear_down

@@ -171,11 +171,3 @@ static void a_session_is_bounded(void **state)
     assert_non_null(strstr(err.msg, "sent more than"));
     assert_int_equal(etp_os_remove_tree(home, NULL), ETP_OK);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ARENA_TEST(words_survive_a_shell), ARENA_TEST(a_folder_has_a_time),
-        ARENA_TEST(a_session_is_bounded), cmocka_unit_test(what_a_device_sends_is_bounded)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -379,7 +379,7 @@ int main(void)
         cmocka_unit_test(real_pairs),
         cmocka_unit_test(every_pair),
         cmocka_unit_test(verdicts_of_the_inspector),
-        ARENA_TEST(any_two_recordings),
+        cmocka_unit_test_setup_teardown(any_two_recordings, arena_begin, arena_end),
         cmocka_unit_test(other_data_other_words),
     };
     if (!corpus_dir()) {

@@ -358,17 +358,3 @@ static void other_work_is_not_asked(void **state)
         assert_int_equal(e.reason, ETP_REASON_NONE);
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_reason),
-        cmocka_unit_test(unknown_code_decides_nothing),
-        cmocka_unit_test(covering_code_decides_nothing),
-        cmocka_unit_test(covering_code_decides_nothing),
-        cmocka_unit_test(logged_kernels_decide),
-        cmocka_unit_test(equal_kernels_are_joined),
-        cmocka_unit_test(other_work_is_not_asked),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -529,20 +529,3 @@ static void corpus_closes(void **state)
         etp_file_close(&files[i]);
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ARENA_TEST(fixture_closes_by_hand),
-        ARENA_TEST(load_blocks_do_not_count),
-        ARENA_TEST(renamed_inserted_and_vanished_operators_align),
-        ARENA_TEST(many_operators_make_claims_dearer),
-        ARENA_TEST(slower_in_another_program_is_another_operator),
-        ARENA_TEST(several_instances_of_one_key_keep_their_order),
-        cmocka_unit_test(proof_is_three_valued),
-        ARENA_TEST(amx_is_no_missing_vnni),
-        ARENA_TEST(unasked_names_are_said),
-        ARENA_TEST(corpus_closes),
-    };
-    return cmocka_run_group_tests_name("explain", tests, NULL, NULL);
-}

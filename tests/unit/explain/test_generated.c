@@ -682,13 +682,3 @@ static void by_names_alone(void **state)
     assert_true(s.right * 100 >= s.groups * 99);
     assert_true(s.silent * 1000 <= s.groups);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(levels_of_one_build),
-        cmocka_unit_test(two_builds),
-        cmocka_unit_test(by_names_alone),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

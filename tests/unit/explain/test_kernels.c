@@ -539,22 +539,3 @@ static void code_of_a_library_is_found(void **state)
     remove(path);
     remove(dir);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ARENA_TEST(samples_are_counted),
-        cmocka_unit_test(levels_are_judged),
-        ARENA_TEST(unproven_says_what_is_missing),
-        ARENA_TEST(each_feature_has_its_classes),
-        ARENA_TEST(only_what_was_about_to_run_contradicts),
-        cmocka_unit_test(strays_are_no_contradiction),
-        cmocka_unit_test(names_are_taken_apart),
-        cmocka_unit_test(names_say_their_code),
-        ARENA_TEST(logged_kernels_prove_the_level),
-        ARENA_TEST(broken_files_are_errors),
-        cmocka_unit_test(a_feature_without_code_is_not_usable),
-        cmocka_unit_test(code_of_a_library_is_found),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

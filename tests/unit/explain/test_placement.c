@@ -243,16 +243,3 @@ static void long_chains_are_aligned_in_windows(void **state)
         assert_int_equal(a.placed[i].node, i);
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ARENA_TEST(clamps_go_into_their_producer),
-        ARENA_TEST(tables_cover_their_chain),
-        ARENA_TEST(inserted_converts_have_no_node),
-        ARENA_TEST(doubt_shows_in_the_confidence),
-        ARENA_TEST(nothing_to_align),
-        ARENA_TEST(long_chains_are_aligned_in_windows),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -220,14 +220,3 @@ static void one_reading(void **state)
     const double ns = etp_roof_read_ns(&(etp_roof_table){.items = items, .n = 4}, 1, token);
     assert_true(ns > 223300 && ns < 223400);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_fixture_for_each_verdict),
-        cmocka_unit_test(levels_types_and_units),
-        cmocka_unit_test(working_sets_calls_and_threads),
-        cmocka_unit_test(one_reading),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

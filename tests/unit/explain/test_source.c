@@ -410,18 +410,4 @@ static void damaged_records(void **state)
     etp_file_close(&file);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ARENA_TEST(fixture_by_hand),
-        ARENA_TEST(sources_agree_with_the_inspector),
-        ARENA_TEST(programs_can_carry_their_own_traces),
-        cmocka_unit_test(bombs_are_refused),
-        cmocka_unit_test(keys_are_not_repeated),
-        ARENA_TEST(changed_texts_are_refused),
-        ARENA_TEST(graphs_in_graphs_are_read),
-        ARENA_TEST(numbers_beyond_json_are_read),
-        ARENA_TEST(damaged_records),
-    };
-    return corpus_result(cmocka_run_group_tests(tests, NULL, NULL));
-}
+#define RESULT corpus_result // where no corpus is, the test is skipped

@@ -563,24 +563,3 @@ static void truncation_and_flips_are_safe(void **state)
     free(p);
     assert_true(accepted > 0 && refused > 0);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ARENA_TEST(reads_what_the_builder_wrote),
-        cmocka_unit_test(reads_a_buffer_made_by_hand),
-        ARENA_TEST(unknown_union_types_are_skipped),
-        ARENA_TEST(errors_say_where_and_what),
-        ARENA_TEST(unions_need_type_and_value),
-        ARENA_TEST(required_fields_are_demanded),
-        ARENA_TEST(other_identifiers_are_unsupported),
-        ARENA_TEST(depth_and_work_are_bounded),
-        ARENA_TEST(shared_strings_are_bounded),
-        ARENA_TEST(misaligned_vectors_are_refused),
-        cmocka_unit_test(fields_have_to_lie_behind_the_vtable_offset),
-        cmocka_unit_test(repetitions_are_recognised),
-        ARENA_TEST(distant_vtables_end_a_repetition),
-        ARENA_TEST(truncation_and_flips_are_safe),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

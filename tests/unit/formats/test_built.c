@@ -545,20 +545,3 @@ static void shared_tables_do_not_multiply(void **state)
     assert_int_equal(etp_pte_read(f, arena, &pte, &err), ETP_CORRUPT);
     assert_true(arena->total <= 2 * f.len + (32u << 20));
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ARENA_TEST(every_instruction),
-        ARENA_TEST(every_value),
-        ARENA_TEST(indices_are_checked),
-        ARENA_TEST(broken_tensors),
-        ARENA_TEST(every_location),
-        ARENA_TEST(data_outside_is_refused),
-        ARENA_TEST(constants_of_old_exporters),
-        ARENA_TEST(newer_versions_are_named),
-        ARENA_TEST(unknown_backends_are_listed),
-        ARENA_TEST(shared_tables_do_not_multiply),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -539,16 +539,3 @@ static void headers_are_checked(void **state)
         must_fail(&t, (etp_bytes){copy, good.len, 0}, k_bad[i].message);
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ARENA_TEST(every_node_type),
-        ARENA_TEST(details_of_nodes),
-        ARENA_TEST(ids_are_checked),
-        ARENA_TEST(every_quantisation),
-        ARENA_TEST(constants_of_old_exporters),
-        ARENA_TEST(headers_are_checked),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -347,18 +347,3 @@ static void runs_may_lead_anywhere(void **state)
     }
     assert_in_range(opened, 12, good.len); // each entry can lead to any of the four runs
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ARENA_TEST(framings_are_told_apart),
-        ARENA_TEST(other_files_are_named),
-        ARENA_TEST(values_of_every_type),
-        cmocka_unit_test(tensor_data_stays_inside_the_buffer),
-        cmocka_unit_test(broken_recordings_are_errors),
-        ARENA_TEST(broken_debug_events_are_errors),
-        ARENA_TEST(broken_repetitions_are_errors),
-        ARENA_TEST(runs_may_lead_anywhere),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

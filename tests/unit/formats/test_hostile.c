@@ -174,14 +174,3 @@ static void truncation_is_noticed(void **state)
     }
     etp_file_close(&file);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(damaged_programs),
-        cmocka_unit_test(damaged_data_files),
-        cmocka_unit_test(damaged_bundles),
-        cmocka_unit_test(truncation_is_noticed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -170,13 +170,3 @@ static void damaged(void **state)
         etp_file_close(&file);
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ARENA_TEST(positional),    ARENA_TEST(named_and_refused),
-        cmocka_unit_test(headers), cmocka_unit_test(shapes_beyond_all_memory),
-        ARENA_TEST(damaged),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

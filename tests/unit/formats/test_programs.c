@@ -627,13 +627,4 @@ static void dtypes_know_their_size(void **state)
     assert_string_equal(etp_dtype_name(ETP_DTYPE_QDINT8), "qdint8");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fixtures_match_flatc),
-        cmocka_unit_test(corpus_matches_flatc),
-        ARENA_TEST(wrong_files_are_refused),
-        cmocka_unit_test(dtypes_know_their_size),
-    };
-    return corpus_result(cmocka_run_group_tests(tests, NULL, NULL));
-}
+#define RESULT corpus_result // where no corpus is, the test is skipped

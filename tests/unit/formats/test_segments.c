@@ -86,12 +86,3 @@ static void programs_keep_to_their_header(void **state)
     // ExecuTorch takes 0 for "does not say": the size is younger than the header.
     assert_int_equal(read_pte(0, 0, &err), ETP_OK);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(data_files_keep_to_their_header),
-        cmocka_unit_test(programs_keep_to_their_header),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

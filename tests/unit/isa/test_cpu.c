@@ -102,7 +102,7 @@ static bool is_this_processor(const char *model_name)
 
 // Kernels switch features off that CPUID goes on showing (errata, mitigations, clearcpuid=): what
 // the kernel says is there must be found; what is found may be more.
-static void finds_what_the_kernel_says(void **unused)
+static void finds_what_the_kernel_says(void **state)
 {
 #if defined(__x86_64__) && defined(__linux__)
     FILE *f = fopen("/proc/cpuinfo", "r");
@@ -158,7 +158,7 @@ static void finds_what_the_kernel_says(void **unused)
 }
 
 // The compiler's library asks CPUID too, by code of its own, and no kernel comes between.
-static void agrees_with_the_compiler(void **unused)
+static void agrees_with_the_compiler(void **state)
 {
 #if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__) && \
     __GNUC__ >= 11
@@ -213,11 +213,4 @@ static void agrees_with_the_compiler(void **unused)
     print_message("skipped: this compiler cannot be asked\n");
     skip();
 #endif
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(finds_what_the_kernel_says),
-                                       cmocka_unit_test(agrees_with_the_compiler)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

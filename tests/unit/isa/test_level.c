@@ -26,7 +26,7 @@ static bool hides(etp_level level, const char *name)
     return etp_x86_has(&mask.x86, (size_t)index);
 }
 
-static void order_and_names(void **unused)
+static void order_and_names(void **state)
 {
     etp_level out[ETP_LEVEL_COUNT];
     static const char *const k_arm[] = {"sme2", "sme1", "neon", "dotprod", "base"};
@@ -47,7 +47,7 @@ static void order_and_names(void **unused)
     assert_int_equal(etp_level_find(ETP_ISA_NONE, "-sve2"), ETP_LEVEL_WITHOUT_SVE2);
 }
 
-static void aarch64_masks(void **unused)
+static void aarch64_masks(void **state)
 {
     etp_isa_mask m = etp_level_mask(ETP_LEVEL_SME2);
     assert_true(m.hwcap == 0 && m.hwcap2 == 0 && m.family == ETP_ISA_AARCH64);
@@ -74,7 +74,7 @@ static void aarch64_masks(void **unused)
     assert_true((m.hwcap & (BIT(0) | BIT(1) | BIT(3) | BIT(7) | BIT(8))) == 0);
 }
 
-static void x86_masks(void **unused)
+static void x86_masks(void **state)
 {
     assert_false(hides(ETP_LEVEL_VNNI, "avx512vnni"));
     static const char *const k_avx512[] = {"avx512vnni", "gfni",     "avx512bf16", "avx512fp16",
@@ -122,7 +122,7 @@ static void x86_masks(void **unused)
     assert_int_equal(etp_x86_flag_find("avx512vnni", 10), 41);
 }
 
-static void mask_names_its_level(void **unused)
+static void mask_names_its_level(void **state)
 {
     for (int level = ETP_LEVEL_BEST_AARCH64; level < ETP_LEVEL_COUNT; level++) {
         etp_isa_mask mask = etp_level_mask((etp_level)level);
@@ -139,7 +139,7 @@ static void mask_names_its_level(void **unused)
     }
 }
 
-static void each_level_hides_more(void **unused)
+static void each_level_hides_more(void **state)
 {
     for (int f = ETP_ISA_AARCH64; f <= ETP_ISA_X86_64; f++) {
         etp_level out[ETP_LEVEL_COUNT];
@@ -163,7 +163,7 @@ static void each_level_hides_more(void **unused)
         assert_true(s_.how[0] != '\0');                           \
     } while (0)
 
-static void an_sme2_phone(void **unused)
+static void an_sme2_phone(void **state)
 {
     etp_isa_cpu cpu = {.family = ETP_ISA_AARCH64,
                        .hwcap = BIT(0) | BIT(1) | BIT(9) | BIT(10) | BIT(20),
@@ -185,7 +185,7 @@ static void an_sme2_phone(void **unused)
     assert_string_equal(etp_level_state_of(&cpu, ETP_LEVEL_NEON).how, "hides SME2, SME");
 }
 
-static void a_kernel_that_hides_sme(void **unused)
+static void a_kernel_that_hides_sme(void **state)
 {
     etp_isa_cpu cpu = {.family = ETP_ISA_AARCH64,
                        .hwcap = BIT(0) | BIT(1) | BIT(9) | BIT(10) | BIT(20),
@@ -204,7 +204,7 @@ static void a_kernel_that_hides_sme(void **unused)
     assert_int_equal(etp_isa_plain(&cpu), ETP_LEVEL_DOTPROD);
 }
 
-static void a_core_that_cpuinfo_knows_better(void **unused)
+static void a_core_that_cpuinfo_knows_better(void **state)
 {
     etp_isa_cpu cpu = {.family = ETP_ISA_AARCH64,
                        .hwcap = BIT(0) | BIT(1) | BIT(9) | BIT(10) | BIT(20),
@@ -219,7 +219,7 @@ static void a_core_that_cpuinfo_knows_better(void **unused)
     assert_int_equal(etp_isa_plain(&cpu), ETP_LEVEL_BASE);
 }
 
-static void x86_machines(void **unused)
+static void x86_machines(void **state)
 {
     etp_isa_cpu zen4 = x86_cpu("avx,fma3,f16c,avx2,avx512f,avx512cd,avx512dq,avx512bw,avx512vl,"
                                "avx512vnni,avx512bf16,gfni");
@@ -264,28 +264,11 @@ static void x86_machines(void **unused)
     assert_int_equal(etp_isa_plain(&old), ETP_LEVEL_NONE);
 }
 
-static void masking_takes_only_its_family(void **unused)
+static void masking_takes_only_its_family(void **state)
 {
     etp_isa_cpu cpu = x86_cpu("avx,avx2,fma3");
     etp_isa_mask arm = etp_level_mask(ETP_LEVEL_BASE), sse = etp_level_mask(ETP_LEVEL_SSE);
     etp_isa_cpu same = etp_isa_cpu_masked(&cpu, &arm), less = etp_isa_cpu_masked(&cpu, &sse);
     assert_memory_equal(&same.x86, &cpu.x86, sizeof cpu.x86);
     assert_true(less.x86.bits[0] == 0 && less.x86.bits[1] == 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(order_and_names),
-        cmocka_unit_test(aarch64_masks),
-        cmocka_unit_test(x86_masks),
-        cmocka_unit_test(mask_names_its_level),
-        cmocka_unit_test(each_level_hides_more),
-        cmocka_unit_test(an_sme2_phone),
-        cmocka_unit_test(a_kernel_that_hides_sme),
-        cmocka_unit_test(a_core_that_cpuinfo_knows_better),
-        cmocka_unit_test(x86_machines),
-        cmocka_unit_test(masking_takes_only_its_family),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

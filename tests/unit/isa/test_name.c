@@ -5,7 +5,7 @@
 #include "isa/isa.h"
 #include "unit.h"
 
-static void names(void **unused)
+static void names(void **state)
 {
     static const struct {
         const char *name;
@@ -91,11 +91,4 @@ static void names_mean_what_the_build_shows(void **state)
             fail_msg("%zu '%s': %d", i, k_cases[i].name, (int)got);
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(names),
-                                       cmocka_unit_test(names_mean_what_the_build_shows)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@
 #include "isa/isa.h"
 #include "unit.h"
 
-static void masks_round_trip(void **unused)
+static void masks_round_trip(void **state)
 {
     for (int level = ETP_LEVEL_BEST_AARCH64; level < ETP_LEVEL_COUNT; level++) {
         etp_isa_mask mask = etp_level_mask((etp_level)level), back;
@@ -21,7 +21,7 @@ static void masks_round_trip(void **unused)
     }
 }
 
-static void known_texts(void **unused)
+static void known_texts(void **state)
 {
     char text[ETP_ISA_TEXT_MAX];
     etp_isa_mask mask = etp_level_mask(ETP_LEVEL_AMX);
@@ -32,7 +32,7 @@ static void known_texts(void **unused)
     assert_string_equal(text, "aarch64:hwcap=0xfc0000000000,hwcap2=0x7e0007e07f800000");
 }
 
-static void every_flag_at_once_fits(void **unused)
+static void every_flag_at_once_fits(void **state)
 {
     etp_isa_cpu cpu = {.family = ETP_ISA_X86_64, .kernel_major = 99999, .kernel_minor = 99999},
                 back;
@@ -46,7 +46,7 @@ static void every_flag_at_once_fits(void **unused)
     assert_int_equal(back.kernel_major, 99999);
 }
 
-static void bad_masks(void **unused)
+static void bad_masks(void **state)
 {
     static const char *const k_bad[] = {
         "",
@@ -89,7 +89,7 @@ static void bad_masks(void **unused)
     assert_false(etp_isa_mask_parse("x", &mask, NULL, 0));
 }
 
-static void cpus(void **unused)
+static void cpus(void **state)
 {
     etp_isa_cpu cpu;
     char why[256] = "", text[ETP_ISA_TEXT_MAX];
@@ -116,16 +116,4 @@ static void cpus(void **unused)
             fail_msg("accepted '%s'", k_bad[i]);
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(masks_round_trip),
-        cmocka_unit_test(known_texts),
-        cmocka_unit_test(every_flag_at_once_fits),
-        cmocka_unit_test(bad_masks),
-        cmocka_unit_test(cpus),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -73,12 +73,3 @@ static void what_a_command_does_comes_first(void **state)
     assert_null(strstr(products->recipe, "--dtype int8")); // it was exported so
     assert_false(products->by_command);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FOLDER_TEST(int8_is_offered_where_it_helps),
-        FOLDER_TEST(what_a_command_does_comes_first),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -679,26 +679,3 @@ static void many_go_back_by_their_loss(void **state)
     }
     assert_int_equal(n, 8);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_program_per_fix),
-        cmocka_unit_test(none_where_none_is_due),
-        FOLDER_TEST(planted_island),
-        FOLDER_TEST(threads_and_losses),
-        FOLDER_TEST(threads_of_a_phase),
-        FOLDER_TEST(threads_that_were_measured),
-        cmocka_unit_test(roofs_tell_what_to_expect),
-        FOLDER_TEST(roofs_of_memory_and_regions),
-        FOLDER_TEST(recipe_repeats_the_export),
-        FOLDER_TEST(patterns_of_categories),
-        FOLDER_TEST(changes_follow_each_other),
-        FOLDER_TEST(fixes_are_changes),
-        FOLDER_TEST(findings_by_the_time_they_concern),
-        FOLDER_TEST(attention_is_one_fix),
-        FOLDER_TEST(many_go_back_by_their_loss),
-        cmocka_unit_test(every_kind_was_seen),
-    };
-    return cmocka_run_group_tests_name("answer fixes", tests, NULL, NULL);
-}

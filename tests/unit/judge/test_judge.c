@@ -738,17 +738,3 @@ static void counts_of_the_kept_iterations(void **state)
     assert_true(fabs(ab->counters.splits[0].cycles.mean_ln - log(2) -
                      log(ab->comparisons[0].estimate)) < 1e-6);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_finding_rests_on_data),
-        FOLDER_TEST(every_cause_rests_on_data),
-        FOLDER_TEST(slower_first_and_back),
-        FOLDER_TEST(shift_in_words),
-        FOLDER_TEST(drift_and_what_it_follows),
-        FOLDER_TEST(speedup_or_clock),
-        FOLDER_TEST(counts_of_the_kept_iterations),
-    };
-    return cmocka_run_group_tests_name("answer words", tests, NULL, NULL);
-}

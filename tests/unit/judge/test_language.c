@@ -118,14 +118,3 @@ static void a_method_without_inputs(void **state)
     assert_null(finding_of(etp_ab_answer(s), ETP_FINDING_ATTENTION));
     etp_ab_close(s);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_token_against_memory),
-        cmocka_unit_test(attention_that_is_written_out),
-        cmocka_unit_test(nothing_is_said_without_roofs_or_of_others),
-        FOLDER_TEST(a_method_without_inputs),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

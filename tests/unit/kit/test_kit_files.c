@@ -328,13 +328,14 @@ static json_t *robust_stats_of(uint64_t *ns, size_t n, etp_arena *arena)
 //   np.percentile(x, p), x.std(ddof=1), scipy.stats.trim_mean(x, 0.05) …
 static void robust_statistics_of_numpy(void **state)
 {
+    folder *f = *state;
     uint64_t ns[17];
     for (uint64_t i = 0; i < 15; i++) {
         ns[i] = 2000000 + 100 * ((8 * i) % 15) * ((8 * i) % 15);
     }
     ns[15] = 9000000;
     ns[16] = 100000;
-    json_t *root = robust_stats_of(ns, 17, *state);
+    json_t *root = robust_stats_of(ns, 17, &f->arena);
     assert_int_equal(json_integer_value(json_object_get(root, "count")), 17);
     assert_number(root, "mean_ms", 2.305970588235294);
     assert_number(root, "median_ms", 2.0049);
@@ -371,15 +372,15 @@ static void robust_statistics_of_numpy(void **state)
 
 static void one_run_has_no_spread(void **state)
 {
-    etp_arena *arena = *state;
+    folder *f = *state;
     uint64_t ns[] = {5000000, 5000000};
-    json_t *root = robust_stats_of(ns, 1, arena);
+    json_t *root = robust_stats_of(ns, 1, &f->arena);
     assert_number(root, "median_ms", 5);
     assert_number(root, "trimmed_mean_10_ms", 5);
     assert_true(json_is_null(json_object_get(root, "std_dev_ms")));
     assert_true(json_is_null(json_object_get(root, "cv_percent")));
     json_decref(root);
-    root = robust_stats_of(ns, 2, arena); // equal values: the fences lie on them
+    root = robust_stats_of(ns, 2, &f->arena); // equal values: the fences lie on them
     assert_number(root, "std_dev_ms", 0);
     assert_int_equal(
         json_integer_value(json_object_get(json_object_get(root, "outliers"), "count")), 0);
@@ -571,27 +572,4 @@ static void withheld_speedups(void **state)
     assert_string_equal(json_string_value(json_object_get(c, "withheld")), "emulated");
     assert_true(json_is_null(json_object_get(json_object_get(c, "speedup"), "estimate")));
     json_decref(root);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FOLDER_TEST(columns_of_the_kit),
-        FOLDER_TEST(timeline_equals_flatc),
-        cmocka_unit_test(delegates_are_called_by_their_backend),
-        cmocka_unit_test(one_block_keeps_its_name),
-        FOLDER_TEST(tables_by_hand),
-        FOLDER_TEST(summary_closes),
-        FOLDER_TEST(same_bytes_again),
-        FOLDER_TEST(hostile_names),
-        FOLDER_TEST(long_names),
-        FOLDER_TEST(no_place_to_write),
-        ARENA_TEST(robust_statistics_of_numpy),
-        ARENA_TEST(one_run_has_no_spread),
-        FOLDER_TEST(run_folder),
-        FOLDER_TEST(pipeline_summary),
-        FOLDER_TEST(withheld_speedups),
-    };
-    int failed = cmocka_run_group_tests_name("kit files", tests, NULL, NULL);
-    return failed;
 }

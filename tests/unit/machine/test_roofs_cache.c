@@ -289,17 +289,3 @@ static void is_short_to_read(void **state)
     assert_null(strstr(said, "kB             2"));
     assert_non_null(strstr(said, "20 ns, 1 thread"));
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FOLDER_TEST(is_short_to_read),
-        FOLDER_TEST(remembers),
-        FOLDER_TEST(keeps_other_thread_counts),
-        FOLDER_TEST(does_not_believe),
-        FOLDER_TEST(documents),
-        cmocka_unit_test(what_is_doubted),
-        FOLDER_TEST(rates_are_decimal),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

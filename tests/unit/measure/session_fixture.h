@@ -152,6 +152,7 @@ static inline size_t count_samples(const etp_run *run, uint32_t arm, uint32_t bl
     return n;
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define SET_UP set_up
+#define TEAR_DOWN tear_down
 
 #endif

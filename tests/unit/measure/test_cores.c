@@ -72,9 +72,3 @@ static void affinity(void **state)
     assert_true(noted("4-7", "4-7 0-3"));
     assert_true(noted("4-7", "all"));
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(units), cmocka_unit_test(affinity)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -364,19 +364,3 @@ static void builds_differ_in_what_their_files_show(void **state)
     assert_null(strstr(text, "XNNPACK"));
     remove(PATH);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_lines_of_every_release),
-        ARENA_TEST(noise_is_passed_over),
-        cmocka_unit_test(contradictions_are_kept),
-        ARENA_TEST(a_build_shows_what_it_lacks),
-        ARENA_TEST(sme_code_is_whole_instructions),
-        cmocka_unit_test(the_statistics_of_an_answer),
-        cmocka_unit_test(statistics_that_cannot_be),
-        ARENA_TEST(a_runner_of_language_models_is_recognised),
-        ARENA_TEST(builds_differ_in_what_their_files_show),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -32,9 +32,3 @@ static void ranges(void **state)
     }
     etp_arena_dispose(&arena);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(ranges)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

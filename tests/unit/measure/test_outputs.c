@@ -296,22 +296,5 @@ static void hostile_folders_are_refused(void **state)
                      ETP_IO);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(floats_differ_by_hand),
-        TEST(each_precision_has_its_bound),
-        TEST(nan_and_infinity_are_not_overlooked),
-        TEST(outputs_that_do_not_vary_are_told),
-        TEST(outputs_without_a_finite_element_are_told),
-        TEST(noise_under_one_large_element_is_not_within),
-        TEST(every_type_is_decoded),
-        TEST(quantised_steps_are_allowed_only_for_quantised_models),
-        TEST(integers_stand_for_numbers),
-        TEST(other_shapes_are_a_difference),
-        TEST(hostile_folders_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+#define SET_UP set_up
+#define TEAR_DOWN tear_down

@@ -200,16 +200,3 @@ static void a_short_model_warms_up_as_long(void **state)
     }
     assert_int_equal(etp_pilot_counts(&plan, &trial, scratch).warmup, 200000);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(features_are_hidden_one_by_one),
-        TEST(bad_plans_are_refused_before_anything_starts),
-        TEST(several_models_and_threads_make_distinct_arms),
-        TEST(a_runner_that_is_no_runner_is_told),
-        TEST(a_short_model_warms_up_as_long),
-        TEST(a_silent_probe_ends_when_the_session_is_to_end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

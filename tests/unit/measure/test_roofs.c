@@ -97,13 +97,3 @@ static void too_many_roofs_are_no_want_of_memory(void **state)
     assert_int_equal(gather(said.ptr, arena, &table, &err), ETP_CHILD);
     assert_non_null(strstr(err.msg, "more than 4096 roofs"));
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ARENA_TEST(what_a_runner_says_is_taken),
-        ARENA_TEST(what_it_may_not_say_is_refused),
-        ARENA_TEST(too_many_roofs_are_no_want_of_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

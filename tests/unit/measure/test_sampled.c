@@ -52,11 +52,3 @@ static void too_many_samples_are_no_want_of_memory(void **state)
         assert_int_equal(etp_os_remove_tree(ROOT, NULL), ETP_OK);
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ARENA_TEST(too_many_samples_are_no_want_of_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

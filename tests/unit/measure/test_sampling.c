@@ -132,13 +132,3 @@ static void sampling_is_unasked_where_it_takes_little(void **state)
     }
     f->shares = NULL;
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(sampling_goes_on_until_enough_is_known),
-        TEST(too_few_samples_are_not_the_end),
-        TEST(sampling_is_unasked_where_it_takes_little),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -714,34 +714,3 @@ static void kernels_are_told_by_whole_names(void **state)
         &f->arena, "%s are etprof's own kernels; their time is not ExecuTorch's", expected);
     assert_string_equal(etp_arena_strdup(&f->arena, said), expected);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(kernels_are_told_by_whole_names),
-        TEST(an_interrupted_pull_loses_nothing),
-        TEST(a_session_records_what_was_planted),
-        TEST(launches_follow_the_seeded_order),
-        TEST(the_pilot_fixes_the_counts),
-        TEST(slow_and_fast_models_stay_within_limits),
-        TEST(a_bad_launch_costs_that_launch),
-        TEST(lost_blocks_are_made_up_for_within_reason),
-        TEST(an_arm_that_always_fails_ends_the_session),
-        TEST(a_pilot_that_fails_spares_the_other_arm),
-        TEST(a_refusal_at_one_level_spares_the_other),
-        TEST(two_good_arms_go_on_without_the_third),
-        TEST(what_the_runner_says_about_the_model_is_final),
-        TEST(an_interruption_keeps_what_was_measured),
-        TEST(an_interrupted_session_goes_on_as_planned),
-        TEST(a_session_does_not_go_on_with_another_model),
-        TEST(a_talkative_runner_is_cut_short),
-        TEST(helpers_of_a_runner_do_not_outlive_it),
-        TEST(ctrl_c_ends_a_hang_at_once),
-        TEST(a_full_disk_is_told_and_keeps_whole_blocks),
-        TEST(sleep_is_marked_in_its_block),
-        TEST(killing_the_tool_loses_no_block),
-        TEST(a_budget_ends_the_session_after_a_whole_block),
-        TEST(outputs_of_the_arms_are_kept_and_compared),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -82,13 +82,3 @@ static void what_is_not_known_is_nobodys(void **state)
     NEAR(shares[1], 0.01 / 0.06);
     close_program(&o);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ARENA_TEST(shares_follow_what_was_measured),
-        ARENA_TEST(rounding_is_nobodys),
-        ARENA_TEST(what_is_not_known_is_nobodys),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

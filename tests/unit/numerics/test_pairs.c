@@ -82,14 +82,3 @@ static void operators_that_multiply_and_convert(void **state)
     assert_int_equal(sources[0], 5); // through a reshape and a transpose
     close_program(&b);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(converts_are_passed_over),
-        cmocka_unit_test(other_programs_have_none),
-        ARENA_TEST(who_takes_what_decides),
-        ARENA_TEST(operators_that_multiply_and_convert),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

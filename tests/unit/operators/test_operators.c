@@ -314,16 +314,3 @@ static void table_is_sorted_and_categories_round_trip(void **state)
     assert_false(op.known);
     assert_int_equal(op.category, ETP_CATEGORY_OTHER);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(misread_names),
-        cmocka_unit_test(real_names),
-        cmocka_unit_test(parts_of_names),
-        cmocka_unit_test(keys_ignore_what_levels_change),
-        cmocka_unit_test(table_is_sorted_and_categories_round_trip),
-        cmocka_unit_test(drawing_operators),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -36,6 +36,7 @@ static inline const char *in_dir(fixture *f, const char *name)
     return etp_arena_printf(&f->arena, "%s/%s", f->dir, name);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define SET_UP set_up
+#define TEAR_DOWN tear_down
 
 #endif

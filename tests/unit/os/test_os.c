@@ -501,29 +501,3 @@ static void the_tightest_quota_of_the_groups_counts(void **state)
     assert_true(etp_cgroup_cpus(root, ETP_STR("3:cpuset:/box\n"), &f->arena) == 0);
 }
 #endif
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(small_files_are_read_and_large_ones_mapped),
-        TEST(pipes_and_devices_are_written_to_not_replaced),
-        TEST(what_is_no_file_is_refused),
-        TEST(nothing_goes_below_a_folder_through_a_link),
-        TEST(a_pipe_is_read_until_its_writer_ends),
-        TEST(a_folder_that_cannot_be_made_is_named_whole),
-        TEST(append_adds_and_truncate_cuts),
-        TEST(a_full_disk_keeps_the_old_file),
-        TEST(content_in_pieces_is_whole_or_not_there),
-        TEST(folders_are_made_listed_and_removed),
-        TEST(moving_replaces_and_crosses_file_systems),
-        TEST(nothing_is_written_through_a_link),
-        TEST(facts_are_there),
-#ifdef __linux__
-        TEST(the_tightest_quota_of_the_groups_counts),
-#endif
-        TEST(a_lock_has_one_holder),
-        cmocka_unit_test(a_signal_wakes_a_reader),
-        TEST(nothing_stays_open_when_memory_ends_at_a_guard),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -113,13 +113,3 @@ static void what_is_packed_comes_back_and_a_changed_byte_is_seen(void **state)
     assert_int_equal(open_bytes(f, (etp_str){changed, packed.len}, LIMIT, &file, &err),
                      ETP_CORRUPT);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_frame_gives_its_content_and_other_files_theirs),
-        TEST(hostile_frames_are_refused_before_memory_is_taken),
-        TEST(what_is_packed_comes_back_and_a_changed_byte_is_seen),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -362,26 +362,3 @@ static void descriptors_do_not_leak(void **state)
     close(after);
     assert_int_equal(before, after);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_child_gets_its_arguments_environment_and_folder),
-        TEST(peak_memory_is_that_of_the_program),
-        TEST(output_beyond_the_limit_is_an_error),
-        TEST(a_signal_is_told_from_an_exit),
-        TEST(a_program_that_cannot_start_is_named),
-        TEST(a_hanging_child_is_killed_with_its_children),
-        TEST(what_a_child_leaves_behind_is_ended),
-        cmocka_unit_test(a_child_dies_with_a_killed_parent),
-        cmocka_unit_test(what_escaped_dies_with_a_killed_parent),
-        TEST(what_escaped_ends_as_its_spec_says),
-        cmocka_unit_test(a_killed_supervisor_takes_its_child_along),
-        TEST(an_ignored_sigchld_hides_no_exit_code),
-        cmocka_unit_test(a_stopped_supervisor_is_woken),
-        cmocka_unit_test(conversation_over_pipes),
-        cmocka_unit_test(writing_to_a_child_that_left_is_an_error),
-        TEST(descriptors_do_not_leak),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

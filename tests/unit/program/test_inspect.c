@@ -300,15 +300,4 @@ static void sums_beyond_64_bits_are_unknown(void **state)
     etp_file_close(&program);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ARENA_TEST(sums_beyond_64_bits_are_unknown),
-        cmocka_unit_test(fixtures_add_up),
-        cmocka_unit_test(corpus_adds_up),
-        cmocka_unit_test(kinds_are_told_apart),
-        ARENA_TEST(differences),
-        ARENA_TEST(tensors_agree_with_the_inspector),
-    };
-    return corpus_result(cmocka_run_group_tests(tests, NULL, NULL));
-}
+#define RESULT corpus_result // where no corpus is, the test is skipped

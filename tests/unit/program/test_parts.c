@@ -42,11 +42,3 @@ static void parts_add_up(void **state)
         etp_inspect_close(&in);
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ARENA_TEST(parts_add_up),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

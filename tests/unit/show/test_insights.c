@@ -407,21 +407,3 @@ static void what_keeps_runs_apart_is_said(void **state)
     folder_remove(&f);
     folder_remove(&g);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FOLDER_TEST(bottlenecks_by_hand),
-        FOLDER_TEST(reasons_by_hand),
-        cmocka_unit_test(thresholds),
-        cmocka_unit_test(longer_than_the_whole),
-        FOLDER_TEST(lagging_needs_a_gain),
-        FOLDER_TEST(an_inference_is_split_exactly),
-        FOLDER_TEST(kernels_that_changed),
-        FOLDER_TEST(latencies_are_labelled),
-        cmocka_unit_test(platforms_side_by_side),
-        FOLDER_TEST(common_fixes_are_said_once),
-        cmocka_unit_test(what_keeps_runs_apart_is_said),
-    };
-    return cmocka_run_group_tests_name("answer insights", tests, NULL, NULL);
-}

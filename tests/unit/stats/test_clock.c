@@ -106,13 +106,3 @@ static void missing(void **state)
     x = split(a, b, 0, false);
     assert_int_equal(x.cycles.blocks, 0);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(by_hand),
-        cmocka_unit_test(intervals),
-        cmocka_unit_test(missing),
-    };
-    return cmocka_run_group_tests_name("stats clock", tests, NULL, NULL);
-}

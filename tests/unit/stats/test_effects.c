@@ -69,13 +69,3 @@ static void few(void **state)
     assert_true(isnan(e.mean.lo) && isnan(e.tau2));
     assert_true(isnan(etp_random_effects(k_y, k_var, 2, 0.95).mean.estimate));
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(published),
-        cmocka_unit_test(plain),
-        cmocka_unit_test(few),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

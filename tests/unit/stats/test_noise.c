@@ -263,15 +263,3 @@ static void cpu_time_is_no_copy_of_the_clock(void **state)
     assert_true(fabs(exp(c->cpu.mean_ln) - 1020.0 / 500) < 1e-9);
     assert_true(st.arms[0].waited == 0);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ARENA_TEST(slices_make_wrong_ratios),
-        ARENA_TEST(what_is_given_is_true),
-        ARENA_TEST(reasons_by_hand),
-        ARENA_TEST(asked_iterations_run_longer),
-        ARENA_TEST(cpu_time_is_no_copy_of_the_clock),
-    };
-    return cmocka_run_group_tests_name("noise", tests, NULL, NULL);
-}

@@ -267,18 +267,3 @@ static void plans_hold_as_often_as_they_say(void **state)
     printf("%d of %d planned sessions reach the precision\n", narrow, (int)SESSIONS);
     assert_in_range(narrow, SESSIONS * 78 / 100, SESSIONS * 84 / 100);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(signed_ranks),
-        cmocka_unit_test(rank_sums),
-        cmocka_unit_test(rank_sums_of_many),
-        cmocka_unit_test(false_discovery),
-        ARENA_TEST(drift),
-        cmocka_unit_test(change_points),
-        cmocka_unit_test(plans),
-        cmocka_unit_test(plans_hold_as_often_as_they_say),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -501,22 +501,3 @@ static void baselines(void **state)
     assert_int_equal(etp_choose_baseline(&arm, 0, (etp_str){0}, (etp_str){0}, &found, &err),
                      ETP_USAGE);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ARENA_TEST(whole_session),
-        cmocka_unit_test(shapes_of_launches),
-        cmocka_unit_test(slow_iterations),
-        cmocka_unit_test(traced_launches_show_shapes),
-        cmocka_unit_test(unequal_scatter),
-        ARENA_TEST(sessions_without_pairs),
-        ARENA_TEST(odd_sessions),
-        ARENA_TEST(csv_tables),
-        ARENA_TEST(csv_refusals),
-        ARENA_TEST(csv_survives_damage),
-        ARENA_TEST(memory_shortage_is_an_error),
-        cmocka_unit_test(baselines),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -146,13 +146,3 @@ static void factors(void **state)
     near_rel(etp_sd_factor(0.9, 1), sqrt(1 / 0.015790774093431218), 1e-7, "1 df, high");
     near_rel(etp_sd_factor(0.5, 21), sqrt(21 / 20.337227563547934), 1e-7, "21 df, median");
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_launches),        cmocka_unit_test(tracer_scatters),
-        ARENA_TEST(controls_scatter),          ARENA_TEST(arms_differ),
-        ARENA_TEST(nothing_beside_the_ratios), cmocka_unit_test(factors),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

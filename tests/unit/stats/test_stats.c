@@ -444,25 +444,3 @@ static void coarse_clocks_are_covered(void **state)
     etp_paired_blur(&p, 0.7, 0.01);
     assert_int_equal(p.verdict, ETP_VERDICT_UNKNOWN);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(quantiles_follow_numpy),
-        cmocka_unit_test(selection_sorts_any_input),
-        cmocka_unit_test(moments_survive_a_large_offset),
-        cmocka_unit_test(t_quantiles_of_any_df),
-        cmocka_unit_test(normal_and_beta),
-        cmocka_unit_test(generators_match_their_specification),
-        cmocka_unit_test(orders_mirror_every_second_block),
-        cmocka_unit_test(paired_estimate),
-        cmocka_unit_test(verdict_needs_blocks_and_agreement),
-        cmocka_unit_test(sign_flip_counts_patterns),
-        cmocka_unit_test(warmup_rule_by_hand),
-        cmocka_unit_test(warmup_rule_against_its_definition),
-        cmocka_unit_test(rounding_keeps_the_sum),
-        cmocka_unit_test(quantile_ranks_cover),
-        cmocka_unit_test(coarse_clocks_are_covered),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

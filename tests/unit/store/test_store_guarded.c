@@ -135,9 +135,3 @@ static void nothing_is_left_of_what_was_read(void **state)
     assert_true(shortages(read_roofs) > 0);
     remove_files();
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_is_left_of_what_was_read)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -440,23 +440,5 @@ static void junit_counts_and_escapes(void **state)
     assert_non_null(strstr(xml.ptr, "name=\"engaged:time\"><skipped message="));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(an_interval_decides, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(every_metric_has_its_rule, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(nonsense_is_refused, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(bounds_without_a_figure_decide, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(unsound_measurements_fail, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(no_rule_passes_on_less_than_the_answer_says, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(outputs_not_compared_are_not_said, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(without_rules_nothing_may_be_slower, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(grades_have_an_order, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(earlier_measurements_are_held_against, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(what_would_settle_it_can_be_had, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(an_emulated_side_is_no_speed, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(junit_counts_and_escapes, set_up, tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+#define SET_UP set_up
+#define TEAR_DOWN tear_down

@@ -173,14 +173,3 @@ static void numbers_of_rows_are_read(void **state)
         assert_non_null(strstr(err.msg, "--sweep"));
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_level_pays_from_where_it_is_faster_to_the_end),
-        cmocka_unit_test(what_is_withheld_says_why),
-        cmocka_unit_test(the_report_has_a_bar_for_each_size),
-        ARENA_TEST(numbers_of_rows_are_read),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

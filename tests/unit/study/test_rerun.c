@@ -106,10 +106,3 @@ static void phases(void **state)
     assert_true(fabs(rerun.rows[1].change.estimate - 1.3) < 1e-9);
     assert_int_equal(rerun.verdict, ETP_RERUN_NOT);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(welch), ARENA_TEST(phases),
-                                       cmocka_unit_test(rounding)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -146,14 +146,3 @@ static void an_answer_with_other_arms_is_refused(void **state)
     assert_string_equal(err.msg, "run: 3 experiments, 2 when its samples were read; is it being "
                                  "written? Try again when its session has ended");
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ARENA_TEST(slow_iterations_have_causes),
-        ARENA_TEST(times_go_with_temperature),
-        cmocka_unit_test(perfect_order_is_no_certainty),
-        ARENA_TEST(an_answer_with_other_arms_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -88,11 +88,4 @@ static void corpus_closes(void **state)
     check_folder(dir, 80);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fixtures_close),
-        cmocka_unit_test(corpus_closes),
-    };
-    return corpus_result(cmocka_run_group_tests(tests, NULL, NULL));
-}
+#define RESULT corpus_result // where no corpus is, the test is skipped

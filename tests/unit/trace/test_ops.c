@@ -164,14 +164,3 @@ static void operators_are_leaves(void **state)
     assert_int_equal(ops.remainder_ns, 10000 - 181);
     etp_trace_close(t);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(selection_equals_sorting),
-        ARENA_TEST(statistics_by_hand),
-        ARENA_TEST(halves_are_rounded_up),
-        ARENA_TEST(operators_are_leaves),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

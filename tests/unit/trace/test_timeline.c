@@ -160,12 +160,3 @@ static void cut_anywhere(void **state)
         }
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ARENA_TEST(kit_table), ARENA_TEST(odd_blocks),   ARENA_TEST(whole_inferences_alone),
-        ARENA_TEST(refused),   ARENA_TEST(cut_anywhere),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

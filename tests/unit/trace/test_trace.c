@@ -555,26 +555,3 @@ static void memory_follows_the_size_of_the_file(void **state)
     assert_int_equal(etp_trace_open(bytes, NULL, &t, &err), ETP_CORRUPT);
     assert_non_null(strstr(err.msg, "they overlap"));
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ARENA_TEST(alternating_methods_make_two_blocks),
-        ARENA_TEST(the_last_runs_are_those_of_the_whole_file),
-        ARENA_TEST(every_field_separates_blocks),
-        ARENA_TEST(names_of_delegated_events),
-        ARENA_TEST(events_without_times_are_left_to_the_file_view),
-        ARENA_TEST(ticks_become_nanoseconds),
-        ARENA_TEST(a_clock_that_went_back_is_damaged),
-        ARENA_TEST(impossible_times_are_no_times),
-        cmocka_unit_test(kernels_and_delegates_nest_in_their_calls),
-        cmocka_unit_test(loops_do_not_swallow_earlier_rounds),
-        cmocka_unit_test(odd_files_nest_as_far_as_they_tell),
-        ARENA_TEST(exclusive_times_are_what_is_left),
-        cmocka_unit_test(base_names_lose_their_counter),
-        ARENA_TEST(running_out_of_memory_is_an_error),
-        ARENA_TEST(overlapping_events_are_refused),
-        ARENA_TEST(memory_follows_the_size_of_the_file),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -14,7 +14,7 @@ static bool parse(const char *line)
     return etp_wire_cmd_parse(line, strlen(line), &cmd, why, sizeof why);
 }
 
-static void good(void **unused)
+static void good(void **state)
 {
     assert_true(parse("run 50\n"));
     assert_int_equal(cmd.verb, ETP_WIRE_RUN);
@@ -38,7 +38,7 @@ static void good(void **unused)
     assert_true(parse(""));
 }
 
-static void bad(void **unused)
+static void bad(void **state)
 {
     static const char *const k_bad[] = {
         "run",
@@ -76,10 +76,4 @@ static void bad(void **unused)
     assert_true(etp_wire_cmd_parse(longest, ETP_WIRE_LINE_MAX, &cmd, why, sizeof why));
     assert_int_equal(strlen(cmd.path), ETP_WIRE_LINE_MAX - 5);
     free(longest);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(good), cmocka_unit_test(bad)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

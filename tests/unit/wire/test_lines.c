@@ -38,7 +38,7 @@ static void parses(const char *line)
     }
 }
 
-static void expected_bytes(void **unused)
+static void expected_bytes(void **state)
 {
     char line[ETP_WIRE_LINE_MAX];
     etp_wire_msg m = {
@@ -80,7 +80,7 @@ static void expected_bytes(void **unused)
     assert_string_equal(msg.u.error.code, "file");
 }
 
-static void everything_round_trips(void **unused)
+static void everything_round_trips(void **state)
 {
     static etp_wire_msg m;
     char line[ETP_WIRE_LINE_MAX];
@@ -156,7 +156,7 @@ static void everything_round_trips(void **unused)
     assert_memory_equal(&msg.u.roof, &m.u.roof, sizeof m.u.roof);
 }
 
-static void parts_of_loading(void **unused)
+static void parts_of_loading(void **state)
 {
     static char line[ETP_WIRE_LINE_MAX];
     etp_wire_msg m;
@@ -183,7 +183,7 @@ static void parts_of_loading(void **unused)
     assert_string_equal(etp_wire_part_word(ETP_LOAD_PROCESS), "process");
 }
 
-static void liberal_where_it_may(void **unused)
+static void liberal_where_it_may(void **state)
 {
     parses(
         " { \"ns\" : 5 , \"type\" : \"load\" , \"later\" : [1, -2.5e+3, {\"a\": [null, true]}] } ");
@@ -232,7 +232,7 @@ static void liberal_where_it_may(void **unused)
     assert_int_equal(msg.u.hello.mask.calls, 9);
 }
 
-static void refused(void **unused)
+static void refused(void **state)
 {
     static const struct {
         const char *line, *why;
@@ -303,7 +303,7 @@ static void refused(void **unused)
     assert_non_null(strstr(parse_fails(k_nul, sizeof k_nul - 1), "control character"));
 }
 
-static void too_long(void **unused)
+static void too_long(void **state)
 {
     size_t cap = ETP_WIRE_LINE_MAX + 100;
     char *line = malloc(cap);
@@ -329,7 +329,7 @@ static void too_long(void **unused)
 
 // Every prefix and many single-byte changes of good lines: no crash, no hang, and
 // never a message of one type with the fields of another.
-static void damaged_lines(void **unused)
+static void damaged_lines(void **state)
 {
     static const char *const k_good[] = {
         "{\"type\":\"hello\",\"protocol\":1,\"pid\":7,\"nonce\":\"\\u00e9\",\"mask\":{"
@@ -360,15 +360,4 @@ static void damaged_lines(void **unused)
         }
         free(copy);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(expected_bytes),   cmocka_unit_test(everything_round_trips),
-        cmocka_unit_test(parts_of_loading), cmocka_unit_test(liberal_where_it_may),
-        cmocka_unit_test(refused),          cmocka_unit_test(too_long),
-        cmocka_unit_test(damaged_lines),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
