@@ -42,52 +42,48 @@ def measure(tmp, name, budget, directives, *words, slow_ns=1_000_000_000):
     return slow, done.stderr, answer
 
 
-def first_block():
+def first_block(tmp):
     """The trial says a second or so a block; every later launch takes two by itself."""
     name = "first block"
-    with tempfile.TemporaryDirectory() as tmp:
-        slow, said, answer = measure(tmp, "run", "6s", ["wall timed 2+ 2000", "wall traced * 2000"])
-        expect(1 <= slow[1] <= 3 and sum(slow.values()) <= 3, name, "of five launches no more than fit", slow)
-        expect(answer["stop"].get("reason") == "budget", name, answer["stop"])
-        expect("budget     6s ended in the middle of block 1, after" in said and "--budget " in said, name, said)
-        done = run(tmp, "verify", "run")
-        expect(done.returncode == 0, name, "is a sound folder", done.stdout, done.stderr)
+    slow, said, answer = measure(tmp, "run", "6s", ["wall timed 2+ 2000", "wall traced * 2000"])
+    expect(1 <= slow[1] <= 3 and sum(slow.values()) <= 3, name, "of five launches no more than fit", slow)
+    expect(answer["stop"].get("reason") == "budget", name, answer["stop"])
+    expect("budget     6s ended in the middle of block 1, after" in said and "--budget " in said, name, said)
+    done = run(tmp, "verify", "run")
+    expect(done.returncode == 0, name, "is a sound folder", done.stdout, done.stderr)
 
 
-def later_block():
+def later_block(tmp):
     """The first block is as quick as the trial, the second is not: what was measured of it stays."""
     name = "later block"
-    with tempfile.TemporaryDirectory() as tmp:
-        slowly = [f"wall {launch} 5000" for launch in ("timed 4", "timed 5", "traced 2", "traced 3")]
-        slow, said, answer = measure(tmp, "run", "15s", slowly, slow_ns=5_000_000_000)
-        expect(slow[1] == 0 and 1 <= slow[2] <= 3 and slow[3] == 0, name, "of what is slow no more than fits", slow)
-        expect(answer["stop"].get("reason") == "budget", name, answer["stop"])
-        expect("in the middle of block 2" in said, name, said)
-        done = run(tmp, "ab", "--resume", "run", "--runner", FAKE, "--blocks", "7", "--quiet", "--format", "json")
-        again = json.loads(done.stdout) if done.stdout else {}
-        pairs = again.get("comparisons", [{"speedup": {"blocks": 0}}])[0]["speedup"]["blocks"]
-        expect(done.returncode == 0 and pairs >= 6, name, "goes on", pairs, done.stderr[-500:])
+    slowly = [f"wall {launch} 5000" for launch in ("timed 4", "timed 5", "traced 2", "traced 3")]
+    slow, said, answer = measure(tmp, "run", "15s", slowly, slow_ns=5_000_000_000)
+    expect(slow[1] == 0 and 1 <= slow[2] <= 3 and slow[3] == 0, name, "of what is slow no more than fits", slow)
+    expect(answer["stop"].get("reason") == "budget", name, answer["stop"])
+    expect("in the middle of block 2" in said, name, said)
+    done = run(tmp, "ab", "--resume", "run", "--runner", FAKE, "--blocks", "7", "--quiet", "--format", "json")
+    again = json.loads(done.stdout) if done.stdout else {}
+    pairs = again.get("comparisons", [{"speedup": {"blocks": 0}}])[0]["speedup"]["blocks"]
+    expect(done.returncode == 0 and pairs >= 6, name, "goes on", pairs, done.stderr[-500:])
 
 
-def without_trial():
+def without_trial(tmp):
     """Fixed counts and no trial: nothing told what a block takes, so the first one is whole."""
     name = "without trial"
-    with tempfile.TemporaryDirectory() as tmp:
-        slow, _, answer = measure(tmp, "run", "1s", ["wall * * 1000"], "--iterations", "5", "--warmup", "1")
-        expect(slow[1] == 5 and slow[2] == 0 and answer["stop"].get("reason") == "budget", name, slow, answer["stop"])
+    slow, _, answer = measure(tmp, "run", "1s", ["wall * * 1000"], "--iterations", "5", "--warmup", "1")
+    expect(slow[1] == 5 and slow[2] == 0 and answer["stop"].get("reason") == "budget", name, slow, answer["stop"])
 
 
-def sampled():
+def sampled(tmp):
     """A third of the budget is for samples; each of four arms seems to fit, and takes two seconds more than it says."""
     name = "sampled"
-    with tempfile.TemporaryDirectory() as tmp:
-        measure(tmp, "run", "15s", ["wall sampled * 2000"], "--iterations", "5", "--warmup", "1", "--threads", "1,2",
-                "--blocks", "1")
-        rows = [json.loads(r) for r in (pathlib.Path(tmp) / "run" / "environment.jsonl").read_text().splitlines()]
-        n = sum(r.get("kind") == "sampled" for r in rows)
-        arms = json.loads((pathlib.Path(tmp) / "run" / "manifest.json").read_text())["plan"]["arms"]
-        expect(1 <= n <= 3, name, "no more launches than a third of the budget takes", n)
-        expect(sum(a.get("sampling") == "part" for a in arms) == 4 - n, name, "the others say why", arms)
+    measure(tmp, "run", "15s", ["wall sampled * 2000"], "--iterations", "5", "--warmup", "1", "--threads", "1,2",
+            "--blocks", "1")
+    rows = [json.loads(r) for r in (tmp / "run" / "environment.jsonl").read_text().splitlines()]
+    n = sum(r.get("kind") == "sampled" for r in rows)
+    arms = json.loads((tmp / "run" / "manifest.json").read_text())["plan"]["arms"]
+    expect(1 <= n <= 3, name, "no more launches than a third of the budget takes", n)
+    expect(sum(a.get("sampling") == "part" for a in arms) == 4 - n, name, "the others say why", arms)
 
 
 first_block()

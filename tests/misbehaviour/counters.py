@@ -96,136 +96,128 @@ BASE = ["base sme2 1000000", "base neon 3000000", "noise 10"]
 COUNTS = ["counts sme2 2600000 990000 5000000 2000", "counts neon 8970000 2990000 9000000 1000"]
 
 
-def planted():
+def planted(tmp):
     name = "planted"
-    with tempfile.TemporaryDirectory() as tmp:
-        done = session(tmp, BASE + COUNTS, FAKE_COUNTERS="yes")
-        expect(done.returncode == 0, name, (done.returncode, done.stderr[-400:]))
-        report = document(tmp, "report.json")
-        c = report["comparisons"][0]["counters"]
-        logs, device = factors(values(tmp)), document(tmp, "manifest.json")
-        expect(c["blocks"] == 8, name, c)
-        for key, found in logs.items():
-            wanted = interval(found, device)
-            expect(near(c[key], wanted), name, (key, c[key], wanted))
-        expect(abs(c["cycles"]["estimate"] * c["clock"]["estimate"] * c["busy"]["estimate"] /
-                   report["comparisons"][0]["speedup"]["estimate"] - 1) < 1e-5, name,
-               "the factors do not give the headline")
-        # By hand: 2.6/0.99 GHz against 3; 0.99 against 2.99/3 CPUs; 9 M instructions against 5.
-        expect(abs(c["clock"]["estimate"] - 2.6 / 0.99 / 3) < 1e-5 and c["clock"]["verdict"] == "slower", name,
-               c["clock"])
-        expect(abs(c["busy"]["estimate"] - 0.99 / (2.99 / 3)) < 1e-5, name, c["busy"])
-        expect(c["instructions"]["estimate"] == 1.8, name, c["instructions"])
-        arms = {a["name"]: a["counters"] for a in report["arms"]}
-        expect(abs(arms[OFF]["clock_ghz"] - 3) < 1e-5 and abs(arms[ON]["clock_ghz"] - 2.62626) < 1e-5, name, arms)
-        expect(arms[ON]["cache_misses"] == 2000 and arms[ON]["cache"] == "fake-misses", name, arms)
-        expect(abs(arms[ON]["busy"] - 0.99) < 1e-5 and arms[ON]["events"] == "hardware", name, arms)
-        kinds = {f["kind"]: f["text"] for f in report["findings"]}
-        expect("the clock takes 12.5 %" in kinds["clock_effect"] and "waits" not in kinds, name, kinds)
-        expect("clock is cycles ÷ CPU time" in done.stdout.replace("\n", " ") and "= cycles" in done.stdout, name,
-               "not in the text")
-        for file in ("report.html", "report.md"):
-            expect("Cycles and clock" in (pathlib.Path(tmp) / "run" / file).read_text(), name, file)
-        expect("cycle counters" not in device["unreadable"], name, device["unreadable"])
-        # 3.000× [2.99, 3.01] reaches over a margin of 200 %: that is why it is unknown, not noise.
-        for verb in (["analyze", "run", "--full"], ["stats", "run"]):
-            told = etprof(tmp, *verb, "--margin", "200%", COLUMNS="200").stdout
-            expect(re.search(r"^speedup .* 8 +unknown: at margin$", told, re.M), name, (verb, told[-2500:]))
-        stats = json.loads(etprof(tmp, "stats", "run", "--format", "json").stdout)
-        expect(stats["counters"] == c and stats["comparisons"][0]["counters"] == c, name, stats["counters"])
-        expect([a["counters"] for a in stats["arms"]] == [a["counters"] for a in report["arms"]], name, stats["arms"])
-        expect("= cycles" in etprof(tmp, "stats", "run").stdout, name, "stats has no section")
-        (pathlib.Path(tmp) / "stats.json").write_text(json.dumps(stats))
-        for words in (("verify", "run"), ("validate", "run"), ("validate", "stats.json")):
-            checked = etprof(tmp, *words)
-            expect(checked.returncode == 0, name, (words, checked.stdout[-600:]))
+    done = session(tmp, BASE + COUNTS, FAKE_COUNTERS="yes")
+    expect(done.returncode == 0, name, (done.returncode, done.stderr[-400:]))
+    report = document(tmp, "report.json")
+    c = report["comparisons"][0]["counters"]
+    logs, device = factors(values(tmp)), document(tmp, "manifest.json")
+    expect(c["blocks"] == 8, name, c)
+    for key, found in logs.items():
+        wanted = interval(found, device)
+        expect(near(c[key], wanted), name, (key, c[key], wanted))
+    expect(abs(c["cycles"]["estimate"] * c["clock"]["estimate"] * c["busy"]["estimate"] /
+               report["comparisons"][0]["speedup"]["estimate"] - 1) < 1e-5, name,
+           "the factors do not give the headline")
+    # By hand: 2.6/0.99 GHz against 3; 0.99 against 2.99/3 CPUs; 9 M instructions against 5.
+    expect(abs(c["clock"]["estimate"] - 2.6 / 0.99 / 3) < 1e-5 and c["clock"]["verdict"] == "slower", name,
+           c["clock"])
+    expect(abs(c["busy"]["estimate"] - 0.99 / (2.99 / 3)) < 1e-5, name, c["busy"])
+    expect(c["instructions"]["estimate"] == 1.8, name, c["instructions"])
+    arms = {a["name"]: a["counters"] for a in report["arms"]}
+    expect(abs(arms[OFF]["clock_ghz"] - 3) < 1e-5 and abs(arms[ON]["clock_ghz"] - 2.62626) < 1e-5, name, arms)
+    expect(arms[ON]["cache_misses"] == 2000 and arms[ON]["cache"] == "fake-misses", name, arms)
+    expect(abs(arms[ON]["busy"] - 0.99) < 1e-5 and arms[ON]["events"] == "hardware", name, arms)
+    kinds = {f["kind"]: f["text"] for f in report["findings"]}
+    expect("the clock takes 12.5 %" in kinds["clock_effect"] and "waits" not in kinds, name, kinds)
+    expect("clock is cycles ÷ CPU time" in done.stdout.replace("\n", " ") and "= cycles" in done.stdout, name,
+           "not in the text")
+    for file in ("report.html", "report.md"):
+        expect("Cycles and clock" in (tmp / "run" / file).read_text(), name, file)
+    expect("cycle counters" not in device["unreadable"], name, device["unreadable"])
+    # 3.000× [2.99, 3.01] reaches over a margin of 200 %: that is why it is unknown, not noise.
+    for verb in (["analyze", "run", "--full"], ["stats", "run"]):
+        told = etprof(tmp, *verb, "--margin", "200%", COLUMNS="200").stdout
+        expect(re.search(r"^speedup .* 8 +unknown: at margin$", told, re.M), name, (verb, told[-2500:]))
+    stats = json.loads(etprof(tmp, "stats", "run", "--format", "json").stdout)
+    expect(stats["counters"] == c and stats["comparisons"][0]["counters"] == c, name, stats["counters"])
+    expect([a["counters"] for a in stats["arms"]] == [a["counters"] for a in report["arms"]], name, stats["arms"])
+    expect("= cycles" in etprof(tmp, "stats", "run").stdout, name, "stats has no section")
+    (tmp / "stats.json").write_text(json.dumps(stats))
+    for words in (("verify", "run"), ("validate", "run"), ("validate", "stats.json")):
+        checked = etprof(tmp, *words)
+        expect(checked.returncode == 0, name, (words, checked.stdout[-600:]))
 
 
-def some_missing():
+def some_missing(tmp):
     """A launch whose timed iterations were not counted costs its block; others stay. One in twenty would do."""
     name = "some missing"
-    with tempfile.TemporaryDirectory() as tmp:
-        # starts of sme2: the pilot, then one a block; of these the 3rd counts its first iteration, a warm-up, alone
-        session(tmp, BASE + COUNTS + ["on sme2 timed 3 uncounted"])
-        report = document(tmp, "report.json")
-        by_block = values(tmp)
-        logs = factors(by_block)
-        c = report["comparisons"][0]["counters"]
-        expect(len(logs["cycles"]) == 7 and c["blocks"] == 7, name, (len(logs["cycles"]), c))
-        device = document(tmp, "manifest.json")
-        expect(all(near(c[key], interval(logs[key], device)) for key in ("cycles", "speedup")), name, c)
-        expect(report["comparisons"][0]["speedup"]["blocks"] == 8, name, "the headline lost a block")
-        counted = [line["counted"]["cycles"] for line in lines(tmp) if "counted" in line]
-        expect(any(None in cycles for cycles in counted), name, "nothing was missing")
+    # starts of sme2: the pilot, then one a block; of these the 3rd counts its first iteration, a warm-up, alone
+    session(tmp, BASE + COUNTS + ["on sme2 timed 3 uncounted"])
+    report = document(tmp, "report.json")
+    by_block = values(tmp)
+    logs = factors(by_block)
+    c = report["comparisons"][0]["counters"]
+    expect(len(logs["cycles"]) == 7 and c["blocks"] == 7, name, (len(logs["cycles"]), c))
+    device = document(tmp, "manifest.json")
+    expect(all(near(c[key], interval(logs[key], device)) for key in ("cycles", "speedup")), name, c)
+    expect(report["comparisons"][0]["speedup"]["blocks"] == 8, name, "the headline lost a block")
+    counted = [line["counted"]["cycles"] for line in lines(tmp) if "counted" in line]
+    expect(any(None in cycles for cycles in counted), name, "nothing was missing")
 
 
-def shared():
+def shared(tmp):
     name = "shared with others"
-    with tempfile.TemporaryDirectory() as tmp:
-        done = session(tmp, BASE + COUNTS + ["on sme2 timed * shared"])
-        expect("was extrapolated" in done.stdout.replace("\n", " "), name, done.stdout[-600:])
-        expect(sum(line["counted"]["scaled"] for line in lines(tmp) if "counted" in line) > 0, name, "not written down")
+    done = session(tmp, BASE + COUNTS + ["on sme2 timed * shared"])
+    expect("was extrapolated" in done.stdout.replace("\n", " "), name, done.stdout[-600:])
+    expect(sum(line["counted"]["scaled"] for line in lines(tmp) if "counted" in line) > 0, name, "not written down")
 
 
-def one_arm():
+def one_arm(tmp):
     """Counted in one arm alone (another runner, a lost privilege): nothing is compared."""
     name = "one arm"
-    with tempfile.TemporaryDirectory() as tmp:
-        done = session(tmp, BASE + COUNTS[:1])
-        report = document(tmp, "report.json")
-        expect(done.returncode == 0 and report["comparisons"][0]["counters"] is None, name, report["comparisons"])
-        arms = {a["name"]: a["counters"] for a in report["arms"]}
-        expect(arms[OFF] is None and arms[ON]["blocks"] == 8, name, arms)
-        expect("no breakdown: no comparison" in done.stdout.replace("\n", " "), name, done.stdout[-900:])
+    done = session(tmp, BASE + COUNTS[:1])
+    report = document(tmp, "report.json")
+    expect(done.returncode == 0 and report["comparisons"][0]["counters"] is None, name, report["comparisons"])
+    arms = {a["name"]: a["counters"] for a in report["arms"]}
+    expect(arms[OFF] is None and arms[ON]["blocks"] == 8, name, arms)
+    expect("no breakdown: no comparison" in done.stdout.replace("\n", " "), name, done.stdout[-900:])
 
 
-def refused():
+def refused(tmp):
     name = "refused"
-    with tempfile.TemporaryDirectory() as tmp:
-        done = session(tmp, BASE, FAKE_COUNTERS="denied")
-        said = done.stdout.replace("\n", " ")
-        expect("not counted: the fake was told to refuse; what would allow it: tell it otherwise" in said, name,
-               done.stdout[-900:])
-        manifest, report = document(tmp, "manifest.json"), document(tmp, "report.json")
-        expect("cycle counters" in manifest["unreadable"], name, manifest["unreadable"])
-        expect(manifest["device"]["facts"]["counters"] == "none: the fake was told to refuse", name, manifest["device"])
-        expect(report["comparisons"][0]["counters"] is None and all(a["counters"] is None for a in report["arms"]),
-               name,
-               "counters out of nothing")
-        expect(all("cycles" not in line.get("counted", {}) for line in lines(tmp)), name, "counts in the folder")
-        checks = {c["id"]: c for c in json.loads(
-            etprof(tmp, "doctor", "--runner", FAKE, "--format", "json", FAKE_COUNTERS="denied").stdout)["checks"]}
-        expect(checks["counters"]["ok"] is None and checks["counters"]["fix"] == "tell it otherwise", name,
-               checks["counters"])
-        expect("told to refuse" in checks["counters"]["found"], name, checks["counters"])
+    done = session(tmp, BASE, FAKE_COUNTERS="denied")
+    said = done.stdout.replace("\n", " ")
+    expect("not counted: the fake was told to refuse; what would allow it: tell it otherwise" in said, name,
+           done.stdout[-900:])
+    manifest, report = document(tmp, "manifest.json"), document(tmp, "report.json")
+    expect("cycle counters" in manifest["unreadable"], name, manifest["unreadable"])
+    expect(manifest["device"]["facts"]["counters"] == "none: the fake was told to refuse", name, manifest["device"])
+    expect(report["comparisons"][0]["counters"] is None and all(a["counters"] is None for a in report["arms"]),
+           name,
+           "counters out of nothing")
+    expect(all("cycles" not in line.get("counted", {}) for line in lines(tmp)), name, "counts in the folder")
+    checks = {c["id"]: c for c in json.loads(
+        etprof(tmp, "doctor", "--runner", FAKE, "--format", "json", FAKE_COUNTERS="denied").stdout)["checks"]}
+    expect(checks["counters"]["ok"] is None and checks["counters"]["fix"] == "tell it otherwise", name,
+           checks["counters"])
+    expect("told to refuse" in checks["counters"]["found"], name, checks["counters"])
 
 
-def silent():
+def silent(tmp):
     """It says that it can, and then does not."""
     name = "counts nothing"
-    with tempfile.TemporaryDirectory() as tmp:
-        done = session(tmp, BASE, FAKE_COUNTERS="yes")
-        expect("the runner can count, but no launch was counted" in done.stdout.replace("\n", " "), name,
-               done.stdout[-900:])
-        expect(document(tmp, "report.json")["comparisons"][0]["counters"] is None, name, "counters out of nothing")
+    done = session(tmp, BASE, FAKE_COUNTERS="yes")
+    expect("the runner can count, but no launch was counted" in done.stdout.replace("\n", " "), name,
+           done.stdout[-900:])
+    expect(document(tmp, "report.json")["comparisons"][0]["counters"] is None, name, "counters out of nothing")
 
 
-def older_runner():
+def older_runner(tmp):
     """One that has never heard of counters: as before, and that is said."""
     name = "older runner"
-    with tempfile.TemporaryDirectory() as tmp:
-        done = session(tmp, BASE)
-        manifest = document(tmp, "manifest.json")
-        expect(done.returncode == 0 and "cycle counters" in manifest["unreadable"], name, manifest["unreadable"])
-        expect("counters" not in manifest["device"]["facts"] and "Cycles and clock" not in done.stdout, name,
-               done.stdout[-600:])
+    done = session(tmp, BASE)
+    manifest = document(tmp, "manifest.json")
+    expect(done.returncode == 0 and "cycle counters" in manifest["unreadable"], name, manifest["unreadable"])
+    expect("counters" not in manifest["device"]["facts"] and "Cycles and clock" not in done.stdout, name,
+           done.stdout[-600:])
 
 
-def too_much():
+def too_much(tmp):
     name = "counts beyond belief"
-    with tempfile.TemporaryDirectory() as tmp:
-        done = session(tmp, BASE + ["counts * 9300000000000000000 1 1 1"])
-        expect(done.returncode != 0 and "counted more than can be" in done.stderr, name, (done.returncode, done.stderr))
+    done = session(tmp, BASE + ["counts * 9300000000000000000 1 1 1"])
+    expect(done.returncode != 0 and "counted more than can be" in done.stderr, name, (done.returncode, done.stderr))
 
 
 def contended():

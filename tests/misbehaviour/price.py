@@ -49,57 +49,56 @@ def launches(tmp):
     return [line for line in lines if line["type"] == "launch"]
 
 
-def planted():
+def planted(tmp):
     name = "planted"
-    with tempfile.TemporaryDirectory() as tmp:
-        done = session(tmp, ["memory sme2 50000000 42000000 8000000", "memory neon 20000000 12000000 8000000",
-                             "load sme2 14000000"], "--price")
-        expect(done.returncode == 0, name, (done.returncode, done.stderr[-400:]))
-        for what in ("steady inference", "first inference", "loading", "peak memory", "dirty memory", "clean memory",
-                     "size on disk"):
-            expect(what in done.stdout, name, (what, done.stdout))
-        timed = [line for line in launches(tmp) if line["kind"] == "timed"]
-        expect(len(timed) >= 16 and all(line["clean_bytes"] == 8000000 for line in timed), name, timed[:1])
-        others = [line for line in launches(tmp) if line["kind"] != "timed"]
-        expect(others and not any("dirty_bytes" in line for line in others), name, "asked outside timed launches")
-        report = json.loads((pathlib.Path(tmp) / "run" / "report.json").read_text())
-        arms = {arm["name"]: arm for arm in report["arms"]}
-        comparison = report["comparisons"][0]
-        expect(arms[ON]["dirty_bytes"] == 42000000 and arms[OFF]["dirty_bytes"] == 12000000, name, arms)
-        size = (pathlib.Path(tmp) / "model.pte").stat().st_size
-        expect(all(arm["disk_bytes"] == size for arm in report["arms"]), name, (size, arms[ON]["disk_bytes"]))
-        for arm, dirty in ((ON, 42000000), (OFF, 12000000)):
-            rows_of = arms[arm]["memory"]
-            expect(sum(rows_of.values()) == dirty + 8000000 and rows_of["packed"] == dirty // 2, name, rows_of)
-        lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
-        for line in ("XNNPACK at load 6.00 MB 21.00 MB +15.00 MB", "code 8.00 MB 8.00 MB +0.00 MB",
-                     "resident 20.00 MB 50.00 MB +30.00 MB"):
-            expect(line in lines, name, (line, done.stdout))
-        held = {row["holder"]: (int(row[OFF]), int(row[ON])) for row in csv_rows(tmp, "memory")}
-        expect(held.pop("resident") == (20000000, 50000000) == tuple(map(sum, zip(*held.values()))), name, held)
-        by = {}
-        for line in timed:
-            by.setdefault(line["block"], {})[line["experiment"]] = line
-        for key in ("dirty", "clean"):
-            logs = [math.log(b[OFF][key + "_bytes"] / b[ON][key + "_bytes"]) for b in by.values()]
-            half = comparison["speedup"]["widening"] * T975[len(logs)] * statistics.stdev(logs) / len(logs) ** 0.5
-            wanted = [math.exp(statistics.mean(logs) + x) for x in (0, -half, half)]
-            found = [comparison[key][k] for k in ("estimate", "lo", "hi")]
-            expect(all(abs(a / b - 1) < 1e-5 for a, b in zip(found, wanted)), name, (key, found, wanted))
-        found = [comparison[key]["verdict"] for key in ("dirty", "clean")]
-        expect(found == ["slower", "same"], name, found)
-        table = rows(etprof(tmp, "analyze", "run", "--price", "--format", "csv").stdout)
-        dirty = table["dirty memory"]
-        expect(dirty[:3] == ["bytes", "12000000", "42000000"] and dirty[-1] == "more", name, table)
-        expect(table["clean memory"][-1] == "same" and table["size on disk"][-1] == "same", name, table)
-        for rule, code in (("peak_memory linux_sme2_on <= 40MB", 1), ("peak_memory linux_sme2_off <= 20 MB", 0),
-                           ("dirty_memory linux_sme2_on <= 43000 kB", 0), ("clean_memory <= 7.5 MiB", 1),
-                           ("load linux_sme2_on <= 13ms", 1), ("load <= 50ms", 0), (f"disk <= {size} B", 0)):
-            gate = etprof(tmp, "gate", "run", rule)
-            expect(gate.returncode == code, name, (rule, gate.returncode, gate.stdout, gate.stderr))
-        screen = re.sub(r"\s+", " ", etprof(tmp, "analyze", "run").stdout)
-        expect("loading: SME2 costs 2× as much" in screen and "7.000 ms → 14.00 ms" in screen, name, screen)
-        expect("peak memory: SME2 costs 2.5× as much" in screen and screen.count("--price") == 2, name, screen)
+    done = session(tmp, ["memory sme2 50000000 42000000 8000000", "memory neon 20000000 12000000 8000000",
+                         "load sme2 14000000"], "--price")
+    expect(done.returncode == 0, name, (done.returncode, done.stderr[-400:]))
+    for what in ("steady inference", "first inference", "loading", "peak memory", "dirty memory", "clean memory",
+                 "size on disk"):
+        expect(what in done.stdout, name, (what, done.stdout))
+    timed = [line for line in launches(tmp) if line["kind"] == "timed"]
+    expect(len(timed) >= 16 and all(line["clean_bytes"] == 8000000 for line in timed), name, timed[:1])
+    others = [line for line in launches(tmp) if line["kind"] != "timed"]
+    expect(others and not any("dirty_bytes" in line for line in others), name, "asked outside timed launches")
+    report = json.loads((tmp / "run" / "report.json").read_text())
+    arms = {arm["name"]: arm for arm in report["arms"]}
+    comparison = report["comparisons"][0]
+    expect(arms[ON]["dirty_bytes"] == 42000000 and arms[OFF]["dirty_bytes"] == 12000000, name, arms)
+    size = (tmp / "model.pte").stat().st_size
+    expect(all(arm["disk_bytes"] == size for arm in report["arms"]), name, (size, arms[ON]["disk_bytes"]))
+    for arm, dirty in ((ON, 42000000), (OFF, 12000000)):
+        rows_of = arms[arm]["memory"]
+        expect(sum(rows_of.values()) == dirty + 8000000 and rows_of["packed"] == dirty // 2, name, rows_of)
+    lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
+    for line in ("XNNPACK at load 6.00 MB 21.00 MB +15.00 MB", "code 8.00 MB 8.00 MB +0.00 MB",
+                 "resident 20.00 MB 50.00 MB +30.00 MB"):
+        expect(line in lines, name, (line, done.stdout))
+    held = {row["holder"]: (int(row[OFF]), int(row[ON])) for row in csv_rows(tmp, "memory")}
+    expect(held.pop("resident") == (20000000, 50000000) == tuple(map(sum, zip(*held.values()))), name, held)
+    by = {}
+    for line in timed:
+        by.setdefault(line["block"], {})[line["experiment"]] = line
+    for key in ("dirty", "clean"):
+        logs = [math.log(b[OFF][key + "_bytes"] / b[ON][key + "_bytes"]) for b in by.values()]
+        half = comparison["speedup"]["widening"] * T975[len(logs)] * statistics.stdev(logs) / len(logs) ** 0.5
+        wanted = [math.exp(statistics.mean(logs) + x) for x in (0, -half, half)]
+        found = [comparison[key][k] for k in ("estimate", "lo", "hi")]
+        expect(all(abs(a / b - 1) < 1e-5 for a, b in zip(found, wanted)), name, (key, found, wanted))
+    found = [comparison[key]["verdict"] for key in ("dirty", "clean")]
+    expect(found == ["slower", "same"], name, found)
+    table = rows(etprof(tmp, "analyze", "run", "--price", "--format", "csv").stdout)
+    dirty = table["dirty memory"]
+    expect(dirty[:3] == ["bytes", "12000000", "42000000"] and dirty[-1] == "more", name, table)
+    expect(table["clean memory"][-1] == "same" and table["size on disk"][-1] == "same", name, table)
+    for rule, code in (("peak_memory linux_sme2_on <= 40MB", 1), ("peak_memory linux_sme2_off <= 20 MB", 0),
+                       ("dirty_memory linux_sme2_on <= 43000 kB", 0), ("clean_memory <= 7.5 MiB", 1),
+                       ("load linux_sme2_on <= 13ms", 1), ("load <= 50ms", 0), (f"disk <= {size} B", 0)):
+        gate = etprof(tmp, "gate", "run", rule)
+        expect(gate.returncode == code, name, (rule, gate.returncode, gate.stdout, gate.stderr))
+    screen = re.sub(r"\s+", " ", etprof(tmp, "analyze", "run").stdout)
+    expect("loading: SME2 costs 2× as much" in screen and "7.000 ms → 14.00 ms" in screen, name, screen)
+    expect("peak memory: SME2 costs 2.5× as much" in screen and screen.count("--price") == 2, name, screen)
 
 
 def stages():
@@ -198,44 +197,41 @@ def loading():
         expect(done.returncode == 6 and "not a part of loading" in done.stderr + done.stdout, name, "a time too large")
 
 
-def workspaces():
+def workspaces(tmp):
     """How many workspaces XNNPACK's delegates share, of each arm where they differ."""
     name = "workspaces"
-    with tempfile.TemporaryDirectory() as tmp:
-        told = [f"part {arm} creation {d} 0 0 1000 0 {w}" for arm, given in (("neon", (1, 1, 2)), ("sme2", (1, 2, 3)))
-                for d, w in enumerate(given, 1)]
-        session(tmp, [*told, "part * first 0 0 0 7000 0"], "--price", blocks=2)
-        arms = json.loads((pathlib.Path(tmp) / "run" / "report.json").read_text())["arms"]
-        found = {arm["name"]: (arm["loading"]["delegates"], arm["loading"]["workspaces"]) for arm in arms}
-        expect(found == {OFF: (3, 2), ON: (3, 3)}, name, found)
-        text = " ".join(etprof(tmp, "analyze", "run", "--price").stdout.split())
-        expect("NEON: XNNPACK's 3 delegates compute in 2 workspaces that they share" in text, name, text[-1500:])
-        expect("SME2: XNNPACK's 3 delegates compute in a workspace each" in text, name, text[-1500:])
+    told = [f"part {arm} creation {d} 0 0 1000 0 {w}" for arm, given in (("neon", (1, 1, 2)), ("sme2", (1, 2, 3)))
+            for d, w in enumerate(given, 1)]
+    session(tmp, [*told, "part * first 0 0 0 7000 0"], "--price", blocks=2)
+    arms = json.loads((tmp / "run" / "report.json").read_text())["arms"]
+    found = {arm["name"]: (arm["loading"]["delegates"], arm["loading"]["workspaces"]) for arm in arms}
+    expect(found == {OFF: (3, 2), ON: (3, 3)}, name, found)
+    text = " ".join(etprof(tmp, "analyze", "run", "--price").stdout.split())
+    expect("NEON: XNNPACK's 3 delegates compute in 2 workspaces that they share" in text, name, text[-1500:])
+    expect("SME2: XNNPACK's 3 delegates compute in a workspace each" in text, name, text[-1500:])
 
 
-def nothing_to_say():
+def nothing_to_say(tmp):
     name = "alike"
-    with tempfile.TemporaryDirectory() as tmp:
-        done = session(tmp, [])
-        expect(done.returncode == 0 and "--price" not in done.stdout, name, done.stdout)
-        table = rows(etprof(tmp, "analyze", "run", "--price", "--format", "csv").stdout)
-        expect(table["dirty memory"][:3] == ["bytes", "", ""] and table["loading"][0] == "ns", name, table)
-        expect("not known here" in etprof(tmp, "analyze", "run", "--price").stdout, name, "on the screen")
-        report = json.loads((pathlib.Path(tmp) / "run" / "report.json").read_text())
-        expect(all(arm["dirty_bytes"] is None for arm in report["arms"]), name, report["arms"])
-        expect("memory" not in report["arms"][0], name, report["arms"][0])
-        expect("loading" not in report["arms"][0], name, report["arms"][0])
-        expect(report["comparisons"][0]["dirty"] is None, name, report["comparisons"][0]["dirty"])
+    done = session(tmp, [])
+    expect(done.returncode == 0 and "--price" not in done.stdout, name, done.stdout)
+    table = rows(etprof(tmp, "analyze", "run", "--price", "--format", "csv").stdout)
+    expect(table["dirty memory"][:3] == ["bytes", "", ""] and table["loading"][0] == "ns", name, table)
+    expect("not known here" in etprof(tmp, "analyze", "run", "--price").stdout, name, "on the screen")
+    report = json.loads((tmp / "run" / "report.json").read_text())
+    expect(all(arm["dirty_bytes"] is None for arm in report["arms"]), name, report["arms"])
+    expect("memory" not in report["arms"][0], name, report["arms"][0])
+    expect("loading" not in report["arms"][0], name, report["arms"][0])
+    expect(report["comparisons"][0]["dirty"] is None, name, report["comparisons"][0]["dirty"])
 
 
-def withheld():
+def withheld(tmp):
     name = "withheld"
-    with tempfile.TemporaryDirectory() as tmp:
-        session(tmp, ["memory sme2 50000000 42000000 8000000", "memory neon 20000000 12000000 8000000",
-                      "on sme2 * * other_output"])
-        table = rows(etprof(tmp, "analyze", "run", "--price", "--format", "csv").stdout)
-        expect(table["dirty memory"] == ["bytes", "12000000", "42000000", "", "", "", "withheld"], name, table)
-        expect("--price" not in etprof(tmp, "analyze", "run").stdout, name, "a remark on figures that are withheld")
+    session(tmp, ["memory sme2 50000000 42000000 8000000", "memory neon 20000000 12000000 8000000",
+                  "on sme2 * * other_output"])
+    table = rows(etprof(tmp, "analyze", "run", "--price", "--format", "csv").stdout)
+    expect(table["dirty memory"] == ["bytes", "12000000", "42000000", "", "", "", "withheld"], name, table)
+    expect("--price" not in etprof(tmp, "analyze", "run").stdout, name, "a remark on figures that are withheld")
 
 
 def wide():
@@ -309,12 +305,11 @@ def cold():
         expect("not measured" in etprof(tmp, "analyze", "run", "--price").stdout, name, "without --price")
 
 
-def few():
+def few(tmp):
     name = "four launches"
-    with tempfile.TemporaryDirectory() as tmp:
-        session(tmp, ["memory * 50000000 42000000 8000000"], blocks=4)
-        gate = etprof(tmp, "gate", "run", "dirty_memory <= 1 GB", "disk <= 1 MB")
-        expect(gate.returncode == 3 and "4 of at least 6 launches" in gate.stdout, name, gate.stdout)
+    session(tmp, ["memory * 50000000 42000000 8000000"], blocks=4)
+    gate = etprof(tmp, "gate", "run", "dirty_memory <= 1 GB", "disk <= 1 MB")
+    expect(gate.returncode == 3 and "4 of at least 6 launches" in gate.stdout, name, gate.stdout)
 
 
 planted()

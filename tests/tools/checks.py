@@ -72,6 +72,14 @@ def execute(*words, **options):
                           **{"capture_output": True, "text": True, "timeout": 600, "check": False, **options})
 
 
+def in_folders(*parts):
+    """Runs each of PARTS with an empty folder of its own: a function, or one with what else it is handed."""
+    for part in parts:
+        function, *more = part if isinstance(part, tuple) else (part,)
+        with tempfile.TemporaryDirectory(prefix="etp-") as folder:
+            function(pathlib.Path(folder).resolve(), *more)
+
+
 def plain_session(etprof, model, out, names, *words, runs, warmup):
     """`etprof run --plain`: recordings and samples as they are, for who reads them here. NAMES of experiments say their
     levels. Returns the finished process."""
