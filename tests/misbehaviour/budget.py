@@ -11,10 +11,11 @@ import json
 import pathlib
 import re
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import execute, expect, finish
+import fake_sessions
+import run_folders
+from checks import execute, expect, finish, in_folders
 
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
 
@@ -23,29 +24,27 @@ def run(tmp, *words):
     return execute(ETPROF, *words, cwd=tmp)
 
 
-def measure(tmp, name, budget, directives, *words, slow_ns=1_000_000_000):
+def measure(tmp, budget, directives, *words, slow_ns=1_000_000_000):
     """Launches of each block that took SLOW_NS or more, what was said, and the document."""
-    path = pathlib.Path(tmp) / f"{name}.pte"
-    path.write_bytes(b"\x10\0\0\0ET12" + "\n".join(("base * 100000", *directives)).encode() + b"\n")
-    done = run(tmp, "ab", path.name, "--levels", "sme2,neon", "--runner", FAKE, "--seed", "5", "--budget", budget,
-               "--out", name, "--format", "json", *words)
-    expect(done.returncode == 0 and done.stdout, name, f"exit {done.returncode}", done.stderr[-800:])
+    fake_sessions.model(tmp / "m.pte", "base * 100000", *directives)
+    done = run(tmp, "ab", "m.pte", "--levels", "sme2,neon", "--runner", FAKE, "--seed", "5", "--budget", budget,
+               "--out", "run", "--format", "json", *words)
+    expect(done.returncode == 0 and done.stdout, budget, f"exit {done.returncode}", done.stderr[-800:])
     answer = json.loads(done.stdout) if done.stdout else {"stop": {}}
     told = re.search(r"^measured +(\d+) blocks?,", done.stderr, re.M)
     counted = [c["speedup"]["blocks"] for c in answer.get("comparisons", [])][:1]
-    expect(told and counted == [int(told[1])], name, "blocks that are said and those of the answer", told and told[0],
+    expect(told and counted == [int(told[1])], budget, "blocks that are said and those of the answer", told and told[0],
            counted)
     slow = collections.Counter()
-    environment = pathlib.Path(tmp) / name / "environment.jsonl"
-    for row in map(json.loads, environment.read_text().splitlines() if environment.is_file() else ()):
-        slow[row["block"]] += row["type"] == "launch" and row["wall_ns"] >= slow_ns
+    for row in run_folders.environment(tmp / "run", type="launch"):
+        slow[row["block"]] += row["wall_ns"] >= slow_ns
     return slow, done.stderr, answer
 
 
 def first_block(tmp):
     """The trial says a second or so a block; every later launch takes two by itself."""
     name = "first block"
-    slow, said, answer = measure(tmp, "run", "6s", ["wall timed 2+ 2000", "wall traced * 2000"])
+    slow, said, answer = measure(tmp, "6s", ["wall timed 2+ 2000", "wall traced * 2000"])
     expect(1 <= slow[1] <= 3 and sum(slow.values()) <= 3, name, "of five launches no more than fit", slow)
     expect(answer["stop"].get("reason") == "budget", name, answer["stop"])
     expect("budget     6s ended in the middle of block 1, after" in said and "--budget " in said, name, said)
@@ -57,7 +56,7 @@ def later_block(tmp):
     """The first block is as quick as the trial, the second is not: what was measured of it stays."""
     name = "later block"
     slowly = [f"wall {launch} 5000" for launch in ("timed 4", "timed 5", "traced 2", "traced 3")]
-    slow, said, answer = measure(tmp, "run", "15s", slowly, slow_ns=5_000_000_000)
+    slow, said, answer = measure(tmp, "15s", slowly, slow_ns=5_000_000_000)
     expect(slow[1] == 0 and 1 <= slow[2] <= 3 and slow[3] == 0, name, "of what is slow no more than fits", slow)
     expect(answer["stop"].get("reason") == "budget", name, answer["stop"])
     expect("in the middle of block 2" in said, name, said)
@@ -70,24 +69,20 @@ def later_block(tmp):
 def without_trial(tmp):
     """Fixed counts and no trial: nothing told what a block takes, so the first one is whole."""
     name = "without trial"
-    slow, _, answer = measure(tmp, "run", "1s", ["wall * * 1000"], "--iterations", "5", "--warmup", "1")
+    slow, _, answer = measure(tmp, "1s", ["wall * * 1000"], "--iterations", "5", "--warmup", "1")
     expect(slow[1] == 5 and slow[2] == 0 and answer["stop"].get("reason") == "budget", name, slow, answer["stop"])
 
 
 def sampled(tmp):
     """A third of the budget is for samples; each of four arms seems to fit, and takes two seconds more than it says."""
     name = "sampled"
-    measure(tmp, "run", "15s", ["wall sampled * 2000"], "--iterations", "5", "--warmup", "1", "--threads", "1,2",
+    measure(tmp, "15s", ["wall sampled * 2000"], "--iterations", "5", "--warmup", "1", "--threads", "1,2",
             "--blocks", "1")
-    rows = [json.loads(r) for r in (tmp / "run" / "environment.jsonl").read_text().splitlines()]
-    n = sum(r.get("kind") == "sampled" for r in rows)
-    arms = json.loads((tmp / "run" / "manifest.json").read_text())["plan"]["arms"]
+    n = len(run_folders.environment(tmp / "run", kind="sampled"))
+    arms = run_folders.manifest(tmp / "run")["plan"]["arms"]
     expect(1 <= n <= 3, name, "no more launches than a third of the budget takes", n)
     expect(sum(a.get("sampling") == "part" for a in arms) == 4 - n, name, "the others say why", arms)
 
 
-first_block()
-later_block()
-sampled()
-without_trial()
+in_folders(first_block, later_block, sampled, without_trial)
 finish("a budget holds")

@@ -4,7 +4,6 @@ factors worked out here from samples.csv and environment.jsonl; and where nothin
 tests/fakes/fake_runner.c.
 
 usage: counters.py ETPROF FAKE_RUNNER"""
-import csv
 import json
 import math
 import os
@@ -12,46 +11,38 @@ import pathlib
 import re
 import statistics
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-import run_folders  # noqa: E402
-from checks import execute, expect, finish  # noqa: E402
+import fake_sessions
+import run_folders
+from checks import execute, expect, finish, folder, in_folders
 
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
 T975 = {4: 3.18245, 7: 2.44691, 8: 2.36462}  # Student's t, 97.5 %, printed tables, by number of blocks
 ON, OFF = "linux_sme2_on", "linux_sme2_off"
 
 
-def etprof(directory, *words, **env):
-    return execute(ETPROF, *words, cwd=directory, env={**os.environ, **env})
+def etprof(tmp, *words, **env):
+    return execute(ETPROF, *words, cwd=tmp, env={**os.environ, **env})
 
 
-def session(tmp, directives, *extra, levels="sme2,neon", **env):
-    (pathlib.Path(tmp) / "model.pte").write_bytes(b"\x10\0\0\0ET12" + "\n".join(directives).encode() + b"\n")
+def session(tmp, directives, levels="sme2,neon", **env):
+    fake_sessions.model(tmp / "model.pte", *directives)
     return etprof(tmp, "ab", "model.pte", "--levels", levels, "--blocks", "8", "--iterations", "9", "--warmup",
-                  "2", "--seed", "7", "--no-trace", "--runner", FAKE, "--out", "run", "--full",
-                  *extra, **env)
+                  "2", "--seed", "7", "--no-trace", "--runner", FAKE, "--out", "run", "--full", **env)
 
 
-def document(tmp, name):
-    return json.loads((pathlib.Path(tmp) / "run" / name).read_text())
-
-
-def lines(tmp):
-    text = (pathlib.Path(tmp) / "run" / "environment.jsonl").read_text()
-    return [json.loads(line) for line in text.splitlines()]
+def counted(tmp):
+    return [line for line in run_folders.environment(tmp / "run") if "counted" in line]
 
 
 def values(tmp):
     """{block: {experiment: {"ns", "cpu_ns", "cycles", …: ln of the launch's median over its timed iterations}}}"""
     timed, out = {}, {}
-    with open(pathlib.Path(tmp) / "run" / "samples.csv", newline="") as f:
-        for r in csv.DictReader(f):
-            if r["phase"] == "timed":
-                timed.setdefault(int(r["launch"]), []).append((int(r["iteration"]), int(r["duration_ns"])))
-    for line in lines(tmp):
-        if line["type"] != "launch" or line["kind"] != "timed" or line["launch"] not in timed:
+    for r in run_folders.samples(tmp / "run", "timed"):
+        timed.setdefault(int(r["launch"]), []).append((int(r["iteration"]), int(r["duration_ns"])))
+    for line in run_folders.environment(tmp / "run", type="launch", kind="timed"):
+        if line["launch"] not in timed:
             continue
         at = out.setdefault(line["block"], {}).setdefault(line["experiment"], {})
         at["ns"] = statistics.median(math.log(ns) for _, ns in timed[line["launch"]])
@@ -100,9 +91,9 @@ def planted(tmp):
     name = "planted"
     done = session(tmp, BASE + COUNTS, FAKE_COUNTERS="yes")
     expect(done.returncode == 0, name, (done.returncode, done.stderr[-400:]))
-    report = document(tmp, "report.json")
+    report = run_folders.report(tmp / "run")
     c = report["comparisons"][0]["counters"]
-    logs, device = factors(values(tmp)), document(tmp, "manifest.json")
+    logs, device = factors(values(tmp)), run_folders.manifest(tmp / "run")
     expect(c["blocks"] == 8, name, c)
     for key, found in logs.items():
         wanted = interval(found, device)
@@ -145,30 +136,29 @@ def some_missing(tmp):
     name = "some missing"
     # starts of sme2: the pilot, then one a block; of these the 3rd counts its first iteration, a warm-up, alone
     session(tmp, BASE + COUNTS + ["on sme2 timed 3 uncounted"])
-    report = document(tmp, "report.json")
+    report = run_folders.report(tmp / "run")
     by_block = values(tmp)
     logs = factors(by_block)
     c = report["comparisons"][0]["counters"]
     expect(len(logs["cycles"]) == 7 and c["blocks"] == 7, name, (len(logs["cycles"]), c))
-    device = document(tmp, "manifest.json")
+    device = run_folders.manifest(tmp / "run")
     expect(all(near(c[key], interval(logs[key], device)) for key in ("cycles", "speedup")), name, c)
     expect(report["comparisons"][0]["speedup"]["blocks"] == 8, name, "the headline lost a block")
-    counted = [line["counted"]["cycles"] for line in lines(tmp) if "counted" in line]
-    expect(any(None in cycles for cycles in counted), name, "nothing was missing")
+    expect(any(None in line["counted"]["cycles"] for line in counted(tmp)), name, "nothing was missing")
 
 
 def shared(tmp):
     name = "shared with others"
     done = session(tmp, BASE + COUNTS + ["on sme2 timed * shared"])
     expect("was extrapolated" in done.stdout.replace("\n", " "), name, done.stdout[-600:])
-    expect(sum(line["counted"]["scaled"] for line in lines(tmp) if "counted" in line) > 0, name, "not written down")
+    expect(sum(line["counted"]["scaled"] for line in counted(tmp)) > 0, name, "not written down")
 
 
 def one_arm(tmp):
     """Counted in one arm alone (another runner, a lost privilege): nothing is compared."""
     name = "one arm"
     done = session(tmp, BASE + COUNTS[:1])
-    report = document(tmp, "report.json")
+    report = run_folders.report(tmp / "run")
     expect(done.returncode == 0 and report["comparisons"][0]["counters"] is None, name, report["comparisons"])
     arms = {a["name"]: a["counters"] for a in report["arms"]}
     expect(arms[OFF] is None and arms[ON]["blocks"] == 8, name, arms)
@@ -181,13 +171,12 @@ def refused(tmp):
     said = done.stdout.replace("\n", " ")
     expect("not counted: the fake was told to refuse; what would allow it: tell it otherwise" in said, name,
            done.stdout[-900:])
-    manifest, report = document(tmp, "manifest.json"), document(tmp, "report.json")
+    manifest, report = run_folders.manifest(tmp / "run"), run_folders.report(tmp / "run")
     expect("cycle counters" in manifest["unreadable"], name, manifest["unreadable"])
     expect(manifest["device"]["facts"]["counters"] == "none: the fake was told to refuse", name, manifest["device"])
     expect(report["comparisons"][0]["counters"] is None and all(a["counters"] is None for a in report["arms"]),
-           name,
-           "counters out of nothing")
-    expect(all("cycles" not in line.get("counted", {}) for line in lines(tmp)), name, "counts in the folder")
+           name, "counters out of nothing")
+    expect(all("cycles" not in line["counted"] for line in counted(tmp)), name, "counts in the folder")
     checks = {c["id"]: c for c in json.loads(
         etprof(tmp, "doctor", "--runner", FAKE, "--format", "json", FAKE_COUNTERS="denied").stdout)["checks"]}
     expect(checks["counters"]["ok"] is None and checks["counters"]["fix"] == "tell it otherwise", name,
@@ -201,14 +190,14 @@ def silent(tmp):
     done = session(tmp, BASE, FAKE_COUNTERS="yes")
     expect("the runner can count, but no launch was counted" in done.stdout.replace("\n", " "), name,
            done.stdout[-900:])
-    expect(document(tmp, "report.json")["comparisons"][0]["counters"] is None, name, "counters out of nothing")
+    expect(run_folders.report(tmp / "run")["comparisons"][0]["counters"] is None, name, "counters out of nothing")
 
 
 def older_runner(tmp):
     """One that has never heard of counters: as before, and that is said."""
     name = "older runner"
     done = session(tmp, BASE)
-    manifest = document(tmp, "manifest.json")
+    manifest = run_folders.manifest(tmp / "run")
     expect(done.returncode == 0 and "cycle counters" in manifest["unreadable"], name, manifest["unreadable"])
     expect("counters" not in manifest["device"]["facts"] and "Cycles and clock" not in done.stdout, name,
            done.stdout[-600:])
@@ -224,32 +213,32 @@ def contended():
     """An arm that other programs keep from the CPU has no ratio, in any form; below the limit it has one."""
     name = "contended"
     for neon, sme2, withheld in ((0, 0, None), (40, 0, "contended"), (30, 30, "contended"), (0, 3, "contended")):
-        with tempfile.TemporaryDirectory() as tmp:
-            done = session(tmp, BASE + ["waits neon %d" % neon, "waits sme2 %d" % sme2])
-            c = document(tmp, "report.json")["comparisons"][0]
-            at = (name, neon, sme2)
-            expect(c["withheld"] == withheld and (c["speedup"]["estimate"] is None) == bool(withheld), at, c)
-            arms = {a["name"]: a for a in document(tmp, "report.json")["arms"]}
-            expect(abs(arms[OFF]["waited_share"] - neon / 100) < 1e-3, at, arms[OFF])
-            expect((c["verdict"] == "unknown") == bool(withheld), at, c["verdict"])
-            gate = etprof(tmp, "gate", "run", "speedup >= 1.1", "latency %s <= 1 s" % OFF)
-            expect(gate.returncode == (3 if withheld else 0), at, (gate.returncode, gate.stdout, gate.stderr))
-            # Waiting only lengthens: a limit that is kept with it is kept without.
-            for limit, code in (("1 s", 0), ("1 us", 3 if neon >= 6 else 1)):
-                short = etprof(tmp, "gate", "run", "latency %s <= %s" % (OFF, limit))
-                expect(short.returncode == code, (at, limit), (short.returncode, short.stdout, short.stderr))
-            quiet = etprof(tmp, "gate", "run", "noise <= 90 %")  # of the baseline alone
-            expect(quiet.returncode == (3 if withheld else 0), (at, "noise"), (quiet.returncode, quiet.stdout))
-            lines_ = [line for line in done.stderr.splitlines() if re.match(r"block +\d+/8 ", line)]
-            expect(lines_ and all(("no ratio yet: an arm waits for a CPU" if withheld else "sme2 ") in line and
-                                  ("×" in line) != bool(withheld) for line in lines_), at, lines_)
-            if withheld:
-                expect("other programs had the CPU" in done.stdout and "faster" not in done.stdout, at,
-                       done.stdout[:900])
-                expect("etprof rerun run" in gate.stderr + gate.stdout, at, gate.stdout)
-            same = etprof(tmp, "gate", "run", "--against", "run", "--margin", "50%")
-            expect(same.returncode == (3 if max(neon, sme2) >= 30 else 0), (at, "against"),
-                   (same.returncode, same.stdout))
+        tmp = folder()
+        done = session(tmp, BASE + ["waits neon %d" % neon, "waits sme2 %d" % sme2])
+        c = run_folders.report(tmp / "run")["comparisons"][0]
+        at = (name, neon, sme2)
+        expect(c["withheld"] == withheld and (c["speedup"]["estimate"] is None) == bool(withheld), at, c)
+        arms = {a["name"]: a for a in run_folders.report(tmp / "run")["arms"]}
+        expect(abs(arms[OFF]["waited_share"] - neon / 100) < 1e-3, at, arms[OFF])
+        expect((c["verdict"] == "unknown") == bool(withheld), at, c["verdict"])
+        gate = etprof(tmp, "gate", "run", "speedup >= 1.1", "latency %s <= 1 s" % OFF)
+        expect(gate.returncode == (3 if withheld else 0), at, (gate.returncode, gate.stdout, gate.stderr))
+        # Waiting only lengthens: a limit that is kept with it is kept without.
+        for limit, code in (("1 s", 0), ("1 us", 3 if neon >= 6 else 1)):
+            short = etprof(tmp, "gate", "run", "latency %s <= %s" % (OFF, limit))
+            expect(short.returncode == code, (at, limit), (short.returncode, short.stdout, short.stderr))
+        quiet = etprof(tmp, "gate", "run", "noise <= 90 %")  # of the baseline alone
+        expect(quiet.returncode == (3 if withheld else 0), (at, "noise"), (quiet.returncode, quiet.stdout))
+        lines_ = [line for line in done.stderr.splitlines() if re.match(r"block +\d+/8 ", line)]
+        expect(lines_ and all(("no ratio yet: an arm waits for a CPU" if withheld else "sme2 ") in line and
+                              ("×" in line) != bool(withheld) for line in lines_), at, lines_)
+        if withheld:
+            expect("other programs had the CPU" in done.stdout and "faster" not in done.stdout, at,
+                   done.stdout[:900])
+            expect("etprof rerun run" in gate.stderr + gate.stdout, at, gate.stdout)
+        same = etprof(tmp, "gate", "run", "--against", "run", "--margin", "50%")
+        expect(same.returncode == (3 if max(neon, sme2) >= 30 else 0), (at, "against"),
+               (same.returncode, same.stdout))
 
 
 def contended_between():
@@ -257,39 +246,32 @@ def contended_between():
     are not ruled out."""
     name = "contended between"
     for share, state in ((0.75, "suspect"), (0.01, None)):
-        with tempfile.TemporaryDirectory() as tmp:
-            session(tmp, BASE)
-            run_folders.contend(pathlib.Path(tmp) / "run", OFF, share)
-            answer = json.loads(etprof(tmp, "analyze", "run", "--format", "json").stdout)
-            expect(answer["comparisons"][0]["withheld"] is None, (name, share), answer["comparisons"][0])
-            cause = [c for c in answer["ruled_out"] + answer["not_ruled_out"] if c["id"] == "contention"][0]
-            expect(cause.get("state") == state and ("up to 75 % of their time" in cause["text"]) == (share == 0.75),
-                   (name, share), cause)
+        tmp = folder()
+        session(tmp, BASE)
+        run_folders.contend(tmp / "run", OFF, share)
+        answer = json.loads(etprof(tmp, "analyze", "run", "--format", "json").stdout)
+        expect(answer["comparisons"][0]["withheld"] is None, (name, share), answer["comparisons"][0])
+        cause = [c for c in answer["ruled_out"] + answer["not_ruled_out"] if c["id"] == "contention"][0]
+        expect(cause.get("state") == state and ("up to 75 % of their time" in cause["text"]) == (share == 0.75),
+               (name, share), cause)
 
 
 def contended_alone():
     """One arm that waited is told so in every form; one that hardly did is not."""
     name = "contended alone"
     for share in (40, 1):
-        with tempfile.TemporaryDirectory() as tmp:
-            done = session(tmp, [*BASE, "waits neon %d" % share], levels="neon")
-            report, said = document(tmp, "report.json"), "other programs had the CPU for 40 % of the time"
-            found = [f["text"] for f in report["findings"] if said in f["text"]]
-            expect(len(found) == (share == 40), (name, share), report["findings"])
-            for form in ("text", "md", "html"):
-                text = " ".join(etprof(tmp, "analyze", "run", "--format", form, "--full").stdout.split())
-                expect((said in text) == (share == 40), (name, share, form), done.stdout[:600])
+        tmp = folder()
+        done = session(tmp, [*BASE, "waits neon %d" % share], levels="neon")
+        report, said = run_folders.report(tmp / "run"), "other programs had the CPU for 40 % of the time"
+        found = [f["text"] for f in report["findings"] if said in f["text"]]
+        expect(len(found) == (share == 40), (name, share), report["findings"])
+        for form in ("text", "md", "html"):
+            text = " ".join(etprof(tmp, "analyze", "run", "--format", form, "--full").stdout.split())
+            expect((said in text) == (share == 40), (name, share, form), done.stdout[:600])
 
 
-planted()
+in_folders(planted, some_missing, shared, one_arm, refused, silent, older_runner, too_much)
 contended()
 contended_between()
 contended_alone()
-some_missing()
-shared()
-one_arm()
-refused()
-silent()
-older_runner()
-too_much()
 finish("all as planted")

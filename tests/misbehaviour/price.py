@@ -4,31 +4,34 @@ on the first screen, with intervals worked out here from environment.jsonl; the 
 
 usage: price.py ETPROF FAKE_RUNNER"""
 import csv
-import json
 import math
 import pathlib
 import re
 import statistics
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import execute, expect, finish
+import fake_sessions
+import run_folders
+from checks import execute, expect, finish, folder, in_folders
 
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
 T975 = {8: 2.36462}  # Student's t, 97.5 %, printed table, by number of blocks
 ON, OFF = "linux_sme2_on", "linux_sme2_off"
 
 
-def etprof(directory, *words):
-    return execute(ETPROF, *words, cwd=directory)
+def etprof(tmp, *words):
+    return execute(ETPROF, *words, cwd=tmp)
 
 
 def session(tmp, directives, *extra, blocks=8):
-    (pathlib.Path(tmp) / "model.pte").write_bytes(
-        b"\x10\0\0\0ET12" + "\n".join(("base sme2 1000000", "base neon 3000000", *directives)).encode() + b"\n")
-    return etprof(tmp, "ab", "model.pte", "--levels", "sme2,neon", "--blocks", str(blocks), "--iterations", "8",
-                  "--warmup", "2", "--seed", "7", "--out", "run", "--runner", FAKE, *extra)
+    fake_sessions.model(tmp / "model.pte", *fake_sessions.BASE, *directives)
+    words = fake_sessions.words(blocks=blocks, warmup=2)
+    return etprof(tmp, "ab", "model.pte", *(w for w in words if w != "--quiet"), "--runner", FAKE, *extra)
+
+
+def priced(tmp, form="csv"):
+    return etprof(tmp, "analyze", "run", "--price", "--format", form).stdout
 
 
 def rows(text):
@@ -40,13 +43,12 @@ def csv_rows(tmp, table):
     """A table of --price as Python's own reader takes it from the file that -o writes."""
     done = etprof(tmp, "analyze", "run", "--price", "--table", table, "-o", "table.csv")
     expect(done.returncode == 0, table, done.stderr)
-    with (pathlib.Path(tmp) / "table.csv").open(newline="", encoding="utf-8") as file:
+    with (tmp / "table.csv").open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
 
 def launches(tmp):
-    lines = map(json.loads, (pathlib.Path(tmp) / "run" / "environment.jsonl").read_text().splitlines())
-    return [line for line in lines if line["type"] == "launch"]
+    return run_folders.environment(tmp / "run", type="launch")
 
 
 def planted(tmp):
@@ -61,7 +63,7 @@ def planted(tmp):
     expect(len(timed) >= 16 and all(line["clean_bytes"] == 8000000 for line in timed), name, timed[:1])
     others = [line for line in launches(tmp) if line["kind"] != "timed"]
     expect(others and not any("dirty_bytes" in line for line in others), name, "asked outside timed launches")
-    report = json.loads((tmp / "run" / "report.json").read_text())
+    report = run_folders.report(tmp / "run")
     arms = {arm["name"]: arm for arm in report["arms"]}
     comparison = report["comparisons"][0]
     expect(arms[ON]["dirty_bytes"] == 42000000 and arms[OFF]["dirty_bytes"] == 12000000, name, arms)
@@ -87,7 +89,7 @@ def planted(tmp):
         expect(all(abs(a / b - 1) < 1e-5 for a, b in zip(found, wanted)), name, (key, found, wanted))
     found = [comparison[key]["verdict"] for key in ("dirty", "clean")]
     expect(found == ["slower", "same"], name, found)
-    table = rows(etprof(tmp, "analyze", "run", "--price", "--format", "csv").stdout)
+    table = rows(priced(tmp))
     dirty = table["dirty memory"]
     expect(dirty[:3] == ["bytes", "12000000", "42000000"] and dirty[-1] == "more", name, table)
     expect(table["clean memory"][-1] == "same" and table["size on disk"][-1] == "same", name, table)
@@ -104,43 +106,42 @@ def planted(tmp):
 def stages():
     """Readings of a launch of their own: a table for each arm, whose columns add up, that of the peak to the peak."""
     name = "stages"
-    with tempfile.TemporaryDirectory() as tmp:
-        done = session(tmp, ["memory * 50000000 12000000 8000000", "stages sme2 3000000 9000000 50000",
-                             "stages neon 3000000 4000000 50000", "part * packing 1 1 3000000 7000 0",
-                             "part * first 0 0 0 7000 0"], "--price", blocks=2)
-        expect(done.returncode == 0, name, (done.returncode, done.stderr[-400:]))
-        told = [line for line in launches(tmp) if line["kind"] == "memory"]
-        expect([line["block"] for line in told] == [1, 1] and not any("memory_load" in line for line in launches(tmp)
-                                                                     if line["kind"] != "memory"), name, told)
-        for number, weights in (("", 9000000), ("-2", 4000000)):
-            held = {row["holder"]: [int(row[k]) for k in ("load", "first", "steady", "peak")]
-                    for row in csv_rows(tmp, "stages" + number)}
-            whole = held.pop("resident")
-            expect(whole == [1000 + weights, 2064 + weights, 20000000, 1000 + 3000000 + weights + 50000], name, whole)
-            expect(whole == [sum(column) for column in zip(*held.values())], name, held)
-            expect(held["packed weights"] == [3000000] * 4 and held["between readings"] == [0, 0, 0, 50000], name, held)
-            expect(held["XNNPACK at load, else"][0] == weights - 3000000, name, held)
-        report = json.loads((pathlib.Path(tmp) / "run" / "report.json").read_text())
-        arms = {arm["name"]: arm for arm in report["arms"]}
-        expect(arms[ON]["memory_load"]["packed"] == 9000000 and arms[OFF]["memory_first"]["kept"] == 64, name, arms)
-        expect(arms[ON]["memory_peak"]["peak_bytes"] == 12051000, name, arms[ON]["memory_peak"])
-        for form in ("text", "md", "html"):
-            text = etprof(tmp, "analyze", "run", "--price", "--format", form).stdout
-            for words in ("stage by stage: most while it was loaded", "mutable buffers (KV cache)", "12.05 MB"):
-                expect(words in text, name, (form, words, text[-1500:]))
-        environment = pathlib.Path(tmp) / "run" / "environment.jsonl"  # as an etprof of before wrote it
-        old = [{**line, "memory": {k: v for k, v in line["memory"].items() if k not in ("kept", "copies")}}
-               if "memory" in line else line for line in map(json.loads, environment.read_text().splitlines())]
-        environment.write_text("".join(json.dumps(line) + "\n" for line in old if line.get("kind") != "memory"))
-        text = etprof(tmp, "analyze", "run", "--price").stdout
-        expect("XNNPACK at load" in text and "mutable buffers" not in text and "stage by stage" not in text, name,
-               "what an older folder does not tell", text)
-    with tempfile.TemporaryDirectory() as tmp:  # a runner without such a kind is not asked for it
-        done = session(tmp, ["memory * 50000000 12000000 8000000"], "--price", blocks=2)
-        expect(done.returncode == 0 and not any(line["kind"] == "memory" for line in launches(tmp)), name, done.stderr)
-        report = json.loads((pathlib.Path(tmp) / "run" / "report.json").read_text())
-        expect(not any("memory_load" in arm for arm in report["arms"]) and "stage by stage" not in done.stdout, name,
-               "what is not known is no 0")
+    tmp = folder()
+    done = session(tmp, ["memory * 50000000 12000000 8000000", "stages sme2 3000000 9000000 50000",
+                         "stages neon 3000000 4000000 50000", "part * packing 1 1 3000000 7000 0",
+                         "part * first 0 0 0 7000 0"], "--price", blocks=2)
+    expect(done.returncode == 0, name, (done.returncode, done.stderr[-400:]))
+    told = [line for line in launches(tmp) if line["kind"] == "memory"]
+    expect([line["block"] for line in told] == [1, 1] and not any("memory_load" in line for line in launches(tmp)
+                                                                 if line["kind"] != "memory"), name, told)
+    for number, weights in (("", 9000000), ("-2", 4000000)):
+        held = {row["holder"]: [int(row[k]) for k in ("load", "first", "steady", "peak")]
+                for row in csv_rows(tmp, "stages" + number)}
+        whole = held.pop("resident")
+        expect(whole == [1000 + weights, 2064 + weights, 20000000, 1000 + 3000000 + weights + 50000], name, whole)
+        expect(whole == [sum(column) for column in zip(*held.values())], name, held)
+        expect(held["packed weights"] == [3000000] * 4 and held["between readings"] == [0, 0, 0, 50000], name, held)
+        expect(held["XNNPACK at load, else"][0] == weights - 3000000, name, held)
+    report = run_folders.report(tmp / "run")
+    arms = {arm["name"]: arm for arm in report["arms"]}
+    expect(arms[ON]["memory_load"]["packed"] == 9000000 and arms[OFF]["memory_first"]["kept"] == 64, name, arms)
+    expect(arms[ON]["memory_peak"]["peak_bytes"] == 12051000, name, arms[ON]["memory_peak"])
+    for form in ("text", "md", "html"):
+        text = priced(tmp, form)
+        for words in ("stage by stage: most while it was loaded", "mutable buffers (KV cache)", "12.05 MB"):
+            expect(words in text, name, (form, words, text[-1500:]))
+    old = [{**line, "memory": {k: v for k, v in line["memory"].items() if k not in ("kept", "copies")}}
+           if "memory" in line else line for line in run_folders.environment(tmp / "run")]  # as it was written before
+    run_folders.write_lines(tmp / "run", [line for line in old if line.get("kind") != "memory"])
+    text = priced(tmp, "text")
+    expect("XNNPACK at load" in text and "mutable buffers" not in text and "stage by stage" not in text, name,
+           "what an older folder does not tell", text)
+    tmp = folder()  # a runner without such a kind is not asked for it
+    done = session(tmp, ["memory * 50000000 12000000 8000000"], "--price", blocks=2)
+    expect(done.returncode == 0 and not any(line["kind"] == "memory" for line in launches(tmp)), name, done.stderr)
+    report = run_folders.report(tmp / "run")
+    expect(not any("memory_load" in arm for arm in report["arms"]) and "stage by stage" not in done.stdout, name,
+           "what is not known is no 0")
 
 
 PARTS = (("process", 0, 0, 0, 9_000_000, 300), ("runner", 0, 0, 0, 200_000, 16), ("mapping", 0, 0, 0, 50_000, 0),
@@ -152,49 +153,49 @@ PARTS = (("process", 0, 0, 0, 9_000_000, 300), ("runner", 0, 0, 0, 200_000, 16),
 def loading():
     """The parts that the fake tells come out row by row, and add up."""
     name = "loading"
-    with tempfile.TemporaryDirectory() as tmp:
-        told = [f"part {'*' if w != 'packing' else 'neon'} {w} {d} {o} {b} {n} {f}" for w, d, o, b, n, f in PARTS]
-        told += [f"part sme2 packing {d} {o} {2 * b} {3 * n} {f}" for w, d, o, b, n, f in PARTS if w == "packing"]
-        done = session(tmp, told, "--price", blocks=6)
-        expect(done.returncode == 0, name, done.stderr[-400:])
-        report = json.loads((pathlib.Path(tmp) / "run" / "report.json").read_text())
-        arms = {arm["name"]: arm["loading"] for arm in report["arms"]}
-        whole = sum(p[4] for p in PARTS)
-        packing = sum(p[4] for p in PARTS if p[0] == "packing")
-        for arm, times in ((OFF, 1), (ON, 3)):
-            found = arms[arm]
-            expect(found["whole_ns"] == whole + (times - 1) * packing, name, (arm, found["whole_ns"], whole))
-            expect(found["whole_ns"] == sum(p["ns"] for p in found["parts"]), name, "parts add up")
-            expect(found["packing_ns"] == times * packing, name, found)
-        expect(arms[OFF]["packed_bytes"] == 523_712 and arms[ON]["packed_bytes"] == 2 * 523_712, name, arms)
-        expect([p["what"] for p in arms[OFF]["parts"]] == [p[0] for p in PARTS], name, arms[OFF]["parts"])
-        asked = [line for line in launches(tmp) if "loading" in line]
-        expect(len(asked) == 2 and all(line["kind"] == "traced" and line["block"] == 1 for line in asked), name, asked)
-        lines = csv_rows(tmp, "loading")  # CSV has one table, whole numbers in it
-        told = {row["part"]: int(row[OFF]) for row in lines if row[OFF]}
-        expect(told.pop("to the end of the first inference") == whole == sum(told.values()), name, told)
-        expect([int(row[ON + "_bytes"]) for row in csv_rows(tmp, "packing")][:1] == [2 * 520_128], name, "packing")
-        lacks = etprof(tmp, "analyze", "run", "--price", "--table", "nonsense", "--format", "csv")
-        expect(lacks.returncode == 2 and "no table named 'nonsense'" in lacks.stderr, name, lacks.stderr)
-        for form in ("text", "md", "html"):
-            text = etprof(tmp, "analyze", "run", "--price", "--format", form).stdout
-            for words in ("process and libraries", "the rest of delegates", "to the end of the first inference",
-                          "Packed weights, the largest first", "together", "delegate 1, number 2"):
-                expect(words in text, name, (form, words, text[-1500:]))
-    with tempfile.TemporaryDirectory() as tmp:
-        done = session(tmp, ["part * mapping 0 0 0 5000 1", "part * first 0 0 0 7000 0"], "--price", blocks=2)
-        lines = [line.split("  ") for line in done.stdout.splitlines()]
-        told = {line[0].strip(): [c.strip() for c in line[1:] if c.strip()] for line in lines}
-        expect(told.get("process and libraries", [""])[:2] == ["not known here"] * 2, name, "of another machine", told)
-        expect(told.get("packing", [""])[:2] == ["–"] * 2, name, "nothing was packed", told)
-        expect("12" in told.get("to the end of the first inference", [""])[0], name, "5 and 7 µs", told)
-    with tempfile.TemporaryDirectory() as tmp:
-        done = session(tmp, ["part * nonsense 0 0 0 5 0"], blocks=2)
-        expect(done.returncode == 6 and 'not a part of loading: "nonsense"' in done.stderr + done.stdout, name,
-               (done.returncode, done.stderr[-600:]))
-    with tempfile.TemporaryDirectory() as tmp:
-        done = session(tmp, ["part * first 0 0 0 18446744073709551615 0"], blocks=2)
-        expect(done.returncode == 6 and "not a part of loading" in done.stderr + done.stdout, name, "a time too large")
+    tmp = folder()
+    told = [f"part {'*' if w != 'packing' else 'neon'} {w} {d} {o} {b} {n} {f}" for w, d, o, b, n, f in PARTS]
+    told += [f"part sme2 packing {d} {o} {2 * b} {3 * n} {f}" for w, d, o, b, n, f in PARTS if w == "packing"]
+    done = session(tmp, told, "--price", blocks=6)
+    expect(done.returncode == 0, name, done.stderr[-400:])
+    report = run_folders.report(tmp / "run")
+    arms = {arm["name"]: arm["loading"] for arm in report["arms"]}
+    whole = sum(p[4] for p in PARTS)
+    packing = sum(p[4] for p in PARTS if p[0] == "packing")
+    for arm, times in ((OFF, 1), (ON, 3)):
+        found = arms[arm]
+        expect(found["whole_ns"] == whole + (times - 1) * packing, name, (arm, found["whole_ns"], whole))
+        expect(found["whole_ns"] == sum(p["ns"] for p in found["parts"]), name, "parts add up")
+        expect(found["packing_ns"] == times * packing, name, found)
+    expect(arms[OFF]["packed_bytes"] == 523_712 and arms[ON]["packed_bytes"] == 2 * 523_712, name, arms)
+    expect([p["what"] for p in arms[OFF]["parts"]] == [p[0] for p in PARTS], name, arms[OFF]["parts"])
+    asked = [line for line in launches(tmp) if "loading" in line]
+    expect(len(asked) == 2 and all(line["kind"] == "traced" and line["block"] == 1 for line in asked), name, asked)
+    lines = csv_rows(tmp, "loading")  # CSV has one table, whole numbers in it
+    told = {row["part"]: int(row[OFF]) for row in lines if row[OFF]}
+    expect(told.pop("to the end of the first inference") == whole == sum(told.values()), name, told)
+    expect([int(row[ON + "_bytes"]) for row in csv_rows(tmp, "packing")][:1] == [2 * 520_128], name, "packing")
+    lacks = etprof(tmp, "analyze", "run", "--price", "--table", "nonsense", "--format", "csv")
+    expect(lacks.returncode == 2 and "no table named 'nonsense'" in lacks.stderr, name, lacks.stderr)
+    for form in ("text", "md", "html"):
+        text = priced(tmp, form)
+        for words in ("process and libraries", "the rest of delegates", "to the end of the first inference",
+                      "Packed weights, the largest first", "together", "delegate 1, number 2"):
+            expect(words in text, name, (form, words, text[-1500:]))
+    tmp = folder()
+    done = session(tmp, ["part * mapping 0 0 0 5000 1", "part * first 0 0 0 7000 0"], "--price", blocks=2)
+    lines = [line.split("  ") for line in done.stdout.splitlines()]
+    told = {line[0].strip(): [c.strip() for c in line[1:] if c.strip()] for line in lines}
+    expect(told.get("process and libraries", [""])[:2] == ["not known here"] * 2, name, "of another machine", told)
+    expect(told.get("packing", [""])[:2] == ["–"] * 2, name, "nothing was packed", told)
+    expect("12" in told.get("to the end of the first inference", [""])[0], name, "5 and 7 µs", told)
+    tmp = folder()
+    done = session(tmp, ["part * nonsense 0 0 0 5 0"], blocks=2)
+    expect(done.returncode == 6 and 'not a part of loading: "nonsense"' in done.stderr + done.stdout, name,
+           (done.returncode, done.stderr[-600:]))
+    tmp = folder()
+    done = session(tmp, ["part * first 0 0 0 18446744073709551615 0"], blocks=2)
+    expect(done.returncode == 6 and "not a part of loading" in done.stderr + done.stdout, name, "a time too large")
 
 
 def workspaces(tmp):
@@ -203,10 +204,10 @@ def workspaces(tmp):
     told = [f"part {arm} creation {d} 0 0 1000 0 {w}" for arm, given in (("neon", (1, 1, 2)), ("sme2", (1, 2, 3)))
             for d, w in enumerate(given, 1)]
     session(tmp, [*told, "part * first 0 0 0 7000 0"], "--price", blocks=2)
-    arms = json.loads((tmp / "run" / "report.json").read_text())["arms"]
+    arms = run_folders.report(tmp / "run")["arms"]
     found = {arm["name"]: (arm["loading"]["delegates"], arm["loading"]["workspaces"]) for arm in arms}
     expect(found == {OFF: (3, 2), ON: (3, 3)}, name, found)
-    text = " ".join(etprof(tmp, "analyze", "run", "--price").stdout.split())
+    text = " ".join(priced(tmp, "text").split())
     expect("NEON: XNNPACK's 3 delegates compute in 2 workspaces that they share" in text, name, text[-1500:])
     expect("SME2: XNNPACK's 3 delegates compute in a workspace each" in text, name, text[-1500:])
 
@@ -215,10 +216,10 @@ def nothing_to_say(tmp):
     name = "alike"
     done = session(tmp, [])
     expect(done.returncode == 0 and "--price" not in done.stdout, name, done.stdout)
-    table = rows(etprof(tmp, "analyze", "run", "--price", "--format", "csv").stdout)
+    table = rows(priced(tmp))
     expect(table["dirty memory"][:3] == ["bytes", "", ""] and table["loading"][0] == "ns", name, table)
-    expect("not known here" in etprof(tmp, "analyze", "run", "--price").stdout, name, "on the screen")
-    report = json.loads((tmp / "run" / "report.json").read_text())
+    expect("not known here" in priced(tmp, "text"), name, "on the screen")
+    report = run_folders.report(tmp / "run")
     expect(all(arm["dirty_bytes"] is None for arm in report["arms"]), name, report["arms"])
     expect("memory" not in report["arms"][0], name, report["arms"][0])
     expect("loading" not in report["arms"][0], name, report["arms"][0])
@@ -229,7 +230,7 @@ def withheld(tmp):
     name = "withheld"
     session(tmp, ["memory sme2 50000000 42000000 8000000", "memory neon 20000000 12000000 8000000",
                   "on sme2 * * other_output"])
-    table = rows(etprof(tmp, "analyze", "run", "--price", "--format", "csv").stdout)
+    table = rows(priced(tmp))
     expect(table["dirty memory"] == ["bytes", "12000000", "42000000", "", "", "", "withheld"], name, table)
     expect("--price" not in etprof(tmp, "analyze", "run").stdout, name, "a remark on figures that are withheld")
 
@@ -238,71 +239,71 @@ def wide():
     """Ten and a hundred times in turn: no estimate within a factor of two, but at least the near end."""
     name = "wide"
     turns = [f"load neon {100_000_000 if n % 2 else 10_000_000} {n}" for n in range(1, 15)]
-    with tempfile.TemporaryDirectory() as tmp:
-        done = session(tmp, [*turns, "load sme2 1000000"], "--price")
-        expect(done.returncode == 0, name, done.stderr[-400:])
-        comparison = json.loads((pathlib.Path(tmp) / "run" / "report.json").read_text())["comparisons"][0]
-        logs = [math.log(ns / 1e6) for _, ns in sorted((line["block"], line["load_ns"]) for line in launches(tmp)
-                                                       if line["kind"] == "timed" and line["experiment"] == OFF)]
-        expect({round(x, 3) for x in logs} == {2.303, 4.605}, name, logs)
-        half = comparison["speedup"]["widening"] * T975[8] * statistics.stdev(logs) / 8 ** 0.5
-        ends = [math.exp(statistics.mean(logs) + x) for x in (-half, half)]
-        load = comparison["load"]
-        expect(load["estimate"] is None and load["verdict"] == "faster", name, load)
-        expect(all(abs(load[k] / w - 1) < 1e-5 for k, w in zip(("lo", "hi"), ends)), name, (load, ends))
-        words = f"faster, at least {ends[0]:.3g}×"
-        for how in ("--price", "--full"):
-            text = etprof(tmp, "analyze", "run", how, "--format", "md").stdout
-            expect(words in text, name, (how, words, text[-2000:]))
-        expect(rows(etprof(tmp, "analyze", "run", "--price", "--format", "csv").stdout)["loading"][3] == "", name,
-               "an estimate all the same")
-    with tempfile.TemporaryDirectory() as tmp:  # the same the other way round: what it costs is on the first screen
-        done = session(tmp, [*(t.replace("neon", "sme2") for t in turns), "load neon 1000000"])
-        load = json.loads((pathlib.Path(tmp) / "run" / "report.json").read_text())["comparisons"][0]["load"]
-        expect(f"loading: SME2 costs at least {1 / load['hi']:.3g}× as much" in re.sub(r"\s+", " ", done.stdout), name,
-               (load, done.stdout))
+    tmp = folder()
+    done = session(tmp, [*turns, "load sme2 1000000"], "--price")
+    expect(done.returncode == 0, name, done.stderr[-400:])
+    comparison = run_folders.report(tmp / "run")["comparisons"][0]
+    logs = [math.log(ns / 1e6) for _, ns in sorted((line["block"], line["load_ns"]) for line in launches(tmp)
+                                                   if line["kind"] == "timed" and line["experiment"] == OFF)]
+    expect({round(x, 3) for x in logs} == {2.303, 4.605}, name, logs)
+    half = comparison["speedup"]["widening"] * T975[8] * statistics.stdev(logs) / 8 ** 0.5
+    ends = [math.exp(statistics.mean(logs) + x) for x in (-half, half)]
+    load = comparison["load"]
+    expect(load["estimate"] is None and load["verdict"] == "faster", name, load)
+    expect(all(abs(load[k] / w - 1) < 1e-5 for k, w in zip(("lo", "hi"), ends)), name, (load, ends))
+    words = f"faster, at least {ends[0]:.3g}×"
+    for how in ("--price", "--full"):
+        text = etprof(tmp, "analyze", "run", how, "--format", "md").stdout
+        expect(words in text, name, (how, words, text[-2000:]))
+    expect(rows(priced(tmp))["loading"][3] == "", name,
+           "an estimate all the same")
+    tmp = folder()  # the same the other way round: what it costs is on the first screen
+    done = session(tmp, [*(t.replace("neon", "sme2") for t in turns), "load neon 1000000"])
+    load = run_folders.report(tmp / "run")["comparisons"][0]["load"]
+    expect(f"loading: SME2 costs at least {1 / load['hi']:.3g}× as much" in re.sub(r"\s+", " ", done.stdout), name,
+           (load, done.stdout))
     turns = [t.replace("10000000 ", "100000 ") for t in turns]  # a hundred times more and ten times less
-    with tempfile.TemporaryDirectory() as tmp:
-        done = session(tmp, [*turns, "load sme2 1000000"], "--price")
-        load = json.loads((pathlib.Path(tmp) / "run" / "report.json").read_text())["comparisons"][0]["load"]
-        expect(load["lo"] < 1 < load["hi"] and load["verdict"] == "unknown" and "at least" not in done.stdout, name,
-               (load, done.stdout))
+    tmp = folder()
+    done = session(tmp, [*turns, "load sme2 1000000"], "--price")
+    load = run_folders.report(tmp / "run")["comparisons"][0]["load"]
+    expect(load["lo"] < 1 < load["hi"] and load["verdict"] == "unknown" and "at least" not in done.stdout, name,
+           (load, done.stdout))
 
 
 def cold():
     """Launches of their own, with --price alone: their load is a row, nothing else is of them."""
     name = "cold"
-    with tempfile.TemporaryDirectory() as tmp:
-        told = ["cold neon 40000000 0", "cold sme2 80000000 0"]
-        done = session(tmp, told, "--price")
-        kinds = [line["kind"] for line in launches(tmp)]
-        expect(done.returncode == 0 and kinds.count("cold") == 16, name, (done.stderr[-300:], kinds))
-        report = json.loads((pathlib.Path(tmp) / "run" / "report.json").read_text())
-        arms = {arm["name"]: arm for arm in report["arms"]}
-        expect(arms[OFF]["cold_load_ns"] == 40000000 and arms[ON]["cold_load_ns"] == 80000000, name, arms)
-        expect(all(a["load_ns"] == 7000000 and a["launches"] == 8 and "cached_bytes" not in a for a in arms.values()),
-               name, arms)
-        found = report["comparisons"][0]["cold_load"]
-        expect(abs(found["estimate"] - 0.5) < 1e-6 and found["verdict"] == "slower" and found["blocks"] == 8, name,
-               found)
-        numbers = {str(line["launch"]) for line in launches(tmp) if line["kind"] == "cold"}
-        samples = (pathlib.Path(tmp) / "run" / "samples.csv").read_text().splitlines()[1:]
-        expect(samples and not numbers & {line.split(",")[2] for line in samples}, name, "iterations among the samples")
-        gate = etprof(tmp, "gate", "run", "cold_load linux_sme2_on <= 50ms", "load <= 50ms")
-        expect(gate.returncode == 1 and "80.00 ms" in gate.stdout, name, gate.stdout)
-        expect(etprof(tmp, "verify", "run").returncode == 0, name, "verify")
-    with tempfile.TemporaryDirectory() as tmp:
-        done = session(tmp, ["cold * 9000000 4096", "cold sme2 8000000 0"], "--price", blocks=6)
-        table = rows(etprof(tmp, "analyze", "run", "--price", "--format", "csv").stdout)["loading"]
-        said = re.sub(r"\s+", " ", done.stdout)
-        expect("stays cached" in said and "4.10 kB of an arm's files could not be dropped" in said, name, done.stdout)
-        arms = {a["name"]: a for a in json.loads((pathlib.Path(tmp) / "run" / "report.json").read_text())["arms"]}
-        expect(arms[OFF]["cold_load_ns"] is None and arms[OFF]["cached_bytes"] == 4096, name, arms[OFF])
-        expect(arms[ON]["cold_load_ns"] == 8000000, name, (arms[ON], table))
-    with tempfile.TemporaryDirectory() as tmp:
-        session(tmp, [], blocks=2)
-        expect(all(line["kind"] != "cold" for line in launches(tmp)), name, "unasked")
-        expect("not measured" in etprof(tmp, "analyze", "run", "--price").stdout, name, "without --price")
+    tmp = folder()
+    told = ["cold neon 40000000 0", "cold sme2 80000000 0"]
+    done = session(tmp, told, "--price")
+    kinds = [line["kind"] for line in launches(tmp)]
+    expect(done.returncode == 0 and kinds.count("cold") == 16, name, (done.stderr[-300:], kinds))
+    report = run_folders.report(tmp / "run")
+    arms = {arm["name"]: arm for arm in report["arms"]}
+    expect(arms[OFF]["cold_load_ns"] == 40000000 and arms[ON]["cold_load_ns"] == 80000000, name, arms)
+    expect(all(a["load_ns"] == 7000000 and a["launches"] == 8 and "cached_bytes" not in a for a in arms.values()),
+           name, arms)
+    found = report["comparisons"][0]["cold_load"]
+    expect(abs(found["estimate"] - 0.5) < 1e-6 and found["verdict"] == "slower" and found["blocks"] == 8, name,
+           found)
+    numbers = {str(line["launch"]) for line in launches(tmp) if line["kind"] == "cold"}
+    samples = run_folders.samples(tmp / "run")
+    expect(samples and not numbers & {row["launch"] for row in samples}, name, "iterations among the samples")
+    gate = etprof(tmp, "gate", "run", "cold_load linux_sme2_on <= 50ms", "load <= 50ms")
+    expect(gate.returncode == 1 and "80.00 ms" in gate.stdout, name, gate.stdout)
+    expect(etprof(tmp, "verify", "run").returncode == 0, name, "verify")
+    tmp = folder()
+    done = session(tmp, ["cold * 9000000 4096", "cold sme2 8000000 0"], "--price", blocks=6)
+    table = rows(priced(tmp))["loading"]
+    said = re.sub(r"\s+", " ", done.stdout)
+    expect("stays cached" in said and "4.10 kB of an arm's files could not be dropped" in said, name, done.stdout)
+    arms = {a["name"]: a for a in run_folders.report(tmp / "run")["arms"]}
+    expect(arms[OFF]["cold_load_ns"] is None and arms[OFF]["cached_bytes"] == 4096, name, arms[OFF])
+    expect(arms[ON]["cold_load_ns"] == 8000000, name, (arms[ON], table))
+    tmp = folder()
+    session(tmp, [], blocks=2)
+    expect(all(line["kind"] != "cold" for line in launches(tmp)), name, "unasked")
+    expect("not measured" in priced(tmp, "text"), name, "without --price")
 
 
 def few(tmp):
@@ -312,13 +313,9 @@ def few(tmp):
     expect(gate.returncode == 3 and "4 of at least 6 launches" in gate.stdout, name, gate.stdout)
 
 
-planted()
+in_folders(planted, few, workspaces, nothing_to_say, withheld)
 stages()
 loading()
 wide()
 cold()
-few()
-workspaces()
-nothing_to_say()
-withheld()
 finish()

@@ -72,6 +72,13 @@ def execute(*words, **options):
                           **{"capture_output": True, "text": True, "timeout": 600, "check": False, **options})
 
 
+def folder():
+    """An empty folder, which goes away with the test."""
+    path = pathlib.Path(tempfile.mkdtemp(prefix="etp-")).resolve()
+    atexit.register(shutil.rmtree, path, ignore_errors=True)
+    return path
+
+
 def in_folders(*parts):
     """Runs each of PARTS with an empty folder of its own: a function, or one with what else it is handed."""
     for part in parts:

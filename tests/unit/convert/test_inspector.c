@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inspector's tables, byte for byte against what ExecuTorch's own Inspector wrote.
+// Inspector's tables of what no recording at hand has; expected values worked out from Inspector's
+// rules. Recordings, byte for byte against ExecuTorch's own Inspector: check_inspector_rows.py.
 #include <stdio.h>
 
 #include "convert/inspector.h"
-#include "corpus.h"
 #include "etdump_writer.h"
 #include "unit.h"
 
@@ -23,71 +23,6 @@ static etp_str tsv_of(etp_bytes bytes, etp_arena *arena)
     assert_false(sink.failed);
     return etp_strbuf_str(&text);
 }
-
-static void check_tsv(const char *dump_path, const char *tsv_path)
-{
-    etp_arena arena = {0};
-    etp_file dump = {0}, tsv = {0};
-    etp_error err = {0};
-    if (etp_file_open(dump_path, (uint64_t)1 << 30, &dump, &err) != ETP_OK ||
-        etp_file_open(tsv_path, (uint64_t)1 << 30, &tsv, &err) != ETP_OK) {
-        fail_msg("%s", err.msg);
-    }
-    etp_str got = tsv_of(dump.bytes, &arena);
-    etp_str want = {(const char *)tsv.bytes.ptr, tsv.bytes.len};
-    if (!etp_str_eq(got, want)) {
-        size_t at = 0;
-        while (at < got.len && at < want.len && got.ptr[at] == want.ptr[at]) {
-            at++;
-        }
-        size_t from = at < 60 ? 0 : at - 60;
-        fail_msg("%s differs at byte %zu:\n  %.*s\nInspector has\n  %.*s", dump_path, at,
-                 (int)(got.len - from < 120 ? got.len - from : 120), got.ptr + from,
-                 (int)(want.len - from < 120 ? want.len - from : 120), want.ptr + from);
-    }
-    etp_file_close(&dump);
-    etp_file_close(&tsv);
-    etp_arena_dispose(&arena);
-}
-
-// Every DUMPS/x.etdump that has TABLES/x.etdump.tsv.
-static void check_folder(const char *dumps, const char *tables, size_t at_least)
-{
-    etp_arena arena = {0};
-    etp_dir_list list = {0};
-    size_t n = 0;
-    assert_int_equal(etp_os_list(dumps, &arena, &list, NULL), ETP_OK);
-    for (size_t i = 0; i < list.n; i++) {
-        const char *tsv = etp_arena_printf(&arena, "%s/%s.tsv", tables, list.items[i].name);
-        if (etp_str_ends(etp_str_from(list.items[i].name), ETP_STR(".etdump")) &&
-            etp_os_is_file(tsv)) {
-            check_tsv(etp_arena_printf(&arena, "%s/%s", dumps, list.items[i].name), tsv);
-            n++;
-        }
-    }
-    print_message("%zu tables equal\n", n);
-    assert_true(n >= at_least);
-    etp_arena_dispose(&arena);
-}
-
-static void fixtures_equal_inspector(void **state)
-{
-    check_folder(ETP_TEST_SOURCE_DIR "/tests/data", ETP_TEST_SOURCE_DIR "/tests/data", 4);
-}
-
-static void corpus_equals_inspector(void **state)
-{
-    if (!corpus_dir()) {
-        print_message("skipped: no reference corpus (set ETPROF_CORPUS)\n");
-        skip();
-    }
-    char dumps[1024], tables[1024];
-    snprintf(dumps, sizeof dumps, "%s/dumps", corpus_dir());
-    snprintf(tables, sizeof tables, "%s/inspector", corpus_dir());
-    check_folder(dumps, tables, 80);
-}
-
-// ---- what the corpus does not have; expected values worked out from Inspector's rules ----
 
 static const char k_header[] =
     "\tevent_block_name\tevent_name\tp10 (ms)\tp50 (ms)\tp90 (ms)\tavg (ms)\tmin (ms)\tmax (ms)"
@@ -213,5 +148,3 @@ static void what_inspector_fails_on_is_left_out(void **state)
                "0\tExecute\ta\t0.001\t0.001\t0.001\t0.001\t0.001\t0.001\t[]\tFalse\t\t"
                "[0]\n");
 }
-
-#define RESULT corpus_result // where no corpus is, the test is skipped

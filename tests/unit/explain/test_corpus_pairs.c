@@ -66,13 +66,13 @@ static etp_ab_session *open_pair_with(const char *model, const char *baseline,
                                       const char *candidate, bool program)
 {
     static char dumps[2][1024], pte[1024];
-    const char *const paths[2] = {dumps[0], dumps[1]};
+    const char *const paths[2] = {dumps[0], dumps[1]}, *dir = need_corpus();
     etp_ab_options how = {.program = program ? pte : NULL, .two_sides = true};
     etp_ab_session *session = NULL;
     etp_error err = {0};
-    snprintf(dumps[0], sizeof dumps[0], "%s/dumps/%s.%s.etdump", corpus_dir(), model, baseline);
-    snprintf(dumps[1], sizeof dumps[1], "%s/dumps/%s.%s.etdump", corpus_dir(), model, candidate);
-    snprintf(pte, sizeof pte, "%s/models/%s.pte", corpus_dir(), model);
+    snprintf(dumps[0], sizeof dumps[0], "%s/dumps/%s.%s.etdump", dir, model, baseline);
+    snprintf(dumps[1], sizeof dumps[1], "%s/dumps/%s.%s.etdump", dir, model, candidate);
+    snprintf(pte, sizeof pte, "%s/models/%s.pte", dir, model);
     if (etp_ab_open(paths, 2, &how, &session, &err) != ETP_OK) {
         fail_msg("%s: %s", model, err.msg);
     }
@@ -265,6 +265,7 @@ static void check_verdict(const etp_ab *ab, const char *const *f, bool program)
 
 static void verdicts_of_the_inspector(void **state)
 {
+    need_corpus();
     FILE *file = fopen(ETP_TEST_SOURCE_DIR "/tests/data/verdicts.tsv", "r");
     const char *fields[FIELDS];
     char line[512];
@@ -284,54 +285,6 @@ static void verdicts_of_the_inspector(void **state)
     }
     fclose(file);
     assert_int_equal(pairs, 6 * 9 + 12 * 8);
-}
-
-// Any two recordings, of whatever models: each against seven others. The ledger closes, or one of
-// them has no execution and the answer is without one.
-static void any_two_recordings(void **state)
-{
-    static const size_t k_steps[] = {1, 2, 5, 11, 23, 37, 53};
-    etp_arena *arena = *state;
-    etp_dir_list list = {0};
-    size_t n = 0, closed = 0, without = 0;
-    assert_int_equal(
-        etp_os_list(etp_arena_printf(arena, "%s/dumps", corpus_dir()), arena, &list, NULL), ETP_OK);
-    const char **paths = ETP_NEW_ARRAY(arena, const char *, list.n + 1);
-    for (size_t i = 0; i < list.n; i++) {
-        if (etp_str_ends(etp_str_from(list.items[i].name), ETP_STR(".etdump"))) {
-            paths[n++] = etp_arena_printf(arena, "%s/dumps/%s", corpus_dir(), list.items[i].name);
-        }
-    }
-    assert_true(n >= 60);
-    for (size_t i = 0; i < n; i++) {
-        for (size_t k = 0; k < sizeof k_steps / sizeof *k_steps; k++) {
-            const char *const two[2] = {paths[i], paths[(i + k_steps[k]) % n]};
-            etp_ab_options how = {.two_sides = true};
-            etp_ab_session *s = NULL;
-            etp_error err = {0};
-            if (etp_ab_open(two, 2, &how, &s, &err) != ETP_OK) {
-                fail_msg("%s against %s: %s", two[0], two[1], err.msg);
-            }
-            const etp_ab *ab = etp_ab_answer(s);
-            const etp_ledger *l = &ab->ledgers[0];
-            bool both = ab->arms[0].profile && ab->arms[1].profile;
-            int64_t sum[3] = {0};
-            for (size_t r = 0; r < l->n; r++) {
-                sum[0] += l->items[r].baseline_ns;
-                sum[1] += l->items[r].candidate_ns;
-                sum[2] += l->items[r].delta_ns;
-            }
-            assert_int_equal(both, l->n > 0);
-            assert_true(!both || (sum[0] == ab->arms[0].traced_ns &&
-                                  sum[1] == ab->arms[1].traced_ns && sum[2] == sum[1] - sum[0]));
-            closed += both;
-            without += !both;
-            etp_ab_close(s);
-        }
-    }
-    printf("%zu recordings: %zu ledgers close, %zu pairs without an execution\n", n, closed,
-           without);
-    assert_true(closed > 400);
 }
 
 static const etp_ab_finding *find(const etp_ab *ab, const char *words)
@@ -373,18 +326,4 @@ static void other_data_other_words(void **state)
     etp_ab_close(s);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(real_pairs),
-        cmocka_unit_test(every_pair),
-        cmocka_unit_test(verdicts_of_the_inspector),
-        cmocka_unit_test_setup_teardown(any_two_recordings, arena_begin, arena_end),
-        cmocka_unit_test(other_data_other_words),
-    };
-    if (!corpus_dir()) {
-        printf("skipped: no reference corpus (ETPROF_CORPUS)\n");
-        return 77;
-    }
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+#define RESULT corpus_result // where no corpus is, the test is skipped

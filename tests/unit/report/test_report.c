@@ -2,7 +2,6 @@
 // Tests of the report room against output written by hand.
 #include <math.h>
 
-#include "memory.h"
 #include "report/screen.h"
 #include "report/svg.h"
 #include "sample.h"
@@ -560,37 +559,6 @@ static void trouble_becomes_a_status(void **state)
     for (size_t i = 0; i < N_FORMATS - 1; i++) {
         etp_sink bad = {.write = refuse};
         assert_int_equal(etp_report_write(r, k_formats[i], NULL, &bad, &err), ETP_IO);
-    }
-}
-
-// Fails each allocation of building and of every writer in turn: never a crash, never a success
-// with missing content.
-static void memory_shortage_is_reported(void **state)
-{
-    for (size_t f = 0; f < N_FORMATS; f++) {
-        etp_arena plenty = {0};
-        const char *whole = render(&plenty, sample_full(&plenty), k_formats[f], NULL);
-        bool ok = false;
-        for (int allowed = 0; !ok; allowed++) {
-            assert_true(allowed < 1000);
-            memory m = {.left = allowed};
-            etp_allocator alloc = {limited, &m};
-            etp_arena arena, out = {0};
-            etp_arena_init(&arena, &alloc);
-            etp_report *r = sample_full(&arena);
-            etp_strbuf buf;
-            etp_strbuf_init(&buf, &out);
-            etp_sink sink = etp_sink_strbuf(&buf);
-            etp_status st = etp_report_write(r, k_formats[f], NULL, &sink, NULL);
-            ok = st == ETP_OK;
-            assert_int_equal(st, ok ? ETP_OK : ETP_NOMEM);
-            if (ok) {
-                assert_string_equal(etp_strbuf_str(&buf).ptr, whole);
-            }
-            etp_arena_dispose(&out);
-            etp_arena_dispose(&arena);
-        }
-        etp_arena_dispose(&plenty);
     }
 }
 

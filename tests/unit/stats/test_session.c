@@ -3,7 +3,6 @@
 // come from numpy and scipy on the same integers, with the rules written out a second time.
 #include <math.h>
 
-#include "memory.h"
 #include "near.h"
 #include "unit.h"
 #include <etprof/stats.h>
@@ -429,28 +428,6 @@ static void csv_survives_damage(void **state)
             }
         }
     }
-}
-
-static void memory_shortage_is_an_error(void **state)
-{
-    samples s = {0};
-    make_session(*state, &s);
-    etp_error err;
-    bool done = false;
-    int failures = 0;
-    for (int allowed = 0; !done && allowed < 1000; allowed++) {
-        memory m = {.left = allowed};
-        etp_allocator alloc = {limited, &m};
-        etp_arena small;
-        etp_arena_init(&small, &alloc);
-        etp_stats r;
-        etp_status st = etp_stats_analyze(s.items, s.n, 3, NULL, &small, &r, &err);
-        done = st == ETP_OK;
-        failures += st == ETP_NOMEM;
-        assert_true(done || st == ETP_NOMEM);
-        etp_arena_dispose(&small);
-    }
-    assert_true(done && failures >= 2);
 }
 
 static void check_baseline(const char *names, const int *ranks, const char *wanted,
