@@ -17,7 +17,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import fake_sessions
 import run_folders
-from checks import execute, expect, finish, hear_signals, in_folders
+from checks import ended, execute, expect, finish, hear_signals, in_folders
 
 hear_signals()
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
@@ -59,9 +59,7 @@ def killed(tmp, ready):
 def case(name, directives, exit_code, stderr_has="", extra=(), check=None):
     def part(tmp):
         model(tmp, *directives)
-        done = run(tmp, *extra)
-        expect(done.returncode == exit_code, name,
-               f"exit {done.returncode}, expected {exit_code}: {done.stderr[-400:]}")
+        done = ended(run(tmp, *extra), exit_code, of=name)
         expect(stderr_has in done.stderr + done.stdout, name, f"'{stderr_has}' not in: {done.stderr[-400:]}")
         left = strays(tmp)
         expect(not left, name, f"stray processes {left}")
@@ -194,17 +192,14 @@ def resumed(tmp):
     expect(2 <= c["speedup"]["blocks"] <= before["blocks_done"] and c["verdict"] == "unknown", name, c)
     kept = run_folders.samples(tmp / "run")[:4]
     for words in (["model.pte"], ["--seed", "9"], ["--blocks", "3"], ["--levels", "neon"]):
-        refused = resume(tmp, *words)
-        expect(refused.returncode == 2 and "leave out" in refused.stderr, name, (words, refused.stderr))
-    done = resume(tmp)
-    expect(done.returncode == 0, name, f"exit {done.returncode}: {done.stderr[-400:]}")
+        ended(resume(tmp, *words), 2, says="leave out")
+    ended(resume(tmp), 0)
     after = run_folders.manifest(tmp / "run")
     expect(after["state"] == "finished" and after["blocks_done"] == 6, name, after["blocks_done"])
     expect(run_folders.samples(tmp / "run")[:4] == kept, name, "rows of committed blocks changed")
     report = run_folders.report(tmp / "run")
     expect(abs(report["comparisons"][0]["speedup"]["estimate"] - 3) < 1e-5, name, report["comparisons"])
-    again = resume(tmp)
-    expect(again.returncode == 2 and "finished" in again.stderr, name, again.stderr)
+    ended(resume(tmp), 2, says="finished")
 
 
 def resume_refused(tmp):
@@ -213,9 +208,7 @@ def resume_refused(tmp):
     path = model(tmp, "on neon timed 4 hang")
     before = killed(tmp, lambda: run_folders.manifest(tmp / "run")["blocks_done"] >= 1)
     path.write_bytes(path.read_bytes() + b"# another\n")
-    done = resume(tmp)
-    expect(done.returncode == 2 and "not the model that was measured" in done.stderr, name,
-           (done.returncode, done.stderr))
+    ended(resume(tmp), 2, says="not the model that was measured")
     expect(run_folders.manifest(tmp / "run") == before, name, "manifest changed")
 
 

@@ -7,13 +7,11 @@ import json
 import os
 import pathlib
 import signal
-import subprocess
 import sys
-import tempfile
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import execute, expect, finish
+import fake_sessions
+from checks import ended, execute, expect, finish, new_folder
 
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
 OPTIONS = ["--levels", "sme2,neon", "--iterations", "4", "--warmup", "3", "--seed", "7", "--runner", FAKE]
@@ -25,7 +23,7 @@ def run(*words, **env):
 
 
 def measure(out, ns, *options, blocks=6):
-    pathlib.Path("model.pte").write_bytes(b"\x10\0\0\0ET12base sme2 %d\nbase neon 3000000\n" % ns)
+    fake_sessions.model("model.pte", f"base sme2 {ns}", "base neon 3000000")
     return run("ab", "model.pte", "--out", out, "--blocks", blocks, *OPTIONS, *options)
 
 
@@ -45,14 +43,12 @@ def saved():
     expect(listed() == {}, "nothing is saved yet")
     expect("--save" in run("gate", "--list").stdout, "an empty list says what to do")
     measure("fast", 1000000)
-    done = run("gate", "fast", "--save", "main")
-    expect(done.returncode == 0 and "main" in done.stderr, "--save", done.returncode, done.stderr)
+    ended(run("gate", "fast", "--save", "main"), 0, says="main")
     measure("slow", 1300000)
     digest = hashlib.sha256(pathlib.Path("fast/manifest.json").read_bytes()).hexdigest()
     expect(listed() == {"main": ("same", str(TMP / "fast"), digest)}, "listed", listed())
     note = TMP / "state/etprof/baselines/main"
-    check = execute("sha256sum", "-c", note, text=False)
-    expect(check.returncode == 0, "sha256sum reads the note", check)
+    ended(execute("sha256sum", "-c", note, text=False), 0)
     against("main", 1, "against:SME2", str(TMP / "fast"))
     against("main", 0, folder="fast")
     os.mkdir("elsewhere")
@@ -78,8 +74,7 @@ def lost():
     os.rename("fast", "away")
     expect(listed()["main"][0] == "moved", "a moved folder", listed())
     against("main", 5, "moved or removed", "gate FOLDER --save main")
-    done = run("gate", "away", "--save", "main")
-    expect(done.returncode == 0 and f"it was {TMP / 'fast'}" in done.stderr, "saved again", done.stderr)
+    ended(run("gate", "away", "--save", "main"), 0, says=f"it was {TMP / 'fast'}")
     against("main", 1, "against:SME2")
     manifest = pathlib.Path("away/manifest.json")
     before = manifest.read_bytes()
@@ -108,8 +103,7 @@ def refused():
                   ["--forget", "nosuch"], ["slow", "--list"], ["slow", "--forget", "main"],
                   ["--list", "--forget", "main"]):
         expect(run("gate", *words).returncode in (2, 4, 5), words)
-    done = run("gate", "slow", "--save", "x", HOME="", XDG_STATE_HOME="relative")
-    expect(done.returncode == 2 and "HOME" in done.stderr, "no state folder", done.stderr)
+    ended(run("gate", "slow", "--save", "x", HOME="", XDG_STATE_HOME="relative"), 2, says="HOME")
     for name in ("main", "release-1.0"):
         expect(run("gate", "--forget", name).returncode == 0, "removed", name)
     expect(listed() == {}, "removed")
@@ -117,15 +111,10 @@ def refused():
 
 
 def interrupted():
-    pathlib.Path("model.pte").write_bytes(b"\x10\0\0\0ET12base sme2 1000000\nbase neon 3000000\n")
-    session = subprocess.Popen([ETPROF, "ab", "model.pte", "--out=cut", "--blocks=1000", *OPTIONS],
-                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-                               env={**os.environ, "XDG_STATE_HOME": str(TMP / "state")})
-    samples = pathlib.Path("cut/samples.csv")
-    until = time.monotonic() + 300
-    while session.poll() is None and time.monotonic() < until and not (
-            samples.is_file() and samples.stat().st_size > 200):
-        time.sleep(0.02)
+    fake_sessions.model("model.pte")
+    session = fake_sessions.begun([ETPROF, "ab", "model.pte", "--out=cut", "--blocks=1000", *OPTIONS],
+                                  lambda: pathlib.Path("cut/samples.csv").stat().st_size > 200,
+                                  env={**os.environ, "XDG_STATE_HOME": str(TMP / "state")})
     session.send_signal(signal.SIGINT)
     said = session.communicate(timeout=300)[1]
     expect(session.returncode == 130, "interrupted", session.returncode, said)
@@ -133,12 +122,11 @@ def interrupted():
     expect("cut" not in listed(), "what is not finished has no name")
 
 
-with tempfile.TemporaryDirectory() as folder:
-    TMP = pathlib.Path(folder).resolve()
-    os.chdir(TMP)
-    saved()
-    lost()
-    refused()
-    interrupted()
-    os.chdir("/")
+TMP = new_folder()
+os.chdir(TMP)
+saved()
+lost()
+refused()
+interrupted()
+os.chdir("/")
 finish("baselines have names, and what became of them is said")

@@ -9,12 +9,12 @@ import pathlib
 import resource
 import subprocess
 import sys
-import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+import fake_sessions
 import run_folders
-from checks import execute, expect, finish
+from checks import execute, expect, finish, new_folder
 
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
 AB = ["--levels", "sme2,neon", "--blocks", "2", "--iterations", "4", "--warmup", "1", "--quiet"]
@@ -36,7 +36,7 @@ def call(tmp, *args, timeout=120, memory=None):
 
 
 def talkers(tmp):
-    (tmp / "model.pte").write_bytes(b"\x10\0\0\0ET12base sme2 1000000\nbase neon 3000000\n")
+    fake_sessions.model(tmp / "model.pte")
     chatter = "while :; do echo '{\"type\":\"news\"}'; sleep 0.05; done"
     flood = "while :; do echo '{\"type\":\"news\"}'; done"
     answer = r"{\"type\":\"iter\",\"i\":$i,\"start_ns\":${i}0,\"ns\":5}"
@@ -65,7 +65,7 @@ def talkers(tmp):
 def manifests(tmp):
     """Numbers within their limits that multiply: refused before anything is made of them."""
     def change(root, **blocks):
-        m = json.loads((root / "manifest.json").read_text())
+        m = run_folders.manifest(root)
         m["plan"]["arms"] = [{**m["plan"]["arms"][0], "name": f"arm{k}", "prefix": f"p{k}"} for k in range(1024)]
         m["plan"].update(baseline=0, order=[], iterations=[])
         m["blocks_done"] = blocks["blocks"]
@@ -118,6 +118,6 @@ def names(tmp):
 
 
 for part in (talkers, manifests, names):
-    with tempfile.TemporaryDirectory() as tmp:
-        part(pathlib.Path(tmp).resolve())
+    tmp = new_folder()
+    part(tmp)
 finish()

@@ -15,7 +15,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import fake_sessions
 import run_folders
-from checks import execute, expect, finish, in_folders
+from checks import ended, execute, expect, finish, in_folders
 
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
 
@@ -48,8 +48,7 @@ def first_block(tmp):
     expect(1 <= slow[1] <= 3 and sum(slow.values()) <= 3, name, "of five launches no more than fit", slow)
     expect(answer["stop"].get("reason") == "budget", name, answer["stop"])
     expect("budget     6s ended in the middle of block 1, after" in said and "--budget " in said, name, said)
-    done = run(tmp, "verify", "run")
-    expect(done.returncode == 0, name, "is a sound folder", done.stdout, done.stderr)
+    ended(run(tmp, "verify", "run"), 0)
 
 
 def later_block(tmp):

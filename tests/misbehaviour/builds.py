@@ -6,23 +6,22 @@ The runner is tests/fakes/fake_runner.c; a build is a bundle that starts it with
 are planted, so that every expected figure is a quotient of them.
 
 usage: builds.py ETPROF FAKE_RUNNER SOURCE_DIR"""
-import csv
 import hashlib
 import json
 import math
 import os
 import pathlib
-import platform
 import re
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+import fake_sessions
+import run_folders
 from by_hand import looked_at, medians
-from checks import execute, expect, finish, hear_signals
+from checks import ended, execute, expect, finish, hear_signals, new_folder
 from slow_operator import slowed
 
 ETPROF, FAKE, SOURCE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:4])
@@ -32,18 +31,12 @@ DUMP = pathlib.Path(SOURCE, "tests/data/mixed_xnnpack_fp32.etdump")
 def build(name, version="1", **environment):
     """A bundle whose runner is told NAME and ENVIRONMENT."""
     environment = {"FAKE_ETDUMP_neon": DUMP, **environment}
-    pathlib.Path(name).mkdir()
-    words = ["/usr/bin/env", f"FAKE_SIDE={name}", *(f"{k}={v}" for k, v in environment.items()), FAKE]
-    document = {"schema": "etprof.bundle/1", "triple": f"{platform.machine()}-linux-gnu",
-                "executorch": {"version": version, "sha": ""}, "start": words, "direct": [FAKE], "env": {}, "bytes": 0,
-                "files": []}
-    pathlib.Path(name, "bundle.json").write_text(json.dumps(document))
+    fake_sessions.bundle(name, "/usr/bin/env", f"FAKE_SIDE={name}", *(f"{k}={v}" for k, v in environment.items()),
+                         FAKE, direct=FAKE, version=version)
 
 
 def model(name, ns, *directives, noise=4):
-    text = "\n".join((f"base * {ns}", f"noise {noise}", *directives))
-    pathlib.Path(f"net_{name}.pte").write_bytes(b"\x10\0\0\0ET12" + text.encode() + b"\n")
-    return f"net_{name}.pte"
+    return fake_sessions.model(f"net_{name}.pte", f"base * {ns}", f"noise {noise}", *directives)
 
 
 def command(models, *extra, blocks=8, out="run"):
@@ -105,8 +98,7 @@ def planted():
 
 def shown(name, d):
     for words in (["verify", "run"], ["validate", "run"]):
-        done = run([ETPROF, *words])
-        expect(done.returncode == 0, name, words, done.stdout[-500:])
+        ended(run([ETPROF, *words]), 0)
     expect(json.loads(run([ETPROF, "analyze", "run", "--format", "json"]).stdout) == d, name, "analyze differs")
     lines = run([ETPROF, "analyze", "run"]).stdout.splitlines()
     expect(any(re.search(r"ExecuTorch 1\.5\.0 +ExecuTorch 1\.5\.1 +speedup", line) for line in lines), name, lines)
@@ -117,8 +109,7 @@ def shown(name, d):
 def gates(name):
     """B is judged within each model, and no model against another."""
     for rule, code in (((), 1), (("speedup >= 0.75",), 0), (("speedup >= 0.99",), 1)):
-        done = run([ETPROF, "gate", "run", *rule, "--format", "json"])
-        expect(done.returncode == code, name, rule, done.returncode, done.stdout[:2000])
+        done = ended(run([ETPROF, "gate", "run", *rule, "--format", "json"]), code)
         checks = [c for c in json.loads(done.stdout)["checks"] if c["id"].startswith(("verdict:", "speedup:"))]
         expect(len(checks) == 4, name, rule, checks)
         text = run([ETPROF, "gate", "run", *rule]).stdout
@@ -167,8 +158,7 @@ def one_build_cannot():
 
 def pairs(model):
     """In how many blocks both builds were timed, as the samples say."""
-    with open("run/samples.csv", newline="") as f:
-        seen = {(r["experiment"], r["block"]) for r in csv.DictReader(f) if r["phase"] == "timed"}
+    seen = {(r["experiment"], r["block"]) for r in run_folders.samples("run", "timed")}
     blocks = {b for _, b in seen}
     arms = {e for e, _ in seen if f"{model}_" in e}
     expect(len(arms) == 2, "two builds", arms)
@@ -230,7 +220,7 @@ def same_build():
     expect(by_model(d)["one"]["verdict"] == "same", name, d)
     digest = hashlib.sha256(pathlib.Path("a/bundle.json").name.encode() + b"\0" +
                             pathlib.Path("a/bundle.json").read_bytes()).hexdigest()
-    manifest = json.loads(pathlib.Path("run/manifest.json").read_text())
+    manifest = run_folders.manifest("run")
     expect([b["sha256"] for b in manifest["plan"]["builds"]] == [digest, digest], name, manifest["plan"]["builds"])
     expect("builds_same" in {n["id"] for n in manifest["notes"]}, name, manifest["notes"])
     one = " ".join(run([ETPROF, "analyze", "--full", "run"]).stdout.split())
@@ -257,16 +247,15 @@ def refused():
         (["--runner-a", "a", "--runner-b", "broken"], 5, "bundle.json"),
         (["--runner-a", "a", "--runner-b", "stock"], 2, "is an executor_runner and a is not"),
     ):
-        done = run([ETPROF, *base, *words])
-        expect(done.returncode == code and text in done.stderr, name, words, done.returncode, done.stderr)
+        ended(run([ETPROF, *base, *words]), code, says=text)
         expect(not pathlib.Path("run").exists(), name, words, "left a folder")
 
 
 hear_signals()
 started = time.monotonic()
 for case in (planted, operators, one_build_cannot, resumed, extended, same_build, refused):
-    with tempfile.TemporaryDirectory() as tmp:
-        os.chdir(tmp)
-        case()
-        os.chdir(SOURCE)
+    tmp = new_folder()
+    os.chdir(tmp)
+    case()
+    os.chdir(SOURCE)
 finish(f"all as expected, {time.monotonic() - started:.0f} s")

@@ -7,18 +7,16 @@ import json
 import os
 import pathlib
 import random
-import subprocess
 import sys
 import tarfile
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import execute, expect, finish, unpack
+import fake_sessions
+from checks import execute, expect, finish, new_folder, unpack
 
 ETPROF, FAKE, DATA = (pathlib.Path(p).resolve() for p in sys.argv[1:4])
 CODES, STATES = (0, 1, 3), ("yes", "no", "unknown")
-# What the fake runner was told: 1 ms at sme2, 3 ms at neon.
-MODEL = b"\x10\0\0\0ET12base sme2 1000000\nbase neon 3000000\n"
+# What the fake runner is told: 1 ms at sme2, 3 ms at neon.
 PLANTED = (("speedup", 3.0, ""), ("latency linux_sme2_on", 1.0, "ms"), ("latency linux_sme2_off", 3000, "us"))
 # ExecuTorch's Inspector, mixed_xnnpack_fp32.etdump.tsv: avg of native_call_cumsum.out is 0.000227 ms, of
 # Method::execute 0.00317833 ms.
@@ -73,36 +71,33 @@ def unpacked():
 
 
 def main():
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        pathlib.Path("model.pte").write_bytes(MODEL)
-        subprocess.run([ETPROF, "ab", "model.pte", "--levels", "sme2,neon", "--blocks", "6", "--iterations", "4",
-                        "--warmup", "3", "--seed", "7", "--quiet", "--out", "run", "--runner", FAKE], check=False,
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        true = ((PLANTED, "run"), (SESSION_SAYS, unpacked()), (DUMP_SAYS, DUMP))
-        for says, where in true:
-            for what, value, unit in says:
-                for limit, sign, verdict in ((value / WIDE, ">=", "yes"), (value * WIDE, "<=", "yes"),
-                                             (value * WIDE, ">=", "no"), (value / WIDE, "<=", "no")):
-                    text = rule(what, limit, unit, sign)
-                    said = ask(where, text)
-                    expect(said == verdict, text, said)
-        expect(ask("session", "speedup >= 1.5") == "unknown", "the limit is inside the noise")
-        expect("no operator op999" in ask(DUMP, "op999.ns <= 1 s", code=2), "no such operator")
-        expect("members of an operator" in ask(DUMP, "op2.speedup >= 1", code=2), "an operator's speedup")
-        # Its recordings have these figures, but an emulator's times say nothing.
-        for text in ("op1.ns <= 1 s", 'category("Convolution").ns <= 1 s', 'category("GEMM").speedup >= 0.001'):
-            expect(ask(EMULATED, text) == "unknown", text)
-        rng, seen = random.Random(20), {}
-        for _ in range(400):
-            says, where = rng.choice(true)
-            text = spoiled(rng, says)
-            said = ask(where, text)
-            seen[said if said in STATES else "refused"] = seen.get(said if said in STATES else "refused", 0) + 1
-            expect(said != "yes", "tampered and yes", text)
-        expect(seen.get("no", 0) > 120, "most are answered with no", seen)
-        os.chdir("/")
-        finish(f"400 tampered rules: {seen}")
+    folder = new_folder()
+    os.chdir(folder)
+    execute(ETPROF, "ab", fake_sessions.model("model.pte"), *fake_sessions.words(iterations=4), "--runner", FAKE)
+    true = ((PLANTED, "run"), (SESSION_SAYS, unpacked()), (DUMP_SAYS, DUMP))
+    for says, where in true:
+        for what, value, unit in says:
+            for limit, sign, verdict in ((value / WIDE, ">=", "yes"), (value * WIDE, "<=", "yes"),
+                                         (value * WIDE, ">=", "no"), (value / WIDE, "<=", "no")):
+                text = rule(what, limit, unit, sign)
+                said = ask(where, text)
+                expect(said == verdict, text, said)
+    expect(ask("session", "speedup >= 1.5") == "unknown", "the limit is inside the noise")
+    expect("no operator op999" in ask(DUMP, "op999.ns <= 1 s", code=2), "no such operator")
+    expect("members of an operator" in ask(DUMP, "op2.speedup >= 1", code=2), "an operator's speedup")
+    # Its recordings have these figures, but an emulator's times say nothing.
+    for text in ("op1.ns <= 1 s", 'category("Convolution").ns <= 1 s', 'category("GEMM").speedup >= 0.001'):
+        expect(ask(EMULATED, text) == "unknown", text)
+    rng, seen = random.Random(20), {}
+    for _ in range(400):
+        says, where = rng.choice(true)
+        text = spoiled(rng, says)
+        said = ask(where, text)
+        seen[said if said in STATES else "refused"] = seen.get(said if said in STATES else "refused", 0) + 1
+        expect(said != "yes", "tampered and yes", text)
+    expect(seen.get("no", 0) > 120, "most are answered with no", seen)
+    os.chdir("/")
+    finish(f"400 tampered rules: {seen}")
 
 
 main()

@@ -6,11 +6,10 @@ import os
 import pathlib
 import subprocess
 import sys
-import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish
+from checks import expect, finish, new_folder
 
 ETPROF = str(pathlib.Path(sys.argv[1]).resolve())
 MODEL = str(pathlib.Path(__file__).resolve().parents[1] / "data" / "linear_xnnpack_fp32.pte")
@@ -38,18 +37,18 @@ def start(folder, call, does, *words):
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-with tempfile.TemporaryDirectory() as tmp:
-    began = time.monotonic()
-    children = {what: start(pathlib.Path(tmp) / str(i), *does[:2]) for i, (what, does) in enumerate(CLIENTS.items())}
-    for what, child in sorted(children.items(), key=lambda c: not CLIENTS[c[0]][2]):
-        out, err = child.communicate(timeout=300)
-        took = time.monotonic() - began
-        expect(child.returncode == 5, what, child.returncode, out, err)
-        expect("ssh board" in err and "connection" in err, what, err)
-        expect(took < CONNECT_S - 5 if CLIENTS[what][2] else took < 4 * CONNECT_S, what, "took", round(took, 1), "s")
-    began = time.monotonic()
-    hurried = start(pathlib.Path(tmp) / "hurried", "-M", "sleep 600", "ab", MODEL, "--timeout", "2")
-    out, err = hurried.communicate(timeout=300)
+tmp = new_folder()
+began = time.monotonic()
+children = {what: start(tmp / str(i), *does[:2]) for i, (what, does) in enumerate(CLIENTS.items())}
+for what, child in sorted(children.items(), key=lambda c: not CLIENTS[c[0]][2]):
+    out, err = child.communicate(timeout=300)
     took = time.monotonic() - began
-    expect(hurried.returncode == 5 and "ssh board" in err and took < CONNECT_S - 5, "--timeout", took, out, err)
+    expect(child.returncode == 5, what, child.returncode, out, err)
+    expect("ssh board" in err and "connection" in err, what, err)
+    expect(took < CONNECT_S - 5 if CLIENTS[what][2] else took < 4 * CONNECT_S, what, "took", round(took, 1), "s")
+began = time.monotonic()
+hurried = start(tmp / "hurried", "-M", "sleep 600", "ab", MODEL, "--timeout", "2")
+out, err = hurried.communicate(timeout=300)
+took = time.monotonic() - began
+expect(hurried.returncode == 5 and "ssh board" in err and took < CONNECT_S - 5, "--timeout", took, out, err)
 finish()

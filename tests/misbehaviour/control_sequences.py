@@ -12,11 +12,10 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import run_folders
-from checks import execute, expect, finish
+from checks import ended, execute, expect, finish, new_folder
 
 ETPROF, FAKE, ROOT = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:4])
 EVIL = "\x1b]0;owned\x07\x1b[2J\x1b[31mred\x9b31m\u202egnp\x08\x08"
@@ -62,7 +61,7 @@ def manifests(tmp):
     for what, change in edits.items():
         shutil.rmtree(tmp / "run", ignore_errors=True)
         shutil.copytree(base, tmp / "run")
-        manifest = json.loads((base / "manifest.json").read_text())
+        manifest = run_folders.manifest(base)
         change(manifest)
         (tmp / "run" / "manifest.json").write_text(json.dumps(manifest, ensure_ascii=False))
         for verb in (["analyze", "run", "--full"], ["verify", "run"], ["validate", "run"],
@@ -134,8 +133,7 @@ def recordings(tmp):
                  ["ops", "h.etdump", "--format", "inspector"],
                  ["analyze", "h.etdump"], ["analyze", "h.etdump", "--full"], ["inspect", "h.etdump"],
                  *(["convert", "h.etdump", "--to", to] for to in ("chrome", "folded", "speedscope"))):
-        done = call(tmp, *args)
-        expect(done.returncode == 0, *args, done.stderr)
+        done = ended(call(tmp, *args), 0)
         printed(" ".join(args), done)
         lines = [line for line in done.stdout.decode().splitlines() if re.match(r'\s*"?::error', line)]
         expect(not lines and "\ufe0f" not in done.stdout.decode(), " ".join(args), "a command to CI", lines)
@@ -144,13 +142,12 @@ def recordings(tmp):
 def spreadsheets(tmp):
     """Names that a spreadsheet would run: level and experiment of a folder, kit's names of a dump."""
     base = run_folders.make(tmp / "run", 2, name="=cmd")
-    manifest = json.loads((base / "manifest.json").read_text())
+    manifest = run_folders.manifest(base)
     for arm in manifest["plan"]["arms"]:
         arm["level"] = "@sse"
     manifest["models"][0]["stem"] = "-model"
     (base / "manifest.json").write_text(json.dumps(manifest))
-    done = call(tmp, "analyze", "--full", "--renew", "run")
-    expect(done.returncode == 0, "report", done.stderr)
+    ended(call(tmp, "analyze", "--full", "--renew", "run"), 0)
     seen = 0
     tables = [(p.name, p.read_text()) for p in base.rglob("*.csv") if p.name != "samples.csv"]
     tables.append(("history", call(tmp, "history", "run", "--format", "csv").stdout.decode()))
@@ -172,7 +169,7 @@ def one_place():
 
 
 for part in (manifests, files, typed, programs, recordings, spreadsheets):
-    with tempfile.TemporaryDirectory() as tmp:
-        part(pathlib.Path(tmp).resolve())
+    tmp = new_folder()
+    part(tmp)
 one_place()
 finish()

@@ -15,7 +15,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import fake_sessions
 import run_folders
-from checks import execute, expect, finish, folder, in_folders
+from checks import ended, execute, expect, finish, in_folders, new_folder
 
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
 T975 = {4: 3.18245, 7: 2.44691, 8: 2.36462}  # Student's t, 97.5 %, printed tables, by number of blocks
@@ -89,8 +89,7 @@ COUNTS = ["counts sme2 2600000 990000 5000000 2000", "counts neon 8970000 299000
 
 def planted(tmp):
     name = "planted"
-    done = session(tmp, BASE + COUNTS, FAKE_COUNTERS="yes")
-    expect(done.returncode == 0, name, (done.returncode, done.stderr[-400:]))
+    done = ended(session(tmp, BASE + COUNTS, FAKE_COUNTERS="yes"), 0)
     report = run_folders.report(tmp / "run")
     c = report["comparisons"][0]["counters"]
     logs, device = factors(values(tmp)), run_folders.manifest(tmp / "run")
@@ -127,8 +126,7 @@ def planted(tmp):
     expect("= cycles" in etprof(tmp, "stats", "run").stdout, name, "stats has no section")
     (tmp / "stats.json").write_text(json.dumps(stats))
     for words in (("verify", "run"), ("validate", "run"), ("validate", "stats.json")):
-        checked = etprof(tmp, *words)
-        expect(checked.returncode == 0, name, (words, checked.stdout[-600:]))
+        ended(etprof(tmp, *words), 0)
 
 
 def some_missing(tmp):
@@ -213,7 +211,7 @@ def contended():
     """An arm that other programs keep from the CPU has no ratio, in any form; below the limit it has one."""
     name = "contended"
     for neon, sme2, withheld in ((0, 0, None), (40, 0, "contended"), (30, 30, "contended"), (0, 3, "contended")):
-        tmp = folder()
+        tmp = new_folder()
         done = session(tmp, BASE + ["waits neon %d" % neon, "waits sme2 %d" % sme2])
         c = run_folders.report(tmp / "run")["comparisons"][0]
         at = (name, neon, sme2)
@@ -225,8 +223,7 @@ def contended():
         expect(gate.returncode == (3 if withheld else 0), at, (gate.returncode, gate.stdout, gate.stderr))
         # Waiting only lengthens: a limit that is kept with it is kept without.
         for limit, code in (("1 s", 0), ("1 us", 3 if neon >= 6 else 1)):
-            short = etprof(tmp, "gate", "run", "latency %s <= %s" % (OFF, limit))
-            expect(short.returncode == code, (at, limit), (short.returncode, short.stdout, short.stderr))
+            ended(etprof(tmp, "gate", "run", "latency %s <= %s" % (OFF, limit)), code, of=at)
         quiet = etprof(tmp, "gate", "run", "noise <= 90 %")  # of the baseline alone
         expect(quiet.returncode == (3 if withheld else 0), (at, "noise"), (quiet.returncode, quiet.stdout))
         lines_ = [line for line in done.stderr.splitlines() if re.match(r"block +\d+/8 ", line)]
@@ -246,7 +243,7 @@ def contended_between():
     are not ruled out."""
     name = "contended between"
     for share, state in ((0.75, "suspect"), (0.01, None)):
-        tmp = folder()
+        tmp = new_folder()
         session(tmp, BASE)
         run_folders.contend(tmp / "run", OFF, share)
         answer = json.loads(etprof(tmp, "analyze", "run", "--format", "json").stdout)
@@ -260,7 +257,7 @@ def contended_alone():
     """One arm that waited is told so in every form; one that hardly did is not."""
     name = "contended alone"
     for share in (40, 1):
-        tmp = folder()
+        tmp = new_folder()
         done = session(tmp, [*BASE, "waits neon %d" % share], levels="neon")
         report, said = run_folders.report(tmp / "run"), "other programs had the CPU for 40 % of the time"
         found = [f["text"] for f in report["findings"] if said in f["text"]]

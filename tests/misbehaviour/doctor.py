@@ -9,15 +9,14 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import execute, expect, finish
+from checks import execute, expect, finish, new_folder
 
 ETPROF, FAKE = (os.path.abspath(p) for p in sys.argv[1:3])
 for runner, code, answers in ((FAKE, 0, True), ("/bin/false", 1, False)):
-    with tempfile.TemporaryDirectory() as tmp:
-        done = execute(ETPROF, "doctor", "--runner", runner, "--format", "json", cwd=tmp)
+    tmp = new_folder()
+    done = execute(ETPROF, "doctor", "--runner", runner, "--format", "json", cwd=tmp)
     document = json.loads(done.stdout)
     checks = {c["id"]: c for c in document["checks"]}
     # The fake claims a CPU with every feature: the five levels of the family can be had.
@@ -29,8 +28,8 @@ for runner, code, answers in ((FAKE, 0, True), ("/bin/false", 1, False)):
 
 
 def doctor(runner, *words):
-    with tempfile.TemporaryDirectory() as tmp:
-        done = execute(ETPROF, "doctor", "--runner", runner, *words, cwd=tmp)
+    tmp = new_folder()
+    done = execute(ETPROF, "doctor", "--runner", runner, *words, cwd=tmp)
     return done
 
 
@@ -53,13 +52,13 @@ expect("start the runner by hand with --probe and read what it says" in " ".join
        "the text cuts what to do: " + text)
 
 # Without any runner: what to do is said once in what would help, with the target's name.
-with tempfile.TemporaryDirectory() as tmp:
-    alone = shutil.copy(ETPROF, os.path.join(tmp, "etprof"))
-    env = {k: v for k, v in os.environ.items() if k != "ETPROF_RUNNER"}
-    text = execute(alone, "doctor", cwd=tmp, env=env).stdout
-    line = " ".join(re.search(r"^runner +(.*?)\n\S", text, re.M | re.S)[1].split())
-    expect(re.fullmatch(r"no runner for (\S+): build it with scripts/build-runner \1, or name one with --runner or "
-                        r"ETPROF_RUNNER", line), "what to do about no runner", line)
+tmp = new_folder()
+alone = shutil.copy(ETPROF, os.path.join(tmp, "etprof"))
+env = {k: v for k, v in os.environ.items() if k != "ETPROF_RUNNER"}
+text = execute(alone, "doctor", cwd=tmp, env=env).stdout
+line = " ".join(re.search(r"^runner +(.*?)\n\S", text, re.M | re.S)[1].split())
+expect(re.fullmatch(r"no runner for (\S+): build it with scripts/build-runner \1, or name one with --runner or "
+                    r"ETPROF_RUNNER", line), "what to do about no runner", line)
 
 # Beside hogs on its own CPU it waits, and a loop that it is held against itself with is no longer the same. Then the
 # answer is no longer yes, and the noise is not told to be small.
@@ -93,24 +92,24 @@ if len(os.sched_getaffinity(0)) > 1:
 # A runner whose masks do not work: exit code 1, and what to do. One that cannot tell is no obstacle, and no success.
 # Where names differ between a level and the one above it, the mask reached XNNPACK whatever the runner says; another
 # order of the same names is no difference.
-with tempfile.TemporaryDirectory() as tmp:
-    for verdict, base, code, ok, says in (("false", "", 1, False, "base: FAILED"),
-                                          ("null", "", 0, None, "base: cannot tell"),
-                                          ("null", "Add; Max F16", 0, None, "base: cannot tell"),
-                                          ("null", "Add", 0, True, "base: ok, Max F16, which dotprod has, is gone"),
-                                          ("false", "Add", 1, False, "base: FAILED"),
-                                          (None, "", 0, None, "no answer")):
-        levels = ",".join(f'{{"level":"{line}","ok":{verdict},"why":"planted"'
-                          f',"types":"{base if line == "base" else "Max F16; Add"}"}}'
-                          for line in ("sme2", "sme1", "neon", "dotprod", "base"))
-        line = f'{{"type":"selftest","levels":[{levels}]}}' if verdict else ""
-        script = os.path.join(tmp, "runner")
-        with open(script, "w") as f:
-            f.write(f"#!/bin/sh\ncase \"$*\" in *--selftest*) echo '{line}'; exit 0;; esac\nexec {FAKE} \"$@\"\n")
-        os.chmod(script, 0o755)
-        done = doctor(script, "--format", "json")
-        mask = {c["id"]: c for c in json.loads(done.stdout)["checks"]}["mask"]
-        expect(done.returncode == code and mask["ok"] is ok and says in mask["found"],
-               (verdict, base, done.returncode, mask))
-        expect((mask["fix"] is not None) == (code == 1), mask)
+tmp = new_folder()
+for verdict, base, code, ok, says in (("false", "", 1, False, "base: FAILED"),
+                                      ("null", "", 0, None, "base: cannot tell"),
+                                      ("null", "Add; Max F16", 0, None, "base: cannot tell"),
+                                      ("null", "Add", 0, True, "base: ok, Max F16, which dotprod has, is gone"),
+                                      ("false", "Add", 1, False, "base: FAILED"),
+                                      (None, "", 0, None, "no answer")):
+    levels = ",".join(f'{{"level":"{line}","ok":{verdict},"why":"planted"'
+                      f',"types":"{base if line == "base" else "Max F16; Add"}"}}'
+                      for line in ("sme2", "sme1", "neon", "dotprod", "base"))
+    line = f'{{"type":"selftest","levels":[{levels}]}}' if verdict else ""
+    script = os.path.join(tmp, "runner")
+    with open(script, "w") as f:
+        f.write(f"#!/bin/sh\ncase \"$*\" in *--selftest*) echo '{line}'; exit 0;; esac\nexec {FAKE} \"$@\"\n")
+    os.chmod(script, 0o755)
+    done = doctor(script, "--format", "json")
+    mask = {c["id"]: c for c in json.loads(done.stdout)["checks"]}["mask"]
+    expect(done.returncode == code and mask["ok"] is ok and says in mask["found"],
+           (verdict, base, done.returncode, mask))
+    expect((mask["fix"] is not None) == (code == 1), mask)
 finish("as documented")

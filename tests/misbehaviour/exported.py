@@ -14,7 +14,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import pages
-from checks import execute, expect, finish
+from checks import ended, execute, expect, finish
 
 ETPROF = sys.argv[1]
 DATA = pathlib.Path(__file__).resolve().parents[1] / "data" / "fixes"
@@ -35,8 +35,7 @@ def analyzed(text, form):
         if text is not None:
             (pathlib.Path(name) / "export.json").write_text(text)
         words = ["analyze", "layer_norm.etdump", "layer_norm_b2.etdump", "--pte", "layer_norm.pte", "--format", form]
-        done = execute(ETPROF, *words, cwd=name)
-        expect(done.returncode == 0, text, done.stderr)
+        done = ended(execute(ETPROF, *words, cwd=name), 0)
         return done.stdout
 
 

@@ -10,11 +10,12 @@ import pathlib
 import re
 import shlex
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+import fake_sessions
+import run_folders
 from by_hand import looked_at, medians
-from checks import execute, expect, finish
+from checks import execute, expect, finish, new_folder
 
 ETPROF, FAKE = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 
@@ -39,14 +40,8 @@ def settles(done):
     return found.group(1) if found else "etprof none"
 
 
-def manifest(folder):
-    return json.loads((folder / "manifest.json").read_text())
-
-
 def new(tmp, name, *more, noise=0):
-    model = tmp / f"{name}.pte"
-    model.write_bytes(b"\x10\0\0\0ET12base sme2 1000000\nbase neon 1015000\n" +
-                      f"noise {noise}\n".encode() + b"\n" * 40)
+    model = fake_sessions.model(tmp / f"{name}.pte", "base sme2 1000000", "base neon 1015000", f"noise {noise}")
     return etprof(tmp, "ab", model, "--runner", FAKE, "--levels", "sme2,neon", "--iterations", 4, "--warmup", 1,
                   "--seed", 7, "--out", name, *more)
 
@@ -59,7 +54,7 @@ def check_few(tmp):
     said = settles(first)
     expect(said.endswith("--blocks 4"), "two of six blocks", said)
     again(tmp, said)
-    m = manifest(folder)
+    m = run_folders.manifest(folder)
     expect((m["state"], m["blocks_done"], m["plan"]["blocks"], m["plan"]["extended"]) == ("finished", 6, 6, 2),
            m["state"], m["blocks_done"], m["plan"])
     for path, content in before.items():
@@ -69,7 +64,8 @@ def check_few(tmp):
     shown = etprof(tmp, "analyze", "few", "--full")
     expect("extended" in shown.stdout and "after 2 blocks" in shown.stdout, "the whole text says so")
     etprof(tmp, "ab", "--resume", "few", "--blocks", 2)
-    expect((manifest(folder)["blocks_done"], manifest(folder)["plan"]["extended"]) == (8, 6), "extended once more")
+    m = run_folders.manifest(folder)
+    expect((m["blocks_done"], m["plan"]["extended"]) == (8, 6), "extended once more")
 
 
 def check_interval(answer, folder):
@@ -84,7 +80,7 @@ def check_gate(tmp):
     done = etprof(tmp, "gate", "noisy", "speedup >= 1", "--format", "json")
     fixes = [c["fix"] for c in json.loads(done.stdout)["checks"] if c["ok"] is None]
     expect(fixes == ["etprof rerun noisy"], "more blocks bring no more control launches", fixes)
-    arm = json.loads((tmp / "noisy/report.json").read_text())["arms"][0]
+    arm = run_folders.report(tmp / "noisy")["arms"][0]
     done = etprof(tmp, "gate", "noisy", f"latency {arm['name']} <= {arm['median_ns']} ns", "--format", "json")
     fixes = [c["fix"] for c in json.loads(done.stdout)["checks"] if c["ok"] is None]
     expect(done.returncode == 3 and fixes, "gate is unknown", done.returncode, done.stdout[:300])
@@ -92,7 +88,7 @@ def check_gate(tmp):
         expect(re.match(r"etprof ab --resume \S+ --blocks \d+", fix or ""), "the fix is a command", fix)
     if fixes:
         done = again(tmp, re.match(r"etprof ab --resume \S+ --blocks ", fixes[0]).group(0) + "2", "--format", "json")
-        expect(manifest(tmp / "noisy")["blocks_done"] == 8, "measured further")
+        expect(run_folders.manifest(tmp / "noisy")["blocks_done"] == 8, "measured further")
         check_interval(json.loads(done.stdout), tmp / "noisy")
 
 
@@ -105,9 +101,7 @@ def check_refusals(tmp):
         expect(says in done.stderr, words, done.stderr)
     done = etprof(tmp, "ab", "--resume", "none", fine=(5,))
     expect("cannot open none: No such file" in done.stderr, "a folder that is not there", done.stderr)
-    m = manifest(tmp / "few")
-    m["state"] = "interrupted"
-    (tmp / "few/manifest.json").write_text(json.dumps(m))
+    run_folders.alter(tmp / "few", state="interrupted")
     done = etprof(tmp, "ab", "--resume", "few", "--blocks", 2, fine=(2,))
     expect("few is not finished" in done.stderr and "leave out --blocks" in done.stderr, "an unfinished one",
            done.stderr)
@@ -115,11 +109,10 @@ def check_refusals(tmp):
 
 
 def main():
-    with tempfile.TemporaryDirectory(prefix="etp-extend-") as name:
-        tmp = pathlib.Path(name)
-        check_few(tmp)
-        check_gate(tmp)
-        check_refusals(tmp)
+    tmp = new_folder()
+    check_few(tmp)
+    check_gate(tmp)
+    check_refusals(tmp)
     finish()
 
 

@@ -10,28 +10,26 @@ import os
 import pathlib
 import re
 import struct
-import subprocess
 import sys
 import tarfile
-import tempfile
 import xml.etree.ElementTree as ET
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+import fake_sessions
 import phase_folders
 import run_folders
-from checks import execute, expect, finish, unpack
+from checks import execute, expect, finish, new_folder, unpack
 
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
 
 
-def model(sme2_ns, noise=0):
-    return b"\x10\0\0\0ET12base sme2 %d\nbase neon 3000000\n%s" % (sme2_ns, b"noise %d\n" % noise if noise else b"")
+def model(path, sme2_ns):
+    fake_sessions.model(path, f"base sme2 {sme2_ns}", "base neon 3000000")
 
 
-def measure(folder, out, blocks=6, *more):
-    return subprocess.run([ETPROF, "ab", "model.pte", "--levels", "sme2,neon", "--blocks", str(blocks), "--iterations",
-                           "4", "--warmup", "3", "--seed", "7", "--quiet", "--out", out, "--runner", FAKE, *more],
-                          cwd=folder, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+def measure(folder, out, *more):
+    return execute(ETPROF, "ab", "model.pte", *fake_sessions.words(out, iterations=4), "--runner", FAKE, *more,
+                   cwd=folder)
 
 
 def gate(folder, *args):
@@ -43,9 +41,9 @@ def analyze(folder, *args):
 
 
 def folders(tmp):
-    (tmp / "model.pte").write_bytes(model(1000000))
+    model(tmp / "model.pte", 1000000)
     measure(tmp, "fast")
-    (tmp / "model.pte").write_bytes(model(1200000))
+    model(tmp / "model.pte", 1200000)
     measure(tmp, "slow")
     cases = [  # arguments, exit code, a check and its answer
         (["fast"], 0, ("verdict:linux_sme2_on", True)),
@@ -107,7 +105,7 @@ def expected(tmp):
             ("not_finite", (math.nan, 2), False, "infinities or NaN of one side alone among them"),
             ("shape", None, False, "float32 2 against float32 2×3")):
         (tmp / "inputs.bpte").write_bytes(expecting(values))
-        measured = measure(tmp, name, 6, "--inputs", "inputs.bpte#0")
+        measured = measure(tmp, name, "--inputs", "inputs.bpte#0")
         done = gate(tmp, name, "--format", "json")
         answer = {c["id"]: c["ok"] for c in json.loads(done.stdout)["checks"]}
         expect((measured.returncode, done.returncode) == ((0, 0) if right else (1, 1)), name, answer)
@@ -147,14 +145,12 @@ def noisy(tmp):
     expect("noise ±4.8 %; the effect is inside it" in analyze(tmp, "inside"), "inside", analyze(tmp, "inside"))
     fix = json.loads(gate(tmp, "noisy", "speedup >= 1.45", "--format", "json").stdout)["checks"][-1]
     expect("noise" in fix["found"] and fix["fix"] == "etprof rerun noisy", "beside the limit", fix)
-    manifest = json.loads((root / "manifest.json").read_text())
-    manifest["plan"]["control_blocks"] = 10 # four of them are to come
-    (root / "manifest.json").write_text(json.dumps(manifest))
+    plan = run_folders.manifest(root)["plan"]
+    run_folders.alter(root, plan={**plan, "control_blocks": 10})  # four of them are to come
     fix = json.loads(gate(tmp, "noisy", "speedup >= 1.45", "--format", "json").stdout)["checks"][-1]
     expect(fix["fix"] == "etprof ab --resume noisy --blocks 4", "controls to come", fix)
     run_folders.disturb(root)
-    manifest["plan"]["control_blocks"] = 6
-    (root / "manifest.json").write_text(json.dumps(manifest))
+    run_folders.alter(root, plan=plan)
     run_folders.record(root)
     for rule in ("speedup >= 1.1", 'category("GEMM").speedup >= 1.1'):
         fix = json.loads(gate(tmp, "noisy", rule, "--format", "json").stdout)["checks"][-1]
@@ -178,10 +174,8 @@ def called_otherwise(tmp):
     expect(found.returncode == 2 and re.search(r"the run \(.*_linux_sme2.*\) can be .*the earlier run \(linux_sme2, "
                                                "linux_neon\\)", found.stderr), found.stderr)
     # Of two arms of one level the one of the same program; another model is named.
-    path = tmp / "models/manifest.json"
-    manifest = json.loads(path.read_text())
-    manifest["models"][1]["sha256"] = "c" * 64
-    path.write_text(json.dumps(manifest))
+    first, second = run_folders.manifest(tmp / "models")["models"]
+    run_folders.alter(tmp / "models", models=[first, {**second, "sha256": "c" * 64}])
     found = gate(tmp, "models", "--against", "one", "--format", "json")
     checks = {c["id"]: c["expected"] for c in json.loads(found.stdout or '{"checks": []}')["checks"]
               if c["id"].startswith("against:")}
@@ -218,8 +212,9 @@ def bisection(tmp):
     git("init", "-q", "-b", "main")
     revisions = []
     for number in range(1, 11):
-        text = b"no model\n" if number in (5, 7) else model(1000000 if number < 6 else 1200000)
-        (repo / "model.pte").write_bytes(text)
+        model(repo / "model.pte", 1000000 if number < 6 else 1200000)
+        if number in (5, 7):
+            (repo / "model.pte").write_bytes(b"no model\n")
         (repo / "number").write_text(f"{number}\n")
         git("add", "-A")
         git("commit", "-qm", f"r{number}")
@@ -238,12 +233,11 @@ def bisection(tmp):
     expect(named == [5, 6], "git bisect", f"{named}\n{said.stdout}{said.stderr}")
 
 
-with tempfile.TemporaryDirectory() as name:
-    TMP = pathlib.Path(name)
-    folders(TMP)
-    expected(TMP)
-    called_otherwise(TMP)
-    altered(TMP)
-    noisy(TMP)
-    bisection(TMP)
+TMP = new_folder()
+folders(TMP)
+expected(TMP)
+called_otherwise(TMP)
+altered(TMP)
+noisy(TMP)
+bisection(TMP)
 finish("as documented")

@@ -12,7 +12,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import run_folders
-from checks import execute, expect, finish
+from checks import execute, expect, finish, new_folder
 
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
 SECRET = b"secret-of-another-folder\n"
@@ -60,28 +60,27 @@ def contents(folder):
 
 
 def case(base, member, kind, state):
-    with tempfile.TemporaryDirectory() as tmp:
-        tmp = pathlib.Path(tmp)
-        work, outside = tmp / "work", tmp / "outside"
-        (outside / "folder").mkdir(parents=True)
-        work.mkdir()
-        (outside / "file").write_bytes(SECRET)
-        shutil.copytree(base, work / "run")
-        if state != "finished":
-            text = (work / "run/manifest.json").read_text()
-            (work / "run/manifest.json").write_text(text.replace('"state": "finished"', f'"state": "{state}"'))
-        replace(work / "run" / member, outside, kind)
+    tmp = new_folder()
+    work, outside = tmp / "work", tmp / "outside"
+    (outside / "folder").mkdir(parents=True)
+    work.mkdir()
+    (outside / "file").write_bytes(SECRET)
+    shutil.copytree(base, work / "run")
+    if state != "finished":
+        text = (work / "run/manifest.json").read_text()
+        (work / "run/manifest.json").write_text(text.replace('"state": "finished"', f'"state": "{state}"'))
+    replace(work / "run" / member, outside, kind)
+    before = contents(outside)
+    for verb in VERBS if state == "finished" else [("ab", "--resume"), ("analyze", "--renew")]:
+        done = call(work, verb)
+        what = f"{verb[0]} with {member} as {kind} ({state})"
+        expect(done is not None, what, "hangs")
+        if done is None:
+            continue
+        expect(done.returncode not in (0, 3) and done.returncode > 0, what, f"exit {done.returncode}")
+        expect(contents(outside) == before, what, "changed something outside the folder")
         before = contents(outside)
-        for verb in VERBS if state == "finished" else [("ab", "--resume"), ("analyze", "--renew")]:
-            done = call(work, verb)
-            what = f"{verb[0]} with {member} as {kind} ({state})"
-            expect(done is not None, what, "hangs")
-            if done is None:
-                continue
-            expect(done.returncode not in (0, 3) and done.returncode > 0, what, f"exit {done.returncode}")
-            expect(contents(outside) == before, what, "changed something outside the folder")
-            before = contents(outside)
-            expect(not (work / "out.parquet").exists(), what, "made a file")
+        expect(not (work / "out.parquet").exists(), what, "made a file")
 
 
 def linked_folder_is_fine(base):
@@ -95,16 +94,16 @@ def linked_folder_is_fine(base):
 
 
 def main():
-    with tempfile.TemporaryDirectory() as tmp:
-        base = run_folders.make(pathlib.Path(tmp) / "base", 2)
-        execute(ETPROF, "analyze", "--full", "--renew", "base", cwd=tmp, check=True, text=False)
-        for member in MEMBERS:
-            for kind in ("link", "dangling", "fifo"):
-                case(base, member, kind, "finished")
-        for member in MEMBERS[:2] + MEMBERS[7:8] + MEMBERS[8:9]:
-            for kind in ("link", "dangling", "fifo"):
-                case(base, member, kind, "interrupted")
-        linked_folder_is_fine(base)
+    tmp = new_folder()
+    base = run_folders.make(tmp / "base", 2)
+    execute(ETPROF, "analyze", "--full", "--renew", "base", cwd=tmp, check=True, text=False)
+    for member in MEMBERS:
+        for kind in ("link", "dangling", "fifo"):
+            case(base, member, kind, "finished")
+    for member in MEMBERS[:2] + MEMBERS[7:8] + MEMBERS[8:9]:
+        for kind in ("link", "dangling", "fifo"):
+            case(base, member, kind, "interrupted")
+    linked_folder_is_fine(base)
     finish()
 
 

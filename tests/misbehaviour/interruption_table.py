@@ -20,7 +20,6 @@ import resource
 import signal
 import subprocess
 import sys
-import tempfile
 import termios
 import time
 import traceback
@@ -28,7 +27,7 @@ import uuid
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/tools"))
-from checks import execute, hear_signals
+from checks import execute, hear_signals, new_folder
 
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
 _loader = importlib.machinery.SourceFileLoader("loss", str(ROOT / "bench/loss/run"))
@@ -363,41 +362,41 @@ def whole_table():
 
 def one(row, whole, tries=5):
     name, phase, directives, action = row
-    with tempfile.TemporaryDirectory() as tmp:
-        s = Session(tmp, *directives)
-        try:
-            action(s, phase, whole)
-        except TooLate:
-            if tries == 1:
-                return f"{name} × {phase}: five sessions were over before they could be interrupted"
-        except loss.Lost as e:
-            return f"{name} × {phase}: {e}"
-        except Exception:
-            return f"{name} × {phase}: {traceback.format_exc()}"
-        else:
-            return None
-        finally:
-            if s.process and s.process.poll() is None:
-                s.process.kill()
-            for pid, _ in s.marked():
-                try:
-                    os.kill(pid, signal.SIGKILL)
-                except OSError:
-                    pass
+    tmp = new_folder()
+    s = Session(tmp, *directives)
+    try:
+        action(s, phase, whole)
+    except TooLate:
+        if tries == 1:
+            return f"{name} × {phase}: five sessions were over before they could be interrupted"
+    except loss.Lost as e:
+        return f"{name} × {phase}: {e}"
+    except Exception:
+        return f"{name} × {phase}: {traceback.format_exc()}"
+    else:
+        return None
+    finally:
+        if s.process and s.process.poll() is None:
+            s.process.kill()
+        for pid, _ in s.marked():
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except OSError:
+                pass
     return one(row, whole, tries - 1)
 
 
 def main():
-    with tempfile.TemporaryDirectory() as tmp:
-        s = Session(tmp)
-        s.begin()
-        s.ended({0}, "the end")
-        s.check_no_process()
-        whole = s.folder()
-        find_control(whole)
-        rows = table(sys.argv[3:])
-        with concurrent.futures.ThreadPoolExecutor(4) as pool:
-            failures = [f for f in pool.map(lambda r: one(r, whole), rows) if f]
+    tmp = new_folder()
+    s = Session(tmp)
+    s.begin()
+    s.ended({0}, "the end")
+    s.check_no_process()
+    whole = s.folder()
+    find_control(whole)
+    rows = table(sys.argv[3:])
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        failures = [f for f in pool.map(lambda r: one(r, whole), rows) if f]
     print("\n".join(failures))
     print(f"{len(rows)} interruptions, {len(failures)} failures")
     return 1 if failures or not rows else 0

@@ -18,7 +18,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import fake_sessions
 import run_folders
-from checks import execute, expect, finish, in_folders
+from checks import ended, execute, expect, finish, in_folders
 
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
 ARGS = ["--kernels", "never", *fake_sessions.words()]
@@ -98,8 +98,7 @@ def ctrl_c(tmp):
     found = re.search(r"interrupted after 2 whole blocks.*\n'(etprof ab --resume .+)' goes on\n", said)
     expect(found, name, "no command that goes on", said)
     if found:
-        done = ab(tmp, *shlex.split(found[1])[2:], "--quiet")
-        expect(done.returncode == 0, name, found[1], done.stderr)
+        ended(ab(tmp, *shlex.split(found[1])[2:], "--quiet"), 0)
 
 
 def still_running(tmp):
@@ -107,8 +106,7 @@ def still_running(tmp):
     p = begun(tmp)
     lock = tmp / "run" / "session.lock"
     before = (tmp / "run" / "manifest.json").read_bytes()
-    refused = resume(tmp)
-    expect(refused.returncode == 2, name, f"exit {refused.returncode}")
+    refused = ended(resume(tmp), 2)
     expect(f"pid {p.pid}" in refused.stderr and len(refused.stderr.splitlines()) == 1, name, refused.stderr)
     expect((tmp / "run" / "manifest.json").read_bytes() == before, name, "manifest changed")
     expect(p.poll() is None and lock.exists(), name, "the running session was disturbed")
@@ -155,26 +153,19 @@ def edited(tmp):
         data = (run / path).read_bytes()
         (run / path).write_bytes(change(data))
         expect((run / path).read_bytes() != data, name, path, "was not changed")
-        verified = execute(ETPROF, "verify", "run", "--format", "csv", cwd=tmp)
-        expect(verified.returncode == 1 and path in verified.stdout, name, path, verified.stdout)
-        done = resume(tmp)
-        expect(done.returncode == 4 and path in done.stderr and "no blocks are added" in done.stderr, name, path,
-               (done.returncode, done.stderr))
+        ended(execute(ETPROF, "verify", "run", "--format", "csv", cwd=tmp), 1, says=path)
+        ended(resume(tmp), 4, says=(path, "no blocks are added"))
         (run / path).write_bytes(data)
     whole = (run / "manifest.json").read_bytes()
     run_folders.alter(run, files=[])
-    verified = execute(ETPROF, "verify", "run", cwd=tmp)
-    expect(verified.returncode == 1 and "manifest.json" in verified.stdout, name, "no list", verified.stdout)
+    ended(execute(ETPROF, "verify", "run", cwd=tmp), 1, says="manifest.json")
     expect(resume(tmp).returncode == 4, name, "resumed without a list")
     (run / "manifest.json").write_bytes(whole.replace(b'"blocks_done": 2', b'"blocks_done": 1'))
-    done = resume(tmp)
-    expect(done.returncode in (2, 4), name, "fewer blocks than recorded", done.returncode, done.stderr)
-    done = resume(tmp, "--trust")
-    expect(done.returncode == 4 and "a row of block 2 is recorded" in done.stderr, name, done.stderr)
+    ended(resume(tmp), 2, 4)
+    ended(resume(tmp, "--trust"), 4, says="a row of block 2 is recorded")
     (run / "manifest.json").write_bytes(whole)
     finished(tmp, name, resume(tmp))
-    verified = execute(ETPROF, "verify", "run", cwd=tmp)
-    expect(verified.returncode == 0, name, verified.stdout)
+    ended(execute(ETPROF, "verify", "run", cwd=tmp), 0)
 
 
 def held_by_other(tmp):
@@ -194,8 +185,7 @@ def lock_is_no_file(tmp, name, make):
     (tmp / "victim").write_text("keep")
     lock.unlink()
     make(lock)
-    done = resume(tmp)
-    expect(done.returncode == 5 and "session.lock" in done.stderr, name, (done.returncode, done.stderr))
+    ended(resume(tmp), 5, says="session.lock", of=name)
     expect((tmp / "victim").read_text() == "keep", name, "wrote through the link")
 
 
@@ -255,8 +245,7 @@ def renames(tmp, nth, how):
     finished(tmp, name, resume(tmp), 3)
     expect((run / "samples.csv").read_bytes()[:100] == rows[:100] or not rows, name, "rows changed")
     expect(not list(run.rglob("*.tmp-*")), name, list(run.rglob("*.tmp-*")))
-    sound = execute(ETPROF, "verify", "run", "--quiet", cwd=tmp)
-    expect(sound.returncode == 0, name, sound.stdout + sound.stderr)
+    ended(execute(ETPROF, "verify", "run", "--quiet", cwd=tmp), 0, of=name)
 
 
 def moved(tmp):
@@ -264,8 +253,7 @@ def moved(tmp):
     (tmp / "deep").mkdir()
     killed(tmp).rename(tmp / "deep" / "other name")
     for words in (("ab", "--resume", "deep/other name", "--runner", FAKE), ("verify", "deep/other name")):
-        done = execute(ETPROF, *words, "--quiet", cwd=tmp)
-        expect(done.returncode == 0, "moved folder", words, done.returncode, done.stderr)
+        ended(execute(ETPROF, *words, "--quiet", cwd=tmp), 0)
 
 
 def moved_meanwhile(tmp):
@@ -314,8 +302,7 @@ def read_only(tmp):
 def one_arm(tmp, name, directive, wanted, measured):
     """Its finding, beside what was measured of the other arm; exit code 6."""
     model(tmp, directive)
-    done = ab(tmp, "model.pte", *ARGS, "--blocks", "6", "--timeout", "5")
-    expect(done.returncode == 6, name, f"exit {done.returncode}: {done.stderr}")
+    done = ended(ab(tmp, "model.pte", *ARGS, "--blocks", "6", "--timeout", "5"), 6, of=name)
     r = run_folders.report(tmp / "run")
     found = [f for f in r["findings"] if f["kind"] == "arm_fails"]
     expect(len(found) == 1 and found[0]["severity"] == "bad" and wanted in found[0]["text"]
@@ -325,15 +312,13 @@ def one_arm(tmp, name, directive, wanted, measured):
     c = r["comparisons"][0]
     expect(c["verdict"] == "unknown" and (c["speedup"]["blocks"] > 0) == measured, name, c)
     expect(wanted in " ".join(done.stdout.split()), name, "the report does not say it")
-    explained = execute(ETPROF, "explain", found[0]["id"], "run", cwd=tmp)
-    expect(explained.returncode == 0 and "launches that gave nothing" in explained.stdout, name, explained.stderr)
+    ended(execute(ETPROF, "explain", found[0]["id"], "run", cwd=tmp), 0, says="launches that gave nothing")
 
 
 def both_arms(tmp):
     name = "both arms fail"
     model(tmp, "on * timed 3 crash")
-    done = ab(tmp, "model.pte", *ARGS, "--blocks", "6")
-    expect(done.returncode == 6, name, done.returncode)
+    ended(ab(tmp, "model.pte", *ARGS, "--blocks", "6"), 6)
     text = [f["text"] for f in run_folders.report(tmp / "run")["findings"]]
     expect(not any("only linux" in t or "could not be measured" in t for t in text), name, text)
 

@@ -7,10 +7,10 @@ import io
 import json
 import pathlib
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import execute, expect, finish
+import fake_sessions
+from checks import ended, execute, expect, finish, new_folder
 from run_folders import cut_short
 
 ETPROF, FAKE, DATA = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:4])
@@ -18,8 +18,7 @@ HEAD = "experiment,block,launch,iteration,phase,start_ns,duration_ns"
 
 
 def call(tmp, *args):
-    done = execute(ETPROF, *args, cwd=tmp)
-    expect(done.returncode == 0, args, done.returncode, done.stderr)
+    done = ended(execute(ETPROF, *args, cwd=tmp), 0)
     return done.stdout
 
 
@@ -28,9 +27,8 @@ def rows(text):
 
 
 def samples(tmp):
-    (tmp / "model.pte").write_bytes(b"\x10\0\0\0ET12base sme2 1000000\nbase neon 3000000\n")
-    call(tmp, "ab", "model.pte", "--levels", "sme2,neon", "--blocks", 6, "--iterations", 3, "--warmup", 1, "--seed", 7,
-         "--quiet", "--no-trace", "--runner", FAKE, "--out", "run")
+    call(tmp, "ab", fake_sessions.model(tmp / "model.pte"), *fake_sessions.words(iterations=3, warmup=1), "--no-trace",
+         "--runner", FAKE)
     table = (tmp / "run" / "samples.csv").read_text()
     ran = {(r["experiment"], r["level"]) for r in rows(table)}
     expect(ran == {("linux_sme2_on", "sme2"), ("linux_sme2_off", "neon")}, "samples.csv", table[:300])
@@ -88,10 +86,9 @@ def timelines(tmp):
     expect({n[:8].rstrip("_"): k.get("level") for n, k in kept.items()} == {"SME2-Off": "sse", "SME2-On": "avx2"}, kept)
 
 
-with tempfile.TemporaryDirectory() as scratch:
-    tmp = pathlib.Path(scratch).resolve()
-    samples(tmp)
-    mixed(tmp)
-    of_before(tmp)
-    timelines(tmp)
+tmp = new_folder()
+samples(tmp)
+mixed(tmp)
+of_before(tmp)
+timelines(tmp)
 finish()

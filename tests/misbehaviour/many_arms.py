@@ -8,11 +8,11 @@ import pathlib
 import resource
 import shutil
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+import fake_sessions
 import run_folders
-from checks import execute, expect, finish
+from checks import execute, expect, finish, new_folder
 
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
 GIVEN = sys.argv[3] if len(sys.argv) > 3 else "1,2,16,17,64,65,1024"
@@ -83,11 +83,10 @@ def with_roofs(directory, n):
 
 def session(directory, n):
     """As it was found: 4 levels and 5 thread counts are 20 arms."""
-    (directory / "model.pte").write_bytes(b"\x10\0\0\0ET12base sme2 1000000\nbase neon 3000000\n")
+    fake_sessions.model(directory / "model.pte")
     threads = ",".join(str(t) for t in range(1, n // 2 + 1))
     call(directory, "ab", "model.pte", "--levels", "sme2,neon", "--threads", threads, "--blocks", "2", "--iterations",
-         "3",
-         "--warmup", "1", "--out", "run", "--runner", FAKE, "--quiet")
+         "3", "--warmup", "1", "--out", "run", "--runner", FAKE, "--quiet")
     for verb in ("analyze", "verify", "validate"):
         call(directory, verb, "run")
     for form in FORMATS[:-1]:  # without traces there is no table of operators
@@ -118,21 +117,21 @@ def with_dumps(directory, n):
 
 def main():
     if GIVEN.startswith("dumps="):
-        with tempfile.TemporaryDirectory() as tmp:
-            with_dumps(pathlib.Path(tmp), int(GIVEN[6:]))
+        tmp = new_folder()
+        with_dumps(tmp, int(GIVEN[6:]))
     for n in COUNTS:
         for part in (folder, dumps):
-            with tempfile.TemporaryDirectory() as tmp:
-                part(pathlib.Path(tmp), n)
-                if part is folder and n <= 65:
-                    table_has(pathlib.Path(tmp), n)
+            tmp = new_folder()
+            part(tmp, n)
+            if part is folder and n <= 65:
+                table_has(tmp, n)
     for n in (c for c in COUNTS if c in (16, 17)):
-        with tempfile.TemporaryDirectory() as tmp:
-            with_roofs(pathlib.Path(tmp), n)
+        tmp = new_folder()
+        with_roofs(tmp, n)
     for n in (20, 64):
         if len(sys.argv) <= 3:
-            with tempfile.TemporaryDirectory() as tmp:
-                session(pathlib.Path(tmp), n)
+            tmp = new_folder()
+            session(tmp, n)
     finish()
 
 

@@ -10,10 +10,10 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import execute, expect, finish
+import fake_sessions
+from checks import ended, execute, expect, finish, new_folder
 
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
 OLD, NEW = "out_m/runs/linux", "out_m/runs/linux.2"
@@ -23,15 +23,10 @@ def etprof(cwd, *words, env=None):
     return execute(ETPROF, *words, cwd=cwd, env={**os.environ, **(env or {})}, stdin=subprocess.DEVNULL)
 
 
-def model(cwd, factor):
-    (cwd / "m_xnnpack_fp32.pte").write_bytes(b"\x10\0\0\0ET12base sme2 1000000\nbase neon %d000000\n" % factor)
-
-
 def measure(cwd, factor, *more):
-    model(cwd, factor)
+    fake_sessions.model(cwd / "m_xnnpack_fp32.pte", "base sme2 1000000", f"base neon {factor}000000")
     done = etprof(cwd, "ab", "m_xnnpack_fp32.pte", "--levels", "sme2,neon", "--blocks", "6", "--iterations", "8",
-                  "--warmup",
-                  "3", "--seed", "7", "--runner", FAKE, *more)
+                  "--warmup", "3", "--seed", "7", "--runner", FAKE, *more)
     expect(done.returncode == 0, "measuring", done.stderr)
 
 
@@ -89,8 +84,7 @@ def main(cwd):
     done = etprof(cwd, "gate", OLD, "--against", "out_m")
     expect(f"run folder {NEW} (" in done.stderr, "gate --against", done.stderr)
     # --resume: of the newest.
-    done = etprof(cwd, "ab", "--resume", "out_m", "--runner", FAKE)
-    expect(done.returncode == 2 and f"{NEW} is finished" in done.stderr, "--resume", done.stderr)
+    ended(etprof(cwd, "ab", "--resume", "out_m", "--runner", FAKE), 2, says=f"{NEW} is finished")
     # The paths of the documents are fixed: with ETPROF_NEWEST the name is the newest of that name.
     fixed = {"ETPROF_NEWEST": "1"}
     answer = json.loads(etprof(cwd, "analyze", OLD, "--format", "json", env=fixed).stdout)
@@ -99,16 +93,13 @@ def main(cwd):
     expect(f"run folder {NEW} (" in done.stderr and "6.0" in done.stdout, "a file at a fixed path", done.stderr)
     lost = cwd / OLD / "linux_sme2_on/old.csv"
     shutil.copy(cwd / OLD / "samples.csv", lost)
-    done = etprof(cwd, "stats", str(lost.relative_to(cwd)), env=fixed)
-    expect(done.returncode == 2 and "older run" in done.stderr, "a file that the newest run has not", done.stderr)
+    ended(etprof(cwd, "stats", str(lost.relative_to(cwd)), env=fixed), 2, says="older run")
     lost.unlink()
     # A manifest that cannot be read is not the newest, and does not hide the others.
     (cwd / NEW / "manifest.json").write_text('{"schema": "etprof.run/1", ')
-    done = etprof(cwd, "gate", "out_m", "speedup >= 5")
-    expect(done.returncode == 1 and f"run folder {OLD} (" in done.stderr and "unreadable" in done.stderr, "torn",
-           done.stderr)
+    ended(etprof(cwd, "gate", "out_m", "speedup >= 5"), 1, says=(f"run folder {OLD} (", "unreadable"))
 
 
-with tempfile.TemporaryDirectory() as tmp:
-    main(pathlib.Path(tmp))
+tmp = new_folder()
+main(tmp)
 finish()

@@ -13,7 +13,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import fake_sessions
 import run_folders
-from checks import execute, expect, finish, folder, in_folders
+from checks import ended, execute, expect, finish, in_folders, new_folder
 
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
 T975 = {8: 2.36462}  # Student's t, 97.5 %, printed table, by number of blocks
@@ -41,8 +41,7 @@ def rows(text):
 
 def csv_rows(tmp, table):
     """A table of --price as Python's own reader takes it from the file that -o writes."""
-    done = etprof(tmp, "analyze", "run", "--price", "--table", table, "-o", "table.csv")
-    expect(done.returncode == 0, table, done.stderr)
+    ended(etprof(tmp, "analyze", "run", "--price", "--table", table, "-o", "table.csv"), 0)
     with (tmp / "table.csv").open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
@@ -96,8 +95,7 @@ def planted(tmp):
     for rule, code in (("peak_memory linux_sme2_on <= 40MB", 1), ("peak_memory linux_sme2_off <= 20 MB", 0),
                        ("dirty_memory linux_sme2_on <= 43000 kB", 0), ("clean_memory <= 7.5 MiB", 1),
                        ("load linux_sme2_on <= 13ms", 1), ("load <= 50ms", 0), (f"disk <= {size} B", 0)):
-        gate = etprof(tmp, "gate", "run", rule)
-        expect(gate.returncode == code, name, (rule, gate.returncode, gate.stdout, gate.stderr))
+        ended(etprof(tmp, "gate", "run", rule), code)
     screen = re.sub(r"\s+", " ", etprof(tmp, "analyze", "run").stdout)
     expect("loading: SME2 costs 2× as much" in screen and "7.000 ms → 14.00 ms" in screen, name, screen)
     expect("peak memory: SME2 costs 2.5× as much" in screen and screen.count("--price") == 2, name, screen)
@@ -106,7 +104,7 @@ def planted(tmp):
 def stages():
     """Readings of a launch of their own: a table for each arm, whose columns add up, that of the peak to the peak."""
     name = "stages"
-    tmp = folder()
+    tmp = new_folder()
     done = session(tmp, ["memory * 50000000 12000000 8000000", "stages sme2 3000000 9000000 50000",
                          "stages neon 3000000 4000000 50000", "part * packing 1 1 3000000 7000 0",
                          "part * first 0 0 0 7000 0"], "--price", blocks=2)
@@ -136,7 +134,7 @@ def stages():
     text = priced(tmp, "text")
     expect("XNNPACK at load" in text and "mutable buffers" not in text and "stage by stage" not in text, name,
            "what an older folder does not tell", text)
-    tmp = folder()  # a runner without such a kind is not asked for it
+    tmp = new_folder()  # a runner without such a kind is not asked for it
     done = session(tmp, ["memory * 50000000 12000000 8000000"], "--price", blocks=2)
     expect(done.returncode == 0 and not any(line["kind"] == "memory" for line in launches(tmp)), name, done.stderr)
     report = run_folders.report(tmp / "run")
@@ -153,11 +151,10 @@ PARTS = (("process", 0, 0, 0, 9_000_000, 300), ("runner", 0, 0, 0, 200_000, 16),
 def loading():
     """The parts that the fake tells come out row by row, and add up."""
     name = "loading"
-    tmp = folder()
+    tmp = new_folder()
     told = [f"part {'*' if w != 'packing' else 'neon'} {w} {d} {o} {b} {n} {f}" for w, d, o, b, n, f in PARTS]
     told += [f"part sme2 packing {d} {o} {2 * b} {3 * n} {f}" for w, d, o, b, n, f in PARTS if w == "packing"]
-    done = session(tmp, told, "--price", blocks=6)
-    expect(done.returncode == 0, name, done.stderr[-400:])
+    ended(session(tmp, told, "--price", blocks=6), 0)
     report = run_folders.report(tmp / "run")
     arms = {arm["name"]: arm["loading"] for arm in report["arms"]}
     whole = sum(p[4] for p in PARTS)
@@ -182,20 +179,17 @@ def loading():
         for words in ("process and libraries", "the rest of delegates", "to the end of the first inference",
                       "Packed weights, the largest first", "together", "delegate 1, number 2"):
             expect(words in text, name, (form, words, text[-1500:]))
-    tmp = folder()
+    tmp = new_folder()
     done = session(tmp, ["part * mapping 0 0 0 5000 1", "part * first 0 0 0 7000 0"], "--price", blocks=2)
     lines = [line.split("  ") for line in done.stdout.splitlines()]
     told = {line[0].strip(): [c.strip() for c in line[1:] if c.strip()] for line in lines}
     expect(told.get("process and libraries", [""])[:2] == ["not known here"] * 2, name, "of another machine", told)
     expect(told.get("packing", [""])[:2] == ["–"] * 2, name, "nothing was packed", told)
     expect("12" in told.get("to the end of the first inference", [""])[0], name, "5 and 7 µs", told)
-    tmp = folder()
-    done = session(tmp, ["part * nonsense 0 0 0 5 0"], blocks=2)
-    expect(done.returncode == 6 and 'not a part of loading: "nonsense"' in done.stderr + done.stdout, name,
-           (done.returncode, done.stderr[-600:]))
-    tmp = folder()
-    done = session(tmp, ["part * first 0 0 0 18446744073709551615 0"], blocks=2)
-    expect(done.returncode == 6 and "not a part of loading" in done.stderr + done.stdout, name, "a time too large")
+    tmp = new_folder()
+    ended(session(tmp, ["part * nonsense 0 0 0 5 0"], blocks=2), 6, says='not a part of loading: "nonsense"')
+    tmp = new_folder()
+    ended(session(tmp, ["part * first 0 0 0 18446744073709551615 0"], blocks=2), 6, says="not a part of loading")
 
 
 def workspaces(tmp):
@@ -239,9 +233,8 @@ def wide():
     """Ten and a hundred times in turn: no estimate within a factor of two, but at least the near end."""
     name = "wide"
     turns = [f"load neon {100_000_000 if n % 2 else 10_000_000} {n}" for n in range(1, 15)]
-    tmp = folder()
-    done = session(tmp, [*turns, "load sme2 1000000"], "--price")
-    expect(done.returncode == 0, name, done.stderr[-400:])
+    tmp = new_folder()
+    ended(session(tmp, [*turns, "load sme2 1000000"], "--price"), 0)
     comparison = run_folders.report(tmp / "run")["comparisons"][0]
     logs = [math.log(ns / 1e6) for _, ns in sorted((line["block"], line["load_ns"]) for line in launches(tmp)
                                                    if line["kind"] == "timed" and line["experiment"] == OFF)]
@@ -257,13 +250,13 @@ def wide():
         expect(words in text, name, (how, words, text[-2000:]))
     expect(rows(priced(tmp))["loading"][3] == "", name,
            "an estimate all the same")
-    tmp = folder()  # the same the other way round: what it costs is on the first screen
+    tmp = new_folder()  # the same the other way round: what it costs is on the first screen
     done = session(tmp, [*(t.replace("neon", "sme2") for t in turns), "load neon 1000000"])
     load = run_folders.report(tmp / "run")["comparisons"][0]["load"]
     expect(f"loading: SME2 costs at least {1 / load['hi']:.3g}× as much" in re.sub(r"\s+", " ", done.stdout), name,
            (load, done.stdout))
     turns = [t.replace("10000000 ", "100000 ") for t in turns]  # a hundred times more and ten times less
-    tmp = folder()
+    tmp = new_folder()
     done = session(tmp, [*turns, "load sme2 1000000"], "--price")
     load = run_folders.report(tmp / "run")["comparisons"][0]["load"]
     expect(load["lo"] < 1 < load["hi"] and load["verdict"] == "unknown" and "at least" not in done.stdout, name,
@@ -273,7 +266,7 @@ def wide():
 def cold():
     """Launches of their own, with --price alone: their load is a row, nothing else is of them."""
     name = "cold"
-    tmp = folder()
+    tmp = new_folder()
     told = ["cold neon 40000000 0", "cold sme2 80000000 0"]
     done = session(tmp, told, "--price")
     kinds = [line["kind"] for line in launches(tmp)]
@@ -289,10 +282,9 @@ def cold():
     numbers = {str(line["launch"]) for line in launches(tmp) if line["kind"] == "cold"}
     samples = run_folders.samples(tmp / "run")
     expect(samples and not numbers & {row["launch"] for row in samples}, name, "iterations among the samples")
-    gate = etprof(tmp, "gate", "run", "cold_load linux_sme2_on <= 50ms", "load <= 50ms")
-    expect(gate.returncode == 1 and "80.00 ms" in gate.stdout, name, gate.stdout)
+    ended(etprof(tmp, "gate", "run", "cold_load linux_sme2_on <= 50ms", "load <= 50ms"), 1, says="80.00 ms")
     expect(etprof(tmp, "verify", "run").returncode == 0, name, "verify")
-    tmp = folder()
+    tmp = new_folder()
     done = session(tmp, ["cold * 9000000 4096", "cold sme2 8000000 0"], "--price", blocks=6)
     table = rows(priced(tmp))["loading"]
     said = re.sub(r"\s+", " ", done.stdout)
@@ -300,17 +292,15 @@ def cold():
     arms = {a["name"]: a for a in run_folders.report(tmp / "run")["arms"]}
     expect(arms[OFF]["cold_load_ns"] is None and arms[OFF]["cached_bytes"] == 4096, name, arms[OFF])
     expect(arms[ON]["cold_load_ns"] == 8000000, name, (arms[ON], table))
-    tmp = folder()
+    tmp = new_folder()
     session(tmp, [], blocks=2)
     expect(all(line["kind"] != "cold" for line in launches(tmp)), name, "unasked")
     expect("not measured" in priced(tmp, "text"), name, "without --price")
 
 
 def few(tmp):
-    name = "four launches"
     session(tmp, ["memory * 50000000 42000000 8000000"], blocks=4)
-    gate = etprof(tmp, "gate", "run", "dirty_memory <= 1 GB", "disk <= 1 MB")
-    expect(gate.returncode == 3 and "4 of at least 6 launches" in gate.stdout, name, gate.stdout)
+    ended(etprof(tmp, "gate", "run", "dirty_memory <= 1 GB", "disk <= 1 MB"), 3, says="4 of at least 6 launches")
 
 
 in_folders(planted, few, workspaces, nothing_to_say, withheld)

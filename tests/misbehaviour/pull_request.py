@@ -7,10 +7,10 @@ import os
 import pathlib
 import re
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import execute, expect, finish
+import fake_sessions
+from checks import ended, execute, expect, finish, new_folder
 from slow_operator import slowed
 
 ETPROF, FAKE, SOURCE = (pathlib.Path(p).resolve() for p in sys.argv[1:4])
@@ -24,7 +24,7 @@ def git(*words):
 
 
 def commit(ns):
-    pathlib.Path("model.pte").write_bytes(b"\x10\0\0\0ET12base sme2 %d\nbase neon 3000000\n" % ns)
+    fake_sessions.model("model.pte", f"base sme2 {ns}", "base neon 3000000")
     git("add", "model.pte")
     git("commit", "--allow-empty", "-m", f"{ns} ns")
 
@@ -45,7 +45,7 @@ def one_operator():
     options = ["--levels", "neon,base", "--blocks", "6", "--iterations", "3", "--warmup", "1", "--seed", "7",
                "--runner", FAKE]
     for name, ns, baseline in (("before", 3178, "none"), ("after", 5178, "before/run")):
-        pathlib.Path("model.pte").write_bytes(b"\x10\0\0\0ET12base neon %d\nbase base %d\n" % (ns, ns + 100))
+        fake_sessions.model("model.pte", f"base neon {ns}", f"base base {ns + 100}")
         git("add", "model.pte")
         git("commit", "-m", name)
         dump = str(pathlib.Path(f"{name}.etdump").resolve())
@@ -77,31 +77,30 @@ def limits():
         expect("image_encoder" in text, limit, "has no headline", text)
     for words in (["--format", "github", "--limit", "999"], ["--format", "github", "--limit", "60001"],
                   ["--limit", "2000"]):
-        done = execute(ETPROF, "analyze", folder, *words, text=False)
-        expect(done.returncode == 2, words, done.returncode)
+        ended(execute(ETPROF, "analyze", folder, *words, text=False), 2)
 
 
-with tempfile.TemporaryDirectory() as folder:
-    os.chdir(folder)
-    git("init", "-q")
-    commit(1000000)
-    code, comment = measure("none", "main")
-    expect(code == 0 and "faster" in comment, "without a baseline", code, comment)
-    commit(1000000)
-    code, comment = measure("main/run", "same")
-    expect(code == 0, "the same program is not slower", code, comment)
-    commit(1300000)
-    code, comment = measure("main/run", "slow")
-    expect(code == 1, "30 % slower fails", code, comment)
-    expect("linux_sme2_on" in comment and "<details>" in comment, comment[:600])
-    expect("What became slower in linux_sme2_on\n\nIts recordings cannot be compared." in comment, comment[:3000])
-    sound(comment)
-    one_operator()
-    limits()
-    expect(execute(SCRIPT, text=False).returncode == 2, "usage")
-    done = execute(ETPROF, "analyze", SOURCE / "examples/runs/image_encoder_int8_qemu", "--format", "github",
-                   check=True, text=False)
-    expect(5000 < len(done.stdout) <= 60000 and done.stdout.count(b"<details>") == done.stdout.count(b"</details>"),
-           "a comment's size", len(done.stdout))
-    os.chdir("/")
+folder = new_folder()
+os.chdir(folder)
+git("init", "-q")
+commit(1000000)
+code, comment = measure("none", "main")
+expect(code == 0 and "faster" in comment, "without a baseline", code, comment)
+commit(1000000)
+code, comment = measure("main/run", "same")
+expect(code == 0, "the same program is not slower", code, comment)
+commit(1300000)
+code, comment = measure("main/run", "slow")
+expect(code == 1, "30 % slower fails", code, comment)
+expect("linux_sme2_on" in comment and "<details>" in comment, comment[:600])
+expect("What became slower in linux_sme2_on\n\nIts recordings cannot be compared." in comment, comment[:3000])
+sound(comment)
+one_operator()
+limits()
+expect(execute(SCRIPT, text=False).returncode == 2, "usage")
+done = execute(ETPROF, "analyze", SOURCE / "examples/runs/image_encoder_int8_qemu", "--format", "github",
+               check=True, text=False)
+expect(5000 < len(done.stdout) <= 60000 and done.stdout.count(b"<details>") == done.stdout.count(b"</details>"),
+       "a comment's size", len(done.stdout))
+os.chdir("/")
 finish("slower is told, the comment fits")

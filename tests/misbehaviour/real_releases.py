@@ -7,10 +7,9 @@ import json
 import os
 import pathlib
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import execute, expect, finish, skip
+from checks import execute, expect, finish, new_folder, skip
 
 ETPROF, SOURCE = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
 VERSIONS = os.environ.get("ETPROF_RELEASES", "")
@@ -38,9 +37,9 @@ def measured(name, model):
     return d
 
 
-with tempfile.TemporaryDirectory() as scratch:
-    os.chdir(scratch)
-    for model in ("linear_xnnpack_fp32.pte", "mixed_xnnpack_fp32.pte", "linear_portable_fp32.pte"):
-        measured(model[:-4], model)
-    os.chdir(SOURCE)
+scratch = new_folder()
+os.chdir(scratch)
+for model in ("linear_xnnpack_fp32.pte", "mixed_xnnpack_fp32.pte", "linear_portable_fp32.pte"):
+    measured(model[:-4], model)
+os.chdir(SOURCE)
 finish("all as expected")

@@ -13,16 +13,16 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import execute, expect, finish, in_python_with, skip
+from checks import execute, expect, finish, in_python_with, new_folder, skip
 
 in_python_with("yaml")
 try:
     import yaml
 except ImportError:
     skip("no PyYAML to read the recipes with; pip install pyyaml, and ETPROF_TESTS_PYTHON=that python")
+import fake_sessions
 from slow_operator import slowed
 from workflow import Job
 
@@ -101,11 +101,11 @@ def repository(top):
     git("init", "-q", "-b", "main", cwd=place)
     sound = RECORDING.read_bytes()
     for branch, ns, dump, more in (
-            ("main", 3178, sound, b""), ("same", 3178, sound, b""),
-            ("slow", 5178, slowed(RECORDING, "native_call_cumsum.out", 2000), b""),
-            ("broken", 3178, sound, b"on * * 1+ crash\n"), ("noisy", 3178, sound, b"noise 106\n")):
+            ("main", 3178, sound, ()), ("same", 3178, sound, ()),
+            ("slow", 5178, slowed(RECORDING, "native_call_cumsum.out", 2000), ()),
+            ("broken", 3178, sound, ("on * * 1+ crash",)), ("noisy", 3178, sound, ("noise 106",))):
         git("checkout", "-q", "-B", branch, *([] if branch == "main" else ["main"]), cwd=place)
-        (place / "model.pte").write_bytes(b"\x10\0\0\0ET12base neon %d\nbase base %d\n%s" % (ns, ns + 100, more))
+        fake_sessions.model(place / "model.pte", f"base neon {ns}", f"base base {ns + 100}", *more)
         (place / "now.etdump").write_bytes(dump)
         git("add", ".", cwd=place)
         git("commit", "-q", "--allow-empty", "-m", branch, cwd=place)
@@ -248,12 +248,11 @@ def gitlab(top, package, source):
     expect(code == 6 and "Exit code 6" in comment, "launches that die", code, said)
 
 
-with tempfile.TemporaryDirectory(prefix="etprof-recipes-") as folder:
-    top = pathlib.Path(folder).resolve()
-    (top / "comments").mkdir()
-    environment(top)
-    pinned()
-    package, source = wheel(top), repository(top)
-    github(top, package, source)
-    gitlab(top, package, source)
+top = new_folder()
+(top / "comments").mkdir()
+environment(top)
+pinned()
+package, source = wheel(top), repository(top)
+github(top, package, source)
+gitlab(top, package, source)
 finish("both recipes, run as written: an operator is named, exit codes are the policy's, every run leaves a comment")

@@ -10,11 +10,10 @@ import os
 import pathlib
 import platform
 import sys
-import tempfile
 import zipfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import execute, expect, finish, skip
+from checks import ended, execute, expect, finish, new_folder, skip
 
 SOURCE = pathlib.Path(sys.argv[1]).resolve()
 PYTHON = os.environ.get("ETPROF_TESTS_PYTHON") or sys.executable
@@ -57,8 +56,7 @@ def sha(path):
 
 
 def made():
-    done = asked("1.1.0,1.2.0")
-    expect(done.returncode == 0, "made", done.stderr)
+    done = ended(asked("1.1.0,1.2.0"), 0)
     folders = [pathlib.Path(line) for line in done.stdout.splitlines()]
     expect(len(folders) == 2 and [f.name.split("-")[0] for f in folders] == ["1.1.0", "1.2.0"], "made", folders)
     for folder, version in zip(folders, HASHES):
@@ -79,8 +77,7 @@ def made_once(folders):
     again = asked("1.2.0,1.1.0", **offline)
     expect(again.stdout.splitlines() == [str(f) for f in reversed(folders)], "again", again.stdout, again.stderr)
     (folders[0] / ".release/executorch/extension/pybindings/_portable_lib.so").write_text("another")
-    done = asked("1.1.0,1.2.0", **offline)
-    expect(done.returncode == 5 and "1.1.0" in done.stderr, "altered, and no wheel", done.returncode, done.stderr)
+    ended(asked("1.1.0,1.2.0", **offline), 5, says="1.1.0")
     expect(asked("1.1.0,1.2.0").returncode == 0, "altered")
     text = (folders[0] / ".release/executorch/extension/pybindings/_portable_lib.so").read_text()
     expect(text == "binary of 1.1.0", "made anew", text)
@@ -89,8 +86,7 @@ def made_once(folders):
 def environments():
     """A release whose wheel asks for another torch gets it, in an environment that is made once."""
     for offline in ({}, {"PIP_FIND_LINKS": ""}):
-        done = asked("1.0.0,1.2.0", **offline)
-        expect(done.returncode == 0, "environment", offline, done.stderr)
+        done = ended(asked("1.0.0,1.2.0", **offline), 0)
     old, new = (json.loads((pathlib.Path(line) / "bundle.json").read_text()) for line in done.stdout.splitlines())
     python = TMP / "cache/releases/1.0.0-environment/bin/python"
     expect(old["start"][0] == str(python) and old["torch"] == "2.9.1", "its own", old)
@@ -117,37 +113,35 @@ def refused():
         ("0.7.0,1.5.1", 2, "0.7.0 is older than 1.0"),
         ("1.1.0,1.9.0", 5, "--executorch 1.9.0: pip has no wheel of it"),
     ):
-        done = asked(text)
-        expect(done.returncode == code and words in done.stderr, text, done.returncode, done.stderr)
+        ended(asked(text), code, says=words)
     done = asked("1.1.0,1.2.0", PYTHONPATH="", VIRTUAL_ENV="", ETPROF_VENV=str(TMP / "none"))
     has = execute(PYTHON, "-I", "-c", "import importlib.util as u; print(u.find_spec('torch') is not None)",
                   check=True).stdout.strip() == "True"
     expect(has or (done.returncode == 5 and "etprof export toy_cnn --install" in done.stderr), "no torch", done.stderr)
 
 
-with tempfile.TemporaryDirectory() as scratch:
-    TMP = pathlib.Path(scratch).resolve()
-    HASHES = {}
-    for folder in ("wheels", "packages/torch", "packages/numpy", f"tree/libexec/etprof/{TRIPLE}", "tree/bin"):
-        (TMP / folder).mkdir(parents=True)
-    for package in ("torch", "numpy"):
-        (TMP / "packages" / package / "__init__.py").write_text("")
-    for version in ("1.1.0", "1.2.0"):
-        HASHES[version] = wheel(TMP / "wheels", version)
-    asks = "Requires-Dist: torch<2.10.0,>=2.9.0\nRequires-Dist: torchao==0.14.0; extra == 'x'\n"
-    wheel(TMP / "wheels", "1.0.0", asks)
-    wheel(TMP / "wheels", "1.0.1", "Requires-Dist: torch>=2.20.0a0\n")
-    TORCH = ""
-    for name, version in (("torch", "2.9.1"), ("torch", "2.13.0"), ("numpy", "2.4.0")):
-        made_of = packed(TMP / "wheels", name, version, "", {f"{name}/__init__.py": ""})
-        TORCH = made_of if version == "2.9.1" else TORCH
-    for program in ("tree/bin/etprof", f"tree/libexec/etprof/{TRIPLE}/etprof-launch"):
-        (TMP / program).write_text("#!/bin/sh\n")
-        (TMP / program).chmod(0o755)
-    BASE = {**os.environ, "ETPROF": str(TMP / "tree/bin/etprof"), "ETPROF_CACHE": str(TMP / "cache"),
-            "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(TMP / "wheels"), "PYTHONPATH": str(TMP / "packages"),
-            "PIP_CONFIG_FILE": os.devnull}
-    made_once(made())
-    environments()
-    refused()
+TMP = new_folder()
+HASHES = {}
+for folder in ("wheels", "packages/torch", "packages/numpy", f"tree/libexec/etprof/{TRIPLE}", "tree/bin"):
+    (TMP / folder).mkdir(parents=True)
+for package in ("torch", "numpy"):
+    (TMP / "packages" / package / "__init__.py").write_text("")
+for version in ("1.1.0", "1.2.0"):
+    HASHES[version] = wheel(TMP / "wheels", version)
+asks = "Requires-Dist: torch<2.10.0,>=2.9.0\nRequires-Dist: torchao==0.14.0; extra == 'x'\n"
+wheel(TMP / "wheels", "1.0.0", asks)
+wheel(TMP / "wheels", "1.0.1", "Requires-Dist: torch>=2.20.0a0\n")
+TORCH = ""
+for name, version in (("torch", "2.9.1"), ("torch", "2.13.0"), ("numpy", "2.4.0")):
+    made_of = packed(TMP / "wheels", name, version, "", {f"{name}/__init__.py": ""})
+    TORCH = made_of if version == "2.9.1" else TORCH
+for program in ("tree/bin/etprof", f"tree/libexec/etprof/{TRIPLE}/etprof-launch"):
+    (TMP / program).write_text("#!/bin/sh\n")
+    (TMP / program).chmod(0o755)
+BASE = {**os.environ, "ETPROF": str(TMP / "tree/bin/etprof"), "ETPROF_CACHE": str(TMP / "cache"),
+        "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(TMP / "wheels"), "PYTHONPATH": str(TMP / "packages"),
+        "PIP_CONFIG_FILE": os.devnull}
+made_once(made())
+environments()
+refused()
 finish("all as expected")

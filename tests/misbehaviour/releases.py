@@ -7,12 +7,12 @@ usage: releases.py ETPROF FAKE_RUNNER SOURCE_DIR"""
 import json
 import os
 import pathlib
-import platform
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import execute, expect, finish
+import fake_sessions
+import run_folders
+from checks import execute, expect, finish, new_folder
 from slow_operator import slowed
 
 ETPROF, FAKE, SOURCE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:4])
@@ -24,17 +24,13 @@ FOLDERS = "printf '%s\\n' \"$PWD/a\" \"$PWD/b\""  # what the Python package answ
 
 def build(name, version, dump=DUMP, **more):
     dumps = [f"FAKE_ETDUMP_{level}={pathlib.Path(dump).resolve()}" for level in ("neon", "none")]
-    words = ["/usr/bin/env", f"FAKE_SIDE={name}", *dumps, FAKE]
-    document = {"schema": "etprof.bundle/1", "triple": f"{platform.machine()}-linux-gnu",
-                "executorch": {"version": version, "sha": ""}, "wheel": {"file": "x.whl", "sha256": name * 64},
-                "start": words, "direct": [FAKE], "env": {}, "bytes": 0, "files": [], **more}
-    pathlib.Path(name).mkdir()
-    pathlib.Path(name, "bundle.json").write_text(json.dumps(document))
+    fake_sessions.bundle(name, "/usr/bin/env", f"FAKE_SIDE={name}", *dumps, FAKE, direct=FAKE, version=version,
+                         wheel={"file": "x.whl", "sha256": name * 64}, **more)
 
 
 def measured(*directives, versions="1.4.1,1.5.1", level="neon", extra=(), python=FOLDERS, of="net.pte"):
     """(exit code, answer, first screen, standard error) of one command."""
-    pathlib.Path("net.pte").write_bytes(b"\x10\0\0\0ET12" + "\n".join(("noise 4", *directives)).encode() + b"\n")
+    fake_sessions.model("net.pte", "noise 4", *directives)
     pathlib.Path("python").write_text(f"#!/bin/sh\necho \"$@\" >asked\n{python}\n")
     pathlib.Path("python").chmod(0o755)
     words = [ETPROF, "ab", of, "--executorch", versions, "--levels", level, "--blocks", "8", "--iterations",
@@ -66,7 +62,7 @@ def slower_operator():
     named(name, d, screen, "takes 1.63× as long", "1 operator takes longer, most cumsum.out [1] (+2.000 µs)")
     arms = [(a["build"], a["executorch"]) for a in d["arms"]]
     expect(arms == [("A", "1.4.1"), ("B", "1.5.1")], name, arms)
-    manifest = json.loads(pathlib.Path("run/manifest.json").read_text())
+    manifest = run_folders.manifest("run")
     hashes = [b["wheel_sha256"] for b in manifest["plan"]["builds"]]
     expect(hashes == ["a" * 64, "b" * 64], name, manifest["plan"]["builds"])
 
@@ -114,16 +110,16 @@ def nothing():
 def refused_program():
     """A release that does not load the program is a row of the answer, with its words."""
     for side, version in (("b", "1.5.1"), ("a", "1.4.1")):
-        with tempfile.TemporaryDirectory() as tmp:
-            os.chdir(tmp)
-            build("a", "1.4.1")
-            build("b", "1.5.1")
-            code, d, screen, err = measured("base * 3178", f"side {side} on * * * error:load")
-            expect(code == 6 and d, side, code, err)
-            arms = {a["executorch"]: a["launches"] for a in d["arms"]} if d else {}
-            expect(arms.get(version) == 0 and sum(arms.values()) > 0, side, arms)
-            expect(f"ExecuTorch {version} could not be measured" in screen, side, screen)
-            os.chdir(SOURCE)
+        tmp = new_folder()
+        os.chdir(tmp)
+        build("a", "1.4.1")
+        build("b", "1.5.1")
+        code, d, screen, err = measured("base * 3178", f"side {side} on * * * error:load")
+        expect(code == 6 and d, side, code, err)
+        arms = {a["executorch"]: a["launches"] for a in d["arms"]} if d else {}
+        expect(arms.get(version) == 0 and sum(arms.values()) > 0, side, arms)
+        expect(f"ExecuTorch {version} could not be measured" in screen, side, screen)
+        os.chdir(SOURCE)
 
 
 def python_runtimes():
@@ -154,8 +150,7 @@ def exported():
     build("a", "1.4.1")
     build("b", "1.5.1")
     for version, base in (("1.4.1", 3178), ("1.5.1", 6356)):
-        pathlib.Path(f"toy_exporter{version}.pte").write_bytes(
-            b"\x10\0\0\0ET12noise 4\nbase * %d\n" % base)
+        fake_sessions.model(f"toy_exporter{version}.pte", "noise 4", f"base * {base}")
     python = f"{FOLDERS}; printf '%s\\n' \"$PWD/toy_exporter1.4.1.pte\" \"$PWD/toy_exporter1.5.1.pte\""
     code, d, screen, err = measured(python=python, of="net")
     expect(code == 0, name, code, err)
@@ -196,8 +191,8 @@ def refused_words():
 
 for case in (slower_operator, doubled_packing, silent_fallback, another_kernel, nothing, refused_program,
              python_runtimes, no_tracer, exported, refused_words):
-    with tempfile.TemporaryDirectory() as scratch:
-        os.chdir(scratch)
-        case()
-        os.chdir(SOURCE)
+    scratch = new_folder()
+    os.chdir(scratch)
+    case()
+    os.chdir(SOURCE)
 finish("all as expected")

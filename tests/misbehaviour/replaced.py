@@ -6,7 +6,6 @@ usage: replaced.py ETPROF FAKE_RUNNER"""
 import ctypes
 import errno
 import hashlib
-import json
 import os
 import pathlib
 import platform
@@ -14,16 +13,16 @@ import shutil
 import struct
 import subprocess
 import sys
-import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import execute, expect, finish
-from run_folders import cut_short
+import fake_sessions
+import run_folders
+from checks import ended, execute, expect, finish, in_folders
 
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
-MODEL = b"\x10\0\0\0ET12base sme2 1000000\nbase neon 3000000\n"
-SLOWER = b"\x10\0\0\0ET12base sme2 9000000\nbase neon 9000000\n"
+MODEL = fake_sessions.text()
+SLOWER = fake_sessions.text("base sme2 9000000", "base neon 9000000")
 WEIGHTS = pathlib.Path(__file__).resolve().parents[1] / "data/linear_external.ptd"
 BLOCKS = 60
 
@@ -52,17 +51,13 @@ def lay_out(tmp):
     shutil.copy(FAKE, tmp / "runner" / "etprof-runner")
     for name in ("libx.so", "sdk/liby.so"):
         (tmp / "runner" / name).write_bytes(b"as it was")
-    files = [{"path": n, "sha256": hashlib.sha256((tmp / "runner" / n).read_bytes()).hexdigest(),
-              "bytes": (tmp / "runner" / n).stat().st_size} for n in ("etprof-runner", "libx.so", "sdk/liby.so")]
-    (tmp / "runner" / "bundle.json").write_text(json.dumps(
-        {"schema": "etprof.bundle/1", "triple": f"{platform.machine()}-linux-gnu",
-         "executorch": {"version": "1", "sha": "0" * 40}, "start": ["./etprof-runner"], "direct": ["./etprof-runner"],
-         "env": {}, "bytes": sum(f["bytes"] for f in files), "files": files}))
+    fake_sessions.bundle(tmp / "runner", "./etprof-runner", files=[
+        run_folders.entry(tmp / "runner", name) for name in ("etprof-runner", "libx.so", "sdk/liby.so")])
 
 
 def blocks_done(run):
     try:
-        return json.loads((run / "manifest.json").read_text())["blocks_done"]
+        return run_folders.manifest(run)["blocks_done"]
     except FileNotFoundError:
         return 0
 
@@ -166,10 +161,14 @@ def cases(tmp):
 
 
 def harmless(tmp):
-    (tmp / "model.pte").chmod(0o600)
-    (tmp / "runner" / "libx.so").chmod(0o600)
-    os.link(tmp / "model.pte", tmp / "link.pte")
-    (tmp / "unrelated").write_bytes(b"x")
+    def change():
+        (tmp / "model.pte").chmod(0o600)
+        (tmp / "runner" / "libx.so").chmod(0o600)
+        os.link(tmp / "model.pte", tmp / "link.pte")
+        (tmp / "unrelated").write_bytes(b"x")
+
+    code, said = session(tmp, change)
+    expect(code == 0, "other rights and one link more", code, said[-400:])
 
 
 def swapped_unwatched(tmp, name, there, content):
@@ -195,42 +194,38 @@ def swapped_unwatched(tmp, name, there, content):
 
     code, said = session(tmp, swap, watched=False, model="m/model.pte", weights="w/weights.ptd")
     expect(code == 5 and f"{file} was replaced" in said, f"another {name}, and back, not watched", code, said[-400:])
-    slow = [line for line in (tmp / "run" / "samples.csv").read_text().splitlines()[1:]
-            if int(line.split(",")[6]) > 8000000]
+    slow = [row for row in run_folders.samples(tmp / "run") if int(row["duration_ns"]) > 8000000]
     expect(not slow, "times of the other model are in the folder", slow[:2])
-    notes = [note["id"] for note in json.loads((tmp / "run" / "manifest.json").read_text())["notes"]]
+    notes = [note["id"] for note in run_folders.manifest(tmp / "run")["notes"]]
     expect("not_watched" in notes, "what is not watched is not noted", notes)
 
 
 def never_mapped(tmp):
     """Another model in every launch, and the measured one back where its name is looked at."""
     (tmp / "model.pte").write_bytes(MODEL + b"unmapped\n")
-    done = execute(ETPROF, *arguments(2), cwd=tmp)
-    expect(done.returncode == 5 and "model.pte was replaced" in done.stderr, "another model in every launch",
-           done.returncode, done.stderr)
+    ended(execute(ETPROF, *arguments(2), cwd=tmp), 5, says="model.pte was replaced")
 
 
 def replaced(tmp, name, at, change):
     code, said = session(tmp, change)
-    manifest = json.loads((tmp / "run" / "manifest.json").read_text())
+    manifest = run_folders.manifest(tmp / "run")
     done = manifest["blocks_done"]
     expect(code == 5 and at in said and "while it was measured" in said, name, code, said[-400:])
     expect(manifest["state"] == "interrupted" and 3 <= done < BLOCKS, name, manifest["state"], done)
     if "model" in name:
-        slow = [line for line in (tmp / "run" / "samples.csv").read_text().splitlines()[1:]
-                if "neon" not in line and int(line.split(",")[6]) > 8000000]
+        slow = [row for row in run_folders.samples(tmp / "run")
+                if row["level"] != "neon" and int(row["duration_ns"]) > 8000000]
         expect(not slow, name, "times of the other model are in the folder", slow[:2])
     if name in ("the model by another", "the model, in place"):
-        done = execute(ETPROF, "ab", "--resume", "run", "--runner", "runner", "--quiet", cwd=tmp)
-        expect(done.returncode == 2 and "hash" in done.stderr, name, "resumed", done.returncode, done.stderr)
+        ended(execute(ETPROF, "ab", "--resume", "run", "--runner", "runner", "--quiet", cwd=tmp), 2,
+              says="hash", of=name)
 
 
 def afterwards(tmp):
     """Replaced after the session: blocks are added, and the session repeated, with what was measured alone."""
-    done = execute(ETPROF, *arguments(2), cwd=tmp)
-    expect(done.returncode == 0, "the session", done.stderr)
+    ended(execute(ETPROF, *arguments(2), cwd=tmp), 0)
     other = bytes(64)[:-1] + b"x"
-    plan = json.loads((tmp / "run" / "manifest.json").read_text())["plan"]
+    plan = run_folders.manifest(tmp / "run")["plan"]
     for key, name in (("data", "weights.ptd"), ("inputs", "in.bin"), ("kernels_lib", "kernels.so")):
         expect(plan.get(f"{key}_sha256") == hashlib.sha256((tmp / name).read_bytes()).hexdigest(), key, plan)
     for name in ("weights.ptd", "in.bin", "kernels.so", "model.pte", "runner/libx.so", "runner/sdk/liby.so",
@@ -243,7 +238,7 @@ def afterwards(tmp):
             shutil.rmtree(again, ignore_errors=True)
             shutil.copytree(tmp / "run", again)
             if "--resume" in verb and not more:
-                cut_short(again, 1)
+                run_folders.cut_short(again, 1)
             before = (again / "manifest.json").read_bytes()
             (tmp / name).write_bytes(content)
             done = execute(ETPROF, *verb, "again", *more, "--runner", "runner", "--quiet", cwd=tmp)
@@ -258,38 +253,27 @@ def afterwards(tmp):
 
 def damaged(tmp):
     """The runner of a session is damaged: what is wrong with it is said, not only that it does not start."""
-    done = execute(ETPROF, *arguments(1), cwd=tmp)
-    expect(done.returncode == 0, "the session", done.stderr)
+    ended(execute(ETPROF, *arguments(1), cwd=tmp), 0)
     (tmp / "runner" / "etprof-runner").write_bytes(b"no program")
-    done = execute(ETPROF, "ab", "--resume", "run", "--blocks", "1", "--runner", "runner", "--quiet", cwd=tmp)
-    expect(done.returncode == 5 and "etprof-runner is not the file that its bundle.json names" in done.stderr,
-           "a damaged runner", done.returncode, done.stderr)
+    ended(execute(ETPROF, "ab", "--resume", "run", "--blocks", "1", "--runner", "runner", "--quiet", cwd=tmp),
+          5, says="etprof-runner is not the file that its bundle.json names")
 
 
-n_cases = len(list(cases(pathlib.Path("/"))))
-for i in range(n_cases + 1):
-    with tempfile.TemporaryDirectory() as scratch:
-        tmp = pathlib.Path(scratch).resolve()
-        lay_out(tmp)
-        if i < n_cases:
-            replaced(tmp, *list(cases(tmp))[i])
-        else:
-            code, said = session(tmp, lambda tmp=tmp: harmless(tmp))
-            expect(code == 0, "other rights and one link more", code, said[-400:])
+def laid_out(tmp, part, *more):
+    lay_out(tmp)
+    part(tmp, *more)
+
+
+def nth_case(tmp, n):
+    replaced(tmp, *list(cases(tmp))[n])
+
+
+in_folders(*((laid_out, nth_case, n) for n in range(len(list(cases(pathlib.Path("/")))))), (laid_out, harmless),
+           (laid_out, afterwards), (laid_out, damaged))
 if sys.platform == "linux":
     wall = b"wall * * 500\n"
-    for case in (("model", "m/model.pte", SLOWER + wall), ("file of weights", "w/weights.ptd", WEIGHTS.read_bytes()),
-                 ("runner", "runner/etprof-runner", pathlib.Path(FAKE).read_bytes())):
-        with tempfile.TemporaryDirectory() as scratch:
-            lay_out(pathlib.Path(scratch).resolve())
-            swapped_unwatched(pathlib.Path(scratch).resolve(), *case)
-    with tempfile.TemporaryDirectory() as scratch:
-        lay_out(pathlib.Path(scratch).resolve())
-        never_mapped(pathlib.Path(scratch).resolve())
-with tempfile.TemporaryDirectory() as scratch:
-    lay_out(pathlib.Path(scratch).resolve())
-    afterwards(pathlib.Path(scratch).resolve())
-with tempfile.TemporaryDirectory() as scratch:
-    lay_out(pathlib.Path(scratch).resolve())
-    damaged(pathlib.Path(scratch).resolve())
+    in_folders((laid_out, swapped_unwatched, "model", "m/model.pte", SLOWER + wall),
+               (laid_out, swapped_unwatched, "file of weights", "w/weights.ptd", WEIGHTS.read_bytes()),
+               (laid_out, swapped_unwatched, "runner", "runner/etprof-runner", pathlib.Path(FAKE).read_bytes()),
+               (laid_out, never_mapped))
 finish()

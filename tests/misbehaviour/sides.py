@@ -15,6 +15,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "kit"))
+import fake_sessions
 import kit_writer
 import run_folders
 from checks import expect, finish
@@ -52,8 +53,7 @@ def is_about(what, found, wanted, within=1e-4):
 
 
 def model(name, *lines):
-    pathlib.Path(f"{name}.pte").write_bytes(b"\x10\0\0\0ET12" + "\n".join(lines).encode() + b"\n")
-    return f"{name}.pte"
+    return str(fake_sessions.model(f"{name}.pte", *lines))
 
 
 def one(document, what):
@@ -119,7 +119,7 @@ def levels():
 
 def arms_of_a_folder():
     """compare DIR:A DIR:B says of two arms what their session says, and nothing else."""
-    said = json.loads(pathlib.Path("levels_sme2,neon", "report.json").read_text())
+    said = run_folders.report("levels_sme2,neon")
     names = [said["comparisons"][0][key] for key in ("baseline", "candidate")]
     d = answer("compare", *(f"levels_sme2,neon:{name}" for name in names))
     expect(sorted(d["arms"], key=str) == sorted(said["arms"], key=str), "compare DIR:A DIR:B", "arms", d["arms"])
@@ -175,13 +175,7 @@ def different_models():
 
 def builds():
     for name, ns in (("slow", SLOW), ("fast", FAST)):
-        pathlib.Path(f"build_{name}").mkdir()
-        words = ["/usr/bin/env", f"FAKE_SIDE={name}", FAKE]
-        machine = os.uname().machine
-        document = {"schema": "etprof.bundle/1", "triple": f"{machine}-linux-gnu",
-                    "executorch": {"version": name, "sha": ""}, "start": words, "direct": [FAKE], "env": {},
-                    "bytes": 0, "files": []}
-        pathlib.Path(f"build_{name}", "bundle.json").write_text(json.dumps(document))
+        fake_sessions.bundle(f"build_{name}", "/usr/bin/env", f"FAKE_SIDE={name}", FAKE, direct=FAKE, version=name)
         model(f"sided_{name}", f"base * {ns}")
     net = model("sided", f"base * {SLOW}", f"side fast base * {FAST}")
     for a, b, ratio in orders():

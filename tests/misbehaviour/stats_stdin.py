@@ -8,7 +8,7 @@ import random
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import execute, expect, finish
+from checks import ended, execute, expect, finish
 
 ETPROF, DATA = str(pathlib.Path(sys.argv[1]).resolve()), pathlib.Path(sys.argv[2])
 HEAD = b"experiment,block,iteration,duration_ns\n"
@@ -47,28 +47,18 @@ def sound():
 
 def hostile():
     good = rows()
-    cases = {  # input: what the message has to name
+    cases = {  # input: what the message has to name; more of them and their places: csv_refusals of unit.stats_session
         "nothing": (b"", b"empty"),
-        "header alone": (HEAD, b"no rows"),
-        "no block": (b"experiment,iteration,duration_ns\na,1,2\n", b"block"),
         "a column twice": (HEAD.replace(b"block", b"block,block") + b"a,1,1,0,5\n", b"two columns are called 'block'"),
         "a name with a byte 0": (good + b"a\0b,9,0,5\n", b"line 146: experiment 'a"),
-        "zero": (good + b"a,99,0,0\n", b"line 146"),
-        "negative": (good + b"a,99,0,-5\n", b"line 146"),
         "fraction": (good + b"a,99,0,1.5\n", b"line 146"),
-        "exponent": (good + b"a,99,0,1e6\n", b"line 146"),
-        "beyond 64 bits": (good + b"a,99,0,99999999999999999999999\n", b"line 146"),
         "beyond 146 years": (good + b"a,99,0,9223372036854775807\n", b"line 146"),
-        "block beyond 32 bits": (good + b"a,4294967296,0,5\n", b"line 146"),
-        "no name": (good + b",9,0,5\n", b"line 146"),
-        "short row": (good + b"a,9\n", b"line 146"),
         "long row": (good + b"a,9,0,5,6\n", b"line 146"),
         "quote left open": (good + b'"a,9,0,5\n', b"at byte 2055"),
         "a row twice": (good + b"a,1,0,1000000\n", b"line"),
         "UTF-16": (good.decode().encode("utf-16"), b"a table in UTF-16"),
         "NUL": (good.replace(b"a,1,0", b"a\0b,1,0"), None),
         "2000 experiments": (HEAD + b"".join(b"e%d,1,0,5\n" % i for i in range(2000)), b"1000 experiments"),
-        "no column at all": (b"\n\n\n", b"empty"),
         "a picture": (b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 9, None),
     }
     for name, (data, words) in cases.items():
@@ -84,8 +74,7 @@ def hostile():
         for _ in range(rng.randint(1, 6)):
             at = rng.randrange(len(data))
             data[at:at + rng.randint(0, 3)] = bytes(rng.choices(b"0123456789,\n\"\r\0-+.eEab\xff", k=rng.randint(0, 4)))
-        done = run(bytes(data), "-", "--format", "json")
-        expect(done.returncode in (0, 4), f"mutation {number}: exit {done.returncode} {done.stderr}")
+        done = ended(run(bytes(data), "-", "--format", "json"), 0, 4, of=number)
         if done.returncode == 0:
             expect(json.loads(done.stdout)["schema"] == "etprof.stats/1", f"mutation {number}")
 
@@ -94,8 +83,7 @@ def extreme():
     # Sound tables at the edge of what numbers hold: an answer, and never a verdict out of nothing.
     for name, durations in (("one nanosecond", lambda b, i, it: 1), ("146 years", lambda b, i, it: 1 << 62),
                             ("both", lambda b, i, it: 1 if i else 1 << 62)):
-        done = run(rows(durations=durations), "-", "--format", "json")
-        expect(done.returncode == 0, f"{name}: exit {done.returncode} {done.stderr}")
+        done = ended(run(rows(durations=durations), "-", "--format", "json"), 0, of=name)
         answer = json.loads(done.stdout)
         expect(answer["verdict"] == ("faster" if name == "both" else "same"), f"{name}: {answer['verdict']}")
     few = json.loads(run(rows(blocks=5), "-", "--format", "json").stdout)

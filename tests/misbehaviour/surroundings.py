@@ -9,12 +9,12 @@ import pathlib
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+import fake_sessions
 import run_folders
-from checks import execute, expect, finish, hear_signals
+from checks import ended, execute, expect, finish, hear_signals, in_folders
 
 hear_signals()
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
@@ -30,17 +30,15 @@ def streams(tmp):
     run_folders.make(tmp / "run", 2)
     before = (tmp / "run" / "samples.csv").read_bytes()
     for redirect, code in ((">&-", 5), ("<&- >&-", 5), ("<&- >&- 2>&-", 5), ("<&-", 0), ("2>&-", 0), ("<&- 2>&-", 0)):
-        done = execute("sh", "-c", f"'{ETPROF}' analyze run --renew {redirect}", cwd=tmp)
-        expect(done.returncode == code, "analyze", redirect, done.returncode, done.stderr[-200:])
+        ended(execute("sh", "-c", f"'{ETPROF}' analyze run --renew {redirect}", cwd=tmp), code)
         expect((tmp / "run" / "samples.csv").read_bytes() == before, redirect, "a raw file was written to")
         report = tmp / "run" / "report.json"
         expect(not report.exists() or json.loads(report.read_text()), redirect, "report.json is no JSON")
-    (tmp / "model.pte").write_bytes(b"\x10\0\0\0ET12base sme2 1000000\nbase neon 3000000\n")
+    fake_sessions.model(tmp / "model.pte")
     done = subprocess.run(["sh", "-c", f"'{ETPROF}' ab model.pte {' '.join(AB)} --blocks 2 --out closed <&- >&- 2>&-"],
-                          cwd=tmp, timeout=120,
-                          check=False)
+                          cwd=tmp, timeout=120, check=False)
     expect(done.returncode == 5, "ab with closed streams", done.returncode)
-    expect(json.loads((tmp / "closed" / "manifest.json").read_text())["state"] == "finished", "ab with closed streams",
+    expect(run_folders.manifest(tmp / "closed")["state"] == "finished", "ab with closed streams",
            "not finished")
 
 
@@ -69,7 +67,7 @@ def shortened(tmp):
 
 def read_only(tmp):
     """--out elsewhere, from a folder that cannot be written to."""
-    (tmp / "model.pte").write_bytes(b"\x10\0\0\0ET12base sme2 1000000\nbase neon 3000000\n")
+    fake_sessions.model(tmp / "model.pte")
     here, out, state = tmp / "here", tmp / "out", tmp / "state"
     for folder in (here, out, state):
         folder.mkdir()
@@ -99,22 +97,13 @@ def drop(root, block, kinds):
     rows = (root / "samples.csv").read_text().splitlines()
     rows = rows[:1] + [r for r in rows[1:] if not (r.split(",")[1] == str(block) and r.split(",")[4] in kinds)]
     (root / "samples.csv").write_text("\n".join(rows) + "\n")
-    lines = [json.loads(line) for line in (root / "environment.jsonl").read_text().splitlines()]
-    lines = [line for line in lines
-             if not (line["type"] == "launch" and line["block"] == block and line["kind"] in kinds)]
-    (root / "environment.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    manifest = json.loads((root / "manifest.json").read_text())
-    end = ".etdump" if block == 1 else f"_b{block}.etdump"
-    gone = []
-    for arm in manifest["plan"]["arms"]:
-        for name in (end, end.replace(".etdump", ".log")):
-            gone.append(f"{arm['name']}/{arm['prefix']}{name}")
+    run_folders.write_lines(root, [line for line in run_folders.environment(root) if line["type"] != "launch"
+                                   or line["block"] != block or line["kind"] not in kinds])
     if "traced" in kinds:
-        for name in gone:
-            (root / name).unlink()
-        manifest["files"] = [f for f in manifest["files"] if f["path"] not in gone]
-    manifest["files"] = [run_folders.entry(root, f["path"]) for f in manifest["files"]]
-    (root / "manifest.json").write_text(json.dumps(manifest))
+        for arm in run_folders.manifest(root)["plan"]["arms"]:
+            for end in (".etdump", ".log"):
+                (root / arm["name"] / f"{arm['prefix']}{'' if block == 1 else f'_b{block}'}{end}").unlink()
+    run_folders.record(root)
 
 
 def failed(done):
@@ -135,9 +124,7 @@ def cut_short(tmp):
         expect(call(tmp, "verify", root.name).returncode == 0, f"block {block} cut short", "verify")
     # And what is missing is said, by both, also where no hash lists it.
     root = run_folders.make(tmp / "missing", 2, blocks=3)
-    manifest = json.loads((root / "manifest.json").read_text())
-    manifest.update(state="running", files=[], results=[])
-    (root / "manifest.json").write_text(json.dumps(manifest))
+    run_folders.alter(root, state="running", files=[], results=[])
     (root / "arm0" / "mixed_xnnpack_fp32_arm0_t1_b2.etdump").unlink()
     bad = failed(call(tmp, "validate", "missing", "--format", "json"))
     expect(any(b[0] == "run.missing" and b[1].endswith("_b2.etdump") for b in bad), "a missing trace", bad)
@@ -146,18 +133,13 @@ def cut_short(tmp):
 
 def empty(tmp):
     """Ended before its first block: its own manifest is valid."""
-    (tmp / "model.pte").write_bytes(b"\x10\0\0\0ET12base sme2 1000000\nbase neon 3000000\non * timed 2+ hang\n")
-    p = subprocess.Popen([ETPROF, "ab", "model.pte", *AB, "--blocks", "4", "--out", "empty"], cwd=tmp,
-                         stdout=subprocess.DEVNULL,
-                         stderr=subprocess.DEVNULL)
-    manifest = tmp / "empty" / "manifest.json"
-    end = time.time() + 120
-    while not manifest.exists() and time.time() < end:
-        time.sleep(0.02)
+    fake_sessions.model(tmp / "model.pte", *fake_sessions.BASE, "on * timed 2+ hang")
+    p = fake_sessions.begun([ETPROF, "ab", "model.pte", *AB, "--blocks", "4", "--out", "empty"],
+                            (tmp / "empty/manifest.json").exists, cwd=tmp)
     time.sleep(0.5)
     p.send_signal(signal.SIGINT)
     p.communicate(timeout=60)
-    written = json.loads(manifest.read_text())
+    written = run_folders.manifest(tmp / "empty")
     print("blocks", written["blocks_done"], "results", len(written["results"]))
     bad = [b for b in failed(call(tmp, "validate", "empty", "--format", "json")) if not b[0].startswith("dump.")]
     expect(not bad, "a session that ended at once", written["blocks_done"], bad)
@@ -168,8 +150,7 @@ def limited(tmp):
     run_folders.make(tmp / "run", 2)
     for verb, at in (("analyze run --renew", "run"), ("verify run", ".etprof"),
                      ("ops run/*/*_t1.etdump --format json", "run")):
-        done = execute("bash", "-c", f"ulimit -f 4; exec '{ETPROF}' {verb}", cwd=tmp)
-        expect(done.returncode in (0, 5), verb, "under a limit of 4 KiB for files", done.returncode, done.stderr[-300:])
+        ended(execute("bash", "-c", f"ulimit -f 4; exec '{ETPROF}' {verb}", cwd=tmp), 0, 5)
         left = [p for p in (tmp / at).rglob("*") if "tmp-" in p.name or "verify-" in p.name]
         expect(not left, verb, "left", left)
     kinds = [(24, None), (64, None), (256, None)]
@@ -201,7 +182,5 @@ def full_disk(tmp):
                "a full disk", kib, done.stdout[-300:], done.stderr[-300:])
 
 
-for part in (streams, shortened, read_only, cut_short, empty, limited, full_disk):
-    with tempfile.TemporaryDirectory() as tmp:
-        part(pathlib.Path(tmp).resolve())
+in_folders(streams, shortened, read_only, cut_short, empty, limited, full_disk)
 finish()

@@ -7,7 +7,6 @@ import hashlib
 import json
 import os
 import pathlib
-import platform
 import re
 import shutil
 import stat
@@ -16,8 +15,9 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import execute, expect, finish
-from run_folders import cut_short
+import fake_sessions
+import run_folders
+from checks import ended, execute, expect, finish, in_folders
 
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
 ARGS = ["--levels", "sme2,neon", "--blocks", "4", "--iterations", "4", "--warmup", "1", "--seed", "7", "--quiet"]
@@ -29,10 +29,9 @@ def call(directory, *args, **env):
 
 
 def edit(run, change):
-    manifest = json.loads((run / "manifest.json").read_text())
+    manifest = run_folders.manifest(run)
     change(manifest)
-    (run / "manifest.json").write_text(json.dumps(manifest))
-    (run / "derived.json").unlink(missing_ok=True)  # which names the manifest as it was
+    run_folders.alter(run, **manifest)
 
 
 def program(path, mark):
@@ -41,9 +40,7 @@ def program(path, mark):
 
 
 def make(tmp):
-    (tmp / "model.pte").write_bytes(b"\x10\0\0\0ET12base sme2 1000000\nbase neon 3000000\n")
-    done = call(tmp, "ab", "model.pte", *ARGS, "--out", "first", "--runner", FAKE)
-    expect(done.returncode == 0, "the session", done.stderr)
+    ended(call(tmp, "ab", fake_sessions.model(tmp / "model.pte"), *ARGS, "--out", "first", "--runner", FAKE), 0)
     return tmp / "first"
 
 
@@ -51,11 +48,9 @@ def ours_and_others(tmp):
     first = make(tmp)
     moved = tmp / "moved"
     shutil.copytree(first, moved)
-    done = call(tmp, "rerun", "moved", "--runner", FAKE, "--quiet")
-    expect(done.returncode in (0, 1, 3), "a copy on the machine that made it", done.stderr)
-    cut_short(moved, 2)
-    done = call(tmp, "ab", "--resume", "moved", "--runner", FAKE, "--quiet")
-    expect(done.returncode == 0, "going on with one's own", done.stderr)
+    ended(call(tmp, "rerun", "moved", "--runner", FAKE, "--quiet"), 0, 1, 3)
+    run_folders.cut_short(moved, 2)
+    ended(call(tmp, "ab", "--resume", "moved", "--runner", FAKE, "--quiet"), 0)
 
     for name, verb in (("rerun", ["rerun", "theirs"]), ("resume", ["ab", "--resume", "theirs"])):
         for way in (["--trust"], ["--device", "local"]):
@@ -64,17 +59,13 @@ def ours_and_others(tmp):
                 shutil.rmtree(theirs, ignore_errors=True)
                 shutil.copytree(first, theirs)
                 if name != "rerun":
-                    cut_short(theirs, 2)
+                    run_folders.cut_short(theirs, 2)
                 before = {p: p.read_bytes() for p in theirs.rglob("*") if p.is_file()}
-                done = call(tmp, *verb, "--runner", FAKE, "--quiet", XDG_STATE_HOME=other)
-                expect(done.returncode == 2 and "--trust" in done.stderr, name, "another machine's", done.returncode,
-                       done.stderr)
+                ended(call(tmp, *verb, "--runner", FAKE, "--quiet", XDG_STATE_HOME=other), 2, says="--trust")
                 expect({p: p.read_bytes() for p in theirs.rglob("*") if p.is_file()} == before, name,
                        "the folder was changed")
-                done = call(tmp, *verb, "--runner", FAKE, *way, "--quiet", XDG_STATE_HOME=other)
-                expect(done.returncode in (0, 1, 3), name, "with", *way, done.returncode, done.stderr)
-    done = call(tmp, "rerun", "first", "--runner", FAKE, "--quiet", XDG_STATE_HOME=None, HOME=None)
-    expect(done.returncode == 2, "without a home nothing is trusted", done.returncode, done.stderr)
+                ended(call(tmp, *verb, "--runner", FAKE, *way, "--quiet", XDG_STATE_HOME=other), 0, 1, 3)
+    ended(call(tmp, "rerun", "first", "--runner", FAKE, "--quiet", XDG_STATE_HOME=None, HOME=None), 2)
     done = call(tmp, "rerun", "first", "--runner", FAKE, "--quiet", XDG_STATE_HOME="relative")
     expect(done.returncode == 2 and not (tmp / "relative").exists(), "a relative state folder does not count",
            done.stderr)
@@ -106,20 +97,11 @@ def hostile(tmp):
             shutil.copytree(first, theirs)
             edit(theirs, change)
             if verb[0] == "ab":
-                cut_short(theirs, 2)
+                run_folders.cut_short(theirs, 2)
             done = call(tmp, *verb, "--quiet", PATH=f"{tmp}:{os.environ['PATH']}", ETPROF_RUNNER=FAKE)
             expect(done.returncode == 2 and "--trust" in done.stderr, what, verb[0], done.returncode, done.stderr)
             expect(not mark.exists(), what, verb[0], "something was started: "
                    + (mark.read_text() if mark.exists() else ""))
-
-
-def build(folder, starts):
-    """A bundle that starts the program STARTS."""
-    folder.mkdir(parents=True)
-    triple = f"{platform.machine()}-linux-gnu"
-    (folder / "bundle.json").write_text(json.dumps(
-        {"schema": "etprof.bundle/1", "triple": triple, "executorch": {"version": "1", "sha": "0" * 40},
-         "start": [str(starts)], "direct": [str(starts)], "env": {}, "bytes": 0, "files": []}))
 
 
 def members(value, path=()):
@@ -154,11 +136,10 @@ FOUND = re.compile(r"state|blocks_done|signal|stopped|(selftest|lost|unreadable|
 
 def every_member(tmp):
     """Every member of a manifest, edited, taken out, or one added: the folder is not this machine's any more."""
-    (tmp / "model.pte").write_bytes(b"\x10\0\0\0ET12base sme2 1000000\nbase neon 3000000\n")
+    fake_sessions.model(tmp / "model.pte")
     (tmp / "kernels.so").write_text("x")
-    build(tmp / "a", FAKE)
-    build(tmp / "b", FAKE)
-    build(tmp / "evil", tmp / "program")
+    for name, starts in (("a", FAKE), ("b", FAKE), ("evil", tmp / "program")):
+        fake_sessions.bundle(tmp / name, starts)
     mark = tmp / "started"
     program(tmp / "program", mark)
     own = {"ETPROF_RUNNER": FAKE}
@@ -167,8 +148,7 @@ def every_member(tmp):
              "threads": ["--levels", "neon", "--threads", "1,2", "--budget", "100", "--cool", "99,1s"],
              "builds": ["--levels", "neon", "--runner-a", "a", "--runner-b", "b"]}
     for kind, args in kinds.items():
-        done = call(tmp, "ab", "model.pte", *few, *args, "--out", kind, **own)
-        expect(done.returncode == 0, kind, "the session", done.stderr)
+        ended(call(tmp, "ab", "model.pte", *few, *args, "--out", kind, **own), 0)
         text = (tmp / kind / "manifest.json").read_text()
 
         def refused(what, change, kind=kind, text=text):
@@ -184,8 +164,7 @@ def every_member(tmp):
             return document
 
         document = json.loads(text)
-        done = call(tmp, "rerun", kind, "--quiet", **own)
-        expect(done.returncode in (0, 1, 3), kind, "as it was", done.returncode, done.stderr)
+        ended(call(tmp, "rerun", kind, "--quiet", **own), 0, 1, 3)
         shutil.rmtree(tmp / f"{kind}.2", ignore_errors=True)
         count = 0
         for path in members(document):
@@ -211,20 +190,19 @@ def every_member(tmp):
         found = json.loads(text)
         found.update(state="finished", notes=[], lost=[], unreadable=[])
         (tmp / kind / "manifest.json").write_text(json.dumps(found, sort_keys=True, indent=5))
-        done = call(tmp, "rerun", kind, "--quiet", **own)
-        expect(done.returncode in (0, 1, 3), kind, "laid out anew", done.returncode, done.stderr)
+        ended(call(tmp, "rerun", kind, "--quiet", **own), 0, 1, 3)
 
 
 def absurd(tmp):
     """Every number of a manifest as one that no session has: refused by name and at once, by --resume as by readers. A
     few are possible (0 of many things, a seed): then the session goes on and ends."""
-    (tmp / "model.pte").write_bytes(b"\x10\0\0\0ET12base sme2 1000000\nbase neon 3000000\n")
+    fake_sessions.model(tmp / "model.pte")
     own = {"ETPROF_RUNNER": FAKE}
     done = call(tmp, "ab", "model.pte", *ARGS, "--threads", "1,2", "--budget", "100", "--cool", "99,1s", "--precision",
                 "1%", "--out", "first", **own)
     expect(done.returncode == 0, "the session", done.stderr)
-    cut_short(tmp / "first", 2)
-    document = json.loads((tmp / "first" / "manifest.json").read_text())
+    run_folders.cut_short(tmp / "first", 2)
+    document = run_folders.manifest(tmp / "first")
     document["lost"] = [{"arm": 0, "block": 1, "launch": 3, "kind": "timed", "reason": "crash", "attempt": 1,
                          "recovered": True, "detail": "x"}]
     numbers = [p for p in members(document) if type(at(document, p)) in (int, float) and p[0] != "results"]
@@ -242,8 +220,7 @@ def absurd(tmp):
             (run / "manifest.json").write_text(json.dumps(changed))
             never = value != 0 and (value != 10**12 or dotted not in possible)
             if value == 0:
-                done = call(tmp, "verify", "absurd", "--format", "json")
-                expect(done.returncode in (0, 1, 4), dotted, value, "verify", done.returncode, done.stderr)
+                ended(call(tmp, "verify", "absurd", "--format", "json"), 0, 1, 4, of=(dotted, value))
             if value == 0 and dotted not in ("plan.arms.0.threads", "plan.iterations.0.timed", "plan.blocks"):
                 continue  # one of each kind is measured
             done = call(tmp, "ab", "--resume", "absurd", "--trust", "--quiet", **own)
@@ -275,7 +252,7 @@ def named_again(tmp):
         "another model": ("hash", lambda m: m["models"][0].update(path=str(tmp / "other.pte"))),
     }
     (tmp / "secret").write_text("secret")
-    (tmp / "other.pte").write_bytes(b"\x10\0\0\0ET12base sme2 2000000\nbase neon 3000000\n")
+    fake_sessions.model(tmp / "other.pte", "base sme2 2000000", "base neon 3000000")
     for what, (words, change) in edits.items():
         for verb in (["rerun", "theirs"], ["ab", "--resume", "theirs"]):
             theirs = tmp / "theirs"
@@ -283,7 +260,7 @@ def named_again(tmp):
             shutil.copytree(first, theirs)
             edit(theirs, change)
             if verb[0] == "ab":
-                cut_short(theirs, 2)
+                run_folders.cut_short(theirs, 2)
             model = what == "another model"
             for way in ((), ("--trust",)) if model else ((),):
                 done = call(tmp, *verb, "--runner", tmp / "watched", "--device", "local", *way, "--quiet", **other)
@@ -299,19 +276,17 @@ def named_again(tmp):
     (tmp / "theirs" / "program").mkdir(exist_ok=True)
     (tmp / "theirs" / "program" / "in.bin").write_bytes(bytes(4))
     edit(tmp / "theirs", lambda m: m["plan"].update(inputs=f"{tmp}/theirs/program/in.bin"))
-    done = call(tmp, "rerun", "theirs", "--runner", FAKE, "--device", "local", "--quiet", **other)
-    expect(done.returncode in (0, 1, 3), "inputs in the folder itself", done.returncode, done.stderr)
+    ended(call(tmp, "rerun", "theirs", "--runner", FAKE, "--device", "local", "--quiet", **other), 0, 1, 3)
 
 
 def libraries(tmp):
     """A library of kernels is code that the runner loads: going on takes the one that was measured, --trust or not."""
-    (tmp / "model.pte").write_bytes(b"\x10\0\0\0ET12base sme2 1000000\nbase neon 3000000\n")
+    fake_sessions.model(tmp / "model.pte")
     library = tmp / "kernels.so"
     library.write_text("as it was")
     own = {"ETPROF_RUNNER": FAKE}
-    done = call(tmp, "ab", "model.pte", *ARGS, "--out", "first", "--custom-ops", library, **own)
-    expect(done.returncode == 0, "a session with a library", done.stderr)
-    kept = json.loads((tmp / "first" / "manifest.json").read_text())["plan"]
+    ended(call(tmp, "ab", "model.pte", *ARGS, "--out", "first", "--custom-ops", library, **own), 0)
+    kept = run_folders.manifest(tmp / "first")["plan"]
     expect(kept.get("kernels_lib_sha256") == hashlib.sha256(b"as it was").hexdigest(), "its hash is kept", kept)
     changed = "kernels.so is not the library that was measured: its hash differs from the manifest's"
     for content, theirs, way, words in (
@@ -324,7 +299,7 @@ def libraries(tmp):
         run = tmp / "again"
         shutil.rmtree(run, ignore_errors=True)
         shutil.copytree(tmp / "first", run)
-        cut_short(run, 2)
+        run_folders.cut_short(run, 2)
         before = (run / "manifest.json").read_bytes()
         env = {**own, **({"XDG_STATE_HOME": str(tmp / "nobody")} if theirs else {})}
         done = call(tmp, "ab", "--resume", "again", *way, "--quiet", **env)
@@ -371,7 +346,5 @@ def journals(tmp):
     expect("evil" not in script, "script", script[-300:])
 
 
-for part in (ours_and_others, hostile, every_member, absurd, named_again, libraries, journals):
-    with tempfile.TemporaryDirectory() as tmp:
-        part(pathlib.Path(tmp).resolve())
+in_folders(ours_and_others, hostile, every_member, absurd, named_again, libraries, journals)
 finish()

@@ -9,15 +9,14 @@ import pathlib
 import random
 import re
 import shutil
-import subprocess
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import execute, expect, finish
+import fake_sessions
+import run_folders
+from checks import ended, execute, expect, finish, new_folder
 
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
-SCRIPT = b"\x10\0\0\0ET12base sme2 1000000\nbase neon 3300000\nnoise 9\n"
 DUMP = "linux_sme2_on/model_linux_sme2_on_t1_b2.etdump"
 
 
@@ -147,17 +146,14 @@ def unlist(run):
 
 
 def unrecord_dump(run):
-    manifest = json.loads((run / "manifest.json").read_text())
-    manifest["files"] = [f for f in manifest["files"] if f["path"] != DUMP]
-    (run / "manifest.json").write_text(json.dumps(manifest))
+    files = run_folders.manifest(run)["files"]
+    (run / "manifest.json").write_text(json.dumps(
+        {**run_folders.manifest(run), "files": [f for f in files if f["path"] != DUMP]}))
 
 
 def unfinished(run):
-    manifest = json.loads((run / "manifest.json").read_text())
-    manifest.update(state="running", files=[])
-    (run / "manifest.json").write_text(json.dumps(manifest))
-    for name in [f["path"] for f in json.loads((run / "derived.json").read_text())["files"]] + ["derived.json"]:
-        (run / name).unlink()
+    never_reported(run)
+    run_folders.alter(run, state="running", files=[])
 
 
 def forged_report(run):
@@ -222,8 +218,7 @@ CASES = [
     ("a count", lambda run: (change_byte(run / "report.json", b'"blocks": 6', b'"blocks": 7'),
                              rehash(run, "report.json")), 1, "report.json", "differs"),
     ("outputs nobody recorded", lambda run: (run / "linux_sme2_on" / "outputs" / "output-1.bin").write_bytes(b"1234"),
-     1,
-     "linux_sme2_on/outputs/output-1.bin", "added"),
+     1, "linux_sme2_on/outputs/output-1.bin", "added"),
     ("expectations nobody recorded", expectations, 1, "program/expected/outputs.json", "added"),
     ("roofs nobody recorded", lambda run: (run / "roofs.json").write_text("{}"), 4, None, None),
     ("the manifest", lambda run: change_byte(run / "manifest.json", b'"generated_at": "2', b'"generated_at": "1'), 1,
@@ -256,77 +251,71 @@ CASES = [
      "derived.json", "altered"),
 ]
 
-with tempfile.TemporaryDirectory() as tmp:
-    tmp = pathlib.Path(tmp)
-    (tmp / "model.pte").write_bytes(SCRIPT)
-    subprocess.run([ETPROF, "ab", "model.pte", "--levels", "sme2,neon", "--blocks", "6", "--iterations", "8",
-                    "--warmup", "3", "--seed", "7", "--quiet", "--out", "run", "--runner", FAKE], cwd=tmp, check=True,
-                   stdout=subprocess.DEVNULL)
-    subprocess.run([ETPROF, "analyze", "run", "--margin", "2", "--renew"], cwd=tmp, check=True,
-                   stdout=subprocess.DEVNULL)
-    for name, change, code, path, state in CASES:
-        copy = tmp / "case"
-        copy.mkdir()
-        shutil.copytree(tmp / "run", copy / "run")
-        change(copy / "run")
-        before = {p: p.read_bytes() for p in (copy / "run").rglob("*") if p.is_file()}
-        done, document, states = verify(copy)
-        expect(done.returncode == code, name, f"exit {done.returncode}, expected {code}: {done.stderr[-300:]}")
-        if path:
-            expect(states.get(path) == state, name, f"{path}: {states.get(path)}, expected {state}")
-            expect(document["ok"] is {0: True, 1: False, 3: None}[code], name, document["ok"])
-        else:
-            expect(len(done.stderr.strip().splitlines()) == 1, name, done.stderr)
-        after = {p: p.read_bytes() for p in (copy / "run").rglob("*") if p.is_file()}
-        expect(before == after, name, "verify changed the folder")
-        expect(not list((copy / ".etprof" / "work").glob("*")), name, "temporary folder left behind")
-        shutil.rmtree(copy)
+tmp = new_folder()
+fake_sessions.model(tmp / "model.pte", "base sme2 1000000", "base neon 3300000", "noise 9")
+execute(ETPROF, "ab", "model.pte", *fake_sessions.words(), "--runner", FAKE, cwd=tmp, check=True)
+execute(ETPROF, "analyze", "run", "--margin", "2", "--renew", cwd=tmp, check=True)
+for name, change, code, path, state in CASES:
+    copy = tmp / "case"
+    copy.mkdir()
+    shutil.copytree(tmp / "run", copy / "run")
+    change(copy / "run")
+    before = {p: p.read_bytes() for p in (copy / "run").rglob("*") if p.is_file()}
+    done, document, states = verify(copy)
+    expect(done.returncode == code, name, f"exit {done.returncode}, expected {code}: {done.stderr[-300:]}")
+    if path:
+        expect(states.get(path) == state, name, f"{path}: {states.get(path)}, expected {state}")
+        expect(document["ok"] is {0: True, 1: False, 3: None}[code], name, document["ok"])
+    else:
+        expect(len(done.stderr.strip().splitlines()) == 1, name, done.stderr)
+    after = {p: p.read_bytes() for p in (copy / "run").rglob("*") if p.is_file()}
+    expect(before == after, name, "verify changed the folder")
+    expect(not list((copy / ".etprof" / "work").glob("*")), name, "temporary folder left behind")
+    shutil.rmtree(copy)
 
-    text_lists(tmp)
-    for empty in ("empty", "linux_sme2_on/copy/deeper"):
-        (tmp / "run" / empty).mkdir(parents=True)
-        done, _, states = verify(tmp)
-        named = states.get(f"{empty}/") == "added"
-        expect(done.returncode == 1 and named, "an empty folder", empty, done.stdout[-300:])
-        shutil.rmtree(tmp / "run" / empty)
-    (tmp / "run/linux_sme2_on/copy").rmdir()
-    answers(tmp, False)
-    samples = (tmp / "run/samples.csv").read_bytes()
-    change_byte(tmp / "run/samples.csv")
-    text_lists(tmp, "samples.csv")
-    answers(tmp, True)
-    # Blocks that are added would give what was edited a hash of its own.
-    manifest = tmp / "run/manifest.json"
-    whole = manifest.read_text()
-    for words, state in ((("--resume", "run", "--blocks", "1"), "finished"), (("--resume", "run"), "interrupted")):
-        manifest.write_text(whole.replace('"state": "finished"', f'"state": "{state}"'))
-        done = execute(ETPROF, "ab", *words, cwd=tmp)
-        expect(done.returncode == 4 and "samples.csv does not have the hash" in done.stderr, words, done.returncode,
-               done.stderr[-300:])
-    manifest.write_text(whole)
-    expect(verify(tmp)[2].get("samples.csv") == "altered", "an edited file", "has another hash now")
-    (tmp / "run/samples.csv").write_bytes(samples)
-    manifests(tmp, samples)
+text_lists(tmp)
+for empty in ("empty", "linux_sme2_on/copy/deeper"):
+    (tmp / "run" / empty).mkdir(parents=True)
+    done, _, states = verify(tmp)
+    named = states.get(f"{empty}/") == "added"
+    expect(done.returncode == 1 and named, "an empty folder", empty, done.stdout[-300:])
+    shutil.rmtree(tmp / "run" / empty)
+(tmp / "run/linux_sme2_on/copy").rmdir()
+answers(tmp, False)
+samples = (tmp / "run/samples.csv").read_bytes()
+change_byte(tmp / "run/samples.csv")
+text_lists(tmp, "samples.csv")
+answers(tmp, True)
+# Blocks that are added would give what was edited a hash of its own.
+manifest = tmp / "run/manifest.json"
+whole = manifest.read_text()
+for words, state in ((("--resume", "run", "--blocks", "1"), "finished"), (("--resume", "run"), "interrupted")):
+    manifest.write_text(whole.replace('"state": "finished"', f'"state": "{state}"'))
+    done = ended(execute(ETPROF, "ab", *words, cwd=tmp), 4, says="samples.csv does not have the hash")
+manifest.write_text(whole)
+expect(verify(tmp)[2].get("samples.csv") == "altered", "an edited file", "has another hash now")
+(tmp / "run/samples.csv").write_bytes(samples)
+manifests(tmp, samples)
 
-    # Every file of the folder, changed in one byte, cut or longer: verify never says yes, and names that file.
-    rng = random.Random(5)
-    changes = 0
-    for path in sorted(p for p in (tmp / "run").rglob("*") if p.is_file() and p.name != "session.lock"):
-        name, data = str(path.relative_to(tmp / "run")), path.read_bytes()
-        at = rng.randrange(len(data)) if data else 0
-        for what, changed in (("a byte", data[:at] + bytes([data[at] ^ 1]) + data[at + 1:] if data else b"x"),
-                              ("longer", data + b"\n"),
-                              ("cut", data[:-1]), ("half", data[:len(data) // 2]), ("empty", b"")):
-            if changed == data:
-                continue
-            path.write_bytes(changed)
-            done, document, states = verify(tmp)
-            changes += 1
-            # Of a manifest that cannot be read nothing follows, not even what the other files are.
-            codes = (1, 2, 4) if name == "manifest.json" else (1, 4) if what in ("a byte", "longer") else (1,)
-            expect(done.returncode in codes, f"{name}, {what} at {at}", f"exit {done.returncode}", done.stderr)
-            expect(states.get(name, "ok") != "ok" or pathlib.Path(name).name in done.stderr, f"{name}, {what} at {at}",
-                   f"not named: {done.stderr}{states}")
-        path.write_bytes(data)
-    expect(verify(tmp)[0].returncode == 0, "put back", "not accepted")
+# Every file of the folder, changed in one byte, cut or longer: verify never says yes, and names that file.
+rng = random.Random(5)
+changes = 0
+for path in sorted(p for p in (tmp / "run").rglob("*") if p.is_file() and p.name != "session.lock"):
+    name, data = str(path.relative_to(tmp / "run")), path.read_bytes()
+    at = rng.randrange(len(data)) if data else 0
+    for what, changed in (("a byte", data[:at] + bytes([data[at] ^ 1]) + data[at + 1:] if data else b"x"),
+                          ("longer", data + b"\n"),
+                          ("cut", data[:-1]), ("half", data[:len(data) // 2]), ("empty", b"")):
+        if changed == data:
+            continue
+        path.write_bytes(changed)
+        done, document, states = verify(tmp)
+        changes += 1
+        # Of a manifest that cannot be read nothing follows, not even what the other files are.
+        codes = (1, 2, 4) if name == "manifest.json" else (1, 4) if what in ("a byte", "longer") else (1,)
+        expect(done.returncode in codes, f"{name}, {what} at {at}", f"exit {done.returncode}", done.stderr)
+        expect(states.get(name, "ok") != "ok" or pathlib.Path(name).name in done.stderr, f"{name}, {what} at {at}",
+               f"not named: {done.stderr}{states}")
+    path.write_bytes(data)
+expect(verify(tmp)[0].returncode == 0, "put back", "not accepted")
 finish(f"{len(CASES)} cases and {changes} changes of single files as documented")

@@ -10,12 +10,11 @@ import pathlib
 import re
 import sys
 import tarfile
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import phase_folders  # noqa: E402
 import run_folders  # noqa: E402
-from checks import execute, expect, finish, unpack  # noqa: E402
+from checks import execute, expect, finish, new_folder, unpack  # noqa: E402
 
 ETPROF = os.path.abspath(sys.argv[1])
 REASONS = {"contended": "other programs had the CPU", "noise_floor": "equal launches of the baseline differ too much"}
@@ -80,7 +79,7 @@ def planted(tmp, how, reason):
     run_folders.record(tmp / "run") # a file of kernels was left out of the archive
     how(tmp / "run")
     told = forms(tmp)
-    document = json.loads((tmp / "run" / "report.json").read_text())
+    document = run_folders.report(tmp / "run")
     c = document["comparisons"][0]
     expect(c["withheld"] == reason, reason, c)
     base, cand = ([a for a in document["arms"] if a["name"] == f"linux_{n}"][0] for n in ("avx2", "vnni"))
@@ -145,7 +144,7 @@ def sessions(tmp):
         (tmp / n).mkdir()
         with tarfile.open(run_folders.DATA / "session.tar.xz") as archive:
             unpack(archive, tmp / n)
-        manifest = json.loads((tmp / n / "manifest.json").read_text())
+        manifest = run_folders.manifest(tmp / n)
         (tmp / n / "manifest.json").write_text(json.dumps({**manifest, "command": n, "generated_at":
                                                            f"2026-11-2{len(n) if how else 4}T09:00:00Z"}))
         run_folders.record(tmp / n)
@@ -202,12 +201,12 @@ def emulated():
 
 
 for maker, why in ((lambda root: None, None), (contend, "contended"), (run_folders.disturb, "noise_floor")):
-    with tempfile.TemporaryDirectory() as name:
-        planted(pathlib.Path(name), maker, why)
+    name = new_folder()
+    planted(name, maker, why)
 emulated()
-with tempfile.TemporaryDirectory() as name:
-    sessions(pathlib.Path(name))
+name = new_folder()
+sessions(name)
 for check in (phases, what_if, names_of_columns, few_equal):
-    with tempfile.TemporaryDirectory() as name:
-        check(pathlib.Path(name))
+    name = new_folder()
+    check(name)
 finish("what is withheld is in no form")

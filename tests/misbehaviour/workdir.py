@@ -7,10 +7,9 @@ import pathlib
 import shutil
 import subprocess
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import execute, expect, finish
+from checks import execute, expect, finish, new_folder
 
 etprof = str(pathlib.Path(sys.argv[1]).resolve())
 PROGRAMS = (".cache/qemu/root/usr/bin/qemu-aarch64", ".venv/bin/python", ".venv/bin/python3", "etprof", "etprof-launch",
@@ -42,31 +41,31 @@ def run(words, cwd, **env):
     return done.returncode, done.stdout + done.stderr
 
 
-with tempfile.TemporaryDirectory(prefix="etprof-workdir-") as top:
-    where, marks, home = (pathlib.Path(top) / name for name in ("here", "marks", "home"))
-    for folder in (where, marks, home):
-        folder.mkdir()
-    # No index: the exporter's set-up runs up to the point where it would fetch something.
-    env = {"HOME": str(home), "LC_ALL": "C.UTF-8", "PIP_NO_INDEX": "1", "PIP_CONFIG_FILE": "/dev/null",
-           "ETPROF_VENV": str(home / "venv")}
-    system = ":".join(p for p in os.environ["PATH"].split(":") if p.startswith("/"))
-    usual = {words: run(words, home, PATH=system, **env)[0] for words in VERBS}
-    hostile(where, marks)
-    for path in ("$PATH", ".:$PATH", ":$PATH", "$PATH:"):
-        for words in VERBS:
-            code, text = run(words, where, PATH=path.replace("$PATH", system), **env)
-            what = f"PATH={path} etprof {' '.join(words)}"
-            found = sorted(p.name for p in marks.iterdir())
-            expect(not found, what, "these ran", " ".join(found))
-            expect(code == usual[words], what, f"{code}, elsewhere {usual[words]}", text[-300:])
-            for p in marks.iterdir():
-                p.unlink()
-    # An empty entry of PYTHONPATH is the working directory, and nobody means that.
-    for words in (("models",), ("export", "toy_cnn")):
-        run(words, where, PATH=system, PYTHONPATH=":" + str(home), **env)
-        expect(not list(marks.iterdir()), "PYTHONPATH=: etprof", *words, [p.name for p in marks.iterdir()])
-    # The check can fail: what is asked for does run.
-    run(("export", "toy_cnn", "--python", "./python3"), where, PATH=system, **env)
-    expect([p.name for p in marks.iterdir()] == ["python3"], "--python ./python3 is asked for", list(marks.iterdir()))
-    shutil.rmtree(marks)
+top = new_folder()
+where, marks, home = (top / name for name in ("here", "marks", "home"))
+for folder in (where, marks, home):
+    folder.mkdir()
+# No index: the exporter's set-up runs up to the point where it would fetch something.
+env = {"HOME": str(home), "LC_ALL": "C.UTF-8", "PIP_NO_INDEX": "1", "PIP_CONFIG_FILE": "/dev/null",
+       "ETPROF_VENV": str(home / "venv")}
+system = ":".join(p for p in os.environ["PATH"].split(":") if p.startswith("/"))
+usual = {words: run(words, home, PATH=system, **env)[0] for words in VERBS}
+hostile(where, marks)
+for path in ("$PATH", ".:$PATH", ":$PATH", "$PATH:"):
+    for words in VERBS:
+        code, text = run(words, where, PATH=path.replace("$PATH", system), **env)
+        what = f"PATH={path} etprof {' '.join(words)}"
+        found = sorted(p.name for p in marks.iterdir())
+        expect(not found, what, "these ran", " ".join(found))
+        expect(code == usual[words], what, f"{code}, elsewhere {usual[words]}", text[-300:])
+        for p in marks.iterdir():
+            p.unlink()
+# An empty entry of PYTHONPATH is the working directory, and nobody means that.
+for words in (("models",), ("export", "toy_cnn")):
+    run(words, where, PATH=system, PYTHONPATH=":" + str(home), **env)
+    expect(not list(marks.iterdir()), "PYTHONPATH=: etprof", *words, [p.name for p in marks.iterdir()])
+# The check can fail: what is asked for does run.
+run(("export", "toy_cnn", "--python", "./python3"), where, PATH=system, **env)
+expect([p.name for p in marks.iterdir()] == ["python3"], "--python ./python3 is asked for", list(marks.iterdir()))
+shutil.rmtree(marks)
 finish()

@@ -72,7 +72,7 @@ def execute(*words, **options):
                           **{"capture_output": True, "text": True, "timeout": 600, "check": False, **options})
 
 
-def folder():
+def new_folder():
     """An empty folder, which goes away with the test."""
     path = pathlib.Path(tempfile.mkdtemp(prefix="etp-")).resolve()
     atexit.register(shutil.rmtree, path, ignore_errors=True)
@@ -85,6 +85,16 @@ def in_folders(*parts):
         function, *more = part if isinstance(part, tuple) else (part,)
         with tempfile.TemporaryDirectory(prefix="etp-") as folder:
             function(pathlib.Path(folder).resolve(), *more)
+
+
+def ended(done, *codes, says=(), of=""):
+    """DONE, a program that has to end with one of CODES and to say SAYS, a text or several; OF is the case."""
+    said = [done.stdout, done.stderr]
+    wanted = [says] if isinstance(says, (str, bytes)) else says
+    expect(done.returncode in codes and all(any(text in part for part in said if part) for text in wanted),
+           of, *done.args, f"exit {done.returncode}, not {codes}, saying {wanted}",
+           *(part[-600:] for part in said if part))
+    return done
 
 
 def plain_session(etprof, model, out, names, *words, runs, warmup):

@@ -11,11 +11,14 @@ from checks import expect
 BASE = ("base sme2 1000000", "base neon 3000000")  # ns of an inference at a level
 
 
+def text(*directives):
+    """The bytes of a "model" of DIRECTIVES; without any, of BASE."""
+    return b"\x10\0\0\0ET12" + "".join(f"{line}\n" for line in directives or BASE).encode()
+
+
 def model(path, *directives):
-    """A "model" of DIRECTIVES; without any, that of BASE."""
-    path = pathlib.Path(path)
-    path.write_bytes(b"\x10\0\0\0ET12" + "".join(f"{line}\n" for line in directives or BASE).encode())
-    return path
+    pathlib.Path(path).write_bytes(text(*directives))
+    return pathlib.Path(path)
 
 
 def words(out="run", levels="sme2,neon", blocks=6, iterations=8, warmup=3):
