@@ -66,6 +66,14 @@ class ExportCase(unittest.TestCase):
         path.write_text("import torch\nfrom torch import nn\n" + textwrap.dedent(text))
         return path
 
+    def own_model(self, text):
+        """A file of models that are `Own`: modules which bring their inputs along."""
+        return self.model_file("""
+class Own(nn.Module):
+    def get_eager_model(self):
+        return self
+""" + textwrap.dedent(text))
+
     def export(self, source, *options, out=None, install=False):
         from etprof.export import cli
 

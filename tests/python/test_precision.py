@@ -65,45 +65,37 @@ class Inputs(ExportCase):
                          [("x", "float16"), ("bias", "float16")])
 
     def test_float32_of_the_model_s_own_is_the_reason(self):
-        path = self.model_file("""
-            class M(nn.Module):
+        path = self.own_model("""
+            class Mixed(Own):
                 def __init__(self):
                     super().__init__()
                     self.a = nn.Linear(4, 4)
                 def forward(self, x):
                     return torch.bmm(self.a(x), torch.ones(2, 4, 4))
-
-            class Mixed:
-                def get_eager_model(self):
-                    return M()
                 def get_example_inputs(self):
                     return (torch.rand(2, 4, 4),)
         """)
         self.exported(f"{path}:Mixed")
         run = self.refused(4, "float32 tensors of its own", f"{path}:Mixed", "--dtype", "fp16",
                            out=self.folder / "half")
-        self.assertIn("model.py:9", run.err)
+        self.assertIn("model.py:13", run.err)
         self.assertNotIn("data-dependent", run.err)
 
     def test_wide_layer_norms_are_computed_in_float32(self):
         """In float16 the kernel of executorch 1.5.1 answers them wrongly: 2.3 times the largest value off at 384."""
-        path = self.model_file("""
-            class M(nn.Module):
-                def __init__(self, width):
+        path = self.own_model("""
+            class Wide(Own):
+                def __init__(self, width=384):
                     super().__init__()
                     self.a, self.norm, self.b = nn.Linear(64, width), nn.LayerNorm(width), nn.Linear(width, 8)
                 def forward(self, x):
                     return self.b(self.norm(self.a(x)))
-
-            class Wide:
-                def get_eager_model(self):
-                    return M(384)
                 def get_example_inputs(self):
                     return (torch.randn(4, 64),)
 
             class Narrow(Wide):
-                def get_eager_model(self):
-                    return M(128)
+                def __init__(self):
+                    super().__init__(128)
         """)
         for name, wide in (("Wide", 1), ("Narrow", 0)):
             entry = self.exported(f"{path}:{name}", "--dtype", "fp16").entry
@@ -191,17 +183,13 @@ class Quantised(ExportCase):
 
     def test_a_computed_scalar_stays_in_fp32(self):
         """executorch 1.5.1 cannot lower one that is quantised: IndexError in its layout pass."""
-        path = self.model_file("""
-            class M(nn.Module):
+        path = self.own_model("""
+            class Scalar(Own):
                 def __init__(self):
                     super().__init__()
                     self.a, self.b = nn.Conv2d(3, 8, 3), nn.Conv2d(8, 8, 3)
                 def forward(self, x):
                     return self.b(torch.relu(self.a(x)) * torch.cumsum(x.flatten(), 0)[-1])
-
-            class Scalar:
-                def get_eager_model(self):
-                    return M()
                 def get_example_inputs(self):
                     return (torch.rand(1, 3, 32, 32),)
         """)
@@ -238,17 +226,13 @@ class Quantised(ExportCase):
 
     def test_integers_stay_integers(self):
         """The quantiser of executorch 1.5.1 makes ids + 1 a float32, with which no table can be read (BERT's mask)."""
-        path = self.model_file("""
-            class M(nn.Module):
+        path = self.own_model("""
+            class Next(Own):
                 def __init__(self):
                     super().__init__()
                     self.table, self.out = nn.Embedding(16, 32), nn.Linear(32, 4)
                 def forward(self, ids):
                     return self.out(self.table(ids + 1) * 2.0)
-
-            class Next:
-                def get_eager_model(self):
-                    return M()
                 def get_example_inputs(self):
                     return (torch.tensor([[1, 5, 9]]),)
         """)
@@ -256,8 +240,8 @@ class Quantised(ExportCase):
 
     def test_what_a_norm_reads_is_not_rounded(self):
         """A token a hundred times smaller than the patches beside it: a step of int8 for both leaves nothing of it."""
-        path = self.model_file("""
-            class M(nn.Module):
+        path = self.own_model("""
+            class Token(Own):
                 def __init__(self):
                     super().__init__()
                     self.token = nn.Parameter(0.005 * torch.randn(1, 1, 32))
@@ -268,10 +252,6 @@ class Quantised(ExportCase):
                     y = torch.cat((token, self.a(x)), 1)
                     y = y + 0.001 * self.b(self.first(y))
                     return self.c(self.last(y[:, 0]))
-
-            class Token:
-                def get_eager_model(self):
-                    return M()
                 def get_example_inputs(self):
                     return (torch.randn(1, 4, 32),)
         """)
@@ -280,18 +260,14 @@ class Quantised(ExportCase):
 
     def test_a_product_with_a_weight_is_a_linear_layer(self):
         """GPT-2 writes its layers so; the quantiser would pass over all of them."""
-        path = self.model_file("""
-            class M(nn.Module):
+        path = self.own_model("""
+            class Product(Own):
                 def __init__(self):
                     super().__init__()
                     self.weight = nn.Parameter(0.2 * torch.randn(64, 32))
                     self.bias = nn.Parameter(torch.randn(32))
                 def forward(self, x):
                     return torch.addmm(self.bias, x, self.weight)
-
-            class Product:
-                def get_eager_model(self):
-                    return M()
                 def get_example_inputs(self):
                     return (torch.randn(4, 64),)
         """)
@@ -299,17 +275,13 @@ class Quantised(ExportCase):
         self.assertEqual((delegation["macs"], delegation["macs_share"]), (4 * 64 * 32, 1.0))
 
     def test_layers_that_stay_fp32_are_named(self):
-        path = self.model_file("""
-            class M(nn.Module):
+        path = self.own_model("""
+            class Widths(Own):
                 def __init__(self):
                     super().__init__()
                     self.a, self.b, self.c = nn.Linear(64, 144), nn.Linear(144, 64), nn.Linear(64, 8)
                 def forward(self, x):
                     return self.c(torch.relu(self.b(torch.relu(self.a(x)))))
-
-            class Widths:
-                def get_eager_model(self):
-                    return M()
                 def get_example_inputs(self):
                     return (torch.randn(1, 64),)
         """)

@@ -103,21 +103,17 @@ class Refused(ExportCase):
         self.assertIn("model.py:", run.err)
 
     def test_data_dependent_control_flow(self):
-        path = self.model_file("""
-            class Branch(nn.Module):
+        path = self.own_model("""
+            class Model(Own):
                 def forward(self, x):
                     if x.sum() > 0:
                         return x + 1
                     return x - 1
-
-            class Model:
-                def get_eager_model(self):
-                    return Branch()
                 def get_example_inputs(self):
                     return (torch.ones(3),)
         """)
         run = self.refused(4, "cannot be exported", f"{path}:Model")
-        self.assertIn("model.py:6", run.err)
+        self.assertIn("model.py:10", run.err)
 
     def test_unwritable_folder(self):
         blocker = self.folder / "file"
@@ -139,18 +135,14 @@ class Refused(ExportCase):
 class FailedCheck(ExportCase):
     def tracing(self):
         """A module that computes something else where it is traced."""
-        return self.model_file("""
-            class Otherwise(nn.Module):
+        return self.own_model("""
+            class Model(Own):
                 def __init__(self):
                     super().__init__()
                     self.fc = nn.Linear(4, 4)
 
                 def forward(self, x):
                     return self.fc(x) + (1.0 if torch.compiler.is_compiling() else 0.0)
-
-            class Model:
-                def get_eager_model(self):
-                    return Otherwise()
                 def get_example_inputs(self):
                     return (torch.randn(2, 4),)
         """)
@@ -166,8 +158,8 @@ class FailedCheck(ExportCase):
         self.assertIn("; --tolerance 0.", run.err)
 
     def test_a_module_that_keeps_a_state_is_not_deterministic(self):
-        path = self.model_file("""
-            class Drift(nn.Module):
+        path = self.own_model("""
+            class Model(Own):
                 def __init__(self):
                     super().__init__()
                     self.fc = nn.Linear(4, 4)
@@ -176,10 +168,6 @@ class FailedCheck(ExportCase):
                 def forward(self, x):
                     self.calls += 1
                     return self.fc(x) + self.calls
-
-            class Model:
-                def get_eager_model(self):
-                    return Drift()
                 def get_example_inputs(self):
                     return (torch.randn(2, 4),)
         """)
@@ -189,14 +177,10 @@ class FailedCheck(ExportCase):
 
     def test_a_model_that_leaves_the_range_of_float16_is_told_so(self):
         """300² = 90,000 > 65,504 in eager PyTorch too: the precision is the reason, not the export."""
-        path = self.model_file("""
-            class Square(nn.Module):
+        path = self.own_model("""
+            class Model(Own):
                 def forward(self, x):
                     return x * x
-
-            class Model:
-                def get_eager_model(self):
-                    return Square()
                 def get_example_inputs(self):
                     return (torch.full((1, 4), 300.0),)
         """)
