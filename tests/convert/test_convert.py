@@ -10,11 +10,10 @@ import pathlib
 import re
 import struct
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import readers
-from checks import execute, expect, finish, skip
+from checks import ended, execute, expect, finish, new_folder, skip
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ETPROF = str(pathlib.Path(sys.argv[1]).resolve())
@@ -23,8 +22,7 @@ CORPUS = pathlib.Path(os.environ.get("ETPROF_CORPUS") or ROOT / "../shared/corpu
 
 
 def run(*words, code=0):
-    done = execute(ETPROF, *words, text=False)
-    expect(done.returncode == code, f"{words}: exit code {done.returncode}, not {code}: {done.stderr[-300:]}")
+    done = ended(execute(ETPROF, *words, text=False), code)
     return done
 
 
@@ -309,8 +307,8 @@ def main():
     if sys.argv[2] == "fixtures":
         fixtures()
     elif sys.argv[2] == "hostile":
-        with tempfile.TemporaryDirectory() as folder:
-            check_hostile(pathlib.Path(folder))
+        folder = new_folder()
+        check_hostile(folder)
     else:
         corpus()
     finish()

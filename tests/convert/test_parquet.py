@@ -8,12 +8,11 @@ import resource
 import shutil
 import subprocess
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tools"))
 import made
 import phase_folders
-from checks import execute, expect, finish, in_python_with, skip
+from checks import ended, execute, expect, finish, in_python_with, new_folder, skip
 
 in_python_with("pyarrow")
 try:
@@ -45,8 +44,7 @@ def codecs(metadata):
 
 
 def table(folders, which, *words):
-    done = convert(*folders, "--table", which, *words)
-    expect(done.returncode == 0, f"convert --table {which}", done.stderr)
+    done = ended(convert(*folders, "--table", which, *words), 0)
     return read(done.stdout)
 
 
@@ -118,8 +116,7 @@ def test_names(tmp):
     odd = os.fsencode(tmp) + b"/n\xffm"
     made.make(tmp / "plain", blocks=1)
     os.rename(tmp / "plain", odd)
-    done = convert(odd, "--table", "samples")
-    expect(done.returncode == 0, "a name of any bytes", done.stderr)
+    done = ended(convert(odd, "--table", "samples"), 0)
     _, columns, _ = read(done.stdout)
     expect(set(columns["run"]) == {f"{tmp}/n\N{REPLACEMENT CHARACTER}m"}, "its text", set(columns["run"]))
 
@@ -137,13 +134,11 @@ def test_damage(tmp):
         expect(not out.exists(), f"damaged {name}: a file was left")
     run = made.make(tmp / "gone")
     (run / "samples.csv").unlink()
-    done = convert(run, "--table", "samples", "-o", out)
-    expect(done.returncode == 5 and b"samples.csv" in done.stderr, "no samples.csv", done.returncode, done.stderr)
+    ended(convert(run, "--table", "samples", "-o", out), 5, says=b"samples.csv")
     run = made.make(tmp / "far")
     text = (run / "samples.csv").read_text().replace(",warmup,1000000000,", f",warmup,{2**63},", 1)
     (run / "samples.csv").write_text(text)
-    done = convert(run, "--table", "samples", "-o", out)
-    expect(done.returncode == 4 and b"2^63" in done.stderr, "start_ns beyond int64", done.returncode, done.stderr)
+    ended(convert(run, "--table", "samples", "-o", out), 4, says=b"2^63")
     expect(not out.exists(), "a file was left")
 
 
@@ -163,10 +158,10 @@ def test_disk(tmp):
     expect(done.stderr.count(b"standard output") == 1, "said once", done.stderr)
 
 
-with tempfile.TemporaryDirectory() as folder:
-    for test in (test_tables, test_operators, test_phases, test_many, test_no_rows, test_names,
-                 test_damage, test_disk):
-        path = pathlib.Path(folder) / test.__name__
-        path.mkdir()
-        test(path)
+folder = new_folder()
+for test in (test_tables, test_operators, test_phases, test_many, test_no_rows, test_names,
+             test_damage, test_disk):
+    path = folder / test.__name__
+    path.mkdir()
+    test(path)
 finish("tables in Parquet hold what the raw files hold")

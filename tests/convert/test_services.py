@@ -13,10 +13,9 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import execute, expect, finish, in_python_with, skip
+from checks import execute, expect, finish, in_python_with, new_folder, skip
 
 if not shutil.which("jq"):
     skip("THERE IS NO jq HERE: NO LINE OF docs/gate.md WAS RUN")
@@ -107,24 +106,23 @@ def hud(records, given):
 
 
 expect(len(LINES) == 5, "lines of the page", len(LINES))
-with tempfile.TemporaryDirectory() as made:
-    TMP = pathlib.Path(made)
-    for out, line in (("run", ""), ("differs", "on neon * * other_output\n")):
-        (TMP / "model.pte").write_bytes(b"\x10\0\0\0ET12base sme2 1000000\nbase neon 3000000\nnoise 4\n" +
-                                        line.encode())
-        subprocess.run([ETPROF, "ab", TMP / "model.pte", "--levels", "sme2,neon", "--blocks", "6", "--iterations", "4",
-                        "--warmup", "1", "--seed", "1", "--quiet", "--runner", FAKE, "--out", TMP / out],
-                       check=out == "run", stdout=subprocess.DEVNULL, timeout=600)
-        GIVEN = 1 if out == "run" else 0  # the other's speedup is withheld, its latencies are not
-        github(*(json.loads(run(line, TMP / out)) for line in LINES[:2]), GIVEN)
-        openmetrics(run(LINES[2], TMP / out), GIVEN)
-        hud(json.loads(run(LINES[3], TMP / out)), GIVEN)
-        ROWS = list(csv.reader(run(LINES[4], TMP / out).splitlines()))
-        expect(ROWS[0] == ["time", "model_linux_sme2_on_t1_ns"] and near(float(ROWS[1][1]), 1e6), ROWS)
-    # From an emulator: report.json says so, and the lines write nothing.
-    REPORT = TMP / "run/report.json"
-    answer = json.loads(REPORT.read_text())
-    answer["device"]["emulated"] = True
-    REPORT.write_text(json.dumps(answer))
-    expect([run(line, TMP / "run") for line in LINES[:4]] == [""] * 4, "lines of an emulated session")
+TMP = new_folder()
+for out, line in (("run", ""), ("differs", "on neon * * other_output\n")):
+    (TMP / "model.pte").write_bytes(b"\x10\0\0\0ET12base sme2 1000000\nbase neon 3000000\nnoise 4\n" +
+                                    line.encode())
+    subprocess.run([ETPROF, "ab", TMP / "model.pte", "--levels", "sme2,neon", "--blocks", "6", "--iterations", "4",
+                    "--warmup", "1", "--seed", "1", "--quiet", "--runner", FAKE, "--out", TMP / out],
+                   check=out == "run", stdout=subprocess.DEVNULL, timeout=600)
+    GIVEN = 1 if out == "run" else 0  # the other's speedup is withheld, its latencies are not
+    github(*(json.loads(run(line, TMP / out)) for line in LINES[:2]), GIVEN)
+    openmetrics(run(LINES[2], TMP / out), GIVEN)
+    hud(json.loads(run(LINES[3], TMP / out)), GIVEN)
+    ROWS = list(csv.reader(run(LINES[4], TMP / out).splitlines()))
+    expect(ROWS[0] == ["time", "model_linux_sme2_on_t1_ns"] and near(float(ROWS[1][1]), 1e6), ROWS)
+# From an emulator: report.json says so, and the lines write nothing.
+REPORT = TMP / "run/report.json"
+answer = json.loads(REPORT.read_text())
+answer["device"]["emulated"] = True
+REPORT.write_text(json.dumps(answer))
+expect([run(line, TMP / "run") for line in LINES[:4]] == [""] * 4, "lines of an emulated session")
 finish()

@@ -6,11 +6,10 @@ import os
 import pathlib
 import subprocess
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tools"))
 import made
-from checks import execute, expect, finish, in_python_with, skip
+from checks import execute, expect, finish, in_python_with, new_folder, skip
 
 in_python_with("duckdb", "pyarrow")
 try:
@@ -85,6 +84,6 @@ def main(tmp):
         expect(f"cannot open {tmp / 'nowhere'}: No such file or directory" in str(e), "the words of a failure", e)
 
 
-with tempfile.TemporaryDirectory() as folder:
-    main(pathlib.Path(folder))
+folder = new_folder()
+main(folder)
 finish("pyarrow and DuckDB see what the raw files hold")

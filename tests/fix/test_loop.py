@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import execute, expect, finish, validating
+from checks import ended, execute, expect, finish, validating
 from planted import ETPROF, ROOT, Planted
 
 
@@ -52,8 +52,7 @@ def one_fix(folder):
     expect(validate(kept)["failed"] > 0, "fix.json without its gain")
     said = p.run("explain", "N1", run).stdout
     expect(f"etprof fix {run} N1" in said and "native_call_native_layer_norm.out" in said, "explain N1", said)
-    text = p.fix(run)
-    expect(text.returncode == 0, text.stderr)
+    text = ended(p.fix(run), 0)
     lines = text.stdout.splitlines()
     expect(any(line.startswith("     predicted at most −") and ", measured −200 µs [" in line and
                line.endswith("], faster") for line in lines), text.stdout)
@@ -91,20 +90,15 @@ def loses(folder):
     p = Planted(folder)
     p.exports(layer_norm=planted_at(1200000))
     run = p.measured()
-    done = p.fix(run)
-    expect(done.returncode == 1 and "measured +200 µs [" in done.stdout and "     undone: " in done.stdout and
-           "Best     the program as it was" in done.stdout, done.stdout, done.stderr)
-    done = p.fix(run, blocks=2)
-    expect(done.returncode == 3 and "unknown (2 of at least 6 blocks)" in done.stdout and
-           "the same command on a quiet machine" in done.stdout, done.returncode, done.stdout)
+    ended(p.fix(run), 1, says=("measured +200 µs [", "     undone: ", "Best     the program as it was"))
+    ended(p.fix(run, blocks=2), 3, says=("unknown (2 of at least 6 blocks)", "the same command on a quiet machine"))
     exported = p.exported()
     found = document(p.fix(run, "--format", "json"), "what was unsure is measured anew", 1)
     expect(found["steps"][0]["run"] == "1-layer-norm/run.2" and found["unsure"] == ["1-layer-norm/run"] and
            found["steps"][0]["measured"]["verdict"] == "slower", found["steps"])
     expect(p.exported() == exported and found["folder"].endswith("fixes.2"), "its programs stay", found["folder"])
     p.exports(layer_norm=p.data[8:].decode())
-    done = p.fix(run)
-    expect(done.returncode == 1 and "the export makes the same program" in done.stdout, done.stdout)
+    ended(p.fix(run), 1, says="the export makes the same program")
 
 
 def all_of_them(folder):
@@ -143,8 +137,7 @@ def from_python(folder):
     p.measured()
     library = str(pathlib.Path(ETPROF).resolve().parents[1] / "libetprof.so")
     environment = {**p.environment, "PYTHONPATH": str(ROOT / "python"), "ETPROF": ETPROF, "ETPROF_LIBRARY": library}
-    done = execute(sys.executable, "-c", PYTHON, cwd=p.folder, env=environment)
-    expect(done.returncode == 0, "from Python", done.stderr)
+    done = ended(execute(sys.executable, "-c", PYTHON, cwd=p.folder, env=environment), 0)
     found = json.loads(done.stdout) if done.returncode == 0 else {}
     kept = json.loads((p.folder / "out_planted/fixes/fix.json").read_text())
     step = kept["steps"][0]

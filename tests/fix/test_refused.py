@@ -14,7 +14,7 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish, hear_signals
+from checks import ended, expect, finish, hear_signals
 from planted import Planted
 
 OUT = "out_planted/fixes"
@@ -38,15 +38,13 @@ def questions(folder):
     refused(p.fix(run, "--out", "out_planted/artifacts"), 2, "not empty")
     refused(p.run("fix", run, "--levels", "neon"), 2, "--levels")
     p.exports(layer_norm=[1, "the program does not agree with eager PyTorch"])
-    done = p.fix(run)
-    expect(done.returncode == 1 and "not exported: the program does not agree" in done.stdout, done.stdout, done.stderr)
+    ended(p.fix(run), 1, says="not exported: the program does not agree")
     p.exports(layer_norm=[5, "no Python here has torch"])
     refused(p.fix(run), 5, "no Python here has torch")
     refused(p.fix(run, XDG_STATE_HOME=str(p.folder / "other")), 2, "was not measured by you", "--trust")
     p.exports(layer_norm="base neon 800000\nnoise 2\n")
     refused(p.fix(run, "--out", "there", "--device", "nowhere"), 2, "measuring", "nowhere")
-    done = p.fix(run, "--trust", XDG_STATE_HOME=str(p.folder / "other"))
-    expect(done.returncode == 0, "--trust", done.stderr)
+    ended(p.fix(run, "--trust", XDG_STATE_HOME=str(p.folder / "other")), 0)
     for broken in ("{", "[]", '{"schema": "etprof.fix/1", "asked": 1, "state": "running", "steps": [{}]}'):
         there = p.folder / "broken"
         there.mkdir(exist_ok=True)
@@ -64,9 +62,7 @@ def unknown_source(folder):
     (p.program.parent / "export.json").unlink()
     run = p.measured()
     refused(p.fix(run), 2, "no export.json beside", "--source MODEL")
-    done = p.fix(run, "--source", "planted")
-    expect(done.returncode == 0 and "kept: etprof export planted --apply layer-norm" in done.stdout, done.stdout,
-           done.stderr)
+    ended(p.fix(run, "--source", "planted"), 0, says="kept: etprof export planted --apply layer-norm")
 
 
 def hostile_export(folder):
@@ -91,12 +87,10 @@ def foreign_export(folder):
         refused(p.fix(p.measured()), 2, f"names the model {source},", "--trust", "--source MODEL")
     expect(not p.exported(), "it was exported", p.exported())
     for more in (("--trust", ), ("--source", "mine")):
-        done = p.fix("out_planted/runs/linux", *more, "--out", "fixes" + more[0])
-        expect(done.returncode in (0, 3), more, done.returncode, done.stderr)
+        ended(p.fix("out_planted/runs/linux", *more, "--out", "fixes" + more[0]), 0, 3)
     shutil.rmtree(p.folder / "out_planted/runs")
     p.told(command=("etprof", "export", "torchvision:resnet18"), ours=False)
-    done = p.fix(p.measured(), "--out", "packaged")
-    expect(done.returncode in (0, 3), "code of a package", done.returncode, done.stderr)
+    ended(p.fix(p.measured(), "--out", "packaged"), 0, 3)
     expect({w[0] for w in p.exported()} == {"hf:/evil/config.json", "mine", "torchvision:resnet18"}, p.exported())
 
 

@@ -7,14 +7,13 @@ import pathlib
 import shutil
 import struct
 import sys
-import tempfile
 import traceback
 
 TREE, BUILD, ENGINE = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve(), sys.argv[3]
 sys.path[:0] = [str(TREE / "tests/tools"), str(TREE / "python")]
 import engines
 import sources
-from checks import execute, expect, finish
+from checks import ended, execute, expect, finish, new_folder
 
 engines.need(ENGINE)
 import duckdb
@@ -31,8 +30,7 @@ def job(*words, code=0, before=""):
     """Runs the job; BEFORE: Python that its process begins with."""
     start = ["-c", f"{before}\nimport sys\nfrom etprof.fleet.__main__ import main\nsys.exit(main())"] if before else \
         ["-m", "etprof.fleet"]
-    done = execute(sys.executable, *start, *words, env=ENV)
-    expect(done.returncode == code, words, f"exit {done.returncode}", done.stdout, done.stderr[-2000:])
+    done = ended(execute(sys.executable, *start, *words, env=ENV), code)
     return done
 
 
@@ -378,6 +376,6 @@ def main(tmp):
         check_far(tmp, source, whole)
 
 
-with tempfile.TemporaryDirectory(prefix="etprof-fleet-test-") as folder:
-    main(pathlib.Path(folder))
+folder = new_folder()
+main(folder)
 finish()

@@ -8,13 +8,12 @@ import pathlib
 import re
 import shutil
 import sys
-import tempfile
 
 TREE, BUILD = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
 sys.path[:0] = [str(TREE / "tests/tools"), str(TREE / "tests/reports"), str(TREE / "python")]
 os.environ["ETPROF_LIBRARY"] = str(next(p for p in BUILD.glob("libetprof.*") if p.suffix in (".0", ".dylib")))
 import browser
-from checks import expect, finish, skip
+from checks import expect, finish, new_folder, skip
 
 try:
     from etprof.fleet import report
@@ -118,17 +117,17 @@ def nothing_clipped(text):
         return
     open_to_scripts = re.sub(r"<meta http-equiv=Content[^>]*>", "", text)  # of this test
     expect(open_to_scripts != text, "the page forbids requests and scripts")
-    with tempfile.TemporaryDirectory(prefix="etp-") as name:
-        page = pathlib.Path(name) / "fleet.html"
-        page.write_text(open_to_scripts, encoding="utf-8")
-        for width in (1280, 820, 390):
-            told = browser.ask(chromium, pathlib.Path(name), page, """
-              var vw = document.documentElement.clientWidth, wide = [];
-              document.querySelectorAll('body *').forEach(function (e) {
-                if (e.closest('.box') && !e.matches('.box')) return;
-                if (e.getBoundingClientRect().right > vw + 1) wide.push(e.outerHTML.slice(0, 80)); });
-              return {page: document.documentElement.scrollWidth, wide: wide.slice(0, 3)};""", width=width)
-            expect(told == {"page": width, "wide": []}, width, "clipped", told)
+    name = new_folder()
+    page = name / "fleet.html"
+    page.write_text(open_to_scripts, encoding="utf-8")
+    for width in (1280, 820, 390):
+        told = browser.ask(chromium, name, page, """
+          var vw = document.documentElement.clientWidth, wide = [];
+          document.querySelectorAll('body *').forEach(function (e) {
+            if (e.closest('.box') && !e.matches('.box')) return;
+            if (e.getBoundingClientRect().right > vw + 1) wide.push(e.outerHTML.slice(0, 80)); });
+          return {page: document.documentElement.scrollWidth, wide: wide.slice(0, 3)};""", width=width)
+        expect(told == {"page": width, "wide": []}, width, "clipped", told)
 
 
 quiet()

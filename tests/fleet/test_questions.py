@@ -7,12 +7,11 @@ import os
 import pathlib
 import random
 import sys
-import tempfile
 
 TREE, BUILD = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
 sys.path[:0] = [str(TREE / "tests/tools"), str(TREE / "python")]
 import engines
-from checks import expect, finish
+from checks import expect, finish, new_folder
 
 engines.need("duckdb")
 os.environ["ETPROF_LIBRARY"] = str(next(p for p in BUILD.glob("libetprof.*") if p.suffix in (".0", ".dylib")))
@@ -292,7 +291,8 @@ def unreadable():
 def bounded():
     """A question takes no more memory on a machine that has more; what goes beyond lies in no folder of somebody's
     work."""
-    with tempfile.TemporaryDirectory() as folder, duck.asking(pathlib.Path(folder)) as connection:
+    folder = new_folder()
+    with duck.asking(pathlib.Path(folder)) as connection:
         beyond, most = connection.execute("SELECT current_setting('temp_directory'), "
                                           "current_setting('memory_limit')").fetchone()
         expect(os.path.isabs(beyond) and os.path.isdir(beyond), "a folder for what goes beyond", beyond)

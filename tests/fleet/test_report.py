@@ -11,13 +11,12 @@ import pathlib
 import random
 import shutil
 import sys
-import tempfile
 
 TREE, BUILD, ENGINE = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve(), sys.argv[3]
 sys.path[:0] = [str(TREE / "tests/tools"), str(TREE / "python"), str(TREE / "bench/fleet")]
 import engines
 import make
-from checks import execute, expect, finish
+from checks import ended, execute, expect, finish, new_folder
 
 engines.need(ENGINE)
 import duckdb
@@ -94,8 +93,7 @@ def check_recorded(folder, found):
 
 
 def run(module, *words, code=0):
-    done = execute(sys.executable, "-m", module, *words, env=ENV)
-    expect(done.returncode == code, module, words, done.returncode, done.stderr[-2000:])
+    done = ended(execute(sys.executable, "-m", module, *words, env=ENV), code)
     return done.stdout
 
 
@@ -163,41 +161,40 @@ def check_engines(lake):
     session.stop()
 
 
-with tempfile.TemporaryDirectory(prefix="etprof-fleet-report-") as folder:
-    tmp = pathlib.Path(folder)
-    fleet(tmp / "nights")
-    run("etprof.fleet", tmp / "nights", "--out", tmp / "lake", "--partition", "day,device")
-    found = json.loads(run("etprof.fleet.report", tmp / "lake", "--format", "json", "--engine", ENGINE))
-    expect(found["rows"]["sessions"] == 180 + len(RECORDED) + 1 and found["rows"]["errors"] == 1, found["rows"])
-    expect([(r["sources"], r["run"]) for r in found["errors"]] ==
-           [(1, f"{tmp}/nights/day={make.day(2)}/device=other/build=b2/torn.etdump")], "errors", found["errors"])
-    planted = {(r["model"], r["first_bad_build"], r["last_good_build"], r["since"]) for r in found["regressions"]}
-    expect(planted == {("model0", f"b{BAD_NIGHT}", f"b{BAD_NIGHT - 1}", make.day(BAD_NIGHT))}, found["regressions"])
-    for r in found["regressions"]:
-        # Of some intervals of 95 % each, most hold it; all are near.
-        expect(r["lo"] - 0.002 < SLOWER - 1 < r["hi"] + 0.002 and r["devices"] == 5 and r["hi"] - r["lo"] < 0.15, r)
-    check_speedups(tmp / "lake", [r for r in found["speedups"] if r["device"] != "other"])
-    apart = {r["device"]: sorted(r["apart"]) for r in found["devices_apart"]}
-    expect(apart == {"device3": ["throttled"], "device4": ["hot", "noisy"]}, found["devices_apart"])
-    check_recorded(tmp / "nights", found)
-    late = json.loads(run("etprof.fleet.report", tmp / "lake", "--format", "json", "--since", make.day(BAD_NIGHT + 1)))
-    expect(late["regressions"] == [], "since a later day", late["regressions"])
-    if ENGINE == "spark":
-        check_engines(tmp / "lake")
-    else:
-        said = run("etprof.fleet.report", tmp / "lake")
-        since = f"since build b{BAD_NIGHT} of {make.day(BAD_NIGHT)}, on 5 devices together"
-        row = next((line for line in said.splitlines() if line.startswith("  model0, neon, 1 thread: 1")), "")
-        expect(since in row, said)
-        expect(said.startswith(f"Last night ({make.day(NIGHTS - 1)}, build b{NIGHTS - 1}): none of "), said[:200])
-        expect("device=other/build=b2/torn.etdump" in said, "which file is damaged", said)
-        page = Page()
-        page.feed(run("etprof.fleet.report", tmp / "lake", "--format", "html"))
-        expect("model0, neon, 1 thread" in page.cells and "b7" in page.cells, page.cells[:40])
-        for name in ("falls", "throttled", "reshape_chain"):
-            expect(name in page.cells and name in said, name, "is in the page and in the terminal", said)
-        run("etprof.fleet.report", tmp / "nights", code=5)
-        for wrong in ("yesterday", "2026-9-1", "14.11.2026"):
-            run("etprof.fleet.report", tmp / "lake", "--since", wrong, code=2)
-        run("etprof.fleet.report", tmp / "lake", "-o", tmp / "none/x.html", code=5)
+tmp = new_folder()
+fleet(tmp / "nights")
+run("etprof.fleet", tmp / "nights", "--out", tmp / "lake", "--partition", "day,device")
+found = json.loads(run("etprof.fleet.report", tmp / "lake", "--format", "json", "--engine", ENGINE))
+expect(found["rows"]["sessions"] == 180 + len(RECORDED) + 1 and found["rows"]["errors"] == 1, found["rows"])
+expect([(r["sources"], r["run"]) for r in found["errors"]] ==
+       [(1, f"{tmp}/nights/day={make.day(2)}/device=other/build=b2/torn.etdump")], "errors", found["errors"])
+planted = {(r["model"], r["first_bad_build"], r["last_good_build"], r["since"]) for r in found["regressions"]}
+expect(planted == {("model0", f"b{BAD_NIGHT}", f"b{BAD_NIGHT - 1}", make.day(BAD_NIGHT))}, found["regressions"])
+for r in found["regressions"]:
+    # Of some intervals of 95 % each, most hold it; all are near.
+    expect(r["lo"] - 0.002 < SLOWER - 1 < r["hi"] + 0.002 and r["devices"] == 5 and r["hi"] - r["lo"] < 0.15, r)
+check_speedups(tmp / "lake", [r for r in found["speedups"] if r["device"] != "other"])
+apart = {r["device"]: sorted(r["apart"]) for r in found["devices_apart"]}
+expect(apart == {"device3": ["throttled"], "device4": ["hot", "noisy"]}, found["devices_apart"])
+check_recorded(tmp / "nights", found)
+late = json.loads(run("etprof.fleet.report", tmp / "lake", "--format", "json", "--since", make.day(BAD_NIGHT + 1)))
+expect(late["regressions"] == [], "since a later day", late["regressions"])
+if ENGINE == "spark":
+    check_engines(tmp / "lake")
+else:
+    said = run("etprof.fleet.report", tmp / "lake")
+    since = f"since build b{BAD_NIGHT} of {make.day(BAD_NIGHT)}, on 5 devices together"
+    row = next((line for line in said.splitlines() if line.startswith("  model0, neon, 1 thread: 1")), "")
+    expect(since in row, said)
+    expect(said.startswith(f"Last night ({make.day(NIGHTS - 1)}, build b{NIGHTS - 1}): none of "), said[:200])
+    expect("device=other/build=b2/torn.etdump" in said, "which file is damaged", said)
+    page = Page()
+    page.feed(run("etprof.fleet.report", tmp / "lake", "--format", "html"))
+    expect("model0, neon, 1 thread" in page.cells and "b7" in page.cells, page.cells[:40])
+    for name in ("falls", "throttled", "reshape_chain"):
+        expect(name in page.cells and name in said, name, "is in the page and in the terminal", said)
+    run("etprof.fleet.report", tmp / "nights", code=5)
+    for wrong in ("yesterday", "2026-9-1", "14.11.2026"):
+        run("etprof.fleet.report", tmp / "lake", "--since", wrong, code=2)
+    run("etprof.fleet.report", tmp / "lake", "-o", tmp / "none/x.html", code=5)
 finish()

@@ -6,7 +6,7 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import execute, expect, in_python_with, skip
+from checks import ended, execute, in_python_with, skip
 
 ETPROF = str(pathlib.Path(sys.argv[1]).resolve())
 
@@ -25,7 +25,6 @@ def history(folder, *words, **environment):
 
 
 def document(folder, *words):
-    done = history(folder, *words, "--format", "json")
-    expect(done.returncode == 0, "history", words, f"exit {done.returncode}", done.stderr)
+    done = ended(history(folder, *words, "--format", "json"), 0)
     nothing = {"series": [], "runs": [], "errors": [], "sessions": [], "left_out": None}
     return json.loads(done.stdout) if done.stdout.startswith("{") else nothing

@@ -11,13 +11,12 @@ import pathlib
 import shutil
 import subprocess
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import phase_folders
 import run_folders
 from asked import ETPROF, document, history, need_duckdb
-from checks import expect, finish
+from checks import ended, expect, finish, new_folder
 
 need_duckdb()
 FAKE = str(pathlib.Path(sys.argv[2]).resolve())
@@ -67,8 +66,7 @@ def measured(tmp):
     expect(all(s["changes"] == [] for s in coarse["series"]), "--min-change 20% changes nothing")
     here = document(tmp)
     expect(here == told, "without operands: the run folders below the working directory")
-    none = history(tmp, "nightly/empty")
-    expect(none.returncode == 4 and "no finished session" in none.stderr, f"{none.returncode} {none.stderr}")
+    ended(history(tmp, "nightly/empty"), 4, says="no finished session")
     return told
 
 
@@ -226,8 +224,7 @@ def phases(tmp):
     # two devices
     manifest = tmp / "phases/3/manifest.json"
     manifest.write_text(manifest.read_text().replace('"spec": "local"', '"spec": "ssh:board"'))
-    two = history(tmp, "phases")
-    expect(two.returncode == 2 and "'local'" in two.stderr and "'ssh:board'" in two.stderr, two.stderr)
+    ended(history(tmp, "phases"), 2, says=("'local'", "'ssh:board'"))
     expect(len(document(tmp, "phases", "--on", "ssh:board")["runs"]) == 1, "--on")
 
 
@@ -268,15 +265,14 @@ def withheld(tmp):
     described(told)
 
 
-with tempfile.TemporaryDirectory() as name:
-    TMP = pathlib.Path(name).resolve()
-    TOLD = measured(TMP)
-    without_reports(TMP, TOLD)
-    listed(TMP)
-    copies_and_states(TMP)
-    only_said(TMP)
-    described(TOLD, document(TMP, "list", "nightly"))
-    phases(TMP)
-    baselines(TMP)
-    withheld(TMP)
+TMP = new_folder()
+TOLD = measured(TMP)
+without_reports(TMP, TOLD)
+listed(TMP)
+copies_and_states(TMP)
+only_said(TMP)
+described(TOLD, document(TMP, "list", "nightly"))
+phases(TMP)
+baselines(TMP)
+withheld(TMP)
 finish("the figures of many sessions")

@@ -9,12 +9,11 @@ import os
 import pathlib
 import subprocess
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import phase_folders
 from asked import ETPROF, document, history, need_duckdb
-from checks import expect, finish
+from checks import ended, expect, finish, new_folder
 
 need_duckdb()
 EVIL = ["'; DROP TABLE sessions; --", '"; SELECT * FROM read_text(\'/etc/passwd\'); --', "$model", ":model", "%s{x}",
@@ -72,8 +71,7 @@ def unread(tmp):
            done.stdout and done.stderr.count("not read   ") == 4, done.stdout, done.stderr)
     (tmp / "only").mkdir()
     os.rename(tmp / "nightly/torn", tmp / "only/torn")
-    done = history(tmp, "only")
-    expect(done.returncode == 4 and "torn" in done.stderr, done.returncode, done.stderr)
+    ended(history(tmp, "only"), 4, says="torn")
 
 
 def fifo(tmp):
@@ -123,10 +121,8 @@ def texts(tmp):
     for form in ("text", "md", "html", "csv"):
         shown = history(tmp, "list", "texts", "--format", form).stdout
         expect("\x1b" not in shown and "\u202e" not in shown and "\x00" not in shown, "list", form)
-    none = history(tmp, "texts", "--since", "' OR 1=1 --")
-    expect(none.returncode in (2, 4), none.returncode, none.stderr)
-    none = history(tmp, "texts", "--of", "x' OR '1'='1")
-    expect(none.returncode == 4 and "no finished session" in none.stderr, none.returncode, none.stderr)
+    ended(history(tmp, "texts", "--since", "' OR 1=1 --"), 2, 4)
+    ended(history(tmp, "texts", "--of", "x' OR '1'='1"), 4, says="no finished session")
 
 
 def shapes(tmp):
@@ -168,6 +164,6 @@ def shapes(tmp):
 
 
 for part in (unread, fifo, texts, shapes):
-    with tempfile.TemporaryDirectory() as name:
-        part(pathlib.Path(name).resolve())
+    name = new_folder()
+    part(name)
 finish("texts are texts, and what cannot be read is told")

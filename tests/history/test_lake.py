@@ -6,13 +6,12 @@ import os
 import pathlib
 import subprocess
 import sys
-import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "tools"), str(HERE.parent / "fleet")]
 import engines
 import phase_folders
-from checks import expect, finish
+from checks import expect, finish, new_folder
 
 ENGINE = sys.argv[3]
 engines.need(ENGINE)
@@ -52,6 +51,6 @@ def main(tmp):
     expect(history(tmp, "nights", "--engine", "spark").returncode == 2, "Spark asks lakes")
 
 
-with tempfile.TemporaryDirectory() as made:
-    main(pathlib.Path(made).resolve())
+made = new_folder()
+main(made)
 finish("a lake is asked as folders are")

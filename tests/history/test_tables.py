@@ -7,11 +7,10 @@ import json
 import pathlib
 import re
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 from asked import document, history
-from checks import execute, expect, finish
+from checks import ended, execute, expect, finish, new_folder
 
 DATA = pathlib.Path(__file__).resolve().parents[1] / "data"
 
@@ -42,8 +41,7 @@ def full_disk(tmp):
     out.write_text("what was there")
     script = 'trap "" XFSZ; ulimit -f 1; exec "$0" history "$1" --format csv -o "$2"'
     words = ["bash", "-c", script, sys.argv[1], DATA / "history.csv", out]
-    done = execute(*words)
-    expect(done.returncode == 5 and "full.csv" in done.stderr, "a full disk", done.returncode, done.stderr)
+    ended(execute(*words), 5, says="full.csv")
     expect(out.read_text() == "what was there" and not list(tmp.glob("full.csv?*")), "a full disk", list(tmp.iterdir()))
 
 
@@ -91,25 +89,20 @@ def refused(tmp):
     for name, words in cases.items():
         done = history(tmp, DATA / name)
         expect(done.returncode == 4 and words in done.stderr and done.stdout == "", name, done)
-    done = history(tmp, DATA / "history.csv", DATA)
-    expect(done.returncode in (2, 5), "a table and a folder", done)
-    done = history(tmp, "nowhere")
-    expect(done.returncode == 5 and "nowhere" in done.stderr, done)
+    ended(history(tmp, DATA / "history.csv", DATA), 2, 5)
+    ended(history(tmp, "nowhere"), 5, says="nowhere")
     for words in (["--min-change", "x"], ["--format", "xml"], ["--of", "m"], ["--nothing"]):
-        done = history(tmp, DATA / "history.csv", *words)
-        expect(done.returncode == 2, words, done)
+        ended(history(tmp, DATA / "history.csv", *words), 2)
     (tmp / "open.csv").write_text('time,a\nx,"1\n')
-    done = history(tmp, "open.csv")
-    expect(done.returncode == 4 and "line" in done.stderr, done)
+    ended(history(tmp, "open.csv"), 4, says="line")
     (tmp / "much.csv").write_text("time,a\n" + "x,1\n" * 10001)
-    done = history(tmp, "much.csv")
-    expect(done.returncode == 4 and "10000" in done.stderr, done)
+    ended(history(tmp, "much.csv"), 4, says="10000")
     (tmp / "bytes.csv").write_bytes(b"\xef\xbb\xbftime,a\nx\xff,1\n\ny,2\n")
     expect([r["time"] for r in document(tmp, "bytes.csv")["runs"]] == ["x\ufffd", "y"], "bytes")
     expect(json.loads(history(tmp, DATA / "history_alone.csv", "--format", "json").stdout)["series"], "one column")
 
 
-with tempfile.TemporaryDirectory() as name:
-    for part in (planted, screen, columns, refused, full_disk):
-        part(pathlib.Path(name).resolve())
+name = new_folder()
+for part in (planted, screen, columns, refused, full_disk):
+    part(name)
 finish("anybody's tables")

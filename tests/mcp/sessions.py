@@ -5,10 +5,9 @@ import os
 import pathlib
 import shutil
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import in_python_with, skip
+from checks import in_python_with, new_folder, skip
 
 in_python_with("mcp")
 try:
@@ -59,13 +58,13 @@ async def measure(client, out="run", progress=None, **others):
 @contextlib.contextmanager
 def workspace():
     """A working directory with a program that the fake runner measures."""
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        for name in ("model.pte", "slow.pte"):
-            pathlib.Path(name).write_bytes(MODEL)
-        shutil.copy(FAKE, "fake_runner")
-        yield pathlib.Path(folder)
-        os.chdir("/")
+    folder = new_folder()
+    os.chdir(folder)
+    for name in ("model.pte", "slow.pte"):
+        pathlib.Path(name).write_bytes(MODEL)
+    shutil.copy(FAKE, "fake_runner")
+    yield folder
+    os.chdir("/")
 
 
 def run(session):

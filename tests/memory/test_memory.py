@@ -21,7 +21,7 @@ import failing
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import phase_folders  # noqa: E402
 import run_folders  # noqa: E402
-from checks import expect, finish  # noqa: E402
+from checks import expect, finish, new_folder  # noqa: E402
 
 PROGRAM, LIBRARY = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 TREE = pathlib.Path(sys.argv[3]).resolve()
@@ -124,34 +124,33 @@ def check(scratch, command, whole, before, at, once):
 
 
 def main():
-    with tempfile.TemporaryDirectory(prefix="etp-memory-") as scratch:
-        scratch = pathlib.Path(scratch)
-        make_folders(scratch)
-        tried = allocations = 0
-        callers = scratch / "callers"
-        functions = {program: failing.functions_of(program) for program in (PROGRAM, LIBRARY)}
-        seen = {PROGRAM: set(), LIBRARY: set()}
-        with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            for command in COMMANDS:
-                if ONLY and command[0] not in ONLY:
-                    continue
-                whole = run(scratch, command, callers=callers)
-                program = LIBRARY if command[0] == "library" else PROGRAM
-                expect(whole[0] in (0, 1, 3), *command, "does not run with enough memory", whole[0], whole[2])
-                expect(whole[4] > 0, *command, "its allocations are not seen")
-                before = files_of(scratch, folders_of(command))
-                at_most = whole[4] if ALL else POINTS
-                asked = failing.who_asked(callers, functions[program])
-                expect(len(asked) == whole[4], *command, "who asked is not known of each allocation")
-                ats = failing.first_of_each(asked, seen[program]) | set(failing.points(whole[4], at_most))
-                tries = [(at, once) for at in sorted(ats) for once in (True, False)]
-                list(pool.map(lambda t, c=command, w=whole, b=before: check(scratch, c, w, b, *t), tries))
-                tried += len(tries)
-                allocations += whole[4]
-        # Where callers cannot be told there are one or two.
-        expect(ONLY or all(len(of) > 10 for of in seen.values()), "functions that asked", *map(len, seen.values()))
-        finish(f"{len(COMMANDS)} commands of {allocations} allocations, for {len(seen[PROGRAM]) + len(seen[LIBRARY])} "
-               f"functions: {tried} failures end as they should")
+    scratch = new_folder()
+    make_folders(scratch)
+    tried = allocations = 0
+    callers = scratch / "callers"
+    functions = {program: failing.functions_of(program) for program in (PROGRAM, LIBRARY)}
+    seen = {PROGRAM: set(), LIBRARY: set()}
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        for command in COMMANDS:
+            if ONLY and command[0] not in ONLY:
+                continue
+            whole = run(scratch, command, callers=callers)
+            program = LIBRARY if command[0] == "library" else PROGRAM
+            expect(whole[0] in (0, 1, 3), *command, "does not run with enough memory", whole[0], whole[2])
+            expect(whole[4] > 0, *command, "its allocations are not seen")
+            before = files_of(scratch, folders_of(command))
+            at_most = whole[4] if ALL else POINTS
+            asked = failing.who_asked(callers, functions[program])
+            expect(len(asked) == whole[4], *command, "who asked is not known of each allocation")
+            ats = failing.first_of_each(asked, seen[program]) | set(failing.points(whole[4], at_most))
+            tries = [(at, once) for at in sorted(ats) for once in (True, False)]
+            list(pool.map(lambda t, c=command, w=whole, b=before: check(scratch, c, w, b, *t), tries))
+            tried += len(tries)
+            allocations += whole[4]
+    # Where callers cannot be told there are one or two.
+    expect(ONLY or all(len(of) > 10 for of in seen.values()), "functions that asked", *map(len, seen.values()))
+    finish(f"{len(COMMANDS)} commands of {allocations} allocations, for {len(seen[PROGRAM]) + len(seen[LIBRARY])} "
+           f"functions: {tried} failures end as they should")
 
 
 main()

@@ -19,7 +19,7 @@ import tempfile
 import failing
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish  # noqa: E402
+from checks import expect, finish, new_folder  # noqa: E402
 
 SHORT, ETPROF, FAKE = (os.path.abspath(p) for p in sys.argv[1:4])
 POINTS = next((int(w) for w in sys.argv[4:] if w.isdigit()), 5)
@@ -91,28 +91,27 @@ def check(scratch, name, whole, before, at, once):
 
 
 def main():
-    with tempfile.TemporaryDirectory(prefix="etp-sessions-") as scratch:
-        scratch = pathlib.Path(scratch)
-        first = scratch / "measured" / "here"
-        first.mkdir(parents=True)
-        (scratch / "measured" / "model.pte").write_bytes(MODEL)
-        status, _, error, *_ = failing.run(ETPROF, NEW, first, scratch / "measured")
-        expect(status in (0, 3), "the session to extend", status, error)
-        before = read(first / "run")[0]
-        tried = 0
-        with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            for name, command in COMMANDS.items():
-                if ONLY and name not in ONLY:
-                    continue
-                whole = run(scratch, SHORT, command)
-                expect(whole[0] in (0, 1, 3), name, "does not run with enough memory", whole[0], whole[1])
-                expect(whole[4] > 0, name, "its allocations are not seen")
-                expect(bool(whole[5]) == (whole[3] != {}), name, "the last rows of its blocks are not seen")
-                tries = [(at, once) for at in failing.points(whole[4], POINTS) for once in (True, False)]
-                tries += [(at, True) for at in whole[5]]
-                list(pool.map(lambda t, n=name, w=whole: check(scratch, n, w, before, *t), tries))
-                tried += len(tries)
-        finish(f"{tried} failures end as they should")
+    scratch = new_folder()
+    first = scratch / "measured" / "here"
+    first.mkdir(parents=True)
+    (scratch / "measured" / "model.pte").write_bytes(MODEL)
+    status, _, error, *_ = failing.run(ETPROF, NEW, first, scratch / "measured")
+    expect(status in (0, 3), "the session to extend", status, error)
+    before = read(first / "run")[0]
+    tried = 0
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        for name, command in COMMANDS.items():
+            if ONLY and name not in ONLY:
+                continue
+            whole = run(scratch, SHORT, command)
+            expect(whole[0] in (0, 1, 3), name, "does not run with enough memory", whole[0], whole[1])
+            expect(whole[4] > 0, name, "its allocations are not seen")
+            expect(bool(whole[5]) == (whole[3] != {}), name, "the last rows of its blocks are not seen")
+            tries = [(at, once) for at in failing.points(whole[4], POINTS) for once in (True, False)]
+            tries += [(at, True) for at in whole[5]]
+            list(pool.map(lambda t, n=name, w=whole: check(scratch, n, w, before, *t), tries))
+            tried += len(tries)
+    finish(f"{tried} failures end as they should")
 
 
 main()

@@ -17,16 +17,11 @@ import sys
 import tarfile
 import tempfile
 
-try:
-    import numpy as np
-    from scipy import stats as sp
-except ImportError as missing:
-    print(f"skipped: {missing}")
-    sys.exit(77)
-
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/tools"))
-from checks import execute, expect, finish, plain_session
+from checks import execute, expect, finish, new_folder, plain_session
+from rules import np, warmup
+from scipy import stats as sp
 
 ETPROF = str(pathlib.Path(sys.argv[1]).resolve())
 checked = 0
@@ -154,20 +149,6 @@ def kept(executions):
     return [e for e in middle if abs(e.execute - median) <= far]
 
 
-def dropped(x):
-    """The warm-up rule, all splits by hand."""
-    n = len(x)
-    if n < 8:
-        return 0
-    cost = [(np.abs(x[:w] - np.median(x[:w])).sum() if w else 0) + np.abs(x[w:] - np.median(x[w:])).sum()
-            for w in range(n // 2 + 1)]
-    w = next(i for i in range(len(cost)) if cost[i] <= min(cost) + 1e-12 * cost[0])
-    if w == 0:
-        return 0
-    mad = np.median(np.abs(x[w:] - np.median(x[w:])))
-    return w if np.median(x[:w]) - np.median(x[w:]) > max(0.02, 3 * 1.4826 * mad / math.sqrt(w)) else 0
-
-
 def near(name, found, wanted, room):
     global checked
     checked += 1
@@ -189,7 +170,7 @@ class Arm:
         self.flat = [e for d in self.kept for e in d]
         ln = {phase: [np.log([ns for _, ns in sorted(samples[name, b, phase])]) for b in blocks]
               for phase in ("timed", "traced")}
-        value = [np.median(x[dropped(x):]) for x in ln["timed"]]
+        value = [np.median(x[warmup(x):]) for x in ln["timed"]]
         self.median = math.exp(np.mean(value))
         self.observer = math.exp(np.mean([np.median(x) - v for x, v in zip(ln["traced"], value)]))
         self.around = np.mean([np.median([ns - e.execute for (_, ns), e in zip(sorted(samples[name, b, "traced"]), d)])
@@ -310,13 +291,13 @@ with tempfile.TemporaryDirectory() as tmp:
         archive.extractall(tmp)
     check(pathlib.Path(tmp))
 if (ROOT / "build/bundle" / f"{platform.machine()}-linux-gnu").is_dir():
-    with tempfile.TemporaryDirectory() as tmp:
-        for model in ("toy_cnn_xnnpack_int8", "image_encoder_xnnpack_int8"):
-            out = pathlib.Path(tmp) / model
-            # As few iterations as are cut to a quarter; margins do not matter here.
-            plain_session(ETPROF, ROOT / f"examples/models/{model}.pte", out, ("linux_on", "linux_off"), "--blocks", 3,
-                          runs=40, warmup=2)
-            check(out)
+    tmp = new_folder()
+    for model in ("toy_cnn_xnnpack_int8", "image_encoder_xnnpack_int8"):
+        out = tmp / model
+        # As few iterations as are cut to a quarter; margins do not matter here.
+        plain_session(ETPROF, ROOT / f"examples/models/{model}.pte", out, ("linux_on", "linux_off"), "--blocks", 3,
+                      runs=40, warmup=2)
+        check(out)
 elif len(sys.argv) == 2:
     print("measured sessions are left out: no bundle of the runner for this machine")
 finish(f"{checked} figures as computed here")

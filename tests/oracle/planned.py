@@ -9,12 +9,11 @@ import pathlib
 import re
 import subprocess
 import sys
-import tempfile
 
 TESTS = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(TESTS / "tools"), str(TESTS / "reports")]
 import browser  # noqa: E402
-from checks import FAILURES, expect, finish  # noqa: E402
+from checks import FAILURES, expect, finish, new_folder  # noqa: E402
 
 ETPROF, SOURCE = sys.argv[1], pathlib.Path(sys.argv[2]).resolve()
 DATA, CORPUS = SOURCE / "tests/data", SOURCE / "../shared/corpus/models"
@@ -100,8 +99,9 @@ for path in sorted([*DATA.rglob("*.pte"), *CORPUS.glob("*.pte")]):
 expect(checked > 20, "too few programs", checked)
 if FAILURES:  # which a skip would hide
     finish()
-with tempfile.TemporaryDirectory() as tmp, browser.Session(browser.find()) as session:
-    page = pathlib.Path(tmp) / "page.html"
+tmp = new_folder()
+with browser.Session(browser.find()) as session:
+    page = tmp / "page.html"
     for name in BOXES:
         subprocess.run([ETPROF, "inspect", DATA / f"{name}.pte", "-o", page], check=True)
         check_picture(session, name, page)

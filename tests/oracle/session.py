@@ -10,18 +10,11 @@ import math
 import pathlib
 import subprocess
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import execute, expect, finish, in_python_with
-
-in_python_with("numpy", "scipy")
-try:
-    import numpy as np
-    from scipy import stats as sp
-except ImportError as missing:
-    print(f"skipped: {missing}")
-    sys.exit(77)
+from checks import execute, expect, finish, new_folder
+from rules import np, warmup
+from scipy import stats as sp
 
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
 checked = 0
@@ -32,20 +25,6 @@ def near(name, found, wanted):
     checked += 1
     expect(found is not None and math.isfinite(wanted) and abs(found - wanted) <= 5.01e-6 * abs(wanted) + 1e-12,
            f"{name}: found {found}, wanted {wanted}")
-
-
-def dropped(x):
-    """The warm-up rule, all splits by hand."""
-    n = len(x)
-    if n < 8:
-        return 0
-    cost = [(np.abs(x[:w] - np.median(x[:w])).sum() if w else 0) + np.abs(x[w:] - np.median(x[w:])).sum()
-            for w in range(n // 2 + 1)]
-    w = next(i for i in range(len(cost)) if cost[i] <= min(cost) + 1e-12 * cost[0])
-    if w == 0:
-        return 0
-    mad = np.median(np.abs(x[w:] - np.median(x[w:])))
-    return w if np.median(x[:w]) - np.median(x[w:]) > max(0.02, 3 * 1.4826 * mad / math.sqrt(w)) else 0
 
 
 def check_ratio(name, found, logs, guest=False):
@@ -80,7 +59,7 @@ def check(folder):
             rows.setdefault((r["experiment"], int(r["block"]), r["phase"]),
                             []).append((int(r["iteration"]), int(r["duration_ns"])))
     ln = {key: np.log([ns for _, ns in sorted(v)]) for key, v in rows.items() if key[2] != "warmup"}
-    value = {(e, b): np.median(x[dropped(x):]) for (e, b, phase), x in ln.items() if phase == "timed"}
+    value = {(e, b): np.median(x[warmup(x):]) for (e, b, phase), x in ln.items() if phase == "timed"}
     blocks = sorted({b for _, b in timed})
     for c in report["comparisons"]:
         base, cand = c["baseline"], c["candidate"]
@@ -130,18 +109,17 @@ def check(folder):
                        f"{folder.name}, {op['id']}: {ns} traced, {scaled} scaled")
 
 
-with tempfile.TemporaryDirectory() as tmp:
-    tmp = pathlib.Path(tmp)
-    (tmp / "model.pte").write_bytes(
-        b"\x10\0\0\0ET12base sme2 1000000\nbase neon 3000000\nload sme2 7000000\nload neon 5000000\nwarm sme2 4 150\n"
-        b"noise 40\ndrift 9000\n"
-    )
-    subprocess.run([ETPROF, "ab", "model.pte", "--levels", "sme2,neon", "--blocks", "8", "--iterations", "12",
-                    "--warmup", "3", "--seed", "7",
-                    "--quiet", "--out", "run", "--runner", FAKE], cwd=tmp, check=False,
-                   stdout=subprocess.DEVNULL)
-    check(tmp / "run")
-    for path in sys.argv[3:]:
-        check(pathlib.Path(path))
+tmp = new_folder()
+(tmp / "model.pte").write_bytes(
+    b"\x10\0\0\0ET12base sme2 1000000\nbase neon 3000000\nload sme2 7000000\nload neon 5000000\nwarm sme2 4 150\n"
+    b"noise 40\ndrift 9000\n"
+)
+subprocess.run([ETPROF, "ab", "model.pte", "--levels", "sme2,neon", "--blocks", "8", "--iterations", "12",
+                "--warmup", "3", "--seed", "7",
+                "--quiet", "--out", "run", "--runner", FAKE], cwd=tmp, check=False,
+               stdout=subprocess.DEVNULL)
+check(tmp / "run")
+for path in sys.argv[3:]:
+    check(pathlib.Path(path))
 expect(checked >= 25, f"only {checked} figures were there")
 finish(f"{checked} figures as numpy and scipy have them")

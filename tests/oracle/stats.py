@@ -11,15 +11,9 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import execute, in_python_with
-
-in_python_with("numpy", "scipy")
-try:
-    import numpy as np
-    from scipy import stats as sp
-except ImportError as missing:
-    print(f"skipped: {missing}")
-    sys.exit(77)
+from checks import execute
+from rules import np, warmup
+from scipy import stats as sp
 
 ETPROF = sys.argv[1]
 MARGIN = 0.01
@@ -40,22 +34,6 @@ def near(name, what, found, wanted, rel=5.01e-6, absolute=1e-12):
 
 
 # ---- the methods, written down once more from docs/statistics.md --------------------------------
-
-def warmup(x):
-    """Iterations to drop. All splits by hand, the spread of each by numpy."""
-    n = len(x)
-    if n < 8:
-        return 0
-    cost = [np.abs(x[:w] - np.median(x[:w])).sum() + np.abs(x[w:] - np.median(x[w:])).sum() if w
-            else np.abs(x - np.median(x)).sum()
-            for w in range(n // 2 + 1)]
-    w = next(i for i in range(len(cost)) if cost[i] <= min(cost) + 1e-12 * cost[0])
-    if w == 0:
-        return 0
-    step = np.median(x[:w]) - np.median(x[w:])
-    mad = np.median(np.abs(x[w:] - np.median(x[w:])))
-    return w if step > max(0.02, 3 * 1.4826 * mad / math.sqrt(w)) else 0
-
 
 def all_signs(k):
     """One row per sign pattern."""

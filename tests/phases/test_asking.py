@@ -7,12 +7,11 @@ import json
 import pathlib
 import subprocess
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import phase_folders
 import run_folders
-from checks import execute, expect, finish
+from checks import execute, expect, finish, new_folder
 
 ETPROF = sys.argv[1]
 TIMES = {"prefill 16": {"avx2": 1000000, "sse": 3000000}, "decode @0": {"avx2": 500000, "sse": 1000000},
@@ -80,7 +79,7 @@ def prompts(place):
     for name, waits in (("calm", 0), ("busy", 3000000)):
         root = phase_folders.make(place / name, lambda p, level, t, m: 2000000 if level == "avx2" else 4000000,
                                   phases=(phase_folders.PREFILL, longer))
-        lines = [json.loads(line) for line in (root / "environment.jsonl").read_text().splitlines()]
+        lines = run_folders.environment(root)
         for line in lines:
             if line["type"] == "launch" and line["experiment"] == "linux_avx2_prefill64":
                 line |= {"run_span_ns": 5000000, "run_wait_ns": waits}
@@ -92,14 +91,13 @@ def prompts(place):
         expect(not found or "long calls are 4.00× as fast a token" in found[0], name, found)
 
 
-with tempfile.TemporaryDirectory(prefix="etp-asking-") as tmp:
-    place = pathlib.Path(tmp)
-    session = phase_folders.make(place / "run", lambda p, level, t, m: TIMES[p][level])
-    without = phase_folders.make(place / "plain", lambda p, level, t, m: TIMES["decode @0"][level], phases=())
-    subprocess.run([ETPROF, "analyze", "--full", "--renew", session], stdout=subprocess.DEVNULL, check=True)
-    rules(session)
-    refused(session, without)
-    same_as_the_document(session)
-    printed(session)
-    prompts(place)
+place = new_folder()
+session = phase_folders.make(place / "run", lambda p, level, t, m: TIMES[p][level])
+without = phase_folders.make(place / "plain", lambda p, level, t, m: TIMES["decode @0"][level], phases=())
+subprocess.run([ETPROF, "analyze", "--full", "--renew", session], stdout=subprocess.DEVNULL, check=True)
+rules(session)
+refused(session, without)
+same_as_the_document(session)
+printed(session)
+prompts(place)
 finish()

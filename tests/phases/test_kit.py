@@ -6,11 +6,10 @@ import csv
 import json
 import pathlib
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import phase_folders
-from checks import execute, expect, finish
+from checks import execute, expect, finish, new_folder
 
 ETPROF = sys.argv[1]
 TIMES = {"prefill 16": {"avx2": 1000000, "sse": 3000000}, "decode @0": {"avx2": 500000, "sse": 1000000},
@@ -88,22 +87,22 @@ def look_at_several(place):
         expect(rate in said, "a report over two", name, f"says '{rate}'", said[:900])
 
 
-with tempfile.TemporaryDirectory(prefix="etp-phases-kit-") as place:
-    look_at_several(pathlib.Path(place))
-    run = phase_folders.make(pathlib.Path(place) / "run", lambda p, level, t, m: TIMES[p][level])
-    execute(ETPROF, "analyze", "--renew", run, check=True, text=False)
-    for phase, chosen in TIMES.items():
-        look(run, "m0", phase, chosen)
-    look_at_documents(run)
-    said = execute(ETPROF, "validate", run, "--format", "json").stdout
-    wrong = [c for c in json.loads(said)["checks"] if c["id"] == "summary.speedup" and not c["ok"]]
-    expect(not wrong, "summaries agree with the report", wrong)
-    path = run / "m0_decode32_pipeline_summary.json"
-    if path.exists():
-        changed = json.loads(path.read_text())
-        changed["comparisons"][0]["speedup"]["estimate"] = 9
-        path.write_text(json.dumps(changed))
-        said = execute(ETPROF, "validate", run).stdout
-        expect("summary.speedup" in said and "1.25 as in report.json" in " ".join(said.split()), "edited ones are told",
-               said[:600])
+place = new_folder()
+look_at_several(place)
+run = phase_folders.make(place / "run", lambda p, level, t, m: TIMES[p][level])
+execute(ETPROF, "analyze", "--renew", run, check=True, text=False)
+for phase, chosen in TIMES.items():
+    look(run, "m0", phase, chosen)
+look_at_documents(run)
+said = execute(ETPROF, "validate", run, "--format", "json").stdout
+wrong = [c for c in json.loads(said)["checks"] if c["id"] == "summary.speedup" and not c["ok"]]
+expect(not wrong, "summaries agree with the report", wrong)
+path = run / "m0_decode32_pipeline_summary.json"
+if path.exists():
+    changed = json.loads(path.read_text())
+    changed["comparisons"][0]["speedup"]["estimate"] = 9
+    path.write_text(json.dumps(changed))
+    said = execute(ETPROF, "validate", run).stdout
+    expect("summary.speedup" in said and "1.25 as in report.json" in " ".join(said.split()), "edited ones are told",
+           said[:600])
 finish()

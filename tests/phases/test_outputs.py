@@ -11,11 +11,10 @@ import pathlib
 import shutil
 import subprocess
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import phase_folders
-from checks import execute, expect, finish
+from checks import ended, execute, expect, finish, new_folder
 
 ETPROF, SOURCE, LIBRARY = [*sys.argv[1:], ""][:3]
 TIMES = {"prefill 16": {"avx2": 1000000, "sse": 3000000}, "decode @0": {"avx2": 500000, "sse": 1000000},
@@ -26,8 +25,7 @@ ASKED = [(None, "prefill 16", "prefill16", 3.0), ("prefill", "prefill 16", "pref
 
 
 def ask(*words, code=0):
-    done = execute(ETPROF, *words)
-    expect(done.returncode == code, words, f"exit {done.returncode}, not {code}", done.stderr[-300:])
+    done = ended(execute(ETPROF, *words), code)
     return done.stdout, done.stderr
 
 
@@ -116,15 +114,14 @@ def package(run):
         expect(done.stdout.split() == ["1", f"linux_avx2_{end}", f"{ratio:g}"], asked, done.stdout, done.stderr[-300:])
 
 
-with tempfile.TemporaryDirectory(prefix="etp-outputs-") as tmp:
-    place = pathlib.Path(tmp)
-    session = phase_folders.make(place / "run", lambda p, level, t, m: TIMES[p][level])
-    without = phase_folders.make(place / "plain", lambda p, level, t, m: TIMES["decode @0"][level], phases=())
-    for chosen in ASKED:
-        statistics(session, *chosen)
-        views(session, *chosen[:3])
-        analysis(session, *chosen)
-    pictures(session)
-    refused(session, without)
-    package(session)
+place = new_folder()
+session = phase_folders.make(place / "run", lambda p, level, t, m: TIMES[p][level])
+without = phase_folders.make(place / "plain", lambda p, level, t, m: TIMES["decode @0"][level], phases=())
+for chosen in ASKED:
+    statistics(session, *chosen)
+    views(session, *chosen[:3])
+    analysis(session, *chosen)
+pictures(session)
+refused(session, without)
+package(session)
 finish("each output about one phase")

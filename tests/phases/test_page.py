@@ -9,14 +9,13 @@ import pathlib
 import re
 import subprocess
 import sys
-import tempfile
 
 TESTS = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(TESTS / "tools"), str(TESTS / "reports")]
 import browser
 import pages
 import phase_folders
-from checks import expect, finish
+from checks import expect, finish, new_folder
 
 ETPROF = sys.argv[1]
 TIMES = {"prefill 16": {"avx2": 1000000, "sse": 3000000}, "decode @0": {"avx2": 500000, "sse": 1000000},
@@ -138,14 +137,13 @@ def alone(tmp):
         expect(not any("tab" in b for b in pages.blocks(text)), name, "no tabs")
 
 
-with tempfile.TemporaryDirectory(prefix="etp-phases-page-") as name:
-    place = pathlib.Path(name)
-    run = phase_folders.make(place / "run", lambda p, level, t, m: TIMES[p][level])
-    subprocess.run([ETPROF, "analyze", "--full", "--renew", run], stdout=subprocess.DEVNULL, check=True)
-    written((run / "report.html").read_text(encoding="utf-8"))
-    alone(place)
-    one_unit(place)
-    if len(sys.argv) > 2:
-        shown(browser.find(), place, run / "report.html")
-        without_scripts(browser.find(), run / "report.html")
+place = new_folder()
+run = phase_folders.make(place / "run", lambda p, level, t, m: TIMES[p][level])
+subprocess.run([ETPROF, "analyze", "--full", "--renew", run], stdout=subprocess.DEVNULL, check=True)
+written((run / "report.html").read_text(encoding="utf-8"))
+alone(place)
+one_unit(place)
+if len(sys.argv) > 2:
+    shown(browser.find(), place, run / "report.html")
+    without_scripts(browser.find(), run / "report.html")
 finish()

@@ -6,12 +6,11 @@ import json
 import pathlib
 import subprocess
 import sys
-import tempfile
 import xml.etree.ElementTree as ET
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import phase_folders
-from checks import execute, expect, finish
+from checks import ended, execute, expect, finish, new_folder
 
 ETPROF = sys.argv[1]
 # phase -> level -> ns: prefill is 3 times, decode 2 and 1.25 times as fast
@@ -20,8 +19,7 @@ TIMES = {"prefill 16": {"avx2": 1000000, "sse": 3000000}, "decode @0": {"avx2": 
 
 
 def ask(tmp, *words, code=0):
-    done = execute(ETPROF, *words, "--format", "json", cwd=tmp)
-    expect(done.returncode == code, " ".join(words), f"exit {done.returncode}: {done.stderr}{done.stdout[:300]}")
+    done = ended(execute(ETPROF, *words, "--format", "json", cwd=tmp), code)
     return json.loads(done.stdout) if done.stdout.startswith("{") else {"checks": [], "series": []}, done.stderr
 
 
@@ -123,11 +121,10 @@ def without_phases(tmp):
     expect(all(c["ok"] is None for c in said["checks"] if c["id"].startswith("rate:")), "rate", said)
 
 
-with tempfile.TemporaryDirectory() as name:
-    TMP = pathlib.Path(name)
-    gate(TMP)
-    screen(TMP)
-    one_phase_is_slower(TMP)
-    without_outputs(TMP)
-    without_phases(TMP)
+TMP = new_folder()
+gate(TMP)
+screen(TMP)
+one_phase_is_slower(TMP)
+without_outputs(TMP)
+without_phases(TMP)
 finish("each phase by itself")

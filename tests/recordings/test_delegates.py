@@ -23,6 +23,17 @@ def run(*words):
     return done.returncode, done.stdout, done.stderr
 
 
+def ends(code, *words, says=""):
+    """What WORDS print, which end with CODE and say SAYS."""
+    found, out, err = run(*words)
+    expect(found == code and says in out + err, *words, f"exit {found}, not {code}", f"says '{says}'", out[-900:], err)
+    return out
+
+
+def asked(*words):
+    return json.loads(run(*words, "--format", "json")[1])
+
+
 def made(name):
     path = TMP / f"{name}.etdump"
     etdump.write(path, dumps.ALL[name]())
@@ -61,8 +72,7 @@ def silence():
     expect(code == 0 and "inside the delegate, not logged" in out, "silent: analyze", code, out, err)
     expect("without any delegate" not in out and "--backend xnnpack" not in out, "silent: advice", out)
     # 5.0 of 5.14 ms, which have a name of their own: no category is known of them
-    code, out, err = run("gate", TMP / "silent.etdump", "share Not logged <= 50 %")
-    expect(code == 1 and "97.3" in out + err, "silent: gate", code, out, err)
+    ends(1, "gate", TMP / "silent.etdump", "share Not logged <= 50 %", says="97.3")
     code, out, err = run("whatif", TMP / "silent.etdump", "drop Not*", "--format", "json")
     expect(code == 0 and abs(json.loads(out)["speedup"]["estimate"] - 5140 / 140) < 1e-3, "silent: whatif", out, err)
 
@@ -71,30 +81,27 @@ def silence():
     for rule in ("share Other <= 50 %", "share GEMM <= 50 %", "share GEMM >= 50 %", "category(\"GEMM\").ns <= 1 ms"):
         code, out, err = run("gate", TMP / "silent.etdump", rule)
         expect(code == 3 and "more blocks" not in out + err, "silent: gate", rule, code, out, err)
-    code, out, err = run("gate", TMP / "silent.etdump", "share GEMM <= 98 %")
-    expect(code == 0, "silent: gate at most all", code, out, err)
+    ends(0, "gate", TMP / "silent.etdump", "share GEMM <= 98 %")
     _, out, err = run("convert", TMP / "silent.etdump", "--to", "folded")
     expect("Not logged;inside the delegate, not logged 20000000" in out, "silent: folded", out, err)
     doc = ops("half_silent")
     expect(means(doc) == {"Convolution (NHWC, F32) IGEMM #1": 998_000, "native_call_relu.out": 100_000,
                           "DELEGATE_CALL": 3_600_000}, "half_silent", means(doc))
     for name in ("calls_too_long", "all_zero"):  # nothing of an inference is told
-        code, out, err = run("gate", made(name), "share Other <= 50 %")
-        expect(code == 3, name, "gate", code, out, err)
+        ends(3, "gate", made(name), "share Other <= 50 %")
     # The whole alone; of a call of 4.9 ms one span of 30 us by a delegate that nobody knows.
     call = dumps.call("DELEGATE_CALL", 1000, 4_901_000)
     little, xnnpack = ([dumps.delegate(n, 2000, 32_000), call] for n in ("step 1", "Softmax (NC, F32) #1"))
     for name, inside in (("whole", []), ("little", little), ("xnnpack", xnnpack)):
         etdump.write(TMP / f"{name}.etdump", dumps.executions(inside, 5 * dumps.MS))
-        code, out, err = run("gate", TMP / f"{name}.etdump", "share GEMM <= 5 %")
-        expect(code == 3, name, "gate", code, out, err)
+        ends(3, "gate", TMP / f"{name}.etdump", "share GEMM <= 5 %")
         said = run("analyze", TMP / f"{name}.etdump", "--format", "json")[1]
         told = "4.870 ms inside calls of delegates have no event with a time, 30.00" in said
         expect(told == bool(inside), name, "not logged", said[:900])
         said = run("ops", TMP / f"{name}.etdump", "--format", "md")[1]
         expect(("4.870 ms inside calls of delegates have no event with a time, 30.00" if inside else
                 "none was recorded") in said, name, said[:900])
-        doc = json.loads(run("ops", TMP / f"{name}.etdump", "--format", "json")[1])
+        doc = asked("ops", TMP / f"{name}.etdump")
         expect(rests(doc) == [4_870_000] * bool(inside), name, "the rest", doc["operators"])
         expect(doc["totals"]["remainder_ns"] == 4 * (100_000 if inside else 5_000_000), name, doc["totals"])
         code, out, err = run("gate", TMP / f"{name}.etdump", "share Not logged <= 97.5 %")
@@ -104,7 +111,7 @@ def silence():
         etdump.write(TMP / f"{name}.etdump", dumps.executions(
             [dumps.delegate("Softmax (NC, F32) #1", 2000, 1_202_000), dumps.call("DELEGATE_CALL", 1000, end - 1000)],
             5 * dumps.MS))
-        doc = json.loads(run("ops", TMP / f"{name}.etdump", "--format", "json")[1])
+        doc = asked("ops", TMP / f"{name}.etdump")
         expect(rests(doc) == hidden, name, doc)
         expect(run("gate", TMP / f"{name}.etdump", "share GEMM <= 5 %")[0] == 3 * bool(hidden), f"{name}: gate")
     # Of 900 us of a span that holds others they have 100: the rest is of no known category, 16 % of 5 ms.
@@ -129,7 +136,7 @@ def not_understood():
                        ("share Other <= 50 %", 1)):
         found, out, err = run("gate", TMP / "nobody.etdump", rule)
         expect(found == code, "not understood", rule, found, out, err)
-    told = json.loads(run("analyze", TMP / "nobody.etdump", "--format", "json")[1])["categories"]
+    told = asked("analyze", TMP / "nobody.etdump")["categories"]
     arms = {c["category"]: c["arms"]["nobody"] for c in told}
     expect(abs(arms["Activation"]["share"] - 200 / 1020) < 1e-3 and
            abs(arms["Activation"]["share_most"] - (200 + 755) / 1020) < 1e-3, "not understood: most", arms)
@@ -143,7 +150,7 @@ def not_understood():
     etdump.write(TMP / "shaders.etdump", dumps.executions(
         [*(dumps.delegate(f'{{"kernel_name": "{n}", "dispatch_id": {i}}}', 30_000 + i * 10_000, 40_000 + i * 10_000)
            for i, n in enumerate(shaders)), dumps.call("DELEGATE_CALL", 25_000, 180_000)], 200_000))
-    doc = json.loads(run("ops", TMP / "shaders.etdump", "--format", "json")[1])
+    doc = asked("ops", TMP / "shaders.etdump")
     found = {n: o["category"] for o in doc["operators"] for n in shaders if f'"{n}"' in o["name"]}
     expect(found == shaders, "shaders", found)
 
@@ -165,7 +172,7 @@ def durations():
     prompt = timed("prompt", (88, 250), *[(3, 60)] * 5)
     said = {}
     for path in (two, equal, alone, prompt):
-        doc = json.loads(run("analyze", path, "--format", "json")[1])
+        doc = asked("analyze", path)
         said[path.stem] = {f["kind"]: f["text"] for f in doc["findings"]}
     expect("12 near 130.0" in said["two"].get("several_lengths", "") and
            "12 near 230.0" in said["two"]["several_lengths"] and
@@ -187,7 +194,7 @@ def durations():
                              (prompt, "op1.ns <= 0.1 ms", 0)):
         found, out, err = run("gate", path, rule)
         expect(found == code, "durations", path.stem, rule, found, out, err)
-    noticed = json.loads(run("gate", alone, "op1.ns <= 7 ms", "--format", "json")[1]).get("noticed", [])
+    noticed = asked("gate", alone, "op1.ns <= 7 ms").get("noticed", [])
     expect(any("left out" in n for n in noticed), "durations: noticed", noticed)
     # A pattern of a category that does not occur is one of names.
     nobody = etdump.write(TMP / "names.etdump", dumps.executions(
@@ -303,8 +310,7 @@ def clocks():
     doc = ops("lazy_crossing")
     expect(means(doc) == {"a": 400_000, "b": 300_000} and [d["run"] for d in doc["damaged"]] == [1] and
            doc["totals"]["executions"] == 5, "lazy_crossing", doc)
-    code, out, err = run("validate", TMP / "lazy_crossing.etdump")
-    expect(code == 0, "lazy_crossing: validate", code, out, err)
+    ends(0, "validate", TMP / "lazy_crossing.etdump")
     # Spans that cross are not added up, be they shorter than their call.
     for name, ns, n in (("crossing", 950_000, 2), ("around_the_call", 950_000, 1),
                         ("crosses_later", 950_000, 2), ("half_outside", 800_000, 2), ("outside_end", 800_000, 2),
@@ -346,8 +352,7 @@ def places():
     # What holds them has its time, but nobody knows of which category that is.
     doc = ops("across_in_whole")
     expect(means(doc) == {"P": 490_000} and len(spans(doc, "apart")) == 3, "across_in_whole", doc)
-    code, out, err = run("gate", TMP / "across_in_whole.etdump", 'category("Convolution").ns <= 0.1 ms')
-    expect(code == 3, "across_in_whole: gate", code, out, err)
+    ends(3, "gate", TMP / "across_in_whole.etdump", 'category("Convolution").ns <= 0.1 ms')
     doc = ops("no_length_in_leaf")
     expect(means(doc) == {"a": 80_000, "b": 0, "c": 380_000} and not doc["spans"], "no_length_in_leaf", doc)
     doc = ops("no_length_in_whole")
@@ -410,25 +415,23 @@ def units():
     code, _, said = run("ops", made("cycles"), "--format", "inspector", "--source-unit", "cycles:500e6")
     expect(code == 2 and "leave --source-unit out" in said, "a unit for the Inspector's table", code, said)
     for wrong in ("cycles", "cycles:0", "hours", "cycles:-1", "cycles:nan"):
-        code, _, err = run("ops", made("cycles"), "--source-unit", wrong)
-        expect(code == 2 and "cycles:HZ" in err, "unit", wrong, code, err)
+        ends(2, "ops", made("cycles"), "--source-unit", wrong, says="cycles:HZ")
 
 
 def damage():
     etdump.write(TMP / "failed.etdump", dumps.failed())
-    said = json.loads(run("analyze", TMP / "failed.etdump", "--format", "json")[1])["findings"]
+    said = asked("analyze", TMP / "failed.etdump")["findings"]
     expect(any(f["kind"] == "no_execution" and "1 of 5 executions" in f["text"] for f in said), "failed", said)
     doc = ops("jumped")
     expect(doc["blocks"][1]["runs"] == 7 and [d["run"] for d in doc["damaged"]] == [4], "jumped", doc["damaged"])
     expect(means(doc) == {"Convolution (NHWC, F32) IGEMM #1": 35_000}, "jumped: means", means(doc))
-    code, out, err = run("validate", TMP / "jumped.etdump")
-    expect(code == 1 and "clock" in out + err, "jumped: validate", code, out, err)
+    ends(1, "validate", TMP / "jumped.etdump", says="clock")
     # The end of one of ten is 2^32 ns late; first ones that take seconds set up.
     for name, late, runs in (("late_end", (4,), 9), ("slow_first", (0, 1), 10)):
         lengths = [dumps.MS + (i in late) * 2**32 for i in range(10)]
         etdump.write(TMP / f"{name}.etdump", [dumps.inference((1000 + 10_000 * i) * dumps.MS, ns, dumps.gemm(dumps.MS))
                                               for i, ns in enumerate(lengths)])
-        doc = json.loads(run("ops", TMP / f"{name}.etdump", "--format", "json")[1])
+        doc = asked("ops", TMP / f"{name}.etdump")
         told = doc["totals"]["executions"], [d["run"] for d in doc["damaged"]]
         expect(told == (runs, [4] * (10 - runs)), name, doc)
     doc = ops("jumped_few")
@@ -443,8 +446,7 @@ def damage():
         doc = ops(name)
         expect([(d["run"], d["ns"]) for d in doc["damaged"]] == [(4, None)], name, doc["damaged"])
         expect(doc["totals"].get("execute_ns") == 7 * 74_000, name, doc["totals"])
-        code, out, err = run("validate", TMP / f"{name}.etdump")
-        expect(code == 1 and "ends before it starts" in out + err, name, "validate", code, out, err)
+        ends(1, "validate", TMP / f"{name}.etdump", says="ends before it starts")
 
 
 def types():
@@ -476,8 +478,7 @@ def lengths():
     # What comes once, at the beginning, is no input of another length.
     wanted |= {"cold_two": [1, 60], "cold_few": [1, 8], "lazy": [1, 1, 11], "lazy_two": [1, 2, 10]}
     for name in ("cold", "cold_two", "cold_few", "lazy", "lazy_two"):
-        code, out, err = run("analyze", made(name), "--format", "json")
-        doc = json.loads(out)
+        doc = asked("analyze", made(name))
         expect("several_lengths" not in [f["kind"] for f in doc["findings"]], name, doc["findings"])
         if "lazy" in name:  # 12 ms and 0 to 6 µs
             expect(12 * MS <= doc["arms"][0]["traced_ns"] <= 12 * MS + 6000, name, doc["arms"][0])
@@ -498,8 +499,7 @@ def lengths():
         etdump.write(TMP / f"{name}.etdump",
                      [dumps.load(), *(dumps.inference(begin * MS, ns, dumps.gemm(ns)) for begin, ns in at)])
     for a, b in (("two_two", "one_three"), ("nine_three", "three_nine"), ("one_three", "two_two")):
-        code, out, err = run("compare", TMP / f"{a}.etdump", TMP / f"{b}.etdump", "--format", "json")
-        c = json.loads(out)["comparisons"][0]
+        c = asked("compare", TMP / f"{a}.etdump", TMP / f"{b}.etdump")["comparisons"][0]
         expect((c["withheld"], c["speedup"]["estimate"]) == ("several_lengths", None), a, b, c)
     code, out, err = run("compare", TMP / "cold_three.etdump", TMP / "cold_three.etdump", "--format", "json")
     expect(json.loads(out)["comparisons"][0]["speedup"]["estimate"] == 1, "a cold start of four", out[:900])
@@ -527,8 +527,7 @@ def lengths():
     # The kit's table is of all: ten of 200 ms, ten of 10 ms, and 13 µs times 0 + 1 + … + 19.
     (TMP / "lengths").mkdir()
     shutil.copy(TMP / "two_lengths.etdump", TMP / "lengths")
-    code, out, err = run("analyze", "lengths/two_lengths.etdump", "--out", "lengths")
-    expect(code == 0, "lengths: tables", code, err)
+    ends(0, "analyze", "lengths/two_lengths.etdump", "--out", "lengths")
     row = next(csv.DictReader((TMP / "lengths/two_lengths_e2e_latency.csv").open()))
     found = [float(row[k]) for k in ("num_runs", "total_ms", "avg_ms", "min_ms", "max_ms")]
     expect(found == [20, 2102.47, 105.1235, 10.013, 200.234], "lengths: end to end", found)
@@ -536,8 +535,7 @@ def lengths():
     for row in csv.DictReader((TMP / "lengths/two_lengths_exec_ops_stats.csv").open()):
         expect(float(row["pct_total"]) <= 100, "lengths: a share", row)
         expect(row["name"] != "Method::execute" or float(row["total_ms"]) < 201, "lengths: a mean", row)
-    code, out, err = run("validate", "lengths")
-    expect(code == 0, "lengths: the tables are valid", code, out, err)
+    ends(0, "validate", "lengths")
 
 
 def methods():
@@ -635,28 +633,22 @@ def tables():
     samples = TMP / "samples.csv"
     samples.write_text("experiment;block;iteration;duration_ns\na;1;1;12,3\n")
     for verb in (("compare", semicolons, semicolons), ("stats", semicolons), ("stats", samples)):
-        code, _, err = run(*verb)
-        expect(code == 4 and "semicolons" in err, "semicolons", verb, code, err)
-    code, _, err = run("ops", semicolons)
-    expect(code == 4 and "this is a timeline" in err, "a timeline for a dump", code, err)
+        ends(4, *verb, says="semicolons")
+    ends(4, "ops", semicolons, says="this is a timeline")
     tabs = TMP / "tab_exec_all_runs_timeline.csv"
     tabs.write_text("run_index\tname\tduration_ms\n0\tMethod::execute\t12,3\n")
     samples.write_text("experiment\tblock\titeration\tduration_ns\na\t1\t1\t12,3\n")
     for verb in (("compare", tabs, tabs), ("stats", tabs), ("stats", samples)):
-        code, _, err = run(*verb)
-        expect(code == 4 and "tabs" in err, "tabs", verb, code, err)
-    code, _, err = run("ops", tabs)
-    expect(code == 4 and "this is a timeline" in err, "a timeline with tabs for a dump", code, err)
+        ends(4, *verb, says="tabs")
+    ends(4, "ops", tabs, says="this is a timeline")
     for encoding in ("utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"):  # two with a mark
         wide = TMP / f"{encoding}_exec_all_runs_timeline.csv"
         wide.write_text("run_index,name,duration_ms\n0,Method::execute,12.3\n", encoding)
         for verb in (("compare", wide, wide), ("stats", wide), ("ops", wide)):
-            code, _, err = run(*verb)
-            expect(code == 4 and encoding[:6].upper() in err, encoding, verb, code, err)
+            ends(4, *verb, says=encoding[:6].upper())
     line = "Using gemm microkernel 'xnn_f32_gemm_minmax_ukernel_4x8__neon' für größe 𝄞\r\n"
     samples.write_text("experiment;duration_ns\na;12,3\n")
-    code, _, err = run("stats", samples)
-    expect(code == 4 and "semicolons" in err, "two columns", code, err)
+    ends(4, "stats", samples, says="semicolons")
     answers = []
     first = "é: " + line
     for name, data in (("first", first.encode()), ("first_le", first.encode("utf-16-le")),

@@ -5,11 +5,10 @@ import os
 import pathlib
 import subprocess
 import sys
-import tempfile
 
 ROOT = pathlib.Path(sys.argv[1]).resolve()
 sys.path.insert(0, str(ROOT / "tests/tools"))
-from checks import execute, expect, finish, in_python_with, skip
+from checks import execute, expect, finish, in_python_with, new_folder, skip
 from words import RULES
 
 in_python_with("clang_format", "ruff", "codespell_lib")
@@ -86,36 +85,34 @@ WORDS = {
 
 
 def layers(line, question="What is in a room?"):
-    with tempfile.TemporaryDirectory() as name:
-        tree = pathlib.Path(name)
-        (tree / "src/room").mkdir(parents=True)
-        (tree / "include/etprof").mkdir(parents=True)
-        rooms = ["room", *(f"room{i}" for i in range(6))]  # no room has more than a sixth
-        (tree / "rooms.txt").write_text("".join(f"{room}:  |\n" for room in ("base", *rooms)))
-        for room in ("base", "cli", *rooms):
-            (tree / "src" / room).mkdir(exist_ok=True)
-            (tree / "src" / room / "CMakeLists.txt").write_text(f"# (the license)\n# {question}\n")
-        (tree / "docs").mkdir()
-        (tree / "docs/architecture.md").write_text(
-            "".join(f"| `{room}` | What is in a room? | – |\n" for room in ("base", "cli", *rooms)))
-        for room in rooms[1:]:
-            (tree / "src" / room / "one.c").write_text(HEAD["c"] + "\n" * 8)
-        (tree / "src/room/one.c").write_text(f"{HEAD['c']}void one(void)\n{{\n    {line}\n}}\n")
-        done = execute(sys.executable, ROOT / "tests/tools/check_layers.py", tree, tree / "rooms.txt")
-        return done.returncode, done.stdout + done.stderr
+    tree = new_folder()
+    (tree / "src/room").mkdir(parents=True)
+    (tree / "include/etprof").mkdir(parents=True)
+    rooms = ["room", *(f"room{i}" for i in range(6))]  # no room has more than a sixth
+    (tree / "rooms.txt").write_text("".join(f"{room}:  |\n" for room in ("base", *rooms)))
+    for room in ("base", "cli", *rooms):
+        (tree / "src" / room).mkdir(exist_ok=True)
+        (tree / "src" / room / "CMakeLists.txt").write_text(f"# (the license)\n# {question}\n")
+    (tree / "docs").mkdir()
+    (tree / "docs/architecture.md").write_text(
+        "".join(f"| `{room}` | What is in a room? | – |\n" for room in ("base", "cli", *rooms)))
+    for room in rooms[1:]:
+        (tree / "src" / room / "one.c").write_text(HEAD["c"] + "\n" * 8)
+    (tree / "src/room/one.c").write_text(f"{HEAD['c']}void one(void)\n{{\n    {line}\n}}\n")
+    done = execute(sys.executable, ROOT / "tests/tools/check_layers.py", tree, tree / "rooms.txt")
+    return done.returncode, done.stdout + done.stderr
 
 
 def lint(files):
-    with tempfile.TemporaryDirectory() as name:
-        tree = pathlib.Path(name)
-        for path, text in {**files, ".clang-format": (ROOT / ".clang-format").read_text()}.items():
-            (tree / path).parent.mkdir(parents=True, exist_ok=True)
-            (tree / path).write_text(text)
-        env = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull}
-        for words in (("init", "--quiet"), ("add", "--all")):
-            subprocess.run(["git", *words], cwd=tree, env=env, check=True)
-        done = execute(sys.executable, ROOT / "tests/tools/lint.py", tree, env=env)
-        return done.returncode, done.stdout + done.stderr
+    tree = new_folder()
+    for path, text in {**files, ".clang-format": (ROOT / ".clang-format").read_text()}.items():
+        (tree / path).parent.mkdir(parents=True, exist_ok=True)
+        (tree / path).write_text(text)
+    env = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull}
+    for words in (("init", "--quiet"), ("add", "--all")):
+        subprocess.run(["git", *words], cwd=tree, env=env, check=True)
+    done = execute(sys.executable, ROOT / "tests/tools/lint.py", tree, env=env)
+    return done.returncode, done.stdout + done.stderr
 
 
 code, said = layers('static const char k_one[] = "printf(1)"; // malloc()')

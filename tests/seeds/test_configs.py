@@ -7,7 +7,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import execute, expect, finish, in_python_with
+from checks import ended, execute, expect, finish, in_python_with, new_folder
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CONFIGS = ROOT / "model_profiling" / "configs"
@@ -16,8 +16,8 @@ etprof = str(pathlib.Path(sys.argv[1]).resolve())
 
 
 def run(*words):
-    with tempfile.TemporaryDirectory() as tmp:
-        return execute(etprof, "run", *words, cwd=tmp)
+    tmp = new_folder()
+    return execute(etprof, "run", *words, cwd=tmp)
 
 
 schema = json.loads((ROOT / "model_profiling/schemas/config.schema.json").read_text())
@@ -39,8 +39,7 @@ for path in paths:
         errors = [e.message for e in jsonschema.Draft202012Validator(schema).iter_errors(json.loads(text))]
         expect(not errors, f"{path.name}: {errors}")
     if "<model>" in text:
-        done = run(path)
-        expect(done.returncode == 4 and "placeholder" in done.stderr, f"{path.name} is refused: {done.stderr}")
+        ended(run(path), 4, says="placeholder")
         filled = json.loads(text)
         filled["model"], filled["output_root"] = "nowhere.pte", "out_x"
         here = not elsewhere
@@ -51,9 +50,7 @@ for path in paths:
         expect(done.returncode == 5 and ("nowhere.pte does not exist" if here else f"names {ELSEWHERE}") in done.stderr,
               f"{path.name} filled in is read: {done.stderr}")
     elif elsewhere:
-        done = run(path)
-        expect(done.returncode == 5 and f"names {ELSEWHERE}" in done.stderr,
-               f"{path.name} is not for here: {done.stderr}")
+        ended(run(path), 5, says=f"names {ELSEWHERE}")
     else:
         done = run(path)
         wanted = "does not exist, nor does its fallback" if "fallback" in text else "does not exist"

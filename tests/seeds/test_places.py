@@ -8,10 +8,9 @@ import pathlib
 import shutil
 import subprocess
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import execute, expect, finish
+from checks import ended, execute, expect, finish, new_folder
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
@@ -37,8 +36,7 @@ def model(cwd, factor):
 
 def refused(cwd, what, code, words, *more):
     before = sorted(cwd.rglob("*"))
-    done = run(cwd, ETPROF, "run", "config.json", *more)
-    expect(done.returncode == code and words in done.stderr, what, f"exit {done.returncode}: {done.stderr}")
+    ended(run(cwd, ETPROF, "run", "config.json", *more), code, says=words)
     made = [p for p in sorted(cwd.rglob("*")) if p not in before and ".etprof" not in p.parts]
     expect(not made, what, f"left {made}")
 
@@ -61,8 +59,7 @@ def places(cwd):
            done.stderr)
     for names, root in (([f"{HOST}_{s}" for s in sides], f"out_m/runs/{HOST}"), (sides, "machine_model/x")):
         config(cwd, names, root)
-        done = run(cwd, ETPROF, "run", "config.json")
-        expect(done.returncode == 0, root, done.stderr)
+        ended(run(cwd, ETPROF, "run", "config.json"), 0)
         expect(json.loads((cwd / root / "manifest.json").read_text())["device"]["platform"] == HOST, root,
                "the platform")
     config(cwd, ("a=sme2_on", "b off_off"), "out_m/runs/named")
@@ -84,8 +81,7 @@ def scripts(cwd):
     config(cwd, [f"{HOST}_sme2_on", f"{HOST}_sme2_off"], f"out_m/runs/{HOST}")
     for factor in (3, 6):
         model(cwd, factor)
-        done = run(cwd, script[0], script[1] + "mac_pipeline.py", "--config", "config.json")
-        expect(done.returncode == 0, "mac_pipeline.py", done.stderr)
+        ended(run(cwd, script[0], script[1] + "mac_pipeline.py", "--config", "config.json"), 0)
     folder = f"out_m/runs/{HOST}"
     old = {p: p.read_bytes() for p in (cwd / folder).rglob("*") if p.is_file()}
     for line, gain in ((["analyze_results.py", "--run-dir", folder], "3.00×"),
@@ -104,21 +100,18 @@ def scripts(cwd):
         named = f"--run-dir {folder} " in " ".join(line) + " " or line[0] == "validate_results.py"
         expect(named or f"{folder}.2" in done.stderr, line, f"says which run it read: {done.stderr}")
     expect(old == {p: p.read_bytes() for p in old} , "the earlier run", "is as it was")
-    done = run(cwd, ETPROF, "verify", folder)
-    expect(done.returncode == 0, "verify", done.returncode, done.stdout[-500:])
-    android = run(cwd, script[0], script[1] + "android_pipeline.py", "--config", "config.json")
-    expect(android.returncode == 4 and "one session is measured on one device" in android.stderr, "android_pipeline.py",
-           android.stderr)
+    ended(run(cwd, ETPROF, "verify", folder), 0)
+    ended(run(cwd, script[0], script[1] + "android_pipeline.py", "--config", "config.json"),
+          4, says="one session is measured on one device")
     config(cwd, ["sme2_on", "sme2_off"], "plain")
     android = run(cwd, script[0], script[1] + "android_pipeline.py", "--config", "config.json")
     expect(android.returncode == 5 and "adb" in android.stderr and not (cwd / "plain").exists(), "android_pipeline.py",
            "does not measure this machine: " + android.stderr)
 
 
-with tempfile.TemporaryDirectory() as tmp:
-    tmp = pathlib.Path(tmp)
-    (tmp / "bin").mkdir()  # no adb in PATH, wherever this runs
-    model(tmp, 3)
-    places(tmp)
-    scripts(tmp)
+tmp = new_folder()
+(tmp / "bin").mkdir()  # no adb in PATH, wherever this runs
+model(tmp, 3)
+places(tmp)
+scripts(tmp)
 finish()

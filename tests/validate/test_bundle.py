@@ -7,11 +7,10 @@ import json
 import pathlib
 import struct
 import sys
-import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/tools"))
-from checks import execute, expect, finish  # noqa: E402
+from checks import ended, execute, expect, finish, new_folder  # noqa: E402
 
 ETPROF = sys.argv[1]
 FIXTURE = ROOT / "tests/data/linear_xnnpack_fp32.bpte"
@@ -51,8 +50,7 @@ def told(tmp, name, content, problem):
     failed = [(c["id"], c["found"]) for c in json.loads(validated.stdout)["checks"] if not c["ok"]]
     expect(failed == ([("model.tests", problem)] if problem else []), f"{name}: validate: {failed}")
     expect(validated.returncode == (1 if problem else 0), f"{name}: validate ends with {validated.returncode}")
-    inspected = ask("inspect", "--format", "json")
-    expect(inspected.returncode == 0, f"{name}: inspect: {inspected.stderr}")
+    inspected = ended(ask("inspect", "--format", "json"), 0)
     expect(json.loads(inspected.stdout).get("test_problem") == problem, f"{name}: inspect: {inspected.stdout[:300]}")
     shown = " ".join(ask("inspect").stdout.split())
     expect(f"problem: {problem}" in shown if problem else "problem:" not in shown, f"{name}: inspect: {shown[:300]}")
@@ -61,16 +59,15 @@ def told(tmp, name, content, problem):
 expect((INPUT["sizes"], len(INPUT["data"]), OUTPUT["sizes"], len(OUTPUT["data"])) == ([2, 4], 32, [2, 3], 24),
        f"another fixture: {CASE}")
 IN = "method forward, case 0, input 0: "
-with tempfile.TemporaryDirectory() as folder:
-    tmp = pathlib.Path(folder)
-    told(tmp, "as it is", BYTES, None)
-    told(tmp, "a value less", data(INPUT, 28), IN + "28 bytes of data, 2×4 float32 has 32")
-    told(tmp, "a byte more", data(INPUT, 33), IN + "33 bytes of data, 2×4 float32 has 32")
-    told(tmp, "no data", data(INPUT, 0), IN + "0 bytes of data, 2×4 float32 has 32")
-    told(tmp, "an expected output", data(OUTPUT, 20),
-         "method forward, case 0, expected output 0: 20 bytes of data, 2×3 float32 has 24")
-    told(tmp, "a longer shape", sizes(INPUT, 3, 4), IN + "32 bytes of data, 3×4 float32 has 48")
-    told(tmp, "an impossible shape", sizes(INPUT, -2, 4), IN + "a dimension of -2 elements")
-    told(tmp, "a shape beyond all bounds", sizes(INPUT, 2**31 - 1, 2**31 - 1),
-         IN + "no memory holds 2147483647×2147483647 float32")
+tmp = new_folder()
+told(tmp, "as it is", BYTES, None)
+told(tmp, "a value less", data(INPUT, 28), IN + "28 bytes of data, 2×4 float32 has 32")
+told(tmp, "a byte more", data(INPUT, 33), IN + "33 bytes of data, 2×4 float32 has 32")
+told(tmp, "no data", data(INPUT, 0), IN + "0 bytes of data, 2×4 float32 has 32")
+told(tmp, "an expected output", data(OUTPUT, 20),
+     "method forward, case 0, expected output 0: 20 bytes of data, 2×3 float32 has 24")
+told(tmp, "a longer shape", sizes(INPUT, 3, 4), IN + "32 bytes of data, 3×4 float32 has 48")
+told(tmp, "an impossible shape", sizes(INPUT, -2, 4), IN + "a dimension of -2 elements")
+told(tmp, "a shape beyond all bounds", sizes(INPUT, 2**31 - 1, 2**31 - 1),
+     IN + "no memory holds 2147483647×2147483647 float32")
 finish()

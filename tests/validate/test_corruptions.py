@@ -10,11 +10,10 @@ import pathlib
 import re
 import shutil
 import sys
-import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/tools"))
-from checks import execute, validating  # noqa: E402
+from checks import execute, new_folder, validating  # noqa: E402
 
 ETPROF = str(pathlib.Path(sys.argv[1]).resolve())
 ON, OFF = "linux_sme2_on", "linux_sme2_off"
@@ -263,7 +262,7 @@ def main(tmp):
     return failures
 
 
-with tempfile.TemporaryDirectory() as tmp:
-    failures = main(pathlib.Path(tmp))
+tmp = new_folder()
+failures = main(tmp)
 print("\n".join(failures))
 sys.exit(1 if failures else 0)

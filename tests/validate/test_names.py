@@ -6,12 +6,11 @@ import os
 import pathlib
 import shutil
 import sys
-import tempfile
 import venv
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/tools"))
-from checks import execute, expect, finish  # noqa: E402
+from checks import ended, execute, expect, finish, new_folder  # noqa: E402
 
 ETPROF = sys.argv[1]
 # What the fixtures are, by the identifiers of ExecuTorch's schemas (ETDump: ED00, program: ET12, bundled program: BP08,
@@ -24,8 +23,7 @@ FILES = {"etdump": ("mixed_xnnpack_fp32.etdump", "an ETDump", "etdump"),
 
 
 def ask(*words, code):
-    done = execute(ETPROF, *words, "--quiet", "--format", "json")
-    expect(done.returncode == code, f"{words}: exit code {done.returncode}, not {code}: {done.stderr[-300:]}")
+    done = ended(execute(ETPROF, *words, "--quiet", "--format", "json"), code)
     return json.loads(done.stdout) if done.stdout else {"error": done.stderr}
 
 
@@ -84,10 +82,10 @@ def without_jsonschema(tmp):
                and done.stderr.count("\n") == (code == 5), "without jsonschema", path, done)
 
 
-with tempfile.TemporaryDirectory() as folder:
-    for was in FILES:
-        for named in FILES:
-            swapped(pathlib.Path(folder), was, named)
-    nothing(pathlib.Path(folder))
-    without_jsonschema(pathlib.Path(folder))
+folder = new_folder()
+for was in FILES:
+    for named in FILES:
+        swapped(folder, was, named)
+nothing(folder)
+without_jsonschema(folder)
 finish()

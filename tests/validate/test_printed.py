@@ -9,10 +9,9 @@ import platform
 import re
 import shutil
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import execute, skip, validating
+from checks import execute, new_folder, skip, validating
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
@@ -325,11 +324,10 @@ def complete():
     check(written - INSIDE <= set(SCHEMAS), f"documents without a schema: {sorted(written - INSIDE - set(SCHEMAS))}")
 
 
-with tempfile.TemporaryDirectory() as made:
-    where = pathlib.Path(made)
-    fixtures(where)
-    sessions(where)
-    machine(where)
+where = new_folder()
+fixtures(where)
+sessions(where)
+machine(where)
 complete()
 print(f"{sum(map(len, seen.values()))} documents of {len(seen)} schemas")
 print("\n".join(failures))

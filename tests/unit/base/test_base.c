@@ -432,7 +432,7 @@ static void ends_of_paths(void **state)
 
 static void commands_can_be_copied(void **state)
 {
-    etp_arena arena = {0};
+    etp_arena *arena = *state;
     static const struct {
         const char *word, *shown;
     } k_cases[] = {
@@ -445,11 +445,10 @@ static void commands_can_be_copied(void **state)
         {"100%s",            "etprof analyze 100%s"           },
     };
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
-        assert_string_equal(etp_shell_command(&arena, "etprof analyze %s", k_cases[i].word),
+        assert_string_equal(etp_shell_command(arena, "etprof analyze %s", k_cases[i].word),
                             k_cases[i].shown);
     }
-    assert_string_equal(etp_shell_command(&arena, "%s %s --x", "a", "b c"), "a 'b c' --x");
-    etp_arena_dispose(&arena);
+    assert_string_equal(etp_shell_command(arena, "%s %s --x", "a", "b c"), "a 'b c' --x");
 }
 
 // Both ends of what Unicode 16 calls Default_Ignorable_Code_Point, and what no eye sees besides;

@@ -10,10 +10,9 @@ import random
 import re
 import shutil
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
-from checks import execute, expect, finish  # noqa: E402
+from checks import execute, expect, finish, new_folder  # noqa: E402
 
 AT_LEAST = 2000  # encodings that must be compared in each architecture
 
@@ -120,26 +119,25 @@ def x86(classify):
     if not (shutil.which("as") and shutil.which("objdump")):
         print("skipped: x86-64: no as and objdump of binutils", flush=True)
         return False
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        all_ = list(x86_encodings())
-        texts = disassembled([e for _, e in all_], folder)
-        read = []
-        for (space, e), text in zip(all_, texts):
-            misread = text and "dbpsadbw" in text and e[2] & 3 != 1  # 2.40 does not look at the prefix
-            if text is None or misread or NO_ARITHMETIC.match(text) or (space == "legacy" and "%xmm" not in text):
-                continue
-            vector = space != "legacy" and not text.startswith("{") and not re.match("[kt]|ld|st", text)
-            read.append((e, f"{{{space}}} {text}" if vector else text))
-        right = [None] * len(read)
-        probe = accepted(["nop"], "generic64+avx512_fp16+amx_fp16+avx_vnni_int8", folder)
-        if not all(probe):
-            print("skipped: x86-64: this as is older than 2.40", flush=True)
-            return False
-        for code, extra in X86_SETS:
-            for i, ok in enumerate(accepted([t for _, t in read], "generic64" + extra, folder)):
-                right[i] = right[i] or (code if ok else None)
-        compare(classify, "x86", {e.hex(): (t, {r}) for (e, t), r in zip(read, right) if r})
+    folder = new_folder()
+    all_ = list(x86_encodings())
+    texts = disassembled([e for _, e in all_], folder)
+    read = []
+    for (space, e), text in zip(all_, texts):
+        misread = text and "dbpsadbw" in text and e[2] & 3 != 1  # 2.40 does not look at the prefix
+        if text is None or misread or NO_ARITHMETIC.match(text) or (space == "legacy" and "%xmm" not in text):
+            continue
+        vector = space != "legacy" and not text.startswith("{") and not re.match("[kt]|ld|st", text)
+        read.append((e, f"{{{space}}} {text}" if vector else text))
+    right = [None] * len(read)
+    probe = accepted(["nop"], "generic64+avx512_fp16+amx_fp16+avx_vnni_int8", folder)
+    if not all(probe):
+        print("skipped: x86-64: this as is older than 2.40", flush=True)
+        return False
+    for code, extra in X86_SETS:
+        for i, ok in enumerate(accepted([t for _, t in read], "generic64" + extra, folder)):
+            right[i] = right[i] or (code if ok else None)
+    compare(classify, "x86", {e.hex(): (t, {r}) for (e, t), r in zip(read, right) if r})
     return True
 
 

@@ -445,11 +445,11 @@ static void repetitions_are_recognised(void **state)
     static const char *const k_names[N] = {"one", "one", "one", "one", "two", "one",
                                            "one", "one", "one", "one", "two", "one"};
     static const uint32_t k_values[N] = {1, 1, 1, 1, 1, 1, 1, 2, 1, 1, 1, 1};
-    etp_arena arena = {0};
-    etp_fb_repeats repeats = {.arena = &arena};
+    etp_arena *arena = *state;
+    etp_fb_repeats repeats = {.arena = arena};
     etp_fb_options o = {.repeats = &repeats};
     etp_fb_table root;
-    etp_bytes file = item_list(&arena, k_names, k_values, N);
+    etp_bytes file = item_list(arena, k_names, k_values, N);
     assert_int_equal(etp_fb_verify(file, &k_list, &o, &root, NULL), ETP_OK);
     assert_int_equal(repeats.n, N);
     etp_fb_vector items = etp_fb_vec(root, 0);
@@ -467,7 +467,6 @@ static void repetitions_are_recognised(void **state)
         repeated += k != i;
     }
     assert_in_range(repeated, 5, N - 1);
-    etp_arena_dispose(&arena);
 }
 
 // Distances to vtables that no longer fit in 32 bits: only files beyond 2 GiB have them, so the
