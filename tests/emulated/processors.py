@@ -14,7 +14,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "tools"))
-from checks import execute, expect, finish, skip
+from checks import ended, execute, expect, finish, skip
 
 # model: the levels it has, words its flags must hold, words they must not
 MODELS = {
@@ -53,8 +53,7 @@ def unit_tests(qemu, model, folder):
     for name in TESTS:
         test = os.path.join(folder, "test_" + name)
         if os.access(test, os.X_OK):
-            done = run([qemu, "-cpu", model, test])
-            expect(done.returncode in (0, 77), model, name, done.stdout[-400:] + done.stderr[-400:])
+            ended(run([qemu, "-cpu", model, test]), 0, 77)
             ran += 1
     expect(ran >= 5, "only %d of the tests are there" % ran)
 

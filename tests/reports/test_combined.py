@@ -10,10 +10,9 @@ import pathlib
 import shutil
 import subprocess
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish
+from checks import expect, finish, new_folder
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ETPROF = str(pathlib.Path(sys.argv[1]).resolve())
@@ -134,6 +133,6 @@ def main(tmp):
     seeds(tmp)
 
 
-with tempfile.TemporaryDirectory() as scratch:
-    main(pathlib.Path(scratch))
+scratch = new_folder()
+main(scratch)
 finish("combined in text, Markdown, HTML, CSV and JSON; entries of the kit; nothing was written unasked")

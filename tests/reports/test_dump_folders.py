@@ -9,11 +9,10 @@ import shutil
 import statistics
 import subprocess
 import sys
-import tempfile
 from fractions import Fraction
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish
+from checks import expect, finish, new_folder
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ETPROF = str(pathlib.Path(sys.argv[1]).resolve())
@@ -167,6 +166,6 @@ def main(tmp):
     expect("no .etdump" in run(tmp, "analyze", tmp / "empty", code=2).stderr, "an empty folder is said to be one")
 
 
-with tempfile.TemporaryDirectory() as scratch:
-    main(pathlib.Path(scratch))
+scratch = new_folder()
+main(scratch)
 finish("three dumps, flat, nested and alone: as flatc says")

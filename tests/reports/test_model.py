@@ -11,12 +11,11 @@ import re
 import subprocess
 import sys
 import tarfile
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import browser  # noqa: E402
 import pages  # noqa: E402
-from checks import expect, finish  # noqa: E402
+from checks import expect, finish, new_folder  # noqa: E402
 
 ETPROF, ROOT = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
 HEAT = {"engaged": 0.7, "partly": 0.35, "not": -0.7}  # what is off the feature is orange, and only if it could be on
@@ -289,8 +288,8 @@ def reasons(document):
 
 def main():
     chromium = browser.find()
-    with tempfile.TemporaryDirectory(prefix="etp-") as name, browser.Session(chromium) as session:
-        tmp = pathlib.Path(name)
+    tmp = new_folder()
+    with browser.Session(chromium) as session:
         with tarfile.open(ROOT / "tests/data/session.tar.xz") as archive:
             archive.extractall(tmp / "session")
         text, document = analyzed(tmp / "session", "html"), json.loads(analyzed(tmp / "session", "json"))

@@ -7,11 +7,10 @@ import pathlib
 import re
 import subprocess
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import pages
-from checks import expect, finish
+from checks import expect, finish, new_folder
 
 ETPROF = str(pathlib.Path(sys.argv[1]).resolve())
 COLUMNS = "model_id,name,type,delegate_backend,start_us,end_us,duration_ms,pct_total,node_id,run_index,block".split(",")
@@ -58,6 +57,6 @@ def main(tmp):
         expect(form == ("text",) or re.search(r"framework \+1 ns = \+1 ns", text), form, "a nanosecond")
 
 
-with tempfile.TemporaryDirectory() as scratch:
-    main(pathlib.Path(scratch))
+scratch = new_folder()
+main(scratch)
 finish("recordings without time, and pairs without a difference")

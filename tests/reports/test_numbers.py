@@ -12,11 +12,10 @@ import re
 import subprocess
 import sys
 import tarfile
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import phase_folders  # noqa: E402
-from checks import expect, finish, unpack  # noqa: E402
+from checks import expect, finish, new_folder, unpack  # noqa: E402
 
 ETPROF, TREE, FAKE = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve(), os.path.abspath(sys.argv[3])
 DATA = TREE / "tests/data"
@@ -116,20 +115,20 @@ for line in ("±7.7e-05 %", "(89 to 3.7e+05)", "1e+03 %"):
 for line in ("op1e5 a1e5", "0x1e-5f", "sha 81e5e2", "linux/1e5"):
     assert not EXPONENT.search(line), line
 goldens()
-with tempfile.TemporaryDirectory(prefix="etp-") as scratch:
-    os.chdir(scratch)
-    session("apart", 7, 7000000000)
-    session("turned", 7000000000, 7)
-    session("noisy", 1000, 1000, noise=90)
-    session("few", 1000000, 1300000, "--blocks", 2)
-    tables()
-    phase_folders.make(pathlib.Path("phases"), lambda p, level, t, m: {"avx2": 5, "sse": 100000000}[level])
-    every_form("analyze", "phases")
-    every_form("analyze", TREE / "examples/runs/image_encoder_int8_qemu")
-    for dump in sorted(DATA.glob("fixes/*.etdump"))[:6] + [DATA / "mixed_xnnpack_fp32.etdump"]:
-        every_form("analyze", dump, "--pte", dump.with_name(dump.stem.removesuffix("_b2") + ".pte"))
-        etprof("ops", dump)
-    other_verbs()
-    corpus()
-    os.chdir("/")
+scratch = new_folder()
+os.chdir(scratch)
+session("apart", 7, 7000000000)
+session("turned", 7000000000, 7)
+session("noisy", 1000, 1000, noise=90)
+session("few", 1000000, 1300000, "--blocks", 2)
+tables()
+phase_folders.make(pathlib.Path("phases"), lambda p, level, t, m: {"avx2": 5, "sse": 100000000}[level])
+every_form("analyze", "phases")
+every_form("analyze", TREE / "examples/runs/image_encoder_int8_qemu")
+for dump in sorted(DATA.glob("fixes/*.etdump"))[:6] + [DATA / "mixed_xnnpack_fp32.etdump"]:
+    every_form("analyze", dump, "--pte", dump.with_name(dump.stem.removesuffix("_b2") + ".pte"))
+    etprof("ops", dump)
+other_verbs()
+corpus()
+os.chdir("/")
 finish(f"{looked} texts have no exponents")

@@ -15,12 +15,11 @@ import struct
 import subprocess
 import sys
 import tarfile
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import browser  # noqa: E402
 import pages  # noqa: E402
-from checks import expect, finish, unpack  # noqa: E402
+from checks import expect, finish, new_folder, unpack  # noqa: E402
 
 ETPROF, ROOT, FAKE, RENDER = (pathlib.Path(p).resolve() for p in sys.argv[1:5])
 
@@ -442,22 +441,21 @@ def opened_by_itself(chromium, tmp):
 
 def main():
     chromium = browser.find()
-    with tempfile.TemporaryDirectory(prefix="etp-") as name:
-        tmp = pathlib.Path(name)
-        for folder in (measured(tmp), large(tmp)):
-            first_screen(chromium, tmp, folder)
-        short_names(tmp / "large")
-        short_names(session(tmp))
-        shut_at_first(chromium, tmp, tmp / "session")
-        links_and_drawers(chromium, tmp, tmp / "large")
-        spread(chromium, tmp, tmp / "measured")
-        single_runs(chromium, tmp)
-        facts_in_drawers(tmp)
-        graph(chromium, tmp)
-        what_if(chromium, tmp)
-        roofline(chromium, tmp)
-        hostile_names(chromium, tmp)
-        opened_by_itself(chromium, tmp)
+    tmp = new_folder()
+    for folder in (measured(tmp), large(tmp)):
+        first_screen(chromium, tmp, folder)
+    short_names(tmp / "large")
+    short_names(session(tmp))
+    shut_at_first(chromium, tmp, tmp / "session")
+    links_and_drawers(chromium, tmp, tmp / "large")
+    spread(chromium, tmp, tmp / "measured")
+    single_runs(chromium, tmp)
+    facts_in_drawers(tmp)
+    graph(chromium, tmp)
+    what_if(chromium, tmp)
+    roofline(chromium, tmp)
+    hostile_names(chromium, tmp)
+    opened_by_itself(chromium, tmp)
     finish("the first screen decides")
 
 

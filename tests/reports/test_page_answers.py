@@ -7,12 +7,11 @@ import html
 import pathlib
 import re
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import browser  # noqa: E402
 import pages as blocks  # noqa: E402
-from checks import expect, finish  # noqa: E402
+from checks import expect, finish, new_folder  # noqa: E402
 from test_reading import pages  # noqa: E402
 
 TIMES = {"NEON": 3.0, "SME2": 1.0}  # ms with one thread, half of it with two (test_reading.py)
@@ -96,8 +95,9 @@ def pairs_once(session, page):
 
 
 def main():
-    with tempfile.TemporaryDirectory(prefix="etp-") as name, browser.Session(browser.find()) as session:
-        made = pages(pathlib.Path(name))
+    name = new_folder()
+    with browser.Session(browser.find()) as session:
+        made = pages(name)
         several(session, made["several"])
         one_name("several", made["several"], r"(?<![\w/])linux_\w+(?![\w/.])|\b(?:sme2|neon)\b(?!: )")
         kit(made["kit"])

@@ -13,12 +13,11 @@ import shutil
 import statistics
 import struct
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import browser  # noqa: E402
 import pages as blocks  # noqa: E402
-from checks import expect, finish  # noqa: E402
+from checks import expect, finish, new_folder  # noqa: E402
 from test_page import ROOT, run, session  # noqa: E402
 from test_reading import pages  # noqa: E402
 
@@ -465,8 +464,8 @@ def on_a_phone(browsing, page):
 
 
 def main():
-    with tempfile.TemporaryDirectory(prefix="etp-") as name, browser.Session(browser.find()) as browsing:
-        tmp = pathlib.Path(name)
+    tmp = new_folder()
+    with browser.Session(browser.find()) as browsing:
         made = pages(tmp)
         real = session(tmp)
         made["real"] = real / "report.html"

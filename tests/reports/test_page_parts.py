@@ -9,12 +9,11 @@ import pathlib
 import re
 import sys
 import tarfile
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import browser  # noqa: E402
 import pages  # noqa: E402
-from checks import expect, finish, unpack  # noqa: E402
+from checks import expect, finish, new_folder, unpack  # noqa: E402
 from test_page import ROOT, large, measured, run  # noqa: E402
 
 DATA = ROOT / "tests/data"
@@ -299,8 +298,8 @@ def dark(session, page):
 
 def main():
     chromium = browser.find()
-    with tempfile.TemporaryDirectory(prefix="etp-") as name, browser.Session(chromium) as session:
-        tmp = pathlib.Path(name)
+    tmp = new_folder()
+    with browser.Session(chromium) as session:
         frames_and_code(session, tmp)
         folder = large(tmp)
         colours(session, folder)

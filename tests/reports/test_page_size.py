@@ -13,12 +13,11 @@ import shlex
 import shutil
 import subprocess
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import browser  # noqa: E402
 import pages  # noqa: E402
-from checks import expect, finish  # noqa: E402
+from checks import expect, finish, new_folder  # noqa: E402
 
 ETPROF, ROOT = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
 MOST, OPERATORS = 600_000, 300
@@ -32,15 +31,15 @@ def size(text):
 
 
 def main():
-    with tempfile.TemporaryDirectory(prefix="etp-") as tmp:
-        example = ROOT / "examples/runs/image_encoder_int8_qemu"
-        dumps = []
-        for dump in sorted(example.glob("linux_sme2_o*/*.etdump")):  # recorded twice, so that times have intervals
-            dumps += [pathlib.Path(tmp) / dump.name, pathlib.Path(tmp) / (dump.stem + "_b2.etdump")]
-            for copy in dumps[-2:]:
-                shutil.copy(dump, copy)
-        check(dumps)
-        several(pathlib.Path(tmp))
+    tmp = new_folder()
+    example = ROOT / "examples/runs/image_encoder_int8_qemu"
+    dumps = []
+    for dump in sorted(example.glob("linux_sme2_o*/*.etdump")):  # recorded twice, so that times have intervals
+        dumps += [tmp / dump.name, tmp / (dump.stem + "_b2.etdump")]
+        for copy in dumps[-2:]:
+            shutil.copy(dump, copy)
+    check(dumps)
+    several(tmp)
     finish("the page is as small as it should be")
 
 

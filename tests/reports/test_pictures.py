@@ -7,13 +7,12 @@ import pathlib
 import re
 import subprocess
 import sys
-import tempfile
 import xml.etree.ElementTree as ET
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import pages
 import phase_folders
-from checks import expect, finish
+from checks import expect, finish, new_folder
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
@@ -215,12 +214,11 @@ def breakdown(cwd):
     return 0
 
 
-with tempfile.TemporaryDirectory() as tmp:
-    tmp = pathlib.Path(tmp)
-    study_of_a_blog(tmp)
-    two_models(tmp)
-    two_models_at_one_level(tmp)
-    names_of_wishes(tmp)
-    threads_of_a_config(tmp)
-    code = breakdown(tmp)
+tmp = new_folder()
+study_of_a_blog(tmp)
+two_models(tmp)
+two_models_at_one_level(tmp)
+names_of_wishes(tmp)
+threads_of_a_config(tmp)
+code = breakdown(tmp)
 finish(code=code)

@@ -9,11 +9,10 @@ import shutil
 import subprocess
 import sys
 import tarfile
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import pages
-from checks import expect, finish, skip
+from checks import expect, finish, new_folder, skip
 
 ETPROF, ROOT = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -59,25 +58,24 @@ def main():
     browser = next((b for b in map(shutil.which, BROWSERS) if b), None)
     if not browser or not shutil.which("pdftotext"):
         skip("no Chromium or no pdftotext (poppler-utils) here: nobody prints the page")
-    with tempfile.TemporaryDirectory(prefix="etp-") as name:
-        tmp = pathlib.Path(name)
-        with tarfile.open(ROOT / "tests/data/session.tar.xz") as archive:
-            archive.extractall(tmp / "session")
-        dumps = [ROOT / "tests/data" / f for f in ("mixed_xnnpack_fp32.etdump", "mixed_xnnpack_fp32_load.etdump")]
-        for what in (["compare", *dumps, "--full"], ["analyze", tmp / "session"]):
-            page = subprocess.run([ETPROF, *what, "--format", "html"], capture_output=True, text=True,
-                                  check=True).stdout
-            sheets, places = print_page(browser, tmp, page)
-            heads, rows = names([b for b in pages.blocks(page) if b["kind"] == "table"])
-            wanted, printed = heads | rows, "".join(sheets)
-            expect(len(wanted) > 20, "only", len(wanted), "heads and names of rows in the page")
-            lost = sorted(t for t in wanted if t not in printed)
-            expect(not lost, f"{len(lost)} of {len(wanted)} heads and names of rows are not on paper", lost[:12])
-            outside = [(k + 1, max(e), width) for k, (width, e) in enumerate(places) if e and max(e) > width]
-            expect(places and not outside, "words outside the sheet", outside)
-            blank = [k + 1 for k, (_, ends) in enumerate(places) if not ends]  # pictures have words too
-            expect(not blank, "sheets without a word, of", len(places), blank)
-        long_table(page, sheets)
+    tmp = new_folder()
+    with tarfile.open(ROOT / "tests/data/session.tar.xz") as archive:
+        archive.extractall(tmp / "session")
+    dumps = [ROOT / "tests/data" / f for f in ("mixed_xnnpack_fp32.etdump", "mixed_xnnpack_fp32_load.etdump")]
+    for what in (["compare", *dumps, "--full"], ["analyze", tmp / "session"]):
+        page = subprocess.run([ETPROF, *what, "--format", "html"], capture_output=True, text=True,
+                              check=True).stdout
+        sheets, places = print_page(browser, tmp, page)
+        heads, rows = names([b for b in pages.blocks(page) if b["kind"] == "table"])
+        wanted, printed = heads | rows, "".join(sheets)
+        expect(len(wanted) > 20, "only", len(wanted), "heads and names of rows in the page")
+        lost = sorted(t for t in wanted if t not in printed)
+        expect(not lost, f"{len(lost)} of {len(wanted)} heads and names of rows are not on paper", lost[:12])
+        outside = [(k + 1, max(e), width) for k, (width, e) in enumerate(places) if e and max(e) > width]
+        expect(places and not outside, "words outside the sheet", outside)
+        blank = [k + 1 for k, (_, ends) in enumerate(places) if not ends]  # pictures have words too
+        expect(not blank, "sheets without a word, of", len(places), blank)
+    long_table(page, sheets)
     finish(f"{len(wanted)} heads of columns and names of rows are on paper")
 
 

@@ -8,13 +8,12 @@ import pathlib
 import re
 import subprocess
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import browser  # noqa: E402
 import pages as blocks  # noqa: E402
 import phase_folders  # noqa: E402
-from checks import expect, finish  # noqa: E402
+from checks import expect, finish, new_folder  # noqa: E402
 from test_page import ETPROF, ROOT, large, measured  # noqa: E402
 
 WIDTHS = (1280, 820, 390)
@@ -360,18 +359,19 @@ def first_paint(session, page):
 
 def main():
     chromium = browser.find()
-    with tempfile.TemporaryDirectory(prefix="etp-") as name, browser.Session(chromium) as session:
-        made = pages(pathlib.Path(name))
+    name = new_folder()
+    with browser.Session(chromium) as session:
+        made = pages(name)
         watch(session)
         for kind, page in made.items():
             names_and_roles(session, kind, page)
             nothing_clipped(session, kind, page)
-        told_apart(session, pathlib.Path(name), made)
+        told_apart(session, name, made)
         each_reachable(made)
         one_at_a_time(session, made)
-        kit_page(session, pathlib.Path(name), made["kit"])
+        kit_page(session, name, made["kit"])
         by_keys(session, made["large"])
-        dozen = pathlib.Path(name) / "dozen.html"
+        dozen = name / "dozen.html"
         subprocess.run([ETPROF, "analyze", *["large"] * 12, "--format", "html", "-o", dozen], cwd=name, check=True,
                        capture_output=True, timeout=600)
         nothing_clipped(session, "a dozen answers", dozen)

@@ -16,10 +16,9 @@ import shutil
 import subprocess
 import sys
 import tarfile
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish  # noqa: E402
+from checks import expect, finish, new_folder  # noqa: E402
 
 ETPROF, TREE, FAKE = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve(), os.path.abspath(sys.argv[3])
 README = TREE / "README.md"
@@ -74,12 +73,11 @@ def commands_of(tmp, text):
         expect(done.returncode == 0 and done.stdout, *words, "exit", done.returncode, done.stderr.decode()[-400:])
 
 
-with tempfile.TemporaryDirectory() as folder:
-    tmp = pathlib.Path(folder)
-    command = unpack(tmp)["command"]
-    printed = show(tmp)
-    text = README.read_text()
-    commands_of(tmp, text)
+tmp = new_folder()
+command = unpack(tmp)["command"]
+printed = show(tmp)
+text = README.read_text()
+commands_of(tmp, text)
 start = text.index("$ etprof ab ")
 end = text.index("```", start)
 wanted = f"$ {command}\n{printed}"

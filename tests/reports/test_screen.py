@@ -23,7 +23,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import pages  # noqa: E402
 import phase_folders  # noqa: E402
 import run_folders  # noqa: E402
-from checks import expect, finish, unpack  # noqa: E402
+from checks import expect, finish, new_folder, unpack  # noqa: E402
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "misbehaviour"))
 from slow_operator import slowed  # noqa: E402
@@ -318,157 +318,155 @@ def held_against_document(name, folder, text):
     held_steps(name, document, text)
 
 
-with tempfile.TemporaryDirectory() as tmp:
-    tmp = pathlib.Path(tmp)
-    for terminal in ((80, "C.UTF-8"), (60, "C.UTF-8"), (80, "C")):
-        live(tmp, *terminal)
-    dumps = {"FAKE_ETDUMP_neon": str(DATA / "mixed_xnnpack_fp32.etdump"),
-             "FAKE_ETDUMP_base": str(DATA / "mixed_xnnpack_fp32_load.etdump")}
-    fast = "base neon 1000000\nbase base 1730000"
-    text, talk, code = measure(tmp, "fast", fast, "--levels", "neon,base", "--blocks", "6", **dumps)
-    expect(re.search(r"^  NEON is 1\.73× faster than Armv8.0 NEON {2,}1\.730 → 1\.000 ms {2,}95 % \[1\.7\d, 1\.7\d\]$",
-                     text, re.M),
-           "faster", text)
-    expect(text.splitlines()[0].endswith("· 6 blocks"), "title", text.splitlines()[0])
-    expect("Report" in text and f"{tmp}/fast/report.html" in text.replace(os.path.realpath(tmp), str(tmp)), "report",
-           text)
-    expect(look("faster", "analyze", tmp / "fast") == text, "ab and analyze differ", text)
-    held_against_document("faster", tmp / "fast", text)
-    full = run("analyze", tmp / "fast", "--full")[0]
-    expect("grade A: the same build, one session" in full and "design" not in full, "--full",
-           full[:400])
-    why = re.search(r"^why +(.*?)\n\S", full, re.M | re.S).group(1)
-    expect("tracer" not in why, "--full", "the tracer is a reason", why)
-    for section in ("Answer", "Where the time goes", "Operators", "Reproduce"):
-        expect(f"\n{section}\n──" in full, "--full", "no section", section)
+tmp = new_folder()
+for terminal in ((80, "C.UTF-8"), (60, "C.UTF-8"), (80, "C")):
+    live(tmp, *terminal)
+dumps = {"FAKE_ETDUMP_neon": str(DATA / "mixed_xnnpack_fp32.etdump"),
+         "FAKE_ETDUMP_base": str(DATA / "mixed_xnnpack_fp32_load.etdump")}
+fast = "base neon 1000000\nbase base 1730000"
+text, talk, code = measure(tmp, "fast", fast, "--levels", "neon,base", "--blocks", "6", **dumps)
+expect(re.search(r"^  NEON is 1\.73× faster than Armv8.0 NEON {2,}1\.730 → 1\.000 ms {2,}95 % \[1\.7\d, 1\.7\d\]$",
+                 text, re.M),
+       "faster", text)
+expect(text.splitlines()[0].endswith("· 6 blocks"), "title", text.splitlines()[0])
+expect("Report" in text and f"{tmp}/fast/report.html" in text.replace(os.path.realpath(tmp), str(tmp)), "report",
+       text)
+expect(look("faster", "analyze", tmp / "fast") == text, "ab and analyze differ", text)
+held_against_document("faster", tmp / "fast", text)
+full = run("analyze", tmp / "fast", "--full")[0]
+expect("grade A: the same build, one session" in full and "design" not in full, "--full",
+       full[:400])
+why = re.search(r"^why +(.*?)\n\S", full, re.M | re.S).group(1)
+expect("tracer" not in why, "--full", "the tracer is a reason", why)
+for section in ("Answer", "Where the time goes", "Operators", "Reproduce"):
+    expect(f"\n{section}\n──" in full, "--full", "no section", section)
 
-    listed = run("explain", tmp / "fast")[0]
-    for line in ("N1 ", "thermal ", "op"):
-        expect(f"\n{line}" in listed, "explain FOLDER", f"does not list {line}", listed)
-    # the Inspector's mean of the recording that NEON is given here
-    expect(re.search(r"^op\d+ +227 ns, [\d.]+ % of a recorded inference: cumsum", listed, re.M), "explain FOLDER",
-           "an operator's time", listed)
+listed = run("explain", tmp / "fast")[0]
+for line in ("N1 ", "thermal ", "op"):
+    expect(f"\n{line}" in listed, "explain FOLDER", f"does not list {line}", listed)
+# the Inspector's mean of the recording that NEON is given here
+expect(re.search(r"^op\d+ +227 ns, [\d.]+ % of a recorded inference: cumsum", listed, re.M), "explain FOLDER",
+       "an operator's time", listed)
 
-    slow = "slow in a folder whose name fills a line and isn't one word"
-    text = measure(tmp, slow, "base neon 2000000\nbase base 1000000", "--levels", "neon,base", "--blocks", "6")[0]
-    expect("  NEON is 2.00× slower than Armv8.0 NEON" in text and "1.000 → 2.000 ms" in text, "slower", text)
-    full = run("analyze", tmp / slow, "--full")[0]
-    expect("2.00× slower" in full and "0.50× slower" not in full, "slower --full", full[:400])
-    listed = run("explain", tmp / slow)[0]
-    expect("\nF1 " in listed, "explain FOLDER", "does not list F1", listed)
-    shown = commands(look("slower", "analyze", tmp / slow))
-    about = [c for c in shown if any("folder" in word for word in c)]
-    expect(about and all(c[-1] == str(tmp / slow) or c[-2] == str(tmp / slow) for c in about), "slower",
-           "a command does not name the folder", shown)
-    for c in about:
-        expect(run(*c[1:])[2] in (0, 3), "slower", "a command that is not taken", c)
-    text = measure(tmp, "same", "base neon 1000000\nbase base 1000000", "--levels", "neon,base", "--blocks", "6")[0]
-    expect("  NEON is as fast as Armv8.0 NEON" in text, "same", text)
-    measured = measure(tmp, "few", fast, "--levels", "neon,base", "--blocks", "3")
-    text = measured[0]
-    expect("faster than" not in text and "unknown (3 of at least 6 blocks)" in " ".join(text.split()), "few", text)
-    expect(re.search(r"To settle it: etprof ab --resume \S+ --blocks \d+", " ".join(text.split())), "few",
-           "no command that would settle it", text)
-    expect("3 of at least 6 blocks: the verdict will be unknown" in measured[1], "few", "not said before", measured[1])
-    expect(re.search(r"^block +2/3  neon 1\.73× \[1\.7\d, 1\.7\d\]", measured[1], re.M), "few",
-           "no plain line of progress", measured[1])
-    look("few", "analyze", tmp / "few")
-    talk = measure(tmp, "wide", f"{fast}\nnoise 60", "--levels", "neon,base", "--precision", "0.5%", "--blocks", "7",
-                   "--seed", "3")[1]
-    told = re.findall(r"^precision .* after (\d+) blocks; ±0\.5 % .*", talk, re.M)
-    expect(told == ["6"], "wide", "what is expected is said from six blocks on", told, talk)
-    for budget, told in (("1s", "ends before the first block"), ("9s", "the budget has room for")):
-        model = tmp / f"budget{budget}.pte"
-        model.write_bytes(b"\x1c\0\0\0ET12" + f"\n{fast}\n".encode())
-        text, talk, code = run("ab", model, "--runner", FAKE, "--levels", "neon,base", "--budget", budget, "--out",
-                               tmp / f"budget{budget}", cwd=tmp)
-        needed = re.search(r"--budget (\d+)s (?:would do|has room for the 6)", talk)
-        expect(told in talk and needed and float(needed.group(1)) > 9, "budget", budget, code, talk)
-        expect((code == 2) == (budget == "1s") and (tmp / f"budget{budget}").is_dir() == (budget != "1s"), "budget",
-               budget, f"exit {code}", talk)
-    text = measure(tmp, "three", fast + "\nbase dotprod 1200000", "--levels", "neon,dotprod,base", "--blocks", "6")[0]
-    for words in ("NEON is 1.73× faster than Armv8.0 NEON", "NEON dotprod is 1.44× faster than Armv8.0 NEON"):
-        expect(words in text, "three", text)
-    look("three", "analyze", tmp / "three")
+slow = "slow in a folder whose name fills a line and isn't one word"
+text = measure(tmp, slow, "base neon 2000000\nbase base 1000000", "--levels", "neon,base", "--blocks", "6")[0]
+expect("  NEON is 2.00× slower than Armv8.0 NEON" in text and "1.000 → 2.000 ms" in text, "slower", text)
+full = run("analyze", tmp / slow, "--full")[0]
+expect("2.00× slower" in full and "0.50× slower" not in full, "slower --full", full[:400])
+listed = run("explain", tmp / slow)[0]
+expect("\nF1 " in listed, "explain FOLDER", "does not list F1", listed)
+shown = commands(look("slower", "analyze", tmp / slow))
+about = [c for c in shown if any("folder" in word for word in c)]
+expect(about and all(c[-1] == str(tmp / slow) or c[-2] == str(tmp / slow) for c in about), "slower",
+       "a command does not name the folder", shown)
+for c in about:
+    expect(run(*c[1:])[2] in (0, 3), "slower", "a command that is not taken", c)
+text = measure(tmp, "same", "base neon 1000000\nbase base 1000000", "--levels", "neon,base", "--blocks", "6")[0]
+expect("  NEON is as fast as Armv8.0 NEON" in text, "same", text)
+measured = measure(tmp, "few", fast, "--levels", "neon,base", "--blocks", "3")
+text = measured[0]
+expect("faster than" not in text and "unknown (3 of at least 6 blocks)" in " ".join(text.split()), "few", text)
+expect(re.search(r"To settle it: etprof ab --resume \S+ --blocks \d+", " ".join(text.split())), "few",
+       "no command that would settle it", text)
+expect("3 of at least 6 blocks: the verdict will be unknown" in measured[1], "few", "not said before", measured[1])
+expect(re.search(r"^block +2/3  neon 1\.73× \[1\.7\d, 1\.7\d\]", measured[1], re.M), "few",
+       "no plain line of progress", measured[1])
+look("few", "analyze", tmp / "few")
+talk = measure(tmp, "wide", f"{fast}\nnoise 60", "--levels", "neon,base", "--precision", "0.5%", "--blocks", "7",
+               "--seed", "3")[1]
+told = re.findall(r"^precision .* after (\d+) blocks; ±0\.5 % .*", talk, re.M)
+expect(told == ["6"], "wide", "what is expected is said from six blocks on", told, talk)
+for budget, told in (("1s", "ends before the first block"), ("9s", "the budget has room for")):
+    model = tmp / f"budget{budget}.pte"
+    model.write_bytes(b"\x1c\0\0\0ET12" + f"\n{fast}\n".encode())
+    text, talk, code = run("ab", model, "--runner", FAKE, "--levels", "neon,base", "--budget", budget, "--out",
+                           tmp / f"budget{budget}", cwd=tmp)
+    needed = re.search(r"--budget (\d+)s (?:would do|has room for the 6)", talk)
+    expect(told in talk and needed and float(needed.group(1)) > 9, "budget", budget, code, talk)
+    expect((code == 2) == (budget == "1s") and (tmp / f"budget{budget}").is_dir() == (budget != "1s"), "budget",
+           budget, f"exit {code}", talk)
+text = measure(tmp, "three", fast + "\nbase dotprod 1200000", "--levels", "neon,dotprod,base", "--blocks", "6")[0]
+for words in ("NEON is 1.73× faster than Armv8.0 NEON", "NEON dotprod is 1.44× faster than Armv8.0 NEON"):
+    expect(words in text, "three", text)
+look("three", "analyze", tmp / "three")
 
 PHASES = ("prefill 16", "decode @0", "decode @32")
-with tempfile.TemporaryDirectory() as tmp:  # figures below a headline of several phases say which one they are of
-    tmp = pathlib.Path(tmp)
-    os.chdir(tmp)  # commands of the same length wherever it is
-    for name, blocks in (("phases", 6), ("phases, too few", 3)):
-        phase_folders.make(tmp / name,
-                           lambda p, level, t, m: {"avx2": 500000, "sse": 1000000}[level], blocks=blocks)
-        text = look(name, "analyze", name)
-        for phase in PHASES:
-            expect(re.search(rf"^  {phase}: AVX2 ", text, re.M), name, f"no headline of {phase}", text)
-        folders = [w for c in commands(text) for w in c if "phases" in w]
-        expect(folders and all(os.path.isdir(w) for w in folders), name,
-               "a shell takes the folder's name apart", folders)
-        for title in ("Where it came from", "What to do next"):
-            expect(re.search(rf"^{title}, in prefill 16\b", text, re.M), name, f"{title}: of which phase?", text)
-        expect(("To settle it: etprof ab --resume " in text) == (blocks < 6), name, "the command that would settle it",
-               text)
-
-    # Ratios 1 and 2: exp(0.347 ± 12.7 × 0.347) reaches 115, which is chance and no figure to read.
-    phase_folders.make(tmp / "two", lambda p, level, t, m: [1000000, 500000] if level == "avx2" else 1000000,
-                       phases=None, blocks=2)
-    text = look("two", "analyze", "two")
-    full = run("analyze", "two", "--full")[0]
-    for shown in (text, full):
-        expect("no interval yet" in shown and not re.search(r"1\d\d\.\d", shown.split("Where ")[0]), "two",
-               "ends that mean nothing", shown[:400])
-
-    # Headlines of phases after the third are a line each, and take the place of categories.
-    depths = [phase_folders.DEEP | {"name": f"decode @{d}", "depth": d} for d in (32, 64, 128, 256)]
-    for name, blocks, times in (("many", 2, [1000000, 500000]), ("many decided", 6, 500000)):
-        phase_folders.make(tmp / name, lambda p, level, t, m, times=times: times if level == "avx2" else 1000000,
-                           phases=[phase_folders.PREFILL, phase_folders.DECODE, *depths], blocks=blocks)
-        text = look(name, "analyze", name)
-        for words in ("first token 1.000 → 0.", "decode @32: ", "Everything else", "Whole inference", "N1"):
-            expect(words in text, name, f"no '{words}'", text)
-        for depth in (64, 128, 256):
-            said = "1.41×, unknown (2 of at least 6 blocks)"
-            said = "2.00× faster than SSE   95 % [2.00, 2.00]" if blocks == 6 else said
-            expect(re.search(rf"^  decode @{depth}: AVX2 .*{re.escape(said)}$", text, re.M), name, depth, text)
-    phase_folders.make(tmp / "threads", lambda p, level, t, m: 1000000 // t, phases=None, levels=("avx2", ),
-                       threads=(1, 2))
-    text = look("threads", "analyze", "threads")
-    expect("AVX2, 2 threads" in text.split("Trust")[1] and "arm clean" not in text, "threads", "two arms of one name",
+tmp = new_folder()  # figures below a headline of several phases say which one they are of
+os.chdir(tmp)  # commands of the same length wherever it is
+for name, blocks in (("phases", 6), ("phases, too few", 3)):
+    phase_folders.make(tmp / name,
+                       lambda p, level, t, m: {"avx2": 500000, "sse": 1000000}[level], blocks=blocks)
+    text = look(name, "analyze", name)
+    for phase in PHASES:
+        expect(re.search(rf"^  {phase}: AVX2 ", text, re.M), name, f"no headline of {phase}", text)
+    folders = [w for c in commands(text) for w in c if "phases" in w]
+    expect(folders and all(os.path.isdir(w) for w in folders), name,
+           "a shell takes the folder's name apart", folders)
+    for title in ("Where it came from", "What to do next"):
+        expect(re.search(rf"^{title}, in prefill 16\b", text, re.M), name, f"{title}: of which phase?", text)
+    expect(("To settle it: etprof ab --resume " in text) == (blocks < 6), name, "the command that would settle it",
            text)
 
-    def twice(p, level, t, m):
-        return 500000 if level == "avx2" else 1000000
+# Ratios 1 and 2: exp(0.347 ± 12.7 × 0.347) reaches 115, which is chance and no figure to read.
+phase_folders.make(tmp / "two", lambda p, level, t, m: [1000000, 500000] if level == "avx2" else 1000000,
+                   phases=None, blocks=2)
+text = look("two", "analyze", "two")
+full = run("analyze", "two", "--full")[0]
+for shown in (text, full):
+    expect("no interval yet" in shown and not re.search(r"1\d\d\.\d", shown.split("Where ")[0]), "two",
+           "ends that mean nothing", shown[:400])
 
-    # Where recording takes longer than the inference, most of what was recorded is recording: no part is a figure.
-    for name, times, levels in (("light", 1.9, ("avx2", "sse")), ("next to none", 1.05, ("avx2", "sse")),
-                                ("dear", 7.67, ("avx2", "sse")),
-                                ("dear alone", 7.67, ("avx2", ))):
-        phase_folders.make(tmp / name, twice, phases=None, levels=levels, recording=lambda p, times=times: times)
-        text, adds = look(name, "analyze", name), f"recording adds {100 * times - 100:.0f} %"
-        title = "Where it came from" if len(levels) > 1 else "Where it goes"
-        said = f"{title} is not shown: {adds} to an inference"
-        expect((said in " ".join(text.split())) == (times >= 2), name, "whether parts are withheld is not said", text)
-        expect(("Whole inference" in text) == (times < 2), name, "parts of a recording", text)
-        # Recorded wholes have a ratio of their own, which is not the headline's.
-        whole = re.search(r"^  Whole inference.*", text, re.M)
-        expect(not whole or ("×" in whole.group()) == (times < 1.1 and len(levels) > 1), name, "whole", whole)
-        expect(bool(re.search(r"^  N\d+ +(−|at most |under )\d", text, re.M)) == (times < 2), name, "gains", text)
-        expect(len(levels) == 1 or times < 1.1 or adds in text.split("Trust")[1], name, "no mark", text)
-        full = " ".join(run("analyze", name, "--full", width=200)[0].split())
-        told_elsewhere(tmp / name, said, times < 2)
-        expect(len(levels) == 1 or ("most of them is recording" in full) == (times >= 2), name, "--full", full)
-    # One arm: its time with the interval, and the largest part first.
-    phase_folders.make(tmp / "alone", twice, phases=None, levels=("avx2", ))
-    text = look("alone", "analyze", "alone")
-    expect(re.search(r"takes 500\.\d µs an inference +95 % \[\d+\.\d µs, \d+\.\d µs\]", text), "alone", text)
-    rows = re.findall(r"^  .*?(\d+) %  █+", text.split("Everything else")[0], re.M)
-    expect(rows and rows == sorted(rows, key=int, reverse=True), "alone", "the largest part first", text)
-    phase_folders.make(tmp / "dear later", twice, recording=lambda p: 7.67 if p == "decode @0" else 1)
-    text = look("dear later", "analyze", "dear later").split("Where it came from")[0]
-    first, later = re.split(r"^  decode @32: ", text.split("decode @0: ")[1], maxsplit=1, flags=re.M)
-    expect("Outside operators" not in first and re.search(r"Outside operators \d+ %", later), "dear later",
-           "what most of a phase is, by its recording", text)
-    os.chdir(TREE)
+# Headlines of phases after the third are a line each, and take the place of categories.
+depths = [phase_folders.DEEP | {"name": f"decode @{d}", "depth": d} for d in (32, 64, 128, 256)]
+for name, blocks, times in (("many", 2, [1000000, 500000]), ("many decided", 6, 500000)):
+    phase_folders.make(tmp / name, lambda p, level, t, m, times=times: times if level == "avx2" else 1000000,
+                       phases=[phase_folders.PREFILL, phase_folders.DECODE, *depths], blocks=blocks)
+    text = look(name, "analyze", name)
+    for words in ("first token 1.000 → 0.", "decode @32: ", "Everything else", "Whole inference", "N1"):
+        expect(words in text, name, f"no '{words}'", text)
+    for depth in (64, 128, 256):
+        said = "1.41×, unknown (2 of at least 6 blocks)"
+        said = "2.00× faster than SSE   95 % [2.00, 2.00]" if blocks == 6 else said
+        expect(re.search(rf"^  decode @{depth}: AVX2 .*{re.escape(said)}$", text, re.M), name, depth, text)
+phase_folders.make(tmp / "threads", lambda p, level, t, m: 1000000 // t, phases=None, levels=("avx2", ),
+                   threads=(1, 2))
+text = look("threads", "analyze", "threads")
+expect("AVX2, 2 threads" in text.split("Trust")[1] and "arm clean" not in text, "threads", "two arms of one name",
+       text)
+
+def twice(p, level, t, m):
+    return 500000 if level == "avx2" else 1000000
+
+# Where recording takes longer than the inference, most of what was recorded is recording: no part is a figure.
+for name, times, levels in (("light", 1.9, ("avx2", "sse")), ("next to none", 1.05, ("avx2", "sse")),
+                            ("dear", 7.67, ("avx2", "sse")),
+                            ("dear alone", 7.67, ("avx2", ))):
+    phase_folders.make(tmp / name, twice, phases=None, levels=levels, recording=lambda p, times=times: times)
+    text, adds = look(name, "analyze", name), f"recording adds {100 * times - 100:.0f} %"
+    title = "Where it came from" if len(levels) > 1 else "Where it goes"
+    said = f"{title} is not shown: {adds} to an inference"
+    expect((said in " ".join(text.split())) == (times >= 2), name, "whether parts are withheld is not said", text)
+    expect(("Whole inference" in text) == (times < 2), name, "parts of a recording", text)
+    # Recorded wholes have a ratio of their own, which is not the headline's.
+    whole = re.search(r"^  Whole inference.*", text, re.M)
+    expect(not whole or ("×" in whole.group()) == (times < 1.1 and len(levels) > 1), name, "whole", whole)
+    expect(bool(re.search(r"^  N\d+ +(−|at most |under )\d", text, re.M)) == (times < 2), name, "gains", text)
+    expect(len(levels) == 1 or times < 1.1 or adds in text.split("Trust")[1], name, "no mark", text)
+    full = " ".join(run("analyze", name, "--full", width=200)[0].split())
+    told_elsewhere(tmp / name, said, times < 2)
+    expect(len(levels) == 1 or ("most of them is recording" in full) == (times >= 2), name, "--full", full)
+# One arm: its time with the interval, and the largest part first.
+phase_folders.make(tmp / "alone", twice, phases=None, levels=("avx2", ))
+text = look("alone", "analyze", "alone")
+expect(re.search(r"takes 500\.\d µs an inference +95 % \[\d+\.\d µs, \d+\.\d µs\]", text), "alone", text)
+rows = re.findall(r"^  .*?(\d+) %  █+", text.split("Everything else")[0], re.M)
+expect(rows and rows == sorted(rows, key=int, reverse=True), "alone", "the largest part first", text)
+phase_folders.make(tmp / "dear later", twice, recording=lambda p: 7.67 if p == "decode @0" else 1)
+text = look("dear later", "analyze", "dear later").split("Where it came from")[0]
+first, later = re.split(r"^  decode @32: ", text.split("decode @0: ")[1], maxsplit=1, flags=re.M)
+expect("Outside operators" not in first and re.search(r"Outside operators \d+ %", later), "dear later",
+       "what most of a phase is, by its recording", text)
+os.chdir(TREE)
 
 with tempfile.TemporaryDirectory() as tmp:  # every file of a session cut off: warnings take the place of steps
     with tarfile.open(DATA / "session.tar.xz") as archive:
@@ -543,16 +541,16 @@ with tempfile.TemporaryDirectory() as tmp:  # every file of a session cut off: w
     expect(len(told) == 3 or f"\n  and {3 - len(told)} more: --full\n" in text, "torn", "the others", text)
     expect(len(re.findall(r"^  N\d ", text, re.M)) == 1, "torn", "steps", text)
 
-with tempfile.TemporaryDirectory() as tmp:  # of a folder of Arm's kit whose name a shell would take apart
-    kit = pathlib.Path(tmp, "what the kit's run left")
-    shutil.copytree(DATA / "kit/flat", kit)
-    told = [c for c in commands(run("analyze", kit)[0]) if c[1] == "compare"]
-    expect(told and all(len(c) == 4 and os.path.isfile(c[2]) and os.path.isfile(c[3]) for c in told), "kit", told)
+tmp = new_folder()  # of a folder of Arm's kit whose name a shell would take apart
+kit = pathlib.Path(tmp, "what the kit's run left")
+shutil.copytree(DATA / "kit/flat", kit)
+told = [c for c in commands(run("analyze", kit)[0]) if c[1] == "compare"]
+expect(told and all(len(c) == 4 and os.path.isfile(c[2]) and os.path.isfile(c[3]) for c in told), "kit", told)
 
-with tempfile.TemporaryDirectory() as tmp:
-    features(pathlib.Path(tmp))
-    one_rule(pathlib.Path(tmp))
-    alone(pathlib.Path(tmp))
+tmp = new_folder()
+features(tmp)
+one_rule(tmp)
+alone(tmp)
 
 cut = run("analyze", DATA / "linear_xnnpack_fp32.etdump")[0]  # its linear takes no whole microsecond
 expect(re.search(r"^  GEMM +up to \d+\.\d+ +up to \d\d %", cut, re.M), "below the clock", cut)

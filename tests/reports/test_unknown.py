@@ -13,10 +13,9 @@ import re
 import struct
 import subprocess
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish
+from checks import expect, finish, new_folder
 
 ETPROF, TREE, FAKE = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve(), os.path.abspath(sys.argv[3])
 CORPUS = pathlib.Path(os.environ.get("ETPROF_CORPUS", TREE.parent / "shared" / "corpus"))
@@ -130,10 +129,10 @@ def main():
         if (golden.parent / "cmd").read_text().find("json") < 0:
             look(golden.parent.name, golden.read_text())
     recordings()
-    with tempfile.TemporaryDirectory() as name:
-        shapes(pathlib.Path(name))
-        stats_tables(pathlib.Path(name))
-        sessions(pathlib.Path(name))
+    name = new_folder()
+    shapes(name)
+    stats_tables(name)
+    sessions(name)
     # Without the corpus there are 32.
     expect(asked >= 32 and lines >= 60, f"{asked} answers with {lines} lines that say unknown: too few to tell")
     finish(f"{asked} answers, {lines} lines that say unknown, each with its reason")

@@ -9,10 +9,9 @@ import re
 import subprocess
 import sys
 import tarfile
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish, unpack  # noqa: E402
+from checks import expect, finish, new_folder, unpack  # noqa: E402
 
 ETPROF, TREE = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
 DATA = TREE / "tests/data"
@@ -55,21 +54,20 @@ def look(words, cwd):
                    width, "a figure without its unit", figure)
 
 
-with tempfile.TemporaryDirectory() as folder:
-    tmp = pathlib.Path(folder)
-    with tarfile.open(DATA / "session.tar.xz") as archive:
-        unpack(archive, tmp / "out/runs/linux")
-    for line in ("analyze out", "analyze out --full", "analyze out --proof", "stats out", "kernels out",
-                 "gate out", "explain out", "explain N1 out", "explain F1 out", "explain op35 out", "verify out",
-                 "whatif out", "doctor levels", "help", "help --all", "help exit-codes"):
-        more = ["drop transpose*"] if line.startswith("whatif") else ["speedup >= 1.3"] if "gate" in line else []
-        look([*line.split(), *more], tmp)
-    mixed = DATA / "mixed_xnnpack_fp32"
-    look(["ops", f"{mixed}.etdump", "--pte", f"{mixed}.pte"], tmp)
-    look(["inspect", f"{mixed}.pte"], tmp)
-    look(["inspect", f"{mixed}.pte", "--etrecord", f"{mixed}.etrecord", "--tree"], tmp)
-    look(["inspect", TREE / "examples/models/image_encoder_xnnpack_int8.pte", "--tree"], tmp)
-    look(["inspect", f"{mixed}.etrecord"], tmp)
-    look(["analyze", DATA / "kit/flat"], tmp)
-    look(["compare", f"{mixed}.etdump", f"{mixed}_load.etdump", "--pte", f"{mixed}.pte", "--full"], tmp)
+tmp = new_folder()
+with tarfile.open(DATA / "session.tar.xz") as archive:
+    unpack(archive, tmp / "out/runs/linux")
+for line in ("analyze out", "analyze out --full", "analyze out --proof", "stats out", "kernels out",
+             "gate out", "explain out", "explain N1 out", "explain F1 out", "explain op35 out", "verify out",
+             "whatif out", "doctor levels", "help", "help --all", "help exit-codes"):
+    more = ["drop transpose*"] if line.startswith("whatif") else ["speedup >= 1.3"] if "gate" in line else []
+    look([*line.split(), *more], tmp)
+mixed = DATA / "mixed_xnnpack_fp32"
+look(["ops", f"{mixed}.etdump", "--pte", f"{mixed}.pte"], tmp)
+look(["inspect", f"{mixed}.pte"], tmp)
+look(["inspect", f"{mixed}.pte", "--etrecord", f"{mixed}.etrecord", "--tree"], tmp)
+look(["inspect", TREE / "examples/models/image_encoder_xnnpack_int8.pte", "--tree"], tmp)
+look(["inspect", f"{mixed}.etrecord"], tmp)
+look(["analyze", DATA / "kit/flat"], tmp)
+look(["compare", f"{mixed}.etdump", f"{mixed}_load.etdump", "--pte", f"{mixed}.pte", "--full"], tmp)
 finish()

@@ -8,11 +8,10 @@ import re
 import subprocess
 import sys
 import tarfile
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import run_folders  # noqa: E402
-from checks import expect, finish, unpack  # noqa: E402
+from checks import expect, finish, new_folder, unpack  # noqa: E402
 
 ETPROF, TREE = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
 DATA = TREE / "tests/data"
@@ -57,7 +56,7 @@ def kernels(folder):
 
 
 def environment(folder):
-    lines = [json.loads(line) for line in (folder / "environment.jsonl").read_text().splitlines()]
+    lines = run_folders.environment(folder)
     for line in lines:
         if line["type"] == "block":
             for end in ("start", "end"):
@@ -69,17 +68,16 @@ def environment(folder):
            section[:1500])
 
 
-with tempfile.TemporaryDirectory() as scratch:
-    tmp = pathlib.Path(scratch)
-    folder = tmp / "out/runs/linux"
-    with tarfile.open(DATA / "session.tar.xz") as archive:
-        unpack(archive, folder)
-    # The fixture lacks logs and is not compressed: its list is of what is there, or gates say that files are missing.
-    manifest = json.loads((folder / "manifest.json").read_text())
-    manifest["files"] = [run_folders.entry(folder, path.relative_to(folder).as_posix())
-                         for path in sorted(folder.rglob("*")) if path.is_file() and path.name != "manifest.json"]
-    (folder / "manifest.json").write_text(json.dumps(manifest, indent=2))
-    names(folder)
-    kernels(folder)
-    environment(folder)
+tmp = new_folder()
+folder = tmp / "out/runs/linux"
+with tarfile.open(DATA / "session.tar.xz") as archive:
+    unpack(archive, folder)
+# The fixture lacks logs and is not compressed: its list is of what is there, or gates say that files are missing.
+manifest = run_folders.manifest(folder)
+manifest["files"] = [run_folders.entry(folder, path.relative_to(folder).as_posix())
+                     for path in sorted(folder.rglob("*")) if path.is_file() and path.name != "manifest.json"]
+(folder / "manifest.json").write_text(json.dumps(manifest, indent=2))
+names(folder)
+kernels(folder)
+environment(folder)
 finish()

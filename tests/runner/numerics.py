@@ -10,10 +10,9 @@ import random
 import shutil
 import struct
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import execute, expect, finish, skip
+from checks import execute, expect, finish, new_folder, skip
 
 ETPROF, SOURCE = sys.argv[1:3]
 DATA = pathlib.Path(SOURCE, "tests", "data")
@@ -138,50 +137,50 @@ def check_tables(model, copy):
 
 def main():
     module = faults()
-    with tempfile.TemporaryDirectory() as tmp:
-        os.chdir(tmp)  # where .etprof lies
-        program = module.Program(bytearray((DATA / "fixes" / "odd_sizes.pte").read_bytes()))
-        module.fill(program, random.Random(1))
-        model, copy = pathlib.Path(tmp, "model.pte"), pathlib.Path(tmp, "copy.pte")
-        model.write_bytes(program.data)
-        code, answer, said = ask(model)
-        if code == 5 and "no runner" in said:
-            skip(said.strip())
-        if "one level only" not in said:
-            expect(code == 0 and answer["verdict"] == "agree" and not answer["exact"], "levels", answer, said)
-            if platform.machine() == "x86_64":
-                check_levels(program, copy)
-        copy.write_bytes(model.read_bytes())
-        code, answer, said = ask(model, copy)
-        expect(code == 0 and answer["verdict"] == "agree" and answer["exact"], "an equal copy", answer, said)
-        expect(answer["rows"] == [] and answer["operator"] is None, "an equal copy", "blames nobody", answer)
-        places = sorted({f[3] for f in program.faults})
-        expect(len(places) >= 2, "odd_sizes", "has weights", places)
-        for delegate, node in places:
-            code, answer, said = ask(model, planted(program, copy, (delegate, node)))
-            name = answer and answer["operator"] or ""
-            expect(code == 1 and answer["verdict"] == "part" and name.startswith(f"node {node} (")
-                   and name.endswith(f" of delegate {delegate}"), f"a fault in node {node}", answer, said)
-            expect("not the same in both programs" in (answer["why"] or ""), "whose weights differ", answer["why"])
-            row = next(r for r in answer["rows"] if r["name"] == name)
-            expect(not row["same_bits"] and row["mismatched"] > 0 and row["snr_db"] < 60, "its row", row)
-            before = [r for r in answer["rows"] if r["place"] < row["place"]]
-            expect(all(r["same_bits"] for r in before), "operators before", "are equal", answer["rows"])
-            expect(answer["launches"] <= 3 + 2 * (2 + answer["operators"].bit_length() + 3), "launches", answer)
-        check_every(model, copy, places[-1][1])
-        check_tables(model, copy)
-        check_branches(module, copy)
-        check_builds(model)
-        code, answer, said = ask(model, DATA / "fixes" / "recurrent.pte")
-        expect(code == 2 and "not the same operators: one has" in said, "another program", said)
-        for words in (["--price"], ["--resume", "folder"]):
-            code, answer, said = ask(model, *words)
-            expect(code == 2 and "--numerics measures nothing" in said, words, said)
-        code, answer, said = ask(model, "--threads", "1,2,3", "--levels", "best")
-        expect(code == 2 and "two arms" in said, "three arms", said)
-        code, answer, said = ask(DATA / "fixes" / "islands.pte", "--threads", "1,2", "--levels", "best")
-        expect(code == 6 and "cannot load method" in said, "a program that cannot be loaded", code, said)
-        expect(not pathlib.Path(tmp, "out_model").exists(), "no run folder", "is made")
+    tmp = new_folder()
+    os.chdir(tmp)  # where .etprof lies
+    program = module.Program(bytearray((DATA / "fixes" / "odd_sizes.pte").read_bytes()))
+    module.fill(program, random.Random(1))
+    model, copy = pathlib.Path(tmp, "model.pte"), pathlib.Path(tmp, "copy.pte")
+    model.write_bytes(program.data)
+    code, answer, said = ask(model)
+    if code == 5 and "no runner" in said:
+        skip(said.strip())
+    if "one level only" not in said:
+        expect(code == 0 and answer["verdict"] == "agree" and not answer["exact"], "levels", answer, said)
+        if platform.machine() == "x86_64":
+            check_levels(program, copy)
+    copy.write_bytes(model.read_bytes())
+    code, answer, said = ask(model, copy)
+    expect(code == 0 and answer["verdict"] == "agree" and answer["exact"], "an equal copy", answer, said)
+    expect(answer["rows"] == [] and answer["operator"] is None, "an equal copy", "blames nobody", answer)
+    places = sorted({f[3] for f in program.faults})
+    expect(len(places) >= 2, "odd_sizes", "has weights", places)
+    for delegate, node in places:
+        code, answer, said = ask(model, planted(program, copy, (delegate, node)))
+        name = answer and answer["operator"] or ""
+        expect(code == 1 and answer["verdict"] == "part" and name.startswith(f"node {node} (")
+               and name.endswith(f" of delegate {delegate}"), f"a fault in node {node}", answer, said)
+        expect("not the same in both programs" in (answer["why"] or ""), "whose weights differ", answer["why"])
+        row = next(r for r in answer["rows"] if r["name"] == name)
+        expect(not row["same_bits"] and row["mismatched"] > 0 and row["snr_db"] < 60, "its row", row)
+        before = [r for r in answer["rows"] if r["place"] < row["place"]]
+        expect(all(r["same_bits"] for r in before), "operators before", "are equal", answer["rows"])
+        expect(answer["launches"] <= 3 + 2 * (2 + answer["operators"].bit_length() + 3), "launches", answer)
+    check_every(model, copy, places[-1][1])
+    check_tables(model, copy)
+    check_branches(module, copy)
+    check_builds(model)
+    code, answer, said = ask(model, DATA / "fixes" / "recurrent.pte")
+    expect(code == 2 and "not the same operators: one has" in said, "another program", said)
+    for words in (["--price"], ["--resume", "folder"]):
+        code, answer, said = ask(model, *words)
+        expect(code == 2 and "--numerics measures nothing" in said, words, said)
+    code, answer, said = ask(model, "--threads", "1,2,3", "--levels", "best")
+    expect(code == 2 and "two arms" in said, "three arms", said)
+    code, answer, said = ask(DATA / "fixes" / "islands.pte", "--threads", "1,2", "--levels", "best")
+    expect(code == 6 and "cannot load method" in said, "a program that cannot be loaded", code, said)
+    expect(not pathlib.Path(tmp, "out_model").exists(), "no run folder", "is made")
     finish()
 
 

@@ -9,7 +9,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import execute, expect, finish, skip
+from checks import ended, execute, expect, finish, skip
 
 ETPROF, SOURCE = str(pathlib.Path(sys.argv[1]).resolve()), pathlib.Path(sys.argv[2]).resolve()
 MODEL = str(SOURCE / "examples/models/toy_cnn_xnnpack_fp32.pte")
@@ -32,8 +32,7 @@ def measure(tmp, out, *args):
 def half_width(tmp, out, names, session):
     """The interval of samples.csv through a pipe, without a session around it; of the folder it is the session's."""
     text = (pathlib.Path(tmp) / out / "samples.csv").read_text()
-    done = etprof(tmp, "stats", "-", "--baseline", names[0], "--format", "json", stdin=text)
-    expect(done.returncode == 0, f"stats -: {done.stderr}")
+    done = ended(etprof(tmp, "stats", "-", "--baseline", names[0], "--format", "json", stdin=text), 0)
     again = etprof(tmp, "stats", out, "--baseline", names[0], "--format", "json")
     piped, folder = json.loads(done.stdout), json.loads(again.stdout)
     for key in ("estimate", "blocks"):

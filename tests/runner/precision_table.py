@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import execute, expect, finish, skip
+from checks import ended, execute, expect, finish, skip
 
 ETPROF, SOURCE = sys.argv[1:3]
 DATA = pathlib.Path(SOURCE, "tests", "data")
@@ -107,8 +107,7 @@ def check_others(tmp):
     expect(code == 2 and "--reference takes 'eager'" in said, "another reference", said)
     for form, wanted in (("text", "Keep the operators"), ("md", "| `node 1 (Conv2d) of delegate 0` |"),
                          ("csv", "place,operator,module,"), ("html", "<html")):
-        done = run(OURS / "layers_fp32.pte", OURS / "layers_int8.pte", "--no-trace", "--format", form)
-        expect(done.returncode == 0 and wanted in done.stdout, form, done.stdout[:2000], done.stderr)
+        ended(run(OURS / "layers_fp32.pte", OURS / "layers_int8.pte", "--no-trace", "--format", form), 0, says=wanted)
 
 
 def check_made(tmp):
