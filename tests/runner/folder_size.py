@@ -10,10 +10,9 @@ import pathlib
 import shutil
 import subprocess
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import execute, expect, finish, plain_session, skip
+from checks import execute, expect, finish, new_folder, plain_session, skip
 
 ETPROF, SOURCE = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
 MODEL = SOURCE / "examples/models/image_encoder_xnnpack_int8.pte"
@@ -110,26 +109,25 @@ def check_timelines(folder, work):
 def main():
     if not list(SOURCE.glob("build/bundle/*/etprof-runner")):
         skip("no runner is built (scripts/build-runner)")
-    with tempfile.TemporaryDirectory(prefix="etp-size-") as tmp:
-        work = pathlib.Path(tmp)
-        sizes = measure(work / "run")
-        expect(of_six(sizes) <= MOST, "six blocks take", round(of_six(sizes) / 1e6, 2), "MB, at most", MOST / 1e6)
-        packed = check_hashes(work / "run")
-        code = check_unpacked(work / "run", packed, work)
-        check_readers(work / "run", packed, work)
-        check_timelines(work / "run", work)
-        etprof("analyze", "--full", "--renew", work / "run")
-        after = {str(p.relative_to(work / "run")) for p in (work / "run").rglob("*") if p.is_file()}
-        expect(after == set(sizes), "report adds no files", after ^ set(sizes))
-        done = plain_session(ETPROF, MODEL, work / "plain", ("linux_on", "linux_off"), "--blocks", BLOCKS, runs=50,
-                             warmup=3)
-        expect(done.returncode in (0, 1, 3, 6), "run --plain", done.returncode, done.stderr[-400:])
-        kept = files(work / "plain")
-        expect(not any(n.endswith(".zst") for n in kept), "--plain keeps recordings as they are")
-        expect(sum(n.endswith("_exec_all_runs_timeline.csv") for n in kept) == 2, "--plain has the timelines")
-        etprof("verify", work / "plain")
-        print(f"{sum(sizes.values()) / 1e6:.2f} MB after {BLOCKS} blocks, {of_six(sizes) / 1e6:.2f} MB after six; "
-              f"--plain: {sum(kept.values()) / 1e6:.2f} MB", flush=True)
+    work = new_folder()
+    sizes = measure(work / "run")
+    expect(of_six(sizes) <= MOST, "six blocks take", round(of_six(sizes) / 1e6, 2), "MB, at most", MOST / 1e6)
+    packed = check_hashes(work / "run")
+    code = check_unpacked(work / "run", packed, work)
+    check_readers(work / "run", packed, work)
+    check_timelines(work / "run", work)
+    etprof("analyze", "--full", "--renew", work / "run")
+    after = {str(p.relative_to(work / "run")) for p in (work / "run").rglob("*") if p.is_file()}
+    expect(after == set(sizes), "report adds no files", after ^ set(sizes))
+    done = plain_session(ETPROF, MODEL, work / "plain", ("linux_on", "linux_off"), "--blocks", BLOCKS, runs=50,
+                         warmup=3)
+    expect(done.returncode in (0, 1, 3, 6), "run --plain", done.returncode, done.stderr[-400:])
+    kept = files(work / "plain")
+    expect(not any(n.endswith(".zst") for n in kept), "--plain keeps recordings as they are")
+    expect(sum(n.endswith("_exec_all_runs_timeline.csv") for n in kept) == 2, "--plain has the timelines")
+    etprof("verify", work / "plain")
+    print(f"{sum(sizes.values()) / 1e6:.2f} MB after {BLOCKS} blocks, {of_six(sizes) / 1e6:.2f} MB after six; "
+          f"--plain: {sum(kept.values()) / 1e6:.2f} MB", flush=True)
     finish(code=code)
 
 

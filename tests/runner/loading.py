@@ -11,11 +11,10 @@ import pathlib
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import execute, expect, finish, skip
+from checks import execute, expect, finish, new_folder, skip
 
 ETPROF, SOURCE = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
 MODELS = SOURCE / "examples/models"
@@ -174,16 +173,15 @@ if not bundles:
     skip("no runner is built (scripts/build-runner)")
 os.chdir(bundles[0])
 RUNNER = json.loads(pathlib.Path("bundle.json").read_text())["start"]
-with tempfile.TemporaryDirectory(prefix="etp-") as folder:
-    place = pathlib.Path(folder).resolve()
-    for pte in sorted(MODELS.glob("*.pte")):
-        adds_up(pte)
-    packed_as_in_the_file(TOY, place)
-    packed_as_in_the_file(MODELS / "image_encoder_xnnpack_int8.pte", place)
-    by_hand()
-    workspaces()
-    slow_parts(place)
-    none_of_it()
-    session(place)
-    cold_cache(place)
+place = new_folder()
+for pte in sorted(MODELS.glob("*.pte")):
+    adds_up(pte)
+packed_as_in_the_file(TOY, place)
+packed_as_in_the_file(MODELS / "image_encoder_xnnpack_int8.pte", place)
+by_hand()
+workspaces()
+slow_parts(place)
+none_of_it()
+session(place)
+cold_cache(place)
 finish("the parts of loading add up to what others see")

@@ -13,10 +13,9 @@ import shutil
 import statistics
 import subprocess
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import execute, expect, finish, skip
+from checks import ended, execute, expect, finish, new_folder, skip
 
 ETPROF, SOURCE = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
 MODEL = SOURCE / "examples/models/toy_cnn_xnnpack_fp32.pte"  # 889 kB of weights that it names
@@ -94,8 +93,7 @@ def saved(tmp):
     """The fix of loading that two measured arms make, against medians and ratios worked out here."""
     out = tmp / "saved"
     words = ("--levels", "best", "--iterations", "3", "--warmup", "1", "--no-trace", "--quiet")
-    done = etprof("ab", MODEL, "--packed-cache", "off,warm", *words, "--blocks", "6", "--out", out)
-    expect(done.returncode == 0, "six blocks", done.stderr[-500:])
+    ended(etprof("ab", MODEL, "--packed-cache", "off,warm", *words, "--blocks", "6", "--out", out), 0)
     answer = json.loads(etprof("analyze", out, "--format", "json").stdout)
     fixes = answer["load_fixes"]
     expect([(f["id"], f["kind"]) for f in fixes] == [("L1", "packed_cache")], "one fix", fixes)
@@ -116,8 +114,7 @@ def saved(tmp):
         expect("Fixes of loading" in told and "packed_cache_path" in told, form, told[-800:])
     added = etprof("whatif", out, "fix L1")
     expect(added.returncode != 0 and "L1" not in added.stdout, "added to inferences", added.stderr)
-    missing = etprof("explain", "L2", out)
-    expect(missing.returncode == 2 and "no sentence 'L2'" in missing.stderr, "a second", missing.stderr)
+    ended(etprof("explain", "L2", out), 2, says="no sentence 'L2'")
     planted(out, "_cache_warm", lambda launch: launch["memory"].update(cache=0))
     answer = json.loads(etprof("analyze", out, "--format", "json").stdout)
     expect("load_fixes" not in answer, "a fallback is no fix", answer.get("load_fixes"))
@@ -136,8 +133,7 @@ def offered(tmp):
     """Nothing of the cache was measured: a finding where packing is most of a load that somebody waits for."""
     out = tmp / "plain"
     short = [w for w in SHORT if w != "--no-trace"]
-    done = etprof("ab", MODEL, "--levels", "best", *short, "--out", out)
-    expect(done.returncode == 0, "plain", done.stderr[-500:])
+    ended(etprof("ab", MODEL, "--levels", "best", *short, "--out", out), 0)
 
     def finding(packing_ns, method_ns):
         def slow(launch):
@@ -236,23 +232,21 @@ def refused(tmp):
     for words, says in ((("--packed-cache", "hot"), "takes off, cold and warm, not 'hot'"),
                         (("--packed-cache", "off,off"), "names 'off' twice"),
                         (("--packed-cache", "off,warm", "--runner-a", "a", "--runner-b", "b"), "")):
-        done = etprof("ab", MODEL, "--levels", "best", *words, *SHORT, "--out", tmp / "none")
-        expect(done.returncode in (2, 5) and says in done.stderr, words, done.returncode, done.stderr)
+        ended(etprof("ab", MODEL, "--levels", "best", *words, *SHORT, "--out", tmp / "none"), 2, 5, says=says)
 
 
 machine = os.uname().machine
 bundles = [p.parent for p in SOURCE.glob("build/bundle/*/etprof-runner") if p.parent.name.startswith(machine)]
 if not bundles:
     skip("no runner is built (scripts/build-runner)")
-with tempfile.TemporaryDirectory(prefix="etp-") as name:
-    place = pathlib.Path(name).resolve()
-    folder = session(place)
-    of_two_models(place)
-    unused(place, folder)
-    saved(place)
-    offered(place)
-    os.chdir(bundles[0])
-    by_hand(place, json.loads(pathlib.Path("bundle.json").read_text())["start"])
-    troubles(place, json.loads(pathlib.Path("bundle.json").read_text())["start"])
-    refused(place)
+place = new_folder()
+folder = session(place)
+of_two_models(place)
+unused(place, folder)
+saved(place)
+offered(place)
+os.chdir(bundles[0])
+by_hand(place, json.loads(pathlib.Path("bundle.json").read_text())["start"])
+troubles(place, json.loads(pathlib.Path("bundle.json").read_text())["start"])
+refused(place)
 finish("packed weights lie where the arms say")

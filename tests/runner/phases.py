@@ -2,7 +2,6 @@
 """A session of phases on a tiny text decoder, from the command line to its documents: phases.py ETPROF SOURCE
 
 Counts and sums come from the options and from the files themselves, read here without etprof."""
-import csv
 import glob
 import json
 import os
@@ -13,7 +12,8 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import execute, expect, finish, skip
+import run_folders
+from checks import ended, execute, expect, finish, skip
 
 ETPROF, SOURCE = sys.argv[1:3]
 DATA = os.path.join(SOURCE, "tests", "data")
@@ -57,8 +57,7 @@ def measure(tmp):
 
 
 def check_folder(out):
-    with open(os.path.join(out, "manifest.json")) as f:
-        plan = json.load(f)["plan"]
+    plan = run_folders.manifest(out)["plan"]
     expect([(p["name"], p["kind"], p["tokens"], p["depth"], p["calls"]) for p in plan["phases"]] ==
            [("prefill 16", "prefill", 16, 0, 1), ("decode @0", "decode", 1, 0, 4), ("decode @32", "decode", 1, 32, 4)],
            "manifest", "holds the phases", plan["phases"])
@@ -66,8 +65,7 @@ def check_folder(out):
     # whole repetitions: 1 and 6 iterations of 4 calls become 4 and 8
     expect([(i["warmup"], i["timed"]) for i in plan["iterations"]] == [(1, 6)] * 2 + [(4, 8)] * 4, "manifest",
            "counts whole repetitions", plan["iterations"])
-    with open(os.path.join(out, "samples.csv")) as f:
-        rows = list(csv.DictReader(f))
+    rows = run_folders.samples(out)
     timed = [r for r in rows if r["phase"] == "timed"]
     expect(len(timed) == 2 * (2 * 6 + 4 * 8), "samples.csv", "has every step", len(timed))
     controls = {(r["experiment"], r["block"]) for r in rows if r["phase"] == "control"}
@@ -80,8 +78,7 @@ def check_folder(out):
 
 
 def check_documents(out):
-    with open(os.path.join(out, "report.json")) as f:
-        first = json.load(f)
+    first = run_folders.report(out)
     expect(first["phase"] == "prefill 16", "report.json", "is about the first phase", first.get("phase"))
     documents = [first] + [p["document"] for p in first["phases"][1:]]
     controls = set()
@@ -119,17 +116,14 @@ def check_documents(out):
         expect(word in text, "analyze", f"says {word}", text[:400])
     text = run("analyze", out, "--full").stdout  # the short form gives no times where the machine is too restless
     expect("tok/s" in text, "analyze --full", "tells rates", text[:400])
-    verified = run("verify", out)
-    expect(verified.returncode == 0, "verify", "finds the folder whole", (verified.stdout + verified.stderr)[-500:])
+    ended(run("verify", out), 0)
 
 
 def check_work(out, depths, fused=False):
     """Multiply-accumulates of a call, by hand: 2 layers of 4 matrices of 32 x 32 and 3 of 64 x 32, attention over a
     cache of 64 (fused: over what is in it), and the last matrix of 64 x 32 for one token."""
-    with open(os.path.join(out, "manifest.json")) as f:
-        plan = json.load(f)["plan"]
-    with open(os.path.join(out, "report.json")) as f:
-        first = json.load(f)
+    plan = run_folders.manifest(out)["plan"]
+    first = run_folders.report(out)
     documents = [first] + [p["document"] for p in first["phases"][1:]]
     for p, depth, d in zip(plan["phases"], depths, documents):
         n = p["tokens"]
@@ -152,11 +146,9 @@ def check_kernels_ours(tmp):
     expect(done.returncode == 0, "ab", "measures with kernels of its own", done.stderr[-500:])
     check_work(out, (0, 0), fused=True)
     expect("etprof's own kernels" in done.stdout, "ab", "names them on its screen", done.stdout[-900:])
-    with open(os.path.join(out, "manifest.json")) as f:
-        notes = {n["id"]: n["text"] for n in json.load(f)["notes"]}
+    notes = {n["id"]: n["text"] for n in run_folders.manifest(out)["notes"]}
     expect(notes.get("kernels_ours") == said, "manifest", "keeps them", notes)
-    with open(os.path.join(out, "report.json")) as f:
-        first = json.load(f)
+    first = run_folders.report(out)
     for d in [first] + [p["document"] for p in first["phases"][1:]]:
         found = [f["text"] for f in d["findings"] if f["kind"] == "kernels_ours"]
         expect(found == [said], d["phase"], "names them", found)
@@ -181,8 +173,7 @@ def check_advice(tmp):
     done = run("ab", os.path.join(DATA, "llm", "decoder_portable.pte"), "--prefill", "8,32", "--decode", "4",
                "--blocks", "2", "--warmup", "1", "--iterations", "6", "--out", out)
     expect(done.returncode == 0, "ab", "measures a decoder without a delegate", done.stderr[-500:])
-    with open(os.path.join(out, "report.json")) as f:
-        first = json.load(f)
+    first = run_folders.report(out)
     last, all_of = 64 * 32 * 4, (2 * (4 * 32 * 32 + 3 * 64 * 32) + 64 * 32) * 4
     wanted = {"attention_written_out": "28 kernels of a call write as much as a whole cache of 8.19 kB",
               "last_matrix": f"aten::linear.out, {last / 1e3:.2f} kB or {100 * last / all_of:.0f} % of all weights"}
@@ -211,8 +202,7 @@ def check_advice(tmp):
 def check_threads(out):
     """More threads are proposed with what was asked of the phase. Whether they are proposed is the clock's to say: on
     a busy machine this model's delegated operators are less than a hundredth of its time (unit.fixes has times)."""
-    with open(os.path.join(out, "report.json")) as f:
-        first = json.load(f)
+    first = run_folders.report(out)
     asked = {"prefill 16": " --prefill 16 --threads 1,", "decode @0": " --decode 4@0 --threads 1,",
              "decode @32": " --decode 4@32 --threads 1,"}
     for d in [first] + [p["document"] for p in first["phases"][1:]]:
@@ -269,10 +259,8 @@ def check_limits(tmp):
                           (b"use_sdpa_with_kv_cache", b"enable_dynamic_shape")))
     out = os.path.join(tmp, "chunks")
     short = ["--blocks", "1", "--warmup", "1", "--iterations", "2", "--no-trace", "--kernels", "never", "--out", out]
-    done = run("ab", renamed(tmp, (seq, layers), (layers, seq)), "--prefill", "5", *short)
-    expect(done.returncode in (0, 3), "calls of two tokens", "are measured", done.stderr[-500:])
-    with open(os.path.join(out, "manifest.json")) as f:
-        names = [p["name"] for p in json.load(f)["plan"]["phases"]]
+    ended(run("ab", renamed(tmp, (seq, layers), (layers, seq)), "--prefill", "5", *short), 0, 3)
+    names = [p["name"] for p in run_folders.manifest(out)["plan"]["phases"]]
     expect(names == ["prefill 2", "prefill 2 @2", "prefill 1 @4"], "get_max_seq_len 2", "is a call's length", names)
     shutil.rmtree(out)
     unbounded = renamed(tmp, (context, nobody), (seq, b"get_xxx_seq_len"))
@@ -295,8 +283,7 @@ def check_places(tmp):
         return max(abs(x - y) for x, y in zip(a, b))
 
     out = session("5", "--prefill", "20,63,64", "--decode", "4@16")
-    with open(os.path.join(out, "manifest.json")) as f:
-        names = [p["name"] for p in json.load(f)["plan"]["phases"]]
+    names = [p["name"] for p in run_folders.manifest(out)["plan"]["phases"]]
     expect(names == ["prefill 20", "prefill 63", "prefill 1 @63", "decode @16"], "phases", names)
     logits = last_logits(out)
     for arm, whole in logits.items():
@@ -351,8 +338,7 @@ def check_one_length(tmp):
     done = run("ab", model, "--prefill", "4,12", "--decode", "4@0,8", "--blocks", "2", "--warmup", "1",
                "--iterations", "4", "--no-trace", "--kernels", "never", "--out", out)
     expect(done.returncode in (0, 3), "one token a call", "is measured", done.stderr[-500:])
-    with open(os.path.join(out, "manifest.json")) as f:
-        found = [(p["name"], p["tokens"], p["calls"]) for p in json.load(f)["plan"]["phases"]]
+    found = [(p["name"], p["tokens"], p["calls"]) for p in run_folders.manifest(out)["plan"]["phases"]]
     expect(found == [("prefill 4", 1, 4), ("prefill 12", 1, 12), ("decode @0", 1, 4), ("decode @8", 1, 4)],
            "one token a call", "is what each phase has", found)
     logits = last_logits(out)

@@ -10,10 +10,9 @@ import shutil
 import statistics
 import subprocess
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import execute, expect, finish
+from checks import execute, expect, finish, new_folder
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ETPROF = str(pathlib.Path(sys.argv[1]).resolve())
@@ -253,6 +252,6 @@ def main(cwd):
     return 0
 
 
-with tempfile.TemporaryDirectory() as tmp:
-    code = main(pathlib.Path(tmp))
+tmp = new_folder()
+code = main(tmp)
 finish(code=code)
