@@ -254,12 +254,10 @@ static etp_status run_block(etp_session *s, uint32_t block, etp_error *err)
     for (uint32_t i = 0; i < n; i++) {
         ETP_ADD(&s->arena, &s->run.order, order.arms[i]);
     }
-    bool *lost = ETP_NEW_ARRAY(&s->block_arena, bool, s->plan->n_arms);
+    bool *lost = ETP_NEW_ARRAY(&s->block_arena, bool, n);
     ETP_NEED(lost, err, "a block");
-    etp_block_environment e = {.block = block,
-                               .order = order.arms,
-                               .n_arms = s->plan->n_arms,
-                               .control_position = order.control};
+    etp_block_environment e = {
+        .block = block, .order = order.arms, .n_arms = n, .control_position = order.control};
     etp_quiet_wait(s, block);
     etp_block_environment_begin(s, &e);
     e.wall_start = etp_os_wall_seconds();
@@ -275,17 +273,17 @@ static etp_status run_block(etp_session *s, uint32_t block, etp_error *err)
     if (slept > 0 && slept != UINT64_MAX) {
         etp_session_note(s, ETP_NOTE_SLEPT,
                          "the machine slept during a block: caches and clocks were cold after it");
-        etp_session_say(s, "block %u: the machine slept for %s s", e.block,
+        etp_session_say(s, "block %u: the machine slept for %s s", block,
                         ETP_DIGITS((double)slept / 1e9, 3));
     }
-    if (etp_environment_jump_s(&e) != 0) {
+    const double jump_s = etp_environment_jump_s(&e);
+    if (jump_s != 0) {
         etp_session_note(
             s, ETP_NOTE_CLOCK_JUMP,
             "the wall clock moved against the steady one: it was set, or there was sleep");
-        etp_session_say(s, "block %u: the wall clock moved by %s s", e.block,
-                        ETP_CHANGE(etp_environment_jump_s(&e), 1));
+        etp_session_say(s, "block %u: the wall clock moved by %s s", block, ETP_CHANGE(jump_s, 1));
     }
-    for (uint32_t i = 0; i < s->plan->n_arms; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         etp_arm_state *arm = &s->arms[i];
         arm->lost_in_row = lost[i] ? arm->lost_in_row + 1 : 0;
         if (!arm->dead && arm->lost_in_row >= GIVE_UP_AFTER) {
@@ -302,7 +300,7 @@ static etp_status run_block(etp_session *s, uint32_t block, etp_error *err)
         s->cut_short = false; // a budget that is over stays over
         // The order was drawn for a block that does not exist; the next one draws its own, which
         // for the same number is the same.
-        s->run.order.n -= s->plan->n_arms;
+        s->run.order.n -= n;
         return ETP_OK;
     }
     ETP_TRY(etp_session_unchanged(s, err));

@@ -180,8 +180,8 @@ etp_channel_result etp_channel_next(etp_channel *t, uint64_t extra_ns, etp_wire_
             return r;
         }
         if (!etp_wire_parse(line.ptr, line.len, out, why, why_cap)) {
-            // Adds the beginning of LINE to WHY, with anything but plain text as dots.
-            // What a hostile runner writes goes into a message and onto a terminal.
+            // The beginning of the line, with anything but plain text as dots: what a hostile
+            // runner writes goes into a message and onto a terminal.
             char text[61];
             size_t n = ETP_MIN(line.len, sizeof text - 1);
             for (size_t i = 0; i < n; i++) {

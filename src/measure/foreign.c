@@ -171,15 +171,14 @@ static bool build_arguments(foreign_launch *r, argument_list *w, const char *dum
     if (r->foreign->kind == ETP_FOREIGN_TEXT) {
         add_text(r, w);
     } else {
-        const etp_launch_request *j = r->request;
         // Ones are what a stock runner fills in by itself, for which it has no flag.
-        bool files = j->inputs && etp_input_kind_of(j->inputs) != ETP_INPUTS_ONES;
+        bool files = q->inputs && etp_input_kind_of(q->inputs) != ETP_INPUTS_ONES;
         flag(r, w, ETP_FOREIGN_NUM_EXECUTIONS, "num_executions", count_text(r, r->log.executions));
-        flag(r, w, ETP_FOREIGN_DATA_PATH, "data_path", j->data);
-        flag(r, w, ETP_FOREIGN_INPUTS, "inputs", files ? j->inputs : NULL);
+        flag(r, w, ETP_FOREIGN_DATA_PATH, "data_path", q->data);
+        flag(r, w, ETP_FOREIGN_INPUTS, "inputs", etp_z_if(files, q->inputs));
         flag(r, w, ETP_FOREIGN_PRINT_OUTPUT, "print_output", "none");
         flag(r, w, ETP_FOREIGN_OUTPUT_FILE, "output_file",
-             j->outputs ? etp_arena_printf(r->arena, "%s/output", j->outputs) : NULL);
+             q->outputs ? etp_arena_printf(a, "%s/output", q->outputs) : NULL);
     }
     return !w->failed;
 }
@@ -252,7 +251,7 @@ static bool wait_for_end(foreign_launch *r, uint64_t silence_limit_ns)
 }
 
 // Its last line of text, as printable ASCII.
-static const char *last_words(const foreign_launch *r, char *buf, size_t cap)
+static void last_words(const foreign_launch *r, char *buf, size_t cap)
 {
     etp_str s = etp_strbuf_str(&r->text);
     while (s.len > 0 && (s.ptr[s.len - 1] == '\n' || s.ptr[s.len - 1] == ' ')) {
@@ -267,14 +266,13 @@ static const char *last_words(const foreign_launch *r, char *buf, size_t cap)
         buf[n++] = s.ptr[i] >= ' ' && s.ptr[i] <= '~' ? s.ptr[i] : '?';
     }
     buf[n] = '\0';
-    return buf;
 }
 
 static bool check_end(foreign_launch *r)
 {
     char said[301];
     const etp_process *p = &r->process;
-    (void)last_words(r, said, sizeof said);
+    last_words(r, said, sizeof said);
     const char *colon = etp_if(said[0], ": ");
     if (p->signal != 0) {
         return mark_lost(r, ETP_LOST_CRASH, "it was ended by signal %d%s%s", p->signal, colon,
@@ -480,20 +478,19 @@ static etp_status run_once(foreign_launch *r, etp_error *err)
         mark_lost(r, ETP_LOST_START, "%s", start_err.msg);
         return ETP_OK;
     }
-    const etp_launch_request *q = r->request;
-    uint64_t each = q->expected_iteration_ns, n = r->log.executions;
+    uint64_t each = request->expected_iteration_ns, n = r->log.executions;
     // Ten times what it should take, as for etprof's own runner; none where the product would wrap.
     uint64_t extra = each < UINT64_MAX / 20 / (n + 1) ? 10 * n * each : 0;
-    uint64_t silence_limit = q->timeout_ns + extra;
+    uint64_t silence_limit = request->timeout_ns + extra;
     etp_process_close_input(&r->process); // it reads nothing
     bool ok = read_output(r, silence_limit) && wait_for_end(r, silence_limit);
     if (!r->process.ended) {
-        r->device->ops->kill(r->device, &r->process, 0);
+        device->ops->kill(device, &r->process, 0);
     }
     out->ok = ok && check_end(r) && take_report(r) && check_log(r);
     const etp_process *p = &r->process;
-    etp_run_launch *record = &r->out->record;
-    record->kind = r->request->kind;
+    etp_run_launch *record = &out->record;
+    record->kind = request->kind;
     record->pid = (uint64_t)p->pid;
     record->start_ns = p->start_ns;
     record->wall_ns = p->ended ? p->end_ns - p->start_ns : 0;
@@ -501,7 +498,7 @@ static etp_status run_once(foreign_launch *r, etp_error *err)
     record->first_ns = r->log.iterations.n > 0 ? r->log.iterations.items[0].ns : 0;
     // The process has ended: /proc has nothing on it any more.
     record->wait_ns = record->migrations = UINT64_MAX;
-    if (r->device->info.local_pid) {
+    if (device->info.local_pid) {
         record->user_ns = p->usage.user_ns;
         record->system_ns = p->usage.system_ns;
         record->peak_rss_bytes = p->usage.peak_rss_bytes;
@@ -540,8 +537,8 @@ etp_status etp_foreign_run(etp_device *device, const etp_launch_request *request
         r->log.arena = arena;
         r->log.kind = foreign->kind;
         r->log.executions = repeats ? r->warmup + request->iterations : 1;
-        if (r->request->phase && r->foreign->kind == ETP_FOREIGN_TEXT) {
-            int64_t n = (int64_t)prompt_tokens(r->request->phase) - r->foreign->prompt.extra;
+        if (request->phase && text) {
+            int64_t n = (int64_t)prompt_tokens(request->phase) - foreign->prompt.extra;
             r->letters = n > 0 ? (uint64_t)n : 1;
         }
         ETP_TRY(run_once(r, err));

@@ -171,19 +171,19 @@ etp_status etp_foreign_inspect(const char *path, bool tokenizer, etp_arena *aren
     out->there = out->path;
     etp_file file;
     ETP_TRY(etp_file_open(out->path, FILE_LIMIT, &file, err));
-    etp_sha256_of(file.bytes.ptr, file.bytes.len, out->sha256);
-    out->bytes = file.bytes.len;
+    const etp_bytes b = file.bytes;
+    etp_sha256_of(b.ptr, b.len, out->sha256);
+    out->bytes = b.len;
     etp_image *image = NULL;
     etp_arena scratch = {0};
-    if (etp_image_open_tables(file.bytes, &scratch, &image, NULL) == ETP_OK) {
-        read_image(file.bytes, image, arena, out);
+    if (etp_image_open_tables(b, &scratch, &image, NULL) == ETP_OK) {
+        read_image(b, image, arena, out);
         // A build that has the flags of both kinds is taken for an executor_runner, but for one
         // with a tokenizer.
         if (tokenizer || (is_text(out->flags) && !out->flags[ETP_FOREIGN_NUM_EXECUTIONS])) {
             out->kind = ETP_FOREIGN_TEXT;
             // llama_main has the flag of recordings in every build, and their writer in those with
             // a tracer.
-            const etp_bytes b = file.bytes;
             bool writer = holds_text(b, "ETDumpGen") || holds_text(b, "ETDump file written");
             out->tracer =
                 out->flags[ETP_FOREIGN_ETDUMP_PATH] && writer ? ETP_KNOWN_YES : ETP_KNOWN_NO;
@@ -193,7 +193,6 @@ etp_status etp_foreign_inspect(const char *path, bool tokenizer, etp_arena *aren
     } else {
         // A script has the flags that it names. One that only hands them on, and is given a
         // tokenizer, has those without which nothing could be asked.
-        const etp_bytes b = file.bytes;
         static const etp_foreign_flag k_least[] = {
             ETP_FOREIGN_MODEL_PATH,  ETP_FOREIGN_TOKENIZER_PATH, ETP_FOREIGN_PROMPT,
             ETP_FOREIGN_TEMPERATURE, ETP_FOREIGN_MAX_NEW_TOKENS, ETP_FOREIGN_CPU_THREADS};
@@ -214,11 +213,10 @@ etp_status etp_foreign_inspect(const char *path, bool tokenizer, etp_arena *aren
     // One library more changes the build, as does another name of one.
     const char *const *paths = NULL;
     ETP_TRY(etp_foreign_libraries(out->path, arena, &paths, &out->n_libraries, err));
-    if (out->n_libraries != 0) {
+    if (out->n_libraries > 0) {
         etp_sha256 all;
         etp_sha256_init(&all);
-        // With its terminating zero, as each name and hash below: no two lists run into the same
-        // bytes.
+        // Each with its terminating zero: no two lists run into the same bytes.
         etp_sha256_update(&all, out->sha256, sizeof out->sha256);
         for (size_t i = 0; i < out->n_libraries; i++) {
             const char *name = etp_path_name(paths[i]);

@@ -164,26 +164,22 @@ static void judge_tracers(etp_session_plan *p, etp_arena *arena)
                              "pays for it, and nothing can be said about operators",
                              one));
     } else if (without > 0) {
-        etp_plan_note(p, ETP_NOTE_RUNNER_NO_TRACER,
-                      text
-                          ? "the runner writes no recording (its file shows no event tracer behind "
-                            "--etdump_path): no operator names, so no breakdown, and no proof of a "
-                            "level from "
-                            "names"
-                          : "the runner was built without event tracer: no operator names, so no "
-                            "breakdown, and "
-                            "no proof of "
-                            "a level from names (configure ExecuTorch with "
-                            "-DEXECUTORCH_ENABLE_EVENT_TRACER=ON)");
+        etp_plan_note(
+            p, ETP_NOTE_RUNNER_NO_TRACER,
+            text ? "the runner writes no recording (its file shows no event tracer behind "
+                   "--etdump_path): no operator names, so no breakdown, and no proof of a "
+                   "level from names"
+                 : "the runner was built without event tracer: no operator names, so no "
+                   "breakdown, and no proof of a level from names (configure ExecuTorch with "
+                   "-DEXECUTORCH_ENABLE_EVENT_TRACER=ON)");
     } else if (with > 0) {
         etp_plan_note(
             p, ETP_NOTE_RUNNER_ALWAYS_TRACES,
             text ? "the runner traces every launch: its latency includes the tracer, in all arms "
                    "alike"
                  : "the runner traces every launch: its latency includes the tracer, in all arms "
-                   "alike, "
-                   "and its "
-                   "recordings include the warm-up, so that the breakdown is slower than the "
+                   "alike, and its recordings include the warm-up, so that the breakdown is slower "
+                   "than the "
                    "latency");
     }
     // Recordings of some arms alone could not be set against each other.
@@ -282,16 +278,15 @@ etp_status etp_foreign_plan(const etp_session_plan_options *o, etp_arena *arena,
     if (p->settings.kernels) {
         return etp_fail(err, ETP_UNSUPPORTED,
                         "program counters are sampled by etprof's own runner only: leave out "
-                        "--kernels always, or "
-                        "--runner");
+                        "--kernels always, or --runner");
     }
     for (uint32_t i = 0; i < p->n_arms; i++) {
         // Arms are made in the order phases × models × levels × threads.
         size_t level = i / n_threads % n_levels; // the same in each phase
         ETP_TRY(assign_runner(o->runners[o->n_runners == 1 ? 0 : level], p, i, arena, err));
-        ETP_TRY(check_flags(p->arms[i].foreign, p, p->arms[i].threads, err));
-        // What the file itself rules out; what it does not show is found out by the first launch.
         const etp_foreign *f = p->arms[i].foreign;
+        ETP_TRY(check_flags(f, p, p->arms[i].threads, err));
+        // What the file itself rules out; what it does not show is found out by the first launch.
         const char *family = etp_isa_family_name(p->cpu.cpu.family);
         if (f->is_elf && strcmp(f->machine, family) != 0) {
             return etp_fail(err, ETP_ENVIRONMENT, "%s is a program for %s, the device is %s",
@@ -301,10 +296,8 @@ etp_status etp_foreign_plan(const etp_session_plan_options *o, etp_arena *arena,
             return etp_fail(
                 err, ETP_ENVIRONMENT,
                 "%s says nowhere how long an inference took: it was built without logging, or is "
-                "of a "
-                "release from before times were logged. Configure "
-                "ExecuTorch with -DEXECUTORCH_ENABLE_LOGGING=ON, or give its recordings to 'etprof "
-                "analyze'",
+                "of a release from before times were logged. Configure ExecuTorch with "
+                "-DEXECUTORCH_ENABLE_LOGGING=ON, or give its recordings to 'etprof analyze'",
                 f->path);
         }
     }

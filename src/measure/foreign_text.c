@@ -149,6 +149,8 @@ bool etp_foreign_decodes(const etp_planned_phase *phase)
 
 etp_status etp_foreign_text_phases(etp_session_plan *p, etp_arena *arena, etp_error *err)
 {
+    etp_strbuf clock;
+    etp_strbuf_init(&clock, arena);
     for (uint32_t i = 0; i < p->n_phases; i++) {
         etp_planned_phase *phase = &p->phases[i];
         bool decode = etp_foreign_decodes(phase);
@@ -163,18 +165,14 @@ etp_status etp_foreign_text_phases(etp_session_plan *p, etp_arena *arena, etp_er
         // One reading is divided by the calls it covers, and so is its step; rounded up, because a
         // clock is never finer than told.
         phase->clock_ns = (ETP_FOREIGN_CLOCK_NS + phase->calls - 1) / phase->calls;
-    }
-    const char *clock = "";
-    for (uint32_t i = 0; clock && i < p->n_phases; i++) {
-        const etp_planned_phase *phase = &p->phases[i];
-        clock = etp_arena_printf(arena, "%s%s%s ±%s", clock, etp_if(i, ", "), phase->name,
-                                 ETP_NS((double)phase->clock_ns));
+        etp_strbuf_printf(&clock, "%s%s ±%s", etp_if(i, ", "), phase->name,
+                          ETP_NS((double)phase->clock_ns));
     }
     etp_plan_note(p, ETP_NOTE_RUNNER_CLOCK,
                   etp_arena_printf(arena,
-                                   "the runner's clock counts whole milliseconds: %s a call. The "
+                                   "the runner's clock counts whole milliseconds: %.*s a call. The "
                                    "intervals include it",
-                                   clock));
+                                   ETP_STR_ARG(etp_strbuf_str(&clock))));
     etp_plan_note(
         p, ETP_NOTE_RUNNER_WHOLE,
         "the runner's prefill includes the tokenizer, its decode the choice of each token "

@@ -347,16 +347,15 @@ static etp_status write_output(preparation *p, size_t i, const etp_bundled_value
     etp_json_kv_z(j, "dtype", known ? etp_dtype_name(given.dtype) : NULL);
     etp_status status = ETP_OK;
     if (known) {
-        // The program's layout of output I, where it says one of the same shape. The runner writes
-        // its outputs in the program's layout. What the author expects is written in the same one,
-        // or equal outputs would be compared in different orders.
+        // In the program's layout, where it says one of the same shape, as the runner writes its
+        // outputs: else equal ones would be compared in different orders.
         laid = given;
         int32_t at = i < p->method->outputs.n ? etp_i32_at(p->method->outputs, i) : -1;
-        const etp_evalue *k =
+        const etp_evalue *value =
             at >= 0 && (uint32_t)at < p->method->n_values ? &p->method->values[at] : NULL;
         tensor t = {0};
-        if (k && k->kind == ETP_EVALUE_TENSOR && set_sizes(&t, k->u.tensor->sizes) &&
-            t.n_dims == given.n_dims && set_order(&t, k->u.tensor->dim_order)) {
+        if (value && value->kind == ETP_EVALUE_TENSOR && set_sizes(&t, value->u.tensor->sizes) &&
+            t.n_dims == given.n_dims && set_order(&t, value->u.tensor->dim_order)) {
             memcpy(laid.order, t.order, sizeof laid.order);
         }
         uint8_t *data = etp_arena_alloc_raw(p->arena, given.data.len + 1, 1);

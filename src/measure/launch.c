@@ -384,7 +384,7 @@ static bool warm_up_pilot(launch *l)
 // more iterations, that room would be told as memory that the model needs.
 static bool warm_up(launch *l, uint64_t n)
 {
-    enum { PART = 1000 }; // as many as are timed at most
+    enum { PART = 1000, END = 500 }; // as many as are timed at most
     while (n > 0) {
         uint64_t part = ETP_MIN(n, PART);
         if (!run_iterations(l, part)) {
@@ -393,15 +393,14 @@ static bool warm_up(launch *l, uint64_t n)
         // Of a model that takes a microsecond 0.2 s are 200,000 iterations of each launch, whose
         // rows nobody could read again: those at both ends are kept, numbered as if there were no
         // others.
-        enum { END = 500 };
-        const size_t count = l->iterations.n;
-        if (count > 2 * END) {
-            memmove(l->iterations.items + END, l->iterations.items + count - END,
+        const size_t kept = l->iterations.n;
+        if (kept > 2 * END) {
+            memmove(l->iterations.items + END, l->iterations.items + kept - END,
                     END * sizeof *l->iterations.items);
-            memmove(l->counts.items + END, l->counts.items + count - END,
+            memmove(l->counts.items + END, l->counts.items + kept - END,
                     END * sizeof *l->counts.items);
             l->iterations.n = l->counts.n = 2 * END;
-            l->left_out += count - 2 * END;
+            l->left_out += kept - 2 * END;
         }
         n -= part;
     }
@@ -493,12 +492,6 @@ static bool converse(launch *l)
 
 // ---- from start to end ----
 
-// A control is timed as any other.
-static const char *kind_of(const etp_launch_request *q)
-{
-    return etp_launch_kind_name(q->kind == ETP_LAUNCH_CONTROL ? ETP_LAUNCH_TIMED : q->kind);
-}
-
 static void finish(launch *l, bool good)
 {
     etp_channel *t = l->channel;
@@ -530,8 +523,8 @@ static void finish(launch *l, bool good)
     } else if (!t->process.ended) {
         etp_channel_kill(t);
     }
-    const etp_process *p = &l->channel->process;
-    etp_run_launch *r = &l->out->record;
+    const etp_process *p = &t->process;
+    etp_run_launch *r = &out->record;
     r->start_ns = p->start_ns;
     r->wall_ns = p->ended ? p->end_ns - p->start_ns : 0;
     r->user_ns = p->usage.user_ns;
@@ -542,26 +535,26 @@ static void finish(launch *l, bool good)
     r->involuntary_switches = p->usage.involuntary_switches;
     // The system's figure is of the process that was started, which on other devices is a client of
     // ours.
-    if (r->peak_rss_bytes == 0 && l->channel->device->info.local_pid) {
+    if (r->peak_rss_bytes == 0 && t->device->info.local_pid) {
         r->peak_rss_bytes = p->usage.peak_rss_bytes;
     }
     r->first_ns = l->iterations.n > 0 ? l->iterations.items[0].ns : 0;
     r->kind = l->request->kind;
-    out->record.wait_ns = sched.wait_ns;
-    out->record.migrations = sched.migrations;
-    out->record.cycles = counters.cycles;
-    out->record.instructions = counters.instructions;
-    out->record.fast_cycles = counters.fast_cycles;
-    out->record.energy_nj = counters.energy_nj;
+    r->wait_ns = sched.wait_ns;
+    r->migrations = sched.migrations;
+    r->cycles = counters.cycles;
+    r->instructions = counters.instructions;
+    r->fast_cycles = counters.fast_cycles;
+    r->energy_nj = counters.energy_nj;
     // Once anything was counted, all iterations have a row, zeros included, so that the row's
     // number stays that of the iteration.
-    out->record.counted.n = out->record.counted.n > 0 ? (uint32_t)l->counts.n : 0;
+    r->counted.n = r->counted.n > 0 ? (uint32_t)l->counts.n : 0;
     bool events = false; // beside the CPU time
     for (size_t i = 0; i < l->counts.n; i++) {
         events = events || l->counts.items[i].cycles > 0;
     }
-    out->record.counted.events = events ? out->record.counted.events : ETP_EVENTS_NONE;
-    out->record.counted.items = l->counts.items;
+    r->counted.events = events ? r->counted.events : ETP_EVENTS_NONE;
+    r->counted.items = l->counts.items;
     out->ok = good;
     out->iterations = l->iterations.items;
     out->n_iterations = l->iterations.n - out->n_warmup;
@@ -569,7 +562,7 @@ static void finish(launch *l, bool good)
     out->log = etp_strbuf_str(&t->log);
 }
 
-// *started false: it is lost, *out says why.
+// *started false: it is lost, l->out says why.
 static etp_status start(launch *l, bool *started, etp_error *err)
 {
     const etp_launch_request *request = l->request;
@@ -581,7 +574,10 @@ static etp_status start(launch *l, bool *started, etp_error *err)
     const char *args[MAX_ARGS];
     char threads[16];
     snprintf(threads, sizeof threads, "%u", request->arm->threads);
-    size_t count = 0;
+    size_t n_args = 0;
+    // A control is timed as any other.
+    const bool control = request->kind == ETP_LAUNCH_CONTROL;
+    const char *kind = etp_launch_kind_name(control ? ETP_LAUNCH_TIMED : request->kind);
     // What is NULL is left out. With a script the methods are named in there.
     const char *const pairs[][2] = {
         {"--model",        request->model                         },
@@ -593,15 +589,15 @@ static etp_status start(launch *l, bool *started, etp_error *err)
         {"--threads",      threads                                },
         {"--cpus",         request->cpus                          },
         {"--inputs",       request->inputs                        },
-        {"--kind",         kind_of(request)                       },
+        {"--kind",         kind                                   },
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         if (pairs[i][1]) {
-            args[count++] = pairs[i][0];
-            args[count++] = pairs[i][1];
+            args[n_args++] = pairs[i][0];
+            args[n_args++] = pairs[i][1];
         }
     }
-    args[count] = NULL;
+    args[n_args] = NULL;
     const char *nonce = etp_arena_printf(l->arena, "ETPROF_NONCE=%s", l->nonce);
     const char *mask = etp_arena_printf(l->arena, "ETPROF_MASK=%s", request->arm->mask);
     // Nonce, mask, mutable buffers, start and pad, and the NULL that ends the list.

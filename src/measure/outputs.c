@@ -326,7 +326,7 @@ static etp_status compare_output(const folder *fa, const folder *fb, size_t i,
         compare_elements(&na, &nb, a, tolerance_for(type, precision), d);
         // What a classifier would answer. Only where the last dimension lies together in memory.
         uint64_t n = a->n_dims > 0 ? a->dims[a->n_dims - 1] : 0;
-        if (!(n < 2) && a->elements != 0 && a->order[a->n_dims - 1] == a->n_dims - 1) {
+        if (n >= 2 && a->elements > 0 && a->order[a->n_dims - 1] == a->n_dims - 1) {
             for (uint64_t at = 0; at < a->elements; at += n) {
                 d->rows++;
                 d->same_argmax += largest_of(&na, at, n) == largest_of(&nb, at, n);

@@ -472,19 +472,17 @@ static etp_status choose_baseline(const etp_session_plan_options *o, etp_arena *
     ETP_TRY(etp_choose_baseline(names, n, etp_str_from(arm_of_level(out, n, o->baseline)),
                                 (etp_str){0}, &out->baseline, err));
     if (!o->baseline) {
-        // Of the arms that differ from ARM in their threads and the cache of packed weights alone:
-        // fewest threads, then the first state of the cache. Which was named first says nothing, as
-        // with levels.
-        uint32_t arm = out->baseline;
+        // Of the arms that differ in their threads and the cache of packed weights alone: fewest
+        // threads, then the first state of the cache. Which was named first says nothing, as with
+        // levels.
         for (uint32_t i = 0; i < n; i++) {
-            const etp_planned_arm *a = &out->arms[i], *least = &out->arms[arm];
+            const etp_planned_arm *a = &out->arms[i], *least = &out->arms[out->baseline];
             bool less = a->threads < least->threads ||
                         (a->threads == least->threads && a->cache < least->cache);
             if (a->model == least->model && a->level == least->level && less) {
-                arm = i;
+                out->baseline = i;
             }
         }
-        out->baseline = arm;
     }
     return ETP_OK;
 }
@@ -636,8 +634,9 @@ static etp_status make_plan(const etp_session_plan_options *options, const etp_d
 {
     *out = (etp_session_plan){.cpu = *cpu, .settings = options->settings};
     // 53 bits, so that every reader of JSON gives it back exactly.
-    out->settings.seed =
-        options->settings.seed ? options->settings.seed : etp_os_random_u64() & ETP_MAX_SEED;
+    if (!out->settings.seed) {
+        out->settings.seed = etp_os_random_u64() & ETP_MAX_SEED;
+    }
     if (options->n_models == 0 || options->n_models > MAX_ARMS) {
         return etp_fail(err, ETP_USAGE, "give 1 to %d models", MAX_ARMS);
     }
@@ -652,12 +651,10 @@ static etp_status make_plan(const etp_session_plan_options *options, const etp_d
         f.sha256 = out->models[i].sha256.ptr;
         ETP_ADD(arena, &out->files, f);
     }
-    bool text;
     // The order matters: shapes of inputs make a phase, arms are multiplied by phases, counts
-    // depend on the number of arms, and runners of others are checked against inputs and counts. Is
-    // one of the runners of others one of language models? Only their kind is wanted here: the
-    // arms, which get the builds, are not made yet.
-    text = false;
+    // depend on the number of arms, and runners of others are checked against inputs and counts.
+    // Of these only the kind is wanted here: the arms, which get the builds, are not made yet.
+    bool text = false; // somebody else's runner of language models answers
     for (size_t i = 0; i < options->n_runners; i++) {
         etp_foreign *first = ETP_NEW(arena, etp_foreign);
         ETP_NEED(first, err, "phases");
@@ -666,11 +663,9 @@ static etp_status make_plan(const etp_session_plan_options *options, const etp_d
         text = text || first->kind == ETP_FOREIGN_TEXT;
     }
     ETP_TRY(prepare_inputs(options, device, text, arena, out, err));
-    // TEXT: somebody else's runner of language models answers.
-    const etp_settings *set = &out->settings;
-    const char *dir = etp_arena_printf(arena, "%s/steps", device->work_dir);
+    etp_settings *set = &out->settings;
     if (text) {
-        ETP_TRY(etp_foreign_text_settle(&out->settings, arena, err));
+        ETP_TRY(etp_foreign_text_settle(set, arena, err));
     }
     if (set->prefill || set->decode || set->shape) {
         if (options->n_runners > 0 && !text) {
@@ -679,33 +674,36 @@ static etp_status make_plan(const etp_session_plan_options *options, const etp_d
                 "phases need etprof's own runner, which takes a model step by step, or one "
                 "of language models (llama_main, with --tokenizer): leave out --runner");
         }
+        const char *dir = etp_arena_printf(arena, "%s/steps", device->work_dir);
         ETP_TRY(etp_os_mkdirs(dir, err));
         ETP_TRY(etp_phases_make(set, &out->inputs[0], out->model_paths, out->n_models, dir, arena,
                                 &out->phases, &out->n_phases, err));
-        ETP_TRY(text ? etp_foreign_text_phases(out, arena, err) : ETP_OK);
+        if (text) {
+            ETP_TRY(etp_foreign_text_phases(out, arena, err));
+        }
     }
     ETP_TRY(make_arms(options, device->info.platform, &cpu->cpu, arena, out, err));
     ETP_TRY(choose_baseline(options, arena, out, err));
     ETP_TRY(set_counts(options, device->info.emulated, out, err));
-    ETP_TRY(hash_files(options->settings.data, "data file", arena, out, &out->settings.data,
-                       &out->hashes.data, &out->hashes.data_bytes, err));
-    ETP_TRY(hash_files(options->settings.tokenizer, "tokenizer", arena, out,
-                       &out->settings.tokenizer, &out->hashes.tokenizer, NULL, err));
+    ETP_TRY(hash_files(set->data, "data file", arena, out, &set->data, &out->hashes.data,
+                       &out->hashes.data_bytes, err));
+    ETP_TRY(hash_files(set->tokenizer, "tokenizer", arena, out, &set->tokenizer,
+                       &out->hashes.tokenizer, NULL, err));
     // Of two builds, or of runners of others, builds and arms have the hashes.
     const etp_bundle *b = &device->bundle;
-    if (!(options->n_runners > 0) && !options->builds && b->sdk_digest && b->sdk_digest[0]) {
+    if (options->n_runners == 0 && !options->builds && b->sdk_digest && b->sdk_digest[0]) {
         const char *hash = NULL;
         ETP_TRY(etp_bundle_hash(b, arena, &hash, err));
         out->hashes.bundle = etp_str_from(hash);
     }
-    if (options->settings.kernels_lib) {
+    if (set->kernels_lib) {
         if (options->n_runners > 0) {
             return etp_fail(err, ETP_USAGE,
                             "--custom-ops is loaded by etprof's own runner: leave out --runner, or "
                             "build the kernels into yours");
         }
-        ETP_TRY(hash_files(options->settings.kernels_lib, "library of kernels", arena, out,
-                           &out->settings.kernels_lib, &out->hashes.kernels_lib, NULL, err));
+        ETP_TRY(hash_files(set->kernels_lib, "library of kernels", arena, out, &set->kernels_lib,
+                           &out->hashes.kernels_lib, NULL, err));
     }
     ETP_TRY(etp_foreign_plan(options, arena, out, err));
     return etp_builds_plan(options, device, arena, out, err);

@@ -98,27 +98,27 @@ etp_status etp_plan_options_of(const etp_run *run, etp_arena *arena, etp_session
     ETP_TRY(etp_arena_check(arena, err, "the plan")); // each arm is looked up in them
     // Only the arms are in the manifest, not the options that made them. When arms made from the
     // options below would be others, the session cannot be planned again.
-    // The plan makes arms in the order models × levels × threads: RUN's must be that.
-    size_t j = 0, phases = ETP_MAX(run->phases.n, 1);
+    // The plan makes arms in the order models × levels × threads: those of the run must be that.
+    size_t at = 0, phases = ETP_MAX(run->phases.n, 1);
     size_t sides = ETP_MAX(caches.n, 1);
     sides = run->builds.n > 0 ? run->builds.n : sides;
     bool same = run->arms.n == phases * run->models.n * levels.n * threads.n * sides;
     for (uint32_t k = 0; same && k < phases * run->models.n; k++) {
         uint32_t m = k % (uint32_t)run->models.n;
         for (size_t l = 0; l < levels.n; l++) {
-            for (size_t t = 0; t < threads.n * sides; t++, j++) {
-                const etp_run_arm *a = &run->arms.items[j];
+            for (size_t t = 0; t < threads.n * sides; t++, at++) {
+                const etp_run_arm *a = &run->arms.items[at];
                 same = same && a->model == m && etp_str_eqz(a->level, levels.items[l]) &&
                        a->threads == threads.items[t / sides] &&
                        (caches.n > 0 ? a->cache == caches.items[t % sides] : a->side == t % sides);
             }
         }
     }
-    ETP_TRY(
-        same ? ETP_OK
-             : etp_fail(err, ETP_UNSUPPORTED,
+    if (!same) {
+        return etp_fail(err, ETP_UNSUPPORTED,
                         "the arms of this session cannot be planned again: they are not models x "
-                        "levels x threads"));
+                        "levels x threads");
+    }
     for (size_t i = 0; i < levels.n; i++) { // the builds say it again
         levels.items[i] = etp_level_unsaid(levels.items[i]);
     }
@@ -251,10 +251,10 @@ etp_status etp_session_resume(etp_session *s, etp_error *err)
         never[old->lost.items[i].arm] = true;
     }
     for (size_t i = 0; i < old->samples.n; i++) {
-        const etp_run_sample *j = &old->samples.items[i];
-        if (j->phase == ETP_PHASE_TIMED) {
-            has[(j->block - 1) * n_arms + j->arm] = true;
-            never[j->arm] = false;
+        const etp_run_sample *one = &old->samples.items[i];
+        if (one->phase == ETP_PHASE_TIMED) {
+            has[(one->block - 1) * n_arms + one->arm] = true;
+            never[one->arm] = false;
         }
     }
     for (uint32_t b = 0; b < old->blocks_done; b++) {
@@ -270,7 +270,7 @@ etp_status etp_session_resume(etp_session *s, etp_error *err)
     }
     // The order of a block that was begun and not committed is drawn again, the same.
     ETP_TRY(etp_session_take_values(s, old->samples.items, old->samples.n, err));
-    size_t known = (size_t)old->blocks_done * old->arms.n;
+    size_t known = (size_t)old->blocks_done * n_arms;
     s->run.order.n = ETP_MIN(s->run.order.n, known);
     for (size_t i = 0; i < old->launches.n; i++) {
         const etp_run_launch *l = &old->launches.items[i];

@@ -97,25 +97,28 @@ static etp_status push(etp_session *s, const char *local, const char **out, etp_
 // by their hash.
 static etp_status push_files(etp_session *s, etp_error *err)
 {
-    for (uint32_t i = 0; i < s->plan->n_arms; i++) {
-        const etp_planned_arm *arm = &s->plan->arms[i];
-        ETP_TRY(push(s, s->plan->model_paths[arm->model], &s->arms[i].model, err));
+    const etp_session_plan *p = s->plan;
+    for (uint32_t i = 0; i < p->n_arms; i++) {
+        const etp_planned_arm *arm = &p->arms[i];
+        etp_arm_state *there = &s->arms[i];
+        ETP_TRY(push(s, p->model_paths[arm->model], &there->model, err));
         // One raw file per input, in the form that the runner takes.
-        const etp_inputs *in = &s->plan->inputs[arm->model];
-        const char **out = &s->arms[i].inputs;
-        *out = etp_if(!in->files, in->spec);
-        for (size_t j = 0; in->files && j < in->n; j++) {
-            const char *remote = NULL;
-            ETP_TRY(push(s, in->files[j], &remote, err));
-            *out = etp_arena_printf(&s->arena, "%s%s%s", *out, etp_if(j, ","), remote);
+        const etp_inputs *in = &p->inputs[arm->model];
+        there->inputs = etp_if(!in->files, in->spec);
+        for (size_t k = 0; in->files && k < in->n; k++) {
+            const char *file = NULL;
+            ETP_TRY(push(s, in->files[k], &file, err));
+            there->inputs =
+                etp_arena_printf(&s->arena, "%s%s%s", there->inputs, etp_if(k, ","), file);
         }
-        const etp_planned_phase *phase = etp_session_phase_of(s->plan, i);
-        if (phase && !arm->foreign) {
-            ETP_TRY(push(s, phase->files[arm->model], &s->arms[i].steps, err));
+        const etp_planned_phase *phase = etp_session_phase_of(p, i);
+        if (arm->foreign) {
+            ETP_TRY(push(s, arm->foreign->path, &arm->foreign->there, err));
+        } else if (phase) {
+            ETP_TRY(push(s, phase->files[arm->model], &there->steps, err));
         }
-        ETP_TRY(arm->foreign ? push(s, arm->foreign->path, &arm->foreign->there, err) : ETP_OK);
     }
-    const etp_settings *set = &s->plan->settings;
+    const etp_settings *set = &p->settings;
     const struct {
         const char *local, **there;
     } k_shared[] = {
@@ -137,7 +140,6 @@ static etp_status push_files(etp_session *s, etp_error *err)
         s->data = s->data ? etp_arena_printf(&s->arena, "%s,%s", s->data, there) : there;
     }
     // Each runner once: arms share them.
-    const etp_session_plan *p = s->plan;
     for (uint32_t i = 0; i < p->n_arms; i++) {
         const etp_planned_arm *arm = &p->arms[i];
         bool known = false;
@@ -257,7 +259,9 @@ static etp_status measure(etp_session *s, etp_error *err)
         }
         // What the model's author expects of these inputs belongs to the raw data.
         const char *from = s->plan->inputs[0].expected;
-        ETP_TRY(from ? etp_os_move_below(from, s->plan->dir, ETP_RUN_EXPECTED, err) : ETP_OK);
+        if (from) {
+            ETP_TRY(etp_os_move_below(from, s->plan->dir, ETP_RUN_EXPECTED, err));
+        }
         if (s->plan->roofs.len > 0) {
             ETP_TRY(etp_run_keep_roofs(&s->writer, s->plan->roofs, err));
         }
@@ -266,20 +270,20 @@ static etp_status measure(etp_session *s, etp_error *err)
     ETP_TRY(test_runner(s, err));
     // Timed, and where asked for traced and cold; the pilot, the controls and the samples
     // come on top.
-    uint32_t per_block = etp_session_launches_of_block(s);
     uint32_t done = s->run.blocks_done, goal = s->plan->blocks + s->incomplete;
-    s->view->expected_launches = (goal - ETP_MIN(done, goal)) * per_block;
+    uint32_t n = ETP_LESS(goal, done) * etp_session_launches_of_block(s);
     for (uint32_t b = done + 1; b <= goal && b <= s->plan->control_blocks; b++) {
-        // One control launch for the baseline of each phase.
-        s->view->expected_launches += ETP_MAX(s->plan->n_phases, 1);
+        n += ETP_MAX(s->plan->n_phases, 1); // one for the baseline of each phase
     }
-    s->view->expected_launches += s->plan->settings.kernels && done == 0 ? s->plan->n_arms : 0;
     for (uint32_t i = 0; i < s->plan->n_arms && done == 0; i++) {
-        s->view->expected_launches += etp_session_is_cold(s, i); // one that reads memory
+        n += etp_session_is_cold(s, i); // one that reads memory
+        n += s->plan->settings.kernels;
     }
     s->sampling.each_ns = 0; // nothing was sampled yet
-    s->view->expected_launches +=
-        etp_pilot_needed(s->plan) && !s->plan->resume ? s->plan->n_arms : 0;
+    if (etp_pilot_needed(s->plan) && !s->plan->resume) {
+        n += s->plan->n_arms;
+    }
+    s->view->expected_launches = n;
     ETP_TRY(etp_session_pilot(s, err));
     return etp_session_interrupted(s) != 0 ? ETP_OK : etp_session_blocks(s, err);
 }

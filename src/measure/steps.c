@@ -197,8 +197,8 @@ static etp_status write_step(making *m, const etp_steps_phase *p, const etp_step
             }
         }
     }
-    // Is it a text decoder, and how many tokens does a call of STEP have? A method that is not a
-    // text decoder is nothing wrong here: then only shapes and types can be checked.
+    // Is it a text decoder, and how many tokens does a call have? Another method is nothing wrong
+    // here: then only shapes and types can be checked.
     etp_error unused;
     const etp_method *method = p->method;
     const char *name = etp_arena_strdup(m->arena, method->name);
@@ -245,11 +245,11 @@ etp_status etp_steps_text(const etp_steps *steps, size_t at, const etp_program *
     // same work.
     const etp_method *method = steps->items[at].method;
     etp_planned *state = NULL;
-    const size_t n = etp_method_state(method, m.arena, &state);
-    ETP_TRY(etp_arena_check(m.arena, m.err, "mutable buffers"));
+    const size_t n = etp_method_state(method, arena, &state);
+    ETP_TRY(etp_arena_check(arena, err, "mutable buffers"));
     for (size_t i = 0; i < n; i++) {
         const etp_planned *r = &state[i];
-        etp_strbuf_printf(m.b, "reset %.*s %u %llu %llu\n", ETP_STR_ARG(method->name), r->arena,
+        etp_strbuf_printf(&b, "reset %.*s %u %llu %llu\n", ETP_STR_ARG(method->name), r->arena,
                           (unsigned long long)r->offset, (unsigned long long)r->bytes);
     }
     if (at > 0 && !steps->items[at - 1].measured) {

@@ -241,23 +241,24 @@ static etp_status record_launch(etp_session *s, const etp_task *t, const etp_lau
     }
     if (add_names(s, o->kernels_ours, &s->kernels_ours)) {
         // Kernels that ExecuTorch's SDK lacks and our runner brings.
-        bool several = memchr(s->kernels_ours.ptr, ',', s->kernels_ours.len) != NULL;
+        const etp_str names = s->kernels_ours;
+        const char *are = memchr(names.ptr, ',', names.len) ? "are etprof's own kernels; their"
+                                                            : "is etprof's own kernel; its";
         put_note(s, ETP_NOTE_KERNELS_OURS,
-                 etp_arena_printf(&s->arena, "%.*s %s; %s time is not ExecuTorch's",
-                                  ETP_STR_ARG(s->kernels_ours),
-                                  several ? "are etprof's own kernels" : "is etprof's own kernel",
-                                  several ? "their" : "its"));
+                 etp_arena_printf(&s->arena, "%.*s %s time is not ExecuTorch's", ETP_STR_ARG(names),
+                                  are));
     }
     if (add_names(s, o->kernels_theirs, &s->kernels_theirs)) {
         // Those of a library of the user's.
         const char *path = s->plan->settings.kernels_lib;
         char hex[ETP_SHA256_HEX_CHARS];
-        bool several = memchr(s->kernels_theirs.ptr, ',', s->kernels_theirs.len) != NULL;
+        const etp_str names = s->kernels_theirs;
+        bool several = memchr(names.ptr, ',', names.len) != NULL;
         ETP_TRY(etp_os_hash_file(path, hex, NULL, err));
         put_note(s, ETP_NOTE_KERNELS_LIB,
-                 etp_arena_printf(
-                     &s->arena, "%.*s %s of %s (SHA-256 %.12s)", ETP_STR_ARG(s->kernels_theirs),
-                     several ? "are kernels" : "is a kernel", etp_path_name(path), hex));
+                 etp_arena_printf(&s->arena, "%.*s %s of %s (SHA-256 %.12s)", ETP_STR_ARG(names),
+                                  several ? "are kernels" : "is a kernel", etp_path_name(path),
+                                  hex));
     }
     etp_run_launch l = o->record;
     l.arm = t->arm;
@@ -419,7 +420,7 @@ static etp_status make_request(etp_session *s, const etp_task *t, bool pilot, et
     return ETP_OK;
 }
 
-// Launches and keeps what comes of it. *ok: the arm has this launch. Errors end the session.
+// Launches and keeps what comes of it. Errors end the session.
 static etp_status launch_task(etp_session *s, const etp_task *t, bool pilot, uint32_t attempt,
                               etp_launch_outcome *o, etp_error *err)
 {
@@ -436,28 +437,28 @@ static etp_status launch_task(etp_session *s, const etp_task *t, bool pilot, uin
     // Counted before it is known what becomes of it: a lost launch has its number too.
     s->next_launch++;
     ETP_TRY(etp_launch_run(s->device, &q, &s->block_arena, o, err));
-    etp_session_view *r = s->view;
-    r->launches++;
-    s->arms[t->arm].tells_stages = o->tells_stages || s->arms[t->arm].tells_stages;
-    r->launch_wall_ns += o->record.wall_ns;
+    etp_session_view *view = s->view;
+    view->launches++;
+    arm->tells_stages = o->tells_stages || arm->tells_stages;
+    view->launch_wall_ns += o->record.wall_ns;
     if (t->kind == ETP_LAUNCH_SAMPLED && o->ok) {
-        s->arms[t->arm].sampled_wall_ns = o->record.wall_ns;
+        arm->sampled_wall_ns = o->record.wall_ns;
     } else if (t->kind == ETP_LAUNCH_TRACED && o->ok) {
-        s->arms[t->arm].traced_wall_ns = o->record.wall_ns;
+        arm->traced_wall_ns = o->record.wall_ns;
     } else if (t->kind == ETP_LAUNCH_COLD && o->ok) {
-        s->arms[t->arm].cold_wall_ns = o->record.wall_ns;
+        arm->cold_wall_ns = o->record.wall_ns;
     }
-    // Pilots have another number of iterations and would make blocks look shorter.
     if (t->kind == ETP_LAUNCH_TIMED && o->ok) {
         etp_quiet_add(s, t->arm, o, &s->lately);
     }
+    // Pilots have another number of iterations and would make blocks look shorter.
     if (t->kind == ETP_LAUNCH_TIMED && t->block > 0 && o->ok) {
-        s->arms[t->arm].timed_wall_ns = o->record.wall_ns;
+        arm->timed_wall_ns = o->record.wall_ns;
         etp_run_wait_add(&s->waited, &o->record);
-        etp_quiet_add(s, t->arm, o, &s->arms[t->arm].waited);
-        r->timed_wall_ns += o->record.wall_ns;
+        etp_quiet_add(s, t->arm, o, &arm->waited);
+        view->timed_wall_ns += o->record.wall_ns;
         for (uint64_t i = 0; i < o->n_iterations; i++) {
-            r->timed_ns += o->iterations[o->n_warmup + i].ns;
+            view->timed_ns += o->iterations[o->n_warmup + i].ns;
         }
     }
     if (o->interrupted) {
