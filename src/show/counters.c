@@ -153,17 +153,16 @@ void etp_counters_section(const etp_counters *c, const etp_counters_names *compa
             t = etp_report_table(r, "clock_split", "Above 1: makes the candidate faster", k_factors,
                                  9);
         }
-        put_split(c, &comparisons[i], s, t, arena);
         const etp_counters_names *who = &comparisons[i];
-        const uint32_t arms[2] = {who->baseline_arm, who->candidate_arm};
-        const etp_counters_arm *b = &c->arms[arms[0]], *x = &c->arms[arms[1]];
-        if (!c->cache) {
-            continue;
+        put_split(c, who, s, t, arena);
+        if (c->cache) {
+            const etp_counters_arm *b = &c->arms[who->baseline_arm],
+                                   *x = &c->arms[who->candidate_arm];
+            etp_cell none = etp_cell_missing();
+            ETP_ROW(t, etp_cell_z("cache misses"), etp_cell_z(who->candidate),
+                    count_cell(b->cache_misses, arena), count_cell(x->cache_misses, arena), none,
+                    none, none, etp_cell_u64(ETP_MIN(b->blocks, x->blocks)), none);
         }
-        etp_cell none = etp_cell_missing();
-        ETP_ROW(t, etp_cell_z("cache misses"), etp_cell_z(who->candidate),
-                count_cell(b->cache_misses, arena), count_cell(x->cache_misses, arena), none, none,
-                none, etp_cell_u64(ETP_MIN(b->blocks, x->blocks)), none);
     }
     if (!t) {
         etp_report_note(

@@ -77,8 +77,8 @@ etp_status etp_explanation_find(const etp_ab *ab, const char *id, etp_explanatio
             id, ab->judged.findings.n, ab->fixes.n, ab->judged.n_causes, ab->n_operators);
     }
     // Of the ledgers what the evidence names: rows by their id, and all of a category by its name.
-    for (size_t k = 0; k < out->ab->n_comparisons; k++) {
-        const etp_ledger *l = &out->ab->ledgers[k];
+    for (size_t k = 0; k < ab->n_comparisons; k++) {
+        const etp_ledger *l = &ab->ledgers[k];
         for (size_t i = 0; i < l->n; i++) {
             const etp_ledger_row *row = &l->items[i];
             const char *category =
@@ -89,8 +89,8 @@ etp_status etp_explanation_find(const etp_ab *ab, const char *id, etp_explanatio
                         strcmp(out->evidence[n], category) == 0;
             }
             if (cited) {
-                const etp_ab_arm *of = &out->ab->arms[out->ab->comparisons[k].candidate];
-                ETP_ADD(out->ab->arena, &out->rows, ((etp_cited_row){*row, of->name, k}));
+                const etp_ab_arm *of = &ab->arms[ab->comparisons[k].candidate];
+                ETP_ADD(ab->arena, &out->rows, ((etp_cited_row){*row, of->name, k}));
             }
         }
     }
@@ -153,19 +153,6 @@ static const char *takes(const etp_ab *ab, const etp_ab_operator *op, uint32_t a
     return buf;
 }
 
-static void operator_arms(const etp_explanation *c, etp_keys *keys)
-{
-    const etp_ab_operator *op = c->op;
-    for (size_t i = 0; i < c->ab->n_arms; i++) {
-        uint32_t a = c->ab->shown[i];
-        char time[TAKES];
-        if (op->rows[a]) {
-            etp_keys_add(keys, ETP_PLAIN, c->ab->arms[a].measured, "%s%.*s",
-                         takes(c->ab, op, a, time), ETP_STR_ARG(op->names[a]));
-        }
-    }
-}
-
 // "net.py:12 blocks.0.norm"; NULL: not known.
 static const char *source_of(const etp_ab_operator *op, etp_arena *arena)
 {
@@ -176,17 +163,14 @@ static const char *source_of(const etp_ab_operator *op, etp_arena *arena)
                             etp_if(op->module, " "), ETP_OR(op->module, ""));
 }
 
-static void operator_keys(const etp_explanation *c, etp_report *r, etp_keys *keys, etp_arena *arena)
+// How much faster it got, against each other arm; sums of a group count as one.
+static void operator_ratios(const etp_ab *ab, const etp_ab_operator *op, etp_keys *keys)
 {
-    const etp_ab_operator *op = c->op;
-    operator_arms(c, keys);
-    etp_keys_add(keys, ETP_PLAIN, "category", "%s", etp_category_name(op->category));
-    // How much faster it got, against each other arm; sums of a group count as one.
-    for (size_t k = 0; k < c->ab->n_comparisons; k++) {
-        const etp_ab_comparison *of = &c->ab->comparisons[k];
-        const char *name = c->ab->arms[of->candidate].measured;
-        const etp_ledger_row *row = etp_ab_ledger_row(c->ab, k, c->op->id);
-        if (!etp_ab_told(c->ab, k)) {
+    for (size_t k = 0; k < ab->n_comparisons; k++) {
+        const etp_ab_comparison *of = &ab->comparisons[k];
+        const char *name = ab->arms[of->candidate].measured;
+        const etp_ledger_row *row = etp_ab_ledger_row(ab, k, op->id);
+        if (!etp_ab_told(ab, k)) {
             etp_keys_add(keys, ETP_WARN, "speedup", "%s withheld: %s", name,
                          etp_ab_withheld_text(of->withheld));
             continue;
@@ -197,14 +181,14 @@ static void operator_keys(const etp_explanation *c, etp_report *r, etp_keys *key
         double ratio = (double)row->baseline_ns / (double)row->candidate_ns;
         // No ratio is given below what the clocks resolve, but bounds can be: the interval over the
         // blocks where there is one, else what cutting can have done at most on either side.
-        if (!isfinite(c->op->speedup[k])) {
+        if (!isfinite(op->speedup[k])) {
             double least =
                 ratio / etp_cut_factor((double)row->candidate_ns, (double)row->truncation_ns[1]);
             double most =
                 ratio * etp_cut_factor((double)row->baseline_ns, (double)row->truncation_ns[0]);
-            const etp_ab_clocked_time before = etp_ab_operator_time(c->ab, c->op, of->baseline),
-                                      after = etp_ab_operator_time(c->ab, c->op, of->candidate);
-            bool clock = etp_ab_below_clock(c->ab, k, c->op->speedup[k], &before, &after);
+            const etp_ab_clocked_time before = etp_ab_operator_time(ab, op, of->baseline),
+                                      after = etp_ab_operator_time(ab, op, of->candidate);
+            bool clock = etp_ab_below_clock(ab, k, op->speedup[k], &before, &after);
             etp_keys_add(keys, ETP_PLAIN, "speedup", "with %s %s: anything from %s× to %s×", name,
                          clock ? "below what the clock resolves" : "differs by block",
                          ETP_DIGITS(isfinite(row->ratio_lo) ? row->ratio_lo : least, 3),
@@ -217,6 +201,22 @@ static void operator_keys(const etp_explanation *c, etp_report *r, etp_keys *key
                          "%.3f× with %s (no interval: fewer than 2 blocks)", ratio, name);
         }
     }
+}
+
+static void operator_keys(const etp_explanation *c, etp_report *r, etp_keys *keys, etp_arena *arena)
+{
+    const etp_ab *ab = c->ab;
+    const etp_ab_operator *op = c->op;
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        uint32_t a = ab->shown[i];
+        char time[TAKES];
+        if (op->rows[a]) {
+            etp_keys_add(keys, ETP_PLAIN, ab->arms[a].measured, "%s%.*s", takes(ab, op, a, time),
+                         ETP_STR_ARG(op->names[a]));
+        }
+    }
+    etp_keys_add(keys, ETP_PLAIN, "category", "%s", etp_category_name(op->category));
+    operator_ratios(ab, op, keys);
     etp_keys_add(keys, ETP_PLAIN, "aligned", "%s, confidence %.2f",
                  op->by_nodes ? "through the program" : "by names and order", op->confidence);
     static const char *const k_states[ETP_ENGAGEMENTS] = {"yes", "no", "unknown", "partly"};
@@ -231,26 +231,26 @@ static void operator_keys(const etp_explanation *c, etp_report *r, etp_keys *key
     }
     // The figures behind the verdict, per arm. The efficiency is spelled out as its quotient, so
     // that a reader can check it against the device.
-    for (size_t i = 0; c->op->roofs && i < c->ab->n_arms; i++) {
-        uint32_t a = c->ab->shown[i];
-        const etp_roof_place *p = &c->op->roofs[a];
+    for (size_t i = 0; op->roofs && i < ab->n_arms; i++) {
+        uint32_t a = ab->shown[i];
+        const etp_roof_place *p = &op->roofs[a];
         if (p->verdict == ETP_ROOF_UNKNOWN) {
-            etp_keys_add(keys, ETP_PLAIN, "roof", "%s: unknown, %s", c->ab->arms[a].measured,
+            etp_keys_add(keys, ETP_PLAIN, "roof", "%s: unknown, %s", ab->arms[a].measured,
                          p->missing);
             continue;
         }
         etp_keys_add(keys, ETP_PLAIN, "roof",
                      "%s: %s, %s %% = %s ÷ %s; the larger of arithmetic%s%s %s and memory %s",
-                     c->ab->arms[a].measured, etp_roof_verdict_name(p->verdict),
+                     ab->arms[a].measured, etp_roof_verdict_name(p->verdict),
                      ETP_DIGITS(100 * p->efficiency, 3), ETP_NS(p->roof_ns),
-                     ETP_NS((double)c->op->ns[a]), etp_if(p->isa, " with "), ETP_OR(p->isa, ""),
+                     ETP_NS((double)op->ns[a]), etp_if(p->isa, " with "), ETP_OR(p->isa, ""),
                      ETP_NS(p->compute_ns), ETP_NS(p->memory_ns));
     }
     etp_ab_flow flow;
-    if (!etp_ab_flow_of(c->ab, arena, &flow)) {
+    if (!etp_ab_flow_of(ab, arena, &flow)) {
         flow = (etp_ab_flow){0};
     }
-    etp_ab_operator_facts(c->ab, op, &flow, r, keys, arena);
+    etp_ab_operator_facts(ab, op, &flow, r, keys, arena);
 }
 
 // What a fix or a finding rests on, where nothing is compared: by name, in the arm that fixes are
@@ -311,11 +311,10 @@ const etp_report *etp_explanation_report(const etp_explanation *c, etp_arena *ar
     if (c->fix) {
         // What it would bring, and what does it.
         const etp_ab_fix *f = c->fix;
-        const char *likely = f->expected_ns == ETP_NS_UNKNOWN
-                                 ? ""
-                                 : etp_arena_printf(arena, "%s an inference expected, ",
-                                                    ETP_NS((double)f->expected_ns));
-        etp_keys_add(keys, ETP_PLAIN, "gain", "%sfrom %s to %s", likely, ETP_NS((double)f->lo_ns),
+        const bool likely = f->expected_ns != ETP_NS_UNKNOWN;
+        etp_keys_add(keys, ETP_PLAIN, "gain", "%s%sfrom %s to %s",
+                     etp_if(likely, ETP_NS((double)f->expected_ns)),
+                     etp_if(likely, " an inference expected, "), ETP_NS((double)f->lo_ns),
                      ETP_NS((double)f->hi_ns));
         if (f->by_command && c->ab->dir && !c->ab->bare) {
             etp_keys_add(keys, ETP_PLAIN, "apply", "%s",

@@ -569,8 +569,7 @@ void etp_ab_split_section(const etp_ab_views *v, etp_report *r, etp_arena *arena
                     "median; delegated, portable, around operators and rest add up to it.%s",
                     etp_if(emulated, " Times of an emulator say nothing about speed."));
     split_table(v, r, arena);
-    // The kernels outside delegates of the arm that runs now, by name: what the partitioner left
-    // behind.
+    // The kernels outside delegates of the arm that runs now: what the partitioner left behind.
     // Summed by name: one kernel that is called for each layer is one thing to mend.
     static const etp_column k_columns[] = {
         {.key = "kernel", .title = "kernel outside delegates", .flags = ETP_COL_CODE   },
@@ -679,7 +678,7 @@ void etp_ab_kernel_section(const etp_ab_views *v, etp_report *r, etp_arena *aren
     bool silent = false, sampled = false;
     const char *why = NULL;
     for (size_t k = 0; k < v->n; k++) {
-        const etp_ab *ab = t.views->items[k].ab;
+        const etp_ab *ab = v->items[k].ab;
         etp_ab_kernels *groups = NULL;
         size_t n = etp_ab_kernel_groups(ab, arena, &groups);
         for (size_t i = 0; i < n; i++) {
@@ -694,7 +693,7 @@ void etp_ab_kernel_section(const etp_ab_views *v, etp_report *r, etp_arena *aren
                     g->state == ETP_ENGAGED ? etp_cell_judged(engaged, ETP_GOOD) : engaged,
                     etp_cell_z(etp_reason_text(g->reason)));
         }
-        const etp_ab_engagement *e = &v->items[k].ab->engagement;
+        const etp_ab_engagement *e = &ab->engagement;
         silent = silent || e->unknown;
         sampled = sampled || e->sampled;
         why = why ? why : unsampled(e);

@@ -160,8 +160,7 @@ void etp_ab_page_actions(const etp_ab_views *v, etp_report *r, etp_arena *arena)
             all[kept++] = all[i];
         }
     }
-    n = kept;
-    for (size_t i = 0; i < n && i < MOST; i++) {
+    for (size_t i = 0; i < kept && i < MOST; i++) {
         const struct etp_ab_view *view = all[i].view;
         const char *of = all[i].others ? etp_arena_printf(arena, "%s, and %zu more want it",
                                                           view->run, all[i].others)
@@ -372,6 +371,43 @@ static void operators(const etp_ab *ab, etp_report *r, etp_arena *arena)
 
 // ---- steps ----
 
+// The waterfall, and of the ledger what is no operator: those have their table.
+static void steps(const etp_ab *ab, etp_report *r)
+{
+    static const etp_column k_columns[] = {
+        {.key = "label", .title = "beside operators"},
+        {.key = "baseline_ns", .title = "before", .kind = ETP_KIND_NS},
+        {.key = "candidate_ns", .title = "after", .kind = ETP_KIND_NS},
+        {.key = "delta_ns", .title = "difference", .kind = ETP_KIND_NS, .flags = ETP_COL_SIGNED},
+    };
+    for (size_t k = 0; k < ab->n_comparisons; k++) {
+        const etp_ledger *l = &ab->ledgers[k];
+        char id[48], title[160];
+        if (l->n == 0) {
+            continue;
+        }
+        snprintf(id, sizeof id, "steps-%zu", k + 1);
+        snprintf(title, sizeof title, "From %s to %s",
+                 ab->arms[ab->comparisons[k].baseline].measured,
+                 ab->arms[ab->comparisons[k].candidate].measured);
+        etp_report_section(r, 1, id, title);
+        etp_report_section_is_folded(r);
+        etp_ab_waterfall(ab, k, r);
+        snprintf(id, sizeof id, "beside-%zu", k + 1);
+        etp_table *t = etp_report_table(r, id, NULL, k_columns, 4);
+        for (size_t i = 0; i < l->n; i++) {
+            const etp_ledger_row *row = &l->items[i];
+            if (row->category == ETP_CATEGORY_COUNT) {
+                ETP_ROW(t, etp_cell_z(row->label), etp_cell_ns(row->baseline_ns),
+                        etp_cell_ns(row->candidate_ns), etp_ab_delta_cell(ab, k, row->delta_ns));
+            }
+        }
+        ETP_ROW(t, etp_cell_z("all of it, operators included"), etp_cell_ns(l->baseline_ns),
+                etp_cell_ns(l->candidate_ns), etp_ab_delta_cell(ab, k, l->delta_ns));
+        etp_table_row_is_total(t);
+    }
+}
+
 void etp_ab_page_first(const etp_ab *ab, etp_report *r, etp_arena *arena)
 {
     // The first screen has the actions of all phases; a phase within its tab has its own.
@@ -406,39 +442,7 @@ void etp_ab_page_more(const etp_ab *ab, const char *whatif, etp_report *r, etp_a
         etp_ab_graph_section(ab, &flow, r);
     }
     etp_ab_roofline_section(ab, r);
-    // The waterfall, and of the ledger what is no operator: those have their table.
-    static const etp_column k_columns[] = {
-        {.key = "label", .title = "beside operators"},
-        {.key = "baseline_ns", .title = "before", .kind = ETP_KIND_NS},
-        {.key = "candidate_ns", .title = "after", .kind = ETP_KIND_NS},
-        {.key = "delta_ns", .title = "difference", .kind = ETP_KIND_NS, .flags = ETP_COL_SIGNED},
-    };
-    for (size_t k = 0; k < ab->n_comparisons; k++) {
-        const etp_ledger *l = &ab->ledgers[k];
-        char id[48], title[160];
-        if (l->n == 0) {
-            continue;
-        }
-        snprintf(id, sizeof id, "steps-%zu", k + 1);
-        snprintf(title, sizeof title, "From %s to %s",
-                 ab->arms[ab->comparisons[k].baseline].measured,
-                 ab->arms[ab->comparisons[k].candidate].measured);
-        etp_report_section(r, 1, id, title);
-        etp_report_section_is_folded(r);
-        etp_ab_waterfall(ab, k, r);
-        snprintf(id, sizeof id, "beside-%zu", k + 1);
-        etp_table *t = etp_report_table(r, id, NULL, k_columns, 4);
-        for (size_t i = 0; i < l->n; i++) {
-            const etp_ledger_row *row = &l->items[i];
-            if (row->category == ETP_CATEGORY_COUNT) {
-                ETP_ROW(t, etp_cell_z(row->label), etp_cell_ns(row->baseline_ns),
-                        etp_cell_ns(row->candidate_ns), etp_ab_delta_cell(ab, k, row->delta_ns));
-            }
-        }
-        ETP_ROW(t, etp_cell_z("all of it, operators included"), etp_cell_ns(l->baseline_ns),
-                etp_cell_ns(l->candidate_ns), etp_ab_delta_cell(ab, k, l->delta_ns));
-        etp_table_row_is_total(t);
-    }
+    steps(ab, r);
     etp_report_inner(r, ab->n_comparisons > 0);
     etp_ab_split_section(&one, r, arena);
     etp_ab_delegation_chart(ab, r);

@@ -68,15 +68,12 @@ static void first_token_table(const etp_ab *ab, etp_report *r)
             // A ratio of sums, without an interval: the phases it is made of were not paired with
             // each other.
             const etp_ab_comparison *c = &ab->comparisons[k];
-            const uint64_t prompt = prompts[i];
-            int64_t from = etp_ab_first_token(ab, prompt, c->baseline);
-            int64_t to = etp_ab_first_token(ab, prompt, c->candidate);
-            bool known = from != ETP_NS_UNKNOWN && to != ETP_NS_UNKNOWN && to > 0;
-            ETP_ROW(t, etp_cell_u64(prompt), etp_cell_z(ab->arms[c->candidate].measured),
+            int64_t from = etp_ab_first_token(ab, prompts[i], c->baseline);
+            int64_t to = etp_ab_first_token(ab, prompts[i], c->candidate);
+            bool known = from != ETP_NS_UNKNOWN && to > 0 && !c->withheld;
+            ETP_ROW(t, etp_cell_u64(prompts[i]), etp_cell_z(ab->arms[c->candidate].measured),
                     etp_cell_z(ab->arms[c->baseline].measured), etp_cell_ns(from), etp_cell_ns(to),
-                    etp_cell_double(known && c->withheld == ETP_WITHHELD_NOT
-                                        ? (double)from / (double)to
-                                        : (double)NAN));
+                    etp_cell_double(etp_value_if(known, (double)from / (double)to)));
         }
     }
 }

@@ -88,27 +88,15 @@ static const etp_ab *answer_of(const etp_ab *ab, size_t phase)
 }
 
 // BRIEF: without times, and without an interval that decides nothing. AB is WHOLE or one of its
-// phases.
+// phases. COMMON: the unit of all headlines' times; 0: each its own.
 static void headline(const etp_ab *whole, const etp_ab *ab, const etp_ab_comparison *c, bool brief,
-                     etp_screen *s, etp_arena *arena)
+                     double common, etp_screen *s, etp_arena *arena)
 {
     const char *base = ab->arms[c->baseline].measured, *cand = ab->arms[c->candidate].measured;
     bool slower = !c->withheld && c->verdict == ETP_VERDICT_SLOWER;
     double x = c->estimate, lo = c->lo, hi = c->hi;
     // Only "slower" turns the ratio round; what is undecided stays baseline ÷ candidate.
     etp_ratio_as_said(slower ? ETP_VERDICT_SLOWER : ETP_VERDICT_UNKNOWN, &x, &lo, &hi);
-    // The unit of all headlines' times, so that phases and arms compare at a glance; 0: each its
-    // own.
-    double least = (double)INFINITY, most = 0;
-    for (size_t p = 0; p < answers(whole); p++) {
-        const etp_ab *one = answer_of(whole, p);
-        for (size_t i = 0; i < one->n_comparisons; i++) {
-            pair_of_times t = times_of(one, &one->comparisons[i]);
-            least = t.known ? fmin(least, fmin(t.from, t.to)) : least;
-            most = t.known ? fmax(most, fmax(t.from, t.to)) : most;
-        }
-    }
-    const double common = etp_common_unit(least, most, etp_screen_unit_among(most, 0).ns);
     const char *parts[ETP_SCREEN_PARTS] = {NULL};
     const char *words = NULL;
     const pair_of_times t = times_of(ab, c);
@@ -208,6 +196,17 @@ static void headlines(const etp_ab *ab, etp_screen *s, etp_arena *arena)
     const bool cells = etp_ab_has_cells(ab);
     const size_t most = cells ? BESIDE_CELLS : SHOWN_HEADLINES;
     size_t n = 0;
+    // One unit, so that phases and arms compare at a glance.
+    double shortest = (double)INFINITY, longest = 0;
+    for (size_t p = 0; p < answers(ab); p++) {
+        const etp_ab *one = answer_of(ab, p);
+        for (size_t i = 0; i < one->n_comparisons; i++) {
+            pair_of_times t = times_of(one, &one->comparisons[i]);
+            shortest = t.known ? fmin(shortest, fmin(t.from, t.to)) : shortest;
+            longest = t.known ? fmax(longest, fmax(t.from, t.to)) : longest;
+        }
+    }
+    const double common = etp_common_unit(shortest, longest, etp_screen_unit_among(longest, 0).ns);
     for (size_t p = 0; p < answers(ab); p++) {
         const etp_ab *one = answer_of(ab, p);
         bool grid = etp_ab_tells_features(one); // which has them
@@ -215,7 +214,7 @@ static void headlines(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         const etp_ab_comparison *const *all = etp_ab_all_comparisons(one, arena, &found);
         for (size_t i = 0; i < found && !grid; i++, n++) {
             if (n < most) {
-                headline(ab, one, all[i], ab->n_phases > 1 && n >= WITH_TIMES, s, arena);
+                headline(ab, one, all[i], ab->n_phases > 1 && n >= WITH_TIMES, common, s, arena);
             }
         }
     }
@@ -523,6 +522,35 @@ static const char *gain_text(const etp_ab_fix *f, const etp_screen_unit *u, etp_
                : etp_arena_printf(arena, "%s%s %s", sign, time, u->name);
 }
 
+static void next(const etp_ab *ab, etp_screen *s, etp_arena *arena)
+{
+    // One unit for all steps, that of the table above them where there is one, so that they are
+    // compared at a glance; and digits that a decision needs.
+    parts all;
+    double largest = read_parts(ab, &all) ? fmax((double)all.before, (double)all.after) : 0;
+    for (size_t i = 0; i < ab->fixes.n && i < SHOWN_STEPS; i++) {
+        largest = fmax(largest, fabs(gain_ns(&ab->fixes.items[i])));
+    }
+    etp_screen_unit u = etp_screen_unit_among(largest, 0);
+    u.decimals--;
+    for (size_t i = 0, shown = 0; i < ab->fixes.n && shown < SHOWN_STEPS; i++) {
+        const etp_ab_fix *f = &ab->fixes.items[i];
+        if (!etp_ab_fix_pays(ab, f)) {
+            continue;
+        }
+        shown++;
+        const char *command = etp_ab_fix_command(f, command_dir(ab, arena), arena);
+        const char *gain = etp_ab_recording_hides(ab) ? NULL : gain_text(f, &u, arena);
+        // The gain stands in a column, so the time of what it is about is left out.
+        const char *splits =
+            f->count == 1 ? ", which splits a partition" : ", which split partitions";
+        etp_screen_step(
+            s, of_phase(ab, "What to do next", arena), f->id, gain,
+            etp_arena_printf(arena, "%zu %s%s", f->count, f->subject, etp_if(f->splits, splits)),
+            ETP_OR(command, f->advice), command != NULL);
+    }
+}
+
 // ---- why to trust it ----
 
 static void mark(etp_screen *s, etp_severity severity, const char *text)
@@ -644,6 +672,40 @@ static void remarks(const etp_ab *ab, const etp_finding_kind *kinds, size_t n_ki
     }
 }
 
+// What would make a reader doubt and has no mark. Figures that are false, and kernels that are
+// not ExecuTorch's, are said whatever else there is.
+static void warnings(const etp_ab *ab, etp_screen *s, etp_arena *arena)
+{
+    static const etp_finding_kind k_whose[] = {ETP_FINDING_BUILDS, ETP_FINDING_KERNELS_OURS,
+                                               ETP_FINDING_KERNELS_LIB};
+    static const etp_finding_kind k_kinds[] = {
+        ETP_FINDING_LOST,           ETP_FINDING_ARM_FAILS,      ETP_FINDING_MISNAMED,
+        ETP_FINDING_PROGRAM_UNUSED, ETP_FINDING_TRACE_UNUSED,   ETP_FINDING_TRACE_DAMAGED,
+        ETP_FINDING_OWN_CLOCK,      ETP_FINDING_PARTS_EXCEED,   ETP_FINDING_TENSORS_LOGGED,
+        ETP_FINDING_MODES,          ETP_FINDING_OUTPUTS_UNREAD, ETP_FINDING_OUTPUTS_NAN,
+        ETP_FINDING_OUTPUTS_RANDOM, ETP_FINDING_NO_EXECUTION,   ETP_FINDING_PARTLY_LOGGED,
+        ETP_FINDING_SAMPLES_UNUSED, ETP_FINDING_MEAN_OF_FEW,    ETP_FINDING_PROGRAM_DIFFERS,
+        ETP_FINDING_NOT_LOGGED,     ETP_FINDING_LEFT_OUT,
+    };
+    size_t n = 0;
+    not_told(ab, s, arena);
+    remarks(ab, NULL, 0, &n, s, arena);
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        const etp_ab_arm *a = &ab->arms[i];
+        const etp_proof_line *why = NULL;
+        for (size_t k = 0; k < a->proof.lines.n && !why; k++) {
+            why = a->proof.lines.items[k].contradicts ? &a->proof.lines.items[k] : NULL;
+        }
+        if (why && n++ < SHOWN_WARNINGS) {
+            etp_screen_remark(s, ETP_BAD,
+                              etp_arena_printf(arena, "%s: %s", a->measured, why->text));
+        }
+    }
+    remarks(ab, k_whose, sizeof k_whose / sizeof *k_whose, &n, s, arena);
+    etp_screen_keep_remarks(s);
+    remarks(ab, k_kinds, sizeof k_kinds / sizeof *k_kinds, &n, s, arena);
+}
+
 // Commands that can be copied as they stand: the folder's name is quoted for a shell.
 static void more(const etp_ab *ab, etp_screen *s, etp_arena *arena)
 {
@@ -710,64 +772,10 @@ const etp_screen *etp_ab_screen(const etp_ab *ab, etp_arena *arena)
     headlines(ab, s, arena);
     etp_ab_cache_gains(ab, s, arena);
     settle(ab, s, arena);
-    // What would make a reader doubt and has no mark. Figures that are false, and kernels that are
-    // not ExecuTorch's, are said whatever else there is.
-    static const etp_finding_kind k_whose[] = {ETP_FINDING_BUILDS, ETP_FINDING_KERNELS_OURS,
-                                               ETP_FINDING_KERNELS_LIB};
-    static const etp_finding_kind k_kinds[] = {
-        ETP_FINDING_LOST,           ETP_FINDING_ARM_FAILS,      ETP_FINDING_MISNAMED,
-        ETP_FINDING_PROGRAM_UNUSED, ETP_FINDING_TRACE_UNUSED,   ETP_FINDING_TRACE_DAMAGED,
-        ETP_FINDING_OWN_CLOCK,      ETP_FINDING_PARTS_EXCEED,   ETP_FINDING_TENSORS_LOGGED,
-        ETP_FINDING_MODES,          ETP_FINDING_OUTPUTS_UNREAD, ETP_FINDING_OUTPUTS_NAN,
-        ETP_FINDING_OUTPUTS_RANDOM, ETP_FINDING_NO_EXECUTION,   ETP_FINDING_PARTLY_LOGGED,
-        ETP_FINDING_SAMPLES_UNUSED, ETP_FINDING_MEAN_OF_FEW,    ETP_FINDING_PROGRAM_DIFFERS,
-        ETP_FINDING_NOT_LOGGED,     ETP_FINDING_LEFT_OUT,
-    };
-    size_t n = 0;
-    not_told(ab, s, arena);
-    remarks(ab, NULL, 0, &n, s, arena);
-    for (size_t i = 0; i < ab->n_arms; i++) {
-        const etp_ab_arm *a = &ab->arms[i];
-        const etp_proof_line *why = NULL;
-        for (size_t k = 0; k < a->proof.lines.n && !why; k++) {
-            why = a->proof.lines.items[k].contradicts ? &a->proof.lines.items[k] : NULL;
-        }
-        if (why && n++ < SHOWN_WARNINGS) {
-            etp_screen_remark(s, ETP_BAD,
-                              etp_arena_printf(arena, "%s: %s", a->measured, why->text));
-        }
-    }
-    remarks(ab, k_whose, sizeof k_whose / sizeof *k_whose, &n, s, arena);
-    etp_screen_keep_remarks(s);
-    remarks(ab, k_kinds, sizeof k_kinds / sizeof *k_kinds, &n, s, arena);
+    warnings(ab, s, arena);
     etp_ab_price_remarks(ab, s, arena);
     where(ab, s, arena);
-    // One unit for all steps, that of the table above them where there is one, so that they are
-    // compared at a glance; and digits that a decision needs.
-    parts all;
-    double largest = read_parts(ab, &all) ? fmax((double)all.before, (double)all.after) : 0;
-    for (size_t i = 0; i < ab->fixes.n && i < SHOWN_STEPS; i++) {
-        largest = fmax(largest, fabs(gain_ns(&ab->fixes.items[i])));
-    }
-    etp_screen_unit u = etp_screen_unit_among(largest, 0);
-    u.decimals--;
-    for (size_t i = 0, shown = 0; i < ab->fixes.n && shown < SHOWN_STEPS; i++) {
-        const etp_ab_fix *f = &ab->fixes.items[i];
-        if (!etp_ab_fix_pays(ab, f)) {
-            continue;
-        }
-        shown++;
-        const char *command = etp_ab_fix_command(f, command_dir(ab, arena), arena);
-        const char *gain = etp_ab_recording_hides(ab) ? NULL : gain_text(f, &u, arena);
-        // The gain stands in a column, so the time of what it is about is left out.
-        const char *splits = "";
-        if (f->splits) {
-            splits = f->count == 1 ? ", which splits a partition" : ", which split partitions";
-        }
-        etp_screen_step(s, of_phase(ab, "What to do next", arena), f->id, gain,
-                        etp_arena_printf(arena, "%zu %s%s", f->count, f->subject, splits),
-                        ETP_OR(command, f->advice), command != NULL);
-    }
+    next(ab, s, arena);
     etp_screen_mark_noise(ab, s, arena);
     mark_levels(ab, s, arena);
     mark_outputs(ab, s);

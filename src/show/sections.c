@@ -407,8 +407,11 @@ void etp_ab_operator_section(const etp_ab *ab, etp_report *r)
     uint32_t candidate = ab->n_comparisons ? ab->comparisons[0].candidate : ab->baseline;
     operator_table(ab, r);
     size_t short_ones = 0;
+    bool known = false, placed = false;
     for (size_t i = 0; i < ab->n_operators; i++) {
         const etp_ab_operator *op = &ab->operators[i];
+        known = known || (op->facts && op->facts->op.work.known);
+        placed = placed || (op->roofs && op->roofs[ab->bottleneck_arm].verdict != ETP_ROOF_UNKNOWN);
         const etp_ab_clocked_time before = etp_ab_operator_time(ab, op, ab->baseline),
                                   after = etp_ab_operator_time(ab, op, candidate);
         short_ones +=
@@ -423,12 +426,6 @@ void etp_ab_operator_section(const etp_ab *ab, etp_report *r)
     etp_ab_short_note(ab, r);
     // Where the roofs are from, or how to get some: only where the work is known that they are for.
     // Three cases: no roofs at all, none for this arm's level and threads, or those that were used.
-    bool known = false, placed = false;
-    for (size_t i = 0; i < ab->n_operators; i++) {
-        const etp_ab_operator *op = &ab->operators[i];
-        known = known || (op->facts && op->facts->op.work.known);
-        placed = placed || (op->roofs && op->roofs[ab->bottleneck_arm].verdict != ETP_ROOF_UNKNOWN);
-    }
     if (!known || ab->emulated) {
         return;
     }
@@ -552,8 +549,7 @@ void etp_ab_blocks_section(const etp_ab *ab, bool times_above, etp_report *r)
     }
     etp_report_medium(r, ETP_ON_PAGE);
     if (medium != ETP_OFF_PAGE) {
-        // The headline, a picture or a table above has the times of the arms; else the table of the
-        // arms.
+        // The headline, a picture or a table above has the times of the arms; else their table.
         enum { DRAWN = 32 };
         // The headline has a bar for each of two arms: what it draws is drawn there alone.
         bool drawn = ab->n_arms == 2 && ab->n_comparisons == 1 && !ab->comparisons[0].withheld &&
@@ -561,7 +557,7 @@ void etp_ab_blocks_section(const etp_ab *ab, bool times_above, etp_report *r)
                      ab->arms[1].median_ns != ETP_NS_UNKNOWN;
         bool headline = times_above || drawn;
         if (!headline && !(ab->n_arms > 2 && etp_ab_pictures_first(ab, r))) {
-            etp_ab_latency_chart(&(etp_ab_views){&(struct etp_ab_view){.ab = ab}, 1}, r);
+            etp_ab_latency_chart(&one, r);
         }
         arms_of_page(ab, !headline && ab->n_arms > DRAWN, r);
         spread_chart(ab, r);

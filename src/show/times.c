@@ -88,13 +88,11 @@ static void arm_key(const etp_ab *ab, const etp_ab_operator *op, uint32_t a, con
     double means[BLOCKS];
     char interval[RANGE_CHARS + 4] = "", half[RANGE_CHARS + 48] = "", buf[RANGE_CHARS],
                                 all[RANGE_CHARS];
-    // Mean of an operator in each recording of an arm; how many have any. A recording is of one
-    // launch, and each block has one traced launch of an arm: means of recordings are values by
-    // block.
-    const size_t cap = BLOCKS;
+    // A recording is of one launch, and each block has one traced launch of an arm: means of
+    // recordings are values by block.
     const etp_profile *p = ab->arms[a].profile;
     size_t n = 0;
-    for (size_t d = 0; p && d < p->n_dumps && n < cap; d++) {
+    for (size_t d = 0; p && d < p->n_dumps && n < BLOCKS; d++) {
         if (p->per_dump_executions[d]) {
             means[n++] = (double)etp_ab_recorded_ns(op, a, d) / (double)p->per_dump_executions[d];
         }

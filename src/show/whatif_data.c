@@ -90,8 +90,8 @@ static void operators(const etp_ab *ab, uint32_t arm, bool compared, page_data *
     for (size_t i = 0; out->operators && i < ab->n_operators; i++) {
         const etp_ab_operator *op = &ab->operators[ab->by_time[i]];
         const etp_profile *p = ab->arms[arm].profile;
-        if (!(op->rows[arm] &&
-              (double)total_ns(op, arm) >= LEAST_SHARE * (double)p->execute_total_ns)) {
+        if (!op->rows[arm] ||
+            (double)total_ns(op, arm) < LEAST_SHARE * (double)p->execute_total_ns) {
             continue;
         }
         page_operator *o = &out->operators[out->n_operators++];
