@@ -185,13 +185,12 @@ static void align_spans(aligner *a, span b, span c)
     if (n + 1 <= MAX_CELLS / (m + 1)) {
         scores = ETP_NEW_ARRAY(&a->scratch, uint32_t, (n + 1) * (m + 1));
         // scores[i * (m + 1) + j]: best total fit of base[i…] with cand[j…].
-        size_t k = c.to - c.from;
-        for (size_t i = b.to - b.from; i-- > 0;) {
-            for (size_t j = k; j-- > 0;) {
-                uint32_t *cell = &scores[i * (k + 1) + j];
+        for (size_t i = n; i-- > 0;) {
+            for (size_t j = m; j-- > 0;) {
+                uint32_t *cell = &scores[i * (m + 1) + j];
                 uint32_t f = fit(a, row_at(&a->base, b.from + i), row_at(&a->cand, c.from + j));
-                uint32_t both = f ? f + cell[k + 2] : 0;
-                uint32_t best = ETP_MAX(cell[k + 1], cell[1]);
+                uint32_t both = f ? f + cell[m + 2] : 0;
+                uint32_t best = ETP_MAX(cell[m + 1], cell[1]);
                 *cell = ETP_MAX(both, best);
             }
         }

@@ -325,69 +325,70 @@ etp_status etp_kernels_read(const etp_kernels_text *texts, size_t n, etp_arena *
         ETP_TRY(read_code(&r, texts[i].code, err));
     }
     // The same function may have been seen in several launches.
-    size_t count = 0;
+    size_t kept = 0;
+    bool separate = false;
     if (r.kernels.n > 1) {
         qsort(r.kernels.items, r.kernels.n, sizeof *r.kernels.items, by_place);
     }
     for (size_t i = 0; i < r.kernels.n; i++) {
-        if (count == 0 || by_place(&r.kernels.items[count - 1], &r.kernels.items[i]) != 0) {
-            r.kernels.items[count++] = r.kernels.items[i];
+        if (kept == 0 || by_place(&r.kernels.items[kept - 1], &r.kernels.items[i]) != 0) {
+            separate = separate || etp_kernel_is_of_xnnpack(&r.kernels.items[i]);
+            r.kernels.items[kept++] = r.kernels.items[i];
         }
     }
-    r.kernels.n = count;
+    r.kernels.n = kept;
     // Where XNNPACK is a library of its own, it alone is what the levels steer for certain; in a
     // program that has everything inside, the program is.
-    bool separate = false;
-    for (size_t i = 0; i < r.kernels.n; i++) {
-        separate = separate || etp_kernel_is_of_xnnpack(&r.kernels.items[i]);
-    }
-    for (size_t i = 0; i < r.kernels.n; i++) {
+    for (size_t i = 0; i < kept; i++) {
         etp_kernel *k = &r.kernels.items[i];
         k->system = is_system(k->module);
         k->evidence = separate ? etp_kernel_is_of_xnnpack(k) : !k->system;
         if (k->machine != ETP_MACHINE_UNKNOWN) {
-            r.out->machine = k->machine;
+            out->machine = k->machine;
         }
     }
     for (size_t i = 0; i < n; i++) {
         ETP_TRY(read_samples(&r, texts[i].samples, err));
     }
     match(&r);
-    // Sorts both lists into the answer and carries the references between them along.
-    size_t nk = r.kernels.n, no = r.ops.n;
-    etp_kernel **ks = ETP_NEW_ARRAY(r.arena, etp_kernel *, nk);
-    etp_kernel_op **os = ETP_NEW_ARRAY(r.arena, etp_kernel_op *, no);
-    uint32_t *new_k = ETP_NEW_ARRAY(r.arena, uint32_t, nk),
-             *new_o = ETP_NEW_ARRAY(r.arena, uint32_t, no);
-    etp_kernels *o = r.out;
-    o->kernels = ETP_NEW_ARRAY(r.arena, etp_kernel, nk);
-    o->ops = ETP_NEW_ARRAY(r.arena, etp_kernel_op, no);
-    for (size_t i = 0; i < nk; i++) {
+    // Both lists are sorted into the answer; the references between them are carried along.
+    size_t no = r.ops.n;
+    etp_kernel **ks = ETP_NEW_ARRAY(arena, etp_kernel *, kept);
+    etp_kernel_op **os = ETP_NEW_ARRAY(arena, etp_kernel_op *, no);
+    uint32_t *new_k = ETP_NEW_ARRAY(arena, uint32_t, kept),
+             *new_o = ETP_NEW_ARRAY(arena, uint32_t, no);
+    out->kernels = ETP_NEW_ARRAY(arena, etp_kernel, kept);
+    out->ops = ETP_NEW_ARRAY(arena, etp_kernel_op, no);
+    for (size_t i = 0; i < kept; i++) {
         ks[i] = &r.kernels.items[i];
     }
     for (size_t i = 0; i < no; i++) {
         os[i] = &r.ops.items[i];
     }
-    qsort(ks, nk, sizeof *ks, kernels_by_samples);
+    qsort(ks, kept, sizeof *ks, kernels_by_samples);
     qsort(os, no, sizeof *os, ops_by_samples);
-    for (size_t i = 0; i < nk && ks[i]->samples > 0; i++) {
+    for (size_t i = 0; i < kept && ks[i]->samples > 0; i++) {
         new_k[ks[i] - r.kernels.items] = (uint32_t)i;
-        o->kernels[o->n_kernels++] = *ks[i];
+        out->kernels[out->n_kernels++] = *ks[i];
     }
     for (size_t i = 0; i < no; i++) {
         new_o[os[i] - r.ops.items] = (uint32_t)i;
-        o->ops[o->n_ops++] = *os[i];
+        out->ops[out->n_ops++] = *os[i];
     }
-    for (size_t i = 0; i < o->n_kernels; i++) {
-        uint32_t *op = &o->kernels[i].op;
-        *op = *op == ETP_NO_INDEX ? ETP_NO_INDEX : new_o[*op];
+    for (size_t i = 0; i < out->n_kernels; i++) {
+        uint32_t *op = &out->kernels[i].op;
+        if (*op != ETP_NO_INDEX) {
+            *op = new_o[*op];
+        }
     }
-    for (size_t i = 0; i < o->n_ops; i++) {
-        uint32_t *k = &o->ops[i].kernel;
-        *k = *k == ETP_NO_INDEX ? ETP_NO_INDEX : new_k[*k];
+    for (size_t i = 0; i < out->n_ops; i++) {
+        uint32_t *k = &out->ops[i].kernel;
+        if (*k != ETP_NO_INDEX) {
+            *k = new_k[*k];
+        }
     }
-    for (size_t i = 0; i < o->n_kernels; i++) {
-        etp_kernel_name_make(o, &o->kernels[i], r.arena);
+    for (size_t i = 0; i < out->n_kernels; i++) {
+        etp_kernel_name_make(out, &out->kernels[i], arena);
     }
     return ETP_OK;
 }

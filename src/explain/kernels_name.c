@@ -84,7 +84,7 @@ static void parse_xnn(etp_str rest, etp_kernel_name *out)
     if (two < tail.len) {
         etp_str arch = {tail.ptr + two + 2, tail.len - two - 2};
         etp_str before = arch, word = next_word(&arch);
-        if (out->shape.len == 0 && (word.len > 0 && digit(word.ptr[0]))) {
+        if (out->shape.len == 0 && word.len > 0 && digit(word.ptr[0])) {
             out->shape = word;
         } else {
             arch = before;
@@ -99,7 +99,7 @@ void etp_kernel_name_parse(etp_str name, etp_kernel_name *out)
     if (etp_str_starts(name, ETP_STR("xnn_"))) {
         parse_xnn((etp_str){name.ptr + 4, name.len - 4}, out);
     } else if (etp_str_starts(name, ETP_STR("kai_"))) {
-        etp_str rest = (etp_str){name.ptr + 4, name.len - 4};
+        etp_str rest = {name.ptr + 4, name.len - 4};
         (void)next_word(&rest); // run, kernel, get…: not what it computes
         out->op = take_while(&rest, not_type);
         out->dtype = take_while(&rest, not_arch_of_kai);

@@ -394,7 +394,7 @@ static void end_rows(maker *m, const etp_ledger_end ends[2])
 
 static void make(maker *m, const etp_ledger_end ends[2])
 {
-    size_t most = m->alignment->n + 3;
+    size_t n = m->alignment->n, most = n + 3;
     for (int side = 0; side < 2; side++) {
         m->mean[side] = ETP_NEW_ARRAY(&m->scratch, double, most);
     }
@@ -402,21 +402,20 @@ static void make(maker *m, const etp_ledger_end ends[2])
     m->n_blocks = n_dumps == m->arm[1]->n_dumps ? n_dumps : 0;
     m->block_difference = ETP_NEW_ARRAY(&m->scratch, double, n_dumps);
     m->block_ratio_ln = ETP_NEW_ARRAY(&m->scratch, double, n_dumps);
-    size_t count = m->alignment->n;
-    m->first_member = ETP_NEW_ARRAY(&m->scratch, uint32_t, count);
-    m->next_member = ETP_NEW_ARRAY(&m->scratch, uint32_t, count);
-    for (uint32_t i = 0; i < count; i++) {
+    m->first_member = ETP_NEW_ARRAY(&m->scratch, uint32_t, n);
+    m->next_member = ETP_NEW_ARRAY(&m->scratch, uint32_t, n);
+    for (uint32_t i = 0; i < n; i++) {
         m->first_member[i] = i;
         m->next_member[i] = ETP_NO_INDEX;
     }
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         uint32_t into = m->alignment->items[i].into;
         if (into != ETP_NO_INDEX) {
             m->next_member[i] = m->next_member[into];
             m->next_member[into] = i;
         }
     }
-    for (uint32_t i = 0; i < m->alignment->n; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         etp_aligned_pair pair = m->alignment->items[i];
         if (pair.into != ETP_NO_INDEX) {
             continue; // part of another row
@@ -426,13 +425,14 @@ static void make(maker *m, const etp_ledger_end ends[2])
         const etp_profile_row *cand =
             pair.candidate == ETP_NO_INDEX ? NULL : &m->arm[1]->rows[pair.candidate];
         const etp_profile_row *any = ETP_OR(base, cand);
-        etp_row_kind kind = group_has(m, i, 1) ? any->kind : ETP_ROW_VANISHED;
+        const bool had = group_has(m, i, 0), has = group_has(m, i, 1);
+        etp_row_kind kind = has ? any->kind : ETP_ROW_VANISHED;
         etp_ledger_row row = {
             .id = etp_arena_printf(m->arena, "op%u", i + 1),
             .label = label_of(m->arena, base, cand),
-            .kind = group_has(m, i, 0) ? kind : ETP_ROW_INSERTED,
+            .kind = had ? kind : ETP_ROW_INSERTED,
             .category = any->parsed.category,
-            .there = {group_has(m, i, 0), group_has(m, i, 1)},
+            .there = {had, has},
             .bound_ns = ETP_NS_UNKNOWN,
             .pair = i,
             .op = ETP_NO_INDEX,
@@ -440,18 +440,18 @@ static void make(maker *m, const etp_ledger_end ends[2])
             .same = same_operator(m, base, cand),
         };
         interval(m, &row, i);
-        row.ratio_lo /=
-            etp_cut_factor(group_mean(m, i, 1), (double)row.truncation_ns[1]); // NAN stays
-        row.ratio_hi *= etp_cut_factor(group_mean(m, i, 0), (double)row.truncation_ns[0]);
+        const double means[2] = {group_mean(m, i, 0), group_mean(m, i, 1)};
+        row.ratio_lo /= etp_cut_factor(means[1], (double)row.truncation_ns[1]); // NAN stays
+        row.ratio_hi *= etp_cut_factor(means[0], (double)row.truncation_ns[0]);
         row.each_longer = row.same && m->n_blocks < 2 && each_longer(m, i);
-        add_row(m, row, group_mean(m, i, 0), group_mean(m, i, 1));
+        add_row(m, row, means[0], means[1]);
     }
     sum_row(m, ETP_ROW_BOUNDARY,
             "delegate calls less their operators (set-up, and what whole microseconds cut off)");
     sum_row(m, ETP_ROW_FRAMEWORK, "framework (dispatch between instructions)");
     sum_row(m, ETP_ROW_UNEXPLAINED, "unexplained");
     // Many operators are judged at once: some look different by chance alone.
-    size_t n = m->out->n;
+    n = m->out->n;
     double *p = ETP_NEW_ARRAY(&m->scratch, double, 2 * n);
     uint32_t *order = ETP_NEW_ARRAY(&m->scratch, uint32_t, n);
     for (size_t i = 0; i < n; i++) {

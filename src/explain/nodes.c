@@ -56,8 +56,9 @@ etp_status etp_profile_join(etp_profile *profile, const etp_trace *const *traces
         facts->problem = "the timeline does not say which instruction an event belongs to";
     }
     for (size_t i = 0; i < profile->n_rows && !profile->places_guessed; i++) {
+        etp_profile_row *row = &profile->rows[i];
         const etp_join *join = NULL;
-        ETP_TRY(join_of(&j, &profile->rows[i], &join, err));
+        ETP_TRY(join_of(&j, row, &join, err));
         facts->problem = ETP_OR(facts->problem, join->reason);
         facts->differs = ETP_OR(facts->differs, join->differs);
         if (!join->reason) {
@@ -65,22 +66,20 @@ etp_status etp_profile_join(etp_profile *profile, const etp_trace *const *traces
             facts->identity = fmin(facts->identity, join->identity);
         }
         etp_row_facts *out = &facts->rows[i];
-        const uint32_t event = profile->rows[i].places.items[0].event;
+        const uint32_t event = row->places.items[0].event;
         const etp_join_event *e = &join->events[event];
-        etp_join_facts(j.program, join, event, &out->op);
+        etp_join_facts(program, join, event, &out->op);
         out->confidence = e->confidence;
         out->method = join->method;
         out->nodes = e->nodes;
         out->n_nodes = e->n_nodes;
         out->inserted = e->inserted;
-        out->has_source = etp_join_source(j.program, join, event, record, &out->source);
-        etp_op_name *name = &profile->rows[i].parsed;
-        etp_str backend = facts->rows[i].op.backend;
-        if (profile->rows[i].silent && backend.len > 0) {
-            profile->rows[i].name = etp_ops_unlogged(backend, arena);
-            etp_op_parse(profile->rows[i].name, name);
+        out->has_source = etp_join_source(program, join, event, record, &out->source);
+        if (row->silent && out->op.backend.len > 0) {
+            row->name = etp_ops_unlogged(out->op.backend, arena);
+            etp_op_parse(row->name, &row->parsed);
         }
-        name->category = etp_op_facts_category(name, &facts->rows[i].op);
+        row->parsed.category = etp_op_facts_category(&row->parsed, &out->op);
     }
     profile->facts = facts;
     return ETP_OK;

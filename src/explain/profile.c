@@ -99,12 +99,12 @@ static etp_status sum_events(const etp_trace_block *block, const choice *chosen,
             out->kept += chosen->keep[i] ? (int64_t)d[i] : 0; // no more than `all`
             out->usual += chosen->usual[i] ? (int64_t)d[i] : 0;
         }
-        ETP_TRY(add_ns(&sums[e].own, sums[e].all, err));
-        ETP_TRY(add_ns(&sums[e].own_kept, sums[e].kept, err));
+        ETP_TRY(add_ns(&out->own, out->all, err));
+        ETP_TRY(add_ns(&out->own_kept, out->kept, err));
         uint32_t parent = block->events[e].parent;
         if (parent != ETP_NO_INDEX) {
-            ETP_TRY(add_ns(&sums[parent].own, -sums[e].all, err));
-            ETP_TRY(add_ns(&sums[parent].own_kept, -sums[e].kept, err));
+            ETP_TRY(add_ns(&sums[parent].own, -out->all, err));
+            ETP_TRY(add_ns(&sums[parent].own_kept, -out->kept, err));
         }
     }
     return ETP_OK;
@@ -130,8 +130,8 @@ static etp_status add_rows(builder *b, const etp_trace_block *block, const event
         }
         row->calls += block->n_runs;
         const event_sum *sum = &sums[e];
-        row->per_dump_typical_ns[dump] +=
-            (double)sum->usual; // becomes a mean when the dump is read
+        // Becomes a mean when the dump is read.
+        row->per_dump_typical_ns[dump] += (double)sum->usual;
         ETP_TRY(add_ns(&row->total_ns, sum->own_kept, err));
         ETP_TRY(add_ns(&row->all_ns, sum->own, err));
         ETP_TRY(add_ns(&row->per_dump_ns[dump], sum->own_kept, err));
@@ -144,7 +144,7 @@ static etp_status add_block(builder *b, const etp_trace_block *block, uint32_t d
                             uint32_t block_index, etp_profile *out, etp_error *err)
 {
     event_sum *sums = ETP_NEW_ARRAY(&b->scratch, event_sum, block->n_events);
-    // Marks the executions around the block's median.
+    // Kept are the executions around the block's median.
     size_t n = block->n_runs, kept = b->keep_all ? n : (size_t)profile_kept_of(n);
     size_t usual = kept < n ? kept : n - n / 4 * 2;
     const uint64_t *d = etp_trace_durations(block, block->execute);
@@ -202,10 +202,9 @@ static etp_status add_traces(builder *b, const etp_trace *const *traces, etp_pro
                              etp_error *err)
 {
     for (size_t d = 0; d < b->n_dumps; d++) {
-        b->trace = traces[d];
+        const etp_trace *trace = b->trace = traces[d];
         // A dump of several kinds of executions keeps an equal part of each, so that their mixture
         // stays what it is; where one of them is rare it keeps all.
-        const etp_trace *trace = traces[d];
         size_t kinds = 0, fewest = SIZE_MAX;
         for (size_t i = 0; i < etp_trace_block_count(trace); i++) {
             const etp_trace_block *block = etp_trace_block_at(trace, i);
@@ -215,8 +214,8 @@ static etp_status add_traces(builder *b, const etp_trace *const *traces, etp_pro
         }
         b->keep_all = kinds > 1 && fewest < (size_t)4 * ETP_PROFILE_KEEP_LEAST;
         b->usual = 0;
-        for (size_t i = 0; i < etp_trace_block_count(traces[d]); i++) {
-            const etp_trace_block *block = etp_trace_block_at(traces[d], i);
+        for (size_t i = 0; i < etp_trace_block_count(trace); i++) {
+            const etp_trace_block *block = etp_trace_block_at(trace, i);
             if (block->has_execute) {
                 ETP_TRY(add_withheld(b, block, out, err));
             }

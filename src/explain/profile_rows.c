@@ -82,10 +82,9 @@ static uint32_t row_of(etp_row_maker *b, const etp_trace_event *e)
     key_query q = {
         b->keys.items, {e->kind, etp_row_kind_of(e), e->chain, e->instruction, e->name}
     };
-    const etp_row_key *k = &q.key;
-    int32_t head[4] = {(int32_t)k->event, (int32_t)k->kind, k->chain, k->instruction};
-    uint64_t h = etp_hash_bytes(ETP_HASH_START, head, sizeof head);
-    uint64_t hash = etp_hash_bytes(h, k->name.ptr, k->name.len);
+    int32_t head[4] = {(int32_t)q.key.event, (int32_t)q.key.kind, e->chain, e->instruction};
+    uint64_t hash = etp_hash_bytes(ETP_HASH_START, head, sizeof head);
+    hash = etp_hash_bytes(hash, e->name.ptr, e->name.len);
     uint32_t at = etp_index_find(&b->index, hash, same_key, &q);
     if (at == ETP_NO_INDEX) {
         etp_row_key_entry entry = {

@@ -250,9 +250,9 @@ static void place(const joiner *j, candidate *c, const uint32_t *members, uint32
         e->confidence = p->confidence * alignment.fit;
     }
     *explained += alignment.fit * n;
-    take_opinions(j, c, &c->method->partitions[partition], members, n, alignment.placed);
-    // What multiplies in the program and is no operator of the call differs as a name does.
     const etp_partition *p = &c->method->partitions[partition];
+    take_opinions(j, c, p, members, n, alignment.placed);
+    // What multiplies in the program and is no operator of the call differs as a name does.
     bool *done = ETP_NEW_ARRAY(j->arena, bool, p->n_nodes);
     for (uint32_t i = 0; i < n; i++) {
         for (uint32_t k = 0; k < alignment.placed[i].n; k++) {
@@ -275,25 +275,25 @@ static double agreement_of(const candidate *c)
 
 static void place_operators(const joiner *j, candidate *c)
 {
-    size_t n_events = j->block->n_events;
+    const etp_trace_block *block = j->block;
+    size_t n_events = block->n_events;
     bool *done = ETP_NEW_ARRAY(j->arena, bool, n_events);
     uint32_t *members = ETP_NEW_ARRAY(j->arena, uint32_t, n_events);
     etp_str *names = ETP_NEW_ARRAY(j->arena, etp_str, n_events);
     double explained = 0;
     size_t n_ops = 0;
     for (uint32_t i = 0; i < n_events; i++) {
-        if (done[i] || j->block->events[i].kind != ETP_EVENT_DELEGATE_OP ||
+        if (done[i] || block->events[i].kind != ETP_EVENT_DELEGATE_OP ||
             c->events[i].instruction == ETP_NO_INDEX) {
             continue;
         }
         // Operators of one delegate call: same parent and instruction, in file order. A recording
         // without DELEGATE_CALL can have several calls of one instruction side by side; counters
         // tell them apart.
-        const etp_trace_block *block = j->block;
         const etp_trace_event *lead = &block->events[i];
         bool has_call = lead->call != ETP_NO_INDEX;
         uint32_t n = 0;
-        for (uint32_t k = i; k < block->n_events; k++) {
+        for (uint32_t k = i; k < n_events; k++) {
             const etp_trace_event *e = &block->events[k];
             if (done[k] || e->kind != ETP_EVENT_DELEGATE_OP || e->call != lead->call ||
                 e->chain != lead->chain || e->instruction != lead->instruction) {
@@ -447,10 +447,10 @@ static etp_status join(const etp_program *program, const etp_trace_block *block,
     for (uint32_t i = 0; i < program->n_methods; i++) {
         const etp_method *method = &program->methods[i];
         candidate *c = &candidates[i];
-        bool *seen = ETP_NEW_ARRAY(j.arena, bool, method->n_instructions);
-        c->events = ETP_NEW_ARRAY(j.arena, etp_join_event, j.block->n_events);
+        bool *seen = ETP_NEW_ARRAY(arena, bool, method->n_instructions);
+        c->events = ETP_NEW_ARRAY(arena, etp_join_event, block->n_events);
         c->method = method;
-        for (uint32_t k = 0; k < j.block->n_events; k++) {
+        for (uint32_t k = 0; k < block->n_events; k++) {
             c->events[k].instruction = c->events[k].partition = c->events[k].node = ETP_NO_INDEX;
         }
         match_events(&j, c, seen);
