@@ -158,8 +158,8 @@ static bool choose(const etp_topology *t, cpu_kind wanted, etp_cpu_set *out)
         cpu_kind kind = same_kind(speed, high) ? BIG : MID;
         kind = same_kind(speed, low) ? LITTLE : kind;
         if (kind == wanted) {
-            for (size_t j = 0; j < ETP_CPUS_MAX / 64; j++) {
-                out->bits[j] |= t->clusters[i].cpus.bits[j];
+            for (size_t k = 0; k < ETP_CPUS_MAX / 64; k++) {
+                out->bits[k] |= t->clusters[i].cpus.bits[k];
             }
             any = true;
         }

@@ -376,8 +376,8 @@ etp_status etp_device_prepare(etp_device *d, etp_prepare_mode mode, const char *
                  .fixed = mode == ETP_PREPARE_FIXED};
     ETP_TRY(etp_os_mkdirs(dir, err));
     const char *path = journal_path(dir, j.spec, &d->arena);
-    journal old;
     if (etp_os_is_file(path)) {
+        journal old;
         ETP_TRY(read_journal(path, &d->arena, &old, err));
         if (is_live(&old)) {
             return etp_fail(err, ETP_ENVIRONMENT,

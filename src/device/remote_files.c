@@ -183,8 +183,7 @@ etp_status etp_remote_push_bundle(etp_device *d, etp_error *err)
     bool there = false;
     if (r->bundle_checked) {
         // Is the folder still there? The question also takes up a lost connection.
-        const etp_remote *row = d->data;
-        const char *q = etp_shell_quoted(&d->arena, row->bundle);
+        const char *q = etp_shell_quoted(&d->arena, r->bundle);
         etp_remote_call look = {.script = etp_arena_printf(&d->arena, "[ -d %s ]", q)};
         ETP_TRY(etp_remote_do(d, &look, &d->arena, err));
         there = look.status == 0;

@@ -178,12 +178,11 @@ etp_status etp_ssh_open(etp_device *d, const etp_device_options *o, const char *
                         etp_error *err)
 {
     // A name that begins with '-' would be an option of ssh, which has some that run programs here.
+    bool plain = host[0] != '\0' && host[0] != '-';
     for (const char *p = host; *p; p++) {
-        if ((unsigned char)*p <= ' ' || *p == 127) {
-            return etp_fail(err, ETP_USAGE, "'%s' is not a host for ssh", host);
-        }
+        plain = plain && (unsigned char)*p > ' ' && *p != 127;
     }
-    if (!(host[0] != '\0' && host[0] != '-')) {
+    if (!plain) {
         return etp_fail(err, ETP_USAGE, "'%s' is not a host for ssh", host);
     }
     etp_remote *r = ETP_NEW(&d->arena, etp_remote);

@@ -86,23 +86,20 @@ etp_status etp_doctor_runner(etp_doctor *d, etp_device *device, const char *why,
     if (!works) {
         return ETP_OK;
     }
-    size_t n;
     ETP_TRY(etp_kernels_usable_in(device->bundle.dir, &cpu.cpu, &cpu.cpu, err));
     // Levels that the runner can be switched to, as a list.
-    size_t *out_n = &n;
     etp_level list[ETP_LEVEL_COUNT];
-    size_t count = etp_level_list(cpu.cpu.family, list);
+    size_t n = etp_level_list(cpu.cpu.family, list), available = 0;
     const char *levels = "";
-    *out_n = 0;
-    for (size_t i = 0; i < count && levels; i++) {
+    for (size_t i = 0; i < n && levels; i++) {
         if (etp_level_state_of(&cpu.cpu, list[i]).available) {
-            levels = etp_arena_printf(arena, "%s%s%s", levels, etp_if(levels[0], ", "),
+            levels = etp_arena_printf(arena, "%s%s%s", levels, etp_if(available > 0, ", "),
                                       etp_level_get(list[i])->name);
-            (*out_n)++;
+            available++;
         }
     }
     etp_checks_add(&d->checks, arena,
-                   (etp_check){NAME(LEVELS), n >= 2, false, levels, "two levels or more",
+                   (etp_check){NAME(LEVELS), available >= 2, false, levels, "two levels or more",
                                "compare models or threads instead, or use --device qemu", NULL});
     // Not a fault of the machine: times are as good without, but nothing takes them apart.
     bool told = cpu.counters[0] != '\0',
@@ -111,7 +108,7 @@ etp_status etp_doctor_runner(etp_doctor *d, etp_device *device, const char *why,
                    (etp_check){NAME(COUNTERS), counts ? 1 : -1, false,
                                told ? cpu.counters : "this runner does not report it",
                                "cycles and instructions, which tell work from clock",
-                               cpu.counters_fix[0] ? cpu.counters_fix : NULL, NULL});
+                               etp_z_if(cpu.counters_fix[0], cpu.counters_fix), NULL});
     return mask_check(d, device, &cpu, arena, err);
 }
 

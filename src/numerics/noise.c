@@ -38,8 +38,8 @@ void etp_noise_shares(const etp_ops *ops, const etp_noise_point *points, size_t 
         const etp_noise_point *p = &points[i];
         uint32_t *sources, n_sources = etp_op_sources(ops, &ops->items[i], &scratch, &sources);
         for (uint32_t k = 0; k < n_sources; k++) {
-            // How much of the relative noise of SOURCE is found behind OP, unless OP changes it:
-            // one is added to another as it is, and larger results make less of it.
+            // How much of the relative noise of a source is found behind an operator, unless that
+            // changes it: one is added to another as it is, and larger results make less of it.
             const etp_noise_point *source = &points[sources[k]];
             const bool known = isfinite(p->noise) && isfinite(source->noise) && p->power > 0;
             const double weight =

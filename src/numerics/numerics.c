@@ -249,25 +249,23 @@ static int by_place(const void *a, const void *b)
 static etp_status look(search *s)
 {
     etp_numerics *out = s->out;
-    bool differ = false, same_bits = true;
     // The whole programs, each with all its outputs. An arm that does not repeat its own bits
     // cannot be held to those of the other.
     static const char *const k_names[] = {"numerics-whole.0", "numerics-whole.1",
                                           "numerics-whole.2"};
     const char *dirs[3];
-    for (int i = 0; i < (s->out->exact ? 3 : 2); i++) {
+    for (int i = 0; i < (out->exact ? 3 : 2); i++) {
         dirs[i] = etp_arena_printf(s->arena, "%s/%s", s->arms->device->work_dir, k_names[i]);
         ETP_TRY(etp_arms_run(s->arms, i % 2, s->sides[i % 2].model, NULL, dirs[i]));
     }
-    bool same = true;
-    if (s->out->exact) {
-        ETP_TRY(etp_outputs_equal(dirs[0], dirs[2], s->arena, &s->out->exact, s->err));
+    bool same = true, same_bits = true;
+    if (out->exact) {
+        ETP_TRY(etp_outputs_equal(dirs[0], dirs[2], s->arena, &out->exact, s->err));
     }
     etp_outputs_comparison c;
     ETP_TRY(etp_outputs_compare(dirs[0], dirs[1], s->precision, s->arena, &c, s->err));
     ETP_TRY(etp_outputs_equal(dirs[0], dirs[1], s->arena, &same, s->err));
-    differ = s->out->exact ? !same : !c.ok;
-    if (!differ) {
+    if (out->exact ? same : c.ok) {
         out->verdict = ETP_NUMERICS_AGREE;
         return ETP_OK;
     }
@@ -276,18 +274,17 @@ static etp_status look(search *s)
     ETP_TRY(find_last(s, &place));
     if (place == ETP_NO_INDEX) {
         const etp_method *m = s->sides[ETP_BASELINE].method;
-        const bool jumps = s->jump < m->n_instructions;
         out->why = "the outputs differ, but no visible output of an operator does";
-        out->why = jumps
-                       ? etp_arena_printf(s->arena,
-                                          "%s; control flow leads to those behind instruction %lu, "
-                                          "which jumps: they cannot be cut out",
-                                          out->why, (unsigned long)m->instructions[s->jump].index)
-                       : out->why;
+        if (s->jump < m->n_instructions) {
+            out->why = etp_arena_printf(s->arena,
+                                        "%s; control flow leads to those behind instruction %lu, "
+                                        "which jumps: they cannot be cut out",
+                                        out->why, (unsigned long)m->instructions[s->jump].index);
+        }
         return ETP_OK;
     }
-    // Of those that can be seen up to *PLACE, which differs, one that does where the one before
-    // does not.
+    // Of those that can be seen up to PLACE, which differs, one that does where the one before does
+    // not.
     const etp_ops *ops = &s->sides[ETP_BASELINE].ops;
     uint32_t *seen = ETP_NEW_ARRAY(s->arena, uint32_t, ops->n), low = 0, top = 0;
     for (uint32_t i = 0, n = 0; i <= place; i++) {
@@ -346,18 +343,17 @@ static etp_status search_guarded(search *s)
         return etp_precision_measure(s->arms, differ, precision);
     }
     const etp_method *m = sides[ETP_BASELINE].method;
-    uint32_t j = 0;
-    while (j < m->n_instructions && m->instructions[j].kind != ETP_INSTR_JUMP_FALSE) {
-        j++;
+    s->jump = 0;
+    while (s->jump < m->n_instructions && m->instructions[s->jump].kind != ETP_INSTR_JUMP_FALSE) {
+        s->jump++;
     }
-    s->jump = j;
     out->operators = (uint32_t)ops->n;
     s->rows = ETP_NEW_ARRAY(s->arena, uint32_t, ops->n);
     for (size_t i = 0; i < ops->n; i++) {
         s->rows[i] = ETP_NO_INDEX;
         out->not_cut += !is_seen(s, (uint32_t)i);
     }
-    s->precision = etp_ops_precision(sides[ETP_BASELINE].method);
+    s->precision = etp_ops_precision(m);
     etp_status status = look(s);
     if (status == ETP_UNSUPPORTED) { // a cut that cannot be made: nobody is blamed
         out->why = etp_arena_printf(s->arena, "%s", s->err->msg);

@@ -90,7 +90,7 @@ uint32_t etp_op_sources(const etp_ops *ops, const etp_op *op, etp_arena *arena, 
             at = ops->items[at].n_operands ? ops->items[at].operands[0].maker : ETP_NO_INDEX;
         }
         (*out)[n] = at;
-        n += (*out)[n] != ETP_NO_INDEX;
+        n += at != ETP_NO_INDEX;
     }
     return n;
 }

@@ -377,9 +377,9 @@ etp_status etp_precision_measure(etp_arms *arms, const char *differ, etp_precisi
     ETP_TRY(choose(&t, differ));
     etp_error_graph_of(&sides[ETP_BASELINE].ops, t.arena, &out->graph);
     ETP_TRY(compare_whole(&t));
-    const etp_ops *ops = &t.arms->sides[ETP_BASELINE].ops;
-    etp_arms_tell(t.arms, etp_arena_printf(t.arena, "comparing %lu operators of two programs",
-                                           (unsigned long)(t.out->multiplying - t.out->unpaired)));
+    const etp_ops *ops = &sides[ETP_BASELINE].ops;
+    etp_arms_tell(arms, etp_arena_printf(t.arena, "comparing %lu operators of two programs",
+                                         (unsigned long)(out->multiplying - out->unpaired)));
     for (uint32_t i = 0; i < ops->n; i++) {
         if (t.pairs[i] != ETP_NO_INDEX && etp_op_multiplies(&ops->items[i])) {
             ETP_TRY(add_row(&t, i));

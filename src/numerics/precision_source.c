@@ -17,10 +17,11 @@ etp_status etp_precision_modules(etp_arms *arms, etp_precision *out)
     ETP_TRY(etp_arms_exported(arms, &arms->sides[ETP_BASELINE], &m));
     for (size_t i = 0; m && i < out->rows.n; i++) {
         etp_precision_row *row = &out->rows.items[i];
-        const etp_source *source = etp_etrecord_source(
-            m, etp_op_handle(&arms->sides[ETP_BASELINE].ops.items[row->place], m));
-        row->module =
-            source && source->module.len ? etp_arena_strdup(arms->arena, source->module) : NULL;
+        const etp_op *op = &arms->sides[ETP_BASELINE].ops.items[row->place];
+        const etp_source *source = etp_etrecord_source(m, etp_op_handle(op, m));
+        if (source && source->module.len) {
+            row->module = etp_arena_strdup(arms->arena, source->module);
+        }
     }
     return ETP_OK;
 }

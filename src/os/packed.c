@@ -58,9 +58,8 @@ static etp_status unpack(const char *path, const etp_file *packed, uint64_t limi
 etp_status etp_file_open_unpacked(const char *path, uint64_t limit, etp_file *out, etp_error *err)
 {
     ETP_TRY(etp_file_open(path, limit, out, err));
-    const etp_bytes b = out->bytes;
     static const uint8_t k_magic[] = {0x28, 0xb5, 0x2f, 0xfd};
-    if (!(b.len >= sizeof k_magic && memcmp(b.ptr, k_magic, sizeof k_magic) == 0)) {
+    if (out->bytes.len < sizeof k_magic || memcmp(out->bytes.ptr, k_magic, sizeof k_magic) != 0) {
         return ETP_OK;
     }
     etp_file packed = *out;

@@ -180,10 +180,11 @@ static etp_status run_again(const etp_session_options *again, bool resume, etp_s
         // edited.
         const char *altered;
         ETP_TRY(etp_run_altered(&run, arena, &altered, err));
-        ETP_TRY(!altered ? ETP_OK
-                         : etp_fail(err, ETP_CORRUPT,
-                                    "%s; no blocks are added, 'etprof rerun %s' measures anew",
-                                    altered, dir));
+        if (altered) {
+            return etp_fail(err, ETP_CORRUPT,
+                            "%s; no blocks are added, 'etprof rerun %s' measures anew", altered,
+                            dir);
+        }
     }
     ETP_TRY(etp_run_inputs_are(&run, arena, err)); // others would be another experiment
     etp_session_options o = *again;

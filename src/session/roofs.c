@@ -124,7 +124,7 @@ etp_status etp_roofs_keep(etp_roofs_answer *a, const char *cache_dir, etp_arena 
     const char *path = cache_path(&a->table, cache_dir, arena);
     etp_roof_table known = read_cache(path, &a->table, arena);
     etp_str text;
-    // What KNOWN has of thread counts that were not measured this time.
+    // What was known of thread counts that were not measured this time stays.
     etp_roof_table now = a->table;
     for (size_t i = 0; i < known.n; i++) {
         bool again = has_threads(&now, known.items[i].threads);

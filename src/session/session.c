@@ -150,21 +150,16 @@ static etp_status need_data(const char *model, const etp_program *program, const
     const char *names = "";
     size_t missing = 0;
     for (size_t i = 0; i < all.n; i++) {
-        const etp_str key = all.items[i];
         bool found = false;
-        for (size_t j = 0; j < data->n; j++) {
-            bool has = etp_flat_tensor_find(&data->items[j], key) != NULL;
-            data->needed[j] = data->needed[j] || has;
+        for (size_t k = 0; k < data->n; k++) {
+            bool has = etp_flat_tensor_find(&data->items[k], all.items[i]) != NULL;
+            data->needed[k] = data->needed[k] || has;
             found = found || has;
         }
-        if (found) {
-            continue;
-        }
-        if (missing < NAMED) {
-            names = etp_arena_printf(arena, "%s%s%.*s", names, etp_if(missing, ", "),
+        if (!found && missing++ < NAMED) {
+            names = etp_arena_printf(arena, "%s%s%.*s", names, etp_if(missing > 1, ", "),
                                      ETP_STR_ARG(all.items[i]));
         }
-        missing++;
     }
     if (missing == 0) {
         return ETP_OK;
@@ -216,14 +211,10 @@ static etp_status check_models(const request *r, etp_error *err)
             etp_file_close(&file);
         }
     }
-    if (st == ETP_OK) {
-        size_t j = 0;
-        for (etp_str one, rest = etp_str_from(ETP_OR(data.list, ""));
-             etp_str_part(&rest, ',', &one); j++) {
-            if (!data.needed[j]) {
-                tell(r, "data       %.*s has nothing that the program keeps outside",
-                     ETP_STR_ARG(one));
-            }
+    etp_str one, rest = etp_str_from(ETP_OR(data.list, ""));
+    for (size_t i = 0; st == ETP_OK && etp_str_part(&rest, ',', &one); i++) {
+        if (!data.needed[i]) {
+            tell(r, "data       %.*s has nothing that the program keeps outside", ETP_STR_ARG(one));
         }
     }
     for (size_t i = 0; data.files && i < data.n; i++) {
@@ -264,9 +255,8 @@ static etp_status make_plan(request *r, etp_session_plan *out, etp_error *err)
         ETP_TRY(r->o->settle(r->o->settle_ctx, r->device, &cpu, p, err));
     }
     // Names may say which platform they are of.
-    const etp_session_plan_options *place = &r->plan_options;
-    for (size_t i = 0; place->level_names && i < place->n_levels; i++) {
-        const char *name = place->level_names[i];
+    for (size_t i = 0; p->level_names && i < p->n_levels; i++) {
+        const char *name = p->level_names[i];
         const etp_expected_platform expected = {
             name ? etp_platform_of_name(name) : ETP_PLATFORM_UNKNOWN, "experiment", name};
         ETP_TRY(etp_platform_check(&expected, r->o->device, r->device->info.platform, err));
@@ -294,12 +284,12 @@ static etp_status measure(request *r, etp_error *err)
     const etp_session_plan_options *p = &r->plan_options;
     const size_t phases = ETP_MAX(planned.n_phases, 1);
     const size_t each = p->n_levels ? planned.n_arms / (phases * p->n_models * p->n_levels) : 0;
-    const bool has = etp_isa_has(&planned.cpu.cpu, ETP_HAS_SME2), hidden = p->n_hide > 0;
+    const etp_isa_cpu *cpu = &planned.cpu.cpu, *usable = ETP_OR(p->usable, cpu);
+    const bool has = etp_isa_has(cpu, ETP_HAS_SME2), hidden = p->n_hide > 0;
     bool stands_in = false;
     etp_level level;
     for (size_t i = 0; p->level_names && i < p->n_levels && !hidden; i++) {
         const char *name = p->level_names[i], *word = p->levels[i];
-        const etp_isa_cpu *usable = p->usable ? p->usable : &planned.cpu.cpu;
         if (name && !stands_in && etp_isa_stands_for(usable, word, &level) &&
             strstr(name, "sme2") && etp_isa_best(usable) != ETP_LEVEL_SME2) {
             stands_in = true;

@@ -465,17 +465,17 @@ static etp_status analyze(const etp_sample *samples, size_t n_samples, uint32_t 
             start = i;
         }
     }
-    w.ln = etp_arena_alloc_raw(w.arena, longest, sizeof *w.ln);
-    w.scratch = etp_arena_alloc_raw(w.arena, longest, 2 * sizeof *w.scratch);
-    w.kept = etp_arena_alloc_raw(w.arena, longest, sizeof *w.kept);
-    w.out->launches = ETP_NEW_ARRAY(w.arena, etp_launch_stats, n_launches);
-    w.out->traced = ETP_NEW_ARRAY(w.arena, etp_launch_stats, n_traced);
+    w.ln = etp_arena_alloc_raw(arena, longest, sizeof *w.ln);
+    w.scratch = etp_arena_alloc_raw(arena, longest, 2 * sizeof *w.scratch);
+    w.kept = etp_arena_alloc_raw(arena, longest, sizeof *w.kept);
+    out->launches = ETP_NEW_ARRAY(arena, etp_launch_stats, n_launches);
+    out->traced = ETP_NEW_ARRAY(arena, etp_launch_stats, n_traced);
     start = 0;
     for (size_t i = 1; i <= w.n_rows; i++) {
         if (i == w.n_rows || !same_launch(&w.rows[i].sample, &w.rows[start].sample)) {
             etp_launch_stats *l = w.rows[start].sample.use == ETP_SAMPLE_TRACED
-                                      ? &w.out->traced[w.out->n_traced++]
-                                      : &w.out->launches[w.out->n_launches++];
+                                      ? &out->traced[out->n_traced++]
+                                      : &out->launches[out->n_launches++];
             *l = one_launch(&w, w.rows + start, i - start);
             l->first = start;
             start = i;

@@ -17,14 +17,13 @@ static bool smaller_p(const void *ctx, uint32_t a, uint32_t b)
 
 void etp_benjamini_hochberg(const double *p, size_t n, uint32_t *scratch, double *out_q)
 {
-    // SCRATCH sorts P, unknown ones last; how many are known. No q is known yet.
     size_t known = 0;
     for (size_t i = 0; i < n; i++) {
         scratch[i] = (uint32_t)i;
         known += isnan(p[i]) == 0;
         out_q[i] = (double)NAN;
     }
-    etp_sort_order(scratch, n, smaller_p, p);
+    etp_sort_order(scratch, n, smaller_p, p); // unknown ones last
     // q of rank i is the least p_j · n / j over j ≥ i
     double least = 1;
     for (size_t i = known; i-- > 0;) {

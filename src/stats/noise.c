@@ -14,13 +14,13 @@ void etp_noise_of_launch(const etp_sample *const *kept, size_t n, double *scratc
 {
     // What a reading of the CPU time adds to it, more than the runner knows: some hundred ns, by
     // those that say more than the clock. Of an iteration that was interrupted nobody can tell.
-    size_t j = 0;
+    size_t asked = 0;
     for (size_t i = 0; i < n; i++) {
         if (kept[i]->cpu_ns > kept[i]->duration_ns) {
-            scratch[j++] = (double)(kept[i]->cpu_ns - kept[i]->duration_ns);
+            scratch[asked++] = (double)(kept[i]->cpu_ns - kept[i]->duration_ns);
         }
     }
-    const double reading = j > 0 ? etp_median(scratch, j) : 0;
+    const double reading = asked > 0 ? etp_median(scratch, asked) : 0;
     double wall = 0, ran = 0;
     out->cpu_ln = out->waited = (double)NAN;
     for (size_t i = 0; i < n; i++) {

@@ -206,40 +206,39 @@ etp_unpaired etp_unpaired_of(const double *a, size_t n_a, const double *b, size_
     double mean = (double)m * (double)(n + 1); // doubled
     out.exact = n <= SUM_EXACT_MAX;
     if (out.exact) {
-        sums d = count_sums(ranks, n, m, scratch);
+        sums s = count_sums(ranks, n, m, scratch);
         // Two-sided: all sums at least as far from the mean as the one seen.
         double distance = fabs((double)seen - mean), hits = 0;
-        for (size_t s = 0; s <= d.top; s++) {
-            if (fabs((double)s - mean) >= distance) {
-                hits += d.ways[s];
+        for (size_t i = 0; i <= s.top; i++) {
+            if (fabs((double)i - mean) >= distance) {
+                hits += s.ways[i];
             }
         }
-        out.p = fmin(1, hits / d.total);
+        out.p = fmin(1, hits / s.total);
     } else {
         double s = (double)n;
         double variance = (double)n_a * (double)n_b / 12 * (s + 1 - ties / (s * (s - 1)));
         double z = (fabs((double)seen - mean) / 2 - 0.5) / sqrt(variance); // continuity
         out.p = variance > 0 ? fmin(1, 2 * etp_normal_cdf(-z)) : 1;
     }
-    // ALL: the n_a values of the one, then the n_b of the other; ORDER sorts them.
-    uint64_t count = (uint64_t)n_a * n_b;
-    double *sorted = etp_arena_alloc_raw(scratch, n_a + n_b, sizeof *sorted);
-    for (size_t i = 0, of_a = 0, of_b = n_a; i < n_a + n_b; i++) {
+    uint64_t n_pairs = (uint64_t)n_a * n_b;
+    double *sorted = etp_arena_alloc_raw(scratch, n, sizeof *sorted);
+    for (size_t i = 0, of_a = 0, of_b = n_a; i < n; i++) {
         sorted[order[i] < n_a ? of_a++ : of_b++] = all[order[i]];
     }
-    const pairs j = {sorted, sorted + n_a, n_a, n_b};
-    double above = (double)(count - pairs_up_to(&j, 0)),
-           below = (double)pairs_up_to(&j, -DBL_TRUE_MIN);
-    out.cliffs_delta = (above - below) / (double)count;
-    out.shift = nth_difference(&j, count / 2);
-    if (count % 2 == 0) {
-        out.shift = (nth_difference(&j, count / 2 - 1) + out.shift) / 2;
+    const pairs d = {sorted, sorted + n_a, n_a, n_b};
+    double above = (double)(n_pairs - pairs_up_to(&d, 0)),
+           below = (double)pairs_up_to(&d, -DBL_TRUE_MIN);
+    out.cliffs_delta = (above - below) / (double)n_pairs;
+    out.shift = nth_difference(&d, n_pairs / 2);
+    if (n_pairs % 2 == 0) {
+        out.shift = (nth_difference(&d, n_pairs / 2 - 1) + out.shift) / 2;
     }
     uint64_t cut = cut_of(n_a, n_b, confidence, scratch);
     out.lo = out.hi = (double)NAN;
     if (cut > 0) {
-        out.lo = nth_difference(&j, cut - 1);
-        out.hi = nth_difference(&j, count - cut);
+        out.lo = nth_difference(&d, cut - 1);
+        out.hi = nth_difference(&d, n_pairs - cut);
     }
     return out;
 }

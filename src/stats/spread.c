@@ -242,13 +242,12 @@ etp_spread etp_spread_of(const etp_launch_set *set, uint32_t baseline, uint32_t 
     etp_spread out = {0};
     picking p = {.set = set, .baseline = baseline, .candidate = candidate};
     p.items = ETP_NEW_ARRAY(scratch, item, set->n_launches + set->n_traced + 1);
-    const etp_launch_set *s = p.set;
     double within[KINDS] = {0}, mean[KINDS] = {0};
     size_t count[KINDS] = {0};
-    for (size_t i = 0, t = 0; i < s->n_launches || t < s->n_traced;) {
-        bool traced =
-            i == s->n_launches || (t < s->n_traced && s->traced[t].block < s->launches[i].block);
-        const etp_launch_stats *l = traced ? &s->traced[t++] : &s->launches[i++];
+    for (size_t i = 0, t = 0; i < set->n_launches || t < set->n_traced;) {
+        bool traced = i == set->n_launches ||
+                      (t < set->n_traced && set->traced[t].block < set->launches[i].block);
+        const etp_launch_stats *l = traced ? &set->traced[t++] : &set->launches[i++];
         size_t before = p.n;
         take(&p, l, traced);
         if (p.n > before) {

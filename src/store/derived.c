@@ -256,7 +256,7 @@ static etp_status record(const etp_run_deriving *d, etp_error *err)
         list.manifest = etp_str_from(manifest_hex);
     }
     if (status == ETP_OK) {
-        // LIST, with what was made in place of or besides what it holds.
+        // With what was made in place of or besides what the list holds.
         size_t n = list.n + d->made.n;
         etp_run_file *all = ETP_NEW_ARRAY(&arena, etp_run_file, n);
         file_list out = {.manifest = list.manifest};

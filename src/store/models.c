@@ -110,9 +110,9 @@ static etp_status write_sources(const char *dir, const char *name, const etp_etr
             etp_csv_cell(&sink, method->name, ',');
             etp_sink_printf(&sink, ",,%u,%u,", s->handle, s->line);
             const etp_str cells[] = {s->file, s->function, s->module, s->op};
-            for (size_t j = 0; j < 4; j++) {
-                etp_csv_cell(&sink, cells[j], ',');
-                etp_sink_char(&sink, j < 3 ? ',' : '\n');
+            for (size_t k = 0; k < 4; k++) {
+                etp_csv_cell(&sink, cells[k], ',');
+                etp_sink_char(&sink, k < 3 ? ',' : '\n');
             }
         }
         for (uint32_t i = 0; i < method->n_instructions; i++) {
@@ -169,7 +169,10 @@ etp_status etp_run_keep_program(etp_run_writer *w, size_t model, const char *pat
         st = ETP_OK;
     }
     etp_file_close(&file);
-    ETP_TRY(st == ETP_NOMEM ? etp_fail_nomem(err, "the program") : st);
+    if (st == ETP_NOMEM) {
+        return etp_fail_nomem(err, "the program");
+    }
+    ETP_TRY(st);
     return record ? write_sources(w->dir, sources, record, w->arena, err) : ETP_OK;
 }
 

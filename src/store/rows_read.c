@@ -204,7 +204,6 @@ static etp_status samples_next(sample_reader *r, const etp_run *run, etp_run_sam
     if (*more) {
         *out = (etp_run_sample){0};
         ETP_TRY(read_sample(run, &r->c, &r->row, r->hint, out, err));
-        // The row that OUT came from is the one before now.
         const columns *c = &r->c;
         r->hint = out->arm;
         r->phase = out->phase;

@@ -208,16 +208,15 @@ etp_status etp_run_resume(const char *dir, etp_arena *arena, etp_run *run, etp_r
     ETP_TRY(cut_back(out, ETP_RUN_SAMPLES, &out->samples, err));
     ETP_TRY(cut_back(out, ETP_RUN_ENVIRONMENT, &out->environment, err));
     // What a launch of a block that was never committed left behind.
-    const uint32_t block = run->blocks_done + 1;
     static const char *const k_suffixes[] = {
         ".etdump", ".log", ".samples", "_sampled.log", "_raw.samples", ".code", "_sampled.etdump"};
-    const size_t count = sizeof k_suffixes / sizeof *k_suffixes;
-    for (size_t i = 0; i < count * out->run->arms.n; i++) {
-        const char *name = etp_run_dump_name(out->arena, &out->run->arms.items[i / count], block,
-                                             k_suffixes[i % count]);
-        const char *packed = etp_arena_printf(out->arena, "%s" ETP_OS_PACKED, name);
-        ETP_TRY(etp_os_remove_below(out->dir, name, err));
-        ETP_TRY(etp_os_remove_below(out->dir, packed, err));
+    const size_t each = sizeof k_suffixes / sizeof *k_suffixes;
+    for (size_t i = 0; i < each * run->arms.n; i++) {
+        const char *name = etp_run_dump_name(arena, &run->arms.items[i / each],
+                                             run->blocks_done + 1, k_suffixes[i % each]);
+        const char *packed = etp_arena_printf(arena, "%s" ETP_OS_PACKED, name);
+        ETP_TRY(etp_os_remove_below(dir, name, err));
+        ETP_TRY(etp_os_remove_below(dir, packed, err));
     }
     etp_run_remove_leftovers(dir, arena);
     size_t n = run->files.n;
@@ -292,8 +291,7 @@ static etp_status commit(etp_run_writer *w, uint32_t blocks, const etp_run_sampl
         w->run->blocks_done -= status != ETP_OK ? blocks : 0;
     }
     if (status != ETP_OK) {
-        // After a failure: readers would leave the rows out, but a later commit must not repeat
-        // them.
+        // Readers would leave the rows out, but a later commit must not repeat them.
         w->samples = before.samples;
         w->environment = before.environment;
         note_tails(w);
