@@ -78,7 +78,7 @@ etp_status etp_environment_describe(etp_device *device, etp_arena *arena, etp_ru
 
 void etp_environment_counters(const etp_device_cpu *cpu, etp_arena *arena, etp_run *run)
 {
-    const char *found = cpu->counters && cpu->counters[0] ? cpu->counters : NULL;
+    const char *found = etp_z_if(cpu->counters && cpu->counters[0], cpu->counters);
     etp_counter_events events;
     // Counters of the kernel alone (page faults, switches) are no cycle counters: they cannot tell
     // work from clock.

@@ -405,16 +405,6 @@ static bool check_log(foreign_launch *r)
     return true;
 }
 
-static etp_str value_of(etp_str report, const char *key)
-{
-    for (etp_str line; etp_str_part(&report, '\n', &line);) {
-        if (etp_str_skip(&line, key) && etp_str_skip(&line, " ")) {
-            return line;
-        }
-    }
-    return (etp_str){0};
-}
-
 // What etprof-launch did, as the evidence of the mask.
 static bool take_report(foreign_launch *r)
 {
@@ -429,7 +419,10 @@ static bool take_report(foreign_launch *r)
         etp_os_read_text(local, REPORT_LIMIT, r->arena, &text, &err) != ETP_OK) {
         return mark_lost(r, ETP_LOST_MASK, "etprof-launch left no report: the level is unknown");
     }
-    etp_str method = value_of(text, "method");
+    etp_str line, method = {0};
+    while (method.len == 0 && etp_str_part(&text, '\n', &line)) {
+        method = etp_str_skip(&line, "method ") ? line : method;
+    }
     record->mask_requested = etp_str_from(r->request->arm->mask);
     record->mask_hook =
         etp_str_from(etp_arena_printf(r->arena, "etprof-launch:%.*s", ETP_STR_ARG(method)));

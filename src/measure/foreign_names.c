@@ -135,16 +135,6 @@ static bool all_alike(const char *on, const char *off, const etp_session_plan *p
     return feature && code && strcmp(on, off) == 0;
 }
 
-// Room on the device for the model; NULL when it cannot be written.
-static const char *push_model(etp_device *device, etp_arena *arena)
-{
-    const char *here = etp_arena_printf(arena, "%s/names.pte", device->work_dir), *there = NULL;
-    etp_str bytes = {(const char *)k_selftest_types, sizeof k_selftest_types};
-    bool ok = here && etp_os_write_atomic(here, bytes, NULL) == ETP_OK &&
-              device->ops->push(device, here, arena, &there, NULL) == ETP_OK;
-    return etp_z_if(ok, there);
-}
-
 void etp_foreign_names(etp_device *device, const etp_session_plan *plan,
                        int (*interrupted)(void *ctx), void *ctx, etp_arena *arena,
                        etp_selftest_result *out)
@@ -164,8 +154,11 @@ void etp_foreign_names(etp_device *device, const etp_session_plan *plan,
     if (plan->cpu.cpu.family == ETP_ISA_X86_64) { // no level can be set
         return;
     }
-    q.model = plan->n_arms > 0 ? push_model(device, arena) : NULL;
-    for (size_t i = 0; i < n && q.model; i++) {
+    const char *here = etp_arena_printf(arena, "%s/names.pte", device->work_dir);
+    const etp_str bytes = {(const char *)k_selftest_types, sizeof k_selftest_types};
+    bool there = plan->n_arms > 0 && here && etp_os_write_atomic(here, bytes, NULL) == ETP_OK &&
+                 device->ops->push(device, here, arena, &q.model, NULL) == ETP_OK;
+    for (size_t i = 0; i < n && there; i++) {
         etp_named named = etp_level_named(levels[i]);
         bool on = named == ETP_NAMED_ON;
         etp_level_state state = etp_level_state_of(&plan->cpu.cpu, levels[i]);

@@ -17,17 +17,6 @@ static const etp_pte_method *method_of(const etp_pte *pte, const char *name)
     return NULL;
 }
 
-static uint64_t size_of(const char *path)
-{
-    etp_file file;
-    uint64_t size = UINT64_MAX;
-    if (etp_file_open(path, UINT64_MAX, &file, NULL) == ETP_OK) {
-        size = file.bytes.len;
-        etp_file_close(&file);
-    }
-    return size;
-}
-
 // As etprof's own runner lists an output (runner's outputs.json), so that both are compared by one
 // reader.
 static void write_output(etp_json *j, const char *dir, uint32_t i, const etp_pte_tensor *t,
@@ -37,7 +26,12 @@ static void write_output(etp_json *j, const char *dir, uint32_t i, const etp_pte
     const char *path = name ? etp_arena_printf(arena, "%s/%s", dir, name) : NULL;
     // A dynamic output may be shorter than the program's largest: then the bytes have no shape that
     // is known here.
-    bool there = t && path && size_of(path) == t->nbytes;
+    etp_file file;
+    bool there = t && path && etp_file_open(path, UINT64_MAX, &file, NULL) == ETP_OK;
+    if (there) {
+        there = file.bytes.len == t->nbytes;
+        etp_file_close(&file);
+    }
     etp_json_begin_object(j);
     etp_json_kv_u64(j, "index", i);
     etp_json_kv_z(j, "file", etp_z_if(there, name));

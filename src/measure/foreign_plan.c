@@ -131,19 +131,6 @@ static etp_status assign_runner(const char *path, etp_session_plan *p, uint32_t 
     return etp_foreign_inspect(path, p->settings.tokenizer != NULL, arena, foreign, err);
 }
 
-// The first two arms whose runners differ in their bytes.
-static bool find_two(const etp_session_plan *p, const etp_foreign **a, const etp_foreign **b)
-{
-    *a = p->arms[0].foreign;
-    for (uint32_t i = 1; i < p->n_arms; i++) {
-        *b = p->arms[i].foreign;
-        if (strcmp((*a)->sha256, (*b)->sha256) != 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void judge_tracers(etp_session_plan *p, etp_arena *arena)
 {
     // All arms are of one kind (check_kinds).
@@ -190,9 +177,10 @@ static void judge_tracers(etp_session_plan *p, etp_arena *arena)
 // builds stand for two levels.
 static void judge_builds(etp_session_plan *p, bool of_one_level, etp_arena *arena)
 {
-    const etp_foreign *a = NULL, *b = NULL;
+    const etp_foreign *a = p->arms[0].foreign, *b = NULL; // the first two that differ in bytes
     for (uint32_t i = 0; i < p->n_arms; i++) {
         const etp_foreign *f = p->arms[i].foreign;
+        b = !b && strcmp(a->sha256, f->sha256) != 0 ? f : b;
         if (f->xnnpack == ETP_KNOWN_NO) {
             etp_plan_note(
                 p, ETP_NOTE_RUNNER_NO_XNNPACK,
@@ -211,7 +199,7 @@ static void judge_builds(etp_session_plan *p, bool of_one_level, etp_arena *aren
                                  p->arms[i].name));
         }
     }
-    if (!find_two(p, &a, &b)) {
+    if (!b) {
         return;
     }
     for (uint32_t i = 0; i < p->n_arms && !of_one_level; i++) {

@@ -434,22 +434,6 @@ static etp_status take_case(preparation *p, const etp_bundled *b, const char *pa
     return c->n_expected > 0 ? write_expected(p, c, out_expected) : ETP_OK;
 }
 
-static etp_status from_bpte(preparation *p, const char *path, uint64_t number,
-                            const char **out_expected)
-{
-    etp_file file;
-    etp_bundled bundled;
-    ETP_TRY(etp_file_open(path, UINT64_MAX, &file, p->err));
-    etp_status status = etp_bundled_read(file.bytes, p->arena, &bundled, p->err);
-    if (status != ETP_OK) {
-        status = etp_fail_ctx(p->err, "%s", path);
-    } else {
-        status = take_case(p, &bundled, path, number, out_expected);
-    }
-    etp_file_close(&file);
-    return status;
-}
-
 // ---- the whole option ----
 
 // The method that the runner would run.
@@ -553,7 +537,17 @@ static etp_status prepare(preparation *p, const char *spec, etp_inputs *out)
     const char *file = etp_arena_strdup(p->arena, path);
     ETP_TRY(absolute(file, p->arena, &file, p->err));
     out->spec = etp_arena_printf(p->arena, "%s#%llu", file, (unsigned long long)number);
-    return from_bpte(p, file, number, &out->expected);
+    etp_file bytes;
+    etp_bundled bundle;
+    ETP_TRY(etp_file_open(file, UINT64_MAX, &bytes, p->err));
+    etp_status status = etp_bundled_read(bytes.bytes, p->arena, &bundle, p->err);
+    if (status != ETP_OK) {
+        status = etp_fail_ctx(p->err, "%s", file);
+    } else {
+        status = take_case(p, &bundle, file, number, &out->expected);
+    }
+    etp_file_close(&bytes);
+    return status;
 }
 
 // Does SPEC name anything that has to be checked against the program?

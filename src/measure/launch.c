@@ -347,15 +347,6 @@ static bool command(launch *l, const char *cmd, const char *path, etp_wire_msg *
     return true;
 }
 
-static uint64_t total_ns(const launch *l)
-{
-    uint64_t sum = 0;
-    for (size_t i = 0; i < l->iterations.n; i++) {
-        sum += l->iterations.items[i].ns;
-    }
-    return sum;
-}
-
 // The pilot does not know yet how long an iteration takes: it doubles until it has seen enough.
 static bool warm_up_pilot(launch *l)
 {
@@ -365,8 +356,11 @@ static bool warm_up_pilot(launch *l)
         if (!run_iterations(l, n)) {
             return false;
         }
+        uint64_t sum = 0, wanted = l->request->pilot_warmup_ns;
+        for (size_t i = 0; i < l->iterations.n; i++) {
+            sum += l->iterations.items[i].ns;
+        }
         // Ten times as long by our clock is enough, too, whatever it says of its iterations.
-        uint64_t sum = total_ns(l), wanted = l->request->pilot_warmup_ns;
         bool enough = sum >= wanted || (etp_os_now_ns() - begin) / 10 >= wanted;
         if (enough && l->iterations.n >= WARMUP_MIN) {
             return true;

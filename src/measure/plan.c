@@ -17,17 +17,6 @@
 
 // ---- models ----
 
-// The name of the file without folder and .pte: it goes into the names of nearly all files of the
-// run folder.
-static etp_str stem_of(const char *path)
-{
-    etp_str s = etp_path_last(etp_str_from(path));
-    if (etp_str_ends(s, ETP_STR(".pte"))) {
-        s.len -= 4;
-    }
-    return s;
-}
-
 // Names that become folder and file names.
 static bool is_plain(etp_str s)
 {
@@ -94,7 +83,10 @@ static etp_status read_model(const char *path, etp_arena *arena, etp_run_model *
         out->sha256 = etp_str_from(etp_arena_strdup(arena, etp_str_from(hex)));
         *out_path = etp_os_absolute(path, arena);
         out->path = etp_str_from(*out_path);
-        out->stem = etp_str_from(etp_arena_strdup(arena, stem_of(path)));
+        // Without folder and .pte: it goes into the names of nearly all files of the run folder.
+        etp_str stem = etp_path_last(etp_str_from(path));
+        stem.len -= etp_str_ends(stem, ETP_STR(".pte")) ? 4 : 0;
+        out->stem = etp_str_from(etp_arena_strdup(arena, stem));
         status = etp_arena_check(arena, err, path);
         if (status == ETP_OK && !is_plain(out->stem)) {
             status = etp_fail(err, ETP_USAGE,
@@ -489,18 +481,6 @@ static etp_status choose_baseline(const etp_session_plan_options *o, etp_arena *
 
 // ---- the rest ----
 
-// Paths are made absolute in the plan, since the manifest is read from other working directories.
-static etp_status absolute_file(const char *path, const char *what, etp_arena *arena,
-                                const char **out, etp_error *err)
-{
-    if (!etp_os_is_file(path)) {
-        return etp_os_fail_absent(what, path, ETP_IO, err);
-    }
-    *out = etp_os_absolute(path, arena);
-    ETP_NEED(*out, err, path); // NULL would say that none was asked for
-    return ETP_OK;
-}
-
 static etp_status set_counts(const etp_session_plan_options *o, bool emulated,
                              etp_session_plan *out, etp_error *err)
 {
@@ -578,7 +558,13 @@ static etp_status hash_files(const char *list, const char *what, etp_arena *aren
         char hex[ETP_SHA256_HEX_CHARS];
         uint64_t bytes;
         etp_planned_file f;
-        ETP_TRY(absolute_file(etp_arena_strdup(arena, one), what, arena, &f.path, err));
+        const char *path = etp_arena_strdup(arena, one);
+        if (!etp_os_is_file(path)) {
+            return etp_os_fail_absent(what, path, ETP_IO, err);
+        }
+        // Absolute, since the manifest is read from other working directories.
+        f.path = etp_os_absolute(path, arena);
+        ETP_NEED(f.path, err, path); // NULL would say that none was asked for
         f.mark = etp_os_mark_of(f.path);
         ETP_TRY(etp_os_hash_file(f.path, hex, &bytes, err));
         sum += bytes;

@@ -94,7 +94,7 @@ static bool take(void *ctx, const etp_roof *roof)
 
 static void take_load(taker *t, etp_roofs_load load)
 {
-    t->table->waited = load.span_ns > 0 ? (double)load.wait_ns / (double)load.span_ns : (double)NAN;
+    t->table->waited = etp_share_of(load.wait_ns, load.span_ns);
 }
 
 static etp_status gather_here(const etp_roofs_options *o, etp_arena *arena, etp_roof_table *table,

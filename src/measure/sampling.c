@@ -51,10 +51,12 @@ static etp_arm_cost cost_of(const etp_session *s, uint32_t arm)
                                    .rest_ns = fmax((double)l->wall_ns - timed, warm)};
 }
 
-// Wall time of this block so far.
-static double block_ns(const etp_session *s)
+// The time that one launch of each arm may take, so that they keep to their part of the session and
+// leave the blocks that an answer needs.
+static double allowed(const etp_session *s, etp_samples_end *why)
 {
-    double wall = 0, said = 0;
+    const etp_settings *set = &s->plan->settings;
+    double wall = 0, said = 0, part;
     for (size_t i = 0; i < s->launches.n; i++) {
         wall += (double)s->launches.items[i].wall_ns;
     }
@@ -62,15 +64,7 @@ static double block_ns(const etp_session *s)
         said += (double)s->samples.items[i].duration_ns;
     }
     // A runner may claim more time than has passed; the larger figure keeps the sampling short.
-    return fmax(wall, said);
-}
-
-// The time that one launch of each arm may take, so that they keep to their part of the session and
-// leave the blocks that an answer needs.
-static double allowed(const etp_session *s, etp_samples_end *why)
-{
-    const etp_settings *set = &s->plan->settings;
-    double block = block_ns(s), part;
+    const double block = fmax(wall, said);
     uint32_t blocks = s->plan->blocks;
     *why = ETP_SAMPLES_PART;
     if (!(set->budget_s > 0)) {

@@ -53,22 +53,6 @@ static etp_status refuse(const making *m, const etp_steps_phase *p, uint64_t ind
 
 // ---- shapes ----
 
-static const char *wrong_shape(const making *m, const shape *s)
-{
-    const etp_value *v = s->value;
-    bool fits = s->rank == v->rank;
-    for (uint32_t i = 0; fits && i < s->rank; i++) {
-        // The sizes in a program are its upper bounds where it is dynamic.
-        fits = v->dynamic ? s->dims[i] <= v->dims[i] : s->dims[i] == v->dims[i];
-    }
-    if (fits) {
-        return NULL;
-    }
-    return etp_arena_printf(m->arena, "shape %s is not %s%s%s", dims_text(m, s->dims, s->rank),
-                            etp_if(v->dynamic, "within "), dims_text(m, v->dims, v->rank),
-                            etp_if(!v->dynamic, ", the only one it takes (static shape)"));
-}
-
 static etp_status shape_of(const making *m, const etp_steps_phase *p, const etp_steps_input *in,
                            shape *out)
 {
@@ -86,9 +70,18 @@ static etp_status shape_of(const making *m, const etp_steps_phase *p, const etp_
                       etp_arena_printf(m->arena, "\"%.*s\" is not a shape like 1x64",
                                        ETP_STR_ARG(in->shape)));
     }
-    const char *wrong = wrong_shape(m, out);
-    if (wrong) {
-        return refuse(m, p, in->index, wrong);
+    const etp_value *v = out->value;
+    bool fits = out->rank == v->rank;
+    for (uint32_t i = 0; fits && i < out->rank; i++) {
+        // The sizes in a program are its upper bounds where it is dynamic.
+        fits = v->dynamic ? out->dims[i] <= v->dims[i] : out->dims[i] == v->dims[i];
+    }
+    if (!fits) {
+        return refuse(
+            m, p, in->index,
+            etp_arena_printf(m->arena, "shape %s is not %s%s%s", dims_text(m, out->dims, out->rank),
+                             etp_if(v->dynamic, "within "), dims_text(m, v->dims, v->rank),
+                             etp_if(!v->dynamic, ", the only one it takes (static shape)")));
     }
     out->elements = 1;
     for (uint32_t i = 0; i < out->rank && i < 16; i++) {

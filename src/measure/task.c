@@ -331,14 +331,6 @@ static etp_status lose_launch(etp_session *s, const etp_task *t, const etp_launc
     return ETP_OK;
 }
 
-// Once of a first launch, and once of one that does the same in another block.
-static bool wants_outputs(const etp_arm_state *arm, const etp_task *t, const etp_launch_request *q)
-{
-    return !arm->has_outputs ||
-           (!arm->has_again && arm->outputs_iterations == q->iterations &&
-            arm->outputs_warmup == q->warmup && arm->outputs_block != t->block);
-}
-
 // What follows goes into a command line, where a text that is missing would ask for another launch.
 static etp_status make_request(etp_session *s, const etp_task *t, bool pilot, etp_launch_request *q,
                                etp_error *err)
@@ -411,7 +403,10 @@ static etp_status make_request(etp_session *s, const etp_task *t, bool pilot, et
             s->device->ops->scratch(s->device, "samples.csv", &s->block_arena, &q->samples, err));
     }
     bool text = q->arm->foreign && q->arm->foreign->kind == ETP_FOREIGN_TEXT; // words, no tensors
-    if (wants_outputs(arm, t, q) && !text &&
+    // Once of a first launch, and once of one that does the same in another block.
+    const bool again = !arm->has_again && arm->outputs_iterations == q->iterations &&
+                       arm->outputs_warmup == q->warmup && arm->outputs_block != t->block;
+    if ((again || !arm->has_outputs) && !text &&
         // The first launch that is not timed writes them. Only a session without traces has to let
         // a timed one do it, after its last iteration.
         t->kind == (!s->plan->settings.no_trace ? ETP_LAUNCH_TRACED : ETP_LAUNCH_TIMED)) {

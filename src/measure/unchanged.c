@@ -8,16 +8,6 @@
 #include "measure/foreign.h"
 #include "measure/state.h"
 
-static const etp_planned_file *planned(const etp_session *s, const char *path)
-{
-    for (size_t i = 0; i < s->plan->files.n; i++) {
-        if (strcmp(path, s->plan->files.items[i].path) == 0) {
-            return &s->plan->files.items[i];
-        }
-    }
-    return NULL;
-}
-
 static bool is_watched(const etp_session *s, etp_str place)
 {
     for (size_t i = 0; i < s->places.n; i++) {
@@ -49,7 +39,11 @@ static void watch(etp_session *s, const char *path)
         }
         ETP_ADD(&s->arena, &s->places, f);
     }
-    const etp_planned_file *known = planned(s, path);
+    const etp_planned_file *known = NULL;
+    for (size_t i = 0; i < s->plan->files.n && !known; i++) {
+        const etp_planned_file *file = &s->plan->files.items[i];
+        known = strcmp(path, file->path) == 0 ? file : NULL;
+    }
     etp_watched_file f = {path,
                           known ? known->mark : etp_os_mark_of(path),
                           {0},
@@ -115,19 +109,6 @@ void etp_session_before_end(void *session, const etp_planned_arm *arm, int64_t p
     etp_arena_dispose(&arena);
 }
 
-static etp_status opened_another(const etp_session *s, etp_error *err)
-{
-    for (size_t i = 0; i < s->watched.n; i++) {
-        for (uint32_t k = 0; k < s->plan->n_arms; k++) {
-            const etp_mapped *m = &s->watched.items[i].mapped[k];
-            if (m->by_some && m->not_by_all) {
-                return replaced(s->watched.items[i].path, false, err);
-            }
-        }
-    }
-    return ETP_OK;
-}
-
 etp_status etp_session_watch_bundle(etp_session *s, const etp_bundle *bundle, etp_str hash,
                                     etp_error *err)
 {
@@ -170,18 +151,15 @@ static bool same(const etp_os_mark *a, const etp_os_mark *b)
            a->modified_ns == b->modified_ns;
 }
 
-static bool has_hash(const char *path, const char *sha256)
-{
-    char hex[ETP_SHA256_HEX_CHARS];
-    return etp_os_hash_file(path, hex, NULL, NULL) == ETP_OK && strcmp(sha256, hex) == 0;
-}
-
 static etp_status is_still(const char *path, etp_os_mark *mark, const char *sha256, etp_error *err)
 {
     const etp_os_mark now = etp_os_mark_of(path);
     bool touched = now.changed_ns != mark->changed_ns;
     bool seen = now.links != mark->links || now.rights != mark->rights;
-    if (!same(&now, mark) || (touched && !(seen && has_hash(path, sha256)))) {
+    char hex[ETP_SHA256_HEX_CHARS];
+    if (!same(&now, mark) ||
+        (touched && !(seen && etp_os_hash_file(path, hex, NULL, NULL) == ETP_OK &&
+                      strcmp(sha256, hex) == 0))) {
         return replaced(path, now.inode == 0, err);
     }
     *mark = now;
@@ -204,7 +182,14 @@ etp_status etp_session_unchanged(etp_session *s, etp_error *err)
         etp_watched_file *f = &s->watched.items[i];
         ETP_TRY(is_still(f->path, &f->mark, f->sha256, err));
     }
-    ETP_TRY(opened_another(s, err));
+    for (size_t i = 0; i < s->watched.n; i++) {
+        for (uint32_t k = 0; k < s->plan->n_arms; k++) {
+            const etp_mapped *m = &s->watched.items[i].mapped[k];
+            if (m->by_some && m->not_by_all) {
+                return replaced(s->watched.items[i].path, false, err);
+            }
+        }
+    }
     int number = etp_os_moves_next(&s->moves);
     for (size_t i = 0; number >= 0 && i < s->places.n; i++) {
         if (s->places.items[i].number == number) {
