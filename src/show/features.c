@@ -174,9 +174,9 @@ void etp_ab_feature_table(const etp_ab *ab, etp_report *r)
                                 hidden_title(ab, c, etp_report_arena(r))),
                 etp_cell_ns(ab->arms[c->baseline].median_ns),
                 etp_cell_ns(ab->arms[c->candidate].median_ns),
-                etp_cell_double(tells ? 1 - c->estimate : (double)NAN),
-                etp_cell_double(tells ? 1 - c->hi : (double)NAN),
-                etp_cell_double(tells ? 1 - c->lo : (double)NAN),
+                etp_cell_double(etp_value_if(tells, 1 - c->estimate)),
+                etp_cell_double(etp_value_if(tells, 1 - c->hi)),
+                etp_cell_double(etp_value_if(tells, 1 - c->lo)),
                 etp_cell_z(c->withheld ? etp_ab_withheld_text(c->withheld) : open));
     }
     const char *words = overlap(ab);

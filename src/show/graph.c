@@ -195,16 +195,6 @@ static const char *group_of(const etp_ab_operator *op, char buf[static 64])
     return buf;
 }
 
-// Unknown times are far below 0 and never the largest.
-static double largest(const etp_ab *ab, uint32_t arm)
-{
-    double most = 0;
-    for (size_t i = 0; i < ab->n_operators; i++) {
-        most = fmax(most, (double)ab->operators[i].ns[arm]);
-    }
-    return most;
-}
-
 void etp_ab_graph_section(const etp_ab *ab, const etp_ab_flow *flow, etp_report *r)
 {
     enum { MOST_BOXES = 1500 };
@@ -226,7 +216,10 @@ void etp_ab_graph_section(const etp_ab *ab, const etp_ab_flow *flow, etp_report 
     etp_picture_text(g, "view1", etp_z_if(compared, "time saved"));
     etp_picture_text(g, "view2", etp_z_if(ab->engagement.feature_name, "engagement"));
     etp_picture_list(g, "boxes");
-    double most = fmax(largest(ab, after), 1);
+    double most = 1;
+    for (size_t i = 0; i < ab->n_operators; i++) { // unknown times are far below 0
+        most = fmax(most, (double)ab->operators[i].ns[after]);
+    }
     for (size_t i = 0; i < ab->n_operators; i++) {
         const etp_ab_operator *op = &ab->operators[i];
         char group[64], tip[2 * ETP_NUMBER_CHARS + 8];
@@ -252,7 +245,7 @@ void etp_ab_graph_section(const etp_ab *ab, const etp_ab_flow *flow, etp_report 
         // alike.
         etp_picture_list(g, "heat");
         etp_picture_number(g, NULL,
-                           known ? round(100 * sqrt((double)op->ns[after] / most)) : (double)NAN);
+                           etp_value_if(known, round(100 * sqrt((double)op->ns[after] / most))));
         etp_picture_number(g, NULL, round(copysign(100 * sqrt(fabs(saved)), saved)));
         etp_picture_number(g, NULL, on);
         etp_picture_end(g);

@@ -76,15 +76,6 @@ static void holders_table(const char *id, const etp_ab_arm *b, const etp_ab_arm 
 
 enum { LOAD, FIRST, STEADY, PEAK, STAGES };
 
-static const char *peak_words(const etp_memory_stages *at)
-{
-    if (at->load.peak_bytes >= at->peak.peak_bytes) {
-        return "while it was loaded";
-    }
-    return at->first.peak_bytes >= at->peak.peak_bytes ? "in the first inference"
-                                                       : "after the first inference";
-}
-
 static void stage_row(etp_table *t, const char *who, const uint64_t *is, const char *what,
                       etp_arena *arena)
 {
@@ -104,10 +95,15 @@ static void stages_table(const char *id, const etp_ab_arm *arm, etp_report *r, e
         {.key = "what", .title = "what it is", .flags = ETP_COL_MINOR},
     };
     const etp_memory_stages *at = &arm->memory_at;
+    const char *most = "after the first inference";
+    if (at->load.peak_bytes >= at->peak.peak_bytes) {
+        most = "while it was loaded";
+    } else if (at->first.peak_bytes >= at->peak.peak_bytes) {
+        most = "in the first inference";
+    }
     const etp_memory_rows *of[] = {&at->load.rows, &at->first.rows, &arm->memory, &at->peak.rows};
     etp_table *t = etp_report_table(
-        r, id,
-        etp_arena_printf(arena, "%s, stage by stage: most %s", arm->measured, peak_words(at)),
+        r, id, etp_arena_printf(arena, "%s, stage by stage: most %s", arm->measured, most),
         k_columns, STAGES + 2);
     uint64_t sums[STAGES], between[STAGES] = {0};
     for (size_t k = 0; k < STAGES; k++) {

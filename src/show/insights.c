@@ -161,7 +161,7 @@ void etp_ab_engaged_key(const etp_ab *ab, etp_keys *keys, etp_arena *arena)
         etp_keys_add(keys, ETP_PLAIN, "engaged",
                      "not provable from names: %u convolutions and matrix multiplications keep one "
                      "name at every level%s%s",
-                     e->eligible, etp_if(unsampled(e), " · "), unsampled(e) ? unsampled(e) : "");
+                     e->eligible, etp_if(unsampled(e), " · "), ETP_OR(unsampled(e), ""));
         return;
     }
     etp_strbuf text;
@@ -293,7 +293,7 @@ void etp_ab_category_table(const etp_ab_views *v, etp_report *r)
                     etp_cell_z(etp_kit_category_name(etp_kit_category_of(c->category))),
                     // Without a comparison the only arm is "now".
                     etp_cell_ns(compared ? c->ns[ab->baseline] : ETP_NS_UNKNOWN),
-                    etp_cell_double(compared ? c->share[ab->baseline] : (double)NAN),
+                    etp_cell_double(etp_value_if(compared, c->share[ab->baseline])),
                     etp_cell_ns(c->ns[ab->bottleneck_arm]),
                     etp_cell_double(c->share[ab->bottleneck_arm]),
                     compared ? etp_cell_gain(c->speedup[0], c->lo[0], c->hi[0])
@@ -671,7 +671,7 @@ void etp_ab_kernel_section(const etp_ab_views *v, etp_report *r, etp_arena *aren
                     "have in the recordings.",
                     etp_if(any_compared(v), ", and operators whose name changed"));
     for (size_t k = 0; k < v->n; k++) {
-        etp_ab_engaged_key(v->items[k].ab, etp_report_keys(r, v->n > 1 ? v->items[k].run : NULL),
+        etp_ab_engaged_key(v->items[k].ab, etp_report_keys(r, etp_z_if(v->n > 1, v->items[k].run)),
                            arena);
     }
     views_table t = VIEWS_TABLE(v, k_kernel_columns, "kernel-insights", NULL);
@@ -756,7 +756,7 @@ void etp_ab_fix_section(const etp_ab_views *v, etp_report *r)
             if (v->items[k].scope) {
                 etp_report_scope(r, v->items[k].scope, NULL);
             }
-            etp_keys_add(keys, ETP_PLAIN, f->id, "%s%s%s → %s", v->n > 1 ? v->items[k].run : "",
+            etp_keys_add(keys, ETP_PLAIN, f->id, "%s%s%s → %s", etp_if(v->n > 1, v->items[k].run),
                          etp_if(v->n > 1, ": "), f->text, f->recipe);
             if (v->items[k].scope) {
                 etp_report_scope(r, NULL, NULL);

@@ -125,7 +125,7 @@ void etp_ab_operator_facts(const etp_ab *ab, const etp_ab_operator *op, const et
             count_text(f->work.ops, "operations", ops);
             etp_keys_add(keys, ETP_PLAIN, "work", "%s%s%s moved%s%s%s", macs, ops,
                          ETP_BYTES(f->work.bytes), etp_if(weights, ", of them weights "),
-                         weights ? ETP_BYTES(f->weight_bytes) : "",
+                         etp_if(weights, ETP_BYTES(f->weight_bytes)),
                          etp_if(f->work.bound, " (at most)"));
         }
     }

@@ -261,17 +261,6 @@ static void categories(const etp_ab *ab, etp_report *r)
 
 // ---- operators ----
 
-// The file without its folders: those of the exporting machine say nothing to a reader, and the
-// drawer has them.
-static etp_cell source_cell(const etp_ab_operator *op, etp_arena *arena)
-{
-    if (!op->source_file) {
-        return etp_cell_missing();
-    }
-    return etp_cell_z(
-        etp_arena_printf(arena, "%s:%u", etp_path_name(op->source_file), op->source_line));
-}
-
 // Cells in the order in which `operators` puts up its columns: a condition here is the same
 // condition there.
 static void operator_row(const etp_ab *ab, const etp_ab_operator *op, uint32_t candidate,
@@ -305,7 +294,11 @@ static void operator_row(const etp_ab *ab, const etp_ab_operator *op, uint32_t c
         cells[n++] = etp_cell_z(etp_ab_fixes_of(ab, op->id, arena));
     }
     if (sources) {
-        cells[n++] = source_cell(op, arena);
+        // Without its folders: those of the exporting machine say nothing to a reader, and the
+        // drawer has them.
+        const char *file = op->source_file ? etp_path_name(op->source_file) : NULL;
+        cells[n++] =
+            etp_cell_z(file ? etp_arena_printf(arena, "%s:%u", file, op->source_line) : NULL);
     }
     etp_table_add_row(t, cells, n);
     etp_table_row_link(t, op->id);

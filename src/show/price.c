@@ -133,19 +133,6 @@ static etp_cell disk_cell(int64_t bytes, etp_arena *arena)
                : etp_cell_z(etp_arena_strdup(arena, etp_str_from(ETP_BYTES((uint64_t)bytes))));
 }
 
-// A size is no estimate: it has no interval.
-static row disk_row(const etp_ab_arm *b, const etp_ab_arm *x, etp_arena *arena)
-{
-    row r = row_of("size on disk", true, b->disk_bytes, x->disk_bytes);
-    r.shown[0] = disk_cell(b->disk_bytes, arena), r.shown[1] = disk_cell(x->disk_bytes, arena);
-    if (b->disk_bytes != ETP_NS_UNKNOWN && x->disk_bytes != ETP_NS_UNKNOWN) {
-        r.ratio = (double)b->disk_bytes / (double)x->disk_bytes;
-        r.verdict = x->disk_bytes < b->disk_bytes ? "less" : "more";
-        r.verdict = x->disk_bytes == b->disk_bytes ? "same" : r.verdict;
-    }
-    return r;
-}
-
 // ---- the price ----
 
 static void put(etp_table *t, row r, etp_arena *arena)
@@ -179,7 +166,16 @@ static void price_table(const char *id, const etp_ab_arm *b, const etp_ab_arm *x
     for (etp_cost cost = ETP_COST_PEAK; cost < ETP_COSTS; cost++) {
         put(t, cost_row(cost, b, x, c, arena), arena);
     }
-    put(t, disk_row(b, x, arena), arena);
+    // A size is no estimate: it has no interval.
+    row disk = row_of("size on disk", true, b->disk_bytes, x->disk_bytes);
+    disk.shown[0] = disk_cell(b->disk_bytes, arena);
+    disk.shown[1] = disk_cell(x->disk_bytes, arena);
+    if (b->disk_bytes != ETP_NS_UNKNOWN && x->disk_bytes != ETP_NS_UNKNOWN) {
+        disk.ratio = (double)b->disk_bytes / (double)x->disk_bytes;
+        disk.verdict = x->disk_bytes < b->disk_bytes ? "less" : "more";
+        disk.verdict = x->disk_bytes == b->disk_bytes ? "same" : disk.verdict;
+    }
+    put(t, disk, arena);
 }
 
 // N: tables so far.

@@ -171,16 +171,6 @@ void etp_ab_facts(const etp_ab *ab, etp_report *r, etp_arena *arena)
     }
 }
 
-// Of the tracer's row.
-static int64_t recording_of(const etp_ledger *l)
-{
-    int64_t sum = 0;
-    for (size_t i = 0; i < l->n; i++) {
-        sum += l->items[i].kind == ETP_ROW_TRACER ? l->items[i].delta_ns : 0;
-    }
-    return sum;
-}
-
 // "−0.941 ms": all parts of a sum in the unit of its largest.
 // One unit for all: "1.2 ms · 300 µs" cannot be added by eye.
 static const char *in_unit_of(int64_t largest, int64_t ns, etp_arena *arena)
@@ -235,7 +225,10 @@ static void why(const etp_ab *ab, size_t at, etp_keys *keys, etp_arena *arena)
     etp_strbuf_init(&text, arena);
     // Parts below one per cent of the biggest go together, so that the line still adds up.
     int64_t rest = 0;
-    int64_t recorded = l->delta_ns - recording_of(l);
+    int64_t recorded = l->delta_ns;
+    for (size_t i = 0; i < l->n; i++) {
+        recorded -= l->items[i].kind == ETP_ROW_TRACER ? l->items[i].delta_ns : 0;
+    }
     int64_t largest = llabs(recorded) > llabs(parts[0].delta) ? recorded : parts[0].delta;
     largest = llabs(l->delta_ns) > llabs(largest) ? l->delta_ns : largest;
     // Sorted by size, so the first 0 ends the list.
@@ -424,7 +417,7 @@ void etp_ab_proof_keys(const etp_ab *ab, etp_keys *keys, etp_arena *arena)
             etp_strbuf_printf(&arms, "all %zu arms", alike);
         }
         bool level_said = etp_level_is_said(a->level_name);
-        const char *note = line->kind == ETP_PROOF_NAMES ? etp_proof_names_note(&a->proof) : NULL;
+        const char *note = etp_z_if(line->kind == ETP_PROOF_NAMES, etp_proof_names_note(&a->proof));
         etp_keys_add(keys, k_severity[a->proof.truth], key, "%s: %s; %s%s%s",
                      etp_strbuf_str(&arms).ptr, (level_said ? k_said : k_words)[a->proof.truth],
                      line->text, etp_if(note, "; "), ETP_OR(note, ""));
@@ -598,16 +591,6 @@ void etp_ab_reproduce_section(const etp_ab *ab, etp_report *r, etp_arena *arena)
     etp_report_line(r, "The line to quote", etp_strbuf_str(&line).ptr);
 }
 
-static bool is_measured(const etp_ab *ab)
-{
-    bool measured = false;
-    for (size_t i = 0; i < ab->n_arms; i++) {
-        const etp_ab_arm *a = &ab->arms[i];
-        measured = measured || a->launches > 0 || a->traced_ns != ETP_NS_UNKNOWN;
-    }
-    return measured;
-}
-
 // What the HTML page has between what decides and the sections that every format has.
 void etp_ab_page_findings(const etp_ab *ab, const char *whatif, etp_report *r, etp_arena *arena)
 {
@@ -615,10 +598,15 @@ void etp_ab_page_findings(const etp_ab *ab, const char *whatif, etp_report *r, e
     etp_report_section(r, 1, "answer", "What was found");
     enum { SHOWN = 5 };
     finding_notes(ab, 0, SHOWN, r);
+    bool measured = false;
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        const etp_ab_arm *a = &ab->arms[i];
+        measured = measured || a->launches > 0 || a->traced_ns != ETP_NS_UNKNOWN;
+    }
     if (ab->judged.findings.n == 0) {
         etp_report_text(r, "%s",
-                        is_measured(ab) ? "Nothing stands out."
-                                        : "Nothing was measured yet: no launch is complete.");
+                        measured ? "Nothing stands out."
+                                 : "Nothing was measured yet: no launch is complete.");
     }
     if (ab->judged.findings.n > SHOWN) {
         etp_report_fold(

@@ -16,19 +16,6 @@ typedef struct ceilings {
     double slope; // bytes per nanosecond
 } ceilings;
 
-static void raise(ceilings *c, const char *isa, double rate)
-{
-    size_t at = 0;
-    while (at < c->n && strcmp(c->isa[at], isa) != 0) {
-        at++;
-    }
-    if (at < CEILINGS) {
-        c->isa[at] = isa;
-        c->rate[at] = at < c->n ? fmax(c->rate[at], rate) : rate;
-        c->n = at < c->n ? c->n : at + 1;
-    }
-}
-
 static const etp_work *work_of(const etp_ab_operator *op, uint32_t arm)
 {
     const etp_work *w = op->facts ? &op->facts->op.work : NULL;
@@ -73,7 +60,16 @@ void etp_ab_roofline_section(const etp_ab *ab, etp_report *r)
             etp_picture_list(plane, "points");
         }
         if (p->isa && p->compute_ns > 0) {
-            raise(&c, p->isa, operations / p->compute_ns);
+            const double rate = operations / p->compute_ns;
+            size_t at = 0;
+            while (at < c.n && strcmp(c.isa[at], p->isa) != 0) {
+                at++;
+            }
+            if (at < CEILINGS) {
+                c.isa[at] = p->isa;
+                c.rate[at] = at < c.n ? fmax(c.rate[at], rate) : rate;
+                c.n = ETP_MAX(c.n, at + 1);
+            }
         }
         c.slope = p->memory_ns > 0 ? fmax(c.slope, (double)w->bytes / p->memory_ns) : c.slope;
         etp_picture_item(plane);

@@ -159,13 +159,6 @@ static const char *of_phase(const etp_ab *ab, const char *title, etp_arena *aren
                             : title;
 }
 
-// The run folder as a word of a command; "DIR" without one.
-static const char *command_dir(const etp_ab *ab, etp_arena *arena)
-{
-    const char *dir = ab->dir && !ab->bare ? etp_shell_command(arena, "%s", ab->dir) : NULL;
-    return ETP_OR(dir, "DIR");
-}
-
 // What the only arm takes; of a phase, with its name.
 static void time_alone(const etp_ab *ab, etp_screen *s, etp_arena *arena)
 {
@@ -423,16 +416,6 @@ static size_t categories_shown(const etp_ab *ab)
     return SHOWN_CATEGORIES - ETP_MIN(more, most);
 }
 
-static void not_told(const etp_ab *ab, etp_screen *s, etp_arena *arena)
-{
-    parts all;
-    const char *title = of_phase(ab, etp_ab_where_title(ab), arena);
-    const char *why = read_parts(ab, &all) ? etp_ab_left_out(ab, title, arena) : NULL;
-    if (why) {
-        etp_screen_remark(s, ETP_WARN, etp_arena_printf(arena, "%s (--full has it)", why));
-    }
-}
-
 // P is what is left of NS beside all that others' clocks can have cut off, which is in NS.
 static void lies_within(int64_t ns, etp_ab_clocked_time *p)
 {
@@ -494,7 +477,7 @@ static void where(const etp_ab *ab, etp_screen *s, etp_arena *arena)
     const part whole = {.label = "Whole inference",
                         .before = all.before,
                         .after = all.after,
-                        .speedup = given ? (double)all.before / (double)all.after : (double)NAN};
+                        .speedup = etp_value_if(given, (double)all.before / (double)all.after)};
     add_part(&all, &whole, true, s, arena);
 }
 
@@ -533,13 +516,15 @@ static void next(const etp_ab *ab, etp_screen *s, etp_arena *arena)
     }
     etp_screen_unit u = etp_screen_unit_among(largest, 0);
     u.decimals--;
+    // The run folder as a word of a command.
+    const char *dir = ab->dir && !ab->bare ? etp_shell_command(arena, "%s", ab->dir) : NULL;
     for (size_t i = 0, shown = 0; i < ab->fixes.n && shown < SHOWN_STEPS; i++) {
         const etp_ab_fix *f = &ab->fixes.items[i];
         if (!etp_ab_fix_pays(ab, f)) {
             continue;
         }
         shown++;
-        const char *command = etp_ab_fix_command(f, command_dir(ab, arena), arena);
+        const char *command = etp_ab_fix_command(f, ETP_OR(dir, "DIR"), arena);
         const char *gain = etp_ab_recording_hides(ab) ? NULL : gain_text(f, &u, arena);
         // The gain stands in a column, so the time of what it is about is left out.
         const char *splits =
@@ -688,7 +673,12 @@ static void warnings(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         ETP_FINDING_NOT_LOGGED,     ETP_FINDING_LEFT_OUT,
     };
     size_t n = 0;
-    not_told(ab, s, arena);
+    parts all;
+    const char *title = of_phase(ab, etp_ab_where_title(ab), arena);
+    const char *left = read_parts(ab, &all) ? etp_ab_left_out(ab, title, arena) : NULL;
+    if (left) {
+        etp_screen_remark(s, ETP_WARN, etp_arena_printf(arena, "%s (--full has it)", left));
+    }
     remarks(ab, NULL, 0, &n, s, arena);
     for (size_t i = 0; i < ab->n_arms; i++) {
         const etp_ab_arm *a = &ab->arms[i];

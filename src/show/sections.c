@@ -172,8 +172,8 @@ etp_ab_step etp_ab_step_of(const etp_ab *ab, size_t at, etp_category category, e
         if (own || (below[row->category] && !operators && kind == ETP_ROW_BOUNDARY)) {
             s.delta += row->delta_ns;
             s.rows++;
-            s.lo = s.rows == 1 ? etp_known_ns(row->lo_ns) : (double)NAN;
-            s.hi = s.rows == 1 ? etp_known_ns(row->hi_ns) : (double)NAN;
+            s.lo = etp_value_if(s.rows == 1, etp_known_ns(row->lo_ns));
+            s.hi = etp_value_if(s.rows == 1, etp_known_ns(row->hi_ns));
         }
     }
     return s;
@@ -316,18 +316,6 @@ void etp_ab_ledger_section(const etp_ab *ab, etp_report *r)
 
 // ---- operators ----
 
-// Beside names of experiments that say what did not run: who reads the CSV reads no finding.
-static size_t add_levels(const etp_ab *ab, etp_column *columns)
-{
-    for (size_t i = 0; ab->misnamed && i < ab->n_arms; i++) {
-        const etp_ab_arm *arm = &ab->arms[ab->shown[i]];
-        columns[i] = (etp_column){.key = etp_arena_printf(ab->arena, "%s_level", arm->name),
-                                  .title = etp_arena_printf(ab->arena, "%s ran at", arm->measured),
-                                  .flags = ETP_COL_MINOR};
-    }
-    return ab->misnamed ? ab->n_arms : 0;
-}
-
 static void operator_table(const etp_ab *ab, etp_report *r)
 {
     size_t fixed = (ab->roofs ? 6 : 4) + (ab->misnamed ? ab->n_arms : 0); // shown, behind the arms'
@@ -351,7 +339,14 @@ static void operator_table(const etp_ab *ab, etp_report *r)
     }
     etp_ab_operator_tail(ab, columns + n);
     n += ETP_AB_OPERATOR_TAIL;
-    n += add_levels(ab, columns + n);
+    // Beside names of experiments that say what did not run: who reads the CSV reads no finding.
+    for (size_t i = 0; ab->misnamed && i < ab->n_arms; i++) {
+        const etp_ab_arm *arm = &ab->arms[ab->shown[i]];
+        columns[n++] =
+            (etp_column){.key = etp_arena_printf(ab->arena, "%s_level", arm->name),
+                         .title = etp_arena_printf(ab->arena, "%s ran at", arm->measured),
+                         .flags = ETP_COL_MINOR};
+    }
     etp_table *t = etp_report_table(r, ETP_AB_TABLE_OPERATORS, NULL, columns, n);
     // Text and Markdown show the longest; CSV and HTML have all.
     etp_table_limit(t, 15);

@@ -69,11 +69,11 @@ void etp_ab_operator_tail_cells(const etp_ab *ab, const etp_ab_operator *op, uin
     const etp_cell tail[ETP_AB_OPERATOR_TAIL] = {
         etp_cell_rounded_ns(placed ? p->roof_ns : (double)NAN),
         etp_cell_double(p ? p->efficiency : (double)NAN),
-        etp_cell_z(judged ? etp_why_name(op->why) : NULL),
-        etp_cell_judged(etp_cell_z(judged ? etp_ab_engaged_word(op->engaged.state) : NULL),
+        etp_cell_z(etp_z_if(judged, etp_why_name(op->why))),
+        etp_cell_judged(etp_cell_z(etp_z_if(judged, etp_ab_engaged_word(op->engaged.state))),
                         engaged ? ETP_GOOD : ETP_PLAIN),
         etp_cell_if(op->names[arm].len, etp_cell_str(op->names[arm])),
-        etp_cell_z(judged ? etp_reason_text(op->engaged.reason) : NULL),
+        etp_cell_z(etp_z_if(judged, etp_reason_text(op->engaged.reason))),
     };
     memcpy(out, tail, sizeof tail);
 }
@@ -178,8 +178,9 @@ void etp_ab_long_name_table(const etp_ab *ab, etp_report *r)
             ETP_ROW(
                 t, etp_cell_z(op->id), etp_cell_called(ab->arms[a].name, ab->arms[a].measured),
                 etp_cell_if(op->names[a].len, etp_cell_str(op->names[a])),
-                etp_cell_z(a == ab->bottleneck_arm ? etp_ab_engaged_word(op->engaged.state) : NULL),
-                etp_cell_z(a == ab->bottleneck_arm ? etp_reason_text(op->engaged.reason) : NULL));
+                etp_cell_z(
+                    etp_z_if(a == ab->bottleneck_arm, etp_ab_engaged_word(op->engaged.state))),
+                etp_cell_z(etp_z_if(a == ab->bottleneck_arm, etp_reason_text(op->engaged.reason))));
         }
     }
 }

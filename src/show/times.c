@@ -161,7 +161,7 @@ static void change_key(const etp_ab *ab, const etp_ab_operator *op, size_t k, et
     etp_severity change = etp_ab_row_change(row);
     etp_keys_add(keys, change == ETP_BAD ? ETP_WARN : change, etp_if(!k, "saved"), "%s%s%s%s%s",
                  ETP_NS(0.0 - (double)row->delta_ns), interval, ratio, etp_if(several, " · "),
-                 several ? ab->arms[ab->comparisons[k].candidate].measured : "");
+                 etp_if(several, ab->arms[ab->comparisons[k].candidate].measured));
 }
 
 void etp_ab_time_keys(const etp_ab *ab, const etp_ab_operator *op, etp_keys *keys, etp_arena *arena)
