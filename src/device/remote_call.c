@@ -126,13 +126,6 @@ static attempt_end take(attempt *a, etp_process_event event, const char *buf, si
     return ENDED;
 }
 
-// A byte now and then is an answer that never ends: all of it has a time, too, which grows with
-// what came.
-static uint64_t whole_limit(const attempt *a, uint64_t silence_limit)
-{
-    return 2 * silence_limit + a->answered / ETP_REMOTE_LEAST_RATE * UINT64_C(1000000000);
-}
-
 static uint64_t silence_limit_of(const etp_remote *r, const etp_remote_call *c)
 {
     return ETP_OR(c->timeout_ns, r->silence_limit_ns);
@@ -182,7 +175,10 @@ static attempt_end pump(attempt *a, uint64_t silence_limit)
         } else if (event == ETP_PROCESS_TIMEOUT && etp_process_wait(&a->process, 0)) {
             return ENDED; // a helper that it left behind may hold the pipes open
         }
-        if (now - begin >= whole_limit(a, silence_limit)) {
+        // A byte now and then is an answer that never ends: all of it has a time, too, which grows
+        // with what came.
+        const uint64_t transfer_ns = a->answered / ETP_REMOTE_LEAST_RATE * UINT64_C(1000000000);
+        if (now - begin >= 2 * silence_limit + transfer_ns) {
             return TOO_SLOW;
         }
         if (!c->cleanup && etp_os_interrupted() != 0) {

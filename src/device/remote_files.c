@@ -71,16 +71,6 @@ static etp_status send(etp_device *d, etp_bytes bytes, const char *hex, const ch
     }
 }
 
-static bool is_sent(const etp_remote *r, const char *hex)
-{
-    for (size_t i = 0; i < r->sent.n; i++) {
-        if (strcmp(r->sent.items[i], hex) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 etp_status etp_remote_push(etp_device *d, const char *local, etp_arena *arena,
                            const char **out_remote, etp_error *err)
 {
@@ -92,7 +82,11 @@ etp_status etp_remote_push(etp_device *d, const char *local, etp_arena *arena,
     const char *remote = etp_arena_printf(arena, "%s/files/%s", r->root, hex);
     const char *key = etp_arena_printf(&d->arena, "%s", hex);
     etp_status status = etp_arena_check(arena, err, local); // REMOTE goes into a command line
-    bool there = is_sent(r, hex), known = there;
+    bool there = false;
+    for (size_t i = 0; i < r->sent.n; i++) {
+        there = there || strcmp(r->sent.items[i], hex) == 0;
+    }
+    const bool known = there;
     if (status == ETP_OK && !there) {
         status = has_file(d, remote, hex, arena, &there, err);
     }
@@ -260,12 +254,6 @@ static etp_status fetch(etp_device *d, const char *remote, etp_str hex, const ch
     return status;
 }
 
-// Many small files, each of them slow, are an answer that never ends, too.
-static uint64_t pull_limit(const etp_remote *r, uint64_t bytes)
-{
-    return 4 * r->silence_limit_ns + bytes / ETP_REMOTE_LEAST_RATE * UINT64_C(1000000000);
-}
-
 // The script answers with a line for each file, hash and name; a file by itself is called ".".
 etp_status etp_remote_pull(etp_device *d, const char *remote, const char *local, etp_error *err)
 {
@@ -303,7 +291,9 @@ etp_status etp_remote_pull(etp_device *d, const char *remote, const char *local,
                 etp_fail(err, ETP_CHILD, "%s: %s has a file with an invalid name", r->name, remote);
             break;
         }
-        if (etp_os_now_ns() - begin >= pull_limit(r, most - left)) {
+        // Many small files, each of them slow, are an answer that never ends, too.
+        const uint64_t transfer_ns = (most - left) / ETP_REMOTE_LEAST_RATE * UINT64_C(1000000000);
+        if (etp_os_now_ns() - begin >= 4 * r->silence_limit_ns + transfer_ns) {
             status = etp_fail(err, ETP_CHILD, "%s: the files of %s did not all come in time",
                               r->name, remote);
             break;

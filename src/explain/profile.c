@@ -29,13 +29,6 @@ static etp_status add_ns(int64_t *sum, int64_t ns, etp_error *err)
 
 // ---- which executions count ----
 
-static uint64_t profile_kept_of(uint64_t n)
-{
-    uint64_t quarter = n / 4, half = n - quarter * 2;
-    uint64_t least = ETP_MIN(half, ETP_PROFILE_KEEP_LEAST);
-    return ETP_MAX(least, quarter);
-}
-
 typedef struct run_order {
     uint64_t ns;
     size_t run;
@@ -145,8 +138,10 @@ static etp_status add_block(builder *b, const etp_trace_block *block, uint32_t d
 {
     event_sum *sums = ETP_NEW_ARRAY(&b->scratch, event_sum, block->n_events);
     // Kept are the executions around the block's median.
-    size_t n = block->n_runs, kept = b->keep_all ? n : (size_t)profile_kept_of(n);
-    size_t usual = kept < n ? kept : n - n / 4 * 2;
+    size_t n = block->n_runs, quarter = n / 4, half = n - quarter * 2;
+    size_t least = ETP_MIN(half, ETP_PROFILE_KEEP_LEAST);
+    size_t kept = b->keep_all ? n : ETP_MAX(least, quarter);
+    size_t usual = kept < n ? kept : half;
     const uint64_t *d = etp_trace_durations(block, block->execute);
     run_order *order = ETP_NEW_ARRAY(&b->scratch, run_order, n);
     uint64_t *apart = ETP_NEW_ARRAY(&b->scratch, uint64_t, n);

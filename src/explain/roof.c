@@ -94,18 +94,13 @@ static double bandwidth(const etp_roof_table *t, uint32_t threads, etp_roof_what
     return fit ? (double)fit->best / 1e9 : 0;
 }
 
-static bool is_read(const etp_roof *r, uint32_t threads)
-{
-    return r->threads == threads && r->what == ETP_ROOF_READ && r->unit == ETP_ROOF_BYTE_S &&
-           r->best > 0 && r->bytes > 0;
-}
-
 double etp_roof_read_ns(const etp_roof_table *roofs, uint32_t threads, uint64_t bytes)
 {
     const etp_roof *under = NULL, *above = NULL; // the nearest measured sets
     for (size_t i = 0; i < roofs->n; i++) {
         const etp_roof *r = &roofs->items[i];
-        if (!is_read(r, threads)) {
+        if (r->threads != threads || r->what != ETP_ROOF_READ || r->unit != ETP_ROOF_BYTE_S ||
+            r->best == 0 || r->bytes == 0) {
             continue;
         }
         under = r->bytes <= bytes && (!under || r->bytes > under->bytes) ? r : under;

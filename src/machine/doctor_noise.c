@@ -93,15 +93,14 @@ void etp_doctor_noise(etp_doctor *d, etp_arena *arena)
     double wall_ms = (double)(after.time_ns - before.time_ns) / 1e6;
     bool busy = before.cpu_busy_ms != UINT64_MAX && after.cpu_busy_ms != UINT64_MAX;
     bool steal = before.cpu_steal_ms != UINT64_MAX && after.cpu_steal_ms != UINT64_MAX;
-    noise n = {.floor = sink > 0 ? expm1((ln.hi - ln.lo) / 2) : (double)NAN};
+    noise n = {.floor = etp_value_if(sink > 0, expm1((ln.hi - ln.lo) / 2))};
     // The system counts the time of all CPUs together. One of them was busy with this loop, and
     // what is above one is somebody else's; below it, the reading was coarse.
-    n.others = busy
-                   ? fmax(0, ((double)after.cpu_busy_ms - (double)before.cpu_busy_ms) / wall_ms - 1)
-                   : (double)NAN;
-    n.waited = start_cpu_ns > 0 ? fmax(0, 1 - (double)cpu_ns / (double)ns) : (double)NAN;
-    n.stolen =
-        steal ? ((double)after.cpu_steal_ms - (double)before.cpu_steal_ms) / wall_ms : (double)NAN;
+    const double busy_ms = (double)after.cpu_busy_ms - (double)before.cpu_busy_ms;
+    n.others = etp_value_if(busy, fmax(0, busy_ms / wall_ms - 1));
+    n.waited = etp_value_if(start_cpu_ns > 0, fmax(0, 1 - (double)cpu_ns / (double)ns));
+    const double stolen_ms = (double)after.cpu_steal_ms - (double)before.cpu_steal_ms;
+    n.stolen = etp_value_if(steal, stolen_ms / wall_ms);
     bool others = isfinite(n.others), stolen = isfinite(n.stolen);
     etp_checks_add(
         &d->checks, arena,

@@ -41,7 +41,7 @@ static const char *roof_words(etp_roof_what what)
 static double rate(const etp_roof *x, uint64_t v)
 {
     const double unit = x->unit == ETP_ROOF_NS ? 1 : 1e9;
-    return v ? (double)v / unit : (double)NAN;
+    return etp_value_if(v > 0, (double)v / unit);
 }
 
 // The thread counts that were measured, rising; at most MOST.

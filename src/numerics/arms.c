@@ -154,17 +154,6 @@ etp_status etp_arms_cut(const etp_arms *s, int which, uint32_t place, bool alone
     return status;
 }
 
-static etp_status inputs_of(const etp_arms *s, const etp_inputs *in, const char **out)
-{
-    *out = in->spec;
-    for (size_t i = 0; in->files && i < in->n; i++) {
-        const char *there = NULL;
-        ETP_TRY(s->device->ops->push(s->device, in->files[i], s->arena, &there, s->err));
-        *out = i ? etp_arena_printf(s->arena, "%s,%s", *out, there) : there;
-    }
-    return etp_arena_check(s->arena, s->err, "inputs");
-}
-
 static etp_status open_side(etp_arms *s, int which)
 {
     const bool first = which == ETP_BASELINE && !s->ask;
@@ -176,9 +165,18 @@ static etp_status open_side(etp_arms *s, int which)
     ETP_TRY(etp_file_open(x->model, UINT64_MAX, &x->file, s->err));
     ETP_TRY(etp_program_open(x->file.bytes, NULL, &x->program, s->err));
     x->method = etp_decoder_method(x->program, s->plan->settings.method);
-    return x->method ? inputs_of(s, &s->plan->inputs[x->arm->model], &x->inputs)
-                     : etp_decoder_no_method(x->model, x->program, s->plan->settings.method,
-                                             s->arena, s->err);
+    if (!x->method) {
+        return etp_decoder_no_method(x->model, x->program, s->plan->settings.method, s->arena,
+                                     s->err);
+    }
+    const etp_inputs *in = &s->plan->inputs[x->arm->model];
+    x->inputs = in->spec;
+    for (size_t i = 0; in->files && i < in->n; i++) {
+        const char *there = NULL;
+        ETP_TRY(s->device->ops->push(s->device, in->files[i], s->arena, &there, s->err));
+        x->inputs = i ? etp_arena_printf(s->arena, "%s,%s", x->inputs, there) : there;
+    }
+    return etp_arena_check(s->arena, s->err, "inputs");
 }
 
 etp_status etp_arms_open(etp_arms *s)

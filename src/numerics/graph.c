@@ -64,7 +64,7 @@ void etp_error_graph_section(const etp_error_graph *graph, etp_report *r)
         etp_picture_text(g, "tip", ETP_OR(b->tip, "not compared"));
         etp_picture_text(g, "group", b->call);
         etp_picture_list(g, "heat");
-        etp_picture_number(g, NULL, b->seen ? round(100 * heat) : (double)NAN);
+        etp_picture_number(g, NULL, etp_value_if(b->seen, round(100 * heat)));
         etp_picture_end(g);
         etp_picture_end(g);
     }

@@ -6,20 +6,15 @@
 
 #include "base/guard.h"
 
-static double sum(const double *x, size_t n)
-{
-    double all = 0;
-    for (size_t i = 0; i < n; i++) {
-        all += x[i];
-    }
-    return all;
-}
-
 // Makes PARTS, the last of which is nobody's, NOISE in all; what is missing becomes OWN's, but for
 // ROUNDING.
 static void settle(double *parts, size_t n, double noise, size_t own, double rounding)
 {
-    const double all = sum(parts, n), more = fmax(noise - all, 0);
+    double all = 0;
+    for (size_t i = 0; i < n; i++) {
+        all += parts[i];
+    }
+    const double more = fmax(noise - all, 0);
     for (size_t i = 0; noise < all && i < n; i++) {
         parts[i] *= noise / all;
     }

@@ -4,24 +4,12 @@
 
 #include "judge/open.h"
 
-// The answer itself is asked: what it would call unknown is what more samples are for.
-static void ask(const char *dir, const etp_ab_options *how, double times, double *share,
-                double *reachable)
-{
-    etp_ab_session *session = NULL;
-    if (etp_ab_open(&dir, 1, how, &session, NULL) == ETP_OK) {
-        // What is known now, and what TIMES as many samples would tell.
-        *share = etp_ab_engage_reach(etp_ab_answer(session), 0);
-        *reachable = etp_ab_engage_reach(etp_ab_answer(session), times);
-        etp_ab_close(session);
-    }
-}
-
 bool etp_session_coverage_of(void *ctx, const char *dir, double times, double *share,
                              double *reachable, bool *too_few, size_t n)
 {
     (void)ctx;
     etp_ab_session *whole = NULL;
+    // The answer itself is asked: what it would call unknown is what more samples are for.
     if (etp_ab_open(&dir, 1, NULL, &whole, NULL) != ETP_OK) {
         return false;
     }
@@ -40,8 +28,13 @@ bool etp_session_coverage_of(void *ctx, const char *dir, double times, double *s
         const etp_ab_options pair = {
             .part = {.whole = whole, .arms = {c->baseline, c->candidate}}
         };
-        if (c->candidate < n && c->candidate != first) {
-            ask(dir, &pair, times, &share[c->candidate], &reachable[c->candidate]);
+        etp_ab_session *session = NULL;
+        if (c->candidate < n && c->candidate != first &&
+            etp_ab_open(&dir, 1, &pair, &session, NULL) == ETP_OK) {
+            // What is known now, and what TIMES as many samples would tell.
+            share[c->candidate] = etp_ab_engage_reach(etp_ab_answer(session), 0);
+            reachable[c->candidate] = etp_ab_engage_reach(etp_ab_answer(session), times);
+            etp_ab_close(session);
         }
     }
     for (size_t i = 0; i < n && i < ab->n_arms; i++) {

@@ -68,15 +68,6 @@ static bool has_threads(const etp_roof_table *t, uint32_t threads)
     return false;
 }
 
-static bool has_all(const etp_roof_table *t, const etp_roofs_options *o)
-{
-    bool all = t->n > 0;
-    for (size_t i = 0; i < o->n_threads; i++) {
-        all = all && has_threads(t, o->threads[i]);
-    }
-    return all;
-}
-
 etp_status etp_roofs_cached(etp_device *device, const char *cache_dir, etp_arena *arena,
                             etp_roofs_answer *out, etp_error *err)
 {
@@ -102,7 +93,11 @@ etp_status etp_roofs_of(etp_device *device, const char *cache_dir, const etp_roo
     if (o.n_threads == 0) {
         o.n_threads = etp_roof_default_threads(known.cpus, o.threads);
     }
-    if (!fresh && has_all(&known, &o)) {
+    bool all = !fresh && known.n > 0;
+    for (size_t i = 0; i < o.n_threads; i++) {
+        all = all && has_threads(&known, o.threads[i]);
+    }
+    if (all) {
         return ETP_OK;
     }
     out->cached = false;

@@ -168,7 +168,7 @@ static etp_status need_data(const char *model, const etp_program *program, const
                     "%s keeps weights in data files (.ptd): %zu of %zu tensors are %s%s (%s%s); "
                     "give the file that has them: --data FILE, once for each",
                     model, missing, all.n, data->n ? "not in " : "missing",
-                    data->n ? data->list : "", names, etp_if(missing > NAMED, ", …"));
+                    etp_if(data->n > 0, data->list), names, etp_if(missing > NAMED, ", …"));
 }
 
 static etp_status read_needs(const char *model, const etp_program *program, const data_files *data,
@@ -412,12 +412,12 @@ etp_status etp_session_run(const etp_session_options *o, etp_session_view *view,
         runner = local ? launcher_beside(o->place.program, arena) : NULL;
     }
     ETP_TRY(etp_session_open_device(&o->place, o->device, runner, o->timeout, &r.device, err));
-    // From here on the device may have other settings than its own: each way out passes restore().
+    // From here on the device may have other settings than its own.
     etp_status st = prepare(&r, mode, err);
     if (st == ETP_OK) {
         st = measure(&r, err);
     }
-    // On every way out. The measurement counts, so that a failure here is no error.
+    // They are put back on every way out. The measurement counts, so that a failure is no error.
     etp_error why;
     if (etp_device_restore(r.device, &why) != ETP_OK) {
         const char *text = etp_arena_printf(r.arena,

@@ -198,7 +198,7 @@ static void sum_up_arms(etp_stats *out, const double *waited)
         for (size_t b = 0; b < out->n_blocks_seen; b++) {
             sum += out->block_complete[b] ? out->value_ln[b * out->n_arms + a] : 0;
         }
-        arm->value_ln = arm->launches > 0 ? sum / out->blocks : (double)NAN;
+        arm->value_ln = etp_value_if(arm->launches > 0, sum / out->blocks);
         double ns = exp(arm->value_ln);
         arm->median_ns = isfinite(ns) && ns < 9.2e18 ? (int64_t)llround(ns) : -1;
         arm->tail_share /= arm->iterations > 0 ? (double)arm->iterations : 1;
@@ -305,7 +305,7 @@ double etp_stats_block_mean(const etp_stats *s, size_t block)
         sum += etp_known_or_0(value);
         n += isfinite(value) != 0;
     }
-    return s->block_complete[block] ? sum / n : (double)NAN;
+    return etp_value_if(s->block_complete[block], sum / n);
 }
 
 static void flag_arms(work *w, double *values, double *times)
@@ -352,7 +352,7 @@ static etp_unpaired compare_unpaired(const work *w, const etp_stats_comparison *
 static double clock_doubt_ln(const work *w, uint32_t arm, size_t k)
 {
     double part = etp_clock_doubt(w->options->clock_ns, k) / (double)w->out->arms[arm].median_ns;
-    return part < 0.9 ? -log1p(-part) : (double)NAN;
+    return etp_value_if(part < 0.9, -log1p(-part));
 }
 
 static void compare_arms(work *w)
@@ -418,7 +418,7 @@ static void find_drift(work *w)
         }
     }
     etp_drift drift = etp_drift_of(times, means, k, w->arena);
-    out->drift_per_block = k >= 4 ? expm1(drift.slope) : (double)NAN;
+    out->drift_per_block = etp_value_if(k >= 4, expm1(drift.slope));
     out->drift_p = etp_value_if(k >= 4, drift.p);
 }
 

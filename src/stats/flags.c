@@ -113,16 +113,6 @@ static double two_modes(const double *sorted, size_t k, double matters, double *
     return best <= 0 ? (double)INFINITY : distance / sqrt(best / ((double)k - 2));
 }
 
-// One change of side over the whole session.
-static bool is_one_step(const double *in_order, size_t k, double border)
-{
-    size_t changes = 0;
-    for (size_t i = 1; i < k; i++) {
-        changes += (in_order[i] > border) != (in_order[i - 1] > border);
-    }
-    return changes == 1;
-}
-
 // X: an arm's launch values in block order without a trend. SCRATCH: k doubles.
 static unsigned launch_flags(const double *x, size_t k, double matters, double *scratch)
 {
@@ -130,7 +120,11 @@ static unsigned launch_flags(const double *x, size_t k, double matters, double *
     memcpy(scratch, x, k * sizeof *x);
     etp_sort_doubles(scratch, k);
     if (two_modes(scratch, k, matters, &border) > modes_limit(k)) {
-        return is_one_step(x, k, border) ? ETP_FLAG_DRIFT : ETP_FLAG_BIMODAL;
+        size_t changes = 0; // of side over the whole session: one is a step
+        for (size_t i = 1; i < k; i++) {
+            changes += (x[i] > border) != (x[i - 1] > border);
+        }
+        return changes == 1 ? ETP_FLAG_DRIFT : ETP_FLAG_BIMODAL;
     }
     return has_outlier(x, k, matters) ? ETP_FLAG_HEAVY_TAIL : 0;
 }
@@ -203,7 +197,7 @@ void etp_find_flags(const etp_flag_input *in, etp_arena *arena, etp_stats_arm *a
             kinds++;
         }
     }
-    arm->scatter_ln = kinds > 0 && sum > 0 ? sqrt(sum / (double)kinds) : (double)NAN;
+    arm->scatter_ln = etp_value_if(kinds > 0 && sum > 0, sqrt(sum / (double)kinds));
     unsigned shape = launch_flags(rest, n, log1p(in->margin) / 2, scratch);
     if (shape & ETP_FLAG_DRIFT) { // the step is no scatter
         arm->scatter_ln = (double)NAN;

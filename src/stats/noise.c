@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Were the arms measured, or the other programs? CPU time beside the clock, and the A/A control
 // beside the effect.
+#include "base/choice.h"
 #include "stats/internal.h"
 
 #include <math.h>
@@ -67,7 +68,7 @@ void etp_noise_of_arm(const etp_stats *s, uint32_t arm, double otherwise, etp_st
         }
     }
     out->waited = launches > 0 ? share / (double)launches : otherwise;
-    out->interrupted = counted > 0 ? (double)interrupted / (double)counted : (double)NAN;
+    out->interrupted = etp_share_of(interrupted, counted);
 }
 
 // Over the blocks in which every launch of both arms has a CPU time.

@@ -220,13 +220,6 @@ static etp_change describe(const double *x, size_t from, size_t at, size_t to)
     return c;
 }
 
-// Relative to the segment before: "7 % more than it was".
-static bool is_kept(const etp_change *c, double max_p, double min_rel)
-{
-    double scale = fabs(c->before);
-    return c->p <= max_p && fabs(c->after - c->before) >= min_rel * scale;
-}
-
 // Splits as long as halves differ at a looser level: a strong change next to it may hide a weaker
 // one at first sight. cuts[] has room for n + 1 entries and starts as {0, n}.
 static size_t divide(const double *x, size_t *cuts, size_t n_cuts, double loose_p)
@@ -264,8 +257,11 @@ etp_status etp_change_points(const double *x, size_t n, double max_p, double min
         double worst_p = -1;
         for (size_t i = 1; i + 1 < n_cuts; i++) {
             changes[i - 1] = describe(x, cuts[i - 1], cuts[i], cuts[i + 1]);
-            if (!is_kept(&changes[i - 1], max_p, min_rel) && changes[i - 1].p > worst_p) {
-                worst_p = changes[i - 1].p;
+            // Relative to the segment before: "7 % more than it was".
+            const etp_change *c = &changes[i - 1];
+            bool kept = c->p <= max_p && fabs(c->after - c->before) >= min_rel * fabs(c->before);
+            if (!kept && c->p > worst_p) {
+                worst_p = c->p;
                 worst = i;
             }
         }

@@ -128,23 +128,18 @@ typedef struct component {
     double doubt;   // variance of between
 } component;
 
-static double mean_noise(const layout *l)
-{
-    double sum = 0;
-    size_t n = 0;
-    for (size_t i = 0; i < l->n; i++) {
-        if (l->groups & COMPARED & BIT(l->items[i].group)) {
-            sum += l->items[i].e;
-            n++;
-        }
-    }
-    return n > 0 ? sum / (double)n : 0;
-}
-
 static component between_of(const item *items, size_t n, unsigned groups)
 {
     layout l = {items, n, groups};
-    component out = {.noise = mean_noise(&l)};
+    double sum = 0;
+    size_t compared = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (groups & COMPARED & BIT(items[i].group)) {
+            sum += items[i].e;
+            compared++;
+        }
+    }
+    component out = {.noise = compared > 0 ? sum / (double)compared : 0};
     residual r = residual_at(&l, 0);
     if (!(r.df >= 1)) {
         return out;

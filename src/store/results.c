@@ -10,16 +10,6 @@ static double milliseconds(double ns)
     return ns / 1e6;
 }
 
-static const etp_run_dump *first_dump(const etp_run *run, size_t arm)
-{
-    for (size_t i = 0; i < run->dumps.n; i++) {
-        if (run->dumps.items[i].arm == arm) {
-            return &run->dumps.items[i];
-        }
-    }
-    return NULL;
-}
-
 static etp_status write_result(etp_json *j, const etp_run *run, size_t arm, etp_arena *arena,
                                etp_error *err)
 {
@@ -54,7 +44,10 @@ static etp_status write_result(etp_json *j, const etp_run *run, size_t arm, etp_
         etp_json_kv_null(j, "min_ms");
         etp_json_kv_null(j, "max_ms");
     }
-    const etp_run_dump *d = first_dump(run, arm);
+    const etp_run_dump *d = NULL;
+    for (size_t i = 0; i < run->dumps.n && !d; i++) {
+        d = run->dumps.items[i].arm == arm ? &run->dumps.items[i] : NULL;
+    }
     const char *etdump = d ? etp_arena_strdup(arena, d->path) : NULL;
     const char *log = d ? etp_run_dump_name(arena, &run->arms.items[arm], d->block, ".log") : NULL;
     etp_json_kv_z(j, "etdump", etdump);

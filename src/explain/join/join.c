@@ -142,23 +142,16 @@ static void match_events(const joiner *j, candidate *c, bool *seen)
     }
 }
 
-// Operators inside delegates only: a recording at method level, in which kernels leave no trace.
-static bool has_kernel_events(const etp_trace_block *block)
-{
-    for (uint32_t i = 0; i < block->n_events; i++) {
-        etp_event_kind k = block->events[i].kind;
-        if (k == ETP_EVENT_OPERATOR_CALL || k == ETP_EVENT_NATIVE_CALL ||
-            k == ETP_EVENT_DELEGATE_CALL) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void judge(const joiner *j, candidate *c, const bool *seen)
 {
     const etp_method *m = c->method;
-    bool with_kernels = has_kernel_events(j->block);
+    // Without any: a recording at method level, of operators inside delegates only.
+    bool with_kernels = false;
+    for (uint32_t i = 0; i < j->block->n_events; i++) {
+        etp_event_kind k = j->block->events[i].kind;
+        with_kernels = with_kernels || k == ETP_EVENT_OPERATOR_CALL || k == ETP_EVENT_NATIVE_CALL ||
+                       k == ETP_EVENT_DELEGATE_CALL;
+    }
     for (uint32_t i = 0; i < m->n_instructions; i++) {
         etp_instruction_kind k = m->instructions[i].kind;
         if (k == ETP_INSTR_DELEGATE || (k == ETP_INSTR_KERNEL && with_kernels)) {

@@ -72,20 +72,14 @@ static const struct {
     {"Cosine",                       {ETP_XNN_COS}                                                            },
 };
 
-static const uint8_t *types_of(etp_str family)
-{
-    for (size_t i = 0; i < sizeof k_families / sizeof *k_families; i++) {
-        if (etp_str_eqz(family, k_families[i].family)) {
-            return k_families[i].types;
-        }
-    }
-    return NULL;
-}
-
 void etp_match_prepare(etp_str name, etp_match_op *out)
 {
     etp_op_parse(name, &out->name);
-    out->types = types_of(out->name.family);
+    out->types = NULL;
+    for (size_t i = 0; i < sizeof k_families / sizeof *k_families && !out->types; i++) {
+        bool same = etp_str_eqz(out->name.family, k_families[i].family);
+        out->types = same ? k_families[i].types : NULL;
+    }
     out->is_table = etp_str_eqz(out->name.base, "Invalid Unary Op");
 }
 
@@ -273,22 +267,17 @@ static uint32_t convolution_cost(const etp_node *n, const etp_op_name *op)
     return says_depthwise ? 0 : ETP_COST_UNIT / 2; // a depthwise node
 }
 
-// The name says nothing of what the table computes. The end of a chain from 8 bits to 8 bits is its
-// natural place; any other elementwise node is a contradiction, but possible.
-static uint32_t table_cost(const etp_value_flow *f, uint32_t node)
-{
-    if (!etp_flow_is_unary(f, node)) {
-        return ETP_COST_NEVER;
-    }
-    return etp_flow_lut_start(f, node) != node ? 0 : ETP_COST_UNIT;
-}
-
 uint32_t etp_match_cost(const etp_value_flow *f, uint32_t node, const etp_match_op *op)
 {
     const etp_node *n = &f->partition->nodes[node];
     const uint8_t *types = op->types;
     if (op->is_table) {
-        return table_cost(f, node);
+        // The name says nothing of what the table computes. The end of a chain from 8 bits to 8
+        // bits is its natural place; any other elementwise node is a contradiction, but possible.
+        if (!etp_flow_is_unary(f, node)) {
+            return ETP_COST_NEVER;
+        }
+        return etp_flow_lut_start(f, node) != node ? 0 : ETP_COST_UNIT;
     }
     if (!types) {
         // A family we do not know may be a node type we do not know, and nothing else.

@@ -116,7 +116,7 @@ static void watch(supervisor *s)
             told = true;
         }
         // Only the end of work that may outlive its starter is told at once. All others are told
-        // after end_all, so that who waits for a child finds nothing of it running.
+        // when all has ended, so that who waits for a child finds nothing of it running.
         if (s->alone || (s->ended && !told)) {
             break;
         }
