@@ -154,22 +154,22 @@ etp_status etp_ab_describe_run(etp_arena *arena, const etp_run *run, const char 
     *out = (etp_ab_described){
         .ab = {.arena = arena, .dir = dir}
     };
-    describe_device(run, &out->ab);
     etp_ab *ab = &out->ab;
-    etp_ab_model *models = ETP_NEW_ARRAY(ab->arena, etp_ab_model, run->models.n + 1);
+    describe_device(run, ab);
+    etp_ab_model *models = ETP_NEW_ARRAY(arena, etp_ab_model, run->models.n + 1);
     for (size_t i = 0; i < run->models.n; i++) {
-        models[i] = etp_ab_model_of(&run->models.items[i], ab->arena);
+        models[i] = etp_ab_model_of(&run->models.items[i], arena);
     }
     ab->models = models;
     ab->n_models = run->models.n;
-    ab->title = run->models.n ? text_or_null(ab->arena, run->models.items[0].stem) : NULL;
+    ab->title = run->models.n ? text_or_null(arena, run->models.items[0].stem) : NULL;
     ab->title = ETP_OR(ab->title, "run");
     etp_str at = run->generated_at; // "2026-03-01T14:52:03Z"
     if (at.len >= strlen("2026-03-01T14:52") && at.ptr[10] == 'T') {
-        out->ab.measured_at = etp_arena_printf(arena, "%.10s %.5s", at.ptr, at.ptr + 11);
+        ab->measured_at = etp_arena_printf(arena, "%.10s %.5s", at.ptr, at.ptr + 11);
     }
     describe_arms(run, out);
-    return out->ab.n_arms > 0 ? ETP_OK : etp_fail(err, ETP_CORRUPT, "%s has no arms", dir);
+    return ab->n_arms > 0 ? ETP_OK : etp_fail(err, ETP_CORRUPT, "%s has no arms", dir);
 }
 
 // The level that a dump's name ends in ("arm64_neon"), only to choose a baseline by.

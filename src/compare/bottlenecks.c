@@ -38,7 +38,6 @@ static bool moves_data(etp_category category)
 etp_status etp_ab_split_arm(const etp_ab_session *s, uint32_t arm, etp_ab_arm *out, etp_error *err)
 {
     const etp_profile *p = out->profile;
-    etp_means mean;
     struct {
         double *items;
         size_t n, cap;
@@ -55,6 +54,7 @@ etp_status etp_ab_split_arm(const etp_ab_session *s, uint32_t arm, etp_ab_arm *o
     }
     out->traced_runs = v.n;
     out->traced_median_ns = v.n ? etp_median(v.items, v.n) : (double)NAN;
+    etp_means mean;
     ETP_TRY(etp_means_of(p, ETP_MEANS_KEPT, s->ab.arena, &mean, err));
     out->time_breakdown.boundary_ns = mean.boundary_ns;
     out->time_breakdown.framework_ns = mean.framework_ns;
@@ -62,9 +62,7 @@ etp_status etp_ab_split_arm(const etp_ab_session *s, uint32_t arm, etp_ab_arm *o
     for (size_t i = 0; p && mean.row_ns && i < p->n_rows; i++) {
         const etp_profile_row *row = &p->rows[i];
         const int64_t ns = mean.row_ns[i];
-        if (row->event == ETP_EVENT_DELEGATE_CALL) {
-            out->time_breakdown.calls++;
-        }
+        out->time_breakdown.calls += row->event == ETP_EVENT_DELEGATE_CALL;
         if (!etp_row_is_operator(row->kind)) {
             continue;
         }
@@ -73,7 +71,7 @@ etp_status etp_ab_split_arm(const etp_ab_session *s, uint32_t arm, etp_ab_arm *o
         out->time_breakdown.portable_ns += portable ? ns : 0;
         out->time_breakdown.delegated += !portable;
         out->time_breakdown.delegated_ns += portable ? 0 : ns;
-        out->time_breakdown.delegated_cut_ns += etp_profile_cut_ns(out->profile, row);
+        out->time_breakdown.delegated_cut_ns += etp_profile_cut_ns(p, row);
         out->time_breakdown.movement += moves;
         out->time_breakdown.movement_ns += moves ? ns : 0;
     }

@@ -120,19 +120,6 @@ static void add_cut(const summer *w, const etp_profile *p, const etp_profile_row
     }
 }
 
-// The operators of a call ran within it, and its own clock counts nanoseconds: what theirs cut off
-// together is at most what the call took besides them.
-static int64_t within_calls(const summer *w, const etp_profile *p)
-{
-    int64_t sum = 0;
-    for (size_t i = 0; i < p->n_rows; i++) {
-        double besides = fmax(0, etp_profile_mean(p, &p->rows[i]));
-        sum += (double)w->cut_in[i] <= besides ? w->cut_in[i] : llround(besides);
-        w->cut_in[i] = 0;
-    }
-    return sum;
-}
-
 // What a call took beside the operators that it logged, where that may have been anything: no
 // operator has it, and it is not logged.
 static bool is_rest(const etp_profile *p, size_t row)
@@ -295,13 +282,11 @@ double etp_ab_category_most(const etp_ab *ab, uint32_t arm, etp_category categor
 
 static void take_arm(summer *w, uint32_t a, etp_ab_category *c, bool *occurs)
 {
-    const etp_ab_arm *arm = &w->ab->arms[a];
-    bool seen = false;
-    // Time and what the clocks can have cut off it. *SEEN becomes true when the arm has such an
-    // operator.
     const etp_ab *ab = w->ab;
-    const etp_profile *p = ab->arms[a].profile;
-    etp_ab_clocked_time part = {0, 0};
+    const etp_ab_arm *arm = &ab->arms[a];
+    const etp_profile *p = arm->profile;
+    bool seen = false;
+    etp_ab_clocked_time part = {0, 0}; // with what the clocks can have cut off it
     for (size_t i = 0; p && i < ab->n_operators; i++) {
         const etp_ab_operator *op = &ab->operators[i];
         if (!belongs(w, op, a)) {
@@ -318,26 +303,33 @@ static void take_arm(summer *w, uint32_t a, etp_ab_category *c, bool *occurs)
             }
         }
     }
-    if (p && w->category->category == ETP_CATEGORY_UNLOGGED && p->executions > 0) {
+    if (p && c->category == ETP_CATEGORY_UNLOGGED && p->executions > 0) {
         int64_t rest = llround((double)rests(p, SIZE_MAX) / (double)p->executions);
         part.ns += rest;
         part.truncation_ns += rests_moved(p, true);
         seen = seen || rest > 0;
     }
-    part.truncation_ns += p ? within_calls(w, p) : 0;
+    // The operators of a call ran within it, and its own clock counts nanoseconds: what theirs cut
+    // off together is at most what the call took besides them.
+    for (size_t i = 0; p && i < p->n_rows; i++) {
+        double besides = fmax(0, etp_profile_mean(p, &p->rows[i]));
+        part.truncation_ns += (double)w->cut_in[i] <= besides ? w->cut_in[i] : llround(besides);
+        w->cut_in[i] = 0;
+    }
     // Where no call is known it is within the inference, whose clock may count ticks, too.
-    int64_t left = ab->arms[a].traced_ns - part.ns + (int64_t)(p ? p->tick_ns : 0);
+    int64_t left = arm->traced_ns - part.ns + (int64_t)(p ? p->tick_ns : 0);
     left = ETP_MAX(left, 0);
-    part.truncation_ns =
-        ab->arms[a].traced_ns > 0 && part.truncation_ns > left ? left : part.truncation_ns;
+    if (arm->traced_ns > 0) {
+        part.truncation_ns = ETP_MIN(part.truncation_ns, left);
+    }
     // Of what an arm does not show, all may be in what it did not log: that is not 0.
-    bool sure = arm->profile && (seen || !(etp_ab_category_most(w->ab, a, c->category, 0) > 0));
+    bool sure = p && (seen || !(etp_ab_category_most(ab, a, c->category, 0) > 0));
     bool known = sure && arm->traced_ns > 0;
     *occurs = *occurs || seen;
     c->ns[a] = sure ? part.ns : ETP_NS_UNKNOWN;
     c->truncation_ns[a] = sure ? part.truncation_ns : ETP_NS_UNKNOWN;
     c->share[a] = known ? (double)part.ns / (double)arm->traced_ns : (double)NAN;
-    c->most[a] = etp_ab_category_most(w->ab, a, c->category, known ? c->share[a] : 0);
+    c->most[a] = etp_ab_category_most(ab, a, c->category, known ? c->share[a] : 0);
     c->ceiling[a] = known && part.ns < arm->traced_ns
                         ? (double)arm->traced_ns / (double)(arm->traced_ns - part.ns)
                         : (double)NAN;
@@ -370,11 +362,10 @@ void etp_ab_categorize(const etp_ab *ab, const etp_ab_category **out, size_t *ou
     etp_ab_category *all = ETP_NEW_ARRAY(ab->arena, etp_ab_category, ETP_CATEGORY_COUNT);
     size_t n = 0;
     for (int k = 0; k < ETP_CATEGORY_COUNT; k++) {
-        const etp_category category = (etp_category)k;
         etp_arena *arena = ab->arena;
         size_t arms = ab->n_arms, pairs = ab->n_comparisons;
-        etp_ab_category c = (etp_ab_category){
-            .category = category,
+        etp_ab_category c = {
+            .category = (etp_category)k,
             .ns = ETP_NEW_ARRAY(arena, int64_t, arms),
             .truncation_ns = ETP_NEW_ARRAY(arena, int64_t, arms),
             .share = ETP_NEW_ARRAY(arena, double, arms),

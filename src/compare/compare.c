@@ -344,9 +344,6 @@ etp_ab_operator *etp_ab_align(const etp_ab *ab, etp_ab *out)
         }
     }
     build_operators(ab, &a);
-    out->ledgers = a.ledgers;
-    out->operators = a.operators;
-    out->n_operators = a.n_operators;
     time_order *order = ETP_NEW_ARRAY(ab->arena, time_order, a.n_operators);
     uint32_t *by_time = ETP_NEW_ARRAY(ab->arena, uint32_t, a.n_operators);
     for (uint32_t i = 0; i < a.n_operators; i++) {
@@ -362,6 +359,9 @@ etp_ab_operator *etp_ab_align(const etp_ab *ab, etp_ab *out)
     for (size_t i = 0; i < a.n_operators; i++) {
         by_time[i] = order[i].index;
     }
+    out->ledgers = a.ledgers;
+    out->operators = a.operators;
+    out->n_operators = a.n_operators;
     out->by_time = by_time;
     return a.operators;
 }

@@ -103,7 +103,7 @@ etp_status etp_counters_build(const etp_run *run, const etp_stats *st, etp_arena
     etp_counted *cells = ETP_NEW_ARRAY(arena, etp_counted, n + 1);
     etp_counted *side[2] = {ETP_NEW_ARRAY(arena, etp_counted, st->n_blocks_seen + 1),
                             ETP_NEW_ARRAY(arena, etp_counted, st->n_blocks_seen + 1)};
-    double *misses = ETP_NEW_ARRAY(arena, double, n + 1);
+    double *misses = ETP_NEW_ARRAY(arena, double, n + 1); // by the places of CELLS
     *out = (etp_counters){.arms = ETP_NEW_ARRAY(arena, etp_counters_arm, st->n_arms + 1),
                           .splits = ETP_NEW_ARRAY(arena, etp_clock_split, st->n_comparisons + 1)};
     double none = (double)NAN;
@@ -111,7 +111,6 @@ etp_status etp_counters_build(const etp_run *run, const etp_stats *st, etp_arena
         cells[i] = (etp_counted){none, none, none, none};
         misses[i] = none;
     }
-    // Rows of misses lie beside those of the etp_counted.
     size_t longest = 1;
     for (size_t i = 0; i < st->n_launches; i++) {
         longest = ETP_MAX(st->launches[i].iterations, longest);
@@ -131,11 +130,10 @@ etp_status etp_counters_build(const etp_run *run, const etp_stats *st, etp_arena
         }
         collect(launch, l, &work);
         uint64_t kept = l->iterations - l->warmup.dropped;
-        etp_counted *at = &cells[block * st->n_arms + l->arm];
-        *at = (etp_counted){st->value_ln[block * st->n_arms + l->arm], value(&work, CPU, kept),
-                            value(&work, CYCLES, kept), value(&work, INSTRUCTIONS, kept)};
-        misses[block * st->n_arms + l->arm] =
-            launch->counted.cache.len ? value(&work, MISSES, kept) : (double)NAN;
+        size_t at = block * st->n_arms + l->arm;
+        cells[at] = (etp_counted){st->value_ln[at], value(&work, CPU, kept),
+                                  value(&work, CYCLES, kept), value(&work, INSTRUCTIONS, kept)};
+        misses[at] = launch->counted.cache.len ? value(&work, MISSES, kept) : none;
         out->events = ETP_OR(out->events, launch->counted.events);
         if (launch->counted.cache.len && !out->cache) {
             out->cache = etp_arena_strdup(arena, launch->counted.cache);

@@ -22,18 +22,17 @@ static etp_status correlate(const etp_ab_session *s, uint32_t arm, bool clock, d
     double *with = ETP_NEW_ARRAY(s->ab.arena, double, st->n_blocks_seen + 1);
     size_t n = 0;
     for (uint32_t b = 0; b < st->n_blocks_seen; b++) {
-        double celsius, khz, value = st->value_ln[(size_t)b * st->n_arms + arm];
-        // What the machine was at while BLOCK ran; NAN unknown.
-        const uint32_t block = st->block_numbers[b];
-        celsius = khz = (double)NAN;
-        const etp_run_block *j = etp_run_block_of(&s->run, block);
-        if (j) {
-            celsius = etp_run_between(j->start.temperature_c, j->end.temperature_c);
-            khz = etp_run_between(clock_of(j->start.freq_max_khz), clock_of(j->end.freq_max_khz));
+        double was = NAN, value = st->value_ln[(size_t)b * st->n_arms + arm];
+        const etp_run_block *block = etp_run_block_of(&s->run, st->block_numbers[b]);
+        if (block && clock) {
+            was = etp_run_between(clock_of(block->start.freq_max_khz),
+                                  clock_of(block->end.freq_max_khz));
+        } else if (block) {
+            was = etp_run_between(block->start.temperature_c, block->end.temperature_c);
         }
-        if (isfinite(value) && isfinite(clock ? khz : celsius)) {
+        if (isfinite(value) && isfinite(was)) {
             values[n] = value;
-            with[n++] = clock ? khz : celsius;
+            with[n++] = was;
         }
     }
     *out = (double)NAN;

@@ -37,15 +37,13 @@ void etp_ab_take_ends(const etp_ab_session *s, int64_t *call_overhead_ns)
         if (!dump->trace || dump->arm >= s->ab.n_arms) {
             continue;
         }
-        // Durations of the launch's traced iterations, in order. *COUNT 0: not recorded.
-        size_t number = 0;
+        // Durations of the launch's traced iterations, in order; none: not recorded.
         for (size_t i = 0; i < s->run.samples.n; i++) {
             const etp_run_sample *r = &s->run.samples.items[i];
             if (r->phase == ETP_PHASE_TRACED && r->arm == dump->arm && r->block == dump->block) {
-                v[number++] = (double)r->duration_ns;
+                v[count++] = (double)r->duration_ns;
             }
         }
-        count = number;
         if (!less_executions(dump->trace, v, count)) {
             sum[dump->arm] = (double)NAN;
             continue;

@@ -230,7 +230,6 @@ static void judge(const etp_ab *ab, const etp_ab_engagement *e, const etp_ab_ope
     c.sampled = k ? etp_kernels_find_op(k, row->name, row->chain, row->instruction) : NULL;
     etp_engage_judge(&c, out);
     if (out->by_samples) {
-        // "12 of 14 program counters sampled inside it are in the feature's code, mostly in xnn_…"
         etp_strbuf text;
         etp_strbuf_init(&text, ab->arena);
         const etp_kernel_op *from = out->pooled ? c.pool : c.sampled;
@@ -380,21 +379,15 @@ void etp_ab_engage(const etp_ab_session *s, etp_ab_engagement *e, etp_engage *ea
     common.may_be_amx = (known || own->level != ETP_LEVEL_NONE) &&
                         etp_names_may_be_amx(own->level, common.names, known ? &cpu : NULL);
     common.sme_elsewhere = etp_feature_of_names(own->profile, common.names) == ETP_FEATURE_SME;
-    pools all = {0};
-    // Every operator that was sampled, by configuration.
-    const uint32_t arm = e->arm;
-    const etp_profile *p = ab->arms[arm].profile;
-    const etp_kernels *k = ab->arms[arm].kernels;
-    for (size_t i = 0; k && i < p->n_rows; i++) {
-        const etp_profile_row *row = &p->rows[i];
+    pools all = {0}; // every operator that was sampled, by configuration
+    for (size_t i = 0; own->kernels && i < own->profile->n_rows; i++) {
+        const etp_profile_row *row = &own->profile->rows[i];
         const etp_kernel_op *op =
-            row->kind == ETP_ROW_OPERATOR
-                ? etp_kernels_find_op(k, row->name, row->chain, row->instruction)
-                : NULL;
-        if (!op) {
+            etp_kernels_find_op(own->kernels, row->name, row->chain, row->instruction);
+        if (row->kind != ETP_ROW_OPERATOR || !op) {
             continue;
         }
-        pool like = configuration(row, facts_of(p, row));
+        pool like = configuration(row, facts_of(own->profile, row));
         pool *found = pool_of(&all, &like);
         if (!found) {
             ETP_ADD(ab->arena, &all, like);
@@ -412,7 +405,7 @@ void etp_ab_engage(const etp_ab_session *s, etp_ab_engagement *e, etp_engage *ea
     qsort(e->reasons, e->n_reasons, sizeof *e->reasons, longest_first);
     if (e->unknown < e->eligible) { // shares of what nothing can tell would be wrong
         bounds(&macs, macs.all, &e->macs_lo, &e->macs_hi, &e->macs_share, &e->macs_known);
-        bounds(&time, (double)ab->arms[e->arm].traced_ns, &e->time_lo, &e->time_hi, &e->time_share,
+        bounds(&time, (double)own->traced_ns, &e->time_lo, &e->time_hi, &e->time_share,
                &e->time_known);
     }
 }

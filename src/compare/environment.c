@@ -47,9 +47,8 @@ void etp_ab_take_environment(const etp_run *run, etp_ab *out)
             .boost = a->boost,
         };
         etp_run_wait waited = {0};
-        b.migrations = b.interrupted = b.minor_faults = b.major_faults = 0;
-        for (size_t j = 0; j < run->launches.n; j++) {
-            const etp_run_launch *l = &run->launches.items[j];
+        for (size_t k = 0; k < run->launches.n; k++) {
+            const etp_run_launch *l = &run->launches.items[k];
             if (l->block != b.block) {
                 continue;
             }

@@ -67,16 +67,6 @@ static const char *masking_cost_words(const etp_ab_arm *a, etp_arena *arena)
                             ETP_DIGITS(100 * a->masking_cost.share, 2));
 }
 
-// What etprof-launch did for a runner that is not etprof's.
-static const char *foreign_mask(const etp_ab_session *s, const etp_run_launch *l)
-{
-    if (l->mask_hook.len == 0) {
-        return "nothing was hidden: this build itself is said to be at the level";
-    }
-    return etp_arena_printf(s->ab.arena, "%.*s hid %.*s; the caller is unknown",
-                            ETP_STR_ARG(l->mask_hook), ETP_STR_ARG(l->mask_cleared));
-}
-
 const etp_name_book *etp_ab_name_book(const etp_run *run, etp_arena *arena)
 {
     etp_name_book *book = run->n_names ? ETP_NEW(arena, etp_name_book) : NULL;
@@ -138,13 +128,18 @@ static void prove_arm(const etp_ab_session *s, const etp_run *run, uint32_t run_
     if (launch) {
         const char *cost = masking_cost_words(out, s->ab.arena);
         etp_str cleared = launch->mask_cleared.len ? launch->mask_cleared : ETP_STR("nothing");
-        const char *text =
-            arm->foreign
-                ? foreign_mask(s, launch)
-                : etp_arena_printf(s->ab.arena,
-                                   "cleared %.*s; an SDK library asked the hook at least %llu "
-                                   "times in every launch%s",
-                                   ETP_STR_ARG(cleared), (unsigned long long)calls, cost);
+        // Of a runner that is not etprof's: what etprof-launch did for it.
+        const char *text = "nothing was hidden: this build itself is said to be at the level";
+        if (!arm->foreign) {
+            text = etp_arena_printf(s->ab.arena,
+                                    "cleared %.*s; an SDK library asked the hook at least %llu "
+                                    "times in every launch%s",
+                                    ETP_STR_ARG(cleared), (unsigned long long)calls, cost);
+        } else if (launch->mask_hook.len) {
+            text =
+                etp_arena_printf(s->ab.arena, "%.*s hid %.*s; the caller is unknown",
+                                 ETP_STR_ARG(launch->mask_hook), ETP_STR_ARG(launch->mask_cleared));
+        }
         etp_proof_add(&out->proof, s->ab.arena,
                       (etp_proof_line){ETP_PROOF_MASK, text, false, false});
     }

@@ -25,14 +25,6 @@ uint32_t etp_ab_blocks_to_tell(double estimate, double lo, double hi, uint32_t b
     return ETP_MAX(least, more);
 }
 
-static uint32_t of_verdict(const etp_ab_comparison *c)
-{
-    double up = 1 + c->margin;
-    uint32_t a = etp_ab_blocks_to_tell(c->estimate, c->lo, c->hi, c->blocks, up),
-             b = etp_ab_blocks_to_tell(c->estimate, c->lo, c->hi, c->blocks, 1 / up);
-    return ETP_MAX(a, b);
-}
-
 bool etp_ab_is_unfinished(const etp_ab *ab)
 {
     return ab->state != ETP_RUN_NO_SESSION && ab->state != ETP_RUN_FINISHED;
@@ -90,9 +82,8 @@ uint32_t etp_ab_whole_cpus(const etp_ab *ab)
 
 const char *etp_ab_again_command(const etp_ab *ab, etp_arena *arena)
 {
-    if (etp_ab_crowded(ab)) { // neither blocks nor a quiet machine end that
-                              // NULL: not one CPU is allowed, so no number of threads would do.
-        uint32_t cpus = etp_ab_whole_cpus(ab);
+    if (etp_ab_crowded(ab)) {                  // neither blocks nor a quiet machine end that
+        uint32_t cpus = etp_ab_whole_cpus(ab); // 0: no number of threads would do
         const char *model = ab->n_models > 0 ? ab->models[0].path : NULL;
         const char *command = etp_shell_command(arena, "etprof ab %s", ETP_OR(model, "MODEL.pte"));
         return cpus > 0 && command ? etp_arena_printf(arena, "%s --threads %u", command, cpus)
@@ -129,7 +120,10 @@ const char *etp_ab_settle_command(const etp_ab *ab, const etp_ab_comparison *c, 
         return NULL;
     }
     if (c->method == ETP_PAIRED_BLOCKS && folder) {
-        return etp_ab_extend_command(ab, of_verdict(c), arena);
+        double up = 1 + c->margin;
+        uint32_t a = etp_ab_blocks_to_tell(c->estimate, c->lo, c->hi, c->blocks, up),
+                 b = etp_ab_blocks_to_tell(c->estimate, c->lo, c->hi, c->blocks, 1 / up);
+        return etp_ab_extend_command(ab, ETP_MAX(a, b), arena);
     }
     const char *levels = on && off && strcmp(on, off) != 0
                              ? etp_shell_command(arena, " --levels %s,%s", on, off)

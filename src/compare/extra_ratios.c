@@ -133,15 +133,16 @@ void etp_ab_take_extra_ratios(const etp_ab_session *s, etp_ab_arm *arms,
     double *scratch = ETP_NEW_ARRAY(s->ab.arena, double, s->stats.n_blocks_seen + 1);
     const etp_stats *st = &s->stats;
     size_t cells = (size_t)st->n_blocks_seen * st->n_arms;
+    const etp_run *run = &s->run;
     states x = {.n_arms = st->n_arms};
     for (etp_cost cost = 0; cost < ETP_COSTS; cost++) {
         x.costs[cost] = unknown(s, cells);
     }
     x.traced = unknown(s, cells);
-    double *rows = ETP_NEW_ARRAY(s->ab.arena, double, s->run.samples.n + 1);
-    for (size_t i = 0; i < s->run.launches.n; i++) {
-        const etp_run_launch *l = &s->run.launches.items[i];
-        size_t b = etp_ab_block_index(&s->stats, l->block);
+    double *rows = ETP_NEW_ARRAY(s->ab.arena, double, run->samples.n + 1);
+    for (size_t i = 0; i < run->launches.n; i++) {
+        const etp_run_launch *l = &run->launches.items[i];
+        size_t b = etp_ab_block_index(st, l->block);
         for (etp_cost cost = 0; cost < ETP_COSTS && b != SIZE_MAX && l->arm < x.n_arms; cost++) {
             const uint64_t is = etp_cost_of(l, cost);
             if (is > 0) {
@@ -150,7 +151,6 @@ void etp_ab_take_extra_ratios(const etp_ab_session *s, etp_ab_arm *arms,
         }
     }
     // Median of each traced launch. Rows of a launch lie together.
-    const etp_run *run = &s->run;
     for (size_t i = 0; i < run->samples.n;) {
         const etp_run_sample *first = &run->samples.items[i];
         size_t n = 0;
@@ -160,8 +160,8 @@ void etp_ab_take_extra_ratios(const etp_ab_session *s, etp_ab_arm *arms,
                 rows[n++] = log((double)r->duration_ns);
             }
         }
-        size_t b = n > 0 ? etp_ab_block_index(&s->stats, first->block) : SIZE_MAX;
-        if (b != SIZE_MAX && first->arm < x.n_arms) {
+        size_t b = etp_ab_block_index(st, first->block);
+        if (n > 0 && b != SIZE_MAX && first->arm < x.n_arms) {
             x.traced[b * x.n_arms + first->arm] = etp_median(rows, n);
         }
     }
@@ -172,6 +172,7 @@ void etp_ab_take_extra_ratios(const etp_ab_session *s, etp_ab_arm *arms,
         arms[a].tracing_overhead =
             resolved(ratio_of(s, x.traced, a, st->value_ln, a, false, scratch));
     }
+    const bool widen = etp_run_is_widened(run);
     for (size_t i = 0; i < s->ab.n_comparisons; i++) {
         etp_ab_comparison *c = &comparisons[i];
         // What makes times doubtful does not change how many bytes there are.
@@ -181,7 +182,6 @@ void etp_ab_take_extra_ratios(const etp_ab_session *s, etp_ab_arm *arms,
         for (etp_cost cost = 0; cost < ETP_COSTS; cost++) {
             if (!c->withheld || (times_only && k_etp_costs[cost].bytes)) {
                 const double *of = x.costs[cost];
-                bool widen = etp_run_is_widened(&s->run);
                 c->costs[cost] =
                     resolved(ratio_of(s, of, c->baseline, of, c->candidate, widen, scratch));
             }

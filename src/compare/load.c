@@ -159,6 +159,7 @@ etp_status etp_ab_describe_dumps(etp_arena *arena, const char *const *paths, siz
                .title = n_paths == 1 ? etp_path_name(paths[0]) : "dumps",
                .correctness = ETP_AB_NOT_COMPARED}
     };
+    etp_ab *ab = &out->ab;
     const collecting c = {out, room};
     etp_ab_begin_arms(out, ETP_AB_BARE_DUMPS);
     for (size_t i = 0; i < n_paths; i++) {
@@ -185,7 +186,7 @@ etp_status etp_ab_describe_dumps(etp_arena *arena, const char *const *paths, siz
         etp_ab_arm *arm = &out->arms[out->recordings.items[i].arm];
         arm->emulated = arm->emulated || emulated;
         arm->waited = fmax(arm->waited, waited); // passes over a NAN
-        out->ab.emulated = out->ab.emulated || arm->emulated;
+        ab->emulated = ab->emulated || arm->emulated;
     }
     // A recording without others of its arm is called as its file is: "_b10" tells no blocks apart.
     for (size_t i = 0; i < out->recordings.n; i++) {
@@ -197,13 +198,12 @@ etp_status etp_ab_describe_dumps(etp_arena *arena, const char *const *paths, siz
         etp_str whole = stem_of_file(r->path);
         uint32_t block;
         bool cut = etp_str_eqz(arm_of_file(r->path, &block), out->arms[r->arm].name);
-        if (of_arm == 1 && block > 1 && cut && !is_arm(&out->ab, whole)) {
-            out->arms[r->arm].name = etp_arena_strdup(out->ab.arena, whole);
+        if (of_arm == 1 && block > 1 && cut && !is_arm(ab, whole)) {
+            out->arms[r->arm].name = etp_arena_strdup(arena, whole);
         }
     }
     // Length of what all arm names begin with, up to and with a separator; 0 when nothing would be
     // left.
-    const etp_ab *ab = &out->ab;
     size_t prefix = ab->n_arms < 2 ? 0 : strlen(ab->arms[0].name);
     for (size_t i = 1; i < ab->n_arms; i++) {
         size_t k = 0;
@@ -218,7 +218,7 @@ etp_status etp_ab_describe_dumps(etp_arena *arena, const char *const *paths, siz
     for (size_t i = 0; i < ab->n_arms; i++) {
         prefix = ab->arms[i].name[prefix] ? prefix : 0;
     }
-    for (size_t i = 0; i < out->ab.n_arms; i++) {
+    for (size_t i = 0; i < ab->n_arms; i++) {
         out->arms[i].full_name = out->arms[i].name;
         out->arms[i].name += prefix;
     }

@@ -10,12 +10,11 @@ static bool fits(const etp_partition *p, etp_ab_load_part *const *packed, size_t
     size_t at = 0;
     for (uint32_t i = 0; i < p->n_nodes; i++) {
         const etp_node *node = &p->nodes[i];
-        // Its weights are packed when it is created.
-        bool kind = node->type == ETP_XNN_FULLY_CONNECTED || node->type == ETP_XNN_CONV_2D ||
-                    node->type == ETP_XNN_DEPTHWISE_CONV_2D ||
-                    node->type == ETP_XNN_CONV_TRANSPOSE_2D ||
-                    node->type == ETP_XNN_BATCH_MATRIX_MULTIPLY;
-        if (!(kind && node->n_inputs > 1 && p->values[node->inputs[1]].constant)) {
+        bool packs = node->type == ETP_XNN_FULLY_CONNECTED || node->type == ETP_XNN_CONV_2D ||
+                     node->type == ETP_XNN_DEPTHWISE_CONV_2D ||
+                     node->type == ETP_XNN_CONV_TRANSPOSE_2D ||
+                     node->type == ETP_XNN_BATCH_MATRIX_MULTIPLY;
+        if (!packs || node->n_inputs < 2 || !p->values[node->inputs[1]].constant) {
             continue;
         }
         const etp_value *weights = &p->values[node->inputs[1]];
@@ -99,12 +98,10 @@ void etp_ab_take_load(const etp_ab_session *s, const etp_run *run, uint32_t run_
     for (uint32_t m = 0; program && m < program->n_methods && !named && out->load.packed_bytes;
          m++) {
         named = name_by(&program->methods[m], out, s->ab.arena);
-        if (!named) {
-            for (size_t i = 0; i < out->load.n; i++) {
-                out->load.parts[i].partition = NULL;
-                out->load.parts[i].node = ETP_NO_INDEX;
-                out->load.parts[i].weight_bytes = 0;
-            }
+        for (size_t i = 0; i < out->load.n && !named; i++) { // what it named of some parts
+            out->load.parts[i].partition = NULL;
+            out->load.parts[i].node = ETP_NO_INDEX;
+            out->load.parts[i].weight_bytes = 0;
         }
     }
 }

@@ -94,18 +94,19 @@ static etp_status open_side(etp_arena *arena, const char *operand, etp_ab_side *
     ETP_TRY(etp_run_open(dir, arena, &out->run, err));
     out->dir = dir;
     if (out->run.arms.n == 0) {
-        return etp_fail(err, ETP_CORRUPT, "%s has no arms", out->dir);
+        return etp_fail(err, ETP_CORRUPT, "%s has no arms", dir);
     }
     if (!out->wanted && out->run.arms.n > 1) {
-        return etp_fail(err, ETP_USAGE, "%s holds %zu arms (%s); say which, as in %s:%.*s",
-                        out->dir, out->run.arms.n, list_arms(arena, &out->run), out->dir,
+        return etp_fail(err, ETP_USAGE, "%s holds %zu arms (%s); say which, as in %s:%.*s", dir,
+                        out->run.arms.n, list_arms(arena, &out->run), dir,
                         ETP_STR_ARG(out->run.arms.items[0].name));
     }
     out->arm = out->wanted ? find_arm(arena, &out->run, out->wanted) : 0;
-    return out->arm != ETP_NO_INDEX
-               ? ETP_OK
-               : etp_fail(err, ETP_USAGE, "%s has no arm '%s', or several; its arms are %s",
-                          out->dir, out->wanted, list_arms(arena, &out->run));
+    if (out->arm == ETP_NO_INDEX) {
+        return etp_fail(err, ETP_USAGE, "%s has no arm '%s', or several; its arms are %s", dir,
+                        out->wanted, list_arms(arena, &out->run));
+    }
+    return ETP_OK;
 }
 
 static const etp_run_phase *phase_of(const etp_ab_side *x)
@@ -266,8 +267,9 @@ etp_status etp_ab_describe_sides(etp_arena *arena, const etp_ab_side *sides,
                .bare = !sides[0].dir || !sides[1].dir,
                .correctness = ETP_AB_NOT_COMPARED}
     };
+    etp_ab *ab = &out->ab;
     etp_ab_begin_arms(out, 2);
-    out->ab.n_arms = 2;
+    ab->n_arms = 2;
     for (uint32_t i = 0; i < 2; i++) {
         const etp_ab_side *x = &sides[i];
         out->arms[i] = k_etp_ab_unknown_arm;
@@ -281,18 +283,17 @@ etp_status etp_ab_describe_sides(etp_arena *arena, const etp_ab_side *sides,
             out->arms[i].full_name =
                 etp_arena_printf(arena, "%s:%.*s", sides[i].dir, ETP_STR_ARG(in->name));
         }
-        out->ab.emulated = out->ab.emulated || out->arms[i].emulated;
+        ab->emulated = ab->emulated || out->arms[i].emulated;
     }
     out->arms[0].model = 0;
     out->arms[1].model = !same_model(&sides[0], &sides[1]);
     ETP_TRY(etp_ab_name_sides(arena, operands, options->names, out->arms, err));
     // The models of the run folders, one when both sides are of one.
-    etp_ab *ab = &out->ab;
-    etp_ab_model *models = ETP_NEW_ARRAY(ab->arena, etp_ab_model, 2);
+    etp_ab_model *models = ETP_NEW_ARRAY(arena, etp_ab_model, 2);
     ab->models = models;
     const etp_run_model *first = model_of(&sides[0]);
     const char *stem =
-        first && ab->arms[1].model == 0 ? etp_arena_strdup(ab->arena, first->stem) : NULL;
+        first && ab->arms[1].model == 0 ? etp_arena_strdup(arena, first->stem) : NULL;
     ab->title = etp_path_name(ETP_OR(stem, "dumps"));
     for (size_t i = 0; i < 2 && sides[0].dir && sides[1].dir; i++) {
         const etp_run_model *m = model_of(&sides[i]);
@@ -300,7 +301,7 @@ etp_status etp_ab_describe_sides(etp_arena *arena, const etp_ab_side *sides,
             continue;
         }
         ab->n_models = i + 1;
-        models[i] = etp_ab_model_of(m, ab->arena);
+        models[i] = etp_ab_model_of(m, arena);
     }
     return ETP_OK;
 }

@@ -247,7 +247,6 @@ static etp_status compare_dirs(const comparing *w, uint32_t arm, uint32_t of, co
                  why.msg);
         return ETP_OK;
     }
-    // Worse of what was known and C; the first reason becomes a finding.
     const char *whose = etp_ab_arm_called(&w->s->ab, arm);
     mention_not_finite(w, whose, against, &c);
     etp_ab_correctness one = correctness_of(&c);

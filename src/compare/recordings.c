@@ -208,12 +208,11 @@ static void tell_partly_logged(const etp_ab_session *s, uint32_t arm,
     }
 }
 
-// Of a few executions all are kept, the first one too, which may have been cold.
 void etp_ab_tell_mean(const etp_ab *ab, uint32_t arm, etp_ab_findings *to)
 {
     const etp_ab_arm *a = &ab->arms[arm];
+    const etp_profile *p = a->profile;
     // What calls of delegates did, as far as the recording does not say.
-    const etp_profile *p = ab->arms[arm].profile;
     int64_t logged = 0, unlogged = 0;
     for (size_t i = 0; p && i < p->n_rows; i++) {
         const etp_profile_row *row = &p->rows[i];
@@ -226,6 +225,7 @@ void etp_ab_tell_mean(const etp_ab *ab, uint32_t arm, etp_ab_findings *to)
                  etp_ab_arm_called(ab, arm), ETP_NS((double)unlogged / n),
                  ETP_NS((double)logged / n));
     }
+    // Of a few executions all are kept, the first one too, which may have been cold.
     double mean = etp_known_ns(a->traced_ns);
     if (fabs(log(mean / a->traced_median_ns)) > log(FAR_MEAN)) { // false where one is unknown
         ETP_FIND(to, ETP_FINDING_MEAN_OF_FEW, ETP_SEVERITY_WARN, NULL,

@@ -80,12 +80,12 @@ etp_status etp_ab_time_sides(const etp_ab_session *s, double margin, etp_ab_arm 
                              etp_ab_comparison *comparison, bool *out_control_differs,
                              etp_error *err)
 {
+    etp_arena *arena = s->ab.arena, scratch;
     etp_stats st[2];
     double *ln[2]; // launch values in the complete blocks of its own session
     size_t n[2];
     for (uint32_t i = 0; i < 2; i++) {
         // The session's own statistics, with its own baseline: launch values and noise floor.
-        etp_arena *arena = s->ab.arena;
         const etp_run *run = &s->sides[i].run;
         etp_sample *samples;
         etp_ab_samples_of(run, arena, &samples);
@@ -94,7 +94,7 @@ etp_status etp_ab_time_sides(const etp_ab_session *s, double margin, etp_ab_arm 
         o.waited = etp_ab_waited_of(run, arena);
         ETP_TRY(etp_stats_analyze(samples, run->samples.n, (uint32_t)run->arms.n, &o, arena, &st[i],
                                   err));
-        ln[i] = ETP_NEW_ARRAY(s->ab.arena, double, st[i].n_blocks_seen + 1);
+        ln[i] = ETP_NEW_ARRAY(arena, double, st[i].n_blocks_seen + 1);
         n[i] = etp_ab_time_arm(&st[i], s->sides[i].arm, ln[i], &arms[i]);
     }
     *out_control_differs = st[0].control_differs || st[1].control_differs;
@@ -102,14 +102,11 @@ etp_status etp_ab_time_sides(const etp_ab_session *s, double margin, etp_ab_arm 
         return ETP_OK;
     }
     etp_unpaired u;
-    etp_arena scratch;
-    etp_arena_scratch(&scratch, s->ab.arena);
+    etp_arena_scratch(&scratch, arena);
     etp_status status =
         etp_unpaired_compare(ln[0], n[0], ln[1], n[1], ETP_CONFIDENCE, &scratch, &u, err);
     etp_arena_dispose(&scratch);
-    if (status != ETP_OK) {
-        return status;
-    }
+    ETP_TRY(status);
     uint32_t noisier = !isfinite(st[0].noise_floor) || st[1].noise_floor > st[0].noise_floor;
     *comparison = (etp_ab_comparison){
         .baseline = comparison->baseline,

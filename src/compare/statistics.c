@@ -7,14 +7,6 @@
 #include "base/order.h"
 #include "compare/session.h"
 
-// Of several threads the CPU time is a sum, which says nothing of waiting.
-static uint64_t cpu_of(const etp_run *run, const etp_run_sample *in, const etp_run_launch *launch)
-{
-    bool known = launch && run->arms.items[in->arm].threads == 1 && launch->arm == in->arm &&
-                 in->iteration < launch->counted.n;
-    return known ? launch->counted.items[in->iteration].cpu_ns : 0;
-}
-
 // Rows of one launch stand beside each other, in the order of the launches; *AT: where the last
 // was.
 static const etp_run_launch *launch_of(const etp_run *run, const etp_run_sample *in, size_t *at)
@@ -64,13 +56,17 @@ void etp_ab_samples_of(const etp_run *run, etp_arena *arena, etp_sample **out)
         const etp_run_sample *in = &run->samples.items[i];
         etp_sample_use use = k_uses[in->phase];
         bool compared = use == ETP_SAMPLE_TIMED || use == ETP_SAMPLE_CONTROL;
+        const etp_run_launch *launch = compared ? launch_of(run, in, &at) : NULL;
+        // Of several threads the CPU time is a sum, which says nothing of waiting.
+        bool alone = launch && launch->arm == in->arm && run->arms.items[in->arm].threads == 1;
+        bool known = alone && in->iteration < launch->counted.n;
         (*out)[i] = (etp_sample){.arm = in->arm,
                                  .block = in->block,
                                  .launch = in->launch,
                                  .iteration = in->iteration,
                                  .use = use,
                                  .duration_ns = in->duration_ns,
-                                 .cpu_ns = compared ? cpu_of(run, in, launch_of(run, in, &at)) : 0};
+                                 .cpu_ns = known ? launch->counted.items[in->iteration].cpu_ns : 0};
     }
 }
 
