@@ -64,10 +64,10 @@ void etp_ab_clock_findings(const etp_ab_session *s, size_t at, etp_ab_findings *
     if (!s->ab.counters.splits || c->withheld || s->ab.counters.splits[at].cycles.blocks == 0) {
         return;
     }
-    clock_finding(s, c, &s->ab.counters.splits[at], to);
+    const etp_clock_split *x = &s->ab.counters.splits[at];
+    clock_finding(s, c, x, to);
     // Arms with different numbers of threads keep different numbers of CPUs at work: that is no
     // finding.
-    const etp_clock_split *x = &s->ab.counters.splits[at];
     const etp_counters_arm *b = &s->ab.counters.arms[c->baseline],
                            *a = &s->ab.counters.arms[c->candidate];
     if (!outside(&x->busy) || s->ab.arms[c->baseline].threads != s->ab.arms[c->candidate].threads) {

@@ -188,15 +188,14 @@ void etp_ab_grade(const etp_ab_session *s, etp_ab *out)
         out->judged.grade_reason = reason_of_recordings(s);
     } else {
         // Session, day, machine and settings are the same by construction.
-        common j = {SAME, SAME, SAME, SAME, SAME, SAME, SAME};
+        c = (common){SAME, SAME, SAME, SAME, SAME, SAME, SAME};
         for (size_t i = 1; i < ab->n_arms; i++) {
             const etp_ab_arm *a = &ab->arms[0], *b = &ab->arms[i];
-            j.binary = both(j.binary, same_text(etp_str_from(a->runner_sha256),
+            c.binary = both(c.binary, same_text(etp_str_from(a->runner_sha256),
                                                 etp_str_from(b->runner_sha256)));
-            j.model = both(j.model, a->model == b->model ? SAME : DIFFERENT);
-            j.threads = both(j.threads, a->threads == b->threads ? SAME : DIFFERENT);
+            c.model = both(c.model, a->model == b->model ? SAME : DIFFERENT);
+            c.threads = both(c.threads, a->threads == b->threads ? SAME : DIFFERENT);
         }
-        c = j;
         bool nameless = lacks_names(ab, &s->run);
         const char *pairs = etp_if(ab->n_arms > 1, ", paired launches");
         out->judged.grade = "C";
@@ -218,7 +217,6 @@ void etp_ab_grade(const etp_ab_session *s, etp_ab *out)
         {"threads",  k_words[c.threads] },
         {"settings", k_words[c.settings]},
     };
-    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
-        out->judged.grade_facts[out->judged.n_grade_facts++] = facts[i];
-    }
+    out->judged.n_grade_facts = sizeof facts / sizeof *facts;
+    memcpy(out->judged.grade_facts, facts, sizeof facts);
 }

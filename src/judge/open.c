@@ -98,13 +98,11 @@ static etp_status open_run(etp_ab_session *s, const char *dir, const etp_ab_opti
     ETP_TRY(etp_ab_take_launches(s, &s->run, ETP_NO_INDEX, 0, &s->noticed, s->arms, err));
     ETP_TRY(etp_ab_compare_outputs(s, &s->noticed, s->arms, &s->ab.correctness, err));
     // Comparisons, and what else is known of the times; after what decides whether these are given.
-    // OTHERWISE is why a pair of arms of a larger answer is withheld there: the pair must not give
-    // what the whole does not.
-    const etp_withheld otherwise = options->part.withheld;
+    // A pair of arms must not give what the larger answer that it is of withholds.
     etp_ab *ab = &s->ab;
     etp_ab_comparison *comparisons = NULL;
     if (s->has_stats) {
-        ab->comparisons = comparisons = etp_ab_compare_times(s, otherwise);
+        ab->comparisons = comparisons = etp_ab_compare_times(s, options->part.withheld);
         ab->n_comparisons = s->stats.n_comparisons;
     }
     etp_ab_take_extra_ratios(s, s->arms, comparisons);
@@ -123,7 +121,7 @@ static etp_status open_run(etp_ab_session *s, const char *dir, const etp_ab_opti
             ETP_TRY(etp_ab_drift_of(s, a, &s->arms[a], err));
         }
     }
-    etp_ab_take_environment(&s->run, &s->ab);
+    etp_ab_take_environment(&s->run, ab);
     return ETP_OK;
 }
 
@@ -365,7 +363,7 @@ static etp_status answer(etp_ab_session *s, const char *const *paths, size_t n_p
         describe_phase(s, s->run.arms.items[0].phase, own);
         s->ab.phase = own;
     }
-    // The one who writes into the answer: what reads it gets it const.
+    // What follows writes into the answer; what reads it gets it const.
     etp_ab *ab = &s->ab;
     const char *const *names = etp_ab_arm_names(ab);
     for (size_t a = 0; a < ab->n_arms; a++) {
@@ -405,7 +403,7 @@ static etp_status answer(etp_ab_session *s, const char *const *paths, size_t n_p
     etp_ab_find_load_fixes(ab, ab);
     ETP_TRY(etp_ab_next_fixes(ab, ab, err));
     ETP_TRY(open_phases(s, options, err));
-    return etp_ab_judge(s, &s->ab, err);
+    return etp_ab_judge(s, ab, err);
 }
 
 // What is opened on the way stands in the session, which its opener closes.

@@ -373,9 +373,9 @@ static const struct {
                              "outputs of all arms with the same model, element by element",           "outputs"          },
 };
 
-// Of one arm nothing is compared, but its time may be that of others.
-static void find_contention(const etp_ab *ab, etp_ab *out)
+void etp_ab_weigh_causes(const etp_ab_session *s, etp_ab *out)
 {
+    const etp_ab *ab = &s->ab;
     if (ab->n_arms == 1 && ab->arms[0].waited > ETP_WAIT_MOST && !etp_ab_crowded(ab)) {
         ETP_FIND(&out->judged.findings, ETP_FINDING_CONTENTION, ETP_SEVERITY_WARN,
                  k_rules[ETP_CAUSE_CONTENTION].evidence,
@@ -384,16 +384,7 @@ static void find_contention(const etp_ab *ab, etp_ab *out)
                  "the machine is quiet",
                  100 * ab->arms[0].waited);
     }
-}
-
-void etp_ab_weigh_causes(const etp_ab_session *s, etp_ab *out)
-{
-    const etp_ab *ab = &s->ab;
-    if (ab->n_comparisons == 0) {
-        find_contention(ab, out);
-        return;
-    }
-    for (int c = 0; c < ETP_CAUSE_COUNT; c++) {
+    for (int c = 0; c < ETP_CAUSE_COUNT && ab->n_comparisons > 0; c++) {
         verdict v = k_rules[c].judge(s);
         out->judged.causes[out->judged.n_causes++] =
             (etp_ab_cause){.cause = (etp_cause)c,

@@ -115,8 +115,9 @@ static etp_status find_fixes(const etp_ab *ab, etp_ab *out)
     }
     const etp_profile *p = ab->arms[f.arm].profile;
     for (size_t i = 0; i < p->n_rows; i++) {
-        f.total +=
-            p->rows[i].event == ETP_EVENT_EXECUTE ? llround(etp_fix_row_ns(&f, &p->rows[i])) : 0;
+        if (p->rows[i].event == ETP_EVENT_EXECUTE) {
+            f.total += llround(etp_fix_row_ns(&f, &p->rows[i]));
+        }
     }
     if (f.total <= 0) {
         return ETP_OK;
@@ -124,36 +125,35 @@ static etp_status find_fixes(const etp_ab *ab, etp_ab *out)
     f.covered = ETP_NEW_ARRAY(ab->arena, bool, ab->n_operators + 1);
     // What is known of a delegate's operators is known of XNNPACK's: those of other backends are
     // passed over.
-    for (uint32_t i = 0; i < f.ab->n_operators; i++) {
-        const etp_profile_row *row = f.ab->operators[i].rows[f.arm];
+    for (uint32_t i = 0; i < ab->n_operators; i++) {
+        const etp_profile_row *row = ab->operators[i].rows[f.arm];
         f.covered[i] = row && row->delegated && row->parsed.kind != ETP_OP_XNNPACK;
     }
     // What is the same in every call is at most what the cheapest one takes, less half of what
     // whole microseconds can hide of its operators: that is what a call less likely saves. The rest
     // grows with the operators, however many calls there are.
-    const etp_profile *place = f.ab->arms[f.arm].profile;
-    double *blocks = ETP_NEW_ARRAY(f.ab->arena, double, place->n_dumps + 1);
-    int64_t *cut = ETP_NEW_ARRAY(f.ab->arena, int64_t, place->n_rows + 1);
-    f.call_ns = ETP_NEW_ARRAY(f.ab->arena, double, place->n_rows + 1);
-    for (size_t i = 0; i < place->n_rows; i++) {
-        f.inside += place->rows[i].kind == ETP_ROW_OPERATOR && !place->rows[i].silent;
-        f.delegates = f.delegates || place->rows[i].delegated;
-        if (place->rows[i].call != ETP_NO_INDEX) {
-            cut[place->rows[i].call] += etp_profile_cut_ns(place, &place->rows[i]);
+    double *blocks = ETP_NEW_ARRAY(ab->arena, double, p->n_dumps + 1);
+    int64_t *cut = ETP_NEW_ARRAY(ab->arena, int64_t, p->n_rows + 1);
+    f.call_ns = ETP_NEW_ARRAY(ab->arena, double, p->n_rows + 1);
+    for (size_t i = 0; i < p->n_rows; i++) {
+        f.inside += p->rows[i].kind == ETP_ROW_OPERATOR && !p->rows[i].silent;
+        f.delegates = f.delegates || p->rows[i].delegated;
+        if (p->rows[i].call != ETP_NO_INDEX) {
+            cut[p->rows[i].call] += etp_profile_cut_ns(p, &p->rows[i]);
         }
     }
-    for (size_t i = 0; i < place->n_rows; i++) {
-        if (!is_call(&place->rows[i])) {
+    for (size_t i = 0; i < p->n_rows; i++) {
+        if (!is_call(&p->rows[i])) {
             continue;
         }
-        double ns = call_ns(place, i, blocks), own = fmax(0, ns - (double)cut[i] / 2);
+        double ns = call_ns(p, i, blocks), own = fmax(0, ns - (double)cut[i] / 2);
         f.join_likely = f.calls ? fmin(f.join_likely, own) : own;
         f.call_ns[f.calls++] = ns;
     }
     if (f.calls) {
         qsort(f.call_ns, f.calls, sizeof *f.call_ns, longest_first);
     }
-    f.boundary = call_ns(place, SIZE_MAX, blocks);
+    f.boundary = call_ns(p, SIZE_MAX, blocks);
     f.hidden = f.inside ? fmin(ETP_FIX_TRUNCATED_NS / 2.0, f.boundary / (double)f.inside) : 0;
     f.best_rate = best_rate(&f);
     etp_fixes_of_layout(&f);

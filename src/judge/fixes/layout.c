@@ -158,14 +158,41 @@ static void add_affine(etp_fixer *f, uint32_t op, etp_fix_found *at)
     while (next < f->ab->n_operators && !etp_fix_row(f, next)) {
         next++;
     }
-    bool clamp =
-        next < f->ab->n_operators && family_is(f, next, "Clamp") && previous(f, next) == op;
-    if (clamp) {
+    if (next < f->ab->n_operators && family_is(f, next, "Clamp") && previous(f, next) == op) {
         etp_fix_add_op(f, &own, next);
     }
     for (size_t i = 0; i < own.ops.n; i++) {
         etp_fix_add_op(f, at, own.ops.items[i]);
     }
+}
+
+static void batch_norm(etp_fixer *f)
+{
+    etp_fix_found at = {0};
+    size_t kernels = 0;
+    for (uint32_t i = 0; i < f->ab->n_operators; i++) {
+        const etp_profile_row *row = etp_fix_row(f, i);
+        bool kernel = is_portable(row) && family_has(row, "batch_norm") && etp_fix_op_ns(f, i) > 0;
+        uint32_t from = kernel ? etp_fix_producer(f, i) : ETP_NO_INDEX;
+        if (kernel && (from == ETP_NO_INDEX || category_of(f, from) == ETP_CATEGORY_CONVOLUTION)) {
+            kernels++;
+            etp_fix_add_op(f, &at, i);
+        }
+        if (family_is(f, i, "Add")) {
+            add_affine(f, i, &at);
+        }
+    }
+    etp_fix_goes_away(f, &at);
+    etp_fix_show(f, &at,
+                 &(etp_fix_words){
+                     .kind = ETP_FIX_BATCH_NORM,
+                     .one = kernels ? "batch norm not folded into its convolution"
+                                    : "operator of a batch norm not folded into its convolution",
+                     .many = kernels
+                                 ? "batch norms not folded into their convolutions"
+                                 : "operators of batch norms not folded into their convolutions",
+                     .formula = etp_fix_k_goes_away,
+                     .change = ETP_CHANGE_FOLD_CONV_BN});
 }
 
 // ---- permutes ----
@@ -323,6 +350,38 @@ static void permutes(etp_fixer *f)
                                   .change = ETP_CHANGE_FOLD_TRANSPOSES});
 }
 
+// Neighbours that only move data: several copies of the same elements where one may do.
+static void copies_in_a_row(etp_fixer *f)
+{
+    etp_fix_found at = {0};
+    double first = 0;
+    for (uint32_t i = 0; i < f->ab->n_operators; i++) {
+        bool moves = category_of(f, i) == ETP_CATEGORY_DATA_MOVEMENT && etp_fix_op_ns(f, i) > 0 &&
+                     !f->covered[i];
+        uint32_t from = moves ? source_of(f, i) : ETP_NO_INDEX;
+        if (from == ETP_NO_INDEX || f->covered[from] || etp_fix_op_ns(f, from) <= 0 ||
+            category_of(f, from) != ETP_CATEGORY_DATA_MOVEMENT) {
+            continue;
+        }
+        size_t before = at.ops.n;
+        etp_fix_add_op(f, &at, from);
+        first += at.ops.n > before ? (double)etp_fix_op_ns(f, from) : 0;
+        etp_fix_add_op(f, &at, i);
+    }
+    etp_fix_time t = etp_fix_time_of(f, &at);
+    at.expected = t.mean - first;
+    at.hi = t.hi + t.most_more;
+    etp_fix_show(
+        f, &at,
+        &(etp_fix_words){
+            .kind = ETP_FIX_RESHAPE_CHAIN,
+            .one = "operator that moves data moved just before",
+            .many = "operators that move the same data several times in a row",
+            .advice = "merge neighbouring view, permute and reshape calls of the model into one",
+            .formula = "expected: Σ time of all but the first of each chain; ceiling: all of it; "
+                       "floor: 0"});
+}
+
 // ---- the model's border ----
 
 // OP only reorders an image that the method was given.
@@ -421,18 +480,16 @@ static void border(etp_fixer *f)
     double added = 0;
     // Kernels outside delegates that take an image: some refuse channels last, some compute
     // something else, so that the export's own check fails.
-    bool any = false;
     for (uint32_t i = 0; i < f->ab->n_operators; i++) {
         const etp_op_facts *facts = etp_fix_facts(f, i);
-        bool mine =
-            is_portable(etp_fix_row(f, i)) && !family_has(etp_fix_row(f, i), "to_dim_order_copy");
+        const etp_profile_row *row = etp_fix_row(f, i);
+        bool mine = is_portable(row) && !family_has(row, "to_dim_order_copy");
         for (uint32_t k = 0; mine && facts && k < facts->n_inputs; k++) {
-            any = any || (!facts->values[facts->inputs[k]].constant &&
-                          is_image(&facts->values[facts->inputs[k]]));
+            const etp_value *v = &facts->values[facts->inputs[k]];
+            if (!v->constant && is_image(v)) {
+                return;
+            }
         }
-    }
-    if (any) {
-        return;
     }
     for (uint32_t i = 0; i < f->ab->n_operators; i++) {
         bool in = !f->covered[i] && reorders_input(f, i);
@@ -662,34 +719,7 @@ static void moved(etp_fixer *f, bool convert)
 
 void etp_fixes_of_layout(etp_fixer *f)
 {
-    etp_fix_found at = {0};
-    size_t kernels = 0;
-    for (uint32_t i = 0; i < f->ab->n_operators; i++) {
-        const etp_profile_row *row = etp_fix_row(f, i);
-        bool kernel = is_portable(row) && family_has(row, "batch_norm") && etp_fix_op_ns(f, i) > 0;
-        if (kernel) {
-            uint32_t from = etp_fix_producer(f, i);
-            kernel = from == ETP_NO_INDEX || category_of(f, from) == ETP_CATEGORY_CONVOLUTION;
-            kernels += kernel;
-        }
-        if (kernel) {
-            etp_fix_add_op(f, &at, i);
-        }
-        if (family_is(f, i, "Add")) {
-            add_affine(f, i, &at);
-        }
-    }
-    etp_fix_goes_away(f, &at);
-    etp_fix_show(f, &at,
-                 &(etp_fix_words){
-                     .kind = ETP_FIX_BATCH_NORM,
-                     .one = kernels ? "batch norm not folded into its convolution"
-                                    : "operator of a batch norm not folded into its convolution",
-                     .many = kernels
-                                 ? "batch norms not folded into their convolutions"
-                                 : "operators of batch norms not folded into their convolutions",
-                     .formula = etp_fix_k_goes_away,
-                     .change = ETP_CHANGE_FOLD_CONV_BN});
+    batch_norm(f);
     permutes(f);
     border(f);
     broadcast(f);
@@ -699,34 +729,7 @@ void etp_fixes_of_layout(etp_fixer *f)
 
 void etp_fixes_of_moves(etp_fixer *f)
 {
-    // Neighbours that only move data: several copies of the same elements where one may do.
-    etp_fix_found at = {0};
-    double first = 0;
-    for (uint32_t i = 0; i < f->ab->n_operators; i++) {
-        bool moves = category_of(f, i) == ETP_CATEGORY_DATA_MOVEMENT && etp_fix_op_ns(f, i) > 0 &&
-                     !f->covered[i];
-        uint32_t from = moves ? source_of(f, i) : ETP_NO_INDEX;
-        if (from == ETP_NO_INDEX || f->covered[from] || etp_fix_op_ns(f, from) <= 0 ||
-            category_of(f, from) != ETP_CATEGORY_DATA_MOVEMENT) {
-            continue;
-        }
-        size_t before = at.ops.n;
-        etp_fix_add_op(f, &at, from);
-        first += at.ops.n > before ? (double)etp_fix_op_ns(f, from) : 0;
-        etp_fix_add_op(f, &at, i);
-    }
-    etp_fix_time t = etp_fix_time_of(f, &at);
-    at.expected = t.mean - first;
-    at.hi = t.hi + t.most_more;
-    etp_fix_show(
-        f, &at,
-        &(etp_fix_words){
-            .kind = ETP_FIX_RESHAPE_CHAIN,
-            .one = "operator that moves data moved just before",
-            .many = "operators that move the same data several times in a row",
-            .advice = "merge neighbouring view, permute and reshape calls of the model into one",
-            .formula = "expected: Σ time of all but the first of each chain; ceiling: all of it; "
-                       "floor: 0"});
+    copies_in_a_row(f);
     moved(f, false);
     moved(f, true);
 }

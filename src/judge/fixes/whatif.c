@@ -99,22 +99,11 @@ typedef struct redo {
 
 static etp_status parse(const char *text, change *out, etp_error *err)
 {
-    etp_str tokens[4];
+    etp_str tokens[4], rest = etp_str_from(text);
     uint64_t number;
-    const etp_str s = etp_str_from(text);
-    const size_t max = 4;
-    size_t n = 0, i = 0;
-    while (i < s.len && n < max) {
-        while (i < s.len && s.ptr[i] == ' ') {
-            i++;
-        }
-        size_t from = i;
-        while (i < s.len && s.ptr[i] != ' ') {
-            i++;
-        }
-        if (i > from) {
-            tokens[n++] = (etp_str){s.ptr + from, i - from};
-        }
+    size_t n = 0;
+    while (n < 4 && etp_str_part(&rest, ' ', &tokens[n])) {
+        n++;
     }
     *out = (change){0};
     if (n == 2 && etp_str_eqz(tokens[0], "drop")) {
