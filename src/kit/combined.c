@@ -214,15 +214,15 @@ static etp_status build(const etp_ab *const *answers, size_t n, const char *titl
         views[i].scope = etp_arena_printf(arena, "run-%zu", i + 1);
     }
     // The first rule that tells all runs apart, else the first of those that tell the most apart.
-    size_t count = out->runs.n, most = 0;
-    const char **names = ETP_NEW_ARRAY(out->arena, const char *, count);
-    const char **best = ETP_NEW_ARRAY(out->arena, const char *, count);
-    for (int rule = 0; rule < RULES && most < count; rule++) {
-        for (size_t i = 0; i < count; i++) {
-            names[i] = name_by(answers[i], rule, out->arena);
+    size_t most = 0;
+    const char **names = ETP_NEW_ARRAY(arena, const char *, n);
+    const char **best = ETP_NEW_ARRAY(arena, const char *, n);
+    for (int rule = 0; rule < RULES && most < n; rule++) {
+        for (size_t i = 0; i < n; i++) {
+            names[i] = name_by(answers[i], rule, arena);
         }
         size_t different = 0;
-        for (size_t i = 0; i < count; i++) {
+        for (size_t i = 0; i < n; i++) {
             bool taken = false;
             for (size_t k = 0; k < i; k++) {
                 taken = taken || strcmp(names[i], names[k]) == 0;
@@ -231,28 +231,27 @@ static etp_status build(const etp_ab *const *answers, size_t n, const char *titl
         }
         if (different > most) {
             most = different;
-            memcpy(best, names, count * sizeof *best);
+            memcpy(best, names, n * sizeof *best);
         }
     }
-    for (size_t i = 0; i < count; i++) { // one folder twice: by place
+    for (size_t i = 0; i < n; i++) { // one folder twice: by place
         bool taken = false;
-        for (size_t k = 0; k < count; k++) {
+        for (size_t k = 0; k < n; k++) {
             taken = taken || (k != i && strcmp(best[i], best[k]) == 0);
         }
-        views[i].run =
-            taken ? etp_arena_printf(out->arena, "%s, run %zu", best[i], i + 1) : best[i];
+        views[i].run = taken ? etp_arena_printf(arena, "%s, run %zu", best[i], i + 1) : best[i];
     }
     out->phases = phases_of(out);
     // Each run is held against the first: of two runs that differ at least one differs from it.
     // The first of the three sentences on models that is true is enough.
-    const struct etp_ab_view *v = out->runs.items;
-    bool models = false, titles = false, versions = false, threads = false, bare = v[0].ab->bare;
-    for (size_t i = 1; i < out->runs.n; i++) {
-        bare = bare || v[i].ab->bare;
-        titles = titles || !same_text(v[i].ab->title, v[0].ab->title);
-        models = models || !same_text(first_sha(v[i].ab), first_sha(v[0].ab));
-        versions = versions || !same_text(v[i].ab->executorch_sha, v[0].ab->executorch_sha);
-        threads = threads || threads_of(v[i].ab) != threads_of(v[0].ab);
+    bool models = false, titles = false, versions = false, threads = false,
+         bare = views[0].ab->bare;
+    for (size_t i = 1; i < n; i++) {
+        bare = bare || views[i].ab->bare;
+        titles = titles || !same_text(views[i].ab->title, views[0].ab->title);
+        models = models || !same_text(first_sha(views[i].ab), first_sha(views[0].ab));
+        versions = versions || !same_text(views[i].ab->executorch_sha, views[0].ab->executorch_sha);
+        threads = threads || threads_of(views[i].ab) != threads_of(views[0].ab);
     }
     if (bare) {
         note(out, "recordings alone do not say of which model, build and threads they are");
@@ -268,11 +267,11 @@ static etp_status build(const etp_ab *const *answers, size_t n, const char *titl
     if (threads && !bare) {
         note(out, "the runs used different numbers of threads, or one is unknown");
     }
-    for (size_t i = 0; i < out->runs.n; i++) {
-        if (v[i].ab->emulated) {
-            note(out, etp_arena_printf(out->arena,
-                                       "%s: times of an emulator; they say nothing about speed",
-                                       v[i].run));
+    for (size_t i = 0; i < n; i++) {
+        if (views[i].ab->emulated) {
+            note(out,
+                 etp_arena_printf(arena, "%s: times of an emulator; they say nothing about speed",
+                                  views[i].run));
         }
     }
     common_fixes(out);

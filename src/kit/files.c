@@ -156,12 +156,11 @@ static etp_status take_arms(etp_kit *kit, etp_error *err)
         arm->delegate = etp_kit_delegate_of(arm->arm->profile);
         // In a run folder names are those of the recordings, for which the manifest has a prefix.
         // Bare dumps may have one name in different folders; the second then gets "~2".
-        const etp_ab_arm *a = arm->arm;
-        etp_str wanted = etp_str_from(ETP_OR(a->full_name, a->name));
+        etp_str wanted = etp_str_from(ETP_OR(arm->arm->full_name, arm->arm->name));
         arm->folder = "";
         if (kit->run) {
             wanted = kit->run->arms.items[arm->index].prefix;
-            arm->folder = etp_arena_printf(kit->arena, "%s/", a->name);
+            arm->folder = etp_arena_printf(kit->arena, "%s/", arm->arm->name);
         }
         const char *plain = safe_name(wanted, kit->arena), *stem = plain;
         for (unsigned k = 2; stem_taken(kit, arm->folder, stem); k++) {
@@ -169,12 +168,12 @@ static etp_status take_arms(etp_kit *kit, etp_error *err)
         }
         arm->stem = stem;
         arm->model_id = ETP_OR(kit->options->model_id, stem);
-        const etp_ab_session *s = kit->session;
-        arm->dumps = ETP_NEW_ARRAY(kit->arena, const etp_ab_dump *, s->dumps.n);
-        arm->dump_names = ETP_NEW_ARRAY(kit->arena, const char *, s->dumps.n);
-        for (size_t j = 0; j < s->dumps.n; j++) {
-            if (s->dumps.items[j].arm == arm->index && s->dumps.items[j].trace) {
-                arm->dumps[arm->n_dumps++] = &s->dumps.items[j];
+        const etp_ab_dumps *dumps = &kit->session->dumps;
+        arm->dumps = ETP_NEW_ARRAY(kit->arena, const etp_ab_dump *, dumps->n);
+        arm->dump_names = ETP_NEW_ARRAY(kit->arena, const char *, dumps->n);
+        for (size_t d = 0; d < dumps->n; d++) {
+            if (dumps->items[d].arm == arm->index && dumps->items[d].trace) {
+                arm->dumps[arm->n_dumps++] = &dumps->items[d];
             }
         }
         // The profile has its dumps in this order, too: its figures of one are asked for by this
@@ -415,21 +414,20 @@ static etp_status write_phases(const etp_ab_session *session, const etp_kit *com
                                etp_error *err)
 {
     etp_kit *kits = ETP_NEW_ARRAY(common->arena, etp_kit, session->n_later + 1);
-    bool timelines = true;
-    if (!always) {
+    bool timelines = always || etp_ab_run(session)->settings.plain;
+    if (!timelines) {
         // A line per event and execution is ten times what the recordings take, so a run folder has
         // those tables when its session was asked for plain files, or when it has them already. An
         // unreadable record is as none; running out of memory is not.
-        const etp_run *run = etp_ab_run(session);
+        const char *dir = etp_arena_strdup(common->arena, etp_ab_run(session)->dir);
         etp_run_derived derived = {0};
-        timelines = run->settings.plain;
-        etp_status st = timelines ? ETP_OK
-                                  : etp_run_derived_read(etp_arena_strdup(common->arena, run->dir),
-                                                         common->arena, &derived, NULL);
+        etp_status st = etp_run_derived_read(dir, common->arena, &derived, NULL);
+        if (st == ETP_NOMEM) {
+            return etp_fail_nomem(err, ETP_RUN_DERIVED);
+        }
         for (size_t i = 0; st == ETP_OK && i < derived.n && !timelines; i++) {
             timelines = etp_str_ends(derived.files[i].path, ETP_STR(ETP_KIT_TIMELINE_ALL));
         }
-        ETP_TRY(st == ETP_NOMEM ? etp_fail_nomem(err, ETP_RUN_DERIVED) : ETP_OK);
     }
     for (size_t i = 0; i <= session->n_later; i++) {
         kits[i] = *common;

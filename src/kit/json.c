@@ -4,12 +4,6 @@
 
 #include <math.h>
 
-static bool word_at(const char *text, size_t len, size_t at, const char *word)
-{
-    size_t n = strlen(word);
-    return len - at >= n && memcmp(text + at, word, n) == 0;
-}
-
 etp_status etp_kit_json_load(etp_str text, etp_arena *arena, json_t **out, etp_error *err)
 {
     *out = NULL;
@@ -17,19 +11,18 @@ etp_status etp_kit_json_load(etp_str text, etp_arena *arena, json_t **out, etp_e
     // Python's json writes these three where a number is not finite, and reads them back; strict
     // parsers refuse the whole file. The text keeps its length, so that errors still name the right
     // place.
-    const size_t len = text.len;
     static const char *const k_words[] = {"NaN", "-Infinity", "Infinity"};
     bool in_string = false;
-    for (size_t i = 0; i < len; i++) {
+    for (size_t i = 0; i < text.len; i++) {
         if (in_string) {
             i += copy[i] == '\\';
-            in_string = i >= len || copy[i] != '"';
+            in_string = i >= text.len || copy[i] != '"';
             continue;
         }
         in_string = copy[i] == '"';
         for (size_t w = 0; w < 3 && !in_string; w++) {
             size_t n = strlen(k_words[w]);
-            if (word_at(copy, len, i, k_words[w])) {
+            if (text.len - i >= n && memcmp(copy + i, k_words[w], n) == 0) {
                 memset(copy + i, ' ', n);
                 memcpy(copy + i, "\"\"", 2); // as little a number as null, and fits three bytes
                 i += n - 1;

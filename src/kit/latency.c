@@ -48,31 +48,12 @@ static int by_run(const void *pa, const void *pb)
     return etp_order_then(ETP_ORDER(a->run, b->run), ETP_ORDER(a->order, b->order));
 }
 
-// Equal run indices follow each other after sorting, so the kit's sums can be made on the way.
-static void fill(const execution *e, size_t n, etp_arena *arena, etp_kit_timeline *out)
-{
-    out->ns = ETP_NEW_ARRAY(arena, uint64_t, n);
-    out->run = ETP_NEW_ARRAY(arena, int64_t, n);
-    out->kit_ms = ETP_NEW_ARRAY(arena, double, n);
-    out->kit_run = ETP_NEW_ARRAY(arena, int64_t, n);
-    for (size_t i = 0; i < n; i++) {
-        out->ns[out->n] = (uint64_t)llround(e[i].ms * 1e6);
-        out->run[out->n++] = e[i].run;
-        if (i == 0 || e[i].run != e[i - 1].run) {
-            out->kit_run[out->kit_n++] = e[i].run;
-        }
-        // In milliseconds as they stand in the table, not in whole nanoseconds: so does the kit.
-        out->kit_ms[out->kit_n - 1] += e[i].ms;
-    }
-}
-
 static etp_status read_timeline(etp_str text, etp_arena *arena, etp_kit_timeline *out,
                                 etp_error *err)
 {
     *out = (etp_kit_timeline){0};
     etp_csv_reader reader;
     etp_csv_row row = {0};
-    columns at;
     bool more;
     struct {
         execution *items;
@@ -81,13 +62,13 @@ static etp_status read_timeline(etp_str text, etp_arena *arena, etp_kit_timeline
     etp_csv_open(&reader, text, ',', arena);
     ETP_TRY(etp_csv_next(&reader, &row, &more, err));
     ETP_TRY(etp_csv_refuse_others(&row, err));
-    at = (columns){etp_csv_column(&row, "name"), etp_csv_column(&row, "duration_ms"),
-                   etp_csv_column(&row, "run_index"), etp_csv_column(&row, "model_id"),
-                   etp_csv_column(&row, "level")};
-    ETP_TRY(at.name >= 0 && at.ms >= 0 && at.run >= 0
-                ? ETP_OK
-                : etp_fail(err, ETP_UNSUPPORTED,
-                           "no timeline: it needs the columns name, duration_ms and run_index"));
+    const columns at = {etp_csv_column(&row, "name"), etp_csv_column(&row, "duration_ms"),
+                        etp_csv_column(&row, "run_index"), etp_csv_column(&row, "model_id"),
+                        etp_csv_column(&row, "level")};
+    if (at.name < 0 || at.ms < 0 || at.run < 0) {
+        return etp_fail(err, ETP_UNSUPPORTED,
+                        "no timeline: it needs the columns name, duration_ms and run_index");
+    }
     size_t width = row.n;
     for (;;) {
         double ms;
@@ -127,7 +108,20 @@ static etp_status read_timeline(etp_str text, etp_arena *arena, etp_kit_timeline
                         "no Method::execute in it: nothing finished while it was recorded");
     }
     qsort(e.items, e.n, sizeof *e.items, by_run);
-    fill(e.items, e.n, arena, out);
+    out->ns = ETP_NEW_ARRAY(arena, uint64_t, e.n);
+    out->run = ETP_NEW_ARRAY(arena, int64_t, e.n);
+    out->kit_ms = ETP_NEW_ARRAY(arena, double, e.n);
+    out->kit_run = ETP_NEW_ARRAY(arena, int64_t, e.n);
+    for (size_t i = 0; i < e.n; i++) {
+        const execution *one = &e.items[i];
+        out->ns[out->n] = (uint64_t)llround(one->ms * 1e6);
+        out->run[out->n++] = one->run;
+        if (i == 0 || one->run != one[-1].run) {
+            out->kit_run[out->kit_n++] = one->run;
+        }
+        // In milliseconds as they stand in the table, not in whole nanoseconds: so does the kit.
+        out->kit_ms[out->kit_n - 1] += one->ms;
+    }
     return ETP_OK;
 }
 

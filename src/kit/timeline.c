@@ -87,33 +87,14 @@ static etp_str tail_text(const timeline *t, const etp_trace_event *e, bool insid
     int64_t parent = e->parent == ETP_NO_INDEX ? -1 : (int64_t)first_node + e->parent;
     etp_strbuf_printf(&buf, ",%s,%s,%s,%ld,%ld,%lld,%lu,%lu",
                       inside ? etp_row_kind_name(kind) : "outside",
-                      is_operator ? etp_category_name(c) : "",
-                      is_operator ? etp_kit_category_name(etp_kit_category_of(c)) : "",
+                      etp_if(is_operator, etp_category_name(c)),
+                      etp_if(is_operator, etp_kit_category_name(etp_kit_category_of(c))),
                       (long)e->chain, (long)e->instruction, (long long)parent, (unsigned long)block,
                       (unsigned long)session_block);
     etp_sink s = etp_sink_strbuf(&buf);
     etp_kit_put_level(&s, t->arm);
     etp_sink_char(&s, '\n');
     return etp_strbuf_str(&buf);
-}
-
-static block_text prepare_block(const timeline *t, const etp_trace_block *block, uint32_t index,
-                                uint32_t first_node, uint32_t session_block)
-{
-    const bool *inside = mark_inside(block, t->scratch);
-    const block_text out = {
-        .events = ETP_NEW_ARRAY(t->scratch, event_text, block->n_events),
-        .first_node = first_node,
-        .in_file = ETP_NEW_ARRAY(t->scratch, uint32_t, block->n_events),
-        .exclusive = ETP_NEW_ARRAY(t->scratch, int64_t, block->n_events),
-    };
-    etp_trace_file_order(block, out.in_file);
-    for (size_t e = 0; e < block->n_events; e++) {
-        event_text *text = &out.events[e];
-        text->head = head_text(t, &block->events[e]);
-        text->tail = tail_text(t, &block->events[e], inside[e], index, first_node, session_block);
-    }
-    return out;
 }
 
 // Every event is taken off what directly contains it, so a column of exclusive times adds up to the
@@ -165,7 +146,19 @@ static const block_text *prepare_dump(const timeline *t, const etp_ab_dump *dump
     uint32_t node = 0;
     for (uint32_t b = 0; b < n_blocks; b++) {
         const etp_trace_block *block = etp_trace_block_at(dump->trace, b);
-        out[b] = prepare_block(t, block, b, node, dump->block);
+        const bool *inside = mark_inside(block, t->scratch);
+        out[b] = (block_text){
+            .events = ETP_NEW_ARRAY(t->scratch, event_text, block->n_events),
+            .first_node = node,
+            .in_file = ETP_NEW_ARRAY(t->scratch, uint32_t, block->n_events),
+            .exclusive = ETP_NEW_ARRAY(t->scratch, int64_t, block->n_events),
+        };
+        etp_trace_file_order(block, out[b].in_file);
+        for (size_t e = 0; e < block->n_events; e++) {
+            out[b].events[e] =
+                (event_text){head_text(t, &block->events[e]),
+                             tail_text(t, &block->events[e], inside[e], b, node, dump->block)};
+        }
         node += (uint32_t)block->n_events;
     }
     return out;
@@ -344,14 +337,14 @@ etp_status etp_kit_ops_stats(const etp_kit *kit, const etp_kit_arm *arm, etp_sin
     for (size_t i = 0; i < p->n_rows; i++) {
         const etp_profile_row *row = &p->rows[i];
         type_stats *s = type_of(&t, row->name, row->delegated, row->kind);
-        s->category = s->is_operator ? row->parsed.category
-                                     : s->category; // the program may know better than the name
+        if (s->is_operator) { // the program may know better than the name
+            s->category = row->parsed.category;
+        }
         s->events++;
         s->exclusive_ns += row->all_ns;
     }
     qsort(t.types.items, t.types.n, sizeof *t.types.items, longest_first);
-    const etp_profile *place = arm->arm->profile;
-    double runs = (double)place->all_executions, whole = (double)place->all_execute_ns;
+    double runs = (double)p->all_executions, whole = (double)p->all_execute_ns;
     for (size_t i = 0; i < t.types.n; i++) {
         const type_stats *r = &t.types.items[i];
         double mean = (double)r->total_ns / runs;
@@ -363,11 +356,11 @@ etp_status etp_kit_ops_stats(const etp_kit *kit, const etp_kit_arm *arm, etp_sin
         etp_kit_put_ms(sink, llround(mean));
         etp_kit_put_ms(sink, llround(mean / (double)r->events));
         etp_kit_put_ratio(sink, 100 * etp_share((double)r->total_ns, whole));
+        const char *group = etp_kit_category_name(etp_kit_category_of(r->category));
         etp_sink_printf(
             sink, ",%llu,%lld,%lld,%s,%s,%s", (unsigned long long)r->calls, llround(mean),
             llround((double)r->exclusive_ns / runs), etp_row_kind_name(r->kind),
-            r->is_operator ? etp_category_name(r->category) : "",
-            r->is_operator ? etp_kit_category_name(etp_kit_category_of(r->category)) : "");
+            etp_if(r->is_operator, etp_category_name(r->category)), etp_if(r->is_operator, group));
         etp_kit_put_level(sink, arm);
         etp_sink_char(sink, '\n');
     }
