@@ -187,20 +187,19 @@ static void add_source(reader *r, const json_t *tensors, const json_t *node, boo
     if (strncmp(target, k_edge, sizeof k_edge - 1) == 0) {
         target += sizeof k_edge - 1;
     }
-    // NODE's first result, where it is a tensor.
+    // NODE's first result, where it is a tensor; of 0 elements when its size is only known at run
+    // time.
     const json_t *first = json_array_get(json_object_get(node, "outputs"), 0);
     const json_t *result =
         json_object_get(tensors, member(json_object_get(first, "as_tensor"), "name"));
-    // 0 when RESULT is of a size that is only known at run time.
     const json_t *sizes = json_object_get(result, "sizes"), *size = NULL;
-    int64_t n = json_is_array(sizes);
+    s.elements = json_is_array(sizes);
     size_t i = 0;
     json_array_foreach(sizes, i, size)
     {
         json_int_t d = json_integer_value(json_object_get(size, "as_int"));
-        n = d > 0 && n <= INT64_MAX / d ? n * d : 0;
+        s.elements = d > 0 && s.elements <= INT64_MAX / d ? s.elements * d : 0;
     }
-    s.elements = n;
     s.dtype = float_of(json_object_get(result, "dtype"));
     s.node = copy(r, member(node, "name"));
     s.op = copy(r, target);

@@ -77,7 +77,6 @@ static etp_status read_file(etp_bytes bytes, etp_arena *arena, etp_flat_tensor *
         return etp_fail_at(err, bytes.len < 8 ? ETP_CORRUPT : ETP_UNSUPPORTED, bytes.base,
                            "not a flat tensor file (.ptd): the identifier \"FT01\" is missing");
     }
-    etp_bytes flatbuffer;
     // The flatbuffer starts at byte 0 although the header speaks of an offset: root offset and
     // identifier stay in front of the header, everything else lies behind it.
     if (bytes.len < HEADER_AT + HEADER_LENGTH || memcmp(bytes.ptr + HEADER_AT, "FH01", 4) != 0) {
@@ -106,7 +105,7 @@ static etp_status read_file(etp_bytes bytes, etp_arena *arena, etp_flat_tensor *
                            (unsigned long long)base, (unsigned long long)out->segment_data_size,
                            bytes.len);
     }
-    flatbuffer = (etp_bytes){bytes.ptr, (size_t)(offset + size), bytes.base};
+    etp_bytes flatbuffer = {bytes.ptr, (size_t)(offset + size), bytes.base};
     // A record is less than 100 bytes and costs at least one table: 1/16 keeps all of them within
     // some six times the tables' size, however often a hostile file shares them.
     etp_fb_options options = {.identifier = "FT01", .max_tables = flatbuffer.len / 16 + 64};
@@ -118,15 +117,15 @@ static etp_status read_file(etp_bytes bytes, etp_arena *arena, etp_flat_tensor *
                            "flat tensor file of version %lu, this build reads up to %d",
                            (unsigned long)out->version, NEWEST_VERSION);
     }
-    etp_fb_vector j = etp_fb_vec(root, FILE_SEGMENTS);
-    etp_bytes *segments = ETP_NEW_ARRAY(arena, etp_bytes, j.n);
-    etp_segments all = {bytes, out->segment_base_offset, out->segment_data_size, true};
-    for (uint32_t i = 0; i < j.n; i++) {
-        ETP_TRY(etp_segment_find(&all, etp_fb_vec_table(j, i), i, &segments[i], err));
+    etp_fb_vector v = etp_fb_vec(root, FILE_SEGMENTS);
+    etp_bytes *segments = ETP_NEW_ARRAY(arena, etp_bytes, v.n);
+    etp_segments all = {bytes, base, out->segment_data_size, true};
+    for (uint32_t i = 0; i < v.n; i++) {
+        ETP_TRY(etp_segment_find(&all, etp_fb_vec_table(v, i), i, &segments[i], err));
     }
     out->segments = segments;
-    out->n_segments = j.n;
-    etp_fb_vector v = etp_fb_vec(root, FILE_NAMED);
+    out->n_segments = v.n;
+    v = etp_fb_vec(root, FILE_NAMED);
     etp_flat_entry *entries = ETP_NEW_ARRAY(arena, etp_flat_entry, v.n);
     for (uint32_t i = 0; i < v.n; i++) {
         ETP_TRY(read_entry(bytes, etp_fb_vec_table(v, i), out, &entries[i], err));

@@ -59,15 +59,14 @@ static etp_status tensor_location(etp_pte_reader *r, etp_fb_table t, etp_pte_ten
     } else if (out->data_buffer_index > 0) {
         out->location = ETP_PTE_DATA_CONSTANT;
         // Before there were segments, each constant was a buffer inside the FlatBuffer.
-        etp_fb_table j = etp_fb_table_field(r->root, PROGRAM_CONSTANT_SEGMENT);
-        if (etp_fb_vec(j, SUBSEGMENT_OFFSETS).n > 0) {
-            return subsegment_data(r, t, j, out);
+        etp_fb_table constants = etp_fb_table_field(r->root, PROGRAM_CONSTANT_SEGMENT);
+        if (etp_fb_vec(constants, SUBSEGMENT_OFFSETS).n > 0) {
+            return subsegment_data(r, t, constants, out);
         }
         etp_fb_vector buffers = etp_fb_vec(r->root, PROGRAM_CONSTANT_BUFFER);
         ETP_TRY(etp_pte_check_index(r, t, "constant", out->data_buffer_index, buffers.n));
         etp_fb_vector data = etp_fb_vec(etp_fb_vec_table(buffers, out->data_buffer_index), 0);
         out->data = etp_fb_vec_bytes(r->program, data);
-        return ETP_OK;
     } else {
         out->location = ETP_PTE_DATA_NONE;
     }
@@ -288,19 +287,19 @@ static etp_status read_chain(etp_pte_reader *r, etp_fb_table t, const etp_pte_me
     out->n_instructions = v.n;
     // Only programs that were exported for debugging have them, and then each instruction has its
     // own.
-    etp_fb_vector j = etp_fb_vec(t, CHAIN_STACKTRACE);
+    v = etp_fb_vec(t, CHAIN_STACKTRACE);
     etp_pte_frames *traces = NULL;
-    if (j.n == 0) {
+    if (v.n == 0) {
         return ETP_OK;
     }
-    if (j.n != out->n_instructions) {
+    if (v.n != out->n_instructions) {
         return etp_fail_at(r->err, ETP_CORRUPT, etp_fb_position(r->program, t),
-                           "%lu stack traces for %lu instructions", (unsigned long)j.n,
+                           "%lu stack traces for %lu instructions", (unsigned long)v.n,
                            (unsigned long)out->n_instructions);
     }
-    ETP_TRY(etp_pte_take(r, t, "stack traces", j.n, sizeof *traces, &traces));
-    for (uint32_t i = 0; i < j.n; i++) {
-        etp_fb_table list = etp_fb_vec_table(j, i);
+    ETP_TRY(etp_pte_take(r, t, "stack traces", v.n, sizeof *traces, &traces));
+    for (uint32_t i = 0; i < v.n; i++) {
+        etp_fb_table list = etp_fb_vec_table(v, i);
         etp_fb_vector items = etp_fb_vec(list, 0);
         etp_pte_frame *frames = NULL;
         ETP_TRY(etp_pte_take(r, list, "stack frames", items.n, sizeof *frames, &frames));
@@ -316,21 +315,6 @@ static etp_status read_chain(etp_pte_reader *r, etp_fb_table t, const etp_pte_me
 }
 
 // ---- operators, delegates, the method ----
-
-static etp_status read_operators(etp_pte_reader *r, etp_fb_table plan, etp_pte_method *m)
-{
-    etp_fb_vector v = etp_fb_vec(plan, PLAN_OPERATORS);
-    etp_pte_operator *operators = NULL;
-    ETP_TRY(etp_pte_take(r, plan, "operators", v.n, sizeof *operators, &operators));
-    for (uint32_t i = 0; i < v.n; i++) {
-        etp_fb_table t = etp_fb_vec_table(v, i);
-        operators[i].name = etp_fb_str(t, OPERATOR_NAME);
-        operators[i].overload = etp_fb_str(t, OPERATOR_OVERLOAD);
-    }
-    m->operators = operators;
-    m->n_operators = v.n;
-    return ETP_OK;
-}
 
 // A payload lies in a segment of its own or, of older exporters, inside the FlatBuffer.
 static etp_status read_delegate(etp_pte_reader *r, etp_fb_table t, etp_pte_delegate *out)
@@ -385,29 +369,38 @@ etp_status etp_pte_read_method(etp_pte_reader *r, etp_fb_table plan, etp_pte_met
     m->outputs = etp_pte_i32s(etp_fb_vec(plan, PLAN_OUTPUTS));
     ETP_TRY(check_values(r, plan, "input value", m->inputs, m->n_values));
     ETP_TRY(check_values(r, plan, "output value", m->outputs, m->n_values));
-    ETP_TRY(read_operators(r, plan, m));
-    etp_fb_vector k = etp_fb_vec(plan, PLAN_DELEGATES);
+    etp_fb_vector v = etp_fb_vec(plan, PLAN_OPERATORS);
+    etp_pte_operator *operators = NULL;
+    ETP_TRY(etp_pte_take(r, plan, "operators", v.n, sizeof *operators, &operators));
+    for (uint32_t i = 0; i < v.n; i++) {
+        etp_fb_table t = etp_fb_vec_table(v, i);
+        operators[i].name = etp_fb_str(t, OPERATOR_NAME);
+        operators[i].overload = etp_fb_str(t, OPERATOR_OVERLOAD);
+    }
+    m->operators = operators;
+    m->n_operators = v.n;
+    v = etp_fb_vec(plan, PLAN_DELEGATES);
     etp_pte_delegate *delegates = NULL;
-    ETP_TRY(etp_pte_take(r, plan, "delegates", k.n, sizeof *delegates, &delegates));
-    for (uint32_t i = 0; i < k.n; i++) {
-        if (read_delegate(r, etp_fb_vec_table(k, i), &delegates[i]) != ETP_OK) {
+    ETP_TRY(etp_pte_take(r, plan, "delegates", v.n, sizeof *delegates, &delegates));
+    for (uint32_t i = 0; i < v.n; i++) {
+        if (read_delegate(r, etp_fb_vec_table(v, i), &delegates[i]) != ETP_OK) {
             return etp_fail_ctx(r->err, "delegate %lu", (unsigned long)i);
         }
     }
     m->delegates = delegates;
-    m->n_delegates = k.n;
+    m->n_delegates = v.n;
     // Entry 0, which the format reserves, is kept: places in the list are then the memory ids that
     // tensors have.
-    etp_fb_vector j = etp_fb_vec(plan, PLAN_BUFFER_SIZES);
-    for (uint32_t i = 0; i < j.n; i++) {
-        if (etp_fb_vec_i64(j, i) < 0) {
+    v = etp_fb_vec(plan, PLAN_BUFFER_SIZES);
+    for (uint32_t i = 0; i < v.n; i++) {
+        if (etp_fb_vec_i64(v, i) < 0) {
             return etp_fail_at(r->err, ETP_CORRUPT, etp_fb_position(r->program, plan),
                                "planned arena %lu of %lld bytes", (unsigned long)i,
-                               (long long)etp_fb_vec_i64(j, i));
+                               (long long)etp_fb_vec_i64(v, i));
         }
     }
-    m->planned_bytes = (etp_64s){j.items, j.n};
-    etp_fb_vector v = etp_fb_vec(plan, PLAN_CHAINS);
+    m->planned_bytes = (etp_64s){v.items, v.n};
+    v = etp_fb_vec(plan, PLAN_CHAINS);
     etp_pte_chain *chains = NULL;
     ETP_TRY(etp_pte_take(r, plan, "chains", v.n, sizeof *chains, &chains));
     for (uint32_t i = 0; i < v.n; i++) {

@@ -114,19 +114,19 @@ static etp_status check_subsegments(etp_pte_reader *r, etp_fb_table t, etp_pte_s
 static etp_status read_tables(etp_pte_reader *r)
 {
     etp_pte *out = r->out;
-    // read_header has seen that BASE lies inside the file.
-    etp_fb_vector j = etp_fb_vec(r->root, PROGRAM_SEGMENTS);
-    ETP_TRY(etp_pte_take(r, r->root, "segments", j.n, sizeof *r->segments, &r->segments));
+    // read_header has seen that their base lies inside the file.
+    etp_fb_vector v = etp_fb_vec(r->root, PROGRAM_SEGMENTS);
+    ETP_TRY(etp_pte_take(r, r->root, "segments", v.n, sizeof *r->segments, &r->segments));
     // ExecuTorch takes a size of 0 for one that is not told: headers had none at first.
-    uint64_t size = r->out->segment_data_size;
-    etp_segments all = {r->file, r->out->segment_base_offset, size, size > 0};
-    for (uint32_t i = 0; i < j.n; i++) {
+    etp_segments all = {r->file, out->segment_base_offset, out->segment_data_size,
+                        out->segment_data_size > 0};
+    for (uint32_t i = 0; i < v.n; i++) {
         etp_pte_segment *s = &r->segments[i];
-        ETP_TRY(etp_segment_find(&all, etp_fb_vec_table(j, i), i, &s->data, r->err));
+        ETP_TRY(etp_segment_find(&all, etp_fb_vec_table(v, i), i, &s->data, r->err));
         s->offset = s->data.base - r->file.base;
     }
-    r->out->segments = r->segments;
-    r->out->n_segments = j.n;
+    out->segments = r->segments;
+    out->n_segments = v.n;
     if (etp_fb_has(r->root, PROGRAM_CONSTANT_SEGMENT)) {
         ETP_TRY(check_subsegments(r, etp_fb_table_field(r->root, PROGRAM_CONSTANT_SEGMENT),
                                   ETP_PTE_SEGMENT_CONSTANT));
@@ -136,19 +136,19 @@ static etp_status read_tables(etp_pte_reader *r)
         ETP_TRY(check_subsegments(r, etp_fb_vec_table(mutables, i), ETP_PTE_SEGMENT_MUTABLE));
     }
     // A segment that is used in more than one way is called after the use that was read last.
-    etp_fb_vector v = etp_fb_vec(r->root, PROGRAM_NAMED_DATA);
+    v = etp_fb_vec(r->root, PROGRAM_NAMED_DATA);
     etp_pte_named_data *items = NULL;
     ETP_TRY(etp_pte_take(r, r->root, "named data entries", v.n, sizeof *items, &items));
     for (uint32_t i = 0; i < v.n; i++) {
         etp_fb_table t = etp_fb_vec_table(v, i);
         items[i].key = etp_fb_str(t, NAMED_KEY);
         items[i].segment = etp_fb_u32(t, NAMED_SEGMENT, 0);
-        ETP_TRY(etp_pte_check_index(r, t, "segment", items[i].segment, r->out->n_segments));
+        ETP_TRY(etp_pte_check_index(r, t, "segment", items[i].segment, out->n_segments));
         r->segments[items[i].segment].kind = ETP_PTE_SEGMENT_NAMED;
         r->segments[items[i].segment].users++;
     }
-    r->out->named_data = items;
-    r->out->n_named_data = v.n;
+    out->named_data = items;
+    out->n_named_data = v.n;
     r->inline_data = etp_fb_vec(r->root, PROGRAM_INLINE_DATA);
     out->n_inline_data = r->inline_data.n;
     for (uint32_t i = 0; i < r->inline_data.n; i++) {

@@ -106,23 +106,17 @@ static etp_status read_header(reader *r)
 static etp_status read_constants(reader *r)
 {
     etp_fb_vector v = etp_fb_vec(r->root, GRAPH_CONSTANTS);
-    if (v.n == 0) {
-        // The oldest form: each constant is a table of the graph itself.
-        etp_fb_vector j = etp_fb_vec(r->root, GRAPH_OLD_CONSTANTS);
-        etp_xnn_constant *items = NULL;
-        ETP_TRY(take(r, "constants", j.n, sizeof *items, &items));
-        for (uint32_t i = 0; i < j.n; i++) {
-            items[i].data = etp_fb_vec_bytes(r->flatbuffer, etp_fb_vec(etp_fb_vec_table(j, i), 0));
-            items[i].size = items[i].data.len;
-        }
-        r->out->constants = items;
-        r->out->n_constants = j.n;
-        return ETP_OK;
-    }
+    const bool old = v.n == 0; // the oldest form: each constant is a table of the graph itself
+    v = old ? etp_fb_vec(r->root, GRAPH_OLD_CONSTANTS) : v;
     etp_xnn_constant *items = NULL;
     ETP_TRY(take(r, "constants", v.n, sizeof *items, &items));
     for (uint32_t i = 0; i < v.n; i++) {
         etp_fb_table t = etp_fb_vec_table(v, i);
+        if (old) {
+            items[i].data = etp_fb_vec_bytes(r->flatbuffer, etp_fb_vec(t, 0));
+            items[i].size = items[i].data.len;
+            continue;
+        }
         uint64_t offset = etp_fb_u64(t, CONSTANT_OFFSET, 0);
         items[i].size = etp_fb_u64(t, CONSTANT_SIZE, 0);
         items[i].key = etp_fb_str(t, CONSTANT_KEY);
@@ -320,8 +314,8 @@ static etp_status read_payload(etp_bytes payload, etp_arena *arena, etp_xnn_grap
         return etp_fail_at(r.err, ETP_UNSUPPORTED, f.base + (f.len < 8 ? 0 : 4),
                            "not an XNNPACK graph: identifier XN00 or XN01 is missing");
     }
-    memcpy(r.out->identifier, f.ptr + 4, 4);
-    r.out->flatbuffer_bytes = f.len;
+    memcpy(out->identifier, f.ptr + 4, 4);
+    out->flatbuffer_bytes = f.len;
     // Either of two identifiers was seen above, so the verifier is given none to check.
     etp_fb_options options = {.max_tables = f.len / 8 + 64};
     ETP_TRY(etp_fb_verify(f, &etp_xnn_schema, &options, &r.root, r.err));
@@ -334,18 +328,16 @@ static etp_status read_payload(etp_bytes payload, etp_arena *arena, etp_xnn_grap
             return etp_fail_ctx(r.err, "value %lu", (unsigned long)i);
         }
     }
-    r.out->values = values;
-    r.out->n_values = v.n;
+    out->values = values;
+    out->n_values = v.n;
     // Nodes name values by id, not by place. The index is made once, because every node looks up
     // several; its size must follow from the number of values, not from an id that a file may
     // choose.
-    const uint32_t n = v.n;
     uint32_t n_ids = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        if (values[i].id / 4 > n + 256) { // exporters number values from 0 without big gaps
-            return etp_fail_at(r.err, ETP_CORRUPT, r.flatbuffer.base,
-                               "value id %lu in a graph of %lu values", (unsigned long)values[i].id,
-                               (unsigned long)n);
+    for (uint32_t i = 0; i < v.n; i++) {
+        if (values[i].id / 4 > v.n + 256) { // exporters number values from 0 without big gaps
+            return etp_fail_at(r.err, ETP_CORRUPT, f.base, "value id %lu in a graph of %lu values",
+                               (unsigned long)values[i].id, (unsigned long)v.n);
         }
         n_ids = values[i].id >= n_ids ? values[i].id + 1 : n_ids;
     }
@@ -354,26 +346,26 @@ static etp_status read_payload(etp_bytes payload, etp_arena *arena, etp_xnn_grap
     for (uint32_t i = 0; i < n_ids; i++) {
         index[i] = ETP_XNN_NO_ID;
     }
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < v.n; i++) {
         if (index[values[i].id] != ETP_XNN_NO_ID) {
-            return etp_fail_at(r.err, ETP_CORRUPT, r.flatbuffer.base, "two values have the id %lu",
+            return etp_fail_at(r.err, ETP_CORRUPT, f.base, "two values have the id %lu",
                                (unsigned long)values[i].id);
         }
         index[values[i].id] = i;
     }
-    r.out->index_by_id = index;
-    r.out->n_ids = n_ids;
-    etp_fb_vector j = etp_fb_vec(r.root, GRAPH_NODES);
+    out->index_by_id = index;
+    out->n_ids = n_ids;
+    v = etp_fb_vec(r.root, GRAPH_NODES);
     etp_xnn_node *nodes = NULL;
-    ETP_TRY(take(&r, "nodes", j.n, sizeof *nodes, &nodes));
-    for (uint32_t i = 0; i < j.n; i++) {
-        if (read_node(&r, etp_fb_vec_table(j, i), &nodes[i]) != ETP_OK) {
+    ETP_TRY(take(&r, "nodes", v.n, sizeof *nodes, &nodes));
+    for (uint32_t i = 0; i < v.n; i++) {
+        if (read_node(&r, etp_fb_vec_table(v, i), &nodes[i]) != ETP_OK) {
             const char *name = etp_xnn_type_name((int)nodes[i].type);
             return etp_fail_ctx(r.err, "node %lu (%s)", (unsigned long)i, ETP_OR(name, "?"));
         }
     }
-    r.out->nodes = nodes;
-    r.out->n_nodes = j.n;
+    out->nodes = nodes;
+    out->n_nodes = v.n;
     out->n_externs = etp_fb_u32(r.root, GRAPH_EXTERNS, 0);
     etp_fb_vector inputs = etp_fb_vec(r.root, GRAPH_INPUTS);
     etp_fb_vector outputs = etp_fb_vec(r.root, GRAPH_OUTPUTS);

@@ -235,16 +235,15 @@ static void find_weights(etp_inspect *out, etp_arena *arena)
     for (uint32_t i = 0; i < out->program->n_methods; i++) {
         const etp_method *m = &out->program->methods[i];
         // Constants of kernels are values of the method; those of a delegate belong to its payload.
-        for (uint32_t j = 0; j < m->n_values; j++) {
-            const etp_value *v = &m->values[j];
+        for (uint32_t k = 0; k < m->n_values; k++) {
+            const etp_value *v = &m->values[k];
             if (!v->constant || v->bytes == ETP_BYTES_UNKNOWN) {
                 continue;
             }
-            const etp_pte_tensor *t = m->pte->values[j].u.tensor;
             etp_inspect_weight w = {.name = v->name,
                                     .value = v,
                                     .bytes = v->bytes,
-                                    .place = t->data.ptr,
+                                    .place = m->pte->values[k].u.tensor->data.ptr,
                                     .method = m->index,
                                     .partition = ETP_NO_INDEX};
             add_weight(&list, arena, w);
@@ -270,33 +269,11 @@ static void find_weights(etp_inspect *out, etp_arena *arena)
 
 // ---- parts ----
 
-// ---- opening ----
-
-static etp_status open_program(etp_bytes bytes, etp_arena *arena, etp_inspect *out, etp_error *err)
+// Takes the file apart from the front: every part is counted against what is left, so the parts add
+// up to the file's size whatever the segment table claims.
+static void find_parts(etp_inspect *out, etp_arena *arena)
 {
-    ETP_TRY(etp_program_open(bytes, arena->alloc, &out->program, err));
-    operators list = {0};
-    for (uint32_t i = 0; i < out->program->n_methods; i++) {
-        const etp_method *m = &out->program->methods[i];
-        for (uint32_t k = 0; k < m->n_instructions; k++) {
-            add_call(&list, arena, m, &m->instructions[k]);
-        }
-    }
-    if (list.n > 1) {
-        qsort(list.items, list.n, sizeof *list.items, by_calls);
-    }
-    out->operators = list.items;
-    out->n_operators = list.n;
-    etp_inspect_planned *planned =
-        ETP_NEW_ARRAY(arena, etp_inspect_planned, out->program->n_methods);
-    for (uint32_t i = 0; i < out->program->n_methods; i++) {
-        etp_inspect_plan(&out->program->methods[i], arena, &planned[i]);
-    }
-    out->planned = planned;
-    find_weights(out, arena);
-    // Takes the file apart from the front: every part is counted against what is left, so the parts
-    // add up to the file's size whatever the segment table claims. In the order of
-    // etp_pte_segment_kind.
+    // In the order of etp_pte_segment_kind.
     static const char *const k_what[] = {"unreferenced segments", "constants", "mutable data",
                                          "delegate blobs", "named data (weights)"};
     const etp_pte *pte = out->program->pte;
@@ -320,9 +297,9 @@ static etp_status open_program(etp_bytes bytes, etp_arena *arena, etp_inspect *o
             if ((int)s->kind == kind && s->data.len > 0) {
                 part.bytes += s->data.len;
                 part.count++;
-                out->shared_bytes += s->users > 1 && kind != ETP_PTE_SEGMENT_CONSTANT
-                                         ? (uint64_t)(s->users - 1) * s->data.len
-                                         : 0;
+                if (s->users > 1 && kind != ETP_PTE_SEGMENT_CONSTANT) {
+                    out->shared_bytes += (uint64_t)(s->users - 1) * s->data.len;
+                }
             }
         }
         if (part.count > 0) {
@@ -336,6 +313,31 @@ static etp_status open_program(etp_bytes bytes, etp_arena *arena, etp_inspect *o
     }
     out->parts = parts;
     out->n_parts = n;
+}
+
+// ---- opening ----
+
+static etp_status open_program(etp_bytes bytes, etp_arena *arena, etp_inspect *out, etp_error *err)
+{
+    ETP_TRY(etp_program_open(bytes, arena->alloc, &out->program, err));
+    operators list = {0};
+    etp_inspect_planned *planned =
+        ETP_NEW_ARRAY(arena, etp_inspect_planned, out->program->n_methods);
+    for (uint32_t i = 0; i < out->program->n_methods; i++) {
+        const etp_method *m = &out->program->methods[i];
+        for (uint32_t k = 0; k < m->n_instructions; k++) {
+            add_call(&list, arena, m, &m->instructions[k]);
+        }
+        etp_inspect_plan(m, arena, &planned[i]);
+    }
+    if (list.n > 1) {
+        qsort(list.items, list.n, sizeof *list.items, by_calls);
+    }
+    out->operators = list.items;
+    out->n_operators = list.n;
+    out->planned = planned;
+    find_weights(out, arena);
+    find_parts(out, arena);
     return ETP_OK;
 }
 

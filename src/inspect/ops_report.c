@@ -104,10 +104,10 @@ static void operator_table(const etp_ops_answer *a, etp_report *r, etp_arena *ar
     };
     const etp_op_table *t = &a->table;
     by_total *order = ETP_NEW_ARRAY(arena, by_total, t->n_rows);
-    bool kernels = false;
-    for (size_t i = 0; !kernels && i < a->table.n_rows; i++) {
-        kernels = etp_ops_event(a, &a->table.rows[i])->kernel.len > 0;
-    } // what few recordings hold is a column of theirs alone
+    bool kernels = false; // what few recordings hold is a column of theirs alone
+    for (size_t i = 0; !kernels && i < t->n_rows; i++) {
+        kernels = etp_ops_event(a, &t->rows[i])->kernel.len > 0;
+    }
     size_t n_columns = sizeof columns / sizeof *columns - !kernels;
     size_t n_blocks = etp_trace_block_count(a->trace);
     double *whole = ETP_NEW_ARRAY(arena, double, n_blocks);

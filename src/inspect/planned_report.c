@@ -138,7 +138,7 @@ void etp_inspect_planned_picture(const etp_method *m, const etp_inspect_planned 
     }
     bool occurs[TONES] = {false};
     const etp_planned **boxes = largest(p, ETP_NO_INDEX, arena, &n);
-    // Where each arena begins: they stand one above the other. BUFFERS are by arena.
+    // Where each arena begins: they stand one above the other. The buffers are by arena.
     double *at = ETP_NEW_ARRAY(arena, double, p->n_buffers), base = 0, end = 0;
     for (size_t i = 0; i < p->n_buffers; i++) {
         const etp_planned *b = &p->buffers[i];
@@ -214,33 +214,31 @@ static etp_status report_plan(const etp_method *m, const etp_inspect_planned *p,
     if (p->kept_bytes > 0) {
         etp_keys_add(keys, ETP_PLAIN, "kept", "%s from call to call", ETP_BYTES(p->kept_bytes));
     }
-    if (p->n_live > 0) {
-        etp_keys_add(keys, ETP_PLAIN, "in use", "at most %s, at instruction %s",
-                     ETP_BYTES(p->live[p->peak]), instruction_text(m, p->peak, arena));
-        etp_inspect_planned_picture(m, p, NULL, r, arena);
-        // As many rows as fit a screen: each is the instruction that has most in use of as many in
-        // turn.
-        static const etp_column k_columns[] = {
-            {.key = "instruction", .title = "memory in use at"},
-            {.key = "bytes", .title = "size", .kind = ETP_KIND_BYTES},
-            {.key = "share",
-             .title = "of the most",
-             .kind = ETP_KIND_PERCENT,
-             .flags = ETP_COL_BAR},
-        };
-        const char *id = etp_arena_printf(arena, "in-use-%" PRIu32, m->index);
-        etp_table *t = etp_report_table(r, id, NULL, k_columns, 3);
-        const uint32_t n = (uint32_t)p->n_live, step = (n + MOST_ROWS - 1) / MOST_ROWS;
-        for (uint32_t from = 0; from < n; from += step) {
-            uint32_t most = from;
-            for (uint32_t at = from; at < n && at < from + step; at++) {
-                most = p->live[at] > p->live[most] ? at : most;
-            }
-            ETP_ROW(t, etp_cell_z(instruction_text(m, most, arena)), etp_cell_u64(p->live[most]),
-                    etp_cell_double(of_the_most(p, p->live[most])));
-        }
-        held_table(m, p, r, arena);
+    if (p->n_live == 0) {
+        return ETP_OK;
     }
+    etp_keys_add(keys, ETP_PLAIN, "in use", "at most %s, at instruction %s",
+                 ETP_BYTES(p->live[p->peak]), instruction_text(m, p->peak, arena));
+    etp_inspect_planned_picture(m, p, NULL, r, arena);
+    // As many rows as fit a screen: each is the instruction that has most in use of as many in
+    // turn.
+    static const etp_column k_columns[] = {
+        {.key = "instruction", .title = "memory in use at"},
+        {.key = "bytes", .title = "size", .kind = ETP_KIND_BYTES},
+        {.key = "share", .title = "of the most", .kind = ETP_KIND_PERCENT, .flags = ETP_COL_BAR},
+    };
+    const char *id = etp_arena_printf(arena, "in-use-%" PRIu32, m->index);
+    etp_table *t = etp_report_table(r, id, NULL, k_columns, 3);
+    const uint32_t n = (uint32_t)p->n_live, step = (n + MOST_ROWS - 1) / MOST_ROWS;
+    for (uint32_t from = 0; from < n; from += step) {
+        uint32_t most = from;
+        for (uint32_t at = from; at < n && at < from + step; at++) {
+            most = p->live[at] > p->live[most] ? at : most;
+        }
+        ETP_ROW(t, etp_cell_z(instruction_text(m, most, arena)), etp_cell_u64(p->live[most]),
+                etp_cell_double(of_the_most(p, p->live[most])));
+    }
+    held_table(m, p, r, arena);
     return ETP_OK;
 }
 

@@ -73,13 +73,12 @@ static etp_status take_times(etp_inspect *in, const etp_trace *trace, const char
         // Blocks of one method differ when its executions took different paths; the mean is over
         // all of the method's executions, so that an operator on a rare path counts as rarely as it
         // ran.
-        const uint32_t block = row->block;
-        const etp_join *joins = ops.joins;
+        const uint32_t method = ops.joins[row->block].method;
         uint64_t runs = 0;
-        for (size_t j = 0; j < etp_trace_block_count(ops.trace); j++) {
-            bool same = j == block || (joins[block].method != ETP_NO_INDEX &&
-                                       joins[j].method == joins[block].method);
-            runs += same ? etp_trace_block_at(ops.trace, j)->n_runs : 0;
+        for (size_t b = 0; b < etp_trace_block_count(ops.trace); b++) {
+            if (b == row->block || (method != ETP_NO_INDEX && ops.joins[b].method == method)) {
+                runs += etp_trace_block_at(ops.trace, b)->n_runs;
+            }
         }
         double ns = runs ? (double)row->total_ns / (double)runs : 0.0;
         etp_inspect_operator *op = owner(list, in->n_operators, &ops.facts[i]);

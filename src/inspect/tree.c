@@ -9,16 +9,16 @@ static void values_text(const etp_value *values, const uint32_t *ids, uint32_t n
 {
     for (uint32_t i = 0; i < n; i++) {
         etp_sink_z(out, etp_if(i, ", "));
-        // Scalars and lists are a dash; "≤" marks shapes that are upper bounds.
         const etp_value *v = &values[ids[i]];
+        // Scalars and lists are a dash; "≤" marks shapes that are upper bounds.
         if (v->kind != ETP_EVALUE_TENSOR) {
             etp_sink_z(out, "–");
             continue;
         }
         etp_sink_z(out, etp_dtype_name(v->dtype));
         etp_sink_char(out, '[');
-        for (uint32_t j = 0; j < v->rank; j++) {
-            etp_sink_printf(out, "%s%" PRId64, etp_if(j, ","), v->dims[j]);
+        for (uint32_t d = 0; d < v->rank; d++) {
+            etp_sink_printf(out, "%s%" PRId64, etp_if(d, ","), v->dims[d]);
         }
         etp_sink_z(out, v->dynamic ? "]≤" : "]");
     }
@@ -61,8 +61,8 @@ static void instruction_text(const etp_inspect *in, const etp_method *m, const e
     work_text(&i->work, out);
     source_text(etp_inspect_call_source(in, m, i), out);
     // The place above comes from the ETRecord, this one from a program that was exported with stack
-    // traces: either may be there, or both.
-    // Frames are outermost first, so the last is the line that made the instruction.
+    // traces: either may be there, or both. Frames are outermost first, so the last is the line
+    // that made the instruction.
     if (i->frames && i->frames->n > 0) {
         const etp_pte_frame *f = &i->frames->items[i->frames->n - 1];
         etp_sink_printf(out, "  @%.*s:%" PRId32, ETP_STR_ARG(f->file), f->line);

@@ -424,10 +424,8 @@ void etp_kernel_logs_view(const etp_kernel_logs *logs, etp_report *r, etp_arena 
         {.key = "architecture", .title = "Architecture"},
         {.key = "delegation", .title = "Delegation"},
     };
-    size_t n = 0;
-    // The union of the names, in order; NULL on out of memory. Of the second log only what the
-    // first has not: with two logs that is the union, each name once.
-    size_t count = 0, most = 0;
+    // The union of the names, in order: of the second log only what the first has not.
+    size_t n = 0, most = 0;
     for (size_t i = 0; i < logs->n; i++) {
         most += logs->logs[i].kernels.n;
     }
@@ -436,17 +434,16 @@ void etp_kernel_logs_view(const etp_kernel_logs *logs, etp_report *r, etp_arena 
         for (size_t k = 0; k < logs->logs[i].kernels.n; k++) {
             etp_str name = logs->logs[i].kernels.items[k].name;
             if (wanted(logs, name) && (i == 0 || !find(&logs->logs[0], name))) {
-                names[count++] = name;
+                names[n++] = name;
             }
         }
     }
-    if (names && count) {
-        qsort(names, count, sizeof *names, by_name);
+    if (names && n) {
+        qsort(names, n, sizeof *names, by_name);
     }
-    n = count;
     etp_table *t = names ? etp_report_table(r, "view", NULL, columns, 5) : NULL;
-    size_t others =
-        0; // samples lie in every function that ran, of the runtime and its libraries too
+    // Samples lie in every function that ran, of the runtime and its libraries too.
+    size_t others = 0;
     for (size_t i = 0; i < n; i++) {
         const etp_logged_kernel *first = find(&logs->logs[0], names[i]);
         const etp_logged_kernel *second = find(&logs->logs[1], names[i]);
