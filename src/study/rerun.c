@@ -122,11 +122,11 @@ static etp_status compare(const etp_ab *first, const etp_ab *second, etp_arena *
     }
     out->rows = ETP_NEW_ARRAY(arena, etp_rerun_row, n + 1);
     for (size_t i = 0; i < phases_of(first); i++) {
-        // Names are copied: sessions may be closed before the answer is shown.
         const etp_ab *phase = phase_of(first, i);
-        for (size_t j = 0; j < phase->n_comparisons; j++) {
-            const etp_ab_comparison *c = &phase->comparisons[j];
-            // There is a row for each comparison of all phases of the first session.
+        for (size_t k = 0; k < phase->n_comparisons; k++) {
+            const etp_ab_comparison *c = &phase->comparisons[k];
+            // There is a row for each comparison of all phases of the first session. Names are
+            // copied: sessions may be closed before the answer is shown.
             etp_rerun_row *row = &out->rows[out->n_rows++];
             *row = (etp_rerun_row){
                 .baseline = etp_arena_strdup(arena, etp_str_from(phase->arms[c->baseline].name)),

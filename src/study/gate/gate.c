@@ -337,14 +337,13 @@ static void check_arm(etp_gate *g, const etp_ab *ab, uint32_t arm, const rule *r
     etp_gate_figure f = {.value = (double)NAN};
     if (cost != NO_COST) {
         // A median of few launches has no interval, and then no answer.
-        etp_gate_figure j = {
+        f = (etp_gate_figure){
             .value = known(a->costs[cost]), .lo = a->costs_lo[cost], .hi = a->costs_hi[cost]};
-        if (isfinite(j.value) && !isfinite(j.hi - j.lo)) {
-            j.unknown = etp_arena_printf(g->arena, "%" PRIu64 " of at least %d launches",
+        if (isfinite(f.value) && !isfinite(f.hi - f.lo)) {
+            f.unknown = etp_arena_printf(g->arena, "%" PRIu64 " of at least %d launches",
                                          a->launches, ETP_MIN_BLOCKS);
-            j.settles = etp_ab_extend_command(ab, ETP_MIN_BLOCKS, g->arena);
+            f.settles = etp_ab_extend_command(ab, ETP_MIN_BLOCKS, g->arena);
         }
-        f = j;
     } else if (r->metric == DISK) { // no estimate
         f.value = f.lo = f.hi = known(a->disk_bytes);
     } else if (r->metric == LATENCY) { // one block gives no interval, and then no answer
@@ -466,16 +465,15 @@ static etp_status check_rule(etp_gate *g, const etp_ab *ab, const rule *r, etp_e
             ETP_TRY(check_answer(g, part, r, err));
         }
     }
+    if (parts == 0 && ab->n_phases) {
+        return etp_fail(err, ETP_USAGE, "'%s': the folder has no phase '%.*s'; its phases are %s",
+                        r->text, ETP_STR_ARG(r->phase), etp_ab_phase_words(ab, g->arena));
+    }
     if (parts == 0) {
-        return ab->n_phases
-                   ? etp_fail(err, ETP_USAGE,
-                              "'%s': the folder has no phase '%.*s'; its phases are %s", r->text,
-                              ETP_STR_ARG(r->phase), etp_ab_phase_words(ab, g->arena))
-                   : etp_fail(
-                         err, ETP_USAGE,
-                         "'%s': the folder has no phases (it was measured without --prefill and "
-                         "--decode)",
-                         r->text);
+        return etp_fail(
+            err, ETP_USAGE,
+            "'%s': the folder has no phases (it was measured without --prefill and --decode)",
+            r->text);
     }
     return g->checks.n > before ? ETP_OK : no_such(r, ab, err);
 }
@@ -687,7 +685,7 @@ static etp_status build(const etp_ab *ab, const char *const *rules, size_t n, et
                   "etprof verify DIR");
     }
     if (options->min_grade) {
-        const char *least = out->options->min_grade, *reason = ab->judged.grade_reason;
+        const char *least = options->min_grade, *reason = ab->judged.grade_reason;
         add_truth(out, "grade", etp_arena_printf(out->arena, "%s or better", least),
                   ab->judged.grade[0] <= least[0],
                   etp_arena_printf(out->arena, "%s: %s", ab->judged.grade, ETP_OR(reason, "")),

@@ -250,11 +250,10 @@ static void add_part(const etp_ab *ab, const etp_gate_member *m, uint32_t arm,
         f.hidden = more > 0;
     }
     // Of recordings alone: those of other durations, and those that took far longer than is usual.
-    const etp_profile *place = ab->arms[arm].profile;
     bool every = ab->arms[arm].several_lengths;
-    for (size_t d = 0; ab->bare && place && d < place->n_dumps; d++) {
-        for (size_t i = 0; i < etp_trace_block_count(place->traces[d]); i++) {
-            const etp_trace_block *b = etp_trace_block_at(place->traces[d], i);
+    for (size_t d = 0; ab->bare && p && d < p->n_dumps; d++) {
+        for (size_t i = 0; i < etp_trace_block_count(p->traces[d]); i++) {
+            const etp_trace_block *b = etp_trace_block_at(p->traces[d], i);
             if (b->has_execute && (every || !b->rare)) {
                 take_block(o, b, every ? 0 : etp_ops_far_ns(b, arena), arena);
             }
@@ -264,12 +263,11 @@ static void add_part(const etp_ab *ab, const etp_gate_member *m, uint32_t arm,
         f.others_lo = o->lo - (f.value - f.lo);
         f.others_hi = o->hi + (f.hi - f.value); // what clocks and delegates hide, likewise
         const char *are = o->n == 1 ? "is" : "are";
-        f.others =
-            every ? etp_ab_withheld_text(ETP_WITHHELD_LENGTHS)
-                  : etp_arena_printf(arena,
-                                     "%zu of its executions %s left out, with up to "
-                                     "%s",
-                                     o->n, are, etp_gate_figure_words(arena, o->m->unit, o->hi));
+        const char *most = etp_gate_figure_words(arena, o->m->unit, o->hi);
+        f.others = every
+                       ? etp_ab_withheld_text(ETP_WITHHELD_LENGTHS)
+                       : etp_arena_printf(arena, "%zu of its executions %s left out, with up to %s",
+                                          o->n, are, most);
     }
     ETP_ADD(arena, out, f);
 }
@@ -366,12 +364,17 @@ etp_status etp_gate_member_figures(const char *text, const etp_gate_member *m, c
     if (m->row == SPEEDUP) {
         for (size_t i = 0; i < ab->n_comparisons; i++) {
             const etp_ab_comparison *k = &ab->comparisons[i];
-            etp_gate_figure f = {.value = c ? c->speedup[i] : (double)NAN,
-                                 .lo = c ? c->lo[i] : (double)NAN,
-                                 .hi = c ? c->hi[i] : (double)NAN,
+            etp_gate_figure f = {.value = NAN,
+                                 .lo = NAN,
+                                 .hi = NAN,
                                  .arm = k->candidate,
                                  .unknown = etp_gate_arm_unknown(ab, k->candidate, arena),
                                  .settles = etp_ab_again_command(ab, arena)};
+            if (c) {
+                f.value = c->speedup[i];
+                f.lo = c->lo[i];
+                f.hi = c->hi[i];
+            }
             if (k->withheld) {
                 f.settles = etp_ab_settle_command(ab, k, arena);
                 f.unknown = etp_arena_printf(arena, "withheld: %s", etp_withheld_name(k->withheld));

@@ -509,13 +509,13 @@ static void add_notes(const etp_stats_answer *a, etp_report *r, etp_arena *arena
 
 const etp_report *etp_stats_report(const etp_stats_answer *a, etp_arena *arena)
 {
+    const etp_stats *s = &a->stats;
     etp_report *r = etp_report_create(arena, "statistics of samples");
     const char *phase = etp_sample_phase_words(a->phase, a->phases, arena);
     etp_report_subtitle(r, "%s%s", a->source, ETP_OR(phase, ""));
-    for (uint32_t i = 0; i < a->stats.n_comparisons; i++) {
-        add_headline(a, &a->stats.comparisons[i], r, arena);
+    for (uint32_t i = 0; i < s->n_comparisons; i++) {
+        add_headline(a, &s->comparisons[i], r, arena);
     }
-    const etp_stats *s = &a->stats;
     const char *control = isfinite(s->noise_floor) ? etp_control_text(arena, &s->control, 2) : NULL;
     if (control) {
         etp_report_fact(r, "A/A control", "%s, %u blocks", control, (unsigned)s->control_blocks);
@@ -544,44 +544,41 @@ const etp_report *etp_stats_report(const etp_stats_answer *a, etp_arena *arena)
     comparisons_table(a, r, arena);
     etp_report_section(r, 1, "arms", "Experiments");
     arms_table(a, r);
-    etp_counters_names *names =
-        ETP_NEW_ARRAY(arena, etp_counters_names, a->stats.n_comparisons + 1);
-    for (uint32_t i = 0; names && i < a->stats.n_comparisons; i++) {
-        const etp_stats_comparison *c = &a->stats.comparisons[i];
+    etp_counters_names *names = ETP_NEW_ARRAY(arena, etp_counters_names, s->n_comparisons + 1);
+    for (uint32_t i = 0; names && i < s->n_comparisons; i++) {
+        const etp_stats_comparison *c = &s->comparisons[i];
         names[i] = (etp_counters_names){etp_arena_strdup(arena, a->called[c->baseline]),
                                         etp_arena_strdup(arena, a->called[c->candidate]),
                                         c->baseline,
                                         c->candidate,
                                         stats_withheld(a, c) != ETP_WITHHELD_NOT,
-                                        a->stats.margin};
+                                        s->margin};
     }
     if (names) {
-        etp_counters_section(&a->counters, names, a->stats.n_comparisons, r, arena);
+        etp_counters_section(&a->counters, names, s->n_comparisons, r, arena);
     }
     etp_report_section(r, 1, "blocks", "Blocks");
     // All blocks that were seen, also those that lack an arm: exp(NAN) draws no dot.
-    const etp_stats *each = &a->stats;
-    double *values = ETP_NEW_ARRAY(arena, double, each->n_arms);
+    double *values = ETP_NEW_ARRAY(arena, double, s->n_arms);
     etp_chart *chart =
         etp_report_chart(r, ETP_CHART_BLOCKS, "blocks", "Launches by block", ETP_KIND_NS);
     if (values) {
         etp_chart_describe(chart,
                            "Each dot is one launch: the median of its iterations. Lines join the "
                            "launches of one block.");
-        if (each->n_comparisons > 0 &&
-            stats_withheld(a, &each->comparisons[0]) != ETP_WITHHELD_NOT) {
+        if (s->n_comparisons > 0 && stats_withheld(a, &s->comparisons[0]) != ETP_WITHHELD_NOT) {
             etp_chart_no_ratio(chart);
         }
-        for (uint32_t i = 0; i < each->n_arms; i++) {
+        for (uint32_t i = 0; i < s->n_arms; i++) {
             etp_chart_series(chart, etp_arena_strdup(arena, a->called[i]));
         }
-        for (uint32_t b = 0; b < each->n_blocks_seen; b++) {
+        for (uint32_t b = 0; b < s->n_blocks_seen; b++) {
             char label[ETP_NUMBER_CHARS];
-            (void)snprintf(label, sizeof label, "%u", (unsigned)each->block_numbers[b]);
-            for (uint32_t i = 0; i < each->n_arms; i++) {
-                values[i] = exp(each->value_ln[(size_t)b * each->n_arms + i]);
+            (void)snprintf(label, sizeof label, "%u", (unsigned)s->block_numbers[b]);
+            for (uint32_t i = 0; i < s->n_arms; i++) {
+                values[i] = exp(s->value_ln[(size_t)b * s->n_arms + i]);
             }
-            etp_chart_row(chart, label, values, each->n_arms);
+            etp_chart_row(chart, label, values, s->n_arms);
         }
     }
     return r;

@@ -247,12 +247,12 @@ etp_status etp_stats_answer_build(const char *path, const etp_str *given, const 
     if (file.run) {
         ETP_TRY(etp_run_altered(file.run, arena, &out->altered, err));
         ETP_TRY(etp_stats_take_records(out, file.run, arena, err));
-        // What 'analyze' withholds of this folder is not to be had here either. Opens the folder's
-        // answer with the same baseline.
-        const char *dir = file.dir;
+        // What 'analyze' withholds of this folder, asked for the same baseline, is not to be had
+        // here either.
         etp_ab_session *session;
         const etp_ab *ab;
-        ETP_TRY(etp_ab_open(&dir, 1, &(etp_ab_options){.baseline = file.asked}, &session, err));
+        ETP_TRY(
+            etp_ab_open(&file.dir, 1, &(etp_ab_options){.baseline = file.asked}, &session, err));
         etp_status st = etp_ab_of_phase(etp_ab_answer(session), file.phase, &ab, err);
         if (st == ETP_OK) {
             st = guarded_answer(ab, file.table.n_arms, out, arena, &out->called, err);
