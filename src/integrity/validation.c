@@ -84,10 +84,8 @@ const etp_report *etp_validate_report(const etp_validation *v, etp_arena *arena)
                         v->what);
     }
     for (size_t i = 0; i < v->checks.n; i++) {
-        if (v->checks.items[i].ok == 0) {
-            // Problems are told twice, as notes that can be read without the table, and as its
-            // rows.
-            const etp_check *c = &v->checks.items[i];
+        const etp_check *c = &v->checks.items[i];
+        if (c->ok == 0) { // told twice: as a note that can be read without the table, and in it
             const char *file = ETP_OR(c->file, "");
             etp_report_note(r, c->required ? ETP_BAD : ETP_WARN,
                             "%s%s%s: found: %s, expected: %s; %s", file, etp_if(file[0], ": "),

@@ -18,7 +18,6 @@ static const char *keep(etp_analysis *a, const char *text)
 static etp_status open_paths(etp_analysis *a, const char *const *paths, size_t n,
                              const etp_analysis_options *given, bool two_sides, etp_error *err)
 {
-    etp_ab_options options;
     etp_analysis_options o;
     ETP_TRY(etp_options_take(&o, sizeof o, ETP_SIZE_TO(etp_analysis_options, names), given,
                              "etp_analysis_options", err));
@@ -30,7 +29,7 @@ static etp_status open_paths(etp_analysis *a, const char *const *paths, size_t n
     if (two_sides && o.baseline) {
         return etp_fail(err, ETP_USAGE, "of two sides the first is the baseline: leave it out");
     }
-    options = (etp_ab_options){
+    const etp_ab_options options = {
         .baseline = keep(a, o.baseline),
         .margin = o.margin,
         .program = keep(a, o.program),

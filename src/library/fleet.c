@@ -150,12 +150,14 @@ static etp_status put_source(etp_fleet *fleet, etp_fleet_source *source, source_
     ETP_TRY(etp_run_check_members(dir, err));
     ETP_TRY(etp_ab_open(&dir, 1, &(etp_ab_options){0}, &session, err));
     // a later state of it has another manifest, and comes as a source of its own
-    etp_status status =
-        etp_ab_run(session)->state == ETP_RUN_RUNNING
-            ? etp_fail(err, ETP_UNKNOWN,
-                       "the session has not ended, or was killed: 'etprof ab --resume' goes on "
-                       "with it")
-            : put_analysis(fleet, source, session, err);
+    etp_status status;
+    if (etp_ab_run(session)->state == ETP_RUN_RUNNING) {
+        status = etp_fail(
+            err, ETP_UNKNOWN,
+            "the session has not ended, or was killed: 'etprof ab --resume' goes on with it");
+    } else {
+        status = put_analysis(fleet, source, session, err);
+    }
     etp_ab_close(session);
     return status;
 }

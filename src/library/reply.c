@@ -35,26 +35,22 @@ etp_status etp_reply_make(etp_reply_maker *maker, const etp_question *question, 
     if (q.n_paths == 0 || (q.n_paths > 1 && q.kind != ETP_QUESTION_WHATIF)) {
         return etp_fail(err, ETP_USAGE, "%zu paths where one is asked about", q.n_paths);
     }
-    if (q.kind == ETP_QUESTION_OPS || q.kind == ETP_QUESTION_INSPECT ||
-        q.kind == ETP_QUESTION_INSPECTOR) {
-        // The folder of a session is the first thing that its owner sees, so he names it here, too.
-        const char *path = q.paths[0];
-        etp_arena arena = {0};
-        etp_status st = ETP_OK;
-        if (etp_os_is_dir(path)) {
-            const char *read_by = etp_shell_command(&arena, "etprof analyze %s", path);
-            st = etp_fail(err, ETP_IO,
-                          "%s is a folder, not a file; sessions and their recordings: %s", path,
-                          ETP_OR(read_by, "etprof analyze"));
-        }
-        etp_arena_dispose(&arena);
-        ETP_TRY(st);
-    }
-    ETP_TRY(isfinite(q.margin) && q.margin >= 0
-                ? ETP_OK
-                : etp_fail(err, ETP_USAGE, "the margin is %s, not a ratio from 0 on",
-                           ETP_DIGITS(q.margin, 6)));
+    const bool of_file = q.kind == ETP_QUESTION_OPS || q.kind == ETP_QUESTION_INSPECT ||
+                         q.kind == ETP_QUESTION_INSPECTOR;
     etp_arena arena = {0};
+    // The folder of a session is the first thing that its owner sees, so he names it here, too.
+    if (of_file && etp_os_is_dir(q.paths[0])) {
+        const char *read_by = etp_shell_command(&arena, "etprof analyze %s", q.paths[0]);
+        etp_status is =
+            etp_fail(err, ETP_IO, "%s is a folder, not a file; sessions and their recordings: %s",
+                     q.paths[0], ETP_OR(read_by, "etprof analyze"));
+        etp_arena_dispose(&arena);
+        return is;
+    }
+    if (!isfinite(q.margin) || q.margin < 0) {
+        return etp_fail(err, ETP_USAGE, "the margin is %s, not a ratio from 0 on",
+                        ETP_DIGITS(q.margin, 6));
+    }
     etp_reply *r = ETP_NEW(&arena, etp_reply);
     ETP_NEED(r, err, "reply");
     // The reply lies in its arena, whose copy in the struct is used from here on.

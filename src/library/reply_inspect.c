@@ -56,10 +56,11 @@ etp_status etp_reply_inspect(const etp_question *q, etp_reply *r, etp_error *err
         }
         r->answer = (etp_answer){.document = &k_etp_inspect_tensors_document, .data = tensors};
         r->report = report_tensors;
-        return etp_inspect_tensors_read(name, r->file.bytes, r->buffer_file.bytes, &r->arena,
-                                        tensors, err) == ETP_OK
-                   ? ETP_OK
-                   : etp_fail_ctx(err, "%s", path);
+        if (etp_inspect_tensors_read(name, r->file.bytes, r->buffer_file.bytes, &r->arena, tensors,
+                                     err) != ETP_OK) {
+            return etp_fail_ctx(err, "%s", path);
+        }
+        return ETP_OK;
     }
     if (q->record) {
         ETP_TRY(etp_file_open(q->record, ETP_REPLY_FILE_LIMIT, &r->record_file, err));
@@ -87,10 +88,11 @@ etp_status etp_reply_inspect(const etp_question *q, etp_reply *r, etp_error *err
         const char *name = etp_arena_strdup(&r->arena, etp_str_from(q->recording));
         ETP_TRY(etp_file_open_unpacked(q->recording, ETP_REPLY_FILE_LIMIT, &r->other, err));
         const etp_trace_options how = etp_reply_units(q);
-        ETP_TRY(etp_trace_open(r->other.bytes, &how, &r->trace, err) == ETP_OK &&
-                        etp_trace_need_time(r->trace, err) == ETP_OK
-                    ? etp_inspect_time(&r->view, r->trace, name, &r->arena, err)
-                    : etp_fail_ctx(err, "%s", q->recording));
+        if (etp_trace_open(r->other.bytes, &how, &r->trace, err) != ETP_OK ||
+            etp_trace_need_time(r->trace, err) != ETP_OK) {
+            return etp_fail_ctx(err, "%s", q->recording);
+        }
+        ETP_TRY(etp_inspect_time(&r->view, r->trace, name, &r->arena, err));
     }
     // Files that are no programs have tables of other names: CSV is then of the first one.
     r->answer = (etp_answer){.document = &k_etp_inspect_document,

@@ -56,15 +56,13 @@ static etp_status write_pictures(const etp_ab *ab, const etp_report *report, con
 static etp_status write_all(const etp_ab_session *session, writer *w, etp_error *err)
 {
     const etp_ab *ab = etp_ab_answer(session);
-    const void *data = ab;
-    etp_str text = etp_document_text(&k_etp_ab_document, data, data, true, w->arena);
+    etp_str text = etp_document_text(&k_etp_ab_document, ab, ab, true, w->arena);
     ETP_NEED(text.len, err, "report.json");
     ETP_TRY(etp_run_derive(w->to, "report.json", text, err));
-    const etp_report *plain = etp_ab_report(ab, w->arena);
-    w->report = plain;
+    w->report = etp_ab_report(ab, w->arena);
     ETP_TRY(render(w, "report.html", etp_write_html, NULL, err));
     ETP_TRY(render(w, "report.md", etp_write_md, NULL, err));
-    ETP_TRY(write_pictures(ab, plain, "", w, err));
+    ETP_TRY(write_pictures(ab, w->report, "", w, err));
     // The first phase's have the names of a session without any.
     for (size_t i = 1; i < ab->n_phases; i++) {
         const etp_ab *one = ab->phases[i].ab;

@@ -232,10 +232,9 @@ static void write_end(page *p)
     etp_json_kv_u64(&j, "details_left_out", p->budget.drawers_left);
     etp_json_key(&j, "blocks");
     etp_json_begin_array(&j);
-    const etp_report *row = p->report;
     bool in_section = false, in_drawer = false;
-    for (size_t i = 0; i < row->blocks.n; i++) {
-        const etp_block *b = &row->blocks.items[i];
+    for (size_t i = 0; i < r->blocks.n; i++) {
+        const etp_block *b = &r->blocks.items[i];
         if (!is_shown(p, b)) {
             continue;
         }

@@ -133,20 +133,20 @@ void etp_html_choose(const etp_report *r, const size_t *sizes, etp_arena *arena,
     for (size_t i = 0; i < n; i++) {
         rows[i] = SIZE_MAX;
     }
-    // The answers, which are parts or tabs, and the drawers, which stand behind them.
-    // Drawers of one scope follow each other, so a new scope begins a new group.
+    // The answers, which are parts or tabs (within a tab parts do not count), and the drawers,
+    // which stand behind them. Drawers of one scope follow each other, so a new scope begins a new
+    // group.
     size_t tab = 0, groups = 0;
     span *open = NULL;
-    for (size_t i = 0; i < r->blocks.n; i++) {
+    for (size_t i = 0; i < n; i++) {
         const etp_block *b = &r->blocks.items[i];
         bool section = b->kind == ETP_BLOCK_SECTION;
-        // A page has tabs or parts: within a tab parts do not count as answers.
         if (b->kind == ETP_BLOCK_DRAWER) {
             const span *last = drawers.n ? &drawers.items[drawers.n - 1] : NULL;
             groups += !last || !etp_str_eq(r->blocks.items[last->from].scope, b->scope);
             open = &drawers.items[drawers.n++];
             *open = (span){.from = i, .group = groups - 1};
-        } else if (b->tab ? b->tab != tab : b->part && b->kind == ETP_BLOCK_SECTION) {
+        } else if ((b->tab && b->tab != tab) || (!b->tab && b->part && section)) {
             open = &answers.items[answers.n++];
             *open = (span){.from = i};
         } else if ((section && b->level == 1 && !b->tab) ||

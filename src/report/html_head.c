@@ -179,11 +179,13 @@ static void write_gain(etp_sink *sink, const etp_action_card *a, double unit)
     // In the unit of what it is taken from, so that cards compare at a glance; one of which less
     // than two digits would be left keeps its own.
     double most = fmax(etp_known_or_0(a->gain), etp_known_or_0(a->hi));
-    etp_view of_whole = view_of(a->kind, a->whole > 0 ? a->whole : most, unit);
-    double last_digit = of_whole.divide / pow(10, of_whole.decimals);
-    etp_view v = most >= 10 * last_digit ? of_whole : etp_view_for(a->kind, most, NULL, 0);
-    z(sink, "<p class=\"gain\">");
+    etp_view v = view_of(a->kind, a->whole > 0 ? a->whole : most, unit);
     double least = v.divide / pow(10, v.decimals); // what its digits tell apart
+    if (most < 10 * least) {
+        v = etp_view_for(a->kind, most, NULL, 0);
+        least = v.divide / pow(10, v.decimals);
+    }
+    z(sink, "<p class=\"gain\">");
     if (isfinite(a->gain) && a->gain < least / 2) {
         etp_sink_printf(sink, "<b>under %s</b>", etp_view_value(&v, least, buf));
     } else if (isfinite(a->gain)) {

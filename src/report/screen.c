@@ -317,6 +317,35 @@ static void write_row(etp_text *o, const grid *g, const grid_row *r)
     etp_sink_char(o->sink, '\n');
 }
 
+static void write_grid(etp_text *o, const etp_screen *s)
+{
+    size_t unit = etp_width(s->grid_unit);
+    size_t title = etp_width(s->grid_title) + (unit ? 2 + unit : 0);
+    grid g = layout(s, o->width, title), bare = layout(s, o->width, 0);
+    // Where the title with its unit is what makes the column of labels wide, and that leaves no
+    // room for bars or triples the column, the unit goes to the next line.
+    bool beside = !unit || g.label > title || (g.room >= BAR_LEAST && title <= 3 * bare.label);
+    g = beside ? g : bare;
+    etp_sink_char(o->sink, '\n');
+    etp_text_sgr(o, "1");
+    if (beside) {
+        etp_text_put(o, s->grid_title);
+        etp_text_putz(o, etp_if(unit, ", "));
+    } else {
+        etp_text_wrap(o, s->grid_title, 0, INDENT);
+        etp_sink_repeat(o->sink, ' ', INDENT);
+    }
+    etp_text_cell(o, s->grid_unit, g.label - (beside ? title - unit : INDENT), false);
+    etp_text_plain(o, "1");
+    etp_text_sgr(o, "2");
+    write_figures(o, &g, s->columns, "");
+    etp_text_plain(o, "2");
+    etp_sink_char(o->sink, '\n');
+    for (size_t i = 0; i < s->rows.n; i++) {
+        write_row(o, &g, &s->rows.items[i]);
+    }
+}
+
 // What can be copied from the terminal as one command, after INDENT columns: lines end where a
 // shell goes on.
 static void write_command(etp_text *o, etp_str s, size_t indent)
@@ -440,31 +469,7 @@ static void write_all(etp_text *o, const etp_screen *s, room most)
         etp_sink_printf(o->sink, "  and %zu more: --full\n", s->remarks.n - most.remarks);
     }
     if (s->rows.n != 0) {
-        size_t unit = etp_width(s->grid_unit);
-        size_t title = etp_width(s->grid_title) + (unit ? 2 + unit : 0);
-        grid g = layout(s, o->width, title), bare = layout(s, o->width, 0);
-        // Where the title with its unit is what makes the column of labels wide, and that leaves no
-        // room for bars or triples the column, the unit goes to the next line.
-        bool beside = !unit || g.label > title || (g.room >= BAR_LEAST && title <= 3 * bare.label);
-        g = beside ? g : bare;
-        etp_sink_char(o->sink, '\n');
-        etp_text_sgr(o, "1");
-        if (beside) {
-            etp_text_put(o, s->grid_title);
-            etp_text_putz(o, etp_if(unit, ", "));
-        } else {
-            etp_text_wrap(o, s->grid_title, 0, INDENT);
-            etp_sink_repeat(o->sink, ' ', INDENT);
-        }
-        etp_text_cell(o, s->grid_unit, g.label - (beside ? title - unit : INDENT), false);
-        etp_text_plain(o, "1");
-        etp_text_sgr(o, "2");
-        write_figures(o, &g, s->columns, "");
-        etp_text_plain(o, "2");
-        etp_sink_char(o->sink, '\n');
-        for (size_t i = 0; i < s->rows.n; i++) {
-            write_row(o, &g, &s->rows.items[i]);
-        }
+        write_grid(o, s);
     }
     write_steps(o, s, most.steps);
     write_marks(o, s, left);

@@ -95,15 +95,14 @@ static void svg_legend(etp_svg *o, const etp_chart *c, double x, double y, doubl
     etp_view v = etp_view_chart(c), share = etp_view_for(ETP_KIND_PERCENT, 1, NULL, 1);
     // On a phone names take what the figures, with their values where those fit beside short names,
     // leave.
-    const bool narrow = o->narrow;
     double n = fmax((double)c->entries.n, 1), least = 110;
     double figures = n * ((width - least - 22) / n >= 112 ? 112 : 60);
-    double limit = narrow ? fmax(least, width - 22 - figures) : 200;
-    double w = 0;
+    double limit = o->narrow ? fmax(least, width - 22 - figures) : 200;
+    double name = 0;
     for (size_t k = 0; k < c->series.n; k++) {
-        w = fmax(w, etp_svg_text_width(c->series.items[k]));
+        name = fmax(name, etp_svg_text_width(c->series.items[k]));
     }
-    double name = fmin(w, limit) + 22;
+    name = fmin(name, limit) + 22;
     double room = c->entries.n ? (width - name) / (double)c->entries.n : 0;
     double column = fmin(room, o->narrow ? 122 : 150);
     double widest = 0;
@@ -200,7 +199,7 @@ static void lying_bar(etp_svg *o, const etp_chart *c, const etp_chart_entry *e, 
 void etp_svg_stacked(etp_svg *o, const etp_chart *c)
 {
     double bar = 40, gap = c->entries.n > 3 ? 14 : 26, n = (double)c->entries.n;
-    // One line per series with every bar's value and share. Gives the height used.
+    // The legend has one line per series with every bar's value and share.
     double bars = n * bar + (n > 0 ? n - 1 : 0) * gap + group_gaps(c, c->entries.n),
            left = longest_label(c, o->narrow ? 90 : 240) + 10,
            legend = names_alone(o, c) ? names(NULL, c, left, 0, o->width)

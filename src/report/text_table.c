@@ -315,15 +315,14 @@ void etp_text_table(etp_text *o, const etp_table *t)
     layout l = whole;
     // What goes when the line is too short: bars, minor columns from the right, one-line titles
     // and, last, one-line texts. No number and no word is broken. In three steps, each only as far
-    // as needed. What still does not fit then goes on below (etp_text_table).
-    const size_t width = o->width;
-    for (size_t k = l.n; k-- > 0 && total_width(&l) > width;) {
+    // as needed. What still does not fit then goes on below.
+    for (size_t k = l.n; k-- > 0 && total_width(&l) > o->width;) {
         l.columns[k].bar = false;
     }
-    for (size_t k = l.n; k-- > 0 && total_width(&l) > width;) {
+    for (size_t k = l.n; k-- > 0 && total_width(&l) > o->width;) {
         l.columns[k].shown = !(t->columns[k].flags & ETP_COL_MINOR);
     }
-    shrink_texts(&l, width);
+    shrink_texts(&l, o->width);
     if (t->caption.len) {
         etp_text_wrap(o, t->caption, 0, 0);
     }
