@@ -53,7 +53,7 @@ etp_status etp_ab_split_arm(const etp_ab_session *s, uint32_t arm, etp_ab_arm *o
         }
     }
     out->traced_runs = v.n;
-    out->traced_median_ns = v.n ? etp_median(v.items, v.n) : (double)NAN;
+    out->traced_median_ns = etp_median(v.items, v.n);
     etp_means mean;
     ETP_TRY(etp_means_of(p, ETP_MEANS_KEPT, s->ab.arena, &mean, err));
     out->time_breakdown.boundary_ns = mean.boundary_ns;
@@ -76,17 +76,6 @@ etp_status etp_ab_split_arm(const etp_ab_session *s, uint32_t arm, etp_ab_arm *o
         out->time_breakdown.movement_ns += moves ? ns : 0;
     }
     return ETP_OK;
-}
-
-// Of the first comparison's traced means, NAN: nothing is compared, or its figures are withheld.
-static double whole_speedup(const etp_ab *ab)
-{
-    if (!etp_ab_told(ab, 0)) {
-        return (double)NAN;
-    }
-    int64_t before = ab->arms[ab->comparisons[0].baseline].traced_ns;
-    int64_t after = ab->arms[ab->comparisons[0].candidate].traced_ns;
-    return before > 0 && after > 0 ? (double)before / (double)after : (double)NAN;
 }
 
 static bool is_outside(const etp_ab *ab, const etp_ab_operator *op)
@@ -122,7 +111,14 @@ void etp_ab_find_bottlenecks(const etp_ab *ab, etp_ab *out)
     if (total == ETP_NS_UNKNOWN || total <= 0 || ab->emulated) {
         return;
     }
-    double whole = whole_speedup(ab);
+    // Of the first comparison's traced means, NAN: nothing is compared, or its figures are
+    // withheld.
+    double whole = NAN;
+    if (etp_ab_told(ab, 0)) {
+        int64_t before = ab->arms[ab->comparisons[0].baseline].traced_ns;
+        int64_t after = ab->arms[ab->comparisons[0].candidate].traced_ns;
+        whole = etp_value_if(before > 0 && after > 0, (double)before / (double)after);
+    }
     for (uint32_t i = 0; i < ab->n_operators; i++) {
         const etp_ab_operator *op = &ab->operators[i];
         int64_t ns = op->ns[ab->bottleneck_arm];

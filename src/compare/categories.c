@@ -74,7 +74,7 @@ double etp_ab_part_ratio(const etp_ab *ab, size_t comparison, const etp_ab_clock
     bool shown = etp_ab_told(ab, comparison) && !ab->logged_unlike[comparison] &&
                  etp_ab_resolved(before->ns, before->truncation_ns) &&
                  etp_ab_resolved(after->ns, after->truncation_ns);
-    return shown ? (double)before->ns / (double)after->ns : (double)NAN;
+    return etp_value_if(shown, (double)before->ns / (double)after->ns);
 }
 
 bool etp_ab_below_clock(const etp_ab *ab, size_t comparison, double speedup,
@@ -190,8 +190,7 @@ static double dump_mean(const summer *w, const etp_ab_operator *op, uint32_t arm
         bool own = w->in ? w->in[i] : belongs(w, &ab->operators[i], arm);
         sum += own ? etp_ab_recorded_ns(&ab->operators[i], arm, dump) : 0;
     }
-    return p->per_dump_executions[dump] ? (double)sum / (double)p->per_dump_executions[dump]
-                                        : (double)NAN;
+    return etp_share((double)sum, (double)p->per_dump_executions[dump]);
 }
 
 typedef struct part_ratio {
@@ -328,7 +327,7 @@ static void take_arm(summer *w, uint32_t a, etp_ab_category *c, bool *occurs)
     *occurs = *occurs || seen;
     c->ns[a] = sure ? part.ns : ETP_NS_UNKNOWN;
     c->truncation_ns[a] = sure ? part.truncation_ns : ETP_NS_UNKNOWN;
-    c->share[a] = known ? (double)part.ns / (double)arm->traced_ns : (double)NAN;
+    c->share[a] = etp_value_if(known, (double)part.ns / (double)arm->traced_ns);
     c->most[a] = etp_ab_category_most(ab, a, c->category, known ? c->share[a] : 0);
     c->ceiling[a] = known && part.ns < arm->traced_ns
                         ? (double)arm->traced_ns / (double)(arm->traced_ns - part.ns)
@@ -353,8 +352,8 @@ void etp_ab_categorize(const etp_ab *ab, const etp_ab_category **out, size_t *ou
     size_t rows = 0, dumps = 0;
     for (size_t a = 0; a < ab->n_arms; a++) {
         const etp_profile *p = ab->arms[a].profile;
-        rows = p && p->n_rows > rows ? p->n_rows : rows;
-        dumps = p && p->n_dumps > dumps ? p->n_dumps : dumps;
+        rows = etp_larger(rows, p ? p->n_rows : 0);
+        dumps = etp_larger(dumps, p ? p->n_dumps : 0);
     }
     summer w = {.ab = ab,
                 .cut_in = ETP_NEW_ARRAY(ab->arena, int64_t, rows + 1),

@@ -67,7 +67,7 @@ static etp_counters_arm arm_of(const etp_stats *st, uint32_t arm, const etp_coun
     }
     double mean[5];
     for (int k = 0; k < 5; k++) {
-        mean[k] = n[k] ? exp(sum[k] / n[k]) : (double)NAN;
+        mean[k] = exp(etp_share(sum[k], n[k]));
     }
     return (etp_counters_arm){.blocks = n[2],
                               .time_ns = mean[0],

@@ -295,7 +295,7 @@ static void bounds(const sums *s, double whole, double *lo, double *hi, double *
     *lo = s->on / whole;
     *hi = (s->on + s->maybe) / whole;
     *known = 1 - etp_share(s->maybe, s->all);
-    *share = *hi - *lo <= ETP_AB_SHARE_KNOWN ? (*lo + *hi) / 2 : (double)NAN;
+    *share = etp_value_if(*hi - *lo <= ETP_AB_SHARE_KNOWN, (*lo + *hi) / 2);
 }
 
 static void add_operator(etp_ab_engagement *e, const etp_ab_operator *op, const etp_engage *engaged,

@@ -6,12 +6,7 @@
 
 static double known(uint64_t v)
 {
-    return v == UINT64_MAX ? (double)NAN : (double)v;
-}
-
-static double lower(double a, double b)
-{
-    return fmin(a, b); // passes over a NAN
+    return etp_value_if(v != UINT64_MAX, (double)v);
 }
 
 void etp_ab_take_environment(const etp_run *run, etp_ab *out)
@@ -34,13 +29,11 @@ void etp_ab_take_environment(const etp_run *run, etp_ab *out)
         etp_ab_conditions b = {
             .block = in->block,
             .load1 = etp_run_between(a->load1, z->load1),
-            .cpus_busy = wall_ms > 0 ? (known(z->cpu_busy_ms) - known(a->cpu_busy_ms)) / wall_ms
-                                     : (double)NAN,
-            .cpus_stolen = wall_ms > 0 ? (known(z->cpu_steal_ms) - known(a->cpu_steal_ms)) / wall_ms
-                                       : (double)NAN,
+            .cpus_busy = etp_share(known(z->cpu_busy_ms) - known(a->cpu_busy_ms), wall_ms),
+            .cpus_stolen = etp_share(known(z->cpu_steal_ms) - known(a->cpu_steal_ms), wall_ms),
             .temperature_c = fmax(a->temperature_c, z->temperature_c),
-            .clock_khz = lower(known(a->freq_max_khz), known(z->freq_max_khz)),
-            .memory_free_bytes = lower(known(a->memory_free_bytes), known(z->memory_free_bytes)),
+            .clock_khz = fmin(known(a->freq_max_khz), known(z->freq_max_khz)), // passes over a NAN
+            .memory_free_bytes = fmin(known(a->memory_free_bytes), known(z->memory_free_bytes)),
             .slept_ns = known(in->slept_ns),
             .governor = a->governor,
             .power = a->power,

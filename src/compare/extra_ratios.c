@@ -77,7 +77,7 @@ static void take_recorded(const etp_ab_session *s, states *x, double *scratch)
                 scratch[n++] = log((double)ns[i]);
             }
         }
-        x->traced[b * x->n_arms + dump->arm] = n ? etp_median(scratch, n) : (double)NAN;
+        x->traced[b * x->n_arms + dump->arm] = etp_median(scratch, n);
     }
 }
 

@@ -46,15 +46,6 @@ static products products_of(const etp_profile *p, etp_arena *arena)
     return out;
 }
 
-static size_t common_products(const products *x, const products *y)
-{
-    size_t sum = 0;
-    for (size_t c = 0; c < ETP_CATEGORY_COUNT; c++) {
-        sum += ETP_MIN(x->of[c], y->of[c]);
-    }
-    return sum;
-}
-
 // Of operators that multiply as much in both.
 static double common_macs(const products *x, const products *y)
 {
@@ -77,7 +68,11 @@ static bool unrelated(const etp_profile *p, const etp_profile *q, etp_arena *are
     // Nothing tells where products may be in what was not logged.
     const bool told = !x.hides && !y.hides && (x.n > 0 || (x.others > 0 && !x.strange)) &&
                       (y.n > 0 || (y.others > 0 && !y.strange));
-    bool few = told && (double)common_products(&x, &y) < COMMON_PRODUCTS * (double)most;
+    size_t common = 0;
+    for (size_t c = 0; c < ETP_CATEGORY_COUNT; c++) {
+        common += ETP_MIN(x.of[c], y.of[c]);
+    }
+    bool few = told && (double)common < COMMON_PRODUCTS * (double)most;
     bool known = x.n_macs > 0 && y.n_macs > 0;
     return few && (!known || common_macs(&x, &y) < COMMON_MACS * most_macs);
 }

@@ -152,7 +152,7 @@ static const char *level_called(const etp_ab *ab, const etp_ab_arm *a, etp_arena
                      strcmp(etp_level_get(other->level)->word, word) == 0;
         word = etp_z_if(!taken, word);
     }
-    return word ? word : etp_arena_printf(arena, "level %s", info->name);
+    return ETP_OR(word, etp_arena_printf(arena, "level %s", info->name));
 }
 
 const char *etp_ab_fix_command(const etp_ab_fix *f, const char *dir, etp_arena *arena)
@@ -255,7 +255,7 @@ const char *etp_ab_fact_of(const etp_ab *ab, const char *key)
 static void subject(const etp_ab *ab, etp_ab *out)
 {
     const char *model = etp_ab_fact_of(ab, "model"); // a phone's
-    const char *cpu = model ? model : etp_ab_fact_of(ab, "cpu");
+    const char *cpu = ETP_OR(model, etp_ab_fact_of(ab, "cpu"));
     out->subject = NULL;
     out->where = "";
     if (ab->bare || ab->n_models == 0 || ab->n_arms == 0) {

@@ -122,12 +122,13 @@ etp_status etp_ab_open_sides(etp_arena *arena, const char *const *operands, etp_
         ETP_TRY(open_side(arena, operands[i], &sides[i], err));
     }
     etp_str a = phase_of(&sides[0])->name, b = phase_of(&sides[1])->name;
-    return a.len == 0 || b.len == 0 || etp_str_eq(a, b)
-               ? ETP_OK
-               : etp_fail(err, ETP_USAGE,
-                          "%s is of phase '%.*s', %s of '%.*s': they do different work; give two "
-                          "arms of one phase",
-                          operands[0], ETP_STR_ARG(a), operands[1], ETP_STR_ARG(b));
+    if (a.len && b.len && !etp_str_eq(a, b)) {
+        return etp_fail(err, ETP_USAGE,
+                        "%s is of phase '%.*s', %s of '%.*s': they do different work; give two "
+                        "arms of one phase",
+                        operands[0], ETP_STR_ARG(a), operands[1], ETP_STR_ARG(b));
+    }
+    return ETP_OK;
 }
 
 static etp_status add_run_dumps(etp_arena *arena, const etp_ab_side *x, uint32_t arm,
@@ -143,10 +144,11 @@ static etp_status add_run_dumps(etp_arena *arena, const etp_ab_side *x, uint32_t
         recording.path = etp_run_path(arena, x->dir, d->path);
         ETP_ADD(arena, &out->recordings, recording);
     }
-    return out->recordings.n > before
-               ? ETP_OK
-               : etp_fail(err, ETP_USAGE, "%s holds no trace of '%.*s'", x->dir,
-                          ETP_STR_ARG(x->run.arms.items[x->arm].name));
+    if (out->recordings.n == before) {
+        return etp_fail(err, ETP_USAGE, "%s holds no trace of '%.*s'", x->dir,
+                        ETP_STR_ARG(x->run.arms.items[x->arm].name));
+    }
+    return ETP_OK;
 }
 
 static const etp_run_model *model_of(const etp_ab_side *x)
@@ -239,7 +241,7 @@ etp_status etp_ab_name_sides(etp_arena *arena, const char *const *operands,
     }
     if (strcmp(arms[0].name, arms[1].name) == 0) {
         for (int i = 0; i < 2; i++) {
-            arms[i].name = arms[i].full_name ? arms[i].full_name : operands[i];
+            arms[i].name = ETP_OR(arms[i].full_name, operands[i]);
         }
     }
     if (strcmp(arms[0].name, arms[1].name) == 0) {
@@ -250,7 +252,7 @@ etp_status etp_ab_name_sides(etp_arena *arena, const char *const *operands,
         if (names[i] && names[i][0] == '\0') {
             return etp_fail(err, ETP_USAGE, "--name%d is empty", i + 1);
         }
-        arms[i].name = names[i] ? names[i] : arms[i].name;
+        arms[i].name = ETP_OR(names[i], arms[i].name);
     }
     if (strcmp(arms[0].name, arms[1].name) == 0) {
         arms[1].name = etp_arena_printf(arena, "%s (again)", arms[1].name);

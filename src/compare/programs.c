@@ -20,12 +20,12 @@ static etp_status open_program(etp_ab_program *p, const char *path, const etp_ca
 static etp_status open_named(etp_arena *arena, const etp_ab_options *options,
                              etp_ab_findings *noticed, etp_ab_programs *out, etp_error *err)
 {
+    if (options->record && !options->program) {
+        return etp_fail(err, ETP_USAGE,
+                        "--etrecord needs --pte: the program leads from operators to the record");
+    }
     if (!options->program) {
-        return options->record
-                   ? etp_fail(err, ETP_USAGE,
-                              "--etrecord needs --pte: the program leads from operators "
-                              "to the record")
-                   : ETP_OK;
+        return ETP_OK;
     }
     etp_ab_program *p = ETP_NEW(arena, etp_ab_program);
     ETP_NEED(p, err, "program");

@@ -24,7 +24,7 @@ static void tell_apart(const etp_ab_session *s, uint32_t arm, const etp_trace *c
     size_t apart[ETP_APARTS] = {0};
     const char *unit = NULL;
     for (size_t i = 0; i < n; i++) {
-        unit = unit ? unit : etp_trace_unit_choice(traces[i]);
+        unit = ETP_OR(unit, etp_trace_unit_choice(traces[i]));
         for (size_t b = 0; b < etp_trace_block_count(traces[i]); b++) {
             const etp_trace_block *block = etp_trace_block_at(traces[i], b);
             for (size_t e = 0; e < block->n_events; e++) {

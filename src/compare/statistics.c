@@ -22,25 +22,21 @@ static const etp_run_launch *launch_of(const etp_run *run, const etp_run_sample 
     return NULL;
 }
 
-// The coarsest of the phases that RUN has arms of: one, where each phase is answered by itself.
-static double clock_of(const etp_run *run)
-{
-    uint64_t ns = 0;
-    for (size_t i = 0; i < run->arms.n; i++) {
-        uint32_t phase = run->arms.items[i].phase;
-        uint64_t own = phase < run->phases.n ? run->phases.items[phase].clock_ns : 0;
-        ns = ETP_MAX(own, ns);
-    }
-    return (double)ns;
-}
-
 etp_stats_options etp_ab_stats_options(const etp_run *run, uint32_t baseline, double margin)
 {
+    // The coarsest of the phases that RUN has arms of: one, where each phase is answered by itself.
+    uint64_t clock_ns = 0;
+    for (size_t i = 0; i < run->arms.n; i++) {
+        uint32_t phase = run->arms.items[i].phase;
+        if (phase < run->phases.n) {
+            clock_ns = ETP_MAX(run->phases.items[phase].clock_ns, clock_ns);
+        }
+    }
     return (etp_stats_options){.baseline = baseline,
                                .margin = margin,
                                .seed = run->settings.seed,
                                .sequential = etp_run_is_widened(run),
-                               .clock_ns = clock_of(run)};
+                               .clock_ns = (double)clock_ns};
 }
 
 void etp_ab_samples_of(const etp_run *run, etp_arena *arena, etp_sample **out)
@@ -81,7 +77,7 @@ const double *etp_ab_waited_of(const etp_run *run, etp_arena *arena)
             span += counts ? l->run_span_ns : 0;
             wait += counts ? l->run_wait_ns : 0;
         }
-        out[arm] = span > 0 ? fmin(1, (double)wait / (double)span) : (double)NAN;
+        out[arm] = etp_value_if(span > 0, fmin(1, (double)wait / (double)span));
     }
     return out;
 }
@@ -153,8 +149,8 @@ size_t etp_ab_time_arm(const etp_stats *st, uint32_t arm, double *ln, etp_ab_arm
     out->launches = in->launches;
     out->samples = in->iterations;
     out->median_ns = in->median_ns < 0 ? ETP_NS_UNKNOWN : in->median_ns;
-    out->lo_ns = shown ? exp(ci.lo) : (double)NAN;
-    out->hi_ns = shown ? exp(ci.hi) : (double)NAN;
+    out->lo_ns = etp_value_if(shown, exp(ci.lo));
+    out->hi_ns = etp_value_if(shown, exp(ci.hi));
     out->waited = in->waited;
     out->interrupted = in->interrupted;
     return n;

@@ -269,7 +269,7 @@ static etp_status open_bare(etp_ab_session *s, const char *const *paths, size_t 
             .candidate = a,
             // A ratio of the means that its parts add up to. Recordings have no blocks, so there is
             // no interval and no verdict.
-            .estimate = known ? before / after : (double)NAN,
+            .estimate = etp_value_if(known, before / after),
             .withheld = withheld,
             .lo = NAN,
             .hi = NAN,
@@ -427,7 +427,7 @@ etp_status etp_ab_open(const char *const *paths, size_t n_paths, const etp_ab_op
     // it.
     s->arena = arena;
     s->noticed.arena = s->ab.arena = &s->arena;
-    options = options ? options : &k_defaults;
+    options = ETP_OR(options, &k_defaults);
     s->units = options->units;
     etp_status st = guarded_answer(s, paths, n_paths, options, err);
     if (st != ETP_OK) {

@@ -30,18 +30,9 @@ static etp_interval saved_of(int64_t from, const etp_paired *ratio)
     double saved[3];
     for (size_t i = 0; i < 3; i++) {
         bool known = from != ETP_NS_UNKNOWN && ratio->blocks > 0 && ends[i] > 0;
-        saved[i] = known ? round((double)from * (1 - 1 / ends[i])) : (double)NAN;
+        saved[i] = etp_value_if(known, round((double)from * (1 - 1 / ends[i])));
     }
     return (etp_interval){saved[0], saved[1], saved[2]};
-}
-
-// Do the two arms of C differ in that one of them reads what an earlier load has packed?
-static bool only_cache(const etp_ab *ab, const etp_ab_comparison *c)
-{
-    const etp_ab_arm *b = &ab->arms[c->baseline], *x = &ab->arms[c->candidate];
-    return b->cache == ETP_CACHE_OFF && x->cache == ETP_CACHE_WARM && b->build == x->build &&
-           etp_ab_same_group(b, x) && b->level_name && x->level_name &&
-           strcmp(b->level_name, x->level_name) == 0;
 }
 
 // ", dirty memory takes 2.3 MB → 1.5 MB"; nothing of a cost whose ratio is not given.
@@ -70,7 +61,11 @@ void etp_ab_find_load_fixes(const etp_ab *ab, etp_ab *out)
         bool unused = x->memory.code > 0 && x->memory.cache == 0; // it fell back to the heap
         bool pays = costs[ETP_COST_LOAD].verdict == ETP_VERDICT_FASTER ||
                     costs[ETP_COST_DIRTY].verdict == ETP_VERDICT_FASTER;
-        if (!only_cache(ab, c) || unused || !pays) { // of what is withheld there is no verdict
+        // Do the two differ in that one of them reads what an earlier load has packed?
+        bool only_cache = b->cache == ETP_CACHE_OFF && x->cache == ETP_CACHE_WARM &&
+                          b->build == x->build && etp_ab_same_group(b, x) && b->level_name &&
+                          x->level_name && strcmp(b->level_name, x->level_name) == 0;
+        if (!only_cache || unused || !pays) { // of what is withheld there is no verdict
             continue;
         }
         etp_strbuf text;

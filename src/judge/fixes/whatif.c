@@ -169,17 +169,6 @@ static double total(const redo *w, size_t dump)
     return sum;
 }
 
-static uint32_t arm_with_threads(const etp_ab *ab, uint32_t arm, uint64_t threads)
-{
-    for (uint32_t a = 0; a < ab->n_arms; a++) {
-        if (ab->arms[a].threads == threads && ab->arms[a].level == ab->arms[arm].level &&
-            ab->arms[a].model == ab->arms[arm].model && ab->arms[a].profile) {
-            return a;
-        }
-    }
-    return ETP_NO_INDEX;
-}
-
 // Times of another arm count for this one only where the two are held against each other.
 static etp_status told(const etp_ab *ab, uint32_t arm, const char *text, etp_error *err)
 {
@@ -187,10 +176,12 @@ static etp_status told(const etp_ab *ab, uint32_t arm, const char *text, etp_err
     if (ab->unrelated) {
         return etp_fail(err, ETP_UNKNOWN, "'%s': %s", text, ab->unrelated);
     }
-    return !c || !c->withheld ? ETP_OK
-                              : etp_fail(err, ETP_UNKNOWN, "'%s': %s against %s is withheld: %s",
-                                         text, ab->arms[arm].name, ab->arms[c->baseline].name,
-                                         etp_ab_withheld_text(c->withheld));
+    if (c && c->withheld) {
+        return etp_fail(err, ETP_UNKNOWN, "'%s': %s against %s is withheld: %s", text,
+                        ab->arms[arm].name, ab->arms[c->baseline].name,
+                        etp_ab_withheld_text(c->withheld));
+    }
+    return ETP_OK;
 }
 
 // From here on the times of the arm that ran with so many threads count; what was asked before
@@ -199,12 +190,17 @@ static etp_status use_threads(redo *w, const change *c, const char *text, size_t
                               etp_error *err)
 {
     const etp_ab *ab = w->ab;
-    uint32_t in = arm_with_threads(ab, w->arm, c->threads);
+    const etp_ab_arm *own = &ab->arms[w->arm], *arms = ab->arms;
+    uint32_t in = 0;
+    while (in < ab->n_arms && !(arms[in].threads == c->threads && arms[in].level == own->level &&
+                                arms[in].model == own->model && arms[in].profile)) {
+        in++;
+    }
     if (w->fixes) {
         return etp_fail(err, ETP_USAGE, "'%s': a fix is of %s, and not of other thread counts",
                         text, ab->arms[w->arm].measured);
     }
-    if (in == ETP_NO_INDEX) {
+    if (in == ab->n_arms) {
         return etp_fail(err, ETP_USAGE,
                         "'%s': no arm of this level ran with that many threads; measure one with "
                         "etprof ab --threads",
@@ -339,9 +335,11 @@ static etp_status apply(redo *w, const change *c, const char *text, size_t *out_
             "their level and thread count a measured roof; 'etprof explain op1' says which)",
             text, unknown);
     }
-    return *out_operators ? ETP_OK
-                          : etp_fail(err, ETP_USAGE, "'%s' matches no operator of %s", text,
-                                     ab->arms[w->in].name);
+    if (*out_operators == 0) {
+        return etp_fail(err, ETP_USAGE, "'%s' matches no operator of %s", text,
+                        ab->arms[w->in].name);
+    }
+    return ETP_OK;
 }
 
 static void intervals(const redo *w, etp_whatif *out)
@@ -463,7 +461,7 @@ static etp_status build(const etp_ab *ab, const char *const *expressions, size_t
     if (out->open) {
         out->then_ns = ETP_NS_UNKNOWN;
     }
-    out->speedup = before > 0 && !out->open ? now / before : (double)NAN;
+    out->speedup = etp_value_if(before > 0 && !out->open, now / before);
     const etp_profile *base = ab->arms[ab->baseline].profile;
     if (arm != ab->baseline && etp_ab_told(ab, 0) && base && before > 0 && !out->open) {
         out->against_baseline = execute_mean(base, SIZE_MAX) / before *

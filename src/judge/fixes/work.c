@@ -330,19 +330,6 @@ static bool is_float32(const etp_profile_row *row)
     return row->parsed.n_dtypes == 1 && (etp_str_eqz(t, "F32") || etp_str_eqz(t, "PF32"));
 }
 
-// Some of what multiplies has eight bits: the program was quantised, and what did not follow cannot
-// be.
-static bool is_quantised_program(const etp_fixer *f)
-{
-    bool any = false;
-    for (uint32_t i = 0; i < f->ab->n_operators; i++) {
-        const etp_profile_row *row = etp_fix_row(f, i);
-        any = any || (is_kind(f, i, ETP_ROW_OPERATOR) && multiplies(f, i) &&
-                      etp_ab_computes_int8(&row->parsed));
-    }
-    return any;
-}
-
 static void show_precision(etp_fixer *f, const etp_fix_found *at, bool done)
 {
     static const etp_fix_words k_left = {
@@ -503,20 +490,6 @@ static double gain_of_int8(const etp_fixer *f, uint32_t op, double ratio)
     return converted ? -1.5 * ns : 0;
 }
 
-// Bytes per nanosecond at which pads and converts move data: what the best copy of the arm reaches,
-// else less than half of what the level's memory roof says.
-static double moving_rate(const etp_fixer *f)
-{
-    double rate = f->best_rate;
-    for (uint32_t i = 0; i < f->ab->n_operators && !isfinite(rate); i++) {
-        const etp_op_facts *facts = etp_fix_facts(f, i);
-        double roof = etp_fix_memory_ns(f, i);
-        rate = etp_fix_knows_work(facts) && isfinite(roof) ? 0.43 * (double)facts->work.bytes / roof
-                                                           : rate;
-    }
-    return rate;
-}
-
 // Pads that XNNPACK merges into convolutions in float32 stay on their own, in float, between two
 // converts.
 static double pads_left_by_int8(const etp_fixer *f)
@@ -524,7 +497,16 @@ static double pads_left_by_int8(const etp_fixer *f)
     const etp_profile_facts *facts = f->ab->arms[f->arm].profile->facts;
     const etp_method *m =
         facts && !facts->problem && facts->program->n_methods ? &facts->program->methods[0] : NULL;
-    double bytes = 0, rate = moving_rate(f);
+    // Bytes per nanosecond at which pads and converts move data: what the best copy of the arm
+    // reaches, else less than half of what the level's memory roof says.
+    double bytes = 0, rate = f->best_rate;
+    for (uint32_t i = 0; i < f->ab->n_operators && !isfinite(rate); i++) {
+        const etp_op_facts *op = etp_fix_facts(f, i);
+        double roof = etp_fix_memory_ns(f, i);
+        if (etp_fix_knows_work(op) && isfinite(roof)) {
+            rate = 0.43 * (double)op->work.bytes / roof;
+        }
+    }
     for (uint32_t i = 0; m && i < m->n_partitions; i++) {
         const etp_partition *p = &m->partitions[i];
         for (uint32_t k = 0; k < p->n_nodes; k++) {
@@ -541,6 +523,9 @@ static double pads_left_by_int8(const etp_fixer *f)
 static void precision(etp_fixer *f)
 {
     double ratio = etp_fix_int8_ratio(f), multiplied = 0, rest = 0;
+    // Some of what multiplies has eight bits: the program was quantised, and what did not follow
+    // cannot be.
+    bool done = false;
     etp_fix_found at = {0};
     at.expected = -pads_left_by_int8(f);
     for (uint32_t i = 0; i < f->ab->n_operators; i++) {
@@ -549,6 +534,7 @@ static void precision(etp_fixer *f)
             continue;
         }
         bool mine = multiplies(f, i) && is_float32(row);
+        done = done || (multiplies(f, i) && etp_ab_computes_int8(&row->parsed));
         multiplied += mine ? (double)etp_fix_op_ns(f, i) : 0;
         rest += mine ? 0 : (double)etp_fix_op_ns(f, i);
         at.expected += gain_of_int8(f, i, ratio); // NAN stays
@@ -556,7 +542,6 @@ static void precision(etp_fixer *f)
             etp_fix_add_op(f, &at, i);
         }
     }
-    bool done = is_quantised_program(f);
     if (multiplied < 0.2 * (double)f->total || (!done && at.expected <= 0)) {
         return; // what multiplies is not what takes the time, or quantised it would take
                 // more
