@@ -122,20 +122,6 @@ static bool parse_frame(etp_str line, etp_str *file, uint32_t *number, etp_str *
     return true;
 }
 
-// "key,path,Type;key,path,Type": the last one is the innermost module.
-static void find_module(etp_str stack, etp_source *s)
-{
-    size_t last = 0;
-    for (size_t i = 0; i < stack.len; i++) {
-        last = stack.ptr[i] == ';' ? i + 1 : last;
-    }
-    stack = (etp_str){stack.ptr + last, stack.len - last};
-    etp_str key;
-    if (etp_str_cut(&stack, ",", &key)) {
-        s->module_type = etp_str_cut(&stack, ",", &s->module) ? stack : (etp_str){NULL, 0};
-    }
-}
-
 // The maps have handles as numbers, a node's metadata, whose values are all texts, in decimal.
 static bool parse_handle(const json_t *v, uint32_t *out)
 {
@@ -223,7 +209,13 @@ static void add_source(reader *r, const json_t *tensors, const json_t *node, boo
             own = own || !package;
         }
     }
-    find_module(s.module_stack, &s);
+    // "key,path,Type;key,path,Type": the last one is the innermost module.
+    etp_str module = s.module_stack, key;
+    while (etp_str_cut(&module, ";", &key)) {
+    }
+    if (etp_str_cut(&module, ",", &key) && etp_str_cut(&module, ",", &s.module)) {
+        s.module_type = module;
+    }
     ETP_ADD(r->arena, list, s);
 }
 
@@ -439,15 +431,6 @@ static etp_status read_instructions(reader *r, json_t *map, const json_t *delega
 
 // ---- the record ----
 
-// Beside each graph stand its weights and inputs, named after it with an ending. They are archives
-// of PyTorch, not JSON.
-static bool is_weights(etp_str entry)
-{
-    return etp_str_ends(entry, ETP_STR("_state_dict")) ||
-           etp_str_ends(entry, ETP_STR("_constants")) ||
-           etp_str_ends(entry, ETP_STR("_example_inputs"));
-}
-
 static etp_status add_method(reader *r, const char *entry, const char *name, methods *list)
 {
     etp_record_method m = {0};
@@ -494,7 +477,11 @@ static etp_status read_entries(reader *r, etp_etrecord *out)
     static const char k_prefix[] = GRAPHS "/";
     for (zip_int64_t i = 0; i < n; i++) {
         const char *name = entries[i].name.ptr;
-        if (is_weights(entries[i].name)) {
+        // Beside each graph stand its weights and inputs, named after it with an ending. They are
+        // archives of PyTorch, not JSON.
+        if (etp_str_ends(entries[i].name, ETP_STR("_state_dict")) ||
+            etp_str_ends(entries[i].name, ETP_STR("_constants")) ||
+            etp_str_ends(entries[i].name, ETP_STR("_example_inputs"))) {
             continue;
         }
         if (strcmp(name, GRAPHS) == 0) { // the spelling of single-method exporters
@@ -544,7 +531,7 @@ etp_status etp_etrecord_read(etp_bytes bytes, etp_arena *arena, etp_etrecord *ou
         zip_error_fini(&why);
         return status;
     }
-    reader r = {.zip = zip, .arena = arena, .err = err ? err : &local};
+    reader r = {.zip = zip, .arena = arena, .err = ETP_OR(err, &local)};
     r.budget = 2 * (uint64_t)bytes.len + MEMORY_SLACK;
     etp_status status = read_record(&r, out);
     json_decref(r.graph);

@@ -15,11 +15,6 @@
 // More inputs than any method has; put_in_order compares each name with each.
 #define MAX_ARRAYS 1000
 
-static bool begins_like_npy(etp_bytes bytes)
-{
-    return bytes.len >= 6 && memcmp(bytes.ptr, "\x93NUMPY", 6) == 0;
-}
-
 // ---- the header: a Python literal, of which only this one shape is taken ----
 
 // numpy evaluates the header as Python. What it writes is always a dictionary of these three keys,
@@ -218,7 +213,7 @@ static etp_status read_header(cursor *c, etp_npy *out)
 etp_status etp_npy_read(etp_bytes bytes, etp_npy *out, etp_error *err)
 {
     *out = (etp_npy){0};
-    if (!begins_like_npy(bytes) || bytes.len < 10) {
+    if (bytes.len < 10 || memcmp(bytes.ptr, "\x93NUMPY", 6) != 0) {
         return etp_fail_at(err, ETP_CORRUPT, 0, "not a .npy file (no \\x93NUMPY at its start)");
     }
     // Version 3.0 is 2.0 with a header in UTF-8, which only names of fields in structures need.

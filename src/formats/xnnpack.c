@@ -304,7 +304,7 @@ static etp_status read_payload(etp_bytes payload, etp_arena *arena, etp_xnn_grap
 {
     *out = (etp_xnn_graph){0};
     etp_error local = {0};
-    reader r = {.payload = payload, .arena = arena, .out = out, .err = err ? err : &local};
+    reader r = {.payload = payload, .arena = arena, .out = out, .err = ETP_OR(err, &local)};
     r.budget = 4 * (uint64_t)payload.len + RECORD_SLACK;
     r.constants.base = payload.base;
     ETP_TRY(read_header(&r));

@@ -125,8 +125,8 @@ static uint64_t planned_of(const etp_method *m)
 static void compare_method(rows *list, etp_str name, const etp_method *a, const etp_method *b)
 {
     static const etp_method k_none = {0};
-    a = a ? a : &k_none;
-    b = b ? b : &k_none;
+    a = ETP_OR(a, &k_none);
+    b = ETP_OR(b, &k_none);
     const struct {
         const char *what;
         uint64_t a, b;

@@ -55,7 +55,7 @@ static const etp_column *columns_of(const etp_ops_answer *a, const etp_column *c
 static double share_of(const etp_ops_answer *a, const etp_op_row *row, double whole)
 {
     bool known = etp_ops_block(a, row)->has_execute && whole > 0;
-    return known ? (double)row->total_ns / whole : (double)NAN;
+    return etp_value_if(known, (double)row->total_ns / whole);
 }
 
 static double population_ns(const etp_ops_answer *a, uint32_t population)
@@ -183,8 +183,7 @@ static void category_table(const etp_ops_answer *a, uint32_t population, etp_rep
         if (n) {
             ETP_ROW(table, etp_cell_z(etp_category_name((etp_category)c)),
                     etp_cell_z(etp_kit_category_name(etp_kit_category_of((etp_category)c))),
-                    etp_cell_u64(total),
-                    etp_cell_double(whole > 0 ? (double)inside / whole : (double)NAN),
+                    etp_cell_u64(total), etp_cell_double(etp_share((double)inside, whole)),
                     etp_cell_u64(n));
         }
     }

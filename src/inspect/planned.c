@@ -10,17 +10,6 @@ static uint64_t end_of(const etp_planned *b)
     return b->offset > UINT64_MAX - b->bytes ? UINT64_MAX : b->offset + b->bytes; // only claims
 }
 
-static bool repeats(const etp_method *m)
-{
-    for (uint32_t at = 0; at < m->n_instructions; at++) {
-        const etp_instruction *in = &m->instructions[at];
-        if (in->kind == ETP_INSTR_JUMP_FALSE && in->target <= in->index) {
-            return true;
-        }
-    }
-    return false;
-}
-
 void etp_inspect_plan(const etp_method *m, etp_arena *arena, etp_inspect_planned *out)
 {
     *out = (etp_inspect_planned){0};
@@ -30,9 +19,12 @@ void etp_inspect_plan(const etp_method *m, etp_arena *arena, etp_inspect_planned
         return;
     }
     uint64_t steps = (uint64_t)n * ETP_MAX(n, m->n_instructions);
-    if (repeats(m)) {
-        out->untold = "instructions are repeated";
-        return;
+    for (uint32_t at = 0; at < m->n_instructions; at++) {
+        const etp_instruction *in = &m->instructions[at];
+        if (in->kind == ETP_INSTR_JUMP_FALSE && in->target <= in->index) {
+            out->untold = "instructions are repeated";
+            return;
+        }
     }
     if (steps > MOST_STEPS) {
         out->untold = "there are too many instructions";

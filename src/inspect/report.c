@@ -95,16 +95,6 @@ static void weights_tables(const etp_inspect *in, etp_report *r, etp_arena *aren
     }
 }
 
-static bool any_bound(const etp_inspect *in)
-{
-    for (size_t i = 0; i < in->n_operators; i++) {
-        if (in->operators[i].bound) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void operators_table(const etp_inspect *in, etp_report *r)
 {
     enum { COLUMNS = 5, TIMES = 2 };
@@ -121,7 +111,10 @@ static void operators_table(const etp_inspect *in, etp_report *r)
         {.key = "time_share", .title = "share", .kind = ETP_KIND_PERCENT, .flags = ETP_COL_BAR},
     };
     size_t n = COLUMNS;
-    bool bound = any_bound(in);
+    bool bound = false;
+    for (size_t i = 0; i < in->n_operators; i++) {
+        bound = bound || in->operators[i].bound;
+    }
     if (bound) {
         columns[n++] = k_sizes;
     }
@@ -154,7 +147,7 @@ static void operators_table(const etp_inspect *in, etp_report *r)
         }
         if (times) {
             cells[at++] = etp_cell_if(op->timed, etp_cell_u64(op->ns));
-            cells[at++] = op->timed ? etp_cell_double(share(op->ns, all)) : etp_cell_missing();
+            cells[at++] = etp_cell_if(op->timed, etp_cell_double(share(op->ns, all)));
         }
         etp_table_add_row(t, cells, at);
     }
@@ -423,7 +416,7 @@ const etp_report *etp_inspect_report(const etp_inspect *in, etp_arena *arena)
         for (uint32_t i = 0; i < in->ptd->n_entries; i++) {
             const etp_flat_entry *e = &in->ptd->entries[i];
             ETP_ROW(t, etp_cell_str(e->key),
-                    e->has_layout ? etp_cell_z(etp_dtype_name(e->dtype)) : etp_cell_missing(),
+                    etp_cell_if(e->has_layout, etp_cell_z(etp_dtype_name(e->dtype))),
                     etp_cell_if(e->has_layout, etp_cell_u64(e->sizes.n)),
                     etp_cell_u64(e->data.len));
         }

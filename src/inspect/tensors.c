@@ -285,7 +285,7 @@ const etp_report *etp_inspect_tensors_report(const etp_inspect_tensors *t, etp_a
         ETP_ROW(
             table, etp_cell_u64(v->run), etp_cell_i64(v->instruction),
             etp_cell_z(shape_text(v, arena)), figure(v, v->min), middle(v), figure(v, v->max),
-            v->has_data ? etp_cell_judged(etp_cell_u64(odd), severity) : etp_cell_missing(),
+            etp_cell_if(v->has_data, etp_cell_judged(etp_cell_u64(odd), severity)),
             etp_cell_if(v->is_output, etp_cell_z("yes")),
             etp_cell_if(v->offset >= 0 && v->type == ETP_ETDUMP_TENSOR, etp_cell_i64(v->offset)),
             etp_cell_if(v->delegate.len, etp_cell_str(v->delegate)));

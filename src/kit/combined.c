@@ -275,7 +275,7 @@ static etp_status build(const etp_ab *const *answers, size_t n, const char *titl
         }
     }
     common_fixes(out);
-    out->title = title ? title : title_of(out);
+    out->title = ETP_OR(title, title_of(out));
     return ETP_OK;
 }
 

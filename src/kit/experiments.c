@@ -12,7 +12,7 @@ static double percent_of(const etp_kit_arm *arm, int64_t ns)
 {
     int64_t whole = arm->mean.execute_ns;
     bool known = ns != ETP_NS_UNKNOWN && whole > 0;
-    return known ? 100 * ((double)ns / (double)whole) : (double)NAN;
+    return etp_value_if(known, 100 * ((double)ns / (double)whole));
 }
 
 // experiment, threads, level: the first of our own columns in tables over all experiments.
@@ -38,19 +38,9 @@ static int slowest_first(const void *pa, const void *pb)
     return etp_order_then(ETP_ORDER(b->ns, a->ns), ETP_ORDER(a->index, b->index));
 }
 
-// Of all executions together, as the kit has it in total_ms.
-static int64_t category_total(const etp_profile *p, etp_category c)
-{
-    int64_t sum = 0;
-    for (size_t i = 0; i < p->n_rows; i++) {
-        const etp_profile_row *row = &p->rows[i];
-        sum += etp_row_is_operator(row->kind) && row->parsed.category == c ? row->all_ns : 0;
-    }
-    return sum;
-}
-
 static void arm_categories(const etp_kit_arm *arm, etp_sink *s)
 {
+    const etp_profile *p = arm->arm->profile;
     ranked order[ETP_CATEGORY_COUNT];
     size_t n = 0;
     for (uint32_t c = 0; c < ETP_CATEGORY_COUNT; c++) {
@@ -61,8 +51,13 @@ static void arm_categories(const etp_kit_arm *arm, etp_sink *s)
     qsort(order, n, sizeof *order, slowest_first);
     for (size_t i = 0; i < n; i++) {
         etp_category c = (etp_category)order[i].index;
+        int64_t total = 0; // of all executions together, as the kit has it in total_ms
+        for (size_t k = 0; k < p->n_rows; k++) {
+            bool mine = etp_row_is_operator(p->rows[k].kind) && p->rows[k].parsed.category == c;
+            total += mine ? p->rows[k].all_ns : 0;
+        }
         etp_sink_z(s, etp_category_name(c));
-        etp_kit_put_ms(s, category_total(arm->arm->profile, c));
+        etp_kit_put_ms(s, total);
         etp_kit_put_ms(s, order[i].ns);
         etp_kit_put_ratio(s, percent_of(arm, order[i].ns));
         etp_sink_printf(s, ",%zu", arm->mean.category_rows[c]);

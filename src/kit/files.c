@@ -489,7 +489,7 @@ etp_status etp_kit_write_files(const etp_ab_session *session, const char *dir,
     static const etp_kit_options k_usual = {0};
     etp_arena arena = {0};
     etp_run_deriving deriving;
-    options = options ? options : &k_usual;
+    options = ETP_OR(options, &k_usual);
     bool own = is_own(session, dir, options, &arena);
     etp_status st = etp_arena_check(&arena, err, dir); // not known is not "no"
     if (st == ETP_OK && own) {

@@ -250,7 +250,7 @@ static double median_of(etp_kit_folder *f, const double *x, size_t n)
 {
     double *copy = ETP_NEW_ARRAY(f->arena, double, n);
     memcpy(copy, x, n * sizeof *copy);
-    return n ? etp_median(copy, n) : (double)NAN;
+    return etp_median(copy, n);
 }
 
 static double median_ns(etp_kit_folder *f, const uint64_t *ns, size_t n)
@@ -259,7 +259,7 @@ static double median_ns(etp_kit_folder *f, const uint64_t *ns, size_t n)
     for (size_t i = 0; i < n; i++) {
         x[i] = (double)ns[i];
     }
-    return n ? etp_median(x, n) : (double)NAN;
+    return etp_median(x, n);
 }
 
 // Means are over all executions, also those that etprof would drop as warm-up: the kit drops none.

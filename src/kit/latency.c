@@ -139,7 +139,7 @@ static etp_status describe_all(const etp_kit_timeline *timelines, const char *co
     for (size_t i = 0; i < n; i++) {
         const etp_kit_timeline *t = &timelines[i];
         out->series[i] = (etp_kit_series){stems[i], t->ns, t->run, t->n, t->level};
-        out->names[i] = names[i] ? names[i] : stems[i];
+        out->names[i] = ETP_OR(names[i], stems[i]);
         // Statistics are of the executions as they are; what the kit would add up is only told.
         out->summed[i] = t->kit_n;
         out->robust[i] = etp_kit_robust_of(&out->series[i], arena);
@@ -159,7 +159,7 @@ etp_status etp_kit_latencies_of(const etp_kit_timeline *timelines, const char *c
 
 static double ratio(double a, double b)
 {
-    return a > 0 && b > 0 ? a / b : (double)NAN;
+    return etp_value_if(a > 0 && b > 0, a / b);
 }
 
 // The kit says "faster" and "slower" here. Two single launches do not carry that, so this says only

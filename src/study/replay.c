@@ -42,11 +42,12 @@ etp_status etp_replay_place(const etp_method *m, const char *word, etp_cut_place
                     ETP_STR_ARG(p->backend),
                     ETP_OR(p->problem, "only nodes of XNNPACK delegates can be cut out"));
             }
-            return n < p->n_nodes
-                       ? ETP_OK
-                       : etp_fail(err, ETP_USAGE, "delegate %llu has no node %llu, it has %lu",
-                                  (unsigned long long)d, (unsigned long long)n,
-                                  (unsigned long)p->n_nodes);
+            if (n >= p->n_nodes) {
+                return etp_fail(err, ETP_USAGE, "delegate %llu has no node %llu, it has %lu",
+                                (unsigned long long)d, (unsigned long long)n,
+                                (unsigned long)p->n_nodes);
+            }
+            return ETP_OK;
         }
     }
     return etp_fail(err, ETP_USAGE, "no delegate %llu is called, the method has %lu",
@@ -172,24 +173,19 @@ static void judge(etp_replay_row *row, const bool *same)
         if (!no && meet(&row->model, x)) {
             row->agrees = 1;
             row->way = k;
-            row->why = why ? why : k_why[k];
+            row->why = ETP_OR(why, k_why[k]);
             return;
         }
     }
     row->why = row->agrees < 0 ? why : "neither cold caches nor neighbours explain it";
 }
 
-// Converts that belong to the operator come before it.
-static uint32_t last_node(const etp_profile *p)
-{
-    const etp_method *m = p && p->facts && p->facts->program ? p->facts->program->methods : NULL;
-    return m && m->n_partitions > 0 ? m->partitions[0].n_nodes - 1 : 0;
-}
-
 etp_replay_time etp_replay_alone(const etp_profile *p, etp_arena *arena)
 {
-    uint32_t n = 0;
-    return time_of(p, etp_profile_row_of(p, 0, 0, last_node(p), &n), arena);
+    const etp_method *m = p && p->facts && p->facts->program ? p->facts->program->methods : NULL;
+    // Converts that belong to the operator come before it.
+    uint32_t n = 0, last = m && m->n_partitions > 0 ? m->partitions[0].n_nodes - 1 : 0;
+    return time_of(p, etp_profile_row_of(p, 0, 0, last, &n), arena);
 }
 
 // The arm of program MODEL that is otherwise like ARM; NULL: none.

@@ -71,8 +71,14 @@ static const char *text_of(const char *text, etp_arena *arena)
 static etp_sweep_level level_of(const etp_ab *ab, uint32_t arm, etp_arena *arena)
 {
     const etp_ab_arm *a = &ab->arms[arm];
-    const etp_ab_comparison *c = comparison_of(ab, arm);
-    const etp_ab_arm *over = c ? &ab->arms[c->baseline] : NULL;
+    static const etp_ab_comparison k_none = {.estimate = NAN,
+                                             .lo = NAN,
+                                             .hi = NAN,
+                                             .margin = ETP_MARGIN_DEFAULT,
+                                             .verdict = ETP_VERDICT_UNKNOWN,
+                                             .withheld = ETP_WITHHELD_NOT};
+    const etp_ab_comparison *held = comparison_of(ab, arm), *c = ETP_OR(held, &k_none);
+    const etp_ab_arm *over = held ? &ab->arms[held->baseline] : NULL;
     return (etp_sweep_level){
         .level = text_of(a->level_name, arena),
         .word = text_of(etp_ab_level_word(a), arena),
@@ -83,13 +89,13 @@ static etp_sweep_level level_of(const etp_ab *ab, uint32_t arm, etp_arena *arena
         .operator_alone = etp_replay_alone(a->profile, arena),
         .over = over ? text_of(over->level_name, arena) : NULL,
         .over_word = over ? text_of(etp_ab_level_word(over), arena) : NULL,
-        .estimate = c ? c->estimate : (double)NAN,
-        .ratio_lo = c ? c->lo : (double)NAN,
-        .ratio_hi = c ? c->hi : (double)NAN,
-        .blocks = c ? c->blocks : 0,
-        .margin = c ? c->margin : ETP_MARGIN_DEFAULT,
-        .verdict = c ? c->verdict : ETP_VERDICT_UNKNOWN,
-        .withheld = c ? c->withheld : ETP_WITHHELD_NOT,
+        .estimate = c->estimate,
+        .ratio_lo = c->lo,
+        .ratio_hi = c->hi,
+        .blocks = c->blocks,
+        .margin = c->margin,
+        .verdict = c->verdict,
+        .withheld = c->withheld,
     };
 }
 
@@ -120,7 +126,7 @@ static course follow(const etp_sweep *s, const etp_sweep_level *level)
         if (!x) {
             continue;
         }
-        c.first = c.first ? c.first : s->sizes[i].m;
+        c.first = ETP_OR(c.first, s->sizes[i].m);
         c.last = s->sizes[i].m;
         if (x->verdict != ETP_VERDICT_FASTER) {
             c.from = 0;

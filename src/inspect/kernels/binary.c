@@ -108,9 +108,10 @@ static etp_status read_file(etp_bytes file, etp_arena *arena, etp_kernel_binary 
     if (out->kernels.n > 1) {
         qsort(out->kernels.items, out->kernels.n, sizeof *out->kernels.items, by_name);
     }
-    return out->functions
-               ? ETP_OK
-               : etp_fail(err, ETP_UNSUPPORTED, "no table of the file says where functions begin");
+    if (out->functions == 0) {
+        return etp_fail(err, ETP_UNSUPPORTED, "no table of the file says where functions begin");
+    }
+    return ETP_OK;
 }
 
 etp_status etp_kernel_binary_read(etp_bytes file, etp_arena *arena, etp_kernel_binary *out,

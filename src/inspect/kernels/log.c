@@ -207,7 +207,7 @@ static etp_status read_table(etp_str text, etp_arena *arena, etp_kernel_log *out
             kernel->code = code_of(row.cells[isa]);
             kernel->share = etp_str_from(etp_arena_strdup(arena, row.cells[share]));
         }
-        out->model_id = out->model_id ? out->model_id : etp_arena_strdup(arena, row.cells[at[3]]);
+        out->model_id = ETP_OR(out->model_id, etp_arena_strdup(arena, row.cells[at[3]]));
     }
 }
 

@@ -67,7 +67,7 @@ static void isa_table(etp_report *r, const etp_kernels_of_arm *const *arms, size
             const etp_kernels *k = &arms[a]->kernels;
             any += k->of[c];
             cells[1 + a] =
-                k->of[c] ? etp_cell_double(etp_share_of(k->of[c], k->samples)) : etp_cell_missing();
+                etp_cell_if(k->of[c], etp_cell_double(etp_share_of(k->of[c], k->samples)));
         }
         if (any) {
             etp_table_add_row(t, cells, n + 1);
@@ -122,7 +122,7 @@ static void operator_tables(etp_report *r, const etp_kernels_of_arm *const *arms
                     etp_cell_i64(op->instruction),
                     etp_cell_double(etp_share_of(op->samples, k->samples)),
                     etp_cell_z(f ? etp_code_title(f->code) : NULL), etp_cell_z(f ? f->title : NULL),
-                    etp_cell_double(f ? etp_share_of(op->kernel_samples, op->sure) : (double)NAN));
+                    etp_cell_double(etp_value_if(f, etp_share_of(op->kernel_samples, op->sure))));
         }
     }
 }

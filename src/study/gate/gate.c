@@ -316,7 +316,7 @@ static void check_comparisons(etp_gate *g, const etp_ab *ab, const rule *r)
             etp_gate_figure f = {.value = c->estimate,
                                  .lo = c->lo,
                                  .hi = c->hi,
-                                 .unknown = why ? why : beside_limit(c, r->limit, g->arena),
+                                 .unknown = ETP_OR(why, beside_limit(c, r->limit, g->arena)),
                                  .settles = why ? etp_ab_settle_command(ab, c, g->arena)
                                                 : etp_ab_quieter_command(ab, c, g->arena)};
             add_figure(g, ab, r, name, &f);

@@ -304,11 +304,13 @@ static etp_status operator_figures(const char *text, const etp_gate_member *m, c
             add_part(ab, m, a, &figure, &o, arena, out);
         }
     }
-    return out->n > 0 ? ETP_OK
-                      : etp_fail(err, ETP_USAGE,
-                                 "'%s': the folder has no operator %.*s; etprof analyze --format "
-                                 "json lists them",
-                                 text, ETP_STR_ARG(m->of));
+    if (out->n == 0) {
+        return etp_fail(err, ETP_USAGE,
+                        "'%s': the folder has no operator %.*s; etprof analyze --format json lists "
+                        "them",
+                        text, ETP_STR_ARG(m->of));
+    }
+    return ETP_OK;
 }
 
 // The answer has no row of a category that does not occur: it takes no time.
@@ -317,7 +319,7 @@ static void category_times(const etp_gate_member *m, const etp_ab *ab, etp_categ
 {
     for (uint32_t a = 0; a < ab->n_arms; a++) {
         const etp_profile *p = ab->arms[a].profile;
-        double none = p && p->execute_total_ns > 0 ? 0 : (double)NAN;
+        double none = etp_value_if(p && p->execute_total_ns > 0, 0);
         double seen = c && c->ns[a] != ETP_NS_UNKNOWN ? etp_known_ns(c->ns[a]) : none;
         double share = c && isfinite(c->share[a]) ? c->share[a] : none;
         bool logged = false; // any part of an inference, of whatever category

@@ -126,7 +126,7 @@ static etp_status take_folder(const char *path, const etp_run *whole, const char
     etp_ab_samples_of(run, arena, &out->table.samples);
     ETP_TRY(find_baseline(arena, wanted, recorded, out, err));
     const char *twin = out->phase ? twin_of(whole, &run->arms.items[out->baseline], arena) : NULL;
-    out->asked = twin ? twin : etp_arena_strdup(arena, out->table.arms[out->baseline]);
+    out->asked = ETP_OR(twin, etp_arena_strdup(arena, out->table.arms[out->baseline]));
     return ETP_OK;
 }
 
