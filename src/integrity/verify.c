@@ -183,8 +183,7 @@ static bool of_a_session(const etp_run *run, etp_str path, etp_arena *arena)
 
 // Files below RELATIVE ("": the folder itself) on no list, and folders that hold nothing ("x/").
 static etp_status find_left(const etp_run *run, const etp_run_derived *written, const char *dir,
-                            const char *relative, int depth, etp_arena *arena, etp_strs *out,
-                            etp_error *err)
+                            const char *relative, etp_arena *arena, etp_strs *out, etp_error *err)
 {
     const char *path = relative[0] ? etp_run_path(arena, dir, etp_str_from(relative)) : dir;
     etp_dir_list list;
@@ -197,7 +196,7 @@ static etp_status find_left(const etp_run *run, const etp_run_derived *written, 
                                             list.items[i].name);
         etp_str of = etp_str_from(name);
         if (list.items[i].is_dir) {
-            ETP_TRY(find_left(run, written, dir, name, depth + 1, arena, out, err));
+            ETP_TRY(find_left(run, written, dir, name, arena, out, err));
         } else if (!of_every_folder(of) && !find(run->files.items, run->files.n, of) &&
                    !find(written->files, written->n, of)) {
             ETP_ADD(arena, out, of);
@@ -316,33 +315,6 @@ static etp_status compare_texts(const char *written, const char *computed, etp_v
     return st;
 }
 
-// One derived file: as it lies there, as derived.json recorded it, as the raw files give it.
-// Equal hashes spare the comparison of texts; only files that the sums of this machine make
-// differently are opened.
-static etp_status check_derived(const char *dir, const char *temp, const etp_run_file *written,
-                                const etp_run_file *computed, etp_arena *arena,
-                                etp_verify_state *out, bool *out_list_wrong, etp_error *err)
-{
-    ETP_TRY(state_of(NULL, dir, written, arena, out, err));
-    if (*out == ETP_VERIFY_ALTERED && computed) { // or is it the list that was changed?
-        etp_verify_state now = ETP_VERIFY_ALTERED;
-        ETP_TRY(state_of(NULL, dir, computed, arena, &now, err));
-        *out_list_wrong = *out_list_wrong || now == ETP_VERIFY_OK;
-        *out = now == ETP_VERIFY_OK ? ETP_VERIFY_OK : ETP_VERIFY_ALTERED;
-        return ETP_OK;
-    }
-    if (*out != ETP_VERIFY_OK || (computed && etp_str_eq(computed->sha256, written->sha256))) {
-        return ETP_OK;
-    }
-    if (!computed) {
-        *out = ETP_VERIFY_DIFFERS;
-        return ETP_OK;
-    }
-    const char *a = etp_run_path(arena, dir, written->path);
-    const char *b = etp_run_path(arena, temp, written->path);
-    return compare_texts(a, b, out, err);
-}
-
 // derived.json has no hash of its own. It is altered when it holds what its writer never writes or
 // lacks what that always writes, and when a file is right and only its entry is wrong or gone.
 static etp_status check_all_derived(const etp_run *run, const char *dir, const char *temp,
@@ -354,7 +326,7 @@ static etp_status check_all_derived(const etp_run *run, const char *dir, const c
     if (list != ETP_OK && list != ETP_CORRUPT) { // a list that was cut off lists nothing
         return list;
     }
-    ETP_TRY(find_left(run, &written, dir, "", 0, arena, &left, err));
+    ETP_TRY(find_left(run, &written, dir, "", arena, &left, err));
     const char *path = etp_run_path(arena, dir, ETP_STR(ETP_RUN_DERIVED));
     bool listed = etp_os_is_file(path);
     if (!listed && left.n == 0) { // never reported on: nothing to compare
@@ -369,11 +341,24 @@ static etp_status check_all_derived(const etp_run *run, const char *dir, const c
     }
     bool list_wrong = !written.plain || written.n == 0 || written.manifest_sha256.len == 0;
     for (size_t i = 0; i < written.n; i++) {
+        // A file as it lies there, as derived.json recorded it, as the raw files give it. Equal
+        // hashes spare the comparison of texts; only files that the sums of this machine make
+        // differently are opened.
+        const etp_run_file *f = &written.files[i],
+                           *again = find(computed.files, computed.n, f->path);
         etp_verify_state state = ETP_VERIFY_ALTERED;
-        ETP_TRY(check_derived(dir, temp, &written.files[i],
-                              find(computed.files, computed.n, written.files[i].path), arena,
-                              &state, &list_wrong, err));
-        add(v, arena, written.files[i].path, false, state);
+        ETP_TRY(state_of(NULL, dir, f, arena, &state, err));
+        if (state == ETP_VERIFY_ALTERED && again) { // or is it the list that was changed?
+            ETP_TRY(state_of(NULL, dir, again, arena, &state, err));
+            list_wrong = list_wrong || state == ETP_VERIFY_OK;
+        } else if (state == ETP_VERIFY_OK && !again) {
+            state = ETP_VERIFY_DIFFERS;
+        } else if (state == ETP_VERIFY_OK && !etp_str_eq(again->sha256, f->sha256)) {
+            const char *a = etp_run_path(arena, dir, f->path);
+            const char *b = etp_run_path(arena, temp, f->path);
+            ETP_TRY(compare_texts(a, b, &state, err));
+        }
+        add(v, arena, f->path, false, state);
     }
     for (size_t i = 0; i < computed.n; i++) { // taken out of derived.json, or of the folder too
         if (!find(written.files, written.n, computed.files[i].path)) {

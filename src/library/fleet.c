@@ -177,9 +177,10 @@ static etp_status put_or_tell(etp_fleet *fleet, const char *path, source_id *id,
     etp_status status = put_source(fleet, &source, id, &problem);
     if (status == ETP_OK) {
         bool added;
-        return fleet->new_only && !id->left_out
-                   ? etp_fleet_known_add(fleet->itself, id->hex, &added, err)
-                   : ETP_OK;
+        if (fleet->new_only && !id->left_out) {
+            ETP_TRY(etp_fleet_known_add(fleet->itself, id->hex, &added, err));
+        }
+        return ETP_OK;
     }
     for (size_t t = 0; t < ETP_FLEET_TABLES; t++) {
         etp_kept_roll_back(&fleet->rows[t], &marks[t]);

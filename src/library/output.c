@@ -40,9 +40,10 @@ static etp_status take(const etp_analysis *analysis, const etp_analysis_output *
     }
     // Text is laid out in this many columns; without a bound a width could ask for gigabytes of
     // blanks.
-    return out->how.width <= 10000
-               ? ETP_OK
-               : etp_fail(err, ETP_USAGE, "%u columns are too many", out->how.width);
+    if (out->how.width > 10000) {
+        return etp_fail(err, ETP_USAGE, "%u columns are too many", out->how.width);
+    }
+    return ETP_OK;
 }
 
 static etp_status fill(void *ctx, etp_sink *sink, etp_error *err)

@@ -48,8 +48,10 @@ static etp_status check_table(const void *about, const void *out, etp_error *err
 static etp_status check_reply(const etp_reply *reply, const void *out, etp_error *err)
 {
     ETP_TRY(check_table(reply, out, err));
-    return reply->report ? ETP_OK
-                         : etp_fail(err, ETP_USAGE, "Inspector's tables are written as JSON");
+    if (!reply->report) {
+        return etp_fail(err, ETP_USAGE, "Inspector's tables are written as JSON");
+    }
+    return ETP_OK;
 }
 
 etp_status etp_reply_table_name(const etp_reply *reply, size_t index, etp_buffer *out,

@@ -70,9 +70,10 @@ etp_status etp_reply_make(etp_reply_maker *maker, const etp_question *question, 
 etp_status etp_reply_read_record(const char *path, etp_reply *r, etp_error *err)
 {
     ETP_TRY(etp_file_open(path, ETP_REPLY_FILE_LIMIT, &r->record_file, err));
-    return etp_etrecord_read(r->record_file.bytes, &r->arena, &r->record, err) == ETP_OK
-               ? ETP_OK
-               : etp_fail_ctx(err, "%s", path);
+    if (etp_etrecord_read(r->record_file.bytes, &r->arena, &r->record, err) != ETP_OK) {
+        return etp_fail_ctx(err, "%s", path);
+    }
+    return ETP_OK;
 }
 
 void etp_reply_close(etp_reply *r)

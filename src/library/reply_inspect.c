@@ -17,9 +17,10 @@ static etp_status open_view(const char *path, etp_bytes record, etp_file *file, 
 {
     const char *name = etp_arena_strdup(&r->arena, etp_str_from(path));
     ETP_TRY(etp_file_open_unpacked(path, ETP_REPLY_FILE_LIMIT, file, err));
-    return etp_inspect_open(name, file->bytes, record, &r->arena, out, err) == ETP_OK
-               ? ETP_OK
-               : etp_fail_ctx(err, "%s", path);
+    if (etp_inspect_open(name, file->bytes, record, &r->arena, out, err) != ETP_OK) {
+        return etp_fail_ctx(err, "%s", path);
+    }
+    return ETP_OK;
 }
 
 static const etp_report *report_diff(const void *about, etp_arena *arena)

@@ -59,7 +59,7 @@ etp_status etp_reply_whatif(const etp_question *q, etp_reply *r, etp_error *err)
     const char *const *changes;
     const char *const *paths;
     etp_whatif *w = ETP_NEW(&r->arena, etp_whatif);
-    ETP_TRY(w ? ETP_OK : etp_fail_nomem(err, "what if"));
+    ETP_NEED(w, err, "what if");
     ETP_TRY(keep_all(&r->arena, q->changes, q->n_changes, &changes, err));
     ETP_TRY(keep_all(&r->arena, q->paths, q->n_paths, &paths, err));
     const etp_ab_options how = {

@@ -27,17 +27,6 @@ static etp_status render(const writer *w, const char *name, etp_report_writer *f
     return etp_run_derive(w->to, name, etp_strbuf_str(&buf), err);
 }
 
-// A session that was interrupted before its first block has no time to draw.
-static bool has_latency(const etp_ab *ab)
-{
-    for (size_t i = 0; i < ab->n_arms; i++) {
-        if (ab->arms[i].median_ns != ETP_NS_UNKNOWN || ab->arms[i].traced_ns != ETP_NS_UNKNOWN) {
-            return true;
-        }
-    }
-    return false;
-}
-
 // The pictures of AB's report, each name behind PREFIX.
 static etp_status write_pictures(const etp_ab *ab, const etp_report *report, const char *prefix,
                                  writer *w, etp_error *err)
@@ -46,11 +35,19 @@ static etp_status write_pictures(const etp_ab *ab, const etp_report *report, con
                *stacked = etp_arena_printf(w->arena, "%soperator_breakdown_stacked.svg", prefix);
     ETP_NEED(latency && stacked, err, "pictures");
     w->report = report;
-    if (has_latency(ab)) {
+    // A session that was interrupted before its first block has no time to draw.
+    bool timed = false;
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        timed = timed || ab->arms[i].median_ns != ETP_NS_UNKNOWN ||
+                ab->arms[i].traced_ns != ETP_NS_UNKNOWN;
+    }
+    if (timed) {
         ETP_TRY(render(w, latency, etp_write_svg, ETP_AB_CHART_LATENCY, err));
     }
-    return ab->n_categories ? render(w, stacked, etp_write_svg, ETP_AB_CHART_BREAKDOWN, err)
-                            : ETP_OK;
+    if (ab->n_categories) {
+        ETP_TRY(render(w, stacked, etp_write_svg, ETP_AB_CHART_BREAKDOWN, err));
+    }
+    return ETP_OK;
 }
 
 static etp_status write_all(const etp_ab_session *session, writer *w, etp_error *err)

@@ -29,7 +29,7 @@ static size_t whole_sections(etp_str text, size_t room)
         return text.len;
     }
     size_t end = last_before(text, room, ETP_STR("\n## "));
-    return end ? end : last_before(text, room, ETP_STR("\n\n"));
+    return ETP_OR(end, last_before(text, room, ETP_STR("\n\n")));
 }
 
 // Room is kept for the texts around what is folded, whether or not they are needed: the limit is of

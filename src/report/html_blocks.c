@@ -28,17 +28,6 @@ static void put_true(etp_json *j, const char *key, bool v)
 
 // ---- tables ----
 
-// A column without any figure says nothing.
-// The first column names the rows and stays.
-static bool is_empty(const etp_table *t, size_t column)
-{
-    bool empty = column > 0;
-    for (size_t i = 0; empty && i < t->rows.n; i++) {
-        empty = t->rows.items[i].cells[column].type == ETP_CELL_MISSING;
-    }
-    return empty;
-}
-
 static void write_column(etp_json *j, const etp_table *t, size_t k, const etp_view *v)
 {
     const etp_column *col = &t->columns[k];
@@ -136,7 +125,11 @@ static void write_table(etp_json *j, const etp_table *t, size_t most)
     etp_json_key(j, "columns");
     etp_json_begin_array(j);
     for (size_t k = 0; k < t->n_columns; k++) {
-        empty[k] = is_empty(t, k);
+        // A column without any figure says nothing. The first one names the rows and stays.
+        empty[k] = k > 0;
+        for (size_t i = 0; empty[k] && i < t->rows.n; i++) {
+            empty[k] = t->rows.items[i].cells[k].type == ETP_CELL_MISSING;
+        }
         views[k] = etp_view_column(t, k);
         if (!empty[k]) {
             write_column(j, t, k, &views[k]);

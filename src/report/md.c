@@ -246,7 +246,7 @@ static void write_code(etp_sink *sink, const etp_block *b)
         run = b->text.ptr[i] == '`' ? run + 1 : 0;
         longest = ETP_MAX(run, longest);
     }
-    size_t fence = longest < 3 ? 3 : longest + 1;
+    size_t fence = etp_larger(longest + 1, 3);
     if (b->caption.len) {
         etp_md_text(sink, b->caption, true);
         etp_sink_z(sink, "\n\n");

@@ -238,18 +238,6 @@ static void write_headlines(etp_text *o, const etp_screen *s)
     }
 }
 
-static void write_remarks(etp_text *o, const etp_screen *s, size_t most)
-{
-    for (size_t i = 0; i < s->remarks.n && i < most; i++) {
-        const entry *w = &s->remarks.items[i];
-        const char *sgr = k_etp_sgr_severity[w->severity];
-        etp_sink_repeat(o->sink, ' ', INDENT);
-        etp_text_sgr(o, sgr);
-        etp_text_wrap(o, w->text, INDENT, INDENT);
-        etp_text_plain(o, sgr);
-    }
-}
-
 typedef struct grid {
     size_t label, figures[ETP_SCREEN_FIGURES]; // columns they take; 0: left out
     size_t room;                               // for bars and notes
@@ -464,7 +452,14 @@ static void write_all(etp_text *o, const etp_screen *s, room most)
     etp_text_wrap(o, s->title, 0, INDENT);
     etp_sink_char(o->sink, '\n');
     write_headlines(o, s);
-    write_remarks(o, s, most.remarks);
+    for (size_t i = 0; i < s->remarks.n && i < most.remarks; i++) {
+        const entry *w = &s->remarks.items[i];
+        const char *sgr = k_etp_sgr_severity[w->severity];
+        etp_sink_repeat(o->sink, ' ', INDENT);
+        etp_text_sgr(o, sgr);
+        etp_text_wrap(o, w->text, INDENT, INDENT);
+        etp_text_plain(o, sgr);
+    }
     if (most.remarks < s->remarks.n) {
         etp_sink_printf(o->sink, "  and %zu more: --full\n", s->remarks.n - most.remarks);
     }
@@ -485,15 +480,6 @@ static void write_all(etp_text *o, const etp_screen *s, room most)
     }
 }
 
-static size_t lines_of(etp_str text)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < text.len; i++) {
-        n += text.ptr[i] == '\n';
-    }
-    return n;
-}
-
 // Where headlines and warnings take the place, steps give way, then the last of the paths, then the
 // later warnings: --full has all. O writes to PAGE; what is shown is the same at every width.
 // The page is written anew for each choice: only that tells how many lines its words take.
@@ -507,7 +493,11 @@ static room room_of(etp_text o, const etp_screen *s, etp_strbuf *page)
     while (most.steps > 1 || most.more > paths || most.remarks > s->kept) {
         page->len = 0;
         write_all(&o, s, most);
-        if (lines_of(etp_strbuf_str(page)) <= MOST_LINES) {
+        size_t lines = 0;
+        for (size_t i = 0; i < page->len; i++) {
+            lines += page->ptr[i] == '\n';
+        }
+        if (lines <= MOST_LINES) {
             break;
         }
         if (most.steps > 1) {
@@ -524,7 +514,7 @@ static room room_of(etp_text o, const etp_screen *s, etp_strbuf *page)
 static etp_status write(const etp_screen *s, const etp_report_style *style, etp_arena *arena,
                         etp_sink *sink, etp_error *err)
 {
-    int width = style->width ? style->width : 80;
+    int width = ETP_OR(style->width, 80);
     etp_strbuf page;
     etp_strbuf_init(&page, arena);
     etp_sink to_page = etp_sink_strbuf(&page);
@@ -553,7 +543,7 @@ etp_status etp_screen_write(const etp_screen *s, const etp_report_style *style, 
     ETP_NEED(s && !s->arena->failed, err, "screen"); // who built it may have had no guard
     etp_arena scratch;
     etp_arena_scratch(&scratch, s->arena);
-    etp_status status = guarded(s, style ? style : &k_plain, &scratch, sink, err);
+    etp_status status = guarded(s, ETP_OR(style, &k_plain), &scratch, sink, err);
     etp_arena_dispose(&scratch);
     return status;
 }

@@ -70,7 +70,7 @@ static etp_str fitted(etp_svg *o, etp_str s, double max_width)
     }
     double columns = floor((double)etp_width(s) * max_width / w);
     o->scratch.len = 0;
-    return etp_truncate(&o->scratch, s, columns < 2 ? 2 : (size_t)columns, "…");
+    return etp_truncate(&o->scratch, s, (size_t)fmax(columns, 2), "…");
 }
 
 void etp_svg_text(etp_svg *o, double x, double y, etp_anchor anchor, const char *cls, etp_str s,
@@ -348,16 +348,6 @@ static const char k_sheet_more[] =
     "@media (prefers-color-scheme:dark){.f13{fill:#e07ab8}.f15{fill:#7cb86a}.f17{fill:#8f9af2}"
     ".f19{fill:#b5a48f}.o13,.o15,.o17,.o19{fill:#14181d}}";
 
-static bool has_more_colors(const etp_chart *c)
-{
-    for (size_t k = 0; k < c->series.n; k++) {
-        if (etp_chart_color(c, k) % ETP_SVG_COLORS >= COMMON_COLORS) {
-            return true;
-        }
-    }
-    return false;
-}
-
 // Writes the description below a picture that stands alone; nothing of it is cut off. Without
 // WRITE: the height alone.
 static double describe(etp_svg *o, etp_str s, double y, bool write)
@@ -414,7 +404,11 @@ void etp_svg_begin(etp_svg *o, const etp_chart *c, double height)
         etp_sink_z(o->sink, k_sheet_light);
         etp_sink_z(o->sink, k_sheet_series);
         etp_sink_z(o->sink, k_sheet_dark);
-        etp_sink_z(o->sink, etp_if(has_more_colors(c), k_sheet_more));
+        bool more = false;
+        for (size_t k = 0; k < c->series.n; k++) {
+            more = more || etp_chart_color(c, k) % ETP_SVG_COLORS >= COMMON_COLORS;
+        }
+        etp_sink_z(o->sink, etp_if(more, k_sheet_more));
         etp_sink_z(o->sink, "</style>\n");
         etp_svg_rect(o, 0, 0, w, h, "bg");
         etp_svg_text(o, k_margin, 30, ETP_LEFT, "h", c->title, o->width * 0.72);

@@ -124,7 +124,7 @@ static void svg_legend(etp_svg *o, const etp_chart *c, double x, double y, doubl
         for (size_t i = 0; i < c->entries.n && with_share; i++) {
             const etp_chart_entry *e = &c->entries.items[i];
             double right = x + name + column * (double)(i + 1), sum = etp_entry_sum(e);
-            double part = sum > 0 && isfinite(e->values[k]) ? e->values[k] / sum : (double)NAN;
+            double part = etp_value_if(isfinite(e->values[k]), etp_share(e->values[k], sum));
             etp_svg_textz(o, right, line, ETP_RIGHT, "m", etp_view_value(&share, part, buf));
             if (with_value) {
                 etp_svg_textz(o, right - 56, line, ETP_RIGHT, "",

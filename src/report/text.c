@@ -194,7 +194,7 @@ etp_status etp_write_text(const etp_report *r, const etp_report_style *style, et
 {
     (void)err;
     // Narrower terminals get lines of 40 columns, which they break themselves.
-    int width = style->width ? style->width : 80;
+    int width = ETP_OR(style->width, 80);
     etp_text o = {.sink = sink,
                   .width = (size_t)ETP_MAX(width, 40),
                   .color = style->color,

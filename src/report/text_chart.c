@@ -141,21 +141,6 @@ static void write_range(etp_text *o, const etp_view *v, const etp_chart_entry *e
     }
 }
 
-// The lowest and highest running sum, zero included: a ledger may dip below zero on its way.
-// Totals restart the sum instead of adding to it.
-static void waterfall_domain(const etp_chart *c, double *lo, double *hi)
-{
-    double running = 0;
-    *lo = *hi = 0;
-    for (size_t i = 0; i < c->entries.n; i++) {
-        const etp_chart_entry *e = &c->entries.items[i];
-        double v = etp_known_or_0(e->values[0]);
-        running = e->role == ETP_ROLE_TOTAL ? v : running + v;
-        *lo = fmin(*lo, running);
-        *hi = fmax(*hi, running);
-    }
-}
-
 static void waterfall_bar(etp_text *o, double from, double to, const etp_chart_entry *e, double lo,
                           double hi, size_t width)
 {
@@ -187,8 +172,16 @@ static void write_waterfall(etp_text *o, const etp_chart *c)
     etp_view v = etp_view_chart(c), step = v;
     step.sign = true;
     size_t label = label_width(c), width = rest(o, label + 2 + 12 + 20);
+    // The lowest and highest running sum, zero included: a ledger may dip below zero on its way.
+    // Totals restart the sum instead of adding to it.
     double lo = 0, hi = 0, running = 0;
-    waterfall_domain(c, &lo, &hi);
+    for (size_t i = 0; i < c->entries.n; i++) {
+        const etp_chart_entry *e = &c->entries.items[i];
+        running = etp_known_or_0(e->values[0]) + (e->role == ETP_ROLE_TOTAL ? 0 : running);
+        lo = fmin(lo, running);
+        hi = fmax(hi, running);
+    }
+    running = 0;
     for (size_t i = 0; i < c->entries.n; i++) {
         const etp_chart_entry *e = &c->entries.items[i];
         char buf[ETP_VIEW_CHARS];

@@ -154,8 +154,8 @@ static size_t piece_of(etp_str word, size_t width)
             at[joint(word, i)] = i;
         }
     }
-    size_t weak = at[1] ? at[1] : i;
-    return at[2] ? at[2] : weak;
+    size_t weak = ETP_OR(at[1], i);
+    return ETP_OR(at[2], weak);
 }
 
 // Takes the next line of at most WIDTH columns off *REST: as many words as there is room for.
@@ -168,7 +168,7 @@ static etp_str next_line(etp_str *rest, size_t width)
                         etp_text_word((etp_str){rest->ptr + from, rest->len - from})};
         columns += (end > 0) + etp_width(word);
         if (columns > width) {
-            end = end ? end : piece_of(word, width);
+            end = ETP_OR(end, piece_of(word, width));
             break;
         }
         end = etp_larger(from + word.len, 1);
@@ -238,15 +238,6 @@ static bool write_row_line(etp_text *o, const layout *l, const etp_row *row, row
     return any;
 }
 
-static size_t line_count(const layout_column *lc)
-{
-    size_t n = 0;
-    for (etp_str rest = lc->title; rest.len; n++) {
-        next_line(&rest, lc->width);
-    }
-    return n;
-}
-
 // The columns that are shown, with all rows.
 static void write_part(etp_text *o, const layout *l, const etp_table *t)
 {
@@ -256,7 +247,9 @@ static void write_part(etp_text *o, const layout *l, const etp_table *t)
     etp_str rest[ETP_TABLE_MAX_COLUMNS];
     for (size_t k = 0; k < l->n; k++) {
         rest[k] = l->columns[k].title;
-        skip[k] = l->columns[k].shown ? line_count(&l->columns[k]) : 0;
+        for (etp_str title = rest[k]; l->columns[k].shown && title.len; skip[k]++) {
+            next_line(&title, l->columns[k].width);
+        }
         lines = etp_larger(lines, skip[k]);
     }
     for (size_t i = 0; i < lines; i++) {

@@ -33,7 +33,7 @@ etp_status etp_report_write(const etp_report *r, etp_report_writer *writer,
     ETP_NEED(r && !r->arena->failed, err, "report"); // who built it may have had no guard
     etp_arena scratch;
     etp_arena_scratch(&scratch, r->arena);
-    etp_status status = guarded(r, writer, style ? style : &k_plain, &scratch, sink, err);
+    etp_status status = guarded(r, writer, ETP_OR(style, &k_plain), &scratch, sink, err);
     etp_arena_dispose(&scratch);
     return status;
 }
