@@ -250,16 +250,20 @@ static etp_status put_tensor(etp_json *j, const etp_etdump_tensor *t,
     etp_json_begin_object(j);
     char name[32];
     snprintf(name, sizeof name, "torch.%s", etp_dtype_name(dtype));
-    etp_json_kv_z(j, "dtype", name);
+    etp_json_key(j, "dtype");
+    etp_json_z(j, name);
     etp_json_key(j, "shape");
     etp_json_begin_array(j);
     for (size_t i = 0; i < t->n_dims; i++) {
         etp_json_i64(j, etp_etdump_tensor_size(t, i));
     }
     etp_json_end(j);
-    if (how->whole) {
-        etp_json_kv_u64_if(j, "at", data.ptr ? (uint64_t)(data.ptr - how->buffer->ptr) : 0,
-                           data.ptr);
+    if (how->whole && data.ptr) {
+        etp_json_key(j, "at");
+        etp_json_u64(j, (uint64_t)(data.ptr - how->buffer->ptr));
+    } else if (how->whole) {
+        etp_json_key(j, "at");
+        etp_json_null(j);
     } else {
         put_elements(j, dtype, data.ptr, (size_t)n);
     }
@@ -334,7 +338,8 @@ static void put_statistics(etp_json *j, const etp_inspector_row *row)
         etp_json_end(j);
     }
     for (size_t i = 0; i < ETP_INSPECTOR_STATISTICS; i++) {
-        etp_json_kv_double_if(j, k_statistics[i], row->statistics[i], row->n != 0);
+        etp_json_key(j, k_statistics[i]);
+        etp_json_double(j, etp_value_if(row->n != 0, row->statistics[i]));
     }
 }
 

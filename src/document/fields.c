@@ -233,7 +233,8 @@ void etp_document_write(etp_json *j, const etp_document *document, const void *o
                         const void *root)
 {
     etp_json_begin_object(j);
-    etp_json_kv_z(j, "schema", document->name);
+    etp_json_key(j, "schema");
+    etp_json_z(j, document->name);
     write_members(j, document->shape, &(etp_json_cursor){root, object, 0, NULL});
     etp_json_end(j);
     if (j->depth == 0) { // else it is a member of another
