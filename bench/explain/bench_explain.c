@@ -21,7 +21,8 @@ static etp_status explain_once(const char *const paths[2], const etp_ab_options 
     etp_strbuf_init(&text, &arena);
     etp_sink sink = etp_sink_strbuf(&text);
     etp_json_init(&j, &sink, true);
-    etp_ab_json(etp_ab_answer(session), &j);
+    const etp_ab *ab = etp_ab_answer(session);
+    etp_document_write(&j, &k_etp_ab_document, ab, ab);
     *bytes = text.len;
     etp_arena_dispose(&arena);
     etp_ab_close(session);

@@ -17,17 +17,19 @@ static const char *zero_terminated(etp_str s, etp_arena *arena)
     return s.ptr ? etp_arena_strdup(arena, s) : NULL; // strings of a file end in NUL, but be plain
 }
 
-// Copies the run without the events [SKIP, SKIP + N_SKIP).
+// The R-th execution: the events without [SKIP, SKIP + N_SKIP), later and up to a tenth longer as a
+// whole, so that parts stay inside what they are parts of. Times before FIRST are of another clock.
 static void copy_run(dump_writer *w, const dump_profile *events, size_t n, size_t skip,
-                     size_t n_skip, uint64_t shift)
+                     size_t n_skip, uint64_t first, uint64_t r)
 {
     for (size_t i = 0; i < n; i++) {
         if (i >= skip && i - skip < n_skip) {
             continue;
         }
         dump_profile e = events[i];
-        e.start += shift;
-        e.end += shift + (shift % 1009) * 1000 * (i % 3 == 0); // durations vary as real ones do
+        uint64_t from = e.start >= first ? first : 0, later = from + r * 10000019;
+        e.start = later + (e.start - from) * (1000 + r % 101) / 1000;
+        e.end = later + (e.end - from) * (1000 + r % 101) / 1000;
         dump_event(w, &e);
     }
 }
@@ -59,6 +61,7 @@ int main(int argc, char **argv)
     etp_etdump_run run = longest_run(&dump);
     dump_profile *events = ETP_NEW_ARRAY(&arena, dump_profile, run.n_events);
     size_t n = 0;
+    uint64_t first = 0;
     for (size_t i = 0; events && i < run.n_events; i++) {
         etp_etdump_profile p;
         if (etp_etdump_profile_of(etp_etdump_event_at(&run, i), &p)) {
@@ -70,6 +73,7 @@ int main(int argc, char **argv)
                                          p.start,
                                          p.end,
                                          p.delegate_metadata.ptr ? "" : NULL};
+            first = etp_str_eqz(p.name, "Method::execute") ? p.start : first;
         }
     }
     dump_writer w = dump_begin(&arena);
@@ -78,7 +82,7 @@ int main(int argc, char **argv)
         if (alternate) {
             skip = r == runs / 2 ? 2 : (size_t)(r % 2);
         }
-        copy_run(&w, events, n, n > 3 ? n - 3 : 0, skip, (uint64_t)r * 10000019);
+        copy_run(&w, events, n, n > 3 ? n - 3 : 0, skip, first, (uint64_t)r);
         dump_run(&w, "Execute", -1);
     }
     etp_bytes out = dump_finish(&w, true);
