@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One of two values, where a name says which. The macros read their operands twice.
+// One of two values, where a name says which. The macros read operands twice, but the second one of
+// ETP_OR: a call that does work goes into a variable first.
 #ifndef ETP_BASE_CHOICE_H
 #define ETP_BASE_CHOICE_H
 
@@ -43,7 +44,7 @@ static inline const char *etp_yes_no(bool yes)
     return yes ? "yes" : "no";
 }
 
-// PART of WHOLE; unknown where there is no whole.
+// PART divided by WHOLE; NAN where WHOLE is 0.
 static inline double etp_share(double part, double whole)
 {
     return whole > 0 ? part / whole : (double)NAN;
@@ -54,12 +55,13 @@ static inline double etp_share_of(uint64_t part, uint64_t whole)
     return etp_share((double)part, (double)whole);
 }
 
+// NAN where it is not known.
 static inline double etp_value_if(bool known, double value)
 {
     return known ? value : (double)NAN;
 }
 
-// What is not known counts nothing.
+// 0 where it is not known.
 static inline double etp_known_or_0(double value)
 {
     return isfinite(value) ? value : 0;

@@ -52,9 +52,7 @@ void etp_json_kv_ratio(etp_json *j, const char *key, double v);
 void etp_json_kv_bool(etp_json *j, const char *key, bool v);
 void etp_json_kv_null(etp_json *j, const char *key);
 // Likewise for what may be unknown: null unless KNOWN. V is always evaluated.
-void etp_json_kv_u64_if(etp_json *j, const char *key, uint64_t v, bool known);
 void etp_json_kv_i64_if(etp_json *j, const char *key, int64_t v, bool known);
-void etp_json_kv_double_if(etp_json *j, const char *key, double v, bool known);
 void etp_json_kv_bool_if(etp_json *j, const char *key, bool v, bool known);
 
 #endif

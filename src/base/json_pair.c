@@ -50,31 +50,11 @@ void etp_json_kv_null(etp_json *j, const char *key)
     etp_json_null(j);
 }
 
-void etp_json_kv_u64_if(etp_json *j, const char *key, uint64_t v, bool known)
-{
-    etp_json_key(j, key);
-    if (known) {
-        etp_json_u64(j, v);
-    } else {
-        etp_json_null(j);
-    }
-}
-
 void etp_json_kv_i64_if(etp_json *j, const char *key, int64_t v, bool known)
 {
     etp_json_key(j, key);
     if (known) {
         etp_json_i64(j, v);
-    } else {
-        etp_json_null(j);
-    }
-}
-
-void etp_json_kv_double_if(etp_json *j, const char *key, double v, bool known)
-{
-    etp_json_key(j, key);
-    if (known) {
-        etp_json_double(j, v);
     } else {
         etp_json_null(j);
     }

@@ -57,7 +57,7 @@ static uint64_t big(const uint8_t *p, size_t bytes)
 
 static etp_status read_tables(etp_bytes whole, etp_arena *arena, etp_image **out, etp_error *err)
 {
-    // The arm64 part of a universal file, else its x86-64 part; the file itself when it is none.
+    // Of a universal file the part for arm64, else that for x86-64; of any other file all of it.
     etp_bytes file = whole;
     uint64_t magic = whole.len >= 8 ? big(whole.ptr, 4) : 0;
     if (magic == FAT_MAGIC || magic == FAT_MAGIC_64) {

@@ -64,7 +64,7 @@ bool etp_image_has_symbol(const etp_image *image, uint64_t start)
     return s && s->start == start;
 }
 
-static const etp_range *range_of(const etp_ranges *ranges, uint64_t address)
+const etp_range *etp_range_at(const etp_ranges *ranges, uint64_t address)
 {
     size_t lo = 0, hi = ranges->n;
     while (lo < hi) {
@@ -89,8 +89,8 @@ static etp_function of_range(const etp_image *image, const etp_range *r, etp_bou
 // The range that covers ADDRESS, of a table or of a gap.
 static bool range_around(const etp_image *image, uint64_t address, etp_function *out)
 {
-    const etp_range *r = range_of(&image->ranges, address);
-    const etp_range *gap = r ? NULL : range_of(&image->flows, address);
+    const etp_range *r = etp_range_at(&image->ranges, address);
+    const etp_range *gap = r ? NULL : etp_range_at(&image->flows, address);
     if (r || gap) {
         *out = r ? of_range(image, r, image->range_bounds) : of_range(image, gap, ETP_BOUNDS_FLOW);
     }

@@ -64,6 +64,8 @@ void etp_image_references(const etp_image *image, etp_x86_reader *reader, etp_ar
 // Functions between the sorted ranges and symbols, into `flows`.
 ETP_NODISCARD etp_status etp_image_fill_gaps(etp_image *image, etp_arena *arena, etp_error *err);
 bool etp_image_has_symbol(const etp_image *image, uint64_t start); // that begins there
+// The one ADDRESS lies in, by bisection; NULL between them. They ascend and do not overlap.
+const etp_range *etp_range_at(const etp_ranges *ranges, uint64_t address);
 
 ETP_NODISCARD etp_status etp_elf_read(etp_image *image, etp_arena *arena, etp_error *err);
 etp_bytes etp_elf_section_named(const etp_image *image, const char *name);

@@ -52,19 +52,10 @@ static void look_at(joiner *j, size_t at)
         if (f.kind != ETP_FLOW_BRANCH) {
             continue;
         }
-        const uint64_t address = r->start + i + (uint64_t)f.distance;
-        size_t lo = 0, hi = j->n;
-        while (lo < hi) {
-            size_t mid = lo + (hi - lo) / 2;
-            if (j->ranges[mid].start <= address) {
-                lo = mid + 1;
-            } else {
-                hi = mid;
-            }
-        }
-        size_t to = lo > 0 && address < j->ranges[lo - 1].end ? lo - 1 : j->n;
-        if (to < j->n && to != at) {
-            join(j, ETP_MIN(to, at), ETP_MAX(at, to));
+        const etp_range *to = etp_range_at(&j->image->ranges, r->start + i + (uint64_t)f.distance);
+        if (to && to != r) {
+            size_t other = (size_t)(to - j->ranges);
+            join(j, ETP_MIN(other, at), ETP_MAX(at, other));
         }
     }
     if (at + 1 < j->n && code.len >= 4 && !leaves(last)) {

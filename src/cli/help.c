@@ -134,7 +134,7 @@ static int option_line(FILE *out, const etp_opt *o, size_t width)
     for (int i = 0; o->values && o->values[i] && n < sizeof text; i++) {
         n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", i ? ", " : ": ", o->values[i]);
     }
-    size_t at = 3 + ETP_MAX(strlen(left), 28);
+    size_t at = 3 + etp_larger(strlen(left), 28);
     if (out) {
         fprintf(out, "  %-28s ", left);
     }

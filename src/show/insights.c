@@ -158,10 +158,11 @@ void etp_ab_engaged_key(const etp_ab *ab, etp_keys *keys, etp_arena *arena)
     }
     // Nothing is known: shares from 0 to 100 % would look like a result.
     if (e->unknown == e->eligible) {
+        const char *why = unsampled(e);
         etp_keys_add(keys, ETP_PLAIN, "engaged",
                      "not provable from names: %u convolutions and matrix multiplications keep one "
                      "name at every level%s%s",
-                     e->eligible, etp_if(unsampled(e), " · "), ETP_OR(unsampled(e), ""));
+                     e->eligible, etp_if(why, " · "), ETP_OR(why, ""));
         return;
     }
     etp_strbuf text;

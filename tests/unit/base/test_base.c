@@ -259,9 +259,14 @@ static void json_writes_the_unknown_as_null(void **state)
     etp_json_init(&j, &sink, false);
     etp_json_begin_object(&j);
     for (int known = 1; known >= 0; known--) {
-        etp_json_kv_u64_if(&j, known ? "u" : "u?", UINT64_MAX, known);
+        etp_json_key(&j, known ? "u" : "u?");
+        if (known) {
+            etp_json_u64(&j, UINT64_MAX);
+        } else {
+            etp_json_null(&j);
+        }
         etp_json_kv_i64_if(&j, known ? "i" : "i?", INT64_MIN, known);
-        etp_json_kv_double_if(&j, known ? "d" : "d?", 0.5, known);
+        etp_json_kv_double(&j, known ? "d" : "d?", etp_value_if(known, 0.5));
         etp_json_kv_bool_if(&j, known ? "b" : "b?", false, known);
     }
     etp_json_key(&j, "r");
