@@ -69,9 +69,6 @@ typedef struct etp_etrecord {
     uint32_t n_methods;
 } etp_etrecord;
 
-// True when BYTES start like an ETRecord (its marker is the archive's first entry); decides nothing
-// about validity.
-ETP_API bool etp_etrecord_probe(etp_bytes bytes);
 // Errors: ETP_CORRUPT, ETP_UNSUPPORTED (a zip without ETRECORD_V0), ETP_NOMEM.
 ETP_API ETP_NODISCARD etp_status etp_etrecord_read(etp_bytes bytes, etp_arena *arena,
                                                    etp_etrecord *out, etp_error *err);

@@ -53,8 +53,7 @@ ETP_API bool etp_quantile_ranks(size_t n, double q, double confidence, size_t *o
 // ---- distributions ----
 
 ETP_API double etp_normal_cdf(double z);
-ETP_API double etp_normal_quantile(double p);              // 0 < p < 1
-ETP_API double etp_beta_cdf(double a, double b, double x); // regularised incomplete beta I_x(a, b)
+ETP_API double etp_normal_quantile(double p); // 0 < p < 1
 ETP_API double etp_t_cdf(double t, double df);
 ETP_API double etp_t_quantile(double p, double df); // 0 < p < 1, any df > 0
 // P(F > f) for the ratio of two variances with df_above and df_below degrees of freedom.
@@ -93,14 +92,11 @@ typedef enum etp_warmup_class {
     ETP_WARM_SLOWDOWN, // the prefix was faster: nothing dropped, the launch slowed down
     ETP_WARM_SHORT     // fewer than 8 iterations: not judged
 } etp_warmup_class;
-ETP_API const char *
-etp_warmup_class_name(etp_warmup_class c); // "flat", "warmup", "slowdown", "short"
 
 typedef struct etp_warmup {
     etp_warmup_class kind;
     size_t change;  // length of the prefix that differs, 0 when flat
     size_t dropped; // iterations to leave out: change for WARMUP, else 0
-    double step_ln; // median(prefix) − median(rest), 0 when flat
 } etp_warmup;
 // The warm-up rule on the ln durations of one launch in order. SCRATCH: 2·n doubles.
 ETP_API etp_warmup etp_warmup_find(const double *ln, size_t n, double *scratch);
@@ -245,10 +241,6 @@ ETP_API double etp_spread_sd(const etp_spread *s, double sd_ln, size_t k, double
 
 #define ETP_PLAN_SURE 0.8  // share of sessions that reach the target with as many blocks as planned
 #define ETP_PLAN_RANGE 0.8 // share of plans whose range holds the blocks that are really needed
-// Blocks after which a ratio of 1 + EFFECT_REL is told from 1 with p ≤ ALPHA and probability POWER;
-// UINT32_MAX: out of reach. Of a family of n comparisons: whatever the others show, with their
-// level ÷ n (the first step of Benjamini–Hochberg). SD_LN is of one block's log ratio.
-ETP_API uint32_t etp_plan_find(double sd_ln, double effect_rel, double power, double alpha);
 // Blocks that a session which stops at the target is expected to take, SD_LN being of one block's
 // log ratio; UINT32_MAX: out of reach.
 ETP_API uint32_t etp_plan_sequential(double sd_ln, double target_rel);
@@ -483,7 +475,6 @@ typedef struct etp_sample_table {
     etp_str *arms;   // names in order of first appearance
     etp_str *levels; // of each, by a column level; empty: none; "sme2 + neon": several
     uint32_t n_arms;
-    bool has_phase, has_launch;
 } etp_sample_table;
 
 // Reads CSV text with the columns experiment, block, iteration, duration_ns; phase and launch are

@@ -214,11 +214,9 @@ static etp_status add_traces(builder *b, const etp_trace *const *traces, etp_pro
             if (block->has_execute) {
                 ETP_TRY(add_withheld(b, block, out, err));
             }
-            if (!block->has_execute || block->rare) {
-                out->skipped_executions += block->n_runs;
-                continue;
+            if (block->has_execute && !block->rare) {
+                ETP_TRY(add_block(b, block, (uint32_t)d, (uint32_t)i, out, err));
             }
-            ETP_TRY(add_block(b, block, (uint32_t)d, (uint32_t)i, out, err));
         }
         for (size_t i = 0; i < b->maker.rows.n && b->usual > 0; i++) {
             b->maker.rows.items[i].per_dump_typical_ns[d] /= (double)b->usual;

@@ -92,7 +92,6 @@ typedef struct etp_profile { // owned by the arena given to etp_profile_build
     uint64_t *per_dump_all_executions; // [n_dumps]
     int64_t *per_dump_all_execute_ns;  // [n_dumps]
     size_t n_dumps;
-    uint64_t skipped_executions; // without Method::execute: failed runs, load blocks
     // Of all executions: the calls of whose delegates spans are withheld because they overlap. What
     // holds such spans is shown by its own name, but whose its time is nobody knows.
     int64_t overlapping_ns;

@@ -43,13 +43,6 @@ typedef struct reader {
     etp_error *err;
 } reader;
 
-bool etp_etrecord_probe(etp_bytes bytes)
-{
-    // The marker is the first entry that the exporter writes; its name follows the 30-byte header.
-    return bytes.len >= 41 && memcmp(bytes.ptr, "PK\x03\x04", 4) == 0 &&
-           memcmp(bytes.ptr + 30, "ETRECORD_V0", 11) == 0;
-}
-
 const etp_record_method *etp_etrecord_method(const etp_etrecord *record, etp_str name)
 {
     for (uint32_t i = 0; i < record->n_methods; i++) {

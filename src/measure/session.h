@@ -203,7 +203,6 @@ struct etp_session_view { // a session as its caller follows it: zeroed but for 
     uint64_t wall_ns;       // of the session
     uint64_t launch_wall_ns; // Σ over launches, spawn to exit
     uint64_t timed_wall_ns;  // Σ over timed launches
-    uint64_t timed_ns;       // Σ over their timed iterations
 
     // Now, for `progress`.
     const char *stage;              // "selftest", "pilot", "block"

@@ -452,9 +452,6 @@ static etp_status launch_task(etp_session *s, const etp_task *t, bool pilot, uin
         etp_run_wait_add(&s->waited, &o->record);
         etp_quiet_add(s, t->arm, o, &arm->waited);
         view->timed_wall_ns += o->record.wall_ns;
-        for (uint64_t i = 0; i < o->n_iterations; i++) {
-            view->timed_ns += o->iterations[o->n_warmup + i].ns;
-        }
     }
     if (o->interrupted) {
         s->cut_short = !pilot;

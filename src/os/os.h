@@ -207,7 +207,6 @@ typedef struct etp_process {
     bool ended;
     int exit_code; // valid when ended and signal == 0
     int signal;    // that ended it, 0 when it exited
-    bool killed;   // by etp_process_kill
     uint64_t start_ns, end_ns;
     struct { // valid when ended; 0 where the system does not tell. The peak is 0 where it is not
              // above what the process had before it became the program (Linux).

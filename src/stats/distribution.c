@@ -115,11 +115,6 @@ double etp_beta_cdf2(double a, double b, double x, double one_minus_x)
     return 1 - front * beta_fraction(b, a, one_minus_x, x) / b;
 }
 
-double etp_beta_cdf(double a, double b, double x)
-{
-    return etp_beta_cdf2(a, b, x, 1 - x);
-}
-
 // P(T > t) for t ≥ 0.
 static double t_tail(double t, double df)
 {

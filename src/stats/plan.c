@@ -80,22 +80,10 @@ double etp_sd_factor(double p, double df)
     return 1 / sqrt((low + high) / 2);
 }
 
-// (t₁₋α/₂ + t_power)·σ/√k ≤ ln(1 + effect), solved for k.
-uint32_t etp_plan_find(double sd_ln, double effect_rel, double power, double alpha)
-{
-    // In steps of 0.2 % from 1000 on: no plan is that exact.
-    for (uint32_t k = ETP_MIN_BLOCKS; k <= BLOCKS_MAX; k += k < 1000 ? 1 : k / 500) {
-        double t = etp_t_quantile(1 - alpha / 2, k - 1.0) + etp_t_quantile(power, k - 1.0);
-        if (t * sd_ln / sqrt(k) <= log1p(effect_rel)) {
-            return k;
-        }
-    }
-    return UINT32_MAX;
-}
-
 // The smallest number of blocks after which a session that looks at each block has ended.
 static uint32_t blocks_until(double target_rel, double sd_ln, double df, bool sure)
 {
+    // In steps of 0.4 % from 1000 on: no plan is that exact.
     for (uint32_t n = ETP_MIN_BLOCKS; n <= BLOCKS_MAX; n += n < 1000 ? 2 : n / 500 * 2) {
         double width = sure ? likely_width(sd_ln, df, n) : etp_plan_half_width(sd_ln, n);
         if (log1p(width) * etp_sequential_widening(n) <= log1p(target_rel)) {

@@ -248,8 +248,6 @@ static etp_status read_table(etp_str text, etp_arena *arena, etp_sample_table *o
     out->arms = r.arms.items;
     out->levels = r.levels.items;
     out->n_arms = (uint32_t)r.arms.n;
-    out->has_phase = r.column[PHASE] >= 0;
-    out->has_launch = r.column[LAUNCH] >= 0;
     return ETP_OK;
 }
 

@@ -134,14 +134,7 @@ etp_warmup etp_warmup_find(const double *ln, size_t n, double *scratch)
         return out;
     }
     out.change = w;
-    out.step_ln = step;
     out.kind = step > 0 ? ETP_WARM_WARMUP : ETP_WARM_SLOWDOWN;
     out.dropped = step > 0 ? w : 0;
     return out;
-}
-
-const char *etp_warmup_class_name(etp_warmup_class c)
-{
-    static const char *const k_names[] = {"flat", "warmup", "slowdown", "short"};
-    return (unsigned)c < sizeof k_names / sizeof *k_names ? k_names[c] : "flat";
 }

@@ -429,7 +429,6 @@ void etp_process_kill(etp_process *p)
     if (p->pid <= 0 || reap(p, 0)) {
         return;
     }
-    p->killed = true;
     shutdown(p->supervisor_fd,
              SHUT_WR); // the order to end everything; the supervisor still answers
     kill((pid_t)p->supervisor, SIGCONT); // in case somebody stopped it

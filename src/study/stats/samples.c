@@ -120,9 +120,7 @@ static etp_status take_folder(const char *path, const etp_run *whole, const char
     out->table = (etp_sample_table){.arms = names,
                                     .levels = levels,
                                     .n_arms = (uint32_t)run->arms.n,
-                                    .n_samples = run->samples.n,
-                                    .has_phase = true,
-                                    .has_launch = true};
+                                    .n_samples = run->samples.n};
     etp_ab_samples_of(run, arena, &out->table.samples);
     ETP_TRY(find_baseline(arena, wanted, recorded, out, err));
     const char *twin = out->phase ? twin_of(whole, &run->arms.items[out->baseline], arena) : NULL;

@@ -124,8 +124,8 @@ static void normal_and_beta(void **state)
         {.1,    5,  .01,   0.7690889207843462 },
     };
     for (size_t i = 0; i < N(k_beta); i++) {
-        near_rel(etp_beta_cdf(k_beta[i][0], k_beta[i][1], k_beta[i][2]), k_beta[i][3], 1e-11,
-                 "beta");
+        near_rel(etp_beta_cdf2(k_beta[i][0], k_beta[i][1], k_beta[i][2], 1 - k_beta[i][2]),
+                 k_beta[i][3], 1e-11, "beta");
     }
 }
 
@@ -295,9 +295,9 @@ static etp_warmup plain_warmup(const double *x, size_t n)
     double bound = 3 * 1.4826 * etp_mad(copy, n - w) / sqrt((double)w);
     bound = bound > 0.02 ? bound : 0.02;
     if (step > bound) {
-        return (etp_warmup){ETP_WARM_WARMUP, w, w, step};
+        return (etp_warmup){ETP_WARM_WARMUP, w, w};
     }
-    return -step > bound ? (etp_warmup){ETP_WARM_SLOWDOWN, w, 0, step} : out;
+    return -step > bound ? (etp_warmup){ETP_WARM_SLOWDOWN, w, 0} : out;
 }
 
 static void check_warmup(const double *ns, size_t n, etp_warmup_class kind, size_t change,
@@ -308,7 +308,7 @@ static void check_warmup(const double *ns, size_t n, etp_warmup_class kind, size
         ln[i] = log(ns[i]);
     }
     etp_warmup w = etp_warmup_find(ln, n, scratch);
-    assert_string_equal(etp_warmup_class_name(w.kind), etp_warmup_class_name(kind));
+    assert_int_equal(w.kind, kind);
     assert_int_equal(w.change, change);
     assert_int_equal(w.dropped, dropped);
 }
