@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """How large is the tree, and how much of it does a verb need? Prints each figure beside its limit.
 
-usage: size.py SOURCE_DIR BUILD_DIR
+usage: size.py SOURCE_DIR BUILD_DIR [VERB]
+
+With VERB: its lines by room, and for each file of which others hang the lines that only it brings.
 
 A verb needs the objects that its own one refers to, and what these refer to in turn (nm's symbols), without the table
 of all verbs. A static function counts as called once where its name stands twice in its file."""
@@ -12,6 +14,7 @@ import subprocess
 import sys
 
 SOURCE, BUILD = map(pathlib.Path, sys.argv[1:3])
+VERB = sys.argv[3] if len(sys.argv) > 3 else None
 ETPROF = BUILD / "bin/etprof"
 CORE = ("src", "include", "runner/launcher")
 TOKENS = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
@@ -57,12 +60,12 @@ class Objects:
                 defined, self.taken[source] = symbols(path)
                 self.owner.update(dict.fromkeys(defined, source))
 
-    def of(self, verb):
-        """The sources that VERB needs."""
+    def of(self, verb, without=None):
+        """The sources that VERB needs, were there no WITHOUT."""
         found, waiting = set(), [SOURCE / f"src/cli/cmd_{verb}.c"]
         while waiting:
             source = waiting.pop()
-            if source not in found and source.name != "commands.c":
+            if source not in found and source != without and source.name != "commands.c":
                 found.add(source)
                 waiting += [self.owner[s] for s in self.taken[source] if s in self.owner]
         return found
@@ -87,11 +90,28 @@ def of_program(*words):
     return subprocess.run([ETPROF, *words], capture_output=True, text=True, check=True).stdout
 
 
+def graph(objects, verb, least=200):
+    needed = objects.of(verb)
+    rooms = collections.Counter()
+    for source in needed:
+        rooms[source.relative_to(SOURCE / "src").parts[0]] += lines([source])
+    for room, n in rooms.most_common():
+        print(f"{n:>7,}  {room}")
+    brought = {source: needed - objects.of(verb, without=source) for source in needed}
+    for n, source in sorted(((lines(of), source) for source, of in brought.items() if len(of) > 1), reverse=True):
+        if n >= least:
+            names = sorted(str(other.relative_to(SOURCE / "src")) for other in brought[source] - {source})
+            print(f"{n:>7,}  {source.relative_to(SOURCE / 'src')}: {', '.join(names[:8])}{' …' * (len(names) > 8)}")
+
+
 def main():
     core = files(*CORE)
     texts = [code(path) for path in core]
     conditionals = sum(len(re.findall(r"\?", text)) for text in texts)
     objects = Objects()
+    if VERB:
+        graph(objects, VERB)
+        return
     rows = [("lines of src, include, launcher", lines(core), 92_000, False)]
     for verb, limit in (("ops", 18), ("inspect", 18), ("analyze", 40), ("ab", 52)):
         rows.append((f".c lines that {verb} links", lines(objects.of(verb)), limit * 1000, False))
