@@ -33,8 +33,7 @@ bool etp_elf_open(etp_bytes file, etp_elf_tables *out)
         head[4] != 2 || head[5] != 1) {
         return false;
     }
-    *out = (etp_elf_tables){
-        .file = file, .machine = etp_load_u16(head + 18), .entry = etp_load_u64(head + 24)};
+    *out = (etp_elf_tables){.file = file, .machine = etp_load_u16(head + 18)};
     uint16_t segments = etp_load_u16(head + 56), sections = etp_load_u16(head + 60);
     if (etp_load_u16(head + 54) == ETP_ELF_SEGMENT_BYTES) {
         out->segments = etp_image_part(file, etp_load_u64(head + 32),

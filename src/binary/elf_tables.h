@@ -30,7 +30,6 @@ typedef enum etp_elf_number { // the few that are asked for, as the format has t
 typedef struct etp_elf_tables {
     etp_bytes file;
     uint16_t machine;
-    uint64_t entry;
     etp_bytes segments, sections, names; // the tables; sections may be cut off
     size_t n_segments, n_sections;
 } etp_elf_tables;

@@ -493,8 +493,7 @@ typedef struct etp_ab {
     bool bare;                           // from dumps alone
     const struct etp_run_model *program; // of those: how --pte was exported; NULL
     bool emulated;
-    etp_run_state state; // ETP_RUN_NO_SESSION for bare dumps
-    int signal;
+    etp_run_state state;           // ETP_RUN_NO_SESSION for bare dumps
     etp_run_stop stopped;          // what ended the session
     double precision;              // asked for, relative; 0: none
     uint32_t blocks_before_extend; // blocks when --resume went on after the end; 0: never

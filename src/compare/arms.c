@@ -52,7 +52,6 @@ static void describe_device(const etp_run *run, etp_ab *ab)
     ab->config = text_or_null(ab->arena, run->config);
     ab->tool_version = text_or_null(ab->arena, run->tool_version);
     ab->state = run->state;
-    ab->signal = run->signal;
     ab->stopped = run->stopped;
     ab->precision = run->settings.precision;
     ab->blocks_before_extend = (uint32_t)run->settings.extended;

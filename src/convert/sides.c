@@ -71,10 +71,8 @@ static void draw_side(drawing *d, int side, uint64_t *ends)
             }
             etp_str name =
                 etp_delegates_name(&d->delegates, d->arena, 0, row->chain, row->instruction);
-            push(
-                d, side,
-                (etp_slice){
-                    .start_ns = at, .ns = call, .name = name, .category = "framework", .depth = 1});
+            push(d, side,
+                 (etp_slice){.start_ns = at, .ns = call, .name = name, .category = "framework"});
         }
         bool shown = row->category ? row->there[side] : width(row, side) > 0;
         if (shown) {
@@ -84,7 +82,6 @@ static void draw_side(drawing *d, int side, uint64_t *ends)
                                .category = ETP_OR(row->category, "framework"),
                                .verdict = row->verdict,
                                .args = &row->args[side],
-                               .depth = row->delegated ? 2 : 1,
                                .flow = row->category && row->there[0] && row->there[1] ? i + 1 : 0};
             push(d, side, slice);
         }

@@ -18,8 +18,8 @@ typedef struct place {   // an execution of the file
     uint32_t block, run; // block ETP_NO_INDEX: not among the blocks
 } place;
 
-typedef struct block_layout {   // what is equal in all executions of a block
-    uint32_t *preorder, *depth; // events outside delegates, containers first; depth by event
+typedef struct block_layout { // what is equal in all executions of a block
+    uint32_t *preorder;       // events outside delegates, containers first
     size_t n_preorder;
     etp_slice_args *args; // by event; those of operators are the caller's
     const char **category;
@@ -75,12 +75,10 @@ static void order_events(const etp_trace_block *b, block_layout *p, etp_arena *a
     uint32_t *first = ETP_NEW_ARRAY(arena, uint32_t, n + 1); // index + 1, [n]: the top
     uint32_t *next = ETP_NEW_ARRAY(arena, uint32_t, n);
     p->preorder = ETP_NEW_ARRAY(arena, uint32_t, n);
-    p->depth = ETP_NEW_ARRAY(arena, uint32_t, n);
     for (size_t i = n; i-- > 0;) {
         if (drawn(&b->events[i])) {
             uint32_t parent = container(b, (uint32_t)i);
             size_t list = parent == ETP_NO_INDEX ? n : parent;
-            p->depth[i] = parent == ETP_NO_INDEX ? 1 : p->depth[parent] + 1;
             next[i] = first[list];
             first[list] = (uint32_t)i + 1;
         }
@@ -95,7 +93,7 @@ static void order_events(const etp_trace_block *b, block_layout *p, etp_arena *a
     }
 }
 
-// What executions of a block share (order, depth, arguments) is made once and pointed to by all
+// What executions of a block share (order, arguments) is made once and pointed to by all
 // their slices.
 static void plan_blocks(drawing *d, const etp_op_table *table, const etp_slice_op *ops)
 {
@@ -258,8 +256,7 @@ static void draw(drawing *d, uint32_t block, uint32_t run)
                            .name = b->events[i].name,
                            .category = p->category[i],
                            .args = &p->args[i],
-                           .run = whole.run,
-                           .depth = p->depth[i]};
+                           .run = whole.run};
         push(d, 0, slice);
     }
     d->now = at + whole.ns;

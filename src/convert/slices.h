@@ -41,8 +41,7 @@ typedef struct etp_slice {
     etp_side_verdict verdict;
     const etp_slice_args *args; // may be shared by many slices; NULL: none
     uint64_t run;               // which execution of the file, from 1; 0: a mean over all
-    uint32_t depth; // 0 at the top; a slice lies within the last one before it of less depth
-    uint64_t flow;  // slices of equal number other than 0 are joined by an arrow
+    uint64_t flow;              // slices of equal number other than 0 are joined by an arrow
 } etp_slice;
 
 typedef struct etp_slice_track {

@@ -114,7 +114,7 @@ static bool parse_cluster(etp_str text, etp_cluster *out)
 
 void etp_topology_parse(etp_str text, etp_topology *out)
 {
-    *out = (etp_topology){.text = ""};
+    *out = (etp_topology){0};
     for (etp_str item; out->n < ETP_CLUSTERS_MAX && etp_str_part(&text, ';', &item);) {
         etp_cluster c;
         if (parse_cluster(item, &c)) {
@@ -181,7 +181,7 @@ etp_status etp_cpus_resolve(etp_device *d, const char *word, etp_arena *arena, c
                               word);
     }
     etp_details facts = {0};
-    etp_topology t = {.text = ""};
+    etp_topology t;
     ETP_TRY(d->ops->probe(d, arena, &facts, err));
     const char *told = etp_device_fact_of(&facts, "clusters"), *text = ETP_OR(told, "");
     etp_topology_parse(etp_str_from(text), &t);

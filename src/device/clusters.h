@@ -26,7 +26,6 @@ typedef struct etp_cluster { // CPUs with one clock
 typedef struct etp_topology {
     etp_cluster clusters[ETP_CLUSTERS_MAX]; // slowest first
     size_t n;                               // 0: the device does not tell
-    const char *text;                       // the fact it comes from, "" none
 } etp_topology;
 
 // From the fact "clusters" of a device; pieces that make no sense are left out.

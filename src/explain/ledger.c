@@ -138,7 +138,6 @@ static void interval(maker *m, etp_ledger_row *row, uint32_t pair)
         row->ratio_lo = exp(ln.lo);
         row->ratio_hi = exp(ln.hi);
     }
-    row->blocks = (uint32_t)n;
     const double change = beyond_clocks(ci.estimate, row->truncation_ns);
     for (size_t k = 0; k < n; k++) {
         m->block_difference[k] += change - ci.estimate;

@@ -19,7 +19,6 @@ typedef struct etp_ledger_row {
     double ratio_lo, ratio_hi;
     int64_t truncation_ns[2]; // most that the clocks can have cut off the operator, baseline and
                               // candidate
-    uint32_t blocks;          // that have both sides; 0 without any
     double p;                 // of no difference over the blocks, of this operator alone; NAN: none
     double q;      // of the difference: Benjamini–Hochberg over the ledger's operators; NAN: none
     bool there[2]; // the side has the operator; both of sums

@@ -55,14 +55,8 @@ etp_arm_counts etp_pilot_counts(const etp_session_plan *plan, const etp_launch_o
         scratch[i] = (double)trial->iterations[trial->n_warmup + i].ns;
     }
     double each = fmax(etp_median(scratch, trial->n_iterations), 1);
-    for (uint64_t i = 0; i < trial->n_iterations; i++) {
-        scratch[i] = log(fmax(scratch[i], 1));
-    }
-    // Robust, because the trial is short and its first iterations may be slow: 1.4826 times the MAD
-    // is the standard deviation of a normal distribution.
-    double within = 1.4826 * etp_mad(scratch, trial->n_iterations);
     double other = fmax((double)trial->record.wall_ns - spent, 0); // start, load, end
-    etp_arm_counts c = {.iteration_ns = (uint64_t)each, .within_ln = etp_known_or_0(within)};
+    etp_arm_counts c = {.iteration_ns = (uint64_t)each};
     // As many as the trial needed for 0.2 s: early iterations are slower than `each`.
     while (c.warmup < trial->n_warmup && (c.warmup < WARMUP_MIN || warm < WARMUP_NS)) {
         warm += (double)trial->iterations[c.warmup++].ns;

@@ -8,8 +8,7 @@
 // Fixed for the whole session before its first block, so that all blocks are alike.
 typedef struct etp_arm_counts {
     uint64_t warmup, iterations, traced;
-    uint64_t iteration_ns; // typical, 0 unknown
-    double within_ln;      // standard deviation of ln durations inside a launch, 0 unknown
+    uint64_t iteration_ns;                  // typical, 0 unknown
     uint64_t timed_wall_ns, traced_wall_ns; // expected of one launch, 0 unknown
 } etp_arm_counts;
 

@@ -202,7 +202,6 @@ struct etp_session_view { // a session as its caller follows it: zeroed but for 
     uint32_t launches_lost; // pilots too; not those that only could not be started at the first try
     uint64_t wall_ns;       // of the session
     uint64_t launch_wall_ns; // Σ over launches, spawn to exit
-    uint64_t timed_wall_ns;  // Σ over timed launches
 
     // Now, for `progress`.
     const char *stage;              // "selftest", "pilot", "block"

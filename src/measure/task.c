@@ -451,7 +451,6 @@ static etp_status launch_task(etp_session *s, const etp_task *t, bool pilot, uin
         arm->timed_wall_ns = o->record.wall_ns;
         etp_run_wait_add(&s->waited, &o->record);
         etp_quiet_add(s, t->arm, o, &arm->waited);
-        view->timed_wall_ns += o->record.wall_ns;
     }
     if (o->interrupted) {
         s->cut_short = !pilot;

@@ -28,8 +28,7 @@ etp_chart *etp_report_chart(etp_report *r, etp_chart_kind chart, const char *id,
         .id = etp_report_part_id(r, id),
         .title = etp_report_clean(r, title),
         .description = {"", 0},
-        .x_title = {"", 0},
-        .y_title = {"", 0}
+        .x_title = {"", 0}
     };
     b->chart = c;
     return c;
@@ -52,11 +51,10 @@ void etp_chart_lacks(etp_chart *c, const char *sentence)
     }
 }
 
-void etp_chart_axes(etp_chart *c, const char *x_title, const char *y_title)
+void etp_chart_axis(etp_chart *c, const char *x_title)
 {
     if (c) {
         c->x_title = etp_report_clean(c->report, x_title);
-        c->y_title = etp_report_clean(c->report, y_title);
     }
 }
 

@@ -327,7 +327,7 @@ etp_chart *etp_report_chart(etp_report *r, etp_chart_kind chart, const char *id,
 void etp_chart_describe(etp_chart *c, const char *fmt, ...) ETP_PRINTF(2, 3);
 // What stands in the place of a picture without bars: a sentence instead of "no data".
 void etp_chart_lacks(etp_chart *c, const char *sentence);
-void etp_chart_axes(etp_chart *c, const char *x_title, const char *y_title);
+void etp_chart_axis(etp_chart *c, const char *x_title);
 void etp_chart_series(etp_chart *c, const char *label);
 // STACKED: the same with one of the colours 1 … 18, so that it has the same in every picture.
 void etp_chart_series_colored(etp_chart *c, const char *label, unsigned color);

@@ -84,8 +84,7 @@ struct etp_chart {
     double ceiling; // of lines; 0: none
     etp_chart_kind chart;
     etp_kind kind;
-    etp_severity severity;
-    etp_str id, title, description, lacks, x_title, y_title;
+    etp_str id, title, description, lacks, x_title;
     struct {
         etp_str *items;
         size_t n, cap;

@@ -18,8 +18,6 @@ static void add_if_run(const char *dir, etp_arena *arena, etp_run_found *out)
         item.generated_at = run.generated_at;
         item.state = run.state;
         item.readable = true;
-        item.models = run.models.items;
-        item.n_models = run.models.n;
     }
     ETP_ADD(arena, out, item);
 }

@@ -513,11 +513,9 @@ ETP_NODISCARD etp_status etp_run_open(const char *dir, etp_arena *arena, etp_run
                                       etp_error *err);
 typedef struct etp_run_found_item {
     const char *dir;
-    etp_str generated_at; // empty, and no models, when the manifest cannot be read
+    etp_str generated_at; // empty when the manifest cannot be read
     etp_run_state state;
     bool readable;
-    const etp_run_model *models;
-    size_t n_models;
 } etp_run_found_item;
 typedef struct etp_run_found { // newest first; by the time of measuring, not by that of the files
     etp_run_found_item *items;

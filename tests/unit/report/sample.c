@@ -167,7 +167,7 @@ static void add_raw_section(etp_report *r)
     etp_chart *b = etp_report_chart(r, ETP_CHART_BLOCKS, "blocks", "Raw blocks", ETP_KIND_NS);
     etp_chart_series(b, "neon");
     etp_chart_series(b, "sme2");
-    etp_chart_axes(b, "block", "median latency");
+    etp_chart_axis(b, "block");
     etp_chart_describe(b, "One dot per launch; a line joins the two launches of a block.");
     uint32_t seed = 11;
     for (int i = 1; i <= N_BLOCKS; i++) {
@@ -184,7 +184,7 @@ static void add_raw_section(etp_report *r)
         etp_report_chart(r, ETP_CHART_LINES, "threads", "Speedup against threads", ETP_KIND_RATIO);
     etp_chart_series(x, "fp16");
     etp_chart_series(x, "int8");
-    etp_chart_axes(x, "threads", "speedup");
+    etp_chart_axis(x, "threads");
     for (int i = 0; i < 4; i++) {
         double v[2] = {3.9 / (1 + 0.25 * i), 1.83 / (1 + 0.1 * i)};
         double lo[2] = {v[0] - 0.15, v[1] - 0.05}, hi[2] = {v[0] + 0.15, v[1] + 0.05};
@@ -417,7 +417,7 @@ etp_report *sample_hostile(etp_arena *arena)
                 {(double)INFINITY, 1e-300}
             };
             etp_chart_describe(c, "%s", z);
-            etp_chart_axes(c, z, z);
+            etp_chart_axis(c, z);
             bool single = kind == ETP_CHART_WATERFALL || kind == ETP_CHART_INTERVALS;
             for (int s = 0; s < 2 && !single; s++) {
                 etp_chart_series(c, z);
