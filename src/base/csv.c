@@ -25,17 +25,17 @@ void etp_csv_cell(etp_sink *sink, etp_str s, char separator)
     etp_sink_char(sink, '"');
 }
 
-void etp_csv_text(etp_sink *sink, etp_str s, char separator)
+void etp_csv_text(etp_sink *sink, etp_str s)
 {
     if (s.len == 0 || !memchr("=+-@\t\r", s.ptr[0], 6)) {
-        etp_csv_cell(sink, s, separator);
+        etp_csv_cell(sink, s, ',');
         return;
     }
     char small[256];
     if (s.len < sizeof small) {
         small[0] = '\'';
         memcpy(small + 1, s.ptr, s.len);
-        etp_csv_cell(sink, (etp_str){small, s.len + 1}, separator);
+        etp_csv_cell(sink, (etp_str){small, s.len + 1}, ',');
         return;
     }
     // Too long to copy: always quoted, which is allowed.

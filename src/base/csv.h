@@ -21,13 +21,12 @@ typedef struct etp_csv_reader { // fields are private; needs no cleanup
     etp_str text;
     size_t pos;
     uint64_t line;
-    char separator;
     etp_arena *arena;
 } etp_csv_reader;
 
 // Cells borrow from TEXT where no quotes are involved, else from ARENA. A UTF-8 byte order mark is
-// skipped. SEPARATOR is ',' or '\t'.
-void etp_csv_open(etp_csv_reader *r, etp_str text, char separator, etp_arena *arena);
+// skipped.
+void etp_csv_open(etp_csv_reader *r, etp_str text, etp_arena *arena);
 // Reads the next row into ROW (zeroed before the first call; its storage is reused). Empty lines
 // are skipped. *more is false at the end.
 ETP_NODISCARD etp_status etp_csv_next(etp_csv_reader *r, etp_csv_row *row, bool *more,
@@ -43,6 +42,6 @@ ETP_NODISCARD etp_status etp_csv_refuse_others(const etp_csv_row *header, etp_er
 void etp_csv_cell(etp_sink *sink, etp_str s, char separator);
 // The same for tables that people open in a spreadsheet, which would run a text that looks like a
 // formula (= + - @ at its beginning): an apostrophe makes it text again.
-void etp_csv_text(etp_sink *sink, etp_str s, char separator);
+void etp_csv_text(etp_sink *sink, etp_str s);
 
 #endif

@@ -4,9 +4,9 @@
 
 #include "base/unicode.h"
 
-void etp_csv_open(etp_csv_reader *r, etp_str text, char separator, etp_arena *arena)
+void etp_csv_open(etp_csv_reader *r, etp_str text, etp_arena *arena)
 {
-    *r = (etp_csv_reader){.text = text, .line = 1, .separator = separator, .arena = arena};
+    *r = (etp_csv_reader){.text = text, .line = 1, .arena = arena};
     if (etp_str_starts(text, ETP_STR("\xEF\xBB\xBF"))) {
         r->pos = 3;
     }
@@ -45,7 +45,7 @@ static etp_status quoted_cell(etp_csv_reader *r, etp_str *out, etp_error *err)
     etp_str raw = {r->text.ptr + start, r->pos - start};
     r->pos++; // the closing quote
     char after = peek(r);
-    if (after != r->separator && after != '\n' && after != '\r') {
+    if (after != ',' && after != '\n' && after != '\r') {
         return etp_fail_at(err, ETP_CORRUPT, r->pos, "text after a closing quote");
     }
     if (doubled == 0) {
@@ -72,7 +72,7 @@ static etp_status next_cell(etp_csv_reader *r, etp_str *out, etp_error *err)
         return quoted_cell(r, out, err);
     }
     const char *at = r->text.ptr + r->pos, *stop = r->text.ptr + r->text.len;
-    const char separator = r->separator; // of rows there are millions: no look into R for each byte
+    const char separator = ','; // of rows there are millions: no look into R for each byte
     size_t start = r->pos;
     while (at < stop && *at != separator && *at != '\n') {
         at++;

@@ -122,7 +122,7 @@ etp_status etp_counters_build(const etp_run *run, const etp_stats *st, etp_arena
     for (size_t i = 0; i < st->n_launches; i++) {
         const etp_launch_stats *l = &st->launches[i];
         const etp_run_launch *launch =
-            l->control ? NULL : etp_run_launch_find(run, l->block, l->launch, ETP_LAUNCH_TIMED);
+            l->control ? NULL : etp_run_timed_launch(run, l->block, l->launch);
         size_t block = etp_ab_block_index(st, l->block);
         if (!launch || launch->counted.events == ETP_EVENTS_NONE || block == SIZE_MAX ||
             l->arm >= st->n_arms) {

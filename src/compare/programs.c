@@ -13,7 +13,7 @@ static etp_status open_program(etp_ab_program *p, const char *path, const etp_ca
                                etp_error *err)
 {
     ETP_TRY(etp_file_open(path, PROGRAM_LIMIT, &p->file, err));
-    etp_status st = etp_program_open_call(p->file.bytes, NULL, call, &p->program, err);
+    etp_status st = etp_program_open_call(p->file.bytes, call, &p->program, err);
     return st == ETP_OK ? ETP_OK : etp_fail_ctx(err, "%s", path);
 }
 

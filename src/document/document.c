@@ -26,13 +26,13 @@ bool etp_control_is_wide(const etp_interval *control)
     return control->lo < 0.5 || control->hi > 2;
 }
 
-const char *etp_control_text(etp_arena *arena, const etp_interval *control, int decimals)
+const char *etp_control_text(etp_arena *arena, const etp_interval *control)
 {
     if (etp_control_is_wide(control)) {
         return "not known within a factor of two";
     }
-    return etp_arena_printf(arena, "%s %% to %s %%", ETP_CHANGE(100 * (control->lo - 1), decimals),
-                            ETP_CHANGE(100 * (control->hi - 1), decimals));
+    return etp_arena_printf(arena, "%s %% to %s %%", ETP_CHANGE(100 * (control->lo - 1), 2),
+                            ETP_CHANGE(100 * (control->hi - 1), 2));
 }
 
 void etp_ratio_as_said(etp_verdict verdict, double *speedup, double *lo, double *hi)

@@ -52,7 +52,7 @@ extern const etp_words k_etp_verdict_words;
 // Both ends of the A/A control's interval, "-14.0 % to +5.2 %": its middle is not 0. NULL on out of
 // memory.
 bool etp_control_is_wide(const etp_interval *control); // its digits say nothing
-const char *etp_control_text(etp_arena *arena, const etp_interval *control, int decimals);
+const char *etp_control_text(etp_arena *arena, const etp_interval *control);
 
 // SPEEDUP and its interval as they stand before the word of VERDICT: of "slower" the inverse
 // ("2.00× slower").

@@ -52,7 +52,7 @@ static etp_status open_table(table *t, etp_str text, const char *const *names, s
         return etp_fail_at(err, ETP_CORRUPT, text.len,
                            "%s: the last line has no end (the file is cut off)", what);
     }
-    etp_csv_open(&t->reader, text, ',', arena);
+    etp_csv_open(&t->reader, text, arena);
     ETP_TRY(etp_csv_next(&t->reader, &t->row, &more, err));
     for (size_t i = 0; i < n; i++) {
         t->at[i] = more ? etp_csv_column(&t->row, names[i]) : -1;

@@ -148,7 +148,7 @@ static verdict drift(const etp_ab_session *s)
     etp_interval control =
         s->has_stats ? s->stats.control : (etp_interval){(double)NAN, (double)NAN, (double)NAN};
     double reach = etp_interval_reach(&control);
-    const char *text = isfinite(reach) ? etp_control_text(s->ab.arena, &control, 2) : "";
+    const char *text = isfinite(reach) ? etp_control_text(s->ab.arena, &control) : "";
     if (s->has_stats && s->stats.control_differs) {
         return SAY(s, ETP_CAUSE_SUSPECT,
                    "drift of the machine (two equal arms differed: A/A control %s)", text);

@@ -66,7 +66,7 @@ void etp_kit_put_ns(etp_sink *sink, int64_t ns)
 void etp_kit_put_text(etp_sink *sink, etp_str text)
 {
     etp_sink_char(sink, ',');
-    etp_csv_text(sink, text, ',');
+    etp_csv_text(sink, text);
 }
 
 static etp_str backend_of(const etp_profile *p, size_t row)

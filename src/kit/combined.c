@@ -351,7 +351,7 @@ static void parts(const etp_combined *c, etp_report *r, etp_arena *arena)
 {
     enum { MOST_ARMS = 4 }; // whose launches are drawn
     etp_report_medium(r, ETP_ON_PAGE);
-    etp_report_parts(r, "each", "Run by run");
+    etp_report_parts(r, "Run by run");
     for (size_t i = 0; i < c->phases.n; i++) {
         const struct etp_ab_view *v = &c->phases.items[i];
         etp_report_begin_part(r, v->scope, v->run);

@@ -113,7 +113,7 @@ static void arm_operators(const etp_kit_arm *arm, bool others, size_t limit, etp
         const etp_profile_row *row = &arm->arm->profile->rows[index];
         etp_category c = row->parsed.category;
         int64_t ns = arm->mean.row_ns[index];
-        etp_csv_text(sink, row->name, ',');
+        etp_csv_text(sink, row->name);
         etp_sink_printf(sink, ",%s", etp_category_name(c));
         etp_kit_put_ms(sink, row->all_ns);
         etp_kit_put_ms(sink, ns);
@@ -166,7 +166,7 @@ static void latency_line(const etp_kit_arm *arm, etp_sink *s)
         lo = ETP_MIN(arm->latency_ns[i], lo);
         hi = ETP_MAX(arm->latency_ns[i], hi);
     }
-    etp_csv_text(s, etp_str_from(arm->stem), ',');
+    etp_csv_text(s, etp_str_from(arm->stem));
     etp_sink_printf(s, ",%zu", arm->n_runs);
     if (p && arm->n_runs > 0) {
         etp_kit_put_ms(s, (int64_t)total);

@@ -375,7 +375,7 @@ const etp_report *etp_kit_folder_report(const etp_kit_folder *f, etp_arena *aren
         etp_report_text(
             r, "Present means registered for this CPU, not run. More: etprof kernels LOG LOG");
     }
-    etp_report_parts(r, "each", "Pair by pair");
+    etp_report_parts(r, "Pair by pair");
     for (size_t i = 0; i < f->pairs.n; i++) {
         const etp_kit_pair *p = &f->pairs.items[i];
         if (p->session) {

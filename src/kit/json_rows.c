@@ -41,7 +41,7 @@ static etp_status put_rows(etp_str text, etp_json *j, etp_arena *scratch, etp_er
     etp_csv_reader reader;
     etp_csv_row head = {0}, row = {0};
     bool more;
-    etp_csv_open(&reader, text, ',', scratch);
+    etp_csv_open(&reader, text, scratch);
     ETP_TRY(etp_csv_next(&reader, &head, &more, err));
     etp_json_begin_array(j);
     for (;;) {

@@ -59,7 +59,7 @@ static etp_status read_timeline(etp_str text, etp_arena *arena, etp_kit_timeline
         execution *items;
         size_t n, cap;
     } e = {0};
-    etp_csv_open(&reader, text, ',', arena);
+    etp_csv_open(&reader, text, arena);
     ETP_TRY(etp_csv_next(&reader, &row, &more, err));
     ETP_TRY(etp_csv_refuse_others(&row, err));
     const columns at = {etp_csv_column(&row, "name"), etp_csv_column(&row, "duration_ms"),

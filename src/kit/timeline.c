@@ -68,7 +68,7 @@ static etp_str head_text(const timeline *t, const etp_trace_event *e)
     etp_strbuf_init(&buf, t->scratch);
     etp_sink s = etp_sink_strbuf(&buf);
     uint32_t counter;
-    etp_csv_text(&s, etp_str_from(t->arm->model_id), ',');
+    etp_csv_text(&s, etp_str_from(t->arm->model_id));
     etp_kit_put_text(&s, e->name);
     etp_kit_put_text(&s, etp_trace_base_name(e->name, &counter));
     etp_kit_put_backend(&s, t->arm, e->delegated);
@@ -348,7 +348,7 @@ etp_status etp_kit_ops_stats(const etp_kit *kit, const etp_kit_arm *arm, etp_sin
     for (size_t i = 0; i < t.types.n; i++) {
         const type_stats *r = &t.types.items[i];
         double mean = (double)r->total_ns / runs;
-        etp_csv_text(sink, etp_str_from(arm->model_id), ',');
+        etp_csv_text(sink, etp_str_from(arm->model_id));
         etp_kit_put_text(sink, r->type); // name and type are one in this table
         etp_kit_put_text(sink, r->type);
         etp_kit_put_backend(sink, arm, r->delegated);

@@ -158,10 +158,9 @@ static etp_channel_result line_until(etp_channel *t, uint64_t deadline, etp_str 
     }
 }
 
-etp_channel_result etp_channel_line(etp_channel *t, uint64_t extra_ns, etp_str *out, char *why,
-                                    size_t why_cap)
+etp_channel_result etp_channel_line(etp_channel *t, etp_str *out, char *why, size_t why_cap)
 {
-    return line_until(t, etp_os_now_ns() + t->timeout_ns + extra_ns, out, why, why_cap);
+    return line_until(t, etp_os_now_ns() + t->timeout_ns, out, why, why_cap);
 }
 
 etp_channel_result etp_channel_next(etp_channel *t, uint64_t extra_ns, etp_wire_msg *out, char *why,

@@ -48,8 +48,7 @@ bool etp_channel_send(etp_channel *t, etp_str line);
 etp_channel_result etp_channel_next(etp_channel *t, uint64_t extra_ns, etp_wire_msg *out, char *why,
                                     size_t why_cap);
 // Next line as text (without newline), for answers that are no protocol messages.
-etp_channel_result etp_channel_line(etp_channel *t, uint64_t extra_ns, etp_str *out, char *why,
-                                    size_t why_cap);
+etp_channel_result etp_channel_line(etp_channel *t, etp_str *out, char *why, size_t why_cap);
 // Closes its input, takes what it still says, waits for its end. False: it had to be killed.
 bool etp_channel_finish(etp_channel *t);
 // The last line of its stderr that says something, at most 300 bytes; borrows from T.

@@ -103,12 +103,11 @@ static bool channel_failed(launch *l, etp_channel_result r, const char *doing,
 }
 
 // Next message, which must be of type WANTED; errors that the runner reports are believed.
-static bool expect(launch *l, etp_wire_type wanted, uint64_t extra_ns, const char *doing,
-                   etp_wire_msg *msg)
+static bool expect(launch *l, etp_wire_type wanted, const char *doing, etp_wire_msg *msg)
 {
-    etp_channel_result r = etp_channel_next(l->channel, extra_ns, msg, l->why, sizeof l->why);
+    etp_channel_result r = etp_channel_next(l->channel, 0, msg, l->why, sizeof l->why);
     if (r != ETP_CHANNEL_OK) {
-        return channel_failed(l, r, doing, l->channel->timeout_ns + extra_ns);
+        return channel_failed(l, r, doing, l->channel->timeout_ns);
     }
     if (msg->type == ETP_WIRE_ERROR) {
         l->out->code = etp_wire_code_find(msg->u.error.code);
@@ -140,7 +139,7 @@ static bool keep(launch *l, etp_str *field, const char *text)
 static bool hear_hello(launch *l)
 {
     etp_wire_msg msg;
-    if (!expect(l, ETP_WIRE_HELLO, 0, "starting", &msg)) {
+    if (!expect(l, ETP_WIRE_HELLO, "starting", &msg)) {
         return false;
     }
     const etp_wire_hello *h = &msg.u.hello;
@@ -211,7 +210,7 @@ static bool hear_hello(launch *l)
 static bool hear_load(launch *l)
 {
     etp_wire_msg msg;
-    if (!expect(l, ETP_WIRE_LOAD, 0, "loading the model", &msg)) {
+    if (!expect(l, ETP_WIRE_LOAD, "loading the model", &msg)) {
         return false;
     }
     etp_run_launch *r = &l->out->record;
@@ -337,7 +336,7 @@ static bool command(launch *l, const char *cmd, const char *path, etp_wire_msg *
         return mark_lost(l, ETP_LOST_START, "out of memory");
     }
     (void)etp_channel_send(l->channel, etp_str_from(line));
-    if (!expect(l, ETP_WIRE_DONE, 0, path ? "writing its files" : "telling its memory", msg)) {
+    if (!expect(l, ETP_WIRE_DONE, path ? "writing its files" : "telling its memory", msg)) {
         return false;
     }
     if (strcmp(msg->u.done.cmd, cmd) != 0) {

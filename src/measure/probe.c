@@ -68,7 +68,7 @@ static etp_status ask_launcher(etp_channel *channel, etp_arena *arena, etp_devic
 {
     etp_str line = {0};
     char why[ETP_ISA_WHY_MAX] = "it says nothing";
-    etp_channel_result r = etp_channel_line(channel, 0, &line, why, sizeof why);
+    etp_channel_result r = etp_channel_line(channel, &line, why, sizeof why);
     if (r == ETP_CHANNEL_SIGNAL) {
         return etp_fail(err, ETP_INTERRUPTED, "interrupted");
     }

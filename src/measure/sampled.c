@@ -98,7 +98,7 @@ static etp_status read_raw(sampled_launch *k, etp_str text, etp_error *err)
     etp_csv_reader reader;
     etp_csv_row row = {0};
     bool more = false;
-    etp_csv_open(&reader, text, ',', k->arena);
+    etp_csv_open(&reader, text, k->arena);
     ETP_TRY(etp_csv_next(&reader, &row, &more, err));
     for (int i = 0; i < 6; i++) {
         at[i] = more ? etp_csv_column(&row, k_names[i]) : -1;

@@ -65,7 +65,7 @@ static etp_status ask(etp_device *device, const char *mask_text, uint64_t timeou
         etp_str line;
         char why[256];
         bool found = false;
-        while (!found && etp_channel_line(channel, 0, &line, why, sizeof why) == ETP_CHANNEL_OK) {
+        while (!found && etp_channel_line(channel, &line, why, sizeof why) == ETP_CHANNEL_OK) {
             found = read_answer(line, arena, out);
         }
         if (found) {

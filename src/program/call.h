@@ -32,9 +32,8 @@ typedef struct etp_call {         // of one method; several calls with inputs of
 
 // As etp_program_open, with the method of CALL at the call's sizes. An input that the method lacks,
 // or sizes outside its own, leave that method at its bounds.
-ETP_NODISCARD etp_status etp_program_open_call(etp_bytes bytes, const etp_allocator *alloc,
-                                               const etp_call *call, const etp_program **out,
-                                               etp_error *err);
+ETP_NODISCARD etp_status etp_program_open_call(etp_bytes bytes, const etp_call *call,
+                                               const etp_program **out, etp_error *err);
 
 // As --shape writes a shape: "1x64", without dimensions "scalar". NULL on out of memory. call.c
 const char *etp_dims_text(const int64_t *dims, uint32_t rank, etp_arena *arena);

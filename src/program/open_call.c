@@ -15,8 +15,8 @@ static etp_sizing *follow(const etp_pte_method *pte, etp_value *values, const et
     return z;
 }
 
-etp_status etp_program_open_call(etp_bytes bytes, const etp_allocator *alloc, const etp_call *call,
-                                 const etp_program **out, etp_error *err)
+etp_status etp_program_open_call(etp_bytes bytes, const etp_call *call, const etp_program **out,
+                                 etp_error *err)
 {
-    return etp_program_make(bytes, alloc, call, follow, out, err);
+    return etp_program_make(bytes, NULL, call, follow, out, err);
 }

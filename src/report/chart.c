@@ -146,8 +146,7 @@ void etp_chart_row(etp_chart *c, const char *label, const double *values, size_t
     }
 }
 
-void etp_chart_point(etp_chart *c, double x, const double *values, const double *lo,
-                     const double *hi, size_t n)
+void etp_chart_point(etp_chart *c, double x, const double *values, size_t n)
 {
     if (c) {
         assert((n == c->series.n || c->report->arena->failed) && isfinite(x));
@@ -156,7 +155,7 @@ void etp_chart_point(etp_chart *c, double x, const double *values, const double 
               .note = {"", 0},
               .x = x
         };
-        add_entry(c, e, values, lo, hi, n);
+        add_entry(c, e, values, NULL, NULL, n);
     }
 }
 

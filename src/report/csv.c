@@ -13,7 +13,7 @@ static void write_cell(etp_sink *sink, const etp_column *col, const etp_cell *c)
     char buf[ETP_NUMBER_CHARS];
     switch (c->type) {
     case ETP_CELL_TEXT:
-        etp_csv_text(sink, c->v.text, ',');
+        etp_csv_text(sink, c->v.text);
         break;
     case ETP_CELL_I64:
         etp_sink_printf(sink, "%" PRId64, c->v.i64);
@@ -41,7 +41,7 @@ etp_status etp_write_csv(const etp_report *r, const etp_report_style *style, etp
     }
     for (size_t k = 0; k < t->n_columns; k++) {
         etp_sink_z(sink, etp_if(k, ","));
-        etp_csv_text(sink, etp_str_from(t->columns[k].key), ',');
+        etp_csv_text(sink, etp_str_from(t->columns[k].key));
     }
     etp_sink_char(sink, '\n');
     // All rows: a table's limit is for people.

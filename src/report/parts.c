@@ -187,10 +187,10 @@ bool etp_report_in_part(const etp_report *r)
     return r && r->part.len > 0;
 }
 
-void etp_report_parts(etp_report *r, const char *id, const char *title)
+void etp_report_parts(etp_report *r, const char *title)
 {
     if (r) {
-        etp_report_section(r, 1, id, title);
+        etp_report_section(r, 1, "each", title);
         if (r->blocks.n) {
             r->blocks.items[r->blocks.n - 1].parts = true;
             r->blocks.items[r->blocks.n - 1].medium = ETP_ON_PAGE;

@@ -133,7 +133,7 @@ void etp_report_section_whole(etp_report *r, const char *command);
 bool etp_report_in_part(const etp_report *r);
 // The parts that follow are answers of one kind. HTML lists them under TITLE and, with its script,
 // shows one at a time; where fewer than two follow there is no list. Of the HTML page alone.
-void etp_report_parts(etp_report *r, const char *id, const char *title);
+void etp_report_parts(etp_report *r, const char *title);
 
 // What follows, until the next call, is a tab of the HTML page that begins with a section of level
 // 1: its name. NULL: of no tab. The tabs of a report follow each other; without the page's script
@@ -342,8 +342,7 @@ void etp_chart_group(etp_chart *c);
 // STACKED, BLOCKS: values[i] belongs to series i; NAN = missing.
 void etp_chart_row(etp_chart *c, const char *label, const double *values, size_t n);
 // LINES: one x, values with optional ranges (lo and hi both NULL or both n long).
-void etp_chart_point(etp_chart *c, double x, const double *values, const double *lo,
-                     const double *hi, size_t n);
+void etp_chart_point(etp_chart *c, double x, const double *values, size_t n);
 // INTERVALS, in the colour that series ARM of BLOCKS and LINES has: lo and hi NAN = no whisker.
 // NOTE
 // ("3.90× faster") may be NULL.

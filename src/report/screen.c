@@ -157,10 +157,10 @@ void etp_screen_step(etp_screen *s, const char *title, const char *id, const cha
     }
 }
 
-void etp_screen_mark(etp_screen *s, const char *title, etp_severity severity, const char *text)
+void etp_screen_trust(etp_screen *s, etp_severity severity, const char *text)
 {
     if (s) {
-        add_entry(s, &s->marks, title, severity, text, false);
+        add_entry(s, &s->marks, "Trust", severity, text, false);
     }
 }
 

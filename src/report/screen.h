@@ -44,7 +44,7 @@ void etp_screen_add(etp_screen *s, const etp_screen_row *row);
 void etp_screen_step(etp_screen *s, const char *title, const char *id, const char *gain,
                      const char *text, const char *todo, bool command);
 // ✓ for ETP_GOOD, ✗ for ETP_BAD and ETP_WARN, ? for what is not known.
-void etp_screen_mark(etp_screen *s, const char *title, etp_severity severity, const char *text);
+void etp_screen_trust(etp_screen *s, etp_severity severity, const char *text);
 // A line after a title: "Report", "out/report.html". COMMAND as in a step.
 void etp_screen_more(etp_screen *s, const char *title, const char *text, bool command);
 

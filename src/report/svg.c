@@ -70,7 +70,7 @@ static etp_str fitted(etp_svg *o, etp_str s, double max_width)
     }
     double columns = floor((double)etp_width(s) * max_width / w);
     o->scratch.len = 0;
-    return etp_truncate(&o->scratch, s, (size_t)fmax(columns, 2), "…");
+    return etp_truncate(&o->scratch, s, (size_t)fmax(columns, 2));
 }
 
 void etp_svg_text(etp_svg *o, double x, double y, etp_anchor anchor, const char *cls, etp_str s,

@@ -207,10 +207,6 @@ static void draw_line(etp_svg *o, const etp_chart *c, size_t k, const etp_scale 
         etp_svg_tip(o, c->series.items[k]);
         etp_svg_tipz(o, text);
         etp_svg_tip_end(o);
-        if (isfinite(e->lo[k]) && isfinite(e->hi[k])) {
-            etp_svg_whisker(o, px, etp_scale_at(y, e->lo[k]), px, etp_scale_at(y, e->hi[k]),
-                            etp_svg_stroke(k, cls));
-        }
         if (e->values[k] > y->hi) { // beyond the axis: at its end, with the value
             etp_svg_textz(o, px - 10, y->to + 4 + 15 * (double)k, ETP_RIGHT, "m c", buf);
         }
@@ -229,8 +225,6 @@ void etp_svg_lines(etp_svg *o, const etp_chart *c)
         widen(&x, e->x);
         for (size_t k = 0; k < e->n_values; k++) {
             widen(&y, e->values[k]);
-            widen(&y, e->lo[k]);
-            widen(&y, e->hi[k]);
         }
     }
     double bottom_value = y.lo;

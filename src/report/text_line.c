@@ -50,7 +50,7 @@ void etp_text_rule(etp_text *o, size_t width)
 void etp_text_cell(etp_text *o, etp_str s, size_t width, bool right)
 {
     o->scratch.len = 0;
-    etp_str cut = etp_truncate(&o->scratch, s, width, "…");
+    etp_str cut = etp_truncate(&o->scratch, s, width);
     size_t w = etp_width(cut), pad = ETP_LESS(width, w);
     etp_sink_repeat(o->sink, ' ', right ? pad : 0);
     etp_text_put(o, cut);

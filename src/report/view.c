@@ -332,18 +332,18 @@ static size_t byte_of_column(etp_str s, size_t column)
     return i;
 }
 
-etp_str etp_truncate(etp_strbuf *buf, etp_str s, size_t width, const char *ellipsis)
+etp_str etp_truncate(etp_strbuf *buf, etp_str s, size_t width)
 {
-    size_t have = etp_width(s), gap = etp_width(etp_str_from(ellipsis));
+    size_t have = etp_width(s);
     if (have <= width) {
         return s;
     }
-    size_t keep = ETP_LESS(width, gap);
+    size_t keep = ETP_LESS(width, 1);
     size_t head = keep - keep / 2, tail = keep / 2;
     size_t a = byte_of_column(s, head), b = byte_of_column(s, have - tail);
     size_t start = buf->len;
     etp_strbuf_append(buf, (etp_str){s.ptr, a});
-    etp_strbuf_appendz(buf, ellipsis);
+    etp_strbuf_appendz(buf, "…");
     etp_strbuf_append(buf, (etp_str){s.ptr + b, s.len - b});
     return (etp_str){buf->ptr + start, buf->len - start};
 }

@@ -48,6 +48,6 @@ size_t etp_rows_hidden(const etp_table *t);
 // Code points; every one is taken as one terminal column wide.
 size_t etp_width(etp_str s);
 // S cut in the middle to at most WIDTH columns with ELLIPSIS ("…"); copies into BUF.
-etp_str etp_truncate(etp_strbuf *buf, etp_str s, size_t width, const char *ellipsis);
+etp_str etp_truncate(etp_strbuf *buf, etp_str s, size_t width);
 
 #endif

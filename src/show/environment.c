@@ -141,7 +141,7 @@ static void course(const etp_ab *ab, size_t column, const char *id, const char *
     etp_chart_series(c, unit);
     for (size_t b = 0; b < ab->environment.n_blocks; b++) {
         double v = figure(&ab->environment.blocks[b], column);
-        etp_chart_point(c, ab->environment.blocks[b].block, &v, NULL, NULL, 1);
+        etp_chart_point(c, ab->environment.blocks[b].block, &v, 1);
     }
 }
 

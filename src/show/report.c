@@ -132,7 +132,7 @@ void etp_ab_facts(const etp_ab *ab, etp_report *r, etp_arena *arena)
     for (size_t i = 0; i < ab->n_comparisons; i++) {
         const etp_ab_comparison *c = &ab->comparisons[i];
         const char *control =
-            isfinite(c->noise_floor) ? etp_control_text(arena, &c->control, 2) : NULL;
+            isfinite(c->noise_floor) ? etp_control_text(arena, &c->control) : NULL;
         // All comparisons of a session have the same control, so one line says it.
         if (control) {
             etp_report_fact(r, "trust", "%s (A/A control %s)", etp_screen_noise(ab, arena),

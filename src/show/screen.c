@@ -540,7 +540,7 @@ static void next(const etp_ab *ab, etp_screen *s, etp_arena *arena)
 
 static void mark(etp_screen *s, etp_severity severity, const char *text)
 {
-    etp_screen_mark(s, "Trust", severity, text);
+    etp_screen_trust(s, severity, text);
 }
 
 // Four arms at most: the marks are lines of a screen. Where there are more, those that are not

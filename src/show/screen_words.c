@@ -170,7 +170,7 @@ void etp_screen_mark_noise(const etp_ab *ab, etp_screen *s, etp_arena *arena)
 {
     const char *text = ab->bare || ab->emulated ? NULL : etp_screen_noise(ab, arena);
     if (text) {
-        etp_screen_mark(s, "Trust", severity_of_cause(state_of(ab, ETP_CAUSE_DRIFT)), text);
+        etp_screen_trust(s, severity_of_cause(state_of(ab, ETP_CAUSE_DRIFT)), text);
     }
 }
 
@@ -191,20 +191,20 @@ void etp_screen_mark_causes(const etp_ab *ab, etp_screen *s, etp_arena *arena)
                                     fabs(100 * adds));
         }
         if (text) {
-            etp_screen_mark(s, "Trust", severity_of_cause(state), text);
+            etp_screen_trust(s, severity_of_cause(state), text);
         }
     }
     // Of one arm no causes of a difference are asked; of its time others can have a part.
     if (ab->n_arms == 1 && disturbed(ab)) {
-        etp_screen_mark(s, "Trust", ETP_WARN, cause_words(ETP_CAUSE_CONTENTION, ETP_CAUSE_SUSPECT));
+        etp_screen_trust(s, ETP_WARN, cause_words(ETP_CAUSE_CONTENTION, ETP_CAUSE_SUSPECT));
     }
     const uint64_t clock_ns = ab->phase ? ab->phase->clock_ns : 0;
     if (clock_ns > 0) { // of a runner of others
-        etp_screen_mark(s, "Trust", ETP_PLAIN,
-                        etp_arena_printf(arena, "clock ±%s a call", ETP_NS((double)clock_ns)));
+        etp_screen_trust(s, ETP_PLAIN,
+                         etp_arena_printf(arena, "clock ±%s a call", ETP_NS((double)clock_ns)));
     }
     if (ab->bare) {
-        etp_screen_mark(s, "Trust", ETP_PLAIN, "recordings alone");
+        etp_screen_trust(s, ETP_PLAIN, "recordings alone");
     }
 }
 

@@ -478,7 +478,7 @@ static void spread_chart(const etp_ab *ab, etp_report *r)
         for (size_t i = 0; i < arms; i++) {
             values[i] = ab->arms[shown[i]].spread[q];
         }
-        etp_chart_point(c, 100.0 * (double)q / (ETP_AB_SPREAD - 1), values, NULL, NULL, arms);
+        etp_chart_point(c, 100.0 * (double)q / (ETP_AB_SPREAD - 1), values, arms);
     }
 }
 

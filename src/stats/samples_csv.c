@@ -192,7 +192,7 @@ static etp_status read_table(etp_str text, etp_arena *arena, etp_sample_table *o
     etp_csv_reader csv;
     etp_csv_row row = {0};
     bool more = false;
-    etp_csv_open(&csv, text, ',', arena);
+    etp_csv_open(&csv, text, arena);
     ETP_TRY(etp_csv_next(&csv, &row, &more, err));
     if (!more) {
         return etp_fail_at(err, ETP_CORRUPT, 0, "empty; a table with a header line was expected");

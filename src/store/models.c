@@ -275,7 +275,7 @@ etp_status etp_run_read_sources(etp_str text, etp_arena *arena, etp_etrecord *ou
     source_list list = {0};
     bool more = false;
     size_t n = 0;
-    etp_csv_open(&reader, text, ',', arena);
+    etp_csv_open(&reader, text, arena);
     ETP_TRY(etp_csv_next(&reader, &row, &more, err));
     if (!more || row.n != 8 || etp_csv_column(&row, "handle") != 2) {
         return etp_layout_fail(ETP_LAYOUT_SOURCES, err);

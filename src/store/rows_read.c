@@ -165,7 +165,7 @@ static etp_status samples_begin(sample_reader *r, etp_str text, etp_arena *arena
                                 const etp_run *run, etp_error *err)
 {
     *r = (sample_reader){0};
-    etp_csv_open(&r->csv, text, ',', arena);
+    etp_csv_open(&r->csv, text, arena);
     ETP_TRY(etp_csv_next(&r->csv, &r->row, &r->rows, err));
     if (!r->rows) {
         return run->blocks_done > 0
@@ -383,12 +383,11 @@ bool etp_run_is_widened(const etp_run *run)
     return etp_run_was_looked_at(&run->settings) || etp_run_has_neighbours(run);
 }
 
-const etp_run_launch *etp_run_launch_find(const etp_run *run, uint32_t block, uint32_t launch,
-                                          etp_launch_kind kind)
+const etp_run_launch *etp_run_timed_launch(const etp_run *run, uint32_t block, uint32_t launch)
 {
     for (size_t i = 0; i < run->launches.n; i++) {
         const etp_run_launch *l = &run->launches.items[i];
-        if (l->launch == launch && l->block == block && l->kind == kind) {
+        if (l->launch == launch && l->block == block && l->kind == ETP_LAUNCH_TIMED) {
             return l;
         }
     }

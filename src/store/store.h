@@ -557,8 +557,7 @@ ETP_NODISCARD etp_status etp_run_launch_next(etp_run_rows *rows, etp_run_launch 
                                              etp_error *err);
 void etp_run_rows_close(etp_run_rows *rows);
 // The record of one launch; NULL: there is none.
-const etp_run_launch *etp_run_launch_find(const etp_run *run, uint32_t block, uint32_t launch,
-                                          etp_launch_kind kind);
+const etp_run_launch *etp_run_timed_launch(const etp_run *run, uint32_t block, uint32_t launch);
 // What the device said of itself under KEY; empty: nothing.
 etp_str etp_run_fact_of(const etp_run *run, const char *key);
 // Measured on a virtual machine: programs beside it take turns with it, and nothing here sees them.

@@ -477,7 +477,7 @@ static etp_status read_text(etp_str text, etp_arena *arena, etp_timeline *out, e
     etp_arena scratch;
     reading r = {.scratch = &scratch};
     etp_arena_scratch(&scratch, arena);
-    etp_csv_open(&r.csv, text, ',', &scratch);
+    etp_csv_open(&r.csv, text, &scratch);
     etp_status st = make_traces(&r, arena, out, err);
     etp_arena_dispose(&scratch);
     return st;

@@ -107,7 +107,7 @@ static inline table folder_csv(folder *f, const char *name)
     table t = {0};
     bool more = false;
     etp_csv_reader r;
-    etp_csv_open(&r, folder_read(f, name), ',', &f->arena);
+    etp_csv_open(&r, folder_read(f, name), &f->arena);
     assert_int_equal(etp_csv_next(&r, &t.header, &more, NULL), ETP_OK);
     assert_true(more);
     for (;;) {

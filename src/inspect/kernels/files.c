@@ -29,16 +29,16 @@ static void write_kernel_row(etp_sink *sink, const etp_kernels_of_arm *a, const 
     // cannot be decoded. SME2 includes SME.
     bool sme2 = name.sme2 || f->code == ETP_CODE_SME2;
     bool sme = name.sme || sme2 || f->code == ETP_CODE_SME;
-    etp_csv_text(sink, etp_str_from(a->model), ',');
+    etp_csv_text(sink, etp_str_from(a->model));
     etp_sink_char(sink, ',');
-    etp_csv_text(sink, etp_str_from(f->title), ',');
+    etp_csv_text(sink, etp_str_from(f->title));
     etp_sink_char(sink, ',');
     csv_lower(sink, etp_kernel_kind(k, f));
     etp_sink_printf(sink, ",%llu", (unsigned long long)f->samples);
     const etp_str parts[] = {name.dtype, name.op, name.variant, name.shape, name.arch};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         etp_sink_char(sink, ',');
-        etp_csv_text(sink, parts[i], ',');
+        etp_csv_text(sink, parts[i]);
         // Code without a name is known by the operator that it ran in.
         if (i == 1 && !f->symbol.len && etp_kernel_is_of_xnnpack(f) && f->op < k->n_ops) {
             csv_lower(sink, etp_kernel_kind(k, f));
@@ -47,10 +47,10 @@ static void write_kernel_row(etp_sink *sink, const etp_kernels_of_arm *a, const 
     char ratio[40];
     snprintf(ratio, sizeof ratio, "%.6g", etp_share_of(f->samples, k->samples));
     etp_sink_printf(sink, ",%d,%d,%s,%s,", sme, sme2, etp_code_name(f->code), ratio);
-    etp_csv_text(sink, f->module, ',');
+    etp_csv_text(sink, f->module);
     etp_sink_printf(sink, ",%llu,%llu,", (unsigned long long)f->start,
                     (unsigned long long)(f->end - f->start));
-    etp_csv_text(sink, f->op < k->n_ops ? k->ops[f->op].name : (etp_str){0}, ',');
+    etp_csv_text(sink, f->op < k->n_ops ? k->ops[f->op].name : (etp_str){0});
     etp_sink_char(sink, '\n');
 }
 

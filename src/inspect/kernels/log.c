@@ -173,7 +173,7 @@ static etp_status read_table(etp_str text, etp_arena *arena, etp_kernel_log *out
     etp_csv_row row = {0};
     bool more;
     int at[4];
-    etp_csv_open(&reader, text, ',', arena);
+    etp_csv_open(&reader, text, arena);
     ETP_TRY(etp_csv_next(&reader, &row, &more, err));
     for (size_t i = 0; i < 4; i++) {
         at[i] = more ? etp_csv_column(&row, k_needed[i]) : -1;

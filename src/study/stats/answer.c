@@ -516,7 +516,7 @@ const etp_report *etp_stats_report(const etp_stats_answer *a, etp_arena *arena)
     for (uint32_t i = 0; i < s->n_comparisons; i++) {
         add_headline(a, &s->comparisons[i], r, arena);
     }
-    const char *control = isfinite(s->noise_floor) ? etp_control_text(arena, &s->control, 2) : NULL;
+    const char *control = isfinite(s->noise_floor) ? etp_control_text(arena, &s->control) : NULL;
     if (control) {
         etp_report_fact(r, "A/A control", "%s, %u blocks", control, (unsigned)s->control_blocks);
     } else {

@@ -47,8 +47,7 @@ static etp_status link_blocks(const etp_stats *s, const etp_run *run,
 static etp_launch_record record_of(const etp_run *run, const etp_launch_stats *launch)
 {
     etp_launch_record out = {(double)NAN, (double)NAN, (double)NAN, (double)NAN, (double)NAN};
-    const etp_run_launch *l =
-        etp_run_launch_find(run, launch->block, launch->launch, ETP_LAUNCH_TIMED);
+    const etp_run_launch *l = etp_run_timed_launch(run, launch->block, launch->launch);
     if (l) {
         etp_run_wait waited = {0};
         etp_run_wait_add(&waited, l);

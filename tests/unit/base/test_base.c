@@ -298,7 +298,7 @@ static void csv_reads_what_it_writes(void **state)
         etp_sink_z(&sink, row ? "" : "\r\n\n");
     }
     etp_csv_reader r;
-    etp_csv_open(&r, etp_strbuf_str(&buf), ',', arena);
+    etp_csv_open(&r, etp_strbuf_str(&buf), arena);
     etp_csv_row row = {0};
     bool more = false;
     etp_error err;
@@ -313,7 +313,7 @@ static void csv_reads_what_it_writes(void **state)
     assert_int_equal(row.line, 4);
     assert_int_equal(etp_csv_next(&r, &row, &more, &err), ETP_OK);
     assert_false(more);
-    etp_csv_open(&r, ETP_STR("a,\"b\nc"), ',', arena);
+    etp_csv_open(&r, ETP_STR("a,\"b\nc"), arena);
     assert_int_equal(etp_csv_next(&r, &row, &more, &err), ETP_CORRUPT);
     assert_int_equal(err.offset, 2);
 }

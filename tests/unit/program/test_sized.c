@@ -26,7 +26,7 @@ static opened open_call(const char *path, const etp_call *call)
     opened o = {0};
     etp_error err = {0};
     if (etp_file_open(path, (uint64_t)1 << 32, &o.file, &err) != ETP_OK ||
-        etp_program_open_call(o.file.bytes, NULL, call, &o.program, &err) != ETP_OK) {
+        etp_program_open_call(o.file.bytes, call, &o.program, &err) != ETP_OK) {
         fail_msg("%s: %s", path, err.msg);
     }
     o.forward = etp_program_find_method(o.program, ETP_STR("forward"));

@@ -187,8 +187,7 @@ static void add_raw_section(etp_report *r)
     etp_chart_axis(x, "threads");
     for (int i = 0; i < 4; i++) {
         double v[2] = {3.9 / (1 + 0.25 * i), 1.83 / (1 + 0.1 * i)};
-        double lo[2] = {v[0] - 0.15, v[1] - 0.05}, hi[2] = {v[0] + 0.15, v[1] + 0.05};
-        etp_chart_point(x, (double)(1 << i), v, lo, hi, 2);
+        etp_chart_point(x, (double)(1 << i), v, 2);
     }
 }
 
@@ -429,7 +428,7 @@ etp_report *sample_hostile(etp_arena *arena)
                 } else if (kind == ETP_CHART_INTERVALS) {
                     etp_chart_interval(c, (size_t)i, z, z, odd[i][1], odd[i][0], odd[i][1]);
                 } else if (kind == ETP_CHART_LINES) {
-                    etp_chart_point(c, -1e300 + i, odd[i], odd[i], odd[i], 2);
+                    etp_chart_point(c, -1e300 + i, odd[i], 2);
                 } else {
                     etp_chart_row(c, z, odd[i], 2);
                 }
