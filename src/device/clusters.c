@@ -177,8 +177,7 @@ etp_status etp_cpus_resolve(etp_device *d, const char *word, etp_arena *arena, c
         return !word || etp_cpu_set_parse(etp_str_from(word), &set)
                    ? ETP_OK
                    : etp_fail(err, ETP_USAGE,
-                              "--cpus '%s' is none of big, mid, little, nor a list like 0-3,6",
-                              word);
+                              "--cpus '%s': expected big, mid, little or a list like 0-3,6", word);
     }
     etp_details facts = {0};
     etp_topology t;

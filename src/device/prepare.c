@@ -134,7 +134,7 @@ static etp_status take_journal(const json_t *root, etp_arena *arena, journal *ou
     for (size_t i = 0; i < N_SETTINGS; i++) {
         const char *z = json_string_value(json_object_get(before, k_settings[i].key));
         if (z && !can_be(&k_settings[i], z)) {
-            return etp_fail(err, ETP_CORRUPT, "the value of %s is none of Android's",
+            return etp_fail(err, ETP_CORRUPT, "the value of %s is not one that Android has",
                             k_settings[i].key);
         }
         out->before[i] = z ? etp_arena_strdup(arena, etp_str_from(z)) : NULL;

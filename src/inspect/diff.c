@@ -165,7 +165,7 @@ static etp_status compare(const etp_inspect *a, const etp_inspect *b, etp_arena 
     rows list = {.arena = arena};
     *out = (etp_inspect_diff){.a_path = a->path, .b_path = b->path};
     if (!a->program || !b->program) {
-        return etp_fail(err, ETP_USAGE, "--diff compares programs (.pte, .bpte), %s is not one",
+        return etp_fail(err, ETP_USAGE, "--diff compares programs (.pte, .bpte); %s is not one",
                         a->program ? b->path : a->path);
     }
     add_named(&list, "file", "size", a->size, b->size, true);

@@ -35,8 +35,8 @@ static etp_status take_times(etp_inspect *in, const etp_trace *trace, const char
 {
     if (!in->program) {
         return etp_fail(err, ETP_USAGE,
-                        "--etdump adds times to the operators of a program (.pte, "
-                        ".bpte), %s is none",
+                        "--etdump adds times to the operators of a program (.pte, .bpte); %s is "
+                        "not one",
                         in->path);
     }
     etp_ops_answer ops;

@@ -82,7 +82,7 @@ etp_status etp_reply_inspect(const etp_question *q, etp_reply *r, etp_error *err
         return etp_inspect_compare(&r->view, &r->other_view, &r->arena, diff, err);
     }
     if (q->tree && !r->view.program) {
-        return etp_fail(err, ETP_USAGE, "--tree shows programs (.pte, .bpte), %s is not one",
+        return etp_fail(err, ETP_USAGE, "--tree shows programs (.pte, .bpte); %s is not one",
                         q->paths[0]);
     }
     if (q->recording) {

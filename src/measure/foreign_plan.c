@@ -108,8 +108,7 @@ static etp_status check_flags(const etp_foreign *f, const etp_session_plan *p, u
     if (inputs == ETP_INPUTS_RANDOM) {
         return etp_fail(
             err, ETP_USAGE,
-            "a stock executor_runner has no random inputs: --inputs ones (what it does by itself) "
-            "or files");
+            "a stock executor_runner has no random inputs: --inputs ones (its default) or files");
     }
     return ETP_OK;
 }

@@ -18,8 +18,8 @@ static etp_status allowed(const etp_session_options *again, const etp_run *run, 
     if (again->device && again->runner) {
         const char *outside = etp_run_outside(run, arena);
         return outside ? etp_fail(err, ETP_USAGE,
-                                  "%s was not measured by you on this machine, and wants %.300s "
-                                  "read, which is not a file of its own: --trust lets it",
+                                  "%s was not measured by you on this machine and names %.300s, "
+                                  "which lies outside of it: --trust allows reading that file",
                                   again->dir, outside)
                        : ETP_OK;
     }

@@ -214,7 +214,8 @@ static etp_status check_models(const request *r, etp_error *err)
     etp_str one, rest = etp_str_from(ETP_OR(data.list, ""));
     for (size_t i = 0; st == ETP_OK && etp_str_part(&rest, ',', &one); i++) {
         if (!data.needed[i]) {
-            tell(r, "data       %.*s has nothing that the program keeps outside", ETP_STR_ARG(one));
+            tell(r, "data       %.*s has no tensor that the program reads from such a file",
+                 ETP_STR_ARG(one));
         }
     }
     for (size_t i = 0; data.files && i < data.n; i++) {
@@ -353,9 +354,10 @@ static etp_status prepare(const request *r, etp_prepare_mode mode, etp_error *er
         return ETP_OK;
     }
     if (!dir) {
-        return etp_fail(err, ETP_ENVIRONMENT,
-                        "--prepare notes in your home what it changes, and there is none: set HOME "
-                        "or XDG_STATE_HOME");
+        return etp_fail(
+            err, ETP_ENVIRONMENT,
+            "--prepare writes down what it changes in your home folder, and neither HOME "
+            "nor XDG_STATE_HOME names one: set one of them");
     }
     ETP_TRY(etp_device_prepare(r->device, mode, dir, &undone, err));
     if (undone) {

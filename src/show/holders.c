@@ -58,7 +58,7 @@ static void holders_table(const char *id, const etp_ab_arm *b, const etp_ab_arm 
         {.key = "what", .title = "what it is", .flags = ETP_COL_MINOR},
     };
     etp_table *t = etp_report_table(
-        r, id, "Resident after the measured iterations, by who holds it", columns, 5);
+        r, id, "Resident after the measured iterations, by what holds it", columns, 5);
     for (size_t i = 0; i <= ROWS; i++) {
         bool total = i == ROWS;
         uint64_t was = total ? etp_memory_sum(&b->memory) : bytes_of(&b->memory, i);

@@ -243,9 +243,9 @@ const etp_report *etp_ab_price_report(const etp_ab *ab, etp_arena *arena)
     if (foreign) {
         etp_report_note(
             r, ETP_INFO,
-            "A runner of others tells when it has loaded and how long it computes, and "
-            "the system its peak memory: who holds the memory, the parts of loading and "
-            "a load with a cold page cache are known of etprof's own runner alone.");
+            "Another runner tells when it has loaded and how long it computes, and the system its "
+            "peak memory. Only etprof's own runner tells what holds the memory, what loading is "
+            "made of and how long it takes with a cold page cache.");
     }
     return r;
 }

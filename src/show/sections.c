@@ -28,7 +28,7 @@ void etp_ab_delegation_chart(const etp_ab *ab, etp_report *r)
         return;
     }
     etp_chart *c = etp_report_chart(r, ETP_CHART_STACKED, "delegation",
-                                    "One inference by who does the work", ETP_KIND_NS);
+                                    "One inference by where the work is done", ETP_KIND_NS);
     etp_chart_describe(c,
                        "Mean time of one traced inference in operators of delegates, in kernels "
                        "outside them, and in neither.%s",

@@ -209,7 +209,7 @@ static const etp_field k_launch_rows[] = {
           .flags = ETP_ABSENT | ETP_ZERO),
     FIELD("clean_bytes", UINT, clean_bytes, "likewise: pages of files, not written",
           .flags = ETP_ABSENT | ETP_ZERO),
-    FIELD("memory", OBJECT, memory, "both together, by who holds them",
+    FIELD("memory", OBJECT, memory, "both together, by what holds them",
           .shape = &k_etp_memory_rows_shape, .when = has_memory, .flags = ETP_ABSENT),
 #define STAGE(member, when_)                                                           \
     FIELD("memory_" #member, OBJECT, memory_at.member, "kind memory: likewise " when_, \

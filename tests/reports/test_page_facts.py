@@ -34,7 +34,7 @@ def colours(browsing, name, page):
       document.querySelectorAll('tbody :is(td, th):is([class^=k], [class*=" k"])').forEach(function (c) {
         found.push([c.textContent, getComputedStyle(c, '::before').backgroundColor]); });
       document.querySelectorAll('figure.chart svg.wide').forEach(function (svg) {
-        if (!/operator (category|group)|by who does/.test(svg.closest('figure').textContent)) return;
+        if (!/operator (category|group)|by where the work/.test(svg.closest('figure').textContent)) return;
         svg.querySelectorAll('rect + text').forEach(function (t) {
           var r = t.previousElementSibling;
           if (r.getAttribute('width') === '12') found.push([t.textContent, getComputedStyle(r).fill]); }); });

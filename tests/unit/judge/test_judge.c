@@ -596,13 +596,13 @@ static void shift_in_words(void **state)
     assert_true(report_says(etp_ab_answer(s), f,
                             "moved from Convolution (57 % of the time) to Data movement (47 %"));
     assert_true(report_says(etp_ab_answer(s), f, "outside delegates 17 % → 0 %"));
-    assert_true(report_says(etp_ab_answer(s), f, "One inference by who does the work"));
+    assert_true(report_says(etp_ab_answer(s), f, "One inference by where the work is done"));
     m.ops[4].name[0] = NULL;
     m.ops[0].us[1] = 800; // and the convolution stays what it was
     s = made_open(&m, f);
     assert_true(report_says(etp_ab_answer(s), f, "stays Convolution"));
     assert_false(report_says(etp_ab_answer(s), f, "outside delegates"));
-    assert_false(report_says(etp_ab_answer(s), f, "One inference by who does the work"));
+    assert_false(report_says(etp_ab_answer(s), f, "One inference by where the work is done"));
 }
 
 static const etp_ab_finding *drift_of(const etp_ab *ab)
