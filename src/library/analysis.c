@@ -7,14 +7,7 @@
 #include "library/sized.h"
 #include "store/store.h"
 
-// The answer goes on to use paths and names that it was opened with, and callers may free theirs as
-// soon as the function returns: so each text is copied first.
-// TEXT in the analysis' own arena.
-static const char *keep(etp_analysis *a, const char *text)
-{
-    return text ? etp_arena_strdup(&a->arena, etp_str_from(text)) : NULL;
-}
-
+// The answer goes on to use paths and names that it was opened with: each text is copied first.
 static etp_status open_paths(etp_analysis *a, const char *const *paths, size_t n,
                              const etp_analysis_options *given, bool two_sides, etp_error *err)
 {
@@ -30,22 +23,16 @@ static etp_status open_paths(etp_analysis *a, const char *const *paths, size_t n
         return etp_fail(err, ETP_USAGE, "of two sides the first is the baseline: leave it out");
     }
     const etp_ab_options options = {
-        .baseline = keep(a, o.baseline),
+        .baseline = etp_keep(&a->arena, o.baseline),
         .margin = o.margin,
-        .program = keep(a, o.program),
-        .record = keep(a, o.record),
-        .roofs = keep(a, o.roofs),
+        .program = etp_keep(&a->arena, o.program),
+        .record = etp_keep(&a->arena, o.record),
+        .roofs = etp_keep(&a->arena, o.roofs),
         .two_sides = two_sides,
-        .names = {keep(a, o.names[0]), keep(a, o.names[1])},
+        .names = {etp_keep(&a->arena, o.names[0]), etp_keep(&a->arena, o.names[1])},
     };
-    const char **own = ETP_NEW_ARRAY(&a->arena, const char *, n);
-    for (size_t i = 0; own && i < n; i++) {
-        if (!paths[i] || !paths[i][0]) {
-            return etp_fail(err, ETP_USAGE, "path %zu of %zu is empty", i + 1, n);
-        }
-        own[i] = keep(a, paths[i]);
-    }
-    // A copy that failed is NULL, which in every one of these options means "not given".
+    const char *const *own;
+    ETP_TRY(etp_keep_list(&a->arena, paths, n, "path", &own, err));
     ETP_TRY(etp_arena_check(&a->arena, err, "analysis")); // an option left out means another thing
     return etp_ab_open(own, n, &options, &a->session, err);
 }

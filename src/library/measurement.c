@@ -22,27 +22,6 @@ struct etp_measurement { // lives in its arena
     bool begun;
 };
 
-static const char *keep(etp_measurement *m, const char *given)
-{
-    return given ? etp_arena_strdup(&m->arena, etp_str_from(given)) : NULL;
-}
-
-// Each item is checked as it is copied: a NULL in the middle of a list is a mistake of the caller,
-// not its end.
-static etp_status keep_list(etp_measurement *m, const char *const *given, size_t n,
-                            const char *what, const char *const **out, etp_error *err)
-{
-    const char **own = ETP_NEW_ARRAY(&m->arena, const char *, n);
-    for (size_t i = 0; own && i < n; i++) {
-        if (!given || !given[i] || !given[i][0]) {
-            return etp_fail(err, ETP_USAGE, "%s %zu of %zu is empty", what, i + 1, n);
-        }
-        own[i] = keep(m, given[i]);
-    }
-    *out = own;
-    return ETP_OK;
-}
-
 static etp_status keep_numbers(etp_measurement *m, const etp_measurement_options *o, etp_error *err)
 {
     static const char *const k_names[] = {"budget_s", "precision", "timeout_s"};
@@ -84,6 +63,7 @@ static etp_status take(etp_measurement *m, const etp_measurement_options *given,
                              ETP_SIZE_TO(etp_measurement_callbacks, message), callbacks,
                              "etp_measurement_callbacks", err));
     // Copies are not looked at one by one: the check at the end finds any that could not be had.
+    etp_arena *arena = &m->arena;
     etp_session_plan_options *plan = &m->options.plan;
     if (o.n_models == 0 && !o.resume) {
         return etp_fail(err, ETP_USAGE, "no model to measure");
@@ -99,9 +79,9 @@ static etp_status take(etp_measurement *m, const etp_measurement_options *given,
     if (o.n_threads > 0 && !o.threads) {
         return etp_fail(err, ETP_USAGE, "%zu thread counts and no list of them", o.n_threads);
     }
-    ETP_TRY(keep_list(m, o.models, o.n_models, "model", &plan->models, err));
-    ETP_TRY(keep_list(m, o.levels, o.n_levels, "level", &plan->levels, err));
-    uint32_t *threads = ETP_NEW_ARRAY(&m->arena, uint32_t, o.n_threads);
+    ETP_TRY(etp_keep_list(arena, o.models, o.n_models, "model", &plan->models, err));
+    ETP_TRY(etp_keep_list(arena, o.levels, o.n_levels, "level", &plan->levels, err));
+    uint32_t *threads = ETP_NEW_ARRAY(arena, uint32_t, o.n_threads);
     ETP_NEED(threads, err, "measurement");
     if (o.n_threads) {
         memcpy(threads, o.threads, o.n_threads * sizeof *threads);
@@ -115,23 +95,23 @@ static etp_status take(etp_measurement *m, const etp_measurement_options *given,
     etp_settings *set = &s->plan.settings;
     etp_place *place = &s->place;
     // The runner is looked for beside the shared library, as the tool looks for it beside itself.
-    place->program = etp_os_library_path(&m->arena);
-    s->plan.baseline = keep(m, o.baseline);
-    s->device = keep(m, o.device);
-    s->runner = keep(m, o.runner);
-    s->dir = keep(m, o.folder);
-    m->resume = keep(m, o.resume);
-    set->method = keep(m, o.method);
-    set->inputs = keep(m, o.inputs);
-    set->data = keep(m, o.data);
-    set->cpus = keep(m, o.cpus);
-    place->work_dir = keep(m, ETP_OR(o.work_dir, ".etprof/work"));
-    place->state_dir = keep(m, o.state_dir);
-    place->search_path = keep(m, o.search_path);
-    place->qemu = keep(m, o.qemu);
-    place->ssh_config = keep(m, o.ssh_config);
-    place->android_serial = keep(m, o.android_serial);
-    return etp_arena_check(&m->arena, err, "measurement");
+    place->program = etp_os_library_path(arena);
+    s->plan.baseline = etp_keep(arena, o.baseline);
+    s->device = etp_keep(arena, o.device);
+    s->runner = etp_keep(arena, o.runner);
+    s->dir = etp_keep(arena, o.folder);
+    m->resume = etp_keep(arena, o.resume);
+    set->method = etp_keep(arena, o.method);
+    set->inputs = etp_keep(arena, o.inputs);
+    set->data = etp_keep(arena, o.data);
+    set->cpus = etp_keep(arena, o.cpus);
+    place->work_dir = etp_keep(arena, ETP_OR(o.work_dir, ".etprof/work"));
+    place->state_dir = etp_keep(arena, o.state_dir);
+    place->search_path = etp_keep(arena, o.search_path);
+    place->qemu = etp_keep(arena, o.qemu);
+    place->ssh_config = etp_keep(arena, o.ssh_config);
+    place->android_serial = etp_keep(arena, o.android_serial);
+    return etp_arena_check(arena, err, "measurement");
 }
 
 etp_status etp_measurement_create(const etp_measurement_options *options,

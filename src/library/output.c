@@ -18,9 +18,33 @@ etp_report_writer *etp_output_writer(etp_output_format format)
     return k_writers[format];
 }
 
+etp_status etp_output_take(const etp_analysis_output *given, etp_analysis_output *how,
+                           etp_report_style *style, etp_error *err)
+{
+    ETP_TRY(etp_options_take(how, sizeof *how, ETP_SIZE_TO(etp_analysis_output, select), given,
+                             "etp_analysis_output", err));
+    // The cast makes one comparison of two: the enum of a foreign program may hold a negative
+    // number.
+    if ((unsigned)how->format >= ETP_OUTPUT_FORMATS) {
+        return etp_fail(err, ETP_USAGE, "no format %u: there are %d", (unsigned)how->format,
+                        ETP_OUTPUT_FORMATS);
+    }
+    // Text is laid out in this many columns; without a bound a width could ask for gigabytes of
+    // blanks.
+    if (how->width > 10000) {
+        return etp_fail(err, ETP_USAGE, "%u columns are too many", how->width);
+    }
+    *style = (etp_report_style){.width = (int)how->width,
+                                .color = how->color,
+                                .unicode = !how->ascii,
+                                .select = how->select};
+    return ETP_OK;
+}
+
 typedef struct output { // what is written, and how
     const etp_analysis *analysis;
     etp_analysis_output how;
+    etp_report_style style;
 } output;
 
 static etp_status take(const etp_analysis *analysis, const etp_analysis_output *given, output *out,
@@ -30,20 +54,7 @@ static etp_status take(const etp_analysis *analysis, const etp_analysis_output *
         return etp_fail(err, ETP_USAGE, "no analysis");
     }
     out->analysis = analysis;
-    ETP_TRY(etp_options_take(&out->how, sizeof out->how, ETP_SIZE_TO(etp_analysis_output, select),
-                             given, "etp_analysis_output", err));
-    // The cast makes one comparison of two: the enum of a foreign program may hold a negative
-    // number.
-    if ((unsigned)out->how.format >= ETP_OUTPUT_FORMATS) {
-        return etp_fail(err, ETP_USAGE, "no format %u: there are %d", (unsigned)out->how.format,
-                        ETP_OUTPUT_FORMATS);
-    }
-    // Text is laid out in this many columns; without a bound a width could ask for gigabytes of
-    // blanks.
-    if (out->how.width > 10000) {
-        return etp_fail(err, ETP_USAGE, "%u columns are too many", out->how.width);
-    }
-    return ETP_OK;
+    return etp_output_take(given, &out->how, &out->style, err);
 }
 
 static etp_status fill(void *ctx, etp_sink *sink, etp_error *err)
@@ -56,12 +67,6 @@ static etp_status fill(void *ctx, etp_sink *sink, etp_error *err)
         .document = o->how.format == ETP_OUTPUT_JSON,
         .title = o->how.title,
     };
-    const etp_report_style style = {
-        .width = (int)o->how.width,
-        .color = o->how.color,
-        .unicode = !o->how.ascii,
-        .select = o->how.select,
-    };
     etp_answer answer;
     etp_status st = etp_ab_show(o->analysis->session, &showing, &arena, &answer, err);
     // A table that memory was lacking for would otherwise look like an answer that has none.
@@ -69,7 +74,7 @@ static etp_status fill(void *ctx, etp_sink *sink, etp_error *err)
         st = etp_arena_check(&arena, err, "the answer");
     }
     if (st == ETP_OK) {
-        st = etp_answer_write(&answer, etp_output_writer(o->how.format), &style, sink, err);
+        st = etp_answer_write(&answer, etp_output_writer(o->how.format), &o->style, sink, err);
     }
     etp_arena_dispose(&arena);
     return st;

@@ -10,12 +10,30 @@
 #include "library/sized.h"
 #include "os/os.h"
 
-static etp_status check_list(const char *const *items, size_t n, const char *what, etp_error *err)
+// What is asked, whose texts live as long as the reply: who asks may free his as soon as it is
+// open.
+static etp_status take(const etp_question *given, etp_arena *arena, etp_question *q, etp_error *err)
 {
-    for (size_t i = 0; i < n; i++) {
-        if (!items || !items[i] || !items[i][0]) {
-            return etp_fail(err, ETP_USAGE, "%s %zu of %zu is empty", what, i + 1, n);
-        }
+    ETP_TRY(etp_options_take(q, sizeof *q, ETP_SIZE_TO(etp_question, tensor), given, "etp_question",
+                             err));
+    ETP_TRY(etp_keep_list(arena, q->paths, q->n_paths, "path", &q->paths, err));
+    ETP_TRY(etp_keep_list(arena, q->changes, q->n_changes, "change", &q->changes, err));
+    ETP_TRY(etp_arena_check(arena, err, "question"));
+    if (q->n_paths == 0 || (q->n_paths > 1 && q->kind != ETP_QUESTION_WHATIF)) {
+        return etp_fail(err, ETP_USAGE, "%zu paths where one is asked about", q->n_paths);
+    }
+    const bool of_file = q->kind == ETP_QUESTION_OPS || q->kind == ETP_QUESTION_INSPECT ||
+                         q->kind == ETP_QUESTION_INSPECTOR;
+    // The folder of a session is the first thing that its owner sees, so he names it here, too.
+    if (of_file && etp_os_is_dir(q->paths[0])) {
+        const char *read_by = etp_shell_command(arena, "etprof analyze %s", q->paths[0]);
+        return etp_fail(err, ETP_IO,
+                        "%s is a folder, not a file; sessions and their recordings: %s",
+                        q->paths[0], ETP_OR(read_by, "etprof analyze"));
+    }
+    if (!isfinite(q->margin) || q->margin < 0) {
+        return etp_fail(err, ETP_USAGE, "the margin is %s, not a ratio from 0 on",
+                        ETP_DIGITS(q->margin, 6));
     }
     return ETP_OK;
 }
@@ -27,35 +45,16 @@ etp_status etp_reply_make(etp_reply_maker *maker, const etp_question *question, 
         return etp_fail(err, ETP_USAGE, "no place for the reply");
     }
     *out = NULL;
-    etp_question q;
-    ETP_TRY(etp_options_take(&q, sizeof q, ETP_SIZE_TO(etp_question, tensor), question,
-                             "etp_question", err));
-    ETP_TRY(check_list(q.paths, q.n_paths, "path", err));
-    ETP_TRY(check_list(q.changes, q.n_changes, "change", err));
-    if (q.n_paths == 0 || (q.n_paths > 1 && q.kind != ETP_QUESTION_WHATIF)) {
-        return etp_fail(err, ETP_USAGE, "%zu paths where one is asked about", q.n_paths);
-    }
-    const bool of_file = q.kind == ETP_QUESTION_OPS || q.kind == ETP_QUESTION_INSPECT ||
-                         q.kind == ETP_QUESTION_INSPECTOR;
     etp_arena arena = {0};
-    // The folder of a session is the first thing that its owner sees, so he names it here, too.
-    if (of_file && etp_os_is_dir(q.paths[0])) {
-        const char *read_by = etp_shell_command(&arena, "etprof analyze %s", q.paths[0]);
-        etp_status is =
-            etp_fail(err, ETP_IO, "%s is a folder, not a file; sessions and their recordings: %s",
-                     q.paths[0], ETP_OR(read_by, "etprof analyze"));
-        etp_arena_dispose(&arena);
-        return is;
-    }
-    if (!isfinite(q.margin) || q.margin < 0) {
-        return etp_fail(err, ETP_USAGE, "the margin is %s, not a ratio from 0 on",
-                        ETP_DIGITS(q.margin, 6));
-    }
     etp_reply *r = ETP_NEW(&arena, etp_reply);
     ETP_NEED(r, err, "reply");
     // The reply lies in its arena, whose copy in the struct is used from here on.
     r->arena = arena;
-    etp_status st = maker(&q, r, err);
+    etp_question q;
+    etp_status st = take(question, &r->arena, &q, err);
+    if (st == ETP_OK) {
+        st = maker(&q, r, err);
+    }
     if (st == ETP_OK) {
         st = etp_arena_check(&r->arena, err, "reply");
     }

@@ -49,15 +49,14 @@ etp_status etp_reply_inspect(const etp_question *q, etp_reply *r, etp_error *err
     if (q->tensor) {
         const char *path = q->paths[0];
         etp_inspect_tensors *tensors = ETP_NEW(&r->arena, etp_inspect_tensors);
-        const char *name = etp_arena_strdup(&r->arena, etp_str_from(path));
-        ETP_NEED(tensors && name, err, path);
+        ETP_NEED(tensors, err, path);
         ETP_TRY(etp_file_open_unpacked(path, ETP_REPLY_FILE_LIMIT, &r->file, err));
         if (q->buffer) {
             ETP_TRY(etp_file_open(q->buffer, ETP_REPLY_FILE_LIMIT, &r->buffer_file, err));
         }
         r->answer = (etp_answer){.document = &k_etp_inspect_tensors_document, .data = tensors};
         r->report = report_tensors;
-        if (etp_inspect_tensors_read(name, r->file.bytes, r->buffer_file.bytes, &r->arena, tensors,
+        if (etp_inspect_tensors_read(path, r->file.bytes, r->buffer_file.bytes, &r->arena, tensors,
                                      err) != ETP_OK) {
             return etp_fail_ctx(err, "%s", path);
         }

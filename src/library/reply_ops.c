@@ -35,11 +35,10 @@ etp_status etp_reply_ops(const etp_question *q, etp_reply *r, etp_error *err)
                         "operators to the record");
     }
     etp_ops_answer *ops = ETP_NEW(&r->arena, etp_ops_answer);
-    const char *name = etp_arena_strdup(&r->arena, etp_str_from(path));
-    ETP_NEED(ops && name, err, "operators");
+    ETP_NEED(ops, err, "operators");
     r->answer =
         (etp_answer){.document = &k_etp_ops_document, .data = ops, .csv_table = "operators"};
     r->report = report_ops;
-    return etp_ops_answer_build(r->trace, r->program, q->record ? &r->record : NULL, name,
+    return etp_ops_answer_build(r->trace, r->program, q->record ? &r->record : NULL, path,
                                 &r->arena, ops, err);
 }

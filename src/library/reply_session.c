@@ -17,13 +17,12 @@ static const etp_report *report_stats(const void *about, etp_arena *arena)
 etp_status etp_reply_stats(const etp_question *q, etp_reply *r, etp_error *err)
 {
     etp_stats_answer *stats = ETP_NEW(&r->arena, etp_stats_answer);
-    const char *name = etp_arena_strdup(&r->arena, etp_str_from(q->paths[0]));
-    ETP_NEED(stats && name, err, "statistics");
+    ETP_NEED(stats, err, "statistics");
     r->answer =
         (etp_answer){.document = &k_etp_stats_document, .data = stats, .csv_table = "comparisons"};
     r->report = report_stats;
-    return etp_stats_answer_build(name, NULL, q->baseline, q->phase, q->margin, &r->arena, stats,
-                                  err);
+    return etp_stats_answer_build(q->paths[0], NULL, q->baseline, q->phase, q->margin, &r->arena,
+                                  stats, err);
 }
 
 // ---- what if ----
@@ -38,30 +37,13 @@ static const etp_report *report_whatif(const void *about, etp_arena *arena)
     return etp_whatif_report(about, arena);
 }
 
-// The answer borrows the expressions, and whoever asks may free his as soon as the reply is open.
-static etp_status keep_all(etp_arena *arena, const char *const *given, size_t n,
-                           const char *const **out, etp_error *err)
-{
-    const char **own = ETP_NEW_ARRAY(arena, const char *, n);
-    for (size_t i = 0; own && i < n; i++) {
-        own[i] = etp_arena_strdup(arena, etp_str_from(given[i]));
-        own = own[i] ? own : NULL;
-    }
-    *out = own;
-    return own ? ETP_OK : etp_fail_nomem(err, "question");
-}
-
 etp_status etp_reply_whatif(const etp_question *q, etp_reply *r, etp_error *err)
 {
     if (q->n_changes == 0) {
         return etp_fail(err, ETP_USAGE, "a change is missing, for example 'drop transpose*'");
     }
-    const char *const *changes;
-    const char *const *paths;
     etp_whatif *w = ETP_NEW(&r->arena, etp_whatif);
     ETP_NEED(w, err, "what if");
-    ETP_TRY(keep_all(&r->arena, q->changes, q->n_changes, &changes, err));
-    ETP_TRY(keep_all(&r->arena, q->paths, q->n_paths, &paths, err));
     const etp_ab_options how = {
         .baseline = q->baseline,
         .program = q->program,
@@ -69,10 +51,10 @@ etp_status etp_reply_whatif(const etp_question *q, etp_reply *r, etp_error *err)
         .units = {q->source_unit, q->delegate_unit},
     };
     r->close = close_session;
-    ETP_TRY(etp_ab_open(paths, q->n_paths, &how, &r->session, err));
+    ETP_TRY(etp_ab_open(q->paths, q->n_paths, &how, &r->session, err));
     r->answer = (etp_answer){.document = &k_etp_whatif_document, .data = w};
     r->report = report_whatif;
     const etp_ab *ab;
     ETP_TRY(etp_ab_of_phase(etp_ab_answer(r->session), q->phase, &ab, err));
-    return etp_whatif_build(ab, changes, q->n_changes, w, err);
+    return etp_whatif_build(ab, q->changes, q->n_changes, w, err);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// struct_size: read, checked, kept.
+// struct_size: read, checked, kept; texts and lists, copied.
 #include "library/sized.h"
 #include "base/choice.h"
 
@@ -37,6 +37,25 @@ etp_status etp_options_take(void *options, size_t size, size_t first, const void
     }
     // What an older program does not know stays zero, which is the default of every option.
     memcpy(options, given, ETP_MIN(has, size));
+    return ETP_OK;
+}
+
+const char *etp_keep(etp_arena *arena, const char *text)
+{
+    return text ? etp_arena_strdup(arena, etp_str_from(text)) : NULL;
+}
+
+etp_status etp_keep_list(etp_arena *arena, const char *const *given, size_t n, const char *what,
+                         const char *const **out, etp_error *err)
+{
+    const char **own = ETP_NEW_ARRAY(arena, const char *, n);
+    for (size_t i = 0; own && i < n; i++) {
+        if (!given || !given[i] || !given[i][0]) {
+            return etp_fail(err, ETP_USAGE, "%s %zu of %zu is empty", what, i + 1, n);
+        }
+        own[i] = etp_keep(arena, given[i]);
+    }
+    *out = own;
     return ETP_OK;
 }
 
