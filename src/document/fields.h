@@ -98,7 +98,6 @@ typedef struct etp_shape {
     bool one_line;
     // Refuses what was read into OBJECT and cannot be relied on.
     void (*check)(const struct etp_json_object *o, const void *object, const void *root);
-    bool strict; // reading refuses members that no row names, and rows that are missing
 } etp_shape;
 
 typedef struct etp_field {
@@ -155,5 +154,8 @@ const void *etp_made_text(etp_made *made, const char *format, ...) ETP_PRINTF(2,
 // All that SHAPE says, into OBJECT, which is zeroed. fields_read.c
 void etp_object_read(const struct etp_json_object *o, const etp_shape *shape, void *object,
                      void *root);
+// The same of TEXT, an object that is its own root; texts live in ARENA.
+ETP_NODISCARD etp_status etp_object_of_text(etp_str text, const etp_shape *shape, void *object,
+                                            etp_arena *arena, etp_error *err);
 
 #endif

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/guard.h"
 #include "base/json_read.h"
 
 // "a, b or c"
@@ -71,26 +72,9 @@ static double read_real(const etp_json_object *o, const etp_field *f)
         return f->flags & ETP_ZERO ? 0 : (double)NAN;
     }
     double v = etp_json_get_double(o, f->key);
-    double most = f->most ? (double)f->most : HUGE_VAL, least = 0;
-    switch (f->range) {
-    case ETP_FROM_0:
-        break;
-    case ETP_SIGNED:
-        least = -most;
-        break;
-    case ETP_FROM_1:
-        least = 1;
-        break;
-    case ETP_0_TO_1:
-    case ETP_ABOVE_0_TO_1:
-        most = 1;
-        break;
-    case ETP_WITHIN_1:
-        least = -1;
-        most = 1;
-        break;
-    }
-    if (v < least || v > most || (f->range == ETP_ABOVE_0_TO_1 && v <= 0)) {
+    double most = f->most ? (double)f->most : HUGE_VAL;
+    double least = f->range == ETP_SIGNED ? -most : 0; // no document that is read has other ranges
+    if (v < least || v > most) {
         etp_json_reject(o, f->key,
                         isfinite(most)
                             ? etp_arena_printf(o->arena, "a number from %.0f to %.0f", least, most)
@@ -156,19 +140,6 @@ static void read_texts(const etp_json_object *o, const etp_field *f, const json_
     }
 }
 
-static void read_numbers(const etp_json_object *o, const etp_field *f, const json_t *array,
-                         size_t n, double *numbers)
-{
-    for (size_t i = 0; i < n; i++) {
-        const json_t *v = json_array_get(array, i);
-        numbers[i] = json_number_value(v);
-        if (!json_is_number(v) || !isfinite(numbers[i])) {
-            etp_json_reject(o, f->key, "a list of numbers");
-            return;
-        }
-    }
-}
-
 // The length is that of what has been read, so that an object's check sees those before it.
 static void read_list(const etp_json_object *o, const etp_field *f, char *object, void *root)
 {
@@ -194,11 +165,6 @@ static void read_list(const etp_json_object *o, const etp_field *f, char *object
         *length = n;
         return;
     }
-    if (f->kind == ETP_FIELD_NUMBER) {
-        read_numbers(o, f, array, n, (double *)(void *)items);
-        *length = n;
-        return;
-    }
     for (size_t i = 0; i < n; i++) {
         etp_json_object element = etp_json_element(o, f->key, array, i);
         etp_object_read(&element, f->shape, items + i * f->size, root);
@@ -206,46 +172,8 @@ static void read_list(const etp_json_object *o, const etp_field *f, char *object
     }
 }
 
-// "a, b or c": the members of SHAPE.
-static const char *list_of_keys(const etp_json_object *o, const etp_shape *shape)
-{
-    const char *text = "";
-    for (size_t i = 0; text && i < shape->n; i++) {
-        const char *more = i + 1 < shape->n ? ", " : " or ";
-        text = etp_arena_printf(o->arena, "%s%s%s", text, etp_if(i, more), shape->fields[i].key);
-    }
-    return ETP_OR(text, "one of its members");
-}
-
-static void read_strictly(const etp_json_object *o, const etp_shape *shape)
-{
-    // jansson's iterator wants a pointer to non-const although it changes nothing.
-    json_t *object = (json_t *)(uintptr_t)o->object;
-    for (void *it = json_object_iter(object); it; it = json_object_iter_next(object, it)) {
-        const char *key = json_object_iter_key(it);
-        bool known = o->where[0] == '\0' && strcmp(key, "schema") == 0;
-        for (size_t i = 0; !known && i < shape->n; i++) {
-            known = strcmp(shape->fields[i].key, key) == 0;
-        }
-        if (!known) {
-            etp_json_reject(o, key, list_of_keys(o, shape));
-            return;
-        }
-    }
-    for (size_t i = 0; i < shape->n; i++) {
-        const etp_field *f = &shape->fields[i];
-        if (!(f->flags & (ETP_ABSENT | ETP_LATER)) && is_unknown(o, f->key)) {
-            etp_json_reject(o, f->key, "there");
-            return;
-        }
-    }
-}
-
 void etp_object_read(const etp_json_object *o, const etp_shape *shape, void *object, void *root)
 {
-    if (shape->strict && o->object) {
-        read_strictly(o, shape);
-    }
     for (size_t i = 0; i < shape->n; i++) {
         const etp_field *f = &shape->fields[i];
         char *value = (char *)object + f->offset;
@@ -267,4 +195,25 @@ void etp_object_read(const etp_json_object *o, const etp_shape *shape, void *obj
     if (shape->check && o->object) {
         shape->check(o, object, root);
     }
+}
+
+static etp_status of_text(etp_str text, const etp_shape *shape, void *object, etp_arena *arena,
+                          etp_error *err)
+{
+    json_t *json;
+    ETP_TRY(etp_json_read(text, &json, err));
+    etp_status status = ETP_OK;
+    const etp_json_object root = {
+        .object = json, .where = "", .arena = arena, .err = err, .status = &status};
+    etp_object_read(&root, shape, object, object);
+    json_decref(json);
+    ETP_TRY(etp_arena_check(arena, err, "a document")); // before what is missing is a fault
+    return status;
+}
+
+// The JSON is held meanwhile.
+etp_status etp_object_of_text(etp_str text, const etp_shape *shape, void *object, etp_arena *arena,
+                              etp_error *err)
+{
+    ETP_UNGUARDED(arena, of_text(text, shape, object, arena, err));
 }

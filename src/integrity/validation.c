@@ -44,24 +44,10 @@ static SHAPE(k_validation, k_rows);
 const etp_document k_etp_validate_document = {"etprof.validate/1", "What validate prints",
                                               &k_validation};
 
-static etp_status guarded_read(const json_t *json, etp_arena *arena, etp_validation *out,
-                               etp_error *err)
-{
-    etp_status status = ETP_OK;
-    const etp_json_object root = {
-        .object = json, .where = "", .arena = arena, .err = err, .status = &status};
-    ETP_GUARDED(arena, err, "a validation",
-                (etp_object_read(&root, &k_validation, out, out), status));
-}
-
 etp_status etp_validation_read(etp_str text, etp_arena *arena, etp_validation *out, etp_error *err)
 {
-    json_t *json;
     *out = (etp_validation){0};
-    ETP_TRY(etp_json_read(text, &json, err));
-    etp_status st = guarded_read(json, arena, out, err);
-    json_decref(json);
-    return st;
+    return etp_object_of_text(text, &k_validation, out, arena, err);
 }
 
 const etp_report *etp_validate_report(const etp_validation *v, etp_arena *arena)

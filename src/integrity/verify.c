@@ -198,7 +198,7 @@ static etp_status find_left(const etp_run *run, const etp_run_derived *written, 
         if (list.items[i].is_dir) {
             ETP_TRY(find_left(run, written, dir, name, arena, out, err));
         } else if (!of_every_folder(of) && !find(run->files.items, run->files.n, of) &&
-                   !find(written->files, written->n, of)) {
+                   !find(written->items, written->n, of)) {
             ETP_ADD(arena, out, of);
         }
     }
@@ -257,7 +257,7 @@ static bool is_table(etp_str path)
 static bool holds(const etp_strs *left, const etp_run_derived *computed)
 {
     for (size_t i = 0; i < left->n; i++) {
-        if (find(computed->files, computed->n, left->items[i])) {
+        if (find(computed->items, computed->n, left->items[i])) {
             return true;
         }
     }
@@ -344,8 +344,8 @@ static etp_status check_all_derived(const etp_run *run, const char *dir, const c
         // A file as it lies there, as derived.json recorded it, as the raw files give it. Equal
         // hashes spare the comparison of texts; only files that the sums of this machine make
         // differently are opened.
-        const etp_run_file *f = &written.files[i],
-                           *again = find(computed.files, computed.n, f->path);
+        const etp_run_file *f = &written.items[i],
+                           *again = find(computed.items, computed.n, f->path);
         etp_verify_state state = ETP_VERIFY_ALTERED;
         ETP_TRY(state_of(NULL, dir, f, arena, &state, err));
         if (state == ETP_VERIFY_ALTERED && again) { // or is it the list that was changed?
@@ -361,12 +361,12 @@ static etp_status check_all_derived(const etp_run *run, const char *dir, const c
         add(v, arena, f->path, false, state);
     }
     for (size_t i = 0; i < computed.n; i++) { // taken out of derived.json, or of the folder too
-        if (!find(written.files, written.n, computed.files[i].path)) {
+        if (!find(written.items, written.n, computed.items[i].path)) {
             etp_verify_state state = ETP_VERIFY_ALTERED;
-            ETP_TRY(state_of(NULL, dir, &computed.files[i], arena, &state, err));
-            add(v, arena, computed.files[i].path, false, state);
+            ETP_TRY(state_of(NULL, dir, &computed.items[i], arena, &state, err));
+            add(v, arena, computed.items[i].path, false, state);
             list_wrong = true;
-            take_out(&left, computed.files[i].path);
+            take_out(&left, computed.items[i].path);
         }
     }
     etp_verify_state of_list = list_wrong ? ETP_VERIFY_ALTERED : ETP_VERIFY_OK;

@@ -426,7 +426,7 @@ static etp_status write_phases(const etp_ab_session *session, const etp_kit *com
             return etp_fail_nomem(err, ETP_RUN_DERIVED);
         }
         for (size_t i = 0; st == ETP_OK && i < derived.n && !timelines; i++) {
-            timelines = etp_str_ends(derived.files[i].path, ETP_STR(ETP_KIT_TIMELINE_ALL));
+            timelines = etp_str_ends(derived.items[i].path, ETP_STR(ETP_KIT_TIMELINE_ALL));
         }
     }
     for (size_t i = 0; i <= session->n_later; i++) {

@@ -14,16 +14,9 @@
 
 #define DERIVED_SCHEMA "etprof.derived/1"
 
-typedef struct file_list {
-    etp_run_file *items;
-    size_t n, cap;
-    etp_str manifest; // its hash; empty: not said
-    bool plain;
-} file_list;
-
-#define OF file_list
+#define OF etp_run_derived
 static const etp_field k_list_rows[] = {
-    FIELD("manifest_sha256", STR, manifest, "of the manifest they were computed from",
+    FIELD("manifest_sha256", STR, manifest_sha256, "of the manifest they were computed from",
           .flags = ETP_ABSENT | ETP_EMPTY | ETP_SHA256),
     LIST("files", OBJECT, items, n, "every derived file, by name", .shape = &k_etp_run_file,
          .most = 100000, .cap_offset = (uint32_t)offsetof(OF, cap)),
@@ -33,46 +26,34 @@ static SHAPE(k_list, k_list_rows);
 const etp_document k_etp_derived_document = {DERIVED_SCHEMA, "derived.json of a run folder",
                                              &k_list};
 
-static etp_str format_list(const file_list *list, etp_arena *arena)
+static etp_str format_list(const etp_run_derived *list, etp_arena *arena)
 {
     return etp_document_text(&k_etp_derived_document, list, list, true, arena);
 }
 
-static etp_status read_json(const char *path, etp_arena *arena, file_list *out, etp_error *err)
+static etp_status read_list(const char *path, etp_arena *arena, etp_run_derived *out,
+                            etp_error *err)
 {
     etp_str text;
-    json_t *json;
     if (!etp_os_is_file(path)) {
         return ETP_OK;
     }
     ETP_TRY(etp_os_read_text(path, ETP_RUN_MANIFEST_LIMIT, arena, &text, err));
-    ETP_TRY(etp_json_read(text, &json, err));
-    etp_status status = ETP_OK;
-    const etp_json_object root = {
-        .object = json, .where = "", .arena = arena, .err = err, .status = &status};
-    etp_object_read(&root, &k_list, out, out);
-    json_decref(json);
+    ETP_TRY(etp_object_of_text(text, &k_list, out, arena, err));
     out->plain = etp_str_eq(format_list(out, arena), text);
-    return status;
-}
-
-static etp_status read_list(const char *path, etp_arena *arena, file_list *out, etp_error *err)
-{
-    ETP_UNGUARDED(arena, read_json(path, arena, out, err));
+    return ETP_OK;
 }
 
 etp_status etp_run_derived_read(const char *dir, etp_arena *arena, etp_run_derived *out,
                                 etp_error *err)
 {
-    file_list list = {0};
+    *out = (etp_run_derived){0};
     const char *path = etp_run_path(arena, dir, ETP_STR(ETP_RUN_DERIVED));
-    etp_status status = read_list(path, arena, &list, err);
-    if (status == ETP_OK) {
-        status = etp_arena_check(arena, err, "derived files");
+    if (path && read_list(path, arena, out, err) != ETP_OK) {
+        *out = (etp_run_derived){0};
+        return etp_fail_ctx(err, "%s", path);
     }
-    *out = status == ETP_OK ? (etp_run_derived){list.items, list.n, list.manifest, list.plain}
-                            : (etp_run_derived){0};
-    return status == ETP_OK || !path ? status : etp_fail_ctx(err, "%s", path);
+    return etp_arena_check(arena, err, "derived files");
 }
 
 static etp_status report_options(const char *dir, etp_arena *arena, const char **out_baseline,
@@ -213,7 +194,7 @@ static int by_name(const void *pa, const void *pb)
 }
 
 // The last file of each name among the N of ALL, by name.
-static void take_last(const etp_run_file *all, size_t n, etp_arena *arena, file_list *out)
+static void take_last(const etp_run_file *all, size_t n, etp_arena *arena, etp_run_derived *out)
 {
     const etp_run_file **sorted = ETP_NEW_ARRAY(arena, const etp_run_file *, n);
     for (size_t i = 0; sorted && i < n; i++) {
@@ -229,7 +210,7 @@ static void take_last(const etp_run_file *all, size_t n, etp_arena *arena, file_
     }
 }
 
-static etp_status write_list(const char *dir, const file_list *list, etp_arena *arena,
+static etp_status write_list(const char *dir, const etp_run_derived *list, etp_arena *arena,
                              etp_error *err)
 {
     etp_str text = format_list(list, arena);
@@ -242,7 +223,7 @@ static etp_status record(const etp_run_deriving *d, etp_error *err)
 {
     etp_arena arena = {0};
     char manifest_hex[ETP_SHA256_HEX_CHARS];
-    file_list list = {0};
+    etp_run_derived list = {0};
     const char *list_path = etp_run_path(&arena, d->dir, ETP_STR(ETP_RUN_DERIVED));
     const char *manifest = etp_run_path(&arena, d->dir, ETP_STR(ETP_RUN_MANIFEST));
     etp_status status = read_list(list_path, &arena, &list, err);
@@ -251,15 +232,15 @@ static etp_status record(const etp_run_deriving *d, etp_error *err)
         status = ETP_OK;
     }
     // Files that are made again later are no witness that the manifest is still the session's.
-    if (status == ETP_OK && list.manifest.len == 0 && etp_os_is_file(manifest)) {
+    if (status == ETP_OK && list.manifest_sha256.len == 0 && etp_os_is_file(manifest)) {
         status = etp_os_hash_file(manifest, manifest_hex, NULL, err);
-        list.manifest = etp_str_from(manifest_hex);
+        list.manifest_sha256 = etp_str_from(manifest_hex);
     }
     if (status == ETP_OK) {
         // With what was made in place of or besides what the list holds.
         size_t n = list.n + d->made.n;
         etp_run_file *all = ETP_NEW_ARRAY(&arena, etp_run_file, n);
-        file_list out = {.manifest = list.manifest};
+        etp_run_derived out = {.manifest_sha256 = list.manifest_sha256};
         for (size_t i = 0; all && i < n; i++) {
             all[i] = i < list.n ? list.items[i] : d->made.items[i - list.n];
         }
@@ -276,11 +257,11 @@ static etp_status record(const etp_run_deriving *d, etp_error *err)
 etp_status etp_run_manifest_moves_on(const char *dir, etp_error *err)
 {
     etp_arena arena = {0};
-    file_list list = {0};
+    etp_run_derived list = {0};
     const char *path = etp_run_path(&arena, dir, ETP_STR(ETP_RUN_DERIVED));
     etp_status status = etp_arena_check(&arena, err, ETP_RUN_DERIVED);
     if (status == ETP_OK && read_list(path, &arena, &list, NULL) == ETP_OK && list.n > 0) {
-        list.manifest = (etp_str){0};
+        list.manifest_sha256 = (etp_str){0};
         status = write_list(dir, &list, &arena, err);
     }
     etp_arena_dispose(&arena);
@@ -290,13 +271,13 @@ etp_status etp_run_manifest_moves_on(const char *dir, etp_error *err)
 etp_status etp_run_derive_end(etp_run_deriving *d, etp_status so_far, etp_error *err)
 {
     etp_status status = so_far;
-    file_list once = {0};
+    etp_run_derived once = {0};
     take_last(d->made.items, d->made.n, d->arena, &once);
     if (status == ETP_OK) {
         status = etp_arena_check(d->arena, err, ETP_RUN_DERIVED);
     }
-    const file_list made = {.items = d->made.items, .n = d->made.n};
-    const file_list *staged = status == ETP_OK ? &once : &made;
+    const etp_run_derived made = {.items = d->made.items, .n = d->made.n};
+    const etp_run_derived *staged = status == ETP_OK ? &once : &made;
     size_t named = 0;
     for (size_t i = 0; i < staged->n; i++) {
         bool keep = status == ETP_OK;
@@ -329,7 +310,7 @@ static bool folder_records(const char *dir, const char *relative, etp_arena *are
         return true; // it cannot be told: rather leave what is there
     }
     for (size_t i = 0; i < derived.n; i++) {
-        if (etp_str_eqz(derived.files[i].path, relative)) {
+        if (etp_str_eqz(derived.items[i].path, relative)) {
             return true;
         }
     }

@@ -283,7 +283,7 @@ static const etp_field k_phase_rows[] = {
           "resolution of the times of a call; absent: nanoseconds, etprof's own runner",
           .most = 1000000000, .flags = ETP_ABSENT | ETP_ZERO | ETP_LATER),
 };
-static const etp_shape k_phase = {k_phase_rows, 11, sizeof(OF), true, check_phase, false};
+static const etp_shape k_phase = {k_phase_rows, 11, sizeof(OF), true, check_phase};
 #undef OF
 
 #define OF etp_run_build
@@ -398,7 +398,7 @@ static const etp_field k_lost_rows[] = {
     FIELD("recovered", BOOL, recovered, "a later try succeeded"),
     FIELD("detail", STR, detail, "one line for people"),
 };
-static const etp_shape k_lost = {k_lost_rows, 8, sizeof(OF), true, check_lost, false};
+static const etp_shape k_lost = {k_lost_rows, 8, sizeof(OF), true, check_lost};
 #undef OF
 #define OF etp_run_note
 static const etp_field k_note_rows[] = {
@@ -413,7 +413,7 @@ static const etp_field k_file_rows[] = {
     FIELD("sha256", STR, sha256, "", .flags = ETP_SHA256),
     FIELD("bytes", UINT, bytes, "", .most = ETP_RUN_MAX_BYTES),
 };
-const etp_shape k_etp_run_file = {k_file_rows, 3, sizeof(OF), true, check_file, false};
+const etp_shape k_etp_run_file = {k_file_rows, 3, sizeof(OF), true, check_file};
 #undef OF
 
 static const char k_results_schema[] =

@@ -3,7 +3,6 @@
 // reading it.
 #include <string.h>
 
-#include "base/guard.h"
 #include "document/rows.h"
 #include "store/internal.h"
 #include "store/roofs_file.h"
@@ -55,7 +54,7 @@ static const etp_field k_roof_rows[] = {
     FIELD("median", UINT, median, "likewise", .most = MAX_RATE, .flags = ETP_ZERO),
     FIELD("again", UINT, again, "the best of another pass", .most = MAX_RATE, .flags = ETP_ZERO),
 };
-static const etp_shape k_roof = {k_roof_rows, 8, sizeof(OF), true, check_roof, false};
+static const etp_shape k_roof = {k_roof_rows, 8, sizeof(OF), true, check_roof};
 #undef OF
 #define OF etp_roof_table
 static const etp_field k_table_rows[] = {
@@ -91,20 +90,8 @@ const char *etp_roofs_doubt(const etp_roof_table *t, double waited_most)
     return etp_z_if(apart > rates / 4, "one pass of the measurement differs from the next");
 }
 
-static etp_status read_roofs(etp_str text, etp_arena *arena, etp_roof_table *out, etp_error *err)
-{
-    json_t *json = NULL;
-    etp_status status = ETP_OK;
-    *out = (etp_roof_table){0};
-    ETP_TRY(etp_json_read(text, &json, err));
-    const etp_json_object root = {
-        .object = json, .where = "", .arena = arena, .err = err, .status = &status};
-    etp_object_read(&root, &k_table, out, out);
-    json_decref(json);
-    return status;
-}
-
 etp_status etp_roofs_read(etp_str text, etp_arena *arena, etp_roof_table *out, etp_error *err)
 {
-    ETP_UNGUARDED(arena, read_roofs(text, arena, out, err));
+    *out = (etp_roof_table){0};
+    return etp_object_of_text(text, &k_table, out, arena, err);
 }

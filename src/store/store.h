@@ -597,8 +597,8 @@ ETP_NODISCARD etp_status etp_run_check_files(const etp_run *run, etp_arena *aren
                                              const char **out_bad, etp_error *err);
 
 typedef struct etp_run_derived { // derived.json; zeroed when there is none
-    etp_run_file *files;         // by name
-    size_t n;
+    etp_run_file *items;         // by name
+    size_t n, cap;
     etp_str manifest_sha256; // of manifest.json when the last of them was computed; empty: not said
     bool plain;              // the file has exactly the bytes that are written for this content
 } etp_run_derived;
