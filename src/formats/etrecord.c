@@ -306,7 +306,7 @@ static etp_status read_json(reader *r, const char *name, json_t **out)
         status =
             etp_fail(r->err, ETP_CORRUPT, "entry %s holds more values than its size allows", name);
     } else if (status == ETP_OK) {
-        status = etp_json_parse_deep(json, MAX_JSON_DEPTH, out, NULL, r->err);
+        status = etp_json_parse(json, MAX_JSON_DEPTH, out, r->err);
         if (status != ETP_OK) {
             r->err->offset = ETP_NO_OFFSET; // it was one of the entry, not of the file
             (void)etp_fail_ctx(r->err, "entry %s", name);

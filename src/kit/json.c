@@ -30,7 +30,9 @@ etp_status etp_kit_json_load(etp_str text, etp_arena *arena, json_t **out, etp_e
             }
         }
     }
-    etp_status st = text.len ? etp_json_parse((etp_str){copy, text.len}, out, NULL, NULL) : ETP_OK;
+    etp_status st = text.len
+                        ? etp_json_parse((etp_str){copy, text.len}, ETP_JSON_MAX_NESTING, out, NULL)
+                        : ETP_OK;
     return st == ETP_NOMEM ? etp_fail_nomem(err, "JSON") : ETP_OK;
 }
 

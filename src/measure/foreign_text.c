@@ -67,15 +67,12 @@ static uint64_t span(reading *r, const char *from, const char *to)
 
 bool etp_foreign_stats_read(etp_str text, etp_foreign_stats *out, char *why, size_t why_cap)
 {
-    json_t *root = NULL;
-    etp_json_fault fault = ETP_JSON_FINE;
+    json_t *root;
+    etp_error not_read;
     reading r = {.why = why, .why_cap = why_cap, .ok = true};
     *out = (etp_foreign_stats){0};
-    if (etp_json_parse(text, &root, &fault, NULL) != ETP_OK || !json_is_object(root)) {
-        const char *why_not = etp_if(fault == ETP_JSON_TWICE, " (a key occurs twice)");
-        refuse(&r, "they are not a JSON object%s",
-               fault == ETP_JSON_NAN ? " (NaN or Infinity in them)" : why_not);
-        json_decref(root);
+    if (etp_json_read(text, &root, &not_read) != ETP_OK) {
+        refuse(&r, "they are not a JSON object: %s", not_read.msg);
         return false;
     }
     r.object = root;

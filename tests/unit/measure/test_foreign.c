@@ -177,7 +177,7 @@ static void statistics_that_cannot_be(void **state)
         {"{\"prompt_tokens\":", "not a JSON object"},
         {"[1]", "not a JSON object"},
         {"{}", "no SCALING_FACTOR"},
-        {"{\"prompt_tokens\":1,\"prompt_tokens\":1}", "a key occurs twice"},
+        {"{\"prompt_tokens\":1,\"prompt_tokens\":1}", "duplicate object key"},
         {STATS("46", "31", "1000", "1005", "1019", "1000000"), "1000000 units a second"},
         {STATS("46", "31", "1000", "999", "1019", "1000"), "is before"},
         {STATS("46", "31", "1000", "1005", "1004", "1000"), "is before"},
