@@ -10,8 +10,6 @@
 #include "explain/kernels.h"
 #include "measure/selftest.h"
 
-#define NAME(check) etp_doctor_check_name(ETP_DOCTOR_##check)
-
 // One level's self-test runs two tiny models; a runner that needs longer hangs.
 #define SELFTEST_NS ((uint64_t)60 * 1000000000u)
 // The load average counts threads that run or wait to: near 0 on an idle machine.
@@ -21,6 +19,21 @@
 // them apart.
 #define WORST_CLOCK_NS 1000u
 #define HOT_C 85.0
+
+void etp_doctor_add(etp_doctor *d, etp_arena *arena, etp_doctor_check check, int ok,
+                    const char *found, const char *expected, const char *fix)
+{
+    bool known = found != NULL, required = check == ETP_DOCTOR_RUNNER ||
+                                           check == ETP_DOCTOR_RUNNER_ANSWERS ||
+                                           check == ETP_DOCTOR_MASK;
+    etp_checks_add(&d->checks, arena,
+                   (etp_check){.id = etp_doctor_check_name(check),
+                               .ok = known ? ok : -1,
+                               .required = required,
+                               .found = ETP_OR(found, "unreadable"),
+                               .expected = expected,
+                               .fix = etp_z_if(known, fix)});
+}
 
 // The runner's own proof that hiding features works, at each level that can be had.
 static etp_status mask_check(etp_doctor *d, etp_device *device, const etp_device_cpu *cpu,
@@ -48,14 +61,11 @@ static etp_status mask_check(etp_doctor *d, etp_device *device, const etp_device
     }
     const bool failed = t.ran && !t.ok;
     const int open = t.told ? 1 : -1;
-    etp_checks_add(
-        &d->checks, arena,
-        (etp_check){
-            NAME(MASK), failed ? 0 : open, true, plan.n_arms > 0 ? t.text : "no level can be had",
-            "two tiny models take the kernels of their level",
-            etp_z_if(failed, "levels cannot be compared with this runner: build it again with "
-                             "scripts/build-runner"),
-            NULL});
+    etp_doctor_add(d, arena, ETP_DOCTOR_MASK, failed ? 0 : open,
+                   plan.n_arms > 0 ? t.text : "no level can be had",
+                   "two tiny models take the kernels of their level",
+                   etp_z_if(failed, "levels cannot be compared with this runner: build it again "
+                                    "with scripts/build-runner"));
     return ETP_OK;
 }
 
@@ -69,20 +79,16 @@ etp_status etp_doctor_runner(etp_doctor *d, etp_device *device, const char *why,
     if (answered == ETP_NOMEM) { // no fault of its
         return etp_fail_nomem(err, "the runner");
     }
-    etp_checks_add(&d->checks, arena,
-                   (etp_check){NAME(RUNNER), device != NULL, true,
-                               device ? device->bundle.runner : why, "a runner bundle", advice,
-                               NULL});
+    etp_doctor_add(d, arena, ETP_DOCTOR_RUNNER, device != NULL,
+                   device ? device->bundle.runner : why, "a runner bundle", advice);
     if (!device) {
         return ETP_OK;
     }
-    etp_checks_add(&d->checks, arena,
-                   (etp_check){NAME(RUNNER_ANSWERS), works, true,
-                               works ? etp_arena_printf(arena, "ExecuTorch %s", cpu.executorch)
-                                     : etp_arena_strdup(arena, etp_str_from(probe.msg)),
-                               "the runner starts and says what the CPU has",
-                               "start the runner by hand with --probe and read what it says",
-                               NULL});
+    etp_doctor_add(d, arena, ETP_DOCTOR_RUNNER_ANSWERS, works,
+                   works ? etp_arena_printf(arena, "ExecuTorch %s", cpu.executorch)
+                         : etp_arena_strdup(arena, etp_str_from(probe.msg)),
+                   "the runner starts and says what the CPU has",
+                   "start the runner by hand with --probe and read what it says");
     if (!works) {
         return ETP_OK;
     }
@@ -98,30 +104,24 @@ etp_status etp_doctor_runner(etp_doctor *d, etp_device *device, const char *why,
             available++;
         }
     }
-    etp_checks_add(&d->checks, arena,
-                   (etp_check){NAME(LEVELS), available >= 2, false, levels, "two levels or more",
-                               "compare models or threads instead, or use --device qemu", NULL});
+    etp_doctor_add(d, arena, ETP_DOCTOR_LEVELS, available >= 2, levels, "two levels or more",
+                   "compare models or threads instead, or use --device qemu");
     // Not a fault of the machine: times are as good without, but nothing takes them apart.
     bool told = cpu.counters[0] != '\0',
          counts = told && !etp_str_starts(etp_str_from(cpu.counters), ETP_STR("none"));
-    etp_checks_add(&d->checks, arena,
-                   (etp_check){NAME(COUNTERS), counts ? 1 : -1, false,
-                               told ? cpu.counters : "this runner does not report it",
-                               "cycles and instructions, which tell work from clock",
-                               etp_z_if(cpu.counters_fix[0], cpu.counters_fix), NULL});
+    etp_doctor_add(d, arena, ETP_DOCTOR_COUNTERS, counts ? 1 : -1,
+                   told ? cpu.counters : "this runner does not report it",
+                   "cycles and instructions, which tell work from clock",
+                   etp_z_if(cpu.counters_fix[0], cpu.counters_fix));
     return mask_check(d, device, &cpu, arena, err);
 }
 
-// An empty FOUND means that the system does not tell, which is neither good nor bad; the advice
-// would not apply.
-static void text_check(etp_doctor *d, etp_arena *arena, const char *id, const char *found,
+// An empty FOUND means that the system does not tell, which is neither good nor bad.
+static void text_check(etp_doctor *d, etp_arena *arena, etp_doctor_check check, const char *found,
                        const char *wanted, const char *fix)
 {
-    bool known = found[0] != '\0';
-    etp_checks_add(&d->checks, arena,
-                   (etp_check){id, known ? strcmp(found, wanted) == 0 : -1, false,
-                               known ? etp_arena_strdup(arena, etp_str_from(found)) : "unreadable",
-                               wanted, etp_z_if(known, fix), NULL});
+    const char *kept = found[0] ? etp_arena_strdup(arena, etp_str_from(found)) : NULL;
+    etp_doctor_add(d, arena, check, strcmp(found, wanted) == 0, kept, wanted, fix);
 }
 
 void etp_doctor_machine(etp_doctor *d, const char *folder, const char *qemu, etp_arena *arena)
@@ -136,57 +136,42 @@ void etp_doctor_machine(etp_doctor *d, const char *folder, const char *qemu, etp
         uint64_t a = etp_os_now_ns(), b = etp_os_now_ns();
         smallest = b > a && b - a < smallest ? b - a : smallest;
     }
-    etp_checks_add(&d->checks, arena,
-                   (etp_check){NAME(CLOCK), smallest <= WORST_CLOCK_NS, false,
-                               etp_arena_printf(arena, "%llu ns", (unsigned long long)smallest),
-                               "steps of 1000 ns or less",
-                               "use a machine or clock source with a finer clock", NULL});
+    etp_doctor_add(d, arena, ETP_DOCTOR_CLOCK, smallest <= WORST_CLOCK_NS,
+                   etp_arena_printf(arena, "%llu ns", (unsigned long long)smallest),
+                   "steps of 1000 ns or less", "use a machine or clock source with a finer clock");
     // More threads than these take turns, whatever else runs.
     const uint32_t cpus = facts.cpus;
     double quota = etp_os_cpu_quota();
-    etp_checks_add(
-        &d->checks, arena,
-        (etp_check){NAME(CPUS), cpus > 0 ? 1 : -1, false,
-                    cpus > 0 ? etp_arena_printf(arena, "%u allowed", cpus) : "unreadable",
-                    "as many as a run has threads", NULL, NULL});
-    etp_checks_add(
-        &d->checks, arena,
-        (etp_check){
-            NAME(CPU_QUOTA), quota == 0, false,
-            quota > 0 ? etp_arena_printf(arena, "%s CPUs", ETP_DIGITS(quota, 3)) : "none",
-            "none: a control group with a quota stops its threads when it is used up",
-            "raise the quota of the container (docker run --cpus; cpu.max or cpu.cfs_quota_us)",
-            NULL});
+    etp_doctor_add(d, arena, ETP_DOCTOR_CPUS, 1,
+                   cpus > 0 ? etp_arena_printf(arena, "%u allowed", cpus) : NULL,
+                   "as many as a run has threads", NULL);
+    etp_doctor_add(
+        d, arena, ETP_DOCTOR_CPU_QUOTA, quota == 0,
+        quota > 0 ? etp_arena_printf(arena, "%s CPUs", ETP_DIGITS(quota, 3)) : "none",
+        "none: a control group with a quota stops its threads when it is used up",
+        "raise the quota of the container (docker run --cpus; cpu.max or cpu.cfs_quota_us)");
     double most = MOST_LOAD_PER_CPU * ETP_MAX(facts.cpus, 1);
-    etp_checks_add(
-        &d->checks, arena,
-        (etp_check){NAME(LOAD), isfinite(s.load1) ? s.load1 <= most : -1, false,
-                    isfinite(s.load1) ? etp_arena_printf(arena, "%.2f", s.load1) : "unreadable",
-                    etp_arena_printf(arena, "at most %.2f", most),
-                    "end other work, or measure on a machine that is idle", NULL});
-    text_check(d, arena, NAME(GOVERNOR), s.governor, "performance",
+    etp_doctor_add(d, arena, ETP_DOCTOR_LOAD, s.load1 <= most,
+                   isfinite(s.load1) ? etp_arena_printf(arena, "%.2f", s.load1) : NULL,
+                   etp_arena_printf(arena, "at most %.2f", most),
+                   "end other work, or measure on a machine that is idle");
+    text_check(d, arena, ETP_DOCTOR_GOVERNOR, s.governor, "performance",
                "cpupower frequency-set -g performance");
     const char *boost = s.boost ? "on" : "off";
-    text_check(d, arena, NAME(BOOST), etp_if(!(s.boost < 0), boost), "off",
+    text_check(d, arena, ETP_DOCTOR_BOOST, etp_if(!(s.boost < 0), boost), "off",
                "switch boost off: clocks then depend less on heat");
-    text_check(d, arena, NAME(POWER), s.power, "mains", "plug in");
-    bool warm = isfinite(s.temperature_c);
-    etp_checks_add(
-        &d->checks, arena,
-        (etp_check){NAME(TEMPERATURE), warm ? s.temperature_c < HOT_C : -1, false,
-                    warm ? etp_arena_printf(arena, "%.0f C", s.temperature_c) : "unreadable",
-                    "below 85 C", etp_z_if(warm, "let it cool down"), NULL});
+    text_check(d, arena, ETP_DOCTOR_POWER, s.power, "mains", "plug in");
+    etp_doctor_add(d, arena, ETP_DOCTOR_TEMPERATURE, s.temperature_c < HOT_C,
+                   isfinite(s.temperature_c) ? etp_arena_printf(arena, "%.0f C", s.temperature_c)
+                                             : NULL,
+                   "below 85 C", "let it cool down");
     uint64_t free_bytes = etp_os_free_bytes(folder);
-    bool known = free_bytes != UINT64_MAX;
-    etp_checks_add(&d->checks, arena,
-                   (etp_check){NAME(DISK), known ? free_bytes >= LEAST_FREE_BYTES : -1, false,
-                               known ? etp_arena_strdup(arena, etp_str_from(ETP_BYTES(free_bytes)))
-                                     : "unreadable",
-                               "1.07 GB for run folders", "make room", NULL});
-    etp_checks_add(&d->checks, arena,
-                   (etp_check){NAME(QEMU), qemu ? 1 : -1, false, ETP_OR(qemu, "none"),
-                               "qemu-aarch64 10.1 or newer, for --device qemu only",
-                               "scripts/qemu builds one", NULL});
+    const char *room = etp_arena_strdup(arena, etp_str_from(ETP_BYTES(free_bytes)));
+    etp_doctor_add(d, arena, ETP_DOCTOR_DISK, free_bytes >= LEAST_FREE_BYTES,
+                   etp_z_if(free_bytes != UINT64_MAX, room), "1.07 GB for run folders",
+                   "make room");
+    etp_doctor_add(d, arena, ETP_DOCTOR_QEMU, qemu ? 1 : -1, ETP_OR(qemu, "none"),
+                   "qemu-aarch64 10.1 or newer, for --device qemu only", "scripts/qemu builds one");
 }
 
 const char *etp_doctor_check_name(etp_doctor_check check)

@@ -38,6 +38,9 @@ typedef struct etp_doctor {
     etp_checks checks;
 } etp_doctor;
 
+// FOUND NULL: it cannot be read, which is neither good nor bad, and nothing is advised.
+void etp_doctor_add(etp_doctor *d, etp_arena *arena, etp_doctor_check check, int ok,
+                    const char *found, const char *expected, const char *fix);
 // The runner's answer and its levels. Without DEVICE it could not be had: WHY, and ADVICE what to
 // do.
 ETP_NODISCARD etp_status etp_doctor_runner(etp_doctor *d, etp_device *device, const char *why,

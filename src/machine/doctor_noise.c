@@ -9,7 +9,6 @@
 
 #include "base/number.h"
 
-#define NAME(check) etp_doctor_check_name(ETP_DOCTOR_##check)
 #define PAIRS 10u
 #define PIECE_NS 30e6 // aimed at: longer than a turn on a CPU, so that who shares it is noticed
 #define WARM_NS ((uint64_t)150000000)
@@ -102,36 +101,27 @@ void etp_doctor_noise(etp_doctor *d, etp_arena *arena)
     const double stolen_ms = (double)after.cpu_steal_ms - (double)before.cpu_steal_ms;
     n.stolen = etp_value_if(steal, stolen_ms / wall_ms);
     bool others = isfinite(n.others), stolen = isfinite(n.stolen);
-    etp_checks_add(
-        &d->checks, arena,
-        (etp_check){NAME(OTHER_WORK), others ? n.others <= MOST_OTHERS : -1, false,
-                    others ? etp_arena_printf(arena, "%.2f CPUs busy with other work", n.others)
-                           : "unreadable",
-                    "at most 0.10 CPUs", etp_z_if(others, "end other programs"), NULL});
-    etp_checks_add(&d->checks, arena,
-                   (etp_check){NAME(STOLEN), stolen ? n.stolen <= MOST_STOLEN : -1, false,
-                               stolen
-                                   ? etp_arena_printf(arena, "%.1f %% of the time", 100 * n.stolen)
-                                   : "unreadable",
-                               "at most 1 %, taken by the host of a virtual machine",
-                               etp_z_if(stolen, "use a machine of its own"), NULL});
-    bool waited = isfinite(n.waited);
-    etp_checks_add(
-        &d->checks, arena,
-        (etp_check){
-            NAME(WAITING), waited ? n.waited <= ETP_WAIT_MUCH : -1, false,
-            waited ? etp_arena_printf(arena, "%.1f %% of the time without a CPU", 100 * n.waited)
-                   : "unreadable",
-            etp_arena_printf(arena, "at most %.0f %%: 'etprof ab' gives no ratio above %.0f %%",
-                             100 * ETP_WAIT_MUCH, 100 * ETP_WAIT_MOST),
-            etp_z_if(waited, "end other programs, or measure when they are through"), NULL});
+    etp_doctor_add(d, arena, ETP_DOCTOR_OTHER_WORK, n.others <= MOST_OTHERS,
+                   others ? etp_arena_printf(arena, "%.2f CPUs busy with other work", n.others)
+                          : NULL,
+                   "at most 0.10 CPUs", "end other programs");
+    etp_doctor_add(d, arena, ETP_DOCTOR_STOLEN, n.stolen <= MOST_STOLEN,
+                   stolen ? etp_arena_printf(arena, "%.1f %% of the time", 100 * n.stolen) : NULL,
+                   "at most 1 %, taken by the host of a virtual machine",
+                   "use a machine of its own");
+    etp_doctor_add(
+        d, arena, ETP_DOCTOR_WAITING, n.waited <= ETP_WAIT_MUCH,
+        isfinite(n.waited)
+            ? etp_arena_printf(arena, "%.1f %% of the time without a CPU", 100 * n.waited)
+            : NULL,
+        etp_arena_printf(arena, "at most %.0f %%: 'etprof ab' gives no ratio above %.0f %%",
+                         100 * ETP_WAIT_MUCH, 100 * ETP_WAIT_MOST),
+        "end other programs, or measure when they are through");
     // A NAN is not quiet either: the machine could not be judged.
     bool quiet = n.floor <= MOST_NOISE;
-    etp_checks_add(&d->checks, arena,
-                   (etp_check){NAME(NOISE_FLOOR), quiet, false,
-                               etp_arena_printf(
-                                   arena, "±%s %% (95 %%, %u pairs of the same work, no launches)",
-                                   ETP_DIGITS(100 * n.floor, 4), PAIRS),
-                               "at most ±1 %: differences below it are lost",
-                               quiet ? NULL : remedies(d, arena), NULL});
+    etp_doctor_add(d, arena, ETP_DOCTOR_NOISE_FLOOR, quiet,
+                   etp_arena_printf(arena, "±%s %% (95 %%, %u pairs of the same work, no launches)",
+                                    ETP_DIGITS(100 * n.floor, 4), PAIRS),
+                   "at most ±1 %: differences below it are lost",
+                   quiet ? NULL : remedies(d, arena));
 }
