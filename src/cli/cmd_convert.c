@@ -296,12 +296,8 @@ static etp_status check_kind(const convert_options *o, int operands, etp_error *
 
 // The Python package writes the rows: pyarrow has the format.
 static etp_status become_parquet(etp_cli *cli, const convert_options *o, int n_folders,
-                                 const char *const *folders, etp_error *err)
+                                 char **folders, etp_error *err)
 {
-    struct {
-        const char **items;
-        size_t n, cap;
-    } words = {0};
     if (!cli->output && cli->terminal) {
         return etp_fail(err, ETP_USAGE,
                         "Parquet is binary and standard output is a terminal; add "
@@ -313,18 +309,9 @@ static etp_status become_parquet(etp_cli *cli, const convert_options *o, int n_f
         etp_z_if(o->uncompressed, "--uncompressed"),
         etp_z_if(cli->quiet, "--quiet"),
         cli->output ? etp_arena_printf(&cli->arena, "--output=%s", cli->output) : NULL,
-        "--",
     };
-    for (size_t i = 0; i < sizeof how / sizeof *how; i++) {
-        if (how[i]) {
-            ETP_ADD(&cli->arena, &words, how[i]);
-        }
-    }
-    for (int i = 0; i < n_folders; i++) {
-        ETP_ADD(&cli->arena, &words, folders[i]);
-    }
-    ETP_TRY(etp_arena_check(&cli->arena, err, "arguments"));
-    return etp_cli_become_python(cli, "parquet", (int)words.n, words.items, err);
+    return etp_cli_become_python_with(cli, "parquet", how, sizeof how / sizeof *how, n_folders,
+                                      folders, err);
 }
 
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
@@ -339,7 +326,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     // The verb has no --format, and so --output is an option of its own here.
     cli->output = o->output;
     if (o->to + 1 == TO_PARQUET) {
-        return become_parquet(cli, o, argc, (const char *const *)argv, err);
+        return become_parquet(cli, o, argc, argv, err);
     }
     // Each combination that has no meaning is refused with the reason. An option that is silently
     // ignored would be taken for one that worked.

@@ -23,17 +23,12 @@ static const etp_opt k_options[] = {
 
 etp_status etp_cli_check_setup(etp_cli *cli, const char *runner, etp_doctor *out, etp_error *err)
 {
-    etp_device_options how = {
-        .runner = ETP_OR(runner, cli->env_runner),
-        .search_path = cli->env_path,
-        .program = cli->program,
-        .work_root = etp_cli_work(cli),
-    };
+    const etp_place place = etp_cli_place(cli);
     etp_device *device = NULL;
     etp_error why = {.offset = ETP_NO_OFFSET};
     const char *qemu = NULL;
     // Opening the device of this machine is looking for its runner.
-    etp_status st = etp_device_open(&how, &device, &why);
+    etp_status st = etp_session_open_device(&place, NULL, runner, 0, &device, &why);
     if (st == ETP_NOMEM) {
         return etp_fail(err, st, "%s", why.msg);
     }
@@ -42,7 +37,8 @@ etp_status etp_cli_check_setup(etp_cli *cli, const char *runner, etp_doctor *out
     const char *advice = "build it with scripts/build-runner, or name one with --runner";
     etp_os_facts facts;
     etp_os_facts_read(&facts);
-    if (!there && !how.runner && !etp_bundle_beside(cli->program, facts.triple, &cli->arena)) {
+    if (!there && !runner && !place.runner &&
+        !etp_bundle_beside(cli->program, facts.triple, &cli->arena)) {
         reason = etp_arena_printf(&cli->arena, "no runner for %s", facts.triple);
         advice = etp_bundle_advice(facts.triple, &cli->arena);
     }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // etprof explain ID DIR: the rows and the formula behind one sentence.
-#include <stddef.h>
 #include <string.h>
 
 #include "cli/emit.h"
@@ -11,21 +10,16 @@
 #include "os/os.h"
 #include "show/explanation.h"
 
-typedef struct explain_options {
-    etp_trace_units units;
-    const char *baseline, *program, *roofs, *phase;
-} explain_options;
-
-static const etp_opt k_options[] = {
-    {"baseline", 'b', ETP_OPT_STRING, offsetof(explain_options, baseline), "ARM",
+const etp_opt k_etp_reading_options[] = {
+    {"baseline", 'b', ETP_OPT_STRING, offsetof(etp_reading_options, baseline), "ARM",
      "compare the others with this arm", NULL},
-    {"pte", 0, ETP_OPT_STRING, offsetof(explain_options, program), "FILE",
+    {"pte", 0, ETP_OPT_STRING, offsetof(etp_reading_options, program), "FILE",
      "the program of bare dumps", NULL},
-    {"phase", 0, ETP_OPT_STRING, offsetof(explain_options, phase), "NAME",
+    {"phase", 0, ETP_OPT_STRING, offsetof(etp_reading_options, phase), "NAME",
      "only the phase of this name, e.g. 'decode@256' (default: the first)", NULL},
-    {"roofs-file", 0, ETP_OPT_STRING, offsetof(explain_options, roofs), "FILE",
+    {"roofs-file", 0, ETP_OPT_STRING, offsetof(etp_reading_options, roofs), "FILE",
      "roofs of the device, from 'etprof roofs --format json'", NULL},
-    ETP_CLI_UNITS(explain_options),
+    ETP_CLI_UNITS(etp_reading_options),
     {0},
 };
 
@@ -59,7 +53,7 @@ static bool is_path(const char *operand)
 
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
-    const explain_options *o = opts;
+    const etp_reading_options *o = opts;
     etp_ab_options how = {
         .units = o->units, .baseline = o->baseline, .program = o->program, .roofs = o->roofs};
     etp_ab_session *session = NULL;
@@ -105,8 +99,8 @@ const etp_command etp_cmd_explain = {
         "what can be explained.",
     .examples = "  etprof explain F3 out_model\n"
                 "  etprof explain op7 off.etdump on.etdump --pte model.pte",
-    .opts = k_options,
-    .opts_size = sizeof(explain_options),
+    .opts = k_etp_reading_options,
+    .opts_size = sizeof(etp_reading_options),
     .formats = ETP_CLI_STANDARD_FORMATS,
     .takes_runs = true,
     .min_args = 1,

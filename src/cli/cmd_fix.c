@@ -54,7 +54,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
                 dir);
         }
     }
-    return etp_cli_become_python_as(cli, "fix", k_options, opts, argc, argv, err);
+    return etp_cli_run_in_python(cli, opts, argc, argv, err);
 }
 
 const etp_command etp_cmd_fix = {

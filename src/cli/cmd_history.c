@@ -3,7 +3,6 @@
 // whose tables DuckDB holds; what may be typed is here.
 #include <stddef.h>
 
-#include "base/number.h"
 #include "cli/command.h"
 #include "cli/python.h"
 
@@ -27,26 +26,6 @@ static const etp_opt k_options[] = {
      "engine that reads a lake: duckdb (default) or spark", k_engines},
     {0},
 };
-
-static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
-{
-    const history_options *o = opts;
-    etp_arena *a = &cli->arena;
-    const char *const how[] = {
-        etp_arena_printf(a, "--format=%s", etp_cli_format_name(cli->format)),
-        etp_arena_printf(a, "--engine=%s", k_engines[o->engine]),
-        etp_z_if(cli->quiet, "--quiet"),
-        o->min_change > 0
-            ? etp_arena_printf(a, "--min-change=%s%%", ETP_DIGITS(100 * o->min_change, 15))
-            : NULL,
-        o->model ? etp_arena_printf(a, "--of=%s", o->model) : NULL,
-        o->device ? etp_arena_printf(a, "--on=%s", o->device) : NULL,
-        o->since ? etp_arena_printf(a, "--since=%s", o->since) : NULL,
-        cli->output ? etp_arena_printf(a, "--output=%s", cli->output) : NULL,
-    };
-    return etp_cli_become_python_with(cli, "history", how, sizeof how / sizeof *how, argc, argv,
-                                      err);
-}
 
 const etp_command etp_cmd_history = {
     .name = "history",
@@ -76,5 +55,5 @@ const etp_command etp_cmd_history = {
     .formats = ETP_CLI_STANDARD_FORMATS | ETP_CLI_FORMAT_BIT(ETP_CLI_HTML),
     .min_args = 0,
     .max_args = -1,
-    .run = run,
+    .run = etp_cli_run_in_python,
 };

@@ -4,6 +4,7 @@
 // history, fix, run and convert for Parquet; validate asks it.
 #include <string.h>
 
+#include "base/number.h"
 #include "base/path.h"
 #include "cli/command.h"
 #include "cli/python.h"
@@ -54,10 +55,7 @@ static etp_status command_line(etp_cli *cli, const char *verb, int argc, const c
         }
         python = found;
     }
-    struct {
-        const char **items;
-        size_t n, cap;
-    } words = {0};
+    etp_opt_list words = {0};
     const char *start = etp_arena_printf(&cli->arena, "%s/etprof/start.py", folder);
     const char *const first[] = {python, "-I", start, verb};
     for (size_t i = 0; i < sizeof first / sizeof *first; i++) {
@@ -87,10 +85,7 @@ etp_status etp_cli_become_python(etp_cli *cli, const char *verb, int argc, const
 etp_status etp_cli_become_python_with(etp_cli *cli, const char *verb, const char *const *options,
                                       size_t n, int argc, char **argv, etp_error *err)
 {
-    struct {
-        const char **items;
-        size_t n, cap;
-    } words = {0};
+    etp_opt_list words = {0};
     for (size_t i = 0; i < n; i++) {
         if (options[i]) {
             ETP_ADD(&cli->arena, &words, options[i]);
@@ -104,46 +99,63 @@ etp_status etp_cli_become_python_with(etp_cli *cli, const char *verb, const char
     return etp_cli_become_python(cli, verb, (int)words.n, words.items, err);
 }
 
-etp_status etp_cli_become_python_as(etp_cli *cli, const char *verb, const etp_opt *options,
-                                    const void *values, int argc, char **argv, etp_error *err)
+// "--NAME=VALUE" where there is one.
+static void put(etp_cli *cli, etp_opt_list *how, const char *name, const char *value)
 {
-    struct {
-        const char **items;
-        size_t n, cap;
-    } how = {0};
-    for (const etp_opt *o = options; o->name; o++) {
-        const char *at = (const char *)values + o->offset, *text = NULL;
-        etp_opt_list list = {0};
-        bool on = false;
-        if (o->type == ETP_OPT_FLAG) {
-            memcpy(&on, at, sizeof on);
-        } else if (o->type == ETP_OPT_LIST) {
-            memcpy(&list, at, sizeof list);
-        } else {
-            memcpy(&text, at, sizeof text);
-        }
-        if (on) {
-            ETP_ADD(&cli->arena, &how, etp_arena_printf(&cli->arena, "--%s", o->name));
-        }
-        if (text) {
-            ETP_ADD(&cli->arena, &how, etp_arena_printf(&cli->arena, "--%s=%s", o->name, text));
-        }
-        for (size_t i = 0; i < list.n; i++) {
-            ETP_ADD(&cli->arena, &how,
-                    etp_arena_printf(&cli->arena, "--%s=%s", o->name, list.items[i]));
-        }
+    if (value) {
+        ETP_ADD(&cli->arena, how, etp_arena_printf(&cli->arena, "--%s=%s", name, value));
     }
-    const char *format =
-        etp_arena_printf(&cli->arena, "--format=%s", etp_cli_format_name(cli->format));
-    ETP_ADD(&cli->arena, &how, format);
-    if (cli->output) {
-        ETP_ADD(&cli->arena, &how, etp_arena_printf(&cli->arena, "--output=%s", cli->output));
+}
+
+static void put_option(etp_cli *cli, etp_opt_list *how, const etp_opt *o, const char *at)
+{
+    const char *text = NULL;
+    etp_opt_list list = {0};
+    bool on = false;
+    int which = 0;
+    double ratio = 0;
+    switch (o->type) {
+    case ETP_OPT_FLAG:
+        memcpy(&on, at, sizeof on);
+        break;
+    case ETP_OPT_LIST:
+        memcpy(&list, at, sizeof list);
+        break;
+    case ETP_OPT_CHOICE:
+        memcpy(&which, at, sizeof which);
+        text = o->values[which];
+        break;
+    case ETP_OPT_PERCENT:
+        memcpy(&ratio, at, sizeof ratio);
+        break;
+    default:
+        memcpy(&text, at, sizeof text);
     }
+    if (on) {
+        ETP_ADD(&cli->arena, how, etp_arena_printf(&cli->arena, "--%s", o->name));
+    }
+    if (ratio > 0) {
+        text = etp_arena_printf(&cli->arena, "%s%%", ETP_DIGITS(100 * ratio, 15));
+    }
+    put(cli, how, o->name, text);
+    for (size_t i = 0; i < list.n; i++) {
+        put(cli, how, o->name, list.items[i]);
+    }
+}
+
+etp_status etp_cli_run_in_python(etp_cli *cli, const void *opts, int argc, char **argv,
+                                 etp_error *err)
+{
+    etp_opt_list how = {0};
+    for (const etp_opt *o = cli->verb->opts; o->name; o++) {
+        put_option(cli, &how, o, (const char *)opts + o->offset);
+    }
+    put(cli, &how, "format", etp_cli_format_name(cli->format));
+    put(cli, &how, "output", cli->output);
     if (cli->quiet) {
         ETP_ADD(&cli->arena, &how, "--quiet");
     }
-    ETP_TRY(etp_arena_check(&cli->arena, err, "arguments"));
-    return etp_cli_become_python_with(cli, verb, how.items, how.n, argc, argv, err);
+    return etp_cli_become_python_with(cli, cli->verb->name, how.items, how.n, argc, argv, err);
 }
 
 etp_status etp_cli_ask_python(etp_cli *cli, const char *verb, const char *operand, etp_str *out,
@@ -178,28 +190,10 @@ etp_status etp_cli_ask_python(etp_cli *cli, const char *verb, const char *operan
 }
 
 // As typed: the Python package parses them, and its help is the one that is shown.
-static etp_status become_python(etp_cli *cli, const char *verb, int argc, char **argv,
-                                etp_error *err)
-{
-    return etp_cli_become_python(cli, verb, argc, (const char *const *)argv, err);
-}
-
-static etp_status run_export(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
+static etp_status become(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
     (void)opts;
-    return become_python(cli, "export", argc, argv, err);
-}
-
-static etp_status run_skills(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
-{
-    (void)opts;
-    return become_python(cli, "skills", argc, argv, err);
-}
-
-static etp_status run_mcp(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
-{
-    (void)opts;
-    return become_python(cli, "mcp", argc, argv, err);
+    return etp_cli_become_python(cli, cli->verb->name, argc, (const char *const *)argv, err);
 }
 
 const etp_command etp_cmd_export = {
@@ -216,7 +210,7 @@ const etp_command etp_cmd_export = {
     .examples = "  etprof export toy_cnn --dtype int8\n"
                 "  etprof export path/to/model.py:Class --dtype fp16",
     .raw_args = true,
-    .run = run_export,
+    .run = become,
 };
 
 const etp_command etp_cmd_skills = {
@@ -235,7 +229,7 @@ const etp_command etp_cmd_skills = {
                 "  etprof skills install .claude/skills\n"
                 "  etprof skills run 03-05 --set model=mobilenet_v3_small --set dtype=int8",
     .raw_args = true,
-    .run = run_skills,
+    .run = become,
 };
 
 const etp_command etp_cmd_mcp = {
@@ -253,5 +247,5 @@ const etp_command etp_cmd_mcp = {
     .examples = "  etprof mcp\n"
                 "  etprof mcp --root ~/models",
     .raw_args = true,
-    .run = run_mcp,
+    .run = become,
 };

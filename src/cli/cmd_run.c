@@ -45,11 +45,6 @@ static const etp_opt k_options[] = {
     {0},
 };
 
-static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
-{
-    return etp_cli_become_python_as(cli, "run", k_options, opts, argc, argv, err);
-}
-
 const etp_command etp_cmd_run = {
     .name = "run",
     .grouped = true,
@@ -71,5 +66,5 @@ const etp_command etp_cmd_run = {
     .page = etp_write_html,
     .min_args = 0,
     .max_args = 1,
-    .run = run,
+    .run = etp_cli_run_in_python,
 };

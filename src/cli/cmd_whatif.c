@@ -1,33 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // etprof whatif DIR CHANGE...: recompute an inference with some operators changed.
-#include <stddef.h>
-
 #include "cli/emit.h"
 #include "cli/units.h"
 #include "os/os.h"
 
-typedef struct whatif_options {
-    etp_trace_units units;
-    const char *baseline, *program, *roofs, *phase;
-} whatif_options;
-
-static const etp_opt k_options[] = {
-    {"baseline", 'b', ETP_OPT_STRING, offsetof(whatif_options, baseline), "ARM",
-     "compare the others with this arm", NULL},
-    {"pte", 0, ETP_OPT_STRING, offsetof(whatif_options, program), "FILE",
-     "the program of bare dumps", NULL},
-    {"phase", 0, ETP_OPT_STRING, offsetof(whatif_options, phase), "NAME",
-     "only the phase of this name, e.g. 'decode@256' (default: the first)", NULL},
-    {"roofs-file", 0, ETP_OPT_STRING, offsetof(whatif_options, roofs), "FILE",
-     "roofs of the device, from 'etprof roofs --format json'", NULL},
-    ETP_CLI_UNITS(whatif_options),
-    {0},
-};
-
 // Operands up to the first that is no path are what to read, the others changes.
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
-    const whatif_options *o = opts;
+    const etp_reading_options *o = opts;
     int paths = 0;
     while (paths < argc && (etp_os_is_file(argv[paths]) || etp_os_is_dir(argv[paths]))) {
         paths++;
@@ -68,8 +48,8 @@ const etp_command etp_cmd_whatif = {
     .examples = "  etprof whatif out_model 'drop transpose*' 'scale conv* 2'\n"
                 "  etprof whatif out_model 'fix N1'\n"
                 "  etprof whatif off.etdump on.etdump 'back op7'",
-    .opts = k_options,
-    .opts_size = sizeof(whatif_options),
+    .opts = k_etp_reading_options,
+    .opts_size = sizeof(etp_reading_options),
     .formats = ETP_CLI_STANDARD_FORMATS,
     .takes_runs = true,
     .min_args = 1,

@@ -9,12 +9,10 @@
 etp_status etp_cli_levels(etp_cli *cli, etp_error *err)
 {
     etp_levels levels;
-    etp_device_options how = {.runner = cli->env_runner,
-                              .search_path = cli->env_path,
-                              .program = cli->program,
-                              .work_root = etp_cli_work(cli)};
+    const etp_place place = etp_cli_place(cli);
     etp_device *device = NULL;
-    etp_status st = etp_device_open(&how, &device, err); // without a runner the CPU alone counts
+    // Without a runner the CPU alone counts.
+    etp_status st = etp_session_open_device(&place, NULL, NULL, 0, &device, err);
     if (st == ETP_NOMEM) {
         return st;
     }

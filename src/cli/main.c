@@ -177,6 +177,7 @@ static etp_status newest_runs(etp_cli *cli, int n, char **operands, etp_error *e
 static int run_command(etp_cli *cli, const etp_command *cmd, int argc, char **argv)
 {
     etp_error err = {.offset = ETP_NO_OFFSET};
+    cli->verb = cmd;
     if (cmd->raw_args && argc == 2 && strcmp(argv[1], "-h") == 0) {
         etp_help_brief(stdout, cmd, known_width());
         return 0;
@@ -208,7 +209,6 @@ static int run_command(etp_cli *cli, const etp_command *cmd, int argc, char **ar
         return 0;
     }
     cli->progress = cli->progress && !cli->quiet;
-    cli->verb = cmd;
     // Before the verb sees its operands: a path that stands for a run means the same in all of
     // them.
     if (st == ETP_OK && cmd->takes_runs) {

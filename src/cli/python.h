@@ -12,11 +12,10 @@ ETP_NODISCARD etp_status etp_cli_become_python(etp_cli *cli, const char *verb, i
 ETP_NODISCARD etp_status etp_cli_become_python_with(etp_cli *cli, const char *verb,
                                                     const char *const *options, size_t n, int argc,
                                                     char **argv, etp_error *err);
-// The same with what was typed of the OPTIONS (texts, lists, flags; VALUES has their values) and of
-// those that every verb has.
-ETP_NODISCARD etp_status etp_cli_become_python_as(etp_cli *cli, const char *verb,
-                                                  const etp_opt *options, const void *values,
-                                                  int argc, char **argv, etp_error *err);
+// `run` of a verb whose options are texts, lists, flags, choices and ratios: with what was typed of
+// them and of those that every verb has.
+ETP_NODISCARD etp_status etp_cli_run_in_python(etp_cli *cli, const void *opts, int argc,
+                                               char **argv, etp_error *err);
 // What `python -m etprof.VERB OPERAND` prints. The error has its words and its kind.
 ETP_NODISCARD etp_status etp_cli_ask_python(etp_cli *cli, const char *verb, const char *operand,
                                             etp_str *out, etp_error *err);

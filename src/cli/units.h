@@ -17,4 +17,11 @@
      "likewise, of a delegate's own clock", NULL}
 // clang-format on
 
+// Of verbs that ask about an answer, of a folder or of dumps. cmd_explain.c
+typedef struct etp_reading_options {
+    etp_trace_units units;
+    const char *baseline, *program, *roofs, *phase;
+} etp_reading_options;
+extern const etp_opt k_etp_reading_options[];
+
 #endif
