@@ -44,12 +44,9 @@ static void add(etp_details *out, etp_arena *arena, const char *key, etp_str val
 // "cpus 0 1 up to 1800000 kHz; cpus 2 3 up to 2400000 kHz", as devices elsewhere are asked for it.
 static void add_clusters(etp_details *out, etp_arena *arena, etp_arena *scratch)
 {
-    etp_dir_list list;
+    const etp_dir_list list = etp_proc_entries(CPU "/cpufreq", scratch);
     etp_strbuf text;
     etp_strbuf_init(&text, scratch);
-    if (etp_os_list(CPU "/cpufreq", scratch, &list, NULL) != ETP_OK) {
-        return;
-    }
     for (size_t i = 0; i < list.n; i++) {
         const char *policy = list.items[i].name;
         etp_str cpus, khz;
@@ -146,18 +143,15 @@ static bool migrated(const char *task, etp_arena *arena, uint64_t *sum)
 void etp_process_sched_read(int64_t pid, etp_process_sched *out)
 {
     etp_arena arena = {0};
-    etp_dir_list tasks;
     uint64_t wait = 0, moves = 0;
-    bool has_wait = false, has_moves = false;
     const char *dir = etp_arena_printf(&arena, "/proc/%lld/task", (long long)pid);
-    if (dir && etp_os_list(dir, &arena, &tasks, NULL) == ETP_OK) {
-        // Of all threads or of none: a sum that lacks one would look like less waiting.
-        has_wait = has_moves = tasks.n > 0;
-        for (size_t i = 0; i < tasks.n; i++) {
-            const char *task = etp_arena_printf(&arena, "%s/%s", dir, tasks.items[i].name);
-            has_wait = task && waited(task, &arena, &wait) && has_wait;
-            has_moves = task && migrated(task, &arena, &moves) && has_moves;
-        }
+    const etp_dir_list tasks = etp_proc_entries(dir, &arena);
+    // Of all threads or of none: a sum that lacks one would look like less waiting.
+    bool has_wait = tasks.n > 0, has_moves = has_wait;
+    for (size_t i = 0; i < tasks.n; i++) {
+        const char *task = etp_arena_printf(&arena, "%s/%s", dir, tasks.items[i].name);
+        has_wait = task && waited(task, &arena, &wait) && has_wait;
+        has_moves = task && migrated(task, &arena, &moves) && has_moves;
     }
     // A thread that ends while it is asked makes it unknown, too.
     out->wait_ns = has_wait ? wait : UINT64_MAX;
@@ -208,13 +202,10 @@ void etp_process_counters_read(int64_t pid, etp_process_counters *out)
 
 etp_str etp_process_affinity_read(int64_t pid, etp_arena *arena)
 {
-    etp_dir_list tasks;
     etp_strbuf out;
     etp_strbuf_init(&out, arena);
     const char *dir = etp_arena_printf(arena, "/proc/%lld/task", (long long)pid);
-    if (!dir || etp_os_list(dir, arena, &tasks, NULL) != ETP_OK) {
-        return ETP_STR("");
-    }
+    const etp_dir_list tasks = etp_proc_entries(dir, arena);
     etp_str last = ETP_STR("");
     for (size_t i = 0; i < tasks.n; i++) {
         etp_str text;

@@ -9,6 +9,8 @@
 
 // First line without blanks at its ends; false when it cannot be read. PATH may be NULL.
 bool etp_proc_line(const char *path, etp_arena *arena, etp_str *out);
+// What is in DIR, nothing where it cannot be read. DIR may be NULL.
+etp_dir_list etp_proc_entries(const char *dir, etp_arena *arena);
 // Value of the first line "KEY<blanks>: value" of TEXT, empty when there is none.
 etp_str etp_proc_value(etp_str text, const char *key);
 

@@ -46,6 +46,15 @@ bool etp_proc_line(const char *path, etp_arena *arena, etp_str *out)
     return true;
 }
 
+etp_dir_list etp_proc_entries(const char *dir, etp_arena *arena)
+{
+    etp_dir_list list = {0};
+    if (dir && etp_os_list(dir, arena, &list, NULL) != ETP_OK) {
+        list.n = 0;
+    }
+    return list;
+}
+
 static bool read_number(const char *path, etp_arena *arena, int64_t *out)
 {
     etp_str line;
@@ -197,15 +206,13 @@ static void read_frequency(etp_os_state *out, etp_arena *arena)
 // The kernel lowers these limits when the machine is too hot.
 static void read_caps(etp_os_state *out, etp_arena *arena)
 {
-    etp_dir_list list;
-    if (etp_os_list("/sys/devices/system/cpu/cpufreq", arena, &list, NULL) != ETP_OK) {
-        return; // "cpu frequency" is unreadable then, too
-    }
+    // Where there are none "cpu frequency" is unreadable, too.
+    const etp_dir_list list = etp_proc_entries("/sys/devices/system/cpu/cpufreq", arena);
     for (size_t i = 0; i < list.n; i++) {
         const char *path = etp_arena_printf(
             arena, "/sys/devices/system/cpu/cpufreq/%s/scaling_max_freq", list.items[i].name);
         int64_t khz;
-        if (path && read_number(path, arena, &khz) && khz > 0) {
+        if (read_number(path, arena, &khz) && khz > 0) {
             out->freq_cap_khz =
                 (out->freq_cap_khz == UINT64_MAX ? 0 : out->freq_cap_khz) + (uint64_t)khz;
         }
@@ -232,6 +239,9 @@ static void read_asleep(etp_os_state *out)
     }
 }
 
+#define THERMAL "/sys/class/thermal"
+#define SUPPLIES "/sys/class/power_supply"
+
 void etp_os_state_read(etp_os_state *out)
 {
     *out = etp_os_state_unknown();
@@ -255,27 +265,21 @@ void etp_os_state_read(etp_os_state *out)
     }
     read_cpu_time(out, &arena);
     // The hottest of all zones: which of them is the CPU's each vendor names in its own way.
-    etp_dir_list zones;
-    if (etp_os_list("/sys/class/thermal", &arena, &zones, NULL) != ETP_OK) {
-        zones.n = 0;
-    }
+    const etp_dir_list zones = etp_proc_entries(THERMAL, &arena);
     for (size_t i = 0; i < zones.n; i++) {
-        char path[512];
+        const char *zone = zones.items[i].name;
         int64_t milli;
-        if (strncmp(zones.items[i].name, "thermal_zone", 12) != 0) {
-            continue;
-        }
-        snprintf(path, sizeof path, "/sys/class/thermal/%.200s/temp", zones.items[i].name);
         // Vendors leave zeros and nonsense in zones without a sensor.
-        if (!read_number(path, &arena, &milli) || milli <= 0 || milli > 200000) {
+        if (strncmp(zone, "thermal_zone", 12) != 0 ||
+            !read_number(etp_arena_printf(&arena, THERMAL "/%s/temp", zone), &arena, &milli) ||
+            milli <= 0 || milli > 200000) {
             continue;
         }
         double celsius = (double)milli / 1000.0;
         if (isnan(out->temperature_c) || celsius > out->temperature_c) {
             etp_str type;
             out->temperature_c = celsius;
-            snprintf(path, sizeof path, "/sys/class/thermal/%.200s/type", zones.items[i].name);
-            if (etp_proc_line(path, &arena, &type)) {
+            if (etp_proc_line(etp_arena_printf(&arena, THERMAL "/%s/type", zone), &arena, &type)) {
                 copy_text(out->temperature_zone, sizeof out->temperature_zone, type);
             }
         }
@@ -286,23 +290,20 @@ void etp_os_state_read(etp_os_state *out)
     read_frequency(out, &arena);
     read_caps(out, &arena);
     // A battery that is being charged is there as well: a supply that is online decides for mains.
-    etp_dir_list list;
-    if (etp_os_list("/sys/class/power_supply", &arena, &list, NULL) != ETP_OK) {
-        list.n = 0;
-    }
-    for (size_t i = 0; i < list.n; i++) {
-        char path[512];
+    const etp_dir_list supplies = etp_proc_entries(SUPPLIES, &arena);
+    for (size_t i = 0; i < supplies.n; i++) {
+        const char *name = supplies.items[i].name;
         etp_str type;
         int64_t online;
-        snprintf(path, sizeof path, "/sys/class/power_supply/%.200s/type", list.items[i].name);
-        if (!etp_proc_line(path, &arena, &type)) {
+        if (!etp_proc_line(etp_arena_printf(&arena, SUPPLIES "/%s/type", name), &arena, &type)) {
             continue;
         }
-        if (etp_str_eqz(type, "Battery") && out->power[0] == '\0') {
+        bool battery = etp_str_eqz(type, "Battery");
+        if (battery && out->power[0] == '\0') {
             copy_text(out->power, sizeof out->power, ETP_STR("battery"));
         }
-        snprintf(path, sizeof path, "/sys/class/power_supply/%.200s/online", list.items[i].name);
-        if (!etp_str_eqz(type, "Battery") && read_number(path, &arena, &online) && online > 0) {
+        const char *path = etp_arena_printf(&arena, SUPPLIES "/%s/online", name);
+        if (!battery && read_number(path, &arena, &online) && online > 0) {
             copy_text(out->power, sizeof out->power, ETP_STR("mains"));
         }
     }
