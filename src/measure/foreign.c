@@ -33,24 +33,6 @@ typedef struct foreign_launch { // state of one call
         counted; // TEXT: tokens its tokenizer made of them, where others were asked for; else 0
 } foreign_launch;
 
-static bool mark_lost(foreign_launch *r, etp_lost_reason reason, const char *fmt, ...)
-    ETP_PRINTF(3, 4);
-
-static bool mark_lost(foreign_launch *r, etp_lost_reason reason, const char *fmt, ...)
-{
-    if (!r->out->detail) {
-        char text[1400];
-        va_list ap;
-        va_start(ap, fmt);
-        vsnprintf(text, sizeof text, fmt, ap);
-        va_end(ap);
-        r->out->reason = reason;
-        r->out->detail = etp_arena_printf(r->arena, "%s", text);
-        r->out->detail = ETP_OR(r->out->detail, "out of memory");
-    }
-    return false;
-}
-
 // ---- the command line ----
 
 typedef struct argument_list {
@@ -211,12 +193,12 @@ static bool read_output(foreign_launch *r, uint64_t silence_limit_ns)
             return false;
         }
         if (now >= deadline) {
-            return mark_lost(r, ETP_LOST_HANG, "no output for %s s",
-                             ETP_DIGITS((double)silence_limit_ns / 1e9, 3));
+            return etp_lose(r->out, ETP_LOST_HANG, "no output for %s s",
+                            ETP_DIGITS((double)silence_limit_ns / 1e9, 3));
         }
         if (now - begin >= whole) {
-            return mark_lost(r, ETP_LOST_HANG, "its output did not end within %s s",
-                             ETP_DIGITS((double)whole / 1e9, 3));
+            return etp_lose(r->out, ETP_LOST_HANG, "its output did not end within %s s",
+                            ETP_DIGITS((double)whole / 1e9, 3));
         }
         etp_process_event e =
             etp_process_read(&r->process, deadline - now, piece, sizeof piece, &got);
@@ -244,7 +226,7 @@ static bool wait_for_end(foreign_launch *r, uint64_t silence_limit_ns)
             return false;
         }
         if (etp_os_now_ns() >= deadline) {
-            return mark_lost(r, ETP_LOST_HANG, "it closed its output and did not end");
+            return etp_lose(r->out, ETP_LOST_HANG, "it closed its output and did not end");
         }
     }
     return true;
@@ -275,18 +257,18 @@ static bool check_end(foreign_launch *r)
     last_words(r, said, sizeof said);
     const char *colon = etp_if(said[0], ": ");
     if (p->signal != 0) {
-        return mark_lost(r, ETP_LOST_CRASH, "it was ended by signal %d%s%s", p->signal, colon,
-                         said);
+        return etp_lose(r->out, ETP_LOST_CRASH, "it was ended by signal %d%s%s", p->signal, colon,
+                        said);
     }
     // As env and nohup have it: 126 and 127 say that the program could not be started. 125 is
     // etprof-launch's own: the level could not be set.
     if (p->exit_code >= 125 && p->exit_code <= 127) {
-        return mark_lost(r, p->exit_code == 125 ? ETP_LOST_MASK : ETP_LOST_CRASH, "%s",
-                         said[0] ? said : "etprof-launch could not start it");
+        return etp_lose(r->out, p->exit_code == 125 ? ETP_LOST_MASK : ETP_LOST_CRASH, "%s",
+                        said[0] ? said : "etprof-launch could not start it");
     }
     if (p->exit_code != 0) {
-        return mark_lost(r, ETP_LOST_CRASH, "it ended with status %d%s%s", p->exit_code, colon,
-                         said);
+        return etp_lose(r->out, ETP_LOST_CRASH, "it ended with status %d%s%s", p->exit_code, colon,
+                        said);
     }
     return true;
 }
@@ -317,32 +299,32 @@ static bool take_answer(foreign_launch *r, const etp_foreign_stats *said)
     uint64_t wanted = prompt_tokens(p), ms = decode ? said->decode_ms : said->prefill_ms;
     if (said->prompt_tokens != wanted) {
         r->counted = said->prompt_tokens;
-        return mark_lost(r, ETP_LOST_GARBAGE,
-                         "its tokenizer makes %llu tokens of a prompt of %llu letters instead of "
-                         "%llu: it joins or splits letters; ask for another length of --prefill or "
-                         "another D of --decode N@D",
-                         (unsigned long long)said->prompt_tokens, (unsigned long long)r->letters,
-                         (unsigned long long)wanted);
+        return etp_lose(r->out, ETP_LOST_GARBAGE,
+                        "its tokenizer makes %llu tokens of a prompt of %llu letters instead of "
+                        "%llu: it joins or splits letters; ask for another length of --prefill or "
+                        "another D of --decode N@D",
+                        (unsigned long long)said->prompt_tokens, (unsigned long long)r->letters,
+                        (unsigned long long)wanted);
     }
-    if (decode && said->new_tokens != p->calls) {
-        return mark_lost(
-            r, ETP_LOST_GARBAGE,
+    if (decode && said->new_tokens != p->run.calls) {
+        return etp_lose(
+            r->out, ETP_LOST_GARBAGE,
             "its statistics have %llu tokens after the prompt's instead of %llu%s",
-            (unsigned long long)said->new_tokens, (unsigned long long)p->calls,
-            etp_if(said->new_tokens < p->calls && !r->foreign->flags[ETP_FOREIGN_IGNORE_EOS],
+            (unsigned long long)said->new_tokens, (unsigned long long)p->run.calls,
+            etp_if(said->new_tokens < p->run.calls && !r->foreign->flags[ETP_FOREIGN_IGNORE_EOS],
                    " (the text ended, and this runner has no --ignore_eos): give a "
                    "smaller --decode"));
     }
     if (ms == 0) {
-        return mark_lost(r, ETP_LOST_GARBAGE,
-                         "%s took less than a millisecond, which is all that its clock counts: ask "
-                         "for more tokens",
-                         p->name);
+        return etp_lose(r->out, ETP_LOST_GARBAGE,
+                        "%s took less than a millisecond, which is all that its clock counts: ask "
+                        "for more tokens",
+                        p->run.name.ptr);
     }
     // The statistics come when the answer is complete, and decoding is the end of it: the prompt's
     // time ended so much earlier.
     uint64_t after = decode ? 0 : said->decode_ms, took = (ms + after) * 1000000;
-    etp_launch_iteration item = {ETP_LESS(said->ended_ns, took), ms * 1000000 / p->calls};
+    etp_launch_iteration item = {ETP_LESS(said->ended_ns, took), ms * 1000000 / p->run.calls};
     ETP_ADD(r->arena, &r->log.iterations, item);
     return true;
 }
@@ -351,18 +333,19 @@ static bool take_answers(foreign_launch *r)
 {
     etp_foreign_log *log = &r->log;
     if (log->bad[0]) {
-        return mark_lost(r, ETP_LOST_GARBAGE, "its statistics (PyTorchObserver) cannot be: %s",
-                         log->bad);
+        return etp_lose(r->out, ETP_LOST_GARBAGE, "its statistics (PyTorchObserver) cannot be: %s",
+                        log->bad);
     }
     if (log->answers.n == 0) {
-        return mark_lost(r, ETP_LOST_GARBAGE,
-                         "no statistics in its output (\"PyTorchObserver {...}\" on a line of its "
-                         "own): it is not a runner of language models, or prints them elsewhere "
-                         "(Android: logcat)");
+        return etp_lose(r->out, ETP_LOST_GARBAGE,
+                        "no statistics in its output (\"PyTorchObserver {...}\" on a line of its "
+                        "own): it is not a runner of language models, or prints them elsewhere "
+                        "(Android: logcat)");
     }
     if (log->answers.n != log->executions) {
-        return mark_lost(r, ETP_LOST_GARBAGE, "it gave statistics of %zu answers instead of %llu",
-                         log->answers.n, (unsigned long long)log->executions);
+        return etp_lose(r->out, ETP_LOST_GARBAGE,
+                        "it gave statistics of %zu answers instead of %llu", log->answers.n,
+                        (unsigned long long)log->executions);
     }
     for (size_t i = 0; i < log->answers.n; i++) {
         if (!take_answer(r, &log->answers.items[i])) {
@@ -376,12 +359,12 @@ static bool check_log(foreign_launch *r)
 {
     etp_foreign_log *log = &r->log;
     if (log->wrong[0]) {
-        return mark_lost(r, ETP_LOST_GARBAGE, "the runner ignores its flags: %s", log->wrong);
+        return etp_lose(r->out, ETP_LOST_GARBAGE, "the runner ignores its flags: %s", log->wrong);
     }
     if (log->threads != 0 && log->threads != r->request->arm->threads) {
-        return mark_lost(r, ETP_LOST_GARBAGE,
-                         "the runner ignores its flags: it uses %llu threads instead of %u",
-                         (unsigned long long)log->threads, r->request->arm->threads);
+        return etp_lose(r->out, ETP_LOST_GARBAGE,
+                        "the runner ignores its flags: it uses %llu threads instead of %u",
+                        (unsigned long long)log->threads, r->request->arm->threads);
     }
     if (log->kind == ETP_FOREIGN_TEXT) {
         return take_answers(r);
@@ -390,8 +373,9 @@ static bool check_log(foreign_launch *r)
         spread_total(r);
     }
     if (log->iterations.n == 0) {
-        return mark_lost(
-            r, ETP_LOST_GARBAGE, "no timing line in its log (\"Iteration 1 of %llu: ... ms\"): %s",
+        return etp_lose(
+            r->out, ETP_LOST_GARBAGE,
+            "no timing line in its log (\"Iteration 1 of %llu: ... ms\"): %s",
             (unsigned long long)log->executions,
             r->foreign->logging == ETP_KNOWN_NO
                 ? "it was built without logging; configure it with -DEXECUTORCH_ENABLE_LOGGING=ON"
@@ -399,8 +383,8 @@ static bool check_log(foreign_launch *r)
     }
     // A part of the lines is worse than none: which of them is the warm-up would be guessed.
     if (log->iterations.n != log->executions) {
-        return mark_lost(r, ETP_LOST_GARBAGE, "its log has %zu iterations instead of %llu",
-                         log->iterations.n, (unsigned long long)log->executions);
+        return etp_lose(r->out, ETP_LOST_GARBAGE, "its log has %zu iterations instead of %llu",
+                        log->iterations.n, (unsigned long long)log->executions);
     }
     return true;
 }
@@ -417,7 +401,8 @@ static bool take_report(foreign_launch *r)
     }
     if (!local || r->device->ops->pull(r->device, r->report, local, &err) != ETP_OK ||
         etp_os_read_text(local, REPORT_LIMIT, r->arena, &text, &err) != ETP_OK) {
-        return mark_lost(r, ETP_LOST_MASK, "etprof-launch left no report: the level is unknown");
+        return etp_lose(r->out, ETP_LOST_MASK,
+                        "etprof-launch left no report: the level is unknown");
     }
     etp_str line, method = {0};
     while (method.len == 0 && etp_str_part(&text, '\n', &line)) {
@@ -468,7 +453,7 @@ static etp_status run_once(foreign_launch *r, etp_error *err)
     const char *const env[] = {NULL};
     etp_error start_err;
     if (device->ops->start(device, w.items, env, &r->process, &start_err) != ETP_OK) {
-        mark_lost(r, ETP_LOST_START, "%s", start_err.msg);
+        etp_lose(r->out, ETP_LOST_START, "%s", start_err.msg);
         return ETP_OK;
     }
     uint64_t each = request->expected_iteration_ns, n = r->log.executions;
@@ -515,7 +500,7 @@ etp_status etp_foreign_run(etp_device *device, const etp_launch_request *request
     // Once to see what the tokenizer does, once corrected, once more where the letters had to be
     // put together. Only runners of language models come back here.
     for (int attempt = 0; attempt < 3; attempt++) {
-        *out = (etp_launch_outcome){0};
+        *out = (etp_launch_outcome){.arena = arena};
         *r = (foreign_launch){
             .device = device,
             .request = request,

@@ -35,25 +35,6 @@ typedef struct launch {
     char why[512];
 } launch;
 
-static bool mark_lost(launch *l, etp_lost_reason reason, const char *fmt, ...) ETP_PRINTF(3, 4);
-
-// What comes later is mostly a consequence of the first.
-// Records the first reason; always false.
-static bool mark_lost(launch *l, etp_lost_reason reason, const char *fmt, ...)
-{
-    if (!l->out->detail) {
-        char text[1400];
-        va_list ap;
-        va_start(ap, fmt);
-        vsnprintf(text, sizeof text, fmt, ap);
-        va_end(ap);
-        l->out->reason = reason;
-        const char *copy = etp_arena_strdup(l->arena, etp_str_from(text));
-        l->out->detail = ETP_OR(copy, "out of memory");
-    }
-    return false;
-}
-
 // ---- how it ended ----
 
 // Tells what ended the process when it stopped talking. It has ended or is made to.
@@ -64,21 +45,21 @@ static void explain_end(launch *l)
     etp_str line = etp_channel_last_line(t);
     const char *colon = etp_if(line.len > 0, ": ");
     if (!ended) {
-        mark_lost(l, ETP_LOST_HANG, "the runner closed its output and did not end");
+        etp_lose(l->out, ETP_LOST_HANG, "the runner closed its output and did not end");
     } else if (t->lost) {
-        mark_lost(l, ETP_LOST_CONNECTION,
-                  "the connection to the device was lost while the runner ran%s%.*s", colon,
-                  ETP_STR_ARG(line));
+        etp_lose(l->out, ETP_LOST_CONNECTION,
+                 "the connection to the device was lost while the runner ran%s%.*s", colon,
+                 ETP_STR_ARG(line));
     } else if (t->process.signal != 0) {
-        mark_lost(l, ETP_LOST_CRASH, "the runner was ended by signal %d%s%.*s", t->process.signal,
-                  colon, ETP_STR_ARG(line));
+        etp_lose(l->out, ETP_LOST_CRASH, "the runner was ended by signal %d%s%.*s",
+                 t->process.signal, colon, ETP_STR_ARG(line));
     } else {
-        mark_lost(l, ETP_LOST_CRASH, "the runner ended with status %d%s%.*s", t->process.exit_code,
-                  colon, ETP_STR_ARG(line));
+        etp_lose(l->out, ETP_LOST_CRASH, "the runner ended with status %d%s%.*s",
+                 t->process.exit_code, colon, ETP_STR_ARG(line));
     }
 }
 
-// Says what a failed read means for the launch; always false, as mark_lost.
+// Says what a failed read means for the launch; always false, as etp_lose.
 static bool channel_failed(launch *l, etp_channel_result r, const char *doing,
                            uint64_t silence_limit_ns)
 {
@@ -90,11 +71,11 @@ static bool channel_failed(launch *l, etp_channel_result r, const char *doing,
         explain_end(l);
         break;
     case ETP_CHANNEL_SILENCE:
-        mark_lost(l, ETP_LOST_HANG, "no answer for %s s while %s",
-                  ETP_DIGITS((double)silence_limit_ns / 1e9, 3), doing);
+        etp_lose(l->out, ETP_LOST_HANG, "no answer for %s s while %s",
+                 ETP_DIGITS((double)silence_limit_ns / 1e9, 3), doing);
         break;
     case ETP_CHANNEL_GARBAGE:
-        mark_lost(l, ETP_LOST_GARBAGE, "not the runner's protocol while %s: %s", doing, l->why);
+        etp_lose(l->out, ETP_LOST_GARBAGE, "not the runner's protocol while %s: %s", doing, l->why);
         break;
     case ETP_CHANNEL_OK:
         break;
@@ -112,11 +93,11 @@ static bool expect(launch *l, etp_wire_type wanted, const char *doing, etp_wire_
     if (msg->type == ETP_WIRE_ERROR) {
         l->out->code = etp_wire_code_find(msg->u.error.code);
         bool mask = l->out->code == ETP_WIRE_CODE_MASK;
-        return mark_lost(l, mask ? ETP_LOST_MASK : ETP_LOST_ERROR, "%s", msg->u.error.message);
+        return etp_lose(l->out, mask ? ETP_LOST_MASK : ETP_LOST_ERROR, "%s", msg->u.error.message);
     }
     if (msg->type != wanted) {
-        return mark_lost(l, ETP_LOST_GARBAGE, "unexpected \"%s\" message while %s", msg->word,
-                         doing);
+        return etp_lose(l->out, ETP_LOST_GARBAGE, "unexpected \"%s\" message while %s", msg->word,
+                        doing);
     }
     return true;
 }
@@ -147,18 +128,19 @@ static bool hear_hello(launch *l)
     etp_run_launch *r = &l->out->record;
     r->pid = h->pid;
     if (h->protocol != ETP_WIRE_PROTOCOL) {
-        return mark_lost(l, ETP_LOST_GARBAGE, "the runner speaks protocol %llu, not %d",
-                         (unsigned long long)h->protocol, ETP_WIRE_PROTOCOL);
+        return etp_lose(l->out, ETP_LOST_GARBAGE, "the runner speaks protocol %llu, not %d",
+                        (unsigned long long)h->protocol, ETP_WIRE_PROTOCOL);
     }
     // A program that was left behind by an earlier launch, or a shell that echoes, cannot know the
     // nonce.
     if (strcmp(h->nonce, l->nonce) != 0) {
-        return mark_lost(l, ETP_LOST_GARBAGE,
-                         "the answer is not from the process that was started");
+        return etp_lose(l->out, ETP_LOST_GARBAGE,
+                        "the answer is not from the process that was started");
     }
     if (t->device->info.local_pid && h->pid != (uint64_t)t->process.pid) {
-        return mark_lost(l, ETP_LOST_GARBAGE, "the runner reports pid %llu, but %lld was started",
-                         (unsigned long long)h->pid, (long long)t->process.pid);
+        return etp_lose(l->out, ETP_LOST_GARBAGE,
+                        "the runner reports pid %llu, but %lld was started",
+                        (unsigned long long)h->pid, (long long)t->process.pid);
     }
     t->pid = h->pid;
     l->tells_memory = h->memory == 1;
@@ -166,17 +148,17 @@ static bool hear_hello(launch *l)
     l->out->tells_stages = h->stages == 1;
     if (!keep(l, &r->mask_requested, h->mask.requested) || !keep(l, &r->mask_hook, h->mask.hook) ||
         !keep(l, &r->mask_cleared, h->mask.cleared) || !keep(l, &r->flags, h->flags)) {
-        return mark_lost(l, ETP_LOST_START, "out of memory");
+        return etp_lose(l->out, ETP_LOST_START, "out of memory");
     }
     if (h->threads != 0 && h->threads != l->request->arm->threads) {
-        return mark_lost(l, ETP_LOST_GARBAGE, "the runner uses %llu threads instead of %u",
-                         (unsigned long long)h->threads, l->request->arm->threads);
+        return etp_lose(l->out, ETP_LOST_GARBAGE, "the runner uses %llu threads instead of %u",
+                        (unsigned long long)h->threads, l->request->arm->threads);
     }
     // Words of a later runner are no counters that this version knows: then none are.
     (void)etp_counter_events_find(etp_str_from(h->counters.events), &r->counted.events);
     if (!keep(l, &r->mask_caller, h->mask.caller) ||
         !keep(l, &r->counted.cache, h->counters.cache)) {
-        return mark_lost(l, ETP_LOST_START, "out of memory");
+        return etp_lose(l->out, ETP_LOST_START, "out of memory");
     }
     // Three things have to agree: what the runner was told, what it says it was told, and what its
     // SDK then sees of the CPU, computed here from the unmasked CPU.
@@ -185,9 +167,9 @@ static bool hear_hello(launch *l)
         return true;
     }
     if (strcmp(h->mask.requested, arm->mask) != 0) {
-        return mark_lost(l, ETP_LOST_MASK,
-                         "the runner ignores its mask: it got %.200s and reports %.200s", arm->mask,
-                         h->mask.requested[0] ? h->mask.requested : "nothing");
+        return etp_lose(l->out, ETP_LOST_MASK,
+                        "the runner ignores its mask: it got %.200s and reports %.200s", arm->mask,
+                        h->mask.requested[0] ? h->mask.requested : "nothing");
     }
     etp_isa_mask mask;
     etp_isa_cpu seen;
@@ -196,13 +178,13 @@ static bool hear_hello(launch *l)
     }
     if (!etp_isa_mask_parse(arm->mask, &mask, l->why, sizeof l->why) ||
         !etp_isa_cpu_parse(h->flags, &seen, l->why, sizeof l->why)) {
-        return mark_lost(l, ETP_LOST_GARBAGE, "the runner's \"flags\": %.200s", l->why);
+        return etp_lose(l->out, ETP_LOST_GARBAGE, "the runner's \"flags\": %.200s", l->why);
     }
     etp_isa_cpu expected = etp_isa_cpu_masked(l->request->cpu, &mask);
     if (!same_features(&seen, &expected)) {
-        return mark_lost(
-            l, ETP_LOST_MASK,
-            "the mask is not in force: what the SDK sees is not the CPU without %.300s", arm->mask);
+        return etp_lose(l->out, ETP_LOST_MASK,
+                        "the mask is not in force: what the SDK sees is not the CPU without %.300s",
+                        arm->mask);
     }
     return true;
 }
@@ -221,13 +203,13 @@ static bool hear_load(launch *l)
     r->hook_calls = msg.u.load.hook_calls;
     if (!keep(l, &l->out->kernels_ours, msg.u.load.kernels_ours) ||
         !keep(l, &l->out->kernels_theirs, msg.u.load.kernels_theirs)) {
-        return mark_lost(l, ETP_LOST_START, "out of memory");
+        return etp_lose(l->out, ETP_LOST_START, "out of memory");
     }
     // A mask works by the answers that the hook gives. When nobody asked, the launch ran the code
     // of the unmasked CPU.
     if (l->request->arm->mask[0] != '\0' && r->mask_hook.len > 0 && r->hook_calls == 0) {
-        return mark_lost(l, ETP_LOST_MASK,
-                         "no library of the SDK asked for CPU features under the mask");
+        return etp_lose(l->out, ETP_LOST_MASK,
+                        "no library of the SDK asked for CPU features under the mask");
     }
     return true;
 }
@@ -240,19 +222,20 @@ static bool take_iteration(launch *l, const etp_wire_iter *it)
     // for another iteration.
     const uint64_t next = l->left_out + l->iterations.n;
     if (it->i != next) {
-        return mark_lost(l, ETP_LOST_GARBAGE, "iteration %llu after %llu",
-                         (unsigned long long)it->i, (unsigned long long)next);
+        return etp_lose(l->out, ETP_LOST_GARBAGE, "iteration %llu after %llu",
+                        (unsigned long long)it->i, (unsigned long long)next);
     }
     // Nothing takes no time, and times are signed in every file that they go into.
     if (it->ns == 0 || it->ns > INT64_MAX) {
-        return mark_lost(l, ETP_LOST_GARBAGE, "iteration %llu took %llu ns",
-                         (unsigned long long)it->i, (unsigned long long)it->ns);
+        return etp_lose(l->out, ETP_LOST_GARBAGE, "iteration %llu took %llu ns",
+                        (unsigned long long)it->i, (unsigned long long)it->ns);
     }
     if (l->iterations.n > 0) {
         const etp_launch_iteration *last = &l->iterations.items[l->iterations.n - 1];
         if (it->start_ns < last->start_ns || it->start_ns - last->start_ns < last->ns) {
-            return mark_lost(l, ETP_LOST_GARBAGE, "iteration %llu starts before the last one ended",
-                             (unsigned long long)it->i);
+            return etp_lose(l->out, ETP_LOST_GARBAGE,
+                            "iteration %llu starts before the last one ended",
+                            (unsigned long long)it->i);
         }
     }
     etp_launch_iteration item = {it->start_ns, it->ns};
@@ -260,8 +243,8 @@ static bool take_iteration(launch *l, const etp_wire_iter *it)
     etp_run_counts counts = {c->cpu_ns, c->cycles, c->instructions, c->cache_misses};
     if (c->cpu_ns > INT64_MAX || c->cycles > INT64_MAX || c->instructions > INT64_MAX ||
         c->cache_misses > INT64_MAX) {
-        return mark_lost(l, ETP_LOST_GARBAGE, "iteration %llu counted more than can be",
-                         (unsigned long long)it->i);
+        return etp_lose(l->out, ETP_LOST_GARBAGE, "iteration %llu counted more than can be",
+                        (unsigned long long)it->i);
     }
     ETP_ADD(l->arena, &l->iterations, item);
     ETP_ADD(l->arena, &l->counts, counts);
@@ -293,30 +276,30 @@ static bool run_iterations(launch *l, uint64_t n)
         }
         if (msg.type == ETP_WIRE_ITER) {
             if (l->iterations.n - before == n) { // or they could go on for ever
-                return mark_lost(l, ETP_LOST_GARBAGE, "asked for %llu iterations, got more",
-                                 (unsigned long long)n);
+                return etp_lose(l->out, ETP_LOST_GARBAGE, "asked for %llu iterations, got more",
+                                (unsigned long long)n);
             }
             if (!take_iteration(l, &msg.u.iter)) {
                 return false;
             }
             if (each > 0 && etp_os_now_ns() - begin >= whole) {
-                return mark_lost(l, ETP_LOST_HANG, "%zu of %llu iterations after %s s",
-                                 l->iterations.n - before, (unsigned long long)n,
-                                 ETP_DIGITS((double)whole / 1e9, 3));
+                return etp_lose(l->out, ETP_LOST_HANG, "%zu of %llu iterations after %s s",
+                                l->iterations.n - before, (unsigned long long)n,
+                                ETP_DIGITS((double)whole / 1e9, 3));
             }
             continue;
         }
         if (msg.type == ETP_WIRE_ERROR) {
             l->out->code = etp_wire_code_find(msg.u.error.code);
-            return mark_lost(l, ETP_LOST_ERROR, "%s", msg.u.error.message);
+            return etp_lose(l->out, ETP_LOST_ERROR, "%s", msg.u.error.message);
         }
         if (msg.type != ETP_WIRE_DONE || strcmp(msg.u.done.cmd, "run") != 0) {
-            return mark_lost(l, ETP_LOST_GARBAGE, "unexpected \"%s\" message while running",
-                             msg.word);
+            return etp_lose(l->out, ETP_LOST_GARBAGE, "unexpected \"%s\" message while running",
+                            msg.word);
         }
         if (msg.u.done.n != n || l->iterations.n - before != n) {
-            return mark_lost(l, ETP_LOST_GARBAGE, "asked for %llu iterations, got %zu",
-                             (unsigned long long)n, l->iterations.n - before);
+            return etp_lose(l->out, ETP_LOST_GARBAGE, "asked for %llu iterations, got %zu",
+                            (unsigned long long)n, l->iterations.n - before);
         }
         l->out->record.peak_rss_bytes = msg.u.done.peak_rss_bytes;
         l->out->record.hook_cost.calls = msg.u.done.hook_calls;
@@ -333,15 +316,15 @@ static bool command(launch *l, const char *cmd, const char *path, etp_wire_msg *
     char *line = path ? etp_arena_printf(l->arena, "%s %s\n", cmd, path)
                       : etp_arena_printf(l->arena, "%s\n", cmd);
     if (!line) {
-        return mark_lost(l, ETP_LOST_START, "out of memory");
+        return etp_lose(l->out, ETP_LOST_START, "out of memory");
     }
     (void)etp_channel_send(l->channel, etp_str_from(line));
     if (!expect(l, ETP_WIRE_DONE, path ? "writing its files" : "telling its memory", msg)) {
         return false;
     }
     if (strcmp(msg->u.done.cmd, cmd) != 0) {
-        return mark_lost(l, ETP_LOST_GARBAGE, "answer to \"%s\" instead of \"%s\"", msg->u.done.cmd,
-                         cmd);
+        return etp_lose(l->out, ETP_LOST_GARBAGE, "answer to \"%s\" instead of \"%s\"",
+                        msg->u.done.cmd, cmd);
     }
     return true;
 }
@@ -444,9 +427,9 @@ static bool ask_ledger(launch *l)
             msg.type == ETP_WIRE_PART ? etp_wire_part_find(p->what) : ETP_LOAD_WHATS;
         if (what == ETP_LOAD_WHATS || l->out->record.parts.n == ETP_RUN_MAX_PARTS ||
             p->ns > INT64_MAX / ETP_RUN_MAX_PARTS || p->bytes > INT64_MAX / ETP_RUN_MAX_PARTS) {
-            return mark_lost(l, ETP_LOST_GARBAGE, "not a part of loading: \"%s\" of %llu ns",
-                             msg.type == ETP_WIRE_PART ? p->what : msg.word,
-                             (unsigned long long)(msg.type == ETP_WIRE_PART ? p->ns : 0));
+            return etp_lose(l->out, ETP_LOST_GARBAGE, "not a part of loading: \"%s\" of %llu ns",
+                            msg.type == ETP_WIRE_PART ? p->what : msg.word,
+                            (unsigned long long)(msg.type == ETP_WIRE_PART ? p->ns : 0));
         }
         const etp_run_part part = {what,  p->delegate, p->operation, p->bytes,
                                    p->ns, p->faults,   p->workspace};
@@ -508,7 +491,7 @@ static void finish(launch *l, bool good)
         // It has said everything and still does not end: no sound launch, whatever its figures.
         if (!etp_channel_finish(t)) {
             out->interrupted = t->interrupted(t->ctx) != 0;
-            good = mark_lost(l, ETP_LOST_HANG, "the runner did not end after its work");
+            good = etp_lose(l->out, ETP_LOST_HANG, "the runner did not end after its work");
         } else if (t->lost || t->process.signal != 0 || t->process.exit_code != 0) {
             explain_end(l);
             good = false;
@@ -559,7 +542,7 @@ static void finish(launch *l, bool good)
 static etp_status start(launch *l, bool *started, etp_error *err)
 {
     const etp_launch_request *request = l->request;
-    *l->out = (etp_launch_outcome){0};
+    *l->out = (etp_launch_outcome){.arena = l->arena};
     *started = false;
     l->channel = ETP_NEW(l->arena, etp_channel);
     ETP_NEED(l->channel, err, "a launch");
@@ -625,7 +608,7 @@ static etp_status start(launch *l, bool *started, etp_error *err)
     etp_error start_err;
     *started = etp_channel_start(l->device, args, env, l->arena, l->channel, &start_err) == ETP_OK;
     if (!*started) {
-        mark_lost(l, ETP_LOST_START, "%s", start_err.msg);
+        etp_lose(l->out, ETP_LOST_START, "%s", start_err.msg);
     }
     return ETP_OK;
 }

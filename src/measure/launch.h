@@ -40,6 +40,7 @@ typedef struct etp_launch_iteration {
 } etp_launch_iteration;
 
 typedef struct etp_launch_outcome {
+    etp_arena *arena; // of the launch
     bool ok;
     bool interrupted;                 // by a signal: neither ok nor lost
     etp_lost_reason reason;           // when !ok
@@ -55,6 +56,11 @@ typedef struct etp_launch_outcome {
     etp_str kernels_ours;             // operators whose kernels are our runner's own, ", " between
     etp_str kernels_theirs;           // likewise of kernels_lib
 } etp_launch_outcome;
+
+// Notes the first reason for which the launch of OUT is lost: what comes later is mostly a
+// consequence of it. Always false.
+bool etp_lose(etp_launch_outcome *out, etp_lost_reason reason, const char *fmt, ...)
+    ETP_PRINTF(3, 4);
 
 // Everything in *out lives in ARENA. Fails only for reasons of our own (ETP_NOMEM); what the runner
 // does wrong is in *out.
