@@ -86,12 +86,12 @@ static const char *prompt_of(foreign_launch *r)
 // The prompt's tokens, and those after it: the first is the prompt's own result.
 static uint64_t prompt_tokens(const etp_planned_phase *p)
 {
-    return etp_foreign_decodes(p) ? p->depth : p->tokens * p->calls;
+    return etp_foreign_decodes(p) ? p->run.depth : p->run.tokens * p->run.calls;
 }
 
 static uint64_t new_tokens(const etp_planned_phase *p)
 {
-    return 1 + (etp_foreign_decodes(p) ? p->calls : 0);
+    return 1 + (etp_foreign_decodes(p) ? p->run.calls : 0);
 }
 
 static void add_text(foreign_launch *r, argument_list *w)

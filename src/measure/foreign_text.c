@@ -141,7 +141,7 @@ etp_status etp_foreign_text_settle(etp_settings *set, etp_arena *arena, etp_erro
 
 bool etp_foreign_decodes(const etp_planned_phase *phase)
 {
-    return phase->kind == ETP_PHASE_OF_DECODE;
+    return phase->run.kind == ETP_PHASE_OF_DECODE;
 }
 
 etp_status etp_foreign_text_phases(etp_session_plan *p, etp_arena *arena, etp_error *err)
@@ -151,19 +151,20 @@ etp_status etp_foreign_text_phases(etp_session_plan *p, etp_arena *arena, etp_er
     for (uint32_t i = 0; i < p->n_phases; i++) {
         etp_planned_phase *phase = &p->phases[i];
         bool decode = etp_foreign_decodes(phase);
-        if (!decode && (phase->depth > 0 || phase->prompt > phase->tokens * phase->calls)) {
+        if (!decode &&
+            (phase->run.depth > 0 || phase->run.prompt > phase->run.tokens * phase->run.calls)) {
             return etp_fail(err, ETP_USAGE,
                             "--prefill %llu: the program takes a prompt of this length in several "
                             "calls, and this runner tells the time of a prompt as a whole; give "
                             "--prefill of at most %llu",
-                            (unsigned long long)phase->prompt,
-                            (unsigned long long)(phase->tokens * phase->calls));
+                            (unsigned long long)phase->run.prompt,
+                            (unsigned long long)(phase->run.tokens * phase->run.calls));
         }
         // One reading is divided by the calls it covers, and so is its step; rounded up, because a
         // clock is never finer than told.
-        phase->clock_ns = (ETP_FOREIGN_CLOCK_NS + phase->calls - 1) / phase->calls;
-        etp_strbuf_printf(&clock, "%s%s ±%s", etp_if(i, ", "), phase->name,
-                          ETP_NS((double)phase->clock_ns));
+        phase->run.clock_ns = (ETP_FOREIGN_CLOCK_NS + phase->run.calls - 1) / phase->run.calls;
+        etp_strbuf_printf(&clock, "%s%s ±%s", etp_if(i, ", "), phase->run.name.ptr,
+                          ETP_NS((double)phase->run.clock_ns));
     }
     etp_plan_note(p, ETP_NOTE_RUNNER_CLOCK,
                   etp_arena_printf(arena,

@@ -156,34 +156,33 @@ static etp_status make_model(making *m, const etp_program *program, const char *
         if (model == 0) {
             // What is the same for all models. The calls themselves are made for each, since they
             // name its methods and buffers.
-            *p =
-                (etp_planned_phase){.name = etp_arena_strdup(m->arena, from->name),
-                                    .word = from->word ? from->word : word_of(from->name, m->arena),
-                                    .kind = from->kind,
-                                    .tokens = from->tokens,
-                                    .depth = from->depth,
-                                    .prompt = from->prompt,
-                                    .files = ETP_NEW_ARRAY(m->arena, const char *, m->n_models)};
+            p->run = (etp_run_phase){.name = etp_str_from(etp_arena_strdup(m->arena, from->name)),
+                                     .kind = from->kind,
+                                     .tokens = from->tokens,
+                                     .depth = from->depth,
+                                     .prompt = from->prompt};
+            p->word = from->word ? from->word : word_of(from->name, m->arena);
+            p->files = ETP_NEW_ARRAY(m->arena, const char *, m->n_models);
             ETP_TRY(etp_arena_check(m->arena, err, "phases")); // it is filled by the next models
-        } else if (n == m->n_phases || !etp_str_eqz(from->name, p->name)) {
+        } else if (n == m->n_phases || !etp_str_eq(from->name, p->run.name)) {
             // All models of a session are measured in the phases of the first one.
             break;
         }
-        uint64_t calls = p->calls;
+        uint64_t calls = p->run.calls;
         etp_str steps;
-        ETP_TRY(etp_steps_text(&all, i, program, path, m->arena, &steps, &p->calls, err));
-        if (model > 0 && p->calls != calls) {
+        ETP_TRY(etp_steps_text(&all, i, program, path, m->arena, &steps, &p->run.calls, err));
+        if (model > 0 && p->run.calls != calls) {
             break;
         }
         // Sizes of the calls; models whose calls have others leave them untold.
         etp_steps_call call;
         ETP_TRY(etp_steps_call_of(from, m->arena, &call, err));
-        bool same = model == 0 ||
-                    (strcmp(call.method, p->method) == 0 && strcmp(call.inputs, p->inputs) == 0 &&
-                     strcmp(call.start, p->start) == 0);
-        p->method = etp_if(same, call.method);
-        p->inputs = etp_if(same, call.inputs);
-        p->start = etp_if(same, call.start);
+        bool same = model == 0 || (etp_str_eqz(p->run.method, call.method) &&
+                                   etp_str_eqz(p->run.inputs, call.inputs) &&
+                                   etp_str_eqz(p->run.start, call.start));
+        p->run.method = etp_str_from(etp_if(same, call.method));
+        p->run.inputs = etp_str_from(etp_if(same, call.inputs));
+        p->run.start = etp_str_from(etp_if(same, call.start));
         const char *file = etp_arena_printf(m->arena, "%s/steps-%zu-%zu", m->work_dir, model, n);
         ETP_TRY(etp_os_write_atomic(file, steps, err));
         if (model == 0) {
@@ -241,7 +240,7 @@ etp_status etp_phases_make(const etp_settings *settings, const etp_inputs *input
     for (size_t i = 0; i < m.n_phases; i++) {
         char hex[ETP_SHA256_HEX_CHARS];
         etp_sha256_hex(&m.sums[i], hex);
-        m.phases[i].sha256 = etp_arena_strdup(arena, etp_str_from(hex));
+        m.phases[i].run.steps_sha256 = etp_str_from(etp_arena_strdup(arena, etp_str_from(hex)));
     }
     *out = m.phases;
     *n_out = (uint32_t)m.n_phases;
@@ -250,10 +249,10 @@ etp_status etp_phases_make(const etp_settings *settings, const etp_inputs *input
 
 uint64_t etp_phase_whole(const etp_planned_phase *phase, uint64_t n)
 {
-    if (!phase || phase->calls <= 1) {
+    if (!phase || phase->run.calls <= 1) {
         return n;
     }
     // Rounded up to whole repetitions: a repetition that is cut short would leave its cheap or its
     // dear calls out of the sample.
-    return (n < 1 ? 1 : (n + phase->calls - 1) / phase->calls) * phase->calls;
+    return (n < 1 ? 1 : (n + phase->run.calls - 1) / phase->run.calls) * phase->run.calls;
 }

@@ -40,8 +40,8 @@ const char *etp_session_arm_words(const etp_session_plan *plan, uint32_t arm,
         snprintf(threads, sizeof threads, ", %u thread%s", mine->threads,
                  etp_if(mine->threads != 1, "s"));
     }
-    snprintf(buf, ETP_CANDIDATE_CHARS, "%s%s%s%s", phase ? phase->name : "", etp_if(phase, ": "),
-             etp_level_get(mine->level)->word, threads);
+    snprintf(buf, ETP_CANDIDATE_CHARS, "%s%s%s%s", phase ? phase->run.name.ptr : "",
+             etp_if(phase, ": "), etp_level_get(mine->level)->word, threads);
     return buf;
 }
 

@@ -178,7 +178,7 @@ static etp_status check_same(const etp_session *s, const etp_run *old, etp_error
     }
     for (size_t i = 0; i < old->phases.n; i++) {
         etp_str was = old->phases.items[i].steps_sha256; // empty: by an older etprof
-        if (i >= p->n_phases || (was.len > 0 && !etp_str_eqz(was, p->phases[i].sha256))) {
+        if (i >= p->n_phases || (was.len > 0 && !etp_str_eq(was, p->phases[i].run.steps_sha256))) {
             return changed("what the phases call", err);
         }
     }

@@ -37,19 +37,7 @@ static etp_status describe(etp_session *s, etp_error *err)
         ETP_ADD(&s->arena, &r->models, p->models[i]);
     }
     for (uint32_t i = 0; i < p->n_phases; i++) {
-        const etp_planned_phase *phase = &p->phases[i];
-        etp_run_phase kept = {.name = etp_str_from(phase->name),
-                              .kind = phase->kind,
-                              .tokens = phase->tokens,
-                              .depth = phase->depth,
-                              .prompt = phase->prompt,
-                              .calls = phase->calls,
-                              .method = etp_str_from(phase->method),
-                              .inputs = etp_str_from(phase->inputs),
-                              .start = etp_str_from(phase->start),
-                              .clock_ns = phase->clock_ns,
-                              .steps_sha256 = etp_str_from(phase->sha256)};
-        ETP_ADD(&s->arena, &r->phases, kept);
+        ETP_ADD(&s->arena, &r->phases, p->phases[i].run);
     }
     for (uint32_t i = 0; i < p->n_builds; i++) {
         ETP_ADD(&s->arena, &r->builds, p->builds[i]);

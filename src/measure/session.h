@@ -63,19 +63,11 @@ typedef struct etp_session_plan_options { // zeroed = the defaults
 
 typedef struct etp_foreign etp_foreign; // measure/foreign.h
 
-typedef struct etp_planned_phase { // what is done again and again in a launch; see
-                                   // measure/phases.h
-    const char *name;              // "prefill 64", "decode @256"
-    const char *word;              // part of the arms' names: "decode256"
-    etp_phase_kind kind;
-    uint64_t tokens;                     // of an iteration, which is one call; 0: no text
-    uint64_t depth;                      // tokens in the cache before
-    uint64_t prompt;                     // tokens of the prompt that this is a chunk of; 0: none
-    uint64_t calls;                      // of a repetition
-    uint64_t clock_ns;                   // resolution of the times of a call, 0: nanoseconds
-    const char *method, *inputs, *start; // what these have in common, as the manifest has it
-    const char **files;                  // script of each model, local
-    const char *sha256;                  // of these
+// What is done again and again in a launch; see measure/phases.h.
+typedef struct etp_planned_phase {
+    etp_run_phase run;  // as the manifest has it
+    const char *word;   // part of the arms' names: "decode256"
+    const char **files; // script of each model, local
 } etp_planned_phase;
 
 typedef struct etp_planned_arm {

@@ -159,8 +159,8 @@ static void candidate_words(const etp_session *s, uint32_t reference, uint32_t a
         return;
     }
     // Which kernels ran is known in the end.
-    snprintf(out, ETP_CANDIDATE_CHARS, "%s%s%s%s", phase ? phase->name : "", etp_if(phase, ": "),
-             level ? etp_level_get(arm->level)->name : "", count);
+    snprintf(out, ETP_CANDIDATE_CHARS, "%s%s%s%s", phase ? phase->run.name.ptr : "",
+             etp_if(phase, ": "), level ? etp_level_get(arm->level)->name : "", count);
 }
 
 void etp_session_ratio_so_far(etp_session *s)
@@ -187,7 +187,7 @@ void etp_session_ratio_so_far(etp_session *s)
             out->ratio = exp(p.mean_ln);
             const etp_planned_phase *phase = etp_session_phase_of(s->plan, a);
             if (!phase ||
-                phase->clock_ns == 0) { // equal readings of a coarse clock are not precise
+                phase->run.clock_ns == 0) { // equal readings of a coarse clock are not precise
                 out->lo = exp(p.mean_ln - p.half_width_ln);
                 out->hi = exp(p.mean_ln + p.half_width_ln);
             }
