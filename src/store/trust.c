@@ -88,20 +88,17 @@ const char *etp_run_outside(const etp_run *run, etp_arena *arena)
 {
     const char *given = etp_arena_strdup(arena, run->dir);
     const char *dir = etp_os_absolute(given, arena);
-    const char *inputs = run->settings.inputs;
-    const char *const files[] = {run->settings.tokenizer};
+    const char *inputs = run->settings.inputs, *tokenizer = run->settings.tokenizer;
     const char *data = run->settings.data;
+    bool seen = false;
     if (data && !(dir && list_beneath(dir, etp_str_from(data), arena))) {
         return data;
     }
     if (run->settings.kernels_lib) {
         return run->settings.kernels_lib;
     }
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        bool seen = false, given_one = files[i] != NULL;
-        if (given_one && (!dir || !beneath(dir, etp_str_from(files[i]), &seen, arena) || !seen)) {
-            return files[i];
-        }
+    if (tokenizer && !(dir && beneath(dir, etp_str_from(tokenizer), &seen, arena) && seen)) {
+        return tokenizer;
     }
     bool made = etp_input_kind_of(inputs) != ETP_INPUTS_FILES;
     return etp_z_if(!(made || (dir && list_beneath(dir, etp_str_from(inputs), arena))), inputs);
