@@ -6,7 +6,6 @@
 
 #include "base/json.h"
 #include "base/utf8.h"
-#include "convert/clean.h"
 #include "convert/table.h"
 
 etp_status etp_batch_init(etp_batch *b, const etp_column_def *defs, size_t n, etp_error *err)
@@ -159,7 +158,12 @@ static etp_str repaired(etp_arena *arena, etp_str s)
 {
     etp_strbuf buf;
     etp_strbuf_init(&buf, arena);
-    etp_clean_append(&buf, s, ETP_CLEAN_UTF8);
+    while (s.len > 0) {
+        bool valid = false;
+        size_t n = etp_utf8_next(s, &valid);
+        etp_strbuf_append(&buf, valid ? (etp_str){s.ptr, n} : ETP_STR("\xEF\xBF\xBD"));
+        s = (etp_str){s.ptr + n, s.len - n};
+    }
     return buf.failed ? ETP_STR("") : etp_strbuf_str(&buf);
 }
 

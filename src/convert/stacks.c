@@ -6,7 +6,7 @@
 
 #include "base/guard.h"
 #include "base/json.h"
-#include "convert/clean.h"
+#include "base/utf8.h"
 
 typedef struct call_key {
     const etp_delegates *delegates;
@@ -99,6 +99,50 @@ etp_status etp_stacks_of_trace(const etp_trace *trace, const etp_op_table *table
 
 // ---- collapsed stacks ----
 
+// Also U+2028 and U+2029, which some languages take for the end of a line, and U+FFFE and U+FFFF,
+// which XML forbids.
+static bool is_control(etp_str c)
+{
+    unsigned char first = (unsigned char)c.ptr[0];
+    return first < 0x20 || first == 0x7F ||
+           // U+0080 … U+009F, line and paragraph separator, and the two at the end of the first
+           // plane
+           (first == 0xC2 && (unsigned char)c.ptr[1] < 0xA0) ||
+           (c.len == 3 && memcmp(c.ptr, "\xE2\x80", 2) == 0 &&
+            ((unsigned char)c.ptr[2] & 0xFE) == 0xA8) ||
+           (c.len == 3 && memcmp(c.ptr, "\xEF\xBF", 2) == 0 && (unsigned char)c.ptr[2] >= 0xBE) ||
+           etp_is_deceptive(etp_utf8_code_point((const unsigned char *)c.ptr, c.len));
+}
+
+// NAME with nothing that ends a line, parts frames (';' becomes ',') or is read as a command.
+static void append_frame(etp_strbuf *line, etp_str name)
+{
+    for (;;) {
+        // How many bytes NAME begins with that are kept as they are.
+        size_t kept = 0;
+        while (kept < name.len && name.ptr[kept] >= 0x20 && name.ptr[kept] < 0x7F &&
+               name.ptr[kept] != ';' && name.ptr[kept] != ':' && name.ptr[kept] != '#') {
+            kept++;
+        }
+        etp_strbuf_append(line, (etp_str){name.ptr, kept});
+        if (kept == name.len) {
+            return;
+        }
+        name = (etp_str){name.ptr + kept, name.len - kept};
+        bool valid = false;
+        etp_str c = {name.ptr, etp_utf8_next(name, &valid)};
+        if (!valid || is_control(c)) {
+            etp_strbuf_appendz(line, "\xEF\xBF\xBD");
+        } else if (*c.ptr == ';') {
+            etp_strbuf_appendz(line, ",");
+        } else {
+            etp_strbuf_append(line, c);
+            etp_strbuf_appendz(line, etp_if(etp_runner_command(name, 0), "'"));
+        }
+        name = (etp_str){name.ptr + c.len, name.len - c.len};
+    }
+}
+
 etp_status etp_stacks_folded(const etp_stacks *s, bool swap, etp_arena *arena, etp_sink *sink,
                              etp_error *err)
 {
@@ -109,8 +153,7 @@ etp_status etp_stacks_folded(const etp_stacks *s, bool swap, etp_arena *arena, e
         line.len = 0;
         for (size_t f = 0; f < stack->n_frames; f++) {
             etp_strbuf_appendz(&line, etp_if(f, ";"));
-            etp_clean_append(&line, stack->frames[f].len ? stack->frames[f] : ETP_STR("(no name)"),
-                             ETP_CLEAN_FOLDED);
+            append_frame(&line, stack->frames[f].len ? stack->frames[f] : ETP_STR("(no name)"));
         }
         for (size_t side = 0; side < s->n_sides; side++) {
             etp_strbuf_printf(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of run folders as typed columns, a batch of rows at a time: what the Parquet writer and
-// the Arrow stream have in common. docs/tables.md lists the columns.
+// Tables of run folders as typed columns, a batch of rows at a time, which the Arrow stream takes.
+// docs/tables.md lists the columns.
 #ifndef ETP_CONVERT_TABLE_H
 #define ETP_CONVERT_TABLE_H
 
