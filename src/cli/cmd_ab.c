@@ -11,10 +11,9 @@
 #include "cli/show_ab.h"
 #include "numerics/numerics.h"
 
-// The column `ab` of store/options.def says which of its rows are options here.
 static const etp_opt k_options[] = {
-#define OPTION(where, field, type, key, limit, ab, resume, ...) \
-    ETP_ROW_##ab(where, field, type, __VA_ARGS__)
+#define OPTION(where, field, type, key, limit, verbs, resume, ...) \
+    ETP_OPTION(ETP_OF_AB verbs, where, field, type, __VA_ARGS__)
 #include "store/options.def"
     {0},
 };

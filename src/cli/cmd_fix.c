@@ -3,14 +3,15 @@
 // package does it, whose exporter makes the programs; what may be typed is here.
 #include <stddef.h>
 
-#include "cli/command.h"
 #include "cli/measure.h"
 #include "cli/python.h"
+#include "cli/session_options.h"
 #include "store/store.h"
 
 typedef struct fix_options {
+    etp_session_options session; // first: the rows of options.def
     bool all, trust, no_install;
-    const char *source, *out, *blocks, *precision, *budget, *iterations, *device, *runner, *python;
+    const char *source, *out, *runner, *python;
 } fix_options;
 
 #define TEXT(name, field, arg, help) \
@@ -22,14 +23,9 @@ static const etp_opt k_options[] = {
     FLAG("all", all, "one fix after the other while they help, each on top of those before"),
     TEXT("source", source, "MODEL",
          "for a program without export.json: what was exported, as given to 'etprof export'"),
-    {"blocks", 'k', ETP_OPT_STRING, offsetof(fix_options, blocks), "K",
-       "exactly K blocks (default 10); with --precision at most", NULL},
-    {"precision", 'p', ETP_OPT_STRING, offsetof(fix_options, precision), "PERCENT",
-       "stop when every speedup's interval is this narrow on either side, e.g. 1%", NULL},
-    TEXT("budget", budget, "TIME", "stop after the last whole block that fits, e.g. 2m"),
-    TEXT("iterations", iterations, "N", "timed iterations per launch (default: 0.5 s worth)"),
-    {"device", 'd', ETP_OPT_STRING, offsetof(fix_options, device), "SPEC",
-       "local (default), adb[:SERIAL], ssh:HOST or qemu[:CPU]", NULL},
+#define OPTION(where, field, type, key, limit, verbs, resume, ...) \
+    ETP_OPTION(ETP_OF_FIX verbs, where, field, type, __VA_ARGS__)
+#include "store/options.def"
     TEXT("runner", runner, "PATH", "runner program or bundle folder"),
     TEXT("out", out, "DIR", "folder to make for the steps (default: fixes, beside the runs)"),
     TEXT("python", python, "PATH", "an interpreter that has torch and executorch"),

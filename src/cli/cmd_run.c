@@ -3,13 +3,14 @@
 // package reads it and becomes `ab`; what may be typed is here.
 #include <stddef.h>
 
-#include "cli/command.h"
 #include "cli/python.h"
+#include "cli/session_options.h"
 
 typedef struct run_options {
+    etp_session_options session; // first: the rows of options.def
     etp_opt_list only;
-    bool analysis_only, trace, plain, full, price;
-    const char *init, *platform, *blocks, *precision, *budget, *device, *prepare, *runner, *kernels;
+    bool analysis_only, trace;
+    const char *init, *platform;
 } run_options;
 
 #define OPT(name, letter, type, field, arg, help) \
@@ -23,25 +24,9 @@ static const etp_opt k_options[] = {
     OPT("trace", 0, FLAG, trace, NULL,
         "with --init: which kernels run (mode xnntrace), no latency"),
     OPT("platform", 0, STRING, platform, "NAME", "with --init: mac, android or linux"),
-    OPT("blocks", 'k', STRING, blocks, "K",
-        "exactly K blocks (default 10); with --precision at most"),
-    OPT("precision", 'p', STRING, precision, "PERCENT",
-        "stop when every speedup's interval is this narrow on either side, e.g. 1%"),
-    OPT("budget", 0, STRING, budget, "TIME", "stop after the last whole block that fits, e.g. 2m"),
-    OPT("device", 'd', STRING, device, "SPEC",
-        "local (default), adb[:SERIAL or HOST:PORT], ssh:HOST or qemu[:CPU]"),
-    OPT("prepare", 0, STRING, prepare, "MODE",
-        "set an Android device up: boost, app, fixed or none (default); undone at the end"),
-    OPT("runner", 0, STRING, runner, "PATH",
-        "etprof's runner or its bundle, or an executor_runner"),
-    OPT("kernels", 0, STRING, kernels, "WHEN",
-        "sample which kernels ran: always, never, auto (default: if it takes at most a third)"),
-    OPT("plain", 0, FLAG, plain, NULL,
-        "keep recordings uncompressed and every timeline as a table, as Arm's kit does"),
-    OPT("full", 0, FLAG, full, NULL, "every section, also in text"),
-    OPT("price", 0, FLAG, price, NULL,
-        "what each arm costs: inferences, loading, memory, size on disk; instead of where time "
-        "goes"),
+#define OPTION(where, field, type, key, limit, verbs, resume, ...) \
+    ETP_OPTION(ETP_OF_RUN verbs, where, field, type, __VA_ARGS__)
+#include "store/options.def"
     {0},
 };
 

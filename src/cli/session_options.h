@@ -8,10 +8,15 @@
 #include "cli/show_ab.h"
 #include "session/arguments.h"
 
-// The rows of a verb: define OPTION with the verb's column after ETP_ROW_. The verb's own struct
-// begins with the etp_session_options.
-#define ETP_ROW_0(...)
-#define ETP_ROW_1(where, field, type, name, letter, arg, help) \
+// The rows of a verb: define OPTION as the ETP_OPTION of what the row's VERBS say of it. The verb's
+// own struct begins with the etp_session_options.
+#define ETP_OF_AB(ab, run, fix) ab
+#define ETP_OF_RUN(ab, run, fix) run
+#define ETP_OF_FIX(ab, run, fix) fix
+#define ETP_OPTION(has, ...) ETP_OPTION_IF(has, __VA_ARGS__)
+#define ETP_OPTION_IF(has, ...) ETP_OPTION_##has(__VA_ARGS__)
+#define ETP_OPTION_0(...)
+#define ETP_OPTION_1(where, field, type, name, letter, arg, help) \
     {name, letter, ETP_TYPED_##type, ETP_AT_##where(field), arg, help, NULL},
 // How a row's type is typed on the command line.
 #define ETP_TYPED_TEXT ETP_OPT_STRING

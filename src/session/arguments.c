@@ -13,7 +13,7 @@ typedef struct row {
 } row;
 
 static const row k_rows[] = {
-#define OPTION(where, field, type, key, limit, ab, resume, name, ...) \
+#define OPTION(where, field, type, key, limit, verbs, resume, name, ...) \
     {name, ETP_AT_##where(field), sizeof(ETP_C_##type), resume},
 #include "store/options.def"
 };

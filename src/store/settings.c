@@ -48,7 +48,7 @@ static SHAPE_ON_ONE_LINE(k_cool, k_cool_rows);
 #define ROW_COOL(key, field, limit, help) \
     FIELD(key, OBJECT, field, help, .shape = &k_cool, .when = has_cool, .flags = ETP_ABSENT),
 #define NONE(...)
-#define OPTION(where, field, type, key, limit, ab, resume, name, letter, arg, help) \
+#define OPTION(where, field, type, key, limit, verbs, resume, name, letter, arg, help) \
     IN_##where(ROW_##type)(key, field, limit, help)
 
 static const etp_field k_plan_rows[] = {
@@ -60,7 +60,7 @@ static const etp_field k_plan_rows[] = {
 SHAPE(k_etp_plan_settings, k_plan_rows);
 #undef IN_PLAN
 #undef IN_REQUESTED
-#define OPTION(where, field, type, key, limit, ab, resume, name, letter, arg, help) \
+#define OPTION(where, field, type, key, limit, verbs, resume, name, letter, arg, help) \
     IN_##where(ROW_##type)(key, field, limit, help)
 static const etp_field k_requested_rows[] = {
 #define IN_PLAN(row) NONE
@@ -88,7 +88,7 @@ static const struct {
     uint64_t most; // 0: no number
     bool real;
 } k_limits[] = {
-#define OPTION(where, field, type, key, limit, ab, resume, name, ...) \
+#define OPTION(where, field, type, key, limit, verbs, resume, name, ...) \
     MOST_##where(type, field, limit, name)
 #include "store/options.def"
 };
