@@ -124,6 +124,10 @@ void etp_manual_command(FILE *out, const etp_command *cmd);           // roff, m
 void etp_manual_program(FILE *out);
 bool etp_completion(FILE *out, const char *shell); // false: no such shell
 const char *etp_cli_format_name(etp_cli_format format);
+#define ETP_SHARED_OPTIONS 3
+// The options that every verb has beside --help; how many. Those of --format are put into NAMES.
+size_t etp_shared_options(const etp_command *cmd, etp_opt out[ETP_SHARED_OPTIONS],
+                          const char *names[ETP_CLI_FORMATS + 1]);
 const etp_command *etp_command_find(const char *name); // NULL when there is none
 
 #endif

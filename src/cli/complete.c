@@ -33,16 +33,8 @@ typedef void print_option(FILE *out, const etp_command *cmd, const etp_opt *o,
 // Calls PRINT for every option that CMD takes. A raw verb's options are another program's.
 static void each_option(FILE *out, const etp_command *cmd, print_option *print)
 {
-    // Every verb takes these; they are no rows of its table, because options.c parses them for all.
-    static const etp_opt k_format = {
-        "format", 'f', ETP_OPT_CHOICE, 0, "FORMAT", "how the answer is written", NULL};
-    static const etp_opt k_output = {"output", 'o',    ETP_OPT_STRING,
-                                     0,        "FILE", "write there instead of to standard output",
-                                     NULL};
-    static const etp_opt k_shared[] = {
-        {"quiet", 'q', ETP_OPT_FLAG, 0, NULL, "no progress, no hints",              NULL},
-        {"help",  'h', ETP_OPT_FLAG, 0, NULL, "what the verb does and its options", NULL},
-    };
+    static const etp_opt k_help = {
+        "help", 'h', ETP_OPT_FLAG, 0, NULL, "what the verb does and its options", NULL};
     if (cmd->raw_args) {
         return;
     }
@@ -50,21 +42,16 @@ static void each_option(FILE *out, const etp_command *cmd, print_option *print)
         const char *levels[ETP_LEVEL_COUNT];
         print(out, cmd, o, words_of(o, levels));
     }
-    if (cmd->formats) {
-        const char *formats[ETP_CLI_FORMATS + 1];
-        int n = 0;
-        for (int f = 0; f < ETP_CLI_FORMATS; f++) {
-            if (cmd->formats & ETP_CLI_FORMAT_BIT(f)) {
-                formats[n++] = etp_cli_format_name((etp_cli_format)f);
-            }
+    etp_opt shared[ETP_SHARED_OPTIONS];
+    const char *names[ETP_CLI_FORMATS + 1];
+    size_t n = etp_shared_options(cmd, shared, names);
+    for (size_t i = 0; i < n; i++) {
+        if (shared[i].values) {
+            shared[i].help = "how the answer is written"; // elsewhere its values say it
         }
-        formats[n] = NULL;
-        print(out, cmd, &k_format, formats);
-        print(out, cmd, &k_output, NULL);
+        print(out, cmd, &shared[i], shared[i].values);
     }
-    for (size_t i = 0; i < sizeof k_shared / sizeof *k_shared; i++) {
-        print(out, cmd, &k_shared[i], k_shared[i].values);
-    }
+    print(out, cmd, &k_help, NULL);
 }
 
 static void join(FILE *out, const char *const *words)

@@ -132,7 +132,8 @@ static int option_line(FILE *out, const etp_opt *o, size_t width)
              ETP_OR(o->arg, ""));
     size_t n = (size_t)snprintf(text, sizeof text, "%s", o->help);
     for (int i = 0; o->values && o->values[i] && n < sizeof text; i++) {
-        n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", i ? ", " : ": ", o->values[i]);
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", etp_if(n, i ? ", " : ": "),
+                              o->values[i]);
     }
     size_t at = 3 + etp_larger(strlen(left), 28);
     if (out) {
@@ -161,7 +162,7 @@ static const struct {
     const char *group, *name;
 } k_session_options[] = {
 #define OPTION_GROUP(title) {title, NULL},
-#define OPTION(where, field, type, key, limit, ab, resume, name, ...) {NULL, name},
+#define OPTION(where, field, type, key, limit, verbs, resume, name, ...) {NULL, name},
 #include "store/options.def"
 };
 
@@ -214,28 +215,13 @@ void etp_help_command(FILE *out, const etp_command *cmd, size_t width)
         return;
     }
     option_lines(out, cmd, width);
-    if (cmd->formats) {
-        char formats[200] = "";
-        size_t n = 0;
-        for (int f = 0; f < ETP_CLI_FORMATS && n < sizeof formats; f++) {
-            if (cmd->formats & ETP_CLI_FORMAT_BIT(f)) {
-                n += (size_t)snprintf(formats + n, sizeof formats - n, "%s%s", etp_if(n, ", "),
-                                      etp_cli_format_name((etp_cli_format)f));
-            }
-        }
-        option_line(
-            out, &(etp_opt){.name = "format", .short_name = 'f', .arg = "FORMAT", .help = formats},
-            width);
-        option_line(out,
-                    &(etp_opt){.name = "output",
-                               .short_name = 'o',
-                               .arg = "FILE",
-                               .help = "write there instead of to standard output"},
-                    width);
+    etp_opt shared[ETP_SHARED_OPTIONS];
+    const char *names[ETP_CLI_FORMATS + 1];
+    size_t n = etp_shared_options(cmd, shared, names);
+    for (size_t i = 0; i < n; i++) {
+        option_line(out, &shared[i], width);
     }
-    fputs("  -q, --quiet                  no progress, no hints\n"
-          "  -h, --help                   this text\n",
-          out);
+    fputs("  -h, --help                   this text\n", out);
     if (cmd->examples) {
         fprintf(out, "\nexamples\n%s\n", cmd->examples);
     }

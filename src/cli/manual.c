@@ -27,41 +27,40 @@ static void roff(FILE *out, const char *text)
     }
 }
 
+static void manual_option(FILE *out, const etp_opt *o)
+{
+    fputs(".TP\n.B ", out);
+    if (o->short_name) {
+        fprintf(out, "\\-%c, ", o->short_name);
+    }
+    fputs("\\-\\-", out);
+    roff(out, o->name);
+    if (o->arg) {
+        fprintf(out, " \\fI%s\\fR", o->arg);
+    }
+    fputc('\n', out);
+    roff(out, o->help);
+    const char *before = etp_if(o->help[0], ": ");
+    for (int i = 0; o->values && o->values[i]; i++) {
+        fputs(before, out);
+        roff(out, o->values[i]);
+        before = ", ";
+    }
+    fputc('\n', out);
+}
+
 static void manual_options(FILE *out, const etp_command *cmd)
 {
+    etp_opt shared[ETP_SHARED_OPTIONS];
+    const char *names[ETP_CLI_FORMATS + 1];
+    size_t n = etp_shared_options(cmd, shared, names);
     fputs(".SH OPTIONS\n", out);
     for (const etp_opt *o = cmd->opts; o && o->name; o++) {
-        fputs(".TP\n.B ", out);
-        if (o->short_name) {
-            fprintf(out, "\\-%c, ", o->short_name);
-        }
-        fputs("\\-\\-", out);
-        roff(out, o->name);
-        if (o->arg) {
-            fprintf(out, " \\fI%s\\fR", o->arg);
-        }
-        fputc('\n', out);
-        roff(out, o->help);
-        for (int i = 0; o->values && o->values[i]; i++) {
-            fprintf(out, "%s%s", i ? ", " : ": ", o->values[i]);
-        }
-        fputc('\n', out);
+        manual_option(out, o);
     }
-    if (cmd->formats) {
-        fputs(".TP\n.B \\-f, \\-\\-format \\fIFORMAT\\fR\n", out);
-        const char *between = "";
-        for (int f = 0; f < ETP_CLI_FORMATS; f++) {
-            if (cmd->formats & ETP_CLI_FORMAT_BIT(f)) {
-                fputs(between, out);
-                roff(out, etp_cli_format_name((etp_cli_format)f));
-                between = ", ";
-            }
-        }
-        fputs("\n.TP\n.B \\-o, \\-\\-output \\fIFILE\\fR\nwrite there instead of to standard "
-              "output\n",
-              out);
+    for (size_t i = 0; i < n; i++) {
+        manual_option(out, &shared[i]);
     }
-    fputs(".TP\n.B \\-q, \\-\\-quiet\nno progress, no hints\n", out);
 }
 
 // The sections and their order are those that man-pages(7) names.

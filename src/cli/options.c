@@ -17,6 +17,26 @@ const char *etp_cli_format_name(etp_cli_format format)
     return k_format_names[format];
 }
 
+size_t etp_shared_options(const etp_command *cmd, etp_opt out[ETP_SHARED_OPTIONS],
+                          const char *names[ETP_CLI_FORMATS + 1])
+{
+    size_t n = 0, n_names = 0;
+    for (int f = 0; f < ETP_CLI_FORMATS; f++) {
+        if (cmd->formats & ETP_CLI_FORMAT_BIT(f)) {
+            names[n_names++] = k_format_names[f];
+        }
+    }
+    names[n_names] = NULL;
+    if (cmd->formats) {
+        out[n++] = (etp_opt){"format", 'f', ETP_OPT_CHOICE, 0, "FORMAT", "", names};
+        out[n++] = (etp_opt){"output", 'o',    ETP_OPT_STRING,
+                             0,        "FILE", "write there instead of to standard output",
+                             NULL};
+    }
+    out[n++] = (etp_opt){"quiet", 'q', ETP_OPT_FLAG, 0, NULL, "no progress, no hints", NULL};
+    return n;
+}
+
 typedef struct parse_state {
     etp_cli *cli;
     const etp_command *cmd;
@@ -218,19 +238,15 @@ static etp_status format_option(parse_state *s, const char *value, etp_error *er
     if (s->cmd->formats == 0) {
         return etp_fail(err, ETP_USAGE, "%s has no --format", s->cmd->name);
     }
+    etp_opt shared[ETP_SHARED_OPTIONS];
     const char *names[ETP_CLI_FORMATS + 1];
-    etp_cli_format formats[ETP_CLI_FORMATS];
-    int n = 0;
-    for (int f = 0; f < ETP_CLI_FORMATS; f++) {
-        if (s->cmd->formats & ETP_CLI_FORMAT_BIT(f)) {
-            formats[n] = (etp_cli_format)f;
-            names[n++] = etp_cli_format_name((etp_cli_format)f);
-        }
-    }
-    names[n] = NULL;
-    int index = 0;
+    etp_shared_options(s->cmd, shared, names);
+    int index = 0, format = 0;
     ETP_TRY(choice("format", value, names, &index, err));
-    s->cli->format = formats[index];
+    while (names[index] != k_format_names[format]) {
+        format++;
+    }
+    s->cli->format = (etp_cli_format)format;
     s->format_given = true;
     return ETP_OK;
 }
