@@ -52,7 +52,7 @@ const etp_command etp_cmd_history = {
                 "  etprof history nightly.csv --min-change 5%",
     .opts = k_options,
     .opts_size = sizeof(history_options),
-    .formats = ETP_CLI_STANDARD_FORMATS | ETP_CLI_FORMAT_BIT(ETP_CLI_HTML),
+    .formats = ETP_CLI_STANDARD_FORMATS,
     .min_args = 0,
     .max_args = -1,
     .run = etp_cli_run_in_python,

@@ -110,14 +110,17 @@ void etp_inspect_close(etp_inspect *inspect); // a zeroed one is fine
 
 // What of METHOD's planned memory is in use when.
 void etp_inspect_plan(const etp_method *method, etp_arena *arena, etp_inspect_planned *out);
+// The largest first: buffers that are needed at the instruction AT; ETP_NO_INDEX: all of them.
+const etp_planned **etp_planned_largest(const etp_inspect_planned *planned, uint32_t at,
+                                        etp_arena *arena, size_t *out_n);
+// "12 aten::mean.out"; where a buffer comes from, and who needs it last.
+const char *etp_planned_at(const etp_method *method, uint32_t at, etp_arena *arena);
+const char *etp_planned_from(const etp_method *method, const etp_planned *buffer, etp_arena *arena);
+const char *etp_planned_to(const etp_method *method, const etp_planned *buffer, etp_arena *arena);
 
 // Of a method in its section: when how much is in use, and what holds the most.
 void etp_inspect_planned_report(const etp_method *method, const etp_inspect_planned *planned,
                                 etp_keys *keys, etp_report *r, etp_arena *arena);
-// The same as a picture, on pages alone; OF: the program, where there are several, else NULL.
-// Nothing where it is not known.
-void etp_inspect_planned_picture(const etp_method *method, const etp_inspect_planned *planned,
-                                 const char *of, etp_report *r, etp_arena *arena);
 // "1×3×224×224 float32". A shape is cut rather than refused: 48 bytes are kept for the longest
 // number, the type and "(at most)".
 #define ETP_SHAPE_CHARS 160

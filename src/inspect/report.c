@@ -73,9 +73,7 @@ static void weights_tables(const etp_inspect *in, etp_report *r, etp_arena *aren
                 etp_cell_double(share(in->scale_bytes, in->weight_bytes)));
     }
     static const etp_column k_largest[] = {
-        {.key = "used_by",
-         .title = "largest weights",
-         .help = "delegate:node that uses it first, node type, module"},
+        {.key = "used_by", .title = "largest weights"},
         {.key = "shape", .title = "shape"},
         {.key = "bytes", .title = "size", .kind = ETP_KIND_BYTES},
         {.key = "share", .title = "share", .kind = ETP_KIND_PERCENT, .flags = ETP_COL_BAR},

@@ -5,9 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/guard.h"
 #include "base/number.h"
-#include "inspect/inspect.h"
 
 typedef struct maker {
     uint32_t *of; // per value: operator that made it, ETP_NO_INDEX none
@@ -114,8 +112,7 @@ static bool trace_operator(tracing *t, uint32_t op)
     return ok;
 }
 
-// The method of its program that the operators of an arm were joined to.
-static const etp_method *method_of(const etp_ab_arm *arm)
+const etp_method *etp_ab_method_of(const etp_ab_arm *arm)
 {
     const etp_profile *p = arm->profile;
     const etp_program *program = p && p->facts ? p->facts->program : NULL;
@@ -127,46 +124,13 @@ static const etp_method *method_of(const etp_ab_arm *arm)
     return NULL;
 }
 
-static etp_status plan_pictures(const etp_ab *ab, etp_report *r, etp_arena *arena)
-{
-    const etp_method **drawn = ETP_NEW_ARRAY(arena, const etp_method *, ab->n_arms + 1);
-    for (size_t i = 0, n = 0; i < ab->n_arms; i++) {
-        const etp_ab_arm *arm = &ab->arms[ab->shown[i]];
-        size_t k = 0;
-        drawn[n] = method_of(arm);
-        while (drawn[k] != drawn[n]) {
-            k++;
-        }
-        if (drawn[n] && k == n) {
-            etp_inspect_planned planned;
-            bool several = ab->n_models > 1 && arm->model < ab->n_models;
-            etp_inspect_plan(drawn[n++], arena, &planned);
-            etp_inspect_planned_picture(drawn[k], &planned,
-                                        several ? ab->models[arm->model].stem : NULL, r, arena);
-        }
-    }
-    return ETP_OK;
-}
-
-static etp_status guarded(const etp_ab *ab, etp_report *r, etp_arena *arena, etp_error *err)
-{
-    ETP_GUARDED(arena, err, "planned memory", plan_pictures(ab, r, arena));
-}
-
-void etp_ab_plan_pictures(const etp_ab *ab, etp_report *r, etp_arena *arena)
-{
-    if (guarded(ab, r, arena, NULL) != ETP_OK) {
-        return; // the report knows that its arena ran out
-    }
-}
-
 bool etp_ab_flow_of(const etp_ab *ab, etp_arena *arena, etp_ab_flow *out)
 {
     *out = (etp_ab_flow){0};
     tracing t = {.ab = ab,
                  .arena = arena,
                  .out = out,
-                 .method = ab->n_arms ? method_of(&ab->arms[ab->bottleneck_arm]) : NULL};
+                 .method = ab->n_arms ? etp_ab_method_of(&ab->arms[ab->bottleneck_arm]) : NULL};
     if (!t.method) {
         return false;
     }

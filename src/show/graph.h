@@ -14,6 +14,8 @@ typedef struct etp_ab_flow { // what leads from one operator to another, by wher
     size_t n, cap;
 } etp_ab_flow;
 
+// The method of its program that the operators of an arm were joined to; NULL: it is not known.
+const etp_method *etp_ab_method_of(const etp_ab_arm *arm);
 // False where no program says it.
 bool etp_ab_flow_of(const etp_ab *ab, etp_arena *arena, etp_ab_flow *out);
 // Kernels, shapes, work, neighbours and source of an operator (operator_facts.c), to KEYS; the

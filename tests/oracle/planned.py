@@ -103,16 +103,7 @@ tmp = new_folder()
 with browser.Session(browser.find()) as session:
     page = tmp / "page.html"
     for name in BOXES:
-        subprocess.run([ETPROF, "inspect", DATA / f"{name}.pte", "-o", page], check=True)
+        subprocess.run([ETPROF, "analyze", DATA / f"{name}.etdump", "--pte", DATA / f"{name}.pte", "--price", "-o",
+                        page], check=True)
         check_picture(session, name, page)
-    subprocess.run([ETPROF, "analyze", DATA / "mixed_xnnpack_fp32.etdump", "--pte", DATA / "mixed_xnnpack_fp32.pte",
-                    "--price", "-o", page], check=True)
-    check_picture(session, "mixed_xnnpack_fp32", page)  # of a price: the same
-    subprocess.run([ETPROF, "inspect", DATA / "llm/decoder_portable.pte", "-o", page], check=True)
-    boxes, _, _ = drawn(session, page)
-    kept = [b for b in boxes if b[4] == 3]
-    expect(len(boxes) == 100 and len(kept) == 4, "decoder", len(boxes), kept)
-    expect(all(near([x, width], [LEFT, RIGHT - LEFT]) for x, _, width, _, _ in kept), "kept from end to end", kept)
-    expect(all(x >= LEFT and x + width <= RIGHT + 1 and y >= UPPER and y + height <= LOWER + 0.1
-               for x, y, width, height, _ in boxes), "within the frame", boxes)
 finish(f"{checked} methods")

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of a fleet and of a history: one file without scripts or requests, which looks like the pages of `etprof
+"""The page of a fleet: one file without scripts or requests, which looks like the pages of `etprof
 report`. What stands on it is decided in report.py; here is how."""
 from __future__ import annotations
 
 import html
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -56,7 +55,7 @@ class Sentence:
 @dataclass
 class Section:
     """A table. Each column has its heading and a class: "" for words, "n" for figures, "w" for what may break.
-    PICTURES: of each row; in their column stands PICTURED. LEFT: what is said below it."""
+    PICTURES: the nights of each row. LEFT: what is said below it."""
 
     key: str
     title: str
@@ -64,23 +63,20 @@ class Section:
     rows: list[list[str]]
     pictures: list[str] = field(default_factory=list)
     left: str = ""
-    pictured: str = "nights"
 
 
 def percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-def picture(values: Sequence[float | None], lines: Sequence[int], words: str) -> str:
-    """One figure over the moments, up is more, a gap where one has none; a line where it changed."""
-    known = [v for v in values if v is not None]
-    low, high, last = min(known), max(known), max(len(values) - 1, 1)
-    at = [None if v is None else f"{100 * i / last:.1f},{18 - 16 * (v - low) / max(high - low, 1e-9 * abs(high)):.1f}"
-          for i, v in enumerate(values)]
-    pieces = [list(piece) for there, piece in itertools.groupby(at, bool) if there]
-    drawn = "".join(f"<line x1={100 * i / last:.1f} x2={100 * i / last:.1f} y1=0 y2=20 "
-                    "vector-effect=non-scaling-stroke />" for i in lines)
-    drawn += "".join(f"<polyline vector-effect=non-scaling-stroke points='{' '.join(piece)}'/>" for piece in pieces)
+def picture(values: Sequence[float], line: int, words: str) -> str:
+    """One figure over the moments, up is more; a line where it changed."""
+    low, high, last = min(values), max(values), max(len(values) - 1, 1)
+    points = " ".join(f"{100 * i / last:.1f},{18 - 16 * (v - low) / max(high - low, 1e-9 * abs(high)):.1f}"
+                      for i, v in enumerate(values))
+    at = f"{100 * line / last:.1f}"
+    drawn = (f"<line x1={at} x2={at} y1=0 y2=20 vector-effect=non-scaling-stroke />"
+             f"<polyline vector-effect=non-scaling-stroke points='{points}'/>")
     return (f"<svg viewBox='0 0 100 20' preserveAspectRatio=none role=img aria-label='{html.escape(words)}'>"
             f"{drawn}</svg>")
 
@@ -104,7 +100,7 @@ def table(section: Section) -> str:
     kinds = [kind for _, kind in section.columns]
     heads = [cell("th scope=col", kind, html.escape(name)) for name, kind in section.columns]
     if section.pictures:
-        heads.insert(1, f"<th scope=col>{html.escape(section.pictured)}")
+        heads.insert(1, "<th scope=col>nights")
     rows = []
     for i, row in enumerate(section.rows):
         cells = [cell("td" if k else "th scope=row", kind, unbroken(words))

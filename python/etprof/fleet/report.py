@@ -217,7 +217,7 @@ def page(found: dict[str, Any], most: int) -> str:
 def nights(row: dict[str, Any]) -> str:
     """The nights of a series, a line where it became slower."""
     days, values = [n["day"] for n in row["nights"]], [n["ratio"] for n in row["nights"]]
-    return pages.picture(values, [days.index(row["since"])], f"nights {days[0]} to {days[-1]}, "
+    return pages.picture(values, days.index(row["since"]), f"nights {days[0]} to {days[-1]}, "
                          f"{percent(min(values) - 1)} to {percent(max(values) - 1)} against before")
 
 

@@ -60,7 +60,7 @@ def _parse(argv: list[str]) -> argparse.Namespace:
     p.add_argument("--since", metavar="DATE", type=_date, help="only sessions since then, e.g. 2026-03 or 2026-03-01")
     p.add_argument("--engine", choices=("duckdb", "spark"), default="duckdb",
                    help="engine that reads a lake (default: duckdb)")
-    p.add_argument("-f", "--format", choices=("text", "json", "csv", "md", "html"), default="text")
+    p.add_argument("-f", "--format", choices=("text", "json", "csv", "md"), default="text")
     p.add_argument("-o", "--output", metavar="FILE", help="write there instead of to standard output")
     p.add_argument("-q", "--quiet", action="store_true", help="no progress, no hints")
     return p.parse_intermixed_args(argv)

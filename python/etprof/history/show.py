@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from etprof.fleet import page as pages
 from etprof.fleet.report import aligned, many
 from etprof.history import words
 from etprof.history.series import FEWEST, Change, History, Series
@@ -71,8 +70,8 @@ def _card(h: History, one: Series, c: Change) -> tuple[str, str, str, str]:
             printable(f"{one.called} since {words.moment(h.runs[c.run].time)}"), printable(figures))
 
 
-def _cards(h: History, most: int) -> list[tuple[str, str, str, str]]:
-    cards = [_card(h, one, c) for one, c in words.newest(h)[:most]]
+def _cards(h: History) -> list[tuple[str, str, str, str]]:
+    cards = [_card(h, one, c) for one, c in words.newest(h)[:words.CARDS]]
     return cards or [("info", words.nothing(h),
                       f"in {len(h.series)} series over {many(len(h.runs), 'run')}", "")]
 
@@ -117,25 +116,9 @@ def _escaped(cell: str) -> str:
     return cell
 
 
-def _section(t: Table, pictures: list[str]) -> pages.Section:
-    return pages.Section(t.key, t.title, [(name, "" if word else "n") for name, word in t.columns], t.rows, pictures,
-                         "", "over the runs")
-
-
-def _page(h: History) -> str:
-    cards = [pages.Sentence(kind, f"{by}: {what}" if what else by, [figures] if figures else [], 0)
-             for kind, by, what, figures in _cards(h, len(h.series))]
-    cards += [pages.Sentence("warn", fact, [], 0) for fact in _facts(h)[1:]]
-    pictures = [pages.picture(one.values, [c.run for c in one.changes],
-                              f"{printable(one.called)}, {words.figure(one, min(v for _, v in one.known()))} to "
-                              f"{words.figure(one, max(v for _, v in one.known()))}") for one in h.series]
-    sections = [_section(t, pictures if t.key == "series" else []) for t in _tables(h)]
-    return pages.write("History", f"{words.over(h)}; changes {words.looked_for(h)}", cards, sections, [])
-
-
 def _head(h: History, mark: Callable[[str, str], str]) -> list[str]:
     lines: list[str] = []
-    for kind, by, what, figures in _cards(h, words.CARDS):
+    for kind, by, what, figures in _cards(h):
         lines += [f"{mark(kind, by)}  {what}", *([figures] if figures else []), ""]
     return [*lines, *_facts(h)]
 
@@ -153,8 +136,6 @@ def history(h: History, form: str, color: bool) -> str:
         return dumped(words.document(h))
     if form == "csv":
         return words.columns(h)
-    if form == "html":
-        return _page(h)
     if form == "md":
         return _markdown("history", words.over(h), _head(h, _unmarked), _tables(h))
     return _plain("history", words.over(h), _head(h, _colored if color else _unmarked), _tables(h, True))
@@ -167,9 +148,6 @@ def sessions(rows: Rows, form: str) -> str:
     tables = [t] if rows else []
     if form == "csv":
         return words.table([[name for name, _ in t.columns], *t.rows])
-    if form == "html":
-        told = [pages.Sentence("info", line, [], 0) for line in none]
-        return pages.write("Sessions", many(len(rows), "session"), told, [_section(x, []) for x in tables], [])
     write = _markdown if form == "md" else _plain
     return write("sessions", many(len(rows), "session"), none, tables)
 
