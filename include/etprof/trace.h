@@ -69,7 +69,7 @@ typedef struct etp_trace_block {
     bool has_execute;             // exactly one Method::execute per execution
     uint32_t execute;             // its index in events, ETP_NO_INDEX when !has_execute
     int64_t bundled_input;        // -1 when none
-    // With etp_trace_options.modes: which of the recording's populations of executions (of one
+    // From etp_trace_tell_modes: which of the recording's populations of executions (of one
     // method, with inputs of one length) these are of. Times are added up within one alone; paths
     // of a branch are blocks of one population.
     uint32_t population, n_populations;
@@ -101,7 +101,6 @@ typedef struct etp_trace_options { // a zeroed struct means the defaults
     const etp_allocator *alloc;    // NULL: the C library's
     uint64_t last;                 // only so many executions, the last of the file; 0: all
     etp_trace_units units;
-    bool modes; // tell populations of executions apart: methods, input lengths
 } etp_trace_options;
 
 // Verifies BYTES as an ETDump (size-prefixed or plain) and groups it. BYTES must outlive *out.
@@ -110,6 +109,10 @@ typedef struct etp_trace_options { // a zeroed struct means the defaults
 ETP_API ETP_NODISCARD etp_status etp_trace_open(etp_bytes bytes, const etp_trace_options *options,
                                                 etp_trace **out, etp_error *err);
 ETP_API void etp_trace_close(etp_trace *trace); // NULL is fine
+// Tells populations of executions apart: of several methods, of inputs of several lengths. A block
+// that is several by its time, or by what was loaded before it, becomes one for each, the fastest
+// first.
+ETP_API ETP_NODISCARD etp_status etp_trace_tell_modes(etp_trace *trace, etp_error *err);
 
 ETP_API size_t etp_trace_block_count(const etp_trace *trace);
 ETP_API const etp_trace_block *etp_trace_block_at(const etp_trace *trace, size_t index);

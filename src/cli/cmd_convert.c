@@ -156,8 +156,9 @@ static etp_status convert_dump(etp_cli *cli, const convert_options *o, const cha
                                etp_error *err)
 {
     ETP_TRY(etp_file_open_unpacked(path, DUMP_LIMIT, &in->dump, err));
-    const etp_trace_options how = {.units = o->units, .modes = true};
+    const etp_trace_options how = {.units = o->units};
     if (etp_trace_open(in->dump.bytes, &how, &in->trace, err) != ETP_OK ||
+        etp_trace_tell_modes(in->trace, err) != ETP_OK ||
         etp_trace_need_time(in->trace, err) != ETP_OK) {
         return etp_fail_ctx(err, "%s", path);
     }

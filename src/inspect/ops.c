@@ -3,10 +3,8 @@
 #include "inspect/ops.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/guard.h"
-#include "explain/profile_rows.h"
 
 const etp_trace_block *etp_ops_block(const etp_ops_answer *a, const etp_op_row *row)
 {
@@ -67,13 +65,6 @@ static etp_status join_program(etp_ops_answer *a, const etp_etrecord *record, et
     return ETP_OK;
 }
 
-static int by_place(const void *pa, const void *pb)
-{
-    const etp_profile_place *place = pa;
-    const etp_op_row *row = pb;
-    return etp_order_then(ETP_ORDER(place->block, row->block), ETP_ORDER(place->event, row->event));
-}
-
 static etp_status build(const etp_etrecord *record, etp_arena *arena, etp_ops_answer *out,
                         etp_error *err)
 {
@@ -84,43 +75,12 @@ static etp_status build(const etp_etrecord *record, etp_arena *arena, etp_ops_an
         etp_op_parse(etp_ops_event(out, &out->table.rows[i])->name, &out->names[i]);
         out->confidence[i] = NAN;
     }
-    // Operators of executions that other answers are about have the numbers of those; what is left
-    // (other populations, another path of a branch) counts on behind them.
-    uint32_t *of_row = ETP_NEW_ARRAY(arena, uint32_t, out->table.n_rows), n, unlogged = 0;
-    etp_row_maker maker = {.arena = arena, .scratch = arena, .n_dumps = 1};
-    for (uint32_t i = 0; i < etp_trace_block_count(out->trace); i++) {
-        const etp_trace_block *block = etp_trace_block_at(out->trace, i);
-        if (block->has_execute && !block->rare) {
-            etp_rows_of_block(&maker, block, 0, i);
-        }
-    }
-    const etp_profile p = {.rows = maker.rows.items, .n_rows = maker.rows.n};
-    uint32_t *operators = ETP_NEW_ARRAY(arena, uint32_t, p.n_rows);
-    n = (uint32_t)etp_profile_operators(&p, arena, operators);
-    out->ids = ETP_NEW_ARRAY(arena, const char *, out->table.n_rows);
-    for (uint32_t i = 0; i < n; i++) {
-        const etp_op_row *row = bsearch(p.rows[operators[i]].places.items, out->table.rows,
-                                        out->table.n_rows, sizeof *row, by_place);
-        if (row) {
-            of_row[row - out->table.rows] = i + 1;
-        }
-    }
-    for (size_t i = 0; i < out->table.n_rows; i++) {
-        bool rest = out->table.rows[i].rest;
-        uint32_t at = of_row[i];
-        if (rest) {
-            at = ++unlogged;
-        } else if (at == 0) {
-            at = ++n;
-        }
-        out->ids[i] = etp_arena_printf(arena, "%s%u", rest ? "unlogged" : "op", at);
-    }
     return out->program ? join_program(out, record, arena, err) : ETP_OK;
 }
 
-etp_status etp_ops_answer_build(const etp_trace *trace, const etp_program *program,
-                                const etp_etrecord *record, const char *dump, etp_arena *arena,
-                                etp_ops_answer *out, etp_error *err)
+etp_status etp_ops_unnumbered(const etp_trace *trace, const etp_program *program,
+                              const etp_etrecord *record, const char *dump, etp_arena *arena,
+                              etp_ops_answer *out, etp_error *err)
 {
     *out = (etp_ops_answer){
         .dump = dump, .trace = trace, .program = program, .cycles = etp_trace_counts_cycles(trace)};

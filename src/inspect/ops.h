@@ -23,7 +23,7 @@ typedef struct etp_ops_answer {
     etp_op_table table;
     etp_op_name *names; // [table.n_rows], parsed
     // [table.n_rows] "op3": that operator in every answer about the recording; "unlogged1": what a
-    // call hides beside its operators, which is none.
+    // call hides beside its operators, which is none. NULL in etp_ops_unnumbered's.
     const char **ids;
     etp_op_facts *facts;       // [table.n_rows], NULL without a program
     double *confidence;        // [table.n_rows], NAN without a program
@@ -37,6 +37,10 @@ ETP_NODISCARD etp_status etp_ops_answer_build(const etp_trace *trace, const etp_
                                               const etp_etrecord *record, const char *dump,
                                               etp_arena *arena, etp_ops_answer *out,
                                               etp_error *err);
+// The same without numbers.
+ETP_NODISCARD etp_status etp_ops_unnumbered(const etp_trace *trace, const etp_program *program,
+                                            const etp_etrecord *record, const char *dump,
+                                            etp_arena *arena, etp_ops_answer *out, etp_error *err);
 const etp_trace_block *etp_ops_block(const etp_ops_answer *answer, const etp_op_row *row);
 const etp_trace_event *etp_ops_event(const etp_ops_answer *answer, const etp_op_row *row);
 // What the program says about operator ROW; that it says nothing.

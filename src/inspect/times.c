@@ -40,7 +40,7 @@ static etp_status take_times(etp_inspect *in, const etp_trace *trace, const char
                         in->path);
     }
     etp_ops_answer ops;
-    ETP_TRY(etp_ops_answer_build(trace, in->program, NULL, dump, arena, &ops, err));
+    ETP_TRY(etp_ops_unnumbered(trace, in->program, NULL, dump, arena, &ops, err));
     // Executions that fit several methods alike are held against none of them.
     for (size_t i = 0; i < etp_trace_block_count(ops.trace); i++) {
         const etp_join *join = &ops.joins[i];

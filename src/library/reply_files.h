@@ -41,8 +41,7 @@ ETP_NODISCARD etp_status etp_reply_read_record(const char *path, etp_reply *r, e
 static inline etp_trace_options etp_reply_units(const etp_question *q)
 {
     return (etp_trace_options){
-        .units = {q->source_unit, q->delegate_unit},
-          .modes = true
+        .units = {q->source_unit, q->delegate_unit}
     };
 }
 

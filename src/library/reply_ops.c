@@ -18,7 +18,8 @@ etp_status etp_reply_ops(const etp_question *q, etp_reply *r, etp_error *err)
         ETP_TRY(etp_reply_read_record(q->record, r, err));
     }
     const etp_trace_options how = etp_reply_units(q);
-    if (etp_trace_open(r->file.bytes, &how, &r->trace, err) != ETP_OK) {
+    if (etp_trace_open(r->file.bytes, &how, &r->trace, err) != ETP_OK ||
+        etp_trace_tell_modes(r->trace, err) != ETP_OK) {
         return etp_fail_ctx(err, "%s", path);
     }
     if (q->program) {

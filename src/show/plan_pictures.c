@@ -107,9 +107,9 @@ static void plan_picture(const etp_method *m, const etp_inspect_planned *p, cons
     for (size_t i = 0; i < drawn; i++) {
         const etp_planned *b = boxes[i];
         char shape[ETP_SHAPE_CHARS];
-        const char *label = etp_arena_printf(arena, "%s: %s, %s, to %s", etp_planned_from(m, b, arena),
-                                             etp_shape_text(b->value, shape), ETP_BYTES(b->bytes),
-                                             etp_planned_to(m, b, arena));
+        const char *label = etp_arena_printf(
+            arena, "%s: %s, %s, to %s", etp_planned_from(m, b, arena),
+            etp_shape_text(b->value, shape), ETP_BYTES(b->bytes), etp_planned_to(m, b, arena));
         etp_picture_item(plan);
         etp_picture_text(plan, "label", label);
         etp_picture_number(plan, "series", (double)series[tone_of(p, b)]);
@@ -142,7 +142,8 @@ static etp_status plan_pictures(const etp_ab *ab, etp_report *r, etp_arena *aren
             etp_inspect_planned planned;
             bool several = ab->n_models > 1 && arm->model < ab->n_models;
             etp_inspect_plan(drawn[n++], arena, &planned);
-            plan_picture(drawn[k], &planned, several ? ab->models[arm->model].stem : NULL, r, arena);
+            plan_picture(drawn[k], &planned, several ? ab->models[arm->model].stem : NULL, r,
+                         arena);
         }
     }
     return ETP_OK;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Executions that are several populations: of two methods, of inputs of two lengths. A mean over
 // both is that of none. A recording names neither: events, times and loads tell.
-#include "trace/modes.h"
+#include "trace/internal.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,6 +10,7 @@
 #include "base/guard.h"
 #include "base/order.h"
 
+#define MODES 4          // most that one block parts into
 #define LEAST_RUNS 3     // of a population
 #define LEAST_PART 10    // one tenth of the executions
 #define LEAST_RATIO 1.2  // between the slowest of one and the fastest of the next
@@ -246,13 +247,13 @@ static bool apart(const stretch *fast, const stretch *slow)
 // the lowest, and sorts again. A method that is loaded anew again and again makes too many.
 static void join_stretches(run_time *v, size_t n)
 {
-    stretch s[ETP_MODES] = {0};
-    size_t number[ETP_MODES], order[ETP_MODES], n_s = 0;
+    stretch s[MODES] = {0};
+    size_t number[MODES], order[MODES], n_s = 0;
     for (size_t from = 0, to = 0; from < n; from = to) {
         while (to < n && v[to].stretch == v[from].stretch) {
             to++;
         }
-        if (n_s == ETP_MODES) {
+        if (n_s == MODES) {
             n_s = 0;
             break;
         }
@@ -325,7 +326,7 @@ static run_list list_runs(const etp_trace *t, bool (*counts)(const etp_trace_blo
 static size_t split(const etp_trace_block *block, const run_list *l, etp_arena *arena,
                     etp_trace_block *out)
 {
-    size_t n = block->n_runs, loaded = 0, from[ETP_MODES + 1];
+    size_t n = block->n_runs, loaded = 0, from[MODES + 1];
     run_time *v = etp_arena_alloc_raw(arena, n, sizeof *v);
     const uint64_t *d = etp_trace_durations(block, block->execute);
     for (size_t r = 0; r < n; r++) {
@@ -344,7 +345,7 @@ static size_t split(const etp_trace_block *block, const run_list *l, etp_arena *
         }
     }
     from[parts] = n;
-    for (size_t i = 0; i < parts && parts < ETP_MODES;) {
+    for (size_t i = 0; i < parts && parts < MODES;) {
         size_t at = parting(block, v + from[i], from[i + 1] - from[i], l->n > 1);
         if (at == 0) {
             i++;
@@ -554,11 +555,11 @@ static size_t number_populations(etp_trace *t, const bool *is_part, bool one_loa
     return n;
 }
 
-void etp_modes_split(etp_trace *t, etp_arena *arena)
+static etp_status split_all(etp_trace *t)
 {
-    etp_arena scratch;
+    etp_arena scratch, *arena = &t->arena;
     etp_arena_scratch(&scratch, arena);
-    size_t most = t->n_blocks * ETP_MODES, n = 0;
+    size_t most = t->n_blocks * MODES, n = 0;
     etp_trace_block *blocks = etp_arena_alloc_array(arena, most, sizeof *blocks);
     bool *is_part = etp_arena_alloc_array(&scratch, most, sizeof *is_part);
     const run_list l = list_runs(t, loads_a_method, &scratch);
@@ -611,4 +612,10 @@ void etp_modes_split(etp_trace *t, etp_arena *arena)
         t->blocks[i].n_populations = (uint32_t)populations;
     }
     etp_arena_dispose(&scratch);
+    return ETP_OK;
+}
+
+etp_status etp_trace_tell_modes(etp_trace *trace, etp_error *err)
+{
+    ETP_GUARDED(&trace->arena, err, "the executions", split_all(trace));
 }

@@ -10,7 +10,6 @@
 #include "formats/etdump_view.h"
 #include "operators/delegates.h"
 #include "operators/name.h"
-#include "trace/modes.h"
 #include "trace/settle.h"
 #include "trace/tree.h"
 
@@ -33,7 +32,6 @@ typedef struct grouping {
     etp_ratio unit;
     etp_ratio delegate; // den 0: unknown
     bool cycles;        // it was told as cycles
-    bool modes;
     struct {
         group *items;
         size_t n, cap;
@@ -343,9 +341,6 @@ static etp_status group_runs(grouping *g)
     if (t->damage.n > 0) {
         qsort(t->damage.items, t->damage.n, sizeof *t->damage.items, by_run);
     }
-    if (g->modes) {
-        etp_modes_split(t, &t->arena);
-    }
     return ETP_OK;
 }
 
@@ -373,7 +368,6 @@ static etp_status read_dump(etp_bytes bytes, const etp_trace_options *o, etp_tra
     grouping g = {
         .trace = t,
         .unit = {ETP_MAX(o->ticks_num, 1), ETP_MAX(o->ticks_den, 1)},
-        .modes = o->modes,
         .err = err,
     };
     g.trace->unit_told = o->ticks_num > 0 || o->units.source;
