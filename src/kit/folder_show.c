@@ -276,11 +276,8 @@ static void cards(const etp_kit_folder *f, etp_report *r)
             .value = p->ratio,
             .lo = none,
             .hi = none,
-            .kind = ETP_KIND_RATIO,
-            .reference = 1,
             .ends = {{off->experiment, off->median_ns, none, none, NULL},
                      {on->experiment, on->median_ns, none, none, NULL}},
-            .ends_kind = ETP_KIND_NS,
         };
         etp_report_headline(r, &h);
     }

@@ -51,10 +51,10 @@ void etp_chart_lacks(etp_chart *c, const char *sentence)
     }
 }
 
-void etp_chart_axis(etp_chart *c, const char *x_title)
+void etp_chart_x_title(etp_chart *c, const char *title)
 {
     if (c) {
-        c->x_title = etp_report_clean(c->report, x_title);
+        c->x_title = etp_report_clean(c->report, title);
     }
 }
 

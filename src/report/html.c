@@ -213,11 +213,6 @@ static void write_end(page *p)
     const etp_report *r = p->report;
     etp_sink escaped = {.write = write_script, .target = p->sink};
     etp_json j;
-    if (r->footer.len) {
-        z(p, "<footer><p>");
-        etp_sink_xml(p->sink, r->footer);
-        z(p, "</p></footer>\n");
-    }
     z(p, "<script type=\"application/json\" id=\"etprof-page\">");
     etp_json_init(&j, &escaped, false);
     etp_json_begin_object(&j);

@@ -39,7 +39,7 @@ static void write_column(etp_json *j, const etp_table *t, size_t k, const etp_vi
     }
     put(j, "help", etp_str_from(ETP_OR(col->help, "")));
     put_true(j, "figures", number || (col->flags & ETP_COL_FIGURES));
-    if (!(col->flags & (ETP_COL_UNSORTED | ETP_COL_FIGURES))) {
+    if (!(col->flags & ETP_COL_FIGURES)) {
         etp_json_kv_z(j, "sort", number ? "n" : "t");
     }
     put_true(j, "choice", col->flags & ETP_COL_CHOICE);

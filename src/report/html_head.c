@@ -47,18 +47,16 @@ static bool parts_unit(etp_str s, size_t at)
 // The interval on a line with the point of no difference: where the estimate stands, at a glance.
 static void strip(etp_sink *sink, const etp_card *card)
 {
-    if (!isfinite(card->value) || !isfinite(card->lo) || !isfinite(card->hi) ||
-        !isfinite(card->reference) ||
-        !(fmax(card->reference, card->hi) > fmin(card->reference, card->lo))) {
-        return;
-    }
-    etp_view v = etp_view_card(card);
-    char buf[ETP_VIEW_CHARS];
     // The scale holds the interval and the point of no difference, with some room at the ends:
     // their distance is what the strip is there to show.
-    double lo = fmin(card->reference, card->lo), hi = fmax(card->reference, card->hi);
+    double lo = fmin(1, card->lo), hi = fmax(1, card->hi);
+    if (!isfinite(card->value) || !isfinite(card->lo) || !isfinite(card->hi) || !(hi > lo)) {
+        return;
+    }
+    etp_view v = etp_view_for(ETP_KIND_RATIO, 0, NULL, 0);
+    char buf[ETP_VIEW_CHARS];
     double from = lo - (hi - lo) * 0.08, percent = 100 / ((hi - lo) * 1.16);
-    double reference = (card->reference - from) * percent;
+    double reference = (1 - from) * percent;
     etp_sink_printf(
         sink,
         "<div class=\"strip\" role=\"img\" aria-label=\"estimate and interval against no "
@@ -70,12 +68,7 @@ static void strip(etp_sink *sink, const etp_card *card)
     etp_sink_printf(
         sink, "<small style=\"margin-%s:%.2f%%;text-align:%s\">%s no difference</small></div>\n",
         left ? "left" : "right", left ? reference : 100 - reference, left ? "left" : "right",
-        etp_view_value(&v, card->reference, buf));
-}
-
-static etp_view view_of(etp_kind kind, double most, double unit)
-{
-    return kind == ETP_KIND_NS ? etp_view_in_unit(most, unit) : etp_view_for(kind, most, NULL, 0);
+        etp_view_value(&v, 1, buf));
 }
 
 // Before and after as bars from zero, with their intervals.
@@ -89,7 +82,7 @@ static void write_ends(etp_sink *sink, const etp_card *card, double unit)
     if (!(most > 0)) {
         return;
     }
-    etp_view v = view_of(card->ends_kind, most, unit), bare = etp_view_bare(&v);
+    etp_view v = etp_view_in_unit(most, unit), bare = etp_view_bare(&v);
     z(sink, "<dl class=\"ends\">\n");
     for (int i = 0; i < 2; i++) {
         double lo = card->ends[i].lo, hi = card->ends[i].hi;
@@ -119,7 +112,7 @@ static void write_ends(etp_sink *sink, const etp_card *card, double unit)
 static void write_card(etp_sink *sink, const etp_card *card, double unit)
 {
     char buf[ETP_VIEW_CHARS];
-    etp_view v = etp_view_card(card), bare = etp_view_bare(&v);
+    etp_view v = etp_view_for(ETP_KIND_RATIO, 0, NULL, 0), bare = etp_view_bare(&v);
     etp_sink_printf(sink, "<article class=\"card %s\">\n", k_etp_css_severity[card->severity]);
     element(sink, "p", "label", card->label);
     z(sink, "<p class=\"value\">");
@@ -179,10 +172,10 @@ static void write_gain(etp_sink *sink, const etp_action_card *a, double unit)
     // In the unit of what it is taken from, so that cards compare at a glance; one of which less
     // than two digits would be left keeps its own.
     double most = fmax(etp_known_or_0(a->gain), etp_known_or_0(a->hi));
-    etp_view v = view_of(a->kind, a->whole > 0 ? a->whole : most, unit);
+    etp_view v = etp_view_in_unit(a->whole > 0 ? a->whole : most, unit);
     double least = v.divide / pow(10, v.decimals); // what its digits tell apart
     if (most < 10 * least) {
-        v = etp_view_for(a->kind, most, NULL, 0);
+        v = etp_view_for(ETP_KIND_NS, most, NULL, 0);
         least = v.divide / pow(10, v.decimals);
     }
     z(sink, "<p class=\"gain\">");
@@ -211,7 +204,7 @@ static void write_gain(etp_sink *sink, const etp_action_card *a, double unit)
     etp_sink_printf(sink, "<p class=\"range\">%s to %s", etp_view_number(&bare, a->lo, lo),
                     etp_view_value(&v, a->hi, hi));
     if (a->whole > 0) {
-        etp_view all = view_of(a->kind, a->whole, unit);
+        etp_view all = etp_view_in_unit(a->whole, unit);
         etp_sink_printf(sink, " of %s", etp_view_value(&all, a->whole, whole));
     }
     z(sink, "</p>\n");
@@ -282,72 +275,43 @@ void etp_html_actions(etp_sink *sink, const etp_actions *a, etp_str id, int leve
     z(sink, a->n > ACTIONS_SHOWN ? "</ol></details></section>\n" : "</ol></section>\n");
 }
 
-// Cells have dozens of comparisons: the first six stand open.
-static void write_cards(etp_sink *sink, const etp_cards *cards, double unit)
-{
-    size_t n = 0, written = 0;
-    for (size_t i = 0; i < cards->n; i++) {
-        n += !cards->items[i].off_page;
-    }
-    for (size_t i = 0; i < cards->n; i++) {
-        if (cards->items[i].off_page) {
-            continue;
-        }
-        if (written == CARDS_SHOWN) {
-            etp_sink_printf(sink, "</div>\n<details class=\"fold\"><summary>%zu more</summary>",
-                            n - CARDS_SHOWN);
-        }
-        z(sink, etp_if(written == 0 || written == CARDS_SHOWN, "<div class=\"cards\">\n"));
-        write_card(sink, &cards->items[i], unit);
-        written++;
-    }
-    z(sink, etp_if(n, "</div>\n"));
-    z(sink, etp_if(n > CARDS_SHOWN, "</details>\n"));
-}
-
-static void write_facts(etp_sink *sink, const etp_facts *facts)
-{
-    for (size_t i = 0; i < facts->n; i++) {
-        if (facts->items[i].off_page) {
-            continue;
-        }
-        z(sink, "<div><dt>");
-        etp_sink_xml(sink, facts->items[i].key);
-        z(sink, "</dt><dd>");
-        etp_sink_xml(sink, facts->items[i].value);
-        z(sink, "</dd></div>\n");
-    }
-}
-
 void etp_html_summary(etp_sink *sink, const etp_report *r)
 {
     // The unit of all times on the first screen, so that cards of phases or arms compare at a
     // glance; 0: each has its own.
-    const etp_cards *const all[] = {&r->cards, &r->page_cards};
     double least = (double)INFINITY, most = 0;
-    for (size_t k = 0; k < 2; k++) {
-        for (size_t i = 0; i < all[k]->n; i++) {
-            const etp_card *card = &all[k]->items[i];
-            bool times = !card->off_page && card->has_ends && card->ends_kind == ETP_KIND_NS;
-            for (int e = 0; e < 2 && times; e++) {
-                least = fmin(least, card->ends[e].value); // which pass over what is not known
-                most = fmax(most, card->ends[e].value);
-            }
+    for (size_t i = 0; i < r->cards.n; i++) {
+        const etp_card *card = &r->cards.items[i];
+        for (int e = 0; e < 2 && card->has_ends; e++) {
+            least = fmin(least, card->ends[e].value); // which pass over what is not known
+            most = fmax(most, card->ends[e].value);
         }
     }
     const double unit =
         etp_common_unit(least, most, etp_view_for(ETP_KIND_NS, most, NULL, 0).divide);
-    write_cards(sink, &r->cards, unit);
-    write_cards(sink, &r->page_cards, unit);
+    // Cells have dozens of comparisons: the first six stand open.
+    for (size_t i = 0; i < r->cards.n; i++) {
+        if (i == CARDS_SHOWN) {
+            etp_sink_printf(sink, "</div>\n<details class=\"fold\"><summary>%zu more</summary>",
+                            r->cards.n - CARDS_SHOWN);
+        }
+        z(sink, etp_if(i == 0 || i == CARDS_SHOWN, "<div class=\"cards\">\n"));
+        write_card(sink, &r->cards.items[i], unit);
+    }
+    z(sink, etp_if(r->cards.n, "</div>\n"));
+    z(sink, etp_if(r->cards.n > CARDS_SHOWN, "</details>\n"));
 }
 
 void etp_html_decides(etp_sink *sink, const etp_report *r)
 {
     etp_html_actions(sink, &r->actions, etp_str_from("next"), 2);
-    if (r->facts.n + r->page_facts.n) {
-        z(sink, "<dl class=\"facts\">\n");
-        write_facts(sink, &r->facts);
-        write_facts(sink, &r->page_facts);
-        z(sink, "</dl>\n");
+    z(sink, etp_if(r->facts.n, "<dl class=\"facts\">\n"));
+    for (size_t i = 0; i < r->facts.n; i++) {
+        z(sink, "<div><dt>");
+        etp_sink_xml(sink, r->facts.items[i].key);
+        z(sink, "</dt><dd>");
+        etp_sink_xml(sink, r->facts.items[i].value);
+        z(sink, "</dd></div>\n");
     }
+    z(sink, etp_if(r->facts.n, "</dl>\n"));
 }

@@ -136,7 +136,7 @@ static void put_code(etp_sink *sink, etp_str s)
 static void write_card(etp_sink *sink, const etp_card *card)
 {
     char buf[ETP_VIEW_CHARS];
-    etp_view v = etp_view_card(card);
+    etp_view v = etp_view_for(ETP_KIND_RATIO, 0, NULL, 0);
     etp_sink_z(sink, "**");
     if (isfinite(card->value)) {
         etp_sink_z(sink, etp_view_value(&v, card->value, buf));
@@ -314,16 +314,22 @@ etp_status etp_write_md(const etp_report *r, const etp_report_style *style, etp_
         etp_sink_z(sink, "\n\n");
     }
     for (size_t i = 0; i < r->cards.n; i++) {
-        write_card(sink, &r->cards.items[i]);
+        if (!r->cards.items[i].on_page) {
+            write_card(sink, &r->cards.items[i]);
+        }
     }
+    size_t facts = 0;
     for (size_t i = 0; i < r->facts.n; i++) {
-        etp_sink_z(sink, etp_if(i, " · "));
-        etp_md_text(sink, r->facts.items[i].key, i == 0);
+        if (r->facts.items[i].on_page) {
+            continue;
+        }
+        etp_sink_z(sink, etp_if(facts, " · "));
+        etp_md_text(sink, r->facts.items[i].key, facts++ == 0);
         etp_sink_z(sink, " **");
         etp_md_text(sink, r->facts.items[i].value, false);
         etp_sink_z(sink, "**");
     }
-    etp_sink_z(sink, etp_if(r->facts.n, "\n\n"));
+    etp_sink_z(sink, etp_if(facts, "\n\n"));
     bool folded = false;
     for (size_t i = 0; i < r->blocks.n; i++) {
         const etp_block *b = &r->blocks.items[i];
@@ -338,10 +344,5 @@ etp_status etp_write_md(const etp_report *r, const etp_report_style *style, etp_
         write_block(sink, b);
     }
     etp_sink_z(sink, etp_if(folded, k_unfold));
-    if (r->footer.len) {
-        etp_sink_z(sink, "---\n\n");
-        etp_md_text(sink, r->footer, true);
-        etp_sink_z(sink, "\n");
-    }
     return ETP_OK;
 }

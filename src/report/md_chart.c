@@ -30,27 +30,23 @@ static void write_stacked(etp_sink *sink, const etp_chart *c, const etp_view *v)
         etp_md_text(sink, c->series.items[k], false);
         for (size_t i = 0; i < c->entries.n; i++) {
             const etp_chart_entry *e = &c->entries.items[i];
-            double sum = 0;
-            for (size_t j = 0; j < e->n_values; j++) {
-                sum += etp_known_or_0(e->values[j]);
-            }
             etp_sink_z(sink, " | ");
             put_value(sink, v, e->values[k]);
             etp_sink_z(sink, " | ");
-            put_value(sink, &share, etp_share(e->values[k], sum));
+            put_value(sink, &share, etp_share(e->values[k], etp_entry_sum(e)));
         }
         etp_sink_z(sink, " |\n");
     }
 }
 
-static void put_interval(etp_sink *sink, const etp_view *v, const etp_chart_entry *e, size_t k)
+static void put_interval(etp_sink *sink, const etp_view *v, const etp_chart_entry *e)
 {
-    if (isfinite(e->lo[k]) && isfinite(e->hi[k])) {
+    if (isfinite(e->lo[0]) && isfinite(e->hi[0])) {
         char buf[ETP_VIEW_CHARS];
         etp_sink_z(sink, "\\[");
-        etp_sink_z(sink, etp_view_number(v, e->lo[k], buf));
+        etp_sink_z(sink, etp_view_number(v, e->lo[0], buf));
         etp_sink_z(sink, ", ");
-        etp_sink_z(sink, etp_view_number(v, e->hi[k], buf));
+        etp_sink_z(sink, etp_view_number(v, e->hi[0], buf));
         etp_sink_z(sink, "\\]");
     }
 }
@@ -74,7 +70,7 @@ static void write_list(etp_sink *sink, const etp_chart *c, const etp_view *v)
         put_value(sink, view, e->values[0]);
         etp_sink_z(sink, bold);
         etp_sink_z(sink, " | ");
-        put_interval(sink, view, e, 0);
+        put_interval(sink, view, e);
         etp_sink_z(sink, " | ");
         etp_md_text(sink, e->note, false);
         etp_sink_z(sink, " |\n");
@@ -107,8 +103,6 @@ static void write_matrix(etp_sink *sink, const etp_chart *c, const etp_view *v)
         for (size_t k = 0; k < e->n_values; k++) {
             etp_sink_z(sink, " | ");
             put_value(sink, v, e->values[k]);
-            etp_sink_z(sink, etp_if(isfinite(e->lo[k]) && isfinite(e->hi[k]), " "));
-            put_interval(sink, v, e, k);
         }
         etp_sink_z(sink, " |\n");
     }

@@ -29,14 +29,11 @@ void etp_report_headline(etp_report *r, const etp_headline *h)
                      .interval = etp_report_clean(r, h->interval),
                      .detail = etp_report_clean(r, h->detail),
                      .severity = h->severity,
-                     .kind = h->kind,
                      .value = h->value,
                      .lo = h->lo,
                      .hi = h->hi,
-                     .reference = h->reference,
                      .has_ends = h->ends[0].name && h->ends[1].name,
-                     .ends_kind = h->ends_kind,
-                     .off_page = r->medium == ETP_OFF_PAGE};
+                     .on_page = r->medium == ETP_ON_PAGE};
     for (int i = 0; i < 2; i++) {
         card.ends[i].name = etp_report_clean(r, h->ends[i].name);
         card.ends[i].value = h->ends[i].value;
@@ -44,10 +41,7 @@ void etp_report_headline(etp_report *r, const etp_headline *h)
         card.ends[i].hi = h->ends[i].hi;
         card.ends[i].note = etp_report_clean(r, h->ends[i].note);
     }
-    // Two lists, because other formats must not see those of the page; `off_page` keeps the reverse
-    // from the page.
-    etp_cards *list = r->medium == ETP_ON_PAGE ? &r->page_cards : &r->cards;
-    ETP_ADD(r->arena, list, card);
+    ETP_ADD(r->arena, &r->cards, card);
 }
 
 // Of the page's first screen, or of the part that is open.
@@ -88,8 +82,7 @@ void etp_report_action(etp_report *r, const etp_action *a)
                             .whole = a->whole,
                             .gain = a->gain,
                             .lo = a->lo,
-                            .hi = a->hi,
-                            .kind = a->kind};
+                            .hi = a->hi};
     ETP_ADD(r->arena, list, card);
 }
 
@@ -113,10 +106,9 @@ void etp_report_fact(etp_report *r, const char *label, const char *fmt, ...)
     va_start(ap, fmt);
     etp_key_value fact = {.key = etp_report_clean(r, label),
                           .value = etp_report_format(r, fmt, ap),
-                          .off_page = r->medium == ETP_OFF_PAGE};
+                          .on_page = r->medium == ETP_ON_PAGE};
     va_end(ap);
-    etp_facts *list = r->medium == ETP_ON_PAGE ? &r->page_facts : &r->facts;
-    ETP_ADD(r->arena, list, fact);
+    ETP_ADD(r->arena, &r->facts, fact);
 }
 
 void etp_report_scope(etp_report *r, const char *id, const char *title)

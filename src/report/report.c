@@ -81,7 +81,7 @@ etp_report *etp_report_create(etp_arena *arena, const char *title)
     }
     r->arena = arena;
     r->title = etp_report_clean(r, title);
-    r->subtitle = r->footer = r->json_id = r->json = r->part = (etp_str){"", 0};
+    r->subtitle = r->json_id = r->json = r->part = (etp_str){"", 0};
     r->scope = r->scope_title = r->actions.none = (etp_str){"", 0};
     return r;
 }
@@ -102,16 +102,6 @@ void etp_report_subtitle(etp_report *r, const char *fmt, ...)
         va_list ap;
         va_start(ap, fmt);
         r->subtitle = etp_report_format(r, fmt, ap);
-        va_end(ap);
-    }
-}
-
-void etp_report_footer(etp_report *r, const char *fmt, ...)
-{
-    if (r) {
-        va_list ap;
-        va_start(ap, fmt);
-        r->footer = etp_report_format(r, fmt, ap);
         va_end(ap);
     }
 }

@@ -48,29 +48,26 @@ etp_report *etp_report_create(etp_arena *arena, const char *title);
 // report is known to be incomplete where that could not be had. R is not NULL.
 etp_arena *etp_report_arena(const etp_report *r);
 void etp_report_subtitle(etp_report *r, const char *fmt, ...) ETP_PRINTF(2, 3);
-// One short line at the very end: tool and version, how to reproduce.
-void etp_report_footer(etp_report *r, const char *fmt, ...) ETP_PRINTF(2, 3);
 // Numbers for the HTML page's own script, already JSON, in a block of the id ID; of a part its own.
 // Borrows JSON until the report is no longer used.
 void etp_report_attach_json(etp_report *r, const char *id, etp_str json);
 
-// The big number of the first screen. Several comparisons give several cards.
+// The big number of the first screen, a ratio of times: 1 is no difference. Several comparisons
+// give several cards.
 typedef struct etp_headline {
     const char *label;     // "sme2 against neon"
     const char *verdict;   // "faster", "same", "unknown", "withheld: outputs differ"
     etp_severity severity; // colour of the verdict
     double value, lo, hi;  // NAN = none: the verdict then stands alone
-    etp_kind kind;         // usually ETP_KIND_RATIO
-    double reference;      // no-difference point drawn in the strip, usually 1; NAN = no strip
     const char *interval;  // "95 % interval, 10 blocks"; may be NULL
     const char *detail;    // one sentence below; may be NULL
-    // What the value is made of, as two bars in HTML: before and after. A name of NULL: no bars.
+    // Times that the value is made of, as two bars in HTML: before and after. A name of NULL: no
+    // bars.
     struct etp_headline_end {
         const char *name;
         double value, lo, hi; // NAN = not known
         const char *note;     // a few words beside the value, "2,556 tok/s"; may be NULL
     } ends[2];
-    etp_kind ends_kind;
 } etp_headline;
 // Cards and facts are for all formats or for the HTML page alone.
 void etp_report_headline(etp_report *r, const etp_headline *h);
@@ -85,9 +82,8 @@ typedef struct etp_action {
     const char *text;    // what is wrong
     const char *advice;  // what to do, in words; may be NULL
     const char *command; // to copy; may be NULL
-    double whole;        // what the gain is a part of
+    double whole;        // nanoseconds that the gain is a part of
     double gain, lo, hi; // NAN = not known
-    etp_kind kind;
 } etp_action;
 void etp_report_action(etp_report *r, const etp_action *a);
 // Why there is none, where the cards would stand.
@@ -162,14 +158,13 @@ void etp_keys_histogram(etp_keys *k, double lo, double hi, const uint64_t *count
 // ---- tables ----
 
 enum {
-    ETP_COL_UNSORTED = 1, // no sort button in HTML
-    ETP_COL_BAR = 2,      // a bar; bar columns of one kind share their scale
-    ETP_COL_SIGNED = 4,   // differences: positive values carry a plus
-    ETP_COL_MINOR = 8,    // first to go when the terminal is narrow
-    ETP_COL_CODE = 16,    // names of operators, files: monospace
-    ETP_COL_CHOICE = 32,  // few different texts: HTML offers to show the rows of one
-    ETP_COL_FIGURES = 64, // texts that are figures, of several units: HTML puts them to the right
-    ETP_COL_ABSENT = 128  // left out, with its cell in every row
+    ETP_COL_BAR = 1,      // a bar; bar columns of one kind share their scale
+    ETP_COL_SIGNED = 2,   // differences: positive values carry a plus
+    ETP_COL_MINOR = 4,    // first to go when the terminal is narrow
+    ETP_COL_CODE = 8,     // names of operators, files: monospace
+    ETP_COL_CHOICE = 16,  // few different texts: HTML offers to show the rows of one
+    ETP_COL_FIGURES = 32, // texts that are figures, of several units: HTML puts them to the right
+    ETP_COL_ABSENT = 64   // left out, with its cell in every row
 };
 
 typedef struct etp_column {
@@ -317,7 +312,7 @@ typedef enum etp_chart_kind {
     ETP_CHART_INTERVALS, // a bar per row with whiskers
     ETP_CHART_BLOCKS, // a dot per series and row (block), a panel per series; with two series also
                       // the ratio first ÷ second: give the baseline first to see the speedup
-    ETP_CHART_LINES   // x against y per series, with ranges
+    ETP_CHART_LINES   // x against y per series
 } etp_chart_kind;
 
 // KIND: of the values. Charts with series want all etp_chart_series calls before the first row.
@@ -327,7 +322,7 @@ etp_chart *etp_report_chart(etp_report *r, etp_chart_kind chart, const char *id,
 void etp_chart_describe(etp_chart *c, const char *fmt, ...) ETP_PRINTF(2, 3);
 // What stands in the place of a picture without bars: a sentence instead of "no data".
 void etp_chart_lacks(etp_chart *c, const char *sentence);
-void etp_chart_axis(etp_chart *c, const char *x_title);
+void etp_chart_x_title(etp_chart *c, const char *title); // BLOCKS, LINES
 void etp_chart_series(etp_chart *c, const char *label);
 // STACKED: the same with one of the colours 1 … 18, so that it has the same in every picture.
 void etp_chart_series_colored(etp_chart *c, const char *label, unsigned color);
@@ -341,7 +336,7 @@ void etp_chart_no_ratio(etp_chart *c); // of two series of blocks: their quotien
 void etp_chart_group(etp_chart *c);
 // STACKED, BLOCKS: values[i] belongs to series i; NAN = missing.
 void etp_chart_row(etp_chart *c, const char *label, const double *values, size_t n);
-// LINES: one x, values with optional ranges (lo and hi both NULL or both n long).
+// LINES: one x.
 void etp_chart_point(etp_chart *c, double x, const double *values, size_t n);
 // INTERVALS, in the colour that series ARM of BLOCKS and LINES has: lo and hi NAN = no whisker.
 // NOTE

@@ -297,15 +297,6 @@ etp_view etp_view_ticks(const etp_view *v, double step)
     return t;
 }
 
-double etp_entry_sum(const etp_chart_entry *e)
-{
-    double sum = 0;
-    for (size_t k = 0; k < e->n_values; k++) {
-        sum += isfinite(e->values[k]) && e->values[k] > 0 ? e->values[k] : 0;
-    }
-    return sum;
-}
-
 // ---- frame ----
 
 // The same classes as in page.css, with literal colours: programs that show slides know neither

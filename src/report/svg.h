@@ -73,7 +73,6 @@ void etp_svg_intervals(etp_svg *o, const etp_chart *c);
 void etp_svg_waterfall(etp_svg *o, const etp_chart *c);
 void etp_svg_blocks(etp_svg *o, const etp_chart *c);
 void etp_svg_lines(etp_svg *o, const etp_chart *c);
-double etp_entry_sum(const etp_chart_entry *e); // of the finite positive values
 
 // Draws twice, wide and narrow.
 void etp_svg_for_page(etp_sink *sink, const etp_chart *c, unsigned serial, etp_arena *arena);

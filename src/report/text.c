@@ -17,7 +17,7 @@ static void write_card_head(etp_text *o, const etp_card *card)
 {
     char value[ETP_VIEW_CHARS] = "", lo[ETP_VIEW_CHARS], hi[ETP_VIEW_CHARS];
     char interval[2 * ETP_VIEW_CHARS + 8] = "";
-    etp_view v = etp_view_card(card), bare = etp_view_bare(&v);
+    etp_view v = etp_view_for(ETP_KIND_RATIO, 0, NULL, 0), bare = etp_view_bare(&v);
     const char *sgr = k_etp_sgr_severity[card->severity];
     if (isfinite(card->value)) {
         etp_view_value(&v, card->value, value);
@@ -52,8 +52,14 @@ static void write_card_head(etp_text *o, const etp_card *card)
 static void write_facts(etp_text *o, const etp_report *r)
 {
     size_t at = 0;
+    bool any = false;
     for (size_t i = 0; i < r->facts.n; i++) {
         const etp_key_value *fact = &r->facts.items[i];
+        if (fact->on_page) {
+            continue;
+        }
+        etp_sink_z(o->sink, etp_if(!any, "\n"));
+        any = true;
         size_t w = etp_width(fact->key) + 1 + etp_width(fact->value);
         if (at && at + 3 + w > o->width) {
             etp_sink_char(o->sink, '\n');
@@ -207,8 +213,11 @@ etp_status etp_write_text(const etp_report *r, const etp_report_style *style, et
         etp_text_wrap(&o, r->subtitle, 0, 0);
     }
     for (size_t i = 0; i < r->cards.n; i++) {
-        etp_sink_char(o.sink, '\n');
         const etp_card *card = &r->cards.items[i];
+        if (card->on_page) {
+            continue;
+        }
+        etp_sink_char(o.sink, '\n');
         write_card_head(&o, card);
         if (card->interval.len) {
             etp_text_sgr(&o, k_dim);
@@ -219,10 +228,7 @@ etp_status etp_write_text(const etp_report *r, const etp_report_style *style, et
             etp_text_wrap(&o, card->detail, 0, 0);
         }
     }
-    if (r->facts.n) {
-        etp_sink_char(o.sink, '\n');
-        write_facts(&o, r);
-    }
+    write_facts(&o, r);
     bool after_heading = false;
     for (size_t i = 0; i < r->blocks.n; i++) {
         const etp_block *b = &r->blocks.items[i];
@@ -235,12 +241,6 @@ etp_status etp_write_text(const etp_report *r, const etp_report_style *style, et
         }
         write_block(&o, r, i);
         after_heading = b->kind == ETP_BLOCK_SECTION;
-    }
-    if (r->footer.len) {
-        etp_sink_char(sink, '\n');
-        etp_text_sgr(&o, k_dim);
-        etp_text_wrap(&o, r->footer, 0, 0);
-        etp_text_plain(&o, k_dim);
     }
     return ETP_OK;
 }

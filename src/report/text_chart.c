@@ -37,15 +37,6 @@ static size_t rest(const etp_text *o, size_t used)
     return o->width > used + 10 ? o->width - used : 10;
 }
 
-static double sum_of(const etp_chart_entry *e)
-{
-    double sum = 0;
-    for (size_t k = 0; k < e->n_values; k++) {
-        sum += etp_known_or_0(e->values[k]);
-    }
-    return sum;
-}
-
 // ---- stacked bars ----
 
 // The entries from FROM to before TO, in columns of WIDTH.
@@ -68,12 +59,12 @@ static void legend_part(etp_text *o, const etp_chart *c, const etp_view *v, size
         for (size_t i = from; i < to; i++) {
             const etp_chart_entry *e = &c->entries.items[i];
             char value[ETP_VIEW_CHARS], percent[ETP_VIEW_CHARS];
-            double sum = sum_of(e);
             etp_text_putz(o, "  ");
             etp_text_cell(o, etp_str_from(etp_view_value(v, e->values[k], value)), width - 8, true);
-            etp_text_cell(
-                o, etp_str_from(etp_view_number(&share, etp_share(e->values[k], sum), percent)), 8,
-                true);
+            etp_text_cell(o,
+                          etp_str_from(etp_view_number(
+                              &share, etp_share(e->values[k], etp_entry_sum(e)), percent)),
+                          8, true);
         }
         etp_sink_char(o->sink, '\n');
     }
@@ -101,14 +92,14 @@ static void write_stacked(etp_text *o, const etp_chart *c)
     size_t label = label_width(c), width = rest(o, label + 2 + 11);
     double max = 0;
     for (size_t i = 0; i < c->entries.n; i++) {
-        max = fmax(max, sum_of(&c->entries.items[i]));
+        max = fmax(max, etp_entry_sum(&c->entries.items[i]));
     }
     for (size_t i = 0; i < c->entries.n; i++) {
         const etp_chart_entry *e = &c->entries.items[i];
         char buf[ETP_VIEW_CHARS];
         etp_text_cell(o, e->label, label, false);
         etp_text_putz(o, " ");
-        etp_text_cell(o, etp_str_from(etp_view_value(&v, sum_of(e), buf)), 10, true);
+        etp_text_cell(o, etp_str_from(etp_view_value(&v, etp_entry_sum(e), buf)), 10, true);
         etp_text_putz(o, "  ");
         // Each series ends where the running sum, rounded, ends: rounding every piece by itself
         // would make bars of equal sums differ in length.

@@ -26,7 +26,7 @@ typedef struct etp_key_value {
     etp_str key, value, scope;
     etp_str histogram; // "from to steps 0137921", without the zeros at the end, empty: none
     etp_severity severity;
-    bool off_page;
+    bool on_page; // a fact that the page alone has
 } etp_key_value;
 
 struct etp_keys {
@@ -100,7 +100,6 @@ typedef struct etp_action_card {
     etp_str id, shown, scope; // shown: the id without its scope, which is that of the words
     etp_str of, text, advice, command;
     double whole, gain, lo, hi;
-    etp_kind kind;
 } etp_action_card;
 
 typedef struct etp_actions {
@@ -136,15 +135,13 @@ typedef struct etp_block {
 typedef struct etp_card { // a headline
     etp_str label, verdict, interval, detail;
     etp_severity severity;
-    etp_kind kind;
-    double value, lo, hi, reference;
+    double value, lo, hi;
     struct {
         etp_str name;
         double value, lo, hi;
         etp_str note;
     } ends[2];
-    bool has_ends, off_page;
-    etp_kind ends_kind;
+    bool has_ends, on_page; // on_page: the page alone has it
 } etp_card;
 
 typedef struct etp_cards {
@@ -159,9 +156,9 @@ typedef struct etp_facts {
 
 struct etp_report {
     etp_arena *arena; // that it failed tells that the report is incomplete
-    etp_str title, subtitle, footer, json_id, json;
-    etp_cards cards, page_cards; // of all formats, of HTML alone
-    etp_facts facts, page_facts;
+    etp_str title, subtitle, json_id, json;
+    etp_cards cards;
+    etp_facts facts;
     etp_actions actions;
     struct {
         etp_block *items;

@@ -163,12 +163,6 @@ etp_view etp_view_column(const etp_table *t, size_t column)
     return v;
 }
 
-etp_view etp_view_card(const etp_card *card)
-{
-    double max = fmax(fabs(card->value), fmax(fabs(card->lo), fabs(card->hi))); // ignores NAN
-    return etp_view_for(card->kind, etp_known_or_0(max), NULL, 0);
-}
-
 etp_view etp_view_bare(const etp_view *v)
 {
     etp_view bare = *v;
@@ -198,6 +192,15 @@ etp_view etp_view_chart(const etp_chart *c)
         }
     }
     return etp_view_for(c->kind, max, NULL, 0);
+}
+
+double etp_entry_sum(const etp_chart_entry *e)
+{
+    double sum = 0;
+    for (size_t k = 0; k < e->n_values; k++) {
+        sum += isfinite(e->values[k]) && e->values[k] > 0 ? e->values[k] : 0;
+    }
+    return sum;
 }
 
 // A and B behind each other; cells of a table are so many that snprintf would be a fifth of it.

@@ -24,10 +24,10 @@ etp_view etp_view_for(etp_kind kind, double max, const char *unit, int decimals)
 // Times up to MAX in a unit of so many ns, with the digits that MAX needs in it; 0: in its own.
 etp_view etp_view_in_unit(double max, double unit);
 etp_view etp_view_column(const etp_table *t, size_t column);
-etp_view etp_view_card(const etp_card *card);
 // Without the sign of its unit, for the numbers of "[3.86, 3.95]".
 etp_view etp_view_bare(const etp_view *v);
-etp_view etp_view_chart(const etp_chart *c); // unit in which the chart's values are shown
+etp_view etp_view_chart(const etp_chart *c);    // unit in which the chart's values are shown
+double etp_entry_sum(const etp_chart_entry *e); // of the finite positive values
 
 // The number alone ("1163.00", "3.90×"); "–" when not finite.
 const char *etp_view_number(const etp_view *v, double value, char buf[static ETP_VIEW_CHARS]);

@@ -137,7 +137,7 @@ static void course(const etp_ab *ab, size_t column, const char *id, const char *
         return;
     }
     etp_chart *c = etp_report_chart(r, ETP_CHART_LINES, id, title, ETP_KIND_DOUBLE);
-    etp_chart_axis(c, "block");
+    etp_chart_x_title(c, "block");
     etp_chart_series(c, unit);
     for (size_t b = 0; b < ab->environment.n_blocks; b++) {
         double v = figure(&ab->environment.blocks[b], column);

@@ -48,7 +48,6 @@ static void action(const etp_ab *ab, const etp_ab_fix *f, const char *of, etp_re
         .gain = (double)NAN,
         .lo = (double)NAN,
         .hi = (double)NAN,
-        .kind = ETP_KIND_NS,
     };
     if (!etp_ab_recording_hides(ab)) { // gains are parts of what was recorded
         a.gain = etp_known_ns(f->expected_ns);

@@ -66,7 +66,6 @@ static void headline_ends(const etp_ab *ab, const etp_ab_comparison *c, etp_head
             h->ends[i].note = text ? etp_arena_printf(arena, "%s tok/s", text) : NULL;
         }
     }
-    h->ends_kind = ETP_KIND_NS;
 }
 
 void etp_ab_headline_cards(const struct etp_ab_view *view, etp_report *r, etp_arena *arena)
@@ -99,8 +98,6 @@ void etp_ab_headline_cards(const struct etp_ab_view *view, etp_report *r, etp_ar
             .value = etp_value_if(!c->withheld, c->estimate),
             .lo = etp_value_if(!c->withheld, c->lo),
             .hi = etp_value_if(!c->withheld, c->hi),
-            .kind = ETP_KIND_RATIO,
-            .reference = 1,
             .interval = etp_arena_printf(arena, "95 %% interval, %u blocks", c->blocks),
             .detail = ends_text(ab, c, arena),
         };

@@ -468,7 +468,7 @@ static void spread_chart(const etp_ab *ab, etp_report *r)
     etp_chart_describe(c,
                        "Latency by percentile: x %% of an arm's timed iterations took y or less. "
                        "All launches, with their warm-up.");
-    etp_chart_axis(c, "per cent of the iterations");
+    etp_chart_x_title(c, "per cent of the iterations");
     etp_chart_ceiling(c, most > 1.5 * usual ? 1.25 * usual : 0);
     for (size_t i = 0; i < arms; i++) {
         etp_chart_series(c, ab->arms[shown[i]].measured);
@@ -569,7 +569,7 @@ void etp_ab_blocks_section(const etp_ab *ab, bool times_above, etp_report *r)
                        "One dot per launch: its median after warm-up. Launches of one block ran "
                        "right after each other and are joined.%s",
                        etp_if(arms < ab->n_arms, " The first sixteen arms are shown."));
-    etp_chart_axis(c, "block");
+    etp_chart_x_title(c, "block");
     if (!etp_ab_told(ab, 0)) {
         etp_chart_no_ratio(c);
     }

@@ -310,8 +310,6 @@ static void add_headline(const etp_stats_answer *a, const etp_stats_comparison *
         .value = etp_value_if(!hidden, ratio.estimate),
         .lo = etp_value_if(!hidden, ratio.lo),
         .hi = etp_value_if(!hidden, ratio.hi),
-        .kind = ETP_KIND_RATIO,
-        .reference = 1,
         .interval =
             hidden || c->paired.blocks < 2
                 ? NULL

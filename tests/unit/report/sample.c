@@ -24,8 +24,6 @@ static void add_head(etp_report *r)
         .value = 3.904,
         .lo = 3.861,
         .hi = 3.948,
-        .kind = ETP_KIND_RATIO,
-        .reference = 1,
         .interval = "95 % t interval over 10 paired blocks, sign-flip p = 0.002",
         .detail =
             "1163.0 ms → 297.9 ms. Convolution and GEMM were 81 % of the time and are 39 % now; "
@@ -167,7 +165,7 @@ static void add_raw_section(etp_report *r)
     etp_chart *b = etp_report_chart(r, ETP_CHART_BLOCKS, "blocks", "Raw blocks", ETP_KIND_NS);
     etp_chart_series(b, "neon");
     etp_chart_series(b, "sme2");
-    etp_chart_axis(b, "block");
+    etp_chart_x_title(b, "block");
     etp_chart_describe(b, "One dot per launch; a line joins the two launches of a block.");
     uint32_t seed = 11;
     for (int i = 1; i <= N_BLOCKS; i++) {
@@ -184,7 +182,7 @@ static void add_raw_section(etp_report *r)
         etp_report_chart(r, ETP_CHART_LINES, "threads", "Speedup against threads", ETP_KIND_RATIO);
     etp_chart_series(x, "fp16");
     etp_chart_series(x, "int8");
-    etp_chart_axis(x, "threads");
+    etp_chart_x_title(x, "threads");
     for (int i = 0; i < 4; i++) {
         double v[2] = {3.9 / (1 + 0.25 * i), 1.83 / (1 + 0.1 * i)};
         etp_chart_point(x, (double)(1 << i), v, 2);
@@ -237,8 +235,6 @@ etp_report *sample_full(etp_arena *arena)
     add_operator_section(r);
     add_raw_section(r);
     add_evidence_section(r);
-    etp_report_footer(r, "etprof 0.1.0 · model sha256 9f2c…41 · ExecuTorch 1.5.1 · seed 1 · "
-                         "etprof ab encoder_xnnpack_fp16.pte --levels neon,sme2 --blocks 10");
     etp_report_attach_json(r, "numbers",
                            ETP_STR("{\"schema\":\"etprof.ab/1\",\"note\":\"</script>\"}"));
     return r;
@@ -358,15 +354,13 @@ static void add_hostile_head(etp_report *r, const char *z)
         .value = NONE,
         .lo = NONE,
         .hi = NONE,
-        .kind = ETP_KIND_RATIO,
-        .reference = NONE,
         .interval = z,
         .detail = z,
         .ends = {{z, 1, NONE, 1e300, NULL}, {z, -1, -1e300, NONE, NULL}}
     };
     etp_report_headline(r, &h);
     for (int i = 0; i < 5; i++) {
-        etp_action a = {z, z, z, z, z, i ? 1 : 0, i ? 1e300 : NONE, NONE, 1, ETP_KIND_NS};
+        etp_action a = {z, z, z, z, z, i ? 1 : 0, i ? 1e300 : NONE, NONE, 1};
         etp_report_action(r, &a);
     }
 }
@@ -377,7 +371,6 @@ etp_report *sample_hostile(etp_arena *arena)
     snprintf(z, sizeof z, "%.*s", ETP_STR_ARG(k_hostile));
     etp_report *r = etp_report_create(arena, z);
     etp_report_subtitle(r, "%s", z);
-    etp_report_footer(r, "%s", z);
     add_hostile_head(r, z);
     etp_report_fact(r, z, "%s", z);
     etp_report_section(r, 1, z, z);
@@ -416,7 +409,7 @@ etp_report *sample_hostile(etp_arena *arena)
                 {(double)INFINITY, 1e-300}
             };
             etp_chart_describe(c, "%s", z);
-            etp_chart_axis(c, z);
+            etp_chart_x_title(c, z);
             bool single = kind == ETP_CHART_WATERFALL || kind == ETP_CHART_INTERVALS;
             for (int s = 0; s < 2 && !single; s++) {
                 etp_chart_series(c, z);
