@@ -2,13 +2,13 @@
 // Logged values of a recording: reading, figures, document, report.
 #include "inspect/tensors.h"
 
-#include <inttypes.h>
 #include <math.h>
 
 #include "base/guard.h"
 #include "base/path.h"
 #include "document/rows.h"
 #include "formats/element.h"
+#include "inspect/inspect.h"
 
 typedef struct values {
     etp_logged_value *items;
@@ -225,19 +225,10 @@ const etp_document k_etp_inspect_tensors_document = {
 
 // ---- report ----
 
-static const char *shape_text(const etp_logged_value *v, etp_arena *arena)
+static const char *shape_text(const etp_logged_value *v, char buf[static ETP_SHAPE_CHARS])
 {
-    etp_strbuf text;
-    etp_strbuf_init(&text, arena);
-    if (v->type != ETP_ETDUMP_TENSOR) {
-        etp_strbuf_appendz(&text, type_name(v->type));
-    } else {
-        for (size_t i = 0; i < v->rank; i++) {
-            etp_strbuf_printf(&text, "%s%" PRId64, etp_if(i, "×"), v->sizes[i]);
-        }
-        etp_strbuf_printf(&text, "%s%s", v->rank ? " " : "scalar ", etp_dtype_name(v->dtype));
-    }
-    return etp_strbuf_str(&text).ptr;
+    const etp_value tensor = {.dims = v->sizes, .rank = (uint32_t)v->rank, .dtype = v->dtype};
+    return v->type == ETP_ETDUMP_TENSOR ? etp_shape_text(&tensor, buf) : type_name(v->type);
 }
 
 static etp_cell figure(const etp_logged_value *v, double x)
@@ -280,11 +271,12 @@ const etp_report *etp_inspect_tensors_report(const etp_inspect_tensors *t, etp_a
     etp_table_limit(table, 60);
     for (size_t i = 0; i < t->n_values; i++) {
         const etp_logged_value *v = &t->values[i];
+        char shape[ETP_SHAPE_CHARS];
         uint64_t odd = v->n_nan + v->n_inf;
         const etp_severity severity = odd ? ETP_WARN : ETP_PLAIN;
         ETP_ROW(
             table, etp_cell_u64(v->run), etp_cell_i64(v->instruction),
-            etp_cell_z(shape_text(v, arena)), figure(v, v->min), middle(v), figure(v, v->max),
+            etp_cell_z(shape_text(v, shape)), figure(v, v->min), middle(v), figure(v, v->max),
             etp_cell_if(v->has_data, etp_cell_judged(etp_cell_u64(odd), severity)),
             etp_cell_if(v->is_output, etp_cell_z("yes")),
             etp_cell_if(v->offset >= 0 && v->type == ETP_ETDUMP_TENSOR, etp_cell_i64(v->offset)),

@@ -19,15 +19,6 @@ static void z(page *p, const char *s)
     etp_sink_z(p->sink, s);
 }
 
-static void element(page *p, const char *tag, const char *cls, etp_str s)
-{
-    if (s.len) {
-        etp_sink_printf(p->sink, *cls ? "<%s class=\"%s\">" : "<%s>", tag, cls);
-        etp_sink_xml(p->sink, s);
-        etp_sink_printf(p->sink, "</%s>\n", tag);
-    }
-}
-
 static void file(page *p, const char *tag, int first, int last)
 {
     etp_sink_printf(p->sink, "<%s>\n", tag);
@@ -92,14 +83,14 @@ static void write_chart(page *p, const etp_chart *c, size_t ordinal)
     // A copy of the struct with a shorter list: the entries themselves are shared.
     drawn.entries.n = bars && c->entries.n > MOST_BARS ? MOST_BARS : c->entries.n;
     z(p, "<figure class=\"chart\">\n");
-    element(p, "figcaption", "", c->title);
+    etp_html_element(p->sink, "figcaption", "", c->title);
     if (c->lacks.len && c->entries.n == 0) { // a sentence breaks its lines where a drawing cannot
-        element(p, "p", "", c->lacks);
+        etp_html_element(p->sink, "p", "", c->lacks);
         z(p, "</figure>\n");
         return;
     }
     c->page(p->sink, &drawn, (unsigned)ordinal, p->arena);
-    element(p, "p", "caption", c->description);
+    etp_html_element(p->sink, "p", "caption", c->description);
     if (drawn.entries.n < c->entries.n) {
         etp_sink_printf(p->sink,
                         "<p class=\"left\">The first %zu of %zu bars are drawn; the tables have "
@@ -193,8 +184,8 @@ static void write_head(page *p)
 
 static void write_header(page *p)
 {
-    element(p, "h1", "", p->report->title);
-    element(p, "p", "subtitle", p->report->subtitle);
+    etp_html_element(p->sink, "h1", "", p->report->title);
+    etp_html_element(p->sink, "p", "subtitle", p->report->subtitle);
 }
 
 static void write_main(page *p)

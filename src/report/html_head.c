@@ -11,10 +11,10 @@ static void z(etp_sink *sink, const char *s)
     etp_sink_z(sink, s);
 }
 
-static void element(etp_sink *sink, const char *tag, const char *cls, etp_str s)
+void etp_html_element(etp_sink *sink, const char *tag, const char *cls, etp_str s)
 {
     if (s.len) {
-        etp_sink_printf(sink, "<%s class=\"%s\">", tag, cls);
+        etp_sink_printf(sink, *cls ? "<%s class=\"%s\">" : "<%s>", tag, cls);
         etp_sink_xml(sink, s);
         etp_sink_printf(sink, "</%s>\n", tag);
     }
@@ -114,7 +114,7 @@ static void write_card(etp_sink *sink, const etp_card *card, double unit)
     char buf[ETP_VIEW_CHARS];
     etp_view v = etp_view_for(ETP_KIND_RATIO, 0, NULL, 0), bare = etp_view_bare(&v);
     etp_sink_printf(sink, "<article class=\"card %s\">\n", k_etp_css_severity[card->severity]);
-    element(sink, "p", "label", card->label);
+    etp_html_element(sink, "p", "label", card->label);
     z(sink, "<p class=\"value\">");
     if (isfinite(card->value)) {
         z(sink, "<b>");
@@ -223,13 +223,13 @@ static void write_action(etp_sink *sink, const etp_action_card *a, double unit)
     if (isfinite(a->hi)) { // else what it gains is not known
         write_gain(sink, a, unit);
     }
-    element(sink, "p", "of", a->of);
+    etp_html_element(sink, "p", "of", a->of);
     z(sink, "<p class=\"what\"><b class=\"id\">");
     etp_sink_xml(sink, a->shown);
     z(sink, "</b> ");
     etp_sink_xml(sink, a->text);
     z(sink, "</p>\n");
-    element(sink, "p", "advice", a->advice);
+    etp_html_element(sink, "p", "advice", a->advice);
     if (a->command.len) {
         z(sink, "<div class=\"copy\"><code>");
         etp_sink_xml(sink, a->command);
@@ -249,7 +249,7 @@ void etp_html_actions(etp_sink *sink, const etp_actions *a, etp_str id, int leve
     etp_html_id(sink, id);
     etp_sink_printf(sink, "\">What to do next</h%d>", level);
     if (a->n == 0) {
-        element(sink, "p", "none", a->none);
+        etp_html_element(sink, "p", "none", a->none);
         z(sink, "</section>\n");
         return;
     }

@@ -18,6 +18,8 @@ enum { // rows of it, in the order of CMakeLists.txt
 
 extern const char *const k_etp_css_severity[5]; // "", "info", "good", "warn", "bad"
 
+// S within TAG of the class CLS, which may be ""; nothing where S is empty.
+void etp_html_element(etp_sink *sink, const char *tag, const char *cls, etp_str s);
 // ID with everything but letters, digits, '-' and '_' replaced: fit for an attribute and a link.
 void etp_html_id(etp_sink *sink, etp_str id);
 // What to do next, as cards; ID: of the heading, of this LEVEL.

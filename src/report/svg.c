@@ -198,23 +198,10 @@ void etp_svg_mark(etp_svg *o, double x, double y, size_t arm)
     etp_sink_z(o->sink, "Z\"/>\n");
 }
 
-void etp_svg_group_begin(etp_svg *o)
+void etp_svg_group_begin(etp_svg *o, const char *tip)
 {
     etp_sink_z(o->sink, "<g><title>");
-}
-
-void etp_svg_tip(etp_svg *o, etp_str s)
-{
-    etp_sink_xml(o->sink, s);
-}
-
-void etp_svg_tipz(etp_svg *o, const char *z)
-{
-    etp_sink_xml(o->sink, etp_str_from(z));
-}
-
-void etp_svg_tip_end(etp_svg *o)
-{
+    etp_sink_xml(o->sink, etp_str_from(tip));
     etp_sink_z(o->sink, "</title>\n");
 }
 

@@ -41,11 +41,8 @@ void etp_svg_line(etp_svg *o, double x1, double y1, double x2, double y2, const 
 void etp_svg_whisker(etp_svg *o, double x1, double y1, double x2, double y2, const char *cls);
 // A mark whose shape tells series apart without colour.
 void etp_svg_mark(etp_svg *o, double x, double y, size_t arm); // a shape and a colour of its own
-// <g><title>…</title>, a tool tip for what is drawn until the end.
-void etp_svg_group_begin(etp_svg *o);
-void etp_svg_tip(etp_svg *o, etp_str s);
-void etp_svg_tipz(etp_svg *o, const char *z);
-void etp_svg_tip_end(etp_svg *o);
+// <g><title>…</title>: TIP is shown for what is drawn until the end.
+void etp_svg_group_begin(etp_svg *o, const char *tip);
 void etp_svg_group_end(etp_svg *o);
 
 // Which of the colours SERIES has, from 0.

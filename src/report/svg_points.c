@@ -80,15 +80,10 @@ static void draw_panel(etp_svg *o, const etp_chart *c, const panel *p)
         const etp_chart_entry *e = &c->entries.items[i];
         double v = panel_value(p, e), x = block_x(o, c, p->left, i);
         char buf[ETP_VIEW_CHARS];
-        etp_svg_group_begin(o);
-        etp_svg_tip(o, c->x_title);
-        etp_svg_tipz(o, " ");
-        etp_svg_tip(o, e->label);
-        etp_svg_tipz(o, ", ");
-        etp_svg_tip(o, p->title);
-        etp_svg_tipz(o, ": ");
-        etp_svg_tipz(o, isfinite(v) ? etp_view_value(&p->view, v, buf) : "missing");
-        etp_svg_tip_end(o);
+        etp_svg_group_begin(
+            o, etp_arena_printf(o->scratch.arena, "%.*s %.*s, %.*s: %s", ETP_STR_ARG(c->x_title),
+                                ETP_STR_ARG(e->label), ETP_STR_ARG(p->title),
+                                isfinite(v) ? etp_view_value(&p->view, v, buf) : "missing"));
         if (isfinite(v)) {
             etp_svg_mark(o, x, etp_scale_at(&y, v), p->ratio ? 2 : p->series);
         } else {
@@ -195,18 +190,15 @@ static void draw_line(etp_svg *o, const etp_chart *c, size_t k, const etp_scale 
     etp_sink_z(o->sink, pen_down || c->entries.n ? "\"/>\n" : "M0 0\"/>\n");
     for (size_t i = 0; i < c->entries.n; i++) {
         const etp_chart_entry *e = &c->entries.items[i];
-        char text[2 * ETP_VIEW_CHARS], buf[ETP_VIEW_CHARS];
+        char buf[ETP_VIEW_CHARS];
         if (!isfinite(e->values[k])) {
             continue;
         }
         etp_view v = etp_view_chart(c);
         double px = etp_scale_at(x, e->x);
-        snprintf(text, sizeof text, " at %s: %s", ETP_DIGITS(e->x, 6),
-                 etp_view_value(&v, e->values[k], buf));
-        etp_svg_group_begin(o);
-        etp_svg_tip(o, c->series.items[k]);
-        etp_svg_tipz(o, text);
-        etp_svg_tip_end(o);
+        etp_svg_group_begin(
+            o, etp_arena_printf(o->scratch.arena, "%.*s at %s: %s", ETP_STR_ARG(c->series.items[k]),
+                                ETP_DIGITS(e->x, 6), etp_view_value(&v, e->values[k], buf)));
         if (e->values[k] > y->hi) { // beyond the axis: at its end, with the value
             etp_svg_textz(o, px - 10, y->to + 4 + 15 * (double)k, ETP_RIGHT, "m c", buf);
         }

@@ -3,22 +3,10 @@
 #include <inttypes.h>
 
 #include "base/number.h"
+#include "inspect/inspect.h"
 #include "show/graph.h"
 
-enum { SHAPE_CHARS = 160, SHAPES = 8 };
-// 64 bytes are kept for the last number, the type and "(at most)".
-static const char *shape_text(const etp_value *v, char buf[static SHAPE_CHARS])
-{
-    size_t at = 0;
-    buf[0] = '\0';
-    for (uint32_t i = 0; i < v->rank && at < SHAPE_CHARS - 64; i++) {
-        at +=
-            (size_t)snprintf(buf + at, SHAPE_CHARS - at, "%s%" PRId64, etp_if(i, "×"), v->dims[i]);
-    }
-    snprintf(buf + at, SHAPE_CHARS - at, "%s%s%s", v->rank ? " " : "scalar ",
-             etp_dtype_name(v->dtype), etp_if(v->dynamic, " (at most)"));
-    return buf;
-}
+enum { SHAPES = 8 };
 
 // "1×64 float32, 64×10 int8 (weight)"
 static const char *shapes_text(const etp_op_facts *f, const uint32_t *values, uint32_t n,
@@ -28,8 +16,8 @@ static const char *shapes_text(const etp_op_facts *f, const uint32_t *values, ui
     etp_strbuf_init(&text, arena);
     for (uint32_t i = 0; i < n && i < SHAPES; i++) {
         const etp_value *v = &f->values[values[i]];
-        char buf[SHAPE_CHARS];
-        etp_strbuf_printf(&text, "%s%s%s", etp_if(i, ", "), shape_text(v, buf),
+        char buf[ETP_SHAPE_CHARS];
+        etp_strbuf_printf(&text, "%s%s%s", etp_if(i, ", "), etp_shape_text(v, buf),
                           etp_if(v->constant, " (weight)"));
     }
     if (n > SHAPES) {

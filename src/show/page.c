@@ -174,53 +174,14 @@ void etp_ab_page_actions(const etp_ab_views *v, etp_report *r, etp_arena *arena)
 
 enum { PAGE_COLUMNS = 24 };
 
-// What an inference takes beside its operators: the chart has it, so that its bars are whole.
-// A rest below 0 (clocks that disagree) is shown as none.
-static int64_t outside_ns(const etp_ab *ab, uint32_t arm)
-{
-    int64_t rest = ab->arms[arm].traced_ns;
-    for (size_t k = 0; k < ab->n_categories && rest != ETP_NS_UNKNOWN; k++) {
-        int64_t ns = ab->categories[k].ns[arm];
-        rest -= ns == ETP_NS_UNKNOWN ? 0 : ns;
-    }
-    return rest == ETP_NS_UNKNOWN || rest < 0 ? 0 : rest;
-}
-
 // The table is what the picture's colours mean, with their figures.
 static void categories(const etp_ab *ab, etp_report *r)
 {
-    etp_column columns[PAGE_COLUMNS] = {
-        {.key = "category", .title = "category"}
-    };
-    bool ratios = !ab->emulated;
-    size_t n = 1;
     // One column before the arms', three behind the comparisons'. Wider ones have a row for each
     // arm.
     if (ab->n_categories == 0 || 2 * ab->n_arms + ab->n_comparisons + 4 > PAGE_COLUMNS) {
         etp_ab_category_section(ab, r);
         return;
-    }
-    for (size_t i = 0; i < ab->n_arms; i++) {
-        const etp_ab_arm *arm = &ab->arms[ab->shown[i]];
-        columns[n++] = etp_ab_time_column(ab, arm);
-        columns[n++] = etp_ab_share_column(ab, arm);
-    }
-    for (size_t i = 0; i < ab->n_comparisons && ratios; i++) {
-        columns[n++] = etp_ab_speedup_column(ab, i);
-    }
-    if (ratios && ab->n_comparisons == 1) {
-        columns[n++] = (etp_column){
-            .key = "speedup_lo",
-            .title = "from",
-            .kind = ETP_KIND_RATIO,
-            .help = "95 % interval over the blocks, and what the clocks can have cut off"};
-        columns[n++] = (etp_column){.key = "speedup_hi", .title = "to", .kind = ETP_KIND_RATIO};
-    }
-    if (ratios) {
-        columns[n++] = (etp_column){.key = "ceiling",
-                                    .title = "if it took none",
-                                    .kind = ETP_KIND_RATIO,
-                                    .help = "speedup of a whole inference without the category"};
     }
     etp_report_section(r, 1, "categories", "Where the time goes");
     if (!etp_ab_pictures_first(ab, r)) {
@@ -228,34 +189,7 @@ static void categories(const etp_ab *ab, etp_report *r)
             etp_ab_breakdown_chart(&(etp_ab_views){&(struct etp_ab_view){.ab = ab}, 1}, r));
     }
     etp_ab_fold_recorded(ab, r);
-    etp_table *t = etp_report_table(r, "categories-page", NULL, columns, n);
-    // One row more than categories: what lies outside operators, so that the column adds up.
-    for (size_t k = 0; k <= ab->n_categories; k++) {
-        const etp_ab_category *c = k < ab->n_categories ? &ab->categories[k] : NULL;
-        etp_cell cells[PAGE_COLUMNS] = {
-            c ? etp_cell_colored(etp_cell_z(etp_category_name(c->category)),
-                                 etp_ab_category_color(c->category))
-              : etp_cell_colored(etp_cell_z("Outside operators"), 8)};
-        size_t at = 1;
-        for (size_t a = 0; a < ab->n_arms; a++) {
-            uint32_t arm = ab->shown[a];
-            double whole = etp_known_ns(ab->arms[arm].traced_ns);
-            int64_t ns = c ? c->ns[arm] : outside_ns(ab, arm);
-            cells[at++] = etp_cell_ns(ns);
-            cells[at++] = etp_cell_double(c ? c->share[arm] : (double)ns / whole);
-        }
-        for (size_t i = 0; i < ab->n_comparisons && ratios; i++) {
-            cells[at++] = c ? etp_cell_gain(c->speedup[i], c->lo[i], c->hi[i]) : etp_cell_missing();
-        }
-        if (ratios && ab->n_comparisons == 1) {
-            cells[at++] = c ? etp_cell_double(c->lo[0]) : etp_cell_missing();
-            cells[at++] = c ? etp_cell_double(c->hi[0]) : etp_cell_missing();
-        }
-        if (!ab->emulated) {
-            cells[at++] = c ? etp_cell_double(c->ceiling[ab->bottleneck_arm]) : etp_cell_missing();
-        }
-        etp_table_add_row(t, cells, n);
-    }
+    etp_ab_category_columns(ab, true, r);
 }
 
 // ---- operators ----

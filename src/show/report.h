@@ -158,6 +158,8 @@ void etp_ab_long_name_table(const etp_ab *ab, etp_report *r);
 
 // Sections, in sections.c.
 void etp_ab_category_section(const etp_ab *ab, etp_report *r);
+// Its table, with columns for each arm; PAGE: as the page has it, with what is outside operators.
+void etp_ab_category_columns(const etp_ab *ab, bool page, etp_report *r);
 // Of an arm's times, in tables as wide as there are arms: in nanoseconds, which its name says.
 etp_column etp_ab_time_column(const etp_ab *ab, const etp_ab_arm *arm);
 etp_column etp_ab_share_column(const etp_ab *ab, const etp_ab_arm *arm);

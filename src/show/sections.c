@@ -55,8 +55,95 @@ void etp_ab_delegation_chart(const etp_ab *ab, etp_report *r)
     }
 }
 
+// What an inference takes beside its operators: the chart has it, so that its bars are whole.
+// A rest below 0 (clocks that disagree) is shown as none.
+static int64_t outside_ns(const etp_ab *ab, uint32_t arm)
+{
+    int64_t rest = ab->arms[arm].traced_ns;
+    for (size_t k = 0; k < ab->n_categories && rest != ETP_NS_UNKNOWN; k++) {
+        int64_t ns = ab->categories[k].ns[arm];
+        rest -= ns == ETP_NS_UNKNOWN ? 0 : ns;
+    }
+    return rest == ETP_NS_UNKNOWN || rest < 0 ? 0 : rest;
+}
+
+enum { CATEGORY_COLUMNS = MAX_COLUMNS + 3 }; // with those that are left out
+
+static void category_row(const etp_ab *ab, const etp_ab_category *c, etp_table *t, size_t n)
+{
+    etp_cell cells[CATEGORY_COLUMNS] = {
+        etp_cell_colored(etp_cell_z(etp_category_name(c->category)),
+                         etp_ab_category_color(c->category)),
+        etp_cell_z(etp_kit_category_name(etp_kit_category_of(c->category)))};
+    size_t at = 2;
+    for (size_t a = 0; a < ab->n_arms; a++) {
+        cells[at++] = etp_cell_ns(c->ns[ab->shown[a]]);
+        cells[at++] = etp_cell_double(c->share[ab->shown[a]]);
+    }
+    for (size_t i = 0; i < speedups_of(ab); i++) {
+        cells[at++] = etp_cell_gain(c->speedup[i], c->lo[i], c->hi[i]);
+    }
+    if (ab->n_comparisons > 0) {
+        cells[at] = etp_cell_double(c->lo[0]);
+        cells[at + 1] = etp_cell_double(c->hi[0]);
+    }
+    cells[at + 2] = etp_cell_double(c->ceiling[ab->bottleneck_arm]);
+    etp_table_add_row(t, cells, n);
+}
+
 // As wide as there are arms and comparisons, so columns are put together here; with one comparison
 // there is room for its interval too.
+void etp_ab_category_columns(const etp_ab *ab, bool page, etp_report *r)
+{
+    const unsigned minor = page ? 0 : ETP_COL_MINOR, limit = ab->emulated ? ETP_COL_ABSENT : minor;
+    const unsigned interval = ab->n_comparisons == 1 ? limit : ETP_COL_ABSENT;
+    etp_column columns[CATEGORY_COLUMNS] = {
+        {.key = "category", .title = "category"},
+        {.key = "five", .title = "group", .flags = page ? ETP_COL_ABSENT : ETP_COL_MINOR},
+    };
+    size_t n = 2;
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        const etp_ab_arm *arm = &ab->arms[ab->shown[i]];
+        columns[n++] = etp_ab_time_column(ab, arm);
+        columns[n++] = etp_ab_share_column(ab, arm);
+    }
+    for (size_t i = 0; i < speedups_of(ab); i++) {
+        columns[n++] = etp_ab_speedup_column(ab, i);
+    }
+    columns[n++] = (etp_column){
+        .key = "speedup_lo",
+        .title = page ? "from" : "low",
+        .kind = ETP_KIND_RATIO,
+        .flags = interval,
+        .help = "95 % interval over the blocks, and what the clocks can have cut off"};
+    columns[n++] = (etp_column){.key = "speedup_hi",
+                                .title = page ? "to" : "high",
+                                .kind = ETP_KIND_RATIO,
+                                .flags = interval};
+    // If the category took no time in the arm that is explained.
+    columns[n++] = (etp_column){.key = "ceiling",
+                                .title = "if it took none",
+                                .kind = ETP_KIND_RATIO,
+                                .flags = limit,
+                                .help = "speedup of a whole inference without the category"};
+    etp_table *t = etp_report_table(r, page ? "categories-page" : "categories",
+                                    etp_z_if(!page, "Operator Category Breakdown"), columns, n);
+    for (size_t k = 0; k < ab->n_categories; k++) {
+        category_row(ab, &ab->categories[k], t, n);
+    }
+    if (page) { // so that the column adds up, as the bars of the chart do
+        etp_cell cells[CATEGORY_COLUMNS] = {
+            etp_cell_colored(etp_cell_z("Outside operators"), 8)};
+        for (size_t a = 0; a < ab->n_arms; a++) {
+            const int64_t ns = outside_ns(ab, ab->shown[a]);
+            const double whole = etp_known_ns(ab->arms[ab->shown[a]].traced_ns);
+            cells[2 + 2 * a] = etp_cell_ns(ns);
+            cells[3 + 2 * a] = etp_cell_double((double)ns / whole);
+        }
+        etp_table_add_row(t, cells, n);
+    }
+}
+
 static void category_table(const etp_ab *ab, etp_report *r)
 {
     // The first half keeps the sum from overflowing. 2 stand before the arms' columns, 1 behind
@@ -65,69 +152,17 @@ static void category_table(const etp_ab *ab, etp_report *r)
         etp_ab_long_category_table(ab, r);
         return;
     }
-    etp_column columns[MAX_COLUMNS] = {
-        {.key = "category", .title = "category"},
-        {.key = "five", .title = "group", .flags = ETP_COL_MINOR}
-    };
-    size_t n = 2, arms = ab->n_arms;
-    for (size_t i = 0; i < arms; i++) {
-        const etp_ab_arm *arm = &ab->arms[ab->shown[i]];
-        columns[n++] = etp_ab_time_column(ab, arm);
-        columns[n++] = etp_ab_share_column(ab, arm);
-    }
-    for (size_t i = 0; i < speedups_of(ab); i++) {
-        columns[n++] = etp_ab_speedup_column(ab, i);
-    }
-    bool interval = ab->n_comparisons == 1 && !ab->emulated;
-    if (interval) {
-        columns[n++] = (etp_column){
-            .key = "speedup_lo",
-            .title = "low",
-            .kind = ETP_KIND_RATIO,
-            .flags = ETP_COL_MINOR,
-            .help = "95 % interval over the blocks, and what the clocks can have cut off"};
-        columns[n++] = (etp_column){
-            .key = "speedup_hi", .title = "high", .kind = ETP_KIND_RATIO, .flags = ETP_COL_MINOR};
-    }
-    bool limits = !ab->emulated;
-    if (limits) { // speedup of the whole if the category took no time in the arm that is explained
-        columns[n++] = (etp_column){.key = "ceiling",
-                                    .title = "if it took none",
-                                    .kind = ETP_KIND_RATIO,
-                                    .flags = ETP_COL_MINOR};
-    }
-    etp_table *t = etp_report_table(r, "categories", "Operator Category Breakdown", columns, n);
+    etp_ab_category_columns(ab, false, r);
     size_t short_ones = 0;
-    for (size_t k = 0; k < ab->n_categories; k++) {
-        const etp_ab_category *c = &ab->categories[k];
-        etp_cell cells[MAX_COLUMNS] = {
-            etp_cell_colored(etp_cell_z(etp_category_name(c->category)),
-                             etp_ab_category_color(c->category)),
-            etp_cell_z(etp_kit_category_name(etp_kit_category_of(c->category)))};
-        size_t at = 2;
-        for (size_t a = 0; a < arms; a++) {
-            cells[at++] = etp_cell_ns(c->ns[ab->shown[a]]);
-            cells[at++] = etp_cell_double(c->share[ab->shown[a]]);
-        }
-        for (size_t i = 0; i < speedups_of(ab); i++) {
-            cells[at++] = etp_cell_gain(c->speedup[i], c->lo[i], c->hi[i]);
-            short_ones += i == 0 && etp_ab_category_below_clock(ab, c, 0, false);
-        }
-        if (interval) {
-            cells[at++] = etp_cell_double(c->lo[0]);
-            cells[at++] = etp_cell_double(etp_value_if(isfinite(c->hi[0]), c->hi[0]));
-        }
-        if (limits) {
-            cells[at++] = etp_cell_double(c->ceiling[ab->bottleneck_arm]);
-        }
-        etp_table_add_row(t, cells, n);
+    for (size_t k = 0; k < ab->n_categories && speedups_of(ab) > 0; k++) {
+        short_ones += etp_ab_category_below_clock(ab, &ab->categories[k], 0, false);
     }
     if (short_ones > 0) {
         etp_report_note(r, ETP_PLAIN,
                         "no speedup for %zu %s: in one of the arms less than five times what the "
                         "clocks can have cut off%s",
                         short_ones, short_ones == 1 ? "category" : "categories",
-                        etp_if(interval, " (the interval holds what is possible)"));
+                        etp_if(ab->n_comparisons == 1, " (the interval holds what is possible)"));
     }
 }
 
