@@ -39,10 +39,10 @@ static void operator_drawer(const etp_ab *ab, const etp_ab_operator *op, const e
 
 // ---- findings and fixes ----
 
-// What a sentence rests on: operators as a table, everything else by name.
+// What the sentence OF rests on: operators as a table, everything else by name.
 // Evidence may be ids of operators, of ledger rows, of arms, or the name of a file: only operators
 // have figures to show.
-static void evidence(const etp_ab *ab, const char *const *ids, size_t n, const char *table,
+static void evidence(const etp_ab *ab, const char *of, const char *const *ids, size_t n,
                      etp_keys *keys, etp_report *r, etp_arena *arena)
 {
     enum { ROWS = 12 };
@@ -72,7 +72,7 @@ static void evidence(const etp_ab *ab, const char *const *ids, size_t n, const c
         // The table begins with its first row; evidence that names no operator has none.
         const size_t shown = after == ab->baseline ? 2 : 3;
         if (!t) {
-            t = etp_report_table(r, table, NULL, columns, shown);
+            t = etp_report_table(r, etp_arena_printf(arena, "rows-%s", of), NULL, columns, shown);
         }
         const etp_cell cells[] = {etp_cell_z(op->label), etp_cell_ns(op->ns[ab->baseline]),
                                   etp_cell_ns(op->ns[after])};
@@ -93,30 +93,25 @@ static void drawers_of(const etp_ab *ab, size_t most, etp_report *r, etp_arena *
     }
     for (size_t i = 0; i < ab->fixes.n; i++) {
         const etp_ab_fix *f = &ab->fixes.items[i];
-        char table[48];
-        snprintf(table, sizeof table, "rows-%s", f->id);
         etp_report_drawer(r, f->id, f->text);
-        const char *command = f->typed;
-        if (command) {
-            etp_report_line(r, NULL, command);
+        if (f->typed) {
+            etp_report_line(r, NULL, f->typed);
         }
         etp_keys *keys = etp_report_keys(r, NULL);
         if (f->advice) {
             etp_keys_add(keys, ETP_PLAIN, "do", "%s", f->advice);
         }
         etp_keys_add(keys, ETP_PLAIN, "gain", "%s", f->formula);
-        evidence(ab, (const char *const *)f->evidence, f->n_evidence, table, keys, r, arena);
+        evidence(ab, f->id, (const char *const *)f->evidence, f->n_evidence, keys, r, arena);
     }
     for (size_t i = 0; i < ab->judged.findings.n; i++) {
         const etp_ab_finding *f = &ab->judged.findings.items[i];
-        char table[48];
-        snprintf(table, sizeof table, "rows-%s", f->id);
         etp_report_drawer(r, f->id, f->text);
         etp_keys *keys = etp_report_keys(r, NULL);
         if (f->formula) {
             etp_keys_add(keys, ETP_PLAIN, "how", "%s", f->formula);
         }
-        evidence(ab, f->evidence, f->n_evidence, table, keys, r, arena);
+        evidence(ab, f->id, f->evidence, f->n_evidence, keys, r, arena);
     }
     for (size_t i = 0; i < ab->n_operators && i < most; i++) {
         operator_drawer(ab, &ab->operators[ab->by_time[i]], &flow, r, arena);
