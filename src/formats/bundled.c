@@ -3,12 +3,7 @@
 #include <etprof/bundled.h>
 
 #include "base/guard.h"
-#include "flatbuf/flatbuf.h"
-
-#define SCALAR(n, w) {.name = (n), .kind = ETP_FB_SCALAR, .width = (w)}
-#define STRING(n) {.name = (n), .kind = ETP_FB_STRING}
-#define VECTOR(n, w) {.name = (n), .kind = ETP_FB_VECTOR, .width = (w)}
-#define TABLES(n, t) {.name = (n), .kind = ETP_FB_VECTOR_TABLE, .table = (t)}
+#include "formats/schema.h"
 
 enum { FILE_VERSION, FILE_SUITES, FILE_PROGRAM };
 enum { SUITE_METHOD, SUITE_CASES };
@@ -24,27 +19,22 @@ enum { TYPE_TENSOR = 1, TYPE_INT, TYPE_BOOL, TYPE_DOUBLE };
 
 static const etp_fb_field k_tensor_fields[] = {SCALAR("scalar_type", 1), VECTOR("sizes", 4),
                                                VECTOR("data", 1), VECTOR("dim_order", 1)};
-static const etp_fb_schema k_tensor = ETP_FB_SCHEMA("Tensor", k_tensor_fields);
-static const etp_fb_field k_int_fields[] = {SCALAR("int_val", 8)};
-static const etp_fb_schema k_int = ETP_FB_SCHEMA("Int", k_int_fields);
-static const etp_fb_field k_bool_fields[] = {SCALAR("bool_val", 1)};
-static const etp_fb_schema k_bool = ETP_FB_SCHEMA("Bool", k_bool_fields);
-static const etp_fb_field k_double_fields[] = {SCALAR("double_val", 8)};
-static const etp_fb_schema k_double = ETP_FB_SCHEMA("Double", k_double_fields);
-static const etp_fb_schema *const k_value_tables[] = {NULL, &k_tensor, &k_int, &k_bool, &k_double};
+SCHEMA(tensor, "Tensor");
+static const etp_fb_schema *const k_value_tables[] = {NULL, &k_tensor, &etp_int_schema,
+                                                      &etp_bool_schema, &etp_double_schema};
 static const etp_fb_members k_value_members = ETP_FB_MEMBERS(k_value_tables);
 static const etp_fb_field k_value_fields[] = {
     SCALAR("val_type", 1), {.name = "val", .kind = ETP_FB_UNION, .members = &k_value_members}
 };
-static const etp_fb_schema k_value = ETP_FB_SCHEMA("Value", k_value_fields);
+SCHEMA(value, "Value");
 static const etp_fb_field k_case_fields[] = {TABLES("inputs", &k_value),
                                              TABLES("expected_outputs", &k_value)};
-static const etp_fb_schema k_case = ETP_FB_SCHEMA("BundledMethodTestCase", k_case_fields);
+SCHEMA(case, "BundledMethodTestCase");
 static const etp_fb_field k_suite_fields[] = {STRING("method_name"), TABLES("test_cases", &k_case)};
-static const etp_fb_schema k_suite = ETP_FB_SCHEMA("BundledMethodTestSuite", k_suite_fields);
+SCHEMA(suite, "BundledMethodTestSuite");
 static const etp_fb_field k_file_fields[] = {
     SCALAR("version", 4), TABLES("method_test_suites", &k_suite), VECTOR("program", 1)};
-static const etp_fb_schema k_file = ETP_FB_SCHEMA("BundledProgram", k_file_fields);
+SCHEMA(file, "BundledProgram");
 
 typedef struct reader {
     etp_bytes bytes;

@@ -6,6 +6,7 @@
 #include "base/choice.h"
 #include "base/unicode.h"
 #include "formats/etdump_view.h"
+#include "formats/schema.h"
 
 // The version of all files so far; a change that older readers cannot follow would raise it.
 #define KNOWN_VERSION 0
@@ -16,103 +17,89 @@
 // defaults are not all 0 and stand where a field is read (chain_index 0, instruction_id and the
 // delegate's id -1).
 static const etp_fb_field k_tensor_fields[] = {
-    [ETP_ED_TENSOR_SCALAR_TYPE] = {"scalar_type", ETP_FB_SCALAR, .width = 1},
-    [ETP_ED_TENSOR_SIZES] = {"sizes",       ETP_FB_VECTOR, .width = 8},
-    [ETP_ED_TENSOR_STRIDES] = {"strides",     ETP_FB_VECTOR, .width = 8},
-    [ETP_ED_TENSOR_OFFSET] = {"offset",      ETP_FB_SCALAR, .width = 8},
+    [ETP_ED_TENSOR_SCALAR_TYPE] = SCALAR("scalar_type", 1),
+    [ETP_ED_TENSOR_SIZES] = VECTOR("sizes", 8),
+    [ETP_ED_TENSOR_STRIDES] = VECTOR("strides", 8),
+    [ETP_ED_TENSOR_OFFSET] = SCALAR("offset", 8),
 };
-static const etp_fb_schema k_tensor = ETP_FB_SCHEMA("Tensor", k_tensor_fields);
+SCHEMA(tensor, "Tensor");
 
 static const etp_fb_field k_tensor_list_fields[] = {
-    {"tensors", ETP_FB_VECTOR_TABLE, .table = &k_tensor},
+    TABLES("tensors", &k_tensor),
 };
-static const etp_fb_schema k_tensor_list = ETP_FB_SCHEMA("TensorList", k_tensor_list_fields);
+SCHEMA(tensor_list, "TensorList");
 
-static const etp_fb_field k_int_fields[] = {
-    {"int_val", ETP_FB_SCALAR, .width = 8}
-};
-static const etp_fb_schema k_int = ETP_FB_SCHEMA("Int", k_int_fields);
-static const etp_fb_field k_bool_fields[] = {
-    {"bool_val", ETP_FB_SCALAR, .width = 1}
-};
-static const etp_fb_schema k_bool = ETP_FB_SCHEMA("Bool", k_bool_fields);
-static const etp_fb_field k_float_fields[] = {
-    {"float_val", ETP_FB_SCALAR, .width = 4}
-};
-static const etp_fb_schema k_float = ETP_FB_SCHEMA("Float", k_float_fields);
-static const etp_fb_field k_double_fields[] = {
-    {"double_val", ETP_FB_SCALAR, .width = 8}
-};
-static const etp_fb_schema k_double = ETP_FB_SCHEMA("Double", k_double_fields);
+static const etp_fb_field k_float_fields[] = {SCALAR("float_val", 4)};
+SCHEMA(float, "Float");
 
 static const etp_fb_field k_value_fields[] = {
-    [ETP_ED_VALUE_TYPE] = {"val",          ETP_FB_SCALAR, .width = 1             },
-    [ETP_ED_VALUE_TENSOR] = {"tensor",       ETP_FB_TABLE,  .table = &k_tensor     },
-    [ETP_ED_VALUE_TENSOR_LIST] = {"tensor_list",  ETP_FB_TABLE,  .table = &k_tensor_list},
-    [ETP_ED_VALUE_INT] = {"int_value",    ETP_FB_TABLE,  .table = &k_int        },
-    [ETP_ED_VALUE_FLOAT] = {"float_value",  ETP_FB_TABLE,  .table = &k_float      },
-    [ETP_ED_VALUE_DOUBLE] = {"double_value", ETP_FB_TABLE,  .table = &k_double     },
-    [ETP_ED_VALUE_BOOL] = {"bool_value",   ETP_FB_TABLE,  .table = &k_bool       },
-    [ETP_ED_VALUE_OUTPUT] = {"output",       ETP_FB_TABLE,  .table = &k_bool       },
+    [ETP_ED_VALUE_TYPE] = SCALAR("val", 1),
+    [ETP_ED_VALUE_TENSOR] = TABLE("tensor", &k_tensor),
+    [ETP_ED_VALUE_TENSOR_LIST] = TABLE("tensor_list", &k_tensor_list),
+    [ETP_ED_VALUE_INT] = TABLE("int_value", &etp_int_schema),
+    [ETP_ED_VALUE_FLOAT] = TABLE("float_value", &k_float),
+    [ETP_ED_VALUE_DOUBLE] = TABLE("double_value", &etp_double_schema),
+    [ETP_ED_VALUE_BOOL] = TABLE("bool_value", &etp_bool_schema),
+    [ETP_ED_VALUE_OUTPUT] = TABLE("output", &etp_bool_schema),
 };
-static const etp_fb_schema k_value = ETP_FB_SCHEMA("Value", k_value_fields);
+SCHEMA(value, "Value");
 
 static const etp_fb_field k_debug_fields[] = {
-    [ETP_ED_DEBUG_CHAIN] = {"chain_index", ETP_FB_SCALAR, .width = 8},
-    [ETP_ED_DEBUG_INSTRUCTION] = {"instruction_id", ETP_FB_SCALAR, .width = 4},
-    [ETP_ED_DEBUG_ENTRY] = {"debug_entry", ETP_FB_TABLE, .table = &k_value},
-    [ETP_ED_DEBUG_DELEGATE_INT] = {"delegate_debug_id_int", ETP_FB_SCALAR, .width = 4},
-    [ETP_ED_DEBUG_DELEGATE_STR] = {.name = "delegate_debug_id_str", .kind = ETP_FB_STRING},
-    [ETP_ED_DEBUG_NAME] = {.name = "name", .kind = ETP_FB_STRING},
+    [ETP_ED_DEBUG_CHAIN] = SCALAR("chain_index", 8),
+    [ETP_ED_DEBUG_INSTRUCTION] = SCALAR("instruction_id", 4),
+    [ETP_ED_DEBUG_ENTRY] = TABLE("debug_entry", &k_value),
+    [ETP_ED_DEBUG_DELEGATE_INT] = SCALAR("delegate_debug_id_int", 4),
+    [ETP_ED_DEBUG_DELEGATE_STR] = STRING("delegate_debug_id_str"),
+    [ETP_ED_DEBUG_NAME] = STRING("name"),
 };
-static const etp_fb_schema k_debug = ETP_FB_SCHEMA("DebugEvent", k_debug_fields);
+SCHEMA(debug, "DebugEvent");
 
 static const etp_fb_field k_allocation_fields[] = {
-    {"allocator_id",    ETP_FB_SCALAR, .width = 4},
-    {"allocation_size", ETP_FB_SCALAR, .width = 8},
+    SCALAR("allocator_id", 4),
+    SCALAR("allocation_size", 8),
 };
-static const etp_fb_schema k_allocation = ETP_FB_SCHEMA("AllocationEvent", k_allocation_fields);
+SCHEMA(allocation, "AllocationEvent");
 
 // The two times are all that differs between two executions of one method.
 static const etp_fb_field k_profile_fields[] = {
-    [ETP_ED_PROFILE_NAME] = {.name = "name", .kind = ETP_FB_STRING},
-    [ETP_ED_PROFILE_CHAIN] = {"chain_index", ETP_FB_SCALAR, .width = 4},
-    [ETP_ED_PROFILE_INSTRUCTION] = {"instruction_id", ETP_FB_SCALAR, .width = 4},
-    [ETP_ED_PROFILE_DELEGATE_INT] = {"delegate_debug_id_int", ETP_FB_SCALAR, .width = 4},
-    [ETP_ED_PROFILE_DELEGATE_STR] = {.name = "delegate_debug_id_str", .kind = ETP_FB_STRING},
-    [ETP_ED_PROFILE_METADATA] = {"delegate_debug_metadata", ETP_FB_VECTOR, .width = 1},
+    [ETP_ED_PROFILE_NAME] = STRING("name"),
+    [ETP_ED_PROFILE_CHAIN] = SCALAR("chain_index", 4),
+    [ETP_ED_PROFILE_INSTRUCTION] = SCALAR("instruction_id", 4),
+    [ETP_ED_PROFILE_DELEGATE_INT] = SCALAR("delegate_debug_id_int", 4),
+    [ETP_ED_PROFILE_DELEGATE_STR] = STRING("delegate_debug_id_str"),
+    [ETP_ED_PROFILE_METADATA] = VECTOR("delegate_debug_metadata", 1),
     [ETP_ED_PROFILE_START] = {"start_time", ETP_FB_SCALAR, .width = 8, .varies = true},
-    [ETP_ED_PROFILE_END] = {"end_time", ETP_FB_SCALAR, .width = 8, .varies = true},
+    [ETP_ED_PROFILE_END] = {"end_time",   ETP_FB_SCALAR, .width = 8, .varies = true},
 };
-static const etp_fb_schema k_profile = ETP_FB_SCHEMA("ProfileEvent", k_profile_fields);
+SCHEMA(profile, "ProfileEvent");
 
 static const etp_fb_field k_event_fields[] = {
-    [ETP_ED_EVENT_PROFILE] = {"profile_event",    ETP_FB_TABLE, .table = &k_profile   },
-    [ETP_ED_EVENT_ALLOCATION] = {"allocation_event", ETP_FB_TABLE, .table = &k_allocation},
-    [ETP_ED_EVENT_DEBUG] = {"debug_event",      ETP_FB_TABLE, .table = &k_debug     },
+    [ETP_ED_EVENT_PROFILE] = TABLE("profile_event", &k_profile),
+    [ETP_ED_EVENT_ALLOCATION] = TABLE("allocation_event", &k_allocation),
+    [ETP_ED_EVENT_DEBUG] = TABLE("debug_event", &k_debug),
 };
-static const etp_fb_schema k_event = ETP_FB_SCHEMA("Event", k_event_fields);
+SCHEMA(event, "Event");
 
 static const etp_fb_field k_allocator_fields[] = {
-    {.name = "name", .kind = ETP_FB_STRING},
+    STRING("name"),
 };
-static const etp_fb_schema k_allocator = ETP_FB_SCHEMA("Allocator", k_allocator_fields);
+SCHEMA(allocator, "Allocator");
 
 static const etp_fb_field k_run_fields[] = {
-    [ETP_ED_RUN_NAME] = {.name = "name", .kind = ETP_FB_STRING},
-    [ETP_ED_RUN_BUNDLED_INPUT] = {"bundled_input_index", ETP_FB_SCALAR, .width = 4},
-    [ETP_ED_RUN_ALLOCATORS] = {"allocators", ETP_FB_VECTOR_TABLE, .table = &k_allocator},
-    [ETP_ED_RUN_EVENTS] = {"events", ETP_FB_VECTOR_TABLE, .table = &k_event},
+    [ETP_ED_RUN_NAME] = STRING("name"),
+    [ETP_ED_RUN_BUNDLED_INPUT] = SCALAR("bundled_input_index", 4),
+    [ETP_ED_RUN_ALLOCATORS] = TABLES("allocators", &k_allocator),
+    [ETP_ED_RUN_EVENTS] = TABLES("events", &k_event),
 };
-static const etp_fb_schema k_run = ETP_FB_SCHEMA("RunData", k_run_fields);
+SCHEMA(run, "RunData");
 
 // Every execution has a run of its own, and executions of one method mostly log the same events in
 // the same order: a long recording repeats itself but for times.
 static const etp_fb_field k_etdump_fields[] = {
-    [ETP_ED_VERSION] = {"version", ETP_FB_SCALAR, .width = 4},
+    [ETP_ED_VERSION] = SCALAR("version", 4),
     [ETP_ED_RUN_DATA] = {"run_data", ETP_FB_VECTOR_TABLE, .repeats = true, .table = &k_run},
 };
-static const etp_fb_schema k_etdump = ETP_FB_SCHEMA("ETDump", k_etdump_fields);
+SCHEMA(etdump, "ETDump");
 
 // ---- framing ----
 

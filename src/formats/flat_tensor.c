@@ -4,13 +4,8 @@
 
 #include "base/guard.h"
 #include "formats/pte_schema.h"
+#include "formats/schema.h"
 #include "formats/segments.h"
-
-#define SCALAR(n, w) {.name = (n), .kind = ETP_FB_SCALAR, .width = (w)}
-#define STRING(n) {.name = (n), .kind = ETP_FB_STRING}
-#define VECTOR(n, w) {.name = (n), .kind = ETP_FB_VECTOR, .width = (w)}
-#define TABLE(n, t) {.name = (n), .kind = ETP_FB_TABLE, .table = (t)}
-#define TABLES(n, t) {.name = (n), .kind = ETP_FB_VECTOR_TABLE, .table = (t)}
 
 // A .ptd is built as a .pte: identifier, a header spliced in behind it, tables, then the segments.
 #define HEADER_AT 8
@@ -23,14 +18,14 @@ enum { LAYOUT_TYPE, LAYOUT_SIZES, LAYOUT_DIM_ORDER };
 
 static const etp_fb_field k_layout_fields[] = {SCALAR("scalar_type", 1), VECTOR("sizes", 4),
                                                VECTOR("dim_order", 1)};
-static const etp_fb_schema k_layout = ETP_FB_SCHEMA("TensorLayout", k_layout_fields);
+SCHEMA(layout, "TensorLayout");
 static const etp_fb_field k_entry_fields[] = {STRING("key"), SCALAR("segment_index", 4),
                                               TABLE("tensor_layout", &k_layout)};
-static const etp_fb_schema k_entry = ETP_FB_SCHEMA("NamedData", k_entry_fields);
+SCHEMA(entry, "NamedData");
 static const etp_fb_field k_file_fields[] = {SCALAR("version", 4),
                                              TABLES("segments", &etp_data_segment_schema),
                                              TABLES("named_data", &k_entry)};
-static const etp_fb_schema k_file = ETP_FB_SCHEMA("FlatTensor", k_file_fields);
+SCHEMA(file, "FlatTensor");
 
 bool etp_flat_tensor_probe(etp_bytes bytes)
 {

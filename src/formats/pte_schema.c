@@ -2,17 +2,10 @@
 // ExecuTorch's program.fbs as tables for the verifier. Order of the fields = field ids.
 #include "formats/pte_schema.h"
 
-// Tables stand after those that they name. Enums, booleans and floats are scalars like all others
-// here: the verifier needs their width alone. Fields behind the last one listed were added by newer
+#include "formats/schema.h"
+
+// Tables stand after those that they name. Fields behind the last one listed were added by newer
 // exporters, and nothing reads them.
-#define SCALAR(n, w) {.name = (n), .kind = ETP_FB_SCALAR, .width = (w)}
-#define STRING(n) {.name = (n), .kind = ETP_FB_STRING}
-#define VECTOR(n, w) {.name = (n), .kind = ETP_FB_VECTOR, .width = (w)}
-#define TABLE(n, t) {.name = (n), .kind = ETP_FB_TABLE, .table = (t)}
-#define TABLES(n, t) {.name = (n), .kind = ETP_FB_VECTOR_TABLE, .table = (t)}
-#define UNION(n, m) {.name = (n), .kind = ETP_FB_UNION, .members = (m), .required = false}
-#define IGNORED(n) {.name = (n), .kind = ETP_FB_IGNORE}
-#define SCHEMA(id, name) static const etp_fb_schema k_##id = ETP_FB_SCHEMA(name, k_##id##_fields)
 
 static const etp_fb_field k_frame_fields[] = {STRING("filename"), SCALAR("lineno", 4),
                                               STRING("name"), STRING("context")};
@@ -65,11 +58,11 @@ static const etp_fb_field k_tensor_fields[] = {SCALAR("scalar_type", 1),
 SCHEMA(tensor, "Tensor");
 static const etp_fb_schema k_null = ETP_FB_SCHEMA_EMPTY("Null");
 static const etp_fb_field k_int_fields[] = {SCALAR("int_val", 8)};
-SCHEMA(int, "Int");
+const etp_fb_schema etp_int_schema = ETP_FB_SCHEMA("Int", k_int_fields);
 static const etp_fb_field k_bool_fields[] = {SCALAR("bool_val", 1)};
-SCHEMA(bool, "Bool");
+const etp_fb_schema etp_bool_schema = ETP_FB_SCHEMA("Bool", k_bool_fields);
 static const etp_fb_field k_double_fields[] = {SCALAR("double_val", 8)};
-SCHEMA(double, "Double");
+const etp_fb_schema etp_double_schema = ETP_FB_SCHEMA("Double", k_double_fields);
 static const etp_fb_field k_string_fields[] = {STRING("string_val")};
 SCHEMA(string, "String");
 // What has the same layout shares a table: IntList and DoubleList, TensorList and
@@ -81,8 +74,8 @@ SCHEMA(bool_list, "BoolList");
 static const etp_fb_field k_tensor_list_fields[] = {VECTOR("items", 4)};
 SCHEMA(tensor_list, "TensorList");
 static const etp_fb_schema *const k_evalue_tables[] = {
-    NULL,      &k_null,   &k_int,    &k_bool,      &k_double,      &k_tensor,
-    &k_string, &k_list64, &k_list64, &k_bool_list, &k_tensor_list, &k_tensor_list};
+    NULL,      &k_null,   &etp_int_schema, &etp_bool_schema, &etp_double_schema, &k_tensor,
+    &k_string, &k_list64, &k_list64,       &k_bool_list,     &k_tensor_list,     &k_tensor_list};
 static const etp_fb_members k_evalue_members = ETP_FB_MEMBERS(k_evalue_tables);
 static const etp_fb_field k_evalue_fields[] = {SCALAR("val_type", 1),
                                                UNION("val", &k_evalue_members)};

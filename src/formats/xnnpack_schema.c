@@ -2,29 +2,24 @@
 // XNNPACK's schema.fbs (of ExecuTorch's backend) as tables for the verifier.
 #include "formats/xnnpack_schema.h"
 
+#include "formats/schema.h"
+
 // Every field of four bytes, floats too: the verifier needs the width alone.
 #define U32(n) {.name = (n), .kind = ETP_FB_SCALAR, .width = 4}
-#define SCALAR(n, w) {.name = (n), .kind = ETP_FB_SCALAR, .width = (w)}
-#define STRING(n) {.name = (n), .kind = ETP_FB_STRING}
-#define VECTOR(n, w) {.name = (n), .kind = ETP_FB_VECTOR, .width = (w)}
-#define TABLE(n, t) {.name = (n), .kind = ETP_FB_TABLE, .table = (t)}
-#define TABLES(n, t) {.name = (n), .kind = ETP_FB_VECTOR_TABLE, .table = (t)}
-#define UNION(n, m) {.name = (n), .kind = ETP_FB_UNION, .members = (m)}
-#define IGNORED(n) {.name = (n), .kind = ETP_FB_IGNORE}
 #define NONE ETP_XNN_NO_FIELD
 
 // ---- node tables ----
 
 static const etp_fb_field k_unary_fields[] = {U32("input_id"), U32("output_id"), U32("flags")};
-static const etp_fb_schema k_unary = ETP_FB_SCHEMA("XNNNode1x1", k_unary_fields);
+SCHEMA(unary, "XNNNode1x1");
 
 static const etp_fb_field k_binary_fields[] = {U32("input1_id"), U32("input2_id"), U32("output_id"),
                                                U32("flags")};
-static const etp_fb_schema k_binary = ETP_FB_SCHEMA("XNNNode2x1", k_binary_fields);
+SCHEMA(binary, "XNNNode2x1");
 
 static const etp_fb_field k_fc_fields[] = {U32("input1_id"), U32("filter_id"), U32("bias_id"),
                                            U32("output_id"), U32("flags")};
-static const etp_fb_schema k_fc = ETP_FB_SCHEMA("XNNFullyConnected", k_fc_fields);
+SCHEMA(fc, "XNNFullyConnected");
 
 static const etp_fb_field k_conv_fields[] = {U32("padding_top"),
                                              U32("padding_right"),
@@ -46,7 +41,7 @@ static const etp_fb_field k_conv_fields[] = {U32("padding_top"),
                                              U32("bias_id"),
                                              U32("output_id"),
                                              U32("flags")};
-static const etp_fb_schema k_conv = ETP_FB_SCHEMA("XNNNodeConv", k_conv_fields);
+SCHEMA(conv, "XNNNodeConv");
 
 static const etp_fb_field k_pool_fields[] = {
     U32("padding_top"),    U32("padding_right"),  U32("padding_bottom"),
@@ -54,48 +49,48 @@ static const etp_fb_field k_pool_fields[] = {
     U32("stride_height"),  U32("stride_width"),   U32("dilation_height"),
     U32("dilation_width"), U32("input_id"),       U32("output_id"),
     U32("flags")};
-static const etp_fb_schema k_pool = ETP_FB_SCHEMA("XNNPooling2D", k_pool_fields);
+SCHEMA(pool, "XNNPooling2D");
 
 static const etp_fb_field k_argmax_fields[] = {
     U32("padding_top"),     U32("padding_right"), U32("padding_bottom"), U32("padding_left"),
     U32("pooling_height"),  U32("pooling_width"), U32("input_id"),       U32("output_value_id"),
     U32("output_index_id"), U32("flags")};
-static const etp_fb_schema k_argmax = ETP_FB_SCHEMA("XNNArgMaxPooling2d", k_argmax_fields);
+SCHEMA(argmax, "XNNArgMaxPooling2d");
 
 // The fifth input came later, so it stands at the end: fields may only be appended.
 static const etp_fb_field k_cat_fields[] = {U32("axis"),      U32("input1_id"), U32("input2_id"),
                                             U32("input3_id"), U32("input4_id"), U32("output_id"),
                                             U32("flags"),     U32("input5_id")};
-static const etp_fb_schema k_cat = ETP_FB_SCHEMA("XNNCat", k_cat_fields);
+SCHEMA(cat, "XNNCat");
 
 // Two tables of the schema that differ only in a field's name are one here: the verifier looks at
 // kinds and widths.
 static const etp_fb_field k_shape_fields[] = {U32("num_dims"), VECTOR("perm or new_shape", 4),
                                               U32("input_id"), U32("output_id"), U32("flags")};
-static const etp_fb_schema k_shape = ETP_FB_SCHEMA("XNNStaticTranspose or Reshape", k_shape_fields);
+SCHEMA(shape, "XNNStaticTranspose or Reshape");
 
 static const etp_fb_field k_resize_fields[] = {U32("new_height"), U32("new_width"), U32("input_id"),
                                                U32("output_id"), U32("flags")};
-static const etp_fb_schema k_resize = ETP_FB_SCHEMA("XNNStaticResizeBilinear2D", k_resize_fields);
+SCHEMA(resize, "XNNStaticResizeBilinear2D");
 
 static const etp_fb_field k_pad_fields[] = {VECTOR("pre_paddings", 4), VECTOR("post_paddings", 4),
                                             U32("padding_value"),      U32("input_id"),
                                             U32("output_id"),          U32("flags")};
-static const etp_fb_schema k_pad = ETP_FB_SCHEMA("XNNStaticConstantPad", k_pad_fields);
+SCHEMA(pad, "XNNStaticConstantPad");
 
 static const etp_fb_field k_param_fields[] = {U32("negative_slope or alpha"), U32("input_id"),
                                               U32("output_id"), U32("flags")};
-static const etp_fb_schema k_param = ETP_FB_SCHEMA("XNNLeakyReLU or ELU", k_param_fields);
+SCHEMA(param, "XNNLeakyReLU or ELU");
 
 static const etp_fb_field k_slice_fields[] = {U32("num_dims"),    VECTOR("offsets", 4),
                                               VECTOR("sizes", 4), U32("input_id"),
                                               U32("output_id"),   U32("flags")};
-static const etp_fb_schema k_slice = ETP_FB_SCHEMA("XNNStaticSlice", k_slice_fields);
+SCHEMA(slice, "XNNStaticSlice");
 
 static const etp_fb_field k_sdpa_fields[] = {U32("query_id"), U32("key_id"),  U32("value_id"),
                                              U32("scale_id"), U32("mask_id"), U32("output_id"),
                                              U32("flags")};
-static const etp_fb_schema k_sdpa = ETP_FB_SCHEMA("XNNScaledDotProductAttention", k_sdpa_fields);
+SCHEMA(sdpa, "XNNScaledDotProductAttention");
 
 // ---- type codes ----
 
@@ -153,28 +148,28 @@ const etp_xnn_layout *etp_xnn_layout_of(uint8_t type)
 
 static const etp_fb_members k_node_members = ETP_FB_MEMBERS(k_node_tables);
 static const etp_fb_field k_min_max_fields[] = {U32("output_min"), U32("output_max")};
-static const etp_fb_schema k_min_max = ETP_FB_SCHEMA("OutputMinMax", k_min_max_fields);
+SCHEMA(min_max, "OutputMinMax");
 static const etp_fb_field k_node_fields[] = {
     SCALAR("xnode_union_type", 1), UNION("xnode_union", &k_node_members), U32("debug_handle"),
     TABLE("output_min_max", &k_min_max)};
-static const etp_fb_schema k_node = ETP_FB_SCHEMA("XNode", k_node_fields);
+SCHEMA(node, "XNode");
 
 static const etp_fb_field k_tensor_value_fields[] = {
     SCALAR("datatype", 2), U32("num_dims"), VECTOR("dims", 4), U32("constant_buffer_idx"),
     U32("external_id"),    U32("flags"),    U32("id_out")};
-static const etp_fb_schema k_tensor_value = ETP_FB_SCHEMA("XNNTensorValue", k_tensor_value_fields);
+SCHEMA(tensor_value, "XNNTensorValue");
 
 static const etp_fb_field k_per_channel_fields[] = {VECTOR("scale", 4), U32("channel_dim"),
                                                     U32("scale_buffer_idx"), U32("num_scales")};
-static const etp_fb_schema k_per_channel = ETP_FB_SCHEMA("PerChannelQuant", k_per_channel_fields);
+SCHEMA(per_channel, "PerChannelQuant");
 static const etp_fb_field k_per_tensor_fields[] = {U32("scale"), U32("zero_point")};
-static const etp_fb_schema k_per_tensor = ETP_FB_SCHEMA("PerTensorQuant", k_per_tensor_fields);
+SCHEMA(per_tensor, "PerTensorQuant");
 static const etp_fb_field k_per_token_fields[] = {U32("num_nonbatch_dims")};
-static const etp_fb_schema k_per_token = ETP_FB_SCHEMA("PerTokenDynamicQuant", k_per_token_fields);
+SCHEMA(per_token, "PerTokenDynamicQuant");
 static const etp_fb_field k_group_fields[] = {VECTOR("scale", 4),      U32("channel_dim"),
                                               U32("group_size"),       VECTOR("scale_bf16", 2),
                                               U32("scale_buffer_idx"), U32("num_scales")};
-static const etp_fb_schema k_group = ETP_FB_SCHEMA("PerChannelGroupQuant", k_group_fields);
+SCHEMA(group, "PerChannelGroupQuant");
 static const etp_fb_schema *const k_quant_tables[] = {NULL, &k_per_channel, &k_per_tensor,
                                                       &k_per_token, &k_group};
 static const etp_fb_members k_quant_members = ETP_FB_MEMBERS(k_quant_tables);
@@ -187,13 +182,13 @@ static const etp_fb_schema *const k_value_tables[] = {NULL, &k_tensor_value, &k_
 static const etp_fb_members k_value_members = ETP_FB_MEMBERS(k_value_tables);
 static const etp_fb_field k_value_fields[] = {SCALAR("xvalue_union_type", 1),
                                               UNION("xvalue_union", &k_value_members)};
-static const etp_fb_schema k_value = ETP_FB_SCHEMA("XValue", k_value_fields);
+SCHEMA(value, "XValue");
 
 static const etp_fb_field k_buffer_fields[] = {VECTOR("storage", 1)};
-static const etp_fb_schema k_buffer = ETP_FB_SCHEMA("Buffer", k_buffer_fields);
+SCHEMA(buffer, "Buffer");
 static const etp_fb_field k_constant_fields[] = {SCALAR("offset", 8), SCALAR("size", 8),
                                                  STRING("named_key")};
-static const etp_fb_schema k_constant = ETP_FB_SCHEMA("ConstantDataOffset", k_constant_fields);
+SCHEMA(constant, "ConstantDataOffset");
 static const etp_fb_field k_graph_fields[] = {
     STRING("version"),
     TABLES("xnodes", &k_node),

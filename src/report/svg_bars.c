@@ -181,11 +181,11 @@ static void lying_bar(etp_svg *o, const etp_chart *c, const etp_chart_entry *e, 
         char value[ETP_VIEW_CHARS], percent[ETP_VIEW_CHARS];
         etp_view v = etp_view_chart(c), share = etp_view_for(ETP_KIND_PERCENT, 1, NULL, 1);
         double part = value_of(e, k) / etp_entry_sum(e);
-        etp_svg_group_begin(
-            o, etp_arena_printf(o->scratch.arena, "%.*s, %.*s: %s, %s",
-                                ETP_STR_ARG(c->series.items[k]), ETP_STR_ARG(e->label),
-                                etp_view_value(&v, e->values[k], value),
-                                etp_view_value(&share, part, percent)));
+        etp_svg_group_begin(o,
+                            etp_arena_printf(o->scratch.arena, "%.*s, %.*s: %s, %s",
+                                             ETP_STR_ARG(c->series.items[k]), ETP_STR_ARG(e->label),
+                                             etp_view_value(&v, e->values[k], value),
+                                             etp_view_value(&share, part, percent)));
         etp_svg_rect(o, from, y, to - from, h, cls);
         segment_label(o, c, e, k, from, y + h / 2, to - from);
         etp_svg_group_end(o);
@@ -237,8 +237,8 @@ static void interval_row(etp_svg *o, const etp_chart *c, const etp_chart_entry *
                  etp_view_number(&v, e->hi[0], hi));
     }
     etp_view_value(&v, e->values[0], value);
-    etp_svg_group_begin(o, etp_arena_printf(o->scratch.arena, "%.*s: %s %s", ETP_STR_ARG(e->label),
-                                            value, range));
+    etp_svg_group_begin(
+        o, etp_arena_printf(o->scratch.arena, "%.*s: %s %s", ETP_STR_ARG(e->label), value, range));
     etp_svg_label(o, x->from - 10, y + 14, e->label, x->from - 10);
     etp_svg_rect(o, x->from, y, end - x->from, 28, etp_svg_arm(e->arm, cls));
     if (known) {

@@ -39,12 +39,12 @@ static void step_tip(etp_svg *o, const etp_view *v, const etp_chart_entry *e)
     char value[ETP_VIEW_CHARS], lo[ETP_VIEW_CHARS], hi[ETP_VIEW_CHARS];
     bool range = isfinite(e->lo[0]) && isfinite(e->hi[0]);
     etp_svg_group_begin(
-        o, etp_arena_printf(o->scratch.arena, "%.*s%s%.*s%s: %s%s%s%s%s%s", ETP_STR_ARG(e->label),
-                            etp_if(e->note.len, " ("), ETP_STR_ARG(e->note),
-                            etp_if(e->note.len, ")"), etp_view_value(v, e->values[0], value),
-                            etp_if(range, " ["), etp_if(range, etp_view_number(v, e->lo[0], lo)),
-                            etp_if(range, ", "), etp_if(range, etp_view_number(v, e->hi[0], hi)),
-                            etp_if(range, "]")));
+        o,
+        etp_arena_printf(o->scratch.arena, "%.*s%s%.*s%s: %s%s%s%s%s%s", ETP_STR_ARG(e->label),
+                         etp_if(e->note.len, " ("), ETP_STR_ARG(e->note), etp_if(e->note.len, ")"),
+                         etp_view_value(v, e->values[0], value), etp_if(range, " ["),
+                         etp_if(range, etp_view_number(v, e->lo[0], lo)), etp_if(range, ", "),
+                         etp_if(range, etp_view_number(v, e->hi[0], hi)), etp_if(range, "]")));
 }
 
 // The bar from FROM to TO; a step too small to see is still a hair line.

@@ -110,12 +110,12 @@ void etp_ab_category_columns(const etp_ab *ab, bool page, etp_report *r)
     for (size_t i = 0; i < speedups_of(ab); i++) {
         columns[n++] = etp_ab_speedup_column(ab, i);
     }
-    columns[n++] = (etp_column){
-        .key = "speedup_lo",
-        .title = page ? "from" : "low",
-        .kind = ETP_KIND_RATIO,
-        .flags = interval,
-        .help = "95 % interval over the blocks, and what the clocks can have cut off"};
+    columns[n++] =
+        (etp_column){.key = "speedup_lo",
+                     .title = page ? "from" : "low",
+                     .kind = ETP_KIND_RATIO,
+                     .flags = interval,
+                     .help = "95 % interval over the blocks, and what the clocks can have cut off"};
     columns[n++] = (etp_column){.key = "speedup_hi",
                                 .title = page ? "to" : "high",
                                 .kind = ETP_KIND_RATIO,
@@ -132,8 +132,7 @@ void etp_ab_category_columns(const etp_ab *ab, bool page, etp_report *r)
         category_row(ab, &ab->categories[k], t, n);
     }
     if (page) { // so that the column adds up, as the bars of the chart do
-        etp_cell cells[CATEGORY_COLUMNS] = {
-            etp_cell_colored(etp_cell_z("Outside operators"), 8)};
+        etp_cell cells[CATEGORY_COLUMNS] = {etp_cell_colored(etp_cell_z("Outside operators"), 8)};
         for (size_t a = 0; a < ab->n_arms; a++) {
             const int64_t ns = outside_ns(ab, ab->shown[a]);
             const double whole = etp_known_ns(ab->arms[ab->shown[a]].traced_ns);
