@@ -87,10 +87,7 @@ static void evidence(const etp_ab *ab, const char *of, const char *const *ids, s
 
 static void drawers_of(const etp_ab *ab, size_t most, etp_report *r, etp_arena *arena)
 {
-    etp_ab_flow flow;
-    if (!etp_ab_flow_of(ab, arena, &flow)) {
-        flow = (etp_ab_flow){0};
-    }
+    const etp_ab_flow flow = etp_ab_flow_of(ab, arena);
     for (size_t i = 0; i < ab->fixes.n; i++) {
         const etp_ab_fix *f = &ab->fixes.items[i];
         etp_report_drawer(r, f->id, f->text);

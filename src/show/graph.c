@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/guard.h"
 #include "base/number.h"
 
 typedef struct maker {
@@ -17,21 +18,20 @@ typedef struct maker {
 // call begins.
 typedef struct tracing {
     const etp_ab *ab;
-    etp_arena *arena; // of the report, which is known to be incomplete where it had no room
+    etp_arena *arena;
     etp_ab_flow *out;
     const etp_method *method;
     maker method_values, partition_values;
     const etp_instruction *call; // whose partition the second is of
 } tracing;
 
-static bool new_maker(maker *m, uint32_t n, etp_arena *arena)
+static maker new_maker(uint32_t n, etp_arena *arena)
 {
-    m->of = ETP_NEW_ARRAY(arena, uint32_t, n + 1);
-    m->n = m->of ? n : 0;
-    for (uint32_t i = 0; i < m->n; i++) {
-        m->of[i] = ETP_NO_INDEX;
+    maker m = {ETP_NEW_ARRAY(arena, uint32_t, n + 1), n};
+    for (uint32_t i = 0; i < n; i++) {
+        m.of[i] = ETP_NO_INDEX;
     }
-    return m->of != NULL;
+    return m;
 }
 
 static uint32_t made_by(const maker *m, uint32_t value)
@@ -53,21 +53,19 @@ static uint32_t outside(const tracing *t, const etp_partition *p, uint32_t value
     return inside ? ETP_NO_INDEX : c->outputs[arg - c->n_inputs];
 }
 
-static bool add_edge(tracing *t, uint32_t from, uint32_t to)
+static void add_edge(tracing *t, uint32_t from, uint32_t to)
 {
-    if (from == ETP_NO_INDEX || from == to) {
-        return true;
-    }
     // Edges are added by where they lead, so twins can only be among the last ones.
-    for (size_t i = t->out->n; i > 0 && t->out->items[i - 1].to == to; i--) {
-        if (t->out->items[i - 1].from == from) {
-            return true;
-        }
+    bool known = from == ETP_NO_INDEX || from == to;
+    for (size_t i = t->out->n; !known && i > 0 && t->out->items[i - 1].to == to; i--) {
+        known = t->out->items[i - 1].from == from;
     }
-    return ETP_PUSH(t->arena, t->out, ((etp_ab_edge){from, to}));
+    if (!known) {
+        ETP_ADD(t->arena, t->out, ((etp_ab_edge){from, to}));
+    }
 }
 
-static bool trace_operator(tracing *t, uint32_t op)
+static void trace_operator(tracing *t, uint32_t op)
 {
     const etp_ab_operator *o = &t->ab->operators[op];
     const etp_op_facts *f = &o->facts->op;
@@ -79,26 +77,26 @@ static bool trace_operator(tracing *t, uint32_t op)
                                  : NULL;
     if (p && call != t->call) {
         t->call = call;
-        if (!new_maker(&t->partition_values, p->n_values, t->arena)) {
-            return false;
-        }
+        t->partition_values = new_maker(p->n_values, t->arena);
     }
     if (f->n_inputs == 0 && f->n_outputs == 0 && op > 0) { // added by the runtime: after the last
         const etp_ab_operator *before = &t->ab->operators[op - 1];
-        bool same = before->chain == o->chain && before->instruction == o->instruction;
-        return !same || add_edge(t, op - 1, op);
+        if (before->chain == o->chain && before->instruction == o->instruction) {
+            add_edge(t, op - 1, op);
+        }
+        return;
     }
     // Which list of values the facts index tells whether the operator lies inside the partition.
-    bool inner = p && f->values == p->values, ok = true;
+    bool inner = p && f->values == p->values;
     if (!inner && f->values != m->values) {
-        return true;
+        return;
     }
-    for (uint32_t i = 0; ok && i < f->n_inputs; i++) {
+    for (uint32_t i = 0; i < f->n_inputs; i++) {
         // First inside the partition, then through its arguments: a value that comes from outside
         // has no maker inside.
         uint32_t v = f->inputs[i], from = inner ? made_by(&t->partition_values, v) : ETP_NO_INDEX;
         uint32_t value = inner ? outside(t, p, v) : v;
-        ok = add_edge(t, from == ETP_NO_INDEX ? made_by(&t->method_values, value) : from, op);
+        add_edge(t, from == ETP_NO_INDEX ? made_by(&t->method_values, value) : from, op);
     }
     for (uint32_t i = 0; i < f->n_outputs; i++) {
         uint32_t v = f->outputs[i], value = inner ? outside(t, p, v) : v;
@@ -109,7 +107,6 @@ static bool trace_operator(tracing *t, uint32_t op)
             t->method_values.of[value] = op;
         }
     }
-    return ok;
 }
 
 const etp_method *etp_ab_method_of(const etp_ab_arm *arm)
@@ -124,25 +121,35 @@ const etp_method *etp_ab_method_of(const etp_ab_arm *arm)
     return NULL;
 }
 
-bool etp_ab_flow_of(const etp_ab *ab, etp_arena *arena, etp_ab_flow *out)
+static etp_status trace_all(const etp_ab *ab, etp_arena *arena, etp_ab_flow *out)
 {
-    *out = (etp_ab_flow){0};
     tracing t = {.ab = ab,
                  .arena = arena,
                  .out = out,
                  .method = ab->n_arms ? etp_ab_method_of(&ab->arms[ab->bottleneck_arm]) : NULL};
     if (!t.method) {
-        return false;
+        return ETP_OK;
     }
-    bool ok = new_maker(&t.method_values, t.method->n_values, arena);
-    for (uint32_t i = 0; ok && i < ab->n_operators; i++) {
+    t.method_values = new_maker(t.method->n_values, arena);
+    for (uint32_t i = 0; i < ab->n_operators; i++) {
         const etp_row_facts *f = ab->operators[i].facts;
         if (f && f->method == t.method->index && ab->operators[i].chain >= 0 &&
             ab->operators[i].instruction >= 0) {
-            ok = trace_operator(&t, i);
+            trace_operator(&t, i);
         }
     }
-    return ok && out->n > 0;
+    return ETP_OK;
+}
+
+static etp_status guarded(const etp_ab *ab, etp_arena *arena, etp_ab_flow *out, etp_error *err)
+{
+    ETP_GUARDED(arena, err, "the graph", trace_all(ab, arena, out));
+}
+
+etp_ab_flow etp_ab_flow_of(const etp_ab *ab, etp_arena *arena)
+{
+    etp_ab_flow flow = {0};
+    return guarded(ab, arena, &flow, NULL) == ETP_OK ? flow : (etp_ab_flow){0};
 }
 
 // ---- the picture ----

@@ -16,8 +16,8 @@ typedef struct etp_ab_flow { // what leads from one operator to another, by wher
 
 // The method of its program that the operators of an arm were joined to; NULL: it is not known.
 const etp_method *etp_ab_method_of(const etp_ab_arm *arm);
-// False where no program says it.
-bool etp_ab_flow_of(const etp_ab *ab, etp_arena *arena, etp_ab_flow *out);
+// Of no edges where no program says it, and where ARENA, which knows it, ran out.
+etp_ab_flow etp_ab_flow_of(const etp_ab *ab, etp_arena *arena);
 // Kernels, shapes, work, neighbours and source of an operator (operator_facts.c), to KEYS; the
 // lines of the model around it behind them.
 void etp_ab_operator_facts(const etp_ab *ab, const etp_ab_operator *op, const etp_ab_flow *flow,
