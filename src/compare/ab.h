@@ -9,7 +9,6 @@
 #include "base/memory_rows.h"
 #include "compare/counters.h"
 #include "compare/finding_map.h"
-#include "compare/sustained.h"
 #include "compare/why.h"
 #include "explain/engage.h"
 #include "explain/kernels.h"
@@ -167,6 +166,16 @@ typedef enum etp_ab_method {
 } etp_ab_method;
 const char *etp_ab_method_name(etp_ab_method m); // "paired-blocks"
 
+#define ETP_SUSTAINED_S 60.0        // either end of a session
+#define ETP_SUSTAINED_LEAST_S 180.0 // of a session that has two ends
+
+typedef struct etp_ab_end { // blocks that began in the first or in the last minute
+    size_t blocks;
+    double estimate, lo, hi; // ratio with its 95 % interval; NAN below ETP_MIN_BLOCKS blocks
+    double temperature_c;    // mean of the hottest zone; NAN not read
+    double clock_khz;        // mean of the fastest clock; NAN not read
+} etp_ab_end;
+
 struct etp_ab_comparison;
 // Why C is unknown although its interval decides: equal launches differ as much. NULL: that is not
 // the reason.
@@ -193,8 +202,25 @@ typedef struct etp_ab_comparison {
     etp_contention contention;
     etp_withheld withheld;
     etp_paired costs[ETP_COSTS]; // beside the headline
-    etp_ab_sustained sustained;
+    struct {                     // what the device keeps up over a long session
+        double seconds; // from the first block's begin to the last one's; 0: below LEAST_S, or
+                        // unknown
+        etp_ab_end first, last;
+        bool changed; // the two intervals do not meet
+        bool turned;  // who was faster is slower
+    } sustained;
+    struct {               // where the bottleneck was and is
+        int before, after; // etp_category, or ETP_AB_OUTSIDE; each the largest part of its own arm
+        double before_share, after_share; // each of its own arm
+        double before_is, after_was;      // shares of the same two in the other arm
+        bool moved; // false with two names: they are as good as equal in one of the arms
+        double portable_before, portable_after; // share of kernels outside delegates
+    } shift;
 } etp_ab_comparison;
+
+// "1.52× [1.49, 1.55] in the first minute, 1.31× [1.27, 1.35] in the last of 10.0 min (61 → 78 °C,
+// clock 3.4 → 2.7 GHz)"; NULL where nothing is told of C's ends.
+const char *etp_ab_sustained_words(const etp_ab_comparison *c, etp_arena *arena);
 
 typedef struct etp_ab_category {
     etp_category category;
@@ -449,14 +475,6 @@ const char *etp_ab_part_name(int part);
 #define ETP_AB_OUTSIDE \
     ETP_CATEGORY_COUNT // no operator's time: delegate calls less their operators, framework
 
-typedef struct etp_ab_shift { // per comparison: where the bottleneck was and is
-    int before, after; // etp_category, or ETP_AB_OUTSIDE; each the largest part of its own arm
-    double before_share, after_share; // each of its own arm
-    double before_is, after_was;      // shares of the same two in the other arm
-    bool moved; // false with two names: they are as good as equal in one of the arms
-    double portable_before, portable_after; // share of kernels outside delegates
-} etp_ab_shift;
-
 typedef struct etp_ab_phase { // of a session that measured several; see etp_run_phase
     const char *name;         // "decode @256"
     etp_phase_kind kind;
@@ -523,7 +541,6 @@ typedef struct etp_ab {
     const uint32_t *shown;                // arm indices in the order of reports: the baseline first
     const etp_ab_comparison *comparisons; // each other arm against the baseline
     const etp_ledger *ledgers;            // parallel, n = 0 rows when an arm has no dump
-    const etp_ab_shift *shifts;           // parallel
     size_t n_comparisons;
     // Of several models or thread counts: each arm against the one of the baseline's level and
     // build within them, where `comparisons` has no such pair.

@@ -26,11 +26,6 @@ const etp_ab_arm k_etp_ab_unknown_arm = {
 
 _Static_assert(ETP_COSTS == 6, "each cost of an arm begins as unknown");
 
-void etp_ab_begin_arms(etp_ab_described *d, size_t most)
-{
-    d->ab.arms = d->arms = ETP_NEW_ARRAY(d->ab.arena, etp_ab_arm, most);
-}
-
 static const char *text_or_null(etp_arena *arena, etp_str t)
 {
     return t.len ? etp_arena_strdup(arena, t) : NULL;
@@ -110,32 +105,30 @@ void etp_ab_describe_arm(const etp_run *run, const etp_run_arm *in, etp_arena *a
     out->disk_bytes = known ? (int64_t)(program + data) : ETP_NS_UNKNOWN;
 }
 
-static void describe_arms(const etp_run *run, etp_ab_described *out)
+static void describe_arms(const etp_run *run, etp_ab_arm *arms, etp_ab *ab, etp_ab_inputs *in)
 {
-    etp_ab *ab = &out->ab;
-    etp_ab_begin_arms(out, run->arms.n + 1);
     for (size_t i = 0; i < run->arms.n; i++) {
-        const etp_run_arm *in = &run->arms.items[i];
+        const etp_run_arm *of = &run->arms.items[i];
         etp_ab_arm arm = k_etp_ab_unknown_arm;
-        etp_ab_describe_arm(run, in, ab->arena, &arm);
-        arm.model = in->model;
-        arm.build = run->builds.n > 0 ? "AB"[in->side] : '\0';
-        arm.executorch = release_of(run, in->side, ab->arena);
-        arm.cache = in->cache;
-        arm.foreign = in->runner.len > 0;
-        out->arms[ab->n_arms++] = arm;
+        etp_ab_describe_arm(run, of, ab->arena, &arm);
+        arm.model = of->model;
+        arm.build = run->builds.n > 0 ? "AB"[of->side] : '\0';
+        arm.executorch = release_of(run, of->side, ab->arena);
+        arm.cache = of->cache;
+        arm.foreign = of->runner.len > 0;
+        arms[ab->n_arms++] = arm;
     }
     for (size_t i = 0; i < run->dumps.n; i++) {
         const etp_run_dump *d = &run->dumps.items[i];
         const char *dir = etp_arena_strdup(ab->arena, run->dir);
         etp_ab_dump recording = {
             .path = etp_run_path(ab->arena, dir, d->path), .arm = d->arm, .block = d->block};
-        ETP_ADD(ab->arena, &out->recordings, recording);
+        ETP_ADD(ab->arena, &in->recordings, recording);
     }
     for (size_t i = 0; i < run->lost.n; i++) {
         const etp_run_lost *l = &run->lost.items[i];
         etp_ab_lost lost = {
-            .arm = l->arm < ab->n_arms ? ab->arms[l->arm].name : "?",
+            .arm = l->arm < ab->n_arms ? arms[l->arm].name : "?",
             .block = l->block,
             .text = etp_arena_printf(ab->arena, "%s launch: %s%s%.*s",
                                      etp_launch_kind_name(l->kind), etp_lost_reason_name(l->reason),
@@ -147,13 +140,12 @@ static void describe_arms(const etp_run *run, etp_ab_described *out)
     }
 }
 
-etp_status etp_ab_describe_run(etp_arena *arena, const etp_run *run, const char *dir,
-                               etp_ab_described *out, etp_error *err)
+etp_status etp_ab_describe_run(const etp_ab_session *s, const char *dir, etp_ab_arm *arms,
+                               etp_ab *ab, etp_ab_inputs *in, etp_error *err)
 {
-    *out = (etp_ab_described){
-        .ab = {.arena = arena, .dir = dir}
-    };
-    etp_ab *ab = &out->ab;
+    const etp_run *run = &s->run;
+    etp_arena *arena = ab->arena;
+    ab->dir = dir;
     describe_device(run, ab);
     etp_ab_model *models = ETP_NEW_ARRAY(arena, etp_ab_model, run->models.n + 1);
     for (size_t i = 0; i < run->models.n; i++) {
@@ -167,7 +159,7 @@ etp_status etp_ab_describe_run(etp_arena *arena, const etp_run *run, const char 
     if (at.len >= strlen("2026-03-01T14:52") && at.ptr[10] == 'T') {
         ab->measured_at = etp_arena_printf(arena, "%.10s %.5s", at.ptr, at.ptr + 11);
     }
-    describe_arms(run, out);
+    describe_arms(run, arms, ab, in);
     return ab->n_arms > 0 ? ETP_OK : etp_fail(err, ETP_CORRUPT, "%s has no arms", dir);
 }
 

@@ -42,9 +42,9 @@ etp_status etp_ab_split_arm(const etp_ab_session *s, uint32_t arm, etp_ab_arm *o
         double *items;
         size_t n, cap;
     } v = {0};
-    for (size_t d = 0; d < s->dumps.n; d++) {
-        const etp_trace *trace = s->dumps.items[d].trace;
-        bool mine = trace && s->dumps.items[d].arm == arm;
+    for (size_t d = 0; d < s->in.dumps.n; d++) {
+        const etp_trace *trace = s->in.dumps.items[d].trace;
+        bool mine = trace && s->in.dumps.items[d].arm == arm;
         for (size_t i = 0; mine && i < etp_trace_block_count(trace); i++) {
             const etp_trace_block *b = etp_trace_block_at(trace, i);
             for (size_t r = 0; b->has_execute && !b->rare && r < b->n_runs; r++) {

@@ -442,31 +442,25 @@ static double portable_share(const etp_ab_arm *arm)
                : (double)NAN;
 }
 
-void etp_ab_find_shifts(const etp_ab *ab, const etp_ab_shift **out)
+void etp_ab_find_shifts(const etp_ab *ab, etp_ab_comparison *comparisons)
 {
     const double clear = 0.02; // two that are as good as equal have not changed places
-    etp_ab_shift *shifts = ETP_NEW_ARRAY(ab->arena, etp_ab_shift, ab->n_comparisons);
     for (size_t i = 0; i < ab->n_comparisons; i++) {
-        uint32_t base = ab->comparisons[i].baseline, cand = ab->comparisons[i].candidate;
-        etp_ab_shift shift = {.before = dominant(ab, base),
-                              .after = dominant(ab, cand),
-                              .before_share = NAN,
-                              .after_share = NAN,
-                              .before_is = NAN,
-                              .after_was = NAN};
-        if (shift.before >= 0 && shift.after >= 0 && !ab->logged_unlike[i]) {
-            shift.before_share = share_of(ab, base, shift.before);
-            shift.before_is = share_of(ab, cand, shift.before);
-            shift.after_was = share_of(ab, base, shift.after);
-            shift.after_share = share_of(ab, cand, shift.after);
-            shift.moved = etp_ab_told(ab, i) && shift.before_share - shift.after_was > clear &&
-                          shift.after_share - shift.before_is > clear;
-        }
-        shift.portable_before = portable_share(&ab->arms[base]);
-        shift.portable_after = portable_share(&ab->arms[cand]);
-        shifts[i] = shift;
+        etp_ab_comparison *c = &comparisons[i];
+        int before = dominant(ab, c->baseline), after = dominant(ab, c->candidate);
+        bool known = before >= 0 && after >= 0 && !ab->logged_unlike[i];
+        c->shift.before = before;
+        c->shift.after = after;
+        c->shift.before_share = etp_value_if(known, share_of(ab, c->baseline, before));
+        c->shift.before_is = etp_value_if(known, share_of(ab, c->candidate, before));
+        c->shift.after_was = etp_value_if(known, share_of(ab, c->baseline, after));
+        c->shift.after_share = etp_value_if(known, share_of(ab, c->candidate, after));
+        c->shift.moved = etp_ab_told(ab, i) && // false for NAN
+                         c->shift.before_share - c->shift.after_was > clear &&
+                         c->shift.after_share - c->shift.before_is > clear;
+        c->shift.portable_before = portable_share(&ab->arms[c->baseline]);
+        c->shift.portable_after = portable_share(&ab->arms[c->candidate]);
     }
-    *out = shifts;
 }
 
 const char *etp_ab_part_name(int part)

@@ -31,8 +31,8 @@ void etp_ab_take_ends(const etp_ab_session *s, int64_t *call_overhead_ns)
     double *v = ETP_NEW_ARRAY(s->ab.arena, double, s->run.samples.n + 1);
     double *sum = ETP_NEW_ARRAY(s->ab.arena, double, s->ab.n_arms + 1);
     size_t *n = ETP_NEW_ARRAY(s->ab.arena, size_t, s->ab.n_arms + 1);
-    for (size_t d = 0; d < s->dumps.n; d++) {
-        const etp_ab_dump *dump = &s->dumps.items[d];
+    for (size_t d = 0; d < s->in.dumps.n; d++) {
+        const etp_ab_dump *dump = &s->in.dumps.items[d];
         size_t count = 0;
         if (!dump->trace || dump->arm >= s->ab.n_arms) {
             continue;

@@ -117,7 +117,7 @@ static const etp_run *run_of(const etp_ab_session *s, uint32_t arm)
     if (s->has_run) {
         return &s->run;
     }
-    return s->two_sides && arm < 2 && s->sides[arm].dir ? &s->sides[arm].run : NULL;
+    return arm < 2 && s->sides[arm].dir ? &s->sides[arm].run : NULL;
 }
 
 // On a core with SME whose kernel hides it nobody could compare SME levels, and that is the answer.

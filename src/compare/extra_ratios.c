@@ -53,8 +53,8 @@ size_t etp_ab_block_index(const etp_stats *st, uint32_t block)
 // Method::execute.
 static void take_recorded(const etp_ab_session *s, states *x, double *scratch)
 {
-    for (size_t d = 0; d < s->dumps.n; d++) {
-        const etp_ab_dump *dump = &s->dumps.items[d];
+    for (size_t d = 0; d < s->in.dumps.n; d++) {
+        const etp_ab_dump *dump = &s->in.dumps.items[d];
         size_t b = dump->trace && dump->arm < x->n_arms ? etp_ab_block_index(&s->stats, dump->block)
                                                         : SIZE_MAX;
         if (b == SIZE_MAX || isfinite(x->traced[b * x->n_arms + dump->arm])) {

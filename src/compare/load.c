@@ -59,15 +59,16 @@ static bool is_arm(const etp_ab *ab, etp_str name)
 }
 
 typedef struct collecting {
-    etp_ab_described *out;
+    etp_ab *ab;
+    etp_ab_arm *arms;
+    etp_ab_inputs *in;
     size_t room; // most dumps
 } collecting;
 
 static etp_status add_dump(const collecting *c, const char *path, etp_error *err)
 {
-    etp_ab_described *out = c->out;
-    etp_ab *ab = &out->ab;
-    if (out->recordings.n >= c->room) {
+    etp_ab *ab = c->ab;
+    if (c->in->recordings.n >= c->room) {
         return etp_fail(err, ETP_USAGE, "more than %d dumps; name fewer", ETP_AB_BARE_DUMPS);
     }
     uint32_t block = 1;
@@ -77,18 +78,19 @@ static etp_status add_dump(const collecting *c, const char *path, etp_error *err
         arm++;
     }
     // The same name twice with the same block is two files of two folders: two arms.
-    for (size_t i = 0; arm < ab->n_arms && i < out->recordings.n; i++) {
-        if (out->recordings.items[i].arm == arm && out->recordings.items[i].block == block) {
+    for (size_t i = 0; arm < ab->n_arms && i < c->in->recordings.n; i++) {
+        const etp_ab_dump *other = &c->in->recordings.items[i];
+        if (other->arm == arm && other->block == block) {
             arm = ab->n_arms;
             name = etp_str_from(path);
         }
     }
     if (arm == ab->n_arms) {
-        out->arms[ab->n_arms++] = k_etp_ab_unknown_arm;
-        out->arms[arm].name = etp_arena_strdup(ab->arena, name);
+        c->arms[ab->n_arms++] = k_etp_ab_unknown_arm;
+        c->arms[arm].name = etp_arena_strdup(ab->arena, name);
     }
     etp_ab_dump recording = {.path = path, .arm = (uint32_t)arm, .block = block};
-    ETP_ADD(ab->arena, &out->recordings, recording);
+    ETP_ADD(ab->arena, &c->in->recordings, recording);
     return ETP_OK;
 }
 
@@ -101,7 +103,7 @@ static bool is_dump_name(const char *name)
 
 static etp_status collect_dir(const collecting *c, const char *dir, int depth, etp_error *err)
 {
-    etp_arena *arena = c->out->ab.arena;
+    etp_arena *arena = c->ab->arena;
     etp_dir_list list = {0};
     ETP_TRY(etp_os_list(dir, arena, &list, err));
     for (size_t i = 0; i < list.n; i++) {
@@ -150,23 +152,18 @@ static etp_status ask_run_folder(const char *path, bool *emulated, double *waite
     return st == ETP_NOMEM ? st : ETP_OK;
 }
 
-etp_status etp_ab_describe_dumps(etp_arena *arena, const char *const *paths, size_t n_paths,
-                                 size_t room, etp_ab_described *out, etp_error *err)
+etp_status etp_ab_describe_dumps(const char *const *paths, size_t n_paths, size_t room,
+                                 etp_ab_arm *arms, etp_ab *ab, etp_ab_inputs *in, etp_error *err)
 {
-    *out = (etp_ab_described){
-        .ab = {.arena = arena,
-               .bare = true,
-               .title = n_paths == 1 ? etp_path_name(paths[0]) : "dumps",
-               .correctness = ETP_AB_NOT_COMPARED}
-    };
-    etp_ab *ab = &out->ab;
-    const collecting c = {out, room};
-    etp_ab_begin_arms(out, ETP_AB_BARE_DUMPS);
+    const collecting c = {ab, arms, in, room};
+    ab->bare = true;
+    ab->title = n_paths == 1 ? etp_path_name(paths[0]) : "dumps";
+    ab->correctness = ETP_AB_NOT_COMPARED;
     for (size_t i = 0; i < n_paths; i++) {
-        size_t before = out->recordings.n;
+        size_t before = in->recordings.n;
         if (etp_os_is_dir(paths[i])) {
             ETP_TRY(collect_dir(&c, paths[i], 0, err));
-            if (out->recordings.n == before) {
+            if (in->recordings.n == before) {
                 return etp_fail(err, ETP_USAGE, "%s holds no manifest.json and no .etdump file",
                                 paths[i]);
             }
@@ -176,30 +173,30 @@ etp_status etp_ab_describe_dumps(etp_arena *arena, const char *const *paths, siz
     }
     bool emulated = false; // both of the folder that the last recording lies in
     double waited = NAN;
-    for (size_t i = 0; i < out->recordings.n; i++) {
-        const char *path = out->recordings.items[i].path;
-        const char *last = i > 0 ? out->recordings.items[i - 1].path : "";
+    for (size_t i = 0; i < in->recordings.n; i++) {
+        const char *path = in->recordings.items[i].path;
+        const char *last = i > 0 ? in->recordings.items[i - 1].path : "";
         etp_str folder = etp_path_folder(path);
         if (!folder.ptr || !etp_str_eq(folder, etp_path_folder(last))) {
             ETP_TRY(ask_run_folder(path, &emulated, &waited, err));
         }
-        etp_ab_arm *arm = &out->arms[out->recordings.items[i].arm];
+        etp_ab_arm *arm = &arms[in->recordings.items[i].arm];
         arm->emulated = arm->emulated || emulated;
         arm->waited = fmax(arm->waited, waited); // passes over a NAN
         ab->emulated = ab->emulated || arm->emulated;
     }
     // A recording without others of its arm is called as its file is: "_b10" tells no blocks apart.
-    for (size_t i = 0; i < out->recordings.n; i++) {
-        const etp_ab_dump *r = &out->recordings.items[i];
+    for (size_t i = 0; i < in->recordings.n; i++) {
+        const etp_ab_dump *r = &in->recordings.items[i];
         size_t of_arm = 0;
-        for (size_t k = 0; k < out->recordings.n; k++) {
-            of_arm += out->recordings.items[k].arm == r->arm;
+        for (size_t k = 0; k < in->recordings.n; k++) {
+            of_arm += in->recordings.items[k].arm == r->arm;
         }
         etp_str whole = stem_of_file(r->path);
         uint32_t block;
-        bool cut = etp_str_eqz(arm_of_file(r->path, &block), out->arms[r->arm].name);
+        bool cut = etp_str_eqz(arm_of_file(r->path, &block), arms[r->arm].name);
         if (of_arm == 1 && block > 1 && cut && !is_arm(ab, whole)) {
-            out->arms[r->arm].name = etp_arena_strdup(arena, whole);
+            arms[r->arm].name = etp_arena_strdup(ab->arena, whole);
         }
     }
     // Length of what all arm names begin with, up to and with a separator; 0 when nothing would be
@@ -219,8 +216,8 @@ etp_status etp_ab_describe_dumps(etp_arena *arena, const char *const *paths, siz
         prefix = ab->arms[i].name[prefix] ? prefix : 0;
     }
     for (size_t i = 0; i < ab->n_arms; i++) {
-        out->arms[i].full_name = out->arms[i].name;
-        out->arms[i].name += prefix;
+        arms[i].full_name = arms[i].name;
+        arms[i].name += prefix;
     }
     return ETP_OK;
 }
@@ -238,7 +235,7 @@ static const char *called(const etp_ab_session *s, const char *path)
 // A timeline of several blocks becomes one dump for each of them; all borrow from the file of the
 // first.
 static etp_status open_timeline(const etp_ab_session *s, const etp_ab_dump *recording,
-                                etp_ab_dumps *out, etp_error *err)
+                                etp_ab_inputs *in, etp_error *err)
 {
     etp_arena *arena = s->ab.arena;
     const etp_ab_dump whole = {.path = recording->path, .arm = recording->arm};
@@ -256,7 +253,7 @@ static etp_status open_timeline(const etp_ab_session *s, const etp_ab_dump *reco
         part.block = timeline.session_blocks[i];
         part.level = timeline.level;
         part.trace = timeline.traces[i];
-        if (st != ETP_OK || !ETP_PUSH(arena, out, part)) {
+        if (st != ETP_OK || !ETP_PUSH(arena, &in->dumps, part)) {
             etp_trace_close(part.trace);
             etp_file_close(&part.file);
             st = ETP_NOMEM;
@@ -278,14 +275,16 @@ static uint64_t calls_of(const etp_ab_session *s, uint32_t arm)
 }
 
 static etp_status open_dump(const etp_ab_session *s, const etp_ab_dump *recording,
-                            etp_ab_dumps *out, etp_error *err)
+                            etp_ab_inputs *in, etp_error *err)
 {
     if (etp_str_ends(etp_str_from(recording->path), ETP_STR(".csv"))) {
-        return open_timeline(s, recording, out, err);
+        return open_timeline(s, recording, in, err);
     }
     etp_ab_dump dump = {.path = recording->path, .arm = recording->arm, .block = recording->block};
     ETP_TRY(etp_file_open_unpacked(recording->path, DUMP_LIMIT, &dump.file, err));
-    const etp_trace_options how = {.last = calls_of(s, dump.arm), .units = s->units};
+    const etp_trace_options how = {.last = calls_of(s, dump.arm),
+                                   .units = s->options.units,
+                                   .modes = !s->has_run && !recording->of_session};
     etp_status st = etp_trace_open(dump.file.bytes, &how, &dump.trace, err);
     if (st == ETP_OK && !s->has_run && !recording->of_session) {
         st = etp_trace_tell_modes(dump.trace, err);
@@ -298,7 +297,7 @@ static etp_status open_dump(const etp_ab_session *s, const etp_ab_dump *recordin
         etp_file_close(&dump.file);
         return etp_fail_ctx(err, "%s", called(s, recording->path));
     }
-    if (!ETP_PUSH(s->ab.arena, out, dump)) {
+    if (!ETP_PUSH(s->ab.arena, &in->dumps, dump)) {
         etp_trace_close(dump.trace);
         etp_file_close(&dump.file);
         return etp_fail_nomem(err, "dumps");
@@ -317,13 +316,13 @@ static int by_block(const void *pa, const void *pb)
 static etp_status profile_arm(const etp_ab_session *s, uint32_t arm, etp_ab_findings *noticed,
                               etp_ab_arm *out, const char **out_level, etp_error *err)
 {
-    const etp_ab_dump **mine = ETP_NEW_ARRAY(s->ab.arena, const etp_ab_dump *, s->dumps.n);
-    const etp_trace **traces = ETP_NEW_ARRAY(s->ab.arena, const etp_trace *, s->dumps.n);
+    const etp_ab_dump **mine = ETP_NEW_ARRAY(s->ab.arena, const etp_ab_dump *, s->in.dumps.n);
+    const etp_trace **traces = ETP_NEW_ARRAY(s->ab.arena, const etp_trace *, s->in.dumps.n);
     etp_profile *profile = ETP_NEW(s->ab.arena, etp_profile);
     size_t n = 0;
-    for (size_t i = 0; i < s->dumps.n; i++) {
-        if (s->dumps.items[i].arm == arm && s->dumps.items[i].trace) {
-            mine[n++] = &s->dumps.items[i];
+    for (size_t i = 0; i < s->in.dumps.n; i++) {
+        if (s->in.dumps.items[i].arm == arm && s->in.dumps.items[i].trace) {
+            mine[n++] = &s->in.dumps.items[i];
         }
     }
     qsort(mine, n, sizeof *mine, by_block);
@@ -375,13 +374,13 @@ etp_status etp_ab_take_traces(const etp_ab_session *s, etp_ab_findings *noticed,
     return ETP_OK;
 }
 
-static etp_status open_dumps(const etp_ab_session *s, const etp_ab_described *described,
-                             etp_ab_findings *noticed, etp_ab_dumps *out, etp_error *err)
+static etp_status open_dumps(const etp_ab_session *s, etp_ab_findings *noticed, etp_ab_inputs *in,
+                             etp_error *err)
 {
     size_t unused = 0;
     const char *first = NULL;
-    for (size_t i = 0; i < described->recordings.n; i++) {
-        etp_status st = open_dump(s, &described->recordings.items[i], out, err);
+    for (size_t i = 0; i < in->recordings.n; i++) {
+        etp_status st = open_dump(s, &in->recordings.items[i], in, err);
         if (st == ETP_OK) {
             continue;
         }
@@ -399,14 +398,14 @@ static etp_status open_dumps(const etp_ab_session *s, const etp_ab_described *de
         const char *text =
             unused == 1 ? etp_arena_printf(s->ab.arena, "trace not used: %s", first)
                         : etp_arena_printf(s->ab.arena, "%zu of %zu traces not used; the first: %s",
-                                           unused, described->recordings.n, first);
+                                           unused, in->recordings.n, first);
         etp_ab_add_finding(noticed, ETP_FINDING_TRACE_UNUSED, ETP_SEVERITY_WARN, NULL, text);
     }
     return ETP_OK;
 }
 
-etp_status etp_ab_open_dumps(const etp_ab_session *s, const etp_ab_described *described,
-                             etp_ab_findings *noticed, etp_ab_dumps *out, etp_error *err)
+etp_status etp_ab_open_dumps(const etp_ab_session *s, etp_ab_findings *noticed, etp_ab_inputs *in,
+                             etp_error *err)
 {
-    ETP_UNGUARDED(s->ab.arena, open_dumps(s, described, noticed, out, err));
+    ETP_UNGUARDED(s->ab.arena, open_dumps(s, noticed, in, err));
 }

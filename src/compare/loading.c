@@ -93,7 +93,8 @@ void etp_ab_take_load(const etp_ab_session *s, const etp_run *run, uint32_t run_
         out->load.delegates = ETP_MAX(p->delegate, out->load.delegates);
     }
     const uint32_t model = s->ab.arms[at].model;
-    const etp_program *program = model < s->programs.n ? s->programs.items[model].program : NULL;
+    const etp_program *program =
+        model < s->in.programs.n ? s->in.programs.items[model].program : NULL;
     bool named = false;
     for (uint32_t m = 0; program && m < program->n_methods && !named && out->load.packed_bytes;
          m++) {

@@ -132,9 +132,9 @@ etp_status etp_ab_open_sides(etp_arena *arena, const char *const *operands, etp_
 }
 
 static etp_status add_run_dumps(etp_arena *arena, const etp_ab_side *x, uint32_t arm,
-                                etp_ab_described *out, etp_error *err)
+                                etp_ab_inputs *in, etp_error *err)
 {
-    size_t before = out->recordings.n;
+    size_t before = in->recordings.n;
     for (size_t i = 0; i < x->run.dumps.n; i++) {
         const etp_run_dump *d = &x->run.dumps.items[i];
         etp_ab_dump recording = {.arm = arm, .block = d->block, .of_session = true};
@@ -142,9 +142,9 @@ static etp_status add_run_dumps(etp_arena *arena, const etp_ab_side *x, uint32_t
             continue;
         }
         recording.path = etp_run_path(arena, x->dir, d->path);
-        ETP_ADD(arena, &out->recordings, recording);
+        ETP_ADD(arena, &in->recordings, recording);
     }
-    if (out->recordings.n == before) {
+    if (in->recordings.n == before) {
         return etp_fail(err, ETP_USAGE, "%s holds no trace of '%.*s'", x->dir,
                         ETP_STR_ARG(x->run.arms.items[x->arm].name));
     }
@@ -172,11 +172,11 @@ static bool same_calls(const etp_ab_side *x, const etp_ab_side *y)
 
 // One and the same model is opened once, so that nodes compare.
 static etp_status open_programs(const etp_ab_session *s, etp_ab_findings *noticed,
-                                etp_ab_programs *out, etp_error *err)
+                                etp_ab_inputs *in, etp_error *err)
 {
-    out->items = ETP_NEW_ARRAY(s->ab.arena, etp_ab_program, 2);
-    ETP_NEED(out->items, err, "programs");
-    out->n = 2;
+    in->programs.items = ETP_NEW_ARRAY(s->ab.arena, etp_ab_program, 2);
+    ETP_NEED(in->programs.items, err, "programs");
+    in->programs.n = 2;
     for (uint32_t i = 0; i < 2; i++) {
         const etp_ab_side *x = &s->sides[i];
         if (!model_of(x) || s->ab.arms[i].model != i) {
@@ -186,56 +186,59 @@ static etp_status open_programs(const etp_ab_session *s, etp_ab_findings *notice
         // Two phases of one program share its sizes where they have the same ones.
         bool differ = s->ab.arms[1].model == 0 && !same_calls(&s->sides[0], &s->sides[1]);
         ETP_TRY(etp_ab_open_kept(s->ab.arena, x->dir, &x->run, model, differ ? SIZE_MAX : x->arm,
-                                 noticed, &out->items[i], err));
+                                 noticed, &in->programs.items[i], err));
     }
     return ETP_OK;
 }
 
 etp_status etp_ab_open_sides_programs(const etp_ab_session *s, etp_ab_findings *noticed,
-                                      etp_ab_programs *out, etp_error *err)
+                                      etp_ab_inputs *in, etp_error *err)
 {
-    ETP_UNGUARDED(s->ab.arena, open_programs(s, noticed, out, err));
+    ETP_UNGUARDED(s->ab.arena, open_programs(s, noticed, in, err));
 }
 
 // The dumps of one operand that is not a run folder: of one arm, or of the one that was asked for.
 // They become those of arm AT.
 static etp_status take_recordings(etp_arena *arena, const etp_ab_side *x, uint32_t at,
-                                  etp_ab_described *out, etp_error *err)
+                                  etp_ab_arm *out, etp_ab_inputs *in, etp_error *err)
 {
-    etp_ab_described all;
+    size_t room = ETP_LESS(ETP_AB_BARE_DUMPS, in->recordings.n);
+    etp_ab_arm *arms = ETP_NEW_ARRAY(arena, etp_ab_arm, room);
+    etp_ab all = {.arena = arena, .arms = arms};
+    etp_ab_inputs its = {0};
     uint32_t arm = 0;
     bool found = false;
-    size_t n = out->recordings.n, room = ETP_LESS(ETP_AB_BARE_DUMPS, n);
-    ETP_TRY(etp_ab_describe_dumps(arena, &x->operand, 1, room, &all, err));
+    ETP_TRY(etp_ab_describe_dumps(&x->operand, 1, room, arms, &all, &its, err));
     etp_strbuf names;
     etp_strbuf_init(&names, arena);
-    for (uint32_t i = 0; i < all.ab.n_arms; i++) {
-        const etp_ab_arm *a = &all.arms[i];
+    for (uint32_t i = 0; i < all.n_arms; i++) {
+        const etp_ab_arm *a = &arms[i];
         bool hit =
             x->wanted && (strcmp(a->name, x->wanted) == 0 || strcmp(a->full_name, x->wanted) == 0);
         arm = hit ? i : arm;
         found = found || hit;
         etp_strbuf_printf(&names, "%s%s", etp_if(i, ", "), a->name);
     }
-    if (x->wanted ? !found : all.ab.n_arms > 1) {
+    if (x->wanted ? !found : all.n_arms > 1) {
         return etp_fail(err, ETP_USAGE, "%s holds dumps of %zu arms (%s); name one as %s:%s",
-                        x->operand, all.ab.n_arms, etp_strbuf_str(&names).ptr, x->operand,
-                        all.ab.n_arms ? all.arms[0].name : "ARM");
+                        x->operand, all.n_arms, etp_strbuf_str(&names).ptr, x->operand,
+                        all.n_arms ? arms[0].name : "ARM");
     }
-    out->arms[at] = all.arms[arm];
-    for (size_t d = 0; d < all.recordings.n; d++) {
-        etp_ab_dump recording = all.recordings.items[d];
+    *out = arms[arm];
+    for (size_t d = 0; d < its.recordings.n; d++) {
+        etp_ab_dump recording = its.recordings.items[d];
         if (recording.arm == arm) {
             recording.arm = at;
-            ETP_ADD(arena, &out->recordings, recording);
+            ETP_ADD(arena, &in->recordings, recording);
         }
     }
     return ETP_OK;
 }
 
-etp_status etp_ab_name_sides(etp_arena *arena, const char *const *operands,
-                             const char *const names[2], etp_ab_arm *arms, etp_error *err)
+etp_status etp_ab_name_sides(const etp_ab_session *s, const char *const *operands, etp_ab_arm *arms,
+                             etp_error *err)
 {
+    const char *const *names = s->options.names;
     if (names[0] && names[1] && strcmp(names[0], names[1]) == 0) {
         return etp_fail(err, ETP_USAGE, "both sides are called '%s'; give two names", names[0]);
     }
@@ -255,41 +258,37 @@ etp_status etp_ab_name_sides(etp_arena *arena, const char *const *operands,
         arms[i].name = ETP_OR(names[i], arms[i].name);
     }
     if (strcmp(arms[0].name, arms[1].name) == 0) {
-        arms[1].name = etp_arena_printf(arena, "%s (again)", arms[1].name);
+        arms[1].name = etp_arena_printf(s->ab.arena, "%s (again)", arms[1].name);
     }
     return ETP_OK;
 }
 
-etp_status etp_ab_describe_sides(etp_arena *arena, const etp_ab_side *sides,
-                                 const char *const *operands, const etp_ab_options *options,
-                                 etp_ab_described *out, etp_error *err)
+etp_status etp_ab_describe_sides(const etp_ab_session *s, const char *const *operands,
+                                 etp_ab_arm *arms, etp_ab *ab, etp_ab_inputs *in, etp_error *err)
 {
-    *out = (etp_ab_described){
-        .ab = {.arena = arena,
-               .bare = !sides[0].dir || !sides[1].dir,
-               .correctness = ETP_AB_NOT_COMPARED}
-    };
-    etp_ab *ab = &out->ab;
-    etp_ab_begin_arms(out, 2);
+    const etp_ab_side *sides = s->sides;
+    etp_arena *arena = ab->arena;
+    ab->bare = !sides[0].dir || !sides[1].dir;
+    ab->correctness = ETP_AB_NOT_COMPARED;
     ab->n_arms = 2;
     for (uint32_t i = 0; i < 2; i++) {
         const etp_ab_side *x = &sides[i];
-        out->arms[i] = k_etp_ab_unknown_arm;
-        ETP_TRY(x->dir ? add_run_dumps(arena, x, i, out, err)
-                       : take_recordings(arena, x, i, out, err));
+        arms[i] = k_etp_ab_unknown_arm;
+        ETP_TRY(x->dir ? add_run_dumps(arena, x, i, in, err)
+                       : take_recordings(arena, x, i, &arms[i], in, err));
     }
     for (uint32_t i = 0; i < 2; i++) {
         if (sides[i].dir) {
-            const etp_run_arm *in = &sides[i].run.arms.items[sides[i].arm];
-            etp_ab_describe_arm(&sides[i].run, in, arena, &out->arms[i]);
-            out->arms[i].full_name =
-                etp_arena_printf(arena, "%s:%.*s", sides[i].dir, ETP_STR_ARG(in->name));
+            const etp_run_arm *of = &sides[i].run.arms.items[sides[i].arm];
+            etp_ab_describe_arm(&sides[i].run, of, arena, &arms[i]);
+            arms[i].full_name =
+                etp_arena_printf(arena, "%s:%.*s", sides[i].dir, ETP_STR_ARG(of->name));
         }
-        ab->emulated = ab->emulated || out->arms[i].emulated;
+        ab->emulated = ab->emulated || arms[i].emulated;
     }
-    out->arms[0].model = 0;
-    out->arms[1].model = !same_model(&sides[0], &sides[1]);
-    ETP_TRY(etp_ab_name_sides(arena, operands, options->names, out->arms, err));
+    arms[0].model = 0;
+    arms[1].model = !same_model(&sides[0], &sides[1]);
+    ETP_TRY(etp_ab_name_sides(s, operands, arms, err));
     // The models of the run folders, one when both sides are of one.
     etp_ab_model *models = ETP_NEW_ARRAY(arena, etp_ab_model, 2);
     ab->models = models;

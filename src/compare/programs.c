@@ -17,9 +17,10 @@ static etp_status open_program(etp_ab_program *p, const char *path, const etp_ca
     return st == ETP_OK ? ETP_OK : etp_fail_ctx(err, "%s", path);
 }
 
-static etp_status open_named(etp_arena *arena, const etp_ab_options *options,
-                             etp_ab_findings *noticed, etp_ab_programs *out, etp_error *err)
+static etp_status open_named(const etp_ab_session *s, etp_ab_findings *noticed, etp_ab_inputs *in,
+                             etp_error *err)
 {
+    const etp_ab_options *options = &s->options;
     if (options->record && !options->program) {
         return etp_fail(err, ETP_USAGE,
                         "--etrecord needs --pte: the program leads from operators to the record");
@@ -27,21 +28,22 @@ static etp_status open_named(etp_arena *arena, const etp_ab_options *options,
     if (!options->program) {
         return ETP_OK;
     }
-    etp_ab_program *p = ETP_NEW(arena, etp_ab_program);
+    etp_ab_program *p = ETP_NEW(s->ab.arena, etp_ab_program);
     ETP_NEED(p, err, "program");
-    *out = (etp_ab_programs){p, 1, true};
+    in->programs.items = p;
+    in->programs.n = 1;
     ETP_TRY(open_program(p, options->program, NULL, err));
     if (!options->record) {
         return ETP_OK;
     }
     etp_file file;
     ETP_TRY(etp_file_open(options->record, PROGRAM_LIMIT, &file, err));
-    etp_status st = etp_etrecord_read(file.bytes, arena, &p->record, err);
+    etp_status st = etp_etrecord_read(file.bytes, s->ab.arena, &p->record, err);
     etp_file_close(&file);
     p->has_record = st == ETP_OK;
     etp_belonging record = {0};
     if (st == ETP_OK) {
-        etp_record_belongs(p->program, &p->record, arena, &record);
+        etp_record_belongs(p->program, &p->record, s->ab.arena, &record);
         st = etp_belonging_need(&record, err);
         p->record_share = etp_belonging_share(&record);
     }
@@ -113,30 +115,31 @@ etp_status etp_ab_open_kept(etp_arena *arena, const char *dir, const etp_run *ru
 }
 
 static etp_status open_all_kept(const etp_ab_session *s, etp_ab_findings *noticed,
-                                etp_ab_programs *out, etp_error *err)
+                                etp_ab_inputs *in, etp_error *err)
 {
     const char *dir = etp_arena_strdup(s->ab.arena, s->run.dir);
-    out->items = ETP_NEW_ARRAY(s->ab.arena, etp_ab_program, s->run.models.n + 1);
-    ETP_NEED(out->items && dir, err, "programs");
-    out->n = s->run.models.n;
-    for (size_t i = 0; i < out->n; i++) {
-        ETP_TRY(etp_ab_open_kept(s->ab.arena, dir, &s->run, i, 0, noticed, &out->items[i], err));
+    in->programs.items = ETP_NEW_ARRAY(s->ab.arena, etp_ab_program, s->run.models.n + 1);
+    ETP_NEED(in->programs.items && dir, err, "programs");
+    in->programs.n = s->run.models.n;
+    for (size_t i = 0; i < in->programs.n; i++) {
+        ETP_TRY(etp_ab_open_kept(s->ab.arena, dir, &s->run, i, 0, noticed, &in->programs.items[i],
+                                 err));
     }
     return ETP_OK;
 }
 
-etp_status etp_ab_open_programs(const etp_ab_session *s, const etp_ab_options *options,
-                                etp_ab_findings *noticed, etp_ab_programs *out, etp_error *err)
+etp_status etp_ab_open_programs(const etp_ab_session *s, etp_ab_findings *noticed,
+                                etp_ab_inputs *in, etp_error *err)
 {
-    ETP_UNGUARDED(s->ab.arena, s->has_run && !options->program
-                                   ? open_all_kept(s, noticed, out, err)
-                                   : open_named(s->ab.arena, options, noticed, out, err));
+    ETP_UNGUARDED(s->ab.arena, s->has_run && !s->options.program
+                                   ? open_all_kept(s, noticed, in, err)
+                                   : open_named(s, noticed, in, err));
 }
 
 static const etp_ab_program *kept_of(const etp_ab_session *s, uint32_t arm)
 {
-    uint32_t model = s->programs.n == 1 ? 0 : s->ab.arms[arm].model;
-    return model < s->programs.n ? &s->programs.items[model] : NULL;
+    uint32_t model = s->in.programs.n == 1 ? 0 : s->ab.arms[arm].model;
+    return model < s->in.programs.n ? &s->in.programs.items[model] : NULL;
 }
 
 const etp_program *etp_ab_program_of(const etp_ab_session *s, uint32_t arm)
@@ -155,7 +158,7 @@ etp_status etp_ab_join_arm(const etp_ab_session *s, uint32_t arm, etp_profile *p
     ETP_TRY(etp_profile_join(profile, traces, p->program, p->has_record ? &p->record : NULL,
                              s->ab.arena, err));
     // A run folder's programs are those that it ran.
-    double identity = s->has_run && !s->programs.named ? 1 : profile->facts->identity;
+    double identity = s->has_run && !s->options.program ? 1 : profile->facts->identity;
     for (size_t i = 0; i < profile->n_rows; i++) {
         etp_row_facts *row = &profile->facts->rows[i];
         row->confidence *= identity * (row->has_source ? p->record_share : 1);
@@ -186,5 +189,6 @@ etp_status etp_ab_need_program(const etp_ab_session *s, etp_error *err)
             of = etp_ab_arm_called(&s->ab, a);
         }
     }
-    return s->programs.named && why ? etp_join_refuse(of, why, err) : ETP_OK;
+    // One that the user names and that is of no recording is an error.
+    return s->options.program && why ? etp_join_refuse(of, why, err) : ETP_OK;
 }

@@ -20,13 +20,13 @@ void etp_ab_close(etp_ab_session *s)
     for (size_t i = 0; i < s->n_later; i++) {
         etp_ab_close(s->later[i]);
     }
-    for (size_t i = 0; i < s->dumps.n; i++) {
-        etp_trace_close(s->dumps.items[i].trace);
-        etp_file_close(&s->dumps.items[i].file);
+    for (size_t i = 0; i < s->in.dumps.n; i++) {
+        etp_trace_close(s->in.dumps.items[i].trace);
+        etp_file_close(&s->in.dumps.items[i].file);
     }
-    for (size_t i = 0; i < s->programs.n; i++) {
-        etp_program_close(s->programs.items[i].program);
-        etp_file_close(&s->programs.items[i].file);
+    for (size_t i = 0; i < s->in.programs.n; i++) {
+        etp_program_close(s->in.programs.items[i].program);
+        etp_file_close(&s->in.programs.items[i].file);
     }
     etp_arena arena = s->arena; // the session itself lives in it
     etp_arena_dispose(&arena);

@@ -16,10 +16,6 @@ typedef struct etp_ab_dump { // opened, a timeline gives one for each of its blo
     etp_file file;
     etp_trace *trace;
 } etp_ab_dump;
-typedef struct etp_ab_dumps {
-    etp_ab_dump *items;
-    size_t n, cap;
-} etp_ab_dumps;
 
 typedef struct etp_ab_program { // of one model
     etp_file file;
@@ -28,11 +24,6 @@ typedef struct etp_ab_program { // of one model
     bool has_record;
     double record_share; // of the points in which the record agrees; with has_record
 } etp_ab_program;
-typedef struct etp_ab_programs {
-    etp_ab_program *items;
-    size_t n;
-    bool named; // by the user: one that is of no recording is an error
-} etp_ab_programs;
 
 typedef struct etp_ab_side { // one of two operands
     const char *operand;     // as given
@@ -42,62 +33,61 @@ typedef struct etp_ab_side { // one of two operands
     uint32_t arm; // of the run
 } etp_ab_side;
 
+// What is compared lies here; what was opened stands here after a failure too.
+typedef struct etp_ab_inputs {
+    struct {
+        etp_ab_dump *items;
+        size_t n, cap;
+    } recordings, dumps; // as they are told, none of them open; those that could be opened
+    struct {
+        etp_ab_program *items;
+        size_t n;
+    } programs; // of the run's models; one for bare dumps with --pte
+} etp_ab_inputs;
+
 struct etp_ab_session {
     etp_arena arena;
-    etp_trace_units units; // of dumps
+    etp_ab_options options; // what they point to is there while the session is opened
     etp_run run;
     bool has_run;
-    bool two_sides; // exactly two operands, each one arm
     etp_ab_side sides[2];
     etp_stats stats;
     bool has_stats;
-    etp_ab_dumps dumps;
-    etp_ab_programs programs; // of the run's models; one for bare dumps with --pte
-    etp_ab_session **later;   // of a session of several phases, all but the first; then those of
-    size_t n_later;           // pairs within its models
-    etp_ab_findings noticed;  // while it was loaded and compared
-    etp_ab_arm *arms;         // those of ab, for the stages that find out about them
+    etp_ab_inputs in;
+    etp_ab_session **later;  // of a session of several phases, all but the first; then those of
+    size_t n_later;          // pairs within its models
+    etp_ab_findings noticed; // while it was loaded and compared
+    etp_ab_arm *arms;        // those of ab, for the stages that find out about them
+    etp_ab_comparison *comparisons; // likewise
     etp_ab ab;
 };
 
-// What is to be compared, as a run folder or operands tell it: nothing of it is opened or measured.
-typedef struct etp_ab_described {
-    etp_ab ab;
-    etp_ab_arm *arms;        // [ab.n_arms] those of ab, for who puts results into them
-    etp_ab_dumps recordings; // none of them open
-} etp_ab_described;
 // arms.c: of which nothing is known yet, not even the name.
 extern const etp_ab_arm k_etp_ab_unknown_arm;
 // What a manifest says of an arm and of a model.
 void etp_ab_describe_arm(const etp_run *run, const etp_run_arm *in, etp_arena *arena,
                          etp_ab_arm *out);
 etp_ab_model etp_ab_model_of(const etp_run_model *m, etp_arena *arena);
-// Room for MOST arms.
-void etp_ab_begin_arms(etp_ab_described *d, size_t most);
 // recordings.c: what their calls of delegates did not log, and means of few of the executions.
 void etp_ab_tell_mean(const etp_ab *ab, uint32_t arm, etp_ab_findings *to);
-// load.c: opens the recordings. What was opened stands in OUT after a failure too.
-ETP_NODISCARD etp_status etp_ab_open_dumps(const etp_ab_session *s,
-                                           const etp_ab_described *described,
-                                           etp_ab_findings *noticed, etp_ab_dumps *out,
-                                           etp_error *err);
+// load.c: opens the recordings.
+ETP_NODISCARD etp_status etp_ab_open_dumps(const etp_ab_session *s, etp_ab_findings *noticed,
+                                           etp_ab_inputs *in, etp_error *err);
 // recordings.c: what the recordings of an arm cannot say, or say of less than all of it.
 void etp_ab_tell_recordings(const etp_ab_session *s, uint32_t arm, const etp_trace *const *traces,
                             size_t n, etp_ab_findings *to, etp_ab_arm *out);
 // What the recordings say of the ARMS [n_arms].
 ETP_NODISCARD etp_status etp_ab_take_traces(const etp_ab_session *s, etp_ab_findings *noticed,
                                             etp_ab_arm *arms, etp_error *err);
-// Bare dumps from paths, one arm each (P_b<k>.etdump joins its P.etdump). No more than ROOM.
+// Bare dumps from paths, one arm each (P_b<k>.etdump joins its P.etdump). No more than ROOM, for
+// which ARMS has room.
 #define ETP_AB_BARE_DUMPS 512
-ETP_NODISCARD etp_status etp_ab_describe_dumps(etp_arena *arena, const char *const *paths,
-                                               size_t n_paths, size_t room, etp_ab_described *out,
-                                               etp_error *err);
-// programs.c: those of the run, or the one that OPTIONS name. What was opened stands in OUT after a
-// failure too.
-ETP_NODISCARD etp_status etp_ab_open_programs(const etp_ab_session *s,
-                                              const etp_ab_options *options,
-                                              etp_ab_findings *noticed, etp_ab_programs *out,
-                                              etp_error *err);
+ETP_NODISCARD etp_status etp_ab_describe_dumps(const char *const *paths, size_t n_paths,
+                                               size_t room, etp_ab_arm *arms, etp_ab *out,
+                                               etp_ab_inputs *in, etp_error *err);
+// programs.c: those of the run, or the one that the options name.
+ETP_NODISCARD etp_status etp_ab_open_programs(const etp_ab_session *s, etp_ab_findings *noticed,
+                                              etp_ab_inputs *in, etp_error *err);
 ETP_NODISCARD etp_status etp_ab_join_arm(const etp_ab_session *s, uint32_t arm,
                                          etp_profile *profile, const etp_trace *const *traces,
                                          etp_ab_findings *noticed, etp_error *err);
@@ -112,16 +102,14 @@ ETP_NODISCARD etp_status etp_ab_open_kept(etp_arena *arena, const char *dir, con
 // programs of those that are run folders, as etp_ab_open_programs.
 ETP_NODISCARD etp_status etp_ab_open_sides(etp_arena *arena, const char *const *operands,
                                            etp_ab_side *sides, etp_error *err);
-ETP_NODISCARD etp_status etp_ab_describe_sides(etp_arena *arena, const etp_ab_side *sides,
-                                               const char *const *operands,
-                                               const etp_ab_options *options, etp_ab_described *out,
+ETP_NODISCARD etp_status etp_ab_describe_sides(const etp_ab_session *s, const char *const *operands,
+                                               etp_ab_arm *arms, etp_ab *out, etp_ab_inputs *in,
                                                etp_error *err);
-// Names that the user gave, else those of the arms; always two different ones.
-ETP_NODISCARD etp_status etp_ab_name_sides(etp_arena *arena, const char *const *operands,
-                                           const char *const names[2], etp_ab_arm *arms,
-                                           etp_error *err);
+// Names that the user gave, else those of the two arms; always two different ones.
+ETP_NODISCARD etp_status etp_ab_name_sides(const etp_ab_session *s, const char *const *operands,
+                                           etp_ab_arm *arms, etp_error *err);
 ETP_NODISCARD etp_status etp_ab_open_sides_programs(const etp_ab_session *s,
-                                                    etp_ab_findings *noticed, etp_ab_programs *out,
+                                                    etp_ab_findings *noticed, etp_ab_inputs *in,
                                                     etp_error *err);
 // sides.c
 bool etp_ab_same_session(const etp_ab_side *x, const etp_ab_side *y);
@@ -133,9 +121,10 @@ ETP_NODISCARD etp_status etp_ab_open_pair(const etp_ab_options *options, etp_are
 // a part the first.
 ETP_NODISCARD etp_status etp_ab_open_phase(const etp_run *phased, const etp_ab_options *options,
                                            etp_arena *arena, etp_run *out, etp_error *err);
-// arms.c: device, models and arms of RUN, whose folder is DIR.
-ETP_NODISCARD etp_status etp_ab_describe_run(etp_arena *arena, const etp_run *run, const char *dir,
-                                             etp_ab_described *out, etp_error *err);
+// arms.c: device, models and arms of the run, whose folder is DIR.
+ETP_NODISCARD etp_status etp_ab_describe_run(const etp_ab_session *s, const char *dir,
+                                             etp_ab_arm *arms, etp_ab *out, etp_ab_inputs *in,
+                                             etp_error *err);
 // Which arm the others are compared with, and the order in which they are shown. ASKED: name of an
 // arm, NULL: the rule of baselines.
 ETP_NODISCARD etp_status etp_ab_choose_baseline(const etp_ab_session *s, const char *asked,
@@ -221,13 +210,13 @@ etp_ab_operator *etp_ab_align(const etp_ab *ab, etp_ab *out);
 void etp_ab_take_logged(const etp_ab *ab, const bool **out);
 // categories.c: of operators; of these, per comparison, where the bottleneck was and is.
 void etp_ab_categorize(const etp_ab *ab, const etp_ab_category **out, size_t *out_n);
-void etp_ab_find_shifts(const etp_ab *ab, const etp_ab_shift **out);
+void etp_ab_find_shifts(const etp_ab *ab, etp_ab_comparison *comparisons);
 // ends.c: what is around Method::execute in traced launches. AROUND_NS [n_arms]
 void etp_ab_take_ends(const etp_ab_session *s, int64_t *call_overhead_ns);
 // environment.c: what surrounded the blocks. Borrows from RUN.
 void etp_ab_take_environment(const etp_run *run, etp_ab *out);
 // sustained.c: C's ratio at the two ends of the session; with statistics.
-etp_ab_sustained etp_ab_sustained_of(const etp_ab_session *s, const etp_ab_comparison *c);
+void etp_ab_find_ends(const etp_ab_session *s, etp_ab_comparison *c);
 // drift.c: change over the session, and what else changed; likewise.
 ETP_NODISCARD etp_status etp_ab_drift_of(const etp_ab_session *s, uint32_t arm, etp_ab_arm *out,
                                          etp_error *err);

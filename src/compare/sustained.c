@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The two ends of a long session, by the blocks that began in them.
-#include "compare/sustained.h"
-
 #include <math.h>
 
 #include <etprof/stats.h>
@@ -54,39 +52,37 @@ static etp_ab_end end_of(const etp_ab_session *s, const etp_ab_comparison *c, do
     return out;
 }
 
-etp_ab_sustained etp_ab_sustained_of(const etp_ab_session *s, const etp_ab_comparison *c)
+void etp_ab_find_ends(const etp_ab_session *s, etp_ab_comparison *c)
 {
     const etp_stats *st = &s->stats;
-    etp_ab_sustained out = {
-        .seconds = 0, .first = {0, NAN, NAN, NAN, NAN, NAN},
-             .last = {0, NAN, NAN, NAN, NAN, NAN}
-    };
     double first = (double)NAN, last = (double)NAN;
     for (size_t i = 0; i < st->n_blocks_seen; i++) {
         double at = begin_of(etp_run_block_of(&s->run, st->block_numbers[i]));
         if (at < last) {
-            return out; // the device was started again in between: its clock began anew
+            return; // the device was started again in between: its clock began anew
         }
         first = isfinite(first) ? first : at;
         last = isfinite(at) ? at : last;
     }
     double *logs = ETP_NEW_ARRAY(s->ab.arena, double, st->n_blocks_seen + 1);
     if (!(last - first >= ETP_SUSTAINED_LEAST_S)) {
-        return out;
+        return;
     }
-    out.seconds = last - first;
-    out.first = end_of(s, c, first, first + ETP_SUSTAINED_S, logs);
-    out.last = end_of(s, c, last - ETP_SUSTAINED_S, last, logs);
-    out.changed = out.last.hi < out.first.lo || out.last.lo > out.first.hi; // false for NAN
-    out.turned = (out.first.lo > 1 && out.last.hi < 1) || (out.first.hi < 1 && out.last.lo > 1);
-    return out;
+    const etp_ab_end a = end_of(s, c, first, first + ETP_SUSTAINED_S, logs),
+                     z = end_of(s, c, last - ETP_SUSTAINED_S, last, logs);
+    c->sustained.seconds = last - first;
+    c->sustained.first = a;
+    c->sustained.last = z;
+    c->sustained.changed = z.hi < a.lo || z.lo > a.hi; // false for NAN
+    c->sustained.turned = (a.lo > 1 && z.hi < 1) || (a.hi < 1 && z.lo > 1);
 }
 
-const char *etp_ab_sustained_words(const etp_ab_sustained *s, etp_arena *arena)
+const char *etp_ab_sustained_words(const etp_ab_comparison *c, etp_arena *arena)
 {
-    const etp_ab_end *a = &s->first, *b = &s->last;
+    const double seconds = c->sustained.seconds;
+    const etp_ab_end *a = &c->sustained.first, *b = &c->sustained.last;
     const char *heat = "", *clock = "";
-    if (!(s->seconds > 0) || !isfinite(a->estimate) || !isfinite(b->estimate)) {
+    if (!(seconds > 0) || !isfinite(a->estimate) || !isfinite(b->estimate)) {
         return NULL;
     }
     if (isfinite(a->temperature_c) && isfinite(b->temperature_c)) {
@@ -98,6 +94,5 @@ const char *etp_ab_sustained_words(const etp_ab_sustained *s, etp_arena *arena)
     }
     return etp_arena_printf(arena, "%s in the first minute, %s in the last of %.1f min%s%s",
                             ETP_ESTIMATE(a->estimate, a->lo, a->hi, 2),
-                            ETP_ESTIMATE(b->estimate, b->lo, b->hi, 2), s->seconds / 60, heat,
-                            clock);
+                            ETP_ESTIMATE(b->estimate, b->lo, b->hi, 2), seconds / 60, heat, clock);
 }

@@ -150,9 +150,9 @@ static const char *reason_of_sides(const etp_ab_session *s, const common *c)
 
 static const char *reason_of_recordings(const etp_ab_session *s)
 {
-    bool table = false, run = s->two_sides && (s->sides[0].dir || s->sides[1].dir);
-    for (size_t i = 0; i < s->dumps.n; i++) {
-        table = table || etp_str_ends(etp_str_from(s->dumps.items[i].path), ETP_STR(".csv"));
+    bool table = false, run = s->sides[0].dir || s->sides[1].dir;
+    for (size_t i = 0; i < s->in.dumps.n; i++) {
+        table = table || etp_str_ends(etp_str_from(s->in.dumps.items[i].path), ETP_STR(".csv"));
     }
     if (table) {
         return "timelines in CSV: builds, day and machine are unknown, times are traced";
@@ -166,7 +166,7 @@ void etp_ab_grade(const etp_ab_session *s, etp_ab *out)
     const etp_ab *ab = &s->ab;
     // Two operands that are run folders; one of them may be a recording alone, which has no
     // manifest to ask.
-    bool sides = s->two_sides && s->sides[0].dir && s->sides[1].dir;
+    bool sides = s->sides[0].dir && s->sides[1].dir;
     common c = {UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN};
     if (sides) {
         c = of_sides(&s->sides[0], &s->sides[1]);

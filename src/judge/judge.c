@@ -11,22 +11,23 @@
 static void shift_finding(const etp_ab_session *s, size_t at, etp_ab_findings *to)
 {
     const etp_ab *ab = &s->ab;
-    const etp_ab_shift *shift = &ab->shifts[at];
-    const etp_ab_arm *cand = &ab->arms[ab->comparisons[at].candidate];
+    const etp_ab_comparison *c = &ab->comparisons[at];
+    const etp_ab_arm *cand = &ab->arms[c->candidate];
     const bool several = ab->n_comparisons > 1; // then the sentence says of which arm it is
     // An arm that hides one feature is there to say what that is worth: that it is slower is the
     // answer.
-    if (!shift->moved || !etp_ab_told(ab, at) || etp_level_hides_one(cand->level)) {
+    if (!c->shift.moved || !etp_ab_told(ab, at) || etp_level_hides_one(cand->level)) {
         return;
     }
-    const char *before = etp_ab_part_name(shift->before), *after = etp_ab_part_name(shift->after);
+    const char *before = etp_ab_part_name(c->shift.before),
+               *after = etp_ab_part_name(c->shift.after);
     const char *evidence[] = {before, after};
     ETP_FIND_ROWS(to, ETP_FINDING_SHIFT, ETP_SEVERITY_INFO, evidence, 2,
                   "%s%sthe bottleneck moved: %s was %.0f %% of an inference, now %s is the "
                   "largest part with %.0f %% (before: %.0f %%)",
                   etp_if(several, cand->measured), etp_if(several, ": "), before,
-                  100 * shift->before_share, after, 100 * shift->after_share,
-                  100 * shift->after_was);
+                  100 * c->shift.before_share, after, 100 * c->shift.after_share,
+                  100 * c->shift.after_was);
 }
 
 // What got slower comes first, the worst loss first, with the inference that is left when only
@@ -44,7 +45,7 @@ static void slower_findings(const etp_ab_session *s, size_t at, etp_ab_findings 
         // Ids of two sides are their own: a folder's whatif may number its operators otherwise. And
         // it is about the first comparison.
         const char *try_it =
-            s->two_sides || at > 0
+            s->options.two_sides || at > 0
                 ? ""
                 : etp_arena_printf(s->ab.arena, ", etprof whatif DIR 'back %s'%s", row->id,
                                    etp_ab_phase_option(&s->ab, s->ab.arena));
@@ -152,9 +153,10 @@ static void portable_finding(const etp_ab_session *s, etp_ab_findings *to)
         return;
     }
     const char *was = "";
-    if (ab->n_comparisons && arm != ab->baseline && isfinite(ab->shifts[0].portable_before)) {
+    if (ab->n_comparisons && arm != ab->baseline &&
+        isfinite(ab->comparisons[0].shift.portable_before)) {
         was = etp_arena_printf(s->ab.arena, " (%s: %.0f %%)", ab->arms[ab->baseline].measured,
-                               100 * ab->shifts[0].portable_before);
+                               100 * ab->comparisons[0].shift.portable_before);
     }
     ETP_FIND_ROWS(to, ETP_FINDING_PORTABLE, ETP_SEVERITY_WARN, ids.items, ids.n,
                   "%zu kernel%s outside any delegate take%s %.0f %% of an inference of %s%s", ids.n,

@@ -11,22 +11,21 @@
 #include "judge/judge.h"
 
 // Which arm the others are compared with; programs and recordings.
-static etp_status load(etp_ab_session *s, const etp_ab_described *described,
-                       const etp_ab_options *options, etp_error *err)
+static etp_status load(etp_ab_session *s, etp_error *err)
 {
+    const etp_ab_options *options = &s->options;
     ETP_TRY(etp_ab_choose_baseline(s, options->two_sides ? s->ab.arms[0].name : options->baseline,
                                    &s->ab, err));
-    ETP_TRY(options->two_sides && !options->program
-                ? etp_ab_open_sides_programs(s, &s->noticed, &s->programs, err)
-                : etp_ab_open_programs(s, options, &s->noticed, &s->programs, err));
+    ETP_TRY(options->two_sides && !s->has_run && !options->program
+                ? etp_ab_open_sides_programs(s, &s->noticed, &s->in, err)
+                : etp_ab_open_programs(s, &s->noticed, &s->in, err));
     if (s->ab.bare && options->program) {
         etp_run_model *program = ETP_NEW(&s->arena, etp_run_model);
-        ETP_NEED(program, err, "the program");
-        ETP_TRY(etp_run_read_export(options->program, s->programs.items[0].file.bytes, &s->arena,
+        ETP_TRY(etp_run_read_export(options->program, s->in.programs.items[0].file.bytes, &s->arena,
                                     program, err));
         s->ab.program = program;
     }
-    ETP_TRY(etp_ab_open_dumps(s, described, &s->noticed, &s->dumps, err));
+    ETP_TRY(etp_ab_open_dumps(s, &s->noticed, &s->in, err));
     ETP_TRY(etp_ab_take_traces(s, &s->noticed, s->arms, err));
     for (size_t i = 0; i < s->ab.n_arms; i++) {
         const etp_profile *p = s->arms[i].profile;
@@ -39,23 +38,22 @@ static etp_status load(etp_ab_session *s, const etp_ab_described *described,
 
 // ---- run folder ----
 
-static bool is_pair(const etp_ab_options *options)
+static bool is_pair(const etp_ab_session *s)
 {
-    return options->part.whole && !options->part.is_phase;
+    return s->options.part.whole && !s->options.part.is_phase;
 }
 
 // The run of the folder, of two of its arms, or of one of its phases.
-static etp_status read_run(const char *dir, const etp_ab_options *options, etp_arena *arena,
-                           etp_run *out, etp_error *err)
+static etp_status read_run(etp_ab_session *s, const char *dir, etp_error *err)
 {
-    if (is_pair(options)) {
-        return etp_ab_open_pair(options, arena, out, err);
+    if (is_pair(s)) {
+        return etp_ab_open_pair(&s->options, &s->arena, &s->run, err);
     }
     etp_run whole;
-    ETP_TRY(etp_run_open(dir, arena, &whole, err));
+    ETP_TRY(etp_run_open(dir, &s->arena, &whole, err));
     // The folder's run is read once more for each phase: each is an answer with an arena of its
     // own.
-    return etp_ab_open_phase(&whole, options, arena, out, err);
+    return etp_ab_open_phase(&whole, &s->options, &s->arena, &s->run, err);
 }
 
 // What is explained are raw files: one that was changed afterwards says what somebody wants.
@@ -71,25 +69,23 @@ static etp_status notice_altered(etp_ab_session *s, const etp_run *run, etp_erro
 
 // The order is that of the stages in docs/architecture.md. Launches give the proofs and outputs the
 // agreement, and both decide whether times may be given, so compare_times comes after them.
-static etp_status open_run(etp_ab_session *s, const char *dir, const etp_ab_options *options,
-                           etp_error *err)
+static etp_status open_run(etp_ab_session *s, const char *dir, etp_error *err)
 {
-    etp_ab_described described;
-    ETP_TRY(read_run(dir, options, &s->arena, &s->run, err));
+    const etp_ab_options *options = &s->options;
+    ETP_TRY(read_run(s, dir, err));
     s->has_run = true;
-    ETP_TRY(etp_ab_describe_run(&s->arena, &s->run, dir, &described, err));
-    if (is_pair(options)) {
-        ETP_TRY(etp_ab_name_sides(&s->arena, NULL, options->names, described.arms, err));
+    s->ab.arms = s->arms = ETP_NEW_ARRAY(&s->arena, etp_ab_arm, s->run.arms.n + 1);
+    ETP_TRY(etp_ab_describe_run(s, dir, s->arms, &s->ab, &s->in, err));
+    if (is_pair(s)) {
+        ETP_TRY(etp_ab_name_sides(s, NULL, s->arms, err));
     } else if (options->part.whole) {
         etp_str name = s->run.phases.items[options->part.phase].name;
-        described.ab.later_phase = etp_arena_strdup(&s->arena, name);
+        s->ab.later_phase = etp_arena_strdup(&s->arena, name);
     }
-    s->ab = described.ab;
-    s->arms = described.arms;
     if (!options->as_is && !options->part.whole) {
         ETP_TRY(notice_altered(s, &s->run, err));
     }
-    ETP_TRY(load(s, &described, options, err));
+    ETP_TRY(load(s, err));
     ETP_TRY(etp_ab_run_statistics(s, options->margin, options->part.whole, &s->stats, &s->has_stats,
                                   err));
     if (s->has_stats) {
@@ -100,14 +96,13 @@ static etp_status open_run(etp_ab_session *s, const char *dir, const etp_ab_opti
     // Comparisons, and what else is known of the times; after what decides whether these are given.
     // A pair of arms must not give what the larger answer that it is of withholds.
     etp_ab *ab = &s->ab;
-    etp_ab_comparison *comparisons = NULL;
     if (s->has_stats) {
-        ab->comparisons = comparisons = etp_ab_compare_times(s, options->part.withheld);
+        ab->comparisons = s->comparisons = etp_ab_compare_times(s, options->part.withheld);
         ab->n_comparisons = s->stats.n_comparisons;
     }
-    etp_ab_take_extra_ratios(s, s->arms, comparisons);
+    etp_ab_take_extra_ratios(s, s->arms, s->comparisons);
     for (size_t i = 0; i < ab->n_comparisons; i++) {
-        comparisons[i].sustained = etp_ab_sustained_of(s, &comparisons[i]);
+        etp_ab_find_ends(s, &s->comparisons[i]);
     }
     int64_t *call_overhead_ns = ETP_NEW_ARRAY(&s->arena, int64_t, ab->n_arms + 1);
     etp_ab_take_ends(s, call_overhead_ns);
@@ -141,7 +136,7 @@ static void describe_phase(etp_ab_session *s, uint32_t at, etp_ab_phase *out)
 }
 
 // The answer of the first phase holds those of all.
-static etp_status open_phases(etp_ab_session *s, const etp_ab_options *options, etp_error *err)
+static etp_status open_phases(etp_ab_session *s, etp_error *err)
 {
     size_t n = s->has_run ? s->run.phases.n : 0;
     if (n == 0) {
@@ -149,7 +144,7 @@ static etp_status open_phases(etp_ab_session *s, const etp_ab_options *options, 
     }
     etp_ab_phase *phases = ETP_NEW_ARRAY(&s->arena, etp_ab_phase, n);
     s->ab.phase = &phases[0];
-    if (options->part.whole) {
+    if (s->options.part.whole) {
         uint32_t own = s->run.arms.items[0].phase;
         describe_phase(s, own, &phases[0]);
         return ETP_OK;
@@ -160,8 +155,8 @@ static etp_status open_phases(etp_ab_session *s, const etp_ab_options *options, 
     for (s->ab.n_phases = 1; s->ab.n_phases < n; s->ab.n_phases++) {
         uint32_t at = (uint32_t)s->ab.n_phases;
         const etp_ab_options how = {
-            .margin = options->margin,
-            .roofs = options->roofs,
+            .margin = s->options.margin,
+            .roofs = s->options.roofs,
             .part = {.whole = s, .is_phase = true, .phase = at}
         };
         // An answer like any other, opened by the same function; `part` keeps it from opening
@@ -176,17 +171,17 @@ static etp_status open_phases(etp_ab_session *s, const etp_ab_options *options, 
 // ---- two arms of one folder ----
 
 // The answer of the whole folder, which stays open with S, and of it the pair that the sides name:
-// two arms of one session and phase get what `ab` says of them. Else *out has no part.
-static etp_status pair_of_sides(etp_ab_session *s, const etp_ab_options *options,
-                                etp_ab_options *out, etp_error *err)
+// two arms of one session and phase get what `ab` says of them. Else the options have no part.
+static etp_status pair_of_sides(etp_ab_session *s, etp_error *err)
 {
+    etp_ab_options *out = &s->options;
     const etp_ab_side *x = &s->sides[0], *y = &s->sides[1];
     if (!etp_ab_same_session(x, y) || x->arm == y->arm ||
         x->run.arms.items[x->arm].phase != y->run.arms.items[y->arm].phase) {
         return ETP_OK;
     }
     const uint32_t phase = x->run.arms.items[x->arm].phase;
-    const etp_ab_options all = {.margin = options->margin, .roofs = options->roofs};
+    const etp_ab_options all = {.margin = out->margin, .roofs = out->roofs};
     s->later = ETP_NEW_ARRAY(&s->arena, etp_ab_session *, 1);
     ETP_TRY(etp_ab_open(&x->dir, 1, &all, &s->later[0], err));
     s->n_later = 1;
@@ -203,13 +198,12 @@ static etp_status pair_of_sides(etp_ab_session *s, const etp_ab_options *options
 
 // Headline, proof and outputs of two sides that are run folders. COMPARISON comes as the recordings
 // have it.
-static etp_status judge_sides(etp_ab_session *s, const etp_ab_options *options,
-                              etp_ab_comparison *comparison, etp_error *err)
+static etp_status judge_sides(etp_ab_session *s, etp_ab_comparison *comparison, etp_error *err)
 {
     etp_ab_comparison found = *comparison;
     bool control_differs = false;
     if (etp_ab_sides_timed(s)) {
-        ETP_TRY(etp_ab_time_sides(s, options->margin, s->arms, &found, &control_differs, err));
+        ETP_TRY(etp_ab_time_sides(s, s->options.margin, s->arms, &found, &control_differs, err));
     }
     for (uint32_t i = 0; i < 2; i++) {
         ETP_TRY(etp_ab_take_launches(s, &s->sides[i].run, s->sides[i].arm, i, &s->noticed, s->arms,
@@ -221,22 +215,20 @@ static etp_status judge_sides(etp_ab_session *s, const etp_ab_options *options,
     return ETP_OK;
 }
 
-static etp_status open_bare(etp_ab_session *s, const char *const *paths, size_t n,
-                            const etp_ab_options *options, etp_error *err)
+static etp_status open_bare(etp_ab_session *s, const char *const *paths, size_t n, etp_error *err)
 {
-    etp_ab_described described;
-    ETP_TRY(options->two_sides
-                ? etp_ab_describe_sides(&s->arena, s->sides, paths, options, &described, err)
-                : etp_ab_describe_dumps(&s->arena, paths, n, ETP_AB_BARE_DUMPS, &described, err));
-    s->ab = described.ab;
-    s->arms = described.arms;
-    bool same = s->sides[0].dir && s->sides[1].dir && strcmp(s->sides[0].dir, s->sides[1].dir) == 0;
-    for (int i = 0; i < (same ? 1 : 2) && options->two_sides; i++) {
+    s->ab.arms = s->arms = ETP_NEW_ARRAY(&s->arena, etp_ab_arm, ETP_AB_BARE_DUMPS);
+    ETP_TRY(s->options.two_sides
+                ? etp_ab_describe_sides(s, paths, s->arms, &s->ab, &s->in, err)
+                : etp_ab_describe_dumps(paths, n, ETP_AB_BARE_DUMPS, s->arms, &s->ab, &s->in, err));
+    bool both = s->sides[0].dir && s->sides[1].dir;
+    bool same = both && strcmp(s->sides[0].dir, s->sides[1].dir) == 0;
+    for (int i = 0; i < (same ? 1 : 2); i++) {
         if (s->sides[i].dir) {
             ETP_TRY(notice_altered(s, &s->sides[i].run, err));
         }
     }
-    ETP_TRY(load(s, &described, options, err));
+    ETP_TRY(load(s, err));
     etp_ab *ab = &s->ab;
     for (uint32_t a = 0; a < ab->n_arms && ab->bare && !ab->emulated; a++) {
         etp_ab_tell_mean(ab, a, &s->noticed);
@@ -283,10 +275,10 @@ static etp_status open_bare(etp_ab_session *s, const char *const *paths, size_t 
             .cliffs_delta = NAN,
         };
     }
-    if (options->two_sides && s->sides[0].dir && s->sides[1].dir) {
-        ETP_TRY(judge_sides(s, options, all, err));
+    if (both) {
+        ETP_TRY(judge_sides(s, all, err));
     }
-    ab->comparisons = all;
+    ab->comparisons = s->comparisons = all;
     ab->n_comparisons = n_all;
     return ETP_OK;
 }
@@ -296,24 +288,19 @@ static etp_status open_bare(etp_ab_session *s, const char *const *paths, size_t 
 // Each pair gets the answer of a session of its two arms alone, so that its outputs, proofs, noise
 // and lost launches decide what is given of it, and not those of another model. The baseline's own
 // pairs stand among the comparisons, by the blocks that all arms have in common.
-static etp_status compare_within(etp_ab_session *s, const etp_ab_options *options, etp_error *err)
+static etp_status compare_within(etp_ab_session *s, etp_error *err)
 {
     etp_ab *ab = &s->ab;
-    etp_ab_comparison *within = ETP_NEW_ARRAY(&s->arena, etp_ab_comparison, ab->n_arms + 1),
-                      *own = ETP_NEW_ARRAY(&s->arena, etp_ab_comparison, ab->n_comparisons + 1);
-    for (size_t i = 0; i < ab->n_comparisons; i++) {
-        own[i] = ab->comparisons[i];
-    }
-    ab->comparisons = own;
+    etp_ab_comparison *within = ETP_NEW_ARRAY(&s->arena, etp_ab_comparison, ab->n_arms + 1);
     ab->within = within;
-    for (uint32_t a = 0; s->has_run && !is_pair(options) && !ab->emulated && a < ab->n_arms; a++) {
+    for (uint32_t a = 0; s->has_run && !is_pair(s) && !ab->emulated && a < ab->n_arms; a++) {
         const uint32_t reference = etp_ab_reference_within(ab, a);
         if (reference == ETP_NO_INDEX || ab->arms[reference].launches == 0 ||
             ab->arms[a].launches == 0) {
             continue;
         }
         const etp_ab_options how = {
-            .margin = options->margin, .part = {.whole = s, .arms = {reference, a}}
+            .margin = s->options.margin, .part = {.whole = s, .arms = {reference, a}}
         };
         etp_ab_session *alone = NULL;
         ETP_TRY(etp_ab_open(&ab->dir, 1, &how, &alone, err));
@@ -322,8 +309,8 @@ static etp_status compare_within(etp_ab_session *s, const etp_ab_options *option
             found.baseline = reference;
             found.candidate = a;
             for (size_t i = 0; i < ab->n_comparisons && reference == ab->baseline; i++) {
-                if (own[i].candidate == a && own[i].blocks < found.blocks) {
-                    own[i] = found;
+                if (s->comparisons[i].candidate == a && s->comparisons[i].blocks < found.blocks) {
+                    s->comparisons[i] = found;
                 }
             }
             if (reference != ab->baseline) {
@@ -336,23 +323,18 @@ static etp_status compare_within(etp_ab_session *s, const etp_ab_options *option
 }
 
 static etp_status answer(etp_ab_session *s, const char *const *paths, size_t n_paths,
-                         const etp_ab_options *options, etp_error *err)
+                         etp_error *err)
 {
-    etp_ab_options of_pair = *options;
-    s->two_sides = options->two_sides;
+    const etp_ab_options *options = &s->options;
     if (options->two_sides) {
         ETP_TRY(etp_ab_open_sides(&s->arena, paths, s->sides, err));
-        ETP_TRY(pair_of_sides(s, options, &of_pair, err));
+        ETP_TRY(pair_of_sides(s, err));
     }
-    const bool pair = options->two_sides && of_pair.part.whole;
-    if (pair) {
-        of_pair.two_sides = false;
-        options = &of_pair;
-    }
+    const bool pair = options->two_sides && options->part.whole;
     const char *dir = pair ? s->sides[0].dir : paths[0];
-    ETP_TRY(!options->two_sides && (pair || (n_paths == 1 && etp_run_is(dir)))
-                ? open_run(s, dir, options, err)
-                : open_bare(s, paths, n_paths, options, err));
+    ETP_TRY(pair || (!options->two_sides && n_paths == 1 && etp_run_is(dir))
+                ? open_run(s, dir, err)
+                : open_bare(s, paths, n_paths, err));
     if (pair) { // its rows are numbered for these two arms: the folder's are others
         s->ab.both_of = s->ab.dir;
         s->ab.dir = NULL;
@@ -369,19 +351,19 @@ static etp_status answer(etp_ab_session *s, const char *const *paths, size_t n_p
     for (size_t a = 0; a < ab->n_arms; a++) {
         s->arms[a].measured = names[a];
         s->arms[a].level_called = etp_ab_level_called(ab, &ab->arms[a], ab->arena);
-        if (is_pair(options)) { // an arm has one name, whichever others stand beside it
+        if (is_pair(s)) { // an arm has one name, whichever others stand beside it
             const etp_ab_arm *same = &options->part.whole->ab.arms[options->part.arms[a]];
             s->arms[a].measured = same->measured;
             s->arms[a].level_called = same->level_called;
         }
     }
-    ETP_TRY(compare_within(s, options, err));
+    ETP_TRY(compare_within(s, err));
     etp_ab_name(ab, ab);
     ab->unrelated = etp_ab_unrelated(ab);
     etp_ab_take_logged(ab, &ab->logged_unlike);
     etp_ab_operator *operators = etp_ab_align(ab, ab);
     etp_ab_categorize(ab, &ab->categories, &ab->n_categories);
-    etp_ab_find_shifts(ab, &ab->shifts);
+    etp_ab_find_shifts(ab, s->comparisons);
     etp_engage *engaged = ETP_NEW_ARRAY(&s->arena, etp_engage, ab->n_operators + 1);
     etp_ab_engage(s, &ab->engagement, engaged);
     ETP_TRY(etp_ab_read_roofs(s, options->roofs, &ab->roofs, err));
@@ -402,21 +384,20 @@ static etp_status answer(etp_ab_session *s, const char *const *paths, size_t n_p
     }
     etp_ab_find_load_fixes(ab, ab);
     ETP_TRY(etp_ab_next_fixes(ab, ab, err));
-    ETP_TRY(open_phases(s, options, err));
+    ETP_TRY(open_phases(s, err));
     return etp_ab_judge(s, ab, err);
 }
 
 // What is opened on the way stands in the session, which its opener closes.
 static etp_status guarded_answer(etp_ab_session *s, const char *const *paths, size_t n_paths,
-                                 const etp_ab_options *options, etp_error *err)
+                                 etp_error *err)
 {
-    ETP_GUARDED(&s->arena, err, "answer", answer(s, paths, n_paths, options, err));
+    ETP_GUARDED(&s->arena, err, "answer", answer(s, paths, n_paths, err));
 }
 
 etp_status etp_ab_open(const char *const *paths, size_t n_paths, const etp_ab_options *options,
                        etp_ab_session **out, etp_error *err)
 {
-    static const etp_ab_options k_defaults = {0};
     etp_error local = {.offset = ETP_NO_OFFSET};
     err = err ? err : &local;
     *out = NULL;
@@ -427,9 +408,10 @@ etp_status etp_ab_open(const char *const *paths, size_t n_paths, const etp_ab_op
     // it.
     s->arena = arena;
     s->noticed.arena = s->ab.arena = &s->arena;
-    options = ETP_OR(options, &k_defaults);
-    s->units = options->units;
-    etp_status st = guarded_answer(s, paths, n_paths, options, err);
+    if (options) {
+        s->options = *options;
+    }
+    etp_status st = guarded_answer(s, paths, n_paths, err);
     if (st != ETP_OK) {
         etp_ab_close(s);
         return st;

@@ -112,7 +112,7 @@ static bool has_cache(const char *version)
 // Bytes of weights of MODEL's partitions that the program names: no others are kept in the file.
 static uint64_t named_bytes(const etp_ab_session *s, uint32_t model)
 {
-    const etp_program *p = model < s->programs.n ? s->programs.items[model].program : NULL;
+    const etp_program *p = model < s->in.programs.n ? s->in.programs.items[model].program : NULL;
     uint64_t sum = 0;
     for (uint32_t m = 0; p && m < p->n_methods; m++) {
         for (uint32_t i = 0; i < p->methods[m].n_partitions; i++) {

@@ -168,12 +168,12 @@ static etp_status take_arms(etp_kit *kit, etp_error *err)
         }
         arm->stem = stem;
         arm->model_id = ETP_OR(kit->options->model_id, stem);
-        const etp_ab_dumps *dumps = &kit->session->dumps;
-        arm->dumps = ETP_NEW_ARRAY(kit->arena, const etp_ab_dump *, dumps->n);
-        arm->dump_names = ETP_NEW_ARRAY(kit->arena, const char *, dumps->n);
-        for (size_t d = 0; d < dumps->n; d++) {
-            if (dumps->items[d].arm == arm->index && dumps->items[d].trace) {
-                arm->dumps[arm->n_dumps++] = &dumps->items[d];
+        arm->dumps = ETP_NEW_ARRAY(kit->arena, const etp_ab_dump *, kit->session->in.dumps.n);
+        arm->dump_names = ETP_NEW_ARRAY(kit->arena, const char *, kit->session->in.dumps.n);
+        for (size_t d = 0; d < kit->session->in.dumps.n; d++) {
+            if (kit->session->in.dumps.items[d].arm == arm->index &&
+                kit->session->in.dumps.items[d].trace) {
+                arm->dumps[arm->n_dumps++] = &kit->session->in.dumps.items[d];
             }
         }
         // The profile has its dumps in this order, too: its figures of one are asked for by this
@@ -347,9 +347,9 @@ static etp_status write_tables(etp_kit *kit, etp_error *err)
 // Timeline tables have neither starts nor what was outside the executions.
 static bool of_tables(const etp_ab_session *s)
 {
-    for (size_t i = 0; i < s->dumps.n; i++) {
-        if (s->dumps.items[i].trace && etp_trace_dump(s->dumps.items[i].trace)->n_runs == 0 &&
-            etp_trace_block_count(s->dumps.items[i].trace) > 0) {
+    for (size_t i = 0; i < s->in.dumps.n; i++) {
+        if (s->in.dumps.items[i].trace && etp_trace_dump(s->in.dumps.items[i].trace)->n_runs == 0 &&
+            etp_trace_block_count(s->in.dumps.items[i].trace) > 0) {
             return true;
         }
     }

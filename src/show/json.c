@@ -96,17 +96,20 @@ FIND(operator_bytes, etp_row_facts, etp_ab,
      it->op.work.known && !it->op.work.bound ? &it->op.work.bytes : NULL)
 FIND(aligned_by, etp_ab_operator, etp_ab, MAKE(maybe, it->by_nodes))
 FIND(doubtful, etp_ab_operator, etp_ab, MAKE(yes, it->confidence < ETP_ALIGN_DOUBTFUL))
-// Shifts and ledgers stand in the order of the comparisons.
+// Ledgers stand in the order of the comparisons.
 FIND(ledger_baseline, etp_ledger, etp_ab,
      &doc->arms[doc->comparisons[it - doc->ledgers].baseline].name)
 FIND(ledger_candidate, etp_ledger, etp_ab,
      &doc->arms[doc->comparisons[it - doc->ledgers].candidate].name)
-FIND(shift_candidate, etp_ab_shift, etp_ab,
-     &doc->arms[doc->comparisons[it - doc->shifts].candidate].name)
-FIND(shift_before, etp_ab_shift, etp_ab,
-     isfinite(it->before_share + it->after_share) ? MAKE(text, etp_ab_part_name(it->before)) : NULL)
-FIND(shift_after, etp_ab_shift, etp_ab,
-     isfinite(it->before_share + it->after_share) ? MAKE(text, etp_ab_part_name(it->after)) : NULL)
+FIND(shift_candidate, etp_ab_comparison, etp_ab, &doc->arms[it->candidate].name)
+FIND(shift_before, etp_ab_comparison, etp_ab,
+     isfinite(it->shift.before_share + it->shift.after_share)
+         ? MAKE(text, etp_ab_part_name(it->shift.before))
+         : NULL)
+FIND(shift_after, etp_ab_comparison, etp_ab,
+     isfinite(it->shift.before_share + it->shift.after_share)
+         ? MAKE(text, etp_ab_part_name(it->shift.after))
+         : NULL)
 FIND(bottleneck_arm, etp_ab_bottleneck, etp_ab, &doc->arms[doc->bottleneck_arm].name)
 FIND(hot_ns, etp_ab_bottleneck, etp_ab, &doc->operators[it->op].ns[doc->bottleneck_arm])
 // With the three times beside it exactly traced_ns.
@@ -288,18 +291,17 @@ static const etp_field k_end_rows[] = {
 };
 static SHAPE_ON_ONE_LINE(k_end, k_end_rows);
 #undef OF
-#define OF etp_ab_sustained
+#define OF etp_ab_comparison
 static const etp_field k_sustained_rows[] = {
-    FIELD("seconds", NUMBER, seconds, "from the first block to the last", .flags = ETP_SET),
-    FIELD("first", OBJECT, first, "minute of the session", .shape = &k_end),
-    FIELD("last", OBJECT, last, "minute of the session", .shape = &k_end),
-    FIELD("changed", BOOL, changed, "the two intervals do not meet"),
-    FIELD("turned", BOOL, turned, "the faster arm became the slower one"),
+    FIELD("seconds", NUMBER, sustained.seconds, "from the first block to the last",
+          .flags = ETP_SET),
+    FIELD("first", OBJECT, sustained.first, "minute of the session", .shape = &k_end),
+    FIELD("last", OBJECT, sustained.last, "minute of the session", .shape = &k_end),
+    FIELD("changed", BOOL, sustained.changed, "the two intervals do not meet"),
+    FIELD("turned", BOOL, sustained.turned, "the faster arm became the slower one"),
 };
 static SHAPE(k_sustained, k_sustained_rows);
-KNOWN(is_long, etp_ab_sustained, it->seconds > 0)
-#undef OF
-#define OF etp_ab_comparison
+KNOWN(is_long, etp_ab_comparison, it->sustained.seconds > 0)
 static const etp_field k_speedup_rows[] = {
     ESTIMATE("baseline ÷ candidate; null when withheld or unknown"),
     COMPUTED("confidence", RATIO, confidence, "of the interval", .range = ETP_ABOVE_0_TO_1,
@@ -509,21 +511,21 @@ static SHAPE(k_operator, k_operator_rows);
 
 // ---- bottlenecks, engagement ----
 
-#define OF etp_ab_shift
+#define OF etp_ab_comparison
 #define SHARE(key, member, what) FIELD(key, RATIO, member, what, .range = ETP_0_TO_1)
 static const etp_field k_shift_rows[] = {
     COMPUTED("candidate", TEXT, shift_candidate, "an arm", .flags = ETP_SET),
     COMPUTED("before", TEXT, shift_before, "largest part of the baseline"),
     COMPUTED("after", TEXT, shift_after, "largest part of the candidate"),
     FIELD(
-        "moved", BOOL, moved,
+        "moved", BOOL, shift.moved,
         "false with two names: as good as equal in one of the arms, or nothing is told of the two"),
-    SHARE("before_share", before_share, "of the baseline"),
-    SHARE("after_share", after_share, "of the candidate"),
-    SHARE("before_is", before_is, "share of `before` in the candidate"),
-    SHARE("after_was", after_was, "share of `after` in the baseline"),
-    SHARE("portable_before", portable_before, "kernels outside delegates"),
-    SHARE("portable_after", portable_after, "likewise"),
+    SHARE("before_share", shift.before_share, "of the baseline"),
+    SHARE("after_share", shift.after_share, "of the candidate"),
+    SHARE("before_is", shift.before_is, "share of `before` in the candidate"),
+    SHARE("after_was", shift.after_was, "share of `after` in the baseline"),
+    SHARE("portable_before", shift.portable_before, "kernels outside delegates"),
+    SHARE("portable_after", shift.portable_after, "likewise"),
 };
 static SHAPE_ON_ONE_LINE(k_shift, k_shift_rows);
 #undef OF
@@ -743,7 +745,7 @@ static const etp_field k_ab_rows[] = {
          .shape = &k_operator),
     FIELD("program_problem", TEXT, program_problem, "why operators are not joined to a program",
           .flags = ETP_LATER),
-    LIST("bottlenecks", OBJECT, shifts, n_comparisons, "where it was and is, by comparison",
+    LIST("bottlenecks", OBJECT, comparisons, n_comparisons, "where it was and is, by comparison",
          .shape = &k_shift),
     VECTOR("hot_operators", OBJECT, bottlenecks, "with more than 5 % of an inference",
            .shape = &k_hot),

@@ -256,38 +256,40 @@ static void why(const etp_ab *ab, size_t at, etp_keys *keys, etp_arena *arena)
 
 void etp_ab_shift_key(const etp_ab *ab, size_t at, etp_keys *keys)
 {
-    const etp_ab_shift *s = &ab->shifts[at];
-    if (!isfinite(s->before_share) || !isfinite(s->after_share)) {
+    const etp_ab_comparison *c = &ab->comparisons[at];
+    if (!isfinite(c->shift.before_share) || !isfinite(c->shift.after_share)) {
         return;
     }
     // Kernels outside delegates, when there are any worth a word.
     char portable[96] = "";
-    if (isfinite(s->portable_before) && isfinite(s->portable_after) &&
-        fmax(s->portable_before, s->portable_after) >= 0.01) {
+    if (isfinite(c->shift.portable_before) && isfinite(c->shift.portable_after) &&
+        fmax(c->shift.portable_before, c->shift.portable_after) >= 0.01) {
         snprintf(portable, sizeof portable, "; outside delegates %.0f %% → %.0f %%",
-                 100 * s->portable_before, 100 * s->portable_after);
+                 100 * c->shift.portable_before, 100 * c->shift.portable_after);
     }
-    const char *before = etp_ab_part_name(s->before), *after = etp_ab_part_name(s->after);
-    if (s->moved) {
+    const char *before = etp_ab_part_name(c->shift.before),
+               *after = etp_ab_part_name(c->shift.after);
+    if (c->shift.moved) {
         etp_keys_add(keys, ETP_INFO, "bottleneck",
                      "moved from %s (%.0f %% of the time) to %s (%.0f %%, was %.0f %%)%s", before,
-                     100 * s->before_share, after, 100 * s->after_share, 100 * s->after_was,
-                     portable);
-    } else if (s->before == s->after) {
+                     100 * c->shift.before_share, after, 100 * c->shift.after_share,
+                     100 * c->shift.after_was, portable);
+    } else if (c->shift.before == c->shift.after) {
         etp_keys_add(keys, ETP_PLAIN, "bottleneck",
                      "stays %s: %.0f %% of the time before, %.0f %% after%s", before,
-                     100 * s->before_share, 100 * s->after_share, portable);
+                     100 * c->shift.before_share, 100 * c->shift.after_share, portable);
     } else { // as good as equal in one of the arms, or not logged in one
         char is[16] = "unknown", was[16] = "unknown";
-        if (isfinite(s->before_is)) {
-            snprintf(is, sizeof is, "%.0f %%", 100 * s->before_is);
+        if (isfinite(c->shift.before_is)) {
+            snprintf(is, sizeof is, "%.0f %%", 100 * c->shift.before_is);
         }
-        if (isfinite(s->after_was)) {
-            snprintf(was, sizeof was, "%.0f %%", 100 * s->after_was);
+        if (isfinite(c->shift.after_was)) {
+            snprintf(was, sizeof was, "%.0f %%", 100 * c->shift.after_was);
         }
         etp_keys_add(keys, ETP_PLAIN, "bottleneck",
                      "%s: %.0f %% of the time before, %s after; %s: %s before, %.0f %% after%s",
-                     before, 100 * s->before_share, is, after, was, 100 * s->after_share, portable);
+                     before, 100 * c->shift.before_share, is, after, was,
+                     100 * c->shift.after_share, portable);
     }
 }
 
@@ -498,11 +500,12 @@ static void answer_keys(const etp_ab *ab, etp_report *r, etp_arena *arena)
                                      ab->arms[ab->comparisons[i].baseline].measured);
         }
         etp_keys *keys = etp_report_keys(r, title);
-        const etp_ab_sustained *sustained = &ab->comparisons[i].sustained;
-        const char *ends = etp_ab_sustained_words(sustained, arena);
+        const etp_ab_comparison *c = &ab->comparisons[i];
+        const char *ends = etp_ab_sustained_words(c, arena);
         if (ends && etp_ab_told(ab, i)) {
-            etp_keys_add(keys, sustained->changed ? ETP_WARN : ETP_PLAIN, "sustained", "%s%s", ends,
-                         etp_if(sustained->turned, ": the faster arm became the slower one"));
+            etp_keys_add(keys, c->sustained.changed ? ETP_WARN : ETP_PLAIN, "sustained", "%s%s",
+                         ends,
+                         etp_if(c->sustained.turned, ": the faster arm became the slower one"));
         }
         if (ab->logged_unlike[i]) {
             etp_keys_add(keys, ETP_PLAIN, "why",

@@ -69,10 +69,10 @@ static const char *first_token(const etp_ab *whole, const etp_ab *ab, const etp_
 // "Data movement 45 %": what most of a later phase's time is; the table below is the first one's.
 static const char *mostly(const etp_ab *ab, etp_arena *arena)
 {
-    const etp_ab_shift *s = ab->n_comparisons ? &ab->shifts[0] : NULL;
-    return s && !ab->emulated && isfinite(s->after_share) && !etp_ab_recording_hides(ab)
-               ? etp_arena_printf(arena, "%s %.0f %%", etp_ab_part_name(s->after),
-                                  100 * s->after_share)
+    const etp_ab_comparison *c = ab->n_comparisons ? &ab->comparisons[0] : NULL;
+    return c && !ab->emulated && isfinite(c->shift.after_share) && !etp_ab_recording_hides(ab)
+               ? etp_arena_printf(arena, "%s %.0f %%", etp_ab_part_name(c->shift.after),
+                                  100 * c->shift.after_share)
                : NULL;
 }
 
@@ -140,7 +140,7 @@ static void headline(const etp_ab *whole, const etp_ab *ab, const etp_ab_compari
     // Of more phases than have times there is no room: the screen ends after thirty lines.
     bool room = answers(whole) <= WITH_TIMES && c == &ab->comparisons[0];
     parts[2] = ab != whole && room ? mostly(ab, arena) : NULL;
-    parts[2] = parts[2] || c->withheld ? parts[2] : etp_ab_sustained_words(&c->sustained, arena);
+    parts[2] = parts[2] || c->withheld ? parts[2] : etp_ab_sustained_words(c, arena);
     // Of a brief headline the interval is all that is left, and it is worth its place only where it
     // decided something.
     if (brief) {
@@ -327,8 +327,8 @@ static bool read_parts(const etp_ab *ab, parts *out)
         if (!known(c->ns[base]) || !known(c->ns[cand])) {
             continue;
         }
-        bool shift =
-            pair && isfinite(ab->shifts[0].after_share) && ab->shifts[0].after == (int)c->category;
+        bool shift = pair && isfinite(ab->comparisons[0].shift.after_share) &&
+                     ab->comparisons[0].shift.after == (int)c->category;
         out->items[out->n++] = (part){
             .label = etp_category_name(c->category),
             .before = pair ? c->ns[base] : 0,
@@ -361,10 +361,9 @@ static const char *times(etp_arena *arena, double ratio)
 static void add_part(const parts *all, const part *p, bool total, etp_screen *s, etp_arena *arena)
 {
     const etp_ab *ab = all->ab;
-    const etp_ab_shift *shift = ab->n_comparisons ? &ab->shifts[0] : NULL;
     double change = (double)saved(p);
     etp_screen_row row = {.label = p->label, .total = total};
-    if (shift) {
+    if (ab->n_comparisons) {
         // Colour is for changes that a reader can act on: one per cent of the inference.
         bool told = etp_ab_told(ab, 0), much = fabs(change) >= 0.01 * (double)all->before;
         row.figures[0] = etp_screen_in_unit(&all->unit, (double)p->before, arena);
@@ -390,11 +389,11 @@ static void add_part(const parts *all, const part *p, bool total, etp_screen *s,
         row.figures[2] = row.figures[3] = "";
         row.bar = total || p->open ? 0 : (double)p->after;
     }
-    if (p->bottleneck && shift) {
+    if (p->bottleneck && ab->n_comparisons) {
         const double share = (double)p->after / (double)all->after;
-        row.note =
-            etp_arena_printf(arena, "%.0f %% ← %s", 100 * share,
-                             shift->moved && etp_ab_told(ab, 0) ? "new bottleneck" : "bottleneck");
+        row.note = etp_arena_printf(
+            arena, "%.0f %% ← %s", 100 * share,
+            ab->comparisons[0].shift.moved && etp_ab_told(ab, 0) ? "new bottleneck" : "bottleneck");
         row.short_note = etp_arena_printf(arena, "%.0f %% ←", 100 * share);
     }
     if (total) {
@@ -469,8 +468,8 @@ static void where(const etp_ab *ab, etp_screen *s, etp_arena *arena)
     lies_within(rest.after, &rest.is);
     rest.open = below_clock(ab->n_comparisons > 0, &rest.was, &rest.is);
     rest.open = ab->n_comparisons && ab->logged_unlike[0] ? "not logged alike" : rest.open;
-    rest.bottleneck = ab->n_comparisons && ab->shifts[0].after == ETP_AB_OUTSIDE &&
-                      isfinite(ab->shifts[0].after_share);
+    rest.bottleneck = ab->n_comparisons && ab->comparisons[0].shift.after == ETP_AB_OUTSIDE &&
+                      isfinite(ab->comparisons[0].shift.after_share);
     add_part(&all, &rest, false, s, arena);
     // A ratio of wholes that are partly recording is another one than the headline's.
     bool given = told && all.after > 0 && !(fabs(etp_ab_recording_adds(ab)) > ETP_RECORDING_MUCH);

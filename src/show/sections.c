@@ -22,7 +22,8 @@ void etp_ab_delegation_chart(const etp_ab *ab, etp_report *r)
 {
     bool any = false;
     for (size_t i = 0; i < ab->n_comparisons; i++) {
-        any = any || ab->shifts[i].portable_before >= 0.01 || ab->shifts[i].portable_after >= 0.01;
+        any = any || ab->comparisons[i].shift.portable_before >= 0.01 ||
+              ab->comparisons[i].shift.portable_after >= 0.01;
     }
     if (!any) {
         return;

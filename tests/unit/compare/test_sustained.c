@@ -39,7 +39,12 @@ static void make(made_session *m, double first, double last, double step_s)
     m->s.ab.arena = &m->s.arena;
 }
 
-static const etp_ab_comparison k_pair = {.baseline = 0, .candidate = 1};
+static etp_ab_comparison ends_of(const made_session *m)
+{
+    etp_ab_comparison pair = {.baseline = 0, .candidate = 1};
+    etp_ab_find_ends(&m->s, &pair);
+    return pair;
+}
 
 // Seven values of spread 0.0081650: half of their interval of ln is 2.446912 x 0.0081650 / sqrt(7).
 static void ends(void **state)
@@ -47,26 +52,28 @@ static void ends(void **state)
     static made_session m;
     const double half = 2.446912 * 0.00816497 / sqrt(7);
     make(&m, 1.5, 0.9, STEP_S);
-    const etp_ab_sustained found = etp_ab_sustained_of(&m.s, &k_pair);
-    assert_true(found.seconds == 200);
-    assert_int_equal(found.first.blocks, 7);
-    assert_int_equal(found.last.blocks, 7);
-    assert_true(fabs(found.first.estimate - 1.5) < 1e-9 && fabs(found.last.estimate - 0.9) < 1e-9);
-    assert_true(fabs(found.first.lo - 1.5 * exp(-half)) < 1e-6);
-    assert_true(fabs(found.last.hi - 0.9 * exp(half)) < 1e-6);
-    assert_true(found.first.temperature_c == 53 && found.last.temperature_c == 67);
-    assert_true(found.first.clock_khz == 3e6 && found.last.clock_khz == 2.5e6);
-    assert_true(found.changed && found.turned);
+    const etp_ab_comparison found = ends_of(&m);
+    assert_true(found.sustained.seconds == 200);
+    assert_int_equal(found.sustained.first.blocks, 7);
+    assert_int_equal(found.sustained.last.blocks, 7);
+    assert_true(fabs(found.sustained.first.estimate - 1.5) < 1e-9 &&
+                fabs(found.sustained.last.estimate - 0.9) < 1e-9);
+    assert_true(fabs(found.sustained.first.lo - 1.5 * exp(-half)) < 1e-6);
+    assert_true(fabs(found.sustained.last.hi - 0.9 * exp(half)) < 1e-6);
+    assert_true(found.sustained.first.temperature_c == 53 &&
+                found.sustained.last.temperature_c == 67);
+    assert_true(found.sustained.first.clock_khz == 3e6 && found.sustained.last.clock_khz == 2.5e6);
+    assert_true(found.sustained.changed && found.sustained.turned);
     const char *words = etp_ab_sustained_words(&found, &m.s.arena);
     assert_non_null(strstr(words, "in the first minute"));
     assert_non_null(strstr(words, "53 \xE2\x86\x92 67 \xC2\xB0"
                                   "C, 3.00 \xE2\x86\x92 2.50 GHz"));
     make(&m, 1.5, 1.5, STEP_S);
-    const etp_ab_sustained same = etp_ab_sustained_of(&m.s, &k_pair);
-    assert_true(!same.changed && !same.turned);
+    const etp_ab_comparison same = ends_of(&m);
+    assert_true(!same.sustained.changed && !same.sustained.turned);
     make(&m, 1.5, 1.3, STEP_S);
-    const etp_ab_sustained less = etp_ab_sustained_of(&m.s, &k_pair);
-    assert_true(less.changed && !less.turned);
+    const etp_ab_comparison less = ends_of(&m);
+    assert_true(less.sustained.changed && !less.sustained.turned);
     etp_arena_dispose(&m.s.arena);
 }
 
@@ -76,17 +83,18 @@ static void not_told(void **state)
 {
     static made_session m;
     make(&m, 1.5, 0.9, 8.9);
-    const etp_ab_sustained brief = etp_ab_sustained_of(&m.s, &k_pair);
-    assert_true(brief.seconds == 0 && !brief.changed);
+    const etp_ab_comparison brief = ends_of(&m);
+    assert_true(brief.sustained.seconds == 0 && !brief.sustained.changed);
     assert_null(etp_ab_sustained_words(&brief, &m.s.arena));
     make(&m, 1.5, 0.9, 15);
-    const etp_ab_sustained few = etp_ab_sustained_of(&m.s, &k_pair);
-    assert_int_equal(few.first.blocks, 5);
-    assert_true(isnan(few.first.estimate) && !few.changed && !few.turned);
+    const etp_ab_comparison few = ends_of(&m);
+    assert_int_equal(few.sustained.first.blocks, 5);
+    assert_true(isnan(few.sustained.first.estimate) && !few.sustained.changed &&
+                !few.sustained.turned);
     assert_null(etp_ab_sustained_words(&few, &m.s.arena));
     make(&m, 1.5, 0.9, STEP_S);
     m.blocks[12].start.time_ns = 5;
-    const etp_ab_sustained restarted = etp_ab_sustained_of(&m.s, &k_pair);
-    assert_true(restarted.seconds == 0);
+    const etp_ab_comparison restarted = ends_of(&m);
+    assert_true(restarted.sustained.seconds == 0);
     etp_arena_dispose(&m.s.arena);
 }

@@ -237,16 +237,16 @@ static bool counts_longer(const etp_ledger *l, const char *expected)
 
 static void check_verdict(const etp_ab *ab, const char *const *f, bool program)
 {
-    const etp_ab_shift *shift = &ab->shifts[0];
+    const etp_ab_comparison *c = &ab->comparisons[0];
     char said[256];
     sentences(ab, said, sizeof said);
     bool same = fabs((double)ab->arms[0].traced_ns - strtod(f[BASELINE_NS], NULL)) <= 0.6 &&
                 fabs((double)ab->arms[1].traced_ns - strtod(f[CANDIDATE_NS], NULL)) <= 0.6 &&
-                fabs(shift->before_share - strtod(f[BEFORE_SHARE], NULL)) < 2e-5 &&
-                fabs(shift->after_share - strtod(f[AFTER_SHARE], NULL)) < 2e-5 &&
-                fabs(shift->portable_after - strtod(f[PORTABLE], NULL)) < 2e-6 &&
-                strcmp(etp_ab_part_name(shift->before), f[BEFORE]) == 0 &&
-                strcmp(etp_ab_part_name(shift->after), f[AFTER]) == 0 &&
+                fabs(c->shift.before_share - strtod(f[BEFORE_SHARE], NULL)) < 2e-5 &&
+                fabs(c->shift.after_share - strtod(f[AFTER_SHARE], NULL)) < 2e-5 &&
+                fabs(c->shift.portable_after - strtod(f[PORTABLE], NULL)) < 2e-6 &&
+                strcmp(etp_ab_part_name(c->shift.before), f[BEFORE]) == 0 &&
+                strcmp(etp_ab_part_name(c->shift.after), f[AFTER]) == 0 &&
                 ab->engagement.engaged == strtoul(f[ON_SME], NULL, 10) &&
                 is_share(ab->engagement.time_share, f[TIME_ON_SME]) &&
                 is_share(ab->engagement.macs_share, program ? f[MACS_ON_SME] : "-") &&
@@ -256,9 +256,9 @@ static void check_verdict(const etp_ab *ab, const char *const *f, bool program)
         fail_msg("%s, %s to %s: %lld to %lld ns, %s %.6f to %s %.6f, portable %.6f, %u on SME, "
                  "%.6f of the time, %.6f of the MACs, %s",
                  f[MODEL], f[BASELINE], f[CANDIDATE], (long long)ab->arms[0].traced_ns,
-                 (long long)ab->arms[1].traced_ns, etp_ab_part_name(shift->before),
-                 shift->before_share, etp_ab_part_name(shift->after), shift->after_share,
-                 shift->portable_after, ab->engagement.engaged, ab->engagement.time_share,
+                 (long long)ab->arms[1].traced_ns, etp_ab_part_name(c->shift.before),
+                 c->shift.before_share, etp_ab_part_name(c->shift.after), c->shift.after_share,
+                 c->shift.portable_after, ab->engagement.engaged, ab->engagement.time_share,
                  ab->engagement.macs_share, said);
     }
 }

@@ -587,12 +587,13 @@ static void shift_in_words(void **state)
     m.ops[4].name[0] = "native_call_native_layer_norm.out"; // delegated afterwards
     m.ops[4].name[1] = NULL;
     etp_ab_session *s = made_open(&m, f);
-    const etp_ab_shift *shift = &etp_ab_answer(s)->shifts[0];
-    assert_true(shift->moved && shift->before == ETP_CATEGORY_CONVOLUTION &&
-                shift->after == ETP_CATEGORY_DATA_MOVEMENT);
-    assert_true(fabs(shift->before_share - 900.0 / 1570) < 0.005 &&
-                fabs(shift->after_share - 340.0 / 730) < 0.005);
-    assert_true(fabs(shift->portable_before - 270.0 / 1570) < 0.005 && shift->portable_after == 0);
+    const etp_ab_comparison *c = &etp_ab_answer(s)->comparisons[0];
+    assert_true(c->shift.moved && c->shift.before == ETP_CATEGORY_CONVOLUTION &&
+                c->shift.after == ETP_CATEGORY_DATA_MOVEMENT);
+    assert_true(fabs(c->shift.before_share - 900.0 / 1570) < 0.005 &&
+                fabs(c->shift.after_share - 340.0 / 730) < 0.005);
+    assert_true(fabs(c->shift.portable_before - 270.0 / 1570) < 0.005 &&
+                c->shift.portable_after == 0);
     assert_true(report_says(etp_ab_answer(s), f,
                             "moved from Convolution (57 % of the time) to Data movement (47 %"));
     assert_true(report_says(etp_ab_answer(s), f, "outside delegates 17 % → 0 %"));
