@@ -37,7 +37,7 @@ static void record_outcome(etp_cli *cli, const etp_ab *ab)
 {
     record_phase(cli, ab);
     for (size_t i = 1; i < ab->n_phases; i++) {
-        record_phase(cli, ab->phases[i].ab);
+        record_phase(cli, ab->phases[i]);
     }
 }
 
@@ -100,7 +100,7 @@ static etp_status show_session(etp_cli *cli, const etp_ab_session *session,
     // A table of operators is of one phase.
     const char *all = ab->n_phases > 1 ? etp_ab_phase_words(ab, ab->arena) : NULL;
     if (all && cli->format == ETP_CLI_CSV && !show->phase && !cli->quiet) {
-        etp_say("etprof: the table is of %s; --phase chooses among %s\n", ab->phases[0].name, all);
+        etp_say("etprof: the table is of %s; --phase chooses among %s\n", ab->phase, all);
     }
     if (more) {
         // The answer is on standard output and this on standard error: on a terminal the two must

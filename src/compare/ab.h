@@ -475,15 +475,6 @@ const char *etp_ab_part_name(int part);
 #define ETP_AB_OUTSIDE \
     ETP_CATEGORY_COUNT // no operator's time: delegate calls less their operators, framework
 
-typedef struct etp_ab_phase { // of a session that measured several; see etp_run_phase
-    const char *name;         // "decode @256"
-    etp_phase_kind kind;
-    uint64_t tokens; // of an iteration; 0: no text
-    uint64_t depth, prompt, calls;
-    uint64_t clock_ns;       // step of the clock that timed a call, 0: nanoseconds
-    const struct etp_ab *ab; // its answer, as if it had been measured alone
-} etp_ab_phase;
-
 typedef struct etp_ab_conditions { // of a block; NAN unknown
     uint32_t block;
     double load1, cpus_busy, cpus_stolen, temperature_c, clock_khz, memory_free_bytes, slept_ns;
@@ -499,16 +490,18 @@ typedef struct etp_ab {
     const char *where;   // of it behind the models: "on AMD EPYC, 1 thread"; "" nothing
     const char
         *misnamed; // names of experiments that say what did not run, as a sentence; NULL: none
-    const char *unrelated;      // arms are of different models, as a sentence; NULL: not so
-    const bool *logged_unlike;  // [n_comparisons] one side logged what the other did not
-    const char *title;          // model stem
-    const char *dir;            // folder it was read from; not part of documents
-    const char *both_of;        // of two operands, the session that both are arms of; NULL
-    const etp_ab_phase *phase;  // that this is the answer of; NULL: the method alone
-    const etp_ab_phase *phases; // of the session, in the answer of the first only
-    size_t n_phases;
-    const char *later_phase;             // its name, of a phase that is not its session's first
-    bool bare;                           // from dumps alone
+    const char *unrelated;     // arms are of different models, as a sentence; NULL: not so
+    const bool *logged_unlike; // [n_comparisons] one side logged what the other did not
+    const char *title;         // model stem
+    const char *dir;           // folder it was read from; not part of documents
+    const char *both_of;       // of two operands, the session that both are arms of; NULL
+    const char *phase;         // "decode @256", that this is the answer of; NULL: the method alone
+    bool later_phase;          // one that is not its session's first
+    const struct etp_run_phase *phased; // what was recorded of it; in the answer of the first those
+                                        // of the others stand behind it
+    const struct etp_ab *const *phases; // of the session, itself first, each as if it had been
+    size_t n_phases;                    // measured alone; in the answer of the first only
+    bool bare;                          // from dumps alone
     const struct etp_run_model *program; // of those: how --pte was exported; NULL
     bool emulated;
     etp_run_state state;           // ETP_RUN_NO_SESSION for bare dumps

@@ -111,6 +111,6 @@ etp_status etp_ab_open_phase(const etp_run *phased, const etp_ab_options *option
 double etp_ab_token_rate(const etp_ab *ab, uint32_t arm)
 {
     int64_t ns = ab->arms[arm].median_ns;
-    bool known = ab->phase && ab->phase->tokens > 0 && ns != ETP_NS_UNKNOWN && ns > 0;
-    return known && !ab->emulated ? 1e9 * (double)ab->phase->tokens / (double)ns : (double)NAN;
+    bool known = ab->phase && ab->phased->tokens > 0 && ns != ETP_NS_UNKNOWN && ns > 0;
+    return known && !ab->emulated ? 1e9 * (double)ab->phased->tokens / (double)ns : (double)NAN;
 }

@@ -12,6 +12,10 @@ const char *etp_ab_phase_file_word(const char *name, etp_arena *arena);
 // The names of all of AB's phases, for an error. NULL on out of memory.
 const char *etp_ab_phase_words(const etp_ab *ab, etp_arena *arena);
 
+// The answers of AB: those of its phases, the first of which is AB itself; AB alone without any.
+size_t etp_ab_answers(const etp_ab *ab);
+const etp_ab *etp_ab_answer_at(const etp_ab *ab, size_t i);
+
 // The answer of the phase that is ASKED for by its name, with or without blanks, or by its kind
 // where only one has it ("prefill"); NULL: AB itself. *OUT lives with AB. ETP_USAGE: none, or
 // several.

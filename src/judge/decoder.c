@@ -178,27 +178,29 @@ void etp_ab_decoder_findings(const etp_ab *ab, const etp_method *m, uint64_t cac
 
 void etp_ab_chunk_finding(const etp_ab_session *s, etp_ab_findings *to)
 {
-    const etp_ab_phase *least = NULL, *most = NULL;
+    const etp_ab *least = NULL, *most = NULL;
     uint32_t arm = s->ab.engagement.arm;
     for (size_t i = 0; i < s->ab.n_phases && !s->ab.emulated; i++) {
-        const etp_ab_phase *p = &s->ab.phases[i];
+        const etp_ab *one = s->ab.phases[i];
+        const etp_run_phase *p = one->phased;
         // From an empty cache only: at a depth attention reads more, and calls of two lengths would
         // differ by that too.
         bool whole = p->kind == ETP_PHASE_OF_PREFILL && p->depth == 0 && p->tokens > 0 &&
-                     arm < p->ab->n_arms && etp_ab_token_rate(p->ab, arm) > 0 &&
-                     !(p->ab->arms[arm].waited > ETP_WAIT_MOST);
-        least = whole && (!least || p->tokens < least->tokens) ? p : least;
-        most = whole && (!most || p->tokens > most->tokens) ? p : most;
+                     arm < one->n_arms && etp_ab_token_rate(one, arm) > 0 &&
+                     !(one->arms[arm].waited > ETP_WAIT_MOST);
+        least = whole && (!least || p->tokens < least->phased->tokens) ? one : least;
+        most = whole && (!most || p->tokens > most->phased->tokens) ? one : most;
     }
-    if (!least || most == least || most->tokens == least->tokens) {
+    if (!least || most->phased->tokens == least->phased->tokens) {
         return;
     }
-    double few = etp_ab_token_rate(least->ab, arm), many = etp_ab_token_rate(most->ab, arm);
+    double few = etp_ab_token_rate(least, arm), many = etp_ab_token_rate(most, arm);
     bool gains = many > few;
     double ratio = gains ? many / few : few / many;
     ETP_FIND(to, ETP_FINDING_CHUNK, ETP_SEVERITY_INFO, "samples.csv",
              "prompts in calls of %llu tokens: %.0f tok/s, of %llu: %.0f tok/s at %s; "
              "%s calls are %.2f× as fast a token (medians, not compared in pairs)",
-             (unsigned long long)least->tokens, few, (unsigned long long)most->tokens, many,
-             s->ab.arms[arm].measured, gains ? "long" : "short", ratio);
+             (unsigned long long)least->phased->tokens, few,
+             (unsigned long long)most->phased->tokens, many, s->ab.arms[arm].measured,
+             gains ? "long" : "short", ratio);
 }

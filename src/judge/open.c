@@ -78,10 +78,8 @@ static etp_status open_run(etp_ab_session *s, const char *dir, etp_error *err)
     ETP_TRY(etp_ab_describe_run(s, dir, s->arms, &s->ab, &s->in, err));
     if (is_pair(s)) {
         ETP_TRY(etp_ab_name_sides(s, NULL, s->arms, err));
-    } else if (options->part.whole) {
-        etp_str name = s->run.phases.items[options->part.phase].name;
-        s->ab.later_phase = etp_arena_strdup(&s->arena, name);
     }
+    s->ab.later_phase = options->part.is_phase;
     if (!options->as_is && !options->part.whole) {
         ETP_TRY(notice_altered(s, &s->run, err));
     }
@@ -122,48 +120,27 @@ static etp_status open_run(etp_ab_session *s, const char *dir, etp_error *err)
 
 // ---- phases ----
 
-static void describe_phase(etp_ab_session *s, uint32_t at, etp_ab_phase *out)
-{
-    const etp_run_phase *p = &s->run.phases.items[at];
-    *out = (etp_ab_phase){.name = etp_arena_strdup(&s->arena, p->name),
-                          .kind = p->kind,
-                          .tokens = p->tokens,
-                          .depth = p->depth,
-                          .prompt = p->prompt,
-                          .calls = p->calls,
-                          .clock_ns = p->clock_ns,
-                          .ab = &s->ab};
-}
-
 // The answer of the first phase holds those of all.
 static etp_status open_phases(etp_ab_session *s, etp_error *err)
 {
     size_t n = s->has_run ? s->run.phases.n : 0;
-    if (n == 0) {
-        return ETP_OK;
-    }
-    etp_ab_phase *phases = ETP_NEW_ARRAY(&s->arena, etp_ab_phase, n);
-    s->ab.phase = &phases[0];
-    if (s->options.part.whole) {
-        uint32_t own = s->run.arms.items[0].phase;
-        describe_phase(s, own, &phases[0]);
+    if (n == 0 || s->options.part.whole) {
         return ETP_OK;
     }
     s->later = ETP_NEW_ARRAY(&s->arena, etp_ab_session *, n);
-    describe_phase(s, 0, &phases[0]);
+    const etp_ab **phases = ETP_NEW_ARRAY(&s->arena, const etp_ab *, n);
+    phases[0] = &s->ab;
     s->ab.phases = phases;
     for (s->ab.n_phases = 1; s->ab.n_phases < n; s->ab.n_phases++) {
-        uint32_t at = (uint32_t)s->ab.n_phases;
         const etp_ab_options how = {
             .margin = s->options.margin,
             .roofs = s->options.roofs,
-            .part = {.whole = s, .is_phase = true, .phase = at}
+            .part = {.whole = s, .is_phase = true, .phase = (uint32_t)s->ab.n_phases}
         };
         // An answer like any other, opened by the same function; `part` keeps it from opening
         // phases again.
         ETP_TRY(etp_ab_open(&s->ab.dir, 1, &how, &s->later[s->n_later], err));
-        phases[at] = *s->later[s->n_later]->ab.phase;
-        s->n_later++;
+        phases[s->ab.n_phases] = &s->later[s->n_later++]->ab;
     }
     return ETP_OK;
 }
@@ -341,9 +318,8 @@ static etp_status answer(etp_ab_session *s, const char *const *paths, size_t n_p
     }
     if (s->has_run && s->run.phases.n > 0 && s->run.arms.n > 0) {
         // Which phase this is: what is proposed asks for it.
-        etp_ab_phase *own = ETP_NEW(&s->arena, etp_ab_phase);
-        describe_phase(s, s->run.arms.items[0].phase, own);
-        s->ab.phase = own;
+        s->ab.phased = &s->run.phases.items[s->run.arms.items[0].phase];
+        s->ab.phase = etp_arena_strdup(&s->arena, s->ab.phased->name);
     }
     // What follows writes into the answer; what reads it gets it const.
     etp_ab *ab = &s->ab;

@@ -182,7 +182,7 @@ static etp_ab_views phases_of(const etp_combined *c)
 {
     size_t n = 0;
     for (size_t i = 0; i < c->runs.n; i++) {
-        n += ETP_MAX(c->runs.items[i].ab->n_phases, 1);
+        n += etp_ab_answers(c->runs.items[i].ab);
     }
     struct etp_ab_view *views = ETP_NEW_ARRAY(c->arena, struct etp_ab_view, n + 1);
     n = 0;
@@ -194,8 +194,8 @@ static etp_ab_views phases_of(const etp_combined *c)
             // The run's own view, put above, gives way to that of its first phase.
             n -= p == 0; // the first is the run's own answer
             views[n++] = (struct etp_ab_view){
-                .ab = p ? ab->phases[p].ab : ab,
-                .run = etp_arena_printf(c->arena, "%s · %s", run->run, ab->phases[p].name),
+                .ab = etp_ab_answer_at(ab, p),
+                .run = etp_arena_printf(c->arena, "%s · %s", run->run, ab->phases[p]->phase),
                 .scope =
                     p ? etp_arena_printf(c->arena, "%s-phase-%zu", run->scope, p + 1) : run->scope};
         }

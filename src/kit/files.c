@@ -436,7 +436,7 @@ static etp_status write_phases(const etp_ab_session *session, const etp_kit *com
     ETP_TRY(write_phase(session, NULL, &kits[0], err));
     for (size_t i = 0; i < session->n_later; i++) {
         const etp_ab_session *later = session->later[i];
-        ETP_TRY(write_phase(later, etp_ab_answer(later)->phase->name, &kits[i + 1], err));
+        ETP_TRY(write_phase(later, etp_ab_answer(later)->phase, &kits[i + 1], err));
     }
     kits[0].later = &kits[1];
     kits[0].n_later = session->n_later;

@@ -25,11 +25,6 @@ static size_t count_arms(const etp_kit *kit)
     return n;
 }
 
-static const char *phase_of(const etp_kit *kit)
-{
-    return kit->ab->phase ? kit->ab->phase->name : NULL;
-}
-
 // Dumps alone do not name their program, so the key is null rather than made up of their names.
 static const char *model_of(const etp_kit *kit, etp_arena *scratch)
 {
@@ -171,7 +166,7 @@ static metrics_row metrics_of(const etp_kit *kit, const etp_kit_arm *arm, etp_ar
     size_t runs = untraced ? arm->n_untraced : arm->n_runs;
     etp_kit_moments m = moments_of(ns, runs, scratch);
     return (metrics_row){
-        .phase = phase_of(kit),
+        .phase = kit->ab->phase,
         .arm = arm->arm,
         .ns = ns,
         .runs = runs,
@@ -323,7 +318,7 @@ static etp_status take_dump(const etp_kit *kit, const etp_kit_arm *arm, size_t d
         // file.
         .csv_stats = etp_kit_arm_file(kit, arm, ETP_KIT_OPS_STATS),
         .experiment = arm->arm->name,
-        .phase = phase_of(kit),
+        .phase = kit->ab->phase,
         .runs = p ? p->per_dump_all_executions[d] : 0,
     };
     ETP_TRY(etp_means_of(p, d, scratch, &out->mean, err));
@@ -340,7 +335,7 @@ static summary_experiment experiment_of(const etp_kit *kit, const etp_kit_arm *a
     const etp_means *m = &arm->mean;
     bool known = arm->arm->profile != NULL;
     summary_experiment out = {
-        .phase = phase_of(kit),
+        .phase = kit->ab->phase,
         .arm = arm->arm,
         .mean = m,
         .boundary_ns = known ? m->boundary_ns : ETP_NS_UNKNOWN,

@@ -62,8 +62,8 @@ static etp_status write_all(const etp_ab_session *session, writer *w, etp_error 
     ETP_TRY(write_pictures(ab, w->report, "", w, err));
     // The first phase's have the names of a session without any.
     for (size_t i = 1; i < ab->n_phases; i++) {
-        const etp_ab *one = ab->phases[i].ab;
-        const char *word = etp_ab_phase_file_word(ab->phases[i].name, w->arena);
+        const etp_ab *one = ab->phases[i];
+        const char *word = etp_ab_phase_file_word(one->phase, w->arena);
         const char *prefix = word ? etp_arena_printf(w->arena, "%s_", word) : NULL;
         ETP_NEED(prefix, err, "pictures");
         ETP_TRY(write_pictures(one, etp_ab_report(one, w->arena), prefix, w, err));

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/number.h"
+#include "compare/phases.h"
 #include "show/report.h"
 #include "show/screen.h"
 
@@ -57,7 +58,7 @@ bool etp_ab_has_cells(const etp_ab *ab)
 
 static const char *label_of(const etp_ab *ab, const cells *c, const etp_ab_arm *a, etp_arena *arena)
 {
-    const char *phase = ab->phase ? ab->phase->name : "";
+    const char *phase = ETP_OR(ab->phase, "");
     const char *model = c->models ? etp_ab_model_word(ab, a->model, arena) : "";
     const char *threads = "";
     if (c->threads) {
@@ -117,9 +118,9 @@ bool etp_ab_cell_grid(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         return false;
     }
     double longest = 0;
-    size_t n_phases = ETP_MAX(ab->n_phases, 1), rows = 0;
-    for (size_t p = 0; p < n_phases; p++) {
-        const etp_ab *one = p ? ab->phases[p].ab : ab;
+    size_t rows = 0;
+    for (size_t p = 0; p < etp_ab_answers(ab); p++) {
+        const etp_ab *one = etp_ab_answer_at(ab, p);
         for (size_t i = 0; i < one->n_arms; i++) {
             longest = fmax(longest, etp_known_ns(one->arms[i].median_ns));
         }
@@ -137,8 +138,8 @@ bool etp_ab_cell_grid(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         }
     }
     etp_screen_grid(s, "Every cell", unit.name, columns);
-    for (size_t p = 0; p < n_phases; p++) {
-        const etp_ab *one = p ? ab->phases[p].ab : ab;
+    for (size_t p = 0; p < etp_ab_answers(ab); p++) {
+        const etp_ab *one = etp_ab_answer_at(ab, p);
         for (size_t i = 0; i < one->n_arms; i++) {
             const etp_ab_arm *a = &one->arms[i];
             bool met = false;

@@ -392,7 +392,7 @@ const etp_report *etp_explanation_list(const etp_ab *ab, etp_arena *arena)
             ab->n_operators - SLOWEST);
     }
     if (ab->n_phases > 1) {
-        etp_report_text(r, "That is %s. The same with --phase: %s.", ab->phases[0].name,
+        etp_report_text(r, "That is %s. The same with --phase: %s.", ab->phase,
                         etp_ab_phase_words(ab, arena));
     }
     return r;

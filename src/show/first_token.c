@@ -5,15 +5,18 @@
 #include "base/number.h"
 #include "document/document.h"
 
-// The phase that takes tokens of a prompt of PROMPT from AT on, the longest there is. NULL: none.
-static const etp_ab_phase *chunk_at(const etp_ab *ab, uint64_t prompt, uint64_t at)
+// The answer of the phase that takes tokens of a prompt of PROMPT from AT on, the longest there is.
+// NULL: none.
+static const etp_ab *chunk_at(const etp_ab *ab, uint64_t prompt, uint64_t at)
 {
-    const etp_ab_phase *found = NULL;
+    const etp_ab *found = NULL;
+    uint64_t longest = 0;
     for (size_t i = 0; i < ab->n_phases; i++) {
-        const etp_ab_phase *p = &ab->phases[i];
-        uint64_t n = p->tokens * p->calls, longest = found ? found->tokens * found->calls : 0;
+        const etp_run_phase *p = &ab->phased[i];
+        uint64_t n = p->tokens * p->calls;
         if (p->kind == ETP_PHASE_OF_PREFILL && p->depth == at && n > longest && n <= prompt - at) {
-            found = p;
+            found = ab->phases[i];
+            longest = n;
         }
     }
     return found;
@@ -25,14 +28,14 @@ int64_t etp_ab_first_token(const etp_ab *ab, uint64_t prompt, uint32_t arm)
 {
     int64_t sum = 0;
     for (uint64_t at = 0; at < prompt;) {
-        const etp_ab_phase *p = chunk_at(ab, prompt, at);
-        int64_t ns = p ? p->ab->arms[arm].median_ns : ETP_NS_UNKNOWN;
+        const etp_ab *chunk = chunk_at(ab, prompt, at);
+        int64_t ns = chunk ? chunk->arms[arm].median_ns : ETP_NS_UNKNOWN;
         if (ns == ETP_NS_UNKNOWN || ns < 0 || ab->emulated ||
-            ns > (INT64_MAX - sum) / (int64_t)ETP_MAX(p->calls, 1)) {
+            ns > (INT64_MAX - sum) / (int64_t)ETP_MAX(chunk->phased->calls, 1)) {
             return ETP_NS_UNKNOWN;
         }
-        sum += ns * (int64_t)p->calls;
-        at += p->tokens * p->calls;
+        sum += ns * (int64_t)chunk->phased->calls;
+        at += chunk->phased->tokens * chunk->phased->calls;
     }
     return prompt > 0 ? sum : ETP_NS_UNKNOWN;
 }
@@ -42,12 +45,12 @@ size_t etp_ab_prompts(const etp_ab *ab, uint64_t *out)
 {
     size_t n = 0;
     for (size_t i = 0; i < ab->n_phases; i++) {
-        bool known = ab->phases[i].prompt == 0;
+        bool known = ab->phased[i].prompt == 0;
         for (size_t k = 0; !known && k < n; k++) {
-            known = out[k] == ab->phases[i].prompt;
+            known = out[k] == ab->phased[i].prompt;
         }
         if (!known && n < ETP_AB_PROMPTS) {
-            out[n++] = ab->phases[i].prompt;
+            out[n++] = ab->phased[i].prompt;
         }
     }
     return n;

@@ -2,6 +2,7 @@
 // The whole report of an answer: its sections in their order.
 #include <string.h>
 
+#include "compare/phases.h"
 #include "show/report.h"
 
 // Every model; a session is named after its first.
@@ -48,7 +49,7 @@ const etp_report *etp_ab_report(const etp_ab *ab, etp_arena *arena)
     }
     etp_ab_phase_first_tab(ab, r);
     etp_report_medium(r, ETP_OFF_PAGE);
-    etp_report_section(r, 1, "answer", ab->n_phases > 1 ? ab->phase->name : "Answer");
+    etp_report_section(r, 1, "answer", ab->n_phases > 1 ? ab->phase : "Answer");
     etp_ab_answer_lines(ab, r, arena);
     etp_ab_reason_sections(ab, r, arena);
     etp_report_medium(r, ETP_ON_PAGE);
@@ -70,11 +71,11 @@ const etp_report *etp_ab_report(const etp_ab *ab, etp_arena *arena)
     etp_ab_reproduce_section(ab, r, arena);
     etp_report_medium(r, ETP_ON_PAGE);
     // Of the answer, and of each later phase: the first one is the answer's own.
-    size_t n = ETP_MAX(ab->n_phases, 1);
+    size_t n = etp_ab_answers(ab);
     struct etp_ab_view *views = ETP_NEW_ARRAY(arena, struct etp_ab_view, n);
     for (size_t i = 0; views && i < n; i++) {
-        views[i] = (struct etp_ab_view){.ab = i ? ab->phases[i].ab : ab,
-                                        .run = n > 1 ? ab->phases[i].name : NULL,
+        views[i] = (struct etp_ab_view){.ab = etp_ab_answer_at(ab, i),
+                                        .run = n > 1 ? ab->phases[i]->phase : NULL,
                                         .scope = i ? etp_ab_phase_scope(i, arena) : NULL};
     }
     etp_ab_drawers(&(etp_ab_views){views, views ? n : 0}, r, arena);

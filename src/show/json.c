@@ -7,6 +7,7 @@
 
 #include <etprof/version.h>
 
+#include "compare/phases.h"
 #include "compare/why.h"
 #include "document/ab_rows.h"
 #include "document/document.h"
@@ -640,11 +641,16 @@ static SHAPE_ON_ONE_LINE(k_lost, k_lost_rows);
 
 // A document of a session without phases looks as it did before there were any.
 KNOWN(has_phases, etp_ab, it->n_phases > 0)
-FIND(phase_name, etp_ab, etp_ab, it->phase ? &it->phase->name : NULL)
+
+static const etp_ab *answer_of(const etp_json_cursor *phase)
+{
+    const etp_ab *ab = phase->root;
+    return etp_ab_answer_at(ab, (size_t)((const etp_run_phase *)phase->object - ab->phased));
+}
 
 static void write_rates(etp_json *j, const etp_json_cursor *at)
 {
-    const etp_ab *ab = ((const etp_ab_phase *)at->object)->ab;
+    const etp_ab *ab = answer_of(at);
     etp_json_begin_array(j);
     for (uint32_t i = 0; i < ab->n_arms; i++) {
         int64_t ns = ab->arms[i].median_ns;
@@ -666,7 +672,7 @@ static void write_rates(etp_json *j, const etp_json_cursor *at)
 // The first phase is the document itself: written again inside, it would never end.
 static void write_phase(etp_json *j, const etp_json_cursor *at)
 {
-    const etp_ab *ab = ((const etp_ab_phase *)at->object)->ab;
+    const etp_ab *ab = answer_of(at);
     if (ab == at->root) {
         etp_json_null(j);
         return;
@@ -687,9 +693,9 @@ static const etp_field k_findings_rows[] = {
 };
 SHAPE(k_etp_ab_findings, k_findings_rows);
 #undef OF
-#define OF etp_ab_phase
-static const etp_field k_named_phase_rows[] = {
-    FIELD("name", TEXT, name, "prefill 64, decode @256", .flags = ETP_SET),
+#define OF etp_run_phase
+static const etp_field k_phase_rows[] = {
+    FIELD("name", STR, name, "prefill 64, decode @256", .flags = ETP_SET),
     FIELD("kind", WORD, kind, "what the calls are", .words = &k_phase_kind),
     FIELD("tokens", UINT, tokens, "of an iteration, which is one call; 0: no text"),
     FIELD("depth", UINT, depth, "tokens in the cache before"),
@@ -698,10 +704,6 @@ static const etp_field k_named_phase_rows[] = {
     FIELD("clock_ns", UINT, clock_ns,
           "step of the clock that a runner of others timed a call with; absent: nanoseconds",
           .flags = ETP_ABSENT | ETP_ZERO | ETP_LATER),
-};
-SHAPE(k_etp_ab_phase, k_named_phase_rows);
-static const etp_field k_phase_rows[] = {
-    GROUP(NULL, &k_etp_ab_phase, ""),
     WRITTEN("arms", write_rates, ETP_RATES_SCHEMA, "their times, and tokens a second"),
     WRITTEN("document", write_phase,
             "{\"oneOf\": [{\"type\": \"null\"}, {\"$ref\": \"ab.schema.json\"}]}",
@@ -711,7 +713,7 @@ static SHAPE(k_phase, k_phase_rows);
 #undef OF
 #define OF etp_ab
 static const etp_field k_phases_rows[] = {
-    LIST("phases", OBJECT, phases, n_phases, "of the session; absent without", .shape = &k_phase,
+    LIST("phases", OBJECT, phased, n_phases, "of the session; absent without", .shape = &k_phase,
          .flags = ETP_LATER),
     WRITTEN("first_tokens", etp_ab_first_tokens_write, ETP_FIRST_TOKENS_SCHEMA,
             "of each prompt: the sum over its chunks", .flags = ETP_LATER),
@@ -760,8 +762,8 @@ static const etp_field k_ab_rows[] = {
           .shape = &k_etp_ab_agreement),
     VECTOR("lost", OBJECT, lost, "launches that gave nothing", .shape = &k_lost),
     GROUP("environment", &k_etp_ab_environment, "what surrounded the blocks"),
-    COMPUTED("phase", TEXT, phase_name, "that this is about; absent without phases",
-             .flags = ETP_ABSENT | ETP_LATER),
+    FIELD("phase", TEXT, phase, "that this is about; absent without phases",
+          .flags = ETP_ABSENT | ETP_LATER),
     GROUP(NULL, &k_phases, "", .when = has_phases, .flags = ETP_ABSENT),
 };
 static SHAPE(k_ab, k_ab_rows);

@@ -21,8 +21,6 @@ extern const etp_shape k_etp_ab_load_fix, k_etp_ab_load_fixes; // load_fixes.c
 extern const etp_shape k_etp_ab_loading;                       // loading.c
 extern const etp_shape k_etp_ab_proof;                         // of etp_proof: proof_rows.c
 bool etp_ab_has_load_fixes(const void *ab, const etp_json_cursor *at);
-// Of etp_ab_phase: what it is, without its answer.
-extern const etp_shape k_etp_ab_phase;
 // Why a figure is withheld, how a ratio was computed, how bad a finding is.
 extern const etp_words k_etp_withheld_words, k_etp_method_words, k_etp_severity_words;
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/path.h"
+#include "compare/phases.h"
 #include "show/graph.h"
 #include "show/times.h"
 #include "show/whatif_data.h"
@@ -37,7 +38,7 @@ static size_t paying(const etp_ab *ab, size_t at)
 static void action(const etp_ab *ab, const etp_ab_fix *f, const char *of, etp_report *r,
                    etp_arena *arena)
 {
-    const char *phase = ab->phase && !of ? ab->phase->name : NULL;
+    const char *phase = of ? NULL : ab->phase;
     etp_action a = {
         .id = f->id,
         .of = of,
@@ -76,7 +77,7 @@ static void actions(const etp_ab *ab, etp_report *r, etp_arena *arena)
     while (left > 0) {
         left = 0;
         for (size_t p = 0; p < ab->n_phases; p++) {
-            const etp_ab *one = p ? ab->phases[p].ab : ab;
+            const etp_ab *one = etp_ab_answer_at(ab, p);
             at[p] = paying(one, at[p]);
             if (at[p] >= one->fixes.n) {
                 continue;

@@ -12,7 +12,7 @@
 void etp_ab_phase_cards(const etp_ab *ab, etp_report *r, etp_arena *arena)
 {
     for (size_t i = 0; i < ab->n_phases; i++) {
-        const struct etp_ab_view view = {.ab = ab->phases[i].ab, .run = ab->phases[i].name};
+        const struct etp_ab_view view = {.ab = ab->phases[i], .run = ab->phases[i]->phase};
         etp_ab_headline_cards(&view, r, arena);
     }
 }
@@ -24,13 +24,12 @@ static etp_cell time_cell(const etp_ab *ab, uint32_t arm)
 }
 
 // N leaves out the clock's column where the runner's clock counts nanoseconds.
-static void phase_row(const etp_ab_phase *p, size_t at, etp_table *t, size_t n, etp_arena *arena)
+static void phase_row(const etp_ab *ab, size_t at, etp_table *t, size_t n, etp_arena *arena)
 {
-    const etp_ab *ab = p->ab;
     const etp_ab_comparison *c = &ab->comparisons[at];
     bool told = c->withheld == ETP_WITHHELD_NOT;
     const char *verdict = etp_verdict_words(arena, c->verdict, c->lo, c->hi, c->blocks, c->margin);
-    const etp_cell cells[] = {etp_cell_z(p->name),
+    const etp_cell cells[] = {etp_cell_z(ab->phase),
                               etp_cell_z(ab->arms[c->candidate].measured),
                               etp_cell_z(ab->arms[c->baseline].measured),
                               etp_cell_double(etp_value_if(told, c->estimate)),
@@ -41,7 +40,7 @@ static void phase_row(const etp_ab_phase *p, size_t at, etp_table *t, size_t n, 
                               time_cell(ab, c->baseline),
                               time_cell(ab, c->candidate),
                               etp_cell_z(told ? verdict : etp_ab_withheld_text(c->withheld)),
-                              etp_cell_ns((int64_t)p->clock_ns)};
+                              etp_cell_ns((int64_t)ab->phased->clock_ns)};
     etp_table_add_row(t, cells, n);
 }
 
@@ -103,11 +102,11 @@ void etp_ab_phase_section(const etp_ab *ab, etp_report *r, etp_arena *arena)
         {.key = "clock_ns", .title = "clock", .kind = ETP_KIND_NS}, // of a runner of others
     };
     // One runner, one clock: the first phase speaks for all.
-    size_t n_columns = sizeof k_columns / sizeof *k_columns - (ab->phases[0].clock_ns == 0);
+    size_t n_columns = sizeof k_columns / sizeof *k_columns - (ab->phased->clock_ns == 0);
     uint64_t prompts[ETP_AB_PROMPTS];
     // On the page the cards above have the ratios: the section stands there only where it says
     // more.
-    bool clocks = ab->phases[0].clock_ns != 0, first_tokens = etp_ab_prompts(ab, prompts) > 0;
+    bool clocks = ab->phased->clock_ns != 0, first_tokens = etp_ab_prompts(ab, prompts) > 0;
     etp_medium medium = etp_report_medium(r, ETP_OFF_PAGE); // whose headlines say it
     if (clocks || first_tokens) {
         etp_report_medium(r, medium);
@@ -117,8 +116,8 @@ void etp_ab_phase_section(const etp_ab *ab, etp_report *r, etp_arena *arena)
     etp_table *t = etp_report_table(
         r, "phases", "Each phase against the same phase of the baseline", k_columns, n_columns);
     for (size_t i = 0; i < ab->n_phases; i++) {
-        for (size_t k = 0; k < ab->phases[i].ab->n_comparisons; k++) {
-            phase_row(&ab->phases[i], k, t, n_columns, arena);
+        for (size_t k = 0; k < ab->phases[i]->n_comparisons; k++) {
+            phase_row(ab->phases[i], k, t, n_columns, arena);
         }
     }
     etp_report_medium(r, medium);
@@ -128,9 +127,9 @@ void etp_ab_phase_section(const etp_ab *ab, etp_report *r, etp_arena *arena)
 void etp_ab_phase_first_tab(const etp_ab *ab, etp_report *r)
 {
     if (ab->n_phases > 1) {
-        etp_report_tab(r, ab->phases[0].name);
+        etp_report_tab(r, ab->phase);
         etp_report_medium(r, ETP_ON_PAGE);
-        etp_report_section(r, 1, "phase-1", ab->phases[0].name);
+        etp_report_section(r, 1, "phase-1", ab->phase);
         etp_report_section_whole(r, "etprof analyze DIR --full");
         etp_report_medium(r, ETP_EVERYWHERE);
     }
@@ -152,10 +151,10 @@ void etp_ab_as_part(const etp_ab *ab, etp_report *r, etp_arena *arena)
 void etp_ab_phase_parts(const etp_ab *ab, etp_report *r, etp_arena *arena)
 {
     for (size_t i = 1; i < ab->n_phases; i++) {
-        const etp_ab *one = ab->phases[i].ab;
+        const etp_ab *one = ab->phases[i];
         const char *id = etp_ab_phase_scope(i, arena);
-        etp_report_tab(r, ab->phases[i].name);
-        etp_report_begin_part(r, ETP_OR(id, ""), ab->phases[i].name);
+        etp_report_tab(r, one->phase);
+        etp_report_begin_part(r, ETP_OR(id, ""), one->phase);
         etp_report_section_whole(r, "etprof analyze DIR --full");
         etp_ab_as_part(one, r, arena);
         etp_ab_blocks_section(one, false, r);

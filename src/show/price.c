@@ -7,6 +7,7 @@
 
 #include "base/number.h"
 #include "base/shell.h"
+#include "compare/phases.h"
 #include "document/document.h"
 #include "show/report.h"
 #include "show/screen.h"
@@ -200,11 +201,11 @@ const etp_report *etp_ab_price_report(const etp_ab *ab, etp_arena *arena)
     etp_report_subtitle(r, "what it costs%s", etp_if(ab->emulated, " (emulated)"));
     const bool phases = ab->n_phases > 1;
     size_t n = 0, holders = 0, stages = 0, loads = 0;
-    for (size_t p = 0; p == 0 || p < ab->n_phases; p++) {
-        const etp_ab *one = phases ? ab->phases[p].ab : ab;
+    for (size_t p = 0; p < etp_ab_answers(ab); p++) {
+        const etp_ab *one = etp_ab_answer_at(ab, p);
         const char *id =
             phases ? etp_arena_printf(arena, "price-section-%zu", p + 1) : "price-section";
-        etp_report_section(r, 1, id, phases ? ab->phases[p].name : "Price");
+        etp_report_section(r, 1, id, phases ? one->phase : "Price");
         price_of(one, &n, r, arena);
         etp_ab_memory_tables(one, &holders, &stages, r, arena);
         etp_ab_plan_pictures(one, r, arena);

@@ -48,7 +48,7 @@ static pair_of_times times_of(const etp_ab *ab, const etp_ab_comparison *c)
 static const char *first_token(const etp_ab *whole, const etp_ab *ab, const etp_ab_comparison *c,
                                double common, etp_arena *arena)
 {
-    const etp_ab_phase *p = ab->phase;
+    const etp_run_phase *p = ab->phased;
     if (!p || p->prompt == 0 || p->depth > 0) {
         return NULL;
     }
@@ -74,17 +74,6 @@ static const char *mostly(const etp_ab *ab, etp_arena *arena)
                ? etp_arena_printf(arena, "%s %.0f %%", etp_ab_part_name(c->shift.after),
                                   100 * c->shift.after_share)
                : NULL;
-}
-
-static size_t answers(const etp_ab *ab)
-{
-    return ETP_MAX(ab->n_phases, 1);
-}
-
-// The answer itself, or one of its phases.
-static const etp_ab *answer_of(const etp_ab *ab, size_t phase)
-{
-    return phase == 0 ? ab : ab->phases[phase].ab;
 }
 
 // BRIEF: without times, and without an interval that decides nothing. AB is WHOLE or one of its
@@ -135,10 +124,10 @@ static void headline(const etp_ab *whole, const etp_ab *ab, const etp_ab_compari
         parts[0] = etp_arena_printf(arena, "%s · %s", rates, first ? first : parts[0]);
     }
     if (words && ab->phase) {
-        words = etp_arena_printf(arena, "%s: %s", ab->phase->name, words);
+        words = etp_arena_printf(arena, "%s: %s", ab->phase, words);
     }
     // Of more phases than have times there is no room: the screen ends after thirty lines.
-    bool room = answers(whole) <= WITH_TIMES && c == &ab->comparisons[0];
+    bool room = etp_ab_answers(whole) <= WITH_TIMES && c == &ab->comparisons[0];
     parts[2] = ab != whole && room ? mostly(ab, arena) : NULL;
     parts[2] = parts[2] || c->withheld ? parts[2] : etp_ab_sustained_words(c, arena);
     // Of a brief headline the interval is all that is left, and it is worth its place only where it
@@ -155,8 +144,7 @@ static void headline(const etp_ab *whole, const etp_ab *ab, const etp_ab_compari
 // The answer to TITLE is of one phase: the first.
 static const char *of_phase(const etp_ab *ab, const char *title, etp_arena *arena)
 {
-    return ab->n_phases > 1 ? etp_arena_printf(arena, "%s, in %s", title, ab->phases[0].name)
-                            : title;
+    return ab->n_phases > 1 ? etp_arena_printf(arena, "%s, in %s", title, ab->phase) : title;
 }
 
 // What the only arm takes; of a phase, with its name.
@@ -176,7 +164,7 @@ static void time_alone(const etp_ab *ab, etp_screen *s, etp_arena *arena)
     }
     etp_screen_headline(s, ETP_INFO,
                         etp_arena_printf(arena, "%s%s%s takes %s an inference%s",
-                                         ab->phase ? ab->phase->name : "", etp_if(ab->phase, ": "),
+                                         ETP_OR(ab->phase, ""), etp_if(ab->phase, ": "),
                                          a->measured,
                                          ETP_NS((double)(traced ? a->traced_ns : a->median_ns)),
                                          etp_if(traced, ", traced")),
@@ -191,8 +179,8 @@ static void headlines(const etp_ab *ab, etp_screen *s, etp_arena *arena)
     size_t n = 0;
     // One unit, so that phases and arms compare at a glance.
     double shortest = (double)INFINITY, longest = 0;
-    for (size_t p = 0; p < answers(ab); p++) {
-        const etp_ab *one = answer_of(ab, p);
+    for (size_t p = 0; p < etp_ab_answers(ab); p++) {
+        const etp_ab *one = etp_ab_answer_at(ab, p);
         for (size_t i = 0; i < one->n_comparisons; i++) {
             pair_of_times t = times_of(one, &one->comparisons[i]);
             shortest = t.known ? fmin(shortest, fmin(t.from, t.to)) : shortest;
@@ -200,8 +188,8 @@ static void headlines(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         }
     }
     const double common = etp_common_unit(shortest, longest, etp_screen_unit_among(longest, 0).ns);
-    for (size_t p = 0; p < answers(ab); p++) {
-        const etp_ab *one = answer_of(ab, p);
+    for (size_t p = 0; p < etp_ab_answers(ab); p++) {
+        const etp_ab *one = etp_ab_answer_at(ab, p);
         bool grid = etp_ab_tells_features(one); // which has them
         size_t found;
         const etp_ab_comparison *const *all = etp_ab_all_comparisons(one, arena, &found);
@@ -215,11 +203,11 @@ static void headlines(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         etp_screen_remark(s, ETP_PLAIN, etp_arena_printf(arena, "and %zu more: --full", n - most));
     }
     unsigned said = 0;
-    for (size_t p = 0; p < answers(ab); p++) {
-        etp_screen_open_questions(answer_of(ab, p), &said, s);
+    for (size_t p = 0; p < etp_ab_answers(ab); p++) {
+        etp_screen_open_questions(etp_ab_answer_at(ab, p), &said, s);
     }
-    for (size_t p = 0; n == 0 && p < answers(ab); p++) {
-        time_alone(answer_of(ab, p), s, arena);
+    for (size_t p = 0; n == 0 && p < etp_ab_answers(ab); p++) {
+        time_alone(etp_ab_answer_at(ab, p), s, arena);
     }
 }
 
@@ -227,8 +215,8 @@ static void headlines(const etp_ab *ab, etp_screen *s, etp_arena *arena)
 // that is open.
 static void settle(const etp_ab *ab, etp_screen *s, etp_arena *arena)
 {
-    for (size_t p = 0; p < answers(ab); p++) {
-        const etp_ab *one = answer_of(ab, p);
+    for (size_t p = 0; p < etp_ab_answers(ab); p++) {
+        const etp_ab *one = etp_ab_answer_at(ab, p);
         for (size_t i = 0; i < one->n_comparisons; i++) {
             const char *command = etp_ab_settle_command(one, &one->comparisons[i], arena);
             if (command) {
@@ -408,8 +396,8 @@ static size_t categories_shown(const etp_ab *ab)
 {
     enum { LEAST = 3 };
     size_t headlines = 0;
-    for (size_t p = 0; p < answers(ab); p++) {
-        headlines += answer_of(ab, p)->n_comparisons;
+    for (size_t p = 0; p < etp_ab_answers(ab); p++) {
+        headlines += etp_ab_answer_at(ab, p)->n_comparisons;
     }
     size_t more = ETP_LESS(headlines, 1), most = SHOWN_CATEGORIES - LEAST;
     return SHOWN_CATEGORIES - ETP_MIN(more, most);
@@ -724,7 +712,7 @@ static void more(const etp_ab *ab, etp_screen *s, etp_arena *arena)
     const char *ask = id ? etp_shell_command(arena, "etprof explain %s %s", id, ab->dir) : NULL;
     if (full && phase) {
         bool several = ab->n_phases > 1; // each of the others has a screen of its own
-        const char *other = several ? etp_ab_phase_option(ab->phases[1].ab, arena) : NULL;
+        const char *other = several ? etp_ab_phase_option(ab->phases[1], arena) : NULL;
         if (other) {
             etp_screen_more(s, "More", etp_arena_printf(arena, "%s%s", full, other), true);
         }

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/number.h"
+#include "compare/phases.h"
 #include "document/document.h"
 #include "show/report.h"
 #include "show/screen.h"
@@ -128,10 +129,9 @@ void etp_screen_open_questions(const etp_ab *ab, unsigned *said, etp_screen *s)
     for (size_t i = 0; ab->n_arms == 1 && i < ab->judged.findings.n; i++) {
         const etp_ab_finding *f = &ab->judged.findings.items[i];
         if (f->kind == ETP_FINDING_CONTENTION) {
-            const char *phase = ab->phase ? ab->phase->name : NULL;
             etp_screen_remark(s, etp_ab_severity_of(f->severity),
-                              etp_arena_printf(ab->arena, "%s%s%s", ETP_OR(phase, ""),
-                                               etp_if(phase, ": "), f->text));
+                              etp_arena_printf(ab->arena, "%s%s%s", ETP_OR(ab->phase, ""),
+                                               etp_if(ab->phase, ": "), f->text));
         }
     }
 }
@@ -140,8 +140,8 @@ void etp_screen_open_questions(const etp_ab *ab, unsigned *said, etp_screen *s)
 static etp_cause_state state_of(const etp_ab *ab, etp_cause cause)
 {
     size_t n[ETP_CAUSE_STATES] = {0};
-    for (size_t p = 0; p == 0 || p < ab->n_phases; p++) {
-        const etp_ab *of = p ? ab->phases[p].ab : ab;
+    for (size_t p = 0; p < etp_ab_answers(ab); p++) {
+        const etp_ab *of = etp_ab_answer_at(ab, p);
         for (size_t i = 0; i < of->judged.n_causes; i++) {
             n[of->judged.causes[i].state] += of->judged.causes[i].cause == cause;
         }
@@ -155,8 +155,8 @@ static etp_cause_state state_of(const etp_ab *ab, etp_cause cause)
 // Other programs had the CPU in one of its phases, or in all there is.
 static bool disturbed(const etp_ab *ab)
 {
-    for (size_t p = 0; p == 0 || p < ab->n_phases; p++) {
-        const etp_ab_findings *f = &(p ? ab->phases[p].ab : ab)->judged.findings;
+    for (size_t p = 0; p < etp_ab_answers(ab); p++) {
+        const etp_ab_findings *f = &etp_ab_answer_at(ab, p)->judged.findings;
         for (size_t i = 0; i < f->n; i++) {
             if (f->items[i].kind == ETP_FINDING_CONTENTION) {
                 return true;
@@ -198,7 +198,7 @@ void etp_screen_mark_causes(const etp_ab *ab, etp_screen *s, etp_arena *arena)
     if (ab->n_arms == 1 && disturbed(ab)) {
         etp_screen_trust(s, ETP_WARN, cause_words(ETP_CAUSE_CONTENTION, ETP_CAUSE_SUSPECT));
     }
-    const uint64_t clock_ns = ab->phase ? ab->phase->clock_ns : 0;
+    const uint64_t clock_ns = ab->phase ? ab->phased->clock_ns : 0;
     if (clock_ns > 0) { // of a runner of others
         etp_screen_trust(s, ETP_PLAIN,
                          etp_arena_printf(arena, "clock ±%s a call", ETP_NS((double)clock_ns)));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares the ratios of two sessions of one plan.
 #include "study/rerun.h"
+#include "compare/phases.h"
 
 #include <math.h>
 #include <string.h>
@@ -92,23 +93,13 @@ static void judge_row(const etp_ab_comparison *c1, const etp_ab_comparison *c2, 
     }
 }
 
-// Of all phases of a session: their arms have names of their own.
-static const etp_ab *phase_of(const etp_ab *ab, size_t i)
-{
-    return i == 0 ? ab : ab->phases[i].ab;
-}
-
-static size_t phases_of(const etp_ab *ab)
-{
-    return ETP_MAX(ab->n_phases, 1);
-}
-
-// By names, not by position: the second session may have been given its phases in another order.
+// By names, not by position: the second session may have been given its phases in another order,
+// and the arms of each phase have names of their own.
 static const etp_ab_comparison *find_in_all(const etp_ab *ab, const etp_rerun_row *row)
 {
     const etp_ab_comparison *found = NULL;
-    for (size_t i = 0; i < phases_of(ab) && !found; i++) {
-        found = find(phase_of(ab, i), row->baseline, row->candidate);
+    for (size_t i = 0; i < etp_ab_answers(ab) && !found; i++) {
+        found = find(etp_ab_answer_at(ab, i), row->baseline, row->candidate);
     }
     return found;
 }
@@ -117,12 +108,12 @@ static etp_status compare(const etp_ab *first, const etp_ab *second, etp_arena *
                           etp_rerun *out)
 {
     size_t n = 0;
-    for (size_t i = 0; i < phases_of(first); i++) {
-        n += phase_of(first, i)->n_comparisons;
+    for (size_t i = 0; i < etp_ab_answers(first); i++) {
+        n += etp_ab_answer_at(first, i)->n_comparisons;
     }
     out->rows = ETP_NEW_ARRAY(arena, etp_rerun_row, n + 1);
-    for (size_t i = 0; i < phases_of(first); i++) {
-        const etp_ab *phase = phase_of(first, i);
+    for (size_t i = 0; i < etp_ab_answers(first); i++) {
+        const etp_ab *phase = etp_ab_answer_at(first, i);
         for (size_t k = 0; k < phase->n_comparisons; k++) {
             const etp_ab_comparison *c = &phase->comparisons[k];
             // There is a row for each comparison of all phases of the first session. Names are

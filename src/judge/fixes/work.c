@@ -558,7 +558,7 @@ static void precision(etp_fixer *f)
 // says it.
 static const char *threads_command(etp_fixer *f, uint32_t cpus)
 {
-    const etp_ab_phase *p = f->ab->phase;
+    const etp_run_phase *p = f->ab->phased;
     const char *asked = "";
     if (p && p->kind == ETP_PHASE_OF_PREFILL) {
         unsigned long long tokens = ETP_OR(p->prompt, p->tokens);

@@ -107,7 +107,7 @@ static size_t arms_like(const etp_ab *ab, const etp_ab_arm *a, const char *sha25
 static uint32_t counterpart(const etp_ab *ab, uint32_t arm, const etp_ab *old)
 {
     const etp_ab_arm *a = &ab->arms[arm];
-    const char *phase = ab->phase ? ab->phase->name : "", *of = old->phase ? old->phase->name : "";
+    const char *phase = ETP_OR(ab->phase, ""), *of = ETP_OR(old->phase, "");
     uint32_t found = arm_named(old, a->name), own;
     if (found != ETP_NO_INDEX || a->level == ETP_LEVEL_NONE || strcmp(phase, of) != 0) {
         return found;

@@ -199,29 +199,12 @@ static bool is_of(const rule *r, const etp_ab_arm *arm)
            etp_str_eqz(r->subject, arm->measured);
 }
 
-// The session's phases; the answer itself where it has none.
-static size_t n_parts(const etp_ab *ab)
-{
-    return ETP_MAX(ab->n_phases, 1);
-}
-
-// phases[0] is AB itself, so that a session with phases is judged by the same loop.
-static const etp_ab *part_of(const etp_ab *ab, size_t i)
-{
-    return ab->n_phases ? ab->phases[i].ab : ab;
-}
-
-static const char *phase_of(const etp_ab *part)
-{
-    return part->phase ? part->phase->name : NULL;
-}
-
 static etp_status no_such(const rule *r, const etp_ab *ab, etp_error *err)
 {
     // For the message alone: as many arms as fit.
     char names[400] = "";
-    for (size_t p = 0; p < n_parts(ab); p++) {
-        const etp_ab *part = part_of(ab, p);
+    for (size_t p = 0; p < etp_ab_answers(ab); p++) {
+        const etp_ab *part = etp_ab_answer_at(ab, p);
         for (size_t i = 0; i < part->n_arms && strlen(names) + 40 < sizeof names; i++) {
             size_t at = strlen(names);
             snprintf(names + at, sizeof names - at, "%s%.36s", etp_if(at, ", "),
@@ -440,7 +423,7 @@ static etp_status check_answer(etp_gate *g, const etp_ab *ab, const rule *r, etp
     }
 }
 
-static bool is_about(const rule *r, const etp_ab_phase *phase, const char *word)
+static bool is_about(const rule *r, const etp_run_phase *phase, const char *word)
 {
     return !r->phase.ptr || (phase && (etp_str_eqz(r->phase, etp_phase_kind_name(phase->kind)) ||
                                        etp_str_eqz(r->phase, word)));
@@ -456,11 +439,11 @@ static etp_status check_rule(etp_gate *g, const etp_ab *ab, const rule *r, etp_e
                         "'decode@256.op35.ns <= 0.2 ms'; its phases are %s",
                         r->text, etp_ab_phase_words(ab, g->arena));
     }
-    for (size_t i = 0; i < n_parts(ab); i++) {
-        const etp_ab *part = part_of(ab, i);
-        g->phase = phase_of(part);
+    for (size_t i = 0; i < etp_ab_answers(ab); i++) {
+        const etp_ab *part = etp_ab_answer_at(ab, i);
+        g->phase = part->phase;
         const char *word = g->phase ? etp_ab_phase_word(g->phase, g->arena) : "";
-        if (is_about(r, part->phase, word)) {
+        if (is_about(r, part->phased, word)) {
             parts++;
             ETP_TRY(check_answer(g, part, r, err));
         }
@@ -615,10 +598,11 @@ static etp_status check_against(etp_gate *g, const etp_ab *ab, etp_error *err)
         return etp_fail(err, ETP_USAGE,
                         "bare dumps have no untraced latency: both must be run folders");
     }
-    for (size_t p = 0; p < n_parts(ab); p++) {
-        for (size_t q = 0; q < n_parts(o->against); q++) {
-            g->phase = phase_of(part_of(ab, p));
-            ETP_TRY(etp_gate_against(g, part_of(ab, p), part_of(o->against, q), margin, err));
+    for (size_t p = 0; p < etp_ab_answers(ab); p++) {
+        for (size_t q = 0; q < etp_ab_answers(o->against); q++) {
+            g->phase = etp_ab_answer_at(ab, p)->phase;
+            ETP_TRY(etp_gate_against(g, etp_ab_answer_at(ab, p), etp_ab_answer_at(o->against, q),
+                                     margin, err));
         }
     }
     if (g->checks.n == before) {
@@ -651,8 +635,8 @@ static void call(etp_gate *g, const etp_ab *ab, etp_gate_check *c)
 {
     etp_str id = etp_str_from(c->id);
     c->called = c->id;
-    for (size_t p = 0; p < n_parts(ab); p++) {
-        const etp_ab *part = part_of(ab, p);
+    for (size_t p = 0; p < etp_ab_answers(ab); p++) {
+        const etp_ab *part = etp_ab_answer_at(ab, p);
         for (size_t i = 0; i < part->n_arms; i++) {
             etp_str name = etp_str_from(part->arms[i].name);
             size_t at = etp_str_find(id, name), end = at + name.len;
@@ -671,13 +655,13 @@ static etp_status build(const etp_ab *ab, const char *const *rules, size_t n, et
                         etp_error *err)
 {
     const etp_gate_options *options = out->options;
-    for (size_t i = 0; i < n_parts(ab); i++) {
-        out->phase = phase_of(part_of(ab, i));
-        check_proofs(out, part_of(ab, i));
-        check_outputs(out, part_of(ab, i));
-        check_expected(out, part_of(ab, i));
-        check_complete(out, part_of(ab, i));
-        etp_ab_add_doubts(part_of(ab, i), out->arena, &out->noticed);
+    for (size_t i = 0; i < etp_ab_answers(ab); i++) {
+        out->phase = etp_ab_answer_at(ab, i)->phase;
+        check_proofs(out, etp_ab_answer_at(ab, i));
+        check_outputs(out, etp_ab_answer_at(ab, i));
+        check_expected(out, etp_ab_answer_at(ab, i));
+        check_complete(out, etp_ab_answer_at(ab, i));
+        etp_ab_add_doubts(etp_ab_answer_at(ab, i), out->arena, &out->noticed);
     }
     out->phase = NULL;
     if (options->altered) { // that a folder is what was recorded goes without saying
@@ -700,9 +684,9 @@ static etp_status build(const etp_ab *ab, const char *const *rules, size_t n, et
         ETP_TRY(check_against(out, ab, err));
         // --against is a question of its own: without rules it does not ask for verdicts besides.
     } else if (n == 0) {
-        for (size_t i = 0; i < n_parts(ab); i++) {
-            out->phase = phase_of(part_of(ab, i));
-            check_verdicts(out, part_of(ab, i));
+        for (size_t i = 0; i < etp_ab_answers(ab); i++) {
+            out->phase = etp_ab_answer_at(ab, i)->phase;
+            check_verdicts(out, etp_ab_answer_at(ab, i));
         }
     }
     // One no decides even where others are unknown: no further measurement can mend it.

@@ -373,7 +373,7 @@ static void roofs_of_memory_and_regions(void **state)
 static void threads_of_a_phase(void **state)
 {
     static const struct {
-        etp_ab_phase phase;
+        etp_run_phase phase;
         const char *ends;
     } k_cases[] = {
         {{.kind = ETP_PHASE_OF_PREFILL, .tokens = 16, .prompt = 16, .calls = 1},
@@ -389,7 +389,8 @@ static void threads_of_a_phase(void **state)
     etp_ab_session *s = made_open(&m, *state);
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
         etp_ab ab = *etp_ab_answer(s);
-        ab.phase = &k_cases[i].phase;
+        ab.phase = "a phase";
+        ab.phased = &k_cases[i].phase;
         ab.fixes.n = ab.fixes.cap = 0;
         assert_int_equal(etp_ab_next_fixes(&ab, &ab, NULL), ETP_OK);
         const char *recipe = fix_of(&ab, ETP_FIX_THREADS, "")->recipe, *ends = k_cases[i].ends;

@@ -64,7 +64,7 @@ static void rounding(void **state)
 
 // A session whose prompt is FIRST times as fast and whose decoding LATER times.
 static void two_phases(double first, double later, etp_ab_arm arms[4], etp_ab_comparison c[2],
-                       etp_ab_phase phases[2], etp_ab ab[2])
+                       const etp_ab *phases[2], etp_ab ab[2])
 {
     static const char *const k_names[] = {"avx2_prefill16", "sse_prefill16", "avx2_decode0",
                                           "sse_decode0"};
@@ -82,7 +82,7 @@ static void two_phases(double first, double later, etp_ab_arm arms[4], etp_ab_co
                                    .blocks = r.blocks};
         ab[i] =
             (etp_ab){.arms = &arms[2 * i], .n_arms = 2, .comparisons = &c[i], .n_comparisons = 1};
-        phases[i] = (etp_ab_phase){.ab = &ab[i]};
+        phases[i] = &ab[i];
     }
     ab[0].phases = phases;
     ab[0].n_phases = 2;
@@ -92,7 +92,7 @@ static void phases(void **state)
 {
     etp_ab_arm arms[2][4];
     etp_ab_comparison comparisons[2][2];
-    etp_ab_phase list[2][2];
+    const etp_ab *list[2][2];
     etp_ab sessions[2][2];
     etp_rerun rerun;
     two_phases(3, 2, arms[0], comparisons[0], list[0], sessions[0]);
