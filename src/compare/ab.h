@@ -247,8 +247,12 @@ typedef struct etp_ab_operator {
     double *speedup; // [n_comparisons]; NAN also below what the clocks resolve in either
     const etp_profile_row **rows; // [n_arms] the row that names it, NULL where absent
     etp_profile_rows *merged;     // [n_arms] more rows that belong to the group
-    etp_engage engaged;           // of the candidate of the first comparison, or the only arm
-    const etp_roof_place *roofs;  // [n_arms] below the roofs of the device; NULL without roofs
+    struct {                      // operators whose results it takes in the arm that runs now, each
+        uint32_t *items;          // once; none: it takes inputs alone, or no program says it
+        size_t n, cap;
+    } makers;
+    etp_engage engaged;          // of the candidate of the first comparison, or the only arm
+    const etp_roof_place *roofs; // [n_arms] below the roofs of the device; NULL without roofs
     etp_why why;
     double confidence;
     bool by_nodes;              // aligned through the program
@@ -692,6 +696,8 @@ const char *etp_ab_again_command(const etp_ab *ab, etp_arena *arena);
 // which those after the plan's have not; else as etp_ab_again_command.
 const char *etp_ab_quieter_command(const etp_ab *ab, const etp_ab_comparison *c, etp_arena *arena);
 
+// The method of its program that the operators of ARM were joined to; NULL: none. In makers.c.
+const etp_method *etp_ab_joined_method(const etp_ab_arm *arm);
 // loading.c: the operator of ARM that did the work of NODE, one of those with VALUES; NULL: not
 // known.
 const etp_ab_operator *etp_ab_owner(const etp_ab *ab, uint32_t arm, const etp_value *values,

@@ -195,6 +195,8 @@ etp_why etp_ab_why(const etp_ab *ab, const etp_ab_operator *op);
 const etp_name_book *etp_ab_name_book(const etp_run *run, etp_arena *arena);
 // OUT, and EACH [n_operators].
 void etp_ab_engage(const etp_ab_session *s, etp_ab_engagement *out, etp_engage *each);
+// makers.c: of each of OPERATORS, which others made what it takes.
+void etp_ab_find_makers(const etp_ab *ab, etp_ab_operator *operators);
 // roofs.c: those of FILE or of the run folder, NULL: none; where operator OP of each arm is below
 // them.
 ETP_NODISCARD etp_status etp_ab_read_roofs(const etp_ab_session *s, const char *file,

@@ -354,6 +354,7 @@ static etp_status answer(etp_ab_session *s, const char *const *paths, size_t n_p
         ab->roofs_low = ab->roofs_low || etp_ab_above_roof(ab, a, &worst) >= ETP_ROOF_MANY;
     }
     ab->bottleneck_arm = etp_ab_subject(ab);
+    etp_ab_find_makers(ab, operators);
     etp_ab_find_bottlenecks(ab, ab);
     for (size_t i = 0; i < ab->n_operators; i++) {
         operators[i].why = etp_ab_why(ab, &ab->operators[i]);

@@ -11,8 +11,8 @@
 enum { DRAWERS = 600, LEAST_DRAWERS = 20 }; // operators that have one: the longest, of all answers
 
 // From what was measured to what explains it: times, feature, roof, and what is known without them.
-static void operator_drawer(const etp_ab *ab, const etp_ab_operator *op, const etp_ab_flow *flow,
-                            etp_report *r, etp_arena *arena)
+static void operator_drawer(const etp_ab *ab, const etp_ab_operator *op, etp_report *r,
+                            etp_arena *arena)
 {
     etp_report_drawer(r, op->id, op->label);
     etp_keys *keys = etp_report_keys(r, NULL);
@@ -34,7 +34,7 @@ static void operator_drawer(const etp_ab *ab, const etp_ab_operator *op, const e
                          100 * p->efficiency, ETP_NS(p->roof_ns));
         }
     }
-    etp_ab_operator_facts(ab, op, flow, r, keys, arena);
+    etp_ab_operator_facts(ab, op, r, keys, arena);
 }
 
 // ---- findings and fixes ----
@@ -87,7 +87,6 @@ static void evidence(const etp_ab *ab, const char *of, const char *const *ids, s
 
 static void drawers_of(const etp_ab *ab, size_t most, etp_report *r, etp_arena *arena)
 {
-    const etp_ab_flow flow = etp_ab_flow_of(ab, arena);
     for (size_t i = 0; i < ab->fixes.n; i++) {
         const etp_ab_fix *f = &ab->fixes.items[i];
         etp_report_drawer(r, f->id, f->text);
@@ -111,7 +110,7 @@ static void drawers_of(const etp_ab *ab, size_t most, etp_report *r, etp_arena *
         evidence(ab, f->id, f->evidence, f->n_evidence, keys, r, arena);
     }
     for (size_t i = 0; i < ab->n_operators && i < most; i++) {
-        operator_drawer(ab, &ab->operators[ab->by_time[i]], &flow, r, arena);
+        operator_drawer(ab, &ab->operators[ab->by_time[i]], r, arena);
     }
 }
 

@@ -246,8 +246,7 @@ static void operator_keys(const etp_explanation *c, etp_report *r, etp_keys *key
                      ETP_NS((double)op->ns[a]), etp_if(p->isa, " with "), ETP_OR(p->isa, ""),
                      ETP_NS(p->compute_ns), ETP_NS(p->memory_ns));
     }
-    const etp_ab_flow flow = etp_ab_flow_of(ab, arena);
-    etp_ab_operator_facts(ab, op, &flow, r, keys, arena);
+    etp_ab_operator_facts(ab, op, r, keys, arena);
 }
 
 // What a fix or a finding rests on, where nothing is compared: by name, in the arm that fixes are

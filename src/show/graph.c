@@ -8,134 +8,22 @@
 #include "base/guard.h"
 #include "base/number.h"
 
-typedef struct maker {
-    uint32_t *of; // per value: operator that made it, ETP_NO_INDEX none
-    uint32_t n;
-} maker;
-
-// Values carry the flow: whoever takes one follows the operator that made it last. Values inside a
-// partition are numbered anew for each of its calls, so their makers are forgotten when the next
-// call begins.
-typedef struct tracing {
-    const etp_ab *ab;
-    etp_arena *arena;
-    etp_ab_flow *out;
-    const etp_method *method;
-    maker method_values, partition_values;
-    const etp_instruction *call; // whose partition the second is of
-} tracing;
-
-static maker new_maker(uint32_t n, etp_arena *arena)
+static etp_status plan_pictures(const etp_ab *ab, etp_report *r, etp_arena *arena)
 {
-    maker m = {ETP_NEW_ARRAY(arena, uint32_t, n + 1), n};
-    for (uint32_t i = 0; i < n; i++) {
-        m.of[i] = ETP_NO_INDEX;
-    }
-    return m;
-}
-
-static uint32_t made_by(const maker *m, uint32_t value)
-{
-    return value < m->n ? m->of[value] : ETP_NO_INDEX;
-}
-
-// The method's value that is operand VALUE of the partition, ETP_NO_INDEX: it stays inside.
-// A delegate call's arguments are its inputs, then its outputs; `external` is a position among
-// them.
-static uint32_t outside(const tracing *t, const etp_partition *p, uint32_t value)
-{
-    uint32_t arg = value < p->n_values ? p->values[value].external : ETP_NO_INDEX;
-    const etp_instruction *c = t->call;
-    if (arg < c->n_inputs) {
-        return c->inputs[arg];
-    }
-    bool inside = arg == ETP_NO_INDEX || arg - c->n_inputs >= c->n_outputs;
-    return inside ? ETP_NO_INDEX : c->outputs[arg - c->n_inputs];
-}
-
-static void add_edge(tracing *t, uint32_t from, uint32_t to)
-{
-    // Edges are added by where they lead, so twins can only be among the last ones.
-    bool known = from == ETP_NO_INDEX || from == to;
-    for (size_t i = t->out->n; !known && i > 0 && t->out->items[i - 1].to == to; i--) {
-        known = t->out->items[i - 1].from == from;
-    }
-    if (!known) {
-        ETP_ADD(t->arena, t->out, ((etp_ab_edge){from, to}));
-    }
-}
-
-static void trace_operator(tracing *t, uint32_t op)
-{
-    const etp_ab_operator *o = &t->ab->operators[op];
-    const etp_op_facts *f = &o->facts->op;
-    const etp_method *m = t->method;
-    uint32_t at = etp_method_find_instruction(m, (uint32_t)o->chain, (uint32_t)o->instruction);
-    const etp_instruction *call = at != ETP_NO_INDEX ? &m->instructions[at] : NULL;
-    const etp_partition *p = call && o->delegated && call->partition < m->n_partitions
-                                 ? &m->partitions[call->partition]
-                                 : NULL;
-    if (p && call != t->call) {
-        t->call = call;
-        t->partition_values = new_maker(p->n_values, t->arena);
-    }
-    if (f->n_inputs == 0 && f->n_outputs == 0 && op > 0) { // added by the runtime: after the last
-        const etp_ab_operator *before = &t->ab->operators[op - 1];
-        if (before->chain == o->chain && before->instruction == o->instruction) {
-            add_edge(t, op - 1, op);
+    const etp_method **drawn = ETP_NEW_ARRAY(arena, const etp_method *, ab->n_arms + 1);
+    for (size_t i = 0, n = 0; i < ab->n_arms; i++) {
+        const etp_ab_arm *arm = &ab->arms[ab->shown[i]];
+        size_t k = 0;
+        drawn[n] = etp_ab_joined_method(arm);
+        while (drawn[k] != drawn[n]) {
+            k++;
         }
-        return;
-    }
-    // Which list of values the facts index tells whether the operator lies inside the partition.
-    bool inner = p && f->values == p->values;
-    if (!inner && f->values != m->values) {
-        return;
-    }
-    for (uint32_t i = 0; i < f->n_inputs; i++) {
-        // First inside the partition, then through its arguments: a value that comes from outside
-        // has no maker inside.
-        uint32_t v = f->inputs[i], from = inner ? made_by(&t->partition_values, v) : ETP_NO_INDEX;
-        uint32_t value = inner ? outside(t, p, v) : v;
-        add_edge(t, from == ETP_NO_INDEX ? made_by(&t->method_values, value) : from, op);
-    }
-    for (uint32_t i = 0; i < f->n_outputs; i++) {
-        uint32_t v = f->outputs[i], value = inner ? outside(t, p, v) : v;
-        if (inner && v < t->partition_values.n) {
-            t->partition_values.of[v] = op;
-        }
-        if (value < t->method_values.n) {
-            t->method_values.of[value] = op;
-        }
-    }
-}
-
-const etp_method *etp_ab_method_of(const etp_ab_arm *arm)
-{
-    const etp_profile *p = arm->profile;
-    const etp_program *program = p && p->facts ? p->facts->program : NULL;
-    for (size_t i = 0; program && i < p->n_rows; i++) {
-        if (p->facts->rows[i].method < program->n_methods) {
-            return &program->methods[p->facts->rows[i].method];
-        }
-    }
-    return NULL;
-}
-
-static etp_status trace_all(const etp_ab *ab, etp_arena *arena, etp_ab_flow *out)
-{
-    tracing t = {.ab = ab,
-                 .arena = arena,
-                 .out = out,
-                 .method = ab->n_arms ? etp_ab_method_of(&ab->arms[ab->bottleneck_arm]) : NULL};
-    if (!t.method) {
-        return ETP_OK;
-    }
-    t.method_values = new_maker(t.method->n_values, arena);
-    for (uint32_t i = 0; i < ab->n_operators; i++) {
-        const etp_row_facts *f = ab->operators[i].facts;
-        if (f && f->method == t.method->index && ab->operators[i].chain >= 0 &&
-            ab->operators[i].instruction >= 0) {
-            trace_operator(&t, i);
+        if (drawn[n] && k == n) {
+            etp_inspect_planned planned;
+            bool several = ab->n_models > 1 && arm->model < ab->n_models;
+            etp_inspect_plan(drawn[n++], arena, &planned);
+            etp_inspect_planned_picture(drawn[k], &planned,
+                                        several ? ab->models[arm->model].stem : NULL, r, arena);
         }
     }
     return ETP_OK;
@@ -148,8 +36,9 @@ static etp_status guarded(const etp_ab *ab, etp_arena *arena, etp_ab_flow *out, 
 
 etp_ab_flow etp_ab_flow_of(const etp_ab *ab, etp_arena *arena)
 {
-    etp_ab_flow flow = {0};
-    return guarded(ab, arena, &flow, NULL) == ETP_OK ? flow : (etp_ab_flow){0};
+    if (guarded(ab, r, arena, NULL) != ETP_OK) {
+        return; // the report knows that its arena ran out
+    }
 }
 
 // ---- the picture ----
@@ -166,10 +55,14 @@ static const char *group_of(const etp_ab_operator *op, char buf[static 64])
     return buf;
 }
 
-void etp_ab_graph_section(const etp_ab *ab, const etp_ab_flow *flow, etp_report *r)
+void etp_ab_graph_section(const etp_ab *ab, etp_report *r)
 {
     enum { MOST_BOXES = 1500 };
-    if (flow->n == 0 || ab->n_operators > MOST_BOXES) {
+    bool joined = false; // to a program, which says what leads where
+    for (size_t i = 0; i < ab->n_operators; i++) {
+        joined = joined || ab->operators[i].makers.n > 0;
+    }
+    if (!joined || ab->n_operators > MOST_BOXES) {
         return;
     }
     uint32_t after = ab->bottleneck_arm, before = ab->baseline;
@@ -224,9 +117,11 @@ void etp_ab_graph_section(const etp_ab *ab, const etp_ab_flow *flow, etp_report 
     }
     etp_picture_end(g);
     etp_picture_list(g, "edges");
-    for (size_t i = 0; i < flow->n; i++) {
-        etp_picture_number(g, NULL, flow->items[i].from);
-        etp_picture_number(g, NULL, flow->items[i].to);
+    for (uint32_t i = 0; i < ab->n_operators; i++) {
+        for (size_t k = 0; k < ab->operators[i].makers.n; k++) {
+            etp_picture_number(g, NULL, ab->operators[i].makers.items[k]);
+            etp_picture_number(g, NULL, i);
+        }
     }
     etp_picture_end(g);
     etp_picture_end(g);

@@ -50,18 +50,22 @@ static const char *kernel_title(const etp_kernels *k, const etp_kernel_op *seen,
                : etp_arena_printf(arena, "%s of %.*s", kernel->kind, ETP_STR_ARG(kernel->of));
 }
 
-static void neighbour_keys(const etp_ab *ab, const etp_ab_flow *flow, uint32_t op, etp_keys *keys,
+static void neighbour_keys(const etp_ab *ab, const etp_ab_operator *op, etp_keys *keys,
                            etp_arena *arena)
 {
     etp_strbuf from, to;
     etp_strbuf_init(&from, arena);
     etp_strbuf_init(&to, arena);
-    for (size_t i = 0; i < flow->n; i++) {
-        const etp_ab_edge *e = &flow->items[i];
-        if (e->to == op) {
-            etp_strbuf_printf(&from, "%s%s", etp_if(from.len, ", "), ab->operators[e->from].id);
-        } else if (e->from == op) {
-            etp_strbuf_printf(&to, "%s%s", etp_if(to.len, ", "), ab->operators[e->to].id);
+    for (size_t i = 0; i < op->makers.n; i++) {
+        const etp_ab_operator *maker = &ab->operators[op->makers.items[i]];
+        etp_strbuf_printf(&from, "%s%s", etp_if(i, ", "), maker->id);
+    }
+    for (size_t i = 0; i < ab->n_operators; i++) {
+        const etp_ab_operator *taker = &ab->operators[i];
+        for (size_t k = 0; k < taker->makers.n; k++) {
+            if (&ab->operators[taker->makers.items[k]] == op) {
+                etp_strbuf_printf(&to, "%s%s", etp_if(to.len, ", "), taker->id);
+            }
         }
     }
     if (from.len || to.len) {
@@ -70,8 +74,8 @@ static void neighbour_keys(const etp_ab *ab, const etp_ab_flow *flow, uint32_t o
     }
 }
 
-void etp_ab_operator_facts(const etp_ab *ab, const etp_ab_operator *op, const etp_ab_flow *flow,
-                           etp_report *r, etp_keys *keys, etp_arena *arena)
+void etp_ab_operator_facts(const etp_ab *ab, const etp_ab_operator *op, etp_report *r,
+                           etp_keys *keys, etp_arena *arena)
 {
     for (size_t i = 0; i < ab->n_arms; i++) {
         uint32_t a = ab->shown[i];
@@ -117,7 +121,7 @@ void etp_ab_operator_facts(const etp_ab *ab, const etp_ab_operator *op, const et
                          etp_if(f->work.bound, " (at most)"));
         }
     }
-    neighbour_keys(ab, flow, (uint32_t)(op - ab->operators), keys, arena);
+    neighbour_keys(ab, op, keys, arena);
     // The frames of a stack that are the model's own, with their lines of code, innermost first.
     if (!op->source_file) {
         return;

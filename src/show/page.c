@@ -364,8 +364,7 @@ void etp_ab_page_more(const etp_ab *ab, const char *whatif, etp_report *r, etp_a
     }
     etp_ab_whatif_section(ab, whatif, r, arena);
     etp_ab_spans_section(ab, r, arena);
-    const etp_ab_flow flow = etp_ab_flow_of(ab, arena);
-    etp_ab_graph_section(ab, &flow, r);
+    etp_ab_graph_section(ab, r);
     etp_ab_roofline_section(ab, r);
     steps(ab, r);
     etp_report_inner(r, ab->n_comparisons > 0);

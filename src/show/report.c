@@ -197,23 +197,21 @@ static const char *in_unit_of(int64_t largest, int64_t ns, etp_arena *arena)
 static void why(const etp_ab *ab, size_t at, etp_keys *keys, etp_arena *arena)
 {
     const etp_ledger *l = &ab->ledgers[at];
-    etp_ab_step parts[ETP_CATEGORY_COUNT + 3];
-    const char *shorts = NULL;
+    etp_ledger_row parts[ETP_CATEGORY_COUNT + 3];
     size_t n = 0;
     for (int c = 0; c < ETP_CATEGORY_COUNT; c++) {
-        parts[n++] = etp_ab_step_of(ab, at, (etp_category)c, ETP_ROW_OPERATOR, true);
+        (void)etp_ab_step_of(ab, at, (etp_category)c, ETP_ROW_OPERATOR, true, &parts[n++]);
     }
     // What recording costs is a row of the ledger and no reason: the parts are of recorded
     // inferences.
     static const etp_row_kind k_kinds[] = {ETP_ROW_BOUNDARY, ETP_ROW_FRAMEWORK,
                                            ETP_ROW_UNEXPLAINED};
     for (size_t i = 0; i < sizeof k_kinds / sizeof *k_kinds; i++) {
-        parts[n++] = etp_ab_step_of(ab, at, ETP_CATEGORY_COUNT, k_kinds[i], true);
-        shorts = parts[n - 1].shorts ? parts[n - 1].shorts : shorts;
+        (void)etp_ab_step_of(ab, at, ETP_CATEGORY_COUNT, k_kinds[i], true, &parts[n++]);
     }
     for (size_t i = 1; i < n; i++) { // by size, stable
-        for (size_t k = i; k > 0 && llabs(parts[k].delta) > llabs(parts[k - 1].delta); k--) {
-            etp_ab_step t = parts[k];
+        for (size_t k = i; k > 0 && llabs(parts[k].delta_ns) > llabs(parts[k - 1].delta_ns); k--) {
+            etp_ledger_row t = parts[k];
             parts[k] = parts[k - 1];
             parts[k - 1] = t;
         }
@@ -226,16 +224,16 @@ static void why(const etp_ab *ab, size_t at, etp_keys *keys, etp_arena *arena)
     for (size_t i = 0; i < l->n; i++) {
         recorded -= l->items[i].kind == ETP_ROW_TRACER ? l->items[i].delta_ns : 0;
     }
-    int64_t largest = llabs(recorded) > llabs(parts[0].delta) ? recorded : parts[0].delta;
+    int64_t largest = llabs(recorded) > llabs(parts[0].delta_ns) ? recorded : parts[0].delta_ns;
     largest = llabs(l->delta_ns) > llabs(largest) ? l->delta_ns : largest;
     // Sorted by size, so the first 0 ends the list.
-    for (size_t i = 0; i < n && parts[i].delta != 0; i++) {
-        if (i > 0 && llabs(parts[i].delta) < llabs(parts[0].delta) / 100) {
-            rest += parts[i].delta;
+    for (size_t i = 0; i < n && parts[i].delta_ns != 0; i++) {
+        if (i > 0 && llabs(parts[i].delta_ns) < llabs(parts[0].delta_ns) / 100) {
+            rest += parts[i].delta_ns;
             continue;
         }
         etp_strbuf_printf(&text, "%s%s %s", etp_if(i, " · "), parts[i].label,
-                          in_unit_of(largest, parts[i].delta, arena));
+                          in_unit_of(largest, parts[i].delta_ns, arena));
     }
     if (rest != 0) {
         etp_strbuf_printf(&text, " · rest %s", in_unit_of(largest, rest, arena));
@@ -247,10 +245,19 @@ static void why(const etp_ab *ab, size_t at, etp_keys *keys, etp_arena *arena)
                  recorded != l->delta_ns ? "%s = %s recorded (%s without recording)" : "%s = %s",
                  etp_strbuf_str(&text).ptr, in_unit_of(largest, recorded, arena),
                  in_unit_of(largest, l->delta_ns, arena));
-    if (shorts) {
+    etp_strbuf shorts;
+    etp_strbuf_init(&shorts, arena);
+    for (size_t i = 0; i < ab->n_categories; i++) {
+        const etp_ab_category *c = &ab->categories[i];
+        if (etp_ab_category_below_clock(ab, c, at, true)) {
+            etp_strbuf_printf(&shorts, "%s%s", etp_if(shorts.len, ", "),
+                              etp_category_name(c->category));
+        }
+    }
+    if (shorts.len) {
         etp_keys_add(keys, ETP_PLAIN, "short",
                      "%s: below what the clock resolves; what it cut off is in the boundary",
-                     shorts);
+                     etp_strbuf_str(&shorts).ptr);
     }
 }
 

@@ -123,17 +123,10 @@ void etp_ab_as_part(const etp_ab *ab, etp_report *r, etp_arena *arena);
 // Several answers: what to do next in any of them, what concerns most of an inference first.
 void etp_ab_page_actions(const etp_ab_views *v, etp_report *r, etp_arena *arena);
 void etp_ab_waterfall(const etp_ab *ab, size_t comparison, etp_report *r); // sections.c
-typedef struct etp_ab_step {
-    const char *label;
-    int64_t delta;
-    size_t rows;
-    double lo, hi;      // of a single row; NAN
-    const char *shorts; // categories below their clock that are in it, NULL none
-} etp_ab_step;
-// Rows of the ledger that are told together: of a category, or (ETP_CATEGORY_COUNT) of a kind.
-// TIES: with those that lead from the recording to the headline. In sections.c.
-etp_ab_step etp_ab_step_of(const etp_ab *ab, size_t comparison, etp_category category,
-                           etp_row_kind kind, bool ties);
+// Rows of the ledger that are told together, as one: of a category, or (ETP_CATEGORY_COUNT) of a
+// kind. TIES: with those that lead from the recording to the headline. Their number. In sections.c.
+size_t etp_ab_step_of(const etp_ab *ab, size_t comparison, etp_category category, etp_row_kind kind,
+                      bool ties, etp_ledger_row *out);
 // The colour of a category in every picture and table, 1 … 16. In pictures.c.
 unsigned etp_ab_category_color(etp_category category);
 const char *etp_ab_level_word(const etp_ab_arm *a); // "VNNI"; NULL: not recorded

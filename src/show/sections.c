@@ -183,21 +183,22 @@ void etp_ab_category_section(const etp_ab *ab, etp_report *r)
 
 // The interval of a sum is not the sum of the intervals, and the ledger has none for it. What a
 // category below its clock gained is the boundary's as much as its own: the two are one step.
-etp_ab_step etp_ab_step_of(const etp_ab *ab, size_t at, etp_category category, etp_row_kind kind,
-                           bool ties)
+size_t etp_ab_step_of(const etp_ab *ab, size_t at, etp_category category, etp_row_kind kind,
+                      bool ties, etp_ledger_row *out)
 {
     const etp_ledger *l = &ab->ledgers[at];
     bool operators = category != ETP_CATEGORY_COUNT, below[ETP_CATEGORY_COUNT + 1] = {false};
-    etp_ab_step s = {.label = operators ? etp_category_name(category) : etp_row_kind_name(kind),
-                     .lo = NAN,
-                     .hi = NAN};
+    size_t rows = 0;
+    *out = (etp_ledger_row){
+        .label = operators ? etp_category_name(category) : etp_row_kind_name(kind),
+        .lo_ns = ETP_NS_UNKNOWN,
+        .hi_ns = ETP_NS_UNKNOWN,
+    };
     for (size_t i = 0; i < ab->n_categories; i++) {
         const etp_ab_category *c = &ab->categories[i];
         below[c->category] = etp_ab_category_below_clock(ab, c, at, true);
         if (below[c->category] && !operators && kind == ETP_ROW_BOUNDARY) {
-            s.label = "short + boundary";
-            s.shorts = etp_arena_printf(ab->arena, "%s%s%s", ETP_OR(s.shorts, ""),
-                                        etp_if(s.shorts, ", "), etp_category_name(c->category));
+            out->label = "short + boundary";
         }
     }
     for (size_t i = 0; i < l->n; i++) {
@@ -205,25 +206,28 @@ etp_ab_step etp_ab_step_of(const etp_ab *ab, size_t at, etp_category category, e
         bool own = row->category == category && !below[category] &&
                    (operators || (row->kind == kind && (ties || !row->ties)));
         if (own || (below[row->category] && !operators && kind == ETP_ROW_BOUNDARY)) {
-            s.delta += row->delta_ns;
-            s.rows++;
-            s.lo = etp_value_if(s.rows == 1, etp_known_ns(row->lo_ns));
-            s.hi = etp_value_if(s.rows == 1, etp_known_ns(row->hi_ns));
+            out->delta_ns += row->delta_ns;
+            out->lo_ns = row->lo_ns; // of a single row
+            out->hi_ns = row->hi_ns;
+            rows++;
         }
     }
-    return s;
+    if (rows > 1) {
+        out->lo_ns = out->hi_ns = ETP_NS_UNKNOWN;
+    }
+    return rows;
 }
 
 static void waterfall_step(const etp_ab *ab, size_t at, etp_category category, etp_row_kind kind,
                            etp_chart *c)
 {
     bool operators = category != ETP_CATEGORY_COUNT;
-    const etp_ab_step s = etp_ab_step_of(ab, at, category, kind, false);
+    etp_ledger_row s;
     // A step that no rule explains is drawn pale: it is no work of the model's.
     bool muted = !operators && kind == ETP_ROW_UNEXPLAINED;
-    if (s.rows > 0) {
+    if (etp_ab_step_of(ab, at, category, kind, false, &s) > 0) {
         etp_chart_step(c, s.label, operators ? "operator" : etp_row_kind_name(kind), muted,
-                       (double)s.delta, s.lo, s.hi);
+                       (double)s.delta_ns, etp_known_ns(s.lo_ns), etp_known_ns(s.hi_ns));
     }
 }
 
