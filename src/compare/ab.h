@@ -466,13 +466,6 @@ typedef struct etp_ab_cause {
     const char *evidence;
 } etp_ab_cause;
 
-typedef struct etp_ab_lost {
-    const char *arm;
-    uint32_t block;
-    const char *text;
-    bool recovered;
-} etp_ab_lost;
-
 // A part of an inference in a report's words. PART: etp_category or ETP_AB_OUTSIDE.
 const char *etp_ab_engaged_word(etp_engagement e); // NULL: unknown
 const char *etp_ab_part_name(int part);
@@ -554,10 +547,9 @@ typedef struct etp_ab {
         etp_ab_bottleneck *items; // by kind, then longest first
         size_t n, cap;
     } bottlenecks;
-    struct {
-        etp_ab_lost *items;
-        size_t n, cap;
-    } lost;
+    const struct etp_run_lost *lost; // launches that gave nothing, of the arms by their indices
+    const char *const *lost_texts;   // parallel: why, for people
+    size_t n_lost;
     bool block_lost; // a block was lost
     etp_ab_correctness correctness;
     etp_ab_engagement engagement;

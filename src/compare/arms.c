@@ -125,19 +125,17 @@ static void describe_arms(const etp_run *run, etp_ab_arm *arms, etp_ab *ab, etp_
             .path = etp_run_path(ab->arena, dir, d->path), .arm = d->arm, .block = d->block};
         ETP_ADD(ab->arena, &in->recordings, recording);
     }
+    const char **texts = ETP_NEW_ARRAY(ab->arena, const char *, run->lost.n + 1);
     for (size_t i = 0; i < run->lost.n; i++) {
         const etp_run_lost *l = &run->lost.items[i];
-        etp_ab_lost lost = {
-            .arm = l->arm < ab->n_arms ? arms[l->arm].name : "?",
-            .block = l->block,
-            .text = etp_arena_printf(ab->arena, "%s launch: %s%s%.*s",
-                                     etp_launch_kind_name(l->kind), etp_lost_reason_name(l->reason),
-                                     etp_if(l->detail.len, ": "), ETP_STR_ARG(l->detail)),
-            .recovered = l->recovered,
-        };
+        texts[i] = etp_arena_printf(ab->arena, "%s launch: %s%s%.*s", etp_launch_kind_name(l->kind),
+                                    etp_lost_reason_name(l->reason), etp_if(l->detail.len, ": "),
+                                    ETP_STR_ARG(l->detail));
         ab->block_lost = ab->block_lost || !l->recovered;
-        ETP_ADD(ab->arena, &ab->lost, lost);
     }
+    ab->lost = run->lost.items;
+    ab->lost_texts = texts;
+    ab->n_lost = run->lost.n;
 }
 
 etp_status etp_ab_describe_run(const etp_ab_session *s, const char *dir, etp_ab_arm *arms,

@@ -359,11 +359,11 @@ static etp_status judge(const etp_ab_session *s, etp_ab *out)
     etp_ab_hook_findings(s, to);
     arm_fails_finding(s, to);
     note_findings(s, to);
-    for (size_t i = 0; i < s->ab.lost.n; i++) {
-        const etp_ab_lost *l = &s->ab.lost.items[i];
+    for (size_t i = 0; i < s->ab.n_lost; i++) {
+        const etp_run_lost *l = &s->ab.lost[i];
         ETP_FIND(to, ETP_FINDING_LOST, l->recovered ? ETP_SEVERITY_WARN : ETP_SEVERITY_BAD,
-                 "manifest.json", "%s, block %u: %s%s", l->arm, l->block, l->text,
-                 etp_if(l->recovered, " (repeated)"));
+                 "manifest.json", "%s, block %u: %s%s", s->ab.arms[l->arm].name, l->block,
+                 s->ab.lost_texts[i], etp_if(l->recovered, " (repeated)"));
     }
     // A cache that falls back to the heap looks like a model that is simply larger.
     for (size_t a = 0; a < s->ab.n_arms; a++) {

@@ -618,12 +618,14 @@ static const etp_field k_fix_rows[] = {
 };
 static SHAPE(k_fix_shape, k_fix_rows);
 #undef OF
-#define OF etp_ab_lost
+#define OF etp_run_lost
+FIND(lost_arm, etp_run_lost, etp_ab, &doc->arms[it->arm].name)
+FIND(lost_text, etp_run_lost, etp_ab, &doc->lost_texts[it - doc->lost])
 static const etp_field k_lost_rows[] = {
-    FIELD("arm", TEXT, arm, "", .flags = ETP_SET),
+    COMPUTED("arm", TEXT, lost_arm, "", .flags = ETP_SET),
     FIELD("block", UINT, block, "0: the pilot"),
     FIELD("recovered", BOOL, recovered, "a later try succeeded"),
-    FIELD("text", TEXT, text, "why it gave nothing"),
+    COMPUTED("text", TEXT, lost_text, "why it gave nothing"),
 };
 static SHAPE_ON_ONE_LINE(k_lost, k_lost_rows);
 #undef OF
@@ -760,7 +762,7 @@ static const etp_field k_ab_rows[] = {
     GROUP(NULL, &k_etp_ab_load_fixes, "", .when = etp_ab_has_load_fixes, .flags = ETP_ABSENT),
     FIELD("correctness", OBJECT, correctness, "outputs of the arms against each other",
           .shape = &k_etp_ab_agreement),
-    VECTOR("lost", OBJECT, lost, "launches that gave nothing", .shape = &k_lost),
+    LIST("lost", OBJECT, lost, n_lost, "launches that gave nothing", .shape = &k_lost),
     GROUP("environment", &k_etp_ab_environment, "what surrounded the blocks"),
     FIELD("phase", TEXT, phase, "that this is about; absent without phases",
           .flags = ETP_ABSENT | ETP_LATER),

@@ -665,7 +665,7 @@ void etp_ab_evidence_section(const etp_ab *ab, etp_report *r)
     for (size_t i = 0; i < ab->n_arms; i++) {
         proof = proof || ab->arms[i].proof.lines.n > 0;
     }
-    if (!proof && ab->lost.n == 0 && ab->n_device == 0) {
+    if (!proof && ab->n_lost == 0 && ab->n_device == 0) {
         return;
     }
     etp_report_section(r, 1, "evidence", "Evidence");
@@ -674,7 +674,7 @@ void etp_ab_evidence_section(const etp_ab *ab, etp_report *r)
     if (proof) {
         proof_table(ab, r);
     }
-    if (ab->lost.n) {
+    if (ab->n_lost) {
         static const etp_column k_columns[] = {
             {.key = "arm", .title = "arm", .flags = ETP_COL_CODE},
             {.key = "block", .title = "block", .kind = ETP_KIND_INT},
@@ -682,10 +682,10 @@ void etp_ab_evidence_section(const etp_ab *ab, etp_report *r)
             {.key = "recovered", .title = "recovered"},
         };
         etp_table *t = etp_report_table(r, "lost", "Lost launches", k_columns, 4);
-        for (size_t i = 0; i < ab->lost.n; i++) {
-            const etp_ab_lost *l = &ab->lost.items[i];
-            ETP_ROW(t, etp_cell_z(l->arm), etp_cell_u64(l->block), etp_cell_z(l->text),
-                    etp_cell_z(etp_yes_no(l->recovered)));
+        for (size_t i = 0; i < ab->n_lost; i++) {
+            const etp_run_lost *l = &ab->lost[i];
+            ETP_ROW(t, etp_cell_z(ab->arms[l->arm].name), etp_cell_u64(l->block),
+                    etp_cell_z(ab->lost_texts[i]), etp_cell_z(etp_yes_no(l->recovered)));
         }
     }
     etp_keys *keys = etp_report_keys(r, "Device");
