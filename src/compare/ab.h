@@ -236,6 +236,18 @@ typedef struct etp_ab_category {
     double *ceiling; // [n_arms] speedup of the whole if this took no time (Amdahl), NAN
 } etp_ab_category;
 
+// Why an operator with a large part of an inference is worth a look: what is looked at first comes
+// first.
+typedef enum etp_bottleneck_kind {
+    ETP_BOTTLENECK_PORTABLE, // outside delegates
+    ETP_BOTTLENECK_MOVEMENT, // moves or converts data
+    ETP_BOTTLENECK_LITTLE,   // gained less than the inference as a whole
+    ETP_BOTTLENECK_LARGE,
+    ETP_BOTTLENECK_KINDS
+} etp_bottleneck_kind;
+
+const char *etp_bottleneck_kind_name(etp_bottleneck_kind kind); // "portable"
+
 typedef struct etp_ab_operator {
     const char *id;
     const char *label;
@@ -254,6 +266,10 @@ typedef struct etp_ab_operator {
     etp_engage engaged;          // of the candidate of the first comparison, or the only arm
     const etp_roof_place *roofs; // [n_arms] below the roofs of the device; NULL without roofs
     etp_why why;
+    struct { // of those that are listed as bottlenecks
+        etp_bottleneck_kind kind;
+        double share; // of the arm's Method::execute
+    } bottleneck;
     double confidence;
     bool by_nodes;              // aligned through the program
     const etp_row_facts *facts; // what the program says, NULL unknown
@@ -273,27 +289,9 @@ typedef struct etp_ab_clocked_time { // a time, and what its clock can have cut 
     int64_t ns, truncation_ns;
 } etp_ab_clocked_time;
 
-// Why an operator with a large part of an inference is worth a look: what is looked at first comes
-// first.
-typedef enum etp_bottleneck_kind {
-    ETP_BOTTLENECK_PORTABLE, // outside delegates
-    ETP_BOTTLENECK_MOVEMENT, // moves or converts data
-    ETP_BOTTLENECK_LITTLE,   // gained less than the inference as a whole
-    ETP_BOTTLENECK_LARGE,
-    ETP_BOTTLENECK_KINDS
-} etp_bottleneck_kind;
-
-const char *etp_bottleneck_kind_name(etp_bottleneck_kind kind); // "portable"
-
 #define ETP_BOTTLENECK_SHARE \
     0.05 // of an inference: operators above it are bottlenecks, and kernels outside delegates
 #define ETP_BOTTLENECK_MOVEMENT_SHARE 0.1 // operators that move data, together
-
-typedef struct etp_ab_bottleneck {
-    uint32_t op;
-    etp_bottleneck_kind kind;
-    double share; // of the arm's Method::execute
-} etp_ab_bottleneck;
 
 typedef struct etp_ab_engaged_reason {
     etp_reason reason;
@@ -544,7 +542,7 @@ typedef struct etp_ab {
     size_t n_operators;
     uint32_t bottleneck_arm; // as etp_ab_subject
     struct {
-        etp_ab_bottleneck *items; // by kind, then longest first
+        uint32_t *items; // of operators, by kind, then longest first
         size_t n, cap;
     } bottlenecks;
     const struct etp_run_lost *lost; // launches that gave nothing, of the arms by their indices

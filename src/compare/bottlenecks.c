@@ -98,14 +98,32 @@ static etp_bottleneck_kind kind_of(const etp_ab *ab, const etp_ab_operator *op, 
     return lags ? ETP_BOTTLENECK_LITTLE : ETP_BOTTLENECK_LARGE;
 }
 
-static int by_kind_then_share(const void *pa, const void *pb)
+// What part of an inference OP takes in the arm that runs now; NAN: its clock does not tell.
+static double share_of(const etp_ab *ab, const etp_ab_operator *op)
 {
-    const etp_ab_bottleneck *a = pa, *b = pb;
-    return etp_order_then(ETP_ORDER(a->kind, b->kind),
-                          etp_order_then(ETP_ORDER(b->share, a->share), ETP_ORDER(a->op, b->op)));
+    const etp_ab_clocked_time part = etp_ab_operator_time(ab, op, ab->bottleneck_arm);
+    double share = etp_known_ns(part.ns) / (double)ab->arms[ab->bottleneck_arm].traced_ns;
+    return etp_value_if(!etp_ab_time_below_clock(&part), share);
 }
 
-void etp_ab_find_bottlenecks(const etp_ab *ab, etp_ab *out)
+// Behind those of the same kind that take as long: at most twenty have so large a part.
+static void list_bottleneck(const etp_ab_operator *operators, uint32_t op, etp_ab *out)
+{
+    ETP_ADD(out->arena, &out->bottlenecks, op);
+    uint32_t *items = out->bottlenecks.items;
+    for (size_t k = out->bottlenecks.n - 1; k > 0; k--) {
+        const etp_ab_operator *own = &operators[op], *other = &operators[items[k - 1]];
+        if (other->bottleneck.kind < own->bottleneck.kind ||
+            (other->bottleneck.kind == own->bottleneck.kind &&
+             other->bottleneck.share >= own->bottleneck.share)) {
+            break;
+        }
+        items[k] = items[k - 1];
+        items[k - 1] = op;
+    }
+}
+
+void etp_ab_find_bottlenecks(const etp_ab *ab, etp_ab_operator *operators, etp_ab *out)
 {
     int64_t total = ab->n_arms ? ab->arms[ab->bottleneck_arm].traced_ns : ETP_NS_UNKNOWN;
     if (total == ETP_NS_UNKNOWN || total <= 0 || ab->emulated) {
@@ -120,24 +138,16 @@ void etp_ab_find_bottlenecks(const etp_ab *ab, etp_ab *out)
         whole = etp_value_if(before > 0 && after > 0, (double)before / (double)after);
     }
     for (uint32_t i = 0; i < ab->n_operators; i++) {
-        const etp_ab_operator *op = &ab->operators[i];
-        int64_t ns = op->ns[ab->bottleneck_arm];
-        etp_ab_bottleneck hot = {.op = i, .share = (double)ns / (double)total};
-        const etp_ab_clocked_time part = etp_ab_operator_time(ab, op, ab->bottleneck_arm);
-        if (ns == ETP_NS_UNKNOWN || hot.share <= ETP_BOTTLENECK_SHARE ||
-            etp_ab_time_below_clock(&part)) {
-            continue;
+        if (share_of(ab, &ab->operators[i]) > 1) {
+            return; // two clocks: what part of an inference anything took is not known
         }
-        if (hot.share > 1) { // two clocks: what part of an inference anything took is not known
-            out->bottlenecks.n = 0;
-            return;
-        }
-        hot.kind = kind_of(ab, op, whole);
-        ETP_ADD(ab->arena, &out->bottlenecks, hot);
     }
-    if (out->bottlenecks.n) {
-        qsort(out->bottlenecks.items, out->bottlenecks.n, sizeof *out->bottlenecks.items,
-              by_kind_then_share);
+    for (uint32_t i = 0; i < ab->n_operators; i++) {
+        operators[i].bottleneck.share = share_of(ab, &ab->operators[i]);
+        if (operators[i].bottleneck.share > ETP_BOTTLENECK_SHARE) { // false for NAN
+            operators[i].bottleneck.kind = kind_of(ab, &ab->operators[i], whole);
+            list_bottleneck(operators, i, out);
+        }
     }
 }
 

@@ -188,7 +188,7 @@ const char *etp_ab_unrelated(const etp_ab *ab);
 // then what takes most of it, and why one operator takes its time.
 ETP_NODISCARD etp_status etp_ab_split_arm(const etp_ab_session *s, uint32_t arm, etp_ab_arm *out,
                                           etp_error *err);
-void etp_ab_find_bottlenecks(const etp_ab *ab, etp_ab *out);
+void etp_ab_find_bottlenecks(const etp_ab *ab, etp_ab_operator *operators, etp_ab *out);
 etp_why etp_ab_why(const etp_ab *ab, const etp_ab_operator *op);
 // engage.c: engagement per operator and in sum.
 // What the names of the build mean that RUN was measured with; NULL: it was not asked.

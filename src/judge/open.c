@@ -355,7 +355,7 @@ static etp_status answer(etp_ab_session *s, const char *const *paths, size_t n_p
     }
     ab->bottleneck_arm = etp_ab_subject(ab);
     etp_ab_find_makers(ab, operators);
-    etp_ab_find_bottlenecks(ab, ab);
+    etp_ab_find_bottlenecks(ab, operators, ab);
     for (size_t i = 0; i < ab->n_operators; i++) {
         operators[i].why = etp_ab_why(ab, &ab->operators[i]);
     }

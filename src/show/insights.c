@@ -449,17 +449,16 @@ void etp_ab_hot_section(const etp_ab_views *v, etp_report *r, etp_arena *arena)
         // Of the first comparison, whose candidate is the arm that runs now.
         const etp_severity *changes = etp_ab_operator_changes(ab, 0, arena);
         for (size_t i = 0; i < ab->bottlenecks.n; i++) {
-            const etp_ab_bottleneck *hot = &ab->bottlenecks.items[i];
-            const etp_ab_operator *op = &ab->operators[hot->op];
+            const etp_ab_operator *op = &ab->operators[ab->bottlenecks.items[i]];
             bool compared = ab->n_comparisons > 0;
-            const etp_severity change = changes ? changes[hot->op] : ETP_PLAIN;
+            const etp_severity change = changes ? changes[op - ab->operators] : ETP_PLAIN;
             const char *source =
                 op->source_file ? etp_arena_printf(arena, "%s:%u", op->source_file, op->source_line)
                                 : NULL;
             ADD_ROW(&t, r, k, etp_cell_z(op->id), etp_cell_z(op->label),
-                    etp_cell_z(etp_bottleneck_kind_name(hot->kind)),
+                    etp_cell_z(etp_bottleneck_kind_name(op->bottleneck.kind)),
                     compared ? etp_cell_ns(op->ns[ab->baseline]) : etp_cell_missing(),
-                    etp_cell_ns(op->ns[ab->bottleneck_arm]), etp_cell_double(hot->share),
+                    etp_cell_ns(op->ns[ab->bottleneck_arm]), etp_cell_double(op->bottleneck.share),
                     compared ? etp_cell_judged(etp_cell_double(op->speedup[0]), change)
                              : etp_cell_missing(),
                     etp_cell_z(etp_ab_fixes_of(ab, op->id, arena)), etp_cell_z(source));

@@ -24,11 +24,9 @@
 
 TEXT_OF(arm_name, etp_ab, i < doc->n_arms ? doc->arms[i].name : NULL)
 TEXT_OF(model_path, etp_ab, i < doc->n_models ? doc->models[i].path : NULL)
-TEXT_OF(operator_id, etp_ab, doc->operators[i].id)
 // A number that stands for a text of this document: how many there are differs from answer to
 // answer, so the schema lists none (0).
-static const etp_words k_arm_name = {arm_name, 0}, k_model_path = {model_path, 0},
-                       k_operator_id = {operator_id, 0};
+static const etp_words k_arm_name = {arm_name, 0}, k_model_path = {model_path, 0};
 
 // Rows of a ledger that are no operator have ETP_CATEGORY_COUNT.
 static const char *category_name(etp_category category)
@@ -66,7 +64,7 @@ WORDS(k_reason, etp_reason_text, etp_reason, 0)
 WORDS(k_reason_id, etp_reason_id, etp_reason, ETP_REASON_COUNT)
 WORDS(k_roof_verdict, etp_roof_verdict_name, etp_roof_verdict, ETP_ROOF_VERDICTS)
 WORDS(k_why, etp_why_name, etp_why, ETP_WHYS)
-WORDS(k_hot_kind, etp_bottleneck_kind_name, etp_bottleneck_kind, ETP_BOTTLENECK_KINDS)
+WORDS(k_hot_words, etp_bottleneck_kind_name, etp_bottleneck_kind, ETP_BOTTLENECK_KINDS)
 WORDS(k_finding, etp_finding_id, etp_finding_kind, ETP_FINDING_COUNT)
 SHARED_WORDS(k_etp_severity_words, etp_severity_name, etp_finding_severity, ETP_SEVERITY_BAD + 1)
 WORDS(k_cause, etp_cause_id, etp_cause, ETP_CAUSE_COUNT)
@@ -111,8 +109,11 @@ FIND(shift_after, etp_ab_comparison, etp_ab,
      isfinite(it->shift.before_share + it->shift.after_share)
          ? MAKE(text, etp_ab_part_name(it->shift.after))
          : NULL)
-FIND(bottleneck_arm, etp_ab_bottleneck, etp_ab, &doc->arms[doc->bottleneck_arm].name)
-FIND(hot_ns, etp_ab_bottleneck, etp_ab, &doc->operators[it->op].ns[doc->bottleneck_arm])
+FIND(bottleneck_arm, uint32_t, etp_ab, &doc->arms[doc->bottleneck_arm].name)
+FIND(hot_id, uint32_t, etp_ab, &doc->operators[*it].id)
+FIND(hot_kind, uint32_t, etp_ab, &doc->operators[*it].bottleneck.kind)
+FIND(hot_ns, uint32_t, etp_ab, &doc->operators[*it].ns[doc->bottleneck_arm])
+FIND(hot_share, uint32_t, etp_ab, &doc->operators[*it].bottleneck.share)
 // With the three times beside it exactly traced_ns.
 FIND(rest_ns, etp_ab_arm, etp_ab,
      it->profile
@@ -530,13 +531,13 @@ static const etp_field k_shift_rows[] = {
 };
 static SHAPE_ON_ONE_LINE(k_shift, k_shift_rows);
 #undef OF
-#define OF etp_ab_bottleneck
+#define OF uint32_t
 static const etp_field k_hot_rows[] = {
-    FIELD("operator", WORD, op, "its id", .words = &k_operator_id),
+    COMPUTED("operator", TEXT, hot_id, "its id", .flags = ETP_SET),
     COMPUTED("arm", TEXT, bottleneck_arm, "that runs now", .flags = ETP_SET),
-    FIELD("why", WORD, kind, "it is worth a look", .words = &k_hot_kind),
+    COMPUTED("why", WORD, hot_kind, "it is worth a look", .words = &k_hot_words, .flags = ETP_SET),
     COMPUTED("ns", NS, hot_ns, "in that arm"),
-    SHARE("share", share, "of Method::execute"),
+    COMPUTED("share", RATIO, hot_share, "of Method::execute", .range = ETP_0_TO_1),
 };
 static SHAPE_ON_ONE_LINE(k_hot, k_hot_rows);
 #undef OF
