@@ -282,9 +282,7 @@ static etp_status open_dump(const etp_ab_session *s, const etp_ab_dump *recordin
     }
     etp_ab_dump dump = {.path = recording->path, .arm = recording->arm, .block = recording->block};
     ETP_TRY(etp_file_open_unpacked(recording->path, DUMP_LIMIT, &dump.file, err));
-    const etp_trace_options how = {.last = calls_of(s, dump.arm),
-                                   .units = s->options.units,
-                                   .modes = !s->has_run && !recording->of_session};
+    const etp_trace_options how = {.last = calls_of(s, dump.arm), .units = s->options.units};
     etp_status st = etp_trace_open(dump.file.bytes, &how, &dump.trace, err);
     if (st == ETP_OK && !s->has_run && !recording->of_session) {
         st = etp_trace_tell_modes(dump.trace, err);

@@ -5,43 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/guard.h"
 #include "base/number.h"
-
-static etp_status plan_pictures(const etp_ab *ab, etp_report *r, etp_arena *arena)
-{
-    const etp_method **drawn = ETP_NEW_ARRAY(arena, const etp_method *, ab->n_arms + 1);
-    for (size_t i = 0, n = 0; i < ab->n_arms; i++) {
-        const etp_ab_arm *arm = &ab->arms[ab->shown[i]];
-        size_t k = 0;
-        drawn[n] = etp_ab_joined_method(arm);
-        while (drawn[k] != drawn[n]) {
-            k++;
-        }
-        if (drawn[n] && k == n) {
-            etp_inspect_planned planned;
-            bool several = ab->n_models > 1 && arm->model < ab->n_models;
-            etp_inspect_plan(drawn[n++], arena, &planned);
-            etp_inspect_planned_picture(drawn[k], &planned,
-                                        several ? ab->models[arm->model].stem : NULL, r, arena);
-        }
-    }
-    return ETP_OK;
-}
-
-static etp_status guarded(const etp_ab *ab, etp_arena *arena, etp_ab_flow *out, etp_error *err)
-{
-    ETP_GUARDED(arena, err, "the graph", trace_all(ab, arena, out));
-}
-
-etp_ab_flow etp_ab_flow_of(const etp_ab *ab, etp_arena *arena)
-{
-    if (guarded(ab, r, arena, NULL) != ETP_OK) {
-        return; // the report knows that its arena ran out
-    }
-}
-
-// ---- the picture ----
 
 // A frame's name: which call it is, and of which backend, of whose name 32 bytes have room.
 static const char *group_of(const etp_ab_operator *op, char buf[static 64])

@@ -134,7 +134,7 @@ static etp_status plan_pictures(const etp_ab *ab, etp_report *r, etp_arena *aren
     for (size_t i = 0, n = 0; i < ab->n_arms; i++) {
         const etp_ab_arm *arm = &ab->arms[ab->shown[i]];
         size_t k = 0;
-        drawn[n] = etp_ab_method_of(arm);
+        drawn[n] = etp_ab_joined_method(arm);
         while (drawn[k] != drawn[n]) {
             k++;
         }
