@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // etprof ab MODEL…: measure two or more arms in paired launches and explain the difference.
-#include <stddef.h>
 #include <string.h>
 
 #include "cli/emit.h"

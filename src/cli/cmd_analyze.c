@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // etprof analyze: explain a run folder or bare dumps, or several run folders as one. Never
 // measures.
-#include <stddef.h>
-
 #include "cli/emit.h"
 #include "cli/newest.h"
 #include "cli/show_ab.h"
@@ -20,44 +18,37 @@ typedef struct analyze_options {
     uint64_t limit;
 } analyze_options;
 
+#define OF analyze_options
 static const etp_opt k_options[] = {
-    {"baseline", 'b', ETP_OPT_STRING, offsetof(analyze_options, baseline), "ARM",
-     "compare the others with this arm", NULL},
-    {"margin", 0, ETP_OPT_PERCENT, offsetof(analyze_options, margin), "PERCENT",
-     "differences below this are 'same' (default 1)", NULL},
-    {"pte", 0, ETP_OPT_STRING, offsetof(analyze_options, program), "FILE",
-     "the program of bare dumps: adds nodes, work and reasons", NULL},
-    {"etrecord", 'r', ETP_OPT_STRING, offsetof(analyze_options, record), "FILE",
-     "the exporter's record: adds source lines (needs --pte)", NULL},
-    {"roofs-file", 0, ETP_OPT_STRING, offsetof(analyze_options, roofs), "FILE",
-     "roofs of the device, from 'etprof roofs --format json'", NULL},
-    {"phase", 0, ETP_OPT_STRING, offsetof(analyze_options, phase), "NAME",
-     "only the phase of this name, e.g. 'decode@256' (default: all)", NULL},
-    {"full", 0, ETP_OPT_FLAG, offsetof(analyze_options, full), NULL, "every section, also in text",
-     NULL},
-    {"proof", 0, ETP_OPT_FLAG, offsetof(analyze_options, proof), NULL,
-     "operator names side by side: what ran where", NULL},
-    {"price", 0, ETP_OPT_FLAG, offsetof(analyze_options, price), NULL,
-     "what each arm costs: inferences, loading, memory, size on disk", NULL},
-    {"table", 0, ETP_OPT_STRING, offsetof(analyze_options, table), "TABLE",
-     "with --format csv: this table of the report, e.g. 'loading' with --price", NULL},
-    {"title", 0, ETP_OPT_STRING, offsetof(analyze_options, title), "TEXT",
-     "title of the report (default: the model)", NULL},
-    {"renew", 0, ETP_OPT_FLAG, offsetof(analyze_options, renew), NULL,
-     "write the run folder's report.html, report.md, report.json and tables anew", NULL},
-    {"combined", 0, ETP_OPT_FLAG, offsetof(analyze_options, combined), NULL,
-     "show folders of dumps side by side, as run folders always are", NULL},
-    {"out", 0, ETP_OPT_STRING, offsetof(analyze_options, out), "DIR",
-     "write the tables as CSV and JSON files there", NULL},
-    {"run-index", 0, ETP_OPT_COUNT, offsetof(analyze_options, run_index), "K",
-     "with --out: also the timeline of run K alone (run 0 always)", NULL},
-    {"json-rows", 0, ETP_OPT_FLAG, offsetof(analyze_options, json_rows), NULL,
-     "with --out: timelines and operator statistics also as JSON", NULL},
-    {"model-id", 0, ETP_OPT_STRING, offsetof(analyze_options, model_id), "ID",
-     "with --out, of one dump: the column model_id", NULL},
-    {"limit", 0, ETP_OPT_COUNT, offsetof(analyze_options, limit), "BYTES",
-     "with --format github: at most so many (default 60000)", NULL},
-    ETP_CLI_UNITS(analyze_options),
+    OPT("baseline", 'b', STRING, baseline, "ARM", "compare the others with this arm"),
+    OPT("margin", 0, PERCENT, margin, "PERCENT", "differences below this are 'same' (default 1)"),
+    OPT("pte", 0, STRING, program, "FILE",
+        "the program of bare dumps: adds nodes, work and reasons"),
+    OPT("etrecord", 'r', STRING, record, "FILE",
+        "the exporter's record: adds source lines (needs --pte)"),
+    OPT("roofs-file", 0, STRING, roofs, "FILE",
+        "roofs of the device, from 'etprof roofs --format json'"),
+    OPT("phase", 0, STRING, phase, "NAME",
+        "only the phase of this name, e.g. 'decode@256' (default: all)"),
+    OPT("full", 0, FLAG, full, NULL, "every section, also in text"),
+    OPT("proof", 0, FLAG, proof, NULL, "operator names side by side: what ran where"),
+    OPT("price", 0, FLAG, price, NULL,
+        "what each arm costs: inferences, loading, memory, size on disk"),
+    OPT("table", 0, STRING, table, "TABLE",
+        "with --format csv: this table of the report, e.g. 'loading' with --price"),
+    OPT("title", 0, STRING, title, "TEXT", "title of the report (default: the model)"),
+    OPT("renew", 0, FLAG, renew, NULL,
+        "write the run folder's report.html, report.md, report.json and tables anew"),
+    OPT("combined", 0, FLAG, combined, NULL,
+        "show folders of dumps side by side, as run folders always are"),
+    OPT("out", 0, STRING, out, "DIR", "write the tables as CSV and JSON files there"),
+    OPT("run-index", 0, COUNT, run_index, "K",
+        "with --out: also the timeline of run K alone (run 0 always)"),
+    OPT("json-rows", 0, FLAG, json_rows, NULL,
+        "with --out: timelines and operator statistics also as JSON"),
+    OPT("model-id", 0, STRING, model_id, "ID", "with --out, of one dump: the column model_id"),
+    OPT("limit", 0, COUNT, limit, "BYTES", "with --format github: at most so many (default 60000)"),
+    ETP_CLI_UNITS,
     {0},
 };
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // etprof compare A B: explain the difference of any two recordings. Never measures.
-#include <stddef.h>
-
 #include "cli/emit.h"
 #include "cli/newest.h"
 #include "cli/show_ab.h"
@@ -14,22 +12,20 @@ typedef struct compare_options {
     uint64_t limit;
 } compare_options;
 
+#define OF compare_options
 static const etp_opt k_options[] = {
-    {"pte", 0, ETP_OPT_STRING, offsetof(compare_options, program), "FILE",
-     "the program of bare dumps: adds nodes, work and reasons", NULL},
-    {"etrecord", 'r', ETP_OPT_STRING, offsetof(compare_options, record), "FILE",
-     "the exporter's record: adds source lines (needs --pte)", NULL},
-    {"roofs-file", 0, ETP_OPT_STRING, offsetof(compare_options, roofs), "FILE",
-     "roofs of the device, from 'etprof roofs --format json'", NULL},
-    {"name1", 0, ETP_OPT_STRING, offsetof(compare_options, name1), "NAME", "what to call A", NULL},
-    {"name2", 0, ETP_OPT_STRING, offsetof(compare_options, name2), "NAME", "what to call B", NULL},
-    {"out", 0, ETP_OPT_STRING, offsetof(compare_options, out), "DIR",
-     "write the tables as CSV and JSON files there", NULL},
-    {"full", 0, ETP_OPT_FLAG, offsetof(compare_options, full), NULL, "every section, also in text",
-     NULL},
-    {"limit", 0, ETP_OPT_COUNT, offsetof(compare_options, limit), "BYTES",
-     "with --format github: at most so many (default 60000)", NULL},
-    ETP_CLI_UNITS(compare_options),
+    OPT("pte", 0, STRING, program, "FILE",
+        "the program of bare dumps: adds nodes, work and reasons"),
+    OPT("etrecord", 'r', STRING, record, "FILE",
+        "the exporter's record: adds source lines (needs --pte)"),
+    OPT("roofs-file", 0, STRING, roofs, "FILE",
+        "roofs of the device, from 'etprof roofs --format json'"),
+    OPT("name1", 0, STRING, name1, "NAME", "what to call A"),
+    OPT("name2", 0, STRING, name2, "NAME", "what to call B"),
+    OPT("out", 0, STRING, out, "DIR", "write the tables as CSV and JSON files there"),
+    OPT("full", 0, FLAG, full, NULL, "every section, also in text"),
+    OPT("limit", 0, COUNT, limit, "BYTES", "with --format github: at most so many (default 60000)"),
+    ETP_CLI_UNITS,
     {0},
 };
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // etprof convert: one recording, or two of them aligned, as files of other people's viewers; the
 // rows of any number of run folders as tables.
-#include <stddef.h>
 #include <string.h>
 
 #include "base/number.h"
@@ -36,31 +35,27 @@ static const char *const k_to[] = {"chrome", "speedscope", "folded", "parquet", 
 // −1: not given. 0 would be the first word of the list.
 static const convert_options k_defaults = {.to = -1, .table = -1};
 
+#define OF convert_options
 static const etp_opt k_options[] = {
-    {"to", 0, ETP_OPT_CHOICE, offsetof(convert_options, to), "FORMAT", "what to write", k_to},
-    {"output", 'o', ETP_OPT_STRING, offsetof(convert_options, output), "FILE",
-     "write there instead of to standard output", NULL},
-    {"pte", 0, ETP_OPT_STRING, offsetof(convert_options, program), "FILE",
-     "the program of bare dumps: adds nodes, shapes and work", NULL},
-    {"etrecord", 'r', ETP_OPT_STRING, offsetof(convert_options, record), "FILE",
-     "the exporter's record: adds source lines (needs --pte)", NULL},
-    {"baseline", 'b', ETP_OPT_STRING, offsetof(convert_options, baseline), "ARM",
-     "of a run folder: the arm to start from", NULL},
-    {"candidate", 'c', ETP_OPT_STRING, offsetof(convert_options, candidate), "ARM",
-     "of a run folder: the arm to end at (default the first other one)", NULL},
-    {"phase", 0, ETP_OPT_STRING, offsetof(convert_options, phase), "NAME",
-     "only the phase of this name, e.g. 'decode@256' (default: the first)", NULL},
-    {"name1", 0, ETP_OPT_STRING, offsetof(convert_options, name1), "NAME",
-     "what to call the first of two", NULL},
-    {"name2", 0, ETP_OPT_STRING, offsetof(convert_options, name2), "NAME",
-     "what to call the second", NULL},
-    {"negate", 0, ETP_OPT_FLAG, offsetof(convert_options, negate), NULL,
-     "folded: the baseline last, so that viewers show what vanished", NULL},
-    {"table", 0, ETP_OPT_CHOICE, offsetof(convert_options, table), "TABLE",
-     "parquet: which rows (default: operators)", k_tables},
-    {"uncompressed", 0, ETP_OPT_FLAG, offsetof(convert_options, uncompressed), NULL,
-     "parquet: pages as they are, for readers without zstd", NULL},
-    ETP_CLI_UNITS(convert_options),
+    CHOICE("to", to, "FORMAT", "what to write", k_to),
+    OPT("output", 'o', STRING, output, "FILE", "write there instead of to standard output"),
+    OPT("pte", 0, STRING, program, "FILE",
+        "the program of bare dumps: adds nodes, shapes and work"),
+    OPT("etrecord", 'r', STRING, record, "FILE",
+        "the exporter's record: adds source lines (needs --pte)"),
+    OPT("baseline", 'b', STRING, baseline, "ARM", "of a run folder: the arm to start from"),
+    OPT("candidate", 'c', STRING, candidate, "ARM",
+        "of a run folder: the arm to end at (default the first other one)"),
+    OPT("phase", 0, STRING, phase, "NAME",
+        "only the phase of this name, e.g. 'decode@256' (default: the first)"),
+    OPT("name1", 0, STRING, name1, "NAME", "what to call the first of two"),
+    OPT("name2", 0, STRING, name2, "NAME", "what to call the second"),
+    OPT("negate", 0, FLAG, negate, NULL,
+        "folded: the baseline last, so that viewers show what vanished"),
+    CHOICE("table", table, "TABLE", "parquet: which rows (default: operators)", k_tables),
+    OPT("uncompressed", 0, FLAG, uncompressed, NULL,
+        "parquet: pages as they are, for readers without zstd"),
+    ETP_CLI_UNITS,
     {0},
 };
 

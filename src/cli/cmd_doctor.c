@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // etprof doctor: is this machine fit to measure on? With a word: its levels, its devices.
-#include <stddef.h>
 #include <string.h>
 
 #include "cli/emit.h"
@@ -13,11 +12,11 @@ typedef struct doctor_options {
     bool force;
 } doctor_options;
 
+#define OF doctor_options
 static const etp_opt k_options[] = {
-    {"runner", 0, ETP_OPT_STRING, offsetof(doctor_options, runner), "PATH",
-     "runner program or bundle folder", NULL},
-    {"force", 0, ETP_OPT_FLAG, offsetof(doctor_options, force), NULL,
-     "devices restore: also the settings of a session that seems to be running", NULL},
+    OPT("runner", 0, STRING, runner, "PATH", "runner program or bundle folder"),
+    OPT("force", 0, FLAG, force, NULL,
+        "devices restore: also the settings of a session that seems to be running"),
     {0},
 };
 

@@ -10,16 +10,15 @@
 #include "os/os.h"
 #include "show/explanation.h"
 
+#define OF etp_reading_options
 const etp_opt k_etp_reading_options[] = {
-    {"baseline", 'b', ETP_OPT_STRING, offsetof(etp_reading_options, baseline), "ARM",
-     "compare the others with this arm", NULL},
-    {"pte", 0, ETP_OPT_STRING, offsetof(etp_reading_options, program), "FILE",
-     "the program of bare dumps", NULL},
-    {"phase", 0, ETP_OPT_STRING, offsetof(etp_reading_options, phase), "NAME",
-     "only the phase of this name, e.g. 'decode@256' (default: the first)", NULL},
-    {"roofs-file", 0, ETP_OPT_STRING, offsetof(etp_reading_options, roofs), "FILE",
-     "roofs of the device, from 'etprof roofs --format json'", NULL},
-    ETP_CLI_UNITS(etp_reading_options),
+    OPT("baseline", 'b', STRING, baseline, "ARM", "compare the others with this arm"),
+    OPT("pte", 0, STRING, program, "FILE", "the program of bare dumps"),
+    OPT("phase", 0, STRING, phase, "NAME",
+        "only the phase of this name, e.g. 'decode@256' (default: the first)"),
+    OPT("roofs-file", 0, STRING, roofs, "FILE",
+        "roofs of the device, from 'etprof roofs --format json'"),
+    ETP_CLI_UNITS,
     {0},
 };
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // etprof fix: applies what an answer proposes, measures it and says what it brought. The Python
 // package does it, whose exporter makes the programs; what may be typed is here.
-#include <stddef.h>
-
 #include "cli/measure.h"
 #include "cli/python.h"
 #include "cli/session_options.h"
@@ -14,23 +12,22 @@ typedef struct fix_options {
     const char *source, *out, *runner, *python;
 } fix_options;
 
-#define TEXT(name, field, arg, help) \
-    {name, 0, ETP_OPT_STRING, offsetof(fix_options, field), arg, help, NULL}
-#define FLAG(name, field, help) \
-    {name, 0, ETP_OPT_FLAG, offsetof(fix_options, field), NULL, help, NULL}
-
+#define OF fix_options
 static const etp_opt k_options[] = {
-    FLAG("all", all, "one fix after the other while they help, each on top of those before"),
-    TEXT("source", source, "MODEL",
-         "for a program without export.json: what was exported, as given to 'etprof export'"),
+    OPT("all", 0, FLAG, all, NULL,
+        "one fix after the other while they help, each on top of those before"),
+    OPT("source", 0, STRING, source, "MODEL",
+        "for a program without export.json: what was exported, as given to 'etprof export'"),
 #define OPTION(where, field, type, key, limit, verbs, resume, ...) \
     ETP_OPTION(ETP_OF_FIX verbs, where, field, type, __VA_ARGS__)
 #include "store/options.def"
-    TEXT("runner", runner, "PATH", "runner program or bundle folder"),
-    TEXT("out", out, "DIR", "folder to make for the steps (default: fixes, beside the runs)"),
-    TEXT("python", python, "PATH", "an interpreter that has torch and executorch"),
-    FLAG("no-install", no_install, "install nothing that a model needs: say what is missing"),
-    FLAG("trust", trust, "export and measure what a run folder made elsewhere names"),
+    OPT("runner", 0, STRING, runner, "PATH", "runner program or bundle folder"),
+    OPT("out", 0, STRING, out, "DIR",
+        "folder to make for the steps (default: fixes, beside the runs)"),
+    OPT("python", 0, STRING, python, "PATH", "an interpreter that has torch and executorch"),
+    OPT("no-install", 0, FLAG, no_install, NULL,
+        "install nothing that a model needs: say what is missing"),
+    OPT("trust", 0, FLAG, trust, NULL, "export and measure what a run folder made elsewhere names"),
     {0},
 };
 

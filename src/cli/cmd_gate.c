@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // etprof gate FOLDER [RULE...]: yes, no or unknown, for CI and for git bisect. The names of earlier
 // runs, which --against takes, are listed, given and taken away here too.
-#include <stddef.h>
 #include <string.h>
 
 #include "cli/baseline.h"
@@ -27,26 +26,23 @@ typedef struct gate_options {
 // "any" is 0 and therefore the default.
 static const char *const k_grades[] = {"any", "A", "B", "C", "D", NULL};
 
+#define OF gate_options
 static const etp_opt k_options[] = {
-    {"against", 'a', ETP_OPT_STRING, offsetof(gate_options, against), "RUN",
-     "an earlier run, its folder or its name (--save): no arm may have become slower", NULL},
-    {"margin", 0, ETP_OPT_PERCENT, offsetof(gate_options, margin), "PERCENT",
-     "how much slower than the earlier one is not a regression (default 5%)", NULL},
-    {"min-grade", 0, ETP_OPT_CHOICE, offsetof(gate_options, min_grade), "GRADE",
-     "refuse comparisons whose arms have less in common", k_grades},
-    {"baseline", 'b', ETP_OPT_STRING, offsetof(gate_options, baseline), "ARM",
-     "compare the others with this arm", NULL},
-    {"junit", 0, ETP_OPT_STRING, offsetof(gate_options, junit), "FILE",
-     "write the checks as JUnit XML too", NULL},
-    {"bisect", 0, ETP_OPT_FLAG, offsetof(gate_options, bisect), NULL,
-     "unknown and errors exit with 125: git bisect run skips them", NULL},
-    {"list", 0, ETP_OPT_FLAG, offsetof(gate_options, list), NULL,
-     "list the runs that have a name, with their folders", NULL},
-    {"save", 0, ETP_OPT_STRING, offsetof(gate_options, save), "NAME",
-     "give the finished run FOLDER this name; it is not judged", NULL},
-    {"forget", 0, ETP_OPT_STRING, offsetof(gate_options, forget), "NAME",
-     "take this name away; the folder stays", NULL},
-    ETP_CLI_UNITS(gate_options),
+    OPT("against", 'a', STRING, against, "RUN",
+        "an earlier run, its folder or its name (--save): no arm may have become slower"),
+    OPT("margin", 0, PERCENT, margin, "PERCENT",
+        "how much slower than the earlier one is not a regression (default 5%)"),
+    CHOICE("min-grade", min_grade, "GRADE", "refuse comparisons whose arms have less in common",
+           k_grades),
+    OPT("baseline", 'b', STRING, baseline, "ARM", "compare the others with this arm"),
+    OPT("junit", 0, STRING, junit, "FILE", "write the checks as JUnit XML too"),
+    OPT("bisect", 0, FLAG, bisect, NULL,
+        "unknown and errors exit with 125: git bisect run skips them"),
+    OPT("list", 0, FLAG, list, NULL, "list the runs that have a name, with their folders"),
+    OPT("save", 0, STRING, save, "NAME",
+        "give the finished run FOLDER this name; it is not judged"),
+    OPT("forget", 0, STRING, forget, "NAME", "take this name away; the folder stays"),
+    ETP_CLI_UNITS,
     {0},
 };
 

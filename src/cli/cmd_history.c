@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // etprof history: figures over many sessions, and where they changed. The Python package answers,
 // whose tables DuckDB holds; what may be typed is here.
-#include <stddef.h>
-
 #include "cli/command.h"
 #include "cli/python.h"
 
@@ -13,17 +11,14 @@ typedef struct history_options {
 } history_options;
 
 static const char *const k_engines[] = {"duckdb", "spark", NULL};
+#define OF history_options
 static const etp_opt k_options[] = {
-    {"min-change", 0, ETP_OPT_PERCENT, offsetof(history_options, min_change), "PERCENT",
-     "ignore smaller changes (default 2%)", NULL},
-    {"of", 0, ETP_OPT_STRING, offsetof(history_options, model), "MODEL",
-     "only sessions of this model", NULL},
-    {"on", 0, ETP_OPT_STRING, offsetof(history_options, device), "DEVICE",
-     "only sessions on this device, by address or processor", NULL},
-    {"since", 0, ETP_OPT_STRING, offsetof(history_options, since), "DATE",
-     "only sessions since then, e.g. 2026-03 or 2026-03-01", NULL},
-    {"engine", 0, ETP_OPT_CHOICE, offsetof(history_options, engine), "NAME",
-     "engine that reads a lake: duckdb (default) or spark", k_engines},
+    OPT("min-change", 0, PERCENT, min_change, "PERCENT", "ignore smaller changes (default 2%)"),
+    OPT("of", 0, STRING, model, "MODEL", "only sessions of this model"),
+    OPT("on", 0, STRING, device, "DEVICE", "only sessions on this device, by address or processor"),
+    OPT("since", 0, STRING, since, "DATE", "only sessions since then, e.g. 2026-03 or 2026-03-01"),
+    CHOICE("engine", engine, "NAME", "engine that reads a lake: duckdb (default) or spark",
+           k_engines),
     {0},
 };
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // etprof inspect FILE: what is in a model or recording, and what makes it big.
-#include <stddef.h>
-
 #include "cli/emit.h"
 #include "cli/units.h"
 
@@ -11,20 +9,18 @@ typedef struct inspect_options {
     bool tree, tensor;
 } inspect_options;
 
+#define OF inspect_options
 static const etp_opt k_options[] = {
-    {"tree", 0, ETP_OPT_FLAG, offsetof(inspect_options, tree), NULL,
-     "list every instruction and node", NULL},
-    {"diff", 0, ETP_OPT_STRING, offsetof(inspect_options, other), "OTHER",
-     "compare with another program", NULL},
-    {"etrecord", 'r', ETP_OPT_STRING, offsetof(inspect_options, record), "FILE",
-     "exporter's record: adds source lines and modules", NULL},
-    {"etdump", 0, ETP_OPT_STRING, offsetof(inspect_options, dump), "DUMP",
-     "a recording of the program: adds what its operators cost", NULL},
-    {"tensor", 0, ETP_OPT_FLAG, offsetof(inspect_options, tensor), NULL,
-     "list the tensors and numbers that a recording logged", NULL},
-    {"debug-buffer", 0, ETP_OPT_STRING, offsetof(inspect_options, buffer), "FILE",
-     "debug buffer written beside the dump (--tensor)", NULL},
-    ETP_CLI_UNITS(inspect_options),
+    OPT("tree", 0, FLAG, tree, NULL, "list every instruction and node"),
+    OPT("diff", 0, STRING, other, "OTHER", "compare with another program"),
+    OPT("etrecord", 'r', STRING, record, "FILE",
+        "exporter's record: adds source lines and modules"),
+    OPT("etdump", 0, STRING, dump, "DUMP",
+        "a recording of the program: adds what its operators cost"),
+    OPT("tensor", 0, FLAG, tensor, NULL, "list the tensors and numbers that a recording logged"),
+    OPT("debug-buffer", 0, STRING, buffer, "FILE",
+        "debug buffer written beside the dump (--tensor)"),
+    ETP_CLI_UNITS,
     {0},
 };
 

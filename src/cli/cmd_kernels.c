@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // etprof kernels FOLDER | LOG [LOG2]: which kernels ran, from the sampled launches of a run folder,
 // or which XNNPACK registered, from its own log; or which are built into a program file.
-#include <stddef.h>
 #include <string.h>
 
 #include "base/path.h"
@@ -18,15 +17,15 @@ typedef struct kernels_options {
     const char *filter, *title, *name1, *name2, *model_id;
 } kernels_options;
 
-#define OPT(name, field, arg, help) \
-    {name, 0, ETP_OPT_STRING, offsetof(kernels_options, field), arg, help, NULL}
-
+#define OF kernels_options
 static const etp_opt k_options[] = {
-    OPT("filter", filter, "TEXT", "logs and programs: only kernels with TEXT in their name"),
-    OPT("title", title, "TEXT", "logs: heading of the view"),
-    OPT("name1", name1, "NAME", "logs and programs: what to call the first"),
-    OPT("name2", name2, "NAME", "logs and programs: what to call the second"),
-    OPT("model-id", model_id, "ID", "logs: the column model_id (default: the file's name)"),
+    OPT("filter", 0, STRING, filter, "TEXT",
+        "logs and programs: only kernels with TEXT in their name"),
+    OPT("title", 0, STRING, title, "TEXT", "logs: heading of the view"),
+    OPT("name1", 0, STRING, name1, "NAME", "logs and programs: what to call the first"),
+    OPT("name2", 0, STRING, name2, "NAME", "logs and programs: what to call the second"),
+    OPT("model-id", 0, STRING, model_id, "ID",
+        "logs: the column model_id (default: the file's name)"),
     {0},
 };
 

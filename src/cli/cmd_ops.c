@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // etprof ops DUMP: every operator of one ETDump.
-#include <stddef.h>
-
 #include "cli/emit.h"
 #include "cli/say.h"
 #include "cli/units.h"
@@ -12,14 +10,15 @@ typedef struct ops_options {
     const char *program, *record, *buffer;
 } ops_options;
 
+#define OF ops_options
 static const etp_opt k_options[] = {
-    {"pte", 0, ETP_OPT_STRING, offsetof(ops_options, program), "FILE",
-     "the program: adds nodes, shapes, work and names of methods", NULL},
-    {"etrecord", 'r', ETP_OPT_STRING, offsetof(ops_options, record), "FILE",
-     "the exporter's record: adds source lines and modules (needs --pte)", NULL},
-    {"debug-buffer", 0, ETP_OPT_STRING, offsetof(ops_options, buffer), "FILE",
-     "debug buffer written beside the dump (inspector-json)", NULL},
-    ETP_CLI_UNITS(ops_options),
+    OPT("pte", 0, STRING, program, "FILE",
+        "the program: adds nodes, shapes, work and names of methods"),
+    OPT("etrecord", 'r', STRING, record, "FILE",
+        "the exporter's record: adds source lines and modules (needs --pte)"),
+    OPT("debug-buffer", 0, STRING, buffer, "FILE",
+        "debug buffer written beside the dump (inspector-json)"),
+    ETP_CLI_UNITS,
     {0},
 };
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // etprof replay MODEL OP: one operator as a program of its own, measured beside the model.
-#include <stddef.h>
 #include <string.h>
 
 #include "base/path.h"
@@ -21,36 +20,31 @@ typedef struct replay_options {
     etp_opt_list sweep;
 } replay_options;
 
-#define CALL(name, letter, type, field, arg, help) \
-    {name, letter, type, offsetof(replay_options, session.field), arg, help, NULL}
-#define PLAN(name, letter, type, field, arg, help) \
-    {name, letter, type, offsetof(replay_options, session.plan.settings.field), arg, help, NULL}
-#define FLAG(name, field, help) \
-    {name, 0, ETP_OPT_FLAG, offsetof(replay_options, field), NULL, help, NULL}
-
+#define OF replay_options
 static const etp_opt k_options[] = {
-    CALL("levels", 'l', ETP_OPT_LIST, levels, "LEVEL,...",
-         "levels to measure at (default: all; --sweep: plain SIMD and those above)"),
-    CALL("threads", 't', ETP_OPT_LIST, threads, "N,...", "thread counts of the runner (default 1)"),
-    PLAN("blocks", 'k', ETP_OPT_COUNT, blocks, "K", "exactly K blocks (default 10; --sweep: 6)"),
-    PLAN("budget", 0, ETP_OPT_TIME, budget_s, "TIME",
-         "stop after the last whole block that fits, e.g. 2m"),
-    PLAN("iterations", 0, ETP_OPT_COUNT, iterations, "N",
-         "timed iterations per launch (default: 50; --sweep: 0.5 s worth)"),
-    PLAN("method", 0, ETP_OPT_STRING, method, "NAME",
-         "method of the program (default: forward, or the only one)"),
-    PLAN("data", 0, ETP_OPT_FILES, data, "FILE.ptd",
-         "external weights; again, or separated by commas, for several files"),
-    CALL("device", 'd', ETP_OPT_STRING, device, "SPEC",
-         "local (default), adb[:SERIAL], ssh:HOST or qemu[:CPU]"),
-    CALL("runner", 0, ETP_OPT_STRING, runner, "PATH", "runner program or bundle folder"),
-    CALL("out", 0, ETP_OPT_STRING, out, "DIR", "run folder; must be empty or new"),
-    {"sweep", 0, ETP_OPT_LIST, offsetof(replay_options, sweep), "M=1,2,...",
-                                                                                "with these numbers of rows instead: from which on a level pays", NULL},
-    FLAG("real-weights", weights,
-         "keep the model's weights (default: their elements in another order)"),
-    FLAG("no-measure", no_measure, "write the capsule and measure nothing"),
-    FLAG("issue", issue, "print Markdown for the author of a kernel"),
+    OPT("levels", 'l', LIST, session.levels, "LEVEL,...",
+        "levels to measure at (default: all; --sweep: plain SIMD and those above)"),
+    OPT("threads", 't', LIST, session.threads, "N,...", "thread counts of the runner (default 1)"),
+    OPT("blocks", 'k', COUNT, session.plan.settings.blocks, "K",
+        "exactly K blocks (default 10; --sweep: 6)"),
+    OPT("budget", 0, TIME, session.plan.settings.budget_s, "TIME",
+        "stop after the last whole block that fits, e.g. 2m"),
+    OPT("iterations", 0, COUNT, session.plan.settings.iterations, "N",
+        "timed iterations per launch (default: 50; --sweep: 0.5 s worth)"),
+    OPT("method", 0, STRING, session.plan.settings.method, "NAME",
+        "method of the program (default: forward, or the only one)"),
+    OPT("data", 0, FILES, session.plan.settings.data, "FILE.ptd",
+        "external weights; again, or separated by commas, for several files"),
+    OPT("device", 'd', STRING, session.device, "SPEC",
+        "local (default), adb[:SERIAL], ssh:HOST or qemu[:CPU]"),
+    OPT("runner", 0, STRING, session.runner, "PATH", "runner program or bundle folder"),
+    OPT("out", 0, STRING, session.out, "DIR", "run folder; must be empty or new"),
+    OPT("sweep", 0, LIST, sweep, "M=1,2,...",
+        "with these numbers of rows instead: from which on a level pays"),
+    OPT("real-weights", 0, FLAG, weights, NULL,
+        "keep the model's weights (default: their elements in another order)"),
+    OPT("no-measure", 0, FLAG, no_measure, NULL, "write the capsule and measure nothing"),
+    OPT("issue", 0, FLAG, issue, NULL, "print Markdown for the author of a kernel"),
     {0},
 };
 

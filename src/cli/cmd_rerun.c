@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // etprof rerun FOLDER: repeat a session with its own plan, and say whether the ratios come out
 // again.
-#include <stddef.h>
-
 #include "cli/emit.h"
 #include "cli/measure.h"
 #include "judge/open.h"
@@ -15,17 +13,13 @@ typedef struct rerun_options {
     bool trust;
 } rerun_options;
 
+#define OF rerun_options
 static const etp_opt k_options[] = {
-    {"margin", 0, ETP_OPT_PERCENT, offsetof(rerun_options, margin), "PERCENT",
-     "ratios this close are the same (default 5)", NULL},
-    {"device", 'd', ETP_OPT_STRING, offsetof(rerun_options, device), "SPEC",
-     "another device than the folder's", NULL},
-    {"trust", 0, ETP_OPT_FLAG, offsetof(rerun_options, trust), NULL,
-     "trust paths and devices in a run folder made elsewhere", NULL},
-    {"runner", 0, ETP_OPT_STRING, offsetof(rerun_options, runner), "PATH",
-     "runner program or bundle folder", NULL},
-    {"timeout", 0, ETP_OPT_TIME, offsetof(rerun_options, timeout), "TIME",
-     "longest silence of a runner (default 60s)", NULL},
+    OPT("margin", 0, PERCENT, margin, "PERCENT", "ratios this close are the same (default 5)"),
+    OPT("device", 'd', STRING, device, "SPEC", "another device than the folder's"),
+    OPT("trust", 0, FLAG, trust, NULL, "trust paths and devices in a run folder made elsewhere"),
+    OPT("runner", 0, STRING, runner, "PATH", "runner program or bundle folder"),
+    OPT("timeout", 0, TIME, timeout, "TIME", "longest silence of a runner (default 60s)"),
     {0},
 };
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // etprof roofs: peak arithmetic per instruction set, memory bandwidth and thread costs of a device.
-#include <stddef.h>
-
 #include "cli/emit.h"
 #include "cli/measure.h"
 #include "machine/roofs.h"
@@ -14,19 +12,15 @@ typedef struct roofs_options {
     etp_opt_list threads;
 } roofs_options;
 
-#define OPT(name, short, type, field, arg, help) \
-    {name, short, type, offsetof(roofs_options, field), arg, help, NULL}
-
+#define OF roofs_options
 static const etp_opt k_options[] = {
-    OPT("threads", 't', ETP_OPT_LIST, threads, "N,...",
+    OPT("threads", 't', LIST, threads, "N,...",
         "thread counts (default 1, 2, 4 ... and all processors)"),
-    OPT("device", 'd', ETP_OPT_STRING, device, "SPEC",
+    OPT("device", 'd', STRING, device, "SPEC",
         "local (default), adb[:SERIAL], ssh:HOST or qemu[:CPU]"),
-    OPT("runner", 0, ETP_OPT_STRING, runner, "PATH",
-        "runner program or bundle folder (not for local)"),
-    OPT("fresh", 0, ETP_OPT_FLAG, fresh, NULL, "measure again even if it was done before"),
-    OPT("seconds", 0, ETP_OPT_NUMBER, seconds, "S",
-        "how long to measure each thread count (default 6)"),
+    OPT("runner", 0, STRING, runner, "PATH", "runner program or bundle folder (not for local)"),
+    OPT("fresh", 0, FLAG, fresh, NULL, "measure again even if it was done before"),
+    OPT("seconds", 0, NUMBER, seconds, "S", "how long to measure each thread count (default 6)"),
     {0},
 };
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // etprof run CONFIG.json: a session described by a file, that of Arm's kit included. The Python
 // package reads it and becomes `ab`; what may be typed is here.
-#include <stddef.h>
-
 #include "cli/python.h"
 #include "cli/session_options.h"
 
@@ -13,9 +11,7 @@ typedef struct run_options {
     const char *init, *platform;
 } run_options;
 
-#define OPT(name, letter, type, field, arg, help) \
-    {name, letter, ETP_OPT_##type, offsetof(run_options, field), arg, help, NULL}
-
+#define OF run_options
 static const etp_opt k_options[] = {
     OPT("only", 0, LIST, only, "NAMES", "run only these experiments"),
     OPT("analysis-only", 0, FLAG, analysis_only, NULL,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // etprof stats FILE.csv: the paired analysis of anybody's samples; robust statistics of timelines.
-#include <stddef.h>
 #include <string.h>
 
 #include "base/path.h"
@@ -19,19 +18,16 @@ typedef struct stats_options {
     const char *name1, *name2, *out;
 } stats_options;
 
+#define OF stats_options
 static const etp_opt k_options[] = {
-    {"baseline", 'b', ETP_OPT_STRING, offsetof(stats_options, baseline), "ARM",
-     "experiment the others are compared with", NULL},
-    {"phase", 0, ETP_OPT_STRING, offsetof(stats_options, phase), "NAME",
-     "only the phase of this name, e.g. 'decode@256' (default: the first)", NULL},
-    {"margin", 0, ETP_OPT_PERCENT, offsetof(stats_options, margin), "PERCENT",
-     "differences below this are 'same' (default 1)", NULL},
-    {"name1", 0, ETP_OPT_STRING, offsetof(stats_options, name1), "NAME",
-     "timelines: what to call the first", NULL},
-    {"name2", 0, ETP_OPT_STRING, offsetof(stats_options, name2), "NAME",
-     "timelines: what to call the second", NULL},
-    {"out", 0, ETP_OPT_STRING, offsetof(stats_options, out), "DIR",
-     "timelines: write ..._robust_stats.json and ..._robust_comparison.json there", NULL},
+    OPT("baseline", 'b', STRING, baseline, "ARM", "experiment the others are compared with"),
+    OPT("phase", 0, STRING, phase, "NAME",
+        "only the phase of this name, e.g. 'decode@256' (default: the first)"),
+    OPT("margin", 0, PERCENT, margin, "PERCENT", "differences below this are 'same' (default 1)"),
+    OPT("name1", 0, STRING, name1, "NAME", "timelines: what to call the first"),
+    OPT("name2", 0, STRING, name2, "NAME", "timelines: what to call the second"),
+    OPT("out", 0, STRING, out, "DIR",
+        "timelines: write ..._robust_stats.json and ..._robust_comparison.json there"),
     {0},
 };
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // etprof validate setup|DIR|FILE: are files well formed and their numbers in agreement? The Python
 // package looks; which run a path means, and how the answer looks, is here.
-#include <stddef.h>
 #include <string.h>
 
 #include "cli/emit.h"
@@ -15,11 +14,10 @@ typedef struct validate_options {
     bool full;
 } validate_options;
 
+#define OF validate_options
 static const etp_opt k_options[] = {
-    {"runner", 0, ETP_OPT_STRING, offsetof(validate_options, runner), "PATH",
-     "setup: runner program or bundle folder", NULL},
-    {"full", 0, ETP_OPT_FLAG, offsetof(validate_options, full), NULL, "also the checks that passed",
-     NULL},
+    OPT("runner", 0, STRING, runner, "PATH", "setup: runner program or bundle folder"),
+    OPT("full", 0, FLAG, full, NULL, "also the checks that passed"),
     {0},
 };
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // etprof verify FOLDER: is a run folder what was measured, and do its numbers follow from it?
-#include <stddef.h>
-
 #include "cli/emit.h"
 #include "cli/measure.h"
 #include "integrity/verify.h"
@@ -10,9 +8,9 @@ typedef struct verify_options {
     bool full;
 } verify_options;
 
+#define OF verify_options
 static const etp_opt k_options[] = {
-    {"full", 0, ETP_OPT_FLAG, offsetof(verify_options, full), NULL,
-     "also the files that are as recorded", NULL},
+    OPT("full", 0, FLAG, full, NULL, "also the files that are as recorded"),
     {0},
 };
 

@@ -4,6 +4,7 @@
 #ifndef ETP_CLI_COMMAND_H
 #define ETP_CLI_COMMAND_H
 
+#include <stddef.h>
 #include <stdio.h>
 
 #include <etprof/arena.h>
@@ -33,6 +34,12 @@ typedef struct etp_opt {
     const char *help;          // one line, lower case, no full stop
     const char *const *values; // NULL-terminated, for ETP_OPT_CHOICE
 } etp_opt;
+
+// A row of a verb's table; OF is the struct that its field is in.
+#define OPT(name, letter, type, field, arg, help) \
+    {name, letter, ETP_OPT_##type, offsetof(OF, field), arg, help, NULL}
+#define CHOICE(name, field, arg, help, values) \
+    {name, 0, ETP_OPT_CHOICE, offsetof(OF, field), arg, help, values}
 
 typedef enum etp_cli_format {
     ETP_CLI_TEXT,

@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options of verbs that read recordings: what their ticks are. STRUCT has etp_trace_units `units`.
+// Options of verbs that read recordings: what their ticks are. OF has etp_trace_units `units`.
 #ifndef ETP_CLI_UNITS_H
 #define ETP_CLI_UNITS_H
-
-#include <stddef.h>
 
 #include <etprof/trace.h>
 
 #include "cli/command.h"
 
 // clang-format off
-#define ETP_CLI_UNITS(STRUCT)                                                                      \
-    {"source-unit", 0, ETP_OPT_STRING, offsetof(STRUCT, units.source), "UNIT",                     \
-     "what a tick of a dump is: ns (default), us, ms, s or cycles:HZ", NULL},                      \
-    {"delegate-unit", 0, ETP_OPT_STRING, offsetof(STRUCT, units.delegate), "UNIT",                 \
-     "likewise, of a delegate's own clock", NULL}
+#define ETP_CLI_UNITS                                                                              \
+    OPT("source-unit", 0, STRING, units.source, "UNIT",                                            \
+        "what a tick of a dump is: ns (default), us, ms, s or cycles:HZ"),                         \
+    OPT("delegate-unit", 0, STRING, units.delegate, "UNIT", "likewise, of a delegate's own clock")
 // clang-format on
 
 // Of verbs that ask about an answer, of a folder or of dumps. cmd_explain.c
