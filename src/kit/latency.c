@@ -138,11 +138,11 @@ static etp_status describe_all(const etp_kit_timeline *timelines, const char *co
     *out = (etp_kit_latencies){.n = n};
     for (size_t i = 0; i < n; i++) {
         const etp_kit_timeline *t = &timelines[i];
-        out->series[i] = (etp_kit_series){stems[i], t->ns, t->run, t->n, t->level};
+        const etp_kit_series series = {stems[i], t->ns, t->run, t->n, t->level};
         out->names[i] = ETP_OR(names[i], stems[i]);
         // Statistics are of the executions as they are; what the kit would add up is only told.
         out->summed[i] = t->kit_n;
-        out->robust[i] = etp_kit_robust_of(&out->series[i], arena);
+        out->robust[i] = etp_kit_robust_of(&series, arena);
     }
     return ETP_OK;
 }
@@ -277,19 +277,17 @@ const etp_report *etp_kit_latencies_report(const etp_kit_latencies *x, etp_arena
         etp_report_table(r, "latencies", NULL, k_columns, sizeof k_columns / sizeof *k_columns);
     for (size_t i = 0; i < x->n; i++) {
         const etp_kit_robust *b = &x->robust[i];
-        ETP_ROW(t, etp_cell_z(x->names[i]), etp_cell_u64(x->series[i].n),
-                etp_cell_double(b->all.median), etp_cell_double(b->all.mean),
-                etp_cell_double(b->all.min), etp_cell_double(b->all.max),
-                etp_cell_double(b->trimmed_5), etp_cell_double(b->all.cv_percent / 100),
-                etp_cell_u64(x->series[i].n - b->kept.n),
-                x->series[i].level.len > 0 ? etp_cell_str(x->series[i].level)
-                                           : etp_cell_z(ETP_CSV_UNKNOWN));
-        if (x->summed[i] < x->series[i].n) {
+        ETP_ROW(t, etp_cell_z(x->names[i]), etp_cell_u64(b->of.n), etp_cell_double(b->all.median),
+                etp_cell_double(b->all.mean), etp_cell_double(b->all.min),
+                etp_cell_double(b->all.max), etp_cell_double(b->trimmed_5),
+                etp_cell_double(b->all.cv_percent / 100), etp_cell_u64(b->of.n - b->kept.n),
+                b->of.level.len > 0 ? etp_cell_str(b->of.level) : etp_cell_z(ETP_CSV_UNKNOWN));
+        if (x->summed[i] < b->of.n) {
             etp_report_note(
                 r, ETP_WARN,
                 "%s: several executions have one run index; Arm's kit adds them up and sees "
                 "%zu runs instead of %zu",
-                x->names[i], x->summed[i], x->series[i].n);
+                x->names[i], x->summed[i], b->of.n);
         }
     }
     if (x->n == 2) {
@@ -329,9 +327,9 @@ static etp_status write_all(const etp_kit_latencies *x, const char *dir, etp_kit
         writing w = {x, i};
         const char *path =
             i < x->n
-                ? etp_arena_printf(arena, "%s/%s_robust_stats.json", dir, x->series[i].name)
+                ? etp_arena_printf(arena, "%s/%s_robust_stats.json", dir, x->robust[i].of.name)
                 : etp_arena_printf(arena, "%s/%.*s_vs_%.*s_robust_comparison.json", dir, NAME_BYTES,
-                                   x->series[0].name, NAME_BYTES, x->series[1].name);
+                                   x->robust[0].of.name, NAME_BYTES, x->robust[1].of.name);
         bool keep = false;
         ETP_TRY(etp_kit_keep_recorded(kept, path, &keep, err));
         if (!keep) {

@@ -26,9 +26,8 @@ ETP_NODISCARD etp_status etp_kit_timeline_read(etp_str text, etp_arena *arena,
 bool etp_kit_is_timeline(etp_str text); // by its header
 
 typedef struct etp_kit_latencies { // the answer: one or two
-    etp_kit_series series[2];
-    const char *names[2]; // of people
-    size_t summed[2];     // latencies that the kit's rule of adding up would leave, when fewer
+    const char *names[2];          // of people
+    size_t summed[2]; // latencies that the kit's rule of adding up would leave, when fewer
     etp_kit_robust robust[2];
     size_t n;
 } etp_kit_latencies;
