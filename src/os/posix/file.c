@@ -16,9 +16,12 @@
 #include "base/sink.h"
 #include "os/posix/place.h"
 
-static int open_retry(const char *path, int flags)
+// O_NONBLOCK: a FIFO of that name must not make us wait for a writer.
+static etp_status open_to_read(const char *path, int *fd, etp_error *err)
 {
-    return etp_place_open(AT_FDCWD, path, flags);
+    ETP_NEED(path, err, "a path");
+    *fd = etp_place_open(AT_FDCWD, path, O_RDONLY | O_NONBLOCK);
+    return *fd >= 0 ? ETP_OK : etp_fail_errno(err, ETP_IO, "cannot open %s", path);
 }
 
 // Reads up to LEN bytes; short only at the end of the file. -1 on error.
@@ -79,12 +82,8 @@ static etp_status file_load(const char *path, int fd, uint64_t size, etp_file *o
 etp_status etp_file_open(const char *path, uint64_t limit, etp_file *out, etp_error *err)
 {
     *out = (etp_file){0};
-    ETP_NEED(path, err, "a path");
-    // O_NONBLOCK: a FIFO of that name must not make us wait for a writer.
-    int fd = open_retry(path, O_RDONLY | O_NONBLOCK);
-    if (fd < 0) {
-        return etp_fail_errno(err, ETP_IO, "cannot open %s", path);
-    }
+    int fd = -1;
+    ETP_TRY(open_to_read(path, &fd, err));
     struct stat st;
     etp_status status;
     if (fstat(fd, &st) != 0) {
@@ -117,11 +116,8 @@ void etp_file_close(etp_file *file)
 static etp_status read_text(const char *path, size_t limit, etp_arena *arena, etp_str *out,
                             etp_error *err)
 {
-    ETP_NEED(path, err, "a path");
-    int fd = open_retry(path, O_RDONLY | O_NONBLOCK);
-    if (fd < 0) {
-        return etp_fail_errno(err, ETP_IO, "cannot open %s", path);
-    }
+    int fd = -1;
+    ETP_TRY(open_to_read(path, &fd, err));
     etp_strbuf text;
     etp_strbuf_init(&text, arena);
     etp_status status = ETP_OK;
@@ -165,7 +161,7 @@ static void sync_parent(const etp_place *p)
     etp_str s = etp_str_from(path);
     s.len -= etp_path_last(s).len;
     const char *parent = s.len == 0 ? "." : etp_arena_strdup(&arena, s);
-    int fd = parent ? open_retry(parent, O_RDONLY | O_DIRECTORY) : -1;
+    int fd = parent ? etp_place_open(AT_FDCWD, parent, O_RDONLY | O_DIRECTORY) : -1;
     if (fd >= 0) {
         fsync(fd); // some file systems refuse it for folders; the data itself is safe
         close(fd);
@@ -302,7 +298,7 @@ etp_status etp_place_replace(const etp_place *p, etp_os_fill *fill, void *ctx, b
     struct stat st;
     if (p->folder < 0 && fstatat(p->folder, p->name, &st, 0) == 0 && !S_ISREG(st.st_mode) &&
         !S_ISDIR(st.st_mode)) {
-        return write_fd(open_retry(p->name, O_WRONLY), p, fill, ctx, false, err);
+        return write_fd(etp_place_open(AT_FDCWD, p->name, O_WRONLY), p, fill, ctx, false, err);
     }
     ETP_TRY(etp_place_stage(p, fill, ctx, sync, err));
     return etp_place_unstage(p, true, sync, err);
