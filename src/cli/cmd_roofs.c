@@ -63,14 +63,10 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     if (status != ETP_OK) {
         return status;
     }
-    etp_answer out = {
-        .document = &k_etp_roofs_document,
-        .data = &answer.table,
-        .report = cli->format == ETP_CLI_CSV ? etp_roofs_rows(&answer, &cli->arena)
-                                             : etp_roofs_report(&answer, &cli->arena),
-        .csv_table = "roofs",
-    };
-    return etp_cli_emit(cli, &out, err);
+    return etp_cli_show(cli, &k_etp_roofs_document, &answer.table,
+                        cli->format == ETP_CLI_CSV ? etp_roofs_rows(&answer, &cli->arena)
+                                                   : etp_roofs_report(&answer, &cli->arena),
+                        "roofs", err);
 }
 
 const etp_command etp_cmd_roofs = {

@@ -43,22 +43,15 @@ static void write_column(etp_json *j, const etp_run_launch *l, size_t offset, bo
     }
     etp_json_end(j);
 }
-static void write_cpu_ns(etp_json *j, const etp_json_cursor *at)
-{
-    write_column(j, at->object, offsetof(etp_run_counts, cpu_ns), false);
-}
-static void write_cycles(etp_json *j, const etp_json_cursor *at)
-{
-    write_column(j, at->object, offsetof(etp_run_counts, cycles), false);
-}
-static void write_instructions(etp_json *j, const etp_json_cursor *at)
-{
-    write_column(j, at->object, offsetof(etp_run_counts, instructions), false);
-}
-static void write_cache_misses(etp_json *j, const etp_json_cursor *at)
-{
-    write_column(j, at->object, offsetof(etp_run_counts, cache_misses), true);
-}
+#define COUNTS_OF(member, zero_counts)                                                \
+    static void write_##member(etp_json *j, const etp_json_cursor *at)                \
+    {                                                                                 \
+        write_column(j, at->object, offsetof(etp_run_counts, member), (zero_counts)); \
+    }
+COUNTS_OF(cpu_ns, false)
+COUNTS_OF(cycles, false)
+COUNTS_OF(instructions, false)
+COUNTS_OF(cache_misses, true)
 
 // One column into the field at OFFSET of every item; null is 0, not counted.
 static void read_column(const etp_json_object *o, const char *key, size_t offset,
@@ -72,8 +65,7 @@ static void read_column(const etp_json_object *o, const char *key, size_t offset
     }
     for (size_t i = 0; i < found; i++) {
         const json_t *v = json_array_get(array, i);
-        uint64_t value =
-            json_is_integer(v) && json_integer_value(v) >= 0 ? (uint64_t)json_integer_value(v) : 0;
+        uint64_t value = (uint64_t)json_integer_value(v); // of what is no integer: 0
         if (!json_is_null(v) && !(json_is_integer(v) && json_integer_value(v) >= 0)) {
             etp_json_reject(o, key, "counts or null");
             return;
