@@ -14,8 +14,7 @@ etp_chart *etp_report_chart(etp_report *r, etp_chart_kind chart, const char *id,
         return NULL;
     }
     etp_chart *c = ETP_NEW(r->arena, etp_chart);
-    etp_block *b = etp_report_add_block(r, ETP_BLOCK_CHART);
-    if (!c || !b) {
+    if (!c) {
         return NULL;
     }
     *c = (etp_chart){
@@ -30,7 +29,7 @@ etp_chart *etp_report_chart(etp_report *r, etp_chart_kind chart, const char *id,
         .description = {"", 0},
         .x_title = {"", 0}
     };
-    b->chart = c;
+    etp_report_add_block(r, ETP_BLOCK_CHART)->chart = c;
     return c;
 }
 

@@ -8,8 +8,8 @@
 // stands at its end.
 void etp_report_attach_json(etp_report *r, const char *id, etp_str json)
 {
-    etp_block *b = r && r->part.len ? etp_report_add_block(r, ETP_BLOCK_DATA) : NULL;
-    if (b) {
+    if (r && r->part.len) {
+        etp_block *b = etp_report_add_block(r, ETP_BLOCK_DATA);
         b->medium = ETP_ON_PAGE;
         b->id = etp_report_part_id(r, id);
         b->text = json;
@@ -55,10 +55,10 @@ static etp_actions *actions_here(etp_report *r)
         return last->actions;
     }
     etp_actions *list = ETP_NEW(r->arena, etp_actions);
-    etp_block *b = list ? etp_report_add_block(r, ETP_BLOCK_ACTIONS) : NULL;
-    if (!b) {
+    if (!list) {
         return NULL;
     }
+    etp_block *b = etp_report_add_block(r, ETP_BLOCK_ACTIONS);
     list->none = (etp_str){"", 0};
     b->medium = ETP_ON_PAGE;
     b->id = etp_report_part_id(r, "next");
@@ -133,10 +133,7 @@ void etp_report_fold(etp_report *r, const char *title)
 {
     if (r) {
         etp_str text = etp_report_clean(r, title);
-        etp_block *b = etp_report_add_block(r, ETP_BLOCK_FOLD);
-        if (b) {
-            b->text = text;
-        }
+        etp_report_add_block(r, ETP_BLOCK_FOLD)->text = text;
     }
 }
 
@@ -145,12 +142,10 @@ void etp_report_drawer(etp_report *r, const char *id, const char *title)
     if (r) {
         etp_str clean_id = etp_report_id_within(r, r->scope, id), text = etp_report_clean(r, title);
         etp_block *b = etp_report_add_block(r, ETP_BLOCK_DRAWER);
-        if (b) {
-            b->caption = r->scope_title;
-            b->medium = ETP_ON_PAGE;
-            b->id = clean_id;
-            b->text = text;
-        }
+        b->caption = r->scope_title;
+        b->medium = ETP_ON_PAGE;
+        b->id = clean_id;
+        b->text = text;
     }
 }
 

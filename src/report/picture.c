@@ -16,10 +16,10 @@ struct etp_picture {
 etp_picture *etp_report_picture(etp_report *r, const char *kind)
 {
     etp_picture *p = r ? ETP_NEW(r->arena, etp_picture) : NULL;
-    etp_block *b = p ? etp_report_add_block(r, ETP_BLOCK_PICTURE) : NULL;
-    if (!b) {
+    if (!p) {
         return NULL;
     }
+    etp_block *b = etp_report_add_block(r, ETP_BLOCK_PICTURE);
     b->medium = ETP_ON_PAGE;
     b->caption = etp_str_from(kind);
     p->report = r;
@@ -57,7 +57,9 @@ void etp_picture_end(etp_picture *p)
 {
     if (p) {
         etp_json_end(&p->json);
-        p->report->blocks.items[p->block].text = etp_strbuf_str(&p->text);
+        if (!p->report->arena->failed) {
+            p->report->blocks.items[p->block].text = etp_strbuf_str(&p->text);
+        }
     }
 }
 

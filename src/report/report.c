@@ -127,10 +127,7 @@ etp_block *etp_report_add_block(etp_report *r, etp_block_kind kind)
         .text = {"", 0},
         .caption = {"", 0}
     };
-    if (!ETP_PUSH(r->arena, &r->blocks, block)) {
-        return NULL;
-    }
-    return &r->blocks.items[r->blocks.n - 1];
+    return ETP_PUSH(r->arena, &r->blocks, block) ? &r->blocks.items[r->blocks.n - 1] : &r->spare;
 }
 
 etp_str etp_report_link(etp_report *r, const char *id)
@@ -154,12 +151,10 @@ void etp_report_section(etp_report *r, int level, const char *id, const char *ti
     // memory.
     etp_str clean_id = etp_report_part_id(r, id), text = etp_report_clean(r, title);
     etp_block *b = etp_report_add_block(r, ETP_BLOCK_SECTION);
-    if (b) {
-        b->level = level;
-        b->inner = r->inner;
-        b->id = clean_id;
-        b->text = text;
-    }
+    b->level = level;
+    b->inner = r->inner;
+    b->id = clean_id;
+    b->text = text;
 }
 
 void etp_report_section_is_detail(etp_report *r)
@@ -188,10 +183,8 @@ static void ETP_PRINTF(3, 0)
 {
     etp_str text = etp_report_format(r, fmt, ap);
     etp_block *b = etp_report_add_block(r, ETP_BLOCK_TEXT);
-    if (b) {
-        b->severity = severity;
-        b->text = text;
-    }
+    b->severity = severity;
+    b->text = text;
 }
 
 void etp_report_text(etp_report *r, const char *fmt, ...)
@@ -222,10 +215,8 @@ static etp_block *add_code(etp_report *r, const char *caption, etp_str text)
     }
     etp_str clean_caption = etp_report_clean(r, caption), code = clean(r, text, true);
     etp_block *b = etp_report_add_block(r, ETP_BLOCK_CODE);
-    if (b) {
-        b->caption = clean_caption;
-        b->text = code;
-    }
+    b->caption = clean_caption;
+    b->text = code;
     return b;
 }
 
@@ -238,17 +229,15 @@ void etp_report_code(etp_report *r, const char *caption, etp_str text)
 
 void etp_report_line(etp_report *r, const char *caption, const char *line)
 {
-    etp_block *b = r ? add_code(r, caption, etp_str_from(line)) : NULL;
-    if (b) {
-        b->line = true;
+    if (r) {
+        add_code(r, caption, etp_str_from(line))->line = true;
     }
 }
 
 void etp_report_listing(etp_report *r, etp_str text)
 {
-    etp_block *b = r ? add_code(r, NULL, text) : NULL;
-    if (b) {
-        b->wrapped = true;
+    if (r) {
+        add_code(r, NULL, text)->wrapped = true;
     }
 }
 
@@ -258,13 +247,12 @@ etp_keys *etp_report_keys(etp_report *r, const char *title)
         return NULL;
     }
     etp_keys *k = ETP_NEW(r->arena, etp_keys);
-    etp_block *b = etp_report_add_block(r, ETP_BLOCK_KEYS);
-    if (!k || !b) {
+    if (!k) {
         return NULL;
     }
     k->report = r;
     k->title = etp_report_clean(r, title);
-    b->keys = k;
+    etp_report_add_block(r, ETP_BLOCK_KEYS)->keys = k;
     return k;
 }
 
@@ -299,8 +287,7 @@ etp_table *etp_report_table(etp_report *r, const char *id, const char *caption,
     }
     etp_table *t = ETP_NEW(r->arena, etp_table);
     etp_column *copy = ETP_NEW_ARRAY(r->arena, etp_column, n_columns);
-    etp_block *b = etp_report_add_block(r, ETP_BLOCK_TABLE);
-    if (!t || !copy || !b) {
+    if (!t || !copy) {
         return NULL;
     }
     size_t n = 0;
@@ -328,7 +315,7 @@ etp_table *etp_report_table(etp_report *r, const char *id, const char *caption,
                      .columns = copy,
                      .n_columns = n,
                      .absent = absent};
-    b->table = t;
+    etp_report_add_block(r, ETP_BLOCK_TABLE)->table = t;
     return t;
 }
 

@@ -168,6 +168,7 @@ struct etp_report {
         etp_str *items;
         size_t n, cap;
     } tabs;
+    etp_block spare; // of a report that lacks memory, which nobody shows: in the place of others
     // Everything from here on is what the next block is added with.
     size_t tab;                 // of what is added now, 0: none
     int detail_level;           // level of the open detail section, 0 = none
@@ -192,7 +193,7 @@ etp_str ETP_PRINTF(2, 0) etp_report_format(etp_report *r, const char *fmt, va_li
 etp_str etp_report_id_within(etp_report *r, etp_str outer, const char *id);
 etp_str etp_report_part_id(etp_report *r, const char *id); // within the open part
 etp_str etp_report_link(etp_report *r, const char *id);    // to a drawer of the scope; empty: none
-etp_block *etp_report_add_block(etp_report *r, etp_block_kind kind);
+etp_block *etp_report_add_block(etp_report *r, etp_block_kind kind); // there always is one
 // write.c: there is no WHAT of that id; NULL: none at all.
 etp_status etp_report_lacks(const char *what, const char *id, etp_error *err);
 
