@@ -195,46 +195,38 @@ static void categories(const etp_ab *ab, etp_report *r)
 
 // ---- operators ----
 
-// Cells in the order in which `operators` puts up its columns: a condition here is the same
-// condition there.
+enum { BEHIND_TIMES = 8 }; // columns of `operators`, and cells of its rows, in one order
+
 static void operator_row(const etp_ab *ab, const etp_ab_operator *op, uint32_t candidate,
-                         etp_severity change, bool sources, etp_table *t, etp_arena *arena)
+                         etp_severity change, etp_table *t, etp_arena *arena)
 {
     etp_cell cells[PAGE_COLUMNS] = {etp_cell_z(op->label),
                                     etp_cell_colored(etp_cell_z(etp_category_name(op->category)),
                                                      etp_ab_category_color(op->category))};
     size_t n = 2;
-    bool compared = etp_ab_told(ab, 0);
-    int64_t before = op->ns[ab->baseline], after = op->ns[candidate];
     for (size_t a = 0; a < ab->n_arms; a++) {
         cells[n++] = etp_cell_ns(op->ns[ab->shown[a]]);
     }
-    if (compared) {
-        cells[n++] = before == ETP_NS_UNKNOWN || after == ETP_NS_UNKNOWN
-                         ? etp_cell_missing()
-                         : etp_cell_judged(etp_cell_ns(before - after), change);
-        cells[n++] = etp_cell_judged(etp_cell_double(op->speedup[0]), change);
-    }
-    double whole = etp_known_ns(ab->arms[ab->bottleneck_arm].traced_ns);
-    cells[n++] = etp_cell_double(etp_known_ns(op->ns[ab->bottleneck_arm]) / whole);
-    if (ab->roofs) {
-        const etp_roof_place *p = op->roofs ? &op->roofs[ab->bottleneck_arm] : NULL;
-        cells[n++] = p ? etp_cell_double(p->efficiency) : etp_cell_missing();
-    }
-    etp_cell engaged = etp_cell_z(etp_ab_engaged_word(op->engaged.state));
-    cells[n++] = op->engaged.state == ETP_ENGAGED ? etp_cell_judged(engaged, ETP_GOOD) : engaged;
-    cells[n++] = etp_cell_z(etp_why_name(op->why));
-    if (ab->fixes.n) {
-        cells[n++] = etp_cell_z(etp_ab_fixes_of(ab, op->id, arena));
-    }
-    if (sources) {
-        // Without its folders: those of the exporting machine say nothing to a reader, and the
-        // drawer has them.
-        const char *file = op->source_file ? etp_path_name(op->source_file) : NULL;
-        cells[n++] =
-            etp_cell_z(file ? etp_arena_printf(arena, "%s:%u", file, op->source_line) : NULL);
-    }
-    etp_table_add_row(t, cells, n);
+    const int64_t before = op->ns[ab->baseline], after = op->ns[candidate];
+    const bool both = before != ETP_NS_UNKNOWN && after != ETP_NS_UNKNOWN;
+    const double whole = etp_known_ns(ab->arms[ab->bottleneck_arm].traced_ns);
+    const etp_roof_place *p = op->roofs ? &op->roofs[ab->bottleneck_arm] : NULL;
+    const etp_severity engaged = op->engaged.state == ETP_ENGAGED ? ETP_GOOD : ETP_PLAIN;
+    // Without its folders: those of the exporting machine say nothing to a reader, and the drawer
+    // has them.
+    const char *file = op->source_file ? etp_path_name(op->source_file) : NULL;
+    const etp_cell behind[BEHIND_TIMES] = {
+        etp_cell_judged(etp_cell_ns(both ? before - after : ETP_NS_UNKNOWN), change),
+        etp_cell_judged(etp_cell_double(etp_ab_told(ab, 0) ? op->speedup[0] : (double)NAN), change),
+        etp_cell_double(etp_known_ns(op->ns[ab->bottleneck_arm]) / whole),
+        etp_cell_double(p ? p->efficiency : (double)NAN),
+        etp_cell_judged(etp_cell_z(etp_ab_engaged_word(op->engaged.state)), engaged),
+        etp_cell_z(etp_why_name(op->why)),
+        etp_cell_z(etp_ab_fixes_of(ab, op->id, arena)),
+        etp_cell_z(file ? etp_arena_printf(arena, "%s:%u", file, op->source_line) : NULL),
+    };
+    memcpy(cells + n, behind, sizeof behind);
+    etp_table_add_row(t, cells, n + BEHIND_TIMES);
     etp_table_row_link(t, op->id);
 }
 
@@ -246,42 +238,41 @@ static void operators(const etp_ab *ab, etp_report *r, etp_arena *arena)
         {.key = "category", .title = "category", .flags = ETP_COL_CHOICE},
     };
     size_t n = 2;
-    bool compared = etp_ab_told(ab, 0), sources = false;
     for (size_t i = 0; i < ab->n_arms; i++) {
         columns[n] = etp_ab_time_column(ab, &ab->arms[ab->shown[i]]);
         columns[n++].flags = ETP_COL_BAR;
     }
-    if (compared) {
-        columns[n++] = (etp_column){.key = "saved_ns",
-                                    .title = "saved",
-                                    .kind = ETP_KIND_NS,
-                                    .flags = ETP_COL_SIGNED,
-                                    .help = "time of an inference that it no longer takes"};
-        columns[n++] = etp_ab_speedup_column(ab, 0);
-    }
-    columns[n++] = (etp_column){.key = "share",
-                                .title = "share",
-                                .kind = ETP_KIND_PERCENT,
-                                .help = "of a recorded inference"};
-    if (ab->roofs) {
-        columns[n++] = (etp_column){
-            .key = "of_roof",
-            .title = "of roof",
-            .kind = ETP_KIND_PERCENT,
-            .help = "least time that its work can take on this device, of the time it took"};
-    }
-    columns[n++] = (etp_column){.key = "engaged", .title = "feature", .flags = ETP_COL_CHOICE};
-    columns[n++] = (etp_column){
-        .key = "why", .title = "why", .flags = ETP_COL_CHOICE, .help = ETP_AB_WHY_HELP};
-    if (ab->fixes.n) {
-        columns[n++] = (etp_column){.key = "fixes", .title = "fixes", .flags = ETP_COL_CHOICE};
-    }
+    unsigned sources = ETP_COL_ABSENT;
     for (size_t i = 0; i < ab->n_operators; i++) {
-        sources = sources || ab->operators[i].source_file;
+        sources = ab->operators[i].source_file ? 0 : sources;
     }
-    if (sources) {
-        columns[n++] = (etp_column){.key = "source", .title = "source", .flags = ETP_COL_CODE};
-    }
+    const unsigned compared = etp_ab_told(ab, 0) ? 0 : ETP_COL_ABSENT;
+    const unsigned roofs = ab->roofs ? 0 : ETP_COL_ABSENT;
+    const unsigned fixes = ab->fixes.n ? 0 : ETP_COL_ABSENT;
+    etp_column behind[BEHIND_TIMES] = {
+        {.key = "saved_ns",
+         .title = "saved",
+         .kind = ETP_KIND_NS,
+         .flags = ETP_COL_SIGNED | compared,
+         .help = "time of an inference that it no longer takes"},
+        etp_ab_speedup_column(ab, 0),
+        {.key = "share",
+         .title = "share",
+         .kind = ETP_KIND_PERCENT,
+         .help = "of a recorded inference"},
+        {.key = "of_roof",
+         .title = "of roof",
+         .kind = ETP_KIND_PERCENT,
+         .flags = roofs,
+         .help = "least time that its work can take on this device, of the time it took"},
+        {.key = "engaged", .title = "feature", .flags = ETP_COL_CHOICE},
+        {.key = "why", .title = "why", .flags = ETP_COL_CHOICE, .help = ETP_AB_WHY_HELP},
+        {.key = "fixes", .title = "fixes", .flags = ETP_COL_CHOICE | fixes},
+        {.key = "source", .title = "source", .flags = ETP_COL_CODE | sources},
+    };
+    behind[1].flags = compared;
+    memcpy(columns + n, behind, sizeof behind);
+    n += BEHIND_TIMES;
     etp_report_section(r, 1, "operators", "Operators");
     if (!ab->emulated) {
         etp_ab_clock_note(ab, "", r);
@@ -290,8 +281,8 @@ static void operators(const etp_ab *ab, etp_report *r, etp_arena *arena)
     const etp_severity *changes = etp_ab_operator_changes(ab, 0, arena);
     for (size_t i = 0; i < ab->n_operators; i++) {
         uint32_t op = ab->by_time[i];
-        operator_row(ab, &ab->operators[op], candidate, changes ? changes[op] : ETP_PLAIN, sources,
-                     t, arena);
+        operator_row(ab, &ab->operators[op], candidate, changes ? changes[op] : ETP_PLAIN, t,
+                     arena);
     }
     etp_ab_short_note(ab, r);
 }
