@@ -53,18 +53,6 @@ typedef struct etp_cost_row {
 } etp_cost_row;
 extern const etp_cost_row k_etp_costs[ETP_COSTS]; // extra_ratios.c; in the order of tables
 
-// One of the parts of an arm's loading, in the order in which they happen; those of delegates come
-// before the rest of their method.
-typedef struct etp_ab_load_part {
-    etp_load_what what;
-    uint64_t delegate, operation; // as etp_run_part
-    uint64_t bytes, faults;
-    int64_t ns;
-    uint32_t arm;
-    const etp_partition *partition; // whose NODE packs; NULL: of no node, or not known
-    uint32_t node;
-    uint64_t weight_bytes; // of the node, in the program
-} etp_ab_load_part;
 #define ETP_AB_SPREAD 21
 
 typedef struct etp_ab_arm {
@@ -113,7 +101,11 @@ typedef struct etp_ab_arm {
     etp_memory_rows memory;
     etp_memory_stages memory_at; // of the first of these
     struct {                     // of one recorded launch; n 0: not known
-        etp_ab_load_part *parts;
+        // In the order in which they happen; those of delegates come before the rest of their
+        // method.
+        const struct etp_run_part *parts;
+        const etp_partition **partition; // [n] whose NODE packs; NULL: of no node, or not known
+        uint32_t *node;
         size_t n;
         uint64_t delegates, workspaces; // of XNNPACK; that they compute in, 0 not known
         int64_t whole_ns, packing_ns;   // their sum, and that of packing

@@ -3,11 +3,22 @@
 // weights are of.
 #include "compare/session.h"
 
+// Where the next part is, from AT on, in which DELEGATE packs; n: there is none.
+static size_t next_packing(const etp_ab_arm *arm, uint64_t delegate, size_t at)
+{
+    while (at < arm->load.n && (arm->load.parts[at].what != ETP_LOAD_PACKING ||
+                                arm->load.parts[at].delegate != delegate)) {
+        at++;
+    }
+    return at;
+}
+
 // XNNPACK packs in the order of the nodes. What it packs is at least half of what the program holds
 // (float32 packed as float16): where numbers or sizes do not fit, nothing is called by a name.
-static bool fits(const etp_partition *p, etp_ab_load_part *const *packed, size_t n)
+static bool fits(const etp_partition *p, uint64_t delegate, etp_ab_arm *arm)
 {
     size_t at = 0;
+    uint64_t number = 0;
     for (uint32_t i = 0; i < p->n_nodes; i++) {
         const etp_node *node = &p->nodes[i];
         bool packs = node->type == ETP_XNN_FULLY_CONNECTED || node->type == ETP_XNN_CONV_2D ||
@@ -18,37 +29,24 @@ static bool fits(const etp_partition *p, etp_ab_load_part *const *packed, size_t
             continue;
         }
         const etp_value *weights = &p->values[node->inputs[1]];
-        if (at == n || packed[at]->operation != at + 1 || weights->bytes == ETP_BYTES_UNKNOWN ||
-            packed[at]->bytes < weights->bytes / 2) {
+        at = next_packing(arm, delegate, at);
+        if (at == arm->load.n || arm->load.parts[at].operation != ++number ||
+            weights->bytes == ETP_BYTES_UNKNOWN || arm->load.parts[at].bytes < weights->bytes / 2) {
             return false;
         }
-        packed[at]->partition = p;
-        packed[at]->node = i;
-        packed[at]->weight_bytes = node->weight_bytes;
-        at++;
+        arm->load.partition[at] = p;
+        arm->load.node[at++] = i;
     }
-    return at == n;
+    return next_packing(arm, delegate, at) == arm->load.n;
 }
 
 // Are the delegates that were loaded those of M, one after the other?
-static bool name_by(const etp_method *m, etp_ab_arm *arm, etp_arena *arena)
+static bool name_by(const etp_method *m, etp_ab_arm *arm)
 {
-    etp_ab_load_part **packed = ETP_NEW_ARRAY(arena, etp_ab_load_part *, arm->load.n + 1);
     uint64_t delegate = 0;
     for (uint32_t k = 0; k < m->n_partitions; k++) {
         const etp_partition *p = &m->partitions[k];
-        size_t n = 0;
-        if (!p->graph) { // of another backend
-            continue;
-        }
-        delegate++;
-        for (size_t i = 0; i < arm->load.n; i++) {
-            if (arm->load.parts[i].what == ETP_LOAD_PACKING &&
-                arm->load.parts[i].delegate == delegate) {
-                packed[n++] = &arm->load.parts[i];
-            }
-        }
-        if (!fits(p, packed, n)) {
+        if (p->graph && !fits(p, ++delegate, arm)) { // else of another backend
             return false;
         }
     }
@@ -74,17 +72,11 @@ void etp_ab_take_load(const etp_ab_session *s, const etp_run *run, uint32_t run_
         return;
     }
     out->load.n = l->parts.n;
-    out->load.parts = ETP_NEW_ARRAY(s->ab.arena, etp_ab_load_part, out->load.n);
+    out->load.parts = l->parts.items;
+    out->load.partition = ETP_NEW_ARRAY(s->ab.arena, const etp_partition *, out->load.n);
+    out->load.node = ETP_NEW_ARRAY(s->ab.arena, uint32_t, out->load.n);
     for (size_t i = 0; i < out->load.n; i++) {
         const etp_run_part *p = &l->parts.items[i];
-        out->load.parts[i] = (etp_ab_load_part){.what = p->what,
-                                                .delegate = p->delegate,
-                                                .operation = p->operation,
-                                                .bytes = p->bytes,
-                                                .ns = (int64_t)p->ns,
-                                                .faults = p->faults,
-                                                .arm = at,
-                                                .node = ETP_NO_INDEX};
         bool packing = p->what == ETP_LOAD_PACKING;
         out->load.whole_ns += (int64_t)p->ns;
         out->load.packing_ns += packing ? (int64_t)p->ns : 0;
@@ -98,11 +90,9 @@ void etp_ab_take_load(const etp_ab_session *s, const etp_run *run, uint32_t run_
     bool named = false;
     for (uint32_t m = 0; program && m < program->n_methods && !named && out->load.packed_bytes;
          m++) {
-        named = name_by(&program->methods[m], out, s->ab.arena);
+        named = name_by(&program->methods[m], out);
         for (size_t i = 0; i < out->load.n && !named; i++) { // what it named of some parts
-            out->load.parts[i].partition = NULL;
-            out->load.parts[i].node = ETP_NO_INDEX;
-            out->load.parts[i].weight_bytes = 0;
+            out->load.partition[i] = NULL;
         }
     }
 }

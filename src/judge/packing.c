@@ -143,7 +143,9 @@ void etp_ab_packing_finding(const etp_ab_session *s, etp_ab_findings *to)
     int64_t load_ns = 0; // of the launch that tells its parts
     for (size_t i = 0; i < a->load.n; i++) {
         const etp_load_what what = a->load.parts[i].what;
-        load_ns += what >= ETP_LOAD_MAPPING && what <= ETP_LOAD_CREATION ? a->load.parts[i].ns : 0;
+        if (what >= ETP_LOAD_MAPPING && what <= ETP_LOAD_CREATION) {
+            load_ns += (int64_t)a->load.parts[i].ns;
+        }
     }
     if ((double)load_ns < LEAST_NS || (double)a->load.packed_bytes < LEAST_BYTES ||
         (double)a->load.packing_ns < 0.5 * (double)load_ns ||

@@ -20,9 +20,9 @@ static sum sum_of(const etp_ab_arm *arm, etp_load_what what)
 {
     sum all = {0};
     for (size_t i = 0; i < arm->load.n; i++) {
-        const etp_ab_load_part *p = &arm->load.parts[i];
+        const etp_run_part *p = &arm->load.parts[i];
         if (what == ETP_LOAD_WHATS || p->what == what) {
-            all.ns += p->ns;
+            all.ns += (int64_t)p->ns;
             all.bytes += p->bytes;
             all.faults += p->faults;
             all.n++;
@@ -93,24 +93,35 @@ static void parts_table(const char *id, const etp_ab_arm *b, const etp_ab_arm *x
 
 // ---- by operator ----
 
-// "op12 conv2d #3", or where it stands in the program.
-static const char *packed_for(const etp_ab *ab, const etp_ab_load_part *p, etp_arena *arena)
+// The operator that PART of ARM's loading packs for; NULL: not known.
+static const etp_ab_operator *owner(const etp_ab *ab, const etp_ab_arm *arm,
+                                    const etp_run_part *part)
 {
-    if (!p->partition) {
+    const size_t at = (size_t)(part - arm->load.parts);
+    const etp_partition *of = arm->load.partition[at];
+    return of ? etp_ab_owner(ab, (uint32_t)(arm - ab->arms), of->values, arm->load.node[at]) : NULL;
+}
+
+// "op12 conv2d #3", or where it stands in the program.
+static const char *packed_for(const etp_ab *ab, const etp_ab_arm *arm, const etp_run_part *p,
+                              etp_arena *arena)
+{
+    const etp_partition *of = arm->load.partition[p - arm->load.parts];
+    const uint32_t node = arm->load.node[p - arm->load.parts];
+    if (!of) {
         return etp_arena_printf(arena, "delegate %" PRIu64 ", number %" PRIu64, p->delegate,
                                 p->operation);
     }
-    const etp_ab_operator *op = etp_ab_owner(ab, p->arm, p->partition->values, p->node);
+    const etp_ab_operator *op = owner(ab, arm, p);
     return op ? etp_arena_printf(arena, "%s %s", op->id, op->label)
               : etp_arena_printf(arena, "%.*s, node %u of delegate %u",
-                                 ETP_STR_ARG(p->partition->nodes[p->node].type_name), p->node,
-                                 p->partition->index);
+                                 ETP_STR_ARG(of->nodes[node].type_name), node, of->index);
 }
 
-static const etp_ab_load_part *same_in(const etp_ab_arm *arm, const etp_ab_load_part *p)
+static const etp_run_part *same_in(const etp_ab_arm *arm, const etp_run_part *p)
 {
     for (size_t i = 0; i < arm->load.n; i++) {
-        const etp_ab_load_part *other = &arm->load.parts[i];
+        const etp_run_part *other = &arm->load.parts[i];
         if (other->what == p->what && other->delegate == p->delegate &&
             other->operation == p->operation) {
             return other;
@@ -120,11 +131,11 @@ static const etp_ab_load_part *same_in(const etp_ab_arm *arm, const etp_ab_load_
 }
 
 // The largest that are not DONE; NULL: all are.
-static const etp_ab_load_part *largest(const etp_ab_arm *arm, const bool *done)
+static const etp_run_part *largest(const etp_ab_arm *arm, const bool *done)
 {
-    const etp_ab_load_part *found = NULL;
+    const etp_run_part *found = NULL;
     for (size_t i = 0; i < arm->load.n; i++) {
-        const etp_ab_load_part *p = &arm->load.parts[i];
+        const etp_run_part *p = &arm->load.parts[i];
         if (p->what == ETP_LOAD_PACKING && !done[i] && (!found || p->bytes > found->bytes)) {
             found = p;
         }
@@ -140,9 +151,9 @@ static void packed_row(etp_table *t, const char *who, const sum of[2])
             time_cell(&of[1], false));
 }
 
-static void add(sum *to, const etp_ab_load_part *p)
+static void add(sum *to, const etp_run_part *p)
 {
-    to->ns += p ? p->ns : 0;
+    to->ns += p ? (int64_t)p->ns : 0;
     to->bytes += p ? p->bytes : 0;
     to->n += p != NULL;
 }
@@ -175,15 +186,15 @@ static void packed_table(const char *id, const etp_ab *ab, const etp_ab_arm *b, 
     etp_table *t = etp_report_table(r, id, "Packed weights, the largest first", columns, 5);
     bool *done = ETP_NEW_ARRAY(arena, bool, b->load.n + 1);
     sum others[2] = {{0}, {0}}, all[2] = {{0}, {0}};
-    const etp_ab_load_part *p;
+    const etp_run_part *p;
     for (size_t shown = 0; (p = largest(b, done)) != NULL; shown++) {
-        const etp_ab_load_part *q = same_in(y, p);
+        const etp_run_part *q = same_in(y, p);
         sum is[2] = {{0}, {0}};
         done[p - b->load.parts] = true;
         add(&is[0], p), add(&is[1], q);
         add(&all[0], p), add(&all[1], q);
         if (shown < MOST_OPERATORS) {
-            packed_row(t, packed_for(ab, p, arena), is);
+            packed_row(t, packed_for(ab, b, p, arena), is);
         } else {
             add(&others[0], p), add(&others[1], q);
         }
@@ -243,16 +254,24 @@ void etp_ab_loading_tables(const etp_ab *ab, size_t *n, etp_report *r, etp_arena
 
 static const void *part_operator(const etp_json_cursor *at, etp_made *made)
 {
-    const etp_ab_load_part *p = at->object;
-    const etp_ab_operator *op =
-        p->partition ? etp_ab_owner(at->root, p->arm, p->partition->values, p->node) : NULL;
+    const etp_ab_operator *op = owner(at->root, at->outer->object, at->object);
     (void)made;
     return op ? &op->id : NULL;
 }
 
+// In the program, of the node that is packed for.
+static const void *weight_bytes(const etp_json_cursor *at, etp_made *made)
+{
+    const etp_ab_arm *arm = at->outer->object;
+    const size_t i = (size_t)((const etp_run_part *)at->object - arm->load.parts);
+    const etp_partition *of = arm->load.partition[i];
+    (void)made;
+    return of ? &of->nodes[arm->load.node[i]].weight_bytes : NULL;
+}
+
 WORDS(k_whats, etp_load_what_name, etp_load_what, ETP_LOAD_WHATS)
 
-#define OF etp_ab_load_part
+#define OF etp_run_part
 static const etp_field k_part_rows[] = {
     FIELD("what", WORD, what, "", .words = &k_whats),
     FIELD("delegate", UINT, delegate, "of XNNPACK in the order of loading, from 1",
@@ -260,10 +279,10 @@ static const etp_field k_part_rows[] = {
     FIELD("operation", UINT, operation, "of it that packs weights, from 1",
           .flags = ETP_ABSENT | ETP_ZERO),
     COMPUTED("operator", TEXT, part_operator, "that was packed for", .flags = ETP_ABSENT),
-    FIELD("weight_bytes", UINT, weight_bytes, "of it, in the program",
-          .flags = ETP_ABSENT | ETP_ZERO),
+    COMPUTED("weight_bytes", UINT, weight_bytes, "of it, in the program",
+             .flags = ETP_ABSENT | ETP_ZERO),
     FIELD("bytes", UINT, bytes, "packed", .flags = ETP_ABSENT | ETP_ZERO),
-    FIELD("ns", INT, ns, ""),
+    FIELD("ns", UINT, ns, ""),
     FIELD("faults", UINT, faults, "page faults", .flags = ETP_ABSENT | ETP_ZERO),
 };
 static SHAPE_ON_ONE_LINE(k_part, k_part_rows);
