@@ -285,12 +285,6 @@ typedef struct etp_ab_clocked_time { // a time, and what its clock can have cut 
     0.05 // of an inference: operators above it are bottlenecks, and kernels outside delegates
 #define ETP_BOTTLENECK_MOVEMENT_SHARE 0.1 // operators that move data, together
 
-typedef struct etp_ab_engaged_reason {
-    etp_reason reason;
-    uint32_t operators;
-    int64_t ns; // in the candidate
-} etp_ab_engaged_reason;
-
 #define ETP_AB_SHARE_KNOWN 0.05 // bounds of a share that are nearer than this make it known
 
 typedef struct etp_ab_engagement { // of the candidate of the first comparison, or the only arm
@@ -303,11 +297,15 @@ typedef struct etp_ab_engagement { // of the candidate of the first comparison, 
     // without enough samples. The share is set, their middle, when it is known.
     double macs_lo, macs_hi, time_lo, time_hi;
     double macs_share, time_share;
-    double macs_known, time_known;                   // of all eligible operators' MACs and time
-    etp_ab_engaged_reason reasons[ETP_REASON_COUNT]; // of those that stayed off, longest first
+    double macs_known, time_known;        // of all eligible operators' MACs and time
+    etp_reason reasons[ETP_REASON_COUNT]; // of those that stayed off, longest first
     size_t n_reasons;
-    uint32_t sampled;         // launches that sampled the arm
-    etp_samples_end sampling; // why there were no more, or none
+    struct {
+        uint32_t operators;
+        int64_t ns;              // in the candidate
+    } off_for[ETP_REASON_COUNT]; // by reason
+    uint32_t sampled;            // launches that sampled the arm
+    etp_samples_end sampling;    // why there were no more, or none
 } etp_ab_engagement;
 
 // What could be done next. The test answer_fixes has a recording for each of them.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Engagement of the operators of one arm, and its sum over work and time.
 #include <math.h>
-#include <stdlib.h>
 
 #include "compare/session.h"
 #include "explain/sampled.h"
@@ -139,12 +138,6 @@ static void ask_cpu(const etp_ab_session *s, etp_ab_engagement *e, etp_engage_ca
         e->feature = common->feature = ETP_FEATURE_SME;
         e->feature_name = feature_name(ETP_FEATURE_SME, ETP_LEVEL_SME2, ETP_LEVEL_NONE);
     }
-}
-
-static int longest_first(const void *pa, const void *pb)
-{
-    const etp_ab_engaged_reason *a = pa, *b = pb;
-    return etp_order_then(ETP_ORDER(b->ns, a->ns), ETP_ORDER(a->reason, b->reason));
 }
 
 // ---- operators of the same kernel ----
@@ -312,15 +305,24 @@ static void add_operator(etp_ab_engagement *e, const etp_ab_operator *op, const 
     add_up(time, (double)ns, engaged, true);
     if (engaged->state == ETP_NOT_ENGAGED || engaged->state == ETP_PARTLY_ENGAGED) {
         e->off++;
-        size_t i = 0;
-        while (i < e->n_reasons && e->reasons[i].reason != engaged->reason) {
-            i++;
+        e->off_for[engaged->reason].operators++;
+        e->off_for[engaged->reason].ns += ns;
+    }
+}
+
+// The longest first; of equally long ones in the order of the reasons.
+static void order_reasons(etp_ab_engagement *e)
+{
+    for (int reason = 0; reason < ETP_REASON_COUNT; reason++) {
+        size_t at = e->n_reasons;
+        if (e->off_for[reason].operators == 0) {
+            continue;
         }
-        if (i == e->n_reasons) {
-            e->reasons[e->n_reasons++] = (etp_ab_engaged_reason){.reason = engaged->reason};
+        for (; at > 0 && e->off_for[e->reasons[at - 1]].ns < e->off_for[reason].ns; at--) {
+            e->reasons[at] = e->reasons[at - 1];
         }
-        e->reasons[i].operators++;
-        e->reasons[i].ns += ns;
+        e->reasons[at] = (etp_reason)reason;
+        e->n_reasons++;
     }
 }
 
@@ -402,7 +404,7 @@ void etp_ab_engage(const etp_ab_session *s, etp_ab_engagement *e, etp_engage *ea
             add_operator(e, &ab->operators[i], &each[i], &time, &macs);
         }
     }
-    qsort(e->reasons, e->n_reasons, sizeof *e->reasons, longest_first);
+    order_reasons(e);
     if (e->unknown < e->eligible) { // shares of what nothing can tell would be wrong
         bounds(&macs, macs.all, &e->macs_lo, &e->macs_hi, &e->macs_share, &e->macs_known);
         bounds(&time, (double)own->traced_ns, &e->time_lo, &e->time_hi, &e->time_share,

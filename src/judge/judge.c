@@ -90,25 +90,25 @@ static void engagement_finding(const etp_ab_session *s, etp_ab_findings *to)
     const etp_ab_engagement *e = &ab->engagement;
     // A twentieth of an inference. That the level itself hides the feature is what was asked for,
     // and no finding.
-    bool worth = e->n_reasons > 0 && ab->arms[e->arm].traced_ns > 0 &&
-                 e->reasons[0].ns * 20 > ab->arms[e->arm].traced_ns;
-    if (!worth || ab->emulated || e->reasons[0].reason == ETP_REASON_MASKED) {
+    const etp_reason most = e->reasons[0];
+    const uint32_t n = e->off_for[most].operators;
+    const int64_t ns = e->off_for[most].ns, whole_ns = ab->arms[e->arm].traced_ns;
+    bool worth = e->n_reasons > 0 && whole_ns > 0 && ns * 20 > whole_ns;
+    if (!worth || ab->emulated || most == ETP_REASON_MASKED) {
         return;
     }
     etp_texts ids = {0};
     for (size_t i = 0; i < ab->n_operators; i++) {
         const etp_ab_operator *op = &ab->operators[i];
-        if (op->engaged.eligible && op->engaged.reason == e->reasons[0].reason &&
+        if (op->engaged.eligible && op->engaged.reason == most &&
             op->engaged.state != ETP_ENGAGED) {
             ETP_ADD(s->ab.arena, &ids, op->id);
         }
     }
     ETP_FIND_ROWS(to, ETP_FINDING_OFF_FEATURE, ETP_SEVERITY_INFO, ids.items, ids.n,
-                  "%u operator%s with %.0f %% of an inference stay%s off %s: %s",
-                  e->reasons[0].operators, etp_if(e->reasons[0].operators != 1, "s"),
-                  100 * (double)e->reasons[0].ns / (double)ab->arms[e->arm].traced_ns,
-                  etp_if(e->reasons[0].operators == 1, "s"), ETP_OR(e->feature_name, "XNNPACK"),
-                  etp_reason_text(e->reasons[0].reason));
+                  "%u operator%s with %.0f %% of an inference stay%s off %s: %s", n,
+                  etp_if(n != 1, "s"), 100 * (double)ns / (double)whole_ns, etp_if(n == 1, "s"),
+                  ETP_OR(e->feature_name, "XNNPACK"), etp_reason_text(most));
 }
 
 // Of the arm that has it. A baseline's is told once, however many arms are compared with it.

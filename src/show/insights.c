@@ -176,8 +176,8 @@ void etp_ab_engaged_key(const etp_ab *ab, etp_keys *keys, etp_arena *arena)
     }
     // Reasons come with the longest time first; the section on kernels has all.
     for (size_t i = 0; i < e->n_reasons && i < 2; i++) {
-        etp_strbuf_printf(&text, " · %u off: %s", e->reasons[i].operators,
-                          etp_reason_text(e->reasons[i].reason));
+        etp_strbuf_printf(&text, " · %u off: %s", e->off_for[e->reasons[i]].operators,
+                          etp_reason_text(e->reasons[i]));
     }
     if (e->unknown) {
         etp_strbuf_printf(&text, " · %u not known", e->unknown);

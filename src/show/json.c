@@ -541,12 +541,15 @@ static const etp_field k_hot_rows[] = {
 };
 static SHAPE_ON_ONE_LINE(k_hot, k_hot_rows);
 #undef OF
-#define OF etp_ab_engaged_reason
+#define OF etp_reason
+FIND(off_reason, etp_reason, etp_ab, it)
+FIND(off_operators, etp_reason, etp_ab, &doc->engagement.off_for[*it].operators)
+FIND(off_ns, etp_reason, etp_ab, &doc->engagement.off_for[*it].ns)
 static const etp_field k_off_rows[] = {
-    FIELD("reason_id", WORD, reason, "", .words = &k_reason_id),
-    FIELD("reason", WORD, reason, "in words", .words = &k_reason, .flags = ETP_ZERO),
-    FIELD("operators", UINT, operators, "that stayed off for it"),
-    FIELD("ns", INT, ns, "their time in the candidate"),
+    COMPUTED("reason_id", WORD, off_reason, "", .words = &k_reason_id),
+    COMPUTED("reason", WORD, off_reason, "in words", .words = &k_reason, .flags = ETP_ZERO),
+    COMPUTED("operators", UINT, off_operators, "that stayed off for it", .flags = ETP_SET),
+    COMPUTED("ns", INT, off_ns, "their time in the candidate", .flags = ETP_SET),
 };
 static SHAPE_ON_ONE_LINE(k_off, k_off_rows);
 #undef OF

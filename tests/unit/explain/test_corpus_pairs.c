@@ -55,8 +55,8 @@ static void check(const etp_ab *ab, const pair *p)
     if (p->reason != ETP_REASON_NONE) {
         uint32_t most = 0;
         for (size_t i = 0; i < ab->engagement.n_reasons; i++) {
-            const etp_ab_engaged_reason *r = &ab->engagement.reasons[i];
-            most = r->reason == p->reason ? r->operators : most;
+            const etp_reason reason = ab->engagement.reasons[i];
+            most = reason == p->reason ? ab->engagement.off_for[reason].operators : most;
         }
         assert_true(most * 2 > p->off);
     }
@@ -193,7 +193,7 @@ static void sentences(const etp_ab *ab, char *out, size_t size)
         size_t len = strlen(out);
         if (kind == ETP_FINDING_OFF_FEATURE) {
             snprintf(out + len, size - len, "%soff_feature=%s", len ? " " : "",
-                     etp_reason_id(ab->engagement.reasons[0].reason));
+                     etp_reason_id(ab->engagement.reasons[0]));
         } else if (kind == ETP_FINDING_LAYOUT || kind == ETP_FINDING_PORTABLE ||
                    kind == ETP_FINDING_SHIFT) {
             snprintf(out + len, size - len, "%s%s", len ? " " : "", etp_finding_id(kind));
