@@ -161,13 +161,6 @@ const char *etp_ab_method_name(etp_ab_method m); // "paired-blocks"
 #define ETP_SUSTAINED_S 60.0        // either end of a session
 #define ETP_SUSTAINED_LEAST_S 180.0 // of a session that has two ends
 
-typedef struct etp_ab_end { // blocks that began in the first or in the last minute
-    size_t blocks;
-    double estimate, lo, hi; // ratio with its 95 % interval; NAN below ETP_MIN_BLOCKS blocks
-    double temperature_c;    // mean of the hottest zone; NAN not read
-    double clock_khz;        // mean of the fastest clock; NAN not read
-} etp_ab_end;
-
 struct etp_ab_comparison;
 // Why C is unknown although its interval decides: equal launches differ as much. NULL: that is not
 // the reason.
@@ -197,9 +190,13 @@ typedef struct etp_ab_comparison {
     struct {                     // what the device keeps up over a long session
         double seconds; // from the first block's begin to the last one's; 0: below LEAST_S, or
                         // unknown
-        etp_ab_end first, last;
-        bool changed; // the two intervals do not meet
-        bool turned;  // who was faster is slower
+        // Of the blocks that began in the first minute, and in the last.
+        size_t blocks[2];
+        etp_interval ratio[2];   // 95 %; NAN below ETP_MIN_BLOCKS blocks
+        double temperature_c[2]; // mean of the hottest zone; NAN not read
+        double clock_khz[2];     // mean of the fastest clock; NAN not read
+        bool changed;            // the two intervals do not meet
+        bool turned;             // who was faster is slower
     } sustained;
     struct {               // where the bottleneck was and is
         int before, after; // etp_category, or ETP_AB_OUTSIDE; each the largest part of its own arm

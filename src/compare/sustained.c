@@ -19,18 +19,19 @@ typedef struct sums {
 } sums;
 
 // Of the blocks that began FROM to TO. LOGS: room for one a block.
-static etp_ab_end end_of(const etp_ab_session *s, const etp_ab_comparison *c, double from,
-                         double to, double *logs)
+static void take_end(const etp_ab_session *s, size_t end, double from, double to, double *logs,
+                     etp_ab_comparison *c)
 {
     const etp_stats *st = &s->stats;
-    etp_ab_end out = {0, NAN, NAN, NAN, NAN, NAN};
+    etp_interval ln = {NAN, NAN, NAN};
+    size_t n = 0;
     sums state = {0};
     for (size_t i = 0; i < st->n_blocks_seen; i++) {
         const etp_run_block *b = etp_run_block_of(&s->run, st->block_numbers[i]);
         double at = begin_of(b), was = st->value_ln[i * st->n_arms + c->baseline],
                is = st->value_ln[i * st->n_arms + c->candidate];
         if (at >= from && at <= to && isfinite(was - is)) {
-            logs[out.blocks++] = was - is;
+            logs[n++] = was - is;
             if (isfinite(b->end.temperature_c)) {
                 state.celsius += b->end.temperature_c;
                 state.n_celsius++;
@@ -41,15 +42,13 @@ static etp_ab_end end_of(const etp_ab_session *s, const etp_ab_comparison *c, do
             }
         }
     }
-    if (out.blocks >= ETP_MIN_BLOCKS) {
-        etp_interval ci = etp_mean_interval(logs, out.blocks, ETP_CONFIDENCE);
-        out.estimate = exp(ci.estimate);
-        out.lo = exp(ci.lo);
-        out.hi = exp(ci.hi);
+    if (n >= ETP_MIN_BLOCKS) {
+        ln = etp_mean_interval(logs, n, ETP_CONFIDENCE);
     }
-    out.temperature_c = etp_share(state.celsius, (double)state.n_celsius);
-    out.clock_khz = etp_share(state.khz, (double)state.n_khz);
-    return out;
+    c->sustained.blocks[end] = n;
+    c->sustained.ratio[end] = (etp_interval){exp(ln.estimate), exp(ln.lo), exp(ln.hi)};
+    c->sustained.temperature_c[end] = etp_share(state.celsius, (double)state.n_celsius);
+    c->sustained.clock_khz[end] = etp_share(state.khz, (double)state.n_khz);
 }
 
 void etp_ab_find_ends(const etp_ab_session *s, etp_ab_comparison *c)
@@ -68,29 +67,28 @@ void etp_ab_find_ends(const etp_ab_session *s, etp_ab_comparison *c)
     if (!(last - first >= ETP_SUSTAINED_LEAST_S)) {
         return;
     }
-    const etp_ab_end a = end_of(s, c, first, first + ETP_SUSTAINED_S, logs),
-                     z = end_of(s, c, last - ETP_SUSTAINED_S, last, logs);
+    take_end(s, 0, first, first + ETP_SUSTAINED_S, logs, c);
+    take_end(s, 1, last - ETP_SUSTAINED_S, last, logs, c);
+    const etp_interval *a = &c->sustained.ratio[0], *z = &c->sustained.ratio[1];
     c->sustained.seconds = last - first;
-    c->sustained.first = a;
-    c->sustained.last = z;
-    c->sustained.changed = z.hi < a.lo || z.lo > a.hi; // false for NAN
-    c->sustained.turned = (a.lo > 1 && z.hi < 1) || (a.hi < 1 && z.lo > 1);
+    c->sustained.changed = z->hi < a->lo || z->lo > a->hi; // false for NAN
+    c->sustained.turned = (a->lo > 1 && z->hi < 1) || (a->hi < 1 && z->lo > 1);
 }
 
 const char *etp_ab_sustained_words(const etp_ab_comparison *c, etp_arena *arena)
 {
     const double seconds = c->sustained.seconds;
-    const etp_ab_end *a = &c->sustained.first, *b = &c->sustained.last;
+    const etp_interval *a = &c->sustained.ratio[0], *b = &c->sustained.ratio[1];
+    const double *celsius = c->sustained.temperature_c, *khz = c->sustained.clock_khz;
     const char *heat = "", *clock = "";
     if (!(seconds > 0) || !isfinite(a->estimate) || !isfinite(b->estimate)) {
         return NULL;
     }
-    if (isfinite(a->temperature_c) && isfinite(b->temperature_c)) {
-        heat = etp_arena_printf(arena, ", %.0f → %.0f °C", a->temperature_c, b->temperature_c);
+    if (isfinite(celsius[0]) && isfinite(celsius[1])) {
+        heat = etp_arena_printf(arena, ", %.0f → %.0f °C", celsius[0], celsius[1]);
     }
-    if (isfinite(a->clock_khz) && isfinite(b->clock_khz)) {
-        clock =
-            etp_arena_printf(arena, ", %.2f → %.2f GHz", a->clock_khz / 1e6, b->clock_khz / 1e6);
+    if (isfinite(khz[0]) && isfinite(khz[1])) {
+        clock = etp_arena_printf(arena, ", %.2f → %.2f GHz", khz[0] / 1e6, khz[1] / 1e6);
     }
     return etp_arena_printf(arena, "%s in the first minute, %s in the last of %.1f min%s%s",
                             ETP_ESTIMATE(a->estimate, a->lo, a->hi, 2),

@@ -283,22 +283,24 @@ static SHAPE_ON_ONE_LINE(k_delegation, k_delegation_rows);
 // ---- comparisons ----
 
 #undef OF
-#define OF etp_ab_end
-static const etp_field k_end_rows[] = {
-    ESTIMATE("baseline ÷ candidate; null below six blocks"),
-    FIELD("blocks", UINT, blocks, "that began in that minute"),
-    FIELD("temperature_c", NUMBER, temperature_c, "mean of the hottest thermal zone",
-          .range = ETP_SIGNED),
-    FIELD("clock_khz", NUMBER, clock_khz, "mean of the fastest CPU"),
-};
-static SHAPE_ON_ONE_LINE(k_end, k_end_rows);
-#undef OF
 #define OF etp_ab_comparison
+#define END_ROWS(end)                                                                \
+    FIELD("estimate", RATIO, sustained.ratio[end].estimate,                          \
+          "baseline ÷ candidate; null below six blocks"),                            \
+        FIELD("lo", RATIO, sustained.ratio[end].lo, "low end of its 95 % interval"), \
+        FIELD("hi", RATIO, sustained.ratio[end].hi, "high end"),                     \
+        FIELD("blocks", UINT, sustained.blocks[end], "that began in that minute"),   \
+        FIELD("temperature_c", NUMBER, sustained.temperature_c[end],                 \
+              "mean of the hottest thermal zone", .range = ETP_SIGNED),              \
+        FIELD("clock_khz", NUMBER, sustained.clock_khz[end], "mean of the fastest CPU")
+static const etp_field k_first_rows[] = {END_ROWS(0)}, k_last_rows[] = {END_ROWS(1)};
+static SHAPE_ON_ONE_LINE(k_first, k_first_rows);
+static SHAPE_ON_ONE_LINE(k_last, k_last_rows);
 static const etp_field k_sustained_rows[] = {
     FIELD("seconds", NUMBER, sustained.seconds, "from the first block to the last",
           .flags = ETP_SET),
-    FIELD("first", OBJECT, sustained.first, "minute of the session", .shape = &k_end),
-    FIELD("last", OBJECT, sustained.last, "minute of the session", .shape = &k_end),
+    GROUP("first", &k_first, "minute of the session"),
+    GROUP("last", &k_last, "minute of the session"),
     FIELD("changed", BOOL, sustained.changed, "the two intervals do not meet"),
     FIELD("turned", BOOL, sustained.turned, "the faster arm became the slower one"),
 };

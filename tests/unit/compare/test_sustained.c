@@ -54,15 +54,14 @@ static void ends(void **state)
     make(&m, 1.5, 0.9, STEP_S);
     const etp_ab_comparison found = ends_of(&m);
     assert_true(found.sustained.seconds == 200);
-    assert_int_equal(found.sustained.first.blocks, 7);
-    assert_int_equal(found.sustained.last.blocks, 7);
-    assert_true(fabs(found.sustained.first.estimate - 1.5) < 1e-9 &&
-                fabs(found.sustained.last.estimate - 0.9) < 1e-9);
-    assert_true(fabs(found.sustained.first.lo - 1.5 * exp(-half)) < 1e-6);
-    assert_true(fabs(found.sustained.last.hi - 0.9 * exp(half)) < 1e-6);
-    assert_true(found.sustained.first.temperature_c == 53 &&
-                found.sustained.last.temperature_c == 67);
-    assert_true(found.sustained.first.clock_khz == 3e6 && found.sustained.last.clock_khz == 2.5e6);
+    assert_int_equal(found.sustained.blocks[0], 7);
+    assert_int_equal(found.sustained.blocks[1], 7);
+    assert_true(fabs(found.sustained.ratio[0].estimate - 1.5) < 1e-9 &&
+                fabs(found.sustained.ratio[1].estimate - 0.9) < 1e-9);
+    assert_true(fabs(found.sustained.ratio[0].lo - 1.5 * exp(-half)) < 1e-6);
+    assert_true(fabs(found.sustained.ratio[1].hi - 0.9 * exp(half)) < 1e-6);
+    assert_true(found.sustained.temperature_c[0] == 53 && found.sustained.temperature_c[1] == 67);
+    assert_true(found.sustained.clock_khz[0] == 3e6 && found.sustained.clock_khz[1] == 2.5e6);
     assert_true(found.sustained.changed && found.sustained.turned);
     const char *words = etp_ab_sustained_words(&found, &m.s.arena);
     assert_non_null(strstr(words, "in the first minute"));
@@ -88,8 +87,8 @@ static void not_told(void **state)
     assert_null(etp_ab_sustained_words(&brief, &m.s.arena));
     make(&m, 1.5, 0.9, 15);
     const etp_ab_comparison few = ends_of(&m);
-    assert_int_equal(few.sustained.first.blocks, 5);
-    assert_true(isnan(few.sustained.first.estimate) && !few.sustained.changed &&
+    assert_int_equal(few.sustained.blocks[0], 5);
+    assert_true(isnan(few.sustained.ratio[0].estimate) && !few.sustained.changed &&
                 !few.sustained.turned);
     assert_null(etp_ab_sustained_words(&few, &m.s.arena));
     make(&m, 1.5, 0.9, STEP_S);
