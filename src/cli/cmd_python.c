@@ -2,6 +2,8 @@
 // The verbs that the Python package carries out: export, because PyTorch's exporter is Python,
 // skills, and mcp, whose protocol the official SDK speaks. They find it and become it, as do
 // history, fix, run and convert for Parquet; validate asks it.
+#include <assert.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/number.h"
@@ -113,7 +115,8 @@ static void put_option(etp_cli *cli, etp_opt_list *how, const etp_opt *o, const 
     etp_opt_list list = {0};
     bool on = false;
     int which = 0;
-    double ratio = 0;
+    uint64_t count = 0;
+    double amount = 0;
     switch (o->type) {
     case ETP_OPT_FLAG:
         memcpy(&on, at, sizeof on);
@@ -125,17 +128,29 @@ static void put_option(etp_cli *cli, etp_opt_list *how, const etp_opt *o, const 
         memcpy(&which, at, sizeof which);
         text = o->values[which];
         break;
+    case ETP_OPT_COUNT:
+        memcpy(&count, at, sizeof count);
+        break;
     case ETP_OPT_PERCENT:
-        memcpy(&ratio, at, sizeof ratio);
+    case ETP_OPT_TIME:
+        memcpy(&amount, at, sizeof amount);
+        break;
+    case ETP_OPT_STRING:
+        memcpy(&text, at, sizeof text);
         break;
     default:
-        memcpy(&text, at, sizeof text);
+        assert(!"an option that a verb of Python can have");
     }
     if (on) {
         ETP_ADD(&cli->arena, how, etp_arena_printf(&cli->arena, "--%s", o->name));
     }
-    if (ratio > 0) {
-        text = etp_arena_printf(&cli->arena, "%s%%", ETP_DIGITS(100 * ratio, 15));
+    if (count > 0) {
+        text = etp_arena_printf(&cli->arena, "%" PRIu64, count);
+    }
+    if (amount > 0 && o->type == ETP_OPT_PERCENT) {
+        text = etp_arena_printf(&cli->arena, "%s%%", ETP_DIGITS(100 * amount, 15));
+    } else if (amount > 0) {
+        text = etp_arena_printf(&cli->arena, "%ss", ETP_DIGITS(amount, 15));
     }
     put(cli, how, o->name, text);
     for (size_t i = 0; i < list.n; i++) {

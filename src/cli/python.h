@@ -12,8 +12,8 @@ ETP_NODISCARD etp_status etp_cli_become_python(etp_cli *cli, const char *verb, i
 ETP_NODISCARD etp_status etp_cli_become_python_with(etp_cli *cli, const char *verb,
                                                     const char *const *options, size_t n, int argc,
                                                     char **argv, etp_error *err);
-// `run` of a verb whose options are texts, lists, flags, choices and ratios: with what was typed of
-// them and of those that every verb has.
+// `run` of a verb whose options are texts, lists, flags, choices, counts, times and ratios: with
+// what was typed of them and of those that every verb has.
 ETP_NODISCARD etp_status etp_cli_run_in_python(etp_cli *cli, const void *opts, int argc,
                                                char **argv, etp_error *err);
 // What `python -m etprof.VERB OPERAND` prints. The error has its words and its kind.
