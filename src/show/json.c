@@ -545,7 +545,7 @@ static SHAPE_ON_ONE_LINE(k_hot, k_hot_rows);
 #undef OF
 #define OF etp_reason
 FIND(off_reason, etp_reason, etp_ab, it)
-FIND(off_operators, etp_reason, etp_ab, &doc->engagement.off_for[*it].operators)
+FIND(off_operators, etp_reason, etp_ab, MAKE(number, doc->engagement.off_for[*it].operators))
 FIND(off_ns, etp_reason, etp_ab, &doc->engagement.off_for[*it].ns)
 static const etp_field k_off_rows[] = {
     COMPUTED("reason_id", WORD, off_reason, "", .words = &k_reason_id),
