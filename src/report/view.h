@@ -47,7 +47,7 @@ size_t etp_rows_hidden(const etp_table *t);
 
 // Code points; every one is taken as one terminal column wide.
 size_t etp_width(etp_str s);
-// S cut in the middle to at most WIDTH columns with ELLIPSIS ("…"); copies into BUF.
+// S cut in the middle to at most WIDTH columns, with "…" there; copies into BUF.
 etp_str etp_truncate(etp_strbuf *buf, etp_str s, size_t width);
 
 #endif

@@ -166,7 +166,7 @@ void etp_ab_states_section(const etp_ab *ab, etp_report *r, etp_arena *arena);
 void etp_ab_memory_tables(const etp_ab *ab, size_t *n, size_t *stages, etp_report *r,
                           etp_arena *arena);
 // On the page, of each program of the arms: which tensors have their planned memory when. In
-// graph.c.
+// plan_pictures.c.
 void etp_ab_plan_pictures(const etp_ab *ab, etp_report *r, etp_arena *arena);
 void etp_ab_counters_section(const etp_ab *ab, etp_report *r, etp_arena *arena); // counters.c
 // TIMES_ABOVE: the page has the arms' times in another table.
