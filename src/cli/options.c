@@ -350,6 +350,11 @@ etp_status etp_options_parse(etp_cli *cli, const etp_command *cmd, int argc, cha
                 s.cli->format = (etp_cli_format)f;
             }
         }
+        // Text in a file that a browser opens would be taken for a page that went wrong.
+        if (!s.help && ending && strcmp(ending, ".html") == 0 && cli->format != ETP_CLI_HTML &&
+            format_option(&s, "html", err) != ETP_OK) {
+            return etp_fail_ctx(err, "--output %s", cli->output);
+        }
     }
     *help = ETP_HELP_NONE;
     *n_operands = operands;
