@@ -120,7 +120,7 @@ class Foreign(unittest.TestCase):
         text = self.etprof("analyze", "run", "--price")
         for row in ("loading, cold page cache", "dirty memory", "clean memory"):
             self.assertRegex(text, rf"{row} .*not told by its runner")
-        self.assertIn("known of etprof's own runner alone", text)
+        self.assertIn("Only etprof's own runner tells what holds the memory", text)
         self.assertNotIn("drop the program", text)
         self.assertEqual(re.findall(r" 0(?:\.0)? (?:ns|B|MB)", text), [], text)
 
