@@ -111,7 +111,7 @@ ETP_API ETP_NODISCARD etp_status etp_trace_open(etp_bytes bytes, const etp_trace
 ETP_API void etp_trace_close(etp_trace *trace); // NULL is fine
 // Tells populations of executions apart: of several methods, of inputs of several lengths. A block
 // that is several by its time, or by what was loaded before it, becomes one for each, the fastest
-// first.
+// first: at most once, before blocks are asked for. After ETP_NOMEM TRACE can only be closed.
 ETP_API ETP_NODISCARD etp_status etp_trace_tell_modes(etp_trace *trace, etp_error *err);
 
 ETP_API size_t etp_trace_block_count(const etp_trace *trace);

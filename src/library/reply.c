@@ -10,8 +10,8 @@
 #include "library/sized.h"
 #include "os/os.h"
 
-// What is asked, whose texts live as long as the reply: who asks may free his as soon as it is
-// open.
+// What is asked. Its paths and changes live as long as the reply, which uses them when it is shown;
+// all else is used up when it is open.
 static etp_status take(const etp_question *given, etp_arena *arena, etp_question *q, etp_error *err)
 {
     ETP_TRY(etp_options_take(q, sizeof *q, ETP_SIZE_TO(etp_question, tensor), given, "etp_question",
