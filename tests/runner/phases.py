@@ -12,6 +12,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+import pages
 import run_folders
 from checks import ended, execute, expect, finish, skip
 
@@ -173,6 +174,7 @@ def check_advice(tmp):
     done = run("ab", os.path.join(DATA, "llm", "decoder_portable.pte"), "--prefill", "8,32", "--decode", "4",
                "--blocks", "2", "--warmup", "1", "--iterations", "6", "--out", out)
     expect(done.returncode == 0, "ab", "measures a decoder without a delegate", done.stderr[-500:])
+    check_kept(out)
     first = run_folders.report(out)
     last, all_of = 64 * 32 * 4, (2 * (4 * 32 * 32 + 3 * 64 * 32) + 64 * 32) * 4
     wanted = {"attention_written_out": "28 kernels of a call write as much as a whole cache of 8.19 kB",
@@ -197,6 +199,17 @@ def check_advice(tmp):
                  if a["name"].rpartition("_")[0] == arm.rpartition("_")[0])
     expect(f"of 8 tokens: {few:.0f} tok/s, of 32: {many:.0f} tok/s" in text, "prompts", "tell rates", (text, few, many))
     expect(f"{max(few, many) / min(few, many):.2f}× as fast" in text, "prompts", "tell the ratio", text)
+
+
+def check_kept(out):
+    """What the decoder keeps from call to call is drawn from end to end: the keys and values of 2 layers, 64 tokens of
+    2 heads of 16 floats each."""
+    shown = run("analyze", out, "--price", "--format", "html").stdout
+    plan = next(b["data"] for b in pages.blocks(shown) if b.get("picture") == "plan")
+    tones = [s["label"] for s in plan["series"]]
+    kept = [(b["from"], b["to"], b["size"]) for b in plan["boxes"] if tones[b["series"]] == "kept from call to call"]
+    expect(kept == [(0, len(plan["sums"]), 64 * 2 * 16 * 4)] * 4, "picture", "what is kept", kept)
+    expect(len(plan["boxes"]) == 100, "picture", "the largest alone", len(plan["boxes"]))
 
 
 def check_threads(out):
