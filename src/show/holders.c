@@ -51,7 +51,7 @@ static void holders_table(const char *id, const etp_ab_arm *b, const etp_ab_arm 
     const etp_ab_arm *y = ETP_OR(x, b);
     const unsigned second = ETP_COL_FIGURES | (x ? 0 : ETP_COL_ABSENT);
     const etp_column columns[] = {
-        {.key = "holder", .title = "who holds it"},
+        {.key = "holder", .title = "what holds it"},
         {.key = b->name, .title = b->measured, .flags = ETP_COL_FIGURES},
         {.key = y->name, .title = y->measured, .flags = second},
         {.key = "change", .title = "change", .flags = second},
@@ -87,7 +87,7 @@ static void stage_row(etp_table *t, const char *who, const uint64_t *is, const c
 static void stages_table(const char *id, const etp_ab_arm *arm, etp_report *r, etp_arena *arena)
 {
     static const etp_column k_columns[] = {
-        {.key = "holder", .title = "who holds it"},
+        {.key = "holder", .title = "what holds it"},
         {.key = "load", .title = "loaded", .flags = ETP_COL_FIGURES},
         {.key = "first", .title = "first inference", .flags = ETP_COL_FIGURES},
         {.key = "steady", .title = "steady", .flags = ETP_COL_FIGURES},
