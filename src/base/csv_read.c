@@ -72,9 +72,8 @@ static etp_status next_cell(etp_csv_reader *r, etp_str *out, etp_error *err)
         return quoted_cell(r, out, err);
     }
     const char *at = r->text.ptr + r->pos, *stop = r->text.ptr + r->text.len;
-    const char separator = ','; // of rows there are millions: no look into R for each byte
     size_t start = r->pos;
-    while (at < stop && *at != separator && *at != '\n') {
+    while (at < stop && *at != ',' && *at != '\n') {
         at++;
     }
     size_t end = r->pos = (size_t)(at - r->text.ptr);

@@ -22,12 +22,7 @@ typedef struct analyze_options {
 static const etp_opt k_options[] = {
     OPT("baseline", 'b', STRING, baseline, "ARM", "compare the others with this arm"),
     OPT("margin", 0, PERCENT, margin, "PERCENT", "differences below this are 'same' (default 1)"),
-    OPT("pte", 0, STRING, program, "FILE",
-        "the program of bare dumps: adds nodes, work and reasons"),
-    OPT("etrecord", 'r', STRING, record, "FILE",
-        "the exporter's record: adds source lines (needs --pte)"),
-    OPT("roofs-file", 0, STRING, roofs, "FILE",
-        "roofs of the device, from 'etprof roofs --format json'"),
+    ETP_CLI_EXPLAINED,
     OPT("phase", 0, STRING, phase, "NAME",
         "only the phase of this name, e.g. 'decode@256' (default: all)"),
     OPT("full", 0, FLAG, full, NULL, "every section, also in text"),

@@ -14,12 +14,7 @@ typedef struct compare_options {
 
 #define OF compare_options
 static const etp_opt k_options[] = {
-    OPT("pte", 0, STRING, program, "FILE",
-        "the program of bare dumps: adds nodes, work and reasons"),
-    OPT("etrecord", 'r', STRING, record, "FILE",
-        "the exporter's record: adds source lines (needs --pte)"),
-    OPT("roofs-file", 0, STRING, roofs, "FILE",
-        "roofs of the device, from 'etprof roofs --format json'"),
+    ETP_CLI_EXPLAINED,
     OPT("name1", 0, STRING, name1, "NAME", "what to call A"),
     OPT("name2", 0, STRING, name2, "NAME", "what to call B"),
     OPT("out", 0, STRING, out, "DIR", "write the tables as CSV and JSON files there"),

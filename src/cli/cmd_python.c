@@ -111,50 +111,56 @@ static void put(etp_cli *cli, etp_opt_list *how, const char *name, const char *v
 
 static void put_option(etp_cli *cli, etp_opt_list *how, const etp_opt *o, const char *at)
 {
-    const char *text = NULL;
-    etp_opt_list list = {0};
-    bool on = false;
-    int which = 0;
-    uint64_t count = 0;
-    double amount = 0;
+    union {
+        bool on;
+        int which;
+        uint64_t count;
+        double amount;
+        const char *text;
+        etp_opt_list list;
+    } v;
+    etp_arena *a = &cli->arena;
     switch (o->type) {
     case ETP_OPT_FLAG:
-        memcpy(&on, at, sizeof on);
+        memcpy(&v.on, at, sizeof v.on);
+        if (v.on) {
+            ETP_ADD(a, how, etp_arena_printf(a, "--%s", o->name));
+        }
         break;
     case ETP_OPT_LIST:
-        memcpy(&list, at, sizeof list);
+        memcpy(&v.list, at, sizeof v.list);
+        for (size_t i = 0; i < v.list.n; i++) {
+            put(cli, how, o->name, v.list.items[i]);
+        }
         break;
     case ETP_OPT_CHOICE:
-        memcpy(&which, at, sizeof which);
-        text = o->values[which];
+        memcpy(&v.which, at, sizeof v.which);
+        put(cli, how, o->name, o->values[v.which]);
         break;
     case ETP_OPT_COUNT:
-        memcpy(&count, at, sizeof count);
+        memcpy(&v.count, at, sizeof v.count);
+        if (v.count > 0) {
+            put(cli, how, o->name, etp_arena_printf(a, "%" PRIu64, v.count));
+        }
         break;
     case ETP_OPT_PERCENT:
+        memcpy(&v.amount, at, sizeof v.amount);
+        if (v.amount > 0) {
+            put(cli, how, o->name, etp_arena_printf(a, "%s%%", ETP_DIGITS(100 * v.amount, 15)));
+        }
+        break;
     case ETP_OPT_TIME:
-        memcpy(&amount, at, sizeof amount);
+        memcpy(&v.amount, at, sizeof v.amount);
+        if (v.amount > 0) {
+            put(cli, how, o->name, etp_arena_printf(a, "%ss", ETP_DIGITS(v.amount, 15)));
+        }
         break;
     case ETP_OPT_STRING:
-        memcpy(&text, at, sizeof text);
+        memcpy(&v.text, at, sizeof v.text);
+        put(cli, how, o->name, v.text);
         break;
     default:
         assert(!"an option that a verb of Python can have");
-    }
-    if (on) {
-        ETP_ADD(&cli->arena, how, etp_arena_printf(&cli->arena, "--%s", o->name));
-    }
-    if (count > 0) {
-        text = etp_arena_printf(&cli->arena, "%" PRIu64, count);
-    }
-    if (amount > 0 && o->type == ETP_OPT_PERCENT) {
-        text = etp_arena_printf(&cli->arena, "%s%%", ETP_DIGITS(100 * amount, 15));
-    } else if (amount > 0) {
-        text = etp_arena_printf(&cli->arena, "%ss", ETP_DIGITS(amount, 15));
-    }
-    put(cli, how, o->name, text);
-    for (size_t i = 0; i < list.n; i++) {
-        put(cli, how, o->name, list.items[i]);
     }
 }
 

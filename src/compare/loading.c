@@ -3,7 +3,7 @@
 // weights are of.
 #include "compare/session.h"
 
-// Where the next part is, from AT on, in which DELEGATE packs; n: there is none.
+// Index of the next part, from AT on, in which DELEGATE packs; the number of parts when none does.
 static size_t next_packing(const etp_ab_arm *arm, uint64_t delegate, size_t at)
 {
     while (at < arm->load.n && (arm->load.parts[at].what != ETP_LOAD_PACKING ||

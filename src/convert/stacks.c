@@ -100,7 +100,7 @@ etp_status etp_stacks_of_trace(const etp_trace *trace, const etp_op_table *table
 // ---- collapsed stacks ----
 
 // Also U+2028 and U+2029, which some languages take for the end of a line, and U+FFFE and U+FFFF,
-// which XML forbids.
+// which are not characters.
 static bool is_control(etp_str c)
 {
     unsigned char first = (unsigned char)c.ptr[0];

@@ -22,8 +22,8 @@ typedef struct etp_ops_answer {
     bool cycles;                // times are cycles of an unknown rate, and no nanoseconds
     etp_op_table table;
     etp_op_name *names; // [table.n_rows], parsed
-    // [table.n_rows] "op3": that operator in every answer about the recording; "unlogged1": what a
-    // call hides beside its operators, which is none. NULL in etp_ops_unnumbered's.
+    // [table.n_rows] "op3": that operator in every answer about the recording; "unlogged1": the
+    // time of a call outside its operators. NULL after etp_ops_unnumbered.
     const char **ids;
     etp_op_facts *facts;       // [table.n_rows], NULL without a program
     double *confidence;        // [table.n_rows], NAN without a program

@@ -52,7 +52,7 @@ void etp_report_subtitle(etp_report *r, const char *fmt, ...) ETP_PRINTF(2, 3);
 // Borrows JSON until the report is no longer used.
 void etp_report_attach_json(etp_report *r, const char *id, etp_str json);
 
-// The big number of the first screen, a ratio of times: 1 is no difference. Several comparisons
+// The big number of the first screen, a ratio of times (1: as fast). Several comparisons
 // give several cards.
 typedef struct etp_headline {
     const char *label;     // "sme2 against neon"
